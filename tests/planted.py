@@ -44,6 +44,18 @@ filling-swap-kept: what is swapped keeps as much as what is recomputed
     layouts/sketch.c room_of: room.stash_bytes[2] = 0 -> room.stash_bytes[2] += 0
 same-despite-overlap: with one exposed sync the other may be beside the gradients
     layouts/compare.c syncs_comparable: SYNC_EXPOSED && -> SYNC_EXPOSED ||
+[test_groups] the planner's bounds of groups
+group-split: splitting the backward makes no pass slower
+    layouts/group.c standing_for: never kind->splits_backward
+group-gathers-overlapped: gathers take no longer after a pass than beside it
+    layouts/group.c layout_group: always !sharded
+group-breadth-first: whatever the schedule, weights are gathered for each micro-batch
+    layouts/group.c standing_for: always !kind->layered
+[test_check_space] the checker's
+group-ranks: the mean rank does more than its share
+    space/group.c mean_of: (all + p->ranks - 1) -> (all + 2 * p->ranks + all)
+group-every-run: every layer takes as long as those of any run
+    space/group.c mean_of: always passes_of(p, other) >= one
 [test_claims] the checker's
 bound-last-send: a sync waits for what the last pass sends
     space/bound.c own_tail: drop - last_send(s, rank)

@@ -323,8 +323,8 @@ static void put_fates(struct space_maker *m, struct json_writer *w)
 {
     char *text = TAKE(m->arena, 12 * m->count + 1, char);
     size_t used = 0;
-    int64_t *const counts[FATES] = {&m->result->refused, &m->result->memory, &m->result->bounded,
-                                    &m->result->dominated, &m->result->proven};
+    int64_t *const counts[FATES] = {&m->result->refused,   &m->result->memory, &m->result->bounded,
+                                    &m->result->dominated, &m->result->proven, &m->result->grouped};
     for (int64_t i = 0, run = 0; i < m->count; i++) {
         bool elsewhere = m->fates[i] == FATE_IS_ELSEWHERE;
         if (!elsewhere) ++*counts[m->fates[i]];

@@ -25,7 +25,7 @@ struct certificate_space_result {
     size_t size;
     int64_t bound_ns; // what it proves; -1: there is no plan
     int64_t joined;   // layouts whose argument comes from a part
-    int64_t layouts, refused, memory, bounded, dominated, proven;
+    int64_t layouts, refused, memory, bounded, dominated, proven, grouped;
     int64_t boxes, weights;
 };
 

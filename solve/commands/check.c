@@ -213,10 +213,11 @@ static void print_space(FILE *to, const struct check_space_result *s, const char
                 (long long)s->chosen, has, (long long)r->iteration_ns, unit, within, has,
                 r->iteration_ns == r->bound_ns ? ": " : " than ", (long long)r->bound_ns, unit);
     fprintf(to,
-            "  layouts    %lld: %lld refused by a rule, %lld without room, %lld bounded by their "
-            "prices, %lld no better than another, %lld with a proof\n",
-            (long long)s->layouts, (long long)s->refused, (long long)s->memory,
-            (long long)s->bounded, (long long)s->dominated, (long long)s->proven);
+            "  layouts    %lld: %lld bounded in groups, %lld refused by a rule, %lld without room, "
+            "%lld bounded by their prices, %lld no better than another, %lld with a proof\n",
+            (long long)s->layouts, (long long)s->grouped, (long long)s->refused,
+            (long long)s->memory, (long long)s->bounded, (long long)s->dominated,
+            (long long)s->proven);
     fprintf(to,
             "  verified   %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld "
             "choices, %lld paths of graphs of %lld operations\n",

@@ -19,6 +19,13 @@ struct cached_prices {
     const char *why_no_sketch;
 };
 
+static bool sends_beside(const struct problem *p, int schedule)
+{
+    struct layout layout = p->job.layout;
+    layout.schedule = schedule;
+    return problem_with_layout(p, &layout).job.overlapped_messages;
+}
+
 // Schedules whose prices are equal: the first of them in the table. The judge of this list is
 // test_layouts.c, which prices layouts with and without the cache.
 static int priced_like(const struct problem *p, int schedule)
@@ -28,7 +35,7 @@ static int priced_like(const struct problem *p, int schedule)
     for (int kind = 0; kind < schedule; kind++) {
         const struct schedule_properties *k = &schedule_kinds[kind];
         if (k->splits_backward == own->splits_backward && k->turns_at_once == own->turns_at_once &&
-            k->layered == own->layered &&
+            sends_beside(p, kind) == sends_beside(p, schedule) && k->layered == own->layered &&
             costs_transfer_share(costs, kind) == costs_transfer_share(costs, schedule))
             return kind;
     }

@@ -8,6 +8,7 @@
 #include "formulate/price/price.h"
 #include "solve/checker/space/arguments.h"
 #include "solve/checker/prices/prices.h"
+#include "solve/layouts/group.h"
 #include "tests/support/draws/models.h"
 #include "tests/support/trials/check_trials.h"
 #include "data/inputs/framework.h"
@@ -19,7 +20,8 @@ enum { DEFAULT_PROBLEMS = 40 };
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
 static struct {
-    int64_t layouts, fates[FATES], plans, infeasible, gaps, tables, terms, bounds, rooms, reached;
+    int64_t layouts, fates[FATES], plans, infeasible, gaps, tables, terms, bounds, rooms, reached,
+        groups, tight;
 } seen;
 
 // ---- certificates
@@ -54,8 +56,8 @@ static void try_certificate(uint64_t seed)
         assert_int_equal(audited.chosen, t.found.layouts.chosen);
         seen.gaps += audited.proof.bound_ns < t.alone.best_ns;
     }
-    const int64_t counts[FATES] = {audited.refused, audited.memory, audited.bounded,
-                                   audited.dominated, audited.proven};
+    const int64_t counts[FATES] = {audited.refused,   audited.memory, audited.bounded,
+                                   audited.dominated, audited.proven, audited.grouped};
     for (int f = 0; f < FATES; f++) seen.fates[f] += counts[f];
     *(t.alone.best_ns == INT64_MAX ? &seen.infeasible : &seen.plans) += 1;
     arena_reset(&own_arena, mark);
@@ -64,11 +66,12 @@ static void try_certificate(uint64_t seed)
 TEST(writer_proves_what_all_layouts_say)
 {
     for (int i = 0; i < problem_count; i++) try_certificate(first_seed + (uint64_t)i);
-    print_message("%lld spaces with a plan, %lld without; layouts: %lld refused, %lld without "
-                  "room, %lld by a bound, %lld dominated, %lld with a proof; %lld gaps\n",
-                  (long long)seen.plans, (long long)seen.infeasible, (long long)seen.fates[0],
-                  (long long)seen.fates[1], (long long)seen.fates[2], (long long)seen.fates[3],
-                  (long long)seen.fates[4], (long long)seen.gaps);
+    print_message(
+        "%lld spaces with a plan, %lld without; layouts: %lld refused, %lld without "
+        "room, %lld by a bound, %lld dominated, %lld with a proof, %lld in groups; %lld gaps\n",
+        (long long)seen.plans, (long long)seen.infeasible, (long long)seen.fates[0],
+        (long long)seen.fates[1], (long long)seen.fates[2], (long long)seen.fates[3],
+        (long long)seen.fates[4], (long long)seen.fates[5], (long long)seen.gaps);
     assert_true(seen.plans > problem_count / 4 && seen.infeasible > 0 && seen.gaps > 0);
     for (int f = 0; f < FATES; f++) assert_true(seen.fates[f] > 0);
 }
@@ -80,13 +83,34 @@ struct sounding {
     const struct spaces_alone *alone;
     struct check_layouts x;
     struct problem *problem;
+    struct group_bounds groups;
 };
+
+// What the planner says of a group, the checker accepts; one more only where the layers of another
+// run than the planner's say so.
+static void sound_group(struct sounding *s, const struct check_layout *layout)
+{
+    struct layout own = space_layout_back(layout, &s->problem->job.layout);
+    int64_t bound_ns = group_bound_ns(&s->groups, &own), takes_ns;
+    bool holds;
+    const char *why;
+    if (s->problem->job.objective == OBJECTIVE_MAX_LOAD || !bound_ns) return;
+    s->x.bound_ns = bound_ns;
+    assert_int_equal(check_fate_holds(&s->x, layout, FATE_IS_GROUP, &holds, &why), OK);
+    assert_true(holds);
+    assert_int_equal(check_group_takes(&s->x, layout, &takes_ns), OK);
+    assert_true(takes_ns >= bound_ns);
+    s->x.bound_ns = takes_ns + 1;
+    assert_int_equal(check_fate_holds(&s->x, layout, FATE_IS_GROUP, &holds, &why), OK);
+    assert_true(!holds);
+    seen.groups++, seen.tight += takes_ns == bound_ns;
+}
 
 static bool sound_layout(void *argument, int64_t number, const struct check_layout *layout)
 {
     struct sounding *s = argument;
     int64_t optimum_ns = s->alone->optimum_ns[number];
-    bool holds;
+    bool holds, in_group = false;
     const char *why;
     if (s->alone->refused[number]) return true;
     assert_int_equal(check_fate_holds(&s->x, layout, FATE_IS_MEMORY, &holds, &why), OK);
@@ -101,6 +125,13 @@ static bool sound_layout(void *argument, int64_t number, const struct check_layo
     s->x.bound_ns = optimum_ns / 10 * 8;
     if (optimum_ns)
         assert_int_equal(check_fate_holds(&s->x, layout, FATE_IS_BOUND, &holds, &why), OK);
+    s->x.bound_ns = (optimum_ns ? optimum_ns : (int64_t)1 << 50) + 1;
+    if (optimum_ns)
+        assert_int_equal(check_fate_holds(&s->x, layout, FATE_IS_GROUP, &in_group, &why), OK);
+    sound_group(s, layout);
+    if (in_group && optimum_ns)
+        fail_msg("layout %lld has a plan of %lld ns, and its group is said to take more",
+                 (long long)number, (long long)optimum_ns);
     seen.bounds += optimum_ns > 0;
     seen.reached += optimum_ns && holds;
     return true;
@@ -136,7 +167,9 @@ TEST(arguments_never_exceed_the_best_plan)
                               .reader = {"prices", &err},
                               .held = {.work = &work, .arena = arena, .scratch = &scratch}},
                              &p};
+        group_bounds_open(&s.groups, &p, arena);
         check_space_walk(&space, sound_layout, &s);
+        group_bounds_close(&s.groups);
         arena_close(&scratch);
     }
     print_message("%lld layouts with plans, of %lld of them 80 %% of the best plan's time follow "

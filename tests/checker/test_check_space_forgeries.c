@@ -149,7 +149,9 @@ static bool neighbours_exchanged(struct forgery *f)
 {
     char *letters = arena_copy_text(f->arena, f->fates);
     for (size_t i = 0; letters[i] && letters[i + 1]; i++) {
-        if (letters[i] == letters[i + 1] || (letters[i] != 'r' && letters[i + 1] != 'r')) continue;
+        bool group = letters[i] == 'g' || letters[i + 1] == 'g'; // may hold for both
+        if (group || letters[i] == letters[i + 1] || (letters[i] != 'r' && letters[i + 1] != 'r'))
+            continue;
         char letter = letters[i];
         letters[i] = letters[i + 1], letters[i + 1] = letter;
         put_fates(f, letters);
@@ -168,6 +170,33 @@ static bool proven_without_room(struct forgery *f) { return refate(f, 'p', 'm', 
 static bool bounded_dominated(struct forgery *f) { return refate(f, 'b', 'd', NULL); }
 static bool refused_proven(struct forgery *f) { return refate(f, 'r', 'p', NULL); }
 static bool dominated_proven(struct forgery *f) { return refate(f, 'd', 'p', NULL); }
+static bool bounded_in_group(struct forgery *f) { return refate(f, 'b', 'g', NULL); }
+static bool refused_in_group(struct forgery *f) { return refate(f, 'r', 'g', NULL); }
+static bool without_room_in_group(struct forgery *f) { return refate(f, 'm', 'g', NULL); }
+static bool proven_in_group(struct forgery *f) { return refate(f, 'p', 'g', NULL); }
+static bool dominated_in_group(struct forgery *f) { return refate(f, 'd', 'g', NULL); }
+static bool group_refused(struct forgery *f) { return refate(f, 'g', 'r', is_feasible); }
+static bool group_without_room(struct forgery *f) { return refate(f, 'g', 'm', is_feasible); }
+static bool group_proven(struct forgery *f) { return refate(f, 'g', 'p', NULL); }
+static bool group_dominated(struct forgery *f) { return refate(f, 'g', 'd', NULL); }
+static bool group_missing(struct forgery *f)
+{
+    char *letters = arena_copy_text(f->arena, f->fates), *at = strchr(letters, 'g');
+    if (!at) return false;
+    memmove(at, at + 1, strlen(at));
+    return put_fates(f, letters), layout_less(f);
+}
+static bool group_twice(struct forgery *f)
+{
+    const char *at = strchr(f->fates, 'g');
+    if (!at) return false;
+    put_fates(f, arena_print(f->arena, "%.*sg%s", (int)(at - f->fates), f->fates, at));
+    return layout_more(f);
+}
+static bool group_without_plans(struct forgery *f)
+{
+    return strchr(f->fates, 'g') && says_infeasible(f);
+}
 static bool unknown_fate(struct forgery *f)
 {
     return put_fates(f, arena_print(f->arena, "x%s", f->fates + 1)), true;
@@ -195,6 +224,14 @@ static bool better_layout_bounded(struct forgery *f)
     drop_plan(f);
     set_number(f->space, "bound_ns", (double)f->t->alone.best_ns + 1);
     return refate(f, 'p', 'b', is_below);
+}
+
+static bool better_layout_in_group(struct forgery *f)
+{
+    if (!has_plan(f)) return false;
+    drop_plan(f);
+    set_number(f->space, "bound_ns", (double)f->t->alone.best_ns + 1);
+    return refate(f, 'p', 'g', is_below);
 }
 
 // ---- dominated layouts
@@ -298,6 +335,19 @@ static const struct space_forgery kinds[] = {
     FORGERY(bounded_dominated),
     FORGERY(refused_proven),
     FORGERY(dominated_proven),
+    FORGERY(bounded_in_group),
+    FORGERY(refused_in_group),
+    FORGERY(without_room_in_group),
+    FORGERY(proven_in_group),
+    FORGERY(dominated_in_group),
+    FORGERY(group_refused),
+    FORGERY(group_without_room),
+    FORGERY(group_proven),
+    FORGERY(group_dominated),
+    FORGERY(group_missing),
+    FORGERY(group_twice),
+    FORGERY(group_without_plans),
+    FORGERY(better_layout_in_group),
     FORGERY(unknown_fate),
     FORGERY(fate_of_none),
     FORGERY(fate_of_too_many),

@@ -127,8 +127,8 @@ static void try_certificate(const struct space_trial *t, const struct worth *w, 
     if (!space_trial_audit(t, &t->certificate, &audited, &why, arena) || !audited.proof.accepted)
         fail_msg("seed %llu: refused: %s", name, why);
     assert_int_equal(audited.proof.infeasible, w->best_ns == INT64_MAX);
-    const int64_t counts[FATES] = {audited.refused, audited.memory, audited.bounded,
-                                   audited.dominated, audited.proven};
+    const int64_t counts[FATES] = {audited.refused,   audited.memory, audited.bounded,
+                                   audited.dominated, audited.proven, audited.grouped};
     for (int f = 0; f < FATES; f++) seen.fates[f] += counts[f];
     seen.infeasible += w->best_ns == INT64_MAX;
     if (w->best_ns == INT64_MAX) return;

@@ -142,8 +142,8 @@ static void try_certificate(const struct trial *t, uint64_t seed)
                  (long long)result.proof.bound_ns, (long long)t->best_ns);
     seen.plans += !none, seen.none += none;
     seen.whole += !none && result.proof.bound_ns == plan->bound_ns;
-    const int64_t counts[FATES] = {result.refused, result.memory, result.bounded, result.dominated,
-                                   result.proven};
+    const int64_t counts[FATES] = {result.refused,   result.memory, result.bounded,
+                                   result.dominated, result.proven, result.grouped};
     for (int f = 0; f < FATES; f++) seen.fates[f] += counts[f];
     seen.layouts += t->count;
 }

@@ -2,6 +2,7 @@
 // space every layer's passes take at least as long as in the layout that stands for its group,
 // number by number; the group's bound is at most each layout's own; and a walk over some numbers of
 // a space finds the layouts that the whole walk finds there.
+#include "data/inputs/framework.h"
 #include "formulate/price/price.h"
 #include "solve/layouts/group.h"
 #include "tests/support/check.h"
@@ -25,6 +26,7 @@ static void draw_space(struct problem *p, struct random *rng, struct arena *aren
             predict_further(p, rng->state, arena);
         p->job.space = (struct space){.given = true, .fewer_devices = random_chance(rng, 40)};
         for (int key = 0; key < SPACE_KEY_COUNT; key++) p->job.space.axes[key].kind = AXIS_ALL;
+        if (random_chance(rng, 50)) switches_list(&p->job.space);
         for (size_t i = 0; i < ARRAY_LENGTH(some); i++)
             if (random_chance(rng, 60)) p->job.space.axes[some[i]].kind = AXIS_FIXED;
         count = spaces_count(p);

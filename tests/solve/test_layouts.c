@@ -1,6 +1,7 @@
 // The search over a space of layouts against all of its layouts solved one by one: same optimum, a
 // fate for every layout that agrees with its own answer, bounds below it; and the search's
 // guarantees about threads, limits and signals.
+#include "data/inputs/framework.h"
 #include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/layouts/layouts.h"
@@ -210,6 +211,7 @@ TEST(test_layouts_with_one_key_have_one_price)
         struct problem p;
         arena_open(&prices, NULL);
         spaces_draw(&p, &rng, arena);
+        if (i % 2) switches_list(&p.job.space);
         struct sharing s = {.problem = &p, .arena = arena};
         price_cache_open(&s.cache, &p, &prices, arena);
         struct space_limits limits = problem_space_limits(&p);

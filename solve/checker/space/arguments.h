@@ -12,9 +12,10 @@ enum check_fate {
     FATE_IS_BOUND,
     FATE_IS_DOMINATED,
     FATE_IS_PROVEN,
+    FATE_IS_GROUP,
     FATES
 };
-extern const char check_fate_letters[FATES + 1]; // "rmbdp"
+extern const char check_fate_letters[FATES + 1]; // "rmbdpg"
 
 // ---- held.c: micro-batches that a rank's stages hold together at its fullest moment
 
@@ -105,6 +106,7 @@ void check_sketch_bytes(struct check_sketch *s, const struct check_problem *p,
                         const struct check_held *held);
 void check_sketch_times(struct check_sketch *s);
 bool check_has_slots(const struct check_problem *p); // one for each rank
+struct check_terms check_terms_of(const struct check_problem *p, int run, int group);
 bool check_is_usable(const struct check_problem *p, int g);
 // Whether the run's layers are among the main ones, by bytes and times.
 bool check_is_main(const struct check_sketch *s, int run);
@@ -150,6 +152,15 @@ bool check_holds_last(const struct check_sketch *s, int rank);
 // ---- compare.c: every plan of b is also one of a, and takes no longer in a. Both have times
 bool check_no_worse(const struct check_problem *a, const struct check_problem *b);
 
+// ---- group.c: a bound of many layouts at once
+
+struct check_layouts;
+struct check_layout check_standing_for(const struct check_layout *layout);
+// What every plan of the layout takes at least by the layout that stands for its group, whose
+// tables x->p then has; 0: nothing is known.
+enum status check_group_takes(struct check_layouts *x, const struct check_layout *layout,
+                              int64_t *takes);
+
 // ---- fates.c: one layout at a time
 
 struct check_layouts {
@@ -158,11 +169,12 @@ struct check_layouts {
     struct check_held_cache held;
     struct check_problem *p; // of the current layout
     struct reader reader;
-    int64_t bound_ns; // on values; -1: the claim is that there is no plan
+    struct check_group_kept *groups; // group.c
+    int64_t bound_ns;                // on values; -1: the claim is that there is no plan
     struct arena *scratch;
 };
-// Whether this argument (refused, memory or bound) holds for the layout. *why: the rule, where
-// refused.
+// Whether this argument (refused, memory, bound or group) holds for the layout. *why: the rule,
+// where refused.
 enum status check_fate_holds(struct check_layouts *x, const struct check_layout *layout,
                              enum check_fate fate, bool *holds, const char **why);
 // For the writer: the first of these arguments that holds, or that a proof is needed.

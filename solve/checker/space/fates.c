@@ -1,7 +1,7 @@
 // One layout of a space: whether the argument named for it holds.
 #include "solve/checker/space/arguments.h"
 
-const char check_fate_letters[FATES + 1] = "rmbdp";
+const char check_fate_letters[FATES + 1] = "rmbdpg";
 
 enum { WORK_OF_RANK = 64 }; // of a bound, in steps
 
@@ -36,11 +36,22 @@ static enum status ask_times(struct check_layouts *x, struct check_sketch *s, co
     return s->others ? check_spend(x->p, x->held.work, (uint64_t)x->p->ranks * shares) : OK;
 }
 
+// Also for a layout that is refused, which has no plan.
+static enum status in_slow_group(struct check_layouts *x, const struct check_layout *layout,
+                                 bool *holds)
+{
+    int64_t goal_ns = check_goal_ns(x->space, layout, x->bound_ns), takes = 0;
+    if (goal_ns > 0) TRY(check_group_takes(x, layout, &takes));
+    return *holds = goal_ns > 0 && takes >= goal_ns, OK;
+}
+
 enum status check_fate_holds(struct check_layouts *x, const struct check_layout *layout,
                              enum check_fate fate, bool *holds, const char **why)
 {
     struct check_sketch s;
     *holds = false;
+    *why = NULL;
+    if (fate == FATE_IS_GROUP) return in_slow_group(x, layout, holds);
     *why = check_space_refusal(x->space, layout);
     if (!*why) TRY(ask_bytes(x, layout, why));
     if (*why) return *holds = fate == FATE_IS_REFUSED, OK;
@@ -62,6 +73,9 @@ enum status check_find_fate(struct check_layouts *x, const struct check_layout *
                             enum check_fate *fate)
 {
     struct check_sketch s;
+    bool slow;
+    TRY(in_slow_group(x, layout, &slow));
+    if (slow) return *fate = FATE_IS_GROUP, OK;
     const char *why = check_space_refusal(x->space, layout);
     *fate = FATE_IS_REFUSED;
     if (!why) TRY(ask_bytes(x, layout, &why));

@@ -96,7 +96,7 @@ static int64_t of_fastest_slice(const struct check_problem *p, const int64_t *pr
     return least;
 }
 
-static struct check_terms terms_of(const struct check_problem *p, int run, int g)
+struct check_terms check_terms_of(const struct check_problem *p, int run, int g)
 {
     const struct check_run *r = &p->runs[run];
     struct check_terms t = {.forward = of_slices(p, r->forward, g),
@@ -124,7 +124,7 @@ static struct check_terms terms_of(const struct check_problem *p, int run, int g
 static bool same_times(const struct check_problem *p, int a, int b)
 {
     for (int g = 0; g < p->group_count; g++) {
-        struct check_terms x = terms_of(p, a, g), y = terms_of(p, b, g);
+        struct check_terms x = check_terms_of(p, a, g), y = check_terms_of(p, b, g);
         if (!check_is_usable(p, g)) continue;
         if (x.forward != y.forward || x.backward != y.backward || x.weight != y.weight ||
             x.selective != y.selective || x.full != y.full || x.most_again != y.most_again ||
@@ -205,8 +205,8 @@ static void read_group(struct check_sketch *s, struct check_group_sketch *to, in
 {
     const struct check_problem *p = s->p;
     int run = s->main_run;
-    to->main = terms_of(p, run, g), to->first = terms_of(p, 0, g),
-    to->last = terms_of(p, p->run_count - 1, g);
+    to->main = check_terms_of(p, run, g), to->first = check_terms_of(p, 0, g),
+    to->last = check_terms_of(p, p->run_count - 1, g);
     to->sync_constant = INT64_MAX;
     for (int o = 0; o < p->gradient_count; o++)
         to->sync_constant = smaller(to->sync_constant, p->groups[g].sync_constant[o]);
@@ -227,7 +227,7 @@ static int64_t all_passes(const struct check_problem *p)
     for (int r = 0; r < p->run_count; r++) {
         int64_t least = INT64_MAX;
         for (int g = 0; g < p->group_count; g++) {
-            struct check_terms t = terms_of(p, r, g);
+            struct check_terms t = check_terms_of(p, r, g);
             if (check_is_usable(p, g)) least = smaller(least, t.forward + t.backward + t.weight);
         }
         sum += p->runs[r].count * least;
@@ -301,7 +301,7 @@ static void find_others(struct check_sketch *s)
         s->others = 0;
     for (int r = 0; r < p->run_count && s->others; r++) {
         if (check_others_of(s, r) < 1) continue;
-        struct check_terms terms = terms_of(p, r, group);
+        struct check_terms terms = check_terms_of(p, r, group);
         struct check_room room = room_of(p, &p->runs[r]);
         int64_t forward = of_fastest_slice(p, p->runs[r].forward, group),
                 backward = fastest_backward(p, r, group);

@@ -190,10 +190,14 @@ static enum status find_reason(struct audit *h, int64_t number, const struct che
     static const char *const what[] = {
         "is stated as refused, but no rule refuses it",
         "is stated not to fit, which does not follow from its bytes",
-        "is stated to take at least bound_ns, which does not follow from its prices"};
+        "is stated to take at least bound_ns, which does not follow from its prices",
+        NULL,
+        NULL,
+        "is stated to take at least bound_ns, which does not follow from its group"};
     bool holds;
     const char *why;
-    if (h->fate == FATE_IS_BOUND && check_goal_ns(h->space, layout, h->layouts.bound_ns) < 0)
+    bool bounded = h->fate == FATE_IS_BOUND || h->fate == FATE_IS_GROUP;
+    if (bounded && check_goal_ns(h->space, layout, h->layouts.bound_ns) < 0)
         return NOT_PROVEN_SPACE(h, "layout %lld: a bound does not prove that there is no plan",
                                 (long long)number);
     TRY(check_fate_holds(&h->layouts, layout, h->fate, &holds, &why));
@@ -207,8 +211,8 @@ static enum status find_reason(struct audit *h, int64_t number, const struct che
 static enum status audit_layout(struct audit *h, int64_t number, const struct check_layout *layout)
 {
     struct check_space_result *to = h->result;
-    int64_t *const counts[FATES] = {&to->refused, &to->memory, &to->bounded, &to->dominated,
-                                    &to->proven};
+    int64_t *const counts[FATES] = {&to->refused,   &to->memory, &to->bounded,
+                                    &to->dominated, &to->proven, &to->grouped};
     if (number >= to->layouts)
         return NOT_PROVEN_SPACE(h, "the space has more than the %lld layouts stated",
                                 (long long)to->layouts);

@@ -107,7 +107,7 @@ const char *check_space_refusal(const struct check_space *s, const struct check_
 
 struct check_space_result {
     struct check_result proof; // reason, claims; counts are sums over the proofs
-    int64_t layouts, refused, memory, bounded, dominated, proven;
+    int64_t layouts, refused, memory, bounded, dominated, proven, grouped;
     int64_t chosen;   // -1: no plan
     int64_t weight;   // of the chosen layout: proof's claims are values
     bool limited;     // claims are about plans within the job's limits of time and price
