@@ -4,7 +4,7 @@
 #include "tests/support/forge.h"
 #include "tests/support/check.h"
 
-enum { TRIALS = 32 };
+enum { TRIALS = 32, WITH_EXPERTS = 24 };
 
 bool has_plan(const struct forgery *f) { return get(f->space, "chosen") != NULL; }
 int count_of(const cJSON *array) { return cJSON_GetArraySize(array); }
@@ -76,9 +76,11 @@ void space_forgeries_refused(const struct space_forgery *kinds, size_t count)
 {
     bool *planted = calloc(count, sizeof *planted);
     struct arena_mark mark = arena_set_mark(&own_arena);
-    for (uint64_t seed = 1; seed <= TRIALS; seed++, arena_reset(&own_arena, mark)) {
+    for (uint64_t seed = 1; seed <= TRIALS + WITH_EXPERTS; seed++, arena_reset(&own_arena, mark)) {
         struct space_trial t;
-        space_trial_open(&t, seed, seed % 3 ? 0 : 0.05, &own_arena);
+        double gap = seed % 3 ? 0 : 0.05;
+        if (seed > TRIALS) space_trial_of_experts(&t, seed, gap, &own_arena);
+        else space_trial_open(&t, seed, gap, &own_arena);
         for (size_t i = 0; i < count; i++)
             planted[i] = try_forgery(&kinds[i], &t, !planted[i], &own_arena) || planted[i];
     }
