@@ -25,12 +25,11 @@ static enum status set_scaling(struct gemm_plan *plan, cublasLtMatmulDescAttribu
                                enum scaling scaling, struct error *err)
 {
     static const int32_t modes[] = {
-        [SCALING_ONE] = CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F,
         [SCALING_RUNS] = CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F,
         [SCALING_BLOCKS] = CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F,
         [SCALING_MX] = CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0,
     };
-    if (scaling == SCALING_NONE) return OK;
+    if (scaling <= SCALING_ONE) return OK; // what libraries have that know no other
     CUBLAS_TRY(cublasLtMatmulDescSetAttribute(plan->operation, name, &modes[scaling],
                                               sizeof modes[scaling]));
     return OK;

@@ -367,7 +367,7 @@ TEST(test_end_to_end)
     const char *words =
         "measure compute --shape hidden=64,ffn=160,heads=4,kv_heads=2,vocabulary=300,gated=1 "
         "--sequence 64 --threads 2 "
-        "--budget-s 0.5 --name \"test device\" -o";
+        "--budget-s 0.5 --sustained-s 0.05 --name \"test device\" -o";
     assert_int_equal(run_plumbline(arena_print(arena, "%s %s", words, samples_path), NULL, arena),
                      0);
     struct samples samples;
@@ -380,6 +380,13 @@ TEST(test_end_to_end)
                     !strcmp(samples.samples[i].stopped_by, "budget"));
         for (int k = 0; k < samples.samples[i].repetitions; k++)
             assert_true(samples.samples[i].seconds[k] > 0);
+    }
+    for (int i = 0, sustained = 0; i < samples.sample_count; i++) {
+        const struct sample *s = &samples.samples[i];
+        sustained += s->before == BEFORE_LOAD;
+        assert_int_equal(s->before == BEFORE_LOAD, strstr(s->operation, ", sustained") != NULL);
+        assert_true(s->busy_devices == 1 && s->in_a_row == 1 && s->algorithm == ALGORITHM_UNKNOWN);
+        if (i == samples.sample_count - 1) assert_int_equal(sustained, 2);
     }
     // What was measured becomes costs that load and pass their own check. A machine under load may
     // scatter such tiny times so far that no line grows; that is refused in one line, and the only
