@@ -109,6 +109,7 @@ static const struct setting_row rows[] = {
     SAYS("recompute-modules", RAW, modules),
     SAYS("recompute-method", TEXT, method),
     SAYS("recompute-num-layers", COUNT, recomputed),
+    LATER("of-some-ranks"),
     TAKES("nproc-per-node", COUNT, processes),
     TAKES("nnodes", COUNT, nodes),
 };

@@ -120,6 +120,25 @@ refuse "$plain --recompute-granularity some" 'recompute-granularity'
 refuse "--num-layers 8" 'hidden-size'
 refuse "$(echo "$plain" | sed 's/--vocab-size 1000//')" 'vocabulary'
 refuse "$plain --group-query-attention --num-query-groups 5" 'divisor of heads'
+# Flags of some ranks, which a launch script adds to its own, allow what any rank has; windows
+# and linear attention make layers of several kinds, as Python reads the lists.
+{ echo "ARGS=($plain)"; echo "OWN=("
+  echo "'--recompute-granularity full --recompute-method block --recompute-num-layers 2'"
+  echo "'--recompute-granularity selective --recompute-modules moe_act layernorm' '')"
+} > "$here/ranks"
+"$plumbline" import megatron "$here/ranks" --gpus 8 --job "$here/ranks.json" 2>"$here/log" &&
+    grep -q '"recompute": \["none", "first_layers", "moe_act+layernorm"\]' "$here/ranks.json" ||
+    { echo "flags of ranks: $(cat "$here/log" "$here/ranks.json")"; failures=1; }
+echo "$plain --window-size '127,0' --window-attn-skip-freq '([0]*3+[1])*2'
+    --experimental-attention-variant gated_delta_net --linear-attention-freq 4" > "$here/kinds"
+"$plumbline" import megatron "$here/kinds" --gpus 8 -o "$here/kinds.json" 2>"$here/log" &&
+    [ "$(grep -c '"window": 128' "$here/kinds.json") $(grep -c '"linear": true' \
+        "$here/kinds.json") $(grep -c '"kind": "block"' "$here/kinds.json")" = "2 2 4" ] ||
+    { echo "kinds of layers: $(cat "$here/log" "$here/kinds.json")"; failures=1; }
+refuse "$plain --window-size 5,5" 'window-size'
+refuse "$plain --window-size 5,0 --window-attn-skip-freq [1]*7" 'window-attn-skip-freq'
+refuse "$plain --experimental-attention-variant dsa" 'gated_delta_net'
+
 # What report writes for a shipped model is that model again: latents pass their norms
 # (--qk-layernorm), and nothing is warned of.
 for model in deepseek-v2-lite qwen3-30b-a3b llama-3.2-1b; do

@@ -125,7 +125,7 @@ static enum status set_runs(struct model *m, const struct run *r,
         *run = (struct layer_run){.kind = k.mixture[i] ? LAYER_MOE : LAYER_BLOCK,
                                   .count = (int)(end - i),
                                   .recomputable = true,
-                                  .window = k.window[i] ? window : 0,
+                                  .window = k.window[i] && !k.linear[i] ? window : 0,
                                   .linear = k.linear[i]};
         run->name =
             end - i == r->layers
@@ -247,15 +247,14 @@ static enum status find_modules(const char *text, const char *file, enum recompu
     return OK;
 }
 
-static enum status set_recompute(struct run *r, struct error *err)
+enum status core_recompute(struct run *r, const char *granularity, const char *method,
+                           const char *modules, struct error *err)
 {
-    const char *modules = r->modules ? r->modules : r->module_list;
-    const char *granularity = r->selective ? "selective" : r->granularity;
     const struct megatron_mode *m = megatron_modes;
     if (!granularity) return OK;
     for (; m->mode != RECOMPUTE_COUNT; m++)
         if (m->granularity && !strcmp(m->granularity, granularity) &&
-            (!m->method || (r->method && !strcmp(m->method, r->method))))
+            (!m->method || (method && !strcmp(m->method, method))))
             break;
     if (m->mode == RECOMPUTE_COUNT)
         return fail(err, BAD_INPUT,
@@ -265,6 +264,12 @@ static enum status set_recompute(struct run *r, struct error *err)
     if (mode == RECOMPUTE_SELECTIVE && modules) TRY(find_modules(modules, r->file, &mode, err));
     r->job.recompute[mode] = true;
     return OK;
+}
+
+static enum status set_recompute(struct run *r, struct error *err)
+{
+    return core_recompute(r, r->selective ? "selective" : r->granularity, r->method,
+                          r->modules ? r->modules : r->module_list, err);
 }
 
 // Counts the "|" of "Et*3|(tt|)*29|L", each of which ends a stage, up to the closing bracket or the

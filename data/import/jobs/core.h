@@ -9,6 +9,9 @@ enum status core_check(const struct run *r, struct error *err);
 enum status core_model(struct model *m, const struct run *r, struct arena *arena,
                        struct error *err);
 enum status core_job(struct run *r, struct error *err); // r->job
+// Allows the job the mode of recomputation that these name; granularity NULL: none.
+enum status core_recompute(struct run *r, const char *granularity, const char *method,
+                           const char *modules, struct error *err);
 
 // patterns.c: which decoder layers a flag means; a number n: each n-th from the first on, or all
 // but each n-th.

@@ -205,6 +205,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
 static const struct run defaults = {.mode = RECOMPUTE_NONE};
 
 static const struct importer importer = {.name = "deepspeed",
+                                         .framework = FRAMEWORK_DEEPSPEED,
+                                         .recompute_key = "plumbline.recompute",
                                          .defaults = &defaults,
                                          .settings = settings_read_json,
                                          .rows = &deepspeed_rows,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "data/base/file.h"
+#include "data/inputs/framework.h"
 #include "data/inputs/model/size.h"
 
 static enum status save_job(struct job *j, struct settings *s, const char *path, struct error *err)
@@ -13,6 +14,18 @@ static enum status save_job(struct job *j, struct settings *s, const char *path,
     return job_save(j, path, s->arena, err);
 }
 
+// Where the framework has one setting of recomputation for all stages, the layout has it.
+static void set_one_recompute(struct run *r, const struct importer *im, const struct settings *s)
+{
+    struct layout *l = &r->job.layout;
+    int mode = RECOMPUTE_COUNT - 1;
+    if (!framework_recomputes_alike(im->framework, l)) return;
+    if (im->recompute_key && !setting_of(s, im->recompute_key)) return;
+    while (mode > RECOMPUTE_NONE && !r->job.recompute[mode]) mode--;
+    l->recompute = 1 + mode;
+    if (mode == RECOMPUTE_FIRST_LAYERS) l->recomputed_layers = (int)r->recomputed;
+}
+
 static enum status convert(struct run *r, struct settings *s, const struct asked *asked,
                            struct error *err)
 {
@@ -20,6 +33,7 @@ static enum status convert(struct run *r, struct settings *s, const struct asked
     struct model model = {.name = r->job.name, .document.path = r->file};
     TRY(im->run(r, s, asked, err));
     if (asked->job_path && im->job) TRY(im->job(r, err));
+    set_one_recompute(r, im, s);
     if (asked->job_path) TRY(job_check(&r->job, err));
     if (asked->model_path) TRY(im->model(&model, r, s->arena, err));
     if (asked->job_path) TRY(save_job(&r->job, s, asked->job_path, err));

@@ -50,6 +50,8 @@ struct asked {
 
 struct importer {
     const char *name;
+    enum framework framework;
+    const char *recompute_key;  // without it, the script sets recomputation; NULL: never
     const struct run *defaults; // of what the file does not state, except of the job
     const char *not_python;     // why a file in Python is refused; NULL: it is read like any other
     enum status (*settings)(struct settings *s, const char *path, struct arena *arena,

@@ -1,17 +1,36 @@
 // A Megatron-LM argument list or launch script as a run.
+#include <string.h>
+
 #include "data/import/jobs/core.h"
 #include "data/import/jobs/importer.h"
+
+// The words behind a flag up to the next flag; NULL: it is not in the text.
+static const char *words_of(const char *text, const char *flag, struct arena *arena)
+{
+    const char *at = strstr(text, flag), *end;
+    if (!at) return NULL;
+    at += strlen(flag), at += strspn(at, " ");
+    end = strstr(at, " --");
+    return arena_print(arena, "%.*s", (int)(end ? end - at : (long)strlen(at)), at);
+}
 
 static enum status read_run(struct run *r, struct settings *s, const struct asked *asked,
                             struct error *err)
 {
-    (void)s;
+    for (int i = 0; i < s->count; i++) {
+        const char *own = s->items[i].text;
+        if (strcmp(s->items[i].key, SETTINGS_OF_RANK) != 0) continue;
+        TRY(core_recompute(r, words_of(own, "--recompute-granularity", s->arena),
+                           words_of(own, "--recompute-method", s->arena),
+                           words_of(own, "--recompute-modules", s->arena), err));
+    }
     r->job.overlapped_messages = !r->waits;
     if (!r->shape.vocabulary) r->shape.vocabulary = asked->vocabulary;
     return core_check(r, err);
 }
 
 static const struct importer importer = {.name = "megatron",
+                                         .framework = FRAMEWORK_MEGATRON,
                                          .defaults = &megatron_defaults,
                                          .settings = settings_read_flags,
                                          .rows = &megatron_rows,

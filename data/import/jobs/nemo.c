@@ -198,6 +198,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
 
 static const struct importer importer = {
     .name = "nemo",
+    .framework = FRAMEWORK_NEMO,
     .defaults = &megatron_defaults,
     .not_python = "recipes in Python are not read; write theirs as YAML (config.to_yaml(...), or "
                   "run_config.yaml of a checkpoint)",

@@ -37,6 +37,7 @@ enum status settings_read_yaml(struct settings *s, const char *path, struct aren
                                struct error *err);
 enum status settings_read_json(struct settings *s, const char *path, struct arena *arena,
                                struct error *err); // allows comments, and a comma before ] or }
+#define SETTINGS_OF_RANK "of-some-ranks" // several flags that only some ranks have, as one text
 enum status settings_read_flags(struct settings *s, const char *path, struct arena *arena,
                                 struct error *err); // of a Megatron-LM script or argument list
 

@@ -1,7 +1,7 @@
 // A Megatron-LM argument list or launch script as settings: words as a shell reads them, as far as
 // such scripts need. NAME=value is stored and inserted for $NAME or ${NAME}, except in single
 // quotes; a value that contains flags is read as flags as well. Comments, line ends, brackets and
-// commands in $( ) are skipped.
+// commands in $( ) are skipped. Several flags in one quoted word are those of some ranks.
 #include <ctype.h>
 #include <string.h>
 
@@ -87,6 +87,8 @@ static enum status add_flag(struct words *w, const char *word, struct error *err
 static enum status add_word(struct words *w, const char *word, int depth, struct error *err)
 {
     size_t n = name_length(word);
+    if (!strncmp(word, "--", 2) && strchr(word, ' ') && w->s->count < FLAGS_MAX)
+        return w->s->items[w->s->count++] = (struct setting){SETTINGS_OF_RANK, word, 0}, OK;
     if (!strncmp(word, "--", 2) && word[2]) return add_flag(w, word, err);
     if (n && word[n] == '=') {
         bool flags = strstr(word + n, "--") != NULL;
@@ -154,7 +156,8 @@ static enum status check_twice(const struct settings *s, struct error *err)
 {
     for (int i = 0; i < s->count; i++) {
         const struct setting *at = &s->items[i], *before = setting_of(s, at->key);
-        if (*at->text && *before->text && strcmp(at->text, before->text))
+        if (strcmp(at->key, SETTINGS_OF_RANK) && *at->text && *before->text &&
+            strcmp(at->text, before->text))
             return fail(err, BAD_INPUT, "%s: --%s appears twice, with %s and with %s",
                         s->document.path, at->key, before->text, at->text);
     }

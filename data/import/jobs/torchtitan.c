@@ -286,7 +286,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     j->gathered_logits &= l->tensor > 1;
     l->sequence_parallel = l->tensor > 1;
     j->overlapped_tensor &= l->tensor > 1 && j->compiled;
-    j->overlapped_messages = l->pipeline > 1;
+    j->overlapped_messages = true; // sent without waiting
     l->gradient_sync = SYNC_OVERLAPPED;
     note_rest(s, r);
     return OK;
@@ -294,6 +294,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
 
 static const struct importer importer = {
     .name = "torchtitan",
+    .framework = FRAMEWORK_TORCHTITAN,
     .defaults = &defaults,
     .not_python = "configurations in Python (torchtitan since 0.3) are not read, TOML of 0.2 is",
     .settings = settings_read_toml,

@@ -207,7 +207,10 @@ static const char *modes_text(const struct export *e)
 
 struct recompute_setting export_recompute(struct export *e)
 {
-    struct recompute_setting r;
+    const struct layout *l = &e->plan->layout;
+    struct recompute_setting r = {layout_recompute(l), l->recomputed_layers};
+    if (layout_recomputes_alike(l) && framework_recomputes(e->framework, r.mode) && !e->uniform)
+        return e->by_rank = false, r;
     bool one = export_setting(e, 0, 1, &r) && framework_recomputes(e->framework, r.mode);
     e->by_rank &= !one && ranks_have_settings(e);
     if (!one) r = (struct recompute_setting){RECOMPUTE_FULL, 0};

@@ -1,0 +1,71 @@
+#!/bin/bash
+# The headline of a plan is what its launch files run: for models and frameworks, what `plan --for`
+# writes, read back by `import`, is a problem in which the judge finds every price, the memory and
+# the time of the plan, to the nanosecond; nothing is changed at the export. A model that a
+# framework cannot express is refused by name before the search. MODELS and FRAMEWORKS choose.
+name=test_launched
+. tests/script.sh
+
+models=${MODELS:-llama-3.1-8b qwen3-30b-a3b qwen3-32b qwen3-next-80b-a3b mistral-7b mixtral-8x7b
+    gpt-oss-20b deepseek-v2-lite}
+frameworks=${FRAMEWORKS:-megatron nemo torchtitan torchtitan-0.2 deepspeed}
+nodes=${NODES:-4} sequence=${SEQUENCE:-4096} batch=${BATCH:-512} seconds=${SECONDS_EACH:-10}
+same=0 refused=0
+
+# read_back FRAMEWORK FILE: its job, and where it states it its model, to again/
+read_back() {
+    vocabulary=$(sed -n 's/.*"vocabulary": \([0-9]*\).*/\1/p' plan/model.json | head -1)
+    schedule=$(sed -n 's/.*"schedule": "\([a-z0-9-]*\)".*/\1/p' plan/plan.json | head -1)
+    set -- "$1" "$2" --gpus $((nodes * 8))
+    case $1 in
+    megatron | nemo)
+        set -- "$@" --vocabulary "$vocabulary" --job again/job.json -o again/model.json ;;
+    *) set -- "$@" -o again/job.json ;;
+    esac
+    grep -q schedule.csv "$2" && set -- "$@" --schedule "$schedule"
+    answers 0 "" import "$@"
+}
+
+# The plan says of which documents it is: of those that were read back.
+rename_sources() {
+    sed "$(for file in job.json model.json; do
+        cat plan/$file | sha256sum; cat again/$file | sha256sum
+    done | awk 'NR % 2 { was = $1; next } { printf "s/%s/%s/;", was, $1 }')" plan/plan.json \
+        > again/plan.json
+}
+
+try() { # MODEL FRAMEWORK
+    rm -rf plan again && mkdir again
+    "$plumbline" plan --model $1 --gpu h100-80gb --nodes $nodes --sequence $sequence \
+        --global-batch $batch --for $2 --gap 0.3 --time-limit-s $seconds -o plan > out 2> err
+    code=$?
+    if grep -q "$2 cannot express this model" err; then
+        refused=$((refused + 1))
+        return
+    fi
+    case $code in 0 | 10) ;; *) complain "plan --model $1 --for $2: exit code $code"; return ;; esac
+    grep -h "instead, which\|NAME.THE" err plan/launch/* > said && complain "$1 for $2: $(cat said)"
+    case $2 in
+    megatron) file=plan/launch/megatron.sh ;;
+    nemo) file=plan/launch/nemo.yaml ;;
+    torchtitan*) file=plan/launch/torchtitan.toml ;;
+    deepspeed) file=plan/launch/deepspeed.json ;;
+    esac
+    if [ $2 = torchtitan ] && [ ! -f $file ]; then # only Python's form runs it
+        return
+    fi
+    cp plan/problem.json plan/model.json plan/cluster.json plan/costs.json again
+    read_back ${2%-0.2} $file
+    rename_sources
+    before=$failures
+    answers 0 "accepted: iteration $(sed -n 's/^  "iteration_ns": \([0-9]*\),/\1/p' \
+        plan/plan.json) ns" verify again/plan.json --problem again/problem.json
+    [ $failures = $before ] && same=$((same + 1)) || echo "    $1 for $2"
+}
+
+for model in $models; do
+    for framework in $frameworks; do try $model $framework; done
+done
+echo "$same plans come back to the nanosecond, $refused models are refused by name"
+[ -n "${MODELS:-}" ] || [ $same -ge 30 ] || complain "only $same plans came back"
+ended
