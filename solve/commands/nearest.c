@@ -10,7 +10,6 @@
 #include "data/inputs/framework.h"
 #include "formulate/price/range.h"
 #include "solve/commands/commands.h"
-#include "solve/commands/one_recompute.h"
 #include "solve/commands/verbs.h"
 #include "solve/report/export/export.h"
 
@@ -59,7 +58,7 @@ static void give_up(struct space *space, struct layout *l, const char *key, cons
         plain_schedule(l);
         return;
     }
-    for (int i = 0; i < SPACE_KEY_COUNT; i++)
+    for (int i = 0; i < SPACE_RECOMPUTE; i++)
         if (!strcmp(key, space_key_names[i])) axes[i].kind = AXIS_ALL;
     if (!strcmp(key, "micro_batch")) plain_schedule(l);
     if (!strcmp(key, "context")) axes[SPACE_DATA].kind = AXIS_ALL, l->context = 1;
@@ -75,6 +74,7 @@ static void give_up(struct space *space, struct layout *l, const char *key, cons
     if (!strcmp(key, "gradient_sync"))
         l->gradient_sync = l->gradient_sync == SYNC_EXPOSED ? SYNC_OVERLAPPED : SYNC_EXPOSED;
     if (!strcmp(key, "zero")) next_zero(s, l);
+    if (!strcmp(key, "recompute")) l->recompute = 1 + RECOMPUTE_NONE; // every setting is searched
 }
 
 static void choose_space(struct job *job, const struct search *s, enum widened widened)
@@ -89,7 +89,8 @@ static void choose_space(struct job *job, const struct search *s, enum widened w
         give_up(&job->space, &probe, key, s);
         job->space.given = true;
     }
-    for (int i = 0; i < SPACE_KEY_COUNT; i++) {
+    if (widened != WIDENED_REFUSED) job->layout.recompute = job->layout.recomputed_layers = 0;
+    for (int i = 0; i < SPACE_RECOMPUTE; i++) {
         bool degree = i <= SPACE_EXPERT, opens = widened == WIDENED_ALL || !degree;
         if (widened != WIDENED_REFUSED && opens && i != SPACE_LOCAL_LOSS_EVERY)
             job->space.axes[i].kind = AXIS_ALL, job->space.given = true;
@@ -108,6 +109,8 @@ static void keep_to_framework(struct job *job, enum framework framework)
     job->placement.uneven_micro_batches = job->split_gate = false;
     if (job->trainer != TRAINER_DEEPSPEED) job->whole_gradient_sums = false;
     l->grid_depth = l->grid_rows = 0;
+    if (layout_recomputes_alike(l) && !framework_recomputes(framework, layout_recompute(l)))
+        l->recompute = l->recomputed_layers = 0;
     if (megatron) job->gathered_logits = false;
     if (titan) job->scattered_messages = false;
     if (!titan) return;
@@ -117,26 +120,17 @@ static void keep_to_framework(struct job *job, enum framework framework)
     if (l->tensor > 1) l->sequence_parallel = true;
 }
 
-enum { AS_OFFERED = -1 }; // instead of a recomputation mode
-
-static struct job nearest_job(const struct search *s, enum widened widened, int mode)
+static struct job nearest_job(const struct search *s, enum widened widened)
 {
     struct job job = s->problem->job;
     job.layout = s->plan->layout;
     keep_to_framework(&job, s->request->framework);
     for (int i = 0; i < RECOMPUTE_COUNT; i++)
-        job.recompute[i] = i == RECOMPUTE_NONE ||
-                           (framework_recomputes(s->request->framework, (enum recompute)i) &&
-                            (mode == AS_OFFERED ? job.recompute[i] : i == mode));
+        job.recompute[i] =
+            i == RECOMPUTE_NONE ||
+            (job.recompute[i] && framework_recomputes(s->request->framework, (enum recompute)i));
     choose_space(&job, s, widened);
     if (!job.space.given) switches_set(&job);
-    if (mode == AS_OFFERED) return job;
-    struct rule *rules = TAKE(s->arena, job.rule_count + 1, struct rule);
-    for (int i = 0; i < job.rule_count; i++) rules[i] = job.rules[i];
-    struct rule *only = &rules[job.rule_count++];
-    *only = rule_empty;
-    only->recompute_stated = only->recompute[mode] = true;
-    job.rules = rules;
     return job;
 }
 
@@ -176,17 +170,10 @@ static enum status write_problem(const struct search *s, const struct job *job, 
 
 // ---- solving
 
-struct attempt {
-    enum widened widened;
-    int mode;
-    int64_t value_ns; // 0: no plan
-};
-
-static enum status solve_attempt(const struct search *s, struct attempt *attempt,
-                                 struct plan *found, struct problem *of, int *exit_code,
-                                 struct error *err)
+static enum status solve_widened(const struct search *s, enum widened widened, struct plan *found,
+                                 struct problem *of, int *exit_code, struct error *err)
 {
-    struct job job = nearest_job(s, attempt->widened, attempt->mode);
+    struct job job = nearest_job(s, widened);
     const char *words[] = {"solve",
                            file_in(s, "problem.json"),
                            "-o",
@@ -201,69 +188,7 @@ static enum status solve_attempt(const struct search *s, struct attempt *attempt
     TRY(write_problem(s, &job, err));
     TRY(command_call(&command_solve, (int)ARRAY_LENGTH(words), argv, exit_code, s->arena, err));
     TRY(plan_load(found, file_in(s, "plan.json"), s->arena, err));
-    TRY(problem_load(of, file_in(s, "problem.json"), s->arena, err));
-    attempt->value_ns = found->stage_count ? plan_value_ns(found) : 0;
-    return OK;
-}
-
-bool nearest_by_rank(const struct nearest_request *r) { return r->framework == FRAMEWORK_MEGATRON; }
-
-bool nearest_tells_recompute(const struct plan *plan, const struct problem *problem,
-                             const struct nearest_request *request, struct arena *arena)
-{
-    return export_recomputes(plan, problem, request->framework, nearest_by_rank(request), arena);
-}
-
-static bool recompute_said(const struct search *s, const struct plan *plan)
-{
-    return nearest_tells_recompute(plan, s->problem, s->request, s->arena);
-}
-
-// Solves with each mode for all stages; *found is the best of them.
-static enum status solve_modes(const struct search *s, struct attempt *attempt, struct plan *found,
-                               struct problem *of, int *exit_code, struct error *err)
-{
-    struct attempt best = {.value_ns = 0}, last = *attempt;
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
-        bool offered = mode == RECOMPUTE_NONE || s->problem->job.recompute[mode];
-        if (!offered || mode == RECOMPUTE_FIRST_LAYERS ||
-            !framework_recomputes(s->request->framework, (enum recompute)mode))
-            continue;
-        last.mode = mode;
-        TRY(solve_attempt(s, &last, found, of, exit_code, err));
-        if (last.value_ns && (!best.value_ns || last.value_ns < best.value_ns)) best = last;
-    }
-    *attempt = best.value_ns ? best : last;
-    if (!best.value_ns || best.mode == last.mode) return OK;
-    return solve_attempt(s, attempt, found, of, exit_code, err);
-}
-
-// The best of them, or the offered plan with one setting for all stages: that can set how many
-// layers of each stage are recomputed, but leaves the layers where they are.
-static enum status settle_recompute(const struct search *s, struct attempt *attempt,
-                                    struct plan *found, struct problem *of, int *exit_code,
-                                    struct error *err)
-{
-    const struct plan *uniform = NULL;
-    struct error none = {OK, ""};
-    struct attempt offered = *attempt;
-    if (found->objective == OBJECTIVE_ITERATION_TIME && !found->placement &&
-        one_recompute_find(&uniform, found, of, s->request->framework, nearest_by_rank(s->request),
-                           s->arena, &none) != OK)
-        uniform = NULL;
-    TRY(solve_modes(s, attempt, found, of, exit_code, err));
-    if (!uniform || (attempt->value_ns && attempt->value_ns <= uniform->iteration_ns)) return OK;
-    *attempt = offered;
-    TRY(solve_attempt(s, attempt, found, of, exit_code, err));
-    attempt->value_ns = uniform->iteration_ns;
-    *found = *uniform;
-    struct problem own = problem_with_layout(of, &found->layout);
-    TRY(range_of_plan(found, &own, s->arena, err));
-    found->outcome = plan_outcome(found);
-    const char *path = file_in(s, "plan.json");
-    bool lost = false;
-    TRY(keep_plan(found, path, &lost, s->arena, err));
-    return lost ? fail(err, BAD_INPUT, "%s: not written", path) : OK;
+    return problem_load(of, file_in(s, "problem.json"), s->arena, err);
 }
 
 // ---- the report
@@ -357,12 +282,10 @@ static void tell_nearest(const struct search *s, const struct plan *now, const s
     double more = 100 * ((double)now->iteration_ns / (double)was->iteration_ns - 1);
     const char *comma = "changed: ", *framework = framework_names[s->request->framework];
     fprintf(stderr,
-            "nearest for %s: iteration %.9f s, bound %.9f s of all such plans (%s)%s; the plan's "
+            "nearest for %s: iteration %.9f s, bound %.9f s of all such plans (%s); the plan's "
             "%.9f s, %+.4g %%\n",
             framework, (double)now->iteration_ns / 1e9, (double)plan_bound_ns(now) / 1e9,
-            plan_claim_words(now, s->arena),
-            job->rule_count > before->rule_count ? " with this recomputation" : "",
-            (double)was->iteration_ns / 1e9, more);
+            plan_claim_words(now, s->arena), (double)was->iteration_ns / 1e9, more);
     tell_layouts(&was->layout, &now->layout, &comma, s->arena);
     tell_change("recomputation", modes_text(was, s->arena), modes_text(now, s->arena), &comma);
     tell_change("layers", layers_text(was, s->arena), layers_text(now, s->arena), &comma);
@@ -392,8 +315,12 @@ static bool is_expressed(const struct search *s)
     struct job job = *was;
     job.layout = p->layout;
     keep_to_framework(&job, s->request->framework);
-    return !refusal_of(s, &p->layout) && recompute_said(s, p) && !compressed_stages(p) &&
-           !offloading_stages(p) && !(p->placement && p->placement->micro_batches) &&
+    struct layout probe = p->layout; // with the setting that its stages have, if they are alike
+    if (!layout_recomputes_alike(&probe)) probe.recompute = 1 + RECOMPUTE_NONE;
+    return !refusal_of(s, &probe) &&
+           export_recomputes(p, s->problem, s->request->framework, s->arena) &&
+           !compressed_stages(p) && !offloading_stages(p) &&
+           !(p->placement && p->placement->micro_batches) &&
            layout_equal(&job.layout, &p->layout) && job.trainer == was->trainer &&
            job.gathered_logits == was->gathered_logits &&
            job.scattered_messages == was->scattered_messages &&
@@ -415,13 +342,10 @@ enum status nearest_plan(struct plan *plan, struct problem *problem,
     }
     TRY(take_folder(&s, err));
     for (int widened = 0; widened < WIDENED_COUNT && !found.stage_count; widened++) {
-        struct attempt attempt = {.widened = (enum widened)widened, .mode = AS_OFFERED};
         if (widened != WIDENED_REFUSED)
             fprintf(stderr, "no such plan; next, any %s\n",
                     widened == WIDENED_ALL ? "layout" : "layout of these degrees");
-        TRY(solve_attempt(&s, &attempt, &found, &of, exit_code, err));
-        if (found.stage_count && !recompute_said(&s, &found))
-            TRY(settle_recompute(&s, &attempt, &found, &of, exit_code, err));
+        TRY(solve_widened(&s, (enum widened)widened, &found, &of, exit_code, err));
     }
     if (!found.stage_count) {
         fprintf(stderr, "nearest for %s: none: %s\n", framework_names[request->framework],

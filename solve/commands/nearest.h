@@ -16,17 +16,10 @@ struct nearest_request {
 // problem. Reports on stderr what it costs and what has changed. *exit_code: as for solve; with
 // EXIT_INFEASIBLE or EXIT_NO_PLAN *plan is unchanged. The following are opened in turn, until there
 // is a plan: the keys of the layout that the framework refuses; every key but the degrees; every
-// key. Where recomputation by stage cannot be expressed it tries each mode for all stages, and the
-// first n layers of each stage with the chosen layers. BAD_INPUT: the folder has another job.
+// key. Where the framework has one setting of recomputation, each is a layout of its own.
+// BAD_INPUT: the folder has another job.
 enum status nearest_plan(struct plan *plan, struct problem *problem,
                          const struct nearest_request *request, int *exit_code, struct arena *arena,
                          struct error *err);
-
-// Whether each pipeline rank has its own flags.
-bool nearest_by_rank(const struct nearest_request *request);
-
-// Whether the flags or configuration can state each stage's recomputation.
-bool nearest_tells_recompute(const struct plan *plan, const struct problem *problem,
-                             const struct nearest_request *request, struct arena *arena);
 
 #endif

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "data/base/file.h"
+#include "data/inputs/framework.h"
 #include "data/results/verdict.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/nearest.h"
-#include "solve/commands/one_recompute.h"
 #include "solve/commands/verbs.h"
 #include "solve/report/export/export.h"
 #include "solve/report/report.h"
@@ -38,17 +38,17 @@ static const char *const format_names[] = {"text",
 enum { FILES_MOST = 1000, LAUNCHERS_LAST = FORMAT_NEMO };
 
 // The launch formats, from FORMAT_MEGATRON to the last.
-static enum status (*const launchers[])(const struct plan *, const struct plan *,
-                                        const struct problem *, const char **, size_t *,
-                                        struct arena *, struct error *) = {report_megatron,
-                                                                           report_sbatch,
-                                                                           report_torchrun,
-                                                                           report_try,
-                                                                           report_torchtitan,
-                                                                           report_torchtitan_python,
-                                                                           report_pytorch_schedule,
-                                                                           report_deepspeed,
-                                                                           report_nemo};
+static enum status (*const launchers[])(const struct plan *, const struct problem *, const char **,
+                                        size_t *, struct arena *,
+                                        struct error *) = {report_megatron,
+                                                           report_sbatch,
+                                                           report_torchrun,
+                                                           report_try,
+                                                           report_torchtitan,
+                                                           report_torchtitan_python,
+                                                           report_pytorch_schedule,
+                                                           report_deepspeed,
+                                                           report_nemo};
 
 static enum status write_layouts(const char *from, int64_t top, int format, const char *to,
                                  struct arena *arena, struct error *err)
@@ -155,30 +155,6 @@ static enum status find_nearest(struct plan *plan, struct problem *problem, int 
                     plan->document.path);
     request->framework = format_frameworks[format];
     return nearest_plan(plan, problem, request, exit_code, arena, err);
-}
-
-// Configurations have one recomputation setting, flags one for each rank: if the stages' settings
-// differ more, the nearest is used.
-static enum status make_launch(const struct plan *plan, const struct problem *problem, int format,
-                               const char **text, size_t *length, struct arena *arena,
-                               struct error *err)
-{
-    struct nearest_request of = {.framework = format_frameworks[format]};
-    bool by_rank = nearest_by_rank(&of);
-    bool tells = format == FORMAT_MEGATRON || format == FORMAT_TORCHTITAN ||
-                 format == FORMAT_TORCHTITAN_PYTHON || format == FORMAT_DEEPSPEED ||
-                 format == FORMAT_NEMO;
-    const struct plan *uniform = NULL;
-    if (tells && problem && plan->stage_count &&
-        !nearest_tells_recompute(plan, problem, &of, arena))
-        TRY(one_recompute_find(&uniform, plan, problem, of.framework, by_rank, arena, err));
-    if (uniform)
-        fprintf(stderr,
-                "%s has one setting of recomputation for all stages%s, and the plan's differ: %s; "
-                "--nearest FOLDER solves for others\n",
-                format_names[format], by_rank ? " of a rank" : "",
-                report_uniform_text(plan, uniform, by_rank, arena));
-    return launchers[format - FORMAT_MEGATRON](plan, uniform, problem, text, length, arena, err);
 }
 
 // What the verdict confirms is certified.
@@ -319,7 +295,7 @@ static enum status make(const struct plan *plan, const struct problem *problem,
     case FORMAT_RANKFILE:
     case FORMAT_HOSTS:
         return make_hosts(plan, problem, o->hosts, &launch, text, length, arena, err);
-    default: return make_launch(plan, problem, o->format, text, length, arena, err);
+    default: return launchers[o->format - FORMAT_MEGATRON](plan, problem, text, length, arena, err);
     }
 }
 

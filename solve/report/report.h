@@ -41,24 +41,18 @@ extern const struct report_decision report_decisions[];
 const char *report_options_text(const struct plan *plan, const struct decision *d,
                                 struct arena *arena);
 
-// In words: what is exported in place of the stages' own recomputation, and what that costs.
-const char *report_uniform_text(const struct plan *plan, const struct plan *uniform, bool by_rank,
-                                struct arena *arena);
-
 // A script to start on each node, which finds its number among the hosts and runs torchrun with the
 // configuration next to it, one for each run of ranks on the node; and a Slurm batch script that
 // starts it.
-enum status report_sbatch(const struct plan *plan, const struct plan *uniform,
-                          const struct problem *problem, const char **text, size_t *length,
-                          struct arena *arena, struct error *err);
-enum status report_torchrun(const struct plan *plan, const struct plan *uniform,
-                            const struct problem *problem, const char **text, size_t *length,
-                            struct arena *arena, struct error *err);
+enum status report_sbatch(const struct plan *plan, const struct problem *problem, const char **text,
+                          size_t *length, struct arena *arena, struct error *err);
+enum status report_torchrun(const struct plan *plan, const struct problem *problem,
+                            const char **text, size_t *length, struct arena *arena,
+                            struct error *err);
 // A script that runs iterations on mock data by the script before, and prints what the framework's
 // log measured beside what was predicted.
-enum status report_try(const struct plan *plan, const struct plan *uniform,
-                       const struct problem *problem, const char **text, size_t *length,
-                       struct arena *arena, struct error *err);
+enum status report_try(const struct plan *plan, const struct problem *problem, const char **text,
+                       size_t *length, struct arena *arena, struct error *err);
 
 // Which host gets which global rank, for a plan with a placement:
 // - one host per rank (SLURM_HOSTFILE, Open MPI's seq mapper),

@@ -73,11 +73,9 @@ static void put_hosts(struct text *out, const struct batch *b)
     text_put(out, "fi\nexport HOSTS\n");
 }
 
-enum status report_sbatch(const struct plan *plan, const struct plan *uniform,
-                          const struct problem *problem, const char **text, size_t *length,
-                          struct arena *arena, struct error *err)
+enum status report_sbatch(const struct plan *plan, const struct problem *problem, const char **text,
+                          size_t *length, struct arena *arena, struct error *err)
 {
-    (void)uniform;
     struct text out;
     struct batch b = {.plan = plan, .cluster = problem ? &problem->cluster : NULL};
     TRY(report_expect_stages(plan, err));

@@ -172,11 +172,10 @@ static void put_start(struct text *out, const struct launch_nodes *n)
              n->most_ranks - 1, launch);
 }
 
-enum status report_torchrun(const struct plan *plan, const struct plan *uniform,
-                            const struct problem *problem, const char **text, size_t *length,
-                            struct arena *arena, struct error *err)
+enum status report_torchrun(const struct plan *plan, const struct problem *problem,
+                            const char **text, size_t *length, struct arena *arena,
+                            struct error *err)
 {
-    (void)uniform;
     struct text out;
     struct script b = {.plan = plan, .cluster = problem ? &problem->cluster : NULL};
     TRY(report_expect_stages(plan, err));

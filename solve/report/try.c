@@ -50,11 +50,9 @@ static const char reading[] =
     "        (middle < low ? \"below\" : (middle > high ? \"above\" : \"within\")), low, high\n"
     "}\n";
 
-enum status report_try(const struct plan *plan, const struct plan *uniform,
-                       const struct problem *problem, const char **text, size_t *length,
-                       struct arena *arena, struct error *err)
+enum status report_try(const struct plan *plan, const struct problem *problem, const char **text,
+                       size_t *length, struct arena *arena, struct error *err)
 {
-    const struct plan *launched = uniform ? uniform : plan;
     struct text out;
     int64_t room = 0, sequences = plan_micro_batches_together(plan) * plan->layout.micro_batch;
     TRY(report_expect_stages(plan, err));
@@ -62,8 +60,8 @@ enum status report_try(const struct plan *plan, const struct plan *uniform,
         return fail(err, BAD_INPUT,
                     "%s: its problem is missing or has changed since: it gives the sequence",
                     plan->document.path);
-    for (int i = 0; i < plan_memory_count(launched); i++) {
-        int64_t limit, own = memory_total(plan_memory(launched, i, &limit));
+    for (int i = 0; i < plan_memory_count(plan); i++) {
+        int64_t limit, own = memory_total(plan_memory(plan, i, &limit));
         if (own > room) room = own;
     }
     text_begin(&out, arena);
@@ -83,8 +81,8 @@ enum status report_try(const struct plan *plan, const struct plan *uniform,
     text_put(&out,
              "awk -v predicted=%.9f -v low=%.9f -v high=%.9f -v room=%" PRId64 " \\\n"
              "    -v tokens=%" PRId64 " -v batch=%" PRId64 " -v gpus=%" PRId64 " '\n",
-             (double)launched->iteration_ns / 1e9, (double)launched->iteration_low_ns / 1e9,
-             (double)launched->iteration_high_ns / 1e9, room, sequences * problem->job.sequence,
+             (double)plan->iteration_ns / 1e9, (double)plan->iteration_low_ns / 1e9,
+             (double)plan->iteration_high_ns / 1e9, room, sequences * problem->job.sequence,
              sequences, plan->layout.pipeline * plan->devices_per_stage);
     text_put(&out, "%s' \"$log\"\nexit $status\n", reading);
     return text_end(&out, text, length);

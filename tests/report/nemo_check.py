@@ -182,21 +182,7 @@ if len(modes) == 1 and "first_layers" not in str(modes):
     assert m["recompute_granularity"] == (
         None if modes == {("none", 0)} else next(iter(modes))[0]
     ), modes
-elif "recomputation that differs" in notes:
-    words_of = {
-        None: "nothing is",
-        "selective": "all stages recompute",
-        "full": f"the first {m['recompute_num_layers']} layers of each stage are",
-    }
-    mode = (
-        "all layers are"
-        if m["recompute_method"] == "uniform"
-        else words_of[m["recompute_granularity"]]
-    )
-    assert (
-        f"stages; {mode} " in notes and "instead, which fits into memory and takes" in notes
-    ), notes
 for word in filter(None, words.split(";")):
     assert word in notes, (word, notes)
-if not words and "recomputation that differs" not in notes:
+if not words:
     assert "(nothing)" in notes, notes

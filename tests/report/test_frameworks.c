@@ -291,7 +291,7 @@ static bool there_and_back(const struct target *target, struct random *r, struct
     draw_model(&problem.model, r, arena);
     draw_job(&problem.job, target, r);
     struct framework_of of = {BLOCKS + 2, micro, problem.job.precision};
-    do draw_layout(&plan.layout, r);
+    do draw_layout(&plan.layout, r), plan.layout.recompute = 1 + RECOMPUTE_NONE;
     while (framework_refusal(target->runs, &plan.layout, &of) ||
            (plan.layout.zero && plan.layout.data * plan.layout.context == 1) || // the same as 0
            micro % layout_micro_batch_unit(&plan.layout) ||
@@ -299,10 +299,11 @@ static bool there_and_back(const struct target *target, struct random *r, struct
     if (problem.model.runs[problem.model.run_count - 2].kind == LAYER_MOE && coin(r))
         plan.layout.expert = plan.layout.data;
     fold_experts(&plan.layout, target, micro, r->state);
+    plan.layout.recompute = 0; // the stages say it
     draw_plan(&plan, r, target, micro, arena);
     problem.job.layout = plan.layout;
     problem.job.global_batch = (int64_t)micro * plan.layout.data * plan.layout.micro_batch;
-    CHECK_OK(target->export(&plan, NULL, &problem, &text, &length, arena, &err));
+    CHECK_OK(target->export(&plan, &problem, &text, &length, arena, &err));
     const char *file = arena_print(arena, "%s/%s", own_folder, target->name);
     CHECK_OK(file_write(file, text, length, &err));
     const char *job_path = arena_print(arena, "%s/job.json", own_folder),

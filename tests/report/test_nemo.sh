@@ -20,6 +20,9 @@ config() {
     rm -rf "$work/p"
     "$plumbline" example gpt --gpu h100-80gb --nodes 4 --sequence 4096 --global-batch 64 "$@" \
         -o "$work/p" >"$work/log" 2>&1 || { wrong "$*: $(cat "$work/log")"; return; }
+    # NeMo has one setting of recomputation for all stages.
+    sed -i 's|"local_loss_every": 0|&, "recompute": "full"|' "$work/p/job.json"
+    grep -q '"recompute": "full"' "$work/p/job.json" || wrong "$*: $(cat "$work/p/job.json")"
     "$plumbline" solve "$work/p/problem.json" --gap 0.2 --quiet -o "$work/p/plan.json" \
         2>"$work/log" || { wrong "$*: $(cat "$work/log")"; return; }
     "$plumbline" report --format nemo "$work/p/plan.json" -o "$work/p/nemo.yaml" || wrong "$*"

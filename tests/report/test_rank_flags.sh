@@ -35,16 +35,22 @@ printf '#!/bin/bash\necho "$RANK $*"\n' >"$work/stand-ins/python3"
 printf '#!/bin/sh\nshift\nexec "$@"\n' >"$work/stand-ins/srun"
 chmod +x "$work/stand-ins"/*
 
-# ranks OWN OPTION ...: OWN says whether ranks have flags of their own; told: of stages that differ
-# within a rank, whose nearest is told
+# ranks OWN OPTION ...: OWN says whether ranks have flags of their own; refused: of stages that
+# differ within a rank
 ranks() {
-    own=$1 told=no; shift
-    [ $own = told ] && told=yes own=yes
+    own=$1; shift
     rm -rf "$work/p"
     "$plumbline" example gpt --gpu h100-80gb --sequence 4096 --framework any "$@" -o "$work/p" \
         >"$work/log" 2>&1 &&
         "$plumbline" solve "$work/p/problem.json" --quiet --gap 0.05 -o "$work/p/plan.json" \
         2>"$work/log" || { wrong "$*: $(cat "$work/log")"; return; }
+    if [ "$own" = refused ]; then
+        "$plumbline" report --format megatron "$work/p/plan.json" >"$work/out" 2>"$work/log"
+        [ $? -eq 2 ] && [ ! -s "$work/out" ] &&
+            grep -q "recomputation differs between them, and Megatron-LM has one setting for each" \
+                "$work/log" || wrong "$*: not refused: $(cat "$work/log")"
+        return
+    fi
     for format in megatron sbatch torchrun; do
         file=megatron.sh
         [ $format = sbatch ] && file=job.sbatch
@@ -58,9 +64,6 @@ ranks() {
     recomputed=$(grep '"recompute' "$work/p/plan.json" | tr -d '\n')
     [ $has = "$own" ] ||
         { wrong "$*: flags of their own: $has, not $own: $recomputed"; return; }
-    grep -q "recomputation that differs between stages; each rank recomputes alike" \
-        "$work/p/megatron.sh" && has=yes || has=no
-    [ $has = $told ] || wrong "$*: recomputation of the nearest is told: $has, not $told"
     hosts=$(hostname)
     grep -q '^nodes=2$' "$work/p/torchrun.sh" && hosts=$hosts,b
     (cd "$work/p" && PATH="$work/stand-ins:$PATH" HOSTS="$hosts" PRETRAIN='my train.py' \
@@ -69,7 +72,7 @@ ranks() {
         PRETRAIN='my train.py' bash job.sbatch --data-path 'a b') >"$work/by_slurm" 2>&1
     cmp -s "$work/by_torchrun" "$work/by_slurm" ||
         wrong "$*: unlike words: $(diff "$work/by_torchrun" "$work/by_slurm" | head -5)"
-    python3 - "$work/p/plan.json" "$work/by_slurm" $told <<'END' || wrong "$*"
+    python3 - "$work/p/plan.json" "$work/by_slurm" <<'END' || wrong "$*"
 import json, sys
 plan = json.load(open(sys.argv[1]))
 lines = open(sys.argv[2]).read().splitlines()
@@ -88,8 +91,6 @@ for line in lines:
     assert flags.get("--recompute-granularity") in (None, "full", "selective"), flags
     for s in range(int(rank) // (world // p), len(stages), p):
         blocks = stages[s]["layer_count"] - (s == 0) - (s == last)
-        if sys.argv[3] == "yes":
-            continue
         mode = stages[s]["recompute"]
         full = {"none": 0, "selective": 0, "full": blocks}.get(
             mode, stages[s].get("recomputed_layers"))
@@ -104,7 +105,7 @@ ranks yes --model llama-3.1-70b --nodes 1 --sequence 8192 --global-batch 64 --te
     --pipeline 4 --data 1 --zero 1 --offload-optimizer
 ranks yes --model llama-3.1-70b --nodes 2 --global-batch 64 --tensor 4 --pipeline 2 --data 2 \
     --offload-optimizer
-ranks told --model llama-3.1-70b --nodes 2 --global-batch 64 --tensor 4 --pipeline 4 --data 1 \
+ranks refused --model llama-3.1-70b --nodes 2 --global-batch 64 --tensor 4 --pipeline 4 --data 1 \
     --schedule interleaved --virtual-stages 2 --offload-optimizer --sequence 16384
 ranks no --model llama-3.1-8b --nodes 2 --global-batch 64 --tensor 2 --pipeline 2 --data 4 --zero 1
 

@@ -19,7 +19,11 @@ static const char *flags_of(const struct plan *plan, const struct problem *probl
 {
     const char *text;
     size_t length;
-    MUST(report_megatron(plan, NULL, problem, &text, &length, arena, &own_err));
+    struct plan alike = *plan; // its stages recompute unlike layers
+    alike.stages = TAKE_COPY(arena, plan->stages, plan->stage_count);
+    for (int s = 0; s < plan->stage_count; s++)
+        alike.stages[s].recompute = RECOMPUTE_NONE, alike.stages[s].recomputed_layers = 0;
+    MUST(report_megatron(&alike, problem, &text, &length, arena, &own_err));
     return text;
 }
 

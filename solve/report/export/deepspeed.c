@@ -106,9 +106,9 @@ static void note_code(struct export *e, int mode)
     export_unfused_notes(e);
 }
 
-enum status report_deepspeed(const struct plan *plan, const struct plan *uniform,
-                             const struct problem *problem, const char **text, size_t *length,
-                             struct arena *arena, struct error *err)
+enum status report_deepspeed(const struct plan *plan, const struct problem *problem,
+                             const char **text, size_t *length, struct arena *arena,
+                             struct error *err)
 {
     struct text out;
     const struct layout *l = &plan->layout;
@@ -116,7 +116,7 @@ enum status report_deepspeed(const struct plan *plan, const struct plan *uniform
                        .framework = FRAMEWORK_DEEPSPEED,
                        .trainer = TRAINER_DEEPSPEED,
                        .logits = "set in the model's code"};
-    TRY(export_begin(&e, &out, plan, uniform, problem, arena, err));
+    TRY(export_begin(&e, &out, plan, problem, arena, err));
     TRY(export_need_problem(&e, err));
     if (l->schedule != SCHEDULE_1F1B || l->virtual_stages > 1) e.runs = "1f1b with a stage a rank";
     struct run run = export_run(&e);

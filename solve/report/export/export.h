@@ -6,12 +6,11 @@
 
 #include "solve/report/report.h"
 
-// uniform: the nearest plan with one recomputation setting for all stages
-// (solve/commands/one_recompute.h), which is then exported; NULL: none was searched for. problem:
-// has the model, the precision and the sequence; BAD_INPUT: NULL, except for Megatron-LM.
-typedef enum status export_function(const struct plan *plan, const struct plan *uniform,
-                                    const struct problem *problem, const char **text,
-                                    size_t *length, struct arena *arena, struct error *err);
+// problem: has the model, the precision and the sequence; BAD_INPUT: NULL, except for Megatron-LM;
+// stages that recompute otherwise than the configuration can state.
+typedef enum status export_function(const struct plan *plan, const struct problem *problem,
+                                    const char **text, size_t *length, struct arena *arena,
+                                    struct error *err);
 
 // Megatron-LM's flags, as a bash array to be sourced. Without a problem, those that describe the
 // model are left out, and the comments say so.
@@ -32,8 +31,8 @@ export_function report_pytorch_schedule;
 export_function report_deepspeed;
 
 // Whether the framework's configuration expresses each stage's recomputation: one setting for all,
-// or by_rank: one for each rank of the pipeline.
+// or Megatron-LM's flags, one for each rank of the pipeline.
 bool export_recomputes(const struct plan *plan, const struct problem *problem,
-                       enum framework framework, bool by_rank, struct arena *arena);
+                       enum framework framework, struct arena *arena);
 
 #endif

@@ -23,7 +23,6 @@ struct export
     struct text notes; // comment lines: NOTE_MARK, the note
     const struct plan *plan;
     const struct problem *problem; // NULL: not available, or without some of the plan's layers
-    const struct plan *uniform;    // with the recomputation that is exported; NULL: the plan's
     bool
         by_rank; // each rank may have its own setting of recomputation; after export_recompute: has
     int layer_count;
@@ -36,8 +35,7 @@ struct export
 
 // BAD_INPUT: no stages.
 enum status export_begin(struct export *e, struct text *out, const struct plan *plan,
-                         const struct plan *uniform, const struct problem *problem,
-                         struct arena *arena, struct error *err);
+                         const struct problem *problem, struct arena *arena, struct error *err);
 enum status export_need_problem(const struct export *e, struct error *err); // BAD_INPUT: none
 const char *export_headline(const struct export *e);
 // A layer's kind: E embedding, t decoder layer, m one that predicts a further token, L head; ? none

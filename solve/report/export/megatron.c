@@ -54,9 +54,9 @@ static void put_head(const struct export *e)
         plan->layout.pipeline * plan->devices_per_stage);
 }
 
-enum status report_megatron(const struct plan *plan, const struct plan *uniform,
-                            const struct problem *problem, const char **text, size_t *length,
-                            struct arena *arena, struct error *err)
+enum status report_megatron(const struct plan *plan, const struct problem *problem,
+                            const char **text, size_t *length, struct arena *arena,
+                            struct error *err)
 {
     static const struct export_form form = {.values = {.yes = "", .quote = "'", .bare = true},
                                             .before = "  --",
@@ -68,7 +68,7 @@ enum status report_megatron(const struct plan *plan, const struct plan *uniform,
                        .by_rank = true,
                        .flags = true,
                        .places_said = true};
-    TRY(export_begin(&e, &out, plan, uniform, problem, arena, err));
+    TRY(export_begin(&e, &out, plan, problem, arena, err));
     struct run run = core_run(&e);
     struct recompute_setting one = export_recompute(&e);
     if (!e.by_rank) core_set_recompute(&run, one);

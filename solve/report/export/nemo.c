@@ -22,9 +22,8 @@ static void set_precision(struct export *e, struct run *r)
                     r->precision ? r->precision : "null");
 }
 
-enum status report_nemo(const struct plan *plan, const struct plan *uniform,
-                        const struct problem *problem, const char **text, size_t *length,
-                        struct arena *arena, struct error *err)
+enum status report_nemo(const struct plan *plan, const struct problem *problem, const char **text,
+                        size_t *length, struct arena *arena, struct error *err)
 {
     static const struct export_form form = {
         .values = {.yes = "true", .no = "false", .quote = "\"", .bare = true, .pointed = true},
@@ -36,7 +35,7 @@ enum status report_nemo(const struct plan *plan, const struct plan *uniform,
         .top_bare = true};
     struct text out;
     struct export e = {.name = "NeMo", .framework = FRAMEWORK_NEMO, .places_said = true};
-    TRY(export_begin(&e, &out, plan, uniform, problem, arena, err));
+    TRY(export_begin(&e, &out, plan, problem, arena, err));
     TRY(export_need_problem(&e, err));
     text_put(&out,
              "# %s\n# Of Megatron Bridge: --config-file of a script that merges it into a "

@@ -47,8 +47,6 @@ static void count_layers(struct export *e, struct arena *arena)
         }
 }
 
-// ---- beginning
-
 static void begin(struct export *e, const struct plan *plan, const struct problem *problem,
                   struct arena *arena)
 {
@@ -62,18 +60,6 @@ static void begin(struct export *e, const struct plan *plan, const struct proble
         e->problem = one;
     }
     count_layers(e, arena);
-}
-
-enum status export_begin(struct export *e, struct text *out, const struct plan *plan,
-                         const struct plan *uniform, const struct problem *problem,
-                         struct arena *arena, struct error *err)
-{
-    TRY(report_expect_stages(plan, err));
-    text_begin(out, arena);
-    text_begin(&e->notes, arena);
-    e->out = out, e->uniform = uniform;
-    begin(e, plan, problem, arena);
-    return OK;
 }
 
 enum status export_need_problem(const struct export *e, struct error *err)
@@ -111,15 +97,10 @@ struct run export_run(const struct export *e)
 // Layers of a stage that may be recomputed.
 static int all_layers_of(const struct export *e, int s) { return e->blocks[s] + e->further[s]; }
 
-static const struct plan_stage *exported_stage(const struct export *e, int s)
-{
-    return &(e->uniform ? e->uniform : e->plan)->stages[s];
-}
-
 // The number that are recomputed in full; -1 where layers keep a part.
 static int full_layers(const struct export *e, int s)
 {
-    const struct plan_stage *stage = exported_stage(e, s);
+    const struct plan_stage *stage = &e->plan->stages[s];
     if (recompute_in_part(stage->recompute)) return -1;
     if (stage->recompute == RECOMPUTE_FULL) return all_layers_of(e, s);
     return stage->recompute == RECOMPUTE_FIRST_LAYERS ? stage->recomputed_layers : 0;
@@ -130,13 +111,13 @@ bool export_setting(const struct export *e, int first, int step, struct recomput
 {
     int most = 0, parts = 0, count = 0;
     bool all_layers = true, uniform = true, alike = true;
-    enum recompute mode = exported_stage(e, first)->recompute;
+    enum recompute mode = e->plan->stages[first].recompute;
     *to = (struct recompute_setting){RECOMPUTE_NONE, 0};
     for (int s = first; s < e->plan->stage_count; s += step, count++) {
-        if (exported_stage(e, s)->recompute == RECOMPUTE_SWAP) return false;
+        if (e->plan->stages[s].recompute == RECOMPUTE_SWAP) return false;
         int full = full_layers(e, s);
         parts += full < 0;
-        alike &= exported_stage(e, s)->recompute == mode;
+        alike &= e->plan->stages[s].recompute == mode;
         if (full > most) most = full;
         all_layers &= full == all_layers_of(e, s);
     }
@@ -166,59 +147,37 @@ static bool ranks_have_settings(const struct export *e)
 }
 
 bool export_recomputes(const struct plan *plan, const struct problem *problem,
-                       enum framework framework, bool by_rank, struct arena *arena)
+                       enum framework framework, struct arena *arena)
 {
     struct export e = {.framework = framework};
     begin(&e, plan, problem, arena);
-    return has_setting(&e, 0, 1) || (by_rank && ranks_have_settings(&e));
+    return has_setting(&e, 0, 1) || (framework == FRAMEWORK_MEGATRON && ranks_have_settings(&e));
 }
 
-const char *report_uniform_text(const struct plan *plan, const struct plan *uniform, bool by_rank,
-                                struct arena *arena)
+enum status export_begin(struct export *e, struct text *out, const struct plan *plan,
+                         const struct problem *problem, struct arena *arena, struct error *err)
 {
-    const struct plan_stage *most = &uniform->stages[0];
-    for (int s = 1; s < uniform->stage_count; s++)
-        if (uniform->stages[s].recomputed_layers > most->recomputed_layers)
-            most = &uniform->stages[s];
-    const char *mode = by_rank ? "each rank recomputes alike in all its stages"
-                       : most->recompute == RECOMPUTE_NONE  ? "nothing is recomputed"
-                       : recompute_in_part(most->recompute) ? "all stages recompute selectively"
-                       : most->recompute == RECOMPUTE_FULL
-                           ? "all layers are recomputed"
-                           : arena_print(arena, "the first %d layers of each stage are recomputed",
-                                         most->recomputed_layers);
-    return arena_print(arena,
-                       "%s instead, which fits into memory and takes %s per iteration, %+.3g %%",
-                       mode, report_time(uniform->iteration_ns, arena),
-                       100 * ((double)uniform->iteration_ns / (double)plan->iteration_ns - 1));
-}
-
-static const char *modes_text(const struct export *e)
-{
-    struct text text;
-    text_begin(&text, e->out->arena);
-    for (int s = 0; s < e->plan->stage_count; s++) {
-        const struct plan_stage *stage = &e->plan->stages[s];
-        text_put(&text, "%s stage %d %s", s ? "," : "", s,
-                 decision_recompute_text(&stage->decision, e->out->arena));
-    }
-    return text.text;
+    TRY(report_expect_stages(plan, err));
+    text_begin(out, arena);
+    text_begin(&e->notes, arena);
+    e->out = out;
+    begin(e, plan, problem, arena);
+    if (has_setting(e, 0, 1) || (e->by_rank && ranks_have_settings(e))) return OK;
+    return fail(err, BAD_INPUT,
+                "%s: stages: recomputation differs between them, and %s has one setting%s; "
+                "--nearest FOLDER solves for a plan that it runs",
+                document_name(&plan->document, "the plan"), e->name,
+                e->by_rank ? " for each rank" : " for all");
 }
 
 struct recompute_setting export_recompute(struct export *e)
 {
     const struct layout *l = &e->plan->layout;
     struct recompute_setting r = {layout_recompute(l), l->recomputed_layers};
-    if (layout_recomputes_alike(l) && framework_recomputes(e->framework, r.mode) && !e->uniform)
+    if (layout_recomputes_alike(l) && framework_recomputes(e->framework, r.mode))
         return e->by_rank = false, r;
     bool one = export_setting(e, 0, 1, &r) && framework_recomputes(e->framework, r.mode);
-    e->by_rank &= !one && ranks_have_settings(e);
-    if (!one) r = (struct recompute_setting){RECOMPUTE_FULL, 0};
-    if (e->uniform || (!one && !e->by_rank))
-        export_note(e, "recomputation that differs between stages; %s. The plan:%s",
-                    e->uniform ? report_uniform_text(e->plan, e->uniform, e->by_rank, e->out->arena)
-                               : "all layers are recomputed, which takes more time",
-                    modes_text(e));
+    e->by_rank &= !one;
     return r;
 }
 

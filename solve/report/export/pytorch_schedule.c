@@ -34,11 +34,10 @@ static void put_rank(struct text *out, const struct schedule *s, int rank)
     text_put(out, "\n");
 }
 
-enum status report_pytorch_schedule(const struct plan *plan, const struct plan *uniform,
-                                    const struct problem *problem, const char **text,
-                                    size_t *length, struct arena *arena, struct error *err)
+enum status report_pytorch_schedule(const struct plan *plan, const struct problem *problem,
+                                    const char **text, size_t *length, struct arena *arena,
+                                    struct error *err)
 {
-    (void)uniform;
     struct text out;
     struct schedule schedule;
     (void)problem;

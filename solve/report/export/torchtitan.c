@@ -199,15 +199,15 @@ static void note_parallelism(struct export *e, bool python)
 }
 
 enum status titan_begin(struct export *e, struct text *out, struct run *r, bool python,
-                        const struct plan *plan, const struct plan *uniform,
-                        const struct problem *problem, struct arena *arena, struct error *err)
+                        const struct plan *plan, const struct problem *problem, struct arena *arena,
+                        struct error *err)
 {
     *e = (struct export){.name = "torchtitan",
                          .framework = FRAMEWORK_TORCHTITAN,
                          .trainer = TRAINER_TORCHTITAN,
                          .logits = python ? "torchtitan keeps its parts" : NULL,
                          .scattered = "torchtitan's are whole"};
-    TRY(export_begin(e, out, plan, uniform, problem, arena, err));
+    TRY(export_begin(e, out, plan, problem, arena, err));
     TRY(export_need_problem(e, err));
     const struct torchtitan_flavor *flavor = titan_flavor(&problem->model, arena);
     if (plan->layout.slice_count > 1) e->runs = "GPipe";
@@ -242,9 +242,9 @@ static enum status refuse_wide(const struct plan *plan, const struct problem *pr
         document_name(&plan->document, "the plan"), precision_names[problem->job.precision]);
 }
 
-enum status report_torchtitan(const struct plan *plan, const struct plan *uniform,
-                              const struct problem *problem, const char **text, size_t *length,
-                              struct arena *arena, struct error *err)
+enum status report_torchtitan(const struct plan *plan, const struct problem *problem,
+                              const char **text, size_t *length, struct arena *arena,
+                              struct error *err)
 {
     static const struct export_form form = {.values = {.yes = "true", .no = "false", .quote = "\""},
                                             .open = "[",
@@ -258,7 +258,7 @@ enum status report_torchtitan(const struct plan *plan, const struct plan *unifor
     struct export e;
     struct run run;
     TRY(refuse_wide(plan, problem, err));
-    TRY(titan_begin(&e, &out, &run, false, plan, uniform, problem, arena, err));
+    TRY(titan_begin(&e, &out, &run, false, plan, problem, arena, err));
     run.granularity = modes[run.mode];
     if (run.mode == RECOMPUTE_SELECTIVE) run.method = "op";
     text_put(&out,

@@ -6,8 +6,8 @@
 
 // The run, with all notes.
 enum status titan_begin(struct export *e, struct text *out, struct run *r, bool python,
-                        const struct plan *plan, const struct plan *uniform,
-                        const struct problem *problem, struct arena *arena, struct error *err);
+                        const struct plan *plan, const struct problem *problem, struct arena *arena,
+                        struct error *err);
 void titan_print_table(const struct export *e); // where the order of the passes is, if in a table
 
 #endif

@@ -106,9 +106,9 @@ static void put_batch(const struct export *e, const struct run *r)
                  (long long)r->steps);
 }
 
-enum status report_torchtitan_python(const struct plan *plan, const struct plan *uniform,
-                                     const struct problem *problem, const char **text,
-                                     size_t *length, struct arena *arena, struct error *err)
+enum status report_torchtitan_python(const struct plan *plan, const struct problem *problem,
+                                     const char **text, size_t *length, struct arena *arena,
+                                     struct error *err)
 {
     static const struct export_form arguments = {
         .values = {.yes = "True", .no = "False", .quote = "\""},
@@ -126,7 +126,7 @@ enum status report_torchtitan_python(const struct plan *plan, const struct plan 
     struct text out;
     struct export e;
     struct run run;
-    TRY(titan_begin(&e, &out, &run, true, plan, uniform, problem, arena, err));
+    TRY(titan_begin(&e, &out, &run, true, plan, problem, arena, err));
     const struct torchtitan_flavor *flavor = titan_flavor(&problem->model, arena);
     text_put(
         &out,
