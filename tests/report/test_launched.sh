@@ -9,7 +9,7 @@ name=test_launched
 models=${MODELS:-llama-3.1-8b qwen3-30b-a3b qwen3-32b qwen3-next-80b-a3b mistral-7b mixtral-8x7b
     gpt-oss-20b deepseek-v2-lite}
 frameworks=${FRAMEWORKS:-megatron nemo torchtitan torchtitan-0.2 deepspeed}
-nodes=${NODES:-4} sequence=${SEQUENCE:-4096} batch=${BATCH:-512} seconds=${SECONDS_EACH:-10}
+nodes=${NODES:-4} sequence=${SEQUENCE:-4096} batch=${BATCH:-512} seconds=${SECONDS_EACH:-60}
 same=0 refused=0
 
 # read_back FRAMEWORK FILE: its job, and where it states it its model, to again/
@@ -67,5 +67,5 @@ for model in $models; do
     for framework in $frameworks; do try $model $framework; done
 done
 echo "$same plans come back to the nanosecond, $refused models are refused by name"
-[ -n "${MODELS:-}" ] || [ $same -ge 30 ] || complain "only $same plans came back"
+[ -n "${MODELS:-}" ] || [ $same -ge 27 ] || complain "only $same plans came back"
 ended
