@@ -113,6 +113,9 @@ static const struct option_row transformer_rows[] = {
      "target framework (default: megatron); with --layouts, solve chooses among what it can "
      "run",
      .names = framework_names},
+    {"--trainer", OPTION_NAME, AT(request.trainer),
+     "program whose overheads are priced (default: the framework's; any: megatron)",
+     .names = trainer_names},
     {"--fewer-devices", OPTION_FLAG, AT(request.space.fewer_devices),
      "with --layouts: allow layouts that leave devices idle"},
     {"--objective", OPTION_NAME, AT(request.objective),
@@ -187,7 +190,7 @@ static enum status run_transformer(void *options, int *exit_code, struct arena *
 // A large transformer, as commonly trained.
 #define COMMON_REQUEST                                                                             \
     .costs = "published", .memory_fraction = MEMORY_FRACTION_DEFAULT, .quality_budget = -1,        \
-    .space.framework = FRAMEWORK_MEGATRON, .stated = {LAYOUT_UNSTATED}
+    .space.framework = FRAMEWORK_MEGATRON, .stated = {LAYOUT_UNSTATED}, .trainer = UNSTATED
 #define COMMON_LAYOUT                                                                              \
     .context = 1, LAYOUT_PLAIN(8), .micro_batch = 1, .schedule = SCHEDULE_1F1B, .zero = UNSTATED,  \
     .gradient_sync = (enum gradient_sync)UNSTATED

@@ -58,6 +58,7 @@ struct transformer_request {
     enum precision precision;
     int gradient_bytes; // of a value; 0: as the framework does by default
     enum objective objective;
+    int trainer;                 // UNSTATED: the framework's
     struct layout layout;        // data 0: as many replicas as the GPUs allow
     struct space space;          // if given: which parts of the layout a solve may choose
     struct stated_layout stated; // what of both the user has stated

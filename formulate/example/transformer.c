@@ -111,6 +111,19 @@ static void fit_open_degrees(struct job *job, int64_t gpus)
     l->sequence_parallel = l->sequence_parallel && l->tensor > 1;
 }
 
+// A stated schedule is one of several ranks: on one rank frameworks have only 1F1B.
+static void keep_schedule(struct space *space, const struct transformer_request *r, int64_t gpus,
+                          struct arena *arena)
+{
+    struct space_axis *axis = &space->axes[SPACE_PIPELINE];
+    int schedule = r->stated.layout.schedule;
+    if (axis->kind != AXIS_ALL || schedule == UNSTATED || schedule == SCHEDULE_1F1B) return;
+    *axis = (struct space_axis){AXIS_LIST, TAKE(arena, STAGES_MAX, int), 0};
+    for (int ranks = 2; ranks <= STAGES_MAX && ranks <= gpus; ranks++)
+        if (gpus % ranks == 0) axis->values[axis->count++] = ranks;
+    if (!axis->count) axis->values[axis->count++] = 2;
+}
+
 // As many replicas as the GPUs allow, and 64 micro-batches for each.
 static enum status complete(struct job *job, const struct cluster *cluster, struct error *err)
 {
@@ -166,7 +179,8 @@ static struct job job_of(const struct transformer_request *r, struct arena *aren
                       .objective = r->objective,
                       .layout = r->layout,
                       .space = r->space,
-                      .trainer = framework_trainer(r->space.framework),
+                      .trainer = r->trainer == UNSTATED ? framework_trainer(r->space.framework)
+                                                        : (enum trainer)r->trainer,
                       .budget = {.boundaries_max = -1, .stages_max = -1},
                       .memory_fraction = r->memory_fraction};
     job.gradient_bytes_per_value =
@@ -201,6 +215,7 @@ enum status example_transformer(struct problem *problem, const struct transforme
         problem->cluster.groups[i].gpu_hour_price = request->gpu_hour_price;
     problem->job = job_of(request, arena);
     offer_activations(&problem->job, &problem->model);
+    keep_schedule(&problem->job.space, request, gpus_of(&problem->cluster), arena);
     TRY(exclude(&problem->job, request, arena, err));
     int64_t positions = problem->model.has_shape ? problem->model.shape.positions : 0;
     if (!problem->job.sequence)
@@ -237,6 +252,7 @@ enum status example_four(struct problem *problem, const char *costs, double memo
                                     .sequence = 1024,
                                     .global_batch = 8,
                                     .precision = FP32,
+                                    .trainer = UNSTATED,
                                     .memory_fraction = 0.9,
                                     .quality_budget = -1,
                                     .layout = {.tensor = 1,

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "data/base/file.h"
-#include "data/kinds/schedules.h"
 #include "data/text/csv.h"
 #include "data/base/grow.h"
 #include "data/inputs/framework.h"
@@ -19,6 +18,7 @@
 #include "solve/commands/commands.h"
 #include "solve/commands/verbs.h"
 #include "solve/layout/solve.h"
+#include "solve/report/report.h"
 
 enum { OFFERS_MOST = 256, WORDS_MAX = 40 };
 
@@ -275,11 +275,7 @@ static enum bound_claim claim_of(const struct options *r)
 
 static const char *layout_text(const struct offer *o, struct arena *arena)
 {
-    const struct layout *l = &o->layout;
-    if (o->state != OFFER_PLAN) return "";
-    return arena_print(arena, "t%s c%d p%d d%d b%d %s zero %d", layout_tensor_text(l, arena),
-                       l->context, l->pipeline, l->data, l->micro_batch,
-                       schedule_names[l->schedule], l->zero);
+    return o->state == OFFER_PLAN ? report_layout_words(&o->layout, arena) : "";
 }
 
 static const char *state_text(const struct offer *o)

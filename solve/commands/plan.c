@@ -1,5 +1,6 @@
 // plumbline plan: from a model's name to plan, report and launch files. It only runs the other
 // commands one after the other; each is printed, so that all can be repeated.
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,8 +9,8 @@
 #include "data/results/layouts.h"
 #include "data/text/shell.h"
 #include "formulate/commands.h"
-#include "formulate/example/example.h"
 #include "solve/commands/commands.h"
+#include "solve/commands/plan.h"
 #include "solve/commands/verbs.h"
 #include "solve/report/report.h"
 
@@ -24,16 +25,6 @@ struct step {
 struct steps {
     struct step items[12];
     int count;
-};
-
-struct options {
-    const char *model, *cluster, *gpu, *costs, *folder, *known;
-    int64_t nodes, gpus, sequence, global_batch;
-    int framework, precision;
-    int64_t gradient_bytes;
-    double gpu_hour_price, gap, time_limit_s;
-    bool force;
-    struct stated_layout stated;
 };
 
 static struct step *begin_step(struct steps *s, const struct command *command)
@@ -78,12 +69,12 @@ static enum status run_step(struct step *step, int *exit_code, struct arena *are
 
 // ---- the steps
 
-static const char *file_in(const struct options *r, const char *name, struct arena *arena)
+static const char *file_in(const struct plan_options *r, const char *name, struct arena *arena)
 {
     return arena_print(arena, "%s/%s", r->folder, name);
 }
 
-static void problem_step(struct steps *s, const struct options *r, struct arena *arena)
+static void problem_step(struct steps *s, const struct plan_options *r, struct arena *arena)
 {
     struct step *step = begin_step(s, &command_example);
     add(step, "gpt");
@@ -100,6 +91,7 @@ static void problem_step(struct steps *s, const struct options *r, struct arena 
     add_count(step, "--gradient-bytes", r->gradient_bytes, arena);
     add_text(step, "--framework", framework_names[r->framework]);
     add_text(step, "--layouts", "all");
+    if (r->trainer != UNSTATED) add_text(step, "--trainer", trainer_names[r->trainer]);
     static const struct stated_layout nothing = {LAYOUT_UNSTATED};
     step->count = command_words(step->words, step->count, &stated_layout_options, &r->stated,
                                 &nothing, arena);
@@ -107,17 +99,17 @@ static void problem_step(struct steps *s, const struct options *r, struct arena 
     if (r->force) add(step, "--force");
 }
 
-static void solve_step(struct steps *s, const struct options *r, struct arena *arena)
+static void solve_step(struct steps *s, const struct plan_options *r, struct arena *arena)
 {
     struct step *step = begin_step(s, &command_solve);
     add(step, file_in(r, "problem.json", arena));
     add_number(step, "--gap", r->gap, arena);
-    add_text(step, "--known", r->known);
     add_number(step, "--time-limit-s", r->time_limit_s, arena);
+    for (int i = 0; i < r->known.count; i++) add_text(step, "--known", r->known.items[i]);
     add_text(step, "-o", file_in(r, "plan.json", arena));
 }
 
-static void report_step(struct steps *s, const struct options *r, const char *format,
+static void report_step(struct steps *s, const struct plan_options *r, const char *format,
                         const char *file, struct arena *arena)
 {
     struct step *step = begin_step(s, &command_report);
@@ -126,14 +118,14 @@ static void report_step(struct steps *s, const struct options *r, const char *fo
     add_text(step, "-o", file_in(r, file, arena));
 }
 
-static void launch_step(struct steps *s, const struct options *r, struct arena *arena)
+static void launch_step(struct steps *s, const struct plan_options *r, struct arena *arena)
 {
     if (r->framework == FRAMEWORK_ANY) return;
     report_step(s, r, "launch", "launch", arena);
     add_text(&s->items[s->count - 1], "--for", framework_names[r->framework]);
 }
 
-static enum status tell_why(const struct options *r, struct arena *arena, struct error *err)
+static enum status tell_why(const struct plan_options *r, struct arena *arena, struct error *err)
 {
     struct layouts l;
     struct text out;
@@ -144,7 +136,7 @@ static enum status tell_why(const struct options *r, struct arena *arena, struct
     return OK;
 }
 
-static enum status answer(const struct options *r, const struct steps *s, struct arena *arena,
+static enum status answer(const struct plan_options *r, const struct steps *s, struct arena *arena,
                           struct error *err)
 {
     struct plan plan;
@@ -162,7 +154,8 @@ static enum status answer(const struct options *r, const struct steps *s, struct
 }
 
 // Why no layout has a plan, as far as there is a reason common to all.
-static enum status tell_reasons(const struct options *r, struct arena *arena, struct error *err)
+static enum status tell_reasons(const struct plan_options *r, struct arena *arena,
+                                struct error *err)
 {
     struct layouts l;
     TRY(layouts_load(&l, file_in(r, "plan.layouts.json", arena), arena, err));
@@ -173,40 +166,47 @@ static enum status tell_reasons(const struct options *r, struct arena *arena, st
     return OK;
 }
 
+#define AT(member) offsetof(struct plan_options, member)
+static const char *const for_names[] = {"any",  "megatron",       "torchtitan", "deepspeed",
+                                        "nemo", "torchtitan-0.2", "all",        NULL};
+static_assert(ARRAY_LENGTH(for_names) == PLAN_FOR_ALL + 2, "framework_names, then all");
 static const struct option_row rows[] = {
-    {"--model", OPTION_MODEL, OPT(model), "shipped name or file"},
-    {"--gpu", OPTION_GPU, OPT(gpu), "GPU model, such as h100-80gb, in the nodes it is sold in",
+    {"--model", OPTION_MODEL, AT(model), "shipped name or file"},
+    {"--gpu", OPTION_GPU, AT(gpu), "GPU model, such as h100-80gb, in the nodes it is sold in",
      .needs = "--nodes|--gpus", .excludes = "--cluster"},
-    {"--nodes", OPTION_INT, OPT(nodes), "number of nodes", 1, 1 << 20, .excludes = "--gpus"},
-    {"--gpus", OPTION_INT, OPT(gpus), "or number of GPUs", 1, 1 << 20},
-    {"--cluster", OPTION_CLUSTER, OPT(cluster), "instead of --gpu: shipped name or file"},
-    {"--sequence", OPTION_INT, OPT(sequence), "tokens per sequence (default: 2048)", 1, 1 << 30},
-    {"--global-batch", OPTION_INT, OPT(global_batch), "sequences per iteration (default: 1024)", 1,
+    {"--nodes", OPTION_INT, AT(nodes), "number of nodes", 1, 1 << 20, .excludes = "--gpus"},
+    {"--gpus", OPTION_INT, AT(gpus), "or number of GPUs", 1, 1 << 20},
+    {"--cluster", OPTION_CLUSTER, AT(cluster), "instead of --gpu: shipped name or file"},
+    {"--sequence", OPTION_INT, AT(sequence), "tokens per sequence (default: 2048)", 1, 1 << 30},
+    {"--global-batch", OPTION_INT, AT(global_batch), "sequences per iteration (default: 1024)", 1,
      1 << 30},
-    {"--precision", OPTION_NAME, OPT(precision),
+    {"--precision", OPTION_NAME, AT(precision),
      "precision of weights and activations (default: bf16)", .names = precision_names},
-    {"--gradient-bytes", OPTION_INT, OPT(gradient_bytes),
+    {"--gradient-bytes", OPTION_INT, AT(gradient_bytes),
      "bytes of an accumulated gradient value: 2 or 4 (default: 4; with DeepSpeed in 16 bits 2)", 2,
      4},
-    {"--for", OPTION_NAME, OPT(framework),
-     "target framework (default: megatron); any: whichever layout is fastest",
-     .names = framework_names},
-    {"--costs", OPTION_COSTS, OPT(costs),
+    {"--for", OPTION_NAME, AT(framework),
+     "target framework (default: megatron); all: each of megatron, torchtitan, deepspeed and nemo, "
+     "in a folder of its own, with one table; any: then whichever layout is fastest, from their "
+     "plans on",
+     .names = for_names},
+    {"--costs", OPTION_COSTS, AT(costs),
      "shipped name, or file from plumbline calibrate (default: kernels)"},
-    {"--gpu-hour-price", OPTION_NUMBER, OPT(gpu_hour_price), "price of one GPU hour", 0, 1e6},
-    {"--gap", OPTION_NUMBER, OPT(gap), "maximum relative distance from the optimum (default: 0.01)",
+    {"--gpu-hour-price", OPTION_NUMBER, AT(gpu_hour_price), "price of one GPU hour", 0, 1e6},
+    {"--gap", OPTION_NUMBER, AT(gap), "maximum relative distance from the optimum (default: 0.01)",
      0, 1},
-    {"--time-limit-s", OPTION_NUMBER, OPT(time_limit_s),
-     "time limit of the search in seconds (default: 45; 0: none)", 0, 1e9},
-    {"--known", OPTION_PATH, OPT(known),
-     "plan, or problem with one layout, that the answer must not be worse than"},
-    {"-o", OPTION_PATH, OPT(folder), "output folder for all files, created if missing"},
-    {"--force", OPTION_FLAG, OPT(force), "overwrite documents whose content differs"},
+    {"--time-limit-s", OPTION_NUMBER, AT(time_limit_s),
+     "time limit of each search in seconds (default: 45; 0: none)", 0, 1e9},
+    {"--known", OPTION_PATH, AT(known),
+     "plan, or problem with one layout, that the answer must not be worse than; may be repeated",
+     .many = OPTION_ANY_NUMBER, .excludes = "--for=all"},
+    {"-o", OPTION_PATH, AT(folder), "output folder for all files, created if missing"},
+    {"--force", OPTION_FLAG, AT(force), "overwrite documents whose content differs"},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+enum status plan_one(const struct plan_options *r, int *exit_code, struct arena *arena,
+                     struct error *err)
 {
-    const struct options *r = options;
     struct steps steps = {.count = 0};
     int solved;
     problem_step(&steps, r, arena);
@@ -233,27 +233,34 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     return OK;
 }
 
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+{
+    const struct plan_options *r = options;
+    bool one = r->framework != FRAMEWORK_ANY && r->framework != PLAN_FOR_ALL;
+    return (one ? plan_one : plan_all)(r, exit_code, arena, err);
+}
+
 const struct command command_plan = {
     .name = "plan",
     .text = "model and cluster names -> problem, plan, report, launch files",
     .about =
         "Makes the five documents of a problem from shipped names (listed by plumbline models, "
         "clusters and costs) or files, searches a space of layouts, verifies the plan, and writes "
-        "a "
-        "report "
-        "and launch files next to it. It only runs other commands in sequence, and prints them. "
-        "The "
-        "exit status is that of solve.",
+        "a report and launch files next to it. It only runs other commands in sequence, and prints "
+        "them. The exit status is that of solve. With --for all it is 0 if every framework has a "
+        "plan within the gap or has none, 10 if some plan is not proven that far, 11 if no "
+        "framework has a plan, 12 if none was found in time.",
     .usage = "plumbline plan --model NAME --gpu NAME --nodes N [OPTION ...] -o FOLDER",
-    READS(struct options, rows,
+    READS(struct plan_options, rows,
           {.costs = "kernels",
            .global_batch = 1024,
            .precision = BF16,
            .framework = FRAMEWORK_MEGATRON,
            .gap = 0.01,
            .time_limit_s = 45,
+           .trainer = UNSTATED,
            .stated = {LAYOUT_UNSTATED}}),
-    SHARES(stated_layout_options, struct options, stated),
+    SHARES(stated_layout_options, struct plan_options, stated),
     .needs = "--model --gpu|--cluster -o",
     .run = run,
 };

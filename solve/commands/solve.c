@@ -248,8 +248,8 @@ static enum status solve_space(const struct solve_request *r, struct solved *s, 
     struct part_text *parts;
     TRY(read_parts(&parts, r, arena, err));
     TRY(resume_read(&resume, &r->resume, s->problem, arena, err));
-    if (r->known_path)
-        TRY(known_take(&resume.task, r->known_path, s->problem, &r->settings, r->stop, arena, err));
+    for (int i = 0; i < r->known.count; i++)
+        TRY(known_take(&resume.task, &r->known, i, s->problem, &r->settings, r->stop, arena, err));
     resume.task.part = r->part;
     if (r->share_path) {
         TRY(share_open(&share, r->share_path, s->problem, arena, err));

@@ -62,9 +62,10 @@ static const struct option_row rows[] = {
     {"--seed", OPTION_INT, AT(settings.seed), "random seed of the incumbent search", 0,
      9007199254740992.0},
     {"--start", OPTION_PATH, AT(start_path), "plan to start from"},
-    {"--known", OPTION_PATH, AT(known_path),
+    {"--known", OPTION_PATH, AT(known),
      "for a space: plan, or problem with one layout, whose layout is solved first; the answer is "
-     "never worse"},
+     "never worse; may be repeated: then those that are not in the space are left out",
+     .many = OPTION_ANY_NUMBER},
     {"--resume", OPTION_PATH, AT(resume),
      "continue from this plan, and for a space from PLAN.layouts.json next to it, keeping what "
      "was proven; for a space may be repeated, such as with the plans of its parts",
@@ -216,7 +217,7 @@ enum status solve_request_suits(const struct solve_request *r, const struct prob
         return fail(err, BAD_INPUT, "--certificate: expected another kind of job: %s", none);
     if (problem->job.space.given)
         return refuse_single(r, "a job with one layout, found a space of them", err);
-    if (r->known_path)
+    if (r->known.count)
         return fail(err, BAD_INPUT, "--known: expected a job with a space of layouts");
     if (r->layouts_path)
         return fail(err, BAD_INPUT, "--layouts: expected a job with a space of layouts");

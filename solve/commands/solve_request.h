@@ -12,13 +12,13 @@
 
 struct solve_request {
     const char *problem_path, *plan_path, *start_path, *priced_path, *layouts_path,
-        *certificate_path, *known_path;
+        *certificate_path;
     struct solve_settings settings;
     int64_t front, memory_limit_mib;
     bool *unwritten; // set where a document could not be written
     bool progress, quiet, shrink;
     struct cluster_change change;
-    struct option_texts resume, join;
+    struct option_texts resume, known, join;
     const char *part_text, *share_path;
     struct space_part part;
     const volatile int *stop; // set by a signal

@@ -33,18 +33,26 @@ static enum status check_member(const struct problem *problem, const struct prob
     return problem_check_layout(one, err);
 }
 
-enum status known_take(struct layouts_task *task, const char *path, const struct problem *problem,
-                       const struct solve_settings *settings, const volatile int *stop,
-                       struct arena *arena, struct error *err)
+enum status known_take(struct layouts_task *task, const struct option_texts *paths, int at,
+                       const struct problem *problem, const struct solve_settings *settings,
+                       const volatile int *stop, struct arena *arena, struct error *err)
 {
+    const char *path = paths->items[at];
+    struct error outside = {OK, ""};
     struct plan *known = TAKE(arena, 1, struct plan);
     struct problem *one = TAKE(arena, 1, struct problem);
     struct solve_settings own = *settings;
     struct solved s;
     TRY(read_layout(known, path, arena, err));
+    if (!problem->job.layout.recompute) // each stage may choose what all of them have there
+        known->layout.recompute = known->layout.recomputed_layers = 0;
     *one = problem_with_layout(problem, &known->layout);
-    TRY(check_member(problem, one, path, err));
-    own.time_limit_s = settings->time_limit_s / KNOWN_SHARE;
+    if (check_member(problem, one, path, &outside) != OK) {
+        if (paths->count == 1) return fail(err, outside.status, "%s", outside.text);
+        fprintf(stderr, "%s; left out\n", outside.text);
+        return OK;
+    }
+    own.time_limit_s = settings->time_limit_s / KNOWN_SHARE / paths->count;
     const struct solve_from from = {.plan = known->stage_count ? known : NULL};
     TRY(solve_prepare(&s, one, arena, err));
     TRY(solve_find(&s, &own, &from, stop, arena, err));

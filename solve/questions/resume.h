@@ -19,13 +19,13 @@ struct resume {
 enum status resume_read(struct resume *resume, const struct option_texts *plans,
                         const struct problem *problem, struct arena *arena, struct error *err);
 
-// known.c: solves the layout of the plan, or of the problem with one layout, in a share of the
+// known.c: solves the layout of plan `at`, or of the problem with one layout, in a share of the
 // time, and lets the search of the problem's space start from its plan. BAD_INPUT: the layout is
-// not of the space.
+// not of the space, unless there are several: then it is left out.
 enum { KNOWN_SHARE = 5 };
-enum status known_take(struct layouts_task *task, const char *path, const struct problem *problem,
-                       const struct solve_settings *settings, const volatile int *stop,
-                       struct arena *arena, struct error *err);
+enum status known_take(struct layouts_task *task, const struct option_texts *paths, int at,
+                       const struct problem *problem, const struct solve_settings *settings,
+                       const volatile int *stop, struct arena *arena, struct error *err);
 
 // States in the results that their bound rests on these documents. plan_path: where the plan goes.
 void resume_claim(struct solved *s, const struct resume *resume, const char *plan_path,

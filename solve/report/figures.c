@@ -54,8 +54,8 @@ static void print_hosts(struct text *out, const struct plan *plan, const struct 
                    *memory = rate_text(&gpu->host_memory_bytes_per_s, "GB/s", 1e9, out->arena),
                    *update =
                        rate_text(&gpu->host_update_values_per_s, "10^9 values/s", 1e9, out->arena);
-        text_put(out, "  host       of each %s: link %s, memory %s, update %s\n", gpu->gpu,
-                 link ? link : "not stated", memory ? memory : "not stated",
+        text_put(out, "  host       of each %s: link %s, memory %s, update %s; size not checked\n",
+                 gpu->gpu, link ? link : "not stated", memory ? memory : "not stated",
                  update ? update : "as its memory allows (assumed)");
     }
 }

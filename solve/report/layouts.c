@@ -86,6 +86,15 @@ struct report_layout *report_layouts_sorted(const struct layouts *l, bool planne
 
 // ---- text
 
+const char *report_layout_words(const struct layout *l, struct arena *arena)
+{
+    return arena_print(arena, "t%s c%d p%d d%d%s b%d %s zero %d%s", layout_tensor_text(l, arena),
+                       l->context, l->pipeline, l->data,
+                       l->expert > 1 ? arena_print(arena, " e%d", l->expert) : "", l->micro_batch,
+                       schedule_names[l->schedule], l->zero,
+                       l->offload_optimizer ? " offload" : "");
+}
+
 static void print_counts(struct text *out, const struct layouts *l)
 {
     int64_t counts[FATE_COUNT] = {0};

@@ -120,7 +120,11 @@ struct report_layout *report_layouts_sorted(const struct layouts *l, bool planne
                                             int64_t *count, struct arena *arena);
 bool report_has_time(enum layout_fate fate); // its value is a bound in ns
 
-// The runners-up of each degree of the chosen layout and of its other keys, with what they lose.
+// "t2 c1 p4 d8 e8 b1 1f1b zero 1"
+const char *report_layout_words(const struct layout *l, struct arena *arena);
+
+// The runners-up of each degree of the chosen layout and of its other keys, with what they lose;
+// nothing without a plan and a bound.
 void report_why(struct text *out, const struct layouts *l);
 
 // A row of a paper's table: a plan, and the verdict on its certificate; one of the two may be

@@ -114,7 +114,7 @@ static void put_key(struct text *out, const struct layouts *l, const struct show
 
 void report_why(struct text *out, const struct layouts *l)
 {
-    if (l->chosen < 0 || l->iteration_ns <= 0) return;
+    if (l->chosen < 0 || l->bound_ns <= 0) return;
     struct outcome_of_value *of = TAKE(out->arena, VALUES_MOST, struct outcome_of_value);
     text_put(out, "\nWhy this layout (chosen; other values: the best plan known with each, and "
                   "what any takes)\n");
