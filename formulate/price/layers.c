@@ -395,7 +395,8 @@ enum status price_layer_times(struct pricing *x, int run, int group, struct erro
     const struct layer_run *layers = &x->problem->model.runs[run];
     const char *gpu = x->problem->cluster.groups[group].gpu;
     const struct layer_time *measured = find_layer_time(x, layers->name, gpu);
-    real seconds = measured ? measured->optimizer_s : optimizer_s(x, layers, group);
+    real seconds = measured ? timed_optimizer_s(x, layers, group, measured->optimizer_s)
+                            : optimizer_s(x, layers, group);
     for (int slice = 0; slice < x->priced->slice_count; slice++)
         TRY(price_slice(x, run, group, slice, err));
     const char *of = seconds < 1e6 ? layers->name

@@ -125,6 +125,16 @@ static real state_bytes(const struct pricing *x, const struct layer_parameters *
     return job->adam ? (job->precision == FP32 ? 8 : 12) * kept_values(x, p, 1) : 0;
 }
 
+// On the host: gradients down, update, weights up.
+static real host_step_s(const struct pricing *x, real values, real state, int group)
+{
+    const struct gpu_costs *gpu = x->gpus[group];
+    real moved = (x->e_g + x->e) * values, rate = gpu->host_update_values_per_s.value;
+    return moved / gpu->host_link_bytes_per_s.value +
+           fmaxl((2 * state + moved) / gpu->host_memory_bytes_per_s.value,
+                 rate > 0 ? values / rate : 0);
+}
+
 static real step_s(const struct pricing *x, const struct layer_parameters *p, int group)
 {
     const struct gpu_costs *gpu = x->gpus[group];
@@ -133,11 +143,16 @@ static real step_s(const struct pricing *x, const struct layer_parameters *p, in
         return (2 * state + x->e_g * kept_values(x, p, 2) + x->e * kept_values(x, p, 3) +
                 gpu->step_bytes_per_value.value * kept_values(x, p, 1)) /
                gpu->memory_bytes_per_s.value;
-    real values = kept_values(x, p, 1), moved = (x->e_g + x->e) * values,
-         rate = gpu->host_update_values_per_s.value;
-    return moved / gpu->host_link_bytes_per_s.value +
-           fmaxl((2 * state + moved) / gpu->host_memory_bytes_per_s.value,
-                 rate > 0 ? values / rate : 0);
+    return host_step_s(x, kept_values(x, p, 1), state, group);
+}
+
+real timed_optimizer_s(const struct pricing *x, const struct layer_run *run, int group, real step)
+{
+    if (!x->problem->job.layout.offload_optimizer) return step;
+    if (run->kind != LAYER_MEASURED) return fmaxl(step, optimizer_s(x, run, group));
+    real state = (real)run->measured.optimizer_bytes,
+         values = state / (x->problem->job.precision == FP32 ? 8 : 12);
+    return fmaxl(step, host_step_s(x, values, state, group));
 }
 
 real optimizer_s(const struct pricing *x, const struct layer_run *run, int group)

@@ -260,6 +260,9 @@ bool sums_apart(const struct pricing *x);
 real table_gradient_bytes(const struct pricing *x, const struct layer_run *run);
 struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_run *run);
 real optimizer_s(const struct pricing *x, const struct layer_run *run, int group);
+// Of a layer whose own step was timed, on the device: with the state on the host no less than the
+// host takes.
+real timed_optimizer_s(const struct pricing *x, const struct layer_run *run, int group, real step);
 // With `share` of its state on the host; device_s: the time of a step entirely on the device.
 real offloaded_step_s(const struct pricing *x, const struct layer_run *run, int group, real share,
                       real device_s);

@@ -287,6 +287,18 @@ struct layer_bytes layer_bytes_of(const struct price_audit *of_all, int run)
     return b;
 }
 
+// A step on the host, of so many values whose states are read and written in so many bytes.
+static long double away_s(const struct price_audit *a, long double values, long double traffic,
+                          int group)
+{
+    const struct gpu_costs *gpu = gpu_of(a, group);
+    long double both = a->problem->job.gradient_bytes_per_value + a->value_bytes,
+                rate = gpu->host_update_values_per_s.value,
+                update = (traffic + both * values) / gpu->host_memory_bytes_per_s.value;
+    if (rate > 0) update = greatest(update, values / rate);
+    return both * values / gpu->host_link_bytes_per_s.value + update;
+}
+
 static long double update_s(const struct price_audit *a, const struct layer_weight *w, int group)
 {
     const struct job *j = &a->problem->job;
@@ -297,19 +309,22 @@ static long double update_s(const struct price_audit *a, const struct layer_weig
         return (states + gradient * held_values(a, w, 2) + e * held_values(a, w, 3) +
                 gpu->step_bytes_per_value.value * held_values(a, w, 1)) /
                gpu->memory_bytes_per_s.value;
-    long double values = held_values(a, w, 1), moved = (gradient + e) * values,
-                rate = gpu->host_update_values_per_s.value,
-                update = (states + moved) / gpu->host_memory_bytes_per_s.value;
-    if (rate > 0) update = greatest(update, values / rate);
-    return moved / gpu->host_link_bytes_per_s.value + update;
+    return away_s(a, held_values(a, w, 1), states, group);
 }
 
 static long double optimizer_s(const struct price_audit *a, int run, int group)
 {
     const struct layer_time *stated = stated_time(a, run, group);
-    if (stated) return stated->optimizer_s;
+    bool away = layout_of(a)->offload_optimizer;
+    if (stated && !away) return stated->optimizer_s;
+    if (!has_shape(a, run)) { // it has a stated time
+        long double bytes = run_of(a, run)->measured.optimizer_bytes,
+                    each = a->problem->job.precision == FP32 ? 8 : 12;
+        return greatest(stated->optimizer_s, away_s(a, bytes / each, 2 * bytes, group));
+    }
     struct layer_weight w = layer_weight_of(a, run);
-    return update_s(a, &w, group);
+    long double step = update_s(a, &w, group);
+    return stated ? greatest(stated->optimizer_s, step) : step;
 }
 
 // ---- the pool that memory layers share, split over every device of the pipeline
