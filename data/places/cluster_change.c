@@ -50,33 +50,73 @@ static enum status mark_nodes(const struct cluster *c, const struct cluster_chan
     return OK;
 }
 
-// "GROUP=N": lost[group] nodes are removed.
+// A group of `length` characters at `name`; -1: there is none.
+static int find_group(const struct cluster *c, const char *name, size_t length)
+{
+    for (int g = 0; g < c->group_count; g++)
+        if (strlen(c->groups[g].name) == length && !memcmp(c->groups[g].name, name, length))
+            return g;
+    return -1;
+}
+
+// "GROUP=N": N nodes of it. "GROUP-K": the node that a hostfile of a plan calls so (from 0), one of
+// it. false: neither.
+static bool read_nodes(const struct cluster *c, const char *word, bool *named, int *group,
+                       long *number)
+{
+    const char *sign = strrchr(word, '=');
+    char *end = NULL;
+    *named = !sign;
+    if (!sign) sign = strrchr(word, '-');
+    if (!sign || !sign[1] || (*named && !strchr("0123456789", sign[1]))) return false;
+    *group = find_group(c, word, (size_t)(sign - word));
+    *number = strtol(sign + 1, &end, 10);
+    return *group >= 0 && !*end;
+}
+
+static enum status check_once(const struct cluster *c, const struct cluster_change *x, int at,
+                              struct error *err)
+{
+    bool named, other_named;
+    int group, other;
+    long number, other_number;
+    read_nodes(c, x->without.items[at], &named, &group, &number);
+    for (int i = 0; i < at; i++) {
+        read_nodes(c, x->without.items[i], &other_named, &other, &other_number);
+        if (group != other || (named && other_named && number != other_number)) continue;
+        if (named && other_named)
+            return fail(err, BAD_INPUT, "--without: '%s' appears twice", x->without.items[at]);
+        return fail(err, BAD_INPUT, "--without: group '%s' appears twice", c->groups[group].name);
+    }
+    return OK;
+}
+
+// lost[group] nodes are removed.
 static enum status count_nodes(const struct cluster *c, const struct cluster_change *x, int *lost,
                                struct error *err)
 {
     int all = 0, left = 0;
     for (int i = 0; i < x->without.count; i++) {
-        const char *word = x->without.items[i], *equals = strrchr(word, '=');
-        char *end = NULL;
-        long count = equals ? strtol(equals + 1, &end, 10) : 0;
-        int group = 0;
-        size_t length = equals ? (size_t)(equals - word) : 0;
-        while (group < c->group_count && (strlen(c->groups[group].name) != length ||
-                                          memcmp(c->groups[group].name, word, length)))
-            group++;
-        if (!equals || group == c->group_count || !equals[1] || *end)
+        bool named;
+        int group;
+        long number;
+        if (!read_nodes(c, x->without.items[i], &named, &group, &number))
             return fail(err, BAD_INPUT,
-                        "--without: %s names no nodes; expected GROUP=N, N nodes fewer of a group "
-                        "(such as %s=1), found '%.80s'",
-                        cluster_file(c), c->groups[0].name, word);
-        if (lost[group])
-            return fail(err, BAD_INPUT, "--without: group '%s' appears twice",
-                        c->groups[group].name);
-        if (count < 1 || count > c->groups[group].nodes)
+                        "--without: %s names no nodes; expected one as a plan's hostfile names it "
+                        "(such as %s-0), or GROUP=N, N nodes fewer of a group (such as %s=1), "
+                        "found '%.80s'",
+                        cluster_file(c), c->groups[0].name, c->groups[0].name, x->without.items[i]);
+        int nodes = c->groups[group].nodes;
+        TRY(check_once(c, x, i, err));
+        if (named && number >= nodes)
+            return fail(err, BAD_INPUT, "--without: expected %s-0 to %s-%d, found '%.80s'",
+                        c->groups[group].name, c->groups[group].name, nodes - 1,
+                        x->without.items[i]);
+        if (!named && (number < 1 || number > nodes))
             return fail(err, BAD_INPUT,
-                        "--without: expected 1 to %d nodes of group '%s', found %ld",
-                        c->groups[group].nodes, c->groups[group].name, count);
-        lost[group] = (int)count;
+                        "--without: expected 1 to %d nodes of group '%s', found %ld", nodes,
+                        c->groups[group].name, number);
+        lost[group] += named ? 1 : (int)number;
     }
     for (int g = 0; g < c->group_count; g++) {
         all += c->groups[g].nodes;

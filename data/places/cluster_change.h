@@ -7,8 +7,9 @@
 #include "data/base/command.h"
 
 struct cluster_change {
-    struct option_texts
-        without; // "NODE"; if the cluster does not name nodes, "GROUP=N": N nodes fewer
+    // "NODE"; if the cluster does not name nodes, "GROUP-K", as in a plan's hostfile, or "GROUP=N":
+    // N nodes fewer
+    struct option_texts without;
     struct option_texts degrade; // "A:B=X": bandwidth from node A to node B times X; "A=X": of all
                                  // links from A and to A
 };

@@ -81,7 +81,8 @@ static const struct option_row rows[] = {
      "with --part: folder through which the searches of the parts share their best plans",
      .needs = "--part"},
     {"--without", OPTION_TEXT, AT(change.without),
-     "solve as if this node were gone (GROUP=N if nodes have no names); reports what is lost "
+     "solve as if this node were gone (if nodes have no names: GROUP-0 ... as in launch/hostfile, "
+     "or GROUP=N); reports what is lost "
      "and what moves relative to --start",
      .many = OPTION_ANY_NUMBER},
     {"--degrade", OPTION_TEXT, AT(change.degrade),

@@ -144,6 +144,9 @@ TEST(test_counts_of_groups)
     struct cluster x = changed_cluster(&c, "-a=2", arena);
     assert_int_equal(x.groups[0].nodes, 1);
     assert_int_equal(changed_cluster(&c, "-b=1", arena).group_count, 1);
+    // As a hostfile names them.
+    assert_int_equal(changed_cluster(&c, "-a-2 -a-0", arena).groups[0].nodes, 1);
+    assert_int_equal(changed_cluster(&c, "-b-0", arena).group_count, 1);
     static const struct {
         const char *words, *text;
     } wrong[] = {
@@ -155,7 +158,13 @@ TEST(test_counts_of_groups)
         {"-a=1x", "GROUP=N"},
         {"-a=", "GROUP=N"},
         {"-a=1 -a=1", "twice"},
+        {"-a-1 -a-1", "twice"},
+        {"-a-1 -a=1", "twice"},
+        {"-a-3", "a-0 to a-2"},
+        {"-a-x", "GROUP=N"},
+        {"-x-0", "GROUP=N"},
         {"-a=3 -b=1", "none of the 4 nodes"},
+        {"-a-0 -a-1 -a-2 -b-0", "none of the 4 nodes"},
         {"a:b=0.5", "names no nodes"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
