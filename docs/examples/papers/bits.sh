@@ -8,7 +8,7 @@ set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
 shift
 mkdir -p "$folder"
-for bits in ${*:-16 8 4}; do
+for bits in ${*:-16 8 4 3}; do
     for pipeline in 1 2 4; do
         here=$folder/$bits.$pipeline
         "$plumbline" example gpt --memory-fraction 0.8 --framework any --model llama-2-70b \

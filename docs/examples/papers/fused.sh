@@ -7,7 +7,7 @@ set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
 shift
 mkdir -p "$folder"
-for replicas in ${*:-1 2 4}; do
+for replicas in ${*:-1 2 4 8}; do
     here=$folder/$replicas
     mkdir -p "$here"
     cat > "$here/model.json" <<'END'

@@ -9,7 +9,7 @@ set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
 shift
 mkdir -p "$folder"
-for rate in ${*:-25 3 0.5}; do
+for rate in ${*:-25 1}; do
     here=$folder/$rate
     "$plumbline" example gpt --memory-fraction 0.8 --framework any --model gpt3-175b \
         --cluster a100-16x8 --sequence 1024 \

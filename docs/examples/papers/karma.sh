@@ -9,7 +9,7 @@ set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
 shift
 mkdir -p "$folder"
-for link in ${*:-3 12 48}; do
+for link in ${*:-0.5 3 8 12 24 48}; do
     here=$folder/$link
     "$plumbline" example gpt --memory-fraction 0.8 --framework any --model gpt2-xl \
         --cluster v100-16gb-16x8 --tensor 1 \

@@ -2,20 +2,31 @@
 # Shares of the optimizer's state on the host (Deep Optimizer States, arXiv 2410.21316): GPT-NeoX
 # 20B on four H100 with ZeRO 3, one sequence of each, as their memory shrinks. Lines of: GB of a
 # GPU, percent of the state on the host, the iteration's time, that of all of it there, updated
-# after the backward passes. The host's rates (a quarter of 16 channels of DDR5-4800 and of 96
-# cores, a link of PCIe 5) are assumed; LINK is another rate of the link in bytes a second.
+# after the backward passes, the link's rate in GB/s; "none fits" where no plan does. The host's
+# rates (a quarter of 16 channels of DDR5-4800 and of 96 cores, a link of PCIe 5) are assumed; LINK
+# is another rate of the link in bytes a second.
 #   offload.sh FOLDER [GB ...]
 set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
 shift
 mkdir -p "$folder"
-for gb in ${*:-80 60 40}; do
-    here=$folder/$gb
+
+# solve PROBLEM PLAN OPTION ...: a job that fits nowhere is an answer, too
+solve() {
+    code=0
+    "$plumbline" solve "$@" --quiet >> "$here.log" 2>&1 || code=$?
+    [ $code = 0 ] || [ $code = 11 ] || { cat "$here.log" >&2; exit $code; }
+}
+
+for row in ${*:-85 80 70 55 80,12e9}; do
+    gb=${row%,*} link=${LINK:-55e9}
+    [ "$row" = "$gb" ] || link=${row#*,}
+    here=$folder/$row
     "$plumbline" example gpt --memory-fraction 0.8 --framework any --model gpt-neox-20b \
         --gpu h100-80gb --nodes 1 \
         --tensor 1 --pipeline 1 --micro-batch 1 --global-batch 8 --sequence 2048 \
         --schedule 1f1b --zero 3 --force -o "$here" > "$here.log"
-    python3 - "$here" "$gb" "${LINK:-55e9}" <<'END'
+    python3 - "$here" "$gb" "$link" <<'END'
 import json, sys
 folder, gb, link = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
 
@@ -53,15 +64,19 @@ change("job.json", "job.json", shares)
 change("job.json", "whole.json", whole)
 change("problem.json", "whole.problem.json", lambda p: p.update(job="whole.json"))
 END
-    "$plumbline" solve "$here/problem.json" -o "$here/plan.json" --certificate \
-        "$here/certificate.json" --quiet >> "$here.log" 2>&1
-    "$plumbline" solve "$here/whole.problem.json" -o "$here/whole.plan.json" --quiet \
-        >> "$here.log" 2>&1
-    python3 - "$here" "$gb" <<'END'
+    solve "$here/problem.json" -o "$here/plan.json" --certificate "$here/certificate.json"
+    solve "$here/whole.problem.json" -o "$here/whole.plan.json"
+    python3 - "$here" "$gb" "$link" <<'END'
 import json, sys
 plan, whole = (json.load(open(sys.argv[1] + "/" + name)) for name in
                ("plan.json", "whole.plan.json"))
-print(sys.argv[2], plan["stages"][0].get("offloaded_percent", 0),
-      "%.9f" % (plan["iteration_ns"] / 1e9), "%.9f" % (whole["iteration_ns"] / 1e9))
+
+
+def seconds(p):
+    return "%.9f" % (p["iteration_ns"] / 1e9) if p["stages"] else "none fits"
+
+
+share = plan["stages"][0].get("offloaded_percent", 0) if plan["stages"] else "-"
+print(sys.argv[2], share, seconds(plan), seconds(whole), "%g" % (float(sys.argv[3]) / 1e9))
 END
 done

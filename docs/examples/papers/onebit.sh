@@ -9,7 +9,7 @@ set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
 shift
 mkdir -p "$folder"
-for speed in ${*:-0.51 3 12.5 100}; do
+for speed in ${*:-0.51 3 12.5 50 100 200 400}; do
     here=$folder/$speed
     "$plumbline" example gpt --memory-fraction 0.8 --framework any --model bert-large \
         --gpu v100-16gb --nodes 16 \

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Every table of docs/PAPERS.md, each by its own script with its defaults, in the page's order; what
+# the lines are is in each script's first lines, which are printed above them.
+#   all.sh FOLDER [SCRIPT ...]      without .sh; PLUMBLINE: the program
+set -eu
+scripts=$(dirname "$0") folder=$1 failed=0
+shift
+mkdir -p "$folder"
+
+# table SCRIPT ARGUMENT ...: its title and its lines
+table() {
+    script=$1
+    shift
+    echo
+    echo "$script.sh${*:+ $*}"
+    sed -n '2,/^[^#]/s/^# \(.*\)/  \1/p' "$scripts/$script.sh"
+    sh "$scripts/$script.sh" "$folder/$script${1:+-$1}" "$@" || {
+        echo "$script.sh failed" >&2
+        failed=1
+    }
+}
+
+for script in ${*:-layered slices terapipe onebit interleaved fused offers offload karma grids \
+    pools bits albert llava pipette holmes local}; do
+    table "$script"
+    case $script in
+    llava) table llava paper ;;
+    grids)
+        CARD=6.25 table grids 42,12288,1024,8192
+        CARD=100 table grids 42,12288,1024,8192
+        OVERLAP=0.9 table grids 42,12288,1024,8192
+        for node in 4 8 16; do NODE=$node TENSOR=16 table grids 42,12288,1024,1024; done
+        ;;
+    esac
+done
+exit $failed
