@@ -82,11 +82,12 @@ static int slice_values(const struct walk *w, int *values)
     return 3;
 }
 
-// A tensor degree of experts that is tensor's own is 0.
+// Whole experts, or split as the rest; a tensor degree of experts that is tensor's own is 0.
 static int expert_tensor_values(const struct walk *w, int *values)
 {
-    if (!w->limits->experts || layout_has_grid(&w->layout)) return values[0] = 0, 1;
-    return divisors(w->layout.tensor, 0, values);
+    bool whole = w->limits->experts && !layout_has_grid(&w->layout) && w->layout.tensor > 1;
+    if (whole) values[0] = 1;
+    return values[whole] = 0, whole + 1;
 }
 
 // Ranks of the fold that share the experts equally; a model without experts has one value.

@@ -24,7 +24,7 @@ struct space_limits {
 // Calls visit for every layout, with numbers ascending from 0; visit returns false to stop. Returns
 // the number of calls. "All" means: degrees, every divisor of the devices; data, what is left of
 // them (with fewer_devices, every divisor of that, rounded down); expert_tensor,
-// every divisor of tensor (without mixtures its own); expert, every divisor of the ranks that hold
+// 1 and tensor's own (without mixtures its own); expert, every divisor of the ranks that hold
 // one part of each expert that divides the experts of every mixture (1 without any); schedules,
 // every one; virtual_stages, for schedules with several stages per rank, every divisor above 1 of
 // the layers per rank, rounded down or up; micro_batch, every divisor of global_batch / data; zero,

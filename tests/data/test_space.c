@@ -125,7 +125,7 @@ TEST(expert_folds)
         space.axes[SPACE_EXPERT_TENSOR] = listed ? (struct space_axis){AXIS_LIST, parts, 3}
                                                  : (struct space_axis){AXIS_ALL, NULL, 0};
         space.axes[SPACE_EXPERT].kind = AXIS_ALL;
-        for (int part = 1; part <= 4; part *= 2)
+        for (int part = 1; part <= 4; part *= listed ? 2 : 4)
             for (int x = 1; x <= 24; x++) count += 24 % (part * x) == 0 && 12 % x == 0;
         assert_int_equal(space_each(&space, &limits, note, &seen), count);
         for (int64_t i = 0; i < count; i++) {

@@ -1,8 +1,8 @@
 // The layouts of a space in order: one level per key, each level's values following from the outer
 // ones. "Every" means:
 // - degrees: divisors of what the outer degrees leave of the devices, rounded down (the data degree
-// takes all of that, unless fewer devices may be used); expert_tensor: divisors of tensor, tensor
-// itself as 0; expert: those numbers of equal parts into which both the ranks with one part of
+// takes all of that, unless fewer devices may be used); expert_tensor: 1 and tensor, itself
+// as 0; expert: those numbers of equal parts into which both the ranks with one part of
 // every expert and the experts of every mixture can be cut; without mixtures one value of both;
 // schedules: all; micro_batch: divisors of global_batch / data; zero: 0 to 3; switches: off and on;
 // - stages of a rank, where the schedule has several: divisors above 1 of the layers per rank,
@@ -104,8 +104,11 @@ static int put_every(const struct walk *w, int key, int *values)
     const int *at = w->at.value;
     int64_t left = w->s->devices;
     if (key == KEY_SLICES) return put_slice_counts(w, values);
-    if (key == KEY_EXPERT_TENSOR && (!w->s->has_mixtures || w->at.grid[0])) return values[0] = 0, 1;
-    if (key == KEY_EXPERT_TENSOR) return put_divisors(at[KEY_TENSOR], values);
+    if (key == KEY_EXPERT_TENSOR) {
+        bool one = !w->s->has_mixtures || w->at.grid[0] || at[KEY_TENSOR] == 1;
+        values[0] = one ? 0 : 1, values[1] = 0;
+        return one ? 1 : 2;
+    }
     if (key == KEY_EXPERT) return put_experts(w, values);
     if (key == KEY_TURNS) return put_turns(w, values);
     if (key == KEY_RECOMPUTE) return put_settings(w, values);
