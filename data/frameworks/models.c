@@ -130,14 +130,16 @@ static const char *described(const struct model *model, struct arena *arena)
     return json_end(&w, &length);
 }
 
-const struct torchtitan_flavor *titan_flavor(const struct model *model, struct arena *arena)
+const struct torchtitan_flavor *titan_flavor(const struct model *model, bool toml,
+                                             struct arena *arena)
 {
     const char *own = NULL, *path;
     struct error unread = {OK, ""};
     struct model m;
     int blocks = model->layer_count - 2 - model_mtp_depth(model);
     for (const struct torchtitan_flavor *f = torchtitan_flavors; f->model; f++) {
-        if (!model->has_shape || !f->recipe || f->blocks != blocks ||
+        if (!model->has_shape || !f->shipped || f->blocks != blocks ||
+            (f->only && !strcmp(f->only, "0.2") != toml) ||
             shipped_find(&path, "models", f->shipped, arena, &unread) != OK ||
             model_load(&m, path, arena, &unread) != OK)
             continue;
@@ -149,7 +151,7 @@ const struct torchtitan_flavor *titan_flavor(const struct model *model, struct a
 
 static void titan_gaps(struct gaps *to, const struct model *m, bool toml, struct arena *arena)
 {
-    const struct gap gaps[] = {{!titan_flavor(m, arena), "it has none like it"},
+    const struct gap gaps[] = {{!titan_flavor(m, toml, arena), "it has none like it"},
                                {features_of(m).frozen, "frozen layers and their adapters"},
                                {toml && model_mtp_depth(m), "multi-token prediction layers"}};
     add_gaps(to, gaps, ARRAY_LENGTH(gaps));

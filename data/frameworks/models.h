@@ -15,8 +15,9 @@ int framework_gaps(const char **texts, enum framework framework, const struct mo
 // BAD_INPUT: the space's framework cannot express the model; it says what, and which can.
 enum status framework_check_model(const struct problem *p, struct arena *arena, struct error *err);
 
-// The flavor of torchtitan's models that the model is; NULL: none.
-const struct torchtitan_flavor *titan_flavor(const struct model *model, struct arena *arena);
+// The flavor of torchtitan's models that the model is, of 0.2 (TOML) or of later ones; NULL: none.
+const struct torchtitan_flavor *titan_flavor(const struct model *model, bool toml,
+                                             struct arena *arena);
 
 // Megatron's way to scale rotary positions (rotary.c).
 enum rotary_way { ROTARY_PLAIN, ROTARY_LLAMA3, ROTARY_LINEAR, ROTARY_YARN };

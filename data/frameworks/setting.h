@@ -85,6 +85,7 @@ struct torchtitan_flavor {
     const char *shipped; // the document of it that is shipped; NULL: none
     const char *recipe;  // 0.3's function with its data and learning rate; NULL: not written
     int blocks;
+    const char *only; // in this form alone: 0.2 (TOML), 0.3 (Python); NULL: in both
 };
 extern const struct torchtitan_flavor torchtitan_flavors[]; // ended by NULL
 

@@ -83,11 +83,14 @@ TEST(keys_of_torchtitan)
 
 TEST(flavors_and_recipes_of_torchtitan)
 {
-    const char *names = names_of("torchtitan", arena);
+    const char *toml = names_of("torchtitan-0.2", arena), *python = names_of("torchtitan", arena);
     for (const struct torchtitan_flavor *f = torchtitan_flavors; f->model; f++) {
-        const char *flavor = arena_print(arena, "flavor=%s.%s", f->model, f->name);
-        if (!has(names, flavor, ' ', arena)) fail_msg("torchtitan has no %s", flavor);
-        const char *recipe = arena_print(arena, "recipe=%s.%s", f->model, f->recipe);
-        if (f->recipe && !has(names, recipe, ' ', arena)) fail_msg("torchtitan has no %s", recipe);
+        const char *flavor = arena_print(arena, "flavor=%s.%s", f->model, f->name),
+                   *recipe = arena_print(arena, "recipe=%s.%s", f->model, f->recipe);
+        if ((!f->only || !strcmp(f->only, "0.2")) && !has(toml, flavor, ' ', arena))
+            fail_msg("torchtitan 0.2 has no %s", flavor);
+        if (f->only && !strcmp(f->only, "0.2")) continue;
+        if (!has(python, flavor, ' ', arena)) fail_msg("torchtitan has no %s", flavor);
+        if (f->recipe && !has(python, recipe, ' ', arena)) fail_msg("torchtitan has no %s", recipe);
     }
 }

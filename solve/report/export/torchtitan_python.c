@@ -127,7 +127,7 @@ enum status report_torchtitan_python(const struct plan *plan, const struct probl
     struct export e;
     struct run run;
     TRY(titan_begin(&e, &out, &run, true, plan, problem, arena, err));
-    const struct torchtitan_flavor *flavor = titan_flavor(&problem->model, arena);
+    const struct torchtitan_flavor *flavor = titan_flavor(&problem->model, false, arena);
     text_put(
         &out,
         "# %s\n# Of torchtitan 0.3.0 and its sources of August 2026; data, tokenizer and learning "

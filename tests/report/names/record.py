@@ -210,15 +210,15 @@ def deepspeed():
 def recipes():
     """Functions of config_registry.py and flavors of model_registry, by model."""
     names = []
-    for path in sorted((checkout / "torchtitan/models").glob("*/config_registry.py")):
-        model = path.parent.name
-        for node in tree_of(path).body:
+    for path in sorted((checkout / "torchtitan/models").glob("*/__init__.py")):
+        model, registry = path.parent.name, path.parent / "config_registry.py"
+        for node in tree_of(registry).body if registry.exists() else []:
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
                 names.append(f"recipe={model}.{node.name}")
-        for node in ast.walk(tree_of(path.parent / "__init__.py")):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Dict):
                 of = node.targets[0] if isinstance(node, ast.Assign) else node.target
-                if ast.unparse(of).endswith("configs"):
+                if ast.unparse(of).endswith(("configs", "_args")):
                     names += [f"flavor={model}.{constant(k)}" for k in node.value.keys]
     return names
 
@@ -230,7 +230,7 @@ def torchtitan():
 
 def torchtitan_toml():
     classes = Classes("torchtitan/config")
-    return sections(classes, "JobConfig", [], 3)
+    return sections(classes, "JobConfig", [], 3) + recipes()
 
 
 readers = {

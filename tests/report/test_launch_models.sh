@@ -1,0 +1,49 @@
+#!/bin/sh
+# Launch files of six models in each framework: every name in them is one that the framework's
+# newest source takes, none is left to fill in, and the frameworks' own parsers take them where
+# EXPORT_PYTHON (default python3) has them: torchtitan 0.3's ConfigManager, DeepSpeed's reader, and
+# Megatron-LM's parser from a checkout that MEGATRON_LM names. A model that a framework lacks is
+# refused by name.
+BIN=${BIN:-bin} work=build/test_launch_models.$$ failed=0 files=0 refused=0
+mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
+plumbline=$BIN/plumbline python=${EXPORT_PYTHON:-python3}
+
+wrong() { echo "launch models: $*" >&2; failed=1; }
+
+command -v python3 >/dev/null || { echo "launch models: no python3; not tested"; exit 0; }
+
+# launch FRAMEWORK MODEL OPTION ...
+launch() {
+    framework=$1 model=$2 at=$work/$1-$2; shift 2
+    if ! "$plumbline" example gpt --model "$model" --gpu h100-80gb --gpus 64 --sequence 4096 \
+        --global-batch 128 --framework "$framework" --layouts all "$@" -o "$at" \
+        >"$work/log" 2>&1; then
+        grep -q "cannot express this model" "$work/log" && refused=$((refused + 1)) ||
+            wrong "$framework $model: $(cat "$work/log")"
+        return
+    fi
+    "$plumbline" solve "$at/problem.json" --quiet --gap 0.3 --time-limit-s 20 -o "$at/plan.json" \
+        >"$work/log" 2>&1
+    "$plumbline" report --format launch --for "$framework" -o "$at/launch" "$at/plan.json" \
+        2>"$work/log" || { wrong "$framework $model: $(cat "$work/log")"; return; }
+    grep -q "instead, which fits" "$work/log" && wrong "$framework $model: $(cat "$work/log")"
+    python3 tests/report/names/lint.py "$at"/launch/* >"$work/log" 2>&1 ||
+        wrong "$framework $model: $(cat "$work/log")"
+    files=$((files + $(ls "$at/launch" | wc -l)))
+    "$python" tests/report/names/parsers.py "$at/launch" >"$work/log" 2>&1 ||
+        wrong "$framework $model: $(tail -3 "$work/log")"
+}
+
+# Of each framework, in the degrees that hold the model; the rest is searched.
+for framework in megatron nemo torchtitan deepspeed; do
+    launch $framework llama-3.1-8b --tensor 2 --pipeline 2 --micro-batch 1
+    launch $framework llama-3.1-70b --tensor 4 --pipeline 4 --micro-batch 1
+    launch $framework qwen3-32b --tensor 4 --pipeline 2 --micro-batch 1
+    launch $framework qwen3-30b-a3b --tensor 2 --pipeline 2 --micro-batch 1
+    launch $framework gpt-oss-20b --tensor 2 --pipeline 2 --micro-batch 1
+    launch $framework mixtral-8x7b --tensor 4 --pipeline 4 --micro-batch 1
+done
+[ $refused -le 3 ] || wrong "$refused of 24 refused"
+echo "launch models: $files files, $refused of 24 refused as not expressible"
+[ $failed -eq 0 ] && echo "launch models: all as expected"
+exit $failed
