@@ -183,6 +183,7 @@ def check(folder):
             tensor_model_parallel_size=tensor,
             pipeline_model_parallel_size=pipeline,
             expert_model_parallel_size=expert,
+            expert_tensor_parallel_size=count("expert-tensor-parallel-size", tensor),
             virtual_pipeline_model_parallel_size=turns if turns > 1 else None,
         )
         dist.all_reduce = lambda *a, **k: None
