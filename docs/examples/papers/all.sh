@@ -21,7 +21,7 @@ table() {
 }
 
 for script in ${*:-layered slices terapipe onebit interleaved fused offers offload karma grids \
-    pools bits albert llava pipette holmes local}; do
+    pools bits albert llava pipette holmes memory local adapters}; do
     table "$script"
     case $script in
     llava) table llava paper ;;
