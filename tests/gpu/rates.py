@@ -1,7 +1,8 @@
 """Rates of plumbline's samples beside PyTorch's matmul, beside the best of 8 cuBLASLt algorithms
 timed by gemm_heuristics, and copies beside plain ones, all in the same run. usage: rates.py
 SAMPLES_COMPUTE SAMPLES_MEMORY GEMM_HEURISTICS Prints a table; exit code 1 if a product or a copy of
-enough size is more than 3 % from either."""
+enough
+size is more than 3 % from the one that runs as it did, by the samples' algorithm."""
 import json
 import os
 import statistics
@@ -77,8 +78,11 @@ def main(compute, memory, program):
         word = ",".join(map(str, d)) if len(d) == 3 else "copy,%d" % d
         ours, torchs, best = median_of(sample), None, separate[word]
         torchs = product_by_torch(*d) if len(d) == 3 else copy_by_torch(d[0])
+        # The library's first proposal is what PyTorch runs; the fastest is the separate program's.
+        ran = sample.get("algorithm", "unknown")
         bad = ours >= ENOUGH_S and (
-            abs(ours / torchs - 1) > TOLERANCE or abs(ours / best - 1) > TOLERANCE
+            (ran != "best" and abs(ours / torchs - 1) > TOLERANCE)
+            or (ran != "first" and abs(ours / best - 1) > TOLERANCE)
         )
         failures += bad
         print(

@@ -66,7 +66,8 @@ part compress 20 $with "$cpu" compress --backend cuda --name h --precision bf16 
     -o "$out/compress.json"
 part calibrate 10 $with "$BIN/plumbline" calibrate "$out/compute.json" "$out/parts.json" --show \
     -o "$out/costs.json"
-part rates 55 python3 "$here/rates.py" "$out/compute.json" "$out/memory.json" "$heuristics"
+part rates 38 python3 "$here/rates.py" "$out/compute.json" "$out/memory.json" "$heuristics"
+part rates_best 28 python3 "$here/rates.py" "$out/best.json" "$out/memory.json" "$heuristics"
 part blocks 75 python3 "$here/block_check.py" "$out/costs.json" "$BIN/plumbline" "$out/blocks"
 part sanitizer 95 $with sh "$here/gpu_check.sh" "$BIN/plumbline-measure-cuda" "$out"
 {
@@ -74,6 +75,7 @@ part sanitizer 95 $with sh "$here/gpu_check.sh" "$BIN/plumbline-measure-cuda" "$
     for name in compute parts graphs fp8 fp8_block best memory compress; do show $name 3; done
     show calibrate 30
     show rates
+    show rates_best
     show blocks
     show sanitizer 8
     echo
