@@ -99,8 +99,10 @@ static void choose_space(struct job *job, const struct search *s, enum widened w
 
 // ---- the job of the nearest plan
 
-static void keep_to_framework(struct job *job, enum framework framework)
+static void keep_to_framework(struct job *job, const struct search *s)
 {
+    enum framework framework = s->request->framework;
+    const char *unfused = framework_unfused_gpu(framework, &s->problem->cluster);
     struct layout *l = &job->layout;
     job->trainer = framework_trainer(framework);
     bool titan = job->trainer == TRAINER_TORCHTITAN, megatron = job->trainer == TRAINER_MEGATRON;
@@ -113,10 +115,11 @@ static void keep_to_framework(struct job *job, enum framework framework)
         l->recompute = l->recomputed_layers = 0;
     if (megatron) job->gathered_logits = false;
     if (titan) job->scattered_messages = false;
+    l->fused_attention &= !unfused;
     if (!titan) return;
     job->gradient_bytes_per_value = 4;
     job->attention_kernel = ATTENTION_MAKER;
-    l->fused_attention = true, l->offload_optimizer = false;
+    l->fused_attention = !unfused, l->offload_optimizer = false;
     if (l->tensor > 1) l->sequence_parallel = true;
 }
 
@@ -124,7 +127,7 @@ static struct job nearest_job(const struct search *s, enum widened widened)
 {
     struct job job = s->problem->job;
     job.layout = s->plan->layout;
-    keep_to_framework(&job, s->request->framework);
+    keep_to_framework(&job, s);
     for (int i = 0; i < RECOMPUTE_COUNT; i++)
         job.recompute[i] =
             i == RECOMPUTE_NONE ||
@@ -314,7 +317,7 @@ static bool is_expressed(const struct search *s)
     const struct job *was = &s->problem->job;
     struct job job = *was;
     job.layout = p->layout;
-    keep_to_framework(&job, s->request->framework);
+    keep_to_framework(&job, s);
     struct layout probe = p->layout; // with the setting that its stages have, if they are alike
     if (!layout_recomputes_alike(&probe)) probe.recompute = 1 + RECOMPUTE_NONE;
     return !refusal_of(s, &probe) &&
