@@ -282,6 +282,19 @@ static void fold_experts(struct layout *l, const struct target *target, int micr
         *l = folded;
 }
 
+// Where the framework has one setting for all stages, the layout has it: that of the module
+// core_attn alone is selective recomputation.
+static void set_recompute(struct plan *plan, const struct target *target)
+{
+    const struct plan_stage *stage = &plan->stages[0];
+    struct layout *l = &plan->layout;
+    l->recompute = 0;
+    if (!framework_recomputes_alike(target->runs, l)) return;
+    bool selective = !strcmp(recompute_names[stage->recompute], "core_attn");
+    l->recompute = 1 + (selective ? RECOMPUTE_SELECTIVE : (int)stage->recompute);
+    l->recomputed_layers = stage->recomputed_layers;
+}
+
 static bool there_and_back(const struct target *target, struct random *r, struct arena *arena)
 {
     struct error err = {OK, ""};
@@ -303,8 +316,8 @@ static bool there_and_back(const struct target *target, struct random *r, struct
     if (problem.model.runs[problem.model.run_count - 2].kind == LAYER_MOE && coin(r))
         plan.layout.expert = plan.layout.data;
     fold_experts(&plan.layout, target, micro, r->state);
-    plan.layout.recompute = 0; // the stages say it
     draw_plan(&plan, r, target, micro, arena);
+    set_recompute(&plan, target);
     problem.job.layout = plan.layout;
     problem.job.global_batch = (int64_t)micro * plan.layout.data * plan.layout.micro_batch;
     CHECK_OK(target->export(&plan, &problem, &text, &length, arena, &err));
