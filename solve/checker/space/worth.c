@@ -27,6 +27,7 @@ int64_t check_goal_ns(const struct check_space *s, const struct check_layout *l,
 {
     int64_t cap_ns = check_cap_ns(s, l), weight = check_weight(s, l);
     if (bound_ns < 0) return cap_ns == INT64_MAX ? -1 : cap_ns + 1;
+    if (weight < 1) return -1; // more sequences at once than there are: it is refused
     int64_t goal_ns = bound_ns / weight + (bound_ns % weight > 0);
     return cap_ns < goal_ns ? cap_ns + 1 : goal_ns;
 }
