@@ -139,15 +139,16 @@ static bool goes_by_one_nic(const struct pricing *x)
     return x->zero == 3 && x->problem->job.trainer == TRAINER_DEEPSPEED;
 }
 
-// Each tensor rank of a node has its own ring over the replicas.
+// Each tensor rank of a node has its own ring over the replicas; each rank that has other experts,
+// over those that have the same.
 static struct link_price own_link_of_replicas(const struct pricing *x, int group, real ranks,
                                               bool experts)
 {
     const struct node_group *g = &x->problem->cluster.groups[group];
     int rings = rings_that_leave(x, group);
+    real side_by_side = experts ? x->t_e * x->x : x->t;
     struct link_price price = link_over(x, group, rings > 0, ranks,
-                                        (experts ? x->t_e : x->t) * (rings > 1 ? rings : 1),
-                                        goes_by_one_nic(x));
+                                        side_by_side * (rings > 1 ? rings : 1), goes_by_one_nic(x));
     price.rings = rings;
     if (rings > 0 && x->D <= g->gpus_per_node) { // some stages do not leave their node
         struct link_price within = inside_price(x, group, true);

@@ -124,20 +124,22 @@ static int64_t rings_on_a_node(const struct price_audit *a, int64_t room)
     return most;
 }
 
-// Over the replicas of a stage. If no stage has to leave its node, none does; if there are enough
-// nodes for each stage to have its own, each does.
-static struct joint replicas_link(const struct price_audit *a, int group, int64_t tensor)
+// Over the replicas of a stage, which in the order of ranks are so far apart that as many rings
+// pass side by side. If no stage has to leave its node, none does; if there are enough nodes for
+// each stage to have its own, each does.
+static struct joint replicas_link(const struct price_audit *a, int group, int64_t apart_by)
 {
     const struct node_group *g = &a->problem->cluster.groups[group];
     int64_t room = g->gpus_per_node / a->collective, data = layout_of(a)->data, rings = 1;
     bool one_channel = a->problem->job.trainer == TRAINER_DEEPSPEED && a->zero == 3;
-    if (!room) return across_nodes(a, group, smaller(tensor, g->gpus_per_node), one_channel);
+    if (!room) return across_nodes(a, group, smaller(apart_by, g->gpus_per_node), one_channel);
     int64_t of_a_stage = data / room + (data % room > 0); // nodes
     bool within = room >= data &&
                   (room / data * data == room || g->nodes * (room / data) >= a->pipeline);
     if (within) return judged_inside(a, group, false);
     if (data <= room || of_a_stage * a->pipeline > g->nodes) rings = rings_on_a_node(a, room);
-    struct joint apart = across_nodes(a, group, rings * tensor, one_channel);
+    struct joint apart =
+        across_nodes(a, group, smaller(rings * apart_by, g->gpus_per_node), one_channel);
     if (!a->joints) apart.rings = rings;
     if (data > room) return apart;
     return apart.joined ? judged_pass_inside(a, group, apart) : judged_inside(a, group, false);
@@ -171,7 +173,7 @@ struct joint judged_gradient_link(const struct price_audit *a, int group)
 
 struct joint judged_expert_gradient_link(const struct price_audit *a, int group)
 {
-    return replicas_link(a, group, a->expert_parts);
+    return replicas_link(a, group, a->expert_parts * layout_of(a)->expert);
 }
 
 struct joint judged_parts_link(const struct price_audit *a, int group)
