@@ -79,6 +79,7 @@ static void core_gaps(struct gaps *to, const struct model *m, bool flags, struct
     struct core_rotary way;
     const char *rotary = core_rotary_of(s, !flags, &way, arena),
                *activation = unnamed_activation(s, flags, arena);
+    bool sinks = flags && model_has_sinks(m);
     const struct gap gaps[] = {
         {f.cross, "cross attention"},
         {f.both, "attention without a causal mask"},
@@ -87,7 +88,7 @@ static void core_gaps(struct gaps *to, const struct model *m, bool flags, struct
         {f.chunk, "attention within chunks"},
         {f.own, "layers of a shape or of tokens of their own: towers and projectors"},
         {f.other, "layers that are neither embedding, decoder layer nor head"},
-        {f.more, "parameters besides those of its layers' shape"},
+        {f.more && !sinks, "parameters besides those of its layers' shape"},
         {f.experts, "experts whose shape differs between layers"},
         {f.frozen, "frozen layers and their adapters"},
         {s->norms > 0, arena_print(arena, "%d norms in a layer", s->norms)},
@@ -95,7 +96,7 @@ static void core_gaps(struct gaps *to, const struct model *m, bool flags, struct
         {s->plain_norms, "norms without parameters"},
         {s->no_final_norm, "no norm before the logits"},
         {s->parallel_residual, "attention and feed-forward part in parallel"},
-        {s->output_bias != 0, "a bias on attention's output unlike the other layers'"},
+        {s->output_bias != 0 && !sinks, "a bias on attention's output unlike the other layers'"},
         {s->embedding_width > 0, "an embedding narrower than the model"},
         {s->linear_bias && !s->qkv_bias, "no bias on queries, keys and values alone"},
         {activation != NULL, activation},

@@ -40,7 +40,12 @@ struct run {
     // Attention over windows: "127,0", and which layers have it; linear attention: its kind, and
     // which layers have it.
     const char *window, *windowed, *variant, *linear_layers;
-    const char *activation, *target;   // its name, or the name of its function
+    const char *activation, *target; // its name, or the name of its function
+    // Of attention with sinks and experts with biases, as in gpt-oss: its gate, x sigmoid(1.702 x)
+    // of clamped values, times another one plus an offset; "learnable".
+    bool quick_geglu, unfused_gelu, separate_dropout, unrounded_yarn;
+    double glu_offset, clamp;
+    const char *softmax, *exchange;    // exchange: over context ranks
     bool grouped_gemm, permute_fusion; // of the experts
     bool unmasked;                     // the data loader makes no attention mask
     bool grouped, swiglu, squared_relu, openai_gelu, qk_norm, stretched, padded, flash, selective,

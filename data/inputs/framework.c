@@ -32,6 +32,8 @@ static const struct rules {
     bool sharded_experts;   // of the ranks that shard gradients or weights
     bool unpiped_experts;   // without a pipeline, and in whole weights of tensor ranks
     bool whole_experts;     // that tensor ranks do not split
+    bool plain_attention;   // with sinks not over context ranks (all-to-all alone has them), and no
+                            // expert with biases over tensor ranks
     // Each over tensor ranks of its own, in any number; without this, over one of those that shard.
     bool folds_experts;
 } rules[] = {
@@ -41,7 +43,8 @@ static const struct rules {
                  BIT(RECOMPUTE_FIRST_LAYERS),                                                      \
     .zero_piped = ZERO_0 | ZERO_1, .zero = ZERO_0 | ZERO_1, .overlap_piped = ZERO_ANY,             \
     .overlap = ZERO_ANY, .offload = ZERO_1, .modules = true, .exposed = true, .context = true,     \
-    .divides_layers = true, .scattered_experts = true, .folds_experts = true
+    .divides_layers = true, .scattered_experts = true, .folds_experts = true,                      \
+    .plain_attention = true
 #define OF_TORCH                                                                                   \
     .trainer = TRAINER_TORCHTITAN,                                                                 \
     .schedules = BIT(SCHEDULE_GPIPE) | BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED) |            \
@@ -90,11 +93,12 @@ static const char *refusal_of_states(const struct rules *r, const struct layout 
     return l->offload_optimizer && !(r->offload & stage) ? "offload_optimizer" : NULL;
 }
 
-static const char *refusal_of_experts(const struct rules *r, const struct layout *l)
+static const char *refusal_of_experts(const struct rules *r, const struct layout *l, bool biased)
 {
     bool spread = l->expert > 1, folded = l->expert_tensor > 0,
          whole = spread && l->expert_tensor == 1, split = l->zero == 3 && l->tensor > 1;
     if (folded && !r->folds_experts && !(whole && r->sharded_experts)) return "expert_tensor";
+    if (biased && layout_expert_tensor(l) > 1) return "expert_tensor";
     if (spread && r->whole_experts && layout_expert_tensor(l) > 1) return "expert_tensor";
     if ((spread || folded) && r->scattered_experts && l->tensor > 1 && !l->sequence_parallel)
         return "sequence_parallel";
@@ -115,7 +119,8 @@ const char *framework_refusal(enum framework framework, const struct layout *l,
     const struct rules *r = &rules[framework];
     if (framework == FRAMEWORK_ANY) return NULL;
     if (layout_has_grid(l)) return "tensor_grid";
-    if (l->context > 1 && !r->context) return "context";
+    bool sinks = of->sinks && r->plain_attention;
+    if (l->context > 1 && (!r->context || sinks)) return "context";
     // A single rank has no pipeline: it processes the micro-batches one after another.
     if (!(r->schedules & BIT(l->schedule)) || (l->pipeline == 1 && l->schedule != SCHEDULE_1F1B))
         return "schedule";
@@ -132,7 +137,7 @@ const char *framework_refusal(enum framework framework, const struct layout *l,
     if (l->slice_count > 1) return "slices";
     if (framework_recomputes_alike(framework, l) && !layout_recomputes_alike(l)) return "recompute";
     const char *why = refusal_of_states(r, l, of->precision);
-    return why ? why : refusal_of_experts(r, l);
+    return why ? why : refusal_of_experts(r, l, sinks);
 }
 
 bool framework_recomputes_alike(enum framework framework, const struct layout *l)

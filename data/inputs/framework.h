@@ -12,6 +12,7 @@ struct framework_of {
     int layers;            // of the model
     int64_t micro_batches; // of a replica
     enum precision precision;
+    bool sinks; // model_has_sinks
 };
 // The key of the layout that the framework cannot run as it is; NULL: it runs the layout.
 const char *framework_refusal(enum framework framework, const struct layout *l,

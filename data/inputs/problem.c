@@ -279,8 +279,7 @@ static enum status check_mtp(const struct problem *p, const char *job, struct er
         job);
 }
 
-// Whatever all ranks have a part of is sent over one link, so there may be no places and only one
-// group.
+// What all ranks have a part of is sent over one link: no places, and only one group.
 static enum status check_shared(const struct problem *p, struct error *err)
 {
     const char *shared = what_is_shared(&p->model),
@@ -363,7 +362,7 @@ static enum status check_framework(const struct problem *p, const char *job, str
         !space_each(&any, &limits, take_first, &first))
         return OK;
     int64_t each = limits.global_batch / ((int64_t)first.data * first.micro_batch);
-    struct framework_of of = {limits.layers, each, limits.precision};
+    struct framework_of of = {limits.layers, each, limits.precision, limits.sinks};
     const char *why = framework_refusal(p->job.space.framework, &first, &of);
     return fail(err, BAD_INPUT,
                 "%s: space.framework: %s runs no layout of the space; the first layout is excluded "
@@ -479,6 +478,7 @@ struct space_limits problem_space_limits(const struct problem *p)
                                   .sequence = j->sequence,
                                   .layers = p->model.layer_count,
                                   .precision = j->precision,
+                                  .sinks = model_has_sinks(&p->model),
                                   .recompute = j->recompute};
     for (int g = 0; g < p->cluster.group_count; g++)
         limits.devices += (int64_t)p->cluster.groups[g].nodes * p->cluster.groups[g].gpus_per_node;

@@ -319,7 +319,7 @@ static void walk_key(struct walk *w, int key)
     if (key == SPACE_KEY_COUNT) {
         int64_t together = (int64_t)w->layout.data * w->layout.micro_batch;
         struct framework_of of = {w->limits->layers, w->limits->global_batch / together,
-                                  w->limits->precision};
+                                  w->limits->precision, w->limits->sinks};
         if (framework_refusal(w->space->framework, &w->layout, &of)) return;
         int64_t number = w->number++;
         w->stopped = w->visit && !w->visit(w->argument, number, &w->layout);

@@ -18,6 +18,7 @@ struct space_limits {
     int layers;      // of the model
     int64_t experts; // which expert degrees divide: of all its mixtures; 0: it has none
     enum precision precision;
+    bool sinks;            // model_has_sinks
     const bool *recompute; // [RECOMPUTE_COUNT]: that the job offers; NULL: none
 };
 

@@ -50,6 +50,7 @@ struct layouts {
     int64_t devices, global_batch, sequence, experts; // as in struct space_limits
     int layers;
     enum precision precision;
+    bool sinks;
     bool recompute[RECOMPUTE_COUNT]; // modes that the job offers
     double gap_asked;
     enum objective objective;

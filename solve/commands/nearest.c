@@ -35,7 +35,7 @@ static const char *refusal_of(const struct search *s, const struct layout *l)
     const struct problem *p = s->problem;
     struct framework_of of = {p->model.layer_count,
                               p->job.global_batch / ((int64_t)l->data * l->micro_batch),
-                              p->job.precision};
+                              p->job.precision, model_has_sinks(&p->model)};
     return framework_refusal(s->request->framework, l, &of);
 }
 
@@ -63,7 +63,11 @@ static void give_up(struct space *space, struct layout *l, const char *key, cons
     if (!strcmp(key, "micro_batch")) plain_schedule(l);
     if (!strcmp(key, "context")) axes[SPACE_DATA].kind = AXIS_ALL, l->context = 1;
     if (!strcmp(key, "expert")) l->expert = 1;
-    if (!strcmp(key, "expert_tensor")) l->expert_tensor = 0, l->expert = 1;
+    if (!strcmp(
+            key,
+            "expert_tensor")) // 0: some frameworks split all experts, or none of those with biases
+        l->expert_tensor = !l->expert_tensor && s->request->framework == FRAMEWORK_MEGATRON,
+        l->expert = 1;
     if (!strcmp(key, "sequence_parallel"))
         l->sequence_parallel = (l->expert > 1 || l->expert_tensor) &&
                                l->tensor > 1; // which requires it

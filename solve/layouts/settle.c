@@ -18,6 +18,7 @@ struct layouts layouts_of(const struct problem *p, double gap)
                         .layers = limits.layers,
                         .experts = limits.experts,
                         .precision = limits.precision,
+                        .sinks = limits.sinks,
                         .gap_asked = gap,
                         .objective = p->job.objective,
                         .chosen = -1};

@@ -139,9 +139,24 @@ refuse "$plain --window-size 5,5" 'window-size'
 refuse "$plain --window-size 5,0 --window-attn-skip-freq [1]*7" 'window-attn-skip-freq'
 refuse "$plain --experimental-attention-variant dsa" 'gated_delta_net'
 
+# gpt-oss: biases of each layer's router (4) and experts (4 x (2 x 64 + 1024)), and 16 sinks;
+# without biases, or with a layer that is no mixture, the sinks alone.
+sinks="$plain --softmax-type learnable --num-experts 4 --moe-ffn-hidden-size 64
+    --glu-linear-offset 1 --activation-func-clamp-value 7"
+more() { accept "$sinks $1"; expect model.json "\"more_values\": $2" "$1"; }
+more "--quick-geglu" 4628
+expect model.json '"linear_bias": false' sinks
+expect model.json '"output_bias": true' sinks
+grep -q 'left out' "$here/log" && fail "sinks: $(cat "$here/log")"
+more "--quick-geglu --disable-bias-linear" 16
+more "--quick-geglu --moe-layer-freq 2" 16
+more "" 16
+refuse "$sinks --quick-geglu --swiglu" 'expected one of them'
+refuse "$sinks --quick-geglu --mtp-num-layers 1" 'softmax-type learnable'
+
 # What report writes for a shipped model is that model again: latents pass their norms
 # (--qk-layernorm), and nothing is warned of.
-for model in deepseek-v2-lite qwen3-30b-a3b llama-3.2-1b; do
+for model in deepseek-v2-lite qwen3-30b-a3b llama-3.2-1b gpt-oss-20b; do
     "$plumbline" example gpt --model $model --gpu h100-80gb --nodes 4 --sequence 4096 \
         --global-batch 64 --tensor 1 --pipeline 4 --data 8 -o "$here/out" >"$here/log" 2>&1 &&
         "$plumbline" solve "$here/out" --gap 0.5 --quiet -o "$here/out/plan.json" 2>"$here/log" &&

@@ -377,6 +377,32 @@ TEST(frameworks_run)
         }
 }
 
+// gpt-oss in Megatron Core: no context ranks, and experts that tensor ranks do not split.
+TEST(sinks_and_biases_of_experts_stay_whole)
+{
+    const struct {
+        struct layout with;
+        bool runs;
+    } rows[] = {
+        {{AT(1, 1, 4, 2), .barrier = true, .zero = 1}, true},
+        {{AT(1, 2, 2, 2), .barrier = true, .zero = 1}, false},
+        {{AT(2, 1, 2, 2), .barrier = true, .zero = 1, .sequence_parallel = true}, false},
+        {{AT(2, 1, 2, 2), .barrier = true, .zero = 1, .sequence_parallel = true, FOLD}, true}};
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+        for (int f = FRAMEWORK_MEGATRON; framework_names[f]; f++) {
+            struct layout l = rows[i].with;
+            struct framework_of of = {18, 8, BF16, true}, other = {18, 8, BF16, false};
+            l.schedule = SCHEDULE_1F1B, l.recompute = 1 + RECOMPUTE_NONE;
+            bool core = f == FRAMEWORK_MEGATRON || f == FRAMEWORK_NEMO;
+            if (core) assert_null(framework_refusal((enum framework)f, &l, &other));
+            if (core)
+                assert_int_equal(!framework_refusal((enum framework)f, &l, &of), rows[i].runs);
+            else
+                assert_ptr_equal(framework_refusal((enum framework)f, &l, &of),
+                                 framework_refusal((enum framework)f, &l, &other));
+        }
+}
+
 // Several stages a rank: of 4 stages in all, 16, 17 and 18 layers are 16 with or without ends.
 TEST(frameworks_wind)
 {

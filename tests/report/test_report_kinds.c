@@ -185,7 +185,7 @@ TEST(test_flags_of_a_mixture)
     has(text, "  --num-layers 12\n");
     has(text, "  --num-experts 16\n  --moe-router-topk 2\n  --moe-ffn-hidden-size 700\n"
               "  --moe-shared-expert-intermediate-size 1400\n");
-    has(text, "  --moe-layer-freq '([0]*2+[1]*4+[1]*6)'\n");
+    has(text, "  --moe-layer-freq '([0]*2+[1]*10)'\n");
     lacks(text, "frozen");
     runs[3].experts.top_k = 3;
     runs[1].frozen = true;

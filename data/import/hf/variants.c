@@ -112,13 +112,11 @@ enum status hf_arrange_mixtures(struct hf_model *x, struct error *err)
 // A number per head in addition to the keys; biases of the router and of each expert.
 enum status hf_read_gpt_oss(struct hf_model *x, struct error *err)
 {
-    const struct expert_shape *e = &x->experts;
     bool bias = true;
     TRY(hf_flag(x, "attention_bias", &bias, err));
     x->shape.qkv_bias = bias;
     x->shape.output_bias = bias ? 1 : -1;
-    x->layer_values = x->shape.heads;
-    x->mixture_values = e->experts * (1 + 2 * e->ffn + x->shape.hidden);
+    x->mixture_values = sink_values(&x->shape, &x->experts);
     return OK;
 }
 

@@ -12,6 +12,11 @@
 
 enum { DEGREE_MAX = 1000000 };
 
+static bool has_sinks(const struct run *r)
+{
+    return r->softmax && !strcmp(r->softmax, "learnable");
+}
+
 // ---- contradictions
 
 enum status core_check(const struct run *r, struct error *err)
@@ -29,7 +34,9 @@ enum status core_check(const struct run *r, struct error *err)
         {r->variant && strcmp(r->variant, "gated_delta_net") && strcmp(r->variant, "gdn"),
          "--experimental-attention-variant: expected gated_delta_net or gdn"},
         {r->bf16 && r->fp16, "--bf16 and --fp16: expected one of them"},
-        {r->swiglu && r->squared_relu, "--swiglu and --squared-relu: expected one of them"},
+        {r->swiglu + r->quick_geglu + r->squared_relu > 1,
+         "--swiglu, --quick-geglu and --squared-relu: expected one of them"},
+        {r->mtp && has_sinks(r), "--mtp-num-layers with --softmax-type learnable"},
         {r->groups && !r->grouped, "--num-query-groups without --group-query-attention"},
         {r->latent && r->grouped, "--multi-latent-attention with --group-query-attention"},
         {!r->latent && s->query_rank, "--q-lora-rank without --multi-latent-attention"},
@@ -175,6 +182,22 @@ static void set_latents(struct shape *s, const struct run *r)
     if (!r->variant) s->linear = (struct linear_shape){0};
 }
 
+// In every layer but those of linear attention; with the biases of router and experts where all
+// layers are as model_has_sinks wants them.
+static void set_sinks(struct model *m, const struct run *r)
+{
+    struct shape *s = &m->shape;
+    bool biased = s->linear_bias && s->gated_ffn && !r->latent && !r->experts.shared_ffn;
+    for (int i = 1; i < m->run_count - 1; i++)
+        biased = biased && m->runs[i].kind == LAYER_MOE && !m->runs[i].linear;
+    if (!has_sinks(r)) return;
+    if (biased) s->linear_bias = false, s->output_bias = 1;
+    for (int i = 1; i < m->run_count - 1; i++) {
+        struct layer_run *run = &m->runs[i];
+        if (!run->linear) run->more_values = biased ? sink_values(s, &run->experts) : s->heads;
+    }
+}
+
 enum status core_model(struct model *m, const struct run *r, struct arena *arena, struct error *err)
 {
     struct shape *s = &m->shape;
@@ -196,19 +219,20 @@ enum status core_model(struct model *m, const struct run *r, struct arena *arena
     if (r->padding > 1 && r->padding * r->job.layout.tensor != s->vocabulary)
         s->vocabulary_multiple = r->padding;
     s->qk_norm = r->qk_norm && !r->latent ? QK_NORM_HEAD : QK_NORM_NONE;
-    s->gated_ffn |= r->swiglu, s->qkv_bias |= s->linear_bias;
+    s->gated_ffn |= r->swiglu || r->quick_geglu, s->qkv_bias |= s->linear_bias;
     s->dropout = r->attention_dropout > 0 || r->hidden_dropout > 0;
     if (!s->activation)
-        s->activation = r->swiglu         ? "silu"
-                        : r->squared_relu ? "relu2"
-                        : r->openai_gelu  ? "gelu_new"
-                                          : "gelu";
+        s->activation = r->swiglu || r->quick_geglu ? "silu"
+                        : r->squared_relu           ? "relu2"
+                        : r->openai_gelu            ? "gelu_new"
+                                                    : "gelu";
     if (!r->mtp) s->mtp_loss_scale = 0;
     set_rotary(s, r);
     set_latents(s, r);
     m->has_shape = true, m->document.path = r->file;
     experts.imbalance = 1;
     TRY(set_runs(m, r, &experts, arena, err));
+    set_sinks(m, r);
     return model_check(m, err);
 }
 
@@ -353,6 +377,10 @@ enum status core_job(struct run *r, struct error *err)
     j->precision = r->fp8 ? FP8 : r->bf16 ? BF16 : r->fp16 ? FP16 : FP32;
     j->gradient_bytes_per_value = wide && !r->gradients_in_bf16 ? 4 : 2;
     j->adam = !strcmp(r->optimizer, "adam");
+    if (!r->swiglu) { // whose fusion the other flag is of
+        bool *unfused = &j->unfused[UNFUSED_ACTIVATION];
+        *unfused = r->unfused_gelu || (*unfused && !r->quick_geglu);
+    }
     l->sequence_parallel &= l->tensor > 1;
     j->overlapped_messages &= l->schedule == SCHEDULE_INTERLEAVED;
     j->overlapped_tensor &= l->sequence_parallel;

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { ADAPTER_RANK_MAX = 65536, TOP_K_MAX = 65536 };
 #define WIDTH_MAX 4194304        // 2^22
@@ -144,4 +145,32 @@ enum status run_kind_check(const struct layer_run *run, const struct shape *s, i
                     file, i, kind, run->frozen ? ", frozen" : "");
     if (run->kind == LAYER_MOE) return check_experts(&run->experts, i, file, err);
     return run->kind == LAYER_MEMORY ? check_pool(&run->pool, i, file, err) : OK;
+}
+
+// ---- experts with biases, attention with sinks
+
+int64_t sink_values(const struct shape *s, const struct expert_shape *e)
+{
+    return e->experts * (1 + 2 * e->ffn + s->hidden) + s->heads;
+}
+
+bool model_has_sinks(const struct model *m)
+{
+    const struct shape *s = &m->shape;
+    bool mixtures = false;
+    if (!m->has_shape || !s->gated_ffn || (s->activation && strcmp(s->activation, "silu")) ||
+        s->linear_bias || !s->qkv_bias || s->output_bias != 1 || s->kv_rank)
+        return false;
+    for (int i = 0; i < m->run_count; i++) {
+        const struct layer_run *r = &m->runs[i];
+        const struct expert_shape *e = &r->experts;
+        bool end = r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD;
+        if (r->shape || (end && r->more_values)) return false;
+        if (end) continue;
+        if (r->kind != LAYER_MOE || r->linear || e->shared_ffn ||
+            r->more_values != sink_values(s, e))
+            return false;
+        mixtures = true;
+    }
+    return mixtures;
 }

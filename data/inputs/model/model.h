@@ -183,6 +183,11 @@ bool model_shares_weights(const struct model *m); // the layers of some run do
 const struct layer_run *model_shared_pool(const struct model *m);
 // The attention of some run is not causal, or not over the job's sequence: no slices are possible.
 bool model_looks_ahead(const struct model *m);
+// more_values of gpt-oss: biases of a mixture's router and experts, and for each head a number that
+// attention's softmax adds to its scores (a sink). model_has_sinks: every decoder layer has just
+// these values, attention has all its biases, and the experts are gated by SiLU.
+int64_t sink_values(const struct shape *s, const struct expert_shape *e);
+bool model_has_sinks(const struct model *m);
 // The first feature of a model that a plain transformer block (two norms, attention without windows
 // or latents, one residual) does not have, or that grids of tensor ranks do not cover; NULL: there
 // is none.

@@ -137,12 +137,31 @@ static bool ties_behind_tower(const struct model *m)
     return trained && m->shape.tied_embeddings && m->runs[m->run_count - 1].kind == LAYER_HEAD;
 }
 
+// gpt-oss: in each layer a gated mixture of experts with a bias each in gate, value and output, one
+// for each of the router's outputs, and a sink for each head; attention has all of its biases.
+static bool has_sinks(const struct model *m)
+{
+    const struct shape *s = &m->shape;
+    const char *gate = s->activation ? s->activation : "silu";
+    int64_t unlike = 0, mixtures = 0;
+    for (int i = 0; i < m->run_count; i++) {
+        const struct layer_run *r = &m->runs[i];
+        int64_t each = r->experts.ffn + r->experts.ffn + s->hidden + 1, more = 0;
+        if (r->kind == LAYER_MOE) more = s->heads + each * r->experts.experts, mixtures++;
+        else unlike += r->kind != LAYER_EMBEDDING && r->kind != LAYER_HEAD;
+        unlike += r->more_values != more || r->shape || r->linear || r->experts.shared_ffn;
+    }
+    return m->has_shape && mixtures && !unlike && s->gated_ffn && !strcmp(gate, "silu") &&
+           s->qkv_bias && s->output_bias > 0 && !s->linear_bias && !s->kv_rank;
+}
+
 static void read_model(struct check_space *to, const struct model *m, struct arena *arena)
 {
     struct check_mixture *mixtures = TAKE(arena, m->run_count, struct check_mixture);
     to->layers = m->layer_count;
     to->heads = m->shape.heads, to->kv_heads = m->shape.kv_heads, to->ffn = m->shape.ffn;
     to->hidden = m->shape.hidden;
+    to->sinks = has_sinks(m);
     to->own_widths = m->shape.linear.key_heads;
     to->ties_behind_tower = ties_behind_tower(m);
     for (int i = 0; i < m->run_count; i++) {

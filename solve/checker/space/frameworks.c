@@ -21,7 +21,8 @@ static bool is_common(const struct check_layout *l)
 
 // 1F1B, or interleaved over equal stages, where the first and the last layer may or may not count;
 // the distributed optimizer or none, and in host memory only the distributed one. Its mixtures
-// dispatch the tokens of one tensor rank, so these must be scattered.
+// dispatch the tokens of one tensor rank, so these must be scattered. Sinks are not passed round
+// context ranks, and biases of experts want whole experts.
 static bool megatron_runs(const struct check_space *s, const struct check_layout *l)
 {
     const int *v = l->value;
@@ -30,6 +31,8 @@ static bool megatron_runs(const struct check_space *s, const struct check_layout
     if (v[KEY_ZERO] > 1 || (v[KEY_OFFLOAD] && v[KEY_ZERO] != 1)) return false;
     bool folded = v[KEY_EXPERT] > 1 || v[KEY_EXPERT_TENSOR];
     if (folded && v[KEY_TENSOR] > 1 && !v[KEY_SEQUENCE_PARALLEL]) return false;
+    if (s->sinks && (v[KEY_CONTEXT] > 1 || (v[KEY_TENSOR] > 1 && v[KEY_EXPERT_TENSOR] != 1)))
+        return false;
     return schedule_of(l)->in_megatron && even;
 }
 

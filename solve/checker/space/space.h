@@ -34,6 +34,7 @@ struct check_space {
     bool fewer_devices, grids; // grids: each tensor degree also as each of its grids
     enum check_framework framework;
     bool narrow; // the job computes in less than 32 bits
+    bool sinks;  // attention's softmax has a number per head, router and experts have biases
     int64_t devices, global_batch, sequence;
     int64_t slice_tokens; // slices may be cut at any of its multiples; 0: equal slices
     int layers;

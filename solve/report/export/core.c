@@ -46,19 +46,44 @@ static bool is_linear(const struct layer_run *run) { return run->linear; }
 static const char *layers_text(const struct export *e, bool (*is)(const struct layer_run *run))
 {
     const struct model *model = &e->problem->model;
+    const struct layer_run *alike = NULL;
     const char *before = e->flags ? "(" : "[";
     struct text text;
+    int count = 0;
     text_begin(&text, e->out->arena);
     for (int i = 0; i < model->run_count; i++) {
         const struct layer_run *run = &model->runs[i];
         if ((run->kind != LAYER_BLOCK && run->kind != LAYER_MOE) || run->mtp) continue;
-        for (int k = 0; k < (e->flags ? 1 : run->count); k++) {
-            text_put(&text, e->flags ? "%s[%d]*%d" : "%s%d", before, is(run), run->count);
-            before = e->flags ? "+" : ", ";
+        if (e->flags && alike && is(run) != is(alike)) {
+            text_put(&text, "%s[%d]*%d", before, is(alike), count);
+            before = "+", count = 0;
+        }
+        alike = run, count += run->count;
+        for (int k = 0; !e->flags && k < run->count; k++) {
+            text_put(&text, "%s%d", before, is(run));
+            before = ", ";
         }
     }
+    if (e->flags) text_put(&text, "%s[%d]*%d", before, is(alike), count);
     text_put(&text, e->flags ? ")" : "]");
     return text.text;
+}
+
+// The n for which all layers but every n-th have a window; 0: it is no such number.
+static int64_t whole_every(const struct export *e)
+{
+    const struct model *model = &e->problem->model;
+    int64_t every = 0, layer = 0;
+    for (int i = 0; i < model->run_count; i++) {
+        const struct layer_run *run = &model->runs[i];
+        if ((run->kind != LAYER_BLOCK && run->kind != LAYER_MOE) || run->mtp) continue;
+        for (int k = 0; k < run->count; k++) {
+            layer++;
+            if (!every && !is_windowed(run)) every = layer;
+            if (every && is_windowed(run) != (layer % every != 0)) return 0;
+        }
+    }
+    return every;
 }
 
 // Windows of one width, and linear attention.
@@ -77,7 +102,11 @@ static void set_kinds_of_attention(struct run *r, const struct export *e)
     if (window)
         r->window =
             arena_print(r->arena, e->flags ? "%lld,0" : "[%lld, 0]", (long long)(window - 1));
-    if (window && !all) r->windowed = layers_text(e, is_windowed);
+    if (window && !all) {
+        int64_t every = e->flags ? whole_every(e) : 0;
+        r->windowed = every ? arena_print(r->arena, "%lld", (long long)every)
+                            : layers_text(e, is_windowed);
+    }
     if (!r->linear) return;
     r->variant = "gated_delta_net", r->linear_layers = layers_text(e, is_linear);
 }
@@ -120,6 +149,21 @@ static void set_activation(struct run *r, const struct shape *s)
     r->squared_relu = !s->gated_ffn && !strcmp(name, "relu2");
 }
 
+// gpt-oss as Megatron Bridge configures it. Experts in one kernel have no biases that are fused
+// with dropout; FlashAttention has no sinks, cuDNN's attention has.
+static void set_sinks(struct run *r, const struct export *e)
+{
+    if (!e->flags || !model_has_sinks(&e->problem->model)) return;
+    r->swiglu = false, r->quick_geglu = true, r->glu_offset = 1, r->clamp = 7;
+    r->softmax = "learnable", r->separate_dropout = true;
+    r->shape.linear_bias = true;
+    r->unrounded_yarn = r->rope_type && !strcmp(r->rope_type, "yarn");
+    r->unfused_gelu = r->job.unfused[UNFUSED_ACTIVATION];
+    r->job.unfused[UNFUSED_ACTIVATION] = false;
+    if (!strcmp(r->backend, "flash")) r->backend = "fused";
+    if (r->job.layout.context > 1) r->exchange = "a2a";
+}
+
 // As Megatron's own recipes of such models have it. Kernels of grouped products need a GPU of
 // compute capability 8, as bfloat16 does.
 static void set_router(struct run *r)
@@ -141,6 +185,7 @@ static void set_model(struct run *r, const struct export *e)
     set_rotary(r, s, e);
     set_activation(r, s);
     set_kinds_of_attention(r, e);
+    set_sinks(r, e);
     r->shape.qkv_bias |= s->linear_bias;
     r->attention_dropout = r->hidden_dropout = s->dropout ? 0.1 : 0;
     // The tokenizer's vocabulary is padded to a multiple of this and the tensor degree, giving the

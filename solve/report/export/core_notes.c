@@ -54,6 +54,7 @@ void core_print_placement(const struct export *e)
 static void note_states(struct export *e)
 {
     const struct layout *l = &e->plan->layout;
+    bool sinks = e->problem && model_has_sinks(&e->problem->model);
     const struct export_note notes[] = {
         {schedule_kinds[l->schedule].folds,
          "stages that fold back at the last rank: these flags assign them to the ranks in turn, so "
@@ -63,6 +64,11 @@ static void note_states(struct export *e)
                      "ZeRO %d: the distributed optimizer shards optimizer state alone; "
                      "gradients%s stay whole, and stages may run out of memory",
                      l->zero, l->zero > 2 ? " and weights" : "")},
+        {sinks && l->context > 1,
+         "a ring of context ranks: attention with sinks has only --cp-comm-type a2a, which was not "
+         "priced"},
+        {sinks && layout_expert_tensor(l) > 1,
+         "biases of experts that tensor ranks split: Megatron-LM refuses them"},
         {l->offload_optimizer && !l->zero,
          "optimizer state that is whole on each rank: offloading requires the distributed "
          "optimizer, which shards it"}};
