@@ -155,6 +155,23 @@ static bool place_pipeline(const struct predictor *p, const struct priced *price
     return true;
 }
 
+// A setting for all stages: at most the layers that a stage can recompute; first_layers of none is
+// none.
+static void recompute_stage(struct choice *x, const struct placement *placement,
+                            const struct priced *priced)
+{
+    bool first = placement->recompute == RECOMPUTE_FIRST_LAYERS;
+    int able = 0;
+    x->recompute = placement->recompute;
+    x->recomputed_layers = first ? placement->recomputed_layers : 0;
+    if (!first || !layout_recomputes_alike(&priced->layout)) return;
+    for (int l = x->first_layer; l < x->first_layer + x->layer_count && l < priced->layer_count;
+         l++)
+        able += priced->runs[priced_run_of(priced, l)].recomputable;
+    if (able < x->recomputed_layers) x->recomputed_layers = able;
+    if (!able) x->recompute = RECOMPUTE_NONE;
+}
+
 bool predict_place_layers(const struct placement *placement, const struct priced *priced,
                           struct choice *choices, struct prediction *prediction)
 {
@@ -162,9 +179,7 @@ bool predict_place_layers(const struct placement *placement, const struct priced
     for (int s = 0; s < priced->stage_count; s++) {
         choices[s].first_layer = layer;
         choices[s].layer_count = placement->layer_count[s];
-        choices[s].recompute = placement->recompute;
-        choices[s].recomputed_layers =
-            placement->recompute == RECOMPUTE_FIRST_LAYERS ? placement->recomputed_layers : 0;
+        recompute_stage(&choices[s], placement, priced);
         choices[s].boundary_option = placement->compresses_boundaries && s > 0;
         choices[s].gradient_option = placement->compresses_gradients;
         layer += choices[s].layer_count;

@@ -384,7 +384,13 @@ static enum status find_units(struct units *u, struct placement *to, const struc
     *u = (struct units){.before = m->run_count > 1 && m->runs[0].count == 1,
                         .behind = m->run_count > 2 && m->runs[last].count == 1};
     u->count = m->layer_count - u->before - u->behind;
-    *to = (struct placement){.recompute = recompute};
+    const struct layout *l = &problem->job.layout;
+    if (layout_recomputes_alike(l) && recompute == RECOMPUTE_NONE) recompute = layout_recompute(l);
+    *to = (struct placement){.recompute = recompute, .recomputed_layers = l->recomputed_layers};
+    if (layout_recomputes_alike(l) && recompute != layout_recompute(l))
+        return fail(err, BAD_INPUT, "%s: recompute: the layout sets %s for all stages, found %s",
+                    problem->job.name, recompute_names[layout_recompute(l)],
+                    recompute_names[recompute]);
     if (!problem->job.recompute[recompute] && recompute != RECOMPUTE_NONE)
         return fail(err, BAD_INPUT, "%s: recompute: the job does not offer %s", problem->job.name,
                     recompute_names[recompute]);

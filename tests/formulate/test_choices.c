@@ -340,6 +340,7 @@ TEST(best_of_choices_is_best_of_all)
         struct graph *graph;
         const char *why;
         random_priced(&p, &seed, arena);
+        priced_without_setting(&p);
         priced_schedule(&schedule, &p, arena);
         CHECK_OK(graph_compile(&graph, &schedule, arena, &err));
         CHECK_OK(choices_build(&c, &p, &schedule, arena, &err));

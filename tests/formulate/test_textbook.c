@@ -192,6 +192,7 @@ TEST(rows_hold_exactly_for_plans)
         arena_open(&k->arena, NULL);
         random_priced_of(&k->p, (int)(i % SCHEDULE_KIND_COUNT), &seed, &k->arena);
         priced_without_swaps(&k->p);
+        priced_without_setting(&k->p);
         if (k->p.stage_count <= k->p.layer_count) {
             priced_schedule(&k->schedule, &k->p, &k->arena);
             CHECK_OK(choices_build(&k->c, &k->p, &k->schedule, &k->arena, &err));

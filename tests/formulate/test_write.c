@@ -286,7 +286,7 @@ TEST(random_programs_are_read_back)
         struct choices c;
         struct formulation f;
         random_priced_of(&p, (int)(i / 2 % SCHEDULE_KIND_COUNT), &seed, arena);
-        if (i % 2) priced_without_swaps(&p);
+        if (i % 2) priced_without_swaps(&p), priced_without_setting(&p);
         priced_schedule(&schedule, &p, arena);
         CHECK_OK(choices_build(&c, &p, &schedule, arena, &err));
         CHECK_OK((i % 2 ? formulate_textbook : formulate_choices)(&f, &c, 1000000, arena, &err));

@@ -260,6 +260,11 @@ static void draw_swaps(struct priced *p, uint64_t state, struct arena *arena)
         if (p->rules[i].recompute_stated) p->rules[i].recompute[RECOMPUTE_SWAP] = below(&own, 2);
 }
 
+void priced_without_setting(struct priced *p)
+{
+    p->layout.recompute = p->layout.recomputed_layers = 0;
+}
+
 void priced_without_swaps(struct priced *p)
 {
     if (p->layout.recompute > RECOMPUTE_SWAP) p->layout.recompute = 0;

@@ -18,6 +18,8 @@ void random_priced_of(struct priced *p, int kind, uint64_t *state, struct arena 
 
 // Removes swapping, for formulations that do not support it.
 void priced_without_swaps(struct priced *p); // nor other modes after it
+// Each stage chooses how it recomputes.
+void priced_without_setting(struct priced *p);
 
 // chain of the benchmark: L blocks between an embedding and a head, S stages, K types, M
 // micro-batches.
