@@ -78,7 +78,7 @@ bound-lost-slices: a rank does all slices before the one that crosses it
 room-kept: every stage of a rank holds as many as the one that holds the most
     space/held.c take_fullest: fullest[turns - 1] -> fullest[0]
 bound-last-option: a sync is compressed as the last option says
-    space/sketch.c terms_of: smaller(t.sync, $1) -> $1
+    space/sketch.c check_terms_of: smaller(t.sync, $1) -> $1
 bound-state-on-device: all states are on the device, whatever share the host may hold
     space/sketch.c room_of: smaller(states, $1) -> r->optimizer_bytes[0]
 bound-swap-charged: room is made by recomputing alone
@@ -281,7 +281,7 @@ kept-bound-falls: the last bound that is stated is the best
     process/supervise.c supervised_bounds: drop && bound_ns > own->bound_ns
 [test_quality]
 second-search-unseen: the search for the least quality cost is no effort
-    commands/quality.c lower_quality: plan_effort_add(&plan->effort, &found.effort) -> (void)found
+    questions/quality.c lower_quality: plan_effort_add(&plan->effort, &better->effort) -> (void)better
 [test_price_laws] laws of a time
 stream-of-one-sync: the sync stream of a rank has the work of one stage
     judge/streams.c audit_rank: judged_later(sync, $1) -> $1

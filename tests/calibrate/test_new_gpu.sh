@@ -54,6 +54,6 @@ expect 2 "nearest: gemm_flop_per_s" calibrate --iterations "$work/b200.csv" --fi
 expect 0 "hardly determine it" $fit --like b310-288gb=b200-180gb \
     --fit product_flop_per_s,megatron_step_factor -o "$work/costs.json"
 expect 0 "unknown metric or unit.*3 rows" validate "$work/odd.csv"
-expect 2 "did you mean b200-180gb" plan --model gpt2-xl --gpu B200 --nodes 1 -o "$work/x"
+expect 2 "did you mean b200-180gb" plan --model gpt2-xl --gpu B200-190GB --nodes 1 -o "$work/x"
 expect 2 "cluster FILE" plan --model gpt2-xl --gpu "My CPU" --nodes 1 -o "$work/x"
 exit $failed

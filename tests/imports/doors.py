@@ -242,6 +242,8 @@ def prices(name):
     document = read("priced.json")
     for key in ("made_by", "made_from", "name"):
         document.pop(key, None)
+    for key in ("recompute", "recomputed_layers"):  # a framework's one setting changes no price
+        document["layout"].pop(key, None)
     return document
 
 
