@@ -419,6 +419,12 @@ test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_place
 test-planted: $(OUT)/tests/test_claims $(BIN)/plumbline
 	@TEST_JOBS=$(TEST_JOBS) python3 tests/planted.py $(PLANTED)
 
+# Launch files of eight models for every framework, read back; make test has three models.
+.PHONY: test-launched
+test-launched: $(BIN)/plumbline
+	MODELS="llama-3.1-8b qwen3-30b-a3b qwen3-32b qwen3-next-80b-a3b mistral-7b mixtral-8x7b \
+	    gpt-oss-20b deepseek-v2-lite" bash tests/report/test_launched.sh
+
 # 20,000 random damages to certificates; make test runs 2,000.
 test-mutations: $(OUT)/tests/test_check_mutations
 	$(OUT)/tests/test_check_mutations 20000

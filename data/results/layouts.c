@@ -248,7 +248,7 @@ static const struct member limits_rows[] = {
     KEY_INT(layouts, layers, REQUIRED, ALWAYS_WRITTEN, 1, 1 << 20),
     KEY_COUNT(layouts, experts, OPTIONAL, IF_SET, 1, EXPERTS_MAX),
     KEY_NAME(layouts, precision, OPTIONAL, IF_SET, precision_names),
-    KEY_FLAG(layouts, sinks),
+    KEY_BOOL(layouts, sinks, OPTIONAL, IF_SET),
     KEY_PART("recompute", JSON_ARRAY, OPTIONAL, offsetof(struct layouts, recompute), modes_get,
              modes_put),
 };
