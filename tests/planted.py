@@ -281,7 +281,7 @@ kept-bound-falls: the last bound that is stated is the best
     process/supervise.c supervised_bounds: drop && bound_ns > own->bound_ns
 [test_quality]
 second-search-unseen: the search for the least quality cost is no effort
-    questions/quality.c lower_quality: plan_effort_add(&plan->effort, &better->effort) -> (void)better
+    questions/quality.c lower_quality: plan_effort_add(&plan->effort, $1) -> (void)better
 [test_price_laws] laws of a time
 stream-of-one-sync: the sync stream of a rank has the work of one stage
     judge/streams.c audit_rank: judged_later(sync, $1) -> $1
