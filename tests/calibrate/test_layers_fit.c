@@ -8,8 +8,9 @@
 #include "calibrate/layers.h"
 #include "formulate/price/price.h"
 #include "tests/support/check.h"
+#include "tests/support/draws/samples.h"
 
-enum { CELLS = 60, REPETITIONS = 9 };
+enum { CELLS = 60 };
 static const double gemm = 9e10, attention = 4e10, memory = 8e9, factor = 1.13, overhead = 4e-4,
                     back_factor = 1.31, back_overhead = 9e-4;
 
@@ -39,19 +40,7 @@ static void near_to(double got, double want, double share)
 static struct sample *add(struct samples *samples, enum sample_kind kind, const char *operation,
                           double seconds, struct arena *arena)
 {
-    struct sample *s = &samples->samples[samples->sample_count++];
-    *s = (struct sample){.kind = kind,
-                         .operation = operation,
-                         .precision = FP32,
-                         .from = -1,
-                         .to = -1,
-                         .repetitions = REPETITIONS,
-                         .stopped_by = "count",
-                         .dimensions = {1},
-                         .dimension_count = 1,
-                         .seconds = TAKE(arena, REPETITIONS, double)};
-    for (int i = 0; i < REPETITIONS; i++) s->seconds[i] = seconds * (1 + 0.001 * ((i * 5) % 9 - 4));
-    return s;
+    return sample_add(samples, FP32, kind, operation, seconds, arena);
 }
 
 // Work of the block as docs/FORMULAS.md section 3 counts it, written out here once more: h 256, f

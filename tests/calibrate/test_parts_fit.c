@@ -2,25 +2,14 @@
 // other number changes by them.
 #include "calibrate/calibrate.h"
 #include "tests/support/check.h"
+#include "tests/support/draws/samples.h"
 
-enum { CELLS = 80, REPETITIONS = 9 };
+enum { CELLS = 80 };
 
 static struct sample *add(struct samples *samples, enum sample_kind kind, const char *operation,
                           double seconds, struct arena *arena)
 {
-    struct sample *s = &samples->samples[samples->sample_count++];
-    *s = (struct sample){.kind = kind,
-                         .operation = operation,
-                         .precision = BF16,
-                         .from = -1,
-                         .to = -1,
-                         .repetitions = REPETITIONS,
-                         .stopped_by = "count",
-                         .dimensions = {1},
-                         .dimension_count = 1,
-                         .seconds = TAKE(arena, REPETITIONS, double)};
-    for (int i = 0; i < REPETITIONS; i++) s->seconds[i] = seconds * (1 + 0.001 * ((i * 5) % 9 - 4));
-    return s;
+    return sample_add(samples, BF16, kind, operation, seconds, arena);
 }
 
 static const struct {
