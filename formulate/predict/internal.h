@@ -14,7 +14,7 @@ struct kept_graph {
     struct graph *graph;
 };
 
-enum { KEPT_MAX = 4096, RUNS_OF_ROW = 3 };
+enum { KEPT_MAX = 4096, RUNS_OF_ROW = 4 };
 
 // A row's GPUs in the order of their ranks: some of one group, then some of the next.
 enum { FLEET_MAX = 32, PIPELINES_MAX = 64 };
@@ -52,6 +52,9 @@ struct predictor {
     struct cluster *clusters; // in order of preference
     int cluster_count;
     struct costs costs;
+    const char *const *model_names; // of the shipped models, once a row has named one
+    struct model **models;          // each NULL until a row names it
+    int model_count;
     struct moved_costs_list moved; // for settings.ranges
     struct arena *moving;          // for these costs
     struct arena_mark moving_mark;
@@ -77,6 +80,9 @@ struct predictor {
     int duration_count;
 };
 
+// model.c: the named model, or what the row's columns say
+bool predict_set_model(struct predictor *p, const struct run_row *row,
+                       struct prediction *prediction);
 // fleet.c: the GPUs that the row names
 bool predict_set_fleet(struct predictor *p, const struct run_row *row,
                        struct prediction *prediction);

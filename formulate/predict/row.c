@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "data/inputs/job.h"
+#include "data/inputs/model/model.h"
 
 const char *const run_metric_names[] = {"iteration_time",
                                         "peak_memory",
@@ -30,6 +31,7 @@ enum field_type {
     FIELD_UNFUSED,
     FIELD_RECOMPUTE,
     FIELD_LIST,
+    FIELD_IMBALANCE,
     FIELD_METRIC,
     FIELD_VALUE,
     FIELD_UNIT
@@ -56,6 +58,7 @@ struct field {
 static const struct field fields[] = {
     TEXT(id),
     TEXT(source),
+    TEXT(model),
     TEXT(gpu),
     TEXT(notes),
     TEXT(split),
@@ -66,6 +69,16 @@ static const struct field fields[] = {
     WHOLE(heads, 1, 65536),
     WHOLE(kv_heads, 1, 65536),
     WHOLE(head_width, 1, 1 << 20),
+    WHOLE(query_rank, 0, 1 << 20),
+    WHOLE(kv_rank, 0, 1 << 20),
+    WHOLE(rotary_width, 0, 1 << 20),
+    WHOLE(value_width, 0, 1 << 20),
+    WHOLE(experts, 1, EXPERTS_MAX),
+    WHOLE(top_k, 1, EXPERTS_MAX),
+    WHOLE(expert_ffn, 1, 1 << 22),
+    WHOLE(shared_ffn, 0, 1 << 22),
+    WHOLE(dense_layers, 0, 4000),
+    {"imbalance", FIELD_IMBALANCE, AT(imbalance), 0, 0, NULL},
     WHOLE(vocab, 1, 1 << 26),
     WHOLE(positions, 0, 1 << 24),
     WHOLE(seq, 1, 1 << 24),
@@ -73,6 +86,8 @@ static const struct field fields[] = {
     WHOLE(pp, 1, STAGES_MAX),
     WHOLE(cp, 1, 65536),
     WHOLE(dp, 1, 65536),
+    WHOLE(ep, 1, 65536),
+    WHOLE(etp, 1, 65536),
     WHOLE(vpp, 1, STAGES_MAX),
     WHOLE(micro_batch, 1, 1 << 20),
     WHOLE(global_batch, 1, 1 << 30),
@@ -145,8 +160,32 @@ static enum status read_unfused(const struct table *t, int column, int *unfused,
     return OK;
 }
 
+// Names of Megatron's modules, joined by '+' in any order; false: it is something else.
+static bool read_modules(struct cell cell, int *recompute)
+{
+    bool asked[MODULE_COUNT] = {false};
+    for (int from = 0, to; from < cell.length; from = to + 1) {
+        for (to = from; to < cell.length && cell.text[to] != '+';) to++;
+        struct cell word = {cell.text + from, to - from};
+        int m = 0;
+        while (m < MODULE_COUNT && !cell_is(word, recompute_module_names[m])) m++;
+        if (m == MODULE_COUNT) return false;
+        asked[m] = true;
+    }
+    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++) {
+        bool same = true;
+        for (int m = 0; m < MODULE_COUNT; m++)
+            same = same &&
+                   asked[m] == recompute_repeats((enum recompute)mode, (enum recompute_module)m);
+        if (!same) continue;
+        *recompute = mode;
+        return true;
+    }
+    return false;
+}
+
 // full:uniform1 keeps each layer's input, as full does; full:blockN recomputes the first N layers
-// of a stage.
+// of a stage; names of Megatron's modules, joined by '+'.
 static enum status read_recompute(const struct table *t, int column, struct run_row *row,
                                   struct error *err)
 {
@@ -166,6 +205,7 @@ static enum status read_recompute(const struct table *t, int column, struct run_
             return OK;
         }
     }
+    if (read_modules(cell, &row->recompute)) return OK;
     TRY(table_name(t, column, names, &found, err));
     if (found != NOT_STATED) row->recompute = found > RECOMPUTE_FULL ? RECOMPUTE_FULL : found;
     return OK;
@@ -232,6 +272,7 @@ static enum status read_cell(const struct row_reader *r, int field, int column, 
     case FIELD_UNFUSED: return read_unfused(t, column, to, err);
     case FIELD_RECOMPUTE: return read_recompute(t, column, row, err);
     case FIELD_LIST: return table_name(t, column, f->names, to, err);
+    case FIELD_IMBALANCE: return table_number(t, column, 1, 1e6, to, err);
     case FIELD_VALUE: return table_number(t, column, 0, 1e30, to, err);
     case FIELD_METRIC: return read_metric(t, column, to), OK;
     case FIELD_UNIT: return read_unit(t, column, row), OK;
@@ -251,6 +292,7 @@ static struct run_row nothing_stated(void)
                           .recompute = NOT_STATED,
                           .memory_of = NOT_STATED,
                           .metric = NOT_STATED,
+                          .imbalance = NAN,
                           .value = NAN};
     for (int i = 0; i < FIELD_COUNT; i++)
         if (fields[i].type == FIELD_WHOLE)

@@ -43,9 +43,11 @@ enum { FUSED_FASTEST = 1, FUSED_OPEN, FUSED_TRITON }; // open: FlashAttention-2
 // Whole numbers are NOT_STATED, and texts have length 0, where the cell is blank.
 struct run_row {
     int line, row; // of the file; row from 0
-    struct cell id, source, gpu, notes, split;
+    struct cell id, source, model, gpu, notes, split;
     int64_t num_gpus, layers, hidden, ffn, heads, kv_heads, head_width, vocab, positions, seq;
-    int64_t tp, pp, cp, dp, vpp, micro_batch, global_batch, sp, zero, gpus_per_node;
+    int64_t query_rank, kv_rank, rotary_width, value_width; // latent attention
+    int64_t experts, top_k, expert_ffn, shared_ffn, dense_layers;
+    int64_t tp, pp, cp, dp, ep, etp, vpp, micro_batch, global_batch, sp, zero, gpus_per_node;
     int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, overlap_messages,
         overlap_tensor, boundary_rank, boundary_drain, gradient_rank, fused_loss, gathered_logits,
         whole_gradient_sums, split_gate, scattered_messages, barrier, compiled;
@@ -56,6 +58,7 @@ struct run_row {
     int recomputed_layers;            // of each stage, for RECOMPUTE_FIRST_LAYERS
     int memory_of;                    // enum run_memory_of, or NOT_STATED
     int metric;                       // enum run_metric, NOT_STATED, METRIC_COUNT: an unknown one
+    double imbalance;                 // of experts; NAN where blank
     double
         value; // seconds, bytes, FLOP/s of a GPU, samples or tokens per s, a flag; NAN where blank
     enum run_unit unit;

@@ -14,7 +14,7 @@ static int64_t stated(int64_t value, int64_t otherwise)
     return value == NOT_STATED ? otherwise : value;
 }
 
-// ---- model
+// ---- words in notes
 
 static bool same_text(struct cell a, struct cell b)
 {
@@ -106,53 +106,6 @@ void row_drop_notes(struct run_row *row, bool *told)
     row->notes = row->source = (struct cell){"", 0};
 }
 
-// A GPT's layers from its number of parameters, 12 h^2 + 13 h each, with the same whole number of
-// layers on each stage.
-static int64_t layers_of_size(const struct predictor *p, const struct run_row *row)
-{
-    double h = (double)row->hidden, pp = (double)stated(row->pp, 1);
-    if (p->words.parameters <= 0 || row->hidden == NOT_STATED || row->seq == NOT_STATED ||
-        row->vocab == NOT_STATED)
-        return NOT_STATED;
-    double layers = (p->words.parameters - (double)(row->vocab + row->seq) * h) /
-                    (12 * h * h + 13 * h);
-    double even = floor(layers / pp + 0.5) * pp;
-    return even >= 1 && even <= 4000 ? (int64_t)even : NOT_STATED;
-}
-
-static bool set_shape(struct predictor *p, const struct run_row *row, struct prediction *prediction)
-{
-    bool gpt = p->words.family == FAMILY_GPT, untied = !gpt || p->words.untied;
-    int64_t layers = row->layers == NOT_STATED ? layers_of_size(p, row) : row->layers;
-    if (layers == NOT_STATED || row->hidden == NOT_STATED || row->seq == NOT_STATED)
-        return predict_refuse(prediction, "%s not stated",
-                              layers == NOT_STATED        ? "layers"
-                              : row->hidden == NOT_STATED ? "hidden"
-                                                          : "seq");
-    int64_t heads = stated(row->heads, row->hidden >= 64 ? row->hidden / 64 : 1);
-    p->problem.model.shape = (struct shape){
-        .hidden = row->hidden,
-        .ffn = stated(row->ffn, 4 * row->hidden),
-        .heads = heads,
-        .kv_heads = stated(row->kv_heads, heads),
-        .head_width = stated(row->head_width, row->hidden >= heads ? row->hidden / heads : 1),
-        .vocabulary = stated(row->vocab, 50257),
-        .vocabulary_multiple = row->vocab == NOT_STATED || row->tp > 1
-                                   ? 128
-                                   : 0, // as Megatron pads it for tensor ranks
-        .positions = stated(row->positions, gpt ? row->seq : 0),
-        .gated_ffn = stated(row->gated, p->words.gated),
-        .rms_norm = stated(row->rms_norm, p->words.rms_norm),
-        .qkv_bias = stated(row->bias, gpt),
-        .linear_bias = stated(row->bias, gpt),
-        .dropout = stated(row->dropout, gpt),
-        .tied_embeddings = stated(row->tied, !untied),
-    };
-    p->runs[1].count = (int)layers;
-    p->problem.model.layer_count = (int)layers + 2;
-    return true;
-}
-
 // ---- job
 
 static int degree(int64_t value) { return value == NOT_STATED ? 1 : (int)value; }
@@ -178,7 +131,8 @@ static bool set_schedule(struct layout *l, const struct row_words *words, const 
 {
     l->virtual_stages = l->pipeline > 1 ? (int)stated(row->vpp, 1) : 1;
     l->slice_count = 1;
-    l->expert = 1;
+    l->expert = (int)stated(row->ep, 1);
+    l->expert_tensor = row->etp == l->tensor ? 0 : (int)stated(row->etp, 0);
     int named = row->schedule != NOT_STATED ? row->schedule : words->schedule;
     l->schedule = named != NOT_STATED     ? named
                   : l->virtual_stages > 1 ? SCHEDULE_INTERLEAVED
@@ -433,10 +387,15 @@ enum status placement_stated(struct placement *to, const struct problem *problem
     return OK;
 }
 
+// Those between the embedding and the layers that predict further tokens, which are on the last
+// stage.
+static int main_layers(const struct model *m) { return m->layer_count - 2 - model_mtp_depth(m); }
+
 static bool set_placement(struct predictor *p, const struct run_row *row,
                           struct prediction *prediction)
 {
-    int stages = layout_stage_count(&p->problem.job.layout), blocks = p->runs[1].count;
+    int stages = layout_stage_count(&p->problem.job.layout),
+        blocks = main_layers(&p->problem.model);
     struct placement *to = &p->placement;
     const char *end = row->notes.text + row->notes.length;
     to->recompute = row->recompute == NOT_STATED ? RECOMPUTE_NONE : (enum recompute)row->recompute;
@@ -449,6 +408,7 @@ static bool set_placement(struct predictor *p, const struct run_row *row,
     if (blocks < stages && blocks + 2 != stages)
         return predict_refuse(prediction, "%d layers on %d stages", blocks, stages);
     split_equally(to, p->words.embedding_counted, stages, blocks);
+    to->layer_count[stages - 1] += model_mtp_depth(&p->problem.model);
     return true;
 }
 
@@ -465,16 +425,11 @@ bool predict_set_up(struct predictor *p, const struct run_row *row, struct predi
     struct problem *problem = &p->problem;
     *problem = (struct problem){
         .name = "row",
-        .model = {.name = "row", .has_shape = true, .runs = p->runs, .run_count = RUNS_OF_ROW},
         .cluster = {.name = "row", .groups = p->fleet.groups},
-        .job = {.name = "row",
-                .recompute = {true, true, true, true},
-                .budget = {.boundaries_max = -1, .stages_max = -1, .cost_max = -1}}};
-    p->runs[0] = (struct layer_run){.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1};
-    p->runs[1] = (struct layer_run){.name = "block", .kind = LAYER_BLOCK, .recomputable = true};
-    p->runs[2] = (struct layer_run){.name = "head", .kind = LAYER_HEAD, .count = 1};
+        .job = {.name = "row", .budget = {.boundaries_max = -1, .stages_max = -1, .cost_max = -1}}};
+    if (row->recompute != NOT_STATED) problem->job.recompute[row->recompute] = true;
     read_words(&p->words, row);
-    return set_shape(p, row, prediction) && set_job(p, row, prediction) &&
+    return predict_set_model(p, row, prediction) && set_job(p, row, prediction) &&
            check_fit(p, prediction) && set_placement(p, row, prediction) &&
            predict_set_fleet(p, row, prediction) && check_rules(p, prediction);
 }

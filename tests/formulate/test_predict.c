@@ -1,6 +1,8 @@
 // Predictions: equal to the test's own replay on ten thousand random configurations, and to the
 // solver's choices on problems; refused with a reason if a row states too little or contradicts
 // itself.
+#include <math.h>
+
 #include "data/kinds/schedules.h"
 #include "formulate/example/example.h"
 #include "formulate/predict/internal.h"
@@ -196,6 +198,9 @@ static struct run_row random_row(struct random *rng)
                           .recompute = (int)random_between(rng, 0, 2)};
     row.num_gpus = row.head_width = row.kv_heads = row.ffn = row.positions = row.gpus_per_node =
         row.gated = row.rms_norm = NOT_STATED;
+    row.experts = row.ep = row.etp = row.query_rank = row.kv_rank = row.rotary_width =
+        row.value_width = NOT_STATED;
+    row.imbalance = NAN;
     row.dropout = row.bias = row.adam = row.fused_loss = row.barrier = NOT_STATED;
     row.overlap = 0;
     row.tied = random_chance(rng, 60);
