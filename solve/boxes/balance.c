@@ -230,10 +230,10 @@ static void balance_around(struct balance *k, double more)
 
 // ---- the starting plan
 
-// The least decision under b->work.coefficients whose ranks fit, near the given layers on every
-// stage and rank. false: none.
+// The least decision under b->work.coefficients (fitting: whose ranks fit), near the given layers
+// on every stage and rank. false: none.
 static bool find_near(struct box_closer *b, const struct choice_box *box, const double *layers,
-                      int slack)
+                      int slack, bool fitting)
 {
     struct arena_mark mark = arena_set_mark(b->arena);
     struct choice_box near = choice_box_copy(b, box, b->arena);
@@ -253,19 +253,21 @@ static bool find_near(struct box_closer *b, const struct choice_box *box, const 
                                       .prices = b->work.prices,
                                       .allowed = near.allowed,
                                       .spans = near.spans,
-                                      .fit_ranks = true};
+                                      .fit_ranks = fitting};
     struct dynamic_answer answer = {.chosen = b->work.fitting};
     dynamic_solve(b->counted, &dynamic_box, &answer);
     arena_reset(b->arena, mark);
     return answer.bound_ns != DYNAMIC_NOTHING;
 }
 
+// A box without any plan that fits is balanced around one that does not.
 static bool find_near_widening(struct box_closer *b, const struct choice_box *box,
                                const double *layers)
 {
     static const int slacks[] = {0, 1, 3, 9};
-    for (size_t i = 0; i < ARRAY_LENGTH(slacks); i++)
-        if (find_near(b, box, layers, slacks[i])) return true;
+    for (int fitting = 1; fitting >= 0; fitting--)
+        for (size_t i = 0; i < ARRAY_LENGTH(slacks); i++)
+            if (find_near(b, box, layers, slacks[i], fitting)) return true;
     return false;
 }
 

@@ -126,7 +126,7 @@ static int trim_spans(struct box_closer *b, struct layer_span *spans, int64_t ta
 }
 
 // Returns the bound under b->work.coefficients. Removes what reaches the target: *removed choices
-// and ends of spans.
+// and ends of spans (NULL: nothing).
 static int64_t solve_and_remove(struct box_closer *b, bool on_small_table,
                                 const struct choice_box *box, int64_t target_ns, int *removed)
 {
@@ -142,8 +142,8 @@ static int64_t solve_and_remove(struct box_closer *b, bool on_small_table,
                                     .through_ns = b->work.through,
                                     .spans_ns = box->spans ? b->work.spans_ns : NULL};
     dynamic_solve(d, &dynamic_box, &answer);
-    *removed = 0;
-    if (answer.bound_ns >= target_ns) return answer.bound_ns;
+    if (removed) *removed = 0;
+    if (answer.bound_ns >= target_ns || !removed) return answer.bound_ns;
     assert(stands_in(b, box->allowed, b->work.chosen));
     for (int s = 0; s < b->stages; s++)
         for (int i = 0; i < b->c->stages[s].count; i++)
@@ -285,11 +285,13 @@ static int mix_beginning(struct box_closer *b)
 }
 
 // true: closed. Weights are the game's; in the first round of a box, those with which the previous
-// box ended.
+// box ended. Without these a balance is found first, and nothing removed until it stalls: what is
+// removed leaves the game without the plans that outline it.
 static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
                          int rounds, struct box_answer *a)
 {
     bool by_ranks = box_closer_is_by_ranks(b), balanced = box_closer_is_balanced(b);
+    bool keeping = balanced && !b->current.beginning;
     int64_t best = 0;
     b->best.count = 0;
     for (int round = 0, stalled = 0;
@@ -297,10 +299,10 @@ static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int
          round++) {
         bool begins = round == 0 && balanced && b->current.beginning,
              towards = balanced && b->best.count > 0;
-        int removed, count = begins    ? mix_beginning(b)
-                             : towards ? mix_towards_game(b, stalled)
-                                       : box_mix_game(b);
-        int64_t bound = solve_and_remove(b, false, box, target_ns, &removed);
+        int removed = 0, count = begins    ? mix_beginning(b)
+                                 : towards ? mix_towards_game(b, stalled)
+                                           : box_mix_game(b);
+        int64_t bound = solve_and_remove(b, false, box, target_ns, keeping ? NULL : &removed);
         take_bound(b, a, bound, count, removed > 0);
         if (bound >= target_ns) return true;
         stalled = removed || bound > best + best / 2000 ? 0 : stalled + 1;
@@ -311,6 +313,7 @@ static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int
         if (removed) box_drop_plans(b, box->allowed, false);
         if (stalled == STALLED_BY_RANKS && by_ranks && box_drop_made_up(b, box->allowed))
             stalled = 0;
+        if (keeping && stalled == STALLED_BY_RANKS) keeping = false, stalled = 0;
         adjust_prices(b, target_ns, bound, round);
         box_learn_from_plan(b, box, a);
     }
