@@ -27,13 +27,15 @@ static const struct rules {
                           // first and the last one (embedding, loss), is a multiple of the number
                           // of stages
     bool divides_batch;   // micro-batches that are in groups: the number of groups divides them
+    bool whole_windows;   // no window over context ranks
+    bool shares_keys;     // also more tensor ranks than KV heads
+    bool scattered_mixtures; // mixtures only of scattered tokens, if there are tensor ranks
     // Experts over several ranks, only ...
-    bool scattered_experts; // of scattered tokens, if there are tensor ranks
-    bool sharded_experts;   // of the ranks that shard gradients or weights
-    bool unpiped_experts;   // without a pipeline, and in whole weights of tensor ranks
-    bool whole_experts;     // that tensor ranks do not split
-    bool plain_attention;   // with sinks not over context ranks (all-to-all alone has them), and no
-                            // expert with biases over tensor ranks
+    bool sharded_experts; // of the ranks that shard gradients or weights
+    bool unpiped_experts; // without a pipeline, and in whole weights of tensor ranks
+    bool whole_experts;   // that tensor ranks do not split
+    bool plain_attention; // with sinks not over context ranks (all-to-all alone has them), and no
+                          // expert with biases over tensor ranks
     // Each over tensor ranks of its own, in any number; without this, over one of those that shard.
     bool folds_experts;
 } rules[] = {
@@ -43,8 +45,8 @@ static const struct rules {
                  BIT(RECOMPUTE_FIRST_LAYERS),                                                      \
     .zero_piped = ZERO_0 | ZERO_1, .zero = ZERO_0 | ZERO_1, .overlap_piped = ZERO_ANY,             \
     .overlap = ZERO_ANY, .offload = ZERO_1, .modules = true, .exposed = true, .context = true,     \
-    .divides_layers = true, .scattered_experts = true, .folds_experts = true,                      \
-    .plain_attention = true
+    .divides_layers = true, .scattered_mixtures = true, .folds_experts = true,                     \
+    .plain_attention = true, .whole_windows = true, .shares_keys = true
 #define OF_TORCH                                                                                   \
     .trainer = TRAINER_TORCHTITAN,                                                                 \
     .schedules = BIT(SCHEDULE_GPIPE) | BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED) |            \
@@ -100,8 +102,6 @@ static const char *refusal_of_experts(const struct rules *r, const struct layout
     if (folded && !r->folds_experts && !(whole && r->sharded_experts)) return "expert_tensor";
     if (biased && layout_expert_tensor(l) > 1) return "expert_tensor";
     if (spread && r->whole_experts && layout_expert_tensor(l) > 1) return "expert_tensor";
-    if ((spread || folded) && r->scattered_experts && l->tensor > 1 && !l->sequence_parallel)
-        return "sequence_parallel";
     if (spread && r->sharded_experts && l->zero == 0) return "expert";
     return spread && r->unpiped_experts && (l->pipeline > 1 || split) ? "expert" : NULL;
 }
@@ -120,7 +120,9 @@ const char *framework_refusal(enum framework framework, const struct layout *l,
     if (framework == FRAMEWORK_ANY) return NULL;
     if (layout_has_grid(l)) return "tensor_grid";
     bool sinks = of->sinks && r->plain_attention;
-    if (l->context > 1 && (!r->context || sinks)) return "context";
+    if (!r->shares_keys && of->key_heads % l->tensor) return "tensor";
+    if (l->context > 1 && (!r->context || sinks || (of->windows && r->whole_windows)))
+        return "context";
     // A single rank has no pipeline: it processes the micro-batches one after another.
     if (!(r->schedules & BIT(l->schedule)) || (l->pipeline == 1 && l->schedule != SCHEDULE_1F1B))
         return "schedule";
@@ -131,6 +133,8 @@ const char *framework_refusal(enum framework framework, const struct layout *l,
         !groups_divide(of->micro_batches, l->pipeline))
         return "micro_batch";
     if (l->sequence_parallel && l->tensor == 1) return "sequence_parallel";
+    if (of->experts && r->scattered_mixtures && l->tensor > 1 && !l->sequence_parallel)
+        return "sequence_parallel";
     if (!l->barrier) return "barrier";
     if (l->fused_embedding_sync) return "fused_embedding_sync";
     if (l->local_loss_every) return "local_loss_every";

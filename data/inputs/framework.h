@@ -12,7 +12,9 @@ struct framework_of {
     int layers;            // of the model
     int64_t micro_batches; // of a replica
     enum precision precision;
-    bool sinks; // model_has_sinks
+    bool sinks;            // model_has_sinks
+    bool windows, experts; // some layer has a window; some layer is a mixture
+    int64_t key_heads;     // that divide every layer's KV heads; 0: there are none
 };
 // The key of the layout that the framework cannot run as it is; NULL: it runs the layout.
 const char *framework_refusal(enum framework framework, const struct layout *l,

@@ -1,7 +1,6 @@
 // Problems: the four documents of one solve, and the checks that need more than one of them.
 #include "data/inputs/problem.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,32 +10,7 @@
 #include "data/base/shipped.h"
 #include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
-#include "data/base/names.h"
 #include "data/kinds/schedules.h"
-
-static enum status refuse_gpu(const struct problem *p, int group, struct arena *arena,
-                              struct error *err)
-{
-    const struct costs *c = &p->costs;
-    const char **known = TAKE(arena, c->gpu_count + 1, const char *), *list = "",
-               *gpu = p->cluster.groups[group].gpu;
-    for (int i = 0; i < c->gpu_count; i++) {
-        known[i] = c->gpus[i].gpu;
-        list = arena_print(arena, "%s%s%s", list, i ? ", " : "", known[i]);
-    }
-    int nearest = name_nearest(gpu, known, c->gpu_count);
-    return fail(err, BAD_INPUT, "%s: groups[%d].gpu: expected a GPU of %s (%s), found %s%s%s",
-                p->cluster.document.path, group, c->document.path, list, gpu,
-                nearest >= 0 ? "; nearest: " : "", nearest >= 0 ? known[nearest] : "");
-}
-
-enum status problem_check_gpus(const struct problem *p, struct arena *arena, struct error *err)
-{
-    for (int g = 0; g < p->cluster.group_count; g++)
-        if (!costs_find_gpu(&p->costs, p->cluster.groups[g].gpu))
-            return refuse_gpu(p, g, arena, err);
-    return OK;
-}
 
 // A file next to the problem's, or a shipped document of that name; folder NULL: none is shipped.
 static enum status find_document(const char **found, const char *path, const char *key,
@@ -102,28 +76,38 @@ static enum status check_divides(const char *file, const char *key, int64_t valu
                 (long long)divisor, (long long)value);
 }
 
-// The same for a key of a run. A search checks every layout of a space: a name that nobody will see
-// is not written.
+// The same for a key of a run; run -1: of the model. A search checks every layout of a space: a
+// name that nobody will see is not written.
 static enum status check_run_divides(const char *file, int run, const char *key, int64_t value,
                                      const char *by, int64_t divisor, struct error *err)
 {
     char name[40];
     if (value % divisor == 0) return OK;
     snprintf(name, sizeof name, "runs[%d].%s", run, key);
-    return check_divides(file, name, value, by, divisor, err);
+    return check_divides(file, run < 0 ? key : name, value, by, divisor, err);
 }
 
-// The vocabulary may be padded, so it need not be a multiple of anything.
-static enum status check_shape(const struct problem *p, const char *model, struct error *err)
+// The vocabulary may be padded, so it need not be a multiple of anything. Megatron Core, from 0.16
+// on, gathers queries, keys and values where tensor ranks share KV heads
+// (transformer/attention.py).
+static enum status check_shape(const struct problem *p, const char *model, int run,
+                               const struct shape *s, struct error *err)
 {
-    const struct shape *s = &p->model.shape;
-    int64_t tensor = layout_tensor_axis(&p->job.layout, 0);
-    const char *by = layout_has_grid(&p->job.layout) ? "the first axis of the job's tensor_grid"
-                                                     : "the job's layout.tensor";
-    TRY(check_divides(model, "shape.heads", s->heads, by, tensor, err));
-    TRY(check_divides(model, "shape.kv_heads", s->kv_heads, by, tensor, err));
-    TRY(check_divides(model, "shape.linear.key_heads", s->linear.key_heads, by, tensor, err));
-    return check_divides(model, "shape.ffn", s->ffn, by, tensor, err);
+    const struct layout *l = &p->job.layout;
+    bool shares = job_like_megatron(&p->job) && !layout_has_grid(l) && l->tensor % s->kv_heads == 0;
+    const char *by = layout_has_grid(l) ? "the first axis of the job's tensor_grid"
+                                        : "the job's layout.tensor";
+    const struct {
+        const char *key;
+        int64_t value;
+    } parts[] = {{"shape.heads", s->heads},
+                 {"shape.kv_heads", shares ? 0 : s->kv_heads},
+                 {"shape.linear.key_heads", s->linear.key_heads},
+                 {"shape.ffn", s->ffn}};
+    for (size_t k = 0; k < ARRAY_LENGTH(parts); k++)
+        TRY(check_run_divides(model, run, parts[k].key, parts[k].value, by,
+                              layout_tensor_axis(l, 0), err));
+    return OK;
 }
 
 static enum status check_positions(const struct problem *p, struct error *err)
@@ -199,17 +183,9 @@ static enum status check_own_shapes(const struct problem *p, const char *model, 
 {
     for (int i = 0; i < p->model.run_count; i++) {
         const struct layer_run *r = &p->model.runs[i];
-        const struct {
-            const char *key;
-            int64_t value;
-        } parts[] = {{"shape.heads", r->shape ? r->shape->heads : 0},
-                     {"shape.kv_heads", r->shape ? r->shape->kv_heads : 0},
-                     {"shape.linear.key_heads", r->shape ? r->shape->linear.key_heads : 0},
-                     {"shape.ffn", r->shape ? r->shape->ffn : 0},
-                     {"projector.inner", r->projector.inner}};
-        for (size_t k = 0; k < ARRAY_LENGTH(parts); k++)
-            TRY(check_run_divides(model, i, parts[k].key, parts[k].value, "the job's layout.tensor",
-                                  p->job.layout.tensor, err));
+        if (r->shape) TRY(check_shape(p, model, i, r->shape, err));
+        TRY(check_run_divides(model, i, "projector.inner", r->projector.inner,
+                              "the job's layout.tensor", p->job.layout.tensor, err));
     }
     return OK;
 }
@@ -241,7 +217,7 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
                     "%s: layout.%s: expected at most the model's %d layers, found %d", job,
                     p->job.layout.virtual_stages > 1 ? "pipeline x virtual_stages" : "pipeline",
                     p->model.layer_count, stages);
-    if (has_blocks(p)) TRY(check_shape(p, model, err));
+    if (has_blocks(p)) TRY(check_shape(p, model, -1, &p->model.shape, err));
     TRY(problem_check_grid_layout(p, err));
     TRY(check_experts(p, model, err));
     TRY(check_own_shapes(p, model, err));
@@ -361,8 +337,7 @@ static enum status check_framework(const struct problem *p, const char *job, str
         space_each(&p->job.space, &limits, take_first, &first) ||
         !space_each(&any, &limits, take_first, &first))
         return OK;
-    int64_t each = limits.global_batch / ((int64_t)first.data * first.micro_batch);
-    struct framework_of of = {limits.layers, each, limits.precision, limits.sinks};
+    struct framework_of of = space_framework_of(&limits, &first);
     const char *why = framework_refusal(p->job.space.framework, &first, &of);
     return fail(err, BAD_INPUT,
                 "%s: space.framework: %s runs no layout of the space; the first layout is excluded "
@@ -482,9 +457,14 @@ struct space_limits problem_space_limits(const struct problem *p)
                                   .recompute = j->recompute};
     for (int g = 0; g < p->cluster.group_count; g++)
         limits.devices += (int64_t)p->cluster.groups[g].nodes * p->cluster.groups[g].gpus_per_node;
-    for (int i = 0; i < p->model.run_count; i++)
-        if (p->model.runs[i].kind == LAYER_MOE)
-            limits.experts = common_divisor(limits.experts, p->model.runs[i].experts.experts);
+    if (has_blocks(p)) limits.key_heads = p->model.shape.kv_heads;
+    for (int i = 0; i < p->model.run_count; i++) {
+        const struct layer_run *r = &p->model.runs[i];
+        if (r->shape) limits.key_heads = common_divisor(limits.key_heads, r->shape->kv_heads);
+        if (r->kind == LAYER_MOE)
+            limits.experts = common_divisor(limits.experts, r->experts.experts);
+        limits.windows |= r->window > 0;
+    }
     return limits;
 }
 

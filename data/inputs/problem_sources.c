@@ -1,4 +1,5 @@
-// The five documents of a problem, and what documents made from it state of them.
+// The five documents of a problem, what documents made from it state of them, and what they state
+// of each other by names.
 #include "data/inputs/problem.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include "data/base/file.h"
+#include "data/base/names.h"
 
 const char *const problem_roles[PROBLEM_SOURCES + 1] = {"problem", "model", "cluster", "costs",
                                                         "job"};
@@ -103,4 +105,30 @@ enum status problem_write(struct problem *p, const bool *changed, const char *ot
     for (int i = 0; i < PIECE_COUNT && status != OK; i++)
         if (changed[i]) unlink(draft_of(p, i, arena));
     return status;
+}
+
+// ---- GPUs that the costs know
+
+static enum status refuse_gpu(const struct problem *p, int group, struct arena *arena,
+                              struct error *err)
+{
+    const struct costs *c = &p->costs;
+    const char **known = TAKE(arena, c->gpu_count + 1, const char *), *list = "",
+               *gpu = p->cluster.groups[group].gpu;
+    for (int i = 0; i < c->gpu_count; i++) {
+        known[i] = c->gpus[i].gpu;
+        list = arena_print(arena, "%s%s%s", list, i ? ", " : "", known[i]);
+    }
+    int nearest = name_nearest(gpu, known, c->gpu_count);
+    return fail(err, BAD_INPUT, "%s: groups[%d].gpu: expected a GPU of %s (%s), found %s%s%s",
+                p->cluster.document.path, group, c->document.path, list, gpu,
+                nearest >= 0 ? "; nearest: " : "", nearest >= 0 ? known[nearest] : "");
+}
+
+enum status problem_check_gpus(const struct problem *p, struct arena *arena, struct error *err)
+{
+    for (int g = 0; g < p->cluster.group_count; g++)
+        if (!costs_find_gpu(&p->costs, p->cluster.groups[g].gpu))
+            return refuse_gpu(p, g, arena, err);
+    return OK;
 }

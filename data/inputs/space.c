@@ -6,7 +6,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
 #include "data/kinds/schedules.h"
 
@@ -312,14 +311,24 @@ static void walk_counts(struct walk *w, int key)
     }
 }
 
+struct framework_of space_framework_of(const struct space_limits *limits, const struct layout *l)
+{
+    return (struct framework_of){.layers = limits->layers,
+                                 .micro_batches = limits->global_batch /
+                                                  ((int64_t)l->data * l->micro_batch),
+                                 .precision = limits->precision,
+                                 .sinks = limits->sinks,
+                                 .windows = limits->windows,
+                                 .experts = limits->experts > 0,
+                                 .key_heads = limits->key_heads};
+}
+
 static void walk_key(struct walk *w, int key)
 {
     int values[VALUES_MAX];
     if (key > w->deepest) w->deepest = key;
     if (key == SPACE_KEY_COUNT) {
-        int64_t together = (int64_t)w->layout.data * w->layout.micro_batch;
-        struct framework_of of = {w->limits->layers, w->limits->global_batch / together,
-                                  w->limits->precision, w->limits->sinks};
+        struct framework_of of = space_framework_of(w->limits, &w->layout);
         if (framework_refusal(w->space->framework, &w->layout, &of)) return;
         int64_t number = w->number++;
         w->stopped = w->visit && !w->visit(w->argument, number, &w->layout);

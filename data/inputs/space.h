@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "data/inputs/framework.h"
 #include "data/inputs/job.h"
 #include "data/text/members.h"
 
@@ -18,7 +19,8 @@ struct space_limits {
     int layers;      // of the model
     int64_t experts; // which expert degrees divide: of all its mixtures; 0: it has none
     enum precision precision;
-    bool sinks;            // model_has_sinks
+    bool sinks, windows;   // model_has_sinks; some layer has a window
+    int64_t key_heads;     // that divide every layer's KV heads; 0: there are none
     const bool *recompute; // [RECOMPUTE_COUNT]: that the job offers; NULL: none
 };
 
@@ -64,6 +66,9 @@ struct space_range {
 void space_each_of(const struct space *space, const struct space_limits *limits,
                    const struct space_index *index, const struct space_range *ranges,
                    int64_t range_count, space_visitor *visit, void *argument);
+
+// What besides the layout decides whether a framework runs it.
+struct framework_of space_framework_of(const struct space_limits *limits, const struct layout *l);
 
 // Why the space has no layout; NULL: it has one.
 const char *space_why_empty(const struct space *space, const struct space_limits *limits);

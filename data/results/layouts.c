@@ -27,6 +27,8 @@ struct space_limits layouts_limits(const struct layouts *l)
                                  .experts = l->experts,
                                  .precision = l->precision,
                                  .sinks = l->sinks,
+                                 .windows = l->windows,
+                                 .key_heads = l->key_heads,
                                  .recompute = l->recompute};
 }
 
@@ -249,6 +251,8 @@ static const struct member limits_rows[] = {
     KEY_COUNT(layouts, experts, OPTIONAL, IF_SET, 1, EXPERTS_MAX),
     KEY_NAME(layouts, precision, OPTIONAL, IF_SET, precision_names),
     KEY_BOOL(layouts, sinks, OPTIONAL, IF_SET),
+    KEY_BOOL(layouts, windows, OPTIONAL, IF_SET),
+    KEY_COUNT(layouts, key_heads, OPTIONAL, IF_SET, 1, 1 << 16),
     KEY_PART("recompute", JSON_ARRAY, OPTIONAL, offsetof(struct layouts, recompute), modes_get,
              modes_put),
 };

@@ -47,10 +47,10 @@ struct layouts {
     const char *name;
     struct layout base; // what is fixed
     struct space space;
-    int64_t devices, global_batch, sequence, experts; // as in struct space_limits
+    int64_t devices, global_batch, sequence, experts, key_heads; // as in struct space_limits
     int layers;
     enum precision precision;
-    bool sinks;
+    bool sinks, windows;
     bool recompute[RECOMPUTE_COUNT]; // modes that the job offers
     double gap_asked;
     enum objective objective;

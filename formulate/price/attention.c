@@ -162,9 +162,9 @@ struct attention attention_of(const struct pricing *x, const struct layer_run *r
     const struct shape *s = x->shape;
     bool fused = x->problem->job.layout.fused_attention;
     real count = run->cross_attention ? 2 : 1, down = (real)s->query_rank,
-         latent = (real)s->kv_rank, turned = (real)s->rotary_width, heads = x->q + x->kv,
-         passed = x->kv + (s->kv_rank ? x->ctx : x->kv), normed = s->qk_norm ? heads : 0,
-         gate = gate_of(x);
+         latent = (real)s->kv_rank, turned = (real)s->rotary_width, heads = x->q + x->held,
+         passed = x->held + (s->kv_rank ? x->ctx : x->held), normed = s->qk_norm ? heads : 0,
+         gate = gate_of(x), shared = x->held > x->kv ? count * (gate + x->q + 2 * x->kv) : 0;
     struct split matrices = {x->h * (gate + x->q + 2 * x->kv) + x->q * x->h, 0};
     if (s->kv_rank)
         matrices = (struct split){(down > 0 ? down : x->h) * x->q +
@@ -178,7 +178,9 @@ struct attention attention_of(const struct pricing *x, const struct layer_run *r
         .vectors = times(count, vectors_of(x)),
         .kept = {count * (x->q + passed + x->ctx + 2 * gate) + normed, 2 * (down + latent)},
         .read = {count * x->ctx, down + latent},
-        .moved = {2 * normed + 3 * count * gate, 2 * (down + latent)},
+        // Chunks of what is gathered are laid side by side.
+        .moved = {2 * normed + 3 * count * gate, 2 * (down + latent) + 2 * shared},
+        .shared = shared,
         .rotated = heads,
         // Its output is kept in 16 bits as well, unless a gate makes another of it.
         .narrowed = count * (fused && !gate ? -x->q : x->q),
@@ -186,7 +188,8 @@ struct attention attention_of(const struct pricing *x, const struct layer_run *r
         .again_columns = x->kv,
         .again_depth = x->q,
         .sent = count * passed,
-        .kernels = 1 + (s->qk_norm ? 2 : 0) + (gate > 0 ? count : 0) + (latent > 0) + (down > 0),
+        .kernels = 1 + (shared > 0 ? count : 0) + (s->qk_norm ? 2 : 0) + (gate > 0 ? count : 0) +
+                   (latent > 0) + (down > 0),
     };
 }
 
@@ -202,15 +205,16 @@ real ring_bytes(const struct pricing *x, const struct layer_run *run, real token
     return 4 * x->b * y.wide_keys * (y.key_width + y.value_width) / x->t;
 }
 
-// Gradients of the scores, and the ring's buffers. Linear: the states between chunks, with their
-// gradients.
+// Gradients of the scores, the ring's buffers, and what tensor ranks gather, twice. Linear: the
+// states between chunks, with their gradients.
 real attention_working_bytes(const struct pricing *x, const struct layer_run *run,
                              bool has_gradient)
 {
     bool scores = has_gradient && !x->problem->job.layout.fused_attention;
     real ring = x->c > 1 ? 2 * ring_bytes(x, run, x->n) : 0;
     if (!run->linear)
-        return ring + (scores ? 4 * x->b * (x->a / x->t1) * x->s * (x->s / x->c) * x->e / 2 : 0);
+        return ring + 2 * x->e * x->n * attention_of(x, run).shared +
+               (scores ? 4 * x->b * (x->a / x->t1) * x->s * (x->s / x->c) * x->e / 2 : 0);
     struct linear y = linear_of(x);
     return ring +
            (has_gradient ? 2 : 1) * x->e * x->n * y.wide_keys * y.value_width / LINEAR_CHUNK / x->t;

@@ -127,6 +127,18 @@ real ffn_communication_s(const struct pricing *x, const struct layer_run *run, i
     return once * (run->experts.shared_ffn > 0) + experts_s(x, run, group, slice->tokens);
 }
 
+// Queries, keys and values of all heads, where tensor ranks share KV heads; backward the scatter of
+// their gradients.
+static real shared_heads_s(const struct pricing *x, const struct layer_run *run,
+                           const struct link_price *tensor, int group, real tokens)
+{
+    real shared = attention_of(x, run).shared;
+    return shared > 0 ? (1 - (real)x->problem->costs.tensor_overlap.value) *
+                            gather_s(x, tensor, tokens * shared * x->e,
+                                     x->gpus[group]->collective_launch_s.value)
+                      : 0;
+}
+
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
                             const struct slice *slice, real attention_s, real *forward_s,
                             real *backward_s, real *beside_s)
@@ -161,6 +173,7 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
         if (run->kind == LAYER_MOE)
             both = once * (run->experts.shared_ffn > 0 ? 2 : 1) +
                    experts_s(x, run, group, slice->tokens);
+        both += shared_heads_s(x, run, &tensor, group, slice->tokens);
         *beside_s = sums_beside_products(x, run, &tensor) ? parts * once : 0;
         *forward_s = both + ring_s(x, run, group, slice, 1, attention_s);
         *backward_s = both + ring_s(x, run, group, slice, 2, beta * attention_s);

@@ -64,6 +64,7 @@ static void take_shape(struct pricing *x, const struct shape *shape)
     x->h = (real)shape->hidden, x->f = (real)shape->ffn, x->a = (real)shape->heads,
     x->w = (real)shape->head_width;
     x->q = x->a * x->w, x->kv = (real)shape->kv_heads * x->w, x->g = shape->gated_ffn ? 3 : 2;
+    x->held = fmaxl(x->kv, x->t * x->w * (x->t1 > (real)shape->kv_heads));
     x->ctx = x->a * (real)shape_value_width(shape);
 }
 

@@ -27,7 +27,9 @@ struct pricing {
     int64_t tokens, pieces;       // of a run with its own, else 0
     real h, f, a, w, q, kv, v, g; // the shape; 0 if there is none
     real ctx, h_e;                // width of all heads' values; of the vocabulary's matrix
-    real streams;                 // messages at a boundary: two if there is an encoder's output
+    real held; // width of the KV heads of all tensor ranks, one that several share as often: kv, or
+               // more
+    real streams;   // messages at a boundary: two if there is an encoder's output
     real predicted; // tokens that the head predicts: one, plus one for each depth of multi-token
                     // prediction
     real e, e_g, e_w, u, R, R_e,
@@ -111,6 +113,7 @@ struct split {
 struct attention {
     real count, scores; // how many; how many with scores
     struct split matrices, vectors, kept, read, moved;
+    real shared; // gathered over the tensor ranks, where several share a KV head
     real rotated, narrowed, chosen, again_columns, again_depth, sent, kernels;
 };
 

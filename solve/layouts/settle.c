@@ -19,6 +19,8 @@ struct layouts layouts_of(const struct problem *p, double gap)
                         .experts = limits.experts,
                         .precision = limits.precision,
                         .sinks = limits.sinks,
+                        .windows = limits.windows,
+                        .key_heads = limits.key_heads,
                         .gap_asked = gap,
                         .objective = p->job.objective,
                         .chosen = -1};

@@ -262,6 +262,8 @@ static void draw_any_space(struct problem *p, struct random *rng, struct arena *
             base->slices[0] = 1, base->slices[1] = (int)p->job.sequence - 1;
         struct random own = {rng->state};
         if (random_chance(&own, 40)) space->axes[SPACE_RECOMPUTE].kind = AXIS_ALL;
+        if (random_chance(&own, 40) && p->model.has_shape && !p->model.shape.kv_rank)
+            p->model.shape.kv_heads = 1; // which tensor ranks share
         for (int key = 0; key < SPACE_RECOMPUTE; key++) {
             struct space_axis *axis = &space->axes[key];
             if (key == SPACE_EXPERT || key == SPACE_EXPERT_TENSOR)
@@ -349,6 +351,7 @@ TEST(frameworks_are_the_planners)
         for (int f = FRAMEWORK_MEGATRON; framework_names[f]; f++) {
             p.job.precision = layers % 2 ? FP32 : BF16;
             make_gpt_oss(&p.model, layers % 3 == 0);
+            p.model.runs[1].window = layers % 5 ? 0 : 4;
             p.model.layer_count = layers, p.job.space.framework = (enum framework)f;
             struct space_limits within = problem_space_limits(&p);
             struct listing theirs = {TAKE(arena, LISTED_MAX, struct layout), LISTED_MAX};

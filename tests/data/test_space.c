@@ -329,9 +329,10 @@ static bool is_in_at(enum framework framework, const struct layout *l, int layer
                                   .global_batch = 32,
                                   .sequence = 64,
                                   .layers = layers,
+                                  .experts = l->expert > 1 ? 8 : 0,
                                   .precision = precision};
     bool in = space_contains(&space, &limits, &of_all, NULL);
-    struct framework_of of = {layers, 32 / (l->data * l->micro_batch), precision};
+    struct framework_of of = space_framework_of(&limits, &of_all);
     assert_int_equal(in, framework_refusal(framework, &of_all, &of) == NULL);
     return in;
 }
@@ -400,6 +401,35 @@ TEST(sinks_and_biases_of_experts_stay_whole)
             else
                 assert_ptr_equal(framework_refusal((enum framework)f, &l, &of),
                                  framework_refusal((enum framework)f, &l, &other));
+        }
+}
+
+// Megatron Core: mixtures of scattered tokens alone, windows not over context ranks.
+TEST(mixtures_are_scattered_and_windows_whole)
+{
+    const struct {
+        struct layout with;
+        struct framework_of of;
+        bool runs;
+    } rows[] = {{{AT(2, 1, 2, 2)}, {18, 8, BF16}, true},
+                {{AT(2, 1, 2, 2)}, {18, 8, BF16, .experts = true}, false},
+                {{AT(2, 1, 2, 2), .sequence_parallel = true}, {18, 8, BF16, .experts = true}, true},
+                {{AT(1, 1, 4, 2)}, {18, 8, BF16, .experts = true}, true},
+                {{AT(1, 2, 2, 2)}, {18, 8, BF16}, true},
+                {{AT(1, 2, 2, 2)}, {18, 8, BF16, .windows = true}, false},
+                {{AT(1, 1, 4, 2)}, {18, 8, BF16, .windows = true}, true},
+                {{AT(2, 1, 2, 2)}, {18, 8, BF16, .key_heads = 1}, true}};
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+        for (int f = FRAMEWORK_MEGATRON; framework_names[f]; f++) {
+            struct layout l = rows[i].with;
+            struct framework_of other = {18, 8, BF16};
+            l.schedule = SCHEDULE_1F1B, l.recompute = 1 + RECOMPUTE_NONE;
+            l.barrier = true, l.zero = 1;
+            const char *why = framework_refusal((enum framework)f, &l, &rows[i].of);
+            if (f == FRAMEWORK_MEGATRON || f == FRAMEWORK_NEMO)
+                assert_int_equal(why == NULL, rows[i].runs);
+            else if (rows[i].of.key_heads) assert_string_equal(why, "tensor");
+            else assert_ptr_equal(why, framework_refusal((enum framework)f, &l, &other));
         }
 }
 

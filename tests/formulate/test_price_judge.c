@@ -229,6 +229,15 @@ static void fold_experts(struct layout *l, uint64_t seed)
     if (random_chance(&own, 70)) l->expert = divisor_of(&own, layout_expert_ranks(l));
 }
 
+// As many KV heads as there are tensor ranks, or a part of them.
+static void share_keys(struct problem *p, uint64_t seed)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 3};
+    struct shape *s = &p->model.shape;
+    if (!s->kv_rank && random_chance(&own, 45))
+        s->kv_heads = divisor_of(&own, p->job.layout.tensor);
+}
+
 static void random_layout(struct job *j, bool has_experts, struct random *rng)
 {
     struct layout *l = &j->layout;
@@ -331,7 +340,7 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
 struct tally {
     int problems, refused, excluded, unjoined, kinds[LAYER_PROJECTOR + 1],
         schedules[SCHEDULE_KIND_COUNT], zero[4], fully_sharded, shared, copied, towers, further,
-        folds, quantised[LAYER_MEMORY + 1];
+        folds, sharing, quantised[LAYER_MEMORY + 1];
 };
 
 static void note(struct tally *t, const struct problem *p)
@@ -351,6 +360,7 @@ static void note(struct tally *t, const struct problem *p)
     t->towers += model_has_towers(&p->model);
     t->further += model_mtp_depth(&p->model) > 0;
     t->folds += p->job.layout.expert_tensor > 0;
+    t->sharing += a.held > a.key;
     for (int i = 0; i < p->model.run_count; i++)
         if (p->model.runs[i].weight_bits) t->quantised[p->model.runs[i].kind]++;
 }
@@ -359,16 +369,16 @@ static void check_tally(const struct tally *t)
 {
     print_message("%d problems, %d refused, first group excluded in %d, unjoined %d, shared pools "
                   "%d, weights %d, towers %d, further tokens %d, folds of "
-                  "experts %d\n",
+                  "experts %d, shared KV heads %d\n",
                   t->problems, t->refused, t->excluded, t->unjoined, t->shared, t->copied,
-                  t->towers, t->further, t->folds);
+                  t->towers, t->further, t->folds, t->sharing);
     assert_true(t->problems > 2000 && t->excluded > 50 && t->unjoined > 50);
     for (int i = 0; i <= LAYER_PROJECTOR; i++)
         if (i != LAYER_MEASURED) assert_true(t->kinds[i] > 50);
     for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) assert_true(t->schedules[i] > 30);
     for (int i = 0; i < 4; i++) assert_true(t->zero[i] > 100);
     assert_true(t->fully_sharded > 100 && t->shared > 300 && t->copied > 200 && t->towers > 800 &&
-                t->further > 120 && t->folds > 50);
+                t->further > 120 && t->folds > 50 && t->sharing > 100);
     for (int i = 0; i <= LAYER_MEMORY; i++)
         if (i != LAYER_MEASURED) assert_true(t->quantised[i] > 30);
 }
@@ -388,6 +398,7 @@ TEST(random_models)
         random_costs(&problem, &rng, arena);
         random_job(&problem.job, &problem.model, &rng, arena);
         if (problem.job.layout.slice_count > 1) model_look_back(&problem.model);
+        share_keys(&problem, rng.state);
         if (rng.state / 2 % 4) quantise_frozen(&problem.model, rng.state);
         if (rng.state % 2) share_pools(&problem);
         if (rng.state / 16 % 2) random_tower(&problem, rng.state, 64, arena);

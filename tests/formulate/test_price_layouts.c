@@ -272,6 +272,41 @@ TEST(experts_in_a_fold_of_their_own)
     assert_int_equal(price_problem(&b->priced, &b->problem, arena, &own_err), BAD_INPUT);
 }
 
+// Ranks that share a KV head hold one each and gather all heads: counted rank by rank, head by
+// head.
+TEST(tensor_ranks_share_kv_heads)
+{
+    struct bench *b = bench_gated();
+    struct layout *l = &b->problem.job.layout;
+    l->tensor = 4, b->problem.model.shape.kv_heads = 4, b->problem.job.recompute[2] = true;
+    const struct priced_run own = block_of(b);
+    for (int heads = 1; heads <= 8; heads++) {
+        int held = 0;
+        b->problem.model.shape.kv_heads = heads;
+        if (16 % heads || (4 % heads && heads % 4)) {
+            assert_int_equal(price_problem(&b->priced, &b->problem, arena, &own_err), BAD_INPUT);
+            continue;
+        }
+        for (int query = 0, last = -1; query < 4; query++) { // of the first rank, in order
+            held += query / (16 / heads) != last;
+            last = query / (16 / heads);
+        }
+        const struct priced_run run = block_of(b);
+        int64_t fewer = 4 - heads, all = 1024 * (16 + 2 * heads) * 64 * 2 * (heads < 4);
+        assert_int_equal(run.weight_bytes, own.weight_bytes - 2 * fewer * 2 * 64 * 1024 / 4);
+        near_to(run.stash_bytes[0], own.stash_bytes[0] + 2 * (held - 1) * 64 * 1024 * 2);
+        near_to(run.working_bytes[0], own.working_bytes[0] + 2 * all);
+        // three quarters of them over 100e9, 1 us a step; put in order at 1e12
+        int64_t gather = heads < 4 ? all * 3 / 4 / 100 + 3000 : 0,
+                products = 2 * 1024 * (2 * fewer * 64 / 4) * 1024 / 100000;
+        near_to(run.forward_ns[0] / 10,
+                (own.forward_ns[0] - products + gather + 2 * all / 1000) / 10);
+    }
+    b->problem.model.shape.kv_heads = 2;
+    b->problem.job.trainer = TRAINER_TORCHTITAN;
+    assert_int_equal(price_problem(&b->priced, &b->problem, arena, &own_err), BAD_INPUT);
+}
+
 // Llama 3.1 70B with rank 16 on every matrix: 207 093 760 trained values (as adapter tools print
 // for it).
 TEST(adapters)

@@ -122,7 +122,6 @@ static void read_own(struct check_space *to, const struct layer_run *r)
     to->own_widths = common(to->own_widths, r->projector.inner);
     if (!r->shape) return;
     to->own_widths = common(to->own_widths, r->shape->heads);
-    to->own_widths = common(to->own_widths, r->shape->kv_heads);
     to->own_widths = common(to->own_widths, r->shape->ffn);
     to->own_widths = common(to->own_widths, r->shape->linear.key_heads);
 }
@@ -158,8 +157,9 @@ static bool has_sinks(const struct model *m)
 static void read_model(struct check_space *to, const struct model *m, struct arena *arena)
 {
     struct check_mixture *mixtures = TAKE(arena, m->run_count, struct check_mixture);
+    int64_t *key_heads = TAKE(arena, m->run_count + 1, int64_t);
     to->layers = m->layer_count;
-    to->heads = m->shape.heads, to->kv_heads = m->shape.kv_heads, to->ffn = m->shape.ffn;
+    to->heads = m->shape.heads, to->ffn = m->shape.ffn;
     to->hidden = m->shape.hidden;
     to->sinks = has_sinks(m);
     to->own_widths = m->shape.linear.key_heads;
@@ -172,12 +172,15 @@ static void read_model(struct check_space *to, const struct model *m, struct are
         to->shares_pool = to->shares_pool || r->pool.shared;
         to->shares_weights = to->shares_weights || r->shared_weights;
         to->has_blocks = to->has_blocks || r->kind == LAYER_BLOCK || r->kind == LAYER_MOE;
+        to->windows = to->windows || r->window;
+        if (r->shape) key_heads[to->key_head_count++] = r->shape->kv_heads;
         if (r->kind != LAYER_MOE) continue;
         to->has_mixtures = true;
         mixtures[to->mixture_count++] =
             (struct check_mixture){r->experts.ffn, r->experts.shared_ffn, r->experts.experts};
     }
-    to->mixtures = mixtures;
+    if (to->has_blocks) key_heads[to->key_head_count++] = m->shape.kv_heads;
+    to->mixtures = mixtures, to->key_heads = key_heads;
 }
 
 // Whole nanoseconds within a limit, up to the relative 10^-12 that its own digits leave open (as
@@ -224,6 +227,7 @@ void space_read(struct check_space *to, const struct problem *p, struct arena *a
         to->modes[mode] = mode == MODE_NONE || p->job.recompute[mode];
     read_limits(to, p);
     if (p->cluster.places.node_count) to->of_nodes = p;
+    to->shares_keys = (p->job.trainer == TRAINER_MEGATRON || p->job.trainer == TRAINER_OTHER);
     to->ends_meet = p->model.has_shape &&
                     (p->model.shape.tied_embeddings || model_mtp_depth(&p->model));
     for (int i = 0; i < p->model.run_count; i++)

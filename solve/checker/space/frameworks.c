@@ -20,17 +20,17 @@ static bool is_common(const struct check_layout *l)
 }
 
 // 1F1B, or interleaved over equal stages, where the first and the last layer may or may not count;
-// the distributed optimizer or none, and in host memory only the distributed one. Its mixtures
-// dispatch the tokens of one tensor rank, so these must be scattered. Sinks are not passed round
-// context ranks, and biases of experts want whole experts.
+// the distributed optimizer or none, and in host memory only the distributed one. Mixtures are
+// trained only on scattered tokens. Sinks and windows are not passed round context ranks, and
+// biases of experts want whole experts.
 static bool megatron_runs(const struct check_space *s, const struct check_layout *l)
 {
     const int *v = l->value;
     int stages = v[KEY_PIPELINE] * v[KEY_TURNS];
     bool even = v[KEY_TURNS] == 1 || (stages <= s->layers && s->layers % stages <= 2);
     if (v[KEY_ZERO] > 1 || (v[KEY_OFFLOAD] && v[KEY_ZERO] != 1)) return false;
-    bool folded = v[KEY_EXPERT] > 1 || v[KEY_EXPERT_TENSOR];
-    if (folded && v[KEY_TENSOR] > 1 && !v[KEY_SEQUENCE_PARALLEL]) return false;
+    if (s->has_mixtures && v[KEY_TENSOR] > 1 && !v[KEY_SEQUENCE_PARALLEL]) return false;
+    if (s->windows && v[KEY_CONTEXT] > 1) return false;
     if (s->sinks && (v[KEY_CONTEXT] > 1 || (v[KEY_TENSOR] > 1 && v[KEY_EXPERT_TENSOR] != 1)))
         return false;
     return schedule_of(l)->in_megatron && even;
@@ -43,6 +43,14 @@ static bool rounds_are_equal(const struct check_space *s, const struct check_lay
     int64_t each = s->global_batch / ((int64_t)v[KEY_DATA] * v[KEY_MICRO_BATCH]);
     if (!schedule_of(l)->in_groups) return true;
     return each >= v[KEY_PIPELINE] && each % (each / v[KEY_PIPELINE]) == 0;
+}
+
+// Megatron Core alone gathers the keys that several tensor ranks need.
+static bool splits_keys(const struct check_space *s, const struct check_layout *l)
+{
+    for (int i = 0; i < s->key_head_count; i++)
+        if (s->key_heads[i] % l->value[KEY_TENSOR]) return false;
+    return true;
 }
 
 // FSDP2, kept whole between forward and backward or not, with syncs that overlap the backward; or
@@ -131,9 +139,11 @@ bool check_is_run(const struct check_space *s, const struct check_layout *l)
     case RUN_BY_NEMO: // it configures Megatron Core
     case RUN_BY_MEGATRON: return is_common(l) && megatron_runs(s, l);
     case RUN_BY_TORCHTITAN_0_2: // a single rank has autocast, FSDP its own mixed precision
-        return is_common(l) && torchtitan_runs(s, l) && (!s->narrow || computes_narrow(l));
-    case RUN_BY_TORCHTITAN: return is_common(l) && torchtitan_runs(s, l) && keeps_experts_whole(l);
-    case RUN_BY_DEEPSPEED: return is_common(l) && deepspeed_runs(l);
+        return is_common(l) && splits_keys(s, l) && torchtitan_runs(s, l) &&
+               (!s->narrow || computes_narrow(l));
+    case RUN_BY_TORCHTITAN:
+        return is_common(l) && splits_keys(s, l) && torchtitan_runs(s, l) && keeps_experts_whole(l);
+    case RUN_BY_DEEPSPEED: return is_common(l) && splits_keys(s, l) && deepspeed_runs(l);
     }
     return false;
 }

@@ -33,15 +33,19 @@ struct check_space {
     bool modes[MODES];         // that the job offers
     bool fewer_devices, grids; // grids: each tensor degree also as each of its grids
     enum check_framework framework;
-    bool narrow; // the job computes in less than 32 bits
-    bool sinks;  // attention's softmax has a number per head, router and experts have biases
+    bool narrow;      // the job computes in less than 32 bits
+    bool sinks;       // attention's softmax has a number per head, router and experts have biases
+    bool windows;     // some layer's attention
+    bool shares_keys; // by its trainer, tensor ranks may share a KV head
     int64_t devices, global_batch, sequence;
     int64_t slice_tokens; // slices may be cut at any of its multiples; 0: equal slices
     int layers;
     bool has_blocks, has_mixtures, has_options; // options: compression, or shares on the host
     bool looks_ahead;                           // attention that is not causal
     bool shares_pool, shares_weights;           // memory layers with one pool; shared weights
-    int64_t heads, kv_heads, ffn, hidden;
+    int64_t heads, ffn, hidden;
+    const int64_t *key_heads; // [key_head_count] of the model, and of runs with their own
+    int key_head_count;
     int64_t own_widths; // greatest common divisor of the heads and widths that runs state
     bool tower, ties_behind_tower; // first layers of other tokens; then a trained shared matrix
     const struct check_mixture {

@@ -289,6 +289,17 @@ static const char *refusal_by_grid(const struct check_space *s, const struct che
     return s->hidden % l->grid[0] ? "hidden not divisible by a grid's axis" : NULL;
 }
 
+// Each tensor rank has some of the KV heads, or, where ranks may share one, one of them.
+static bool splits_keys(const struct check_space *s, int64_t tensor, bool grid)
+{
+    for (int i = 0; i < s->key_head_count; i++) {
+        int64_t heads = s->key_heads[i];
+        bool shared = s->shares_keys && !grid && tensor > heads && tensor % heads == 0;
+        if (heads % tensor && !shared) return false;
+    }
+    return true;
+}
+
 static const char *refusal_by_shape(const struct check_space *s, const struct check_layout *l)
 {
     int64_t tensor = l->value[KEY_TENSOR] / (l->grid[0] ? (int64_t)l->grid[0] * l->grid[1] : 1),
@@ -296,8 +307,9 @@ static const char *refusal_by_shape(const struct check_space *s, const struct ch
     if (stages > s->layers) return "more stages than layers";
     const char *why = refusal_by_grid(s, l);
     if (why) return why;
-    if (s->has_blocks && (s->heads % tensor || s->kv_heads % tensor || s->ffn % tensor))
+    if (s->has_blocks && (s->heads % tensor || s->ffn % tensor))
         return "heads or widths not divisible by tensor";
+    if (!splits_keys(s, tensor, l->grid[0])) return "KV heads not divisible by tensor";
     if (s->own_widths % tensor) return "a run's own heads or widths not divisible by tensor";
     if (s->tower && l->value[KEY_CONTEXT] > 1) return "context ranks with a tower";
     if (s->ties_behind_tower && l->value[KEY_PIPELINE] > 1)

@@ -159,8 +159,8 @@ struct judged_attention judged_attention(const struct price_audit *a, int run)
     const struct shape *s = &a->problem->model.shape;
     int times = attentions_of(run_of(a, run));
     long double latent = times * ((long double)s->query_rank + s->kv_rank),
-                passed = times * (a->key + (s->kv_rank ? a->summed : a->key)),
-                normed = s->qk_norm == QK_NORM_NONE ? 0 : a->query + a->key, gate = gates_width(a),
+                passed = times * (a->held + (s->kv_rank ? a->summed : a->held)),
+                normed = s->qk_norm == QK_NORM_NONE ? 0 : a->query + a->held, gate = gates_width(a),
                 output = times * a->query;
     bool fused = layout_of(a)->fused_attention;
     struct judged_attention y = {.scored = times,
@@ -170,7 +170,7 @@ struct judged_attention judged_attention(const struct price_audit *a, int run)
                                  .read_whole = latent,
                                  .moved_split = 2 * normed,
                                  .moved_whole = 2 * latent,
-                                 .rotated = a->query + a->key,
+                                 .rotated = a->query + a->held,
                                  .passed = passed,
                                  .second_outputs = a->key,
                                  .second_inputs = a->query};
@@ -188,6 +188,11 @@ struct judged_attention judged_attention(const struct price_audit *a, int run)
         y.narrowed = output;
     }
     if (s->kv_rank) y.kernels += s->query_rank ? 2 : 1;
+    if (a->held > a->key) { // ranks' parts of all heads, read and written once they are there
+        y.together = times * (a->query + gate + a->key + a->key);
+        y.moved_whole += 2 * y.together;
+        y.kernels += times;
+    }
     weigh(s, a->query, gate, a->key, times, &y);
     return y;
 }
@@ -213,7 +218,8 @@ long double judged_attention_working(const struct price_audit *a, int run, bool 
     }
     if (learns && !l->fused_attention)
         bytes += 4 * a->sequences * heads * length * (length / l->context) * a->value_bytes / 2;
-    return bytes;
+    // As they arrive, and in order.
+    return bytes + 2 * judged_attention(a, run).together * a->tokens * a->value_bytes;
 }
 
 // ---- work

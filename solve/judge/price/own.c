@@ -20,6 +20,7 @@ const struct price_audit *audit_of_run(const struct price_audit *a, int run, str
                         layout_of(whole)->context;
     own->audit.query = width * s->heads;
     own->audit.key = width * s->kv_heads;
+    own->audit.held = width_held(s, layout_of(whole));
     own->audit.summed = values * s->heads;
     own->audit.gates = 2 + (s->gated_ffn ? 1 : 0);
     return &own->audit;

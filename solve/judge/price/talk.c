@@ -124,6 +124,13 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
         talk.backward_s += reduce.value;
         talk.lost_s += reduce.lost;
     }
+    long double together = judged_attention(a, run).together;
+    if (together > 0) { // there a gather, back a scatter
+        struct computed heads =
+            tensor_part_s(a, group, p.tokens * together * a->value_bytes, GATHERED);
+        talk.forward_s += heads.value, talk.backward_s += heads.value;
+        talk.lost_s += 2 * heads.lost;
+    }
     if (r->mtp) add_further_token(a, group, unsharded, reduce, &talk);
     add_ring(a, run, group, p, attention_s, &talk);
     return talk;

@@ -117,6 +117,13 @@ static void split_by_grid(struct price_audit *a, const struct layout *l)
     a->share = 1 / a->inner;
 }
 
+// A rank has at least one KV head: where there are more ranks, several have the same.
+long double width_held(const struct shape *s, const struct layout *l)
+{
+    bool shared = !layout_has_grid(l) && l->tensor > s->kv_heads;
+    return (long double)(shared ? l->tensor : s->kv_heads) * s->head_width;
+}
+
 struct price_audit price_audit_of(const struct problem *problem)
 {
     const struct job *j = &problem->job;
@@ -151,6 +158,7 @@ struct price_audit price_audit_of(const struct problem *problem)
         .vocabulary = padded_vocabulary(problem),
         .overlapped = l->gradient_sync == SYNC_OVERLAPPED,
     };
+    a.held = width_held(s, l);
     a.expert_ranks = a.devices / (a.expert_parts * l->expert);
     if (a.gridded) split_by_grid(&a, l);
     for (int i = 0; i < problem->model.run_count; i++)

@@ -36,10 +36,11 @@ struct price_audit {
     long double share;           // of the unsharded activations on one GPU
     long double value_bytes;
     long double query, key; // widths: heads and KV heads x head width
-    long double summed;     // width of all heads' weighted sums of values
-    long double gates;      // matrices of the feed-forward part
-    long double row;        // of the vocabulary's matrix
-    int carried;            // tensors of a message between layers
+    long double held;   // of keys on the tensor ranks together, each with whole heads of its own
+    long double summed; // width of all heads' weighted sums of values
+    long double gates;  // matrices of the feed-forward part
+    long double row;    // of the vocabulary's matrix
+    int carried;        // tensors of a message between layers
     long double vocabulary; // padded
     bool overlapped;        // gradient syncs and gathers
     int asked;              // tokens that the head predicts: one, plus further ones
@@ -58,6 +59,7 @@ struct price_audit {
     const struct price_audit *whole; // of the problem, in a run's own audit; else NULL
 };
 struct price_audit price_audit_of(const struct problem *problem);
+long double width_held(const struct shape *s, const struct layout *l); // price_audit.held
 struct price_audit price_audit_over(
     const struct problem *problem,
     const struct price_audit *as); // takes error (as a minimum), doubts and direction from it
@@ -216,7 +218,8 @@ struct judged_attention {
     long double vectors_split, vectors_whole;
     long double kept_split, kept_whole, read_split, read_whole, moved_split, moved_whole;
     long double rotated, passed, narrowed, held_split, held_rows, second_outputs, second_inputs;
-    long double kernels; // elementwise ones
+    long double together; // of all heads, gathered where tensor ranks have the same KV head
+    long double kernels;  // elementwise ones
 };
 struct judged_attention judged_attention(const struct price_audit *a, int run);
 long double judged_ring_bytes(const struct price_audit *a, int run, long double tokens); // a step

@@ -27,6 +27,8 @@ static void put_nodes(const struct export *e)
 void core_print_placement(const struct export *e)
 {
     const struct plan *plan = e->plan;
+    if (e->problem && plan->layout.tensor > e->problem->model.shape.kv_heads)
+        text_put(e->out, "\n# Megatron-core 0.16 or later: tensor ranks share KV heads.\n");
     if (plan->placement) {
         put_nodes(e);
         return;
