@@ -5,7 +5,6 @@
 
 #include "data/base/commands.h"
 #include "data/frameworks/models.h"
-#include "data/inputs/framework.h"
 #include "data/kinds/schedules.h"
 #include "formulate/commands.h"
 #include "formulate/example/example.h"
@@ -154,6 +153,22 @@ static void choose_space(struct space *space, int layouts)
             space->axes[key].kind = AXIS_ALL;
 }
 
+// Where a framework that was asked for has one setting of recomputation for all stages, that is
+// what a solve chooses, from a space of the layout's settings; unless it runs none of them, which
+// an export says. Megatron, the default, has one only in interleaved schedules.
+static void settle_recomputation(struct problem *p, enum framework framework)
+{
+    struct job *j = &p->job;
+    struct layout one = j->layout;
+    if (j->space.given || framework == FRAMEWORK_MEGATRON || j->boundary_option_count ||
+        j->gradient_option_count || !framework_recomputes_alike(framework, &one))
+        return;
+    one.recompute = 1 + RECOMPUTE_NONE;
+    const struct space_limits limits = problem_space_limits(p);
+    const struct framework_of of = space_framework_of(&limits, &one);
+    j->space.given = !framework_refusal(framework, &one, &of);
+}
+
 static enum status transformer_problem(struct problem *problem, struct transformer_options *o,
                                        struct arena *arena, struct error *err)
 {
@@ -169,6 +184,7 @@ static enum status transformer_problem(struct problem *problem, struct transform
     const char *gpu = framework_unfused_gpu(r->space.framework, &problem->cluster);
     o->unfused_gpu = problem->job.layout.fused_attention ? gpu : NULL;
     if (gpu) problem->job.layout.fused_attention = false;
+    settle_recomputation(problem, r->space.framework);
     return OK;
 }
 

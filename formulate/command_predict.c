@@ -247,7 +247,7 @@ static enum status predict_file(struct predictor *p, const char *path, int mode,
     struct placement placement;
     struct prediction prediction;
     TRY(problem_load(&problem, path, arena, err));
-    if (problem.job.space.given)
+    if (problem.job.space.given && !space_is_of_settings(&problem.job.space))
         return fail(err, BAD_INPUT,
                     "%s: expected one layout, found a space of them; solve searches it", path);
     TRY(placement_equal(&placement, &problem, (enum recompute)mode, err));

@@ -360,6 +360,13 @@ int64_t space_each(const struct space *space, const struct space_limits *limits,
     return w.number;
 }
 
+bool space_is_of_settings(const struct space *space)
+{
+    for (int key = 0; key < SPACE_KEY_COUNT; key++)
+        if (key != SPACE_RECOMPUTE && space->axes[key].kind != AXIS_FIXED) return false;
+    return space->given && !space->tensor_grids && !space->slice_tokens;
+}
+
 static bool pass_over(void *argument, int64_t number, const struct layout *layout)
 {
     (void)argument, (void)number, (void)layout;

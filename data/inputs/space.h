@@ -70,6 +70,9 @@ void space_each_of(const struct space *space, const struct space_limits *limits,
 // What besides the layout decides whether a framework runs it.
 struct framework_of space_framework_of(const struct space_limits *limits, const struct layout *l);
 
+// Whether it is one layout, but for the setting of recomputation that all stages have.
+bool space_is_of_settings(const struct space *space);
+
 // Why the space has no layout; NULL: it has one.
 const char *space_why_empty(const struct space *space, const struct space_limits *limits);
 

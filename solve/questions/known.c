@@ -15,7 +15,7 @@ static enum status read_layout(struct plan *plan, const char *path, struct arena
     if (document_read(&d, path, "plumbline.problem", arena, &other) != OK)
         return plan_load(plan, path, arena, err);
     TRY(problem_load(own, path, arena, err));
-    if (own->job.space.given)
+    if (own->job.space.given && !space_is_of_settings(&own->job.space))
         return fail(err, BAD_INPUT, "--known: %s: expected a job with one layout, found a space",
                     path);
     plan->layout = own->job.layout;

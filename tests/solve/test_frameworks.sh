@@ -67,6 +67,17 @@ answers 2 "deepspeed can do, found selective" solve deepspeed/problem.json -o no
 sed -i 's/"framework": "deepspeed"/"framework": "deepsped"/' deepspeed/job.json
 answers 2 "job.json: space.framework: expected one of" solve deepspeed/problem.json -o no.json
 
+# ---- one layout: solve chooses what all of its stages recompute, and the launch file says it
+for framework in torchtitan nemo deepspeed; do
+    answers 0 "" example gpt --model llama-3.1-8b --gpu h100-80gb --nodes 2 --tensor 1 --data 2 \
+        --pipeline 8 --micro-batch 4 --costs kernels --framework $framework --sequence 4096 \
+        --global-batch 256 -o one-$framework
+    answers 0 "layouts of the space for $framework" solve one-$framework/problem.json -o one.json
+    [ "$(grep -c '"recompute": "[a-z_]*"' one.json)" -gt 8 ] || complain "$framework: no setting"
+    answers 0 "" report one.json --format $framework -o one.$framework
+    answers 0 "" predict one-$framework/problem.json
+done
+
 # ---- what a GPU has: FlashAttention on no V100
 answers 0 "attention keeps its scores: megatron has no fused attention for v100-32gb" \
     example mixed --layouts degrees -o mixed
