@@ -32,7 +32,8 @@ static bool read_sign(struct memory_sign *sign, const struct run *run, bool peak
         (struct memory_sign){flag ? SIGN_FAILED : SIGN_RAN, 0, outside, (double)x->capacity_bytes};
     if (!flag && row->metric == METRIC_PEAK_MEMORY) {
         total = run_prediction(row, x);
-        if (total == (double)x->device_bytes - outside) sign->outside_bytes = outside = 0;
+        if (total == (double)x->held_bytes)
+            total = (double)x->device_bytes - outside, sign->outside_bytes = outside = 0;
         else if (total != (double)x->device_bytes && total != (double)x->ends_bytes) return false;
         sign->kind = SIGN_PEAK, sign->bytes = row->value;
     }

@@ -176,7 +176,7 @@ static double memory_of(const struct run_row *row, const struct prediction *x)
         of_last = row->memory_of == MEMORY_OF_LAST, of_ends = row->memory_of == MEMORY_OF_ENDS;
     if (of_last) return (double)(memory_total(last) - x->outside_bytes);
     if (of_ends) return (double)x->ends_bytes;
-    if (row->memory_of == MEMORY_OF_ALLOCATOR) return (double)(x->device_bytes - x->outside_bytes);
+    if (row->memory_of == MEMORY_OF_ALLOCATOR) return (double)x->held_bytes;
     return (double)x->device_bytes;
 }
 

@@ -105,15 +105,28 @@ static void predict_all(struct run_set *set, struct predictor *p, struct arena *
 
 static bool is_flag(int metric) { return metric == METRIC_OOM || metric == METRIC_FAILED_OR_OOM; }
 
+// Whether the run bears on it: a layout that no run has fails for certain.
+static bool counts_for_oom(const struct run *run)
+{
+    return !run->excluded ||
+           (run->row.metric == METRIC_FAILED_OR_OOM && run->prediction.impossible);
+}
+
+static bool has_failed(const struct run *run)
+{
+    return is_flag(run->row.metric) && run->row.value > 0;
+}
+
 static void count_oom(struct oom_scores *o, const struct run *run,
                       const struct validate_settings *settings)
 {
     const struct prediction *x = &run->prediction;
     // The whole capacity is no margin: nothing of it is kept free.
     double free = o->margin < 1 ? (double)settings->margin_bytes : 0;
-    bool over = (double)x->device_bytes > o->margin * (double)x->capacity_bytes - free;
-    if (is_flag(run->row.metric)) {
-        if (run->row.value > 0) o->total++, o->caught += over;
+    bool over = x->impossible ||
+                (double)x->device_bytes > o->margin * (double)x->capacity_bytes - free;
+    if (has_failed(run)) {
+        o->total++, o->caught += over;
     } else {
         bool low = run->row.metric != METRIC_PEAK_MEMORY ||
                    run->row.value < settings->ran_below * (double)x->capacity_bytes;
@@ -128,11 +141,14 @@ static struct oom_scores count_ooms(double margin, int file, const struct run_se
                                     const struct validate_settings *settings)
 {
     struct oom_scores o = {.margin = margin};
-    bool peaks = file_has_peaks(set, file);
+    bool peaks = file_has_peaks(set, file), flags = true;
+    for (int i = 0; i < set->count; i++)
+        flags = flags && (set->runs[i].file != file || is_flag(set->runs[i].row.metric));
     for (int i = 0; i < set->count; i++) {
         const struct run *run = &set->runs[i];
-        if (run->file == file && !run->excluded &&
-            (run_ran(run, peaks) || is_flag(run->row.metric)))
+        // Where nothing else says which ran, those that did not fail did.
+        bool ran = flags ? run->row.metric == METRIC_FAILED_OR_OOM : run_ran(run, peaks);
+        if (run->file == file && counts_for_oom(run) && (ran || has_failed(run)))
             count_oom(&o, run, settings);
     }
     return o;
@@ -148,9 +164,9 @@ static void score_oom(struct source_scores *s, const struct run_set *set,
     for (int i = 0; i < set->count; i++) {
         const struct run *run = &set->runs[i];
         const struct prediction *x = &run->prediction;
-        if (run->file == s->file && !run->excluded && is_flag(run->row.metric) &&
-            run->row.value > 0)
-            filled[failed++] = (double)x->device_bytes / (double)x->capacity_bytes;
+        if (run->file == s->file && counts_for_oom(run) && has_failed(run))
+            filled[failed++] = x->impossible ? HUGE_VAL
+                                             : (double)x->device_bytes / (double)x->capacity_bytes;
     }
     if (!failed) return;
     qsort(filled, (size_t)failed, sizeof *filled, compare_numbers);

@@ -70,6 +70,8 @@ static const struct member job_rows[] = {
     KEY_PART("unfused", JSON_ARRAY, OPTIONAL, offsetof(struct job, unfused), get_unfused,
              put_unfused),
     KEY_BOOL(job, gathered_logits, OPTIONAL, ALWAYS_WRITTEN),
+    KEY_BOOL(job, chunked_loss, OPTIONAL, IF_SET),
+    KEY_BOOL(job, gathered_inputs, OPTIONAL, IF_SET),
     KEY_BOOL(job, whole_gradient_sums, OPTIONAL, IF_SET),
     KEY_BOOL(job, split_gate, OPTIONAL, IF_SET),
     KEY_BOOL(job, scattered_messages, OPTIONAL, ALWAYS_WRITTEN),
@@ -303,6 +305,10 @@ enum status job_check(const struct job *j, struct error *err)
                     file, trainer_names[j->trainer], j->gradient_option_count);
     if (j->split_gate && !job_may_split_gate(j))
         return fail(err, BAD_INPUT, "%s: split_gate: expected trainer other, found %s", file,
+                    trainer_names[j->trainer]);
+    if (j->gathered_inputs && !job_may_keep_gathered(j))
+        return fail(err, BAD_INPUT,
+                    "%s: gathered_inputs: expected trainer other or torchtitan, found %s", file,
                     trainer_names[j->trainer]);
     if (!(j->memory_fraction > 0))
         return fail(err, BAD_INPUT, "%s: memory_fraction: expected above 0 and at most 1, found %g",

@@ -279,6 +279,9 @@ struct job {
     bool unfused[UNFUSED_COUNT]; // for any trainer; with torchtitan, all are unfused if it is not
                                  // compiled
     bool gathered_logits;        // each tensor rank has the logits of the whole vocabulary
+    bool chunked_loss;           // the loss makes its logits in chunks, and never holds all of them
+    bool gathered_inputs;        // what sequence-parallel tensor ranks gather for a product is kept
+                                 // for its backward pass; for trainer other, torchtitan always does
     bool whole_gradient_sums;    // at ZeRO 1 every rank gets all sums, in fp32; for trainer other
     bool split_gate;         // gate and up are two products, and their inputs' gradients are summed
                              // separately; for trainer other
@@ -333,6 +336,10 @@ static inline bool job_may_sum_whole(const struct job *j)
 {
     return (j->trainer == TRAINER_OTHER || j->trainer == TRAINER_DEEPSPEED) &&
            !j->gradient_option_count;
+}
+static inline bool job_may_keep_gathered(const struct job *j)
+{
+    return j->trainer == TRAINER_OTHER || j->trainer == TRAINER_TORCHTITAN;
 }
 static inline bool job_may_split_gate(const struct job *j) { return j->trainer == TRAINER_OTHER; }
 // As stated, or as the trainer does it.

@@ -83,6 +83,12 @@ struct predictor {
 // model.c: the named model, or what the row's columns say
 bool predict_set_model(struct predictor *p, const struct run_row *row,
                        struct prediction *prediction);
+
+// split.c: blocks by their work, as trainers do that are not known otherwise; the first stage also
+// holds the embedding, the last one the head
+bool split_by_work(struct placement *to, const struct model *m, int stages,
+                   struct prediction *prediction);
+
 // fleet.c: the GPUs that the row names
 bool predict_set_fleet(struct predictor *p, const struct run_row *row,
                        struct prediction *prediction);

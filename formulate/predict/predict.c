@@ -308,6 +308,17 @@ static int64_t shown_bytes(const struct predictor *p, const struct memory_parts 
     return factor > 1 ? round_half_up(factor * (total - outside) + outside) : memory_total(m);
 }
 
+// What PyTorch's allocator holds for each byte that is requested, where the costs have no factor of
+// it (docs/FORMULAS.md 8).
+#define HELD_FOR_REQUESTED 1.083
+
+static int64_t held_bytes(const struct predictor *p, const struct memory_parts *m, double outside)
+{
+    double factor = p->problem.costs.allocator_factor.value;
+    return round_half_up((factor > 1 ? factor : HELD_FOR_REQUESTED) *
+                         ((double)memory_total(m) - outside));
+}
+
 // The device with the least room left; all must fit. *over: bytes beyond the limit, so far.
 static void find_memory(const struct predictor *p, const struct priced *priced,
                         const struct schedule *schedule, int64_t *over,
@@ -335,6 +346,7 @@ static void find_memory(const struct predictor *p, const struct priced *priced,
         prediction->fullest_rank = rank;
         prediction->memory = memory;
         prediction->device_bytes = bytes;
+        prediction->held_bytes = held_bytes(p, &memory, outside);
         prediction->outside_bytes = round_half_up(outside);
         prediction->library_bytes = memory.constant_bytes - prediction->outside_bytes;
         prediction->capacity_bytes = capacity;

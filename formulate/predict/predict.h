@@ -20,6 +20,7 @@ enum { REASON_TEXT = 200 };
 
 struct prediction {
     char reason[REASON_TEXT]; // why there is none; "": there is one
+    bool impossible;          // because a stage would hold no layer: no run has this layout
     int64_t iteration_ns;
     int64_t low_ns, high_ns; // what the costs leave open (formulate/price/range.h); 0: not
                              // requested
@@ -30,6 +31,7 @@ struct prediction {
     bool fits;
     struct memory_parts last_memory; // of the last stage's rank, which some programs report
     int64_t ends_bytes;    // the larger of the first and the last stage's rank, as device_bytes
+    int64_t held_bytes;    // by the allocator of the fullest, of what is requested or not
     int64_t outside_bytes; // of a device: context, libraries, communicators
     int64_t library_bytes; // inside the allocator, whatever the stage
     int64_t block_forward_ns, block_backward_ns; // one block, recomputation included

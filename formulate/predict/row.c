@@ -110,6 +110,8 @@ static const struct field fields[] = {
     WHOLE(fused_loss, 0, 1),
     WHOLE(compiled, 0, 1),
     WHOLE(gathered_logits, 0, 1),
+    WHOLE(gathered_inputs, 0, 1),
+    WHOLE(chunked_loss, 0, 1),
     WHOLE(whole_gradient_sums, 0, 1),
     WHOLE(split_gate, 0, 1),
     WHOLE(scattered_messages, 0, 1),

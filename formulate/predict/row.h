@@ -50,7 +50,8 @@ struct run_row {
     int64_t tp, pp, cp, dp, ep, etp, vpp, micro_batch, global_batch, sp, zero, gpus_per_node;
     int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, overlap_messages,
         overlap_tensor, boundary_rank, boundary_drain, gradient_rank, fused_loss, gathered_logits,
-        whole_gradient_sums, split_gate, scattered_messages, barrier, compiled;
+        gathered_inputs, chunked_loss, whole_gradient_sums, split_gate, scattered_messages, barrier,
+        compiled;
     int unfused;                      // bits of enum unfused, or NOT_STATED
     int fused;                        // attention kernel; NOT_STATED, 0 or FUSED_...
     int precision, schedule, trainer; // enums, or NOT_STATED

@@ -195,6 +195,8 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     for (int i = 0; i < UNFUSED_COUNT; i++) job->unfused[i] = stated(row->unfused, 0) >> i & 1;
     job->fused_loss = stated(row->fused_loss, p->words.fused_loss);
     job->gathered_logits = stated(row->gathered_logits, 0);
+    job->gathered_inputs = stated(row->gathered_inputs, 0);
+    job->chunked_loss = stated(row->chunked_loss, 0);
     job->whole_gradient_sums = stated(row->whole_gradient_sums, 0);
     job->split_gate = stated(row->split_gate, 0);
     job->gradient_bytes_per_value =
@@ -202,10 +204,11 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
                     p->words.wide_sums ? 4 : trainer_gradient_bytes(job->trainer, job->precision));
     job->adam = stated(row->adam, 1);
     if ((job->whole_gradient_sums && !job_may_sum_whole(job)) ||
-        (job->split_gate && !job_may_split_gate(job)))
+        (job->split_gate && !job_may_split_gate(job)) ||
+        (job->gathered_inputs && !job_may_keep_gathered(job)))
         return predict_refuse(prediction,
-                              "whole_gradient_sums, split_gate: not of this trainer, or "
-                              "gradient_rank is stated");
+                              "whole_gradient_sums, split_gate, gathered_inputs: not of this "
+                              "trainer, or gradient_rank is stated");
     job->memory_fraction = p->settings.margin;
     job->memory_margin_bytes = p->settings.margin_bytes;
     if (job->global_batch % step || job->global_batch / step > MICRO_BATCHES_MAX)
@@ -405,8 +408,13 @@ static bool set_placement(struct predictor *p, const struct run_row *row,
     if (row->split.length) return split_as_stated(to, row->split, stages, blocks, prediction);
     if (p->words.boundaries)
         return split_as_amp(to, p->words.boundaries, end, stages, blocks, prediction);
-    if (blocks < stages && blocks + 2 != stages)
+    prediction->impossible = blocks < stages && blocks + 2 != stages;
+    if (prediction->impossible)
         return predict_refuse(prediction, "%d layers on %d stages", blocks, stages);
+    bool alike = p->problem.model.run_count == 3 && p->problem.model.runs[1].kind == LAYER_BLOCK;
+    if (p->problem.job.trainer == TRAINER_OTHER && alike &&
+        stages == p->problem.job.layout.pipeline)
+        return split_by_work(to, &p->problem.model, stages, prediction);
     split_equally(to, p->words.embedding_counted, stages, blocks);
     to->layer_count[stages - 1] += model_mtp_depth(&p->problem.model);
     return true;

@@ -172,7 +172,16 @@ real table_gradient_bytes(const struct pricing *x, const struct layer_run *run)
 bool sums_apart(const struct pricing *x)
 {
     const struct job *job = &x->problem->job;
-    return job->trainer == TRAINER_DEEPSPEED && job->precision != FP32 && x->e_g > 2 && x->zero < 2;
+    return (job->trainer == TRAINER_DEEPSPEED || job->trainer == TRAINER_OTHER) &&
+           job->precision != FP32 && x->e_g > 2 && x->zero < 2;
+}
+
+// Another trainer with sums in fp32: all gradients twice, and for replicas that keep whole states a
+// third time, in the buckets in which they are sent.
+static real other_gradient_bytes(const struct pricing *x, const struct layer_parameters *p)
+{
+    real sent = (x->R > 1 ? p->dense : 0) + (x->R_e > 1 ? p->experts : 0);
+    return 6 * (p->dense + p->experts + p->pool) + (x->zero ? 0 : x->e * sent);
 }
 
 // What DeepSpeed keeps in addition to the states: all gradients twice with a dense gradient of the
@@ -181,6 +190,8 @@ static void add_trainer(const struct pricing *x, const struct layer_run *run,
                         const struct layer_parameters *p, struct layer_bytes *bytes)
 {
     const struct job *job = &x->problem->job;
+    if (job->trainer == TRAINER_OTHER && sums_apart(x))
+        bytes->gradient = other_gradient_bytes(x, p);
     if (job->trainer != TRAINER_DEEPSPEED || job->precision == FP32) return;
     if (sums_apart(x)) {
         bytes->gradient = 6 * (p->dense + p->experts + p->pool);

@@ -31,9 +31,10 @@ static real freed_bytes(const struct pricing *x, const struct layer_run *run,
 {
     bool moe = run->kind == LAYER_MOE, bare = run->frozen && !run->adapter_rank && !moe,
          narrow = x->problem->job.precision == FP8 && !run->frozen;
-    real y = x->shape->gated_ffn ? 8 : 4, ffn = ffn_of(x, run), norms = norms_read(x, run),
-         routed = moe ? routed_tokens(x, run, x->n) : 0, wide = (real)run->experts.ffn / x->t_e,
-         dense = x->n * ffn * (x->e * (bare ? y / 2 : y) / 2 / x->t1 - (narrow ? 1 / x->t : 0));
+    real kept = kept_of_ffn(x), made = x->shape->gated_ffn ? 2 : 1, ffn = ffn_of(x, run),
+         norms = norms_read(x, run), routed = moe ? routed_tokens(x, run, x->n) : 0,
+         wide = (real)run->experts.ffn / x->t_e,
+         dense = x->n * ffn * (x->e * (bare ? made : kept) / x->t1 - (narrow ? 1 / x->t : 0));
     switch (module) {
     case MODULE_CORE_ATTN: return scores;
     case MODULE_MLA_UP_PROJ: return x->e * x->n * projected_up(x, run) / x->t1;
@@ -42,10 +43,10 @@ static real freed_bytes(const struct pricing *x, const struct layer_run *run,
                     : x->n * x->h * x->u *
                           (x->e * norms - (narrow ? (moe && ffn == 0 ? 1 : norms) : 0));
     case MODULE_MLP: return moe ? 0 : dense;
-    case MODULE_MOE_ACT: return routed * wide * (x->e * y / 4 - (narrow ? 1 : 0));
+    case MODULE_MOE_ACT: return routed * wide * (x->e * (kept - made) - (narrow ? 1 : 0));
     default:
         return moe ? dense +
-                         routed * (x->e * (2 * x->h + y / 2 * wide) - (narrow ? x->h + wide : 0)) +
+                         routed * (x->e * (2 * x->h + kept * wide) - (narrow ? x->h + wide : 0)) +
                          8 * x->n * (real)(run->experts.experts + run->experts.top_k) / x->t
                    : 0;
     }

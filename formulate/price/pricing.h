@@ -258,7 +258,7 @@ struct layer_parameters parameters_of(const struct pricing *x, const struct laye
 real frozen_value_bytes(const struct pricing *x, const struct layer_run *run);
 // The dense gradient of an embedding that one backward pass of DeepSpeed creates; 0 for others.
 // Whether gradients are summed in fp32 apart from those of the backward pass, all on every rank:
-// DeepSpeed below ZeRO 2 in 16-bit training (docs/FORMULAS.md 4).
+// DeepSpeed and other trainers below ZeRO 2 in 16-bit training (docs/FORMULAS.md 4).
 bool sums_apart(const struct pricing *x);
 real table_gradient_bytes(const struct pricing *x, const struct layer_run *run);
 struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_run *run);
@@ -279,6 +279,8 @@ real shared_weight_bytes(const struct pricing *x);
 real shared_weight_step_s(const struct pricing *x, int group);
 
 // ---- stash.c (section 5)
+// Tensors of the feed-forward width that a trained layer keeps.
+real kept_of_ffn(const struct pricing *x);
 bool is_fully_sharded(const struct pricing *x); // torchtitan's FSDP2
 void stash_of_layer(const struct pricing *x, const struct layer_run *run,
                     const struct layer_parameters *parameters, struct layer_bytes *bytes);

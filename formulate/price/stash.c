@@ -13,6 +13,15 @@ static real scores_kept(const struct pricing *x, const struct layer_run *run)
            2 / x->t1;
 }
 
+// Tensors of the feed-forward width: what its first products make and what its last one reads, and
+// with a gate the activation's result, unless one kernel applies both, as Megatron's does.
+real kept_of_ffn(const struct pricing *x)
+{
+    const struct job *job = &x->problem->job;
+    bool fused = job->trainer == TRAINER_MEGATRON && !job_unfused(job, UNFUSED_ACTIVATION);
+    return !x->shape->gated_ffn ? 2 : fused ? 3 : 4;
+}
+
 // Rows that tokens send to experts: to those of all tensor ranks together.
 static real routed_of(const struct pricing *x, const struct layer_run *run)
 {
@@ -25,10 +34,9 @@ static real routed_of(const struct pricing *x, const struct layer_run *run)
 static real kept_by_experts(const struct pricing *x, const struct layer_run *run, real routed)
 {
     const struct expert_shape *e = &run->experts;
-    real y = x->shape->gated_ffn ? 8 : 4;
     if (run->kind != LAYER_MOE) return 0;
     routed *= x->t_e / x->t;
-    return x->e * routed * (2 * x->h + y / 2 * (real)e->ffn / x->t_e) +
+    return x->e * routed * (2 * x->h + kept_of_ffn(x) * (real)e->ffn / x->t_e) +
            8 * x->n * (real)e->experts / x->t + 8 * x->n * (real)e->top_k / x->t;
 }
 
@@ -64,17 +72,27 @@ static real kept_by_steps(const struct pricing *x, const struct layer_run *run)
     return steps ? 4 * x->n * x->h * x->u * norms_of(x, run) : 0;
 }
 
+// Sequence-parallel tensor ranks gather the inputs of products. Megatron gathers them again for the
+// backward pass; what PyTorch's parallel modules gather, a product saves.
+static bool keeps_gathered(const struct pricing *x)
+{
+    const struct job *job = &x->problem->job;
+    return x->t > 1 && job->layout.sequence_parallel &&
+           (job->trainer == TRAINER_TORCHTITAN || job->gathered_inputs);
+}
+
 // For mode none, without the scores.
 static real stash_of_block(const struct pricing *x, const struct layer_run *run)
 {
     const struct shape *shape = x->shape;
     struct attention attention = attention_of(x, run);
-    real width = x->e / 2, y = shape->gated_ffn ? 8 : 4, norms = norms_of(x, run),
+    real width = x->e / 2, y = 2 * kept_of_ffn(x), norms = norms_of(x, run),
          masks = shape->dropout ? 1 + attention.count : 0, inputs = 2 * norms + inputs_kept(x, run);
     real ffn = ffn_of(x, run), routed = routed_of(x, run);
     if (run->frozen && !run->adapter_rank && run->kind == LAYER_BLOCK)
-        inputs = 2 * norms, y /= 2; // no input of a matrix is needed
-    real bytes = x->n * x->h * x->u * (inputs + masks) * width +
+        inputs = 2 * norms, y = shape->gated_ffn ? 4 : 2; // no input of a matrix is needed
+    real gathered = keeps_gathered(x) ? inputs - 2 * norms : 0;
+    real bytes = x->n * x->h * (x->u * (inputs + masks) + (1 - x->u) * gathered) * width +
                  x->n * (2 * attention.kept.sharded + y * ffn) * width / x->t1 +
                  x->e * x->n * attention.kept.whole + kept_by_steps(x, run);
     return bytes - spared_by_fp8(x, run, routed) + kept_by_experts(x, run, routed) +
@@ -92,6 +110,10 @@ static real transient_of_block(const struct pricing *x, const struct layer_run *
                     : x->n * x->f;
     real bytes = x->e * x->n * x->h * x->u + x->e * y * wide / x->t1;
     bytes += attention_working_bytes(x, run, has_gradient);
+    // Two buffers for what another trainer's sequence-parallel ranks gather.
+    if (x->problem->job.trainer == TRAINER_OTHER && x->problem->job.layout.sequence_parallel &&
+        x->t1 > 1)
+        bytes += 2 * x->e * x->n * x->h;
     if (run->kind == LAYER_MOE && x->x > 1)
         bytes += x->e * x->h * (routed + routed * x->t_e) / x->t;
     return bytes;
@@ -145,7 +167,21 @@ static real bytes_of_loss(const struct pricing *x)
     if (job->trainer == TRAINER_DEEPSPEED) return 8;
     if (job->trainer == TRAINER_MEGATRON) return logits + (job->fused_loss ? 8 : 4);
     if (job->fused_loss) return 2 * x->e;
-    return logits + (x->t > 1 && !job->gathered_logits ? 16 : 12);
+    if (x->t == 1 || job->gathered_logits) return logits + 12;
+    return logits + (job->trainer == TRAINER_OTHER ? 8 : 16);
+}
+
+// A loss that makes its logits in chunks of n h values, and in the forward pass also the gradients
+// of what it reads and of its matrix: only these wait.
+static void chunked_head(const struct pricing *x, bool waits, struct layer_bytes *bytes)
+{
+    bool gathered = x->t > 1 && x->problem->job.layout.sequence_parallel;
+    real once = x->e * x->n * x->h, kept = 2 * once * x->u,
+         made = once * (gathered ? 3 : 2) + x->e * x->v * x->h_e / x->t1;
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
+        bytes->stash[mode] = waits ? x->predicted * kept : 0;
+        bytes->working[mode] = x->predicted * (kept + made) - bytes->stash[mode];
+    }
 }
 
 // Logits and their gradient. A last stage that turns at once has one micro-batch at a time, whose
@@ -161,6 +197,10 @@ static void head(const struct pricing *x, bool has_gradient, struct layer_bytes 
     real logits = gathered ? x->n * x->v : own,
          all = bytes_of_loss(x) * logits + (gathered ? x->e * own : 0) + input,
          stash = one || !has_gradient ? 0 : input + 4 * logits;
+    if (job->chunked_loss) {
+        chunked_head(x, has_gradient && !one, bytes);
+        return;
+    }
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         bytes->stash[mode] = x->predicted * stash;
         bytes->working[mode] = x->predicted * (all - stash);

@@ -49,9 +49,9 @@ for name, run in runs.items():
     assert freed["mla_up_proj"] == e * n * heads * (2 * head + value), freed
     assert freed["layernorm"] == 2 * e * n * 2048, freed
     routed, wide, shared = 6 * n, 1408, 2 * 1408
-    assert freed["moe_act"] == (2 * e * routed * wide if moe else 0), freed
-    assert freed["mlp"] == (0 if moe else 4 * e * n * 10944), freed
-    assert freed["moe"] == (4 * e * n * shared + e * routed * (2 * 2048 + 4 * wide)
+    assert freed["moe_act"] == (e * routed * wide if moe else 0), freed
+    assert freed["mlp"] == (0 if moe else 3 * e * n * 10944), freed
+    assert freed["moe"] == (3 * e * n * shared + e * routed * (2 * 2048 + 3 * wide)
                             + 8 * n * (64 + 6) if moe else 0), freed
     for names in sets:
         stash, ns, working = numbers(run, names)

@@ -296,14 +296,16 @@ TEST(attention_hides_the_ring)
 }
 
 // For any trainer: norms of 18 passes instead of 2, which keep their input in fp32 and what they
-// weigh; rotations of 10; gates of 5 instead of 3.
+// weigh; rotations of 10; gates of 5 instead of 3, which keep the activation's result.
 TEST(single_steps_move_more)
 {
     static const int64_t more[UNFUSED_COUNT] = {2 * 16 * 1024, 10 * (1024 + 512), 2 * 4096};
     struct bench *b = bench_gated();
     struct priced_run fused = block_of(b);
     for (int i = 0; i < UNFUSED_COUNT; i++) {
-        int64_t kept = i == UNFUSED_NORMS ? 2 * 4 * 1024 * 1024 : 0;
+        int64_t kept = i == UNFUSED_NORMS        ? 2 * 4 * 1024 * 1024
+                       : i == UNFUSED_ACTIVATION ? 2 * 1024 * 4096
+                                                 : 0;
         b->problem.job.unfused[i] = true;
         struct priced_run stepped = block_of(b);
         b->problem.job.unfused[i] = false;

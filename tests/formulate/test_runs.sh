@@ -66,7 +66,7 @@ same "$(seconds $own gated=0)" "$(seconds $own gated=0 split_gate=1)" "no gate t
 for words in "zero=1 whole_gradient_sums=1" split_gate=1 \
     "$own whole_gradient_sums=1 gradient_rank=4"; do
     seconds $words > /dev/null
-    grep -q "whole_gradient_sums, split_gate: not of this trainer" err ||
+    grep -q "whole_gradient_sums, split_gate, gathered_inputs: not of this" err ||
         complain "$words: not refused"
 done
 

@@ -241,6 +241,8 @@ void same_job(const struct job *a, const struct job *b)
     SAME(adam);
     SAME(trainer);
     SAME(gathered_logits);
+    SAME(chunked_loss);
+    SAME(gathered_inputs);
     SAME(whole_gradient_sums);
     SAME(split_gate);
     SAME(objective);

@@ -20,14 +20,14 @@ static int norms_in_front(const struct price_audit *a, const struct layer_run *r
     return (s->parallel_residual && s->norms == 1 ? 1 : 2) + attentions_of(r) - 1;
 }
 
-// A dense feed-forward part: two tensors of its width, four with a gate; the input of its last
-// product in one byte where products are in 8 bits; only what the activation reads if it is frozen.
+// A dense feed-forward part: its tensors; the input of its last product in one byte where products
+// are in 8 bits; only what the activation reads if it is frozen.
 static long double dense_freed(const struct price_audit *a, const struct layer_run *r)
 {
     bool gated = a->problem->model.shape.gated_ffn,
          bare = r->frozen && !r->adapter_rank && r->kind == LAYER_BLOCK;
-    long double tensors = (gated ? 4 : 2) / (bare ? 2.0L : 1),
-                each = a->value_bytes * tensors - (in_bytes(a, r) ? 1 : 0);
+    int read = gated ? 2 : 1;
+    long double each = a->value_bytes * (bare ? read : inner_tensors(a)) - (in_bytes(a, r) ? 1 : 0);
     return a->tokens * shared_width(a, r) * each / layout_of(a)->tensor;
 }
 
@@ -49,10 +49,12 @@ static long double latents_freed(const struct price_audit *a, int run)
            layout_of(a)->tensor;
 }
 
-// What experts multiply after their activation; with a gate also the activation itself.
+// What experts multiply after their activation; with a gate that is not fused with it also the
+// activation itself.
 static long double activations_freed(const struct price_audit *a, const struct layer_run *r)
 {
-    long double each = a->value_bytes * (a->problem->model.shape.gated_ffn ? 2 : 1);
+    long double each = a->value_bytes *
+                       (inner_tensors(a) - (a->problem->model.shape.gated_ffn ? 2 : 1));
     return gathered_tokens(a, r) * r->experts.ffn / (long double)a->expert_parts *
            (each - (in_bytes(a, r) ? 1 : 0));
 }

@@ -24,6 +24,15 @@ long double gathered_tokens(const struct price_audit *a, const struct layer_run 
     return routed_tokens(a, r) * (long double)a->expert_parts / layout_of(a)->tensor;
 }
 
+// What is kept of the feed-forward width, in tensors: the results of its first products, the input
+// of the last, and where gate and activation are two operations, the result of the latter.
+int inner_tensors(const struct price_audit *a)
+{
+    const struct job *j = &a->problem->job;
+    if (!a->problem->model.shape.gated_ffn) return 1 + 1;
+    return 2 + 1 + (j->trainer != TRAINER_MEGATRON || j->unfused[UNFUSED_ACTIVATION]);
+}
+
 static bool is_bare(const struct layer_run *r)
 {
     return r->frozen && !r->adapter_rank && r->kind == LAYER_BLOCK;
@@ -32,7 +41,7 @@ static bool is_bare(const struct layer_run *r)
 long double expert_stash(const struct price_audit *a, const struct layer_run *r)
 {
     const struct expert_shape *x = &r->experts;
-    long double t = layout_of(a)->tensor, inner = a->problem->model.shape.gated_ffn ? 4 : 2;
+    long double t = layout_of(a)->tensor, inner = inner_tensors(a);
     return a->value_bytes * gathered_tokens(a, r) *
                (2 * (long double)a->problem->model.shape.hidden +
                 inner * x->ffn / (long double)a->expert_parts) +
@@ -68,6 +77,14 @@ static int inputs_read(const struct price_audit *a, const struct layer_run *r)
            (r->mtp ? 2 : 0);
 }
 
+// Whether those inputs stay whole on every tensor rank until the backward pass.
+static bool inputs_stay_whole(const struct price_audit *a)
+{
+    const struct job *j = &a->problem->job;
+    bool scattered = j->layout.sequence_parallel && j->layout.tensor > 1;
+    return scattered && (j->gathered_inputs || j->trainer == TRAINER_TORCHTITAN);
+}
+
 // Megatron with Transformer Engine keeps one byte per value of each product's input instead of
 // two, and one more of attention's output, which fused attention itself needs.
 static long double narrowed_bytes(const struct price_audit *a, int run)
@@ -99,16 +116,16 @@ static long double layered_stash(const struct price_audit *a, int run)
     const struct shape *s = &a->problem->model.shape;
     bool moe = r->kind == LAYER_MOE, bare = is_bare(r);
     long double n = a->tokens, h = s->hidden, e = a->value_bytes, t = a->outer;
-    long double wide = s->gated_ffn ? 8 : 4;
     // A bare frozen block keeps the inputs of its norms and of its activation function, and no
     // inputs of matrices.
     int attentions = attentions_of(r), read = inputs_read(a, r);
     long double narrow = 2 * judged_norms(a, r) + (bare ? 0 : 2 * read) +
                          (s->dropout ? 1 + attentions : 0),
-                inner = (bare ? wide / 2 : wide) * shared_width(a, r);
+                inner = (bare ? (s->gated_ffn ? 2 : 1) : inner_tensors(a)) * shared_width(a, r);
     long double stash = n * h * a->share * narrow * e / 2 +
-                        e * n * ((y.kept_split + inner / 2) / t + y.kept_whole);
+                        e * n * ((y.kept_split + inner) / t + y.kept_whole);
     if (moe) stash += expert_stash(a, r);
+    if (inputs_stay_whole(a) && !bare) stash += e * n * h * read * (1 - a->share);
     // Each step of a norm keeps its input: fp32 values, and the normalised ones in their own type.
     bool eager = a->problem->job.trainer == TRAINER_TORCHTITAN && !a->problem->job.compiled;
     if (s->rms_norm && (eager || a->problem->job.unfused[UNFUSED_NORMS]))
@@ -129,6 +146,9 @@ static long double layered_gradients(const struct price_audit *a, int run, bool 
     if (moe) ffn += routed_tokens(a, r) / n * r->experts.ffn;
     long double bytes = e * n * h * a->share + e * n * (s->gated_ffn ? 8 : 4) * ffn / t;
     bytes += judged_attention_working(a, run, scores);
+    // Trainers that are not known gather scattered tokens into two buffers.
+    bool unknown = a->problem->job.trainer == TRAINER_OTHER;
+    if (unknown && l->sequence_parallel && a->outer > 1) bytes += 2 * (e * n * h);
     if (moe && l->expert > 1) bytes += e * h * (routed_tokens(a, r) / t + gathered_tokens(a, r));
     return bytes;
 }
@@ -173,6 +193,18 @@ static struct needs even_needs(long double stash, long double working)
     return x;
 }
 
+// A chunk of the logits has as many values as the tokens' states. What reads the tokens has its
+// gradient with it, and so has the matrix; where tokens are scattered, they are gathered for it.
+static struct needs chunked_needs(const struct price_audit *a, bool waits)
+{
+    const struct job *j = &a->problem->job;
+    long double e = a->value_bytes, states = e * a->tokens * a->problem->model.shape.hidden,
+                scattered = 2 * states * a->share, matrix = e * a->vocabulary * a->row / a->outer;
+    int whole = j->layout.sequence_parallel && j->layout.tensor > 1 ? 3 : 2;
+    long double made = a->asked * (whole * states + matrix), kept = a->asked * scattered;
+    return waits ? even_needs(kept, made) : even_needs(0, kept + made);
+}
+
 static struct needs head_needs(const struct price_audit *a, bool learns)
 {
     const struct job *j = &a->problem->job;
@@ -187,10 +219,15 @@ static struct needs head_needs(const struct price_audit *a, bool learns)
         input += e * a->tokens * a->problem->model.shape.hidden;
     // Where the last stage runs backward at once, nothing waits.
     bool waits = learns && !judged_kinds[j->layout.schedule].turns_at_once;
+    if (j->chunked_loss) return chunked_needs(a, waits);
     long double loss = j->precision == FP32 ? 4 : e + 4;
+    // Over tensor ranks an unknown trainer has a loss of its own: fp32 logits, a softmax.
     if (j->trainer == TRAINER_DEEPSPEED) loss = 8;
     else if (j->trainer == TRAINER_TORCHTITAN || j->trainer == TRAINER_OTHER)
-        loss = j->fused_loss ? 2 * e : loss + (apart ? 12 : 8);
+        loss = j->fused_loss                 ? 2 * e
+               : !apart                      ? loss + 8
+               : j->trainer == TRAINER_OTHER ? loss + 4
+                                             : loss + 12;
     else if (j->fused_loss) loss += 4;
     // What waits does not count as working memory: the input, and four of the loss's bytes.
     long double asked = a->asked;

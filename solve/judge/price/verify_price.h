@@ -335,6 +335,7 @@ struct judged_set judged_set_bytes(const struct price_audit *a, int run, enum re
 struct computed judged_set_s(const struct price_audit *a, int run, int group, struct piece p,
                              enum recompute set, const struct work *w, const struct talk *talk);
 long double routed_tokens(const struct price_audit *a, const struct layer_run *r);
+int inner_tensors(const struct price_audit *a); // of the feed-forward width, kept by a trained one
 long double score_stash(const struct price_audit *a, int run);
 // Of the tokens that all tensor ranks route, those that one of them multiplies.
 long double gathered_tokens(const struct price_audit *a, const struct layer_run *r);

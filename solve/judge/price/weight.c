@@ -185,12 +185,22 @@ long double dense_table_bytes(const struct price_audit *a, const struct layer_ru
     return made && looked_up ? scattered_gradient_bytes(a) * w->table : 0;
 }
 
-// Up to ZeRO 1, DeepSpeed's fp32 sums are whole on each rank, next to the 16-bit gradients.
+// Up to ZeRO 1, the fp32 sums of DeepSpeed and of trainers that are not known are whole on each
+// rank, next to the 16-bit gradients.
 bool keeps_two_gradients(const struct price_audit *a)
 {
     const struct job *j = &a->problem->job;
     return a->zero <= 1 && j->gradient_bytes_per_value == 4 && j->precision != FP32 &&
-           j->trainer == TRAINER_DEEPSPEED;
+           j->trainer != TRAINER_MEGATRON && j->trainer != TRAINER_TORCHTITAN;
+}
+
+// Of a trainer that is not known, with sums of its own: at ZeRO 0, where there are replicas, the
+// buckets of what they send.
+static long double bucket_bytes(const struct price_audit *a, const struct layer_weight *w)
+{
+    if (a->problem->job.trainer != TRAINER_OTHER || a->zero > 0) return 0;
+    return a->value_bytes *
+           ((a->ranks > 1 ? w->dense : 0) + (a->expert_ranks > 1 ? w->experts : 0));
 }
 
 // ZeRO 2 and 3 of DeepSpeed: what a pass made, in the weights' precision, is what is scattered.
@@ -214,15 +224,13 @@ static long double step_copies(const struct price_audit *a, const struct layer_w
     return each * held_values(a, w, 1);
 }
 
-// DeepSpeed's own copies, in addition to the states; *gradient is replaced where it keeps
+// The trainer's own copies, in addition to the states; *gradient is replaced where it keeps
 // gradients differently.
-static long double deepspeed_bytes(const struct price_audit *a, const struct layer_run *r,
-                                   const struct layer_weight *w, long double *gradient)
+static long double trainer_bytes(const struct price_audit *a, const struct layer_run *r,
+                                 const struct layer_weight *w, long double *gradient)
 {
-    const struct job *j = &a->problem->job;
-    if (j->trainer != TRAINER_DEEPSPEED || j->precision == FP32) return 0;
     if (!keeps_two_gradients(a)) return step_copies(a, w);
-    *gradient = 6 * (w->dense + w->experts + w->pool);
+    *gradient = 6 * (w->dense + w->experts + w->pool) + bucket_bytes(a, w);
     return dense_table_bytes(a, r, w);
 }
 
@@ -267,7 +275,7 @@ struct layer_bytes layer_bytes_of(const struct price_audit *of_all, int run)
     }
     struct layer_weight w = layer_weight_of(a, run);
     long double gradient = j->gradient_bytes_per_value * held_values(a, &w, 2);
-    long double copies = deepspeed_bytes(a, r, &w, &gradient);
+    long double copies = trainer_bytes(a, r, &w, &gradient);
     long double frozen = a->zero == 3 ? w.frozen_bytes / (long double)a->ranks : w.frozen_bytes;
     long double weight = a->value_bytes * held_values(a, &w, 3);
     if (shards_fully(a)) {
@@ -377,7 +385,7 @@ long double shared_copy_bytes(const struct price_audit *a)
         if (!run_of(a, i)->shared_weights) continue;
         struct layer_weight w = weight_alone(a, i);
         long double gradient = a->problem->job.gradient_bytes_per_value * w.dense;
-        long double more = deepspeed_bytes(a, run_of(a, i), &w, &gradient);
+        long double more = trainer_bytes(a, run_of(a, i), &w, &gradient);
         sum += a->value_bytes * w.dense + gradient + more;
         if (!layout_of(a)->offload_optimizer) sum += state_bytes(a, &w);
     }

@@ -1,0 +1,130 @@
+// What trainers keep, against a tape: a layer is written down as its operations run one after the
+// other, each with the tensors that its backward pass reads, and every tensor counts once. Nothing
+// here knows the formulas' terms.
+#include "tests/support/check.h"
+#include "tests/support/price_bench.h"
+
+#include <string.h>
+
+struct tape {
+    const char *names[32];
+    int64_t bytes[32];
+    int count;
+};
+
+static void save(struct tape *t, const char *name, int64_t values, int64_t bytes_each)
+{
+    for (int i = 0; i < t->count; i++)
+        if (!strcmp(t->names[i], name)) return;
+    t->names[t->count] = name;
+    t->bytes[t->count++] = values * bytes_each;
+}
+
+static int64_t total(const struct tape *t)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < t->count; i++) sum += t->bytes[i];
+    return sum;
+}
+
+// A Llama block on one of t tensor ranks, fused attention. `whole`: what is gathered for a product
+// is saved by it, and not gathered again. `fused`: gate and activation are one function.
+static int64_t block_on_tape(const struct shape *s, int64_t tokens, int64_t t, bool scattered,
+                             bool whole, bool fused)
+{
+    struct tape tape = {.count = 0};
+    int64_t here = scattered ? tokens / t : tokens, read = whole ? tokens : here,
+            q = s->heads * s->head_width / t, kv = s->kv_heads * s->head_width / t, f = s->ffn / t;
+    save(&tape, "state", here * s->hidden, 2);  // read by the first norm
+    save(&tape, "normed", read * s->hidden, 2); // read by the queries' product
+    save(&tape, "queries", tokens * q, 2);      // read by attention
+    save(&tape, "keys", tokens * kv, 2);
+    save(&tape, "values", tokens * kv, 2);
+    save(&tape, "attended", tokens * q, 2); // attention's own, and its product's
+    save(&tape, "attended", tokens * q, 2);
+    save(&tape, "added", here * s->hidden, 2);           // read by the second norm
+    save(&tape, "normed again", read * s->hidden, 2);    // read by gate and up
+    save(&tape, "gate", tokens * f, 2);                  // read by the activation
+    if (!fused) save(&tape, "activated", tokens * f, 2); // read by the multiplication
+    save(&tape, "up", tokens * f, 2);
+    save(&tape, "product", tokens * f, 2); // read by the last product
+    return total(&tape);
+}
+
+TEST(blocks_keep_what_their_operations_read)
+{
+    const struct {
+        enum trainer trainer;
+        bool scattered, gathered_inputs, unfused;
+        bool whole, fused; // on the tape
+    } cases[] = {
+        {TRAINER_MEGATRON, false, false, false, false, true},
+        {TRAINER_MEGATRON, true, false, false, false, true},
+        {TRAINER_MEGATRON, true, false, true, false, false},
+        {TRAINER_DEEPSPEED, false, false, false, false, false},
+        {TRAINER_OTHER, true, false, false, false, false},
+        {TRAINER_OTHER, true, true, false, true, false},
+        {TRAINER_TORCHTITAN, false, false, false, false, false},
+        {TRAINER_TORCHTITAN, true, false, false, true, false},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)
+        for (int tensor = 1; tensor <= 4; tensor *= 2) {
+            struct bench *b = bench_gated();
+            struct job *j = &b->problem.job;
+            j->layout.fused_attention = true, j->compiled = true;
+            j->trainer = cases[i].trainer, j->gathered_inputs = cases[i].gathered_inputs;
+            j->unfused[UNFUSED_ACTIVATION] = cases[i].unfused;
+            j->layout.tensor = tensor, j->layout.sequence_parallel = cases[i].scattered;
+            int64_t tokens = j->sequence * j->layout.micro_batch;
+            assert_int_equal(block_of(b).stash_bytes[RECOMPUTE_NONE],
+                             block_on_tape(&b->problem.model.shape, tokens, tensor,
+                                           cases[i].scattered, cases[i].whole, cases[i].fused));
+        }
+}
+
+// A loss in chunks: twice the words are twice the gradient of the matrix, and nothing more; as many
+// tokens as one likes never take a logit each.
+TEST(chunked_losses_hold_no_logits)
+{
+    for (int tensor = 1; tensor <= 2; tensor++)
+        for (int trainer = TRAINER_MEGATRON; trainer <= TRAINER_OTHER; trainer++) {
+            struct bench *b = bench_gated();
+            struct job *j = &b->problem.job;
+            struct shape *s = &b->problem.model.shape;
+            j->layout.tensor = tensor, j->trainer = (enum trainer)trainer;
+            int64_t held = price(b)->runs[HEAD].working_bytes[0], once, matrix;
+            j->chunked_loss = true;
+            once = price(b)->runs[HEAD].working_bytes[0];
+            assert_true(once < held);
+            matrix = 2 * s->vocabulary * s->hidden / tensor;
+            s->vocabulary *= 2;
+            assert_int_equal(price(b)->runs[HEAD].working_bytes[0], once + matrix);
+            s->vocabulary /= 2, j->sequence *= 2; // states, their gradients, and one chunk of each
+            int64_t twice = price(b)->runs[HEAD].working_bytes[0];
+            assert_int_equal(twice - once, once - matrix);
+            assert_true(twice - once < 10 * j->sequence / 2 * j->layout.micro_batch * s->hidden);
+        }
+}
+
+// The life of a parameter's gradient in a trainer with sums in fp32: made in 16 bits, copied into a
+// bucket where replicas are to be sent whole gradients, added to the sum.
+TEST(gradients_of_other_trainers_are_kept_twice)
+{
+    const double values = 15730688; // a block of bench_gated
+    for (int zero = 0; zero < 2; zero++)
+        for (int data = 1; data <= 4; data *= 2)
+            for (int bytes = 2; bytes <= 4; bytes += 2) {
+                struct bench *b = bench_gated();
+                b->problem.job.layout.data = data, b->problem.job.layout.zero = zero;
+                b->problem.job.layout.pipeline = 1, b->problem.job.global_batch = 64;
+                b->problem.job.gradient_bytes_per_value = bytes;
+                int64_t plain = block_of(b).gradient_bytes;
+                b->problem.job.trainer = TRAINER_OTHER;
+                double made = bytes == 4 ? 2 : 0, bucket = bytes == 4 && data > 1 && !zero ? 2 : 0;
+                assert_int_equal(block_of(b).gradient_bytes,
+                                 plain + (int64_t)((made + bucket) * values));
+                b->problem.job.precision = FP32; // the gradient is the sum
+                b->problem.job.gradient_bytes_per_value = 4;
+                assert_int_equal(block_of(b).gradient_bytes, (int64_t)(4 * values));
+            }
+}
