@@ -74,7 +74,7 @@ MEASURE = $(DATA) $(filter-out measure/command_measure.c $(WITH_MPI) $(WITH_CUDA
     measure/links/nccl.c,$(call sources,measure))
 WITH_MPI = measure/links/mpi.c measure/links/links.c measure/links/collectives.c \
     measure/links/roster.c measure/links/together.c measure/links/assembly.c \
-    measure/links/nccl_none.c
+    measure/links/wire.c measure/links/nccl_none.c measure/run.c $(wildcard measure/run/*.c)
 WITH_CUDA  = $(filter-out measure/cuda/none.c,$(wildcard measure/cuda/*.c))
 CUDA_FUSED = $(or $(and $(CUDNN:no=),$(wildcard \
     measure/cuda/fused_cudnn*.c)),measure/cuda/fused_none.c)
@@ -281,7 +281,7 @@ $(OUT)/tests/test_links: $(call object,$(addprefix measure/links/,pairs.c groups
     together.c))
 
 # Without mpi.c, host.c and the clock: the test plays them.
-$(OUT)/tests/test_links_played: $(call object,$(addprefix measure/links/,links.c assembly.c \
+$(OUT)/tests/test_links_played: $(call object,$(addprefix measure/links/,links.c wire.c assembly.c \
     roster.c pairs.c report.c together.c nccl_none.c) \
     measure/sampling/record.c measure/sampling/interrupts.c)
 

@@ -87,17 +87,18 @@ static const struct command command_completion = {
 // ---- the program
 
 static const struct command *const commands[] = {
-    &command_plan,      &command_offers,   &command_models,    &command_clusters,  &command_costs,
-    &command_example,   &command_import,   &command_measure,   &command_calibrate, &command_price,
-    &command_predict,   &command_validate, &command_formulate, &command_solve,     &command_batch,
-    &command_verify,    &command_check,    &command_vipr,      &command_report,    &command_compare,
-    &command_completion};
+    &command_plan,    &command_offers,    &command_models,    &command_clusters,  &command_costs,
+    &command_example, &command_import,    &command_measure,   &command_calibrate, &command_price,
+    &command_predict, &command_validate,  &command_formulate, &command_solve,     &command_batch,
+    &command_verify,  &command_check,     &command_vipr,      &command_carry,     &command_report,
+    &command_compare, &command_completion};
 
 static const struct exit_meaning exits[] = {
     {"0", "success"},
     {"2", "bad input or usage, or a file or standard output that cannot be written"},
     {"1", "any other failure; check: not proven"},
-    {"10", "solve, plan, offers: a plan was found, but its gap is open; or stopped"},
+    {"10",
+     "solve, plan, offers: a plan was found, but its gap is open; or stopped; run: interrupted"},
     {"11", "solve, plan: proven infeasible"},
     {"12", "solve, plan: no plan within the limit"},
     {"20", "verify: rejected"},

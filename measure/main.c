@@ -5,9 +5,9 @@
 #include "measure/commands.h"
 #include "measure/links/links.h"
 
-static const struct command *const commands[] = {&measure_compute,     &measure_compress,
-                                                 &measure_memory,      &measure_links,
-                                                 &measure_collectives, &measure_merge};
+static const struct command *const commands[] = {
+    &measure_compute,     &measure_compress, &measure_memory, &measure_links,
+    &measure_collectives, &measure_run,      &measure_merge};
 
 static const struct exit_meaning exits[] = {
     {"0", "success"},

@@ -34,6 +34,7 @@ measure/cpu          | data/base data/inputs measure/sampling
 measure/cuda         | data/base data/inputs measure/sampling measure/cuda/kernels
 measure/cuda/kernels |
 measure/links        | data/base data/inputs data/numbers measure/sampling measure/cuda
+measure/run          | data measure/sampling measure/links
 calibrate            | data formulate calibrate
 calibrate/fit        | data formulate/price
 calibrate/runs       | data formulate/predict calibrate/fit

@@ -233,7 +233,15 @@ static void run_block_forward(struct team *team, const struct layer_buffers *b)
     sum_run(team, values, b->middle, b->summand, b->y);
 }
 
-static void run_block_backward(struct team *team, const struct layer_buffers *b)
+static void gradients_run(struct team *team, const struct linear *l, const float *dy, float *dx,
+                          float *dw, enum gradients wanted)
+{
+    if (wanted != GRADIENTS_OF_WEIGHTS) linear_data(team, l, dy, dx);
+    if (wanted != GRADIENTS_OF_INPUT) linear_weight(team, l, dy, dw);
+}
+
+static void run_block_backward(struct team *team, const struct layer_buffers *b,
+                               enum gradients wanted)
 {
     int64_t values = b->z.tokens * b->z.hidden;
     struct block_products p = products_of(b);
@@ -243,20 +251,17 @@ static void run_block_backward(struct team *team, const struct layer_buffers *b)
     norm1.dx = norm2.dx = b->summand;
     struct attention attention = attention_of(b);
     struct activation activation = activation_of(b);
-    linear_data(team, &p.down, b->dy, b->d_active);
-    linear_weight(team, &p.down, b->dy, b->d_weight_down);
-    activation_backward(team, &activation);
-    linear_data(team, &p.up, b->d_up, b->d_normal);
-    linear_weight(team, &p.up, b->d_up, b->d_weight_up);
-    norm_backward(team, &norm2);
-    sum_run(team, values, b->dy, b->summand, b->d_middle);
-    linear_data(team, &p.out, b->d_middle, b->d_context);
-    linear_weight(team, &p.out, b->d_middle, b->d_weight_out);
-    attention_backward(team, &attention);
-    linear_data(team, &p.qkv, b->d_qkv, b->d_normal);
-    linear_weight(team, &p.qkv, b->d_qkv, b->d_weight_qkv);
-    norm_backward(team, &norm1);
-    sum_run(team, values, b->d_middle, b->summand, b->dx);
+    bool data = wanted != GRADIENTS_OF_WEIGHTS;
+    gradients_run(team, &p.down, b->dy, b->d_active, b->d_weight_down, wanted);
+    if (data) activation_backward(team, &activation);
+    gradients_run(team, &p.up, b->d_up, b->d_normal, b->d_weight_up, wanted);
+    if (data) norm_backward(team, &norm2);
+    if (data) sum_run(team, values, b->dy, b->summand, b->d_middle);
+    gradients_run(team, &p.out, b->d_middle, b->d_context, b->d_weight_out, wanted);
+    if (data) attention_backward(team, &attention);
+    gradients_run(team, &p.qkv, b->d_qkv, b->d_normal, b->d_weight_qkv, wanted);
+    if (data) norm_backward(team, &norm1);
+    if (data) sum_run(team, values, b->d_middle, b->summand, b->dx);
 }
 
 static void run_embedding(struct team *team, enum pass pass, const struct layer_buffers *b)
@@ -282,7 +287,8 @@ static void run_embedding(struct team *team, enum pass pass, const struct layer_
 }
 
 // The head's matrix is stored as the embedding's, a row for each token: y = x table^T.
-static void run_head(struct team *team, enum pass pass, const struct layer_buffers *b)
+static void run_head(struct team *team, const struct layer_cell *layer,
+                     const struct layer_buffers *b)
 {
     const struct layer_sizes *z = &b->z;
     int64_t n = z->tokens, h = z->hidden, v = z->vocabulary;
@@ -293,15 +299,16 @@ static void run_head(struct team *team, enum pass pass, const struct layer_buffe
         logits = {n, v, h, share, 0, {b->normal1, h, false}, {b->table, h, true}, b->logits, v},
         data = {n, h, v, share, 0, {b->d_logits, v, false}, {b->table, h, false}, b->d_normal, h},
         weight = {v, h, n, share, 1, {b->d_logits, v, true}, {b->normal1, h, false}, b->d_table, h};
-    if (pass == PASS_FORWARD) {
+    if (layer->pass == PASS_FORWARD) {
         norm_forward(team, &norm);
         product_run(team, &logits);
         loss_forward(team, &loss);
         return;
     }
-    loss_backward(team, &loss);
-    product_run(team, &data);
-    product_run(team, &weight);
+    if (layer->gradients != GRADIENTS_OF_WEIGHTS) loss_backward(team, &loss);
+    if (layer->gradients != GRADIENTS_OF_WEIGHTS) product_run(team, &data);
+    if (layer->gradients != GRADIENTS_OF_INPUT) product_run(team, &weight);
+    if (layer->gradients == GRADIENTS_OF_WEIGHTS) return;
     norm.dy = b->d_normal, norm.dx = b->dx;
     norm_backward(team, &norm);
 }
@@ -313,14 +320,15 @@ void layer_run(struct team *team, const struct layer_cell *layer, const struct l
         return;
     }
     if (layer->kind == LAYER_HEAD) {
-        run_head(team, layer->pass, b);
+        run_head(team, layer, b);
         return;
     }
-    if (layer->pass == PASS_FORWARD || layer->pass == PASS_BACKWARD_FULL)
+    bool again = layer->gradients != GRADIENTS_OF_WEIGHTS;
+    if (layer->pass == PASS_FORWARD || (layer->pass == PASS_BACKWARD_FULL && again))
         run_block_forward(team, b);
-    if (layer->pass == PASS_BACKWARD_SELECTIVE) {
+    if (layer->pass == PASS_BACKWARD_SELECTIVE && again) {
         struct attention attention = attention_of(b);
         attention_forward(team, &attention);
     }
-    if (layer->pass != PASS_FORWARD) run_block_backward(team, b);
+    if (layer->pass != PASS_FORWARD) run_block_backward(team, b, layer->gradients);
 }

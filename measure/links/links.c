@@ -1,101 +1,19 @@
-// plumbline-measure links: times of messages between every two ranks, in each direction. If both
-// ends read the same clock, a repetition lasts from the call that sends to the end of the receive,
-// which was posted before. Otherwise no exchange of messages can separate the delays of the two
-// directions. The sender then times its message and an empty answer, and subtracts half of the
-// fastest of three empty exchanges just before. Delays are thus taken as equal in both directions;
-// rates still belong to one.
+// plumbline-measure links: times of messages between every two ranks, in each direction (wire.h).
 #include "measure/links/links.h"
 
 #include <stdio.h>
 
 #include "measure/links/assembly.h"
-#include "measure/sampling/backend.h"
 #include "measure/links/devices.h"
 #include "measure/links/report.h"
 #include "measure/links/pairs.h"
+#include "measure/links/wire.h"
 #include "data/base/random.h"
-
-enum { EMPTY_EXCHANGES = 3 };
 
 struct options {
     struct assembly_settings common;
     int64_t alone;
 };
-
-struct wire {
-    struct ranks *ranks;
-    const struct roster *roster;
-    unsigned char *out, *in; // [largest]
-    struct devices *devices; // NULL: messages between processes
-};
-
-static double send_by_clock(struct wire *w, int bytes, int to)
-{
-    ranks_receive(w->ranks, NULL, 0, to);
-    double begin_s = clock_seconds();
-    ranks_send(w->ranks, w->out, bytes, to);
-    ranks_send(w->ranks, &begin_s, (int)sizeof begin_s, to);
-    return -1;
-}
-
-static double receive_by_clock(struct wire *w, int bytes, int from)
-{
-    double begin_s;
-    ranks_receive_begin(w->ranks, w->in, bytes, from);
-    ranks_send(w->ranks, NULL, 0, from);
-    ranks_receive_end(w->ranks);
-    double end_s = clock_seconds();
-    ranks_receive(w->ranks, &begin_s, (int)sizeof begin_s, from);
-    return end_s - begin_s;
-}
-
-static double send_by_answer(struct wire *w, int bytes, int to)
-{
-    double fastest_s = 1e9;
-    for (int i = 0; i < EMPTY_EXCHANGES; i++) {
-        double begin_s = clock_seconds();
-        ranks_send(w->ranks, NULL, 0, to);
-        ranks_receive(w->ranks, NULL, 0, to);
-        double elapsed_s = clock_seconds() - begin_s;
-        fastest_s = elapsed_s < fastest_s ? elapsed_s : fastest_s;
-    }
-    double begin_s = clock_seconds();
-    ranks_send(w->ranks, w->out, bytes, to);
-    ranks_receive(w->ranks, NULL, 0, to);
-    double seconds = clock_seconds() - begin_s - fastest_s / 2;
-    return seconds > 0 ? seconds : 0;
-}
-
-static double receive_by_answer(struct wire *w, int bytes, int from)
-{
-    for (int i = 0; i < EMPTY_EXCHANGES; i++) {
-        ranks_receive(w->ranks, NULL, 0, from);
-        if (i == EMPTY_EXCHANGES - 1) ranks_receive_begin(w->ranks, w->in, bytes, from);
-        ranks_send(w->ranks, NULL, 0, from);
-    }
-    ranks_receive_end(w->ranks);
-    ranks_send(w->ranks, NULL, 0, from);
-    return -1;
-}
-
-static enum status send(struct wire *w, int bytes, int to, double *seconds, struct error *err)
-{
-    *seconds = -1;
-    if (w->devices) return devices_send(w->devices, w->out, bytes, to, err);
-    *seconds = roster_same_clock(w->roster, ranks_self(w->ranks), to)
-                   ? send_by_clock(w, bytes, to)
-                   : send_by_answer(w, bytes, to);
-    return OK;
-}
-
-static enum status receive(struct wire *w, int bytes, int from, double *seconds, struct error *err)
-{
-    if (w->devices) return devices_receive(w->devices, w->in, bytes, from, seconds, err);
-    *seconds = roster_same_clock(w->roster, from, ranks_self(w->ranks))
-                   ? receive_by_clock(w, bytes, from)
-                   : receive_by_answer(w, bytes, from);
-    return OK;
-}
 
 static enum status repeat(void *context, const struct sample *s, uint64_t number, double *seconds,
                           struct error *err)
@@ -105,9 +23,9 @@ static enum status repeat(void *context, const struct sample *s, uint64_t number
     if (self != s->from && self != s->to) return OK;
     if (self == s->from) {
         pattern_fill(w->out, bytes, number);
-        return send(w, bytes, s->to, seconds, err);
+        return wire_send(w, bytes, s->to, seconds, err);
     }
-    TRY(receive(w, bytes, s->from, seconds, err));
+    TRY(wire_receive(w, bytes, s->from, seconds, err));
     int64_t wrong = pattern_first_wrong(w->in, bytes, number);
     if (wrong < 0) return OK;
     return fail(err, SYSTEM, "data sent from %s to %s arrived changed: byte %lld of %d",

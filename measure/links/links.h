@@ -7,6 +7,8 @@
 #define LINKS_TEXT "time messages between every two ranks (under mpirun or srun)"
 #define COLLECTIVES_TEXT                                                                           \
     "time all-reduce and other collectives over groups of ranks (under mpirun or srun)"
-extern const struct command measure_links, measure_collectives;
+extern const struct command measure_links, measure_collectives, measure_run;
+
+#define RUN_TEXT "carry out a plan with these kernels, on one process for each rank (mpirun)"
 
 #endif

@@ -14,6 +14,8 @@ struct ranks {
     int self, count;
     bool patient, is_closed;
     MPI_Request receive;
+    MPI_Request *sends; // [send_capacity], MPI_REQUEST_NULL: free
+    int send_capacity;
 };
 
 struct group {
@@ -134,6 +136,27 @@ void ranks_receive_begin(struct ranks *r, void *data, int bytes, int from)
 }
 
 void ranks_receive_end(struct ranks *r) { wait_for(r, &r->receive, 1); }
+
+int ranks_send_begin(struct ranks *r, const void *data, int bytes, int to, struct arena *arena)
+{
+    int at = 0;
+    while (at < r->send_capacity && r->sends[at] != MPI_REQUEST_NULL) at++;
+    if (at == r->send_capacity) {
+        int more = at ? 2 * at : 16;
+        r->sends = arena_grow(arena, r->sends, (size_t)at, (size_t)more, sizeof *r->sends);
+        for (int i = at; i < more; i++) r->sends[i] = MPI_REQUEST_NULL;
+        r->send_capacity = more;
+    }
+    MPI_Isend(data, bytes, MPI_BYTE, to, TAG, MPI_COMM_WORLD, &r->sends[at]);
+    return at;
+}
+
+bool ranks_send_over(struct ranks *r, int number)
+{
+    int is_done = 0;
+    MPI_Test(&r->sends[number], &is_done, MPI_STATUS_IGNORE);
+    return is_done;
+}
 
 struct group *ranks_group(struct ranks *r, const int *members, int count, struct arena *arena)
 {

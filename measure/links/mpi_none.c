@@ -34,5 +34,7 @@ static enum status hand_over(int argc, char **argv, int *exit_code, struct arena
 }
 
 const struct command measure_links = {.name = "links", .text = LINKS_TEXT, .words = hand_over},
-                     measure_collectives = {
-                         .name = "collectives", .text = COLLECTIVES_TEXT, .words = hand_over};
+                     measure_collectives = {.name = "collectives",
+                                            .text = COLLECTIVES_TEXT,
+                                            .words = hand_over},
+                     measure_run = {.name = "run", .text = RUN_TEXT, .words = hand_over};

@@ -40,6 +40,10 @@ void ranks_send(struct ranks *ranks, const void *data, int bytes, int to);
 void ranks_receive(struct ranks *ranks, void *data, int bytes, int from);
 void ranks_receive_begin(struct ranks *ranks, void *data, int bytes, int from);
 void ranks_receive_end(struct ranks *ranks);
+// A send that goes on while the rank does other things; the data stay as they are until it is over.
+// Returns its number, which is free again once it is over.
+int ranks_send_begin(struct ranks *ranks, const void *data, int bytes, int to, struct arena *arena);
+bool ranks_send_over(struct ranks *ranks, int number);
 
 enum collective { ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, ALL_TO_ALL, SEND_RECV, COLLECTIVE_COUNT };
 

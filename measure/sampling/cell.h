@@ -66,12 +66,17 @@ enum pass { PASS_FORWARD, PASS_BACKWARD, PASS_BACKWARD_SELECTIVE, PASS_BACKWARD_
 extern const char
     *const pass_names[]; // "forward", "backward", "backward selective", "backward full"
 
+// What a backward pass makes, where a schedule splits it: both gradients, its input's, its
+// weights'.
+enum gradients { GRADIENTS_BOTH, GRADIENTS_OF_INPUT, GRADIENTS_OF_WEIGHTS };
+
 struct layer_cell {
     enum layer_kind kind; // LAYER_EMBEDDING, LAYER_BLOCK, LAYER_HEAD (with the loss)
     enum pass pass;
     const struct shape *shape;
     bool fused; // with the fused attention
     bool graph; // started as one captured graph, where the device has such a thing; else by kernels
+    enum gradients gradients;
 };
 
 // One operation at one size, while it is being measured.

@@ -4,6 +4,8 @@
 // optimizer's step.
 #include "measure/sampling/cells_take.h"
 
+static const char *const gradients_names[] = {"", ", of inputs", ", of weights"};
+
 // With fewer tokens a product is bound by reading its weights, unlike in a training step.
 enum { TOKENS_MIN = 128, LAYER_UNITS = 6 };
 // A layer is left out if its forward pass takes more than this many times what it should.
@@ -43,9 +45,11 @@ static double seconds_of(const struct chooser *c, struct layer_load load)
            load.bytes / c->request->copy_bytes_per_s;
 }
 
-static void add_pass(struct chooser *c, enum layer_kind kind, enum pass pass, int64_t micro_batch,
-                     int64_t sequence, bool graph)
+struct cell *cells_add_pass(struct chooser *c, const struct layer_cell *what, int64_t micro_batch,
+                            int64_t sequence)
 {
+    const enum layer_kind kind = what->kind;
+    const enum pass pass = what->pass;
     struct layer_load load = load_of(c, kind, micro_batch, sequence);
     double again = c->request->fused ? 2.5 : 2, flop = load.linear + load.attention,
            bytes = load.bytes;
@@ -55,16 +59,19 @@ static void add_pass(struct chooser *c, enum layer_kind kind, enum pass pass, in
     }
     if (pass == PASS_BACKWARD_SELECTIVE) flop += load.attention, bytes += load.score_bytes;
     if (pass == PASS_BACKWARD_FULL) flop += load.linear + load.attention, bytes += load.bytes;
-    struct layer_cell *layer = TAKE(c->arena, 1, struct layer_cell);
-    *layer = (struct layer_cell){kind, pass, c->shape, c->request->fused, graph};
-    const char *name = arena_print(c->arena, "%s %s%s", layer_kind_names[kind], pass_names[pass],
-                                   graph ? ", graph" : "");
+    if (what->gradients == GRADIENTS_OF_INPUT) flop -= load.linear, bytes /= 2;
+    if (what->gradients == GRADIENTS_OF_WEIGHTS) flop = load.linear, bytes = load.bytes;
+    struct layer_cell *layer = TAKE_COPY(c->arena, what, 1);
+    layer->shape = c->shape, layer->fused = c->request->fused;
+    const char *name = arena_print(c->arena, "%s %s%s%s", layer_kind_names[kind], pass_names[pass],
+                                   what->graph ? ", graph" : "", gradients_names[what->gradients]);
     struct cell *cell = cells_add(c, WORK_LAYER, SAMPLE_LAYER, name, flop, bytes,
                                   SIZE(micro_batch, sequence, c->tensor, c->context));
     cell->layer = layer;
     cell->sample.shape = c->shape;
     if (kind == LAYER_BLOCK) cell->sample.recipe = c->request->recipe;
     cell->sample.fp32_gradients = c->request->fp32_gradients && pass != PASS_FORWARD;
+    return cell;
 }
 
 static void add_passes(struct chooser *c, enum layer_kind kind, int64_t micro_batch,
@@ -74,7 +81,9 @@ static void add_passes(struct chooser *c, enum layer_kind kind, int64_t micro_ba
         bool recomputing = pass == PASS_BACKWARD_SELECTIVE || pass == PASS_BACKWARD_FULL;
         if (recomputing && (kind != LAYER_BLOCK || !c->request->recompute[pass])) continue;
         for (int graph = 0; graph <= c->request->graphs; graph++)
-            add_pass(c, kind, (enum pass)pass, micro_batch, sequence, graph);
+            cells_add_pass(
+                c, &(struct layer_cell){.kind = kind, .pass = (enum pass)pass, .graph = graph},
+                micro_batch, sequence);
     }
 }
 
@@ -113,8 +122,8 @@ void cells_choose_sustained(struct cell **cells, int *cell_count, const struct c
             c.shape = &r->shapes[s], c.tensor = r->tensors.values[t];
             int64_t sequence = sequence_of(&c, LAYER_BLOCK);
             for (int pass = PASS_FORWARD; sequence && pass <= PASS_BACKWARD; pass++) {
-                add_pass(&c, LAYER_BLOCK, (enum pass)pass, micro_batch, sequence, false);
-                struct sample *sample = &c.cells[c.count - 1].sample;
+                const struct layer_cell what = {.kind = LAYER_BLOCK, .pass = (enum pass)pass};
+                struct sample *sample = &cells_add_pass(&c, &what, micro_batch, sequence)->sample;
                 sample->operation = arena_print(arena, "%s, sustained", sample->operation);
             }
         }

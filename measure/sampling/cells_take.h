@@ -40,6 +40,10 @@ void cells_product_size(const struct chooser *c, int64_t *rows, int64_t *columns
 void cells_add_experts(struct chooser *c);
 void cells_add_elementwise(struct chooser *c);
 void cells_add_low_rank(struct chooser *c, int64_t rank);
+// One pass of the chooser's shape and degrees; of `what` the kind, the pass, the gradients and
+// whether it is a graph.
+struct cell *cells_add_pass(struct chooser *c, const struct layer_cell *what, int64_t micro_batch,
+                            int64_t sequence);
 void cells_add_layers(struct chooser *c);
 void cells_add_optimizer(struct chooser *c);
 

@@ -1,4 +1,5 @@
-// Handlers of SIGINT and SIGTERM that let a measurement end properly.
+// Handlers of SIGINT and SIGTERM that let a measurement end properly; and of SIGUSR1, which
+// launchers pass on to every process.
 #include "measure/sampling/interrupts.h"
 
 #include <signal.h>
@@ -14,6 +15,7 @@ static void handle(void (*handler)(int), int flags)
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGUSR1, &action, NULL);
 }
 
 void interrupts_listen(void)

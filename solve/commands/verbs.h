@@ -3,14 +3,11 @@
 #ifndef PLUMBLINE_SOLVE_COMMANDS_VERBS_H
 #define PLUMBLINE_SOLVE_COMMANDS_VERBS_H
 
+#include "data/results/origin.h"
 #include "solve/questions/question.h"
 
-// ---- origin.c: the problem that a plan was made from, at the place that the plan states
+// ---- origin.c: more of the problem that a plan was made from (data/results/origin.h)
 
-// Whether the plan was made from the document as it is now ("model", "costs" ...).
-bool origin_matches(const struct plan *plan, const char *role, const struct document *now);
-// false: it is missing, or has changed. Does not include its costs.
-bool origin_problem(const struct plan *plan, struct problem *problem, struct arena *arena);
 // With its costs; NULL: missing, or changed.
 const struct problem *origin_whole_problem(const struct plan *plan, struct arena *arena);
 

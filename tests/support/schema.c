@@ -11,7 +11,7 @@
 #include "data/priced/priced.h"
 #include "data/results/checked.h"
 #include "data/results/layouts.h"
-#include "data/results/plan.h"
+#include "data/results/plan_run.h"
 #include "data/results/verdict.h"
 #include "data/kinds/schedules.h"
 #include "data/text/unit.h"
@@ -24,8 +24,9 @@ const struct schema schemas[] = {
     {"layouts", &layouts_members, false}, {"model", &model_members, true},
     {"plan", &plan_members, false},       {"priced", &priced_members, false},
     {"problem", &problem_members, true},  {"rule", &rule_members, true},
-    {"samples", &samples_members, true},  {"space", &space_members, true},
-    {"status", &result_members, false},   {"verdict", &verdict_members, false},
+    {"run", &plan_run_members, false},    {"samples", &samples_members, true},
+    {"space", &space_members, true},      {"status", &result_members, false},
+    {"verdict", &verdict_members, false},
 };
 const int schema_count = ARRAY_LENGTH(schemas);
 

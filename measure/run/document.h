@@ -1,0 +1,17 @@
+// The document of a run.
+#ifndef PLUMBLINE_MEASURE_RUN_DOCUMENT_H
+#define PLUMBLINE_MEASURE_RUN_DOCUMENT_H
+
+#include "measure/run/running.h"
+
+struct run_words {
+    const char *output, *name, *command;
+    int64_t seed;
+    bool interrupted;
+};
+
+// All ranks, with the iterations that all of them have finished; the first one writes.
+enum status run_save(struct running *r, const struct run_iteration *iterations, int count,
+                     const struct run_words *words, struct error *err);
+
+#endif
