@@ -87,11 +87,11 @@ static const struct command command_completion = {
 // ---- the program
 
 static const struct command *const commands[] = {
-    &command_plan,    &command_offers,    &command_models,    &command_clusters,  &command_costs,
-    &command_example, &command_import,    &command_measure,   &command_calibrate, &command_price,
-    &command_predict, &command_validate,  &command_formulate, &command_solve,     &command_batch,
-    &command_verify,  &command_check,     &command_vipr,      &command_carry,     &command_report,
-    &command_compare, &command_completion};
+    &command_plan,    &command_offers,   &command_models,    &command_clusters,  &command_costs,
+    &command_example, &command_import,   &command_measure,   &command_calibrate, &command_price,
+    &command_predict, &command_validate, &command_formulate, &command_solve,     &command_batch,
+    &command_verify,  &command_check,    &command_vipr,      &command_carry,     &command_report,
+    &command_compare, &command_explain,  &command_completion};
 
 static const struct exit_meaning exits[] = {
     {"0", "success"},

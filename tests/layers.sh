@@ -26,6 +26,7 @@ data/import          | data/base data/text data/places data/inputs data/kinds
 data/import/hosts    | data/base data/text data/places data/import/*
 data/frameworks      | data/base data/text data/inputs data/kinds
 data/import/jobs     | data/base data/text data/inputs data/kinds data/frameworks data/import/*
+data/import/logs     | data/base data/text data/inputs data/numbers data/import/*
 data/import/trace    | data/base data/text data/inputs data/import/*
 data/import/hf       | data/base data/text data/inputs data/import/*
 measure              | data measure
@@ -69,6 +70,7 @@ solve/report         | data
 solve/report/html    | data solve/report
 solve/report/export  | data solve/report
 solve/report/compare | data solve/report solve/report/html
+solve/explain        | data formulate solve/report
 solve/questions      | data formulate solve/layout solve/layouts solve/places solve/process solve/judge solve/report
 solve/commands       | data formulate solve
 solve/batch          | data formulate/commands.h formulate/example solve/report solve/commands

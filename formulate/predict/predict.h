@@ -90,6 +90,10 @@ enum status predictor_set(struct predictor *p, const char *text, struct error *e
 // Never fails because of what the row says: prediction.reason says why there is no prediction.
 void predict_row(struct predictor *p, const struct run_row *row, struct prediction *prediction);
 
+// The problem and the placement of the row that was predicted last.
+void predictor_problem(const struct predictor *p, struct problem *problem,
+                       struct placement *placement, struct arena *arena);
+
 // A whole problem in this placement; every stage is on the first node group that can hold a stage.
 void predict_problem(struct predictor *p, const struct problem *problem,
                      const struct placement *placement, struct prediction *prediction);

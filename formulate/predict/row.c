@@ -322,11 +322,11 @@ static void find_columns(struct row_reader *r, struct arena *arena)
     r->ignored = list_ignored(r, arena);
 }
 
-// Reads "a=1,b=2" as a table with one row.
-static enum status defaults_of(struct run_row *row, const char *what, const char *text,
-                               struct arena *arena, struct error *err)
+// Reads "a=1,b=2" as a table with one row, whose other cells are those of *row.
+enum status row_set_columns(struct run_row *row, const char *what, const char *text,
+                            struct arena *arena, struct error *err)
 {
-    struct row_reader r = {.defaults = nothing_stated(), .strict = true};
+    struct row_reader r = {.defaults = *row, .strict = true};
     const char *names = "", *values = "";
     bool more;
     for (const char *at = text, *next; *at; at = *next ? next + 1 : next) {
@@ -339,13 +339,19 @@ static enum status defaults_of(struct run_row *row, const char *what, const char
         values = arena_print(arena, "%s%s%.*s", values, *names && at != text ? "," : "",
                              (int)(next - equals - 1), equals + 1);
     }
-    *row = r.defaults;
     if (!*names) return OK;
     const char *table = arena_print(arena, "%s\n%s\n", names, values);
     TRY(table_open_text(&r.table, what, table, strlen(table), arena, err));
     find_columns(&r, arena);
     if (*r.ignored) return fail(err, BAD_INPUT, "%s: there is no column %s", what, r.ignored);
     return rows_next(&r, row, &more, err);
+}
+
+static enum status defaults_of(struct run_row *row, const char *what, const char *text,
+                               struct arena *arena, struct error *err)
+{
+    *row = nothing_stated();
+    return row_set_columns(row, what, text, arena, err);
 }
 
 enum status rows_open(struct row_reader *r, const char *path, const char *defaults,

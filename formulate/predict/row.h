@@ -87,6 +87,10 @@ enum status rows_next(struct row_reader *r, struct run_row *row, bool *more, str
 // stderr.
 void row_drop_notes(struct run_row *row, bool *told);
 
+// Sets cells of a row: "column=value,...". BAD_INPUT begins with `what`.
+enum status row_set_columns(struct run_row *row, const char *what, const char *text,
+                            struct arena *arena, struct error *err);
+
 // One row from "column=value" words.
 enum status row_of_words(struct run_row *row, const char *const *words, int count,
                          struct arena *arena, struct error *err);

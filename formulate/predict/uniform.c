@@ -59,3 +59,15 @@ bool placement_fits(const struct plan *plan)
     }
     return true;
 }
+
+void predictor_problem(const struct predictor *p, struct problem *problem,
+                       struct placement *placement, struct arena *arena)
+{
+    struct job *j = &problem->job;
+    *problem = p->problem, *placement = p->placement;
+    problem->model.runs = TAKE_COPY(arena, problem->model.runs, problem->model.run_count);
+    problem->cluster.groups =
+        TAKE_COPY(arena, problem->cluster.groups, problem->cluster.group_count);
+    j->boundary_options = TAKE_COPY(arena, j->boundary_options, j->boundary_option_count);
+    j->gradient_options = TAKE_COPY(arena, j->gradient_options, j->gradient_option_count);
+}

@@ -1,0 +1,288 @@
+// Values that follow from others which the text states: as columns of runs have them.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/import/logs/internal.h"
+
+static void follows(struct log *l, enum told what, const char *from, int64_t value)
+{
+    if (told(l, what) || value < 1) return;
+    tell_count(l, what, BY_OTHERS, from, value);
+}
+
+static void put(struct log *l, enum told what, enum told like, const char *text)
+{
+    const struct told_value source = l->told[like];
+    struct told_value *to = &l->told[what];
+    *to = source;
+    snprintf(to->text, sizeof to->text, "%s", text);
+}
+
+static bool is(const struct log *l, enum told what, const char *text)
+{
+    return told(l, what) && !strcasecmp(l->told[what].text, text);
+}
+
+static bool has(const struct log *l, enum told what, const char *part)
+{
+    return told(l, what) && find_in_any_case(l->told[what].text, part);
+}
+
+static int64_t or_one(const struct log *l, enum told what)
+{
+    return told(l, what) ? told_count(l, what) : 1;
+}
+
+// ---- GPUs, degrees, batches
+
+// A whole number that is meant by a quotient of rounded ones; 0: none is near.
+static int64_t whole_near(double x)
+{
+    double whole = floor(x + 0.5);
+    return whole >= 1 && fabs(x - whole) <= 0.003 * whole && whole < 1e9 ? (int64_t)whole : 0;
+}
+
+static double usual(const struct log *l, enum measured what)
+{
+    struct arena *arena = l->arena;
+    return log_rate_of(&l->series[what], what != MEASURED_ITERATION_S, arena).value;
+}
+
+static void conclude_gpus(struct log *l)
+{
+    int64_t nodes = told_count(l, TOLD_NODES), each = told_count(l, TOLD_GPUS_PER_NODE);
+    double samples = usual(l, MEASURED_SAMPLES), tokens = usual(l, MEASURED_TOKENS);
+    if (!nodes && each && !told(l, TOLD_NUM_GPUS)) nodes = 1;
+    follows(l, TOLD_NUM_GPUS, "nodes x GPUs of a node", nodes * each);
+    if (samples > 0 && tokens > 0)
+        follows(l, TOLD_NUM_GPUS, "samples/s x seq / tokens/s of a GPU",
+                whole_near(samples * (double)told_count(l, TOLD_SEQ) / tokens));
+    if (told(l, TOLD_NUM_GPUS) && nodes && told_count(l, TOLD_NUM_GPUS) % nodes == 0)
+        follows(l, TOLD_GPUS_PER_NODE, "GPUs over nodes", told_count(l, TOLD_NUM_GPUS) / nodes);
+}
+
+static void conclude_degrees(struct log *l)
+{
+    int64_t gpus = told_count(l, TOLD_NUM_GPUS), steps = told_count(l, TOLD_ACCUMULATION),
+            replica = or_one(l, TOLD_TP) * or_one(l, TOLD_PP) * or_one(l, TOLD_CP);
+    bool degrees = told(l, TOLD_TP) && told(l, TOLD_PP);
+    if (told(l, TOLD_DP) && degrees)
+        follows(l, TOLD_NUM_GPUS, "tp x pp x cp x dp", replica * told_count(l, TOLD_DP));
+    if (degrees && gpus && gpus % replica == 0)
+        follows(l, TOLD_DP, "GPUs over the other degrees", gpus / replica);
+    int64_t data = told_count(l, TOLD_DP), micro = told_count(l, TOLD_MICRO_BATCH);
+    follows(l, TOLD_GLOBAL_BATCH, "micro_batch x dp x accumulation", micro * data * steps);
+    int64_t global = told_count(l, TOLD_GLOBAL_BATCH);
+    if (global && data && steps && global % (data * steps) == 0)
+        follows(l, TOLD_MICRO_BATCH, "global_batch over dp and accumulation",
+                global / (data * steps));
+}
+
+// The batch from rates: of samples, or of tokens of a GPU.
+static void conclude_batch(struct log *l)
+{
+    double time = usual(l, MEASURED_ITERATION_S), tokens = usual(l, MEASURED_TOKENS);
+    if (!(time > 0)) time = l->average_s;
+    double seq = (double)told_count(l, TOLD_SEQ), gpus = (double)told_count(l, TOLD_NUM_GPUS);
+    if (time > 0 && tokens > 0 && seq > 0 && gpus > 0)
+        follows(l, TOLD_GLOBAL_BATCH, "tokens/s of a GPU x GPUs x time / seq",
+                whole_near(tokens * gpus * time / seq));
+}
+
+// ---- switches
+
+static void conclude_precision(struct log *l)
+{
+    const char *p = l->told[TOLD_PRECISION].text;
+    if (told(l, TOLD_PRECISION))
+        put(l, TOLD_PRECISION, TOLD_PRECISION,
+            find_in_any_case(p, "bf16") || find_in_any_case(p, "bfloat") ? "bf16"
+            : find_in_any_case(p, "fp8")                                 ? "fp8"
+            : strstr(p, "16")                                            ? "fp16"
+                                                                         : "fp32");
+    if (told(l, TOLD_FP8) && !is(l, TOLD_FP8, "false") && !is(l, TOLD_FP8, "0"))
+        put(l, TOLD_PRECISION, TOLD_FP8, "fp8");
+    if (l->dumped && !told(l, TOLD_PRECISION))
+        tell(l, TOLD_PRECISION, BY_OTHERS, "neither bf16 nor fp16", "fp32", 4);
+}
+
+static void conclude_recompute(struct log *l)
+{
+    const struct told_value *g = &l->told[TOLD_GRANULARITY];
+    char text[TOLD_TEXT];
+    if (!told(l, TOLD_GRANULARITY)) return;
+    bool none = is(l, TOLD_GRANULARITY, "none") || is(l, TOLD_GRANULARITY, "null"),
+         block = has(l, TOLD_METHOD, "block");
+    snprintf(text, sizeof text, "%s",
+             none                                     ? "none"
+             : find_in_any_case(g->text, "selective") ? "selective"
+                                                      : "full");
+    if (!none && !strcmp(text, "full") && block && told(l, TOLD_RECOMPUTED))
+        snprintf(text, sizeof text, "full:block%lld", (long long)told_count(l, TOLD_RECOMPUTED));
+    put(l, TOLD_RECOMPUTE, TOLD_GRANULARITY, text);
+}
+
+static void conclude_attention(struct log *l)
+{
+    bool engine = has(l, TOLD_IMPLEMENTATION, "transformer_engine"),
+         old = l->dumped && !told(l, TOLD_IMPLEMENTATION);
+    if (told(l, TOLD_FLASH)) return;
+    if (has(l, TOLD_BACKEND, "unfused") || has(l, TOLD_BACKEND, "eager") ||
+        has(l, TOLD_BACKEND, "local"))
+        put(l, TOLD_FLASH, TOLD_BACKEND, "0");
+    else if (engine) put(l, TOLD_FLASH, TOLD_IMPLEMENTATION, "te");
+    else if (has(l, TOLD_BACKEND, "fa2") || has(l, TOLD_BACKEND, "flash"))
+        put(l, TOLD_FLASH, TOLD_BACKEND, "flash");
+    else if (is(l, TOLD_FLASH_SWITCH, "1")) put(l, TOLD_FLASH, TOLD_FLASH_SWITCH, "flash");
+    else if (is(l, TOLD_FLASH_SWITCH, "0") && l->dumped) put(l, TOLD_FLASH, TOLD_FLASH_SWITCH, "0");
+    else if (old) tell(l, TOLD_FLASH, BY_OTHERS, "this version has no such argument", "0", 1);
+}
+
+static void conclude_rest(struct log *l)
+{
+    int64_t stages = told_count(l, TOLD_LAYERS_OF_STAGE) * or_one(l, TOLD_PP),
+            layers = told_count(l, TOLD_LAYERS);
+    if (stages && layers && layers % stages == 0 && layers / stages > 1)
+        follows(l, TOLD_VPP, "layers of a virtual stage", layers / stages);
+    static const struct {
+        const char *tokenizer;
+        int64_t size;
+    } known[] = {{"GPT2BPETokenizer", 50257}, {"Llama2Tokenizer", 32000}};
+    for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
+        if (is(l, TOLD_TOKENIZER, known[i].tokenizer))
+            follows(l, TOLD_VOCAB, known[i].tokenizer, known[i].size);
+    if (!is(l, TOLD_LATENT, "1"))
+        for (int i = TOLD_QUERY_RANK; i <= TOLD_VALUE_WIDTH; i++) l->told[i].by = BY_NONE;
+    if (!told(l, TOLD_EXPERTS)) l->told[TOLD_TOP_K].by = l->told[TOLD_EXPERT_FFN].by = BY_NONE;
+    if (told(l, TOLD_POSITION_TYPE)) {
+        bool learned = has(l, TOLD_POSITION_TYPE, "learned");
+        put(l, TOLD_POSITIONS, TOLD_POSITION_TYPE, "0");
+        if (learned && told(l, TOLD_MOST_POSITIONS))
+            put(l, TOLD_POSITIONS, TOLD_MOST_POSITIONS, l->told[TOLD_MOST_POSITIONS].text);
+    }
+    if (l->dumped) {
+        if (is(l, TOLD_GROUPED, "0")) l->told[TOLD_KV_HEADS].by = BY_NONE;
+        if (!told(l, TOLD_SP)) tell(l, TOLD_SP, BY_OTHERS, "no such argument", "0", 1);
+        if (!told(l, TOLD_OVERLAP)) tell(l, TOLD_OVERLAP, BY_OTHERS, "no such argument", "0", 1);
+    }
+    if (told(l, TOLD_ADAM))
+        put(l, TOLD_ADAM, TOLD_ADAM, find_in_any_case(l->told[TOLD_ADAM].text, "adam") ? "1" : "0");
+    if (is(l, TOLD_SP, "1") && or_one(l, TOLD_TP) == 1) put(l, TOLD_SP, TOLD_SP, "0");
+}
+
+// ---- stages that hold different numbers of layers
+
+static void put_split(struct log *l, enum told like, const int *counts, int stages)
+{
+    char text[TOLD_TEXT];
+    size_t length = 0;
+    for (int s = 0; s < stages && length + 8 < sizeof text; s++)
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length, s ? " %d" : "%d", counts[s]);
+    if (length + 8 < sizeof text) put(l, TOLD_SPLIT, like, text);
+}
+
+enum { SPLIT_STAGES = 100 };
+
+// First and last rank as stated, the others alike; the chunks of a rank are equal.
+static void split_by_ends(struct log *l)
+{
+    int counts[SPLIT_STAGES];
+    int64_t pipeline = or_one(l, TOLD_PP), chunks = or_one(l, TOLD_VPP),
+            layers = told_count(l, TOLD_LAYERS);
+    bool first = told(l, TOLD_FIRST_LAYERS), last = told(l, TOLD_LAST_LAYERS);
+    if ((!first && !last) || pipeline < 2 || pipeline * chunks > SPLIT_STAGES || !layers) return;
+    int64_t rest = layers - told_count(l, TOLD_FIRST_LAYERS) - told_count(l, TOLD_LAST_LAYERS),
+            ranks = pipeline - first - last;
+    if (ranks < 1 || rest < 0 || rest % ranks) return;
+    for (int64_t s = 0; s < pipeline * chunks; s++) {
+        int64_t rank = s % pipeline, own = rest / ranks;
+        if (first && rank == 0) own = told_count(l, TOLD_FIRST_LAYERS);
+        if (last && rank == pipeline - 1) own = told_count(l, TOLD_LAST_LAYERS);
+        if (own % chunks) return;
+        counts[s] = (int)(own / chunks);
+    }
+    put_split(l, first ? TOLD_FIRST_LAYERS : TOLD_LAST_LAYERS, counts, (int)(pipeline * chunks));
+}
+
+// Embedding and head each in the place of a layer.
+static void split_by_ends_counted(struct log *l)
+{
+    int counts[SPLIT_STAGES];
+    int64_t stages = or_one(l, TOLD_PP) * or_one(l, TOLD_VPP), layers = told_count(l, TOLD_LAYERS);
+    bool first = is(l, TOLD_EMBEDDING_COUNTS, "1"), last = is(l, TOLD_HEAD_COUNTS, "1");
+    int64_t all = layers + first + last;
+    if ((!first && !last) || !layers || stages < 2 || stages > SPLIT_STAGES || all % stages) return;
+    for (int64_t s = 0; s < stages; s++)
+        counts[s] = (int)(all / stages - (s == 0 && first) - (s == stages - 1 && last));
+    put_split(l, first ? TOLD_EMBEDDING_COUNTS : TOLD_HEAD_COUNTS, counts, (int)stages);
+}
+
+// "Et*3|(tt|)*29,m|L": the decoder layers before each stroke. Returns how many strokes there were.
+static int read_stages(const char **at, int *counts, int stage, int depth)
+{
+    int from = stage;
+    for (; **at && **at != ')'; ++*at) {
+        int before = counts[stage], begin = stage;
+        char c = **at;
+        if (c == '|') {
+            if (stage + 1 < SPLIT_STAGES) stage++;
+            continue;
+        }
+        if (c == '(' && depth < 8) {
+            ++*at;
+            stage += read_stages(at, counts, stage, depth + 1);
+            if (!**at) break;
+        } else if (c == 't') counts[stage]++;
+        else continue;
+        if ((*at)[1] != '*') continue;
+        char *end;
+        long times = strtol(*at + 2, &end, 10);
+        int added = counts[begin] - before, strokes = stage - begin, inner[SPLIT_STAGES];
+        *at = end - 1;
+        memcpy(inner, counts + begin, sizeof(int) * (size_t)(strokes + 1));
+        inner[0] = added;
+        for (long t = 1; t < times && t < SPLIT_STAGES; t++)
+            for (int k = 0; k <= strokes; k++) {
+                if (k && stage + 1 < SPLIT_STAGES) stage++;
+                counts[stage] += inner[k];
+            }
+    }
+    return stage - from;
+}
+
+static void split_by_layout(struct log *l)
+{
+    int counts[SPLIT_STAGES] = {0};
+    const char *at = l->told[TOLD_STAGES].text;
+    int64_t pipeline = or_one(l, TOLD_PP);
+    if (!told(l, TOLD_STAGES)) return;
+    int stages = read_stages(&at, counts, 0, 0) + 1;
+    if (pipeline < 1 || stages % pipeline || stages >= SPLIT_STAGES) return;
+    if (stages > pipeline) follows(l, TOLD_VPP, "the layout of stages", stages / pipeline);
+    put_split(l, TOLD_STAGES, counts, stages);
+}
+
+void log_take_layers(struct log *l, int64_t layers)
+{
+    follows(l, TOLD_LAYERS, "the model", layers);
+    split_by_ends(l);
+    split_by_ends_counted(l);
+}
+
+void log_conclude(struct log *l)
+{
+    conclude_gpus(l);
+    conclude_degrees(l);
+    conclude_batch(l);
+    conclude_degrees(l);
+    conclude_precision(l);
+    conclude_recompute(l);
+    conclude_attention(l);
+    conclude_rest(l);
+    split_by_ends(l);
+    split_by_ends_counted(l);
+    split_by_layout(l);
+}

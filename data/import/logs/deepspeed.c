@@ -1,0 +1,62 @@
+// DeepSpeed's log: its timer's lines, and the configuration that it prints. There `world_size` is
+// the data degree.
+#include <ctype.h>
+#include <string.h>
+
+#include "data/import/logs/internal.h"
+
+// "[config.py:1000:print]   zero_optimization_stage ...... 3"
+static bool read_printed(struct log *l, const char *line)
+{
+    const char *at = strstr(line, "[config.py:"), *key = at ? strstr(at, "print]") : NULL;
+    if (!key) return false;
+    l->seen[LOG_DEEPSPEED]++;
+    key += 6, key += strspn(key, " ");
+    size_t length = 0;
+    while (isalnum((unsigned char)key[length]) || key[length] == '_') length++;
+    const char *value = key + length;
+    value += strspn(value, " "), value += strspn(value, "."), value += strspn(value, " ");
+    size_t value_length = strlen(value);
+    while (value_length && isspace((unsigned char)value[value_length - 1])) value_length--;
+    if (length == 10 && !strncmp(key, "world_size", 10)) {
+        double degree;
+        if (number_at(value, &degree, NULL) && degree >= 1)
+            tell_count(l, TOLD_DP, BY_PROGRAM, "DeepSpeed's world_size", (int64_t)degree);
+    } else if (length) {
+        log_setting(l, BY_PROGRAM, key, length, value, value_length);
+    }
+    return true;
+}
+
+static void keep_gib(int64_t *to, double gib)
+{
+    int64_t bytes = (int64_t)(gib * 1073741824);
+    if (bytes > *to) *to = bytes;
+}
+
+static bool read_timer(struct log *l, const char *line)
+{
+    double rate, step = 0, memory;
+    if (!number_after(line, "CurrSamplesPerSec=", &rate, NULL)) return false;
+    number_after(line, "global_step=", &step, NULL);
+    measure(l, MEASURED_TIMER, (int64_t)step, rate);
+    if (number_after(line, "MaxMemAllocated=", &memory, NULL)) {
+        keep_gib(&l->memory.allocated_bytes, memory);
+        l->memory.line = (int)l->lines;
+    }
+    l->seen[LOG_DEEPSPEED] += 2;
+    return true;
+}
+
+void log_deepspeed(struct log *l, const char *line)
+{
+    double value;
+    if (read_printed(l, line) || read_timer(l, line)) return;
+    if (strstr(line, "see_memory_usage") || strstr(line, "MA ")) {
+        if (number_after(line, "Max_MA ", &value, NULL) ||
+            number_after(line, "Max_MA", &value, NULL))
+            keep_gib(&l->memory.allocated_bytes, value);
+        if (number_after(line, "Max_CA ", &value, NULL)) keep_gib(&l->memory.reserved_bytes, value);
+    }
+    if (strstr(line, "deepspeed")) l->seen[LOG_DEEPSPEED]++;
+}

@@ -1,0 +1,63 @@
+// Shared by the files of this folder.
+#ifndef PLUMBLINE_DATA_IMPORT_LOGS_INTERNAL_H
+#define PLUMBLINE_DATA_IMPORT_LOGS_INTERNAL_H
+
+#include <stdio.h>
+
+#include "data/import/logs/log.h"
+
+enum { LINE_MOST = 1 << 16 };
+
+// What is kept only while a log is read.
+struct log_reader {
+    FILE *file;
+    char *line; // [LINE_MOST + 1], without prefixes and terminal codes
+    char block[1 << 16];
+    size_t at, end;
+    bool over;                 // the file's end was reached
+    bool after_return, counts; // of the last line's end
+    bool in_dump;
+    char pending[TOLD_KEY]; // a flag at the end of a line; "": none
+    int64_t model_hits, gpu_hits[64];
+    // MLPerf
+    double block_from_ms, block_ms, block_from_samples;
+    bool samples_are_tokens;
+};
+
+// lines.c: the next line; false at the end. BAD_INPUT: not text.
+enum status log_open(struct log_reader *r, const char *path, struct arena *arena,
+                     struct error *err);
+enum status log_next(struct log *l, bool *more, struct error *err);
+
+// told.c: keeps the value, unless one that is known better is there.
+void tell(struct log *l, enum told what, enum told_by by, const char *key, const char *text,
+          size_t length);
+void tell_count(struct log *l, enum told what, enum told_by by, const char *key, int64_t value);
+void measure(struct log *l, enum measured what, int64_t step, double value);
+
+// keys.c: key and value of a setting; false: no key that is known.
+bool log_setting(struct log *l, enum told_by by, const char *key, size_t key_length,
+                 const char *value, size_t length);
+// All settings that a line states: --key value, key=value, key: value, "key": value.
+void log_settings(struct log *l, const char *line);
+
+// Each looks at a line.
+void log_megatron(struct log *l, const char *line);
+void log_titan(struct log *l, const char *line);
+void log_deepspeed(struct log *l, const char *line);
+void log_nemo(struct log *l, const char *line);
+void log_mlperf(struct log *l, const char *line);
+void log_trainer(struct log *l, const char *line);
+void log_memory(struct log *l, const char *line);
+void log_names(struct log *l, const char *line);
+void log_words(struct log *l, const char *line);
+// What follows from other values.
+void log_conclude(struct log *l);
+
+// The number after `before` in the line (blanks and colons between are skipped); *after: behind it.
+// false: there is none. Digits may be grouped by commas.
+bool number_after(const char *line, const char *before, double *value, const char **after);
+const char *find_in_any_case(const char *text, const char *part); // NULL: it is not there
+bool number_at(const char *at, double *value, const char **after);
+
+#endif

@@ -1,0 +1,202 @@
+// A training log, or a post with parts of one: what the run was told and what was measured, each
+// with the line that says so. Nothing is assumed here: what the text does not state is missing.
+#ifndef PLUMBLINE_DATA_IMPORT_LOGS_LOG_H
+#define PLUMBLINE_DATA_IMPORT_LOGS_LOG_H
+
+#include "data/inputs/job.h"
+#include "data/text/json.h"
+
+// The program whose log it is, by what its lines look like.
+enum log_format {
+    LOG_UNKNOWN,
+    LOG_TRANSFORMERS,
+    LOG_LLAMA_FACTORY,
+    LOG_DEEPSPEED,
+    LOG_TORCHTITAN,
+    LOG_MEGATRON,
+    LOG_MEGATRON_DEEPSPEED,
+    LOG_NEMO,
+    LOG_BRIDGE,
+    LOG_MLPERF,
+    LOG_FORMAT_COUNT
+};
+extern const char *const log_format_names[]; // [LOG_FORMAT_COUNT]
+
+// What a run can be told. Those up to TOLD_COLUMNS are columns of runs (docs/FORMATS.md), with
+// their names and values.
+enum told {
+    TOLD_NUM_GPUS,
+    TOLD_GPUS_PER_NODE,
+    TOLD_LAYERS,
+    TOLD_HIDDEN,
+    TOLD_FFN,
+    TOLD_HEADS,
+    TOLD_KV_HEADS,
+    TOLD_HEAD_WIDTH,
+    TOLD_VOCAB,
+    TOLD_POSITIONS,
+    TOLD_SEQ,
+    TOLD_EXPERTS,
+    TOLD_TOP_K,
+    TOLD_EXPERT_FFN,
+    TOLD_SHARED_FFN,
+    TOLD_QUERY_RANK,
+    TOLD_KV_RANK,
+    TOLD_ROTARY_WIDTH,
+    TOLD_VALUE_WIDTH,
+    TOLD_TP,
+    TOLD_PP,
+    TOLD_CP,
+    TOLD_DP,
+    TOLD_EP,
+    TOLD_ETP,
+    TOLD_VPP,
+    TOLD_MICRO_BATCH,
+    TOLD_GLOBAL_BATCH,
+    TOLD_SP,
+    TOLD_ZERO,
+    TOLD_GATED,
+    TOLD_RMS_NORM,
+    TOLD_TIED,
+    TOLD_DROPOUT,
+    TOLD_BIAS,
+    TOLD_GRADIENT_BYTES,
+    TOLD_ADAM,
+    TOLD_OVERLAP,
+    TOLD_OVERLAP_MESSAGES,
+    TOLD_OVERLAP_TENSOR,
+    TOLD_FUSED_LOSS,
+    TOLD_COMPILED,
+    TOLD_FLASH,
+    TOLD_RECOMPUTE,
+    TOLD_PRECISION,
+    TOLD_SPLIT,
+    TOLD_MODEL, // a shipped one
+    TOLD_GPU,
+    TOLD_COLUMNS,
+    // in other words than a column's, or none of a row
+    TOLD_NODES = TOLD_COLUMNS,
+    TOLD_ACCUMULATION,    // micro-batches of a replica
+    TOLD_LAYERS_OF_STAGE, // with several stages on a rank
+    TOLD_FIRST_LAYERS,    // of the first stage, and the last one
+    TOLD_LAST_LAYERS,
+    TOLD_EMBEDDING_COUNTS, // as a layer of its stage; the same for the head
+    TOLD_HEAD_COUNTS,
+    TOLD_STAGES, // which layers each has
+    TOLD_FP8,
+    TOLD_GRANULARITY, // of recomputation
+    TOLD_METHOD,
+    TOLD_RECOMPUTED,
+    TOLD_MODULES,
+    TOLD_IMPLEMENTATION, // of the layers
+    TOLD_FLASH_SWITCH,
+    TOLD_BACKEND, // of attention
+    TOLD_GROUPED,
+    TOLD_OFFLOAD,
+    TOLD_ADAPTERS, // low-rank: their rank, or 1
+    TOLD_LATENT,   // attention
+    TOLD_TOKENIZER,
+    TOLD_POSITION_TYPE,
+    TOLD_MOST_POSITIONS,
+    TOLD_VERSION,
+    TOLD_COUNT
+};
+extern const char *const told_names[]; // [TOLD_COUNT]
+
+// How a value is known: in words or a name of the run; in a configuration or a launch line; in what
+// the program printed about itself; from other values that are stated.
+enum told_by { BY_NONE, BY_WORDS, BY_SETTING, BY_PROGRAM, BY_OTHERS };
+enum { TOLD_TEXT = 256, TOLD_KEY = 48 };
+struct told_value {
+    enum told_by by;
+    char text[TOLD_TEXT]; // as a column has it
+    char key[TOLD_KEY];   // the log's own name of it; of BY_OTHERS: what it follows from
+    int line;
+};
+
+// A measured quantity, one value for each line that has it: all of them, or every so many-th.
+enum { SERIES_MOST = 4096 };
+struct log_point {
+    int64_t step;
+    double value;
+};
+struct log_series {
+    struct log_point points[SERIES_MOST];
+    int count, stride, waits;
+    int64_t seen;
+    int line; // the first
+};
+enum measured {
+    MEASURED_ITERATION_S,
+    MEASURED_TFLOPS,  // of a GPU
+    MEASURED_TOKENS,  // of a GPU, a second
+    MEASURED_SAMPLES, // of all, a second
+    MEASURED_TIMER,   // the same, without what is outside DeepSpeed's timer
+    MEASURED_MFU,     // percent
+    MEASURED_COUNT
+};
+
+// What is left of a series: the median behind the first lines, which are slower.
+struct log_rate {
+    double value, least, most; // value 0: there is none
+    double first;              // of the first line
+    int count, dropped;        // lines that it is of, and that were left out before them
+    bool only_first;           // there is nothing behind the first lines
+    bool moves;                // it is not the same quantity from beginning to end
+    double early, late;        // then: its medians in the first and the last third
+};
+struct log_rate log_rate_of(const struct log_series *s, bool falls, struct arena *arena);
+
+// Of the rank with most; 0: not stated.
+struct log_memory {
+    int64_t allocated_bytes; // by PyTorch's allocator, at most
+    int64_t reserved_bytes;  // by PyTorch's allocator, at most
+    int64_t device_bytes;    // that the device shows as used
+    int64_t card_bytes;      // of the device
+    int rank;                // -1: not stated
+    int line;
+};
+
+struct log_failure {
+    bool out_of_memory;
+    int64_t tried_bytes, allocated_bytes, reserved_bytes, card_bytes; // 0: not stated
+    char where[TOLD_KEY];                                             // "backward" ...; "": unknown
+    int line;
+};
+
+struct log {
+    const char *path;
+    struct document document;
+    enum log_format format;
+    int seen[LOG_FORMAT_COUNT]; // lines that only it has
+    struct told_value told[TOLD_COUNT];
+    struct log_series series[MEASURED_COUNT];
+    struct log_memory memory;
+    struct log_failure failure;
+    bool runs_elsewhere; // the text says that a neighbouring setting runs
+    int64_t retries;     // of the allocator, as reported last
+    int64_t skipped;     // iterations without an update, of all lines
+    int64_t parameters;  // of the whole model, or of one rank
+    int64_t rank_parameters;
+    double peak_flop;              // by which the program computes utilisation; 0: not stated
+    int64_t batch;                 // of the last iteration line; the series are of it alone
+    double block_s, block_samples; // MLPerf: training without evaluation
+    double average_s;              // of the last steps, stated as such
+    bool dumped;                   // the program printed all its arguments
+    bool mentions_failure;         // of memory, in words
+    int64_t lines;
+    struct arena *arena;
+    struct log_reader *reader; // while it is read
+};
+
+// BAD_INPUT: it cannot be read, is not text, or says nothing about a training run.
+enum status log_read(struct log *log, const char *path, struct arena *arena, struct error *err);
+
+// What a model has that the log did not state: what else follows then.
+void log_take_layers(struct log *log, int64_t layers);
+
+static inline bool told(const struct log *l, enum told what) { return l->told[what].by != BY_NONE; }
+// 0: not stated.
+int64_t told_count(const struct log *l, enum told what);
+
+#endif

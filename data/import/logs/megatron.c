@@ -1,0 +1,142 @@
+// Megatron-LM's log, and those of what is built on it: arguments, iteration lines, parameters.
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/import/logs/internal.h"
+
+// ---- "  hidden_size ..................................... 9216"
+
+static void begin_dump(struct log *l)
+{
+    l->reader->in_dump = true;
+    for (int i = 0; i < MEASURED_COUNT; i++) l->series[i].count = 0, l->series[i].seen = 0;
+}
+
+// A key, at least three dots (or what is left of them behind a long key), a value.
+static bool read_argument(struct log *l, const char *line)
+{
+    const char *key = line + strspn(line, " |"), *dots = key, *value;
+    while (isalnum((unsigned char)*dots) || *dots == '_') dots++;
+    size_t length = (size_t)(dots - key);
+    if (!length || length >= TOLD_KEY + 16 || *dots != ' ') return false;
+    dots += strspn(dots, " ");
+    size_t dotted = strspn(dots, ".");
+    if (dotted < 2 && !l->reader->in_dump) return false;
+    value = dots + (dotted > 1 ? dotted : 0);
+    value += strspn(value, " ");
+    size_t value_length = strlen(value);
+    while (value_length && isspace((unsigned char)value[value_length - 1])) value_length--;
+    enum told_by by = BY_PROGRAM;
+    if (!strncmp(key, "batch_size ", 11)) key = "micro_batch_size", length = 16; // of 2020
+    log_setting(l, by, key, length, value, value_length);
+    return true;
+}
+
+// ---- iteration lines
+
+static void read_batch(struct log *l, const char *line)
+{
+    double batch;
+    if (!number_after(line, "global batch size:", &batch, NULL) || !(batch >= 1) || batch > 1e9)
+        return;
+    if (l->batch &&
+        l->batch != (int64_t)batch) // it is being raised: what was before is another run's
+        for (int i = 0; i < MEASURED_COUNT; i++) l->series[i].count = 0, l->series[i].seen = 0;
+    l->batch = (int64_t)batch;
+    tell_count(l, TOLD_GLOBAL_BATCH, BY_PROGRAM, "global batch size", l->batch);
+}
+
+static void read_rates(struct log *l, const char *line, int64_t step)
+{
+    static const struct {
+        const char *before;
+        enum measured what;
+    } rates[] = {{"throughput per GPU (TFLOP/s/GPU):", MEASURED_TFLOPS},
+                 {"TFLOPs:", MEASURED_TFLOPS},
+                 {"approx flops per GPU:", MEASURED_TFLOPS},
+                 {"tokens per gpu per second (tgs):", MEASURED_TOKENS},
+                 {"tokens per gpu per second(tgs):", MEASURED_TOKENS},
+                 {"tokens per GPU (tokens/s/GPU):", MEASURED_TOKENS},
+                 {"samples per second:", MEASURED_SAMPLES}};
+    double value;
+    for (size_t i = 0; i < ARRAY_LENGTH(rates); i++)
+        if (number_after(line, rates[i].before, &value, NULL))
+            measure(l, rates[i].what, step, value);
+    if (number_after(line, "actual seqlen:", &value, NULL))
+        tell_count(l, TOLD_SEQ, BY_PROGRAM, "actual seqlen", (int64_t)value);
+    if (number_after(line, "number of skipped iterations:", &value, NULL))
+        l->skipped += (int64_t)value;
+}
+
+static bool read_iteration(struct log *l, const char *line)
+{
+    double step, time;
+    const char *after = NULL, *ms = strstr(line, "elapsed time per iteration (ms)"),
+               *s = strstr(line, "elapsed time per iteration (s)");
+    if ((!ms && !s) || !number_after(line, "iteration", &step, &after)) return false;
+    if (!number_at((ms ? ms + 31 : s + 30), &time, NULL)) return true;
+    read_batch(l, line);
+    measure(l, MEASURED_ITERATION_S, (int64_t)step, ms ? time / 1000 : time);
+    read_rates(l, line, (int64_t)step);
+    log_memory(l, line);
+    l->seen[strstr(line, "samples per second:") || strstr(line, "approx flops")
+                ? LOG_MEGATRON_DEEPSPEED
+                : LOG_MEGATRON]++;
+    return true;
+}
+
+// ---- the rest
+
+static void read_world(struct log *l, const char *line)
+{
+    static const struct {
+        const char *before;
+        enum told told;
+    } degrees[] = {
+        {"using world size:", TOLD_NUM_GPUS},     {"context-parallel size:", TOLD_CP},
+        {"tensor-model-parallel size:", TOLD_TP}, {" pipeline-model-parallel size:", TOLD_PP},
+        {"data-parallel size:", TOLD_DP},         {"data-parallel-size:", TOLD_DP},
+        {" model-parallel size:", TOLD_TP}};
+    double value;
+    for (size_t i = 0; i < ARRAY_LENGTH(degrees); i++)
+        if (number_after(line, degrees[i].before, &value, NULL) && value >= 1)
+            tell_count(l, degrees[i].told, BY_PROGRAM, "the line of the world size",
+                       (int64_t)value);
+    l->seen[LOG_MEGATRON]++;
+}
+
+static void read_parameters(struct log *l, const char *line)
+{
+    double count;
+    const char *at = strstr(line, "model parallel rank");
+    if (at && (at = strchr(at, ':')) && number_at(at + 1, &count, NULL) && count >= 1e3)
+        l->rank_parameters = (int64_t)count > l->rank_parameters ? (int64_t)count
+                                                                 : l->rank_parameters;
+    if (number_after(line, "Total number of parameters in billions:", &count, NULL))
+        l->parameters = (int64_t)(count * 1e9);
+}
+
+void log_megatron(struct log *l, const char *line)
+{
+    double from, to;
+    const char *after;
+    if (read_iteration(l, line)) return;
+    if (strstr(line, "- arguments -") || strstr(line, " arguments ---")) {
+        if (!strstr(line, "end of")) begin_dump(l);
+        else l->reader->in_dump = false, l->dumped = true;
+        l->seen[LOG_MEGATRON] += 5;
+        return;
+    }
+    if (strstr(line, "end of arguments")) l->reader->in_dump = false, l->dumped = true;
+    if (strstr(line, "using torch.") && strstr(line, "for parameters"))
+        log_setting(l, BY_PROGRAM, "params_dtype", 12, line + 6, 14);
+    if (strstr(line, "using world size:")) read_world(l, line);
+    else if (strstr(line, "parameters")) read_parameters(l, line);
+    else if (strstr(line, "padded vocab (size:")) {
+        if (number_after(line, "padded vocab (size:", &from, &after) &&
+            number_after(after, "new size:", &to, NULL))
+            tell_count(l, TOLD_VOCAB, BY_PROGRAM, "padded vocab", (int64_t)to);
+    } else if (read_argument(l, line)) return;
+    else if (l->reader->in_dump && *line && line[0] != ' ') l->reader->in_dump = false;
+}

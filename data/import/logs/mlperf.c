@@ -1,0 +1,126 @@
+// MLPerf's results: ":::MLLOG {...}" lines, and the exports of its config_*.sh.
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/import/logs/internal.h"
+
+// ---- "export TENSOR_MODEL_PARALLEL=8"; "# config_DGXH100_64x8x288xtp8pp8cp2.sh"
+
+static bool read_export(struct log *l, const char *line)
+{
+    const char *key = strstr(line, "export ");
+    if (!key || (key != line && key[-1] != ' ' && key[-1] != ':')) return false;
+    key += 7;
+    size_t length = strcspn(key, "= ");
+    if (key[length] != '=') return true;
+    const char *value = key + length + 1, *end, *inside;
+    size_t value_length = strcspn(value, "#");
+    while (value_length && isspace((unsigned char)value[value_length - 1])) value_length--;
+    end = value + value_length;
+    inside = memchr(value, '{', value_length);
+    if (inside) { // "${MINIBS:=128}"
+        const char *from = strstr(inside, ":=");
+        if (!from) from = strstr(inside, ":-");
+        if (!from || from > end) return true;
+        value = from + 2;
+        value_length = strcspn(value, "}\"");
+    }
+    if (*value == '$') return true;
+    log_setting(l, BY_SETTING, key, length, value, value_length);
+    return true;
+}
+
+static bool read_config_name(struct log *l, const char *line)
+{
+    const char *at = strstr(line, "config_");
+    if (!at || line[0] != '#') return false;
+    double nodes, gpus;
+    const char *after, *size = strchr(at + 7, '_');
+    log_names(l, at);
+    if (size && number_at(size + 1, &nodes, &after) && *after == 'x' &&
+        number_at(after + 1, &gpus, NULL) && nodes >= 1 && gpus >= 1 && gpus <= 72) {
+        tell_count(l, TOLD_NODES, BY_WORDS, "the configuration's name", (int64_t)nodes);
+        tell_count(l, TOLD_GPUS_PER_NODE, BY_WORDS, "the configuration's name", (int64_t)gpus);
+    }
+    return true;
+}
+
+// ---- the log
+
+// The value of a key of one line of JSON, without its quotes; false: it has none.
+static bool value_of(const char *line, const char *key, const char **value, size_t *length)
+{
+    char quoted[TOLD_KEY + 8];
+    snprintf(quoted, sizeof quoted, "\"%s\":", key);
+    const char *at = strstr(line, quoted);
+    if (!at) return false;
+    at += strlen(quoted), at += strspn(at, " ");
+    *length = *at == '"' ? strcspn(at + 1, "\"") : strcspn(at, ",}");
+    *value = at + (*at == '"');
+    return true;
+}
+
+static void read_told(struct log *l, const char *key, size_t key_length, const char *value,
+                      size_t length)
+{
+    static const struct {
+        const char *key, *setting;
+    } known[] = {{"global_batch_size", "global_batch_size"},
+                 {"max_sequence_length", "seq_length"},
+                 {"gradient_accumulation_steps", "gradient_accumulation_steps"},
+                 {"lora_rank", "lora_rank"}};
+    for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
+        if (strlen(known[i].key) == key_length && !strncmp(key, known[i].key, key_length))
+            log_setting(l, BY_PROGRAM, known[i].setting, strlen(known[i].setting), value, length);
+    if (key_length == 19 && !strncmp(key, "submission_platform", 19)) {
+        double nodes;
+        if (number_at(value, &nodes, NULL) && nodes >= 1 && nodes < 1e5)
+            tell_count(l, TOLD_NODES, BY_PROGRAM, "submission_platform", (int64_t)nodes);
+    }
+}
+
+// Training between evaluations. Its amount is stated at the start (of tokens), or follows from the
+// counts at the next start.
+static void read_block(struct log *l, const char *line, bool begins)
+{
+    struct log_reader *r = l->reader;
+    double ms, count, epochs;
+    if (!number_after(line, "\"time_ms\":", &ms, NULL)) return;
+    bool samples = number_after(line, "\"samples_count\":", &count, NULL),
+         tokens = number_after(line, "\"epoch_count\":", &epochs, NULL) && epochs > 1;
+    if (!begins) {
+        r->block_ms = r->block_from_ms > 0 ? ms - r->block_from_ms : 0;
+        if (tokens && r->block_ms > 0)
+            l->block_s += r->block_ms / 1000, l->block_samples += epochs,
+                r->samples_are_tokens = true;
+        return;
+    }
+    if (samples && r->block_ms > 0 && count > r->block_from_samples)
+        l->block_s += r->block_ms / 1000, l->block_samples += count - r->block_from_samples;
+    r->block_from_ms = ms, r->block_ms = 0;
+    if (samples) r->block_from_samples = count;
+}
+
+static void read_mllog(struct log *l, const char *line)
+{
+    const char *key, *value;
+    size_t key_length, length;
+    double number, step = 0;
+    l->seen[LOG_MLPERF] += 5;
+    if (!value_of(line, "key", &key, &key_length) || !value_of(line, "value", &value, &length))
+        return;
+    read_told(l, key, key_length, value, length);
+    if (!strncmp(key, "block_start", key_length)) read_block(l, line, true);
+    if (!strncmp(key, "block_stop", key_length)) read_block(l, line, false);
+    number_after(line, "\"step\":", &step, NULL);
+    if (number_after(line, "\"train_step_time\":", &number, NULL))
+        measure(l, MEASURED_ITERATION_S, l->series[MEASURED_ITERATION_S].seen + 1, number);
+    if (!strncmp(key, "submission_", 11)) log_names(l, line);
+}
+
+void log_mlperf(struct log *l, const char *line)
+{
+    if (strstr(line, ":::MLLOG")) read_mllog(l, line);
+    else if (!read_export(l, line)) read_config_name(l, line);
+}

@@ -1,0 +1,175 @@
+// GPUs and models that a line names. Only those that are shipped; the more often named one counts.
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/import/logs/internal.h"
+
+// ---- GPUs
+
+static const struct {
+    const char *word, *gpu;
+} gpus[] = {
+    {"A100", "a100"},       {"A800", "a800"},       {"H100", "h100"},    {"H800", "h800"},
+    {"H200", "h200"},       {"H20", "h20"},         {"GB200", "gb200"},  {"GB300", "gb300"},
+    {"B200", "b200"},       {"B300", "b300"},       {"V100", "v100"},    {"MI300X", "mi300x"},
+    {"MI325X", "mi325x"},   {"MI355X", "mi355x"},   {"L40S", "l40s"},    {"L20", "l20"},
+    {"A40", "a40"},         {"A6000", "a6000"},     {"3090", "rtx3090"}, {"4090", "rtx4090"},
+    {"RTX3090", "rtx3090"}, {"RTX4090", "rtx4090"}, {"T4", "t4"},        {"GH200", "gh"}};
+
+// The word at s (letters and digits) is the GPU's, or ends with it behind a maker's word
+// ("DGXH100").
+static int gpu_at(const char *s, size_t length)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(gpus); i++) {
+        size_t n = strlen(gpus[i].word);
+        if (n == length && !strncasecmp(s, gpus[i].word, n)) return (int)i;
+        if (length == n + 3 && (!strncmp(s, "DGX", 3) || !strncmp(s, "HGX", 3)) &&
+            !strncasecmp(s + 3, gpus[i].word, n))
+            return (int)i;
+    }
+    return -1;
+}
+
+// "80GB", "80G" near the name.
+static int stated_gb(const char *line)
+{
+    static const int sizes[] = {80, 40, 32, 16, 24, 48, 96, 141, 180, 192};
+    for (const char *s = line; *s; s++) {
+        if (!isdigit((unsigned char)*s) || (s > line && isalnum((unsigned char)s[-1]))) continue;
+        int number = 0, digits = 0;
+        for (; isdigit((unsigned char)s[digits]) && digits < 4; digits++)
+            number = 10 * number + (s[digits] - '0');
+        const char *unit = s + digits;
+        unit += strspn(unit, " -");
+        bool gb = (*unit == 'G' || *unit == 'g') &&
+                  (strchr("Bb", unit[1]) || !isalnum((unsigned char)unit[1]));
+        for (size_t i = 0; gb && i < ARRAY_LENGTH(sizes); i++)
+            if (sizes[i] == number) return number;
+        s += digits - 1;
+    }
+    return 0;
+}
+
+static void find_gpu(struct log *l, const char *line)
+{
+    for (const char *s = line; *s;) {
+        if (!isalnum((unsigned char)*s)) {
+            s++;
+            continue;
+        }
+        const char *word = s;
+        while (isalnum((unsigned char)*s)) s++;
+        size_t length = (size_t)(s - word);
+        if (length < 2 || length > 9 ||
+            !isdigit((unsigned char)word[length - (length > 2 ? 2 : 1)]))
+            continue;
+        int found = gpu_at(word, length);
+        bool bare = found >= 0 && isdigit((unsigned char)*word); // "3090": of a card, not a number
+        if (found < 0 || (bare && !strstr(line, "RTX") && !find_in_any_case(line, "x3090") &&
+                          !find_in_any_case(line, "x4090") && !find_in_any_case(line, "geforce")))
+            continue;
+        int64_t most = 0;
+        for (size_t i = 0; i < ARRAY_LENGTH(gpus); i++)
+            if (l->reader->gpu_hits[i] > most) most = l->reader->gpu_hits[i];
+        if (++l->reader->gpu_hits[found] <= most) continue;
+        int gb = stated_gb(line);
+        char name[TOLD_KEY];
+        if (gb) snprintf(name, sizeof name, "%s-%dgb", gpus[found].gpu, gb);
+        else snprintf(name, sizeof name, "%s", gpus[found].gpu);
+        l->told[TOLD_GPU].by = BY_NONE;
+        tell(l, TOLD_GPU, BY_WORDS, "a line that names it", name, strlen(name));
+    }
+}
+
+// ---- models
+
+// Names without signs, as they are found in texts without signs; the longer before the shorter.
+static const struct {
+    const char *name, *shipped;
+} models[] = {{"llama31405b", "llama-3.1-405b"},
+              {"llama3405b", "llama-3.1-405b"},
+              {"llama3170b", "llama-3.1-70b"},
+              {"llama3370b", "llama-3.3-70b"},
+              {"llama370b", "llama-3.1-70b"},
+              {"llama318b", "llama-3.1-8b"},
+              {"llama38b", "llama-3.1-8b"},
+              {"llama323b", "llama-3.2-3b"},
+              {"llama321b", "llama-3.2-1b"},
+              {"llama270b", "llama-2-70b"},
+              {"llama213b", "llama-2-13b"},
+              {"llama27b", "llama-2-7b"},
+              {"llama13b", "llama-2-13b"},
+              {"llama7b", "llama-2-7b"},
+              {"llama4scout", "llama-4-scout"},
+              {"llama4maverick", "llama-4-maverick"},
+              {"mixtral8x22b", "mixtral-8x22b"},
+              {"mixtral8x7b", "mixtral-8x7b"},
+              {"mistral7b", "mistral-7b"},
+              {"qwen3235ba22b", "qwen3-235b-a22b"},
+              {"qwen330ba3b", "qwen3-30b-a3b"},
+              {"qwen332b", "qwen3-32b"},
+              {"qwen38b", "qwen3-8b"},
+              {"qwen2572b", "qwen2.5-72b"},
+              {"qwen257b", "qwen2.5-7b"},
+              {"deepseekv3", "deepseek-v3"},
+              {"deepseekv2lite", "deepseek-v2-lite"},
+              {"deepseekv2", "deepseek-v2"},
+              {"gptoss120b", "gpt-oss-120b"},
+              {"gptoss20b", "gpt-oss-20b"},
+              {"gpt3175b", "gpt3-175b"},
+              {"gemma29b", "gemma-2-9b"},
+              {"gemma227b", "gemma-2-27b"},
+              {"gptneox20b", "gpt-neox-20b"},
+              {"falcon40b", "falcon-40b"},
+              {"kimik2", "kimi-k2"},
+              {"opt66b", "opt-66b"},
+              {"gpt2xl", "gpt2-xl"}};
+
+// What a name begins with.
+static bool may_begin(const char *s)
+{
+    static const char *const stems[] = {"llama", "qwen",   "mixtral", "mistral", "deepseek", "gpt",
+                                        "gemma", "falcon", "kimi",    "opt-",    NULL};
+    for (int i = 0; stems[i]; i++)
+        if (!strncasecmp(s, stems[i], strlen(stems[i]))) return true;
+    return false;
+}
+
+static void find_model(struct log *l, const char *line)
+{
+    char bare[48];
+    for (const char *s = line; *s; s++) {
+        if (!strchr("lLqQmMdDgGfFkKoO", *s) || !may_begin(s)) continue;
+        size_t length = 0;
+        for (const char *c = s; *c && length + 1 < sizeof bare && c < s + 60; c++) {
+            if (isalnum((unsigned char)*c)) bare[length++] = (char)tolower((unsigned char)*c);
+            else if (!strchr("-_./ \"='[]", *c) && strncmp(c, "flavor", 6) != 0) break;
+        }
+        bare[length] = '\0';
+        char *flavor = strstr(bare, "flavor"); // name = "gpt_oss" flavor = "20b"
+        if (flavor) memmove(flavor, flavor + 6, strlen(flavor + 6) + 1);
+        for (size_t i = 0; i < ARRAY_LENGTH(models); i++) {
+            size_t n = strlen(models[i].name);
+            if (strncmp(bare, models[i].name, n) != 0 || isdigit((unsigned char)bare[n])) continue;
+            tell(l, TOLD_MODEL, BY_WORDS, "a line that names it", models[i].shipped,
+                 strlen(models[i].shipped));
+            return;
+        }
+        s += 3;
+    }
+}
+
+void log_names(struct log *l, const char *line)
+{
+    find_gpu(l, line);
+    if (!told(l, TOLD_MODEL)) find_model(l, line);
+    if (strstr(line, "submission_benchmark")) { // MLPerf's names of its own
+        if (strstr(line, "\"gpt3\""))
+            tell(l, TOLD_MODEL, BY_PROGRAM, "submission_benchmark", "gpt3-175b", 9);
+        if (strstr(line, "\"llama2_70b_lora\"")) {
+            tell(l, TOLD_MODEL, BY_PROGRAM, "submission_benchmark", "llama-2-70b", 11);
+            tell(l, TOLD_ADAPTERS, BY_PROGRAM, "submission_benchmark", "16", 2);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// Reads a log from beginning to end: each format's function sees each line.
+#include <ctype.h>
+#include <string.h>
+
+#include "data/import/logs/internal.h"
+
+// Lines of which thousands come, and which name nothing new: only the format's own function sees
+// them.
+static bool is_measured_line(const char *line)
+{
+    return strstr(line, "elapsed time per iteration") || strstr(line, "CurrSamplesPerSec=") ||
+           strstr(line, "train_step_timing") || strstr(line, "tps:") || strstr(line, ":::MLLOG") ||
+           strstr(line, "time (ms)");
+}
+
+static void read_line(struct log *l, const char *line)
+{
+    static void (*const formats[])(struct log *, const char *) = {
+        log_megatron, log_titan, log_deepspeed, log_nemo, log_mlperf, log_trainer};
+    bool plain = !is_measured_line(line);
+    if (plain) log_memory(l, line);
+    for (size_t i = 0; i < ARRAY_LENGTH(formats); i++) formats[i](l, line);
+    if (!plain || l->reader->in_dump) return;
+    log_names(l, line);
+    if (!strstr(line, "[config.py:") && strncmp(line, "export ", 7) != 0) log_settings(l, line);
+    log_words(l, line);
+}
+
+// Of what was seen most; where two share a line, the more special one.
+static enum log_format format_of(const struct log *l)
+{
+    enum log_format best = LOG_UNKNOWN;
+    for (int f = 1; f < LOG_FORMAT_COUNT; f++)
+        if (l->seen[f] && l->seen[f] >= l->seen[best]) best = (enum log_format)f;
+    if (l->seen[LOG_MLPERF]) best = LOG_MLPERF;
+    else if (l->seen[LOG_BRIDGE]) best = LOG_BRIDGE;
+    else if (best == LOG_DEEPSPEED && l->seen[LOG_MEGATRON_DEEPSPEED])
+        best = LOG_MEGATRON_DEEPSPEED;
+    else if (best == LOG_MEGATRON && l->seen[LOG_DEEPSPEED] && l->seen[LOG_MEGATRON_DEEPSPEED])
+        best = LOG_MEGATRON_DEEPSPEED;
+    else if (l->seen[LOG_LLAMA_FACTORY]) best = LOG_LLAMA_FACTORY;
+    return best;
+}
+
+// In words, of a post: a log has the error itself.
+enum { SHORT_POST = 200 };
+
+static bool says_something(struct log *l)
+{
+    for (int i = 0; i < MEASURED_COUNT; i++)
+        if (l->series[i].count) return true;
+    if (l->mentions_failure && l->lines < SHORT_POST) l->failure.out_of_memory = true;
+    if (l->failure.out_of_memory || l->average_s > 0 || l->block_s > 0 || l->dumped) return true;
+    return (told(l, TOLD_MODEL) || told(l, TOLD_LAYERS)) &&
+           (told(l, TOLD_MICRO_BATCH) || told(l, TOLD_GLOBAL_BATCH) || told(l, TOLD_TP) ||
+            told(l, TOLD_NUM_GPUS));
+}
+
+enum status log_read(struct log *l, const char *path, struct arena *arena, struct error *err)
+{
+    bool more = true;
+    *l = (struct log){.path = path, .arena = arena, .memory.rank = -1};
+    l->reader = TAKE(arena, 1, struct log_reader);
+    TRY(log_open(l->reader, path, arena, err));
+    for (;;) {
+        TRY(log_next(l, &more, err));
+        if (!more) break;
+        read_line(l, l->reader->line);
+    }
+    l->format = format_of(l);
+    if (!says_something(l))
+        return fail(err, BAD_INPUT,
+                    "%s: expected a training log (iteration lines, printed arguments, MLPerf or "
+                    "out-of-memory lines), found none in %lld lines",
+                    path, (long long)l->lines);
+    log_conclude(l);
+    return OK;
+}

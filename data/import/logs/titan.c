@@ -1,0 +1,96 @@
+// torchtitan's log: step lines, and what it says about model, device and mesh.
+#include <string.h>
+
+#include "data/import/logs/internal.h"
+
+static bool read_step(struct log *l, const char *line)
+{
+    double step, value, share;
+    const char *after;
+    if (!strstr(line, "loss:") || !number_after(line, "step:", &step, &after)) return false;
+    bool tps = number_after(after, "tps:", &value, NULL) ||
+               number_after(after, "wps:", &value, NULL);
+    if (!tps) return false;
+    measure(l, MEASURED_TOKENS, (int64_t)step, value);
+    if (number_after(after, "tflops:", &value, NULL))
+        measure(l, MEASURED_TFLOPS, (int64_t)step, value);
+    if (number_after(after, "mfu:", &value, NULL)) measure(l, MEASURED_MFU, (int64_t)step, value);
+    if (number_after(after, "memory:", &value, &after) && !strncmp(after, "GiB(", 4)) {
+        int64_t bytes = (int64_t)(value * 1073741824);
+        if (bytes > l->memory.reserved_bytes)
+            l->memory.reserved_bytes = bytes, l->memory.line = (int)l->lines;
+        if (number_at(after + 4, &share, NULL) && share > 1 && !l->memory.card_bytes)
+            l->memory.card_bytes = (int64_t)((double)bytes / share * 100);
+    }
+    l->seen[LOG_TORCHTITAN] += 3;
+    return true;
+}
+
+// "Building 2-D device mesh with ['dp_shard', 'tp'], [4, 2]"
+static void read_mesh(struct log *l, const char *line)
+{
+    static const struct {
+        const char *name;
+        enum told told;
+    } axes[] = {{"'tp'", TOLD_TP}, {"'pp'", TOLD_PP}, {"'cp'", TOLD_CP}, {"'ep'", TOLD_EP}};
+    const char *names = strstr(line, "mesh with [") + 10, *end = names ? strchr(names, ']') : NULL;
+    const char *sizes = end ? strchr(end, '[') : NULL;
+    int64_t all = 1;
+    double size;
+    if (!sizes) return;
+    for (const char *name = names + 1, *at = sizes + 1; name < end && number_at(at, &size, &at);) {
+        for (size_t i = 0; i < ARRAY_LENGTH(axes); i++)
+            if (!strncmp(name, axes[i].name, strlen(axes[i].name)))
+                tell_count(l, axes[i].told, BY_PROGRAM, "device mesh", (int64_t)size);
+        if (size >= 1 && size < 1e6 && all < 1000000) all *= (int64_t)size;
+        name = memchr(name, ',', (size_t)(end - name));
+        if (!name) break;
+        name += 1 + strspn(name + 1, " ");
+        at += strspn(at, ", ");
+    }
+    tell_count(l, TOLD_NUM_GPUS, BY_PROGRAM, "device mesh", all);
+}
+
+static void read_start(struct log *l, const char *line)
+{
+    static const struct {
+        const char *before;
+        enum told told;
+    } numbers[] = {{"local batch size", TOLD_MICRO_BATCH},
+                   {"global batch size", TOLD_GLOBAL_BATCH},
+                   {"sequence length", TOLD_SEQ}};
+    double value;
+    for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
+        if (number_after(line, numbers[i].before, &value, NULL) && value >= 1)
+            tell_count(l, numbers[i].told, BY_PROGRAM, numbers[i].before, (int64_t)value);
+}
+
+void log_titan(struct log *l, const char *line)
+{
+    double value;
+    const char *after;
+    if (read_step(l, line)) return;
+    if (strstr(line, "device mesh with [")) read_mesh(l, line);
+    else if (strstr(line, "Training starts at step")) read_start(l, line);
+    else if (strstr(line, "memory allocation retries")) {
+        const char *at = strstr(line, "WARNING - ");
+        if (at && number_at(at + 10, &value, NULL) && (int64_t)value > l->retries)
+            l->retries = (int64_t)value;
+    } else if (number_after(line, "Peak FLOPS used for computing MFU:", &value, NULL)) {
+        l->peak_flop = value;
+    } else if (strstr(line, "activation checkpointing to the model")) {
+        bool full = strstr(line, "full activation") != NULL, selective = strstr(line, "selective");
+        if (full || selective)
+            tell(l, TOLD_GRANULARITY, BY_PROGRAM, "activation checkpointing",
+                 full ? "full" : "selective", full ? 4 : 9);
+    } else if (strstr(line, "Compiling each") && strstr(line, "torch.compile")) {
+        tell(l, TOLD_COMPILED, BY_PROGRAM, "torch.compile", "1", 1);
+    } else if (strstr(line, "Float8") && strstr(line, "active")) {
+        tell(l, TOLD_FP8, BY_PROGRAM, "Float8 training", "hybrid", 6);
+    } else if (strstr(line, "total parameters") && number_after(line, "size:", &value, &after)) {
+        l->parameters = (int64_t)value;
+    } else if (number_after(line, "GPU capacity:", &value, NULL)) {
+        return;
+    }
+    if (strstr(line, "torchtitan") || strstr(line, "[titan]")) l->seen[LOG_TORCHTITAN]++;
+}

@@ -1,0 +1,174 @@
+// What was told and what was measured: kept in rooms of fixed size.
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/import/logs/internal.h"
+#include "data/numbers/intervals.h"
+
+const char *const log_format_names[] = {
+    "unknown",     "transformers",       "LLaMA-Factory", "DeepSpeed",       "torchtitan",
+    "Megatron-LM", "Megatron-DeepSpeed", "NeMo",          "Megatron-Bridge", "MLPerf (NeMo)"};
+
+const char *const told_names[] = {"num_gpus",
+                                  "gpus_per_node",
+                                  "layers",
+                                  "hidden",
+                                  "ffn",
+                                  "heads",
+                                  "kv_heads",
+                                  "head_width",
+                                  "vocab",
+                                  "positions",
+                                  "seq",
+                                  "experts",
+                                  "top_k",
+                                  "expert_ffn",
+                                  "shared_ffn",
+                                  "query_rank",
+                                  "kv_rank",
+                                  "rotary_width",
+                                  "value_width",
+                                  "tp",
+                                  "pp",
+                                  "cp",
+                                  "dp",
+                                  "ep",
+                                  "etp",
+                                  "vpp",
+                                  "micro_batch",
+                                  "global_batch",
+                                  "sp",
+                                  "zero",
+                                  "gated",
+                                  "rms_norm",
+                                  "tied",
+                                  "dropout",
+                                  "bias",
+                                  "gradient_bytes",
+                                  "adam",
+                                  "overlap",
+                                  "overlap_messages",
+                                  "overlap_tensor",
+                                  "fused_loss",
+                                  "compiled",
+                                  "flash",
+                                  "recompute",
+                                  "precision",
+                                  "split",
+                                  "model",
+                                  "gpu",
+                                  "nodes",
+                                  "accumulation",
+                                  "layers_of_stage",
+                                  "first_layers",
+                                  "last_layers",
+                                  "embedding_counts",
+                                  "head_counts",
+                                  "stages",
+                                  "fp8",
+                                  "granularity",
+                                  "method",
+                                  "recomputed_layers",
+                                  "modules",
+                                  "implementation",
+                                  "flash_switch",
+                                  "attention_backend",
+                                  "grouped_queries",
+                                  "offload",
+                                  "adapters",
+                                  "latent",
+                                  "tokenizer",
+                                  "position_type",
+                                  "most_positions",
+                                  "version"};
+
+void tell(struct log *l, enum told what, enum told_by by, const char *key, const char *text,
+          size_t length)
+{
+    struct told_value *to = &l->told[what];
+    if (to->by > by || !length) return;
+    if (to->by == by && by == BY_WORDS) return; // the first words count
+    if (length >= TOLD_TEXT) length = TOLD_TEXT - 1;
+    to->by = by, to->line = (int)l->lines;
+    for (size_t i = 0; i < length; i++)
+        to->text[i] = (char)(isprint((unsigned char)text[i]) ? text[i] : '?');
+    to->text[length] = '\0';
+    snprintf(to->key, sizeof to->key, "%s", key);
+}
+
+void tell_count(struct log *l, enum told what, enum told_by by, const char *key, int64_t value)
+{
+    char text[24];
+    int length = snprintf(text, sizeof text, "%lld", (long long)value);
+    tell(l, what, by, key, text, (size_t)length);
+}
+
+int64_t told_count(const struct log *l, enum told what)
+{
+    return told(l, what) ? strtoll(l->told[what].text, NULL, 10) : 0;
+}
+
+// ---- measured
+
+void measure(struct log *l, enum measured what, int64_t step, double value)
+{
+    struct log_series *s = &l->series[what];
+    if (!(value > 0) || !(value < 1e18)) return;
+    if (!s->seen++) s->line = (int)l->lines, s->stride = 1;
+    if (s->waits-- > 0) return;
+    if (s->count == SERIES_MOST) { // every other one, from the first on
+        for (int i = 0; i < SERIES_MOST / 2; i++) s->points[i] = s->points[2 * i];
+        s->count = SERIES_MOST / 2, s->stride *= 2;
+    }
+    s->points[s->count++] = (struct log_point){step, value};
+    s->waits = s->stride - 1;
+}
+
+static double median_of(const struct log_series *s, int from, int to, struct arena *arena)
+{
+    int count = to - from;
+    double *values = TAKE(arena, count, double);
+    for (int i = 0; i < count; i++) values[i] = s->points[from + i].value;
+    qsort(values, (size_t)count, sizeof *values, compare_numbers);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+// The first line, and what follows it, take 1 to 11 times the median: they are left out where the
+// half behind them is faster by more than this.
+static const double slower_at_first = 1.1;
+// A quantity that moves by more than this from its first to its last third is no single one.
+static const double moves_above = 1.25;
+
+// falls: a rate, of which slow lines are small.
+static bool is_slow(double value, double usual, bool falls)
+{
+    return falls ? value * slower_at_first < usual : value > usual * slower_at_first;
+}
+
+struct log_rate log_rate_of(const struct log_series *s, bool falls, struct arena *arena)
+{
+    struct log_rate r = {.count = 0};
+    if (!s->count) return r;
+    r.first = s->points[0].value;
+    int from = 0, last = s->count - 1;
+    double usual = median_of(s, s->count / 2, s->count, arena);
+    bool starts = s->points[0].step <= 2; // a log that goes on later has no slow first lines
+    if (s->count > 1 && (starts || is_slow(r.first, usual, falls))) from = 1;
+    while (from < last && from < s->count / 4 && is_slow(s->points[from].value, usual, falls))
+        from++;
+    r.only_first = starts && s->count - from < 2 && s->points[last].step <= 3;
+    r.dropped = from, r.count = s->count - from;
+    r.value = median_of(s, from, s->count, arena);
+    r.least = r.most = s->points[from].value;
+    for (int i = from; i < s->count; i++) {
+        r.least = fmin(r.least, s->points[i].value);
+        r.most = fmax(r.most, s->points[i].value);
+    }
+    int third = r.count < 6 ? 1 : r.count / 3;
+    r.early = median_of(s, from, from + third, arena);
+    r.late = median_of(s, s->count - third, s->count, arena);
+    r.moves = r.count > 2 && fmax(r.early, r.late) > moves_above * fmin(r.early, r.late);
+    return r;
+}

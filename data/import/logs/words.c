@@ -1,0 +1,199 @@
+// What prose and names of runs state in short words: "tp4_pp2", "TP1/PP1/CP1, DP16, GBS/MBS
+// 1024/1", "8xA100", "ZeRO-3", "batch size 8".
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/import/logs/internal.h"
+
+enum { SHORT_MOST = 32 };
+
+static const struct {
+    const char *word;
+    enum told told;
+    bool behind; // the number may be before the word as well: "2mbs"
+} shorts[] = {{"tp", TOLD_TP, false},           {"pp", TOLD_PP, false},
+              {"cp", TOLD_CP, false},           {"dp", TOLD_DP, false},
+              {"ep", TOLD_EP, false},           {"etp", TOLD_ETP, false},
+              {"vp", TOLD_VPP, false},          {"vpp", TOLD_VPP, false},
+              {"mbs", TOLD_MICRO_BATCH, true},  {"mb", TOLD_MICRO_BATCH, false},
+              {"gbs", TOLD_GLOBAL_BATCH, true}, {"gb", TOLD_GLOBAL_BATCH, false},
+              {"seq", TOLD_SEQ, false},         {"nl", TOLD_LAYERS, false},
+              {"hs", TOLD_HIDDEN, false},       {"stage", TOLD_ZERO, false},
+              {"nodes", TOLD_NODES, true}};
+
+struct short_words {
+    struct {
+        int row;
+        int64_t value;
+    } items[SHORT_MOST];
+    int count;
+};
+
+static bool at_border(const char *line, const char *s)
+{
+    return s == line || !isalnum((unsigned char)s[-1]);
+}
+
+// One word at s, "tp4", "TP=4" or "2mbs"; returns what is behind it.
+static const char *read_short(struct short_words *w, const char *line, const char *s)
+{
+    const char *end = s;
+    while (isalnum((unsigned char)*end)) end++;
+    size_t letters = 0, digits = 0;
+    bool first = isdigit((unsigned char)*s) != 0;
+    while (isdigit((unsigned char)s[digits])) digits++;
+    const char *word = s + (first ? digits : 0);
+    while (isalpha((unsigned char)word[letters])) letters++;
+    const char *number = first ? s : word + letters;
+    if (!first && word + letters == end && *end == '=' && isdigit((unsigned char)end[1])) {
+        number = end + 1, end = number;
+        while (isdigit((unsigned char)*end)) end++;
+        if (isalpha((unsigned char)*end)) return end;
+    }
+    size_t length = strspn(number, "0123456789");
+    if (!letters || !length || length > 7 || !at_border(line, s) || w->count == SHORT_MOST ||
+        (first ? word + letters : number + length) != end)
+        return end > s ? end : s + 1;
+    int64_t value = 0;
+    for (size_t i = 0; i < length; i++) value = 10 * value + (number[i] - '0');
+    for (size_t i = 0; i < ARRAY_LENGTH(shorts); i++)
+        if (strlen(shorts[i].word) == letters && !strncasecmp(word, shorts[i].word, letters) &&
+            (!first || shorts[i].behind)) {
+            w->items[w->count].row = (int)i;
+            w->items[w->count++].value = value;
+        }
+    return end;
+}
+
+// Two degrees in one line are no accident.
+static void read_shorts(struct log *l, const char *line)
+{
+    struct short_words w = {.count = 0};
+    int degrees = 0;
+    for (const char *s = line; *s;)
+        if (isalnum((unsigned char)*s)) s = read_short(&w, line, s);
+        else s++;
+    for (int i = 0; i < w.count; i++)
+        degrees += shorts[w.items[i].row].told >= TOLD_TP &&
+                   shorts[w.items[i].row].told <= TOLD_VPP;
+    for (const char *at = line; (at = strstr(at, "DP=")); at++)
+        if (at_border(line, at)) degrees++; // no other word is written so
+    for (int i = 0; degrees > 1 && i < w.count; i++)
+        if (w.items[i].value > 0 || shorts[w.items[i].row].told == TOLD_ZERO)
+            tell_count(l, shorts[w.items[i].row].told, BY_WORDS, "short words of a line",
+                       w.items[i].value);
+    double global, micro;
+    const char *after;
+    if (number_after(line, "GBS/MBS", &global, &after) && *after == '/' &&
+        number_at(after + 1, &micro, NULL)) {
+        tell_count(l, TOLD_GLOBAL_BATCH, BY_WORDS, "GBS/MBS", (int64_t)global);
+        tell_count(l, TOLD_MICRO_BATCH, BY_WORDS, "GBS/MBS", (int64_t)micro);
+    }
+    if (number_after(line, "-way gradient accumulation", &micro, NULL)) return;
+    const char *way = strstr(line, "-way gradient accumulation");
+    if (!way) way = strstr(line, " gradient-accumulation steps");
+    if (!way) return;
+    while (way > line && isdigit((unsigned char)way[-1])) way--;
+    if (number_at(way, &micro, NULL) && micro >= 1)
+        tell_count(l, TOLD_ACCUMULATION, BY_WORDS, "gradient accumulation", (int64_t)micro);
+}
+
+// "zero3", "zero stage2", "ZeRO-3", "ds_z3_config": the stage behind the word.
+static void read_zero(struct log *l, const char *line)
+{
+    static const char *const before[] = {"zero stage", "zero-stage", "zero_stage", "zero-",
+                                         "zero",       "ds_z",       "ds_stage",   NULL};
+    if (told(l, TOLD_ZERO) && l->told[TOLD_ZERO].by >= BY_WORDS) return;
+    for (int i = 0; before[i]; i++)
+        for (const char *at = line; (at = find_in_any_case(at, before[i])); at++) {
+            const char *digit = at + strlen(before[i]);
+            digit += strspn(digit, " =");
+            if (*digit < '0' || *digit > '3' || isalnum((unsigned char)digit[1])) continue;
+            if (at > line && isalnum((unsigned char)at[-1])) continue;
+            tell(l, TOLD_ZERO, BY_WORDS, "ZeRO's stage in words", digit, 1);
+            return;
+        }
+}
+
+// "8xA100", "A100 80G*8", "8 GPUs", "8-V100", "single A100": only where a GPU is named.
+static void read_gpus(struct log *l, const char *line)
+{
+    double count;
+    if (told(l, TOLD_NUM_GPUS)) return;
+    if (find_in_any_case(line, "single ") && strstr(line, "GPU")) {
+        tell_count(l, TOLD_NUM_GPUS, BY_WORDS, "a single GPU, in words", 1);
+        return;
+    }
+    for (const char *s = line; *s; s++) {
+        if (!isdigit((unsigned char)*s)) continue;
+        const char *begin = s;
+        if (!number_at(s, &count, &s)) continue;
+        const char *unit = s + strspn(s, " ");
+        bool many = count >= 1 && count <= 65536 &&
+                    (begin == line || !isalpha((unsigned char)begin[-1]));
+        bool named = !strncasecmp(unit, "gpus", 4) || !strncmp(unit, "GPUs", 4) ||
+                     !strncmp(unit, "\xe5\x8d\xa1", 3);
+        bool times = (*unit == 'x' || *unit == '*' || !strncmp(unit, "\xc3\x97", 2)) && unit[1] &&
+                     strchr("AHVBLMR34T ", unit[*unit == '\xc3' ? 2 : 1]) && told(l, TOLD_GPU);
+        bool behind = begin > line && begin[-1] == '*' && told(l, TOLD_GPU);
+        if (many && (named || times || behind) && l->told[TOLD_GPU].line == l->lines) {
+            tell_count(l, TOLD_NUM_GPUS, BY_WORDS, "a number of GPUs, in words", (int64_t)count);
+            return;
+        }
+        s--;
+    }
+}
+
+// "TPS ~6.5k; memory 40.15GiB-47.65GiB"
+static void read_titan_words(struct log *l, const char *line)
+{
+    const char *at = strstr(line, "TPS"), *after;
+    double value;
+    if (!at || l->series[MEASURED_TOKENS].seen) return;
+    at += 3 + strspn(at + 3, " ~:=");
+    if (!number_at(at, &value, &after)) return;
+    measure(l, MEASURED_TOKENS, 100, *after == 'k' || *after == 'K' ? 1000 * value : value);
+    for (at = line; (at = strstr(at, "GiB")); at++) {
+        const char *from = at;
+        while (from > line && strchr("0123456789.", from[-1])) from--;
+        if (number_at(from, &value, NULL) &&
+            (int64_t)(value * 1073741824) > l->memory.reserved_bytes)
+            l->memory.reserved_bytes = (int64_t)(value * 1073741824);
+    }
+}
+
+static void read_prose(struct log *l, const char *line)
+{
+    static const struct {
+        const char *before;
+        enum told told;
+    } numbers[] = {{"batch size =", TOLD_MICRO_BATCH},
+                   {"batch size=", TOLD_MICRO_BATCH},
+                   {"batch size ", TOLD_MICRO_BATCH},
+                   {"seq len is", TOLD_SEQ},
+                   {"seq len ", TOLD_SEQ},
+                   {"sequence length ", TOLD_SEQ}};
+    double value;
+    for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++) {
+        const char *at = strstr(line, numbers[i].before), *after;
+        if (at &&
+            isdigit(
+                (unsigned char)
+                    at[strlen(numbers[i].before) + strspn(at + strlen(numbers[i].before), " ")]) &&
+            number_at(at + strlen(numbers[i].before), &value, &after) && value >= 1 && value < 1e7)
+            tell_count(l, numbers[i].told, BY_WORDS, "in words", (int64_t)value);
+    }
+    read_titan_words(l, line);
+    if (strstr(line, "OOM") && !find_in_any_case(line, "no OOM")) l->mentions_failure = true;
+    if (strstr(line, "it ran") || strstr(line, "it runs") || strstr(line, "works"))
+        l->runs_elsewhere = true;
+}
+
+void log_words(struct log *l, const char *line)
+{
+    read_shorts(l, line);
+    read_zero(l, line);
+    read_gpus(l, line);
+    read_prose(l, line);
+}

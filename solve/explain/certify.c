@@ -1,0 +1,132 @@
+// The FLOP of a token certify a reading: a log's TFLOP/s x time x GPUs / tokens agree with the
+// model's own to three digits when model, sequence, batch and GPUs are read right. Programs count
+// in different ways: attention in full or its causal half, recomputation or not.
+#include <math.h>
+
+#include "data/inputs/figures.h"
+#include "data/inputs/model/size.h"
+#include "solve/explain/internal.h"
+
+// Three digits, of which the last is rounded in the log.
+static const double tolerance = 0.012;
+
+// Forward FLOP of all layers on one sequence; attention: all score cells.
+static void forward_of(const struct model *m, int64_t sequence, double *products, double *attention,
+                       double *blocks)
+{
+    *products = *attention = *blocks = 0;
+    for (int r = 0; r < m->run_count; r++) {
+        const struct layer_run *run = &m->runs[r];
+        struct layer_flop f = layer_flop_of(m, run, sequence);
+        bool block = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
+        *products += run->count * f.products, *attention += run->count * f.attention;
+        if (block) *blocks += run->count * (f.products + f.attention);
+    }
+}
+
+static void add_count(struct certificate *c, const char *name, double flop)
+{
+    if (flop > 0 && c->count < COUNTS_MOST) c->counts[c->count++] = (struct flop_count){name, flop};
+}
+
+// recomputes: the log does not state that nothing, or not everything, is recomputed.
+static void count_flop(struct certificate *c, const struct model *m, int64_t sequence,
+                       bool recomputes)
+{
+    double products, attention, blocks, tokens = (double)sequence;
+    const struct shape *s = &m->shape;
+    double layers = (double)m->layer_count - 2, h = (double)s->hidden;
+    forward_of(m, sequence, &products, &attention, &blocks);
+    add_count(c, "full attention", 3 * (products + attention) / tokens);
+    add_count(c, "causal attention", 3 * (products + attention / 2) / tokens);
+    if (recomputes)
+        add_count(c, "with recomputation", (3 * (products + attention) + blocks) / tokens);
+    // 72 B s l h^2 (1 + s/6h + V/12lh) and with recomputation 96 ... (1 + s/6h + V/16lh), of plain
+    // blocks whatever the model's are: arXiv 2104.04473, which older programs print.
+    double own = tokens / (6 * h), head = (double)s->vocabulary / (layers * h);
+    add_count(c, "formula of arXiv 2104.04473", 72 * layers * h * h * (1 + own + head / 12));
+    if (recomputes)
+        add_count(c, "formula of arXiv 2104.04473 with recomputation",
+                  96 * layers * h * h * (1 + own + head / 16));
+    add_count(c, "6 x parameters", 6 * (double)model_size_of(m).active);
+}
+
+static int nearest_of(const struct certificate *c)
+{
+    int best = -1;
+    for (int i = 0; i < c->count; i++) {
+        double off = fabs(c->counts[i].flop / c->by_log - 1);
+        if (off <= tolerance && (best < 0 || off < fabs(c->counts[best].flop / c->by_log - 1)))
+            best = i;
+    }
+    return best;
+}
+
+int64_t certify_sequence(const struct model *m, double flop_per_token)
+{
+    static const int64_t lengths[] = {512,   1024,  2048,  4096,   8192,
+                                      16384, 32768, 65536, 131072, 262144};
+    int64_t found = 0;
+    for (int way = 0; way < 2; way++) // in full first: a match there leaves no doubt
+        for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
+            double products, attention, blocks;
+            forward_of(m, lengths[i], &products, &attention, &blocks);
+            double flop = 3 * (products + attention / (1 + way)) / (double)lengths[i];
+            if (fabs(flop / flop_per_token - 1) > tolerance || found == lengths[i]) continue;
+            if (!found) found = lengths[i];
+        }
+    return found;
+}
+
+double explain_flop_of_log(const struct explained *x)
+{
+    const struct log *l = &x->log;
+    double rate = log_rate_of(&l->series[MEASURED_TFLOPS], true, x->arena).value * 1e12,
+           tokens = log_rate_of(&l->series[MEASURED_TOKENS], true, x->arena).value;
+    if (!(rate > 0)) return 0;
+    if (tokens > 0) return rate / tokens;
+    const struct run_row *r = &x->row;
+    if (!(x->measured_s > 0) || r->global_batch < 1 || r->seq < 1 || r->num_gpus < 1) return 0;
+    return rate * x->measured_s * (double)r->num_gpus / ((double)r->global_batch * (double)r->seq);
+}
+
+// Parameters of the fullest rank that the log counts, by the model: blocks divided by tensor ranks
+// but for norms and the biases behind sums, embedding or head on an end.
+static void certify_parameters(struct certificate *c, const struct explained *x)
+{
+    const struct log *l = &x->log;
+    const struct model *m = &x->problem.model;
+    const struct layout *lay = &x->problem.job.layout;
+    struct model_size size = model_size_of(m);
+    if (l->parameters) {
+        c->rank_parameters = (double)size.all;
+        c->parameters_agree = fabs((double)l->parameters / (double)size.all - 1) < 0.01;
+        return;
+    }
+    if (!l->rank_parameters || m->run_count != 3 || layout_stage_count(lay) != lay->pipeline)
+        return;
+    double vocabulary = (double)m->shape.vocabulary * (double)m->shape.hidden,
+           ends = vocabulary * (m->shape.tied_embeddings ? 1 : 2) +
+                  (double)m->shape.positions * (double)m->shape.hidden,
+           blocks = ((double)size.all - ends) / lay->pipeline / lay->tensor,
+           end = blocks +
+                 (vocabulary + (double)m->shape.positions * (double)m->shape.hidden * lay->tensor) /
+                     lay->tensor;
+    double middle_off = fabs((double)l->rank_parameters / blocks - 1),
+           end_off = fabs((double)l->rank_parameters / end - 1);
+    c->rank_parameters = middle_off < end_off ? blocks : end;
+    c->parameters_agree = fmin(middle_off, end_off) < 0.005;
+}
+
+void explain_certify(struct explained *x)
+{
+    struct certificate *c = &x->certificate;
+    c->found = -1;
+    if (*x->own.reason) return;
+    c->by_log = explain_flop_of_log(x);
+    certify_parameters(c, x);
+    if (!(c->by_log > 0)) return;
+    count_flop(c, &x->problem.model, x->problem.job.sequence,
+               !told(&x->log, TOLD_RECOMPUTE) || x->row.recompute >= RECOMPUTE_FULL);
+    c->found = nearest_of(c);
+}

@@ -1,0 +1,20 @@
+// Shared by the files of this folder.
+#ifndef PLUMBLINE_SOLVE_EXPLAIN_INTERNAL_H
+#define PLUMBLINE_SOLVE_EXPLAIN_INTERNAL_H
+
+#include "solve/explain/explain.h"
+
+void explain_assume(struct explained *x, const char *column, const char *value, const char *why);
+// assemble.c: x->row and x->own; measured.c: what was measured.
+enum status explain_assemble(struct explained *x, struct error *err);
+void explain_measured(struct explained *x);
+void explain_certify(struct explained *x);
+// A sequence for which the model's FLOP of a token are the log's; 0: not exactly one.
+int64_t certify_sequence(const struct model *m, double flop_per_token);
+double explain_flop_of_log(const struct explained *x); // of a token; 0: not stated
+void explain_judge(struct explained *x);
+void explain_changes(struct explained *x);
+// Predicts a row without ranges; false: it cannot be, or refused.
+bool explain_try(struct explained *x, const struct run_row *row, struct prediction *to);
+
+#endif

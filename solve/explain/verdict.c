@@ -1,0 +1,276 @@
+// What most probably explains the difference between predicted and measured; where no model does, a
+// class. Plain causes that the log itself states come first.
+#include <math.h>
+#include <string.h>
+
+#include "solve/explain/internal.h"
+
+const char *const verdict_names[] = {
+    "agrees",         "not predicted",   "not measured",      "out of memory",
+    "warm-up only",   "not stationary",  "allocator retries", "the host's floor",
+    "a slow network", "unstated values", "not read",          "not explained"};
+
+int64_t explained_allocated(const struct prediction *p)
+{
+    return memory_total(&p->memory) - p->outside_bytes;
+}
+
+static enum verdict conclude(struct explained *x, enum verdict verdict, const char *why)
+{
+    x->why = why;
+    return verdict;
+}
+
+// A difference that no one would ask about, where the costs state no interval.
+static const double near = 0.1;
+
+static bool is_inside(const struct explained *x, double seconds)
+{
+    const struct prediction *p = &x->own;
+    double low = (double)p->low_ns * 1e-9, high = (double)p->high_ns * 1e-9,
+           time = (double)p->iteration_ns * 1e-9;
+    if (p->high_ns && seconds >= low && seconds <= high) return true;
+    return fabs(seconds / time - 1) <= near;
+}
+
+// ---- the host: launching the kernels of a layer takes it some time, whatever they do
+
+enum { FLOOR_LEAST_US = 1500, FLOOR_MOST_US = 12000 };
+
+// The host launches for one rank: its layers, of each micro-batch, forward and backward.
+static double host_us(const struct explained *x)
+{
+    const struct layout *l = &x->problem.job.layout;
+    double layers = (double)(x->problem.model.layer_count - 2) / l->pipeline,
+           passes = layers * x->own.micro_batches;
+    return passes > 0 ? x->measured_s * 1e6 / passes : 0;
+}
+
+static bool is_host(const struct explained *x)
+{
+    double us = host_us(x),
+           kernels = (double)(x->own.block_forward_ns + x->own.block_backward_ns) * 1e-3;
+    return us >= FLOOR_LEAST_US && us <= FLOOR_MOST_US && kernels < 0.6 * us;
+}
+
+// ---- the network: by what it would have to be slower
+
+static bool leaves_nodes(const struct explained *x)
+{
+    const struct node_group *g = &x->problem.cluster.groups[0];
+    return x->own.gpus > g->gpus_per_node;
+}
+
+static double time_with_network(struct explained *x, double share)
+{
+    struct problem changed = x->problem;
+    struct node_group group = x->problem.cluster.groups[0];
+    struct prediction p;
+    group.nics = TAKE_COPY(x->arena, group.nics, group.nic_count);
+    for (int i = 0; i < group.nic_count; i++) group.nics[i].link.bytes_per_s *= share;
+    changed.cluster.groups = &group, changed.cluster.group_count = 1;
+    predictor_ask_ranges(x->predictor, false);
+    predict_problem(x->predictor, &changed, &x->placement, &p);
+    return *p.reason ? 0 : (double)p.iteration_ns * 1e-9;
+}
+
+// The share of the network's rate with which the time is the measured one; 0: none.
+static double network_share(struct explained *x)
+{
+    double low = 0.01, high = 1;
+    if (!leaves_nodes(x) || time_with_network(x, low) < x->measured_s) return 0;
+    for (int turn = 0; turn < 30; turn++) {
+        double middle = sqrt(low * high);
+        *(time_with_network(x, middle) > x->measured_s ? &low : &high) = middle;
+    }
+    return sqrt(low * high);
+}
+
+static double node_rate(const struct explained *x)
+{
+    const struct node_group *g = &x->problem.cluster.groups[0];
+    double rate = 0;
+    for (int i = 0; i < g->nic_count; i++) rate += g->nics[i].count * g->nics[i].link.bytes_per_s;
+    return rate;
+}
+
+// ---- values that are not stated
+
+static const struct {
+    const char *column, *value, *words;
+} open_values[] = {{"recompute", "full", "full recomputation"},
+                   {"recompute", "selective", "selective recomputation"},
+                   {"recompute", "none", "no recomputation"},
+                   {"flash", "te", "fused attention"},
+                   {"flash", "0", "unfused attention"},
+                   {"zero", "1", "ZeRO 1"},
+                   {"zero", "2", "ZeRO 2"},
+                   {"zero", "3", "ZeRO 3"},
+                   {"sp", "1", "sequence parallelism"},
+                   {"fused_loss", "1", "a fused loss"},
+                   {"gradient_bytes", "2", "gradients of 2 bytes"},
+                   {"overlap", "1", "overlapped gradient sync"},
+                   {"overlap", "0", "exposed gradient sync"},
+                   {"overlap_tensor", "1", "overlapped tensor collectives"},
+                   {"precision", "fp8", "fp8"},
+                   {"micro_batch", "2", "a micro-batch of 2"},
+                   {"micro_batch", "4", "a micro-batch of 4"},
+                   {"micro_batch", "8", "a micro-batch of 8"}};
+
+static bool is_told(const struct explained *x, const char *column)
+{
+    for (int i = 0; i < TOLD_COLUMNS; i++)
+        if (!strcmp(told_names[i], column)) return told(&x->log, (enum told)i);
+    return false;
+}
+
+// Whether the run's own facts are met: it fitted, with the time that it took.
+static bool resolves(const struct explained *x, const struct prediction *p)
+{
+    double time = (double)p->iteration_ns * 1e-9;
+    bool fits = p->device_bytes <= p->capacity_bytes;
+    if (x->ran_too_full && !fits) return false;
+    return x->measured_s > 0 ? fabs(time / x->measured_s - 1) <= near : fits;
+}
+
+// Each value that the log leaves open, alone; if none is enough, two together.
+static void find_alternatives(struct explained *x)
+{
+    enum { COUNT = ARRAY_LENGTH(open_values) };
+    struct prediction p;
+    for (int i = 0; i < COUNT && x->alternative_count < 2; i++) {
+        struct run_row row = x->row;
+        struct error err = {OK, ""};
+        const char *set =
+            arena_print(x->arena, "%s=%s", open_values[i].column, open_values[i].value);
+        if (is_told(x, open_values[i].column) ||
+            row_set_columns(&row, "", set, x->arena, &err) != OK || !explain_try(x, &row, &p) ||
+            !resolves(x, &p))
+            continue;
+        x->alternatives[x->alternative_count++] =
+            (struct assumed){open_values[i].column, open_values[i].value, open_values[i].words};
+    }
+    for (int i = 0; i < COUNT && !x->alternative_count; i++)
+        for (int k = i + 1; k < COUNT && !x->alternative_count; k++) {
+            struct run_row row = x->row;
+            struct error err = {OK, ""};
+            const char *set = arena_print(x->arena, "%s=%s,%s=%s", open_values[i].column,
+                                          open_values[i].value, open_values[k].column,
+                                          open_values[k].value);
+            if (!strcmp(open_values[i].column, open_values[k].column) ||
+                is_told(x, open_values[i].column) || is_told(x, open_values[k].column) ||
+                row_set_columns(&row, "", set, x->arena, &err) != OK || !explain_try(x, &row, &p) ||
+                !resolves(x, &p))
+                continue;
+            x->alternatives[x->alternative_count++] =
+                (struct assumed){open_values[i].column, open_values[i].value, open_values[i].words};
+            x->alternatives[x->alternative_count++] =
+                (struct assumed){open_values[k].column, open_values[k].value, open_values[k].words};
+        }
+}
+
+// ---- the difference
+
+static enum verdict explain_slow(struct explained *x)
+{
+    double share;
+    if (is_host(x)) {
+        return conclude(
+            x, VERDICT_HOST,
+            arena_print(x->arena,
+                        "%.1f ms for each layer and micro-batch, of which kernels need %.1f: "
+                        "the host launches no faster; larger micro-batches, fewer tensor "
+                        "ranks or CUDA graphs help",
+                        host_us(x) / 1000,
+                        (double)(x->own.block_forward_ns + x->own.block_backward_ns) * 1e-6));
+    }
+    find_alternatives(x);
+    if (x->alternative_count) return conclude(x, VERDICT_UNSTATED, "");
+    share = network_share(x);
+    if (share > 0.02 && share < 0.97)
+        return conclude(x, VERDICT_NETWORK,
+                        arena_print(x->arena,
+                                    "a network that behaves as at %.1f GB/s of a node (of %.0f) "
+                                    "would take this long",
+                                    share * node_rate(x) / 1e9, node_rate(x) / 1e9));
+    return conclude(
+        x, VERDICT_NOT_EXPLAINED,
+        "slower than predicted, and no value that the log leaves open, nor the network, "
+        "makes up for it");
+}
+
+static enum verdict explain_fast(struct explained *x)
+{
+    find_alternatives(x);
+    if (x->alternative_count) return conclude(x, VERDICT_UNSTATED, "");
+    return conclude(x, VERDICT_NOT_EXPLAINED,
+                    "faster than predicted, and no value that the log leaves open makes up for it");
+}
+
+static enum verdict explain_failure(struct explained *x)
+{
+    const struct log_failure *f = &x->log.failure;
+    const char *where = *f->where ? arena_print(x->arena, " in %s", f->where) : "";
+    if (*x->own.reason)
+        return conclude(x, VERDICT_OUT_OF_MEMORY,
+                        arena_print(x->arena,
+                                    "it ran out of memory%s; what is missing to predict "
+                                    "it is above",
+                                    where));
+    bool fits = x->own.device_bytes <= x->own.limit_bytes;
+    return conclude(x, VERDICT_OUT_OF_MEMORY,
+                    arena_print(x->arena,
+                                "it ran out of memory%s, and is predicted %s: %.1f GB of a card "
+                                "of %.1f",
+                                where, fits ? "to fit" : "not to fit",
+                                (double)x->own.device_bytes / 1e9,
+                                (double)x->own.capacity_bytes / 1e9));
+}
+
+static bool is_refused(const struct explained *x)
+{
+    const struct certificate *c = &x->certificate;
+    return c->by_log > 0 && c->found < 0;
+}
+
+static enum verdict judge(struct explained *x)
+{
+    const struct log *l = &x->log;
+    bool predicted = !*x->own.reason;
+    if (l->failure.out_of_memory) return explain_failure(x);
+    if (x->rate.only_first)
+        return conclude(x, VERDICT_WARM_UP,
+                        "only the first iterations are in the log, which take several times the "
+                        "usual time");
+    if (x->rate.moves)
+        return conclude(x, VERDICT_NOT_STATIONARY,
+                        arena_print(x->arena,
+                                    "from its first to its last third it moves from %.4g to %.4g: "
+                                    "no cost model explains a run that changes",
+                                    x->rate.early, x->rate.late));
+    if (l->retries)
+        return conclude(x, VERDICT_RETRIES,
+                        arena_print(x->arena,
+                                    "%lld retries of the allocator, each of which synchronises the "
+                                    "device: less memory (a smaller micro-batch, recomputation, "
+                                    "expandable segments) ends them",
+                                    (long long)l->retries));
+    if (!predicted) return conclude(x, VERDICT_NOT_PREDICTED, x->own.reason);
+    x->ran_too_full = x->own.device_bytes > x->own.capacity_bytes;
+    if (!(x->measured_s > 0) && !x->ran_too_full)
+        return conclude(x, VERDICT_NOT_MEASURED, "the log states no time or rate");
+    if (is_refused(x))
+        return conclude(x, VERDICT_NOT_READ,
+                        "the log's FLOP of a token are not the model's by any known count: model, "
+                        "sequence, batch or GPUs are not as read");
+    if (x->ran_too_full) {
+        find_alternatives(x);
+        if (x->alternative_count) return conclude(x, VERDICT_UNSTATED, "");
+    }
+    if (!(x->measured_s > 0))
+        return conclude(x, VERDICT_NOT_EXPLAINED, "it ran, and should not fit");
+    if (is_inside(x, x->measured_s)) return conclude(x, VERDICT_AGREES, "");
+    return (x->measured_s * 1e9 > (double)x->own.iteration_ns ? explain_slow : explain_fast)(x);
+}
+
+void explain_judge(struct explained *x) { x->verdict = judge(x); }

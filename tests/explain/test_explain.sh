@@ -1,0 +1,105 @@
+#!/bin/sh
+# `plumbline explain` on small logs of each program: what is read, from which line; what the FLOP of
+# a token certify or refuse; the class of what is no healthy run; one line and exit 2 for the rest.
+name=test_explain
+. tests/script.sh
+cp "$root"/tests/explain/logs/* .
+
+# reads LOG KEY=VALUE ...: what is stated, and measured, in the answer as JSON
+reads() {
+    "$plumbline" explain "$1" --json > out 2> err || complain "explain $1"
+    python3 - "$@" << 'END' || complain "$1: not as read"
+import json, sys
+answer = json.load(open("out"))
+said = {key: told["value"] for key, told in answer["stated"].items()}
+said.update({key: value for key, value in answer["measured"].items()})
+said["verdict"] = answer["verdict"]
+said["reading"] = answer["reading"]["outcome"]
+for word in sys.argv[2:]:
+    key, value = word.split("=")
+    found = said.get(key)
+    near = isinstance(found, float) and abs(found / float(value) - 1) < 1e-3
+    if value == "-":
+        assert found is None, word + ": found " + str(found)
+    else:
+        assert near or str(found) == value, word + ": found " + str(found)
+END
+}
+
+# ---- Megatron-LM: its arguments, and iteration lines in milliseconds
+reads megatron.log num_gpus=8 layers=32 hidden=4096 ffn=11008 heads=32 kv_heads=- \
+    vocab=32256 seq=4096 tp=4 pp=2 cp=1 dp=1 micro_batch=1 global_batch=128 \
+    sp=1 zero=1 gated=1 rms_norm=1 tied=0 \
+    bias=0 dropout=0 overlap=1 overlap_messages=0 overlap_tensor=0 flash=te recompute=none \
+    precision=bf16 \
+    gradient_bytes=4 adam=1 positions=0 gpu=h100-80gb iteration_s=7.004 rank=4 left_out=1 \
+    allocated_bytes=31982092288 reserved_bytes=33554432000 reading=certified
+grep -q 'secret' out && complain "names of hosts and users are echoed"
+
+# the same behind what launchers put before each line, in colours, and with line ends of two systems
+sed 's/^/ 0: /' megatron.log > srun.log
+sed 's/^/[1,0]<stdout>:/' megatron.log > mpirun.log
+sed 's/^/[pod\/train-0\/main] /' megatron.log > kubectl.log
+awk '{ printf "\033[36m[default0]:%s\033[0m\r\n", $0 }' megatron.log > torchrun.log
+for launcher in srun mpirun kubectl torchrun; do
+    reads $launcher.log num_gpus=8 layers=32 tp=4 pp=2 global_batch=128 precision=bf16 \
+        iteration_s=7.004 allocated_bytes=31982092288 reading=certified
+done
+# in seconds, and with the mean behind the value
+sed 's/iteration (ms): 70\(.*\)\.0 | thr/iteration (s): 7.0\1\/7.1 | thr/' megatron.log \
+    > seconds.log
+reads seconds.log iteration_s=7.004 reading=certified
+
+# ---- a reading that cannot be right, with the model's own counts
+sed 's/  num_layers \(.*\) 32/  num_layers \1 24/' megatron.log > wrong.log
+reads wrong.log layers=24 reading=refused "verdict=not read"
+
+# ---- classes
+grep -v 'iteration [3-6]/' megatron.log > warm.log
+reads warm.log "verdict=warm-up only"
+awk '/ iteration / { n++; sub(/\(ms\): [0-9.]*/, "(ms): " 7000 * n) } { print }' megatron.log \
+    > moves.log
+reads moves.log "verdict=not stationary"
+cat megatron.log oom.txt > oom.log
+reads oom.log "verdict=out of memory" out_of_memory=True
+
+# ---- torchtitan
+reads titan.log num_gpus=8 tp=2 micro_batch=2 global_batch=8 seq=8192 recompute=selective \
+    model=llama-3.1-8b gpu=h100-80gb tokens_per_s_per_gpu=6000 iteration_s=1.365333 \
+    reserved_bytes=53687091200 reading=certified
+cat titan.log retries.txt > retries.log
+reads retries.log allocation_retries=7 "verdict=allocator retries"
+
+# ---- DeepSpeed's own configuration: its world_size is the data degree
+reads deepspeed.log dp=8 num_gpus=8 micro_batch=8 global_batch=64 zero=3 precision=bf16 seq=2048 \
+    model=llama-2-7b gpu=a100-80gb iteration_s=4 allocated_bytes=20959440404
+
+# ---- NeMo, MLPerf, transformers
+reads nemo.log tp=1 pp=1 micro_batch=2 global_batch=128 seq=8192 iteration_s=6.06 gpu=b200 \
+    allocated_bytes=115792977920 reserved_bytes=127785762816 reading=certified
+reads mlperf.log num_gpus=64 gpus_per_node=8 tp=1 pp=1 micro_batch=1 global_batch=64 seq=8192 \
+    precision=fp8 model=llama-3.1-8b gpu=h100 iteration_s=0.71
+reads trainer.log micro_batch=4 global_batch=128 precision=bf16 recompute=full model=llama-2-7b \
+    num_gpus=8 iteration_s=8.08
+
+# ---- stages of different depth become the run's split, and the documents hold it
+sed 's/  num_layers \(.*\) 32/&\n  decoder_first_pipeline_num_layers ............... 15/' \
+    megatron.log > uneven.log
+reads uneven.log "split=15 17"
+answers 0 "certified" explain uneven.log -o run
+answers 0 "" compare run/run.json --uniform
+grep -q '"layers_min": 16' run/job.json || complain "the run's stages are no rules of its job"
+answers 0 "" verify run/run.json
+
+# ---- what is set instead of the log's, and what is no log
+answers 0 "tensor-model-parallel-size\|micro_batch" explain megatron.log --set tp=2 --set pp=4
+answers 0 "b200-180gb" explain megatron.log --gpu b200-180gb
+answers 2 "expected a training log" explain ../../README.md
+printf 'a\0b\n' > binary.log
+answers 2 "expected text, found a NUL byte" explain binary.log
+: > empty.log
+answers 2 "expected a training log" explain empty.log
+answers 2 "missing.log" explain missing.log
+answers 2 "there is no column nothing" explain megatron.log --set nothing=1
+answers 2 "requires -o" explain megatron.log --then plan
+ended
