@@ -56,6 +56,7 @@ struct precision_costs {
     // attention in a step of a ring of context ranks; casts to 8 bits.
     struct estimate grouped_flop_per_s, backward_grouped_flop_per_s;
     struct estimate ring_attention_flop_per_s, backward_ring_attention_flop_per_s;
+    struct estimate expert_start_s; // of each expert's product, where they start one by one
     struct estimate cast_bytes_per_s;
     struct estimate product_flop_per_s; // products by shape: the sustained rate, however they are
                                         // split into tiles; 0: not by shape
@@ -99,6 +100,9 @@ struct gpu_costs {
     struct estimate embedding_forward_factor, embedding_backward_factor;
     struct estimate
         layer_launch_s; // the host's minimum to launch a layer's kernels, forward; backward twice
+    struct estimate mixture_launch_s; // more for a mixture of experts' router, dispatch and experts
+    struct estimate dispatch_wait_s,  // the device's, until the host knows how many tokens came, by
+        all_to_all_wait_s;            // fused kernels; by an all-to-all; 0: as the former
     struct estimate embedding_launch_share;   // of it, for a pass of an embedding
     struct estimate collective_launch_s;      // added to each collective of tensor ranks
     struct estimate step_bytes_per_value;     // memory traffic of the optimizer step besides
@@ -184,6 +188,7 @@ struct costs {
         transfer_launch_s; // added to the size-dependent time of a transfer between stages
     struct estimate overlap_slowdown; // of two activities that overlap, the share of the shorter
                                       // one that is exposed
+    struct estimate dispatch_overlap; // share of dispatch that another micro-batch's passes hide
     struct estimate tensor_overlap;   // share of tensor collectives that is hidden by GEMMs
     struct estimate context_overlap; // share of attention that can hide the ring of keys and values
     struct estimate tree_bandwidth_share; // the share of a ring's bandwidth that trees reach in an

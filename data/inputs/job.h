@@ -14,6 +14,15 @@ extern const char *const gradient_sync_names[]; // "exposed", "overlapped"
 // The kernel of fused attention: the GPU maker's library, FlashAttention-2, or FlashAttention in
 // Triton.
 enum attention_kernel { ATTENTION_MAKER, ATTENTION_FLASH_2, ATTENTION_TRITON };
+// How the tokens of experts travel, each with its copies (docs/FORMULAS.md, section 3): NCCL's
+// all-to-all, which sends a token once for every expert it takes; DeepEP's and HybridEP's kernels,
+// which send it once to every device, and once to every node.
+enum dispatcher { DISPATCH_ALL_TO_ALL, DISPATCH_DEEPEP, DISPATCH_HYBRIDEP };
+extern const char *const dispatcher_names[]; // "all_to_all", "deepep", "hybridep"
+// What is replayed from CUDA graphs, so that the host need not launch it: attention, dense layers
+// and the router; the whole iteration.
+enum graphs { GRAPHS_NONE, GRAPHS_PARTS, GRAPHS_STEP };
+extern const char *const graphs_names[]; // "none", "parts", "step"
 // Operations between products that run as PyTorch's own kernels, one per step, where other programs
 // have a fused kernel (docs/FORMULAS.md, section 3).
 enum unfused { UNFUSED_NORMS, UNFUSED_ROTARY, UNFUSED_ACTIVATION, UNFUSED_COUNT };
@@ -290,6 +299,11 @@ struct job {
         overlapped_messages; // ranks compute during messages between stages, whatever the costs say
     bool overlapped_tensor;  // sums over tensor ranks overlap with the products chunk by chunk
     enum attention_kernel attention_kernel; // for fused attention
+    enum dispatcher dispatcher;             // of experts' tokens
+    bool overlapped_dispatch;               // it runs beside the passes of another micro-batch
+    bool fixed_capacity; // experts take the same number of tokens, others are dropped: the host
+                         // need not wait for their numbers
+    enum graphs graphs;
     enum objective objective;
     struct layout layout;
     struct space space; // if given, solve searches it, and `layout` states what is fixed

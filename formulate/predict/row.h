@@ -50,16 +50,16 @@ struct run_row {
     int64_t tp, pp, cp, dp, ep, etp, vpp, micro_batch, global_batch, sp, zero, gpus_per_node;
     int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, overlap_messages,
         overlap_tensor, boundary_rank, boundary_drain, gradient_rank, fused_loss, gathered_logits,
-        gathered_inputs, chunked_loss, whole_gradient_sums, split_gate, scattered_messages, barrier,
-        compiled;
-    int unfused;                      // bits of enum unfused, or NOT_STATED
-    int fused;                        // attention kernel; NOT_STATED, 0 or FUSED_...
-    int precision, schedule, trainer; // enums, or NOT_STATED
-    int recompute;                    // enum recompute, or NOT_STATED
-    int recomputed_layers;            // of each stage, for RECOMPUTE_FIRST_LAYERS
-    int memory_of;                    // enum run_memory_of, or NOT_STATED
-    int metric;                       // enum run_metric, NOT_STATED, METRIC_COUNT: an unknown one
-    double imbalance;                 // of experts; NAN where blank
+        gathered_inputs, chunked_loss, overlap_dispatch, fixed_capacity, whole_gradient_sums,
+        split_gate, scattered_messages, barrier, compiled;
+    int unfused; // bits of enum unfused, or NOT_STATED
+    int fused;   // attention kernel; NOT_STATED, 0 or FUSED_...
+    int precision, schedule, trainer, dispatcher, graphs; // enums, or NOT_STATED
+    int recompute;                                        // enum recompute, or NOT_STATED
+    int recomputed_layers; // of each stage, for RECOMPUTE_FIRST_LAYERS
+    int memory_of;         // enum run_memory_of, or NOT_STATED
+    int metric;            // enum run_metric, NOT_STATED, METRIC_COUNT: an unknown one
+    double imbalance;      // of experts; NAN where blank
     double
         value; // seconds, bytes, FLOP/s of a GPU, samples or tokens per s, a flag; NAN where blank
     enum run_unit unit;

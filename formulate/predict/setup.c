@@ -192,6 +192,10 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->overlapped_messages = stated(row->overlap_messages, 0);
     job->overlapped_tensor = stated(row->overlap_tensor, 0);
     job->compiled = stated(row->compiled, 0);
+    if (row->dispatcher != NOT_STATED) job->dispatcher = (enum dispatcher)row->dispatcher;
+    if (row->graphs != NOT_STATED) job->graphs = (enum graphs)row->graphs;
+    job->overlapped_dispatch = stated(row->overlap_dispatch, 0);
+    job->fixed_capacity = stated(row->fixed_capacity, 0);
     for (int i = 0; i < UNFUSED_COUNT; i++) job->unfused[i] = stated(row->unfused, 0) >> i & 1;
     job->fused_loss = stated(row->fused_loss, p->words.fused_loss);
     job->gathered_logits = stated(row->gathered_logits, 0);

@@ -16,14 +16,36 @@ static real ring_s(const struct pricing *x, const struct layer_run *run, int gro
     return (x->c - 1) * fmaxl(0, step - (attention_of(x, run).scores > 0 ? hidden : 0));
 }
 
-// Dispatch and combine. Traffic within the node overlaps with traffic that leaves it.
-static real exchange_s(const struct pricing *x, int group, real routed)
+// The others of `places` that a token goes to which takes `experts` at random.
+static real others_taken(real places, real experts)
+{
+    return places > 1 ? (places - 1) * (1 - powl(1 - 1 / places, experts)) : 0;
+}
+
+// One copy for each device that a token goes to, of which those of another node share one until
+// they are there. Both legs run at the same time.
+static real copies_s(const struct pricing *x, const struct link_price *link, int group, real bytes,
+                     real near, real top_k)
+{
+    struct link_price within = link_within_node(x, group);
+    real inside = bytes * others_taken(x->x, top_k) / within.bytes_per_s,
+         across = bytes * others_taken(x->x / near, top_k) / link->bytes_per_s;
+    return 2 * (link->intra ? inside : fmaxl(inside, across)) + 2 * link->latency_s;
+}
+
+// Dispatch and combine. Of an all-to-all, traffic within the node overlaps with traffic that leaves
+// it.
+static real exchange_s(const struct pricing *x, const struct layer_run *run, int group, real tokens)
 {
     if (x->x <= 1) return 0;
     struct link_price link = link_of_experts(x, group);
     real near =
         link.intra ? 1 : fmaxl(1, floorl(x->problem->cluster.groups[group].gpus_per_node / x->t_e));
-    real bytes = routed / x->t * x->h * x->e * (x->x - near) / x->x;
+    real each = tokens / x->t * fmaxl(1, run->experts.imbalance) * x->h * x->e,
+         top_k = (real)run->experts.top_k;
+    if (x->problem->job.dispatcher != DISPATCH_ALL_TO_ALL)
+        return copies_s(x, &link, group, each, near, top_k);
+    real bytes = top_k * each * (x->x - near) / x->x;
     return 2 * (bytes / link.bytes_per_s + (x->x - 1) * link.latency_s);
 }
 
@@ -106,17 +128,27 @@ static bool sums_beside_products(const struct pricing *x, const struct layer_run
            x->t > 1 && tensor->intra && run->kind == LAYER_BLOCK;
 }
 
-// Dispatch and combine over the expert ranks; between these, over the ranks that have parts of one
-// expert, the gather of its rows and the scatter of their sums.
-static real experts_s(const struct pricing *x, const struct layer_run *run, int group, real tokens)
+// The ranks that have parts of one expert gather its rows and scatter their sums.
+static real parts_s(const struct pricing *x, const struct layer_run *run, int group, real tokens)
 {
     struct link_price parts = link_of_expert_parts(x, group);
     real routed = tokens * (real)run->experts.top_k * fmaxl(1, run->experts.imbalance),
          exposed = 1 - (real)x->problem->costs.tensor_overlap.value,
          start = x->gpus[group]->collective_launch_s.value,
-         rows = routed * x->h * x->e * x->t_e / x->t,
-         sums = x->t_e > 1 ? all_reduce_price_s(&parts, rows, x->t_e) + start : 0;
-    return exposed * sums + exchange_s(x, group, routed);
+         rows = routed * x->h * x->e * x->t_e / x->t;
+    return x->t_e > 1 ? exposed * (all_reduce_price_s(&parts, rows, x->t_e) + start) : 0;
+}
+
+// Until the host knows how many tokens came, the device has nothing to do.
+static real wait_s(const struct pricing *x, int group)
+{
+    const struct job *job = &x->problem->job;
+    bool knows = job->fixed_capacity || job->graphs == GRAPHS_STEP;
+    const struct gpu_costs *gpu = x->gpus[group];
+    real wait = gpu->dispatch_wait_s.value;
+    if (job->dispatcher == DISPATCH_ALL_TO_ALL && gpu->all_to_all_wait_s.value > 0)
+        wait = gpu->all_to_all_wait_s.value;
+    return knows ? 0 : wait;
 }
 
 real ffn_communication_s(const struct pricing *x, const struct layer_run *run, int group,
@@ -124,7 +156,8 @@ real ffn_communication_s(const struct pricing *x, const struct layer_run *run, i
 {
     real once = activations_s(x, group, slice->tokens * x->h * x->e);
     if (run->kind != LAYER_MOE) return once;
-    return once * (run->experts.shared_ffn > 0) + experts_s(x, run, group, slice->tokens);
+    return once * (run->experts.shared_ffn > 0) + parts_s(x, run, group, slice->tokens) +
+           exchange_s(x, run, group, slice->tokens) + wait_s(x, group);
 }
 
 // Queries, keys and values of all heads, where tensor ranks share KV heads; backward the scatter of
@@ -140,15 +173,15 @@ static real shared_heads_s(const struct pricing *x, const struct layer_run *run,
 }
 
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
-                            const struct slice *slice, real attention_s, real *forward_s,
-                            real *backward_s, real *beside_s)
+                            const struct slice *slice, real attention_s, struct layer_talk *talk)
 {
+    real *forward_s = &talk->forward_s, *backward_s = &talk->backward_s;
     struct link_price tensor = link_of_tensor_ranks(x, group);
     real exposed = 1 - (real)x->problem->costs.tensor_overlap.value,
          activation = slice->tokens * x->h * x->e;
     real start = x->gpus[group]->collective_launch_s.value,
          once = activations_s(x, group, activation);
-    *forward_s = *backward_s = *beside_s = 0;
+    *talk = (struct layer_talk){0};
     if (x->grid) return; // grid.c
     if (run->kind == LAYER_EMBEDDING) {
         *forward_s = once;
@@ -172,9 +205,13 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
         real both = parts * once, beta = x->problem->job.layout.fused_attention ? 2.5 : 2;
         if (run->kind == LAYER_MOE)
             both = once * (run->experts.shared_ffn > 0 ? 2 : 1) +
-                   experts_s(x, run, group, slice->tokens);
+                   parts_s(x, run, group, slice->tokens);
+        if (run->kind == LAYER_MOE) {
+            talk->dispatch_back_s = exchange_s(x, run, group, slice->tokens);
+            talk->dispatch_s = talk->dispatch_back_s + wait_s(x, group);
+        }
         both += shared_heads_s(x, run, &tensor, group, slice->tokens);
-        *beside_s = sums_beside_products(x, run, &tensor) ? parts * once : 0;
+        talk->beside_s = sums_beside_products(x, run, &tensor) ? parts * once : 0;
         *forward_s = both + ring_s(x, run, group, slice, 1, attention_s);
         *backward_s = both + ring_s(x, run, group, slice, 2, beta * attention_s);
         if (splits_gate(x, run) && !x->problem->job.layout.sequence_parallel) *backward_s += once;

@@ -262,6 +262,25 @@ static real hidden_s(const struct pricing *x, real beside, real compute)
     return (1 - 1 / x->t) * fminl(beside, compute);
 }
 
+// Dispatch that another micro-batch's passes hide in part, of which this one is as long.
+static real dispatch_shown_s(const struct pricing *x, real dispatch, real compute)
+{
+    if (!x->problem->job.overlapped_dispatch) return dispatch;
+    return dispatch - x->problem->costs.dispatch_overlap.value * fminl(dispatch, compute);
+}
+
+// What the host takes to launch a forward pass, of which graphs replay a part or all.
+static real launch_of(const struct pricing *x, const struct layer_run *run, int group)
+{
+    const struct gpu_costs *gpu = x->gpus[group];
+    enum graphs graphs = x->problem->job.graphs;
+    real launch = gpu->layer_launch_s.value * times_of(x, run);
+    if (graphs == GRAPHS_STEP || (graphs == GRAPHS_PARTS && is_layered(run))) launch = 0;
+    if (run->kind == LAYER_EMBEDDING) launch *= gpu->embedding_launch_share.value;
+    if (run->kind == LAYER_MOE && graphs != GRAPHS_STEP) launch += gpu->mixture_launch_s.value;
+    return launch;
+}
+
 // What selective recomputation repeats: attention. With torchtitan's single operators: the
 // operations bound by memory, every second product and the second of a layer's reduce-scatters, but
 // not fused attention.
@@ -296,18 +315,19 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
     struct compute c = compute_of(x, run, &work, slice, group);
     finish_compute(x, run, group, &c);
     struct layer_gathers gathers = gathers_of_layer(x, run, group);
-    real launch = x->gpus[group]->layer_launch_s.value * times_of(x, run), twice = 2 * launch,
-         forward_comm, backward_comm, beside;
+    real launch = launch_of(x, run, group),
+         twice = run->kind == LAYER_EMBEDDING ? launch : 2 * launch;
+    struct layer_talk talk;
     struct grid_collectives grid = {0};
-    communication_of_layer(x, run, group, slice, c.attention, &forward_comm, &backward_comm,
-                           &beside);
+    communication_of_layer(x, run, group, slice, c.attention, &talk);
     bool split = schedule_splits_backward(x->problem->job.layout.schedule);
-    forward_comm -= hidden_s(x, beside, c.forward);
-    backward_comm -= hidden_s(x, beside, split ? c.backward - c.weight : c.backward);
+    real back = split ? c.backward - c.weight : c.backward,
+         forward_comm = talk.forward_s - hidden_s(x, talk.beside_s, c.forward) +
+                        dispatch_shown_s(x, talk.dispatch_s, c.forward),
+         backward_comm = talk.backward_s - hidden_s(x, talk.beside_s, back) +
+                         dispatch_shown_s(x, talk.dispatch_back_s, back);
     if (x->grid) grid = collectives_of_grid(x, run, group, slice);
     forward_comm += grid.forward_s, backward_comm += grid.backward_s + grid.gather_back_s;
-    if (run->kind == LAYER_EMBEDDING)
-        twice = launch *= x->gpus[group]->embedding_launch_share.value;
     real forward = floored(run, c.forward, launch, forward_comm);
     struct layer_seconds seconds = {
         .forward = joined(x, floored(run, c.forward, launch, forward_comm + grid.gather_s),

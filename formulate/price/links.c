@@ -63,6 +63,11 @@ struct link_price link_of_tensor_ranks(const struct pricing *x, int group)
     return link_over(x, group, outgrow_node(x, group, x->t), x->t, 1, false);
 }
 
+struct link_price link_within_node(const struct pricing *x, int group)
+{
+    return inside_price(x, group, true);
+}
+
 struct link_price link_of_expert_parts(const struct pricing *x, int group)
 {
     return link_over(x, group, outgrow_node(x, group, x->t_e), x->t_e, 1, false);

@@ -95,11 +95,11 @@ static struct repeated repeated_by(const struct pricing *x, const struct layer_r
     case MODULE_MOE_ACT: return (struct repeated){0, x->g * routed * wide * x->e, moe};
     default:
         if (!moe) return (struct repeated){0, 0, 0};
-        return (struct repeated){dense.flop + 2 * x->g * x->h * routed * wide +
-                                     2 * n * x->h * (real)e->experts / x->t,
-                                 dense.bytes + x->g * routed * wide * x->e +
-                                     4 * routed * x->h * x->e + 8 * n * (real)e->experts / x->t,
-                                 5};
+        return (struct repeated){
+            dense.flop + 2 * x->g * x->h * routed * wide + 2 * n * x->h * (real)e->experts / x->t,
+            dense.bytes + x->g * routed * wide * x->e + row_copies(x, run) * routed * x->h * x->e +
+                8 * n * (real)e->experts / x->t,
+            5};
     }
 }
 

@@ -132,10 +132,12 @@ struct layer_work {
     bool fused;          // attention is one kernel
 };
 
-// `count` products of rows x columns values and this depth, launched together.
+// `count` products of rows x columns values and this depth, launched together, or, of experts, one
+// by one.
 struct product {
     const char *what;
     real rows, columns, depth, count;
+    bool of_experts;
 };
 enum { PRODUCTS_MAX = 16 };
 
@@ -146,7 +148,8 @@ struct product_seconds {
 
 // What limits products on one device.
 struct product_limits {
-    real launch, flop_per_s, tile_flop_per_s, square_share, bytes_per_s, processors, operand_bytes;
+    real launch, expert_start, flop_per_s, tile_flop_per_s, square_share, bytes_per_s, processors,
+        operand_bytes;
 };
 
 // Products already priced, and the limits they were priced with.
@@ -220,6 +223,7 @@ struct link_price link_of_gradient_sync(const struct pricing *x, int group);
 struct link_price link_of_expert_sync(const struct pricing *x,
                                       int group); // the same link, the ranks that share an expert
 struct link_price link_of_experts(const struct pricing *x, int group);
+struct link_price link_within_node(const struct pricing *x, int group);
 struct link_price link_of_expert_parts(const struct pricing *x, int group); // of one expert
 real pool_devices(const struct pricing *x, const struct layer_run *run);    // that hold its pool
 struct link_price link_of_pool(const struct pricing *x, const struct layer_run *run, int group);
@@ -303,6 +307,9 @@ real attention_working_bytes(const struct pricing *x, const struct layer_run *ru
 struct slice slice_of(const struct pricing *x, int slice);
 real times_of(const struct pricing *x,
               const struct layer_run *run); // that a pass goes through the layer
+// How often a row of an expert is read or written in a forward pass, besides its products: put in
+// order and back; behind an all-to-all also by experts and back.
+real row_copies(const struct pricing *x, const struct layer_run *run);
 struct layer_work work_of_layer(const struct pricing *x, const struct layer_run *run,
                                 const struct slice *slice);
 struct layer_seconds seconds_of_layer(const struct pricing *x, const struct layer_run *run,
@@ -332,10 +339,13 @@ bool score_times(const struct pricing *x, const struct layer_run *run, const str
                  int group, struct product_seconds *to);
 
 // ---- communication.c (section 3)
-// beside_s: the part of each direction that overlaps with the products chunk by chunk.
+// beside_s: the part of each direction that overlaps with the products chunk by chunk. dispatch:
+// of experts, in addition, which may run beside another micro-batch.
+struct layer_talk {
+    real forward_s, backward_s, beside_s, dispatch_s, dispatch_back_s;
+};
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
-                            const struct slice *slice, real attention_s, real *forward_s,
-                            real *backward_s, real *beside_s);
+                            const struct slice *slice, real attention_s, struct layer_talk *talk);
 // Of the feed-forward part in a forward pass, not overlapped.
 real ffn_communication_s(const struct pricing *x, const struct layer_run *run, int group,
                          const struct slice *slice);

@@ -54,8 +54,9 @@ int products_of(const struct pricing *x, const struct layer_run *run, real n, st
              routed = n * (real)e->top_k * fmaxl(1, e->imbalance) * x->t_e / x->t /
                       here; // one expert's, on average
         real wide = (real)e->ffn / x->t_e;
-        to[count++] = (struct product){"an expert's ffn up", routed, (x->g - 1) * wide, x->h, here};
-        to[count++] = (struct product){"an expert's ffn down", routed, x->h, wide, here};
+        to[count++] =
+            (struct product){"an expert's ffn up", routed, (x->g - 1) * wide, x->h, here, true};
+        to[count++] = (struct product){"an expert's ffn down", routed, x->h, wide, here, true};
         to[count++] = (struct product){"router", n, all / x->t, x->h, 1};
     }
     return count;
@@ -105,7 +106,8 @@ static real product_s(const struct product_limits *l, const struct product *p, r
     if (l->bytes_per_s > 0)
         traffic = p->count * (l->operand_bytes * (m * k + k * n) + output_bytes * m * n) /
                   l->bytes_per_s;
-    return l->launch + sqrtl(tiles * tiles + work * work + traffic * traffic);
+    real starts = p->of_experts ? p->count * l->expert_start : 0;
+    return l->launch + starts + sqrtl(tiles * tiles + work * work + traffic * traffic);
 }
 
 // The products reach `share` of the tile and product rates.
@@ -113,7 +115,9 @@ static bool limits_of(const struct pricing *x, const struct precision_costs *rat
                       real share, struct product_limits *to)
 {
     const struct gpu_costs *gpu = x->gpus[group];
+    bool replayed = x->problem->job.graphs == GRAPHS_STEP;
     *to = (struct product_limits){gpu->product_launch_s.value,
+                                  replayed ? 0 : rates->expert_start_s.value,
                                   rates->product_flop_per_s.value * share,
                                   rates->product_tile_flop_per_s.value * share,
                                   square_share_of(rates),
@@ -128,10 +132,10 @@ static bool take_kept(const struct kept_products *kept, const struct product_lim
                       struct product_seconds *to)
 {
     const struct product_limits *k = &kept->limits;
-    if (!kept->known || k->launch != l->launch || k->flop_per_s != l->flop_per_s ||
-        k->tile_flop_per_s != l->tile_flop_per_s || k->square_share != l->square_share ||
-        k->bytes_per_s != l->bytes_per_s || k->processors != l->processors ||
-        k->operand_bytes != l->operand_bytes)
+    if (!kept->known || k->launch != l->launch || k->expert_start != l->expert_start ||
+        k->flop_per_s != l->flop_per_s || k->tile_flop_per_s != l->tile_flop_per_s ||
+        k->square_share != l->square_share || k->bytes_per_s != l->bytes_per_s ||
+        k->processors != l->processors || k->operand_bytes != l->operand_bytes)
         return false;
     *to = kept->seconds;
     return true;
@@ -157,8 +161,9 @@ bool product_times(const struct pricing *x, const struct layer_run *run, const s
     real times = times_of(x, run);
     for (int i = 0; i < count; i++) {
         const struct product *p = &products[i];
-        struct product inputs = {p->what, p->rows, p->depth, p->columns, p->count},
-                       weights = {p->what, p->columns, p->depth, p->rows, p->count};
+        struct product inputs = *p, weights = *p;
+        inputs.columns = p->depth, inputs.depth = p->columns;
+        weights.rows = p->columns, weights.columns = p->depth, weights.depth = p->rows;
         to->forward += times * product_s(&l, p, x->e);
         to->data += times * product_s(&l, &inputs, x->e);
         to->weight += times * product_s(&l, &weights, 2 * x->e_g);
@@ -215,9 +220,9 @@ double product_kernel_s(const struct gpu_costs *gpu, const struct precision_cost
     double bytes = precision_bytes(rates->precision);
     struct product p = {"product", rows, columns, depth, 1};
     struct product_limits l = {
-        gpu->product_launch_s.value,          rates->product_flop_per_s.value,
-        rates->product_tile_flop_per_s.value, square_share_of(rates),
-        rates->product_bytes_per_s.value,     gpu->processors.value,
-        rates->precision == FP8 ? 1 : bytes};
+        gpu->product_launch_s.value,     0,
+        rates->product_flop_per_s.value, rates->product_tile_flop_per_s.value,
+        square_share_of(rates),          rates->product_bytes_per_s.value,
+        gpu->processors.value,           rates->precision == FP8 ? 1 : bytes};
     return (double)product_s(&l, &p, bytes);
 }

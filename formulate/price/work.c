@@ -77,6 +77,13 @@ static real eager_bytes(const struct pricing *x, const struct layer_run *run, re
     return x->e * n * (norms + turned + gates);
 }
 
+real row_copies(const struct pricing *x, const struct layer_run *run)
+{
+    bool sorted = x->problem->job.dispatcher == DISPATCH_ALL_TO_ALL && x->x > 1 &&
+                  (real)run->experts.experts > x->x;
+    return sorted ? 8 : 4;
+}
+
 static struct layer_work work_of_block(const struct pricing *x, const struct layer_run *run,
                                        const struct slice *slice)
 {
@@ -88,7 +95,8 @@ static struct layer_work work_of_block(const struct pricing *x, const struct lay
         real routed = n * (real)e->top_k * fmaxl(1, e->imbalance), ffn = (real)e->ffn,
              shared = (real)e->shared_ffn;
         work.memory += x->g * n * shared * x->e / x->t + x->g * routed * ffn * x->e / x->t +
-                       4 * routed * x->t_e / x->t * x->h * x->e + 8 * n * (real)e->experts / x->t +
+                       row_copies(x, run) * routed * x->t_e / x->t * x->h * x->e +
+                       8 * n * (real)e->experts / x->t +
                        eager_bytes(x, run, n, shared + routed / n * ffn);
         work.casts = cast_bytes(x, run, n, shared + routed / n * ffn);
     } else {

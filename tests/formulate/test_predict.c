@@ -194,10 +194,13 @@ static struct run_row random_row(struct random *rng)
                           .precision = BF16,
                           .metric = NOT_STATED,
                           .trainer = NOT_STATED,
+                          .dispatcher = NOT_STATED,
+                          .graphs = NOT_STATED,
                           .schedule = random_chance(rng, 20) ? SCHEDULE_GPIPE : SCHEDULE_1F1B,
                           .recompute = (int)random_between(rng, 0, 2)};
     row.num_gpus = row.head_width = row.kv_heads = row.ffn = row.positions = row.gpus_per_node =
         row.gated = row.rms_norm = NOT_STATED;
+    row.overlap_dispatch = row.fixed_capacity = NOT_STATED;
     row.experts = row.ep = row.etp = row.query_rank = row.kv_rank = row.rotary_width =
         row.value_width = NOT_STATED;
     row.imbalance = NAN;

@@ -6,6 +6,7 @@
 #include "solve/checker/prices/prices.h"
 #include "solve/judge/price/verify_price.h"
 #include "tests/support/oracle/prices.h"
+#include "tests/support/draws/dispatch.h"
 #include "tests/support/draws/grids.h"
 #include "tests/support/draws/models.h"
 #include "tests/support/draws/towers.h"
@@ -399,6 +400,7 @@ TEST(random_models)
         random_cluster(&problem.cluster, &rng, arena);
         random_costs(&problem, &rng, arena);
         random_job(&problem.job, &problem.model, &rng, arena);
+        dispatch_draw(&problem, rng.state);
         if (problem.job.layout.slice_count > 1) model_look_back(&problem.model);
         share_keys(&problem, rng.state);
         if (rng.state / 2 % 4) quantise_frozen(&problem.model, rng.state);
@@ -437,6 +439,7 @@ TEST(random_grids)
         random_cluster(&problem.cluster, &rng, arena);
         random_costs(&problem, &rng, arena);
         random_job(&problem.job, &problem.model, &rng, arena);
+        dispatch_draw(&problem, rng.state);
         grids_fit(&problem);
         grids_give(&problem, &rng, 3);
         if (problem.job.layout.slice_count > 1) model_look_back(&problem.model);
@@ -558,6 +561,7 @@ TEST(errors_are_bounded)
         random_cluster(&problem.cluster, &rng, arena);
         random_costs(&problem, &rng, arena);
         random_job(&problem.job, &problem.model, &rng, arena);
+        dispatch_draw(&problem, rng.state);
         if (problem.job.layout.slice_count > 1) model_look_back(&problem.model);
         if (rng.state / 16 % 2) random_tower(&problem, rng.state, 64, arena);
         // Logarithms reduce their arguments with 64 bits, whatever the processor's precision

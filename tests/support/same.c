@@ -251,6 +251,10 @@ void same_job(const struct job *a, const struct job *b)
     SAME(overlapped_messages);
     SAME(overlapped_tensor);
     SAME(attention_kernel);
+    SAME(dispatcher);
+    SAME(overlapped_dispatch);
+    SAME(fixed_capacity);
+    SAME(graphs);
     SAME(compiled);
     for (int k = 0; k < UNFUSED_COUNT; k++) SAME(unfused[k]);
     SAME_NUMBER(iteration_limit_s);

@@ -109,7 +109,8 @@ struct computed judged_set_s(const struct price_audit *a, int run, int group, st
     }
     if (whole && moe) {
         flop += 2 * n * h * r->experts.experts / t;
-        bytes += 4 * e * h * n * r->experts.top_k * (long double)a->expert_parts / t *
+        bytes += judged_row_copies(a, &r->experts) * e * h * n * r->experts.top_k *
+                     (long double)a->expert_parts / t *
                      (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1) +
                  8 * n * r->experts.experts / t;
         kernels += 4;

@@ -7,12 +7,14 @@
 // What limits a product on one GPU: times per FLOP and per byte.
 struct limits {
     const struct price_audit *a;
-    long double start, per_flop, per_tile_flop, per_square_flop, per_byte, processors, read_bytes;
+    long double start, start_of_expert, per_flop, per_tile_flop, per_square_flop, per_byte,
+        processors, read_bytes;
 };
 
 // m tokens times a weight of n outputs and k inputs; `same` such products.
 struct shape_of_product {
     long double m, n, k, same;
+    bool routed; // experts' products, which start one by one
 };
 
 static long double rounds(const struct limits *l, long double amount, long double size)
@@ -52,15 +54,16 @@ static long double one_s(const struct limits *l, struct shape_of_product p,
     long double a = tiling_s(l, p), b = 2 * p.m * p.n * p.k * p.same * l->per_flop,
                 c = p.same * l->per_byte *
                     (l->read_bytes * p.k * (p.m + p.n) + written_bytes * p.m * p.n);
-    return l->start + sqrtl(a * a + b * b + c * c);
+    return l->start + (p.routed ? p.same * l->start_of_expert : 0) + sqrtl(a * a + b * b + c * c);
 }
 
 static void add(const struct limits *l, struct shape_of_product p, struct work *w)
 {
     long double gradient = l->a->problem->job.gradient_bytes_per_value;
     w->linear += one_s(l, p, l->a->value_bytes);
-    w->data += one_s(l, (struct shape_of_product){p.m, p.k, p.n, p.same}, l->a->value_bytes);
-    w->weight += one_s(l, (struct shape_of_product){p.n, p.k, p.m, p.same}, 2 * gradient);
+    w->data +=
+        one_s(l, (struct shape_of_product){p.m, p.k, p.n, p.same, p.routed}, l->a->value_bytes);
+    w->weight += one_s(l, (struct shape_of_product){p.n, p.k, p.m, p.same, p.routed}, 2 * gradient);
 }
 
 static long double inverse(double rate) { return rate > 0 ? 1 / (long double)rate : 0; }
@@ -102,8 +105,8 @@ static void add_layered(const struct limits *l, int run, long double tokens, str
     add(l, (struct shape_of_product){tokens, e->experts / t, h, 1}, w);
     long double rows = tokens * e->top_k * busy * (long double)a->expert_parts / t / held,
                 part = e->ffn / (long double)a->expert_parts;
-    add(l, (struct shape_of_product){rows, (a->gates - 1) * part, h, held}, w);
-    add(l, (struct shape_of_product){rows, h, part, held}, w);
+    add(l, (struct shape_of_product){rows, (a->gates - 1) * part, h, held, true}, w);
+    add(l, (struct shape_of_product){rows, h, part, held, true}, w);
 }
 
 static void add_projector(const struct limits *l, const struct projector_shape *p,
@@ -124,14 +127,16 @@ static struct limits limits_of(const struct price_audit *a, int group,
     const struct gpu_costs *gpu = gpu_of(a, group);
     long double tile = inverse(rates->product_tile_flop_per_s.value) / slower,
                 share = rates->product_square_tile_share.value;
-    return (struct limits){.a = a,
-                           .start = gpu->product_launch_s.value,
-                           .per_flop = inverse(rates->product_flop_per_s.value) / slower,
-                           .per_tile_flop = tile,
-                           .per_square_flop = share > 0 ? tile / share : tile,
-                           .per_byte = inverse(rates->product_bytes_per_s.value),
-                           .processors = gpu->processors.value,
-                           .read_bytes = rates->precision == FP8 ? 1 : a->value_bytes};
+    return (struct limits){
+        .a = a,
+        .start = gpu->product_launch_s.value,
+        .start_of_expert = a->problem->job.graphs == GRAPHS_STEP ? 0 : rates->expert_start_s.value,
+        .per_flop = inverse(rates->product_flop_per_s.value) / slower,
+        .per_tile_flop = tile,
+        .per_square_flop = share > 0 ? tile / share : tile,
+        .per_byte = inverse(rates->product_bytes_per_s.value),
+        .processors = gpu->processors.value,
+        .read_bytes = rates->precision == FP8 ? 1 : a->value_bytes};
 }
 
 bool shaped_products(const struct price_audit *a, int run, int group,

@@ -52,8 +52,21 @@ static void add_ring(const struct price_audit *a, int run, int group, struct pie
     talk->lost_s += (c - 1) * (2 * step + hiding * 2.5L);
 }
 
-// Dispatch and combine between the experts' ranks; traffic inside the node is not counted.
-static long double exchange_s(const struct price_audit *a, int group, long double bytes)
+// Copies of a token that leave its place, if each of its experts is at any of `places` and a place
+// gets one copy: the expected number of places that it takes, less its own chance.
+static long double leaving(long double places, int64_t experts)
+{
+    long double missed = 1;
+    if (places <= 1) return 0;
+    for (int64_t i = 0; i < experts; i++) missed *= (places - 1) / places;
+    return places - 1 - (places - 1) * missed;
+}
+
+// Of one token of each rank, `bytes` long. DeepEP and HybridEP send a copy to each node and hand it
+// on to the devices there, both at once; an all-to-all sends one for each expert, of which those
+// inside the node are not counted. There and back.
+static long double exchange_s(const struct price_audit *a, const struct expert_shape *e, int group,
+                              long double bytes)
 {
     const struct layout *l = layout_of(a);
     struct joint link = judged_expert_link(a, group);
@@ -62,7 +75,44 @@ static long double exchange_s(const struct price_audit *a, int group, long doubl
     if (!link.inside)
         near = (long double)(a->problem->cluster.groups[group].gpus_per_node / a->expert_parts);
     if (near < 1) near = 1;
-    return 2 * (bytes * greatest(0, x - near) / x / link.bytes_per_s + (x - 1) * link.latency_s);
+    if (a->problem->job.dispatcher != DISPATCH_ALL_TO_ALL) {
+        long double handed = bytes * leaving(x, e->top_k) /
+                             judged_inside(a, group, false).bytes_per_s;
+        if (!link.inside)
+            handed = greatest(handed, bytes * leaving(x / near, e->top_k) / link.bytes_per_s);
+        return 2 * (handed + link.latency_s);
+    }
+    return 2 * (bytes * (long double)e->top_k * greatest(0, x - near) / x / link.bytes_per_s +
+                (x - 1) * link.latency_s);
+}
+
+// The host reads how many tokens each expert got, unless the number is fixed or nothing depends on
+// the host.
+static long double counting_s(const struct price_audit *a, int group)
+{
+    const struct job *j = &a->problem->job;
+    const struct gpu_costs *gpu = gpu_of(a, group);
+    if (j->graphs == GRAPHS_STEP || j->fixed_capacity) return 0;
+    if (j->dispatcher == DISPATCH_ALL_TO_ALL && gpu->all_to_all_wait_s.value > 0)
+        return gpu->all_to_all_wait_s.value;
+    return gpu->dispatch_wait_s.value;
+}
+
+// Beside another micro-batch's passes: a share of what both take is hidden.
+long double judged_routing_s(const struct price_audit *a, long double routed, long double compute)
+{
+    long double share = a->problem->costs.dispatch_overlap.value;
+    if (!a->problem->job.overlapped_dispatch) return routed;
+    return greatest((1 - share) * routed, routed - share * compute);
+}
+
+// Gathered in the order of ranks and put back; after an all-to-all with several experts on a device
+// also into their order and back.
+int judged_row_copies(const struct price_audit *a, const struct expert_shape *e)
+{
+    const struct layout *l = layout_of(a);
+    if (a->problem->job.dispatcher != DISPATCH_ALL_TO_ALL || l->expert == 1) return 4;
+    return e->experts == l->expert ? 4 : 8;
 }
 
 // A further token's embedding, looked up by tensor ranks, and its projection, whose columns they
@@ -105,18 +155,18 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
         talk.lost_s += 2 * talk.chunked_s;
     }
     if (r->kind == LAYER_MOE) {
-        long double routed = unsharded * r->experts.top_k *
-                             (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
-        long double rows = routed * (long double)a->expert_parts / layout_of(a)->tensor;
+        long double busiest = r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1;
+        long double rows = unsharded * r->experts.top_k * busiest * (long double)a->expert_parts /
+                           layout_of(a)->tensor;
         struct computed dispatched =
             part_s(a, group, a->expert_parts, judged_parts_link(a, group), rows, BOTH_WAYS);
-        talk.forward_s = reduce.value * (r->experts.shared_ffn ? 2 : 1) + dispatched.value +
-                         exchange_s(a, group, routed / layout_of(a)->tensor);
+        talk.forward_s = reduce.value * (r->experts.shared_ffn ? 2 : 1) + dispatched.value;
         talk.backward_s = talk.forward_s;
+        talk.routed_back_s =
+            exchange_s(a, &r->experts, group, unsharded * busiest / layout_of(a)->tensor);
+        talk.routed_s = talk.routed_back_s + counting_s(a, group);
         talk.lost_s = 2 * reduce.lost + dispatched.lost;
-        talk.ffn = (struct computed){dispatched.value +
-                                         exchange_s(a, group, routed / layout_of(a)->tensor),
-                                     dispatched.lost};
+        talk.ffn = (struct computed){dispatched.value + talk.routed_s, dispatched.lost};
         if (r->experts.shared_ffn) talk.ffn.value += reduce.value, talk.ffn.lost += reduce.lost;
     }
     // The input gradients of a gate's two products are summed separately.

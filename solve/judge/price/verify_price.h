@@ -309,7 +309,8 @@ struct talk {
     long double forward_s, backward_s, lost_s;
     long double chunked_s; // in addition, in either pass: overlaps the products, chunk by chunk
     long double reduce_s, reduce_lost_s; // scatter and gather of a block's output
-    struct computed ffn;                 // of forward_s, that of the feed-forward part
+    struct computed ffn;                 // of forward_s and routed_s, that of the feed-forward part
+    long double routed_s, routed_back_s; // in addition: dispatch and combine of experts' tokens
 };
 // The same for tensor ranks that form a grid, with the communication over its third axis.
 struct grid_talk {
@@ -334,6 +335,10 @@ struct judged_set {
 struct judged_set judged_set_bytes(const struct price_audit *a, int run, enum recompute set);
 struct computed judged_set_s(const struct price_audit *a, int run, int group, struct piece p,
                              enum recompute set, const struct work *w, const struct talk *talk);
+// Of dispatch and combine, what is not hidden.
+long double judged_routing_s(const struct price_audit *a, long double routed, long double compute);
+// How often a forward pass reads or writes a row of an expert beside its products.
+int judged_row_copies(const struct price_audit *a, const struct expert_shape *e);
 long double routed_tokens(const struct price_audit *a, const struct layer_run *r);
 int inner_tensors(const struct price_audit *a); // of the feed-forward width, kept by a trained one
 long double score_stash(const struct price_audit *a, int run);

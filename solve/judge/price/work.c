@@ -170,7 +170,8 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
         flop += 2 * n * h * x->experts / t + 2 * a->gates * h * x->ffn * routed / t;
         long double experts = x->experts, parts = (long double)a->expert_parts,
                     wide = x->ffn / parts, rows = routed * parts / t;
-        bytes += a->gates * rows * wide * e + 4 * rows * h * e + 8 * n * x->experts / t;
+        bytes += a->gates * rows * wide * e + judged_row_copies(a, x) * rows * h * e +
+                 8 * n * x->experts / t;
         long double here = experts / (l->expert > 1 ? l->expert : 1);
         operands += e * (n * h + n * experts / t + h * experts / t); // the router
         operands += e * (rows * (h + (a->gates - 1) * wide) + rows * (wide + h) +
@@ -290,11 +291,22 @@ static long double small_kernels_s(const struct price_audit *a, int run, int gro
     return rates->product_flop_per_s.value > 0 ? kernels * gpu->elementwise_launch_s.value : 0;
 }
 
+// The host's time for the kernels of a forward pass that no graph replays.
+static long double launching_s(const struct price_audit *a, int run, int group)
+{
+    const struct gpu_costs *gpu = gpu_of(a, group);
+    long double of_layer = gpu->layer_launch_s.value, of_mixture = gpu->mixture_launch_s.value;
+    enum graphs graphs = a->problem->job.graphs;
+    if (graphs == GRAPHS_STEP) return 0;
+    if (graphs == GRAPHS_PARTS && is_layered(a, run)) of_layer = 0;
+    return run_of(a, run)->kind == LAYER_MOE ? of_layer + of_mixture : of_layer;
+}
+
 static struct work work_of(const struct price_audit *a, int run, int group, struct piece slice)
 {
     const struct gpu_costs *gpu = gpu_of(a, group);
     struct work w = {.overhead = gpu->layer_overhead_s.value,
-                     .launch = gpu->layer_launch_s.value,
+                     .launch = launching_s(a, run, group),
                      .forward_factor = 1,
                      .backward_factor = 1};
     w.overhead_back = stated_or(&gpu->backward_overhead_s, w.overhead);
@@ -401,7 +413,8 @@ static void go_back(const struct price_audit *a, int run, const struct work *w,
     weight *= w->step_factor * w->backward_factor;
     rest = w->step_factor * (w->backward_factor * rest + w->overhead_back);
     bool together = !schedule_splits_backward(layout_of(a)->schedule);
-    talk_s += chunks_shown_s(a, talk, together ? rest + weight : rest);
+    talk_s += chunks_shown_s(a, talk, together ? rest + weight : rest) +
+              judged_routing_s(a, talk->routed_back_s, together ? rest + weight : rest);
     if (together) {
         s->backward_s =
             joined(a, at_least(a, run, rest + weight, launch_back, talk_s + talks->scatter_s),
@@ -447,7 +460,8 @@ struct passes passes_of(const struct price_audit *of_all, int run, int group, in
     long double kernels = w.linear + w.operands + w.adapters + w.attention + w.memory +
                           w.narrowing + w.small,
                 compute = w.step_factor * (w.forward_factor * kernels + w.overhead),
-                talk_s = talk.forward_s + chunks_shown_s(a, &talk, compute),
+                talk_s = talk.forward_s + chunks_shown_s(a, &talk, compute) +
+                         judged_routing_s(a, talk.routed_s, compute),
                 forward = at_least(a, run, compute, w.launch, talk_s);
     long double gathering = at_least(a, run, compute, w.launch, talk_s + talks.gather_s);
     struct passes s = {.forward_s = joined(a, gathering, g.weights_s),

@@ -1,0 +1,213 @@
+// Prices of a mixture of experts: copies of tokens against every way to choose experts, waits and
+// starts against sums by hand, and laws: hidden dispatch is never slower than shown, and never
+// faster than what it is hidden behind; more tokens never take less time; dense layers do not care.
+#include "tests/support/check.h"
+#include "tests/support/draws/dispatch.h"
+#include "tests/support/price_bench.h"
+
+static void near_to(int64_t a, int64_t b)
+{
+    if (llabs(a - b) > 1) fail_msg("%lld and %lld", (long long)a, (long long)b);
+}
+
+// Blocks with 16 experts of width 512, of which a token takes 2.
+static struct bench *bench_mixture(int expert)
+{
+    struct bench *b = bench_gated();
+    b->runs[BLOCK].kind = LAYER_MOE;
+    b->runs[BLOCK].experts = (struct expert_shape){.experts = 16, .top_k = 2, .ffn = 512};
+    b->problem.job.layout.data = 16;
+    b->problem.job.layout.expert = expert;
+    b->problem.job.global_batch = 64;
+    return b;
+}
+
+static int64_t forward_of(struct bench *b) { return block_of(b).forward_ns[0]; }
+static int64_t both_of(struct bench *b)
+{
+    struct priced_run run = block_of(b);
+    return run.forward_ns[0] + run.backward_ns[0];
+}
+
+// ---- copies
+
+// The mean number of places other than place 0 that `left` choices of a place add to `taken`.
+static double others_chosen(int places, int left, unsigned taken)
+{
+    double sum = 0;
+    if (!left) return __builtin_popcount(taken & ~1U);
+    for (int i = 0; i < places; i++) sum += others_chosen(places, left - 1, taken | 1U << i);
+    return sum / places;
+}
+
+// 1024 tokens of 1024 values of 2 bytes; nodes of 4 GPUs, 100e9 B/s inside, one NIC of 10e9 B/s.
+// A copy to each device, and between nodes one to each node.
+TEST(a_token_is_sent_once_to_each_place)
+{
+    const double bytes = 1024.0 * 1024 * 2;
+    for (int top_k = 1; top_k <= 5; top_k++)
+        for (int expert = 2; expert <= 16; expert *= 2) {
+            struct bench *b = bench_mixture(expert);
+            b->problem.job.dispatcher = DISPATCH_HYBRIDEP;
+            b->runs[BLOCK].experts.top_k = top_k;
+            int64_t with = forward_of(b);
+            double inside = bytes * others_chosen(expert > 8 ? 8 : expert, top_k, 0) / 100e9,
+                   across = expert > 4 ? bytes * others_chosen(expert / 4, top_k, 0) / 2.5e9 : 0;
+            double latency = expert > 4 ? 5e-6 : 1e-6;
+            double longest = across > inside ? across : inside;
+            // The products differ with the experts on a device; nothing else does.
+            b->groups[0].intra = (struct link){1e18, 0};
+            b->nics[0][0].link = (struct link){1e18, 0};
+            near_to(with - forward_of(b), llround(2e9 * (longest + latency)));
+        }
+}
+
+TEST(copies_are_never_slower_than_an_all_to_all)
+{
+    for (int top_k = 1; top_k <= 8; top_k++)
+        for (int expert = 2; expert <= 16; expert *= 2) {
+            struct bench *b = bench_mixture(expert);
+            b->runs[BLOCK].experts.top_k = top_k;
+            b->groups[0].intra.bytes_per_s = 1e15; // which an all-to-all does not count
+            int64_t all = both_of(b);
+            b->problem.job.dispatcher = DISPATCH_DEEPEP;
+            assert_true(both_of(b) <= all);
+        }
+}
+
+// After an all-to-all, rows are sorted by expert and back: 4 more passes over 2048 rows of 2 kB.
+TEST(rows_are_sorted_behind_an_all_to_all)
+{
+    struct bench *b = bench_mixture(4);
+    b->groups[0].intra = (struct link){1e18, 0};
+    int64_t sorted = forward_of(b);
+    b->problem.job.dispatcher = DISPATCH_DEEPEP;
+    near_to(sorted - forward_of(b), llround(1e9 * 4 * 2048 * 2048 / 1e12));
+    b = bench_mixture(16); // one expert on a device
+    b->groups[0].intra = b->nics[0][0].link = (struct link){1e18, 0};
+    sorted = forward_of(b);
+    b->problem.job.dispatcher = DISPATCH_DEEPEP;
+    assert_int_equal(sorted, forward_of(b));
+}
+
+// ---- the host
+
+TEST(the_device_waits_for_counts)
+{
+    struct bench *b = bench_mixture(4);
+    struct priced_run none = block_of(b);
+    int64_t full = none.again_ns[RECOMPUTE_FULL][0];
+    b->gpus[0].dispatch_wait_s = exactly(100e-6);
+    struct priced_run waits = block_of(b);
+    near_to(waits.forward_ns[0], none.forward_ns[0] + 100000);
+    assert_int_equal(waits.backward_ns[0], none.backward_ns[0]);
+    near_to(waits.again_ns[RECOMPUTE_FULL][0], full + 100000);
+    b->gpus[0].all_to_all_wait_s = exactly(300e-6);
+    near_to(forward_of(b), none.forward_ns[0] + 300000);
+    b->problem.job.fixed_capacity = true;
+    assert_int_equal(forward_of(b), none.forward_ns[0]);
+    b->problem.job.fixed_capacity = false, b->problem.job.graphs = GRAPHS_STEP;
+    assert_int_equal(forward_of(b), none.forward_ns[0]);
+    b->problem.job.graphs = GRAPHS_PARTS;
+    near_to(forward_of(b), none.forward_ns[0] + 300000);
+}
+
+TEST(graphs_replay_launches)
+{
+    struct bench *b = bench_mixture(4);
+    int64_t work = forward_of(b);
+    b->gpus[0].layer_launch_s = exactly(0.5), b->gpus[0].mixture_launch_s = exactly(0.25);
+    near_to(forward_of(b), 750000000);
+    near_to(block_of(b).backward_ns[0], 1500000000);
+    near_to(price(b)->runs[HEAD].forward_ns[0], 500000000);
+    b->problem.job.graphs = GRAPHS_PARTS;
+    near_to(forward_of(b), 250000000);
+    near_to(price(b)->runs[HEAD].forward_ns[0], 500000000);
+    b->problem.job.graphs = GRAPHS_STEP;
+    assert_int_equal(forward_of(b), work);
+    assert_true(price(b)->runs[HEAD].forward_ns[0] < 500000000);
+    b->runs[BLOCK].kind = LAYER_BLOCK, b->problem.job.layout.expert = 1;
+    b->problem.job.graphs = GRAPHS_NONE;
+    near_to(forward_of(b), 500000000);
+    b->problem.job.graphs = GRAPHS_PARTS;
+    assert_true(forward_of(b) < 500000000);
+}
+
+// Of the products by shape: 2 forward, 4 backward, 4 experts on each device.
+TEST(experts_start_one_by_one)
+{
+    struct bench *b = bench_mixture(4);
+    b->precisions[0].product_flop_per_s = exactly(100e12);
+    struct priced_run together = block_of(b);
+    b->precisions[0].expert_start_s = exactly(10e-6);
+    struct priced_run apart = block_of(b);
+    near_to(apart.forward_ns[0], together.forward_ns[0] + 80000);
+    near_to(apart.backward_ns[0], together.backward_ns[0] + 160000);
+    b->problem.job.graphs = GRAPHS_STEP;
+    near_to(forward_of(b), together.forward_ns[0]);
+}
+
+// ---- laws
+
+// C of the pass, K of dispatch: hidden, both take between max(C, K) and C + K.
+TEST(hidden_dispatch_is_between_both_streams)
+{
+    int hidden = 0;
+    for (double share = 0; share <= 1; share += 0.125)
+        for (double rate = 1e8; rate < 1e13; rate *= 4) {
+            struct bench *b = bench_mixture(4);
+            b->problem.costs.dispatch_overlap = exactly(share);
+            b->groups[0].intra = (struct link){1e18, 0};
+            struct priced_run compute = block_of(b);
+            b->groups[0].intra = (struct link){rate, 0};
+            struct priced_run shown = block_of(b);
+            b->problem.job.overlapped_dispatch = true;
+            struct priced_run beside = block_of(b);
+            const int64_t passes[2][3] = {
+                {compute.forward_ns[0], shown.forward_ns[0], beside.forward_ns[0]},
+                {compute.backward_ns[0], shown.backward_ns[0], beside.backward_ns[0]}};
+            for (int i = 0; i < 2; i++) {
+                double c = (double)passes[i][0], k = (double)(passes[i][1] - passes[i][0]);
+                assert_true(passes[i][2] <= passes[i][1]);
+                assert_true((double)passes[i][2] + 1 >= fmax(c, k));
+                near_to(passes[i][2], llround(c + k - share * fmin(c, k)));
+                hidden += passes[i][2] < passes[i][1];
+            }
+        }
+    assert_true(hidden > 100);
+}
+
+TEST(more_tokens_never_take_less_time)
+{
+    struct random rng = {71};
+    for (int i = 0; i < 2000; i++) {
+        int expert = 1 << random_between(&rng, 0, 4);
+        struct bench *b = bench_mixture(expert);
+        dispatch_draw(&b->problem, rng.state);
+        b->runs[BLOCK].experts.top_k = random_between(&rng, 1, 15);
+        if (random_chance(&rng, 50)) b->precisions[0].product_flop_per_s = exactly(100e12);
+        int64_t before = both_of(b);
+        b->runs[BLOCK].experts.imbalance = 1.5;
+        int64_t uneven = both_of(b);
+        b->runs[BLOCK].experts.imbalance = 1, b->runs[BLOCK].experts.top_k++;
+        assert_true(before <= uneven && before <= both_of(b));
+        b->runs[BLOCK].experts.top_k--, b->problem.job.layout.micro_batch = 4;
+        assert_true(before <= both_of(b));
+        b->problem.job.layout.micro_batch = 2, b->problem.job.graphs = GRAPHS_STEP;
+        assert_true(both_of(b) <= before);
+    }
+}
+
+TEST(dense_layers_do_not_care)
+{
+    struct random rng = {72};
+    for (int i = 0; i < 500; i++) {
+        struct bench *b = bench_gated();
+        struct priced_run before = block_of(b);
+        random_between(&rng, 0, 1);
+        dispatch_draw(&b->problem, rng.state);
+        struct priced_run after = block_of(b);
+        assert_int_equal(before.forward_ns[0], after.forward_ns[0]);
+        assert_int_equal(before.backward_ns[0], after.backward_ns[0]);
+    }
+}

@@ -1,0 +1,29 @@
+// Draws how experts get their tokens, and what that costs.
+#include "tests/support/draws/dispatch.h"
+
+// 0, or up to `high`.
+static struct estimate up_to(struct random *rng, double high)
+{
+    double share = (double)random_between(rng, 1, 1000) / 1000;
+    return exactly(random_chance(rng, 30) ? 0 : high * share);
+}
+
+void dispatch_draw(struct problem *p, uint64_t seed)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 9};
+    struct job *j = &p->job;
+    struct costs *c = &p->costs;
+    j->dispatcher = (enum dispatcher)random_between(&own, 0, DISPATCH_HYBRIDEP);
+    j->graphs = (enum graphs)random_between(&own, 0, GRAPHS_STEP);
+    j->overlapped_dispatch = random_chance(&own, 50);
+    j->fixed_capacity = random_chance(&own, 30);
+    c->dispatch_overlap = up_to(&own, 1);
+    for (int g = 0; g < c->gpu_count; g++) {
+        struct gpu_costs *gpu = &c->gpus[g];
+        gpu->mixture_launch_s = up_to(&own, 3e-3);
+        gpu->dispatch_wait_s = up_to(&own, 1e-3);
+        gpu->all_to_all_wait_s = up_to(&own, 3e-3);
+        for (int i = 0; i < gpu->precision_count; i++)
+            gpu->precisions[i].expert_start_s = up_to(&own, 5e-5);
+    }
+}

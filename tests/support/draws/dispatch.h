@@ -1,0 +1,11 @@
+// How a random job's experts get their tokens, and what that costs.
+#ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_DISPATCH_H
+#define PLUMBLINE_TESTS_SUPPORT_DRAWS_DISPATCH_H
+
+#include "tests/support/problems.h"
+
+// Draws the job's keys of dispatch and graphs, and the costs that they use, from a state of its own
+// that the seed gives.
+void dispatch_draw(struct problem *p, uint64_t seed);
+
+#endif
