@@ -89,8 +89,9 @@ static const char table_header[] =
     "id,iteration_s,iteration_low_s,iteration_high_s,memory_bytes,memory_limit_bytes,fits,fullest_"
     "rank,weight_bytes,gradient_bytes,"
     "optimizer_bytes,activation_bytes,working_bytes,buffer_bytes,constant_bytes,tokens_per_s,"
-    "model_tflops_per_gpu,mfu,price_per_hour,price_per_million_tokens,reason\n";
-static const char no_prediction[] = ",,,,,,,,,,,,,,,,,,,,";
+    "model_tflops_per_gpu,mfu,causal_tflops_per_gpu,causal_mfu,price_per_hour,"
+    "price_per_million_tokens,reason\n";
+static const char no_prediction[] = ",,,,,,,,,,,,,,,,,,,,,,";
 
 static void put_row_text(struct output *o, const char *id, size_t id_length,
                          const struct prediction *x)
@@ -119,6 +120,8 @@ static void put_row_text(struct output *o, const char *id, size_t id_length,
     put(o, ","), put_whole(o, (int64_t)x->tokens_per_s);
     put(o, ","), put_share(o, x->model_flop_per_gpu_s / 1e12);
     put(o, ","), put_share(o, x->mfu);
+    put(o, ","), put_share(o, x->causal_flop_per_gpu_s / 1e12);
+    put(o, ","), put_share(o, x->causal_mfu);
     put(o, ","), put_share(o, x->price_per_hour);
     put(o, ","), put_share(o, x->price_per_million_tokens);
     put(o, ",\n");
@@ -166,6 +169,9 @@ static void put_row_json(struct output *o, const char *id, size_t id_length,
     if (x->model_flop_per_gpu_s > 0)
         put(o, ", \"model_tflops_per_gpu\": "), put_share(o, x->model_flop_per_gpu_s / 1e12);
     if (x->mfu > 0) put(o, ", \"mfu\": "), put_share(o, x->mfu);
+    if (x->causal_flop_per_gpu_s > 0)
+        put(o, ", \"causal_tflops_per_gpu\": "), put_share(o, x->causal_flop_per_gpu_s / 1e12);
+    if (x->causal_mfu > 0) put(o, ", \"causal_mfu\": "), put_share(o, x->causal_mfu);
     if (x->price_per_hour > 0) {
         put(o, ", \"price_per_hour\": "), put_share(o, x->price_per_hour);
         put(o, ", \"price_per_million_tokens\": "), put_share(o, x->price_per_million_tokens);
@@ -221,8 +227,9 @@ static void show(const struct prediction *x)
     printf("tokens_per_s      %.6g, %.0f a GPU-hour\n", x->tokens_per_s,
            x->tokens_per_s * 3600 / x->gpus);
     if (x->model_flop_per_gpu_s > 0)
-        printf("TFLOP/s per GPU   %.4g of the model", x->model_flop_per_gpu_s / 1e12);
-    if (x->mfu > 0) printf(", MFU %.2f %%", 100 * x->mfu);
+        printf("TFLOP/s per GPU   %.4g of the model (%.4g with causal attention)",
+               x->model_flop_per_gpu_s / 1e12, x->causal_flop_per_gpu_s / 1e12);
+    if (x->mfu > 0) printf(", MFU %.2f %% (causal %.2f %%)", 100 * x->mfu, 100 * x->causal_mfu);
     if (x->model_flop_per_gpu_s > 0) printf("\n");
     if (x->price_per_hour > 0)
         printf("price             %.6g an hour, %.4g a million tokens\n", x->price_per_hour,

@@ -16,7 +16,7 @@ bool metric_is_memory(int metric)
 bool metric_is_rate(int metric)
 {
     return metric == METRIC_TFLOPS_PER_GPU || metric == METRIC_MODEL_TFLOPS_PER_GPU ||
-           metric == METRIC_THROUGHPUT;
+           metric == METRIC_CAUSAL_TFLOPS_PER_GPU || metric == METRIC_THROUGHPUT;
 }
 bool metric_is_time(int metric)
 {
@@ -203,6 +203,8 @@ double run_prediction(const struct run_row *row, const struct prediction *x)
     case METRIC_TFLOPS_PER_GPU: return hardware_flop(row, x) / seconds / x->gpus;
     case METRIC_MODEL_TFLOPS_PER_GPU:
         return x->model_flop_per_gpu_s / x->tokens_per_s * tokens_of(row, x) / seconds;
+    case METRIC_CAUSAL_TFLOPS_PER_GPU:
+        return x->causal_flop_per_gpu_s / x->tokens_per_s * tokens_of(row, x) / seconds;
     case METRIC_THROUGHPUT: return throughput(row, x, seconds);
     case METRIC_PEAK_MEMORY:
     case METRIC_STATIC_MEMORY: return memory_of(row, x);

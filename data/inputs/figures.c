@@ -5,7 +5,7 @@
 
 static struct layer_flop times(struct layer_flop f, double by)
 {
-    return (struct layer_flop){f.products * by, f.attention * by, f.scores * by};
+    return (struct layer_flop){f.products * by, f.attention * by, f.scores * by, f.masked * by};
 }
 
 // For all pieces of a sequence.
@@ -23,7 +23,7 @@ static double adapter_flop(const struct model *m, const struct layer_run *run, i
 
 // Backward: once more for gradients of inputs, if any are needed, and once more for those of
 // weights.
-double model_flop(const struct model *m, int64_t sequence)
+static double flop_of(const struct model *m, int64_t sequence, bool masked)
 {
     double sum = 0;
     for (int r = 0; r < m->run_count; r++) {
@@ -32,10 +32,17 @@ double model_flop(const struct model *m, int64_t sequence)
         struct layer_flop forward = forward_of_sequence(m, run, sequence);
         double back = model_has_gradient(m, r) ? 1 : 0;
         sum += run->count * (forward.products * (1 + back + (run->frozen ? 0 : 1)) +
-                             forward.attention * (1 + 2 * back) +
+                             (masked ? forward.masked : forward.attention) * (1 + 2 * back) +
                              3 * (run->adapter_rank ? adapter_flop(m, run, sequence) : 0));
     }
     return sum;
+}
+
+double model_flop(const struct model *m, int64_t sequence) { return flop_of(m, sequence, false); }
+
+double model_flop_masked(const struct model *m, int64_t sequence)
+{
+    return flop_of(m, sequence, true);
 }
 
 static double layer_recomputed(const struct model *m, const struct layer_run *run,
@@ -94,7 +101,12 @@ void figures_find(struct figures *f, const struct problem *p, int64_t iteration_
     f->tokens_per_gpu_hour = f->tokens_per_s * 3600 / (double)f->gpus;
     f->model_flop_per_s = sequences * flop / seconds;
     f->tflops_per_gpu = f->model_flop_per_s / (double)f->gpus / 1e12;
-    if (f->peak_flop_per_s > 0) f->mfu_percent = 100 * f->model_flop_per_s / f->peak_flop_per_s;
+    double masked = sequences * model_flop_masked(&p->model, p->job.sequence) / seconds;
+    f->causal_tflops_per_gpu = masked / (double)f->gpus / 1e12;
+    if (f->peak_flop_per_s > 0) {
+        f->mfu_percent = 100 * f->model_flop_per_s / f->peak_flop_per_s;
+        f->causal_mfu_percent = 100 * masked / f->peak_flop_per_s;
+    }
     if (flop > 0) f->hardware_flop_per_s = sequences * (flop + recomputed) / seconds;
     f->price_per_million_tokens = f->price_per_hour / (f->tokens_per_s * 3600) * 1e6;
     f->run_hours = (double)p->job.run_tokens / f->tokens_per_s / 3600;

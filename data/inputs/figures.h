@@ -7,6 +7,8 @@
 
 // Forward and backward of one sequence, without recomputation; 0: the model has measured layers.
 double model_flop(const struct model *m, int64_t sequence);
+// The same, with only the scores that attention's mask leaves: half of them if it is causal.
+double model_flop_masked(const struct model *m, int64_t sequence);
 // FLOP that recomputation adds to one sequence of the job, for the `count` layers of one stage from
 // `first` on; first_layers: for the first `recomputed` of those that can be recomputed.
 double recomputed_flop(const struct model *m, int first, int count, enum recompute mode,
@@ -22,6 +24,7 @@ struct figures {
     double model_flop_per_s, hardware_flop_per_s; // of all GPUs together
     double peak_flop_per_s;                       // of all GPUs together, at the job's precision
     double tflops_per_gpu, mfu_percent;           // of the model
+    double causal_tflops_per_gpu, causal_mfu_percent; // of masked scores only those left
     const char *gpu_without_peak, *group_without_price;
     double price_per_hour;
     double price_per_million_tokens;

@@ -445,7 +445,12 @@ static void find_figures(const struct predictor *p, int stages, struct predictio
     prediction->tokens_per_s = per_s * (double)problem->job.sequence;
     prediction->model_flop_per_gpu_s = per_s * model_flop(&problem->model, problem->job.sequence) /
                                        prediction->gpus;
-    if (peak > 0) prediction->mfu = prediction->model_flop_per_gpu_s / peak;
+    prediction->causal_flop_per_gpu_s =
+        per_s * model_flop_masked(&problem->model, problem->job.sequence) / prediction->gpus;
+    if (peak > 0) {
+        prediction->mfu = prediction->model_flop_per_gpu_s / peak;
+        prediction->causal_mfu = prediction->causal_flop_per_gpu_s / peak;
+    }
     prediction->price_per_hour = price * prediction->gpus;
     prediction->price_per_million_tokens = prediction->price_per_hour /
                                            (prediction->tokens_per_s * 3600) * 1e6;

@@ -43,6 +43,7 @@ struct prediction {
     int value_bytes; // of the precision
     // docs/FORMULAS.md 18, for the row's GPUs; 0: not known
     double tokens_per_s, model_flop_per_gpu_s, mfu, price_per_hour, price_per_million_tokens;
+    double causal_flop_per_gpu_s, causal_mfu; // of masked scores only those left
 };
 
 // How the layers are divided over the stages: layer_count[stage], all recomputed alike.

@@ -12,7 +12,8 @@ enum run_metric {
     METRIC_PEAK_MEMORY,
     METRIC_STATIC_MEMORY,
     METRIC_TFLOPS_PER_GPU,       // of arXiv 2104.04473: recomputed FLOP are counted
-    METRIC_MODEL_TFLOPS_PER_GPU, // of the model (docs/FORMULAS.md 18)
+    METRIC_MODEL_TFLOPS_PER_GPU,  // of the model (docs/FORMULAS.md 18), all scores counted
+    METRIC_CAUSAL_TFLOPS_PER_GPU, // those that the mask leaves
     METRIC_LAYER_FORWARD_TIME,
     METRIC_LAYER_BACKWARD_TIME,
     METRIC_THROUGHPUT,

@@ -262,8 +262,14 @@ static void put_number(struct text *out, int64_t value)
 // Six digits; empty if unknown.
 static void put_figures(struct text *out, const struct figures *f)
 {
-    const double values[] = {f->tokens_per_s,   f->tflops_per_gpu,           f->mfu_percent / 100,
-                             f->price_per_hour, f->price_per_million_tokens, f->run_hours,
+    const double values[] = {f->tokens_per_s,
+                             f->tflops_per_gpu,
+                             f->mfu_percent / 100,
+                             f->causal_tflops_per_gpu,
+                             f->causal_mfu_percent / 100,
+                             f->price_per_hour,
+                             f->price_per_million_tokens,
+                             f->run_hours,
                              f->run_price};
     for (size_t i = 0; i < ARRAY_LENGTH(values); i++)
         text_put(out, values[i] > 0 ? ",%.6g" : ",", values[i]);
@@ -302,7 +308,8 @@ static void print_csv(struct text *out, const struct report_row *rows, int count
     text_put(out, "instance,outcome,iteration_ns,bound_ns,gap_percent,nodes,solve_s,"
                   "certificate_bytes,certificate_boxes,check_s,"
                   "certificate_sha256,priced_sha256,objective,objective_ns,tokens_per_s,"
-                  "model_tflops_per_gpu,mfu,price_per_hour,price_per_million_tokens,run_hours,"
+                  "model_tflops_per_gpu,mfu,causal_tflops_per_gpu,causal_mfu,price_per_hour,"
+                  "price_per_million_tokens,run_hours,"
                   "run_price,claim\r\n");
     for (int i = 0; i < count; i++) print_csv_row(out, &rows[i]);
 }

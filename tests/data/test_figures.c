@@ -29,6 +29,43 @@ TEST(gpt3_is_as_published)
     check_near(found, 6 * 174.6e9, 0.035);
 }
 
+// Masks drawn cell by cell: what they leave of all scores is what is counted.
+TEST(masked_scores_are_those_left)
+{
+    for (int64_t tokens = 1; tokens <= 48; tokens += 3)
+        for (int64_t reach = 0; reach <= 24; reach += 8)
+            for (int kind = 0; kind < 3; kind++) {
+                struct layer_run run = {.name = "block", .kind = LAYER_BLOCK, .count = 1};
+                struct model m = {.has_shape = true,
+                                  .shape = {.hidden = 8,
+                                            .ffn = 16,
+                                            .heads = 4,
+                                            .kv_heads = 4,
+                                            .head_width = 2,
+                                            .vocabulary = 10},
+                                  .runs = &run,
+                                  .run_count = 1,
+                                  .layer_count = 1};
+                double left = 0;
+                if (kind == 0) run.window = reach;
+                if (kind == 1) run.chunk = reach;
+                if (kind == 2) run.bidirectional = true;
+                for (int64_t row = 0; row < tokens; row++)
+                    for (int64_t column = 0; column < tokens; column++) {
+                        bool seen = kind == 2 || column <= row;
+                        if (kind == 0 && reach) seen = seen && row - column < reach;
+                        if (kind == 1 && reach) seen = seen && row / reach == column / reach;
+                        left += seen ? kind != 2 && column == row ? 0.5 : 1 : 0; // the diagonal
+                        if (kind == 0 && reach && row - column == reach) left += 0.5;
+                    }
+                // Scores and context, 2 FLOP each, with three passes, 8 wide.
+                double apart = model_flop(&m, tokens) - model_flop_masked(&m, tokens),
+                       products = 3 * 2 * (double)tokens * (4 * 64 + 2 * 128);
+                check_near(model_flop_masked(&m, tokens), products + 3 * 2 * 2 * 8 * left, 1e-12);
+                assert_true(apart >= 0);
+            }
+}
+
 // 4 heads of 2 over 8, 2 for keys and values, gated 16, two blocks, vocabulary 10, 3 tokens.
 static struct shape tiny = {.hidden = 8,
                             .ffn = 16,

@@ -50,8 +50,8 @@ says '& -- & -- & -- & -- & -- \\\\$'
 table csv
 says "$(of_tokens '",%.6g,", t')"
 says "$(of_tokens '",160,%.6g,%.6g,%.6g", 160e6 / t / 3600, 1e12 / t / 3600, 160e12 / t / 3600')"
-says ',,,,,,,,"proven, not yet audited".$'
-[ "$(sed 's/"[^"]*"/text/g' out | awk -F, '{ print NF }' | sort -u)" = 22 ] ||
+says ',,,,,,,,,,"proven, not yet audited".$'
+[ "$(sed 's/"[^"]*"/text/g' out | awk -F, '{ print NF }' | sort -u)" = 24 ] ||
     { echo "FAILED: lines of unlike length"; cat out; failures=$((failures + 1)); }
 "$plumbline" predict mixed/problem.json --recompute full > out 2> err || cat err
 says '^price *160 an hour'

@@ -87,6 +87,18 @@ static double attention_flop(const struct shape *s, const struct layer_run *r, d
            (double)(query_width(s) + sum_width(s));
 }
 
+// The score cells that the mask leaves: a triangle, in chunks, or a band of a window's width.
+static double masked_flop(const struct shape *s, const struct layer_run *r, double tokens)
+{
+    double w = (double)r->window, c = (double)r->chunk, cells = tokens * tokens / 2;
+    if (r->linear || r->bidirectional) return attention_flop(s, r, tokens);
+    if (r->window && w < tokens) cells = w * w / 2 + w * (tokens - w);
+    if (r->chunk && c < tokens)
+        cells = (floor(tokens / c) * c * c + fmod(tokens, c) * fmod(tokens, c)) / 2;
+    if (r->cross_attention) cells += tokens * tokens;
+    return 2 * cells * (double)(query_width(s) + sum_width(s));
+}
+
 static int64_t gate_matrices(const struct shape *s) { return s->gated_ffn ? 3 : 2; }
 
 static int64_t shared_ffn(const struct shape *s, const struct layer_run *r)
@@ -194,9 +206,11 @@ static double pool_weights(const struct shape *s, const struct pool_shape *p)
 struct layer_flop layer_flop_of(const struct model *m, const struct layer_run *r, int64_t sequence)
 {
     const struct shape *s = run_shape(m, r);
-    double tokens = (double)(r->tokens ? r->tokens : sequence), weights = 0, attention = 0;
+    double tokens = (double)(r->tokens ? r->tokens : sequence), weights = 0, attention = 0,
+           masked = 0;
     if (r->kind == LAYER_BLOCK || r->kind == LAYER_MOE) {
         weights = (double)block_weights(s, r), attention = attention_flop(s, r, tokens);
+        masked = masked_flop(s, r, tokens);
     } else if (r->kind == LAYER_MEMORY) {
         weights = pool_weights(s, &r->pool);
     } else if (r->kind == LAYER_HEAD) {
@@ -207,5 +221,5 @@ struct layer_flop layer_flop_of(const struct model *m, const struct layer_run *r
         p.bias = false;
         weights = (double)projector(&p).all;
     }
-    return (struct layer_flop){2 * tokens * weights, attention, r->linear ? 0 : attention};
+    return (struct layer_flop){2 * tokens * weights, attention, r->linear ? 0 : attention, masked};
 }

@@ -26,6 +26,7 @@ int64_t repeated_weights(const struct shape *s, const struct layer_run *r);
 // 0, since the FLOP are unknown.
 struct layer_flop {
     double products, attention, scores;
+    double masked; // of attention, what its mask leaves
 };
 struct layer_flop layer_flop_of(const struct model *m, const struct layer_run *r, int64_t sequence);
 

@@ -220,6 +220,7 @@ void compare_facts(struct comparison *c)
         FIGURE("tokens/s", "%.6g", tokens_per_s),
         FIGURE("TFLOP/s per GPU", "%.4g", tflops_per_gpu),
         FIGURE("MFU", "%.2f %%", mfu_percent),
+        FIGURE("MFU, causal", "%.2f %%", causal_mfu_percent),
         FIGURE("price of 1e6 tokens", "%.4g", price_per_million_tokens),
         FIGURE("run", "%.1f h", run_hours),
         FIGURE("price of the run", "%.0f", run_price)};

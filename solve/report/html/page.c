@@ -33,6 +33,7 @@ static void put_figures(struct sections *s)
     } tiles[] = {{"Tokens per second", "tokens", "%.6g", f.tokens_per_s},
                  {"TFLOP/s per GPU", "flop", "%.4g", f.tflops_per_gpu},
                  {"MFU", "mfu", "%.2f %%", f.mfu_percent},
+                 {"MFU, causal", "causal-mfu", "%.2f %%", f.causal_mfu_percent},
                  {"Price per million tokens", "price", "%.4g", f.price_per_million_tokens}};
     for (size_t i = 0; i < ARRAY_LENGTH(tiles); i++)
         if (tiles[i].value > 0)
