@@ -10,18 +10,12 @@
 #include "data/inputs/job.h"
 #include "data/inputs/model/model.h"
 
-const char *const run_metric_names[] = {"iteration_time",
-                                        "peak_memory",
-                                        "static_memory",
-                                        "tflops_per_gpu",
-                                        "model_tflops_per_gpu",
-                                        "causal_tflops_per_gpu",
-                                        "layer_forward_time",
-                                        "layer_backward_time",
-                                        "throughput",
-                                        "oom",
-                                        "failed_or_oom",
-                                        NULL};
+const char *const run_metric_names[] = {"iteration_time",       "peak_memory",
+                                        "static_memory",        "tflops_per_gpu",
+                                        "model_tflops_per_gpu", "causal_tflops_per_gpu",
+                                        "layer_forward_time",   "layer_backward_time",
+                                        "throughput",           "oom",
+                                        "failed_or_oom",        NULL};
 
 static const char *const memory_of_names[] = {"fullest", "ends", "last", "allocator", NULL};
 

@@ -11,7 +11,7 @@ enum run_metric {
     METRIC_ITERATION_TIME,
     METRIC_PEAK_MEMORY,
     METRIC_STATIC_MEMORY,
-    METRIC_TFLOPS_PER_GPU,       // of arXiv 2104.04473: recomputed FLOP are counted
+    METRIC_TFLOPS_PER_GPU,        // of arXiv 2104.04473: recomputed FLOP are counted
     METRIC_MODEL_TFLOPS_PER_GPU,  // of the model (docs/FORMULAS.md 18), all scores counted
     METRIC_CAUSAL_TFLOPS_PER_GPU, // those that the mask leaves
     METRIC_LAYER_FORWARD_TIME,

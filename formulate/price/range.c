@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "data/base/least.h"
 #include "formulate/graph/longest.h"
 #include "formulate/graph/objective.h"
 #include "formulate/price/price.h"
@@ -23,28 +22,23 @@ void range_move_costs(struct moved_costs_list *list, const struct costs *costs, 
 
 struct range range_begin(int64_t ns, const struct costs *costs)
 {
-    double spread = costs->iteration_spread.value, slow = spread * (double)ns,
-           fast = slow / (1 + spread);
-    struct range r = {.ns = ns, .least = 1 / (1 + spread)};
-    r.squares[COSTS_FAST] = fast * fast, r.squares[COSTS_SLOW] = slow * slow;
-    return r;
+    double own = log1p(costs->iteration_spread.value);
+    return (struct range){.ns = ns, .squares = {own * own, own * own}};
 }
 
 // A time that moves to the wrong side, because of rounding or of another path through the graph,
 // counts as no difference.
 void range_add(struct range *r, enum cost_end end, int64_t moved_ns)
 {
-    int64_t difference = end == COSTS_FAST ? r->ns - moved_ns : moved_ns - r->ns;
-    if (difference <= 0) return;
-    r->squares[end] += (double)difference * (double)difference;
-    if (end == COSTS_FAST) r->least *= (double)moved_ns / (double)r->ns;
+    if (end == COSTS_FAST ? moved_ns >= r->ns : moved_ns <= r->ns) return;
+    double factor = log((double)moved_ns / (double)r->ns);
+    r->squares[end] += factor * factor;
 }
 
 int64_t range_end_ns(const struct range *r, enum cost_end end)
 {
-    int64_t difference = llround(sqrt(r->squares[end]));
-    if (end == COSTS_SLOW) return r->ns + difference;
-    return larger(llround(r->least * (double)r->ns), r->ns - difference);
+    double factor = exp(sqrt(r->squares[end]));
+    return llround(end == COSTS_SLOW ? (double)r->ns * factor : (double)r->ns / factor);
 }
 
 // 0: it cannot be priced.

@@ -1,8 +1,7 @@
 // How much of an iteration's time the intervals of the costs leave open. Each group of costs
-// changes the time by its difference when the whole group is at one end of its intervals. The
-// groups err independently of each other and of the error of the formulas, so the squares of the
-// differences add up; but the time is never below that of all at their fast ends, one after the
-// other (docs/FORMULAS.md 19).
+// changes the time by a factor when the whole group is at one end of its intervals. The groups err
+// independently of each other and of the error of the formulas, so the squares of the factors'
+// logarithms add up (docs/FORMULAS.md 19).
 #ifndef PLUMBLINE_FORMULATE_PRICE_RANGE_H
 #define PLUMBLINE_FORMULATE_PRICE_RANGE_H
 
@@ -26,8 +25,7 @@ void range_move_costs(struct moved_costs_list *list, const struct costs *costs,
 
 struct range {
     int64_t ns;                // with the costs as they are
-    double squares[COST_ENDS]; // sums of squared differences of the time, in nanoseconds
-    double least;              // product of the shares of the time at the fast ends
+    double squares[COST_ENDS]; // sums of the squared logarithms of the time's factors
 };
 struct range range_begin(int64_t ns, const struct costs *costs);
 void range_add(struct range *r, enum cost_end end, int64_t moved_ns);

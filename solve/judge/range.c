@@ -1,6 +1,7 @@
 // The uncertainty of the plan's time due to the costs: the decision is priced and replayed with
 // one group of costs after another at each end of its intervals. The groups' errors are
-// independent, so their variances add, together with that of what the formulas leave open.
+// independent factors: the variances of their logarithms add, together with that of what the
+// formulas leave open.
 #include <math.h>
 
 #include "data/inputs/cost_keys.h"
@@ -33,8 +34,8 @@ static int64_t time_at(const struct audit *h, const struct costs *costs, int64_t
     return judged_time(&h->schedule, &copy, h->arena);
 }
 
-// How far this end of the group's interval moves the time, in that direction.
-static int64_t moved_by(struct audit *h, enum cost_group group, enum cost_end end)
+// By which factor this end of the group's interval moves the time, in that direction: at least 1.
+static long double moved_by(struct audit *h, enum cost_group group, enum cost_end end)
 {
     struct arena_mark mark = arena_set_mark(h->arena);
     struct error unfit = {OK, ""};
@@ -45,31 +46,28 @@ static int64_t moved_by(struct audit *h, enum cost_group group, enum cost_end en
         else REJECT(h, "range", -1, "stated, but of costs at an end %s", unfit.text);
     }
     arena_reset(h->arena, mark);
-    if (end == COSTS_SLOW) return after > before ? after - before : 0;
-    return after < before ? before - after : 0;
+    long double factor = end == COSTS_SLOW ? (long double)after / (long double)before
+                                           : (long double)before / (long double)after;
+    return factor > 1 ? factor : 1;
 }
 
 // The two sides sum and round in different orders; a nanosecond does not count as a difference.
+// Beyond 2^53 nanoseconds neither side has single ones.
 static void audit_end(struct audit *h, const char *what, enum cost_end end, int64_t claimed_ns)
 {
-    int64_t stated = h->plan->iteration_ns;
-    // A spread of 1 is a factor of 2: half the time, or double.
-    long double factor = 1 + (long double)h->judged.costs.iteration_spread.value,
-                all = (long double)stated / factor, // with one after another at its fast end
-        own = end == COSTS_SLOW ? all * factor * (factor - 1) : all * (factor - 1),
-                variance = own * own;
-    for (int group = COST_GROUPS; group-- > 0;) {
-        long double moved = (long double)moved_by(h, (enum cost_group)group, end);
-        variance += moved * moved;
-        if (stated > 0) all -= all * moved / (long double)stated;
+    long double stated = (long double)h->plan->iteration_ns,
+                // A spread of 1 is a factor of 2: half the time, or double.
+        doubt = logl(1 + (long double)h->judged.costs.iteration_spread.value), sum = doubt * doubt;
+    for (int group = COST_GROUPS; group-- > 0 && stated > 0;) {
+        doubt = logl(moved_by(h, (enum cost_group)group, end));
+        sum += doubt * doubt;
     }
-    int64_t away = (int64_t)roundl(sqrtl(variance)),
-            own_ns = end == COSTS_SLOW ? stated + away : stated - away;
-    if (end == COSTS_FAST && (long double)own_ns < all) own_ns = (int64_t)roundl(all);
+    long double all = expl(sqrtl(sum)), own = end == COSTS_SLOW ? stated * all : stated / all,
+                slack = 1 + own * 0x1p-50L;
     h->verdict->terms_checked++;
-    if (claimed_ns < own_ns - 1 || claimed_ns > own_ns + 1)
-        REJECT(h, "range", -1, "%s: claimed %lld ns, the judge finds %lld (%+lld)", what,
-               (long long)claimed_ns, (long long)own_ns, (long long)(claimed_ns - own_ns));
+    if (!(fabsl((long double)claimed_ns - roundl(own)) <= slack))
+        REJECT(h, "range", -1, "%s: claimed %lld ns, the judge finds %.0Lf (%+.0Lf)", what,
+               (long long)claimed_ns, roundl(own), (long double)claimed_ns - roundl(own));
 }
 
 void audit_range(struct audit *h)

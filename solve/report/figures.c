@@ -66,16 +66,18 @@ static void print_utilisation(struct text *out, const struct figures *f)
         text_put(out, "  MFU        not known: the model has measured layers\n");
         return;
     }
-    text_put(out,
-             "  FLOP       %.4g TFLOP/s per GPU of the model (%.4g with causal attention), %.4g with "
-             "recomputation\n",
-             f->tflops_per_gpu, f->causal_tflops_per_gpu,
-             f->hardware_flop_per_s / (double)f->gpus / 1e12);
+    text_put(
+        out,
+        "  FLOP       %.4g TFLOP/s per GPU of the model (%.4g with causal attention), %.4g with "
+        "recomputation\n",
+        f->tflops_per_gpu, f->causal_tflops_per_gpu,
+        f->hardware_flop_per_s / (double)f->gpus / 1e12);
     if (f->gpu_without_peak)
         text_put(out, "  MFU        not known: the costs state no peak_flop_per_s of %s\n",
                  f->gpu_without_peak);
     else
-        text_put(out, "  MFU        %.2f %% (causal %.2f %%), HFU %.2f %%, of a peak of %.4g PFLOP/s\n",
+        text_put(out,
+                 "  MFU        %.2f %% (causal %.2f %%), HFU %.2f %%, of a peak of %.4g PFLOP/s\n",
                  f->mfu_percent, f->causal_mfu_percent,
                  100 * f->hardware_flop_per_s / f->peak_flop_per_s, f->peak_flop_per_s / 1e15);
 }

@@ -449,7 +449,8 @@ TEST(defaults_are_the_documented_ones)
         }
         // The model's FLOP are without the padding of its vocabulary, which some pairs state.
         assert_true(fabs(x[0].model_flop_per_gpu_s / x[1].model_flop_per_gpu_s - 1) < 2e-3);
-        for (int k = 0; k < 2; k++) x[k].model_flop_per_gpu_s = x[k].mfu = 0;
+        for (int k = 0; k < 2; k++)
+            x[k].model_flop_per_gpu_s = x[k].mfu = x[k].causal_flop_per_gpu_s = x[k].causal_mfu = 0;
         assert_memory_equal(&x[0], &x[1], sizeof x[0]);
     }
 }

@@ -1,5 +1,5 @@
 // The judge on a plan's range: what the costs leave open, computed by the solver's own prices and
-// walk and by the sum of squares of FORMULAS 19, is accepted; wrong ends are not.
+// walk and by the sum of squared logarithms of FORMULAS 19, is accepted; wrong ends are not.
 #include "data/inputs/cost_keys.h"
 #include "formulate/choices/choice.h"
 #include "formulate/graph/longest.h"
@@ -43,22 +43,18 @@ static int64_t time_at(struct trial *t, enum cost_group group, enum cost_end end
     return graph_longest(graph, durations, NULL);
 }
 
-// The time's distance from this end.
-static int64_t distance(struct trial *t, enum cost_end end)
+// The time at this end: factors whose squared logarithms are those of independent doubts.
+static int64_t end_of(struct trial *t, enum cost_end end)
 {
     double now = (double)t->plan.iteration_ns, factor = 1 + t->problem.costs.iteration_spread.value,
-           most = now - now / factor, square = 0;
+           square = 0;
     for (int group = -1; group < COST_GROUPS; group++) {
         double at = group < 0 ? end == COSTS_FAST ? now / factor : now * factor
                               : (double)time_at(t, (enum cost_group)group, end),
-               moved = end == COSTS_FAST ? now - at : at - now;
-        if (moved <= 0) continue;
-        square += moved * moved;
-        if (group >= 0) most = now - (now - most) * at / now; // the shares of the time multiply
+               doubt = log(at / now);
+        if (end == COSTS_FAST ? doubt < 0 : doubt > 0) square += doubt * doubt;
     }
-    double far = sqrt(square);
-    return end == COSTS_FAST && far > most ? t->plan.iteration_ns - llround(now - most)
-                                           : llround(far);
+    return llround(now * exp(end == COSTS_FAST ? -sqrt(square) : sqrt(square)));
 }
 
 static bool open_with_range(struct trial *t, uint64_t seed)
@@ -73,8 +69,8 @@ static bool open_with_range(struct trial *t, uint64_t seed)
     if (seed % 3 == 0)
         t->problem.costs.iteration_spread =
             (struct estimate){.value = spread, .low = spread, .high = spread};
-    t->plan.iteration_low_ns = t->plan.iteration_ns - distance(t, COSTS_FAST);
-    t->plan.iteration_high_ns = t->plan.iteration_ns + distance(t, COSTS_SLOW);
+    t->plan.iteration_low_ns = end_of(t, COSTS_FAST);
+    t->plan.iteration_high_ns = end_of(t, COSTS_SLOW);
     t->plan.runner_up_ns =
         random_chance(&t->rng, 50) ? t->plan.iteration_high_ns + random_between(&t->rng, -1, 1) : 0;
     t->plan.runner_up_inside = t->plan.runner_up_ns > 0 &&

@@ -177,8 +177,8 @@ def check_numbers(plan, page):
     expect(len(page.tables["memory-bars"]) - 1, len(memories), "bars of memory")
 
 
-# low = T - sqrt(sum of (T - fast)^2 + (T - T / (1 + spread))^2), and not below the product of the
-# shares, as FORMULAS 19 has it, from the page's six decimals.
+# low, high = T / and x exp sqrt(sum of ln(T_end / T)^2 + ln(1 + spread)^2), as FORMULAS 19 has it,
+# from the page's six decimals.
 def check_sensitivity(plan, page, folder):
     if "iteration_low_ns" not in plan:
         return
@@ -190,11 +190,8 @@ def check_sensitivity(plan, page, folder):
     heads, *rows = page.tables["sensitivity-table"]
     for column, end, sign in (("fast", "iteration_low_ns", -1), ("slow", "iteration_high_ns", 1)):
         at = heads.index(column)
-        differences = [max(0, sign * (seconds(row[at]) - now)) for row in rows]
-        own = spread * now if sign > 0 else spread * now / (1 + spread)
-        found = now + sign * math.sqrt(sum(d * d for d in differences) + own**2)
-        if sign < 0:
-            found = max(found, now / (1 + spread) * math.prod(1 - d / now for d in differences))
+        doubts = [max(0, sign * math.log(seconds(row[at]) / now)) for row in rows]
+        found = now * math.exp(sign * math.hypot(math.log(1 + spread), *doubts))
         expect(
             abs(found - plan[end] / 1e9) < 1e-5 * now,
             True,
