@@ -207,8 +207,9 @@ static enum status predict_table(struct predictor *p, const char *path, const ch
 
 // ---- one configuration
 
-static void show(const struct prediction *x)
+static void show(const struct prediction *x, struct arena *arena)
 {
+    const char *assumed = prediction_assumed(x, arena);
     static const double gb = 1e9;
     const struct memory_parts *m = &x->memory;
     printf("iteration_s       %.9f\n", (double)x->iteration_ns * 1e-9);
@@ -234,13 +235,18 @@ static void show(const struct prediction *x)
     if (x->price_per_hour > 0)
         printf("price             %.6g an hour, %.4g a million tokens\n", x->price_per_hour,
                x->price_per_million_tokens);
+    if (*assumed)
+        printf("assumed           %s, as %s%s of %d-%02d\n", assumed,
+               program_names[x->origin.program],
+               x->origin.program == PROGRAM_UNKNOWN ? " program" : "", x->origin.date / 100,
+               x->origin.date % 100);
 }
 
 static enum status answer_one(const struct prediction *x, const char *name, struct output *o,
                               struct error *err)
 {
     if (*x->reason) return fail(err, BAD_INPUT, "%s: cannot be predicted: %s", name, x->reason);
-    if (!o->json) return show(x), OK;
+    if (!o->json) return show(x, o->arena), OK;
     put_row_json(o, name, strlen(name), x);
     put(o, "\n]\n");
     flush(o);

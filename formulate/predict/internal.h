@@ -30,8 +30,7 @@ struct fleet {
     int pipeline_count;
 };
 
-// Model families by name: a Llama has gated, bias-free layers and RMS norms, a Nemotron has no
-// biases; both have untied embeddings and rotary positions. Everything else is a GPT.
+// Model families that prose names.
 enum family { FAMILY_GPT, FAMILY_LLAMA, FAMILY_NEMOTRON };
 
 // What the source and notes of a row say in words. Neighbouring rows mostly say the same, so this
@@ -45,9 +44,17 @@ struct row_words {
     const char *boundaries; // AMP's list of them, after its bracket; NULL: none
 };
 
+// Who ran it, by these cells: neighbouring rows mostly have the same.
+struct known_origin {
+    struct cell framework, version, source, gpu;
+    int trainer;
+    struct run_origin origin;
+};
+
 struct predictor {
     struct predict_settings settings;
     struct row_words words;
+    struct known_origin origin;
     struct arena *arena;
     struct cluster *clusters; // in order of preference
     int cluster_count;
@@ -63,6 +70,7 @@ struct predictor {
     struct layer_run runs[RUNS_OF_ROW];
     struct fleet fleet;
     struct placement placement;
+    struct range range; // of the last prediction, with settings.ranges
     struct compression_option boundary;
     struct compression_option gradient;
     // graphs
@@ -93,9 +101,17 @@ bool split_by_work(struct placement *to, const struct model *m, int stages,
 bool predict_set_fleet(struct predictor *p, const struct run_row *row,
                        struct prediction *prediction);
 
-// Puts the row's configuration into p->problem and p->placement; false: prediction->reason says
-// what is missing or wrong.
+// What notes and source say in words.
+void predict_read_words(struct row_words *w, const struct run_row *row);
+
+// Puts the row's configuration, in which every trait has a value (unstated.c), into p->problem and
+// p->placement; false: prediction->reason says what is missing or wrong.
 bool predict_set_up(struct predictor *p, const struct run_row *row, struct prediction *prediction);
+
+// Predicts what is in p->problem and p->placement.
+void predict_once(struct predictor *p, const struct costs *costs, struct prediction *prediction);
+// Puts the ends of p->range into the prediction.
+void predict_put_range(const struct predictor *p, struct prediction *prediction);
 
 // The groups and the layers of a decision; false: the prediction says why there is none.
 bool predict_place_groups(const struct priced *priced, const struct schedule_request *request,

@@ -152,7 +152,6 @@ static void set_attention(struct shape *s, const struct run_row *row)
 
 static void set_plain_shape(struct predictor *p, const struct run_row *row)
 {
-    bool gpt = p->words.family == FAMILY_GPT, untied = !gpt || p->words.untied;
     int64_t heads = stated(row->heads, row->hidden >= 64 ? row->hidden / 64 : 1);
     p->problem.model.shape = (struct shape){
         .hidden = row->hidden,
@@ -164,13 +163,13 @@ static void set_plain_shape(struct predictor *p, const struct run_row *row)
         .vocabulary_multiple = row->vocab == NOT_STATED || row->tp > 1
                                    ? 128
                                    : 0, // as Megatron pads it for tensor ranks
-        .positions = stated(row->positions, gpt ? row->seq : 0),
-        .gated_ffn = stated(row->gated, p->words.gated),
-        .rms_norm = stated(row->rms_norm, p->words.rms_norm),
-        .qkv_bias = stated(row->bias, gpt),
-        .linear_bias = stated(row->bias, gpt),
-        .dropout = stated(row->dropout, gpt),
-        .tied_embeddings = stated(row->tied, !untied),
+        .positions = row->positions,
+        .gated_ffn = row->gated,
+        .rms_norm = row->rms_norm,
+        .qkv_bias = row->bias,
+        .linear_bias = row->bias,
+        .dropout = row->dropout,
+        .tied_embeddings = row->tied,
     };
     set_attention(&p->problem.model.shape, row);
 }

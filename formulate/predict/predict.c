@@ -400,18 +400,23 @@ static bool time_with(struct predictor *p, struct pricing *pricing, const struct
     return time_of(p, priced, ns, &kept, prediction);
 }
 
+void predict_put_range(const struct predictor *p, struct prediction *prediction)
+{
+    prediction->low_ns = range_end_ns(&p->range, COSTS_FAST);
+    prediction->high_ns = range_end_ns(&p->range, COSTS_SLOW);
+}
+
 static void find_range(struct predictor *p, struct pricing *pricing, const struct priced *priced,
                        struct prediction *prediction)
 {
-    struct range range = range_begin(prediction->iteration_ns, &p->problem.costs);
     int64_t ns;
+    p->range = range_begin(prediction->iteration_ns, &p->problem.costs);
     for (int i = 0; i < p->moved.count; i++) {
         const struct moved_costs *m = &p->moved.items[i];
         if (!time_with(p, pricing, priced, &m->costs, &ns, prediction)) return;
-        range_add(&range, m->end, ns);
+        range_add(&p->range, m->end, ns);
     }
-    prediction->low_ns = range_end_ns(&range, COSTS_FAST);
-    prediction->high_ns = range_end_ns(&range, COSTS_SLOW);
+    predict_put_range(p, prediction);
 }
 
 // For one GPU, or the mean of several kinds: peak FLOP/s and price per hour; 0: some kind has none.
@@ -456,8 +461,7 @@ static void find_figures(const struct predictor *p, int stages, struct predictio
                                            (prediction->tokens_per_s * 3600) * 1e6;
 }
 
-// Predicts what is in p->problem and p->placement.
-static void predict(struct predictor *p, const struct costs *costs, struct prediction *prediction)
+void predict_once(struct predictor *p, const struct costs *costs, struct prediction *prediction)
 {
     struct error err = {OK, ""};
     struct priced priced;
@@ -479,14 +483,6 @@ static void predict(struct predictor *p, const struct costs *costs, struct predi
     if (p->settings.ranges) find_range(p, pricing, &priced, prediction);
 }
 
-void predict_row(struct predictor *p, const struct run_row *row, struct prediction *prediction)
-{
-    memset(prediction, 0, sizeof *prediction);
-    if (*row->misread) predict_refuse(prediction, "%s", row->misread);
-    else if (predict_set_up(p, row, prediction)) predict(p, &p->costs, prediction);
-    arena_reset(p->scratch, p->scratch_mark);
-}
-
 void predict_problem(struct predictor *p, const struct problem *problem,
                      const struct placement *placement, struct prediction *prediction)
 {
@@ -495,6 +491,6 @@ void predict_problem(struct predictor *p, const struct problem *problem,
     p->placement = *placement;
     p->fleet.pipeline_count = 0;
     move_costs(p, &problem->costs);
-    predict(p, &problem->costs, prediction);
+    predict_once(p, &problem->costs, prediction);
     arena_reset(p->scratch, p->scratch_mark);
 }

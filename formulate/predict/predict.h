@@ -41,6 +41,12 @@ struct prediction {
     double gpus;
     const char *gpu; // as named in the costs
     int value_bytes; // of the precision
+    // What the row does not state, and what was taken instead.
+    struct run_origin origin;
+    struct assumption {
+        struct run_default taken;
+        int64_t low_ns, high_ns; // times with what remains open; 0: nothing, or not requested
+    } assumptions[TRAIT_COUNT];
     // docs/FORMULAS.md 18, for the row's GPUs; 0: not known
     double tokens_per_s, model_flop_per_gpu_s, mfu, price_per_hour, price_per_million_tokens;
     double causal_flop_per_gpu_s, causal_mfu; // of masked scores only those left
@@ -94,6 +100,12 @@ void predict_row(struct predictor *p, const struct run_row *row, struct predicti
 // The problem and the placement of the row that was predicted last.
 void predictor_problem(const struct predictor *p, struct problem *problem,
                        struct placement *placement, struct arena *arena);
+// "flash te, overlap_tensor 1 (unknown: 1.268 to 1.458 s)": what the prediction assumes, what is
+// open last; "": nothing.
+const char *prediction_assumed(const struct prediction *x, struct arena *arena);
+// A trait of a row: its cell (NOT_STATED: blank).
+int row_trait(const struct run_row *row, enum trait trait);
+void row_set_trait(struct run_row *row, enum trait trait, int value);
 
 // A whole problem in this placement; every stage is on the first node group that can hold a stage.
 void predict_problem(struct predictor *p, const struct problem *problem,

@@ -57,6 +57,9 @@ static const struct field fields[] = {
     TEXT(gpu),
     TEXT(notes),
     TEXT(split),
+    TEXT(model),
+    TEXT(framework),
+    TEXT(version),
     WHOLE(num_gpus, 1, 1 << 24),
     WHOLE(layers, 1, 4000),
     WHOLE(hidden, 1, 1 << 20),
@@ -133,8 +136,8 @@ enum { FIELD_COUNT = ARRAY_LENGTH(fields) };
 static enum status read_flash(const struct table *t, int column, int *fused, struct error *err)
 {
     static const char *const names[] = {"0", "unfused", "1", "flash", "te", "auto", "triton", NULL};
-    static const int kinds[] = {
-        0, 0, FUSED_OPEN, FUSED_OPEN, FUSED_FASTEST, FUSED_FASTEST, FUSED_TRITON};
+    static const int kinds[] = {UNFUSED_ATTENTION, UNFUSED_ATTENTION, FUSED_OPEN,  FUSED_OPEN,
+                                FUSED_FASTEST,     FUSED_FASTEST,     FUSED_TRITON};
     int found = NOT_STATED;
     TRY(table_name(t, column, names, &found, err));
     if (found != NOT_STATED) *fused = kinds[found];
@@ -392,6 +395,7 @@ enum status rows_next(struct row_reader *r, struct run_row *row, bool *more, str
         note_misread(row, &cell);
         cell.status = OK;
     }
+    row->origin = row->source;
     return OK;
 }
 

@@ -4,8 +4,9 @@
 #ifndef PLUMBLINE_FORMULATE_PREDICT_ROW_H
 #define PLUMBLINE_FORMULATE_PREDICT_ROW_H
 
-#include "data/text/table.h"
 #include "data/base/units.h"
+#include "data/frameworks/defaults.h"
+#include "data/text/table.h"
 
 enum run_metric {
     METRIC_ITERATION_TIME,
@@ -37,14 +38,11 @@ enum run_unit {
 // the last stage's, as the allocator counts it; the fullest, as the allocator counts it.
 enum run_memory_of { MEMORY_OF_FULLEST, MEMORY_OF_ENDS, MEMORY_OF_LAST, MEMORY_OF_ALLOCATOR };
 
-#define NOT_STATED (-1)
-
-enum { FUSED_FASTEST = 1, FUSED_OPEN, FUSED_TRITON }; // open: FlashAttention-2
-
 // Whole numbers are NOT_STATED, and texts have length 0, where the cell is blank.
 struct run_row {
     int line, row; // of the file; row from 0
-    struct cell id, source, model, gpu, notes, split;
+    struct cell id, source, gpu, notes, split, model, framework, version;
+    struct cell origin; // the source, for the program and the date that it names
     int64_t num_gpus, layers, hidden, ffn, heads, kv_heads, head_width, vocab, positions, seq;
     int64_t query_rank, kv_rank, rotary_width, value_width; // latent attention
     int64_t experts, top_k, expert_ffn, shared_ffn, dense_layers;
@@ -53,8 +51,8 @@ struct run_row {
         overlap_tensor, boundary_rank, boundary_drain, gradient_rank, fused_loss, gathered_logits,
         gathered_inputs, chunked_loss, overlap_dispatch, fixed_capacity, whole_gradient_sums,
         split_gate, scattered_messages, barrier, compiled;
-    int unfused; // bits of enum unfused, or NOT_STATED
-    int fused;   // attention kernel; NOT_STATED, 0 or FUSED_...
+    int unfused;                                          // bits of enum unfused, or NOT_STATED
+    int fused;                                            // enum attention_stated, or NOT_STATED
     int precision, schedule, trainer, dispatcher, graphs; // enums, or NOT_STATED
     int recompute;                                        // enum recompute, or NOT_STATED
     int recomputed_layers; // of each stage, for RECOMPUTE_FIRST_LAYERS
@@ -83,9 +81,9 @@ enum status rows_open(struct row_reader *r, const char *path, const char *defaul
 // cannot be read counts as blank, and the row says so (misread).
 enum status rows_next(struct row_reader *r, struct run_row *row, bool *more, struct error *err);
 
-// Notes and source are prose: they are read only if the user asks for it. This blanks them; the
-// first time that some of their words would have set columns (docs/FORMATS.md, runs), it says so on
-// stderr.
+// Notes and source are prose: their settings are read only if the user asks for it (what ran, and
+// when, is read from the source if no column says it). This blanks them; the first time that some
+// of their words would have set columns (docs/FORMATS.md, runs), it says so on stderr.
 void row_drop_notes(struct run_row *row, bool *told);
 
 // Sets cells of a row: "column=value,...". BAD_INPUT begins with `what`.

@@ -1,5 +1,6 @@
 // A row's configuration as a problem: the model's shape, the layout, the job, the node group. The
-// meaning of a blank cell is decided only here (docs/FORMATS.md, runs).
+// meaning of a blank cell is decided here (docs/FORMATS.md, runs), but for what depends on who ran
+// it (unstated.c).
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -58,7 +59,7 @@ static int find_schedule(struct cell notes)
                                            : NOT_STATED;
 }
 
-static void read_words(struct row_words *w, const struct run_row *row)
+void predict_read_words(struct row_words *w, const struct run_row *row)
 {
     static const char *const precisions[] = {"bf16", "fp16", "fp32"};
     static const enum precision which[] = {BF16, FP16, FP32};
@@ -82,7 +83,7 @@ static void read_words(struct row_words *w, const struct run_row *row)
                             .overlapped = cell_contains(notes, "overlap-grad-reduce=true"),
                             .wide_sums = cell_contains(notes, "fp32 grad"),
                             .embedding_counted = cell_contains(notes, "embedding counted"),
-                            .precision = cell_contains(notes, "fp8") ? FP8 : FP16,
+                            .precision = cell_contains(notes, "fp8") ? FP8 : NOT_STATED,
                             .boundaries = find_boundaries(notes)};
     for (size_t i = ARRAY_LENGTH(precisions); i-- > 0;)
         if (cell_contains(notes, precisions[i])) w->precision = which[i];
@@ -92,10 +93,10 @@ void row_drop_notes(struct run_row *row, bool *told)
 {
     struct row_words said = {0};
     if (!*told) {
-        read_words(&said, row);
+        predict_read_words(&said, row);
         *told = said.family != FAMILY_GPT || said.untied || said.gated || said.rms_norm ||
                 said.overlapped || said.wide_sums || said.embedding_counted || said.fused_loss ||
-                said.deepspeed || said.precision != FP16 || said.schedule != NOT_STATED ||
+                said.deepspeed || said.precision != NOT_STATED || said.schedule != NOT_STATED ||
                 said.parameters > 0 || said.boundaries;
         if (*told)
             fprintf(stderr,
@@ -169,43 +170,36 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     if (!set_degrees(l, row, prediction)) return false;
     if (!set_schedule(l, &p->words, row, prediction)) return false;
     l->micro_batch = (int)stated(row->micro_batch, 1);
-    l->sequence_parallel = stated(row->sp, 0);
+    l->sequence_parallel = row->sp;
     l->fused_attention = row->fused > 0;
     job->attention_kernel = row->fused == FUSED_OPEN     ? ATTENTION_FLASH_2
                             : row->fused == FUSED_TRITON ? ATTENTION_TRITON
                                                          : ATTENTION_MAKER;
-    l->zero = (int)stated(row->zero, 0);
+    l->zero = (int)row->zero;
     int64_t step = (int64_t)l->data * l->micro_batch;
     job->sequence = row->seq;
     job->global_batch = stated(row->global_batch, step * l->pipeline);
-    job->precision =
-        (enum precision)(row->precision == NOT_STATED ? p->words.precision : row->precision);
-    job->trainer = row->trainer != NOT_STATED ? (enum trainer)row->trainer
-                   : p->words.deepspeed       ? TRAINER_DEEPSPEED
-                                              : TRAINER_MEGATRON;
-    // overlap_comm is DeepSpeed's default only at ZeRO 3.
-    bool overlapped = p->words.overlapped || (job->trainer == TRAINER_DEEPSPEED && l->zero == 3);
-    l->gradient_sync = stated(row->overlap, overlapped) ? SYNC_OVERLAPPED : SYNC_EXPOSED;
+    job->precision = (enum precision)row->precision;
+    job->trainer = (enum trainer)row->trainer;
+    l->gradient_sync = row->overlap ? SYNC_OVERLAPPED : SYNC_EXPOSED;
     set_compression(p, row);
     // Each of Megatron's tensor ranks sends its part of a message; DeepSpeed's send all of it.
     job->scattered_messages = stated(row->scattered_messages, job_like_megatron(job));
-    job->overlapped_messages = stated(row->overlap_messages, 0);
-    job->overlapped_tensor = stated(row->overlap_tensor, 0);
-    job->compiled = stated(row->compiled, 0);
+    job->overlapped_messages = row->overlap_messages;
+    job->overlapped_tensor = row->overlap_tensor;
+    job->compiled = row->compiled;
     if (row->dispatcher != NOT_STATED) job->dispatcher = (enum dispatcher)row->dispatcher;
     if (row->graphs != NOT_STATED) job->graphs = (enum graphs)row->graphs;
     job->overlapped_dispatch = stated(row->overlap_dispatch, 0);
     job->fixed_capacity = stated(row->fixed_capacity, 0);
-    for (int i = 0; i < UNFUSED_COUNT; i++) job->unfused[i] = stated(row->unfused, 0) >> i & 1;
+    for (int i = 0; i < UNFUSED_COUNT; i++) job->unfused[i] = row->unfused >> i & 1;
     job->fused_loss = stated(row->fused_loss, p->words.fused_loss);
     job->gathered_logits = stated(row->gathered_logits, 0);
     job->gathered_inputs = stated(row->gathered_inputs, 0);
     job->chunked_loss = stated(row->chunked_loss, 0);
     job->whole_gradient_sums = stated(row->whole_gradient_sums, 0);
     job->split_gate = stated(row->split_gate, 0);
-    job->gradient_bytes_per_value =
-        (int)stated(row->gradient_bytes,
-                    p->words.wide_sums ? 4 : trainer_gradient_bytes(job->trainer, job->precision));
+    job->gradient_bytes_per_value = (int)row->gradient_bytes;
     job->adam = stated(row->adam, 1);
     if ((job->whole_gradient_sums && !job_may_sum_whole(job)) ||
         (job->split_gate && !job_may_split_gate(job)) ||
@@ -405,7 +399,7 @@ static bool set_placement(struct predictor *p, const struct run_row *row,
         blocks = main_layers(&p->problem.model);
     struct placement *to = &p->placement;
     const char *end = row->notes.text + row->notes.length;
-    to->recompute = row->recompute == NOT_STATED ? RECOMPUTE_NONE : (enum recompute)row->recompute;
+    to->recompute = (enum recompute)row->recompute;
     to->recomputed_layers = row->recomputed_layers;
     to->compresses_boundaries = p->problem.job.boundary_option_count > 0;
     to->compresses_gradients = p->problem.job.gradient_option_count > 0;
@@ -440,7 +434,6 @@ bool predict_set_up(struct predictor *p, const struct run_row *row, struct predi
         .cluster = {.name = "row", .groups = p->fleet.groups},
         .job = {.name = "row", .budget = {.boundaries_max = -1, .stages_max = -1, .cost_max = -1}}};
     if (row->recompute != NOT_STATED) problem->job.recompute[row->recompute] = true;
-    read_words(&p->words, row);
     return predict_set_model(p, row, prediction) && set_job(p, row, prediction) &&
            check_fit(p, prediction) && set_placement(p, row, prediction) &&
            predict_set_fleet(p, row, prediction) && check_rules(p, prediction);

@@ -1,0 +1,236 @@
+// The facts: rows in an order in which the first that applies counts. A row says which programs it
+// is about, from when until when, what must hold of the run, the value, and which other values
+// remain possible there. Where a program leaves a switch to its user, the row has what its own
+// recipes and examples set. To add one: put it before the more general ones of its trait.
+#include "data/frameworks/defaults.h"
+
+#define BIT(x) (1U << (x))
+
+enum {
+    P_UNKNOWN = BIT(PROGRAM_UNKNOWN),
+    P_MEGATRON = BIT(PROGRAM_MEGATRON),
+    P_NEMO = BIT(PROGRAM_NEMO),
+    P_BRIDGE = BIT(PROGRAM_BRIDGE),
+    P_MLPERF = BIT(PROGRAM_MLPERF),
+    P_RECIPES = P_NEMO | P_BRIDGE | P_MLPERF, // Megatron-core with recipes of its makers
+    P_CORE = P_MEGATRON | P_RECIPES | P_UNKNOWN,
+    P_DEEPSPEED = BIT(PROGRAM_DEEPSPEED) | BIT(PROGRAM_MEGATRON_DEEPSPEED),
+    P_TITAN = BIT(PROGRAM_TORCHTITAN),
+    P_FOUNDRY = BIT(PROGRAM_FOUNDRY),
+    P_NANOTRON = BIT(PROGRAM_NANOTRON),
+    P_TRANSFORMERS = BIT(PROGRAM_TRANSFORMERS),
+    P_OTHER = BIT(PROGRAM_OTHER),
+    P_ANY = BIT(PROGRAM_COUNT) - 1,
+};
+
+// What must hold of the run.
+enum {
+    N_FUSES = BIT(0), // the GPU has fused attention
+    N_FP8 = BIT(1),
+    N_TENSOR = BIT(2),
+    N_REPLICAS = BIT(3),
+    N_PIPELINE = BIT(4),
+    N_CHUNKS = BIT(5),
+    N_SCATTERED = BIT(6), // sequence parallel
+    N_ZERO_3 = BIT(7),
+    N_HALF = BIT(8), // computes in 16 bits or fewer
+};
+
+static const struct fact {
+    enum trait trait;
+    unsigned programs, needs;
+    int from, until; // YYYYMM: from <= date < until; 0: any
+    int value;
+    unsigned open;
+    const char *why;
+    bool by_memory;
+} facts[] = {
+    // arguments.py: --bf16, --fp16; recipes: bf16_mixed; MLPerf's config_*.sh: FP8=True
+    {TRAIT_PRECISION, P_MLPERF, N_FP8, 202311, 0, FP8, 0, "MLPerf's configurations"},
+    {TRAIT_PRECISION, P_NEMO | P_BRIDGE, N_FP8, 0, 0, BF16, BIT(FP8), "recipes have bf16 and fp8"},
+    {TRAIT_PRECISION, P_ANY, N_FUSES, 0, 0, BF16, 0, "bf16 from A100 on"},
+    {TRAIT_PRECISION, P_ANY, 0, 0, 0, FP16, 0, "no bf16 before A100"},
+
+    // megatron/training/arguments.py: --transformer-impl transformer_engine; --use-flash-attn
+    // before. FlashAttention's first release was in 2022-10, Transformer Engine's use of it 0.8.
+    {TRAIT_ATTENTION, P_RECIPES, N_FUSES, 202306, 0, FUSED_FASTEST, 0, "transformer-engine"},
+    {TRAIT_ATTENTION, P_MEGATRON, N_FUSES, 202312, 0, FUSED_FASTEST, 0, "transformer-engine"},
+    {TRAIT_ATTENTION, P_UNKNOWN | P_OTHER, N_FUSES | N_FP8, 0, 0, FUSED_FASTEST, BIT(FUSED_OPEN),
+     "cuDNN's or FlashAttention"},
+    {TRAIT_ATTENTION, P_MEGATRON | P_UNKNOWN | P_OTHER, N_FUSES, 202210, 0, FUSED_OPEN,
+     BIT(UNFUSED_ATTENTION), "FlashAttention since 2022-10"},
+    // llm-foundry: attn_impl triton until 0.5 (2024-01), flash since
+    {TRAIT_ATTENTION, P_FOUNDRY, N_FUSES, 0, 202401, FUSED_TRITON, 0, "attn_impl: triton"},
+    {TRAIT_ATTENTION, P_FOUNDRY, N_FUSES, 202401, 0, FUSED_OPEN, 0, "attn_impl: flash"},
+    // torchtitan/models/attention.py: scaled_dot_product_attention; nanotron: flash_attn
+    {TRAIT_ATTENTION, P_TITAN | P_NANOTRON, N_FUSES, 0, 0, FUSED_OPEN, 0, "FlashAttention-2"},
+    // transformers 4.36 (2023-12): attn_implementation sdpa where torch has it
+    {TRAIT_ATTENTION, P_TRANSFORMERS, N_FUSES, 202312, 0, FUSED_OPEN, BIT(UNFUSED_ATTENTION),
+     "sdpa since 4.36"},
+    // Megatron-DeepSpeed: --use-flash-attn-v2 (2023-08)
+    {TRAIT_ATTENTION, P_DEEPSPEED, N_FUSES, 202308, 0, FUSED_OPEN, BIT(UNFUSED_ATTENTION),
+     "--use-flash-attn-v2"},
+    {TRAIT_ATTENTION, P_ANY, 0, 0, 0, UNFUSED_ATTENTION, 0, "before fused attention"},
+
+    // --sequence-parallel (2022-05, arXiv 2205.05198); recipes: sequence_parallel with tensor ranks
+    {TRAIT_SEQUENCE_PARALLEL, P_RECIPES | P_TITAN, N_TENSOR, 202205, 0, 1, 0, "recipes"},
+    {TRAIT_SEQUENCE_PARALLEL, P_MEGATRON | P_UNKNOWN | P_NANOTRON | P_OTHER, N_TENSOR, 202301, 0, 1,
+     BIT(0), "usual with tensor ranks"},
+    {TRAIT_SEQUENCE_PARALLEL, P_ANY, 0, 0, 0, 0, 0, ""},
+
+    // --use-distributed-optimizer (2022-03); recipes: use_distributed_optimizer
+    {TRAIT_ZERO, P_RECIPES, N_REPLICAS, 202301, 0, 1, 0, "distributed optimizer"},
+    // torchtitan: reshard_after_forward "default": not within a pipeline
+    {TRAIT_ZERO, P_TITAN, N_REPLICAS | N_PIPELINE, 0, 0, 2, 0, "reshard_after_forward: default"},
+    {TRAIT_ZERO, P_TITAN, N_REPLICAS, 0, 0, 3, 0, "FSDP"},
+    {TRAIT_ZERO, P_FOUNDRY, N_REPLICAS, 0, 0, 3, 0, "FULL_SHARD"},
+    {TRAIT_ZERO, P_DEEPSPEED, N_REPLICAS | N_PIPELINE, 202210, 0, 1, BIT(0),
+     "with a pipeline 1 at most"},
+    // Megatron-DeepSpeed's arguments.py: --zero-stage 1
+    {TRAIT_ZERO, BIT(PROGRAM_MEGATRON_DEEPSPEED), N_REPLICAS, 202210, 0, 1, BIT(0) | BIT(2),
+     "--zero-stage 1"},
+    {TRAIT_ZERO, BIT(PROGRAM_DEEPSPEED), N_REPLICAS, 202210, 0, 2, BIT(1) | BIT(3),
+     "its user's choice"},
+    {TRAIT_ZERO, P_TRANSFORMERS, N_REPLICAS, 0, 0, 0, BIT(2) | BIT(3), "its user's choice"},
+    {TRAIT_ZERO, P_NANOTRON, N_REPLICAS, 0, 0, 0, BIT(1), "zero_stage: 0 or 1"},
+    {TRAIT_ZERO, P_MEGATRON | P_UNKNOWN | P_OTHER, N_REPLICAS, 202301, 0, 1, BIT(0),
+     "distributed optimizer"},
+    {TRAIT_ZERO, P_ANY, 0, 0, 0, 0, 0, ""},
+
+    // LLaMA-Factory and its like turn gradient_checkpointing on; torchtitan: mode selective, op
+    {TRAIT_RECOMPUTE, P_TRANSFORMERS, 0, 0, 0, RECOMPUTE_FULL, BIT(RECOMPUTE_NONE),
+     "gradient checkpointing"},
+    {TRAIT_RECOMPUTE, P_TITAN, 0, 0, 0, RECOMPUTE_SELECTIVE, BIT(RECOMPUTE_NONE),
+     "activation_checkpoint: selective"},
+    {TRAIT_RECOMPUTE, P_FOUNDRY, 0, 0, 0, RECOMPUTE_FULL, BIT(RECOMPUTE_NONE),
+     "activation_checkpointing: true"},
+    {TRAIT_RECOMPUTE, P_ANY, 0, 0, 0, RECOMPUTE_NONE,
+     BIT(RECOMPUTE_SELECTIVE) | BIT(RECOMPUTE_FULL), "as little as fits", true},
+
+    // arguments.py: bf16 sets accumulate_allreduce_grads_in_fp32; recipes of NeMo 2 and Bridge:
+    // grad_reduce_in_fp32=False; torchtitan: mixed_precision_reduce float32
+    {TRAIT_GRADIENT_BYTES, P_NEMO, N_FP8, 202405, 0, 2, BIT(4), "grad_reduce_in_fp32: false"},
+    {TRAIT_GRADIENT_BYTES, P_BRIDGE | P_MLPERF, 0, 202405, 0, 2, 0, "grad_reduce_in_fp32: false"},
+    {TRAIT_GRADIENT_BYTES, P_UNKNOWN, N_FP8, 0, 0, 4, BIT(2), "fp32 sums"},
+    {TRAIT_GRADIENT_BYTES, P_DEEPSPEED, N_HALF, 0, 0, 2, 0, "the weights' precision"},
+    {TRAIT_GRADIENT_BYTES, P_ANY, 0, 0, 0, 4, 0, "fp32 sums"},
+
+    // --overlap-grad-reduce (2023-07); CommOverlapConfig of the recipes; FSDP's and DDP's hooks;
+    // DeepSpeed: overlap_comm false, at ZeRO 3 true
+    {TRAIT_OVERLAP, P_RECIPES, N_REPLICAS, 202307, 0, 1, 0, "overlap_grad_reduce"},
+    {TRAIT_OVERLAP, P_TITAN | P_FOUNDRY | P_TRANSFORMERS, N_REPLICAS, 0, 0, 1, 0, "FSDP, DDP"},
+    {TRAIT_OVERLAP, P_DEEPSPEED, N_REPLICAS | N_ZERO_3, 0, 0, 1, 0, "overlap_comm at ZeRO 3"},
+    {TRAIT_OVERLAP, P_DEEPSPEED, N_REPLICAS, 202301, 0, 0, BIT(1), "overlap_comm: false"},
+    {TRAIT_OVERLAP, P_NANOTRON, N_REPLICAS, 0, 0, 0, BIT(1), "sums after the last micro-batch"},
+    {TRAIT_OVERLAP, P_MEGATRON | P_UNKNOWN | P_OTHER, N_REPLICAS, 202307, 0, 1, BIT(0),
+     "overlap of gradient sums"},
+    {TRAIT_OVERLAP, P_ANY, 0, 0, 0, 0, 0, ""},
+
+    // overlap_p2p_comm: with interleaved stages since 2023-05; torch's schedules do not wait
+    {TRAIT_OVERLAP_MESSAGES, P_MEGATRON | P_RECIPES, N_CHUNKS, 202305, 0, 1, 0, "overlap_p2p_comm"},
+    {TRAIT_OVERLAP_MESSAGES, P_UNKNOWN, N_CHUNKS, 202305, 0, 1, BIT(0), "overlap of messages"},
+    {TRAIT_OVERLAP_MESSAGES, P_TITAN, N_PIPELINE, 0, 0, 1, 0, "torch's schedules"},
+    {TRAIT_OVERLAP_MESSAGES, P_ANY, 0, 0, 0, 0, 0, ""},
+
+    // --tp-comm-overlap (2023-07): the recipes' CommOverlapConfig(tp_comm_overlap=True)
+    {TRAIT_OVERLAP_TENSOR, P_BRIDGE | P_MLPERF, N_SCATTERED | N_FP8, 0, 0, 1, 0, "tp_comm_overlap"},
+    {TRAIT_OVERLAP_TENSOR, P_NEMO, N_SCATTERED, 202307, 0, 1, BIT(0), "tp_comm_overlap"},
+    {TRAIT_OVERLAP_TENSOR, P_UNKNOWN, N_SCATTERED | N_FP8, 0, 0, 1, BIT(0),
+     "overlap of tensor collectives"},
+    {TRAIT_OVERLAP_TENSOR, P_MEGATRON, N_SCATTERED | N_FP8, 202307, 0, 0, BIT(1),
+     "--tp-comm-overlap is off unless stated"},
+    {TRAIT_OVERLAP_TENSOR, P_ANY, 0, 0, 0, 0, 0, ""},
+
+    // torchtitan: compile.enable false
+    {TRAIT_COMPILED, P_TITAN, 0, 0, 0, 0, BIT(1), "compile is off unless stated"},
+    {TRAIT_COMPILED, P_ANY, 0, 0, 0, 0, 0, ""},
+
+    // transformers' models are eager: LlamaRMSNorm, apply_rotary_pos_emb, act_fn
+    {TRAIT_UNFUSED, P_TRANSFORMERS, 0, 0, 0, BIT(UNFUSED_COUNT) - 1, 0, "eager modules"},
+    {TRAIT_UNFUSED, P_ANY, 0, 0, 0, 0, 0, ""},
+};
+
+// ---- model families: by name, else by shape
+
+enum family { FAMILY_GPT, FAMILY_LLAMA, FAMILY_NEMOTRON, FAMILY_GEMMA };
+static const int families[][TRAIT_LEARNED_POSITIONS + 1] = {
+    [FAMILY_GPT] = {0, 0, 1, 1, 1, 1},
+    [FAMILY_LLAMA] = {1, 1, 0, 0, 0, 0}, // and Mistral, Qwen, DeepSeek
+    [FAMILY_NEMOTRON] = {0, 0, 0, 0, 0, 0},
+    [FAMILY_GEMMA] = {1, 1, 1, 0, 0, 0},
+};
+static const struct {
+    const char *word;
+    enum family family;
+} family_words[] = {{"nemotron4", FAMILY_NEMOTRON},
+                    {"nemotron-4", FAMILY_NEMOTRON},
+                    {"llama", FAMILY_LLAMA},
+                    {"mistral", FAMILY_LLAMA},
+                    {"mixtral", FAMILY_LLAMA},
+                    {"qwen", FAMILY_LLAMA},
+                    {"deepseek", FAMILY_LLAMA},
+                    {"gemma", FAMILY_GEMMA},
+                    {"gpt", FAMILY_GPT},
+                    {"opt-", FAMILY_GPT},
+                    {"mpt", FAMILY_GPT}};
+
+// A FFN of experts or of another width than 4 h is gated; of 4 h with Nemotron's vocabulary it is
+// Nemotron's.
+static enum family family_of(const struct run_facts *f, const char **why)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(family_words) && f->model.length; i++)
+        if (cell_contains(f->model, family_words[i].word))
+            return *why = "the model's name", family_words[i].family;
+    bool plain = f->ffn == NOT_STATED || f->ffn == 4 * f->hidden, nemotron = f->vocab == 256000;
+    plain = plain && !f->mixture;
+    *why = plain && !nemotron ? "" : "its shape";
+    return !plain ? FAMILY_LLAMA : nemotron ? FAMILY_NEMOTRON : FAMILY_GPT;
+}
+
+// ---- what applies
+
+static unsigned holds(const struct run_facts *f, const struct run_default *t)
+{
+    unsigned bits = 0;
+    if (f->origin.fuses) bits |= N_FUSES;
+    if (f->origin.tensor_cores_fp8) bits |= N_FP8;
+    if (f->tensor > 1) bits |= N_TENSOR;
+    if (f->replicas > 1) bits |= N_REPLICAS;
+    if (f->pipeline > 1) bits |= N_PIPELINE;
+    if (f->pipeline > 1 && f->chunks > 1) bits |= N_CHUNKS;
+    if (t[TRAIT_PRECISION].value != FP32) bits |= N_HALF;
+    if (f->tensor > 1 && t[TRAIT_SEQUENCE_PARALLEL].value > 0) bits |= N_SCATTERED;
+    if (t[TRAIT_ZERO].value == 3) bits |= N_ZERO_3;
+    return bits;
+}
+
+static bool applies(const struct fact *x, const struct run_origin *o, unsigned held, int date)
+{
+    return (x->programs & BIT(o->program)) && !(x->needs & ~held) && x->from <= date &&
+           (!x->until || date < x->until);
+}
+
+void run_defaults(struct run_default traits[TRAIT_COUNT], const struct run_facts *facts_of_run)
+{
+    const struct run_facts *f = facts_of_run;
+    const char *why;
+    enum family family = family_of(f, &why);
+    // Attention that is stated to be unfused where it could be fused: code of the time before.
+    bool old = f->origin.fuses && f->values[TRAIT_ATTENTION] == UNFUSED_ATTENTION;
+    int date = old && f->origin.date > 202209 ? 202209 : f->origin.date;
+    for (int i = 0; i < TRAIT_COUNT; i++)
+        traits[i] = (struct run_default){
+            .value = f->values[i], .assumed = f->values[i] == NOT_STATED, .why = ""};
+    for (int i = 0; i <= TRAIT_LEARNED_POSITIONS; i++)
+        if (traits[i].assumed) traits[i].value = families[family][i], traits[i].why = why;
+    unsigned held = holds(f, traits);
+    int done = TRAIT_LEARNED_POSITIONS;
+    for (size_t i = 0; i < ARRAY_LENGTH(facts); i++) {
+        const struct fact *x = &facts[i];
+        if ((int)x->trait <= done || !applies(x, &f->origin, held, date)) continue;
+        done = (int)x->trait;
+        if (!traits[done].assumed) continue;
+        traits[done] = (struct run_default){x->value, true, x->open, x->by_memory, x->why};
+        held = holds(f, traits);
+    }
+}

@@ -1,0 +1,91 @@
+// What a run does where nobody says: by its program, the version's date and the GPU. Facts are rows
+// of one table (defaults.c, each with its source); what they leave open is listed, so that it can
+// be priced and told (docs/FORMULAS.md 19).
+#ifndef PLUMBLINE_DATA_FRAMEWORKS_DEFAULTS_H
+#define PLUMBLINE_DATA_FRAMEWORKS_DEFAULTS_H
+
+#include "data/inputs/job.h"
+#include "data/text/table.h"
+
+// Training programs by name. Several have the prices of one trainer.
+enum program {
+    PROGRAM_UNKNOWN,
+    PROGRAM_MEGATRON,
+    PROGRAM_NEMO,
+    PROGRAM_BRIDGE,
+    PROGRAM_MLPERF, // NVIDIA's submissions: NeMo with everything on
+    PROGRAM_MEGATRON_DEEPSPEED,
+    PROGRAM_DEEPSPEED,
+    PROGRAM_TORCHTITAN,
+    PROGRAM_FOUNDRY,
+    PROGRAM_NANOTRON,
+    PROGRAM_TRANSFORMERS,
+    PROGRAM_OTHER, // someone's own
+    PROGRAM_COUNT
+};
+extern const char *const program_names[]; // [PROGRAM_COUNT], NULL
+
+// Traits that tables and logs leave out, in an order in which each depends on earlier ones only.
+enum trait {
+    TRAIT_GATED,
+    TRAIT_RMS_NORM,
+    TRAIT_TIED,
+    TRAIT_DROPOUT,
+    TRAIT_BIAS,
+    TRAIT_LEARNED_POSITIONS,
+    TRAIT_PRECISION, // enum precision
+    TRAIT_ATTENTION, // enum attention_stated
+    TRAIT_SEQUENCE_PARALLEL,
+    TRAIT_ZERO,
+    TRAIT_RECOMPUTE, // enum recompute
+    TRAIT_GRADIENT_BYTES,
+    TRAIT_OVERLAP,
+    TRAIT_OVERLAP_MESSAGES,
+    TRAIT_OVERLAP_TENSOR,
+    TRAIT_COMPILED,
+    TRAIT_UNFUSED, // bits of enum unfused
+    TRAIT_COUNT
+};
+extern const char *const trait_columns[]; // [TRAIT_COUNT]: the columns of tables of runs
+// The cell that states the value ("te", "bf16", "1").
+const char *trait_value_text(enum trait trait, int value);
+
+enum attention_stated { UNFUSED_ATTENTION, FUSED_FASTEST, FUSED_OPEN, FUSED_TRITON };
+enum { NOT_STATED = -1 };
+
+// Who ran it, with what and when: known before anything of the layout is.
+struct run_origin {
+    enum program program;
+    const char *from; // the column that names it; "": none
+    int date;         // YYYYMM
+    bool date_stated; // as a date or a version, or by the source; else the GPU's
+    bool fuses;       // the GPU has kernels of fused attention
+    bool tensor_cores_fp8;
+};
+// Cells may be empty. `framework`: the program's name, perhaps with its version ("NeMo 25.04");
+// another name than those known is someone's own. `version`: with a date (2025-04, 25.04, 2025) in
+// it. trainer: whose prices are stated, or NOT_STATED.
+struct run_origin run_origin_of(struct cell framework, struct cell version, struct cell source,
+                                struct cell gpu, int trainer);
+enum trainer program_trainer(enum program program); // whose prices it has
+
+struct run_facts {
+    struct run_origin origin;
+    bool mixture;                                // it has experts
+    struct cell model;                           // its name, perhaps empty
+    int64_t hidden, ffn, heads, kv_heads, vocab; // NOT_STATED: not stated, like all that follow
+    int64_t tensor, pipeline, chunks, replicas;  // replicas: data x context ranks
+    int values[TRAIT_COUNT];                     // as stated
+};
+
+struct run_default {
+    int value;
+    bool assumed;    // it was not stated
+    unsigned open;   // bits of the other values that it may have
+    bool by_memory;  // the first of value and open (in their order) with which the run fits
+    const char *why; // the fact, for people
+};
+// Of what is stated by name, what each trait is.
+void run_defaults(struct run_default traits[TRAIT_COUNT], const struct run_facts *facts);
+
+#endif

@@ -1,0 +1,201 @@
+// Which program ran, and when: from its name, else from the source's, else from the GPU.
+#include "data/frameworks/defaults.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+const char *const program_names[] = {
+    "unknown",     "megatron",           "nemo",         "megatron-bridge",
+    "mlperf",      "megatron-deepspeed", "deepspeed",    "torchtitan",
+    "llm-foundry", "nanotron",           "transformers", "other",
+    NULL};
+
+const char *const trait_columns[] = {"gated",
+                                     "rms_norm",
+                                     "tied",
+                                     "dropout",
+                                     "bias",
+                                     "positions",
+                                     "precision",
+                                     "flash",
+                                     "sp",
+                                     "zero",
+                                     "recompute",
+                                     "gradient_bytes",
+                                     "overlap",
+                                     "overlap_messages",
+                                     "overlap_tensor",
+                                     "compiled",
+                                     "unfused"};
+
+const char *trait_value_text(enum trait trait, int value)
+{
+    static const char *const attention[] = {"unfused", "te", "flash", "triton"}, *const digits[] = {
+                                                                                     "0", "1", "2",
+                                                                                     "3", "4", "5",
+                                                                                     "6", "7", "8"};
+    switch (trait) {
+    case TRAIT_PRECISION: return precision_names[value];
+    case TRAIT_ATTENTION: return attention[value];
+    case TRAIT_RECOMPUTE: return recompute_names[value];
+    case TRAIT_UNFUSED: return value ? "norms rotary activation" : "none";
+    case TRAIT_LEARNED_POSITIONS: return value ? "learned" : "0";
+    default: return value >= 0 && value <= 8 ? digits[value] : "?";
+    }
+}
+
+// Words that name a program, longer ones first; a repository's owner and name among them.
+static const struct {
+    const char *word;
+    enum program program;
+} words[] = {
+    {"megatron-bridge", PROGRAM_BRIDGE},
+    {"megatron-deepspeed", PROGRAM_MEGATRON_DEEPSPEED},
+    {"bigscience-workshop", PROGRAM_MEGATRON_DEEPSPEED},
+    {"mlcommons/training_results", PROGRAM_MLPERF},
+    {"mlperf", PROGRAM_MLPERF},
+    {"dgxc-benchmarking", PROGRAM_NEMO}, // its recipes are NeMo's
+    {"nemo", PROGRAM_NEMO},
+    {"megatron-core", PROGRAM_MEGATRON},
+    {"megatron", PROGRAM_MEGATRON},
+    {"mcore", PROGRAM_MEGATRON},
+    {"torchtitan", PROGRAM_TORCHTITAN},
+    {"llm-foundry", PROGRAM_FOUNDRY},
+    {"nanotron", PROGRAM_NANOTRON},
+    {"ultrascale-playbook", PROGRAM_NANOTRON},
+    {"deepspeed", PROGRAM_DEEPSPEED},
+    {"llama-factory", PROGRAM_TRANSFORMERS},
+    {"llamafactory", PROGRAM_TRANSFORMERS},
+    {"transformers", PROGRAM_TRANSFORMERS},
+    {"huggingface", PROGRAM_TRANSFORMERS},
+    {"bridge", PROGRAM_BRIDGE},
+};
+
+static enum program program_in(struct cell text)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(words) && text.length; i++)
+        if (cell_contains(text, words[i].word)) return words[i].program;
+    return PROGRAM_UNKNOWN;
+}
+
+// By whose prices are stated, where the program is not.
+static enum program program_of(int trainer)
+{
+    switch (trainer) {
+    case TRAINER_MEGATRON: return PROGRAM_MEGATRON;
+    case TRAINER_DEEPSPEED: return PROGRAM_DEEPSPEED;
+    case TRAINER_TORCHTITAN: return PROGRAM_TORCHTITAN;
+    case TRAINER_OTHER: return PROGRAM_OTHER;
+    default: return PROGRAM_UNKNOWN;
+    }
+}
+
+enum trainer program_trainer(enum program program)
+{
+    switch (program) {
+    case PROGRAM_MEGATRON_DEEPSPEED:
+    case PROGRAM_DEEPSPEED: return TRAINER_DEEPSPEED;
+    case PROGRAM_TORCHTITAN: return TRAINER_TORCHTITAN;
+    case PROGRAM_NANOTRON:
+    case PROGRAM_OTHER:
+    case PROGRAM_TRANSFORMERS: return TRAINER_OTHER;
+    default: return TRAINER_MEGATRON;
+    }
+}
+
+// When a GPU's published runs are from, where nothing says it, and what its tensor cores have. By
+// the beginning of a word of its name; the longest counts.
+static const struct gpu_age {
+    const char *begins;
+    int date;
+    bool fuses, fp8;
+} ages[] = {
+    {"v100", 202006, false, false},   {"t4", 202006, false, false},
+    {"a100", 202301, true, false},    {"a800", 202307, true, false},
+    {"a40", 202301, true, false},     {"a10", 202301, true, false},
+    {"a6000", 202301, true, false},   {"3090", 202307, true, false},
+    {"rtx3090", 202307, true, false}, {"4090", 202401, true, true},
+    {"rtx4090", 202401, true, true},  {"l4", 202401, true, true},
+    {"l20", 202406, true, true},      {"h100", 202401, true, true},
+    {"h800", 202401, true, true},     {"h20", 202406, true, true},
+    {"h200", 202501, true, true},     {"gh", 202401, true, true},
+    {"b200", 202506, true, true},     {"gb200", 202506, true, true},
+    {"b300", 202510, true, true},     {"gb300", 202510, true, true},
+    {"mi250", 202301, true, false},   {"mi3", 202501, true, true},
+};
+
+static struct gpu_age age_of(struct cell gpu)
+{
+    struct gpu_age found = {"", 202301, true, false};
+    for (int at = 0; at < gpu.length; at++) {
+        if (at && isalnum((unsigned char)gpu.text[at - 1])) continue;
+        for (size_t i = 0; i < ARRAY_LENGTH(ages); i++) {
+            size_t length = strlen(ages[i].begins);
+            if (length > strlen(found.begins) && (size_t)(gpu.length - at) >= length &&
+                !strncasecmp(gpu.text + at, ages[i].begins, length))
+                found = ages[i];
+        }
+    }
+    return found;
+}
+
+static int digits_at(struct cell text, int at, int count)
+{
+    int x = 0;
+    for (int i = at; i < at + count; i++) {
+        if (i >= text.length || !isdigit((unsigned char)text.text[i])) return -1;
+        x = 10 * x + text.text[i] - '0';
+    }
+    return x;
+}
+
+static bool is_month(int month) { return month >= 1 && month <= 12; }
+
+// 2025-04 or 25.04 or arXiv's 2504.12345 somewhere in a text, as YYYYMM; 0: none.
+static int date_in(struct cell text)
+{
+    for (int at = 0; at < text.length; at++) {
+        if (at && isdigit((unsigned char)text.text[at - 1])) continue;
+        int four = digits_at(text, at, 4), two = digits_at(text, at, 2);
+        char after = at + 4 < text.length ? text.text[at + 4] : ' ',
+             after_two = at + 2 < text.length ? text.text[at + 2] : ' ';
+        if (four >= 2017 && four < 2040 && after == '-' && is_month(digits_at(text, at + 5, 2)))
+            return 100 * four + digits_at(text, at + 5, 2);
+        if (four > 1700 && after == '.' && digits_at(text, at + 5, 4) >= 0 && is_month(four % 100))
+            return 200000 + four;
+        if (two >= 19 && two < 40 && after_two == '.' && is_month(digits_at(text, at + 3, 2)))
+            return 200000 + 100 * two + digits_at(text, at + 3, 2);
+    }
+    return 0;
+}
+
+static int date_of(struct cell version)
+{
+    int found = date_in(version), year = digits_at(version, 0, 4);
+    return found ? found : year >= 2017 && year < 2040 ? 100 * year + 6 : 0;
+}
+
+static void find_program(struct run_origin *o, struct cell framework, struct cell source,
+                         int trainer)
+{
+    o->program = program_in(framework), o->from = "framework";
+    if (framework.length && o->program == PROGRAM_UNKNOWN) o->program = PROGRAM_OTHER;
+    if (o->program == PROGRAM_UNKNOWN) o->program = program_in(source), o->from = "source";
+    if (o->program == PROGRAM_UNKNOWN) o->program = program_of(trainer), o->from = "trainer";
+    if (o->program == PROGRAM_UNKNOWN) o->from = "";
+}
+
+struct run_origin run_origin_of(struct cell framework, struct cell version, struct cell source,
+                                struct cell gpu, int trainer)
+{
+    struct gpu_age age = age_of(gpu);
+    struct run_origin o = {.fuses = age.fuses, .tensor_cores_fp8 = age.fp8};
+    find_program(&o, framework, source, trainer);
+    const int dates[] = {date_of(version), date_in(framework), date_in(source)};
+    for (size_t i = 0; i < ARRAY_LENGTH(dates) && !o.date; i++) o.date = dates[i];
+    o.date_stated = o.date > 0;
+    if (!o.date) o.date = age.date;
+    return o;
+}

@@ -1,0 +1,274 @@
+// What a row does not state: each trait is what its program did at the time on its GPU
+// (data/frameworks/defaults.h); what remains open is priced as well and widens the range, as one
+// more cause that is independent of the others (docs/FORMULAS.md 19).
+#include <stdio.h>
+#include <string.h>
+
+#include "formulate/predict/internal.h"
+
+// ---- cells
+
+// The cell of a trait that is a whole number; NULL: it is an enum or has a meaning of its own.
+static int64_t *whole_cell(struct run_row *row, enum trait trait)
+{
+    switch (trait) {
+    case TRAIT_GATED: return &row->gated;
+    case TRAIT_RMS_NORM: return &row->rms_norm;
+    case TRAIT_TIED: return &row->tied;
+    case TRAIT_DROPOUT: return &row->dropout;
+    case TRAIT_BIAS: return &row->bias;
+    case TRAIT_SEQUENCE_PARALLEL: return &row->sp;
+    case TRAIT_ZERO: return &row->zero;
+    case TRAIT_GRADIENT_BYTES: return &row->gradient_bytes;
+    case TRAIT_OVERLAP: return &row->overlap;
+    case TRAIT_OVERLAP_MESSAGES: return &row->overlap_messages;
+    case TRAIT_OVERLAP_TENSOR: return &row->overlap_tensor;
+    case TRAIT_COMPILED: return &row->compiled;
+    default: return NULL;
+    }
+}
+
+int row_trait(const struct run_row *row, enum trait trait)
+{
+    const int64_t *whole = whole_cell((struct run_row *)row, trait);
+    if (whole) return (int)*whole;
+    switch (trait) {
+    case TRAIT_LEARNED_POSITIONS:
+        return row->positions == NOT_STATED ? NOT_STATED : row->positions > 0;
+    case TRAIT_PRECISION: return row->precision;
+    case TRAIT_ATTENTION: return row->fused;
+    case TRAIT_RECOMPUTE: return row->recompute;
+    default: return row->unfused;
+    }
+}
+
+void row_set_trait(struct run_row *row, enum trait trait, int value)
+{
+    int64_t *whole = whole_cell(row, trait);
+    if (whole) *whole = value;
+    else if (trait == TRAIT_LEARNED_POSITIONS) row->positions = value > 0 ? row->seq : 0;
+    else if (trait == TRAIT_PRECISION) row->precision = value;
+    else if (trait == TRAIT_ATTENTION) row->fused = value;
+    else if (trait == TRAIT_RECOMPUTE) row->recompute = value;
+    else row->unfused = value;
+}
+
+// ---- what is known
+
+static bool same_cell(struct cell a, struct cell b)
+{
+    return a.length == b.length && (a.text == b.text || !memcmp(a.text, b.text, (size_t)a.length));
+}
+
+static const struct run_origin *origin_of(struct predictor *p, const struct run_row *row)
+{
+    struct known_origin *k = &p->origin;
+    if (k->gpu.text && same_cell(k->framework, row->framework) &&
+        same_cell(k->version, row->version) && same_cell(k->source, row->origin) &&
+        same_cell(k->gpu, row->gpu) && k->trainer == row->trainer)
+        return &k->origin;
+    *k = (struct known_origin){
+        row->framework,
+        row->version,
+        row->origin,
+        row->gpu,
+        row->trainer,
+        run_origin_of(row->framework, row->version, row->origin, row->gpu, row->trainer)};
+    return &k->origin;
+}
+
+// What prose says, where the user has it read.
+static void take_words(struct run_row *row, const struct row_words *w)
+{
+    if (!row->framework.length && w->deepspeed)
+        row->framework = cell_contains(row->notes, "Megatron-DeepSpeed")
+                             ? (struct cell){"megatron-deepspeed", 18}
+                             : (struct cell){"deepspeed", 9};
+    if (row->gated == NOT_STATED && w->gated) row->gated = 1;
+    if (row->rms_norm == NOT_STATED && w->rms_norm) row->rms_norm = 1;
+    if (row->tied == NOT_STATED && w->untied) row->tied = 0;
+    if (row->precision == NOT_STATED) row->precision = w->precision;
+    if (row->overlap == NOT_STATED && w->overlapped) row->overlap = 1;
+    if (row->gradient_bytes == NOT_STATED && w->wide_sums) row->gradient_bytes = 4;
+}
+
+static int64_t degree(int64_t value) { return value == NOT_STATED ? 1 : value; }
+
+static void find_facts(struct run_facts *f, const struct run_row *row, const struct row_words *w,
+                       const struct run_origin *origin)
+{
+    static const char *const names[] = {"", "llama", "nemotron-4"};
+    struct cell family = {names[w->family], (int)strlen(names[w->family])};
+    int64_t split = degree(row->tp) * degree(row->pp),
+            replicas = row->dp != NOT_STATED         ? row->dp * degree(row->cp)
+                       : row->num_gpus != NOT_STATED ? row->num_gpus / split
+                                                     : degree(row->cp);
+    *f = (struct run_facts){.origin = *origin,
+                            .model = row->model.length ? row->model : family,
+                            .mixture = row->experts != NOT_STATED,
+                            .hidden = row->hidden,
+                            .ffn = row->ffn,
+                            .heads = row->heads,
+                            .kv_heads = row->kv_heads,
+                            .vocab = row->vocab,
+                            .tensor = degree(row->tp),
+                            .pipeline = degree(row->pp),
+                            .chunks = degree(row->vpp),
+                            .replicas = replicas};
+    for (int i = 0; i < TRAIT_COUNT; i++) f->values[i] = row_trait(row, (enum trait)i);
+}
+
+static void fill(struct run_row *filled, const struct run_row *row,
+                 const struct run_default traits[TRAIT_COUNT])
+{
+    *filled = *row;
+    for (int i = 0; i < TRAIT_COUNT; i++)
+        if (traits[i].assumed) row_set_trait(filled, (enum trait)i, traits[i].value);
+}
+
+// ---- predicting
+
+#define OVERFULL 1.15
+
+static void predict_filled(struct predictor *p, const struct run_row *row,
+                           struct prediction *prediction)
+{
+    memset(prediction, 0, sizeof *prediction);
+    if (predict_set_up(p, row, prediction)) predict_once(p, &p->costs, prediction);
+    arena_reset(p->scratch, p->scratch_mark);
+}
+
+// Of what only memory decides, the first with which it fits; none does: the first of all. Predicted
+// bytes are themselves off by a tenth and more, so near the capacity the others remain open. True:
+// others were tried.
+static bool choose_by_memory(struct predictor *p, struct run_facts *facts,
+                             struct run_default traits[TRAIT_COUNT], struct run_row *filled,
+                             struct prediction *prediction)
+{
+    bool tried_others = false;
+    for (int i = 0; i < TRAIT_COUNT; i++) {
+        struct run_default *t = &traits[i];
+        if (!t->assumed || !t->by_memory || *prediction->reason) continue;
+        unsigned open = t->open;
+        double full = (double)prediction->device_bytes / (double)prediction->capacity_bytes;
+        for (int value = 0;
+             value < 8 && prediction->device_bytes > OVERFULL * (double)prediction->capacity_bytes;
+             value++) {
+            struct run_row other = *filled;
+            struct prediction tried;
+            if (!(open >> value & 1)) continue;
+            row_set_trait(&other, (enum trait)i, value);
+            predict_filled(p, &other, &tried);
+            tried_others = true;
+            if (*tried.reason || tried.device_bytes > OVERFULL * (double)tried.capacity_bytes)
+                continue;
+            t->value = value;
+            *filled = other, *prediction = tried;
+        }
+        t->open = full > 1 ? (open | 1U << RECOMPUTE_NONE) & ~(1U << t->value) : 0;
+        facts->values[i] = t->value; // with whatever else is tried
+    }
+    return tried_others;
+}
+
+// The times with a trait's other values. What follows from it changes with it.
+static void price_open(struct predictor *p, const struct run_row *row,
+                       const struct run_facts *facts, enum trait trait, struct assumption *a,
+                       int64_t ns)
+{
+    for (int value = 0; value < 8; value++) {
+        struct run_facts other = *facts;
+        struct run_default traits[TRAIT_COUNT];
+        struct run_row filled;
+        struct prediction x;
+        if (!(a->taken.open >> value & 1)) continue;
+        other.values[trait] = value;
+        run_defaults(traits, &other);
+        fill(&filled, row, traits);
+        for (int i = 0; i < TRAIT_COUNT; i++)
+            if (!traits[i].assumed) row_set_trait(&filled, (enum trait)i, traits[i].value);
+        predict_filled(p, &filled, &x);
+        if (*x.reason) continue;
+        if (!a->low_ns) a->low_ns = a->high_ns = ns;
+        if (x.iteration_ns < a->low_ns) a->low_ns = x.iteration_ns;
+        if (x.iteration_ns > a->high_ns) a->high_ns = x.iteration_ns;
+    }
+}
+
+static bool any_open(const struct run_default traits[TRAIT_COUNT])
+{
+    for (int i = 0; i < TRAIT_COUNT; i++)
+        if (traits[i].assumed && traits[i].open) return true;
+    return false;
+}
+
+// Widens the range by what remains open.
+static void widen(struct predictor *p, const struct run_row *row, const struct run_facts *facts,
+                  struct prediction *prediction)
+{
+    struct range range = p->range;
+    p->settings.ranges = false;
+    for (int i = 0; i < TRAIT_COUNT; i++) {
+        struct assumption *a = &prediction->assumptions[i];
+        if (!a->taken.assumed || !a->taken.open) continue;
+        price_open(p, row, facts, (enum trait)i, a, prediction->iteration_ns);
+        if (!a->low_ns) continue;
+        range_add(&range, COSTS_FAST, a->low_ns);
+        range_add(&range, COSTS_SLOW, a->high_ns);
+    }
+    p->settings.ranges = true;
+    p->range = range;
+    predict_put_range(p, prediction);
+}
+
+void predict_row(struct predictor *p, const struct run_row *stated, struct prediction *prediction)
+{
+    struct run_default traits[TRAIT_COUNT];
+    struct run_facts facts;
+    struct run_row row = *stated, filled;
+    memset(prediction, 0, sizeof *prediction);
+    if (*row.misread) {
+        predict_refuse(prediction, "%s", row.misread);
+        return;
+    }
+    predict_read_words(&p->words, &row);
+    take_words(&row, &p->words);
+    const struct run_origin *origin = origin_of(p, &row);
+    if (row.trainer == NOT_STATED) row.trainer = (int)program_trainer(origin->program);
+    find_facts(&facts, &row, &p->words, origin);
+    run_defaults(traits, &facts);
+    fill(&filled, &row, traits);
+    predict_filled(p, &filled, prediction);
+    bool others = choose_by_memory(p, &facts, traits, &filled, prediction);
+    prediction->origin = *origin;
+    if (*prediction->reason) return;
+    for (int i = 0; i < TRAIT_COUNT; i++) prediction->assumptions[i].taken = traits[i];
+    bool open = p->settings.ranges && any_open(traits);
+    if (open) widen(p, &row, &facts, prediction);
+    if (open || others) predict_set_up(p, &filled, prediction); // the row's problem again
+}
+
+// ---- telling
+
+static const char *put(const char *list, const char *word, struct arena *arena)
+{
+    return arena_print(arena, "%s%s%s", list, *list ? ", " : "", word);
+}
+
+const char *prediction_assumed(const struct prediction *x, struct arena *arena)
+{
+    const char *taken = "", *open = "";
+    for (int i = 0; i < TRAIT_COUNT; i++) {
+        const struct assumption *a = &x->assumptions[i];
+        if (!a->taken.assumed || !*a->taken.why) continue;
+        const char *word = arena_print(arena, "%s %s", trait_columns[i],
+                                       trait_value_text((enum trait)i, a->taken.value));
+        if (!a->low_ns) taken = put(taken, word, arena);
+        else
+            open = put(open,
+                       arena_print(arena, "%s (unknown: %.4g to %.4g s)", word,
+                                   (double)a->low_ns * 1e-9, (double)a->high_ns * 1e-9),
+                       arena);
+    }
+    return *open ? put(taken, open, arena) : taken;
+}

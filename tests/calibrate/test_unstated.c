@@ -1,0 +1,138 @@
+// What a row does not state: by program, date and GPU; never what it states; and what remains open
+// is inside the range.
+#include <string.h>
+
+#include "formulate/predict/predict.h"
+#include "tests/support/check.h"
+
+static struct cell cell_of(const char *text) { return (struct cell){text, (int)strlen(text)}; }
+
+static struct run_origin origin(const char *framework, const char *version, const char *source,
+                                const char *gpu)
+{
+    return run_origin_of(cell_of(framework), cell_of(version), cell_of(source), cell_of(gpu),
+                         NOT_STATED);
+}
+
+TEST(programs_and_dates_are_read)
+{
+    static const struct {
+        const char *framework, *version, *source, *gpu;
+        enum program program;
+        int date;
+    } cases[] = {
+        {"NeMo 25.04", "", "", "H100", PROGRAM_NEMO, 202504},
+        {"Megatron-LM", "mcore 0.12, 2025-05", "", "H100", PROGRAM_MEGATRON, 202505},
+        {"MLPerf NeMo (config_*.sh)", "ngc25.01 NeMo", "", "H100", PROGRAM_MLPERF, 202501},
+        {"", "", "arXiv 2312.12391, Table 2", "A100", PROGRAM_UNKNOWN, 202312},
+        {"", "", "repo NVIDIA-NeMo/Megatron-Bridge@067f987", "B200", PROGRAM_BRIDGE, 202506},
+        {"", "2021", "", "V100-32GB", PROGRAM_UNKNOWN, 202106},
+        {"my own", "", "megatron", "NVIDIA H100 80GB HBM3", PROGRAM_OTHER, 202401},
+    };
+    (void)arena;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        struct run_origin o =
+            origin(cases[i].framework, cases[i].version, cases[i].source, cases[i].gpu);
+        assert_int_equal(o.program, cases[i].program);
+        assert_int_equal(o.date, cases[i].date);
+    }
+}
+
+// Every combination: a value of the trait's own range, which is not open beside itself; stated
+// values stay; the facts cover all.
+TEST(every_run_has_a_value_for_every_trait)
+{
+    static const char *const gpus[] = {"V100-32GB", "A100-80GB", "H100-80GB", "GB200", "MI300X"};
+    for (int program = 0; program < PROGRAM_COUNT; program++)
+        for (size_t g = 0; g < ARRAY_LENGTH(gpus); g++)
+            for (int bits = 0; bits < 32; bits++) {
+                struct run_facts f = {.origin = origin(program_names[program], "", "", gpus[g]),
+                                      .hidden = 4096,
+                                      .ffn = bits & 1 ? 14336 : 16384,
+                                      .heads = 32,
+                                      .kv_heads = 32,
+                                      .vocab = 50257,
+                                      .tensor = bits & 2 ? 4 : 1,
+                                      .pipeline = bits & 4 ? 4 : 1,
+                                      .chunks = bits & 8 ? 2 : 1,
+                                      .replicas = bits & 16 ? 8 : 1};
+                struct run_default traits[TRAIT_COUNT];
+                for (int i = 0; i < TRAIT_COUNT; i++) f.values[i] = NOT_STATED;
+                f.values[TRAIT_DROPOUT] = bits & 1;
+                run_defaults(traits, &f);
+                assert_int_equal(traits[TRAIT_DROPOUT].value, bits & 1);
+                assert_false(traits[TRAIT_DROPOUT].assumed);
+                for (int i = 0; i < TRAIT_COUNT; i++) {
+                    assert_in_range(traits[i].value, 0, 7);
+                    assert_false(traits[i].open >> traits[i].value & 1);
+                }
+                if (f.tensor == 1) assert_int_equal(traits[TRAIT_OVERLAP_TENSOR].value, 0);
+                if (f.replicas == 1) assert_int_equal(traits[TRAIT_ZERO].value, 0);
+                if (!g) assert_int_equal(traits[TRAIT_ATTENTION].value, UNFUSED_ATTENTION);
+            }
+}
+
+static void predict_words(struct prediction *x, const char *text, const char *more,
+                          struct arena *arena)
+{
+    struct predictor *p;
+    struct error err = {OK, ""};
+    struct predict_settings settings = {.margin = 0.9, .ranges = true};
+    struct run_row row;
+    const char *words[] = {text, more};
+    CHECK_OK(predictor_open(&p, &settings, arena, &err));
+    CHECK_OK(row_of_words(&row, words, *more ? 2 : 1, arena, &err));
+    predict_row(p, &row, x);
+    assert_string_equal(x->reason, "");
+}
+
+#define RUN                                                                                        \
+    "gpu=H100-80GB,num_gpus=64,layers=32,hidden=8192,ffn=28672,heads=64,kv_heads=8,vocab=128256,"  \
+    "seq=4096,tp=4,pp=2,vpp=4,global_batch=128"
+
+// Stating what was taken changes neither time nor memory; stating what was open gives the time that
+// was told, and lies within the range.
+TEST(what_is_open_is_inside_the_range)
+{
+    static const char *const others[] = {"overlap_tensor=0", "overlap=0",   "sp=0",
+                                         "zero=0",           "flash=flash", "gradient_bytes=2"};
+    static const enum trait traits[] = {TRAIT_OVERLAP_TENSOR,    TRAIT_OVERLAP,
+                                        TRAIT_SEQUENCE_PARALLEL, TRAIT_ZERO,
+                                        TRAIT_ATTENTION,         TRAIT_GRADIENT_BYTES};
+    struct prediction plain, stated;
+    predict_words(&plain, RUN, "", arena);
+    predict_words(&stated, RUN,
+                  "precision=bf16,flash=te,sp=1,zero=1,recompute=none,gradient_bytes=4,overlap=1,"
+                  "overlap_messages=1,overlap_tensor=1,gated=1,rms_norm=1,tied=0,dropout=0,bias=0,"
+                  "positions=0",
+                  arena);
+    assert_int_equal(plain.iteration_ns, stated.iteration_ns);
+    assert_int_equal(plain.device_bytes, stated.device_bytes);
+    assert_true(plain.low_ns <= stated.low_ns && plain.high_ns > stated.high_ns);
+    assert_string_equal(prediction_assumed(&stated, arena), "");
+    for (size_t i = 0; i < ARRAY_LENGTH(others); i++) {
+        struct prediction other;
+        const struct assumption *a = &plain.assumptions[traits[i]];
+        predict_words(&other, RUN, others[i], arena);
+        assert_true(plain.low_ns <= other.iteration_ns && other.iteration_ns <= plain.high_ns);
+        assert_true(a->low_ns <= other.iteration_ns && other.iteration_ns <= a->high_ns);
+    }
+}
+
+// A run that would need far more than its GPUs have recomputes; one that fits does not.
+TEST(recomputation_is_as_little_as_fits)
+{
+    struct prediction x;
+    predict_words(&x, RUN, "", arena);
+    assert_int_equal(x.assumptions[TRAIT_RECOMPUTE].taken.value, RECOMPUTE_NONE);
+    predict_words(&x, RUN, "micro_batch=8", arena);
+    assert_int_equal(x.assumptions[TRAIT_RECOMPUTE].taken.value, RECOMPUTE_FULL);
+}
+
+static int set_data(void **state)
+{
+    (void)state;
+    return setenv("PLUMBLINE_DATA", "data", 1);
+}
+
+AROUND_ALL(set_data, NULL)
