@@ -5,7 +5,7 @@
 
 static void put_told(struct json_writer *w, const struct explained *x)
 {
-    static const char *const by[] = {"", "words", "setting", "program", "other values"};
+    static const char *const by[] = {"", "words", "setting", "setting", "program", "other values"};
     json_open_object(w, "stated");
     for (int i = 0; i < TOLD_COLUMNS; i++) {
         const struct told_value *v = &x->log.told[i];

@@ -55,6 +55,9 @@ static void conclude_gpus(struct log *l)
     int64_t nodes = told_count(l, TOLD_NODES), each = told_count(l, TOLD_GPUS_PER_NODE);
     double samples = usual(l, MEASURED_SAMPLES), tokens = usual(l, MEASURED_TOKENS);
     if (!nodes && each && !told(l, TOLD_NUM_GPUS)) nodes = 1;
+    bool words = l->told[TOLD_NUM_GPUS].by == BY_WORDS,
+         surer = l->told[TOLD_NODES].by > BY_WORDS || l->told[TOLD_GPUS_PER_NODE].by > BY_WORDS;
+    if (nodes && each && words && surer) l->told[TOLD_NUM_GPUS].by = BY_NONE;
     follows(l, TOLD_NUM_GPUS, "nodes x GPUs of a node", nodes * each);
     if (samples > 0 && tokens > 0)
         follows(l, TOLD_NUM_GPUS, "samples/s x seq / tokens/s of a GPU",

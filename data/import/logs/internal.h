@@ -20,6 +20,7 @@ struct log_reader {
     char pending[TOLD_KEY]; // a flag at the end of a line; "": none
     int64_t model_hits, gpu_hits[64];
     // MLPerf
+    bool common; // exports of config_common.sh, which others replace
     double block_from_ms, block_ms, block_from_samples;
     bool samples_are_tokens;
 };
@@ -51,6 +52,7 @@ void log_trainer(struct log *l, const char *line);
 void log_memory(struct log *l, const char *line);
 void log_names(struct log *l, const char *line);
 void log_words(struct log *l, const char *line);
+bool names_gpu(const char *text); // begins with the name of one
 // What follows from other values.
 void log_conclude(struct log *l);
 

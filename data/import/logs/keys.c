@@ -78,6 +78,7 @@ static const struct key_row rows[] = {
     {"pipeline_model_parallel", TOLD_PP, COUNT, NULL},
     {"pipeline_parallel_degree", TOLD_PP, COUNT, NULL},
     {"pipeline_parallel_size", TOLD_PP, COUNT, NULL},
+    {"pipe_parallel_size", TOLD_PP, COUNT, NULL},
     {"context_parallel_size", TOLD_CP, COUNT, NULL},
     {"context_parallel", TOLD_CP, COUNT, NULL},
     {"context_parallel_degree", TOLD_CP, COUNT, NULL},
@@ -175,6 +176,7 @@ static const struct key_row rows[] = {
     {"fp8", TOLD_FP8, TEXT, NULL},
     {"fp8_format", TOLD_FP8, TEXT, NULL},
     {"fp8_hybrid", TOLD_FP8, TEXT, NULL},
+    {"deepspeed", TOLD_DEEPSPEED, TRUTH, NULL},
     {"optimizer_cpu_offload", TOLD_OFFLOAD, TRUTH, NULL},
     {"lora_r", TOLD_ADAPTERS, COUNT, NULL},
     {"lora_rank", TOLD_ADAPTERS, COUNT, NULL},
@@ -350,6 +352,8 @@ static void take_pending(struct log *l, const char *line)
 
 void log_settings(struct log *l, const char *line)
 {
+    // The program says what it replaces by.
+    enum told_by by = strstr(line, "Overriding config:") ? BY_PROGRAM : BY_SETTING;
     take_pending(l, line);
     for (const char *s = line; *s;) {
         if (!isalpha((unsigned char)*s) && *s != '_') {
@@ -365,18 +369,18 @@ void log_settings(struct log *l, const char *line)
         bool signed_ = *value == '=' || *value == ':';
         if (signed_) value += 1, value += strspn(value, " ");
         else if (!dashes || value == s) {
-            if (dashes) log_setting(l, BY_SETTING, key, length, "", 0);
+            if (dashes) log_setting(l, by, key, length, "", 0);
             if (dashes && !*s && length < TOLD_KEY)
                 memcpy(l->reader->pending, key, length), l->reader->pending[length] = '\0';
             continue;
         }
         if (!signed_ && value[0] == '-' && value[1] == '-') { // a flag, and the next one
-            log_setting(l, BY_SETTING, key, length, "", 0);
+            log_setting(l, by, key, length, "", 0);
             continue;
         }
         const char *end = end_of_value(value), *from = value;
         if (*from == '"' || *from == '$') from = without_default(from, &end);
-        if (log_setting(l, BY_SETTING, key, length, from, (size_t)(end - from)) || dashes)
+        if (log_setting(l, by, key, length, from, (size_t)(end - from)) || dashes)
             s = end > s ? end : s;
     }
 }

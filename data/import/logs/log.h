@@ -95,6 +95,7 @@ enum told {
     TOLD_OFFLOAD,
     TOLD_ADAPTERS, // low-rank: their rank, or 1
     TOLD_LATENT,   // attention
+    TOLD_DEEPSPEED,
     TOLD_TOKENIZER,
     TOLD_POSITION_TYPE,
     TOLD_MOST_POSITIONS,
@@ -103,9 +104,10 @@ enum told {
 };
 extern const char *const told_names[]; // [TOLD_COUNT]
 
-// How a value is known: in words or a name of the run; in a configuration or a launch line; in what
-// the program printed about itself; from other values that are stated.
-enum told_by { BY_NONE, BY_WORDS, BY_SETTING, BY_PROGRAM, BY_OTHERS };
+// How a value is known: in words or a name of the run; in a configuration that another one
+// replaces; in a configuration or a launch line; in what the program printed about itself; from
+// other values that are stated.
+enum told_by { BY_NONE, BY_WORDS, BY_COMMON, BY_SETTING, BY_PROGRAM, BY_OTHERS };
 enum { TOLD_TEXT = 256, TOLD_KEY = 48 };
 struct told_value {
     enum told_by by;

@@ -7,6 +7,21 @@
 
 // ---- "export TENSOR_MODEL_PARALLEL=8"; "# config_DGXH100_64x8x288xtp8pp8cp2.sh"
 
+// Some configurations have short names, which mean nothing elsewhere.
+static const char *full_name(const char *key, size_t length)
+{
+    static const struct {
+        const char *key, *full;
+    } names[] = {{"TP", "tensor_model_parallel_size"}, {"PP", "pipeline_model_parallel_size"},
+                 {"CP", "context_parallel_size"},      {"SP", "sequence_parallel"},
+                 {"EP", "expert_model_parallel_size"}, {"VP", "interleaved_pipeline"},
+                 {"MBS", "micro_batch_size"}};
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
+        if (strlen(names[i].key) == length && !strncmp(key, names[i].key, length))
+            return names[i].full;
+    return NULL;
+}
+
 static bool read_export(struct log *l, const char *line)
 {
     const char *key = strstr(line, "export ");
@@ -27,7 +42,9 @@ static bool read_export(struct log *l, const char *line)
         value_length = strcspn(value, "}\"");
     }
     if (*value == '$') return true;
-    log_setting(l, BY_SETTING, key, length, value, value_length);
+    const char *full = full_name(key, length);
+    log_setting(l, l->reader->common ? BY_COMMON : BY_SETTING, full ? full : key,
+                full ? strlen(full) : length, value, value_length);
     return true;
 }
 
@@ -35,6 +52,7 @@ static bool read_config_name(struct log *l, const char *line)
 {
     const char *at = strstr(line, "config_");
     if (!at || line[0] != '#') return false;
+    l->reader->common = strstr(at, "common") != NULL;
     double nodes, gpus;
     const char *after, *size = strchr(at + 7, '_');
     log_names(l, at);
@@ -116,6 +134,8 @@ static void read_mllog(struct log *l, const char *line)
     number_after(line, "\"step\":", &step, NULL);
     if (number_after(line, "\"train_step_time\":", &number, NULL))
         measure(l, MEASURED_ITERATION_S, l->series[MEASURED_ITERATION_S].seen + 1, number);
+    if (number_after(line, "\"throughput\":", &number, NULL))
+        measure(l, MEASURED_SAMPLES, (int64_t)l->series[MEASURED_SAMPLES].seen + 1, number);
     if (!strncmp(key, "submission_", 11)) log_names(l, line);
 }
 

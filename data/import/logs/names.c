@@ -31,6 +31,13 @@ static int gpu_at(const char *s, size_t length)
     return -1;
 }
 
+bool names_gpu(const char *text)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)text[length])) length++;
+    return length > 1 && isalpha((unsigned char)*text) && gpu_at(text, length) >= 0;
+}
+
 // "80GB", "80G" near the name.
 static int stated_gb(const char *line)
 {

@@ -32,6 +32,9 @@ static enum log_format format_of(const struct log *l)
     enum log_format best = LOG_UNKNOWN;
     for (int f = 1; f < LOG_FORMAT_COUNT; f++)
         if (l->seen[f] && l->seen[f] >= l->seen[best]) best = (enum log_format)f;
+    bool deep = told(l, TOLD_DEEPSPEED) && *l->told[TOLD_DEEPSPEED].text == '1';
+    if (l->dumped && deep) best = LOG_MEGATRON_DEEPSPEED;
+    else if (l->dumped && best == LOG_DEEPSPEED) best = LOG_MEGATRON;
     if (l->seen[LOG_MLPERF]) best = LOG_MLPERF;
     else if (l->seen[LOG_BRIDGE]) best = LOG_BRIDGE;
     else if (best == LOG_DEEPSPEED && l->seen[LOG_MEGATRON_DEEPSPEED])
@@ -50,10 +53,7 @@ static bool says_something(struct log *l)
     for (int i = 0; i < MEASURED_COUNT; i++)
         if (l->series[i].count) return true;
     if (l->mentions_failure && l->lines < SHORT_POST) l->failure.out_of_memory = true;
-    if (l->failure.out_of_memory || l->average_s > 0 || l->block_s > 0 || l->dumped) return true;
-    return (told(l, TOLD_MODEL) || told(l, TOLD_LAYERS)) &&
-           (told(l, TOLD_MICRO_BATCH) || told(l, TOLD_GLOBAL_BATCH) || told(l, TOLD_TP) ||
-            told(l, TOLD_NUM_GPUS));
+    return l->failure.out_of_memory || l->average_s > 0 || l->block_s > 0 || l->dumped;
 }
 
 enum status log_read(struct log *l, const char *path, struct arena *arena, struct error *err)

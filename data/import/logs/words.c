@@ -80,7 +80,10 @@ static void read_shorts(struct log *l, const char *line)
     for (const char *at = line; (at = strstr(at, "DP=")); at++)
         if (at_border(line, at)) degrees++; // no other word is written so
     for (int i = 0; degrees > 1 && i < w.count; i++)
-        if (w.items[i].value > 0 || shorts[w.items[i].row].told == TOLD_ZERO)
+        if (strcmp(shorts[w.items[i].row].word, "gb") == 0 &&
+            (w.items[i].value == 200 || w.items[i].value == 300))
+            continue; // a GPU
+        else if (w.items[i].value > 0 || shorts[w.items[i].row].told == TOLD_ZERO)
             tell_count(l, shorts[w.items[i].row].told, BY_WORDS, "short words of a line",
                        w.items[i].value);
     double global, micro;
@@ -137,7 +140,10 @@ static void read_gpus(struct log *l, const char *line)
         bool times = (*unit == 'x' || *unit == '*' || !strncmp(unit, "\xc3\x97", 2)) && unit[1] &&
                      strchr("AHVBLMR34T ", unit[*unit == '\xc3' ? 2 : 1]) && told(l, TOLD_GPU);
         bool behind = begin > line && begin[-1] == '*' && told(l, TOLD_GPU);
-        if (many && (named || times || behind) && l->told[TOLD_GPU].line == l->lines) {
+        bool of_node = begin - line > 8 && !strncmp(begin - 8, "nodes x ", 8);
+        bool before = *s == ' ' && told(l, TOLD_GPU) && names_gpu(unit);
+        if (many && !of_node && (named || times || behind || before) &&
+            l->told[TOLD_GPU].line == l->lines) {
             tell_count(l, TOLD_NUM_GPUS, BY_WORDS, "a number of GPUs, in words", (int64_t)count);
             return;
         }
