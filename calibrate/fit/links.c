@@ -299,7 +299,8 @@ enum status links_fit(struct link_fits *f, const struct inputs *in, struct arena
 {
     struct fit_point *points;
     int count;
-    *f = (struct link_fits){.endpoints = in->all.endpoints};
+    *f = (struct link_fits){.endpoints = in->all.endpoints,
+                            .endpoint_count = in->all.endpoint_count};
     TRY(inputs_points(&points, &count, in, is_warm_link, NULL, bytes_of, arena, err));
     if (!count) TRY(inputs_points(&points, &count, in, is_link, NULL, bytes_of, arena, err));
     if (!count) return OK;

@@ -37,6 +37,7 @@ struct channel_class {
 
 struct link_fits {
     const struct endpoint *endpoints;
+    int endpoint_count;
     struct channel *channels;
     int channel_count;
     struct channel_class *classes;

@@ -46,13 +46,38 @@ static bool is_first(const struct link_fits *f, const struct channel_class *k)
     return is_priced(k);
 }
 
-static struct collective_times table_of(const struct channel_class *k, const char *gpu,
-                                        struct arena *arena)
+static int count_on_host(const struct link_fits *f, const int *members, int count, const char *host)
+{
+    int found = 0;
+    for (int i = 0; i < count; i++)
+        found += !strcmp(host_of(&f->endpoints[members ? members[i] : i]), host);
+    return found;
+}
+
+// The nodes of an all-reduce over all that was measured on each of them; 0: it left some out.
+static int64_t nodes_filled(const struct link_fits *f, const struct channel_class *k)
+{
+    const struct channel *c = &f->channels[k->channels[0]];
+    int64_t nodes = 0;
+    if (k->pairs || !k->between_nodes) return 0;
+    for (int i = 0; i < c->ranks; i++) {
+        const char *host = host_of(&f->endpoints[c->members[i]]);
+        if (count_on_host(f, c->members, c->ranks, host) !=
+            count_on_host(f, NULL, f->endpoint_count, host))
+            return 0;
+        nodes += count_on_host(f, c->members, i, host) == 0;
+    }
+    return nodes;
+}
+
+static struct collective_times table_of(const struct link_fits *f, const struct channel_class *k,
+                                        const char *gpu, struct arena *arena)
 {
     struct collective_times t = {.gpu = gpu,
                                  .between_nodes = k->between_nodes,
                                  .send = k->pairs,
                                  .ranks = k->ranks,
+                                 .nodes = nodes_filled(f, k),
                                  .segment_count = k->fit.segment_count,
                                  .segments = TAKE(arena, k->fit.segment_count, struct segment)};
     const char *source = source_of_class(k, arena);
@@ -78,7 +103,7 @@ void links_to_costs(struct costs *c, const struct link_fits *f, const char *gpu,
         TAKE(arena, f->class_count + c->collective_count, struct collective_times);
     int count = 0;
     for (int k = 0; k < f->class_count; k++)
-        if (is_first(f, &f->classes[k])) tables[count++] = table_of(&f->classes[k], gpu, arena);
+        if (is_first(f, &f->classes[k])) tables[count++] = table_of(f, &f->classes[k], gpu, arena);
     int measured = count;
     for (int i = 0; i < c->collective_count;
          i++) { // earlier entries stay where nothing was measured

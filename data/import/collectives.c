@@ -24,6 +24,7 @@ struct point {
 struct collectives_import {
     const char *cluster, *gpu; // cluster NULL: every row
     bool inside;               // only rows within a node
+    int64_t node;              // the most ranks on one node of any row: all of its GPUs
     struct point *points;
     int count, capacity;
     struct arena *arena;
@@ -60,6 +61,7 @@ static enum status read_points(struct collectives_import *in, struct table *t, s
         TRY(table_number(t, bytes, 1, 1e15, &x.bytes, err));
         TRY(table_number(t, time, 1e-3, 1e12, &x.seconds, err));
         x.seconds /= 1e6;
+        if (x.per_node > in->node) in->node = x.per_node;
         if (in->inside && x.ranks > x.per_node) continue;
         GROW(in->arena, in->points, in->count, in->capacity, 256);
         in->points[in->count++] = x;
@@ -91,6 +93,8 @@ static enum status put_table(struct collective_times *to, const struct collectiv
                                     .point_count = count,
                                     .bytes = TAKE(in->arena, count, double),
                                     .seconds = TAKE(in->arena, count, double)};
+    if (to->between_nodes && !to->send && points->per_node == in->node)
+        to->nodes = (points->ranks + in->node - 1) / in->node;
     for (int i = count - 1; i >= 0; i--) {
         bool noise = i + 1 < count && points[i].seconds > to->seconds[i + 1];
         if (i + 1 < count && points[i].bytes >= to->bytes[i + 1])

@@ -75,7 +75,8 @@ struct data_sheet {
     const char *like;             // its costs are those of this GPU, scaled; NULL: it has its own
     double peak[PRECISION_COUNT]; // FLOP/s without sparsity; 0: not available
     double memory_bytes_per_s, processors, clock_hz;
-    double exponentials_per_clock;                         // of one processor; 0: 16
+    double exponentials_per_clock; // of one processor; 0: 16
+    double power_w; // of chips of one design, what they sustain depends on it; 0: on the peaks
     double host_link_bytes_per_s, host_memory_bytes_per_s; // 0: as the other's
     const char *source;
 };
@@ -156,8 +157,10 @@ struct segment {
 struct collective_times {
     const char *gpu;
     bool between_nodes, send;
-    int64_t ranks;            // >= 2
-    int point_count;          // >= 1, or
+    int64_t ranks;   // >= 2
+    int64_t nodes;   // that they fill: then the times apply to any ranks over as many or other
+                     // numbers of nodes (docs/FORMULAS.md 2); 0: to exactly so many ranks
+    int point_count; // >= 1, or
     double *bytes, *seconds;  // bytes ascending
     int segment_count;        // >= 1
     struct segment *segments; // from_bytes ascending
@@ -193,6 +196,8 @@ struct costs {
     struct estimate context_overlap; // share of attention that can hide the ring of keys and values
     struct estimate tree_bandwidth_share; // the share of a ring's bandwidth that trees reach in an
                                           // all-reduce over nodes; 0: no trees
+    struct estimate node_doubling_share;  // what is left of a ring's bandwidth whenever its nodes
+                                          // double, from two on; 0: all of it
     struct estimate allocator_factor;     // memory used per byte requested from the allocator; 0: 1
     struct estimate iteration_spread;     // what the formulas leave open besides these numbers: the
                                           // time divided, or multiplied, by 1 + it; 0: nothing

@@ -50,6 +50,7 @@ static const struct member collective_rows[] = {
     KEY_BOOL(collective_times, send, OPTIONAL, ALWAYS_WRITTEN),
     KEY_BOOL(collective_times, between_nodes, OPTIONAL, ALWAYS_WRITTEN),
     KEY_COUNT(collective_times, ranks, REQUIRED, ALWAYS_WRITTEN, 2, 1 << 20),
+    KEY_COUNT(collective_times, nodes, OPTIONAL, IF_SET, 0, 1 << 20),
     KEY_ARRAY(collective_times, bytes, point_count, JSON_NUMBER, OPTIONAL, IF_SET, 1, BYTES_MAX,
               INT_MAX),
     KEY_PART("seconds", JSON_ARRAY, OPTIONAL, 0, get_seconds, put_seconds),
@@ -87,6 +88,11 @@ enum status collectives_check(const struct costs *c, struct error *err)
             return fail(err, BAD_INPUT,
                         "%s: collectives[%d].ranks: a send is between 2, found %lld", file, i,
                         (long long)t->ranks);
+        if (t->nodes && (t->send || !t->between_nodes || t->nodes < 2 || t->nodes > t->ranks))
+            return fail(err, BAD_INPUT,
+                        "%s: collectives[%d].nodes: expected 2 to ranks, of an all-reduce between "
+                        "nodes, found %lld",
+                        file, i, (long long)t->nodes);
         if (!t->gpu || !*t->gpu || t->ranks < 2)
             return fail(err, BAD_INPUT, "%s: collectives[%d]: expected a gpu and at least 2 ranks",
                         file, i);

@@ -11,6 +11,10 @@ static const double scaled_spread = 1.3;
 
 enum { EXPONENTIALS_A_CLOCK = 16 };
 
+// Shares of the peak that long products reach where power does not lower the clock, and where it
+// does: A100's and H100's.
+static const double unlimited_share = 0.893, limited_share = 0.768;
+
 #define SHEET_NUMBER(member, need, low, high)                                                      \
     KEY_NUMBER(data_sheet, member, need, IF_SET, low, high)
 #define SHEET_PEAK(name, precision)                                                                \
@@ -27,6 +31,7 @@ static const struct member data_sheet_rows[] = {
     SHEET_NUMBER(processors, REQUIRED, 1, 1e6),
     SHEET_NUMBER(clock_hz, REQUIRED, 1, 1e12),
     SHEET_NUMBER(exponentials_per_clock, OPTIONAL, 0, 1e6),
+    SHEET_NUMBER(power_w, OPTIONAL, 0, 1e6),
     SHEET_NUMBER(host_link_bytes_per_s, OPTIONAL, 0, 1e21),
     SHEET_NUMBER(host_memory_bytes_per_s, OPTIONAL, 0, 1e21),
     KEY_TEXT(data_sheet, source, OPTIONAL),
@@ -79,19 +84,38 @@ static bool ends_with(const char *name, const char *end)
     return length >= tail && !strcmp(name + length - tail, end);
 }
 
-// FLOP by the peak of the precision, bytes by the memory, exponentials by processors and clock; the
-// rest stays: shares, launches, factors of trainers, bytes.
+// Of rates that a step sustains. Dynamic power grows with the square of the clock at least, so
+// chips of one design gain the root of their power, up to what their peak allows.
+static double sustained(const struct scaling *x, double peaks)
+{
+    double power = sqrt(ratio(x->to->power_w, x->from->power_w));
+    return power > 1 ? fmin(power, peaks * unlimited_share / limited_share) : peaks;
+}
+
+static bool is_sustained(const char *key)
+{
+    return strncmp(key, "product_tile", 12) && strncmp(key, "low_rank", 8);
+}
+
+// FLOP by the peak of the precision or by power, bytes by the memory, exponentials by processors
+// and clock; the rest stays: shares, launches, factors of trainers, bytes.
 static double factor_of(const struct scaling *x, const char *key)
 {
     const struct data_sheet *to = x->to, *from = x->from;
-    if (ends_with(key, "_flop_per_s")) return to->peak[x->of] / from->peak[x->by];
+    if (ends_with(key, "_flop_per_s")) {
+        double peaks = to->peak[x->of] / from->peak[x->by];
+        return is_sustained(key) ? sustained(x, peaks) : peaks;
+    }
     if (!strcmp(key, "host_link_bytes_per_s"))
         return ratio(to->host_link_bytes_per_s, from->host_link_bytes_per_s);
     if (!strncmp(key, "host_", 5))
         return ratio(to->host_memory_bytes_per_s, from->host_memory_bytes_per_s);
     if (ends_with(key, "bytes_per_s") || ends_with(key, "values_per_s"))
         return to->memory_bytes_per_s / from->memory_bytes_per_s;
-    if (!strcmp(key, "score_cells_per_s")) return exponentials_per_s(to) / exponentials_per_s(from);
+    if (!strcmp(key, "score_cells_per_s")) {
+        double at_peak = to->processors * to->clock_hz / (from->processors * from->clock_hz);
+        return exponentials_per_s(to) / exponentials_per_s(from) * sustained(x, at_peak) / at_peak;
+    }
     return 0;
 }
 

@@ -12,8 +12,8 @@ const struct collective_times *find_collective(const struct pricing *x, int grou
     const char *gpu = x->problem->cluster.groups[group].gpu;
     for (int i = 0; i < costs->collective_count; i++) {
         const struct collective_times *t = &costs->collectives[i];
-        if ((real)t->ranks == ranks && t->between_nodes == between_nodes && t->send == send &&
-            !strcmp(t->gpu, gpu))
+        if (!t->nodes && (real)t->ranks == ranks && t->between_nodes == between_nodes &&
+            t->send == send && !strcmp(t->gpu, gpu))
             return t;
     }
     return NULL;
@@ -41,10 +41,76 @@ real table_price_s(const struct collective_times *table, real bytes)
            expl(share * logl((real)table->seconds[at] / table->seconds[at - 1]));
 }
 
+// ---- by the number of nodes
+
+static const struct collective_times *table_by_nodes(const struct costs *c, const char *gpu, int i)
+{
+    const struct collective_times *t = &c->collectives[i];
+    return t->nodes && !strcmp(t->gpu, gpu) ? t : NULL;
+}
+
+// The fewest nodes that were measured; infinite: none.
+static real fewest_nodes(const struct costs *c, const char *gpu)
+{
+    real fewest = INFINITY;
+    for (int i = 0; i < c->collective_count; i++) {
+        const struct collective_times *t = table_by_nodes(c, gpu, i);
+        if (t) fewest = fminl(fewest, (real)t->nodes);
+    }
+    return fewest;
+}
+
+// What is left of the bandwidth over so many times as many nodes.
+static real left_of_bandwidth(const struct costs *c, real times)
+{
+    real share = c->node_doubling_share.value;
+    return share > 0 && share < 1 && times > 1 ? powl(share, log2l(times)) : 1;
+}
+
+// The time of the bytes of all rings of a node at the bandwidth measured over its nodes: between
+// two measured numbers, linear interpolation of the logarithms. More nodes never take less.
+static real bus_s(const struct link_price *link, real bytes)
+{
+    const struct costs *c = link->by_nodes;
+    real fewer = 0, more = INFINITY, below = 0, above = 0;
+    for (int i = 0; i < c->collective_count; i++) {
+        const struct collective_times *t = table_by_nodes(c, link->gpu, i);
+        if (!t) continue;
+        real nodes = (real)t->nodes, ranks = (real)t->ranks,
+             seconds = table_price_s(t, bytes * link->side_by_side) * ranks / (2 * (ranks - 1));
+        if (nodes <= link->nodes) {
+            fewer = fmaxl(fewer, nodes), below = fmaxl(below, seconds);
+        } else if (nodes <= more) {
+            above = nodes < more ? seconds : fmaxl(above, seconds);
+            more = nodes;
+        }
+    }
+    if (isinf(more)) return below / left_of_bandwidth(c, link->nodes / fewer);
+    real way = logl(link->nodes / fewer) / logl(more / fewer);
+    return below <= 0 ? 0 : below * expl(way * logl(fmaxl(above, below) / below));
+}
+
+void spread_over_nodes(const struct pricing *x, struct link_price *link, int group, real ranks,
+                       real apart, bool one_channel)
+{
+    const struct costs *c = &x->problem->costs;
+    const struct node_group *g = &x->problem->cluster.groups[group];
+    if (link->intra || !link->by_cards || ranks <= 1 || link->table) return;
+    bool all_leave = ranks * apart > g->gpus_per_node; // else some stages stay within a node
+    real fewest = all_leave && !one_channel ? fewest_nodes(c, g->gpu) : INFINITY;
+    link->nodes = fmaxl(2, fminl(ranks, ceill(ranks * apart / g->gpus_per_node)));
+    link->side_by_side = fminl(g->gpus_per_node, apart * fmaxl(1, link->rings));
+    link->gpu = g->gpu;
+    link->by_nodes = isinf(fewest) ? NULL : c;
+    if (link->by_nodes) link->nodes = fmaxl(link->nodes, fewest);
+    else link->bytes_per_s *= left_of_bandwidth(c, link->nodes / 2);
+}
+
 real all_reduce_price_s(const struct link_price *link, real bytes, real ranks)
 {
     if (ranks <= 1) return 0;
     if (link->table) return table_price_s(link->table, bytes);
+    if (link->by_nodes) return 2 * (ranks - 1) / ranks * bus_s(link, bytes);
     return 2 * (ranks - 1) / ranks * bytes / link->bytes_per_s + 2 * (ranks - 1) * link->latency_s;
 }
 
@@ -61,7 +127,7 @@ static real tree_latency_s(const struct link_price *link, real ranks)
 
 static bool has_trees(const struct pricing *x, const struct link_price *link, real ranks)
 {
-    return ranks > 1 && !link->intra && !link->table &&
+    return ranks > 1 && !link->intra && !link->table && !link->by_nodes &&
            x->problem->costs.tree_bandwidth_share.value > 0;
 }
 
@@ -111,9 +177,27 @@ real sync_tree_share(const struct pricing *x, const struct link_price *own, real
     return x->problem->costs.tree_bandwidth_share.value * bytes / bytes_of_trees(bytes);
 }
 
+// Bytes of gradients that the trainer sends together, at most.
+static real bucket_bytes(const struct pricing *x)
+{
+    const struct job *job = &x->problem->job;
+    if (job->trainer == TRAINER_DEEPSPEED) return 5e8L * x->e_g;
+    if (job->trainer == TRAINER_TORCHTITAN)
+        return mean_message(x, false) * x->p / x->problem->model.layer_count;
+    return x->overlapped ? fmaxl(4e7L, 1e6L * x->R) * x->e_g : INFINITY;
+}
+
+static real scatter_by_nodes_s(const struct pricing *x, const struct link_price *link, real bytes,
+                               real ranks)
+{
+    real message = fminl(mean_message(x, false), bucket_bytes(x));
+    return message > 0 ? bytes / message * (ranks - 1) / ranks * bus_s(link, message) : 0;
+}
+
 real scatter_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks)
 {
     if (ranks <= 1) return 0;
+    if (link->by_nodes) return scatter_by_nodes_s(x, link, bytes, ranks);
     if (!link->table && link->tree_share > 0) return bytes / (link->tree_share * link->bytes_per_s);
     if (!link->table) return (ranks - 1) / ranks * bytes / link->bytes_per_s;
     real message = mean_message(x, false), rings = link->rings > 1 ? link->rings : 1;
@@ -122,6 +206,6 @@ real scatter_s(const struct pricing *x, const struct link_price *link, real byte
 
 real scatter_latency_s(const struct link_price *link, real ranks)
 {
-    if (ranks <= 1 || link->table) return 0;
+    if (ranks <= 1 || link->table || link->by_nodes) return 0;
     return link->tree_share > 0 ? tree_latency_s(link, ranks) : (ranks - 1) * link->latency_s;
 }

@@ -60,7 +60,9 @@ static bool outgrow_node(const struct pricing *x, int group, real devices)
 // Tensor ranks that do not fit in a node form one ring, which has all the node's NICs to itself.
 struct link_price link_of_tensor_ranks(const struct pricing *x, int group)
 {
-    return link_over(x, group, outgrow_node(x, group, x->t), x->t, 1, false);
+    struct link_price price = link_over(x, group, outgrow_node(x, group, x->t), x->t, 1, false);
+    spread_over_nodes(x, &price, group, x->t, 1, false);
+    return price;
 }
 
 struct link_price link_within_node(const struct pricing *x, int group)
@@ -70,7 +72,9 @@ struct link_price link_within_node(const struct pricing *x, int group)
 
 struct link_price link_of_expert_parts(const struct pricing *x, int group)
 {
-    return link_over(x, group, outgrow_node(x, group, x->t_e), x->t_e, 1, false);
+    struct link_price price = link_over(x, group, outgrow_node(x, group, x->t_e), x->t_e, 1, false);
+    spread_over_nodes(x, &price, group, x->t_e, 1, false);
+    return price;
 }
 
 // Ranks are ordered axis by axis, those of the first axis next to each other. On axis 1 or 2 there
@@ -84,6 +88,7 @@ struct link_price link_of_tensor_axis(const struct pricing *x, int group, int ax
     struct link_price price = link_over(x, group, leaves, lengths[axis], before, false);
     bool alone = before <= 1 || x->problem->cluster.groups[group].gpus_per_node == 1;
     if (leaves && !alone) price.table = NULL;
+    spread_over_nodes(x, &price, group, lengths[axis], before, false);
     return price;
 }
 
@@ -125,9 +130,15 @@ static int rings_that_leave(const struct pricing *x, int group)
     return most;
 }
 
+// DeepSpeed's gathers of sharded weights use one channel.
+static bool goes_by_one_nic(const struct pricing *x)
+{
+    return x->zero == 3 && x->problem->job.trainer == TRAINER_DEEPSPEED;
+}
+
 // Between two nodes. A table applies only within a group, whose nodes share their cards in the same
 // way.
-static struct link_price link_of_ring(const struct pricing *x, real ranks)
+static struct link_price link_of_ring(const struct pricing *x, real ranks, real apart)
 {
     const struct cluster_node *nodes = x->problem->cluster.places.nodes;
     int from = x->node_from, to = x->node_to, group = nodes[from].group;
@@ -135,13 +146,9 @@ static struct link_price link_of_ring(const struct pricing *x, real ranks)
     if (price.by_cards && group == nodes[to].group && ranks > 1)
         price.table = find_collective(x, group, ranks, from != to, false);
     if (from != to) price.rings = x->rings[0] > x->rings[1] ? x->rings[0] : x->rings[1];
+    if (group == nodes[to].group)
+        spread_over_nodes(x, &price, group, ranks, apart, goes_by_one_nic(x));
     return price;
-}
-
-// DeepSpeed's gathers of sharded weights use one channel.
-static bool goes_by_one_nic(const struct pricing *x)
-{
-    return x->zero == 3 && x->problem->job.trainer == TRAINER_DEEPSPEED;
 }
 
 // Each tensor rank of a node has its own ring over the replicas; each rank that has other experts,
@@ -155,6 +162,7 @@ static struct link_price own_link_of_replicas(const struct pricing *x, int group
     struct link_price price = link_over(x, group, rings > 0, ranks,
                                         side_by_side * (rings > 1 ? rings : 1), goes_by_one_nic(x));
     price.rings = rings;
+    spread_over_nodes(x, &price, group, ranks, side_by_side, goes_by_one_nic(x));
     if (rings > 0 && x->D <= g->gpus_per_node) { // some stages do not leave their node
         struct link_price within = inside_price(x, group, true);
         price.bytes_per_s = fminl(price.bytes_per_s, within.bytes_per_s);
@@ -170,7 +178,8 @@ static struct link_price link_of_replicas(const struct pricing *x, int group, re
     struct link_price own = {0};
     bool trees = x->problem->costs.tree_bandwidth_share.value > 0;
     if (trees || !x->on_nodes) own = own_link_of_replicas(x, group, ranks, experts);
-    struct link_price price = x->on_nodes ? link_of_ring(x, ranks) : own;
+    struct link_price price = x->on_nodes ? link_of_ring(x, ranks, experts ? x->t_e * x->x : x->t)
+                                          : own;
     if (trees) price.tree_share = sync_tree_share(x, &own, ranks, experts);
     return price;
 }

@@ -31,7 +31,9 @@ struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool 
                           : places_used_link(&link, x->problem, from, to, ring);
     if (!joined) return (struct link_price){0};
     struct link_price price = price_of_link(&link);
-    price.by_cards = x->problem->costs.collective_count && is_by_cards(x, &link, from, to, ring);
+    const struct costs *c = &x->problem->costs;
+    price.by_cards = (c->collective_count || c->node_doubling_share.value > 0) &&
+                     is_by_cards(x, &link, from, to, ring);
     if (!ring) find_sends(x, &price, nodes[from].group, nodes[to].group);
     return price;
 }

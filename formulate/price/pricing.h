@@ -68,6 +68,11 @@ struct link_price {
     int rings; // gradient syncs that share it, each of which takes the time in the table; 0: one
     real tree_share; // of its bandwidth, for gradient syncs that are sums by trees; 0: they are not
     bool by_cards;   // over the cards, or within a node: tables may apply
+    // Where all-reduces were measured by their number of nodes: of this GPU, over so many nodes,
+    // each with as many rings side by side.
+    const struct costs *by_nodes; // NULL: none
+    const char *gpu;
+    real nodes, side_by_side;
 };
 
 // The two groups, which compress, and the links from one to the other and back.
@@ -252,6 +257,10 @@ real sum_price_s(const struct pricing *x, const struct link_price *link, real by
 real sync_tree_share(const struct pricing *x, const struct link_price *own, real ranks,
                      bool experts);
 real all_reduce_price_s(const struct link_price *link, real bytes, real ranks);
+// For ranks that are `apart` from each other in the order of ranks: what is left of the bandwidth
+// over their nodes, or the times measured by nodes (of collectives over all channels).
+void spread_over_nodes(const struct pricing *x, struct link_price *link, int group, real ranks,
+                       real apart, bool one_channel);
 // Reduce-scatter or all-gather, and the part of its time that does not depend on the size.
 real scatter_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks);
 real scatter_latency_s(const struct link_price *link, real ranks);

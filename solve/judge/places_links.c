@@ -130,6 +130,7 @@ static struct joint link_over(const struct price_audit *a, int from, int to, con
         link.bytes_per_s *= p->factors[(size_t)from * (size_t)p->node_count + (size_t)to];
     if (rings && by_cards) {
         link.rings = larger(rings[0], rings[1]);
+        link.per_node = c->groups[groups[0]].gpus_per_node;
         for (int end = 0; end < 2; end++) link = judged_pass_inside(a, groups[end], link);
     }
     link.joined = link.joined && link.bytes_per_s > 0;

@@ -27,7 +27,7 @@ sed '1,/"collectives"/d' all.json | tr -d ' \n' | grep -o '"gpu":[^]]*],"seconds
 cat > expected << 'END'
 "gpu":"a100-80gb","send":false,"between_nodes":false,"ranks":8,"bytes":[1000],"seconds":[7e-06]
 "gpu":"h100-80gb","send":false,"between_nodes":false,"ranks":8,"bytes":[1000,2000,4000],"seconds":[3e-05,3e-05,4e-05]
-"gpu":"h100-80gb","send":false,"between_nodes":true,"ranks":16,"bytes":[1000],"seconds":[9e-05]
+"gpu":"h100-80gb","send":false,"between_nodes":true,"ranks":16,"nodes":2,"bytes":[1000],"seconds":[9e-05]
 "gpu":"h100-80gb","send":true,"between_nodes":true,"ranks":2,"bytes":[1000],"seconds":[9e-06]
 END
 cmp -s entries expected || { complain "other entries"; diff entries expected; }

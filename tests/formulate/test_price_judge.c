@@ -5,6 +5,7 @@
 #include "data/kinds/schedules.h"
 #include "solve/checker/prices/prices.h"
 #include "solve/judge/price/verify_price.h"
+#include "tests/support/draws/fabric.h"
 #include "tests/support/oracle/prices.h"
 #include "tests/support/draws/dispatch.h"
 #include "tests/support/draws/grids.h"
@@ -175,6 +176,7 @@ static void random_costs(struct problem *p, struct random *rng, struct arena *ar
         for (int k = 0; k < 3; k++)
             if (random_chance(rng, 50)) random_collectives(c, names[i], rng, arena);
     }
+    random_fabric(c, rng, arena);
 }
 
 // ---- cluster

@@ -1,5 +1,6 @@
 // Prices against values computed by hand (with the computation next to each): link sharing, the
 // fall-back to a common NIC kind, exclusions, synchronisation, compression.
+#include "tests/support/draws/fabric.h"
 #include "tests/support/price_bench.h"
 #include "tests/support/check.h"
 
@@ -417,4 +418,85 @@ TEST(gradient_sums_by_trees)
     b->problem.job.gradient_option_count = 1;
     run_of(b, BLOCK, 1);
     assert_int_equal(b->priced.groups[0].sync_constant_ns[0], 280000000);
+}
+
+// ---- by nodes
+
+static void near_to(int64_t found, double expected)
+{
+    assert_true(fabs((double)found - expected) <= 2 + 1e-12 * expected);
+}
+
+static struct priced_run block_over(struct bench *b, int data)
+{
+    b->problem.job.layout.data = data;
+    b->problem.job.global_batch = 8 * data;
+    return price(b)->runs[BLOCK];
+}
+
+// 4 x 12 587 008 B on nodes of 4 GPUs with a NIC of 10e9 B/s: 2 (R - 1)/R x 50 348 032 / 10e9.
+TEST(bandwidth_by_nodes)
+{
+    struct bench *b = bench_gated();
+    b->problem.costs.node_doubling_share = exactly(0.5);
+    b->groups[0].gpus_per_node = 4;
+    struct priced_run two = block_over(b, 8), three = block_over(b, 12), eight = block_over(b, 32);
+    b->problem.costs.node_doubling_share = exactly(0);
+    assert_int_equal(block_over(b, 8).sync_ns[0][0], two.sync_ns[0][0]); // two nodes keep all of it
+    // 3 nodes: 2^-log2(1.5), 8 nodes: a quarter
+    near_to(three.sync_ns[0][0], (1.5 * (double)block_over(b, 12).sync_ns[0][0]));
+    near_to(eight.sync_ns[0][0], 4 * (double)block_over(b, 32).sync_ns[0][0]);
+}
+
+// One ring of 4 GPUs a node. On 2 and 8 nodes an all-reduce of 10 MB over all of them takes 1 and 5
+// ms: on a bus 8/14 and 32/62 x as long, with a rate that stays. A run's block has 12 587 008
+// gradients x 2 B.
+TEST(all_reduces_by_nodes)
+{
+    static double bytes[] = {1e7}, fast[] = {1e-3}, slow[] = {5e-3};
+    struct bench *b = bench_gated();
+    struct collective_times tables[] = {
+        {.gpu = "G", .between_nodes = true, .ranks = 8, .nodes = 2},
+        {.gpu = "G", .between_nodes = true, .ranks = 32, .nodes = 8}};
+    for (int i = 0; i < 2; i++)
+        tables[i].point_count = 1, tables[i].bytes = bytes, tables[i].seconds = i ? slow : fast;
+    b->groups[0].gpus_per_node = 4;
+    block_over(b, 8);
+    double gradient = 2.0 * (double)b->priced.runs[BLOCK].gradient_bytes / 2, on_bus[2];
+    for (int i = 0; i < 2; i++)
+        on_bus[i] = gradient / 1e7 * tables[i].seconds[0] * (double)tables[i].ranks /
+                    (2 * ((double)tables[i].ranks - 1)) * 1e9;
+    b->problem.costs.collectives = tables, b->problem.costs.collective_count = 2;
+    near_to(block_over(b, 8).sync_ns[0][0], (2 * 7 / 8.0 * on_bus[0]));
+    assert_int_equal(b->priced.groups[0].sync_constant_ns[0], 0); // no latency besides
+    near_to(block_over(b, 32).sync_ns[0][0], (2 * 31 / 32.0 * on_bus[1]));
+    // 4 nodes are halfway, in logarithms; 16 nodes as 8, or by what a doubling leaves
+    near_to(block_over(b, 16).sync_ns[0][0], (2 * 15 / 16.0 * sqrt(on_bus[0] * on_bus[1])));
+    near_to(block_over(b, 64).sync_ns[0][0], (2 * 63 / 64.0 * on_bus[1]));
+    b->problem.costs.node_doubling_share = exactly(0.8);
+    near_to(block_over(b, 64).sync_ns[0][0], (2 * 63 / 64.0 * on_bus[1] / 0.8));
+    // a faster time on more nodes is noise
+    tables[1].seconds = fast, b->problem.costs.node_doubling_share = exactly(0);
+    near_to(block_over(b, 32).sync_ns[0][0], (2 * 31 / 32.0 * on_bus[0]));
+    // fewer nodes than any that was measured: as the fewest
+    tables[0].nodes = 4, tables[0].ranks = 16;
+    near_to(block_over(b, 8).sync_ns[0][0], 2 * 7 / 8.0 * on_bus[0] * 14 / 8.0 * 16 / 30.0);
+}
+
+// More nodes never take less, nor do more bytes, whatever was measured.
+TEST(laws_of_nodes)
+{
+    struct random rng = {.state = 38};
+    for (int trial = 0; trial < 300; trial++) {
+        struct bench *b = bench_gated();
+        int64_t before = 0;
+        rng.state++;
+        b->groups[0].gpus_per_node = 1;
+        random_fabric(&b->problem.costs, &rng, &own_arena);
+        for (int data = 2; data <= 64; data++) {
+            int64_t bus = llround((double)block_over(b, data).sync_ns[0][0] * data / (data - 1));
+            assert_true(bus + 2 >= before);
+            before = bus;
+        }
+    }
 }

@@ -2,6 +2,7 @@
 // code must agree within 1 ns or 1 byte in every term, on random problems; and against figures
 // computed by hand.
 #include "solve/judge/internal.h"
+#include "tests/support/draws/fabric.h"
 #include "tests/support/oracle/prices.h"
 #include "tests/support/trials/trial.h"
 #include "tests/support/check.h"
@@ -34,6 +35,7 @@ static void empty_some(struct problem *p, struct random *rng, struct arena *aren
                                           .bytes = bytes,
                                           .seconds = seconds,
                                           .point_count = 2};
+    random_fabric(c, rng, arena);
 }
 
 static struct price_count compare_empty_ones(int flavour, int count)

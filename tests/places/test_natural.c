@@ -6,6 +6,7 @@
 //   test_natural [TRIALS] [SEED]
 #include "formulate/price/price.h"
 #include "solve/places/internal.h"
+#include "tests/support/draws/fabric.h"
 #include "tests/support/folder.h"
 #include "tests/support/placed.h"
 #include "tests/support/check.h"
@@ -112,6 +113,7 @@ static void draw(struct problem *p, struct random *rng, enum flavour flavour, st
         draw_groups(p, rng, arena);
         if (flavour == INSIDE) gather(p, rng, arena);
         if (random_chance(rng, 40)) draw_tables(p, rng, arena);
+        random_fabric(&p->costs, rng, arena);
     } while (p->job.space.given || problem_check(p, &err) != OK);
 }
 

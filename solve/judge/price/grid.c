@@ -33,6 +33,8 @@ static void say(long double *seconds, struct talk *lost, const struct axis *x, l
     if (x->ranks == 1) return;
     struct computed all = {judged_all_reduce_s(x->link, bytes, x->ranks), 0};
     if (x->table && bytes > 0) all = judged_table_s(x->a, x->table, bytes);
+    else if (!x->table && judged_by_nodes(x->a, x->group, x->link))
+        all = judged_nodes_s(x->a, x->group, x->link, bytes, x->ranks);
     long double shown = 1 - (long double)x->a->problem->costs.tensor_overlap.value;
     *seconds += shown * (all.value / 2 * parts + gpu_of(x->a, x->group)->collective_launch_s.value);
     lost->lost_s += shown * all.lost;

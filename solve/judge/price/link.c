@@ -127,12 +127,18 @@ static int64_t rings_on_a_node(const struct price_audit *a, int64_t room)
 // Over the replicas of a stage, which in the order of ranks are so far apart that as many rings
 // pass side by side. If no stage has to leave its node, none does; if there are enough nodes for
 // each stage to have its own, each does.
-static struct joint replicas_link(const struct price_audit *a, int group, int64_t apart_by)
+static struct joint replicas_link(const struct price_audit *a, int group, int64_t apart_by,
+                                  int64_t ranks)
 {
     const struct node_group *g = &a->problem->cluster.groups[group];
     int64_t room = g->gpus_per_node / a->collective, data = layout_of(a)->data, rings = 1;
     bool one_channel = a->problem->job.trainer == TRAINER_DEEPSPEED && a->zero == 3;
-    if (!room) return across_nodes(a, group, smaller(apart_by, g->gpus_per_node), one_channel);
+    enum spread spread = one_channel ? SPREAD_ONE_CHANNEL : SPREAD_OVER_ALL;
+    if (!room) {
+        struct joint wide =
+            across_nodes(a, group, smaller(apart_by, g->gpus_per_node), one_channel);
+        return judged_spread(a, group, wide, ranks, apart_by, spread);
+    }
     int64_t of_a_stage = data / room + (data % room > 0); // nodes
     bool within = room >= data &&
                   (room / data * data == room || g->nodes * (room / data) >= a->pipeline);
@@ -141,6 +147,7 @@ static struct joint replicas_link(const struct price_audit *a, int group, int64_
     struct joint apart =
         across_nodes(a, group, smaller(rings * apart_by, g->gpus_per_node), one_channel);
     if (!a->joints) apart.rings = rings;
+    apart = judged_spread(a, group, apart, ranks, apart_by, spread);
     if (data > room) return apart;
     return apart.joined ? judged_pass_inside(a, group, apart) : judged_inside(a, group, false);
 }
@@ -149,14 +156,17 @@ struct joint judged_tensor_link(const struct price_audit *a, int group)
 {
     if (a->problem->job.layout.tensor <= a->problem->cluster.groups[group].gpus_per_node)
         return judged_inside(a, group, false);
-    return across_nodes(a, group, 1, false);
+    return judged_spread(a, group, across_nodes(a, group, 1, false), layout_of(a)->tensor, 1,
+                         SPREAD_OVER_ALL);
 }
 
 struct joint judged_axis_link(const struct price_audit *a, int group, int64_t apart, int64_t ranks)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
     if (apart * ranks <= per_node) return judged_inside(a, group, false);
-    return across_nodes(a, group, smaller(apart, per_node), false);
+    bool alone = apart == 1 || per_node == 1; // on its node: as measured rings are
+    return judged_spread(a, group, across_nodes(a, group, smaller(apart, per_node), false), ranks,
+                         apart, alone ? SPREAD_OVER_ALL : SPREAD_WITHOUT_TABLE);
 }
 
 struct joint judged_ring_link(const struct price_audit *a, int group)
@@ -168,19 +178,20 @@ struct joint judged_ring_link(const struct price_audit *a, int group)
 
 struct joint judged_gradient_link(const struct price_audit *a, int group)
 {
-    return replicas_link(a, group, layout_of(a)->tensor);
+    return replicas_link(a, group, layout_of(a)->tensor, a->ranks);
 }
 
 struct joint judged_expert_gradient_link(const struct price_audit *a, int group)
 {
-    return replicas_link(a, group, a->expert_parts * layout_of(a)->expert);
+    return replicas_link(a, group, a->expert_parts * layout_of(a)->expert, a->expert_ranks);
 }
 
 struct joint judged_parts_link(const struct price_audit *a, int group)
 {
     if (a->expert_parts <= a->problem->cluster.groups[group].gpus_per_node)
         return judged_inside(a, group, false);
-    return across_nodes(a, group, 1, false);
+    return judged_spread(a, group, across_nodes(a, group, 1, false), a->expert_parts, 1,
+                         SPREAD_OVER_ALL);
 }
 
 struct joint judged_expert_link(const struct price_audit *a, int group)
@@ -264,7 +275,8 @@ const struct collective_times *judged_table(const struct price_audit *a, int gro
     const struct costs *c = &a->problem->costs;
     for (int i = 0; !link.stated && i < c->collective_count; i++) {
         const struct collective_times *t = &c->collectives[i];
-        if (t->ranks == ranks && t->send == send && t->between_nodes == !link.inside &&
+        if (t->nodes == 0 && t->ranks == ranks && t->send == send &&
+            t->between_nodes == !link.inside &&
             !strcmp(t->gpu, a->problem->cluster.groups[group].gpu))
             return t;
     }
@@ -294,4 +306,92 @@ struct computed judged_table_s(const struct price_audit *a, const struct collect
     long double rise = logl(table->seconds[above] / (long double)table->seconds[above - 1]),
                 seconds = table->seconds[above - 1] * expl(way * rise);
     return (struct computed){seconds, seconds * fabsl(rise) * (1 + 1 / span)};
+}
+
+// ---- by the number of nodes
+
+// Each doubling of the nodes, from two on, leaves a share of the bandwidth.
+static long double after_doublings(const struct price_audit *a, long double from, long double to)
+{
+    long double kept = a->problem->costs.node_doubling_share.value;
+    if (!(kept > 0) || kept >= 1 || to <= from) return 1;
+    return expl(logl(kept) * logl(to / from) / logl(2));
+}
+
+struct joint judged_spread(const struct price_audit *a, int group, struct joint link, int64_t ranks,
+                           int64_t apart, enum spread spread)
+{
+    int64_t per_node = link.per_node ? link.per_node
+                                     : a->problem->cluster.groups[group].gpus_per_node,
+            span = ranks * apart, nodes = span / per_node + (span % per_node > 0);
+    if (!link.joined || link.stated || link.inside || ranks <= 1 ||
+        (spread != SPREAD_WITHOUT_TABLE && judged_table(a, group, link, ranks, false)))
+        return link;
+    link.nodes = larger(2, smaller(nodes, ranks));
+    link.side_by_side = spread == SPREAD_ONE_CHANNEL || span <= per_node
+                            ? 0
+                            : smaller(per_node, apart * larger(1, link.rings));
+    if (!judged_by_nodes(a, group, link))
+        link.bytes_per_s *= after_doublings(a, 2, (long double)link.nodes);
+    return link;
+}
+
+static const struct collective_times *of_nodes(const struct price_audit *a, int group, int entry)
+{
+    const struct collective_times *t = &a->problem->costs.collectives[entry];
+    return t->nodes > 0 && !strcmp(t->gpu, a->problem->cluster.groups[group].gpu) ? t : NULL;
+}
+
+bool judged_by_nodes(const struct price_audit *a, int group, struct joint link)
+{
+    bool found = false;
+    for (int i = 0; i < a->problem->costs.collective_count && link.side_by_side > 0; i++)
+        found = found || of_nodes(a, group, i);
+    return found;
+}
+
+// The slowest of all that were measured on at most so many nodes, as if every rank of the ring had
+// received each byte twice; 0: none. exactly: only on so many.
+static struct computed slowest_s(const struct price_audit *a, int group, int64_t nodes,
+                                 bool exactly, long double bytes)
+{
+    struct computed most = {0, 0};
+    for (int i = 0; i < a->problem->costs.collective_count; i++) {
+        const struct collective_times *t = of_nodes(a, group, i);
+        if (!t || t->nodes > nodes || (exactly && t->nodes != nodes)) continue;
+        struct computed s = judged_table_s(a, t, bytes);
+        long double whole = (long double)t->ranks / (long double)(t->ranks - 1) / 2;
+        most.value = greatest(most.value, s.value * whole);
+        most.lost = greatest(most.lost, s.lost * whole);
+    }
+    return most;
+}
+
+struct computed judged_nodes_s(const struct price_audit *a, int group, struct joint link,
+                               long double bytes, int64_t ranks)
+{
+    int64_t under = 0, over = 0;
+    if (!(bytes > 0)) return (struct computed){0, 0};
+    for (int i = 0; i < a->problem->costs.collective_count; i++) {
+        const struct collective_times *t = of_nodes(a, group, i);
+        if (t && t->nodes <= link.nodes) under = larger(under, t->nodes);
+        else if (t) over = over && over < t->nodes ? over : t->nodes;
+    }
+    // Fewer than were measured: as the fewest.
+    if (under == 0) link.nodes = under = over, over = 0;
+    long double all = bytes * (long double)link.side_by_side,
+                twice = 2 * (long double)(ranks - 1) / (long double)ranks;
+    struct computed s = slowest_s(a, group, link.nodes, false, all);
+    if (over) {
+        struct computed next = slowest_s(a, group, over, true, all);
+        long double way = logl((long double)link.nodes / (long double)under) /
+                          logl((long double)over / (long double)under);
+        long double rise = s.value > 0 ? logl(greatest(next.value, s.value) / s.value) : 0;
+        s.value *= expl(rise * way);
+        s.lost = s.lost * expl(rise) + next.lost + s.value * fabsl(rise);
+    } else {
+        s.value /= after_doublings(a, (long double)under, (long double)link.nodes);
+        s.lost = s.lost / after_doublings(a, (long double)under, (long double)link.nodes) + s.value;
+    }
+    return (struct computed){twice * s.value, twice * s.lost};
 }

@@ -34,7 +34,7 @@ static long double trees_reach(const struct price_audit *a, int group, int64_t r
     struct joint link = replicas_link(a, group, of_experts);
     long double bytes = mean_gradient_bytes(a, of_experts), share = judged_tree_share(a, bytes);
     if (!link.joined || link.inside || ranks <= 1 || !(bytes > 0) ||
-        judged_table(a, group, link, ranks, false))
+        judged_table(a, group, link, ranks, false) || judged_by_nodes(a, group, link))
         return 0;
     long double tree = 2 * (bytes / (share * link.bytes_per_s) + judged_tree_climb_s(link, ranks));
     return judged_reaches(a, tree, judged_all_reduce_s(link, bytes, ranks)) ? 0 : share;
@@ -50,6 +50,19 @@ struct summed_by judged_sums(const struct price_audit *a, int group)
                               trees_reach(a, group, a->expert_ranks, true)};
 }
 
+// What the trainer sends at once: DeepSpeed's bucket, a layer of FSDP2's, Megatron's where
+// gradients go out during the backward passes; all of it elsewhere.
+static long double sent_at_once(const struct price_audit *a, long double all)
+{
+    long double wide = a->problem->job.gradient_bytes_per_value;
+    switch (a->problem->job.trainer) {
+    case TRAINER_DEEPSPEED: return least(all, wide * 500e6L);
+    case TRAINER_TORCHTITAN: return least(all, all * a->pipeline / a->problem->model.layer_count);
+    default: break;
+    }
+    return a->overlapped ? least(all, wide * 1e6L * larger(40, a->ranks)) : all;
+}
+
 // A reduce-scatter or an all-gather, without latency.
 static struct computed scatter_s(const struct price_audit *a, int group, bool of_experts,
                                  long double bytes, long double trees)
@@ -58,6 +71,12 @@ static struct computed scatter_s(const struct price_audit *a, int group, bool of
     if (ranks <= 1) return (struct computed){0, 0};
     struct joint link = replicas_link(a, group, of_experts);
     const struct collective_times *table = judged_table(a, group, link, ranks, false);
+    if (!table && judged_by_nodes(a, group, link)) {
+        long double sent = sent_at_once(a, mean_gradient_bytes(a, false));
+        if (!(sent > 0)) return (struct computed){0, 0};
+        struct computed sum = judged_nodes_s(a, group, link, sent, ranks);
+        return (struct computed){sum.value * bytes / sent / 2, sum.lost * bytes / sent / 2};
+    }
     if (!table && trees > 0) return (struct computed){bytes / (trees * link.bytes_per_s), 0};
     if (!table)
         return (struct computed){
@@ -84,7 +103,8 @@ static long double scatter_latency_s(const struct price_audit *a, int group, boo
 {
     int64_t ranks = of_experts ? a->expert_ranks : a->ranks;
     struct joint link = replicas_link(a, group, of_experts);
-    if (ranks <= 1 || judged_table(a, group, link, ranks, false)) return 0;
+    if (ranks <= 1 || judged_table(a, group, link, ranks, false) || judged_by_nodes(a, group, link))
+        return 0;
     if (trees) return judged_tree_climb_s(link, ranks);
     return (long double)(ranks - 1) * link.latency_s;
 }

@@ -18,6 +18,8 @@ static struct computed part_s(const struct price_audit *a, int group, int64_t ra
                                0};
     long double part = exchange == GATHERED ? 0.5L : 1;
     if (table && bytes > 0) seconds = judged_table_s(a, table, bytes);
+    else if (!table && judged_by_nodes(a, group, link))
+        seconds = judged_nodes_s(a, group, link, bytes, ranks);
     long double shown = 1 - (long double)a->problem->costs.tensor_overlap.value;
     return (struct computed){(seconds.value * part + gpu_of(a, group)->collective_launch_s.value) *
                                  shown,

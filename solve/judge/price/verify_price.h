@@ -127,6 +127,10 @@ struct joint {
     bool joined, inside, stated; // inside: within a node; stated: no table refines it
     long double bytes_per_s, latency_s;
     int64_t rings; // of gradient syncs that share it: a table's time is for one ring
+    // Over nodes of so many GPUs (0: of the group's), where a judge of placements states links.
+    // Then of a collective whose times may be measured by their number: its nodes, and its rings
+    // side by side on each; 0: none.
+    int64_t per_node, nodes, side_by_side;
 };
 struct joint judged_inside(const struct price_audit *a, int group, bool message);
 // A ring that leaves a node over its cards also passes inside the node, and is no faster than
@@ -174,6 +178,17 @@ struct summed_by judged_sums(const struct price_audit *a, int group); // for gra
 // none.
 const struct collective_times *judged_table(const struct price_audit *a, int group,
                                             struct joint link, int64_t ranks, bool send);
+// Over the nodes of the link, by what was measured on as many or on others: whether there is such a
+// measurement, and the time of an all-reduce.
+bool judged_by_nodes(const struct price_audit *a, int group, struct joint link);
+struct computed judged_nodes_s(const struct price_audit *a, int group, struct joint link,
+                               long double bytes, int64_t ranks);
+// What a collective over these ranks, so far apart from each other, makes of a link. One channel
+// has no measured times; rings that share their node's cards have no tables of exactly so many
+// ranks.
+enum spread { SPREAD_OVER_ALL, SPREAD_ONE_CHANNEL, SPREAD_WITHOUT_TABLE };
+struct joint judged_spread(const struct price_audit *a, int group, struct joint link, int64_t ranks,
+                           int64_t apart, enum spread spread);
 struct computed judged_table_s(const struct price_audit *a, const struct collective_times *table,
                                long double bytes);
 // x >= y, or less by no more than the binary error of decimal fractions.
