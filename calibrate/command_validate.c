@@ -3,6 +3,7 @@
 
 #include "data/base/file.h"
 #include "calibrate/commands.h"
+#include "calibrate/runs/unstated.h"
 #include "calibrate/runs/validate.h"
 
 struct options {
@@ -12,7 +13,7 @@ struct options {
     int by;
     double margin;
     int64_t margin_bytes;
-    bool json, list, table, likelihood;
+    bool json, list, table, likelihood, suggest;
     struct run_choice choice;
     struct predict_settings predict;
 };
@@ -87,6 +88,9 @@ static const struct option_row rows[] = {
      "usable share of a GPU's memory: the lowest of five up to 1 (default: 0.8)", 0.01, 1},
     {"--margin-bytes", OPTION_INT, OPT(margin_bytes),
      "bytes to keep free within that share (default: 0)", 0, 1LL << 50},
+    {"--suggest", OPTION_FLAG, OPT(suggest),
+     "name the few unstated columns that bring predictions to what was measured",
+     .excludes = "--json --list"},
     READ_NOTES_ROW(OPT(choice.read_notes)),
 };
 
@@ -107,7 +111,12 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     TRY(validate(&v, &set, p, &settings, arena, err));
     if (w->list) validation_show_rows(&set, arena, stdout);
     else if (w->json) validation_show_json(&v, &set, arena, stdout);
-    else validation_show(&v, &set, &settings, stdout);
+    else {
+        unstated_show_overfull(&set, p, stdout);
+        validation_show(&v, &set, &settings, stdout);
+    }
+    for (int file = 0; w->suggest && file < set.file_count; file++)
+        unstated_suggest(&set, file, p, arena, stdout);
     return OK;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "calibrate/runs/validate.h"
+#include "calibrate/runs/unstated.h"
 #include "data/text/csv.h"
 #include "data/text/json.h"
 
@@ -108,6 +109,7 @@ static void show_excluded(const struct run_set *set, int file, FILE *to)
 
 static void show_rest(const struct run_set *set, int file, FILE *to)
 {
+    unstated_show_assumed(set, file, to);
     show_excluded(set, file, to);
     if (*set->files[file].ignored)
         fprintf(to, "    columns not read: %s\n", set->files[file].ignored);

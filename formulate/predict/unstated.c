@@ -261,6 +261,7 @@ const char *prediction_assumed(const struct prediction *x, struct arena *arena)
     for (int i = 0; i < TRAIT_COUNT; i++) {
         const struct assumption *a = &x->assumptions[i];
         if (!a->taken.assumed || !*a->taken.why) continue;
+        if (i > TRAIT_GATED && i <= TRAIT_LEARNED_POSITIONS) continue; // they follow the gate
         const char *word = arena_print(arena, "%s %s", trait_columns[i],
                                        trait_value_text((enum trait)i, a->taken.value));
         if (!a->low_ns) taken = put(taken, word, arena);

@@ -43,6 +43,33 @@ sed 's/,ends,/,middle,/' rows.csv > wrong.csv
 run validate wrong.csv --list
 grep -q "^wrong,b,.*memory_of.*expected" out || complain "memory_of: middle is taken"
 
+# ---- what a table does not state: said, and which columns would explain its runs
+python3 - "$root/data/runs/nvidia-megatron.csv" <<'P' || complain "no plain table"
+import csv, sys
+keep = ("id gpu num_gpus layers hidden ffn heads kv_heads vocab seq tp pp cp dp vpp micro_batch "
+        "global_batch precision metric value unit").split()
+rows = list(csv.DictReader(open(sys.argv[1])))
+for name, some in [("plain.csv", [r for r in rows if "Bridge" in r["source"]]),
+                   ("full.csv", [r for r in rows if r["id"] == "nm-31"])]:
+    out = csv.DictWriter(open(name, "w"), keep, extrasaction="ignore")
+    out.writeheader()
+    out.writerows(some)
+P
+run validate plain.csv --suggest
+grep -q "assumed (rows), as programs of 2024-01: .*overlap_tensor 1 (8; unknown: 0 to" out ||
+    complain "what was assumed is not said"
+stated=$(sed -n 's/^plain: state --default \([^ ]*\) if.*/\1/p' out)
+mean() { awk '$1 == "plain" && $2 == "throughput" { print $6 }' "$1"; }
+before=$(mean out)
+run validate plain.csv --default "$stated"
+less "$(mean out)" "$before" "$stated: the suggestion"
+less "$(mean out)" 12 "$stated: the suggestion"
+"$plumbline" predict gpu=A100-80GB num_gpus=8 layers=96 hidden=12288 seq=2048 recompute=full tp=2 \
+    trainer=megatron dp=4 | grep -q "^assumed .*zero 1 (unknown: " || complain "zero is not open"
+run validate full.csv
+sed -n 1p out | grep -q "1 runs that ran are predicted not to fit: nm-31 (.* GB of 84.9)" ||
+    complain "a run that ran and does not fit is not said first"
+
 # ---- margins, in shares and bytes
 need=$(bytes)
 limit() { "$plumbline" predict $base "$@" | sed -n 's/.* the limit \([0-9]*\).*/\1/p'; }
