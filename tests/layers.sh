@@ -68,6 +68,7 @@ solve/checker/prices | data solve/checker solve/judge
 solve/certificate    | data formulate solve/boxes solve/tree solve/layout solve/layouts solve/places solve/process solve/checker
 solve/report         | data
 solve/report/html    | data solve/report
+solve/report/against | data solve/report solve/report/html
 solve/report/export  | data solve/report
 solve/report/compare | data solve/report solve/report/html
 solve/explain        | data formulate solve/report

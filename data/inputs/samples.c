@@ -315,6 +315,8 @@ static const struct member samples_rows[] = {
              &sample_members),
 };
 MEMBERS(samples, struct samples, NULL, false, NULL);
+const struct members samples_within_members = {
+    samples_rows, ARRAY_LENGTH(samples_rows), sizeof(struct samples), NULL, false, NULL};
 
 enum status samples_load(struct samples *s, const char *path, struct arena *arena,
                          struct error *err)

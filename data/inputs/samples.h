@@ -163,7 +163,8 @@ int sample_compare_shapes(const struct shape *a, const struct shape *b);
 
 bool sample_is_throttled(const struct sample *s, int repetition);
 
-extern const struct members samples_members; // its keys (data/text/members.h)
+extern const struct members samples_members;        // its keys (data/text/members.h)
+extern const struct members samples_within_members; // the same, within another document
 enum status samples_load(struct samples *s, const char *path, struct arena *arena,
                          struct error *err);
 enum status samples_save(const struct samples *s, const char *path, struct arena *arena,

@@ -73,14 +73,15 @@ static MEMBERS(event, struct run_event, &event_initial, true, finish_event);
 GET_MEMBER(get_samples)
 {
     (void)context;
-    return json_is_present(value) ? members_read(value, &samples_members, to, to, arena, err) : OK;
+    return json_is_present(value) ? members_read(value, &samples_within_members, to, to, arena, err)
+                                  : OK;
 }
 
 PUT_MEMBER(put_samples)
 {
     (void)context;
     if (((const struct samples *)from)->sample_count)
-        members_write(w, key, &samples_members, from, from);
+        members_write(w, key, &samples_within_members, from, from);
 }
 
 GET_MEMBER(finish_run)
@@ -103,8 +104,8 @@ static const struct member plan_run_rows[] = {
              &iteration_members),
     KEY_LIST(plan_run, ranks, rank_count, REQUIRED, ALWAYS_WRITTEN, RANKS_MAX, &rank_members),
     KEY_LIST(plan_run, events, event_count, REQUIRED, ALWAYS_WRITTEN, EVENTS_MAX, &event_members),
-    KEY_OBJECT_PART("samples", offsetof(struct plan_run, samples), &samples_members, get_samples,
-                    put_samples),
+    KEY_OBJECT_PART("samples", offsetof(struct plan_run, samples), &samples_within_members,
+                    get_samples, put_samples),
 };
 MEMBERS(plan_run, struct plan_run, NULL, false, finish_run);
 

@@ -220,6 +220,10 @@ static const struct option_row rows[] = {
      "verdict of verify --certificate: what it confirms is reported as certified; without "
      "one, the bound is reported as not audited",
      .excludes = "--format=latex|csv"},
+    {"--against", OPTION_PATH, OPT(about.against),
+     "a run of the plan (plumbline run): what was predicted beside what was measured, what the "
+     "difference is made of, and both charts; with html and trace in addition to the plan",
+     .needs = "--format=text|html|trace"},
     {"--progress", OPTION_PATH, OPT(progress),
      "with html: stderr of solve --progress, to plot best plan and bound over time",
      .needs = "--format=html"},
@@ -290,7 +294,7 @@ static enum status make(const struct plan *plan, const struct problem *problem,
     case FORMAT_TEXT:
     case FORMAT_LINKS:
     case FORMAT_HEATMAP: return make_with_links(plan, &o->about, text, length, arena, err);
-    case FORMAT_TRACE: return report_trace(plan, text, length, arena, err);
+    case FORMAT_TRACE: return make_trace(plan, &o->about, text, length, arena, err);
     case FORMAT_HOSTFILE:
     case FORMAT_RANKFILE:
     case FORMAT_HOSTS:

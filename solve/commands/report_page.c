@@ -6,6 +6,7 @@
 
 #include "data/base/file.h"
 #include "formulate/price/range.h"
+#include "solve/report/against/against.h"
 #include "solve/report/html/html.h"
 #include "solve/report/report.h"
 
@@ -49,6 +50,48 @@ static enum status find_links(struct report_links *links, bool *found, const str
     return report_links_find(links, plan, problem, arena, err);
 }
 
+// ---- a run beside the plan
+
+static enum status find_against(struct against *a, const struct plan *plan, const char *path,
+                                struct arena *arena, struct error *err)
+{
+    struct plan_run *run = TAKE(arena, 1, struct plan_run);
+    TRY(plan_run_load(run, path, arena, err));
+    return against_find(a, plan, run, arena, err);
+}
+
+static enum status make_against(const struct plan *plan, const char *path, const char **text,
+                                size_t *length, struct arena *arena, struct error *err)
+{
+    struct against a;
+    struct text out;
+    TRY(find_against(&a, plan, path, arena, err));
+    text_begin(&out, arena);
+    against_text(&out, &a);
+    return text_end(&out, text, length);
+}
+
+enum status make_trace(const struct plan *plan, const struct about_links *about, const char **text,
+                       size_t *length, struct arena *arena, struct error *err)
+{
+    struct against a;
+    if (about->against) TRY(find_against(&a, plan, about->against, arena, err));
+    return report_trace(plan, about->against ? &a.measured : NULL, text, length, arena, err);
+}
+
+static enum status add_against(struct report_page *page, const char *path, struct arena *arena,
+                               struct error *err)
+{
+    struct against a;
+    struct text out;
+    size_t length;
+    if (!path) return OK;
+    TRY(find_against(&a, page->plan, path, arena, err));
+    text_begin(&out, arena);
+    against_page(&out, &a);
+    return text_end(&out, &page->against, &length);
+}
+
 // A text, a table or a map with links; the text is made without them if they are not available.
 enum status make_with_links(const struct plan *plan, const struct about_links *about,
                             const char **text, size_t *length, struct arena *arena,
@@ -57,6 +100,7 @@ enum status make_with_links(const struct plan *plan, const struct about_links *a
     struct report_links links;
     const struct problem *problem;
     bool found;
+    if (about->against) return make_against(plan, about->against, text, length, arena, err);
     TRY(find_problem(&problem, plan, about, arena, err));
     TRY(find_links(&links, &found, plan, about, arena, err));
     if (about->format == FORMAT_TEXT)
@@ -143,6 +187,7 @@ enum status make_page(const struct plan *plan, const struct about_links *about, 
     if (about->at_hand && about->at_hand->layouts) page.layouts = about->at_hand->layouts;
     else if (layouts || plan->document.path) TRY(find_layouts(&page, layouts, arena, err));
     TRY(find_sensitivity(&page, arena, err));
+    TRY(add_against(&page, about->against, arena, err));
     if (progress && plan->placement)
         return fail(err, BAD_INPUT,
                     "--progress: expected a plan without a placement: lines of its search are of "

@@ -59,12 +59,16 @@ struct about_links {
     int64_t top;
     int format, node_order;
     const struct report_request *at_hand; // NULL: everything shown comes from files
+    const char *against;                  // a run of the plan; NULL: none
 };
 
 // FORMAT_TEXT, _LINKS, _HEATMAP.
 enum status make_with_links(const struct plan *plan, const struct about_links *about,
                             const char **text, size_t *length, struct arena *arena,
                             struct error *err);
+// FORMAT_TRACE.
+enum status make_trace(const struct plan *plan, const struct about_links *about, const char **text,
+                       size_t *length, struct arena *arena, struct error *err);
 // FORMAT_HTML. layouts, progress: files to read; NULL: none, and the layouts next to the plan.
 enum status make_page(const struct plan *plan, const struct about_links *about, const char *layouts,
                       const char *progress, const char **text, size_t *length, struct arena *arena,

@@ -151,9 +151,17 @@ enum status report_replay(struct report_replay *r, const struct plan *plan, stru
         .durations =
             TAKE(arena, symbol_count(plan->stage_count, plan->layout.slice_count), int64_t)};
     TRY(schedule_build(&r->schedule, &request, arena, err));
+    set_durations(r->durations, plan);
+    return report_replay_again(r, plan, NULL, arena, err);
+}
+
+enum status report_replay_again(struct report_replay *r, const struct plan *plan,
+                                const int64_t *each_ns, struct arena *arena, struct error *err)
+{
     int n = r->schedule.operation_count, *order = TAKE(arena, n, int),
         *waited_for = TAKE(arena, n, int);
-    set_durations(r->durations, plan);
+    bool barrier = r->schedule.request.barrier;
+    r->each_ns = each_ns;
     if (!times_add_up(r))
         return fail(err, BAD_INPUT, "the plan's times add up to more than 2^63 ns");
     r->start_ns = TAKE(arena, n, int64_t);
@@ -162,8 +170,8 @@ enum status report_replay(struct report_replay *r, const struct plan *plan, stru
     TRY(schedule_order(&r->schedule, order, arena, err));
     struct followers f = find_followers(&r->schedule, arena);
     play(r, &f, order, waited_for);
-    if (!request.barrier) repeat(r, &f, order, waited_for, plan->iteration_ns, arena);
+    if (!barrier) repeat(r, &f, order, waited_for, plan->iteration_ns, arena);
     trace_back(r, waited_for);
-    if (request.barrier) r->iteration_ns = r->span_ns;
+    if (barrier) r->iteration_ns = r->span_ns;
     return OK;
 }

@@ -11,6 +11,7 @@
 struct report_replay {
     struct schedule schedule;
     int64_t *durations;         // [symbol]
+    const int64_t *each_ns;     // [operation]: its own duration, as measured; NULL: its symbol's
     int64_t *start_ns, *end_ns; // [operation]
     int *path;                  // the critical path in order of time
     int path_length;
@@ -23,6 +24,9 @@ struct report_replay {
 // lets a rank begin.
 enum status report_replay(struct report_replay *r, const struct plan *plan, struct arena *arena,
                           struct error *err);
+// The same walk once more, with other durations of operations.
+enum status report_replay_again(struct report_replay *r, const struct plan *plan,
+                                const int64_t *each_ns, struct arena *arena, struct error *err);
 
 static inline int report_kind_of(const struct report_replay *r, int operation)
 {
@@ -40,7 +44,8 @@ bool report_syncs_rank(const struct report_replay *r, int operation, int rank);
 
 static inline int64_t report_duration_of(const struct report_replay *r, int operation)
 {
-    return r->durations[r->schedule.operations[operation].symbol];
+    return r->each_ns ? r->each_ns[operation]
+                      : r->durations[r->schedule.operations[operation].symbol];
 }
 
 #endif

@@ -27,8 +27,9 @@ enum status report_text(const struct plan *plan, const struct problem *problem,
                         size_t *length, struct arena *arena, struct error *err);
 
 // Chrome/Perfetto trace: pid = stage, tid = stream. BAD_INPUT: there is no plan to show.
-enum status report_trace(const struct plan *plan, const char **text, size_t *length,
-                         struct arena *arena, struct error *err);
+// measured: a run of it, as further processes beside the plan's; NULL: none.
+enum status report_trace(const struct plan *plan, const struct report_replay *measured,
+                         const char **text, size_t *length, struct arena *arena, struct error *err);
 
 // What a stage decides, in words, one row a decision; the last row's `what` is NULL. text: "" where
 // the stage does nothing of the kind; label: before it, in a list.

@@ -13,8 +13,9 @@ struct tracer {
     struct json_writer json;
     const struct plan *plan;
     const struct report_replay *replay;
-    bool *critical;  // [operation]
-    bool *in_stream; // [operation]
+    bool *critical;    // [operation]
+    bool *in_stream;   // [operation]
+    int first_process; // of the measured one's: after the plan's
     int *compute; // [((backward x stages + stage) x micro-batches + micro-batch) x slices + slice]:
                   // operation
 };
@@ -28,7 +29,7 @@ static void open_event(struct tracer *t, const char *phase, const char *name, in
     json_put_text(&t->json, "ph", phase);
     json_put_text(&t->json, "name", name);
     json_put_number(&t->json, "ts", microseconds(at_ns));
-    json_put_count(&t->json, "pid", rank);
+    json_put_count(&t->json, "pid", t->first_process + rank);
     json_put_count(&t->json, "tid", track);
 }
 
@@ -38,7 +39,7 @@ static void put_metadata(struct tracer *t, const char *what, int rank, int track
     json_open_flat_object(&t->json, NULL);
     json_put_text(&t->json, "ph", "M");
     json_put_text(&t->json, "name", what);
-    json_put_count(&t->json, "pid", rank);
+    json_put_count(&t->json, "pid", t->first_process + rank);
     json_put_count(&t->json, "tid", track);
     json_open_flat_object(&t->json, "args");
     if (text) json_put_text(&t->json, key, text);
@@ -66,9 +67,10 @@ static void put_names(struct tracer *t, struct arena *arena)
     static const char *const tracks[TRACK_COUNT] = {"compute", "link forward", "link backward",
                                                     "sync"};
     for (int s = 0; s < t->replay->schedule.request.rank_count; s++) {
-        const char *name = name_of_rank(t, s, arena);
+        const char *name = arena_print(arena, "%s%s", t->first_process ? "measured, " : "",
+                                       name_of_rank(t, s, arena));
         put_metadata(t, "process_name", s, 0, "name", name, 0);
-        put_metadata(t, "process_sort_index", s, 0, "sort_index", NULL, s);
+        put_metadata(t, "process_sort_index", s, 0, "sort_index", NULL, t->first_process + s);
         for (int track = 0; track < TRACK_COUNT; track++) {
             put_metadata(t, "thread_name", s, track, "name", tracks[track], 0);
             put_metadata(t, "thread_sort_index", s, track, "sort_index", NULL, track);
@@ -108,7 +110,7 @@ static void put_slice(struct tracer *t, int operation, int rank, enum track trac
     const struct report_replay *r = t->replay;
     char name[NAME_MAX_BYTES];
     open_event(t, "X", name_of(r, operation, name), r->start_ns[operation], rank, track);
-    json_put_number(&t->json, "dur", microseconds(report_duration_of(r, operation)));
+    json_put_number(&t->json, "dur", microseconds(r->end_ns[operation] - r->start_ns[operation]));
     json_put_text(&t->json, "cat", category_of(report_kind_of(r, operation)));
     json_open_flat_object(&t->json, "args");
     if (r->schedule.operations[operation].micro_batch >= 0)
@@ -248,8 +250,17 @@ static void prepare(struct tracer *t, struct arena *arena)
     }
 }
 
-enum status report_trace(const struct plan *plan, const char **text, size_t *length,
-                         struct arena *arena, struct error *err)
+static void put_all(struct tracer *t, struct arena *arena)
+{
+    put_names(t, arena);
+    put_streams(t);
+    put_others(t);
+    put_arrows(t);
+    put_counters(t);
+}
+
+enum status report_trace(const struct plan *plan, const struct report_replay *measured,
+                         const char **text, size_t *length, struct arena *arena, struct error *err)
 {
     struct report_replay replay;
     TRY(report_expect_stages(plan, err));
@@ -272,11 +283,13 @@ enum status report_trace(const struct plan *plan, const char **text, size_t *len
     }
     json_close_object(&t.json);
     json_open_array(&t.json, "traceEvents");
-    put_names(&t, arena);
-    put_streams(&t);
-    put_others(&t);
-    put_arrows(&t);
-    put_counters(&t);
+    put_all(&t, arena);
+    if (measured) {
+        t.replay = measured;
+        t.first_process = replay.schedule.request.rank_count;
+        prepare(&t, arena);
+        put_all(&t, arena);
+    }
     json_close_array(&t.json);
     json_close_object(&t.json);
     *text = json_end(&t.json, length);

@@ -55,7 +55,7 @@ TEST(test_text_without_plan)
     assert_non_null(
         strstr(text, "tight: infeasible (stated by solve, not audited): memory on every group "
                      "even with full recomputation\n"));
-    assert_int_equal(report_trace(&plan, &text, &length, arena, &err), BAD_INPUT);
+    assert_int_equal(report_trace(&plan, NULL, &text, &length, arena, &err), BAD_INPUT);
 }
 
 // Two walks that share only the tables agree.
@@ -141,7 +141,7 @@ TEST(test_random_plans)
             assert_int_equal(r.iteration_ns, best.iteration_ns);
             CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err));
             assert_null(strstr(text, "WARNING"));
-            CHECK_OK(report_trace(&plan, &text, &length, arena, &err));
+            CHECK_OK(report_trace(&plan, NULL, &text, &length, arena, &err));
             for (int s = 0; s < plan.stage_count; s++) // other settings are refused
                 plan.stages[s].recompute = RECOMPUTE_NONE, plan.stages[s].recomputed_layers = 0;
             CHECK_OK(report_megatron(&plan, NULL, &text, &length, arena, &err));

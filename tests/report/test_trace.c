@@ -110,7 +110,7 @@ static void check_trace(const struct plan *plan, struct arena *arena)
     double span = 0;
     int messages = 0;
     MUST(schedule_build(&s, &q, arena, &own_err));
-    MUST(report_trace(plan, &text, &length, arena, &own_err));
+    MUST(report_trace(plan, NULL, &text, &length, arena, &own_err));
     read_trace(&t, text, length, arena);
     check_slices(&t, &q);
     for (int i = 0; i < t.slice_count; i++) span = fmax(span, t.slices[i].end);

@@ -30,6 +30,7 @@ struct report_page {
     int sensitivity_count;
     const struct report_moment *moments; // [moment_count], by time; the plan's own end last
     int moment_count;
+    const char *against; // a run beside it, as a section's text (solve/report/against)
 };
 
 // The lines that solve --progress wrote to stderr. BAD_INPUT: there are none, or they contradict

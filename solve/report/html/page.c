@@ -274,6 +274,7 @@ static void put_layouts(struct sections *s)
 }
 
 static void put_sensitivity(struct sections *s) { html_sensitivity(s->out, s->page); }
+static void put_against(struct sections *s) { text_put(s->out, "%s", s->page->against); }
 static void put_search(struct sections *s) { html_history(s->out, s->page); }
 
 static void put_sections(struct sections *s)
@@ -286,6 +287,7 @@ static void put_sections(struct sections *s)
     } items[] = {
         {stages, "placement", "Placement", "Placement", put_placement},
         {stages, "schedule", "Schedule", "Schedule", put_chart},
+        {s->page->against, "against", "Run", "Predicted and measured", put_against},
         {stages, "memory", "Memory", "Memory of one GPU", put_memory},
         {stages, "times", "Times", "Where the time goes", put_times},
         {stages && s->plan->placement, "links", "Links", "Links", put_links},

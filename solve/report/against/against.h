@@ -1,0 +1,52 @@
+// A plan beside a run of it: what was predicted and what was measured, and what the difference is
+// made of.
+#ifndef PLUMBLINE_SOLVE_REPORT_AGAINST_AGAINST_H
+#define PLUMBLINE_SOLVE_REPORT_AGAINST_AGAINST_H
+
+#include "data/results/plan_run.h"
+#include "solve/report/report.h"
+
+// Of one kind and stage: the plan's time, and the median of all events of all iterations with its
+// 95 % interval.
+struct against_row {
+    enum run_event_kind kind;
+    int stage, rank, count;
+    int64_t predicted_ns;
+    double measured_ns, low_ns, high_ns;
+};
+
+// Steps from the predicted to the measured time: the plan's graph replayed with measured durations
+// of one kind after another. What the last replay leaves is the schedule model's: waits that the
+// graph does not have, and work outside the plan's operations.
+enum against_step {
+    AGAINST_FORWARD,
+    AGAINST_BACKWARD,
+    AGAINST_WEIGHT,
+    AGAINST_OPTIMIZER,
+    AGAINST_SYNC,
+    AGAINST_TRANSFER,
+    AGAINST_MODEL,
+    AGAINST_STEPS
+};
+extern const char *const against_step_names[]; // [AGAINST_STEPS]
+
+struct against {
+    const struct plan *plan;
+    const struct plan_run *run;
+    struct against_row *rows; // [row_count]
+    int row_count;
+    struct report_replay predicted, measured; // measured: the typical iteration, as it was
+    int64_t measured_ns, low_ns, high_ns;     // its time; the fastest and the slowest iteration
+    int64_t steps_ns[AGAINST_STEPS];          // their sum is measured - predicted
+    int replica;                              // that ended last in it
+};
+
+enum status against_find(struct against *a, const struct plan *plan, const struct plan_run *run,
+                         struct arena *arena, struct error *err);
+void against_text(struct text *out, const struct against *a);
+// Both charts on one scale, one above the other (SVG), for a page.
+void against_chart(struct text *out, const struct against *a);
+// For a page: the same as text, in tables, and the charts.
+void against_page(struct text *out, const struct against *a);
+
+#endif

@@ -1,0 +1,124 @@
+#!/bin/sh
+# Plans carried out on a simulated machine by ranks on this host: nine schedules and splits come out
+# as predicted, the report of the difference adds up, and runs that are cut short, die or are of
+# another plan are told from others.
+set -u
+name=test_run
+. tests/links/begin.sh
+plumbline=$BIN/plumbline
+says() { grep -qE -- "$1" "$folder/err" || complain "'$1' is not in what it says"; }
+
+cat > "$folder/gpt.json" << 'END'
+{"kind": "plumbline.model", "version": 1, "name": "gpt-small",
+ "shape": {"hidden": 256, "ffn": 1024, "heads": 4, "kv_heads": 4, "head_width": 64,
+  "vocabulary": 2048, "positions": 128},
+ "runs": [{"name": "embedding", "kind": "embedding", "count": 1, "recomputable": false},
+  {"name": "block", "kind": "block", "count": 8, "recomputable": true},
+  {"name": "head", "kind": "head", "count": 1, "recomputable": false}]}
+END
+"$plumbline" measure compute --backend simulated --simulate spread=0.003 \
+    --model "$folder/gpt.json" \
+    --sequence 128 --name core --quiet -o "$folder/samples.json" &&
+    "$plumbline" calibrate "$folder/samples.json" --model "$folder/gpt.json" \
+        -o "$folder/costs.json" || complain "no costs"
+
+# problem NAME SCHEDULE RANKS STAGES-A-RANK MICRO-BATCHES DATA RECOMPUTE
+problem() {
+    mkdir -p "$folder/$1"
+    cat > "$folder/$1/cluster.json" << END
+{"kind": "plumbline.cluster", "version": 1, "name": "cores", "groups": [{"name": "cores",
+ "gpu": "core", "nodes": 1, "gpus_per_node": $(($3 * $6)), "memory_bytes": 8000000000,
+ "intra": {"bytes_per_s": 4e9, "latency_s": 3e-6}}]}
+END
+    cat > "$folder/$1/job.json" << END
+{"kind": "plumbline.job", "version": 1, "name": "$1", "sequence": 128,
+ "global_batch": $(($5 * $6)), "precision": "fp32", "trainer": "other", "recompute": ["$7"],
+ "layout": {"pipeline": $3, "virtual_stages": $4, "schedule": "$2", "data": $6}}
+END
+    cat > "$folder/$1/problem.json" << END
+{"kind": "plumbline.problem", "version": 1, "model": "../gpt.json", "cluster": "cluster.json",
+ "costs": "../costs.json", "job": "job.json"}
+END
+    "$plumbline" solve "$folder/$1/problem.json" --quiet -o "$folder/$1/plan.json" \
+        2> "$folder/err" ||
+        complain "$1: no plan: $(cat "$folder/err")"
+}
+# carries NAME ARGUMENT ...
+carries() {
+    of=$1; shift
+    timeout $patience_s "$plumbline" run "$folder/$of/plan.json" --backend simulated \
+        --simulate noise=none --iterations 2 --quiet -o "$folder/$of/run.json" "$@" \
+        > "$folder/out" 2> "$folder/err" < /dev/null
+}
+# ---- nine schedules and splits
+while read -r plan; do
+    # shellcheck disable=SC2086
+    problem $plan
+    of=${plan%% *}
+    carries "$of" || { complain "$of: $(cat "$folder/err")"; continue; }
+    "$plumbline" report "$folder/$of/plan.json" --against "$folder/$of/run.json" > "$folder/text" ||
+        complain "$of: no report"
+    off=$(sed -n '1s/.*, \([+-][0-9.]*\) %.*/\1/p' "$folder/text")
+    # a ring sends and adds on this host, whatever its cluster states
+    awk -v off="$off" -v of="$of" 'BEGIN { most = of == "rings" ? 30 : 2
+        exit !(off != "" && off < most && off > -most) }' ||
+        complain "$of: measured $off % beside what was predicted"
+    # the graph explains all of it
+    awk '/^  schedule model/ { seen = 1; if ($NF > 0.01 || $NF < -0.01) bad = 1 }
+        END { exit bad || !seen }' "$folder/text" ||
+        complain "$of: $(grep '^  sched' "$folder/text")"
+done << 'END'
+gpipe gpipe 2 1 6 1 none
+even 1f1b 2 1 6 1 none
+four 1f1b 4 1 6 1 none
+loops interleaved 2 2 6 1 none
+zb zb-h1 2 1 6 1 none
+zbv zb-v 2 2 6 1 none
+again 1f1b 2 1 6 1 full
+half v-half 2 2 6 1 none
+rings 1f1b 2 1 3 2 none
+END
+"$plumbline" report --format html "$folder/zb/plan.json" --against "$folder/zb/run.json" \
+    -o "$folder/page.html" && grep -q 'id="against-chart"' "$folder/page.html" ||
+    complain "the page has no charts of a run"
+"$plumbline" report --format trace "$folder/zb/plan.json" --against "$folder/zb/run.json" |
+    grep -q '"measured, stage 1' || complain "the trace has no measured ranks"
+if python3 -c 'import jsonschema' 2> /dev/null; then
+    python3 tests/check_schemas.py good "$folder"/*/run.json > "$folder/err" 2>&1 ||
+        complain "the runs do not follow their schema: $(tail -1 "$folder/err")"
+fi
+
+# ---- what is refused
+"$plumbline" report "$folder/even/plan.json" --against "$folder/zb/run.json" 2> "$folder/err"
+[ $? = 2 ] && says "made_from: expected the plan" || complain "a run of another plan is taken"
+sed 's/"kind": "forward", "iteration": 0/"kind": "forward", "iteration": 9/' \
+    "$folder/even/run.json" > "$folder/bad.json"
+"$plumbline" report "$folder/even/plan.json" --against "$folder/bad.json" 2> "$folder/err"
+[ $? = 2 ] && says "events\[.*iteration: expected one of the 2 iterations, found 9" ||
+    complain "an event of no iteration is taken"
+cp "$folder/even/run.json" "$folder/kept.json"
+carries even --backend cpue && complain "an unknown back end runs"
+says "backend: expected one of cpu, simulated, cuda"
+cmp -s "$folder/even/run.json" "$folder/kept.json" || complain "a run that failed took the old one"
+
+# ---- a signal keeps what was measured; a rank that dies ends all, by name
+cut() { # SIGNAL TO
+    : > "$folder/err"
+    "$plumbline" run "$folder/even/plan.json" --backend simulated --iterations 100000 \
+        -o "$folder/cut.json" > "$folder/out" 2> "$folder/err" < /dev/null &
+    run=$!
+    tries=0
+    until grep -q '^iteration 2 ' "$folder/err" || [ $tries = 600 ]; do
+        tries=$((tries + 1)); sleep 0.1
+    done
+    if [ "$2" = run ]; then kill "-$1" $run
+    else kill "-$1" "$(pgrep -P "$(pgrep -P $run | head -1)" | tail -1)"; fi
+    wait $run
+}
+cut INT run
+[ $? = 10 ] && grep -q '"end": "interrupted"' "$folder/cut.json" ||
+    complain "SIGINT: expected exit code 10 and the run so far: $(tail -1 "$folder/err")"
+cut KILL rank
+[ $? = 1 ] && says "rank [01] .*exited on signal 9.*the others were ended" ||
+    complain "a rank that died: $(tail -1 "$folder/err")"
+[ $failures = 0 ] || exit 1
