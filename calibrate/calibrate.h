@@ -48,6 +48,9 @@ void calibration_costs(struct calibration *c, const struct calibrate_settings *s
 // The numbers of products by shape, where the costs already have them. With fewer than eight
 // shapes the measured line replaces them (calibrate/costs_products.c).
 enum status calibration_products(struct calibration *c, struct arena *arena, struct error *err);
+// trainer.c: the factor of a trainer that is not known, for costs that state none, unless the
+// samples are of training steps. Returns whether.
+bool calibration_assume_trainer(struct calibration *c);
 
 // Every fit against its samples, for people.
 void calibration_show(const struct calibration *c, FILE *to, struct arena *arena);

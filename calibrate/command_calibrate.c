@@ -67,6 +67,10 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     TRY(calibrate(&calibration, &inputs, &settings, arena, err));
     struct layer_fits layers = {0};
     TRY(layers_fit(&layers, &calibration, r->model ? &model : NULL, arena, err));
+    if (calibration_assume_trainer(&calibration))
+        fprintf(stderr,
+                "assumed: a training step takes 1.16 (0.91 to 1.48) times as long as its kernels "
+                "alone, until calibrate --iterations fits that to a run\n");
     if (r->cluster)
         TRY(links_to_cluster(&cluster, &calibration.costs, &calibration.links, calibration.gpu,
                              arena, err));

@@ -7,6 +7,7 @@
 #include "data/base/file.h"
 #include "data/text/csv.h"
 #include "formulate/commands.h"
+#include "data/inputs/cost_keys.h"
 #include "formulate/predict/predict.h"
 
 struct output {
@@ -242,11 +243,15 @@ static void show(const struct prediction *x, struct arena *arena)
                x->origin.date % 100);
 }
 
-static enum status answer_one(const struct prediction *x, const char *name, struct output *o,
-                              struct error *err)
+static enum status answer_one(const struct prediction *x, const struct costs *costs,
+                              const char *name, struct output *o, struct error *err)
 {
     if (*x->reason) return fail(err, BAD_INPUT, "%s: cannot be predicted: %s", name, x->reason);
-    if (!o->json) return show(x, o->arena), OK;
+    if (!o->json) {
+        show(x, o->arena);
+        printf("costs             %s\n", costs_origins(costs, x->gpu, x->value_bytes, o->arena));
+        return OK;
+    }
     put_row_json(o, name, strlen(name), x);
     put(o, "\n]\n");
     flush(o);
@@ -265,7 +270,7 @@ static enum status predict_file(struct predictor *p, const char *path, int mode,
                     "%s: expected one layout, found a space of them; solve searches it", path);
     TRY(placement_equal(&placement, &problem, (enum recompute)mode, err));
     predict_problem(p, &problem, &placement, &prediction);
-    return answer_one(&prediction, path, o, err);
+    return answer_one(&prediction, &problem.costs, path, o, err);
 }
 
 struct options {
@@ -319,7 +324,7 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     TRY(row_of_words(&row, o->words.items, o->words.count, arena, err));
     if (!o->read_notes) row_drop_notes(&row, &told);
     predict_row(p, &row, &prediction);
-    return answer_one(&prediction, "configuration", out, err);
+    return answer_one(&prediction, predictor_costs(p), "configuration", out, err);
 }
 
 const struct command command_predict = {

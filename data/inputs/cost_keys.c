@@ -75,6 +75,43 @@ void costs_visit(struct costs *c, int key, const char *gpu, int value_bytes, cos
             visit_gpu(&c->gpus[i], key, value_bytes, visit, context);
 }
 
+// Numbers of a group by what is known of them.
+enum { KNOWN, PRINTED, ASSUMED, KINDS_OF_ORIGIN };
+
+static void count_origin(struct estimate *e, const struct cost_key *key, void *context)
+{
+    int(*counts)[KINDS_OF_ORIGIN] = context;
+    int kind = e->origin == ORIGIN_ASSUMED     ? ASSUMED
+               : e->origin == ORIGIN_PUBLISHED ? PRINTED
+                                               : KNOWN;
+    if (e->value > 0 && key->sense != COST_BYTES) counts[key->group][kind]++;
+}
+
+const char *costs_origins(const struct costs *c, const char *gpu, int value_bytes,
+                          struct arena *arena)
+{
+    static const char *const words[] = {"measured or fitted", "published", "assumed"};
+    int counts[COST_GROUPS][KINDS_OF_ORIGIN] = {{0}};
+    struct costs copy = costs_copy(c, arena);
+    const char *text = "";
+    for (int key = 0; key < cost_key_count; key++)
+        costs_visit(&copy, key, gpu, value_bytes, count_origin, counts);
+    for (int kind = 0; kind < KINDS_OF_ORIGIN; kind++) {
+        const char *list = "";
+        for (int g = 0; g < COST_GROUPS; g++) {
+            int better = 0, worse = 0;
+            for (int k = 0; k < KINDS_OF_ORIGIN; k++)
+                *(k < kind ? &better : &worse) += k == kind ? 0 : counts[g][k];
+            if (counts[g][kind] && !worse)
+                list = arena_print(arena, "%s%s%s%s", list, *list ? ", " : "",
+                                   better ? "some of " : "", cost_group_names[g]);
+        }
+        if (*list)
+            text = arena_print(arena, "%s%s%s: %s", text, *text ? "; " : "", words[kind], list);
+    }
+    return text;
+}
+
 struct costs costs_copy(const struct costs *c, struct arena *arena)
 {
     struct costs copy = *c;

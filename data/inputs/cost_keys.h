@@ -50,6 +50,11 @@ typedef void cost_visitor(struct estimate *e, const struct cost_key *key, void *
 void costs_visit(struct costs *c, int key, const char *gpu, int value_bytes, cost_visitor *visit,
                  void *context);
 
+// Where the numbers that times depend on come from, for one GPU at a precision: "measured or
+// fitted: products, ...; published: ...; assumed: ...", each group by its least certain numbers.
+const char *costs_origins(const struct costs *c, const char *gpu, int value_bytes,
+                          struct arena *arena);
+
 // A copy whose estimates can be changed without touching the original's.
 struct costs costs_copy(const struct costs *c, struct arena *arena);
 

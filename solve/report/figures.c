@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "data/inputs/cost_keys.h"
 #include "solve/report/report.h"
 
 static double recomputed_of(const struct plan *plan, const struct problem *p)
@@ -60,6 +61,20 @@ static void print_hosts(struct text *out, const struct plan *plan, const struct 
     }
 }
 
+// What the times are made of, for each GPU of the plan.
+static void print_origins(struct text *out, const struct plan *plan, const struct problem *p)
+{
+    for (int i = 0; i < p->costs.gpu_count; i++) {
+        const char *gpu = p->costs.gpus[i].gpu;
+        bool used = false;
+        for (int s = 0; s < plan->stage_count; s++)
+            used |= !strcmp(plan->group_gpus[plan->stages[s].group], gpu);
+        if (used)
+            text_put(out, "  costs      of %s %s\n", gpu,
+                     costs_origins(&p->costs, gpu, precision_bytes(p->job.precision), out->arena));
+    }
+}
+
 static void print_utilisation(struct text *out, const struct figures *f)
 {
     if (!(f->model_flop_per_s > 0)) {
@@ -98,6 +113,7 @@ void report_figures(struct text *out, const struct plan *plan, const struct prob
     text_put(out, "\n");
     print_utilisation(out, &f);
     print_hosts(out, plan, problem);
+    print_origins(out, plan, problem);
     if (f.price_per_hour > 0)
         text_put(out, "  price      %.2f an hour, %.4g per million tokens\n", f.price_per_hour,
                  f.price_per_million_tokens);

@@ -1,0 +1,35 @@
+// What a training step takes over its kernels, where no run was seen: docs/FORMULAS.md 12.
+#include "calibrate/calibrate.h"
+
+#include <string.h>
+
+// One more team's trainer, by the factors of six (docs/FORMULAS.md 10, An unknown trainer).
+static const struct estimate unknown_trainer = {
+    .value = 1.16,
+    .low = 0.91,
+    .high = 1.48,
+    .origin = ORIGIN_ASSUMED,
+    .source = "no training step was seen: the spread of six teams' factors; calibrate --iterations "
+              "fits it to a run"};
+
+// A trace of a run has its layers as they are in a step.
+static bool has_seen_steps(const struct samples *all)
+{
+    for (int i = 0; i < all->sample_count; i++)
+        if (all->samples[i].kind == SAMPLE_LAYER && all->samples[i].stopped_by &&
+            !strcmp(all->samples[i].stopped_by, "imported"))
+            return true;
+    return false;
+}
+
+bool calibration_assume_trainer(struct calibration *c)
+{
+    struct gpu_costs *g = (struct gpu_costs *)costs_find_gpu(&c->costs, c->gpu);
+    if (!g || has_seen_steps(&c->inputs->all)) return false;
+    struct estimate *factors[] = {&g->megatron_step_factor, &g->deepspeed_step_factor,
+                                  &g->other_step_factor, &g->sharded_step_factor};
+    for (size_t i = 0; i < ARRAY_LENGTH(factors); i++)
+        if (factors[i]->value > 0) return false;
+    for (size_t i = 0; i < ARRAY_LENGTH(factors); i++) *factors[i] = unknown_trainer;
+    return true;
+}
