@@ -68,19 +68,45 @@ static const char *gpu_by_peak(const struct explained *x, const char *const *gpu
     return best;
 }
 
-// Those that can hold what the log says was held: the one whose time is nearest.
-static const char *gpu_by_time(struct explained *x, const char *const *gpus, int count)
+// What most people trained on, by year; the first whose time is near is the likeliest.
+static const struct {
+    int from;
+    const char *gpus[8];
+} usual_gpus[] = {{202401, {"h100-80gb", "a100-80gb", "h200-141gb", "b200-180gb", "a100-40gb"}},
+                  {202201, {"a100-80gb", "a100-40gb", "h100-80gb", "v100-32gb"}},
+                  {0, {"v100-32gb", "v100-16gb", "a100-40gb", "a100-80gb"}}};
+static const double near_enough = 0.25;
+
+// How far its time is from the log's, as a logarithm; HUGE_VAL: it cannot be, or has no room for
+// what the log says was held.
+static double time_off(struct explained *x, const char *gpu)
 {
     const struct log_memory *m = &x->log.memory;
     int64_t held = m->reserved_bytes > m->allocated_bytes ? m->reserved_bytes : m->allocated_bytes;
+    struct prediction p;
+    struct run_row row = x->asked;
+    row.gpu = (struct cell){gpu, (int)strlen(gpu)};
+    if ((double)held > named_gb(gpu) * 1073741824.0 || !explain_try(x, &row, &p)) return HUGE_VAL;
+    return fabs(log((double)p.iteration_ns * 1e-9 / x->measured_s));
+}
+
+static int year_month(const struct explained *x)
+{
+    const char *version = x->log.told[TOLD_VERSION].text;
+    return told(&x->log, TOLD_VERSION) ? atoi(version) * 100 + atoi(version + 5) : 202401;
+}
+
+static const char *gpu_by_time(struct explained *x, const char *const *gpus, int count)
+{
     const char *best = NULL;
-    double best_off = 1e9;
-    for (int i = 0; i < count && x->measured_s > 0; i++) {
-        struct prediction p;
-        x->row.gpu = (struct cell){gpus[i], (int)strlen(gpus[i])};
-        if ((double)held > named_gb(gpus[i]) * 1073741824.0 || !explain_try(x, &x->row, &p))
-            continue;
-        double off = fabs(log((double)p.iteration_ns * 1e-9 / x->measured_s));
+    double best_off = HUGE_VAL;
+    int row = 0;
+    if (!(x->measured_s > 0)) return NULL;
+    while (usual_gpus[row].from > year_month(x)) row++;
+    for (const char *const *gpu = usual_gpus[row].gpus; *gpu; gpu++)
+        if (time_off(x, *gpu) < near_enough) return *gpu;
+    for (int i = 0; i < count; i++) {
+        double off = time_off(x, gpus[i]);
         if (off < best_off) best = gpus[i], best_off = off;
     }
     return best;
@@ -104,10 +130,10 @@ static enum status find_gpu(struct explained *x, struct error *err)
         gpu = gpu_by_time(x, gpus, count);
         if (gpu)
             explain_assume(x, "gpu", gpu,
-                           "not in the log: of those with enough memory the one whose time is "
-                           "nearest, so that its time proves nothing (--gpu states it)");
+                           "not in the log: of those with enough memory a usual one of the year "
+                           "whose time is near, so that its time proves little (--gpu states it)");
     }
-    x->row.gpu = gpu ? (struct cell){gpu, (int)strlen(gpu)} : (struct cell){"", 0};
+    x->asked.gpu = gpu ? (struct cell){gpu, (int)strlen(gpu)} : (struct cell){"", 0};
     return OK;
 }
 
@@ -129,7 +155,7 @@ static enum status row_of_log(struct explained *x, struct error *err)
     }
     if (x->settings.gpus)
         words[count++] = arena_print(x->arena, "num_gpus=%lld", (long long)x->settings.gpus);
-    TRY(row_of_words(&x->row, words, count, x->arena, err));
+    TRY(row_of_words(&x->asked, words, count, x->arena, err));
     return OK;
 }
 
@@ -137,7 +163,7 @@ static enum status row_of_log(struct explained *x, struct error *err)
 static enum status set_columns(struct explained *x, struct error *err)
 {
     if (!x->settings.set) return OK;
-    struct run_row *row = &x->row;
+    struct run_row *row = &x->asked;
     return row_set_columns(row, "--set", x->settings.set, x->arena, err);
 }
 
@@ -159,7 +185,7 @@ static bool is_trainer(const struct explained *x)
 
 static void assume_gpus(struct explained *x)
 {
-    struct run_row *r = &x->row;
+    struct run_row *r = &x->asked;
     int64_t replica = (r->tp > 0 ? r->tp : 1) * (r->pp > 0 ? r->pp : 1) * (r->cp > 0 ? r->cp : 1);
     if (r->num_gpus == NOT_STATED && r->dp > 0)
         assume_count(x, &r->num_gpus, "num_gpus", replica * r->dp, "the product of the degrees");
@@ -175,9 +201,31 @@ static void assume_gpus(struct explained *x)
                      "what the replicas leave of the GPUs");
 }
 
+// What torchtitan's own configurations of a model say (models/*/train_configs/*.toml, v0.1 to
+// v0.2), where the log shows no other.
+static void assume_recipe(struct explained *x)
+{
+    static const struct {
+        const char *model;
+        int64_t micro_batch, seq, tp;
+    } recipes[] = {{"llama-3.1-8b", 1, 8192, 1},
+                   {"llama-3.1-70b", 8, 8192, 8},
+                   {"llama-3.1-405b", 2, 8192, 8},
+                   {"deepseek-v2-lite", 4, 4096, 1},
+                   {"deepseek-v3", 4, 4096, 1}};
+    const char *why = "torchtitan's configuration of this model";
+    for (size_t i = 0; x->log.format == LOG_TORCHTITAN && i < ARRAY_LENGTH(recipes); i++) {
+        if (!cell_is(x->asked.model, recipes[i].model)) continue;
+        assume_count(x, &x->asked.micro_batch, "micro_batch", recipes[i].micro_batch, why);
+        if (!(explain_flop_of_log(x) > 0)) // else it follows
+            assume_count(x, &x->asked.seq, "seq", recipes[i].seq, why);
+        if (told(&x->log, TOLD_NUM_GPUS)) assume_count(x, &x->asked.tp, "tp", recipes[i].tp, why);
+    }
+}
+
 static void assume_batch(struct explained *x)
 {
-    struct run_row *r = &x->row;
+    struct run_row *r = &x->asked;
     int64_t steps = told_count(&x->log, TOLD_ACCUMULATION), replica, data;
     replica = (r->tp > 0 ? r->tp : 1) * (r->pp > 0 ? r->pp : 1) * (r->cp > 0 ? r->cp : 1);
     data = r->dp > 0 ? r->dp : r->num_gpus / replica;
@@ -198,7 +246,7 @@ static void assume_batch(struct explained *x)
 // The sequence: by the FLOP of a token, where the log has a rate; else a program's default.
 static void assume_sequence(struct explained *x)
 {
-    struct run_row *r = &x->row;
+    struct run_row *r = &x->asked;
     struct problem problem;
     struct placement placement;
     struct prediction p;
@@ -218,19 +266,41 @@ static void assume_sequence(struct explained *x)
     assume_count(x, &r->seq, "seq", is_trainer(x) ? 1024 : 4096, "not in the log (--set seq=N)");
 }
 
-static void set_trainer(struct explained *x)
+// Who ran it, and when: what it did by itself follows from these.
+static void set_origin(struct explained *x)
 {
-    static const int trainers[LOG_FORMAT_COUNT] = {[LOG_UNKNOWN] = TRAINER_DEEPSPEED,
-                                                   [LOG_TRANSFORMERS] = TRAINER_DEEPSPEED,
-                                                   [LOG_LLAMA_FACTORY] = TRAINER_DEEPSPEED,
-                                                   [LOG_DEEPSPEED] = TRAINER_DEEPSPEED,
-                                                   [LOG_TORCHTITAN] = TRAINER_TORCHTITAN,
-                                                   [LOG_MEGATRON] = TRAINER_MEGATRON,
-                                                   [LOG_MEGATRON_DEEPSPEED] = TRAINER_DEEPSPEED,
-                                                   [LOG_NEMO] = TRAINER_MEGATRON,
-                                                   [LOG_BRIDGE] = TRAINER_MEGATRON,
-                                                   [LOG_MLPERF] = TRAINER_MEGATRON};
-    if (x->row.trainer == NOT_STATED) x->row.trainer = trainers[x->log.format];
+    static const char *const names[LOG_FORMAT_COUNT] = {
+        [LOG_UNKNOWN] = "transformers",
+        [LOG_TRANSFORMERS] = "transformers",
+        [LOG_LLAMA_FACTORY] = "LLaMA-Factory",
+        [LOG_DEEPSPEED] = "DeepSpeed",
+        [LOG_TORCHTITAN] = "torchtitan",
+        [LOG_MEGATRON] = "Megatron-LM",
+        [LOG_MEGATRON_DEEPSPEED] = "Megatron-DeepSpeed",
+        [LOG_NEMO] = "NeMo",
+        [LOG_BRIDGE] = "Megatron-Bridge",
+        [LOG_MLPERF] = "MLPerf"};
+    struct run_row *r = &x->asked;
+    const char *name = names[x->log.format], *version = x->log.told[TOLD_VERSION].text;
+    if (!r->framework.length) r->framework = (struct cell){name, (int)strlen(name)};
+    if (!r->version.length && told(&x->log, TOLD_VERSION))
+        r->version = (struct cell){version, (int)strlen(version)};
+}
+
+// What the program did by itself, with the reason; from here on the row states it.
+static void take_defaults(struct explained *x)
+{
+    for (int i = 0; i < TRAIT_COUNT; i++) {
+        const struct assumption *a = &x->own.assumptions[i];
+        if (!a->taken.assumed) continue;
+        const char *value = trait_value_text((enum trait)i, a->taken.value), *why = a->taken.why;
+        row_set_trait(&x->row, (enum trait)i, a->taken.value);
+        if (!*why || (x->row.model.length && i < TRAIT_PRECISION)) continue; // of the model
+        if (a->low_ns)
+            why = arena_print(x->arena, "%s; open: %.4g to %.4g s", why, (double)a->low_ns * 1e-9,
+                              (double)a->high_ns * 1e-9);
+        explain_assume(x, trait_columns[i], value, why);
+    }
 }
 
 // ---- the prediction
@@ -248,32 +318,55 @@ static void set_split(struct explained *x)
     struct prediction p;
     struct problem problem;
     struct placement placement;
-    if (x->row.split.length || told(&x->log, TOLD_LAYERS) || x->row.pp < 2) return;
+    if (x->asked.split.length || told(&x->log, TOLD_LAYERS) || x->asked.pp < 2) return;
     if (!told(&x->log, TOLD_EMBEDDING_COUNTS) && !told(&x->log, TOLD_FIRST_LAYERS)) return;
-    if (!explain_try(x, &x->row, &p)) return;
+    if (!explain_try(x, &x->asked, &p)) return;
     predictor_problem(x->predictor, &problem, &placement, x->arena);
     log_take_layers(&x->log, problem.model.layer_count - 2);
     const char *split = x->log.told[TOLD_SPLIT].text;
-    if (told(&x->log, TOLD_SPLIT)) x->row.split = (struct cell){split, (int)strlen(split)};
+    if (told(&x->log, TOLD_SPLIT)) x->asked.split = (struct cell){split, (int)strlen(split)};
+}
+
+// What runs out of memory recomputes as little as it says; one that ran, as much as it needed.
+static void undo_memory(struct explained *x)
+{
+    const struct run_default *t = &x->own.assumptions[TRAIT_RECOMPUTE].taken;
+    if (!x->log.failure.out_of_memory || !t->assumed || !t->by_memory) return;
+    x->asked.recompute = RECOMPUTE_NONE;
+    predict_row(x->predictor, &x->asked, &x->own);
+    explain_assume(x, "recompute", "none", "it failed, and does not say that it recomputes");
+}
+
+void explain_predict(struct explained *x)
+{
+    struct prediction again;
+    x->assumed_count = x->asked_count;
+    predictor_ask_ranges(x->predictor, true);
+    predict_row(x->predictor, &x->asked, &x->own);
+    if (!*x->own.reason) undo_memory(x);
+    x->row = x->asked;
+    if (*x->own.reason) return;
+    take_defaults(x);
+    if (!explain_try(x, &x->row, &again)) return;
+    predictor_problem(x->predictor, &x->problem, &x->placement, x->arena);
+    x->problem.costs = *predictor_costs(x->predictor);
 }
 
 enum status explain_assemble(struct explained *x, struct error *err)
 {
     TRY(row_of_log(x, err));
     TRY(set_columns(x, err));
-    set_trainer(x);
+    set_origin(x);
+    assume_recipe(x);
     assume_gpus(x);
     assume_batch(x);
     explain_measured(x);
     TRY(find_gpu(x, err));
     assume_sequence(x);
     explain_measured(x);
-    if (!x->row.gpu.length) TRY(find_gpu(x, err));
+    if (!x->asked.gpu.length) TRY(find_gpu(x, err));
     set_split(x);
-    predictor_ask_ranges(x->predictor, true);
-    predict_row(x->predictor, &x->row, &x->own);
-    if (*x->own.reason) return OK;
-    predictor_problem(x->predictor, &x->problem, &x->placement, x->arena);
-    x->problem.costs = *predictor_costs(x->predictor);
+    x->asked_count = x->assumed_count;
+    explain_predict(x);
     return OK;
 }

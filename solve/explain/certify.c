@@ -2,8 +2,9 @@
 // model's own to three digits when model, sequence, batch and GPUs are read right. Programs count
 // in different ways: attention in full or its causal half, recomputation or not.
 #include <math.h>
+#include <string.h>
 
-#include "data/inputs/figures.h"
+#include "data/base/shipped.h"
 #include "data/inputs/model/size.h"
 #include "solve/explain/internal.h"
 
@@ -51,6 +52,16 @@ static void count_flop(struct certificate *c, const struct model *m, int64_t seq
     add_count(c, "6 x parameters", 6 * (double)model_size_of(m).active);
 }
 
+// Attention within documents of unknown length is anything up to the causal half.
+static void count_packed(struct certificate *c, const struct model *m, int64_t sequence)
+{
+    double products, attention, blocks, tokens = (double)sequence;
+    forward_of(m, sequence, &products, &attention, &blocks);
+    double none = 3 * products / tokens, causal = 3 * (products + attention / 2) / tokens;
+    if (c->by_log > none && c->by_log < causal)
+        add_count(c, "causal attention within packed documents", c->by_log);
+}
+
 static int nearest_of(const struct certificate *c)
 {
     int best = -1;
@@ -85,7 +96,7 @@ double explain_flop_of_log(const struct explained *x)
            tokens = log_rate_of(&l->series[MEASURED_TOKENS], true, x->arena).value;
     if (!(rate > 0)) return 0;
     if (tokens > 0) return rate / tokens;
-    const struct run_row *r = &x->row;
+    const struct run_row *r = &x->asked;
     if (!(x->measured_s > 0) || r->global_batch < 1 || r->seq < 1 || r->num_gpus < 1) return 0;
     return rate * x->measured_s * (double)r->num_gpus / ((double)r->global_batch * (double)r->seq);
 }
@@ -118,15 +129,54 @@ static void certify_parameters(struct certificate *c, const struct explained *x)
     c->parameters_agree = fmin(middle_off, end_off) < 0.005;
 }
 
-void explain_certify(struct explained *x)
+static void certify(struct explained *x)
 {
     struct certificate *c = &x->certificate;
-    c->found = -1;
+    *c = (struct certificate){.found = -1, .solved = c->solved};
     if (*x->own.reason) return;
     c->by_log = explain_flop_of_log(x);
     certify_parameters(c, x);
     if (!(c->by_log > 0)) return;
     count_flop(c, &x->problem.model, x->problem.job.sequence,
                !told(&x->log, TOLD_RECOMPUTE) || x->row.recompute >= RECOMPUTE_FULL);
+    if (told(&x->log, TOLD_PACKED)) count_packed(c, &x->problem.model, x->problem.job.sequence);
     c->found = nearest_of(c);
+}
+
+static void assume_again(struct explained *x, const char *column, const char *value,
+                         const char *why)
+{
+    x->assumed_count = x->asked_count;
+    explain_assume(x, column, value, why);
+    x->asked_count = x->assumed_count;
+    explain_predict(x);
+    certify(x);
+}
+
+// A model that is shipped with its layers for further tokens, too.
+static void try_further_tokens(struct explained *x)
+{
+    const struct run_row was = x->asked;
+    const char *name = arena_print(x->arena, "%.*s-mtp", was.model.length, was.model.text), *path;
+    struct error err = {OK, ""};
+    if (!was.model.length || shipped_find(&path, "models", name, x->arena, &err) != OK) return;
+    x->asked.model = (struct cell){name, (int)strlen(name)};
+    assume_again(x, "model", name, "with its layer for further tokens, the FLOP are the log's");
+    if (x->certificate.found >= 0) return;
+    x->asked = was, x->asked_count--;
+    explain_predict(x);
+    certify(x);
+}
+
+void explain_certify(struct explained *x)
+{
+    const struct certificate *c = &x->certificate;
+    certify(x);
+    if (*x->own.reason || !(c->by_log > 0)) return;
+    if (c->found < 0) try_further_tokens(x);
+    if (c->found < 0 || told(&x->log, TOLD_RECOMPUTE) ||
+        !strstr(c->counts[c->found].name, "with recomputation"))
+        return;
+    x->asked.recompute = RECOMPUTE_FULL;
+    assume_again(x, "recompute", "full", "the log's FLOP of a token count it");
 }

@@ -18,7 +18,7 @@ struct explain_settings {
 struct assumed {
     const char *column, *value, *why;
 };
-enum { ASSUMED_MOST = 64, ALTERNATIVES_MOST = 8, CHANGES_MOST = 128, COUNTS_MOST = 6 };
+enum { ASSUMED_MOST = 64, ALTERNATIVES_MOST = 8, CHANGES_MOST = 128, COUNTS_MOST = 8 };
 
 // FLOP of a token by the log's own rate, and by the model: as counted in several ways.
 struct certificate {
@@ -60,11 +60,12 @@ struct change {
 struct explained {
     struct explain_settings settings;
     struct log log;
-    struct run_row row; // as stated and assumed
+    struct run_row asked; // as stated, with what else a prediction needs
+    struct run_row row;   // with what the program does by itself
     struct predictor *predictor;
     struct assumed assumed[ASSUMED_MOST];
-    int assumed_count;
-    struct prediction own; // reason: why there is none
+    int assumed_count, asked_count; // asked_count: of `asked`
+    struct prediction own;          // reason: why there is none
     struct problem problem;
     struct placement placement;
     struct plan plan; // stage_count 0: none could be made

@@ -13,7 +13,7 @@ static void take(struct explained *x, double seconds, const char *by)
 void explain_measured(struct explained *x)
 {
     const struct log *l = &x->log;
-    const struct run_row *r = &x->row;
+    const struct run_row *r = &x->asked;
     double batch = r->global_batch > 0 ? (double)r->global_batch : 0,
            seq = r->seq > 0 ? (double)r->seq : 0, gpus = r->num_gpus > 0 ? (double)r->num_gpus : 0;
     struct log_rate time = log_rate_of(&l->series[MEASURED_ITERATION_S], false, x->arena),

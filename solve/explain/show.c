@@ -44,7 +44,6 @@ static const char *gigabytes(const struct explained *x, int64_t bytes)
 static void put_run(struct text *out, const struct explained *x)
 {
     const struct log *l = &x->log;
-    const struct run_row *r = &x->row;
     const char *text =
         arena_print(x->arena, "%s, %lld lines", log_format_names[l->format], (long long)l->lines);
     if (!*x->own.reason) {
@@ -57,7 +56,6 @@ static void put_run(struct text *out, const struct explained *x)
                            report_layout_words(&p->job.layout, x->arena), x->own.gpus,
                            x->own.gpu ? x->own.gpu : "?");
     }
-    (void)r;
     put_wrapped(out, "run", text);
 }
 

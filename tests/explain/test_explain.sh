@@ -27,7 +27,7 @@ END
 }
 
 # ---- Megatron-LM: its arguments, and iteration lines in milliseconds
-reads megatron.log num_gpus=8 layers=32 hidden=4096 ffn=11008 heads=32 kv_heads=- \
+reads megatron.log num_gpus=8 layers=32 hidden=4096 ffn=11008 heads=32 kv_heads=32 \
     vocab=32256 seq=4096 tp=4 pp=2 cp=1 dp=1 micro_batch=1 global_batch=128 \
     sp=1 zero=1 gated=1 rms_norm=1 tied=0 \
     bias=0 dropout=0 overlap=1 overlap_messages=0 overlap_tensor=0 flash=te recompute=none \

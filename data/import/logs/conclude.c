@@ -143,6 +143,32 @@ static void conclude_attention(struct log *l)
     else if (old) tell(l, TOLD_FLASH, BY_OTHERS, "this version has no such argument", "0", 1);
 }
 
+// What a version has no argument for, it does not do.
+static void conclude_absent(struct log *l)
+{
+    static const struct {
+        enum told what;
+        const char *value;
+    } absent[] = {{TOLD_SP, "0"},
+                  {TOLD_OVERLAP, "0"},
+                  {TOLD_ZERO, "0"},
+                  {TOLD_OVERLAP_MESSAGES, "0"},
+                  {TOLD_OVERLAP_TENSOR, "0"},
+                  {TOLD_FUSED_LOSS, "0"},
+                  {TOLD_GATED, "0"},
+                  {TOLD_RMS_NORM, "0"},
+                  {TOLD_TIED, "1"},
+                  {TOLD_BIAS, "1"},
+                  {TOLD_RECOMPUTE, "none"}};
+    for (size_t i = 0; i < ARRAY_LENGTH(absent); i++)
+        if (!told(l, absent[i].what))
+            tell(l, absent[i].what, BY_OTHERS, "no such argument", absent[i].value,
+                 strlen(absent[i].value));
+    if (!told(l, TOLD_POSITIONS) && told(l, TOLD_MOST_POSITIONS))
+        put(l, TOLD_POSITIONS, TOLD_MOST_POSITIONS, l->told[TOLD_MOST_POSITIONS].text);
+    if (!told(l, TOLD_KV_HEADS)) put(l, TOLD_KV_HEADS, TOLD_HEADS, l->told[TOLD_HEADS].text);
+}
+
 static void conclude_rest(struct log *l)
 {
     int64_t stages = told_count(l, TOLD_LAYERS_OF_STAGE) * or_one(l, TOLD_PP),
@@ -165,10 +191,12 @@ static void conclude_rest(struct log *l)
         if (learned && told(l, TOLD_MOST_POSITIONS))
             put(l, TOLD_POSITIONS, TOLD_MOST_POSITIONS, l->told[TOLD_MOST_POSITIONS].text);
     }
+    // Renamed in Megatron-LM's commits of 2022.
+    if (!told(l, TOLD_VERSION) && !strcmp(l->told[TOLD_GRANULARITY].key, "checkpoint_activations"))
+        tell(l, TOLD_VERSION, BY_OTHERS, "an argument of that time", "2021-06", 7);
     if (l->dumped) {
         if (is(l, TOLD_GROUPED, "0")) l->told[TOLD_KV_HEADS].by = BY_NONE;
-        if (!told(l, TOLD_SP)) tell(l, TOLD_SP, BY_OTHERS, "no such argument", "0", 1);
-        if (!told(l, TOLD_OVERLAP)) tell(l, TOLD_OVERLAP, BY_OTHERS, "no such argument", "0", 1);
+        conclude_absent(l);
     }
     if (told(l, TOLD_ADAM))
         put(l, TOLD_ADAM, TOLD_ADAM, find_in_any_case(l->told[TOLD_ADAM].text, "adam") ? "1" : "0");

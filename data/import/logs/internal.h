@@ -51,6 +51,7 @@ void log_mlperf(struct log *l, const char *line);
 void log_trainer(struct log *l, const char *line);
 void log_memory(struct log *l, const char *line);
 void log_names(struct log *l, const char *line);
+void log_date(struct log *l, const char *line);
 void log_words(struct log *l, const char *line);
 bool names_gpu(const char *text); // begins with the name of one
 // What follows from other values.

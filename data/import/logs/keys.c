@@ -8,15 +8,18 @@
 #include "data/import/logs/internal.h"
 
 enum how {
-    COUNT,    // a whole number above 0
-    WHOLE,    // 0 too
-    TRUTH,    // true or false, or nothing behind it
-    FALSITY,  // the opposite
-    TEXT,     // any
-    NAMES,    // 1 if it is the row's text, else 0
-    MEANS,    // the row's text, if it is true
-    EITHER,   // the row's two texts, "A|B": A if it is true, else B
-    POSITIVE, // 1 if it is a number above 0; 0 does not undo another key's 1
+    COUNT,            // a whole number above 0
+    WHOLE,            // 0 too
+    TRUTH,            // true or false, or nothing behind it
+    FALSITY,          // the opposite
+    TEXT,             // any
+    NAMES,            // 1 if it is the row's text, else 0
+    MEANS,            // the row's text, if it is true
+    EITHER,           // the row's two texts, "A|B": A if it is true, else B
+    NAMES_DISPATCHER, // of experts, in a framework's words
+    NAMES_GRAPHS,     // a kind of CUDA graphs
+    PRESENT,          // 1, whatever it is
+    POSITIVE,         // 1 if it is a number above 0; 0 does not undo another key's 1
 };
 
 struct key_row {
@@ -176,6 +179,18 @@ static const struct key_row rows[] = {
     {"fp8", TOLD_FP8, TEXT, NULL},
     {"fp8_format", TOLD_FP8, TEXT, NULL},
     {"fp8_hybrid", TOLD_FP8, TEXT, NULL},
+    {"moe_token_dispatcher_type", TOLD_DISPATCHER, NAMES_DISPATCHER, NULL},
+    {"moe_flex_dispatcher_backend", TOLD_DISPATCHER, NAMES_DISPATCHER, NULL},
+    {"moe_dispatcher", TOLD_DISPATCHER, NAMES_DISPATCHER, NULL},
+    {"overlap_moe_expert_parallel_comm", TOLD_OVERLAP_DISPATCH, TRUTH, NULL},
+    {"moe_expert_capacity_factor", TOLD_FIXED_CAPACITY, POSITIVE, NULL},
+    {"moe_pad_expert_input_to_capacity", TOLD_FIXED_CAPACITY, TRUTH, NULL},
+    {"cuda_graph_impl", TOLD_GRAPHS, NAMES_GRAPHS, NULL},
+    {"enable_cuda_graph", TOLD_GRAPHS, EITHER, "step|none"},
+    {"external_cuda_graph", TOLD_GRAPHS, EITHER, "parts|none"},
+    {"enable_offline_packing", TOLD_PACKED, TRUTH, NULL},
+    {"sequence_packing", TOLD_PACKED, PRESENT, NULL},
+    {"packed_sequence", TOLD_PACKED, TRUTH, NULL},
     {"deepspeed", TOLD_DEEPSPEED, TRUTH, NULL},
     {"optimizer_cpu_offload", TOLD_OFFLOAD, TRUTH, NULL},
     {"lora_r", TOLD_ADAPTERS, COUNT, NULL},
@@ -275,6 +290,24 @@ static void take_truth(struct log *l, const struct key_row *row, enum told_by by
     }
 }
 
+// How experts' tokens travel, and what graphs hold, as columns say it; others are not known.
+static const char *word_of(enum how how, const char *value, size_t length)
+{
+    static const struct {
+        enum how how;
+        const char *word, *column;
+    } names[] = {{NAMES_DISPATCHER, "alltoall", "all_to_all"},
+                 {NAMES_DISPATCHER, "deepep", "deepep"},
+                 {NAMES_DISPATCHER, "hybridep", "hybridep"},
+                 {NAMES_GRAPHS, "transformer_engine", "parts"},
+                 {NAMES_GRAPHS, "local", "step"},
+                 {NAMES_GRAPHS, "full_iteration", "step"},
+                 {NAMES_GRAPHS, "none", "none"}};
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
+        if (names[i].how == how && is_word(value, length, names[i].word)) return names[i].column;
+    return NULL;
+}
+
 static void take_value(struct log *l, const struct key_row *row, enum told_by by, const char *value,
                        size_t length)
 {
@@ -290,6 +323,14 @@ static void take_value(struct log *l, const struct key_row *row, enum told_by by
             tell(l, row->told, by, row->key, value, length);
         return;
     case NAMES: tell_text(l, row, by, is_word(value, length, row->text) ? "1" : "0"); return;
+    case NAMES_DISPATCHER:
+    case NAMES_GRAPHS:
+        if (word_of(row->how, value, length))
+            tell_text(l, row, by, word_of(row->how, value, length));
+        return;
+    case PRESENT:
+        if (length && !is_nothing(value, length)) tell_text(l, row, by, "1");
+        return;
     case POSITIVE:
         if (length && (strtod(value, NULL) > 0 || !told(l, row->told)))
             tell_text(l, row, by, strtod(value, NULL) > 0 ? "1" : "0");

@@ -71,6 +71,10 @@ enum told {
     TOLD_RECOMPUTE,
     TOLD_PRECISION,
     TOLD_SPLIT,
+    TOLD_DISPATCHER,
+    TOLD_OVERLAP_DISPATCH,
+    TOLD_FIXED_CAPACITY,
+    TOLD_GRAPHS,
     TOLD_MODEL, // a shipped one
     TOLD_GPU,
     TOLD_COLUMNS,
@@ -96,6 +100,7 @@ enum told {
     TOLD_ADAPTERS, // low-rank: their rank, or 1
     TOLD_LATENT,   // attention
     TOLD_DEEPSPEED,
+    TOLD_PACKED, // several documents in a sequence
     TOLD_TOKENIZER,
     TOLD_POSITION_TYPE,
     TOLD_MOST_POSITIONS,

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "data/import/logs/internal.h"
 
@@ -120,6 +121,18 @@ static void read_block(struct log *l, const char *line, bool begins)
     if (samples) r->block_from_samples = count;
 }
 
+// Milliseconds since 1970, as the month that they are in.
+static void read_date(struct log *l, const char *line)
+{
+    double ms;
+    if (!number_after(line, "\"time_ms\":", &ms, NULL)) return;
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm date;
+    char text[16];
+    if (!gmtime_r(&seconds, &date) || !strftime(text, sizeof text, "%Y-%m", &date)) return;
+    if (date.tm_year >= 115) tell(l, TOLD_VERSION, BY_PROGRAM, "time_ms", text, strlen(text));
+}
+
 static void read_mllog(struct log *l, const char *line)
 {
     const char *key, *value;
@@ -129,6 +142,7 @@ static void read_mllog(struct log *l, const char *line)
     if (!value_of(line, "key", &key, &key_length) || !value_of(line, "value", &value, &length))
         return;
     read_told(l, key, key_length, value, length);
+    if (!told(l, TOLD_VERSION)) read_date(l, line);
     if (!strncmp(key, "block_start", key_length)) read_block(l, line, true);
     if (!strncmp(key, "block_stop", key_length)) read_block(l, line, false);
     number_after(line, "\"step\":", &step, NULL);

@@ -18,6 +18,7 @@ static void read_line(struct log *l, const char *line)
     static void (*const formats[])(struct log *, const char *) = {
         log_megatron, log_titan, log_deepspeed, log_nemo, log_mlperf, log_trainer};
     bool plain = !is_measured_line(line);
+    if (!told(l, TOLD_VERSION)) log_date(l, line);
     if (plain) log_memory(l, line);
     for (size_t i = 0; i < ARRAY_LENGTH(formats); i++) formats[i](l, line);
     if (!plain || l->reader->in_dump) return;

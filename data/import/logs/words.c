@@ -190,10 +190,28 @@ static void read_prose(struct log *l, const char *line)
             number_at(at + strlen(numbers[i].before), &value, &after) && value >= 1 && value < 1e7)
             tell_count(l, numbers[i].told, BY_WORDS, "in words", (int64_t)value);
     }
+    if (strstr(line, "HybridEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "HybridEP", "hybridep", 8);
+    if (strstr(line, "DeepEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "DeepEP", "deepep", 6);
+    if (strstr(line, "Transformer Engine CUDA graphs"))
+        tell(l, TOLD_GRAPHS, BY_WORDS, "CUDA graphs", "parts", 5);
+    if (find_in_any_case(line, "offload") && !strstr(line, "...")) {
+        bool other = strstr(line, "OOM") || l->mentions_failure; // what helped, not what failed
+        if (!other) tell(l, TOLD_OFFLOAD, BY_WORDS, "offload, in words", "1", 1);
+    }
     read_titan_words(l, line);
     if (strstr(line, "OOM") && !find_in_any_case(line, "no OOM")) l->mentions_failure = true;
     if (strstr(line, "it ran") || strstr(line, "it runs") || strstr(line, "works"))
         l->runs_elsewhere = true;
+}
+
+// When: the first date of the form 2025-04.
+void log_date(struct log *l, const char *line)
+{
+    for (const char *at = line; !told(l, TOLD_VERSION) && (at = strstr(at, "20")); at++)
+        if (isdigit((unsigned char)at[2]) && isdigit((unsigned char)at[3]) && at[4] == '-' &&
+            (at[5] == '0' || at[5] == '1') && isdigit((unsigned char)at[6]) &&
+            !isdigit((unsigned char)at[7]) && (at == line || !isdigit((unsigned char)at[-1])))
+            tell(l, TOLD_VERSION, BY_WORDS, "a date", at, 7);
 }
 
 void log_words(struct log *l, const char *line)
