@@ -7,7 +7,7 @@
 static const char *const norm_names[] = {"LayerNorm", "RMSNorm", NULL};
 
 static const char *const model_sections[] = {"model", "model.config", "trainer.strategy", NULL};
-enum { MODEL_ROWS = 94 };
+enum { MODEL_ROWS = 100 };
 static const struct setting_row rows[] = {
     SAYS("tensor_model_parallel_size", INT, job.layout.tensor),
     SAYS("context_parallel_size", INT, job.layout.context),
@@ -93,7 +93,13 @@ static const struct setting_row rows[] = {
     SAYS_IF(mixtures, "moe_ffn_hidden_size", COUNT, experts.ffn),
     SAYS_IF(mixtures, "moe_shared_expert_intermediate_size", COUNT, experts.shared_ffn),
     SAYS_IF(mixtures, "moe_shared_expert_gate", FLAG, experts.shared_gate),
-    WRITES("moe_token_dispatcher_type", TEXT, dispatcher),
+    SAYS("moe_token_dispatcher_type", TEXT, dispatcher),
+    SAYS("moe_flex_dispatcher_backend", TEXT, dispatch_kernels),
+    SAYS("moe_expert_capacity_factor", NUMBER, capacity),
+    SAYS("moe_pad_expert_input_to_capacity", FLAG, job.fixed_capacity),
+    SAYS("overlap_moe_expert_parallel_comm", FLAG, job.overlapped_dispatch),
+    SAYS("cuda_graph_impl", TEXT, graphs),
+    SAYS("cuda_graph_modules cuda_graph_scope", RAW, graph_module_list),
     WRITES("moe_grouped_gemm", TRUE, grouped_gemm),
     WRITES("moe_permute_fusion", TRUE, permute_fusion),
     WRITES("moe_router_dtype", TEXT, router_dtype),
@@ -119,6 +125,7 @@ static const struct setting_row rows[] = {
          SWITCH, job.layout.gradient_sync),
     WRITES("ddp.overlap_param_gather", FLAG, gathers),
     TAKES("comm_overlap.tp_comm_overlap", FLAG, job.overlapped_tensor),
+    TAKES("comm_overlap.overlap_moe_expert_parallel_comm", FLAG, job.overlapped_dispatch),
     TAKES("comm_overlap.overlap_p2p_comm", FLAG, job.overlapped_messages),
     TAKES("ddp.grad_reduce_in_fp32 mixed_precision.grad_reduce_in_fp32 "
           "trainer.plugins.grad_reduce_in_fp32 trainer.strategy.ddp.grad_reduce_in_fp32 "

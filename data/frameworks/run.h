@@ -37,6 +37,12 @@ struct run {
     const char *position_type, *rope_type, *frequencies, *dispatcher, *backend, *fusion, *momentum,
         *fp8, *router_dtype, *balancing;
     double balancing_weight; // of the loss that balances experts
+    // Dispatch of experts: whose kernels "flex" uses; tokens of an expert over the mean, above
+    // which they are dropped, 0: none are. CUDA graphs, and what they hold, as modules and
+    // module_list.
+    const char *dispatch_kernels, *graphs, *graph_modules, *graph_module_list;
+    double capacity;
+    bool unchecked; // losses and gradients are not looked at for NaN
     // Attention over windows: "127,0", and which layers have it; linear attention: its kind, and
     // which layers have it.
     const char *window, *windowed, *variant, *linear_layers;

@@ -56,6 +56,22 @@ expect job.json '"data": 8' swiglu
 expect job.json '"zero": 1' swiglu
 expect job.json '"recompute": \["none", "selective"\]' swiglu
 
+# how experts get their tokens
+moe="$plain --swiglu --num-experts 8 --expert-model-parallel-size 4 --global-batch-size 32"
+accept "$moe --moe-token-dispatcher-type flex --moe-flex-dispatcher-backend hybridep
+    --overlap-moe-expert-parallel-comm --cuda-graph-impl transformer_engine
+    --cuda-graph-modules attn moe_router moe_preprocess"
+expect job.json '"dispatcher": "hybridep"' dispatch
+expect job.json '"overlapped_dispatch": true' dispatch
+expect job.json '"graphs": "parts"' dispatch
+accept "$moe --moe-token-dispatcher-type flex --moe-expert-capacity-factor 1.25
+    --moe-pad-expert-input-to-capacity --cuda-graph-impl full_iteration"
+expect job.json '"dispatcher": "deepep"' capacity
+expect job.json '"fixed_capacity": true' capacity
+expect job.json '"graphs": "step"' capacity
+accept "$moe --moe-token-dispatcher-type alltoall --moe-pad-expert-input-to-capacity"
+grep -q 'dispatcher\|capacity\|graphs' "$here/job.json" && fail "an all-to-all is no default"
+
 accept "$plain --pipeline-model-parallel-size 2
     --pipeline-model-parallel-layout 'Et*2|(t*2|)*2,ttL' --global-batch-size 32"
 expect job.json '"virtual_stages": 2' layout

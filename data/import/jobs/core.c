@@ -353,6 +353,23 @@ static enum status set_stages(struct run *r, struct error *err)
     return OK;
 }
 
+static bool is(const char *text, const char *word) { return text && !strcmp(text, word); }
+
+// "flex" without a back end is DeepEP's; "local" graphs of a whole iteration are of older versions.
+static void set_dispatch(struct run *r)
+{
+    struct job *j = &r->job;
+    const char *modules = r->graph_modules ? r->graph_modules : r->graph_module_list;
+    bool whole = modules && strstr(modules, "full_iteration");
+    j->dispatcher = !is(r->dispatcher, "flex")            ? DISPATCH_ALL_TO_ALL
+                    : is(r->dispatch_kernels, "hybridep") ? DISPATCH_HYBRIDEP
+                                                          : DISPATCH_DEEPEP;
+    j->fixed_capacity &= r->capacity > 0;
+    j->graphs = !r->graphs || is(r->graphs, "none")        ? GRAPHS_NONE
+                : is(r->graphs, "full_iteration") || whole ? GRAPHS_STEP
+                                                           : GRAPHS_PARTS;
+}
+
 enum status core_job(struct run *r, struct error *err)
 {
     struct job *j = &r->job;
@@ -381,6 +398,7 @@ enum status core_job(struct run *r, struct error *err)
         bool *unfused = &j->unfused[UNFUSED_ACTIVATION];
         *unfused = r->unfused_gelu || (*unfused && !r->quick_geglu);
     }
+    set_dispatch(r);
     l->sequence_parallel &= l->tensor > 1;
     j->overlapped_messages &= l->schedule == SCHEDULE_INTERLEAVED;
     j->overlapped_tensor &= l->sequence_parallel;

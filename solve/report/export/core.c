@@ -173,6 +173,14 @@ static void set_router(struct run *r)
     r->balancing = "aux_loss", r->balancing_weight = 1e-3;
 }
 
+static void set_dispatch(struct run *r)
+{
+    bool flex = r->job.dispatcher != DISPATCH_ALL_TO_ALL;
+    r->dispatcher = flex ? "flex" : "alltoall";
+    if (flex) r->dispatch_kernels = dispatcher_names[r->job.dispatcher];
+    if (r->job.fixed_capacity) r->capacity = 1;
+}
+
 static void set_model(struct run *r, const struct export *e)
 {
     const struct shape *s = &e->problem->model.shape;
@@ -197,7 +205,8 @@ static void set_model(struct run *r, const struct export *e)
     if (!experts) return;
     r->mixtures = true, r->experts = *experts;
     r->expert_tensor = e->plan->layout.expert_tensor;
-    r->dispatcher = "alltoall", r->frequencies = layers_text(e, is_mixture);
+    set_dispatch(r);
+    r->frequencies = layers_text(e, is_mixture);
     set_router(r);
 }
 
@@ -226,6 +235,17 @@ static int group_of(const struct plan *plan)
     return group == l->pipeline ? 0 : group;
 }
 
+// The experts of a dropless mixture have no fixed sizes, so parts are all but these.
+static void set_graphs(struct run *r)
+{
+    if (r->job.graphs == GRAPHS_NONE) return;
+    bool step = r->job.graphs == GRAPHS_STEP;
+    r->graphs = step ? "full_iteration" : "transformer_engine", r->unchecked = step;
+    if (step) return;
+    r->graph_modules = r->mixtures ? "attn moe_router moe_preprocess" : "attn mlp";
+    r->graph_module_list = r->mixtures ? "[attn, moe_router, moe_preprocess]" : "[attn, mlp]";
+}
+
 struct run core_run(const struct export *e)
 {
     struct run r = export_run(e);
@@ -243,6 +263,7 @@ struct run core_run(const struct export *e)
     r.gathers = l->gradient_sync == SYNC_OVERLAPPED && l->zero;
     struct job *job = &r.job;
     job->overlapped_tensor &= l->sequence_parallel;
+    job->overlapped_dispatch &= l->expert > 1 && (l->pipeline == 1 || l->virtual_stages > 1);
     job->overlapped_messages &= l->schedule == SCHEDULE_INTERLEAVED;
     r.waits = l->schedule == SCHEDULE_INTERLEAVED && !job->overlapped_messages;
     r.in_batches = l->pipeline > 1 && !job->overlapped_messages;
@@ -250,6 +271,7 @@ struct run core_run(const struct export *e)
     r.unmasked = l->fused_attention;
     if (e->problem) set_job(&r);
     if (e->problem && e->problem->model.has_shape) set_model(&r, e);
+    set_graphs(&r);
     return r;
 }
 
