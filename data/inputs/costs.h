@@ -52,8 +52,8 @@ struct precision_costs {
     struct estimate low_rank_bytes_per_s; // in addition to the FLOP, for what low-rank compression
                                           // reads and writes; 0: no time
     struct estimate backward_attention_flop_per_s; // 0: as attention_flop_per_s
-    // Measured, but no price uses them yet: products of experts together, and both their gradients;
-    // attention in a step of a ring of context ranks; casts to 8 bits.
+    // Products of experts together, and both their gradients; attention in a step of a ring of
+    // context ranks; casts to 8 bits; 0: as others, as attention, as memory_bytes_per_s.
     struct estimate grouped_flop_per_s, backward_grouped_flop_per_s;
     struct estimate ring_attention_flop_per_s, backward_ring_attention_flop_per_s;
     struct estimate expert_start_s; // of each expert's product, where they start one by one

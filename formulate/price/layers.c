@@ -31,6 +31,7 @@ struct compute {
 // Rates that products reach, in FLOP per second.
 struct product_rates {
     real forward, data, weight, share; // share: of its rates that a misaligned head reaches
+    real experts, experts_back;        // of experts' products; 0: as others
 };
 
 // Seconds of attention, and of the launches of elementwise kernels if products are priced by shape.
@@ -48,8 +49,13 @@ static struct product_rates product_rates_of(const struct pricing *x, const stru
 {
     const struct precision_costs *rates = rates_of_run(x, run, group);
     real forward = rates->gemm_flop_per_s.value, share = rates->misaligned_gemm_share.value;
-    struct product_rates r = {forward, or_else(&rates->data_gradient_flop_per_s, forward),
-                              or_else(&rates->weight_gradient_flop_per_s, forward), 1};
+    struct product_rates r = {
+        forward,
+        or_else(&rates->data_gradient_flop_per_s, forward),
+        or_else(&rates->weight_gradient_flop_per_s, forward),
+        1,
+        rates->grouped_flop_per_s.value,
+        or_else(&rates->backward_grouped_flop_per_s, rates->grouped_flop_per_s.value)};
     bool misaligned = run->kind == LAYER_HEAD && share > 0 && fmodl(x->v, 8 * x->t1) != 0;
     return misaligned
                ? (struct product_rates){r.forward * share, r.data * share, r.weight * share, share}
@@ -103,6 +109,12 @@ static struct kernel_seconds kernels_of(const struct pricing *x, const struct la
     real share = attention_share(x, group), rate = share * rates->attention_flop_per_s.value,
          rate_back = share * or_else(&rates->backward_attention_flop_per_s,
                                      rates->attention_flop_per_s.value);
+    // A step of a ring of context ranks is a kernel of its own, without a mask.
+    const struct estimate *ring = &rates->ring_attention_flop_per_s;
+    if (x->c > 1 && ring->value > 0) {
+        rate = share * ring->value;
+        rate_back = share * or_else(&rates->backward_ring_attention_flop_per_s, ring->value);
+    }
     struct kernel_seconds k = {.attention = work->attention / rate,
                                .attention_back = work->attention_back / rate_back};
     struct product_seconds scores;
@@ -147,6 +159,19 @@ static struct operand_seconds operands_of(const struct pricing *x, const struct 
                                     learning > 0 ? work->operands / learning : 0};
 }
 
+// All of a pass's products at one rate, or those of experts at their own; `without` FLOP.
+static struct product_seconds seconds_by_rates(const struct layer_work *work,
+                                               const struct product_rates *r, real without)
+{
+    real routed = r->experts > 0 ? work->routed : 0, others = work->linear - routed - without;
+    struct product_seconds s = {others / r->forward, others / r->data, others / r->weight};
+    if (routed > 0) {
+        s.forward += routed / r->experts;
+        s.data += routed / r->experts_back, s.weight += routed / r->experts_back;
+    }
+    return s;
+}
+
 static struct compute compute_of(const struct pricing *x, const struct layer_run *run,
                                  const struct layer_work *work, const struct slice *slice,
                                  int group)
@@ -162,18 +187,17 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
     if (product_times(x, run, slice, group, rates.share, &products)) {
         operands = (struct operand_seconds){0, 0}, learning = products.weight;
     } else {
-        products = (struct product_seconds){work->linear / rates.forward, work->linear / rates.data,
-                                            work->linear / rates.weight};
-        learning = (work->linear - work->weightless) / rates.weight;
+        products = seconds_by_rates(work, &rates, 0);
+        learning = seconds_by_rates(work, &rates, work->weightless).weight;
     }
+    real casts = work->casts / or_else(&x->rates[group]->cast_bytes_per_s, memory);
     struct compute c = {.attention = kernels.attention};
     c.products = matrices_s(x, run, products.forward, group) + operands.products;
-    c.forward = c.products + work->adapters / rates.forward + c.attention +
-                (work->memory + work->casts) / memory + kernels.elementwise;
+    c.forward = c.products + work->adapters / rates.forward + c.attention + work->memory / memory +
+                casts + kernels.elementwise;
     c.backward = matrices_s(x, run, products.data, group) + operands.products +
                  work->adapters / rates.data + work->adapters / rates.weight +
-                 kernels.attention_back + 2 * work->memory / back + work->casts / memory +
-                 2 * kernels.elementwise;
+                 kernels.attention_back + 2 * work->memory / back + casts + 2 * kernels.elementwise;
     if (run->frozen) c.weight = work->adapters / rates.weight;
     else if (run->kind != LAYER_EMBEDDING) c.weight = learning + operands.learning;
     if (!run->frozen) c.backward += products.weight + operands.learning + work->gathered / memory;

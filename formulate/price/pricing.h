@@ -132,6 +132,7 @@ struct layer_seconds {
 // same forward and backward; bytes of the matrices that one pass of products reads and writes.
 struct layer_work {
     real linear, adapters, attention, memory, scores, gathered, weightless, casts, operands;
+    real routed;         // of linear, that of experts
     real attention_back; // FLOP of attention's backward pass
     real cells, wasted;  // scores that fused attention computes; FLOP of those computed in vain
     bool fused;          // attention is one kernel

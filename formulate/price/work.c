@@ -46,7 +46,9 @@ static void add_products(const struct pricing *x, const struct layer_run *run, r
     real times = times_of(x, run);
     for (int i = 0; i < count; i++) {
         const struct product *p = &products[i];
-        work->linear += 2 * times * p->count * p->rows * p->columns * p->depth;
+        real flop = 2 * times * p->count * p->rows * p->columns * p->depth;
+        work->linear += flop;
+        if (p->of_experts) work->routed += flop;
         work->operands += x->e * times * p->count *
                           (p->rows * p->depth + p->depth * p->columns + p->rows * p->columns);
     }

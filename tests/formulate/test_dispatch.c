@@ -147,6 +147,61 @@ TEST(experts_start_one_by_one)
     near_to(forward_of(b), together.forward_ns[0]);
 }
 
+// 2 x 3 x 1024 x 512 x 2048 FLOP forward, twice that backward, at 100e12 as all others.
+TEST(experts_have_rates_of_their_own)
+{
+    struct bench *b = bench_mixture(4);
+    const double flop = 2.0 * 3 * 1024 * 512 * 2048;
+    struct priced_run as_others = block_of(b);
+    b->precisions[0].grouped_flop_per_s = exactly(50e12);
+    struct priced_run own = block_of(b);
+    near_to(own.forward_ns[0] - as_others.forward_ns[0], llround(1e9 * flop / 100e12));
+    near_to(own.backward_ns[0] - as_others.backward_ns[0], llround(2e9 * flop / 100e12));
+    b->precisions[0].backward_grouped_flop_per_s = exactly(200e12);
+    struct priced_run back = block_of(b);
+    assert_int_equal(back.forward_ns[0], own.forward_ns[0]);
+    near_to(as_others.backward_ns[0] - back.backward_ns[0], llround(1e9 * flop / 100e12));
+    b->precisions[0].product_flop_per_s = exactly(100e12); // by shape: not used
+    struct priced_run shaped = block_of(b);
+    b->precisions[0].grouped_flop_per_s = exactly(1e12);
+    assert_int_equal(block_of(b).forward_ns[0], shaped.forward_ns[0]);
+}
+
+// Half the rate in steps of a ring doubles attention, 2.5 times as long backward.
+TEST(a_step_of_a_ring_has_its_rate)
+{
+    struct bench *b = bench_gated();
+    b->precisions[0].ring_attention_flop_per_s = exactly(25e12);
+    struct priced_run alone = block_of(b);
+    b->precisions[0].ring_attention_flop_per_s = exactly(0);
+    assert_int_equal(alone.forward_ns[0], block_of(b).forward_ns[0]);
+    b->problem.job.layout.context = 2, b->groups[0].intra = (struct link){1e18, 0};
+    struct priced_run as_whole = block_of(b);
+    b->precisions[0].ring_attention_flop_per_s = exactly(25e12);
+    struct priced_run steps = block_of(b);
+    int64_t attention = steps.forward_ns[0] - as_whole.forward_ns[0];
+    near_to(attention, llround(1e9 * 1073741824 / 2 / 50e12));
+    assert_in_range(steps.backward_ns[0] - as_whole.backward_ns[0], 5 * attention / 2 - 2,
+                    5 * attention / 2 + 2);
+    b->precisions[0].backward_ring_attention_flop_per_s = exactly(50e12);
+    near_to(block_of(b).backward_ns[0], as_whole.backward_ns[0]);
+}
+
+TEST(casts_have_their_rate)
+{
+    struct bench *b = bench_gated();
+    b->problem.job.precision = FP8;
+    struct priced_run as_all = block_of(b);
+    b->precisions[0].cast_bytes_per_s = b->precisions[1].cast_bytes_per_s = exactly(1e18);
+    struct priced_run free = block_of(b);
+    b->precisions[0].cast_bytes_per_s = b->precisions[1].cast_bytes_per_s = exactly(5e11);
+    struct priced_run slow = block_of(b);
+    int64_t casts = as_all.forward_ns[0] - free.forward_ns[0];
+    assert_true(casts > 1000);
+    assert_in_range(slow.forward_ns[0] - free.forward_ns[0], 2 * casts - 2, 2 * casts + 2);
+    assert_in_range(slow.backward_ns[0] - free.backward_ns[0], 2 * casts - 2, 2 * casts + 2);
+}
+
 // ---- laws
 
 // C of the pass, K of dispatch: hidden, both take between max(C, K) and C + K.

@@ -350,6 +350,12 @@ struct judged_set {
 struct judged_set judged_set_bytes(const struct price_audit *a, int run, enum recompute set);
 struct computed judged_set_s(const struct price_audit *a, int run, int group, struct piece p,
                              enum recompute set, const struct work *w, const struct talk *talk);
+// ---- rates.c
+// For what is not computed in 8 bits: logits, scores.
+const struct precision_costs *judged_wide_rates(const struct price_audit *a, int group);
+// Of the layout's kernel and of its ring, forward or back.
+long double judged_attention_rate(const struct price_audit *a, int group, bool back);
+
 // Of dispatch and combine, what is not hidden.
 long double judged_routing_s(const struct price_audit *a, long double routed, long double compute);
 // How often a forward pass reads or writes a row of an expert beside its products.

@@ -32,6 +32,15 @@ static void products(const struct precision_costs *r, long double learning, long
     w->learning_operands = moved_learning > 0 ? operands / moved_learning : 0;
 }
 
+// Experts' products together, at rates of their own.
+static void add_grouped(const struct precision_costs *r, long double flop, struct work *w)
+{
+    if (!(flop > 0)) return;
+    long double rate = r->grouped_flop_per_s.value,
+                back = stated_or(&r->backward_grouped_flop_per_s, rate);
+    w->linear += flop / rate, w->data += flop / back, w->weight += flop / back;
+}
+
 // One product of n tokens: FLOP, and bytes read and written.
 struct effort {
     long double flop, bytes;
@@ -58,24 +67,6 @@ static struct effort block_effort(const struct price_audit *a, int run, long dou
     return sum;
 }
 
-// For what is not computed in 8 bits: logits, scores.
-static const struct precision_costs *wide_rates(const struct price_audit *a, int group)
-{
-    const struct precision_costs *wide = costs_find_precision(gpu_of(a, group), BF16);
-    return a->problem->job.precision == FP8 && wide ? wide : rates_of(a, group);
-}
-
-// A fused attention library other than the GPU vendor's reaches a share of its rates.
-static long double attention_rate(const struct price_audit *a, int group, long double fastest)
-{
-    const struct gpu_costs *gpu = gpu_of(a, group);
-    enum attention_kernel kernel = a->problem->job.attention_kernel;
-    if (!layout_of(a)->fused_attention || kernel == ATTENTION_MAKER) return fastest;
-    return fastest * stated_or(kernel == ATTENTION_TRITON ? &gpu->triton_attention_share
-                                                          : &gpu->open_attention_share,
-                               1);
-}
-
 // ---- seconds by kind
 
 // Where products have shapes: launches; for fused attention also an exponential per score, and the
@@ -88,8 +79,8 @@ static void add_attention_kernels(const struct price_audit *a, int run, int grou
     const struct layout *l = layout_of(a);
     long double launch = attentions_of(r) * (long double)gpu->product_launch_s.value, t = a->outer;
     if (!y->fused) {
-        if (wide_rates(a, group)->product_flop_per_s.value > 0)
-            unfused_products(a, run, group, wide_rates(a, group), p, w);
+        if (judged_wide_rates(a, group)->product_flop_per_s.value > 0)
+            unfused_products(a, run, group, judged_wide_rates(a, group), p, w);
         return;
     }
     long double heads = a->problem->model.shape.heads / t,
@@ -100,9 +91,7 @@ static void add_attention_kernels(const struct price_audit *a, int run, int grou
                 thrown_flop = r->bidirectional || !(y->cells > 0)
                                   ? 0
                                   : 2 * thrown * (a->query + a->summed) / t;
-    w->attention += thrown_flop /
-                        attention_rate(a, group, rates_of(a, group)->attention_flop_per_s.value) +
-                    exponentials + launch;
+    w->attention += thrown_flop / judged_attention_rate(a, group, false) + exponentials + launch;
     w->attention_back += 2.5L * thrown_flop / rate_back + exponentials + 2 * launch;
 }
 
@@ -159,7 +148,7 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
     struct effort dense = block_effort(a, run, n, ffn);
     struct judged_attention y = judged_attention(a, run);
     struct attending pass = judged_attending(a, run, p);
-    long double operands = e * dense.bytes, flop = dense.flop,
+    long double operands = e * dense.bytes, flop = dense.flop, grouped = 0,
                 bytes = token_passes(a, r) * n * h * e * a->share +
                         n * e * ((a->gates * ffn + y.moved_split) / t + y.moved_whole);
     if (has_split_gate(a, r))
@@ -167,7 +156,9 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
     if (moe) {
         long double routed = n * x->top_k * (x->imbalance > 0 ? (long double)x->imbalance : 1);
         inner += routed / n * x->ffn;
-        flop += 2 * n * h * x->experts / t + 2 * a->gates * h * x->ffn * routed / t;
+        long double multiplied = 2 * a->gates * h * x->ffn * routed / t;
+        flop += 2 * n * h * x->experts / t + multiplied;
+        if (rates->grouped_flop_per_s.value > 0) grouped = multiplied;
         long double experts = x->experts, parts = (long double)a->expert_parts,
                     wide = x->ffn / parts, rows = routed * parts / t;
         bytes += a->gates * rows * wide * e + judged_row_copies(a, x) * rows * h * e +
@@ -179,13 +170,12 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
     }
     bytes += uncompiled_bytes(a, run, n, inner);
     long double memory = gpu_of(a, group)->memory_bytes_per_s.value,
-                rate_back = attention_rate(a, group,
-                                           stated_or(&rates->backward_attention_flop_per_s,
-                                                     rates->attention_flop_per_s.value));
-    w->attention = pass.flop / attention_rate(a, group, rates->attention_flop_per_s.value);
+                rate_back = judged_attention_rate(a, group, true);
+    w->attention = pass.flop / judged_attention_rate(a, group, false);
     w->attention_back = pass.flop_back / rate_back;
     w->scores = pass.score_bytes / memory;
-    products(rates, flop, 0, operands, 1, w);
+    products(rates, flop - grouped, 0, operands, 1, w);
+    add_grouped(rates, grouped, w);
     w->flop = flop;
     bool shaped = shaped_products(a, run, group, rates, p, 1, w);
     if (shaped) add_attention_kernels(a, run, group, p, &pass, rate_back, w);
@@ -193,7 +183,7 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
         w->narrowing = 4 * n *
                        ((1 + attentions_of(r) + (r->mtp ? 2 : 0)) * h + y.read_whole +
                         (y.read_split + inner) / t) /
-                       memory;
+                       stated_or(&rates->cast_bytes_per_s, memory);
     long double each = moe ? a->gates * h * (long double)x->ffn * (long double)x->experts : 0;
     read_in_bits(a, r, group,
                  matrix_values(a, ffn) / t + each / l->expert / (long double)a->expert_parts, w);
@@ -229,7 +219,7 @@ static void projector_work(const struct price_audit *a, int run, int group, stru
                            struct work *w)
 {
     const struct projector_shape *x = &run_of(a, run)->projector;
-    const struct precision_costs *rates = wide_rates(a, group);
+    const struct precision_costs *rates = judged_wide_rates(a, group);
     long double between = (long double)x->inner / layout_of(a)->tensor;
     struct effort effort = {0, 0};
     if (x->inner > 0) {
@@ -252,7 +242,7 @@ static void end_work(const struct price_audit *a, int run, int group, struct pie
     long double shard = a->vocabulary / a->outer, h = a->problem->model.shape.hidden,
                 bytes = 2 * p.tokens * h * a->value_bytes * a->share;
     if (run_of(a, run)->kind == LAYER_HEAD) {
-        const struct precision_costs *rates = wide_rates(a, group);
+        const struct precision_costs *rates = judged_wide_rates(a, group);
         long double slower = 1;
         bool aligned = (int64_t)a->vocabulary % (8 * (int64_t)a->outer) == 0;
         if (!aligned && rates->misaligned_gemm_share.value > 0)
@@ -281,7 +271,7 @@ static long double small_kernels_s(const struct price_audit *a, int run, int gro
                 block = judged_norms(a, r) + 1 + attentions_of(r) + 1 +
                         y.kernels; // residuals; activation
     enum layer_kind kind = r->kind;
-    if (kind == LAYER_HEAD || kind == LAYER_PROJECTOR) rates = wide_rates(a, group);
+    if (kind == LAYER_HEAD || kind == LAYER_PROJECTOR) rates = judged_wide_rates(a, group);
     if (kind == LAYER_BLOCK) kernels = block + unfused;
     if (kind == LAYER_MOE) kernels = block + 4 + unfused;
     if (run_of(a, run)->mtp) kernels += 2; // lookup and concatenation

@@ -23,7 +23,13 @@ void dispatch_draw(struct problem *p, uint64_t seed)
         gpu->mixture_launch_s = up_to(&own, 3e-3);
         gpu->dispatch_wait_s = up_to(&own, 1e-3);
         gpu->all_to_all_wait_s = up_to(&own, 3e-3);
-        for (int i = 0; i < gpu->precision_count; i++)
-            gpu->precisions[i].expert_start_s = up_to(&own, 5e-5);
+        for (int i = 0; i < gpu->precision_count; i++) {
+            struct precision_costs *r = &gpu->precisions[i];
+            r->expert_start_s = up_to(&own, 5e-5);
+            r->grouped_flop_per_s = up_to(&own, 5e14), r->cast_bytes_per_s = up_to(&own, 2e12);
+            r->backward_grouped_flop_per_s = up_to(&own, 5e14);
+            r->ring_attention_flop_per_s = up_to(&own, 3e14);
+            r->backward_ring_attention_flop_per_s = up_to(&own, 3e14);
+        }
     }
 }

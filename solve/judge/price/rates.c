@@ -1,0 +1,34 @@
+// Rates of a GPU that the judge picks by what runs on it (docs/FORMULAS.md, section 3).
+#include "solve/judge/price/verify_price.h"
+
+static long double stated_or(const struct estimate *e, long double otherwise)
+{
+    return e->value > 0 ? (long double)e->value : otherwise;
+}
+
+const struct precision_costs *judged_wide_rates(const struct price_audit *a, int group)
+{
+    const struct precision_costs *wide = costs_find_precision(gpu_of(a, group), BF16);
+    return a->problem->job.precision == FP8 && wide ? wide : rates_of(a, group);
+}
+
+// Over context ranks attention goes step by step, where the costs know a step.
+static long double vendor_rate(const struct precision_costs *r, int context, bool back)
+{
+    long double forward = r->attention_flop_per_s.value, step = r->ring_attention_flop_per_s.value;
+    if (context > 1 && step > 0)
+        return back ? stated_or(&r->backward_ring_attention_flop_per_s, step) : step;
+    return back ? stated_or(&r->backward_attention_flop_per_s, forward) : forward;
+}
+
+// A fused attention library other than the GPU vendor's reaches a share of its rates.
+long double judged_attention_rate(const struct price_audit *a, int group, bool back)
+{
+    const struct gpu_costs *gpu = gpu_of(a, group);
+    long double fastest = vendor_rate(rates_of(a, group), layout_of(a)->context, back);
+    enum attention_kernel kernel = a->problem->job.attention_kernel;
+    if (!layout_of(a)->fused_attention || kernel == ATTENTION_MAKER) return fastest;
+    return fastest * stated_or(kernel == ATTENTION_TRITON ? &gpu->triton_attention_share
+                                                          : &gpu->open_attention_share,
+                               1);
+}
