@@ -34,6 +34,7 @@ enum {
     N_SCATTERED = BIT(6), // sequence parallel
     N_ZERO_3 = BIT(7),
     N_HALF = BIT(8), // computes in 16 bits or fewer
+    N_ZERO_1 = BIT(9),
 };
 
 static const struct fact {
@@ -121,6 +122,9 @@ static const struct fact {
     {TRAIT_OVERLAP, P_TITAN | P_FOUNDRY | P_TRANSFORMERS, N_REPLICAS, 0, 0, 1, 0, "FSDP, DDP"},
     {TRAIT_OVERLAP, P_DEEPSPEED, N_REPLICAS | N_ZERO_3, 0, 0, 1, 0, "overlap_comm at ZeRO 3"},
     {TRAIT_OVERLAP, P_DEEPSPEED, N_REPLICAS, 202301, 0, 0, BIT(1), "overlap_comm: false"},
+    // nanotron/trainer.py: with fp32 sums and ZeRO 1 no DDP; sync_gradients_across_dp after the
+    // passes, all of it (reduce_scatter=False: "too memory hungry")
+    {TRAIT_OVERLAP, P_NANOTRON, N_REPLICAS | N_ZERO_1, 0, 0, 0, 0, "ZeRO 1 without DDP"},
     {TRAIT_OVERLAP, P_NANOTRON, N_REPLICAS, 0, 0, 0, BIT(1), "sums after the last micro-batch"},
     {TRAIT_OVERLAP, P_MEGATRON | P_UNKNOWN | P_OTHER, N_REPLICAS, 202307, 0, 1, BIT(0),
      "overlap of gradient sums"},
@@ -144,6 +148,10 @@ static const struct fact {
     // torchtitan: compile.enable false
     {TRAIT_COMPILED, P_TITAN, 0, 0, 0, 0, BIT(1), "compile is off unless stated"},
     {TRAIT_COMPILED, P_ANY, 0, 0, 0, 0, 0, ""},
+
+    {TRAIT_WHOLE_SUMS, P_NANOTRON, N_REPLICAS | N_ZERO_1, 0, 0, 1, 0,
+     "ZeRO 1: an all-reduce in fp32"},
+    {TRAIT_WHOLE_SUMS, P_ANY, 0, 0, 0, 0, 0, ""},
 
     // transformers' models are eager: LlamaRMSNorm, apply_rotary_pos_emb, act_fn
     {TRAIT_UNFUSED, P_TRANSFORMERS, 0, 0, 0, BIT(UNFUSED_COUNT) - 1, 0, "eager modules"},
@@ -200,6 +208,7 @@ static unsigned holds(const struct run_facts *f, const struct run_default *t)
     if (f->pipeline > 1 && f->chunks > 1) bits |= N_CHUNKS;
     if (t[TRAIT_PRECISION].value != FP32) bits |= N_HALF;
     if (f->tensor > 1 && t[TRAIT_SEQUENCE_PARALLEL].value > 0) bits |= N_SCATTERED;
+    if (t[TRAIT_ZERO].value == 1) bits |= N_ZERO_1;
     if (t[TRAIT_ZERO].value == 3) bits |= N_ZERO_3;
     return bits;
 }

@@ -43,6 +43,7 @@ enum trait {
     TRAIT_OVERLAP_MESSAGES,
     TRAIT_OVERLAP_TENSOR,
     TRAIT_COMPILED,
+    TRAIT_WHOLE_SUMS,
     TRAIT_UNFUSED, // bits of enum unfused
     TRAIT_COUNT
 };

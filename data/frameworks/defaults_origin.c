@@ -28,6 +28,7 @@ const char *const trait_columns[] = {"gated",
                                      "overlap_messages",
                                      "overlap_tensor",
                                      "compiled",
+                                     "whole_gradient_sums",
                                      "unfused"};
 
 const char *trait_value_text(enum trait trait, int value)

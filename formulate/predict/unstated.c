@@ -24,6 +24,7 @@ static int64_t *whole_cell(struct run_row *row, enum trait trait)
     case TRAIT_OVERLAP_MESSAGES: return &row->overlap_messages;
     case TRAIT_OVERLAP_TENSOR: return &row->overlap_tensor;
     case TRAIT_COMPILED: return &row->compiled;
+    case TRAIT_WHOLE_SUMS: return &row->whole_gradient_sums;
     default: return NULL;
     }
 }
@@ -124,6 +125,10 @@ static void fill(struct run_row *filled, const struct run_row *row,
     *filled = *row;
     for (int i = 0; i < TRAIT_COUNT; i++)
         if (traits[i].assumed) row_set_trait(filled, (enum trait)i, traits[i].value);
+    // Only where the stated trainer may.
+    bool own = row->trainer == NOT_STATED || row->trainer == TRAINER_OTHER;
+    if (traits[TRAIT_WHOLE_SUMS].assumed && (!own || row->gradient_rank > 0))
+        filled->whole_gradient_sums = 0;
 }
 
 // ---- predicting
