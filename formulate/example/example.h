@@ -46,11 +46,20 @@ enum status layout_exclude(struct layout *layout, struct space *space, bool *rec
                            const struct stated_layout *stated, struct arena *arena,
                            struct error *err);
 
+// A GPU that no shipped document has, by one that is known: in its nodes and with its costs, but
+// for its memory and its link within a node, where these are stated (above 0).
+struct gpu_likeness {
+    const char *known;
+    double memory_gb, intra_gb_per_s; // of one direction
+};
+void gpu_likeness_apply(struct node_group *group, const struct gpu_likeness *likeness);
+
 // A transformer on a cluster. Names are shipped documents ("gpt3-175b") or files (with a '/' or
 // ending in ".json").
 struct transformer_request {
     const char *name, *model, *cluster, *costs;
-    const char *gpu;       // instead of a cluster: the shipped cluster whose nodes have this GPU
+    const char *gpu; // instead of a cluster: the shipped cluster whose nodes have this GPU
+    struct gpu_likeness likeness;
     int gpus, nodes;       // of the first group; one follows from the other; 0: as in the cluster
     double gpu_hour_price; // of every GPU; 0: as in the cluster
     int64_t sequence, global_batch; // 0: 2048 tokens, or fewer if the model has fewer positions; 64

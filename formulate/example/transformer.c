@@ -5,6 +5,7 @@
 
 #include "data/base/least.h"
 #include "data/base/names.h"
+#include "data/inputs/cost_keys.h"
 #include "data/inputs/framework.h"
 #include "data/kinds/schedules.h"
 #include "formulate/example/example.h"
@@ -44,19 +45,42 @@ static enum status cluster_of_gpu(struct cluster *cluster, const char *gpu, stru
                 gpu);
 }
 
+void gpu_likeness_apply(struct node_group *group, const struct gpu_likeness *likeness)
+{
+    if (likeness->memory_gb > 0) group->memory_bytes = (int64_t)(likeness->memory_gb * 1e9);
+    if (likeness->intra_gb_per_s > 0) group->intra.bytes_per_s = likeness->intra_gb_per_s * 1e9;
+}
+
+// Its costs are the known one's, every number an assumption.
+static enum status take_likeness(struct problem *p, const struct transformer_request *r,
+                                 struct arena *arena, struct error *err)
+{
+    struct node_group *group = &p->cluster.groups[0];
+    const struct gpu_costs *has = costs_find_gpu(&p->costs, r->gpu);
+    if (has && !has->like)
+        return fail(err, BAD_INPUT, "--gpu-like: the costs %s have %s itself", p->costs.name,
+                    r->gpu);
+    TRY(costs_add_like(&p->costs, r->gpu, group->gpu, arena, err));
+    gpu_likeness_apply(group, &r->likeness);
+    group->gpu = group->name = r->gpu;
+    return OK;
+}
+
 static enum status load_parts(struct problem *p, const struct transformer_request *r,
                               struct arena *arena, struct error *err)
 {
     const char *path;
     TRY(shipped_find(&path, "models", r->model, arena, err));
     TRY(model_load(&p->model, path, arena, err));
-    if (r->gpu) TRY(cluster_of_gpu(&p->cluster, r->gpu, arena, err));
+    const char *known = r->likeness.known;
+    if (r->gpu) TRY(cluster_of_gpu(&p->cluster, known ? known : r->gpu, arena, err));
     else {
         TRY(shipped_find(&path, "clusters", r->cluster, arena, err));
         TRY(cluster_load(&p->cluster, path, arena, err));
     }
     TRY(shipped_find(&path, "costs", r->costs, arena, err));
-    return costs_load(&p->costs, path, arena, err);
+    TRY(costs_load(&p->costs, path, arena, err));
+    return known ? take_likeness(p, r, arena, err) : OK;
 }
 
 static enum status resize(struct cluster *cluster, int gpus, int nodes, struct error *err)

@@ -7,7 +7,7 @@
 #include "data/base/names.h"
 #include "formulate/predict/internal.h"
 
-static const struct node_group *find_group(const struct predictor *p, struct cell gpu)
+static const struct node_group *find_known(const struct predictor *p, struct cell gpu)
 {
     for (int i = 0; i < p->cluster_count; i++)
         for (int g = 0; g < p->clusters[i].group_count; g++)
@@ -18,12 +18,27 @@ static const struct node_group *find_group(const struct predictor *p, struct cel
     return p->settings.cluster && !gpu.length ? &p->clusters[0].groups[0] : NULL;
 }
 
+struct cell predict_gpu(const struct predictor *p, struct cell gpu)
+{
+    const char *known = p->settings.likeness.known;
+    return known && !find_known(p, gpu) ? (struct cell){known, (int)strlen(known)} : gpu;
+}
+
+enum status predict_check_likeness(const struct predictor *p, struct error *err)
+{
+    const char *known = p->settings.likeness.known;
+    if (!known || find_known(p, (struct cell){known, (int)strlen(known)})) return OK;
+    return fail(err, BAD_INPUT, "--gpu-like: no cluster has a GPU \"%.60s\" (plumbline clusters)",
+                known);
+}
+
 // The group's index in the fleet; -1: no cluster has it.
 static int add_group(struct predictor *p, struct cell gpu, const struct run_row *row, int64_t gpus,
                      struct prediction *prediction)
 {
     struct fleet *f = &p->fleet;
-    const struct node_group *group = find_group(p, gpu);
+    struct cell known = predict_gpu(p, gpu);
+    const struct node_group *group = find_known(p, known);
     if (!group) {
         if (!gpu.length) predict_refuse(prediction, "gpu not stated");
         else
@@ -37,6 +52,7 @@ static int add_group(struct predictor *p, struct cell gpu, const struct run_row 
         if (!strcmp(f->groups[g].name, group->name)) return g;
     struct node_group *to = &f->groups[f->group_count];
     *to = *group;
+    if (known.text != gpu.text) gpu_likeness_apply(to, &p->settings.likeness);
     if (row->gpus_per_node != NOT_STATED) to->gpus_per_node = (int)row->gpus_per_node;
     to->nodes = (int)((gpus + to->gpus_per_node - 1) / to->gpus_per_node);
     return f->group_count++;

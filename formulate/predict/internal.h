@@ -98,6 +98,9 @@ bool split_by_work(struct placement *to, const struct model *m, int stages,
                    struct prediction *prediction);
 
 // fleet.c: the GPUs that the row names
+// The GPU, or the one that it is like if no cluster has it.
+struct cell predict_gpu(const struct predictor *p, struct cell gpu);
+enum status predict_check_likeness(const struct predictor *p, struct error *err);
 bool predict_set_fleet(struct predictor *p, const struct run_row *row,
                        struct prediction *prediction);
 

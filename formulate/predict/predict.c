@@ -69,6 +69,7 @@ enum status predictor_open(struct predictor **predictor, const struct predict_se
     p->graphs_mark = arena_set_mark(p->graphs);
     p->scratch_mark = arena_set_mark(p->scratch);
     TRY(load_clusters(p, err));
+    TRY(predict_check_likeness(p, err));
     TRY(shipped_find(&path, "costs", settings->costs ? settings->costs : "kernels", arena, err));
     TRY(costs_load(&p->costs, path, arena, err));
     p->costs = costs_copy(&p->costs, arena);

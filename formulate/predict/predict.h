@@ -5,15 +5,17 @@
 #ifndef PLUMBLINE_FORMULATE_PREDICT_PREDICT_H
 #define PLUMBLINE_FORMULATE_PREDICT_PREDICT_H
 
+#include "formulate/example/example.h"
 #include "data/results/plan.h"
 #include "data/inputs/problem.h"
 #include "formulate/predict/row.h"
 
 struct predict_settings {
-    const char *cluster, *costs; // files or shipped names; NULL: what is shipped for the row's GPU
-    double margin;               // the part of a GPU's memory that may be filled
-    int64_t margin_bytes;        // of that, to be kept free
-    bool ranges;                 // also how much of the time the costs leave open
+    const char *cluster, *costs;  // files or shipped names; NULL: what is shipped for the row's GPU
+    double margin;                // the part of a GPU's memory that may be filled
+    int64_t margin_bytes;         // of that, to be kept free
+    struct gpu_likeness likeness; // of GPUs that no cluster has
+    bool ranges;                  // also how much of the time the costs leave open
 };
 
 enum { REASON_TEXT = 200 };

@@ -64,17 +64,18 @@ static bool same_cell(struct cell a, struct cell b)
 static const struct run_origin *origin_of(struct predictor *p, const struct run_row *row)
 {
     struct known_origin *k = &p->origin;
+    struct cell gpu = predict_gpu(p, row->gpu);
     if (k->gpu.text && same_cell(k->framework, row->framework) &&
         same_cell(k->version, row->version) && same_cell(k->source, row->origin) &&
-        same_cell(k->gpu, row->gpu) && k->trainer == row->trainer)
+        same_cell(k->gpu, gpu) && k->trainer == row->trainer)
         return &k->origin;
     *k = (struct known_origin){
         row->framework,
         row->version,
         row->origin,
-        row->gpu,
+        gpu,
         row->trainer,
-        run_origin_of(row->framework, row->version, row->origin, row->gpu, row->trainer)};
+        run_origin_of(row->framework, row->version, row->origin, gpu, row->trainer)};
     return &k->origin;
 }
 

@@ -81,6 +81,9 @@ static void problem_step(struct steps *s, const struct plan_options *r, struct a
     add_text(step, "--model", r->model);
     add_text(step, "--cluster", r->cluster);
     add_text(step, "--gpu", r->gpu);
+    add_text(step, "--gpu-like", r->likeness.known);
+    add_number(step, "--memory-gb", r->likeness.memory_gb, arena);
+    add_number(step, "--intra", r->likeness.intra_gb_per_s, arena);
     add_count(step, "--nodes", r->nodes, arena);
     add_count(step, "--gpus", r->gpus, arena);
     add_number(step, "--gpu-hour-price", r->gpu_hour_price, arena);
@@ -174,6 +177,14 @@ static const struct option_row rows[] = {
     {"--model", OPTION_MODEL, AT(model), "shipped name or file"},
     {"--gpu", OPTION_GPU, AT(gpu), "GPU model, such as h100-80gb, in the nodes it is sold in",
      .needs = "--nodes|--gpus", .excludes = "--cluster"},
+    {"--gpu-like", OPTION_GPU, AT(likeness.known),
+     "shipped GPU in whose nodes and with whose costs --gpu is taken, as an assumption",
+     .needs = "--gpu"},
+    {"--memory-gb", OPTION_NUMBER, AT(likeness.memory_gb),
+     "its memory in GB of 1e9 bytes, if it is another", 0, 1e6, .needs = "--gpu-like"},
+    {"--intra", OPTION_NUMBER, AT(likeness.intra_gb_per_s),
+     "its link within a node in GB/s, one direction, if it is another", 0, 1e6,
+     .needs = "--gpu-like"},
     {"--nodes", OPTION_INT, AT(nodes), "number of nodes", 1, 1 << 20, .excludes = "--gpus"},
     {"--gpus", OPTION_INT, AT(gpus), "or number of GPUs", 1, 1 << 20},
     {"--cluster", OPTION_CLUSTER, AT(cluster), "instead of --gpu: shipped name or file"},

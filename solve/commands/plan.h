@@ -9,6 +9,7 @@ enum { PLAN_FOR_ALL = FRAMEWORK_TORCHTITAN_0_2 + 1 };
 
 struct plan_options {
     const char *model, *cluster, *gpu, *costs, *folder;
+    struct gpu_likeness likeness;
     int64_t nodes, gpus, sequence, global_batch, gradient_bytes;
     int framework, precision, trainer; // trainer: of the space of any framework; UNSTATED
     double gpu_hour_price, gap, time_limit_s;
