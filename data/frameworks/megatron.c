@@ -1,11 +1,14 @@
 // Megatron-LM's flags (megatron/training/arguments.py), in the order in which they are written.
 #include "data/frameworks/setting.h"
 
+const char *const core_context_names[] = {"p2p", "a2a", "all_gather", NULL};
 static const char *const norm_names[] = {"LayerNorm", "RMSNorm", NULL};
 
 static const struct setting_row rows[] = {
     SAYS("tensor-model-parallel-size", INT, job.layout.tensor),
     SAYS("context-parallel-size", INT, job.layout.context),
+    ROW("cp-comm-type", NAME, job.context_kind, READ_AND_WRITTEN, offsetof(struct run, spread),
+        core_context_names, false),
     SAYS("expert-model-parallel-size", INT, job.layout.expert),
     SAYS("expert-tensor-parallel-size", COUNT, expert_tensor),
     SAYS("pipeline-model-parallel-size", INT, job.layout.pipeline),
@@ -70,7 +73,6 @@ static const struct setting_row rows[] = {
     SAYS("glu-linear-offset", NUMBER, glu_offset),
     SAYS("activation-func-clamp-value", NUMBER, clamp),
     SAYS("softmax-type", TEXT, softmax),
-    WRITES("cp-comm-type", TEXT, exchange),
     SAYS("openai-gelu", FLAG, openai_gelu),
     SAYS("squared-relu", FLAG, squared_relu),
     SAYS("norm-epsilon", NUMBER, shape.norm_epsilon),

@@ -7,10 +7,12 @@
 static const char *const norm_names[] = {"LayerNorm", "RMSNorm", NULL};
 
 static const char *const model_sections[] = {"model", "model.config", "trainer.strategy", NULL};
-enum { MODEL_ROWS = 100 };
+enum { MODEL_ROWS = 101 };
 static const struct setting_row rows[] = {
     SAYS("tensor_model_parallel_size", INT, job.layout.tensor),
     SAYS("context_parallel_size", INT, job.layout.context),
+    ROW("cp_comm_type", NAME, job.context_kind, READ_AND_WRITTEN, offsetof(struct run, spread),
+        core_context_names, false),
     SAYS("expert_model_parallel_size", INT, job.layout.expert),
     SAYS("expert_tensor_parallel_size", COUNT, expert_tensor),
     SAYS("pipeline_model_parallel_size", INT, job.layout.pipeline),

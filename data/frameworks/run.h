@@ -51,7 +51,8 @@ struct run {
     // of clamped values, times another one plus an offset; "learnable".
     bool quick_geglu, unfused_gelu, separate_dropout, unrounded_yarn;
     double glu_offset, clamp;
-    const char *softmax, *exchange;    // exchange: over context ranks
+    const char *softmax;
+    bool spread;                       // over context ranks
     bool grouped_gemm, permute_fusion; // of the experts
     bool unmasked;                     // the data loader makes no attention mask
     bool grouped, swiglu, squared_relu, openai_gelu, qk_norm, stretched, padded, flash, selective,

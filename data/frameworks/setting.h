@@ -62,7 +62,8 @@ const char *setting_text(const struct setting_row *row, const struct run *run,
 // ---- the frameworks' rows
 
 extern const struct setting_rows megatron_rows, nemo_rows, deepspeed_rows, torchtitan_rows;
-extern const struct run megatron_defaults; // Megatron-LM's own; NeMo has the same
+extern const char *const core_context_names[]; // of Megatron Core, of enum context_kind
+extern const struct run megatron_defaults;     // Megatron-LM's own; NeMo has the same
 
 // How Megatron names the modes of recomputation. The first row of a mode is written; in reading,
 // the first that fits counts.

@@ -22,12 +22,12 @@ static const struct rules {
     bool shards_replicas; // whole weights only without replicas, or with only replicas (DDP)
     bool shards_narrow;   // of a replica on several ranks, only weights that are sharded are
                           // computed with in 16 bits
-    bool context;         // a sequence may be split over ranks as here (ring attention)
+    unsigned contexts;    // kinds of context ranks, bits
     bool divides_layers;  // several stages per rank: the number of layers, with or without the
                           // first and the last one (embedding, loss), is a multiple of the number
                           // of stages
     bool divides_batch;   // micro-batches that are in groups: the number of groups divides them
-    bool whole_windows;   // no window over context ranks
+    bool whole_windows;   // no window passes around a ring of context ranks
     bool shares_keys;     // also more tensor ranks than KV heads
     bool scattered_mixtures; // mixtures only of scattered tokens, if there are tensor ranks
     // Experts over several ranks, only ...
@@ -44,17 +44,18 @@ static const struct rules {
     .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_SELECTIVE) | BIT(RECOMPUTE_FULL) |            \
                  BIT(RECOMPUTE_FIRST_LAYERS),                                                      \
     .zero_piped = ZERO_0 | ZERO_1, .zero = ZERO_0 | ZERO_1, .overlap_piped = ZERO_ANY,             \
-    .overlap = ZERO_ANY, .offload = ZERO_1, .modules = true, .exposed = true, .context = true,     \
+    .overlap = ZERO_ANY, .offload = ZERO_1, .modules = true, .exposed = true,                      \
     .divides_layers = true, .scattered_mixtures = true, .folds_experts = true,                     \
-    .plain_attention = true, .whole_windows = true, .shares_keys = true
+    .plain_attention = true, .whole_windows = true, .shares_keys = true,                           \
+    .contexts = BIT(CONTEXT_RING) | BIT(CONTEXT_ALL_TO_ALL) | BIT(CONTEXT_ALL_GATHER)
 #define OF_TORCH                                                                                   \
     .trainer = TRAINER_TORCHTITAN,                                                                 \
     .schedules = BIT(SCHEDULE_GPIPE) | BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED) |            \
                  BIT(SCHEDULE_LOOPED_BFS) | BIT(SCHEDULE_ZB_V),                                    \
     .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_SELECTIVE) | BIT(RECOMPUTE_FULL),             \
     .zero_piped = ZERO_0 | ZERO_2 | ZERO_3, .zero = ZERO_0 | ZERO_2 | ZERO_3,                      \
-    .overlap_piped = ZERO_ANY, .overlap = ZERO_ANY, .shards_replicas = true, .context = true,      \
-    .divides_batch = true, .sharded_experts = true, .alike = true
+    .overlap_piped = ZERO_ANY, .overlap = ZERO_ANY, .shards_replicas = true,                       \
+    .contexts = BIT(CONTEXT_RING), .divides_batch = true, .sharded_experts = true, .alike = true
     [FRAMEWORK_MEGATRON] = {OF_CORE, .alike_on_ranks = true},
     [FRAMEWORK_TORCHTITAN] = {OF_TORCH, .whole_experts = true},
     [FRAMEWORK_DEEPSPEED] = {.trainer = TRAINER_DEEPSPEED,
@@ -113,6 +114,14 @@ static bool groups_divide(int64_t micro_batches, int ranks)
     return groups > 0 && micro_batches % groups == 0;
 }
 
+// Transformer Engine has windows and sinks not in its ring, sinks with the exchange of heads alone.
+static bool runs_context(const struct rules *r, const struct framework_of *of)
+{
+    bool sinks = of->sinks && r->plain_attention, windows = of->windows && r->whole_windows;
+    if (sinks && of->context_kind != CONTEXT_ALL_TO_ALL) return false;
+    return (r->contexts & BIT(of->context_kind)) && !(windows && of->context_kind == CONTEXT_RING);
+}
+
 const char *framework_refusal(enum framework framework, const struct layout *l,
                               const struct framework_of *of)
 {
@@ -121,8 +130,7 @@ const char *framework_refusal(enum framework framework, const struct layout *l,
     if (layout_has_grid(l)) return "tensor_grid";
     bool sinks = of->sinks && r->plain_attention;
     if (!r->shares_keys && of->key_heads % l->tensor) return "tensor";
-    if (l->context > 1 && (!r->context || sinks || (of->windows && r->whole_windows)))
-        return "context";
+    if (l->context > 1 && !runs_context(r, of)) return "context";
     // A single rank has no pipeline: it processes the micro-batches one after another.
     if (!(r->schedules & BIT(l->schedule)) || (l->pipeline == 1 && l->schedule != SCHEDULE_1F1B))
         return "schedule";

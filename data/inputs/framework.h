@@ -15,6 +15,7 @@ struct framework_of {
     bool sinks;            // model_has_sinks
     bool windows, experts; // some layer has a window; some layer is a mixture
     int64_t key_heads;     // that divide every layer's KV heads; 0: there are none
+    enum context_kind context_kind;
 };
 // The key of the layout that the framework cannot run as it is; NULL: it runs the layout.
 const char *framework_refusal(enum framework framework, const struct layout *l,

@@ -23,11 +23,15 @@ extern const char *const dispatcher_names[]; // "all_to_all", "deepep", "hybride
 // and the router; the whole iteration.
 enum graphs { GRAPHS_NONE, GRAPHS_PARTS, GRAPHS_STEP };
 extern const char *const graphs_names[]; // "none", "parts", "step"
+// How context ranks see each other's keys and values: step by step, by taking all tokens of some of
+// the heads instead, or all at once.
+enum context_kind { CONTEXT_RING, CONTEXT_ALL_TO_ALL, CONTEXT_ALL_GATHER };
 // Operations between products that run as PyTorch's own kernels, one per step, where other programs
 // have a fused kernel (docs/FORMULAS.md, section 3).
 enum unfused { UNFUSED_NORMS, UNFUSED_ROTARY, UNFUSED_ACTIVATION, UNFUSED_COUNT };
 extern const char *const unfused_names[];          // "norms", "rotary", "activation"
 extern const char *const attention_kernel_names[]; // "maker", "flash-attention-2", "triton"
+extern const char *const context_kind_names[];     // "ring", "all_to_all", "all_gather"
 // The training program, which determines what is kept in memory besides the states themselves.
 enum trainer { TRAINER_MEGATRON, TRAINER_DEEPSPEED, TRAINER_TORCHTITAN, TRAINER_OTHER };
 extern const char *const trainer_names[]; // "megatron", "deepspeed", "torchtitan", "other"
@@ -304,6 +308,7 @@ struct job {
     bool fixed_capacity; // experts take the same number of tokens, others are dropped: the host
                          // need not wait for their numbers
     enum graphs graphs;
+    enum context_kind context_kind;
     enum objective objective;
     struct layout layout;
     struct space space; // if given, solve searches it, and `layout` states what is fixed

@@ -10,6 +10,7 @@ const char *const gradient_sync_names[] = {"exposed", "overlapped", NULL};
 const char *const dispatcher_names[] = {"all_to_all", "deepep", "hybridep", NULL};
 const char *const graphs_names[] = {"none", "parts", "step", NULL};
 const char *const unfused_names[] = {"norms", "rotary", "activation", NULL};
+const char *const context_kind_names[] = {"ring", "all_to_all", "all_gather", NULL};
 const char *const attention_kernel_names[] = {"maker", "flash-attention-2", "triton", NULL};
 const char *const trainer_names[] = {"megatron", "deepspeed", "torchtitan", "other", NULL};
 const char *const objective_names[] = {"iteration_time", "pipette", "max_load", "cost", NULL};

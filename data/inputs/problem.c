@@ -104,6 +104,11 @@ static enum status check_shape(const struct problem *p, const char *model, int r
                  {"shape.kv_heads", shares ? 0 : s->kv_heads},
                  {"shape.linear.key_heads", s->linear.key_heads},
                  {"shape.ffn", s->ffn}};
+    if (p->job.context_kind == CONTEXT_ALL_TO_ALL && l->context > 1)
+        for (size_t k = 0; k < 2; k++)
+            TRY(check_run_divides(model, run, parts[k].key, k ? s->kv_heads : s->heads,
+                                  "the job's layout.tensor x context",
+                                  (int64_t)l->tensor * l->context, err));
     for (size_t k = 0; k < ARRAY_LENGTH(parts); k++)
         TRY(check_run_divides(model, run, parts[k].key, parts[k].value, by,
                               layout_tensor_axis(l, 0), err));
@@ -453,6 +458,7 @@ struct space_limits problem_space_limits(const struct problem *p)
                                   .sequence = j->sequence,
                                   .layers = p->model.layer_count,
                                   .precision = j->precision,
+                                  .context_kind = j->context_kind,
                                   .sinks = model_has_sinks(&p->model),
                                   .recompute = j->recompute};
     for (int g = 0; g < p->cluster.group_count; g++)

@@ -317,6 +317,7 @@ struct framework_of space_framework_of(const struct space_limits *limits, const 
                                  .micro_batches = limits->global_batch /
                                                   ((int64_t)l->data * l->micro_batch),
                                  .precision = limits->precision,
+                                 .context_kind = limits->context_kind,
                                  .sinks = limits->sinks,
                                  .windows = limits->windows,
                                  .experts = limits->experts > 0,

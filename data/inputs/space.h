@@ -19,6 +19,7 @@ struct space_limits {
     int layers;      // of the model
     int64_t experts; // which expert degrees divide: of all its mixtures; 0: it has none
     enum precision precision;
+    enum context_kind context_kind;
     bool sinks, windows;   // model_has_sinks; some layer has a window
     int64_t key_heads;     // that divide every layer's KV heads; 0: there are none
     const bool *recompute; // [RECOMPUTE_COUNT]: that the job offers; NULL: none

@@ -50,6 +50,7 @@ struct layouts {
     int64_t devices, global_batch, sequence, experts, key_heads; // as in struct space_limits
     int layers;
     enum precision precision;
+    enum context_kind context_kind;
     bool sinks, windows;
     bool recompute[RECOMPUTE_COUNT]; // modes that the job offers
     double gap_asked;

@@ -27,12 +27,15 @@ enum status example_chain(struct problem *problem, const struct chain_request *r
 struct stated_layout {
     struct layout layout;        // data 0: as many replicas as the GPUs allow
     bool whole_activations;      // not sequence parallel
+    int context_kind;            // UNSTATED: the ring, or what the framework has for the model
     struct option_texts without; // excluded from the space: layout_exclude
 };
 enum { UNSTATED = -1 };
 #define LAYOUT_UNSTATED                                                                            \
-    .layout = {                                                                                    \
-        .schedule = UNSTATED, .zero = UNSTATED, .gradient_sync = (enum gradient_sync)UNSTATED}
+    .layout = {.schedule = UNSTATED,                                                               \
+               .zero = UNSTATED,                                                                   \
+               .gradient_sync = (enum gradient_sync)UNSTATED},                                     \
+    .context_kind = UNSTATED
 extern const struct option_table stated_layout_options; // in a struct stated_layout
 
 // Sets *layout, which has the usual values, to what is stated; the space's axes of these keys are

@@ -193,6 +193,19 @@ static void offer_activations(struct job *job, const struct model *m)
                                    framework_recomputes(job->space.framework, (enum recompute)mode);
 }
 
+// Transformer Engine passes windows and sinks not around its ring.
+static enum context_kind context_kind_of(const struct problem *p,
+                                         const struct transformer_request *r)
+{
+    const struct space_limits limits = problem_space_limits(p);
+    bool core = r->space.framework == FRAMEWORK_MEGATRON || r->space.framework == FRAMEWORK_NEMO;
+    if (r->stated.context_kind != UNSTATED) return (enum context_kind)r->stated.context_kind;
+    return !core            ? CONTEXT_RING
+           : limits.sinks   ? CONTEXT_ALL_TO_ALL
+           : limits.windows ? CONTEXT_ALL_GATHER
+                            : CONTEXT_RING;
+}
+
 static struct job job_of(const struct transformer_request *r, struct arena *arena)
 {
     struct job job = {.name = r->name,
@@ -238,6 +251,7 @@ enum status example_transformer(struct problem *problem, const struct transforme
     for (int i = 0; i < problem->cluster.group_count && request->gpu_hour_price > 0; i++)
         problem->cluster.groups[i].gpu_hour_price = request->gpu_hour_price;
     problem->job = job_of(request, arena);
+    problem->job.context_kind = context_kind_of(problem, request);
     offer_activations(&problem->job, &problem->model);
     keep_schedule(&problem->job.space, request, gpus_of(&problem->cluster), arena);
     TRY(exclude(&problem->job, request, arena, err));

@@ -205,13 +205,24 @@ real ring_bytes(const struct pricing *x, const struct layer_run *run, real token
     return 4 * x->b * y.wide_keys * (y.key_width + y.value_width) / x->t;
 }
 
-// Gradients of the scores, the ring's buffers, and what tensor ranks gather, twice. Linear: the
-// states between chunks, with their gradients.
+// What the ring keeps in transit; what is gathered, with its gradient; heads as they leave and
+// arrive.
+static real exchanged_bytes(const struct pricing *x, const struct layer_run *run)
+{
+    enum context_kind kind = run->linear ? CONTEXT_RING : x->problem->job.context_kind;
+    struct attention y = attention_of(x, run);
+    if (kind == CONTEXT_ALL_TO_ALL)
+        return x->e * x->n * (y.count * (x->q + x->ctx) + y.sent) / x->t;
+    return 2 * (kind == CONTEXT_ALL_GATHER ? x->c : 1) * ring_bytes(x, run, x->n);
+}
+
+// Gradients of the scores, the buffers of context ranks, and what tensor ranks gather, twice.
+// Linear: the states between chunks, with their gradients.
 real attention_working_bytes(const struct pricing *x, const struct layer_run *run,
                              bool has_gradient)
 {
     bool scores = has_gradient && !x->problem->job.layout.fused_attention;
-    real ring = x->c > 1 ? 2 * ring_bytes(x, run, x->n) : 0;
+    real ring = x->c > 1 ? exchanged_bytes(x, run) : 0;
     if (!run->linear)
         return ring + 2 * x->e * x->n * attention_of(x, run).shared +
                (scores ? 4 * x->b * (x->a / x->t1) * x->s * (x->s / x->c) * x->e / 2 : 0);

@@ -1,19 +1,36 @@
-// Collectives inside a layer's pass: of tensor ranks, of the ring of context ranks that overlaps
-// with attention, of experts' tokens and of a memory layer's pool. docs/FORMULAS.md section 3.
+// Collectives inside a layer's pass: of tensor ranks, of context ranks, whose ring overlaps with
+// attention, of experts' tokens and of a memory layer's pool. docs/FORMULAS.md section 3.
 #include <math.h>
 
 #include "formulate/price/pricing.h"
 
-// Keys and values travel around the ring, one message per step. A step is exposed only where it
-// takes longer than the attention that it overlaps with.
-static real ring_s(const struct pricing *x, const struct layer_run *run, int group,
-                   const struct slice *slice, real messages, real attention_s)
+// Each rank gives the others their heads of its tokens, and gets them back after attention: two
+// exchanges of queries, keys, values and sums, neither of them hidden.
+static real heads_exchange_s(const struct pricing *x, const struct layer_run *run, int group,
+                             real tokens)
 {
+    struct attention y = attention_of(x, run);
+    struct link_price link = link_of_context_exchange(x, group);
+    real near =
+        link.intra ? 1 : fmaxl(1, floorl(x->problem->cluster.groups[group].gpus_per_node / x->t));
+    real values = y.count * (x->q + x->ctx) + y.sent,
+         bytes = tokens * x->e * values / x->t * (x->c - near) / x->c;
+    return bytes / link.bytes_per_s + 4 * y.count * (x->c - 1) * link.latency_s;
+}
+
+// Keys and values travel around the ring, one message per step. A step is exposed only where it
+// takes longer than the attention that it overlaps with. Gathered, they are there before it.
+static real context_s(const struct pricing *x, const struct layer_run *run, int group,
+                      const struct slice *slice, real messages, real attention_s)
+{
+    enum context_kind kind = run->linear ? CONTEXT_RING : x->problem->job.context_kind;
     if (x->c <= 1) return 0;
+    if (kind == CONTEXT_ALL_TO_ALL) return heads_exchange_s(x, run, group, slice->tokens);
     struct link_price link = link_of_context_ring(x, group);
     real step = messages * (ring_bytes(x, run, slice->tokens) / link.bytes_per_s + link.latency_s);
     real hidden = x->problem->costs.context_overlap.value * attention_s / x->c;
-    return (x->c - 1) * fmaxl(0, step - (attention_of(x, run).scores > 0 ? hidden : 0));
+    bool overlapped = attention_of(x, run).scores > 0 && kind == CONTEXT_RING;
+    return (x->c - 1) * fmaxl(0, step - (overlapped ? hidden : 0));
 }
 
 // The others of `places` that a token goes to which takes `experts` at random.
@@ -212,8 +229,8 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
         }
         both += shared_heads_s(x, run, &tensor, group, slice->tokens);
         talk->beside_s = sums_beside_products(x, run, &tensor) ? parts * once : 0;
-        *forward_s = both + ring_s(x, run, group, slice, 1, attention_s);
-        *backward_s = both + ring_s(x, run, group, slice, 2, beta * attention_s);
+        *forward_s = both + context_s(x, run, group, slice, 1, attention_s);
+        *backward_s = both + context_s(x, run, group, slice, 2, beta * attention_s);
         if (splits_gate(x, run) && !x->problem->job.layout.sequence_parallel) *backward_s += once;
         if (run->mtp) add_projection(x, &tensor, activation, start, once, forward_s, backward_s);
     }

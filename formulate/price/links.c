@@ -99,6 +99,12 @@ struct link_price link_of_context_ring(const struct pricing *x, int group)
     return link_over(x, group, outgrow_node(x, group, x->t * x->c), 0, x->t, true);
 }
 
+// All of a device group send at once.
+struct link_price link_of_context_exchange(const struct pricing *x, int group)
+{
+    return link_over(x, group, outgrow_node(x, group, x->t * x->c), 0, x->t * x->c, true);
+}
+
 // How many of the stages with device groups on this node do not fit within it, if device groups are
 // placed in order.
 static int stages_across(int64_t node, int64_t slots, int64_t data, int64_t stages)

@@ -225,6 +225,7 @@ struct link_price link_of_tensor_ranks(const struct pricing *x, int group);
 struct link_price link_of_tensor_axis(const struct pricing *x, int group,
                                       int axis); // of a grid, from 0
 struct link_price link_of_context_ring(const struct pricing *x, int group);
+struct link_price link_of_context_exchange(const struct pricing *x, int group);
 struct link_price link_of_gradient_sync(const struct pricing *x, int group);
 struct link_price link_of_expert_sync(const struct pricing *x,
                                       int group); // the same link, the ranks that share an expert

@@ -122,7 +122,7 @@ static void keep_to_framework(struct job *job, const struct search *s)
     l->fused_attention &= !unfused;
     if (!titan) return;
     job->gradient_bytes_per_value = 4;
-    job->attention_kernel = ATTENTION_MAKER;
+    job->attention_kernel = ATTENTION_MAKER, job->context_kind = CONTEXT_RING;
     l->fused_attention = !unfused, l->offload_optimizer = false;
     if (l->tensor > 1) l->sequence_parallel = true;
 }
@@ -331,7 +331,7 @@ static bool is_expressed(const struct search *s)
            layout_equal(&job.layout, &p->layout) && job.trainer == was->trainer &&
            job.gathered_logits == was->gathered_logits &&
            job.scattered_messages == was->scattered_messages &&
-           job.attention_kernel == was->attention_kernel &&
+           job.attention_kernel == was->attention_kernel && job.context_kind == was->context_kind &&
            job.gradient_bytes_per_value == was->gradient_bytes_per_value;
 }
 

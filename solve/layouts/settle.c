@@ -18,6 +18,7 @@ struct layouts layouts_of(const struct problem *p, double gap)
                         .layers = limits.layers,
                         .experts = limits.experts,
                         .precision = limits.precision,
+                        .context_kind = limits.context_kind,
                         .sinks = limits.sinks,
                         .windows = limits.windows,
                         .key_heads = limits.key_heads,

@@ -264,6 +264,7 @@ static void draw_any_space(struct problem *p, struct random *rng, struct arena *
         if (random_chance(&own, 40)) space->axes[SPACE_RECOMPUTE].kind = AXIS_ALL;
         if (random_chance(&own, 40) && p->model.has_shape && !p->model.shape.kv_rank)
             p->model.shape.kv_heads = 1; // which tensor ranks share
+        p->job.context_kind = (enum context_kind)random_between(&own, 0, 2);
         for (int key = 0; key < SPACE_RECOMPUTE; key++) {
             struct space_axis *axis = &space->axes[key];
             if (key == SPACE_EXPERT || key == SPACE_EXPERT_TENSOR)
@@ -352,6 +353,7 @@ TEST(frameworks_are_the_planners)
             p.job.precision = layers % 2 ? FP32 : BF16;
             make_gpt_oss(&p.model, layers % 3 == 0);
             p.model.runs[1].window = layers % 5 ? 0 : 4;
+            p.job.context_kind = (enum context_kind)(layers % 7 % 3);
             p.model.layer_count = layers, p.job.space.framework = (enum framework)f;
             struct space_limits within = problem_space_limits(&p);
             struct listing theirs = {TAKE(arena, LISTED_MAX, struct layout), LISTED_MAX};

@@ -404,6 +404,8 @@ TEST(sinks_and_biases_of_experts_stay_whole)
         }
 }
 
+#define WITH(kind) .context_kind = CONTEXT_##kind
+
 // Megatron Core: mixtures of scattered tokens alone, windows not over context ranks.
 TEST(mixtures_are_scattered_and_windows_whole)
 {
@@ -418,6 +420,10 @@ TEST(mixtures_are_scattered_and_windows_whole)
                 {{AT(1, 2, 2, 2)}, {18, 8, BF16}, true},
                 {{AT(1, 2, 2, 2)}, {18, 8, BF16, .windows = true}, false},
                 {{AT(1, 1, 4, 2)}, {18, 8, BF16, .windows = true}, true},
+                {{AT(1, 2, 2, 2)}, {18, 8, BF16, .windows = true, WITH(ALL_GATHER)}, true},
+                {{AT(1, 2, 2, 2)}, {18, 8, BF16, .windows = true, WITH(ALL_TO_ALL)}, true},
+                {{AT(1, 2, 2, 2)}, {18, 8, BF16, .sinks = true, WITH(ALL_GATHER)}, false},
+                {{AT(1, 2, 2, 2)}, {18, 8, BF16, .sinks = true, WITH(ALL_TO_ALL)}, true},
                 {{AT(2, 1, 2, 2)}, {18, 8, BF16, .key_heads = 1}, true}};
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
         for (int f = FRAMEWORK_MEGATRON; framework_names[f]; f++) {
@@ -428,6 +434,8 @@ TEST(mixtures_are_scattered_and_windows_whole)
             const char *why = framework_refusal((enum framework)f, &l, &rows[i].of);
             if (f == FRAMEWORK_MEGATRON || f == FRAMEWORK_NEMO)
                 assert_int_equal(why == NULL, rows[i].runs);
+            else if (rows[i].of.context_kind && f != FRAMEWORK_DEEPSPEED)
+                assert_string_equal(why, "context");
             else if (rows[i].of.key_heads) assert_string_equal(why, "tensor");
             else assert_ptr_equal(why, framework_refusal((enum framework)f, &l, &other));
         }

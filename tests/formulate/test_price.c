@@ -83,6 +83,37 @@ TEST(fused_attention_and_context)
                      190432); // 316.92161024 / 2 + 10 + 21.97152 = 190.43232512
     assert_int_equal(block->backward_ns[0],
                      376233); // 644.58063872 / 2 + 10 + 43.94304 = 376.23335936
+    // Hidden behind the attention of a step: the ring, but nothing that is gathered before it.
+    b->problem.costs.context_overlap = exactly(1);
+    block = &price(b)->runs[BLOCK];
+    assert_int_equal(block->forward_ns[0], 185064); // 190.43232512 - 21.47483648 / 2 / 2
+    int64_t ring = block->working_bytes[0];
+    b->problem.job.context_kind = CONTEXT_ALL_GATHER;
+    block = &price(b)->runs[BLOCK];
+    assert_int_equal(block->forward_ns[0], 190432);
+    assert_int_equal(block->backward_ns[0], 376233);
+    assert_int_equal(block->working_bytes[0], ring + 2 * 2097152);
+    // Half of the queries, keys, values and sums of 512 tokens, 4 x 512 x 1024 x 2 / 2 = 2 097 152
+    // B, and 4 us; back as much.
+    b->problem.job.context_kind = CONTEXT_ALL_TO_ALL;
+    block = &price(b)->runs[BLOCK];
+    assert_int_equal(block->forward_ns[0], 193432);  // 168.46080512 + 20.97152 + 4
+    assert_int_equal(block->backward_ns[0], 357262); // 332.29031936 + 24.97152
+    assert_int_equal(block->working_bytes[0], ring);
+    b->problem.model.shape.kv_heads = 1; // not enough for two ranks
+    assert_int_equal(price_problem(&b->priced, &b->problem, arena, &own_err), BAD_INPUT);
+}
+
+// Two nodes of four: two of the four ranks are near, all four GPUs of a node send at once.
+TEST(heads_are_exchanged_over_nodes)
+{
+    struct bench *b = bench_dense();
+    b->problem.job.layout.tensor = 2, b->problem.job.layout.context = 4;
+    b->problem.job.context_kind = CONTEXT_ALL_TO_ALL;
+    int64_t slow = price(b)->runs[BLOCK].forward_ns[0];
+    b->nics[0][0].link.bytes_per_s = 20e9;
+    // half of 256 x 4 x 1024 x 2 / 2 B over a quarter of 10e9, or of 20e9
+    assert_true(llabs(slow - price(b)->runs[BLOCK].forward_ns[0] - (209715 - 104858)) <= 1);
 }
 
 TEST(measured_times_taken_outright)

@@ -231,7 +231,10 @@ static bool set_value(const struct settings *s, const struct setting_row *row, c
         for (found = 1; found && strcasecmp(row->names[found], text);) found--;
         return *(bool *)to = found, true;
     case SETTING_NAME:
-        *expected = "one of our names";
+        *expected = row->names[0];
+        for (int i = 1; row->names[i]; i++)
+            *expected = arena_print(s->arena, "%s%s%s", *expected,
+                                    row->names[i + 1] ? ", " : " or ", row->names[i]);
         while (row->names[found] && strcasecmp(row->names[found], text)) found++;
         return *(int *)to = found, row->names[found] != NULL;
     case SETTING_TEXT:

@@ -227,6 +227,8 @@ void space_read(struct check_space *to, const struct problem *p, struct arena *a
         to->modes[mode] = mode == MODE_NONE || p->job.recompute[mode];
     read_limits(to, p);
     if (p->cluster.places.node_count) to->of_nodes = p;
+    to->exchanges = p->job.context_kind == CONTEXT_ALL_TO_ALL,
+    to->gathers = p->job.context_kind == CONTEXT_ALL_GATHER;
     to->shares_keys = (p->job.trainer == TRAINER_MEGATRON || p->job.trainer == TRAINER_OTHER);
     to->ends_meet = p->model.has_shape &&
                     (p->model.shape.tied_embeddings || model_mtp_depth(&p->model));

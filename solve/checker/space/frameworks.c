@@ -30,8 +30,9 @@ static bool megatron_runs(const struct check_space *s, const struct check_layout
     bool even = v[KEY_TURNS] == 1 || (stages <= s->layers && s->layers % stages <= 2);
     if (v[KEY_ZERO] > 1 || (v[KEY_OFFLOAD] && v[KEY_ZERO] != 1)) return false;
     if (s->has_mixtures && v[KEY_TENSOR] > 1 && !v[KEY_SEQUENCE_PARALLEL]) return false;
-    if (s->windows && v[KEY_CONTEXT] > 1) return false;
-    if (s->sinks && (v[KEY_CONTEXT] > 1 || (v[KEY_TENSOR] > 1 && v[KEY_EXPERT_TENSOR] != 1)))
+    if (s->windows && v[KEY_CONTEXT] > 1 && !s->exchanges && !s->gathers) return false;
+    if (s->sinks &&
+        ((v[KEY_CONTEXT] > 1 && !s->exchanges) || (v[KEY_TENSOR] > 1 && v[KEY_EXPERT_TENSOR] != 1)))
         return false;
     return schedule_of(l)->in_megatron && even;
 }
@@ -63,6 +64,7 @@ static bool torchtitan_runs(const struct check_space *s, const struct check_layo
          replicas = v[KEY_TENSOR] == 1 && v[KEY_CONTEXT] == 1 && v[KEY_PIPELINE] == 1;
     if (!schedule_of(l)->in_torchtitan || !rounds_are_equal(s, l)) return false;
     if (v[KEY_OFFLOAD] || !v[KEY_OVERLAPPED]) return false;
+    if (v[KEY_CONTEXT] > 1 && (s->exchanges || s->gathers)) return false;
     if (v[KEY_EXPERT] > 1 && v[KEY_ZERO] == 0) return false;
     // An expert is whole, or in as many parts as the rest; in a mesh of its own only if it is
     // spread.

@@ -33,10 +33,11 @@ struct check_space {
     bool modes[MODES];         // that the job offers
     bool fewer_devices, grids; // grids: each tensor degree also as each of its grids
     enum check_framework framework;
-    bool narrow;      // the job computes in less than 32 bits
-    bool sinks;       // attention's softmax has a number per head, router and experts have biases
-    bool windows;     // some layer's attention
-    bool shares_keys; // by its trainer, tensor ranks may share a KV head
+    bool narrow;  // the job computes in less than 32 bits
+    bool sinks;   // attention's softmax has a number per head, router and experts have biases
+    bool windows; // some layer's attention
+    bool exchanges, gathers; // context ranks: heads, or all keys and values at once
+    bool shares_keys;        // by its trainer, tensor ranks may share a KV head
     int64_t devices, global_batch, sequence;
     int64_t slice_tokens; // slices may be cut at any of its multiples; 0: equal slices
     int layers;

@@ -300,6 +300,16 @@ static bool splits_keys(const struct check_space *s, int64_t tensor, bool grid)
     return true;
 }
 
+// Where context ranks exchange heads, each tensor rank's are enough for all of them.
+static bool splits_heads(const struct check_space *s, const struct check_layout *l)
+{
+    int64_t ranks = (int64_t)l->value[KEY_TENSOR] * l->value[KEY_CONTEXT];
+    if (!s->exchanges || l->value[KEY_CONTEXT] == 1) return true;
+    for (int i = 0; i < s->key_head_count; i++)
+        if (s->key_heads[i] % ranks) return false;
+    return !s->has_blocks || s->heads % ranks == 0;
+}
+
 static const char *refusal_by_shape(const struct check_space *s, const struct check_layout *l)
 {
     int64_t tensor = l->value[KEY_TENSOR] / (l->grid[0] ? (int64_t)l->grid[0] * l->grid[1] : 1),
@@ -309,6 +319,7 @@ static const char *refusal_by_shape(const struct check_space *s, const struct ch
     if (why) return why;
     if (s->has_blocks && (s->heads % tensor || s->ffn % tensor))
         return "heads or widths not divisible by tensor";
+    if (!splits_heads(s, l)) return "heads not divisible by tensor x context";
     if (!splits_keys(s, tensor, l->grid[0])) return "KV heads not divisible by tensor";
     if (s->own_widths % tensor) return "a run's own heads or widths not divisible by tensor";
     if (s->tower && l->value[KEY_CONTEXT] > 1) return "context ranks with a tower";

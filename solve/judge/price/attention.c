@@ -207,11 +207,30 @@ long double judged_ring_bytes(const struct price_audit *a, int run, long double 
     return judged_attention(a, run).passed / layout_of(a)->tensor * tokens * a->value_bytes;
 }
 
+long double judged_exchanged(const struct price_audit *a, int run)
+{
+    int times = attentions_of(run_of(a, run));
+    return (times * (a->query + a->summed) + judged_attention(a, run).passed) /
+           layout_of(a)->tensor;
+}
+
+// Buffers of context ranks: a step's and the next one's; all of the others' keys and values, or of
+// their gradients, and once more; the heads of others.
+static long double context_working(const struct price_audit *a, int run)
+{
+    enum context_kind kind = a->problem->job.context_kind;
+    if (layout_of(a)->context == 1) return 0;
+    if (kind == CONTEXT_ALL_TO_ALL && !run_of(a, run)->linear)
+        return judged_exchanged(a, run) * a->tokens * a->value_bytes;
+    long double steps = run_of(a, run)->linear || kind == CONTEXT_RING ? 1 : layout_of(a)->context;
+    return 2 * steps * judged_ring_bytes(a, run, a->tokens);
+}
+
 long double judged_attention_working(const struct price_audit *a, int run, bool learns)
 {
     const struct layout *l = layout_of(a);
     long double heads = a->problem->model.shape.heads / a->outer, length = a->problem->job.sequence,
-                bytes = l->context > 1 ? 2 * judged_ring_bytes(a, run, a->tokens) : 0;
+                bytes = context_working(a, run);
     if (run_of(a, run)->linear) {
         long double states = a->tokens * states_by_token(linear_in(a)) / l->tensor;
         return bytes + a->value_bytes * states * (learns ? 2 : 1);

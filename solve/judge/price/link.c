@@ -176,6 +176,13 @@ struct joint judged_ring_link(const struct price_audit *a, int group)
     return across_nodes(a, group, smaller(a->problem->job.layout.tensor, per_node), true);
 }
 
+struct joint judged_heads_link(const struct price_audit *a, int group)
+{
+    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
+    if (a->collective <= per_node) return judged_inside(a, group, false);
+    return across_nodes(a, group, per_node, true); // a device group fills its nodes
+}
+
 struct joint judged_gradient_link(const struct price_audit *a, int group)
 {
     return replicas_link(a, group, layout_of(a)->tensor, a->ranks);

@@ -38,17 +38,39 @@ static struct computed tensor_reduce_s(const struct price_audit *a, int group, l
     return tensor_part_s(a, group, bytes, layout_of(a)->sequence_parallel ? BOTH_WAYS : SUMMED);
 }
 
-// Keys and values travel round step by step, each overlapped with a share of the step's attention.
-static void add_ring(const struct price_audit *a, int run, int group, struct piece p,
-                     long double attention_s, struct talk *talk)
+// Queries, keys and values of the heads that others take, and the sums that come back; so do their
+// gradients. Each of the four is an exchange among the context ranks of a device group.
+static long double heads_s(const struct price_audit *a, int run, int group, struct piece p)
 {
     const struct layout *l = layout_of(a);
+    struct joint link = judged_heads_link(a, group);
+    int64_t node = a->problem->cluster.groups[group].gpus_per_node,
+            near = link.inside || node < l->tensor ? 1 : node / l->tensor;
+    long double far = (long double)(l->context - near) / l->context, exchanges = 4,
+                bytes = judged_exchanged(a, run) * p.tokens * a->value_bytes;
+    return bytes * far / link.bytes_per_s +
+           exchanges * attentions_of(run_of(a, run)) * (l->context - 1) * link.latency_s;
+}
+
+// Keys and values travel round step by step, each overlapped with a share of the step's attention;
+// gathered before attention, and there again in the backward pass, their gradients scattered.
+static void add_context(const struct price_audit *a, int run, int group, struct piece p,
+                        long double attention_s, struct talk *talk)
+{
+    const struct layout *l = layout_of(a);
+    enum context_kind kind = a->problem->job.context_kind;
+    bool linear = run_of(a, run)->linear;
     long double c = l->context,
                 hiding = (long double)a->problem->costs.context_overlap.value / c * attention_s;
     if (l->context == 1) return;
+    if (kind == CONTEXT_ALL_TO_ALL && !linear) {
+        long double heads = heads_s(a, run, group, p);
+        talk->forward_s += heads, talk->backward_s += heads;
+        return;
+    }
     struct joint link = judged_ring_link(a, group);
     long double step = judged_ring_bytes(a, run, p.tokens) / link.bytes_per_s + link.latency_s;
-    if (!judged_attention(a, run).scored) hiding = 0;
+    if (linear || kind == CONTEXT_ALL_GATHER) hiding = 0;
     talk->forward_s += (c - 1) * greatest(0, step - hiding);
     talk->backward_s += (c - 1) * greatest(0, 2 * step - hiding * (l->fused_attention ? 2.5L : 2));
     talk->lost_s += (c - 1) * (2 * step + hiding * 2.5L);
@@ -184,7 +206,7 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
         talk.lost_s += 2 * heads.lost;
     }
     if (r->mtp) add_further_token(a, group, unsharded, reduce, &talk);
-    add_ring(a, run, group, p, attention_s, &talk);
+    add_context(a, run, group, p, attention_s, &talk);
     return talk;
 }
 

@@ -154,6 +154,8 @@ int judged_fastest_kind(const struct price_audit *a, int from, int to, const str
 struct joint judged_tensor_link(const struct price_audit *a, int group); // all-reduces of a layer
 // Rings over `ranks` ranks that are `apart` from each other in the order of the tensor ranks.
 struct joint judged_axis_link(const struct price_audit *a, int group, int64_t apart, int64_t ranks);
+struct joint judged_heads_link(const struct price_audit *a,
+                               int group); // of the exchange between context ranks
 struct joint judged_ring_link(const struct price_audit *a,
                               int group); // keys and values between context ranks
 struct joint judged_gradient_link(const struct price_audit *a, int group);
@@ -238,6 +240,8 @@ struct judged_attention {
 };
 struct judged_attention judged_attention(const struct price_audit *a, int run);
 long double judged_ring_bytes(const struct price_audit *a, int run, long double tokens); // a step
+// Values of each token whose heads context ranks exchange.
+long double judged_exchanged(const struct price_audit *a, int run);
 // What it needs while it runs: gradients of scores, buffers of the ring.
 long double judged_attention_working(const struct price_audit *a, int run, bool learns);
 int attentions_of(const struct layer_run *r); // two in a decoder that follows an encoder

@@ -161,7 +161,6 @@ static void set_sinks(struct run *r, const struct export *e)
     r->unfused_gelu = r->job.unfused[UNFUSED_ACTIVATION];
     r->job.unfused[UNFUSED_ACTIVATION] = false;
     if (!strcmp(r->backend, "flash")) r->backend = "fused";
-    if (r->job.layout.context > 1) r->exchange = "a2a";
 }
 
 // As Megatron's own recipes of such models have it. Kernels of grouped products need a GPU of
@@ -257,6 +256,7 @@ struct run core_run(const struct export *e)
     if (l->virtual_stages > 1) r.stages_of_rank = l->virtual_stages;
     r.group = group_of(e->plan);
     l->sequence_parallel &= l->tensor > 1;
+    r.spread = l->context > 1;
     // Offloading requires the distributed optimizer.
     l->zero = l->zero >= 1 || l->offload_optimizer;
     r.distributed = l->zero, r.precision_aware = l->offload_optimizer;

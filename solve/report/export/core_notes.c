@@ -66,9 +66,9 @@ static void note_states(struct export *e)
                      "ZeRO %d: the distributed optimizer shards optimizer state alone; "
                      "gradients%s stay whole, and stages may run out of memory",
                      l->zero, l->zero > 2 ? " and weights" : "")},
-        {sinks && l->context > 1,
-         "a ring of context ranks: attention with sinks has only --cp-comm-type a2a, which was not "
-         "priced"},
+        {sinks && l->context > 1 && e->problem->job.context_kind != CONTEXT_ALL_TO_ALL,
+         arena_print(e->out->arena, "context_kind %s: attention with sinks has all_to_all alone",
+                     context_kind_names[e->problem->job.context_kind])},
         {sinks && layout_expert_tensor(l) > 1,
          "biases of experts that tensor ranks split: Megatron-LM refuses them"},
         {l->offload_optimizer && !l->zero,
