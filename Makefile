@@ -319,8 +319,15 @@ $(OUT)/tests/glpsol: $(OUT)/tests/glpsol.o
 tests: $(OUT)/run $(OUT)/tests/vipr_check $(OUT)/tests/glpsol $(TESTS:%=$(OUT)/tests/%) $(if $(and \
     $(CUDA:no=),$(NCCL:no=),$(MPI_LIBS)),$(OUT)/tests/cuda/measure-nccl)
 
+# The theorems of solve/proofs/ checked, and the referee extracted from them; skipped where there is
+# no coq.
+proofs: $(OUT)/rocq/made
+$(OUT)/rocq/made: $(wildcard solve/proofs/*.v solve/proofs/referee/*.ml) solve/proofs/make.sh
+	$(SAY) coqc solve/proofs
+	$(Q)sh solve/proofs/make.sh $(@D) && touch $@
+
 # All tests of what is built; the last line counts the test programs.
-check: all tests layers sizes format-check
+check: all tests proofs layers sizes format-check
 	@sh tests/trusted.sh $(OUT) docs/PROOFS.md > /dev/null
 	@$(TEST_RUN) $(TESTS:%=$(OUT)/tests/%) $(SCRIPTS)
 
@@ -390,7 +397,8 @@ $(OUT)/bench-placement: $(OUT)/tests/bench/placement.o $(OUT)/libplumbline.a
 test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_placed \
     test_check_places test_exact_schedules test_eliminate test_certificate test_layout_paths \
     test_layout_kinds test_slices test_grids test_claims test_claims_extreme \
-    test_raise_laws test_price_laws test_wording_laws test_ends) $(BIN)/plumbline \
+    test_raise_laws test_price_laws test_wording_laws test_ends test_referee) proofs \
+    $(BIN)/plumbline \
     $(OUT)/bench-separate
 	$(OUT)/tests/test_exact 2000
 	$(OUT)/tests/test_exact_decisions 500
@@ -410,6 +418,7 @@ test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_place
 	$(OUT)/tests/test_ends 10000
 	$(OUT)/tests/test_price_laws 5000
 	$(OUT)/tests/test_wording_laws 5000
+	$(OUT)/tests/test_referee 20000
 	mkdir -p $(OUT)/tests/offers && python3 tests/solve/offers_drawn.py $(BIN)/plumbline \
 	    $(OUT)/tests/offers 500
 	DOORS=500 DOORS_SEED=9 sh tests/imports/test_doors.sh
@@ -472,7 +481,7 @@ bench: all $(OUT)/bench-separate $(OUT)/bench-placement
 	    $(BIN)/plumbline $(OUT)/bench-placement ../shared/validation/cluster16_t*.json
 include packaging/install.mk tests/fuzz/fuzz.mk
 
-.PHONY: always deb man uninstall format format-check gpu-programs gpu-pack test-fused bench \
+.PHONY: proofs always deb man uninstall format format-check gpu-programs gpu-pack test-fused bench \
     heldback costs all tests check test test-asan demo setup layers sizes schemas trusted \
     trusted-write install clean test-exact test-planted test-mutations test-batch test-slurm \
     instances instances-write

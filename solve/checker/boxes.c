@@ -205,11 +205,12 @@ static enum status read_split(struct check_proof *k, const cJSON *v, const char 
 
 // A half may be empty or keep everything; but the property must distinguish some of the whole
 // problem's choices.
-static enum status split(struct tree *t, const cJSON *v)
+static enum status split(struct tree *t, const cJSON *v, int *stage)
 {
     struct check_property q;
     bool splits;
     TRY(read_split(t->k, v, t->where, &q));
+    *stage = q.rank < 0 ? q.stage : -2;
     TRY(check_split(&t->halves, &q, &splits));
     return splits ? OK : NOT_PROVEN_HERE(t->k, "%s: its split separates nothing", t->where);
 }
@@ -282,9 +283,12 @@ static enum status check_box(struct tree *t, const cJSON *v, bool *ends)
     *ends = !by;
     t->k->result->splits += by != NULL;
     t->k->result->leaves += says_leaf;
-    if (by) return split(t, by);
-    if (says_leaf && !closed) return check_leaf(t);
-    return closed ? OK : refuse_open(t);
+    int stage = -1;
+    const struct check_watch *watch = t->k->watch;
+    if (by) TRY(split(t, by, &stage));
+    else if (says_leaf && !closed) TRY(check_leaf(t));
+    else if (!closed) return refuse_open(t);
+    return watch ? watch->see(watch->of, v, &t->halves.box, stage, says_leaf && !closed) : OK;
 }
 
 enum status check_boxes(struct check_proof *k, const cJSON *boxes)

@@ -62,7 +62,7 @@ static enum status read_counted(const struct check_problem *p, const struct read
     return OK;
 }
 
-static enum status check_proof(struct check_proof *k, const cJSON *proof)
+enum status check_audit_proof(struct check_proof *k, const cJSON *proof)
 {
     bool counted[RESOURCES_MOST] = {false};
     check_open_replay(&k->replay, k->g, k->work, k->arena);
@@ -90,7 +90,7 @@ enum status check_one_proof(const struct reader *r, const cJSON *proof,
     result->operations = graph.operation_count;
     struct check_proof k = {
         .reader = *r, .p = p, .g = &graph, .result = result, .work = work, .arena = arena};
-    return check_proof(&k, proof);
+    return check_audit_proof(&k, proof);
 }
 
 enum status check_conclude(struct check_result *result, enum status status, const struct error *why,

@@ -17,6 +17,15 @@ enum status check_one_proof(const struct reader *r, const cJSON *proof,
 enum status check_conclude(struct check_result *result, enum status status, const struct error *why,
                            struct error *err);
 
+// Sees each box as the audit leaves it: by which stage it is split (-1: it is not, -2: by a rank),
+// after which only the half with the property is left, or whether it is a single decision. Nothing
+// depends on what it does with it.
+struct check_watch {
+    enum status (*see)(void *of, const cJSON *box, const struct check_box *left, int split,
+                       bool leaf);
+    void *of;
+};
+
 // One proof about one priced document.
 struct check_proof {
     struct reader reader;
@@ -29,9 +38,12 @@ struct check_proof {
     int path_count;
     int64_t *coefficients; // of the current round
     struct check_result *result;
+    const struct check_watch *watch; // NULL: none
     uint64_t *work;
     struct arena *arena;
 };
+// The proof on the tables of k's problem, with its graph, result and work.
+enum status check_audit_proof(struct check_proof *k, const cJSON *proof);
 
 enum status check_read_paths(struct check_proof *k, const cJSON *paths);
 enum status check_incumbent(struct check_proof *k, const cJSON *stages, int64_t iteration_ns);

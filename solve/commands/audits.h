@@ -27,7 +27,7 @@ void verify_print(FILE *to, const struct verdict *v, const struct plan *plan,
 
 struct check_request {
     const char *certificate, *against; // against: priced document or problem, NULL: not given
-    const char *verdict, *statement;   // files to write; NULL: none
+    const char *verdict, *statement, *elaborated; // files to write; NULL: none
     uint64_t work_limit;
     int64_t memory_mib; // for the command
 };

@@ -6,6 +6,7 @@
 
 #include "data/base/file.h"
 #include "data/base/command.h"
+#include "solve/certificate/certificate.h"
 #include "solve/commands/audits.h"
 #include "solve/checker/proof.h"
 #include "solve/checker/sources.h"
@@ -186,6 +187,8 @@ static enum status write_one(const struct check_audit *h, const struct check_req
                              struct arena *arena, struct error *err)
 {
     if (r->verdict) TRY(check_write_verdict(h, r->verdict, arena, err));
+    if (r->elaborated && h->result->accepted)
+        TRY(certificate_elaborate(r->elaborated, h->certificate, h->priced, arena, err));
     return r->statement && h->result->accepted ? check_write_statement(h, r->statement, arena, err)
                                                : OK;
 }
@@ -457,6 +460,8 @@ static const struct option_row rows[] = {
      "write the verdict to this file, for plumbline report --format latex or csv"},
     {"--statement", OPTION_PATH, AT(statement),
      "write a readable statement of what is certified, with the hashes of all inputs"},
+    {"--elaborate", OPTION_PATH, AT(elaborated),
+     "write the certificate of one layout in full to this file, for the verified referee"},
     {"--work-limit", OPTION_INT, AT(work_limit),
      "maximum number of steps; beyond it nothing counts as certified (default: 10^11)", 1, 1e18},
     MEMORY_ROW(AT(memory_mib), "48"),

@@ -1,0 +1,197 @@
+(* What a priced document says: which plans there are of its one layout, and how long each of their
+   operations takes (docs/PROOFS.md 3, 4; docs/FORMULAS.md 7, 8). With Schedule.v this is the
+   specification. A stage's numbers are sums over its layers. *)
+Require Import ZArith List Bool Lia.
+From Plumbline Require Import Schedule.
+Import ListNotations.
+Open Scope Z_scope.
+
+(* Modes of recomputation by number: 0 keeps everything, 2 keeps inputs alone, others keep a part. *)
+Record run := Run {
+  recomputable : bool;
+  run_cut : nat;                               (* class of the message after such a layer *)
+  resident : nat -> Z;                         (* bytes, by gradient option: weights, gradients, states, feedback *)
+  unsharded : Z;
+  stash : nat -> Z;                            (* bytes of a micro-batch, by mode *)
+  working : nat -> Z;                          (* bytes while the layer runs, by mode *)
+  forward_ns : nat -> nat -> Z;                (* slice, group *)
+  backward_ns : nat -> nat -> Z;
+  weight_ns : nat -> Z;
+  again_ns : nat -> nat -> nat -> Z;           (* what a mode adds to the backward: mode, slice, group *)
+  optimizer_ns : nat -> nat -> Z;              (* gradient option, group *)
+  sync_ns : nat -> nat -> Z }.
+Record group := Group { slots : Z; excluded : bool; memory_limit : Z; constant_bytes : Z; sync_constant_ns : nat -> Z }.
+Record compression := Compression {
+  compresses : bool;
+  rank : option Z;          (* of its factors, where these are what it sends *)
+  epilogue_only : bool;
+  quality_cost : Z }.
+Inductive mode := Each (code : nat) | FirstLayers (count : nat).
+Record decision := Decision { from : nat; count : nat; on : nat; boundary_option : nat; gradient_option : nat; recompute : mode }.
+(* All conditions that are stated together; a rule requires them, or forbids them. *)
+Record rule := Rule {
+  forbids : bool; of_stage : option nat; of_groups : option (nat -> bool); holds : option (nat * nat);
+  of_run : option nat; at_least : option nat; at_most : option nat; of_modes : option (nat -> bool);
+  of_gradient : option bool; of_boundary : option bool }.
+Record problem := Problem {
+  shape_of : shape;
+  model : list (nat * nat);                    (* runs of equal layers: which, how many *)
+  run_at : nat -> run;
+  groups : list group;
+  boundary_options : list compression;         (* the first compresses nothing *)
+  gradient_options : list compression;
+  rank_min : Z;
+  offered : list nat;                          (* modes of all layers of a stage *)
+  offers_first_layers : bool;
+  setting : option mode;                       (* of every stage *)
+  overlapped : bool;                           (* a layer's sync starts with its own gradient *)
+  message_bytes : nat -> Z;                    (* by class *)
+  message_feedback : nat -> nat -> Z;          (* class, boundary option *)
+  linked : nat -> nat -> nat -> bool;          (* class, group, next group *)
+  onward_ns : nat -> nat -> nat -> nat -> nat -> Z;         (* the same; slice; part: overhead, link, delay *)
+  back_ns : nat -> nat -> nat -> nat -> nat -> nat -> Z;    (* boundary option first *)
+  embedding_ns : nat -> nat -> option Z;       (* first group, last group *)
+  budgets : list (option Z);                   (* boundaries, stages, cost *)
+  rules : list rule }.
+
+Definition sum := fold_right Z.add 0.
+Fixpoint drop (n : nat) (l : list (nat * nat)) := match l with
+  | [] => [] | (r, c) :: t => if (n =? 0)%nat then l else if (n <? c)%nat then (r, (c - n)%nat) :: t else drop (n - c) t end.
+Fixpoint take (n : nat) (l : list (nat * nat)) := match l with
+  | [] => [] | (r, c) :: t => if (n =? 0)%nat then [] else if (n <? c)%nat then [(r, n)] else (r, c) :: take (n - c) t end.
+
+Section Of.
+Variable P : problem.
+Let x := shape_of P.
+Definition layers_of (l : list (nat * nat)) := fold_right (fun p a => (snd p + a)%nat) 0%nat l.
+Definition total_layers := layers_of (model P).
+Definition held f n := take n (drop f (model P)).
+Definition holds_layers d := held (from d) (count d).
+(* ---- layers with their modes: run, how many, mode *)
+Definition some_of (r n m : nat) (l : list (nat * nat * nat)) := match n with O => l | _ => (r, n, m) :: l end.
+Fixpoint in_first (left : nat) (l : list (nat * nat)) : list (nat * nat * nat) := match l with
+  | [] => []
+  | (r, c) :: t => if recomputable (run_at P r)
+      then let a := Nat.min left c in some_of r a 2 (some_of r (c - a) 0 (in_first (left - a) t))
+      else (r, c, 0%nat) :: in_first left t end.
+Definition in_modes (m : mode) (l : list (nat * nat)) := match m with
+  | Each k => map (fun p => (fst p, snd p, if recomputable (run_at P (fst p)) then k else 0%nat)) l
+  | FirstLayers n => in_first n l end.
+Definition recomputable_in l := layers_of (filter (fun p => recomputable (run_at P (fst p))) l).
+(* a sum over layers, of run and mode *)
+Definition over (l : list (nat * nat * nat)) (g : run -> nat -> Z) := sum (map (fun p => let '(r, n, m) := p in Z.of_nat n * g (run_at P r) m) l).
+
+(* ---- times of a stage *)
+Definition layer_backward r m y g := backward_ns r y g + match m with O => 0 | _ => again_ns r m y g end.
+Definition gradient_pass r m g := if splits x then weight_ns r g else layer_backward r m 0%nat g.
+Definition single (l : list (nat * nat * nat)) := flat_map (fun p => let '(r, n, m) := p in repeat (run_at P r, m) n) l.
+(* How long the syncs go on after the stage's last gradient, that of its first layer: the layers
+   before it in the model have their gradients later. *)
+Fixpoint tail (o g : nat) (l : list (run * nat)) (syncs passes : Z) : Z := match l with
+  | [] => 0
+  | (r, m) :: t => let s := syncs + sync_ns r o g in Z.max (s - passes) (tail o g t s (passes + gradient_pass r m g)) end.
+Definition own_times (l : list (nat * nat * nat)) g o : list Z :=
+  map (fun y => over l (fun r _ => forward_ns r y g)) (seq 0 (slices x)) ++
+  map (fun y => over l (fun r m => layer_backward r m y g)) (seq 0 (slices x)) ++
+  [ over l (fun r _ => weight_ns r g);
+    sync_constant_ns (nth g (groups P) (Group 0 true 0 0 (fun _ => 0))) o +
+      (if overlapped P then tail o g (single l) 0 0 else over l (fun r _ => sync_ns r o g));
+    over l (fun r _ => optimizer_ns r o g) ].
+Definition group_at g := nth g (groups P) (Group 0 true 0 0 (fun _ => 0)).
+Definition times d := own_times (in_modes (recompute d) (holds_layers d)) (on d) (gradient_option d).
+Definition last_cut (l : list (nat * nat)) := match last l (0%nat, 0%nat) with (r, _) => run_cut (run_at P r) end.
+
+(* ---- memory of a stage *)
+Definition before f := match f with O => None | S i => match drop i (model P) with (r, _) :: _ => Some (run_cut (run_at P r)) | [] => None end end.
+(* A micro-batch is held from the first slice of its forward to the end of its backward. *)
+Definition released s j := if splits x then turn x s Weight j 0 else turn x s Backward j 0.
+Definition in_flight s : Z := fold_right Z.max 0 (map (fun j =>
+  Z.of_nat (length (filter (fun i => (turn x s Forward i 0 <? released s j)%nat) (seq 0 (batches x)))) - Z.of_nat j) (seq 0 (batches x))).
+Definition bytes (flight : Z) (s : nat) (l : list (nat * nat)) (b : option nat) g bo go m : Z :=
+  let ls := in_modes m l in
+  constant_bytes (group_at g)
+  + over ls (fun r _ => resident r go + unsharded r)
+  + match b with Some c => 2 * message_bytes P c + message_feedback P c bo | None => 0 end
+  + (if (S s <? stages x)%nat then 2 * message_bytes P (last_cut l) else 0)
+  + fold_right Z.max 0 (map (fun p => let '(r, _, m) := p in working (run_at P r) m) ls)
+  + flight * over ls (fun r m => stash r m).
+
+(* ---- what a stage may decide *)
+Definition code_of (m : mode) := match m with Each k => k | FirstLayers _ => 3%nat end.
+Definition if_stated {A} (o : option A) (p : A -> bool) := match o with Some a => p a | None => true end.
+Definition compression_at l i := nth i l (Compression false None false 0).
+Definition rule_layers (r : rule) l := match of_run r with None => layers_of l | Some k => layers_of (filter (fun p => (fst p =? k)%nat) l) end.
+Definition conditions r f l g bo go m :=
+  if_stated (of_groups r) (fun h => h g)
+  && if_stated (holds r) (fun s => (f <=? fst s)%nat && (snd s <? f + layers_of l)%nat)
+  && if_stated (at_least r) (fun n => (n <=? rule_layers r l)%nat)
+  && if_stated (at_most r) (fun n => (rule_layers r l <=? n)%nat)
+  && if_stated (of_modes r) (fun h => h (code_of m))
+  && if_stated (of_gradient r) (Bool.eqb (compresses (compression_at (gradient_options P) go)))
+  && if_stated (of_boundary r) (Bool.eqb (compresses (compression_at (boundary_options P) bo))).
+Definition concerns s r := if_stated (of_stage r) (Nat.eqb s).
+Definition obeys s f l g bo go m := forallb (fun r => negb (concerns s r) || negb (Bool.eqb (conditions r f l g bo go m) (forbids r))) (rules P).
+Definition allowed (c : compression) := if_stated (rank c) (fun k => rank_min P <=? k).
+Definition same_mode a b := match a, b with Each i, Each j | FirstLayers i, FirstLayers j => (i =? j)%nat | _, _ => false end.
+Definition as_set l m := match setting P with
+  | None => true
+  | Some (Each k) => same_mode m (Each k)
+  | Some (FirstLayers n) => match recomputable_in l with O => same_mode m (Each 0) | k => same_mode m (FirstLayers (Nat.min k n)) end end.
+Definition mode_fits l m := match m with
+  | Each k => existsb (Nat.eqb k) (offered P)
+  | FirstLayers n => offers_first_layers P && (1 <=? n)%nat && (n <=? recomputable_in l)%nat end.
+(* of layers l from layer f on, after a message of class b *)
+Definition may_decide (flight : Z) s f l b g bo go m : bool :=
+  negb (excluded (group_at g)) && (1 <=? slots (group_at g))
+  && mode_fits l m && as_set l m
+  && allowed (compression_at (boundary_options P) bo) && allowed (compression_at (gradient_options P) go)
+  && (bytes flight s l b g bo go m <=? memory_limit (group_at g))
+  && obeys s f l g bo go m.
+Definition in_range s d :=
+  (on d <? length (groups P))%nat
+  && (boundary_option d <? length (boundary_options P))%nat && (gradient_option d <? length (gradient_options P))%nat
+  && (match s with O => (boundary_option d =? 0)%nat | _ => true end)
+  && (1 <=? count d)%nat && (from d + count d <=? total_layers)%nat.
+Definition decision_ok s d := in_range s d &&
+  may_decide (in_flight s) s (from d) (holds_layers d) (before (from d)) (on d) (boundary_option d) (gradient_option d) (recompute d).
+
+(* ---- plans *)
+Definition one (b : bool) := if b then 1 else 0.
+Definition needs d : list Z :=
+  map (fun g => one (on d =? g)%nat) (seq 0 (length (groups P))) ++
+  [ one (negb (boundary_option d =? 0)%nat);
+    one (compresses (compression_at (gradient_options P) (gradient_option d)));
+    quality_cost (compression_at (gradient_options P) (gradient_option d)) + quality_cost (compression_at (boundary_options P) (boundary_option d)) ].
+Definition available : list (option Z) := map (fun g => Some (slots g)) (groups P) ++ budgets P.
+Definition joined d e := linked P (last_cut (holds_layers d)) (on d) (on e).
+Fixpoint in_order (s f : nat) (plan : list decision) : bool := match plan with
+  | [] => (s =? stages x)%nat && (f =? total_layers)%nat
+  | d :: r => decision_ok s d && (from d =? f)%nat && match r with e :: _ => joined d e | [] => true end
+      && in_order (S s) (f + count d)%nat r end.
+Definition ends_of (plan : list decision) := match plan with [] => None | d :: _ => embedding_ns P (on d) (on (List.last plan d)) end.
+Definition plan_ok (plan : list decision) : Prop :=
+  in_order 0 0 plan = true
+  /\ (forall r l, nth_error available r = Some (Some l) -> sum (map (fun d => nth r (needs d) 0) plan) <= l)
+  /\ (embedding x = true -> ends_of plan <> None).
+
+(* ---- how long an operation takes *)
+Definition nobody := Decision 0 0 0 0 0 (Each 0).
+Definition gradient_compression o drain : nat := if epilogue_only (compression_at (boundary_options P) o) && negb drain then 0 else o.
+Definition message_ns d e dir y drain part := let c := last_cut (holds_layers d) in match dir with
+  | Onward => onward_ns P c (on d) (on e) y part
+  | Back => back_ns P (gradient_compression (boundary_option e) drain) c (on d) (on e) y part end.
+Definition lasts (plan : list decision) (u : op) : Z :=
+  let d := nth (place u) plan nobody in let e := nth (S (place u)) plan nobody in
+  let message dir part := message_ns d e dir (slice u) (drains x u) part in
+  match what u with
+  | Forward => nth (slice u) (times d) 0
+  | Backward => nth (slices x + slice u) (times d) 0
+  | Weight => nth (2 * slices x) (times d) 0
+  | Sync => nth (2 * slices x + 1) (times d) 0
+  | Optimizer => nth (2 * slices x + 2) (times d) 0
+  | Sends dir | Receives dir => message dir 0%nat
+  | Links dir => message dir 1%nat
+  | Delays dir => message dir 2%nat
+  | EmbeddingSync => match ends_of plan with Some e => e | None => 0 end end.
+Definition takes plan T := takes_at_most x (lasts plan) T.
+End Of.

@@ -1,0 +1,28 @@
+# Checks the proofs and builds the referee from them: sh solve/proofs/make.sh FOLDER. Needs Debian's
+# coq, ocaml-findlib and libzarith-ocaml-dev; without them it says so.
+set -eu
+mkdir -p "$1"
+into=$(cd "$1" && pwd)
+cd "$(dirname "$0")"
+for tool in coqc ocamlfind; do
+    command -v $tool > /dev/null || { echo "proofs: no $tool: skipped" >&2; exit 0; }
+done
+ocamlfind query zarith > /dev/null 2>&1 || { echo "proofs: no zarith: skipped" >&2; exit 0; }
+if grep -nE '^[^(]*\b(Admitted|Axiom|Parameter|admit)\b' ./*.v; then
+    echo "proofs: something is assumed" >&2
+    exit 1
+fi
+cp ./*.v referee/*.ml "$into"
+cd "$into"
+for file in Schedule Document Mixture Automaton Boxes Tree Referee Sound Extract; do
+    coqc -w -abstract-large-number -Q . Plumbline $file.v > $file.said
+done
+if [ "$(cat ./*.said | grep -c 'Closed under the global context')" -ne \
+    "$(cat ./*.v | grep -c '^Print Assumptions')" ]; then
+    cat ./*.said >&2
+    echo "proofs: a theorem rests on something" >&2
+    exit 1
+fi
+ocamlfind ocamlopt -O3 -inline 200 -package zarith -linkpkg -w -a -o plumbline-referee \
+    whole.ml verified.mli verified.ml json.ml sha256.ml priced.ml elaborated.ml referee.ml \
+    2> ocaml.said || { cat ocaml.said >&2; exit 1; }

@@ -1,0 +1,53 @@
+(* Untrusted: what `plumbline check --elaborate` writes, a line each. *)
+module Whole = Z
+open Verified
+module Z = Whole
+
+type t = { hash : string; claim : Z.t option; choices : choice list list; paths : op list list; tree : tree0 }
+
+let kinds = [| Forward; Backward; Weight; Sync; Optimizer; Sends Onward; Links Onward; Delays Onward; Receives Onward; Sends Back; Links Back; Delays Back; Receives Back; EmbeddingSync |]
+let rec ops = function
+  | [] -> []
+  | k :: place :: batch :: slice :: r when k >= 0 && k < Array.length kinds && place >= 0 && batch >= 0 && slice >= 0 ->
+      { what = kinds.(k); place; batch; slice } :: ops r
+  | _ -> Json.refuse "a path that is not of operations"
+let rec pairs = function [] -> [] | i :: w :: r -> (i, Z.of_int w) :: pairs r | _ -> Json.refuse "weights: expected pairs"
+
+let read text (p : problem) =
+  let own = (2 * p.shape_of.slices) + 3 in
+  let stages = p.shape_of.stages in
+  let choices = Array.make stages [] and paths = ref [] and hash = ref "" and claim = ref None and boxes = ref [] in
+  let counted = ref [] and weights = ref [] and rounds = ref [] in
+  let unit = Z.shift_left Z.one 20 in
+  let ints l = List.map (fun s -> try int_of_string s with _ -> Json.refuse "\"%s\": expected a number" s) l in
+  let rec split n l = if n = 0 then ([], l) else match l with [] -> Json.refuse "a choice is too short" | x :: r -> let (a, b) = split (n - 1) r in (x :: a, b) in
+  let line l = match String.split_on_char ' ' l with
+    | [ "plumbline.elaborated"; "1" ] | [ "" ] -> ()
+    | [ "priced"; h ] -> hash := h
+    | [ "bound"; b ] -> claim := Some (Z.of_string b)
+    | [ "infeasible" ] -> claim := None
+    | "v" :: r -> (match ints r with
+        | s :: first :: layers :: grp :: cut :: opt :: r when s >= 0 && s < stages && layers >= 0 && grp >= 0 && cut >= 0 && opt >= 0 ->
+            let (times, uses) = split own r in
+            choices.(s) <- { id = List.length choices.(s); first = (if first < 0 then None else Some first); layers; grp; cut; opt;
+                             own = List.map Z.of_int times; uses = List.map Z.of_int uses } :: choices.(s)
+        | _ -> Json.refuse "a choice that is none")
+    | "p" :: r -> paths := ops (ints r) :: !paths
+    | "c" :: r -> counted := List.map (fun i -> i <> 0) (ints r)
+    | "w" :: r -> weights := pairs (ints r)
+    | "r" :: r -> rounds := { weights = !weights; prices = List.map (fun i -> Z.mul unit (Z.of_int i)) (ints r); counting = !counted } :: !rounds
+    | [ "b" ] -> boxes := `Closed (List.rev !rounds) :: !boxes; rounds := []
+    | "s" :: r -> (match ints r with
+        | stage :: yes when stage >= 0 -> let h = Hashtbl.create 16 in List.iter (fun i -> Hashtbl.replace h i ()) yes;
+            boxes := `Split (List.rev !rounds, stage, fun (v : choice) -> Hashtbl.mem h v.id) :: !boxes; rounds := []
+        | _ -> Json.refuse "a split that is none")
+    | w :: _ -> Json.refuse "a line that begins with \"%s\"" w
+    | [] -> () in
+  List.iter line (String.split_on_char '\n' text);
+  let rest = ref (List.rev !boxes) in
+  let rec tree () = match !rest with
+    | [] -> Json.refuse "a half of a split is missing"
+    | `Closed rs :: r -> rest := r; Closed rs
+    | `Split (rs, s, yes) :: r -> rest := r; let a = tree () in let b = tree () in Split (rs, s, yes, a, b) in
+  let tree = tree () in
+  { hash = !hash; claim = !claim; choices = Array.to_list (Array.map List.rev choices); paths = List.rev !paths; tree }

@@ -1,0 +1,143 @@
+(* Trusted: the priced document as the specification's problem. What the specification does not
+   have is refused, and so is what is beyond the limits of machine integers. *)
+module Whole = Z
+open Verified
+module Z = Whole
+open Json
+
+let zero z = Z.sign z = 0
+let need b format = Printf.ksprintf (fun s -> if not b then raise (Refused (s ^ ": not in the part that is verified"))) format
+let given o k default read = match find o k with None -> default | Some v -> read v
+let numbers ?count v =
+  let a = Array.of_list (List.map number (array v)) in
+  (match count with Some n when Array.length a <> n -> refuse "expected %d numbers, found %d" n (Array.length a) | _ -> ());
+  a
+let tables ~outer ~inner v =
+  let a = Array.of_list (List.map (numbers ~count:inner) (array v)) in
+  if Array.length a <> outer then refuse "expected %d tables, found %d" outer (Array.length a);
+  a
+let index_of_any what show x names =
+  let rec seek i = function [] -> refuse "%s %s: unknown" what (show x) | y :: r -> if x = y then i else seek (i + 1) r in
+  seek 0 names
+let index_of what = index_of_any what (fun x -> x)
+
+(* Sets of recompute modules are numbered by what is in them; tables have them in that order. *)
+let modules = [ "mlp"; "layernorm"; "moe_act"; "moe"; "mla_up_proj"; "core_attn" ]
+let mode_number name = match name with
+  | "none" -> 0 | "selective" -> 1 | "full" -> 2 | "first_layers" -> 3
+  | "swap" -> refuse "swap: not in the part that is verified"
+  | set -> 4 + List.fold_left (fun a m -> a + (1 lsl index_of "mode" m modules)) 0 (String.split_on_char '+' set)
+
+let schedule_of = function
+  | "gpipe" -> Gpipe | "1f1b" -> OneFOneB | "zb-h1" -> ZeroBubbleH1 | "zb-h2" -> ZeroBubbleH2
+  | "token-sliced" -> TokenSliced | s -> refuse "schedule %s: not in the part that is verified" s
+
+let read text : problem =
+  let d = parse text in
+  only d [ "kind"; "version"; "made_by"; "made_from"; "name"; "objective"; "layout"; "stage_count"; "micro_batches"; "layer_count";
+           "devices_per_stage"; "recompute"; "boundary_options"; "gradient_options"; "groups"; "runs"; "cuts"; "embedding_sync_ns";
+           "local_forward_ns"; "local_backward_ns"; "local_bytes"; "budget"; "rules" ];
+  if Json.text (get d "kind") <> "plumbline.priced" then refuse "kind: expected plumbline.priced";
+  need (given d "objective" "iteration_time" Json.text = "iteration_time") "objective";
+  let lay = get d "layout" in
+  let stages = within 1 256 (get d "stage_count") in
+  need (within 1 256 (get lay "pipeline") = stages && given lay "virtual_stages" 1 (within 1 256) = 1) "several stages per rank";
+  need (given lay "local_loss_every" 0 (within 0 256) = 0) "local losses";
+  let slices = given lay "slices" 1 (fun v -> List.length (array v)) in
+  need (slices >= 1 && slices <= 32) "slices";
+  let schedule = schedule_of (given lay "schedule" "1f1b" Json.text) in
+  need ((schedule = TokenSliced) = (slices > 1)) "slices with this schedule";
+  let names = List.map Json.text (array (get d "recompute")) in
+  let sets = List.sort compare (List.filter (fun m -> m > 3) (List.map mode_number names)) in
+  let group_list = array (get d "groups") in
+  let ng = List.length group_list in
+  need (ng >= 1 && ng <= 16) "groups";
+  let group_names = List.map (fun g -> Json.text (get g "name")) group_list in
+  let option_of v =
+    only v [ "rank"; "kept_per_thousand"; "bits"; "epilogue_only"; "quality_cost"; "error_feedback"; "offloaded_percent" ];
+    let rank = Option.map number (find v "rank") in
+    { compresses = (match rank with Some z -> not (zero z) | None -> true);
+      rank = (match rank with Some z when not (zero z) -> Some z | _ -> None);
+      epilogue_only = given v "epilogue_only" false flag; quality_cost = given v "quality_cost" Z.zero number } in
+  let options k = let l = List.map option_of (array (get d k)) in need (List.length l >= 1 && List.length l <= 65) "%s" k; l in
+  let boundary_options = options "boundary_options" and gradient_options = options "gradient_options" in
+  need (slices = 1 || not (List.exists (fun o -> o.epilogue_only) boundary_options)) "epilogues of slices";
+  let no = List.length gradient_options and nb = List.length boundary_options in
+  let groups = List.map (fun g ->
+    only g [ "name"; "gpu"; "slots"; "memory_limit_bytes"; "constant_bytes"; "excluded"; "sync_constant_ns" ];
+    let sync = numbers ~count:no (get g "sync_constant_ns") in
+    { slots = number (get g "slots"); excluded = find g "excluded" <> None; memory_limit = number (get g "memory_limit_bytes");
+      constant_bytes = number (get g "constant_bytes"); sync_constant_ns = (fun o -> sync.(o)) }) group_list in
+  let cut_list = array (get d "cuts") and run_list = array (get d "runs") in
+  let nc = List.length cut_list in
+  let passes = slices * ng in
+  let run_of r =
+    only r [ "name"; "count"; "recomputable"; "weight_bytes"; "gradient_bytes"; "optimizer_bytes"; "stash_bytes"; "working_bytes";
+             "unsharded_bytes"; "feedback_bytes"; "cut"; "forward_ns"; "backward_ns"; "weight_ns"; "selective_ns"; "full_ns";
+             "module_sets_ns"; "optimizer_ns"; "sync_ns"; "offloaded_bytes"; "offloaded_ns" ];
+    let ns = List.length sets in
+    let at k count = numbers ~count (get r k) in
+    let stash = at "stash_bytes" (3 + ns) and working = at "working_bytes" (3 + ns) in
+    let forward = at "forward_ns" passes and backward = at "backward_ns" passes in
+    let weight = given r "weight_ns" (Array.make ng Z.zero) (numbers ~count:ng) in
+    let selective = at "selective_ns" passes and full = at "full_ns" passes in
+    let more = if ns = 0 then [||] else tables ~outer:ns ~inner:passes (get r "module_sets_ns") in
+    let sync = tables ~outer:no ~inner:ng (get r "sync_ns") in
+    let step = at "optimizer_ns" ng in
+    let optimizer = given r "offloaded_ns" (Array.make no step) (tables ~outer:no ~inner:ng) in
+    let states = given r "offloaded_bytes" (Array.make no (number (get r "optimizer_bytes"))) (numbers ~count:no) in
+    let feedback = at "feedback_bytes" no in
+    let fixed = Z.add (number (get r "weight_bytes")) (number (get r "gradient_bytes")) in
+    let set_at m = if m < 3 then m else 3 + index_of_any "mode" string_of_int m sets in
+    { recomputable = flag (get r "recomputable"); run_cut = within 0 (nc - 1) (get r "cut");
+      resident = (fun o -> Z.add fixed (Z.add states.(o) feedback.(o)));
+      unsharded = given r "unsharded_bytes" Z.zero number;
+      stash = (fun m -> stash.(set_at m)); working = (fun m -> working.(set_at m));
+      forward_ns = (fun y g -> forward.(y * ng + g)); backward_ns = (fun y g -> backward.(y * ng + g));
+      weight_ns = (fun g -> weight.(g));
+      again_ns = (fun m y g -> (match m with 1 -> selective | 2 -> full | m -> more.(index_of_any "mode" string_of_int m sets)).(y * ng + g));
+      optimizer_ns = (fun o g -> optimizer.(o).(g)); sync_ns = (fun o g -> sync.(o).(g)) } in
+  let runs = Array.of_list (List.map run_of run_list) in
+  let run_names = List.map (fun r -> Json.text (get r "name")) run_list in
+  let model = List.mapi (fun i r -> (i, within 1 4096 (get r "count"))) run_list in
+  let layers = List.fold_left (fun a (_, c) -> a + c) 0 model in
+  need (layers <= 4096 && layers = within 1 4096 (get d "layer_count")) "layer_count";
+  let prices = slices * ng * ng * 4 in
+  let cut_of c =
+    only c [ "message_bytes"; "feedback_bytes"; "forward_ns"; "backward_ns" ];
+    let f = numbers ~count:prices (get c "forward_ns") and b = tables ~outer:nb ~inner:prices (get c "backward_ns") in
+    Array.iteri (fun i v -> if i mod 4 = 0 then
+      need (Z.sign v <= 0 && Array.for_all (fun t -> Z.sign t.(i) <= 0) b) "messages that block both ends") f;
+    (number (get c "message_bytes"), numbers ~count:nb (get c "feedback_bytes"), f, b) in
+  let cuts = Array.of_list (List.map cut_of cut_list) in
+  let part = [| 3; 1; 2 |] in
+  let at g h y p = (((y * ng) + g) * ng + h) * 4 + part.(p) in
+  let embedding = Option.map (numbers ~count:(ng * ng)) (find d "embedding_sync_ns") in
+  let budget = match find d "budget" with Some b -> only b [ "boundaries_max"; "stages_max"; "cost_max"; "rank_min" ]; b | None -> Object [] in
+  let rule_of r =
+    only r [ "action"; "stage"; "groups"; "holds_first"; "holds_last"; "run"; "layers_min"; "layers_max"; "recompute"; "compresses_gradient"; "compresses_boundary" ];
+    let small k = Option.map (within 0 (1 lsl 20)) (find r k) in
+    let among k read = Option.map (fun v -> let l = List.map (fun n -> read (Json.text n)) (array v) in fun i -> List.mem i l) (find r k) in
+    { forbids = (match Json.text (get r "action") with "forbid" -> true | "require" -> false | a -> refuse "action: \"%s\"" a);
+      of_stage = small "stage"; of_groups = among "groups" (fun n -> index_of "group" n group_names);
+      holds = (match small "holds_first", small "holds_last" with None, None -> None | Some a, None -> Some (a, a) | Some a, Some b -> Some (a, b) | None, Some _ -> refuse "holds_last without holds_first");
+      of_run = Option.map (fun v -> index_of "run" (Json.text v) run_names) (find r "run");
+      at_least = small "layers_min"; at_most = small "layers_max"; of_modes = among "recompute" mode_number;
+      of_gradient = Option.map flag (find r "compresses_gradient"); of_boundary = Option.map flag (find r "compresses_boundary") } in
+  let offered_numbers = List.map mode_number names in
+  let setting = match given lay "recompute" "each" Json.text with
+    | "each" -> None
+    | "first_layers" -> Some (FirstLayers (within 1 (1 lsl 20) (get lay "recomputed_layers")))
+    | m -> Some (Each (mode_number m)) in
+  { shape_of = { schedule; stages; batches = within 1 65536 (get d "micro_batches"); slices; barrier = given lay "barrier" true flag; embedding = embedding <> None };
+    model; run_at = (fun i -> runs.(i)); groups; boundary_options; gradient_options;
+    rank_min = given budget "rank_min" Z.zero number;
+    offered = List.filter (fun m -> m <> 3) offered_numbers; offers_first_layers = List.mem 3 offered_numbers; setting;
+    overlapped = (match given lay "gradient_sync" "exposed" Json.text with "overlapped" -> true | "exposed" -> false | s -> refuse "gradient_sync: \"%s\"" s);
+    message_bytes = (fun c -> let (m, _, _, _) = cuts.(c) in m); message_feedback = (fun c o -> let (_, f, _, _) = cuts.(c) in f.(o));
+    linked = (fun c g h -> let (_, _, f, _) = cuts.(c) in Z.sign f.(at g h 0 1) >= 0);
+    onward_ns = (fun c g h y p -> let (_, _, f, _) = cuts.(c) in f.(at g h y p));
+    back_ns = (fun o c g h y p -> let (_, _, _, b) = cuts.(c) in b.(o).(at g h y p));
+    embedding_ns = (fun g h -> match embedding with None -> None | Some e -> let v = e.(g * ng + h) in if Z.sign v < 0 then None else Some v);
+    budgets = List.map (fun k -> Option.map number (find budget k)) [ "boundaries_max"; "stages_max"; "cost_max" ];
+    rules = List.map rule_of (given d "rules" [] array) }

@@ -1,0 +1,34 @@
+(* plumbline-referee ELABORATED PRICED: is what is claimed proven? Exit 0: accepted, 1: not, 2: cannot be read. *)
+let read path =
+  try let c = open_in_bin path in let s = really_input_string c (in_channel_length c) in close_in c; s
+  with Sys_error e -> prerr_endline ("plumbline-referee: " ^ e); exit 2
+
+(* What is wrong, as far as it can be said in a few words. *)
+let why problem (e : Elaborated.t) =
+  let number p l = let rec seek i = function [] -> None | x :: r -> if p i x then Some i else seek (i + 1) r in seek 0 l in
+  match number (fun _ p -> Verified.read_path problem.Verified.shape_of p = None) e.paths with
+  | Some i -> Printf.sprintf "path %d is none of the schedule" i
+  | None -> match number (fun s vs -> not (Verified.stage_covered problem s vs)) e.choices with
+    | Some s -> Printf.sprintf "stage %d has a choice that is not listed, or is slower or larger than listed" s
+    | None -> "its boxes are not closed"
+
+let () =
+  match Sys.argv with
+  | [| _; elaborated; priced |] -> (
+      try
+        let text = read priced in
+        let problem = try Priced.read text with Json.Refused e -> raise (Json.Refused (priced ^ ": " ^ e)) in
+        let e = try Elaborated.read (read elaborated) problem with Json.Refused e -> raise (Json.Refused (elaborated ^ ": " ^ e)) in
+        let hash = Sha256.hex text in
+        if e.hash <> hash then begin
+          Printf.printf "refused: %s is about the document %.12s..., %s is %.12s...\n" elaborated e.hash priced hash; exit 1
+        end;
+        if Verified.accept problem e.claim e.paths e.choices e.tree then
+          match e.claim with
+          | Some bound -> Printf.printf "accepted: no plan of %s (SHA-256 %s) takes less than %s ns\n" priced hash (Z.to_string bound)
+          | None -> Printf.printf "accepted: %s (SHA-256 %s) has no plan\n" priced hash
+        else begin
+          Printf.printf "refused: %s does not prove its claim about %s: %s\n" elaborated priced (why problem e); exit 1
+        end
+      with Json.Refused e -> prerr_endline ("plumbline-referee: " ^ e); exit 2)
+  | _ -> prerr_endline "usage: plumbline-referee ELABORATED PRICED.json"; exit 2
