@@ -1,8 +1,10 @@
 // Layouts to look at before anything is scanned: those that an engineer would try. Each deviation
 // from that costs a layout a point; those with the same number of points form a tier. A layout's
-// tier and its place in it depend only on the space.
+// tier and its place in it depend only on the space. The same with each choice of degrees: those
+// with the fewest points, for the scouts of a large space.
 #include <assert.h>
 
+#include "data/base/grow.h"
 #include "data/kinds/schedules.h"
 #include "solve/layouts/work.h"
 
@@ -36,14 +38,35 @@ static int points_of(const struct layouts_first *f, const struct layout *l)
 
 void layouts_first_open(struct layouts_first *f, const struct problem *problem, struct arena *arena)
 {
-    *f = (struct layouts_first){.problem = problem};
+    *f = (struct layouts_first){.problem = problem, .arena = arena};
     for (int i = 0; i < FIRST_TIERS; i++)
         f->tiers[i].layouts = TAKE(arena, TIER_LAYOUTS, struct candidate);
+}
+
+// Those with the same degrees are adjacent in the space.
+static void offer_with_degrees(struct layouts_first *f, int64_t number, const struct layout *layout,
+                               int points)
+{
+    struct first_degrees *d = f->degrees_count ? &f->degrees[f->degrees_count - 1] : NULL;
+    if (!d || !same_degrees(&d->layouts[0].layout, layout)) {
+        GROW(f->arena, f->degrees, f->degrees_count, f->degrees_capacity, 64);
+        d = &f->degrees[f->degrees_count++];
+        *d = (struct first_degrees){.count = 0};
+    }
+    int at = d->count;
+    while (at > 0 && d->points[at - 1] > points) at--;
+    if (at == FIRST_OF_DEGREES) return;
+    if (d->count < FIRST_OF_DEGREES) d->count++;
+    for (int i = d->count - 1; i > at; i--)
+        d->layouts[i] = d->layouts[i - 1], d->points[i] = d->points[i - 1];
+    d->layouts[at] = (struct candidate){.number = number, .layout = *layout};
+    d->points[at] = points;
 }
 
 void layouts_first_offer(struct layouts_first *f, int64_t number, const struct layout *layout)
 {
     int points = points_of(f, layout);
+    offer_with_degrees(f, number, layout, points);
     if (points >= FIRST_TIERS) return;
     struct first_tier *tier = &f->tiers[points];
     if (tier->count == TIER_LAYOUTS || tier->checks == TIER_CHECKS) return;

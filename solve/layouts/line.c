@@ -166,11 +166,12 @@ static int64_t bound_ahead_ns(const struct search *s)
 }
 
 // Groups without a bound come first: nearly all of their layouts are refused. Then those with the
-// least bounds, among which the scouts are chosen.
+// least bounds, among which the scouts of a small space are chosen.
 bool layouts_scan(struct search *s)
 {
     if (!bound_groups(s) || !scan_below(s, 1)) return false;
     layouts_report_groups(s);
+    if (layouts_is_large(s)) layouts_scout_around_best(s);
     return scan_below(s, smaller(bound_ahead_ns(s), layouts_closing_anyway_ns(s)));
 }
 

@@ -2,13 +2,18 @@
 // before the queue is processed.
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "data/base/grow.h"
+#include "data/base/least.h"
 #include "solve/layouts/search.h"
 
 // ---- scouts: plans of some dissimilar layouts before the queue is processed, so that bounds close
 // the rest
 
 enum { SCOUTS_MAX = 1 << 16, SCOUTS_LOOKED_AT = 32, SCOUTS_PER_DEGREES = 4 };
+// A space with more layouts is large; about as many scouts are bounded with all its degrees.
+enum { LARGE = 1 << 16, SCOUTS_OF_ALL_DEGREES = 2048, SCOUTS_AROUND_BEST = 12 };
 // Limit for a scout: passes of a graph times the square of its ranks (paths begin and end at any
 // two). Larger ones take longer to look at than a first plan is worth.
 enum { SCOUTS_COST_MAX = 5 * 1000 * 1000 };
@@ -27,8 +32,14 @@ static bool same_kind(const struct layout *a, const struct layout *b)
            a->sequence_parallel == b->sequence_parallel && a->zero == b->zero;
 }
 
-// Layouts that differ only in the inner switches are adjacent in the space: takes the first of each
-// such kind with the least bound.
+// What means of passes do not show.
+static int slowed_by(const struct layout *l)
+{
+    return 4 * l->offload_optimizer + 2 * (l->gradient_sync == SYNC_EXPOSED) + l->barrier;
+}
+
+// Layouts that differ only in the inner switches are adjacent in the space: takes the one of each
+// such kind with the least bound, of equal ones what slows it least.
 static bool scout_visit(void *argument, int64_t number, const struct layout *layout)
 {
     struct scouts *x = argument;
@@ -39,7 +50,8 @@ static bool scout_visit(void *argument, int64_t number, const struct layout *lay
     struct candidate *last = x->count ? &x->all[x->count - 1] : NULL;
     int64_t bound_ns = x->layouts->value[number];
     if (last && same_kind(&last->layout, layout)) {
-        if (bound_ns < last->bound_ns)
+        if (bound_ns < last->bound_ns ||
+            (bound_ns == last->bound_ns && slowed_by(layout) < slowed_by(&last->layout)))
             *last = (struct candidate){.number = number, .bound_ns = bound_ns, .layout = *layout};
         return true;
     }
@@ -70,30 +82,164 @@ static int spread(struct candidate **round, int count)
     return chosen;
 }
 
-void layouts_scout(struct search *s)
+// The same for layouts with the same degrees: one of each schedule and micro-batch; of those within
+// 0.2 % of its least bound, the one with the most stages of a rank, whose pipeline idles least.
+static int spread_schedules(struct candidate **round, int count)
 {
-    struct scouts x = {s, s->layouts, TAKE(s->arena, SCOUTS_MAX, struct candidate), 0};
-    struct candidate **round = TAKE(s->arena, SCOUTS_MAX, struct candidate *);
+    struct candidate *chosen[SCOUTS_AROUND_BEST];
+    int64_t least_ns[SCOUTS_AROUND_BEST];
+    int chosen_count = 0;
+    for (int i = 0; i < count; i++) {
+        const struct layout *l = &round[i]->layout;
+        int k = 0;
+        while (k < chosen_count && (chosen[k]->layout.schedule != l->schedule ||
+                                    chosen[k]->layout.micro_batch != l->micro_batch))
+            k++;
+        if (k == SCOUTS_AROUND_BEST || round[i]->bound_ns >= LAYOUT_TOO_SLOW) continue;
+        bool better = k < chosen_count && l->virtual_stages > chosen[k]->layout.virtual_stages &&
+                      round[i]->bound_ns - least_ns[k] <= least_ns[k] / 500;
+        if (k == chosen_count) least_ns[chosen_count++] = round[i]->bound_ns;
+        else if (!better) continue;
+        chosen[k] = round[i];
+    }
+    memcpy(round, chosen, (size_t)chosen_count * sizeof *round);
+    return chosen_count;
+}
+
+// Keeps the fastest plan with each choice of degrees, the few fastest of them.
+static void note_promising(struct search *s, const struct layout *layout, int64_t iteration_ns)
+{
+    struct promising *all = s->promising;
+    int at = 0, end = s->promising_count;
+    while (at < end && !same_degrees(&all[at].layout, layout)) at++;
+    if (at < end && all[at].iteration_ns <= iteration_ns) return;
+    if (at == end && end < PROMISING_MAX) s->promising_count++;
+    if (at == end && end == PROMISING_MAX && all[--at].iteration_ns <= iteration_ns) return;
+    for (; at > 0 && all[at - 1].iteration_ns > iteration_ns; at--) all[at] = all[at - 1];
+    all[at] = (struct promising){*layout, iteration_ns};
+}
+
+static int64_t best_known_anyway_ns(const struct search *s)
+{
+    int64_t first_ns = s->first.stage_count ? s->first.iteration_ns : INT64_MAX;
+    return s->best.stage_count ? smaller(s->best.iteration_ns, first_ns) : first_ns;
+}
+
+// Looks at those with the least sharpened bounds, as spread. false: stopped.
+static bool look_at_best(struct search *s, struct candidate **round, int count,
+                         int (*spread_over)(struct candidate **round, int count))
+{
     struct message requests[SCOUTS_LOOKED_AT], answers[SCOUTS_LOOKED_AT] = {{0}};
-    space_each(&s->problem->job.space, &s->limits, scout_visit, &x);
-    for (int i = 0; i < x.count; i++) round[i] = &x.all[i];
-    int64_t enough = s->first.stage_count ? s->first.iteration_ns : INT64_MAX;
-    if (!layouts_sharpen(s, enough, round, x.count)) return;
-    qsort(round, (size_t)x.count, sizeof *round, candidates_by_bound);
-    int count = spread(round, x.count);
+    int64_t enough = best_known_anyway_ns(s);
+    if (!layouts_sharpen(s, enough, round, count)) return false;
+    if (count) qsort(round, (size_t)count, sizeof *round, candidates_by_bound);
+    while (count && round[count - 1]->bound_ns >= enough) count--;
+    count = spread_over(round, count);
     assert(count <= SCOUTS_LOOKED_AT);
     for (int i = 0; i < count; i++) {
         message_begin(&requests[i], s->arena);
         request_look(&requests[i], REQUEST_SCOUT, &round[i]->layout, 0, 0, 0);
     }
-    layouts_ask(s, requests, count, answers);
+    bool whole = layouts_ask(s, requests, count, answers);
     for (int i = 0; i < count; i++) {
         struct layout_answer a;
         if (!layout_answer_get(&answers[i], &a, s->problem, s->arena) || !a.plan.stage_count)
             continue;
         layouts_take_plan(s, &a.plan, round[i]->number);
+        note_promising(s, &round[i]->layout, a.plan.iteration_ns);
         layouts_note_work(s, round[i]->number, a.plan.iteration_ns, -1, a.plan.effort.boxes);
     }
+    return whole;
+}
+
+bool layouts_is_large(const struct search *s) { return s->layouts->count > LARGE; }
+
+// space_each_of some ranges, or the whole space.
+static void scout_kinds(struct search *s, const struct space_range *ranges, int64_t range_count)
+{
+    const struct space *space = &s->problem->job.space;
+    struct scouts x = {s, s->layouts, TAKE(s->arena, SCOUTS_MAX, struct candidate), 0};
+    struct candidate **round = TAKE(s->arena, SCOUTS_MAX, struct candidate *);
+    if (ranges) space_each_of(space, &s->limits, &s->index, ranges, range_count, scout_visit, &x);
+    else space_each(space, &s->limits, scout_visit, &x);
+    for (int i = 0; i < x.count; i++) round[i] = &x.all[i];
+    look_at_best(s, round, x.count, ranges ? spread_schedules : spread);
+}
+
+void layouts_scout(struct search *s) { scout_kinds(s, NULL, 0); }
+
+// ---- scouts of a large space: most of its least bounds are of layouts that nobody could run
+
+void layouts_scout_degrees(struct search *s)
+{
+    struct layouts_first *f = &s->sensible;
+    int each = SCOUTS_OF_ALL_DEGREES / (f->degrees_count + 1), count = 0;
+    struct candidate **round =
+        TAKE(s->arena, (int64_t)f->degrees_count * FIRST_OF_DEGREES, struct candidate *);
+    for (int d = 0; d < f->degrees_count; d++)
+        for (int i = 0; i < f->degrees[d].count && i <= each; i++) {
+            struct candidate *c = &f->degrees[d].layouts[i];
+            struct problem one = problem_with_layout(s->problem, &c->layout);
+            struct error err = {0};
+            if (problem_check_layout(&one, &err) == OK) round[count++] = c;
+        }
+    if (look_at_best(s, round, count, spread))
+        layouts_report_scan(s, "scouts with all degrees are back");
+}
+
+struct gathering {
+    const struct search *search;
+    const struct layout *degrees;
+    int64_t below;
+    struct space_range *ranges;
+    int64_t count, capacity;
+};
+
+static bool gather_visit(void *argument, int64_t number, const struct layout *layout)
+{
+    struct gathering *g = argument;
+    const struct search *s = g->search;
+    if (!same_degrees(layout, g->degrees) || s->scanned[number] ||
+        layouts_fate(s->layouts, number) != FATE_OPEN || s->layouts->value[number] >= g->below ||
+        !layouts_is_here(s, number))
+        return true;
+    struct space_range *last = g->count ? &g->ranges[g->count - 1] : NULL;
+    if (last && last->end == number) last->end++;
+    else {
+        GROW(s->arena, g->ranges, g->count, g->capacity, 64);
+        g->ranges[g->count++] = (struct space_range){number, number + 1};
+    }
+    return true;
+}
+
+// The tuples of the index that have these degrees.
+static struct space_range range_of_degrees(const struct search *s, const struct layout *l)
+{
+    const struct space_index *x = &s->index;
+    const int degrees[] = {l->tensor, l->context, l->pipeline, l->data};
+    struct space_range range = {-1, 0};
+    for (int i = 0; i < x->tuple_count; i++) {
+        if (memcmp(x->tuples[i].degrees, degrees, sizeof degrees)) continue;
+        if (range.first < 0) range.first = x->tuples[i].first;
+        range.end = i + 1 < x->tuple_count ? x->tuples[i + 1].first : x->count;
+    }
+    return range;
+}
+
+void layouts_scout_around_best(struct search *s)
+{
+    if (s->best.stage_count) note_promising(s, &s->best.layout, s->best.iteration_ns);
+    for (int i = 0; i < s->promising_count && !layouts_is_over(s); i++) {
+        const struct layout degrees = s->promising[i].layout;
+        struct gathering g = {
+            .search = s, .degrees = &degrees, .below = layouts_closing_anyway_ns(s)};
+        struct space_range all = range_of_degrees(s, &degrees);
+        space_each_of(&s->problem->job.space, &s->limits, &s->index, &all, 1, gather_visit, &g);
+        if (!g.count) continue;
+        if (!layouts_scan_ranges(s, g.ranges, g.count)) return;
+        scout_kinds(s, g.ranges, g.count);
+    }
+    layouts_report_scan(s, "scouts around the best plans are back");
 }
 
 // ---- the first plan, before the space is scanned

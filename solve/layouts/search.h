@@ -15,6 +15,12 @@ struct looked_at {
     struct candidate *candidate;
     const struct priced *priced;
 };
+// The fastest plans that scouts found, each with other degrees; ascending.
+enum { PROMISING_MAX = 3 };
+struct promising {
+    struct layout layout;
+    int64_t iteration_ns;
+};
 // A layout that is no better than another one, whose bound it has.
 struct follower {
     int64_t number, other;
@@ -45,6 +51,8 @@ struct search {
     struct layouts_first sensible;
     struct plan first;
     int64_t first_number;
+    struct promising promising[PROMISING_MAX];
+    int promising_count;
     struct looked_at *looked_at;
     int looked_at_count, looked_at_capacity;
     struct follower *followers;
@@ -120,8 +128,13 @@ void layouts_note_work(struct search *s, int64_t number, int64_t iteration_ns, i
 void layouts_settle_followers(struct search *s);
 
 // ---- scouts.c
-void layouts_find_first(struct search *s); // a plan before the space is scanned
-void layouts_take_first(struct search *s); // at the end: treated like any other plan
-void layouts_scout(struct search *s);
+void layouts_find_first(struct search *s);     // a plan before the space is scanned
+void layouts_take_first(struct search *s);     // at the end: treated like any other plan
+bool layouts_is_large(const struct search *s); // scouts are sent in the next two ways instead
+void layouts_scout(struct search *s);          // to the layouts with the least bounds
+// With every choice of degrees, before any layout is bounded.
+void layouts_scout_degrees(struct search *s);
+// To the layouts with the degrees of the best plans, which are scanned for it.
+void layouts_scout_around_best(struct search *s);
 
 #endif

@@ -160,10 +160,18 @@ struct first_tier {
     struct candidate *layouts;
     int count, checks;
 };
+enum { FIRST_OF_DEGREES = 6 };
+struct first_degrees { // the most common layouts with the same degrees, unchecked
+    struct candidate layouts[FIRST_OF_DEGREES];
+    int points[FIRST_OF_DEGREES], count;
+};
 struct layouts_first {
     const struct problem *problem;
     struct first_tier
         tiers[FIRST_TIERS]; // the most common layouts first; all pass problem_check_layout
+    struct first_degrees *degrees;
+    int degrees_count, degrees_capacity;
+    struct arena *arena;
 };
 void layouts_first_open(struct layouts_first *f, const struct problem *problem,
                         struct arena *arena);
