@@ -29,17 +29,19 @@ static int named_gb(const char *gpu)
     return dash ? atoi(dash + 1) : 0;
 }
 
-// A name without its memory ("a100"), and the card's bytes: the GPU of that name with the nearest
-// memory. GB of names are 2^30 bytes but for a tenth that is kept back.
+// A shipped GPU by a name that may lack its memory ("a100"), or state another ("gb200-192gb"): of
+// that model the one whose memory is nearest to the card's, or to the name's.
 static const char *gpu_by_card(const char *named, int64_t card, const char *const *gpus, int count)
 {
-    const char *best = named;
-    double best_off = 0.15;
-    size_t length = strlen(named);
-    for (int i = 0; i < count && card; i++) {
-        double off = fabs(log((double)card / (named_gb(gpus[i]) * 1073741824.0)));
+    const char *best = NULL;
+    double best_off = HUGE_VAL;
+    size_t length = strcspn(named, "-");
+    double bytes = card ? (double)card : named_gb(named) * 1073741824.0;
+    for (int i = 0; i < count; i++) {
+        double own = named_gb(gpus[i]) * 1073741824.0, off = bytes > 0 ? fabs(log(bytes / own)) : 0;
         bool same = !length || (!strncmp(gpus[i], named, length) && gpus[i][length] == '-');
-        if (same && named_gb(gpus[i]) && off < best_off) best = gpus[i], best_off = off;
+        if (!strcmp(gpus[i], named)) return gpus[i];
+        if (same && off < best_off && (length || off < 0.15)) best = gpus[i], best_off = off;
     }
     return best;
 }
@@ -124,9 +126,9 @@ static enum status find_gpu(struct explained *x, struct error *err)
         explain_assume(x, "gpu", gpu, "the peak behind the log's utilisation, and its card");
     if (!gpu && x->log.memory.card_bytes) {
         gpu = gpu_by_card("", x->log.memory.card_bytes, gpus, count);
-        if (*gpu) explain_assume(x, "gpu", gpu, "the memory of the log's card");
+        if (gpu) explain_assume(x, "gpu", gpu, "the memory of the log's card");
     }
-    if (!gpu || !*gpu) {
+    if (!gpu) {
         gpu = gpu_by_time(x, gpus, count);
         if (gpu)
             explain_assume(x, "gpu", gpu,
@@ -223,6 +225,19 @@ static void assume_recipe(struct explained *x)
     }
 }
 
+// 0: the log has no such rates, or they give no whole number.
+static int64_t batch_by_rate(const struct explained *x)
+{
+    const struct log *l = &x->log;
+    const struct run_row *r = &x->asked;
+    double tokens = log_rate_of(&l->series[MEASURED_TOKENS], true, x->arena).value,
+           time = log_rate_of(&l->series[MEASURED_ITERATION_S], false, x->arena).value;
+    if (!(time > 0)) time = l->average_s;
+    if (!(tokens > 0) || !(time > 0) || r->seq < 1 || r->num_gpus < 1) return 0;
+    double batch = tokens * time * (double)r->num_gpus / (double)r->seq, whole = floor(batch + 0.5);
+    return whole >= 1 && whole < 1e8 && fabs(batch / whole - 1) < 0.003 ? (int64_t)whole : 0;
+}
+
 static void assume_batch(struct explained *x)
 {
     struct run_row *r = &x->asked;
@@ -233,6 +248,8 @@ static void assume_batch(struct explained *x)
     if (r->global_batch > 0 && steps && r->global_batch % (data * steps) == 0)
         assume_count(x, &r->micro_batch, "micro_batch", r->global_batch / (data * steps),
                      "the batch over replicas and accumulation");
+    assume_count(x, &r->global_batch, "global_batch", batch_by_rate(x),
+                 "tokens/s of a GPU x GPUs x time / seq");
     assume_count(x, &r->micro_batch, "micro_batch", 1, "not in the log");
     assume_count(x, &r->global_batch, "global_batch",
                  r->micro_batch * data *
@@ -246,23 +263,23 @@ static void assume_batch(struct explained *x)
 // The sequence: by the FLOP of a token, where the log has a rate; else a program's default.
 static void assume_sequence(struct explained *x)
 {
-    struct run_row *r = &x->asked;
+    struct run_row *r = &x->asked, row = *r;
     struct problem problem;
     struct placement placement;
     struct prediction p;
     double flop = explain_flop_of_log(x);
     if (r->seq != NOT_STATED) return;
-    r->seq = 2048;
-    if (flop > 0 && explain_try(x, r, &p)) {
+    // Only for its model: on one GPU, of which any will do.
+    row.seq = 2048, row.num_gpus = row.tp = row.pp = row.cp = row.dp = row.ep = row.etp = 1;
+    row.vpp = row.global_batch = row.micro_batch = NOT_STATED, row.sp = 0;
+    row.gpu = (struct cell){"h100-80gb", 9}, row.split = (struct cell){"", 0};
+    if (flop > 0 && explain_try(x, &row, &p)) {
         predictor_problem(x->predictor, &problem, &placement, x->arena);
-        int64_t found = certify_sequence(&problem.model, flop);
-        r->seq = NOT_STATED;
+        int64_t found = certify_sequence(x, &problem.model, flop);
         x->certificate.solved = found > 0;
         assume_count(x, &r->seq, "seq", found,
                      "with it, the model's FLOP of a token are the log's");
-        if (found) return;
     }
-    r->seq = NOT_STATED;
     assume_count(x, &r->seq, "seq", is_trainer(x) ? 1024 : 4096, "not in the log (--set seq=N)");
 }
 
@@ -305,10 +322,44 @@ static void take_defaults(struct explained *x)
 
 // ---- the prediction
 
+// What no column of a row says: adapters on frozen layers, the optimizer on the host.
+static bool is_adjusted(const struct explained *x)
+{
+    return told_count(&x->log, TOLD_ADAPTERS) > 0 || told_count(&x->log, TOLD_OFFLOAD) > 0;
+}
+
+static void adjust(const struct explained *x, struct problem *problem)
+{
+    int64_t rank = told_count(&x->log, TOLD_ADAPTERS);
+    for (int i = 0; rank > 0 && i < problem->model.run_count; i++) {
+        struct layer_run *run = &problem->model.runs[i];
+        run->frozen = true;
+        if (run->kind == LAYER_BLOCK) run->adapter_rank = rank > 1 ? (int)rank : 8;
+    }
+    if (told_count(&x->log, TOLD_OFFLOAD) > 0) problem->job.layout.offload_optimizer = true;
+}
+
+static void predict(struct explained *x, const struct run_row *row, bool ranges,
+                    struct prediction *to)
+{
+    struct problem problem;
+    struct placement placement;
+    predictor_ask_ranges(x->predictor, ranges);
+    predict_row(x->predictor, row, to);
+    if (*to->reason || !is_adjusted(x)) return;
+    struct prediction adjusted;
+    predictor_problem(x->predictor, &problem, &placement, x->arena);
+    adjust(x, &problem);
+    problem.costs = *predictor_costs(x->predictor);
+    predict_problem(x->predictor, &problem, &placement, &adjusted);
+    if (*adjusted.reason) return;
+    memcpy(adjusted.assumptions, to->assumptions, sizeof adjusted.assumptions);
+    *to = adjusted;
+}
+
 bool explain_try(struct explained *x, const struct run_row *row, struct prediction *to)
 {
-    predictor_ask_ranges(x->predictor, false);
-    predict_row(x->predictor, row, to);
+    predict(x, row, false, to);
     return !*to->reason;
 }
 
@@ -327,13 +378,31 @@ static void set_split(struct explained *x)
     if (told(&x->log, TOLD_SPLIT)) x->asked.split = (struct cell){split, (int)strlen(split)};
 }
 
+// Recipes of what is built on Megatron Core spread experts as far as they and the ranks go.
+static void assume_experts(struct explained *x)
+{
+    struct run_row *r = &x->asked;
+    struct prediction p;
+    struct problem problem;
+    struct placement placement;
+    bool core = explained_framework(x) == FRAMEWORK_NEMO || x->log.format == LOG_MEGATRON;
+    if (r->ep != NOT_STATED || !core || x->log.dumped || !explain_try(x, r, &p)) return;
+    predictor_problem(x->predictor, &problem, &placement, x->arena);
+    int64_t experts = 0, ranks = layout_expert_ranks(&problem.job.layout), ep = 1;
+    for (int i = 0; i < problem.model.run_count; i++)
+        if (problem.model.runs[i].kind == LAYER_MOE)
+            experts = problem.model.runs[i].experts.experts;
+    while (experts && ep < 64 && experts % (2 * ep) == 0 && ranks % (2 * ep) == 0) ep *= 2;
+    if (ep > 1) assume_count(x, &r->ep, "ep", ep, "not in the log: as far as experts and ranks go");
+}
+
 // What runs out of memory recomputes as little as it says; one that ran, as much as it needed.
 static void undo_memory(struct explained *x)
 {
     const struct run_default *t = &x->own.assumptions[TRAIT_RECOMPUTE].taken;
     if (!x->log.failure.out_of_memory || !t->assumed || !t->by_memory) return;
     x->asked.recompute = RECOMPUTE_NONE;
-    predict_row(x->predictor, &x->asked, &x->own);
+    predict(x, &x->asked, true, &x->own);
     explain_assume(x, "recompute", "none", "it failed, and does not say that it recomputes");
 }
 
@@ -341,8 +410,7 @@ void explain_predict(struct explained *x)
 {
     struct prediction again;
     x->assumed_count = x->asked_count;
-    predictor_ask_ranges(x->predictor, true);
-    predict_row(x->predictor, &x->asked, &x->own);
+    predict(x, &x->asked, true, &x->own);
     if (!*x->own.reason) undo_memory(x);
     x->row = x->asked;
     if (*x->own.reason) return;
@@ -359,13 +427,12 @@ enum status explain_assemble(struct explained *x, struct error *err)
     set_origin(x);
     assume_recipe(x);
     assume_gpus(x);
+    assume_sequence(x);
     assume_batch(x);
     explain_measured(x);
     TRY(find_gpu(x, err));
-    assume_sequence(x);
-    explain_measured(x);
-    if (!x->asked.gpu.length) TRY(find_gpu(x, err));
     set_split(x);
+    assume_experts(x);
     x->asked_count = x->assumed_count;
     explain_predict(x);
     return OK;

@@ -2,6 +2,7 @@
 // model's own to three digits when model, sequence, batch and GPUs are read right. Programs count
 // in different ways: attention in full or its causal half, recomputation or not.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/base/shipped.h"
@@ -23,6 +24,22 @@ static void forward_of(const struct model *m, int64_t sequence, double *products
         *products += run->count * f.products, *attention += run->count * f.attention;
         if (block) *blocks += run->count * (f.products + f.attention);
     }
+}
+
+// Most programs count attention as if it looked back over all tokens.
+static struct model without_windows(const struct model *m, struct arena *arena)
+{
+    struct model whole = *m;
+    whole.runs = TAKE_COPY(arena, m->runs, m->run_count);
+    for (int i = 0; i < m->run_count; i++) whole.runs[i].window = whole.runs[i].chunk = 0;
+    return whole;
+}
+
+static bool has_windows(const struct model *m)
+{
+    for (int i = 0; i < m->run_count; i++)
+        if (m->runs[i].window || m->runs[i].chunk) return true;
+    return false;
 }
 
 static void add_count(struct certificate *c, const char *name, double flop)
@@ -52,6 +69,29 @@ static void count_flop(struct certificate *c, const struct model *m, int64_t seq
     add_count(c, "6 x parameters", 6 * (double)model_size_of(m).active);
 }
 
+static void count_whole(struct certificate *c, const struct model *m, int64_t sequence,
+                        struct arena *arena)
+{
+    struct model whole = without_windows(m, arena);
+    double products, attention, blocks, tokens = (double)sequence;
+    forward_of(&whole, sequence, &products, &attention, &blocks);
+    add_count(c, "full attention without windows", 3 * (products + attention) / tokens);
+    add_count(c, "causal attention without windows", 3 * (products + attention / 2) / tokens);
+}
+
+// With the vocabulary of a run's own tokenizer, where a plain SentencePiece model replaces the
+// model's own: that of Llama and Llama 2.
+static void count_own_vocabulary(struct certificate *c, const struct model *m, int64_t sequence)
+{
+    enum { SENTENCEPIECE = 32000 };
+    struct model own = *m;
+    double products, attention, blocks, tokens = (double)sequence;
+    own.shape.vocabulary = SENTENCEPIECE;
+    forward_of(&own, sequence, &products, &attention, &blocks);
+    add_count(c, "causal attention, a vocabulary of 32,000",
+              3 * (products + attention / 2) / tokens);
+}
+
 // Attention within documents of unknown length is anything up to the causal half.
 static void count_packed(struct certificate *c, const struct model *m, int64_t sequence)
 {
@@ -73,20 +113,28 @@ static int nearest_of(const struct certificate *c)
     return best;
 }
 
-int64_t certify_sequence(const struct model *m, double flop_per_token)
+// Megatron-LM and what is built on its training loop count the causal half since 2025; attention in
+// full for a sequence is the same number as its half for twice the sequence.
+static bool counts_causal(const struct explained *x)
+{
+    const char *date = x->log.told[TOLD_VERSION].text;
+    bool late = told(&x->log, TOLD_VERSION) && atoi(date) >= 2025;
+    return x->log.format == LOG_BRIDGE || (x->log.format == LOG_MEGATRON && late);
+}
+
+int64_t certify_sequence(const struct explained *x, const struct model *m, double flop_per_token)
 {
     static const int64_t lengths[] = {512,   1024,  2048,  4096,   8192,
                                       16384, 32768, 65536, 131072, 262144};
-    int64_t found = 0;
-    for (int way = 0; way < 2; way++) // in full first: a match there leaves no doubt
-        for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
-            double products, attention, blocks;
-            forward_of(m, lengths[i], &products, &attention, &blocks);
-            double flop = 3 * (products + attention / (1 + way)) / (double)lengths[i];
-            if (fabs(flop / flop_per_token - 1) > tolerance || found == lengths[i]) continue;
-            if (!found) found = lengths[i];
-        }
-    return found;
+    struct model whole = without_windows(m, x->arena);
+    double share = counts_causal(x) ? 0.5 : 1;
+    for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
+        double products, attention, blocks;
+        forward_of(&whole, lengths[i], &products, &attention, &blocks);
+        double flop = 3 * (products + share * attention) / (double)lengths[i];
+        if (fabs(flop / flop_per_token - 1) <= tolerance) return lengths[i];
+    }
+    return 0;
 }
 
 double explain_flop_of_log(const struct explained *x)
@@ -139,6 +187,10 @@ static void certify(struct explained *x)
     if (!(c->by_log > 0)) return;
     count_flop(c, &x->problem.model, x->problem.job.sequence,
                !told(&x->log, TOLD_RECOMPUTE) || x->row.recompute >= RECOMPUTE_FULL);
+    const struct model *m = &x->problem.model;
+    if (has_windows(m)) count_whole(c, m, x->problem.job.sequence, x->arena);
+    if (told(&x->log, TOLD_TOKENIZER) && strstr(x->log.told[TOLD_TOKENIZER].text, "SentencePiece"))
+        count_own_vocabulary(c, m, x->problem.job.sequence);
     if (told(&x->log, TOLD_PACKED)) count_packed(c, &x->problem.model, x->problem.job.sequence);
     c->found = nearest_of(c);
 }

@@ -18,7 +18,7 @@ struct explain_settings {
 struct assumed {
     const char *column, *value, *why;
 };
-enum { ASSUMED_MOST = 64, ALTERNATIVES_MOST = 8, CHANGES_MOST = 128, COUNTS_MOST = 8 };
+enum { ASSUMED_MOST = 64, ALTERNATIVES_MOST = 8, CHANGES_MOST = 128, COUNTS_MOST = 12 };
 
 // FLOP of a token by the log's own rate, and by the model: as counted in several ways.
 struct certificate {

@@ -11,8 +11,9 @@ enum status explain_assemble(struct explained *x, struct error *err);
 void explain_predict(struct explained *x);
 void explain_measured(struct explained *x);
 void explain_certify(struct explained *x);
-// A sequence for which the model's FLOP of a token are the log's; 0: not exactly one.
-int64_t certify_sequence(const struct model *m, double flop_per_token);
+// The sequence for which the model's FLOP of a token, as the log's program counts them, are the
+// log's; 0: there is none.
+int64_t certify_sequence(const struct explained *x, const struct model *m, double flop_per_token);
 double explain_flop_of_log(const struct explained *x); // of a token; 0: not stated
 void explain_judge(struct explained *x);
 void explain_changes(struct explained *x);

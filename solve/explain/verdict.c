@@ -184,6 +184,10 @@ static enum verdict explain_slow(struct explained *x)
                         host_us(x) / 1000,
                         (double)(x->own.block_forward_ns + x->own.block_backward_ns) * 1e-6));
     }
+    if (told_count(&x->log, TOLD_OFFLOAD) > 0)
+        return conclude(x, VERDICT_NOT_EXPLAINED,
+                        "slower than predicted, with state on the host: the rate of its memory and "
+                        "of the link to it is not in the log");
     find_alternatives(x);
     if (x->alternative_count) return conclude(x, VERDICT_UNSTATED, "");
     share = network_share(x);

@@ -82,6 +82,19 @@ reads mlperf.log num_gpus=64 gpus_per_node=8 tp=1 pp=1 micro_batch=1 global_batc
 reads trainer.log micro_batch=4 global_batch=128 precision=bf16 recompute=full model=llama-2-7b \
     num_gpus=8 iteration_s=8.08
 
+# ---- a card of averages: a value behind a line's end, degrees in words, packed documents
+reads card.log num_gpus=4 seq=2048 dp=1 micro_batch=1 global_batch=32 model=qwen3-8b gpu=h100 \
+    iteration_s=7.424 reading=certified "verdict=the host's floor"
+
+# ---- MLPerf's LoRA: short names, a configuration that another replaces, the benchmark's rules
+reads lora.log tp=4 pp=1 num_gpus=8 dp=2 micro_batch=1 global_batch=8 seq=8192 precision=fp8 \
+    model=llama-2-70b gpu=h100 iteration_s=3.7647 verdict=agrees
+
+# ---- in words; torchtitan's own configuration of the model states the rest
+reads words.log num_gpus=8 compiled=1 tp=4 pp=2 model=llama-3.1-8b gpu=h100-80gb global_batch=- \
+    tokens_per_s_per_gpu=6500 reserved_bytes=51163797913
+grep -q '"column": "seq", "value": "8192", "why": "torchtitan' out || complain "no recipe is taken"
+
 # ---- stages of different depth become the run's split, and the documents hold it
 sed 's/  num_layers \(.*\) 32/&\n  decoder_first_pipeline_num_layers ............... 15/' \
     megatron.log > uneven.log

@@ -38,11 +38,13 @@ bool names_gpu(const char *text)
     return length > 1 && isalpha((unsigned char)*text) && gpu_at(text, length) >= 0;
 }
 
-// "80GB", "80G" near the name.
-static int stated_gb(const char *line)
+enum { GB_NEAR = 24 };
+
+// "80GB", "80G" behind the name.
+static int stated_gb(const char *line, const char *end)
 {
     static const int sizes[] = {80, 40, 32, 16, 24, 48, 96, 141, 180, 192};
-    for (const char *s = line; *s; s++) {
+    for (const char *s = line; *s && s < end; s++) {
         if (!isdigit((unsigned char)*s) || (s > line && isalnum((unsigned char)s[-1]))) continue;
         int number = 0, digits = 0;
         for (; isdigit((unsigned char)s[digits]) && digits < 4; digits++)
@@ -50,7 +52,8 @@ static int stated_gb(const char *line)
         const char *unit = s + digits;
         unit += strspn(unit, " -");
         bool gb = (*unit == 'G' || *unit == 'g') &&
-                  (strchr("Bb", unit[1]) || !isalnum((unsigned char)unit[1]));
+                  (((unit[1] == 'B' || unit[1] == 'b') && !isalnum((unsigned char)unit[2])) ||
+                   !isalnum((unsigned char)unit[1]));
         for (size_t i = 0; gb && i < ARRAY_LENGTH(sizes); i++)
             if (sizes[i] == number) return number;
         s += digits - 1;
@@ -80,7 +83,7 @@ static void find_gpu(struct log *l, const char *line)
         for (size_t i = 0; i < ARRAY_LENGTH(gpus); i++)
             if (l->reader->gpu_hits[i] > most) most = l->reader->gpu_hits[i];
         if (++l->reader->gpu_hits[found] <= most) continue;
-        int gb = stated_gb(line);
+        int gb = stated_gb(word, word + GB_NEAR);
         char name[TOLD_KEY];
         if (gb) snprintf(name, sizeof name, "%s-%dgb", gpus[found].gpu, gb);
         else snprintf(name, sizeof name, "%s", gpus[found].gpu);
@@ -174,7 +177,8 @@ void log_names(struct log *l, const char *line)
     if (strstr(line, "submission_benchmark")) { // MLPerf's names of its own
         if (strstr(line, "\"gpt3\""))
             tell(l, TOLD_MODEL, BY_PROGRAM, "submission_benchmark", "gpt3-175b", 9);
-        if (strstr(line, "\"llama2_70b_lora\"")) {
+        if (strstr(line, "\"llama2_70b_lora\"")) { // by the benchmark's rules
+            tell(l, TOLD_SEQ, BY_PROGRAM, "submission_benchmark", "8192", 4);
             tell(l, TOLD_MODEL, BY_PROGRAM, "submission_benchmark", "llama-2-70b", 11);
             tell(l, TOLD_ADAPTERS, BY_PROGRAM, "submission_benchmark", "16", 2);
         }
