@@ -86,7 +86,8 @@ SONAME  = libplumbline.so.0
 SHARED  = $(OUT)/lib/libplumbline.so.$(VERSION)
 LIBRARY = $(SHARED) $(OUT)/lib/libplumbline.a
 SUPPORT = $(call sources,tests/support)
-SHIPPED = $(wildcard data/*/*.json data/models/*/*.json data/runs/*.csv) LICENSE NOTICE.md
+SHIPPED = $(wildcard data/*/*.json data/models/*/*.json data/runs/*.csv data/torch/*.py) LICENSE \
+    NOTICE.md
 SCRIPTS = $(wildcard tests/test_*.sh tests/*/test_*.sh)
 TEST_FILES = $(wildcard tests/*/test_*.c)
 TESTS   = $(filter-out $(if $(CUDA:no=),,test_cuda%),$(notdir $(basename $(TEST_FILES))))

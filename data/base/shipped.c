@@ -136,6 +136,20 @@ enum status shipped_find(const char **path, const char *folder, const char *name
                 name, folder, names[name_nearest(name, names, count)], folder);
 }
 
+enum status shipped_file(const char **path, const char *folder, const char *name,
+                         struct arena *arena, struct error *err)
+{
+    for (int i = 0; i < PLACES; i++) {
+        const char *place = place_of(i, folder, arena);
+        *path = place ? arena_print(arena, "%s/%s", place, name) : NULL;
+        if (place && !access(*path, R_OK)) return OK;
+    }
+    return fail(err, BAD_INPUT,
+                "%s/%s is not next to the program or its library: set PLUMBLINE_DATA to the data "
+                "folder",
+                folder, name);
+}
+
 static int add_gpus(const char **names, int count, const char *text, struct arena *arena)
 {
     static const char key[] = "\"gpu\": \"";

@@ -13,6 +13,10 @@
 enum status shipped_find(const char **path, const char *folder, const char *name,
                          struct arena *arena, struct error *err);
 
+// A file of a folder in the same places. BAD_INPUT: it is in none of them.
+enum status shipped_file(const char **path, const char *folder, const char *name,
+                         struct arena *arena, struct error *err);
+
 // The names in the first of these places that has any, in order. BAD_INPUT: none has any.
 enum status shipped_list(const char *const **names, int *count, const char *folder,
                          struct arena *arena, struct error *err);

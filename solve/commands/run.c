@@ -11,6 +11,7 @@
 #include "data/base/file.h"
 #include "data/results/plan_run.h"
 #include "solve/commands/commands.h"
+#include "solve/commands/run_torch.h"
 #include "solve/report/report.h"
 
 enum { PATH_LENGTH_MAX = 4096, WORDS_MAX = 64, LINE_BYTES = 4096 };
@@ -90,6 +91,19 @@ static void add_own(struct words *w, const struct options *o, const char *writte
     add_pair(w, "--name", o->name);
     add_pair(w, "-o", written);
     if (o->quiet) add(w, "--quiet");
+}
+
+static enum status add_torch(struct words *w, const struct options *o, const char *written,
+                             struct torch_files *files, const struct plan *plan,
+                             struct arena *arena, struct error *err)
+{
+    const struct torch_task task = {written,     o->backend, o->name, o->iterations,
+                                    o->warm_ups, o->threads, o->quiet};
+    TRY(torch_write_task(files, &task, plan, arena, err));
+    add(w, o->python);
+    add(w, files->program);
+    add(w, files->task);
+    return OK;
 }
 
 // ---- the launcher
@@ -213,6 +227,7 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     struct plan_run result;
     struct words words = {{0}, 0};
     struct ending ending = {{0}, {0}, false};
+    struct torch_files files = {0};
     int code = 0;
     const char *written = arena_print(arena, "%s.part", o->output);
     TRY(plan_load(&plan, o->plan, arena, err));
@@ -220,9 +235,11 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     TRY(file_check_place(o->output, err));
     if (o->with == RUNNER_OWN)
         add_own(&words, o, written, plan.layout.pipeline * plan.layout.data, arena);
-    else return fail(err, UNAVAILABLE, "--with torch: not yet");
+    else TRY(add_torch(&words, o, written, &files, &plan, arena, err));
     remove(written); // what is there afterwards is this run's
-    TRY(launch(&words, &ending, &code, err));
+    enum status launched = launch(&words, &ending, &code, err);
+    if (files.task) remove(files.task), remove(files.schedule);
+    TRY(launched);
     if (access(written, R_OK)) {
         if (*ending.error)
             return fail(err, code == 2 || code == 127 ? BAD_INPUT : SYSTEM, "%s", ending.error);

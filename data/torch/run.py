@@ -1,0 +1,397 @@
+"""Carries a plan out with torch.distributed.pipelining: plumbline run PLAN --with torch.
+
+usage: run.py TASK.json   on one host: starts a process for each rank
+       torchrun --nproc-per-node RANKS run.py TASK.json
+The task is written by plumbline. The split is the plan's, the order of passes is its exported
+schedule; layers are plain transformer blocks of the model's shape. Writes the document
+docs/FORMATS.md, run.
+"""
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from record import virtual_clock, write
+
+LANE_REPETITIONS = 48
+stop = False
+
+
+def on_signal(*_):
+    global stop
+    stop = True
+
+
+# ---- the processes of one host
+
+def start_all(task_path, ranks):
+    """Starts a process for each rank; one that dies ends all."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    children = []
+    for rank in range(ranks):
+        env = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank),
+                   MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+        children.append(subprocess.Popen([sys.executable, __file__, task_path], env=env))
+
+    def pass_on(*_):
+        for child in children:
+            if child.poll() is None:
+                child.send_signal(signal.SIGUSR1)
+
+    def end_all(*_):
+        for child in children:
+            if child.poll() is None:
+                child.kill()
+        sys.exit(1)
+
+    signal.signal(signal.SIGUSR1, pass_on)
+    signal.signal(signal.SIGTERM, end_all)
+    while any(child.poll() is None for child in children):
+        for rank, child in enumerate(children):
+            code = child.poll()
+            if code is None or code == 0:
+                continue
+            for other in children:
+                if other.poll() is None:
+                    other.kill()
+            if code < 0:
+                why = f"rank {rank} with PID {child.pid} on node {socket.gethostname()} " \
+                      f"exited on signal {-code}"
+                print(why, file=sys.stderr, flush=True)
+            return 2 if code == 2 else 1
+        time.sleep(0.05)
+    return next((child.returncode for child in children if child.returncode), 0)
+
+
+# ---- layers
+
+def make_layers(torch, task):
+    """The classes of layers, whose passes are timed by `clock`, in seconds of this thread."""
+    nn, functional = torch.nn, torch.nn.functional
+    s, batch, sequence = task["shape"], task["micro_batch"], task["sequence"]
+    query, key = s["heads"] * s["head_width"], s["kv_heads"] * s["head_width"]
+    norm = nn.RMSNorm if s["rms_norm"] and hasattr(nn, "RMSNorm") else nn.LayerNorm
+
+    class Embedding(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = nn.Embedding(s["vocabulary"], s["hidden"])
+            if s["positions"]:
+                self.positions = nn.Parameter(torch.randn(sequence, s["hidden"]) * 0.02)
+
+        def forward(self, tokens):
+            x = self.table(tokens)
+            return x + self.positions if s["positions"] else x
+
+    class Block(nn.Module):
+        def __init__(self, recompute):
+            super().__init__()
+            self.recompute = recompute
+            self.norm1, self.norm2 = norm(s["hidden"]), norm(s["hidden"])
+            self.qkv = nn.Linear(s["hidden"], query + 2 * key, bias=s["qkv_bias"])
+            self.out = nn.Linear(query, s["hidden"], bias=s["linear_bias"])
+            self.up = nn.Linear(s["hidden"], (2 if s["gated_ffn"] else 1) * s["ffn"],
+                                bias=s["linear_bias"])
+            self.down = nn.Linear(s["ffn"], s["hidden"], bias=s["linear_bias"])
+
+        def attend(self, q, k, v):
+            if task["fused"]:
+                return functional.scaled_dot_product_attention(q, k, v, is_causal=True,
+                                                               enable_gqa=query != key)
+            if query != key:
+                k = k.repeat_interleave(query // key, 1)
+                v = v.repeat_interleave(query // key, 1)
+            scores = q @ k.transpose(2, 3) / s["head_width"] ** 0.5
+            mask = torch.ones(sequence, sequence, dtype=torch.bool, device=q.device).triu(1)
+            return scores.masked_fill(mask, float("-inf")).softmax(-1) @ v
+
+        def whole(self, x):
+            q, k, v = (part.view(batch, sequence, -1, s["head_width"]).transpose(1, 2)
+                       for part in self.qkv(self.norm1(x)).split([query, key, key], -1))
+            if self.recompute == "selective" and torch.is_grad_enabled():
+                context = torch.utils.checkpoint.checkpoint(self.attend, q, k, v,
+                                                            use_reentrant=False)
+            else:
+                context = self.attend(q, k, v)
+            x = x + self.out(context.transpose(1, 2).reshape(batch, sequence, query))
+            up = self.up(self.norm2(x))
+            if s["gated_ffn"]:
+                gate, up = up.chunk(2, -1)
+                active = functional.silu(gate) * up
+            else:
+                active = functional.gelu(up, approximate="tanh")
+            return x + self.down(active)
+
+        def forward(self, x):
+            if self.recompute == "full" and torch.is_grad_enabled():
+                return torch.utils.checkpoint.checkpoint(self.whole, x, use_reentrant=False)
+            return self.whole(x)
+
+    class Head(nn.Module):
+        """Norm, logits and the loss of random targets."""
+
+        def __init__(self):
+            super().__init__()
+            self.norm = norm(s["hidden"])
+            self.logits = nn.Linear(s["hidden"], s["vocabulary"], bias=False)
+            self.register_buffer("targets", torch.randint(s["vocabulary"], (batch * sequence,)))
+
+        def forward(self, x):
+            logits = self.logits(self.norm(x)).view(-1, s["vocabulary"])
+            # not a view, which a split backward pass could not detach
+            return torch.stack([functional.cross_entropy(logits, self.targets)])
+
+    return {"embedding": lambda _: Embedding(), "block": Block, "head": lambda _: Head()}
+
+
+class Watch:
+    """The times of layers, passes and steps on this rank."""
+
+    def __init__(self, torch, task):
+        self.torch, self.task = torch, task
+        self.device = task["backend"] != "cpu"
+        self.events, self.layers = [], {}
+        self.counting = self.backward = False
+        self.arrived = []
+
+    def now(self):
+        """Processor time of this thread; on a device, the time when it has done all."""
+        if self.device:
+            self.torch.cuda.synchronize()
+            return time.perf_counter_ns()
+        return time.thread_time_ns()
+
+    def timed(self, kind, stage, micro_batch, function, *args, **kwargs):
+        begin, wall = self.now(), time.monotonic_ns()
+        self.backward = kind == "backward"
+        self.arrived = []
+        result = function(*args, **kwargs)
+        end = self.now()
+        if self.backward:
+            self.close_layers(end)
+        self.backward = False
+        if self.counting:
+            self.events.append((kind, stage, micro_batch, begin, end, wall, time.monotonic_ns()))
+        return result
+
+    def add_layer(self, name, ns):
+        if self.counting:
+            self.layers.setdefault(name, []).append(ns / 1e9)
+
+    def watch_layer(self, layer, kind, recompute):
+        def before(*_):
+            layer.begin = self.now()
+
+        def after(_, __, output):
+            if not self.backward:
+                self.add_layer(f"{kind} forward", self.now() - layer.begin)
+                if output.requires_grad and not self.task["splits"]:
+                    output.register_hook(lambda _: self.arrived.append((kind, recompute,
+                                                                        self.now())))
+
+        layer.register_forward_pre_hook(before)
+        layer.register_forward_hook(after)
+
+    def close_layers(self, end):
+        """A layer's backward lasts from its output's gradient to that of the layer before."""
+        for i, (kind, recompute, begin) in enumerate(self.arrived):
+            until = self.arrived[i + 1][2] if i + 1 < len(self.arrived) else end
+            again = f" {recompute}" if recompute != "none" else ""
+            self.add_layer(f"{kind} backward{again}", until - begin)
+
+
+# ---- a rank
+
+def time_lanes(torch, dist, task, rank, lanes):
+    """The fastest time of a message of each lane, and of an empty one; all ranks, one at a time."""
+    device = "cuda" if task["backend"] != "cpu" else "cpu"
+    found = {}
+    for lane in lanes:
+        sender, receiver, count = lane
+        seconds = [[], []]
+        dist.barrier()
+        for i in range(2 * LANE_REPETITIONS if rank in (sender, receiver) else 0):
+            data = torch.zeros(count // 4 if i % 2 else 1, device=device)
+            stamp, ready = torch.zeros(1, dtype=torch.int64), torch.zeros(1)
+            if device == "cuda":
+                stamp, ready = stamp.cuda(), ready.cuda()
+            if rank == sender:
+                dist.recv(ready, receiver)
+                stamp[0] = time.monotonic_ns()
+                dist.send(data, receiver)
+                dist.send(stamp, receiver)
+            else:
+                work = dist.irecv(data, sender)
+                dist.send(ready, sender)
+                work.wait()
+                if device == "cuda":
+                    torch.cuda.synchronize()
+                end = time.monotonic_ns()
+                dist.recv(stamp, sender)
+                seconds[i % 2].append(max(0, end - int(stamp[0])) / 1e9)
+        told = [seconds if rank == receiver else None]
+        dist.broadcast_object_list(told, receiver)
+        empty, whole = min(told[0][0]), min(told[0][1])
+        empty = min(empty, whole)
+        found[lane] = (round(1e9 * (whole - empty)), round(1e9 * empty), told[0][1])
+    return found
+
+
+def lanes_of(task):
+    ranks, lanes = task["ranks"], []
+    for replica in range(task["replicas"]):
+        for boundary in range(len(task["stages"]) - 1):
+            a, b = (replica * ranks + task["stage_ranks"][boundary + i] for i in (0, 1))
+            for lane in ((a, b, task["message_bytes"]), (b, a, task["message_bytes"])):
+                if a != b and lane not in lanes:
+                    lanes.append(lane)
+    return lanes
+
+
+def time_syncs(torch, dist, task, stages, groups, rank):
+    """Seconds of an all-reduce of each own stage's gradients, the fastest of some."""
+    found = {}
+    for index, module, _ in stages:
+        flat = torch.zeros(sum(p.numel() for p in module.parameters()),
+                           device=next(module.parameters()).device)
+        seconds = []
+        for _ in range(8):
+            dist.barrier(groups[rank % task["ranks"]])
+            begin = time.monotonic_ns()
+            dist.all_reduce(flat, group=groups[rank % task["ranks"]])
+            if flat.is_cuda:
+                torch.cuda.synchronize()
+            seconds.append(time.monotonic_ns() - begin)
+        found[index] = min(seconds)
+    return found
+
+
+def run_rank(task):
+    try:
+        import torch
+        import torch.distributed as dist
+        import torch.utils.checkpoint
+        from torch.distributed.pipelining import PipelineStage
+        from torch.distributed.pipelining.schedules import _PipelineScheduleRuntime
+    except ImportError as e:
+        print(f"plumbline run: --with torch: {sys.executable} lacks torch.distributed.pipelining "
+              f"({e}); --python names another", file=sys.stderr, flush=True)
+        return 2
+    signal.signal(signal.SIGUSR1, on_signal)
+    rank, ranks = int(os.environ["RANK"]), task["ranks"]
+    torch.set_num_threads(task["threads"])
+    device = torch.device("cpu")
+    if task["backend"] != "cpu":
+        device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+        torch.cuda.set_device(device)
+    dist.init_process_group("gloo" if task["backend"] == "cpu" else "nccl")
+    torch.manual_seed(task["seed"] + rank)
+    pipelines = [dist.new_group([d * ranks + r for r in range(ranks)])
+                 for d in range(task["replicas"])]
+    rings = [dist.new_group([d * ranks + r for d in range(task["replicas"])])
+             for r in range(ranks)]
+    watch, stages = Watch(torch, task), []
+    make = make_layers(torch, task)
+    for index, layers in enumerate(task["stages"]):
+        if task["stage_ranks"][index] != rank % ranks:
+            continue
+        made = [make[layer["kind"]](layer["recompute"]) for layer in layers]
+        for layer, module in zip(layers, made):
+            watch.watch_layer(module, layer["kind"], layer["recompute"])
+        module = torch.nn.Sequential(*made).to(device)
+        stage = PipelineStage(module, index, len(task["stages"]), device,
+                              group=pipelines[rank // ranks])
+        stages.append((index, module, stage))
+    for index, _, stage in stages:
+        wrap(watch, index, stage)
+    steps = {i: torch.optim.Adam(m.parameters(), foreach=True) for i, m, _ in stages}
+    schedule = _PipelineScheduleRuntime([s for _, _, s in stages], task["micro_batches"],
+                                        loss_fn=lambda output, _: output, scale_grads=False)
+    schedule._load_csv(task["schedule"])
+    lanes = time_lanes(torch, dist, task, rank, lanes_of(task))
+    syncs = time_syncs(torch, dist, task, stages, rings, rank) if task["replicas"] > 1 else {}
+    count = task["micro_batches"] * task["micro_batch"]
+    tokens = torch.randint(task["shape"]["vocabulary"], (count, task["sequence"]), device=device)
+    first, last = (any(i == at for i, _, _ in stages) for at in (0, len(task["stages"]) - 1))
+    iterations, halted = [], False
+    for k in range(-task["warm_ups"], task["iterations"]):
+        watch.counting, watch.events = k >= 0, []
+        for _, module, _ in stages:
+            module.zero_grad()
+        dist.barrier()
+        begin, wall = watch.now(), time.monotonic_ns()
+        schedule.step(*((tokens,) if first else ()),
+                      **({"target": torch.zeros(count, 1, device=device)} if last else {}))
+        for index, module, _ in stages:
+            if task["replicas"] > 1:
+                watch.timed("sync", index, None, reduce_gradients, torch, dist, module,
+                            rings[rank % ranks])
+        for index, _, _ in stages:
+            if task["adam"]:
+                watch.timed("optimizer", index, None, steps[index].step)
+        flags = [None] * dist.get_world_size()
+        dist.all_gather_object(flags, (watch.events, begin, wall, time.monotonic_ns(), stop, syncs))
+        halted = any(f[4] for f in flags)
+        if k >= 0 and rank == 0:
+            iterations.append(virtual_clock(task, flags, lanes))
+            if not task["quiet"]:
+                print(f"iteration {k + 1} of {task['iterations']}: "
+                      f"{iterations[-1]['ns'] / 1e6:.3f} ms, "
+                      f"{iterations[-1]['wall_ns'] / 1e6:.3f} ms on the wall clock",
+                      file=sys.stderr, flush=True)
+        if halted:
+            break
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    if device.type == "cuda":
+        peak = torch.cuda.max_memory_allocated()
+    about = [None] * dist.get_world_size()
+    dist.all_gather_object(about, (watch.layers, peak, socket.gethostname()))
+    if rank == 0 and iterations:
+        write(torch, task, iterations, lanes, about, halted)
+    elif rank == 0:
+        print("plumbline run: interrupted before the first iteration; nothing is written",
+              file=sys.stderr, flush=True)
+    dist.destroy_process_group()
+    return 0
+
+
+def wrap(watch, index, stage):
+    forward, backward = stage.forward_one_chunk, stage.backward_one_chunk
+    weight = stage.backward_weight_one_chunk
+
+    def forward_chunk(chunk, *args, **kwargs):
+        return watch.timed("forward", index, chunk, forward, chunk, *args, **kwargs)
+
+    def backward_chunk(chunk, *args, **kwargs):
+        return watch.timed("backward", index, chunk, backward, chunk, *args, **kwargs)
+
+    def weight_chunk(chunk, *args, **kwargs):
+        return watch.timed("weight", index, chunk, weight, chunk, *args, **kwargs)
+
+    stage.forward_one_chunk = forward_chunk
+    stage.backward_one_chunk = backward_chunk
+    stage.backward_weight_one_chunk = weight_chunk
+
+
+def reduce_gradients(torch, dist, module, group):
+    gradients = [p.grad for p in module.parameters() if p.grad is not None]
+    flat = torch.cat([g.flatten() for g in gradients])
+    dist.all_reduce(flat, group=group)
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as at:
+        task = json.load(at)
+    if "RANK" not in os.environ:
+        return start_all(sys.argv[1], task["ranks"] * task["replicas"])
+    return run_rank(task)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
