@@ -35,6 +35,9 @@ enum {
     N_ZERO_3 = BIT(7),
     N_HALF = BIT(8), // computes in 16 bits or fewer
     N_ZERO_1 = BIT(9),
+    N_MIXTURE = BIT(10),
+    N_SPREAD = BIT(11), // experts over several ranks
+    N_WIDE = BIT(12),   // links that join more GPUs than eight
 };
 
 static const struct fact {
@@ -156,6 +159,29 @@ static const struct fact {
     // transformers' models are eager: LlamaRMSNorm, apply_rotary_pos_emb, act_fn
     {TRAIT_UNFUSED, P_TRANSFORMERS, 0, 0, 0, BIT(UNFUSED_COUNT) - 1, 0, "eager modules"},
     {TRAIT_UNFUSED, P_ANY, 0, 0, 0, 0, 0, ""},
+
+    // Megatron-Bridge, scripts/performance/configs, then perf_recipes: GB200 and GB300 hybridep
+    // since v0.2.0 (25.11); x86 nodes alltoall until 26.02, then deepep or hybridep (v0.3.1); a
+    // few keep alltoall. Elsewhere --moe-token-dispatcher-type alltoall is what examples have.
+    {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD | N_WIDE, 0, 0, DISPATCH_HYBRIDEP, 0, "recipes"},
+    {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD, 202603, 0, DISPATCH_HYBRIDEP, BIT(DISPATCH_ALL_TO_ALL),
+     "recipes since 26.02.01"},
+    {TRAIT_DISPATCHER, P_CORE, N_SPREAD, 202508, 0, DISPATCH_ALL_TO_ALL, BIT(DISPATCH_HYBRIDEP),
+     "alltoall, or flex"},
+    {TRAIT_DISPATCHER, P_ANY, 0, 0, 0, DISPATCH_ALL_TO_ALL, 0, ""},
+
+    // overlap_moe_expert_parallel_comm (2025-06), off unless stated; in some recipes of H100
+    {TRAIT_OVERLAP_DISPATCH, P_RECIPES, N_SPREAD | N_WIDE, 0, 0, 0, 0, "recipes"},
+    {TRAIT_OVERLAP_DISPATCH, P_CORE, N_SPREAD, 202506, 0, 0, BIT(1), "off unless stated"},
+    {TRAIT_OVERLAP_DISPATCH, P_ANY, 0, 0, 0, 0, 0, ""},
+
+    // cuda_graph_scope of the same recipes; whole iterations are of MXFP8 since 26.06 (v0.5.0)
+    {TRAIT_GRAPHS, P_RECIPES, N_MIXTURE | N_WIDE, 202606, 0, GRAPHS_PARTS,
+     BIT(GRAPHS_NONE) | BIT(GRAPHS_STEP), "recipes"},
+    {TRAIT_GRAPHS, P_RECIPES, N_MIXTURE | N_WIDE, 0, 0, GRAPHS_PARTS, BIT(GRAPHS_NONE), "recipes"},
+    {TRAIT_GRAPHS, P_CORE, N_MIXTURE, 202508, 0, GRAPHS_NONE, BIT(GRAPHS_PARTS),
+     "off unless stated"},
+    {TRAIT_GRAPHS, P_ANY, 0, 0, 0, GRAPHS_NONE, 0, ""},
 };
 
 // ---- model families: by name, else by shape
@@ -207,6 +233,9 @@ static unsigned holds(const struct run_facts *f, const struct run_default *t)
     if (f->pipeline > 1) bits |= N_PIPELINE;
     if (f->pipeline > 1 && f->chunks > 1) bits |= N_CHUNKS;
     if (t[TRAIT_PRECISION].value != FP32) bits |= N_HALF;
+    if (f->mixture) bits |= N_MIXTURE;
+    if (f->mixture && f->spread) bits |= N_SPREAD;
+    if (f->origin.wide) bits |= N_WIDE;
     if (f->tensor > 1 && t[TRAIT_SEQUENCE_PARALLEL].value > 0) bits |= N_SCATTERED;
     if (t[TRAIT_ZERO].value == 1) bits |= N_ZERO_1;
     if (t[TRAIT_ZERO].value == 3) bits |= N_ZERO_3;

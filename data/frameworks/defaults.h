@@ -44,7 +44,10 @@ enum trait {
     TRAIT_OVERLAP_TENSOR,
     TRAIT_COMPILED,
     TRAIT_WHOLE_SUMS,
-    TRAIT_UNFUSED, // bits of enum unfused
+    TRAIT_UNFUSED,    // bits of enum unfused
+    TRAIT_DISPATCHER, // enum dispatcher
+    TRAIT_OVERLAP_DISPATCH,
+    TRAIT_GRAPHS, // enum graphs
     TRAIT_COUNT
 };
 extern const char *const trait_columns[]; // [TRAIT_COUNT]: the columns of tables of runs
@@ -61,6 +64,7 @@ struct run_origin {
     int date;         // YYYYMM
     bool date_stated; // as a date or a version, or by the source; else the GPU's
     bool fuses;       // the GPU has kernels of fused attention
+    bool wide;        // its links join more GPUs than a node's eight
     bool tensor_cores_fp8;
 };
 // Cells may be empty. `framework`: the program's name, perhaps with its version ("NeMo 25.04");
@@ -72,7 +76,7 @@ enum trainer program_trainer(enum program program); // whose prices it has
 
 struct run_facts {
     struct run_origin origin;
-    bool mixture;                                // it has experts
+    bool mixture, spread;                        // it has experts; over several ranks
     struct cell model;                           // its name, perhaps empty
     int64_t hidden, ffn, heads, kv_heads, vocab; // NOT_STATED: not stated, like all that follow
     int64_t tensor, pipeline, chunks, replicas;  // replicas: data x context ranks

@@ -29,7 +29,10 @@ const char *const trait_columns[] = {"gated",
                                      "overlap_tensor",
                                      "compiled",
                                      "whole_gradient_sums",
-                                     "unfused"};
+                                     "unfused",
+                                     "dispatcher",
+                                     "overlap_dispatch",
+                                     "graphs"};
 
 const char *trait_value_text(enum trait trait, int value)
 {
@@ -42,6 +45,8 @@ const char *trait_value_text(enum trait trait, int value)
     case TRAIT_ATTENTION: return attention[value];
     case TRAIT_RECOMPUTE: return recompute_names[value];
     case TRAIT_UNFUSED: return value ? "norms rotary activation" : "none";
+    case TRAIT_DISPATCHER: return dispatcher_names[value];
+    case TRAIT_GRAPHS: return graphs_names[value];
     case TRAIT_LEARNED_POSITIONS: return value ? "learned" : "0";
     default: return value >= 0 && value <= 8 ? digits[value] : "?";
     }
@@ -111,25 +116,25 @@ enum trainer program_trainer(enum program program)
 static const struct gpu_age {
     const char *begins;
     int date;
-    bool fuses, fp8;
+    bool fuses, fp8, wide;
 } ages[] = {
-    {"v100", 202006, false, false},   {"t4", 202006, false, false},
-    {"a100", 202301, true, false},    {"a800", 202307, true, false},
-    {"a40", 202301, true, false},     {"a10", 202301, true, false},
-    {"a6000", 202301, true, false},   {"3090", 202307, true, false},
-    {"rtx3090", 202307, true, false}, {"4090", 202401, true, true},
-    {"rtx4090", 202401, true, true},  {"l4", 202401, true, true},
-    {"l20", 202406, true, true},      {"h100", 202401, true, true},
-    {"h800", 202401, true, true},     {"h20", 202406, true, true},
-    {"h200", 202501, true, true},     {"gh", 202401, true, true},
-    {"b200", 202506, true, true},     {"gb200", 202506, true, true},
-    {"b300", 202510, true, true},     {"gb300", 202510, true, true},
-    {"mi250", 202301, true, false},   {"mi3", 202501, true, true},
+    {"v100", 202006, false, false, false},   {"t4", 202006, false, false, false},
+    {"a100", 202301, true, false, false},    {"a800", 202307, true, false, false},
+    {"a40", 202301, true, false, false},     {"a10", 202301, true, false, false},
+    {"a6000", 202301, true, false, false},   {"3090", 202307, true, false, false},
+    {"rtx3090", 202307, true, false, false}, {"4090", 202401, true, true, false},
+    {"rtx4090", 202401, true, true, false},  {"l4", 202401, true, true, false},
+    {"l20", 202406, true, true, false},      {"h100", 202401, true, true, false},
+    {"h800", 202401, true, true, false},     {"h20", 202406, true, true, false},
+    {"h200", 202501, true, true, false},     {"gh", 202401, true, true, false},
+    {"b200", 202506, true, true, false},     {"gb200", 202506, true, true, true},
+    {"b300", 202510, true, true, false},     {"gb300", 202510, true, true, true},
+    {"mi250", 202301, true, false, false},   {"mi3", 202501, true, true, false},
 };
 
 static struct gpu_age age_of(struct cell gpu)
 {
-    struct gpu_age found = {"", 202301, true, false};
+    struct gpu_age found = {"", 202301, true, false, false};
     for (int at = 0; at < gpu.length; at++) {
         if (at && isalnum((unsigned char)gpu.text[at - 1])) continue;
         for (size_t i = 0; i < ARRAY_LENGTH(ages); i++) {
@@ -192,7 +197,7 @@ struct run_origin run_origin_of(struct cell framework, struct cell version, stru
                                 struct cell gpu, int trainer)
 {
     struct gpu_age age = age_of(gpu);
-    struct run_origin o = {.fuses = age.fuses, .tensor_cores_fp8 = age.fp8};
+    struct run_origin o = {.fuses = age.fuses, .tensor_cores_fp8 = age.fp8, .wide = age.wide};
     find_program(&o, framework, source, trainer);
     const int dates[] = {date_of(version), date_in(framework), date_in(source)};
     for (size_t i = 0; i < ARRAY_LENGTH(dates) && !o.date; i++) o.date = dates[i];

@@ -97,6 +97,9 @@ bool predict_set_model(struct predictor *p, const struct run_row *row,
 bool split_by_work(struct placement *to, const struct model *m, int stages,
                    struct prediction *prediction);
 
+// The shipped model of that name; NULL: none.
+const struct model *predict_named_model(struct predictor *p, struct cell name);
+bool model_has_experts(const struct model *m);
 // fleet.c: the GPUs that the row names
 // The GPU, or the one that it is like if no cluster has it.
 struct cell predict_gpu(const struct predictor *p, struct cell gpu);

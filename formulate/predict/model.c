@@ -79,6 +79,15 @@ static const struct expert_shape *experts_of(const struct model *m)
     return NULL;
 }
 
+bool model_has_experts(const struct model *m) { return experts_of(m) != NULL; }
+
+const struct model *predict_named_model(struct predictor *p, struct cell name)
+{
+    struct prediction ignored = {.reason = ""};
+    const struct model *found = NULL;
+    return name.length && find_model(p, name, &found, &ignored) ? found : NULL;
+}
+
 // A cell of the row's that contradicts the named model.
 static bool check_cell(const char *column, int64_t cell, int64_t model, const char *name,
                        struct prediction *prediction)

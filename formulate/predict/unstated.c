@@ -25,6 +25,7 @@ static int64_t *whole_cell(struct run_row *row, enum trait trait)
     case TRAIT_OVERLAP_TENSOR: return &row->overlap_tensor;
     case TRAIT_COMPILED: return &row->compiled;
     case TRAIT_WHOLE_SUMS: return &row->whole_gradient_sums;
+    case TRAIT_OVERLAP_DISPATCH: return &row->overlap_dispatch;
     default: return NULL;
     }
 }
@@ -39,6 +40,8 @@ int row_trait(const struct run_row *row, enum trait trait)
     case TRAIT_PRECISION: return row->precision;
     case TRAIT_ATTENTION: return row->fused;
     case TRAIT_RECOMPUTE: return row->recompute;
+    case TRAIT_DISPATCHER: return row->dispatcher;
+    case TRAIT_GRAPHS: return row->graphs;
     default: return row->unfused;
     }
 }
@@ -51,6 +54,8 @@ void row_set_trait(struct run_row *row, enum trait trait, int value)
     else if (trait == TRAIT_PRECISION) row->precision = value;
     else if (trait == TRAIT_ATTENTION) row->fused = value;
     else if (trait == TRAIT_RECOMPUTE) row->recompute = value;
+    else if (trait == TRAIT_DISPATCHER) row->dispatcher = value;
+    else if (trait == TRAIT_GRAPHS) row->graphs = value;
     else row->unfused = value;
 }
 
@@ -97,7 +102,7 @@ static void take_words(struct run_row *row, const struct row_words *w)
 static int64_t degree(int64_t value) { return value == NOT_STATED ? 1 : value; }
 
 static void find_facts(struct run_facts *f, const struct run_row *row, const struct row_words *w,
-                       const struct run_origin *origin)
+                       const struct run_origin *origin, const struct model *named)
 {
     static const char *const names[] = {"", "llama", "nemotron-4"};
     struct cell family = {names[w->family], (int)strlen(names[w->family])};
@@ -107,7 +112,9 @@ static void find_facts(struct run_facts *f, const struct run_row *row, const str
                                                      : degree(row->cp);
     *f = (struct run_facts){.origin = *origin,
                             .model = row->model.length ? row->model : family,
-                            .mixture = row->experts != NOT_STATED,
+                            .mixture = row->experts != NOT_STATED ||
+                                       (named && model_has_experts(named)),
+                            .spread = degree(row->ep) > 1,
                             .hidden = row->hidden,
                             .ffn = row->ffn,
                             .heads = row->heads,
@@ -241,8 +248,11 @@ void predict_row(struct predictor *p, const struct run_row *stated, struct predi
     take_words(&row, &p->words);
     const struct run_origin *origin = origin_of(p, &row);
     if (row.trainer == NOT_STATED) row.trainer = (int)program_trainer(origin->program);
-    find_facts(&facts, &row, &p->words, origin);
+    const struct model *named = predict_named_model(p, row.model);
+    find_facts(&facts, &row, &p->words, origin, named);
     run_defaults(traits, &facts);
+    for (int i = 0; i <= TRAIT_LEARNED_POSITIONS && named; i++)
+        traits[i].assumed = false; // the model says
     fill(&filled, &row, traits);
     predict_filled(p, &filled, prediction);
     bool others = choose_by_memory(p, &facts, traits, &filled, prediction);

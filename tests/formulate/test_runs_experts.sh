@@ -38,6 +38,21 @@ same "$(seconds model=DeepSeekV3 $run3)" "$(seconds $v3 $run3)" "deepseek-v3"
 less "$(seconds model=DeepSeekV3 $run3)" "$(seconds model=deepseek-v3-mtp $run3)" "a further token"
 less "$(seconds model=qwen3-8b gpu=H100 num_gpus=8 seq=4096)" 1e6 "a dense model by its name"
 
+# ---- what a program does: only mixtures, and what is stated is not assumed
+told() { "$plumbline" predict "$@" 2>&1 | grep '^assumed'; }
+bridge="framework=megatron-bridge version=26.04 ep=8 pp=4 num_gpus=64 seq=4096"
+told model=qwen3-30b-a3b gpu=GB200 $bridge | grep -q "dispatcher hybridep.*graphs parts" ||
+    complain "a recipe of GB200"
+told model=qwen3-30b-a3b gpu=GB200 $bridge | grep -q gated && complain "a model's gate is assumed"
+told model=qwen3-30b-a3b gpu=H100 framework=megatron-bridge version=25.11 ep=8 num_gpus=64 \
+    seq=4096 | grep -q "dispatcher all_to_all (unknown: " || complain "a release of 25.11"
+told model=qwen3-30b-a3b gpu=GB200 $bridge dispatcher=deepep graphs=none overlap_dispatch=0 |
+    grep -q "dispatcher\|graphs" && complain "what is stated is assumed"
+told model=qwen3-8b gpu=GB200 framework=megatron-bridge num_gpus=8 seq=4096 |
+    grep -q "dispatcher [a-z]*ep\|graphs parts\|overlap_dispatch 1" && complain "a dense model"
+less "$(seconds model=qwen3-30b-a3b gpu=GB200 $bridge)" \
+    "$(seconds model=qwen3-30b-a3b gpu=GB200 $bridge dispatcher=all_to_all graphs=none)" "recipes"
+
 # ---- what contradicts
 refuses "layers 30: the model mixtral-8x7b has 32" model=mixtral-8x7b layers=30 $run
 refuses "nearest: mixtral-8x7b" model=mixtral-8x7 $run
