@@ -26,16 +26,18 @@ LISTED = {
         "tp_comm_overlap overlap_p2p_comm batch_p2p_comm "
         "gated_linear_unit add_bias_linear add_qkv_bias "
         "should_pad_vocab share_embeddings_and_output_weights moe_shared_expert_gate rope_scaling "
-        "moe_grouped_gemm moe_permute_fusion",
+        "moe_grouped_gemm moe_permute_fusion moe_pad_expert_input_to_capacity "
+        "overlap_moe_expert_parallel_comm",
         str: "pipeline_model_parallel_layout recompute_granularity recompute_method "
         "cross_entropy_fusion_impl position_embedding_type activation_func "
         "normalization moe_token_dispatcher_type rope_type moe_router_dtype "
-        "moe_router_load_balancing_type",
+        "moe_router_load_balancing_type moe_flex_dispatcher_backend cuda_graph_impl cp_comm_type",
         float: "rotary_percent layernorm_epsilon attention_dropout hidden_dropout "
         "rope_scaling_factor seq_len_interpolation_factor rotary_scaling_factor beta_fast "
         "beta_slow mscale mscale_all_dim yarn_rotary_scaling_factor yarn_beta_fast yarn_beta_slow "
-        "yarn_mscale yarn_mscale_all_dim mtp_loss_scaling_factor moe_aux_loss_coeff",
-        list: "moe_layer_freq recompute_modules",
+        "yarn_mscale yarn_mscale_all_dim mtp_loss_scaling_factor moe_aux_loss_coeff "
+        "moe_expert_capacity_factor",
+        list: "moe_layer_freq recompute_modules cuda_graph_modules",
     },
     "train": {int: "micro_batch_size global_batch_size"},
     "dataset": {int: "seq_length"},

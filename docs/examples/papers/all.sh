@@ -1,11 +1,14 @@
 #!/bin/sh
 # Every table of docs/PAPERS.md, each by its own script with its defaults, in the page's order; what
 # the lines are is in each script's first lines, which are printed above them.
-#   all.sh FOLDER [SCRIPT ...]      without .sh; PLUMBLINE: the program
+#   all.sh FOLDER [SCRIPT ...]      without .sh; PLUMBLINE: the program (that of PATH, or of bin/)
 set -eu
 scripts=$(dirname "$0") folder=$1 failed=0
 shift
 mkdir -p "$folder"
+own=$scripts/../../../bin/plumbline
+[ -n "${PLUMBLINE:-}" ] || command -v plumbline > /dev/null || PLUMBLINE=$own
+export PLUMBLINE="${PLUMBLINE:-plumbline}"
 
 # table SCRIPT ARGUMENT ...: its title and its lines
 table() {
@@ -24,7 +27,10 @@ for script in ${*:-layered slices terapipe onebit interleaved fused offers offlo
     pools bits albert llava pipette holmes memory local adapters}; do
     table "$script"
     case $script in
-    llava) table llava paper ;;
+    llava)
+        MODEL=qwen2-vl-7b table llava
+        table llava paper
+        ;;
     grids)
         CARD=6.25 table grids 42,12288,1024,8192
         CARD=100 table grids 42,12288,1024,8192
