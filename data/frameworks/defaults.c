@@ -114,7 +114,7 @@ static const struct fact {
     // arguments.py: bf16 sets accumulate_allreduce_grads_in_fp32; recipes of NeMo 2 and Bridge:
     // grad_reduce_in_fp32=False; torchtitan: mixed_precision_reduce float32
     {TRAIT_GRADIENT_BYTES, P_NEMO, N_FP8, 202405, 0, 2, BIT(4), "grad_reduce_in_fp32: false"},
-    {TRAIT_GRADIENT_BYTES, P_BRIDGE | P_MLPERF, 0, 202405, 0, 2, 0, "grad_reduce_in_fp32: false"},
+    {TRAIT_GRADIENT_BYTES, P_BRIDGE | P_MLPERF, 0, 202311, 0, 2, 0, "gradients are summed in bf16"},
     {TRAIT_GRADIENT_BYTES, P_UNKNOWN, N_FP8, 0, 0, 4, BIT(2), "fp32 sums"},
     {TRAIT_GRADIENT_BYTES, P_DEEPSPEED, N_HALF, 0, 0, 2, 0, "the weights' precision"},
     {TRAIT_GRADIENT_BYTES, P_ANY, 0, 0, 0, 4, 0, "fp32 sums"},
