@@ -144,6 +144,22 @@ show "amp, kernels, 1 constant, 5 folds" "$sets/amp_homogeneous_2210.07297.csv" 
 show "bigscience iteration times, kernels, 1 constant, 5 folds" "$bigscience" --costs kernels \
     --default heads=96,kv_heads=96 \
     --rows metric=iteration_time --fit deepspeed_step_factor --folds 5
+# What nobody stated: tables with the columns that their makers print, logs, MLPerf's results.
+tables=${TMPDIR:-/tmp}/plumbline-unstated.$$
+mkdir -p "$tables" && python3 tests/calibrate/unstated_tables.py "$tables" "$sets" "$sets/../logs"
+for name in dgxc bridge nemo torchtitan dgxc-nosource bridge-nosource nemo-nosource \
+    torchtitan-nosource; do
+    echo; echo "== $name, plain columns"
+    "$plumbline" validate "$tables/plain-$name.csv" --suggest || status=1
+done
+echo; echo "== logs, but for warm-up alone (24) and a run in trouble (71)"
+"$plumbline" validate "$tables/logs.csv" --exclude 24,71 || status=1
+rm -r "$tables"
+for gpu in H100-80GB H200 GB200; do
+    show "MLPerf, 405B on $gpu" data/runs/mlperf-training.csv --rows "layers=126,gpu=$gpu"
+done
+show "MLPerf, GPT-3" data/runs/mlperf-training.csv --rows layers=96
+show "MLPerf, 8B" data/runs/mlperf-training.csv --rows layers=32
 # Shipped costs on the rows that they were fitted to: what fitting leaves, no forecast.
 show "vtrain_single, own costs" "$single" --costs a100-vtrain
 show "amp, own costs" "$sets/amp_homogeneous_2210.07297.csv" --costs t4-amp --cluster t4-4x4 \

@@ -79,6 +79,7 @@ static int group_of(const struct run_set *set, const struct run *run)
 static const char *why_excluded(const struct run_row *row, const struct run_choice *choice)
 {
     if (is_listed(choice->exclude, row->id)) return "by --exclude";
+    if (*row->misread) return NULL; // the prediction says why there is none
     if (row->metric == METRIC_COUNT)
         return "an unknown metric or unit (iteration_time in s, ms or us; more in "
                "FORMATS, "

@@ -2,6 +2,7 @@
 // ("V100*16 T4*16"), which are placed as in Megatron-LM: tensor, then context, then data, then
 // pipeline. With several kinds, each replica's pipeline has its own.
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "data/base/names.h"
@@ -32,6 +33,20 @@ enum status predict_check_likeness(const struct predictor *p, struct error *err)
                 known);
 }
 
+static const char *nearest_gpu(const struct predictor *p, struct cell gpu)
+{
+    enum { GPUS_MAX = 64 };
+    const char *known[GPUS_MAX];
+    char name[64];
+    int count = 0;
+    for (int i = 0; i < p->cluster_count; i++)
+        for (int g = 0; g < p->clusters[i].group_count && count < GPUS_MAX; g++)
+            known[count++] = p->clusters[i].groups[g].gpu;
+    snprintf(name, sizeof name, "%.*s", gpu.length < 60 ? gpu.length : 60, gpu.text);
+    int nearest = name_nearest(name, known, count);
+    return nearest < 0 ? "none" : known[nearest];
+}
+
 // The group's index in the fleet; -1: no cluster has it.
 static int add_group(struct predictor *p, struct cell gpu, const struct run_row *row, int64_t gpus,
                      struct prediction *prediction)
@@ -42,10 +57,10 @@ static int add_group(struct predictor *p, struct cell gpu, const struct run_row 
     if (!group) {
         if (!gpu.length) predict_refuse(prediction, "gpu not stated");
         else
-            predict_refuse(prediction, "%s%.*s has a GPU like '%.*s'",
+            predict_refuse(prediction, "%s%.*s has a GPU like '%.*s' (nearest: %s)",
                            p->settings.cluster ? "no group of " : "no cluster", 80,
                            p->settings.cluster ? p->settings.cluster : "",
-                           gpu.length < 60 ? gpu.length : 60, gpu.text);
+                           gpu.length < 60 ? gpu.length : 60, gpu.text, nearest_gpu(p, gpu));
         return -1;
     }
     for (int g = 0; g < f->group_count; g++)

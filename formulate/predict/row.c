@@ -1,6 +1,7 @@
 // Rows of runs: one table of columns states what each cell must hold and where it is stored.
 #include "data/kinds/schedules.h"
 #include "formulate/predict/row.h"
+#include "formulate/predict/spellings.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -224,41 +225,22 @@ static void read_metric(const struct table *t, int column, int *metric)
         ++*metric;
 }
 
-static const struct {
-    const char *name;
-    double factor;
-    enum run_unit unit;
-} units[] = {
-    {"s", 1, UNIT_PLAIN},
-    {"ms", 1e-3, UNIT_PLAIN},
-    {"us", 1e-6, UNIT_PLAIN},
-    {"B", 1, UNIT_PLAIN},
-    {"MB", 1e6, UNIT_PLAIN},
-    {"GB", 1e9, UNIT_GB},
-    {"MiB", 1048576, UNIT_PLAIN},
-    {"GiB", 1073741824, UNIT_PLAIN},
-    {"TFLOP/s/GPU", 1e12, UNIT_PLAIN},
-    {"flag", 1, UNIT_PLAIN},
-    {"samples/s", 1, UNIT_SAMPLES},
-    {"sequences/s", 1, UNIT_SAMPLES},
-    {"samples/s/GPU", 1, UNIT_SAMPLES_PER_GPU},
-    {"samples/GPU/s", 1, UNIT_SAMPLES_PER_GPU},
-    {"tokens/s", 1, UNIT_TOKENS},
-    {"tokens/s/GPU", 1, UNIT_TOKENS_PER_GPU},
-};
-
-// GB is 1e9 bytes; GiB is 2^30 bytes. A row in another unit is listed as one that is not predicted.
-static void read_unit(const struct table *t, int column, struct run_row *row)
+// Scales the value to the unit's base.
+static enum status read_unit(const struct table *t, int column, struct run_row *row,
+                             struct error *err)
 {
-    if (!t->cells[column].length) return;
-    size_t i = 0;
-    while (i < ARRAY_LENGTH(units) && !cell_is(t->cells[column], units[i].name)) i++;
-    if (i == ARRAY_LENGTH(units)) {
-        row->metric = METRIC_COUNT;
-        return;
-    }
-    row->value *= units[i].factor;
-    row->unit = units[i].unit;
+    double factor = 1;
+    TRY(run_unit_read(t, column, &factor, &row->unit, err));
+    row->value *= factor;
+    return OK;
+}
+
+// Numbers may have separators of thousands.
+static void drop_separators(const struct table *t, int column, enum field_type type,
+                            char buffer[NUMBER_MAX])
+{
+    if (type == FIELD_WHOLE || type == FIELD_VALUE)
+        t->cells[column] = cell_without_separators(t->cells[column], buffer);
 }
 
 static enum status read_cell(const struct row_reader *r, int field, int column, struct run_row *row,
@@ -267,6 +249,8 @@ static enum status read_cell(const struct row_reader *r, int field, int column, 
     const struct field *f = &fields[field];
     const struct table *t = &r->table;
     void *to = (char *)row + f->offset;
+    char buffer[NUMBER_MAX];
+    drop_separators(t, column, f->type, buffer);
     switch (f->type) {
     case FIELD_TEXT:
         if (t->cells[column].length) *(struct cell *)to = t->cells[column];
@@ -279,7 +263,7 @@ static enum status read_cell(const struct row_reader *r, int field, int column, 
     case FIELD_IMBALANCE: return table_number(t, column, 1, 1e6, to, err);
     case FIELD_VALUE: return table_number(t, column, 0, 1e30, to, err);
     case FIELD_METRIC: return read_metric(t, column, to), OK;
-    case FIELD_UNIT: return read_unit(t, column, row), OK;
+    case FIELD_UNIT: return read_unit(t, column, row, err);
     }
     return OK;
 }
@@ -306,14 +290,28 @@ static struct run_row nothing_stated(void)
     return row;
 }
 
+// Keeps "column C: expected ..." from an error about a cell.
+static void note_misread(struct run_row *row, const struct error *err)
+{
+    const char *column = strstr(err->text, "column ");
+    if (!*row->misread)
+        snprintf(row->misread, sizeof row->misread, "%.*s", (int)sizeof row->misread - 1,
+                 column ? column : err->text);
+}
+
+static bool is_unread(const struct row_reader *r, int column)
+{
+    for (int i = 0; i < FIELD_COUNT; i++)
+        if (r->column_of[i] == column) return false;
+    return true;
+}
+
 static const char *list_ignored(const struct row_reader *r, struct arena *arena)
 {
     const char *list = "";
     for (int k = 0; k < r->table.column_count; k++) {
-        bool read = false;
-        for (int i = 0; i < FIELD_COUNT; i++) read = read || r->column_of[i] == k;
         struct cell name = r->table.columns[k];
-        if (!read)
+        if (is_unread(r, k))
             list = arena_print(arena, "%s%s%.*s", list, *list ? ", " : "", name.length, name.text);
     }
     return list;
@@ -324,6 +322,26 @@ static void find_columns(struct row_reader *r, struct arena *arena)
     r->column_of = TAKE(arena, FIELD_COUNT, int);
     for (int i = 0; i < FIELD_COUNT; i++) r->column_of[i] = table_column(&r->table, fields[i].name);
     r->ignored = list_ignored(r, arena);
+    r->foreign = TAKE(arena, r->table.column_count, int);
+    const char *known;
+    for (int k = 0; k < r->table.column_count; k++)
+        if (is_unread(r, k) && column_is_foreign(r->table.columns[k], &known))
+            r->foreign[r->foreign_count++] = k;
+}
+
+// A stated cell of a column that is not read and changes what runs.
+static void refuse_foreign(const struct row_reader *r, struct run_row *row, struct error *err)
+{
+    for (int i = 0; i < r->foreign_count; i++) {
+        const char *known;
+        int k = r->foreign[i];
+        if (!r->table.cells[k].length) continue;
+        column_is_foreign(r->table.columns[k], &known);
+        table_refuse(&r->table, k, err, known ? "expected under the name %s" : "%s",
+                     known ? known : "no column states this, and the model would be another one");
+        note_misread(row, err);
+        err->status = OK;
+    }
 }
 
 // Reads "a=1,b=2" as a table with one row, whose other cells are those of *row.
@@ -368,15 +386,6 @@ enum status rows_open(struct row_reader *r, const char *path, const char *defaul
     return OK;
 }
 
-// Keeps "column C: expected ..." from an error about a cell.
-static void note_misread(struct run_row *row, const struct error *err)
-{
-    const char *column = strstr(err->text, "column ");
-    if (!*row->misread)
-        snprintf(row->misread, sizeof row->misread, "%.*s", (int)sizeof row->misread - 1,
-                 column ? column : err->text);
-}
-
 enum status rows_next(struct row_reader *r, struct run_row *row, bool *more, struct error *err)
 {
     TRY(table_next(&r->table, more, err));
@@ -395,6 +404,7 @@ enum status rows_next(struct row_reader *r, struct run_row *row, bool *more, str
         note_misread(row, &cell);
         cell.status = OK;
     }
+    refuse_foreign(r, row, &cell);
     row->origin = row->source;
     return OK;
 }

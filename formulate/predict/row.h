@@ -70,7 +70,9 @@ struct row_reader {
     int *column_of;          // [field]: the table's column, -1: it has none
     struct run_row defaults; // for blank cells
     const char *ignored;     // names of columns that nothing reads, "" if there are none
-    bool strict;             // a cell that cannot be read is an error
+    int *foreign;            // of these, the ones that change what runs (spellings.h)
+    int foreign_count;
+    bool strict; // a cell that cannot be read is an error
 };
 
 // `defaults`: "column=value,..." for cells that are blank or missing; NULL: none. BAD_INPUT: the

@@ -44,17 +44,10 @@ run validate wrong.csv --list
 grep -q "^wrong,b,.*memory_of.*expected" out || complain "memory_of: middle is taken"
 
 # ---- what a table does not state: said, and which columns would explain its runs
-python3 - "$root/data/runs/nvidia-megatron.csv" <<'P' || complain "no plain table"
-import csv, sys
-keep = ("id gpu num_gpus layers hidden ffn heads kv_heads vocab seq tp pp cp dp vpp micro_batch "
-        "global_batch precision metric value unit").split()
-rows = list(csv.DictReader(open(sys.argv[1])))
-for name, some in [("plain.csv", [r for r in rows if "Bridge" in r["source"]]),
-                   ("full.csv", [r for r in rows if r["id"] == "nm-31"])]:
-    out = csv.DictWriter(open(name, "w"), keep, extrasaction="ignore")
-    out.writeheader()
-    out.writerows(some)
-P
+(cd "$root" && python3 tests/calibrate/unstated_tables.py "$OLDPWD" none none) ||
+    complain "no plain tables"
+mv plain-bridge-nosource.csv plain.csv
+awk -F, 'NR == 1 || $1 == "nm-31"' plain-nemo-nosource.csv > full.csv
 run validate plain.csv --suggest
 grep -q "assumed (rows), as programs of 2024-01: .*overlap_tensor 1 (8; unknown: 0 to" out ||
     complain "what was assumed is not said"
@@ -111,6 +104,18 @@ for gpu in A100:8499 A100-40GB:4228 H100:8493 H200:15011 B200:19150 V100-32GB:34
     grep -q "(capacity ${gpu#*:}0000000)" out && grep -q "MFU" out || complain "$gpu"
 done
 
+# ---- columns that change what runs, under names that no column has
+for words in "mbs=2:under the name micro_batch" "lora_rank=8:no column states this"; do
+    printf 'id,gpu,layers,hidden,seq,%s,metric,value,unit\na,A100,4,1024,1024,%s,iteration_time,1,s\n' \
+        "${words%%=*}" "$(echo "$words" | sed 's/.*=\(.*\):.*/\1/')" > foreign.csv
+    run validate foreign.csv
+    grep -q "not scored, column ${words%%=*}: .*${words#*:}.*: 1 rows: a" out ||
+        complain "$words is not refused"
+done
+sed 's/,8,iter/,,iter/' foreign.csv > blank.csv
+run validate blank.csv
+grep -q "not scored" out && complain "a blank cell of an unknown column is refused"
+
 # ---- several kinds of GPU, in the order of the ranks
 shape="layers=32 hidden=4096 ffn=14336 heads=32 kv_heads=8 vocab=128256 positions=0 gated=1
     rms_norm=1 tied=0 dropout=0 bias=0 seq=4096 micro_batch=1 global_batch=64 precision=fp16
@@ -155,7 +160,7 @@ refused "lacks bf16" "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4
 
 # ---- the shipped tables: every row that holds a time or a memory is scored
 for table in mpt-llm-foundry torchtitan-llama3 llama3-2407.21783 nvidia-megatron mt-nlg-2201.11990 \
-    megascale-2402.15627 glm-130b-2210.02414 zero-bubble-2401.10241; do
+    megascale-2402.15627 glm-130b-2210.02414 zero-bubble-2401.10241 mlperf-training; do
     run validate "$root/data/runs/$table.csv" --list
     sed -n '/^source,id/,$p' out | awk -F, 'NR > 1 && $6 == "" { print $2 }' > left
     [ -s left ] && { complain "$table: rows without a score: $(head -3 left | tr '\n' ' ')"; }

@@ -1,0 +1,19 @@
+// How tables spell what they hold.
+#ifndef PLUMBLINE_FORMULATE_PREDICT_SPELLINGS_H
+#define PLUMBLINE_FORMULATE_PREDICT_SPELLINGS_H
+
+#include "formulate/predict/row.h"
+
+enum { NUMBER_MAX = 64 };
+// "1,602" -> "1602", in the buffer; other cells as they are.
+struct cell cell_without_separators(struct cell cell, char buffer[NUMBER_MAX]);
+
+// A unit in any usual spelling ("tok/s/GPU", "tokens per second"); BAD_INPUT names all.
+enum status run_unit_read(const struct table *t, int column, double *factor, enum run_unit *unit,
+                          struct error *err);
+
+// Whether a column that is not read changes what runs; *known: the column that it is here, NULL:
+// none.
+bool column_is_foreign(struct cell name, const char **known);
+
+#endif
