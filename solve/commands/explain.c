@@ -1,6 +1,6 @@
 // plumbline explain LOG: a training log as a problem, predicted against measured, and the best
 // change.
-#include <string.h>
+#include <stdio.h>
 
 #include "data/base/file.h"
 #include "solve/commands/commands.h"
@@ -50,6 +50,20 @@ static const char *joined(const struct option_texts *texts, struct arena *arena)
     return all;
 }
 
+static enum status tell_gain(const struct explained *x, const char *folder, struct arena *arena,
+                             struct error *err)
+{
+    struct plan best;
+    TRY(plan_load(&best, arena_print(arena, "%s/plan.json", folder), arena, err));
+    if (!best.stage_count) return OK;
+    printf("\nany layout: %.3f s, %+.1f %% against the run as predicted, at most %.2f %% above the "
+           "best there is\n",
+           (double)best.iteration_ns * 1e-9,
+           100 * ((double)best.iteration_ns / (double)x->own.iteration_ns - 1),
+           100 * plan_gap(&best));
+    return OK;
+}
+
 // The search of any layout, from the run's own on.
 static enum status plan_on(const struct options *o, struct explained *x, int *exit_code,
                            struct arena *arena, struct error *err)
@@ -63,7 +77,7 @@ static enum status plan_on(const struct options *o, struct explained *x, int *ex
                                 .sequence = j->sequence,
                                 .global_batch = j->global_batch,
                                 .gradient_bytes = j->gradient_bytes_per_value,
-                                .framework = (int)explained_framework(x),
+                                .framework = (int)explained_runs_in(x),
                                 .precision = (int)j->precision,
                                 .trainer = UNSTATED,
                                 .gap = 0.01,
@@ -72,7 +86,8 @@ static enum status plan_on(const struct options *o, struct explained *x, int *ex
                                 .stated = {LAYOUT_UNSTATED},
                                 .known = {&known, 1}};
     if (plan.framework == FRAMEWORK_ANY) plan.trainer = (int)j->trainer;
-    return plan_one(&plan, exit_code, arena, err);
+    TRY(plan_one(&plan, exit_code, arena, err));
+    return tell_gain(x, plan.folder, arena, err);
 }
 
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)

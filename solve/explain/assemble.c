@@ -148,7 +148,8 @@ static enum status row_of_log(struct explained *x, struct error *err)
     const char *words[TOLD_COLUMNS + 1];
     const struct log *l = &x->log;
     bool shaped = told(l, TOLD_LAYERS) && told(l, TOLD_HIDDEN) &&
-                  (l->dumped || told(l, TOLD_FFN)) && l->told[TOLD_LAYERS].by >= BY_SETTING;
+                  (l->dumped || told(l, TOLD_FFN)) &&
+                  (l->told[TOLD_LAYERS].by >= BY_SETTING || !told(l, TOLD_MODEL));
     int count = 0;
     for (int i = 0; i < TOLD_COLUMNS; i++) {
         if (!told(l, (enum told)i) || i == TOLD_GPU || !is_plain(l->told[i].text)) continue;

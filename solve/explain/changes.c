@@ -38,18 +38,33 @@ enum framework explained_framework(const struct explained *x)
     }
 }
 
+static bool runs(enum framework f, const struct problem *p)
+{
+    struct space_limits limits = problem_space_limits(p);
+    struct framework_of of = {.layers = limits.layers,
+                              .micro_batches = job_micro_batches(&p->job),
+                              .precision = limits.precision,
+                              .sinks = limits.sinks,
+                              .windows = limits.windows,
+                              .experts = limits.experts > 0,
+                              .key_heads = limits.key_heads,
+                              .context_kind = limits.context_kind};
+    return f == FRAMEWORK_ANY || !framework_refusal(f, &p->job.layout, &of);
+}
+
+enum framework explained_runs_in(const struct explained *x)
+{
+    enum framework f = explained_framework(x);
+    return runs(f, &x->problem) ? f : FRAMEWORK_ANY;
+}
+
 // Whether the log's framework runs the problem that was predicted last.
 static bool is_run(struct explained *x)
 {
     struct problem p;
     struct placement placement;
     predictor_problem(x->predictor, &p, &placement, x->arena);
-    struct framework_of of = {.layers = p.model.layer_count,
-                              .micro_batches = job_micro_batches(&p.job),
-                              .precision = p.job.precision,
-                              .sinks = model_has_sinks(&p.model)};
-    enum framework f = explained_framework(x);
-    return f == FRAMEWORK_ANY || !framework_refusal(f, &p.job.layout, &of);
+    return runs(explained_framework(x), &p);
 }
 
 // More memory than may be planned is allowed where the run itself has more and ran.

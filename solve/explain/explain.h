@@ -103,6 +103,7 @@ const struct change *explained_best(const struct explained *x, int kind);
 // The flags or keys of the log's framework that make a change; NULL: not known.
 const char *change_words(const struct explained *x, const struct change *change);
 enum framework explained_framework(const struct explained *x); // that plans are made for
+enum framework explained_runs_in(const struct explained *x);   // any, if its rules refuse the run
 // What is requested of the allocator.
 int64_t explained_allocated(const struct prediction *prediction);
 

@@ -104,6 +104,12 @@ answers 0 "" compare run/run.json --uniform
 grep -q '"layers_min": 16' run/job.json || complain "the run's stages are no rules of its job"
 answers 0 "" verify run/run.json
 
+# ---- the search of any layout starts from the run, and is never worse
+"$plumbline" explain megatron.log --then plan -o then --time-limit-s 20 > out 2> err ||
+    complain "--then plan"
+tail -1 out | grep -q '^any layout: .* s, -[0-9.]* % against the run' ||
+    complain "--then plan: no better plan than the run's"
+
 # ---- what is set instead of the log's, and what is no log
 answers 0 "tensor-model-parallel-size\|micro_batch" explain megatron.log --set tp=2 --set pp=4
 answers 0 "b200-180gb" explain megatron.log --gpu b200-180gb

@@ -55,6 +55,11 @@ static void conclude_gpus(struct log *l)
     int64_t nodes = told_count(l, TOLD_NODES), each = told_count(l, TOLD_GPUS_PER_NODE);
     double samples = usual(l, MEASURED_SAMPLES), tokens = usual(l, MEASURED_TOKENS);
     if (!nodes && each && !told(l, TOLD_NUM_GPUS)) nodes = 1;
+    // The launcher's --num_gpus is a node's.
+    if (nodes > 1 && !strcmp(l->told[TOLD_NUM_GPUS].key, "num_gpus")) {
+        put(l, TOLD_GPUS_PER_NODE, TOLD_NUM_GPUS, l->told[TOLD_NUM_GPUS].text);
+        l->told[TOLD_NUM_GPUS].by = BY_NONE, each = told_count(l, TOLD_GPUS_PER_NODE);
+    }
     bool words = l->told[TOLD_NUM_GPUS].by == BY_WORDS,
          surer = l->told[TOLD_NODES].by > BY_WORDS || l->told[TOLD_GPUS_PER_NODE].by > BY_WORDS;
     if (nodes && each && words && surer) l->told[TOLD_NUM_GPUS].by = BY_NONE;

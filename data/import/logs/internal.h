@@ -19,6 +19,7 @@ struct log_reader {
     bool in_dump;
     char pending[TOLD_KEY]; // a flag at the end of a line; "": none
     int64_t model_hits, gpu_hits[64];
+    bool shaped; // by a model that is named
     // MLPerf
     bool common; // exports of config_common.sh, which others replace
     double block_from_ms, block_ms, block_from_samples;

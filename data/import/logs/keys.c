@@ -39,6 +39,7 @@ static const struct key_row rows[] = {
     {"nnodes", TOLD_NODES, COUNT, NULL},
     {"nodes", TOLD_NODES, COUNT, NULL},
     {"num_nodes", TOLD_NODES, COUNT, NULL},
+    {"num_node", TOLD_NODES, COUNT, NULL},
     {"dgxnnodes", TOLD_NODES, COUNT, NULL},
     {"slurm_nnodes", TOLD_NODES, COUNT, NULL},
     {"nproc_per_node", TOLD_GPUS_PER_NODE, COUNT, NULL},

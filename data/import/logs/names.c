@@ -23,6 +23,7 @@ static int gpu_at(const char *s, size_t length)
 {
     for (size_t i = 0; i < ARRAY_LENGTH(gpus); i++) {
         size_t n = strlen(gpus[i].word);
+        if (length == n + 1 && s[n] == 's' && !strncasecmp(s, gpus[i].word, n)) return (int)i;
         if (n == length && !strncasecmp(s, gpus[i].word, n)) return (int)i;
         if (length == n + 3 && (!strncmp(s, "DGX", 3) || !strncmp(s, "HGX", 3)) &&
             !strncasecmp(s + 3, gpus[i].word, n))
@@ -136,6 +137,66 @@ static const struct {
               {"opt66b", "opt-66b"},
               {"gpt2xl", "gpt2-xl"}};
 
+// Models that are not shipped and whose blocks are as Llama's: their published config.json.
+static const struct llama_like {
+    const char *name;
+    int layers, hidden, ffn, heads, kv_heads, vocab;
+} llamas[] = {{"llama33b", 60, 6656, 17920, 52, 52, 32000},
+              {"llama30b", 60, 6656, 17920, 52, 52, 32000},
+              {"llama65b", 80, 8192, 22016, 64, 64, 32000},
+              {"codellama34b", 48, 8192, 22016, 64, 8, 32000},
+              {"codellama13b", 40, 5120, 13824, 40, 40, 32016},
+              {"codellama7b", 32, 4096, 11008, 32, 32, 32016},
+              {"vicuna13b", 40, 5120, 13824, 40, 40, 32000},
+              {"vicuna7b", 32, 4096, 11008, 32, 32, 32000},
+              {"alpaca7b", 32, 4096, 11008, 32, 32, 32000},
+              {"baichuan27b", 32, 4096, 11008, 32, 32, 125696},
+              {"baichuan213b", 40, 5120, 13696, 40, 40, 125696},
+              {"baichuan7b", 32, 4096, 11008, 32, 32, 64000},
+              {"baichuan13b", 40, 5120, 13696, 40, 40, 64000},
+              {"yi34b", 60, 7168, 20480, 56, 8, 64000},
+              {"yi6b", 32, 4096, 11008, 32, 4, 64000},
+              {"deepseekcoder33b", 62, 7168, 19200, 56, 8, 32256},
+              {"deepseekcoder67b", 32, 4096, 11008, 32, 32, 32256},
+              {"deepseekllm7b", 30, 4096, 11008, 32, 32, 102400},
+              {"deepseekllm67b", 95, 8192, 22016, 64, 8, 102400},
+              {"qwen2514b", 48, 5120, 13824, 40, 8, 152064},
+              {"qwen2532b", 64, 5120, 27648, 40, 8, 152064},
+              {"qwen253b", 36, 2048, 11008, 16, 2, 151936},
+              {"qwen272b", 80, 8192, 29568, 64, 8, 152064},
+              {"qwen27b", 28, 3584, 18944, 28, 4, 152064},
+              {"qwen1514b", 40, 5120, 13696, 40, 40, 152064},
+              {"qwen1572b", 80, 8192, 24576, 64, 64, 152064},
+              {"qwen157b", 32, 4096, 11008, 32, 32, 151936},
+              {"qwen14b", 40, 5120, 13696, 40, 40, 152064},
+              {"qwen7b", 32, 4096, 11008, 32, 32, 151936},
+              {"qwen314b", 40, 5120, 17408, 40, 8, 151936},
+              {"internlm27b", 32, 4096, 14336, 32, 8, 92544},
+              {"internlm220b", 48, 6144, 16384, 48, 8, 92544}};
+
+static void tell_shape(struct log *l, const struct llama_like *m)
+{
+    const struct {
+        enum told told;
+        int value;
+    } values[] = {{TOLD_LAYERS, m->layers},
+                  {TOLD_HIDDEN, m->hidden},
+                  {TOLD_FFN, m->ffn},
+                  {TOLD_HEADS, m->heads},
+                  {TOLD_KV_HEADS, m->kv_heads},
+                  {TOLD_VOCAB, m->vocab},
+                  {TOLD_GATED, 1},
+                  {TOLD_RMS_NORM, 1},
+                  {TOLD_TIED, 0},
+                  {TOLD_DROPOUT, 0},
+                  {TOLD_BIAS, 0},
+                  {TOLD_POSITIONS, 0}};
+    if (l->reader->shaped) return;
+    l->reader->shaped = true;
+    for (size_t i = 0; i < ARRAY_LENGTH(values); i++)
+        tell_count(l, values[i].told, BY_WORDS, "a model that is named", values[i].value);
+}
+
 // What a name begins with.
 static bool may_begin(const char *s)
 {
@@ -150,7 +211,7 @@ static void find_model(struct log *l, const char *line)
 {
     char bare[48];
     for (const char *s = line; *s; s++) {
-        if (!strchr("lLqQmMdDgGfFkKoO", *s) || !may_begin(s)) continue;
+        if (!strchr("lLqQmMdDgGfFkKoOvVbBiIyYcCaA", *s) || !may_begin(s)) continue;
         size_t length = 0;
         for (const char *c = s; *c && length + 1 < sizeof bare && c < s + 60; c++) {
             if (isalnum((unsigned char)*c)) bare[length++] = (char)tolower((unsigned char)*c);
@@ -166,6 +227,10 @@ static void find_model(struct log *l, const char *line)
                  strlen(models[i].shipped));
             return;
         }
+        for (size_t i = 0; i < ARRAY_LENGTH(llamas); i++)
+            if (!strncmp(bare, llamas[i].name, strlen(llamas[i].name)) &&
+                !isdigit((unsigned char)bare[strlen(llamas[i].name)]))
+                tell_shape(l, &llamas[i]);
         s += 3;
     }
 }

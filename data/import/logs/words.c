@@ -139,7 +139,10 @@ static void read_gpus(struct log *l, const char *line)
                      !strncmp(unit, "\xe5\x8d\xa1", 3);
         bool times = (*unit == 'x' || *unit == '*' || !strncmp(unit, "\xc3\x97", 2)) && unit[1] &&
                      strchr("AHVBLMR34T ", unit[*unit == '\xc3' ? 2 : 1]) && told(l, TOLD_GPU);
-        bool behind = begin > line && begin[-1] == '*' && told(l, TOLD_GPU);
+        const char *sign = begin;
+        while (sign > line && sign[-1] == ' ') sign--;
+        bool behind = sign > line + 1 && strchr("*xX", sign[-1]) && told(l, TOLD_GPU) &&
+                      (sign[-1] == '*' || sign[-2] == ' ') && !isalnum((unsigned char)*s);
         bool of_node = begin - line > 8 && !strncmp(begin - 8, "nodes x ", 8);
         bool before = *s == ' ' && told(l, TOLD_GPU) && names_gpu(unit);
         if (many && !of_node && (named || times || behind || before) &&
