@@ -92,7 +92,7 @@ is worse or a bound contradicts the table. The commands that make the instances 
 - `mixed-`, `gpt3-`: a well-known model on a mixed and on a uniform cluster, one layout, with the
   compression and recomputation those examples offer.
 - `two-clusters-`: which named node takes which rank, between two clusters.
-- `layouts-MODEL-GPUS`: every layout that Megatron-LM runs: degrees, schedules, micro-batches,
+- `layouts-MODEL-GPUS`: a space of layouts for Megatron-LM: degrees, schedules, micro-batches,
   sharding; solved to a gap of 1 %.
 
 Measured matrices of links may not be shipped; if you have one,
@@ -114,6 +114,7 @@ Measured matrices of links may not be shipped; if you have one,
    the requested one.
 
 ## Best known
+
 TEXT
     printf '| instance | GPUs | best time (s) | certified bound (s) | gap (%%) | nodes '
     printf '| certificate, SHA-256 | by | on |\n'
