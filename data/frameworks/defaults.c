@@ -38,6 +38,7 @@ enum {
     N_MIXTURE = BIT(10),
     N_SPREAD = BIT(11), // experts over several ranks
     N_WIDE = BIT(12),   // links that join more GPUs than eight
+    N_RINGS = BIT(13),  // of context ranks
 };
 
 static const struct fact {
@@ -57,6 +58,10 @@ static const struct fact {
 
     // megatron/training/arguments.py: --transformer-impl transformer_engine; --use-flash-attn
     // before. FlashAttention's first release was in 2022-10, Transformer Engine's use of it 0.8.
+    // Its rings are "only implemented with Flash Attention" at first (transformer_engine/pytorch/
+    // attention.py), later with cuDNN's, too: see te_chooses below.
+    {TRAIT_ATTENTION, P_NEMO | P_MEGATRON, N_FUSES | N_RINGS, 202306, 202406, FUSED_OPEN,
+     BIT(FUSED_FASTEST), "transformer-engine's rings of the time"},
     {TRAIT_ATTENTION, P_RECIPES, N_FUSES, 202306, 0, FUSED_FASTEST, 0, "transformer-engine"},
     {TRAIT_ATTENTION, P_MEGATRON, N_FUSES, 202312, 0, FUSED_FASTEST, 0, "transformer-engine"},
     {TRAIT_ATTENTION, P_UNKNOWN | P_OTHER, N_FUSES | N_FP8, 0, 0, FUSED_FASTEST, BIT(FUSED_OPEN),
@@ -230,6 +235,7 @@ static unsigned holds(const struct run_facts *f, const struct run_default *t)
     if (f->origin.tensor_cores_fp8) bits |= N_FP8;
     if (f->tensor > 1) bits |= N_TENSOR;
     if (f->replicas > 1) bits |= N_REPLICAS;
+    if (f->context > 1) bits |= N_RINGS;
     if (f->pipeline > 1) bits |= N_PIPELINE;
     if (f->pipeline > 1 && f->chunks > 1) bits |= N_CHUNKS;
     if (t[TRAIT_PRECISION].value != FP32) bits |= N_HALF;
@@ -248,6 +254,15 @@ static bool applies(const struct fact *x, const struct run_origin *o, unsigned h
            (!x->until || date < x->until);
 }
 
+// Transformer Engine states no kernel, but that it chooses one: with what it had.
+static bool te_chooses(const struct run_facts *f, unsigned held, int date)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(facts); i++)
+        if (facts[i].trait == TRAIT_ATTENTION && applies(&facts[i], &f->origin, held, date))
+            return (facts[i].needs & N_RINGS) && f->values[TRAIT_ATTENTION] == FUSED_FASTEST;
+    return false;
+}
+
 void run_defaults(struct run_default traits[TRAIT_COUNT], const struct run_facts *facts_of_run)
 {
     const struct run_facts *f = facts_of_run;
@@ -262,6 +277,7 @@ void run_defaults(struct run_default traits[TRAIT_COUNT], const struct run_facts
     for (int i = 0; i <= TRAIT_LEARNED_POSITIONS; i++)
         if (traits[i].assumed) traits[i].value = families[family][i], traits[i].why = why;
     unsigned held = holds(f, traits);
+    if (te_chooses(f, held, date)) traits[TRAIT_ATTENTION].assumed = true;
     int done = TRAIT_LEARNED_POSITIONS;
     for (size_t i = 0; i < ARRAY_LENGTH(facts); i++) {
         const struct fact *x = &facts[i];

@@ -79,8 +79,9 @@ struct run_facts {
     bool mixture, spread;                        // it has experts; over several ranks
     struct cell model;                           // its name, perhaps empty
     int64_t hidden, ffn, heads, kv_heads, vocab; // NOT_STATED: not stated, like all that follow
-    int64_t tensor, pipeline, chunks, replicas;  // replicas: data x context ranks
-    int values[TRAIT_COUNT];                     // as stated
+    int64_t tensor, context, pipeline, chunks;
+    int64_t replicas;        // data x context ranks
+    int values[TRAIT_COUNT]; // as stated
 };
 
 struct run_default {

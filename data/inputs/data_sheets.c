@@ -89,7 +89,8 @@ static bool ends_with(const char *name, const char *end)
 static double sustained(const struct scaling *x, double peaks)
 {
     double power = sqrt(ratio(x->to->power_w, x->from->power_w));
-    return power > 1 ? fmin(power, peaks * unlimited_share / limited_share) : peaks;
+    if (!(x->to->power_w > 0 && x->from->power_w > 0)) return peaks;
+    return fmin(power, peaks * unlimited_share / limited_share);
 }
 
 static bool is_sustained(const char *key)

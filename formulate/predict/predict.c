@@ -36,9 +36,9 @@ static enum status load_clusters(struct predictor *p, struct error *err)
     static const char *const shipped[] = {
         "a100-16x8",      "h100-128x8",     "mixed-a100-v100", "h200-16x8",  "b200-16x8",
         "a100-40gb-16x8", "v100-16gb-16x8", "mi300x-16x8",     "t4-4x4",     "a800-16x8",
-        "h800-16x8",      "h20-16x8",       "gb200-8x72",      "gb300-8x72", "b300-16x8",
-        "mi325x-16x8",    "mi355x-16x8",    "l40s-16x8",       "l20-16x8",   "a40-16x4",
-        "a6000-4x8",      "rtx3090-4x8",    "rtx4090-4x8"};
+        "h100-96gb-16x8", "h800-16x8",      "h20-16x8",        "gb200-8x72", "gb300-8x72",
+        "b300-16x8",      "mi325x-16x8",    "mi355x-16x8",     "l40s-16x8",  "l20-16x8",
+        "a40-16x4",       "a6000-4x8",      "rtx3090-4x8",     "rtx4090-4x8"};
     const char *named[] = {p->settings.cluster};
     const char *const *names = p->settings.cluster ? named : shipped;
     p->cluster_count = p->settings.cluster ? 1 : (int)ARRAY_LENGTH(shipped);

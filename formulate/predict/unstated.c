@@ -121,6 +121,7 @@ static void find_facts(struct run_facts *f, const struct run_row *row, const str
                             .kv_heads = row->kv_heads,
                             .vocab = row->vocab,
                             .tensor = degree(row->tp),
+                            .context = degree(row->cp),
                             .pipeline = degree(row->pp),
                             .chunks = degree(row->vpp),
                             .replicas = replicas};
