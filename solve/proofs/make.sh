@@ -14,7 +14,7 @@ if grep -nE '^[^(]*\b(Admitted|Axiom|Parameter|admit)\b' ./*.v; then
 fi
 cp ./*.v referee/*.ml "$into"
 cd "$into"
-for file in Schedule Document Mixture Automaton Boxes Tree Referee Sound Extract; do
+for file in Schedule Document Mixture Automaton Boxes Tree Referee Sound Extract Bounds Strays; do
     coqc -w -abstract-large-number -Q . Plumbline $file.v > $file.said
 done
 if [ "$(cat ./*.said | grep -c 'Closed under the global context')" -ne \
