@@ -92,6 +92,7 @@ static void problem_step(struct steps *s, const struct plan_options *r, struct a
     add_count(step, "--global-batch", r->global_batch, arena);
     add_text(step, "--precision", precision_names[r->precision]);
     add_count(step, "--gradient-bytes", r->gradient_bytes, arena);
+    add_number(step, "--memory-fraction", r->memory_fraction, arena);
     add_text(step, "--framework", framework_names[r->framework]);
     add_text(step, "--layouts", "all");
     if (r->trainer != UNSTATED) add_text(step, "--trainer", trainer_names[r->trainer]);
@@ -196,6 +197,8 @@ static const struct option_row rows[] = {
     {"--gradient-bytes", OPTION_INT, AT(gradient_bytes),
      "bytes of an accumulated gradient value: 2 or 4 (default: 4; with DeepSpeed in 16 bits 2)", 2,
      4},
+    {"--memory-fraction", OPTION_NUMBER, AT(memory_fraction),
+     "share of each GPU's memory that a plan may use (default: 0.9)", 0.01, 1},
     {"--for", OPTION_NAME, AT(framework),
      "target framework (default: megatron); all: each of megatron, torchtitan, deepspeed and nemo, "
      "in a folder of its own, with one table; any: then whichever layout is fastest, from their "

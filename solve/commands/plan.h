@@ -12,7 +12,7 @@ struct plan_options {
     struct gpu_likeness likeness;
     int64_t nodes, gpus, sequence, global_batch, gradient_bytes;
     int framework, precision, trainer; // trainer: of the space of any framework; UNSTATED
-    double gpu_hour_price, gap, time_limit_s;
+    double gpu_hour_price, memory_fraction, gap, time_limit_s; // 0: as by default
     bool force;
     struct stated_layout stated;
     struct option_texts known; // for the search of any layout with the plans for frameworks

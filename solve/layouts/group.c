@@ -45,9 +45,9 @@ void group_bounds_close(struct group_bounds *x) { arena_close(&x->prices); }
 
 static unsigned slot_of(const struct layout *g)
 {
-    const int parts[] = {g->tensor,      g->context,      g->pipeline, g->expert,
-                         g->schedule,    g->micro_batch,  g->zero,     g->sequence_parallel,
-                         g->slice_count, g->gradient_sync};
+    const int parts[] = {g->tensor,      g->context,       g->pipeline,     g->expert,
+                         g->schedule,    g->micro_batch,   g->zero,         g->sequence_parallel,
+                         g->slice_count, g->gradient_sync, g->expert_tensor};
     uint64_t h = (uint64_t)g->data;
     for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
         h = (h ^ (uint64_t)parts[i]) * 0x9E3779B97F4A7C15u, h ^= h >> 29;

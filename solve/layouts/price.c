@@ -1,6 +1,6 @@
 // Prices for many layouts: what no price depends on (stages of a rank, most schedules, the setting
-// of recomputation, usually the barrier) is left out of the cache key, and filled in again when
-// prices are returned.
+// of recomputation, usually the barrier, mostly the fusing of the embedding sync) is left out of
+// the cache key, and filled in again when prices are returned.
 #include <assert.h>
 #include <string.h>
 
@@ -50,6 +50,9 @@ static struct layout price_key(const struct price_cache *c, const struct layout 
     if (!model_shared_pool(model) && !model_shares_weights(model)) key.virtual_stages = 1;
     key.schedule = c->priced_like[layout->schedule];
     key.recompute = key.recomputed_layers = 0;
+    // Without a matrix at both ends there is no sync to fuse.
+    bool shares = !model->has_shape || model->shape.tied_embeddings || model_mtp_depth(model);
+    if (!shares) key.fused_embedding_sync = false;
     // Sharded weights are gathered during the next iteration's forward only without a barrier.
     if (key.zero == 0 || key.gradient_sync == SYNC_EXPOSED) key.barrier = true;
     return key;

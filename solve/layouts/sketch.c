@@ -45,16 +45,17 @@ static int64_t backward_of_slice(const struct priced *p, int run, int group)
     return least;
 }
 
-// Whether the sketch's numbers of modes that keep a part include the mode: those offered, or the
-// selective one where none is.
-static bool is_sketched(const struct priced *p, int mode)
+// The modes that keep a part of which the sketch has the least numbers: those offered, or the
+// selective one where none is. A bit each.
+static_assert(RECOMPUTE_COUNT <= 64, "bits");
+static uint64_t sketched_modes(const struct priced *p)
 {
-    if (recompute_in_part((enum recompute)mode) && priced_may_recompute(p, (enum recompute)mode))
-        return true;
-    for (int m = 0; m < RECOMPUTE_COUNT && mode == RECOMPUTE_SELECTIVE; m++)
-        if (recompute_in_part((enum recompute)m) && priced_may_recompute(p, (enum recompute)m))
-            return false;
-    return mode == RECOMPUTE_SELECTIVE;
+    uint64_t modes = 0;
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        if (recompute_in_part((enum recompute)mode) &&
+            priced_may_recompute(p, (enum recompute)mode))
+            modes |= (uint64_t)1 << mode;
+    return modes ? modes : (uint64_t)1 << RECOMPUTE_SELECTIVE;
 }
 
 static void sketch_again(struct layer_terms *t, const struct priced *p, int run, int g)
@@ -65,10 +66,11 @@ static void sketch_again(struct layer_terms *t, const struct priced *p, int run,
         if (of_all != RECOMPUTE_NONE) t->backward_ns += of_slices(again[of_all], p, g);
         return;
     }
+    uint64_t modes = sketched_modes(p);
     t->selective_ns = INT64_MAX;
     t->full_ns = t->most_again_ns = of_slices(again[RECOMPUTE_FULL], p, g);
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
-        if (!is_sketched(p, mode)) continue;
+        if (!(modes >> mode & 1)) continue;
         int64_t ns = of_slices(again[mode], p, g);
         t->selective_ns = smaller(t->selective_ns, ns);
         t->most_again_ns = larger(t->most_again_ns, ns);
@@ -106,9 +108,10 @@ static struct layer_room room_of(const struct priced *p, int run)
         room.working_bytes[mode] = mode == 1 && !one ? INT64_MAX : r->working_bytes[real];
     }
     if (one) return room;
+    uint64_t modes = sketched_modes(p);
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         int real = r->recomputable ? mode : RECOMPUTE_NONE;
-        if (!is_sketched(p, mode)) continue;
+        if (!(modes >> mode & 1)) continue;
         room.stash_bytes[1] = smaller(room.stash_bytes[1], r->stash_bytes[real]);
         room.working_bytes[1] = smaller(room.working_bytes[1], r->working_bytes[real]);
     }

@@ -48,7 +48,9 @@ grep -q '"all": .*"offload_optimizer"\|"all": .*"sequence_parallel"' one/job.jso
     complain "stated switches are open"
 
 # ---- in a plan: only such layouts are looked at, and the plan has them
-answers 0 "tensor 2" plan $machine --tensor 2 --micro-batch 1 --without offload --gap 0.05 -o fixed
+answers 0 "tensor 2" plan $machine --tensor 2 --micro-batch 1 --without offload --gap 0.05 \
+    --memory-fraction 0.95 -o fixed
+grep -q '"memory_fraction": 0.95' fixed/job.json || complain "the memory rule is not the job's"
 has fixed tensor 2
 has fixed micro_batch 1
 has fixed offload_optimizer 0
