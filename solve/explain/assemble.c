@@ -135,6 +135,9 @@ static enum status find_gpu(struct explained *x, struct error *err)
                            "not in the log: of those with enough memory a usual one of the year "
                            "whose time is near, so that its time proves little (--gpu states it)");
     }
+    // Their hosts have 4 GPUs, which are of domains of 72.
+    bool domains = gpu && (!strncmp(gpu, "gb200", 5) || !strncmp(gpu, "gb300", 5));
+    if (domains && x->asked.gpus_per_node <= 4) x->asked.gpus_per_node = NOT_STATED;
     x->asked.gpu = gpu ? (struct cell){gpu, (int)strlen(gpu)} : (struct cell){"", 0};
     return OK;
 }

@@ -64,7 +64,7 @@ static bool is_run(struct explained *x)
     struct problem p;
     struct placement placement;
     predictor_problem(x->predictor, &p, &placement, x->arena);
-    return runs(explained_framework(x), &p);
+    return runs(explained_runs_in(x), &p);
 }
 
 // More memory than may be planned is allowed where the run itself has more and ran.
