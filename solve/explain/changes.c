@@ -85,6 +85,7 @@ static void try_change(struct explained *x, int kind, const char *column, const 
         row_set_columns(&row, "", arena_print(x->arena, "%s=%s", column, value), x->arena, &err) !=
             OK)
         return;
+    if (!memcmp(&row, &x->row, sizeof row)) return; // it has this value
     if (kind == CHANGE_DEGREE) {
         row.dp = NOT_STATED, row.num_gpus = (int64_t)x->own.gpus;
         if (!strcmp(column, "pp") || !strcmp(column, "vpp")) row.split = (struct cell){"", 0};

@@ -145,7 +145,8 @@ static double median_of(const struct log_series *s, int from, int to, struct are
 // half behind them is faster by more than this.
 static const double slower_at_first = 1.1;
 // A quantity that moves by more than this from its first to its last third is no single one.
-static const double moves_above = 1.25;
+static const double moves_above = 1.25, few_move_above = 2;
+enum { FEW = 6 };
 
 // falls: a rate, of which slow lines are small.
 static bool is_slow(double value, double usual, bool falls)
@@ -172,9 +173,10 @@ struct log_rate log_rate_of(const struct log_series *s, bool falls, struct arena
         r.least = fmin(r.least, s->points[i].value);
         r.most = fmax(r.most, s->points[i].value);
     }
-    int third = r.count < 6 ? 1 : r.count / 3;
+    int third = r.count < FEW ? 1 : r.count / 3;
     r.early = median_of(s, from, from + third, arena);
     r.late = median_of(s, s->count - third, s->count, arena);
-    r.moves = r.count > 2 && fmax(r.early, r.late) > moves_above * fmin(r.early, r.late);
+    double most = r.count < FEW ? few_move_above : moves_above; // one slow line is no trend
+    r.moves = r.count > 2 && fmax(r.early, r.late) > most * fmin(r.early, r.late);
     return r;
 }
