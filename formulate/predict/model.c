@@ -216,8 +216,8 @@ static bool set_runs(struct predictor *p, const struct run_row *row, int64_t lay
     return true;
 }
 
-bool predict_set_model(struct predictor *p, const struct run_row *row,
-                       struct prediction *prediction)
+static bool find_layers(struct predictor *p, const struct run_row *row,
+                        struct prediction *prediction)
 {
     const struct model *named = NULL;
     p->problem.model = (struct model){.name = "row", .has_shape = true, .runs = p->runs};
@@ -232,4 +232,41 @@ bool predict_set_model(struct predictor *p, const struct run_row *row,
                               layers == NOT_STATED ? "layers" : "hidden");
     set_plain_shape(p, row);
     return set_runs(p, row, layers, prediction);
+}
+
+// Documents that are packed into a sequence: a token looks back within its own. Of lengths that
+// differ, the mean over tokens has the same score cells.
+static void pack_documents(struct layer_run *run, int64_t tokens)
+{
+    if (run->linear || run->bidirectional || (run->window && run->window <= tokens)) return;
+    run->window = 0;
+    if (!run->chunk || run->chunk > tokens) run->chunk = tokens;
+}
+
+// Adapters on every matrix of frozen blocks, between a frozen embedding and a frozen head.
+static bool adapt(struct layer_run *run, const struct run_row *row, struct prediction *prediction)
+{
+    bool ends = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
+    if (!ends && run->kind != LAYER_BLOCK)
+        return predict_refuse(prediction, "lora_rank: expected a model of dense blocks");
+    run->frozen = true;
+    if (!ends) run->adapter_rank = (int)row->lora_rank;
+    return true;
+}
+
+bool predict_set_model(struct predictor *p, const struct run_row *row,
+                       struct prediction *prediction)
+{
+    struct model *m = &p->problem.model;
+    int64_t packed = row->document_tokens, rank = stated(row->lora_rank, 0);
+    bool shorter = packed != NOT_STATED && packed < row->seq;
+    if (!find_layers(p, row, prediction)) return false;
+    if (!shorter && rank == 0) return true;
+    if (m->runs != p->runs) m->runs = TAKE_COPY(p->scratch, m->runs, m->run_count);
+    for (int i = 0; i < m->run_count; i++) {
+        bool ends = m->runs[i].kind == LAYER_EMBEDDING || m->runs[i].kind == LAYER_HEAD;
+        if (shorter && !ends) pack_documents(&m->runs[i], packed);
+        if (rank > 0 && !adapt(&m->runs[i], row, prediction)) return false;
+    }
+    return true;
 }

@@ -68,6 +68,8 @@ static const struct field fields[] = {
     WHOLE(heads, 1, 65536),
     WHOLE(kv_heads, 1, 65536),
     WHOLE(head_width, 1, 1 << 20),
+    WHOLE(document_tokens, 1, 1 << 24),
+    WHOLE(lora_rank, 0, 65536),
     WHOLE(query_rank, 0, 1 << 20),
     WHOLE(kv_rank, 0, 1 << 20),
     WHOLE(rotary_width, 0, 1 << 20),

@@ -105,7 +105,7 @@ for gpu in A100:8499 A100-40GB:4228 H100:8493 H200:15011 B200:19150 V100-32GB:34
 done
 
 # ---- columns that change what runs, under names that no column has
-for words in "mbs=2:under the name micro_batch" "lora_rank=8:no column states this"; do
+for words in "mbs=2:under the name micro_batch" "window=8:no column states this"; do
     printf 'id,gpu,layers,hidden,seq,%s,metric,value,unit\na,A100,4,1024,1024,%s,iteration_time,1,s\n' \
         "${words%%=*}" "$(echo "$words" | sed 's/.*=\(.*\):.*/\1/')" > foreign.csv
     run validate foreign.csv
@@ -158,9 +158,29 @@ refused "no cluster has a GPU like 'X9'" "A100-80GB*16 X9*16" tp=2 pp=4 dp=4
 shape=$(echo $shape | sed "s/fp16/bf16/")
 refused "lacks bf16" "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4
 
+# ---- packed documents, adapters
+base="gpu=A100-80GB layers=32 hidden=4096 heads=32 vocab=51200 positions=0 tp=2 pp=4 dp=4 sp=0
+    flash=te"
+same "$(seconds seq=2048 micro_batch=1 global_batch=64 document_tokens=512)" \
+    "$(seconds seq=512 micro_batch=4 global_batch=256)" "documents of a sequence, or sequences"
+whole=$(seconds seq=2048 micro_batch=1 global_batch=64)
+same "$whole" "$(seconds seq=2048 micro_batch=1 global_batch=64 document_tokens=4000)" \
+    "one document"
+base="$base seq=2048 micro_batch=1 global_batch=64"
+less "$(seconds document_tokens=1024)" "$whole" "two documents a sequence"
+less "$(seconds document_tokens=512)" "$(seconds document_tokens=1024)" "shorter documents"
+less "$(seconds lora_rank=8)" "$whole" "time with adapters"
+less "$(bytes lora_rank=8)" "$(bytes)" "memory with adapters"
+less "$(bytes lora_rank=8)" "$(bytes lora_rank=64)" "memory by rank"
+less "$(seconds lora_rank=8)" "$(seconds lora_rank=64)" "time by rank"
+"$plumbline" predict gpu=h100-80gb num_gpus=8 model=qwen3-30b-a3b seq=4096 lora_rank=8 2> err &&
+    complain "adapters of experts"
+grep -q "dense blocks" err || complain "adapters of experts: $(cat err)"
+
 # ---- the shipped tables: every row that holds a time or a memory is scored
 for table in mpt-llm-foundry torchtitan-llama3 llama3-2407.21783 nvidia-megatron mt-nlg-2201.11990 \
-    megascale-2402.15627 glm-130b-2210.02414 zero-bubble-2401.10241 mlperf-training; do
+    megascale-2402.15627 glm-130b-2210.02414 zero-bubble-2401.10241 mlperf-training \
+    nemo-long-context bridge-gb200-gb300; do
     run validate "$root/data/runs/$table.csv" --list
     sed -n '/^source,id/,$p' out | awk -F, 'NR > 1 && $6 == "" { print $2 }' > left
     [ -s left ] && { complain "$table: rows without a score: $(head -3 left | tr '\n' ' ')"; }
