@@ -92,12 +92,15 @@ static struct repeated repeated_by(const struct pricing *x, const struct layer_r
             0, 0};
     case MODULE_LAYERNORM: return (struct repeated){0, 2 * norms * n * x->h * x->u * x->e, norms};
     case MODULE_MLP: return moe ? (struct repeated){0, 0, 0} : dense;
-    case MODULE_MOE_ACT: return (struct repeated){0, x->g * routed * wide * x->e, moe};
+    case MODULE_MOE_ACT:
+        if (!moe) return (struct repeated){0, 0, 0};
+        return (struct repeated){0, routed * (x->g * wide * x->e + clamp_bytes(x, run)), 1};
     default:
         if (!moe) return (struct repeated){0, 0, 0};
         return (struct repeated){
             dense.flop + 2 * x->g * x->h * routed * wide + 2 * n * x->h * (real)e->experts / x->t,
             dense.bytes + x->g * routed * wide * x->e + row_copies(x, run) * routed * x->h * x->e +
+                routed * (clamp_bytes(x, run) + bias_bytes(x, run)) +
                 8 * n * (real)e->experts / x->t,
             5};
     }

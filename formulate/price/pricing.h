@@ -321,6 +321,9 @@ real times_of(const struct pricing *x,
 // How often a row of an expert is read or written in a forward pass, besides its products: put in
 // order and back; behind an all-to-all also by experts and back.
 real row_copies(const struct pricing *x, const struct layer_run *run);
+// What Megatron moves for a row's values before and behind its activation if experts have biases.
+real clamp_bytes(const struct pricing *x, const struct layer_run *run);
+real bias_bytes(const struct pricing *x, const struct layer_run *run);
 struct layer_work work_of_layer(const struct pricing *x, const struct layer_run *run,
                                 const struct slice *slice);
 struct layer_seconds seconds_of_layer(const struct pricing *x, const struct layer_run *run,

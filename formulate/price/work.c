@@ -86,6 +86,24 @@ real row_copies(const struct pricing *x, const struct layer_run *run)
     return sorted ? 8 : 4;
 }
 
+// Kernels of PyTorch's own, one per step, unless experts are one fused kernel.
+static bool adds_biases(const struct pricing *x, const struct layer_run *run)
+{
+    const struct job *job = &x->problem->job;
+    return job->graphs != GRAPHS_STEP && job_like_megatron(job) &&
+           run_has_expert_biases(x->shape, run);
+}
+
+real clamp_bytes(const struct pricing *x, const struct layer_run *run)
+{
+    return adds_biases(x, run) ? 8 * x->e * (real)run->experts.ffn / x->t_e : 0;
+}
+
+real bias_bytes(const struct pricing *x, const struct layer_run *run)
+{
+    return adds_biases(x, run) ? (24 + 2 * x->e) * x->h : 0;
+}
+
 static struct layer_work work_of_block(const struct pricing *x, const struct layer_run *run,
                                        const struct slice *slice)
 {
@@ -98,6 +116,7 @@ static struct layer_work work_of_block(const struct pricing *x, const struct lay
              shared = (real)e->shared_ffn;
         work.memory += x->g * n * shared * x->e / x->t + x->g * routed * ffn * x->e / x->t +
                        row_copies(x, run) * routed * x->t_e / x->t * x->h * x->e +
+                       routed * x->t_e / x->t * (clamp_bytes(x, run) + bias_bytes(x, run)) +
                        8 * n * (real)e->experts / x->t +
                        eager_bytes(x, run, n, shared + routed / n * ffn);
         work.casts = cast_bytes(x, run, n, shared + routed / n * ffn);

@@ -202,6 +202,24 @@ TEST(casts_have_their_rate)
     assert_in_range(slow.backward_ns[0] - free.backward_ns[0], 2 * casts - 2, 2 * casts + 2);
 }
 
+// 2048 rows: the halves of a gate of 2 x 512 values clamped and put side by side, 8 passes of 2
+// bytes; the bias of 1024 values scaled in fp32, added, gathered, narrowed, 28 bytes a value.
+TEST(biases_of_experts_are_kernels_of_their_own)
+{
+    struct bench *b = bench_mixture(4);
+    struct priced_run without = block_of(b);
+    b->runs[BLOCK].more_values = 16 * (1 + 2 * 512 + 1024) + 16;
+    struct priced_run with = block_of(b);
+    near_to(with.forward_ns[0] - without.forward_ns[0],
+            llround(1e9 * 2048 * (8.0 * 2 * 512 + 28.0 * 1024) / 1e12));
+    b->problem.job.graphs = GRAPHS_STEP;
+    assert_int_equal(forward_of(b), without.forward_ns[0]);
+    b->problem.job.graphs = GRAPHS_NONE, b->problem.job.trainer = TRAINER_TORCHTITAN;
+    int64_t eager = forward_of(b);
+    b->runs[BLOCK].more_values = 0;
+    assert_int_equal(forward_of(b), eager);
+}
+
 // ---- laws
 
 // C of the pass, K of dispatch: hidden, both take between max(C, K) and C + K.

@@ -154,6 +154,11 @@ int64_t sink_values(const struct shape *s, const struct expert_shape *e)
     return e->experts * (1 + 2 * e->ffn + s->hidden) + s->heads;
 }
 
+bool run_has_expert_biases(const struct shape *s, const struct layer_run *r)
+{
+    return r->kind == LAYER_MOE && r->more_values && r->more_values == sink_values(s, &r->experts);
+}
+
 bool model_has_sinks(const struct model *m)
 {
     const struct shape *s = &m->shape;

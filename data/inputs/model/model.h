@@ -187,6 +187,8 @@ bool model_looks_ahead(const struct model *m);
 // attention's softmax adds to its scores (a sink). model_has_sinks: every decoder layer has just
 // these values, attention has all its biases, and the experts are gated by SiLU.
 int64_t sink_values(const struct shape *s, const struct expert_shape *e);
+// Whether a mixture's experts have biases: its more_values are those of gpt-oss.
+bool run_has_expert_biases(const struct shape *s, const struct layer_run *r);
 bool model_has_sinks(const struct model *m);
 // The first feature of a model that a plain transformer block (two norms, attention without windows
 // or latents, one residual) does not have, or that grids of tensor ranks do not cover; NULL: there

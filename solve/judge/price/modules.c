@@ -99,6 +99,13 @@ struct computed judged_set_s(const struct price_audit *a, int run, int group, st
     bool moe = r->kind == LAYER_MOE, whole = has_module(set, moe ? MODULE_MOE : MODULE_MLP);
     long double t = layout_of(a)->tensor, h = s->hidden, n = p.tokens, e = a->value_bytes, flop = 0,
                 bytes = 0, kernels = 0, experts = 0;
+    struct judged_biases biases = {0, 0};
+    long double gathered = 0;
+    if (moe) {
+        biases = judged_biases_of(a, r);
+        gathered = n * r->experts.top_k * (long double)a->expert_parts / t *
+                   (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
+    }
     if (moe)
         experts = n * r->experts.top_k * r->experts.ffn / t *
                   (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
@@ -109,13 +116,15 @@ struct computed judged_set_s(const struct price_audit *a, int run, int group, st
     }
     if (whole && moe) {
         flop += 2 * n * h * r->experts.experts / t;
+        bytes += gathered * (biases.clamped + biases.added);
         bytes += judged_row_copies(a, &r->experts) * e * h * n * r->experts.top_k *
                      (long double)a->expert_parts / t *
                      (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1) +
                  8 * n * r->experts.experts / t;
         kernels += 4;
     }
-    if (has_module(set, MODULE_MOE_ACT) && moe) bytes += e * a->gates * experts, kernels += 1;
+    if (has_module(set, MODULE_MOE_ACT) && moe)
+        bytes += e * a->gates * experts + gathered * biases.clamped, kernels += 1;
     if (has_module(set, MODULE_LAYERNORM)) {
         bytes += 2 * norms_in_front(a, r) * e * n * h * a->share;
         kernels += norms_in_front(a, r);

@@ -139,6 +139,19 @@ int judged_row_copies(const struct price_audit *a, const struct expert_shape *e)
     return e->experts == l->expert ? 4 : 8;
 }
 
+// Both halves of the gate are read and written clamped, and again side by side. The bias is scaled
+// by each row's weight in fp32, added, gathered from all experts, and narrowed again.
+struct judged_biases judged_biases_of(const struct price_audit *a, const struct layer_run *r)
+{
+    const struct job *j = &a->problem->job;
+    const struct shape *s = &a->problem->model.shape;
+    long double e = a->value_bytes, wide = r->experts.ffn / (long double)a->expert_parts;
+    if (!run_has_expert_biases(s, r) || !job_like_megatron(j) || j->graphs == GRAPHS_STEP)
+        return (struct judged_biases){0, 0};
+    return (struct judged_biases){2 * (2 * wide * 2 * e),
+                                  s->hidden * (4 + (e + 4 + 4) + (4 + 4) + (4 + e))};
+}
+
 // A further token's embedding, looked up by tensor ranks, and its projection, whose columns they
 // share, so that its output is gathered. With sequence parallelism its input is gathered in both
 // passes; in the backward pass its input gradient is scattered and its output gradient gathered.

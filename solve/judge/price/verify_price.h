@@ -364,6 +364,12 @@ long double judged_attention_rate(const struct price_audit *a, int group, bool b
 long double judged_routing_s(const struct price_audit *a, long double routed, long double compute);
 // How often a forward pass reads or writes a row of an expert beside its products.
 int judged_row_copies(const struct price_audit *a, const struct expert_shape *e);
+// Bytes a row that Megatron moves where experts have biases: to clamp what it activates, to add
+// the last bias.
+struct judged_biases {
+    long double clamped, added;
+};
+struct judged_biases judged_biases_of(const struct price_audit *a, const struct layer_run *r);
 long double routed_tokens(const struct price_audit *a, const struct layer_run *r);
 int inner_tensors(const struct price_audit *a); // of the feed-forward width, kept by a trained one
 long double score_stash(const struct price_audit *a, int run);

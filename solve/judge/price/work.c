@@ -146,6 +146,7 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
                 ffn = shared_width(a, r),
                 inner = ffn; // of one token, including its experts
     struct effort dense = block_effort(a, run, n, ffn);
+    struct judged_biases biases = judged_biases_of(a, r);
     struct judged_attention y = judged_attention(a, run);
     struct attending pass = judged_attending(a, run, p);
     long double operands = e * dense.bytes, flop = dense.flop, grouped = 0,
@@ -162,7 +163,7 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
         long double experts = x->experts, parts = (long double)a->expert_parts,
                     wide = x->ffn / parts, rows = routed * parts / t;
         bytes += a->gates * rows * wide * e + judged_row_copies(a, x) * rows * h * e +
-                 8 * n * x->experts / t;
+                 rows * (biases.clamped + biases.added) + 8 * n * x->experts / t;
         long double here = experts / (l->expert > 1 ? l->expert : 1);
         operands += e * (n * h + n * experts / t + h * experts / t); // the router
         operands += e * (rows * (h + (a->gates - 1) * wide) + rows * (wide + h) +

@@ -18,6 +18,11 @@ void dispatch_draw(struct problem *p, uint64_t seed)
     j->overlapped_dispatch = random_chance(&own, 50);
     j->fixed_capacity = random_chance(&own, 30);
     c->dispatch_overlap = up_to(&own, 1);
+    for (int i = 0; i < p->model.run_count; i++) {
+        struct layer_run *r = &p->model.runs[i];
+        if (r->kind == LAYER_MOE && p->model.has_shape && random_chance(&own, 40))
+            r->more_values = sink_values(&p->model.shape, &r->experts);
+    }
     for (int g = 0; g < c->gpu_count; g++) {
         struct gpu_costs *gpu = &c->gpus[g];
         gpu->mixture_launch_s = up_to(&own, 3e-3);
