@@ -151,6 +151,7 @@ static enum status answer(const struct plan_options *r, const struct steps *s, s
     TRY(problem_load(&problem, file_in(r, "problem.json", arena), arena, err));
     TRY(report_brief(&plan, &problem, &text, &length, arena, err));
     fwrite(text, 1, length, stdout);
+    plan_tell_assumed(r, &problem, &plan, arena);
     if (plan.stage_count) TRY(tell_why(r, arena, err));
     printf("\nTo repeat all of it:\n");
     for (int i = 0; i < s->count; i++) tell_step(&s->items[i], arena);

@@ -2,6 +2,7 @@
 #ifndef PLUMBLINE_SOLVE_COMMANDS_PLAN_H
 #define PLUMBLINE_SOLVE_COMMANDS_PLAN_H
 
+#include "data/results/plan.h"
 #include "formulate/example/example.h"
 
 // --for: a framework, or all of them, each in a folder of its own.
@@ -22,6 +23,12 @@ struct plan_options {
 // of solve.
 enum status plan_one(const struct plan_options *options, int *exit_code, struct arena *arena,
                      struct error *err);
+
+// ---- plan_assumed.c
+
+// Prints one line: what the options leave unstated and the launch files do not set.
+void plan_tell_assumed(const struct plan_options *options, const struct problem *problem,
+                       const struct plan *plan, struct arena *arena);
 
 // ---- frameworks.c
 
