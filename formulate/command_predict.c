@@ -236,6 +236,14 @@ static void show(const struct prediction *x, struct arena *arena)
     if (x->price_per_hour > 0)
         printf("price             %.6g an hour, %.4g a million tokens\n", x->price_per_hour,
                x->price_per_million_tokens);
+    // 7.42 s of 32 micro-batches and 36 layers on H100: Megatron-Bridge 067f987,
+    // examples/model_verification_cards/qwen3-8b (SFT, tensor 4).
+    if (prediction_launches_share(x) > 0)
+        printf(
+            "host              its launches decide: +%.0f %% at the slow end of what is known; "
+            "of a layer and micro-batch, forward and backward, hosts are known that take 6.4 ms, "
+            "and graphs=step leaves none (--set layer_launch_s=S)\n",
+            100 * prediction_launches_share(x));
     if (*assumed)
         printf("assumed           %s, as %s%s of %d-%02d\n", assumed,
                program_names[x->origin.program],

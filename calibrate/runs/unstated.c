@@ -149,6 +149,25 @@ static void show_trait(const struct run_set *set, int file, enum trait trait, bo
     }
 }
 
+// The host's time of a layer is the trainer's and the host's own, and stated by nobody.
+static void show_launches(const struct run_set *set, int file, FILE *to)
+{
+    int count = 0;
+    double most = 0;
+    for (int i = 0; i < set->count; i++) {
+        const struct run *run = &set->runs[i];
+        double share =
+            run->file == file && !run->excluded ? prediction_launches_share(&run->prediction) : 0;
+        count += share > 0, most = fmax(most, share);
+    }
+    if (count)
+        fprintf(
+            to,
+            "    the host's launches decide in %d rows, with a slow host up to +%.0f %%: column "
+            "graphs (step: none), or --set layer_launch_s=S\n",
+            count, 100 * most);
+}
+
 void unstated_show_assumed(const struct run_set *set, int file, FILE *to)
 {
     int shown = 0, first = 0;
@@ -170,6 +189,7 @@ void unstated_show_assumed(const struct run_set *set, int file, FILE *to)
             if (trait == TRAIT_GATED || trait > TRAIT_LEARNED_POSITIONS)
                 show_trait(set, file, (enum trait)trait, open, &shown, to);
     fprintf(to, "\n");
+    show_launches(set, file, to);
 }
 
 // ---- what would explain them

@@ -26,6 +26,7 @@ struct prediction {
     int64_t iteration_ns;
     int64_t low_ns, high_ns; // what the costs leave open (formulate/price/range.h); 0: not
                              // requested
+    int64_t launched_ns;     // with all launches at their slow end; 0: not requested
     int fullest_rank;
     struct memory_parts memory; // of a device of that rank
     int64_t device_bytes;       // the same with the allocator's overhead: what the device shows
@@ -102,6 +103,9 @@ void predict_row(struct predictor *p, const struct run_row *row, struct predicti
 // The problem and the placement of the row that was predicted last.
 void predictor_problem(const struct predictor *p, struct problem *problem,
                        struct placement *placement, struct arena *arena);
+// Whether the host's launches decide, rather than the GPUs: by how much the time grows if they take
+// as long as is known, a twentieth at least; else 0.
+double prediction_launches_share(const struct prediction *x);
 // "flash te, overlap_tensor 1 (unknown: 1.268 to 1.458 s)": what the prediction assumes, what is
 // open last; "": nothing.
 const char *prediction_assumed(const struct prediction *x, struct arena *arena);

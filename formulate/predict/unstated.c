@@ -267,6 +267,13 @@ void predict_row(struct predictor *p, const struct run_row *stated, struct predi
 
 // ---- telling
 
+double prediction_launches_share(const struct prediction *x)
+{
+    const double least = 0.05;
+    double share = x->iteration_ns > 0 ? (double)x->launched_ns / (double)x->iteration_ns - 1 : 0;
+    return share >= least ? share : 0;
+}
+
 static const char *put(const char *list, const char *word, struct arena *arena)
 {
     return arena_print(arena, "%s%s%s", list, *list ? ", " : "", word);
