@@ -262,6 +262,7 @@ TEST(states_and_activations_of_llama)
         b->runs[BLOCK].count = (int)r->layers;
         b->problem.model.layer_count = (int)r->layers + 2;
         b->groups[0].gpus_per_node = b->groups[1].gpus_per_node = 8;
+        b->problem.job.unfused[UNFUSED_ACTIVATION] = true; // as the paper counts
         b->problem.job.sequence = r->s;
         b->problem.job.global_batch = 16 * r->d;
         b->problem.job.layout = (struct layout){.tensor = r->t,

@@ -92,6 +92,6 @@ refuse "offer is missing" --model llama-3.1-8b
 refuse "PRICE above 0" --model llama-3.1-8b --offer h100-80gb:1:free
 refuse "NODES from 1" --model llama-3.1-8b --offer h100-80gb:none:2
 refuse "with two colons" --model llama-3.1-8b --offer h100-80gb
-refuse "did you mean h100-80gb" --model llama-3.1-8b --offer h100-90gb:1:2
+refuse "did you mean h100-80gb" --model llama-3.1-8b --offer h100-81gb:1:2
 [ "$failed" = 0 ] && echo "offers: as each machine's own search says ($first the cheapest)"
 exit $failed
