@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "calibrate/calibrate.h"
+#include "calibrate/carried.h"
 #include "calibrate/commands.h"
 #include "calibrate/draw.h"
 #include "calibrate/layers.h"
@@ -44,6 +45,18 @@ static const struct option_row rows[] = {
      "MiB to assume for the process itself if not measured (default: 512)", 0, 1e9},
 };
 
+// Plans that were carried out, instead of samples.
+static enum status run_carried(const struct options *r, const struct costs *base,
+                               struct arena *arena, struct error *err)
+{
+    struct carried_fits fits;
+    const char *output = r->output ? r->output : "-";
+    TRY(carried_fit(&fits, &r->paths, base, r->name, output, arena, err));
+    carried_show(&fits, stderr);
+    if (r->show) layers_show(&fits.layers, stdout);
+    return r->show && !r->output ? OK : costs_save(&fits.calibration.costs, output, arena, err);
+}
+
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
     struct options *r = options;
@@ -59,6 +72,8 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     if (r->costs) TRY(costs_load(&base, r->costs, arena, err));
     if (r->model) TRY(model_load(&model, r->model, arena, err));
     if (r->cluster) TRY(cluster_load(&cluster, r->cluster, arena, err));
+    if (carried_is_run(r->paths.items[0], arena))
+        return run_carried(r, r->costs ? &base : NULL, arena, err);
     TRY(inputs_load(&inputs, r->paths.items, r->paths.count, r->name, arena, err));
     if (!r->output && !r->show && !r->drawing) r->output = "-";
     struct calibrate_settings settings = {r->name, r->costs ? &base : NULL,
@@ -92,6 +107,8 @@ const struct command command_calibrate = {
     .text = "samples -> costs",
     .about =
         "Fits a time for each kind of kernel, copy and message to samples from measure or import. "
+        "Runs of plans (plumbline run) in place of samples correct the costs that the plans were "
+        "made with. "
         "With --iterations it fits to measured iterations, with --products to a table of matrix "
         "products; follow either with --help for its options.",
     .usage = "plumbline calibrate SAMPLES ... [OPTION ...]",

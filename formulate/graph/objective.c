@@ -50,9 +50,8 @@ enum status objective_batch_graph(struct graph **graph, const struct priced *p,
     return make_graph(graph, p, schedule, p->micro_batches, arena, err);
 }
 
-int64_t objective_iteration_ns(const struct plan *plan, const struct priced *p,
-                               const struct schedule *schedule, struct graph *graph,
-                               struct arena *arena)
+bool objective_durations(int64_t *durations, const struct plan *plan, const struct priced *p,
+                         const struct schedule *schedule, struct arena *arena)
 {
     struct choices c = {.priced = p,
                         .schedule = schedule,
@@ -65,12 +64,21 @@ int64_t objective_iteration_ns(const struct plan *plan, const struct priced *p,
     for (int s = 0; s < plan->stage_count; s++) {
         struct choice *choice = TAKE(arena, 1, struct choice);
         *choice = (struct choice){.decision = plan->stages[s].decision};
-        if (p->groups[choice->group].excluded) return 0;
+        if (p->groups[choice->group].excluded) return false;
         choice_evaluate(&c, s, choice);
         c.stages[s] = (struct stage_choices){choice, 1};
     }
+    return choices_durations(&c, chosen, durations);
+}
+
+int64_t objective_iteration_ns(const struct plan *plan, const struct priced *p,
+                               const struct schedule *schedule, struct graph *graph,
+                               struct arena *arena)
+{
     int64_t *durations = TAKE(arena, graph_symbol_count(graph), int64_t);
-    return choices_durations(&c, chosen, durations) ? graph_longest(graph, durations, NULL) : 0;
+    return objective_durations(durations, plan, p, schedule, arena)
+               ? graph_longest(graph, durations, NULL)
+               : 0;
 }
 
 enum status objective_state(struct plan *plan, const struct priced *p,

@@ -6,6 +6,7 @@
 
 #include "data/base/file.h"
 #include "formulate/price/range.h"
+#include "solve/commands/kernels_plan.h"
 #include "solve/report/against/against.h"
 #include "solve/report/html/html.h"
 #include "solve/report/report.h"
@@ -56,8 +57,11 @@ static enum status find_against(struct against *a, const struct plan *plan, cons
                                 struct arena *arena, struct error *err)
 {
     struct plan_run *run = TAKE(arena, 1, struct plan_run);
+    struct plan *beside = TAKE(arena, 1, struct plan);
     TRY(plan_run_load(run, path, arena, err));
-    return against_find(a, plan, run, arena, err);
+    TRY(plan_run_check(run, plan, err));
+    TRY(plan_for_run(beside, plan, run, arena, err));
+    return against_find(a, beside, run, arena, err);
 }
 
 static enum status make_against(const struct plan *plan, const char *path, const char **text,

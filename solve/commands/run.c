@@ -11,6 +11,7 @@
 #include "data/base/file.h"
 #include "data/results/plan_run.h"
 #include "solve/commands/commands.h"
+#include "solve/commands/kernels_plan.h"
 #include "solve/commands/run_torch.h"
 #include "solve/report/report.h"
 
@@ -111,6 +112,7 @@ static enum status add_torch(struct words *w, const struct options *o, const cha
 // That Open MPI may start more processes than there are processors; other launchers do not read it.
 static void set_environment(void)
 {
+    setenv("PYTHONDONTWRITEBYTECODE", "1", 0);
     setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);
     setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);
 }
@@ -252,7 +254,9 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     TRY(plan_run_load(&result, written, arena, err));
     TRY(plan_run_check(&result, &plan, err));
     if (rename(written, o->output)) return fail(err, SYSTEM, "%s: %s", o->output, strerror(errno));
-    if (!o->quiet) show(&result, &plan, arena);
+    struct plan beside;
+    TRY(plan_for_run(&beside, &plan, &result, arena, err));
+    if (!o->quiet) show(&result, &beside, arena);
     if (result.end == RUN_INTERRUPTED) *exit_code = EXIT_OPEN;
     return OK;
 }

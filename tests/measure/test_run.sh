@@ -101,6 +101,19 @@ carries even --backend cpue && complain "an unknown back end runs"
 says "backend: expected one of cpu, simulated, cuda"
 cmp -s "$folder/even/run.json" "$folder/kept.json" || complain "a run that failed took the old one"
 
+# ---- costs from a run: of a machine whose layers take half as long again, by what is told of it
+carries even --simulate noise=none,memory=5e10,gemm=6e11
+"$plumbline" calibrate "$folder/even/run.json" -o "$folder/corrected.json" 2> "$folder/err" ||
+    complain "no costs from a run"
+says "measured: [0-9]* samples of whole layers; other_step_factor"
+sed 's/"\.\.\/costs.json"/"..\/corrected.json"/' "$folder/four/problem.json" \
+    > "$folder/four/again.json"
+"$plumbline" solve "$folder/four/again.json" --quiet -o "$folder/four/plan.json" 2> "$folder/err"
+carries four --simulate noise=none,memory=5e10,gemm=6e11
+"$plumbline" report "$folder/four/plan.json" --against "$folder/four/run.json" > "$folder/text"
+grep -q 'inside what the costs leave open' "$folder/text" ||
+    complain "another plan is not inside its interval: $(head -1 "$folder/text")"
+
 # ---- a signal keeps what was measured; a rank that dies ends all, by name
 cut() { # SIGNAL TO
     : > "$folder/err"

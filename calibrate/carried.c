@@ -1,0 +1,267 @@
+// The layers first: they are fitted as samples of measure are, by the rates of the costs. Then a
+// plan's time with these costs, against its iterations, gives the trainer's factor.
+#include "calibrate/carried.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/base/file.h"
+#include "data/inputs/cost_keys.h"
+#include "data/numbers/intervals.h"
+#include "data/results/origin.h"
+#include "formulate/price/range.h"
+
+// By which another schedule or split of the same machine may differ, where one plan alone was
+// carried out; chosen with eleven plans of one small GPT in view (docs/VALIDATION.md).
+static const double other_plans_apart = 0.05;
+enum { FP32_STEP_BYTES = 24 }; // gradient and weight, both moments read and written
+
+bool carried_is_run(const char *path, struct arena *arena)
+{
+    struct document d;
+    struct error unread = {OK, ""};
+    return document_read(&d, path, "plumbline.run", arena, &unread) == OK;
+}
+
+static enum status load(struct carried *c, const char *path, struct arena *arena, struct error *err)
+{
+    TRY(plan_run_load(&c->run, path, arena, err));
+    const struct document *d = &c->run.document;
+    for (int i = 0; i < d->source_count; i++)
+        if (!strcmp(d->sources[i].role, "plan"))
+            TRY(plan_load(&c->plan, path_beside(d->path, d->sources[i].path, arena), arena, err));
+    if (!c->plan.stage_count)
+        return fail(err, BAD_INPUT, "%s: made_from: expected a plan with stages", path);
+    TRY(plan_run_check(&c->run, &c->plan, err));
+    struct problem problem;
+    if (!origin_problem(&c->plan, &problem, arena))
+        return fail(err, BAD_INPUT, "%s: made_from: its problem is missing or has changed since",
+                    c->plan.document.path);
+    c->problem = problem_with_layout(&problem, &c->plan.layout);
+    if (!c->run.samples.sample_count)
+        return fail(err, BAD_INPUT, "%s: samples: expected layers as they ran, found none", path);
+    return OK;
+}
+
+static enum status load_all(struct carried_fits *f, const struct option_texts *paths,
+                            struct arena *arena, struct error *err)
+{
+    f->runs = TAKE(arena, paths->count, struct carried);
+    for (int i = 0; i < paths->count; i++) {
+        struct carried *c = &f->runs[f->run_count++], *first = &f->runs[0];
+        TRY(load(c, paths->items[i], arena, err));
+        if (strcmp(c->plan.group_gpus[0], first->plan.group_gpus[0]) ||
+            c->problem.job.trainer != first->problem.job.trainer || c->run.with != first->run.with)
+            return fail(err, BAD_INPUT,
+                        "%s: expected a run of the same GPU, trainer and kernels as %s",
+                        paths->items[i], paths->items[0]);
+    }
+    return OK;
+}
+
+// ---- the trainer's factor
+
+static struct estimate *factor_of(struct gpu_costs *g, enum trainer trainer, const char **key)
+{
+    switch (trainer) {
+    case TRAINER_MEGATRON: *key = "megatron_step_factor"; return &g->megatron_step_factor;
+    case TRAINER_DEEPSPEED: *key = "deepspeed_step_factor"; return &g->deepspeed_step_factor;
+    case TRAINER_TORCHTITAN: *key = "sharded_step_factor"; return &g->sharded_step_factor;
+    default: *key = "other_step_factor"; return &g->other_step_factor;
+    }
+}
+
+static enum status time_with(int64_t *ns, struct carried_fits *f, int run, double factor,
+                             struct arena *arena, struct error *err)
+{
+    struct moved_costs_list *one = TAKE(arena, 1, struct moved_costs_list);
+    struct carried *c = &f->runs[run];
+    *one = (struct moved_costs_list){1, {{0, 0, costs_copy(&f->calibration.costs, arena)}}};
+    struct gpu_costs *g =
+        (struct gpu_costs *)costs_find_gpu(&one->items[0].costs, f->calibration.gpu);
+    *factor_of(g, c->problem.job.trainer, &f->factor_key) =
+        estimate_fitted(factor, factor, factor, NULL);
+    TRY(range_times(ns, one, &c->plan, &c->problem, arena, err));
+    if (*ns) return OK;
+    return fail(err, BAD_INPUT, "%s: its plan cannot be priced with these costs",
+                c->run.document.path);
+}
+
+// A time is a straight line of the factor as long as the same path is critical.
+static enum status factor_of_run(double *factors, struct carried_fits *f, int run,
+                                 struct arena *arena, struct error *err)
+{
+    const struct plan_run *r = &f->runs[run].run;
+    for (int i = 0; i < r->iteration_count; i++) {
+        double at = 1;
+        for (int turn = 0; turn < 3; turn++) {
+            int64_t low, high;
+            TRY(time_with(&low, f, run, at, arena, err));
+            TRY(time_with(&high, f, run, 1.1 * at, arena, err));
+            if (high <= low) break;
+            at += 0.1 * at * (double)(r->iterations[i].ns - low) / (double)(high - low);
+            at = fmin(fmax(at, 0.05), 90);
+        }
+        factors[i] = at;
+    }
+    return OK;
+}
+
+static enum status fit_factor(struct carried_fits *f, struct arena *arena, struct error *err)
+{
+    double *of_runs = TAKE(arena, f->run_count, double), apart = other_plans_apart;
+    double least = HUGE_VAL, most = 0;
+    for (int i = 0; i < f->run_count; i++) {
+        int count = f->runs[i].run.iteration_count;
+        double *factors = TAKE(arena, count, double);
+        TRY(factor_of_run(factors, f, i, arena, err));
+        qsort(factors, (size_t)count, sizeof *factors, compare_numbers);
+        of_runs[i] = factors[(count - 1) / 2];
+        least = fmin(least, factors[0]), most = fmax(most, factors[count - 1]);
+    }
+    qsort(of_runs, (size_t)f->run_count, sizeof *of_runs, compare_numbers);
+    f->factor = of_runs[(f->run_count - 1) / 2];
+    if (f->run_count > 2) {
+        double sum = 0;
+        for (int i = 0; i < f->run_count; i++) sum += pow(log(of_runs[i] / f->factor), 2);
+        apart = student_quantile(0.95, f->run_count - 1) * sqrt(sum / (f->run_count - 1));
+    }
+    f->low = least, f->high = most;
+    f->apart = apart;
+    return OK;
+}
+
+// ---- steps and memory
+
+// Bytes of a step beyond those that it has by formula, from the ratio of measured to planned steps.
+static void fit_step(struct carried_fits *f, const struct gpu_costs *g, struct arena *arena)
+{
+    double *ratios = NULL;
+    int count = 0;
+    f->step_extra = -1;
+    for (int i = 0; i < f->run_count; i++) {
+        const struct carried *c = &f->runs[i];
+        double *more = arena_grow(arena, ratios, (size_t)count,
+                                  (size_t)(count + c->run.event_count), sizeof *ratios);
+        ratios = more;
+        for (int k = 0; k < c->run.event_count; k++) {
+            const struct run_event *e = &c->run.events[k];
+            int64_t planned = c->plan.stages[e->stage].optimizer_ns;
+            if (e->kind == EVENT_OPTIMIZER && planned > 0)
+                ratios[count++] = (double)(e->end_ns - e->start_ns) / (double)planned;
+        }
+    }
+    if (!count || f->runs[0].problem.job.precision != FP32) return;
+    qsort(ratios, (size_t)count, sizeof *ratios, compare_numbers);
+    f->step_extra =
+        fmax(0, ratios[(count - 1) / 2] * (FP32_STEP_BYTES + g->step_bytes_per_value.value) -
+                    FP32_STEP_BYTES);
+}
+
+// What ranks held beyond what the plan says is the process's own.
+static void fit_memory(struct carried_fits *f, const struct gpu_costs *g, struct arena *arena)
+{
+    int count = 0, most = 0;
+    for (int i = 0; i < f->run_count; i++) most += f->runs[i].run.rank_count;
+    double *beyond = TAKE(arena, most, double);
+    f->constant_bytes = -1;
+    for (int i = 0; i < f->run_count; i++)
+        for (int k = 0; k < f->runs[i].run.rank_count; k++) {
+            const struct run_rank *r = &f->runs[i].run.ranks[k];
+            int64_t limit;
+            if (r->peak_bytes)
+                beyond[count++] = (double)(r->peak_bytes - memory_total(plan_memory(
+                                                               &f->runs[i].plan, r->rank, &limit)));
+        }
+    if (!count) return;
+    qsort(beyond, (size_t)count, sizeof *beyond, compare_numbers);
+    f->constant_bytes = (int64_t)fmax(0, g->constant_bytes.value + beyond[(count - 1) / 2]);
+}
+
+// ---- all of it
+
+static enum status join(struct carried_fits *f, const char *name, struct arena *arena,
+                        struct error *err)
+{
+    struct samples *documents = TAKE(arena, f->run_count, struct samples);
+    struct inputs *inputs = TAKE(arena, 1, struct inputs);
+    for (int i = 0; i < f->run_count; i++) {
+        documents[i] = f->runs[i].run.samples;
+        documents[i].document = f->runs[i].run.document;
+    }
+    f->calibration.gpu = name ? name : f->runs[0].plan.group_gpus[0];
+    f->calibration.inputs = inputs;
+    return inputs_join(inputs, documents, f->run_count, f->calibration.gpu, arena, err);
+}
+
+static void put_sources(struct carried_fits *f, const struct costs *base, const char *output,
+                        struct arena *arena)
+{
+    struct document *d = &f->calibration.costs.document;
+    *d = (struct document){.sources = TAKE(arena, f->run_count + 1, struct source)};
+    for (int i = 0; i < f->run_count; i++)
+        d->sources[d->source_count++] = source_of("run", &f->runs[i].run.document, output, arena);
+    d->sources[d->source_count++] = source_of("costs", &base->document, output, arena);
+}
+
+static void put_costs(struct carried_fits *f, struct gpu_costs *g, struct arena *arena)
+{
+    const char *source = arena_print(arena, "%d plan%s carried out with %s", f->run_count,
+                                     f->run_count == 1 ? "" : "s",
+                                     runner_names[f->runs[0].run.with]);
+    *factor_of(g, f->runs[0].problem.job.trainer, &f->factor_key) =
+        estimate_fitted(f->factor, f->low, f->high, source);
+    f->calibration.costs.iteration_spread = estimate_fitted(f->apart, f->apart, f->apart, source);
+    if (f->step_extra >= 0)
+        g->step_bytes_per_value =
+            estimate_fitted(f->step_extra, 0.9 * f->step_extra, 1.1 * f->step_extra, source);
+    if (f->constant_bytes >= 0)
+        g->constant_bytes = (struct estimate){(double)f->constant_bytes,
+                                              (double)f->constant_bytes,
+                                              (double)f->constant_bytes,
+                                              ORIGIN_MEASURED,
+                                              source,
+                                              0,
+                                              0};
+}
+
+enum status carried_fit(struct carried_fits *f, const struct option_texts *paths,
+                        const struct costs *base, const char *name, const char *output,
+                        struct arena *arena, struct error *err)
+{
+    *f = (struct carried_fits){.runs = NULL};
+    TRY(load_all(f, paths, arena, err));
+    if (!base) base = &f->runs[0].problem.costs;
+    TRY(join(f, name, arena, err));
+    f->calibration.costs = costs_copy(base, arena);
+    struct gpu_costs *g =
+        (struct gpu_costs *)costs_find_gpu(&f->calibration.costs, f->calibration.gpu);
+    if (!g)
+        return fail(err, BAD_INPUT, "%s: gpus: expected %s, which the plans are for, found none",
+                    base->document.path, f->calibration.gpu);
+    fit_step(f, g, arena);
+    fit_memory(f, g, arena);
+    if (f->step_extra >= 0)
+        g->step_bytes_per_value =
+            estimate_fitted(f->step_extra, f->step_extra, f->step_extra, NULL);
+    TRY(layers_fit(&f->layers, &f->calibration, &f->runs[0].problem.model, arena, err));
+    TRY(fit_factor(f, arena, err));
+    put_costs(f, g, arena);
+    put_sources(f, base, output, arena);
+    return OK;
+}
+
+void carried_show(const struct carried_fits *f, FILE *to)
+{
+    fprintf(to, "measured: %d sample%s of whole layers; %s %.4g (%.4g to %.4g)",
+            f->layers.check_count, f->layers.check_count == 1 ? "" : "s", f->factor_key, f->factor,
+            f->low, f->high);
+    fprintf(to, "; other plans within %.1f %%%s", 100 * f->apart,
+            f->run_count < 3 ? " (assumed)" : "");
+    if (f->step_extra >= 0) fprintf(to, "; the step");
+    if (f->constant_bytes >= 0)
+        fprintf(to, "; %.0f MiB of the process itself", (double)f->constant_bytes / 1048576);
+    fprintf(to, "\nstill as in the costs before: rates of single kernels, recomputation, links%s\n",
+            f->constant_bytes < 0 ? ", memory" : "");
+}
