@@ -299,6 +299,26 @@ static void find_counted(struct elaborate *e, const cJSON *proof)
         e->counted[p->group_count + i] = cJSON_IsTrue(value_get(counted, budgets[i]));
 }
 
+// The plan, a stage a line: first layer, layers, group, options, mode, recomputed layers.
+static void put_plan(struct elaborate *e, const cJSON *proof)
+{
+    const struct check_problem *p = e->k->p;
+    const cJSON *plan = value_get(proof, "incumbent");
+    if (!plan) return;
+    page_print(&e->page, "time %lld\n", (long long)e->k->result->iteration_ns);
+    for (const cJSON *v = plan->child; v; v = v->next) {
+        const char *const keys[] = {"first_layer", "layer_count", "boundary_option",
+                                    "gradient_option", "recomputed_layers"};
+        long long n[5] = {0};
+        int group = 0;
+        while (strcmp(p->groups[group].name, value_get(v, "group")->valuestring)) group++;
+        for (int i = 0; i < 5; i++)
+            if (value_get(v, keys[i])) n[i] = value_number(value_get(v, keys[i]));
+        page_print(&e->page, "d %lld %lld %d %lld %lld %s %lld\n", n[0], n[1], group, n[2], n[3],
+                   value_get(v, "recompute")->valuestring, n[4]);
+    }
+}
+
 static enum status elaborate(struct elaborate *e, const cJSON *proof)
 {
     struct check_watch watch = {see_box, e};
@@ -307,6 +327,7 @@ static enum status elaborate(struct elaborate *e, const cJSON *proof)
     check_open_replay(&k->replay, k->g, k->work, k->arena);
     TRY(check_list_choices(&k->choices, k->g, k->work, k->arena));
     put_choices(e);
+    put_plan(e, proof);
     for (const cJSON *v = value_get(proof, "paths")->child; v; v = v->next) put_path(e, v);
     k->watch = &watch;
     return check_audit_proof(k, proof);

@@ -2,7 +2,7 @@
    as zarith's. *)
 Require Import ZArith List.
 Require Import ExtrOcamlBasic ExtrOcamlNatInt ExtrOcamlZBigInt.
-From Plumbline Require Import Schedule Document Mixture Automaton Boxes Tree Referee.
+From Plumbline Require Import Schedule Document Mixture Automaton Boxes Tree Referee Reach.
 Extract Inlined Constant Nat.eqb => "Stdlib.Int.equal".
 Extract Inlined Constant Nat.leb => "(fun (n : int) m -> n <= m)".
 Extract Inlined Constant Nat.ltb => "(fun (n : int) m -> n < m)".
@@ -13,4 +13,4 @@ Extract Inlined Constant Z.ltb => "Whole.lt".
 Extract Constant Z.to_nat => "(fun z -> Stdlib.max 0 (Whole.to_int z))".
 Extract Constant Z.land => "Whole.logand".
 Extract Constant Z.of_nat => "Big_int_Z.big_int_of_int".
-Extraction "verified.ml" accept read_path stage_covered after as_layout restrict is_empty closes.
+Extraction "verified.ml" accept read_path stage_covered reaches all_ops in_stream link_lane lasts last_pass.

@@ -14,7 +14,8 @@ if grep -nE '^[^(]*\b(Admitted|Axiom|Parameter|admit)\b' ./*.v; then
 fi
 cp ./*.v referee/*.ml "$into"
 cd "$into"
-for file in Schedule Document Mixture Automaton Boxes Tree Referee Sound Extract Bounds Strays; do
+for file in Schedule Document Mixture Automaton Boxes Tree Referee Sound Reach Extract \
+    Bounds Strays; do
     coqc -w -abstract-large-number -Q . Plumbline $file.v > $file.said
 done
 if [ "$(cat ./*.said | grep -c 'Closed under the global context')" -ne \
@@ -24,5 +25,6 @@ if [ "$(cat ./*.said | grep -c 'Closed under the global context')" -ne \
     exit 1
 fi
 ocamlfind ocamlopt -O3 -inline 200 -package zarith -linkpkg -w -a -o plumbline-referee \
-    whole.ml verified.mli verified.ml json.ml sha256.ml priced.ml elaborated.ml referee.ml \
+    whole.ml verified.mli verified.ml json.ml sha256.ml priced.ml elaborated.ml starts.ml \
+    referee.ml \
     2> ocaml.said || { cat ocaml.said >&2; exit 1; }

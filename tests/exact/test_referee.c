@@ -80,6 +80,9 @@ static void forge(const struct check_trial *t, const char *text, struct arena *a
     refuse(t, "that there is no plan",
            t->best_ns == INT64_MAX ? NULL : with_line(text, "bound ", "infeasible", arena), arena);
     refuse(t, "another document", with_line(text, "priced ", "priced 00", arena), arena);
+    // Either of what a plan and its time may claim.
+    refuse(t, "a time one too short", shifted(text, "time ", 0, -1, arena), arena);
+    refuse(t, "a plan with a layer more", shifted(text, "d 0 ", 5, 1, arena), arena);
     if (!higher) return;
     // With the higher claim, what would make it true.
     refuse(t, "a slower choice", shifted(higher, "v 0", 0, 1, arena), arena);

@@ -3,7 +3,7 @@ module Whole = Z
 open Verified
 module Z = Whole
 
-type t = { hash : string; claim : Z.t option; choices : choice list list; paths : op list list; tree : tree0 }
+type t = { hash : string; claim : Z.t option; choices : choice list list; paths : op list list; tree : tree0; time : Z.t option; plan : decision list }
 
 let kinds = [| Forward; Backward; Weight; Sync; Optimizer; Sends Onward; Links Onward; Delays Onward; Receives Onward; Sends Back; Links Back; Delays Back; Receives Back; EmbeddingSync |]
 let rec ops = function
@@ -20,6 +20,7 @@ let read text (p : problem) =
   let counted = ref [] and weights = ref [] and rounds = ref [] in
   let unit = Z.shift_left Z.one 20 in
   let ints l = List.map (fun s -> try int_of_string s with _ -> Json.refuse "\"%s\": expected a number" s) l in
+  let time = ref None and plan = ref [] in
   let rec split n l = if n = 0 then ([], l) else match l with [] -> Json.refuse "a choice is too short" | x :: r -> let (a, b) = split (n - 1) r in (x :: a, b) in
   let line l = match String.split_on_char ' ' l with
     | [ "plumbline.elaborated"; "1" ] | [ "" ] -> ()
@@ -36,6 +37,12 @@ let read text (p : problem) =
     | "c" :: r -> counted := List.map (fun i -> i <> 0) (ints r)
     | "w" :: r -> weights := pairs (ints r)
     | "r" :: r -> rounds := { weights = !weights; prices = List.map (fun i -> Z.mul unit (Z.of_int i)) (ints r); counting = !counted } :: !rounds
+    | [ "time"; t ] -> time := Some (Z.of_string t)
+    | [ "d"; f; n; g; b; o; m; r ] -> (match ints [ f; n; g; b; o; r ] with
+        | [ from; count; on; boundary_option; gradient_option; recomputed ] when List.for_all (fun i -> i >= 0) [ from; count; on; boundary_option; gradient_option; recomputed ] ->
+            let recompute = if m = "first_layers" then FirstLayers recomputed else Each (Priced.mode_number m) in
+            plan := { from; count; on; boundary_option; gradient_option; recompute } :: !plan
+        | _ -> Json.refuse "a decision that is none")
     | [ "b" ] -> boxes := `Closed (List.rev !rounds) :: !boxes; rounds := []
     | "s" :: r -> (match ints r with
         | stage :: yes when stage >= 0 -> let h = Hashtbl.create 16 in List.iter (fun i -> Hashtbl.replace h i ()) yes;
@@ -50,4 +57,4 @@ let read text (p : problem) =
     | `Closed rs :: r -> rest := r; Closed rs
     | `Split (rs, s, yes) :: r -> rest := r; let a = tree () in let b = tree () in Split (rs, s, yes, a, b) in
   let tree = tree () in
-  { hash = !hash; claim = !claim; choices = Array.to_list (Array.map List.rev choices); paths = List.rev !paths; tree }
+  { hash = !hash; claim = !claim; choices = Array.to_list (Array.map List.rev choices); paths = List.rev !paths; tree; time = !time; plan = List.rev !plan }

@@ -24,9 +24,16 @@ let () =
           Printf.printf "refused: %s is about the document %.12s..., %s is %.12s...\n" elaborated e.hash priced hash; exit 1
         end;
         if Verified.accept problem e.claim e.paths e.choices e.tree then
-          match e.claim with
-          | Some bound -> Printf.printf "accepted: no plan of %s (SHA-256 %s) takes less than %s ns\n" priced hash (Z.to_string bound)
-          | None -> Printf.printf "accepted: %s (SHA-256 %s) has no plan\n" priced hash
+          match e.claim, e.time with
+          | None, _ -> Printf.printf "accepted: %s (SHA-256 %s) has no plan\n" priced hash
+          | Some bound, None -> Printf.printf "accepted: no plan of %s (SHA-256 %s) takes less than %s ns\n" priced hash (Z.to_string bound)
+          | Some bound, Some time ->
+              let start, streams, links = Starts.find problem e.plan time in
+              if Verified.reaches problem e.plan start streams links time then
+                Printf.printf "accepted: the plan takes at most %s ns, and no plan of %s (SHA-256 %s) takes less than %s ns\n" (Z.to_string time) priced hash (Z.to_string bound)
+              else begin
+                Printf.printf "refused: %s does not show that its plan takes %s ns\n" elaborated (Z.to_string time); exit 1
+              end
         else begin
           Printf.printf "refused: %s does not prove its claim about %s: %s\n" elaborated priced (why problem e); exit 1
         end
