@@ -33,6 +33,7 @@ enum {
     N_CHUNKS = BIT(5),
     N_SCATTERED = BIT(6), // sequence parallel
     N_ZERO_3 = BIT(7),
+    N_FLAT = BIT(9), // replicas alone: neither tensor ranks nor a pipeline
     N_HALF = BIT(8), // computes in 16 bits or fewer
     N_ZERO_1 = BIT(9),
     N_MIXTURE = BIT(10),
@@ -102,6 +103,8 @@ static const struct fact {
      "its user's choice"},
     {TRAIT_ZERO, P_TRANSFORMERS, N_REPLICAS, 0, 0, 0, BIT(2) | BIT(3), "its user's choice"},
     {TRAIT_ZERO, P_NANOTRON, N_REPLICAS, 0, 0, 0, BIT(1), "zero_stage: 0 or 1"},
+    // Replicas alone that do not fit with whole weights are FSDP or ZeRO 3, whoever runs them.
+    {TRAIT_ZERO, P_UNKNOWN, N_REPLICAS | N_FLAT, 202301, 0, 1, BIT(3), "as little as fits", true},
     {TRAIT_ZERO, P_MEGATRON | P_UNKNOWN | P_OTHER, N_REPLICAS, 202301, 0, 1, BIT(0),
      "distributed optimizer"},
     {TRAIT_ZERO, P_ANY, 0, 0, 0, 0, 0, ""},
@@ -237,6 +240,7 @@ static unsigned holds(const struct run_facts *f, const struct run_default *t)
     if (f->replicas > 1) bits |= N_REPLICAS;
     if (f->context > 1) bits |= N_RINGS;
     if (f->pipeline > 1) bits |= N_PIPELINE;
+    if (f->pipeline == 1 && f->tensor == 1) bits |= N_FLAT;
     if (f->pipeline > 1 && f->chunks > 1) bits |= N_CHUNKS;
     if (t[TRAIT_PRECISION].value != FP32) bits |= N_HALF;
     if (f->mixture) bits |= N_MIXTURE;

@@ -152,9 +152,9 @@ static void predict_filled(struct predictor *p, const struct run_row *row,
     arena_reset(p->scratch, p->scratch_mark);
 }
 
-// Of what only memory decides, the first with which it fits; none does: the first of all. Predicted
-// bytes are themselves off by a tenth and more, so near the capacity the others remain open. True:
-// others were tried.
+// Of what only memory decides, the first with which it fits; none does: the one with the fewest
+// bytes, and the next trait. Predicted bytes are themselves off by a tenth and more, so near the
+// capacity the others remain open. True: others were tried.
 static bool choose_by_memory(struct predictor *p, struct run_facts *facts,
                              struct run_default traits[TRAIT_COUNT], struct run_row *filled,
                              struct prediction *prediction)
@@ -163,7 +163,7 @@ static bool choose_by_memory(struct predictor *p, struct run_facts *facts,
     for (int i = 0; i < TRAIT_COUNT; i++) {
         struct run_default *t = &traits[i];
         if (!t->assumed || !t->by_memory || *prediction->reason) continue;
-        unsigned open = t->open;
+        unsigned open = t->open, first = 1U << t->value;
         double full = (double)prediction->device_bytes / (double)prediction->capacity_bytes;
         for (int value = 0;
              value < 8 && prediction->device_bytes > OVERFULL * (double)prediction->capacity_bytes;
@@ -174,12 +174,11 @@ static bool choose_by_memory(struct predictor *p, struct run_facts *facts,
             row_set_trait(&other, (enum trait)i, value);
             predict_filled(p, &other, &tried);
             tried_others = true;
-            if (*tried.reason || tried.device_bytes > OVERFULL * (double)tried.capacity_bytes)
-                continue;
+            if (*tried.reason || tried.device_bytes >= prediction->device_bytes) continue;
             t->value = value;
             *filled = other, *prediction = tried;
         }
-        t->open = full > 1 ? (open | 1U << RECOMPUTE_NONE) & ~(1U << t->value) : 0;
+        t->open = full > 1 ? (open | first) & ~(1U << t->value) : 0;
         facts->values[i] = t->value; // with whatever else is tried
     }
     return tried_others;
