@@ -112,8 +112,9 @@ static const struct fact {
     // LLaMA-Factory and its like turn gradient_checkpointing on; torchtitan: mode selective, op
     {TRAIT_RECOMPUTE, P_TRANSFORMERS, 0, 0, 0, RECOMPUTE_FULL, BIT(RECOMPUTE_NONE),
      "gradient checkpointing"},
-    {TRAIT_RECOMPUTE, P_TITAN, 0, 0, 0, RECOMPUTE_SELECTIVE, BIT(RECOMPUTE_NONE),
-     "activation_checkpoint: selective"},
+    // its train configurations: selective for 8B, full for 70B and 405B
+    {TRAIT_RECOMPUTE, P_TITAN, 0, 0, 0, RECOMPUTE_SELECTIVE, BIT(RECOMPUTE_FULL),
+     "activation_checkpoint: selective, full where that does not fit", true},
     {TRAIT_RECOMPUTE, P_FOUNDRY, 0, 0, 0, RECOMPUTE_FULL, BIT(RECOMPUTE_NONE),
      "activation_checkpointing: true"},
     {TRAIT_RECOMPUTE, P_ANY, 0, 0, 0, RECOMPUTE_NONE,
