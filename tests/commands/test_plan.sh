@@ -174,7 +174,7 @@ command -v shellcheck >/dev/null && { shellcheck "$work/named/launch/job.sbatch"
 
 expect "has 6 nodes with names" 2 --model llama-3.1-8b --cluster "$work/named.json" --nodes 2 \
     -o "$work/x"
-expect "did you mean h100-80gb" 2 --model llama-3.1-8b --gpu h100-90gb --nodes 2 -o "$work/x"
+expect "did you mean h100-80gb" 2 --model llama-3.1-8b --gpu h100-81gb --nodes 2 -o "$work/x"
 expect "per iteration" 0 --model llama-3.2-1b --gpu "NVIDIA H100 80GB HBM3" --nodes 1 --gap 0.1 \
     -o "$work/printed"
 expect "llama-3.1-8b" 2 --model llama-3.1-8c --gpu h100-80gb --nodes 2 -o "$work/x"
