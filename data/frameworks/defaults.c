@@ -191,6 +191,20 @@ static const struct fact {
     {TRAIT_GRAPHS, P_CORE, N_MIXTURE, 202508, 0, GRAPHS_NONE, BIT(GRAPHS_PARTS),
      "off unless stated"},
     {TRAIT_GRAPHS, P_ANY, 0, 0, 0, GRAPHS_NONE, 0, ""},
+
+    // NeMo 2's GPTConfig, Bridge's gpt_provider.py: cross_entropy_loss_fusion=True; Megatron-LM:
+    // --cross-entropy-loss-fusion
+    {TRAIT_FUSED_LOSS, P_RECIPES, 0, 202405, 0, 1, 0, "cross_entropy_loss_fusion"},
+    {TRAIT_FUSED_LOSS, P_ANY, 0, 0, 0, 0, 0, ""},
+
+    // torch/distributed/pipelining/stage.py: output_chunks of the last stage, which step() merges
+    // and returns; torchtitan e5ef99aab (2025-10-22, #1922): return_outputs=False
+    {TRAIT_KEPT_LOGITS, P_TITAN, N_PIPELINE, 0, 202511, 1, 0, "step() returns outputs"},
+    {TRAIT_KEPT_LOGITS, P_ANY, 0, 0, 0, 0, 0, ""},
+
+    // Bridge's scripts/performance/utils/overrides.py: cross_entropy_fusion_impl = "te"
+    {TRAIT_LOSS_IN_PLACE, P_BRIDGE, 0, 202506, 0, 1, 0, "cross_entropy_fusion_impl: te"},
+    {TRAIT_LOSS_IN_PLACE, P_ANY, 0, 0, 0, 0, 0, ""},
 };
 
 // ---- model families: by name, else by shape

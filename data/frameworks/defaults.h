@@ -48,6 +48,9 @@ enum trait {
     TRAIT_DISPATCHER, // enum dispatcher
     TRAIT_OVERLAP_DISPATCH,
     TRAIT_GRAPHS, // enum graphs
+    TRAIT_FUSED_LOSS,
+    TRAIT_KEPT_LOGITS,
+    TRAIT_LOSS_IN_PLACE,
     TRAIT_COUNT
 };
 extern const char *const trait_columns[]; // [TRAIT_COUNT]: the columns of tables of runs

@@ -32,7 +32,10 @@ const char *const trait_columns[] = {"gated",
                                      "unfused",
                                      "dispatcher",
                                      "overlap_dispatch",
-                                     "graphs"};
+                                     "graphs",
+                                     "fused_loss",
+                                     "kept_logits",
+                                     "loss_in_place"};
 
 const char *trait_value_text(enum trait trait, int value)
 {

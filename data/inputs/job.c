@@ -71,6 +71,8 @@ static const struct member job_rows[] = {
              put_unfused),
     KEY_BOOL(job, gathered_logits, OPTIONAL, ALWAYS_WRITTEN),
     KEY_BOOL(job, chunked_loss, OPTIONAL, IF_SET),
+    KEY_BOOL(job, loss_in_place, OPTIONAL, IF_SET),
+    KEY_BOOL(job, kept_logits, OPTIONAL, IF_SET),
     KEY_BOOL(job, gathered_inputs, OPTIONAL, IF_SET),
     KEY_BOOL(job, whole_gradient_sums, OPTIONAL, IF_SET),
     KEY_BOOL(job, split_gate, OPTIONAL, IF_SET),
@@ -311,6 +313,14 @@ enum status job_check(const struct job *j, struct error *err)
     if (j->split_gate && !job_may_split_gate(j))
         return fail(err, BAD_INPUT, "%s: split_gate: expected trainer other, found %s", file,
                     trainer_names[j->trainer]);
+    if (j->loss_in_place && j->trainer != TRAINER_MEGATRON)
+        return fail(err, BAD_INPUT, "%s: loss_in_place: expected trainer megatron, found %s", file,
+                    trainer_names[j->trainer]);
+    if (j->kept_logits && (!job_may_keep_logits(j) || j->chunked_loss))
+        return fail(err, BAD_INPUT,
+                    "%s: kept_logits: expected trainer other or torchtitan and no chunked_loss, "
+                    "found %s",
+                    file, trainer_names[j->trainer]);
     if (j->gathered_inputs && !job_may_keep_gathered(j))
         return fail(err, BAD_INPUT,
                     "%s: gathered_inputs: expected trainer other or torchtitan, found %s", file,

@@ -293,9 +293,13 @@ struct job {
                                  // compiled
     bool gathered_logits;        // each tensor rank has the logits of the whole vocabulary
     bool chunked_loss;           // the loss makes its logits in chunks, and never holds all of them
-    bool gathered_inputs;        // what sequence-parallel tensor ranks gather for a product is kept
-                                 // for its backward pass; for trainer other, torchtitan always does
-    bool whole_gradient_sums;    // at ZeRO 1 every rank gets all sums, in fp32; for trainer other
+    bool loss_in_place;          // Transformer Engine's cross entropy: the gradient takes the place
+                                 // of the logits; for trainer megatron
+    bool kept_logits;         // a pipeline's last stage keeps the logits of all micro-batches, as
+                              // PyTorch's schedules do that return them
+    bool gathered_inputs;     // what sequence-parallel tensor ranks gather for a product is kept
+                              // for its backward pass; for trainer other, torchtitan always does
+    bool whole_gradient_sums; // at ZeRO 1 every rank gets all sums, in fp32; for trainer other
     bool split_gate;         // gate and up are two products, and their inputs' gradients are summed
                              // separately; for trainer other
     bool scattered_messages; // each tensor rank sends only its part of a message between stages
@@ -355,6 +359,11 @@ static inline bool job_may_sum_whole(const struct job *j)
 {
     return (j->trainer == TRAINER_OTHER || j->trainer == TRAINER_DEEPSPEED) &&
            !j->gradient_option_count;
+}
+// Whose pipelines may be PyTorch's.
+static inline bool job_may_keep_logits(const struct job *j)
+{
+    return j->trainer == TRAINER_OTHER || j->trainer == TRAINER_TORCHTITAN;
 }
 static inline bool job_may_keep_gathered(const struct job *j)
 {

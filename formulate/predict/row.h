@@ -50,8 +50,8 @@ struct run_row {
     int64_t tp, pp, cp, dp, ep, etp, vpp, micro_batch, global_batch, sp, zero, gpus_per_node;
     int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, overlap_messages,
         overlap_tensor, boundary_rank, boundary_drain, gradient_rank, fused_loss, gathered_logits,
-        gathered_inputs, chunked_loss, overlap_dispatch, fixed_capacity, whole_gradient_sums,
-        split_gate, scattered_messages, barrier, compiled;
+        gathered_inputs, chunked_loss, kept_logits, loss_in_place, overlap_dispatch, fixed_capacity,
+        whole_gradient_sums, split_gate, scattered_messages, barrier, compiled;
     int unfused;                                          // bits of enum unfused, or NOT_STATED
     int fused;                                            // enum attention_stated, or NOT_STATED
     int precision, schedule, trainer, dispatcher, graphs; // enums, or NOT_STATED

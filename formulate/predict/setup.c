@@ -197,6 +197,8 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->gathered_logits = stated(row->gathered_logits, 0);
     job->gathered_inputs = stated(row->gathered_inputs, 0);
     job->chunked_loss = stated(row->chunked_loss, 0);
+    job->kept_logits = stated(row->kept_logits, 0) && job_may_keep_logits(job);
+    job->loss_in_place = stated(row->loss_in_place, 0) && job->trainer == TRAINER_MEGATRON;
     job->whole_gradient_sums = stated(row->whole_gradient_sums, 0);
     job->split_gate = stated(row->split_gate, 0);
     job->gradient_bytes_per_value = (int)row->gradient_bytes;
@@ -410,7 +412,7 @@ static bool set_placement(struct predictor *p, const struct run_row *row,
     if (prediction->impossible)
         return predict_refuse(prediction, "%d layers on %d stages", blocks, stages);
     bool alike = p->problem.model.run_count == 3 && p->problem.model.runs[1].kind == LAYER_BLOCK;
-    if (p->problem.job.trainer == TRAINER_OTHER && alike &&
+    if (p->origin.origin.program == PROGRAM_NANOTRON && alike &&
         stages == p->problem.job.layout.pipeline)
         return split_by_work(to, &p->problem.model, stages, prediction);
     split_equally(to, p->words.embedding_counted, stages, blocks);

@@ -26,6 +26,9 @@ static int64_t *whole_cell(struct run_row *row, enum trait trait)
     case TRAIT_COMPILED: return &row->compiled;
     case TRAIT_WHOLE_SUMS: return &row->whole_gradient_sums;
     case TRAIT_OVERLAP_DISPATCH: return &row->overlap_dispatch;
+    case TRAIT_FUSED_LOSS: return &row->fused_loss;
+    case TRAIT_KEPT_LOGITS: return &row->kept_logits;
+    case TRAIT_LOSS_IN_PLACE: return &row->loss_in_place;
     default: return NULL;
     }
 }
@@ -97,6 +100,7 @@ static void take_words(struct run_row *row, const struct row_words *w)
     if (row->precision == NOT_STATED) row->precision = w->precision;
     if (row->overlap == NOT_STATED && w->overlapped) row->overlap = 1;
     if (row->gradient_bytes == NOT_STATED && w->wide_sums) row->gradient_bytes = 4;
+    if (row->fused_loss == NOT_STATED && w->fused_loss) row->fused_loss = 1;
 }
 
 static int64_t degree(int64_t value) { return value == NOT_STATED ? 1 : value; }

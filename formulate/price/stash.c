@@ -164,6 +164,7 @@ static real bytes_of_loss(const struct pricing *x)
 {
     const struct job *job = &x->problem->job;
     real logits = job->precision == FP32 ? 0 : x->e;
+    if (job->loss_in_place) return x->e;
     if (job->trainer == TRAINER_DEEPSPEED) return 8;
     if (job->trainer == TRAINER_MEGATRON) return logits + (job->fused_loss ? 8 : 4);
     if (job->fused_loss) return 2 * x->e;
@@ -196,7 +197,7 @@ static void head(const struct pricing *x, bool has_gradient, struct layer_bytes 
          one = schedule_kinds[job->layout.schedule].turns_at_once;
     real logits = gathered ? x->n * x->v : own,
          all = bytes_of_loss(x) * logits + (gathered ? x->e * own : 0) + input,
-         stash = one || !has_gradient ? 0 : input + 4 * logits;
+         stash = one || !has_gradient ? 0 : input + fminl(4, bytes_of_loss(x)) * logits;
     if (job->chunked_loss) {
         chunked_head(x, has_gradient && !one, bytes);
         return;
@@ -257,6 +258,11 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
         sharded += x->overlapped && has_replicas(x) ? x->e_w * whole : 0;
         bytes->unsharded = sharded, sharded = 0;
     }
+    // Outputs of the last stage that a schedule returns.
+    if (run->kind == LAYER_HEAD && x->problem->job.kept_logits && x->p > 1)
+        bytes->unsharded += x->e * x->n * x->v * x->predicted *
+                            job_micro_batches(&x->problem->job) /
+                            (x->problem->job.gathered_logits ? 1 : x->t1);
     if (x->t3 > 1) sharded += grid_gathered_bytes(x, run);
     // A gradient that is added to an existing one is freed at the end of the pass.
     real table = sums_apart(x) ? 0 : table_gradient_bytes(x, run);

@@ -440,7 +440,7 @@ TEST(published_sets_are_predicted)
          .mean_max = 0.12},
         {.table = SETS "nvidia_dgxc_v25.04.csv",
          .costs = "datasheet-overlapped",
-         .defaults = "overlap=1,gradient_bytes=2,sp=0",
+         .defaults = "overlap=1,gradient_bytes=2",
          .metric = METRIC_PEAK_MEMORY,
          .rows_min = 2,
          .mean_max = 0.02},

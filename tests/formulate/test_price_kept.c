@@ -128,3 +128,25 @@ TEST(gradients_of_other_trainers_are_kept_twice)
                 assert_int_equal(block_of(b).gradient_bytes, (int64_t)(4 * values));
             }
 }
+
+// PyTorch's last stage appends each micro-batch's output to a list, which is handed back.
+TEST(returned_logits_pile_up)
+{
+    for (int pipeline = 1; pipeline <= 4; pipeline *= 2)
+        for (int64_t batch = 16; batch <= 64; batch *= 2)
+            for (int tensor = 1; tensor <= 2; tensor++) {
+                struct bench *b = bench_gated();
+                struct job *j = &b->problem.job;
+                j->trainer = TRAINER_TORCHTITAN, j->layout.tensor = tensor;
+                j->layout.pipeline = pipeline, j->global_batch = batch;
+                int64_t before = price(b)->runs[HEAD].working_bytes[0], listed = 0;
+                assert_int_equal(b->priced.runs[HEAD].unsharded_bytes, 0);
+                j->kept_logits = true;
+                for (int64_t done = 0; done < batch / j->layout.data; done += j->layout.micro_batch)
+                    listed += 2 * j->layout.micro_batch * j->sequence *
+                              (b->problem.model.shape.vocabulary / tensor);
+                assert_int_equal(price(b)->runs[HEAD].unsharded_bytes, pipeline > 1 ? listed : 0);
+                assert_int_equal(b->priced.runs[HEAD].working_bytes[0], before);
+                assert_int_equal(b->priced.runs[BLOCK].unsharded_bytes, 0);
+            }
+}

@@ -506,6 +506,14 @@ TEST(logits_and_their_copies)
         bool whole = cases[i].trainer == TRAINER_TORCHTITAN && cases[i].tensor > 1;
         assert_int_equal(price(b)->runs[HEAD].working_bytes[0],
                          plain + (cases[i].tensor > 1 ? whole ? 0 : -2 * 1024 * 1024 : 0));
+        if (cases[i].trainer == TRAINER_MEGATRON && !cases[i].gathered) { // one tensor of 16 bits
+            b->problem.job.loss_in_place = true;
+            assert_int_equal(plain - price(b)->runs[HEAD].working_bytes[0] -
+                                 (cases[i].tensor > 1 ? 2 * 1024 * 1024 : 0),
+                             (cases[i].bytes - 2 / cases[i].tensor) * 1024 * 32000);
+            b->problem.job.loss_in_place = false;
+            price(b);
+        }
         if (cases[i].gathered && cases[i].tensor > 1)
             assert_true(b->priced.runs[HEAD].forward_ns[0] > sharded + 510000); // 66 MB gathered
     }

@@ -242,6 +242,8 @@ void same_job(const struct job *a, const struct job *b)
     SAME(trainer);
     SAME(gathered_logits);
     SAME(chunked_loss);
+    SAME(loss_in_place);
+    SAME(kept_logits);
     SAME(gathered_inputs);
     SAME(whole_gradient_sums);
     SAME(split_gate);

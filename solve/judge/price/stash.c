@@ -228,11 +228,24 @@ static struct needs head_needs(const struct price_audit *a, bool learns)
                : !apart                      ? loss + 8
                : j->trainer == TRAINER_OTHER ? loss + 4
                                              : loss + 12;
+    else if (j->loss_in_place) loss = e;
     else if (j->fused_loss) loss += 4;
     // What waits does not count as working memory: the input, and four of the loss's bytes.
     long double asked = a->asked;
-    return waits ? even_needs(asked * (input + 4 * logits), asked * ((loss - 4) * logits + own))
-                 : even_needs(0, asked * (loss * logits + input + own));
+    long double left = loss < 4 ? loss : 4; // of the loss, while it waits
+    return waits
+               ? even_needs(asked * (input + left * logits), asked * ((loss - left) * logits + own))
+               : even_needs(0, asked * (loss * logits + input + own));
+}
+
+// What PyTorch's schedules hand back at the end of a step: logits of the weights' precision.
+static long double returned_logits(const struct price_audit *a)
+{
+    const struct job *j = &a->problem->job;
+    long double words = a->vocabulary / (j->gathered_logits ? 1 : a->outer),
+                passes = (long double)(j->global_batch / j->layout.data / j->layout.micro_batch);
+    if (!j->kept_logits || a->pipeline == 1) return 0;
+    return passes * a->asked * words * a->tokens * a->value_bytes;
 }
 
 static struct needs memory_needs(const struct price_audit *a, const struct layer_run *r)
@@ -290,7 +303,10 @@ void activations_of(const struct price_audit *a, int run, struct layer_bytes *b)
     struct needs x = needs_of(a, run);
     long double unsharded = unsharded_bytes(a, run), dense = 0, gathered = 0;
     struct layer_weight w = layer_weight_of(a, run);
-    if (a->by_stages) b->unsharded = judged_whole(a, unsharded), unsharded = 0;
+    long double together = a->by_stages ? unsharded : 0;
+    unsharded -= together;
+    if (r->kind == LAYER_HEAD) together += returned_logits(a);
+    b->unsharded = judged_whole(a, together);
     // A grid's third axis: the layer's matrices, and their gradients before they are scattered.
     if (a->gridded && layout_of(a)->grid_rows > 1)
         gathered = gathered_matrices(a, run) *
