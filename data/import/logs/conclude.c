@@ -88,7 +88,9 @@ static void conclude_degrees(struct log *l)
                 global / (data * steps));
 }
 
-// The batch from rates: of samples, or of tokens of a GPU.
+enum { TILE = 128 };
+
+// The batch, or the length of its sequences, from rates.
 static void conclude_batch(struct log *l)
 {
     double time = usual(l, MEASURED_ITERATION_S), tokens = usual(l, MEASURED_TOKENS);
@@ -97,6 +99,10 @@ static void conclude_batch(struct log *l)
     if (time > 0 && tokens > 0 && seq > 0 && gpus > 0)
         follows(l, TOLD_GLOBAL_BATCH, "tokens/s of a GPU x GPUs x time / seq",
                 whole_near(tokens * gpus * time / seq));
+    double batch = (double)told_count(l, TOLD_GLOBAL_BATCH);
+    if (time > 0 && tokens > 0 && batch > 0 && gpus > 0) // lengths are multiples of a tile
+        follows(l, TOLD_SEQ, "tokens/s of a GPU x GPUs x time / global_batch",
+                TILE * whole_near(tokens * gpus * time / batch / TILE));
 }
 
 // ---- switches
