@@ -404,10 +404,13 @@ static void assume_experts(struct explained *x)
 static void undo_memory(struct explained *x)
 {
     const struct run_default *t = &x->own.assumptions[TRAIT_RECOMPUTE].taken;
-    if (!x->log.failure.out_of_memory || !t->assumed || !t->by_memory) return;
+    bool failed = x->log.failure.out_of_memory, adapters = told_count(&x->log, TOLD_ADAPTERS) > 0;
+    if ((!failed && !adapters) || !t->assumed || !t->by_memory) return;
     x->asked.recompute = RECOMPUTE_NONE;
     predict(x, &x->asked, true, &x->own);
-    explain_assume(x, "recompute", "none", "it failed, and does not say that it recomputes");
+    explain_assume(x, "recompute", "none",
+                   failed ? "it failed, and does not say that it recomputes"
+                          : "adapters alone are trained, which leaves room");
 }
 
 void explain_predict(struct explained *x)
