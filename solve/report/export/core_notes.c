@@ -68,7 +68,7 @@ static void note_states(struct export *e)
                      l->zero, l->zero > 2 ? " and weights" : "")},
         {sinks && l->context > 1 && e->problem->job.context_kind != CONTEXT_ALL_TO_ALL,
          arena_print(e->out->arena, "context_kind %s: attention with sinks has all_to_all alone",
-                     context_kind_names[e->problem->job.context_kind])},
+                     sinks ? context_kind_names[e->problem->job.context_kind] : "")},
         {sinks && layout_expert_tensor(l) > 1,
          "biases of experts that tensor ranks split: Megatron-LM refuses them"},
         {l->offload_optimizer && !l->zero,
