@@ -34,6 +34,51 @@ static const char *gap(const struct check_result *r, struct arena *arena)
                        (long long)(parts % 10000));
 }
 
+// What all stages of the layout have, and what a stage may choose of recomputation.
+static void put_layout(struct check_page *p, const struct check_problem *q)
+{
+    const int *v = q->layout.value;
+    page_print(p,
+               "  The layout: tensor %d, context %d, data %d, expert %d, ZeRO %d, syncs %s; it "
+               "minimises %s.\n  Recomputation:",
+               v[KEY_TENSOR], v[KEY_CONTEXT], v[KEY_DATA], v[KEY_EXPERT], v[KEY_ZERO],
+               q->overlapped ? "overlapped" : "exposed", check_objective_names[q->objective]);
+    if (v[KEY_RECOMPUTE])
+        page_print(p, " %s for every stage", check_setting_names[v[KEY_RECOMPUTE]]);
+    for (int mode = 0; mode < MODES && !v[KEY_RECOMPUTE]; mode++)
+        if (q->modes[mode]) page_print(p, " %s", check_mode_names[mode]);
+    page_print(p, "; %d rule%s.\n", q->rule_count, q->rule_count == 1 ? "" : "s");
+}
+
+// Whether the theorems of solve/proofs are about such a document (docs/PROOFS.md 16).
+static bool has_theorem(const struct check_problem *q)
+{
+    int prices = q->slices * q->group_count * q->group_count * PARTS;
+    bool blocks = false;
+    for (int c = 0; c < q->cut_count; c++)
+        for (int i = PART_BLOCKS; i < prices; i += PARTS) {
+            blocks = blocks || q->cuts[c].forward[i] > 0;
+            for (int o = 0; o < q->boundary_count; o++)
+                blocks = blocks || q->cuts[c].backward[o][i] > 0;
+        }
+    return !blocks && q->turns == 1 && !q->modes[MODE_SWAP] && !q->local_every &&
+           q->objective == MINIMISE_TIME;
+}
+
+static void put_argument(struct check_page *p, const struct check_problem *q)
+{
+    page_print(p, "WHY THE ONE FOLLOWS FROM THE OTHER\n");
+    if (has_theorem(q))
+        page_print(p, "  Proven by machine for certificates of this kind (solve/proofs, "
+                      "docs/PROOFS.md 16: theorems accepted_bound,\n"
+                      "  accepted_infeasible and reached): plumbline check --elaborate, then "
+                      "plumbline-referee, needs no trust in this\n"
+                      "  checker. Here it is argued in docs/PROOFS.md 2 to 5.\n\n");
+    else
+        page_print(p, "  Argued in docs/PROOFS.md 2 to 5; no theorem that a machine has checked "
+                      "is about such a document yet (16).\n\n");
+}
+
 static void put_problem(struct check_page *p, const struct check_problem *q)
 {
     page_print(p,
@@ -48,6 +93,7 @@ static void put_problem(struct check_page *p, const struct check_problem *q)
                    tame(q->groups[g].name, p->arena), q->groups[g].slots,
                    q->groups[g].slots == 1 ? "" : "s", (long long)q->groups[g].memory_limit,
                    q->groups[g].excluded ? " (excluded)" : "");
+    put_layout(p, q);
     page_print(p,
                "  A plan gives each stage its layers, a node group, a mode of recomputation, and "
                "options of gradient\n"
@@ -150,13 +196,14 @@ static void put_assumed(struct check_page *p, const struct check_audit *h)
                       "which the prices were confirmed, and its\n"
                       "    reading of the problem are right. They are a model of the machine; "
                       "nothing here states how near to a\n"
-                      "    measured run they are;\n");
+                      "    measured run they are (plumbline predict states their interval);\n");
     else
         page_print(p, "  - the prices: the whole nanoseconds and bytes of the priced document. "
                       "They were not compared with a problem\n"
                       "    (plumbline check CERTIFICATE PROBLEM does); and they are a model of the "
                       "machine: nothing here says how\n"
-                      "    near to a measured run they are;\n");
+                      "    near to a measured run they are (plumbline predict states their "
+                      "interval);\n");
     page_print(p, "  - that these documents mean what docs/FORMULAS.md (8, 9, 13) and "
                   "docs/PROOFS.md (3, 4) say they mean;\n"
                   "  - that the checker, its compiler, the C library and the machine work.\n\n");
@@ -212,6 +259,7 @@ enum status check_write_statement(const struct check_audit *h, const char *path,
     put_problem(p, h->result->problem);
     put_claims(p, h->result);
     put_verified(p, h);
+    put_argument(p, h->result->problem);
     put_assumed(p, h);
     TRY(put_inputs(p, h, err));
     page_print(p,
