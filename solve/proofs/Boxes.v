@@ -126,6 +126,7 @@ Variable chosen : list bool.
 Variable prices : list Z.
 Variable jc : Z.                      (* weight of the embedding's sync *)
 Variable least_joint : nat -> Z.      (* of a last group *)
+Variable ends : choice -> bool.       (* whether a choice may be the last stage's *)
 Variable unit : Z.                    (* costs are whole numbers of it, rounded down *)
 Hypothesis unit_positive : 0 < unit.
 
@@ -146,7 +147,7 @@ Definition taking_of (rest : list (list choice)) mine at_end := taking (layer_co
 Definition is_nil {A} (l : list A) := match l with [] => true | _ => false end.
 Fixpoint links (brow : list Z) (m : list (list Z)) (before : option (list choice)) (box : list (list choice)) : list (list label) := match m, box with
   | row :: m', cs :: box' => let mine := firstn (own_width x) row in
-      crosses brow before cs :: map (taking_of box' mine (is_nil box')) cs :: links (skipn (own_width x) row) m' (Some cs) box'
+      crosses brow before cs :: map (taking_of box' mine (is_nil box')) (if is_nil box' then filter ends cs else cs) :: links (skipn (own_width x) row) m' (Some cs) box'
   | _, _ => [] end.
 (* the labels of a plan *)
 Fixpoint labels (brow : list Z) (m : list (list Z)) (prev : option choice) (plan : list choice) (box : list (list choice)) : list label := match m, plan with
@@ -156,19 +157,22 @@ Fixpoint labels (brow : list Z) (m : list (list Z)) (prev : option choice) (plan
   | _, _ => [] end.
 
 Definition inside (plan : list choice) (box : list (list choice)) := Forall2 (fun v cs => In v cs) plan box.
-Lemma labels_inside : forall plan box m brow prev before n, inside plan box -> length m = length plan -> chained n prev plan ->
+Lemma last_same (l : list choice) a b : l <> [] -> last l b = last l a.
+Proof. induction l as [|c l IH]; [congruence|]. intros _. destruct l; [reflexivity|]. apply IH. discriminate. Qed.
+Definition ends_well (plan : list choice) := match plan with [] => True | v :: _ => ends (last plan v) = true end.
+Lemma labels_inside : forall plan box m brow prev before n, ends_well plan -> inside plan box -> length m = length plan -> chained n prev plan ->
   match prev, before with None, None => True | Some u, Some ps => In u ps | _, _ => False end ->
   Forall2 (fun c ls => In c ls) (labels brow m prev plan box) (links brow m before box).
 Proof.
-  induction plan as [|v plan IH]; intros box m brow prev before n Hi Hm Hc Hp; destruct m as [|row m]; try discriminate; inversion Hi as [|? cs ? box' Hv Hi']; subst; [constructor|].
+  induction plan as [|v plan IH]; intros box m brow prev before n He Hi Hm Hc Hp; destruct m as [|row m]; try discriminate; inversion Hi as [|? cs ? box' Hv Hi']; subst; [constructor|].
   cbn [labels links tl]. destruct Hc as (_ & _ & _ & Hx & Hc). assert (R : In (right v) (distinct (map right cs))) by (apply distinct_in, in_map, Hv).
   assert (N : is_nil plan = is_nil box') by (inversion Hi'; reflexivity). rewrite N. constructor; [|constructor].
   - unfold crosses. destruct prev as [u|], before as [ps|]; try contradiction.
     + apply in_flat_map. exists (left u). split; [apply distinct_in, in_map, Hp|]. apply in_flat_map. exists (right v). split; [exact R|].
       cbn [fst snd left right]. unfold between, across in *. destruct (crossing y (cut u) (grp u) (grp v) (opt v)); [left; reflexivity|congruence].
     + apply in_map_iff. eauto.
-  - apply in_map, Hv.
-  - eapply IH; eauto; cbn in Hm; congruence.
+  - apply in_map. rewrite <- N. destruct plan as [|w plan]; cbn [is_nil]; [apply filter_In; split; [exact Hv|exact He]|exact Hv].
+  - apply (IH box' m _ (Some v) (Some cs) (n + layers v)%nat); auto. destruct plan as [|w plan]; [exact I|]. unfold ends_well in *. rewrite <- last_same with (b := v) by discriminate. exact He.
 Qed.
 
 Definition spent (plan : list choice) := fold_right (fun v a => dot prices (uses v) + a) 0 plan.

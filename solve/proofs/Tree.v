@@ -88,6 +88,8 @@ Definition least_joint (firsts : list choice) g := match least_of (map (fun v =>
 Fixpoint thin (ks : list kept) (b : box) : box := match ks, b with
   | _ :: k :: ks', cs :: b' => filter (fun v => is_kept k (id v)) cs :: thin ks' b'
   | _, _ => [] end.
+(* A last stage whose group no first stage of the box can be joined with ends no plan. *)
+Definition may_end firsts v := negb (embedding x) || existsb (fun u => match joining y (grp u) (grp v) with Some _ => true | None => false end) firsts.
 (* what a plan below the claim costs at most; None: the round proves nothing *)
 Definition target_of (r : round) (s : Z) : option Z := match granted (prices r) (limits y) with None => None | Some a =>
   match claim with
@@ -104,7 +106,7 @@ Definition use_round (b : box) (r : round) : box :=
     let ch := chosen_of (counting r) (limits y) in
     let caps := caps_of ch (limits y) in
     let unit := unit_of target in
-    let ls := links y ch (prices r) (joint t) (least_joint (hd [] b)) unit [] (counts t) None b in
+    let ls := links y ch (prices r) (joint t) (least_joint (hd [] b)) (may_end (hd [] b)) unit [] (counts t) None b in
     thin (snd (sweep _ _ same hash (step caps) code codes number (final y) (target / unit) ls
                 (begin _ same hash (State 0 (0%nat, 0%nat) (map (fun _ => 0) (select ch [])))))) b
   end end.
@@ -140,7 +142,10 @@ Proof.
   eapply (sweep_keeps state label same same_eq hash (step caps) code codes (step_filed caps) number (final y) (target / unit_of target)).
   - exact He.
   - exact Hf.
-  - eapply labels_inside; [exact Hi|rewrite Hl; apply Hs|exact Hc|exact I].
+  - eapply labels_inside; [|exact Hi|rewrite Hl; apply Hs|exact Hc|exact I]. unfold ends_well. destruct plan as [|v plan]; [exact I|].
+    unfold may_end. destruct (embedding x) eqn:Ex; [|reflexivity]. cbn [negb orb]. apply existsb_exists. exists v.
+    inversion Hi as [|? cs ? b' Hv Hi']; subst. split; [exact Hv|]. specialize (Hj Ex). unfold joint_of, groups_of in Hj.
+    destruct (joining y (grp v) (grp (last (v :: plan) v))); [reflexivity|congruence].
   - apply begin_has, same_eq.
   - (* the cost of a plan *)
     rewrite Z.add_0_l. apply Z.div_le_lower_bound; [apply unit_positive|]. etransitivity; [exact Hz|]. clear Hz He.
