@@ -122,31 +122,55 @@ static bool runs_context(const struct rules *r, const struct framework_of *of)
     return (r->contexts & BIT(of->context_kind)) && !(windows && of->context_kind == CONTEXT_RING);
 }
 
+bool framework_excludes(enum framework framework, const struct layout *l, enum space_key key,
+                        const struct framework_of *of)
+{
+    const struct rules *r = &rules[framework];
+    if (framework == FRAMEWORK_ANY) return false;
+    switch (key) {
+    // A single rank has no pipeline: it processes the micro-batches one after another.
+    case SPACE_SCHEDULE:
+        return !(r->schedules & BIT(l->schedule)) ||
+               (l->pipeline == 1 && l->schedule != SCHEDULE_1F1B);
+    case SPACE_VIRTUAL_STAGES:
+        return r->divides_layers && l->virtual_stages > 1 &&
+               !layers_divide(of->layers, layout_stage_count(l));
+    case SPACE_MICRO_BATCH:
+        return r->divides_batch && schedule_kinds[l->schedule].in_groups &&
+               !groups_divide(of->micro_batches, l->pipeline);
+    case SPACE_SEQUENCE_PARALLEL:
+        return l->sequence_parallel ? l->tensor == 1
+                                    : of->experts && r->scattered_mixtures && l->tensor > 1;
+    case SPACE_BARRIER: return !l->barrier;
+    case SPACE_FUSED_EMBEDDING_SYNC: return l->fused_embedding_sync;
+    case SPACE_LOCAL_LOSS_EVERY: return l->local_loss_every > 0;
+    case SPACE_SLICE_COUNT: return l->slice_count > 1;
+    default: return false;
+    }
+}
+
 const char *framework_refusal(enum framework framework, const struct layout *l,
                               const struct framework_of *of)
 {
+    static const struct {
+        enum space_key key;
+        const char *name;
+    } keys[] = {{SPACE_SCHEDULE, "schedule"},
+                {SPACE_VIRTUAL_STAGES, "virtual_stages"},
+                {SPACE_MICRO_BATCH, "micro_batch"},
+                {SPACE_SEQUENCE_PARALLEL, "sequence_parallel"},
+                {SPACE_BARRIER, "barrier"},
+                {SPACE_FUSED_EMBEDDING_SYNC, "fused_embedding_sync"},
+                {SPACE_LOCAL_LOSS_EVERY, "local_loss_every"},
+                {SPACE_SLICE_COUNT, "slices"}};
     const struct rules *r = &rules[framework];
     if (framework == FRAMEWORK_ANY) return NULL;
     if (layout_has_grid(l)) return "tensor_grid";
     bool sinks = of->sinks && r->plain_attention;
     if (!r->shares_keys && of->key_heads % l->tensor) return "tensor";
     if (l->context > 1 && !runs_context(r, of)) return "context";
-    // A single rank has no pipeline: it processes the micro-batches one after another.
-    if (!(r->schedules & BIT(l->schedule)) || (l->pipeline == 1 && l->schedule != SCHEDULE_1F1B))
-        return "schedule";
-    if (r->divides_layers && l->virtual_stages > 1 &&
-        !layers_divide(of->layers, layout_stage_count(l)))
-        return "virtual_stages";
-    if (r->divides_batch && schedule_kinds[l->schedule].in_groups &&
-        !groups_divide(of->micro_batches, l->pipeline))
-        return "micro_batch";
-    if (l->sequence_parallel && l->tensor == 1) return "sequence_parallel";
-    if (of->experts && r->scattered_mixtures && l->tensor > 1 && !l->sequence_parallel)
-        return "sequence_parallel";
-    if (!l->barrier) return "barrier";
-    if (l->fused_embedding_sync) return "fused_embedding_sync";
-    if (l->local_loss_every) return "local_loss_every";
-    if (l->slice_count > 1) return "slices";
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
+        if (framework_excludes(framework, l, keys[i].key, of)) return keys[i].name;
     if (framework_recomputes_alike(framework, l) && !layout_recomputes_alike(l)) return "recompute";
     const char *why = refusal_of_states(r, l, of->precision);
     return why ? why : refusal_of_experts(r, l, sinks);

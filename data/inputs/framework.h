@@ -20,6 +20,9 @@ struct framework_of {
 // The key of the layout that the framework cannot run as it is; NULL: it runs the layout.
 const char *framework_refusal(enum framework framework, const struct layout *l,
                               const struct framework_of *of);
+// Whether it is the key that the framework cannot run, whatever the keys after it in a space are.
+bool framework_excludes(enum framework framework, const struct layout *l, enum space_key key,
+                        const struct framework_of *of);
 // Whether it has one setting of recomputation for the layout's several stages.
 bool framework_recomputes_alike(enum framework framework, const struct layout *l);
 bool framework_recomputes(enum framework framework, enum recompute mode);

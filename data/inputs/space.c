@@ -324,6 +324,17 @@ struct framework_of space_framework_of(const struct space_limits *limits, const 
                                  .key_heads = limits->key_heads};
 }
 
+// Whether the framework runs no layout with the values up to this key.
+static bool is_excluded(struct walk *w, int key)
+{
+    enum framework framework = w->space->framework;
+    if (framework == FRAMEWORK_ANY || key <= SPACE_DATA) return false;
+    struct framework_of of = space_framework_of(w->limits, &w->layout);
+    if (!framework_excludes(framework, &w->layout, (enum space_key)key, &of)) return false;
+    w->deepest = SPACE_KEY_COUNT;
+    return true;
+}
+
 static void walk_key(struct walk *w, int key)
 {
     int values[VALUES_MAX];
@@ -338,6 +349,7 @@ static void walk_key(struct walk *w, int key)
     int count = values_of(w, (enum space_key)key, values);
     for (int i = 0; i < count && !w->stopped; i++) {
         set_value(w, (enum space_key)key, values[i]);
+        if (is_excluded(w, key)) continue;
         if (key == SPACE_SLICE_COUNT && values[i] > 1 && parts_of_sequence(w))
             walk_slices(w, key, 0, parts_of_sequence(w));
         else if (key == SPACE_RECOMPUTE && values[i] == 1 + RECOMPUTE_FIRST_LAYERS)
