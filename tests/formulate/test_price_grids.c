@@ -66,11 +66,11 @@ TEST(one_axis_is_one_dimension)
         struct slice whole = slice_of(&x, 0);
         for (int r = 0; r < p.model.run_count; r++) {
             const struct layer_run *run = &p.model.runs[r];
-            real forward, backward, beside;
-            communication_of_layer(&x, run, 0, &whole, 0, &forward, &backward, &beside);
+            struct layer_talk talk;
+            communication_of_layer(&x, run, 0, &whole, 0, &talk);
             struct grid_collectives grid = collectives_of_grid(&x, run, 0, &whole);
-            check_near("forward", i, grid.forward_s, forward);
-            check_near("backward", i, grid.backward_s, backward);
+            check_near("forward", i, grid.forward_s, talk.forward_s);
+            check_near("backward", i, grid.backward_s, talk.backward_s);
             assert_true(grid.gather_s <= 0 && grid.gather_back_s <= 0 && grid.scatter_s <= 0);
         }
     }

@@ -42,7 +42,7 @@ printf 'id,gpu,layers\na,A100\n' > short.csv
 printf 'id,tp\na,two\n' > word.csv
 gives 0 predict rows.csv
 [ "$(wc -l < out)" = 3 ] || complain "predict: expected a header and two rows"
-says '^"b, too",,*no cluster has a GPU like .TPU.$' out
+says '^"b, too",,*no cluster has a GPU like .TPU. (nearest: t4-16gb)$' out
 says "columns not read: colour" err
 gives 0 predict rows.csv --json
 [ "$(grep -c '{"id": ' out)" = 2 ] || complain "predict --json: expected two objects"
@@ -57,7 +57,7 @@ grep -qi nan out && complain "validate: nan"
 head -1 odd.csv > header.csv
 refuses "header.csv: expected rows after the header, found none" predict header.csv
 refuses "header.csv: expected rows after the header, found none" validate header.csv
-refuses "layers not stated" predict gpu=A100
+refuses "seq not stated" predict gpu=A100
 refuses "missing.csv" predict missing.csv
 refuses "--set: expected a number of the costs, found 'speed'" predict rows.csv --set speed=2
 gives 0 predict word.csv
