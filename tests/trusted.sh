@@ -28,8 +28,8 @@ check CERTIFICATE PROBLEM, on places: kernel readers pricing places
 verify PLAN: readers judge'
 
 # Not followed: by these a solver's solution becomes a plan (verify --solution), which is then judged
-# as any other; no claim rests on them.
-aside=' solution_plan_make solution_print '
+# as any other, and a certificate that was accepted is written in full; no claim rests on them.
+aside=' solution_plan_make solution_print certificate_elaborate '
 
 # Every object's definitions and wants, then its headers.
 list() {

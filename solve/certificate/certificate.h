@@ -38,11 +38,4 @@ enum status certificate_make(struct certificate_result *r,
                              const struct certificate_request *request, struct arena *arena,
                              struct error *err);
 
-// The certificate of one layout with one stage per rank, elaborated for the referee in
-// solve/proofs/, in the file `to`: its choices, operations and boxes as lists, a line each. The
-// certificate must be one that the checker accepts.
-enum status certificate_elaborate(const char *to, const struct check_text *certificate,
-                                  const struct check_text *priced, struct arena *arena,
-                                  struct error *err);
-
 #endif

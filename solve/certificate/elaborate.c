@@ -5,7 +5,7 @@
 // more, its longest.
 #include <string.h>
 
-#include "solve/certificate/certificate.h"
+#include "solve/certificate/elaborate.h"
 #include "solve/checker/proof.h"
 #include "solve/checker/sources.h"
 #include "solve/checker/verdict.h"

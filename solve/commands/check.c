@@ -6,7 +6,7 @@
 
 #include "data/base/file.h"
 #include "data/base/command.h"
-#include "solve/certificate/certificate.h"
+#include "solve/certificate/elaborate.h"
 #include "solve/commands/audits.h"
 #include "solve/checker/proof.h"
 #include "solve/checker/sources.h"

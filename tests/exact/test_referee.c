@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "data/base/file.h"
-#include "solve/certificate/certificate.h"
+#include "solve/certificate/elaborate.h"
 #include "tests/support/check.h"
 #include "tests/support/trials/check_trials.h"
 
