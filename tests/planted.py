@@ -194,7 +194,7 @@ absent-part: a part that is missing has no place
 grid-attention-split: the ranks of the axis of the depth share the attention out
     formulate/price/attention.c add_attention: / x->t1; -> / (x->t1 * x->t2);
 grid-lone-rings: a ring of any axis has the cards of its node to itself
-    price/links.c link_of_tensor_axis: lengths[axis], before -> lengths[axis], 1
+    price/links.c link_of_tensor_axis: group, lengths[axis], before -> group, lengths[axis], 1
 [test_price_judge]
 grid-kept-whole: what was gathered forward is still there on the way back
     formulate/price/grid.c collectives_of_grid: != LAYER_EMBEDDING -> != LAYER_BLOCK

@@ -354,6 +354,12 @@ static inline bool job_like_megatron(const struct job *j)
 {
     return j->trainer == TRAINER_MEGATRON || j->trainer == TRAINER_OTHER;
 }
+// Whether tensor ranks may outnumber the KV heads, which they then share: Megatron Core, from 0.16
+// on, gathers queries, keys and values (transformer/attention.py).
+static inline bool job_shares_keys(const struct job *j, int64_t kv_heads)
+{
+    return job_like_megatron(j) && !layout_has_grid(&j->layout) && j->layout.tensor % kv_heads == 0;
+}
 // The trainers that may do these two.
 static inline bool job_may_sum_whole(const struct job *j)
 {

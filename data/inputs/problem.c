@@ -87,21 +87,18 @@ static enum status check_run_divides(const char *file, int run, const char *key,
     return check_divides(file, run < 0 ? key : name, value, by, divisor, err);
 }
 
-// The vocabulary may be padded, so it need not be a multiple of anything. Megatron Core, from 0.16
-// on, gathers queries, keys and values where tensor ranks share KV heads
-// (transformer/attention.py).
+// The vocabulary may be padded, so it need not be a multiple of anything.
 static enum status check_shape(const struct problem *p, const char *model, int run,
                                const struct shape *s, struct error *err)
 {
     const struct layout *l = &p->job.layout;
-    bool shares = job_like_megatron(&p->job) && !layout_has_grid(l) && l->tensor % s->kv_heads == 0;
     const char *by = layout_has_grid(l) ? "the first axis of the job's tensor_grid"
                                         : "the job's layout.tensor";
     const struct {
         const char *key;
         int64_t value;
     } parts[] = {{"shape.heads", s->heads},
-                 {"shape.kv_heads", shares ? 0 : s->kv_heads},
+                 {"shape.kv_heads", job_shares_keys(&p->job, s->kv_heads) ? 0 : s->kv_heads},
                  {"shape.linear.key_heads", s->linear.key_heads},
                  {"shape.ffn", s->ffn}};
     if (p->job.context_kind == CONTEXT_ALL_TO_ALL && l->context > 1)

@@ -232,7 +232,8 @@ static bool check_fit(const struct predictor *p, struct prediction *prediction)
     const struct layout *l = &p->problem.job.layout;
     int64_t ranks = (int64_t)l->context * (l->sequence_parallel ? l->tensor : 1);
     return check_divides(s->heads, l->tensor, "heads", prediction) &&
-           check_divides(s->kv_heads, l->tensor, "kv_heads", prediction) &&
+           (job_shares_keys(&p->problem.job, s->kv_heads) ||
+            check_divides(s->kv_heads, l->tensor, "kv_heads", prediction)) &&
            check_divides(s->heads, s->kv_heads, "heads", prediction) &&
            check_divides(s->ffn, l->tensor, "ffn", prediction) &&
            check_divides(p->problem.job.sequence, ranks, "seq", prediction);

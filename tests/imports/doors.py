@@ -100,8 +100,10 @@ def columns(x):
     words = {"gpu": "h100-80gb", "num_gpus": x["gpus"], "positions": 0 if x["llama"] else x["seq"],
              "gated": int(x["llama"]), "rms_norm": int(x["llama"]), "tied": int(not x["llama"]),
              "dropout": 0, "bias": int(not x["llama"]), "trainer": x["trainer"], "adam": 1,
+             "version": "2025-06",
              "schedule": "interleaved" if x["vpp"] > 1 else "1f1b", "scattered_messages": 0,
-             "overlap_messages": int(overlaps(x))}
+             "overlap_messages": int(overlaps(x)), "kept_logits": 0, "loss_in_place": 0,
+             "chunked_loss": 0}
     for key in ("layers", "hidden", "heads", "kv_heads", "ffn", "vocab", "seq", "tp", "pp", "cp",
                 "dp", "vpp", "micro_batch", "global_batch", "precision", "gradient_bytes", "zero",
                 "sp", "recompute", "overlap", "fused_loss"):

@@ -83,7 +83,7 @@ grep -q "the plan itself" "$work/log" || wrong "ranks, but: $(cat "$work/log")"
 # One stage of twelve recomputes a layer: the first layer of each costs less than layers that fit
 # without, and is what the configuration and --nearest say.
 make_plan --model llama-3.1-70b --nodes 6 --sequence 8192 --tensor 2 --context 2 --pipeline 12 \
-    --data 1 --offload-optimizer
+    --data 1 --offload-optimizer --memory-fraction 0.7
 "$plumbline" report --format nemo --nearest "$work/near" "$work/p/plan.json" -o "$work/export" \
     2>"$work/log" || wrong "first layers: $(cat "$work/log")"
 grep -q "recomputation 1 x first layer, 11 x none -> 12 x first layer" "$work/log" ||
