@@ -115,6 +115,7 @@ static void pass_basis(struct message *m, struct lp_basis *b, const struct progr
                        struct arena *arena)
 {
     const struct milp *milp = &p->formulation->milp;
+    if (!b->present) *b = (struct lp_basis){.present = false}; // no pointers of another process
     if (!b->present) return;
     message_pass_array(m, &b->columns, milp->column_count, 1, arena);
     message_pass_array(m, &b->elastics, lp_elastic_count(milp, p->first_path_row), 1, arena);
