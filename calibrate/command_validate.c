@@ -71,11 +71,7 @@ static const struct option_row rows[] = {
     {"--gpu-like", OPTION_GPU, OPT(predict.likeness.known),
      "shipped GPU in whose nodes and with whose costs a GPU that no cluster has is taken, as an "
      "assumption"},
-    {"--memory-gb", OPTION_NUMBER, OPT(predict.likeness.memory_gb),
-     "its memory in GB of 1e9 bytes, if it is another", 0, 1e6, .needs = "--gpu-like"},
-    {"--intra", OPTION_NUMBER, OPT(predict.likeness.intra_gb_per_s),
-     "its link within a node in GB/s, one direction, if it is another", 0, 1e6,
-     .needs = "--gpu-like"},
+    LIKENESS_ROWS(OPT(predict.likeness)),
     {"--set", OPTION_TEXT, OPT(set), "override numbers of the costs: name=value,..."},
     {"--fit", OPTION_TEXT, OPT(fit),
      "numbers of the costs to fit: name,... (a+b: one constant for both)",

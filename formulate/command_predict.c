@@ -299,11 +299,7 @@ static const struct option_row rows[] = {
     {"--gpu-like", OPTION_GPU, OPT(settings.likeness.known),
      "shipped GPU in whose nodes and with whose costs a GPU that no cluster has is taken, as an "
      "assumption"},
-    {"--memory-gb", OPTION_NUMBER, OPT(settings.likeness.memory_gb),
-     "its memory in GB of 1e9 bytes, if it is another", 0, 1e6, .needs = "--gpu-like"},
-    {"--intra", OPTION_NUMBER, OPT(settings.likeness.intra_gb_per_s),
-     "its link within a node in GB/s, one direction, if it is another", 0, 1e6,
-     .needs = "--gpu-like"},
+    LIKENESS_ROWS(OPT(settings.likeness)),
     {"--set", OPTION_TEXT, OPT(set), "override numbers of the costs: name=value,..."},
     {"--default", OPTION_TEXT, OPT(defaults), "values of blank cells: column=value,..."},
     {"--margin", OPTION_NUMBER, OPT(settings.margin),

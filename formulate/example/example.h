@@ -56,6 +56,20 @@ struct gpu_likeness {
     double memory_gb, intra_gb_per_s; // of one direction
 };
 void gpu_likeness_apply(struct node_group *group, const struct gpu_likeness *likeness);
+// What a command's options say of it; offset: of the likeness in the command's options.
+#define LIKENESS_ROWS(offset)                                                                      \
+    {"--memory-gb",                                                                                \
+     OPTION_NUMBER,                                                                                \
+     (offset) + offsetof(struct gpu_likeness, memory_gb),                                          \
+     "its memory in GB of 1e9 bytes, if it is another",                                            \
+     0,                                                                                            \
+     1e6,                                                                                          \
+     .needs = "--gpu-like"},                                                                       \
+    {                                                                                              \
+        "--intra", OPTION_NUMBER, (offset) + offsetof(struct gpu_likeness, intra_gb_per_s),        \
+            "its link within a node in GB/s, one direction, if it is another", 0, 1e6,             \
+            .needs = "--gpu-like"                                                                  \
+    }
 
 // A transformer on a cluster. Names are shipped documents ("gpt3-175b") or files (with a '/' or
 // ending in ".json").
