@@ -18,6 +18,9 @@ struct elaborate {
     int path_count, *before; // [operation]: on the longest path
 };
 
+// By these a proof names what is priced and counted beside slots.
+static const char *const budgets[BUDGETS] = {"boundaries", "stages", "cost"};
+
 // ---- operations, as the referee names them: kind, place, micro-batch, slice
 
 enum { OUT_SYNC = 3, OUT_OPTIMIZER, OUT_SENDS, OUT_EMBEDDING = OUT_SENDS + 8 };
@@ -86,14 +89,33 @@ static void put_next(struct check_page *w, struct step from, struct step to, boo
     else if (lap && from.kind == OUT_SYNC)
         put_step(w, (struct step){OUT_OPTIMIZER, from.place, 0, 0});
     else if (lap && from.kind == OUT_EMBEDDING) {
-        bool receives_back = to.kind >= OUT_SENDS && (to.kind - OUT_SENDS) % 4 == 3;
-        put_step(w, (struct step){OUT_OPTIMIZER,
-                                  to.place + (receives_back && to.kind == OUT_SENDS + 3), 0, 0});
+        bool received = to.kind == OUT_SENDS + 3; // on the rank after the boundary
+        put_step(w, (struct step){OUT_OPTIMIZER, to.place + received, 0, 0});
     } else if (!lap) fill_message(w, from, to);
     put_step(w, to);
 }
 
 // ---- paths
+
+// Goes along an edge; returns where that leads.
+static int put_edge(struct elaborate *e, int at, int edge)
+{
+    const struct check_graph *g = e->g;
+    put_next(&e->page, step_of(g, at), step_of(g, g->next[edge]), g->lap[edge]);
+    return g->next[edge];
+}
+
+static void open_path(struct elaborate *e, int at)
+{
+    page_print(&e->page, "p");
+    put_step(&e->page, step_of(e->g, at));
+}
+
+static void close_path(struct elaborate *e)
+{
+    page_print(&e->page, "\n");
+    e->path_count++;
+}
 
 static void put_path(struct elaborate *e, const cJSON *path)
 {
@@ -105,8 +127,7 @@ static void put_path(struct elaborate *e, const cJSON *path)
     for (const cJSON *v = start->child->next; v && i < 3; v = v->next)
         n[i++] = (int)value_number(v);
     int at = check_operation(g, kind, n[0], n[1], n[2]);
-    page_print(&e->page, "p");
-    put_step(&e->page, step_of(g, at));
+    open_path(e, at);
     while (*c) {
         int successor = 0, times = 0;
         for (; *c >= '0' && *c <= '9'; c++) successor = 10 * successor + *c - '0';
@@ -114,14 +135,9 @@ static void put_path(struct elaborate *e, const cJSON *path)
             for (c++; *c >= '0' && *c <= '9'; c++) times = 10 * times + *c - '0';
         else times = 1;
         while (*c == ' ') c++;
-        for (; times > 0; times--) {
-            int edge = g->first[at] + successor;
-            put_next(&e->page, step_of(g, at), step_of(g, g->next[edge]), g->lap[edge]);
-            at = g->next[edge];
-        }
+        for (; times > 0; times--) at = put_edge(e, at, g->first[at] + successor);
     }
-    page_print(&e->page, "\n");
-    e->path_count++;
+    close_path(e);
 }
 
 static int edge_source(const struct check_graph *g, int edge)
@@ -181,16 +197,12 @@ static int put_longest(struct elaborate *e, int64_t t_ns)
         edges[count++] = e->before[at];
         at = edge_source(g, e->before[at]);
     } while (at != start && count < g->offset[KINDS]);
-    page_print(&e->page, "p");
-    put_step(&e->page, step_of(g, at));
+    open_path(e, at);
     while (count > 0) {
-        int edge = edges[--count];
-        put_next(&e->page, step_of(g, at), step_of(g, g->next[edge]), g->lap[edge]);
-        laps += g->lap[edge];
-        at = g->next[edge];
+        laps += g->lap[edges[--count]];
+        at = put_edge(e, at, edges[count]);
     }
-    page_print(&e->page, "\n");
-    e->path_count++;
+    close_path(e);
     return laps > 0 ? laps : 1;
 }
 
@@ -206,7 +218,6 @@ static void put_numbers(struct elaborate *e, const char *name, const int64_t *nu
 // counted; weights; prices in 2^-20 ns.
 static void put_round(struct elaborate *e, const cJSON *round)
 {
-    static const char *const budgets[BUDGETS] = {"boundaries", "stages", "cost"};
     const struct check_problem *p = e->k->p;
     const cJSON *weights = value_get(round, "weights"), *prices = value_get(round, "prices"),
                 *slots = prices ? value_get(prices, "slots") : NULL;
@@ -288,7 +299,6 @@ static void put_choices(struct elaborate *e)
 
 static void find_counted(struct elaborate *e, const cJSON *proof)
 {
-    static const char *const budgets[BUDGETS] = {"boundaries", "stages", "cost"};
     const struct check_problem *p = e->k->p;
     const cJSON *counted = value_get(proof, "counted"),
                 *slots = counted ? value_get(counted, "slots") : NULL;

@@ -208,8 +208,6 @@ Proof.
   induction plan as [|v plan IH]; intros n prev H; [cbn; lia|]. destruct H as (_ & _ & Hu & _ & H). specialize (IH _ _ H).
   cbn [still fold_right]. fold (still i plan). pose proof (select_nonneg _ Hu chosen i). lia.
 Qed.
-Lemma chained_le : forall plan n prev, chained n prev plan -> (n <= layer_count y)%nat.
-Proof. induction plan as [|v plan IH]; intros n prev H; [cbn in H; lia|]. destruct H as (_ & _ & _ & _ & H). apply IH in H. lia. Qed.
 
 Definition held_by (plan : list choice) := fold_right (fun v a => (layers v + a)%nat) 0%nat plan.
 Lemma chained_sum : forall plan n prev, chained n prev plan -> (n + held_by plan = layer_count y)%nat.

@@ -148,9 +148,6 @@ Proof.
     + rewrite (st_layers _ _ S). unfold holds_layers. rewrite layers_held by exact R2.
       apply (IH w' (Datatypes.S s) (from d + count d)%nat (Some (d, v))); auto. destruct plan; auto.
 Qed.
-Lemma needs_of d : (1 <= count d)%nat -> (from d + count d <= total_layers P)%nat ->
-  needs P (Decision (from d) (layers_of (holds_layers P d)) (on d) (boundary_option d) (gradient_option d) (recompute d)) = needs P d.
-Proof. reflexivity. Qed.
 Lemma choices_use r : forall plan w, Forall2 stands plan w -> used_by r w <= sum (map (fun d => nth r (needs P d) 0) plan).
 Proof.
   induction 1 as [|d v plan w Hv _ IH]; cbn [used_by fold_right map sum]; [lia|]. fold (used_by r w) (sum (map (fun d => nth r (needs P d) 0) plan)).
