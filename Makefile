@@ -129,14 +129,15 @@ $(OUT)/libplumbline.a: $(call object,$(PLAN)) $(PAGE).o
 	$(Q)rm -f $@ && ar rcs $@ $^
 
 # The public library (library/plumbline.h). Static: one object, whose only names are the header's.
-$(SHARED): $(call object,library/library.c) $(OUT)/libplumbline.a
+LIBRARY_OBJECTS = $(call object,$(wildcard library/*.c))
+$(SHARED): $(LIBRARY_OBJECTS) $(OUT)/libplumbline.a
 	@mkdir -p $(@D)
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -shared -Wl,-soname,$(SONAME) -Wl,--as-needed -o $@ $^ $(LDFLAGS) \
 	    $(LIBS_library)
 	@ln -sf $(@F) $(@D)/$(SONAME) && ln -sf $(SONAME) $(@D)/libplumbline.so
 
-$(OUT)/lib/libplumbline.a: $(call object,library/library.c) $(OUT)/libplumbline.a
+$(OUT)/lib/libplumbline.a: $(LIBRARY_OBJECTS) $(OUT)/libplumbline.a
 	@mkdir -p $(@D)
 	$(SAY) ar $@
 	$(Q)ld -r -o $(@:.a=.o) $^ && objcopy --localize-hidden $(@:.a=.o) && rm -f $@ && \
@@ -288,7 +289,7 @@ $(OUT)/tests/test_links_played: $(call object,$(addprefix measure/links/,links.c
 
 $(OUT)/tests/test_recorded: $(HELDBACK)
 
-$(OUT)/tests/test_library: $(OUT)/lib/libplumbline.a
+$(OUT)/tests/test_library $(OUT)/tests/test_library_words: $(OUT)/lib/libplumbline.a
 
 # One test program: make run-test_json BUILD=asan
 run-%: $(OUT)/tests/% all

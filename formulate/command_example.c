@@ -251,10 +251,8 @@ enum status example_gpt(struct problem *problem, int argc, char **argv, struct a
 {
     struct transformer_options o;
     struct command without_folder = gpt;
-    bool helped;
     without_folder.needs = NULL;
-    TRY(command_read(&without_folder, &o, argc, argv, &helped, arena, err));
-    if (helped) return fail(err, BAD_INPUT, "--help: expected an option of example gpt");
+    TRY(command_read_options(&without_folder, &o, argc, argv, arena, err));
     return transformer_problem(problem, &o, arena, err);
 }
 

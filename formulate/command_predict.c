@@ -13,13 +13,14 @@
 struct output {
     char text[1 << 16];
     size_t length;
+    FILE *to, *notes;
     bool json, first, read_notes;
     struct arena *arena;
 };
 
 static void flush(struct output *o)
 {
-    fwrite(o->text, 1, o->length, stdout);
+    fwrite(o->text, 1, o->length, o->to);
     o->length = 0;
 }
 
@@ -180,20 +181,23 @@ static void put_row_json(struct output *o, const char *id, size_t id_length,
     put(o, "}");
 }
 
-static enum status predict_table(struct predictor *p, const char *path, const char *defaults,
-                                 struct output *o, struct arena *arena, struct error *err)
+// `text`: of the table; NULL: the file is read.
+static enum status predict_table(struct predictor *p, const char *path, const char *text,
+                                 const char *defaults, struct output *o, struct arena *arena,
+                                 struct error *err)
 {
     struct row_reader rows;
     struct run_row row;
     struct prediction prediction;
     bool more, told = false;
     int predicted = 0, refused = 0;
-    TRY(rows_open(&rows, path, defaults, arena, err));
+    if (text) TRY(rows_open_text(&rows, path, text, strlen(text), defaults, arena, err));
+    else TRY(rows_open(&rows, path, defaults, arena, err));
     if (!o->json) put(o, table_header);
     for (;;) {
         TRY(rows_next(&rows, &row, &more, err));
         if (!more) break;
-        if (!o->read_notes) row_drop_notes(&row, &told);
+        if (!o->read_notes) row_drop_notes(&row, o->notes, &told);
         predict_row(p, &row, &prediction);
         (o->json ? put_row_json : put_row_text)(o, row.id.length ? row.id.text : "",
                                                 (size_t)row.id.length, &prediction);
@@ -201,54 +205,57 @@ static enum status predict_table(struct predictor *p, const char *path, const ch
     }
     if (o->json) put(o, o->first ? "[]\n" : "\n]\n");
     flush(o);
-    fprintf(stderr, "%s: %d rows predicted, %d not (reasons in the rows)%s%s\n", path, predicted,
+    fprintf(o->notes, "%s: %d rows predicted, %d not (reasons in the rows)%s%s\n", path, predicted,
             refused, *rows.ignored ? "; columns not read: " : "", rows.ignored);
     return OK;
 }
 
 // ---- one configuration
 
-static void show(const struct prediction *x, struct arena *arena)
+static void show(FILE *to, const struct prediction *x, struct arena *arena)
 {
     const char *assumed = prediction_assumed(x, arena);
     static const double gb = 1e9;
     const struct memory_parts *m = &x->memory;
-    printf("iteration_s       %.9f\n", (double)x->iteration_ns * 1e-9);
+    fprintf(to, "iteration_s       %.9f\n", (double)x->iteration_ns * 1e-9);
     if (x->high_ns)
-        printf("iteration_low_s   %.9f\niteration_high_s  %.9f\n", (double)x->low_ns * 1e-9,
-               (double)x->high_ns * 1e-9);
-    printf("memory_bytes      %lld on rank %d: %s the limit %lld (capacity %lld)\n",
-           (long long)x->device_bytes, x->fullest_rank, x->fits ? "within" : "over",
-           (long long)x->limit_bytes, (long long)x->capacity_bytes);
-    printf("  GB: weights %.3f, gradients %.3f, optimizer %.3f, activations %.3f, working %.3f, "
-           "buffers %.3f, feedback %.3f, constant %.3f\n",
-           (double)m->weight_bytes / gb, (double)m->gradient_bytes / gb,
-           (double)m->optimizer_bytes / gb, (double)m->activation_bytes / gb,
-           (double)m->working_bytes / gb, (double)m->buffer_bytes / gb,
-           (double)m->feedback_bytes / gb, (double)m->constant_bytes / gb);
-    printf("tokens_per_s      %.6g, %.0f a GPU-hour\n", x->tokens_per_s,
-           x->tokens_per_s * 3600 / x->gpus);
+        fprintf(to, "iteration_low_s   %.9f\niteration_high_s  %.9f\n", (double)x->low_ns * 1e-9,
+                (double)x->high_ns * 1e-9);
+    fprintf(to, "memory_bytes      %lld on rank %d: %s the limit %lld (capacity %lld)\n",
+            (long long)x->device_bytes, x->fullest_rank, x->fits ? "within" : "over",
+            (long long)x->limit_bytes, (long long)x->capacity_bytes);
+    fprintf(to,
+            "  GB: weights %.3f, gradients %.3f, optimizer %.3f, activations %.3f, working %.3f, "
+            "buffers %.3f, feedback %.3f, constant %.3f\n",
+            (double)m->weight_bytes / gb, (double)m->gradient_bytes / gb,
+            (double)m->optimizer_bytes / gb, (double)m->activation_bytes / gb,
+            (double)m->working_bytes / gb, (double)m->buffer_bytes / gb,
+            (double)m->feedback_bytes / gb, (double)m->constant_bytes / gb);
+    fprintf(to, "tokens_per_s      %.6g, %.0f a GPU-hour\n", x->tokens_per_s,
+            x->tokens_per_s * 3600 / x->gpus);
     if (x->model_flop_per_gpu_s > 0)
-        printf("TFLOP/s per GPU   %.4g of the model (%.4g with causal attention)",
-               x->model_flop_per_gpu_s / 1e12, x->causal_flop_per_gpu_s / 1e12);
-    if (x->mfu > 0) printf(", MFU %.2f %% (causal %.2f %%)", 100 * x->mfu, 100 * x->causal_mfu);
-    if (x->model_flop_per_gpu_s > 0) printf("\n");
+        fprintf(to, "TFLOP/s per GPU   %.4g of the model (%.4g with causal attention)",
+                x->model_flop_per_gpu_s / 1e12, x->causal_flop_per_gpu_s / 1e12);
+    if (x->mfu > 0)
+        fprintf(to, ", MFU %.2f %% (causal %.2f %%)", 100 * x->mfu, 100 * x->causal_mfu);
+    if (x->model_flop_per_gpu_s > 0) fprintf(to, "\n");
     if (x->price_per_hour > 0)
-        printf("price             %.6g an hour, %.4g a million tokens\n", x->price_per_hour,
-               x->price_per_million_tokens);
+        fprintf(to, "price             %.6g an hour, %.4g a million tokens\n", x->price_per_hour,
+                x->price_per_million_tokens);
     // 7.42 s of 32 micro-batches and 36 layers on H100: Megatron-Bridge 067f987,
     // examples/model_verification_cards/qwen3-8b (SFT, tensor 4).
     if (prediction_launches_share(x) > 0)
-        printf(
+        fprintf(
+            to,
             "host              its launches decide: +%.0f %% at the slow end of what is known; "
             "of a layer and micro-batch, forward and backward, hosts are known that take 6.4 ms, "
             "and graphs=step leaves none (--set layer_launch_s=S)\n",
             100 * prediction_launches_share(x));
     if (*assumed)
-        printf("assumed           %s, as %s%s of %d-%02d\n", assumed,
-               program_names[x->origin.program],
-               x->origin.program == PROGRAM_UNKNOWN ? " program" : "", x->origin.date / 100,
-               x->origin.date % 100);
+        fprintf(to, "assumed           %s, as %s%s of %d-%02d\n", assumed,
+                program_names[x->origin.program],
+                x->origin.program == PROGRAM_UNKNOWN ? " program" : "", x->origin.date / 100,
+                x->origin.date % 100);
 }
 
 static enum status answer_one(const struct prediction *x, const struct costs *costs,
@@ -256,8 +263,9 @@ static enum status answer_one(const struct prediction *x, const struct costs *co
 {
     if (*x->reason) return fail(err, BAD_INPUT, "%s: cannot be predicted: %s", name, x->reason);
     if (!o->json) {
-        show(x, o->arena);
-        printf("costs             %s\n", costs_origins(costs, x->gpu, x->value_bytes, o->arena));
+        show(o->to, x, o->arena);
+        fprintf(o->to, "costs             %s\n",
+                costs_origins(costs, x->gpu, x->value_bytes, o->arena));
         return OK;
     }
     put_row_json(o, name, strlen(name), x);
@@ -314,29 +322,37 @@ static const struct option_row rows[] = {
      "recomputation on all stages of a problem (default: none)", .names = modes},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+static enum status answer(const struct options *o, const char *table, FILE *to, FILE *notes,
+                          struct arena *arena, struct error *err)
 {
-    struct options *o = options;
     const char *first = o->words.items[0];
     struct predictor *p;
     struct output *out = TAKE(arena, 1, struct output);
     struct run_row row;
     struct prediction prediction;
+    struct predict_settings settings = o->settings;
     bool told = false;
-    (void)exit_code;
-    o->settings.ranges = !o->no_ranges;
-    out->json = o->json, out->first = true, out->read_notes = o->read_notes, out->arena = arena;
-    TRY(predictor_open(&p, &o->settings, arena, err));
+    settings.ranges = !o->no_ranges;
+    out->to = to, out->notes = notes, out->arena = arena;
+    out->json = o->json, out->first = true, out->read_notes = o->read_notes;
+    TRY(predictor_open(&p, &settings, arena, err));
     if (o->set) TRY(predictor_set(p, o->set, err));
+    if (table) return predict_table(p, first, table, o->defaults, out, arena, err);
     if (o->words.count == 1 &&
         path_ends_with(path_of_document(first, "problem.json", arena), ".json"))
         return predict_file(p, first, o->mode, out, arena, err);
     if (o->words.count == 1 && !strchr(first, '='))
-        return predict_table(p, first, o->defaults, out, arena, err);
+        return predict_table(p, first, NULL, o->defaults, out, arena, err);
     TRY(row_of_words(&row, o->words.items, o->words.count, arena, err));
-    if (!o->read_notes) row_drop_notes(&row, &told);
+    if (!o->read_notes) row_drop_notes(&row, notes, &told);
     predict_row(p, &row, &prediction);
     return answer_one(&prediction, predictor_costs(p), "configuration", out, err);
+}
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+{
+    (void)exit_code;
+    return answer(options, NULL, stdout, stderr, arena, err);
 }
 
 const struct command command_predict = {
@@ -350,3 +366,11 @@ const struct command command_predict = {
           {.settings.margin = MEMORY_FRACTION_DEFAULT, .mode = RECOMPUTE_NONE}),
     .run = run,
 };
+
+enum status predict_words(FILE *to, FILE *notes, const char *table, int argc, char **argv,
+                          struct arena *arena, struct error *err)
+{
+    struct options o;
+    TRY(command_read_options(&command_predict, &o, argc, argv, arena, err));
+    return answer(&o, table, to, notes, arena, err);
+}

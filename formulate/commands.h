@@ -2,6 +2,8 @@
 #ifndef PLUMBLINE_FORMULATE_COMMANDS_H
 #define PLUMBLINE_FORMULATE_COMMANDS_H
 
+#include <stdio.h>
+
 #include "data/base/command.h"
 
 extern const struct command command_import, command_example, command_price, command_formulate,
@@ -12,5 +14,10 @@ struct problem;
 // ignored.
 enum status example_gpt(struct problem *problem, int argc, char **argv, struct arena *arena,
                         struct error *err);
+
+// What `plumbline predict` prints for a command line, and notes on stderr; argv[0] is its name.
+// `table`: the text of its file, which is then only a name; NULL: it is read.
+enum status predict_words(FILE *to, FILE *notes, const char *table, int argc, char **argv,
+                          struct arena *arena, struct error *err);
 
 #endif

@@ -1,72 +1,13 @@
-// libplumbline (plumbline.h): the verbs of solve/commands behind opaque objects. Each object has
-// an arena; each call ends in run(), which catches exits through an arena.
-#include "library/plumbline.h"
+// libplumbline (plumbline.h): problems and plans, the verbs of solve/commands behind opaque
+// objects.
+#include "library/internal.h"
 
-#include <locale.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/base/shipped.h"
-#include "solve/checker/check.h"
-#include "solve/commands/audits.h"
-#include "solve/commands/verbs.h"
-
-struct plumbline_problem {
-    struct arena arena;
-    struct problem problem;
-    bool composed; // no file contains it
-    atomic_int users;
-};
-
-struct plumbline_plan {
-    struct arena arena;
-    struct plan plan;
-    plumbline_problem *problem; // for which it was solved; NULL: it was read from a file
-    const struct layouts *layouts;
-};
-
-// ---- one call
-
-struct call {
-    struct arena *arena;  // of the new object; NULL: only scratch
-    struct arena scratch; // closed at the end of the call
-    struct error err;
-};
-
-typedef enum status body(struct call *c, void *arguments);
-
-static void run_body(body *function, struct call *c, void *arguments)
-{
-    jmp_buf exhausted;
-    arena_open(&c->scratch, &exhausted);
-    if (c->arena) c->arena->exit = &exhausted;
-    if (setjmp(exhausted)) fail(&c->err, SYSTEM, "out of memory");
-    else function(c, arguments);
-    if (c->arena) c->arena->exit = NULL;
-    arena_close(&c->scratch);
-}
-
-// In the "C" locale, in which documents are written.
-static plumbline_status run(body *function, struct arena *arena, void *arguments,
-                            plumbline_error *error)
-{
-    struct call c = {.arena = arena, .err = {OK, ""}};
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (plain) {
-        locale_t usual = uselocale(plain);
-        run_body(function, &c, arguments);
-        uselocale(usual);
-        freelocale(plain);
-    } else {
-        fail(&c.err, SYSTEM, "out of memory");
-    }
-    if (error) {
-        error->status = (plumbline_status)c.err.status;
-        snprintf(error->text, sizeof error->text, "%s", c.err.text);
-    }
-    return (plumbline_status)c.err.status;
-}
+#include "formulate/commands.h"
+#include "formulate/example/example.h"
 
 _Static_assert((int)PLUMBLINE_BAD_INPUT == BAD_INPUT && (int)PLUMBLINE_SYSTEM == SYSTEM &&
                    (int)PLUMBLINE_SOLVER == SOLVER && (int)PLUMBLINE_UNAVAILABLE == UNAVAILABLE,
@@ -74,23 +15,6 @@ _Static_assert((int)PLUMBLINE_BAD_INPUT == BAD_INPUT && (int)PLUMBLINE_SYSTEM ==
 _Static_assert((int)PLUMBLINE_OPEN == OUTCOME_OPEN && (int)PLUMBLINE_NO_PLAN == OUTCOME_NO_PLAN &&
                    (int)PLUMBLINE_INFEASIBLE == OUTCOME_INFEASIBLE,
                "outcomes are the same inside and outside");
-
-static enum status expect(const void *given, const char *what, struct error *err)
-{
-    return given ? OK : fail(err, BAD_INPUT, "expected %s, found NULL", what);
-}
-
-static enum status give_text(char **to, size_t *length, const char *text, size_t size,
-                             struct error *err)
-{
-    char *copy = malloc(size + 1);
-    if (!copy) return fail(err, SYSTEM, "out of memory");
-    memcpy(copy, text, size);
-    copy[size] = '\0';
-    *to = copy;
-    if (length) *length = size;
-    return OK;
-}
 
 const char *plumbline_version(void) { return PLUMBLINE_VERSION; }
 void plumbline_free(void *text) { free(text); }
@@ -119,8 +43,8 @@ struct open_problem {
 static enum status compose(struct open_problem *o, struct arena *arena, struct error *err)
 {
     const char *model, *cluster, *costs;
-    TRY(expect(o->model && o->cluster && o->costs && o->job ? o : NULL,
-               "a model, a cluster, costs and a job", err));
+    TRY(call_expect(o->model && o->cluster && o->costs && o->job ? o : NULL,
+                    "a model, a cluster, costs and a job", err));
     TRY(shipped_find(&model, "models", o->model, arena, err));
     TRY(shipped_find(&cluster, "clusters", o->cluster, arena, err));
     TRY(shipped_find(&costs, "costs", o->costs, arena, err));
@@ -133,7 +57,7 @@ static enum status compose(struct open_problem *o, struct arena *arena, struct e
 static enum status open_problem(struct call *c, void *arguments)
 {
     struct open_problem *o = arguments;
-    TRY(expect(o->p, "memory", &c->err));
+    TRY(call_expect(o->p, "memory", &c->err));
     if (!o->path) return compose(o, c->arena, &c->err);
     return problem_load(&o->p->problem, arena_copy_text(c->arena, o->path), c->arena, &c->err);
 }
@@ -142,7 +66,7 @@ static plumbline_status make_problem(plumbline_problem **problem, struct open_pr
                                      plumbline_error *error)
 {
     o->p = new_problem();
-    plumbline_status status = run(open_problem, o->p ? &o->p->arena : NULL, o, error);
+    plumbline_status status = call_run(open_problem, o->p ? &o->p->arena : NULL, o, error);
     if (status) plumbline_problem_close(o->p), o->p = NULL;
     *problem = o->p;
     return status;
@@ -163,6 +87,38 @@ plumbline_status plumbline_problem_compose(plumbline_problem **problem, const ch
     return make_problem(problem, &o, error);
 }
 
+struct make_example {
+    const char *folder;
+    const char *const *words;
+    bool force;
+};
+
+static enum status make_example(struct call *c, void *arguments)
+{
+    const struct make_example *m = arguments;
+    struct problem problem;
+    int argc;
+    char **argv = call_words(c, "gpt", m->words, &argc);
+    TRY(call_expect(m->folder, "a folder", &c->err));
+    TRY(example_gpt(&problem, argc, argv, &c->scratch, &c->err));
+    return example_write(&problem, m->folder, m->force, &c->scratch, &c->err);
+}
+
+plumbline_status plumbline_problem_make(plumbline_problem **problem, const char *folder,
+                                        const char *const *words, int force, plumbline_error *error)
+{
+    struct make_example m = {folder, words, force};
+    *problem = NULL;
+    plumbline_status status = call_run(make_example, NULL, &m, error);
+    if (status) return status;
+    size_t size = strlen(folder) + sizeof "/problem.json";
+    char *path = malloc(size);
+    if (path) snprintf(path, size, "%s/problem.json", folder);
+    status = plumbline_problem_open(problem, path, error);
+    free(path);
+    return status;
+}
+
 struct save_problem {
     plumbline_problem *p;
     const char *path;
@@ -172,8 +128,8 @@ static enum status save_problem(struct call *c, void *arguments)
 {
     const struct save_problem *s = arguments;
     struct document written;
-    TRY(expect(s->p, "a problem", &c->err));
-    TRY(expect(s->path, "a path", &c->err));
+    TRY(call_expect(s->p, "a problem", &c->err));
+    TRY(call_expect(s->path, "a path", &c->err));
     const char *path = arena_copy_text(c->arena, s->path);
     TRY(problem_save(&s->p->problem, path, c->arena, &c->err));
     if (!strcmp(path, "-")) return OK;
@@ -187,7 +143,7 @@ plumbline_status plumbline_problem_save(plumbline_problem *problem, const char *
                                         plumbline_error *error)
 {
     struct save_problem s = {problem, path};
-    return run(save_problem, problem ? &problem->arena : NULL, &s, error);
+    return call_run(save_problem, problem ? &problem->arena : NULL, &s, error);
 }
 
 // ---- plans
@@ -261,8 +217,8 @@ static enum status solve(struct call *c, void *arguments)
     struct solving *s = arguments;
     struct solve_settings settings;
     struct solved solved;
-    TRY(expect(s->plan, "memory", &c->err));
-    TRY(expect(s->plan->problem, "a problem", &c->err));
+    TRY(call_expect(s->plan, "memory", &c->err));
+    TRY(call_expect(s->plan->problem, "a problem", &c->err));
     TRY(settings_of(&settings, &s->options, &c->err));
     TRY(solve_prepare(&solved, &s->plan->problem->problem, c->arena, &c->err));
     TRY(solve_search(&solved, &settings, NULL, s->options.stop, c->arena, &c->err));
@@ -280,7 +236,7 @@ plumbline_status plumbline_solve(plumbline_plan **plan, plumbline_problem *probl
     if (options)
         memcpy(&s.options, options,
                options->size < sizeof s.options ? options->size : sizeof s.options);
-    plumbline_status status = run(solve, s.plan ? &s.plan->arena : NULL, &s, error);
+    plumbline_status status = call_run(solve, s.plan ? &s.plan->arena : NULL, &s, error);
     if (status) plumbline_plan_close(s.plan), s.plan = NULL;
     *plan = s.plan;
     return status;
@@ -294,8 +250,8 @@ struct with_plan {
 static enum status open_plan(struct call *c, void *arguments)
 {
     const struct with_plan *x = arguments;
-    TRY(expect(x->plan, "memory", &c->err));
-    TRY(expect(x->path, "a path", &c->err));
+    TRY(call_expect(x->plan, "memory", &c->err));
+    TRY(call_expect(x->path, "a path", &c->err));
     return plan_load(&x->plan->plan, arena_copy_text(c->arena, x->path), c->arena, &c->err);
 }
 
@@ -303,7 +259,7 @@ plumbline_status plumbline_plan_open(plumbline_plan **plan, const char *path,
                                      plumbline_error *error)
 {
     struct with_plan x = {new_plan(NULL), path};
-    plumbline_status status = run(open_plan, x.plan ? &x.plan->arena : NULL, &x, error);
+    plumbline_status status = call_run(open_plan, x.plan ? &x.plan->arena : NULL, &x, error);
     if (status) plumbline_plan_close(x.plan), x.plan = NULL;
     *plan = x.plan;
     return status;
@@ -312,8 +268,8 @@ plumbline_status plumbline_plan_open(plumbline_plan **plan, const char *path,
 static enum status save_plan(struct call *c, void *arguments)
 {
     const struct with_plan *x = arguments;
-    TRY(expect(x->plan, "a plan", &c->err));
-    TRY(expect(x->path, "a path", &c->err));
+    TRY(call_expect(x->plan, "a plan", &c->err));
+    TRY(call_expect(x->path, "a path", &c->err));
     plumbline_plan saved = *x->plan;
     if (saved.problem) name_sources(&saved, x->path, &c->scratch);
     return plan_save(&saved.plan, x->path, &c->scratch, &c->err);
@@ -323,7 +279,7 @@ plumbline_status plumbline_plan_save(const plumbline_plan *plan, const char *pat
                                      plumbline_error *error)
 {
     struct with_plan x = {(plumbline_plan *)(uintptr_t)plan, path};
-    return run(save_plan, NULL, &x, error);
+    return call_run(save_plan, NULL, &x, error);
 }
 
 struct asking {
@@ -334,8 +290,8 @@ struct asking {
 static enum status find_facts(struct call *c, void *arguments)
 {
     const struct asking *a = arguments;
-    TRY(expect(a->plan, "a plan", &c->err));
-    TRY(expect(a->facts, "facts to fill in", &c->err));
+    TRY(call_expect(a->plan, "a plan", &c->err));
+    TRY(call_expect(a->facts, "facts to fill in", &c->err));
     const struct plan *p = &a->plan->plan;
     plumbline_facts found = {.size = a->facts->size,
                              .outcome = (plumbline_outcome)p->outcome,
@@ -356,111 +312,5 @@ plumbline_status plumbline_plan_facts(const plumbline_plan *plan, plumbline_fact
                                       plumbline_error *error)
 {
     struct asking a = {plan, facts};
-    return run(find_facts, NULL, &a, error);
-}
-
-// ---- audits
-
-struct audit {
-    const plumbline_plan *plan;
-    const char *problem, *certificate, *against;
-    bool answer;
-    FILE *to;
-};
-
-static enum status verify(struct call *c, void *arguments)
-{
-    struct audit *a = arguments;
-    struct verdict verdict;
-    TRY(expect(a->plan, "a plan", &c->err));
-    const plumbline_problem *own = a->problem ? NULL : a->plan->problem;
-    struct verify_request r = {.problem_path = a->problem,
-                               .certificate = a->certificate,
-                               .at_hand = own ? &own->problem : NULL};
-    if (own && own->composed && a->certificate)
-        return fail(&c->err, BAD_INPUT,
-                    "a certificate is about a problem file: expected problem_path, or a problem "
-                    "that was saved");
-    TRY(verify_run(&verdict, &a->plan->plan, &r, &c->scratch, &c->err));
-    a->answer = verdict.accepted;
-    verify_print(a->to, &verdict, &a->plan->plan, a->certificate, &c->scratch);
-    return OK;
-}
-
-static enum status check(struct call *c, void *arguments)
-{
-    struct audit *a = arguments;
-    const struct check_request r = {
-        .certificate = a->certificate, .against = a->against, .work_limit = CHECK_WORK_DEFAULT};
-    TRY(expect(a->certificate, "the path of a certificate", &c->err));
-    return check_run(&a->answer, &r, a->to, &c->scratch, &c->err);
-}
-
-// With the printed output as a text.
-static plumbline_status run_audit(body *function, struct audit *a, int *answer, char **text,
-                                  plumbline_error *error)
-{
-    char *printed = NULL;
-    size_t length;
-    plumbline_error unwanted;
-    if (!error) error = &unwanted;
-    a->to = open_memstream(&printed, &length);
-    plumbline_status status = a->to ? run(function, NULL, a, error) : PLUMBLINE_SYSTEM;
-    bool written = a->to && !fclose(a->to);
-    if (!status && !written) status = PLUMBLINE_SYSTEM;
-    if (!written) *error = (plumbline_error){.status = PLUMBLINE_SYSTEM, .text = "out of memory"};
-    if (answer) *answer = !status && a->answer;
-    if (text) *text = status ? NULL : printed;
-    if (!text || status) free(printed);
-    return status;
-}
-
-plumbline_status plumbline_verify(const plumbline_plan *plan, const char *problem_path,
-                                  const char *certificate, int *accepted, char **text,
-                                  plumbline_error *error)
-{
-    struct audit a = {.plan = plan, .problem = problem_path, .certificate = certificate};
-    return run_audit(verify, &a, accepted, text, error);
-}
-
-plumbline_status plumbline_check(const char *certificate, const char *against, int *proven,
-                                 char **text, plumbline_error *error)
-{
-    struct audit a = {.certificate = certificate, .against = against};
-    return run_audit(check, &a, proven, text, error);
-}
-
-// ---- reports
-
-struct report {
-    const plumbline_plan *plan;
-    plumbline_format format;
-    char **text;
-    size_t *length;
-};
-
-static enum status report(struct call *c, void *arguments)
-{
-    const struct report *r = arguments;
-    const char *text;
-    size_t length;
-    TRY(expect(r->plan, "a plan", &c->err));
-    const plumbline_problem *problem = r->plan->problem;
-    const struct report_request request = {.plan = &r->plan->plan,
-                                           .problem = problem ? &problem->problem : NULL,
-                                           .layouts = r->plan->layouts,
-                                           .html = r->format == PLUMBLINE_HTML};
-    if (r->format == PLUMBLINE_JSON) text = plan_text(&r->plan->plan, &length, &c->scratch);
-    else if (r->format == PLUMBLINE_TEXT || r->format == PLUMBLINE_HTML)
-        TRY(report_run(&request, &text, &length, &c->scratch, &c->err));
-    else return fail(&c->err, BAD_INPUT, "expected a format from 0 to 2, found %d", (int)r->format);
-    return give_text(r->text, r->length, text, length, &c->err);
-}
-
-plumbline_status plumbline_report(const plumbline_plan *plan, plumbline_format format, char **text,
-                                  size_t *length, plumbline_error *error)
-{
-    struct report r = {plan, format, text, length};
-    *text = NULL;
-    return run(report, NULL, &r, error);
+    return call_run(find_facts, NULL, &a, error);
 }

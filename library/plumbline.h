@@ -1,5 +1,5 @@
-/* libplumbline: plans of large-model training, each with a lower bound on all plans, from your own
- * program.
+/* libplumbline: plans of large-model training, each with a lower bound on all plans, predictions,
+ * and logs explained, from your own program.
  *
  * Every function that can fail returns a plumbline_status and, where `error` is not NULL,
  * describes the reason in one line. Nothing is printed and nothing ends the program: bad input and
@@ -14,11 +14,11 @@
  * program's own is unchanged.
  *
  * Processes: with options.processes = 0, the default, all work is done in the caller's thread, and
- * neither processes nor threads are started. Otherwise that many are forked, and they end before
- * plumbline_solve returns; they run the library's code and do not exec. If other threads of the
- * program run at that moment, this is only as safe as the C library makes it (glibc's own
- * allocator is safe; a debugging allocator may not be). Buffered stdio output is flushed first,
- * and a handler of SIGCHLD sees the processes end. The plan is the same either way.
+ * neither processes nor threads are started, but for plumbline_run. Otherwise that many are forked,
+ * and they end before plumbline_solve returns; they run the library's code and do not exec. If
+ * other threads of the program run at that moment, this is only as safe as the C library makes it
+ * (glibc's own allocator is safe; a debugging allocator may not be). Buffered stdio output is
+ * flushed first, and a handler of SIGCHLD sees the processes end. The plan is the same either way.
  *
  * Versions: while the number after libplumbline.so stays the same, functions and members of
  * structures are only added. A structure that you pass begins with its own size, which the INIT
@@ -77,6 +77,13 @@ PLUMBLINE_API plumbline_status plumbline_problem_compose(plumbline_problem **pro
  * thread may use the problem meanwhile. */
 PLUMBLINE_API plumbline_status plumbline_problem_save(plumbline_problem *problem, const char *path,
                                                       plumbline_error *error);
+/* A transformer on a cluster, as `plumbline example gpt WORDS -o FOLDER` writes it, opened:
+ * {"--model", "llama-3.1-8b", "--gpu", "h100-80gb", "--nodes", "4", "--layouts", "all", NULL}. With
+ * force documents in the folder that have other content are replaced; without they are BAD_INPUT.
+ */
+PLUMBLINE_API plumbline_status plumbline_problem_make(plumbline_problem **problem,
+                                                      const char *folder, const char *const *words,
+                                                      int force, plumbline_error *error);
 PLUMBLINE_API void plumbline_problem_close(plumbline_problem *problem); /* NULL: no effect */
 
 /* ---- solving */
@@ -167,6 +174,40 @@ typedef enum plumbline_format {
 PLUMBLINE_API plumbline_status plumbline_report(const plumbline_plan *plan, plumbline_format format,
                                                 char **text, size_t *length,
                                                 plumbline_error *error);
+/* A run of the plan beside it: what was predicted and what was measured, as text or HTML. A run
+ * names the file of its plan: the plan must have been opened from it. */
+PLUMBLINE_API plumbline_status plumbline_report_against(const plumbline_plan *plan, const char *run,
+                                                        plumbline_format format, char **text,
+                                                        size_t *length, plumbline_error *error);
+
+/* ---- commands by their words: an array that ends with NULL, of the operands and options of the
+ * command of this name (plumbline help NAME), of which every version keeps all. What the command
+ * prints is returned. */
+
+/* `plumbline predict`: time and memory of given configurations, without a search. `table`: rows of
+ * comma-separated values, of which the first word is then only the name; NULL: the words name a
+ * file or a configuration. *text is the answer (a table, or JSON with "--json"); *notes, where not
+ * NULL, what the command says on standard error: columns that nothing reads, for one. */
+PLUMBLINE_API plumbline_status plumbline_predict(const char *table, const char *const *words,
+                                                 char **text, char **notes, plumbline_error *error);
+
+/* `plumbline explain`: a training log explained, as text and as JSON, each where not NULL. "-o" has
+ * the run written as documents, which plumbline_problem_open and plumbline_plan_open read; there is
+ * no "--then". */
+PLUMBLINE_API plumbline_status plumbline_explain(const char *const *words, char **text, char **json,
+                                                 plumbline_error *error);
+
+/* `plumbline compare`: plans side by side. */
+PLUMBLINE_API plumbline_status plumbline_compare(const char *const *words, char **text,
+                                                 size_t *length, plumbline_error *error);
+
+/* `plumbline run`: starts the processes that carry a plan out, waits for them, and writes the run
+ * to the file of "-o". Of the options `stop`, `progress` and `argument` count: 1 in *stop ends the
+ * run after its iteration, and what was measured is written; 2 ends it at once. progress->text is a
+ * line that a process says. The program's handlers of signals are not changed. */
+PLUMBLINE_API plumbline_status plumbline_run(const char *const *words,
+                                             const plumbline_options *options,
+                                             plumbline_error *error);
 
 #ifdef __cplusplus
 }

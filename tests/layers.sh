@@ -75,7 +75,7 @@ solve/explain        | data formulate solve/report
 solve/questions      | data formulate solve/layout solve/layouts solve/places solve/process solve/judge solve/report
 solve/commands       | data formulate solve
 solve/batch          | data formulate/commands.h formulate/example solve/report solve/commands
-library              | data solve/commands solve/questions solve/layout solve/checker/check.h
+library              | data formulate/commands.h formulate/example solve/commands solve/questions solve/explain solve/layout solve/checker/check.h
 '
 # header | the files, or folder/, that include it: from the table of libraries
 architecture=docs/ARCHITECTURE.md

@@ -99,7 +99,7 @@ static enum status add_row(struct run_set *set, const struct row_reader *reader,
     if (choice->fits) TRY(filter_holds(&choice->fit_rows, &reader->table, &fitted_on, err));
     struct run *run = next_place(set);
     struct run_row plain = *row;
-    if (!choice->read_notes) row_drop_notes(&plain, &set->warned_of_notes);
+    if (!choice->read_notes) row_drop_notes(&plain, stderr, &set->warned_of_notes);
     row = &plain;
     // nvidia-smi prints MiB, and rounded figures call GiB GB.
     bool binary = metric_is_memory(row->metric) && row->unit == UNIT_GB &&

@@ -115,6 +115,10 @@ struct command_line {
 enum status command_read(const struct command *c, void *options, int argc, char **argv,
                          bool *helped, struct arena *arena, struct error *err);
 
+// The same for a caller to whom nothing is printed: "--help" is BAD_INPUT.
+enum status command_read_options(const struct command *c, void *options, int argc, char **argv,
+                                 struct arena *arena, struct error *err);
+
 // Reads the words and runs it.
 enum status command_call(const struct command *c, int argc, char **argv, int *exit_code,
                          struct arena *arena, struct error *err);

@@ -302,3 +302,13 @@ enum status command_read(const struct command *c, void *options, int argc, char 
     }
     return check_all(&r);
 }
+
+enum status command_read_options(const struct command *c, void *options, int argc, char **argv,
+                                 struct arena *arena, struct error *err)
+{
+    bool helped;
+    for (int i = 1; i < argc; i++)
+        if (!strncmp(argv[i], "--help", 6) || !strcmp(argv[i], "-h"))
+            return fail(err, BAD_INPUT, "%s: expected an option of %s", argv[i], c->name);
+    return command_read(c, options, argc, argv, &helped, arena, err);
+}

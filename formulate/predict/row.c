@@ -383,9 +383,18 @@ static enum status defaults_of(struct run_row *row, const char *what, const char
 enum status rows_open(struct row_reader *r, const char *path, const char *defaults,
                       struct arena *arena, struct error *err)
 {
+    const char *text;
+    size_t size;
+    TRY(file_read(path, &text, &size, arena, err));
+    return rows_open_text(r, path, text, size, defaults, arena, err);
+}
+
+enum status rows_open_text(struct row_reader *r, const char *path, const char *text, size_t size,
+                           const char *defaults, struct arena *arena, struct error *err)
+{
     *r = (struct row_reader){.defaults = nothing_stated()};
     if (defaults) TRY(defaults_of(&r->defaults, "--default", defaults, arena, err));
-    TRY(table_open(&r->table, path, arena, err));
+    TRY(table_open_text(&r->table, path, text, size, arena, err));
     find_columns(r, arena);
     return OK;
 }

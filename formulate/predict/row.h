@@ -4,6 +4,8 @@
 #ifndef PLUMBLINE_FORMULATE_PREDICT_ROW_H
 #define PLUMBLINE_FORMULATE_PREDICT_ROW_H
 
+#include <stdio.h>
+
 #include "data/base/units.h"
 #include "data/frameworks/defaults.h"
 #include "data/text/table.h"
@@ -80,14 +82,17 @@ struct row_reader {
 // table or the defaults are malformed. An unknown column is no error, but is listed in `ignored`.
 enum status rows_open(struct row_reader *r, const char *path, const char *defaults,
                       struct arena *arena, struct error *err);
+// The same on text in memory; text[size] is '\0'.
+enum status rows_open_text(struct row_reader *r, const char *path, const char *text, size_t size,
+                           const char *defaults, struct arena *arena, struct error *err);
 // *more false: there are no more rows. BAD_INPUT: there was none, or it is malformed. A cell that
 // cannot be read counts as blank, and the row says so (misread).
 enum status rows_next(struct row_reader *r, struct run_row *row, bool *more, struct error *err);
 
 // Notes and source are prose: their settings are read only if the user asks for it (what ran, and
 // when, is read from the source if no column says it). This blanks them; the first time that some
-// of their words would have set columns (docs/FORMATS.md, runs), it says so on stderr.
-void row_drop_notes(struct run_row *row, bool *told);
+// of their words would have set columns (docs/FORMATS.md, runs), it says so to `to`.
+void row_drop_notes(struct run_row *row, FILE *to, bool *told);
 
 // Sets cells of a row: "column=value,...". BAD_INPUT begins with `what`.
 enum status row_set_columns(struct run_row *row, const char *what, const char *text,

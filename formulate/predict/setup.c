@@ -89,7 +89,7 @@ void predict_read_words(struct row_words *w, const struct run_row *row)
         if (cell_contains(notes, precisions[i])) w->precision = which[i];
 }
 
-void row_drop_notes(struct run_row *row, bool *told)
+void row_drop_notes(struct run_row *row, FILE *to, bool *told)
 {
     struct row_words said = {0};
     if (!*told) {
@@ -99,7 +99,7 @@ void row_drop_notes(struct run_row *row, bool *told)
                 said.deepspeed || said.precision != NOT_STATED || said.schedule != NOT_STATED ||
                 said.parameters > 0 || said.boundaries;
         if (*told)
-            fprintf(stderr,
+            fprintf(to,
                     "line %d: words in notes or source name settings; --read-notes reads them "
                     "(reported once)\n",
                     row->line);

@@ -157,17 +157,23 @@ static const struct option_row rows[] = {
     {"PLAN", OPTION_PATH, OPT(files), .low = 1, .many = PLANS_MOST},
 };
 
+static enum status compare(const struct options *r, const char **text, size_t *length,
+                           struct arena *arena, struct error *err)
+{
+    struct compared items[PLANS_MOST + BASELINES];
+    int count = r->files.count;
+    TRY(load_plans(items, r, arena, err));
+    TRY(make_baselines(items, &count, r, arena, err));
+    return report_compare(items, count, (enum compare_format)r->format, text, length, arena, err);
+}
+
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
     const struct options *r = options;
-    struct compared items[PLANS_MOST + BASELINES];
     const char *text;
     size_t length;
-    int count = r->files.count;
     (void)exit_code;
-    TRY(load_plans(items, r, arena, err));
-    TRY(make_baselines(items, &count, r, arena, err));
-    TRY(report_compare(items, count, (enum compare_format)r->format, &text, &length, arena, err));
+    TRY(compare(r, &text, &length, arena, err));
     return file_write(r->to, text, length, err);
 }
 
@@ -183,3 +189,12 @@ const struct command command_compare = {
     READS(struct options, rows, {.recompute = -1, .to = "-"}),
     .run = run,
 };
+
+enum status compare_words(const char **text, size_t *length, int argc, char **argv,
+                          struct arena *arena, struct error *err)
+{
+    struct options o;
+    TRY(command_read_options(&command_compare, &o, argc, argv, arena, err));
+    if (strcmp(o.to, "-")) return fail(err, BAD_INPUT, "-o: the text is returned, not written");
+    return compare(&o, text, length, arena, err);
+}

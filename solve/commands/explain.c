@@ -5,6 +5,7 @@
 #include "data/base/file.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/plan.h"
+#include "solve/commands/verbs.h"
 #include "solve/explain/explain.h"
 
 enum { THEN_NOTHING, THEN_PLAN };
@@ -90,13 +91,19 @@ static enum status plan_on(const struct options *o, struct explained *x, int *ex
     return tell_gain(x, plan.folder, arena, err);
 }
 
+static enum status read_log(struct explained *x, struct options *o, struct arena *arena,
+                            struct error *err)
+{
+    o->explain.set = joined(&o->set, arena);
+    return explain_log(x, o->log, &o->explain, arena, err);
+}
+
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
     struct options *o = options;
     struct explained *x = TAKE(arena, 1, struct explained);
     size_t length;
-    o->explain.set = joined(&o->set, arena);
-    TRY(explain_log(x, o->log, &o->explain, arena, err));
+    TRY(read_log(x, o, arena, err));
     const char *text = o->json ? explained_json(x, &length) : explained_text(x, &length);
     TRY(file_write("-", text, length, err));
     if (!o->folder) return OK;
@@ -120,3 +127,14 @@ const struct command command_explain = {
     READS(struct options, rows, {.time_limit_s = 45, .explain.margin = MEMORY_FRACTION_DEFAULT}),
     .run = run,
 };
+
+enum status explain_words(struct explained *x, int argc, char **argv, struct arena *arena,
+                          struct error *err)
+{
+    struct options o;
+    TRY(command_read_options(&command_explain, &o, argc, argv, arena, err));
+    if (o.then != THEN_NOTHING)
+        return fail(err, BAD_INPUT, "--then: nothing is searched here: solve what -o writes");
+    TRY(read_log(x, &o, arena, err));
+    return o.folder ? explained_save(x, o.folder, err) : OK;
+}

@@ -1,6 +1,7 @@
 // plumbline run: a plan carried out, by this program's kernels on MPI ranks or by PyTorch's
 // pipeline runtime. It starts a launcher, shows what that says, and reads the run that is written.
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +14,10 @@
 #include "solve/commands/commands.h"
 #include "solve/commands/kernels_plan.h"
 #include "solve/commands/run_torch.h"
+#include "solve/commands/verbs.h"
 #include "solve/report/report.h"
 
-enum { PATH_LENGTH_MAX = 4096, WORDS_MAX = 64, LINE_BYTES = 4096 };
+enum { PATH_LENGTH_MAX = 4096, WORDS_MAX = 64, LINE_BYTES = 4096, STOP_WAIT_MS = 100 };
 
 struct options {
     const char *plan, *output, *launcher, *python, *backend, *simulate, *name;
@@ -121,6 +123,7 @@ struct ending {
     char error[LINE_BYTES]; // the last line in which a rank says why it failed
     char lost[LINE_BYTES];  // the launcher's line about a process that died
     bool in_banner;
+    const struct carry_listener *to;
 };
 
 // Lines of the launcher between rulers are its own; what ranks say is passed on.
@@ -138,59 +141,54 @@ static void read_line(struct ending *e, const char *line)
     else if (!strncmp(line, torch, sizeof torch - 1))
         snprintf(e->error, sizeof e->error, "%s", line + sizeof torch - 1);
     else if (!e->in_banner && !strstr(line, "MPI_ABORT") && !strstr(line, "mpirun") &&
-             !strstr(line, "ORTE_ERROR_LOG"))
-        fprintf(stderr, "%s\n", line);
+             !strstr(line, "ORTE_ERROR_LOG") && e->to->tell)
+        e->to->tell(e->to->argument, line);
 }
-
-// Signals that came; the launcher is in a group of its own, so that it gets only what is meant for
-// it.
-static volatile sig_atomic_t interrupted;
-
-static void note_signal(int number) { (void)number, interrupted = interrupted + 1; }
 
 // SIGUSR1 is passed on by launchers: every rank ends after its iteration, and the first one writes.
-// The second signal ends all at once.
-static void pass_signals(pid_t child, int *passed)
+// A second request ends all at once.
+static void pass_stop(const struct carry_listener *to, pid_t child, int *passed)
 {
-    for (; *passed < interrupted; ++*passed) kill(child, *passed ? SIGTERM : SIGUSR1);
+    for (; to->stop && *passed < *to->stop && *passed < 2; ++*passed)
+        kill(child, *passed ? SIGTERM : SIGUSR1);
 }
 
+// Until the launcher and every rank have closed their end.
 static void read_all(struct ending *e, int from, pid_t child)
 {
-    char line[LINE_BYTES];
+    char line[LINE_BYTES], some[LINE_BYTES];
     size_t length = 0;
     int passed = 0;
     for (;;) {
-        char c;
-        ssize_t got = read(from, &c, 1);
-        pass_signals(child, &passed);
+        struct pollfd wait = {.fd = from, .events = POLLIN};
+        int ready = poll(&wait, 1, STOP_WAIT_MS);
+        pass_stop(e->to, child, &passed);
+        if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+        ssize_t got = read(from, some, sizeof some);
         if (got < 0 && errno == EINTR) continue;
-        if (got != 1) break;
-        if (c != '\n' && length + 1 < sizeof line) {
-            line[length++] = c;
-            continue;
+        if (got <= 0) break;
+        for (ssize_t i = 0; i < got; i++) {
+            if (some[i] != '\n' && length + 1 < sizeof line) {
+                line[length++] = some[i];
+                continue;
+            }
+            line[length] = '\0';
+            read_line(e, line);
+            length = 0;
         }
-        line[length] = '\0';
-        read_line(e, line);
-        length = 0;
     }
 }
 
-// *code: of the launcher; 128 + the signal that ended it.
+// *code: of the launcher; 128 + the signal that ended it. It is in a group of its own, so that it
+// gets only what is meant for it.
 static enum status launch(const struct words *w, struct ending *e, int *code, struct error *err)
 {
-    int ends[2];
+    int ends[2], status;
     char **arguments = (char **)w->items;
-    struct sigaction note = {.sa_handler = note_signal}, before[2];
     if (pipe(ends)) return fail(err, SYSTEM, "a pipe: %s", strerror(errno));
-    interrupted = 0;
-    sigaction(SIGINT, &note, &before[0]);
-    sigaction(SIGTERM, &note, &before[1]);
     pid_t child = fork();
     if (child < 0) return fail(err, SYSTEM, "a process: %s", strerror(errno));
     if (!child) {
-        sigaction(SIGINT, &before[0], NULL);
-        sigaction(SIGTERM, &before[1], NULL);
         setpgid(0, 0);
         set_environment();
         dup2(ends[1], STDERR_FILENO);
@@ -202,33 +200,44 @@ static enum status launch(const struct words *w, struct ending *e, int *code, st
     close(ends[1]);
     read_all(e, ends[0], child);
     close(ends[0]);
-    int status;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-    sigaction(SIGINT, &before[0], NULL);
-    sigaction(SIGTERM, &before[1], NULL);
     *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return OK;
 }
 
 // ---- the result
 
-static void show(const struct plan_run *run, const struct plan *plan, struct arena *arena)
+static void show(const struct carry_listener *to, const struct plan_run *run,
+                 const struct plan *plan, struct arena *arena)
 {
     int64_t took = plan_run_median_ns(run, arena);
-    fprintf(stderr, "%d iterations with %s, median %s on the %s clock; predicted %s, %+.1f %%%s\n",
-            run->iteration_count, runner_names[run->with], report_time(took, arena),
-            run_clock_names[run->clock], report_time(plan->iteration_ns, arena),
-            100 * ((double)took / (double)plan->iteration_ns - 1),
-            run->end == RUN_INTERRUPTED ? "; interrupted" : "");
+    to->tell(to->argument,
+             arena_print(arena,
+                         "%d iterations with %s, median %s on the %s clock; predicted %s, "
+                         "%+.1f %%%s",
+                         run->iteration_count, runner_names[run->with], report_time(took, arena),
+                         run_clock_names[run->clock], report_time(plan->iteration_ns, arena),
+                         100 * ((double)took / (double)plan->iteration_ns - 1),
+                         run->end == RUN_INTERRUPTED ? "; interrupted" : ""));
 }
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+// Nothing was written.
+static enum status explain_ending(const struct ending *e, const char *launcher, int code,
+                                  struct error *err)
 {
-    struct options *o = options;
-    struct plan plan;
+    if (*e->error) return fail(err, code == 2 || code == 127 ? BAD_INPUT : SYSTEM, "%s", e->error);
+    if (*e->lost)
+        return fail(err, SYSTEM, "%s; the others were ended, and nothing was written", e->lost);
+    return fail(err, SYSTEM, "%s ended with exit code %d, and nothing was written", launcher, code);
+}
+
+static enum status carry(const struct options *o, const struct carry_listener *to,
+                         bool *interrupted, struct arena *arena, struct error *err)
+{
+    struct plan plan, beside;
     struct plan_run result;
     struct words words = {{0}, 0};
-    struct ending ending = {{0}, {0}, false};
+    struct ending ending = {.to = to};
     struct torch_files files = {0};
     int code = 0;
     const char *written = arena_print(arena, "%s.part", o->output);
@@ -242,23 +251,40 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     enum status launched = launch(&words, &ending, &code, err);
     if (files.task) remove(files.task), remove(files.schedule);
     TRY(launched);
-    if (access(written, R_OK)) {
-        if (*ending.error)
-            return fail(err, code == 2 || code == 127 ? BAD_INPUT : SYSTEM, "%s", ending.error);
-        if (*ending.lost)
-            return fail(err, SYSTEM, "%s; the others were ended, and nothing was written",
-                        ending.lost);
-        return fail(err, SYSTEM, "%s ended with exit code %d, and nothing was written",
-                    words.items[0], code);
-    }
+    if (access(written, R_OK)) return explain_ending(&ending, words.items[0], code, err);
     TRY(plan_run_load(&result, written, arena, err));
     TRY(plan_run_check(&result, &plan, err));
     if (rename(written, o->output)) return fail(err, SYSTEM, "%s: %s", o->output, strerror(errno));
-    struct plan beside;
     TRY(plan_for_run(&beside, &plan, &result, arena, err));
-    if (!o->quiet) show(&result, &beside, arena);
-    if (result.end == RUN_INTERRUPTED) *exit_code = EXIT_OPEN;
+    if (to->tell && !o->quiet) show(to, &result, &beside, arena);
+    *interrupted = result.end == RUN_INTERRUPTED;
     return OK;
+}
+
+// ---- the command: signals ask for its end
+
+static volatile int signals;
+
+static void note_signal(int number) { (void)number, signals = signals + 1; }
+
+static void tell_error_output(void *argument, const char *line)
+{
+    (void)argument;
+    fprintf(stderr, "%s\n", line);
+}
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+{
+    static const int numbers[] = {SIGINT, SIGTERM};
+    const struct carry_listener to = {&signals, tell_error_output, NULL};
+    struct sigaction note = {.sa_handler = note_signal}, before[ARRAY_LENGTH(numbers)];
+    bool interrupted = false;
+    signals = 0;
+    for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++) sigaction(numbers[i], &note, &before[i]);
+    enum status status = carry(options, &to, &interrupted, arena, err);
+    for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++) sigaction(numbers[i], &before[i], NULL);
+    if (interrupted) *exit_code = EXIT_OPEN;
+    return status;
 }
 
 const struct command command_carry = {
@@ -281,3 +307,12 @@ const struct command command_carry = {
            .threads = 1}),
     .run = run,
 };
+
+enum status carry_words(const struct carry_listener *to, int argc, char **argv, struct arena *arena,
+                        struct error *err)
+{
+    struct options o;
+    bool interrupted;
+    TRY(command_read_options(&command_carry, &o, argc, argv, arena, err));
+    return carry(&o, to, &interrupted, arena, err);
+}

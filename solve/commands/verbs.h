@@ -74,4 +74,26 @@ enum status make_page(const struct plan *plan, const struct about_links *about, 
                       const char *progress, const char **text, size_t *length, struct arena *arena,
                       struct error *err);
 
+// ---- commands by their words, argv[0] their name; nothing is printed
+
+// compare.c: its text. BAD_INPUT: -o.
+enum status compare_words(const char **text, size_t *length, int argc, char **argv,
+                          struct arena *arena, struct error *err);
+
+// explain.c: the log explained, and written to the folder of -o. BAD_INPUT: --then.
+struct explained;
+enum status explain_words(struct explained *x, int argc, char **argv, struct arena *arena,
+                          struct error *err);
+
+// run.c: a plan carried out. Where `stop` is not NULL, ranks end after their iteration once *stop
+// is 1, and what was measured is written; at once from 2 on. `tell` gets what ranks say, a line
+// each, and at the end what was measured; NULL: nothing does.
+struct carry_listener {
+    const volatile int *stop;
+    void (*tell)(void *argument, const char *line);
+    void *argument;
+};
+enum status carry_words(const struct carry_listener *to, int argc, char **argv, struct arena *arena,
+                        struct error *err);
+
 #endif

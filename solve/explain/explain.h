@@ -33,7 +33,7 @@ struct certificate {
     bool parameters_agree;
 };
 
-enum verdict {
+enum explained_verdict {
     VERDICT_AGREES,        // within the interval, or near
     VERDICT_NOT_PREDICTED, // something is missing
     VERDICT_NOT_MEASURED,
@@ -74,7 +74,7 @@ struct explained {
     const char *measured_by;
     struct log_rate rate; // that it follows from
     struct certificate certificate;
-    enum verdict verdict;
+    enum explained_verdict verdict;
     const char *why;                                // in words
     struct assumed alternatives[ALTERNATIVES_MOST]; // what would resolve the difference
     int alternative_count;

@@ -15,7 +15,8 @@ int64_t explained_allocated(const struct prediction *p)
     return memory_total(&p->memory) - p->outside_bytes;
 }
 
-static enum verdict conclude(struct explained *x, enum verdict verdict, const char *why)
+static enum explained_verdict conclude(struct explained *x, enum explained_verdict verdict,
+                                       const char *why)
 {
     x->why = why;
     return verdict;
@@ -175,7 +176,7 @@ static void find_alternatives(struct explained *x)
 // beyond that is a machine suspected.
 static const double alarming = 1.5;
 
-static enum verdict explain_slow(struct explained *x)
+static enum explained_verdict explain_slow(struct explained *x)
 {
     double time = (double)x->own.iteration_ns * 1e-9;
     if (is_host(x))
@@ -209,7 +210,7 @@ static enum verdict explain_slow(struct explained *x)
                                 suspect ? ", nor the network," : ""));
 }
 
-static enum verdict explain_fast(struct explained *x)
+static enum explained_verdict explain_fast(struct explained *x)
 {
     find_alternatives(x);
     if (x->alternative_count) return conclude(x, VERDICT_UNSTATED, "");
@@ -217,7 +218,7 @@ static enum verdict explain_fast(struct explained *x)
                     "faster than predicted, and no value that the log leaves open makes up for it");
 }
 
-static enum verdict explain_failure(struct explained *x)
+static enum explained_verdict explain_failure(struct explained *x)
 {
     const struct log_failure *f = &x->log.failure;
     const char *where = *f->where ? arena_print(x->arena, " in %s", f->where) : "";
@@ -243,7 +244,7 @@ static bool is_refused(const struct explained *x)
     return c->by_log > 0 && c->found < 0;
 }
 
-static enum verdict judge(struct explained *x)
+static enum explained_verdict judge(struct explained *x)
 {
     const struct log *l = &x->log;
     bool predicted = !*x->own.reason;
