@@ -4,6 +4,8 @@
 // recipes and examples set. To add one: put it before the more general ones of its trait.
 #include "data/frameworks/defaults.h"
 
+#include <ctype.h>
+
 #define BIT(x) (1U << (x))
 
 enum {
@@ -33,13 +35,23 @@ enum {
     N_CHUNKS = BIT(5),
     N_SCATTERED = BIT(6), // sequence parallel
     N_ZERO_3 = BIT(7),
-    N_FLAT = BIT(9), // replicas alone: neither tensor ranks nor a pipeline
     N_HALF = BIT(8), // computes in 16 bits or fewer
     N_ZERO_1 = BIT(9),
     N_MIXTURE = BIT(10),
     N_SPREAD = BIT(11), // experts over several ranks
     N_WIDE = BIT(12),   // links that join more GPUs than eight
     N_RINGS = BIT(13),  // of context ranks
+    N_FLAT = BIT(14),   // replicas alone: neither tensor ranks nor a pipeline
+    N_LATENT = BIT(15), // latent attention
+    N_EIGHT = BIT(16),  // computes in 8 bits or fewer
+    N_STEP = BIT(17),   // whole iterations are graphs
+    N_PARTS = BIT(18),  // parts of a layer are
+};
+
+// Sets of Megatron's modules that recipes recompute, as recompute_repeats numbers them.
+enum {
+    REPEAT_NORMS_ACT = RECOMPUTE_SWAP + 2 + 4, // layernorm, moe_act
+    REPEAT_MLA = RECOMPUTE_SWAP + 12,          // mla_up_proj
 };
 
 static const struct fact {
@@ -50,6 +62,7 @@ static const struct fact {
     unsigned open;
     const char *why;
     bool by_memory;
+    const char *model; // a word in its name; NULL: any
 } facts[] = {
     // arguments.py: --bf16, --fp16; recipes: bf16_mixed; MLPerf's config_*.sh: FP8=True
     {TRAIT_PRECISION, P_MLPERF, N_FP8, 202311, 0, FP8, 0, "MLPerf's configurations"},
@@ -109,6 +122,19 @@ static const struct fact {
      "distributed optimizer"},
     {TRAIT_ZERO, P_ANY, 0, 0, 0, 0, 0, ""},
 
+    // Megatron-Bridge, scripts/performance/configs of each release, then perf_recipes:
+    // cuda_graph_scope
+    // attn moe_router moe_preprocess; whole iterations of MXFP8 on GB200 and GB300 since 26.06
+    // (v0.5.0), on B300 of some models
+    {TRAIT_GRAPHS, P_BRIDGE, N_MIXTURE | N_WIDE | N_EIGHT, 202606, 0, GRAPHS_STEP,
+     BIT(GRAPHS_NONE) | BIT(GRAPHS_PARTS), "recipes"},
+    {TRAIT_GRAPHS, P_BRIDGE, N_MIXTURE | N_EIGHT, 202606, 0, GRAPHS_PARTS,
+     BIT(GRAPHS_NONE) | BIT(GRAPHS_STEP), "recipes"},
+    {TRAIT_GRAPHS, P_RECIPES, N_MIXTURE | N_WIDE, 0, 0, GRAPHS_PARTS, BIT(GRAPHS_NONE), "recipes"},
+    {TRAIT_GRAPHS, P_CORE, N_MIXTURE, 202508, 0, GRAPHS_NONE, BIT(GRAPHS_PARTS),
+     "off unless stated"},
+    {TRAIT_GRAPHS, P_ANY, 0, 0, 0, GRAPHS_NONE, 0, ""},
+
     // LLaMA-Factory and its like turn gradient_checkpointing on; torchtitan: mode selective, op
     {TRAIT_RECOMPUTE, P_TRANSFORMERS, 0, 0, 0, RECOMPUTE_FULL, BIT(RECOMPUTE_NONE),
      "gradient checkpointing"},
@@ -117,6 +143,15 @@ static const struct fact {
      "activation_checkpoint: selective, full where that does not fit", true},
     {TRAIT_RECOMPUTE, P_FOUNDRY, 0, 0, 0, RECOMPUTE_FULL, BIT(RECOMPUTE_NONE),
      "activation_checkpointing: true"},
+    // Megatron-Bridge's recipes of each release: recompute_modules; with FSDP activations go to the
+    // host (cpu_offloading_num_layers)
+    {TRAIT_RECOMPUTE, P_BRIDGE, N_MIXTURE | N_LATENT, 0, 0, REPEAT_MLA, BIT(RECOMPUTE_NONE),
+     "recipes"},
+    {TRAIT_RECOMPUTE, P_BRIDGE, N_STEP, 0, 0, RECOMPUTE_NONE, 0, "recipes", false, "gpt-oss"},
+    {TRAIT_RECOMPUTE, P_BRIDGE, N_PARTS, 0, 0, RECOMPUTE_NONE, 0, "recipes", false, "gpt-oss"},
+    {TRAIT_RECOMPUTE, P_BRIDGE, 0, 0, 0, REPEAT_NORMS_ACT, BIT(RECOMPUTE_NONE), "recipes", false,
+     "gpt-oss"},
+    {TRAIT_RECOMPUTE, P_BRIDGE, N_ZERO_3, 0, 0, RECOMPUTE_NONE, BIT(RECOMPUTE_FULL), "recipes"},
     {TRAIT_RECOMPUTE, P_ANY, 0, 0, 0, RECOMPUTE_NONE,
      BIT(RECOMPUTE_SELECTIVE) | BIT(RECOMPUTE_FULL), "as little as fits", true},
 
@@ -172,6 +207,13 @@ static const struct fact {
     // Megatron-Bridge, scripts/performance/configs, then perf_recipes: GB200 and GB300 hybridep
     // since v0.2.0 (25.11); x86 nodes alltoall until 26.02, then deepep or hybridep (v0.3.1); a
     // few keep alltoall. Elsewhere --moe-token-dispatcher-type alltoall is what examples have.
+    {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD | N_STEP, 0, 0, DISPATCH_HYBRIDEP, 0, "recipes"},
+    {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD, 0, 202603, DISPATCH_ALL_TO_ALL, BIT(DISPATCH_HYBRIDEP),
+     "recipes", false, "gpt-oss"},
+    {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD | N_WIDE, 0, 0, DISPATCH_ALL_TO_ALL,
+     BIT(DISPATCH_HYBRIDEP), "recipes", false, "gpt-oss"},
+    {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD | N_LATENT, 202602, 0, DISPATCH_HYBRIDEP,
+     BIT(DISPATCH_ALL_TO_ALL), "recipes"},
     {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD | N_WIDE, 0, 0, DISPATCH_HYBRIDEP, 0, "recipes"},
     {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD, 202603, 0, DISPATCH_HYBRIDEP, BIT(DISPATCH_ALL_TO_ALL),
      "recipes since 26.02.01"},
@@ -180,17 +222,10 @@ static const struct fact {
     {TRAIT_DISPATCHER, P_ANY, 0, 0, 0, DISPATCH_ALL_TO_ALL, 0, ""},
 
     // overlap_moe_expert_parallel_comm (2025-06), off unless stated; in some recipes of H100
+    {TRAIT_OVERLAP_DISPATCH, P_BRIDGE, N_SPREAD | N_STEP, 0, 0, 1, 0, "recipes"},
     {TRAIT_OVERLAP_DISPATCH, P_RECIPES, N_SPREAD | N_WIDE, 0, 0, 0, 0, "recipes"},
     {TRAIT_OVERLAP_DISPATCH, P_CORE, N_SPREAD, 202506, 0, 0, BIT(1), "off unless stated"},
     {TRAIT_OVERLAP_DISPATCH, P_ANY, 0, 0, 0, 0, 0, ""},
-
-    // cuda_graph_scope of the same recipes; whole iterations are of MXFP8 since 26.06 (v0.5.0)
-    {TRAIT_GRAPHS, P_RECIPES, N_MIXTURE | N_WIDE, 202606, 0, GRAPHS_PARTS,
-     BIT(GRAPHS_NONE) | BIT(GRAPHS_STEP), "recipes"},
-    {TRAIT_GRAPHS, P_RECIPES, N_MIXTURE | N_WIDE, 0, 0, GRAPHS_PARTS, BIT(GRAPHS_NONE), "recipes"},
-    {TRAIT_GRAPHS, P_CORE, N_MIXTURE, 202508, 0, GRAPHS_NONE, BIT(GRAPHS_PARTS),
-     "off unless stated"},
-    {TRAIT_GRAPHS, P_ANY, 0, 0, 0, GRAPHS_NONE, 0, ""},
 
     // NeMo 2's GPTConfig, Bridge's gpt_provider.py: cross_entropy_loss_fusion=True; Megatron-LM:
     // --cross-entropy-loss-fusion
@@ -258,6 +293,10 @@ static unsigned holds(const struct run_facts *f, const struct run_default *t)
     if (f->pipeline == 1 && f->tensor == 1) bits |= N_FLAT;
     if (f->pipeline > 1 && f->chunks > 1) bits |= N_CHUNKS;
     if (t[TRAIT_PRECISION].value != FP32) bits |= N_HALF;
+    if (t[TRAIT_PRECISION].value == FP8) bits |= N_EIGHT;
+    if (t[TRAIT_GRAPHS].value == GRAPHS_STEP) bits |= N_STEP;
+    if (t[TRAIT_GRAPHS].value == GRAPHS_PARTS) bits |= N_PARTS;
+    if (f->latent) bits |= N_LATENT;
     if (f->mixture) bits |= N_MIXTURE;
     if (f->mixture && f->spread) bits |= N_SPREAD;
     if (f->origin.wide) bits |= N_WIDE;
@@ -267,17 +306,28 @@ static unsigned holds(const struct run_facts *f, const struct run_default *t)
     return bits;
 }
 
-static bool applies(const struct fact *x, const struct run_origin *o, unsigned held, int date)
+// Words of models' names are joined in many ways: "GPT OSS 120B", "gpt_oss".
+static bool names_model(struct cell name, const char *word)
 {
-    return (x->programs & BIT(o->program)) && !(x->needs & ~held) && x->from <= date &&
-           (!x->until || date < x->until);
+    char plain[64];
+    int length = 0;
+    for (int i = 0; i < name.length && length < (int)sizeof plain - 1; i++)
+        plain[length++] = isalnum((unsigned char)name.text[i]) || name.text[i] == '.' ? name.text[i]
+                                                                                      : '-';
+    return cell_contains((struct cell){plain, length}, word);
+}
+
+static bool applies(const struct fact *x, const struct run_facts *f, unsigned held, int date)
+{
+    return (x->programs & BIT(f->origin.program)) && !(x->needs & ~held) && x->from <= date &&
+           (!x->until || date < x->until) && (!x->model || names_model(f->model, x->model));
 }
 
 // Transformer Engine states no kernel, but that it chooses one: with what it had.
 static bool te_chooses(const struct run_facts *f, unsigned held, int date)
 {
     for (size_t i = 0; i < ARRAY_LENGTH(facts); i++)
-        if (facts[i].trait == TRAIT_ATTENTION && applies(&facts[i], &f->origin, held, date))
+        if (facts[i].trait == TRAIT_ATTENTION && applies(&facts[i], f, held, date))
             return (facts[i].needs & N_RINGS) && f->values[TRAIT_ATTENTION] == FUSED_FASTEST;
     return false;
 }
@@ -300,7 +350,7 @@ void run_defaults(struct run_default traits[TRAIT_COUNT], const struct run_facts
     int done = TRAIT_LEARNED_POSITIONS;
     for (size_t i = 0; i < ARRAY_LENGTH(facts); i++) {
         const struct fact *x = &facts[i];
-        if ((int)x->trait <= done || !applies(x, &f->origin, held, date)) continue;
+        if ((int)x->trait <= done || !applies(x, f, held, date)) continue;
         done = (int)x->trait;
         if (!traits[done].assumed) continue;
         traits[done] = (struct run_default){x->value, true, x->open, x->by_memory, x->why};

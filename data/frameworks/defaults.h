@@ -37,6 +37,7 @@ enum trait {
     TRAIT_ATTENTION, // enum attention_stated
     TRAIT_SEQUENCE_PARALLEL,
     TRAIT_ZERO,
+    TRAIT_GRAPHS,    // enum graphs
     TRAIT_RECOMPUTE, // enum recompute
     TRAIT_GRADIENT_BYTES,
     TRAIT_OVERLAP,
@@ -47,7 +48,6 @@ enum trait {
     TRAIT_UNFUSED,    // bits of enum unfused
     TRAIT_DISPATCHER, // enum dispatcher
     TRAIT_OVERLAP_DISPATCH,
-    TRAIT_GRAPHS, // enum graphs
     TRAIT_FUSED_LOSS,
     TRAIT_KEPT_LOGITS,
     TRAIT_LOSS_IN_PLACE,
@@ -76,10 +76,12 @@ struct run_origin {
 struct run_origin run_origin_of(struct cell framework, struct cell version, struct cell source,
                                 struct cell gpu, int trainer);
 enum trainer program_trainer(enum program program); // whose prices it has
+bool gpu_has_years(struct cell gpu);                // whether facts name it
 
 struct run_facts {
     struct run_origin origin;
     bool mixture, spread;                        // it has experts; over several ranks
+    bool latent;                                 // its attention is
     struct cell model;                           // its name, perhaps empty
     int64_t hidden, ffn, heads, kv_heads, vocab; // NOT_STATED: not stated, like all that follow
     int64_t tensor, context, pipeline, chunks;

@@ -12,30 +12,14 @@ const char *const program_names[] = {
     "llm-foundry", "nanotron",           "transformers", "other",
     NULL};
 
-const char *const trait_columns[] = {"gated",
-                                     "rms_norm",
-                                     "tied",
-                                     "dropout",
-                                     "bias",
-                                     "positions",
-                                     "precision",
-                                     "flash",
-                                     "sp",
-                                     "zero",
-                                     "recompute",
-                                     "gradient_bytes",
-                                     "overlap",
-                                     "overlap_messages",
-                                     "overlap_tensor",
-                                     "compiled",
-                                     "whole_gradient_sums",
-                                     "unfused",
-                                     "dispatcher",
-                                     "overlap_dispatch",
-                                     "graphs",
-                                     "fused_loss",
-                                     "kept_logits",
-                                     "loss_in_place"};
+const char *const trait_columns[] = {"gated",          "rms_norm",    "tied",
+                                     "dropout",        "bias",        "positions",
+                                     "precision",      "flash",       "sp",
+                                     "zero",           "graphs",      "recompute",
+                                     "gradient_bytes", "overlap",     "overlap_messages",
+                                     "overlap_tensor", "compiled",    "whole_gradient_sums",
+                                     "unfused",        "dispatcher",  "overlap_dispatch",
+                                     "fused_loss",     "kept_logits", "loss_in_place"};
 
 const char *trait_value_text(enum trait trait, int value)
 {
@@ -149,6 +133,8 @@ static struct gpu_age age_of(struct cell gpu)
     }
     return found;
 }
+
+bool gpu_has_years(struct cell gpu) { return *age_of(gpu).begins; }
 
 static int digits_at(struct cell text, int at, int count)
 {

@@ -133,7 +133,11 @@ static bool set_schedule(struct layout *l, const struct row_words *words, const 
     l->virtual_stages = l->pipeline > 1 ? (int)stated(row->vpp, 1) : 1;
     l->slice_count = 1;
     l->expert = (int)stated(row->ep, 1);
-    l->expert_tensor = row->etp == l->tensor ? 0 : (int)stated(row->etp, 0);
+    // Unstated, experts have the tensor ranks of attention, or one where only that divides.
+    int ranks = l->data * l->context;
+    bool alone = row->etp == NOT_STATED && ranks % l->expert && ranks * l->tensor % l->expert == 0;
+    int64_t etp = alone ? 1 : row->etp;
+    l->expert_tensor = etp == l->tensor ? 0 : (int)stated(etp, 0);
     int named = row->schedule != NOT_STATED ? row->schedule : words->schedule;
     l->schedule = named != NOT_STATED     ? named
                   : l->virtual_stages > 1 ? SCHEDULE_INTERLEAVED

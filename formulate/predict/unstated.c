@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/base/names.h"
 #include "formulate/predict/internal.h"
 
 // ---- cells
@@ -69,6 +70,32 @@ static bool same_cell(struct cell a, struct cell b)
     return a.length == b.length && (a.text == b.text || !memcmp(a.text, b.text, (size_t)a.length));
 }
 
+static bool same_sheet(const struct data_sheet *a, const struct data_sheet *b)
+{
+    return !memcmp(a->peak, b->peak, sizeof a->peak) &&
+           a->memory_bytes_per_s == b->memory_bytes_per_s && a->processors == b->processors &&
+           a->clock_hz == b->clock_hz && a->exponentials_per_clock == b->exponentials_per_clock &&
+           a->power_w == b->power_w;
+}
+
+// The GPU in whose years a row is. One that only a data sheet describes: a known one with the same
+// sheet, else the one whose costs it has.
+static struct cell gpu_of_years(const struct predictor *p, struct cell gpu)
+{
+    const struct costs *c = &p->costs;
+    const struct data_sheet *own = NULL;
+    const char *like = NULL;
+    for (int i = 0; i < c->data_sheet_count && !gpu_has_years(gpu); i++)
+        if (name_is_gpu(gpu.text, (size_t)gpu.length, c->data_sheets[i].gpu))
+            own = &c->data_sheets[i], like = own->like;
+    for (int i = 0; own && i < c->data_sheet_count; i++) {
+        const char *other = c->data_sheets[i].gpu;
+        bool known = gpu_has_years((struct cell){other, (int)strlen(other)});
+        if (known && same_sheet(own, &c->data_sheets[i])) like = other;
+    }
+    return like ? (struct cell){like, (int)strlen(like)} : gpu;
+}
+
 static const struct run_origin *origin_of(struct predictor *p, const struct run_row *row)
 {
     struct known_origin *k = &p->origin;
@@ -77,13 +104,13 @@ static const struct run_origin *origin_of(struct predictor *p, const struct run_
         same_cell(k->version, row->version) && same_cell(k->source, row->origin) &&
         same_cell(k->gpu, gpu) && k->trainer == row->trainer)
         return &k->origin;
-    *k = (struct known_origin){
-        row->framework,
-        row->version,
-        row->origin,
-        gpu,
-        row->trainer,
-        run_origin_of(row->framework, row->version, row->origin, gpu, row->trainer)};
+    *k = (struct known_origin){row->framework,
+                               row->version,
+                               row->origin,
+                               gpu,
+                               row->trainer,
+                               run_origin_of(row->framework, row->version, row->origin,
+                                             gpu_of_years(p, gpu), row->trainer)};
     return &k->origin;
 }
 
@@ -119,6 +146,7 @@ static void find_facts(struct run_facts *f, const struct run_row *row, const str
                             .mixture = row->experts != NOT_STATED ||
                                        (named && model_has_experts(named)),
                             .spread = degree(row->ep) > 1,
+                            .latent = row->kv_rank > 0 || (named && named->shape.kv_rank > 0),
                             .hidden = row->hidden,
                             .ffn = row->ffn,
                             .heads = row->heads,

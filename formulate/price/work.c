@@ -90,8 +90,7 @@ real row_copies(const struct pricing *x, const struct layer_run *run)
 static bool adds_biases(const struct pricing *x, const struct layer_run *run)
 {
     const struct job *job = &x->problem->job;
-    return job->graphs != GRAPHS_STEP && job_like_megatron(job) &&
-           run_has_expert_biases(x->shape, run);
+    return job_like_megatron(job) && run_has_expert_biases(x->shape, run);
 }
 
 real clamp_bytes(const struct pricing *x, const struct layer_run *run)

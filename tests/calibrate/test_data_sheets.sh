@@ -33,8 +33,7 @@ with "{\"gpu\": \"twin\", $like}" "{\"gpu\": \"half\", $like, \"fp32\": 3.3e13, 
 for gpu in h100-80gb twin half; do
     sed "s/h100-80gb/$gpu/" "$work/base/cluster.json" >"$work/$gpu.json"
     "$plumbline" predict gpu=$gpu num_gpus=8 layers=32 hidden=4096 heads=32 ffn=14336 vocab=128256 \
-        seq=4096 tp=2 micro_batch=1 global_batch=32 precision=bf16 flash=1 sp=1 \
-        zero=1 overlap=1 overlap_tensor=1 gradient_bytes=4 recompute=none \
+        seq=4096 tp=2 micro_batch=1 global_batch=32 precision=bf16 \
         --costs "$work/costs.json" --cluster "$work/$gpu.json" >"$work/$gpu.txt" 2>&1 ||
         wrong "$gpu: $(cat "$work/$gpu.txt")"
     sed -n 's/^iteration_s *//p' "$work/$gpu.txt" >"$work/$gpu.s"

@@ -63,8 +63,9 @@ TEST(every_run_has_a_value_for_every_trait)
                 assert_int_equal(traits[TRAIT_DROPOUT].value, bits & 1);
                 assert_false(traits[TRAIT_DROPOUT].assumed);
                 for (int i = 0; i < TRAIT_COUNT; i++) {
-                    assert_in_range(traits[i].value, 0, 7);
-                    assert_false(traits[i].open >> traits[i].value & 1);
+                    int modes = i == TRAIT_RECOMPUTE ? RECOMPUTE_COUNT : 8;
+                    assert_in_range(traits[i].value, 0, modes - 1);
+                    if (traits[i].value < 8) assert_false(traits[i].open >> traits[i].value & 1);
                 }
                 if (f.tensor == 1) assert_int_equal(traits[TRAIT_OVERLAP_TENSOR].value, 0);
                 if (f.replicas == 1) assert_int_equal(traits[TRAIT_ZERO].value, 0);
@@ -127,6 +128,52 @@ TEST(recomputation_is_as_little_as_fits)
     assert_int_equal(x.assumptions[TRAIT_RECOMPUTE].taken.value, RECOMPUTE_NONE);
     predict_words(&x, RUN, "micro_batch=8", arena);
     assert_int_equal(x.assumptions[TRAIT_RECOMPUTE].taken.value, RECOMPUTE_FULL);
+}
+
+#define MIXTURE(name, gpu, version)                                                                \
+    "model=" name ",gpu=" gpu ",num_gpus=64,seq=4096,global_batch=512,precision=fp8,"              \
+    "framework=megatron-bridge,version=" version
+
+// What Megatron-Bridge's recipes set for mixtures, by release, GPU and model.
+TEST(mixtures_run_as_the_recipes_of_their_release)
+{
+    static const struct {
+        const char *words;
+        enum graphs graphs;
+        enum dispatcher dispatcher;
+        int overlapped;
+        const char *recompute;
+    } cases[] = {
+        {MIXTURE("DeepSeekV3", "GB200", "26.02"), GRAPHS_PARTS, DISPATCH_HYBRIDEP, 0,
+         "mla_up_proj"},
+        {MIXTURE("DeepSeekV3", "GB200", "26.08"), GRAPHS_STEP, DISPATCH_HYBRIDEP, 1, "mla_up_proj"},
+        {MIXTURE("GPT OSS 120B", "GB300", "26.02"), GRAPHS_PARTS, DISPATCH_ALL_TO_ALL, 0, "none"},
+        {MIXTURE("GPT OSS 120B", "H100", "26.02"), GRAPHS_NONE, DISPATCH_ALL_TO_ALL, 0,
+         "moe_act+layernorm"},
+        {MIXTURE("GPT OSS 120B", "GB300", "26.08"), GRAPHS_STEP, DISPATCH_HYBRIDEP, 1, "none"},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        struct prediction x;
+        predict_words(&x, cases[i].words, "ep=8", arena);
+        const struct assumption *a = x.assumptions;
+        assert_int_equal(a[TRAIT_GRAPHS].taken.value, cases[i].graphs);
+        assert_int_equal(a[TRAIT_DISPATCHER].taken.value, cases[i].dispatcher);
+        assert_int_equal(a[TRAIT_OVERLAP_DISPATCH].taken.value, cases[i].overlapped);
+        assert_string_equal(recompute_names[a[TRAIT_RECOMPUTE].taken.value], cases[i].recompute);
+    }
+}
+
+// Experts have the tensor ranks of attention, or one where only that divides.
+TEST(experts_on_more_ranks_than_replicas_have_no_tensor_ranks)
+{
+    struct prediction one, stated;
+    const char *run = MIXTURE("DeepSeekV3", "H100", "26.02") ",tp=8";
+    predict_words(&one, run, "ep=8", arena);
+    predict_words(&stated, run, "ep=8,etp=8", arena);
+    assert_int_equal(one.iteration_ns, stated.iteration_ns);
+    predict_words(&one, run, "pp=4,ep=16", arena);
+    predict_words(&stated, run, "pp=4,ep=16,etp=1", arena);
+    assert_int_equal(one.iteration_ns, stated.iteration_ns);
 }
 
 static int set_data(void **state)

@@ -146,8 +146,7 @@ struct judged_biases judged_biases_of(const struct price_audit *a, const struct 
     const struct job *j = &a->problem->job;
     const struct shape *s = &a->problem->model.shape;
     long double e = a->value_bytes, wide = r->experts.ffn / (long double)a->expert_parts;
-    if (!run_has_expert_biases(s, r) || !job_like_megatron(j) || j->graphs == GRAPHS_STEP)
-        return (struct judged_biases){0, 0};
+    if (!run_has_expert_biases(s, r) || !job_like_megatron(j)) return (struct judged_biases){0, 0};
     return (struct judged_biases){2 * (2 * wide * 2 * e),
                                   s->hidden * (4 + (e + 4 + 4) + (4 + 4) + (4 + e))};
 }
