@@ -125,6 +125,12 @@ bool predict_place_groups(const struct priced *priced, const struct schedule_req
 bool predict_place_layers(const struct placement *placement, const struct priced *priced,
                           struct choice *choices, struct prediction *prediction);
 
+// held.c: what a device with these parts requests at once, with so many micro-batches in flight;
+// what its allocator holds for it.
+int64_t predict_requested_bytes(const struct predictor *p, const struct memory_parts *m,
+                                int in_flight);
+int64_t predict_held_bytes(const struct predictor *p, int64_t requested, double outside);
+
 // The first reason stays. Returns false.
 bool predict_refuse(struct prediction *prediction, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

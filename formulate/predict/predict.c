@@ -303,21 +303,10 @@ static struct memory_parts memory_of_rank(const struct predictor *p,
 }
 
 // What a device shows: the allocator takes its factor of what is requested; the rest is outside it.
-static int64_t shown_bytes(const struct predictor *p, const struct memory_parts *m, double outside)
-{
-    double factor = p->problem.costs.allocator_factor.value, total = (double)memory_total(m);
-    return factor > 1 ? round_half_up(factor * (total - outside) + outside) : memory_total(m);
-}
-
-// What PyTorch's allocator holds for each byte that is requested, where the costs have no factor of
-// it (docs/FORMULAS.md 8).
-#define HELD_FOR_REQUESTED 1.083
-
-static int64_t held_bytes(const struct predictor *p, const struct memory_parts *m, double outside)
+static int64_t shown_bytes(const struct predictor *p, int64_t requested, double outside)
 {
     double factor = p->problem.costs.allocator_factor.value;
-    return round_half_up((factor > 1 ? factor : HELD_FOR_REQUESTED) *
-                         ((double)memory_total(m) - outside));
+    return factor > 1 ? round_half_up(factor * ((double)requested - outside) + outside) : requested;
 }
 
 // The device with the least room left; all must fit. *over: bytes beyond the limit, so far.
@@ -333,7 +322,9 @@ static void find_memory(const struct predictor *p, const struct priced *priced,
                                          ? memory_of_rank(p, schedule, rank)
                                          : p->choices[stage].memory;
         double outside = price_outside_bytes(&p->problem, group);
-        int64_t bytes = shown_bytes(p, &memory, outside),
+        int64_t requested = predict_requested_bytes(p, &memory, schedule->in_flight[stage]),
+                bytes = shown_bytes(p, requested, outside),
+                held = predict_held_bytes(p, requested, outside),
                 capacity = p->problem.cluster.groups[group].memory_bytes,
                 limit = (int64_t)((double)capacity * p->problem.job.memory_fraction) -
                         p->problem.job.memory_margin_bytes;
@@ -341,13 +332,15 @@ static void find_memory(const struct predictor *p, const struct priced *priced,
         if (rank == first || rank == last)
             prediction->ends_bytes = larger(prediction->ends_bytes, bytes);
         prediction->fits = prediction->fits &&
-                           memory_total(&memory) <= priced->groups[group].memory_limit_bytes;
+                           requested <= priced->groups[group].memory_limit_bytes;
+        if (rank == first && p->origin.origin.program == PROGRAM_NANOTRON)
+            prediction->held_bytes = held; // rank 0 writes its table
         if (bytes - limit <= *over) continue;
         *over = bytes - limit;
         prediction->fullest_rank = rank;
         prediction->memory = memory;
         prediction->device_bytes = bytes;
-        prediction->held_bytes = held_bytes(p, &memory, outside);
+        if (p->origin.origin.program != PROGRAM_NANOTRON) prediction->held_bytes = held;
         prediction->outside_bytes = round_half_up(outside);
         prediction->library_bytes = memory.constant_bytes - prediction->outside_bytes;
         prediction->capacity_bytes = capacity;

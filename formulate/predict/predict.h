@@ -34,7 +34,8 @@ struct prediction {
     bool fits;
     struct memory_parts last_memory; // of the last stage's rank, which some programs report
     int64_t ends_bytes;    // the larger of the first and the last stage's rank, as device_bytes
-    int64_t held_bytes;    // by the allocator of the fullest, of what is requested or not
+    int64_t held_bytes;    // by the allocator of the fullest, whose figure programs report;
+                           // nanotron's is the first rank's
     int64_t outside_bytes; // of a device: context, libraries, communicators
     int64_t library_bytes; // inside the allocator, whatever the stage
     int64_t block_forward_ns, block_backward_ns; // one block, recomputation included

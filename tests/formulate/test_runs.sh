@@ -189,6 +189,33 @@ for table in mpt-llm-foundry torchtitan-llama3 llama3-2407.21783 nvidia-megatron
         complain "$table: rows are missing"
 done
 
+# nanotron reports what the allocator of the first stage holds, here counted once more: 1.083 of the
+# parts, of which the pass's 16-bit gradients (as many bytes as the weights) are where its micro-batch
+# was, with ZeRO 1 a gathered copy of the weights, and what tensor ranks of two blocks have not sent,
+# twice 2 x 4096 x 2048 bytes each.
+base="gpu=h100-80gb layers=2 hidden=2048 ffn=8192 heads=32 vocab=8192 seq=4096 tp=4 dp=2 sp=1
+    micro_batch=1 global_batch=4 recompute=none"
+words() { echo $base $@ | tr ' ' '\n' | sed "$words" | paste -sd,; }
+for zero in 0 1; do
+    {
+        words='s/=.*//'; words id=a framework=nanotron zero=$zero memory_of=allocator \
+            metric=peak_memory value=1 unit=GB
+        words='s/.*=//'; words id=a framework=nanotron zero=$zero memory_of=allocator \
+            metric=peak_memory value=1 unit=GB
+    } > held.csv
+    run validate held.csv --list
+    held=$(awk -F, '$2 == "a" { print $5 }' out)
+    run predict held.csv --no-ranges
+    awk -F, -v held="$held" -v zero=$zero 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    {
+        weight = $at["weight_bytes"]; once = $at["activation_bytes"]
+        inside = $at["gradient_bytes"] + $at["optimizer_bytes"] + $at["working_bytes"]
+        inside += weight + once + $at["buffer_bytes"] - (once < weight ? once : weight)
+        library = (held - 2 * 2 * 2 * 4096 * 2048) / 1.083 - inside - zero * weight
+        exit !(once > 0 && library >= 0 && library < 1.1e8)
+    }' out || complain "nanotron, ZeRO $zero: $held $(tail -1 out)"
+done
+
 # Peak memory of torchtitan with nothing fitted: single operators recomputed, FSDP2, fp32 logits.
 run validate "$root/data/runs/torchtitan-llama3.csv" --costs kernels --rows metric=peak_memory \
     --list
