@@ -45,6 +45,11 @@ enum status calibrate(struct calibration *c, const struct inputs *inputs,
 void calibration_costs(struct calibration *c, const struct calibrate_settings *settings,
                        struct arena *arena);
 
+// A 32-bit Adam step of so many values a second: it reads and writes both moments, reads the
+// gradient and writes the weights. Its time beyond these at the memory rate is traffic per value;
+// where it takes less, it has a rate of its own.
+void step_costs_put(struct gpu_costs *g, struct interval rate, const char *source);
+
 // The numbers of products by shape, where the costs already have them. With fewer than eight
 // shapes the measured line replaces them (calibrate/costs_products.c).
 enum status calibration_products(struct calibration *c, struct arena *arena, struct error *err);

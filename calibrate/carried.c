@@ -15,7 +15,8 @@
 // By which another schedule or split of the same machine may differ, where one plan alone was
 // carried out; chosen with eleven plans of one small GPT in view (docs/VALIDATION.md).
 static const double other_plans_apart = 0.05;
-enum { FP32_STEP_BYTES = 24 }; // gradient and weight, both moments read and written
+enum { FP32_STEP_BYTES = 24 };       // gradient and weight, both moments read and written
+static const double step_open = 0.1; // what the step's rate leaves open
 
 bool carried_is_run(const char *path, struct arena *arena)
 {
@@ -134,12 +135,12 @@ static enum status fit_factor(struct carried_fits *f, struct arena *arena, struc
 
 // ---- steps and memory
 
-// Bytes of a step beyond those that it has by formula, from the ratio of measured to planned steps.
+// Values per second of a step, from the ratio of measured to planned steps.
 static void fit_step(struct carried_fits *f, const struct gpu_costs *g, struct arena *arena)
 {
     double *ratios = NULL;
     int count = 0;
-    f->step_extra = -1;
+    f->step_values_per_s = 0;
     for (int i = 0; i < f->run_count; i++) {
         const struct carried *c = &f->runs[i];
         double *more = arena_grow(arena, ratios, (size_t)count,
@@ -154,9 +155,10 @@ static void fit_step(struct carried_fits *f, const struct gpu_costs *g, struct a
     }
     if (!count || f->runs[0].problem.job.precision != FP32) return;
     qsort(ratios, (size_t)count, sizeof *ratios, compare_numbers);
-    f->step_extra =
-        fmax(0, ratios[(count - 1) / 2] * (FP32_STEP_BYTES + g->step_bytes_per_value.value) -
-                    FP32_STEP_BYTES);
+    double rate = g->step_bytes_per_s.value > 0 ? g->step_bytes_per_s.value
+                                                : g->memory_bytes_per_s.value;
+    f->step_values_per_s =
+        rate / (ratios[(count - 1) / 2] * (FP32_STEP_BYTES + g->step_bytes_per_value.value));
 }
 
 // What ranks held beyond what the plan says is the process's own.
@@ -205,6 +207,14 @@ static void put_sources(struct carried_fits *f, const struct costs *base, const 
     d->sources[d->source_count++] = source_of("costs", &base->document, output, arena);
 }
 
+static void put_step(const struct carried_fits *f, struct gpu_costs *g, const char *source)
+{
+    double rate = f->step_values_per_s;
+    if (rate > 0)
+        step_costs_put(g, (struct interval){rate, rate / (1 + step_open), rate * (1 + step_open)},
+                       source);
+}
+
 static void put_costs(struct carried_fits *f, struct gpu_costs *g, struct arena *arena)
 {
     const char *source = arena_print(arena, "%d plan%s carried out with %s", f->run_count,
@@ -213,9 +223,7 @@ static void put_costs(struct carried_fits *f, struct gpu_costs *g, struct arena 
     *factor_of(g, f->runs[0].problem.job.trainer, &f->factor_key) =
         estimate_fitted(f->factor, f->low, f->high, source);
     f->calibration.costs.iteration_spread = estimate_fitted(f->apart, f->apart, f->apart, source);
-    if (f->step_extra >= 0)
-        g->step_bytes_per_value =
-            estimate_fitted(f->step_extra, 0.9 * f->step_extra, 1.1 * f->step_extra, source);
+    put_step(f, g, source);
     if (f->constant_bytes >= 0)
         g->constant_bytes = (struct estimate){(double)f->constant_bytes,
                                               (double)f->constant_bytes,
@@ -242,9 +250,7 @@ enum status carried_fit(struct carried_fits *f, const struct option_texts *paths
                     base->document.path, f->calibration.gpu);
     fit_step(f, g, arena);
     fit_memory(f, g, arena);
-    if (f->step_extra >= 0)
-        g->step_bytes_per_value =
-            estimate_fitted(f->step_extra, f->step_extra, f->step_extra, NULL);
+    put_step(f, g, NULL);
     TRY(layers_fit(&f->layers, &f->calibration, &f->runs[0].problem.model, arena, err));
     TRY(fit_factor(f, arena, err));
     put_costs(f, g, arena);
@@ -259,7 +265,7 @@ void carried_show(const struct carried_fits *f, FILE *to)
             f->low, f->high);
     fprintf(to, "; other plans within %.1f %%%s", 100 * f->apart,
             f->run_count < 3 ? " (assumed)" : "");
-    if (f->step_extra >= 0) fprintf(to, "; the step");
+    if (f->step_values_per_s > 0) fprintf(to, "; the step");
     if (f->constant_bytes >= 0)
         fprintf(to, "; %.0f MiB of the process itself", (double)f->constant_bytes / 1048576);
     fprintf(to, "\nstill as in the costs before: rates of single kernels, recomputation, links%s\n",

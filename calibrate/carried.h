@@ -22,7 +22,7 @@ struct carried_fits {
     double factor, low, high; // of the trainer, over its layers: by all iterations
     double apart;             // 95 % error of another plan
     const char *factor_key;   // its name in the costs
-    double step_extra;        // bytes of a step beyond its states, per value; -1: not shown
+    double step_values_per_s; // of an optimizer step; 0: not shown
     int64_t constant_bytes;   // of a process; -1: no run observed its memory
 };
 

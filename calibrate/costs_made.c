@@ -172,17 +172,25 @@ static void take_constants(struct gpu_costs *g, const struct calibration *c,
 
 // ---- the rest of a device
 
-// A 32-bit Adam step reads and writes both moments, reads the gradient and writes the weights; its
-// time beyond these at the memory rate is traffic per value.
+void step_costs_put(struct gpu_costs *g, struct interval rate, const char *source)
+{
+    double known = 2 * ADAM_STATE_BYTES + 2 * FP32_BYTES, memory = g->memory_bytes_per_s.value;
+    bool slower = memory / rate.value > known;
+    g->step_bytes_per_value = g->step_bytes_per_s = (struct estimate){.origin = ORIGIN_FITTED};
+    if (slower)
+        g->step_bytes_per_value = estimate_fitted(memory / rate.value - known,
+                                                  fmax(0, memory / rate.high - known),
+                                                  fmax(0, memory / rate.low - known), source);
+    else
+        g->step_bytes_per_s =
+            estimate_fitted(known * rate.value, known * rate.low, known * rate.high, source);
+}
+
 static void take_optimizer(struct gpu_costs *g, const struct calibration *c, struct arena *arena)
 {
     const struct fit *f = c->kernels[KERNEL_OPTIMIZER];
-    if (!f || !(g->memory_bytes_per_s.value > 0)) return;
-    double known = 2 * ADAM_STATE_BYTES + 2 * FP32_BYTES, memory = g->memory_bytes_per_s.value;
-    struct interval bytes = {fmax(0, memory / f->rate.value - known),
-                             fmax(0, memory / f->rate.high - known),
-                             fmax(0, memory / f->rate.low - known)};
-    g->step_bytes_per_value = fitted(c, bytes, f, arena);
+    if (f && g->memory_bytes_per_s.value > 0)
+        step_costs_put(g, f->rate, source_of_fit(c, f, arena));
 }
 
 // The slower direction: an offloaded step uses both.

@@ -223,6 +223,7 @@ static void show_costs(FILE *to, const struct gpu_costs *g)
     show_estimate(to, "  backward", &g->embedding_backward_factor, one);
     show_estimate(to, "compression overhead", &g->compression_overhead_s, us);
     show_estimate(to, "optimizer, per value", &g->step_bytes_per_value, bytes);
+    show_estimate(to, "optimizer", &g->step_bytes_per_s, gb_per_s);
     show_estimate(to, "link to the host", &g->host_link_bytes_per_s, gb_per_s);
     show_estimate(to, "constant", &g->constant_bytes, mib);
     show_estimate(to, "libraries", &g->library_bytes, mib);

@@ -84,10 +84,11 @@ static enum status open_backend(struct running *r, const struct options *o, stru
     if (!r->backend)
         return fail(err, BAD_INPUT, "--backend: expected one of %s, found '%s'",
                     backend_names(r->arena), o->backend);
+    r->shared = r->backend == &backend_cpu;
     const struct backend_settings settings = {.threads = (int)o->threads,
                                               .seed = (uint64_t)o->seed + (uint64_t)r->self,
                                               .options = o->simulate,
-                                              .shared = true};
+                                              .shared = r->shared};
     TRY(r->backend->open(&r->session, &settings, r->problem->job.precision, r->arena, err));
     TRY(run_make_work(r, r->arena, err));
     return r->backend->prepare(r->session, r->cells, r->cell_count, r->arena, err);
@@ -100,7 +101,7 @@ struct iteration_end {
 
 static struct iteration_end meet(struct running *r, int64_t end_ns)
 {
-    struct iteration_end own = {end_ns, run_wall_ns(r), interrupts_came()}, latest = {0},
+    struct iteration_end own = {end_ns, r->wall_end_ns, interrupts_came()}, latest = {0},
                          *all = TAKE(r->arena, ranks_count(r->ranks), struct iteration_end);
     ranks_tell_all(r->ranks, &own, (int)sizeof own, all);
     for (int i = 0; i < ranks_count(r->ranks); i++) {

@@ -9,13 +9,13 @@
 #include "data/base/file.h"
 #include "data/numbers/intervals.h"
 #include "measure/sampling/cells.h"
+#include "measure/sampling/host.h"
 #include "measure/sampling/interrupts.h"
 #include "measure/sampling/record.h"
 #include "measure/sampling/rounds.h"
 #include "measure/sampling/sustained.h"
 
-// From this load on, before the first repetition, the machine is considered busy with other work.
-static const double busy_machine = 0.5, probe_share = 0.1; // of the budget
+static const double probe_share = 0.1; // of the budget
 enum { PROBE_REPETITIONS = 25 };
 
 #define AT(member) offsetof(struct take_settings, member)
@@ -39,7 +39,11 @@ static const struct option_row rows[] = {
      .names = algorithm_names + ALGORITHM_FIRST},
     {"--simulate", OPTION_TEXT, AT(simulate), simulated_help},
     {"--shared", OPTION_FLAG, AT(shared),
-     "the machine is shared with other programs: measure CPU time instead of elapsed time"},
+     "the machine is shared with other programs: times and budget are of the processors, and the "
+     "lower tenth of a time counts (default on a busy machine, for cpu)"},
+    {"--exclusive", OPTION_FLAG, AT(exclusive),
+     "the machine is not shared: elapsed time counts even if it seems busy",
+     .excludes = "--shared"},
     {"--quiet", OPTION_FLAG, AT(quiet), "print nothing but errors on stderr"},
     {"-o", OPTION_PATH, AT(output), "output file for the samples (default: standard output)"},
 };
@@ -51,16 +55,6 @@ void take_complete(struct take_settings *s, bool quick)
     if (!s->threads) s->threads = processors > 0 ? processors : 1;
     if (s->budget_s == 0) s->budget_s = quick ? 12 : 20;
     if (s->width == 0) s->width = quick ? 0.1 : 0.05;
-}
-
-// The machine's load in the last minute, in processors; 0: unknown.
-static double load_now(void)
-{
-    double load = 0;
-    FILE *file = fopen("/proc/loadavg", "r");
-    if (file && fscanf(file, "%lf", &load) != 1) load = 0;
-    if (file) fclose(file);
-    return load;
 }
 
 enum status take_open(struct take *t, const struct take_settings *s, enum precision precision,
@@ -75,16 +69,18 @@ enum status take_open(struct take *t, const struct take_settings *s, enum precis
         return fail(err, BAD_INPUT, "--simulate: requires --backend simulated");
     if (s->device && t->backend != &backend_cuda)
         return fail(err, BAD_INPUT, "--device: requires --backend cuda");
-    if (!t->backend->clock) t->begin_s = clock_seconds();
+    if (t->backend == &backend_cpu) t->load_before = host_load();
+    t->shared = s->shared || (!s->exclusive && t->load_before > busy_load);
+    t->begin_s = clock_seconds();
     interrupts_listen();
     const struct backend_settings settings = {.threads = (int)s->threads,
                                               .seed = (uint64_t)s->seed,
                                               .options = s->simulate,
-                                              .shared = s->shared,
+                                              .shared = t->shared,
                                               .device = (int)s->device,
                                               .best = s->best};
     TRY(t->backend->open(&t->session, &settings, precision, arena, err));
-    if (t->backend == &backend_cpu) t->load_before = load_now();
+    if (t->backend->clock) t->begin_s = t->backend->clock(t->session);
     t->backend->describe(t->session, &t->samples.machine, arena);
     if (s->name) t->samples.machine.gpu = s->name;
     if (!t->samples.machine.taken_at) t->samples.machine.taken_at = record_time(arena);
@@ -189,11 +185,12 @@ static void tell(const struct take *t, const struct rounds_result *r, const stru
             kept, m->processor ? m->processor : m->gpu, m->threads, m->threads == 1 ? "" : "s",
             r->repetitions, r->elapsed_s, r->done, 100 * t->settings->width, kept - r->done,
             r->interrupted ? "signal" : "budget", r->outliers, r->throttled);
-    if (t->load_before > busy_machine && !t->settings->shared)
-        fprintf(stderr,
-                "the processors were busy before (load %.1f): --shared excludes other work from "
-                "the times\n",
-                t->load_before);
+    if (t->load_before > busy_load && !t->settings->shared)
+        fprintf(stderr, "the processors were busy before (load %.1f): %s\n", t->load_before,
+                t->shared
+                    ? "times and budget are of the processors (--shared); --exclusive measures "
+                      "elapsed time"
+                    : "--shared excludes other work from the times");
     tell_short(t, r, cells, cell_count);
     if (kept < cell_count)
         fprintf(stderr, "interrupted: %d operations have no repetition and are left out\n",

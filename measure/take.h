@@ -15,7 +15,7 @@ struct take_settings {
     int64_t device;
     int best;               // an algorithm's number after ALGORITHM_FIRST
     double budget_s, width; // 0: not given
-    bool quiet, shared;
+    bool quiet, shared, exclusive;
 };
 
 struct take {
@@ -26,6 +26,7 @@ struct take {
     double gemm_flop_per_s, copy_bytes_per_s; // estimated
     struct samples samples;
     double load_before; // of the processors, before anything was measured; 0: unknown
+    bool shared;        // as asked for, or since the machine was busy
     bool interrupted;   // by a signal: the document has what was taken until then
 };
 

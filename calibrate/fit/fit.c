@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double worth_a_term = 0.9;
+static const double worth_a_term = 0.9, error_floor = 1e-6; // below it no term is worth anything
 
 static int columns_of(enum line line)
 {
@@ -199,7 +199,7 @@ enum status fit_best(struct fit *f, const char *file, const char *name, const en
         struct arena_mark mark = arena_set_mark(arena);
         double error = held_out_error(forms[i], points, point_count, arena);
         arena_reset(arena, mark);
-        if (i && !(error < worth_a_term * least)) continue;
+        if (i && (least < error_floor || !(error < worth_a_term * least))) continue;
         best = forms[i];
         least = error;
     }

@@ -12,7 +12,8 @@ enum { OPERATIONS_MIN = 20, ROUNDS_MIN = 3, TURNS = 5 };
 static bool goes_by_rounds(const struct sample *s)
 {
     return s->kind != SAMPLE_LINK && s->kind != SAMPLE_COLLECTIVE && s->before != BEFORE_LOAD &&
-           s->repetitions > 0 && s->stopped_by && strcmp(s->stopped_by, "imported") != 0;
+           !s->shared && s->repetitions > 0 && s->stopped_by &&
+           strcmp(s->stopped_by, "imported") != 0;
 }
 
 // Repetitions of a launch, and the index of the first.

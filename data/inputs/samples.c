@@ -127,10 +127,13 @@ static MEMBERS(shape, struct shape, NULL, true, NULL);
 
 int sample_compare_manner(const struct sample *a, const struct sample *b)
 {
-    const int of_both[][2] = {
-        {(int)a->before, (int)b->before},       {a->in_a_row, b->in_a_row},
-        {a->busy_devices, b->busy_devices},     {(int)a->algorithm, (int)b->algorithm},
-        {a->fp32_gradients, b->fp32_gradients}, {(int)a->recipe, (int)b->recipe}};
+    const int of_both[][2] = {{(int)a->before, (int)b->before},
+                              {a->in_a_row, b->in_a_row},
+                              {a->busy_devices, b->busy_devices},
+                              {(int)a->algorithm, (int)b->algorithm},
+                              {a->fp32_gradients, b->fp32_gradients},
+                              {(int)a->recipe, (int)b->recipe},
+                              {a->shared, b->shared}};
     for (size_t i = 0; i < ARRAY_LENGTH(of_both); i++)
         if (of_both[i][0] != of_both[i][1]) return of_both[i][0] > of_both[i][1] ? 1 : -1;
     return 0;
@@ -290,6 +293,7 @@ static const struct member sample_rows[] = {
     KEY_NAME(sample, algorithm, OPTIONAL, IF_SET, algorithm_names),
     KEY_BOOL(sample, fp32_gradients, OPTIONAL, IF_SET),
     KEY_NAME(sample, recipe, OPTIONAL, IF_SET, recipe_names),
+    KEY_BOOL(sample, shared, OPTIONAL, IF_SET),
     KEY_ARRAY(sample, seconds, repetitions, JSON_NUMBER, REQUIRED, ALWAYS_WRITTEN, 0, SECONDS_MAX,
               REPETITIONS_MAX),
     KEY_PART("launch_repetitions", JSON_ARRAY, OPTIONAL, 0, get_launch_repetitions,

@@ -91,7 +91,9 @@ struct sample {
     enum algorithm algorithm; // of its products
     bool fp32_gradients;      // gradients of weights are added to fp32 numbers
     enum recipe recipe;       // of its products in 8 bits
-    double *seconds;          // [repetitions], in the order taken
+    bool shared; // other programs used the machine, which can only lengthen a time: what counts is
+                 // the lower tenth of the repetitions, in processor time where that can be told
+    double *seconds; // [repetitions], in the order taken
     int repetitions;
     double even_s; // median over what rounds have in common (calibrate/fit/rounds.h); 0: not known.
                    // Not in the document
@@ -175,5 +177,8 @@ enum status samples_save(const struct samples *s, const char *path, struct arena
 // range if count is too small (source: order statistics of the median).
 double median_interval(const double *sorted, int count, double coverage, double *median,
                        double *low, double *high);
+// The value with a tenth of all below it, x(ceil(count / 10)), with the same kind of interval; its
+// lower end is x(1) where there are too few.
+double lower_tenth(const double *sorted, int count, double coverage, double *low, double *high);
 
 #endif

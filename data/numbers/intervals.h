@@ -24,7 +24,7 @@ bool look_is_at(int count);
 // because the count is below the first look.
 int look_rank(int count);
 
-// A median with its 95 % interval.
+// A median with its 95 % interval; of a shared machine's sample the lower tenth in its place.
 struct median {
     double value, low, high;
     double

@@ -35,3 +35,27 @@ double median_interval(const double *sorted, int count, double coverage, double 
     *high = sorted[count - rank];
     return reached > 0 ? reached : 0;
 }
+
+double lower_tenth(const double *sorted, int count, double coverage, double *low, double *high)
+{
+    assert(count >= 1 && coverage > 0 && coverage < 1);
+    double n = count, share = 0.1, first = fmax(0, floor(share * n - deviations_far * sqrt(n) / 3)),
+           tail = (1 - coverage) / 2;
+    // term: exactly k are below the tenth; below: at most k
+    double term = exp(lgamma(n + 1) - lgamma(first + 1) - lgamma(n - first + 1) +
+                      first * log(share) + (n - first) * log(1 - share)),
+           below = term;
+    int rank_low = 1, rank_high = count;
+    for (int k = (int)first; k < count; k++) {
+        if (below <= tail) rank_low = k + 1;
+        if (below >= 1 - tail) {
+            rank_high = k + 1;
+            break;
+        }
+        term *= (n - k) / (k + 1) * share / (1 - share);
+        below += term;
+    }
+    *low = sorted[rank_low - 1];
+    *high = sorted[rank_high - 1];
+    return sorted[(count + 9) / 10 - 1];
+}

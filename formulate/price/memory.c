@@ -135,6 +135,12 @@ static real host_step_s(const struct pricing *x, real values, real state, int gr
                  rate > 0 ? values / rate : 0);
 }
 
+static real step_rate(const struct gpu_costs *gpu)
+{
+    double own = gpu->step_bytes_per_s.value;
+    return own > 0 ? own : gpu->memory_bytes_per_s.value;
+}
+
 static real step_s(const struct pricing *x, const struct layer_parameters *p, int group)
 {
     const struct gpu_costs *gpu = x->gpus[group];
@@ -142,7 +148,7 @@ static real step_s(const struct pricing *x, const struct layer_parameters *p, in
     if (!x->problem->job.layout.offload_optimizer)
         return (2 * state + x->e_g * kept_values(x, p, 2) + x->e * kept_values(x, p, 3) +
                 gpu->step_bytes_per_value.value * kept_values(x, p, 1)) /
-               gpu->memory_bytes_per_s.value;
+               step_rate(gpu);
     return host_step_s(x, kept_values(x, p, 1), state, group);
 }
 

@@ -135,6 +135,22 @@ static enum status observe(void *session, struct quantity **quantities, int *qua
     return cpu_observe(team_threads(s->team), quantities, quantity_count, arena, err);
 }
 
+static void state(void *session, const struct cell *cell, struct sample *sample)
+{
+    (void)cell;
+    sample->shared = ((const struct session *)session)->shared;
+}
+
+// Of each of its threads, where other programs use the processors.
+static double seconds_spent(void *session)
+{
+    const struct session *s = session;
+    struct timespec spent;
+    if (!s->shared) return clock_seconds();
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
+    return ((double)spent.tv_sec + 1e-9 * (double)spent.tv_nsec) / team_threads(s->team);
+}
+
 static bool condition(void *session, struct condition *now)
 {
     struct session *s = session;
@@ -147,8 +163,10 @@ const struct backend backend_cpu = {
     .open = cpu_open,
     .describe = cpu_describe,
     .prepare = cpu_prepare,
+    .state = state,
     .repeat = cpu_repeat,
     .observe = observe,
     .condition = condition,
+    .clock = seconds_spent,
     .cuts_layers = true,
 };

@@ -37,6 +37,12 @@ static const struct option_row rows[] = {
     {"--in-a-row", OPTION_INT, AT(in_a_row),
      "time so many of an operation together and divide by their number (default: 1)", 1, 1000,
      .needs = "--nccl"},
+    {"--shared", OPTION_FLAG, AT(shared),
+     "the machines are shared with other programs: the lower tenth of a time counts (default on "
+     "busy machines, between processes)"},
+    {"--exclusive", OPTION_FLAG, AT(exclusive),
+     "the machines are not shared: the median counts even if they seem busy",
+     .excludes = "--shared"},
     {"--quiet", OPTION_FLAG, AT(quiet), "print nothing but errors on stderr"},
     {"-o", OPTION_PATH, AT(output), "output file for the samples (default: standard output)"},
 };
@@ -89,6 +95,7 @@ enum status assembly_take(struct samples *samples, const struct assembly_setting
                                             : PROGRESS_LINES,
     };
     struct joint_result result;
+    bool shared = s->shared || (!s->exclusive && !s->nccl && roster->is_busy);
     *samples = (struct samples){0};
     TRY(joint_run(&result, ranks, joint, &settings, repeat, context, arena, err));
     if (ranks_self(ranks)) return OK;
@@ -102,6 +109,7 @@ enum status assembly_take(struct samples *samples, const struct assembly_setting
     for (int i = 0; i < joint->cell_count; i++) {
         struct sample *sample = &samples->samples[i];
         *sample = joint->cells[i].sample;
+        sample->shared = shared;
         if (!s->nccl) continue;
         sample->before = s->cold ? BEFORE_REST : BEFORE_SAME;
         sample->in_a_row = (int)s->in_a_row;

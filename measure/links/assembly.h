@@ -14,7 +14,7 @@ struct assembly_settings {
     int64_t smallest, largest, factor, seed;
     double budget_s, width;
     enum wait wait;
-    bool quiet;
+    bool quiet, shared, exclusive;
     bool nccl, cold;  // between devices; without the same operation before
     int64_t in_a_row; // operations that are timed together
     struct command_line line;

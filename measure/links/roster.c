@@ -15,6 +15,7 @@ const char *const wait_names[] = {"auto", "busy", "asleep", NULL};
 struct identity {
     char host[NAME_BYTES], clock[NAME_BYTES];
     int64_t processors;
+    double load;
 };
 
 static void copy(char to[NAME_BYTES], const char *text) { strncpy(to, text, NAME_BYTES - 1); }
@@ -23,7 +24,7 @@ static void describe_self(struct identity *self, struct arena *arena)
 {
     struct utsname system;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    *self = (struct identity){.processors = processors > 0 ? processors : 1};
+    *self = (struct identity){.processors = processors > 0 ? processors : 1, .load = host_load()};
     copy(self->host, uname(&system) < 0 || !*system.nodename ? "unknown" : system.nodename);
     copy(self->clock, host_clock(arena));
 }
@@ -61,6 +62,7 @@ void roster_gather(struct roster *roster, struct ranks *ranks, enum wait wait, s
         e->host = arena_copy_text(arena, all[i].host);
         e->name = on_host > 1 ? arena_print(arena, "%s:%d", e->host, before) : e->host;
         e->device = -1;
+        roster->is_busy = roster->is_busy || all[i].load > busy_load;
         roster->is_crowded = roster->is_crowded || on_machine > all[i].processors;
     }
     ranks_set_patience(ranks, wait == WAIT_ASLEEP || (wait == WAIT_AUTO && roster->is_crowded));

@@ -12,6 +12,7 @@ struct roster {
     int count;
     const char *gpu, *library; // of the sender, if that is not the host itself; NULL: it is
     bool is_crowded;           // some machine has more processes than processors
+    bool is_busy;              // some machine did other work before
 };
 
 enum wait { WAIT_AUTO, WAIT_BUSY, WAIT_ASLEEP };

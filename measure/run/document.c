@@ -44,8 +44,8 @@ static void gather_cells(struct running *r, struct samples *to)
         double *all = NULL;
         int sum = 0;
         for (int from = 0; from < ranks_count(r->ranks); from++) {
-            int count = r->self == from ? r->cell_repetitions[c] : 0;
-            double *seconds = gather(r, from, r->cell_seconds[c], &count, sizeof *seconds);
+            int count = r->self == from ? r->times[c].count : 0;
+            double *seconds = gather(r, from, r->times[c].seconds, &count, sizeof *seconds);
             if (r->self) continue;
             all = arena_grow(r->arena, all, (size_t)sum, (size_t)(sum + count), sizeof *all);
             memcpy(all + sum, seconds, (size_t)count * sizeof *all);

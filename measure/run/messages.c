@@ -15,6 +15,11 @@ int64_t run_wall_ns(const struct running *r)
 void run_note(struct running *r, struct run_event event)
 {
     if (r->iteration < 0) return;
+    if (r->replays) {
+        struct run_event *noted = &r->carried.events[r->carried.at++];
+        noted->start_ns = event.start_ns, noted->end_ns = event.end_ns;
+        return;
+    }
     event.iteration = r->iteration;
     event.replica = r->replica;
     event.rank = r->rank;
@@ -38,7 +43,7 @@ static struct outgoing *free_buffer(struct running *r, int64_t bytes)
 
 void run_send(struct running *r, struct stamp stamp, int to, int64_t bytes)
 {
-    int64_t all = bytes + (int64_t)sizeof stamp;
+    int64_t all = (r->replays ? 0 : bytes) + (int64_t)sizeof stamp;
     struct outgoing *o = free_buffer(r, all);
     stamp.wall_ns = run_wall_ns(r);
     memcpy(o->data, &stamp, sizeof stamp);
@@ -110,11 +115,14 @@ static int64_t processor_ns(void)
 // Adds what came to what is there: half of the steps of a ring.
 static int64_t add_chunk(struct running *r, int64_t bytes)
 {
+    struct additions *a = &r->additions;
+    if (r->replays) return a->ns[a->at++];
     int64_t begin = processor_ns();
     float *sum = (float *)(void *)r->wire.out;
     const float *more = (const float *)(const void *)(r->in + sizeof(struct stamp));
     for (int64_t i = 0; i < bytes / 4; i++) sum[i] += more[i];
-    return processor_ns() - begin;
+    GROW(r->arena, a->ns, a->count, a->capacity, 64);
+    return a->ns[a->count++] = processor_ns() - begin;
 }
 
 int64_t run_ring(struct running *r, const int *members, int count, int stage, int64_t bytes,

@@ -4,7 +4,9 @@
 // The virtual clock: a rank's compute advances by the processor time of its passes. A message
 // carries the time at which it was ready; it occupies its lane for as long as it took alone, after
 // the messages before it, and what waits for it goes on no earlier than it arrives. So the times do
-// not depend on how many processes share a processor.
+// not depend on how many processes share a processor. Where other programs use the machine, too,
+// an iteration is walked twice: once for its work, and once on the virtual clock, with the lower
+// tenth of what each kernel took in it.
 #ifndef PLUMBLINE_MEASURE_RUN_RUNNING_H
 #define PLUMBLINE_MEASURE_RUN_RUNNING_H
 
@@ -22,7 +24,8 @@ struct lane {
     int64_t bytes;
     double seconds[LANE_REPETITIONS], empty_s[LANE_REPETITIONS]; // an empty one's
     int64_t occupied_ns, latency_ns;                             // together the fastest
-    int64_t free_ns; // on the virtual clock: when the next one may start
+    int64_t free_ns, free_before_ns; // on the virtual clock: when the next one may start; as the
+                                     // iteration found it
 };
 
 struct lanes {
@@ -49,6 +52,12 @@ struct stamp {
     int kind, stage, micro_batch, unused;
 };
 
+// What a kernel took: all repetitions, of which those from `first` on are this iteration's.
+struct cell_times {
+    double *seconds, lower_s; // lower_s: their lower tenth
+    int count, capacity, first;
+};
+
 struct outgoing {
     int send; // number at ranks_send_begin; -1: free
     int64_t capacity;
@@ -57,7 +66,13 @@ struct outgoing {
 
 struct carried {
     struct run_event *events;
-    int count, capacity;
+    int count, capacity, at; // at: the event of this iteration whose times are noted next
+};
+
+// Times of additions in rings, in order.
+struct additions {
+    int64_t *ns;
+    int count, capacity, at;
 };
 
 struct running {
@@ -76,14 +91,16 @@ struct running {
     struct stage_work *stages; // [stage]
     struct cell *cells;        // the catalogue, the same on every rank
     int cell_count;
-    double **cell_seconds; // [cell]: this rank's repetitions
-    int *cell_repetitions, *cell_capacity;
+    struct cell_times *times; // [cell]: on this rank
+    bool shared;              // with other programs
     struct lanes lanes;
 
     // the iteration that is being carried out
     int iteration; // -1: a warm-up
+    bool replays;  // its work is done: only the clock is walked
     int64_t now_ns, sync_ns, begin_ns;
     double wall_zero_s;
+    int64_t wall_end_ns;              // of the iteration
     int64_t *gradient_ns, *synced_ns; // [stage]: its last gradient; its syncs
     int *own, own_count;              // this rank's stages in the order of their last gradients
     struct outgoing *outgoing;
@@ -93,6 +110,7 @@ struct running {
     unsigned char *in; // [largest message]
     int64_t largest_bytes;
     struct carried carried;
+    struct additions additions;
 };
 
 // work.c: BAD_INPUT names what of the plan these kernels cannot run.

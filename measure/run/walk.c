@@ -1,16 +1,18 @@
 // One iteration of a plan on one rank: its compute stream in the plan's order, then syncs and
 // optimizer steps.
+#include <stdlib.h>
+
 #include "data/base/grow.h"
 #include "data/base/least.h"
+#include "data/numbers/intervals.h"
 #include "measure/run/running.h"
 
 static double repeat(struct running *r, int cell)
 {
-    double seconds = r->backend->repeat(r->session, &r->cells[cell]);
-    if (r->iteration < 0) return seconds;
-    GROW(r->arena, r->cell_seconds[cell], r->cell_repetitions[cell], r->cell_capacity[cell], 64);
-    r->cell_seconds[cell][r->cell_repetitions[cell]++] = seconds;
-    return seconds;
+    struct cell_times *t = &r->times[cell];
+    if (r->replays) return t->lower_s;
+    GROW(r->arena, t->seconds, t->count, t->capacity, 64);
+    return t->seconds[t->count++] = r->backend->repeat(r->session, &r->cells[cell]);
 }
 
 static void run_pass(struct running *r, enum run_event_kind kind, int stage, int micro_batch)
@@ -171,13 +173,57 @@ static void walk_ending(struct running *r)
     for (int i = 0; i < r->own_count; i++) step(r, r->own[i]);
 }
 
-void run_iterate(struct running *r, int64_t *end_ns)
+// ---- the iteration
+
+static void walk(struct running *r)
 {
     for (int s = 0; s < r->plan->stage_count; s++) r->synced_ns[s] = r->gradient_ns[s] = 0;
     ranks_meet(r->ranks);
-    r->wall_zero_s = clock_seconds();
+    if (!r->replays) r->wall_zero_s = clock_seconds();
     walk_compute(r);
     walk_ending(r);
     run_settle(r);
+}
+
+// Times of a warm-up are not kept.
+static void begin(struct running *r)
+{
+    for (int c = 0; c < r->cell_count; c++) {
+        if (r->iteration <= 0) r->times[c].count = 0;
+        r->times[c].first = r->times[c].count;
+    }
+    for (int i = 0; i < r->lanes.count; i++)
+        r->lanes.items[i].free_before_ns = r->lanes.items[i].free_ns;
+    r->carried.at = r->carried.count;
+    r->additions.count = r->additions.at = 0;
+}
+
+static void find_lower(struct running *r)
+{
+    for (int c = 0; c < r->cell_count; c++) {
+        struct cell_times *t = &r->times[c];
+        int count = t->count - t->first;
+        double low, high, *sorted = TAKE_COPY(r->arena, t->seconds + t->first, count);
+        if (!count) continue;
+        qsort(sorted, (size_t)count, sizeof *sorted, compare_numbers);
+        t->lower_s = lower_tenth(sorted, count, 0.95, &low, &high);
+    }
+}
+
+void run_iterate(struct running *r, int64_t *end_ns)
+{
+    int64_t now_ns = r->now_ns, sync_ns = r->sync_ns;
+    begin(r);
+    walk(r);
+    r->wall_end_ns = run_wall_ns(r);
+    if (r->shared) {
+        find_lower(r);
+        r->now_ns = now_ns, r->sync_ns = sync_ns;
+        for (int i = 0; i < r->lanes.count; i++)
+            r->lanes.items[i].free_ns = r->lanes.items[i].free_before_ns;
+        r->replays = true;
+        walk(r);
+        r->replays = false;
+    }
     *end_ns = larger(r->now_ns, r->sync_ns);
 }

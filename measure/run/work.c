@@ -154,8 +154,8 @@ enum status run_make_work(struct running *r, struct arena *arena, struct error *
     }
     r->cells = c.chooser.cells;
     r->cell_count = c.chooser.count;
-    r->cell_seconds = TAKE(arena, r->cell_count, double *);
-    r->cell_repetitions = TAKE(arena, r->cell_count, int);
-    r->cell_capacity = TAKE(arena, r->cell_count, int);
+    r->times = TAKE(arena, r->cell_count, struct cell_times);
+    for (int i = 0; i < r->cell_count && r->backend->state; i++)
+        r->backend->state(r->session, &r->cells[i], &r->cells[i].sample);
     return OK;
 }

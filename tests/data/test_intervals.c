@@ -107,6 +107,49 @@ TEST(test_fixed_numbers)
     }
 }
 
+// How many of n are below the tenth: a walk whose steps are 1 with probability 0.1. The interval's
+// ends miss no more often than they may, and would if they were one rank closer.
+TEST(test_lower_tenth)
+{
+    enum { MOST = 400 };
+    double *sorted = TAKE(arena, MOST, double), *p = TAKE(arena, MOST + 2, double), low, high;
+    for (int i = 0; i < MOST; i++) sorted[i] = i + 1;
+    p[0] = 1;
+    for (int n = 1; n <= MOST; n++) {
+        double too_low = 0, too_high = 0;
+        for (int k = n; k >= 0; k--) p[k] = 0.9 * p[k] + (k ? 0.1 * p[k - 1] : 0);
+        double value = lower_tenth(sorted, n, 0.95, &low, &high);
+        assert_true(10 * value >= n && 10 * (value - 1) < n && low <= value && value <= high);
+        int l = (int)low, h = (int)high;
+        for (int k = 0; k < l; k++) too_low += p[k];   // the tenth is below x(l)
+        for (int k = h; k <= n; k++) too_high += p[k]; // or above x(h)
+        assert_true(l == 1 || too_low <= 0.025 + 1e-12);
+        assert_true(too_low + p[l] > 0.025 - 1e-12);
+        assert_true(h == n || too_high <= 0.025 + 1e-12);
+        assert_true(too_high + p[h - 1] > 0.025 - 1e-12);
+    }
+}
+
+// Others lengthen 7 of 10 repetitions by a fifth or more: the median follows them, the lower tenth
+// stays where it was.
+TEST(test_shared_machines)
+{
+    enum { EACH = 60 };
+    double seconds[EACH], quiet = 0;
+    for (int share = 0; share <= 2; share++) {
+        for (int i = 0; i < EACH; i++)
+            seconds[i] = (1 + 0.0001 * (i * 7 % EACH)) * (i % 10 < 3 ? 1 : 1 + 0.2 * share);
+        struct sample s = {.seconds = seconds, .repetitions = EACH, .stopped_by = "count"};
+        double median = sample_median(&s, arena).value;
+        s.shared = true;
+        struct median lower = sample_median(&s, arena);
+        assert_true(lower.low <= lower.value && lower.value <= lower.high);
+        if (!share) quiet = lower.value;
+        assert_true(fabs(lower.value / quiet - 1) < 0.005);
+        assert_true(!share || median > 1.1 * quiet);
+    }
+}
+
 static struct sample numbers(int count, const char *stopped_by, double *seconds)
 {
     for (int i = 0; i < count; i++)

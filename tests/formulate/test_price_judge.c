@@ -83,6 +83,7 @@ static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng
 {
     static const enum precision precisions[] = {BF16, FP8, FP32, FP16};
     struct precision_costs *rates = TAKE(arena, ARRAY_LENGTH(precisions), struct precision_costs);
+    struct random own = *rng;
     int count = 0;
     for (size_t i = 0; i < ARRAY_LENGTH(precisions); i++)
         if (random_chance(rng, 93)) rates[count++] = random_rates(precisions[i], rng);
@@ -122,6 +123,7 @@ static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng
                             .sharded_step_factor = sometimes(rng, 50, 0.9, 1.5),
                             .deepspeed_step_factor = sometimes(rng, 50, 0.9, 1.5),
                             .step_bytes_per_value = sometimes(rng, 40, 0, 8),
+                            .step_bytes_per_s = sometimes(&own, 40, 1e10, 1e12),
                             .communicator_bytes = sometimes(rng, 50, 0, 1e9),
                             .library_bytes = sometimes(rng, 50, 0, 1e8)};
 }

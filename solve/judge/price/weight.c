@@ -312,11 +312,13 @@ static long double update_s(const struct price_audit *a, const struct layer_weig
     const struct job *j = &a->problem->job;
     const struct gpu_costs *gpu = gpu_of(a, group);
     long double states = 2 * state_bytes(a, w), e = a->value_bytes,
-                gradient = j->gradient_bytes_per_value;
+                gradient = j->gradient_bytes_per_value,
+                rate = gpu->step_bytes_per_s.value > 0 ? gpu->step_bytes_per_s.value
+                                                       : gpu->memory_bytes_per_s.value;
     if (!j->layout.offload_optimizer)
         return (states + gradient * held_values(a, w, 2) + e * held_values(a, w, 3) +
                 gpu->step_bytes_per_value.value * held_values(a, w, 1)) /
-               gpu->memory_bytes_per_s.value;
+               rate;
     return away_s(a, held_values(a, w, 1), states, group);
 }
 
