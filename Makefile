@@ -1,6 +1,6 @@
 # plumbline: make, make demo, make test, make test-asan, make test-planted, make bench, make costs,
 # make layers, make trusted, make setup, make man, make install PREFIX=, make uninstall, make deb,
-# make clean. Settings first; everything below follows from the folders.
+# make wheel, make clean. Settings first; everything below follows from the folders.
 
 BUILD  ?= release
 # release, debug, asan
@@ -483,8 +483,8 @@ bench: all $(OUT)/bench-separate $(OUT)/bench-placement
 	    $(BIN)/plumbline $(OUT)/bench-placement ../shared/validation/cluster16_t*.json
 include packaging/install.mk tests/fuzz/fuzz.mk
 
-.PHONY: proofs always deb man uninstall format format-check gpu-programs gpu-pack test-fused bench \
-    heldback costs all tests check test test-asan demo setup layers sizes schemas trusted \
+.PHONY: proofs always deb wheel man uninstall format format-check gpu-programs gpu-pack test-fused \
+    bench heldback costs all tests check test test-asan demo setup layers sizes schemas trusted \
     trusted-write install clean test-exact test-planted test-mutations test-batch test-slurm \
     instances instances-write
 .SECONDARY:

@@ -14,7 +14,10 @@ INSTALLED = $(foreach program,$(BIN)/plumbline $(MEASURING),$(program):bin/$(not
             $(OUT)/made/zsh:share/zsh/site-functions/_plumbline \
             $(OUT)/made/fish:share/fish/vendor_completions.d/plumbline.fish \
             library/plumbline.h:include/plumbline.h \
+            $(foreach file,$(PYTHON),library/python/$(file):share/plumbline/python/$(file)) \
             $(foreach file,$(LIBRARY),$(file):$(LIBDIR)/$(notdir $(file)))
+PYTHON = $(patsubst library/python/%,%,$(wildcard library/python/plumbline/*.py \
+    library/python/plumbline/py.typed))
 LINKS = $(SONAME) libplumbline.so
 
 # Manual pages and completion, out of the program's own tables.
@@ -83,3 +86,15 @@ deb: all
 	    DESTDIR="$$(cd "$(DEB)" && pwd)/whole" PREFIX=/usr LIBDIR=lib/$$(dpkg-architecture \
 	    -qDEB_HOST_MULTIARCH)
 	@sh packaging/deb.sh "$(DEB)" $(VERSION)
+
+# A wheel of the Python package (library/python), with the library and what it needs: into WHEEL.
+# Libraries are found next to each other.
+WHEEL ?= $(OUT)/wheel
+wheel: $(OUT)/wheel/libplumbline.so.0 packaging/wheel.py
+	@mkdir -p "$(WHEEL)"
+	@python3 packaging/wheel.py $< $(VERSION) "$(WHEEL)" $(SHIPPED)
+$(OUT)/wheel/libplumbline.so.0: $(LIBRARY_OBJECTS) $(OUT)/libplumbline.a
+	@mkdir -p $(@D)
+	$(SAY) ld $@
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -shared -Wl,-soname,$(SONAME) -Wl,--as-needed \
+	    -Wl,--disable-new-dtags,-rpath,'$$ORIGIN' -o $@ $^ $(LDFLAGS) $(LIBS_library)

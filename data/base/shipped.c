@@ -41,14 +41,13 @@ static const char *program_folder(struct arena *arena)
 // Its address shows where this code is.
 static const char anchor;
 
-// The folder of the shared library that contains this code; in a program, that of the name it was
-// called by.
+// The folder of the shared library that contains this code; NULL: a program contains it.
 static const char *library_folder(struct arena *arena)
 {
     Dl_info found;
     char path[PATH_MAX];
-    if (!dladdr(&anchor, &found) || !realpath(found.dli_fname, path)) return NULL;
-    return folder_of(path, arena);
+    if (!dladdr(&anchor, &found) || !strstr(found.dli_fname, ".so")) return NULL;
+    return realpath(found.dli_fname, path) ? folder_of(path, arena) : NULL;
 }
 
 // NULL: there is no such place.
@@ -59,7 +58,8 @@ static const char *place_of(int i, const char *folder, struct arena *arena)
         "../share/plumbline/data", "../../share/plumbline/data", "../data", "../../../data"};
     const char *told = getenv("PLUMBLINE_DATA");
     if (i == 0) return told ? arena_print(arena, "%s/%s", told, folder) : NULL;
-    const char *home = i <= BESIDE ? program_folder(arena) : library_folder(arena);
+    // A library's own first: the program may stand beside another version's.
+    const char *home = i <= BESIDE ? library_folder(arena) : program_folder(arena);
     return home ? arena_print(arena, "%s/%s/%s", home, beside[(i - 1) % BESIDE], folder) : NULL;
 }
 

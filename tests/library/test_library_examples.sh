@@ -100,7 +100,7 @@ cp -r chain broken && sed -i 's/"pipeline": 3/"pipeline": 99/' broken/job.json
 command -v python3 > /dev/null || { echo "test_library_examples.sh: skipped: no python3 here" >&2
     exit $failed; }
 [ -z "$sanitize" ] || exit $failed
-export PYTHONPATH=$root/docs/examples/library PLUMBLINE_LIBRARY=$lib/libplumbline.so.0 \
+export PYTHONPATH=$root/library/python PLUMBLINE_LIBRARY=$lib/libplumbline.so.0 \
     PYTHONDONTWRITEBYTECODE=1
 "$BIN/plumbline" example gpt --model gpt2-xl --gpu a100-80gb --nodes 2 --layouts all \
     --global-batch 64 -o space > /dev/null
@@ -121,9 +121,10 @@ try:
     plumbline.Problem("missing.json")
     raise SystemExit("a problem that is not there")
 except plumbline.Error as error:
-    assert error.status == 1 and "missing.json" in str(error), error
+    assert isinstance(error, (plumbline.BadInput, ValueError)) and error.status == 1, error
+    assert "missing.json" in str(error) and "\n" not in str(error), error
 problem = plumbline.Problem("space/problem.json")
-outcome = problem.solve(gap=1, progress=lambda told: True).facts().outcome
+outcome = problem.solve(gap=1, progress=lambda told: True).facts.outcome
 assert outcome in ("open", "no_plan", "optimal")
 def raises(told):
     raise KeyError("mine")
@@ -133,13 +134,13 @@ try:
 except KeyError:
     pass
 plans = []
-threads = [threading.Thread(target=lambda: plans.append(problem.solve().facts().iteration_s))
+threads = [threading.Thread(target=lambda: plans.append(problem.solve().facts.iteration_s))
            for _ in range(4)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 assert len(plans) == 4 and len(set(plans)) == 1, plans
 with plumbline.Plan("shared.json") as plan:
-    assert plan.verify()[0] and json.loads(plan.report("json"))["kind"] == "plumbline.plan"
+    assert plan.verify().accepted and json.loads(plan.report("json"))["kind"] == "plumbline.plan"
 named = plumbline.Problem(model="gpt2-xl", cluster="a100-16x8", costs="kernels",
                           job="space/job.json")
 named.save("named.json")
