@@ -27,21 +27,37 @@ static void efficiencies(const struct problem *p, bool ring, double *to)
                                  &p->costs.network_efficiency[kind], ring);
 }
 
-struct place_link places_inside_link(const struct problem *p, int group, bool ring)
+static double rate_inside(const struct node_group *g, int64_t ranks, int64_t apart)
+{
+    for (int i = 0; i < g->ring_count; i++)
+        if (g->rings[i].gpus == ranks && (!g->rings[i].apart || g->rings[i].apart == apart))
+            return g->rings[i].bytes_per_s;
+    return g->intra.bytes_per_s;
+}
+
+struct place_link places_inside_link(const struct problem *p, int group, int64_t ranks,
+                                     int64_t apart)
 {
     const struct costs *c = &p->costs;
-    const struct link *nominal = &p->cluster.groups[group].intra;
-    double share = share_reached(&c->transfer_intra_efficiency, &c->intra_efficiency, ring);
+    const struct node_group *g = &p->cluster.groups[group];
+    double share = share_reached(&c->transfer_intra_efficiency, &c->intra_efficiency, ranks > 0);
     struct place_link inside = {
         .origin = PLACE_INSIDE, .nic = NIC_KIND_COUNT, .level = p->cluster.places.level_count};
-    place_link_set(&inside, (long double)nominal->bytes_per_s * share, nominal->latency_s);
+    place_link_set(&inside, (long double)rate_inside(g, ranks, apart) * share, g->intra.latency_s);
     return inside;
 }
 
-// A ring over cards also passes through its nodes.
+struct place_link places_inside_ring(const struct problem *p, int group)
+{
+    const struct layout *l = &p->job.layout;
+    return places_inside_link(p, group, (int64_t)l->data * l->context, l->tensor);
+}
+
+// A ring over cards also passes through its nodes, through all their GPUs.
 static void pass_inside(struct place_link *to, const struct problem *p, int group)
 {
-    struct place_link inside = places_inside_link(p, group, true);
+    struct place_link inside =
+        places_inside_link(p, group, p->cluster.groups[group].gpus_per_node, 1);
     if (to->origin == PLACE_CARDS)
         place_link_set(to, fminl(to->bytes_per_s, inside.bytes_per_s),
                        fmax(to->link.latency_s, inside.link.latency_s));
@@ -74,7 +90,8 @@ static bool link_over(struct place_link *to, const struct problem *p, int from, 
     const struct cluster_node *nodes = p->cluster.places.nodes;
     bool ring = rings != NULL;
     if (from == to_node) {
-        *to = places_inside_link(p, nodes[from].group, ring);
+        *to = ring ? places_inside_ring(p, nodes[from].group)
+                   : places_inside_link(p, nodes[from].group, 0, 0);
         return true;
     }
     double efficiency[NIC_KIND_COUNT];

@@ -11,8 +11,12 @@
 // Device groups of the job's layout that fit on a node.
 int places_slots(const struct problem *p, int node);
 
-// Within a node of the group.
-struct place_link places_inside_link(const struct problem *p, int group, bool ring);
+// Within a node of the group: for a ring of so many ranks, so far apart in the order of ranks, or
+// for a message (ranks 0).
+struct place_link places_inside_link(const struct problem *p, int group, int64_t ranks,
+                                     int64_t apart);
+// For the ring of a layout's replicas.
+struct place_link places_inside_ring(const struct problem *p, int group);
 
 // Between unnamed nodes of two groups or of one group: for a message between stages, or for a ring
 // or exchange, with the traffic at that time. false: no link connects them.

@@ -9,7 +9,7 @@ const char *const nic_kind_names[] = {"infiniband", "roce", "ethernet", NULL};
 
 #define MEMORY_MAX 1125899906842624 // 2^50 bytes
 #define PRICE_MAX 1e9
-enum { NODES_MAX = 1000000, GPUS_MAX = 1024, NICS_MAX = 1024 };
+enum { NODES_MAX = 1000000, GPUS_MAX = 1024, NICS_MAX = 1024, RINGS_MAX = 256 };
 
 // ---- reading and writing
 
@@ -27,6 +27,13 @@ static const struct member nic_rows[] = {
 };
 static MEMBERS(nic, struct nic, &nic_initial, true, NULL);
 
+static const struct member ring_rows[] = {
+    KEY_INT(ring_rate, gpus, REQUIRED, ALWAYS_WRITTEN, 2, GPUS_MAX),
+    KEY_INT(ring_rate, apart, OPTIONAL, IF_SET, 1, GPUS_MAX),
+    KEY_NUMBER(ring_rate, bytes_per_s, REQUIRED, ALWAYS_WRITTEN, 1, LINK_RATE_MAX),
+};
+static MEMBERS(ring, struct ring_rate, NULL, true, NULL);
+
 static const struct member group_rows[] = {
     KEY_TEXT(node_group, name, REQUIRED),
     KEY_TEXT(node_group, gpu, REQUIRED),
@@ -35,6 +42,7 @@ static const struct member group_rows[] = {
     KEY_COUNT(node_group, memory_bytes, REQUIRED, ALWAYS_WRITTEN, 1, MEMORY_MAX),
     KEY_NUMBER(node_group, gpu_hour_price, OPTIONAL, IF_SET, 0, PRICE_MAX),
     KEY_OBJECT("intra", node_group, intra, REQUIRED, ALWAYS_WRITTEN, &link_members),
+    KEY_LIST(node_group, rings, ring_count, OPTIONAL, IF_SET, RINGS_MAX, &ring_members),
     KEY_LIST(node_group, nics, nic_count, OPTIONAL, ALWAYS_WRITTEN, NIC_KIND_COUNT, &nic_members),
 };
 static MEMBERS(group, struct node_group, NULL, false, NULL);
@@ -128,6 +136,23 @@ static enum status check_nics(const struct cluster *c, int group, struct error *
     return OK;
 }
 
+static enum status check_rings(const struct cluster *c, int group, struct error *err)
+{
+    const struct node_group *g = &c->groups[group];
+    for (int i = 0; i < g->ring_count; i++) {
+        char where[60];
+        snprintf(where, sizeof where, "groups[%d].rings[%d].", group, i);
+        TRY(members_check(&ring_members, &g->rings[i], cluster_file(c), where, err));
+        for (int k = 0; k < i; k++)
+            if (g->rings[k].gpus == g->rings[i].gpus && g->rings[k].apart == g->rings[i].apart)
+                return fail(err, BAD_INPUT,
+                            "%s: groups[%d].rings[%d]: as many GPUs as far apart "
+                            "appear twice",
+                            cluster_file(c), group, i);
+    }
+    return OK;
+}
+
 static enum status check_group(const struct cluster *c, int i, struct error *err)
 {
     const struct node_group *g = &c->groups[i];
@@ -143,6 +168,7 @@ static enum status check_group(const struct cluster *c, int i, struct error *err
     TRY(members_check(&group_members, g, cluster_file(c), where, err));
     snprintf(where, sizeof where, "groups[%d].intra.", i);
     TRY(link_check(c, where, &g->intra, err));
+    TRY(check_rings(c, i, err));
     return check_nics(c, i, err);
 }
 

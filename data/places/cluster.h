@@ -21,6 +21,14 @@ struct nic {
     struct link link; // of one
 };
 
+// What rings of so many GPUs of a node get together where links of their own join the GPUs, not a
+// switch: per GPU, one direction, nominal.
+struct ring_rate {
+    int gpus;           // of one ring
+    int apart;          // in the order of the node's GPUs; 0: any distance
+    double bytes_per_s; // instead of intra's
+};
+
 struct node_group {
     const char *name; // unique; a plan's "device type" is a node group
     const char *gpu;  // as named in the costs
@@ -29,7 +37,9 @@ struct node_group {
     struct link intra;    // between two GPUs of a node, per GPU
     struct nic *nics;     // at most one entry per kind
     int nic_count;
-    double gpu_hour_price; // of one GPU, in the user's currency; 0: not stated
+    double gpu_hour_price;   // of one GPU, in the user's currency; 0: not stated
+    struct ring_rate *rings; // the first that matches counts; none: intra's bandwidth
+    int ring_count;
 };
 
 // Between two groups (or between nodes of one group), for one stream, instead of what the NICs

@@ -44,7 +44,7 @@ static real others_taken(real places, real experts)
 static real copies_s(const struct pricing *x, const struct link_price *link, int group, real bytes,
                      real near, real top_k)
 {
-    struct link_price within = link_within_node(x, group);
+    struct link_price within = link_of_near_experts(x, group);
     real inside = bytes * others_taken(x->x, top_k) / within.bytes_per_s,
          across = bytes * others_taken(x->x / near, top_k) / link->bytes_per_s;
     return 2 * (link->intra ? inside : fmaxl(inside, across)) + 2 * link->latency_s;

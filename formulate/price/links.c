@@ -16,9 +16,18 @@ struct link_price price_of_link(const struct place_link *l)
                                .by_cards = l->origin == PLACE_INSIDE || l->origin == PLACE_CARDS};
 }
 
-static struct link_price inside_price(const struct pricing *x, int group, bool ring)
+// Ranks that exchange data, and how far apart they are in the order of ranks. measured: a table may
+// apply.
+struct ring {
+    real ranks, apart;
+    bool measured;
+};
+static const struct ring message = {0, 0, false};
+
+static struct link_price inside_price(const struct pricing *x, int group, struct ring ring)
 {
-    struct place_link link = places_inside_link(x->problem, group, ring);
+    struct place_link link =
+        places_inside_link(x->problem, group, (int64_t)ring.ranks, (int64_t)ring.apart);
     return price_of_link(&link);
 }
 
@@ -42,13 +51,13 @@ static struct link_price ring_price(const struct pricing *x, int group, real str
 }
 
 // Within a node, with the table measured there if there is one; otherwise a ring over nodes.
-static struct link_price link_over(const struct pricing *x, int group, bool leaves, real ranks,
-                                   real streams, bool one_nic)
+static struct link_price link_over(const struct pricing *x, int group, bool leaves,
+                                   struct ring ring, real streams, bool one_nic)
 {
     struct link_price price = leaves ? ring_price(x, group, streams, one_nic)
-                                     : inside_price(x, group, true);
-    if (x->problem->costs.collective_count && ranks > 1 && price.by_cards)
-        price.table = find_collective(x, group, ranks, leaves, false);
+                                     : inside_price(x, group, ring);
+    if (x->problem->costs.collective_count && ring.measured && ring.ranks > 1 && price.by_cards)
+        price.table = find_collective(x, group, ring.ranks, leaves, false);
     return price;
 }
 
@@ -60,19 +69,23 @@ static bool outgrow_node(const struct pricing *x, int group, real devices)
 // Tensor ranks that do not fit in a node form one ring, which has all the node's NICs to itself.
 struct link_price link_of_tensor_ranks(const struct pricing *x, int group)
 {
-    struct link_price price = link_over(x, group, outgrow_node(x, group, x->t), x->t, 1, false);
+    struct link_price price =
+        link_over(x, group, outgrow_node(x, group, x->t), (struct ring){x->t, 1, true}, 1, false);
     spread_over_nodes(x, &price, group, x->t, 1, false);
     return price;
 }
 
-struct link_price link_within_node(const struct pricing *x, int group)
+struct link_price link_of_near_experts(const struct pricing *x, int group)
 {
-    return inside_price(x, group, true);
+    real gpus = x->problem->cluster.groups[group].gpus_per_node;
+    return inside_price(x, group,
+                        (struct ring){fmaxl(1, fminl(x->x, floorl(gpus / x->t_e))), x->t_e, false});
 }
 
 struct link_price link_of_expert_parts(const struct pricing *x, int group)
 {
-    struct link_price price = link_over(x, group, outgrow_node(x, group, x->t_e), x->t_e, 1, false);
+    struct link_price price = link_over(x, group, outgrow_node(x, group, x->t_e),
+                                        (struct ring){x->t_e, 1, true}, 1, false);
     spread_over_nodes(x, &price, group, x->t_e, 1, false);
     return price;
 }
@@ -85,7 +98,8 @@ struct link_price link_of_tensor_axis(const struct pricing *x, int group, int ax
     const real lengths[] = {x->t1, x->t2, x->t3};
     real before = axis == 0 ? 1 : axis == 1 ? x->t1 : x->t1 * x->t2;
     bool leaves = outgrow_node(x, group, before * lengths[axis]);
-    struct link_price price = link_over(x, group, leaves, lengths[axis], before, false);
+    struct link_price price =
+        link_over(x, group, leaves, (struct ring){lengths[axis], before, true}, before, false);
     bool alone = before <= 1 || x->problem->cluster.groups[group].gpus_per_node == 1;
     if (leaves && !alone) price.table = NULL;
     spread_over_nodes(x, &price, group, lengths[axis], before, false);
@@ -96,13 +110,15 @@ struct link_price link_of_tensor_axis(const struct pricing *x, int group, int ax
 // message of each tensor rank leaves the node.
 struct link_price link_of_context_ring(const struct pricing *x, int group)
 {
-    return link_over(x, group, outgrow_node(x, group, x->t * x->c), 0, x->t, true);
+    return link_over(x, group, outgrow_node(x, group, x->t * x->c),
+                     (struct ring){x->c, x->t, false}, x->t, true);
 }
 
 // All of a device group send at once.
 struct link_price link_of_context_exchange(const struct pricing *x, int group)
 {
-    return link_over(x, group, outgrow_node(x, group, x->t * x->c), 0, x->t * x->c, true);
+    return link_over(x, group, outgrow_node(x, group, x->t * x->c),
+                     (struct ring){x->c, x->t, false}, x->t * x->c, true);
 }
 
 // How many of the stages with device groups on this node do not fit within it, if device groups are
@@ -165,12 +181,13 @@ static struct link_price own_link_of_replicas(const struct pricing *x, int group
     const struct node_group *g = &x->problem->cluster.groups[group];
     int rings = rings_that_leave(x, group);
     real side_by_side = experts ? x->t_e * x->x : x->t;
-    struct link_price price = link_over(x, group, rings > 0, ranks,
+    struct ring ring = {ranks, side_by_side, true};
+    struct link_price price = link_over(x, group, rings > 0, ring,
                                         side_by_side * (rings > 1 ? rings : 1), goes_by_one_nic(x));
     price.rings = rings;
     spread_over_nodes(x, &price, group, ranks, side_by_side, goes_by_one_nic(x));
     if (rings > 0 && x->D <= g->gpus_per_node) { // some stages do not leave their node
-        struct link_price within = inside_price(x, group, true);
+        struct link_price within = inside_price(x, group, ring);
         price.bytes_per_s = fminl(price.bytes_per_s, within.bytes_per_s);
         price.latency_s = fmaxl(price.latency_s, within.latency_s);
     }
@@ -203,7 +220,8 @@ struct link_price link_of_expert_sync(const struct pricing *x, int group)
 // All ranks of a node send at the same time, each to all others.
 struct link_price link_of_experts(const struct pricing *x, int group)
 {
-    return link_over(x, group, outgrow_node(x, group, x->t_e * x->x), 0, x->t_e * x->x, true);
+    return link_over(x, group, outgrow_node(x, group, x->t_e * x->x),
+                     (struct ring){x->x, x->t_e, false}, x->t_e * x->x, true);
 }
 
 real pool_devices(const struct pricing *x, const struct layer_run *run)
@@ -214,13 +232,15 @@ real pool_devices(const struct pricing *x, const struct layer_run *run)
 struct link_price link_of_pool(const struct pricing *x, const struct layer_run *run, int group)
 {
     real devices = pool_devices(x, run);
-    return link_over(x, group, outgrow_node(x, group, devices), 0, devices, true);
+    return link_over(x, group, outgrow_node(x, group, devices), (struct ring){devices, 1, false},
+                     devices, true);
 }
 
 // Each tensor rank has one ring over all ranks of the pipeline.
 struct link_price link_of_copies(const struct pricing *x, int group)
 {
-    return link_over(x, group, outgrow_node(x, group, x->D * x->p), 0, x->t, false);
+    return link_over(x, group, outgrow_node(x, group, x->D * x->p),
+                     (struct ring){x->R * x->p, x->t, false}, x->t, false);
 }
 
 void find_sends(const struct pricing *x, struct link_price *price, int from, int to)
@@ -238,7 +258,7 @@ static struct link_price one_way(const struct pricing *x, int from, int to)
     const struct node_group *groups = x->problem->cluster.groups;
     bool inside = from == to && x->D * x->p <= groups[from].gpus_per_node;
     struct link_price price =
-        inside ? inside_price(x, from, false)
+        inside ? inside_price(x, from, message)
                : network_price(x, from, to, fminl(groups[from].gpus_per_node, x->D),
                                fminl(groups[to].gpus_per_node, x->D), true, false);
     find_sends(x, &price, from, to);

@@ -230,7 +230,7 @@ struct link_price link_of_gradient_sync(const struct pricing *x, int group);
 struct link_price link_of_expert_sync(const struct pricing *x,
                                       int group); // the same link, the ranks that share an expert
 struct link_price link_of_experts(const struct pricing *x, int group);
-struct link_price link_within_node(const struct pricing *x, int group);
+struct link_price link_of_near_experts(const struct pricing *x, int group); // of those in a node
 struct link_price link_of_expert_parts(const struct pricing *x, int group); // of one expert
 real pool_devices(const struct pricing *x, const struct layer_run *run);    // that hold its pool
 struct link_price link_of_pool(const struct pricing *x, const struct layer_run *run, int group);

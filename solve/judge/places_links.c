@@ -101,7 +101,10 @@ static struct joint link_over(const struct price_audit *a, int from, int to, con
     const struct cluster *c = &a->problem->cluster;
     const struct places *p = &c->places;
     const int groups[2] = {p->nodes[from].group, p->nodes[to].group};
-    if (from == to) return judged_inside(a, groups[0], !rings);
+    if (from == to)
+        return judged_inside(a, groups[0],
+                             rings ? (struct form){a->ranks, layout_of(a)->tensor}
+                                   : (struct form){0, 0});
     const struct passing what = passing_of(a, groups, rings),
                          alone = passing_of(a, groups, rings ? one : NULL);
     bool cards = c->groups[groups[0]].nic_count && c->groups[groups[1]].nic_count, by_cards = false;

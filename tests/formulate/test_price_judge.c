@@ -208,7 +208,10 @@ static void random_cluster(struct cluster *c, struct random *rng, struct arena *
             {(double)random_between(rng, 10, 900) * 1e9, (double)random_between(rng, 0, 10) * 1e-6},
             nics,
             count,
+            0,
+            NULL,
             0};
+        random_rings(&c->groups[i], rng, arena);
     }
     for (int i = 0; i < 4; i++)
         if (random_chance(rng, 15))

@@ -92,15 +92,59 @@ mesh() {
     done
     echo '</cpu></system>'
 }
-mesh 0,2,1 2,0,1 1,1,0 | node "3 25" $like                  # the pair with the fewest
-# a pair without: 8 GT/s x 16 / 8 x 128 / 130
-mesh 0,2,0 2,0,1 0,1,0 | node "3 15.7538" $like
+# rings GPUS:GB/s ...: what the cluster says of rings
+rings() {
+    got=$(python3 - "$work/cluster.json" <<'END'
+import json, sys
+g = json.load(open(sys.argv[1]))["groups"][0]
+print(" ".join("%d%s:%g" % (r["gpus"], "/%d" % r["apart"] if "apart" in r else "",
+                            r["bytes_per_s"] * 1e-9) for r in g.get("rings", [])))
+END
+)
+    [ "$got" = "$1" ] || wrong "rings: expected $1, found $got"
+}
+mesh 0,2,1 2,0,1 1,1,0 | node "3 25" $like # the pair with the fewest
+rings "2:50 3:50"
+# GPUs 0 and 2 by way of 1; a ring of three has no way but PCIe: 8 GT/s x 16 / 8 x 128 / 130
+mesh 0,2,0 2,0,1 0,1,0 | node "3 25" $like
+rings "2:50 3:15.7538"
+# bridged pairs, each apart from the other
+mesh 0,0,4,0 0,0,0,4 4,0,0,0 0,4,0,0 | node "4 15.7538" $like
+rings "2/1:15.7538 2/2:100"
+mesh 0,1,1,1 1,0,1,1 1,1,0,1 1,1,1,0 | sed "s/sm='70'/sm='304' gcn='gfx942'/; s/nvlink/xgmi/" |
+    sed "s/0x030200' \/>/0x120000'\/>/" | node "4 64" $like
+rings "3:128 4:192"
+grep -q 'rings of 2 GPUs 64 GB/s, of 4 GPUs 192 GB/s' "$work/err" || wrong "rings are not said"
+# POWER: links to the CPU join no GPUs
+cpu="<nvlink target='0004:00' count='3' tclass='0x068001'/></gpu>"
+mesh 0,3 3,0 | sed "s#</gpu>#$cpu#" |
+    node "2 75" $like
+# GPUs listed in another order than their numbers
+mesh 0,1,2 1,0,0 2,0,0 | sed "s/dev='0'/dev='9'/" | node "3 25" $like
+rings "2:15.7538 3:15.7538"
+mesh 0,2 2,0 | sed '1s/^/cat > topo.xml <<EOF\n/; $s/$/\nEOF\nexport NCCL_TOPO_FILE/' |
+    node "2 50" $like # within a script
+# what clouds give: PCI devices, the rest from --like
+cloud() {
+    echo '<system version="1"><cpu numaid="0"><pci busid="ffff:ff:01.0" class="0x060400">'
+    for i in 1 2 3 4; do
+        echo "<pci busid='000$i:00:00.0' class='0x030200' link_speed='16 GT/s' link_width='16'/>"
+        echo "<pci busid='010$i:00:00.0' class='$1' link_speed='16 GT/s' link_width='16'/>"
+    done
+    echo '</pci></cpu></system>'
+}
+cloud 0x020700 | node "4 450 4xinfinibandx400" $like
+grep -q 'assumed, as in h100-128x8: 450 GB/s' "$work/err" || wrong "a list's assumptions"
+cloud 0x020000 | node "4 448 4xrocex400" --like mi300x-16x8
+cloud 0x020700 | refuse 'a list of PCI devices.*--like' nccl-topology
+cloud 0x020700 | sed "s/class='[^']*'//; s/class=\"[^\"]*\"//" |
+    refuse 'have no class.*NCCL_TOPO_DUMP_FILE' nccl-topology $like
 mesh 0,2 2,0 | node "2 50" --gpu v100-16gb --memory-gb 16
 mesh 0,2 2,0 | node "2 60" $like --link-bytes-per-s 30e9
 mesh 0,2 2,0 | node "2 7" $like --intra-bytes-per-s 7e9
 mesh 0 | node "1 15.7538" $like
 mesh 0,2 2,0 | refuse 'give --like CLUSTER' nccl-topology
-mesh 0,2 2,0 | sed "s/sm='70'/sm='gfx942'/; s/nvlink/xgmi/" |
+mesh 0,2 2,0 | sed "s/sm='70'/sm='9' gcn='gfx000'/; s/nvlink/xgmi/" |
     refuse 'give --link-bytes-per-s' nccl-topology $like
 mesh 0,0 0,0 | sed "s/link_speed='[^']*'/link_speed=''/" |
     refuse 'bandwidth between two GPUs is unknown' nccl-topology $like
@@ -108,7 +152,8 @@ mesh 0,2 2,0 | sed "s/count='2'/count='two'/" |
     refuse 'line 3: <nvlink>: expected a target and a count' nccl-topology $like
 mesh 0,2 2,0 | head -3 | refuse '<gpu> has no end: the file is cut short' nccl-topology $like
 mesh 0,2 2,0 | sed 's#</gpu>##' | refuse 'expected </gpu>, found </pci>' nccl-topology $like
-mesh 0,2 2,0 | sed 's/system/graphs/' | refuse 'expected <system>' nccl-topology $like
+mesh 0,2 2,0 | sed 's/system/graphs/' |
+    refuse 'found <graphs>.*NCCL_TOPO_DUMP_FILE' nccl-topology $like
 echo '{"a": 1}' | refuse 'expected <gpu>' nccl-topology $like
 printf '' | refuse 'found none' nccl-topology $like
 echo '<system version=1>' | refuse 'expected a value in quotes' nccl-topology $like

@@ -1,6 +1,6 @@
 // Draws random small problems.
 #include "data/kinds/schedules.h"
-#include "tests/support/problems.h"
+#include "tests/support/draws/fabric.h"
 
 #include "tests/support/draws/grids.h"
 #include "tests/support/draws/settings.h"
@@ -144,16 +144,16 @@ static void draw_group(struct draw *d, int index)
     g->gpu = random_chance(d->rng, 80) ? arena_print(d->arena, "gpu%d", index) : "gpu0";
     g->gpus_per_node = random_chance(d->rng, 15) ? 1
                                                  : collective * (int)random_between(d->rng, 1, 4);
-    int per_node = g->gpus_per_node / collective;
-    g->nodes = per_node ? (slots * l->data + per_node - 1) / per_node
-                        : slots * l->data * collective;
-    int first_kind = random_chance(d->rng, 75) ? NIC_ETHERNET
-                                               : (int)random_between(d->rng, 0, NIC_KIND_COUNT - 1);
+    int per_node = g->gpus_per_node / collective, all = slots * l->data;
+    g->nodes = per_node ? (all + per_node - 1) / per_node : all * collective;
+    bool usual = random_chance(d->rng, 75);
+    int first_kind = usual ? NIC_ETHERNET : (int)random_between(d->rng, 0, NIC_KIND_COUNT - 1);
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
         if (kind == first_kind || random_chance(d->rng, 15))
             g->nics[g->nic_count++] = (struct nic){
                 (enum nic_kind)kind, (int)random_between(d->rng, 1, 4), draw_link(d, 1)};
     if (random_chance(d->rng, 4)) g->nic_count = 0;
+    random_rings(g, d->rng, d->arena);
 }
 
 static void draw_cluster(struct draw *d)

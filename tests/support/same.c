@@ -133,6 +133,12 @@ void same_cluster(const struct cluster *a, const struct cluster *b)
         SAME(groups[i].nic_count);
         SAME_NUMBER(groups[i].intra.bytes_per_s);
         SAME_NUMBER(groups[i].intra.latency_s);
+        SAME(groups[i].ring_count);
+        for (int k = 0; k < a->groups[i].ring_count; k++) {
+            SAME(groups[i].rings[k].gpus);
+            SAME(groups[i].rings[k].apart);
+            SAME_NUMBER(groups[i].rings[k].bytes_per_s);
+        }
         for (int k = 0; k < a->groups[i].nic_count; k++) {
             SAME(groups[i].nics[k].kind);
             SAME(groups[i].nics[k].count);

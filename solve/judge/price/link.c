@@ -13,18 +13,31 @@ static long double efficiency_of(const struct estimate *of_messages, const struc
     return message && of_messages->value > 0 ? of_messages->value : of_all->value;
 }
 
-struct joint judged_inside(const struct price_audit *a, int group, bool message)
+// What the group states of rings of such a form: the entry that stands first. Else its intra.
+static double stated_inside(const struct node_group *g, struct form form)
 {
-    const struct link *l = &a->problem->cluster.groups[group].intra;
+    const struct ring_rate *found = NULL;
+    for (int i = g->ring_count - 1; i >= 0 && form.ranks > 0; i--) {
+        const struct ring_rate *r = &g->rings[i];
+        bool distance = r->apart == 0 || r->apart == form.apart;
+        if (r->gpus == form.ranks && distance) found = r;
+    }
+    return found ? found->bytes_per_s : g->intra.bytes_per_s;
+}
+
+struct joint judged_inside(const struct price_audit *a, int group, struct form form)
+{
+    const struct node_group *g = &a->problem->cluster.groups[group];
     const struct costs *c = &a->problem->costs;
-    long double rate = (long double)l->bytes_per_s *
-                       efficiency_of(&c->transfer_intra_efficiency, &c->intra_efficiency, message);
-    return (struct joint){true, true, false, rate, l->latency_s, 1};
+    long double share =
+        efficiency_of(&c->transfer_intra_efficiency, &c->intra_efficiency, form.ranks == 0);
+    return (struct joint){true, true, false, stated_inside(g, form) * share, g->intra.latency_s, 1};
 }
 
 struct joint judged_pass_inside(const struct price_audit *a, int group, struct joint link)
 {
-    struct joint inside = judged_inside(a, group, false);
+    struct form all = {a->problem->cluster.groups[group].gpus_per_node, 1};
+    struct joint inside = judged_inside(a, group, all);
     link.bytes_per_s = least(link.bytes_per_s, inside.bytes_per_s);
     link.latency_s = greatest(link.latency_s, inside.latency_s);
     return link;
@@ -133,6 +146,7 @@ static struct joint replicas_link(const struct price_audit *a, int group, int64_
     const struct node_group *g = &a->problem->cluster.groups[group];
     int64_t room = g->gpus_per_node / a->collective, data = layout_of(a)->data, rings = 1;
     bool one_channel = a->problem->job.trainer == TRAINER_DEEPSPEED && a->zero == 3;
+    const struct form ring = {ranks, apart_by};
     enum spread spread = one_channel ? SPREAD_ONE_CHANNEL : SPREAD_OVER_ALL;
     if (!room) {
         struct joint wide =
@@ -142,20 +156,24 @@ static struct joint replicas_link(const struct price_audit *a, int group, int64_
     int64_t of_a_stage = data / room + (data % room > 0); // nodes
     bool within = room >= data &&
                   (room / data * data == room || g->nodes * (room / data) >= a->pipeline);
-    if (within) return judged_inside(a, group, false);
+    if (within) return judged_inside(a, group, ring);
     if (data <= room || of_a_stage * a->pipeline > g->nodes) rings = rings_on_a_node(a, room);
     struct joint apart =
         across_nodes(a, group, smaller(rings * apart_by, g->gpus_per_node), one_channel);
     if (!a->joints) apart.rings = rings;
     apart = judged_spread(a, group, apart, ranks, apart_by, spread);
     if (data > room) return apart;
-    return apart.joined ? judged_pass_inside(a, group, apart) : judged_inside(a, group, false);
+    struct joint near = judged_inside(a, group, ring);
+    if (!apart.joined) return near;
+    apart.bytes_per_s = least(apart.bytes_per_s, near.bytes_per_s);
+    apart.latency_s = greatest(apart.latency_s, near.latency_s);
+    return apart;
 }
 
 struct joint judged_tensor_link(const struct price_audit *a, int group)
 {
     if (a->problem->job.layout.tensor <= a->problem->cluster.groups[group].gpus_per_node)
-        return judged_inside(a, group, false);
+        return judged_inside(a, group, (struct form){a->problem->job.layout.tensor, 1});
     return judged_spread(a, group, across_nodes(a, group, 1, false), layout_of(a)->tensor, 1,
                          SPREAD_OVER_ALL);
 }
@@ -163,23 +181,28 @@ struct joint judged_tensor_link(const struct price_audit *a, int group)
 struct joint judged_axis_link(const struct price_audit *a, int group, int64_t apart, int64_t ranks)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
-    if (apart * ranks <= per_node) return judged_inside(a, group, false);
+    if (apart * ranks <= per_node) return judged_inside(a, group, (struct form){ranks, apart});
     bool alone = apart == 1 || per_node == 1; // on its node: as measured rings are
     return judged_spread(a, group, across_nodes(a, group, smaller(apart, per_node), false), ranks,
                          apart, alone ? SPREAD_OVER_ALL : SPREAD_WITHOUT_TABLE);
 }
 
+static struct form context_form(const struct price_audit *a)
+{
+    return (struct form){layout_of(a)->context, layout_of(a)->tensor};
+}
+
 struct joint judged_ring_link(const struct price_audit *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
-    if (a->collective <= per_node) return judged_inside(a, group, false);
+    if (a->collective <= per_node) return judged_inside(a, group, context_form(a));
     return across_nodes(a, group, smaller(a->problem->job.layout.tensor, per_node), true);
 }
 
 struct joint judged_heads_link(const struct price_audit *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
-    if (a->collective <= per_node) return judged_inside(a, group, false);
+    if (a->collective <= per_node) return judged_inside(a, group, context_form(a));
     return across_nodes(a, group, per_node, true); // a device group fills its nodes
 }
 
@@ -196,7 +219,7 @@ struct joint judged_expert_gradient_link(const struct price_audit *a, int group)
 struct joint judged_parts_link(const struct price_audit *a, int group)
 {
     if (a->expert_parts <= a->problem->cluster.groups[group].gpus_per_node)
-        return judged_inside(a, group, false);
+        return judged_inside(a, group, (struct form){a->expert_parts, 1});
     return judged_spread(a, group, across_nodes(a, group, 1, false), a->expert_parts, 1,
                          SPREAD_OVER_ALL);
 }
@@ -205,7 +228,8 @@ struct joint judged_expert_link(const struct price_audit *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
     int64_t together = a->expert_parts * layout_of(a)->expert;
-    if (together <= per_node) return judged_inside(a, group, false);
+    if (together <= per_node)
+        return judged_inside(a, group, (struct form){layout_of(a)->expert, a->expert_parts});
     return across_nodes(a, group, smaller(together, per_node), true);
 }
 
@@ -218,14 +242,16 @@ struct joint judged_pool_link(const struct price_audit *a, const struct layer_ru
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node,
             devices = judged_pool_devices(a, r);
-    if (devices <= per_node) return judged_inside(a, group, false);
+    if (devices <= per_node) return judged_inside(a, group, (struct form){devices, 1});
     return across_nodes(a, group, smaller(devices, per_node), true);
 }
 
 struct joint judged_copies_link(const struct price_audit *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
-    if (a->devices * a->pipeline <= per_node) return judged_inside(a, group, false);
+    if (a->devices * a->pipeline <= per_node)
+        return judged_inside(a, group,
+                             (struct form){a->ranks * a->pipeline, a->problem->job.layout.tensor});
     return across_nodes(a, group, smaller(layout_of(a)->tensor, per_node), false);
 }
 
@@ -234,7 +260,7 @@ struct joint judged_stage_link(const struct price_audit *a, int from, int to)
 {
     const struct node_group *groups = a->problem->cluster.groups;
     if (from == to && a->devices * a->pipeline <= groups[from].gpus_per_node)
-        return judged_inside(a, from, true);
+        return judged_inside(a, from, (struct form){0, 0});
     const struct passing what = {true,
                                  true,
                                  {smaller(a->devices, groups[from].gpus_per_node),

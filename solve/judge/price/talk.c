@@ -1,6 +1,7 @@
 // Communication between the ranks of a stage during one layer's pass, as the judge prices it
 // (docs/FORMULAS.md, section 3): all-reduces of tensor ranks, the ring of context ranks, exchanges
 // between experts and of a pool's values.
+#include "data/base/least.h"
 #include "solve/judge/price/verify_price.h"
 
 // What tensor ranks do with values: scatter and gather them, gather only, or sum them, possibly by
@@ -100,8 +101,11 @@ static long double exchange_s(const struct price_audit *a, const struct expert_s
         near = (long double)(a->problem->cluster.groups[group].gpus_per_node / a->expert_parts);
     if (near < 1) near = 1;
     if (a->problem->job.dispatcher != DISPATCH_ALL_TO_ALL) {
-        long double handed = bytes * leaving(x, e->top_k) /
-                             judged_inside(a, group, false).bytes_per_s;
+        int64_t gpus = a->problem->cluster.groups[group].gpus_per_node,
+                here = larger(1, smaller(l->expert, gpus / a->expert_parts));
+        long double handed =
+            bytes * leaving(x, e->top_k) /
+            judged_inside(a, group, (struct form){here, a->expert_parts}).bytes_per_s;
         if (!link.inside)
             handed = greatest(handed, bytes * leaving(x / near, e->top_k) / link.bytes_per_s);
         return 2 * (handed + link.latency_s);

@@ -132,7 +132,11 @@ struct joint {
     // side by side on each; 0: none.
     int64_t per_node, nodes, side_by_side;
 };
-struct joint judged_inside(const struct price_audit *a, int group, bool message);
+// Ranks that exchange data, and how far apart they are in the order of ranks; no ranks: a message.
+struct form {
+    int64_t ranks, apart;
+};
+struct joint judged_inside(const struct price_audit *a, int group, struct form form);
 // A ring that leaves a node over its cards also passes inside the node, and is no faster than
 // that.
 struct joint judged_pass_inside(const struct price_audit *a, int group, struct joint link);

@@ -39,3 +39,20 @@ void random_fabric(struct costs *c, const struct random *rng, struct arena *aren
                 all[c->collective_count++] =
                     random_sweep(&own, c->gpus[g].gpu, nodes += random_between(&own, 0, 3), arena);
 }
+
+void random_rings(struct node_group *g, const struct random *rng, struct arena *arena)
+{
+    enum { MOST = 8 };
+    struct random own = {rng->state ^ UINT64_C(0x72696e6773)};
+    if (random_chance(&own, 50)) return;
+    g->rings = TAKE(arena, MOST, struct ring_rate);
+    for (int i = (int)random_between(&own, 1, MOST); i > 0; i--) {
+        struct ring_rate r = {(int)random_between(&own, 2, random_chance(&own, 70) ? 4 : 8),
+                              (int)random_between(&own, 0, 4),
+                              4e9 * (double)random_between(&own, 1, 200)};
+        bool twice = false;
+        for (int k = 0; k < g->ring_count; k++)
+            twice = twice || (g->rings[k].gpus == r.gpus && g->rings[k].apart == r.apart);
+        if (!twice) g->rings[g->ring_count++] = r;
+    }
+}

@@ -1,4 +1,4 @@
-// What a network makes of collectives over many nodes, drawn.
+// What links make of collectives over many nodes and within one, drawn.
 #ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_FABRIC_H
 #define PLUMBLINE_TESTS_SUPPORT_DRAWS_FABRIC_H
 
@@ -7,5 +7,8 @@
 // In half of all cases what nodes leave of a bandwidth, and in half all-reduces by nodes of each
 // GPU; from separate random numbers: rng's next numbers do not change.
 void random_fabric(struct costs *c, const struct random *rng, struct arena *arena);
+
+// In some cases what rings of some GPUs get within a node; from a copy of rng, too.
+void random_rings(struct node_group *g, const struct random *rng, struct arena *arena);
 
 #endif

@@ -1,5 +1,5 @@
 // See xml.h.
-#include "data/import/xml.h"
+#include "data/import/nodes/xml.h"
 
 #include <ctype.h>
 #include <stdarg.h>

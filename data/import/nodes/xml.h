@@ -1,7 +1,7 @@
 // Elements of an XML file one after the other, with their attributes; text between them, comments
 // and declarations are skipped.
-#ifndef PLUMBLINE_DATA_IMPORT_XML_H
-#define PLUMBLINE_DATA_IMPORT_XML_H
+#ifndef PLUMBLINE_DATA_IMPORT_NODES_XML_H
+#define PLUMBLINE_DATA_IMPORT_NODES_XML_H
 
 #include <stdbool.h>
 #include <stddef.h>

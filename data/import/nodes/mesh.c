@@ -1,0 +1,198 @@
+// See mesh.h.
+#include "data/import/nodes/mesh.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/import/nodes/rings.h"
+
+struct mesh mesh_open(int count, struct arena *arena)
+{
+    return (struct mesh){.count = count,
+                         .direct = TAKE(arena, count * count, double),
+                         .switched = TAKE(arena, count, double),
+                         .bus = TAKE(arena, count, double)};
+}
+
+// NVIDIA's data sheets: 160, 300, 600, 900 and 1,800 GB/s both ways over 4, 6, 12, 18 and 18 links;
+// 112.5 over 4 of a GA102.
+double mesh_nvlink_rate(int capability)
+{
+    return capability >= 100  ? 50e9
+           : capability == 86 ? 14.0625e9
+           : capability >= 70 ? 25e9
+           : capability >= 60 ? 20e9
+                              : 0;
+}
+
+// AMD's data sheets, both ways: MI50, MI60 and MI100 92 GB/s a link, MI200 100, MI300 128, MI350
+// 153.6.
+double mesh_xgmi_rate(const char *architecture)
+{
+    static const struct {
+        const char *name;
+        double bytes_per_s;
+    } rates[] = {{"906", 46e9}, {"908", 46e9}, {"910", 50e9}, {"90a", 50e9},
+                 {"940", 64e9}, {"941", 64e9}, {"942", 64e9}, {"950", 76.8e9}};
+    if (!strncmp(architecture, "gfx", 3)) architecture += 3;
+    for (size_t i = 0; i < ARRAY_LENGTH(rates); i++)
+        if (!strncmp(architecture, rates[i].name, 3)) return rates[i].bytes_per_s;
+    return 0;
+}
+
+// ---- pairs
+
+static double direct(const struct mesh *m, int a, int b)
+{
+    return fmin(m->direct[a * m->count + b], m->direct[b * m->count + a]);
+}
+
+static double joined(const struct mesh *m, int a, int b)
+{
+    return fmax(direct(m, a, b), fmin(m->switched[a], m->switched[b]));
+}
+
+// By links of their own, or else through one other GPU, or over PCIe.
+static double of_pair(const struct mesh *m, int a, int b)
+{
+    double best = joined(m, a, b);
+    for (int k = 0; k < m->count && !(best > 0); k++)
+        if (k != a && k != b) best = fmax(best, fmin(joined(m, a, k), joined(m, k, b)));
+    return best > 0 ? best : fmin(m->bus[a], m->bus[b]);
+}
+
+static double slowest_pair(const struct mesh *m)
+{
+    double least = INFINITY;
+    for (int a = 0; a < m->count; a++)
+        for (int b = 0; b < a; b++) least = fmin(least, of_pair(m, a, b));
+    return isfinite(least) ? least : 0;
+}
+
+static bool has_links(const struct mesh *m)
+{
+    for (int i = 0; i < m->count * m->count; i++)
+        if (m->direct[i] > 0) return true;
+    return false;
+}
+
+// ---- rings
+
+static double rounded(double rate) { return round(rate / 1e3) * 1e3; }
+
+// Over links alone, or over PCIe if that is more.
+static double of_set(const struct mesh *m, const int *gpus, int count, struct arena *arena)
+{
+    struct arena_mark before = arena_set_mark(arena);
+    double bus = INFINITY, rate = 0,
+           *capacity = count <= RINGS_GPUS_MAX ? TAKE(arena, count * count, double) : NULL;
+    for (int i = 0; i < count; i++) {
+        bus = fmin(bus, m->bus[gpus[i]]);
+        for (int k = 0; k < count && capacity; k++)
+            if (k != i) capacity[i * count + k] = joined(m, gpus[i], gpus[k]);
+    }
+    if (capacity) rate = rings_rate(capacity, count, arena);
+    arena_reset(arena, before);
+    return rounded(fmax(rate, bus));
+}
+
+// The slowest of all rings of `gpus` GPUs that are `apart`.
+static double of_form(const struct mesh *m, int gpus, int apart, struct arena *arena)
+{
+    double least = INFINITY;
+    int *set = TAKE(arena, gpus, int);
+    for (int block = 0; (block + 1) * gpus * apart <= m->count; block++)
+        for (int first = 0; first < apart; first++) {
+            for (int i = 0; i < gpus; i++) set[i] = block * gpus * apart + first + i * apart;
+            least = fmin(least, of_set(m, set, gpus, arena));
+        }
+    return least;
+}
+
+// One entry for all distances where they are equal.
+static void put_rings(struct node_group *g, const struct mesh *m, struct arena *arena)
+{
+    int most = m->count < RINGS_GPUS_MAX ? m->count : RINGS_GPUS_MAX;
+    g->rings = TAKE(arena, most * most, struct ring_rate);
+    for (int gpus = 2; gpus <= most; gpus++) {
+        int first = g->ring_count;
+        bool equal = true;
+        for (int apart = 1; gpus * apart <= m->count; apart++) {
+            double rate = of_form(m, gpus, apart, arena);
+            if (!(rate > 0)) continue;
+            g->rings[g->ring_count++] = (struct ring_rate){gpus, apart, rate};
+            equal = equal && rate == g->rings[first].bytes_per_s;
+        }
+        if (equal && g->ring_count > first) {
+            g->ring_count = first + 1;
+            g->rings[first].apart = 0;
+            if (g->rings[first].bytes_per_s == g->intra.bytes_per_s) g->ring_count--;
+        }
+    }
+}
+
+bool mesh_put(struct node_group *g, const struct mesh *m, const char **why, struct arena *arena)
+{
+    double slowest = rounded(slowest_pair(m)), switches = INFINITY, bus = INFINITY;
+    g->rings = NULL, g->ring_count = 0;
+    for (int i = 0; i < m->count; i++) {
+        switches = fmin(switches, m->switched[i]);
+        bus = fmin(bus, m->bus[i]);
+    }
+    if (m->count < 2) slowest = bus > 0 && isfinite(bus) ? bus : 1e9; // there is no pair
+    *why = "no link_speed, or links of an unknown version";
+    if (!(slowest > 0)) return false;
+    *why = "more GPUs than a mesh of links is searched for";
+    if (has_links(m) && m->count > RINGS_GPUS_MAX) return false;
+    g->intra.bytes_per_s = slowest;
+    *why = has_links(m) ? "the slowest pair" : switches > 0 ? "through switches" : "PCIe";
+    if (has_links(m)) put_rings(g, m, arena);
+    return true;
+}
+
+// ---- words
+
+enum { SUBSETS_OF = 8 }; // with more GPUs, not every subset is tried
+
+static int bits(int set)
+{
+    int count = 0;
+    for (; set; set &= set - 1) count++;
+    return count;
+}
+
+// The best of all subsets, and its GPUs; NULL: not tried.
+static const char *best_text(const struct mesh *m, int gpus, double than, struct arena *arena)
+{
+    int set[SUBSETS_OF], chosen = 0;
+    double best = than;
+    const char *text = "";
+    for (int subset = 1; m->count <= SUBSETS_OF && subset < 1 << m->count; subset++) {
+        int at = 0;
+        if (bits(subset) != gpus) continue;
+        for (int i = 0; i < m->count; i++)
+            if (subset >> i & 1) set[at++] = i;
+        double rate = of_set(m, set, gpus, arena);
+        if (rate > best) best = rate, chosen = subset;
+    }
+    for (int i = 0; i < m->count; i++)
+        if (chosen >> i & 1) text = arena_print(arena, "%s %d", text, i);
+    return chosen ? arena_print(arena, " (best %g: GPUs%s)", best * 1e-9, text) : "";
+}
+
+const char *mesh_text(const struct node_group *g, const struct mesh *m, struct arena *arena)
+{
+    const char *text = NULL;
+    if (!has_links(m)) return NULL;
+    for (int gpus = 2; gpus <= m->count && gpus <= RINGS_GPUS_MAX; gpus *= 2) {
+        double rate = g->intra.bytes_per_s;
+        for (int i = g->ring_count - 1; i >= 0; i--)
+            if (g->rings[i].gpus == gpus && g->rings[i].apart <= 1) rate = g->rings[i].bytes_per_s;
+        text = arena_print(arena, "%s %d GPUs %g GB/s%s",
+                           text ? arena_print(arena, "%s, of", text) : "rings of", gpus,
+                           rate * 1e-9, best_text(m, gpus, rate, arena));
+    }
+    return text;
+}

@@ -1,0 +1,28 @@
+// What joins the GPUs of a node, and what its pairs and rings get of it (docs/FORMULAS.md section
+// 2). Bandwidths are nominal, in bytes/s and one direction.
+#ifndef PLUMBLINE_DATA_IMPORT_NODES_MESH_H
+#define PLUMBLINE_DATA_IMPORT_NODES_MESH_H
+
+#include "data/places/cluster.h"
+
+// GPUs are in the order of ranks.
+struct mesh {
+    int count;
+    double *direct;   // [count * count] links of each pair of their own
+    double *switched; // [count] of a GPU to switches that reach all others
+    double *bus;      // [count] of a GPU's PCIe; 0: not known
+};
+
+struct mesh mesh_open(int count, struct arena *arena);
+// Fills intra's bandwidth and rings of a node of these GPUs. *why: in words. false: it cannot be
+// said, and *why not.
+bool mesh_put(struct node_group *g, const struct mesh *m, const char **why, struct arena *arena);
+// "rings of 2 GPUs 25 GB/s (best 50: GPUs 0 3), of 4 100, of 8 150"; NULL: there are none.
+const char *mesh_text(const struct node_group *g, const struct mesh *m, struct arena *arena);
+
+// One NVLink, by the compute capability times 10: versions 1 to 5; 0: not known.
+double mesh_nvlink_rate(int capability);
+// One xGMI link, by AMD's name of the architecture (gfx942) or RCCL's older number (908).
+double mesh_xgmi_rate(const char *architecture);
+
+#endif
