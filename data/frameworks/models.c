@@ -28,6 +28,7 @@ static void add_gaps(struct gaps *to, const struct gap *gaps, size_t count)
 // What some layer has.
 struct features {
     bool cross, both, chunk, more, own, frozen, other, decays, windows, experts, unlike;
+    bool states, parts, beside;
 };
 
 static struct features features_of(const struct model *m)
@@ -41,6 +42,8 @@ static struct features features_of(const struct model *m)
         f.cross |= run->cross_attention, f.both |= run->bidirectional, f.chunk |= run->chunk > 0;
         f.more |= run->more_values > 0, f.own |= run->shape || run->tokens;
         f.frozen |= run->frozen;
+        f.states |= run_has_linear(run) && run_shape(m, run)->linear.rule != LINEAR_DELTA;
+        f.parts |= !run_is_whole(run), f.beside |= run->linear_beside;
         f.other |= run->kind == LAYER_MEMORY || run->kind == LAYER_PROJECTOR;
         f.windows |= run->window && window && run->window != window;
         f.unlike |= run->mtp && run->kind != m->runs[i - 1].kind;
@@ -84,6 +87,9 @@ static void core_gaps(struct gaps *to, const struct model *m, bool flags, struct
         {f.cross, "cross attention"},
         {f.both, "attention without a causal mask"},
         {f.decays, "linear attention whose decays and gates come out of latents"},
+        {f.states, "state spaces, fixed decays and convolutions in attention's place"},
+        {f.parts, "layers that are attention or a feed-forward part alone"},
+        {f.beside, "linear attention beside attention"},
         {f.windows, "windows of several widths"},
         {f.chunk, "attention within chunks"},
         {f.own, "layers of a shape or of tokens of their own: towers and projectors"},

@@ -99,7 +99,8 @@ static enum status check_shape(const struct problem *p, const char *model, int r
         int64_t value;
     } parts[] = {{"shape.heads", s->heads},
                  {"shape.kv_heads", job_shares_keys(&p->job, s->kv_heads) ? 0 : s->kv_heads},
-                 {"shape.linear.key_heads", s->linear.key_heads},
+                 {s->linear.key_heads ? "shape.linear.key_heads" : "shape.linear.value_heads",
+                  s->linear.key_heads ? s->linear.key_heads : s->linear.value_heads},
                  {"shape.ffn", s->ffn}};
     if (p->job.context_kind == CONTEXT_ALL_TO_ALL && l->context > 1)
         for (size_t k = 0; k < 2; k++)

@@ -238,7 +238,9 @@ static bool find_layers(struct predictor *p, const struct run_row *row,
 // differ, the mean over tokens has the same score cells.
 static void pack_documents(struct layer_run *run, int64_t tokens)
 {
-    if (run->linear || run->bidirectional || (run->window && run->window <= tokens)) return;
+    if (run->linear || run->no_attention || run->bidirectional ||
+        (run->window && run->window <= tokens))
+        return;
     run->window = 0;
     if (!run->chunk || run->chunk > tokens) run->chunk = tokens;
 }

@@ -1,6 +1,6 @@
-// The attention of a layer, plain or with latents, once or twice, or linear: its products and other
-// weights, how many of the scores are computed, what it keeps and sends. docs/FORMULAS.md sections
-// 1, 3 to 5.
+// The attention of a layer, plain or with latents, once or twice, linear (linear.c), both side by
+// side, or none: its products and other weights, how many of the scores are computed, what it keeps
+// and sends. docs/FORMULAS.md sections 1, 3 to 5.
 #include <math.h>
 
 #include "formulate/price/pricing.h"
@@ -22,101 +22,11 @@ static int latent_products(const struct pricing *x, real n, struct product *to)
 // The gate of attention's output, out of the product of the queries.
 static real gate_of(const struct pricing *x) { return x->shape->gated_attention ? x->q : 0; }
 
-// ---- linear attention
-
-enum { LINEAR_CHUNK = 64 }; // tokens that kernels take together
-
-// Value heads; widths of all heads' keys and values, and of keys by the value heads; of decays.
-struct linear {
-    real heads, keys, values, wide_keys, decays, decay_rank, gate_rank, key_width, value_width;
-    real convolution, convolved; // tokens under it; its values
-};
-
-static struct linear linear_of(const struct pricing *x)
-{
-    const struct linear_shape *l = &x->shape->linear;
-    real heads = (real)l->value_heads, width = (real)l->key_width;
-    struct linear y = {.heads = heads,
-                       .keys = (real)l->key_heads * width,
-                       .values = heads * (real)l->value_width,
-                       .wide_keys = heads * width,
-                       .decays = heads * (l->decay_rank ? width : 1),
-                       .decay_rank = (real)l->decay_rank,
-                       .gate_rank = (real)l->gate_rank,
-                       .key_width = width,
-                       .value_width = (real)l->value_width,
-                       .convolution = (real)l->convolution};
-    y.convolved = 2 * y.keys + y.values;
-    return y;
-}
-
-static int linear_products(const struct pricing *x, real n, struct product *to)
-{
-    struct linear y = linear_of(x);
-    real gate = y.gate_rank > 0 ? 0 : y.values, decays = y.decay_rank > 0 ? 0 : y.decays,
-         latents = y.decay_rank + y.gate_rank;
-    int count = 0;
-    to[count++] =
-        (struct product){"queries, keys, values and gate", n, (y.convolved + gate) / x->t, x->h, 1};
-    to[count++] = (struct product){"steps and decays", n, (y.heads + decays) / x->t, x->h, 1};
-    if (latents > 0) to[count++] = (struct product){"latents", n, latents, x->h, 1};
-    if (!decays) to[count++] = (struct product){"decays", n, y.decays / x->t, y.decay_rank, 1};
-    if (!gate) to[count++] = (struct product){"gate", n, y.values / x->t, y.gate_rank, 1};
-    to[count++] = (struct product){"attention projection", n, x->h, y.values / x->t, 1};
-    return count;
-}
-
-// Kept: what the convolution reads and gives, keys and queries of unit length, the gate, what the
-// norm reads and gives, and each chunk's inverse; decays of each value before and after they are
-// summed in fp32. Moved: by the convolution, the unit lengths, the kernels of the chunks and the
-// norm.
-static struct attention linear_attention(const struct pricing *x)
-{
-    struct linear y = linear_of(x);
-    bool each = y.decay_rank > 0;
-    real latents = y.decay_rank + y.gate_rank, inverse = y.heads * LINEAR_CHUNK,
-         gate = y.gate_rank > 0 ? 0 : y.values, passes = y.convolution > 0 ? 2 : 0,
-         states = y.wide_keys * y.value_width / LINEAR_CHUNK,
-         steps = y.heads + (each ? 0 : y.decays);
-    return (struct attention){
-        .count = 1,
-        .matrices = {x->h * (y.convolved + gate + steps + y.values) +
-                         (each ? y.decay_rank * y.decays : 0) + y.gate_rank * y.values,
-                     x->h * latents},
-        .vectors = {y.convolution * y.convolved + y.heads + y.decays, y.value_width},
-        .kept = {(1 + passes / 2) * y.convolved + 2 * y.wide_keys + 3 * y.values + inverse +
-                     (each ? 3 * y.decays : 0),
-                 latents},
-        .read = {y.values, latents},
-        .moved = {passes * y.convolved + 4 * y.keys + 7 * y.wide_keys + 9 * y.values + 4 * inverse +
-                      2 * states + (each ? 13 * y.decays : 0),
-                  0},
-        .narrowed = y.values,
-        .chosen = y.convolved + gate,
-        .again_columns = steps,
-        .again_depth = y.values,
-        .kernels = 10 + passes / 2,
-    };
-}
-
-// A chunk's keys by its keys and queries, their triangle's inverse, by keys and values; the state
-// by keys and queries. Backward: all of it again but for the inverse, and each factor's gradient.
-static void add_linear(const struct pricing *x, const struct slice *slice, struct layer_work *work)
-{
-    struct linear y = linear_of(x);
-    real chunk = LINEAR_CHUNK, k = y.key_width, v = y.value_width,
-         each = slice->tokens * y.heads / x->t;
-    work->fused = true;
-    work->attention = each * (2 * chunk * (3 * k + 2 * v) + 6 * k * v + chunk * chunk / 3);
-    work->attention_back = each * (2 * chunk * (8 * k + 5 * v) + 16 * k * v + 4 * chunk * chunk);
-}
-
-// ---- attention of any kind
-
 int attention_products(const struct pricing *x, const struct layer_run *run, real n,
                        struct product *to)
 {
     bool latent = x->shape->kv_rank > 0;
+    if (run->no_attention) return 0;
     if (run->linear) return linear_products(x, n, to);
     real gate = gate_of(x);
     struct product projection = {"attention projection", n, x->h / x->t2, x->ctx / x->t1, 1};
@@ -132,7 +42,7 @@ int attention_products(const struct pricing *x, const struct layer_run *run, rea
         }
         to[count++] = projection;
     }
-    return count;
+    return run->linear_beside ? count + linear_products(x, n, to + count) : count;
 }
 
 // Values of biases and norms of one attention.
@@ -156,9 +66,25 @@ static struct split times(real count, struct split v)
     return (struct split){count * v.sharded, count * v.whole};
 }
 
-struct attention attention_of(const struct pricing *x, const struct layer_run *run)
+static struct split sum(struct split a, struct split b)
 {
-    if (run->linear) return linear_attention(x);
+    return (struct split){a.sharded + b.sharded, a.whole + b.whole};
+}
+
+// Two that read the same input, and whose outputs are added.
+static struct attention beside(const struct pricing *x, struct attention a, struct attention b)
+{
+    a.matrices = sum(a.matrices, b.matrices), a.vectors = sum(a.vectors, b.vectors);
+    a.kept = sum(a.kept, b.kept), a.read = sum(a.read, b.read), a.moved = sum(a.moved, b.moved);
+    a.moved.whole += 3 * x->h;
+    a.narrowed += b.narrowed, a.chosen += b.chosen;
+    a.again_columns += b.again_columns, a.again_depth += b.again_depth;
+    a.kernels += b.kernels + 1;
+    return a;
+}
+
+static struct attention plain_attention(const struct pricing *x, const struct layer_run *run)
+{
     const struct shape *s = x->shape;
     bool fused = x->problem->job.layout.fused_attention;
     real count = run->cross_attention ? 2 : 1, down = (real)s->query_rank,
@@ -193,23 +119,37 @@ struct attention attention_of(const struct pricing *x, const struct layer_run *r
     };
 }
 
+struct attention attention_of(const struct pricing *x, const struct layer_run *run)
+{
+    if (run->no_attention) return (struct attention){0};
+    if (run->linear) return linear_attention(x);
+    struct attention plain = plain_attention(x, run);
+    return run->linear_beside ? beside(x, plain, linear_attention(x)) : plain;
+}
+
+// A part alone has its share of a whole block's norms.
 real norms_of(const struct pricing *x, const struct layer_run *run)
 {
+    if (!run_is_whole(run)) return (shape_norms(x->shape) + 1) / 2;
     return shape_norms(x->shape) + (run->cross_attention ? 1 : 0) + (run->mtp ? 3 : 0);
+}
+
+real parts_of(const struct pricing *x, const struct layer_run *run)
+{
+    return (run->no_feed_forward ? 0 : 1) + attention_of(x, run).count;
 }
 
 real ring_bytes(const struct pricing *x, const struct layer_run *run, real tokens)
 {
-    if (!run->linear) return tokens * (attention_of(x, run).sent / x->t) * x->e;
-    struct linear y = linear_of(x); // its states, and what a rank's tokens do to one, in fp32
-    return 4 * x->b * y.wide_keys * (y.key_width + y.value_width) / x->t;
+    real bytes = run->linear ? 0 : tokens * (attention_of(x, run).sent / x->t) * x->e;
+    return bytes + (run_has_linear(run) ? linear_ring_bytes(x) : 0);
 }
 
 // What the ring keeps in transit; what is gathered, with its gradient; heads as they leave and
 // arrive.
 static real exchanged_bytes(const struct pricing *x, const struct layer_run *run)
 {
-    enum context_kind kind = run->linear ? CONTEXT_RING : x->problem->job.context_kind;
+    enum context_kind kind = run_has_linear(run) ? CONTEXT_RING : x->problem->job.context_kind;
     struct attention y = attention_of(x, run);
     if (kind == CONTEXT_ALL_TO_ALL)
         return x->e * x->n * (y.count * (x->q + x->ctx) + y.sent) / x->t;
@@ -221,14 +161,13 @@ static real exchanged_bytes(const struct pricing *x, const struct layer_run *run
 real attention_working_bytes(const struct pricing *x, const struct layer_run *run,
                              bool has_gradient)
 {
-    bool scores = has_gradient && !x->problem->job.layout.fused_attention;
-    real ring = x->c > 1 ? exchanged_bytes(x, run) : 0;
-    if (!run->linear)
-        return ring + 2 * x->e * x->n * attention_of(x, run).shared +
-               (scores ? 4 * x->b * (x->a / x->t1) * x->s * (x->s / x->c) * x->e / 2 : 0);
-    struct linear y = linear_of(x);
-    return ring +
-           (has_gradient ? 2 : 1) * x->e * x->n * y.wide_keys * y.value_width / LINEAR_CHUNK / x->t;
+    if (run->no_attention) return 0;
+    bool scores = has_gradient && !x->problem->job.layout.fused_attention && !run->linear;
+    real bytes = x->c > 1 ? exchanged_bytes(x, run) : 0;
+    if (run_has_linear(run))
+        bytes += (has_gradient ? 2 : 1) * x->e * x->n * linear_states(x) / x->t;
+    return bytes + 2 * x->e * x->n * attention_of(x, run).shared +
+           (scores ? 4 * x->b * (x->a / x->t1) * x->s * (x->s / x->c) * x->e / 2 : 0);
 }
 
 // Cells below the diagonal of the first `rows` rows, not further back than the window.
@@ -260,7 +199,9 @@ static real fused_cells(const struct pricing *x, const struct layer_run *run,
 void add_attention(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
                    struct layer_work *work)
 {
+    if (run->no_attention) return;
     if (run->linear) {
+        work->fused = true;
         add_linear(x, slice, work);
         return;
     }
@@ -272,4 +213,5 @@ void add_attention(const struct pricing *x, const struct layer_run *run, const s
     work->wasted = run->bidirectional ? 0 : flop_of_cell * slice->wasted_cells;
     work->scores = work->fused ? 0 : 6 * scores * (x->a / x->t1) * slice->score_cells * x->e;
     work->memory += work->scores;
+    if (run->linear_beside) add_linear(x, slice, work);
 }

@@ -23,8 +23,8 @@ static real heads_exchange_s(const struct pricing *x, const struct layer_run *ru
 static real context_s(const struct pricing *x, const struct layer_run *run, int group,
                       const struct slice *slice, real messages, real attention_s)
 {
-    enum context_kind kind = run->linear ? CONTEXT_RING : x->problem->job.context_kind;
-    if (x->c <= 1) return 0;
+    enum context_kind kind = run_has_linear(run) ? CONTEXT_RING : x->problem->job.context_kind;
+    if (x->c <= 1 || run->no_attention) return 0;
     if (kind == CONTEXT_ALL_TO_ALL) return heads_exchange_s(x, run, group, slice->tokens);
     struct link_price link = link_of_context_ring(x, group);
     real step = messages * (ring_bytes(x, run, slice->tokens) / link.bytes_per_s + link.latency_s);
@@ -218,10 +218,10 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
         *forward_s = *backward_s = once + pool_s(x, run, group, slice);
     } else {
         // With a parallel residual, both parts are summed before they are sent.
-        real parts = (x->shape->parallel_residual ? 1 : 2) + (run->cross_attention ? 1 : 0);
+        real parts = parts_of(x, run) - (x->shape->parallel_residual ? 1 : 0);
         real both = parts * once, beta = x->problem->job.layout.fused_attention ? 2.5 : 2;
         if (run->kind == LAYER_MOE)
-            both = once * (run->experts.shared_ffn > 0 ? 2 : 1) +
+            both = once * ((run->no_attention ? 0 : 1) + (run->experts.shared_ffn > 0 ? 1 : 0)) +
                    parts_s(x, run, group, slice->tokens);
         if (run->kind == LAYER_MOE) {
             talk->dispatch_back_s = exchange_s(x, run, group, slice->tokens);

@@ -68,7 +68,7 @@ static real elementwise_launches(const struct pricing *x, const struct layer_run
     real more = norms_of(x, run) + y.count + y.kernels + (run->mtp ? 2 : 0) +
                 (x->problem->job.layout.fused_attention ? 0 : 2 * y.scores);
     switch (run->kind) {
-    case LAYER_BLOCK: return 2 + more;
+    case LAYER_BLOCK: return (run->no_feed_forward ? 0 : 2) + more;
     case LAYER_MOE: return 6 + more;
     case LAYER_HEAD: return 5 * x->predicted;
     case LAYER_EMBEDDING: return 2;
@@ -123,7 +123,8 @@ static struct kernel_seconds kernels_of(const struct pricing *x, const struct la
     if (!(work->attention > 0)) return k;
     if (work->fused) add_fused_kernels(x, run, work, rate, rate_back, group, &k);
     else if (score_times(x, run, slice, group, &scores))
-        k.attention = scores.forward, k.attention_back = scores.data + scores.weight;
+        k.attention = scores.forward + work->states / rate,
+        k.attention_back = scores.data + scores.weight + work->states_back / rate_back;
     return k;
 }
 

@@ -20,7 +20,7 @@ static struct values values_of_block(const struct pricing *x, const struct layer
     v.sharded = v.matrices + y.vectors.sharded + (s->linear_bias ? (x->g - 1) * ffn : 0) +
                 (run->mtp ? 2 * x->h * x->h : 0);
     v.whole = y.matrices.whole + y.vectors.whole + norms_of(x, run) * norm +
-              (s->linear_bias ? x->h : 0);
+              (s->linear_bias && !run->no_feed_forward ? x->h : 0);
     return v;
 }
 

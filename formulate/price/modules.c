@@ -7,7 +7,7 @@
 // Norms whose outputs products read, and the encoder's output is none of these.
 static real norms_read(const struct pricing *x, const struct layer_run *run)
 {
-    bool one = x->shape->parallel_residual && shape_norms(x->shape) == 1;
+    bool one = !run_is_whole(run) || (x->shape->parallel_residual && shape_norms(x->shape) == 1);
     return (one ? 1 : 2) + (run->cross_attention ? 1 : 0);
 }
 
@@ -91,7 +91,7 @@ static struct repeated repeated_by(const struct pricing *x, const struct layer_r
                 ((down > 0 ? down : x->h) * x->q + (real)s->kv_rank * (keys + x->ctx)) / x->t,
             0, 0};
     case MODULE_LAYERNORM: return (struct repeated){0, 2 * norms * n * x->h * x->u * x->e, norms};
-    case MODULE_MLP: return moe ? (struct repeated){0, 0, 0} : dense;
+    case MODULE_MLP: return moe || run->no_feed_forward ? (struct repeated){0, 0, 0} : dense;
     case MODULE_MOE_ACT:
         if (!moe) return (struct repeated){0, 0, 0};
         return (struct repeated){0, routed * (x->g * wide * x->e + clamp_bytes(x, run)), 1};
@@ -122,7 +122,7 @@ void module_seconds(const struct pricing *x, const struct layer_run *run, int gr
             compute += r.flop * seconds_per_flop + r.bytes / gpu->memory_bytes_per_s.value;
             if (shaped) compute += r.kernels * gpu->elementwise_launch_s.value;
         }
-        if (ffn) sent = ffn_communication_s(x, run, group, slice);
+        if (ffn && !run->no_feed_forward) sent = ffn_communication_s(x, run, group, slice);
         again[mode] = factor * compute + sent + (attention ? again[RECOMPUTE_SELECTIVE] : 0);
     }
 }

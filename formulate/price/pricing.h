@@ -132,10 +132,11 @@ struct layer_seconds {
 // same forward and backward; bytes of the matrices that one pass of products reads and writes.
 struct layer_work {
     real linear, adapters, attention, memory, scores, gathered, weightless, casts, operands;
-    real routed;         // of linear, that of experts
-    real attention_back; // FLOP of attention's backward pass
-    real cells, wasted;  // scores that fused attention computes; FLOP of those computed in vain
-    bool fused;          // attention is one kernel
+    real routed;              // of linear, that of experts
+    real attention_back;      // FLOP of attention's backward pass
+    real states, states_back; // of both, those of linear attention
+    real cells, wasted; // scores that fused attention computes; FLOP of those computed in vain
+    bool fused;         // attention is one kernel
 };
 
 // `count` products of rows x columns values and this depth, launched together, or, of experts, one
@@ -197,7 +198,7 @@ struct kept_layer *kept_of(const struct pricing *x, const struct layer_run *run,
 // The width of the feed-forward part that every token passes.
 static inline real ffn_of(const struct pricing *x, const struct layer_run *run)
 {
-    return run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f;
+    return run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : run->no_feed_forward ? 0 : x->f;
 }
 static inline bool is_layered(const struct layer_run *run) // attention, and a feed-forward part
 {
@@ -303,6 +304,8 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
 // ---- attention.c (sections 1, 3, 4)
 struct attention attention_of(const struct pricing *x, const struct layer_run *run);
 real norms_of(const struct pricing *x, const struct layer_run *run); // over a whole token
+real parts_of(const struct pricing *x,
+              const struct layer_run *run); // attentions, feed-forward part
 int attention_products(const struct pricing *x, const struct layer_run *run, real tokens,
                        struct product *to); // these come first in products_of
 // FLOP, score cells and bytes of one pass that are not of its products.
@@ -313,6 +316,14 @@ real ring_bytes(const struct pricing *x, const struct layer_run *run, real token
 // While it runs, in addition to what is kept.
 real attention_working_bytes(const struct pricing *x, const struct layer_run *run,
                              bool has_gradient);
+
+// ---- linear.c (sections 1, 3, 5): the same of linear attention alone; states: values between
+// chunks, by token
+int linear_products(const struct pricing *x, real n, struct product *to);
+struct attention linear_attention(const struct pricing *x);
+void add_linear(const struct pricing *x, const struct slice *slice, struct layer_work *work);
+real linear_ring_bytes(const struct pricing *x);
+real linear_states(const struct pricing *x);
 
 // ---- work.c, layers.c (section 3)
 struct slice slice_of(const struct pricing *x, int slice);

@@ -24,7 +24,8 @@ static int projector_products(const struct pricing *x, const struct projector_sh
 
 bool splits_gate(const struct pricing *x, const struct layer_run *run)
 {
-    return x->problem->job.split_gate && x->g > 2 && run->kind == LAYER_BLOCK;
+    return x->problem->job.split_gate && x->g > 2 && run->kind == LAYER_BLOCK &&
+           !run->no_feed_forward;
 }
 
 int products_of(const struct pricing *x, const struct layer_run *run, real n, struct product *to)
@@ -185,7 +186,7 @@ real repeated_products_s(const struct pricing *x, const struct layer_run *run, r
     bool shaped = limits_of(x, rates, group, 1, &l);
     for (size_t i = 0; i < ARRAY_LENGTH(repeated); i++) {
         const struct product *p = &repeated[i];
-        if (!(p->columns > 0)) continue;
+        if (!(p->columns > 0 && p->depth > 0)) continue;
         seconds += shaped ? product_s(&l, p, x->e)
                           : 2 * p->rows * p->columns * p->depth / rates->gemm_flop_per_s.value;
     }

@@ -47,7 +47,7 @@ static real kept_by_experts(const struct pricing *x, const struct layer_run *run
 static real inputs_kept(const struct pricing *x, const struct layer_run *run)
 {
     const struct shape *s = x->shape;
-    bool one = s->parallel_residual && shape_norms(s) == 1;
+    bool one = !run_is_whole(run) || (s->parallel_residual && shape_norms(s) == 1);
     return (one ? 2 : 4) + (run->cross_attention ? 4 : 0) + (run->mtp ? 4 : 0);
 }
 
@@ -87,7 +87,7 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
     const struct shape *shape = x->shape;
     struct attention attention = attention_of(x, run);
     real width = x->e / 2, y = 2 * kept_of_ffn(x), norms = norms_of(x, run),
-         masks = shape->dropout ? 1 + attention.count : 0, inputs = 2 * norms + inputs_kept(x, run);
+         masks = shape->dropout ? parts_of(x, run) : 0, inputs = 2 * norms + inputs_kept(x, run);
     real ffn = ffn_of(x, run), routed = routed_of(x, run);
     if (run->frozen && !run->adapter_rank && run->kind == LAYER_BLOCK)
         inputs = 2 * norms, y = shape->gated_ffn ? 4 : 2; // no input of a matrix is needed
@@ -107,7 +107,7 @@ static real transient_of_block(const struct pricing *x, const struct layer_run *
     real y = shape->gated_ffn ? 8 : 4, routed = routed_of(x, run);
     real wide = run->kind == LAYER_MOE
                     ? x->n * (real)run->experts.shared_ffn + routed * (real)run->experts.ffn
-                    : x->n * x->f;
+                    : x->n * ffn_of(x, run);
     real bytes = x->e * x->n * x->h * x->u + x->e * y * wide / x->t1;
     bytes += attention_working_bytes(x, run, has_gradient);
     // Two buffers for what another trainer's sequence-parallel ranks gather.
@@ -132,7 +132,8 @@ bool is_fully_sharded(const struct pricing *x)
 static real stash_of_operators(const struct pricing *x, const struct layer_run *run)
 {
     real wide = attention_of(x, run).chosen + ffn_of(x, run), routed = routed_of(x, run);
-    real bytes = x->e * x->n * (x->h * x->u * (x->t > 1 ? 2 : 1) + wide / x->t);
+    real bytes = x->e * x->n *
+                 (x->h * x->u * (x->t > 1 && run_is_whole(run) ? 2 : 1) + wide / x->t);
     if (run->mtp) bytes += 5 * x->e * x->n * x->h * x->u; // all that it has in addition to a block
     return bytes + kept_by_experts(x, run, routed) + x->e * x->n * run->adapter_rank * (4 + x->g);
 }

@@ -33,7 +33,7 @@ static real cast_bytes(const struct pricing *x, const struct layer_run *run, rea
     if (x->problem->job.precision != FP8) return 0;
     struct attention y = attention_of(x, run);
     return 4 * n *
-           ((1 + y.count + (run->mtp ? 2 : 0)) * x->h + y.read.whole +
+           ((parts_of(x, run) + (run->mtp ? 2 : 0)) * x->h + y.read.whole +
             (y.read.sharded + ffn) / x->t);
 }
 
@@ -59,7 +59,7 @@ static void add_products(const struct pricing *x, const struct layer_run *run, r
 static real norm_bytes(const struct pricing *x, const struct layer_run *run, real n)
 {
     struct attention y = attention_of(x, run);
-    real passes = 3 * (1 + y.count) + 2 * norms_of(x, run) + (run->mtp ? 6 : 0);
+    real passes = 3 * parts_of(x, run) + 2 * norms_of(x, run) + (run->mtp ? 6 : 0);
     return n * x->e * (passes * x->h * x->u + y.moved.whole + y.moved.sharded / x->t);
 }
 
@@ -122,8 +122,9 @@ static struct layer_work work_of_block(const struct pricing *x, const struct lay
     } else {
         real widths = (x->h + x->q) + 2 * (x->h + x->kv) + (x->q + x->h) + x->g * (x->h + x->f);
         work.adapters = 2 * n * run->adapter_rank * widths / x->t;
-        work.memory += x->g * n * x->f * x->e / x->t1 + eager_bytes(x, run, n, x->f);
-        work.casts = cast_bytes(x, run, n, x->f);
+        real ffn = ffn_of(x, run);
+        work.memory += x->g * n * ffn * x->e / x->t1 + eager_bytes(x, run, n, ffn);
+        work.casts = cast_bytes(x, run, n, ffn);
     }
     add_attention(x, run, slice, &work);
     return work;

@@ -39,15 +39,59 @@ TEST(block_by_hand)
     assert_int_equal(kept - price(b)->runs[BLOCK].stash_bytes[0], 2 * 1024 * (10240 - 4096));
 }
 
-// ---- laws
+TEST(state_space_by_hand)
+{
+    struct linear_shape states = small;
+    states.rule = LINEAR_STATE_SPACE;
+    struct bench *b = begin(states);
+    const struct priced_run *block = &price(b)->runs[BLOCK];
+    // Q = 1024 x (2 x 512 + 2 x 1024 + 16) + 1024 x 1024 = 4 210 688; FL = 2 x 1024 x (Q + 2 x 1024
+    // x 4096): 258.03358208 us. FA = 1024 x (2 x 256 x 512 + 16 x (2 x 256 x 64 + 4 x 4096)):
+    // 21.47483648. FM = 37 748 736 + 2 x 1024 x (4096 + 8192 + 2048 + 4096 + 48): 75.595776; + 10
+    assert_int_equal(block->forward_ns[0], 365104);
+    // 2 x 258.03358208 + 1024 x (6 x 256 x 512 + 16 x (4 x 256 x 64 + 10 x 4096)) / 50e12 + 2 x
+    // 75.595776 + 10
+    assert_int_equal(block->backward_ns[0], 728261);
+    // P = Q + 8 388 608 + norms 4096 + convolution 5 x 2048 + 3 x 16 + the output's norm 1024
+    assert_int_equal(block->weight_bytes, 2 * (4210688 + 8388608 + 4096 + 10240 + 48 + 1024));
+}
 
 // Without what a layer costs by itself.
 static int64_t net(const struct priced_run *r) { return r->forward_ns[0] - 10000; }
 
+// A block is the sum of its parts alone, each of which has a layer's own overhead.
+TEST(parts_of_a_block)
+{
+    struct bench *b = begin(small);
+    struct layer_run *run = &b->runs[BLOCK];
+    for (int linear = 0; linear < 2; linear++) {
+        run->linear = linear == 1;
+        struct priced_run whole = price(b)->runs[BLOCK];
+        int64_t forward = net(&whole), weights = whole.weight_bytes;
+        run->no_feed_forward = true;
+        struct priced_run attention = price(b)->runs[BLOCK];
+        int64_t first = net(&attention);
+        run->no_feed_forward = run->linear = false, run->no_attention = true;
+        const struct priced_run *ffn = &price(b)->runs[BLOCK];
+        assert_in_range(net(ffn) + first - forward + 1, 0, 2);
+        assert_int_equal(ffn->weight_bytes + attention.weight_bytes, weights);
+        assert_int_equal(ffn->stash_bytes[0] + attention.stash_bytes[0], whole.stash_bytes[0]);
+        run->no_attention = false;
+    }
+}
+
+// ---- laws
+
 TEST(twice_the_tokens_take_twice_as_long)
 {
     static const struct linear_shape shapes[] = {
-        {8, 16, 64, 64, 4, 0, 0}, {16, 16, 128, 32, 0, 128, 32}, {2, 4, 32, 256, 3, 0, 16}};
+        {8, 16, 64, 64, 4, 0, 0},
+        {16, 16, 128, 32, 0, 128, 32},
+        {2, 4, 32, 256, 3, 0, 16},
+        {8, 16, 64, 64, 4, .rule = LINEAR_STATE_SPACE},
+        {1, 1024, 16, 1, 4, 64, .rule = LINEAR_SCAN},
+        {16, 16, 64, 64, 0, .rule = LINEAR_LIGHTNING, .no_norm = true},
+        {0, 16, 0, 64, 3, .rule = LINEAR_CONVOLUTION}};
     for (size_t i = 0; i < ARRAY_LENGTH(shapes); i++) {
         struct bench *b = begin(shapes[i]);
         int64_t once = net(&price(b)->runs[BLOCK]), kept = b->priced.runs[BLOCK].stash_bytes[0];
@@ -82,6 +126,10 @@ TEST(more_work_takes_no_less)
                                  random_between(&rng, 1, 200)};
         int64_t *const numbers[] = {&s.value_heads, &s.key_width,  &s.value_width,
                                     &s.convolution, &s.decay_rank, &s.gate_rank};
+        if (i >= 100) { // sizes that two rules have
+            s.rule = i % 2 ? LINEAR_STATE_SPACE : LINEAR_LIGHTNING, s.decay_rank = s.gate_rank = 0;
+            if (i % 6 > 3) continue;
+        }
         struct bench *b = begin(s);
         struct priced_run less = price(b)->runs[BLOCK];
         int64_t forward = less.forward_ns[0], backward = less.backward_ns[0];
@@ -146,9 +194,17 @@ static void refused(void (*spoil)(struct bench *b), const char *told)
     if (!strstr(err.text, told)) fail_msg("%s: does not say %s", err.text, told);
 }
 
+static void keyless(struct bench *b) { b->problem.model.shape.linear.key_heads = 0; }
+static void scan(struct bench *b) { b->problem.model.shape.linear.rule = LINEAR_SCAN; }
+static void nothing(struct bench *b)
+{
+    b->runs[BLOCK].linear = false, b->runs[BLOCK].no_attention = true;
+    b->runs[BLOCK].no_feed_forward = true;
+}
+static void partless(struct bench *b) { b->runs[BLOCK].no_attention = true; }
 static void window(struct bench *b) { b->runs[BLOCK].window = 4; }
 static void crossing(struct bench *b) { b->runs[BLOCK].cross_attention = true; }
-static void shapeless(struct bench *b) { b->problem.model.shape.linear.key_heads = 0; }
+static void shapeless(struct bench *b) { b->problem.model.shape.linear = (struct linear_shape){0}; }
 static void head(struct bench *b) { b->runs[HEAD].linear = true; }
 static void uneven(struct bench *b) { b->problem.model.shape.linear.value_heads = 12; }
 static void narrow(struct bench *b) { b->problem.model.shape.linear.value_width = 0; }
@@ -159,6 +215,10 @@ static void split(struct bench *b)
 
 TEST(misfits_are_named)
 {
+    refused(keyless, "shape.linear.key_heads: expected at least 1");
+    refused(scan, "shape.linear.rule: expected key_heads 1, value_width 1");
+    refused(nothing, "with neither");
+    refused(partless, "runs[1].attention: expected a run without kinds of attention");
     refused(window, "runs[1].linear: expected a causal run");
     refused(crossing, "runs[1].linear: expected a causal run");
     refused(shapeless, "runs[1].linear");

@@ -35,6 +35,8 @@ static void same_shape(const struct shape *a, const struct shape *b)
     SAME(linear.convolution);
     SAME(linear.decay_rank);
     SAME(linear.gate_rank);
+    SAME(linear.rule);
+    SAME(linear.no_norm);
     SAME(plain_norms);
     SAME(no_final_norm);
     SAME(parallel_residual);
@@ -79,6 +81,9 @@ void same_model(const struct model *a, const struct model *b)
         SAME(runs[i].shared_weights);
         SAME(runs[i].mtp);
         SAME(runs[i].linear);
+        SAME(runs[i].linear_beside);
+        SAME(runs[i].no_attention);
+        SAME(runs[i].no_feed_forward);
         SAME(runs[i].window);
         SAME(runs[i].chunk);
         SAME(runs[i].bidirectional);

@@ -75,6 +75,30 @@ static enum status check_pool(const struct pool_shape *s, int i, const char *fil
 
 // Masks and second attentions belong to layers that have attention; adapters belong to matrices
 // that the formulas of adapters cover.
+// A layer that is attention or a feed-forward part alone.
+static enum status check_part(const struct layer_run *run, const struct shape *s, int i,
+                              const char *file, struct error *err)
+{
+    const char *key = run->no_attention ? "attention" : "feed_forward";
+    bool attends = run->linear || run->linear_beside || run->window || run->chunk ||
+                   run->bidirectional;
+    if ((run->kind != LAYER_BLOCK && run->kind != LAYER_MOE) ||
+        (run->no_feed_forward && (run->kind == LAYER_MOE || run->no_attention)))
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].%s: false is for a block that is attention alone, or a block or "
+                    "moe that is the feed-forward part alone, found kind \"%s\"%s",
+                    file, i, key, layer_kind_names[run->kind],
+                    run->no_feed_forward && run->no_attention ? " with neither" : "");
+    if ((run->no_attention && attends) || run->adapter_rank || run->weight_bits || run->mtp ||
+        run->shared_weights || run->cross_attention || s->parallel_residual)
+        return fail(err, BAD_INPUT, "%s: runs[%d].%s: expected a run without %s", file, i, key,
+                    run->no_attention && attends
+                        ? "kinds of attention"
+                        : "adapters, weight_bits, mtp, shared_weights, cross attention and a "
+                          "parallel residual");
+    return OK;
+}
+
 static enum status check_attention(const struct layer_run *run, const struct shape *s, int i,
                                    const char *file, struct error *err)
 {
@@ -82,18 +106,26 @@ static enum status check_attention(const struct layer_run *run, const struct sha
     const char *wrong = run->window            ? "window"
                         : run->chunk           ? "chunk"
                         : run->linear          ? "linear"
+                        : run->linear_beside   ? "linear_beside"
                         : run->bidirectional   ? "bidirectional"
                         : run->cross_attention ? "cross_attention"
                                                : NULL;
     if (wrong && !attends)
         return fail(err, BAD_INPUT, "%s: runs[%d].%s: kind \"%s\" has no attention", file, i, wrong,
                     layer_kind_names[run->kind]);
-    if (run->linear && (run->window || run->chunk || run->bidirectional || run->cross_attention ||
-                        run->adapter_rank || run->weight_bits || !s || !s->linear.key_heads))
+    bool plain = !run->cross_attention && !run->adapter_rank && !run->weight_bits,
+         reaches = run->window || run->chunk || run->bidirectional;
+    if (run->linear && (reaches || !plain || !s || !s->linear.value_heads))
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].linear: expected a causal run without windows, chunks, cross "
                     "attention, adapters and weight_bits, of a shape with \"linear\"",
                     file, i);
+    if (run->linear_beside && (run->linear || !plain || s->kv_rank || !s->linear.value_heads))
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].linear_beside: expected a run without latents, cross attention, "
+                    "adapters, weight_bits and \"linear\", of a shape with \"linear\"",
+                    file, i);
+    if (!run_is_whole(run)) TRY(check_part(run, s, i, file, err));
     if (run->cross_attention && run->kind != LAYER_BLOCK)
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].cross_attention: expected kind \"block\", found \"%s\"", file, i,
@@ -172,7 +204,7 @@ bool model_has_sinks(const struct model *m)
         bool end = r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD;
         if (r->shape || (end && r->more_values)) return false;
         if (end) continue;
-        if (r->kind != LAYER_MOE || r->linear || e->shared_ffn ||
+        if (r->kind != LAYER_MOE || run_has_linear(r) || r->no_attention || e->shared_ffn ||
             r->more_values != sink_values(s, e))
             return false;
         mixtures = true;

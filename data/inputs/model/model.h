@@ -32,8 +32,21 @@ struct rotary_scaling {
     int64_t original_positions; // original_max_position_embeddings
 };
 
-// Linear attention: keys and values go into a state of each value head, by the delta rule and with
-// a decay (Gated DeltaNet; with latents, Kimi Delta Attention). 0 heads: no run has it.
+// How linear attention's state takes a token: by the delta rule and with a decay (Gated DeltaNet;
+// with latents, Kimi Delta Attention); as a state space with one learned decay for each value head
+// (Mamba 2: keys, queries and values are its B, C and x); with decays for each value of a state
+// (Mamba 1's selective scan); with fixed decays (lightning attention). Or there is no state, just
+// gates around a convolution of the values (LFM2).
+enum linear_rule {
+    LINEAR_DELTA,
+    LINEAR_STATE_SPACE,
+    LINEAR_SCAN,
+    LINEAR_LIGHTNING,
+    LINEAR_CONVOLUTION
+};
+
+// Linear attention: keys and values go into a state of each value head. 0 value heads: no run has
+// it.
 struct linear_shape {
     int64_t key_heads, value_heads, key_width, value_width; // widths of a head's
     int64_t
@@ -41,6 +54,8 @@ struct linear_shape {
     int64_t decay_rank; // width of the latent that decays come out of, one for each value of a key;
                         // 0: one for each value head
     int64_t gate_rank;  // width of the latent that the output's gate comes out of; 0: no latent
+    enum linear_rule rule;
+    bool no_norm; // no norm of the output before its product
 };
 
 // 0 is the default of every number that has one: the functions below define what it means.
@@ -51,7 +66,7 @@ struct shape {
     int64_t rotary_width;        // of a head's key, shared by all heads; not from the latents
     int64_t value_width;         // of a head's value in latent attention; 0: head_width
     int64_t embedding_width; // columns of the vocabulary's matrix; 0: hidden, otherwise projected
-    int norms;               // of a block; 0: 2
+    int norms;               // of a block of two parts; 0: 2. One part alone has half of them
     enum qk_norm qk_norm;
     bool plain_norms, no_final_norm; // norms have no parameters; none before the logits
     bool parallel_residual;          // attention and feed-forward part have the same input
@@ -123,9 +138,11 @@ struct layer_run {
     int64_t window;    // tokens that a token looks back over, including itself; 0: all
     int64_t chunk;     // or the tokens of a chunk, within which a token looks back; 0: all
     bool linear;       // attention is the shape's linear one
-    bool bidirectional;   // attention without a causal mask
-    bool cross_attention; // a second attention, over the encoder's output
-    bool shared_weights;  // all its layers have the parameters of one layer
+    bool linear_beside; // or both kinds read the same input and are summed (Falcon-H1)
+    bool no_attention, no_feed_forward; // the layer is the other part alone (Nemotron-H)
+    bool bidirectional;                 // attention without a causal mask
+    bool cross_attention;               // a second attention, over the encoder's output
+    bool shared_weights;                // all its layers have the parameters of one layer
     bool mtp; // each of its layers predicts one more token (multi-token prediction); they are after
               // the main layers and before the head, on the same stage as the head
     int64_t more_values; // parameters in addition to those that follow from the shape, on every
@@ -161,6 +178,14 @@ static inline int64_t shape_embedding_width(const struct shape *s)
     return s->embedding_width ? s->embedding_width : s->hidden;
 }
 static inline int shape_norms(const struct shape *s) { return s->norms ? s->norms : 2; }
+static inline bool run_has_linear(const struct layer_run *r)
+{
+    return r->linear || r->linear_beside;
+}
+static inline bool run_is_whole(const struct layer_run *r) // attention, and a feed-forward part
+{
+    return !r->no_attention && !r->no_feed_forward;
+}
 static inline bool shape_output_bias(const struct shape *s)
 {
     return s->output_bias ? s->output_bias > 0 : s->linear_bias;

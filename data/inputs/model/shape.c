@@ -44,12 +44,17 @@ static const struct member rotary_rows[] = {
 };
 static MEMBERS(rotary, struct rotary_scaling, NULL, true, NULL);
 
+static const char *const rule_names[] = {"delta",     "state_space", "selective_scan",
+                                         "lightning", "convolution", NULL};
+
 static const struct member linear_rows[] = {
-    KEY_COUNT(linear_shape, key_heads, REQUIRED, ALWAYS_WRITTEN, 1, 1 << 16),
+    KEY_NAME(linear_shape, rule, OPTIONAL, IF_SET, rule_names),
+    KEY_COUNT(linear_shape, key_heads, OPTIONAL, IF_SET, 0, 1 << 16),
     KEY_COUNT(linear_shape, value_heads, REQUIRED, ALWAYS_WRITTEN, 1, 1 << 16),
-    KEY_COUNT(linear_shape, key_width, REQUIRED, ALWAYS_WRITTEN, 1, HEAD_WIDTH_MAX),
+    KEY_COUNT(linear_shape, key_width, OPTIONAL, IF_SET, 0, HEAD_WIDTH_MAX),
     KEY_COUNT(linear_shape, value_width, REQUIRED, ALWAYS_WRITTEN, 1, HEAD_WIDTH_MAX),
     KEY_COUNT(linear_shape, convolution, OPTIONAL, IF_SET, 0, 64),
+    KEY_UNLESS("norm", linear_shape, no_norm),
     KEY_COUNT(linear_shape, decay_rank, OPTIONAL, IF_SET, 0, HIDDEN_MAX),
     KEY_COUNT(linear_shape, gate_rank, OPTIONAL, IF_SET, 0, HIDDEN_MAX),
 };
@@ -138,12 +143,39 @@ static enum status check_latents(const struct shape *s, const char *where, struc
     return OK;
 }
 
+// Which sizes a rule has.
+static enum status check_linear_rule(const struct linear_shape *l, const char *where,
+                                     struct error *err)
+{
+    bool state = l->rule != LINEAR_CONVOLUTION, scan = l->rule == LINEAR_SCAN,
+         delta = l->rule == LINEAR_DELTA, latents = l->decay_rank || l->gate_rank;
+    if (state != (l->key_heads > 0) || state != (l->key_width > 0))
+        return fail(err, BAD_INPUT, "%s.linear.%s: expected %s, found %lld", where,
+                    state != (l->key_heads > 0) ? "key_heads" : "key_width",
+                    state ? "at least 1" : "none for rule \"convolution\"",
+                    (long long)(state != (l->key_heads > 0) ? l->key_heads : l->key_width));
+    if (scan && (l->key_heads != 1 || l->value_width != 1 || !l->decay_rank || l->gate_rank))
+        return fail(err, BAD_INPUT,
+                    "%s.linear.rule: expected key_heads 1, value_width 1, a decay_rank and no "
+                    "gate_rank for \"selective_scan\"",
+                    where);
+    if (latents && !scan && !delta)
+        return fail(err, BAD_INPUT, "%s.linear.%s: expected none for rule \"%s\"", where,
+                    l->decay_rank ? "decay_rank" : "gate_rank", rule_names[l->rule]);
+    if (!state && !l->convolution)
+        return fail(err, BAD_INPUT,
+                    "%s.linear.convolution: expected at least 1 for rule \"convolution\"", where);
+    return OK;
+}
+
 static enum status check_linear(const struct linear_shape *l, const char *where, struct error *err)
 {
-    int64_t wider = l->key_width > l->value_width ? l->key_width : l->value_width;
-    if (!l->key_heads) return OK;
+    int64_t wider = l->key_width > l->value_width ? l->key_width : l->value_width,
+            heads = l->key_heads ? l->key_heads : 1;
+    if (!l->value_heads && !l->key_heads) return OK;
     TRY(members_check(&linear_members, l, where, ".linear.", err));
-    if (l->value_heads % l->key_heads || l->value_heads * wider > 1 << 22)
+    TRY(check_linear_rule(l, where, err));
+    if (l->value_heads % heads || l->value_heads * wider > 1 << 22)
         return fail(err, BAD_INPUT,
                     "%s.linear.value_heads: expected a multiple of key_heads %lld, and value_heads "
                     "x width of at most 4194304, found %lld",

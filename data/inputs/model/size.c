@@ -18,7 +18,14 @@ static int64_t query_width(const struct shape *s) { return s->heads * s->head_wi
 static int64_t key_width(const struct shape *s) { return s->kv_heads * s->head_width; }
 static int64_t sum_width(const struct shape *s) { return s->heads * shape_value_width(s); }
 static int64_t gate_width(const struct shape *s) { return s->gated_attention ? query_width(s) : 0; }
-static int64_t attentions(const struct layer_run *r) { return r->cross_attention ? 2 : 1; }
+static int64_t attentions(const struct layer_run *r)
+{
+    return r->no_attention ? 0 : r->cross_attention ? 2 : 1;
+}
+static int64_t norms(const struct shape *s, const struct layer_run *r)
+{
+    return run_is_whole(r) ? shape_norms(s) + attentions(r) - 1 : (shape_norms(s) + 1) / 2;
+}
 
 // Linear attention: widths of keys and values, and of keys by the value heads.
 static int64_t linear_keys(const struct linear_shape *l) { return l->key_heads * l->key_width; }
@@ -37,18 +44,46 @@ static int64_t by_rank(const struct shape *s, int64_t rank, int64_t width)
     return rank ? rank * (s->hidden + width) : s->hidden * width;
 }
 
+// What reads a token; what makes steps, or their latent, of it or of the values; the output's.
 static int64_t linear_matrices(const struct shape *s)
 {
     const struct linear_shape *l = &s->linear;
-    return s->hidden * (2 * linear_keys(l) + 2 * linear_values(l) + l->value_heads) +
-           by_rank(s, l->decay_rank, linear_decays(l)) + by_rank(s, l->gate_rank, linear_values(l));
+    int64_t h = s->hidden, k = linear_keys(l), v = linear_values(l);
+    switch (l->rule) {
+    case LINEAR_DELTA:
+        return h * (2 * k + 2 * v + l->value_heads) + by_rank(s, l->decay_rank, linear_decays(l)) +
+               by_rank(s, l->gate_rank, v);
+    case LINEAR_STATE_SPACE: return h * (2 * k + 3 * v + l->value_heads);
+    case LINEAR_SCAN: return 3 * h * v + v * (l->decay_rank + 2 * k) + l->decay_rank * v;
+    case LINEAR_LIGHTNING: return h * (2 * k + 3 * v);
+    default: return 4 * h * v;
+    }
 }
 
-// A convolution of each value, a rate and a bias of decays, a norm of each head's output.
+// The convolution, rates and biases of decays, the values' own share, a norm of the output.
 static int64_t linear_vectors(const struct linear_shape *l)
 {
-    return l->convolution * (2 * linear_keys(l) + linear_values(l)) + l->value_heads +
-           linear_decays(l) + l->value_width;
+    int64_t k = linear_keys(l), v = linear_values(l), all = 2 * k + v,
+            whole_norm = l->no_norm ? 0 : v;
+    switch (l->rule) {
+    case LINEAR_DELTA:
+        return l->convolution * all + l->value_heads + linear_decays(l) +
+               (l->no_norm ? 0 : l->value_width);
+    case LINEAR_STATE_SPACE:
+        return (l->convolution ? l->convolution + 1 : 0) * all + 3 * l->value_heads + whole_norm;
+    case LINEAR_SCAN:
+        return (l->convolution ? l->convolution + 1 : 0) * v + v * l->key_width + 2 * v;
+    case LINEAR_LIGHTNING: return l->convolution * all + whole_norm;
+    default: return l->convolution * v;
+    }
+}
+
+// Multiplications and additions of a token in its states: a key read, written and asked for; or no
+// key read.
+static double linear_flop(const struct linear_shape *l, double tokens)
+{
+    double each = l->rule == LINEAR_DELTA ? 6 : l->rule == LINEAR_CONVOLUTION ? 0 : 4;
+    return each * tokens * (double)(linear_values(l) * l->key_width);
 }
 
 // Weights of a layer's attention.
@@ -57,7 +92,9 @@ static int64_t attention_matrices(const struct shape *s, const struct layer_run 
     int64_t h = s->hidden, q = query_width(s), v = sum_width(s),
             turned = s->heads * s->rotary_width;
     if (r->linear) return linear_matrices(s);
-    if (!s->kv_rank) return attentions(r) * h * (2 * q + 2 * key_width(s) + gate_width(s));
+    if (!s->kv_rank)
+        return attentions(r) * h * (2 * q + 2 * key_width(s) + gate_width(s)) +
+               (r->linear_beside ? linear_matrices(s) : 0);
     return attentions(r) *
            (h * (s->query_rank + s->kv_rank + s->rotary_width) +
             (s->query_rank ? s->query_rank : h) * q + s->kv_rank * (q - turned + v) + v * h);
@@ -69,19 +106,21 @@ static int64_t attention_vectors(const struct shape *s, const struct layer_run *
     int64_t q = query_width(s), k = key_width(s), latents = s->query_rank + s->kv_rank,
             read = s->kv_rank ? latents + s->rotary_width : q + 2 * k + gate_width(s);
     if (r->linear) return linear_vectors(&s->linear);
-    return attentions(r) *
-           (norm(s, latents) + (s->qkv_bias ? read : 0) + (shape_output_bias(s) ? s->hidden : 0) +
-            (s->qk_norm == QK_NORM_HEAD    ? 2 * norm(s, s->head_width)
-             : s->qk_norm == QK_NORM_WHOLE ? norm(s, q) + norm(s, k)
-                                           : 0));
+    return attentions(r) * (norm(s, latents) + (s->qkv_bias ? read : 0) +
+                            (shape_output_bias(s) ? s->hidden : 0) +
+                            (s->qk_norm == QK_NORM_HEAD    ? 2 * norm(s, s->head_width)
+                             : s->qk_norm == QK_NORM_WHOLE ? norm(s, q) + norm(s, k)
+                                                           : 0)) +
+           (r->linear_beside ? linear_vectors(&s->linear) : 0);
 }
 
-// All score cells within a window, or within chunks. Linear: a key read, written and asked for.
+// All score cells within a window, or within chunks.
 static double attention_flop(const struct shape *s, const struct layer_run *r, double tokens)
 {
     double reach = (double)(r->window ? r->window : r->chunk),
            seen = reach > 0 && reach < tokens ? reach : tokens, rest = fmod(tokens, seen);
-    if (r->linear) return 6 * tokens * (double)(linear_values(&s->linear) * s->linear.key_width);
+    if (r->linear) return linear_flop(&s->linear, tokens);
+    if (r->no_attention) return 0;
     if (r->chunk) seen = ((tokens - rest) * seen + rest * rest) / tokens;
     return 2 * tokens * (seen + (r->cross_attention ? tokens : 0)) *
            (double)(query_width(s) + sum_width(s));
@@ -91,7 +130,7 @@ static double attention_flop(const struct shape *s, const struct layer_run *r, d
 static double masked_flop(const struct shape *s, const struct layer_run *r, double tokens)
 {
     double w = (double)r->window, c = (double)r->chunk, cells = tokens * tokens / 2;
-    if (r->linear || r->bidirectional) return attention_flop(s, r, tokens);
+    if (r->linear || r->bidirectional || r->no_attention) return attention_flop(s, r, tokens);
     if (r->window && w < tokens) cells = w * w / 2 + w * (tokens - w);
     if (r->chunk && c < tokens)
         cells = (floor(tokens / c) * c * c + fmod(tokens, c) * fmod(tokens, c)) / 2;
@@ -103,7 +142,7 @@ static int64_t gate_matrices(const struct shape *s) { return s->gated_ffn ? 3 : 
 
 static int64_t shared_ffn(const struct shape *s, const struct layer_run *r)
 {
-    return r->kind == LAYER_MOE ? r->experts.shared_ffn : s->ffn;
+    return r->kind == LAYER_MOE ? r->experts.shared_ffn : r->no_feed_forward ? 0 : s->ffn;
 }
 
 int64_t repeated_weights(const struct shape *s, const struct layer_run *r)
@@ -127,11 +166,12 @@ static struct model_size block(const struct shape *s, const struct layer_run *r)
 {
     const struct expert_shape *e = &r->experts;
     int64_t all = attention_matrices(s, r) + attention_vectors(s, r) +
-                  (shape_norms(s) + attentions(r) - 1) * norm(s, s->hidden);
+                  norms(s, r) * norm(s, s->hidden);
     // The projection of a state next to an embedding, their norms, and the norm before the logits.
     if (r->mtp) all += linear(2 * s->hidden, s->hidden, false) + 3 * norm(s, s->hidden);
     if (r->kind == LAYER_BLOCK) {
-        all += feed_forward(s, s->ffn, s->linear_bias) + adapter_values(s, r->adapter_rank);
+        if (!r->no_feed_forward) all += feed_forward(s, s->ffn, s->linear_bias);
+        all += adapter_values(s, r->adapter_rank);
         return (struct model_size){all, all, false};
     }
     all += s->hidden * (e->experts + (e->shared_gate ? 1 : 0)) +
@@ -221,5 +261,7 @@ struct layer_flop layer_flop_of(const struct model *m, const struct layer_run *r
         p.bias = false;
         weights = (double)projector(&p).all;
     }
-    return (struct layer_flop){2 * tokens * weights, attention, r->linear ? 0 : attention, masked};
+    double beside = r->linear_beside ? linear_flop(&s->linear, tokens) : 0;
+    return (struct layer_flop){2 * tokens * weights, attention + beside, r->linear ? 0 : attention,
+                               masked + beside};
 }

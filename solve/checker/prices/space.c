@@ -117,13 +117,19 @@ static void read_axis(struct check_axis *to, const struct space_axis *from, enum
 // 0 is divided by everything.
 static int64_t common(int64_t a, int64_t b) { return b ? common(b, a % b) : a; }
 
+// Of linear attention: heads of keys, or of values without any.
+static int64_t split_heads(const struct linear_shape *l)
+{
+    return l->key_heads ? l->key_heads : l->value_heads;
+}
+
 static void read_own(struct check_space *to, const struct layer_run *r)
 {
     to->own_widths = common(to->own_widths, r->projector.inner);
     if (!r->shape) return;
     to->own_widths = common(to->own_widths, r->shape->heads);
     to->own_widths = common(to->own_widths, r->shape->ffn);
-    to->own_widths = common(to->own_widths, r->shape->linear.key_heads);
+    to->own_widths = common(to->own_widths, split_heads(&r->shape->linear));
 }
 
 static bool ties_behind_tower(const struct model *m)
@@ -148,7 +154,8 @@ static bool has_sinks(const struct model *m)
         int64_t each = r->experts.ffn + r->experts.ffn + s->hidden + 1, more = 0;
         if (r->kind == LAYER_MOE) more = s->heads + each * r->experts.experts, mixtures++;
         else unlike += r->kind != LAYER_EMBEDDING && r->kind != LAYER_HEAD;
-        unlike += r->more_values != more || r->shape || r->linear || r->experts.shared_ffn;
+        unlike += r->more_values != more || r->shape || r->linear || r->linear_beside ||
+                  r->no_attention || r->experts.shared_ffn;
     }
     return m->has_shape && mixtures && !unlike && s->gated_ffn && !strcmp(gate, "silu") &&
            s->qkv_bias && s->output_bias > 0 && !s->linear_bias && !s->kv_rank;
@@ -162,7 +169,7 @@ static void read_model(struct check_space *to, const struct model *m, struct are
     to->heads = m->shape.heads, to->ffn = m->shape.ffn;
     to->hidden = m->shape.hidden;
     to->sinks = has_sinks(m);
-    to->own_widths = m->shape.linear.key_heads;
+    to->own_widths = split_heads(&m->shape.linear);
     to->ties_behind_tower = ties_behind_tower(m);
     for (int i = 0; i < m->run_count; i++) {
         const struct layer_run *r = &m->runs[i];

@@ -17,7 +17,7 @@ static bool in_bytes(const struct price_audit *a, const struct layer_run *r)
 static int norms_in_front(const struct price_audit *a, const struct layer_run *r)
 {
     const struct shape *s = &a->problem->model.shape;
-    return (s->parallel_residual && s->norms == 1 ? 1 : 2) + attentions_of(r) - 1;
+    return judged_parts(r) - (s->parallel_residual && s->norms == 1 ? 1 : 0);
 }
 
 // A dense feed-forward part: its tensors; the input of its last product in one byte where products
@@ -96,7 +96,8 @@ struct computed judged_set_s(const struct price_audit *a, int run, int group, st
     const struct layer_run *r = run_of(a, run);
     const struct shape *s = &a->problem->model.shape;
     const struct gpu_costs *gpu = gpu_of(a, group);
-    bool moe = r->kind == LAYER_MOE, whole = has_module(set, moe ? MODULE_MOE : MODULE_MLP);
+    bool moe = r->kind == LAYER_MOE,
+         whole = !r->no_feed_forward && has_module(set, moe ? MODULE_MOE : MODULE_MLP);
     long double t = layout_of(a)->tensor, h = s->hidden, n = p.tokens, e = a->value_bytes, flop = 0,
                 bytes = 0, kernels = 0, experts = 0;
     struct judged_biases biases = {0, 0};

@@ -176,7 +176,7 @@ long double every_second_product_s(const struct price_audit *a, int run, int gro
     const struct shape_of_product again[] = {
         {n, y.second_outputs / t, h, 1}, {n, h, y.second_inputs / t, 1}, {n, ffn / t, h, 1}};
     for (int i = 0; i < 3; i++)
-        if (again[i].n > 0) seconds += one_s(&l, again[i], a->value_bytes);
+        if (again[i].n > 0 && again[i].k > 0) seconds += one_s(&l, again[i], a->value_bytes);
     return seconds;
 }
 

@@ -57,7 +57,7 @@ static long double operator_stash(const struct price_audit *a, int run)
     const struct shape *s = &a->problem->model.shape;
     const struct layer_run *r = run_of(a, run);
     struct judged_attention y = judged_attention(a, run);
-    long double inputs = (l->tensor > 1 ? 2 : 1) * s->hidden * a->share,
+    long double inputs = (l->tensor > 1 && judged_parts(r) > 1 ? 2 : 1) * s->hidden * a->share,
                 products = y.held_split + shared_width(a, r);
     long double adapters = (long double)r->adapter_rank * (4 + a->gates);
     // A further token's layer: inputs of three norms, and of the projection of two tensors.
@@ -73,8 +73,8 @@ static long double operator_stash(const struct price_audit *a, int run)
 static int inputs_read(const struct price_audit *a, const struct layer_run *r)
 {
     const struct shape *s = &a->problem->model.shape;
-    return (s->parallel_residual && s->norms == 1 ? 1 : 2) + (attentions_of(r) == 2 ? 2 : 0) +
-           (r->mtp ? 2 : 0);
+    bool one = judged_parts(r) == 1 || (s->parallel_residual && s->norms == 1);
+    return (one ? 1 : 2) + (attentions_of(r) == 2 ? 2 : 0) + (r->mtp ? 2 : 0);
 }
 
 // Whether those inputs stay whole on every tensor rank until the backward pass.
@@ -118,9 +118,9 @@ static long double layered_stash(const struct price_audit *a, int run)
     long double n = a->tokens, h = s->hidden, e = a->value_bytes, t = a->outer;
     // A bare frozen block keeps the inputs of its norms and of its activation function, and no
     // inputs of matrices.
-    int attentions = attentions_of(r), read = inputs_read(a, r);
+    int read = inputs_read(a, r);
     long double narrow = 2 * judged_norms(a, r) + (bare ? 0 : 2 * read) +
-                         (s->dropout ? 1 + attentions : 0),
+                         (s->dropout ? judged_parts(r) : 0),
                 inner = (bare ? (s->gated_ffn ? 2 : 1) : inner_tensors(a)) * shared_width(a, r);
     long double stash = n * h * a->share * narrow * e / 2 +
                         e * n * ((y.kept_split + inner) / t + y.kept_whole);
@@ -166,7 +166,7 @@ static struct needs layered_needs(const struct price_audit *a, int run)
     struct needs x = {0};
     x.stash[RECOMPUTE_NONE] = kept + scores;
     x.stash[RECOMPUTE_SELECTIVE] = kept;
-    x.stash[RECOMPUTE_FULL] = (r->mtp ? 2 : attentions_of(r)) * a->value_bytes * a->tokens *
+    x.stash[RECOMPUTE_FULL] = (r->mtp || r->cross_attention ? 2 : 1) * a->value_bytes * a->tokens *
                               a->problem->model.shape.hidden * a->share;
     x.working[RECOMPUTE_NONE] = moving;
     long double again = scores;

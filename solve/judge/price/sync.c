@@ -160,8 +160,7 @@ static int matrices_of(const struct price_audit *of_all, int run, struct matrix 
         m[count++] = (struct matrix){r->measured.matrix_rows, r->measured.matrix_columns};
     if (!is_layered(a, run) || r->frozen || r->shared_weights) return count;
     const struct shape *s = &a->problem->model.shape;
-    long double h = s->hidden, t = layout_of(a)->tensor,
-                f = r->kind == LAYER_MOE ? r->experts.shared_ffn : s->ffn;
+    long double h = s->hidden, t = layout_of(a)->tensor, f = shared_width(a, r);
     struct judged_matrix attention[ATTENTION_MATRICES_MAX];
     for (int i = 0, all = judged_matrices(a, run, attention); i < all; i++)
         m[count++] = (struct matrix){attention[i].inputs, attention[i].outputs};

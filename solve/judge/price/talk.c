@@ -60,11 +60,13 @@ static void add_context(const struct price_audit *a, int run, int group, struct 
 {
     const struct layout *l = layout_of(a);
     enum context_kind kind = a->problem->job.context_kind;
-    bool linear = run_of(a, run)->linear;
+    const struct layer_run *r = run_of(a, run);
+    bool linear = r->linear, states = linear || r->linear_beside;
     long double c = l->context,
                 hiding = (long double)a->problem->costs.context_overlap.value / c * attention_s;
-    if (l->context == 1) return;
-    if (kind == CONTEXT_ALL_TO_ALL && !linear) {
+    if (l->context == 1 || r->no_attention) return;
+    if (states) kind = CONTEXT_RING;
+    if (kind == CONTEXT_ALL_TO_ALL) {
         long double heads = heads_s(a, run, group, p);
         talk->forward_s += heads, talk->backward_s += heads;
         return;
@@ -180,8 +182,7 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
                     gathered = tensor_part_s(a, group, unsharded, BOTH_WAYS);
     // After attention and after the feed-forward part, or one for both; one more after a second
     // attention.
-    int sums = a->problem->model.shape.parallel_residual ? 1 : 2;
-    if (r->cross_attention) sums++;
+    int sums = judged_parts(r) - (a->problem->model.shape.parallel_residual ? 1 : 0);
     struct talk talk = {.forward_s = sums * reduce.value,
                         .backward_s = sums * reduce.value,
                         .lost_s = sums * reduce.lost,
@@ -200,7 +201,8 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
                            layout_of(a)->tensor;
         struct computed dispatched =
             part_s(a, group, a->expert_parts, judged_parts_link(a, group), rows, BOTH_WAYS);
-        talk.forward_s = reduce.value * (r->experts.shared_ffn ? 2 : 1) + dispatched.value;
+        talk.forward_s = reduce.value * (attentions_of(r) + (r->experts.shared_ffn ? 1 : 0)) +
+                         dispatched.value;
         talk.backward_s = talk.forward_s;
         talk.routed_back_s =
             exchange_s(a, &r->experts, group, unsharded * busiest / layout_of(a)->tensor);

@@ -98,7 +98,8 @@ static inline bool is_layered(const struct price_audit *a,
 // The width of the feed-forward part that every token passes.
 static inline long double shared_width(const struct price_audit *a, const struct layer_run *r)
 {
-    return r->kind == LAYER_MOE ? r->experts.shared_ffn : a->problem->model.shape.ffn;
+    if (r->kind == LAYER_MOE) return r->experts.shared_ffn;
+    return r->no_feed_forward ? 0 : a->problem->model.shape.ffn;
 }
 static inline bool is_end(const struct layer_run *r)
 {
@@ -107,7 +108,8 @@ static inline bool is_end(const struct layer_run *r)
 // Gate and up are two separate products.
 static inline bool has_split_gate(const struct price_audit *a, const struct layer_run *r)
 {
-    return a->problem->job.split_gate && a->gates > 2 && r->kind == LAYER_BLOCK;
+    return a->problem->job.split_gate && a->gates > 2 && r->kind == LAYER_BLOCK &&
+           !r->no_feed_forward;
 }
 static inline bool is_projector(const struct price_audit *a, int run)
 {
@@ -249,14 +251,25 @@ long double judged_exchanged(const struct price_audit *a, int run);
 // What it needs while it runs: gradients of scores, buffers of the ring.
 long double judged_attention_working(const struct price_audit *a, int run, bool learns);
 int attentions_of(const struct layer_run *r); // two in a decoder that follows an encoder
+int judged_parts(const struct layer_run *r);  // attentions, and the feed-forward part
 // Norms over all values of a token in one layer.
 int judged_norms(const struct price_audit *a, const struct layer_run *r);
 // What it does in one pass on one GPU, other than products. fused: in one kernel.
 struct attending {
     bool fused;
     long double cells, flop, flop_back, score_bytes;
+    long double states, states_back; // of the FLOP, those of linear attention beside the scores
 };
 struct attending judged_attending(const struct price_audit *a, int run, struct piece p);
+// The same of linear attention alone (linear.c). Bytes of the states that a context rank passes on;
+// values by token of those held between chunks.
+int judged_linear_matrices(const struct price_audit *a, struct judged_matrix *m);
+struct judged_attention judged_linear(const struct price_audit *a);
+struct attending judged_linear_attending(const struct price_audit *a, struct piece p);
+long double judged_states_passed(const struct price_audit *a);
+long double judged_states_held(const struct price_audit *a);
+void judged_put(struct judged_matrix *m, int *count, long double inputs, long double outputs,
+                bool whole);
 
 // Values on one GPU before ZeRO shards them, for a run with a shape.
 struct layer_weight {

@@ -41,7 +41,7 @@ static struct values layered_values(const struct price_audit *a, int run)
     for (int i = judged_matrices(a, run, m) - 1; i >= 0; i--)
         if (m[i].whole) v.whole += m[i].inputs * m[i].outputs;
         else v.matrices += t * m[i].inputs * m[i].outputs;
-    if (s->linear_bias) v.sharded += (a->gates - 1) * ffn, v.whole += h;
+    if (s->linear_bias && !r->no_feed_forward) v.sharded += (a->gates - 1) * ffn, v.whole += h;
     if (r->kind != LAYER_MOE) return v;
     v.whole += h * (e->shared_gate ? e->experts + 1 : e->experts);
     v.experts = a->gates * h * e->ffn * e->experts /

@@ -78,9 +78,13 @@ static void add_attention_kernels(const struct price_audit *a, int run, int grou
     const struct layer_run *r = run_of(a, run);
     const struct layout *l = layout_of(a);
     long double launch = attentions_of(r) * (long double)gpu->product_launch_s.value, t = a->outer;
+    if (!(y->flop > 0)) return; // bound by memory, or there is none
     if (!y->fused) {
         if (judged_wide_rates(a, group)->product_flop_per_s.value > 0)
             unfused_products(a, run, group, judged_wide_rates(a, group), p, w);
+        else return;
+        w->attention += y->states / judged_attention_rate(a, group, false);
+        w->attention_back += y->states_back / rate_back;
         return;
     }
     long double heads = a->problem->model.shape.heads / t,
@@ -99,7 +103,7 @@ static void add_attention_kernels(const struct price_audit *a, int run, int grou
 // token's embedding is read and written, then read and written again beside a state.
 static long double token_passes(const struct price_audit *a, const struct layer_run *r)
 {
-    long double passes = 3 * (1 + attentions_of(r)) + 2 * judged_norms(a, r);
+    long double passes = 3 * judged_parts(r) + 2 * judged_norms(a, r);
     return r->mtp ? passes + 2 + 2 * 2 : passes;
 }
 
@@ -181,10 +185,10 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
     bool shaped = shaped_products(a, run, group, rates, p, 1, w);
     if (shaped) add_attention_kernels(a, run, group, p, &pass, rate_back, w);
     if (a->problem->job.precision == FP8)
-        w->narrowing = 4 * n *
-                       ((1 + attentions_of(r) + (r->mtp ? 2 : 0)) * h + y.read_whole +
-                        (y.read_split + inner) / t) /
-                       stated_or(&rates->cast_bytes_per_s, memory);
+        w->narrowing =
+            4 * n *
+            ((judged_parts(r) + (r->mtp ? 2 : 0)) * h + y.read_whole + (y.read_split + inner) / t) /
+            stated_or(&rates->cast_bytes_per_s, memory);
     long double each = moe ? a->gates * h * (long double)x->ffn * (long double)x->experts : 0;
     read_in_bits(a, r, group,
                  matrix_values(a, ffn) / t + each / l->expert / (long double)a->expert_parts, w);
@@ -269,7 +273,7 @@ static long double small_kernels_s(const struct price_audit *a, int run, int gro
     const struct layer_run *r = run_of(a, run);
     const struct judged_attention y = judged_attention(a, run);
     long double unfused = layout_of(a)->fused_attention ? 0 : 2 * y.scored, kernels = 0,
-                block = judged_norms(a, r) + 1 + attentions_of(r) + 1 +
+                block = judged_norms(a, r) + judged_parts(r) + (r->no_feed_forward ? 0 : 1) +
                         y.kernels; // residuals; activation
     enum layer_kind kind = r->kind;
     if (kind == LAYER_HEAD || kind == LAYER_PROJECTOR) rates = judged_wide_rates(a, group);

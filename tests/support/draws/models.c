@@ -142,6 +142,46 @@ void random_model(struct model *m, struct random *rng, struct arena *arena)
     if (random_chance(rng, 50)) random_peculiarities(m, rng);
 }
 
+// ---- rules of linear attention, layers of one part
+
+static struct linear_shape random_rule(struct random *own, int64_t heads)
+{
+    static const enum linear_rule rules[] = {LINEAR_DELTA,       LINEAR_STATE_SPACE,
+                                             LINEAR_STATE_SPACE, LINEAR_LIGHTNING,
+                                             LINEAR_CONVOLUTION, LINEAR_SCAN};
+    struct linear_shape l = random_linear(own, heads);
+    l.rule = rules[random_between(own, 0, 5)], l.no_norm = random_chance(own, 30);
+    if (l.rule != LINEAR_DELTA) l.decay_rank = l.gate_rank = 0;
+    if (l.rule == LINEAR_CONVOLUTION) l.key_heads = l.key_width = 0, l.convolution++;
+    if (l.rule == LINEAR_SCAN) {
+        l.key_heads = l.value_width = 1, l.value_heads *= 64, l.key_width /= 16;
+        l.decay_rank = random_between(own, 1, 200);
+    }
+    return l;
+}
+
+void random_parts(struct model *m, uint64_t seed)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 41};
+    struct shape *s = &m->shape;
+    s->linear = random_rule(&own, s->kv_heads);
+    for (int i = 0; i < m->run_count; i++) {
+        struct layer_run *r = &m->runs[i];
+        bool block = r->kind == LAYER_BLOCK, plain = !r->adapter_rank && !r->weight_bits;
+        if ((!block && r->kind != LAYER_MOE) || !plain || r->cross_attention) continue;
+        bool parts = !r->mtp && !r->shared_weights && !s->parallel_residual;
+        r->linear = r->linear_beside = false;
+        if (parts && random_chance(&own, 30)) {
+            r->no_attention = true;
+            r->window = r->chunk = r->bidirectional = false;
+            continue;
+        }
+        r->no_feed_forward = parts && block && random_chance(&own, 40);
+        if (!s->kv_rank && random_chance(&own, 30)) r->linear_beside = true;
+        else if (!r->window && !r->chunk && !r->bidirectional) r->linear = random_chance(&own, 60);
+    }
+}
+
 // ---- bits
 
 void quantise_frozen(struct model *m, uint64_t seed)

@@ -21,6 +21,8 @@ bool share_weights(struct problem *p);
 bool predict_further(struct problem *p, uint64_t seed, struct arena *arena);
 // Some frozen layers of every kind in few bits; ends that share a matrix have the same number.
 void quantise_frozen(struct model *m, uint64_t seed);
+// Linear attention by any rule, alone or beside attention, and layers of one part.
+void random_parts(struct model *m, uint64_t seed);
 void model_look_back(struct model *m); // causal attention only, as slices of a sequence require
 
 #endif
