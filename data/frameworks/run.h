@@ -8,8 +8,9 @@
 #include "data/inputs/model/model.h"
 
 struct run {
-    const char *file;    // that is read
-    struct arena *arena; // of texts that are put together for writing
+    const char *file; // that is read
+    bool wants_model, wants_job;
+    struct arena *arena; // of texts and lists that are put together
     struct job job;
     struct shape shape;
     struct expert_shape experts; // of the model's mixtures
@@ -58,6 +59,14 @@ struct run {
     bool grouped, swiglu, squared_relu, openai_gelu, qk_norm, stretched, padded, flash, selective,
         gradients_in_fp32, gradients_in_bf16, precision_aware, gathers, distributed, waits,
         in_batches;
+
+    // Of Megatron-LM's older versions and forks, and of what several flags state.
+    bool rotary_flag, no_positions, unpadded, counts_embedding, counts_loss, fp8_flag, checkpointed,
+        recomputes_experts, deepep, graphed, fsdp, torch_fsdp, deepspeed, no_pipeline;
+    int64_t padded_vocabulary, key_value_heads;
+    int64_t first_stage, last_stage; // decoder layers of the first and the last pipeline rank
+    int zero_stage, ulysses;
+    const char *glu, *sharding;
 
     // DeepSpeed
     const char *about, *sums, *offload, *old_offload, *parameters, *overlap;

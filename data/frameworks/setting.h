@@ -37,9 +37,25 @@ struct setting_row {
     const char *const *names;
     bool null; // written as null where it is not stated
 };
+// What a key changes that no member can state.
+struct setting_effect {
+    const char *keys; // between blanks; a "section.*" is everything below
+    enum { EFFECT_ON_MODEL, EFFECT_ON_JOB, EFFECT_ASSUMED } kind;
+    const char *harmless; // values with which it changes nothing, between blanks
+    const char *text;     // what it changes and what to do; of ASSUMED, what is assumed instead
+};
+
+// Keys of a program, by the version that first has them; ended by a row of NULLs.
+struct setting_names {
+    const char *version, *commit;
+    const char *names; // between blanks
+};
+
 struct setting_rows {
     const struct setting_row *rows;
     int count;
+    const struct setting_effect *effects; // ended by keys NULL; NULL: none
+    const struct setting_names *names[3]; // every key that the programs have; ended by NULL
     // The first rows are in a section that has several names, of which the first is written.
     const char *const *sections;
     int section_rows;
@@ -59,7 +75,13 @@ struct setting_form {
 const char *setting_text(const struct setting_row *row, const struct run *run,
                          const struct setting_form *form, struct arena *arena);
 
+// Whether a list of names between blanks holds the key; a name "section.*" holds all below it.
+bool setting_named(const char *names, const char *key, size_t length);
+
 // ---- the frameworks' rows
+
+extern const struct setting_names megatron_names[], megatron_fork_names[];
+extern const struct setting_effect megatron_effects[], deepspeed_effects[], nemo_effects[];
 
 extern const struct setting_rows megatron_rows, nemo_rows, deepspeed_rows, torchtitan_rows;
 extern const char *const core_context_names[]; // of Megatron Core, of enum context_kind

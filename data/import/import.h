@@ -19,6 +19,7 @@ struct reading {
     const struct reader *reader;
     const char *path, *output; // FILE; -o
     const char *name;          // --name; of samples, the GPU's
+    bool strict;               // --strict: what would be assumed is refused
     struct document file;      // that was read
     const char *text;
     size_t size;

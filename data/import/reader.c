@@ -12,6 +12,8 @@ static const struct option_row rows[] = {
      "output file (default: -, standard output)"},
     {"--name", OPTION_TEXT, offsetof(struct reading, name),
      "name of what is made, of samples the GPU's (default: the file's or the format's)"},
+    {"--strict", OPTION_FLAG, offsetof(struct reading, strict),
+     "refuse a file of which something would be assumed (exit 2)"},
 };
 const struct option_table import_rows = OPTION_TABLE(rows);
 

@@ -50,6 +50,8 @@ TEST(test_corpus)
 
 TEST(test_tables) { replay("table", fuzz_table); }
 
+TEST(test_scripts) { replay("script", fuzz_script); }
+
 TEST(test_certificates) { replay("certificate", fuzz_certificate); }
 
 TEST(test_vipr) { replay("vipr", fuzz_vipr); }

@@ -34,7 +34,7 @@ expect job.json '"data": 1,' script
 expect job.json '"precision": "fp16"' script
 expect job.json '"gradient_bytes_per_value": 2' script
 expect job.json '"sequence_parallel": true' script
-expect log 'left out: --rdzv-endpoint, --lr, --save$' script
+expect log 'ignored (harmless): --lr, --save$' script
 # 96 (12 h^2 + 13 h) + (50257 + 2048) h + 2 h, h = 12288.
 expect log '174604259328 parameters' script
 
@@ -118,7 +118,9 @@ expect model.json \
     "\"rotary_scaling\": {$scaling, \"beta_fast\": 16, \"beta_slow\": 1, \"mscale\": 1}" yarn
 refuse "$plain --max-position-embeddings 2048 --mtp-num-layers 1" \
     'runs\[2\].mtp: expected a model without learned positions'
-refuse "$plain --num-layers 9" 'num-layers appears twice'
+accept "$plain --num-layers 9"
+expect log 'assumed: --num-layers appears twice, with 8 and with 9, which counts' twice
+expect model.json '"count": 9' twice
 refuse "$plain --bf16 --fp16" 'bf16 and --fp16'
 refuse "$plain --swiglu --squared-relu" 'squared-relu'
 refuse "$plain --num-query-groups 4" 'group-query-attention'

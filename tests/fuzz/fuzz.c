@@ -17,8 +17,9 @@ static const struct {
     const char *name;
     bool (*one)(const uint8_t *data, size_t size);
 } targets[] = {
-    {"table", fuzz_table}, {"certificate", fuzz_certificate}, {"vipr", fuzz_vipr},
-    {"space", fuzz_space}, {"places", fuzz_places},           {"verify", fuzz_verify},
+    {"table", fuzz_table},   {"certificate", fuzz_certificate}, {"vipr", fuzz_vipr},
+    {"space", fuzz_space},   {"places", fuzz_places},           {"verify", fuzz_verify},
+    {"script", fuzz_script},
 };
 static char folder[FUZZ_FOLDER];
 

@@ -26,6 +26,9 @@ bool fuzz_one(enum format format, const char *folder, const uint8_t *data, size_
 // The same for tables, which are no documents: what loads and is written again reads the same.
 bool fuzz_table(const uint8_t *data, size_t size);
 
+// Launch scripts, which are followed within their bounds and their memory: true if one launches.
+bool fuzz_script(const uint8_t *data, size_t size);
+
 // Certificates, and proofs in the format of VIPR: true if it was accepted.
 bool fuzz_certificate(const uint8_t *data, size_t size);
 bool fuzz_vipr(const uint8_t *data, size_t size);

@@ -48,7 +48,7 @@ refuse() {
         l['virtual_stages']==2;l['schedule']=='interleaved';l['micro_batch']==2;l['zero']==2;
         j['precision']=='fp8';j['fused_loss'];j['compiled'];j['recompute']==['none','full'];
         l['sequence_parallel'];j['trainer']=='torchtitan'" --gpus 256
-says 'not part of a job, left out: .*training.steps'
+says 'ignored (harmless): .*training.steps'
 says 'shipped as llama-3.1-70b'
 says 'selective_ac_option "2"'
 job torchtitan "l['zero']==0;l['data']==4;j['precision']=='bf16';l['micro_batch']==8;
@@ -62,7 +62,7 @@ A text [of] several
 lines"""
 metrics.nothing.at.all = 1979-05-27T07:32:00Z
 END
-says 'left out: job, metrics'
+says 'ignored (harmless): job, metrics'
 job torchtitan "l['data']==16;l['zero']==3" --gpus 16 <<'END'
 [parallelism]
 data_parallel_replicate_degree = 2
@@ -132,7 +132,7 @@ printf '%s, "bf16": {"enabled": true}, "zero_optimization": {"stage": 3,
     job deepspeed "j['global_batch']==32;l['data']==8;l['micro_batch']==2;l['zero']==3;
         l['gradient_sync']=='overlapped';j['precision']=='bf16';
         j['gradient_bytes_per_value']==2;j['trainer']=='deepspeed'" --sequence 4096
-says 'left out: zero_optimization.reduce_bucket_size, gradient_clipping'
+says 'ignored (harmless): zero_optimization.reduce_bucket_size, gradient_clipping'
 says 'offload_param'
 { printf '{\r\n"train_micro_batch_size_per_gpu": 4,\r\n// as hjson has it\r\n'
   printf '"gradient_accumulation_steps": 8, "fp16": {"enabled": "auto"}, '
@@ -299,7 +299,7 @@ model:
       - 0.9
       - 0.98
 END
-says 'left out: name, exp_manager, model.mcore_gpt, model.optim.betas'
+says 'ignored (harmless): name, exp_manager, model.mcore_gpt, model.optim.betas'
 same --gpus 16 --vocabulary 1000 <<'END'
 ---
 _target_: of.megatron.bridge.ConfigContainer
@@ -364,7 +364,7 @@ END
     2>"$work/err" || wrong "$(cat "$work/err")"
 says ' 1235814400 parameters' # those of Llama 3.2 1B
 says 'of 1024 tokens in the data, of 131072 in the model'
-says 'left out: dataset.split$'
+says 'ignored (harmless): dataset.split$'
 grep -q '"sequence": 1024' "$work/job.json" && grep -q '"fused_loss": true' "$work/job.json" &&
     grep -q '"zero": 1' "$work/job.json" ||
     wrong "a job of Megatron-Bridge: $(cat "$work/job.json")"

@@ -27,9 +27,13 @@ enum status core_check(const struct run *r, struct error *err)
         bool wrong;
         const char *text;
     } checks[] = {
-        {!r->layers || !s->hidden || !s->heads || !r->job.sequence,
-         "expected --num-layers, --hidden-size, --num-attention-heads and --seq-length"},
-        {!s->vocabulary,
+        {r->wants_model && (!r->layers || !s->hidden || !s->heads),
+         "the model's sizes are not here (--num-layers, --hidden-size, --num-attention-heads): "
+         "write only the job (--job, without -o), and take the model from its config.json "
+         "(plumbline import hf) or from plumbline models"},
+        {r->wants_job && !r->job.sequence, "--seq-length is missing: write only the model (-o, "
+                                           "without --job), or add it to the file"},
+        {r->wants_model && !s->vocabulary,
          "--vocab-size is missing (the tokenizer sets it): give it with --vocabulary"},
         {r->variant && strcmp(r->variant, "gated_delta_net") && strcmp(r->variant, "gdn"),
          "--experimental-attention-variant: expected gated_delta_net or gdn"},
@@ -47,8 +51,11 @@ enum status core_check(const struct run *r, struct error *err)
          "expected one of them"},
         {r->stages && r->layers_of_stage,
          "--pipeline-model-parallel-layout together with virtual stages: expected one of them"},
-        {(r->layers_of_stage || r->stages_of_rank) && l->pipeline < 2,
+        {r->wants_job && (r->layers_of_stage || r->stages_of_rank > 1) && l->pipeline < 2,
          "virtual stages without a pipeline"},
+        {r->wants_job && r->stages && (r->first_stage || r->last_stage),
+         "--pipeline-model-parallel-layout together with --decoder-first- or "
+         "--decoder-last-pipeline-num-layers: expected one of them"},
         {r->gradients_in_fp32 && r->gradients_in_bf16,
          "--accumulate-allreduce-grads-in-fp32 and --grad-reduce-in-bf16: expected one of them"},
         {r->selective && r->granularity && strcmp(r->granularity, "selective"),
@@ -58,8 +65,10 @@ enum status core_check(const struct run *r, struct error *err)
         {l->tensor > DEGREE_MAX || l->pipeline > DEGREE_MAX || l->context > DEGREE_MAX ||
              l->expert > DEGREE_MAX || r->expert_tensor > DEGREE_MAX,
          "expected degrees of at most 1e6"},
-        {!l->tensor || !l->pipeline || !l->context || !l->expert || !l->micro_batch,
-         "expected degrees and --micro-batch-size of at least 1"},
+        {r->wants_job && !l->micro_batch,
+         "--micro-batch-size is missing: write only the model (-o, without --job), or add it to "
+         "the file"},
+        {!l->tensor || !l->pipeline || !l->context || !l->expert, "expected degrees of at least 1"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(checks); i++)
         if (checks[i].wrong) return fail(err, BAD_INPUT, "%s: %s", r->file, checks[i].text);
@@ -333,6 +342,41 @@ static enum status check_group(const struct run *r, int64_t micro_batches, struc
                 (long long)r->job.layout.pipeline, who, own);
 }
 
+// The layers of the first and the last pipeline rank, and of those between: rules that state them.
+static enum status set_uneven(struct run *r, struct error *err)
+{
+    struct job *j = &r->job;
+    struct layout *l = &j->layout;
+    int stages = layout_stage_count(l), ends = (r->first_stage > 0) + (r->last_stage > 0);
+    int64_t rest = r->layers - r->first_stage - r->last_stage;
+    if (!ends) return OK;
+    if (!r->layers || l->pipeline < 2 || stages > STAGES_MAX || rest < 0 ||
+        (l->pipeline > ends ? rest % (l->pipeline - ends) : rest != 0))
+        return fail(err, BAD_INPUT,
+                    "%s: --decoder-first-pipeline-num-layers %lld, "
+                    "--decoder-last-pipeline-num-layers %lld: expected the other %lld of %lld "
+                    "layers to divide over the other ranks of a pipeline of %d",
+                    r->file, (long long)r->first_stage, (long long)r->last_stage, (long long)rest,
+                    (long long)r->layers, l->pipeline);
+    j->rules = TAKE(r->arena, stages, struct rule);
+    for (int k = 0; k < stages; k++) {
+        int rank = k % l->pipeline;
+        int64_t own = rank == 0 && r->first_stage                ? r->first_stage
+                      : rank == l->pipeline - 1 && r->last_stage ? r->last_stage
+                                                                 : rest / (l->pipeline - ends);
+        if (own % l->virtual_stages)
+            return fail(err, BAD_INPUT,
+                        "%s: --decoder-first- and --decoder-last-pipeline-num-layers: expected "
+                        "multiples of %d virtual stages, found a rank of %lld layers",
+                        r->file, l->virtual_stages, (long long)own);
+        own = own / l->virtual_stages + (k == 0) + (k == stages - 1 ? 1 + r->mtp : 0);
+        struct rule *rule = &j->rules[j->rule_count++];
+        *rule = rule_empty;
+        rule->stage = k, rule->layers_min = rule->layers_max = (int)own;
+    }
+    return OK;
+}
+
 static enum status set_stages(struct run *r, struct error *err)
 {
     struct layout *l = &r->job.layout;
@@ -347,8 +391,10 @@ static enum status set_stages(struct run *r, struct error *err)
                     "%lld of them on each rank, found %d",
                     r->file, (long long)r->stages_of_rank, l->virtual_stages);
     if (r->layers_of_stage)
-        TRY(settings_divide(r->file, "--num-layers", r->layers, r->layers_of_stage * l->pipeline,
-                            &l->virtual_stages, err));
+        TRY(settings_divide(r->file, "--num-layers",
+                            r->layers + r->counts_embedding + r->counts_loss,
+                            r->layers_of_stage * l->pipeline, &l->virtual_stages, err));
+    TRY(set_uneven(r, err));
     l->schedule = l->virtual_stages > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
     return OK;
 }
@@ -361,11 +407,14 @@ static void set_dispatch(struct run *r)
     struct job *j = &r->job;
     const char *modules = r->graph_modules ? r->graph_modules : r->graph_module_list;
     bool whole = modules && strstr(modules, "full_iteration");
-    j->dispatcher = !is(r->dispatcher, "flex")            ? DISPATCH_ALL_TO_ALL
+    j->dispatcher = r->deepep                             ? DISPATCH_DEEPEP
+                    : !is(r->dispatcher, "flex")          ? DISPATCH_ALL_TO_ALL
                     : is(r->dispatch_kernels, "hybridep") ? DISPATCH_HYBRIDEP
                                                           : DISPATCH_DEEPEP;
     j->fixed_capacity &= r->capacity > 0;
-    j->graphs = !r->graphs || is(r->graphs, "none")        ? GRAPHS_NONE
+    j->graphs = r->graphed && !whole                       ? GRAPHS_PARTS
+                : r->graphed                               ? GRAPHS_STEP
+                : !r->graphs || is(r->graphs, "none")      ? GRAPHS_NONE
                 : is(r->graphs, "full_iteration") || whole ? GRAPHS_STEP
                                                            : GRAPHS_PARTS;
 }
@@ -393,7 +442,7 @@ enum status core_job(struct run *r, struct error *err)
     bool wide = r->gradients_in_fp32 || !r->fp16;
     j->precision = r->fp8 ? FP8 : r->bf16 ? BF16 : r->fp16 ? FP16 : FP32;
     j->gradient_bytes_per_value = wide && !r->gradients_in_bf16 ? 4 : 2;
-    j->adam = !strcmp(r->optimizer, "adam");
+    j->adam = strcmp(r->optimizer, "sgd") != 0;
     if (!r->swiglu) { // whose fusion the other flag is of
         bool *unfused = &j->unfused[UNFUSED_ACTIVATION];
         *unfused = r->unfused_gelu || (*unfused && !r->quick_geglu);

@@ -31,11 +31,13 @@ static enum status convert(struct run *r, struct settings *s, const struct asked
 {
     const struct importer *im = asked->importer;
     struct model model = {.name = r->job.name, .document.path = r->file};
+    TRY(settings_take(s, im->rows, r, err));
     TRY(im->run(r, s, asked, err));
     if (asked->job_path && im->job) TRY(im->job(r, err));
     set_one_recompute(r, im, s);
     if (asked->job_path) TRY(job_check(&r->job, err));
     if (asked->model_path) TRY(im->model(&model, r, s->arena, err));
+    if (asked->import.strict) TRY(settings_check_strict(s, err));
     if (asked->job_path) TRY(save_job(&r->job, s, asked->job_path, err));
     if (asked->model_path) TRY(model_save(&model, asked->model_path, s->arena, err));
     settings_tell(s);
@@ -54,13 +56,18 @@ static enum status read_configuration(void *options, struct error *err)
         return fail(err, BAD_INPUT, "%s: %s", path, im->not_python);
     asked->job_path = im->model ? asked->job : output ? output : "-";
     if (im->model) asked->model_path = output || asked->job ? output : "-";
-    TRY(im->settings(&s, path, asked->import.arena, err));
+    if (im->read) TRY(im->read(&s, asked, err));
+    else TRY(im->settings(&s, path, asked->import.arena, err));
     struct run run = *im->defaults;
-    run.file = path, run.job = job_imported(asked->import.name ? asked->import.name : im->name, &s);
+    run.file = path, run.arena = asked->import.arena;
+    run.wants_model = asked->model_path != NULL, run.wants_job = asked->job_path != NULL;
+    s.gpus_asked = asked->gpus > 0, s.vocabulary_asked = asked->vocabulary > 0;
+    run.job = job_imported(asked->import.name ? asked->import.name : im->name, &s);
     run.job.sequence = im->defaults->job.sequence;
     run.gpus = asked->gpus;
-    TRY(settings_take(&s, im->rows, &run, err));
-    return convert(&run, &s, asked, err);
+    enum status status = convert(&run, &s, asked, err);
+    if (status == BAD_INPUT) settings_hint(&s, err);
+    return status;
 }
 
 const struct reader importer_reader = {.opens = true, .read = read_configuration};

@@ -14,6 +14,9 @@ struct asked {
     const char *model_path, *job_path; // NULL: not asked for
     int64_t gpus, vocabulary, sequence, global_batch, micro_batch, tensor, pipeline, expert, layers;
     int precision, schedule; // -1: not given
+    struct option_texts set; // --set
+    const char *arguments;
+    int64_t launch;
 };
 #define ASK(member) offsetof(struct asked, member)
 #define ASK_JOB                                                                                    \
@@ -56,6 +59,8 @@ struct importer {
     const char *not_python;     // why a file in Python is refused; NULL: it is read like any other
     enum status (*settings)(struct settings *s, const char *path, struct arena *arena,
                             struct error *err);
+    // Or with what was asked, instead of `settings`.
+    enum status (*read)(struct settings *s, const struct asked *asked, struct error *err);
     const struct setting_rows *rows;
     // What the rows mean together, and what was asked.
     enum status (*run)(struct run *r, struct settings *s, const struct asked *asked,

@@ -1,8 +1,9 @@
-// A Megatron-LM argument list or launch script as a run.
+// Flags of Megatron-LM and of programs built on it as a run.
 #include <string.h>
 
 #include "data/import/jobs/core.h"
 #include "data/import/jobs/importer.h"
+#include "data/import/jobs/launch.h"
 
 // The words behind a flag up to the next flag; NULL: it is not in the text.
 static const char *words_of(const char *text, const char *flag, struct arena *arena)
@@ -12,6 +13,118 @@ static const char *words_of(const char *text, const char *flag, struct arena *ar
     at += strlen(flag), at += strspn(at, " ");
     end = strstr(at, " --");
     return arena_print(arena, "%.*s", (int)(end ? end - at : (long)strlen(at)), at);
+}
+
+// ---- names of older versions and of forks
+
+static bool is(const char *text, const char *word) { return text && !strcmp(text, word); }
+
+static enum status set_positions(struct run *r, struct settings *s, struct error *err)
+{
+    static const char *const known[] = {"learned_absolute", "rope", "yarn", "none", NULL};
+    const char *type = r->position_type;
+    int i = 0;
+    if (r->rotary_flag || is(type, "mrope") || is(type, "rotary")) r->position_type = "rope";
+    else if (is(type, "alibi")) r->position_type = "none";
+    else if (r->no_positions && is(type, "learned_absolute")) r->position_type = "none";
+    if (is(type, "alibi")) settings_note(s, "ALiBi's biases of scores take no time");
+    while (known[i] && strcmp(known[i], r->position_type) != 0) i++;
+    if (known[i] || !r->wants_model) return OK;
+    return settings_refuse(s, "position-embedding-type", err,
+                           "expected learned_absolute, rope, yarn, mrope, alibi or none, found "
+                           "\"%.40s\"",
+                           type);
+}
+
+static enum status set_shape(struct run *r, struct settings *s, struct error *err)
+{
+    TRY(set_positions(r, s, err));
+    if (r->padded_vocabulary) r->shape.vocabulary = r->padded_vocabulary, r->padding = 1;
+    if (r->unpadded) r->padding = 1;
+    if (r->key_value_heads && r->key_value_heads != r->shape.heads)
+        r->groups = r->key_value_heads, r->grouped = true;
+    if (r->glu && !is(r->glu, "swiglu"))
+        return settings_refuse(s, "glu-activation", err, "expected swiglu, found \"%.40s\"",
+                               r->glu);
+    r->swiglu |= r->glu != NULL;
+    return OK;
+}
+
+// Which states are sharded.
+static enum status set_sharding(struct run *r, struct settings *s, struct error *err)
+{
+    static const char *const strategies[] = {"no_shard", "optim", "optim_grads",
+                                             "optim_grads_params"};
+    struct layout *l = &r->job.layout;
+    size_t stage = 0;
+    while (stage < ARRAY_LENGTH(strategies) && !is(r->sharding, strategies[stage])) stage++;
+    if (r->sharding && stage == ARRAY_LENGTH(strategies))
+        return settings_refuse(s, "data-parallel-sharding-strategy", err,
+                               "expected no_shard, optim, optim_grads or optim_grads_params, found "
+                               "\"%.40s\"",
+                               r->sharding);
+    if (r->torch_fsdp) l->zero = 3;
+    else if (r->fsdp && r->sharding) l->zero = (int)stage;
+    if (!r->deepspeed) return OK;
+    if (r->zero_stage > 3)
+        return settings_refuse(s, "zero-stage", err, "expected 0 to 3, found %d", r->zero_stage);
+    r->job.trainer = TRAINER_DEEPSPEED, l->zero = r->zero_stage;
+    if (r->no_pipeline) l->pipeline = 1;
+    if (r->ulysses > 1) l->context = r->ulysses, r->job.context_kind = CONTEXT_ALL_TO_ALL;
+    return OK;
+}
+
+static void set_recompute(struct run *r)
+{
+    if (r->checkpointed && !r->granularity) r->granularity = "full";
+    if (!r->recomputes_experts) return;
+    const char *modules = r->modules ? r->modules : "core_attn";
+    if (is(r->granularity, "selective"))
+        r->modules = strstr(modules, "moe") ? modules : arena_print(r->arena, "%s moe", modules);
+    else if (!r->granularity) r->granularity = "selective", r->modules = "moe";
+}
+
+static void set_optimizer(struct run *r, struct settings *s)
+{
+    if (is(r->optimizer, "hybridadam")) {
+        r->job.layout.offload_optimizer = true, r->optimizer = "adam";
+    } else if (strcmp(r->optimizer, "adam") != 0 && strcmp(r->optimizer, "adamw") != 0 &&
+               strcmp(r->optimizer, "sgd") != 0) {
+        settings_note(s, "the optimizer %.40s has Adam's two states", r->optimizer);
+    }
+}
+
+// ---- the program
+
+// What a program trains, by a part of its name.
+static enum status check_program(const struct run *r, const struct settings *s, struct error *err)
+{
+    static const char *const others[][2] = {
+        {"pretrain_bert", "an encoder"},
+        {"pretrain_t5", "an encoder and a decoder"},
+        {"pretrain_ict", "two encoders"},
+        {"pretrain_vision", "an encoder of images"},
+        {"pretrain_vlm", "a model with a tower for images"},
+        {"pretrain_retro", "a decoder that reads retrieved text"},
+        {"pretrain_mamba", "layers with state spaces"},
+        {"pretrain_hybrid", "layers with state spaces"}};
+    static const char *const tools[] = {
+        "text_generation", "inference", "convert", "preprocess", "generate", "quantize",
+        "export",          "prune",     "mmlu",    "eval",       "tasks/"};
+    const char *name = s->program ? s->program : "";
+    for (size_t i = 0; i < ARRAY_LENGTH(others) && r->wants_model; i++)
+        if (strstr(name, others[i][0]))
+            return fail(err, BAD_INPUT,
+                        "%s: %.80s trains %s, which flags do not describe: write only the job "
+                        "(--job, without -o), and take the model from its config.json (plumbline "
+                        "import hf)",
+                        r->file, name, others[i][1]);
+    for (size_t i = 0; i < ARRAY_LENGTH(tools) && r->wants_job; i++)
+        if (strstr(name, tools[i]) && !strstr(name, "train"))
+            return fail(err, BAD_INPUT,
+                        "%s: %.80s does not train: write only the model (-o, without --job)",
+                        r->file, name);
+    return OK;
 }
 
 static enum status read_run(struct run *r, struct settings *s, const struct asked *asked,
@@ -24,29 +137,60 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
                            words_of(own, "--recompute-method", s->arena),
                            words_of(own, "--recompute-modules", s->arena), err));
     }
+    TRY(check_program(r, s, err));
+    TRY(set_shape(r, s, err));
+    TRY(set_sharding(r, s, err));
+    set_recompute(r);
+    set_optimizer(r, s);
+    if (r->fp8_flag && !r->fp8) r->fp8 = "hybrid";
     r->job.overlapped_messages = !r->waits;
     if (!r->shape.vocabulary) r->shape.vocabulary = asked->vocabulary;
     return core_check(r, err);
 }
 
+static enum status make_job(struct run *r, struct error *err)
+{
+    TRY(core_job(r, err));
+    if (r->deepspeed) // as its weights, whatever the flags of Megatron's own copies say
+        r->job.gradient_bytes_per_value =
+            trainer_gradient_bytes(TRAINER_DEEPSPEED, r->job.precision);
+    return job_check(&r->job, err);
+}
+
+static enum status read_settings(struct settings *s, const struct asked *asked, struct error *err)
+{
+    const struct launch_asked of = {.rows = asked->importer->rows,
+                                    .set = asked->set,
+                                    .arguments = asked->arguments,
+                                    .launch = asked->launch};
+    return launch_read(s, asked->import.path, &of, asked->import.arena, err);
+}
+
 static const struct importer importer = {.name = "megatron",
                                          .framework = FRAMEWORK_MEGATRON,
                                          .defaults = &megatron_defaults,
-                                         .settings = settings_read_flags,
+                                         .read = read_settings,
                                          .rows = &megatron_rows,
                                          .run = read_run,
-                                         .job = core_job,
+                                         .job = make_job,
                                          .model = core_model};
 
 static const struct option_row option_rows[] = {
     ASK_JOB,
     ASK_GPUS,
     ASK_VOCABULARY,
+    {"--set", OPTION_TEXT, ASK(set),
+     "NAME=value: a variable of the script or of the YAML file, whatever they assign to it",
+     .many = OPTION_ANY_NUMBER},
+    {"--arguments", OPTION_TEXT, ASK(arguments), "the script's own arguments, in one word"},
+    {"--launch", OPTION_INT, ASK(launch), "which launch of the script (default: the only one)", 1,
+     64},
 };
 static const struct asked defaults_asked = ASKED(importer);
 const struct command import_megatron = {
     .name = "megatron",
-    .text = "Megatron-LM argument list or launch script -> model and job",
-    .usage = "plumbline import megatron ARGS.sh|ARGS.txt [-o model.json] [--job job.json]",
+    .text = "Megatron-LM launch script, arguments or log -> model and job",
+    .usage =
+        "plumbline import megatron FILE.sh|FILE.txt|FILE.yaml [-o model.json] [--job job.json]",
     READER(option_rows, struct asked, defaults_asked),
 };

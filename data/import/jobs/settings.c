@@ -1,12 +1,10 @@
 // See settings.h.
 #include "data/import/jobs/settings.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "data/base/names.h"
 #include "data/import/text.h"
 #include "data/kinds/schedules.h"
 
@@ -45,53 +43,11 @@ int setting_list_length(const struct settings *s, const char *key)
     return most;
 }
 
-// ---- messages
-
-enum { UNKNOWN_TOLD = 20, LEFT_TOLD = 300 };
-
-static const char *dashes(const struct settings *s) { return s->flags ? "--" : ""; }
-
-void settings_note(struct settings *s, const char *format, ...)
-{
-    char text[ERROR_TEXT_MAX / 2];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    s->notes = arena_print(s->arena, "%s%s: %s\n", s->notes, s->document.path, text);
-}
-
-void settings_tell(const struct settings *s)
-{
-    if (*s->left) fprintf(stderr, "%s: not part of a job, left out: %s", s->document.path, s->left);
-    if (s->left_count > LEFT_TOLD) fprintf(stderr, " and %d more", s->left_count - LEFT_TOLD);
-    if (*s->left) fputc('\n', stderr);
-    fputs(s->notes, stderr);
-    if (s->unknown > UNKNOWN_TOLD)
-        fprintf(stderr, "%s: %d more keys are unknown and left out\n", s->document.path,
-                s->unknown - UNKNOWN_TOLD);
-}
-
-enum status settings_refuse(const struct settings *s, const char *key, struct error *err,
-                            const char *format, ...)
-{
-    char text[ERROR_TEXT_MAX / 2];
-    const struct setting *at = setting_of(s, key);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (at && !s->flags)
-        return fail(err, BAD_INPUT, "%s: line %d: %s: %s", s->document.path, at->line, key, text);
-    return fail(err, BAD_INPUT, "%s: %s%s: %s", s->document.path, dashes(s), key, text);
-}
-
 // ---- taking
 
-// The length of the key up to the index of a list element.
-static size_t base_length(const char *key) { return strcspn(key, "["); }
+static size_t base_length(const char *key) { return settings_base_length(key); }
 
-static bool is_known(const struct setting_row *known, const char *key)
+bool setting_is_known(const struct setting_row *known, const char *key)
 {
     if (!strcmp(known->key, "*")) return true;
     size_t length = strlen(known->key), base = base_length(key);
@@ -99,77 +55,6 @@ static bool is_known(const struct setting_row *known, const char *key)
         return !strncmp(known->key, key, length - 1) ||
                (base == length - 2 && !strncmp(known->key, key, base));
     return base == length && !strncmp(known->key, key, length);
-}
-
-// For a section without any known key, only the first name.
-static const char *left_name(struct settings *s, const struct setting_rows *rows, const char *key)
-{
-    size_t length = strcspn(key, ".[") + 1;
-    for (int i = 0; i < rows->count && key[length - 1] == '.'; i++)
-        if (!strncmp(rows->rows[i].key, key, length)) return key;
-    return arena_print(s->arena, "%.*s", (int)length - 1, key);
-}
-
-// For "section.*": whether another key of the section is read.
-static bool is_read(const struct setting_rows *rows, const char *section)
-{
-    size_t length = strlen(section);
-    if (length < 2 || strcmp(section + length - 2, ".*")) return false;
-    for (int i = 0; i < rows->count; i++)
-        if (rows->rows[i].kind != SETTING_LEFT && !strncmp(rows->rows[i].key, section, length - 1))
-            return true;
-    return false;
-}
-
-static void note_left(struct settings *s, const char *name)
-{
-    size_t length = base_length(name);
-    if (length > 1 && !strcmp(name + length - 2, ".*")) length -= 2;
-    const char *word = arena_print(s->arena, "%s%.*s", dashes(s), (int)length, name);
-    length = strlen(word);
-    for (const char *at = s->left; (at = strstr(at, word)); at++)
-        if ((at == s->left || at[-1] == ' ') && (!at[length] || at[length] == ',')) return;
-    if (s->left_count++ < LEFT_TOLD)
-        s->left = arena_print(s->arena, "%s%s%s", s->left, *s->left ? ", " : "", word);
-}
-
-static const char **names_of(const struct settings *s, const struct setting_rows *rows)
-{
-    const char **names = TAKE(s->arena, rows->count, const char *);
-    for (int i = 0; i < rows->count; i++) names[i] = rows->rows[i].key;
-    return names;
-}
-
-static void note_unknown(struct settings *s, const struct setting_rows *rows,
-                         const struct setting *at)
-{
-    const char **names = names_of(s, rows);
-    const char *key =
-        arena_print(s->arena, "%s%.*s", dashes(s), (int)base_length(at->key), at->key);
-    if (s->unknown > UNKNOWN_TOLD && s->unknown++) return;
-    if (strstr(s->notes, arena_print(s->arena, " %.120s is not known", key)) ||
-        ++s->unknown > UNKNOWN_TOLD)
-        return;
-    int meant = name_meant(key + strlen(dashes(s)), names, rows->count);
-    const char *line = s->flags ? "" : arena_print(s->arena, "line %d: ", at->line);
-    settings_note(s, "%s%.120s is unknown and left out%s%s%s%s", line, key,
-                  meant < 0 ? "" : "; did you mean ", meant < 0 ? "" : dashes(s),
-                  meant < 0 ? "" : names[meant], meant < 0 ? "" : "?");
-}
-
-// _target_, _call_ ...: how an object is constructed, not what it contains.
-static bool is_python(const char *key)
-{
-    const char *dot = strrchr(key, '.');
-    return (dot ? dot + 1 : key)[0] == '_';
-}
-
-static void note_rest(struct settings *s, const struct setting_rows *rows, const struct setting *at)
-{
-    if (s->left_count < LEFT_TOLD &&
-        name_within(at->key, names_of(s, rows), rows->count - 1, 2) >= 0)
-        note_unknown(s, rows, at);
-    else if (at->text && !is_python(at->key)) note_left(s, left_name(s, rows, at->key));
 }
 
 // 4_096, as in TOML.
@@ -245,6 +130,76 @@ static bool set_value(const struct settings *s, const struct setting_row *row, c
     return true;
 }
 
+// Whether what the key changes is asked for, with this value.
+static bool has_effect(const struct setting_effect *e, const struct setting *at)
+{
+    const char *text = at->text ? at->text : "null";
+    if (!strcasecmp(text, "false") || !strcasecmp(text, "none") || !strcasecmp(text, "null"))
+        return false;
+    return !*text || !setting_named(e->harmless, text, strlen(text));
+}
+
+static const struct setting_effect *effect_of(const struct setting_rows *rows,
+                                              const struct setting *at)
+{
+    const struct setting_effect *e = rows->effects;
+    while (e && e->keys && !setting_named(e->keys, at->key, base_length(at->key))) e++;
+    return e && e->keys ? e : NULL;
+}
+
+// A key that no row reads: what it changes is refused or assumed away, or it is harmless.
+static enum status take_other(struct settings *s, const struct setting_rows *rows,
+                              const struct run *run, const struct setting *at, struct error *err)
+{
+    const struct setting_effect *e = effect_of(rows, at);
+    if (!e || !has_effect(e, at)) {
+        settings_leave(s, rows, at);
+    } else if (e->kind == EFFECT_ASSUMED) {
+        settings_note(s, "%s%s: %s", s->flags ? "--" : "", at->key, e->text);
+    } else if (e->kind == EFFECT_ON_MODEL ? run->wants_model : run->wants_job) {
+        return settings_refuse(s, at->key, err, "is not read: %s", e->text);
+    } else {
+        settings_leave(s, rows, at);
+    }
+    return OK;
+}
+
+#define WITHIN(row, member)                                                                        \
+    ((row)->at >= offsetof(struct run, member) &&                                                  \
+     (row)->at < offsetof(struct run, member) + sizeof(((struct run *)NULL)->member))
+
+// Whether a value that nobody has set does not matter: it is asked for elsewhere, or is of what is
+// not made.
+static bool may_be_open(const struct settings *s, const struct setting_row *row,
+                        const struct run *run)
+{
+    if (row->kind <= SETTING_SWITCH) return true;
+    if (WITHIN(row, processes) || WITHIN(row, nodes)) return s->gpus_asked || !run->wants_job;
+    if (WITHIN(row, shape.vocabulary)) return s->vocabulary_asked || !run->wants_model;
+    if (WITHIN(row, job)) return !run->wants_job;
+    return (WITHIN(row, shape) || WITHIN(row, experts)) && !run->wants_model;
+}
+
+static enum status take_row(struct settings *s, const struct setting_row *row,
+                            const struct setting *at, struct run *run, struct error *err)
+{
+    const char *expected = "";
+    if (s->flags && !*at->text && row->kind > SETTING_SWITCH)
+        return settings_refuse(s, at->key, err, "a value is missing");
+    settings_say_read(s, at->key);
+    if (at->text && strchr(at->text, OPEN_BEGIN)) {
+        if (!may_be_open(s, row, run)) settings_say_open(s, at);
+        return OK;
+    }
+    const char *text = at->text;
+    if (text && s->flags && row->kind >= SETTING_INT && row->kind <= SETTING_SHARE)
+        text = arena_print(s->arena, "%.*s", (int)strcspn(text, " "), text); // the first of several
+    if (text && strcmp(text, "auto") &&
+        !set_value(s, row, without_underscores(s, row, text), (char *)run + row->at, &expected))
+        return settings_refuse(s, at->key, err, "expected %s, found \"%.60s\"", expected, text);
+    return OK;
+}
+
 enum status settings_take(struct settings *s, const struct setting_rows *table, struct run *run,
                           struct error *err)
 {
@@ -252,21 +207,12 @@ enum status settings_take(struct settings *s, const struct setting_rows *table, 
     for (int i = 0; i < s->count; i++) {
         const struct setting *at = &s->items[i];
         const struct setting_row *row = rows->rows, *end = row + rows->count;
-        const char *expected = "";
-        while (row < end && !is_known(row, at->key)) row++;
-        if (row == end) note_unknown(s, rows, at);
-        else if (!strcmp(row->key, "*")) note_rest(s, rows, at);
-        else if (row->kind == SETTING_LEFT || row->use == ONLY_WRITTEN)
-            note_left(s, is_read(rows, row->key) ? at->key : row->key);
-        else if (s->flags && !*at->text && row->kind > SETTING_SWITCH)
-            return settings_refuse(s, at->key, err, "a value is missing");
-        else if (at->text && strcmp(at->text, "auto") &&
-                 !set_value(s, row, without_underscores(s, row, at->text), (char *)run + row->at,
-                            &expected))
-            return settings_refuse(s, at->key, err, "expected %s, found \"%.60s\"", expected,
-                                   at->text);
+        while (row < end && !setting_is_known(row, at->key)) row++;
+        if (row == end || row->kind == SETTING_LEFT || row->use == ONLY_WRITTEN)
+            TRY(take_other(s, rows, run, at, err));
+        else TRY(take_row(s, row, at, run, err));
     }
-    return OK;
+    return settings_check_open(s, err);
 }
 
 // ---- the job

@@ -23,12 +23,24 @@ struct settings {
     const char *begin;     // of its text
     struct setting *items; // in order
     int count, capacity;
-    const char *left, *notes; // printed at the end
-    bool flags;               // of a command line: keys have two dashes, and no line
-    int unknown, left_count;
+    // Printed at the end: keys that are read, that change nothing, and that nobody knows; what is
+    // assumed.
+    const char *read, *left, *notes, *strange;
+    bool flags; // of a command line: keys have two dashes, and no line
+    int read_count, unknown, left_count;
+    const char *open;   // values that nobody has set
+    const char **names; // all keys that the program has, once they are needed
+    int name_count;
+    // Of launches: their program; flags that stand twice; unset variables that are taken as
+    // empty; what decides which settings; the list of arguments that a run printed.
+    const char *program, *twice, *empty, *hints;
+    int twice_count;
+    bool dump, last_wins;
+    bool gpus_asked, vocabulary_asked; // what the file says of them does not matter
     struct arena *arena;
 };
 
+struct settings settings_empty(struct arena *arena);
 // BAD_INPUT with the line: wrong syntax, a duplicate key, more than 16,384 settings, deeper than
 // 64. YAML without anchors, aliases and tags; OmegaConf's ${key} and ${.key} are resolved.
 enum status settings_read_toml(struct settings *s, const char *path, struct arena *arena,
@@ -38,8 +50,9 @@ enum status settings_read_yaml(struct settings *s, const char *path, struct aren
 enum status settings_read_json(struct settings *s, const char *path, struct arena *arena,
                                struct error *err); // allows comments, and a comma before ] or }
 #define SETTINGS_OF_RANK "of-some-ranks" // several flags that only some ranks have, as one text
-enum status settings_read_flags(struct settings *s, const char *path, struct arena *arena,
-                                struct error *err); // of a Megatron-LM script or argument list
+// YAML whose references stay as they are, and whose last of two equal keys counts.
+enum status settings_read_yaml_raw(struct settings *s, const char *path, struct arena *arena,
+                                   struct error *err);
 
 const struct setting *setting_of(const struct settings *s, const char *key); // NULL: none
 // Whether the list `key` contains the text, case-insensitively.
@@ -51,14 +64,29 @@ int setting_list_length(const struct settings *s, const char *key); // elements,
 enum status settings_take(struct settings *s, const struct setting_rows *rows, struct run *run,
                           struct error *err);
 
-// A line on stderr, after the result is written: what the job does not contain, or what was
-// changed.
+// What is assumed: of a line on stderr, after the result is written.
 void settings_note(struct settings *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void settings_tell(const struct settings *s);
+// BAD_INPUT: something is assumed or unknown.
+enum status settings_check_strict(const struct settings *s, struct error *err);
+// Adds to an error what decides the settings.
+void settings_hint(const struct settings *s, struct error *err);
 // BAD_INPUT: "FILE: line N: key: " and the given text; without the line if the key is absent.
 enum status settings_refuse(const struct settings *s, const char *key, struct error *err,
                             const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+// ---- for settings.c: settings_said.c
+
+#define OPEN_BEGIN '\1' // begins the name of what is open, in a text (data/import/script)
+size_t settings_base_length(const char *key); // up to the index of a list's element
+bool setting_is_known(const struct setting_row *row, const char *key);
+void settings_say_read(struct settings *s, const char *key);
+void settings_say_open(struct settings *s, const struct setting *at);
+// BAD_INPUT: something is open.
+enum status settings_check_open(const struct settings *s, struct error *err);
+// A key that no row reads: harmless or unknown.
+void settings_leave(struct settings *s, const struct setting_rows *rows, const struct setting *at);
 
 // ---- the job made from settings
 

@@ -1,182 +1,183 @@
-// A Megatron-LM argument list or launch script as settings: words as a shell reads them, as far as
-// such scripts need. NAME=value is stored and inserted for $NAME or ${NAME}, except in single
-// quotes; a value that contains flags is read as flags as well. Comments, line ends, brackets and
-// commands in $( ) are skipped. Several flags in one quoted word are those of some ranks.
+// Flags of a command line as argparse reads them: --name value, --name=value, the last of two
+// counts. A launcher (torchrun, srun, deepspeed) has flags of its own before the program's name.
 #include <ctype.h>
 #include <string.h>
 
-#include "data/import/jobs/settings.h"
+#include "data/base/grow.h"
 #include "data/import/import.h"
-#include "data/import/text.h"
+#include "data/import/jobs/launch.h"
 
-enum { FLAGS_MAX = 1024, VARIABLES_MAX = 256, WORD_MAX = 1 << 16, DEPTH_MAX = 8 };
+enum { FLAGS_MAX = 1024 };
 
-struct words {
-    struct settings *s; // the flags: without dashes, '-' for '_', with their first value
-    struct variable {
-        const char *name, *value;
-    } * variables;
-    int variable_count;
-    struct arena *arena;
-};
-
-// ---- variables
-
-static const char *value_of(const struct words *w, const char *name, size_t length)
+static const char *flag_name(struct settings *s, const char *word)
 {
-    for (int i = w->variable_count - 1; i >= 0; i--)
-        if (strlen(w->variables[i].name) == length && !memcmp(w->variables[i].name, name, length))
-            return w->variables[i].value;
-    return "";
-}
-
-static size_t name_length(const char *s)
-{
-    size_t n = 0;
-    while (isalnum((unsigned char)s[n]) || s[n] == '_') n++;
-    return isdigit((unsigned char)s[0]) ? 0 : n;
-}
-
-// The position after the bracket that closes `open`.
-static const char *behind_bracket(const char *s, char open, char close)
-{
-    int depth = 1;
-    for (; *s && depth; s++) depth += *s == open ? 1 : *s == close ? -1 : 0;
-    return s;
-}
-
-// Puts the value of the `$...` at s into the word; returns the position after it.
-static const char *expand(const struct words *w, const char *s, char *word, size_t *length)
-{
-    bool bracket = s[1] == '{';
-    const char *name = s + (bracket ? 2 : 1), *end, *value;
-    if (s[1] == '(') return behind_bracket(s + 2, '(', ')');
-    size_t n = name_length(name), otherwise = 0;
-    value = value_of(w, name, n);
-    end = bracket ? behind_bracket(name, '{', '}') : name + (n || !name[0] ? n : 1);
-    if (bracket && !*value && name[n] == ':' && name[n + 1] == '-') {
-        value = name + n + 2;
-        otherwise = (size_t)(end - value) - (end > value && end[-1] == '}' ? 1 : 0);
-    }
-    size_t size = otherwise ? otherwise : strlen(value);
-    if (*length + size < WORD_MAX) {
-        memcpy(word + *length, value, size);
-        *length += size;
-    }
-    return end;
-}
-
-// ---- words
-
-static enum status read_text(struct words *w, const char *text, int depth, struct error *err);
-
-static enum status add_flag(struct words *w, const char *word, struct error *err)
-{
-    struct settings *s = w->s;
-    if (s->count == FLAGS_MAX)
-        return fail(err, BAD_INPUT, "%s: expected at most %d flags", s->document.path, FLAGS_MAX);
     const char *equals = strchr(word, '=');
-    char *name = arena_copy_text(w->arena, word + 2);
-    if (equals) name[equals - word - 2] = '\0';
+    size_t length = equals ? (size_t)(equals - word) - 2 : strlen(word) - 2;
+    char *name = arena_print(s->arena, "%.*s", (int)length, word + 2);
+    while (length && name[length - 1] == ':') name[--length] = '\0';
     for (char *c = name; *c; c++)
         if (*c == '_') *c = '-';
-    s->items[s->count++] = (struct setting){name, equals ? equals + 1 : "", 0};
+    return name;
+}
+
+enum status launch_set(struct settings *s, const char *key, const char *text, struct error *err)
+{
+    struct setting *at = (struct setting *)setting_of(s, key);
+    if (at && strcmp(key, SETTINGS_OF_RANK)) {
+        if (*text && *at->text && strcmp(at->text, text) && s->twice_count++ < 4)
+            s->twice = arena_print(s->arena,
+                                   "%s%s--%s appears twice, with %.30s and with %.30s, "
+                                   "which counts",
+                                   s->twice, *s->twice ? "; " : "", key,
+                                   script_shown(at->text, s->arena), script_shown(text, s->arena));
+        at->text = text;
+        return OK;
+    }
+    if (s->count == FLAGS_MAX)
+        return fail(err, BAD_INPUT, "%s: expected at most %d flags", s->document.path, FLAGS_MAX);
+    GROW(s->arena, s->items, s->count, s->capacity, 64);
+    s->items[s->count++] = (struct setting){key, text, 0};
     return OK;
 }
 
-static enum status add_word(struct words *w, const char *word, int depth, struct error *err)
+static const struct setting_row *row_of(const struct setting_rows *rows, const char *key)
 {
-    size_t n = name_length(word);
-    if (!strncmp(word, "--", 2) && strchr(word, ' ') && w->s->count < FLAGS_MAX)
-        return w->s->items[w->s->count++] = (struct setting){SETTINGS_OF_RANK, word, 0}, OK;
-    if (!strncmp(word, "--", 2) && word[2]) return add_flag(w, word, err);
-    if (n && word[n] == '=') {
-        bool flags = strstr(word + n, "--") != NULL;
-        char *name = arena_copy_text(w->arena, word);
-        name[n] = '\0';
-        if (w->variable_count < VARIABLES_MAX)
-            w->variables[w->variable_count++] =
-                (struct variable){name, flags ? "" : arena_copy_text(w->arena, word + n + 1)};
-        return flags && depth < DEPTH_MAX ? read_text(w, word + n + 1, depth + 1, err) : OK;
+    size_t length = strlen(key);
+    for (int i = 0; i < rows->count; i++)
+        for (const char *at = rows->rows[i].key; (at = strstr(at, key)); at += length)
+            if ((at == rows->rows[i].key || at[-1] == ' ') && (!at[length] || at[length] == ' '))
+                return &rows->rows[i];
+    return NULL;
+}
+
+bool launch_is_read(const struct setting_rows *rows, const char *key)
+{
+    const struct setting_row *row = row_of(rows, key);
+    return row && row->use != ONLY_WRITTEN;
+}
+
+// Flags of launchers that say how many processes there are, by the names of torchrun's.
+static const char *of_launcher(const char *name)
+{
+    static const char *const names[][2] = {{"nproc-per-node", "nproc-per-node"},
+                                           {"nnodes", "nnodes"},
+                                           {"num-gpus", "nproc-per-node"},
+                                           {"num-nodes", "nnodes"},
+                                           {"ntasks-per-node", "nproc-per-node"},
+                                           {"nodes", "nnodes"},
+                                           {"gpus-per-node", "nproc-per-node"},
+                                           {"num-processes", "num-processes"},
+                                           {"num-machines", "nnodes"}};
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
+        if (!strcmp(names[i][0], name)) return names[i][1];
+    return NULL;
+}
+
+static bool is_flag(const char *word)
+{
+    return word[0] == '-' && word[1] == '-' && (isalpha((unsigned char)word[2]));
+}
+
+static bool takes_list(const char *name)
+{
+    static const char *const names[] = {"recompute-modules",
+                                        "cuda-graph-modules",
+                                        "cuda-graph-scope",
+                                        "cp-comm-type",
+                                        "num-experts",
+                                        "window-size",
+                                        "spec",
+                                        "rampup-batch-size",
+                                        "hierarchical-context-parallel-sizes"};
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
+        if (!strcmp(names[i], name)) return true;
+    return false;
+}
+
+// The position of the program among the words: its flags follow; -1: there is none.
+static int program_at(const char *const *words, int count)
+{
+    for (int i = 0; i < count; i++) {
+        size_t length = strlen(words[i]);
+        if (length > 3 && !strcmp(words[i] + length - 3, ".py")) return i;
+        if (!strcmp(words[i], "-m") && i + 1 < count && strchr(words[i + 1], '.') &&
+            !strstr(words[i + 1], "torch.distributed"))
+            return i + 1;
     }
-    struct setting *last = w->s->count ? &w->s->items[w->s->count - 1] : NULL;
-    if (last && !*last->text) last->text = arena_copy_text(w->arena, word);
-    else if (last && !strcmp(last->key, "recompute-modules"))
-        last->text = arena_print(w->arena, "%s %s", last->text, word);
+    return -1;
+}
+
+static bool is_open(const char *word)
+{
+    size_t length = strlen(word);
+    return length > 2 && word[0] == SCRIPT_OPEN && word[length - 1] == SCRIPT_CLOSE &&
+           !strchr(word + 1, SCRIPT_OPEN);
+}
+
+static void note_dropped(struct settings *s, const char *word)
+{
+    const char *shown = script_shown(word, s->arena);
+    if (!strstr(s->empty, shown))
+        s->empty = arena_print(s->arena, "%s%s%s", s->empty, *s->empty ? ", " : "", shown);
+}
+
+// The value of the flag at words[*at], and moves to its last word.
+static const char *value_of(struct settings *s, const struct setting_rows *rows, const char *name,
+                            const char *const *words, int count, int *at)
+{
+    const char *equals = strchr(words[*at], '='), *text = equals ? equals + 1 : "";
+    const struct setting_row *row = row_of(rows, name);
+    bool bare = row && row->kind <= SETTING_SWITCH;
+    for (bool first = !equals; *at + 1 < count && !is_flag(words[*at + 1]); first = false) {
+        const char *word = words[++*at];
+        if (bare && is_open(word)) note_dropped(s, word);
+        if (bare) continue;
+        if (first) text = word;
+        else if (takes_list(name)) text = arena_print(s->arena, "%s %s", text, word);
+        else if (is_open(word)) note_dropped(s, word);
+    }
+    return text;
+}
+
+static enum status take_flag(struct settings *s, const struct setting_rows *rows,
+                             const char *const *words, int count, bool launcher, int *at,
+                             struct error *err)
+{
+    const char *word = words[*at], *name = flag_name(s, word);
+    const char *blank = strpbrk(word, " \t\n");
+    if (blank && !launcher && (strstr(word, " --") || !strncmp(word, "--recompute-", 12)))
+        return launch_set(s, SETTINGS_OF_RANK, word, err);
+    if (blank && !launcher && (!strchr(word, '=') || strchr(word, '=') > blank)) {
+        name = flag_name(s, arena_print(s->arena, "%.*s", (int)(blank - word), word));
+        return launch_set(s, name, blank + 1, err);
+    }
+    const char *text = value_of(s, rows, name, words, count, at), *own = of_launcher(name);
+    if (launcher && !own) return OK;
+    if (launcher && (!strcmp(text, "gpu") || !strcmp(text, "auto"))) return OK;
+    return launch_set(s, launcher || !launch_is_read(rows, name) ? own ? own : name : name, text,
+                      err);
+}
+
+enum status launch_take_words(struct settings *s, const struct setting_rows *rows,
+                              const char *const *words, int count, bool program, struct error *err)
+{
+    int at = program ? program_at(words, count) : -1;
+    if (at >= 0) s->program = words[at];
+    for (int i = 0; i < count; i++)
+        if (is_flag(words[i])) TRY(take_flag(s, rows, words, i < at ? at : count, i < at, &i, err));
+        else if (is_open(words[i])) note_dropped(s, words[i]);
     return OK;
 }
 
-// Reads one word from s: removes quotes, inserts variables.
-static const char *take_word(const struct words *w, const char *s, char *word, bool *quoted)
+enum status launch_set_value(struct settings *s, const char *key, const char *text,
+                             struct error *err)
 {
-    size_t length = 0;
-    char quote = 0;
-    *quoted = false;
-    while (*s && length < WORD_MAX - 1) {
-        if (!quote && (isspace((unsigned char)*s) || strchr("();&|", *s))) break;
-        if (*s == '\\' && s[1] && quote != '\'') {
-            if (s[1] == '\n') word[length++] = ' ';
-            else word[length++] = s[1];
-            s += 2;
-            if (!quote && word[length - 1] == ' ') break;
-        } else if ((*s == '"' || *s == '\'') && (!quote || quote == *s)) {
-            quote = quote ? 0 : *s, *quoted = true;
-            s++;
-        } else if (*s == '$' && quote != '\'') {
-            s = expand(w, s, word, &length);
-        } else {
-            word[length++] = *s++;
-        }
-    }
-    while (length && word[length - 1] == ' ' && !*quoted) length--;
-    word[length] = '\0';
-    return s;
-}
-
-static enum status read_text(struct words *w, const char *text, int depth, struct error *err)
-{
-    char *word = TAKE(w->arena, WORD_MAX + 1, char);
-    bool quoted;
-    for (const char *s = text; *s;) {
-        if (isspace((unsigned char)*s) || strchr("();&|", *s)) {
-            s++;
-        } else if (*s == '#') {
-            while (*s && *s != '\n') s++;
-        } else {
-            const char *end = take_word(w, s, word, &quoted);
-            s = end > s ? end : s + 1;
-            if (*word || quoted) TRY(add_word(w, arena_copy_text(w->arena, word), depth, err));
-        }
-    }
-    return OK;
-}
-
-// For a duplicate flag, Megatron uses the last one; different values are a mistake.
-static enum status check_twice(const struct settings *s, struct error *err)
-{
-    for (int i = 0; i < s->count; i++) {
-        const struct setting *at = &s->items[i], *before = setting_of(s, at->key);
-        if (strcmp(at->key, SETTINGS_OF_RANK) && *at->text && *before->text &&
-            strcmp(at->text, before->text))
-            return fail(err, BAD_INPUT, "%s: --%s appears twice, with %s and with %s",
-                        s->document.path, at->key, before->text, at->text);
-    }
-    return OK;
-}
-
-enum status settings_read_flags(struct settings *s, const char *path, struct arena *arena,
-                                struct error *err)
-{
-    const char *text;
-    size_t size;
-    *s = (struct settings){.arena = arena,
-                           .left = "",
-                           .notes = "",
-                           .flags = true,
-                           .items = TAKE(arena, FLAGS_MAX, struct setting)};
-    struct words words = {
-        .s = s, .variables = TAKE(arena, VARIABLES_MAX, struct variable), .arena = arena};
-    TRY(import_read(&s->document, path, &text, &size, arena, err));
-    TRY(read_text(&words, text, 0, err));
-    return check_twice(s, err);
+    char *name = arena_copy_text(s->arena, key);
+    for (char *c = name; *c; c++)
+        if (*c == '_') *c = '-';
+    if (!text || !strcmp(text, "None") || !strcmp(text, "null") || !strcmp(text, "False") ||
+        !strcmp(text, "false"))
+        return OK;
+    if (!strcmp(text, "True") || !strcmp(text, "true")) text = "";
+    return launch_set(s, name, text, err);
 }

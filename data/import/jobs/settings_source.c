@@ -16,7 +16,7 @@ enum status source_open(struct settings_source *r, struct settings *s, const cha
 {
     const char *text;
     size_t size;
-    *s = (struct settings){.arena = arena, .left = "", .notes = ""};
+    *s = settings_empty(arena);
     TRY(import_read(&s->document, path, &text, &size, arena, err));
     *r = (struct settings_source){
         .s = s, .at = text, .end = text + size, .line = 1, .scratch = TAKE(arena, size + 1, char)};
@@ -46,7 +46,8 @@ enum status source_add(struct settings_source *r, const char *key, const char *t
                        struct error *err)
 {
     struct settings *s = r->s;
-    const struct setting *twice = setting_of(s, key);
+    struct setting *twice = (struct setting *)setting_of(s, key);
+    if (twice && s->last_wins) return twice->text = text, OK;
     if (twice) return source_refuse(r, err, "%.80s: already set in line %d", key, twice->line);
     if (s->count == SETTINGS_MOST)
         return source_refuse(r, err, "more than %d settings", SETTINGS_MOST);

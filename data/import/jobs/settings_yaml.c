@@ -223,12 +223,13 @@ static void follow(struct settings *s, struct setting *at)
     if (at->text && strstr(at->text, "${")) at->text = NULL;
 }
 
-enum status settings_read_yaml(struct settings *s, const char *path, struct arena *arena,
-                               struct error *err)
+static enum status read_file(struct settings *s, const char *path, bool last_wins,
+                             struct arena *arena, struct error *err)
 {
     struct settings_source r;
     int column;
     TRY(source_open(&r, s, path, arena, err));
+    s->last_wins = last_wins;
     r.equals = ':', r.doubling = true;
     TRY(next_content(&r, &column, err));
     if (r.end - r.at >= 3 && !memcmp(r.at, "---", 3)) {
@@ -241,6 +242,19 @@ enum status settings_read_yaml(struct settings *s, const char *path, struct aren
     TRY(next_content(&r, &column, err));
     if (column >= 0 && strncmp(r.at, "---", 3))
         return source_refuse(&r, err, "expected key: value as in the first line");
+    return OK;
+}
+
+enum status settings_read_yaml_raw(struct settings *s, const char *path, struct arena *arena,
+                                   struct error *err)
+{
+    return read_file(s, path, true, arena, err);
+}
+
+enum status settings_read_yaml(struct settings *s, const char *path, struct arena *arena,
+                               struct error *err)
+{
+    TRY(read_file(s, path, false, arena, err));
     for (int i = 0; i < s->count; i++) follow(s, &s->items[i]);
     return OK;
 }

@@ -1,0 +1,286 @@
+// See launch.h. A script is followed once as it is; where it compares names that are open, once
+// more for each value that it names, so that what they decide can be said.
+#include "data/import/jobs/launch.h"
+
+#include <string.h>
+
+#include "data/base/grow.h"
+#include "data/import/import.h"
+#include "data/import/text.h"
+
+enum {
+    SCRIPT_SIZE_MAX = 1 << 20,
+    FOLLOWS_MAX = 24,
+    LAUNCHES_MAX = 64,
+    WORDS_MAX = 8192,
+    DIFFERENCES_MAX = 4
+};
+
+struct file {
+    const char *path, *text;
+    size_t size;
+    const struct launch_asked *asked;
+    struct arena *arena;
+};
+
+static struct settings empty_settings(const struct settings *like)
+{
+    struct settings s = settings_empty(like->arena);
+    s.document = like->document, s.flags = true;
+    return s;
+}
+
+// ---- the launches of a script
+
+// At blanks, where the text is one that holds several words.
+static enum status take_text(struct settings *s, const struct setting_rows *rows, const char *text,
+                             struct error *err)
+{
+    const char **words = NULL;
+    int count = 0, capacity = 0;
+    for (const char *at = text + strspn(text, " \t\n"); *at; at += strspn(at, " \t\n")) {
+        size_t length = 0;
+        while (at[length] && !strchr(" \t\n", at[length]))
+            length += at[length] == SCRIPT_OPEN ? strcspn(at + length, "\2") : 1;
+        GROW(s->arena, words, count, capacity, 64);
+        words[count++] = arena_print(s->arena, "%.*s", (int)length, at);
+        at += length;
+        if (count == WORDS_MAX) break;
+    }
+    return launch_take_words(s, rows, words, count, false, err);
+}
+
+static enum status take_command(struct settings *s, const struct setting_rows *rows,
+                                const struct script_command *c, struct error *err)
+{
+    if (!c->variable) return launch_take_words(s, rows, c->words, c->count, true, err);
+    bool ranks = c->count > 1;
+    for (int i = 0; i < c->count; i++)
+        ranks &= !*c->words[i] || !strncmp(c->words[i], "--recompute-", 12);
+    if (ranks || c->count > 1) return launch_take_words(s, rows, c->words, c->count, false, err);
+    return take_text(s, rows, c->words[0], err);
+}
+
+// How many of the settings are read; all of them count for a list of arguments.
+static int read_count(const struct settings *s, const struct setting_rows *rows)
+{
+    int count = 0;
+    for (int i = 0; i < s->count; i++)
+        count += launch_is_read(rows, s->items[i].key) && strcmp(s->items[i].key, "nnodes") &&
+                 strcmp(s->items[i].key, "nproc-per-node");
+    return count;
+}
+
+struct launches {
+    struct settings *items;
+    int *lines;
+    int count, capacity;
+    const char *beside; // flags behind a launch that a shell would not have taken
+};
+
+static enum status find_launches(struct launches *to, struct settings *s,
+                                 const struct script *script, const struct setting_rows *rows,
+                                 struct error *err)
+{
+    enum { READ_LEAST = 3 };
+    *to = (struct launches){.items = TAKE(s->arena, LAUNCHES_MAX, struct settings),
+                            .lines = TAKE(s->arena, LAUNCHES_MAX, int)};
+    bool listed = false; // the last one is a list of arguments
+    for (int i = 0; i < script->command_count && to->count < LAUNCHES_MAX; i++) {
+        const struct script_command *c = &script->commands[i];
+        bool goes_on = !strncmp(c->words[0], "--", 2) && to->count;
+        struct settings *at = &to->items[goes_on ? to->count - 1 : to->count];
+        if (!goes_on) *at = empty_settings(s);
+        TRY(take_command(at, rows, c, err));
+        if (goes_on && !listed && !to->beside)
+            to->beside = arena_print(s->arena,
+                                     "line %d: flags on a line of their own are read as "
+                                     "the launch's",
+                                     c->line);
+        bool list = !strncmp(c->words[0], "--", 2);
+        if (goes_on || (!list && read_count(at, rows) < READ_LEAST)) continue;
+        to->lines[to->count++] = c->line, listed = list;
+    }
+    return OK;
+}
+
+// Whether all flags of one variable are in another one, which is built from it.
+static bool within(const struct settings *a, const struct settings *b)
+{
+    for (int i = 0; i < a->count; i++)
+        if (!setting_of(b, a->items[i].key)) return false;
+    return a->count < b->count;
+}
+
+static enum status take_values(struct settings *to, const struct script *script,
+                               const struct setting_rows *rows, struct error *err)
+{
+    struct settings *own = TAKE(to->arena, script->value_count, struct settings);
+    const char *names = "";
+    for (int i = 0; i < script->value_count; i++) {
+        own[i] = empty_settings(to);
+        TRY(take_command(&own[i], rows, &script->values[i], err));
+    }
+    for (int i = 0; i < script->value_count; i++) {
+        bool inside = !read_count(&own[i], rows) &&
+                      strcmp(own[i].count ? own[i].items[0].key : "", SETTINGS_OF_RANK);
+        for (int k = 0; k < script->value_count && !inside; k++) inside = within(&own[i], &own[k]);
+        if (inside) continue;
+        TRY(take_command(to, rows, &script->values[i], err));
+        names =
+            arena_print(to->arena, "%s%s%s", names, *names ? ", " : "", script->values[i].variable);
+    }
+    if (*names && script->command_count)
+        settings_note(to,
+                      "no launch with these flags was found: those of the variables %.200s "
+                      "are read",
+                      names);
+    return OK;
+}
+
+// ---- what differs
+
+static bool is_twin(const struct settings *a, const struct settings *b,
+                    const struct setting_rows *rows)
+{
+    for (int i = 0; i < a->count; i++) {
+        const struct setting *at = &a->items[i], *other = setting_of(b, at->key);
+        if (launch_is_read(rows, at->key) && (!other || strcmp(other->text, at->text)))
+            return false;
+    }
+    return true;
+}
+
+static const char *differences(const struct settings *a, const struct settings *b,
+                               const struct setting_rows *rows)
+{
+    const char *text = "";
+    int count = 0;
+    for (int i = 0; i < b->count; i++) {
+        const struct setting *at = &b->items[i], *before = setting_of(a, at->key);
+        if (!launch_is_read(rows, at->key) || (before && !strcmp(before->text, at->text))) continue;
+        if (count++ < DIFFERENCES_MAX)
+            text = arena_print(a->arena, "%s%s--%s%s%.40s", text, *text ? ", " : "", at->key,
+                               *at->text ? " " : "", script_shown(at->text, a->arena));
+    }
+    for (int i = 0; i < a->count; i++)
+        if (launch_is_read(rows, a->items[i].key) && !setting_of(b, a->items[i].key) &&
+            count++ < DIFFERENCES_MAX)
+            text = arena_print(a->arena, "%s%sno --%s", text, *text ? ", " : "", a->items[i].key);
+    if (count > DIFFERENCES_MAX)
+        text = arena_print(a->arena, "%s and %d more", text, count - DIFFERENCES_MAX);
+    return text;
+}
+
+static enum status refuse_several(const struct settings *s, const struct launches *l,
+                                  const struct setting_rows *rows, struct error *err)
+{
+    const char *text = "";
+    bool same_line = true;
+    for (int i = 1; i < l->count; i++) same_line &= l->lines[i] == l->lines[0];
+    for (int i = 0; i < l->count && i < 3; i++)
+        text = arena_print(s->arena, "%s; %d (line %d): %s", text, i + 1, l->lines[i],
+                           differences(&l->items[i ? 0 : 1], &l->items[i], rows));
+    return fail(err, BAD_INPUT, "%s: %d launches that differ%s%.500s: choose one with --launch N%s",
+                s->document.path, l->count, text, l->count > 3 ? "; ..." : "",
+                same_line ? ", or set what the loop goes over with --set NAME=value" : "");
+}
+
+// ---- one script
+
+static enum status follow(struct settings *to, struct script *script, const struct file *f,
+                          const struct script_given *given, int given_count, bool first,
+                          struct error *err)
+{
+    const struct setting_rows *rows = f->asked->rows;
+    struct launches l;
+    int64_t chosen = f->asked->launch;
+    TRY(script_follow(script, f->path, f->text, f->size, given, given_count, f->asked->arguments,
+                      f->arena, err));
+    TRY(find_launches(&l, to, script, rows, err));
+    if (!l.count) return take_values(to, script, rows, err);
+    if (chosen > l.count)
+        return fail(err, BAD_INPUT, "%s: --launch %d: there are %d", f->path, (int)chosen, l.count);
+    for (int i = 1; i < l.count && first && !chosen; i++)
+        if (!is_twin(&l.items[0], &l.items[i], rows) || !is_twin(&l.items[i], &l.items[0], rows))
+            return refuse_several(to, &l, rows, err);
+    *to = l.items[chosen ? chosen - 1 : 0];
+    if (l.beside) settings_note(to, "%s", l.beside);
+    return OK;
+}
+
+static const char *choices_of(const struct script_choice *c, struct arena *arena)
+{
+    const char *text = "";
+    for (int i = 0; i < c->count; i++)
+        text = arena_print(arena, "%s%s%.40s", text, i ? i + 1 < c->count ? ", " : " or " : "",
+                           c->values[i]);
+    return text;
+}
+
+// Follows the script with each value of one open name; what that changes is assumed not to be.
+static enum status try_choice(struct settings *s, const struct file *f,
+                              const struct script_choice *c, struct script_given *given, int count,
+                              int *follows, struct error *err)
+{
+    const char *decided = "", *first = NULL;
+    static const char *const set[] = {"1"};
+    for (int i = 0; i < (c->presence ? 1 : c->count) && *follows < FOLLOWS_MAX; i++, ++*follows) {
+        struct script script;
+        struct file again = *f;
+        again.arena = arena_open_within(f->arena);
+        struct settings other = empty_settings(s);
+        other.arena = again.arena;
+        const char *value = c->presence ? set[i] : c->values[i];
+        given[count] = (struct script_given){c->name, value};
+        const char *what = "";
+        if (follow(&other, &script, &again, given, count + 1, false, err) == OK)
+            what = differences(s, &other, f->asked->rows);
+        arena_close(again.arena);
+        if (!*what || *decided) continue;
+        decided = what, first = value;
+    }
+    *err = (struct error){OK, ""};
+    if (!*decided) return OK;
+    s->hints = arena_print(f->arena, "%s; %.60s%s%s%s: with %.40s %s", s->hints, c->name,
+                           c->count > 1 ? " (" : "", c->count > 1 ? choices_of(c, f->arena) : "",
+                           c->count > 1 ? ")" : "", c->presence ? "a value" : first, decided);
+    return OK;
+}
+
+static enum status read_script(struct settings *s, const struct file *f, struct error *err)
+{
+    const struct option_texts *set = &f->asked->set;
+    struct script_given *given = TAKE(f->arena, set->count + 1, struct script_given);
+    struct script script;
+    int follows = 0;
+    for (int i = 0; i < set->count; i++) {
+        const char *equals = strchr(set->items[i], '=');
+        if (!equals || equals == set->items[i])
+            return fail(err, BAD_INPUT, "--set %.80s: expected NAME=value", set->items[i]);
+        given[i] = (struct script_given){
+            arena_print(f->arena, "%.*s", (int)(equals - set->items[i]), set->items[i]),
+            equals + 1};
+    }
+    if (f->size > SCRIPT_SIZE_MAX)
+        return fail(err, BAD_INPUT, "%s: expected a script of at most %d KB", f->path,
+                    SCRIPT_SIZE_MAX >> 10);
+    TRY(follow(s, &script, f, given, set->count, true, err));
+    if (*script.notes) settings_note(s, "%.*s", (int)strcspn(script.notes, "\n"), script.notes);
+    for (int i = 0; i < script.choice_count; i++)
+        TRY(try_choice(s, f, &script.choices[i], given, set->count, &follows, err));
+    return OK;
+}
+
+enum status launch_read(struct settings *s, const char *path, const struct launch_asked *asked,
+                        struct arena *arena, struct error *err)
+{
+    struct file f = {.path = path, .asked = asked, .arena = arena};
+    const char *dot = strrchr(path, '.');
+    *s = empty_settings(&(struct settings){.arena = arena});
+    TRY(import_read(&s->document, path, &f.text, &f.size, arena, err));
+    if (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml")))
+        return launch_read_yaml(s, path, asked, err);
+    if (launch_is_log(f.text, f.size)) return launch_read_log(s, f.text, f.size, err);
+    return read_script(s, &f, err);
+}

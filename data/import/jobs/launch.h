@@ -1,0 +1,43 @@
+// The flags of a launch, wherever they stand: in a script, an argument list, a YAML file with
+// MODEL_ARGS, or the arguments that a run prints into its log.
+#ifndef PLUMBLINE_DATA_IMPORT_JOBS_LAUNCH_H
+#define PLUMBLINE_DATA_IMPORT_JOBS_LAUNCH_H
+
+#include "data/base/command.h"
+#include "data/import/jobs/settings.h"
+#include "data/import/script/script.h"
+
+// What the command line says of the file.
+struct launch_asked {
+    const struct setting_rows *rows;
+    struct option_texts set; // NAME=value
+    const char *arguments;   // of the script; NULL: none
+    int64_t launch;          // which one, from 1; 0: the only one
+};
+
+// As settings with the names of flags. What the machine or the caller decides stays open in their
+// texts; s->hints says what decides which settings.
+enum status launch_read(struct settings *s, const char *path, const struct launch_asked *asked,
+                        struct arena *arena, struct error *err);
+
+// ---- for its files
+
+// Adds the flags among words, as argparse reads them: the last of two counts. `program`: the words
+// begin with a launcher, whose own flags end with the program's name.
+enum status launch_take_words(struct settings *s, const struct setting_rows *rows,
+                              const char *const *words, int count, bool program, struct error *err);
+// Sets one; a value of NULL has no text.
+enum status launch_set(struct settings *s, const char *key, const char *text, struct error *err);
+// A value as YAML or a log states it: true is the flag alone, false none, None nothing.
+enum status launch_set_value(struct settings *s, const char *key, const char *text,
+                             struct error *err);
+bool launch_is_read(const struct setting_rows *rows, const char *key);
+
+// launch_log.c: whether the text holds a list of arguments that a run printed.
+bool launch_is_log(const char *text, size_t size);
+enum status launch_read_log(struct settings *s, const char *text, size_t size, struct error *err);
+// launch_yaml.c: whether the settings hold MODEL_ARGS.
+enum status launch_read_yaml(struct settings *s, const char *path, const struct launch_asked *asked,
+                             struct error *err);
+
+#endif

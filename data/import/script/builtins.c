@@ -1,0 +1,308 @@
+// The shell's own commands, as far as scripts of launches need them: assignments, tests, printing.
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/base/grow.h"
+#include "data/import/script/internal.h"
+
+// ---- assignments
+
+// NAME=, NAME+=, NAME[index]=; the position of the value, NULL: it is none.
+static const char *value_at(struct piece w, size_t *name, struct piece *index, bool *add)
+{
+    const char *s = w.at + (*name = script_name_length(w.at, w.end));
+    *index = (struct piece){NULL, NULL};
+    if (!*name) return NULL;
+    if (s < w.end && *s == '[') {
+        const char *close = memchr(s, ']', (size_t)(w.end - s));
+        if (!close) return NULL;
+        *index = (struct piece){s + 1, close};
+        s = close + 1;
+    }
+    *add = s + 1 < w.end && *s == '+' && s[1] == '=';
+    s += *add;
+    return s < w.end && *s == '=' ? s + 1 : NULL;
+}
+
+bool script_is_assignment(struct piece w)
+{
+    size_t name;
+    struct piece index;
+    bool add;
+    return value_at(w, &name, &index, &add) != NULL;
+}
+
+// ( word word [key]=word )
+static void assign_list(struct follow *f, struct variable *v, struct piece inside, bool add)
+{
+    struct parser p = {.at = inside.at, .end = inside.end};
+    const char **words = NULL;
+    int count = 0, capacity = 0;
+    if (v->pinned) return;
+    if (!add) v->count = 0;
+    v->unset = false, v->array = true, v->line = f->line;
+    for (const char *s = inside.at;;) {
+        s = script_skip_blanks(&p, s, true);
+        if (s >= inside.end || f->over) break;
+        const char *end = script_word_end(&p, s), *close;
+        if (end == s) end++;
+        if (*s == '[' && (close = memchr(s, ']', (size_t)(end - s))) && close + 1 < end &&
+            close[1] == '=') {
+            const char *value = script_expanded(f, (struct piece){close + 2, end});
+            script_set_item(f, v, script_expanded(f, (struct piece){s + 1, close}), value, false);
+        } else {
+            count = 0;
+            count = script_fields(f, (struct piece){s, end}, &words, &capacity, count);
+            for (int i = 0; i < count; i++) script_set_item(f, v, NULL, words[i], false);
+        }
+        s = end;
+    }
+}
+
+void script_assign(struct follow *f, struct piece w)
+{
+    size_t name;
+    struct piece index;
+    bool add = false;
+    const char *value = value_at(w, &name, &index, &add);
+    if (!value) return;
+    if (value < w.end && *value == '(' && w.end[-1] == ')') {
+        struct variable *v = script_variable(f, w.at, name, true);
+        if (v) assign_list(f, v, (struct piece){value + 1, w.end - 1}, add);
+        return;
+    }
+    const char *text = script_expanded(f, (struct piece){value, w.end});
+    const char *open = script_open(f, w.at, name);
+    if (w.end - value > 3 && !memcmp(value, "$((", 3) && !strcmp(text, open)) {
+        script_set(f, w.at, name, "0", false); // a counter that begins here: N=$((N + 1))
+        text = script_expanded(f, (struct piece){value, w.end});
+    }
+    struct variable *v = index.at ? script_variable(f, w.at, name, true) : NULL;
+    if (v) script_set_item(f, v, script_expanded(f, index), text, add);
+    else script_set(f, w.at, name, text, add);
+}
+
+// export NAME=..., declare -a NAME=...: words of the source, since lists may be among them.
+static void declare(struct follow *f, struct node *n)
+{
+    for (int i = 1; i < n->word_count; i++) {
+        struct piece w = n->words[i];
+        size_t length = script_name_length(w.at, w.end);
+        if (script_is_assignment(w)) {
+            script_assign(f, w);
+        } else if (length && w.at + length == w.end && n->words[0].at[0] != 'e') {
+            struct variable *v = script_variable(f, w.at, length, true);
+            if (v && v->unset && !v->pinned) v->unset = false, v->count = 0;
+        }
+    }
+}
+
+// ---- printing
+
+static void print(struct follow *f, const char *text)
+{
+    if (f->capture) part_add(f, f->capture, text, strlen(text));
+}
+
+static void echo(struct follow *f, const char **words, int count)
+{
+    bool ends = true;
+    int i = 1;
+    for (; i < count && words[i][0] == '-' && strspn(words[i] + 1, "neE") &&
+           !words[i][1 + strspn(words[i] + 1, "neE")];
+         i++)
+        ends &= !strchr(words[i], 'n');
+    for (int first = i; i < count; i++) {
+        if (i > first) print(f, " ");
+        print(f, words[i]);
+    }
+    if (ends) print(f, "\n");
+}
+
+// printf: %s and %d, until all words are used.
+static const char *printed(struct follow *f, const char **words, int count)
+{
+    struct part t = {0};
+    int used = 1;
+    part_add(f, &t, "", 0);
+    do {
+        int before = used;
+        for (const char *s = words[0]; *s && !f->over; s++) {
+            if (*s == '\\' && s[1]) {
+                s++;
+                part_put(f, &t, *s == 'n' ? '\n' : *s == 't' ? '\t' : *s);
+            } else if (*s == '%' && s[1] == '%') {
+                part_put(f, &t, *s++);
+            } else if (*s == '%') {
+                s += 1 + strspn(s + 1, "-+ 0123456789.");
+                const char *word = used < count ? words[used] : "";
+                used++;
+                part_add(f, &t, word, strlen(word));
+                if (!*s) break;
+            } else {
+                part_put(f, &t, *s);
+            }
+        }
+        if (used == before) break;
+    } while (used < count && !f->over);
+    return t.s ? t.s : "";
+}
+
+static void run_printf(struct follow *f, const char **words, int count)
+{
+    int from = 1;
+    if (count > 3 && !strcmp(words[1], "-v")) {
+        script_set(f, words[2], strlen(words[2]), printed(f, words + 3, count - 3), false);
+        return;
+    }
+    if (from < count && !strcmp(words[from], "--")) from++;
+    if (from < count) print(f, printed(f, words + from, count - from));
+}
+
+static void run_seq(struct follow *f, const char **words, int count)
+{
+    long first = count > 2 ? strtol(words[1], NULL, 10) : 1,
+         step = count > 3 ? strtol(words[2], NULL, 10) : 1,
+         last = strtol(words[count - 1], NULL, 10);
+    for (int i = 0; i < count; i++)
+        if (strchr(words[i], SCRIPT_OPEN)) f->capture_unknown = true;
+    if (step < 1 || labs(first) > 1 << 20) return;
+    for (int i = 0; i < LOOP_MAX && first <= last; i++, first += step)
+        print(f, arena_print(f->arena, "%ld\n", first));
+}
+
+// basename PATH [SUFFIX], dirname PATH
+static void run_path(struct follow *f, const char **words, int count)
+{
+    const char *slash = strrchr(words[1], '/'), *name = slash ? slash + 1 : words[1];
+    if (!strcmp(words[0], "dirname")) {
+        print(f, slash ? arena_print(f->arena, "%.*s", (int)(slash - words[1]), words[1]) : ".");
+        return;
+    }
+    size_t length = strlen(name), suffix = count > 2 ? strlen(words[2]) : 0;
+    if (suffix && suffix < length && !strcmp(name + length - suffix, words[2])) length -= suffix;
+    print(f, arena_print(f->arena, "%.*s", (int)length, name));
+}
+
+// ---- control
+
+static void leave(struct follow *f, const char **words, int count, bool again)
+{
+    long levels = count > 1 ? strtol(words[1], NULL, 10) : 1;
+    f->skip = true, f->again = again;
+    f->left = levels > 0 && levels < 100 ? (int)levels : 1;
+}
+
+static void shift(struct follow *f, const char **words, int count)
+{
+    long by = count > 1 ? strtol(words[1], NULL, 10) : 1;
+    if (by < 0 || by > f->argument_count) return;
+    f->arguments += by, f->argument_count -= (int)by;
+}
+
+static void unset(struct follow *f, const char **words, int count)
+{
+    for (int i = 1; i < count; i++) {
+        struct variable *v = script_variable(f, words[i], strlen(words[i]), false);
+        if (v && !v->pinned) v->unset = true, v->count = 0;
+    }
+}
+
+// The last name of read takes the here-document; without one, the caller's typing is open.
+static void run_read(struct follow *f, struct node *n, const char **words, int count)
+{
+    const char *name = words[count - 1];
+    size_t length = script_name_length(name, name + strlen(name));
+    if (count < 2 || !length || name[length]) return;
+    if (!n->here.at) {
+        unset(f, words, count);
+        return;
+    }
+    struct part t = {0};
+    part_add(f, &t, "", 0);
+    if (n->here_raw) part_add(f, &t, n->here.at, (size_t)(n->here.end - n->here.at));
+    else script_expand(f, &t, n->here, true);
+    script_set(f, name, length, t.s ? t.s : "", false);
+}
+
+// bash -c TEXT, also behind srun and the like, eval WORDS: text that is followed in its place.
+static bool run_nested(struct follow *f, const char **words, int count)
+{
+    const char *name = strrchr(words[0], '/') ? strrchr(words[0], '/') + 1 : words[0];
+    if (!strcmp(name, "eval")) {
+        struct part t = {0};
+        part_add(f, &t, "", 0);
+        for (int i = 1; i < count; i++) {
+            part_add(f, &t, words[i], strlen(words[i]));
+            part_put(f, &t, ' ');
+        }
+        script_run_text(f, t.s ? t.s : "", f->line);
+        return true;
+    }
+    for (int i = 0; i + 2 < count; i++) {
+        const char *slash = strrchr(words[i], '/'), *shell = slash ? slash + 1 : words[i];
+        if (strcmp(shell, "bash") != 0 && strcmp(shell, "sh") != 0) continue;
+        if (words[i + 1][0] != '-' || words[i + 1][1] == '-' || !strchr(words[i + 1], 'c'))
+            continue;
+        script_run_text(f, words[i + 2], f->line);
+        return true;
+    }
+    return false;
+}
+
+static enum truth run_test(struct follow *f, const char **words, int count)
+{
+    if (words[0][0] == '[' && count > 1 && !strcmp(words[count - 1], "]")) count--;
+    return script_test(f, words + 1, count - 1, false);
+}
+
+static bool is(const char *word, const char *const *names)
+{
+    for (int i = 0; names[i]; i++)
+        if (!strcmp(word, names[i])) return true;
+    return false;
+}
+
+enum truth script_builtin(struct follow *f, struct node *n, const char **words, int count)
+{
+    static const char *const declares[] = {"export",   "declare", "local",
+                                           "readonly", "typeset", NULL},
+                             *const silent[] = {":",     "true",  "cd",     "pushd",  "popd",
+                                                "trap",  "wait",  "ulimit", "mkdir",  "sleep",
+                                                "umask", "shopt", "alias",  "module", NULL};
+    const char *w = words[0];
+    if (is(w, declares)) return declare(f, n), YES;
+    if (is(w, silent)) return f->capture_unknown |= w[0] == 'p', YES;
+    if (!strcmp(w, "[") || !strcmp(w, "test")) return run_test(f, words, count);
+    if (!strcmp(w, "false")) return NO;
+    if (!strcmp(w, "echo")) return echo(f, words, count), YES;
+    if (!strcmp(w, "printf")) return run_printf(f, words, count), YES;
+    if (!strcmp(w, "seq") && count > 1) return run_seq(f, words, count), YES;
+    if ((!strcmp(w, "basename") || !strcmp(w, "dirname")) && count > 1)
+        return run_path(f, words, count), YES;
+    if (!strcmp(w, "break") || !strcmp(w, "continue"))
+        return leave(f, words, count, w[0] == 'c'), YES;
+    if (!strcmp(w, "shift")) return shift(f, words, count), YES;
+    if (!strcmp(w, "unset")) return unset(f, words, count), YES;
+    if (!strcmp(w, "read")) return run_read(f, n, words, count), YES;
+    if (!strcmp(w, "return")) return f->returned = f->calls > 0, YES;
+    if (!strcmp(w, "exit")) { // before a launch: a check of the arguments
+        if (f->launched) f->ended = true;
+        return YES;
+    }
+    if (!strcmp(w, "let") && count > 1) {
+        int64_t value;
+        const char *open;
+        script_arithmetic(f, words[1], &value, &open);
+        return YES;
+    }
+    if (!strcmp(w, "set")) {
+        for (int i = 1; i < count; i++)
+            if (!strcmp(words[i], "--"))
+                f->arguments = words + i + 1, f->argument_count = count - i - 1;
+        return YES;
+    }
+    return run_nested(f, words, count) ? YES : UNKNOWN;
+}

@@ -1,0 +1,208 @@
+#!/bin/bash
+# import megatron of launch scripts: what a script launches is what bash launches, whose own reading
+# of the same files is the oracle (the programs are functions here that print their words); what is
+# not set is asked for by name, and what it decides is said; logs and YAML are read alike, as the
+# same model and job.
+set -u
+BIN=${BIN:-bin} work=build/test_import_script.$$ failures=0
+mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
+plumbline=$BIN/plumbline
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+says() { grep -q -e "$1" "$work/err" || fail "$2: not said: $1: $(cat "$work/err")"; }
+
+read_file() { # FILE TO OPTION ...
+    file=$1 to=$2; shift 2
+    "$plumbline" import megatron "$file" --name x --gpus 64 -o "$work/$to.model" --job \
+        "$work/$to.job" "$@" 2>"$work/err"
+}
+documents() { # without what they were made from
+    python3 -c 'import json, sys
+for name in sys.argv[1:]:
+    d = json.load(open(name)); d.pop("made_from", None); print(json.dumps(d, sort_keys=True))' \
+        "$work/$1.model" "$work/$1.job"
+}
+same() { # what two readings made
+    documents "$1" >"$work/a" && documents "$2" >"$work/b" && cmp -s "$work/a" "$work/b" ||
+        fail "$3: $(diff "$work/a" "$work/b" | cut -c 1-600)"
+}
+cat >"$work/programs" <<'END'
+torchrun() { printf '%q ' "$@" >"$OUT"; }
+srun() { while [ $# -gt 0 ] && [ "$1" != bash ]; do shift; done; eval "$3"; }
+deepspeed() { torchrun "$@"; }
+sbatch() { eval "$(cat)"; }
+export -f torchrun srun deepspeed sbatch
+END
+# bash and plumbline read the same: NAME OPTION ... ; the script is standard input
+as_bash() {
+    name=$1; shift
+    cat >"$work/$name.sh"
+    BASH_ENV=$work/programs OUT=$work/list bash "$work/$name.sh" >/dev/null 2>&1
+    [ -s "$work/list" ] || { fail "$name: bash launches nothing"; return; }
+    sed 's/^[^-]*\.py //' "$work/list" >"$work/list.txt"; rm "$work/list"
+    read_file "$work/list.txt" bash || fail "$name: of bash: $(cat "$work/err")"
+    read_file "$work/$name.sh" own "$@" || fail "$name: $(cat "$work/err")"
+    same bash own "$name"
+}
+plain='--num-layers 8 --hidden-size 1024 --num-attention-heads 16 --seq-length 2048'
+plain="$plain --micro-batch-size 2 --vocab-size 1000"
+
+as_bash branches <<END
+VP=\${VP:-} ; SIZE=\${SIZE:-"7B"}
+if [ -z \${VP} ]; then
+    vp_options=""
+else
+    vp_options=" --num-layers-per-virtual-pipeline-stage \${VP}"
+fi
+if [ \$SIZE = 1B ]; then LAYERS=16; HIDDEN=512
+elif [ \$SIZE = 7B ]; then LAYERS=32; HIDDEN=2048
+else LAYERS=80; HIDDEN=4096; fi
+case "\$SIZE-\$LAYERS" in
+    1B-*) EXTRA=--fp16 ;;
+    7[A-C]-32 | x) EXTRA="--bf16 --swiglu" ;;
+    *) exit 1 ;;
+esac
+torchrun --nproc_per_node 8 x.py $plain --num-layers \$LAYERS --hidden-size \$HIDDEN \$EXTRA \
+    \$vp_options
+END
+as_bash lists <<END
+NLAYERS=8 FIRST=2 arr=()
+for ((i = 0; i < NLAYERS; i++)); do
+    if (( i < FIRST )); then arr+=(0); else arr+=(1); fi
+done
+printf -v FREQ "[%s]" "\$(IFS=', '; echo "\${arr[*]}")"
+MODEL=(
+    $plain # as usual
+    # --num-layers 99
+    --moe-layer-freq "\$FREQ"
+    --num-experts 8 --moe-ffn-hidden-size \$(( (NLAYERS + 2) * 2 ** 4 - 1 % 3 ))
+)
+declare -A DEGREE=([tp]=2 [pp]=4)
+MODEL+=(--tensor-model-parallel-size "\${DEGREE[tp]}")
+for key in pp; do MODEL+=(--pipeline-model-parallel-size \${DEGREE[\$key]}); done
+[[ \${#MODEL[@]} -gt 4 && "\${MODEL[*]}" =~ num-experts ]] && MODEL+=(--sequence-parallel)
+torchrun x.py "\${MODEL[@]}" --swiglu
+END
+as_bash functions <<END
+size() { local tokens=\$1; shift; echo "\${tokens%%k}\${1:+024}"; }
+LENGTH=\$(size 1k yes)
+NAME=gpt-tp2-pp4 ; rest=\${NAME#*-tp} ; TP=\${rest%%-*} ; PP=\${NAME: -1}
+BATCH=\`expr 4 + 4\`; BATCH=\$(echo "4 * 16" | bc)
+read -r -d '' ARGS <<'EOF'
+$plain --tensor-model-parallel-size @TP
+EOF
+CMD="torchrun --nnodes 2 x.py \${ARGS/@TP/\$TP} --pipeline-model-parallel-size=\$PP"
+CMD+=" --seq-length \$LENGTH --global-batch-size \$BATCH"
+eval \$CMD
+END
+as_bash nested <<END
+export LAUNCHER="torchrun --nnodes 2" ARGS="$plain --bf16"
+while [ "\${N:-0}" -lt 3 ]; do N=\$((N + 1)); [ \$N -eq 2 ] && break; done
+export N
+srun -N 2 bash -c '\$LAUNCHER x.py \$ARGS --tensor-model-parallel-size '"\$N"
+END
+as_bash document <<END
+TP=4
+sbatch <<EOF
+#!/bin/bash
+#SBATCH --nodes=2
+torchrun x.py $plain --tensor-model-parallel-size \${TP} \\
+    --global-batch-size 128
+EOF
+END
+as_bash given --set TP=2 --set 'MODE=b c' <<END
+: "\${TP:=2}" ; MODE=\${MODE-'b c'}
+[ "\$MODE" == "b c" ] && A="--bf16" || A="--fp16"
+torchrun x.py $plain \$A --tensor-model-parallel-size \$TP
+END
+
+# what nobody has set: asked for by name, with what it decides
+rest=${plain#--num-layers 8 }
+cat >"$work/open.sh" <<END
+EXTRA=
+SIZE=\$1; TP=\$2
+if [ \$SIZE = small ]; then LAYERS=8; elif [ \$SIZE = large ]; then LAYERS=48; fi
+GPUS=\$(nvidia-smi -L | wc -l)
+[ "\$FP8" = 1 ] && EXTRA="--fp8-format hybrid"
+torchrun --nproc_per_node \$GPUS x.py $rest --num-layers \$LAYERS \
+    --tensor-model-parallel-size \$TP \$EXTRA
+END
+read_file "$work/open.sh" own && fail "open: read"
+says 'not set in the file: LAYERS (--num-layers), TP (--tensor-model-parallel-size): give each' open
+says 'SIZE (small or large): with small --num-layers 8' open
+read_file "$work/open.sh" own --set SIZE=large --set TP=2 || fail "set: $(cat "$work/err")"
+says 'FP8: with 1 --fp8-format hybrid' set
+grep -q '"count": 48' "$work/own.model" || fail "set: not 48 layers"
+read_file "$work/open.sh" other --arguments 'large 2' || fail "arguments: $(cat "$work/err")"
+same own other arguments
+read_file "$work/open.sh" own --arguments 'large 2' --strict && fail "strict: read"
+says '\--strict: would be assumed: .*FP8' strict
+read_file "$work/open.sh" own --arguments 'large 2' --set FP8= --strict ||
+    fail "strict, all said: $(cat "$work/err")"
+"$plumbline" import megatron "$work/open.sh" --arguments 'small 1' --job "$work/no.job" \
+    2>"$work/err" && fail "gpus: read"
+says 'GPUS (--nproc-per-node): give each with --set NAME=value, the number of GPUs with --gpus' gpus
+
+# launches that differ, and the one that is chosen
+for tp in 1 2; do echo "torchrun x.py $plain --tensor-model-parallel-size $tp"; done >"$work/two.sh"
+read_file "$work/two.sh" own && fail "two: read"
+says '2 launches that differ; 1 (line 1): --tensor-model-parallel-size 1; 2 (line 2)' two
+read_file "$work/two.sh" own --launch 2 || fail "launch: $(cat "$work/err")"
+grep -q '"tensor": 2' "$work/own.job" || fail "launch: another one"
+
+# the same settings as flags, in a log, in YAML
+flags="--num-layers 8 --hidden-size 1024 --num-attention-heads 16 --seq-length 2048 --swiglu
+    --micro-batch-size 2 --vocab-size 1024 --make-vocab-size-divisible-by 1 --bf16
+    --disable-bias-linear --attention-dropout 0.0"
+echo "$flags" >"$work/flags"
+read_file "$work/flags" flags || fail "flags: $(cat "$work/err")"
+{ echo "12: ------------------- arguments -------------------"
+  for line in 'num_layers 8' 'hidden_size 1024' 'num_attention_heads 16' 'seq_length 2048' \
+      'swiglu True' 'micro_batch_size 2' 'padded_vocab_size 1024' 'bf16 True' 'fp16 False' \
+      'add_bias_linear False' 'attention_dropout 0.0' 'num_query_groups 1' 'moe_router_topk 2' \
+      'recompute_granularity None' 'group_query_attention False' 'dsa_indexer_topk None' \
+      'mamba_head_dim 64' 'hybrid_attention_ratio 0.0' 'lr 0.0001'; do
+      echo "12:   ${line% *} ........................ ${line#* }"
+  done; echo "12: ---------------- end of arguments ---------------"; } >"$work/log"
+read_file "$work/log" log || fail "log: $(cat "$work/err")"
+same flags log log
+{ echo "ENV_VARS:"; echo "  A: 1"; echo "MODEL_ARGS:"
+  echo "$flags" | tr '\n' ' ' | sed 's/ --/\n--/g' | sed -E 's/^--([^ ]+) *$/  --\1: true/;
+      s/^--([^ ]+) +([^ ]+) *$/  --\1: \2/' | sed 's/hidden-size: 1024/hidden-size: ${HIDDEN}/'
+  echo "  --fp16: false"; echo "  --seq-length: 2048"; } >"$work/args.yaml"
+read_file "$work/args.yaml" yaml && fail "yaml: read"
+says 'not set in the file: HIDDEN (--hidden-size)' yaml
+read_file "$work/args.yaml" yaml --set HIDDEN=1024 || fail "yaml: $(cat "$work/err")"
+same flags yaml yaml
+
+# settings that change the model, the layout or the memory: stated, or refused by name
+refuse() { # WORDS FLAGS
+    echo "$plain $2" >"$work/refused"
+    read_file "$work/refused" no && fail "$2: read"
+    says "$1" "$2"
+    [ "$(wc -l <"$work/err")" = 1 ] || fail "$2: more than a line"
+}
+refuse '\--hybrid-override-pattern: is not read: layers of several kinds' \
+    '--hybrid-override-pattern M-M*'
+refuse '\--moe-latent-size' '--num-experts 4 --moe-latent-size 64'
+refuse '\--fp32-residual-connection' '--fp32-residual-connection'
+refuse '\--cpu-offloading-num-layers' '--cpu-offloading-num-layers 3'
+refuse 'expected the other 5 of 8 layers to divide over the other ranks of a pipeline of 4' \
+    '--pipeline-model-parallel-size 4 --decoder-first-pipeline-num-layers 3'
+echo "$plain --hidden-szie 3 --cpu-offloading-num-layers 0 --lr 1 --use-rotary-position-embeddings
+    --pipeline-model-parallel-size 4 --decoder-first-pipeline-num-layers 1
+    --decoder-last-pipeline-num-layers 3" >"$work/uneven"
+read_file "$work/uneven" own || fail "uneven: $(cat "$work/err")"
+says '\--hidden-szie is unknown and left out; did you mean --hidden-size?' unknown
+says 'ignored (harmless): --cpu-offloading-num-layers, --lr$' harmless
+python3 -c 'import json, sys
+j = json.load(open(sys.argv[1])); m = json.load(open(sys.argv[2]))
+assert [(r["stage"], r["layers_min"], r["layers_max"]) for r in j["rules"]] == \
+    [(0, 2, 2), (1, 2, 2), (2, 2, 2), (3, 4, 4)], j["rules"]
+assert "positions" not in m["shape"] or not m["shape"]["positions"], m["shape"]' \
+    "$work/own.job" "$work/own.model" || fail "uneven: other rules, or learned positions"
+"$plumbline" import megatron "$work/uneven" --gpus 8 --strict >"$work/out" 2>"$work/err" &&
+    fail "strict: an unknown name is read"
+says '\--strict: --hidden-szie is unknown' strict
+
+[ $failures = 0 ] && echo "test_import_script: all as expected"
+exit $((failures > 0))
