@@ -26,6 +26,10 @@ static const struct option_row rows[] = {
      "shipped name or file of the nodes that it ran on (default: the shipped cluster with the "
      "log's GPU)"},
     {"--gpu", OPTION_GPU, OPT(explain.gpu), "GPU, if the log does not name it"},
+    {"--gpu-like", OPTION_GPU, OPT(explain.likeness.known),
+     "shipped GPU in whose nodes and with whose costs the log's GPU is taken, if no cluster has "
+     "it"},
+    LIKENESS_ROWS(OPT(explain.likeness)),
     {"--gpus", OPTION_INT, OPT(explain.gpus), "number of GPUs, if the log does not state it", 1,
      1 << 24},
     {"--costs", OPTION_COSTS, OPT(explain.costs), "shipped name or file (default: kernels)"},

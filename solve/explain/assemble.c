@@ -120,8 +120,10 @@ static enum status find_gpu(struct explained *x, struct error *err)
     int count;
     if (x->settings.cluster && !gpu) return OK; // its first group
     TRY(shipped_gpus(&gpus, &count, "clusters", x->arena, err));
-    if (!gpu && told(&x->log, TOLD_GPU))
+    if (!gpu && told(&x->log, TOLD_GPU)) {
         gpu = gpu_by_card(x->log.told[TOLD_GPU].text, x->log.memory.card_bytes, gpus, count);
+        if (!gpu) gpu = x->log.told[TOLD_GPU].text; // which is in no shipped cluster
+    }
     if (!gpu && (gpu = gpu_by_peak(x, gpus, count)))
         explain_assume(x, "gpu", gpu, "the peak behind the log's utilisation, and its card");
     if (!gpu && x->log.memory.card_bytes) {

@@ -18,6 +18,7 @@ enum status explain_log(struct explained *x, const char *path,
     struct predict_settings predict = {.cluster = settings->cluster,
                                        .costs = settings->costs,
                                        .margin = settings->margin,
+                                       .likeness = settings->likeness,
                                        .ranges = true};
     *x = (struct explained){.settings = *settings, .arena = arena, .why = ""};
     TRY(log_read(&x->log, path, arena, err));

@@ -69,6 +69,7 @@ static double time_with_network(struct explained *x, double share)
     struct prediction p;
     group.nics = TAKE_COPY(x->arena, group.nics, group.nic_count);
     for (int i = 0; i < group.nic_count; i++) group.nics[i].link.bytes_per_s *= share;
+    if (!leaves_nodes(x)) group.intra.bytes_per_s *= share;
     changed.cluster.groups = &group, changed.cluster.group_count = 1;
     predictor_ask_ranges(x->predictor, false);
     predict_problem(x->predictor, &changed, &x->placement, &p);
@@ -78,8 +79,8 @@ static double time_with_network(struct explained *x, double share)
 // The share of the network's rate with which the time is the measured one; 0: none.
 static double network_share(struct explained *x)
 {
-    double low = 0.01, high = 1;
-    if (!leaves_nodes(x) || time_with_network(x, low) < x->measured_s) return 0;
+    double low = leaves_nodes(x) ? 0.01 : 0.001, high = 1;
+    if (x->own.gpus < 2 || time_with_network(x, low) < x->measured_s) return 0;
     for (int turn = 0; turn < 30; turn++) {
         double middle = sqrt(low * high);
         *(time_with_network(x, middle) > x->measured_s ? &low : &high) = middle;
@@ -91,6 +92,7 @@ static double node_rate(const struct explained *x)
 {
     const struct node_group *g = &x->problem.cluster.groups[0];
     double rate = 0;
+    if (!leaves_nodes(x)) return g->intra.bytes_per_s;
     for (int i = 0; i < g->nic_count; i++) rate += g->nics[i].count * g->nics[i].link.bytes_per_s;
     return rate;
 }
@@ -196,12 +198,15 @@ static enum explained_verdict explain_slow(struct explained *x)
     if (x->alternative_count) return conclude(x, VERDICT_UNSTATED, "");
     bool suspect = x->measured_s > alarming * time;
     double share = suspect ? network_share(x) : 0;
-    if (share > 0.02 && share < 0.97)
+    bool leaves = leaves_nodes(x);
+    if (share > (leaves ? 0.02 : 0.002) && share < 0.97)
         return conclude(x, VERDICT_NETWORK,
                         arena_print(x->arena,
-                                    "a network that behaves as at %.1f GB/s of a node (of %.0f) "
-                                    "would take this long",
-                                    share * node_rate(x) / 1e9, node_rate(x) / 1e9));
+                                    "%s that behaves as at %.1f GB/s%s (of %.0f) would take this "
+                                    "long",
+                                    leaves ? "a network" : "a link between the node's GPUs",
+                                    share * node_rate(x) / 1e9, leaves ? " of a node" : "",
+                                    node_rate(x) / 1e9));
     return conclude(x, VERDICT_NOT_EXPLAINED,
                     arena_print(x->arena,
                                 "%.0f %% slower than predicted, and no value that the log leaves "

@@ -8,6 +8,7 @@ cp "$root"/tests/explain/logs/* .
 # reads LOG KEY=VALUE ...: what is stated, and measured, in the answer as JSON
 reads() {
     "$plumbline" explain "$1" --json > out 2> err || complain "explain $1"
+    cp out "explained-$1.json"
     python3 - "$@" << 'END' || complain "$1: not as read"
 import json, sys
 answer = json.load(open("out"))
@@ -95,6 +96,39 @@ reads words.log num_gpus=8 compiled=1 tp=4 pp=2 model=llama-3.1-8b gpu=h100-80gb
     tokens_per_s_per_gpu=6500 reserved_bytes=51163797913
 grep -q '"column": "seq", "value": "8192", "why": "torchtitan' out || complain "no recipe is taken"
 
+# ---- the batch by what was consumed; a format of fp8 that is switched off; nodes x GPUs
+sed 's/global batch size: *128/gloabl batch size: 128/; /global_batch_size/d' \
+    megatron.log > eaten.log
+reads eaten.log global_batch=128 iteration_s=7.004 reading=certified
+printf '  fp8: False\n  fp8_hybrid: True\n' | cat nemo.log - > wide.log
+reads wide.log precision=-
+printf '# 2Nodes * 8 A100 80G\nCUDA out of memory. Tried to allocate 1.00 GiB\n' > nodes.log
+reads nodes.log num_gpus=16 gpus_per_node=8 gpu=a100-80gb "verdict=out of memory"
+printf '4xV100x32G, precision：`fp16`, max length：`4096`\nCUDA out of memory.\n' > card-words.log
+reads card-words.log num_gpus=4 gpu=v100-32gb seq=4096 precision=fp16
+printf '%s\n' 'Building llama3 8B with ModelArgs(dim=4096, n_layers=32, n_heads=32)' |
+    cat titan.log - > arguments.log
+reads arguments.log hidden=4096 layers=32 heads=32
+
+# ---- MLPerf without iterations: what it states at the end; a GPU that no cluster has
+mllog() { printf ':::MLLOG {"time_ms": 1778651800896, "key": "%s", "value": %s, "metadata": {}}\n' \
+    "$1" "$2"; }
+{ mllog submission_benchmark '"llama31_8b"'; mllog submission_platform '"MI355X"'
+    mllog tensor_parallelism 1; mllog pipeline_parallelism 1; mllog micro_batch_size 2
+    mllog config_filename '"config_MI355X_1x8x1.sh"'; mllog global_batch_size 32
+    mllog overall_throughput 32.0; } > short.log
+reads short.log num_gpus=8 tp=1 pp=1 micro_batch=2 global_batch=32 seq=8192 model=llama-3.1-8b \
+    gpu=mi355x iteration_s=1
+sed 's/H100/910B/' megatron.log > other-gpu.log
+reads other-gpu.log gpu=ascend-910b-80gb "verdict=not predicted"
+answers 0 "agrees\|slow\|not explained" explain other-gpu.log --gpu-like h100-80gb --memory-gb 64
+
+# ---- GPUs of one node whose link does not hold
+sed 's/per iteration (ms): 70/per iteration (ms): 970/' megatron.log |
+    sed 's/throughput per GPU (TFLOP\/s\/GPU): [0-9.]* |//' > link.log
+reads link.log "verdict=a slow network"
+grep -q "a link between the node's GPUs" out || complain "the link within the node is not named"
+
 # ---- stages of different depth become the run's split, and the documents hold it
 sed 's/  num_layers \(.*\) 32/&\n  decoder_first_pipeline_num_layers ............... 15/' \
     megatron.log > uneven.log
@@ -103,6 +137,13 @@ answers 0 "certified" explain uneven.log -o run
 answers 0 "" compare run/run.json --uniform
 grep -q '"layers_min": 16' run/job.json || complain "the run's stages are no rules of its job"
 answers 0 "" verify run/run.json
+
+# ---- every answer is as its schema says
+if python3 -c 'from jsonschema import Draft202012Validator' 2> /dev/null; then
+    python3 "$root/tests/check_schemas.py" good explained-*.json > out || complain "the schema"
+else
+    echo "skipped: explain against its schema: python3 has no jsonschema" >&2
+fi
 
 # ---- the search of any layout starts from the run, and is never worse
 "$plumbline" explain megatron.log --then plan -o then --time-limit-s 20 > out 2> err ||

@@ -116,7 +116,8 @@ static void conclude_precision(struct log *l)
             : find_in_any_case(p, "fp8")                                 ? "fp8"
             : strstr(p, "16")                                            ? "fp16"
                                                                          : "fp32");
-    if (told(l, TOLD_FP8) && !is(l, TOLD_FP8, "false") && !is(l, TOLD_FP8, "0"))
+    if (told(l, TOLD_FP8) && !is(l, TOLD_FP8, "false") && !is(l, TOLD_FP8, "0") &&
+        !is(l, TOLD_FP8_SWITCH, "0"))
         put(l, TOLD_PRECISION, TOLD_FP8, "fp8");
     if (l->dumped && !told(l, TOLD_PRECISION))
         tell(l, TOLD_PRECISION, BY_OTHERS, "neither bf16 nor fp16", "fp32", 4);

@@ -19,7 +19,8 @@ struct log_reader {
     bool in_dump;
     char pending[TOLD_KEY]; // a flag at the end of a line; "": none
     int64_t model_hits, gpu_hits[64];
-    bool shaped; // by a model that is named
+    bool shaped;          // by a model that is named
+    double step, samples; // of Megatron's last line that states what was consumed
     // MLPerf
     bool common; // exports of config_common.sh, which others replace
     double block_from_ms, block_ms, block_from_samples;
@@ -36,6 +37,13 @@ void tell(struct log *l, enum told what, enum told_by by, const char *key, const
           size_t length);
 void tell_count(struct log *l, enum told what, enum told_by by, const char *key, int64_t value);
 void measure(struct log *l, enum measured what, int64_t step, double value);
+// Counts that stand behind words: the first of each row in the line. Returns how many there were.
+struct count_words {
+    const char *before;
+    enum told told;
+};
+int tell_counts(struct log *l, const char *line, enum told_by by, const char *key,
+                const struct count_words *rows, size_t row_count);
 
 // keys.c: key and value of a setting; false: no key that is known.
 bool log_setting(struct log *l, enum told_by by, const char *key, size_t key_length,

@@ -13,6 +13,7 @@ enum how {
     TRUTH,            // true or false, or nothing behind it
     FALSITY,          // the opposite
     TEXT,             // any
+    SWITCH_OR_TEXT,   // any; true and false state the switch beside it alone
     NAMES,            // 1 if it is the row's text, else 0
     MEANS,            // the row's text, if it is true
     EITHER,           // the row's two texts, "A|B": A if it is true, else B
@@ -177,7 +178,7 @@ static const struct key_row rows[] = {
     {"float16_enabled", TOLD_PRECISION, MEANS, "fp16"},
     {"precision", TOLD_PRECISION, TEXT, NULL},
     {"mixed_precision", TOLD_PRECISION, TEXT, NULL},
-    {"fp8", TOLD_FP8, TEXT, NULL},
+    {"fp8", TOLD_FP8, SWITCH_OR_TEXT, NULL},
     {"fp8_format", TOLD_FP8, TEXT, NULL},
     {"fp8_hybrid", TOLD_FP8, TEXT, NULL},
     {"moe_token_dispatcher_type", TOLD_DISPATCHER, NAMES_DISPATCHER, NULL},
@@ -323,6 +324,13 @@ static void take_value(struct log *l, const struct key_row *row, enum told_by by
         if (length && (!is_nothing(value, length) || row->told == TOLD_GRANULARITY))
             tell(l, row->told, by, row->key, value, length);
         return;
+    case SWITCH_OR_TEXT:
+        if (truth_of(value, length) >= 0 && length)
+            tell_text(l, &(struct key_row){row->key, TOLD_FP8_SWITCH, TRUTH, NULL}, by,
+                      truth_of(value, length) ? "1" : "0");
+        if (truth_of(value, length) != 0 && length && !is_nothing(value, length))
+            tell(l, row->told, by, row->key, value, length);
+        return;
     case NAMES: tell_text(l, row, by, is_word(value, length, row->text) ? "1" : "0"); return;
     case NAMES_DISPATCHER:
     case NAMES_GRAPHS:
@@ -347,8 +355,8 @@ bool log_setting(struct log *l, enum told_by by, const char *key, size_t key_len
     if (!plain_key(name, key, key_length)) return false;
     int row = find_row(name);
     if (row < 0) return false;
-    while (length && strchr("\"'", *value)) value++, length--;
-    while (length && strchr("\"',;)", value[length - 1])) length--;
+    while (length && strchr("\"'`", *value)) value++, length--;
+    while (length && strchr("\"'`,;)", value[length - 1])) length--;
     take_value(l, &rows[row], by, value, length);
     return true;
 }

@@ -85,7 +85,8 @@ enum status log_next(struct log *l, bool *more, struct error *err)
 
 bool number_at(const char *at, double *value, const char **after)
 {
-    const char *s = at + strspn(at, " \t:=\"'");
+    const char *s = at + strspn(at, " \t:=\"'`");
+    if (!strncmp(s, "\xef\xbc\x9a", 3)) s += 3, s += strspn(s, " `"); // a full-width colon
     double number = 0, place = 1;
     bool digit = false;
     for (; isdigit((unsigned char)*s) ||

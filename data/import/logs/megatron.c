@@ -1,5 +1,6 @@
 // Megatron-LM's log, and those of what is built on it: arguments, iteration lines, parameters.
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,11 +36,25 @@ static bool read_argument(struct log *l, const char *line)
 
 // ---- iteration lines
 
+// By what was consumed since the line before, or since the beginning; 0: not stated, or raised.
+static double consumed_batch(struct log *l, const char *line)
+{
+    struct log_reader *r = l->reader;
+    double step, samples, from_step = r->step, from_samples = r->samples;
+    if (!number_after(line, "consumed samples:", &samples, NULL) ||
+        !number_after(line, "iteration", &step, NULL) || step < 1)
+        return 0;
+    r->step = step, r->samples = samples;
+    if (!(step > from_step)) from_step = from_samples = 0;
+    double batch = (samples - from_samples) / (step - from_step);
+    return batch == floor(batch) ? batch : 0;
+}
+
 static void read_batch(struct log *l, const char *line)
 {
     double batch;
-    if (!number_after(line, "global batch size:", &batch, NULL) || !(batch >= 1) || batch > 1e9)
-        return;
+    if (!number_after(line, "global batch size:", &batch, NULL)) batch = consumed_batch(l, line);
+    if (!(batch >= 1) || batch > 1e9) return;
     if (l->batch &&
         l->batch != (int64_t)batch) // it is being raised: what was before is another run's
         for (int i = 0; i < MEASURED_COUNT; i++) l->series[i].count = 0, l->series[i].seen = 0;
@@ -90,19 +105,12 @@ static bool read_iteration(struct log *l, const char *line)
 
 static void read_world(struct log *l, const char *line)
 {
-    static const struct {
-        const char *before;
-        enum told told;
-    } degrees[] = {
+    static const struct count_words degrees[] = {
         {"using world size:", TOLD_NUM_GPUS},     {"context-parallel size:", TOLD_CP},
         {"tensor-model-parallel size:", TOLD_TP}, {" pipeline-model-parallel size:", TOLD_PP},
         {"data-parallel size:", TOLD_DP},         {"data-parallel-size:", TOLD_DP},
         {" model-parallel size:", TOLD_TP}};
-    double value;
-    for (size_t i = 0; i < ARRAY_LENGTH(degrees); i++)
-        if (number_after(line, degrees[i].before, &value, NULL) && value >= 1)
-            tell_count(l, degrees[i].told, BY_PROGRAM, "the line of the world size",
-                       (int64_t)value);
+    tell_counts(l, line, BY_PROGRAM, "the line of the world size", degrees, ARRAY_LENGTH(degrees));
     l->seen[LOG_MEGATRON]++;
 }
 

@@ -49,19 +49,25 @@ static bool read_export(struct log *l, const char *line)
     return true;
 }
 
-static bool read_config_name(struct log *l, const char *line)
+// "config_MI355X_1x8x1.sh": nodes, and GPUs of each.
+static void read_config_size(struct log *l, const char *name)
 {
-    const char *at = strstr(line, "config_");
-    if (!at || line[0] != '#') return false;
-    l->reader->common = strstr(at, "common") != NULL;
     double nodes, gpus;
-    const char *after, *size = strchr(at + 7, '_');
-    log_names(l, at);
+    const char *after, *size = strncmp(name, "config_", 7) ? NULL : strchr(name + 7, '_');
     if (size && number_at(size + 1, &nodes, &after) && *after == 'x' &&
         number_at(after + 1, &gpus, NULL) && nodes >= 1 && gpus >= 1 && gpus <= 72) {
         tell_count(l, TOLD_NODES, BY_WORDS, "the configuration's name", (int64_t)nodes);
         tell_count(l, TOLD_GPUS_PER_NODE, BY_WORDS, "the configuration's name", (int64_t)gpus);
     }
+}
+
+static bool read_config_name(struct log *l, const char *line)
+{
+    const char *at = strstr(line, "config_");
+    if (!at || line[0] != '#') return false;
+    l->reader->common = strstr(at, "common") != NULL;
+    log_names(l, at);
+    read_config_size(l, at);
     return true;
 }
 
@@ -86,12 +92,18 @@ static void read_told(struct log *l, const char *key, size_t key_length, const c
     static const struct {
         const char *key, *setting;
     } known[] = {{"global_batch_size", "global_batch_size"},
+                 {"micro_batch_size", "micro_batch_size"},
+                 {"tensor_parallelism", "tensor_model_parallel_size"},
+                 {"pipeline_parallelism", "pipeline_model_parallel_size"},
+                 {"context_parallelism", "context_parallel_size"},
+                 {"expert_parallelism", "expert_model_parallel_size"},
                  {"max_sequence_length", "seq_length"},
                  {"gradient_accumulation_steps", "gradient_accumulation_steps"},
                  {"lora_rank", "lora_rank"}};
     for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
         if (strlen(known[i].key) == key_length && !strncmp(key, known[i].key, key_length))
             log_setting(l, BY_PROGRAM, known[i].setting, strlen(known[i].setting), value, length);
+    if (key_length == 15 && !strncmp(key, "config_filename", 15)) read_config_size(l, value);
     if (key_length == 19 && !strncmp(key, "submission_platform", 19)) {
         double nodes;
         if (number_at(value, &nodes, NULL) && nodes >= 1 && nodes < 1e5)
@@ -150,6 +162,9 @@ static void read_mllog(struct log *l, const char *line)
         measure(l, MEASURED_ITERATION_S, l->series[MEASURED_ITERATION_S].seen + 1, number);
     if (number_after(line, "\"throughput\":", &number, NULL))
         measure(l, MEASURED_SAMPLES, (int64_t)l->series[MEASURED_SAMPLES].seen + 1, number);
+    if (key_length == 18 && !strncmp(key, "overall_throughput", 18) &&
+        number_at(value, &number, NULL))
+        measure(l, MEASURED_SAMPLES, (int64_t)l->series[MEASURED_SAMPLES].seen + 100, number);
     if (!strncmp(key, "submission_", 11)) log_names(l, line);
 }
 

@@ -10,12 +10,13 @@
 static const struct {
     const char *word, *gpu;
 } gpus[] = {
-    {"A100", "a100"},       {"A800", "a800"},       {"H100", "h100"},    {"H800", "h800"},
-    {"H200", "h200"},       {"H20", "h20"},         {"GB200", "gb200"},  {"GB300", "gb300"},
-    {"B200", "b200"},       {"B300", "b300"},       {"V100", "v100"},    {"MI300X", "mi300x"},
-    {"MI325X", "mi325x"},   {"MI355X", "mi355x"},   {"L40S", "l40s"},    {"L20", "l20"},
-    {"A40", "a40"},         {"A6000", "a6000"},     {"3090", "rtx3090"}, {"4090", "rtx4090"},
-    {"RTX3090", "rtx3090"}, {"RTX4090", "rtx4090"}, {"T4", "t4"},        {"GH200", "gh"}};
+    {"A100", "a100"},        {"A800", "a800"},       {"H100", "h100"},    {"H800", "h800"},
+    {"H200", "h200"},        {"H20", "h20"},         {"GB200", "gb200"},  {"GB300", "gb300"},
+    {"B200", "b200"},        {"B300", "b300"},       {"V100", "v100"},    {"MI300X", "mi300x"},
+    {"MI325X", "mi325x"},    {"MI355X", "mi355x"},   {"L40S", "l40s"},    {"L20", "l20"},
+    {"A40", "a40"},          {"A6000", "a6000"},     {"3090", "rtx3090"}, {"4090", "rtx4090"},
+    {"RTX3090", "rtx3090"},  {"RTX4090", "rtx4090"}, {"T4", "t4"},        {"GH200", "gh"},
+    {"910A", "ascend-910a"}, {"910B", "ascend-910b"}};
 
 // The word at s (letters and digits) is the GPU's, or ends with it behind a maker's word
 // ("DGXH100").
@@ -46,7 +47,8 @@ static int stated_gb(const char *line, const char *end)
 {
     static const int sizes[] = {80, 40, 32, 16, 24, 48, 96, 141, 180, 192};
     for (const char *s = line; *s && s < end; s++) {
-        if (!isdigit((unsigned char)*s) || (s > line && isalnum((unsigned char)s[-1]))) continue;
+        bool inside = s > line && isalnum((unsigned char)s[-1]) && s[-1] != 'x' && s[-1] != 'X';
+        if (!isdigit((unsigned char)*s) || inside) continue;
         int number = 0, digits = 0;
         for (; isdigit((unsigned char)s[digits]) && digits < 4; digits++)
             number = 10 * number + (s[digits] - '0');
@@ -62,6 +64,17 @@ static int stated_gb(const char *line, const char *end)
     return 0;
 }
 
+// The end of the word at s: its letters and digits, up to an x that multiplies ("V100x32G").
+static const char *end_of_word(const char *s)
+{
+    const char *word = s;
+    for (; isalnum((unsigned char)*s); s++)
+        if ((*s == 'x' || *s == 'X') && s > word + 1 && isdigit((unsigned char)s[-1]) &&
+            isdigit((unsigned char)s[1]))
+            return s;
+    return s;
+}
+
 static void find_gpu(struct log *l, const char *line)
 {
     for (const char *s = line; *s;) {
@@ -70,13 +83,17 @@ static void find_gpu(struct log *l, const char *line)
             continue;
         }
         const char *word = s;
-        while (isalnum((unsigned char)*s)) s++;
+        size_t count = strspn(s, "0123456789");
+        if (count && (s[count] == 'x' || s[count] == 'X') && isalpha((unsigned char)s[count + 1]))
+            word = s + count + 1; // "8xA100"
+        s = end_of_word(word);
         size_t length = (size_t)(s - word);
         if (length < 2 || length > 9 ||
             !isdigit((unsigned char)word[length - (length > 2 ? 2 : 1)]))
             continue;
         int found = gpu_at(word, length);
-        bool bare = found >= 0 && isdigit((unsigned char)*word); // "3090": of a card, not a number
+        // "3090": of a card, not a number
+        bool bare = found >= 0 && isdigit((unsigned char)*word) && gpus[found].gpu[0] == 'r';
         if (found < 0 || (bare && !strstr(line, "RTX") && !find_in_any_case(line, "x3090") &&
                           !find_in_any_case(line, "x4090") && !find_in_any_case(line, "geforce")))
             continue;
@@ -242,6 +259,9 @@ void log_names(struct log *l, const char *line)
     if (strstr(line, "submission_benchmark")) { // MLPerf's names of its own
         if (strstr(line, "\"gpt3\""))
             tell(l, TOLD_MODEL, BY_PROGRAM, "submission_benchmark", "gpt3-175b", 9);
+        // The lengths of sequences are the benchmarks' rules (training_policies, 2025).
+        if (strstr(line, "\"llama31_405b\"") || strstr(line, "\"llama31_8b\""))
+            tell(l, TOLD_SEQ, BY_OTHERS, "submission_benchmark", "8192", 4);
         if (strstr(line, "\"llama2_70b_lora\"")) { // by the benchmark's rules
             tell(l, TOLD_SEQ, BY_PROGRAM, "submission_benchmark", "8192", 4);
             tell(l, TOLD_MODEL, BY_PROGRAM, "submission_benchmark", "llama-2-70b", 11);

@@ -53,16 +53,17 @@ static void read_mesh(struct log *l, const char *line)
 
 static void read_start(struct log *l, const char *line)
 {
-    static const struct {
-        const char *before;
-        enum told told;
-    } numbers[] = {{"local batch size", TOLD_MICRO_BATCH},
-                   {"global batch size", TOLD_GLOBAL_BATCH},
-                   {"sequence length", TOLD_SEQ}};
-    double value;
-    for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
-        if (number_after(line, numbers[i].before, &value, NULL) && value >= 1)
-            tell_count(l, numbers[i].told, BY_PROGRAM, numbers[i].before, (int64_t)value);
+    static const struct count_words counts[] = {{"local batch size", TOLD_MICRO_BATCH},
+                                                {"global batch size", TOLD_GLOBAL_BATCH},
+                                                {"sequence length", TOLD_SEQ}};
+    tell_counts(l, line, BY_PROGRAM, "the line of the start", counts, ARRAY_LENGTH(counts));
+}
+
+// "ModelArgs(dim=4096, n_layers=32, ...)": a name that means nothing elsewhere.
+static void read_model(struct log *l, const char *line)
+{
+    static const struct count_words counts[] = {{"(dim=", TOLD_HIDDEN}, {" dim=", TOLD_HIDDEN}};
+    tell_counts(l, line, BY_PROGRAM, "ModelArgs", counts, ARRAY_LENGTH(counts));
 }
 
 void log_titan(struct log *l, const char *line)
@@ -72,6 +73,7 @@ void log_titan(struct log *l, const char *line)
     if (read_step(l, line)) return;
     if (strstr(line, "device mesh with [")) read_mesh(l, line);
     else if (strstr(line, "Training starts at step")) read_start(l, line);
+    else if (strstr(line, "ModelArgs(")) read_model(l, line);
     else if (strstr(line, "memory allocation retries")) {
         const char *at = strstr(line, "WARNING - ");
         if (at && number_at(at + 10, &value, NULL) && (int64_t)value > l->retries)

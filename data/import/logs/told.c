@@ -72,6 +72,7 @@ const char *const told_names[] = {"num_gpus",
                                   "head_counts",
                                   "stages",
                                   "fp8",
+                                  "fp8_switch",
                                   "granularity",
                                   "method",
                                   "recomputed_layers",
@@ -109,6 +110,17 @@ void tell_count(struct log *l, enum told what, enum told_by by, const char *key,
     char text[24];
     int length = snprintf(text, sizeof text, "%lld", (long long)value);
     tell(l, what, by, key, text, (size_t)length);
+}
+
+int tell_counts(struct log *l, const char *line, enum told_by by, const char *key,
+                const struct count_words *rows, size_t row_count)
+{
+    int count = 0;
+    double value;
+    for (size_t i = 0; i < row_count; i++)
+        if (number_after(line, rows[i].before, &value, NULL) && value >= 1 && value < 1e9)
+            tell_count(l, rows[i].told, by, key, (int64_t)value), count++;
+    return count;
 }
 
 int64_t told_count(const struct log *l, enum told what)

@@ -21,18 +21,13 @@ static bool read_bar(struct log *l, const char *line)
 
 static void read_summary(struct log *l, const char *line)
 {
-    static const struct {
-        const char *before;
-        enum told told;
-    } numbers[] = {{"Instantaneous batch size per device =", TOLD_MICRO_BATCH},
-                   {"accumulation) =", TOLD_GLOBAL_BATCH},
-                   {"Gradient Accumulation steps =", TOLD_ACCUMULATION}};
+    static const struct count_words counts[] = {
+        {"Instantaneous batch size per device =", TOLD_MICRO_BATCH},
+        {"accumulation) =", TOLD_GLOBAL_BATCH},
+        {"Gradient Accumulation steps =", TOLD_ACCUMULATION}};
     double value;
-    for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
-        if (number_after(line, numbers[i].before, &value, NULL) && value >= 1) {
-            tell_count(l, numbers[i].told, BY_PROGRAM, "the trainer's summary", (int64_t)value);
-            l->seen[LOG_TRANSFORMERS] += 2;
-        }
+    l->seen[LOG_TRANSFORMERS] +=
+        2 * tell_counts(l, line, BY_PROGRAM, "the trainer's summary", counts, ARRAY_LENGTH(counts));
     if (number_after(line, "Number of trainable parameters =", &value, NULL))
         l->parameters = (int64_t)value, l->seen[LOG_TRANSFORMERS] += 2;
     if (number_after(line, "train_samples_per_second", &value, NULL)) {

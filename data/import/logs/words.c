@@ -119,6 +119,23 @@ static void read_zero(struct log *l, const char *line)
         }
 }
 
+// "2 nodes x 8", "2Nodes * 8": the number before the GPU is a node's.
+static bool is_of_node(struct log *l, const char *line, const char *number)
+{
+    const char *s = number;
+    double nodes;
+    while (s > line && strchr(" *xX", s[-1])) s--;
+    size_t length = s - line > 5 && !strncasecmp(s - 5, "nodes", 5)  ? 5
+                    : s - line > 4 && !strncasecmp(s - 4, "node", 4) ? 4
+                                                                     : 0;
+    if (!length || s == number) return false;
+    for (s -= length; s > line && s[-1] == ' ';) s--;
+    while (s > line && isdigit((unsigned char)s[-1])) s--;
+    if (number_at(s, &nodes, NULL) && nodes >= 1 && nodes < 1e6)
+        tell_count(l, TOLD_NODES, BY_WORDS, "a number of nodes, in words", (int64_t)nodes);
+    return true;
+}
+
 // "8xA100", "A100 80G*8", "8 GPUs", "8-V100", "single A100": only where a GPU is named.
 static void read_gpus(struct log *l, const char *line)
 {
@@ -143,11 +160,11 @@ static void read_gpus(struct log *l, const char *line)
         while (sign > line && sign[-1] == ' ') sign--;
         bool behind = sign > line + 1 && strchr("*xX", sign[-1]) && told(l, TOLD_GPU) &&
                       (sign[-1] == '*' || sign[-2] == ' ') && !isalnum((unsigned char)*s);
-        bool of_node = begin - line > 8 && !strncmp(begin - 8, "nodes x ", 8);
+        bool of_node = is_of_node(l, line, begin);
         bool before = *s == ' ' && told(l, TOLD_GPU) && names_gpu(unit);
-        if (many && !of_node && (named || times || behind || before) &&
-            l->told[TOLD_GPU].line == l->lines) {
-            tell_count(l, TOLD_NUM_GPUS, BY_WORDS, "a number of GPUs, in words", (int64_t)count);
+        if (many && (named || times || behind || before) && l->told[TOLD_GPU].line == l->lines) {
+            tell_count(l, of_node ? TOLD_GPUS_PER_NODE : TOLD_NUM_GPUS, BY_WORDS,
+                       "a number of GPUs, in words", (int64_t)count);
             return;
         }
         s--;
@@ -172,27 +189,25 @@ static void read_titan_words(struct log *l, const char *line)
     }
 }
 
+// "precision: `bf16`"
+static void read_quoted(struct log *l, const char *line)
+{
+    static const char *const names[] = {"`bf16`", "`fp16`", "`fp8`", "`fp32`"};
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
+        if (strstr(line, names[i]))
+            tell(l, TOLD_PRECISION, BY_WORDS, "in words", names[i] + 1, strlen(names[i]) - 2);
+}
+
 static void read_prose(struct log *l, const char *line)
 {
-    static const struct {
-        const char *before;
-        enum told told;
-    } numbers[] = {{"batch size =", TOLD_MICRO_BATCH},
-                   {"batch size=", TOLD_MICRO_BATCH},
-                   {"batch size ", TOLD_MICRO_BATCH},
-                   {"seq len is", TOLD_SEQ},
-                   {"seq len ", TOLD_SEQ},
-                   {"sequence length ", TOLD_SEQ}};
-    double value;
-    for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++) {
-        const char *at = strstr(line, numbers[i].before), *after;
-        if (at &&
-            isdigit(
-                (unsigned char)
-                    at[strlen(numbers[i].before) + strspn(at + strlen(numbers[i].before), " ")]) &&
-            number_at(at + strlen(numbers[i].before), &value, &after) && value >= 1 && value < 1e7)
-            tell_count(l, numbers[i].told, BY_WORDS, "in words", (int64_t)value);
-    }
+    static const struct count_words counts[] = {{"batch size", TOLD_MICRO_BATCH},
+                                                {"seq len is", TOLD_SEQ},
+                                                {"seq len", TOLD_SEQ},
+                                                {"sequence length", TOLD_SEQ},
+                                                {"max length", TOLD_SEQ},
+                                                {"grad accum", TOLD_ACCUMULATION}};
+    tell_counts(l, line, BY_WORDS, "in words", counts, ARRAY_LENGTH(counts));
+    read_quoted(l, line);
     if (strstr(line, "HybridEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "HybridEP", "hybridep", 8);
     if (strstr(line, "DeepEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "DeepEP", "deepep", 6);
     if (strstr(line, "Transformer Engine CUDA graphs"))
