@@ -38,6 +38,7 @@ static const struct rules {
                           // expert with biases over tensor ranks
     // Each over tensor ranks of its own, in any number; without this, over one of those that shard.
     bool folds_experts;
+    bool overlaps_dispatch; // of experts' tokens, with the passes of another micro-batch
 } rules[] = {
 #define OF_CORE                                                                                    \
     .trainer = TRAINER_MEGATRON, .schedules = BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),      \
@@ -46,7 +47,8 @@ static const struct rules {
     .zero_piped = ZERO_0 | ZERO_1, .zero = ZERO_0 | ZERO_1, .overlap_piped = ZERO_ANY,             \
     .overlap = ZERO_ANY, .offload = ZERO_1, .modules = true, .exposed = true,                      \
     .divides_layers = true, .scattered_mixtures = true, .folds_experts = true,                     \
-    .plain_attention = true, .whole_windows = true, .shares_keys = true,                           \
+    .overlaps_dispatch = true, .plain_attention = true, .whole_windows = true,                     \
+    .shares_keys = true,                                                                           \
     .contexts = BIT(CONTEXT_RING) | BIT(CONTEXT_ALL_TO_ALL) | BIT(CONTEXT_ALL_GATHER)
 #define OF_TORCH                                                                                   \
     .trainer = TRAINER_TORCHTITAN,                                                                 \
@@ -114,6 +116,21 @@ static bool groups_divide(int64_t micro_batches, int ranks)
     return groups > 0 && micro_batches % groups == 0;
 }
 
+// Beside the passes of another micro-batch, so of the same rank: without a pipeline, or with
+// several stages of a rank. Of a layer as a whole: neither it nor its experts are recomputed.
+static bool overlaps_dispatch(const struct rules *r, const struct layout *l,
+                              const struct framework_of *of)
+{
+    return r->overlaps_dispatch && l->expert > 1 && of->precision != FP32 && of->mtp_depth <= 1 &&
+           (l->pipeline == 1 || l->virtual_stages > 1);
+}
+
+bool framework_repeats_dispatch(enum recompute mode)
+{
+    return mode == RECOMPUTE_FULL || mode == RECOMPUTE_FIRST_LAYERS ||
+           (mode > RECOMPUTE_SWAP && recompute_repeats(mode, MODULE_MOE));
+}
+
 // Transformer Engine has windows and sinks not in its ring, sinks with the exchange of heads alone.
 static bool runs_context(const struct rules *r, const struct framework_of *of)
 {
@@ -145,6 +162,8 @@ bool framework_excludes(enum framework framework, const struct layout *l, enum s
     case SPACE_FUSED_EMBEDDING_SYNC: return l->fused_embedding_sync;
     case SPACE_LOCAL_LOSS_EVERY: return l->local_loss_every > 0;
     case SPACE_SLICE_COUNT: return l->slice_count > 1;
+    case SPACE_CONTEXT_KIND: return l->context > 1 && !runs_context(r, of);
+    case SPACE_OVERLAPPED_DISPATCH: return l->overlapped_dispatch && !overlaps_dispatch(r, l, of);
     default: return false;
     }
 }
@@ -162,7 +181,8 @@ const char *framework_refusal(enum framework framework, const struct layout *l,
                 {SPACE_BARRIER, "barrier"},
                 {SPACE_FUSED_EMBEDDING_SYNC, "fused_embedding_sync"},
                 {SPACE_LOCAL_LOSS_EVERY, "local_loss_every"},
-                {SPACE_SLICE_COUNT, "slices"}};
+                {SPACE_SLICE_COUNT, "slices"},
+                {SPACE_OVERLAPPED_DISPATCH, "overlapped_dispatch"}};
     const struct rules *r = &rules[framework];
     if (framework == FRAMEWORK_ANY) return NULL;
     if (layout_has_grid(l)) return "tensor_grid";
@@ -172,13 +192,17 @@ const char *framework_refusal(enum framework framework, const struct layout *l,
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
         if (framework_excludes(framework, l, keys[i].key, of)) return keys[i].name;
     if (framework_recomputes_alike(framework, l) && !layout_recomputes_alike(l)) return "recompute";
+    if (l->overlapped_dispatch && framework_repeats_dispatch(layout_recompute(l)))
+        return "overlapped_dispatch";
     const char *why = refusal_of_states(r, l, of->precision);
     return why ? why : refusal_of_experts(r, l, sinks);
 }
 
 bool framework_recomputes_alike(enum framework framework, const struct layout *l)
 {
-    if (framework == FRAMEWORK_ANY || layout_stage_count(l) == 1) return false;
+    if (framework == FRAMEWORK_ANY) return false;
+    if (l->overlapped_dispatch) return true; // the setting decides whether it can be
+    if (layout_stage_count(l) == 1) return false;
     return rules[framework].alike || (rules[framework].alike_on_ranks && l->virtual_stages > 1);
 }
 
@@ -215,6 +239,13 @@ enum status framework_check(const struct job *j, const char *file, struct error 
                     "framework %s does not compress (\"any\" would), found %d and %d",
                     file, framework_names[framework], j->boundary_option_count,
                     j->gradient_option_count);
+    if (!rules[framework].overlaps_dispatch && (j->dispatcher || j->graphs))
+        return fail(err, BAD_INPUT,
+                    "%s: dispatcher, graphs: expected all_to_all and none, as the launch files of "
+                    "the space's framework %s state no other (megatron's and nemo's do), found %s "
+                    "and %s",
+                    file, framework_names[framework], dispatcher_names[j->dispatcher],
+                    graphs_names[j->graphs]);
     if (j->offload_percent_count)
         return fail(
             err, BAD_INPUT,

@@ -15,6 +15,7 @@ struct framework_of {
     bool sinks;            // model_has_sinks
     bool windows, experts; // some layer has a window; some layer is a mixture
     int64_t key_heads;     // that divide every layer's KV heads; 0: there are none
+    int mtp_depth;         // further tokens that it predicts
     enum context_kind context_kind;
 };
 // The key of the layout that the framework cannot run as it is; NULL: it runs the layout.
@@ -23,6 +24,8 @@ const char *framework_refusal(enum framework framework, const struct layout *l,
 // Whether it is the key that the framework cannot run, whatever the keys after it in a space are.
 bool framework_excludes(enum framework framework, const struct layout *l, enum space_key key,
                         const struct framework_of *of);
+// Whether tokens are dispatched again; a framework then overlaps no dispatch.
+bool framework_repeats_dispatch(enum recompute mode);
 // Whether it has one setting of recomputation for the layout's several stages.
 bool framework_recomputes_alike(enum framework framework, const struct layout *l);
 bool framework_recomputes(enum framework framework, enum recompute mode);

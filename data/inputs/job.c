@@ -122,7 +122,20 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
     j->recompute[RECOMPUTE_NONE] = true;
     if (!j->gradient_bytes_per_value)
         j->gradient_bytes_per_value = trainer_gradient_bytes(j->trainer, j->precision);
+    job_follow_layout(j);
     return job_check(j, err);
+}
+
+void job_follow_layout(struct job *j)
+{
+    struct layout *l = &j->layout;
+    if (j->space.given) { // whose layouts have it, or are refused
+        l->overlapped_dispatch |= j->overlapped_dispatch;
+        j->overlapped_dispatch = false;
+        return;
+    }
+    if (l->context_kind) j->context_kind = (enum context_kind)(l->context_kind - 1);
+    j->overlapped_dispatch |= l->overlapped_dispatch;
 }
 
 enum status job_save(const struct job *j, const char *path, struct arena *arena, struct error *err)

@@ -32,6 +32,7 @@ enum unfused { UNFUSED_NORMS, UNFUSED_ROTARY, UNFUSED_ACTIVATION, UNFUSED_COUNT 
 extern const char *const unfused_names[];          // "norms", "rotary", "activation"
 extern const char *const attention_kernel_names[]; // "maker", "flash-attention-2", "triton"
 extern const char *const context_kind_names[];     // "ring", "all_to_all", "all_gather"
+extern const char *const layout_context_names[];   // "stated", and those
 // The training program, which determines what is kept in memory besides the states themselves.
 enum trainer { TRAINER_MEGATRON, TRAINER_DEEPSPEED, TRAINER_TORCHTITAN, TRAINER_OTHER };
 extern const char *const trainer_names[]; // "megatron", "deepspeed", "torchtitan", "other"
@@ -72,6 +73,9 @@ struct layout {
     // How stages recompute: 0: each as it chooses; else all alike, by 1 + the mode; and with
     // first_layers how many layers each stage recomputes (all that it can, where it has fewer).
     int recompute, recomputed_layers;
+    // How context ranks see each other's keys and values: 0: as the job states, else 1 + the kind.
+    int context_kind;
+    bool overlapped_dispatch; // the job's, which a layout of a space has besides
     int slice_count; // slices of a sequence that pass the pipeline one after another; 1: whole
                      // sequences
     int slices[SLICES_MAX]; // tokens of each, sum = sequence; slices[0] 0 with slice_count 1
@@ -106,7 +110,10 @@ static inline int64_t layout_expert_ranks(const struct layout *l)
 
 // "8", or "2x2x2" for a grid.
 const char *layout_tensor_text(const struct layout *l, struct arena *arena);
-// ", expert 8", ", expert 8 x tensor 1" where an expert has its own tensor degree; "": neither.
+// "8", "8 all_to_all" where the layout says how.
+const char *layout_context_text(const struct layout *l, struct arena *arena);
+// ", expert 8", ", expert 8 x tensor 1" where an expert has its own tensor degree, " overlapped"
+// behind it; "": neither.
 const char *layout_experts_text(const struct layout *l, struct arena *arena);
 
 static inline int layout_stage_count(const struct layout *l)
@@ -157,6 +164,8 @@ enum space_key {
     SPACE_FUSED_EMBEDDING_SYNC,
     SPACE_LOCAL_LOSS_EVERY,
     SPACE_SLICE_COUNT,
+    SPACE_CONTEXT_KIND,
+    SPACE_OVERLAPPED_DISPATCH,
     SPACE_RECOMPUTE,
     SPACE_KEY_COUNT,
 };
@@ -344,6 +353,9 @@ enum { STAGES_MAX = 256, MICRO_BATCHES_MAX = 65536 };
 
 extern const struct members job_members; // its keys (data/text/members.h)
 enum status job_load(struct job *j, const char *path, struct arena *arena, struct error *err);
+// What the layout states takes the place of what the job does: how context ranks see each other's
+// keys and values, and whether dispatch is overlapped.
+void job_follow_layout(struct job *j);
 // With a space, checks everything except what depends on the layout chosen: job_check_layout checks
 // that.
 enum status job_check(const struct job *j, struct error *err);

@@ -11,6 +11,7 @@ const char *const dispatcher_names[] = {"all_to_all", "deepep", "hybridep", NULL
 const char *const graphs_names[] = {"none", "parts", "step", NULL};
 const char *const unfused_names[] = {"norms", "rotary", "activation", NULL};
 const char *const context_kind_names[] = {"ring", "all_to_all", "all_gather", NULL};
+const char *const layout_context_names[] = {"stated", "ring", "all_to_all", "all_gather", NULL};
 const char *const attention_kernel_names[] = {"maker", "flash-attention-2", "triton", NULL};
 const char *const trainer_names[] = {"megatron", "deepspeed", "torchtitan", "other", NULL};
 const char *const objective_names[] = {"iteration_time", "pipette", "max_load", "cost", NULL};
@@ -30,11 +31,18 @@ const char *layout_tensor_text(const struct layout *l, struct arena *arena)
                        layout_tensor_axis(l, 2));
 }
 
+const char *layout_context_text(const struct layout *l, struct arena *arena)
+{
+    if (!l->context_kind) return arena_print(arena, "%d", l->context);
+    return arena_print(arena, "%d %s", l->context, layout_context_names[l->context_kind]);
+}
+
 const char *layout_experts_text(const struct layout *l, struct arena *arena)
 {
+    const char *hidden = l->overlapped_dispatch ? " overlapped" : "";
     if (l->expert_tensor)
-        return arena_print(arena, ", expert %d x tensor %d", l->expert, l->expert_tensor);
-    return l->expert > 1 ? arena_print(arena, ", expert %d", l->expert) : "";
+        return arena_print(arena, ", expert %d x tensor %d%s", l->expert, l->expert_tensor, hidden);
+    return l->expert > 1 ? arena_print(arena, ", expert %d%s", l->expert, hidden) : "";
 }
 
 // Lengths in tokens; without a list, the whole sequence is one slice.
@@ -115,6 +123,8 @@ static const struct member layout_rows[] = {
     KEY_PART("slices", JSON_ARRAY, OPTIONAL, 0, get_slices, put_slices),
     KEY_NAME(layout, recompute, OPTIONAL, IF_SET, recompute_setting_names),
     KEY_INT(layout, recomputed_layers, OPTIONAL, IF_SET, 0, 1 << 20),
+    KEY_NAME(layout, context_kind, OPTIONAL, IF_SET, layout_context_names),
+    KEY_BOOL(layout, overlapped_dispatch, OPTIONAL, IF_SET),
 };
 GET_MEMBER(finish_layout)
 {

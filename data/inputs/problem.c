@@ -414,6 +414,7 @@ struct problem problem_with_layout(const struct problem *p, const struct layout 
     one.job.layout = *layout;
     switches_set(&one.job);
     one.job.space = (struct space){.given = false};
+    job_follow_layout(&one.job);
     one.job.iteration_limit_s = one.job.price_limit = 0;
     if (one.job.objective == OBJECTIVE_COST) one.job.objective = OBJECTIVE_ITERATION_TIME;
     return one;
@@ -458,6 +459,7 @@ struct space_limits problem_space_limits(const struct problem *p)
                                   .precision = j->precision,
                                   .context_kind = j->context_kind,
                                   .sinks = model_has_sinks(&p->model),
+                                  .mtp_depth = model_mtp_depth(&p->model),
                                   .recompute = j->recompute};
     for (int g = 0; g < p->cluster.group_count; g++)
         limits.devices += (int64_t)p->cluster.groups[g].nodes * p->cluster.groups[g].gpus_per_node;

@@ -36,7 +36,8 @@ bool layout_equal(const struct layout *a, const struct layout *b)
            a->fused_embedding_sync == b->fused_embedding_sync && a->zero == b->zero &&
            a->offload_optimizer == b->offload_optimizer && a->barrier == b->barrier &&
            a->local_loss_every == b->local_loss_every && a->slice_count == b->slice_count &&
-           a->recompute == b->recompute && a->recomputed_layers == b->recomputed_layers;
+           a->recompute == b->recompute && a->recomputed_layers == b->recomputed_layers &&
+           a->context_kind == b->context_kind && a->overlapped_dispatch == b->overlapped_dispatch;
 }
 
 // ---- the values of one key
@@ -117,6 +118,35 @@ static int setting_values(const struct walk *w, int *values)
     return count;
 }
 
+struct framework_of space_framework_of(const struct space_limits *limits, const struct layout *l)
+{
+    return (struct framework_of){
+        .layers = limits->layers,
+        .micro_batches = limits->global_batch / ((int64_t)l->data * l->micro_batch),
+        .precision = limits->precision,
+        .context_kind = l->context_kind ? (enum context_kind)(l->context_kind - 1)
+                                        : limits->context_kind,
+        .mtp_depth = limits->mtp_depth,
+        .sinks = limits->sinks,
+        .windows = limits->windows,
+        .experts = limits->experts > 0,
+        .key_heads = limits->key_heads};
+}
+
+// All keys and values at once is never faster than a ring, so only where the framework has none.
+static int context_kind_values(const struct walk *w, int *values)
+{
+    struct layout ring = w->layout;
+    int64_t heads = w->limits->key_heads, ranks = (int64_t)ring.tensor * ring.context;
+    ring.context_kind = 1 + CONTEXT_RING;
+    struct framework_of of = space_framework_of(w->limits, &ring);
+    bool lacks = framework_excludes(w->space->framework, &ring, SPACE_CONTEXT_KIND, &of);
+    int count = 0;
+    values[count++] = 1 + (lacks ? CONTEXT_ALL_GATHER : CONTEXT_RING);
+    if (heads && heads % ranks == 0) values[count++] = 1 + CONTEXT_ALL_TO_ALL;
+    return count;
+}
+
 // ---- the keys
 
 // Where a key is in a layout, and its sensible values, given the keys outside it: those that
@@ -147,6 +177,8 @@ static const struct key {
     [SPACE_FUSED_EMBEDDING_SYNC] = {FLAG(fused_embedding_sync)},
     [SPACE_LOCAL_LOSS_EVERY] = {NUMBER(local_loss_every), 2, NULL},
     [SPACE_SLICE_COUNT] = {NUMBER(slice_count), 0, slice_values},
+    [SPACE_CONTEXT_KIND] = {NUMBER(context_kind), 0, context_kind_values},
+    [SPACE_OVERLAPPED_DISPATCH] = {FLAG(overlapped_dispatch)},
     [SPACE_RECOMPUTE] = {NUMBER(recompute), 0, setting_values},
 #undef NUMBER
 #undef FLAG
@@ -201,6 +233,7 @@ static void set_slices(struct layout *l, int count, int64_t sequence)
 static void set_value(struct walk *w, enum space_key key, int value)
 {
     struct layout *l = &w->layout;
+    if (key == SPACE_CONTEXT_KIND && value == 1 + (int)w->limits->context_kind) value = 0;
     layout_set_value(l, key, value);
     if (key == SPACE_RECOMPUTE)
         l->recomputed_layers =
@@ -214,6 +247,7 @@ static void set_value(struct walk *w, enum space_key key, int value)
 
 // What the schedule determines: stages per rank, slices. What has no meaning in a framework: the
 // schedule of a single rank, sequence parallelism of one rank. A grid splits activations itself.
+// One context rank passes nothing on, and one expert rank dispatches nothing.
 static bool is_decided(const struct walk *w, enum space_key key, int *value)
 {
     const struct schedule_properties *kind = &schedule_kinds[w->layout.schedule];
@@ -222,6 +256,8 @@ static bool is_decided(const struct walk *w, enum space_key key, int *value)
     if (framed && key == SPACE_SCHEDULE && w->layout.pipeline == 1)
         return *value = SCHEDULE_1F1B, true;
     if (framed && key == SPACE_SEQUENCE_PARALLEL && w->layout.tensor == 1) return *value = 0, true;
+    if (key == SPACE_CONTEXT_KIND && w->layout.context == 1) return *value = 0, true;
+    if (key == SPACE_OVERLAPPED_DISPATCH && w->layout.expert == 1) return *value = 0, true;
     if (key == SPACE_VIRTUAL_STAGES && kind->virtual_stages)
         return *value = kind->virtual_stages, true;
     if (key == SPACE_SLICE_COUNT && !kind->slices) return *value = 1, true;
@@ -309,19 +345,6 @@ static void walk_counts(struct walk *w, int key)
         l->recomputed_layers = count;
         walk_key(w, key + 1);
     }
-}
-
-struct framework_of space_framework_of(const struct space_limits *limits, const struct layout *l)
-{
-    return (struct framework_of){.layers = limits->layers,
-                                 .micro_batches = limits->global_batch /
-                                                  ((int64_t)l->data * l->micro_batch),
-                                 .precision = limits->precision,
-                                 .context_kind = limits->context_kind,
-                                 .sinks = limits->sinks,
-                                 .windows = limits->windows,
-                                 .experts = limits->experts > 0,
-                                 .key_heads = limits->key_heads};
 }
 
 // Whether the framework runs no layout with the values up to this key.

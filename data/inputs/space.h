@@ -21,6 +21,7 @@ struct space_limits {
     enum precision precision;
     enum context_kind context_kind;
     bool sinks, windows;   // model_has_sinks; some layer has a window
+    int mtp_depth;         // model_mtp_depth
     int64_t key_heads;     // that divide every layer's KV heads; 0: there are none
     const bool *recompute; // [RECOMPUTE_COUNT]: that the job offers; NULL: none
 };
@@ -32,7 +33,9 @@ struct space_limits {
 // one part of each expert that divides the experts of every mixture (1 without any); schedules,
 // every one; virtual_stages, for schedules with several stages per rank, every divisor above 1 of
 // the layers per rank, rounded down or up; micro_batch, every divisor of global_batch / data; zero,
-// 0 to 3; switches, off and on; slices, 2, 4, 8. With slice_tokens, a sequence may be cut at any
+// 0 to 3; switches, off and on; context_kind, with context ranks what can be the fastest: the ring,
+// or where the framework has none all_gather, and all_to_all where tensor x context divides the KV
+// heads; slices, 2, 4, 8. With slice_tokens, a sequence may be cut at any
 // multiple of it: every choice of lengths, with the given number of slices or with any number, is a
 // layout. With a framework, only what it runs (data/inputs/framework.h); then the schedule is 1F1B
 // on one rank, and sequence parallelism is off without tensor parallelism, whatever is listed. With

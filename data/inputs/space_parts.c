@@ -22,6 +22,8 @@ const char *const space_key_names[] = {"tensor",
                                        "fused_embedding_sync",
                                        "local_loss_every",
                                        "slice_count",
+                                       "context_kind",
+                                       "overlapped_dispatch",
                                        "recompute",
                                        NULL};
 
@@ -107,6 +109,8 @@ static const struct member space_rows[] = {
     KEY_COUNTS("fused_embedding_sync", SPACE_FUSED_EMBEDDING_SYNC, 0, 1),
     KEY_COUNTS("local_loss_every", SPACE_LOCAL_LOSS_EVERY, 0, STAGES_MAX),
     KEY_COUNTS("slice_count", SPACE_SLICE_COUNT, 2, SLICES_MAX),
+    KEY_NAMES("context_kind", SPACE_CONTEXT_KIND, layout_context_names),
+    KEY_COUNTS("overlapped_dispatch", SPACE_OVERLAPPED_DISPATCH, 0, 1),
     KEY_NAMES("recompute", SPACE_RECOMPUTE, recompute_setting_names),
     KEY_BOOL(space, fewer_devices, OPTIONAL, ALWAYS_WRITTEN),
     KEY_NAME(space, framework, OPTIONAL, IF_SET, framework_names),

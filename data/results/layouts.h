@@ -52,6 +52,7 @@ struct layouts {
     enum precision precision;
     enum context_kind context_kind;
     bool sinks, windows;
+    int mtp_depth;
     bool recompute[RECOMPUTE_COUNT]; // modes that the job offers
     double gap_asked;
     enum objective objective;

@@ -27,7 +27,8 @@ enum status example_chain(struct problem *problem, const struct chain_request *r
 struct stated_layout {
     struct layout layout;        // data 0: as many replicas as the GPUs allow
     bool whole_activations;      // not sequence parallel
-    int context_kind;            // UNSTATED: the ring, or what the framework has for the model
+    int context_kind;            // UNSTATED: a space's choice, else the ring or what there is
+    int dispatcher, graphs;      // of the job; UNSTATED: all_to_all, none
     struct option_texts without; // excluded from the space: layout_exclude
 };
 enum { UNSTATED = -1 };
@@ -35,7 +36,7 @@ enum { UNSTATED = -1 };
     .layout = {.schedule = UNSTATED,                                                               \
                .zero = UNSTATED,                                                                   \
                .gradient_sync = (enum gradient_sync)UNSTATED},                                     \
-    .context_kind = UNSTATED
+    .context_kind = UNSTATED, .dispatcher = UNSTATED, .graphs = UNSTATED
 extern const struct option_table stated_layout_options; // in a struct stated_layout
 
 // Sets *layout, which has the usual values, to what is stated; the space's axes of these keys are

@@ -13,8 +13,8 @@ static const struct option_row rows[] = {
     {"--tensor", OPTION_COUNT, AT(layout.tensor), "tensor degree", 1, 1 << 10},
     {"--context", OPTION_COUNT, AT(layout.context), "context degree", 1, 1 << 10},
     {"--context-kind", OPTION_NAME, AT(context_kind),
-     "how context ranks pass on keys and values (default: ring; with Megatron Core for models with "
-     "windows all_gather, with attention sinks all_to_all)",
+     "how context ranks pass on keys and values (default: a space's choice; else ring, with "
+     "Megatron Core for models with windows all_gather, with attention sinks all_to_all)",
      .names = context_kind_names},
     {"--data", OPTION_COUNT, AT(layout.data), "data degree (default: as high as the GPUs allow)", 0,
      1 << 16},
@@ -22,6 +22,12 @@ static const struct option_row rows[] = {
     {"--expert", OPTION_COUNT, AT(layout.expert), "expert-parallel degree", 1, 1 << 16},
     {"--expert-tensor", OPTION_COUNT, AT(layout.expert_tensor),
      "tensor degree of every expert (default: that of --tensor)", 1, 1 << 10},
+    {"--dispatcher", OPTION_NAME, AT(dispatcher),
+     "how experts' tokens travel (default: all_to_all)", .names = dispatcher_names},
+    {"--overlapped-dispatch", OPTION_FLAG, AT(layout.overlapped_dispatch),
+     "dispatch experts' tokens beside another micro-batch's passes (default: a space's choice)"},
+    {"--graphs", OPTION_NAME, AT(graphs), "what CUDA graphs replay (default: none)",
+     .names = graphs_names},
     {"--micro-batch", OPTION_COUNT, AT(layout.micro_batch), "sequences per micro-batch", 1,
      1 << 16},
     {"--schedule", OPTION_NAME, AT(layout.schedule), "pipeline schedule", .names = schedule_names},
@@ -87,6 +93,7 @@ static const struct exclusion {
     {"zero-1", SPACE_ZERO, 1, false},
     {"zero-2", SPACE_ZERO, 2, false},
     {"zero-3", SPACE_ZERO, 3, false},
+    {"overlapped-dispatch", SPACE_OVERLAPPED_DISPATCH, 0, true},
     {"overlapped-sync", SPACE_GRADIENT_SYNC, SYNC_OVERLAPPED, false},
 };
 static const char every_mode[] = "recompute";

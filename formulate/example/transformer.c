@@ -206,6 +206,18 @@ static enum context_kind context_kind_of(const struct problem *p,
                             : CONTEXT_RING;
 }
 
+// What is stated is fixed, and so is what hides nothing at these costs.
+static void keep_dispatch(struct problem *p, const struct transformer_request *r)
+{
+    const struct stated_layout *s = &r->stated;
+    struct space_axis *axes = p->job.space.axes;
+    if (s->dispatcher != UNSTATED) p->job.dispatcher = (enum dispatcher)s->dispatcher;
+    if (s->graphs != UNSTATED) p->job.graphs = (enum graphs)s->graphs;
+    if (s->context_kind != UNSTATED) axes[SPACE_CONTEXT_KIND].kind = AXIS_FIXED;
+    if (!(p->costs.dispatch_overlap.value > 0)) axes[SPACE_OVERLAPPED_DISPATCH].kind = AXIS_FIXED;
+    job_follow_layout(&p->job);
+}
+
 static struct job job_of(const struct transformer_request *r, struct arena *arena)
 {
     struct job job = {.name = r->name,
@@ -252,6 +264,7 @@ enum status example_transformer(struct problem *problem, const struct transforme
         problem->cluster.groups[i].gpu_hour_price = request->gpu_hour_price;
     problem->job = job_of(request, arena);
     problem->job.context_kind = context_kind_of(problem, request);
+    keep_dispatch(problem, request);
     offer_activations(&problem->job, &problem->model);
     keep_schedule(&problem->job.space, request, gpus_of(&problem->cluster), arena);
     TRY(exclude(&problem->job, request, arena, err));

@@ -152,9 +152,12 @@ static void block(const struct pricing *x, const struct layer_run *run, bool has
         again[RECOMPUTE_SELECTIVE] = fmaxl(0, stash[0] - stash[RECOMPUTE_SELECTIVE]);
     }
     module_bytes(x, run, scores, stash, again);
+    // The next micro-batch's forward pass of a layer runs beside this one's backward pass.
+    bool beside = x->problem->job.overlapped_dispatch && x->x > 1;
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         bytes->stash[mode] = has_gradient ? stash[mode] : 0;
-        bytes->working[mode] = transient + (has_gradient ? again[mode] : 0);
+        bytes->working[mode] = transient + (has_gradient ? again[mode] : 0) +
+                               (beside ? bytes->stash[mode] : 0);
     }
 }
 

@@ -32,11 +32,11 @@ static void plain_schedule(struct layout *l)
 
 static const char *refusal_of(const struct search *s, const struct layout *l)
 {
-    const struct problem *p = s->problem;
-    struct framework_of of = {p->model.layer_count,
-                              p->job.global_batch / ((int64_t)l->data * l->micro_batch),
-                              p->job.precision, model_has_sinks(&p->model)};
-    return framework_refusal(s->request->framework, l, &of);
+    enum framework framework = s->request->framework;
+    const struct space_limits limits = problem_space_limits(s->problem);
+    struct framework_of of = space_framework_of(&limits, l);
+    if (framework_trainer(framework) == TRAINER_TORCHTITAN) of.context_kind = CONTEXT_RING;
+    return framework_refusal(framework, l, &of);
 }
 
 static void next_zero(const struct search *s, struct layout *l)
@@ -74,6 +74,7 @@ static void give_up(struct space *space, struct layout *l, const char *key, cons
     if (!strcmp(key, "barrier")) l->barrier = true;
     if (!strcmp(key, "fused_embedding_sync")) l->fused_embedding_sync = false;
     if (!strcmp(key, "local_loss_every")) l->local_loss_every = 0;
+    if (!strcmp(key, "overlapped_dispatch")) l->overlapped_dispatch = false;
     if (!strcmp(key, "offload_optimizer")) l->offload_optimizer = false;
     if (!strcmp(key, "gradient_sync"))
         l->gradient_sync = l->gradient_sync == SYNC_EXPOSED ? SYNC_OVERLAPPED : SYNC_EXPOSED;
@@ -123,7 +124,7 @@ static void keep_to_framework(struct job *job, const struct search *s)
     if (!titan) return;
     job->gradient_bytes_per_value = 4;
     job->attention_kernel = ATTENTION_MAKER, job->context_kind = CONTEXT_RING;
-    l->fused_attention = !unfused, l->offload_optimizer = false;
+    l->fused_attention = !unfused, l->offload_optimizer = false, l->context_kind = 0;
     if (l->tensor > 1) l->sequence_parallel = true;
 }
 
@@ -231,6 +232,7 @@ static void tell_layouts(const struct layout *a, const struct layout *b, const c
                   {"sequence parallelism", a->sequence_parallel, b->sequence_parallel},
                   {"fused attention", a->fused_attention, b->fused_attention},
                   {"offloaded optimizer", a->offload_optimizer, b->offload_optimizer},
+                  {"overlapped dispatch", a->overlapped_dispatch, b->overlapped_dispatch},
                   {"barrier", a->barrier, b->barrier},
                   {"fused embedding sync", a->fused_embedding_sync, b->fused_embedding_sync},
                   {"local losses", a->local_loss_every, b->local_loss_every},
@@ -239,6 +241,8 @@ static void tell_layouts(const struct layout *a, const struct layout *b, const c
     tell_change("gradient sync", gradient_sync_names[a->gradient_sync],
                 gradient_sync_names[b->gradient_sync], comma);
     tell_change("tensor", layout_tensor_text(a, arena), layout_tensor_text(b, arena), comma);
+    if (a->context == b->context)
+        tell_change("context", layout_context_text(a, arena), layout_context_text(b, arena), comma);
     for (size_t i = 0; i < ARRAY_LENGTH(counts); i++)
         tell_count(counts[i].name, counts[i].before, counts[i].after, comma, arena);
 }

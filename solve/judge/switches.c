@@ -44,5 +44,8 @@ struct problem judged_problem(const struct problem *p, const struct layout *layo
     bool compiles = j->compiled || listed[SWITCH_COMPILED];
     to->overlapped_tensor = j->overlapped_tensor ||
                             (listed[SWITCH_OVERLAPPED_TENSOR] && sums_hidden(j, layout, compiles));
+    to->overlapped_dispatch = j->overlapped_dispatch || layout->overlapped_dispatch;
+    to->context_kind = layout->context_kind ? (enum context_kind)(layout->context_kind - 1)
+                                            : j->context_kind;
     return one;
 }

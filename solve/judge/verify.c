@@ -107,6 +107,8 @@ static bool is_jobs_layout(struct audit *h)
         {"zero", x->zero, y->zero},
         {"offload_optimizer", x->offload_optimizer, y->offload_optimizer},
         {"barrier", x->barrier, y->barrier},
+        {"context_kind", x->context_kind, y->context_kind},
+        {"overlapped_dispatch", x->overlapped_dispatch, y->overlapped_dispatch},
         {"local_loss_every", x->local_loss_every, y->local_loss_every},
         {"slices", x->slice_count, y->slice_count},
         {"the second axis of tensor_grid", layout_tensor_axis(x, 1), layout_tensor_axis(y, 1)},

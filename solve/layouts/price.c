@@ -74,7 +74,8 @@ static unsigned hash_of(const struct layout *l)
     const int parts[] = {l->micro_batch,          l->sequence_parallel, l->zero,
                          (int)l->gradient_sync,   l->offload_optimizer, l->barrier,
                          l->fused_embedding_sync, l->local_loss_every,  l->slice_count,
-                         l->grid_depth,           l->grid_rows};
+                         l->grid_depth,           l->grid_rows,         l->context_kind,
+                         l->overlapped_dispatch};
     for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
         h = (h ^ (uint64_t)parts[i]) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
     for (int i = 0; i < l->slice_count && l->slice_count > 1; i++)

@@ -21,6 +21,7 @@ struct layouts layouts_of(const struct problem *p, double gap)
                         .context_kind = limits.context_kind,
                         .sinks = limits.sinks,
                         .windows = limits.windows,
+                        .mtp_depth = limits.mtp_depth,
                         .key_heads = limits.key_heads,
                         .gap_asked = gap,
                         .objective = p->job.objective,

@@ -128,6 +128,7 @@ static bool refused_alike(const struct problem *p, const struct layout *a, const
         x.recompute = b->recompute, x.recomputed_layers = b->recomputed_layers;
     x.gradient_sync = b->gradient_sync, x.offload_optimizer = b->offload_optimizer;
     x.fused_embedding_sync = b->fused_embedding_sync;
+    x.overlapped_dispatch = b->overlapped_dispatch;
     if (!model_shared_pool(m) && !model_shares_weights(m)) x.zero = b->zero, x.barrier = b->barrier;
     return layout_equal(&x, b);
 }

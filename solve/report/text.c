@@ -90,9 +90,10 @@ static void print_layout(struct text *out, const struct plan *plan)
                *expert = layout_experts_text(l, out->arena);
     text_put(out,
              "  layout     %d pipeline %s x %" PRId64
-             " GPUs (tensor %s, context %d, data %d%s) = %" PRId64 " GPUs\n",
+             " GPUs (tensor %s, context %s, data %d%s) = %" PRId64 " GPUs\n",
              l->pipeline, stages, plan->devices_per_stage, layout_tensor_text(l, out->arena),
-             l->context, l->data, expert, l->pipeline * plan->devices_per_stage);
+             layout_context_text(l, out->arena), l->data, expert,
+             l->pipeline * plan->devices_per_stage);
     text_put(out, "  schedule   %s, %d micro-batches of %d sequence%s%s\n",
              schedule_names[l->schedule], plan->micro_batches, l->micro_batch,
              l->micro_batch == 1 ? "" : "s",

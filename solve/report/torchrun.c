@@ -144,14 +144,17 @@ static void put_program(struct text *out, const struct problem *problem)
 
 // A node's only torchrun takes the place of the script. Of several each sees its own GPUs, and all
 // end with the first that fails.
-static void put_start(struct text *out, const struct launch_nodes *n)
+// Kernels of several streams start in the order of their calls with one connection; dispatch that
+// is overlapped wants more (Megatron-LM, megatron/training/arguments.py).
+static void put_start(struct text *out, const struct launch_nodes *n, bool overlapped)
 {
     static const char launch[] =
         "torchrun --nnodes ${#runs[@]} --nproc-per-node \"$count\" --node-rank \"$run\" \\\n"
         "    --master-addr \"${MASTER_ADDR:-${hosts[0]}}\" --master-port "
         "\"${MASTER_PORT:-29500}\" \\\n"
         "    \"${program[@]}\" \"$@\"";
-    text_put(out, "export CUDA_DEVICE_MAX_CONNECTIONS=\"${CUDA_DEVICE_MAX_CONNECTIONS:-1}\"\n");
+    text_put(out, "export CUDA_DEVICE_MAX_CONNECTIONS=\"${CUDA_DEVICE_MAX_CONNECTIONS:-%d}\"\n",
+             overlapped ? 32 : 1);
     if (n->run_count == n->count) {
         text_put(out, "run=$rank\nread -r _ _ count <<<\"${runs[run]}\"\nexec %s\n", launch);
         return;
@@ -195,6 +198,7 @@ enum status report_torchrun(const struct plan *plan, const struct problem *probl
     put_hosts(&out, &b);
     put_own_number(&out);
     put_program(&out, problem);
-    put_start(&out, &b.nodes);
+    put_start(&out, &b.nodes,
+              problem && problem_with_layout(problem, &plan->layout).job.overlapped_dispatch);
     return text_end(&out, text, length);
 }

@@ -27,9 +27,16 @@ struct why {
 static const struct shown {
     enum space_key key;
     const char *name;
-} shown[] = {{SPACE_TENSOR, "tensor"},     {SPACE_CONTEXT, "context"}, {SPACE_PIPELINE, "pipeline"},
-             {SPACE_DATA, "data"},         {SPACE_EXPERT, "expert"},   {SPACE_SCHEDULE, "schedule"},
-             {SPACE_MICRO_BATCH, "batch"}, {SPACE_ZERO, "ZeRO"}};
+} shown[] = {{SPACE_TENSOR, "tensor"},
+             {SPACE_CONTEXT, "context"},
+             {SPACE_PIPELINE, "pipeline"},
+             {SPACE_CONTEXT_KIND, "kind"},
+             {SPACE_DATA, "data"},
+             {SPACE_EXPERT, "expert"},
+             {SPACE_OVERLAPPED_DISPATCH, "dispatch"},
+             {SPACE_SCHEDULE, "schedule"},
+             {SPACE_MICRO_BATCH, "batch"},
+             {SPACE_ZERO, "ZeRO"}};
 
 static struct outcome_of_value *find_value(struct why *w, int value)
 {
@@ -66,9 +73,14 @@ static int nearest_first(const void *a, const void *b)
     return x->value < y->value ? -1 : x->value > y->value;
 }
 
-static const char *value_name(enum space_key key, int value, struct arena *arena)
+static const char *value_name(const struct layouts *l, enum space_key key, int value,
+                              struct arena *arena)
 {
-    return key == SPACE_SCHEDULE ? schedule_names[value] : arena_print(arena, "%d", value);
+    if (key == SPACE_SCHEDULE) return schedule_names[value];
+    if (key == SPACE_OVERLAPPED_DISPATCH) return value ? "overlapped" : "exposed";
+    if (key == SPACE_CONTEXT_KIND)
+        return context_kind_names[value ? value - 1 : (int)l->context_kind];
+    return arena_print(arena, "%d", value);
 }
 
 // least: rounded down, as no plan loses less.
@@ -98,14 +110,14 @@ static void put_key(struct text *out, const struct layouts *l, const struct show
     space_each(&l->space, &limits, note_layout, &w);
     if (w.count < 2) return;
     qsort(of, (size_t)w.count, sizeof *of, nearest_first);
-    text_put(out, "  %-10s %s;", of_key->name, value_name(of_key->key, w.chosen, out->arena));
+    text_put(out, "  %-10s %s;", of_key->name, value_name(l, of_key->key, w.chosen, out->arena));
     int put = 0, without = 0;
     for (int i = 0; i < w.count; i++) {
         if (of[i].value == w.chosen) continue;
         without += of[i].least_ns == INT64_MAX;
         if (of[i].least_ns == INT64_MAX || put == OTHERS_SHOWN) continue;
         text_put(out, "%s %s: %s", put++ ? "," : "",
-                 value_name(of_key->key, of[i].value, out->arena),
+                 value_name(l, of_key->key, of[i].value, out->arena),
                  loss_text(l, &of[i], out->arena));
     }
     if (without) text_put(out, "%s %d more without a plan", put ? "," : "", without);

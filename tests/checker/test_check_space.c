@@ -265,7 +265,12 @@ static void draw_any_space(struct problem *p, struct random *rng, struct arena *
         if (random_chance(&own, 40) && p->model.has_shape && !p->model.shape.kv_rank)
             p->model.shape.kv_heads = 1; // which tensor ranks share
         p->job.context_kind = (enum context_kind)random_between(&own, 0, 2);
-        for (int key = 0; key < SPACE_RECOMPUTE; key++) {
+        for (int key = SPACE_CONTEXT_KIND; key <= SPACE_OVERLAPPED_DISPATCH; key++)
+            if (random_chance(&own, 50)) space->axes[key].kind = AXIS_ALL;
+        if (random_chance(&own, 20)) base->overlapped_dispatch = true;
+        if (random_chance(&own, 20))
+            base->context_kind = 1 + (int)random_between(&own, 0, CONTEXT_ALL_GATHER);
+        for (int key = 0; key < SPACE_CONTEXT_KIND; key++) {
             struct space_axis *axis = &space->axes[key];
             if (key == SPACE_EXPERT || key == SPACE_EXPERT_TENSOR)
                 axis->kind = AXIS_ALL; // without mixtures: 1

@@ -57,6 +57,13 @@ static bool compare_one(void *argument, int64_t number, const struct layout *lay
     assert_int_equal(bits, bits_of(&judged.job));
     assert_int_equal(bits, bits_of(&checked.job));
     for (int i = 0; i < SWITCH_COUNT; i++) v->on[i] += bits >> i & 1;
+    int kind = layout->context_kind ? layout->context_kind - 1 : (int)v->problem->job.context_kind;
+    bool hidden = v->problem->job.overlapped_dispatch || layout->overlapped_dispatch;
+    const struct job *jobs[] = {&planned.job, &judged.job, &checked.job};
+    for (size_t i = 0; i < ARRAY_LENGTH(jobs); i++) {
+        assert_int_equal(jobs[i]->context_kind, kind);
+        assert_int_equal(jobs[i]->overlapped_dispatch, hidden);
+    }
     v->seen++;
     return number < 3000;
 }
@@ -76,6 +83,10 @@ TEST(planner_judge_and_checker_have_the_same_switches)
         p.job.space = (struct space){.given = true, .framework = (enum framework)(i % 6)};
         for (size_t k = 0; k < ARRAY_LENGTH(keys); k++) p.job.space.axes[keys[k]].kind = AXIS_ALL;
         p.job.space.axes[SPACE_SEQUENCE_PARALLEL].kind = AXIS_ALL;
+        if (i % 7 == 0) p.job.space.axes[SPACE_CONTEXT].kind = AXIS_ALL;
+        if (i % 7 == 0) p.job.space.axes[SPACE_CONTEXT_KIND].kind = AXIS_ALL;
+        p.job.layout.overlapped_dispatch = i % 3 == 0;
+        p.job.context_kind = (enum context_kind)(i % 3);
         p.job.trainer = (enum trainer)(i / 6 % 4);
         for (int s = 0; s < SWITCH_COUNT; s++) {
             p.job.space.switches[s] = i >> (4 + s) & 1;

@@ -30,7 +30,7 @@ static bool give_space(struct problem *p, struct random *rng)
     struct space *space = &p->job.space;
     bool shares = model_shared_pool(&p->model) || model_shares_weights(&p->model);
     *space = (struct space){.given = true, .fewer_devices = random_chance(rng, 30)};
-    for (int key = 0; key < SPACE_RECOMPUTE; key++)
+    for (int key = 0; key < SPACE_CONTEXT_KIND; key++)
         if (key != SPACE_EXPERT && key != SPACE_EXPERT_TENSOR &&
             random_chance(rng, key <= SPACE_DATA                                       ? 75
                                : key == SPACE_SCHEDULE                                 ? 60
@@ -39,6 +39,8 @@ static bool give_space(struct problem *p, struct random *rng)
             space->axes[key].kind = AXIS_ALL;
     struct random own = {rng->state}; // what follows is drawn as without it
     if (random_chance(&own, 15)) space->axes[SPACE_RECOMPUTE].kind = AXIS_ALL;
+    for (int key = SPACE_CONTEXT_KIND; key <= SPACE_OVERLAPPED_DISPATCH; key++)
+        if (random_chance(&own, 40)) space->axes[key].kind = AXIS_ALL;
     int64_t count = spaces_count(p);
     return count > 1 && count <= LAYOUTS_MOST_DRAWN;
 }
@@ -181,6 +183,12 @@ static bool give_degrees(struct problem *p, struct random *rng)
                   {SPACE_GRADIENT_SYNC, 20},     {SPACE_BARRIER, 10}};
     for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
         if (random_chance(rng, others[i].percent)) space->axes[others[i].key].kind = AXIS_ALL;
+    struct random own = {rng->state}; // what follows is drawn as without it
+    p->costs.dispatch_overlap = exactly((double)random_between(&own, 0, 4) / 4);
+    for (int key = SPACE_CONTEXT_KIND; key <= SPACE_OVERLAPPED_DISPATCH; key++)
+        if (random_chance(&own, 60)) space->axes[key].kind = AXIS_ALL;
+    p->job.layout.overlapped_dispatch = random_chance(&own, 10);
+    if (random_chance(&own, 30)) space->framework = FRAMEWORK_MEGATRON;
     int64_t count = spaces_count(p);
     return count > 3 && count <= LAYOUTS_MOST_DRAWN;
 }

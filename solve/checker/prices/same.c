@@ -71,6 +71,8 @@ static enum status same_layout(struct comparison *c)
         [KEY_FUSED_EMBEDDING] = "fused_embedding_sync",
         [KEY_LOCAL] = "local_loss_every",
         [KEY_SLICES] = "slices",
+        [KEY_CONTEXT_KIND] = "context_kind",
+        [KEY_BESIDE] = "overlapped_dispatch",
         [KEY_RECOMPUTE] = "recompute",
     };
     const struct check_layout *a = &c->document->layout, *b = &c->own->layout;

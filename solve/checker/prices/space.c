@@ -26,6 +26,8 @@ static const struct {
     {SPACE_FUSED_EMBEDDING_SYNC, KEY_FUSED_EMBEDDING},
     {SPACE_LOCAL_LOSS_EVERY, KEY_LOCAL},
     {SPACE_SLICE_COUNT, KEY_SLICES},
+    {SPACE_CONTEXT_KIND, KEY_CONTEXT_KIND},
+    {SPACE_OVERLAPPED_DISPATCH, KEY_BESIDE},
     {SPACE_RECOMPUTE, KEY_RECOMPUTE},
 };
 
@@ -52,6 +54,7 @@ struct check_layout space_layout(const struct layout *l)
     v[KEY_LOCAL] = l->local_loss_every;
     v[KEY_SLICES] = l->slice_count;
     v[KEY_RECOMPUTE] = l->recompute, to.recomputed = l->recomputed_layers;
+    v[KEY_CONTEXT_KIND] = l->context_kind, v[KEY_BESIDE] = l->overlapped_dispatch;
     v[KEY_SCHEDULE] = kind_named(schedule_names[l->schedule], check_schedule_names);
     to.grid[0] = l->grid_depth, to.grid[1] = l->grid_rows;
     for (int i = 0; i < MOST_SLICES; i++)
@@ -73,6 +76,7 @@ struct layout space_layout_back(const struct check_layout *l, const struct layou
     to.local_loss_every = v[KEY_LOCAL];
     to.slice_count = v[KEY_SLICES];
     to.recompute = v[KEY_RECOMPUTE], to.recomputed_layers = l->recomputed;
+    to.context_kind = v[KEY_CONTEXT_KIND], to.overlapped_dispatch = v[KEY_BESIDE];
     to.fused_attention = l->fused_attention;
     to.grid_depth = l->grid[0], to.grid_rows = l->grid[1];
     const char *schedule = check_schedule_names[v[KEY_SCHEDULE]];
@@ -97,6 +101,10 @@ void space_switch(struct job *to, const struct problem *problem, const struct ch
                              (listed[SWITCH_SCATTERED_MESSAGES] && has.parts);
     to->fused_loss = job->fused_loss || (listed[SWITCH_FUSED_LOSS] && has.loss);
     to->compiled = job->compiled || (listed[SWITCH_COMPILED] && has.compiled);
+    to->overlapped_dispatch = job->overlapped_dispatch || l->value[KEY_BESIDE];
+    if (l->value[KEY_CONTEXT_KIND])
+        to->context_kind = (enum context_kind)(l->value[KEY_CONTEXT_KIND] - 1);
+    else to->context_kind = job->context_kind;
 }
 
 static void read_axis(struct check_axis *to, const struct space_axis *from, enum space_key key,
@@ -234,8 +242,9 @@ void space_read(struct check_space *to, const struct problem *p, struct arena *a
         to->modes[mode] = mode == MODE_NONE || p->job.recompute[mode];
     read_limits(to, p);
     if (p->cluster.places.node_count) to->of_nodes = p;
-    to->exchanges = p->job.context_kind == CONTEXT_ALL_TO_ALL,
-    to->gathers = p->job.context_kind == CONTEXT_ALL_GATHER;
+    to->context_kind = (enum check_context)kind_named(context_kind_names[p->job.context_kind],
+                                                      check_context_names);
+    to->further_tokens = model_mtp_depth(&p->model);
     to->shares_keys = (p->job.trainer == TRAINER_MEGATRON || p->job.trainer == TRAINER_OTHER);
     to->ends_meet = p->model.has_shape &&
                     (p->model.shape.tied_embeddings || model_mtp_depth(&p->model));

@@ -1,6 +1,8 @@
 // Names in documents.
 #include "solve/checker/read/problem.h"
 
+#include <string.h>
+
 // After swap, every set of recompute modules: without the one named by the macro, then with it.
 #define NAME(s) &(s)[1],
 #define DENSE(s) NAME(s) NAME(s "+mlp")
@@ -13,6 +15,14 @@
             LATENT("+core_attn") NULL
 const char *const check_mode_names[MODES + 1] = {ALL_MODES};
 const char *const check_setting_names[MODES + 2] = {"each", ALL_MODES};
+
+bool check_repeats_experts(int mode)
+{
+    const char *name = check_mode_names[mode], *at = mode > MODE_SWAP ? strstr(name, "moe") : NULL;
+    if (at && at[3] == '_') at = strstr(at + 1, "moe"); // moe_act alone sends nothing again
+    return mode == MODE_FULL || mode == MODE_FIRST_LAYERS || at;
+}
+
 const char *const check_objective_names[] = {"iteration_time", "pipette", "max_load", "cost", NULL};
 
 const char *const *check_group_names(const struct check_problem *p, const char **names)

@@ -220,9 +220,10 @@ static enum status read_grid(struct check_problem *p, const cJSON *v, struct are
 static enum status read_layout(struct check_problem *p, const cJSON *v, struct arena *arena)
 {
     static const char *const syncs[] = {"exposed", "overlapped", NULL};
+    static const char *const contexts[] = {"stated", "ring", "all_to_all", "all_gather", NULL};
     struct check_layout *l = &p->layout;
     const cJSON *slices = NULL, *grid = NULL;
-    bool sequence_parallel = false, fused_embedding = false, offload = false;
+    bool sequence_parallel = false, fused_embedding = false, offload = false, beside = false;
     int overlapped = 0, *value = l->value;
     int64_t *lengths;
     const struct value_field fields[] = {
@@ -247,6 +248,8 @@ static enum status read_layout(struct check_problem *p, const cJSON *v, struct a
         {"?tensor_grid", .value = &grid, .type = cJSON_Array},
         {"?recompute", .small = &value[KEY_RECOMPUTE], .names = check_setting_names},
         {"?recomputed_layers", 0, 1 << 20, .small = &l->recomputed},
+        {"?context_kind", .small = &value[KEY_CONTEXT_KIND], .names = contexts},
+        {"?overlapped_dispatch", .flag = &beside},
         {NULL},
     };
     value[KEY_TENSOR] = value[KEY_CONTEXT] = value[KEY_DATA] = value[KEY_MICRO_BATCH] = 1;
@@ -264,7 +267,7 @@ static enum status read_layout(struct check_problem *p, const cJSON *v, struct a
     value[KEY_OVERLAPPED] = p->overlapped, value[KEY_BARRIER] = p->barrier;
     value[KEY_LOCAL] = p->local_every, value[KEY_SLICES] = p->slices;
     value[KEY_SEQUENCE_PARALLEL] = sequence_parallel, value[KEY_OFFLOAD] = offload;
-    value[KEY_FUSED_EMBEDDING] = fused_embedding;
+    value[KEY_FUSED_EMBEDDING] = fused_embedding, value[KEY_BESIDE] = beside;
     if (grid) TRY(read_grid(p, grid, arena));
     if (p->slices == 1) return OK;
     TRY(value_integers(&p->reader, slices, "layout.slices", p->slices, 1, MOST_NS, &lengths,

@@ -54,6 +54,7 @@ static inline bool check_keeps_part(int mode)
     return mode != MODE_NONE && mode != MODE_FULL && mode != MODE_FIRST_LAYERS && mode != MODE_SWAP;
 }
 extern const char *const check_mode_names[];
+bool check_repeats_experts(int mode);           // and what is sent to them
 extern const char *const check_setting_names[]; // "each", then these
 
 // What a job minimises, by its names in jobs and priced documents. A proof about one layout is of
@@ -81,12 +82,15 @@ enum check_key {
     KEY_FUSED_EMBEDDING,
     KEY_LOCAL,
     KEY_SLICES,
+    KEY_CONTEXT_KIND,
+    KEY_BESIDE, // another micro-batch's passes, with the dispatch of experts' tokens
     KEY_RECOMPUTE,
     KEYS,
 };
 
 struct check_layout {
-    // KEY_SCHEDULE: a kind; KEY_SLICES: how many; KEY_RECOMPUTE: 0, or 1 + the mode of all stages
+    // KEY_SCHEDULE: a kind; KEY_SLICES: how many; KEY_RECOMPUTE: 0, or 1 + the mode of all stages;
+    // KEY_CONTEXT_KIND: 0, as the job states, or 1 + a kind
     int value[KEYS];
     int recomputed; // layers of each stage, if that mode is first_layers
     int grid[2];    // axes 2 and 3 of the grid of tensor ranks, not both 1; 0, 0: no grid

@@ -5,6 +5,14 @@
 const char *const check_framework_names[] = {"any",  "megatron",       "torchtitan", "deepspeed",
                                              "nemo", "torchtitan-0.2", NULL};
 
+const char *const check_context_names[] = {"ring", "all_to_all", "all_gather", NULL};
+
+enum check_context check_context_of(const struct check_space *s, const struct check_layout *l)
+{
+    int own = l->value[KEY_CONTEXT_KIND];
+    return own ? (enum check_context)(own - 1) : s->context_kind;
+}
+
 static const struct check_schedule *schedule_of(const struct check_layout *l)
 {
     return &check_schedules[l->value[KEY_SCHEDULE]];
@@ -19,6 +27,18 @@ static bool is_common(const struct check_layout *l)
     return !l->grid[0] && v[KEY_LOCAL] == 0 && !v[KEY_FUSED_EMBEDDING] && v[KEY_BARRIER];
 }
 
+// What is sent to experts, beside the passes of another micro-batch that the same rank has in hand:
+// with stages of its own to go on with, or with all of them. Layers are not passed again as a
+// whole, nor are their experts, and weights are of 16 bits.
+static bool dispatches_beside(const struct check_space *s, const struct check_layout *l)
+{
+    const int *v = l->value;
+    int mode = v[KEY_RECOMPUTE] - 1;
+    bool in_hand = v[KEY_PIPELINE] == 1 || v[KEY_TURNS] > 1;
+    return v[KEY_EXPERT] > 1 && s->narrow && s->further_tokens < 2 && in_hand && mode >= 0 &&
+           !check_repeats_experts(mode);
+}
+
 // 1F1B, or interleaved over equal stages, where the first and the last layer may or may not count;
 // the distributed optimizer or none, and in host memory only the distributed one. Mixtures are
 // trained only on scattered tokens. Sinks and windows are not passed round context ranks, and
@@ -30,9 +50,10 @@ static bool megatron_runs(const struct check_space *s, const struct check_layout
     bool even = v[KEY_TURNS] == 1 || (stages <= s->layers && s->layers % stages <= 2);
     if (v[KEY_ZERO] > 1 || (v[KEY_OFFLOAD] && v[KEY_ZERO] != 1)) return false;
     if (s->has_mixtures && v[KEY_TENSOR] > 1 && !v[KEY_SEQUENCE_PARALLEL]) return false;
-    if (s->windows && v[KEY_CONTEXT] > 1 && !s->exchanges && !s->gathers) return false;
-    if (s->sinks &&
-        ((v[KEY_CONTEXT] > 1 && !s->exchanges) || (v[KEY_TENSOR] > 1 && v[KEY_EXPERT_TENSOR] != 1)))
+    enum check_context context = check_context_of(s, l);
+    if (s->windows && v[KEY_CONTEXT] > 1 && context == CONTEXT_BY_STEPS) return false;
+    if (s->sinks && ((v[KEY_CONTEXT] > 1 && context != CONTEXT_BY_HEADS) ||
+                     (v[KEY_TENSOR] > 1 && v[KEY_EXPERT_TENSOR] != 1)))
         return false;
     return schedule_of(l)->in_megatron && even;
 }
@@ -64,7 +85,7 @@ static bool torchtitan_runs(const struct check_space *s, const struct check_layo
          replicas = v[KEY_TENSOR] == 1 && v[KEY_CONTEXT] == 1 && v[KEY_PIPELINE] == 1;
     if (!schedule_of(l)->in_torchtitan || !rounds_are_equal(s, l)) return false;
     if (v[KEY_OFFLOAD] || !v[KEY_OVERLAPPED]) return false;
-    if (v[KEY_CONTEXT] > 1 && (s->exchanges || s->gathers)) return false;
+    if (v[KEY_CONTEXT] > 1 && check_context_of(s, l) != CONTEXT_BY_STEPS) return false;
     if (v[KEY_EXPERT] > 1 && v[KEY_ZERO] == 0) return false;
     // An expert is whole, or in as many parts as the rest; in a mesh of its own only if it is
     // spread.
@@ -126,6 +147,7 @@ struct check_switches check_switches(enum check_framework framework, const struc
 bool check_sets_recomputation(const struct check_space *s, const struct check_layout *l)
 {
     bool several = l->value[KEY_PIPELINE] > 1 || l->value[KEY_TURNS] > 1;
+    if (s->framework != RUN_BY_ANY && l->value[KEY_BESIDE]) return true; // it depends on it
     switch (s->framework) {
     case RUN_BY_ANY: return false;
     case RUN_BY_MEGATRON: return l->value[KEY_TURNS] > 1;
@@ -136,8 +158,11 @@ bool check_sets_recomputation(const struct check_space *s, const struct check_la
 bool check_is_run(const struct check_space *s, const struct check_layout *l)
 {
     if (check_sets_recomputation(s, l) && !l->value[KEY_RECOMPUTE]) return false;
+    if (s->framework == RUN_BY_ANY) return true;
+    bool core = s->framework == RUN_BY_MEGATRON || s->framework == RUN_BY_NEMO;
+    if (l->value[KEY_BESIDE] && !(core && dispatches_beside(s, l))) return false;
     switch (s->framework) {
-    case RUN_BY_ANY: return true;
+    case RUN_BY_ANY: break;
     case RUN_BY_NEMO: // it configures Megatron Core
     case RUN_BY_MEGATRON: return is_common(l) && megatron_runs(s, l);
     case RUN_BY_TORCHTITAN_0_2: // a single rank has autocast, FSDP its own mixed precision

@@ -26,6 +26,11 @@ enum check_framework {
 };
 extern const char *const check_framework_names[];
 
+// How context ranks pass on keys and values: step by step; each all tokens of some heads; all at
+// once.
+enum check_context { CONTEXT_BY_STEPS, CONTEXT_BY_HEADS, CONTEXT_AT_ONCE };
+extern const char *const check_context_names[];
+
 // What the documents state about the space, and what decides whether a layout is refused.
 struct check_space {
     struct check_layout base;
@@ -36,8 +41,9 @@ struct check_space {
     bool narrow;  // the job computes in less than 32 bits
     bool sinks;   // attention's softmax has a number per head, router and experts have biases
     bool windows; // some layer's attention
-    bool exchanges, gathers; // context ranks: heads, or all keys and values at once
-    bool shares_keys;        // by its trainer, tensor ranks may share a KV head
+    enum check_context context_kind; // of layouts that state none
+    int further_tokens;              // that the model predicts
+    bool shares_keys;                // by its trainer, tensor ranks may share a KV head
     int64_t devices, global_batch, sequence;
     int64_t slice_tokens; // slices may be cut at any of its multiples; 0: equal slices
     int layers;
@@ -89,6 +95,7 @@ struct check_pricer {
 
 // Whether the space's framework runs the layout: frameworks.c.
 bool check_is_run(const struct check_space *s, const struct check_layout *layout);
+enum check_context check_context_of(const struct check_space *s, const struct check_layout *layout);
 // Whether it recomputes in the layout's several stages alike.
 bool check_sets_recomputation(const struct check_space *s, const struct check_layout *layout);
 

@@ -98,6 +98,20 @@ static int put_settings(const struct walk *w, int *values)
     return count;
 }
 
+// Keys and values that come at once are waited for longer than those that come by and by: only
+// where nothing else is run. Heads are exchanged where every rank gets as many of each kind.
+static int put_contexts(const struct walk *w, int *values)
+{
+    bool core = w->s->framework == RUN_BY_MEGATRON || w->s->framework == RUN_BY_NEMO,
+         by_heads = w->s->key_head_count > 0;
+    int64_t ranks = (int64_t)w->at.value[KEY_TENSOR] * w->at.value[KEY_CONTEXT];
+    for (int i = 0; i < w->s->key_head_count; i++)
+        by_heads = by_heads && w->s->key_heads[i] % ranks == 0;
+    values[0] = 1 + (core && (w->s->windows || w->s->sinks) ? CONTEXT_AT_ONCE : CONTEXT_BY_STEPS);
+    values[1] = 1 + CONTEXT_BY_HEADS;
+    return by_heads ? 2 : 1;
+}
+
 static int put_every(const struct walk *w, int key, int *values)
 {
     const int counts[KEYS] = {[KEY_SCHEDULE] = check_schedule_count, [KEY_ZERO] = 4};
@@ -111,6 +125,7 @@ static int put_every(const struct walk *w, int key, int *values)
     }
     if (key == KEY_EXPERT) return put_experts(w, values);
     if (key == KEY_TURNS) return put_turns(w, values);
+    if (key == KEY_CONTEXT_KIND) return put_contexts(w, values);
     if (key == KEY_RECOMPUTE) return put_settings(w, values);
     if (key == KEY_MICRO_BATCH) return put_divisors(w->s->global_batch / at[KEY_DATA], values);
     if (key <= KEY_DATA) {
@@ -137,6 +152,8 @@ static bool is_decided(const struct walk *w, int key, int *value)
     }
     if (key == KEY_TURNS && schedule->turns) return *value = schedule->turns, true;
     if (key == KEY_SLICES && !schedule->slices) return *value = 1, true;
+    if (key == KEY_CONTEXT_KIND && w->at.value[KEY_CONTEXT] == 1) return *value = 0, true;
+    if (key == KEY_BESIDE && w->at.value[KEY_EXPERT] == 1) return *value = 0, true;
     if (key == KEY_MICRO_BATCH && w->s->global_batch % w->at.value[KEY_DATA])
         return *value = w->s->base.value[key], true;
     return false;
@@ -251,7 +268,8 @@ static void walk_key(struct walk *w, int key)
     }
     int count = put_values(w, key, values);
     for (int i = 0; i < count && !w->stopped; i++) {
-        bool whole = key == KEY_EXPERT_TENSOR && values[i] == w->at.value[KEY_TENSOR];
+        bool whole = (key == KEY_EXPERT_TENSOR && values[i] == w->at.value[KEY_TENSOR]) ||
+                     (key == KEY_CONTEXT_KIND && values[i] == 1 + (int)w->s->context_kind);
         w->at.value[key] = whole ? 0 : values[i];
         if (key == KEY_SLICES && values[i] > 1 && cuts_anywhere(w->s)) {
             walk_cuts(w, values[i]);
@@ -304,7 +322,7 @@ static bool splits_keys(const struct check_space *s, int64_t tensor, bool grid)
 static bool splits_heads(const struct check_space *s, const struct check_layout *l)
 {
     int64_t ranks = (int64_t)l->value[KEY_TENSOR] * l->value[KEY_CONTEXT];
-    if (!s->exchanges || l->value[KEY_CONTEXT] == 1) return true;
+    if (check_context_of(s, l) != CONTEXT_BY_HEADS || l->value[KEY_CONTEXT] == 1) return true;
     for (int i = 0; i < s->key_head_count; i++)
         if (s->key_heads[i] % ranks) return false;
     return !s->has_blocks || s->heads % ranks == 0;

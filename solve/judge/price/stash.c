@@ -182,6 +182,10 @@ static struct needs layered_needs(const struct price_audit *a, int run)
         x.stash[mode] = kept + scores - set.freed;
         x.working[mode] = moving + (learns ? set.most : 0);
     }
+    // Two micro-batches are at work, one layer of each: the other one keeps its own.
+    bool two = a->problem->job.overlapped_dispatch && layout_of(a)->expert > 1;
+    for (int mode = 0; mode < RECOMPUTE_COUNT && two && learns; mode++)
+        x.working[mode] += x.stash[mode];
     return x;
 }
 

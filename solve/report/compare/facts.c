@@ -96,7 +96,8 @@ static const char *degrees(const struct comparison *c, const struct compared_pla
     const struct layout *l = &p->of.plan->layout;
     const char *text = arena_print(c->arena, "%d x %s x %d", l->pipeline,
                                    layout_tensor_text(l, c->arena), l->data);
-    if (l->context > 1) text = arena_print(c->arena, "%s, context %d", text, l->context);
+    if (l->context > 1)
+        text = arena_print(c->arena, "%s, context %s", text, layout_context_text(l, c->arena));
     return arena_print(c->arena, "%s%s", text, layout_experts_text(l, c->arena));
 }
 

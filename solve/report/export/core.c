@@ -263,7 +263,7 @@ struct run core_run(const struct export *e)
     r.gathers = l->gradient_sync == SYNC_OVERLAPPED && l->zero;
     struct job *job = &r.job;
     job->overlapped_tensor &= l->sequence_parallel;
-    job->overlapped_dispatch &= l->expert > 1 && (l->pipeline == 1 || l->virtual_stages > 1);
+    job->overlapped_dispatch &= export_hides_dispatch(e);
     job->overlapped_messages &= l->schedule == SCHEDULE_INTERLEAVED;
     r.waits = l->schedule == SCHEDULE_INTERLEAVED && !job->overlapped_messages;
     r.in_batches = l->pipeline > 1 && !job->overlapped_messages;

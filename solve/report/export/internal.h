@@ -84,6 +84,8 @@ void export_notes(struct export *e, const struct export_note *notes, size_t coun
 #define EXPORT_NOTES(e, notes) export_notes(e, notes, ARRAY_LENGTH(notes))
 // What no framework's configuration expresses: compression, slices, barrier ...
 void export_common_notes(struct export *e);
+// Whether the framework overlaps dispatch in this layout, recomputed as the plan says.
+bool export_hides_dispatch(const struct export *e);
 void export_unfused_notes(struct export *e);     // where the code of the model decides it
 void export_print_notes(const struct export *e); // as comment lines
 

@@ -306,12 +306,31 @@ static void note_job(struct export *e)
     EXPORT_NOTES(e, notes);
 }
 
+bool export_hides_dispatch(const struct export *e)
+{
+    if (!e->problem) return false;
+    const struct space_limits limits = problem_space_limits(e->problem);
+    struct layout l = e->plan->layout;
+    struct framework_of of = space_framework_of(&limits, &l);
+    l.overlapped_dispatch = true;
+    if (framework_excludes(e->framework, &l, SPACE_OVERLAPPED_DISPATCH, &of)) return false;
+    for (int s = 0; s < e->plan->stage_count; s++)
+        if (framework_repeats_dispatch(e->plan->stages[s].recompute)) return false;
+    return true;
+}
+
 void export_common_notes(struct export *e)
 {
     note_compression(e);
     note_places(e);
     note_layout(e);
-    if (e->problem) note_job(e);
+    if (!e->problem) return;
+    note_job(e);
+    if (e->problem->job.overlapped_dispatch && e->plan->layout.expert > 1 &&
+        !export_hides_dispatch(e))
+        export_note(e, "overlapped_dispatch: Megatron Core alone has it, with weights of 16 bits, "
+                       "one further token at most, without a pipeline or with several stages a "
+                       "rank, and with neither layers nor experts recomputed");
 }
 
 void export_unfused_notes(struct export *e)

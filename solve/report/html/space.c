@@ -2,6 +2,7 @@
 // plans.
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "data/kinds/schedules.h"
 #include "solve/report/html/html.h"
@@ -22,12 +23,11 @@ static void put_degrees(struct report_table *t, const struct layout *x)
 {
     struct arena *arena = t->arena;
     report_cell(t, layout_tensor_text(x, arena));
-    report_cell(t, count_of(x->context, -1, arena));
+    report_cell(t, layout_context_text(x, arena));
     report_cell(t, count_of(x->pipeline, -1, arena));
     report_cell(t, count_of(x->data, -1, arena));
-    report_cell(t, x->expert_tensor
-                       ? arena_print(arena, "%d x tensor %d", x->expert, x->expert_tensor)
-                       : count_of(x->expert, 1, arena));
+    const char *experts = layout_experts_text(x, arena);
+    report_cell(t, *experts ? experts + strlen(", expert ") : "-");
     report_cell(t, count_of(x->virtual_stages, 1, arena));
     report_cell(t, count_of(x->micro_batch, -1, arena));
     report_cell(t, schedule_names[x->schedule]);

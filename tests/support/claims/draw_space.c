@@ -54,7 +54,7 @@ static void open_axis(const struct space_draw *d, enum space_key key)
 // Any but expert degrees, as no problem drawn here has mixtures, and settings of recomputation.
 static enum space_key any_key(struct random *rng)
 {
-    int key = (int)random_between(rng, 0, SPACE_RECOMPUTE - 3);
+    int key = (int)random_between(rng, 0, SPACE_FUSED_EMBEDDING_SYNC);
     return (enum space_key)(key + (key >= SPACE_EXPERT_TENSOR ? 2 : 0));
 }
 
