@@ -442,6 +442,13 @@ static bool look(void *argument, int64_t number, const struct layout *layout)
     return f->number < 0;
 }
 
+void space_settle(const struct space_limits *limits, struct layout *layout)
+{
+    bool stated = layout->context_kind == 1 + (int)limits->context_kind;
+    if (layout->context == 1 || stated) layout->context_kind = 0;
+    layout->overlapped_dispatch &= layout->expert > 1;
+}
+
 bool space_contains(const struct space *space, const struct space_limits *limits,
                     const struct layout *layout, int64_t *number)
 {

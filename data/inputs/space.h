@@ -92,6 +92,8 @@ bool space_part_has(const struct space_part *part, int64_t number, int64_t layou
 // Whether the layout is in the space; *number is its number, if not NULL.
 bool space_contains(const struct space *space, const struct space_limits *limits,
                     const struct layout *layout, int64_t *number);
+// What the layout states that the limits have anyway, or that has no meaning in it, as in the walk.
+void space_settle(const struct space_limits *limits, struct layout *layout);
 bool layout_equal(const struct layout *a, const struct layout *b);
 
 // A layout's value of a key, as in a list of the space: switches are 0 and 1, names their index.

@@ -84,9 +84,20 @@ static bool same_number(struct audit *h, const char *what, int64_t found, int64_
     return found == wanted;
 }
 
+// What the job states itself, its layout and the plan's may state or not.
+static struct layout without_jobs_own(const struct layout *l, const struct job *j)
+{
+    struct layout own = *l;
+    own.overlapped_dispatch = l->overlapped_dispatch && !j->overlapped_dispatch;
+    if (own.context_kind == 1 + (int)j->context_kind) own.context_kind = 0;
+    return own;
+}
+
 static bool is_jobs_layout(struct audit *h)
 {
-    const struct layout *x = &h->plan->layout, *y = &h->problem->job.layout;
+    const struct layout own = without_jobs_own(&h->plan->layout, &h->problem->job),
+                        jobs = without_jobs_own(&h->problem->job.layout, &h->problem->job),
+                        *x = &own, *y = &jobs;
     const struct {
         const char *name;
         int64_t found, wanted;

@@ -19,6 +19,8 @@ static enum status read_layout(struct plan *plan, const char *path, struct arena
         return fail(err, BAD_INPUT, "--known: %s: expected a job with one layout, found a space",
                     path);
     plan->layout = own->job.layout;
+    plan->layout.context_kind = 1 + (int)own->job.context_kind;
+    plan->layout.overlapped_dispatch = own->job.overlapped_dispatch && plan->layout.expert > 1;
     return OK;
 }
 
@@ -44,8 +46,12 @@ enum status known_take(struct layouts_task *task, const struct option_texts *pat
     struct solve_settings own = *settings;
     struct solved s;
     TRY(read_layout(known, path, arena, err));
-    if (!problem->job.layout.recompute) // each stage may choose what all of them have there
+    // Each stage may choose what all of them have there.
+    if (!problem->job.layout.recompute &&
+        !framework_recomputes_alike(problem->job.space.framework, &known->layout))
         known->layout.recompute = known->layout.recomputed_layers = 0;
+    struct space_limits limits = problem_space_limits(problem);
+    space_settle(&limits, &known->layout);
     *one = problem_with_layout(problem, &known->layout);
     if (check_member(problem, one, path, &outside) != OK) {
         if (paths->count == 1) return fail(err, outside.status, "%s", outside.text);
