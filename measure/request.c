@@ -185,6 +185,10 @@ enum status request_read(struct cells_request *r, struct request_settings *s, st
     r->quick = s->quick;
     r->fused = s->fused;
     r->graphs = s->graphs;
+    if (r->precision > FP8)
+        return fail(err, BAD_INPUT,
+                    "--precision: expected fp32, fp16, bf16 or fp8 (and --recipe), found %s",
+                    precision_names[r->precision]);
     r->recipe = r->precision == FP8 ? (enum recipe)s->recipe : RECIPE_NONE;
     r->fp32_gradients = s->gradients == 0 && r->precision != FP32;
     return check_degrees(r,

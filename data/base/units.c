@@ -3,8 +3,26 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <string.h>
 
-const char *const precision_names[] = {"fp32", "fp16", "bf16", "fp8", NULL};
+const char *const precision_names[] = {"fp32",      "fp16",  "bf16",  "fp8",
+                                       "fp8_block", "mxfp8", "nvfp4", NULL};
+
+double precision_narrow_bytes(enum precision p)
+{
+    switch (p) {
+    case FP8_BLOCK: return 1 + 4. / 128; // in fp32
+    case MXFP8: return 1 + 1. / 32;
+    case NVFP4: return 0.5 + 1. / 16;
+    default: return 1;
+    }
+}
+
+enum precision precision_of_recipe(const char *fp8_recipe)
+{
+    if (fp8_recipe && !strcmp(fp8_recipe, "mxfp8")) return MXFP8;
+    return fp8_recipe && !strcmp(fp8_recipe, "blockwise") ? FP8_BLOCK : FP8;
+}
 
 // The sets in the order of recompute_repeats: each macro adds a module to a set, or does not.
 #define SET(s) &(s)[1],

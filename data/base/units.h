@@ -5,11 +5,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// FP8: the matrices of blocks are multiplied in 8 bits; weights, activations, attention and logits
-// are as in BF16.
-enum precision { FP32, FP16, BF16, FP8, PRECISION_COUNT };
+// Narrow ones (FP8 and on): the matrices of blocks are multiplied in 8 or 4 bits; weights,
+// activations, attention and logits are as in BF16. They differ in their scales: FP8 has one for a
+// matrix, FP8_BLOCK one for 128 values, MXFP8 one for 32, NVFP4 one for 16.
+enum precision { FP32, FP16, BF16, FP8, FP8_BLOCK, MXFP8, NVFP4, PRECISION_COUNT };
 extern const char *const precision_names[]; // ended by NULL, as are all name tables
 static inline int precision_bytes(enum precision p) { return p == FP32 ? 4 : 2; }
+static inline bool precision_is_narrow(enum precision p) { return p >= FP8; }
+// Of a value of a narrow one, with its part of a scale.
+double precision_narrow_bytes(enum precision p);
+// By Megatron's fp8_recipe; NULL: its default.
+enum precision precision_of_recipe(const char *fp8_recipe);
 
 enum recompute {
     RECOMPUTE_NONE,

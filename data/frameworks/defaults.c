@@ -293,7 +293,7 @@ static unsigned holds(const struct run_facts *f, const struct run_default *t)
     if (f->pipeline == 1 && f->tensor == 1) bits |= N_FLAT;
     if (f->pipeline > 1 && f->chunks > 1) bits |= N_CHUNKS;
     if (t[TRAIT_PRECISION].value != FP32) bits |= N_HALF;
-    if (t[TRAIT_PRECISION].value == FP8) bits |= N_EIGHT;
+    if (t[TRAIT_PRECISION].value >= FP8) bits |= N_EIGHT;
     if (t[TRAIT_GRAPHS].value == GRAPHS_STEP) bits |= N_STEP;
     if (t[TRAIT_GRAPHS].value == GRAPHS_PARTS) bits |= N_PARTS;
     if (f->latent) bits |= N_LATENT;

@@ -34,6 +34,8 @@ static const struct setting_row rows[] = {
     SAYS("bf16", FLAG, bf16),
     SAYS("fp16", FLAG, fp16),
     SAYS("fp8-format", TEXT, fp8),
+    SAYS("fp8-recipe", TEXT, fp8_recipe),
+    SAYS("fp4-format", TEXT, fp4),
     SAYS("accumulate-allreduce-grads-in-fp32", FLAG, gradients_in_fp32),
     SAYS("grad-reduce-in-bf16", FLAG, gradients_in_bf16),
     SAYS("cross-entropy-loss-fusion", FLAG, job.fused_loss),

@@ -17,7 +17,7 @@ static const char *unfit_job(const struct job *j)
 {
     bool compresses = j->boundary_option_count || j->gradient_option_count;
     return !job_like_megatron(j)                 ? "trainer \"megatron\""
-           : j->precision == FP8                 ? "another precision than fp8"
+           : precision_is_narrow(j->precision)   ? "another precision than fp8 and narrower"
            : j->gathered_logits                  ? "gathered_logits false"
            : compresses                          ? "no boundary_options, no gradient_options"
            : j->objective == OBJECTIVE_PIPETTE   ? "another objective than \"pipette\""

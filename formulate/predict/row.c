@@ -27,6 +27,7 @@ enum field_type {
     FIELD_UNFUSED,
     FIELD_RECOMPUTE,
     FIELD_LIST,
+    FIELD_PRECISION,
     FIELD_IMBALANCE,
     FIELD_METRIC,
     FIELD_VALUE,
@@ -124,7 +125,7 @@ static const struct field fields[] = {
     {"flash", FIELD_FLASH, AT(fused), 0, 0, NULL},
     {"unfused", FIELD_UNFUSED, AT(unfused), 0, 0, NULL},
     {"recompute", FIELD_RECOMPUTE, AT(recompute), 0, 0, NULL},
-    {"precision", FIELD_LIST, AT(precision), 0, 0, precision_names},
+    {"precision", FIELD_PRECISION, AT(precision), 0, 0, NULL},
     {"schedule", FIELD_LIST, AT(schedule), 0, 0, schedule_names},
     {"trainer", FIELD_LIST, AT(trainer), 0, 0, trainer_names},
     {"dispatcher", FIELD_LIST, AT(dispatcher), 0, 0, dispatcher_names},
@@ -264,6 +265,7 @@ static enum status read_cell(const struct row_reader *r, int field, int column, 
     case FIELD_UNFUSED: return read_unfused(t, column, to, err);
     case FIELD_RECOMPUTE: return read_recompute(t, column, row, err);
     case FIELD_LIST: return table_name(t, column, f->names, to, err);
+    case FIELD_PRECISION: return precision_read(t, column, to, err);
     case FIELD_IMBALANCE: return table_number(t, column, 1, 1e6, to, err);
     case FIELD_VALUE: return table_number(t, column, 0, 1e30, to, err);
     case FIELD_METRIC: return read_metric(t, column, to), OK;

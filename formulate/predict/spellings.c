@@ -27,6 +27,31 @@ struct cell cell_without_separators(struct cell cell, char buffer[NUMBER_MAX])
     return (struct cell){buffer, length};
 }
 
+// ---- precisions
+
+// Names of recipes: of Transformer Engine and Megatron (fp8_recipe), of Megatron-Bridge's tables
+// (current and delayed scaling, subchannel, MX).
+static const struct {
+    const char *name;
+    enum precision precision;
+} recipes[] = {{"fp8-cs", FP8},          {"fp8-ds", FP8},       {"tensorwise", FP8},
+               {"delayed", FP8},         {"fp8-sc", FP8_BLOCK}, {"fp8-block", FP8_BLOCK},
+               {"blockwise", FP8_BLOCK}, {"fp8-mx", MXFP8},     {"fp4", NVFP4}};
+
+enum status precision_read(const struct table *t, int column, int *precision, struct error *err)
+{
+    char small[16];
+    struct cell cell = t->cells[column];
+    for (int i = 0; i < cell.length && i < (int)sizeof small; i++)
+        small[i] = cell.text[i] == '_' ? '-' : (char)tolower((unsigned char)cell.text[i]);
+    struct cell folded = {small, cell.length};
+    for (size_t i = 0; i < ARRAY_LENGTH(recipes) && cell.length < (int)sizeof small; i++)
+        if (cell_is(folded, recipes[i].name)) return *precision = recipes[i].precision, OK;
+    for (int i = 0; precision_names[i] && cell.length < (int)sizeof small; i++)
+        if (cell_is(folded, precision_names[i])) return *precision = i, OK;
+    return table_name(t, column, precision_names, precision, err);
+}
+
 // ---- units
 
 // After folding: small letters, no blanks, parts of a quotient in one spelling.

@@ -12,6 +12,9 @@ struct cell cell_without_separators(struct cell cell, char buffer[NUMBER_MAX]);
 enum status run_unit_read(const struct table *t, int column, double *factor, enum run_unit *unit,
                           struct error *err);
 
+// A precision by its name or by that of its recipe ("FP8-MX", "mxfp8", "tensorwise").
+enum status precision_read(const struct table *t, int column, int *precision, struct error *err);
+
 // Whether a column that is not read changes what runs; *known: the column that it is here, NULL:
 // none.
 bool column_is_foreign(struct cell name, const char **known);

@@ -25,28 +25,27 @@ static real projected_up(const struct pricing *x, const struct layer_run *run)
 }
 
 // Bytes of one micro-batch. Fused attention keeps nothing that core_attn would free, except what
-// its output's product reads; 8-bit training keeps inputs of products in one byte a value.
+// its output's product reads; narrow training keeps inputs of products in fewer bits.
 static real freed_bytes(const struct pricing *x, const struct layer_run *run,
                         enum recompute_module module, real scores)
 {
     bool moe = run->kind == LAYER_MOE, bare = run->frozen && !run->adapter_rank && !moe,
-         narrow = x->problem->job.precision == FP8 && !run->frozen;
+         narrow = precision_is_narrow(x->problem->job.precision) && !run->frozen;
+    real spare = narrow ? x->e - precision_narrow_bytes(x->problem->job.precision) : 0;
     real kept = kept_of_ffn(x), made = x->shape->gated_ffn ? 2 : 1, ffn = ffn_of(x, run),
          norms = norms_read(x, run), routed = moe ? routed_tokens(x, run, x->n) : 0,
          wide = (real)run->experts.ffn / x->t_e,
-         dense = x->n * ffn * (x->e * (bare ? made : kept) / x->t1 - (narrow ? 1 / x->t : 0));
+         dense = x->n * ffn * (x->e * (bare ? made : kept) / x->t1 - spare / x->t);
     switch (module) {
     case MODULE_CORE_ATTN: return scores;
     case MODULE_MLA_UP_PROJ: return x->e * x->n * projected_up(x, run) / x->t1;
     case MODULE_LAYERNORM:
         return bare ? 0
-                    : x->n * x->h * x->u *
-                          (x->e * norms - (narrow ? (moe && ffn == 0 ? 1 : norms) : 0));
+                    : x->n * x->h * x->u * (x->e * norms - spare * (moe && ffn == 0 ? 1 : norms));
     case MODULE_MLP: return moe ? 0 : dense;
-    case MODULE_MOE_ACT: return routed * wide * (x->e * (kept - made) - (narrow ? 1 : 0));
+    case MODULE_MOE_ACT: return routed * wide * (x->e * (kept - made) - spare);
     default:
-        return moe ? dense +
-                         routed * (x->e * (2 * x->h + kept * wide) - (narrow ? x->h + wide : 0)) +
+        return moe ? dense + routed * (x->e * (2 * x->h + kept * wide) - spare * (x->h + wide)) +
                          8 * x->n * (real)(run->experts.experts + run->experts.top_k) / x->t
                    : 0;
     }

@@ -10,7 +10,8 @@ void pricing_find_costs(struct pricing *x)
     for (int i = 0; i < problem->cluster.group_count; i++) {
         x->gpus[i] = costs_find_gpu(&problem->costs, problem->cluster.groups[i].gpu);
         x->rates[i] = x->gpus[i] ? costs_find_precision(x->gpus[i], problem->job.precision) : NULL;
-        const struct precision_costs *wide = x->gpus[i] && problem->job.precision == FP8
+        const struct precision_costs *wide = x->gpus[i] &&
+                                                     precision_is_narrow(problem->job.precision)
                                                  ? costs_find_precision(x->gpus[i], BF16)
                                                  : NULL;
         x->head_rates[i] = wide ? wide : x->rates[i];

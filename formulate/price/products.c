@@ -111,6 +111,11 @@ static real product_s(const struct product_limits *l, const struct product *p, r
     return l->launch + starts + sqrtl(tiles * tiles + work * work + traffic * traffic);
 }
 
+static real operand_bytes_of(enum precision p, real bytes)
+{
+    return precision_is_narrow(p) ? precision_narrow_bytes(p) : bytes;
+}
+
 // The products reach `share` of the tile and product rates.
 static bool limits_of(const struct pricing *x, const struct precision_costs *rates, int group,
                       real share, struct product_limits *to)
@@ -124,7 +129,7 @@ static bool limits_of(const struct pricing *x, const struct precision_costs *rat
                                   square_share_of(rates),
                                   rates->product_bytes_per_s.value,
                                   gpu->processors.value,
-                                  rates->precision == FP8 ? 1 : x->e};
+                                  operand_bytes_of(rates->precision, x->e)};
     return rates->product_flop_per_s.value > 0;
 }
 
@@ -224,6 +229,6 @@ double product_kernel_s(const struct gpu_costs *gpu, const struct precision_cost
         gpu->product_launch_s.value,     0,
         rates->product_flop_per_s.value, rates->product_tile_flop_per_s.value,
         square_share_of(rates),          rates->product_bytes_per_s.value,
-        gpu->processors.value,           rates->precision == FP8 ? 1 : bytes};
+        gpu->processors.value,           (double)operand_bytes_of(rates->precision, bytes)};
     return (double)product_s(&l, &p, bytes);
 }

@@ -51,17 +51,21 @@ static real inputs_kept(const struct pricing *x, const struct layer_run *run)
     return (one ? 2 : 4) + (run->cross_attention ? 4 : 0) + (run->mtp ? 4 : 0);
 }
 
-// Inputs of products that Transformer Engine keeps in 8 bits; attention's output is kept in 16 bits
-// as well.
-static real spared_by_fp8(const struct pricing *x, const struct layer_run *run, real routed)
+// Inputs of products that Transformer Engine keeps in fewer bits; attention's output is kept in 16
+// bits as well.
+static real spared_by_narrow(const struct pricing *x, const struct layer_run *run, real routed)
 {
     const struct job *job = &x->problem->job;
     bool moe = run->kind == LAYER_MOE;
-    if (job->precision != FP8 || !job_like_megatron(job) || run->frozen) return 0;
+    if (!precision_is_narrow(job->precision) || !job_like_megatron(job) || run->frozen) return 0;
+    real kept = precision_narrow_bytes(job->precision), spare = x->e - kept,
+         output = attention_of(x, run).narrowed;
     real ffn = ffn_of(x, run),
          inputs = moe && ffn == 0 ? 1 + (run->mtp ? 2 : 0) : inputs_kept(x, run) / 2,
-         bytes = x->n * (inputs * x->h * x->u + (ffn + attention_of(x, run).narrowed) / x->t);
-    return moe ? bytes + routed * x->t_e / x->t * (x->h + (real)run->experts.ffn / x->t_e) : bytes;
+         bytes = x->n * (spare * (inputs * x->h * x->u + ffn / x->t) +
+                         (output < 0 ? kept : spare) * output / x->t);
+    return moe ? bytes + spare * routed * x->t_e / x->t * (x->h + (real)run->experts.ffn / x->t_e)
+               : bytes;
 }
 
 // For an RMS norm in single steps: its input in fp32 instead of the 16-bit one, and the values that
@@ -95,7 +99,7 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
     real bytes = x->n * x->h * (x->u * (inputs + masks) + (1 - x->u) * gathered) * width +
                  x->n * (2 * attention.kept.sharded + y * ffn) * width / x->t1 +
                  x->e * x->n * attention.kept.whole + kept_by_steps(x, run);
-    return bytes - spared_by_fp8(x, run, routed) + kept_by_experts(x, run, routed) +
+    return bytes - spared_by_narrow(x, run, routed) + kept_by_experts(x, run, routed) +
            x->e * x->n * run->adapter_rank * (4 + x->g);
 }
 

@@ -27,12 +27,25 @@ real times_of(const struct pricing *x, const struct layer_run *run)
     return run->kind == LAYER_HEAD ? x->predicted : 1;
 }
 
-// Inputs of the matrices, written once more in 8 bits and read again.
+// What narrowing a value moves: read, written for one direction of the products or for both, and
+// before that read for the largest magnitude where one scale is of the whole matrix
+// (docs/FORMULAS.md 3).
+static real narrowing_bytes(enum precision p)
+{
+    switch (p) {
+    case FP8: return 4;
+    case NVFP4: return 7;
+    default: return precision_is_narrow(p) ? 6 : 0;
+    }
+}
+
+// Inputs of the matrices, written once more in fewer bits and read again.
 static real cast_bytes(const struct pricing *x, const struct layer_run *run, real n, real ffn)
 {
-    if (x->problem->job.precision != FP8) return 0;
+    real each = narrowing_bytes(x->problem->job.precision);
+    if (each == 0) return 0;
     struct attention y = attention_of(x, run);
-    return 4 * n *
+    return each * n *
            ((parts_of(x, run) + (run->mtp ? 2 : 0)) * x->h + y.read.whole +
             (y.read.sharded + ffn) / x->t);
 }

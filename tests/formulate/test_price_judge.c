@@ -151,6 +151,7 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
         .gradient_option_count = random_chance(rng, 50),
         .budget = {-1, -1, -1, random_chance(rng, 20) ? 16 : 0},
         .memory_fraction = 0.9};
+    if (j->precision == FP8) j->precision = (enum precision)(FP8 + rng->state % 4);
     j->whole_gradient_sums = (j->trainer == TRAINER_OTHER || j->trainer == TRAINER_DEEPSPEED) &&
                              !j->gradient_option_count;
     j->split_gate = j->trainer == TRAINER_OTHER && rng->state % 2;

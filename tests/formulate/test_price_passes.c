@@ -435,3 +435,27 @@ TEST(others_have_neither)
     b->gradient[0] = (struct compression_option){.form.amount = 4, .quality_cost = 1};
     refused_as(j, "no gradient_options next to it, found other and 1");
 }
+
+// Other scales: what is moved for each value, and what of a product's input is kept.
+TEST(matrices_in_few_bits_with_scales_of_blocks)
+{
+    static const struct {
+        enum precision precision;
+        int moved, scaled; // bytes; 32nds of a byte kept
+    } cases[] = {{FP8_BLOCK, 6, 33}, {MXFP8, 6, 33}, {NVFP4, 7, 18}};
+    struct bench *b = bench_gated();
+    struct priced_run wide = block_of(b);
+    b->problem.job.precision = FP8;
+    struct precision_costs rates[] = {*costs_find_precision(&b->gpus[0], FP8),
+                                      *costs_find_precision(&b->gpus[0], BF16)};
+    int64_t one_scale = block_of(b).forward_ns[0];
+    b->gpus[0].precisions = rates, b->gpus[0].precision_count = 2;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        b->problem.job.precision = rates[0].precision = cases[i].precision;
+        struct priced_run narrow = block_of(b);
+        near_to(narrow.forward_ns[0] - one_scale,
+                (int64_t)(cases[i].moved - 4) * 1024 * (2048 + 1024 + 4096) / 1000);
+        near_to(wide.stash_bytes[RECOMPUTE_NONE] - narrow.stash_bytes[RECOMPUTE_NONE],
+                1024 * ((64 - cases[i].scaled) * (2 * 1024 + 4096) - cases[i].scaled * 1024) / 32);
+    }
+}

@@ -399,5 +399,35 @@ refuse 'only comments' nemo '# a\n'
 refuse 'there is no activation "mish"' nemo \
     "model: {$sizes, activation: mish}\\n"
 refuse 'line 1: model.num_layers: expected a whole number' nemo 'model: {num_layers: two}\n'
+
+# ---- narrow precisions by their recipes, and one that the framework has no name for
+job torchtitan "j['precision']=='mxfp8'" --gpus 8 <<'END'
+[model]
+name = "llama3"
+flavor = "8B"
+converters = ["mx"]
+END
+for recipe in bf16_with_mxfp8_mixed:mxfp8 bf16_with_nvfp4_mixed:nvfp4 \
+    bf16_with_fp8_subchannel_scaling_mixed:fp8_block bf16_with_fp8_current_scaling_mixed:fp8; do
+    printf 'model: {%s, global_batch_size: 8}\nmixed_precision: %s\n' "$sizes" "${recipe%:*}" >"$work/in"
+    "$plumbline" import nemo "$work/in" --gpus 8 -o "$work/n.json" --job "$work/job.json" \
+        2>"$work/err" || wrong "$(cat "$work/err")"
+    grep -q "\"precision\": \"${recipe#*:}\"" "$work/job.json" || wrong "nemo: not $recipe"
+done
+for precision in fp8_block mxfp8 nvfp4; do
+    "$plumbline" plan --gpu b200-180gb --nodes 1 --model llama-3.2-1b --sequence 4096 \
+        --global-batch 32 --time-limit-s 2 --precision "$precision" -o "$work/$precision" >"$work/out" 2>&1 ||
+        wrong "plan in $precision: $(cat "$work/out")"
+    for format in megatron nemo; do
+        [ $format = nemo ] && words= || words="--vocabulary 128256"
+        "$plumbline" report "$work/$precision/plan.json" --format "$format" -o "$work/own" 2>"$work/err" &&
+            "$plumbline" import "$format" "$work/own" --gpus 8 -o "$work/n.json" $words \
+                --job "$work/job.json" 2>"$work/err" || wrong "$format: $(cat "$work/err")"
+        grep -q "\"precision\": \"$precision\"" "$work/job.json" ||
+            wrong "$format: $precision is not read back"
+    done
+    "$plumbline" report "$work/$precision/plan.json" --format deepspeed >"$work/out" 2>"$work/err"
+    [ $? -eq 2 ] && says "precision is $precision: for DeepSpeed expected fp8"
+done
 [ -e "$work/failed" ] && exit 1
 echo "import of jobs: all as expected"

@@ -440,7 +440,11 @@ enum status core_job(struct run *r, struct error *err)
                         (int64_t)l->micro_batch * l->data, &micro_batches, err));
     if (l->virtual_stages > 1) TRY(check_group(r, micro_batches, err));
     bool wide = r->gradients_in_fp32 || !r->fp16;
-    j->precision = r->fp8 ? FP8 : r->bf16 ? BF16 : r->fp16 ? FP16 : FP32;
+    j->precision = r->fp4    ? NVFP4
+                   : r->fp8  ? precision_of_recipe(r->fp8_recipe)
+                   : r->bf16 ? BF16
+                   : r->fp16 ? FP16
+                             : FP32;
     j->gradient_bytes_per_value = wide && !r->gradients_in_bf16 ? 4 : 2;
     j->adam = strcmp(r->optimizer, "sgd") != 0;
     if (!r->swiglu) { // whose fusion the other flag is of

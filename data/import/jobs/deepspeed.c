@@ -166,7 +166,8 @@ static void take_asked(struct run *r, const struct asked *a)
     if (a->micro_batch) r->micro_batch = a->micro_batch;
     if (a->global_batch || a->micro_batch) r->steps = 0;
     if (a->precision < 0) return;
-    r->fp8_model = a->precision == FP8, r->bf16 = a->precision == BF16 || a->precision == FP8;
+    r->fp8_model = precision_is_narrow((enum precision)a->precision);
+    r->bf16 = a->precision == BF16 || r->fp8_model;
     r->old_bf16 = r->amp = false, r->fp16 = a->precision == FP16;
 }
 

@@ -32,6 +32,9 @@ static void set_precision(struct run *r)
     r->bf16 = r->bf16 || strstr(words, "bf16");
     r->fp16 = !r->bf16 && (r->fp16 || strstr(words, "fp16") || !strncmp(words, "16", 2));
     r->fp8 = eight || strstr(words, "fp8") ? "hybrid" : NULL;
+    if (strstr(words, "mxfp8")) r->fp8_recipe = "mxfp8";
+    if (strstr(words, "subchannel")) r->fp8_recipe = "blockwise";
+    if (strstr(words, "nvfp4")) r->fp4 = "e2m1";
     // The recipes fp16_mixed reduce gradients in fp16, those of bf16 in fp32.
     bool narrow = reduced ? !strcasecmp(reduced, "false") || strstr(reduced, "16") : r->fp16;
     r->gradients_in_bf16 = r->bf16 && narrow;
@@ -81,8 +84,13 @@ static void set_layers(struct run *r, const struct settings *s)
 }
 
 // As in trainer.precision.
-static const char *const precision_words[] = {
-    [FP32] = "32", [FP16] = "16", [BF16] = "bf16", [FP8] = "bf16 fp8"};
+static const char *const precision_words[] = {[FP32] = "32",
+                                              [FP16] = "16",
+                                              [BF16] = "bf16",
+                                              [FP8] = "bf16 fp8",
+                                              [FP8_BLOCK] = "bf16 fp8 subchannel",
+                                              [MXFP8] = "bf16 mxfp8",
+                                              [NVFP4] = "bf16 nvfp4"};
 
 // The length used in training; the model may be made for more.
 static void set_sequence(struct run *r, struct settings *s, int64_t asked)

@@ -214,8 +214,7 @@ static enum status set_precision(struct run *r, struct settings *s, struct error
         settings_note(s, "mixed precision: without sharded data or context ranks torchtitan "
                          "disables it with tensor or pipeline parallelism and trains in fp32");
     narrow = half || (narrow && (sharded || !others));
-    j->precision = eight || mx ? FP8 : narrow ? BF16 : FP32;
-    if (mx) settings_note(s, "mxfp8: read as fp8");
+    j->precision = mx ? MXFP8 : eight ? FP8 : narrow ? BF16 : FP32;
     return OK;
 }
 

@@ -7,9 +7,11 @@ static bool has_module(enum recompute set, enum recompute_module module)
     return recompute_repeats(set, module);
 }
 
-static bool in_bytes(const struct price_audit *a, const struct layer_run *r)
+// Bytes less for a value that a product reads, where products are in few bits.
+static long double spared(const struct price_audit *a, const struct layer_run *r)
 {
-    return a->problem->job.precision == FP8 && !r->frozen;
+    enum precision p = a->problem->job.precision;
+    return precision_is_narrow(p) && !r->frozen ? a->value_bytes - precision_narrow_bytes(p) : 0;
 }
 
 // Norms in front of attention and of the feed-forward part: one for both in a parallel residual
@@ -20,14 +22,14 @@ static int norms_in_front(const struct price_audit *a, const struct layer_run *r
     return judged_parts(r) - (s->parallel_residual && s->norms == 1 ? 1 : 0);
 }
 
-// A dense feed-forward part: its tensors; the input of its last product in one byte where products
-// are in 8 bits; only what the activation reads if it is frozen.
+// A dense feed-forward part: its tensors; the input of its last product in few bits where products
+// are; only what the activation reads if it is frozen.
 static long double dense_freed(const struct price_audit *a, const struct layer_run *r)
 {
     bool gated = a->problem->model.shape.gated_ffn,
          bare = r->frozen && !r->adapter_rank && r->kind == LAYER_BLOCK;
     int read = gated ? 2 : 1;
-    long double each = a->value_bytes * (bare ? read : inner_tensors(a)) - (in_bytes(a, r) ? 1 : 0);
+    long double each = a->value_bytes * (bare ? read : inner_tensors(a)) - spared(a, r);
     return a->tokens * shared_width(a, r) * each / layout_of(a)->tensor;
 }
 
@@ -35,9 +37,9 @@ static long double norms_freed(const struct price_audit *a, const struct layer_r
 {
     const struct shape *s = &a->problem->model.shape;
     bool unshared = r->kind == LAYER_MOE && !r->experts.shared_ffn;
-    int norms = norms_in_front(a, r), narrow = !in_bytes(a, r) ? 0 : unshared ? 1 : norms;
+    int norms = norms_in_front(a, r), narrow = unshared ? 1 : norms;
     if (r->frozen && !r->adapter_rank && r->kind == LAYER_BLOCK) return 0;
-    return a->tokens * s->hidden * a->share * (a->value_bytes * norms - narrow);
+    return a->tokens * s->hidden * a->share * (a->value_bytes * norms - narrow * spared(a, r));
 }
 
 // Queries, keys and values with all heads, from the latents.
@@ -56,15 +58,14 @@ static long double activations_freed(const struct price_audit *a, const struct l
     long double each = a->value_bytes *
                        (inner_tensors(a) - (a->problem->model.shape.gated_ffn ? 2 : 1));
     return gathered_tokens(a, r) * r->experts.ffn / (long double)a->expert_parts *
-           (each - (in_bytes(a, r) ? 1 : 0));
+           (each - spared(a, r));
 }
 
 static long double mixture_freed(const struct price_audit *a, const struct layer_run *r)
 {
     long double narrow = (long double)a->problem->model.shape.hidden +
                          (long double)r->experts.ffn / (long double)a->expert_parts;
-    return dense_freed(a, r) + expert_stash(a, r) -
-           (in_bytes(a, r) ? gathered_tokens(a, r) * narrow : 0);
+    return dense_freed(a, r) + expert_stash(a, r) - spared(a, r) * gathered_tokens(a, r) * narrow;
 }
 
 struct judged_set judged_set_bytes(const struct price_audit *a, int run, enum recompute set)

@@ -136,7 +136,9 @@ static struct limits limits_of(const struct price_audit *a, int group,
         .per_square_flop = share > 0 ? tile / share : tile,
         .per_byte = inverse(rates->product_bytes_per_s.value),
         .processors = gpu->processors.value,
-        .read_bytes = rates->precision == FP8 ? 1 : a->value_bytes};
+        .read_bytes = precision_is_narrow(rates->precision)
+                          ? (long double)precision_narrow_bytes(rates->precision)
+                          : a->value_bytes};
 }
 
 bool shaped_products(const struct price_audit *a, int run, int group,

@@ -9,7 +9,7 @@ static long double stated_or(const struct estimate *e, long double otherwise)
 const struct precision_costs *judged_wide_rates(const struct price_audit *a, int group)
 {
     const struct precision_costs *wide = costs_find_precision(gpu_of(a, group), BF16);
-    return a->problem->job.precision == FP8 && wide ? wide : rates_of(a, group);
+    return precision_is_narrow(a->problem->job.precision) && wide ? wide : rates_of(a, group);
 }
 
 // Over context ranks attention goes step by step, where the costs know a step.

@@ -85,8 +85,8 @@ static bool inputs_stay_whole(const struct price_audit *a)
     return scattered && (j->gathered_inputs || j->trainer == TRAINER_TORCHTITAN);
 }
 
-// Megatron with Transformer Engine keeps one byte per value of each product's input instead of
-// two, and one more of attention's output, which fused attention itself needs.
+// Megatron with Transformer Engine keeps each product's input in few bits instead of two bytes, and
+// attention's output, which fused attention itself needs, in few bits more.
 static long double narrowed_bytes(const struct price_audit *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
@@ -94,16 +94,19 @@ static long double narrowed_bytes(const struct price_audit *a, int run)
     const struct shape *s = &a->problem->model.shape;
     bool moe = r->kind == LAYER_MOE;
     long double t = j->layout.tensor;
-    if (r->frozen || j->precision != FP8 || j->trainer == TRAINER_DEEPSPEED ||
+    if (r->frozen || !precision_is_narrow(j->precision) || j->trainer == TRAINER_DEEPSPEED ||
         j->trainer == TRAINER_TORCHTITAN)
         return 0;
+    long double few = precision_narrow_bytes(j->precision), less = a->value_bytes - few,
+                output = judged_attention(a, run).narrowed;
     // Without shared experts the router's input is dispatched unchanged.
     int read = moe && !r->experts.shared_ffn ? (r->mtp ? 3 : 1) : inputs_read(a, r);
-    long double wide = read * s->hidden * a->share,
-                inner = shared_width(a, r) + judged_attention(a, run).narrowed;
-    long double narrowed = a->tokens * (wide + inner / t);
+    long double wide = read * s->hidden * a->share;
+    long double narrowed = a->tokens * less * (wide + shared_width(a, r) / t);
+    // Attention's output is in 16 bits too, or a gate's product takes its place.
+    narrowed += a->tokens * output / t * (output > 0 ? less : few);
     if (moe)
-        narrowed += gathered_tokens(a, r) *
+        narrowed += less * gathered_tokens(a, r) *
                     (s->hidden + r->experts.ffn / (long double)a->expert_parts);
     return narrowed;
 }

@@ -137,6 +137,14 @@ static void read_in_bits(const struct price_audit *a, const struct layer_run *r,
     w->data = greatest(w->data, read);
 }
 
+// Bytes that one value moves until products can read it in few bits: two are read and one written
+// and read again where a matrix has a single scale; with scales of blocks both directions of the
+// products are written, with those of NVFP4 a scale of the whole matrix is found first.
+static long double moved_to_narrow(enum precision p)
+{
+    return p == FP8 ? 2 + 1 + 1 : p == NVFP4 ? 2 + 2 + 3 : 2 + 2 * (1 + 1);
+}
+
 static void layered_work(const struct price_audit *a, int run, int group, struct piece p,
                          struct work *w)
 {
@@ -184,9 +192,9 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
     w->flop = flop;
     bool shaped = shaped_products(a, run, group, rates, p, 1, w);
     if (shaped) add_attention_kernels(a, run, group, p, &pass, rate_back, w);
-    if (a->problem->job.precision == FP8)
+    if (precision_is_narrow(a->problem->job.precision))
         w->narrowing =
-            4 * n *
+            moved_to_narrow(a->problem->job.precision) * n *
             ((judged_parts(r) + (r->mtp ? 2 : 0)) * h + y.read_whole + (y.read_split + inner) / t) /
             stated_or(&rates->cast_bytes_per_s, memory);
     long double each = moe ? a->gates * h * (long double)x->ffn * (long double)x->experts : 0;

@@ -216,8 +216,12 @@ static void set_job(struct run *r)
     const struct job *job = &r->job;
     bool wide = job->gradient_bytes_per_value == 4;
     r->data_sequence = job->sequence;
-    r->bf16 = job->precision == BF16 || job->precision == FP8, r->fp16 = job->precision == FP16;
+    r->bf16 = job->precision == BF16 || precision_is_narrow(job->precision);
+    r->fp16 = job->precision == FP16;
     if (job->precision == FP8) r->fp8 = "hybrid";
+    if (job->precision == FP8_BLOCK) r->fp8 = "e4m3", r->fp8_recipe = "blockwise";
+    if (job->precision == MXFP8) r->fp8 = "e4m3", r->fp8_recipe = "mxfp8";
+    if (job->precision == NVFP4) r->fp4 = "e2m1";
     r->gradients_in_fp32 = job->precision != FP32 && wide;
     r->gradients_in_bf16 = r->bf16 && !wide;
     if (job->fused_loss) r->fusion = "native";

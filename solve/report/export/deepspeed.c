@@ -118,6 +118,7 @@ enum status report_deepspeed(const struct plan *plan, const struct problem *prob
                        .logits = "set in the model's code"};
     TRY(export_begin(&e, &out, plan, problem, arena, err));
     TRY(export_need_problem(&e, err));
+    TRY(export_need_precision(&e, FP8, err));
     if (l->schedule != SCHEDULE_1F1B || l->virtual_stages > 1) e.runs = "1f1b with a stage a rank";
     struct run run = export_run(&e);
     run.about = export_headline(&e), run.print_every = 1;

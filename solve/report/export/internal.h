@@ -37,6 +37,9 @@ struct export
 enum status export_begin(struct export *e, struct text *out, const struct plan *plan,
                          const struct problem *problem, struct arena *arena, struct error *err);
 enum status export_need_problem(const struct export *e, struct error *err); // BAD_INPUT: none
+// BAD_INPUT: the job's precision is narrower than this one.
+enum status export_need_precision(const struct export *e, enum precision narrowest,
+                                  struct error *err);
 const char *export_headline(const struct export *e);
 // A layer's kind: E embedding, t decoder layer, m one that predicts a further token, L head; ? none
 // of these.

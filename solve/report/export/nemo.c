@@ -10,6 +10,9 @@ static void set_precision(struct export *e, struct run *r)
     static const char *const names[] = {[BF16] = "bf16_mixed",
                                         [FP16] = "fp16_mixed",
                                         [FP8] = "bf16_with_fp8_delayed_scaling_mixed",
+                                        [FP8_BLOCK] = "bf16_with_fp8_subchannel_scaling_mixed",
+                                        [MXFP8] = "bf16_with_mxfp8_mixed",
+                                        [NVFP4] = "bf16_with_nvfp4_mixed",
                                         [FP32] = NULL};
     const struct job *job = &r->job;
     bool wide = job->gradient_bytes_per_value == 4, own = job->precision != FP16;

@@ -71,6 +71,15 @@ enum status export_need_problem(const struct export *e, struct error *err)
                 e->plan->document.path);
 }
 
+enum status export_need_precision(const struct export *e, enum precision narrowest,
+                                  struct error *err)
+{
+    enum precision own = e->problem->job.precision;
+    if (own <= narrowest) return OK;
+    return fail(err, BAD_INPUT, "%s: its job's precision is %s: for %s expected %s or a wider one",
+                e->plan->document.path, precision_names[own], e->name, precision_names[narrowest]);
+}
+
 const char *export_headline(const struct export *e)
 {
     return arena_print(e->out->arena,

@@ -209,6 +209,7 @@ enum status titan_begin(struct export *e, struct text *out, struct run *r, bool 
                          .scattered = "torchtitan's are whole"};
     TRY(export_begin(e, out, plan, problem, arena, err));
     TRY(export_need_problem(e, err));
+    TRY(export_need_precision(e, FP8, err));
     const struct torchtitan_flavor *flavor = titan_flavor(&problem->model, !python, arena);
     if (plan->layout.slice_count > 1) e->runs = "GPipe";
     *r = export_run(e);

@@ -72,11 +72,14 @@ static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng
                        struct arena *arena)
 {
     static const enum precision precisions[] = {BF16, FP8, FP32, FP16};
-    struct precision_costs *rates = TAKE(arena, ARRAY_LENGTH(precisions), struct precision_costs);
+    struct precision_costs *rates = TAKE(arena, PRECISION_COUNT, struct precision_costs);
     struct random own = *rng;
+    struct random narrow = *rng;
     int count = 0;
     for (size_t i = 0; i < ARRAY_LENGTH(precisions); i++)
         if (random_chance(rng, 93)) rates[count++] = random_rates(precisions[i], rng);
+    for (int p = FP8 + 1; p < PRECISION_COUNT; p++)
+        rates[count++] = random_rates((enum precision)p, &narrow);
     *g = (struct gpu_costs){.gpu = name,
                             .precisions = rates,
                             .precision_count = count,

@@ -18,7 +18,7 @@ void grids_fit(struct problem *p)
     j->trainer = TRAINER_MEGATRON;
     for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++) j->recompute[mode] = false;
     if (j->layout.recompute > RECOMPUTE_SWAP) j->layout.recompute = 0;
-    if (j->precision == FP8) j->precision = BF16;
+    if (precision_is_narrow(j->precision)) j->precision = BF16;
     j->gathered_logits = j->gathered_inputs = j->kept_logits = false;
     j->boundary_option_count = j->gradient_option_count = 0;
 }
