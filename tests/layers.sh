@@ -50,7 +50,8 @@ formulate/example    | data formulate/commands.h
 formulate/predict    | data formulate/choices formulate/graph formulate/price formulate/example
 solve/process        | data/base
 solve/chains         | data/base
-solve/boxes          | data formulate
+solve/boxes          | data formulate solve/boxes/simplex
+solve/boxes/simplex  | data/base
 solve/incumbent      | data formulate solve/boxes
 solve/tree           | data formulate solve/boxes solve/process
 solve/layout         | data formulate solve/boxes solve/incumbent solve/tree solve/process

@@ -16,6 +16,7 @@ enum {
     STALLED = 4,
     ROUNDS_BY_RANKS = 100,
     STALLED_BY_RANKS = 7,
+    ROUNDS_OF_SHARES = 4,
     ROUNDS_TO_MEET = 40,       // until a plan is found, if memory rows lead to it
     STARTING_PATHS_USED = 600, // one by one; the others only when the game selects them
 };
@@ -320,6 +321,24 @@ static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int
     return false;
 }
 
+// As use_mixtures, with weights that fractions of layers give.
+static bool use_shares(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
+                       struct box_answer *a)
+{
+    int removed = 1, count;
+    for (int round = 0; round < ROUNDS_OF_SHARES && removed && !box_is_stopped(b); round++) {
+        if (!(count = box_share_weights(b, box, target_ns))) return false;
+        b->current.in_shares = true;
+        mix(b, b->now.ids, b->now.weights, count);
+        int64_t bound = solve_and_remove(b, false, box, target_ns, &removed);
+        take_bound(b, a, bound, count, removed > 0);
+        if (bound >= target_ns) return true;
+        if (choices_durations(b->c, b->work.chosen, b->work.durations))
+            box_meet_plan(b, b->work.chosen, a);
+    }
+    return false;
+}
+
 bool box_closer_is_balanced(const struct box_closer *b)
 {
     return box_closer_is_by_ranks(b) || b->memory.count;
@@ -336,9 +355,11 @@ static bool close_box(struct box_closer *b, const struct choice_box *box, int64_
     else game_truncate_plans(b->game, 0);
     memset(b->work.prices, 0, (size_t)dynamic_resource_count(b->counted) * sizeof *b->work.prices);
     box_couple_ranks(b->c, box->allowed);
-    bool by_ranks = box_closer_is_by_ranks(b);
+    bool by_ranks = box_closer_is_by_ranks(b), sharing = by_ranks && b->c->virtual_stages > 1;
+    b->current.in_shares = false;
+    if (b->shares && use_shares(b, box, target_ns, a)) return true;
     if (b->memory.count) box_memory_begin(b, target_ns);
-    if (by_ranks) {
+    if (by_ranks && !b->current.in_shares) {
         if (!b->started && target_ns < INT64_MAX / 8 && use_starting_paths(b, box, target_ns, a))
             return true;
         b->started = true;
@@ -353,12 +374,13 @@ static bool close_box(struct box_closer *b, const struct choice_box *box, int64_
             box_game_add_path(b, id, box_closer_path(b, id));
         box_learn_from_plan(b, box, a);
     }
-    if (use_mixtures(b, box, target_ns,
-                     rounds > 0                  ? rounds
-                     : box_closer_is_balanced(b) ? ROUNDS_BY_RANKS
-                                                 : ROUNDS,
-                     a))
+    if (!b->current.in_shares && use_mixtures(b, box, target_ns,
+                                              rounds > 0                  ? rounds
+                                              : box_closer_is_balanced(b) ? ROUNDS_BY_RANKS
+                                                                          : ROUNDS,
+                                              a))
         return true;
+    if (sharing && !b->shares && !rounds && use_shares(b, box, target_ns, a)) return true;
     a->split = box_choose_split(b, box);
     if (a->split.by) return false;
     evaluate_only_plan(b, box->allowed, a);

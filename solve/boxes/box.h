@@ -1,8 +1,7 @@
-// Closing a box of plans without a linear program. A box states which choices each stage still
-// allows. Mixtures of paths give exact lower bounds on it by dynamic programming
-// (solve/boxes/dynamic.h). A choice whose own bound reaches the target is removed from the box,
-// which raises the bound of what remains; a box that has no plan below the target is closed. An
-// open box is returned with the split to make:
+// Closing a box of plans. A box states which choices each stage still allows. Mixtures of paths
+// give exact lower bounds on it by dynamic programming (solve/boxes/dynamic.h). A choice whose own
+// bound reaches the target is removed from the box, which raises the bound of what remains; a box
+// that has no plan below the target is closed. An open box is returned with the split to make:
 // - by load level: the highest one that the mixture of least plans has only in part;
 // - else by a single choice;
 // - where a rank has several stages: by the number of layers it holds, or by its group.

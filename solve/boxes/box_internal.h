@@ -39,6 +39,7 @@ struct box_current {
     int64_t removed_ns;    // the least bound of what was removed from it
     bool last_only_raised; // of the last recorded step
     bool on_small_table;   // the current step
+    bool in_shares;        // it is a box for shares.c
 };
 
 struct box_closer {
@@ -55,6 +56,7 @@ struct box_closer {
     struct box_memory memory;
     struct box_work work;
     struct box_current current;
+    struct box_shares *shares; // shares.c; NULL: not begun
     struct arena *arena;
 };
 
@@ -66,6 +68,13 @@ void box_meet_plan(struct box_closer *b, const int *chosen, struct box_answer *a
 int box_mix_game(struct box_closer *b);
 // By ranks: weights to start the box with, and plans found on the way.
 void box_balance(struct box_closer *b, const struct choice_box *box, struct box_answer *a);
+
+// By ranks, where a stage's choices differ in their layers alone: sets b->now to weights whose
+// bound is the least time of the box, up to rounding, if stages may hold fractions of layers.
+// Returns how many; 0: this is no such box.
+int box_share_weights(struct box_closer *b, const struct choice_box *box, int64_t target_ns);
+// The layers of a stage that the last ones are for.
+double box_share_of(const struct box_closer *b, int stage);
 
 // Memory rows in addition to the game's paths; prices 0.
 void box_memory_open(struct box_closer *b);

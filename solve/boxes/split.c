@@ -148,6 +148,21 @@ static void split_stage_by_mean(const struct box_closer *b, const struct choice_
     }
 }
 
+// The stage whose fraction of a layer is closest to one half, likewise.
+static void split_by_shares(const struct box_closer *b, const struct choice_box *box,
+                            struct box_split *x)
+{
+    double best = share_least;
+    for (int s = 0; s < b->stages; s++) {
+        double layers = box_share_of(b, s);
+        int64_t load;
+        if (open_share(layers) <= best) continue;
+        if (!least_load_from(b, box->allowed, s, (int)layers + 1, -1, &load)) continue;
+        best = open_share(layers);
+        *x = (struct box_split){SPLIT_LOAD, s, load};
+    }
+}
+
 static void split_by_mean(const struct box_closer *b, const struct choice_box *box,
                           struct box_split *x)
 {
@@ -216,8 +231,9 @@ static bool has_halves(const struct box_closer *b, bool *const *allowed, const s
 struct box_split box_choose_split(struct box_closer *b, const struct choice_box *box)
 {
     struct box_split x = {0};
-    if (box->spans) split_by_mean(b, box, &x);
-    else if (b->c->virtual_stages > 1) split_by_group(b, box->allowed, &x);
+    if (b->current.in_shares) split_by_shares(b, box, &x);
+    if (!x.by && box->spans) split_by_mean(b, box, &x);
+    else if (!x.by && b->c->virtual_stages > 1) split_by_group(b, box->allowed, &x);
     if (!x.by) split_by_mixture(b, box->allowed, &x);
     if (split_without_mixture(b, box->allowed, &x) < 2) return (struct box_split){0};
     assert(x.by == SPLIT_LAYERS || (x.by && has_halves(b, box->allowed, &x)));

@@ -1,0 +1,226 @@
+// Path weights of a box by ranks in which a stage's choices differ in their layers alone. With any
+// fraction of a layer on a stage, the least time is a linear program: its rows are paths, to which
+// the longest one of each solution is added until it is no longer than the solution says. The rows'
+// multipliers are the weights; the dynamic programme turns them into a bound. The game of paths
+// against plans (game.h) has the same solution, but needs far more plans to outline it.
+#include <math.h>
+#include <string.h>
+
+#include "solve/boxes/box_internal.h"
+#include "solve/boxes/simplex/simplex.h"
+
+enum { ROWS_PER_STAGE = 12, ROWS_MAX = 1500, STEPS_MAX = 4000 };
+static const double exact = 2e-5; // how far the longest path may be from the solution
+
+struct box_shares {
+    struct simplex *program;      // variable 0: time / scale, then the layers above least, by stage
+    int rows_max, *ids, *path_of; // ids: paths used so far; path_of[row]: place in ids, or -1
+    int id_count;
+    double *slopes, *constants; // [place * stages + stage], [place]: of a path, per lap and scale
+    bool *used;                 // [place]: is a row
+    int *least, *most;          // [stage]: its layers in the box
+    int64_t *base, *durations;  // with the least layers
+    double *rise;               // [symbol]: of a duration, per layer
+    double *layers;             // [stage]: of the last solution
+    double *row, *upper;
+    double scale;
+    bool *seen; // [layers]
+};
+
+static bool find_ends(struct box_closer *b, const struct choice_box *box, int stage, int *ends)
+{
+    const struct stage_choices *stage_choices = &b->c->stages[stage];
+    struct box_shares *h = b->shares;
+    bool different = true;
+    ends[0] = ends[1] = -1;
+    memset(h->seen, 0, (size_t)(b->c->priced->layer_count + 1) * sizeof *h->seen);
+    for (int i = 0; i < stage_choices->count; i++) {
+        int n = stage_choices->items[i].layer_count;
+        if (!box->allowed[stage][i]) continue;
+        different = different && !h->seen[n];
+        h->seen[n] = true;
+        if (ends[0] < 0 || n < stage_choices->items[ends[0]].layer_count) ends[0] = i;
+        if (ends[1] < 0 || n > stage_choices->items[ends[1]].layer_count) ends[1] = i;
+    }
+    return different && ends[0] >= 0;
+}
+
+// The durations with the least layers of each stage, and what they rise by per layer. false: this
+// is no box for shares.
+static bool find_durations(struct box_closer *b, const struct choice_box *box)
+{
+    struct box_shares *h = b->shares;
+    int *chosen = b->work.fitting;
+    for (int s = 0; s < b->stages; s++) {
+        int ends[2];
+        if (!find_ends(b, box, s, ends)) return false;
+        chosen[s] = ends[0];
+        h->least[s] = b->c->stages[s].items[ends[0]].layer_count;
+        h->most[s] = b->c->stages[s].items[ends[1]].layer_count;
+        choices_stage_durations(b->c, s, &b->c->stages[s].items[ends[1]], h->durations);
+    }
+    if (!choices_durations(b->c, chosen, h->base)) return false;
+    for (int k = 0; k < b->symbols; k++) {
+        int s = k % b->stages, kind = symbol_base_kind(k / b->stages),
+            span = h->most[s] - h->least[s];
+        bool own = kind < SYMBOL_SEND_FORWARD || kind == SYMBOL_QUEUED_SYNC;
+        h->rise[k] = own && span ? (double)(h->durations[k] - h->base[k]) / span : 0;
+    }
+    return true;
+}
+
+static void weigh_path(struct box_closer *b, int place)
+{
+    struct box_shares *h = b->shares;
+    const int *path = box_closer_path(b, h->ids[place]);
+    double *slopes = h->slopes + (size_t)place * (size_t)b->stages,
+           part = 1 / (h->scale * path_laps(path, b->symbols));
+    h->constants[place] = 0;
+    memset(slopes, 0, (size_t)b->stages * sizeof *slopes);
+    for (int k = 0; k < b->symbols; k++) {
+        if (!path[k]) continue;
+        h->constants[place] += path[k] * (double)h->base[k] * part;
+        slopes[k % b->stages] += path[k] * h->rise[k] * part;
+    }
+}
+
+static bool add_path_row(struct box_closer *b, int place)
+{
+    struct box_shares *h = b->shares;
+    const double *slopes = h->slopes + (size_t)place * (size_t)b->stages;
+    int row = simplex_row_count(h->program);
+    h->row[0] = 1;
+    for (int s = 0; s < b->stages; s++) h->row[1 + s] = -slopes[s];
+    if (!simplex_add_row(h->program, h->row, h->constants[place])) return false;
+    h->path_of[row] = place;
+    return h->used[place] = true;
+}
+
+// Layers of a rank's stages, or of all (rank -1), above the least: at least this, or at most.
+static void add_layers_row(struct box_closer *b, int rank, double sign, int layers)
+{
+    struct box_shares *h = b->shares;
+    int row = simplex_row_count(h->program);
+    memset(h->row, 0, (size_t)(b->stages + 1) * sizeof *h->row);
+    for (int s = 0; s < b->stages; s++) {
+        if (rank >= 0 && choices_rank_of(b->c, s) != rank) continue;
+        h->row[1 + s] = sign;
+        layers -= h->least[s];
+    }
+    simplex_add_row(h->program, h->row, sign * layers);
+    h->path_of[row] = -1;
+}
+
+static void begin(struct box_closer *b, const struct choice_box *box)
+{
+    struct box_shares *h = b->shares;
+    for (int s = 0; s < b->stages; s++) h->upper[1 + s] = h->most[s] - h->least[s];
+    simplex_begin(h->program, h->upper);
+    add_layers_row(b, -1, 1, b->c->priced->layer_count);
+    for (int r = 0; r < b->c->rank_count; r++) {
+        if (box->spans[r].most < b->c->priced->layer_count)
+            add_layers_row(b, r, -1, box->spans[r].most);
+        if (box->spans[r].least > 0) add_layers_row(b, r, 1, box->spans[r].least);
+    }
+    memset(h->used, 0, (size_t)h->rows_max * sizeof *h->used);
+    for (int i = 0; i < h->id_count; i++) weigh_path(b, i);
+}
+
+// The longest of the paths used so far, at the present solution.
+static int longest_known(const struct box_closer *b, double *length)
+{
+    const struct box_shares *h = b->shares;
+    int at = -1;
+    *length = 0;
+    for (int i = 0; i < h->id_count; i++) {
+        const double *slopes = h->slopes + (size_t)i * (size_t)b->stages;
+        double sum = h->constants[i];
+        if (h->used[i]) continue;
+        for (int s = 0; s < b->stages; s++) sum += slopes[s] * h->layers[s];
+        if (at < 0 || sum > *length) at = i, *length = sum;
+    }
+    return at;
+}
+
+// The place of the longest path at the present solution, added where it is new; -1: it is a row
+// already, or there is no room.
+static int longest(struct box_closer *b, double *length)
+{
+    struct box_shares *h = b->shares;
+    for (int k = 0; k < b->symbols; k++)
+        h->durations[k] = h->base[k] + (int64_t)(h->rise[k] * h->layers[k % b->stages] + 0.5);
+    *length = (double)graph_longest(b->g, h->durations, b->work.counts) / h->scale;
+    int id = path_pool_add(&b->paths, b->work.counts, NULL);
+    for (int i = 0; i < h->id_count; i++)
+        if (h->ids[i] == id) return h->used[i] ? -1 : i;
+    if (h->id_count == h->rows_max) return -1;
+    h->ids[h->id_count] = id;
+    weigh_path(b, h->id_count);
+    return h->id_count++;
+}
+
+static int take_weights(struct box_closer *b)
+{
+    const struct box_shares *h = b->shares;
+    int64_t left = (int64_t)1 << WEIGHT_BITS;
+    int count = 0;
+    for (int r = 0; r < simplex_row_count(h->program) && count < WEIGHTS_MAX; r++) {
+        if (h->path_of[r] < 0) continue;
+        int id = h->ids[h->path_of[r]], laps = path_laps(box_closer_path(b, id), b->symbols);
+        int64_t weight = (int64_t)ldexp(simplex_multiplier(h->program, r), WEIGHT_BITS);
+        weight = (weight < left ? weight : left) / laps;
+        if (weight <= 0) continue;
+        left -= weight * laps;
+        b->now.ids[count] = id;
+        b->now.weights[count++] = weight;
+    }
+    return count;
+}
+
+static void open_shares(struct box_closer *b)
+{
+    struct box_shares *h = b->shares = TAKE(b->arena, 1, struct box_shares);
+    int rows = ROWS_PER_STAGE * b->stages, extra = 2 * b->c->rank_count + 1;
+    h->rows_max = rows < ROWS_MAX ? rows : ROWS_MAX;
+    h->program = simplex_open(b->stages + 1, h->rows_max + extra, b->arena);
+    h->ids = TAKE(b->arena, h->rows_max, int);
+    h->path_of = TAKE(b->arena, h->rows_max + extra, int);
+    h->slopes = TAKE(b->arena, h->rows_max * b->stages, double);
+    h->constants = TAKE(b->arena, h->rows_max, double);
+    h->used = TAKE(b->arena, h->rows_max, bool);
+    h->least = TAKE(b->arena, b->stages, int);
+    h->most = TAKE(b->arena, b->stages, int);
+    h->base = TAKE(b->arena, b->symbols, int64_t);
+    h->durations = TAKE(b->arena, b->symbols, int64_t);
+    h->rise = TAKE(b->arena, b->symbols, double);
+    h->layers = TAKE(b->arena, b->stages, double);
+    h->row = TAKE(b->arena, b->stages + 1, double);
+    h->upper = TAKE(b->arena, b->stages + 1, double);
+    h->seen = TAKE(b->arena, b->c->priced->layer_count + 1, bool);
+    for (int i = 0; i < b->starting_count && i < h->rows_max / 2; i++) h->ids[h->id_count++] = i;
+}
+
+int box_share_weights(struct box_closer *b, const struct choice_box *box, int64_t target_ns)
+{
+    if (!b->shares) open_shares(b);
+    struct box_shares *h = b->shares;
+    if (!find_durations(b, box)) return 0;
+    h->scale = (double)graph_longest(b->g, h->base, NULL) + 1;
+    begin(b, box);
+    for (double time = 0; !box_is_stopped(b);) {
+        double length;
+        if (!simplex_solve(h->program, STEPS_MAX)) break;
+        time = simplex_value(h->program, 0);
+        for (int s = 0; s < b->stages; s++) h->layers[s] = simplex_value(h->program, 1 + s);
+        if (time * h->scale > (double)target_ns * (1 + exact)) break;
+        int place = longest_known(b, &length);
+        if (place < 0 || length < time * (1 + 4 * exact)) place = longest(b, &length);
+        if (length < time * (1 + exact) || place < 0 || !add_path_row(b, place)) break;
+    }
+    return take_weights(b);
+}
+
+double box_share_of(const struct box_closer *b, int stage)
+{
+    return b->shares->least[stage] + b->shares->layers[stage];
+}
