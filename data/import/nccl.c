@@ -29,11 +29,21 @@ static const struct collective {
 static const char *const operation_names[] = {"all_reduce", "reduce_scatter", "all_gather",
                                               "all_to_all", "send_recv",      NULL};
 
+// Other names of them in names of files.
+static const char *const told_by[][2] = {
+    {"allreduce", "all_reduce"},         {"all_reduce", "all_reduce"},
+    {"reducescatter", "reduce_scatter"}, {"reduce_scatter", "reduce_scatter"},
+    {"allgather", "all_gather"},         {"all_gather", "all_gather"},
+    {"alltoall", "all_to_all"},          {"all_to_all", "all_to_all"},
+    {"sendrecv", "send_recv"},           {"send_recv", "send_recv"},
+};
+
 static const struct type {
     const char *name;
     enum precision precision;
 } types[] = {
-    {"float", FP32}, {"half", FP16}, {"bfloat16", BF16}, {"f8e4m3", FP8}, {"f8e5m2", FP8},
+    {"float", FP32}, {"half", FP16},    {"bfloat16", BF16}, {"f8e4m3", FP8},
+    {"f8e5m2", FP8}, {"fp8_e4m3", FP8}, {"fp8_e5m2", FP8}, // rccl-tests
 };
 
 // The operation of a program's name, "all_reduce_perf" with any path before it; NULL if samples
@@ -49,6 +59,14 @@ static const char *nccl_operation(const char *program)
     return NULL;
 }
 
+static enum status refuse_program(const char *program, const char *where, struct error *err)
+{
+    return fail(err, BAD_INPUT,
+                "%s: expected all_reduce, reduce_scatter, all_gather, alltoall or sendrecv_perf, "
+                "found \"%.60s\"",
+                where, program);
+}
+
 // ---- tests and ranks
 
 // program NULL: the file does not state it.
@@ -59,11 +77,7 @@ enum status nccl_begin_test(struct nccl_import *n, const char *program, const ch
         return fail(err, BAD_INPUT, "%s: expected at most %d tests, found more", where,
                     NCCL_TESTS_MAX);
     const char *told = program ? nccl_operation(program) : NULL, *asked = n->settings->operation;
-    if (program && !told)
-        return fail(err, BAD_INPUT,
-                    "%s: expected all_reduce, reduce_scatter, all_gather, alltoall or "
-                    "sendrecv_perf, found \"%.60s\"",
-                    where, program);
+    if (program && !told) return refuse_program(program, where, err);
     if (told && asked && strcmp(told, asked))
         return fail(err, BAD_INPUT, "%s: --operation %s, but the file is of %s", where, asked,
                     told);
@@ -130,12 +144,8 @@ static enum status settle_groups(struct nccl_import *n, const char *where, struc
     if (t->group_size) return OK;
     if (!t->rank_count)
         return fail(err, BAD_INPUT,
-                    "%s: expected the list of ranks and devices before the results, found none",
-                    where);
-    if (!t->operation)
-        return fail(err, BAD_INPUT,
-                    "%s: the file does not name its collective: give --operation all_reduce "
-                    "(reduce_scatter, all_gather, all_to_all, send_recv)",
+                    "%s: expected the list of ranks and devices before the results, found none: "
+                    "give --ranks N, and --gpus-per-node of several nodes",
                     where);
     int *sizes = TAKE(n->arena, NCCL_RANKS_MAX, int);
     for (int i = 0; i < t->rank_count; i++) t->group_count += !sizes[t->groups[i]]++;
@@ -151,6 +161,16 @@ static enum status settle_groups(struct nccl_import *n, const char *where, struc
     t->members = members;
     t->group_size = size;
     return OK;
+}
+
+static enum status expect_operation(const struct nccl_import *n, const char *where,
+                                    struct error *err)
+{
+    if (n->test.operation) return OK;
+    return fail(err, BAD_INPUT,
+                "%s: the file does not name its collective: give --operation all_reduce "
+                "(reduce_scatter, all_gather, all_to_all, send_recv)",
+                where);
 }
 
 // ---- rows
@@ -243,6 +263,7 @@ enum status nccl_add_row(struct nccl_import *n, const struct nccl_row *row, cons
                          struct error *err)
 {
     TRY(settle_groups(n, where, err));
+    TRY(expect_operation(n, where, err));
     if (++n->row_count > NCCL_ROWS_MAX)
         return fail(err, BAD_INPUT, "%s: expected at most %d rows, found more", where,
                     NCCL_ROWS_MAX);
@@ -251,15 +272,84 @@ enum status nccl_add_row(struct nccl_import *n, const struct nccl_row *row, cons
     if (type == ARRAY_LENGTH(types)) {
         n->other_type = arena_copy_text(n->arena, row->type);
         n->rows_other_type++;
-        return OK;
+        if (!n->any_type) return OK;
     }
+    enum precision precision = type < ARRAY_LENGTH(types) ? types[type].precision : FP32;
     if (!row->bytes || !row->time_count) {
         n->rows_empty += !row->bytes;
         n->rows_nan += row->bytes > 0;
         return OK;
     }
     TRY(check_bandwidths(n, row, where, err));
-    return add_times(find_sample(n, row->bytes, types[type].precision), row, where, n->arena, err);
+    return add_times(find_sample(n, row->bytes, precision), row, where, n->arena, err);
+}
+
+// ---- what a file does not state
+
+static enum status add_ranks(struct nccl_import *n, int64_t count, int64_t per_node,
+                             const char *where, struct error *err)
+{
+    for (int64_t i = 0; i < count; i++)
+        TRY(nccl_add_rank(n, i, 0, arena_print(n->arena, "node-%lld", (long long)(i / per_node)),
+                          i % per_node, "", where, err));
+    return OK;
+}
+
+static bool has_ratio(const struct nccl_row *row, double ratio)
+{
+    return row->algbw >= bandwidth_checked &&
+           fabs(row->busbw / row->algbw / ratio - 1) <= ratio_tolerance;
+}
+
+// The collectives whose bus and algorithm bandwidths have this ratio, and whose operator the column
+// states; NULL: none or several, by this row.
+static const char *by_ratio(const struct nccl_row *row, int ranks)
+{
+    double each = (double)(ranks - 1) / ranks;
+    bool sums = *row->redop && strcmp(row->redop, "none") != 0;
+    if (ranks < 3 || has_ratio(row, 1)) return NULL;
+    if (has_ratio(row, 2 * each)) return "all_reduce";
+    return has_ratio(row, each) && sums ? "reduce_scatter" : NULL;
+}
+
+static const char *by_name(const char *path)
+{
+    const char *name = path_name(path), *found = NULL;
+    for (size_t i = 0; i < ARRAY_LENGTH(told_by); i++) {
+        if (!strstr(name, told_by[i][0])) continue;
+        if (found && strcmp(found, told_by[i][1])) return NULL;
+        found = told_by[i][1];
+    }
+    return found;
+}
+
+// One process's GPUs are all ranks if the bandwidths are those of so many.
+static bool is_one_process(const struct nccl_test *t, const struct nccl_row *row)
+{
+    double each = (double)(t->process_gpus - 1) / t->process_gpus;
+    return t->process_gpus > 1 && (has_ratio(row, 2 * each) || has_ratio(row, each));
+}
+
+enum status nccl_guess(struct nccl_import *n, const char *program, const struct nccl_row *best,
+                       const char *path, const char *where, struct error *err)
+{
+    struct nccl_test *t = &n->test;
+    const struct nccl_settings *s = n->settings;
+    if (!t->rank_count && s->ranks)
+        TRY(add_ranks(n, s->ranks, s->gpus_per_node ? s->gpus_per_node : s->ranks, where, err));
+    else if (!t->rank_count && is_one_process(t, best)) {
+        n->assumed_ranks = true;
+        TRY(add_ranks(n, t->process_gpus, t->process_gpus, where, err));
+    }
+    if (t->operation || !t->rank_count) return OK;
+    TRY(settle_groups(n, where, err));
+    if (program) {
+        t->operation = nccl_operation(program);
+        return t->operation ? OK : refuse_program(program, where, err);
+    }
+    n->guessed = "by busbw / algbw", t->operation = by_ratio(best, t->group_size);
+    if (!t->operation) n->guessed = "by the file's name", t->operation = by_name(path);
+    return OK;
 }
 
 // ---- the command
@@ -273,9 +363,22 @@ struct options {
 static const struct option_row rows[] = {
     {"--operation", OPTION_NAME, OPT(operation), "collective, if an old file does not name it",
      .names = operation_names},
+    {"--ranks", OPTION_INT, OPT(asked.ranks), "number of ranks, if the file does not list them", 2,
+     NCCL_RANKS_MAX},
+    {"--gpus-per-node", OPTION_INT, OPT(asked.gpus_per_node),
+     "of these ranks, on each node (default: all)", 1, NCCL_RANKS_MAX},
     {"--in-place", OPTION_FLAG, OPT(asked.in_place),
      "read the in-place times (default: out of place)"},
 };
+
+static enum status read_tests(struct options *o, struct error *err)
+{
+    struct reading *r = &o->import;
+    struct nccl_import *n = &o->read;
+    bool json = r->text[strspn(r->text, " \t\r\n")] == '{';
+    n->settings = &o->asked, n->arena = r->arena;
+    return (json ? nccl_read_json : nccl_read_text)(n, r->file.path, r->text, r->size, err);
+}
 
 static enum status read_file(void *options, struct error *err)
 {
@@ -283,13 +386,14 @@ static enum status read_file(void *options, struct error *err)
     struct reading *r = &o->import;
     struct nccl_import *n = &o->read;
     if (o->operation >= 0) o->asked.operation = operation_names[o->operation];
-    n->settings = &o->asked, n->arena = r->arena;
-    bool json = r->text[strspn(r->text, " \t\r\n")] == '{';
-    TRY((json ? nccl_read_json : nccl_read_text)(n, r->file.path, r->text, r->size, err));
+    TRY(read_tests(o, err));
+    if (!n->samples.sample_count && n->rows_other_type) {
+        *n = (struct nccl_import){.any_type = true};
+        TRY(read_tests(o, err));
+    }
     if (!n->samples.sample_count)
         return fail(err, BAD_INPUT,
-                    "%s: expected results of float, half, bfloat16 or 8-bit floats, found none "
-                    "that can be imported",
+                    "%s: expected rows with sizes and times, found none that can be imported",
                     r->file.path);
     r->samples = n->samples;
     r->samples.machine.library = n->version;
@@ -313,6 +417,14 @@ static void tell(const void *options)
         fprintf(stderr,
                 "%s: each is a mean with no dispersion; nccl-tests -I 1 -J keeps every iteration\n",
                 path);
+    if (n->guessed)
+        fprintf(stderr, "%s: the file does not name its collective: %s, %s\n", path,
+                n->test.operation, n->guessed);
+    if (n->assumed_ranks)
+        fprintf(stderr, "%s: no list of ranks: assumed, one process with all of them\n", path);
+    if (n->cut_tests)
+        fprintf(stderr, "%s: %d test%s cut off; what was printed by then is read\n", n->cut_at,
+                n->cut_tests, n->cut_tests == 1 ? " is" : "s are");
     if (together)
         fprintf(stderr,
                 "%s: several groups ran at once; their one printed time is the first group's\n",
@@ -323,7 +435,10 @@ static void tell(const void *options)
     if (n->rows_nan)
         fprintf(stderr, "%s: %d row%s without a time skipped\n", path, n->rows_nan,
                 n->rows_nan == 1 ? "" : "s");
-    if (n->rows_other_type)
+    if (n->any_type)
+        fprintf(stderr, "%s: rows are of %.20s: assumed, what fp32 of as many bytes takes\n", path,
+                n->other_type);
+    else if (n->rows_other_type)
         fprintf(stderr, "%s: %d row%s of other types (%.20s) skipped\n", path, n->rows_other_type,
                 n->rows_other_type == 1 ? "" : "s", n->other_type);
     if (n->rows_coarse)

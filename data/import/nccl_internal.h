@@ -12,6 +12,7 @@ struct nccl_settings {
     const char *operation; // what the file does not state; NULL: it must state it
     const char *gpu;       // the name in the samples; NULL: the device's
     bool in_place;
+    int64_t ranks, gpus_per_node; // of a file without its list of ranks; 0: not stated
 };
 
 // One test's run: a collective over some ranks.
@@ -22,14 +23,15 @@ struct nccl_test {
     int rank_count, rank_capacity;
     int group_size; // of the groups that ran simultaneously; 0: not determined yet
     int group_count;
+    int process_gpus; // of each process, as the first line says; 0: it does not
 };
 
 // One size, one side (out of place or in place), times in microseconds.
 struct nccl_row {
     int64_t bytes;
-    const char *type;
-    double *times_us; // [time_count]
-    int time_count;   // 0: nan
+    const char *type, *redop; // redop "": not stated
+    double *times_us;         // [time_count]
+    int time_count;           // 0: nan
     int warm_ups;
     double mean_us, algbw, busbw; // 0: not stated
 };
@@ -44,6 +46,11 @@ struct nccl_import {
         rows_coarse; // skipped; the last: imported, but printed with two digits
     const char *other_type;
     const char *version;
+    int cut_tests;       // without their last line
+    const char *cut_at;  // the first of them
+    const char *guessed; // how the collective was found; NULL: it is stated
+    bool any_type;       // no row is of a type that samples have: all are read, by their bytes
+    bool assumed_ranks;  // one process has all of them
     struct arena *arena;
 };
 
@@ -55,6 +62,12 @@ enum status nccl_add_rank(struct nccl_import *n, int64_t rank, int64_t group, co
                           struct error *err);
 enum status nccl_add_row(struct nccl_import *n, const struct nccl_row *row, const char *where,
                          struct error *err);
+
+// What the text does not state of a test whose table begins: its collective (program: named
+// elsewhere, or NULL) and its ranks, by its row with most bandwidth and the file's name. What
+// cannot be found stays unknown, and the first row is refused.
+enum status nccl_guess(struct nccl_import *n, const char *program, const struct nccl_row *best,
+                       const char *path, const char *where, struct error *err);
 
 enum status nccl_read_text(struct nccl_import *n, const char *path, const char *text, size_t size,
                            struct error *err);

@@ -1,7 +1,9 @@
-// The output of nccl-tests. The table's own header line says which columns there are (releases and
-// options differ), the lines "# Rank ..." say who took part, and "# Avg bus bandwidth" says that a
-// test was completed. A file may contain several tests, and any output of launchers and libraries
-// between their lines.
+// The output of nccl-tests and rccl-tests, as programs print it and as people post it: before its
+// lines may stand what launchers, log collectors and Markdown put there, and '#' may be lost. The
+// table's own header line says which columns there are (releases and options differ), the lines
+// "# Rank ..." say who took part, and "# Avg bus bandwidth" says that a test was completed. A file
+// may contain several tests, and any output of launchers and libraries between their lines.
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +11,11 @@
 #include "data/import/nccl_internal.h"
 #include "data/import/text.h"
 
+enum { PREFIX_MOST = 8 }; // words before a line's own
+
 // Indices of a row's words; -1: the table has no such column.
 struct columns {
-    int size, type, time, algbw, busbw, wrong, count;
+    int size, type, redop, time, algbw, busbw, wrong, count, prefix;
     bool open_end; // a timestamp's words at the end
 };
 
@@ -19,9 +23,11 @@ struct reader {
     struct nccl_import *n;
     struct text_lines lines;
     struct columns columns;
+    const char *command; // that a line before the test starts
     bool in_table;       // after a header line
     bool in_test, ended; // ended: its last line was seen
     bool named;          // this test's first line stated its name
+    struct error bad;    // the first row that is none: refused if the test was completed
 };
 
 static const char *place(const struct reader *r)
@@ -31,35 +37,101 @@ static const char *place(const struct reader *r)
 
 static bool word_is(const struct text_lines *t, int i, const char *word)
 {
-    return i < t->word_count && !strcmp(t->words[i], word);
+    return i >= 0 && i < t->word_count && !strcmp(t->words[i], word);
 }
 
-// The n-th word of that name in the header, as the index of a row's word.
-static int find_column(const struct text_lines *t, const char *name, int n)
+static bool words_are(const struct text_lines *t, int i, const char *a, const char *b,
+                      const char *c)
 {
-    for (int i = 1; i < t->word_count; i++)
-        if (!strcmp(t->words[i], name) && !n--) return i - 1;
+    return word_is(t, i, a) && word_is(t, i + 1, b) && word_is(t, i + 2, c);
+}
+
+// ---- lines of the program among what is put before them
+
+enum line {
+    LINE_OTHER,
+    LINE_VERSION,
+    LINE_STARTS,
+    LINE_OPTIONS,
+    LINE_RANK,
+    LINE_HEADER,
+    LINE_BAD,
+    LINE_END
+};
+
+static bool after_mark(const struct text_lines *t, int i)
+{
+    return i > 0 && t->words[i - 1][strlen(t->words[i - 1]) - 1] == '#';
+}
+
+static enum line line_at(const struct text_lines *t, int i)
+{
+    int64_t number;
+    if (words_are(t, i, "Collective", "test", "starting:")) return LINE_STARTS;
+    if (word_is(t, i, "nThread") && (after_mark(t, i) || word_is(t, i + 2, "nGpus")))
+        return LINE_OPTIONS;
+    if (word_is(t, i, "Rank") &&
+        (after_mark(t, i) || (i + 2 < t->word_count && word_is_whole(t->words[i + 1], &number) &&
+                              (word_is(t, i + 2, "Pid") || word_is(t, i + 2, "Group")))))
+        return LINE_RANK;
+    if (word_is(t, i, "size") && (after_mark(t, i) || words_are(t, i, "size", "count", "type")))
+        return LINE_HEADER;
+    if (words_are(t, i, "Out", "of", "bounds") && word_is(t, t->word_count - 1, "FAILED"))
+        return LINE_BAD;
+    if (words_are(t, i, "Avg", "bus", "bandwidth")) return LINE_END;
+    return word_is(t, i, "nccl-tests") && word_is(t, i + 1, "version") ? LINE_VERSION : LINE_OTHER;
+}
+
+// *at: where the program's own words begin.
+static enum line find_line(const struct text_lines *t, int *at)
+{
+    for (*at = 0; *at < t->word_count && *at <= PREFIX_MOST; ++*at) {
+        enum line line = line_at(t, *at);
+        if (line != LINE_OTHER) return line;
+    }
+    return LINE_OTHER;
+}
+
+// A word "PATH/NAME_perf" that an option follows: the program that was started.
+static void find_command(struct reader *r)
+{
+    const struct text_lines *t = &r->lines;
+    for (int i = 0; i + 1 < t->word_count; i++)
+        if (strstr(t->words[i], "_perf") && *t->words[i] != '-' && *t->words[i + 1] == '-')
+            r->command = arena_copy_text(r->n->arena, t->words[i]);
+}
+
+// ---- the table
+
+// The n-th word of that name in the header, as the index of a row's word.
+static int find_column(const struct text_lines *t, int at, const char *name, int n)
+{
+    for (int i = at; i < t->word_count; i++)
+        if (!strcmp(t->words[i], name) && !n--) return i - at;
     return -1;
 }
 
 // # size count type redop root time algbw busbw #wrong [i_min i_max i_p99 i_cv%] and the second
 // half again, [timestamp]
-static enum status read_header(struct reader *r, struct error *err)
+static enum status read_columns(struct reader *r, int at, struct error *err)
 {
     const struct text_lines *t = &r->lines;
     int side = r->n->settings->in_place;
-    if (find_column(t, "cputime", 0) >= 0)
+    if (find_column(t, at, "cputime", 0) >= 0)
         return text_refuse(t, err,
                            "cputime: the calls' time on the processor is not the operations'");
     struct columns *c = &r->columns;
-    *c = (struct columns){.size = find_column(t, "size", 0),
-                          .type = find_column(t, "type", 0),
-                          .time = find_column(t, "time", side),
-                          .algbw = find_column(t, "algbw", side),
-                          .busbw = find_column(t, "busbw", side),
-                          .wrong = find_column(t, "#wrong", side),
+    *c = (struct columns){.size = find_column(t, at, "size", 0),
+                          .type = find_column(t, at, "type", 0),
+                          .redop = find_column(t, at, "redop", 0),
+                          .time = find_column(t, at, "time", side),
+                          .algbw = find_column(t, at, "algbw", side),
+                          .busbw = find_column(t, at, "busbw", side),
+                          .wrong = find_column(t, at, "#wrong", side),
+                          .prefix = word_is(t, at - 1, "#") ? at - 1 : at,
                           .open_end = word_is(t, t->word_count - 1, "timestamp")};
-    c->count = t->word_count - 1 - c->open_end;
+    if (c->wrong < 0) c->wrong = find_column(t, at, "wrong", side); // Markdown takes its mark
+    c->count = t->word_count - at - c->open_end;
     if (c->type < 0 || c->time < 0 || c->algbw < 0 || c->busbw < 0)
         return text_refuse(
             t, err, "expected columns type, time, algbw and busbw, %s in place, found no such ones",
@@ -68,48 +140,130 @@ static enum status read_header(struct reader *r, struct error *err)
     return OK;
 }
 
+static bool is_time(const char *word)
+{
+    double value;
+    return word_is_number(word, &value) || !strcmp(word, "nan") || !strcmp(word, "-nan") ||
+           !strcmp(word, "N/A");
+}
+
+// Where a row begins; -1: nowhere. Behind what stands before the header, or behind as many words as
+// leave its columns.
+static int find_row(const struct text_lines *t, const struct columns *c)
+{
+    int64_t number;
+    for (int at = 0; at <= PREFIX_MOST && at + c->count <= t->word_count; at++)
+        if (word_is_whole(t->words[at + c->size], &number) &&
+            isalpha((unsigned char)*t->words[at + c->type]) && is_time(t->words[at + c->time]) &&
+            (c->open_end || at + c->count == t->word_count))
+            return at;
+    if (c->prefix < t->word_count && word_is_whole(t->words[c->prefix], &number)) return c->prefix;
+    return -1;
+}
+
 // Up to the point or the exponent: 1.0e+07 has fewer digits than it needs.
 static bool is_coarse(const char *word) { return strpbrk(word, "eE") != NULL; }
 
-static enum status read_row(struct reader *r, struct error *err)
+static enum status take_row(struct reader *r, int at, struct nccl_row *row, struct error *err)
 {
     const struct text_lines *t = &r->lines;
     const struct columns *c = &r->columns;
-    struct nccl_row row = {0};
-    double wrong = 0;
-    if (t->word_count < c->count || (t->word_count > c->count && !c->open_end))
+    const char *const *words = t->words + at;
+    int found = t->word_count - at;
+    if (found < c->count || (found > c->count && !c->open_end))
         return text_refuse(t, err, "expected %d columns, as the header has, found %d", c->count,
-                           t->word_count);
-    row.type = t->words[c->type];
-    if (!word_is_whole(t->words[c->size], &row.bytes))
+                           found);
+    row->type = words[c->type];
+    row->redop = c->redop >= 0 ? words[c->redop] : "";
+    if (!word_is_whole(words[c->size], &row->bytes))
         return text_refuse(t, err, "size: expected a number of bytes, found '%.40s'",
-                           t->words[c->size]);
-    if (c->wrong >= 0 && strcmp(t->words[c->wrong], "N/A") &&
-        (!word_is_number(t->words[c->wrong], &wrong) || wrong != 0))
-        return text_refuse(t, err,
-                           "#wrong: expected 0 or N/A, found '%.40s': what was timed did not work",
-                           t->words[c->wrong]);
-    const char *time = t->words[c->time];
-    bool nan = !strcmp(time, "nan") || !strcmp(time, "-nan") || !strcmp(time, "N/A");
-    if (!nan && (!word_is_number(time, &row.mean_us) || row.mean_us < 0 || row.mean_us > 1e12))
+                           words[c->size]);
+    const char *time = words[c->time];
+    bool nan = is_time(time) && !word_is_number(time, &row->mean_us);
+    if (!nan && (!word_is_number(time, &row->mean_us) || row->mean_us < 0 || row->mean_us > 1e12))
         return text_refuse(t, err, "time: expected microseconds, found '%.40s'", time);
-    if (!word_is_number(t->words[c->algbw], &row.algbw) ||
-        !word_is_number(t->words[c->busbw], &row.busbw))
-        row.algbw = row.busbw = 0;
+    if (!word_is_number(words[c->algbw], &row->algbw) ||
+        !word_is_number(words[c->busbw], &row->busbw))
+        row->algbw = row->busbw = 0;
+    return OK;
+}
+
+static enum status check_wrong(const struct reader *r, int at, struct error *err)
+{
+    const struct columns *c = &r->columns;
+    const char *word = c->wrong >= 0 ? r->lines.words[at + c->wrong] : "N/A";
+    double wrong = 0;
+    if (!strcmp(word, "N/A") || (word_is_number(word, &wrong) && wrong == 0)) return OK;
+    return text_refuse(&r->lines, err,
+                       "#wrong: expected 0 or N/A, found '%.40s': what was timed did not work",
+                       word);
+}
+
+// A line that begins as a row but is none may be where an error broke in.
+static enum status read_row(struct reader *r, int at, struct error *err)
+{
+    struct nccl_row row = {0};
+    if (take_row(r, at, &row, &r->bad) != OK) return OK;
+    TRY(check_wrong(r, at, err));
     row.times_us = TAKE(r->n->arena, 1, double);
     row.times_us[0] = row.mean_us;
     row.time_count = row.mean_us > 0;
-    r->n->rows_coarse += row.time_count && is_coarse(time);
+    r->n->rows_coarse += row.time_count && is_coarse(r->lines.words[at + r->columns.time]);
     return nccl_add_row(r->n, &row, place(r), err);
 }
 
+// ---- what the test is of
+
+// The rest of the test is looked through: the name at its end, and the row with most bandwidth.
+static enum status look_ahead(struct reader *r, struct nccl_row *best, const char **program,
+                              struct error *err)
+{
+    struct arena *arena = r->n->arena;
+    struct reader *ahead = TAKE(arena, 1, struct reader);
+    struct error ignored = {OK, ""};
+    bool more = true;
+    *ahead = *r;
+    ahead->lines.copy = TAKE(arena, TEXT_LINE_MAX + 1, char);
+    for (bool ended = false; more;) {
+        struct text_lines *t = &ahead->lines;
+        int at;
+        TRY(text_next(t, &more, err));
+        enum line line = more ? find_line(t, &at) : LINE_OPTIONS;
+        if (line == LINE_STARTS || line == LINE_OPTIONS) return OK;
+        ended = ended || line == LINE_END;
+        for (int i = 0; i + 3 < t->word_count && ended; i++)
+            if (words_are(t, i, "Collective", "test", "concluded:"))
+                *program = arena_copy_text(arena, t->words[i + 3]);
+        struct nccl_row row = {0};
+        at = ended ? -1 : find_row(t, &ahead->columns);
+        if (at < 0 || take_row(ahead, at, &row, &ignored) != OK) continue;
+        if (row.algbw > best->algbw) {
+            *best = row;
+            best->redop = arena_copy_text(arena, row.redop);
+        }
+    }
+    return OK;
+}
+
+static enum status read_header(struct reader *r, int at, struct error *err)
+{
+    struct nccl_row best = {.redop = ""};
+    const char *program = NULL;
+    TRY(read_columns(r, at, err));
+    if (r->n->test.operation && r->n->test.rank_count) return OK;
+    TRY(look_ahead(r, &best, &program, err));
+    return nccl_guess(r->n, program, &best, r->lines.path, place(r), err);
+}
+
+// ---- the test's other lines
+
 // # Rank 0 [Group 0] Pid 123 on HOST device 0 [PCI] NAME
-static enum status read_rank(struct reader *r, struct error *err)
+static enum status read_rank(struct reader *r, int at, struct error *err)
 {
     const struct text_lines *t = &r->lines;
     int64_t rank = -1, group = 0, device = -1;
-    int i = 2, host;
-    bool good = t->word_count > 2 && word_is_whole(t->words[i++], &rank);
+    int i = at + 1, host;
+    bool good = t->word_count > i && word_is_whole(t->words[i++], &rank);
     if (good && word_is(t, i, "Group")) {
         good = i + 1 < t->word_count && word_is_whole(t->words[i + 1], &group);
         i += 2;
@@ -126,50 +280,63 @@ static enum status read_rank(struct reader *r, struct error *err)
                          text_rest(t, i + 5, r->n->arena), place(r), err);
 }
 
-static enum status expect_end(struct reader *r, struct error *err)
+// A test without its last line was cut off: by an error, or by who posted it. What it had printed
+// by then counts; but not a test of which nothing is left.
+static enum status end_test(struct reader *r, struct error *err)
 {
-    return !r->in_test || r->ended ? OK
-                                   : text_refuse(&r->lines, err,
-                                                 "expected \"# Avg bus bandwidth\" at a test's "
-                                                 "end, found none: the output is cut off");
+    if (r->in_test && !r->ended) {
+        r->n->cut_tests++;
+        if (!r->n->cut_at) r->n->cut_at = place(r);
+    }
+    if (r->in_test && r->ended && r->bad.status != OK) {
+        *err = r->bad;
+        return r->bad.status;
+    }
+    r->bad = (struct error){OK, ""};
+    return OK;
 }
 
 static enum status begin(struct reader *r, const char *program, struct error *err)
 {
-    TRY(expect_end(r, err));
+    TRY(end_test(r, err));
     r->in_test = true;
     r->in_table = r->ended = false;
     r->named = program != NULL;
-    return nccl_begin_test(r->n, program, place(r), err);
+    return nccl_begin_test(r->n, program ? program : r->command, place(r), err);
 }
 
-static enum status read_comment(struct reader *r, struct error *err)
+// nThread A nGpus B: of each process.
+static void read_options(struct reader *r, int at)
 {
     const struct text_lines *t = &r->lines;
-    if (word_is(t, 1, "nccl-tests") && word_is(t, 2, "version") && t->word_count > 3 &&
-        !r->n->version)
-        r->n->version = arena_print(r->n->arena, "NCCL, nccl-tests %.40s", t->words[3]);
-    if (word_is(t, 1, "Collective") && word_is(t, 3, "starting:"))
-        return begin(r, t->word_count > 4 ? t->words[4] : "", err);
-    if (word_is(t, 1, "nThread"))
-        return r->named && !r->n->test.rank_count ? OK : begin(r, NULL, err);
-    if (word_is(t, 1, "Rank"))
-        return r->in_test
-                   ? read_rank(r, err)
-                   : text_refuse(
-                         t, err,
-                         "expected a test's first line (\"# nThread ...\") before its ranks");
-    if (word_is(t, 1, "size"))
-        return r->in_test
-                   ? read_header(r, err)
-                   : text_refuse(
-                         t, err,
-                         "expected a test's first line (\"# nThread ...\") before its table");
-    if (word_is(t, 1, "Out") && word_is(t, 3, "bounds") && word_is(t, t->word_count - 1, "FAILED"))
-        return text_refuse(t, err, "the test failed: values were out of bounds");
-    if (word_is(t, 1, "Avg") && word_is(t, 2, "bus")) {
-        r->ended = true;
-        r->in_table = false;
+    int64_t threads, gpus;
+    if (at + 3 < t->word_count && word_is_whole(t->words[at + 1], &threads) &&
+        word_is_whole(t->words[at + 3], &gpus) && threads <= 256 && gpus <= 256)
+        r->n->test.process_gpus = (int)(threads * gpus);
+}
+
+static enum status read_line(struct reader *r, enum line line, int at, struct error *err)
+{
+    const struct text_lines *t = &r->lines;
+    switch (line) {
+    case LINE_VERSION:
+        if (at + 2 < t->word_count && !r->n->version)
+            r->n->version = arena_print(r->n->arena, "NCCL, nccl-tests %.40s", t->words[at + 2]);
+        return OK;
+    case LINE_STARTS: return begin(r, at + 3 < t->word_count ? t->words[at + 3] : "", err);
+    case LINE_OPTIONS:
+        if (!r->named || r->n->test.rank_count || r->in_table) TRY(begin(r, NULL, err));
+        read_options(r, at);
+        return OK;
+    case LINE_RANK:
+        if (!r->in_test || r->ended) TRY(begin(r, NULL, err));
+        return read_rank(r, at, err);
+    case LINE_HEADER:
+        if (!r->in_test || r->ended) TRY(begin(r, NULL, err));
+        return read_header(r, at, err);
+    case LINE_BAD: return text_refuse(t, err, "the test failed: values were out of bounds");
+    case LINE_END: r->ended = true, r->in_table = false; return OK;
+    case LINE_OTHER: break;
     }
     return OK;
 }
@@ -179,21 +346,30 @@ enum status nccl_read_text(struct nccl_import *n, const char *path, const char *
 {
     struct reader *r = TAKE(n->arena, 1, struct reader);
     struct text_lines *t = &r->lines;
-    int64_t number;
     bool more;
+    char *bare =
+        memcpy(TAKE(n->arena, size + 1, char), text, size); // tables of Markdown, of compose
+    for (char *bar = bare; (bar = strchr(bar, '|'));) *bar = ' ';
     r->n = n;
-    text_open(t, path, text, size, n->arena);
+    text_open(t, path, bare, size, n->arena);
     for (;;) {
+        int at;
         TRY(text_next(t, &more, err));
         if (!more) break;
-        if (word_is(t, 0, "#")) TRY(read_comment(r, err));
-        else if (r->in_table && t->word_count && word_is_whole(t->words[0], &number))
-            TRY(read_row(r, err));
+        enum line line = find_line(t, &at);
+        if (line != LINE_OTHER) {
+            TRY(read_line(r, line, at, err));
+            continue;
+        }
+        find_command(r);
+        at = r->in_table && r->bad.status == OK ? find_row(t, &r->columns) : -1;
+        if (at < 0) continue;
+        TRY(read_row(r, at, err));
     }
     if (!r->in_test)
-        return fail(
-            err, BAD_INPUT,
-            "%s: expected what nccl-tests prints, or its JSON, found no line \"# nThread ...\"",
-            path);
-    return expect_end(r, err);
+        return fail(err, BAD_INPUT,
+                    "%s: expected what nccl-tests or rccl-tests prints, or its JSON, found no line "
+                    "\"# nThread ...\" and no table \"# size count type ...\"",
+                    path);
+    return end_test(r, err);
 }

@@ -70,8 +70,13 @@ const char *text_rest(const struct text_lines *t, int word, struct arena *arena)
 {
     if (word >= t->word_count) return "";
     const char *from = t->rest_of[word], *end = t->source_end;
-    while (end > from && is_blank(end[-1])) end--;
-    return arena_print(arena, "%.*s", (int)(end - from), from);
+    char *rest = TAKE(arena, (size_t)(end - from) + 1, char), *to = rest;
+    while (from < end)
+        if (*from == 0x1b) from = past_escape(from, end);
+        else *to++ = *from++;
+    while (to > rest && is_blank(to[-1])) to--;
+    *to = '\0';
+    return rest;
 }
 
 enum status text_refuse(const struct text_lines *t, struct error *err, const char *format, ...)

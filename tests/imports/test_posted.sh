@@ -1,0 +1,126 @@
+#!/bin/sh
+# Measurements as people post them: what launchers, log collectors and Markdown put before lines, or
+# take from them, changes nothing that is read.
+BIN=${BIN:-bin} work=build/test_posted.$$
+mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
+plumbline=$BIN/plumbline
+
+wrong() { echo "as posted: $*" >&2; : >"$work/failed"; }
+# samples FILE: operation, ranks, sizes and seconds of what was made
+samples() {
+    python3 - "$1" <<'END'
+import json, sys
+for s in json.load(open(sys.argv[1]))["samples"]:
+    print(s.get("operation"), s.get("dimensions"), s.get("seconds"), len(s.get("members", [])))
+END
+}
+# same WHAT [OPTION ...]: standard input means what the program printed
+same() {
+    what=$1; shift
+    cat >"$work/all_of_it.txt"
+    "$plumbline" import nccl-tests "$work/all_of_it.txt" "$@" -o "$work/got.json" \
+        2>"$work/err" || { wrong "$what: $(cat "$work/err")"; return; }
+    samples "$work/got.json" | cmp -s - "$work/want" || wrong "$what: other samples"
+}
+# refused WORDS [OPTION ...]: standard input
+refused() {
+    words=$1; shift
+    cat >"$work/all_of_it.txt"
+    "$plumbline" import nccl-tests "$work/all_of_it.txt" "$@" -o "$work/no.json" 2>"$work/err"
+    [ $? -eq 2 ] && [ "$(wc -l <"$work/err")" -eq 1 ] || wrong "not refused: $words"
+    grep -q -- "$words" "$work/err" || wrong "not said: $words: $(cat "$work/err")"
+}
+told() { grep -q -- "$1" "$work/err" || wrong "not said: $1: $(cat "$work/err")"; }
+
+# table BUS [REDOP [TYPE]]: of four ranks on two nodes, busbw = BUS x algbw
+table() {
+    echo "# nThread 1 nGpus 1 minBytes 1024 maxBytes 67108864 step: 2(factor) warmup iters: 5"
+    echo "#"
+    echo "# Using devices"
+    for rank in 0 1 2 3; do
+        printf '#  Rank  %d Group  0 Pid   91%02d on   node-%d device  %d [0x1b] NVIDIA H100\n' \
+            $rank $rank $((rank / 2)) $((rank % 2))
+    done
+    echo "#"
+    echo "#       size  count  type  redop  root  time  algbw  busbw #wrong" \
+        " time  algbw  busbw #wrong"
+    echo "#        (B)  (elements)  (us)  (GB/s)  (GB/s)  (us)  (GB/s)  (GB/s)"
+    for kib in 1 1024 65536; do
+        python3 - $kib "$1" "${2:-sum}" "${3:-float}" <<'END'
+import sys
+size = int(sys.argv[1]) * 1024
+us = 20 + size / 2e4
+alg = size / us / 1e3
+side = "%8.1f %7.2f %7.2f  %s" % (us, alg, alg * float(sys.argv[2]), "%s")
+print("%12d %12d %9s %7s -1 %s %s" % (size, size // 4, sys.argv[4], sys.argv[3], side % 0,
+                                      side % "N/A"))
+END
+    done
+    echo "# Out of bounds values : 0 OK"
+    echo "# Avg bus bandwidth    : 12.5"
+}
+
+table 1.5 >"$work/printed.txt"
+"$plumbline" import nccl-tests "$work/printed.txt" -o "$work/want.json" 2>"$work/err" ||
+    wrong "$(cat "$work/err")"
+told 'all_reduce, by busbw / algbw'
+samples "$work/want.json" >"$work/want"
+[ "$(wc -l <"$work/want")" -eq 3 ] || wrong "three sizes were printed"
+
+table 1.5 | sed 's/^/[1,0]<stdout>:/' | same "mpirun --tag-output"
+table 1.5 | sed 's/^/[1,0]<stdout>: /' | same "mpirun --tag-output, a blank"
+table 1.5 | sed 's/^/ 0: /' | same "srun -l"
+table 1.5 | sed 's/^/0: /' | same "srun -l"
+table 1.5 | sed 's/^/nid001.hsn.cm.x.gov 0: /' | same "mpiexec -l"
+table 1.5 | sed 's/^/2025-01-31T12:00:00.123456789Z /' | same "kubectl logs --timestamps"
+table 1.5 | sed 's#^#[pod/nccl-launcher-x7/main] #' | same "kubectl logs --prefix"
+table 1.5 | sed 's/^/nccl-1  | /' | same "compose"
+table 1.5 | sed 's/^/Jan 31 12:00:00 node-1 run[812]: /' | same "syslog"
+table 1.5 | sed 's/^/> /' | same "quoted"
+table 1.5 | sed 's/^#//' | same "Markdown took the marks"
+table 1.5 | sed 's/^# */# /; s/#wrong/wrong/g' | same "a mark less"
+table 1.5 | sed 's/^/    * /' | same "a list"
+table 1.5 | { echo '# Results'; echo '```'; cat; echo '```'; echo 'Good, is it?'; } |
+    same "a fence"
+table 1.5 | sed 's/$/\r/' | same "lines end with CR LF"
+table 1.5 | sed "s/^/$(printf '\033[0;32m')/; s/\$/$(printf '\033[0m')/" | same "colours"
+table 1.5 | sed '4i node-1:9100:9100 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>' |
+    same "NCCL_DEBUG"
+
+# the collective: its command, its end, busbw / algbw, the file's name
+table 1.5 | { echo '$ mpirun -np 4 ./build/all_reduce_perf -b 1K -e 64M'; cat; } | same "a command"
+told '3 samples'
+table 1.5 | { echo '+ srun -N 2 /opt/broadcast_perf -b 8'; cat; } | refused 'found "/opt/broadcast_perf"'
+table 1.5 | { echo '+ all_gather_perf -b 8'; cat; } | refused 'busbw / algbw is 1.5, but 0.75'
+table 0.75 | { cat; echo '# Collective test concluded: reduce_scatter_perf'; } >"$work/rs.txt"
+"$plumbline" import nccl-tests "$work/rs.txt" -o "$work/rs.json" 2>"$work/err" &&
+    samples "$work/rs.json" | grep -q '^reduce_scatter' || wrong "reduce_scatter, concluded"
+table 0.75 | refused 'busbw / algbw is 0.75, but 1' --operation send_recv
+table 0.75 none | refused 'does not name its collective: give --operation'
+table 0.75 none >"$work/alltoall-2-nodes.log"
+"$plumbline" import nccl-tests "$work/alltoall-2-nodes.log" -o "$work/a2a.json" 2>"$work/err" ||
+    wrong "by the file's name: $(cat "$work/err")"
+told "all_to_all, by the file's name"
+table 1 | refused 'give --operation'
+table 1.5 sum double | same "other types" # by their bytes
+told 'rows are of double: assumed'
+
+# cut off, or without its ranks
+table 1.5 | grep -v Avg | same "no last line"
+told 'line 14: 1 test is cut off'
+table 1.5 | sed '/67108864 /s/ -1 .*/ -1node-1: Test NCCL failure common.cu:1005/; /Avg/d; /Out/d' \
+    >"$work/fail.txt"
+"$plumbline" import nccl-tests "$work/fail.txt" -o "$work/fail.json" 2>"$work/err" ||
+    wrong "an error broke in: $(cat "$work/err")"
+samples "$work/fail.json" | cmp -s - "$work/want" && wrong "the broken row was read"
+[ "$(samples "$work/fail.json" | wc -l)" -eq 2 ] || wrong "two rows were complete"
+told 'cut off; what was printed by then is read'
+table 1.5 | sed '/67108864 /s/ -1 .*/ -1/' | refused 'line 13: expected 13 columns, .* found 5'
+table 1.5 | sed '/Rank/d' | refused 'found none: give --ranks N'
+table 1.5 | sed '/Rank/d' | same "ranks as told" --ranks 4 --gpus-per-node 2
+table 1.5 | sed '/Rank/d; s/nGpus 1/nGpus 4/' | same "one process"
+told 'assumed, one process'
+table 1.5 | sed '/Rank/d; s/nGpus 1/nGpus 8/' | refused 'give --ranks N'
+printf 'nothing\n' | refused 'found no line "# nThread ..."'
+
+[ ! -e "$work/failed" ] && echo "measurements as posted: all as printed"
