@@ -337,7 +337,7 @@ static enum status read_file(void *options, struct error *err)
     struct json root;
     const char *model;
     o->in.request = &o->asked;
-    TRY(json_parse(&root, r->file.path, r->text, r->size, r->arena, err));
+    TRY(text_json(&root, r->file.path, r->text, r->size, r->arena, err));
     TRY(read_profiles(&o->in, &root, &model, r->arena, err));
     TRY(make_costs(&r->costs, &o->in, &r->into, r->file.path, r->arena, err));
     r->costs.name = model;

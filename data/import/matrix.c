@@ -223,7 +223,7 @@ static enum status take_json(struct cluster *c, const struct matrix_request *r, 
     struct json root, table, gpus = {0}, rows = {0};
     const char **names;
     int chosen = r->table, count;
-    TRY(json_parse(&root, c->document.path, text, size, arena, err));
+    TRY(text_json(&root, c->document.path, text, size, arena, err));
     TRY(find_table(&root, &chosen, &table, arena, err));
     struct json_field fields[] = {FIELD_ARRAY("gpus", REQUIRED, &gpus),
                                   FIELD_ARRAY("bandwidth", REQUIRED, &rows)};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data/import/nccl_internal.h"
+#include "data/import/text.h"
 
 static enum status lenient(const struct json *object, const struct json_field *fields, size_t count,
                            struct arena *arena, struct error *err)
@@ -207,7 +208,7 @@ enum status nccl_read_json(struct nccl_import *n, const char *path, const char *
 {
     struct json root, args = {0}, config = {0}, devices = {0}, results = {0};
     int64_t version = 0;
-    TRY(json_parse(&root, path, text, size, n->arena, err));
+    TRY(text_json(&root, path, text, size, n->arena, err));
     struct json_field fields[] = {
         FIELD_ARRAY("args", OPTIONAL, &args),
         FIELD_OBJECT("config", OPTIONAL, &config),

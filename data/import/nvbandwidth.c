@@ -282,7 +282,7 @@ static enum status read_file(void *options, struct error *err)
     struct json root;
     o->read.arena = r->arena;
     o->read.bytes = o->buffer_mib * (int64_t)bytes_per_mib;
-    TRY(json_parse(&root, r->file.path, r->text, r->size, r->arena, err));
+    TRY(text_json(&root, r->file.path, r->text, r->size, r->arena, err));
     TRY(read_root(&o->read, &root, err));
     r->samples = o->read.samples;
     return OK;

@@ -1,6 +1,8 @@
 // See text.h.
 #include "data/import/text.h"
+#include "data/text/json_stream.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -103,4 +105,37 @@ bool word_is_number(const char *word, double *value)
         return false; // strtod also accepts nan, inf and hexadecimal
     *value = strtod(word, &end);
     return end != word && !*end && isfinite(*value);
+}
+
+// ---- JSON
+
+// Letters and signs outside of texts that are such a word.
+static size_t python_word(const char *at, const char *end)
+{
+    char word[16] = "";
+    size_t length = 0;
+    while (at + length < end && (isalpha((unsigned char)at[length]) || at[length] == '-') &&
+           length < sizeof word - 1)
+        word[length] = at[length], length++;
+    return json_is_python_word(word) ? length : 0;
+}
+
+enum status text_json(struct json *root, const char *path, const char *text, size_t size,
+                      struct arena *arena, struct error *err)
+{
+    const char *end = text + size;
+    char *copy = TAKE(arena, 2 * size + 1, char), *to = copy; // null is longer than NaN
+    bool inside = false;
+    for (const char *at = text; at < end;) {
+        size_t length = inside ? 0 : python_word(at, end);
+        if (length) {
+            memcpy(to, "null", 4);
+            to += 4, at += length;
+            continue;
+        }
+        if (inside && *at == '\\' && at + 1 < end) *to++ = *at++;
+        else if (*at == '"') inside = !inside;
+        *to++ = *at++;
+    }
+    return json_parse(root, path, copy, (size_t)(to - copy), arena, err);
 }

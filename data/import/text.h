@@ -37,4 +37,8 @@ bool word_is_whole(const char *word, int64_t *value); // digits only, at most 2^
 bool word_is_number(const char *word,
                     double *value); // a decimal number and nothing after it; not nan, not infinite
 
+// JSON of other programs: NaN and Infinity, as Python writes them, count as null.
+enum status text_json(struct json *root, const char *path, const char *text, size_t size,
+                      struct arena *arena, struct error *err);
+
 #endif

@@ -230,6 +230,11 @@ static bool is_not_finite(const char *word)
     return !strncasecmp(word, "nan", 3) || !strncasecmp(word, "inf", 3);
 }
 
+bool json_is_python_word(const char *word)
+{
+    return !strcmp(word, "NaN") || !strcmp(word, "Infinity") || !strcmp(word, "-Infinity");
+}
+
 static enum status take_scalar(struct json_stream *s, enum stream_token *token, struct error *err)
 {
     int c = peek(s);
@@ -243,6 +248,7 @@ static enum status take_scalar(struct json_stream *s, enum stream_token *token, 
     }
     s->text[s->length] = '\0';
     if (!s->length) return refuse_byte(s, c, "a value", err);
+    if (s->python && json_is_python_word(s->text)) strcpy(s->text, "null");
     *token = is_number(s->text) ? STREAM_NUMBER : STREAM_WORD;
     if (*token == STREAM_WORD && strcmp(s->text, "true") && strcmp(s->text, "false") &&
         strcmp(s->text, "null"))

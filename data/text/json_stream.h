@@ -28,6 +28,7 @@ struct json_stream {
     FILE *file;       // NULL: a text
     const unsigned char *bytes;
     long long line;
+    bool python; // NaN, Infinity and -Infinity, which Python writes, are read as null
     int expected, depth;
     char open[STREAM_DEPTH_MAX]; // '{' or '['
     char text[STREAM_TEXT_MAX];  // the last key, text, number or word; longer ones are cut
@@ -47,6 +48,9 @@ void stream_copy(char *to, size_t room, const struct json_stream *s);
 
 // Skips the rest of the value that started with `token`.
 enum status stream_skip(struct json_stream *s, enum stream_token token, struct error *err);
+
+// NaN, Infinity, -Infinity: what Python's json writes for numbers that JSON has no form of.
+bool json_is_python_word(const char *word);
 
 enum status stream_refuse(const struct json_stream *s, struct error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -257,7 +257,7 @@ enum status model_import_hf(struct model *m, const char *path, const char *name,
     struct hf_tower tower;
     TRY(import_read(&config, path, &text, &size, arena, err));
     *m = (struct model){.document.path = config.path, .has_shape = true};
-    TRY(json_parse(&root, config.path, text, size, arena, err));
+    TRY(text_json(&root, config.path, text, size, arena, err));
     TRY(hf_text(&x, "_name_or_path", &name_or_path, err));
     TRY(find_class(&x, &part, &model_type, err));
     TRY(refuse_modalities(&x, model_type, err));

@@ -269,6 +269,7 @@ enum status trace_read(struct trace *t, const char *name, FILE *from, bool ops, 
     trace_begin(t);
     t->ops.wanted = ops;
     stream_begin(s, name, from);
+    s->python = true;
     TRY(stream_next(s, &token, err));
     if (token == STREAM_ARRAY) TRY(read_events(t, s, arena, err));
     else if (token == STREAM_OBJECT) TRY(read_root(t, s, arena, err));
