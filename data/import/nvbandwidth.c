@@ -1,4 +1,5 @@
-// plumbline import nvbandwidth FILE: samples of transfers and links from nvbandwidth's JSON. A cell
+// plumbline import nvbandwidth FILE: samples of transfers and links from nvbandwidth's JSON, or
+// from what it prints. A cell
 // is the median of three bandwidths (more with -i) over one buffer, so a sample's seconds are bytes
 // / bandwidth: one size, one value, no dispersion. Imported: the copy engines' one-way tests.
 // Between host and device, every device is one repetition of one transfer, since samples do not
@@ -11,35 +12,18 @@
 
 #include "data/inputs/samples.h"
 #include "data/import/import.h"
+#include "data/import/nvbandwidth.h"
 #include "data/import/text.h"
 
-enum { DEVICES_MAX = 600, TESTCASES_MAX = 1024, DEFAULT_BUFFER_MIB = 512 };
+enum { TESTCASES_MAX = 1024, DEFAULT_BUFFER_MIB = 512 };
 
 static const double bytes_per_mib = 1048576, gigabyte = 1e9;
 static const double asymmetry_warned = 0.05; // above it, the direction matters
 
-enum test { TO_DEVICE, TO_HOST, PEER_WRITE, PEER_READ, TEST_COUNT };
-static const char *const test_names[] = {"host_to_device_memcpy_ce", "device_to_host_memcpy_ce",
+const char *const nvbandwidth_tests[] = {"host_to_device_memcpy_ce", "device_to_host_memcpy_ce",
                                          "device_to_device_memcpy_write_ce",
                                          "device_to_device_memcpy_read_ce", NULL};
 static const char *const transfer_names[] = {"host to device, pinned", "device to host, pinned"};
-
-struct testcase {
-    struct json matrix;
-    const char *description;
-    bool passed;
-};
-
-struct bandwidths {
-    struct testcase tests[TEST_COUNT];
-    int64_t bytes;
-    bool against_arrow;
-    int passed_over, failed;
-    const char *not_taken; // the name of the first one
-    double asymmetry;      // the largest relative difference between a pair's two directions
-    struct samples samples;
-    struct arena *arena;
-};
 
 static enum status lenient(const struct json *object, const struct json_field *fields, size_t count,
                            struct arena *arena, struct error *err)
@@ -116,29 +100,27 @@ static struct sample *add_sample(struct bandwidths *b, enum sample_kind kind, co
     return s;
 }
 
-static enum status add_transfer(struct bandwidths *b, enum test test, struct error *err)
+static void add_transfer(struct bandwidths *b, enum test test)
 {
-    double *gb_per_s;
-    int columns, measured = 0;
-    if (!b->tests[test].passed) return OK;
-    TRY(read_matrix(&b->tests[test].matrix, 1, &gb_per_s, &columns, b->arena, err));
-    for (int i = 0; i < columns; i++) measured += gb_per_s[i] > 0;
-    if (!measured) return OK;
+    const struct testcase *t = &b->tests[test];
+    int measured = 0;
+    for (int i = 0; i < t->columns; i++) measured += t->gb_per_s[i] > 0;
+    if (!t->passed || !measured) return;
     struct sample *s = add_sample(b, SAMPLE_TRANSFER, transfer_names[test], measured);
-    for (int i = 0; i < columns; i++)
-        if (gb_per_s[i] > 0) s->seconds[s->repetitions++] = seconds_of(b, gb_per_s[i]);
-    return OK;
+    for (int i = 0; i < t->columns; i++)
+        if (t->gb_per_s[i] > 0) s->seconds[s->repetitions++] = seconds_of(b, t->gb_per_s[i]);
 }
 
 // "GPU(row) <- GPU(column)": the row is the destination.
-static enum status read_arrow(const struct testcase *t, bool *row_is_source, struct error *err)
+static enum status read_arrow(const struct bandwidths *b, const struct testcase *t,
+                              bool *row_is_source, struct error *err)
 {
     bool to = strstr(t->description, "(row) -> ") != NULL,
          from = strstr(t->description, "(row) <- ") != NULL;
     if (to == from)
-        return json_refuse(&t->matrix, err,
-                           "expected a description with (row) <- or (row) ->, found \"%.60s\"",
-                           t->description);
+        return fail(err, BAD_INPUT,
+                    "%s: %s: expected a description with (row) <- or (row) ->, found \"%.60s\"",
+                    b->path, t->place, t->description);
     *row_is_source = to;
     return OK;
 }
@@ -159,12 +141,11 @@ static void add_endpoints(struct bandwidths *b, int count)
 static enum status add_links(struct bandwidths *b, struct error *err)
 {
     const struct testcase *t = &b->tests[b->tests[PEER_WRITE].passed ? PEER_WRITE : PEER_READ];
-    double *gb_per_s;
-    int n;
+    const double *gb_per_s = t->gb_per_s;
+    int n = t->columns;
     bool row_is_source = false;
     if (!t->passed) return OK;
-    TRY(read_matrix(&t->matrix, 0, &gb_per_s, &n, b->arena, err));
-    TRY(read_arrow(t, &row_is_source, err));
+    TRY(read_arrow(b, t, &row_is_source, err));
     if (b->against_arrow) row_is_source = !row_is_source;
     add_endpoints(b, n);
     for (int row = 0; row < n; row++)
@@ -187,15 +168,16 @@ static enum status read_testcase(struct bandwidths *b, const struct json *object
 {
     const char *name, *status;
     struct testcase t = {.description = ""};
+    struct json matrix = {0};
     struct json_field fields[] = {
         FIELD_TEXT("name", REQUIRED, &name),
         FIELD_TEXT("status", REQUIRED, &status),
         FIELD_TEXT("bandwidth_description", OPTIONAL, &t.description),
-        FIELD_ARRAY("bandwidth_matrix", OPTIONAL, &t.matrix),
+        FIELD_ARRAY("bandwidth_matrix", OPTIONAL, &matrix),
     };
     TRY(lenient(object, fields, ARRAY_LENGTH(fields), b->arena, err));
     int test = 0;
-    while (test < TEST_COUNT && strcmp(test_names[test], name)) test++;
+    while (test < TEST_COUNT && strcmp(nvbandwidth_tests[test], name)) test++;
     if (test == TEST_COUNT) {
         if (!b->passed_over++) b->not_taken = name;
         return OK;
@@ -204,11 +186,12 @@ static enum status read_testcase(struct bandwidths *b, const struct json *object
         b->failed++;
         return OK;
     }
-    if (!json_is_present(&t.matrix))
+    if (!json_is_present(&matrix))
         return json_refuse(object, err,
                            "expected a bandwidth_matrix of a test that passed, found none");
     if (b->tests[test].passed) return json_refuse(object, err, "name: \"%s\" appears twice", name);
-    t.passed = true;
+    TRY(read_matrix(&matrix, test < PEER_WRITE, &t.gb_per_s, &t.columns, b->arena, err));
+    t.passed = true, t.place = matrix.path;
     b->tests[test] = t;
     return OK;
 }
@@ -250,17 +233,22 @@ static enum status read_root(struct bandwidths *b, const struct json *root, stru
         struct json test = json_element(&tests, i, b->arena);
         TRY(read_testcase(b, &test, err));
     }
-    int n = json_length(&b->tests[b->tests[PEER_WRITE].passed ? PEER_WRITE : PEER_READ].matrix);
-    if (n > DEVICES_MAX) n = 0; // refused later
+    return OK;
+}
+
+static enum status make_samples(struct bandwidths *b, struct error *err)
+{
+    int n = b->tests[b->tests[PEER_WRITE].passed ? PEER_WRITE : PEER_READ].columns;
     b->samples.samples = TAKE(b->arena, 2 + n * n, struct sample);
-    TRY(add_transfer(b, TO_DEVICE, err));
-    TRY(add_transfer(b, TO_HOST, err));
+    add_transfer(b, TO_DEVICE);
+    add_transfer(b, TO_HOST);
     TRY(add_links(b, err));
-    return b->samples.sample_count ? OK
-                                   : json_refuse(&tests, err,
-                                                 "expected %s or another one-way test of the copy "
-                                                 "engines that passed, found none",
-                                                 test_names[0]);
+    return b->samples.sample_count
+               ? OK
+               : fail(err, BAD_INPUT,
+                      "%s: expected %s or another one-way test of the copy engines that passed, "
+                      "found none",
+                      b->path, nvbandwidth_tests[0]);
 }
 
 struct options {
@@ -282,8 +270,12 @@ static enum status read_file(void *options, struct error *err)
     struct json root;
     o->read.arena = r->arena;
     o->read.bytes = o->buffer_mib * (int64_t)bytes_per_mib;
-    TRY(text_json(&root, r->file.path, r->text, r->size, r->arena, err));
-    TRY(read_root(&o->read, &root, err));
+    o->read.path = r->file.path;
+    if (r->text[strspn(r->text, " \t\r\n")] == '{') {
+        TRY(text_json(&root, r->file.path, r->text, r->size, r->arena, err));
+        TRY(read_root(&o->read, &root, err));
+    } else TRY(nvbandwidth_read_text(&o->read, r->text, r->size, err));
+    TRY(make_samples(&o->read, err));
     r->samples = o->read.samples;
     return OK;
 }
@@ -314,7 +306,7 @@ static const struct options defaults = {.import = {.reader = &reader, .output = 
                                         .buffer_mib = DEFAULT_BUFFER_MIB};
 const struct command import_nvbandwidth = {
     .name = "nvbandwidth",
-    .text = "nvbandwidth JSON -> samples of transfers and links",
-    .usage = "plumbline import nvbandwidth FILE.json [-o samples.json] [options]",
+    .text = "nvbandwidth output or JSON -> samples of transfers and links",
+    .usage = "plumbline import nvbandwidth FILE [-o samples.json] [options]",
     READER(rows, struct options, defaults),
 };

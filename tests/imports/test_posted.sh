@@ -90,7 +90,8 @@ table 1.5 | sed '4i node-1:9100:9100 [0] NCCL INFO Bootstrap : Using eth0:10.0.0
 # the collective: its command, its end, busbw / algbw, the file's name
 table 1.5 | { echo '$ mpirun -np 4 ./build/all_reduce_perf -b 1K -e 64M'; cat; } | same "a command"
 told '3 samples'
-table 1.5 | { echo '+ srun -N 2 /opt/broadcast_perf -b 8'; cat; } | refused 'found "/opt/broadcast_perf"'
+table 1.5 | { echo '+ srun -N 2 /opt/broadcast_perf -b 8'; cat; } |
+    refused 'found "/opt/broadcast_perf"'
 table 1.5 | { echo '+ all_gather_perf -b 8'; cat; } | refused 'busbw / algbw is 1.5, but 0.75'
 table 0.75 | { cat; echo '# Collective test concluded: reduce_scatter_perf'; } >"$work/rs.txt"
 "$plumbline" import nccl-tests "$work/rs.txt" -o "$work/rs.json" 2>"$work/err" &&

@@ -1,0 +1,34 @@
+// What both forms of nvbandwidth's output are read into.
+#ifndef PLUMBLINE_DATA_IMPORT_NVBANDWIDTH_H
+#define PLUMBLINE_DATA_IMPORT_NVBANDWIDTH_H
+
+#include "data/inputs/samples.h"
+
+enum { DEVICES_MAX = 600 };
+enum test { TO_DEVICE, TO_HOST, PEER_WRITE, PEER_READ, TEST_COUNT };
+extern const char *const nvbandwidth_tests[]; // by test
+
+struct testcase {
+    double *gb_per_s; // [columns], between devices [columns * columns]; 0: not measured
+    int columns;
+    const char *description, *place;
+    bool passed;
+};
+
+struct bandwidths {
+    const char *path;
+    struct testcase tests[TEST_COUNT];
+    int64_t bytes;
+    bool against_arrow;
+    int passed_over, failed;
+    const char *not_taken; // the name of the first one
+    double asymmetry;      // the largest relative difference between a pair's two directions
+    struct samples samples;
+    struct arena *arena;
+};
+
+// Printed text; tests that are cut off did not pass.
+enum status nvbandwidth_read_text(struct bandwidths *b, const char *text, size_t size,
+                                  struct error *err);
+
+#endif
