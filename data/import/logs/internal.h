@@ -17,6 +17,7 @@ struct log_reader {
     bool over;                 // the file's end was reached
     bool after_return, counts; // of the last line's end
     bool in_dump;
+    struct log_keys *keys;
     char pending[TOLD_KEY]; // a flag at the end of a line; "": none
     int64_t model_hits, gpu_hits[64];
     bool shaped;          // by a model that is named
@@ -45,10 +46,11 @@ struct count_words {
 int tell_counts(struct log *l, const char *line, enum told_by by, const char *key,
                 const struct count_words *rows, size_t row_count);
 
-// keys.c: key and value of a setting; false: no key that is known.
+struct log_keys *log_keys_make(struct arena *arena); // keys.c: that are known
+// Key and value of a setting; false: no key that is known.
 bool log_setting(struct log *l, enum told_by by, const char *key, size_t key_length,
                  const char *value, size_t length);
-// All settings that a line states: --key value, key=value, key: value, "key": value.
+// settings.c: all settings that a line states.
 void log_settings(struct log *l, const char *line);
 
 // Each looks at a line.

@@ -1,13 +1,16 @@
-// Which value a framework's key states. Keys are compared by their last part ("model.seq_length",
+// Which value a key states: of the frameworks' rows (data/frameworks), and of logs alone. Keys are
+// compared by their last part ("model.seq_length",
 // "--seq-length", "SEQ_LENGTH"), in lower case and with '_' for '-'.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "data/frameworks/setting.h"
 #include "data/import/logs/internal.h"
 
 enum how {
+    AS_KIND,          // of a setting's row
     COUNT,            // a whole number above 0
     WHOLE,            // 0 too
     TRUTH,            // true or false, or nothing behind it
@@ -30,173 +33,173 @@ struct key_row {
     const char *text;
 };
 
-// Megatron-LM and Megatron Core (arguments.py of several years, TransformerConfig), DeepSpeed's
-// config, MLPerf's config_*.sh, torchtitan's TOML, transformers' TrainingArguments and config.json.
+// Keys that no configuration has: of the printed arguments of older programs, of DeepSpeed's own
+// printing, MLPerf's config_*.sh, transformers' TrainingArguments and config.json; and those of
+// frameworks that mean something else in a log.
 static const struct key_row rows[] = {
     {"world_size", TOLD_NUM_GPUS, COUNT, NULL},
+    {"nnodes", TOLD_NODES, COUNT, NULL},
+    {"devices", TOLD_GPUS_PER_NODE, COUNT, NULL},
+    {"swiglu", TOLD_GATED, TRUTH, NULL},
+    {"optimizer", TOLD_ADAM, TEXT, NULL},
+    {"compile", TOLD_COMPILED, TRUTH, NULL},
+    {"bf16", TOLD_PRECISION, MEANS, "bf16"},
+    {"fp16", TOLD_PRECISION, MEANS, "fp16"},
+    {"precision", TOLD_PRECISION, TEXT, NULL},
+    {"deepspeed", TOLD_DEEPSPEED, TRUTH, NULL},
     {"num_gpus", TOLD_NUM_GPUS, COUNT, NULL},
     {"ngpu", TOLD_NUM_GPUS, COUNT, NULL},
     {"num_processes", TOLD_NUM_GPUS, COUNT, NULL},
-    {"nnodes", TOLD_NODES, COUNT, NULL},
     {"nodes", TOLD_NODES, COUNT, NULL},
-    {"num_nodes", TOLD_NODES, COUNT, NULL},
     {"num_node", TOLD_NODES, COUNT, NULL},
     {"dgxnnodes", TOLD_NODES, COUNT, NULL},
     {"slurm_nnodes", TOLD_NODES, COUNT, NULL},
-    {"nproc_per_node", TOLD_GPUS_PER_NODE, COUNT, NULL},
     {"gpus_per_node", TOLD_GPUS_PER_NODE, COUNT, NULL},
     {"dgxngpu", TOLD_GPUS_PER_NODE, COUNT, NULL},
-    {"devices", TOLD_GPUS_PER_NODE, COUNT, NULL},
-    {"num_layers", TOLD_LAYERS, COUNT, NULL},
     {"num_hidden_layers", TOLD_LAYERS, COUNT, NULL},
     {"n_layers", TOLD_LAYERS, COUNT, NULL},
     {"n_layer", TOLD_LAYERS, COUNT, NULL},
-    {"hidden_size", TOLD_HIDDEN, COUNT, NULL},
     {"n_embd", TOLD_HIDDEN, COUNT, NULL},
-    {"ffn_hidden_size", TOLD_FFN, COUNT, NULL},
-    {"intermediate_size", TOLD_FFN, COUNT, NULL},
-    {"num_attention_heads", TOLD_HEADS, COUNT, NULL},
     {"n_heads", TOLD_HEADS, COUNT, NULL},
     {"n_head", TOLD_HEADS, COUNT, NULL},
-    {"num_query_groups", TOLD_KV_HEADS, COUNT, NULL},
-    {"num_key_value_heads", TOLD_KV_HEADS, COUNT, NULL},
     {"n_kv_heads", TOLD_KV_HEADS, COUNT, NULL},
-    {"group_query_attention", TOLD_GROUPED, TRUTH, NULL},
-    {"kv_channels", TOLD_HEAD_WIDTH, COUNT, NULL},
     {"head_dim", TOLD_HEAD_WIDTH, COUNT, NULL},
-    {"vocab_size", TOLD_VOCAB, COUNT, NULL},
-    {"padded_vocab_size", TOLD_VOCAB, COUNT, NULL},
-    {"seq_length", TOLD_SEQ, COUNT, NULL},
-    {"encoder_seq_length", TOLD_SEQ, COUNT, NULL},
-    {"seq_len", TOLD_SEQ, COUNT, NULL},
     {"cutoff_len", TOLD_SEQ, COUNT, NULL},
     {"max_seq_length", TOLD_SEQ, COUNT, NULL},
     {"sequence_len", TOLD_SEQ, COUNT, NULL},
     {"model_max_length", TOLD_SEQ, COUNT, NULL},
-    {"tensor_model_parallel_size", TOLD_TP, COUNT, NULL},
     {"model_parallel_size", TOLD_TP, COUNT, NULL},
     {"tensor_model_parallel", TOLD_TP, COUNT, NULL},
-    {"tensor_parallel_degree", TOLD_TP, COUNT, NULL},
     {"tensor_parallel_size", TOLD_TP, COUNT, NULL},
-    {"autotp_size", TOLD_TP, COUNT, NULL},
-    {"pipeline_model_parallel_size", TOLD_PP, COUNT, NULL},
     {"pipeline_model_parallel", TOLD_PP, COUNT, NULL},
-    {"pipeline_parallel_degree", TOLD_PP, COUNT, NULL},
     {"pipeline_parallel_size", TOLD_PP, COUNT, NULL},
     {"pipe_parallel_size", TOLD_PP, COUNT, NULL},
-    {"context_parallel_size", TOLD_CP, COUNT, NULL},
     {"context_parallel", TOLD_CP, COUNT, NULL},
-    {"context_parallel_degree", TOLD_CP, COUNT, NULL},
     {"data_parallel_size", TOLD_DP, COUNT, NULL},
-    {"virtual_pipeline_model_parallel_size", TOLD_VPP, COUNT, NULL},
     {"interleaved_pipeline", TOLD_VPP, COUNT, NULL},
-    {"num_virtual_stages_per_pipeline_rank", TOLD_VPP, COUNT, NULL},
-    {"num_layers_per_virtual_pipeline_stage", TOLD_LAYERS_OF_STAGE, COUNT, NULL},
-    {"decoder_first_pipeline_num_layers", TOLD_FIRST_LAYERS, WHOLE, NULL},
     {"num_layers_in_first_pipeline_stage", TOLD_FIRST_LAYERS, WHOLE, NULL},
-    {"decoder_last_pipeline_num_layers", TOLD_LAST_LAYERS, WHOLE, NULL},
     {"num_layers_in_last_pipeline_stage", TOLD_LAST_LAYERS, WHOLE, NULL},
-    {"account_for_embedding_in_pipeline_split", TOLD_EMBEDDING_COUNTS, TRUTH, NULL},
-    {"account_for_loss_in_pipeline_split", TOLD_HEAD_COUNTS, TRUTH, NULL},
     {"asym_pp_embed", TOLD_EMBEDDING_COUNTS, TRUTH, NULL},
     {"asym_pp_loss", TOLD_HEAD_COUNTS, TRUTH, NULL},
-    {"pipeline_model_parallel_layout", TOLD_STAGES, TEXT, NULL},
-    {"expert_model_parallel_size", TOLD_EP, COUNT, NULL},
     {"expert_model_parallel", TOLD_EP, COUNT, NULL},
-    {"expert_parallel_degree", TOLD_EP, COUNT, NULL},
-    {"expert_tensor_parallel_size", TOLD_ETP, COUNT, NULL},
-    {"num_experts", TOLD_EXPERTS, COUNT, NULL},
-    {"num_moe_experts", TOLD_EXPERTS, COUNT, NULL},
-    {"moe_router_topk", TOLD_TOP_K, COUNT, NULL},
     {"num_experts_per_tok", TOLD_TOP_K, COUNT, NULL},
-    {"moe_ffn_hidden_size", TOLD_EXPERT_FFN, COUNT, NULL},
-    {"moe_shared_expert_intermediate_size", TOLD_SHARED_FFN, COUNT, NULL},
-    {"q_lora_rank", TOLD_QUERY_RANK, COUNT, NULL},
-    {"kv_lora_rank", TOLD_KV_RANK, COUNT, NULL},
-    {"qk_pos_emb_head_dim", TOLD_ROTARY_WIDTH, COUNT, NULL},
-    {"v_head_dim", TOLD_VALUE_WIDTH, COUNT, NULL},
-    {"multi_latent_attention", TOLD_LATENT, TRUTH, NULL},
     {"finetuning_type", TOLD_ADAPTERS, NAMES, "lora"},
     {"params_dtype", TOLD_PRECISION, TEXT, NULL},
     {"tokenizer_type", TOLD_TOKENIZER, TEXT, NULL},
-    {"position_embedding_type", TOLD_POSITION_TYPE, TEXT, NULL},
-    {"use_rotary_position_embeddings", TOLD_POSITION_TYPE, MEANS, "rope"},
-    {"max_position_embeddings", TOLD_MOST_POSITIONS, COUNT, NULL},
-    {"micro_batch_size", TOLD_MICRO_BATCH, COUNT, NULL},
-    {"local_batch_size", TOLD_MICRO_BATCH, COUNT, NULL},
     {"per_device_train_batch_size", TOLD_MICRO_BATCH, COUNT, NULL},
-    {"train_micro_batch_size_per_gpu", TOLD_MICRO_BATCH, COUNT, NULL},
-    {"global_batch_size", TOLD_GLOBAL_BATCH, COUNT, NULL},
-    {"train_batch_size", TOLD_GLOBAL_BATCH, COUNT, NULL},
-    {"gradient_accumulation_steps", TOLD_ACCUMULATION, COUNT, NULL},
-    {"sequence_parallel", TOLD_SP, TRUTH, NULL},
     {"zero_stage", TOLD_ZERO, WHOLE, NULL},
     {"zero_optimization_stage", TOLD_ZERO, WHOLE, NULL},
     {"stage", TOLD_ZERO, WHOLE, NULL},
-    {"use_distributed_optimizer", TOLD_ZERO, TRUTH, NULL},
     {"use_dist_optimizer", TOLD_ZERO, TRUTH, NULL},
-    {"swiglu", TOLD_GATED, TRUTH, NULL},
     {"normalization", TOLD_RMS_NORM, NAMES, "RMSNorm"},
-    {"untie_embeddings_and_output_weights", TOLD_TIED, FALSITY, NULL},
     {"tie_word_embeddings", TOLD_TIED, TRUTH, NULL},
-    {"hidden_dropout", TOLD_DROPOUT, POSITIVE, NULL},
-    {"attention_dropout", TOLD_DROPOUT, POSITIVE, NULL},
-    {"add_bias_linear", TOLD_BIAS, TRUTH, NULL},
-    {"disable_bias_linear", TOLD_BIAS, FALSITY, NULL},
-    {"accumulate_allreduce_grads_in_fp32", TOLD_GRADIENT_BYTES, EITHER, "4|2"},
-    {"grad_reduce_in_bf16", TOLD_GRADIENT_BYTES, MEANS, "2"},
-    {"optimizer", TOLD_ADAM, TEXT, NULL},
-    {"overlap_grad_reduce", TOLD_OVERLAP, TRUTH, NULL},
-    {"overlap_comm", TOLD_OVERLAP, TRUTH, NULL},
-    {"overlap_p2p_comm", TOLD_OVERLAP_MESSAGES, TRUTH, NULL},
-    {"tp_comm_overlap", TOLD_OVERLAP_TENSOR, TRUTH, NULL},
-    {"enable_async_tensor_parallel", TOLD_OVERLAP_TENSOR, TRUTH, NULL},
-    {"cross_entropy_loss_fusion", TOLD_FUSED_LOSS, TRUTH, NULL},
-    {"compile", TOLD_COMPILED, TRUTH, NULL},
     {"torch_compile", TOLD_COMPILED, TRUTH, NULL},
-    {"use_flash_attn", TOLD_FLASH_SWITCH, TRUTH, NULL},
-    {"use_flash_attn_v1", TOLD_FLASH_SWITCH, TRUTH, NULL},
-    {"use_flash_attn_v2", TOLD_FLASH_SWITCH, TRUTH, NULL},
     {"flash_attention", TOLD_FLASH_SWITCH, TRUTH, NULL},
     {"flash_attn", TOLD_BACKEND, TEXT, NULL},
     {"attn_implementation", TOLD_BACKEND, TEXT, NULL},
-    {"attention_backend", TOLD_BACKEND, TEXT, NULL},
     {"transformer_impl", TOLD_IMPLEMENTATION, TEXT, NULL},
-    {"recompute_granularity", TOLD_GRANULARITY, TEXT, NULL},
-    {"recompute_method", TOLD_METHOD, TEXT, NULL},
-    {"recompute_num_layers", TOLD_RECOMPUTED, COUNT, NULL},
-    {"recompute_modules", TOLD_MODULES, TEXT, NULL},
-    {"recompute_activations", TOLD_GRANULARITY, MEANS, "selective"},
-    {"checkpoint_activations", TOLD_GRANULARITY, EITHER, "full|none"},
-    {"activations_checkpoint_method", TOLD_METHOD, TEXT, NULL},
-    {"activations_checkpoint_granularity", TOLD_GRANULARITY, TEXT, NULL},
     {"gradient_checkpointing", TOLD_GRANULARITY, EITHER, "full|none"},
-    {"bf16", TOLD_PRECISION, MEANS, "bf16"},
     {"bfloat16_enabled", TOLD_PRECISION, MEANS, "bf16"},
-    {"fp16", TOLD_PRECISION, MEANS, "fp16"},
     {"fp16_enabled", TOLD_PRECISION, MEANS, "fp16"},
     {"float16_enabled", TOLD_PRECISION, MEANS, "fp16"},
-    {"precision", TOLD_PRECISION, TEXT, NULL},
-    {"mixed_precision", TOLD_PRECISION, TEXT, NULL},
     {"fp8", TOLD_FP8, SWITCH_OR_TEXT, NULL},
-    {"fp8_format", TOLD_FP8, TEXT, NULL},
-    {"fp8_hybrid", TOLD_FP8, TEXT, NULL},
-    {"moe_token_dispatcher_type", TOLD_DISPATCHER, NAMES_DISPATCHER, NULL},
-    {"moe_flex_dispatcher_backend", TOLD_DISPATCHER, NAMES_DISPATCHER, NULL},
     {"moe_dispatcher", TOLD_DISPATCHER, NAMES_DISPATCHER, NULL},
-    {"overlap_moe_expert_parallel_comm", TOLD_OVERLAP_DISPATCH, TRUTH, NULL},
-    {"moe_expert_capacity_factor", TOLD_FIXED_CAPACITY, POSITIVE, NULL},
-    {"moe_pad_expert_input_to_capacity", TOLD_FIXED_CAPACITY, TRUTH, NULL},
-    {"cuda_graph_impl", TOLD_GRAPHS, NAMES_GRAPHS, NULL},
     {"enable_cuda_graph", TOLD_GRAPHS, EITHER, "step|none"},
     {"external_cuda_graph", TOLD_GRAPHS, EITHER, "parts|none"},
     {"enable_offline_packing", TOLD_PACKED, TRUTH, NULL},
     {"sequence_packing", TOLD_PACKED, PRESENT, NULL},
     {"packed_sequence", TOLD_PACKED, TRUTH, NULL},
-    {"deepspeed", TOLD_DEEPSPEED, TRUTH, NULL},
-    {"optimizer_cpu_offload", TOLD_OFFLOAD, TRUTH, NULL},
     {"lora_r", TOLD_ADAPTERS, COUNT, NULL},
     {"lora_rank", TOLD_ADAPTERS, COUNT, NULL},
+};
+
+// What a member of a run is as a value that is told; how: if not by its row's kind.
+static const struct meaning {
+    size_t member; // of struct run
+    enum told told;
+    enum how how;
+    const char *text;
+} meanings[] = {
+#define MEANS_OF(member) offsetof(struct run, member)
+    {MEANS_OF(nodes), TOLD_NODES, AS_KIND, NULL},
+    {MEANS_OF(processes), TOLD_GPUS_PER_NODE, AS_KIND, NULL},
+    {MEANS_OF(layers), TOLD_LAYERS, AS_KIND, NULL},
+    {MEANS_OF(shape.hidden), TOLD_HIDDEN, AS_KIND, NULL},
+    {MEANS_OF(shape.ffn), TOLD_FFN, AS_KIND, NULL},
+    {MEANS_OF(shape.heads), TOLD_HEADS, AS_KIND, NULL},
+    {MEANS_OF(groups), TOLD_KV_HEADS, AS_KIND, NULL},
+    {MEANS_OF(key_value_heads), TOLD_KV_HEADS, AS_KIND, NULL},
+    {MEANS_OF(grouped), TOLD_GROUPED, AS_KIND, NULL},
+    {MEANS_OF(shape.head_width), TOLD_HEAD_WIDTH, AS_KIND, NULL},
+    {MEANS_OF(shape.vocabulary), TOLD_VOCAB, AS_KIND, NULL},
+    {MEANS_OF(padded_vocabulary), TOLD_VOCAB, AS_KIND, NULL},
+    {MEANS_OF(job.sequence), TOLD_SEQ, AS_KIND, NULL},
+    {MEANS_OF(data_sequence), TOLD_SEQ, AS_KIND, NULL},
+    {MEANS_OF(job.layout.tensor), TOLD_TP, AS_KIND, NULL},
+    {MEANS_OF(job.layout.pipeline), TOLD_PP, AS_KIND, NULL},
+    {MEANS_OF(job.layout.context), TOLD_CP, AS_KIND, NULL},
+    {MEANS_OF(stages_of_rank), TOLD_VPP, AS_KIND, NULL},
+    {MEANS_OF(layers_of_stage), TOLD_LAYERS_OF_STAGE, AS_KIND, NULL},
+    {MEANS_OF(first_stage), TOLD_FIRST_LAYERS, WHOLE, NULL},
+    {MEANS_OF(last_stage), TOLD_LAST_LAYERS, WHOLE, NULL},
+    {MEANS_OF(counts_embedding), TOLD_EMBEDDING_COUNTS, AS_KIND, NULL},
+    {MEANS_OF(counts_loss), TOLD_HEAD_COUNTS, AS_KIND, NULL},
+    {MEANS_OF(stages), TOLD_STAGES, AS_KIND, NULL},
+    {MEANS_OF(job.layout.expert), TOLD_EP, AS_KIND, NULL},
+    {MEANS_OF(expert_tensor), TOLD_ETP, AS_KIND, NULL},
+    {MEANS_OF(experts.experts), TOLD_EXPERTS, AS_KIND, NULL},
+    {MEANS_OF(experts.top_k), TOLD_TOP_K, AS_KIND, NULL},
+    {MEANS_OF(experts.ffn), TOLD_EXPERT_FFN, AS_KIND, NULL},
+    {MEANS_OF(experts.shared_ffn), TOLD_SHARED_FFN, AS_KIND, NULL},
+    {MEANS_OF(shape.query_rank), TOLD_QUERY_RANK, AS_KIND, NULL},
+    {MEANS_OF(shape.kv_rank), TOLD_KV_RANK, AS_KIND, NULL},
+    {MEANS_OF(shape.rotary_width), TOLD_ROTARY_WIDTH, AS_KIND, NULL},
+    {MEANS_OF(shape.value_width), TOLD_VALUE_WIDTH, AS_KIND, NULL},
+    {MEANS_OF(latent), TOLD_LATENT, AS_KIND, NULL},
+    {MEANS_OF(position_type), TOLD_POSITION_TYPE, AS_KIND, NULL},
+    {MEANS_OF(rotary_flag), TOLD_POSITION_TYPE, MEANS, "rope"},
+    {MEANS_OF(positions), TOLD_MOST_POSITIONS, AS_KIND, NULL},
+    {MEANS_OF(job.layout.micro_batch), TOLD_MICRO_BATCH, AS_KIND, NULL},
+    {MEANS_OF(local_batch), TOLD_MICRO_BATCH, AS_KIND, NULL},
+    {MEANS_OF(micro_batch), TOLD_MICRO_BATCH, AS_KIND, NULL},
+    {MEANS_OF(job.global_batch), TOLD_GLOBAL_BATCH, AS_KIND, NULL},
+    {MEANS_OF(global_batch), TOLD_GLOBAL_BATCH, AS_KIND, NULL},
+    {MEANS_OF(steps), TOLD_ACCUMULATION, AS_KIND, NULL},
+    {MEANS_OF(job.layout.sequence_parallel), TOLD_SP, AS_KIND, NULL},
+    {MEANS_OF(job.layout.zero), TOLD_ZERO, AS_KIND, NULL},
+    {MEANS_OF(distributed), TOLD_ZERO, AS_KIND, NULL},
+    {MEANS_OF(shape.tied_embeddings), TOLD_TIED, AS_KIND, NULL},
+    {MEANS_OF(hidden_dropout), TOLD_DROPOUT, AS_KIND, NULL},
+    {MEANS_OF(attention_dropout), TOLD_DROPOUT, AS_KIND, NULL},
+    {MEANS_OF(shape.linear_bias), TOLD_BIAS, AS_KIND, NULL},
+    {MEANS_OF(gradients_in_fp32), TOLD_GRADIENT_BYTES, EITHER, "4|2"},
+    {MEANS_OF(gradients_in_bf16), TOLD_GRADIENT_BYTES, MEANS, "2"},
+    {MEANS_OF(optimizer), TOLD_ADAM, AS_KIND, NULL},
+    {MEANS_OF(job.layout.gradient_sync), TOLD_OVERLAP, AS_KIND, NULL},
+    {MEANS_OF(overlap), TOLD_OVERLAP, TRUTH, NULL},
+    {MEANS_OF(job.overlapped_messages), TOLD_OVERLAP_MESSAGES, AS_KIND, NULL},
+    {MEANS_OF(job.overlapped_tensor), TOLD_OVERLAP_TENSOR, AS_KIND, NULL},
+    {MEANS_OF(job.fused_loss), TOLD_FUSED_LOSS, AS_KIND, NULL},
+    {MEANS_OF(flash), TOLD_FLASH_SWITCH, AS_KIND, NULL},
+    {MEANS_OF(backend), TOLD_BACKEND, AS_KIND, NULL},
+    {MEANS_OF(granularity), TOLD_GRANULARITY, AS_KIND, NULL},
+    {MEANS_OF(method), TOLD_METHOD, AS_KIND, NULL},
+    {MEANS_OF(recomputed), TOLD_RECOMPUTED, AS_KIND, NULL},
+    {MEANS_OF(modules), TOLD_MODULES, AS_KIND, NULL},
+    {MEANS_OF(module_list), TOLD_MODULES, AS_KIND, NULL},
+    {MEANS_OF(selective), TOLD_GRANULARITY, MEANS, "selective"},
+    {MEANS_OF(checkpointed), TOLD_GRANULARITY, EITHER, "full|none"},
+    {MEANS_OF(precision), TOLD_PRECISION, AS_KIND, NULL},
+    {MEANS_OF(fp8), TOLD_FP8, AS_KIND, NULL},
+    {MEANS_OF(fp8_flag), TOLD_FP8, AS_KIND, NULL},
+    {MEANS_OF(dispatcher), TOLD_DISPATCHER, NAMES_DISPATCHER, NULL},
+    {MEANS_OF(dispatch_kernels), TOLD_DISPATCHER, NAMES_DISPATCHER, NULL},
+    {MEANS_OF(job.overlapped_dispatch), TOLD_OVERLAP_DISPATCH, AS_KIND, NULL},
+    {MEANS_OF(capacity), TOLD_FIXED_CAPACITY, AS_KIND, NULL},
+    {MEANS_OF(job.fixed_capacity), TOLD_FIXED_CAPACITY, AS_KIND, NULL},
+    {MEANS_OF(graphs), TOLD_GRAPHS, NAMES_GRAPHS, NULL},
+    {MEANS_OF(job.layout.offload_optimizer), TOLD_OFFLOAD, AS_KIND, NULL},
+#undef MEANS_OF
 };
 
 // Of a key: what is behind its last dot, in the rows' letters. false: it is too long for a row.
@@ -221,22 +224,78 @@ static unsigned letters_of(const char *key)
     return h;
 }
 
-// The first row of the key; -1: none. The rows are hashed once a call of the program: an index is a
-// row's number plus one.
-static int find_row(const char *key)
+// ---- all keys: those above, and of frameworks' rows those whose last parts are several words
+// (one, such as "mode", means anything in a log) and mean one thing
+
+enum { KEY_ROOM = 4096 };
+
+struct log_keys {
+    struct key_row *at[KEY_ROOM]; // by letters; told TOLD_COUNT: of several meanings
+};
+
+static struct key_row **place_of(struct log_keys *keys, const char *key)
 {
-    enum { ROOM = 512 };
-    static _Thread_local unsigned char index[ROOM];
-    static _Thread_local bool built;
-    for (size_t i = 0; !built && i < ARRAY_LENGTH(rows); i++) {
-        unsigned at = letters_of(rows[i].key) % ROOM;
-        while (index[at]) at = (at + 1) % ROOM;
-        index[at] = (unsigned char)(i + 1);
+    unsigned at = letters_of(key) % KEY_ROOM;
+    while (keys->at[at] && strcmp(keys->at[at]->key, key) != 0) at = (at + 1) % KEY_ROOM;
+    return &keys->at[at];
+}
+
+static enum how how_of_kind(enum setting_kind kind)
+{
+    switch (kind) {
+    case SETTING_FLAG:
+    case SETTING_TRUE:
+    case SETTING_SWITCH: return TRUTH;
+    case SETTING_UNLESS: return FALSITY;
+    case SETTING_NUMBER:
+    case SETTING_ROUND:
+    case SETTING_SHARE: return POSITIVE;
+    case SETTING_INT:
+    case SETTING_COUNT:
+    case SETTING_WHOLE: return COUNT;
+    default: return TEXT;
     }
-    built = true;
-    for (unsigned at = letters_of(key) % ROOM; index[at]; at = (at + 1) % ROOM)
-        if (!strcmp(rows[index[at] - 1].key, key)) return index[at] - 1;
-    return -1;
+}
+
+static const struct meaning *meaning_of(const struct setting_row *row)
+{
+    bool read = row->kind != SETTING_LEFT && row->kind != SETTING_LATER && row->use != ONLY_WRITTEN;
+    for (size_t i = 0; read && i < ARRAY_LENGTH(meanings); i++)
+        if (meanings[i].member == row->at) return &meanings[i];
+    return NULL;
+}
+
+static void take_framework(struct log_keys *keys, const struct setting_rows *of,
+                           struct arena *arena)
+{
+    const struct setting_rows names = setting_rows_of(of, arena);
+    char key[TOLD_KEY];
+    for (int i = 0; i < names.count; i++) {
+        const struct setting_row *row = &names.rows[i];
+        const struct meaning *m = meaning_of(row);
+        if (!plain_key(key, row->key, strlen(row->key)) || !strchr(key, '_')) continue;
+        struct key_row **to = place_of(keys, key);
+        bool own = *to >= rows && *to < rows + ARRAY_LENGTH(rows);
+        if (own || (*to && m && (*to)->told == m->told)) continue;
+        if (!*to) *to = TAKE(arena, 1, struct key_row);
+        else m = NULL;
+        **to = (struct key_row){.key = arena_copy_text(arena, key), .told = TOLD_COUNT};
+        if (!m) continue;
+        (*to)->told = m->told, (*to)->text = m->text;
+        (*to)->how = m->how == AS_KIND ? how_of_kind(row->kind) : m->how;
+    }
+}
+
+struct log_keys *log_keys_make(struct arena *arena)
+{
+    static const struct setting_rows *const frameworks[] = {&megatron_rows, &nemo_rows,
+                                                            &deepspeed_rows, &torchtitan_rows};
+    struct log_keys *keys = TAKE(arena, 1, struct log_keys);
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+        *place_of(keys, rows[i].key) = (struct key_row *)&rows[i];
+    for (size_t i = 0; i < ARRAY_LENGTH(frameworks); i++)
+        take_framework(keys, frameworks[i], arena);
+    return keys;
 }
 
 static bool is_word(const char *value, size_t length, const char *word)
@@ -353,84 +412,10 @@ bool log_setting(struct log *l, enum told_by by, const char *key, size_t key_len
 {
     char name[TOLD_KEY];
     if (!plain_key(name, key, key_length)) return false;
-    int row = find_row(name);
-    if (row < 0) return false;
+    const struct key_row *row = *place_of(l->reader->keys, name);
+    if (!row || row->told == TOLD_COUNT) return false;
     while (length && strchr("\"'`", *value)) value++, length--;
     while (length && strchr("\"'`,;)", value[length - 1])) length--;
-    take_value(l, &rows[row], by, value, length);
+    take_value(l, row, by, value, length);
     return true;
-}
-
-// ---- settings within a line
-
-static bool in_key(char c) { return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.'; }
-
-static const char *end_of_value(const char *s)
-{
-    char close = *s == '"' || *s == '\'' ? *s : '\0';
-    if (close) {
-        const char *end = strchr(s + 1, close);
-        return end ? end + 1 : s + strlen(s);
-    }
-    while (*s && !isspace((unsigned char)*s) && !strchr(",}|", *s)) s++;
-    return s;
-}
-
-// A shell's default, "${NAME:=64}": the value behind the sign.
-static const char *without_default(const char *value, const char **end)
-{
-    const char *sign = memchr(value, '{', (size_t)(*end - value));
-    if (!sign) return value;
-    for (const char *s = sign; s + 1 < *end; s++)
-        if (*s == ':' && (s[1] == '=' || s[1] == '-')) {
-            const char *close = memchr(s, '}', (size_t)(*end - s));
-            if (close) *end = close;
-            return s + 2;
-        }
-    return value;
-}
-
-// A flag at the end of a line has its value on the next.
-static void take_pending(struct log *l, const char *line)
-{
-    char *pending = l->reader->pending;
-    line += strspn(line, " \t");
-    if (*pending && *line && *line != '-')
-        log_setting(l, BY_SETTING, pending, strlen(pending), line, strcspn(line, " \t"));
-    *pending = '\0';
-}
-
-void log_settings(struct log *l, const char *line)
-{
-    // The program says what it replaces by.
-    enum told_by by = strstr(line, "Overriding config:") ? BY_PROGRAM : BY_SETTING;
-    take_pending(l, line);
-    for (const char *s = line; *s;) {
-        if (!isalpha((unsigned char)*s) && *s != '_') {
-            s++;
-            continue;
-        }
-        const char *key = s;
-        while (in_key(*s)) s++;
-        size_t length = (size_t)(s - key);
-        bool dashes = key - line >= 2 && key[-1] == '-' && key[-2] == '-';
-        const char *value = s + (*s == '"' || *s == '\'');
-        value += strspn(value, " ");
-        bool signed_ = *value == '=' || *value == ':';
-        if (signed_) value += 1, value += strspn(value, " ");
-        else if (!dashes || value == s) {
-            if (dashes) log_setting(l, by, key, length, "", 0);
-            if (dashes && !*s && length < TOLD_KEY)
-                memcpy(l->reader->pending, key, length), l->reader->pending[length] = '\0';
-            continue;
-        }
-        if (!signed_ && value[0] == '-' && value[1] == '-') { // a flag, and the next one
-            log_setting(l, by, key, length, "", 0);
-            continue;
-        }
-        const char *end = end_of_value(value), *from = value;
-        if (*from == '"' || *from == '$') from = without_default(from, &end);
-        if (log_setting(l, by, key, length, from, (size_t)(end - from)) || dashes)
-            s = end > s ? end : s;
-    }
 }

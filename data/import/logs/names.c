@@ -261,7 +261,7 @@ void log_names(struct log *l, const char *line)
             tell(l, TOLD_MODEL, BY_PROGRAM, "submission_benchmark", "gpt3-175b", 9);
         // The lengths of sequences are the benchmarks' rules (training_policies, 2025).
         if (strstr(line, "\"llama31_405b\"") || strstr(line, "\"llama31_8b\""))
-            tell(l, TOLD_SEQ, BY_OTHERS, "submission_benchmark", "8192", 4);
+            tell(l, TOLD_SEQ, BY_WORDS, "submission_benchmark", "8192", 4);
         if (strstr(line, "\"llama2_70b_lora\"")) { // by the benchmark's rules
             tell(l, TOLD_SEQ, BY_PROGRAM, "submission_benchmark", "8192", 4);
             tell(l, TOLD_MODEL, BY_PROGRAM, "submission_benchmark", "llama-2-70b", 11);

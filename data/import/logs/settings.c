@@ -1,0 +1,77 @@
+// All settings that a line states: --key value, key=value, key: value, "key": value.
+#include <ctype.h>
+#include <string.h>
+
+#include "data/import/logs/internal.h"
+
+static bool in_key(char c) { return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.'; }
+
+static const char *end_of_value(const char *s)
+{
+    char close = *s == '"' || *s == '\'' ? *s : '\0';
+    if (close) {
+        const char *end = strchr(s + 1, close);
+        return end ? end + 1 : s + strlen(s);
+    }
+    while (*s && !isspace((unsigned char)*s) && !strchr(",}|", *s)) s++;
+    return s;
+}
+
+// A shell's default, "${NAME:=64}": the value behind the sign.
+static const char *without_default(const char *value, const char **end)
+{
+    const char *sign = memchr(value, '{', (size_t)(*end - value));
+    if (!sign) return value;
+    for (const char *s = sign; s + 1 < *end; s++)
+        if (*s == ':' && (s[1] == '=' || s[1] == '-')) {
+            const char *close = memchr(s, '}', (size_t)(*end - s));
+            if (close) *end = close;
+            return s + 2;
+        }
+    return value;
+}
+
+// A flag at the end of a line has its value on the next.
+static void take_pending(struct log *l, const char *line)
+{
+    char *pending = l->reader->pending;
+    line += strspn(line, " \t");
+    if (*pending && *line && *line != '-')
+        log_setting(l, BY_SETTING, pending, strlen(pending), line, strcspn(line, " \t"));
+    *pending = '\0';
+}
+
+void log_settings(struct log *l, const char *line)
+{
+    // The program says what it replaces by.
+    enum told_by by = strstr(line, "Overriding config:") ? BY_PROGRAM : BY_SETTING;
+    take_pending(l, line);
+    for (const char *s = line; *s;) {
+        if (!isalpha((unsigned char)*s) && *s != '_') {
+            s++;
+            continue;
+        }
+        const char *key = s;
+        while (in_key(*s)) s++;
+        size_t length = (size_t)(s - key);
+        bool dashes = key - line >= 2 && key[-1] == '-' && key[-2] == '-';
+        const char *value = s + (*s == '"' || *s == '\'');
+        value += strspn(value, " ");
+        bool signed_ = *value == '=' || *value == ':';
+        if (signed_) value += 1, value += strspn(value, " ");
+        else if (!dashes || value == s) {
+            if (dashes) log_setting(l, by, key, length, "", 0);
+            if (dashes && !*s && length < TOLD_KEY)
+                memcpy(l->reader->pending, key, length), l->reader->pending[length] = '\0';
+            continue;
+        }
+        if (!signed_ && value[0] == '-' && value[1] == '-') { // a flag, and the next one
+            log_setting(l, by, key, length, "", 0);
+            continue;
+        }
+        const char *end = end_of_value(value), *from = value;
+        if (*from == '"' || *from == '$') from = without_default(from, &end);
+        if (log_setting(l, by, key, length, from, (size_t)(end - from)) || dashes)
+            s = end > s ? end : s;
+    }
+}
