@@ -125,8 +125,9 @@ const struct command command_explain = {
         "one. Prints on one page what the log states and what was assumed, whether the FLOP of a "
         "token certify the reading, measured against predicted time and memory, the fullest rank, "
         "the idle time, what most probably explains the difference, and the best change of one "
-        "flag and of one degree, each the best of all that were priced. Nothing is searched unless "
-        "--then plan asks for it. Names of hosts, users and paths in the log are not printed.",
+        "flag, of one degree, and of the layout, each the best of all that were priced. Nothing is "
+        "searched unless --then plan asks for it. Names of hosts, users and paths in the log are "
+        "not printed.",
     .usage = "plumbline explain LOG [OPTION ...]",
     READS(struct options, rows, {.time_limit_s = 45, .explain.margin = MEMORY_FRACTION_DEFAULT}),
     .run = run,

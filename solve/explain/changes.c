@@ -58,8 +58,7 @@ enum framework explained_runs_in(const struct explained *x)
     return runs(f, &x->problem) ? f : FRAMEWORK_ANY;
 }
 
-// Whether the log's framework runs the problem that was predicted last.
-static bool is_run(struct explained *x)
+bool explain_is_run(struct explained *x)
 {
     struct problem p;
     struct placement placement;
@@ -67,8 +66,7 @@ static bool is_run(struct explained *x)
     return runs(explained_runs_in(x), &p);
 }
 
-// More memory than may be planned is allowed where the run itself has more and ran.
-static int64_t room(const struct explained *x)
+int64_t explain_room(const struct explained *x)
 {
     int64_t limit = x->own.limit_bytes;
     bool ran = !x->log.failure.out_of_memory && x->own.device_bytes > limit;
@@ -92,7 +90,7 @@ static void try_change(struct explained *x, int kind, const char *column, const 
         if (!strcmp(column, "pp") && row.pp == 1) row.vpp = NOT_STATED;
         if (!strcmp(column, "tp") && row.tp == 1) row.sp = 0;
     }
-    if (!explain_try(x, &row, &p) || p.device_bytes > room(x) || !is_run(x)) return;
+    if (!explain_try(x, &row, &p) || p.device_bytes > explain_room(x) || !explain_is_run(x)) return;
     x->changes[x->change_count++] =
         (struct change){.kind = kind == CHANGE_DEGREE ? CHANGE_DEGREE : CHANGE_FLAG,
                         .column = column,

@@ -27,6 +27,7 @@ enum status explain_log(struct explained *x, const char *path,
     explain_certify(x);
     explain_judge(x);
     explain_changes(x);
+    explain_layouts(x);
     make_plan(x);
     return OK;
 }

@@ -58,6 +58,15 @@ struct change {
     int64_t iteration_ns, device_bytes;
 };
 
+// The fastest of all layouts with equal stages that were priced.
+struct any_layout {
+    bool found, all; // found: one that is faster than the run; all: none was left out
+    int priced;
+    struct run_row row;
+    const struct change *flag; // the best one, where it is among what is changed
+    int64_t iteration_ns, device_bytes;
+};
+
 struct explained {
     struct explain_settings settings;
     struct log log;
@@ -82,6 +91,7 @@ struct explained {
     bool ran_too_full; // it ran, and is predicted not to fit
     struct change changes[CHANGES_MOST];
     int change_count;
+    struct any_layout any;
     struct arena *arena;
 };
 
@@ -101,6 +111,9 @@ enum status explained_save(struct explained *x, const char *folder, struct error
 
 // The best change of a kind that fits; NULL: none is faster.
 const struct change *explained_best(const struct explained *x, int kind);
+// What x->any changes of the run; returns how many values there are.
+enum { ANY_VALUES_MOST = 12 };
+int any_layout_values(const struct explained *x, struct assumed values[ANY_VALUES_MOST]);
 // The flags or keys of the log's framework that make a change; NULL: not known.
 const char *change_words(const struct explained *x, const struct change *change);
 enum framework explained_framework(const struct explained *x); // that plans are made for

@@ -17,6 +17,11 @@ int64_t certify_sequence(const struct explained *x, const struct model *m, doubl
 double explain_flop_of_log(const struct explained *x); // of a token; 0: not stated
 void explain_judge(struct explained *x);
 void explain_changes(struct explained *x);
+void explain_layouts(struct explained *x); // x->any
+// More memory than may be planned is allowed where the run itself has more and ran.
+int64_t explain_room(const struct explained *x);
+// Whether the log's framework runs the problem that was predicted last.
+bool explain_is_run(struct explained *x);
 // Predicts a row without ranges; false: it cannot be, or refused.
 bool explain_try(struct explained *x, const struct run_row *row, struct prediction *to);
 

@@ -124,6 +124,22 @@ static void put_change(struct json_writer *w, const struct explained *x, const c
     json_close_object(w);
 }
 
+static void put_any(struct json_writer *w, const struct explained *x)
+{
+    struct assumed values[ANY_VALUES_MOST];
+    int count = any_layout_values(x, values);
+    if (!x->any.found) return;
+    json_open_flat_object(w, "any_layout");
+    json_open_flat_object(w, "values");
+    for (int i = 0; i < count; i++) json_put_text(w, values[i].column, values[i].value);
+    json_close_object(w);
+    json_put_number(w, "iteration_s", (double)x->any.iteration_ns * 1e-9);
+    json_put_count(w, "device_bytes", x->any.device_bytes);
+    json_put_count(w, "priced", x->any.priced);
+    json_put_bool(w, "all", x->any.all);
+    json_close_object(w);
+}
+
 const char *explained_json(const struct explained *x, size_t *length)
 {
     struct json_writer w;
@@ -143,6 +159,7 @@ const char *explained_json(const struct explained *x, size_t *length)
     put_assumed(&w, "would_resolve", x->alternatives, x->alternative_count);
     put_change(&w, x, "one_flag", CHANGE_FLAG);
     put_change(&w, x, "one_degree", CHANGE_DEGREE);
+    put_any(&w, x);
     json_close_object(&w);
     return json_end(&w, length);
 }

@@ -275,6 +275,29 @@ static void put_change(struct text *out, const struct explained *x, const char *
                             gigabytes(x, c->device_bytes), tried));
 }
 
+static void put_any(struct text *out, const struct explained *x)
+{
+    struct assumed values[ANY_VALUES_MOST];
+    const struct any_layout *a = &x->any;
+    const char *text = "layout";
+    int count = any_layout_values(x, values);
+    for (int i = 0; i < count; i++)
+        text = arena_print(x->arena, "%s%s %s=%s", text, i ? "," : "", values[i].column,
+                           values[i].value);
+    if (count)
+        text = arena_print(x->arena, "%s: %s (%+.1f %%), %s; the best", text,
+                           seconds(x, (double)a->iteration_ns * 1e-9),
+                           100 * ((double)a->iteration_ns / (double)x->own.iteration_ns - 1),
+                           gigabytes(x, a->device_bytes));
+    else text = arena_print(x->arena, "%s: none is faster", text);
+    put_wrapped(out, "any",
+                arena_print(x->arena,
+                            "%s of %d with equal stages%s; --then plan -o FOLDER searches all, and "
+                            "proves",
+                            text, a->priced,
+                            a->all ? ", which are all" : ", the cheapest to price"));
+}
+
 const char *explained_text(const struct explained *x, size_t *length)
 {
     struct text out;
@@ -291,7 +314,7 @@ const char *explained_text(const struct explained *x, size_t *length)
     if (!*x->own.reason) {
         put_change(&out, x, "one flag", CHANGE_FLAG);
         put_change(&out, x, "one degree", CHANGE_DEGREE);
-        put_wrapped(&out, "any", "layout: plumbline explain LOG --then plan -o FOLDER");
+        put_any(&out, x);
     }
     *length = out.length;
     return out.text;

@@ -16,6 +16,12 @@ said = {key: told["value"] for key, told in answer["stated"].items()}
 said.update({key: value for key, value in answer["measured"].items()})
 said["verdict"] = answer["verdict"]
 said["reading"] = answer["reading"]["outcome"]
+# any layout is no slower than one change, where all were priced
+times = [answer[key]["iteration_s"] for key in ("one_flag", "one_degree") if key in answer]
+layout = answer.get("any_layout")
+if layout:
+    assert not layout["all"] or all(layout["iteration_s"] <= time * 1.001 for time in times)
+    assert layout["iteration_s"] < answer["predicted"]["iteration_s"] and layout["values"]
 for word in sys.argv[2:]:
     key, value = word.split("=")
     found = said.get(key)
