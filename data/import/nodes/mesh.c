@@ -111,8 +111,8 @@ static double of_form(const struct mesh *m, int gpus, int apart, struct arena *a
     return least;
 }
 
-// One entry for all distances where they are equal.
-static void put_rings(struct node_group *g, const struct mesh *m, struct arena *arena)
+// One entry for all distances where they are equal. false: something joins no ring of some GPUs.
+static bool put_rings(struct node_group *g, const struct mesh *m, struct arena *arena)
 {
     int most = m->count < RINGS_GPUS_MAX ? m->count : RINGS_GPUS_MAX;
     g->rings = TAKE(arena, most * most, struct ring_rate);
@@ -121,7 +121,7 @@ static void put_rings(struct node_group *g, const struct mesh *m, struct arena *
         bool equal = true;
         for (int apart = 1; gpus * apart <= m->count; apart++) {
             double rate = of_form(m, gpus, apart, arena);
-            if (!(rate > 0)) continue;
+            if (!(rate > 0)) return false;
             g->rings[g->ring_count++] = (struct ring_rate){gpus, apart, rate};
             equal = equal && rate == g->rings[first].bytes_per_s;
         }
@@ -131,6 +131,7 @@ static void put_rings(struct node_group *g, const struct mesh *m, struct arena *
             if (g->rings[first].bytes_per_s == g->intra.bytes_per_s) g->ring_count--;
         }
     }
+    return true;
 }
 
 bool mesh_put(struct node_group *g, const struct mesh *m, const char **why, struct arena *arena)
@@ -147,8 +148,9 @@ bool mesh_put(struct node_group *g, const struct mesh *m, const char **why, stru
     *why = "more GPUs than a mesh of links is searched for";
     if (has_links(m) && m->count > RINGS_GPUS_MAX) return false;
     g->intra.bytes_per_s = slowest;
+    *why = "links do not join all GPUs, and PCIe's speed is not known";
+    if (has_links(m) && !put_rings(g, m, arena)) return false;
     *why = has_links(m) ? "the slowest pair" : switches > 0 ? "through switches" : "PCIe";
-    if (has_links(m)) put_rings(g, m, arena);
     return true;
 }
 

@@ -1,144 +1,24 @@
-// plumbline import topo FILE: what `nvidia-smi topo -m` reports about one node: the number of GPUs
-// and NICs, the kind of path between every two of them, and the nearest NICs of each GPU. It
-// reports no bandwidth, no memory and nothing outside the node. So without -o a table is printed;
-// with -o a cluster is written whose missing numbers come from the options, none of them guessed.
+// plumbline import topo FILE: what nvidia-smi (topo -m, topo -p2p, nvlink -s), rocm-smi --showtopo
+// or amd-smi topology reports about one node: the number of GPUs and NICs, the kind of path between
+// every two of them, and the nearest NICs of each GPU. None of them states memory or anything
+// outside the node, and few a bandwidth. So without -o a table is printed; with -o a cluster is
+// written whose missing numbers come from --like or options, none of them guessed.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "data/places/cluster.h"
 #include "data/import/import.h"
-#include "data/import/text.h"
-
-enum { ENTITIES_MAX = 256, NVLINKS_MAX = 64 };
-
-// Paths from near to far, in NVML's order; NVLINK + k: k bonded NVLinks.
-enum path { PATH_SELF, PATH_PIX, PATH_PXB, PATH_PHB, PATH_NODE, PATH_SYS, PATH_NVLINK };
-static const char *const path_names[] = {"X", "PIX", "PXB", "PHB", "NODE", "SYS", NULL};
-
-struct topology {
-    const char *path;
-    const char **names; // [count]: GPU0 ..., then NIC0 ... or the NICs' own names
-    bool *is_gpu;
-    int count, gpu_count;
-    int *paths;    // [count * count]
-    int row_count; // number of its rows read so far
-    struct arena *arena;
-};
-
-static int path_at(const struct topology *t, int a, int b) { return t->paths[a * t->count + b]; }
-
-static bool read_path(const char *word, int *path)
-{
-    int64_t links;
-    for (*path = 0; path_names[*path]; ++*path)
-        if (!strcmp(word, path_names[*path])) return true;
-    if (strncmp(word, "NV", 2) || !word_is_whole(word + 2, &links) || links < 1 ||
-        links > NVLINKS_MAX)
-        return false;
-    *path = PATH_NVLINK + (int)links;
-    return true;
-}
-
-enum { PATH_TEXT = 16 };
-
-static const char *path_text(int path, char text[PATH_TEXT])
-{
-    if (path > PATH_NVLINK) snprintf(text, PATH_TEXT, "NV%d", path - PATH_NVLINK);
-    return path > PATH_NVLINK ? text : path_names[path];
-}
-
-static bool names_gpu(const char *word)
-{
-    int64_t number;
-    return !strncmp(word, "GPU", 3) && word_is_whole(word + 3, &number);
-}
-
-// ---- reading
-
-// The columns' names up to "CPU Affinity"; the names after that contain blanks and are not needed
-// here.
-static enum status read_header(struct topology *t, const struct text_lines *lines,
-                               struct error *err)
-{
-    while (t->count < lines->word_count && strcmp(lines->words[t->count], "CPU") &&
-           strcmp(lines->words[t->count], "NUMA"))
-        t->count++;
-    if (t->count > ENTITIES_MAX)
-        return text_refuse(lines, err, "expected at most %d GPUs and NICs, found %d", ENTITIES_MAX,
-                           t->count);
-    t->names = TAKE(t->arena, t->count, const char *);
-    t->is_gpu = TAKE(t->arena, t->count, bool);
-    t->paths = TAKE(t->arena, t->count * t->count, int);
-    for (int i = 0; i < t->count; i++) {
-        t->names[i] = arena_copy_text(t->arena, lines->words[i]);
-        t->is_gpu[i] = names_gpu(t->names[i]);
-        t->gpu_count += t->is_gpu[i];
-        for (int k = 0; k < i; k++)
-            if (!strcmp(t->names[k], t->names[i]))
-                return text_refuse(lines, err, "%.40s appears twice", t->names[i]);
-    }
-    return OK;
-}
-
-static enum status read_row(struct topology *t, const struct text_lines *lines, struct error *err)
-{
-    int row = t->row_count;
-    if (strcmp(lines->words[0], t->names[row]))
-        return text_refuse(lines, err, "expected the row of %.40s, found '%.40s'", t->names[row],
-                           lines->words[0]);
-    if (lines->word_count < 1 + t->count)
-        return text_refuse(lines, err, "%.40s: expected %d cells, found %d", t->names[row],
-                           t->count, lines->word_count - 1);
-    for (int i = 0; i < t->count; i++) {
-        int *path = &t->paths[row * t->count + i];
-        char other[PATH_TEXT], this[PATH_TEXT];
-        if (!read_path(lines->words[1 + i], path) || (*path == PATH_SELF) != (i == row))
-            return text_refuse(
-                lines, err, "%.40s, %.40s: expected %s, found '%.40s'", t->names[row], t->names[i],
-                i == row ? "X" : "NV1 to NV64, PIX, PXB, PHB, NODE or SYS", lines->words[1 + i]);
-        if (i < row && *path != path_at(t, i, row))
-            return text_refuse(lines, err,
-                               "%.40s, %.40s: expected %s as the other way round, found %s",
-                               t->names[row], t->names[i], path_text(path_at(t, i, row), other),
-                               path_text(*path, this));
-    }
-    t->row_count++;
-    return OK;
-}
-
-static enum status read_topology(struct topology *t, const char *text, size_t size,
-                                 struct error *err)
-{
-    struct text_lines *lines = TAKE(t->arena, 1, struct text_lines);
-    int path;
-    bool more;
-    text_open(lines, t->path, text, size, t->arena);
-    for (;;) {
-        TRY(text_next(lines, &more, err));
-        if (!more || (t->count && t->row_count == t->count)) break;
-        if (!lines->word_count) continue;
-        if (t->count) TRY(read_row(t, lines, err));
-        else if (names_gpu(lines->words[0]) &&
-                 (lines->word_count < 2 || !read_path(lines->words[1], &path)))
-            TRY(read_header(t, lines, err));
-    }
-    if (!t->count)
-        return fail(err, BAD_INPUT,
-                    "%s: expected what nvidia-smi topo -m prints, found no header GPU0 ...",
-                    t->path);
-    if (t->row_count < t->count)
-        return fail(err, BAD_INPUT, "%s: expected a row of each of %d GPUs and NICs, found %d rows",
-                    t->path, t->count, t->row_count);
-    return OK;
-}
+#include "data/import/nodes/mesh.h"
+#include "data/import/nodes/tables.h"
+#include "data/places/cluster.h"
 
 // ---- evaluation
 
-// The nearest kind of path from a GPU to a NIC; PATH_NVLINK: there is no NIC.
+// The nearest kind of path from a GPU to a NIC; PATH_LINKS: there is no NIC.
 static int nearest(const struct topology *t, int gpu)
 {
-    int best = PATH_NVLINK;
+    int best = PATH_LINKS;
     for (int i = 0; i < t->count; i++)
         if (!t->is_gpu[i] && path_at(t, gpu, i) < best) best = path_at(t, gpu, i);
     return best;
@@ -162,13 +42,19 @@ static int nics_near(const struct topology *t)
 }
 
 // Pairs of GPUs by path; returns the number of kinds.
-static int count_pairs(const struct topology *t, int pairs[PATH_NVLINK + NVLINKS_MAX + 1])
+static int count_pairs(const struct topology *t, int pairs[PATH_LINKS + LINKS_MAX + 1])
 {
     int kinds = 0;
     for (int a = 0; a < t->count; a++)
         for (int b = a + 1; b < t->count; b++)
             if (t->is_gpu[a] && t->is_gpu[b]) kinds += !pairs[path_at(t, a, b)]++;
     return kinds;
+}
+
+static const char *links_text(const struct topology *t, int path)
+{
+    (void)path;
+    return t->form == FORM_AMD ? "xGMI" : "bonded NVLinks";
 }
 
 static void print_topology(const struct topology *t)
@@ -178,87 +64,231 @@ static void print_topology(const struct topology *t)
                                            "several PCIe bridges",
                                            "a PCIe host bridge",
                                            "host bridges of one NUMA node",
-                                           "between NUMA nodes"};
-    int pairs[PATH_NVLINK + NVLINKS_MAX + 1] = {0};
+                                           "between NUMA nodes",
+                                           "PCIe",
+                                           "links by way of other GPUs",
+                                           "reached by each other",
+                                           "not reached by each other"};
+    int pairs[PATH_LINKS + LINKS_MAX + 1] = {0};
     char text[PATH_TEXT];
     count_pairs(t, pairs);
     printf("%d GPU%s, %d NIC%s in the node\n\npath  pairs of GPUs\n", t->gpu_count,
            t->gpu_count == 1 ? "" : "s", t->count - t->gpu_count,
            t->count - t->gpu_count == 1 ? "" : "s");
-    for (int path = PATH_NVLINK + NVLINKS_MAX; path > 0; path--)
+    for (int path = PATH_LINKS + LINKS_MAX; path > 0; path--)
         if (pairs[path])
-            printf("%-5s %13d  %s\n", path_text(path, text), pairs[path],
-                   path > PATH_NVLINK ? "bonded NVLinks" : meanings[path]);
-    printf("\nGPU    nearest NICs\n");
+            printf("%-5s %13d  %s\n", path_text(t, path, text), pairs[path],
+                   path > PATH_LINKS ? links_text(t, path) : meanings[path]);
+    if (t->count > t->gpu_count) printf("\nGPU    nearest NICs\n");
     for (int gpu = 0; gpu < t->count; gpu++) {
-        if (!t->is_gpu[gpu]) continue;
+        if (!t->is_gpu[gpu] || t->count == t->gpu_count) continue;
         printf("%-6s", t->names[gpu]);
         for (int nic = 0; nic < t->count; nic++)
             if (is_nearest(t, gpu, nic)) printf(" %s", t->names[nic]);
-        if (nearest(t, gpu) < PATH_NVLINK) printf(" (%s)\n", path_names[nearest(t, gpu)]);
+        if (nearest(t, gpu) < PATH_LINKS) printf(" (%s)\n", path_text(t, nearest(t, gpu), text));
         else printf(" none\n");
     }
     printf("\nThis table has no bandwidth, no latency, no memory and nothing beyond the node: "
            "measure links, or import\nnvbandwidth and nccl-tests.\n");
 }
 
+static void print_links(const struct topology *t)
+{
+    printf("%d GPU%s (%s)\n\nGPU  active links  GB/s of all, one direction\n", t->gpu_count,
+           t->gpu_count == 1 ? "" : "s", t->gpu_name);
+    for (int i = 0; i < t->gpu_count; i++)
+        printf("%-3d  %12d  %g\n", i, t->links[i], t->all[i] * 1e-9);
+    printf("\nThis table does not say where links lead: nvidia-smi topo -m does.\n");
+}
+
 // ---- the cluster
 
 struct numbers {
-    const char *gpu;
+    const char *gpu, *like;
     int64_t nodes, memory_bytes, nics;
-    double intra_bytes_per_s, intra_latency_s, nic_bytes_per_s, nic_latency_s;
+    double intra_bytes_per_s, intra_latency_s, link_bytes_per_s, pcie_bytes_per_s, nic_bytes_per_s,
+        nic_latency_s;
     int nic_kind;
 };
 
-static enum status make_cluster(struct reading *r, const struct topology *t,
-                                const struct numbers *numbers, struct error *err)
+// The GPU's name begins so, or "nvidia " and so: what one link has, and how many a GPU has.
+static const struct gpu_links {
+    const char *name;
+    int capability, links; // capability 0: AMD's, by architecture
+    const char *architecture;
+} known[] = {
+    {"p100", 60, 4, ""},    {"v100", 70, 6, ""},    {"a100", 80, 12, ""},   {"a800", 80, 8, ""},
+    {"a30", 80, 4, ""},     {"a40", 86, 4, ""},     {"a6000", 86, 4, ""},   {"rtx3090", 86, 4, ""},
+    {"h100", 90, 18, ""},   {"h200", 90, 18, ""},   {"h800", 90, 8, ""},    {"h20", 90, 18, ""},
+    {"gh", 90, 18, ""},     {"b200", 100, 18, ""},  {"b300", 100, 18, ""},  {"gb200", 100, 18, ""},
+    {"gb300", 100, 18, ""}, {"mi50", 0, 2, "906"},  {"mi60", 0, 2, "906"},  {"mi100", 0, 3, "908"},
+    {"mi210", 0, 3, "90a"}, {"mi250", 0, 8, "90a"}, {"mi300", 0, 7, "942"}, {"mi325", 0, 7, "942"},
+    {"mi350", 0, 7, "950"}, {"mi355", 0, 7, "950"},
+};
+
+static const struct gpu_links *links_of(const char *gpu)
 {
-    int64_t nics = numbers->nics < 0 ? nics_near(t) : numbers->nics;
-    if (!numbers->gpu || !numbers->memory_bytes || !(numbers->intra_bytes_per_s > 0))
+    const struct gpu_links *found = NULL;
+    for (size_t i = 0; i < ARRAY_LENGTH(known) && gpu; i++)
+        if (!strncasecmp(gpu, known[i].name, strlen(known[i].name))) found = &known[i];
+    return found;
+}
+
+static double rate_of_link(const struct numbers *n, const char *gpu)
+{
+    const struct gpu_links *of = links_of(gpu);
+    if (n->link_bytes_per_s > 0) return n->link_bytes_per_s;
+    if (!of) return 0;
+    return of->capability ? mesh_nvlink_rate(of->capability) : mesh_xgmi_rate(of->architecture);
+}
+
+// PCIe 3, 4 or 5 with 16 lanes and 128 bits in 130, as GPUs of the kind have it; 0: not known.
+static double bus_rate(const struct topology *t, const struct numbers *n, const char *gpu)
+{
+    const struct gpu_links *of = links_of(gpu);
+    if (n->pcie_bytes_per_s > 0) return n->pcie_bytes_per_s;
+    if (!of || t->form == FORM_PEERS) return 0;
+    bool fifth = of->capability >= 90 || !strncmp(of->architecture, "94", 2) ||
+                 !strncmp(of->architecture, "95", 2),
+         third = of->capability && of->capability < 80;
+    return (fifth ? 64e9 : third ? 16e9 : 32e9) * 128 / 130;
+}
+
+// As many links to each other GPU as a GPU can have at most lead through switches.
+static bool is_switched(const struct topology *t, const char *gpu)
+{
+    const struct gpu_links *of = links_of(gpu);
+    int most = of ? of->links : 18, links = 0;
+    for (int b = 0; b < t->count; b++) {
+        int path = t->is_gpu[b] ? path_at(t, 0, b) : PATH_SELF;
+        if (b && t->is_gpu[b] && path <= PATH_LINKS) return false;
+        links += path > PATH_LINKS ? path - PATH_LINKS : 0;
+    }
+    return t->form == FORM_MATRIX && links > most;
+}
+
+static struct mesh make_mesh(const struct topology *t, const struct numbers *n, const char *gpu)
+{
+    struct mesh m = mesh_open(t->gpu_count, t->arena);
+    double one = rate_of_link(n, gpu);
+    bool switched = t->form == FORM_LINKS || is_switched(t, gpu);
+    int *of = TAKE(t->arena, t->count, int), gpus = 0;
+    for (int i = 0; i < t->count; i++) of[i] = t->is_gpu[i] ? gpus++ : -1;
+    for (int i = 0; i < t->gpu_count; i++) {
+        m.bus[i] = bus_rate(t, n, gpu);
+        if (t->form == FORM_LINKS) m.switched[i] = t->all[i];
+    }
+    for (int a = 0; a < t->count; a++)
+        for (int b = 0; b < t->count; b++) {
+            int path = path_at(t, a, b);
+            if (of[a] < 0 || of[b] < 0 || path <= PATH_LINKS) continue;
+            double stated = t->rates[a * t->count + b], rate = one * (path - PATH_LINKS);
+            if (stated > 0 && !(n->link_bytes_per_s > 0)) rate = stated;
+            if (switched) m.switched[of[a]] = rate;
+            else m.direct[of[a] * m.count + of[b]] = rate;
+        }
+    return m;
+}
+
+static bool uses_bus(const struct mesh *m)
+{
+    for (int a = 0; a < m->count; a++)
+        for (int b = 0; b < a; b++)
+            if (!(m->direct[a * m->count + b] > 0) && !(m->switched[a] > 0)) return true;
+    return false;
+}
+
+// The link between two GPUs, from options or from the table.
+static enum status put_intra(struct node_group *g, const struct topology *t,
+                             const struct numbers *n, struct error *err)
+{
+    const char *why, *rings;
+    struct mesh m = make_mesh(t, n, g->gpu);
+    if (n->intra_latency_s >= 0) g->intra.latency_s = n->intra_latency_s;
+    if (n->intra_bytes_per_s > 0) {
+        g->intra.bytes_per_s = n->intra_bytes_per_s, g->ring_count = 0;
+        return OK;
+    }
+    const struct gpu_links *of =
+        links_of(t->gpu_name && !strncmp(t->gpu_name, "Tesla ", 6) ? t->gpu_name + 6 : g->gpu);
+    if (t->form == FORM_LINKS && t->gpu_count > 2 && of && of->capability && of->capability < 80)
         return fail(err, BAD_INPUT,
-                    "%s: a topology has no bandwidth and no memory: -o requires --gpu, "
-                    "--memory-bytes and --intra-bytes-per-s",
+                    "%s: nvlink -s does not say where links lead, and GPUs of this kind are joined "
+                    "by switches or one to one: give nvidia-smi topo -m",
                     t->path);
-    if (numbers->nodes > 1 && !(numbers->nic_bytes_per_s > 0))
+    if (!mesh_put(g, &m, &why, t->arena))
         return fail(err, BAD_INPUT,
-                    "%s: a topology has no bandwidth: --nodes %lld requires --nic-bytes-per-s",
-                    t->path, (long long)numbers->nodes);
-    if (numbers->nic_bytes_per_s > 0 && nics < 1)
-        return fail(err, BAD_INPUT,
-                    "%s: --nic-bytes-per-s: there is no NIC; give their number with --nics",
-                    t->path);
-    struct nic *nic = TAKE(t->arena, 1, struct nic);
-    *nic = (struct nic){(enum nic_kind)numbers->nic_kind,
-                        (int)nics,
-                        {numbers->nic_bytes_per_s, numbers->nic_latency_s}};
-    struct cluster *c = &r->cluster;
-    c->groups = TAKE(t->arena, 1, struct node_group), c->group_count = 1;
-    c->groups[0] =
-        (struct node_group){.name = r->name,
-                            .gpu = numbers->gpu,
-                            .nodes = (int)numbers->nodes,
-                            .gpus_per_node = t->gpu_count,
-                            .memory_bytes = numbers->memory_bytes,
-                            .intra = {numbers->intra_bytes_per_s, numbers->intra_latency_s},
-                            .nics = nic,
-                            .nic_count = numbers->nic_bytes_per_s > 0};
+                    "%s: the bandwidth between two GPUs is unknown (%s): give --link-bytes-per-s, "
+                    "--pcie-bytes-per-s for pairs that no link joins, or --intra-bytes-per-s",
+                    t->path, why);
+    rings = mesh_text(g, &m, t->arena);
+    fprintf(stderr, "%s: %d GPUs, %g GB/s between two (%s)%s%s\n", t->path, t->gpu_count,
+            g->intra.bytes_per_s * 1e-9,
+            m.switched[0] > 0 && t->form == FORM_LINKS ? "assumed, all links lead to switches" : why, rings ? "; " : "",
+            rings ? rings : "");
+    if (!(n->pcie_bytes_per_s > 0) && uses_bus(&m))
+        fprintf(stderr, "%s: assumed, %g GB/s of PCIe where no link joins GPUs\n", t->path,
+                m.bus[0] * 1e-9);
     return OK;
 }
 
-static void tell_cluster(const struct topology *t, const struct numbers *numbers)
+static enum status put_nics(struct node_group *g, const struct topology *t, const struct numbers *n,
+                            struct error *err)
 {
-    int pairs[PATH_NVLINK + NVLINKS_MAX + 1] = {0};
-    if (count_pairs(t, pairs) > 1)
+    int64_t nics = n->nics >= 0 ? n->nics : t->form == FORM_MATRIX ? nics_near(t) : 0;
+    if (!(n->nic_bytes_per_s > 0)) {
+        if (!n->like || !g->nic_count || t->form != FORM_MATRIX || !nics) return OK;
+        g->nics = TAKE_COPY(t->arena, g->nics, g->nic_count);
+        g->nics[0].count = (int)nics, g->nic_count = 1;
+        return OK;
+    }
+    if (nics < 1)
+        return fail(err, BAD_INPUT,
+                    "%s: --nic-bytes-per-s: there is no NIC; give their number with --nics",
+                    t->path);
+    g->nics = TAKE(t->arena, 1, struct nic), g->nic_count = 1;
+    *g->nics =
+        (struct nic){(enum nic_kind)n->nic_kind, (int)nics, {n->nic_bytes_per_s, n->nic_latency_s}};
+    return OK;
+}
+
+static enum status make_cluster(struct reading *r, const struct topology *t,
+                                const struct numbers *n, struct error *err)
+{
+    struct cluster like = {.groups = TAKE(t->arena, 1, struct node_group)}, *c = &r->cluster;
+    if (n->like) TRY(import_like(&like, n->like, t->arena, err));
+    c->groups = TAKE(t->arena, 1, struct node_group), c->group_count = 1;
+    struct node_group *g = &c->groups[0];
+    *g = like.groups[0];
+    if (n->gpu) g->gpu = n->gpu;
+    if (n->memory_bytes) g->memory_bytes = n->memory_bytes;
+    if (!g->gpu || !g->memory_bytes)
+        return fail(err, BAD_INPUT,
+                    "%s: a topology has no memory: -o requires --like CLUSTER (plumbline "
+                    "clusters), or --gpu and --memory-bytes",
+                    t->path);
+    g->name = r->name, g->nodes = (int)n->nodes, g->gpus_per_node = t->gpu_count;
+    TRY(put_intra(g, t, n, err));
+    TRY(put_nics(g, t, n, err));
+    if (n->nodes > 1 && !g->nic_count)
+        return fail(err, BAD_INPUT,
+                    "%s: a topology has no bandwidth: --nodes %lld requires --nic-bytes-per-s",
+                    t->path, (long long)n->nodes);
+    return OK;
+}
+
+static void tell_cluster(const struct topology *t, const struct numbers *n)
+{
+    int pairs[PATH_LINKS + LINKS_MAX + 1] = {0};
+    if (n->intra_bytes_per_s > 0 && count_pairs(t, pairs) > 1)
         fprintf(stderr,
-                "%s: GPUs are joined by several kinds of path; a cluster's intra is one link for "
-                "all of them: give the slowest's bandwidth\n",
+                "%s: GPUs are joined by several kinds of path; --intra-bytes-per-s is one link for "
+                "all of them: give the slowest's, or let --link-bytes-per-s say what links have\n",
                 t->path);
-    if (numbers->nic_bytes_per_s > 0)
+    if (t->form == FORM_MATRIX && (n->nic_bytes_per_s > 0 || n->like))
         fprintf(stderr, "%s: %lld of %d NICs counted%s\n", t->path,
-                (long long)(numbers->nics < 0 ? nics_near(t) : numbers->nics),
-                t->count - t->gpu_count,
-                numbers->nics < 0 ? ": those nearest to a GPU; change with --nics" : "");
+                (long long)(n->nics < 0 ? nics_near(t) : n->nics), t->count - t->gpu_count,
+                n->nics < 0 ? ": those nearest to a GPU; change with --nics" : "");
 }
 
 struct options {
@@ -268,11 +298,17 @@ struct options {
 };
 static const struct option_row rows[] = {
     {"--gpu", OPTION_GPU, OPT(asked.gpu), "name of the GPU in the costs"},
+    {"--like", OPTION_CLUSTER, OPT(asked.like),
+     "cluster whose first group gives GPU, memory, latencies and NICs: shipped name or file"},
     {"--memory-bytes", OPTION_INT, OPT(asked.memory_bytes), "memory of one GPU in bytes", 1, 1e15},
     {"--intra-bytes-per-s", OPTION_NUMBER, OPT(asked.intra_bytes_per_s),
-     "bandwidth between two GPUs, one direction", 1, 1e18},
+     "bandwidth between two GPUs, one direction (default: by their links)", 1, 1e18},
+    {"--link-bytes-per-s", OPTION_NUMBER, OPT(asked.link_bytes_per_s),
+     "bandwidth of one NVLink or xGMI link, one direction (default: by the GPU's name)", 1, 1e18},
+    {"--pcie-bytes-per-s", OPTION_NUMBER, OPT(asked.pcie_bytes_per_s),
+     "bandwidth between two GPUs that no link joins, one direction", 1, 1e18},
     {"--intra-latency-s", OPTION_NUMBER, OPT(asked.intra_latency_s),
-     "latency between two GPUs (default: 0)", 0, 1},
+     "latency between two GPUs (default: that of --like, else 0)", 0, 1},
     {"--nodes", OPTION_INT, OPT(asked.nodes), "number of identical nodes (default: 1)", 1, 65536},
     {"--nics", OPTION_INT, OPT(asked.nics), "NICs per node (default: those nearest to a GPU)", 0,
      64},
@@ -289,9 +325,10 @@ static enum status read_file(void *options, struct error *err)
     struct options *o = options;
     struct reading *r = &o->import;
     o->read.arena = r->arena, o->read.path = r->file.path;
-    TRY(read_topology(&o->read, r->text, r->size, err));
+    TRY(topology_read(&o->read, r->text, r->size, err));
     if (r->output) return make_cluster(r, &o->read, &o->asked, err);
-    print_topology(&o->read);
+    if (o->read.form == FORM_LINKS) print_links(&o->read);
+    else print_topology(&o->read);
     return OK;
 }
 
@@ -303,12 +340,11 @@ static void tell(const void *options)
 
 static const struct reader reader = {"topology", MAKES_CLUSTER, false, read_file, tell};
 static const struct options defaults = {.import = {.reader = &reader, .name = "node"},
-                                        .asked = {.nodes = 1, .nics = -1}};
+                                        .asked = {.nodes = 1, .nics = -1, .intra_latency_s = -1}};
 const struct command import_topo = {
     .name = "topo",
-    .text = "nvidia-smi topo -m output -> table, or cluster with the bandwidths you give",
+    .text = "nvidia-smi topo -m, rocm-smi --showtopo ... output -> table, or cluster",
     .usage = "plumbline import topo FILE: prints a table\n"
-             "plumbline import topo FILE -o cluster.json --gpu NAME --memory-bytes B "
-             "--intra-bytes-per-s R",
+             "plumbline import topo FILE -o cluster.json --like CLUSTER [options]",
     READER(rows, struct options, defaults),
 };

@@ -1,0 +1,123 @@
+#!/bin/sh
+# import topo: what nvidia-smi, rocm-smi and amd-smi print of a node, as a cluster of such nodes.
+BIN=${BIN:-bin} work=build/test_import_tables.$$
+mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
+plumbline=$BIN/plumbline
+
+wrong() { echo "import of tables: $*" >&2; : >"$work/failed"; }
+# node WORDS [OPTION ...]: standard input: GPUs, GB/s between two, rings GPUS[/APART]:GB/s
+node() {
+    words=$1; shift
+    cat >"$work/in"
+    "$plumbline" import topo "$work/in" "$@" -o "$work/cluster.json" 2>"$work/err" ||
+        { wrong "$(cat "$work/err")"; return; }
+    got=$(python3 - "$work/cluster.json" <<'END'
+import json, sys
+g = json.load(open(sys.argv[1]))["groups"][0]
+rings = ["%d%s:%g" % (r["gpus"], "/%d" % r["apart"] if "apart" in r else "",
+                      r["bytes_per_s"] * 1e-9) for r in g.get("rings", [])]
+print(" ".join(["%d" % g["gpus_per_node"], "%g" % (g["intra"]["bytes_per_s"] * 1e-9)] + rings))
+END
+)
+    [ "$got" = "$words" ] || wrong "expected $words, found $got: $(cat "$work/in")"
+}
+refuse() {
+    words=$1; shift
+    cat >"$work/in"
+    "$plumbline" import topo "$work/in" "$@" -o "$work/no.json" >"$work/out" 2>"$work/err"
+    [ $? -eq 2 ] && [ "$(wc -l <"$work/err")" -eq 1 ] || wrong "not refused: $words"
+    grep -q -- "$words" "$work/err" || wrong "not said: $words: $(cat "$work/err")"
+}
+told() { grep -q -- "$1" "$work/err" || wrong "not said: $1: $(cat "$work/err")"; }
+
+# matrix ROWS: nvidia-smi topo -m, cells with commas
+matrix() {
+    printf '\tGPU0'
+    i=1
+    while [ $i -lt $# ]; do printf '\tGPU%d' $i; i=$((i + 1)); done
+    printf '\tCPU Affinity\tNUMA Affinity\n'
+    i=0
+    for row in "$@"; do
+        printf 'GPU%d\t%s\t0-31\t0\n' $i "$(echo "$row" | tr , '\t')"
+        i=$((i + 1))
+    done
+    printf '\nLegend:\n\n  X    = Self\n  SYS  = Connection traversing PCIe\n'
+}
+quad="X,NV4,NV4,NV4 NV4,X,NV4,NV4 NV4,NV4,X,NV4 NV4,NV4,NV4,X"
+# twelve links of an A100, four to each other: a mesh
+matrix $quad | node "4 100 3:200 4:300" --like a100-16x8
+told 'rings of 2 GPUs 100 GB/s, of 4 GPUs 300 GB/s'
+matrix $(echo "$quad" | sed 's/NV4/NV12/g') | node "4 300" --like a100-16x8 # through switches
+matrix $(echo "$quad" | sed 's/NV4/NV18/g') | node "4 450" --like h100-128x8
+pairs="X,NV12,SYS,SYS NV12,X,SYS,SYS SYS,SYS,X,NV12 SYS,SYS,NV12,X"
+matrix $pairs | node "4 31.5077 2/1:300 2/2:31.5077" --like a100-16x8
+told 'assumed, 31.5077 GB/s of PCIe'
+matrix $pairs | node "4 20 2/1:300 2/2:20" --like a100-16x8 --pcie-bytes-per-s 20e9
+matrix $pairs | node "4 7" --like a100-16x8 --intra-bytes-per-s 7e9
+told 'several kinds of path'
+matrix X,SYS SYS,X | refuse 'unknown.*--pcie-bytes-per-s' --gpu nobodys --memory-bytes 1000000000
+matrix $quad | sed "s/^/0: /; s/\$/\r/" | node "4 100 3:200 4:300" --like a100-16x8
+matrix $quad | { echo '```'; cat; echo '```'; } | sed 's/^/> /' |
+    node "4 100 3:200 4:300" --like a100-16x8
+# the legend's underlined header
+on=$(printf '\033[4m') off=$(printf '\033[0m')
+matrix $quad | sed "s/GPU0\tGPU1/${on}GPU0\tGPU1/; s/Affinity\$/Affinity$off/" |
+    node "4 100 3:200 4:300" --like a100-16x8
+
+# topo -p2p: who reaches whom, not by what
+printf ' \tGPU0\tGPU1\n GPU0\tX\tOK\n GPU1\tOK\tX\n\nLegend:\n  X = Self\n' >"$work/p2p"
+"$plumbline" import topo "$work/p2p" | grep -q 'OK .* 1  reached' || wrong "-p2p"
+refuse 'unknown.*give --link' --like a100-16x8 <"$work/p2p"
+node "2 9" --like a100-16x8 --intra-bytes-per-s 9e9 <"$work/p2p"
+
+# nvlink -s: what each GPU has, not where it leads
+nvlink() {
+    for gpu in 0 1 2; do
+        echo "GPU $gpu: $1 (UUID: GPU-0000-$gpu)"
+        for link in 0 1 2 3 4 5; do printf '\t Link %d: %s\n' $link "$2"; done
+    done
+}
+nvlink "NVIDIA A100-SXM4-80GB" "25 GB/s" | node "3 150" --like a100-16x8
+told 'assumed, all links lead to switches'
+nvlink "Tesla V100-SXM2-16GB" "25.781 GB/s" | refuse 'give nvidia-smi topo -m' --like v100-16gb-16x8
+nvlink "NVIDIA A100-SXM4-80GB" "<inactive>" | node "3 31.5077" --like a100-16x8
+told 'assumed, 31.5077 GB/s of PCIe'
+
+# rocm-smi --showtopo: TITLE CELL DIAGONAL
+rocm() {
+    echo "=========================== $1 between two GPUs ============================"
+    echo "       GPU0         GPU1         GPU2"
+    for row in 0 1 2; do
+        printf 'GPU%d' $row
+        for column in 0 1 2; do
+            [ $row = $column ] && printf '   %s' "$3" || printf '   %s' "$2"
+        done
+        echo
+    done
+    echo
+}
+{ rocm Weight 15 0; rocm Hops 1 0; rocm "Link Type" XGMI 0; } >"$work/rocm"
+node "3 64 3:128" --like mi300x-16x8 <"$work/rocm"
+node "3 50 3:100" --gpu mi250x --memory-bytes 64000000000 <"$work/rocm"
+{ rocm Weight 30 0; rocm Hops 2 0; rocm "Link Type" XGMI 0; } |
+    node "3 63.0154" --like mi300x-16x8 # no pair has links of its own
+{ rocm Weight 52 0; rocm Hops 3 0; rocm "Link Type" PCIE 0; } |
+    node "3 20" --like mi300x-16x8 --pcie-bytes-per-s 20e9
+rocm Weight 15 0 | refuse 'expected a complete table of link types' --like mi300x-16x8
+head -15 "$work/rocm" | refuse 'expected a complete table of link types' --like mi300x-16x8
+
+# amd-smi topology: by bus, with the bandwidth of each pair
+amd() {
+    echo "$1 TABLE:"
+    echo "             0000:0c:00.0 0000:22:00.0"
+    echo "0000:0c:00.0 $3 $2"
+    echo "0000:22:00.0 $2 $3"
+    echo
+}
+{ amd ACCESS ENABLED ENABLED; amd WEIGHT 15 0; amd HOPS 1 0; amd "LINK TYPE" XGMI SELF
+    amd "NUMA BW" 50000-200000 N/A; echo "Legend:"; echo " SELF = Current GPU"; } |
+    node "2 200" --gpu mi250x --memory-bytes 64000000000
+{ amd "LINK TYPE" UNKNOWN SELF; } | refuse 'expected XGMI or PCIE' --like mi300x-16x8
+printf 'nothing\n' | refuse 'found no header GPU0' --like mi300x-16x8
+
+[ ! -e "$work/failed" ] && echo "import of tables: all as expected"
