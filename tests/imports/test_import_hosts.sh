@@ -220,6 +220,130 @@ leaf 50.0" slurm <<'END'
 SwitchName=s Nodes=v0
 END
 likes=h100-128x8
+
+# ---- blocks, topology.yaml, JSON, partitions
+blocks() {
+    echo '# racks of two'
+    for b in 1 2 3; do echo "BlockName=b$b Nodes=n[${b}1-${b}2]"; done
+    echo 'BlockSizes=2,4'
+}
+blocks | expect "n11 h100 b1/blocks-of-4-0
+n12 h100 b1/blocks-of-4-0
+n21 h100 b2/blocks-of-4-0
+n22 h100 b2/blocks-of-4-0
+n31 h100 b3/blocks-of-4-1
+n32 h100 b3/blocks-of-4-1
+h100 6 8
+leaf 400.0
+level-1 400.0" slurm
+grep -q '6 nodes in 1 group on 3 blocks of 2 levels' "$work/err" || wrong "blocks are not said"
+{ blocks | sed 's/Nodes/BlockIndex=0 Nodes/'; echo 'AggregatedBlock=b[1-2] Nodes=n[11-22]'; } |
+    expect "$(blocks | nodes slurm)" slurm # as scontrol prints them
+# NVLink domains: a block is a node
+likes=gb200-8x72
+blocks | sed 's/,4$//' | expect "b1 gb200-nvl72-of-8 b1
+b2 gb200-nvl72-of-8 b2
+b3 gb200-nvl72-of-8 b3
+gb200-nvl72-of-8 3 8
+leaf 400.0" slurm --gpus-per-node 4
+seq 18 | sed 's/.*/n&/' | paste -sd, | sed 's/^/BlockName=rack Nodes=/' |
+    expect "rack gb200-nvl72-of-72 rack
+gb200-nvl72-of-72 1 72
+leaf 3600.0" slurm
+grep -q 'assumed, as --like has such domains' "$work/err" || wrong "domains are assumed"
+refuse 'no block fills: give --gpus-per-node' slurm 'BlockName=a Nodes=n[1-5]\n' --like gb200-8x72
+likes=h100-128x8
+cat >"$work/topology.yaml" <<'END'
+---
+- topology: first
+  cluster_default: false
+  block:
+    block_sizes: [2, 4]   # of nodes
+    blocks:
+      - block: a
+        nodes: n[1-2]
+      - block: "b"
+        nodes: n[3-4]
+- topology: second
+  cluster_default: true
+  tree:
+    switches:
+      - switch: top
+        children: s[1-2]
+      - switch: s1
+        nodes: n[1-2]
+      - switch: s2
+        nodes: n3
+- topology: third
+  cluster_default: false
+  block:
+    block_sizes:
+      - 2
+      - 4
+    blocks:
+      - block: a
+        nodes: n[1-2]
+- topology: fourth
+  flat: true
+END
+expect "n1 h100 s1/top
+n2 h100 s1/top
+n3 h100 s2/top
+h100 3 8
+leaf 400.0
+level-1 400.0" slurm <"$work/topology.yaml"
+expect "n1 h100 a/blocks-of-4-0
+n2 h100 a/blocks-of-4-0
+n3 h100 b/blocks-of-4-0
+n4 h100 b/blocks-of-4-0
+h100 4 8
+leaf 400.0
+level-1 400.0" slurm --topology first <"$work/topology.yaml"
+expect "n1 h100 a
+n2 h100 a
+h100 2 8
+leaf 400.0" slurm --topology third <"$work/topology.yaml"
+refuse 'a topology of the kind flat' slurm "#\n$(sed 1d "$work/topology.yaml")" --like h100-128x8 \
+    --topology fourth
+refuse 'a topology named fifth, found none' slurm "#\n$(sed 1d "$work/topology.yaml")" \
+    --like h100-128x8 --topology fifth
+refuse 'expected switches or blocks, found both' slurm \
+    'BlockName=a Nodes=n1\nSwitchName=s Nodes=n2\n' --like h100-128x8
+refuse 'each a multiple of the one before' slurm 'BlockName=a Nodes=n1\nBlockSizes=4,6\n' \
+    --like h100-128x8
+expect "n1 h100-of-8
+n2 h100-of-8
+h100-of-8 2 8" sinfo <<'END'
+{"sinfo": [{"nodes": {"nodes": ["n1", "n2"], "total": 2}, "gres": {"total": "gpu:h100:8", "used":
+  "gpu:0"}, "node": {"state": ["IDLE"]}},
+  {"nodes": {"nodes": ["n3"]}, "gres": {"total": "gpu:h100:8"}, "node": {"state": ["DOWN"]}},
+  {"nodes": {"nodes": ["cpu1"]}, "gres": {"total": ""}, "node": {"state": ["IDLE"]}}], "x": NaN}
+END
+grep -q '1 down or drained left out.*1 without GPUs' "$work/err" || wrong "sinfo --json"
+expect "n1 h100-of-8
+h100-of-8 1 8" sinfo <<'END'
+{"nodes": [{"name": "n1", "gres": "gpu:h100:8(S:0-1)", "state": ["MIXED", "PLANNED"]},
+           {"name": "n2", "gres": "gpu:h100:8", "state": ["IDLE", "DRAIN"]}]}
+END
+refuse 'expected sinfo (sinfo --json) or nodes' sinfo '{"jobs": []}' --like h100-128x8
+expect "n1 h100-of-8
+n2 h100-of-8
+h100-of-8 2 8" sinfo <<'END'
+PartitionName=gpu
+   AllowGroups=ALL Nodes=n[1-2]
+   State=UP TotalCPUs=384 TotalNodes=2
+   TRES=cpu=384,mem=4126G,node=2,billing=384,gres/gpu=16,gres/gpu:h100=16
+END
+refuse 'expected as many GPUs on each of 2 nodes, found 15' sinfo \
+    'PartitionName=p Nodes=n[1-2] TotalNodes=2 TRES=cpu=1,gres/gpu=15\n' --like h100-128x8
+expect "n1 gpu-of-4
+gpu-of-4 1 4" sinfo <<'END'
+NodeName=n1 Arch=x86_64 Gres=(null) State=IDLE CfgTRES=cpu=64,mem=1M,gres/gpu=4
+END
+printf 'NODELIST GRES\nn1 gpu:nvidia_a100_80gb:8\n' | nodes sinfo >/dev/null
+grep -q 'nodes with nvidia_a100_80gb are described as h100-80gb' "$work/err" ||
+    wrong "another GPU than --like's is not said"
+
 refuse 'line 1: expected a header' sinfo 'PARTITION AVAIL NODELIST\ngpu up n1\n' $like
 refuse 'line 2: gres: one node has GPUs of types h100 and a100' sinfo \
     'NODELIST GRES\nn1 gpu:h100:4,gpu:a100:4\n' $like

@@ -1,6 +1,7 @@
 // plumbline import sinfo FILE: nodes with their GPUs as known to Slurm, from the output of `sinfo
-// -N -o "%N %G %t"` (any columns, named by its header) or of `scontrol show node`; makes a cluster
-// whose nodes have these names, with a group for each kind and number of GPUs.
+// -N -o "%N %G %t"` (any columns, named by its header), of `scontrol show node` or `show
+// partition`, or from `--json` of sinfo and of scontrol show nodes; makes a cluster whose nodes
+// have these names, with a group for each kind and number of GPUs.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,25 +9,10 @@
 #include <strings.h>
 
 #include "data/base/grow.h"
-#include "data/import/hosts/names.h"
+#include "data/import/hosts/sinfo.h"
 #include "data/import/import.h"
 
 enum { LIKES_MOST = GROUPS_MAX };
-
-struct slurm_node {
-    const char *name, *type; // type "": the file does not state it
-    int gpus;
-};
-
-struct sinfo {
-    struct slurm_node *nodes;
-    int count, capacity, without_gpus, away;
-    bool all; // include nodes that are down or drained
-    struct arena *arena;
-    // table: indices of its columns, -1: there is none; scontrol: the current node
-    int name_column, gres_column, state_column;
-    const char *name, *gres, *state;
-};
 
 // ---- nodes
 
@@ -78,8 +64,8 @@ static bool works(const char *state)
     return true;
 }
 
-static enum status add_nodes(struct sinfo *s, const char *names, const char *gres,
-                             const char *state, const struct text_lines *t, struct error *err)
+enum status sinfo_add(struct sinfo *s, const char *names, const char *gres, const char *state,
+                      const struct text_lines *t, struct error *err)
 {
     struct host_names list = {.arena = s->arena};
     struct slurm_node node = {.type = ""};
@@ -131,41 +117,75 @@ static enum status read_row(struct sinfo *s, const struct text_lines *t, struct 
         s->state_column = column_of(t, states, ARRAY_LENGTH(states));
         if (s->gres_column < 0 && guess_columns(s, t)) return read_row(s, t, err);
         if (s->name_column < 0 || s->gres_column < 0)
-            return text_refuse(t, err,
-                               "expected a header with NODELIST and GRES, or NodeName=...: print "
-                               "it with sinfo -N -o \"%%N %%G %%t\", or scontrol show node");
+            return text_refuse(
+                t, err,
+                "expected a header with NODELIST and GRES, or NodeName=...: print "
+                "it with sinfo -N -o \"%%N %%G %%t\", or scontrol show node, or --json");
         return OK;
     }
     if (t->word_count <= s->name_column || t->word_count <= s->gres_column)
         return text_refuse(t, err, "expected as many columns as the header has, found %d",
                            t->word_count);
-    return add_nodes(
+    return sinfo_add(
         s, t->words[s->name_column], t->words[s->gres_column],
         s->state_column >= 0 && s->state_column < t->word_count ? t->words[s->state_column] : "", t,
         err);
 }
 
-// ---- scontrol show node
+// ---- scontrol show node, show partition
+
+// "cpu=192,mem=2063G,billing=192,gres/gpu=8,gres/gpu:h100=8" of `total` nodes, as gres of one.
+static const char *gres_of(const struct sinfo *s, const struct text_lines *t, struct error *err)
+{
+    const char *of_type = strstr(s->tres, "gres/gpu:"), *any = strstr(s->tres, "gres/gpu=");
+    const char *at = of_type ? of_type + 9 : any ? any + 9 : NULL;
+    if (!at) return "";
+    const char *equals = of_type ? strchr(at, '=') : at - 1;
+    long long gpus = equals ? strtoll(equals + 1, NULL, 10) : 0;
+    if (!equals || gpus < 1 || gpus % s->total) {
+        text_refuse(t, err, "%.60s: expected as many GPUs on each of %d nodes, found %lld", s->name,
+                    s->total, gpus);
+        return NULL;
+    }
+    const char *type = of_type ? arena_print(s->arena, "%.*s:", (int)(equals - at), at) : "";
+    return arena_print(s->arena, "gpu:%s%lld", type, gpus / s->total);
+}
 
 static enum status end_node(struct sinfo *s, const struct text_lines *t, struct error *err)
 {
     if (!s->name) return OK;
-    TRY(add_nodes(s, s->name, s->gres, s->state, t, err));
+    const char *gres = strncmp(s->gres, "gpu", 3) && !strstr(s->gres, ",gpu") ? gres_of(s, t, err)
+                                                                              : s->gres;
+    if (!gres) return BAD_INPUT;
+    TRY(sinfo_add(s, s->name, gres, s->state, t, err));
     s->name = NULL;
     return OK;
 }
 
+static void begin_node(struct sinfo *s, const char *name)
+{
+    s->name = name, s->gres = s->tres = s->state = "", s->total = 1;
+}
+
 static enum status read_words(struct sinfo *s, const struct text_lines *t, struct error *err)
 {
+    bool node = s->name_column == -2; // else partitions
     for (int i = 0; i < t->word_count; i++) {
         const char *word = t->words[i], *equals = strchr(word, '=');
         if (!equals) continue;
         const char *value = arena_copy_text(s->arena, equals + 1);
-        if (!strncmp(word, "NodeName=", 9)) {
+        int64_t total;
+        if (!strncmp(word, node ? "NodeName=" : "PartitionName=", node ? 9 : 14)) {
             TRY(end_node(s, t, err));
-            s->name = value, s->gres = s->state = "";
+            if (node) begin_node(s, value);
+        } else if (!node && !strncmp(word, "Nodes=", 6) && strcmp(value, "(null)")) {
+            begin_node(s, value);
+        } else if (!strncmp(word, "TotalNodes=", 11) && word_is_whole(value, &total) && total > 0 &&
+                   total <= 65536) {
+            s->total = (int)total;
         } else if (!strncmp(word, "Gres=", 5)) s->gres = value;
-        else if (!strncmp(word, "State=", 6)) s->state = value;
+        else if (!strncmp(word, "CfgTRES=", 8) || !strncmp(word, "TRES=", 5)) s->tres = value;
+        else if (node && !strncmp(word, "State=", 6)) s->state = value;
     }
     return OK;
 }
@@ -174,8 +194,10 @@ static enum status read_nodes(struct sinfo *s, const char *path, const char *tex
                               struct error *err)
 {
     struct text_lines *t = TAKE(s->arena, 1, struct text_lines);
-    bool more, words = strstr(text, "NodeName=") != NULL;
-    s->name_column = -1;
+    bool node = strstr(text, "NodeName=") != NULL, more,
+         words = node || strstr(text, "PartitionName=");
+    s->name_column = node ? -2 : -1;
+    begin_node(s, NULL);
     // "%N|%G|%t" is used, too
     char *copy = arena_print(s->arena, "%.*s", (int)size, text);
     for (char *c = copy; (c = strchr(c, '|'));) *c = ' ';
@@ -190,6 +212,11 @@ static enum status read_nodes(struct sinfo *s, const char *path, const char *tex
         if (!dated) TRY(words ? read_words(s, t, err) : read_row(s, t, err));
     }
     TRY(end_node(s, t, err));
+    return OK;
+}
+
+static enum status expect_nodes(const struct sinfo *s, const char *path, struct error *err)
+{
     if (s->count) return OK;
     return fail(err, BAD_INPUT, "%s: expected nodes with GPUs (gres), found %s", path,
                 s->away           ? "none that is up: --all includes the others"
@@ -247,6 +274,7 @@ struct options {
     struct reading import;
     struct option_texts likes;
     struct sinfo read;
+    const char *types[GROUPS_MAX]; // of GPUs, by group
 };
 static const struct option_row rows[] = {
     {"--like", OPTION_TEXT, OPT(likes),
@@ -262,19 +290,45 @@ static enum status read_file(void *options, struct error *err)
     struct reading *r = &o->import;
     struct cluster *c = &r->cluster;
     struct sinfo *s = &o->read;
-    const char *types[GROUPS_MAX];
     s->arena = r->arena;
-    TRY(read_nodes(s, r->file.path, r->text, r->size, err));
+    bool json = r->text[strspn(r->text, " \t\r\n")] == '{';
+    TRY((json ? sinfo_read_json : read_nodes)(s, r->file.path, r->text, r->size, err));
+    TRY(expect_nodes(s, r->file.path, err));
     c->groups = TAKE(r->arena, GROUPS_MAX, struct node_group);
     c->places.node_count = s->count;
     c->places.nodes = TAKE(r->arena, s->count, struct cluster_node);
     for (int i = 0; i < s->count; i++) {
         int group;
-        TRY(find_group(c, types, &s->nodes[i], &o->likes, &group, r->arena, err));
+        TRY(find_group(c, o->types, &s->nodes[i], &o->likes, &group, r->arena, err));
         c->groups[group].nodes++;
         c->places.nodes[i] = (struct cluster_node){.name = s->nodes[i].name, .group = group};
     }
     return OK;
+}
+
+// "h100" of "nvidia_h100_80gb_hbm3" and of "h100-80gb": the letters and digits of a model.
+static const char *model_of(const char *name, struct arena *arena)
+{
+    const char *at = name;
+    if (!strncasecmp(at, "nvidia", 6) || !strncasecmp(at, "amd", 3)) at += strcspn(at, "_- ");
+    at += strspn(at, "_- ");
+    if (!strncasecmp(at, "tesla_", 6)) at += 6;
+    char *model = arena_print(arena, "%.*s", (int)strcspn(at, "_- "), at);
+    for (char *c = model; *c; c++) *c = (char)tolower((unsigned char)*c);
+    return strpbrk(model, "0123456789") && isalpha((unsigned char)*model) ? model : "";
+}
+
+static void tell_types(const struct options *o)
+{
+    const struct cluster *c = &o->import.cluster;
+    for (int g = 0; g < c->group_count; g++) {
+        const char *type = o->types[g], *model = model_of(type, o->import.arena),
+                   *like = model_of(c->groups[g].gpu, o->import.arena);
+        if (*model && *like && strcmp(model, like))
+            fprintf(stderr,
+                    "nodes with %s are described as %s: --like is a cluster of other GPUs\n", type,
+                    c->groups[g].gpu);
+    }
 }
 
 static void tell(const void *options)
@@ -286,6 +340,7 @@ static void tell(const void *options)
     if (s->away) fprintf(stderr, "; %d down or drained left out (--all includes them)", s->away);
     if (s->without_gpus) fprintf(stderr, "; %d without GPUs left out", s->without_gpus);
     fputc('\n', stderr);
+    tell_types(o);
 }
 
 static const struct reader reader = {"sinfo", MAKES_CLUSTER, false, read_file, tell};
@@ -293,7 +348,7 @@ static const struct options defaults = {
     .import = {.reader = &reader, .output = "-", .name = "slurm"}};
 const struct command import_sinfo = {
     .name = "sinfo",
-    .text = "sinfo -N or scontrol show node output -> cluster of these nodes",
+    .text = "sinfo or scontrol show node output, or JSON -> cluster of these nodes",
     .usage = "plumbline import sinfo FILE --like CLUSTER [-o cluster.json]",
     READER(rows, struct options, defaults),
 };

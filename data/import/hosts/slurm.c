@@ -1,136 +1,12 @@
-// plumbline import slurm topology.conf: the tree of switches of Slurm's topology/tree plugin
-// (SwitchName=, Nodes=, Switches=); makes a cluster whose nodes are below these switches. There is
-// one network level for each height of switches; how much of the cards' bandwidth a level has is
-// not in the file.
+// plumbline import slurm FILE: Slurm's topology.conf, topology.yaml or what scontrol show topology
+// prints: the tree of switches, or blocks; makes a cluster whose nodes are below these switches.
+// There is one network level for each height of switches; how much of the cards' bandwidth a level
+// has is not in the file. A block may be an NVLink domain: then it is one node of the cluster.
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
-#include "data/base/grow.h"
-#include "data/import/hosts/names.h"
+#include "data/import/hosts/switches.h"
 #include "data/import/import.h"
-
-struct network_switch {
-    const char *name;
-    const char *below; // list of switches, NULL: none
-    int line;
-    int parent, height; // -1: none; not known
-};
-
-enum { LEVELS_MOST = 8 };
-
-struct tree {
-    struct network_switch *switches;
-    int count, capacity;
-    struct host_names nodes;
-    int *leaf; // [nodes.count]
-    int leaf_capacity;
-    struct arena *arena;
-};
-
-static const char *value_of(const struct text_lines *t, const char *key, struct arena *arena)
-{
-    size_t n = strlen(key);
-    for (int i = 0; i < t->word_count && *t->words[i] != '#'; i++)
-        if (!strncasecmp(t->words[i], key, n) && t->words[i][n] == '=')
-            return arena_copy_text(arena, t->words[i] + n + 1);
-    return NULL;
-}
-
-static int switch_of(const struct tree *tree, const char *name)
-{
-    for (int i = 0; i < tree->count; i++)
-        if (!strcmp(tree->switches[i].name, name)) return i;
-    return -1;
-}
-
-static enum status add_nodes(struct tree *tree, const char *list, const struct text_lines *t,
-                             struct error *err)
-{
-    int before = tree->nodes.count;
-    TRY(host_names_add(&tree->nodes, list, t, err));
-    for (int i = before; i < tree->nodes.count; i++) {
-        for (int k = 0; k < i; k++)
-            if (!strcmp(tree->nodes.items[i], tree->nodes.items[k]))
-                return text_refuse(t, err, "node %.60s is attached to two switches",
-                                   tree->nodes.items[i]);
-        GROW(tree->arena, tree->leaf, i, tree->leaf_capacity, 64);
-        tree->leaf[i] = tree->count - 1;
-    }
-    return OK;
-}
-
-static enum status read_line(struct tree *tree, const struct text_lines *t, struct error *err)
-{
-    const char *list = value_of(t, "SwitchName", tree->arena),
-               *nodes = value_of(t, "Nodes", tree->arena),
-               *below = value_of(t, "Switches", tree->arena);
-    struct host_names names = {.arena = tree->arena};
-    if (!list || (!nodes && !below))
-        return text_refuse(
-            t, err, "expected SwitchName=NAME and Nodes=LIST or Switches=LIST, found '%.60s'",
-            t->words[0]);
-    TRY(host_names_add(&names, list, t, err));
-    if (names.count != 1) return text_refuse(t, err, "SwitchName: expected one name");
-    if (switch_of(tree, names.items[0]) >= 0)
-        return text_refuse(t, err, "switch %.60s appears twice", names.items[0]);
-    GROW(tree->arena, tree->switches, tree->count, tree->capacity, 64);
-    tree->switches[tree->count++] =
-        (struct network_switch){names.items[0], below, t->line, -1, below ? -1 : 0};
-    // The output of scontrol show topology lists all nodes below a switch in addition to its
-    // switches.
-    return nodes && !(below && value_of(t, "Level", tree->arena)) ? add_nodes(tree, nodes, t, err)
-                                                                  : OK;
-}
-
-static enum status join_switches(struct tree *tree, struct text_lines *t, struct error *err)
-{
-    for (int i = 0; i < tree->count; i++) {
-        struct host_names names = {.arena = tree->arena};
-        t->line = tree->switches[i].line;
-        if (!tree->switches[i].below) continue;
-        TRY(host_names_add(&names, tree->switches[i].below, t, err));
-        for (int k = 0; k < names.count; k++) {
-            int child = switch_of(tree, names.items[k]);
-            if (child < 0)
-                return text_refuse(t, err, "Switches: there is no switch %.60s", names.items[k]);
-            if (tree->switches[child].parent >= 0)
-                return text_refuse(t, err, "Switches: %.60s is already attached to %.60s",
-                                   names.items[k],
-                                   tree->switches[tree->switches[child].parent].name);
-            tree->switches[child].parent = i;
-        }
-    }
-    return OK;
-}
-
-// One above the highest switch directly below it. A switch in a cycle never gets a height.
-static enum status find_heights(struct tree *tree, int *levels, struct text_lines *t,
-                                struct error *err)
-{
-    *levels = 1;
-    for (int round = 0; round <= LEVELS_MOST; round++)
-        for (int i = 0; i < tree->count; i++) {
-            const struct network_switch *s = &tree->switches[i];
-            if (s->parent < 0 || s->height < 0) continue;
-            struct network_switch *above = &tree->switches[s->parent];
-            if (above->height <= s->height) above->height = s->height + 1;
-            if (above->height + 1 > *levels) *levels = above->height + 1;
-        }
-    for (int i = 0; i<tree->count && * levels> LEVELS_MOST; i++)
-        if (tree->switches[i].height >= LEVELS_MOST) {
-            t->line = tree->switches[i].line;
-            return text_refuse(t, err, "%.60s: more than %d levels of switches, or a cycle",
-                               tree->switches[i].name, LEVELS_MOST);
-        }
-    for (int i = 0; i < tree->count; i++)
-        if (tree->switches[i].height < 0) {
-            t->line = tree->switches[i].line;
-            return text_refuse(t, err, "%.60s: no node is below it, or it is in a cycle",
-                               tree->switches[i].name);
-        }
-    return OK;
-}
 
 // The maximum that all cards of one kind in a node can forward.
 static struct link cards_of(const struct cluster *c)
@@ -239,11 +115,66 @@ static void put_nodes(struct places *p, const struct tree *tree, int levels, con
     }
 }
 
+// ---- blocks that are NVLink domains
+
+// GPUs of one of Slurm's nodes, if blocks are domains of such nodes as `like` has: stated, or such
+// that a block has as many GPUs as one of its nodes; 0: they are not.
+static int gpus_of_domain(const struct tree *tree, const struct cluster *like, int64_t stated)
+{
+    int most = 0, of_block = 0;
+    if (!tree->blocks || like->groups[0].gpus_per_node <= 8) return 0;
+    for (int i = 0; i < tree->blocks; i++, of_block = 0) {
+        for (int n = 0; n < tree->nodes.count; n++) of_block += tree->leaf[n] == i;
+        if (of_block > most) most = of_block;
+    }
+    if (stated) return (int)stated;
+    int each = like->groups[0].gpus_per_node / most;
+    return each * most == like->groups[0].gpus_per_node && each <= 8 ? each : -1;
+}
+
+// Each block becomes a node, in a group for each number of GPUs.
+static enum status put_domains(struct cluster *c, struct tree *tree, const struct cluster *like,
+                               int each, const char *path, struct error *err)
+{
+    c->groups = TAKE(tree->arena, GROUPS_MAX, struct node_group);
+    struct tree domains = *tree;
+    int *groups = TAKE(tree->arena, tree->blocks, int), number[GROUPS_MAX];
+    domains.nodes = (struct host_names){.arena = tree->arena};
+    domains.nodes.items = TAKE(tree->arena, tree->blocks, const char *);
+    domains.leaf = TAKE(tree->arena, tree->blocks, int);
+    for (int i = 0; i < tree->blocks; i++) {
+        int gpus = 0, g = 0;
+        for (int n = 0; n < tree->nodes.count; n++) gpus += tree->leaf[n] == i ? each : 0;
+        while (g < c->group_count && c->groups[g].gpus_per_node != gpus) g++;
+        if (g == GROUPS_MAX)
+            return fail(err, BAD_INPUT, "%s: blocks of more than %d different sizes", path,
+                        GROUPS_MAX);
+        if (g == c->group_count) {
+            struct node_group *to = &c->groups[c->group_count++];
+            *to = like->groups[0];
+            to->nodes = 0, to->gpus_per_node = gpus;
+            to->name = arena_print(tree->arena, "%s-of-%d", like->groups[0].name, gpus);
+            to->nics = TAKE_COPY(tree->arena, to->nics, to->nic_count);
+            for (int k = 0; k < to->nic_count; k++) {
+                int64_t cards = (int64_t)to->nics[k].count * gpus / like->groups[0].gpus_per_node;
+                to->nics[k].count = cards > 0 ? (int)cards : 1;
+            }
+        }
+        c->groups[g].nodes++;
+        groups[i] = g, number[g] = g;
+        domains.nodes.items[domains.nodes.count++] = tree->switches[i].name;
+        domains.leaf[i] = i;
+    }
+    put_nodes(&c->places, &domains, tree->levels, groups, number);
+    return OK;
+}
+
 struct options {
     struct reading import;
-    const char *like, *oversubscription;
+    const char *like, *oversubscription, *topology;
+    int64_t gpus_per_node;
     int levels, listed; // of what was read
-    int switches;
+    int switches, blocks, domain_gpus;
 };
 static const struct option_row rows[] = {
     {"--like", OPTION_CLUSTER, OPT(like),
@@ -253,6 +184,12 @@ static const struct option_row rows[] = {
      "oversubscription of each switch level, nearest first, such as 1,4: divides the bandwidth of "
      "a "
      "node's cards (default: 1)"},
+    {"--topology", OPTION_TEXT, OPT(topology),
+     "which one of topology.yaml (default: the cluster's default, or the first)"},
+    {"--gpus-per-node", OPTION_INT, OPT(gpus_per_node),
+     "GPUs of each node of a block, if blocks are NVLink domains (--like a cluster of such "
+     "domains)",
+     1, 64},
 };
 
 static enum status read_file(void *options, struct error *err)
@@ -261,25 +198,29 @@ static enum status read_file(void *options, struct error *err)
     struct reading *r = &o->import;
     struct cluster *c = &r->cluster, known;
     struct tree tree = {.nodes = {.arena = r->arena}, .arena = r->arena};
-    struct text_lines t;
-    bool more;
     int number[GROUPS_MAX] = {0};
     TRY(host_cluster(&known, o->like, r->arena, err));
-    text_open(&t, r->file.path, r->text, r->size, r->arena);
-    while (true) {
-        TRY(text_next(&t, &more, err));
-        if (!more) break;
-        if (t.word_count && *t.words[0] != '#') TRY(read_line(&tree, &t, err));
+    TRY(switches_read(&tree, r->file.path, r->text, r->size, o->topology, err));
+    int each = gpus_of_domain(&tree, &known, o->gpus_per_node);
+    if (each < 0)
+        return fail(err, BAD_INPUT,
+                    "%s: nodes of %s are domains of %d GPUs, which no block fills: give "
+                    "--gpus-per-node, or --like with nodes of 8 GPUs or fewer",
+                    r->path, o->like, known.groups[0].gpus_per_node);
+    if (o->gpus_per_node && !each)
+        return fail(err, BAD_INPUT,
+                    "--gpus-per-node: expected blocks, and --like a cluster of NVLink domains");
+    o->levels = tree.levels, o->listed = tree.nodes.count,
+    o->switches = tree.blocks ? tree.blocks : tree.count;
+    o->blocks = tree.blocks, o->domain_gpus = each;
+    if (each) {
+        TRY(put_domains(c, &tree, &known, each, r->path, err));
+        return put_levels(&c->places, &tree, o->levels, c, o->oversubscription, err);
     }
-    if (!tree.nodes.count)
-        return fail(err, BAD_INPUT, "%s: expected switches with nodes, found none", r->path);
-    TRY(join_switches(&tree, &t, err));
-    TRY(find_heights(&tree, &o->levels, &t, err));
     int *groups = find_groups(&known, &tree);
     put_groups(c, &known, groups, tree.nodes.count, number, r->arena);
     TRY(put_levels(&c->places, &tree, o->levels, c, o->oversubscription, err));
     put_nodes(&c->places, &tree, o->levels, groups, number);
-    o->listed = tree.nodes.count, o->switches = tree.count;
     return OK;
 }
 
@@ -287,8 +228,17 @@ static void tell(const void *options)
 {
     const struct options *o = options;
     const struct cluster *c = &o->import.cluster;
-    fprintf(stderr, "%d nodes in %d group%s on %d switches of %d levels", c->places.node_count,
-            c->group_count, c->group_count == 1 ? "" : "s", o->switches, o->levels);
+    if (o->domain_gpus) {
+        fprintf(stderr,
+                "%d blocks of %d nodes, taken as NVLink domains of %d GPU%s a node%s: each is one "
+                "node of the cluster\n",
+                o->blocks, o->listed, o->domain_gpus, o->domain_gpus == 1 ? "" : "s",
+                o->gpus_per_node ? "" : " (assumed, as --like has such domains)");
+        return;
+    }
+    fprintf(stderr, "%d nodes in %d group%s on %d %s of %d level%s", c->places.node_count,
+            c->group_count, c->group_count == 1 ? "" : "s", o->switches,
+            o->blocks ? "blocks" : "switches", o->levels, o->levels == 1 ? "" : "s");
     if (c->places.node_count < o->listed)
         fprintf(stderr, "; %d not in %s left out", o->listed - c->places.node_count, o->like);
     fputc('\n', stderr);
@@ -299,7 +249,7 @@ static const struct options defaults = {
     .import = {.reader = &reader, .output = "-", .name = "slurm"}};
 const struct command import_slurm = {
     .name = "slurm",
-    .text = "Slurm topology.conf -> cluster with its nodes and switches",
+    .text = "Slurm topology.conf, .yaml -> cluster with its nodes, switches, blocks",
     .usage = "plumbline import slurm topology.conf --like CLUSTER [-o cluster.json]",
     READER(rows, struct options, defaults),
 };

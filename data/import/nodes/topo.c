@@ -224,8 +224,9 @@ static enum status put_intra(struct node_group *g, const struct topology *t,
     rings = mesh_text(g, &m, t->arena);
     fprintf(stderr, "%s: %d GPUs, %g GB/s between two (%s)%s%s\n", t->path, t->gpu_count,
             g->intra.bytes_per_s * 1e-9,
-            m.switched[0] > 0 && t->form == FORM_LINKS ? "assumed, all links lead to switches" : why, rings ? "; " : "",
-            rings ? rings : "");
+            m.switched[0] > 0 && t->form == FORM_LINKS ? "assumed, all links lead to switches"
+                                                       : why,
+            rings ? "; " : "", rings ? rings : "");
     if (!(n->pcie_bytes_per_s > 0) && uses_bus(&m))
         fprintf(stderr, "%s: assumed, %g GB/s of PCIe where no link joins GPUs\n", t->path,
                 m.bus[0] * 1e-9);

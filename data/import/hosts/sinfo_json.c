@@ -1,0 +1,88 @@
+// sinfo --json and scontrol show nodes --json: each node, or each group of nodes that are alike,
+// with its gres and states.
+#include "data/import/hosts/sinfo.h"
+
+#include <string.h>
+
+enum { ENTRIES_MOST = 65536 };
+
+static enum status lenient(const struct json *object, const struct json_field *fields, size_t count,
+                           struct arena *arena, struct error *err)
+{
+    return json_fields(object, fields, count, JSON_LENIENT, arena, err);
+}
+
+// Texts joined: names by commas, states by plus signs, as the printed forms have them.
+static enum status join(const struct json *list, char between, const char **text,
+                        struct arena *arena, struct error *err)
+{
+    const char **words;
+    int count;
+    *text = "";
+    if (!json_length(list)) return OK;
+    TRY(json_texts(list, &words, &count, arena, err));
+    size_t length = 0;
+    for (int i = 0; i < count; i++) length += strlen(words[i]) + 1;
+    char *all = TAKE(arena, length + 1, char), *to = all;
+    for (int i = 0; i < count; i++) {
+        if (i) *to++ = between;
+        size_t n = strlen(words[i]);
+        memcpy(to, words[i], n), to += n;
+    }
+    *text = all;
+    return OK;
+}
+
+// "gres": "gpu:h100:8", or {"total": "gpu:h100:8", ...}; states: a list, or in {"state": [...]}.
+static enum status read_entry(struct sinfo *s, const struct json *entry, struct text_lines *t,
+                              struct error *err)
+{
+    const char *name = NULL, *gres = NULL, *state, *names = "";
+    struct json total = {0}, nodes = {0}, list = {0}, node = {0}, states = {0};
+    struct error ignored = {OK, ""};
+    struct json_field plain[] = {FIELD_TEXT("name", OPTIONAL, &name),
+                                 FIELD_TEXT("gres", OPTIONAL, &gres),
+                                 FIELD_ARRAY("state", OPTIONAL, &states)};
+    struct json_field grouped[] = {FIELD_OBJECT("gres", OPTIONAL, &total),
+                                   FIELD_OBJECT("nodes", OPTIONAL, &nodes),
+                                   FIELD_OBJECT("node", OPTIONAL, &node)};
+    struct json_field inner[] = {FIELD_ARRAY("nodes", OPTIONAL, &list)},
+                      sum[] = {FIELD_TEXT("total", OPTIONAL, &gres)},
+                      of_node[] = {FIELD_ARRAY("state", OPTIONAL, &states)};
+    if (lenient(entry, plain, 3, s->arena, &ignored) != OK || !name) {
+        gres = NULL;
+        TRY(lenient(entry, grouped, 3, s->arena, err));
+        if (json_is_present(&total)) TRY(lenient(&total, sum, 1, s->arena, err));
+        if (json_is_present(&node)) TRY(lenient(&node, of_node, 1, s->arena, err));
+        if (json_is_present(&nodes)) TRY(lenient(&nodes, inner, 1, s->arena, err));
+        TRY(join(&list, ',', &names, s->arena, err));
+        name = names;
+    }
+    if (!*name) return OK;
+    TRY(join(&states, '+', &state, s->arena, err));
+    return sinfo_add(s, name, gres ? gres : "", state, t, err);
+}
+
+enum status sinfo_read_json(struct sinfo *s, const char *path, const char *text, size_t size,
+                            struct error *err)
+{
+    struct json root, sinfo = {0}, nodes = {0};
+    struct text_lines *t = TAKE(s->arena, 1, struct text_lines);
+    *t = (struct text_lines){.path = path, .line = 1};
+    TRY(text_json(&root, path, text, size, s->arena, err));
+    struct json_field fields[] = {FIELD_ARRAY("sinfo", OPTIONAL, &sinfo),
+                                  FIELD_ARRAY("nodes", OPTIONAL, &nodes)};
+    TRY(lenient(&root, fields, 2, s->arena, err));
+    const struct json *list = json_is_present(&sinfo) ? &sinfo : &nodes;
+    if (!json_is_present(list))
+        return json_refuse(&root, err,
+                           "expected sinfo (sinfo --json) or nodes (scontrol show nodes --json)");
+    if (json_length(list) > ENTRIES_MOST)
+        return json_refuse(list, err, "expected at most %d entries, found %d", ENTRIES_MOST,
+                           json_length(list));
+    for (int i = 0; i < json_length(list); i++) {
+        struct json entry = json_element(list, i, s->arena);
+        TRY(read_entry(s, &entry, t, err));
+    }
+    return OK;
+}
