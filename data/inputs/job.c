@@ -85,6 +85,7 @@ static const struct member job_rows[] = {
     KEY_BOOL(job, fixed_capacity, OPTIONAL, IF_SET),
     KEY_NAME(job, graphs, OPTIONAL, IF_SET, graphs_names),
     KEY_NAME(job, context_kind, OPTIONAL, IF_SET, context_kind_names),
+    KEY_NAME(job, checkpoints, OPTIONAL, IF_SET, checkpoints_names),
     KEY_NAME(job, objective, OPTIONAL, IF_SET, objective_names),
     KEY_OBJECT("layout", job, layout, REQUIRED, ALWAYS_WRITTEN, &layout_members),
     KEY_SPACE(job, space, OPTIONAL),

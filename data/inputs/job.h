@@ -26,6 +26,10 @@ extern const char *const graphs_names[]; // "none", "parts", "step"
 // How context ranks see each other's keys and values: step by step, by taking all tokens of some of
 // the heads instead, or all at once.
 enum context_kind { CONTEXT_RING, CONTEXT_ALL_TO_ALL, CONTEXT_ALL_GATHER };
+// Where what a fully recomputed layer keeps of a micro-batch waits: on the device; a part of it on
+// each tensor rank; in the host's memory.
+enum checkpoints { CHECKPOINTS_DEVICE, CHECKPOINTS_PARTITIONED, CHECKPOINTS_HOST };
+extern const char *const checkpoints_names[]; // "device", "partitioned", "host"
 // Operations between products that run as PyTorch's own kernels, one per step, where other programs
 // have a fused kernel (docs/FORMULAS.md, section 3).
 enum unfused { UNFUSED_NORMS, UNFUSED_ROTARY, UNFUSED_ACTIVATION, UNFUSED_COUNT };
@@ -322,6 +326,7 @@ struct job {
                          // need not wait for their numbers
     enum graphs graphs;
     enum context_kind context_kind;
+    enum checkpoints checkpoints;
     enum objective objective;
     struct layout layout;
     struct space space; // if given, solve searches it, and `layout` states what is fixed

@@ -54,10 +54,10 @@ struct run_row {
         overlap_tensor, boundary_rank, boundary_drain, gradient_rank, fused_loss, gathered_logits,
         gathered_inputs, chunked_loss, kept_logits, loss_in_place, overlap_dispatch, fixed_capacity,
         whole_gradient_sums, split_gate, scattered_messages, barrier, compiled;
-    int unfused;                                          // bits of enum unfused, or NOT_STATED
-    int fused;                                            // enum attention_stated, or NOT_STATED
-    int precision, schedule, trainer, dispatcher, graphs; // enums, or NOT_STATED
-    int recompute;                                        // enum recompute, or NOT_STATED
+    int unfused; // bits of enum unfused, or NOT_STATED
+    int fused;   // enum attention_stated, or NOT_STATED
+    int precision, schedule, trainer, dispatcher, graphs, checkpoints; // enums, or NOT_STATED
+    int recompute;         // enum recompute, or NOT_STATED
     int recomputed_layers; // of each stage, for RECOMPUTE_FIRST_LAYERS
     int memory_of;         // enum run_memory_of, or NOT_STATED
     int metric;            // enum run_metric, NOT_STATED, METRIC_COUNT: an unknown one

@@ -193,6 +193,7 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->overlapped_tensor = row->overlap_tensor;
     job->compiled = row->compiled;
     if (row->dispatcher != NOT_STATED) job->dispatcher = (enum dispatcher)row->dispatcher;
+    if (row->checkpoints != NOT_STATED) job->checkpoints = (enum checkpoints)row->checkpoints;
     if (row->graphs != NOT_STATED) job->graphs = (enum graphs)row->graphs;
     job->overlapped_dispatch = stated(row->overlap_dispatch, 0);
     job->fixed_capacity = stated(row->fixed_capacity, 0);

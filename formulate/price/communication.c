@@ -106,6 +106,13 @@ real tensor_all_reduce_s(const struct pricing *x, int group, const struct slice 
                     x->gpus[group]->collective_launch_s.value);
 }
 
+real checkpoint_gather_s(const struct pricing *x, int group, real bytes)
+{
+    struct link_price tensor = link_of_tensor_ranks(x, group);
+    return (1 - (real)x->problem->costs.tensor_overlap.value) *
+           gather_s(x, &tensor, bytes, x->gpus[group]->collective_launch_s.value);
+}
+
 // A sum of activations; with sequence parallelism, a scatter and a gather.
 static real activations_s(const struct pricing *x, int group, real bytes)
 {

@@ -333,6 +333,21 @@ static struct layer_work kept_work(const struct pricing *x, const struct layer_r
     return kept->work;
 }
 
+// More time of a layer that is fully recomputed, whose forward pass takes so long: its input comes
+// from all tensor ranks, or goes to the host and comes back, beside the passes where the engine has
+// a stream for that.
+static real checkpoint_s(const struct pricing *x, const struct layer_run *run, int group,
+                         const struct slice *slice, real forward)
+{
+    const struct job *job = &x->problem->job;
+    real bytes = x->e * slice->tokens * x->h * (run->cross_attention || run->mtp ? 2 : 1);
+    if (job->checkpoints == CHECKPOINTS_PARTITIONED && !job->layout.sequence_parallel)
+        return checkpoint_gather_s(x, group, bytes);
+    if (job->checkpoints != CHECKPOINTS_HOST) return 0;
+    real way = bytes * x->u / x->gpus[group]->host_link_bytes_per_s.value;
+    return 2 * (job->trainer == TRAINER_MEGATRON ? fmaxl(0, way - forward) : way);
+}
+
 static struct layer_seconds by_formula(const struct pricing *x, const struct layer_run *run,
                                        int group, const struct slice *slice)
 {
@@ -372,7 +387,7 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
     }
     if (is_layered(run)) {
         seconds.again[RECOMPUTE_SELECTIVE] = selective_s(x, run, group, slice, &work, c.attention);
-        seconds.again[RECOMPUTE_FULL] = forward;
+        seconds.again[RECOMPUTE_FULL] = forward + checkpoint_s(x, run, group, slice, forward);
         real factor = step_factor(x, group) * or_else(&x->gpus[group]->forward_factor, 1);
         if (job_like_megatron(&x->problem->job))
             module_seconds(x, run, group, slice, factor, c.products / work.linear, seconds.again);

@@ -144,6 +144,8 @@ static const char *reason_to_exclude(const struct pricing *x, int group)
         !(gpu->host_link_bytes_per_s.value > 0 && gpu->host_memory_bytes_per_s.value > 0))
         return lacks(x, nodes, "an offloaded optimizer",
                      "host_link_bytes_per_s, host_memory_bytes_per_s");
+    if (problem->job.checkpoints == CHECKPOINTS_HOST && !(gpu->host_link_bytes_per_s.value > 0))
+        return lacks(x, nodes, "checkpoints on the host", "host_link_bytes_per_s");
     if (problem->cluster.places.node_count && !node_slots(x, group))
         return arena_print(x->arena,
                            "a device group needs %.0f devices (tensor x context) of one node, and "

@@ -374,6 +374,8 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
 // Of the feed-forward part in a forward pass, not overlapped.
 real ffn_communication_s(const struct pricing *x, const struct layer_run *run, int group,
                          const struct slice *slice);
+// What tensor ranks hold parts of is gathered before it is recomputed from.
+real checkpoint_gather_s(const struct pricing *x, int group, real bytes);
 real tensor_all_reduce_s(const struct pricing *x, int group,
                          const struct slice *slice); // of a layer's output, the exposed part
 

@@ -147,10 +147,12 @@ static void block(const struct pricing *x, const struct layer_run *run, bool has
 {
     real kept = stash_of_block(x, run), scores = scores_kept(x, run),
          transient = transient_of_block(x, run, has_gradient);
-    real stash[RECOMPUTE_COUNT] = {kept + scores, kept,
-                                   x->e * x->n * x->h * x->u *
-                                       (run->cross_attention || run->mtp ? 2 : 1)},
-         again[RECOMPUTE_COUNT] = {0, scores, kept + scores};
+    enum checkpoints where = x->problem->job.checkpoints;
+    bool away = where == CHECKPOINTS_HOST; // one leaves and one comes meanwhile
+    real input = x->e * x->n * x->h * x->u * (run->cross_attention || run->mtp ? 2 : 1),
+         parts = where == CHECKPOINTS_PARTITIONED ? x->t * x->u : 1; // u: 1 / t if scattered
+    real stash[RECOMPUTE_COUNT] = {kept + scores, kept, away ? 0 : input / parts},
+         again[RECOMPUTE_COUNT] = {0, scores, kept + scores + (away ? 2 * input : 0)};
     if (x->problem->job.trainer == TRAINER_TORCHTITAN) {
         stash[RECOMPUTE_SELECTIVE] = stash_of_operators(x, run);
         again[RECOMPUTE_SELECTIVE] = fmaxl(0, stash[0] - stash[RECOMPUTE_SELECTIVE]);

@@ -33,6 +33,9 @@ static const struct {
     {SAMPLE_DROPOUT, "dropout, backward", false, 1.7e12, OF_GPU(backward_dropout_bytes_per_s)},
 };
 
+// Adam's step over as many values at this rate, of 24 bytes each; 0: not measured.
+static double step_rate;
+
 static struct gpu_costs calibrate_with(bool with_parts, struct arena *arena)
 {
     struct inputs in;
@@ -44,6 +47,10 @@ static struct gpu_costs calibrate_with(bool with_parts, struct arena *arena)
     for (int i = 1; i <= 4; i++) {
         add(&samples, SAMPLE_GEMM, "up", 1e12 * i / 6e14, arena)->flop = 1e12 * i;
         add(&samples, SAMPLE_MEMORY, "norms", 1e9 * i / 2.5e12, arena)->bytes = 1e9 * i;
+        if (step_rate > 0) {
+            struct sample *s = add(&samples, SAMPLE_OPTIMIZER, "adam", 24e8 * i / step_rate, arena);
+            s->dimensions[0] = 100000000 * (int64_t)i, s->dimension_count = 1;
+        }
         add(&samples, SAMPLE_ATTENTION, "fused", 1e11 * i / 4e14, arena)->flop = 1e11 * i;
         for (size_t p = 0; p < ARRAY_LENGTH(parts) && with_parts; p++) {
             double work = (parts[p].flop ? 1e12 : 1e9) * i;
@@ -102,4 +109,20 @@ TEST(test_parts)
     const struct precision_costs *p = &with.precisions[0], *q = &without.precisions[0];
     assert_true(!(fabs(p->gemm_flop_per_s.value - q->gemm_flop_per_s.value) > 0));
     assert_true(!(fabs(p->attention_flop_per_s.value - q->attention_flop_per_s.value) > 0));
+}
+
+// A step that is slower than the memory rate moves more, one that is faster has a rate of its own.
+TEST(test_step)
+{
+    static const double rates[] = {1.6e12, 2.4e12, 2.6e12, 9e12}, memory = 2.5e12;
+    for (size_t i = 0; i < ARRAY_LENGTH(rates); i++) {
+        step_rate = rates[i];
+        struct gpu_costs g = calibrate_with(false, arena);
+        double bytes = 24 + g.step_bytes_per_value.value,
+               rate = g.step_bytes_per_s.value > 0 ? g.step_bytes_per_s.value : memory;
+        if (!(fabs(rate / bytes / (rates[i] / 24) - 1) < 1e-6))
+            fail_msg("%g values/s, not %g", rate / bytes, rates[i] / 24);
+        assert_true((g.step_bytes_per_s.value > 0) == (rates[i] > memory));
+    }
+    step_rate = 0;
 }

@@ -170,6 +170,7 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
     j->gradient_options[0].forgets = j->gradient_options[0].form.amount % 2;
     random_layout(j, has_experts, rng);
     j->context_kind = (enum context_kind)(rng->state / 64 % 3);
+    j->checkpoints = (enum checkpoints)(rng->state / 512 % 3);
     for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++)
         j->recompute[mode] = job_like_megatron(j) && !layout_has_grid(&j->layout) &&
                              (rng->state >> mode % 32) % 16 == 0;

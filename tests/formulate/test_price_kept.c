@@ -106,6 +106,55 @@ TEST(chunked_losses_hold_no_logits)
         }
 }
 
+static int64_t ns_of(const struct bench *b, int64_t bytes, double rate)
+{
+    (void)b;
+    return (int64_t)((double)bytes / rate * 1e9 + 0.5);
+}
+
+// What full recomputation starts from: one state for each layer and token. In parts it is divided
+// by the tensor ranks, unless their tokens are divided already, and comes from the others before it
+// is used; on the host nothing waits, one state leaves and one comes meanwhile, and it takes its
+// way twice, unseen where Megatron's is quicker than the layer. Nothing else changes.
+TEST(checkpoints_are_parted_or_away)
+{
+    for (int tensor = 1; tensor <= 4; tensor *= 2)
+        for (int scattered = 0; scattered <= (tensor > 1); scattered++)
+            for (int trainer = TRAINER_MEGATRON; trainer <= TRAINER_OTHER; trainer++) {
+                struct bench *b = bench_gated();
+                struct job *j = &b->problem.job;
+                j->recompute[RECOMPUTE_FULL] = true, j->trainer = (enum trainer)trainer;
+                j->layout.tensor = tensor, j->layout.sequence_parallel = scattered;
+                int64_t state = 2 * j->sequence * j->layout.micro_batch *
+                                b->problem.model.shape.hidden / (scattered ? tensor : 1);
+                struct priced_run here = block_of(b), x;
+                int64_t again = here.again_ns[RECOMPUTE_FULL][0];
+                assert_int_equal(here.stash_bytes[RECOMPUTE_FULL], state);
+                j->checkpoints = CHECKPOINTS_PARTITIONED, x = block_of(b);
+                assert_int_equal(x.stash_bytes[RECOMPUTE_FULL], scattered ? state : state / tensor);
+                assert_true(scattered || tensor == 1 ? x.again_ns[RECOMPUTE_FULL][0] == again
+                                                     : x.again_ns[RECOMPUTE_FULL][0] > again);
+                assert_int_equal(x.working_bytes[RECOMPUTE_FULL],
+                                 here.working_bytes[RECOMPUTE_FULL]);
+                for (double rate = 1e6; rate < 1e14; rate *= 1e7) {
+                    j->checkpoints = CHECKPOINTS_HOST;
+                    b->gpus[0].host_link_bytes_per_s = exactly(rate), x = block_of(b);
+                    assert_int_equal(x.stash_bytes[RECOMPUTE_FULL], 0);
+                    assert_int_equal(x.working_bytes[RECOMPUTE_FULL],
+                                     here.working_bytes[RECOMPUTE_FULL] + 2 * state);
+                    int64_t way = ns_of(b, state, rate), hidden = again < way ? again : way,
+                            more = 2 * (way - (trainer == TRAINER_MEGATRON ? hidden : 0));
+                    if (llabs(x.again_ns[RECOMPUTE_FULL][0] - again - more) > 2)
+                        fail_msg("%lld more, not %lld",
+                                 (long long)(x.again_ns[RECOMPUTE_FULL][0] - again),
+                                 (long long)more);
+                    assert_int_equal(x.stash_bytes[RECOMPUTE_NONE],
+                                     here.stash_bytes[RECOMPUTE_NONE]);
+                    assert_int_equal(x.forward_ns[0], here.forward_ns[0]);
+                }
+            }
+}
+
 // The life of a parameter's gradient in a trainer with sums in fp32: made in 16 bits, copied into a
 // bucket where replicas are to be sent whole gradients, added to the sum.
 TEST(gradients_of_other_trainers_are_kept_twice)

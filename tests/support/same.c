@@ -269,6 +269,7 @@ void same_job(const struct job *a, const struct job *b)
     SAME(fixed_capacity);
     SAME(graphs);
     SAME(context_kind);
+    SAME(checkpoints);
     SAME(compiled);
     for (int k = 0; k < UNFUSED_COUNT; k++) SAME(unfused[k]);
     SAME_NUMBER(iteration_limit_s);

@@ -156,6 +156,14 @@ static long double layered_gradients(const struct price_audit *a, int run, bool 
     return bytes;
 }
 
+// What a layer is recomputed from, of all tensor ranks' tokens.
+long double judged_checkpoint_bytes(const struct price_audit *a, const struct layer_run *r,
+                                    long double tokens)
+{
+    return (r->mtp || r->cross_attention ? 2 : 1) * a->value_bytes * tokens *
+           a->problem->model.shape.hidden;
+}
+
 struct needs {
     long double stash[RECOMPUTE_COUNT], working[RECOMPUTE_COUNT];
 };
@@ -169,8 +177,12 @@ static struct needs layered_needs(const struct price_audit *a, int run)
     struct needs x = {0};
     x.stash[RECOMPUTE_NONE] = kept + scores;
     x.stash[RECOMPUTE_SELECTIVE] = kept;
-    x.stash[RECOMPUTE_FULL] = (r->mtp || r->cross_attention ? 2 : 1) * a->value_bytes * a->tokens *
-                              a->problem->model.shape.hidden * a->share;
+    long double input = judged_checkpoint_bytes(a, r, a->tokens) * a->share, moved = 0;
+    x.stash[RECOMPUTE_FULL] = input;
+    if (a->problem->job.checkpoints == CHECKPOINTS_PARTITIONED)
+        x.stash[RECOMPUTE_FULL] = input / (a->share * layout_of(a)->tensor);
+    if (a->problem->job.checkpoints == CHECKPOINTS_HOST)
+        x.stash[RECOMPUTE_FULL] = 0, moved = 2 * input;
     x.working[RECOMPUTE_NONE] = moving;
     long double again = scores;
     if (a->problem->job.trainer == TRAINER_TORCHTITAN) {
@@ -178,7 +190,7 @@ static struct needs layered_needs(const struct price_audit *a, int run)
         again = greatest(0, kept + scores - x.stash[RECOMPUTE_SELECTIVE]);
     }
     x.working[RECOMPUTE_SELECTIVE] = moving + (learns ? again : 0);
-    x.working[RECOMPUTE_FULL] = moving + (learns ? kept + scores : 0);
+    x.working[RECOMPUTE_FULL] = moving + (learns ? kept + scores + moved : 0);
     for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++) {
         if (!a->problem->job.recompute[mode]) continue;
         struct judged_set set = judged_set_bytes(a, run, (enum recompute)mode);

@@ -33,6 +33,23 @@ static struct computed tensor_part_s(const struct price_audit *a, int group, lon
     return part_s(a, group, layout_of(a)->tensor, judged_tensor_link(a, group), bytes, exchange);
 }
 
+// Full recomputation whose inputs are elsewhere: on all tensor ranks, unless those have them in
+// parts anyway; on the host, there and back. Megatron's engine copies on another stream, during the
+// layer.
+struct computed judged_fetched_s(const struct price_audit *a, int run, int group, struct piece p,
+                                 long double forward)
+{
+    const struct job *j = &a->problem->job;
+    long double whole = judged_checkpoint_bytes(a, run_of(a, run), p.tokens);
+    if (j->checkpoints == CHECKPOINTS_DEVICE) return (struct computed){0, 0};
+    if (j->checkpoints == CHECKPOINTS_PARTITIONED)
+        return layout_of(a)->sequence_parallel ? (struct computed){0, 0}
+                                               : tensor_part_s(a, group, whole, GATHERED);
+    long double there = whole * a->share / gpu_of(a, group)->host_link_bytes_per_s.value, shown;
+    shown = j->trainer != TRAINER_MEGATRON ? there : greatest(0, there - forward);
+    return (struct computed){shown + shown, 2 * (there + forward)};
+}
+
 // Of activations, which sequence parallelism scatters and gathers.
 static struct computed tensor_reduce_s(const struct price_audit *a, int group, long double bytes)
 {

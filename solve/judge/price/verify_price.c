@@ -258,6 +258,9 @@ static const char *exclusion_by_costs(const struct price_audit *a, int group)
     bool host = costs->host_link_bytes_per_s.value > 0 && costs->host_memory_bytes_per_s.value > 0;
     if ((layout_of(a)->offload_optimizer || a->problem->job.offload_percent_count) && !host)
         return "the costs have no rate of its host, which would update the weights";
+    if (a->problem->job.checkpoints == CHECKPOINTS_HOST &&
+        !(costs->host_link_bytes_per_s.value > 0))
+        return "the costs have no rate of its link to the host, where checkpoints are kept";
     return NULL;
 }
 

@@ -341,6 +341,12 @@ bool shaped_products(const struct price_audit *a, int run, int group,
 // Seconds of the keys' product, of the attention's output and of a gated layer's second one.
 long double every_second_product_s(const struct price_audit *a, int run, int group,
                                    struct piece piece);
+long double judged_checkpoint_bytes(const struct price_audit *a, const struct layer_run *r,
+                                    long double tokens);
+// More time of full recomputation, where it starts from what is elsewhere.
+struct computed judged_fetched_s(const struct price_audit *a, int run, int group, struct piece p,
+                                 long double forward);
+
 struct talk {
     long double forward_s, backward_s, lost_s;
     long double chunked_s; // in addition, in either pass: overlaps the products, chunk by chunk

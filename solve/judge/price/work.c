@@ -474,7 +474,8 @@ struct passes passes_of(const struct price_audit *of_all, int run, int group, in
     go_back(a, run, &w, &talks, &g, &s);
     if (!is_layered(a, run)) return s;
     recompute_selected(a, run, group, p, &w, &talk, &s);
-    s.again[RECOMPUTE_FULL] = (struct computed){forward, s.lost_s};
+    struct computed fetched = judged_fetched_s(a, run, group, p, forward);
+    s.again[RECOMPUTE_FULL] = (struct computed){forward + fetched.value, s.lost_s + fetched.lost};
     for (int set = RECOMPUTE_SWAP + 1; set < RECOMPUTE_COUNT; set++)
         if (a->problem->job.recompute[set])
             s.again[set] = judged_set_s(a, run, group, p, (enum recompute)set, &w, &talk);
