@@ -66,6 +66,14 @@ static const char left[] =
     "activation_checkpoint.visualize_memory_budget_pareto "
     "activation_checkpoint.preserve_rng_state activation_checkpoint.determinism_check "
     "activation_checkpoint.debug compile.backend job.* profiling.* metrics.* lr_scheduler.* "
+    "model_spec model_spec.* optimizer loss loss.* training parallelism compile "
+    "activation_checkpoint hf_assets_path "
+    "dump_folder dataloader dataloader.* tokenizer tokenizer.* lr_scheduler metrics checkpoint "
+    "profiler profiler.* validator validator.* comm debug override override.* "
+    "training.disable_cuda_graphs training.max_context_length "
+    "training.num_tokens_per_microbatch_per_dp_rank training.num_tokens_per_train_step "
+    "parallelism.num_pp_microbatches parallelism.spmd_backend "
+    "parallelism.enable_fsdp_symm_mem optimizer.* "
     "checkpoint.* comm.* memory_estimation.* fault_tolerance.* experimental.* validation.* "
     "debug.*";
 const struct setting_rows torchtitan_rows = {

@@ -103,6 +103,58 @@ degrees='pipeline_parallel_degree=2, data_parallel_shard_degree=1'
 nearest='"1F2B" is not a schedule of torch; did you mean 1F1B'
 refuse "line 1: parallelism.pipeline_parallel_schedule: $nearest" torchtitan \
     "parallelism = { pipeline_parallel_schedule = \"1F2B\", $degrees }\\n"
+# Later ones are functions in Python: calls, assignments, other functions, what only runs say.
+mkdir -p "$work/llama3"
+cat >"$work/llama3/config_registry.py" <<'END'
+"""Text with def f() -> Trainer.Config: in it."""
+from . import model_registry
+
+def small() -> Trainer.Config:
+    """One # not a comment"""
+    spec = model_registry("8B", converters=[Float8LinearConverter.Config(filter_fqns=["lm_head"])])
+    wide = compile.enable and "model" in what  # known to a run alone
+    return Trainer.Config(
+        loss=ChunkedLossWrapper.Config(loss_fn=CrossEntropyLoss.Config(size=size_of(spec))),
+        model_spec=spec, optimizer=default_adamw(lr=3e-4),
+        training=TrainingConfig(num_tokens_per_microbatch_per_dp_rank=2 * 8192,
+                                max_context_length=8192, steps=wide),
+        parallelism=ParallelismConfig(tensor_parallel_degree=4, context_parallel_degree=2),
+        activation_checkpoint=None,
+    )
+
+def large() -> "Trainer.Config":
+    config = small()
+    for block in config.model_spec.model.blocks:
+        config.training.steps = 1
+    if cheap(config):
+        config.parallelism.tensor_parallel_degree = 1
+    config.activation_checkpoint = FullAC.Config()
+    config.parallelism.num_pp_microbatches = 8
+    config.parallelism.pipeline_parallel_degree = 2
+    config.parallelism.context_parallel_degree = 1
+    config.compile = CompileConfig(enable=True, components=["model", "loss"])
+    config.parallelism.enable_sequence_parallel = False
+    return config
+END
+python() { # NAME ASSERTIONS
+    "$plumbline" import torchtitan "$work/llama3/config_registry.py" --config $1 --gpus 64 \
+        -o "$work/job.json" 2>"$work/err" || { wrong "torchtitan $1: $(cat "$work/err")"; return; }
+    python3 -c 'import json, sys
+j = json.load(open(sys.argv[1])); l = j["layout"]
+for a in sys.argv[2].split(";"): assert eval(a.strip()), (a, j)' "$work/job.json" "$2" \
+        2>"$work/log" || wrong "torchtitan $1: $(tail -1 "$work/log")"
+}
+python small "j['sequence']==8192;j['global_batch']==16;l['data']==8;l['tensor']==4;l['zero']==3;
+    l['micro_batch']==2;j['chunked_loss'];j['recompute']==['none'];j['precision']=='fp8';
+    l['context']==2;l['sequence_parallel'];not j.get('compiled')"
+says 'shipped as llama-3.1-8b'
+says 'disable_cuda_graphs is not set'
+python large "l['pipeline']==2;l['data']==8;l['micro_batch']==2;j['global_batch']==128;
+    j['recompute']==['none','full'];j['compiled'];j['fused_loss'];not l['sequence_parallel'];
+    l['zero']==2;l['tensor']==4"
+"$plumbline" import torchtitan "$work/llama3/config_registry.py" 2>"$work/err" -o "$work/no.json" &&
+    wrong 'two functions, none named: read'
+says 'name one with --config (small, large)'
 refuse 'give their number with --gpus' torchtitan '[training]\nseq_len = 10\n'
 refuse 'together are 6, --gpus 12\|expected a multiple' torchtitan \
     '[parallelism]\ndata_parallel_shard_degree = 2\ntensor_parallel_degree=3\n' --gpus 12

@@ -19,7 +19,9 @@ static void set_one_recompute(struct run *r, const struct importer *im, const st
 {
     struct layout *l = &r->job.layout;
     int mode = RECOMPUTE_COUNT - 1;
-    if (!framework_recomputes_alike(im->framework, l)) return;
+    struct layout whole = *l; // with what the job states of it
+    whole.overlapped_dispatch = r->job.overlapped_dispatch && l->expert > 1;
+    if (!framework_recomputes_alike(im->framework, &whole)) return;
     if (im->recompute_key && !setting_of(s, im->recompute_key)) return;
     while (mode > RECOMPUTE_NONE && !r->job.recompute[mode]) mode--;
     l->recompute = 1 + mode;

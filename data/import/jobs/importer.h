@@ -15,7 +15,7 @@ struct asked {
     int64_t gpus, vocabulary, sequence, global_batch, micro_batch, tensor, pipeline, expert, layers;
     int precision, schedule; // -1: not given
     struct option_texts set; // --set
-    const char *arguments;
+    const char *arguments, *config;
     int64_t launch;
 };
 #define ASK(member) offsetof(struct asked, member)

@@ -49,6 +49,11 @@ enum status settings_read_yaml(struct settings *s, const char *path, struct aren
                                struct error *err);
 enum status settings_read_json(struct settings *s, const char *path, struct arena *arena,
                                struct error *err); // allows comments, and a comma before ] or }
+// What the function `name` of a Python file makes, NULL: the only one that returns torchtitan's
+// Trainer.Config, or "plan". A call's text is what is called (without .Config), its arguments are
+// below its key; "model.name": whose model_registry it calls. BAD_INPUT also: no such function.
+enum status settings_read_python(struct settings *s, const char *path, const char *name,
+                                 struct arena *arena, struct error *err);
 #define SETTINGS_OF_RANK "of-some-ranks" // several flags that only some ranks have, as one text
 // YAML whose references stay as they are, and whose last of two equal keys counts.
 enum status settings_read_yaml_raw(struct settings *s, const char *path, struct arena *arena,

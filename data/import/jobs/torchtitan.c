@@ -1,10 +1,11 @@
-// A configuration of torchtitan 0.2 as a run (torchtitan/config/job_config.py, distributed/,
-// models/*/infra/parallelize.py of that release).
+// A configuration of torchtitan as a run: of 0.2 in TOML (torchtitan/config/job_config.py,
+// distributed/, models/*/infra/parallelize.py of that release), of later ones in Python.
 #include <string.h>
 #include <strings.h>
 
 #include "data/base/names.h"
 #include "data/import/jobs/importer.h"
+#include "data/import/jobs/torchtitan.h"
 #include "data/kinds/schedules.h"
 
 static const struct run defaults = {.local_batch = 8,
@@ -210,6 +211,7 @@ static enum status set_precision(struct run *r, struct settings *s, struct error
                     "%s: training: dtype, mixed_precision_param: expected bfloat16 or float32",
                     s->document.path);
     if (half) settings_note(s, "training.dtype bfloat16: states of 2 bytes; a job's are of 4");
+    others = others && !r->python; // from 0.3 on it is FSDP's, which a single shard has, too
     if (narrow && !half && !sharded && others)
         settings_note(s, "mixed precision: without sharded data or context ranks torchtitan "
                          "disables it with tensor or pipeline parallelism and trains in fp32");
@@ -263,6 +265,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     struct job *j = &r->job;
     struct layout *l = &j->layout;
     r->layers = asked->layers;
+    r->python = path_ends_with(s->document.path, ".py");
     if (r->micro_batches) {
         int size;
         TRY(settings_divide(s->document.path,
@@ -283,7 +286,9 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     j->trainer = TRAINER_TORCHTITAN;
     j->compiled = compiles(r, s, "model"), j->fused_loss = compiles(r, s, "loss");
     j->gathered_logits &= l->tensor > 1;
-    l->sequence_parallel = l->tensor > 1;
+    bool scattered = l->sequence_parallel || !setting_of(s, "parallelism.enable_sequence_parallel");
+    l->sequence_parallel = l->tensor > 1 && scattered;
+    j->chunked_loss = setting_of(s, "loss.chunked");
     j->overlapped_tensor &= l->tensor > 1 && j->compiled;
     j->overlapped_messages = true; // sent without waiting
     l->gradient_sync = SYNC_OVERLAPPED;
@@ -291,14 +296,20 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     return OK;
 }
 
-static const struct importer importer = {
-    .name = "torchtitan",
-    .framework = FRAMEWORK_TORCHTITAN,
-    .defaults = &defaults,
-    .not_python = "configurations in Python (torchtitan since 0.3) are not read, TOML of 0.2 is",
-    .settings = settings_read_toml,
-    .rows = &torchtitan_rows,
-    .run = read_run};
+static enum status read_settings(struct settings *s, const struct asked *asked, struct error *err)
+{
+    const char *path = asked->import.path;
+    if (path_ends_with(path, ".py"))
+        return titan_read_python(s, path, asked->config, asked->import.arena, err);
+    return settings_read_toml(s, path, asked->import.arena, err);
+}
+
+static const struct importer importer = {.name = "torchtitan",
+                                         .framework = FRAMEWORK_TORCHTITAN,
+                                         .defaults = &defaults,
+                                         .read = read_settings,
+                                         .rows = &torchtitan_rows,
+                                         .run = read_run};
 
 static const struct option_row option_rows[] = {
     ASK_GPUS,
@@ -308,11 +319,13 @@ static const struct option_row option_rows[] = {
     {"--schedule", OPTION_NAME, ASK(schedule),
      "schedule that the order in pipeline_parallel_schedule_csv belongs to",
      .names = schedule_names},
+    {"--config", OPTION_TEXT, ASK(config),
+     "function of a file in Python that makes the configuration (default: plan, or the only one)"},
 };
 static const struct asked defaults_asked = ASKED(importer);
 const struct command import_torchtitan = {
     .name = "torchtitan",
-    .text = "torchtitan TOML -> job",
-    .usage = "plumbline import torchtitan CONFIG.toml [--gpus N] [-o job.json]",
+    .text = "torchtitan TOML or Python -> job",
+    .usage = "plumbline import torchtitan CONFIG.toml|CONFIG.py [--gpus N] [-o job.json]",
     READER(option_rows, struct asked, defaults_asked),
 };

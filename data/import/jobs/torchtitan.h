@@ -1,0 +1,11 @@
+// Both forms of torchtitan's configuration.
+#ifndef PLUMBLINE_DATA_IMPORT_JOBS_TORCHTITAN_H
+#define PLUMBLINE_DATA_IMPORT_JOBS_TORCHTITAN_H
+
+#include "data/import/jobs/settings.h"
+
+// Python's, in the keys of TOML's; config: its function, NULL: as settings_read_python chooses.
+enum status titan_read_python(struct settings *s, const char *path, const char *config,
+                              struct arena *arena, struct error *err);
+
+#endif

@@ -1,0 +1,119 @@
+// A configuration of torchtitan from 0.3 on, in Python (torchtitan/trainer.py, config/configs.py at
+// b5bcd76c), in the keys of 0.2's TOML, by which both are read.
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/base/grow.h"
+#include "data/import/jobs/torchtitan.h"
+
+static void rename_setting(struct settings *s, const char *from, const char *to)
+{
+    struct setting *at = (struct setting *)setting_of(s, from);
+    if (at) at->key = to;
+}
+
+static const char *text_of(const struct settings *s, const char *key)
+{
+    const struct setting *at = setting_of(s, key);
+    return at ? at->text : NULL;
+}
+
+static void put(struct settings *s, const char *key, const char *text)
+{
+    struct setting *at = (struct setting *)setting_of(s, key);
+    if (at) {
+        at->text = text;
+        return;
+    }
+    GROW(s->arena, s->items, s->count, s->capacity, 256);
+    s->items[s->count++] = (struct setting){.key = key, .text = text};
+}
+
+static enum status set_model(struct settings *s, struct error *err)
+{
+    static const struct {
+        const char *class, *converter;
+    } known[] = {{"Float8LinearConverter", "float8"},
+                 {"MXFP8LinearConverter", "mx"},
+                 {"Float8GroupedExpertsConverter", "float8"},
+                 {"MXFP8GroupedExpertsConverter", "mx"}};
+    rename_setting(s, "model_spec[0]", "model.flavor");
+    for (int i = 0; i < setting_list_length(s, "model_spec.converters"); i++) {
+        const char *key = arena_print(s->arena, "model_spec.converters[%d]", i),
+                   *class = text_of(s, key);
+        size_t k = 0;
+        while (class && k < ARRAY_LENGTH(known) && strcmp(known[k].class, class)) k++;
+        if (!class || k == ARRAY_LENGTH(known))
+            return settings_refuse(s, key, err,
+                                   "%.60s: expected Float8LinearConverter or another to 8 bits: a "
+                                   "job has no precision for it",
+                                   class ? class : "not known");
+        put(s, arena_print(s->arena, "model.converters[%d]", i), known[k].converter);
+    }
+    return OK;
+}
+
+// The policy's class; torchtitan's own, if nothing is stated, is of single operators.
+static void set_checkpointing(struct settings *s)
+{
+    const struct setting *at = setting_of(s, "activation_checkpoint");
+    const char *class = at ? at->text : "SelectiveAC";
+    bool full = class && !strcmp(class, "FullAC"), budget = class && strstr(class, "Budget");
+    put(s, "activation_checkpoint.mode",
+        !class   ? "none"
+        : full   ? "full"
+        : budget ? "memory_budget"
+                 : "selective");
+    if (class && !full && !budget) put(s, "activation_checkpoint.selective_ac_option", "op");
+}
+
+static int64_t count_of(const struct settings *s, const char *key)
+{
+    const char *text = text_of(s, key);
+    return text ? strtoll(text, NULL, 10) : 0;
+}
+
+static void put_count(struct settings *s, const char *key, int64_t count)
+{
+    put(s, key, arena_print(s->arena, "%lld", (long long)count));
+}
+
+// Later sources count tokens: of a micro-batch, and of a step.
+static enum status set_tokens(struct settings *s, struct error *err)
+{
+    static const char each[] = "training.num_tokens_per_microbatch_per_dp_rank",
+                      step[] = "training.num_tokens_per_train_step";
+    int64_t tokens = count_of(s, each), of_step = count_of(s, step), steps,
+            sequence = count_of(s, "training.max_context_length");
+    if (!tokens || setting_of(s, "training.local_batch_size")) return OK;
+    if (sequence < 1) sequence = 2048; // TrainingConfig's
+    if (tokens % sequence || of_step % sequence)
+        return settings_refuse(s, tokens % sequence ? each : step, err,
+                               "expected a multiple of max_context_length %lld (packed shorter "
+                               "sequences: state the sequence that they make up)",
+                               (long long)sequence);
+    steps = count_of(s, "parallelism.num_pp_microbatches");
+    put_count(s, "training.seq_len", sequence);
+    put_count(s, "training.local_batch_size", tokens / sequence * (steps > 1 ? steps : 1));
+    put_count(s, "parallelism.pipeline_parallel_microbatch_size", tokens / sequence);
+    if (of_step > 0) put_count(s, "training.global_batch_size", of_step / sequence);
+    return OK;
+}
+
+enum status titan_read_python(struct settings *s, const char *path, const char *config,
+                              struct arena *arena, struct error *err)
+{
+    TRY(settings_read_python(s, path, config, arena, err));
+    TRY(set_model(s, err));
+    set_checkpointing(s);
+    TRY(set_tokens(s, err));
+    const char *optimizer = text_of(s, "optimizer");
+    if (optimizer && !strstr(optimizer, "adam") && !strstr(optimizer, "OptimizersContainer"))
+        put(s, "optimizer.name", optimizer);
+    const char *loss = text_of(s, "loss"), *graphs = text_of(s, "training.disable_cuda_graphs");
+    if (loss && !strncmp(loss, "Chunked", strlen("Chunked"))) put(s, "loss.chunked", "true");
+    if (!graphs || strcmp(graphs, "true"))
+        settings_note(s, "training.disable_cuda_graphs is not set: what its graphs replay is "
+                         "launched by the host here");
+    return OK;
+}
