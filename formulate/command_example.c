@@ -157,15 +157,15 @@ static void choose_space(struct space *space, int layouts)
             space->axes[key].kind = AXIS_ALL;
 }
 
-// Where a framework that was asked for has one setting of recomputation for all stages, that is
-// what a solve chooses, from a space of the layout's settings; unless it runs none of them, which
-// an export says. Megatron, the default, has one only in interleaved schedules.
+// Where the framework has one setting of recomputation for all stages, that is what a solve
+// chooses, from a space of the layout's settings; unless it runs none of them, which an export
+// says.
 static void settle_recomputation(struct problem *p, enum framework framework)
 {
     struct job *j = &p->job;
     struct layout one = j->layout;
-    if (j->space.given || framework == FRAMEWORK_MEGATRON || j->boundary_option_count ||
-        j->gradient_option_count || !framework_recomputes_alike(framework, &one))
+    if (j->space.given || j->boundary_option_count || j->gradient_option_count ||
+        !framework_recomputes_alike(framework, &one))
         return;
     one.recompute = 1 + RECOMPUTE_NONE;
     const struct space_limits limits = problem_space_limits(p);

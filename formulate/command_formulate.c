@@ -11,7 +11,7 @@
 #include "formulate/price/price.h"
 
 struct options {
-    const char *problem, *out, *map;
+    const char *problem, *plan, *out, *map;
     struct option_texts paths_of; // plans
 };
 
@@ -79,7 +79,8 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
 {
     const struct options *r = options;
     (void)exit_code;
-    struct problem *problem = TAKE(arena, 1, struct problem);
+    struct problem *problem = TAKE(arena, 1, struct problem),
+                   *whole = TAKE(arena, 1, struct problem);
     struct priced *priced = TAKE(arena, 1, struct priced);
     struct schedule schedule;
     struct choices choices;
@@ -88,8 +89,8 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     const char *why;
     if (r->out) TRY(milp_check_name(r->out, "-o", err));
     if (r->map) TRY(file_check_place(r->map, err));
-    TRY(problem_load(problem, r->problem, arena, err));
-    say_space(problem);
+    TRY(problem_load(whole, r->problem, arena, err));
+    TRY(one_layout(problem, whole, r->plan, true, arena, err));
     if (problem->job.objective == OBJECTIVE_PIPETTE)
         return fail(err, BAD_INPUT,
                     "%s: objective: expected iteration_time: no program is written for pipette, "
@@ -119,6 +120,7 @@ static const struct option_row rows[] = {
     {"-o", OPTION_PATH, OPT(out), "output file, .mps or .lp (default: LP on standard output)"},
     {"--map", OPTION_PATH, OPT(map),
      "write the meaning of each column, and each choice removed and why, as JSON"},
+    OPTION_OF_PLAN,
     {"--path-of", OPTION_PATH, OPT(paths_of),
      "also write a row for the longest path of this plan; may be repeated",
      .many = OPTION_ANY_NUMBER},
@@ -128,8 +130,9 @@ const struct command command_formulate = {
     .name = "formulate",
     .text = "problem -> MILP as MPS or LP, with the meaning of each column",
     .about = "Writes the program for another solver, or for inspection.",
-    .usage = "plumbline formulate PROBLEM [-o FILE.mps|FILE.lp] [--map MAP.json] "
-             "[--path-of PLAN.json]",
+    .usage =
+        "plumbline formulate PROBLEM [--plan PLAN.json] [-o FILE.mps|FILE.lp] [--map MAP.json] "
+        "[--path-of PLAN.json]",
     READS(struct options, rows, {0}),
     .run = run,
 };

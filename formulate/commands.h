@@ -10,6 +10,15 @@ extern const struct command command_import, command_example, command_price, comm
     command_predict, command_models, command_clusters, command_costs;
 
 struct problem;
+// The problem of one layout: of a plan (--plan), or the job's; alike: then not where the space's
+// framework has one setting of recomputation, which the layout does not state. Of a space it says
+// on stderr which layout is meant. BAD_INPUT: it has no such layout.
+enum status one_layout(struct problem *one, const struct problem *problem, const char *plan,
+                       bool alike, struct arena *arena, struct error *err);
+#define OPTION_OF_PLAN                                                                             \
+    {                                                                                              \
+        "--plan", OPTION_PATH, OPT(plan), "plan of the problem, whose layout is meant"             \
+    }
 // The problem of the command line of `plumbline example gpt`; argv[0] is its name, and -o is
 // ignored.
 enum status example_gpt(struct problem *problem, int argc, char **argv, struct arena *arena,

@@ -340,12 +340,17 @@ static enum status check_framework(const struct problem *p, const char *job, str
         space_each(&p->job.space, &limits, take_first, &first) ||
         !space_each(&any, &limits, take_first, &first))
         return OK;
-    struct framework_of of = space_framework_of(&limits, &first);
-    const char *why = framework_refusal(p->job.space.framework, &first, &of);
+    struct framework_of of = space_framework_of(&limits, limits.layout);
+    const char *why = framework_refusal(p->job.space.framework, limits.layout, &of),
+               *which = "job's";
+    if (!why) {
+        of = space_framework_of(&limits, &first), which = "first";
+        why = framework_refusal(p->job.space.framework, &first, &of);
+    }
     return fail(err, BAD_INPUT,
-                "%s: space.framework: %s runs no layout of the space; the first layout is excluded "
-                "by %s (docs/FORMATS.md, job)",
-                job, framework_names[p->job.space.framework], why ? why : "schedule");
+                "%s: space.framework: %s runs no layout of the space; the %s layout is excluded by "
+                "%s (docs/FORMATS.md, job)",
+                job, framework_names[p->job.space.framework], which, why ? why : "schedule");
 }
 
 // Devices count equally: a cost is their number x time.

@@ -42,8 +42,4 @@ double product_kernel_s(const struct gpu_costs *gpu, const struct precision_cost
 // Bytes of a device of the group outside the allocator: context, libraries, communicators.
 double price_outside_bytes(const struct problem *problem, int group);
 
-// For a job with a space: prints a line on standard error which says that only its own layout is
-// used, and which that is.
-void say_space(const struct problem *problem);
-
 #endif

@@ -24,13 +24,14 @@ problems() {
         done; done
     done
     for schedule in interleaved looped-bfs zb-v v-half v-min; do for pipeline in 2 4; do
-        echo "turns gpt --model gpt2-xl --tensor 1 --data 8 --global-batch 64" \
+        echo "turns gpt --model gpt2-xl --tensor 1 --data 8 --global-batch 64 --framework any" \
             "--schedule $schedule --virtual-stages 2 --pipeline $pipeline"
     done; done
     for virtual in 2 4; do
         echo "turns mixed --model llama-3.1-8b --schedule interleaved" \
             "--virtual-stages $virtual --pipeline 4"
-        echo "turns gpt --schedule interleaved --virtual-stages $virtual --pipeline 4"
+        echo "turns gpt --schedule interleaved --virtual-stages $virtual --pipeline 4" \
+            "--framework any"
     done
     for schedule in gpipe 1f1b; do for batch in 64 128; do
         echo "load mixed --objective max_load --schedule $schedule --global-batch $batch"

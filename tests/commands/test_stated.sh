@@ -99,4 +99,38 @@ answers 2 "job.layout.zero: the job's space leaves zero open" batch lines bad.js
 echo "$refuse" | sed 's/}}/, "job.space": {"all": ["data"]}}}/' > good.jsonl
 answers 0 "" batch lines good.jsonl -o good
 
+# ---- one layout of a space: the job's, where it is one of them, or a plan's
+wound="example gpt --schedule interleaved --virtual-stages 2 --quiet"
+answers 0 "" $wound -o wound
+grep -q '"recompute": "' wound/job.json && complain "a setting is stated, not chosen"
+answers 0 "" solve wound/problem.json --gap 0.05 -o wound/plan.json
+grep -q '"recompute": "' wound/plan.json || complain "interleaved, and each stage chooses"
+answers 2 "layout.recompute.*state a plan of the space with --plan" formulate wound/problem.json \
+    -o no.mps
+answers 0 "rows" formulate wound/problem.json --plan wound/plan.json --path-of wound/plan.json \
+    -o one.mps
+answers 0 "(--plan: a plan's)" price wound/problem.json -o priced.json
+answers 0 "" price wound/problem.json --plan wound/plan.json -o priced.json
+grep -q "\"recompute\": \"$(sed -n 's/.*"recompute": "\([a-z_]*\)".*/\1/p' wound/plan.json |
+    head -1)\"" priced.json || complain "price --plan: not the plan's layout"
+answers 2 "expected a plan of this problem" formulate open/problem.json --plan wound/plan.json
+answers 0 "" $wound --framework any -o free
+answers 0 "" formulate free/problem.json -o free.mps
+
+# ---- overlapped dispatch and dispatchers: kept, or refused where there are none
+mixture="example gpt --quiet --force --model qwen3-30b-a3b --gpu h100-80gb --nodes 2"
+mixture="$mixture --costs kernels"
+answers 0 "" $mixture --layouts all -o hidden
+grep -q '"all": .*"overlapped_dispatch"' hidden/job.json || complain "overlapped dispatch is closed"
+answers 0 "" $mixture --layouts all --without overlapped-dispatch --graphs parts \
+    --dispatcher deepep --context-kind ring -o hidden
+grep -q '"all": .*"\(overlapped_dispatch\|context_kind\)"' hidden/job.json && complain "open"
+grep -q '"dispatcher": "deepep"' hidden/job.json || complain "--dispatcher is lost"
+grep -q '"graphs": "parts"' hidden/job.json || complain "--graphs is lost"
+answers 2 "all_to_all and none, as the launch files" $mixture --layouts all --framework torchtitan \
+    --dispatcher hybridep -o no
+answers 2 "the job's layout is excluded by overlapped_dispatch" $mixture --layouts all \
+    --overlapped-dispatch --expert 4 --pipeline 2 --tensor 1 --schedule 1f1b \
+    --virtual-stages 1 -o no
+
 ended

@@ -82,7 +82,7 @@ each exposed gpt --gradient-sync exposed --pipeline 4
 each ranks gpt --boundary-rank 64 --gradient-rank 64 --quality-budget 3
 each load mixed --objective max_load
 each turns gpt --model gpt2-xl --tensor 1 --data 16 --pipeline 2 --global-batch 64 \
-    --schedule interleaved --virtual-stages 2
+    --schedule interleaved --virtual-stages 2 --framework any
 
 # Named nodes, two replicas of two ranks on four of two kinds: the program over groups is a bound.
 gives 0 example clusters --layers 10 --nodes 2 --gpus-per-node 4 --micro-batches 8 -o nodes --quiet
