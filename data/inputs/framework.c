@@ -38,10 +38,12 @@ static const struct rules {
                           // expert with biases over tensor ranks
     // Each over tensor ranks of its own, in any number; without this, over one of those that shard.
     bool folds_experts;
-    bool overlaps_dispatch; // of experts' tokens, with the passes of another micro-batch
+    bool overlaps_dispatch;   // of experts' tokens, with the passes of another micro-batch
+    enum precision narrowest; // of those whose products are of 8 bits or fewer
 } rules[] = {
 #define OF_CORE                                                                                    \
-    .trainer = TRAINER_MEGATRON, .schedules = BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),      \
+    .trainer = TRAINER_MEGATRON, .narrowest = NVFP4,                                               \
+    .schedules = BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),                                   \
     .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_SELECTIVE) | BIT(RECOMPUTE_FULL) |            \
                  BIT(RECOMPUTE_FIRST_LAYERS),                                                      \
     .zero_piped = ZERO_0 | ZERO_1, .zero = ZERO_0 | ZERO_1, .overlap_piped = ZERO_ANY,             \
@@ -51,7 +53,7 @@ static const struct rules {
     .shares_keys = true,                                                                           \
     .contexts = BIT(CONTEXT_RING) | BIT(CONTEXT_ALL_TO_ALL) | BIT(CONTEXT_ALL_GATHER)
 #define OF_TORCH                                                                                   \
-    .trainer = TRAINER_TORCHTITAN,                                                                 \
+    .trainer = TRAINER_TORCHTITAN, .narrowest = FP8,                                               \
     .schedules = BIT(SCHEDULE_GPIPE) | BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED) |            \
                  BIT(SCHEDULE_LOOPED_BFS) | BIT(SCHEDULE_ZB_V),                                    \
     .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_SELECTIVE) | BIT(RECOMPUTE_FULL),             \
@@ -61,6 +63,7 @@ static const struct rules {
     [FRAMEWORK_MEGATRON] = {OF_CORE, .alike_on_ranks = true},
     [FRAMEWORK_TORCHTITAN] = {OF_TORCH, .whole_experts = true},
     [FRAMEWORK_DEEPSPEED] = {.trainer = TRAINER_DEEPSPEED,
+                             .narrowest = FP8,
                              .schedules = BIT(SCHEDULE_1F1B),
                              .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_FULL),
                              .zero_piped = ZERO_0 | ZERO_1,
@@ -239,6 +242,12 @@ enum status framework_check(const struct job *j, const char *file, struct error 
                     "framework %s does not compress (\"any\" would), found %d and %d",
                     file, framework_names[framework], j->boundary_option_count,
                     j->gradient_option_count);
+    if (j->precision > rules[framework].narrowest)
+        return fail(err, BAD_INPUT,
+                    "%s: precision: expected %s or wider, as launch files of the space's framework "
+                    "%s state no other (megatron's and nemo's do), found %s",
+                    file, precision_names[rules[framework].narrowest], framework_names[framework],
+                    precision_names[j->precision]);
     if (!rules[framework].overlaps_dispatch && (j->dispatcher || j->graphs))
         return fail(err, BAD_INPUT,
                     "%s: dispatcher, graphs: expected all_to_all and none, as the launch files of "

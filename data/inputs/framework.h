@@ -4,6 +4,7 @@
 #ifndef PLUMBLINE_DATA_INPUTS_FRAMEWORK_H
 #define PLUMBLINE_DATA_INPUTS_FRAMEWORK_H
 
+#include "data/inputs/costs.h"
 #include "data/inputs/job.h"
 #include "data/places/cluster.h"
 
@@ -37,8 +38,10 @@ enum trainer framework_trainer(enum framework framework); // by whose prices it 
 int gpu_capability(const char *gpu);
 // The first GPU of the cluster for which the framework has no fused attention; NULL: it has it.
 const char *framework_unfused_gpu(enum framework framework, const struct cluster *cluster);
+// From which on products of this precision are a GPU's own; 0: not judged.
+int precision_capability(enum precision precision);
 enum status framework_check_gpus(const struct job *j, const struct cluster *cluster,
-                                 const char *file, struct error *err);
+                                 const struct costs *costs, const char *file, struct error *err);
 
 // A job whose space names a framework must not offer anything that the framework cannot do in any
 // layout.

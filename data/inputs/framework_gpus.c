@@ -41,9 +41,42 @@ const char *framework_unfused_gpu(enum framework framework, const struct cluster
     return NULL;
 }
 
-enum status framework_check_gpus(const struct job *j, const struct cluster *cluster,
-                                 const char *file, struct error *err)
+// Products of 8 bits and fewer: Transformer Engine (pytorch/quantization.py), torchtitan
+// (components/quantization). Scales of 128 values are Hopper's; Blackwell takes them, too.
+int precision_capability(enum precision precision)
 {
+    switch (precision) {
+    case FP8: return 89;
+    case FP8_BLOCK: return 90;
+    case MXFP8:
+    case NVFP4: return 100;
+    default: return 0;
+    }
+}
+
+// Where no GPU of the cluster has them. Costs that list them nevertheless were measured.
+static enum status check_precision(const struct job *j, const struct cluster *cluster,
+                                   const struct costs *costs, const char *file, struct error *err)
+{
+    int needs = precision_capability(j->precision);
+    for (int g = 0; g < cluster->group_count; g++) {
+        const char *gpu = cluster->groups[g].gpu;
+        const struct gpu_costs *known = costs_find_gpu(costs, gpu);
+        int has = gpu_capability(gpu);
+        if (!has || has >= needs || (known && costs_find_precision(known, j->precision))) return OK;
+    }
+    return fail(
+        err, BAD_INPUT,
+        "%s: precision: expected one that %s has (compute capability %.1f), found %s, which "
+        "needs %.1f",
+        file, cluster->groups[0].gpu, gpu_capability(cluster->groups[0].gpu) / 10.0,
+        precision_names[j->precision], needs / 10.0);
+}
+
+enum status framework_check_gpus(const struct job *j, const struct cluster *cluster,
+                                 const struct costs *costs, const char *file, struct error *err)
+{
+    TRY(check_precision(j, cluster, costs, file, err));
     enum framework framework = j->space.given ? j->space.framework : FRAMEWORK_ANY;
     const char *gpu = j->layout.fused_attention ? framework_unfused_gpu(framework, cluster) : NULL;
     if (!gpu) return OK;

@@ -400,7 +400,7 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(cluster_check(&p->cluster, err));
     TRY(costs_check(&p->costs, err));
     TRY(job_check(&p->job, err));
-    TRY(framework_check_gpus(&p->job, &p->cluster, job, err));
+    TRY(framework_check_gpus(&p->job, &p->cluster, &p->costs, job, err));
     TRY(problem_check_grid(p, err));
     TRY(check_mtp(p, job, err));
     if (!p->job.space.given) TRY(check_layout_fits(p, err));

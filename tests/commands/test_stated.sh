@@ -133,4 +133,14 @@ answers 2 "the job's layout is excluded by overlapped_dispatch" $mixture --layou
     --overlapped-dispatch --expert 4 --pipeline 2 --tensor 1 --schedule 1f1b \
     --virtual-stages 1 -o no
 
+# ---- precisions of GPUs and frameworks
+narrow="example gpt --model llama-3.1-8b --nodes 1 --costs kernels --quiet --layouts all"
+answers 2 "that a100-80gb has (compute capability 8.0), found fp8, which needs 8.9" $narrow \
+    --gpu a100-80gb --precision fp8 -o no
+answers 2 "h100-80gb has (compute capability 9.0), found mxfp8, which needs 10.0" $narrow \
+    --gpu h100-80gb --precision mxfp8 -o no
+answers 2 "expected fp8 or wider.*found nvfp4" $narrow --gpu b200-180gb --precision nvfp4 \
+    --framework torchtitan -o no
+answers 0 "" $narrow --gpu b200-180gb --precision nvfp4 -o narrow
+
 ended
