@@ -232,9 +232,11 @@ TEST(layers_stand_in_their_order)
 
 TEST(others_are_refused)
 {
-    refused("{\"model_type\": \"mamba\"}",
-            "has layers of a state space; the nearest that is: llama;");
-    refused("{\"model_type\": \"minimax\"}", "linear attention; the nearest that is: minimax_m2;");
+    refused("{\"model_type\": \"zamba2\"}",
+            "has layers of a state space; the nearest that is: bamba;");
+    refused("{\"model_type\": \"rwkv\"}", "linear attention; the nearest that is: mamba2;");
+    refused("{\"model_type\": \"bamba\", \"mamba_conv_bias\": false}", "without biases");
+    refused("{\"model_type\": \"nemotron_h\", \"hybrid_override_pattern\": \"MX\"}", "letters M");
     refused("{\"model_type\": \"gemma3n\", \"text_config\": {\"model_type\": \"gemma3n_text\"}}",
             "the nearest that is: gemma3;");
     refused("{\"model_type\": \"glm5_moe\"}", "the nearest name that is: glm4_moe;");

@@ -18,6 +18,7 @@ import tempfile
 import torch
 import transformers
 
+from hf_hybrids import HYBRIDS, draw_hybrid
 from hf_configs import PUBLISHED, experts, falcon, latent, opt, sizes, t5, with_facts
 
 
@@ -313,6 +314,8 @@ def draw(rng, kind):
     config = draw_common(rng)
     if kind in VARIANTS:
         return draw_variant(rng, kind, config)
+    if kind in HYBRIDS:
+        return draw_hybrid(rng, kind, config)
     if kind in ("llama", "deepseek_v2"):
         config.update(draw_flags(rng, ["mlp_bias"]))
     if kind in ("llama", "llama4_text", "qwen3", "qwen3_moe", "gemma", "gemma2", "gemma3_text",
@@ -365,7 +368,7 @@ KINDS = ["llama", "llama4_text", "mistral", "mixtral", "qwen2", "qwen2_moe", "qw
          "gemma", "gemma2", "gemma3_text", "phi3", "falcon", "olmo2", "gpt_neox", "gpt2", "opt",
          "bert", "t5", "mt5",
          "llava", "qwen2_vl", "qwen2_audio", "bloom", "roberta", "xlm-roberta", "qwen2_5_vl",
-         "qwen3_vl", "qwen3_vl_moe"] + list(VARIANTS)
+         "qwen3_vl", "qwen3_vl_moe"] + list(VARIANTS) + HYBRIDS
 
 # Kinds whose tower is read, too.
 TOWERS = {"llava": "LlavaForConditionalGeneration", "qwen2_vl": "Qwen2VLForConditionalGeneration",
@@ -474,8 +477,9 @@ def theirs(kind, config):
     near = [types[i] == "sliding_attention" if types else True for i in range(count_of_layers)]
     rotary = getattr(built, "rope_parameters", None) or {}
     rotary = rotary.get("full_attention", rotary) if not getattr(built, "alibi", False) else {}
-    facts = [first(built, "hidden_activation", "hidden_act", "activation_function", "activation",
-                   "dense_act_fn") or "gelu",
+    facts = [first(built, "mlp_hidden_act", "hidden_activation", "hidden_act",
+                   "activation_function", "activation", "dense_act_fn") or
+             ("silu" if kind.startswith("lfm2") else "gelu"),
              first(built, "rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps",
                    "norm_epsilon") or 1e-5,
              rotary.get("rope_theta", 0), rotary.get("partial_rotary_factor", 1)]

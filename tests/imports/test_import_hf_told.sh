@@ -64,10 +64,10 @@ says 0 "bloom: ALiBi positions" '{"model_type": "bloom"}'
 says 0 "alibi: ALiBi positions" '{"model_type": "falcon", "alibi": true}'
 says 0 "cohere: norms by the mean without biases" '{"model_type": "cohere"}'
 says 0 "vision_config: left out" '{"model_type": "qwen2_5_vl", "vision_config": {"depth": 32}}'
-nearest='the nearest that is: minimax_m2; describe'
-says 2 "\"minimax\" is not read: it has layers of linear attention; $nearest" \
-    '{"model_type": "minimax"}'
-says 2 '"mamba" is not read: .*; describe its layers in a model document' \
-    '{"model_type": "mamba"}'
+nearest='the nearest that is: mamba2; describe'
+says 2 "\"rwkv\" is not read: it has layers of linear attention; $nearest" \
+    '{"model_type": "rwkv"}'
+says 2 '"zamba2" is not read: .*; describe its layers in a model document' \
+    '{"model_type": "zamba2"}'
 [ $failed -eq 0 ] && echo "import hf, told: all as expected"
 exit $failed

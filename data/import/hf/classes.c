@@ -3,57 +3,15 @@
 // without any key in the file (gated FFN, kind and number of norms, learned positions) is set here
 // as well. Source: the configuration and model classes of transformers; docs/FORMATS.md lists the
 // mapping.
-#include <string.h>
+#include "data/import/hf/classes.h"
 
-#include "data/base/names.h"
-#include "data/import/hf/internal.h"
-
-#define GATED .gated_ffn = true, .rms_norm = true
-#define FACTS(name, epsilon, base) .activation = name, .norm_epsilon = epsilon, .rotary_base = base
-#define BIASES .qkv_bias = true, .linear_bias = true
-#define TIED .tied_embeddings = true
-#define LATENT .query_rank = 1536, .kv_rank = 512, .rotary_width = 64, .value_width = 128
-#define SIZES(h, f, a, k, v) .hidden = h, .ffn = f, .heads = a, .kv_heads = k, .vocabulary = v
-#define MIXTURE(count, each) .experts = {.experts = count, .top_k = each}, .experts_as_ffn = true
-// What several classes have by default.
-#define LLAMA                                                                                      \
-    .shape = {FACTS("silu", 1e-6, 1e4), SIZES(4096, 11008, 32, 0, 32000), GATED}, .layers = 32
-#define DEEPSEEK_V3                                                                                \
-    .shape = {FACTS("silu", 1e-6, 1e4), SIZES(7168, 18432, 128, 0, 129280), LATENT, GATED},        \
-    .layers = 61, .front = 3, .plain_width = 128,                                                  \
-    .experts = {.experts = 256, .top_k = 8, .ffn = 2048, .shared_ffn = 1}
-#define BERT(vocabulary)                                                                           \
-    .shape = {FACTS("gelu", 1e-12, 0), SIZES(768, 3072, 12, 0, vocabulary), .no_final_norm = true, \
-              BIASES, TIED},                                                                       \
-    .layers = 12, .fixed_head_width = true, .read = hf_read_bert, .arrange = hf_arrange_bert
-
-#define INDEXED                                                                                    \
-    .told = "attention is planned over all tokens; of the part that selects tokens the "           \
-            "parameters are "                                                                      \
-            "counted (but in layers of multi-token prediction), the work is not"
-#define BIASLESS                                                                                   \
-    .told = "norms by the mean without biases are planned as norms by the root mean square"
-
-static const struct hf_class classes[] = {
+const struct hf_class hf_dense[] = {
     {.name = "llama", LLAMA, .read = hf_read_llama},
     {.name = "mistral",
      .shape = {FACTS("silu", 1e-6, 1e4), SIZES(4096, 14336, 32, 8, 32000), GATED},
      .layers = 32,
      .window = 4096,
      .arrange = hf_arrange_all_near},
-    {.name = "mixtral",
-     .shape = {FACTS("silu", 1e-5, 1e6), SIZES(4096, 14336, 32, 8, 32000), GATED},
-     .layers = 32,
-     MIXTURE(8, 2),
-     .arrange = hf_arrange_mixtral},
-    {.name = "llama4_text",
-     .shape = {FACTS("silu", 1e-5, 5e5), SIZES(5120, 8192, 40, 8, 202048), .head_width = 128,
-               GATED},
-     .layers = 48,
-     .window = 8192,
-     .experts = {.experts = 16, .top_k = 1},
-     .read = hf_read_llama4,
-     .arrange = hf_arrange_llama4},
     {.name = "qwen2",
      .shape = {FACTS("silu", 1e-6, 1e4), SIZES(4096, 22016, 32, 32, 151936), GATED,
                .qkv_bias = true},
@@ -66,14 +24,6 @@ static const struct hf_class classes[] = {
      .layers = 80,
      .window = 4096,
      .arrange = hf_arrange_qwen},
-    {.name = "qwen2_moe",
-     .shape = {FACTS("silu", 1e-6, 1e4), SIZES(2048, 5632, 16, 16, 151936), GATED,
-               .qkv_bias = true},
-     .layers = 24,
-     .window = 4096,
-     .experts = {.experts = 60, .top_k = 4, .ffn = 1408, .shared_ffn = 5632},
-     .read = hf_read_qwen2_moe,
-     .arrange = hf_arrange_qwen2_moe},
     {.name = "qwen3",
      .shape = {FACTS("silu", 1e-6, 1e4), SIZES(4096, 22016, 32, 32, 151936), .head_width = 128,
                GATED, .qk_norm = QK_NORM_HEAD},
@@ -81,40 +31,6 @@ static const struct hf_class classes[] = {
      .window = 4096,
      .read = hf_read_attention_bias,
      .arrange = hf_arrange_qwen},
-    {.name = "qwen3_moe",
-     .shape = {FACTS("silu", 1e-6, 1e4), SIZES(2048, 6144, 32, 4, 151936), GATED,
-               .qk_norm = QK_NORM_HEAD},
-     .layers = 24,
-     .window = 4096,
-     .experts = {.experts = 128, .top_k = 8, .ffn = 768},
-     .read = hf_read_attention_bias,
-     .arrange = hf_arrange_qwen3_moe},
-    {.name = "qwen3_next",
-     .shape = {FACTS("silu", 1e-6, 1e4), SIZES(2048, 5632, 16, 2, 151936), .head_width = 256,
-               .rotary_share = 0.25, GATED, .qk_norm = QK_NORM_HEAD, .gated_attention = true,
-               .linear = {16, 32, 128, 128, .convolution = 4}},
-     .layers = 48,
-     .experts = {.experts = 512, .top_k = 10, .ffn = 512, .shared_ffn = 512},
-     .read = hf_read_qwen3_next,
-     .arrange = hf_arrange_qwen3_next},
-    {.name = "kimi_linear",
-     .shape = {FACTS("silu", 1e-5, 0), SIZES(2304, 9216, 32, 0, 163840), .kv_rank = 512,
-               .rotary_width = 64, .value_width = 128, GATED,
-               .linear = {32, 32, 128, 128, .convolution = 4}},
-     .layers = 27,
-     .front = 1,
-     .experts = {.experts = 256, .top_k = 8, .ffn = 1024, .shared_ffn = 1},
-     .plain_width = 128,
-     .read = hf_read_kimi_linear,
-     .arrange = hf_arrange_kimi_linear},
-    {.name = "deepseek_v2",
-     .shape = {FACTS("silu", 1e-6, 1e4), SIZES(4096, 11008, 32, 0, 102400), LATENT, GATED},
-     .layers = 32,
-     .experts = {.experts = 64, .ffn = 1407, .shared_ffn = 2},
-     .plain_width = 128,
-     .read = hf_read_deepseek,
-     .arrange = hf_arrange_deepseek},
-    {.name = "deepseek_v3", DEEPSEEK_V3, .read = hf_read_deepseek, .arrange = hf_arrange_deepseek},
     {.name = "gemma",
      .shape = {FACTS("gelu_pytorch_tanh", 1e-6, 1e4), SIZES(3072, 24576, 16, 16, 256000),
                .head_width = 256, GATED, TIED},
@@ -163,49 +79,6 @@ static const struct hf_class classes[] = {
                GATED, .qk_norm = QK_NORM_HEAD},
      .layers = 32,
      .read = hf_read_attention_bias},
-    {.name = "qwen3_vl_moe_text",
-     .whole_ties = true,
-     .shape = {FACTS("silu", 1e-6, 5e5), SIZES(2048, 5632, 16, 16, 151936), GATED,
-               .qk_norm = QK_NORM_HEAD},
-     .layers = 24,
-     .experts = {.experts = 60, .top_k = 4, .ffn = 1408},
-     .read = hf_read_attention_bias,
-     .arrange = hf_arrange_qwen3_moe},
-    {.name = "kimi_k2", DEEPSEEK_V3, .read = hf_read_deepseek, .arrange = hf_arrange_deepseek},
-    {.name = "deepseek_v32",
-     DEEPSEEK_V3,
-     .index_heads = 64,
-     .read = hf_read_indexed,
-     .arrange = hf_arrange_listed,
-     INDEXED},
-    {.name = "glm_moe_dsa",
-     .shape = {FACTS("silu", 1e-5, 1e4), SIZES(6144, 12288, 64, 0, 154880), .query_rank = 2048,
-               .kv_rank = 512, .rotary_width = 64, .value_width = 256, GATED},
-     .layers = 78,
-     .front = 3,
-     .experts = {.experts = 256, .top_k = 8, .ffn = 2048, .shared_ffn = 1},
-     .index_heads = 32,
-     .plain_width = 192,
-     .read = hf_read_indexed,
-     .arrange = hf_arrange_listed,
-     INDEXED},
-    {.name = "glm4_moe_lite",
-     .shape = {FACTS("silu", 1e-5, 1e4), SIZES(2048, 10240, 20, 0, 154880), .query_rank = 768,
-               .kv_rank = 512, .rotary_width = 64, .value_width = 256, GATED},
-     .layers = 47,
-     .front = 1,
-     .experts = {.experts = 64, .top_k = 4, .ffn = 1536, .shared_ffn = 1},
-     .plain_width = 192,
-     .read = hf_read_deepseek,
-     .arrange = hf_arrange_listed},
-    {.name = "glm4_moe",
-     .shape = {FACTS("silu", 1e-5, 1e4), SIZES(4096, 10944, 96, 8, 151552), .rotary_share = 0.5,
-               GATED},
-     .layers = 46,
-     .front = 1,
-     .experts = {.experts = 128, .top_k = 8, .ffn = 1408},
-     .read = hf_read_glm4_moe,
-     .arrange = hf_arrange_deepseek},
     {.name = "glm",
      .shape = {FACTS("silu", 1.5625e-7, 1e4), SIZES(4096, 13696, 32, 2, 151552), .head_width = 128,
                .rotary_share = 0.5, GATED, .qkv_bias = true},
@@ -233,60 +106,16 @@ static const struct hf_class classes[] = {
      .window = 4096,
      .read = hf_read_attention_bias,
      .arrange = hf_arrange_three_of_four},
-    {.name = "olmoe",
-     .shape = {FACTS("silu", 1e-5, 1e4), SIZES(2048, 2048, 16, 0, 50304), GATED,
-               .qk_norm = QK_NORM_WHOLE},
-     .layers = 16,
-     MIXTURE(64, 8),
-     .read = hf_read_attention_bias,
-     .arrange = hf_arrange_mixtures},
-    {.name = "gpt_oss",
-     .shape = {FACTS("silu", 1e-5, 150000), SIZES(2880, 2880, 64, 8, 201088), .head_width = 64,
-               GATED},
-     .layers = 36,
-     .window = 128,
-     MIXTURE(128, 4),
-     .read = hf_read_gpt_oss,
-     .arrange = hf_arrange_gpt_oss,
-     .told = "biases of experts are planned as copies on every GPU"},
     {.name = "hunyuan_v1_dense",
      .shape = {FACTS("silu", 1e-5, 1e4), SIZES(4096, 11008, 32, 0, 290943), GATED,
                .qk_norm = QK_NORM_HEAD},
      .layers = 32,
      .read = hf_read_attention_bias},
-    {.name = "hunyuan_v1_moe",
-     .shape = {FACTS("silu", 1e-5, 1e4), SIZES(4096, 11008, 32, 0, 290943), GATED,
-               .qk_norm = QK_NORM_HEAD},
-     .layers = 32,
-     MIXTURE(1, 1),
-     .read = hf_read_hunyuan_moe,
-     .arrange = hf_arrange_mixtures},
     {.name = "ernie4_5",
      .shape = {FACTS("silu", 1e-5, 5e5), SIZES(1024, 3072, 16, 2, 103424), .head_width = 128, GATED,
                TIED},
      .layers = 18,
      .read = hf_read_use_bias},
-    {.name = "ernie4_5_moe",
-     .shape = {FACTS("silu", 1e-5, 5e5), SIZES(2560, 12288, 20, 4, 103424), GATED, TIED},
-     .layers = 28,
-     .experts = {.experts = 64, .top_k = 6, .ffn = 1536},
-     .read = hf_read_ernie_moe,
-     .arrange = hf_arrange_ernie_moe},
-    {.name = "dots1",
-     .shape = {FACTS("silu", 1e-6, 1e4), SIZES(4608, 10944, 32, 32, 152064), GATED,
-               .qk_norm = QK_NORM_HEAD},
-     .layers = 62,
-     .window = 4096,
-     .experts = {.experts = 1, .ffn = 1408},
-     .read = hf_read_dots1,
-     .arrange = hf_arrange_dots1},
-    {.name = "minimax_m2",
-     .shape = {FACTS("silu", 1e-6, 5e6), SIZES(3072, 1536, 48, 8, 200064), .head_width = 128, GATED,
-               .qk_norm = QK_NORM_WHOLE},
-     .layers = 62,
-     MIXTURE(256, 8),
-     .read = hf_read_minimax_m2,
-     .arrange = hf_arrange_mixtures},
     {.name = "seed_oss",
      .shape = {FACTS("silu", 1e-6, 1e4), SIZES(4096, 27648, 80, 8, 155136), .head_width = 128,
                GATED, .qkv_bias = true, .dropout = true},
@@ -299,16 +128,6 @@ static const struct hf_class classes[] = {
      .window = 4096,
      .arrange = hf_arrange_three_of_four},
     {.name = "granite", LLAMA, .read = hf_read_llama},
-    {.name = "granitemoe",
-     LLAMA,
-     MIXTURE(8, 2),
-     .read = hf_read_attention_bias,
-     .arrange = hf_arrange_mixtures},
-    {.name = "granitemoeshared",
-     LLAMA,
-     MIXTURE(8, 2),
-     .read = hf_read_granite_shared,
-     .arrange = hf_arrange_mixtures},
     {.name = "cohere",
      .shape = {FACTS("silu", 1e-5, 5e5), SIZES(8192, 22528, 64, 0, 256000), GATED, .norms = 1,
                .parallel_residual = true, TIED},
@@ -324,12 +143,6 @@ static const struct hf_class classes[] = {
      .read = hf_read_attention_bias,
      .arrange = hf_arrange_three_of_four,
      BIASLESS},
-    {.name = "phimoe",
-     .shape = {FACTS("silu", 1e-5, 1e6), SIZES(4096, 6400, 32, 8, 32064), .gated_ffn = true},
-     .layers = 32,
-     MIXTURE(16, 2),
-     .read = hf_read_phimoe,
-     .arrange = hf_arrange_mixtral},
     {.name = "stablelm",
      .shape = {FACTS("silu", 1e-5, 1e4), SIZES(2560, 6912, 32, 32, 50304), .rotary_share = 0.25,
                .gated_ffn = true},
@@ -398,76 +211,4 @@ static const struct hf_class classes[] = {
      .read = hf_read_t5,
      .arrange = hf_arrange_t5},
 };
-
-const struct hf_class *hf_find_class(const char *name)
-{
-    for (size_t i = 0; i < ARRAY_LENGTH(classes); i++)
-        if (!strcmp(classes[i].name, name)) return &classes[i];
-    return NULL;
-}
-
-static const char *const *class_names(struct arena *arena)
-{
-    int count = (int)ARRAY_LENGTH(classes), towers = 0;
-    while (hf_tower_name(towers)) towers++;
-    const char **names = TAKE(arena, count + towers + 1, const char *);
-    for (int i = 0; i < count; i++) names[i] = classes[i].name;
-    for (int i = 0; i < towers; i++) names[count + i] = hf_tower_name(i);
-    return names;
-}
-
-// ---- classes that are not supported: why, and the nearest supported one
-
-#define LINEAR "layers of linear attention"
-#define STATES "layers of a state space"
-#define CONVOLUTIONS "layers that are convolutions"
-
-static const struct unread {
-    const char *name, *has, *nearest;
-} unread[] = {
-    {"qwen3_5", LINEAR, "qwen3_next"},
-    {"qwen3_5_moe", LINEAR, "qwen3_next"},
-    {"minimax", LINEAR, "minimax_m2"},
-    {"minimax_m1", LINEAR, "minimax_m2"},
-    {"minimax_text_01", LINEAR, "minimax_m2"},
-    {"olmo_hybrid", LINEAR, "olmo3"},
-    {"bailing_hybrid", LINEAR, "deepseek_v3"},
-    {"rwkv", LINEAR, "llama"},
-    {"recurrent_gemma", LINEAR, "gemma2"},
-    {"xlstm", "layers of long short-term memory", "llama"},
-    {"mamba", STATES, "llama"},
-    {"mamba2", STATES, "llama"},
-    {"falcon_mamba", STATES, "falcon"},
-    {"falcon_h1", STATES, "llama"},
-    {"jamba", STATES, "mixtral"},
-    {"bamba", STATES, "llama"},
-    {"zamba", STATES, "llama"},
-    {"zamba2", STATES, "llama"},
-    {"nemotron_h", STATES, "nemotron"},
-    {"granitemoehybrid", STATES, "granitemoeshared"},
-    {"lfm2", CONVOLUTIONS, "llama"},
-    {"lfm2_moe", CONVOLUTIONS, "qwen3_moe"},
-    {"gemma3n", "embeddings of each layer and layers that share keys", "gemma3"},
-    {"gemma4", "embeddings of each layer and layers that share keys", "gemma3"},
-    {"longcat_flash", "two attentions per layer and experts without computation", "deepseek_v3"},
-    {"dbrx", "its sizes under other keys", "mixtral"},
-};
-
-const char *hf_why_not(const char *type, struct arena *arena)
-{
-    const char *const *names = class_names(arena);
-    int count = 0, meant;
-    for (size_t i = 0; i < ARRAY_LENGTH(unread); i++) {
-        size_t length = strlen(unread[i].name);
-        if (!strncmp(type, unread[i].name, length) &&
-            (!type[length] || !strcmp(type + length, "_text")))
-            return arena_print(arena, ": it has %s; the nearest that is: %s", unread[i].has,
-                               unread[i].nearest);
-    }
-    while (names[count]) count++;
-    meant = name_within(type, names, count, 2);
-    if (meant >= 0) return arena_print(arena, "; the nearest name that is: %s", names[meant]);
-    const char *list = names[0];
-    for (int i = 1; i < count; i++) list = arena_print(arena, "%s, %s", list, names[i]);
-    return arena_print(arena, ", but %s are", list);
-}
+const int hf_dense_count = ARRAY_LENGTH(hf_dense);

@@ -79,6 +79,7 @@ static enum status read_experts(struct hf_model *x, struct error *err)
     e->imbalance = 1;
     for (size_t i = 0; i < ARRAY_LENGTH(keys) - x->class->experts_as_ffn; i++)
         TRY(hf_count(x, keys[i], to[i], err));
+    if (!e->experts && x->class->maybe_dense) return OK;
     if (e->top_k < 1 || e->experts < 1)
         return json_refuse(x->root, err,
                            "key \"%s\": expected at least 1: this class has no default",
@@ -123,7 +124,8 @@ static bool same_layer(const struct hf_layer *a, const struct hf_layer *b)
 {
     return a->mixture == b->mixture && a->cross == b->cross &&
            a->bidirectional == b->bidirectional && a->linear == b->linear &&
-           a->window == b->window && a->chunked == b->chunked;
+           a->window == b->window && a->chunked == b->chunked && a->beside == b->beside &&
+           a->no_attention == b->no_attention && a->no_feed_forward == b->no_feed_forward;
 }
 
 // What distinguishes layers of this model.
@@ -148,6 +150,8 @@ static const char *kind_of(const struct hf_model *x, const struct hf_layer *l)
     struct differences d = differences_of(x);
     if (!d.any) return "block";
     if (l->cross) return "decoder";
+    if (l->no_attention) return l->mixture ? "mixture" : "ffn";
+    if (l->no_feed_forward) return l->linear ? "linear" : "attention";
     if (l->bidirectional) return "encoder";
     const char *part = l->mixture ? "mixture" : "dense", *reach = l->linear   ? "linear"
                                                                   : l->window ? "local"
@@ -157,11 +161,12 @@ static const char *kind_of(const struct hf_model *x, const struct hf_layer *l)
 }
 
 // From the second run of its kind on, with a number.
-static const char *name_run(const struct hf_model *x, const struct hf_layer *l, int64_t named[16])
+static const char *name_run(const struct hf_model *x, const struct hf_layer *l, int64_t named[64])
 {
     const char *kind = kind_of(x, l);
-    int64_t number = ++named[(l->linear ? 8 : 0) + (l->cross ? 4 : 0) + (l->mixture ? 2 : 0) +
-                             (l->window ? 1 : 0)];
+    int64_t number =
+        ++named[(l->no_attention ? 32 : 0) + (l->no_feed_forward ? 16 : 0) + (l->linear ? 8 : 0) +
+                (l->cross ? 4 : 0) + (l->mixture ? 2 : 0) + (l->window ? 1 : 0)];
     return number == 1 ? kind : arena_print(x->arena, "%s-%lld", kind, (long long)number);
 }
 
@@ -171,7 +176,10 @@ static struct layer_run run_of_layer(const struct hf_model *x, const struct hf_l
     if (l->mixture) r.experts = x->experts;
     *(l->chunked ? &r.chunk : &r.window) = l->window;
     r.linear = l->linear, r.bidirectional = l->bidirectional, r.cross_attention = l->cross;
-    r.more_values = x->layer_values + (l->mixture ? x->mixture_values : 0);
+    r.linear_beside = l->beside;
+    r.no_attention = l->no_attention, r.no_feed_forward = l->no_feed_forward;
+    r.more_values = x->layer_values + (l->mixture ? x->mixture_values : 0) +
+                    (l->linear || l->beside ? x->linear_values : 0);
     return r;
 }
 
@@ -185,7 +193,7 @@ struct layer_run hf_mtp_run(const struct hf_model *x, int64_t depth)
 
 static void set_runs(struct model *m, const struct hf_model *x, const struct hf_tower *tower)
 {
-    int64_t named[16] = {0};
+    int64_t named[64] = {0};
     m->runs = TAKE(x->arena, x->layer_count + 3 + tower->count, struct layer_run);
     for (int i = 0; i < tower->count; i++) {
         m->runs[m->run_count++] = tower->runs[i];

@@ -8,7 +8,7 @@
 
 // What makes a layer different from the one before it.
 struct hf_layer {
-    bool mixture, cross, bidirectional, linear;
+    bool mixture, cross, bidirectional, linear, beside, no_attention, no_feed_forward;
     int64_t window;
     bool chunked; // the window is a chunk
 };
@@ -31,6 +31,8 @@ struct hf_model {
     int64_t front; // layers of another kind before the others: dense ones, or those of an encoder
     int64_t embedding_values, head_values; // more_values of both ends
     int64_t layer_values, mixture_values;  // of each layer; of one with experts in addition
+    int64_t linear_values;                 // of one with linear attention in addition
+    const char **words;                    // what each layer is, where the config says so
     int64_t further, depth; // layers that predict further tokens: of the config, of the model
     struct arena *arena;
 };
@@ -45,6 +47,7 @@ struct hf_class {
     hf_reader *arrange;          // sets the layers; NULL: all alike
     bool fixed_head_width;       // hidden / heads, whatever a key head_dim says
     bool experts_as_ffn; // the width of an expert is intermediate_size, whatever another key says
+    bool maybe_dense;    // 0 experts are allowed: the layers are not mixtures then
     bool flat;       // a config of several modalities may have the text's keys next to the others
     bool whole_ties; // the whole config decides whether embedding and head are tied, not the text's
     int64_t plain_width; // of a head's part that is not rotated, in latent attention
@@ -124,6 +127,13 @@ hf_reader hf_read_attention_bias, hf_read_llama, hf_arrange_all_near, hf_arrange
     hf_read_dots1, hf_arrange_dots1, hf_read_minimax_m2, hf_read_hunyuan_moe, hf_read_ernie_moe,
     hf_arrange_ernie_moe, hf_read_granite_shared, hf_read_phimoe, hf_read_indexed,
     hf_arrange_listed, hf_read_qwen3_next, hf_arrange_qwen3_next, hf_read_kimi_linear,
-    hf_arrange_kimi_linear;
+    hf_arrange_kimi_linear, hf_read_delta, hf_arrange_qwen3_5, hf_read_olmo_hybrid,
+    hf_arrange_olmo_hybrid;
+
+// ---- hybrids.c
+hf_reader hf_read_bamba, hf_arrange_bamba, hf_read_granite_hybrid, hf_arrange_granite_hybrid,
+    hf_read_falcon_h1, hf_arrange_falcon_h1, hf_read_mamba2, hf_arrange_mamba2, hf_read_nemotron_h,
+    hf_arrange_nemotron_h, hf_read_jamba, hf_arrange_jamba, hf_read_mamba, hf_read_minimax,
+    hf_arrange_minimax, hf_read_lfm2, hf_arrange_lfm2;
 
 #endif

@@ -271,7 +271,7 @@ static enum status arrange_linear(struct hf_model *x, int64_t interval, struct e
     return OK;
 }
 
-enum status hf_read_qwen3_next(struct hf_model *x, struct error *err)
+enum status hf_read_delta(struct hf_model *x, struct error *err)
 {
     struct linear_shape *l = &x->shape.linear;
     TRY(hf_count(x, "linear_num_key_heads", &l->key_heads, err));
@@ -279,8 +279,43 @@ enum status hf_read_qwen3_next(struct hf_model *x, struct error *err)
     TRY(hf_count(x, "linear_key_head_dim", &l->key_width, err));
     TRY(hf_count(x, "linear_value_head_dim", &l->value_width, err));
     TRY(hf_count(x, "linear_conv_kernel_dim", &l->convolution, err));
-    TRY(hf_read_qwen2_moe(x, err));
     return hf_read_attention_bias(x, err);
+}
+
+enum status hf_read_qwen3_next(struct hf_model *x, struct error *err)
+{
+    TRY(hf_read_qwen2_moe(x, err));
+    return hf_read_delta(x, err);
+}
+
+// Mixtures in all layers, or in none.
+enum status hf_arrange_qwen3_5(struct hf_model *x, struct error *err)
+{
+    int64_t interval = 4;
+    if (x->experts.experts) all_mixtures(x, 0);
+    TRY(hf_count(x, "full_attention_interval", &interval, err));
+    return arrange_linear(x, interval, err);
+}
+
+// Sizes that are absent follow from attention's; four layers in a row end with attention, and so
+// does the model.
+enum status hf_read_olmo_hybrid(struct hf_model *x, struct error *err)
+{
+    struct linear_shape *l = &x->shape.linear;
+    TRY(hf_read_delta(x, err));
+    if (!l->key_heads) l->key_heads = x->shape.heads;
+    if (!l->value_heads) l->value_heads = x->shape.heads;
+    if (!l->key_width && l->key_heads) l->key_width = 3 * x->shape.hidden / (4 * l->key_heads);
+    if (!l->value_width) l->value_width = 2 * l->key_width;
+    return OK;
+}
+
+enum status hf_arrange_olmo_hybrid(struct hf_model *x, struct error *err)
+{
+    TRY(arrange_linear(x, 4, err));
+    if (!hf_has(x, "layer_types") && x->layer_count < 4)
+        x->layers[x->layer_count - 1].linear = false;
+    return OK;
 }
 
 enum status hf_arrange_qwen3_next(struct hf_model *x, struct error *err)

@@ -1,0 +1,72 @@
+// Finds the class of a config by its name; for one that is not read, why, and the nearest.
+#include <string.h>
+
+#include "data/base/names.h"
+#include "data/import/hf/classes.h"
+
+// The i-th class of all tables; NULL: no more.
+static const struct hf_class *class_at(int i)
+{
+    if (i < hf_dense_count) return &hf_dense[i];
+    i -= hf_dense_count;
+    if (i < hf_mixture_count) return &hf_mixtures[i];
+    i -= hf_mixture_count;
+    return i < hf_hybrid_count ? &hf_hybrids[i] : NULL;
+}
+
+const struct hf_class *hf_find_class(const char *name)
+{
+    const struct hf_class *class;
+    for (int i = 0; (class = class_at(i)); i++)
+        if (!strcmp(class->name, name)) return class;
+    return NULL;
+}
+
+static const char *const *class_names(struct arena *arena)
+{
+    int count = hf_dense_count + hf_mixture_count + hf_hybrid_count, towers = 0;
+    while (hf_tower_name(towers)) towers++;
+    const char **names = TAKE(arena, count + towers + 1, const char *);
+    for (int i = 0; i < count; i++) names[i] = class_at(i)->name;
+    for (int i = 0; i < towers; i++) names[count + i] = hf_tower_name(i);
+    return names;
+}
+
+// ---- classes that are not supported: why, and the nearest supported one
+
+#define LINEAR "layers of linear attention"
+#define STATES "layers of a state space"
+
+static const struct unread {
+    const char *name, *has, *nearest;
+} unread[] = {
+    {"bailing_hybrid", LINEAR, "deepseek_v3"},
+    {"rwkv", LINEAR, "mamba2"},
+    {"recurrent_gemma", LINEAR, "gemma2"},
+    {"xlstm", "layers of long short-term memory", "mamba2"},
+    {"zamba", STATES, "bamba"},
+    {"zamba2", STATES, "bamba"},
+    {"gemma3n", "embeddings of each layer and layers that share keys", "gemma3"},
+    {"gemma4", "embeddings of each layer and layers that share keys", "gemma3"},
+    {"longcat_flash", "two attentions per layer and experts without computation", "deepseek_v3"},
+    {"dbrx", "its sizes under other keys", "mixtral"},
+};
+
+const char *hf_why_not(const char *type, struct arena *arena)
+{
+    const char *const *names = class_names(arena);
+    int count = 0, meant;
+    for (size_t i = 0; i < ARRAY_LENGTH(unread); i++) {
+        size_t length = strlen(unread[i].name);
+        if (!strncmp(type, unread[i].name, length) &&
+            (!type[length] || !strcmp(type + length, "_text")))
+            return arena_print(arena, ": it has %s; the nearest that is: %s", unread[i].has,
+                               unread[i].nearest);
+    }
+    while (names[count]) count++;
+    meant = name_within(type, names, count, 2);
+    if (meant >= 0) return arena_print(arena, "; the nearest name that is: %s", names[meant]);
+    const char *list = names[0];
+    for (int i = 1; i < count; i++) list = arena_print(arena, "%s, %s", list, names[i]);
+    return arena_print(arena, ", but %s are", list);
+}
