@@ -18,7 +18,8 @@ import tempfile
 import torch
 import transformers
 
-from hf_hybrids import HYBRIDS, draw_hybrid
+from hf_hybrids import HYBRIDS, PUBLISHED_HYBRIDS, draw_hybrid
+from hf_more import MORE, PUBLISHED_MORE, draw_more
 from hf_configs import PUBLISHED, experts, falcon, latent, opt, sizes, t5, with_facts
 
 
@@ -316,6 +317,8 @@ def draw(rng, kind):
         return draw_variant(rng, kind, config)
     if kind in HYBRIDS:
         return draw_hybrid(rng, kind, config)
+    if kind in MORE:
+        return draw_more(rng, kind, config)
     if kind in ("llama", "deepseek_v2"):
         config.update(draw_flags(rng, ["mlp_bias"]))
     if kind in ("llama", "llama4_text", "qwen3", "qwen3_moe", "gemma", "gemma2", "gemma3_text",
@@ -368,7 +371,7 @@ KINDS = ["llama", "llama4_text", "mistral", "mixtral", "qwen2", "qwen2_moe", "qw
          "gemma", "gemma2", "gemma3_text", "phi3", "falcon", "olmo2", "gpt_neox", "gpt2", "opt",
          "bert", "t5", "mt5",
          "llava", "qwen2_vl", "qwen2_audio", "bloom", "roberta", "xlm-roberta", "qwen2_5_vl",
-         "qwen3_vl", "qwen3_vl_moe"] + list(VARIANTS) + HYBRIDS
+         "qwen3_vl", "qwen3_vl_moe"] + list(VARIANTS) + HYBRIDS + list(MORE)
 
 # Kinds whose tower is read, too.
 TOWERS = {"llava": "LlavaForConditionalGeneration", "qwen2_vl": "Qwen2VLForConditionalGeneration",
@@ -431,7 +434,7 @@ def drawn(seed, each):
 
 
 def published():
-    for name, kind, config in PUBLISHED:
+    for name, kind, config in PUBLISHED + PUBLISHED_HYBRIDS + PUBLISHED_MORE:
         config = with_facts(name, config)
         yield {"_name": name, "_parameters": count(kind, config), "model_type": kind, **config}
 
@@ -470,13 +473,18 @@ def theirs(kind, config):
         return parameters(kind, model), [], []
     mixtures = {int(name.split("layers.")[1].split(".")[0]) for name, _ in model.named_parameters()
                 if "experts" in name}
-    window = getattr(built, "sliding_window", None) or 0
+    window = getattr(built, "sliding_window", None) or getattr(built, "window_size", None) or 0
     types = getattr(built, "layer_types", None)
+    if kind == "gpt_neo":
+        types = ["sliding_attention" if t == "local" else t for t in built.attention_layers]
     count_of_layers = built.num_hidden_layers + (built.num_decoder_layers if kind.endswith("t5")
                                                  else 0)
     near = [types[i] == "sliding_attention" if types else True for i in range(count_of_layers)]
     rotary = getattr(built, "rope_parameters", None) or {}
     rotary = rotary.get("full_attention", rotary) if not getattr(built, "alibi", False) else {}
+    if kind == "gptj":
+        rotary = {"rope_theta": 10000,
+                  "partial_rotary_factor": built.rotary_dim * built.n_head / built.n_embd}
     facts = [first(built, "mlp_hidden_act", "hidden_activation", "hidden_act",
                    "activation_function", "activation", "dense_act_fn") or
              ("silu" if kind.startswith("lfm2") else "gelu"),

@@ -9,7 +9,7 @@
 // One switch for biases of queries, keys, values and attention's output.
 enum status hf_read_attention_bias(struct hf_model *x, struct error *err)
 {
-    bool bias = false;
+    bool bias = x->shape.qkv_bias; // the class's
     TRY(hf_flag(x, "attention_bias", &bias, err));
     x->shape.qkv_bias = bias;
     x->shape.output_bias = bias ? 1 : 0;
@@ -23,6 +23,45 @@ enum status hf_read_llama(struct hf_model *x, struct error *err)
     if (x->shape.qkv_bias == x->shape.linear_bias) x->shape.output_bias = 0;
     else x->shape.output_bias = x->shape.qkv_bias ? 1 : -1;
     return OK;
+}
+
+enum status hf_read_helium(struct hf_model *x, struct error *err)
+{
+    TRY(hf_read_llama(x, err));
+    x->shape.output_bias = -1;
+    return OK;
+}
+
+// Two norms without use_post_norm, else four.
+enum status hf_read_hyperclovax(struct hf_model *x, struct error *err)
+{
+    bool more = true;
+    TRY(hf_flag(x, "use_post_norm", &more, err));
+    if (more) x->shape.norms = 4;
+    return hf_read_llama(x, err);
+}
+
+// A number per head beside the scores (a sink).
+enum status hf_read_granite_swa(struct hf_model *x, struct error *err)
+{
+    TRY(hf_read_llama(x, err));
+    x->layer_values = x->shape.heads;
+    return OK;
+}
+
+// The first of every four layers has no window.
+enum status hf_arrange_first_of_four(struct hf_model *x, struct error *err)
+{
+    for (int64_t i = 0; i < x->layer_count && !hf_has(x, "layer_types"); i++)
+        if (i % 4) x->layers[i].window = x->window;
+    return hf_windows(x, 0, err);
+}
+
+// The sizes under other names, too.
+enum status hf_read_exaone(struct hf_model *x, struct error *err)
+{
+    TRY(hf_count(x, "num_layers", &x->layer_count, err));
+    return hf_read_llama(x, err);
 }
 
 enum status hf_arrange_all_near(struct hf_model *x, struct error *err)

@@ -20,6 +20,83 @@ enum status hf_read_gpt2(struct hf_model *x, struct error *err)
     return HF_DROPOUT(x, err, {"attn_pdrop", 0.1}, {"resid_pdrop", 0.1}, {"embd_pdrop", 0.1});
 }
 
+// Parallel parts, one norm; no biases of attention. The logits have one.
+enum status hf_read_gptj(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
+    int64_t rotated = 64;
+    TRY(hf_read_gpt2(x, err));
+    TRY(hf_count(x, "rotary_dim", &rotated, err));
+    s->positions = 0, s->output_bias = -1, x->head_values = s->vocabulary;
+    if (rotated && s->heads) s->rotary_share = (double)(rotated * s->heads) / (double)s->hidden;
+    return HF_DROPOUT(x, err, {"attn_pdrop", 0}, {"resid_pdrop", 0}, {"embd_pdrop", 0});
+}
+
+// Every second layer has a window, or as attention_types says: kinds, and how often they repeat.
+enum status hf_read_gpt_neo(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
+    TRY(hf_count(x, "num_layers", &x->layer_count, err));
+    TRY(hf_count(x, "num_heads", &s->heads, err));
+    TRY(hf_count(x, "window_size", &x->window, err));
+    TRY(hf_count(x, "max_position_embeddings", &s->positions, err));
+    s->ffn = 0;
+    TRY(hf_count(x, "intermediate_size", &s->ffn, err));
+    if (!s->ffn) s->ffn = 4 * s->hidden;
+    s->kv_heads = s->heads, s->output_bias = 1;
+    return HF_DROPOUT(x, err, {"attention_dropout", 0}, {"resid_dropout", 0}, {"embed_dropout", 0});
+}
+
+enum status hf_arrange_gpt_neo(struct hf_model *x, struct error *err)
+{
+    const char **kinds;
+    TRY(hf_layer_types(x, "attention_layers", &kinds, err));
+    for (int64_t i = 0; i < x->layer_count; i++)
+        if (kinds ? !strcmp(kinds[i], "local") : i % 2 == 1) x->layers[i].window = x->window;
+    return OK;
+}
+
+enum status hf_read_gpt_bigcode(struct hf_model *x, struct error *err)
+{
+    bool multi_query = true;
+    TRY(hf_read_gpt2(x, err));
+    TRY(hf_flag(x, "multi_query", &multi_query, err));
+    if (multi_query) x->shape.kv_heads = 1;
+    return OK;
+}
+
+// Norms without biases, ALiBi positions.
+enum status hf_read_mpt(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
+    int64_t times = 4;
+    TRY(hf_count(x, "d_model", &s->hidden, err));
+    TRY(hf_count(x, "n_heads", &s->heads, err));
+    TRY(hf_count(x, "n_layers", &x->layer_count, err));
+    TRY(hf_count(x, "expansion_ratio", &times, err));
+    s->ffn = times * s->hidden, s->kv_heads = s->heads;
+    return HF_DROPOUT(x, err, {"resid_pdrop", 0}, {"emb_pdrop", 0});
+}
+
+// Parallel parts, one norm; biases everywhere, of the logits too.
+enum status hf_read_phi(struct hf_model *x, struct error *err)
+{
+    bool norms = false;
+    TRY(hf_flag(x, "qk_layernorm", &norms, err));
+    if (norms) x->shape.qk_norm = QK_NORM_HEAD;
+    x->head_values = x->shape.vocabulary;
+    return HF_DROPOUT(x, err, {"attention_dropout", 0}, {"resid_pdrop", 0}, {"embd_pdrop", 0});
+}
+
+enum status hf_read_persimmon(struct hf_model *x, struct error *err)
+{
+    bool norms = true;
+    TRY(hf_flag(x, "qk_layernorm", &norms, err));
+    if (norms) x->shape.qk_norm = QK_NORM_HEAD;
+    x->shape.kv_heads = x->shape.heads;
+    return HF_DROPOUT(x, err, {"attention_dropout", 0}, {"hidden_dropout", 0});
+}
+
 enum status hf_read_gpt_neox(struct hf_model *x, struct error *err)
 {
     x->shape.kv_heads = x->shape.heads;

@@ -1,0 +1,91 @@
+// Mixtures of experts since 2025: what their configs state about dense layers, shared experts and
+// gates under their own keys.
+#include <string.h>
+
+#include "data/import/hf/internal.h"
+
+static enum status read_shared(struct hf_model *x, const char *key, int64_t shared,
+                               struct error *err)
+{
+    TRY(hf_count(x, key, &shared, err));
+    x->experts.shared_ffn = shared * x->experts.ffn;
+    return OK;
+}
+
+// After so many dense layers, or as mlp_layer_types says.
+static enum status mixtures_behind(struct hf_model *x, const char *key, int64_t dense,
+                                   struct error *err)
+{
+    const char **types;
+    TRY(hf_count(x, key, &dense, err));
+    TRY(hf_layer_types(x, "mlp_layer_types", &types, err));
+    for (int64_t i = 0; i < x->layer_count; i++)
+        x->layers[i].mixture = types ? !strcmp(types[i], "sparse") : i >= dense;
+    return OK;
+}
+
+enum status hf_read_exaone_moe(struct hf_model *x, struct error *err)
+{
+    return read_shared(x, "num_shared_experts", 1, err);
+}
+
+enum status hf_arrange_exaone_moe(struct hf_model *x, struct error *err)
+{
+    TRY(mixtures_behind(x, "first_k_dense_replace", 1, err));
+    return hf_arrange_three_of_four(x, err);
+}
+
+enum status hf_read_solar_open(struct hf_model *x, struct error *err)
+{
+    TRY(hf_read_glm(x, err));
+    return read_shared(x, "n_shared_experts", 1, err);
+}
+
+// A gate of attention's output, and a number for each expert that corrects its score.
+enum status hf_read_afmoe(struct hf_model *x, struct error *err)
+{
+    bool biases = false;
+    TRY(hf_flag(x, "attention_bias", &biases, err));
+    if (biases)
+        return json_refuse(x->root, err,
+                           "key \"attention_bias\": expected false: biases beside a gate without "
+                           "one are not read");
+    x->mixture_values = x->experts.experts;
+    return read_shared(x, "num_shared_experts", 2, err);
+}
+
+enum status hf_arrange_afmoe(struct hf_model *x, struct error *err)
+{
+    int64_t pattern = 4;
+    TRY(hf_count(x, "global_attn_every_n_layers", &pattern, err));
+    TRY(mixtures_behind(x, "num_dense_layers", 1, err));
+    return hf_windows(x, pattern, err);
+}
+
+enum status hf_read_hy_v3(struct hf_model *x, struct error *err)
+{
+    TRY(hf_read_llama(x, err));
+    return read_shared(x, "num_shared_experts", 1, err);
+}
+
+enum status hf_arrange_hy_v3(struct hf_model *x, struct error *err)
+{
+    return mixtures_behind(x, "first_k_dense_replace", 1, err);
+}
+
+enum status hf_read_sarvam_moe(struct hf_model *x, struct error *err)
+{
+    bool norms = true;
+    TRY(hf_read_attention_bias(x, err));
+    TRY(hf_flag(x, "use_qk_norm", &norms, err));
+    if (norms) x->shape.qk_norm = QK_NORM_HEAD;
+    return read_shared(x, "n_shared_experts", 1, err);
+}
+
+// A norm of what a mixture gives.
+enum status hf_read_axk1(struct hf_model *x, struct error *err)
+{
+    TRY(hf_read_deepseek(x, err));
+    x->mixture_values = x->shape.hidden;
+    return OK;
+}

@@ -1,0 +1,119 @@
+"""Random configs of further classes for hf_counts.py: decoders like GPT, and mixtures since 2025."""
+from hf_hybrids import words
+
+NEAR = ["sliding_attention", "full_attention"]
+
+
+def draw_gpt(rng, kind, config):
+    """Their own names of the sizes."""
+    heads = config["num_attention_heads"]
+    layers = config["num_hidden_layers"]
+    width = 8 * heads * rng.randint(1, 6)
+    vocabulary = config["vocab_size"]
+    if kind == "gpt_neo":
+        made = {"hidden_size": width, "num_layers": 2 * layers, "num_heads": heads,
+                "vocab_size": vocabulary, "window_size": rng.randint(2, 50),
+                "attention_types": [[["global", "local"], layers]],
+                "max_position_embeddings": rng.randint(20, 300)}
+        if rng.random() < 0.5:
+            made["intermediate_size"] = rng.randint(40, 200)
+        return made
+    if kind == "mpt":
+        return {"d_model": width, "n_heads": heads, "n_layers": layers, "vocab_size": vocabulary}
+    made = {"n_embd": width, "n_head": heads, "n_layer": layers, "vocab_size": vocabulary}
+    if rng.random() < 0.5:
+        made["n_inner"] = rng.randint(40, 200)
+    if kind == "gptj":
+        made["rotary_dim"] = 4
+    if kind == "gpt_bigcode":
+        made.update(multi_query=rng.random() < 0.5, n_positions=rng.randint(20, 300))
+    return made
+
+
+def draw_more(rng, kind, config):
+    layers, count = config["num_hidden_layers"], rng.randint(2, 6)
+    if kind in ("gptj", "gpt_neo", "gpt_bigcode", "mpt"):
+        return draw_gpt(rng, kind, config)
+    for flag in MORE[kind]:
+        if rng.random() < 0.5:
+            config[flag] = rng.random() < 0.5
+    if kind in ("granite_swa", "cwm", "vaultgemma", "ministral", "exaone_moe", "afmoe"):
+        config["sliding_window"] = rng.randint(4, 99)
+        if rng.random() < 0.4 or kind == "ministral":
+            config["layer_types"] = (words(rng, layers, NEAR) if kind != "ministral"
+                                     else ["sliding_attention"] * layers)
+    if kind in ("exaone_moe", "solar_open", "afmoe", "hy_v3", "sarvam_moe", "flex_olmo"):
+        key = {"solar_open": "n_routed_experts", "sarvam_moe": "n_routed_experts"}.get(
+            kind, "num_experts")
+        config.update({key: count, "num_experts_per_tok": 1})
+        if kind != "flex_olmo":
+            config["moe_intermediate_size"] = rng.randint(8, 60)
+    if kind in ("exaone_moe", "afmoe", "hy_v3") and rng.random() < 0.6:
+        config["num_shared_experts"] = rng.randint(1, 3)
+    if kind == "sarvam_moe":
+        config["first_k_dense_replace"] = rng.randint(0, layers)
+    if kind in ("exaone_moe", "hy_v3") and rng.random() < 0.5:
+        config["mlp_layer_types"] = words(rng, layers, ["dense", "sparse"])
+    if kind == "afmoe":
+        config["num_dense_layers"] = rng.randint(0, 3)
+        if "layer_types" not in config:
+            config["global_attn_every_n_layers"] = rng.randint(1, 5)
+    if kind in ("sarvam_mla", "axk1", "minicpm3"):
+        config.update(q_lora_rank=rng.randint(8, 40), kv_lora_rank=rng.randint(8, 40),
+                      qk_rope_head_dim=2 * rng.randint(1, 8), qk_nope_head_dim=rng.randint(4, 20),
+                      v_head_dim=rng.randint(4, 20),
+                      num_key_value_heads=config["num_attention_heads"])
+        config.pop("head_dim", None)
+        if kind == "sarvam_mla":
+            del config["q_lora_rank"]
+        if kind != "minicpm3":
+            config.update(n_routed_experts=count, num_experts_per_tok=1, n_group=1, topk_group=1,
+                          moe_intermediate_size=rng.randint(8, 60),
+                          n_shared_experts=rng.randint(1, 3))
+            if kind == "axk1" and rng.random() < 0.6:
+                config["mlp_layer_types"] = words(rng, layers, ["dense", "sparse"])
+            if kind == "sarvam_mla":
+                config["first_k_dense_replace"] = rng.randint(0, layers)
+    elif kind in ("granite_swa", "nanochat", "flex_olmo", "phi", "persimmon"):
+        config.pop("head_dim", None)
+    else:
+        config["head_dim"] = 2 * rng.randint(2, 20)
+    if kind == "helium":  # its output's product is square
+        config["head_dim"] = config["hidden_size"] // config["num_attention_heads"]
+    if kind == "persimmon":
+        config.pop("num_key_value_heads")
+    return config
+
+
+MORE = {"granite_swa": ["attention_bias", "mlp_bias"], "cwm": ["mlp_bias"],
+        "exaone": ["attention_bias", "mlp_bias"], "helium": ["attention_bias", "mlp_bias"],
+        "internlm3": ["attention_bias", "mlp_bias"],
+        "hyperclovax": ["attention_bias", "mlp_bias", "use_post_norm"],
+        "jais2": ["attention_bias", "mlp_bias"], "minicpm3": ["attention_bias", "mlp_bias"],
+        "nanochat": ["attention_bias"], "vaultgemma": ["attention_bias"], "ministral": [],
+        "gptj": [], "gpt_neo": [], "gpt_bigcode": [], "mpt": [], "phi": ["qk_layernorm"],
+        "persimmon": ["qk_layernorm"], "exaone_moe": [], "solar_open": ["attention_bias"],
+        "flex_olmo": ["attention_bias"], "afmoe": [],
+        "hy_v3": ["attention_bias", "mlp_bias"], "sarvam_moe": ["use_qk_norm"],
+        "sarvam_mla": ["attention_bias"], "axk1": ["attention_bias"]}
+
+# Published ones, as in hf_configs.py.
+PUBLISHED_MORE = [
+    ("gpt-j-6b", "gptj", {}),
+    ("gpt-neo-2.7b", "gpt_neo",
+     {"hidden_size": 2560, "num_layers": 32, "num_heads": 20,
+      "attention_types": [[["global", "local"], 16]]}),
+    ("starcoder-15b", "gpt_bigcode",
+     {"n_embd": 6144, "n_layer": 40, "n_head": 48, "n_inner": 24576, "n_positions": 8192,
+      "vocab_size": 49152}),
+    ("mpt-7b", "mpt", {"d_model": 4096, "n_heads": 32, "n_layers": 32, "vocab_size": 50432}),
+    ("mpt-30b", "mpt", {"d_model": 7168, "n_heads": 64, "n_layers": 48, "vocab_size": 50432}),
+    ("phi-2", "phi",
+     {"hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 32,
+      "num_attention_heads": 32, "vocab_size": 51200}),
+    ("persimmon-8b", "persimmon", {}),
+    ("exaone-3.5-7.8b", "exaone", {}),
+    ("internlm3-8b", "internlm3", {}),
+    ("cwm-32b", "cwm", {}),
+    ("minicpm3-4b", "minicpm3", {}),
+]
