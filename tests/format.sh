@@ -17,9 +17,12 @@ if [ "${1:-}" = --write ]; then
     exit
 fi
 status=0
-printf '%s\n' $files | xargs "$format" --dry-run -Werror 2>&1 | grep error: | cut -d: -f1 | uniq |
-    sed 's/$/: not as .clang-format says; make format/' >&2
-printf '%s\n' $files | xargs "$format" --dry-run -Werror > /dev/null 2>&1 || status=1
+unlike=$(printf '%s\n' $files | xargs "$format" --dry-run -Werror 2>&1 | grep error: | cut -d: -f1 |
+    uniq)
+[ -z "$unlike" ] || {
+    printf '%s\n' "$unlike" | sed 's/$/: not as .clang-format says; make format/' >&2
+    status=1
+}
 wide=$(printf '%s\n' $files |
     xargs awk 'length($0) > 100 { print FILENAME ":" FNR ": wider than 100 columns" }')
 [ -z "$wide" ] || { printf '%s\n' "$wide" >&2; status=1; }

@@ -3,11 +3,13 @@
 #define _GNU_SOURCE
 #include "data/base/shipped.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -114,26 +116,80 @@ enum status shipped_list(const char *const **names, int *count, const char *fold
                 folder);
 }
 
+// ---- models under the names that people give them
+
+// What is left of a name without case and punctuation.
+static const char *letters_of(const char *name, struct arena *arena)
+{
+    char *to = arena_copy_text(arena, name);
+    int n = 0;
+    for (int i = 0; name[i]; i++)
+        if (isalnum((unsigned char)name[i])) to[n++] = (char)tolower((unsigned char)name[i]);
+    to[n] = '\0';
+    return to;
+}
+
+// Whether a last part of a name says how a model was trained or stored, not what it is: -Instruct,
+// -hf, -2507. A later version may have another vocabulary.
+static bool is_edition(const char *part)
+{
+    static const char *const words[] = {"instruct", "chat",      "it",  "pt",   "hf",  "base",
+                                        "thinking", "reasoning", "fp8", "bf16", "awq", "v0.1"};
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+        if (!strcasecmp(part, words[i])) return true;
+    return strlen(part) == 4 && strspn(part, "0123456789") == 4; // a month
+}
+
+// The shipped model that a hub's name means (meta-llama/Llama-3.1-70B-Instruct): the owner left
+// out, editions at its end one by one, case and punctuation. NULL: none.
+static const char *model_meant(const char *name, const char *const *names, int count,
+                               struct arena *arena)
+{
+    const char *slash = strrchr(name, '/');
+    char *own = arena_copy_text(arena, slash ? slash + 1 : name), *last;
+    if (!strncasecmp(own, "meta-", 5)) own += 5;
+    for (;; *last = '\0') {
+        const char *letters = letters_of(own, arena);
+        for (int i = 0; i < count; i++)
+            if (!strcmp(letters, letters_of(names[i], arena))) return names[i];
+        last = strrchr(own, '-');
+        if (!last || !is_edition(last + 1)) return NULL;
+    }
+}
+
+static const char *find_everywhere(const char *folder, const char *name, struct arena *arena)
+{
+    const char *found = NULL;
+    for (int i = 0; i < PLACES && !found; i++) {
+        const char *place = place_of(i, folder, arena);
+        if (place) found = find_in(place, true, name, arena);
+    }
+    return found;
+}
+
 enum status shipped_find(const char **path, const char *folder, const char *name,
                          struct arena *arena, struct error *err)
 {
-    const char *const *names;
+    const char *const *names, *slash = strchr(name, '/'), *found = NULL, *meant = NULL;
+    bool hub = !strcmp(folder, "models") && slash && slash > name && slash[1] &&
+               !strchr(slash + 1, '/') && name[0] != '.';
     int count;
     *path = name;
-    if (strchr(name, '/') || path_ends_with(name, ".json")) return OK;
-    for (int i = 0; i < PLACES; i++) {
-        const char *place = place_of(i, folder, arena);
-        const char *found = place ? find_in(place, true, name, arena) : NULL;
-        if (!found) continue;
-        *path = found;
+    if (path_ends_with(name, ".json") || (slash && !hub)) return OK;
+    if (!hub) found = find_everywhere(folder, name, arena);
+    if (found) *path = found;
+    if (found || !access(name, R_OK)) return OK;
+    TRY(shipped_list(&names, &count, folder, arena, err));
+    if (hub) meant = model_meant(name, names, count, arena);
+    if (meant) {
+        *path = find_everywhere(folder, meant, arena);
         return OK;
     }
-    if (!access(name, R_OK)) return OK;
-    TRY(shipped_list(&names, &count, folder, arena, err));
     return fail(err, BAD_INPUT,
                 "%s: no such file, and not one of the shipped %s; the nearest is \"%s\" (plumbline "
-                "%s lists them)",
-                name, folder, names[name_nearest(name, names, count)], folder);
+                "%s lists them)%s",
+                name, folder, names[name_nearest(hub ? slash + 1 : name, names, count)], folder,
+                hub ? "; plumbline import hf reads the config.json of any other" : "");
 }
 
 enum status shipped_file(const char **path, const char *folder, const char *name,

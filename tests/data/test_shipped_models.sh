@@ -44,6 +44,20 @@ mixtral mixtral-8x22b
 deepseekv3 deepseek-v3
 gemma2-9b gemma-2-9b
 END
+# Names of a hub: the owner, editions, case and punctuation left out.
+while read -r said meant; do
+    "$plumbline" models "$said" > "$here/out" 2> "$here/log" || fail "$said: exit code $?"
+    values=$("$plumbline" models "$meant" | sed -n '2s/^[^ ]*  *//p')
+    expect out "^$said  *$values$"
+done <<'END'
+meta-llama/Llama-3.1-70B llama-3.1-70b
+meta-llama/Meta-Llama-3.1-8B-Instruct llama-3.1-8b
+Qwen/Qwen3-235B-A22B-Instruct-2507 qwen3-235b-a22b
+google/gemma-2-9b-it gemma-2-9b
+mistralai/Mixtral-8x7B-v0.1 mixtral-8x7b
+END
+"$plumbline" models mistralai/Mistral-7B-v0.3 2> "$here/log" && fail "another vocabulary is taken"
+expect log 'the nearest is "mistral-7b"'
 "$plumbline" models "$here/google/gemma-2-9b.json" gpt2-xl > "$here/out" || fail "models FILE NAME"
 expect out "9241705984"
 expect out "^gpt2-xl  *1557611200"

@@ -1,4 +1,4 @@
-"""Random configs of further classes for hf_counts.py: decoders like GPT, and mixtures since 2025."""
+"""Random configs of further classes for hf_counts.py: decoders like GPT, mixtures since 2025."""
 from hf_hybrids import words
 
 NEAR = ["sliding_attention", "full_attention"]
