@@ -37,7 +37,8 @@ struct kept_graph *predict_graph(struct predictor *p, const struct schedule_requ
     unsigned at = hash_request(request) % KEPT_MAX;
     for (; p->kept[at]; at = (at + 1) % KEPT_MAX)
         if (same_request(&p->kept[at]->schedule.request, request)) return p->kept[at];
-    if (p->kept_count > KEPT_MAX / 2 || p->kept_operations > OPERATIONS_KEPT_MAX) {
+    int64_t most = p->settings.operations_kept;
+    if (p->kept_count > KEPT_MAX / 2 || p->kept_operations > (most ? most : OPERATIONS_KEPT_MAX)) {
         memset(p->kept, 0, sizeof p->kept);
         p->kept_count = 0;
         p->kept_operations = 0;

@@ -16,6 +16,7 @@ struct predict_settings {
     int64_t margin_bytes;         // of that, to be kept free
     struct gpu_likeness likeness; // of GPUs that no cluster has
     bool ranges;                  // also how much of the time the costs leave open
+    int64_t operations_kept;      // of the graphs of layouts, about 100 bytes each; 0: 2^23
 };
 
 enum { REASON_TEXT = 200 };

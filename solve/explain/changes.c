@@ -62,8 +62,11 @@ bool explain_is_run(struct explained *x)
 {
     struct problem p;
     struct placement placement;
+    struct arena_mark mark = arena_set_mark(x->arena);
     predictor_problem(x->predictor, &p, &placement, x->arena);
-    return runs(explained_runs_in(x), &p);
+    bool run = runs(explained_runs_in(x), &p);
+    arena_reset(x->arena, mark);
+    return run;
 }
 
 int64_t explain_room(const struct explained *x)

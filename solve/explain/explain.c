@@ -19,7 +19,8 @@ enum status explain_log(struct explained *x, const char *path,
                                        .costs = settings->costs,
                                        .margin = settings->margin,
                                        .likeness = settings->likeness,
-                                       .ranges = true};
+                                       .ranges = true,
+                                       .operations_kept = 1 << 16};
     *x = (struct explained){.settings = *settings, .arena = arena, .why = ""};
     TRY(log_read(&x->log, path, arena, err));
     TRY(predictor_open(&x->predictor, &predict, arena, err));

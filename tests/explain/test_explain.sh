@@ -129,6 +129,22 @@ sed 's/H100/910B/' megatron.log > other-gpu.log
 reads other-gpu.log gpu=ascend-910b-80gb "verdict=not predicted"
 answers 0 "agrees\|slow\|not explained" explain other-gpu.log --gpu-like h100-80gb --memory-gb 64
 
+# ---- every shipped model by its name
+printf 'MiniMax-M2 on 8xH100, tp4 pp2\nCUDA out of memory.\n' > named.log
+reads named.log model=minimax-m2 num_gpus=8 tp=4 pp=2 gpu=h100
+printf 'CodeLlama-7B on 8xH100\nCUDA out of memory.\n' > other-model.log
+reads other-model.log model=- layers=32 hidden=4096 vocab=32016
+
+# ---- a long log takes no more memory than a short one
+python3 - "$plumbline" << 'END' || complain "a long log takes more than 100 MB"
+import resource, subprocess, sys
+lines = open("megatron.log").readlines()
+line = next(line for line in lines if " iteration " in line)
+open("long.log", "w").writelines(lines + [line] * 30000)
+subprocess.run([sys.argv[1], "explain", "long.log"], check=True, stdout=subprocess.DEVNULL)
+assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 100000
+END
+
 # ---- GPUs of one node whose link does not hold
 sed 's/per iteration (ms): 70/per iteration (ms): 970/' megatron.log |
     sed 's/throughput per GPU (TFLOP\/s\/GPU): [0-9.]* |//' > link.log

@@ -18,6 +18,7 @@ struct log_reader {
     bool after_return, counts; // of the last line's end
     bool in_dump;
     struct log_keys *keys;
+    struct log_models *models;
     char pending[TOLD_KEY]; // a flag at the end of a line; "": none
     int64_t model_hits, gpu_hits[64];
     bool shaped;          // by a model that is named
@@ -46,7 +47,8 @@ struct count_words {
 int tell_counts(struct log *l, const char *line, enum told_by by, const char *key,
                 const struct count_words *rows, size_t row_count);
 
-struct log_keys *log_keys_make(struct arena *arena); // keys.c: that are known
+struct log_models *log_models_make(struct arena *arena); // names.c: that are shipped
+struct log_keys *log_keys_make(struct arena *arena);     // keys.c: that are known
 // Key and value of a setting; false: no key that is known.
 bool log_setting(struct log *l, enum told_by by, const char *key, size_t key_length,
                  const char *value, size_t length);

@@ -1,8 +1,10 @@
 // GPUs and models that a line names. Only those that are shipped; the more often named one counts.
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "data/base/shipped.h"
 #include "data/import/logs/internal.h"
 
 // ---- GPUs
@@ -112,47 +114,66 @@ static void find_gpu(struct log *l, const char *line)
 
 // ---- models
 
-// Names without signs, as they are found in texts without signs; the longer before the shorter.
+// Other names of shipped models, without signs.
 static const struct {
     const char *name, *shipped;
-} models[] = {{"llama31405b", "llama-3.1-405b"},
-              {"llama3405b", "llama-3.1-405b"},
-              {"llama3170b", "llama-3.1-70b"},
-              {"llama3370b", "llama-3.3-70b"},
-              {"llama370b", "llama-3.1-70b"},
-              {"llama318b", "llama-3.1-8b"},
-              {"llama38b", "llama-3.1-8b"},
-              {"llama323b", "llama-3.2-3b"},
-              {"llama321b", "llama-3.2-1b"},
-              {"llama270b", "llama-2-70b"},
-              {"llama213b", "llama-2-13b"},
-              {"llama27b", "llama-2-7b"},
-              {"llama13b", "llama-2-13b"},
-              {"llama7b", "llama-2-7b"},
-              {"llama4scout", "llama-4-scout"},
-              {"llama4maverick", "llama-4-maverick"},
-              {"mixtral8x22b", "mixtral-8x22b"},
-              {"mixtral8x7b", "mixtral-8x7b"},
-              {"mistral7b", "mistral-7b"},
-              {"qwen3235ba22b", "qwen3-235b-a22b"},
-              {"qwen330ba3b", "qwen3-30b-a3b"},
-              {"qwen332b", "qwen3-32b"},
-              {"qwen38b", "qwen3-8b"},
-              {"qwen2572b", "qwen2.5-72b"},
-              {"qwen257b", "qwen2.5-7b"},
-              {"deepseekv3", "deepseek-v3"},
-              {"deepseekv2lite", "deepseek-v2-lite"},
-              {"deepseekv2", "deepseek-v2"},
-              {"gptoss120b", "gpt-oss-120b"},
-              {"gptoss20b", "gpt-oss-20b"},
-              {"gpt3175b", "gpt3-175b"},
-              {"gemma29b", "gemma-2-9b"},
-              {"gemma227b", "gemma-2-27b"},
-              {"gptneox20b", "gpt-neox-20b"},
-              {"falcon40b", "falcon-40b"},
-              {"kimik2", "kimi-k2"},
-              {"opt66b", "opt-66b"},
-              {"gpt2xl", "gpt2-xl"}};
+} also[] = {{"llama3405b", "llama-3.1-405b"},
+            {"llama370b", "llama-3.1-70b"},
+            {"llama38b", "llama-3.1-8b"},
+            {"llama13b", "llama-2-13b"},
+            {"llama7b", "llama-2-7b"}};
+
+struct log_models {
+    struct model_name {
+        const char *name, *shipped; // name: as it is found in texts without signs
+        size_t length;
+    } * items; // the longer before the shorter
+    int count;
+    bool begins[256];
+};
+
+enum { MODEL_NAME_LEAST = 6 }; // a shorter one may be a part of anything
+
+static const char *without_signs(const char *name, struct arena *arena)
+{
+    char *bare = arena_copy_text(arena, name), *to = bare;
+    for (const char *c = name; *c; c++)
+        if (isalnum((unsigned char)*c)) *to++ = (char)tolower((unsigned char)*c);
+    *to = '\0';
+    return bare;
+}
+
+static int longer_first(const void *a, const void *b)
+{
+    const struct model_name *left = a, *right = b;
+    if (left->length != right->length) return left->length > right->length ? -1 : 1;
+    return strcmp(left->name, right->name);
+}
+
+static void add_model(struct log_models *to, const char *name, const char *shipped)
+{
+    size_t length = strlen(name);
+    if (length < MODEL_NAME_LEAST) return;
+    to->items[to->count++] = (struct model_name){name, shipped, length};
+    to->begins[(unsigned char)*name] = to->begins[toupper((unsigned char)*name)] = true;
+}
+
+struct log_models *log_models_make(struct arena *arena)
+{
+    struct log_models *m = TAKE(arena, 1, struct log_models);
+    struct error unread = {OK, ""};
+    const char *const *shipped;
+    int count = 0;
+    *m = (struct log_models){.count = 0};
+    if (shipped_list(&shipped, &count, "models", arena, &unread) != OK) count = 0;
+    m->items = TAKE(arena, count + (int)ARRAY_LENGTH(also) + 1, struct model_name);
+    for (int i = 0; i < count; i++) // of adapters or further tokens no name tells
+        if (!strstr(shipped[i], "-adapters") && !strstr(shipped[i], "-mtp"))
+            add_model(m, without_signs(shipped[i], arena), shipped[i]);
+    for (size_t i = 0; i < ARRAY_LENGTH(also); i++) add_model(m, also[i].name, also[i].shipped);
+    qsort(m->items, (size_t)m->count, sizeof *m->items, longer_first);
+    return m;
+}
 
 // Models that are not shipped and whose blocks are as Llama's: their published config.json.
 static const struct llama_like {
@@ -214,41 +235,46 @@ static void tell_shape(struct log *l, const struct llama_like *m)
         tell_count(l, values[i].told, BY_WORDS, "a model that is named", values[i].value);
 }
 
-// What a name begins with.
-static bool may_begin(const char *s)
+// The text at s without signs, as far as a name may go.
+static void read_bare(char *bare, size_t room, const char *s)
 {
-    static const char *const stems[] = {"llama", "qwen",   "mixtral", "mistral", "deepseek", "gpt",
-                                        "gemma", "falcon", "kimi",    "opt-",    NULL};
-    for (int i = 0; stems[i]; i++)
-        if (!strncasecmp(s, stems[i], strlen(stems[i]))) return true;
-    return false;
+    size_t length = 0;
+    for (const char *c = s; *c && length + 1 < room && c < s + 60; c++) {
+        if (isalnum((unsigned char)*c)) bare[length++] = (char)tolower((unsigned char)*c);
+        else if (!strchr("-_./ \"='[]", *c) && strncmp(c, "flavor", 6) != 0) break;
+    }
+    bare[length] = '\0';
+    char *flavor = strstr(bare, "flavor"); // name = "gpt_oss" flavor = "20b"
+    if (flavor) memmove(flavor, flavor + 6, strlen(flavor + 6) + 1);
 }
 
+static bool begins_with(const char *bare, const char *name, size_t length)
+{
+    return !strncmp(bare, name, length) && !isdigit((unsigned char)bare[length]);
+}
+
+// Within a word only Llama is looked for ("OpenLLaMA-7B").
 static void find_model(struct log *l, const char *line)
 {
+    const struct log_models *models = l->reader->models;
     char bare[48];
     for (const char *s = line; *s; s++) {
-        if (!strchr("lLqQmMdDgGfFkKoOvVbBiIyYcCaA", *s) || !may_begin(s)) continue;
-        size_t length = 0;
-        for (const char *c = s; *c && length + 1 < sizeof bare && c < s + 60; c++) {
-            if (isalnum((unsigned char)*c)) bare[length++] = (char)tolower((unsigned char)*c);
-            else if (!strchr("-_./ \"='[]", *c) && strncmp(c, "flavor", 6) != 0) break;
-        }
-        bare[length] = '\0';
-        char *flavor = strstr(bare, "flavor"); // name = "gpt_oss" flavor = "20b"
-        if (flavor) memmove(flavor, flavor + 6, strlen(flavor + 6) + 1);
-        for (size_t i = 0; i < ARRAY_LENGTH(models); i++) {
-            size_t n = strlen(models[i].name);
-            if (strncmp(bare, models[i].name, n) != 0 || isdigit((unsigned char)bare[n])) continue;
-            tell(l, TOLD_MODEL, BY_WORDS, "a line that names it", models[i].shipped,
-                 strlen(models[i].shipped));
-            return;
-        }
-        for (size_t i = 0; i < ARRAY_LENGTH(llamas); i++)
-            if (!strncmp(bare, llamas[i].name, strlen(llamas[i].name)) &&
-                !isdigit((unsigned char)bare[strlen(llamas[i].name)]))
+        bool inside = s > line && isalnum((unsigned char)s[-1]);
+        if (inside ? strncasecmp(s, "llama", 5) != 0
+                   : !models->begins[(unsigned char)*s] && !strchr("lLqQdDvVbBiIyYcCaA", *s))
+            continue;
+        read_bare(bare, sizeof bare, s);
+        for (size_t i = 0; i < ARRAY_LENGTH(llamas) && !inside; i++)
+            if (begins_with(bare, llamas[i].name, strlen(llamas[i].name))) {
                 tell_shape(l, &llamas[i]);
-        s += 3;
+                return;
+            }
+        for (int i = 0; i < models->count; i++)
+            if (begins_with(bare, models->items[i].name, models->items[i].length)) {
+                const char *shipped = models->items[i].shipped;
+                tell(l, TOLD_MODEL, BY_WORDS, "a line that names it", shipped, strlen(shipped));
+                return;
+            }
     }
 }
 

@@ -63,6 +63,7 @@ enum status log_read(struct log *l, const char *path, struct arena *arena, struc
     *l = (struct log){.path = path, .arena = arena, .memory.rank = -1};
     l->reader = TAKE(arena, 1, struct log_reader);
     l->reader->keys = log_keys_make(arena);
+    l->reader->models = log_models_make(arena);
     TRY(log_open(l->reader, path, arena, err));
     for (;;) {
         TRY(log_next(l, &more, err));

@@ -69,16 +69,30 @@ def explain(
     gpu: Optional[str] = None,
     gpus: Optional[int] = None,
     costs: Optional[Path] = None,
+    gpu_like: Optional[str] = None,
+    memory_gb: Optional[float] = None,
+    intra: Optional[float] = None,
     set: Optional[Mapping[str, Any]] = None,
 ) -> Explanation:
     """Reads a training log as people have it (Megatron-LM, DeepSpeed, NeMo, Megatron-Bridge,
     torchtitan, transformers, MLPerf), or a post with parts of one.
 
-    cluster: the nodes that it ran on. gpu, gpus: if the log does not say. set: columns of a table
-    of runs instead of what the log states.
+    cluster: the nodes that it ran on. gpu, gpus: if the log does not say. gpu_like: what a GPU is
+    like that no cluster has, but for its memory_gb and its link within a node in GB/s. set: columns
+    of a table of runs instead of what the log states.
     """
     said = words(
-        [], {"cluster": cluster, "gpu": gpu, "gpus": gpus, "costs": costs, "set": set or None}
+        [],
+        {
+            "cluster": cluster,
+            "gpu": gpu,
+            "gpus": gpus,
+            "costs": costs,
+            "gpu_like": gpu_like,
+            "memory_gb": memory_gb,
+            "intra": intra,
+            "set": set or None,
+        },
     )
     at = os.fspath(log)
     text, document = two_texts("explain", word_array([at, *said]))

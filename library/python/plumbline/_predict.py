@@ -65,6 +65,8 @@ def predict(
     cluster: Optional[Path] = None,
     costs: Optional[Path] = None,
     gpu_like: Optional[str] = None,
+    memory_gb: Optional[float] = None,
+    intra: Optional[float] = None,
     set: Optional[Mapping[str, float]] = None,
     default: Optional[Mapping[str, Any]] = None,
     margin: Optional[float] = None,
@@ -82,10 +84,10 @@ def predict(
     single configuration is BadInput then.
 
     cluster, costs: shipped names or files. gpu_like: the shipped GPU in whose nodes a GPU that no
-    cluster has is taken. set: numbers of the costs instead of theirs. default: values of blank
-    cells. margin: usable share of a GPU's memory. ranges=False leaves the intervals out and is
-    several times faster. progress is called between thousands of rows; True ends the prediction
-    with the rows so far.
+    cluster has is taken, but for its memory_gb and its link `intra` in GB/s. set: numbers of the
+    costs instead of theirs. default: values of blank cells. margin: usable share of a GPU's memory.
+    ranges=False leaves the intervals out and is several times faster. progress is called between
+    thousands of rows; True ends the prediction with the rows so far.
     """
     said = words(
         [],
@@ -94,6 +96,8 @@ def predict(
             "cluster": cluster,
             "costs": costs,
             "gpu_like": gpu_like,
+            "memory_gb": memory_gb,
+            "intra": intra,
             "set": set or None,
             "default": default or None,
             "margin": margin,
