@@ -230,6 +230,31 @@ TEST(layers_stand_in_their_order)
     for (int i = 0; i < 5; i++) assert_int_equal(m.runs[i].tokens, frames[i]);
 }
 
+// Each layer's own KV heads and width; parts that are left out; a block without both is none.
+TEST(searched_layers_have_their_own_shapes)
+{
+    struct model m = imported(
+        "{\"model_type\": \"nemotron-nas\", \"hidden_size\": 768, \"num_attention_heads\": 12, "
+        "\"intermediate_size\": null, \"vocab_size\": 1000, \"block_configs\": ["
+        "{\"attention\": {\"n_heads_in_group\": 4}, \"ffn\": {\"ffn_mult\": 2.0}}, "
+        "{\"attention\": {\"no_op\": true}, \"ffn\": {\"ffn_mult\": 0.5}}, "
+        "{\"attention\": {\"no_op\": true}, \"ffn\": {\"no_op\": true}}, "
+        "{\"attention\": {\"n_heads_in_group\": 6}, \"ffn\": {\"no_op\": true}}]}",
+        arena);
+    assert_int_equal(m.layer_count, 5);
+    assert_int_equal(m.shape.ffn, 1024);
+    assert_int_equal(m.shape.kv_heads, 3);
+    assert_true(!m.runs[1].shape && run_is_whole(&m.runs[1]));
+    assert_true(m.runs[2].no_attention && m.runs[2].shape->ffn == 256);
+    assert_true(m.runs[3].no_feed_forward && m.runs[3].shape->kv_heads == 2);
+    // 2 x 1000 x 768 + 768; 768 x (1536 + 2 x 192) + 3 x 768 x 1024 + 2 x 768; 3 x 768 x 256 + 768;
+    // 768 x (1536 + 2 x 128) + 768
+    assert_int_equal(model_size_of(&m).all, 7339776);
+    refused("{\"model_type\": \"nemotron-nas\", \"block_configs\": [{\"attention\": "
+            "{\"replace_with_linear\": true}, \"ffn\": {\"ffn_mult\": 1}}]}",
+            "a part that is one matrix is not read");
+}
+
 TEST(others_are_refused)
 {
     refused("{\"model_type\": \"zamba2\"}",

@@ -301,5 +301,10 @@ const struct hf_class hf_dense[] = {
      .layers = 36,
      .fixed_head_width = true,
      .read = hf_read_persimmon},
+    {.name = "nemotron-nas",
+     .shape = {FACTS("silu", 1e-5, 5e5), SIZES(8192, 0, 64, 0, 128256), GATED},
+     .layers = 80,
+     .read = hf_read_nas,
+     .arrange = hf_arrange_nas},
 };
 const int hf_dense_count = ARRAY_LENGTH(hf_dense);

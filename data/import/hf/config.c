@@ -125,7 +125,8 @@ static bool same_layer(const struct hf_layer *a, const struct hf_layer *b)
     return a->mixture == b->mixture && a->cross == b->cross &&
            a->bidirectional == b->bidirectional && a->linear == b->linear &&
            a->window == b->window && a->chunked == b->chunked && a->beside == b->beside &&
-           a->no_attention == b->no_attention && a->no_feed_forward == b->no_feed_forward;
+           a->no_attention == b->no_attention && a->ffn == b->ffn && a->kv_heads == b->kv_heads &&
+           a->no_feed_forward == b->no_feed_forward;
 }
 
 // What distinguishes layers of this model.
@@ -170,12 +171,25 @@ static const char *name_run(const struct hf_model *x, const struct hf_layer *l, 
     return number == 1 ? kind : arena_print(x->arena, "%s-%lld", kind, (long long)number);
 }
 
+// The model's shape with a layer's own widths, without what only the two ends have.
+static const struct shape *own_shape(const struct hf_model *x, const struct hf_layer *l)
+{
+    struct shape *own = TAKE(x->arena, 1, struct shape);
+    *own = x->shape;
+    if (l->ffn) own->ffn = l->ffn;
+    if (l->kv_heads) own->kv_heads = l->kv_heads;
+    own->vocabulary = own->embedding_width = own->vocabulary_multiple = 0;
+    own->tied_embeddings = own->no_final_norm = false;
+    return own;
+}
+
 static struct layer_run run_of_layer(const struct hf_model *x, const struct hf_layer *l)
 {
     struct layer_run r = {.kind = l->mixture ? LAYER_MOE : LAYER_BLOCK, .recomputable = true};
     if (l->mixture) r.experts = x->experts;
     *(l->chunked ? &r.chunk : &r.window) = l->window;
     r.linear = l->linear, r.bidirectional = l->bidirectional, r.cross_attention = l->cross;
+    if (l->ffn || l->kv_heads) r.shape = own_shape(x, l);
     r.linear_beside = l->beside;
     r.no_attention = l->no_attention, r.no_feed_forward = l->no_feed_forward;
     r.more_values = x->layer_values + (l->mixture ? x->mixture_values : 0) +

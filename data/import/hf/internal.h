@@ -10,7 +10,8 @@
 struct hf_layer {
     bool mixture, cross, bidirectional, linear, beside, no_attention, no_feed_forward;
     int64_t window;
-    bool chunked; // the window is a chunk
+    bool chunked;          // the window is a chunk
+    int64_t ffn, kv_heads; // of its own shape; 0: the model's
 };
 
 struct hf_class;
@@ -33,6 +34,7 @@ struct hf_model {
     int64_t layer_values, mixture_values;  // of each layer; of one with experts in addition
     int64_t linear_values;                 // of one with linear attention in addition
     const char **words;                    // what each layer is, where the config says so
+    const struct hf_layer *blocks;         // or all of it
     int64_t further, depth; // layers that predict further tokens: of the config, of the model
     struct arena *arena;
 };
@@ -142,5 +144,8 @@ hf_reader hf_read_bamba, hf_arrange_bamba, hf_read_granite_hybrid, hf_arrange_gr
     hf_read_falcon_h1, hf_arrange_falcon_h1, hf_read_mamba2, hf_arrange_mamba2, hf_read_nemotron_h,
     hf_arrange_nemotron_h, hf_read_jamba, hf_arrange_jamba, hf_read_mamba, hf_read_minimax,
     hf_arrange_minimax, hf_read_lfm2, hf_arrange_lfm2;
+
+// ---- nas.c
+hf_reader hf_read_nas, hf_arrange_nas;
 
 #endif

@@ -120,12 +120,12 @@ static enum status check_attention(const struct layer_run *run, const struct sha
                     "%s: runs[%d].linear: expected a causal run without windows, chunks, cross "
                     "attention, adapters and weight_bits, of a shape with \"linear\"",
                     file, i);
-    if (run->linear_beside && (run->linear || !plain || s->kv_rank || !s->linear.value_heads))
+    if (run->linear_beside && (run->linear || !plain || !s || s->kv_rank || !s->linear.value_heads))
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].linear_beside: expected a run without latents, cross attention, "
                     "adapters, weight_bits and \"linear\", of a shape with \"linear\"",
                     file, i);
-    if (!run_is_whole(run)) TRY(check_part(run, s, i, file, err));
+    if (!run_is_whole(run) && s) TRY(check_part(run, s, i, file, err));
     if (run->cross_attention && run->kind != LAYER_BLOCK)
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].cross_attention: expected kind \"block\", found \"%s\"", file, i,
