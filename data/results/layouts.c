@@ -1,6 +1,6 @@
 // The layouts document. Fates are stored as run lengths, [reason, count] one after the other, and
-// numbers as one array over the layouts that have one, in their order, so that a space of a million
-// layouts is a file of a few megabytes.
+// so are the values of the layouts that have one, so that a space of a million layouts is a file of
+// a megabyte.
 #include "data/results/layouts.h"
 
 #include <assert.h>
@@ -140,11 +140,13 @@ GET_MEMBER(get_fates)
     return OK;
 }
 
+// As documents had them before value_runs: a value for each.
 GET_MEMBER(get_values)
 {
     struct layouts *l = to;
     int64_t *values;
     int length, at = 0;
+    if (l->value) return OK;
     TRY(json_counts(value, 0, JSON_COUNT_MAX, &values, &length, arena, err));
     l->value = TAKE(arena, l->count, int64_t);
     for (int64_t i = 0; i < l->count; i++) {
@@ -156,6 +158,31 @@ GET_MEMBER(get_values)
         l->value[i] = values[at++];
     }
     return at == length ? OK : json_refuse(value, err, "expected %d values, found %d", at, length);
+}
+
+GET_MEMBER(get_value_runs)
+{
+    struct layouts *l = to;
+    int64_t *runs, valued = 0, sum = 0;
+    int length, at = 0;
+    for (int64_t i = 0; i < l->count; i++) valued += has_value(layouts_fate(l, i));
+    TRY(json_counts(value, 0, JSON_COUNT_MAX, &runs, &length, arena, err));
+    if (!length) return OK;
+    for (int i = 0; i + 1 < length; i += 2)
+        sum += runs[i + 1] > 0 && runs[i + 1] <= valued - sum ? runs[i + 1] : valued + 1;
+    if (length % 2 || sum != valued)
+        return json_refuse(
+            value, err,
+            "expected pairs of a value and a number of layouts, for the %lld that are "
+            "neither refused nor infeasible",
+            (long long)valued);
+    l->value = TAKE(arena, l->count, int64_t);
+    for (int64_t i = 0; i < l->count; i++) {
+        if (!has_value(layouts_fate(l, i))) continue;
+        l->value[i] = runs[at];
+        if (!--runs[at + 1]) at += 2;
+    }
+    return OK;
 }
 
 enum { WORK_CELLS = 4 };
@@ -197,12 +224,20 @@ PUT_MEMBER(put_fates)
     json_close_array(w);
 }
 
-PUT_MEMBER(put_values)
+PUT_MEMBER(put_value_runs)
 {
     const struct layouts *l = from;
+    int64_t value = 0, run = 0;
     json_open_flat_array(w, key);
-    for (int64_t i = 0; i < l->count; i++)
-        if (has_value(layouts_fate(l, i))) json_put_count(w, NULL, l->value[i]);
+    for (int64_t i = 0; i <= l->count; i++) {
+        if (i < l->count && !has_value(layouts_fate(l, i))) continue;
+        if (run && (i == l->count || l->value[i] != value)) {
+            json_put_count(w, NULL, value);
+            json_put_count(w, NULL, run);
+            run = 0;
+        }
+        if (i < l->count) value = l->value[i], run++;
+    }
     json_close_array(w);
 }
 
@@ -279,7 +314,8 @@ static const struct member layouts_rows[] = {
     KEY_LIST(layouts, reasons, reason_count, REQUIRED, ALWAYS_WRITTEN, LAYOUTS_REASONS_MAX,
              &reason_members),
     KEY_PART("fates", JSON_ARRAY, REQUIRED, 0, get_fates, put_fates),
-    KEY_PART("values", JSON_ARRAY, REQUIRED, 0, get_values, put_values),
+    KEY_PART("value_runs", JSON_ARRAY, OPTIONAL, 0, get_value_runs, put_value_runs),
+    KEY_OF("values", JSON_ARRAY, OPTIONAL, NOT_BY_TABLE, 0, 0, 0, NULL, get_values, NULL),
     KEY_PART("work", JSON_ARRAY, REQUIRED, 0, get_work, put_work),
 };
 MEMBERS(layouts, struct layouts, NULL, false, finish_layouts);

@@ -33,22 +33,53 @@ static int by_plan(const void *a, const void *b)
     return has != other ? other - has : by_time(a, b);
 }
 
-static struct report_layout *sort_lines(const struct layouts *l, bool planned_first,
+// The first lines in an order: once there are as many as wanted, as a heap whose root is the last.
+struct first_lines {
+    struct report_layout *lines;
+    int64_t count, most;
+    int (*order)(const void *a, const void *b);
+};
+
+static void sink(struct first_lines *f, int64_t at)
+{
+    for (int64_t below = 2 * at + 1; below < f->most; at = below, below = 2 * at + 1) {
+        struct report_layout line = f->lines[at];
+        if (below + 1 < f->most && f->order(&f->lines[below + 1], &f->lines[below]) > 0) below++;
+        if (f->order(&f->lines[below], &line) <= 0) return;
+        f->lines[at] = f->lines[below];
+        f->lines[below] = line;
+    }
+}
+
+static void add_line(struct first_lines *f, const struct report_layout *line)
+{
+    if (f->count < f->most) {
+        f->lines[f->count++] = *line;
+        for (int64_t i = f->count == f->most ? f->most / 2 : 0; i > 0; i--) sink(f, i - 1);
+    } else if (f->order(line, f->lines) < 0) {
+        f->lines[0] = *line;
+        sink(f, 0);
+    }
+}
+
+static struct report_layout *sort_lines(const struct layouts *l, bool planned_first, int64_t count,
                                         struct arena *arena)
 {
-    struct report_layout *lines = TAKE(arena, l->count, struct report_layout);
+    struct first_lines first = {TAKE(arena, count, struct report_layout), 0, count,
+                                planned_first ? by_plan : by_time};
     for (int64_t i = 0, k = 0; i < l->count; i++) {
         while (k < l->work_count && l->work[k].number < i) k++;
         const struct layouts_work *work = k < l->work_count && l->work[k].number == i ? &l->work[k]
                                                                                       : NULL;
-        lines[i] = (struct report_layout){
-            .number = i,
-            .work = work,
-            .key_ns = report_has_time(layouts_fate(l, i)) ? l->value[i] : INT64_MAX};
-        if (work && work->iteration_ns > 0) lines[i].key_ns = work->iteration_ns;
+        struct report_layout line = {.number = i,
+                                     .work = work,
+                                     .key_ns = report_has_time(layouts_fate(l, i)) ? l->value[i]
+                                                                                   : INT64_MAX};
+        if (work && work->iteration_ns > 0) line.key_ns = work->iteration_ns;
+        add_line(&first, &line);
     }
-    qsort(lines, (size_t)l->count, sizeof *lines, planned_first ? by_plan : by_time);
-    return lines;
+    qsort(first.lines, (size_t)count, sizeof *first.lines, first.order);
+    return first.lines;
 }
 
 // ---- their degrees, from one walk through the space
@@ -78,8 +109,8 @@ static void fill_layouts(const struct layouts *l, struct report_layout *lines, i
 struct report_layout *report_layouts_sorted(const struct layouts *l, bool planned_first,
                                             int64_t *count, struct arena *arena)
 {
-    struct report_layout *lines = sort_lines(l, planned_first, arena);
     if (*count <= 0 || *count > l->count) *count = l->count;
+    struct report_layout *lines = sort_lines(l, planned_first, *count, arena);
     fill_layouts(l, lines, *count, arena);
     return lines;
 }
