@@ -233,7 +233,7 @@ def complete(row):
 
 def compare_rows(seconds, files, folder):
     wrong, seen = 0, set()
-    counts = {"compared": 0, "above the memory rule": 0, "no layout of the framework or the nodes": 0,
+    counts = {"compared": 0, "above the memory rule": 0, "no layout there": 0,
               "not predicted": 0}
     for file in files:
         for row in csv.DictReader(open(file, newline="")):
@@ -248,7 +248,7 @@ def compare_rows(seconds, files, folder):
                       f"{answer['memory_limit_bytes'] / 1e9:.1f}: above the memory rule")
             else:
                 found = bound(x, x["trainer"], seconds, folder, True)
-                why = "compared" if found else "no layout of the framework or the nodes"
+                why = "compared" if found else "no layout there"
                 if found and not 0 < found[0] <= answer["iteration_s"] + rounding(x):
                     print(f"VIOLATION: {row['id']}: {answer['iteration_s']:.9f} s, bound "
                           f"{found[0]:.9f}: {x}")
