@@ -82,7 +82,7 @@ static void core_gaps(struct gaps *to, const struct model *m, bool flags, struct
     struct core_rotary way;
     const char *rotary = core_rotary_of(s, !flags, &way, arena),
                *activation = unnamed_activation(s, flags, arena);
-    bool sinks = flags && model_has_sinks(m);
+    bool sinks = model_has_sinks(m);
     const struct gap gaps[] = {
         {f.cross, "cross attention"},
         {f.both, "attention without a causal mask"},

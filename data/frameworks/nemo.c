@@ -7,7 +7,7 @@
 static const char *const norm_names[] = {"LayerNorm", "RMSNorm", NULL};
 
 static const char *const model_sections[] = {"model", "model.config", "trainer.strategy", NULL};
-enum { MODEL_ROWS = 101 };
+enum { MODEL_ROWS = 106 };
 static const struct setting_row rows[] = {
     SAYS("tensor_model_parallel_size", INT, job.layout.tensor),
     SAYS("context_parallel_size", INT, job.layout.context),
@@ -79,6 +79,11 @@ static const struct setting_row rows[] = {
     SAYS_IF(shaped, "gated_linear_unit", FLAG, shape.gated_ffn),
     SAYS("activation_func activation", TEXT, activation),
     TAKES("activation_func._target_", TEXT, target),
+    SAYS("glu_linear_offset", NUMBER, glu_offset),
+    SAYS("activation_func_clamp_value", NUMBER, clamp),
+    SAYS("softmax_type", TEXT, softmax),
+    WRITES("bias_dropout_fusion", RAW, dropout_fusion),
+    WRITES("yarn_correction_range_round_to_int", RAW, yarn_rounding),
     ROW("normalization", NAMED, shape.rms_norm, READ_AND_WRITTEN, offsetof(struct run, shaped),
         norm_names, false),
     SAYS("layernorm_epsilon", NUMBER, shape.norm_epsilon),

@@ -52,6 +52,7 @@ struct run {
     // of clamped values, times another one plus an offset; "learnable".
     bool quick_geglu, unfused_gelu, separate_dropout, unrounded_yarn;
     double glu_offset, clamp;
+    const char *dropout_fusion, *yarn_rounding; // "false", where the flags above are on
     const char *softmax;
     bool spread;                       // over context ranks
     bool grouped_gemm, permute_fusion; // of the experts

@@ -14,6 +14,9 @@ static enum status set_activation(struct run *r, struct settings *s, struct erro
     if (r->target) name = dot ? dot + 1 : r->target;
     if (!name) name = "gelu";
     if (!strncmp(name, "fast-", 5)) name += 5;
+    r->quick_geglu = !strcasecmp(name, "quick_gelu") && r->shape.gated_ffn;
+    r->unfused_gelu = r->quick_geglu && r->job.unfused[UNFUSED_ACTIVATION];
+    if (r->quick_geglu) return r->shape.activation = "silu", OK; // with clamps, of gpt-oss
     for (const struct activation_name *a = nemo_activations; a->name; a++) {
         if (strcasecmp(name, a->name)) continue;
         r->shape.activation = a->activation, r->shape.gated_ffn |= a->gated;

@@ -153,11 +153,16 @@ static void set_activation(struct run *r, const struct shape *s)
 // with dropout; FlashAttention has no sinks, cuDNN's attention has.
 static void set_sinks(struct run *r, const struct export *e)
 {
-    if (!e->flags || !model_has_sinks(&e->problem->model)) return;
+    if (!model_has_sinks(&e->problem->model)) return;
     r->swiglu = false, r->quick_geglu = true, r->glu_offset = 1, r->clamp = 7;
     r->softmax = "learnable", r->separate_dropout = true;
     r->shape.linear_bias = true;
-    r->unrounded_yarn = r->rope_type && !strcmp(r->rope_type, "yarn");
+    r->unrounded_yarn = e->flags ? r->rope_type && !strcmp(r->rope_type, "yarn") : r->yarn > 0;
+    if (!e->flags) {
+        r->activation = "quick_gelu", r->dropout_fusion = "false";
+        r->yarn_rounding = r->unrounded_yarn ? "false" : NULL;
+        return;
+    }
     r->unfused_gelu = r->job.unfused[UNFUSED_ACTIVATION];
     r->job.unfused[UNFUSED_ACTIVATION] = false;
     if (!strcmp(r->backend, "flash")) r->backend = "fused";
