@@ -213,7 +213,7 @@ static void keep_dispatch(struct problem *p, const struct transformer_request *r
     struct space_axis *axes = p->job.space.axes;
     if (s->dispatcher != UNSTATED) p->job.dispatcher = (enum dispatcher)s->dispatcher;
     if (s->graphs != UNSTATED) p->job.graphs = (enum graphs)s->graphs;
-    if (s->context_kind != UNSTATED) axes[SPACE_CONTEXT_KIND].kind = AXIS_FIXED;
+    if (!s->context_kinds) axes[SPACE_CONTEXT_KIND].kind = AXIS_FIXED; // it multiplies prices
     if (!(p->costs.dispatch_overlap.value > 0)) axes[SPACE_OVERLAPPED_DISPATCH].kind = AXIS_FIXED;
     job_follow_layout(&p->job);
 }
