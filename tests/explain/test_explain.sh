@@ -135,6 +135,12 @@ reads named.log model=minimax-m2 num_gpus=8 tp=4 pp=2 gpu=h100
 printf 'CodeLlama-7B on 8xH100\nCUDA out of memory.\n' > other-model.log
 reads other-model.log model=- layers=32 hidden=4096 vocab=32016
 
+# ---- a shell's lines: flags without a value before a backslash; a failure in small letters
+printf '%s\n' 'oom when training' 'run.py \' '--bf16 \' '--seq-length \' '4096 \' --swiglu > sh.log
+reads sh.log precision=bf16 seq=4096 gated=1 "verdict=out of memory"
+printf 'zooming in on a room\n' > zoom.log
+answers 2 "expected a training log" explain zoom.log
+
 # ---- a long log takes no more memory than a short one
 python3 - "$plumbline" << 'END' || complain "a long log takes more than 100 MB"
 import resource, subprocess, sys

@@ -57,6 +57,7 @@ void log_settings(struct log *l, const char *line)
         bool dashes = key - line >= 2 && key[-1] == '-' && key[-2] == '-';
         const char *value = s + (*s == '"' || *s == '\'');
         value += strspn(value, " ");
+        if (dashes && *value == '\\') value = s = value + strlen(value); // a shell's next line
         bool signed_ = *value == '=' || *value == ':';
         if (signed_) value += 1, value += strspn(value, " ");
         else if (!dashes || value == s) {

@@ -198,6 +198,14 @@ static void read_quoted(struct log *l, const char *line)
             tell(l, TOLD_PRECISION, BY_WORDS, "in words", names[i] + 1, strlen(names[i]) - 2);
 }
 
+// "OOM" as a word, in any case ("zoom" is none); "out of memory".
+static bool names_failure(const char *line)
+{
+    for (const char *at = line; (at = find_in_any_case(at, "oom")); at += 3)
+        if (at_border(line, at) && !isalpha((unsigned char)at[3])) return true;
+    return find_in_any_case(line, "out of memory") != NULL;
+}
+
 static void read_prose(struct log *l, const char *line)
 {
     static const struct count_words counts[] = {{"batch size", TOLD_MICRO_BATCH},
@@ -217,7 +225,7 @@ static void read_prose(struct log *l, const char *line)
         if (!other) tell(l, TOLD_OFFLOAD, BY_WORDS, "offload, in words", "1", 1);
     }
     read_titan_words(l, line);
-    if (strstr(line, "OOM") && !find_in_any_case(line, "no OOM")) l->mentions_failure = true;
+    if (names_failure(line) && !find_in_any_case(line, "no OOM")) l->mentions_failure = true;
     if (strstr(line, "it ran") || strstr(line, "it runs") || strstr(line, "works"))
         l->runs_elsewhere = true;
 }
