@@ -67,5 +67,26 @@ static const char left[] =
     "hybrid_engine.* data_efficiency.* curriculum_learning.* compression_training.* "
     "progressive_layer_drop.* eigenvalue.* quantize_training.* sparse_attention.* "
     "checkpoint.* nebula.* aio.* datastates.* timers.* weight_quantization.* mesh_param.*";
+// What a job cannot state (runtime/zero/config.py and the sections' own files at edaa72212672).
+const struct setting_effect deepspeed_effects[] = {
+    {"zero_optimization.zero_hpz_partition_size zero_optimization.mics_shard_size", EFFECT_ON_JOB,
+     "1 -1", "weights sharded within a part of the replicas: leave it out"},
+    {"zero_optimization.zero_quantized_weights zero_optimization.zero_quantized_gradients "
+     "zero_optimization.zero_quantized_nontrainable_weights",
+     EFFECT_ON_JOB, "", "weights or gradients travel in 8 bits or fewer: leave it out"},
+    {"zero_optimization.offload_optimizer.ratio", EFFECT_ON_JOB, "1 1.0",
+     "a part of the optimizer's state on the host: state offload_percents in the job"},
+    {"sparse_attention.*", EFFECT_ON_JOB, "", "sparse attention: leave it out"},
+    {"compression_training.* quantize_training.* weight_quantization.*", EFFECT_ASSUMED,
+     "false 0 1", "weights are not compressed"},
+    {"progressive_layer_drop.enabled data_efficiency.enabled", EFFECT_ASSUMED, "",
+     "every layer has all tokens"},
+    {"curriculum_learning.enabled elasticity.enabled", EFFECT_ASSUMED, "",
+     "sequences and replicas have the stated size"},
+    {"hybrid_engine.enabled", EFFECT_ASSUMED, "", "nothing is generated in between"},
+    {"zero_optimization.zeropp_loco_param.*", EFFECT_ASSUMED, "", "gradients are not compressed"},
+    {"gradient_predivide_factor", EFFECT_ASSUMED, "1 1.0", "it takes no time"},
+    {NULL, EFFECT_ASSUMED, NULL, NULL}};
+
 const struct setting_rows deepspeed_rows = {
-    .rows = rows, .count = ARRAY_LENGTH(rows), .left = left};
+    .rows = rows, .count = ARRAY_LENGTH(rows), .effects = deepspeed_effects, .left = left};

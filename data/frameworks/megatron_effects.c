@@ -27,12 +27,17 @@ const struct setting_effect megatron_effects[] = {
     {"freeze-all-layers freeze-LM freeze-llm freeze-ViT freeze-clip-vision-tower", EFFECT_ON_MODEL,
      "", "frozen layers: " MODEL},
     {"mlp-type", EFFECT_ON_MODEL, "standard", "a dense part beside the experts: " MODEL},
+    {"tuner-type train-type", EFFECT_ON_MODEL, "full", "frozen weights and adapters: " MODEL},
     {"kd mos memory-centric-tiled-linear", EFFECT_ON_MODEL, "", "another model beside it: " MODEL},
     {"moe-input-feature-slicing", EFFECT_ON_MODEL, "", "experts over slices of tokens: " MODEL},
     {"xielu xiprelu xiprelup no-attn-layernorm no-final-layernorm no-mlp-layernorm "
      "post-layer-norm",
      EFFECT_ON_MODEL, "", "another activation or other norms: " MODEL},
     // ---- of layout and memory
+    {"decoder-pipeline-manual-split-list", EFFECT_ON_JOB, "",
+     "layers of each stage: state pipeline-model-parallel-layout"},
+    {"enable-zero-bubble enable-zbh1-pipeline enable-1f1b-v", EFFECT_ON_JOB, "",
+     "another schedule: leave it out, and state the job's (zb-h1, zb-v)"},
     {"encoder-tensor-model-parallel-size encoder-pipeline-model-parallel-size", EFFECT_ON_JOB, "0",
      "ranks of their own for an encoder: " JOB},
     {"pipeline-model-parallel-split-rank standalone-embedding-stage", EFFECT_ON_JOB, "",
@@ -59,7 +64,9 @@ const struct setting_effect megatron_effects[] = {
      "perform-rl-step "
      "grpo-prompts-per-step",
      EFFECT_ON_JOB, "", "reinforcement learning, with rollouts beside the training: " JOB},
+    {"lora-rank lora-alpha", EFFECT_ASSUMED, "", "adapters are the model's: state them there"},
     // ---- assumed
+    {"padding-free packing", EFFECT_ASSUMED, "", "every sequence is full"},
     {"exp-avg-dtype exp-avg-sq-dtype main-params-dtype", EFFECT_ASSUMED, "fp32",
      "the optimizer's state has 12 bytes a parameter"},
     {"fp8-param-gather fp4-param-gather", EFFECT_ASSUMED, "", "weights are gathered in 16 bits"},

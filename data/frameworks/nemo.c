@@ -120,6 +120,11 @@ static const struct setting_row rows[] = {
     TAKES("fp8", TEXT, fp8),
     TAKES("bf16", FLAG, bf16),
     TAKES("fp16", FLAG, fp16),
+    TAKES("num_layers_in_first_pipeline_stage", COUNT, first_stage),
+    TAKES("num_layers_in_last_pipeline_stage", COUNT, last_stage),
+    TAKES("account_for_embedding_in_pipeline_split", FLAG, counts_embedding),
+    TAKES("account_for_loss_in_pipeline_split", FLAG, counts_loss),
+    TAKES("moe_enable_deepep", FLAG, deepep),
     // up to here, in the sections above
     SAYS("train.micro_batch_size data.micro_batch_size", INT, job.layout.micro_batch),
     SAYS("train.global_batch_size data.global_batch_size", COUNT, job.global_batch),
@@ -154,8 +159,50 @@ static const struct setting_row rows[] = {
     TAKES("trainer.num_nodes", COUNT, nodes),
 };
 
+#define MODEL                                                                                      \
+    "write only the job (--job, without -o), and take the model from its config.json "             \
+    "(plumbline import hf)"
+#define JOB "write only the model (-o, without --job)"
+// In each section of the model; a key is the last part alone.
+const struct setting_effect nemo_effects[] = {
+    {"hybrid_override_pattern hybrid_layer_pattern is_hybrid_model heterogeneous_block_specs "
+     "heterogeneous_layers_config_path heterogeneous_layers_config_encoded_json",
+     EFFECT_ON_MODEL, "", "layers of several kinds: " MODEL},
+    {"hybrid_attention_ratio hybrid_mlp_ratio", EFFECT_ON_MODEL, "0 0.0",
+     "layers of several kinds: " MODEL},
+    {"moe_latent_size", EFFECT_ON_MODEL, "0", "experts work on a latent: " MODEL},
+    {"mtp_use_repeated_layer", EFFECT_ON_MODEL, "", "all depths share one layer: " MODEL},
+    {"enable_hyper_connections use_mhc", EFFECT_ON_MODEL, "", "several residual streams: " MODEL},
+    {"freeze_language_model freeze_vision_model freeze_vision_projection", EFFECT_ON_MODEL, "",
+     "frozen layers: " MODEL},
+    {"encoder_tensor_model_parallel_size encoder_pipeline_model_parallel_size "
+     "pipeline_model_parallel_split_rank",
+     EFFECT_ON_JOB, "0", "ranks of their own for an encoder: " JOB},
+    {"hierarchical_context_parallel_sizes hybrid_context_parallel", EFFECT_ON_JOB, "",
+     "context ranks of two levels: state one of cp_comm_type's p2p, a2a, all_gather"},
+    {"cpu_offloading fine_grained_activation_offloading moe_paged_stash", EFFECT_ON_JOB, "",
+     "activations on the host: leave it out, and allow swap in the job's recompute"},
+    {"num_distributed_optimizer_instances", EFFECT_ON_JOB, "1",
+     "states shared by a part of the replicas: leave it out for the smallest memory"},
+    {"optimizer_offload_fraction", EFFECT_ON_JOB, "1 1.0 0 0.0",
+     "a part of the optimizer's state on the host: state offload_percents in the job"},
+    {"fp32_residual_connection", EFFECT_ON_JOB, "", "residuals in fp32: " JOB},
+    {"fp4 fp4_format", EFFECT_ON_JOB, "", "FP4: leave it out, and state fp8"},
+    {"exp_avg_dtype exp_avg_sq_dtype main_params_dtype", EFFECT_ASSUMED, "fp32 torch.float32",
+     "the optimizer's state has 12 bytes a parameter"},
+    {"fp8_param fp8_param_gather", EFFECT_ASSUMED, "", "weights are gathered in 16 bits"},
+    {"first_last_layers_bf16", EFFECT_ASSUMED, "", "all layers are in FP8"},
+    {"softmax_type", EFFECT_ON_MODEL, "vanilla", "attention with sinks or an offset: " MODEL},
+    {"quick_geglu glu_linear_offset activation_func_clamp_value", EFFECT_ASSUMED, "0 0.0",
+     "the gate is the activation's"},
+    {"use_megatron_fsdp use_custom_fsdp data_parallel_sharding_strategy", EFFECT_ON_JOB, "no_shard",
+     "states sharded by Megatron-FSDP: import Megatron-LM's flags for it"},
+    {"rampup_batch_size", EFFECT_ASSUMED, "", "the batch has its final size"},
+    {NULL, EFFECT_ASSUMED, NULL, NULL}};
+
 const struct setting_rows nemo_rows = {.rows = rows,
                                        .count = ARRAY_LENGTH(rows),
+                                       .effects = nemo_effects,
                                        .left = "*",
                                        .sections = model_sections,
                                        .section_rows = MODEL_ROWS};

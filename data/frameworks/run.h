@@ -67,7 +67,7 @@ struct run {
     int64_t padded_vocabulary, key_value_heads;
     int64_t first_stage, last_stage; // decoder layers of the first and the last pipeline rank
     int zero_stage, ulysses;
-    const char *glu, *sharding;
+    const char *glu, *head_type, *sharding;
 
     // DeepSpeed
     const char *about, *sums, *offload, *old_offload, *parameters, *overlap;

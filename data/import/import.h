@@ -11,9 +11,9 @@
 #include "data/text/document.h"
 
 extern const struct command import_hf, import_megatron, import_torchtitan, import_deepspeed,
-    import_nemo, import_matrix, import_layers, import_collectives, import_nccl, import_nvbandwidth,
-    import_topo, import_links, import_hostfile, import_slurm, import_sinfo, import_nccl_topology,
-    import_trace;
+    import_nemo, import_nanotron, import_trainer, import_matrix, import_layers, import_collectives,
+    import_nccl, import_nvbandwidth, import_topo, import_links, import_hostfile, import_slurm,
+    import_sinfo, import_nccl_topology, import_trace;
 
 // What a reader is asked and given, and what it makes.
 struct reading {
@@ -21,6 +21,7 @@ struct reading {
     const char *path, *output; // FILE; -o
     const char *name;          // --name; of samples, the GPU's
     bool strict;               // --strict: what would be assumed is refused
+    const char *assumed;       // import_assume; NULL: nothing
     struct document file;      // that was read
     const char *text;
     size_t size;
@@ -48,6 +49,9 @@ extern const struct option_table import_rows;
     .options = OPTION_TABLE(rows), .shared[0].table = &import_rows, .size = sizeof(type),          \
     .defaults = &(initial), .run = import_run
 
+// What is assumed of the file: said in one line, refused with --strict.
+void import_assume(struct reading *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 // The whole file; BAD_INPUT if it is not text. d: what made_from states about it.
 enum status import_read(struct document *d, const char *path, const char **text, size_t *size,
                         struct arena *arena, struct error *err);

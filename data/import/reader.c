@@ -1,5 +1,7 @@
 // See import.h.
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "data/base/file.h"
@@ -35,6 +37,17 @@ enum status import_like(struct cluster *c, const char *like, struct arena *arena
     const char *path;
     TRY(shipped_find(&path, "clusters", like, arena, err));
     return cluster_load(c, path, arena, err);
+}
+
+void import_assume(struct reading *r, const char *format, ...)
+{
+    char text[ERROR_TEXT_MAX / 2];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    r->assumed = r->assumed ? arena_print(r->arena, "%s; %s", r->assumed, text)
+                            : arena_copy_text(r->arena, text);
 }
 
 static struct document made_from(const struct reading *r)
@@ -87,7 +100,10 @@ enum status import_run(void *options, int *exit_code, struct arena *arena, struc
     r->arena = arena;
     if (!r->reader->opens) TRY(import_read(&r->file, r->path, &r->text, &r->size, arena, err));
     TRY(r->reader->read(options, err));
+    if (r->strict && r->assumed)
+        return fail(err, BAD_INPUT, "%s: --strict: would be assumed: %.800s", r->path, r->assumed);
     TRY(save(r, err));
+    if (r->assumed) fprintf(stderr, "%s: assumed: %s\n", r->path, r->assumed);
     if (r->reader->tell) r->reader->tell(options);
     return OK;
 }

@@ -5,6 +5,7 @@ SECONDS ?= 60
 FUZZ_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -O1 -g -fsanitize=fuzzer,address,undefined \
     -fno-sanitize-recover=undefined -I.
 FUZZ_CODE  = $(DATA) $(wildcard data/import/hf/*.c data/import/script/*.c) data/import/text.c \
+    data/import/reader.c \
     tests/fuzz/fuzz.c tests/support/fuzz/fuzz_script.c \
     tests/support/documents.c tests/support/fuzz/fuzz.c tests/support/fuzz/fuzz_table.c \
              tests/support/fuzz/fuzz_certificate.c tests/support/fuzz/fuzz_vipr.c \

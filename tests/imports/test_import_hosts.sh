@@ -199,6 +199,12 @@ a|gpu:8|down*
 b|gpu:8(S:0-1)|idle
 END
 # A cluster that has the nodes gives each its group; those that it does not have are left out.
+# a type that the cluster has not is refused with --strict
+printf 'NODELIST GRES\na0 gpu:h100:8\n' >"$work/sinfo.txt"
+"$plumbline" import sinfo "$work/sinfo.txt" --like a100-16x8 --strict -o "$work/c.json" \
+    2>"$work/err" && wrong "sinfo: another type is read with --strict"
+grep -q 'strict: would be assumed: nodes with h100 are described as a100-80gb' "$work/err" ||
+    wrong "sinfo: --strict does not say why: $(cat "$work/err")"
 printf 'NODELIST GRES\na0 gpu:a100:8\nv0 gpu:v100:4\na1 gpu:a100:8\n' >"$work/sinfo.txt"
 "$plumbline" import sinfo "$work/sinfo.txt" --like a100=a100-16x8 --like v100=v100-16gb-16x8 \
     -o "$work/mixed.json" 2>"$work/err" || wrong "$(cat "$work/err")"

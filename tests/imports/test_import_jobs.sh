@@ -481,5 +481,72 @@ for precision in fp8_block mxfp8 nvfp4; do
     "$plumbline" report "$work/$precision/plan.json" --format deepspeed >"$work/out" 2>"$work/err"
     [ $? -eq 2 ] && says "precision is $precision: for DeepSpeed expected fp8"
 done
+
+# ---- nanotron's YAML, Hugging Face's Trainer, overrides of a recipe in a script
+nanotron='model:
+  dtype: bfloat16
+  make_vocab_size_divisible_by: 1
+  model_config: {hidden_act: silu, hidden_size: 64, intermediate_size: 128, is_llama_config: true,
+    num_attention_heads: 4, num_hidden_layers: 3, num_key_value_heads: 2, vocab_size: 1000,
+    tie_word_embeddings: true}
+optimizer: {accumulate_grad_in_fp32: true, zero_stage: 1}
+parallelism: {dp: 4, pp: 1, tp: 2, tp_mode: REDUCE_SCATTER, recompute_layer: true}
+tokens: {sequence_length: 512, micro_batch_size: 2, batch_accumulation_per_replica: 3}'
+echo "$nanotron" >"$work/in"
+"$plumbline" import nanotron "$work/in" -o "$work/m.json" --job "$work/job.json" 2>"$work/err" ||
+    wrong "nanotron: $(cat "$work/err")"
+# 1000 x 64 + 3 (2 x 64^2 + 2 x 64 x 32 + 3 x 64 x 128 + 2 x 64) + 64
+says 'nanotron: 175040 parameters'
+python3 -c 'import json, sys
+j = json.load(open(sys.argv[1])); l = j["layout"]
+assert (l["data"], l["tensor"], l["zero"], l["sequence_parallel"], j["global_batch"]) == \
+    (4, 2, 1, True, 24), j
+assert j["gradient_bytes_per_value"] == 4 and "full" in j["recompute"], j' "$work/job.json" ||
+    wrong "nanotron: another job"
+refuse 'is_mamba_config: is not read: state spaces' nanotron \
+    'model:\n  model_config:\n    is_mamba_config: true\n'
+
+echo 'model_name_or_path: Qwen/Qwen3-4B
+finetuning_type: full
+deepspeed: examples/deepspeed/ds_z3_offload_config.json
+cutoff_len: 2048
+per_device_train_batch_size: 1
+gradient_accumulation_steps: 2
+bf16: true
+disable_gradient_checkpointing: true' >"$work/in.yaml"
+"$plumbline" import trainer "$work/in.yaml" --gpus 8 -o "$work/job.json" 2>"$work/err" ||
+    wrong "trainer: $(cat "$work/err")"
+says 'assumed: ZeRO 3 with the optimizer on the host, as the name .*the model is Qwen/Qwen3-4B'
+printf 'nproc_per_node=4\nNPROC_PER_NODE=$nproc_per_node \\\nswift sft --model x --tuner_type full \\
+    --max_length 2048 --per_device_train_batch_size 1 --torch_dtype bfloat16 \\
+    --gradient_accumulation_steps $(expr 16 / $nproc_per_node) --deepspeed zero3_offload \\
+    --gradient_checkpointing false\n' >"$work/in.sh"
+"$plumbline" import trainer "$work/in.sh" -o "$work/swift.json" 2>"$work/err" ||
+    wrong "swift: $(cat "$work/err")"
+python3 -c 'import json, sys
+for name, steps, data in ((sys.argv[1], 2, 8), (sys.argv[2], 4, 4)):
+    j = json.load(open(name)); l = j["layout"]
+    assert (l["data"], l["zero"], l["offload_optimizer"], j["global_batch"], j["trainer"]) == \
+        (data, 3, True, data * steps, "deepspeed"), j
+    assert j["recompute"] == ["none"] and j["sequence"] == 2048, j' "$work/job.json" \
+    "$work/swift.json" || wrong "trainer: another job"
+"$plumbline" import trainer "$work/in.yaml" --gpus 8 --strict >"$work/out" 2>"$work/err" &&
+    wrong "trainer: an assumption is read with --strict"
+says '--strict: would be assumed: ZeRO 3'
+
+printf 'TP=2\nfor pp in 1 2; do\nIFS=, read -r MB GB <<<"1,32"\nCMD="torchrun run_recipe.py --recipe r"
+CMD="$CMD model.tensor_model_parallel_size=$TP model.pipeline_model_parallel_size=$pp"
+CMD="$CMD train.micro_batch_size=$MB train.global_batch_size=$GB +model.seq_length=4096"
+srun bash -c "$CMD logger.log_dir=$pp"; done\n' >"$work/in.sh"
+"$plumbline" import nemo "$work/in.sh" --gpus 8 --precision bf16 --job "$work/job.json" \
+    2>"$work/err" && wrong "overrides: launches that differ are read"
+says 'launches that differ, model.pipeline_model_parallel_size=1 (line 7)'
+"$plumbline" import nemo "$work/in.sh" --gpus 8 --precision bf16 --launch 2 --job \
+    "$work/job.json" 2>"$work/err" || wrong "overrides: $(cat "$work/err")"
+python3 -c 'import json, sys
+j = json.load(open(sys.argv[1])); l = j["layout"]
+assert (l["tensor"], l["pipeline"], l["data"], j["sequence"], j["global_batch"]) == \
+    (2, 2, 2, 4096, 32), j' "$work/job.json" || wrong "overrides: another job"
+
 [ -e "$work/failed" ] && exit 1
 echo "import of jobs: all as expected"

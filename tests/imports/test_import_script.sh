@@ -116,7 +116,7 @@ torchrun x.py $plain \$A --tensor-model-parallel-size \$TP
 END
 
 # what nobody has set: asked for by name, with what it decides
-rest=${plain#--num-layers 8 }
+rest="${plain#--num-layers 8 } --bf16"
 cat >"$work/open.sh" <<END
 EXTRA=
 SIZE=\$1; TP=\$2
@@ -141,6 +141,24 @@ read_file "$work/open.sh" own --arguments 'large 2' --set FP8= --strict ||
 "$plumbline" import megatron "$work/open.sh" --arguments 'small 1' --job "$work/no.job" \
     2>"$work/err" && fail "gpus: read"
 says 'GPUS (--nproc-per-node): give each with --set NAME=value, the number of GPUs with --gpus' gpus
+
+# a configuration that the script writes; a file that it reads in
+cat >"$work/zero.sh" <<END
+ZERO=2
+cat <<EOT > ds.json
+{"train_batch_size": 8, "zero_optimization": {
+  "stage": \$ZERO
+}}
+EOT
+deepspeed x.py $plain --deepspeed --deepspeed_config ds.json --fp16
+END
+read_file "$work/zero.sh" own || fail "zero: $(cat "$work/err")"
+grep -q '"zero": 2' "$work/own.job" && grep -q '"trainer": "deepspeed"' "$work/own.job" ||
+    fail "zero: another job"
+echo 'source "$HERE/models/small.sh"; torchrun x.py ${MODEL[@]} --seq-length 8 --bf16 --lr 1
+torchrun y.py --micro-batch-size 1 --bf16 --seq-length 8' >"$work/source.sh"
+read_file "$work/source.sh" own && fail "source: read"
+says "the model's sizes are not here .* may be in small.sh, which it reads in" source
 
 # launches that differ, and the one that is chosen
 for tp in 1 2; do echo "torchrun x.py $plain --tensor-model-parallel-size $tp"; done >"$work/two.sh"

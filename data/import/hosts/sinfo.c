@@ -284,6 +284,31 @@ static const struct option_row rows[] = {
     {"--all", OPTION_FLAG, OPT(read.all), "include nodes that are down or drained"},
 };
 
+// "h100" of "nvidia_h100_80gb_hbm3" and of "h100-80gb": the letters and digits of a model.
+static const char *model_of(const char *name, struct arena *arena)
+{
+    const char *at = name;
+    if (!strncasecmp(at, "nvidia", 6) || !strncasecmp(at, "amd", 3)) at += strcspn(at, "_- ");
+    at += strspn(at, "_- ");
+    if (!strncasecmp(at, "tesla_", 6)) at += 6;
+    char *model = arena_print(arena, "%.*s", (int)strcspn(at, "_- "), at);
+    for (char *c = model; *c; c++) *c = (char)tolower((unsigned char)*c);
+    return strpbrk(model, "0123456789") && isalpha((unsigned char)*model) ? model : "";
+}
+
+static void assume_types(struct options *o)
+{
+    const struct cluster *c = &o->import.cluster;
+    for (int g = 0; g < c->group_count; g++) {
+        const char *type = o->types[g], *model = model_of(type, o->import.arena),
+                   *like = model_of(c->groups[g].gpu, o->import.arena);
+        if (*model && *like && strcmp(model, like))
+            import_assume(&o->import,
+                          "nodes with %s are described as %s: --like is a cluster of other GPUs",
+                          type, c->groups[g].gpu);
+    }
+}
+
 static enum status read_file(void *options, struct error *err)
 {
     struct options *o = options;
@@ -303,32 +328,8 @@ static enum status read_file(void *options, struct error *err)
         c->groups[group].nodes++;
         c->places.nodes[i] = (struct cluster_node){.name = s->nodes[i].name, .group = group};
     }
+    assume_types(o);
     return OK;
-}
-
-// "h100" of "nvidia_h100_80gb_hbm3" and of "h100-80gb": the letters and digits of a model.
-static const char *model_of(const char *name, struct arena *arena)
-{
-    const char *at = name;
-    if (!strncasecmp(at, "nvidia", 6) || !strncasecmp(at, "amd", 3)) at += strcspn(at, "_- ");
-    at += strspn(at, "_- ");
-    if (!strncasecmp(at, "tesla_", 6)) at += 6;
-    char *model = arena_print(arena, "%.*s", (int)strcspn(at, "_- "), at);
-    for (char *c = model; *c; c++) *c = (char)tolower((unsigned char)*c);
-    return strpbrk(model, "0123456789") && isalpha((unsigned char)*model) ? model : "";
-}
-
-static void tell_types(const struct options *o)
-{
-    const struct cluster *c = &o->import.cluster;
-    for (int g = 0; g < c->group_count; g++) {
-        const char *type = o->types[g], *model = model_of(type, o->import.arena),
-                   *like = model_of(c->groups[g].gpu, o->import.arena);
-        if (*model && *like && strcmp(model, like))
-            fprintf(stderr,
-                    "nodes with %s are described as %s: --like is a cluster of other GPUs\n", type,
-                    c->groups[g].gpu);
-    }
 }
 
 static void tell(const void *options)
@@ -340,7 +341,6 @@ static void tell(const void *options)
     if (s->away) fprintf(stderr, "; %d down or drained left out (--all includes them)", s->away);
     if (s->without_gpus) fprintf(stderr, "; %d without GPUs left out", s->without_gpus);
     fputc('\n', stderr);
-    tell_types(o);
 }
 
 static const struct reader reader = {"sinfo", MAKES_CLUSTER, false, read_file, tell};

@@ -44,7 +44,8 @@ enum status core_check(const struct run *r, struct error *err)
         {r->groups && !r->grouped, "--num-query-groups without --group-query-attention"},
         {r->latent && r->grouped, "--multi-latent-attention with --group-query-attention"},
         {!r->latent && s->query_rank, "--q-lora-rank without --multi-latent-attention"},
-        {!r->experts.experts && (l->expert > 1 || r->frequencies || r->experts.shared_ffn),
+        {r->wants_model && !r->experts.experts &&
+             (l->expert > 1 || r->frequencies || r->experts.shared_ffn),
          "flags of experts without --num-experts"},
         {r->layers_of_stage && r->stages_of_rank,
          "--num-layers-per-virtual-pipeline-stage and --num-virtual-stages-per-pipeline-rank: "
@@ -68,7 +69,10 @@ enum status core_check(const struct run *r, struct error *err)
         {r->wants_job && !l->micro_batch,
          "--micro-batch-size is missing: write only the model (-o, without --job), or add it to "
          "the file"},
-        {!l->tensor || !l->pipeline || !l->context || !l->expert, "expected degrees of at least 1"},
+        {!l->tensor, "--tensor-model-parallel-size: expected at least 1"},
+        {!l->pipeline, "--pipeline-model-parallel-size: expected at least 1"},
+        {!l->context, "--context-parallel-size: expected at least 1"},
+        {!l->expert, "--expert-model-parallel-size: expected at least 1"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(checks); i++)
         if (checks[i].wrong) return fail(err, BAD_INPUT, "%s: %s", r->file, checks[i].text);
@@ -350,7 +354,13 @@ static enum status set_uneven(struct run *r, struct error *err)
     int stages = layout_stage_count(l), ends = (r->first_stage > 0) + (r->last_stage > 0);
     int64_t rest = r->layers - r->first_stage - r->last_stage;
     if (!ends) return OK;
-    if (!r->layers || l->pipeline < 2 || stages > STAGES_MAX || rest < 0 ||
+    if (!r->layers)
+        return fail(
+            err, BAD_INPUT,
+            "%s: the layers of the first or last stage are stated, --num-layers is not: add "
+            "it to the file",
+            r->file);
+    if (l->pipeline < 2 || stages > STAGES_MAX || rest < 0 ||
         (l->pipeline > ends ? rest % (l->pipeline - ends) : rest != 0))
         return fail(err, BAD_INPUT,
                     "%s: --decoder-first-pipeline-num-layers %lld, "

@@ -50,6 +50,22 @@ struct asked {
             "precision, if a script or recipe sets it (default: as in the file)",                  \
             .names = precision_names                                                               \
     }
+#define ASK_SET                                                                                    \
+    {                                                                                              \
+        "--set", OPTION_TEXT, ASK(set),                                                            \
+            "NAME=value: a variable of the script or of the YAML file, whatever they assign to "   \
+            "it",                                                                                  \
+            .many = OPTION_ANY_NUMBER                                                              \
+    }
+#define ASK_ARGUMENTS                                                                              \
+    {                                                                                              \
+        "--arguments", OPTION_TEXT, ASK(arguments), "the script's own arguments, in one word"      \
+    }
+#define ASK_LAUNCH                                                                                 \
+    {                                                                                              \
+        "--launch", OPTION_INT, ASK(launch), "which launch of the script (default: the only one)", \
+            1, 64                                                                                  \
+    }
 
 struct importer {
     const char *name;

@@ -188,6 +188,22 @@ static enum status refuse_several(const struct settings *s, const struct launche
 
 // ---- one script
 
+// The ZeRO stage of a configuration that the script writes.
+static void take_deepspeed(struct settings *s, const struct script *script)
+{
+    if (!setting_of(s, "deepspeed") || setting_of(s, "zero-stage")) return;
+    for (int i = 0; i < script->file_count; i++) {
+        const char *zero = strstr(script->files[i].text, "\"zero_optimization\""),
+                   *stage = zero ? strstr(zero, "\"stage\"") : NULL;
+        if (!stage) continue;
+        stage += 7, stage += strspn(stage, " \t:");
+        struct error ignored = {OK, ""};
+        launch_set(s, "zero-stage",
+                   arena_print(s->arena, "%.*s", (int)strcspn(stage, " \t\n,}"), stage), &ignored);
+        return;
+    }
+}
+
 static enum status follow(struct settings *to, struct script *script, const struct file *f,
                           const struct script_given *given, int given_count, bool first,
                           struct error *err)
@@ -198,6 +214,7 @@ static enum status follow(struct settings *to, struct script *script, const stru
     TRY(script_follow(script, f->path, f->text, f->size, given, given_count, f->asked->arguments,
                       f->arena, err));
     TRY(find_launches(&l, to, script, rows, err));
+    to->elsewhere = script->sourced;
     if (!l.count) return take_values(to, script, rows, err);
     if (chosen > l.count)
         return fail(err, BAD_INPUT, "%s: --launch %d: there are %d", f->path, (int)chosen, l.count);
@@ -205,6 +222,9 @@ static enum status follow(struct settings *to, struct script *script, const stru
         if (!is_twin(&l.items[0], &l.items[i], rows) || !is_twin(&l.items[i], &l.items[0], rows))
             return refuse_several(to, &l, rows, err);
     *to = l.items[chosen ? chosen - 1 : 0];
+    to->elsewhere = script->sourced;
+    to->processes = script->processes;
+    take_deepspeed(to, script);
     if (l.beside) settings_note(to, "%s", l.beside);
     return OK;
 }
@@ -242,9 +262,22 @@ static enum status try_choice(struct settings *s, const struct file *f,
     }
     *err = (struct error){OK, ""};
     if (!*decided) return OK;
-    s->hints = arena_print(f->arena, "%s; %.60s%s%s%s: with %.40s %s", s->hints, c->name,
+    s->hints = arena_print(f->arena, "%s; not set: %.60s%s%s%s: with %.40s %s", s->hints, c->name,
                            c->count > 1 ? " (" : "", c->count > 1 ? choices_of(c, f->arena) : "",
                            c->count > 1 ? ")" : "", c->presence ? "a value" : first, decided);
+    return OK;
+}
+
+enum status launch_given(struct script_given *given, const struct option_texts *set,
+                         struct arena *arena, struct error *err)
+{
+    for (int i = 0; i < set->count; i++) {
+        const char *text = set->items[i], *equals = strchr(text, '=');
+        if (!equals || equals == text)
+            return fail(err, BAD_INPUT, "--set %.80s: expected NAME=value", text);
+        given[i] = (struct script_given){arena_print(arena, "%.*s", (int)(equals - text), text),
+                                         equals + 1};
+    }
     return OK;
 }
 
@@ -254,14 +287,7 @@ static enum status read_script(struct settings *s, const struct file *f, struct 
     struct script_given *given = TAKE(f->arena, set->count + 1, struct script_given);
     struct script script;
     int follows = 0;
-    for (int i = 0; i < set->count; i++) {
-        const char *equals = strchr(set->items[i], '=');
-        if (!equals || equals == set->items[i])
-            return fail(err, BAD_INPUT, "--set %.80s: expected NAME=value", set->items[i]);
-        given[i] = (struct script_given){
-            arena_print(f->arena, "%.*s", (int)(equals - set->items[i]), set->items[i]),
-            equals + 1};
-    }
+    TRY(launch_given(given, set, f->arena, err));
     if (f->size > SCRIPT_SIZE_MAX)
         return fail(err, BAD_INPUT, "%s: expected a script of at most %d KB", f->path,
                     SCRIPT_SIZE_MAX >> 10);

@@ -20,7 +20,16 @@ struct launch_asked {
 enum status launch_read(struct settings *s, const char *path, const struct launch_asked *asked,
                         struct arena *arena, struct error *err);
 
+// The overrides of a recipe in a script's launch, as settings with the names of its file.
+enum status launch_read_overrides(struct settings *s, const char *path,
+                                  const struct launch_asked *asked, struct arena *arena,
+                                  struct error *err);
+
 // ---- for its files
+
+// given[set->count] of NAME=value.
+enum status launch_given(struct script_given *given, const struct option_texts *set,
+                         struct arena *arena, struct error *err);
 
 // Adds the flags among words, as argparse reads them: the last of two counts. `program`: the words
 // begin with a launcher, whose own flags end with the program's name.

@@ -1,4 +1,6 @@
-// YAML whose MODEL_ARGS are flags: "--hidden-size: 4096", with ${NAME} of the environment.
+// YAML whose keys are flags: MODEL_ARGS with "--hidden-size: 4096", Primus's modules with overrides
+// and its models, FlagScale's system and model with "hidden_size: 4096"; with ${NAME} of the
+// environment.
 #include <string.h>
 
 #include "data/import/jobs/launch.h"
@@ -18,8 +20,10 @@ static const char *filled(struct settings *s, const struct launch_asked *asked, 
     for (int i = 0; i < 16 && (dollar = strstr(text, "${")); i++) {
         size_t length = strcspn(dollar + 2, ":}"), inside = strcspn(dollar + 2, "}");
         const char *value = given(asked, dollar + 2, length), *name = dollar + 2;
-        if (!value && name[length] == ':' && inside > length + 2)
-            value = arena_print(s->arena, "%.*s", (int)(inside - length - 2), name + length + 2);
+        size_t dash = name[length] == ':' && name[length + 1] == '-'; // Primus has none
+        if (!value && name[length] == ':' && inside > length)
+            value = arena_print(s->arena, "%.*s", (int)(inside - length - 1 - dash),
+                                name + length + 1 + dash);
         if (!value)
             value = arena_print(s->arena, "%c%.*s%c", SCRIPT_OPEN, (int)length, name, SCRIPT_CLOSE);
         out = arena_print(s->arena, "%s%.*s%s", out, (int)(dollar - text), text, value);
@@ -28,32 +32,76 @@ static const char *filled(struct settings *s, const struct launch_asked *asked, 
     return arena_print(s->arena, "%s%s", out, text);
 }
 
+// "'([0]*1+[1]*60)'": the quotes are for a shell.
+static const char *unquoted(struct settings *s, const char *text)
+{
+    size_t length = strlen(text);
+    bool quoted = length > 1 && strchr("'\"", text[0]) && text[length - 1] == text[0];
+    return quoted ? arena_print(s->arena, "%.*s", (int)length - 2, text + 1) : text;
+}
+
+// The flag that a key states; NULL: it is none. Behind a section, with its element's index.
+static const char *flag_of(const char *key, bool arguments)
+{
+    static const char *const sections[] = {"modules.", "system.", "model.", "train.system.",
+                                           "train.model."};
+    static const char model_args[] = "MODEL_ARGS.";
+    const char *dot = strrchr(key, '.');
+    if (arguments) {
+        if (!strncmp(key, model_args, sizeof model_args - 1)) key += sizeof model_args - 1;
+        else if (strncmp(key, "--", 2) != 0) return NULL;
+        return key + (strncmp(key, "--", 2) ? 0 : 2);
+    }
+    if (!dot) return key;
+    for (size_t i = 0; i < ARRAY_LENGTH(sections); i++)
+        if (!strncmp(key, sections[i], strlen(sections[i]))) return dot + 1;
+    return NULL;
+}
+
+static enum status take_flags(struct settings *s, const struct settings *yaml, bool arguments,
+                              const struct launch_asked *asked, struct error *err)
+{
+    for (int i = 0; i < yaml->count; i++) {
+        const char *key = flag_of(yaml->items[i].key, arguments), *text = yaml->items[i].text;
+        if (!key || !text) continue;
+        size_t length = strcspn(key, "[.");
+        char *name = arena_print(s->arena, "%.*s", (int)length, key);
+        for (char *c = name; *c; c++)
+            if (*c == '_') *c = '-';
+        text = unquoted(s, filled(s, asked, text));
+        if (!*text) continue; // set to nothing
+        struct setting *before = key[length] == '[' ? (struct setting *)setting_of(s, name) : NULL;
+        if (!arguments && !strcmp(name, "add-bias-linear") && !strcmp(text, "false"))
+            TRY(launch_set(s, "disable-bias-linear", "", err));
+        else if (before) before->text = arena_print(s->arena, "%s %s", before->text, text);
+        else TRY(launch_set_value(s, name, text, err));
+    }
+    return OK;
+}
+
 enum status launch_read_yaml(struct settings *s, const char *path, const struct launch_asked *asked,
                              struct error *err)
 {
-    static const char section[] = "MODEL_ARGS.";
+    enum { READ_LEAST = 3 };
     struct settings yaml;
+    bool arguments = false;
     int found = 0;
     TRY(settings_read_yaml_raw(&yaml, path, s->arena, err));
-    for (int i = 0; i < yaml.count; i++) {
-        const char *key = yaml.items[i].key, *at = strstr(key, section);
-        if (at == key) key += sizeof section - 1;
-        else if (strncmp(key, "--", 2) != 0) continue;
-        if (!strncmp(key, "--", 2)) key += 2;
-        size_t length = strcspn(key, "[.");
-        const char *name = arena_print(s->arena, "%.*s", (int)length, key),
-                   *text = yaml.items[i].text;
-        found++;
-        if (!text) continue;
-        text = filled(s, asked, text);
-        struct setting *before = key[length] == '[' ? (struct setting *)setting_of(s, name) : NULL;
-        if (before) before->text = arena_print(s->arena, "%s %s", before->text, text);
-        else TRY(launch_set_value(s, name, text, err));
+    for (int i = 0; i < yaml.count; i++) arguments |= flag_of(yaml.items[i].key, true) != NULL;
+    TRY(take_flags(s, &yaml, arguments, asked, err));
+    for (int i = 0; i < s->count; i++) found += launch_is_read(asked->rows, s->items[i].key);
+    const char *others[] = {"modules.pre_trainer.model", "extends[0]", "bases[0]", "includes[0]"};
+    s->presets = !arguments;
+    for (size_t i = 0; i < ARRAY_LENGTH(others); i++) {
+        const struct setting *other = setting_of(&yaml, others[i]);
+        if (!other || !other->text) continue;
+        s->hints = arena_print(s->arena, "%s; what is not here is in %.80s, another file", s->hints,
+                               other->text);
     }
-    if (found) return OK;
+    if (found >= READ_LEAST) return OK;
     return fail(
         err, BAD_INPUT,
-        "%s: expected MODEL_ARGS with flags (--hidden-size: 4096), found none; other YAML is "
-        "read by import nemo, nanotron or llama-factory",
-        path);
+        "%s: expected flags of Megatron-LM (MODEL_ARGS with --hidden-size: 4096, Primus's or "
+        "FlagScale's keys), found %d: other YAML is read by import nemo, nanotron or trainer",
+        path, found);
 }

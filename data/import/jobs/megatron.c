@@ -1,4 +1,5 @@
 // Flags of Megatron-LM and of programs built on it as a run.
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/import/jobs/core.h"
@@ -41,12 +42,16 @@ static enum status set_shape(struct run *r, struct settings *s, struct error *er
     TRY(set_positions(r, s, err));
     if (r->padded_vocabulary) r->shape.vocabulary = r->padded_vocabulary, r->padding = 1;
     if (r->unpadded) r->padding = 1;
+    if (is(r->head_type, "multiquery") && !r->key_value_heads) r->key_value_heads = 1;
     if (r->key_value_heads && r->key_value_heads != r->shape.heads)
         r->groups = r->key_value_heads, r->grouped = true;
-    if (r->glu && !is(r->glu, "swiglu"))
-        return settings_refuse(s, "glu-activation", err, "expected swiglu, found \"%.40s\"",
-                               r->glu);
-    r->swiglu |= r->glu != NULL;
+    if (r->glu && !is(r->glu, "swiglu") && !is(r->glu, "geglu") && !is(r->glu, "reglu"))
+        return settings_refuse(s, "glu-activation", err,
+                               "expected swiglu, geglu or reglu, found \"%.40s\"", r->glu);
+    r->swiglu |= is(r->glu, "swiglu");
+    if (r->glu && !r->swiglu)
+        r->shape.gated_ffn = true, r->shape.activation = is(r->glu, "geglu") ? "gelu" : "relu";
+    if (r->experts.experts == 1) r->experts = megatron_defaults.experts; // dense
     return OK;
 }
 
@@ -107,7 +112,8 @@ static enum status check_program(const struct run *r, const struct settings *s, 
         {"pretrain_vlm", "a model with a tower for images"},
         {"pretrain_retro", "a decoder that reads retrieved text"},
         {"pretrain_mamba", "layers with state spaces"},
-        {"pretrain_hybrid", "layers with state spaces"}};
+        {"pretrain_hybrid", "layers with state spaces"},
+        {"huggingface", "a model of Hugging Face's"}};
     static const char *const tools[] = {
         "text_generation", "inference", "convert", "preprocess", "generate", "quantize",
         "export",          "prune",     "mmlu",    "eval",       "tasks/"};
@@ -143,6 +149,12 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     set_recompute(r);
     set_optimizer(r, s);
     if (r->fp8_flag && !r->fp8) r->fp8 = "hybrid";
+    bool precise = r->bf16 || r->fp16 || !r->wants_job, swift = is(s->program, "megatron");
+    if (!precise && (s->presets || swift)) r->bf16 = true;
+    if (!precise)
+        settings_note(s, "the precision is not stated: %s",
+                      r->bf16 ? "bf16, as in the presets" : "fp32, as without --bf16 and --fp16");
+    if (swift && !r->processes && s->processes) r->processes = atoll(s->processes);
     r->job.overlapped_messages = !r->waits;
     if (!r->shape.vocabulary) r->shape.vocabulary = asked->vocabulary;
     return core_check(r, err);
@@ -176,15 +188,7 @@ static const struct importer importer = {.name = "megatron",
                                          .model = core_model};
 
 static const struct option_row option_rows[] = {
-    ASK_JOB,
-    ASK_GPUS,
-    ASK_VOCABULARY,
-    {"--set", OPTION_TEXT, ASK(set),
-     "NAME=value: a variable of the script or of the YAML file, whatever they assign to it",
-     .many = OPTION_ANY_NUMBER},
-    {"--arguments", OPTION_TEXT, ASK(arguments), "the script's own arguments, in one word"},
-    {"--launch", OPTION_INT, ASK(launch), "which launch of the script (default: the only one)", 1,
-     64},
+    ASK_JOB, ASK_GPUS, ASK_VOCABULARY, ASK_SET, ASK_ARGUMENTS, ASK_LAUNCH,
 };
 static const struct asked defaults_asked = ASKED(importer);
 const struct command import_megatron = {

@@ -7,6 +7,7 @@
 
 #include "data/import/jobs/core.h"
 #include "data/import/jobs/importer.h"
+#include "data/import/jobs/launch.h"
 
 static enum status set_activation(struct run *r, struct settings *s, struct error *err)
 {
@@ -207,25 +208,36 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     return check_sizes(r, asked, err);
 }
 
+static enum status read_settings(struct settings *s, const struct asked *asked, struct error *err)
+{
+    const char *path = asked->import.path, *dot = strrchr(path, '.');
+    const struct launch_asked of = {
+        .set = asked->set, .arguments = asked->arguments, .launch = asked->launch};
+    if (dot && (!strcmp(dot, ".sh") || !strcmp(dot, ".slurm") || !strcmp(dot, ".sbatch")))
+        return launch_read_overrides(s, path, &of, asked->import.arena, err);
+    return settings_read_yaml(s, path, asked->import.arena, err);
+}
+
 static const struct importer importer = {
     .name = "nemo",
     .framework = FRAMEWORK_NEMO,
     .defaults = &megatron_defaults,
     .not_python = "recipes in Python are not read; write theirs as YAML (config.to_yaml(...), or "
                   "run_config.yaml of a checkpoint)",
-    .settings = settings_read_yaml,
+    .read = read_settings,
     .rows = &nemo_rows,
     .run = read_run,
     .job = make_job,
     .model = make_model};
 
 static const struct option_row option_rows[] = {
-    ASK_JOB, ASK_GPUS, ASK_VOCABULARY, ASK_SEQUENCE, ASK_MICRO_BATCH, ASK_PRECISION,
+    ASK_JOB,       ASK_GPUS, ASK_VOCABULARY, ASK_SEQUENCE, ASK_MICRO_BATCH,
+    ASK_PRECISION, ASK_SET,  ASK_ARGUMENTS,  ASK_LAUNCH,
 };
 static const struct asked defaults_asked = ASKED(importer);
 const struct command import_nemo = {
     .name = "nemo",
-    .text = "NeMo or Megatron Bridge YAML -> model and job",
+    .text = "NeMo or Megatron Bridge YAML, or overrides in a script -> model and job",
     .usage = "plumbline import nemo CONFIG.yaml [-o model.json] [--job job.json]",
     READER(option_rows, struct asked, defaults_asked),
 };

@@ -79,7 +79,7 @@ static bool is_whole(const struct setting_row *row, const char *text, int64_t *v
 
 static bool is_truth(const struct settings *s, const char *text, bool *value)
 {
-    *value = s->flags || !strcasecmp(text, "true");
+    *value = s->flags ? strcasecmp(text, "false") != 0 : !strcasecmp(text, "true");
     return *value || !strcasecmp(text, "false");
 }
 
@@ -143,7 +143,11 @@ static const struct setting_effect *effect_of(const struct setting_rows *rows,
                                               const struct setting *at)
 {
     const struct setting_effect *e = rows->effects;
-    while (e && e->keys && !setting_named(e->keys, at->key, base_length(at->key))) e++;
+    const char *dot = rows->section_rows ? strrchr(at->key, '.') : NULL,
+               *last = dot ? dot + 1 : at->key;
+    while (e && e->keys && !setting_named(e->keys, at->key, base_length(at->key)) &&
+           !setting_named(e->keys, last, base_length(last)))
+        e++;
     return e && e->keys ? e : NULL;
 }
 

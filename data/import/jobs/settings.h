@@ -32,10 +32,12 @@ struct settings {
     const char **names; // all keys that the program has, once they are needed
     int name_count;
     // Of launches: their program; flags that stand twice; unset variables that are taken as
-    // empty; what decides which settings; the list of arguments that a run printed.
-    const char *program, *twice, *empty, *hints;
+    // empty; what decides which settings; files that are read in; the list of arguments that a run
+    // printed.
+    const char *program, *twice, *empty, *hints, *elsewhere;
     int twice_count;
-    bool dump, last_wins;
+    const char *processes;             // NPROC_PER_NODE of a script
+    bool dump, last_wins, presets;     // presets: most settings are in files that are not here
     bool gpus_asked, vocabulary_asked; // what the file says of them does not matter
     struct arena *arena;
 };

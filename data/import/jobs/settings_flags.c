@@ -2,6 +2,7 @@
 // counts. A launcher (torchrun, srun, deepspeed) has flags of its own before the program's name.
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "data/base/grow.h"
 #include "data/import/import.h"
@@ -131,6 +132,7 @@ static const char *value_of(struct settings *s, const struct setting_rows *rows,
     for (bool first = !equals; *at + 1 < count && !is_flag(words[*at + 1]); first = false) {
         const char *word = words[++*at];
         if (bare && is_open(word)) note_dropped(s, word);
+        if (bare && first && !strcasecmp(word, "false")) text = "false"; // of programs on top
         if (bare) continue;
         if (first) text = word;
         else if (takes_list(name)) text = arena_print(s->arena, "%s %s", text, word);
@@ -163,6 +165,7 @@ enum status launch_take_words(struct settings *s, const struct setting_rows *row
 {
     int at = program ? program_at(words, count) : -1;
     if (at >= 0) s->program = words[at];
+    else if (program && count > 1 && !strcmp(words[0], "megatron")) s->program = words[0];
     for (int i = 0; i < count; i++)
         if (is_flag(words[i])) TRY(take_flag(s, rows, words, i < at ? at : count, i < at, &i, err));
         else if (is_open(words[i])) note_dropped(s, words[i]);

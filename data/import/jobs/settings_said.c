@@ -85,10 +85,11 @@ void settings_hint(const struct settings *s, struct error *err)
 {
     size_t length = strlen(err->text);
     if (*s->hints && length + 8 < sizeof err->text)
+        snprintf(err->text + length, sizeof err->text - length, "%s", s->hints);
+    length = strlen(err->text);
+    if (s->elsewhere && *s->elsewhere && length + 60 < sizeof err->text)
         snprintf(err->text + length, sizeof err->text - length,
-                 "; decided by what is not set (--set)"
-                 ": %s",
-                 s->hints + 2);
+                 "; what is not here may be in %s, which it reads in", s->elsewhere);
 }
 
 // ---- keys that are not read
@@ -202,9 +203,7 @@ static const char *assumptions(const struct settings *s)
     if (*s->empty)
         all = arena_print(s->arena, "%s%snot set, taken as empty: %.200s", all, *all ? "; " : "",
                           s->empty);
-    if (*s->hints)
-        all = arena_print(s->arena, "%s%snot set (--set NAME=value): %s", all, *all ? "; " : "",
-                          s->hints + 2);
+    if (*s->hints) all = arena_print(s->arena, "%s%s", all, s->hints + (*all ? 0 : 2));
     return all;
 }
 

@@ -96,7 +96,7 @@ static enum status skip_block(struct settings_source *r, int column, const char 
         const char *line = memchr(r->at, '\n', (size_t)(r->end - r->at)), *at = line;
         if (!line) return r->at = r->end, OK;
         for (at = line + 1; at < r->end && *at == ' ';) at++;
-        if (at < r->end && !strchr("\r\n", *at) && at - line - 1 <= column) return OK;
+        if (at < r->end && !strchr("\r\n", *at) && at - line - 1 <= column) return r->at = line, OK;
         r->at = line + 1, r->line++;
     }
     return OK;
@@ -117,11 +117,19 @@ static enum status read_inline(struct settings_source *r, int column, const char
 
 // ---- nesting
 
+// A value on a line of its own.
+static bool is_plain(const struct settings_source *r)
+{
+    return !at_dash(r) && !strchr("\"'[{|>&*?", *r->at) &&
+           !memchr(r->at, ':', (size_t)(plain_end(r) - r->at));
+}
+
 static enum status read_below(struct settings_source *r, int column, bool in_sequence,
                               const char *key, struct error *err)
 {
     int below;
     TRY(next_content(r, &below, err));
+    if (below > column && is_plain(r)) return read_inline(r, column, key, err);
     if (below > column || (below == column && !in_sequence && at_dash(r)))
         return read_node(r, below, key, err);
     return source_add(r, key, NULL, err);

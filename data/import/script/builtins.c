@@ -173,6 +173,22 @@ static void run_seq(struct follow *f, const char **words, int count)
         print(f, arena_print(f->arena, "%ld\n", first));
 }
 
+// expr A + B: a sum, with one word each.
+static bool run_expr(struct follow *f, const char **words, int count)
+{
+    struct part t = {0};
+    int64_t value;
+    const char *open;
+    part_add(f, &t, "", 0);
+    for (int i = 1; i < count; i++) {
+        part_add(f, &t, words[i], strlen(words[i]));
+        part_put(f, &t, ' ');
+    }
+    if (!script_arithmetic(f, t.s ? t.s : "", &value, &open)) return false;
+    print(f, arena_print(f->arena, "%" PRId64 "\n", value));
+    return true;
+}
+
 // basename PATH [SUFFIX], dirname PATH
 static void run_path(struct follow *f, const char **words, int count)
 {
@@ -210,21 +226,51 @@ static void unset(struct follow *f, const char **words, int count)
     }
 }
 
-// The last name of read takes the here-document; without one, the caller's typing is open.
+// Words of the text, by the characters of IFS: one for each name, the rest for the last.
+static void read_words(struct follow *f, const char *text, const char **names, int count, bool list)
+{
+    const char *ifs = script_value(f, "IFS", 3);
+    if (!ifs || *ifs == SCRIPT_OPEN) ifs = " \t\n";
+    struct variable *v = list ? script_variable(f, names[0], strlen(names[0]), true) : NULL;
+    if (list && v) v->count = v->pinned ? v->count : 0, v->unset = false;
+    for (int i = 0; list ? *text && script_step(f) : i < count; i++) {
+        text += strspn(text, " \t\n");
+        size_t length = *ifs ? strcspn(text, ifs) : strlen(text);
+        if (!list && i == count - 1) length = strcspn(text, "\n");
+        const char *word = arena_print(f->arena, "%.*s", (int)length, text);
+        f->bytes += length + 1;
+        if (list && v) script_set_item(f, v, NULL, word, false);
+        else if (!list) script_set(f, names[i], strlen(names[i]), word, false);
+        text += length + (text[length] != 0);
+    }
+}
+
+// read NAME ...: from a here-document or a string; what comes from elsewhere is open.
 static void run_read(struct follow *f, struct node *n, const char **words, int count)
 {
-    const char *name = words[count - 1];
-    size_t length = script_name_length(name, name + strlen(name));
-    if (count < 2 || !length || name[length]) return;
+    int from = 1;
+    bool list = false, whole = false;
+    for (; from < count && words[from][0] == '-'; from++) {
+        list |= strchr(words[from], 'a') != NULL;
+        whole |= strchr(words[from], 'd') != NULL;
+        from += strchr("dnptiu", words[from][strlen(words[from]) - 1]) != NULL;
+    }
+    if (from >= count) return;
+    if (n->string.at) {
+        read_words(f, script_expanded(f, n->string), words + from, count - from, list);
+        return;
+    }
     if (!n->here.at) {
-        unset(f, words, count);
+        unset(f, words + from - 1, count - from + 1);
         return;
     }
     struct part t = {0};
     part_add(f, &t, "", 0);
     if (n->here_raw) part_add(f, &t, n->here.at, (size_t)(n->here.end - n->here.at));
     else script_expand(f, &t, n->here, true);
-    script_set(f, name, length, t.s ? t.s : "", false);
+    const char *text = t.s ? t.s : "", *name = words[count - 1];
+    if (whole) script_set(f, name, strlen(name), text, false);
+    else read_words(f, text, words + from, count - from, list);
 }
 
 // bash -c TEXT, also behind srun and the like, eval WORDS: text that is followed in its place.
@@ -258,6 +304,16 @@ static enum truth run_test(struct follow *f, const char **words, int count)
     return script_test(f, words + 1, count - 1, false);
 }
 
+// A file that is read in has settings that are not here.
+static void keep_source(struct follow *f, const char *name)
+{
+    struct script *s = f->script;
+    const char *slash = strrchr(name, '/'),
+               *shown = script_shown(slash ? slash + 1 : name, s->arena);
+    if (strlen(s->sourced) < 200 && !strstr(s->sourced, shown))
+        s->sourced = arena_print(s->arena, "%s%s%.60s", s->sourced, *s->sourced ? ", " : "", shown);
+}
+
 static bool is(const char *word, const char *const *names)
 {
     for (int i = 0; names[i]; i++)
@@ -276,9 +332,12 @@ enum truth script_builtin(struct follow *f, struct node *n, const char **words, 
     if (is(w, declares)) return declare(f, n), YES;
     if (is(w, silent)) return f->capture_unknown |= w[0] == 'p', YES;
     if (!strcmp(w, "[") || !strcmp(w, "test")) return run_test(f, words, count);
+    if ((!strcmp(w, "source") || !strcmp(w, ".")) && count > 1)
+        return keep_source(f, words[1]), YES;
     if (!strcmp(w, "false")) return NO;
     if (!strcmp(w, "echo")) return echo(f, words, count), YES;
     if (!strcmp(w, "printf")) return run_printf(f, words, count), YES;
+    if (!strcmp(w, "expr") && run_expr(f, words, count)) return YES;
     if (!strcmp(w, "seq") && count > 1) return run_seq(f, words, count), YES;
     if ((!strcmp(w, "basename") || !strcmp(w, "dirname")) && count > 1)
         return run_path(f, words, count), YES;

@@ -68,8 +68,10 @@ static enum truth compare_numbers(struct test *t, const char *a, const char *sig
     if (!known_a || !known_b) {
         bool a_is_open = open_a && known_b;
         for (int64_t d = -1; d <= 1 && (a_is_open || (open_b && known_a)); d++)
-            script_choose(t->f, a_is_open ? a : b,
-                          arena_print(t->f->arena, "%lld", (long long)((a_is_open ? y : x) + d)));
+            if ((a_is_open ? y : x) + d > 0)
+                script_choose(
+                    t->f, a_is_open ? a : b,
+                    arena_print(t->f->arena, "%lld", (long long)((a_is_open ? y : x) + d)));
         return *closed(t->f, a) && *closed(t->f, b) ? UNKNOWN : NO;
     }
     if (!strcmp(sign, "-eq")) return x == y ? YES : NO;

@@ -39,6 +39,7 @@ struct node {
     int word_count, word_capacity;
     struct piece here;   // body of a here-document; at NULL: none
     bool here_raw;       // without expansion
+    struct piece string; // behind <<<
     struct piece output; // of > or >>: the file's name
 };
 
@@ -72,8 +73,8 @@ const char *script_skip_blanks(struct parser *p, const char *at, bool lines);
 
 struct variable {
     const char *name;
-    bool array, pinned, unset;
-    const char **items, **keys; // keys: of an associative array, or NULL
+    bool array, pinned, unset, command; // command: open since a command's answer is
+    const char **items, **keys;         // keys: of an associative array, or NULL
     int count, capacity;
     int line; // of its last assignment
 };

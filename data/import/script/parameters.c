@@ -184,6 +184,12 @@ static const char *changed(struct follow *f, const char *text, struct piece how)
 
 // ---- all
 
+// An open name and nothing else: an argument of the script, which is empty for the shell.
+static bool is_open(const char *text)
+{
+    return text[0] == SCRIPT_OPEN && text[1] != '$' && !text[1 + strcspn(text + 1, "\1\2") + 1];
+}
+
 // :- - := = :? ? :+ +; whether it was one of them.
 static bool otherwise(struct follow *f, struct part *t, struct parameter *p, bool quoted)
 {
@@ -193,7 +199,9 @@ static bool otherwise(struct follow *f, struct part *t, struct parameter *p, boo
     char c = s[colon];
     if (!strchr("-=?+", c)) return false;
     struct piece other = {s + colon + 1, p->end};
-    bool empty = p->unset || (colon && (!p->count || (p->count == 1 && !*p->items[0])));
+    const struct variable *v = script_variable(f, p->name, p->length, false);
+    bool argument = p->count == 1 && is_open(p->items[0]) && !(v && v->command);
+    bool empty = p->unset || (colon && (!p->count || argument || (p->count == 1 && !*p->items[0])));
     if (c == '+') {
         if (!empty) script_expand(f, t, other, quoted);
         return true;

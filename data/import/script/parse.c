@@ -95,6 +95,7 @@ static bool take_redirection(struct parser *p, struct node *n)
     while (s < p->end && *s >= '0' && *s <= '9') s++;
     if (s < p->end && *s == '&' && s + 1 < p->end && s[1] == '>') s++;
     if (s == p->end || (*s != '<' && *s != '>') || (s + 1 < p->end && s[1] == '(')) return false;
+    bool string = p->end - s > 2 && !memcmp(s, "<<<", 3);
     bool here = p->end - s > 2 && !memcmp(s, "<<", 2) && s[2] != '<', writes = *s == '>';
     bool tabs = here && s[2] == '-';
     while (s < p->end && strchr("<>&|-", *s)) s++;
@@ -104,6 +105,7 @@ static bool take_redirection(struct parser *p, struct node *n)
     advance(p, w.end);
     if (here && p->pending_count < (int)ARRAY_LENGTH(p->pending))
         p->pending[p->pending_count++] = (struct pending){.node = n, .word = w, .tabs = tabs};
+    if (string) n->string = w;
     if (writes && !n->output.at) n->output = w;
     return true;
 }

@@ -58,13 +58,21 @@ static const char *joined(struct follow *f, const char **words, int count)
     return t.s ? t.s : "";
 }
 
+// "model.size=3", of a recipe's settings.
+static bool is_override(const char *word)
+{
+    size_t name = strspn(word, "+abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
+    return word[name] == '=' && memchr(word, '.', name);
+}
+
 static void record(struct follow *f, const char **words, int count)
 {
     struct script *s = f->script;
     int flags = 0;
     enum { LAUNCH_FLAGS = 8 };
     for (int i = 0; i < count; i++)
-        flags += !strncmp(words[i], "--", 2) || strstr(words[i], " --") || strstr(words[i], "\n--");
+        flags += !strncmp(words[i], "--", 2) || strstr(words[i], " --") ||
+                 strstr(words[i], "\n--") || is_override(words[i]);
     if (!flags) return;
     f->launched |= flags >= LAUNCH_FLAGS;
     GROW(s->arena, s->commands, s->command_count, s->command_capacity, 16);
@@ -118,10 +126,25 @@ static enum truth run_function(struct follow *f, const char **words, int count)
     return UNKNOWN;
 }
 
+// IFS=, read ...: IFS is that of the one command. NULL: none is set.
+static struct variable *from_ifs(struct follow *f, const struct node *n)
+{
+    bool set = n->word_count > 1 && n->words[0].end - n->words[0].at > 3 &&
+               !memcmp(n->words[0].at, "IFS=", 4);
+    return set && !script_is_assignment(n->words[1]) ? script_variable(f, "IFS", 3, true) : NULL;
+}
+
+static void restore(struct follow *f, const struct variable *kept)
+{
+    struct variable *ifs = script_variable(f, "IFS", 3, true);
+    if (ifs) *ifs = *kept;
+}
+
 static enum truth run_simple(struct follow *f, struct node *n)
 {
     const char **words = NULL;
     int count = 0, capacity = 0, from = 0;
+    struct variable *ifs = from_ifs(f, n), kept = ifs ? *ifs : (struct variable){0};
     while (from < n->word_count && script_is_assignment(n->words[from]))
         script_assign(f, n->words[from++]);
     for (int i = from; i < n->word_count && !f->over; i++)
@@ -132,6 +155,7 @@ static enum truth run_simple(struct follow *f, struct node *n)
         return YES;
     }
     enum truth done = script_builtin(f, n, words, count);
+    if (ifs) restore(f, &kept);
     if (done == UNKNOWN) done = run_function(f, words, count);
     if (done != UNKNOWN) return done;
     keep_here(f, n, words[0]);
@@ -159,11 +183,18 @@ static const char *source_of(struct follow *f, const struct node *n)
 }
 
 // The last command of a list is its condition.
-static enum truth run_condition(struct follow *f, struct node *list)
+static enum truth run_commands(struct follow *f, struct node *list, struct node **last)
 {
     enum truth truth = YES;
-    struct node *last = list;
-    for (struct node *n = list; n && !f->over; n = n->next) truth = script_run(f, n), last = n;
+    *last = list;
+    for (struct node *n = list; n && !f->over; n = n->next) truth = script_run(f, n), *last = n;
+    return truth;
+}
+
+static enum truth run_condition(struct follow *f, struct node *list)
+{
+    struct node *last;
+    enum truth truth = run_commands(f, list, &last);
     return answered(f, truth, source_of(f, last));
 }
 
@@ -236,7 +267,8 @@ static void run_count(struct follow *f, struct node *n)
 static void run_while(struct follow *f, struct node *n)
 {
     for (int i = 0; i < LOOP_MAX && script_step(f); i++) {
-        if (run_condition(f, n->first) != (n->plain ? NO : YES)) break;
+        struct node *last; // what only the machine knows ends the loop
+        if (run_commands(f, n->first, &last) != (n->plain ? NO : YES)) break;
         script_run_list(f, n->second);
         if (!goes_on(f)) break;
     }

@@ -49,7 +49,9 @@ struct script {
     struct script_file *files;
     int command_count, value_count, choice_count, file_count;
     int command_capacity, value_capacity, choice_capacity, file_capacity;
-    const char *notes; // lines: where it was not understood
+    const char *sourced;   // files that it reads in, as they are named; "": none
+    const char *processes; // NPROC_PER_NODE, which launchers of their own read; NULL: unset
+    const char *notes;     // lines: where it was not understood
 };
 
 // Follows the text (of `size` bytes). BAD_INPUT: more work than SCRIPT_STEPS_MAX commands, or texts

@@ -80,6 +80,7 @@ void script_set(struct follow *f, const char *name, size_t length, const char *v
 {
     struct variable *v = script_variable(f, name, length, true);
     if (!v || v->pinned) return;
+    v->command = value[0] == SCRIPT_OPEN && value[1] == '$';
     if (!add || v->unset) v->count = 0, v->array = false;
     v->unset = false, v->line = f->line;
     put_item(f, v, 0, "", renamed(f, name, length, value), add);

@@ -1,0 +1,48 @@
+// Arguments of programs built on Hugging Face's Trainer: LLaMA-Factory (src/llamafactory/hparams at
+// ff6d4d12eeb0), ms-swift's sft (swift/arguments at 3602360a562a), DeepSpeedExamples; with '-' for
+// '_'.
+#include "data/frameworks/setting.h"
+
+static const struct setting_row rows[] = {
+    TAKES("per-device-train-batch-size micro-batch-size train-micro-batch-size-per-gpu", COUNT,
+          micro_batch),
+    TAKES("gradient-accumulation-steps", COUNT, steps),
+    TAKES("cutoff-len max-length max-seq-length max-seq-len model-max-length block-size", COUNT,
+          job.sequence),
+    TAKES("bf16", FLAG, bf16),
+    TAKES("fp16", FLAG, fp16),
+    TAKES("torch-dtype dtype", TEXT, dtype),
+    TAKES("gradient-checkpointing", FLAG, checkpointed),
+    TAKES("disable-gradient-checkpointing", FLAG, waits),
+    TAKES("deepspeed", TEXT, about),
+    TAKES("zero-stage", INT, zero_stage),
+    TAKES("fsdp", TEXT, sharding),
+    TAKES("optim", TEXT, optimizer),
+    TAKES("flash-attn attn-impl attn-implementation", TEXT, backend),
+    TAKES("sequence-parallel-size", INT, ulysses),
+    TAKES("model-name-or-path model", TEXT, model),
+    TAKES("finetuning-type tuner-type train-type", TEXT, components),
+    TAKES("use-lora use-peft", FLAG, cpu_offload),
+    TAKES("nproc-per-node num-processes", COUNT, processes),
+    TAKES("nnodes", COUNT, nodes),
+};
+
+static const struct setting_effect effects[] = {
+    {"quantization-bit quant-bits load-in-4bit load-in-8bit", EFFECT_ON_JOB, "0",
+     "weights in fewer bits than 16: leave it out"},
+    {"use-galore use-apollo use-badam use-adam-mini use-muon", EFFECT_ON_JOB, "",
+     "an optimizer with other states than Adam's: leave it out"},
+    {"ref-model reward-model rlhf-type", EFFECT_ON_JOB, "",
+     "another model beside the one that is trained: a job has one"},
+    {"packing neat-packing padding-free group-by-length", EFFECT_ASSUMED, "",
+     "every sequence has the stated length"},
+    {"freeze-vit freeze-vision-tower freeze-trainable-layers freeze-llm freeze-aligner",
+     EFFECT_ASSUMED, "", "frozen parts are the model's: state them there"},
+    {"lora-rank lora-target lora-alpha", EFFECT_ASSUMED, "",
+     "adapters are the model's: state them there"},
+    {"enable-liger-kernel use-liger-kernel use-unsloth", EFFECT_ASSUMED, "",
+     "kernels are PyTorch's"},
+    {NULL, EFFECT_ASSUMED, NULL, NULL}};
+
+const struct setting_rows hf_trainer_rows = {
+    .rows = rows, .count = ARRAY_LENGTH(rows), .effects = effects, .left = "*"};

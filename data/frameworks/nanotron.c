@@ -1,0 +1,52 @@
+// Keys of nanotron's YAML (src/nanotron/config: config.py, models_config.py, parallelism_config.py
+// at 2411b022a75f).
+#include "data/frameworks/setting.h"
+
+static const struct setting_row rows[] = {
+    TAKES("parallelism.tp", INT, job.layout.tensor),
+    TAKES("parallelism.pp", INT, job.layout.pipeline),
+    TAKES("parallelism.dp", COUNT, replicas),
+    TAKES("parallelism.context_parallel_size", INT, job.layout.context),
+    TAKES("parallelism.expert_parallel_size", INT, job.layout.expert),
+    TAKES("parallelism.pp_engine", TEXT, schedule),
+    TAKES("parallelism.tp_mode", TEXT, reshard),
+    TAKES("parallelism.recompute_layer", FLAG, checkpointed),
+    TAKES("tokens.sequence_length", COUNT, job.sequence),
+    TAKES("tokens.micro_batch_size", INT, job.layout.micro_batch),
+    TAKES("tokens.batch_accumulation_per_replica", COUNT, micro_batches),
+    TAKES("optimizer.zero_stage", INT, job.layout.zero),
+    TAKES("optimizer.accumulate_grad_in_fp32", FLAG, gradients_in_fp32),
+    TAKES("optimizer.optimizer_factory.name", TEXT, optimizer),
+    TAKES("model.dtype", TEXT, dtype),
+    TAKES("model.make_vocab_size_divisible_by", COUNT, padding),
+    TAKES("model.model_config.num_hidden_layers", COUNT, layers),
+    TAKES("model.model_config.hidden_size", COUNT, shape.hidden),
+    TAKES("model.model_config.intermediate_size", COUNT, shape.ffn),
+    TAKES("model.model_config.num_attention_heads", COUNT, shape.heads),
+    TAKES("model.model_config.num_key_value_heads", COUNT, groups),
+    TAKES("model.model_config.vocab_size", COUNT, shape.vocabulary),
+    TAKES("model.model_config.hidden_act", TEXT, activation),
+    TAKES("model.model_config.rms_norm_eps", NUMBER, shape.norm_epsilon),
+    TAKES("model.model_config.rope_theta", NUMBER, shape.rotary_base),
+    TAKES("model.model_config.tie_word_embeddings", FLAG, shape.tied_embeddings),
+    TAKES("model.model_config.attention_bias", FLAG, shape.qkv_bias),
+    TAKES("model.model_config.is_llama_config", FLAG, swiglu),
+    TAKES("model.model_config.is_qwen2_config", FLAG, swiglu),
+};
+
+#define MODEL                                                                                      \
+    "write only the job (--job, without -o), and take the model from its config.json "             \
+    "(plumbline import hf)"
+static const struct setting_effect effects[] = {
+    {"model.model_config.moe_config.* model.model_config.moe_num_experts "
+     "model.model_config.num_experts_per_tok model.model_config.is_llamoe_config",
+     EFFECT_ON_MODEL, "", "experts: " MODEL},
+    {"model.model_config.is_mamba_config model.model_config.ssm_cfg.*", EFFECT_ON_MODEL, "",
+     "state spaces: " MODEL},
+    {"model.model_config.sliding_window_size", EFFECT_ON_MODEL, "", "windows: " MODEL},
+    {"model.model_config.no_rope_layer", EFFECT_ASSUMED, "0", "every layer has rotary positions"},
+    {"model.model_config.rope_scaling.*", EFFECT_ASSUMED, "", "rotary positions are not stretched"},
+    {NULL, EFFECT_ASSUMED, NULL, NULL}};
+
+const struct setting_rows nanotron_rows = {
+    .rows = rows, .count = ARRAY_LENGTH(rows), .effects = effects, .left = "*"};

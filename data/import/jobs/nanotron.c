@@ -1,0 +1,100 @@
+// nanotron's YAML as a run: Llama's and Qwen 2's blocks, by Megatron Core's words.
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/import/jobs/core.h"
+#include "data/import/jobs/importer.h"
+#include "data/kinds/schedules.h"
+
+static bool is(const char *text, const char *word) { return text && !strcasecmp(text, word); }
+
+static enum status set_model(struct run *r, struct settings *s, struct error *err)
+{
+    struct shape *m = &r->shape;
+    if (r->wants_model && !r->swiglu)
+        return fail(
+            err, BAD_INPUT,
+            "%s: model.model_config: expected is_llama_config or is_qwen2_config: write only "
+            "the job (--job, without -o)",
+            r->file);
+    if (r->wants_model && r->activation && !is(r->activation, "silu"))
+        return settings_refuse(s, "model.model_config.hidden_act", err,
+                               "expected silu, found %.40s", r->activation);
+    if (setting_of(s, "model.model_config.is_qwen2_config")) m->qkv_bias = true;
+    m->rms_norm = true, m->linear_bias = false;
+    r->position_type = "rope";
+    r->grouped = r->groups > 0 && r->groups != m->heads;
+    if (!r->grouped) r->groups = 0;
+    r->attention_dropout = r->hidden_dropout = 0;
+    if (!r->padding) r->padding = 1;
+    return OK;
+}
+
+// nanotron's own defaults where the file states none: all forward passes first, sums over tensor
+// ranks (parallelism_config.py).
+static void set_layout(struct run *r, struct settings *s)
+{
+    struct layout *l = &r->job.layout;
+    l->sequence_parallel = is(r->reshard, "reduce_scatter") && l->tensor > 1;
+    if (r->checkpointed) r->granularity = "full";
+    r->bf16 = !r->dtype || strstr(r->dtype, "bfloat16"), r->fp16 = is(r->dtype, "float16");
+    if (!r->dtype) settings_note(s, "model.dtype is not stated: bfloat16");
+    r->gradients_in_bf16 = r->bf16 && !r->gradients_in_fp32;
+    int64_t all = r->replicas * l->tensor * l->pipeline * l->context;
+    if (r->gpus && r->gpus != all)
+        settings_note(s, "%lld GPUs, where the file states %lld", (long long)r->gpus,
+                      (long long)all);
+    if (!r->gpus) r->gpus = all;
+    if (!r->micro_batches) r->micro_batches = 1;
+    r->job.global_batch = r->gpus / (l->tensor * l->pipeline * l->context) * l->micro_batch *
+                          r->micro_batches;
+}
+
+static enum status read_run(struct run *r, struct settings *s, const struct asked *asked,
+                            struct error *err)
+{
+    struct layout *l = &r->job.layout;
+    if (!r->shape.vocabulary) r->shape.vocabulary = asked->vocabulary;
+    TRY(set_model(r, s, err));
+    if (!r->wants_job) return core_check(r, err);
+    if (l->tensor < 1 || l->pipeline < 1 || l->context < 1 || r->replicas < 1 ||
+        r->replicas > 1 << 20)
+        return fail(err, BAD_INPUT, "%s: parallelism: expected dp, tp and pp of at least 1",
+                    r->file);
+    set_layout(r, s);
+    if (l->zero > 1)
+        return settings_refuse(s, "optimizer.zero_stage", err, "expected 0 or 1, found %d",
+                               l->zero);
+    return core_check(r, err);
+}
+
+static enum status make_job(struct run *r, struct error *err)
+{
+    TRY(core_job(r, err));
+    if (!is(r->schedule, "1f1b") && r->job.layout.pipeline > 1)
+        r->job.layout.schedule = SCHEDULE_GPIPE;
+    return job_check(&r->job, err);
+}
+
+static const struct importer importer = {.name = "nanotron",
+                                         .framework = FRAMEWORK_ANY,
+                                         .defaults = &megatron_defaults,
+                                         .settings = settings_read_yaml,
+                                         .rows = &nanotron_rows,
+                                         .run = read_run,
+                                         .job = make_job,
+                                         .model = core_model};
+
+static const struct option_row option_rows[] = {
+    ASK_JOB,
+    ASK_GPUS,
+    ASK_VOCABULARY,
+};
+static const struct asked defaults_asked = ASKED(importer);
+const struct command import_nanotron = {
+    .name = "nanotron",
+    .text = "nanotron YAML -> model and job",
+    .usage = "plumbline import nanotron CONFIG.yaml [-o model.json] [--job job.json]",
+    READER(option_rows, struct asked, defaults_asked),
+};

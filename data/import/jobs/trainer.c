@@ -1,0 +1,163 @@
+// Programs built on Hugging Face's Trainer (LLaMA-Factory, ms-swift, DeepSpeedExamples) as a run:
+// YAML or a launch script. The model is its checkpoint's, hence not read.
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/import/jobs/importer.h"
+#include "data/import/jobs/launch.h"
+
+static bool holds(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+    for (; text && *text; text++)
+        if (!strncasecmp(text, word, length)) return true;
+    return false;
+}
+
+// The stage in a name such as ds_z3_offload_config.json, zero2, stage3.json; -1: none.
+static int stage_in(const char *text)
+{
+    static const char *const before[] = {"zero", "stage", "z"};
+    for (const char *at = text; *at; at++)
+        for (size_t i = 0; i < ARRAY_LENGTH(before); i++) {
+            size_t length = strlen(before[i]);
+            if (strncasecmp(at, before[i], length)) continue;
+            const char *digit = at + length + strspn(at + length, "_-");
+            if (*digit >= '0' && *digit <= '3' && !isdigit((unsigned char)digit[1]))
+                return *digit - '0';
+        }
+    return -1;
+}
+
+static enum status set_sharding(struct run *r, struct settings *s, struct error *err)
+{
+    struct layout *l = &r->job.layout;
+    bool deepspeed = r->about && *r->about && strcasecmp(r->about, "none") != 0;
+    int stage = deepspeed ? stage_in(r->about) : -1;
+    if (setting_of(s, "zero-stage")) stage = r->zero_stage, deepspeed = true;
+    r->job.trainer = deepspeed ? TRAINER_DEEPSPEED : TRAINER_OTHER;
+    if (deepspeed && stage < 0)
+        return settings_refuse(s, "deepspeed", err,
+                               "which ZeRO stage it is stands in %.80s: add zero_stage to the file",
+                               r->about);
+    if (stage > 3) return settings_refuse(s, "zero-stage", err, "expected 0 to 3");
+    if (deepspeed) l->zero = stage, l->offload_optimizer = stage && holds(r->about, "offload");
+    else if (holds(r->sharding, "full")) l->zero = 3;
+    else if (holds(r->sharding, "grad_op")) l->zero = 2;
+    l->gradient_sync = l->zero == 3 || !deepspeed ? SYNC_OVERLAPPED : SYNC_EXPOSED;
+    if (deepspeed && !setting_of(s, "zero-stage") && strcmp(r->about, "z0") != 0)
+        settings_note(s, "ZeRO %d%s, as the name %.80s says", stage,
+                      l->offload_optimizer ? " with the optimizer on the host" : "", r->about);
+    return OK;
+}
+
+static void set_precision(struct run *r, struct settings *s)
+{
+    bool narrow = holds(r->dtype, "bfloat16") || holds(r->dtype, "bf16");
+    if (!r->bf16 && !r->fp16 && (narrow || !r->dtype)) r->bf16 = true;
+    if (!narrow && !setting_of(s, "bf16") && !setting_of(s, "fp16") && !r->dtype)
+        settings_note(s, "the precision is not stated: bf16");
+    r->job.precision = r->bf16 ? BF16 : r->fp16 || holds(r->dtype, "float16") ? FP16 : FP32;
+    r->job.gradient_bytes_per_value = trainer_gradient_bytes(r->job.trainer, r->job.precision);
+}
+
+static void set_recompute(struct run *r, struct settings *s)
+{
+    bool factory = setting_of(s, "finetuning-type") || setting_of(s, "cutoff-len") ||
+                   setting_of(s, "tuner-type") || setting_of(s, "train-type");
+    bool stated = setting_of(s, "gradient-checkpointing") ||
+                  setting_of(s, "disable-gradient-checkpointing");
+    bool full = r->checkpointed || (factory && !stated) || (!r->checkpointed && stated && r->waits);
+    if (r->waits) full = false;
+    if (factory && !stated)
+        settings_note(s, "layers are recomputed, as LLaMA-Factory and ms-swift do unless told");
+    if (full) r->job.recompute[RECOMPUTE_FULL] = true;
+    r->job.layout.recompute = 1 + (full ? RECOMPUTE_FULL : RECOMPUTE_NONE);
+}
+
+static enum status read_run(struct run *r, struct settings *s, const struct asked *asked,
+                            struct error *err)
+{
+    struct job *j = &r->job;
+    struct layout *l = &j->layout;
+    if (!r->processes && s->processes) r->processes = atoll(s->processes);
+    int64_t gpus = r->gpus ? r->gpus : r->processes * (r->nodes ? r->nodes : 1);
+    if (asked->sequence) j->sequence = asked->sequence;
+    if (!j->sequence)
+        return fail(err, BAD_INPUT,
+                    "%s: the sequence length is missing (cutoff_len, max_length): give it with "
+                    "--sequence",
+                    r->file);
+    if (!r->micro_batch)
+        return fail(
+            err, BAD_INPUT,
+            "%s: expected per_device_train_batch_size, found none: this is no training with "
+            "Hugging Face's Trainer",
+            r->file);
+    if (!gpus)
+        return fail(err, BAD_INPUT, "%s: the number of GPUs is missing: give it with --gpus",
+                    r->file);
+    if (r->ulysses > 1) l->context = r->ulysses, j->context_kind = CONTEXT_ALL_TO_ALL;
+    if (r->micro_batch > 1 << 16 || r->steps > 1 << 16)
+        return fail(err, BAD_INPUT, "%s: expected batch sizes of at most 2^16", r->file);
+    TRY(settings_divide(r->file, "GPUs over context", gpus, l->context, &l->data, err));
+    l->micro_batch = (int)r->micro_batch;
+    j->global_batch = (int64_t)l->data * l->micro_batch * (r->steps ? r->steps : 1);
+    TRY(set_sharding(r, s, err));
+    set_precision(r, s);
+    set_recompute(r, s);
+    j->adam = !r->optimizer || holds(r->optimizer, "adam");
+    if (!j->adam) settings_note(s, "optimizer %.40s: no state is assumed", r->optimizer);
+    l->fused_attention = !r->backend ||
+                         (!holds(r->backend, "eager") && !holds(r->backend, "disab"));
+    if (r->model)
+        settings_note(s, "the model is %.80s: from its config.json (plumbline import hf)",
+                      r->model);
+    return OK;
+}
+
+static enum status read_settings(struct settings *s, const struct asked *asked, struct error *err)
+{
+    const char *path = asked->import.path, *dot = strrchr(path, '.');
+    const struct launch_asked of = {.rows = asked->importer->rows,
+                                    .set = asked->set,
+                                    .arguments = asked->arguments,
+                                    .launch = asked->launch};
+    struct settings yaml;
+    if (!dot || (strcmp(dot, ".yaml") && strcmp(dot, ".yml"))) {
+        TRY(launch_read(s, path, &of, asked->import.arena, err));
+        // A flag alone: the stage is another one's, 0 unless stated.
+        struct setting *deepspeed = (struct setting *)setting_of(s, "deepspeed");
+        if (deepspeed && !*deepspeed->text) deepspeed->text = "z0";
+        return OK;
+    }
+    TRY(settings_read_yaml_raw(&yaml, path, asked->import.arena, err));
+    *s = settings_empty(asked->import.arena);
+    s->document = yaml.document, s->flags = true;
+    for (int i = 0; i < yaml.count; i++)
+        if (!strpbrk(yaml.items[i].key, ".["))
+            TRY(launch_set_value(s, yaml.items[i].key, yaml.items[i].text, err));
+    return OK;
+}
+
+static const struct run defaults = {.mode = RECOMPUTE_NONE};
+
+static const struct importer importer = {.name = "trainer",
+                                         .framework = FRAMEWORK_ANY,
+                                         .defaults = &defaults,
+                                         .read = read_settings,
+                                         .rows = &hf_trainer_rows,
+                                         .run = read_run};
+
+static const struct option_row option_rows[] = {
+    ASK_GPUS, ASK_SEQUENCE, ASK_SET, ASK_ARGUMENTS, ASK_LAUNCH,
+};
+static const struct asked defaults_asked = ASKED(importer);
+const struct command import_trainer = {
+    .name = "trainer",
+    .text = "LLaMA-Factory YAML, or a script of Hugging Face's Trainer -> job",
+    .usage = "plumbline import trainer CONFIG.yaml|FILE.sh --gpus N [-o job.json]",
+    READER(option_rows, struct asked, defaults_asked),
+};
