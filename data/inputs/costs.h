@@ -119,6 +119,8 @@ struct gpu_costs {
     struct estimate processors;               // that work on a product's tiles
     struct estimate product_launch_s; // of a product or attention kernel, in addition to its work
     struct estimate elementwise_launch_s; // of any other kernel
+    struct estimate context_tensor_loss;  // share of what tensor collectives hide under products
+                                          // that is lost with context ranks; 0: nothing
     struct estimate score_cells_per_s;    // exponentials of fused attention
     struct estimate open_attention_share, // the shares of the attention rates that FlashAttention-2
         triton_attention_share;           // and FlashAttention in Triton reach; 0: 1

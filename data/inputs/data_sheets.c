@@ -6,8 +6,9 @@
 #include "data/inputs/cost_keys.h"
 #include "data/inputs/costs_internal.h"
 
-// What is left open by a rate that was scaled, at least: a factor either way.
-static const double scaled_spread = 1.3;
+// What is left open by a rate that was scaled, at least: a factor either way. Of one design, by
+// power, less.
+static const double scaled_spread = 1.3, same_design_spread = 1.15;
 
 enum { EXPONENTIALS_A_CLOCK = 16 };
 
@@ -65,15 +66,16 @@ static double exponentials_per_s(const struct data_sheet *s)
 
 static double ratio(double to, double from) { return to > 0 && from > 0 ? to / from : 1; }
 
-static void scale(struct estimate *e, double factor, const char *source)
+static void scale(struct estimate *e, double factor, const struct scaling *x)
 {
+    bool same = x->to->power_w > 0 && x->from->power_w > 0;
+    double value = e->value * factor, spread = same ? same_design_spread : scaled_spread;
     if (!(e->value > 0)) return;
-    double value = e->value * factor;
     *e = (struct estimate){.value = value,
-                           .low = fmin(e->low * factor, value / scaled_spread),
-                           .high = fmax(e->high * factor, value * scaled_spread),
+                           .low = fmin(e->low * factor, value / spread),
+                           .high = fmax(e->high * factor, value * spread),
                            .origin = ORIGIN_ASSUMED,
-                           .source = source};
+                           .source = x->source};
 }
 
 static void copy_as_assumed(struct estimate *e, const char *source)
@@ -130,7 +132,7 @@ static void scale_each(void *of, enum cost_scope scope, const struct scaling *x)
         if (key->scope != scope) continue;
         struct estimate *e = (struct estimate *)((char *)of + key->offset);
         double factor = factor_of(x, key->name);
-        if (factor > 0) scale(e, factor, x->source);
+        if (factor > 0) scale(e, factor, x);
         else copy_as_assumed(e, x->source);
     }
 }

@@ -258,8 +258,8 @@ static void widen(struct predictor *p, const struct run_row *row, const struct r
         if (!a->taken.assumed || !a->taken.open) continue;
         price_open(p, row, facts, (enum trait)i, a, prediction->iteration_ns);
         if (!a->low_ns) continue;
-        range_add(&range, COSTS_FAST, a->low_ns);
-        range_add(&range, COSTS_SLOW, a->high_ns);
+        range_add_case(&range, COSTS_FAST, a->low_ns);
+        range_add_case(&range, COSTS_SLOW, a->high_ns);
     }
     p->settings.ranges = true;
     p->range = range;

@@ -281,10 +281,12 @@ static real floored(const struct layer_run *run, real compute, real launch, real
 }
 
 // Of t chunks that are multiplied and sent, the first multiplication or the last message is not
-// overlapped: T + C in t parts take max(C + T/t, T + C/t).
-static real hidden_s(const struct pricing *x, real beside, real compute)
+// overlapped: T + C in t parts take max(C + T/t, T + C/t). Beside a ring of context ranks some GPUs
+// hide less.
+static real hidden_s(const struct pricing *x, int group, real beside, real compute)
 {
-    return (1 - 1 / x->t) * fminl(beside, compute);
+    real lost = x->c > 1 ? x->gpus[group]->context_tensor_loss.value : 0;
+    return (1 - lost) * (1 - 1 / x->t) * fminl(beside, compute);
 }
 
 // Dispatch that another micro-batch's passes hide in part, of which this one is as long.
@@ -362,9 +364,9 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
     communication_of_layer(x, run, group, slice, c.attention, &talk);
     bool split = schedule_splits_backward(x->problem->job.layout.schedule);
     real back = split ? c.backward - c.weight : c.backward,
-         forward_comm = talk.forward_s - hidden_s(x, talk.beside_s, c.forward) +
+         forward_comm = talk.forward_s - hidden_s(x, group, talk.beside_s, c.forward) +
                         dispatch_shown_s(x, talk.dispatch_s, c.forward),
-         backward_comm = talk.backward_s - hidden_s(x, talk.beside_s, back) +
+         backward_comm = talk.backward_s - hidden_s(x, group, talk.beside_s, back) +
                          dispatch_shown_s(x, talk.dispatch_back_s, back);
     if (x->grid) grid = collectives_of_grid(x, run, group, slice);
     forward_comm += grid.forward_s, backward_comm += grid.backward_s + grid.gather_back_s;

@@ -29,6 +29,8 @@ struct range {
 };
 struct range range_begin(int64_t ns, const struct costs *costs);
 void range_add(struct range *r, enum cost_end end, int64_t moved_ns);
+// The time in a case that may be, which is inside the range.
+void range_add_case(struct range *r, enum cost_end end, int64_t moved_ns);
 int64_t range_end_ns(const struct range *r, enum cost_end end);
 
 // The iteration time of the plan's decision with each of `moved`: ns[moved->count]; 0: it cannot be

@@ -280,8 +280,8 @@ static void draw_estimate(struct estimate *e, const struct cost_key *key, void *
     e->value = fmin(fmax(e->value, key->low), key->high);
 }
 
-// Costs drawn from normal errors, one for each group, of which 90 % are between the ends: so are
-// the times, if they are nearly linear in the costs.
+// Costs drawn from normal errors, one for each group, of which 90 % are between the ends: of the
+// times, nearly linear in the costs, 80 % are inside.
 TEST(ranges_hold_what_costs_at_random_give)
 {
     enum { TRIALS = 1000 };
@@ -309,7 +309,7 @@ TEST(ranges_hold_what_costs_at_random_give)
         inside += x.low_ns <= drawn.iteration_ns && drawn.iteration_ns <= x.high_ns;
     }
     print_message("%d of %d times inside\n", inside, TRIALS);
-    assert_true(inside > 0.86 * TRIALS && inside < 0.94 * TRIALS);
+    assert_true(inside > 0.76 * TRIALS && inside < 0.84 * TRIALS);
     arena_close(&of_costs);
 }
 

@@ -52,7 +52,8 @@ static int64_t end_of(struct trial *t, enum cost_end end)
         double at = group < 0 ? end == COSTS_FAST ? now / factor : now * factor
                               : (double)time_at(t, (enum cost_group)group, end),
                doubt = log(at / now);
-        if (end == COSTS_FAST ? doubt < 0 : doubt > 0) square += doubt * doubt;
+        if (end == COSTS_FAST ? doubt < 0 : doubt > 0)
+            square += (group < 0 ? 1 : 0.78 * 0.78) * doubt * doubt;
     }
     return llround(now * exp(end == COSTS_FAST ? -sqrt(square) : sqrt(square)));
 }

@@ -362,11 +362,15 @@ static long double at_least(const struct price_audit *a, int run, long double co
 
 // Chunked communication is exposed where it outlasts the products it overlaps, which are all but
 // one chunk's; one chunk is always exposed.
-static long double chunks_shown_s(const struct price_audit *a, const struct talk *talk,
+static long double chunks_shown_s(const struct price_audit *a, int group, const struct talk *talk,
                                   long double compute)
 {
-    long double t = layout_of(a)->tensor;
-    return greatest(talk->chunked_s / t, talk->chunked_s - compute * (t - 1) / t);
+    long double t = layout_of(a)->tensor,
+                least = greatest(talk->chunked_s / t, talk->chunked_s - compute * (t - 1) / t);
+    if (layout_of(a)->context == 1) return least;
+    // Of what context ranks let it hide, a share is shown.
+    return least +
+           (talk->chunked_s - least) * (long double)gpu_of(a, group)->context_tensor_loss.value;
 }
 
 static long double joined(const struct price_audit *a, long double pass, long double gather)
@@ -395,7 +399,7 @@ static struct passes stated_passes(const struct price_audit *a, const struct lay
 }
 
 // The backward pass of a layer that gradients pass through.
-static void go_back(const struct price_audit *a, int run, const struct work *w,
+static void go_back(const struct price_audit *a, int run, int group, const struct work *w,
                     const struct grid_talk *talks, const struct gathers *g, struct passes *s)
 {
     const struct talk *talk = &talks->pass;
@@ -416,7 +420,7 @@ static void go_back(const struct price_audit *a, int run, const struct work *w,
     weight *= w->step_factor * w->backward_factor;
     rest = w->step_factor * (w->backward_factor * rest + w->overhead_back);
     bool together = !schedule_splits_backward(layout_of(a)->schedule);
-    talk_s += chunks_shown_s(a, talk, together ? rest + weight : rest) +
+    talk_s += chunks_shown_s(a, group, talk, together ? rest + weight : rest) +
               judged_routing_s(a, talk->routed_back_s, together ? rest + weight : rest);
     if (together) {
         s->backward_s =
@@ -463,7 +467,7 @@ struct passes passes_of(const struct price_audit *of_all, int run, int group, in
     long double kernels = w.linear + w.operands + w.adapters + w.attention + w.memory +
                           w.narrowing + w.small,
                 compute = w.step_factor * (w.forward_factor * kernels + w.overhead),
-                talk_s = talk.forward_s + chunks_shown_s(a, &talk, compute) +
+                talk_s = talk.forward_s + chunks_shown_s(a, group, &talk, compute) +
                          judged_routing_s(a, talk.routed_s, compute),
                 forward = at_least(a, run, compute, w.launch, talk_s);
     long double gathering = at_least(a, run, compute, w.launch, talk_s + talks.gather_s);
@@ -471,7 +475,7 @@ struct passes passes_of(const struct price_audit *of_all, int run, int group, in
                        .lost_s = (1 + (long double)a->problem->costs.overlap_slowdown.value) *
                                  (talk.lost_s + g.lost_s)};
     if (!passes_gradient(a, run)) return s;
-    go_back(a, run, &w, &talks, &g, &s);
+    go_back(a, run, group, &w, &talks, &g, &s);
     if (!is_layered(a, run)) return s;
     recompute_selected(a, run, group, p, &w, &talk, &s);
     struct computed fetched = judged_fetched_s(a, run, group, p, forward);
