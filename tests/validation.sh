@@ -158,6 +158,11 @@ rm -r "$tables"
 for gpu in H100-80GB H200 GB200; do
     show "MLPerf, 405B on $gpu" data/runs/mlperf-training.csv --rows "layers=126,gpu=$gpu"
 done
+bridge=data/runs/megatron-bridge.csv
+for rows in "ep>0" "model~llama" precision=nvfp4; do
+    show "Megatron-Bridge's page, $rows" $bridge --rows "$rows"
+done
+show "AMD" data/runs/amd-training.csv
 show "MLPerf, GPT-3" data/runs/mlperf-training.csv --rows layers=96
 show "MLPerf, 8B" data/runs/mlperf-training.csv --rows layers=32
 # Shipped costs on the rows that they were fitted to: what fitting leaves, no forecast.

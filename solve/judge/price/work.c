@@ -137,9 +137,8 @@ static void read_in_bits(const struct price_audit *a, const struct layer_run *r,
     w->data = greatest(w->data, read);
 }
 
-// Bytes that one value moves until products can read it in few bits: two are read and one written
-// and read again where a matrix has a single scale; with scales of blocks both directions of the
-// products are written, with those of NVFP4 a scale of the whole matrix is found first.
+// Bytes that a value moves until products can read it in few bits: read, written and read again;
+// scales of blocks are of both directions, and NVFP4 has one of the whole matrix, found before.
 static long double moved_to_narrow(enum precision p)
 {
     return p == FP8 ? 2 + 1 + 1 : p == NVFP4 ? 2 + 2 + 3 : 2 + 2 * (1 + 1);
