@@ -46,6 +46,7 @@ enum {
     N_EIGHT = BIT(16),  // computes in 8 bits or fewer
     N_STEP = BIT(17),   // whole iterations are graphs
     N_PARTS = BIT(18),  // parts of a layer are
+    N_DEEPSPEED = BIT(19),
 };
 
 // Sets of Megatron's modules that recipes recompute, as recompute_repeats numbers them.
@@ -160,6 +161,11 @@ static const struct fact {
     {TRAIT_GRADIENT_BYTES, P_NEMO, N_FP8, 202405, 0, 2, BIT(4), "grad_reduce_in_fp32: false"},
     {TRAIT_GRADIENT_BYTES, P_BRIDGE | P_MLPERF, 0, 202311, 0, 2, 0, "gradients are summed in bf16"},
     {TRAIT_GRADIENT_BYTES, P_UNKNOWN, N_FP8, 0, 0, 4, BIT(2), "fp32 sums"},
+    // transformers calls an engine: with `deepspeed`, DeepSpeed's, for which accelerate sets bf16
+    // or
+    // fp16; else autocast over fp32 weights, whose gradients are fp32
+    {TRAIT_GRADIENT_BYTES, P_TRANSFORMERS, N_HALF | N_DEEPSPEED, 0, 0, 2, 0,
+     "DeepSpeed: the weights' precision"},
     {TRAIT_GRADIENT_BYTES, P_DEEPSPEED, N_HALF, 0, 0, 2, 0, "the weights' precision"},
     {TRAIT_GRADIENT_BYTES, P_ANY, 0, 0, 0, 4, 0, "fp32 sums"},
 
@@ -300,6 +306,7 @@ static unsigned holds(const struct run_facts *f, const struct run_default *t)
     if (f->mixture) bits |= N_MIXTURE;
     if (f->mixture && f->spread) bits |= N_SPREAD;
     if (f->origin.wide) bits |= N_WIDE;
+    if (f->origin.deepspeed) bits |= N_DEEPSPEED;
     if (f->tensor > 1 && t[TRAIT_SEQUENCE_PARALLEL].value > 0) bits |= N_SCATTERED;
     if (t[TRAIT_ZERO].value == 1) bits |= N_ZERO_1;
     if (t[TRAIT_ZERO].value == 3) bits |= N_ZERO_3;

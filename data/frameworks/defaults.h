@@ -69,6 +69,7 @@ struct run_origin {
     bool fuses;       // the GPU has kernels of fused attention
     bool wide;        // its links join more GPUs than a node's eight
     bool tensor_cores_fp8;
+    bool deepspeed; // DeepSpeed's engine trains, whoever calls it
 };
 // Cells may be empty. `framework`: the program's name, perhaps with its version ("NeMo 25.04");
 // another name than those known is someone's own. `version`: with a date (2025-04, 25.04, 2025) in

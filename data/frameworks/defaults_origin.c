@@ -58,10 +58,10 @@ static const struct {
     {"llm-foundry", PROGRAM_FOUNDRY},
     {"nanotron", PROGRAM_NANOTRON},
     {"ultrascale-playbook", PROGRAM_NANOTRON},
-    {"deepspeed", PROGRAM_DEEPSPEED},
     {"llama-factory", PROGRAM_TRANSFORMERS},
     {"llamafactory", PROGRAM_TRANSFORMERS},
     {"transformers", PROGRAM_TRANSFORMERS},
+    {"deepspeed", PROGRAM_DEEPSPEED},
     {"huggingface", PROGRAM_TRANSFORMERS},
     {"bridge", PROGRAM_BRIDGE},
 };
@@ -188,6 +188,9 @@ struct run_origin run_origin_of(struct cell framework, struct cell version, stru
     struct gpu_age age = age_of(gpu);
     struct run_origin o = {.fuses = age.fuses, .tensor_cores_fp8 = age.fp8, .wide = age.wide};
     find_program(&o, framework, source, trainer);
+    o.deepspeed = trainer == TRAINER_DEEPSPEED;
+    if (o.program == PROGRAM_TRANSFORMERS)
+        o.deepspeed |= cell_contains(framework, "deepspeed") || cell_contains(framework, "zero-");
     const int dates[] = {date_of(version), date_in(framework), date_in(source)};
     for (size_t i = 0; i < ARRAY_LENGTH(dates) && !o.date; i++) o.date = dates[i];
     o.date_stated = o.date > 0;

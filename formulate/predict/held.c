@@ -36,9 +36,15 @@ int64_t predict_requested_bytes(const struct predictor *p, const struct memory_p
                                 int in_flight)
 {
     const struct job *job = &p->problem.job;
+    bool alone = job->layout.data * job->layout.context == 1;
+    // Autocast: the sums are the fp32 weights' own gradients. Of replicas, DDP's fp32 buckets take
+    // as much as the copies and buckets in 16 bits that are counted.
+    if (p->origin.origin.program == PROGRAM_TRANSFORMERS && job->trainer == TRAINER_OTHER &&
+        alone && job->gradient_bytes_per_value > 2 && job->precision != FP32)
+        return memory_total(m) - m->weight_bytes;
     if (p->origin.origin.program != PROGRAM_NANOTRON) return memory_total(m);
     // ZeRO 1 gathers weights after the step into one piece, for which no freed one is large enough.
-    bool gathers = job->layout.zero == 1 && job->layout.data * job->layout.context > 1;
+    bool gathers = job->layout.zero == 1 && !alone;
     return memory_total(m) - in_place_of_activations(job, m, in_flight) +
            (gathers ? m->weight_bytes : 0);
 }

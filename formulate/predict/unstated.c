@@ -279,7 +279,9 @@ void predict_row(struct predictor *p, const struct run_row *stated, struct predi
     predict_read_words(&p->words, &row);
     take_words(&row, &p->words);
     const struct run_origin *origin = origin_of(p, &row);
-    if (row.trainer == NOT_STATED) row.trainer = (int)program_trainer(origin->program);
+    if (row.trainer == NOT_STATED)
+        row.trainer =
+            (int)(origin->deepspeed ? TRAINER_DEEPSPEED : program_trainer(origin->program));
     const struct model *named = predict_named_model(p, row.model);
     find_facts(&facts, &row, &p->words, origin, named);
     run_defaults(traits, &facts);

@@ -304,7 +304,10 @@ static void set_origin(struct explained *x)
         [LOG_BRIDGE] = "Megatron-Bridge",
         [LOG_MLPERF] = "MLPerf"};
     struct run_row *r = &x->asked;
+    bool engine = x->log.seen[LOG_DEEPSPEED] > 0;
     const char *name = names[x->log.format], *version = x->log.told[TOLD_VERSION].text;
+    if (engine && x->log.format == LOG_LLAMA_FACTORY) name = "LLaMA-Factory, DeepSpeed";
+    if (engine && x->log.format == LOG_TRANSFORMERS) name = "transformers, DeepSpeed";
     if (!r->framework.length) r->framework = (struct cell){name, (int)strlen(name)};
     if (!r->version.length && told(&x->log, TOLD_VERSION))
         r->version = (struct cell){version, (int)strlen(version)};

@@ -38,6 +38,30 @@ TEST(programs_and_dates_are_read)
     }
 }
 
+// LLaMA-Factory and its like call an engine; DeepSpeed's sums gradients in the weights' precision.
+TEST(engines_are_those_that_are_named)
+{
+    static const struct {
+        const char *framework;
+        bool deepspeed;
+    } cases[] = {{"LLaMA-Factory + ZeRO-3", true}, {"transformers, DeepSpeed", true},
+                 {"transformers", false},          {"LLaMA-Factory", false},
+                 {"Megatron-LM", false},           {"nanotron, ZeRO-1", false}};
+    (void)arena;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        struct run_facts f = {.origin = origin(cases[i].framework, "", "", "H100"),
+                              .tensor = 1,
+                              .pipeline = 1,
+                              .chunks = 1,
+                              .replicas = 8};
+        struct run_default traits[TRAIT_COUNT];
+        for (int k = 0; k < TRAIT_COUNT; k++) f.values[k] = NOT_STATED;
+        run_defaults(traits, &f);
+        assert_int_equal(f.origin.deepspeed, cases[i].deepspeed);
+        assert_int_equal(traits[TRAIT_GRADIENT_BYTES].value, cases[i].deepspeed ? 2 : 4);
+    }
+}
+
 // Every combination: a value of the trait's own range, which is not open beside itself; stated
 // values stay; the facts cover all.
 TEST(every_run_has_a_value_for_every_trait)
