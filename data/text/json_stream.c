@@ -26,6 +26,7 @@ void stream_begin(struct json_stream *s, const char *name, FILE *file)
     s->line = 1;
     s->expected = EXPECT_VALUE;
     s->depth = 0;
+    s->python = false;
     s->length = s->at = s->size = 0;
 }
 
