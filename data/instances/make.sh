@@ -32,7 +32,7 @@ two-clusters-gpt|clusters|
 layouts-llama-8b-8|gpt --model llama-3.1-8b --gpu h100-80gb --nodes 1 --costs kernels --global-batch 512 --layouts all|"gap": 0.01
 layouts-llama-8b-32|gpt --model llama-3.1-8b --gpu h100-80gb --nodes 4 --costs kernels --global-batch 512 --layouts all|"gap": 0.01
 layouts-llama-70b-64|gpt --model llama-3.1-70b --gpu h100-80gb --nodes 8 --costs kernels --sequence 4096 --global-batch 1024 --layouts all|"gap": 0.01
-layouts-mixtral-8x7b-64|gpt --model mixtral-8x7b --gpu h100-80gb --nodes 8 --costs kernels --sequence 4096 --global-batch 1024 --layouts all|"gap": 0.01
+layouts-mixtral-8x7b-64|gpt --model mixtral-8x7b --gpu h100-80gb --nodes 8 --costs kernels --sequence 4096 --global-batch 1024 --layouts all --without overlapped-dispatch|"gap": 0.01
 layouts-qwen3-32b-64|gpt --model qwen3-32b --gpu h100-80gb --nodes 8 --costs kernels --sequence 4096 --global-batch 1024 --layouts all|"gap": 0.01
 LIST
 "$plumbline" batch run manifest.jsonl -o out

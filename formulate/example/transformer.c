@@ -214,7 +214,8 @@ static void keep_dispatch(struct problem *p, const struct transformer_request *r
     if (s->dispatcher != UNSTATED) p->job.dispatcher = (enum dispatcher)s->dispatcher;
     if (s->graphs != UNSTATED) p->job.graphs = (enum graphs)s->graphs;
     if (!s->context_kinds) axes[SPACE_CONTEXT_KIND].kind = AXIS_FIXED; // it multiplies prices
-    if (!(p->costs.dispatch_overlap.value > 0)) axes[SPACE_OVERLAPPED_DISPATCH].kind = AXIS_FIXED;
+    bool hides = problem_space_limits(p).experts && p->costs.dispatch_overlap.value > 0;
+    if (!hides) axes[SPACE_OVERLAPPED_DISPATCH].kind = AXIS_FIXED;
     job_follow_layout(&p->job);
 }
 
