@@ -119,7 +119,7 @@ expect model.json \
 refuse "$plain --max-position-embeddings 2048 --mtp-num-layers 1" \
     'runs\[2\].mtp: expected a model without learned positions'
 accept "$plain --num-layers 9"
-expect log 'assumed: --num-layers appears twice, with 8 and with 9, which counts' twice
+expect log 'assumed: .*--num-layers appears twice, with 8 and with 9, which counts' twice
 expect model.json '"count": 9' twice
 refuse "$plain --bf16 --fp16" 'bf16 and --fp16'
 refuse "$plain --swiglu --squared-relu" 'squared-relu'
