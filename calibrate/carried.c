@@ -15,8 +15,8 @@
 // By which another schedule or split of the same machine may differ, where one plan alone was
 // carried out; chosen with eleven plans of one small GPT in view (docs/VALIDATION.md).
 static const double other_plans_apart = 0.05;
-enum { FP32_STEP_BYTES = 24 };       // gradient and weight, both moments read and written
-static const double step_open = 0.1; // what the step's rate leaves open
+enum { FP32_STEP_BYTES = 24 }; // gradient and weight, both moments read and written
+static const double step_open = 0.1, split_open = 1.25; // what these rates leave open
 
 bool carried_is_run(const char *path, struct arena *arena)
 {
@@ -161,6 +161,31 @@ static void fit_step(struct carried_fits *f, const struct gpu_costs *g, struct a
         rate / (ratios[(count - 1) / 2] * (FP32_STEP_BYTES + g->step_bytes_per_value.value));
 }
 
+// Of all runs, the times of layers of this name that took so long; 0: none.
+static double seconds_of_layers(const struct carried_fits *f, const char *operation,
+                                struct arena *arena)
+{
+    double sum = 0;
+    int count = 0;
+    for (int i = 0; i < f->run_count; i++)
+        for (int k = 0; k < f->runs[i].run.samples.sample_count; k++) {
+            const struct sample *s = &f->runs[i].run.samples.samples[k];
+            if (s->kind != SAMPLE_LAYER || strcmp(s->operation, operation)) continue;
+            sum += sample_median(s, arena).value;
+            count++;
+        }
+    return count ? sum / count : 0;
+}
+
+// What both halves of a block's backward pass take over the whole.
+static void fit_split(struct carried_fits *f, struct arena *arena)
+{
+    double whole = seconds_of_layers(f, "block backward, whole", arena),
+           inputs = seconds_of_layers(f, "block backward, of inputs", arena),
+           weights = seconds_of_layers(f, "block backward, of weights", arena);
+    f->split_s = whole > 0 && inputs > 0 && weights > 0 ? fmax(0, inputs + weights - whole) : -1;
+}
+
 // What ranks held beyond what the plan says is the process's own.
 static void fit_memory(struct carried_fits *f, const struct gpu_costs *g, struct arena *arena)
 {
@@ -224,6 +249,9 @@ static void put_costs(struct carried_fits *f, struct gpu_costs *g, struct arena 
         estimate_fitted(f->factor, f->low, f->high, source);
     f->calibration.costs.iteration_spread = estimate_fitted(f->apart, f->apart, f->apart, source);
     put_step(f, g, source);
+    if (f->split_s >= 0)
+        g->split_overhead_s =
+            estimate_fitted(f->split_s, f->split_s / split_open, f->split_s * split_open, source);
     if (f->constant_bytes >= 0)
         g->constant_bytes = (struct estimate){(double)f->constant_bytes,
                                               (double)f->constant_bytes,
@@ -250,6 +278,9 @@ enum status carried_fit(struct carried_fits *f, const struct option_texts *paths
                     base->document.path, f->calibration.gpu);
     fit_step(f, g, arena);
     fit_memory(f, g, arena);
+    fit_split(f, arena);
+    TRY(links_fit(&f->calibration.links, f->calibration.inputs, arena, err));
+    links_to_costs(&f->calibration.costs, &f->calibration.links, f->calibration.gpu, arena);
     put_step(f, g, NULL);
     TRY(layers_fit(&f->layers, &f->calibration, &f->runs[0].problem.model, arena, err));
     TRY(fit_factor(f, arena, err));
@@ -266,8 +297,11 @@ void carried_show(const struct carried_fits *f, FILE *to)
     fprintf(to, "; other plans within %.1f %%%s", 100 * f->apart,
             f->run_count < 3 ? " (assumed)" : "");
     if (f->step_values_per_s > 0) fprintf(to, "; the step");
+    if (f->split_s >= 0) fprintf(to, "; %.3g ms of a split block", 1e3 * f->split_s);
+    if (f->calibration.links.class_count) fprintf(to, "; messages and all-reduces");
     if (f->constant_bytes >= 0)
         fprintf(to, "; %.0f MiB of the process itself", (double)f->constant_bytes / 1048576);
-    fprintf(to, "\nstill as in the costs before: rates of single kernels, recomputation, links%s\n",
+    fprintf(to, "\nstill as in the costs before: rates of single kernels, recomputation%s%s\n",
+            f->calibration.links.class_count ? "" : ", links",
             f->constant_bytes < 0 ? ", memory" : "");
 }

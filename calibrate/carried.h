@@ -23,6 +23,7 @@ struct carried_fits {
     double apart;             // 95 % error of another plan
     const char *factor_key;   // its name in the costs
     double step_values_per_s; // of an optimizer step; 0: not shown
+    double split_s;           // of a block's two backward passes over one; -1: not shown
     int64_t constant_bytes;   // of a process; -1: no run observed its memory
 };
 

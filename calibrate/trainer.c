@@ -12,6 +12,29 @@ static const struct estimate unknown_trainer = {
     .source = "no training step was seen: the spread of six teams' factors; calibrate --iterations "
               "fits it to a run"};
 
+// PyTorch 2.15 on one processor, a block of 256 (docs/VALIDATION.md 11): its graph is walked again
+// for the weights, in Python, whatever its sizes are.
+static const struct estimate unknown_split = {
+    .value = 1.3e-3,
+    .low = 0.6e-3,
+    .high = 2e-3,
+    .origin = ORIGIN_ASSUMED,
+    .source = "no split backward pass was seen: PyTorch's on one processor"};
+
+static bool is_processor(const struct machine *m)
+{
+    return m->library && !m->driver && strstr(m->library, "OpenBLAS");
+}
+
+// PyTorch's kernels over these, on processors: 1.2 in a trial on another machine, 1.1 to 1.4 on the
+// one of docs/VALIDATION.md 11.
+static const struct estimate torch_on_processors = {
+    .value = 1.22,
+    .low = 0.96,
+    .high = 1.5,
+    .origin = ORIGIN_ASSUMED,
+    .source = "no training step was seen: PyTorch's on two processors; calibrate RUN fits it"};
+
 // A trace of a run has its layers as they are in a step.
 static bool has_seen_steps(const struct samples *all)
 {
@@ -30,6 +53,9 @@ bool calibration_assume_trainer(struct calibration *c)
                                   &g->other_step_factor, &g->sharded_step_factor};
     for (size_t i = 0; i < ARRAY_LENGTH(factors); i++)
         if (factors[i]->value > 0) return false;
+    bool processor = is_processor(&c->inputs->all.machine);
     for (size_t i = 0; i < ARRAY_LENGTH(factors); i++) *factors[i] = unknown_trainer;
+    if (processor) g->other_step_factor = torch_on_processors;
+    if (processor && !(g->split_overhead_s.value > 0)) g->split_overhead_s = unknown_split;
     return true;
 }

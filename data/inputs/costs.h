@@ -104,14 +104,16 @@ struct gpu_costs {
     struct estimate mixture_launch_s; // more for a mixture of experts' router, dispatch and experts
     struct estimate dispatch_wait_s,  // the device's, until the host knows how many tokens came, by
         all_to_all_wait_s;            // fused kernels; by an all-to-all; 0: as the former
-    struct estimate embedding_launch_share;  // of it, for a pass of an embedding
-    struct estimate collective_launch_s;     // added to each collective of tensor ranks
-    struct estimate step_bytes_per_value;    // memory traffic of the optimizer step besides
-                                             // states, gradients and weights
-    struct estimate step_bytes_per_s;        // reached by optimizer steps; 0: as memory_bytes_per_s
-    struct estimate host_memory_bytes_per_s; // one GPU's share of its host's memory, reached by an
-                                             // offloaded update
-    struct estimate host_link_bytes_per_s;   // between the GPU and its host, one direction
+    struct estimate embedding_launch_share; // of it, for a pass of an embedding
+    struct estimate collective_launch_s;    // added to each collective of tensor ranks
+    struct estimate split_overhead_s;     // of a layer's weight gradients, where they are a pass of
+                                          // their own: the program's, which walks its graph again
+    struct estimate step_bytes_per_value; // memory traffic of the optimizer step besides
+                                          // states, gradients and weights
+    struct estimate step_bytes_per_s;     // reached by optimizer steps; 0: as memory_bytes_per_s
+    struct estimate host_memory_bytes_per_s;  // one GPU's share of its host's memory, reached by an
+                                              // offloaded update
+    struct estimate host_link_bytes_per_s;    // between the GPU and its host, one direction
     struct estimate host_update_values_per_s; // Adam updates on one GPU's share of its host's
                                               // processors; 0: bound only by memory
     struct estimate communicator_bytes;       // for each parallel dimension above 1

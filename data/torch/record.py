@@ -6,13 +6,37 @@ import platform
 
 # ---- the virtual clock
 
+def lower_tenth(values):
+    return sorted(values)[(len(values) + 9) // 10 - 1]
+
+
+def undisturbed(events, begin):
+    """(time since the event before, duration) of each: the lower tenth of those of its stage and
+    kind, since other programs on the machine only lengthen them."""
+    of_kind, before = {}, begin
+    for kind, stage, _, start, end, *_ in events:
+        rests, durations = of_kind.setdefault((kind, stage), ([], []))
+        rests.append(start - before)
+        durations.append(end - start)
+        before = end
+    lower = {key: tuple(map(lower_tenth, both)) for key, both in of_kind.items()}
+    return [lower[(kind, stage)] for kind, stage, *_ in events]
+
+
+def as_measured(events, begin):
+    befores = [begin] + [e[4] for e in events]
+    return [(e[3] - before, e[4] - e[3]) for e, before in zip(events, befores)]
+
+
 def virtual_clock(task, told, lanes):
     """Walks what every rank did, in its order: its own time goes on by its processor time; what it
     needs arrives when its sender had it, plus what such a message takes alone, after those before
     it."""
     ranks, last_stage = task["ranks"], len(task["stages"]) - 1
     process = [list(events) for events, *_ in told]
-    now, clock, at = [0] * len(told), [t[1] for t in told], [0] * len(told)
+    times_of = undisturbed if task["backend"] == "cpu" else as_measured
+    times = [times_of(t[0], t[1]) for t in told]
+    now, at = [0] * len(told), [0] * len(told)
     free, ready, events, meeting = {}, {}, [], {}
 
     def needs(kind, stage):
@@ -27,7 +51,7 @@ def virtual_clock(task, told, lanes):
         if sent is None:
             return None
         sender = p // ranks * ranks + task["stage_ranks"][other]
-        occupied, latency, _ = lanes[(sender, p, task["message_bytes"])]
+        occupied, latency, *_ = lanes[(sender, p, task["message_bytes"])]
         start = max(sent[0], free.get((sender, p), 0))
         free[(sender, p)] = start + occupied
         note("send_" + kind, p, min(stage, other), micro_batch, start, start + occupied + latency,
@@ -48,8 +72,9 @@ def virtual_clock(task, told, lanes):
         moved = False
         for p, done in enumerate(process):
             while at[p] < len(done):
-                kind, stage, micro_batch, begin, end, wall_begin, wall_end = done[at[p]]
-                start, took = now[p] + begin - clock[p], end - begin
+                kind, stage, micro_batch, _, _, wall_begin, wall_end = done[at[p]]
+                rest, took = times[p][at[p]]
+                start = now[p] + rest
                 other = needs(kind, stage)
                 if kind == "sync":
                     meeting.setdefault((stage, p % ranks), {})[p // ranks] = start
@@ -61,7 +86,7 @@ def virtual_clock(task, told, lanes):
                     if there is None:
                         break
                     start = max(start, there)
-                now[p], clock[p] = start + took, end
+                now[p] = start + took
                 note(kind, p, stage, micro_batch, start, now[p], wall_begin, wall_end)
                 ready[(p // ranks, kind, stage, micro_batch)] = (now[p], wall_end)
                 at[p] += 1
@@ -92,6 +117,10 @@ def work_of(task, name):
     flop, count = linear + attention, moved
     if passed != "forward":
         flop, count = 2 * linear + (2.5 if task["fused"] else 2) * attention, 2 * moved
+    if passed == "backward, of inputs":
+        flop, count = flop - linear, count / 2
+    if passed == "backward, of weights":
+        flop, count = linear, moved
     if passed == "backward selective":
         flop, count = flop + attention, count + scores
     if passed == "backward full":
@@ -105,18 +134,27 @@ def samples_of(torch, task, lanes, about):
         for name, seconds in found.items():
             layers.setdefault(name, []).extend(seconds)
     samples = []
+    shared = task["backend"] == "cpu"
     for name, seconds in layers.items():
         flop, count = work_of(task, name)
-        samples.append({"kind": "layer", "operation": name,
+        samples.append({"shared": shared,"kind": "layer", "operation": name,
                         "dimensions": [task["micro_batch"], task["sequence"], 1, 1],
                         "shape": {k: v for k, v in task["shape"].items()
                                   if k not in ("qkv_bias", "linear_bias")},
                         "precision": "fp32", "flop": flop, "bytes": count, "seconds": seconds,
                         "warm_ups": task["warm_ups"], "stopped_by": "count"})
-    for (sender, receiver, count), (_, _, seconds) in lanes.items():
-        samples.append({"kind": "link", "operation": "send", "dimensions": [count],
-                        "precision": "fp32", "flop": 0, "bytes": count, "from": sender,
-                        "to": receiver, "alone": True, "seconds": seconds, "stopped_by": "count"})
+    for (sender, receiver, count), (_, _, *both) in lanes.items():
+        for size, seconds in zip((0, count), both):
+            samples.append({"kind": "link", "operation": "send", "dimensions": [size],
+                            "precision": "fp32", "flop": 0, "bytes": size, "from": sender,
+                            "to": receiver, "alone": True, "shared": shared, "seconds": seconds,
+                            "stopped_by": "count"})
+    for members, sizes in about[0][3].items():
+        for size, seconds in sizes.items():
+            samples.append({"kind": "collective", "operation": "all_reduce",
+                            "dimensions": [size, len(members)], "precision": "fp32", "flop": 0,
+                            "bytes": size, "members": list(members), "alone": True,
+                            "shared": shared, "seconds": seconds, "stopped_by": "count"})
     name = task["name"] or (torch.cuda.get_device_name() if task["backend"] != "cpu" else "cpu")
     pages = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     backend = "gloo" if task["backend"] == "cpu" else "nccl"
@@ -124,7 +162,7 @@ def samples_of(torch, task, lanes, about):
                         "threads": task["threads"],
                         "library": f"torch {torch.__version__}, {backend}"},
             "endpoints": [{"name": f"{host}:{i}", "host": host}
-                          for i, (_, _, host) in enumerate(about)],
+                          for i, (_, _, host, _) in enumerate(about)],
             "samples": samples}
 
 
@@ -144,7 +182,7 @@ def write(torch, task, iterations, lanes, about, halted):
         "end": "interrupted" if halted else "finished",
         "iterations": [{"ns": i["ns"], "wall_ns": i["wall_ns"]} for i in iterations],
         "ranks": [{"replica": i // task["ranks"], "rank": i % task["ranks"], "host": host,
-                   "peak_bytes": peak} for i, (_, peak, host) in enumerate(about)],
+                   "peak_bytes": peak} for i, (_, peak, host, _) in enumerate(about)],
         "events": events, "samples": samples_of(torch, task, lanes, about)}
     with open(task["output"], "w", encoding="utf-8") as to:
         json.dump(document, to)

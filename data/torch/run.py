@@ -17,7 +17,9 @@ import time
 
 from record import virtual_clock, write
 
-LANE_REPETITIONS = 48
+LANE_REPETITIONS, REDUCTIONS, SPLITS = 48, 8, 12
+CACHE_VALUES = 1 << 24  # 64 MiB: more than the caches of most processors
+REDUCED_VALUES = (1 << 10, 1 << 16, 1 << 19, 1 << 22)
 stop = False
 
 
@@ -99,6 +101,9 @@ def make_layers(torch, task):
             self.up = nn.Linear(s["hidden"], (2 if s["gated_ffn"] else 1) * s["ffn"],
                                 bias=s["linear_bias"])
             self.down = nn.Linear(s["ffn"], s["hidden"], bias=s["linear_bias"])
+            if not task["fused"]:
+                mask = torch.ones(sequence, sequence, dtype=torch.bool).triu(1)
+                self.register_buffer("mask", mask, persistent=False)
 
         def attend(self, q, k, v):
             if task["fused"]:
@@ -108,8 +113,7 @@ def make_layers(torch, task):
                 k = k.repeat_interleave(query // key, 1)
                 v = v.repeat_interleave(query // key, 1)
             scores = q @ k.transpose(2, 3) / s["head_width"] ** 0.5
-            mask = torch.ones(sequence, sequence, dtype=torch.bool, device=q.device).triu(1)
-            return scores.masked_fill(mask, float("-inf")).softmax(-1) @ v
+            return scores.masked_fill(self.mask, float("-inf")).softmax(-1) @ v
 
         def whole(self, x):
             q, k, v = (part.view(batch, sequence, -1, s["head_width"]).transpose(1, 2)
@@ -159,15 +163,26 @@ class Watch:
         self.events, self.layers = [], {}
         self.counting = self.backward = False
         self.arrived = []
+        self.spoil = None if self.device else torch.zeros(CACHE_VALUES)
+        self.spoilt_ns = 0
 
     def now(self):
         """Processor time of this thread; on a device, the time when it has done all."""
         if self.device:
             self.torch.cuda.synchronize()
             return time.perf_counter_ns()
-        return time.thread_time_ns()
+        return time.thread_time_ns() - self.spoilt_ns
+
+    def empty_caches(self):
+        """Every pass starts with what no cache holds, as own kernels do: what caches hold depends
+        on who else uses the processors. Not part of any time."""
+        if self.spoil is not None:
+            begin = time.thread_time_ns()
+            self.spoil.sum()
+            self.spoilt_ns += time.thread_time_ns() - begin
 
     def timed(self, kind, stage, micro_batch, function, *args, **kwargs):
+        self.empty_caches()
         begin, wall = self.now(), time.monotonic_ns()
         self.backward = kind == "backward"
         self.arrived = []
@@ -239,7 +254,7 @@ def time_lanes(torch, dist, task, rank, lanes):
         dist.broadcast_object_list(told, receiver)
         empty, whole = min(told[0][0]), min(told[0][1])
         empty = min(empty, whole)
-        found[lane] = (round(1e9 * (whole - empty)), round(1e9 * empty), told[0][1])
+        found[lane] = (round(1e9 * (whole - empty)), round(1e9 * empty), *told[0])
     return found
 
 
@@ -254,22 +269,68 @@ def lanes_of(task):
     return lanes
 
 
-def time_syncs(torch, dist, task, stages, groups, rank):
-    """Seconds of an all-reduce of each own stage's gradients, the fastest of some."""
+def time_reduce(torch, dist, group, values, device):
+    """Seconds of all-reduces of so many values, by a member of the group."""
+    data, seconds = torch.zeros(values, device=device), []
+    for _ in range(REDUCTIONS):
+        dist.barrier(group)
+        begin = time.monotonic_ns()
+        dist.all_reduce(data, group=group)
+        if data.is_cuda:
+            torch.cuda.synchronize()
+        seconds.append((time.monotonic_ns() - begin) / 1e9)
+    return seconds
+
+
+def time_syncs(torch, dist, stages, group):
+    """Nanoseconds of an all-reduce of each own stage's gradients, the fastest of some."""
     found = {}
     for index, module, _ in stages:
-        flat = torch.zeros(sum(p.numel() for p in module.parameters()),
-                           device=next(module.parameters()).device)
-        seconds = []
-        for _ in range(8):
-            dist.barrier(groups[rank % task["ranks"]])
-            begin = time.monotonic_ns()
-            dist.all_reduce(flat, group=groups[rank % task["ranks"]])
-            if flat.is_cuda:
-                torch.cuda.synchronize()
-            seconds.append(time.monotonic_ns() - begin)
-        found[index] = min(seconds)
+        values = sum(p.numel() for p in module.parameters())
+        seconds = time_reduce(torch, dist, group, values, next(module.parameters()).device)
+        found[index] = round(1e9 * min(seconds))
     return found
+
+
+def time_pair(torch, dist, task, rank, device):
+    """All-reduces of two ranks, as replicas would need them, by size; all ranks."""
+    other = task["ranks"] if task["replicas"] > 1 else 1
+    if dist.get_world_size() < 2:
+        return {}
+    group, sizes = dist.new_group([0, other]), {}
+    for values in REDUCED_VALUES if rank in (0, other) else ():
+        sizes[4 * values] = time_reduce(torch, dist, group, values, device)
+    return {(0, other): sizes}
+
+
+def time_split(torch, watch, task, stages, device):
+    """A stage's own blocks backward in one pass, and in two, as the runtime takes them apart."""
+    from torch.distributed.pipelining import _backward as back
+    blocks = next(([b for b in module if hasattr(b, "qkv")] for _, module, _ in stages
+                   if any(hasattr(b, "qkv") for b in module)), [])[:2]
+    if not blocks or any(b.recompute != "none" for b in blocks):
+        return
+    chain = torch.nn.Sequential(*blocks)
+    weights = list(chain.parameters())
+    for _ in range(SPLITS):
+        ins = [torch.randn(task["micro_batch"], task["sequence"], task["shape"]["hidden"],
+                           device=device, requires_grad=True) for _ in range(2)]
+        outs = [chain(x) for x in ins]
+        ones = [torch.randn_like(y) for y in outs]
+        groups = []
+        parts = {
+            "backward, whole": lambda: back.stage_backward((outs[0],), (ones[0],), [ins[0]]),
+            "backward, of inputs": lambda: groups.extend(
+                back.stage_backward_input([outs[1]], [ones[1]], [ins[1]], iter(weights))[1]),
+            "backward, of weights": lambda: back.stage_backward_weight(iter(weights), groups)}
+        for name, part in parts.items():
+            watch.empty_caches()
+            begin = watch.now()
+            part()
+            watch.layers.setdefault(f"block {name}", []).append(
+                (watch.now() - begin) / 1e9 / len(blocks))
+    watch.arrived = []
+    chain.zero_grad()
 
 
 def run_rank(task):
@@ -310,28 +371,35 @@ def run_rank(task):
         stages.append((index, module, stage))
     for index, _, stage in stages:
         wrap(watch, index, stage)
-    steps = {i: torch.optim.Adam(m.parameters(), foreach=True) for i, m, _ in stages}
+    steps = {i: make_adam(torch, m) for i, m, _ in stages}
     schedule = _PipelineScheduleRuntime([s for _, _, s in stages], task["micro_batches"],
                                         loss_fn=lambda output, _: output, scale_grads=False)
     schedule._load_csv(task["schedule"])
     lanes = time_lanes(torch, dist, task, rank, lanes_of(task))
-    syncs = time_syncs(torch, dist, task, stages, rings, rank) if task["replicas"] > 1 else {}
+    replicated = task["replicas"] > 1
+    syncs = time_syncs(torch, dist, stages, rings[rank % ranks]) if replicated else {}
+    reduced = time_pair(torch, dist, task, rank, device)
+    time_split(torch, watch, task, stages, device)
+    flat = {i: flatten_gradients(torch, m) for i, m, _ in stages} if replicated else {}
     count = task["micro_batches"] * task["micro_batch"]
     tokens = torch.randint(task["shape"]["vocabulary"], (count, task["sequence"]), device=device)
     first, last = (any(i == at for i, _, _ in stages) for at in (0, len(task["stages"]) - 1))
     iterations, halted = [], False
     for k in range(-task["warm_ups"], task["iterations"]):
         watch.counting, watch.events = k >= 0, []
-        for _, module, _ in stages:
-            module.zero_grad()
+        for index, module, _ in stages:
+            if replicated:
+                flat[index].zero_()
+            else:
+                module.zero_grad()
         dist.barrier()
         begin, wall = watch.now(), time.monotonic_ns()
         schedule.step(*((tokens,) if first else ()),
                       **({"target": torch.zeros(count, 1, device=device)} if last else {}))
         for index, module, _ in stages:
-            if task["replicas"] > 1:
-                watch.timed("sync", index, None, reduce_gradients, torch, dist, module,
-                            rings[rank % ranks])
+            if replicated:
+                watch.timed("sync", index, None, dist.all_reduce, flat[index],
+                            group=rings[rank % ranks])
         for index, _, _ in stages:
             if task["adam"]:
                 watch.timed("optimizer", index, None, steps[index].step)
@@ -351,7 +419,7 @@ def run_rank(task):
     if device.type == "cuda":
         peak = torch.cuda.max_memory_allocated()
     about = [None] * dist.get_world_size()
-    dist.all_gather_object(about, (watch.layers, peak, socket.gethostname()))
+    dist.all_gather_object(about, (watch.layers, peak, socket.gethostname(), reduced))
     if rank == 0 and iterations:
         write(torch, task, iterations, lanes, about, halted)
     elif rank == 0:
@@ -359,6 +427,13 @@ def run_rank(task):
               file=sys.stderr, flush=True)
     dist.destroy_process_group()
     return 0
+
+
+def make_adam(torch, module):
+    try:
+        return torch.optim.Adam(module.parameters(), fused=True)
+    except RuntimeError:  # before 2.4 only on devices
+        return torch.optim.Adam(module.parameters(), foreach=True)
 
 
 def wrap(watch, index, stage):
@@ -379,10 +454,14 @@ def wrap(watch, index, stage):
     stage.backward_weight_one_chunk = weight_chunk
 
 
-def reduce_gradients(torch, dist, module, group):
-    gradients = [p.grad for p in module.parameters() if p.grad is not None]
-    flat = torch.cat([g.flatten() for g in gradients])
-    dist.all_reduce(flat, group=group)
+def flatten_gradients(torch, module):
+    """Gradients as views of one buffer, as data-parallel wrappers keep them."""
+    parameters, at = list(module.parameters()), 0
+    flat = torch.zeros(sum(p.numel() for p in parameters), device=parameters[0].device)
+    for p in parameters:
+        p.grad = flat[at:at + p.numel()].view_as(p)
+        at += p.numel()
+    return flat
 
 
 def main():

@@ -376,12 +376,13 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
                           gathers.weights_s)};
     if (!run_has_gradient(x, run)) return seconds;
     if (split) {
+        real again = x->gpus[group]->split_overhead_s.value;
         bool apart = c.weight > 0; // gradients are scattered in the pass that computes them
         real input = floored(run, c.backward - c.weight, apart ? launch : twice,
                              backward_comm + (apart ? 0 : grid.scatter_s));
         seconds.backward = joined(x, input, gathers.weights_s);
-        seconds.weight =
-            joined(x, apart ? fmaxl(c.weight, launch) + grid.scatter_s : 0, gathers.gradients_s);
+        seconds.weight = joined(x, apart ? fmaxl(c.weight + again, launch) + grid.scatter_s : 0,
+                                gathers.gradients_s);
     } else {
         seconds.backward = joined(x,
                                   floored(run, c.backward, twice, backward_comm + grid.scatter_s),

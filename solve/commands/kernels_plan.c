@@ -15,7 +15,7 @@ static struct costs without_factors(const struct costs *costs, struct arena *are
     for (int i = 0; i < c.gpu_count; i++) {
         struct gpu_costs *g = &c.gpus[i];
         g->megatron_step_factor = g->deepspeed_step_factor = g->other_step_factor =
-            g->sharded_step_factor = (struct estimate){0};
+            g->sharded_step_factor = g->split_overhead_s = (struct estimate){0};
     }
     return c;
 }

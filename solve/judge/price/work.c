@@ -311,6 +311,7 @@ static struct work work_of(const struct price_audit *a, int run, int group, stru
                      .launch = launching_s(a, run, group),
                      .forward_factor = 1,
                      .backward_factor = 1};
+    w.split_overhead = gpu->split_overhead_s.value;
     w.overhead_back = stated_or(&gpu->backward_overhead_s, w.overhead);
     if (is_layered(a, run)) {
         w.forward_factor = stated_or(&gpu->forward_factor, 1);
@@ -432,6 +433,7 @@ static void go_back(const struct price_audit *a, int run, int group, const struc
     if (!split) talk_s += talks->scatter_s;
     s->backward_s =
         joined(a, at_least(a, run, rest, split ? w->launch : launch_back, talk_s), g->weights_s);
+    weight += w->split_overhead;
     s->weight_s =
         joined(a, split ? greatest(weight, w->launch) + talks->scatter_s : 0, g->gradients_s);
 }

@@ -116,6 +116,7 @@ static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng
                             .sharded_step_factor = sometimes(rng, 50, 0.9, 1.5),
                             .deepspeed_step_factor = sometimes(rng, 50, 0.9, 1.5),
                             .step_bytes_per_value = sometimes(rng, 40, 0, 8),
+                            .split_overhead_s = sometimes(&own, 40, 0, 1e-3),
                             .step_bytes_per_s = sometimes(&own, 40, 1e10, 1e12),
                             .context_tensor_loss = sometimes(&own, 60, 0, 1),
                             .communicator_bytes = sometimes(rng, 50, 0, 1e9),
