@@ -102,11 +102,32 @@ static enum status read_log(struct explained *x, struct options *o, struct arena
     return explain_log(x, o->log, &o->explain, arena, err);
 }
 
+// ---- a run of plumbline run
+
+static bool is_run(const char *path, struct arena *arena)
+{
+    struct document d;
+    struct error unread = {OK, ""};
+    return document_read(&d, path, "plumbline.run", arena, &unread) == OK;
+}
+
+static enum status explain_carried(const struct options *o, struct arena *arena, struct error *err)
+{
+    const char *text;
+    size_t length;
+    if (o->json || o->folder)
+        return fail(err, BAD_INPUT,
+                    "%s: expected neither --json nor -o with a run of plumbline run", o->log);
+    TRY(make_explained_run(o->log, &text, &length, arena, err));
+    return file_write("-", text, length, err);
+}
+
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
     struct options *o = options;
     struct explained *x = TAKE(arena, 1, struct explained);
     size_t length;
+    if (is_run(o->log, arena)) return explain_carried(o, arena, err);
     TRY(read_log(x, o, arena, err));
     const char *text = o->json ? explained_json(x, &length) : explained_text(x, &length);
     TRY(file_write("-", text, length, err));
@@ -125,8 +146,10 @@ const struct command command_explain = {
         "one. Prints on one page what the log states and what was assumed, whether the FLOP of a "
         "token certify the reading, measured against predicted time and memory, the fullest rank, "
         "the idle time, what most probably explains the difference, and the best change of one "
-        "flag, of one degree, and of the layout, each the best of all that were priced. Nothing is "
-        "searched unless --then plan asks for it. Names of hosts, users and paths in the log are "
+        "flag, of one degree, and of the layout, each the best of all that were priced. Of a "
+        "run.json of plumbline run it says what most probably costs time: a slow rank or link, "
+        "recomputation, an unbalanced split. Nothing is searched unless --then plan asks for it. "
+        "Names of hosts, users and paths in the log are "
         "not printed.",
     .usage = "plumbline explain LOG [OPTION ...]",
     READS(struct options, rows, {.time_limit_s = 45, .explain.margin = MEMORY_FRACTION_DEFAULT}),

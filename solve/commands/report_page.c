@@ -7,7 +7,7 @@
 #include "data/base/file.h"
 #include "formulate/price/range.h"
 #include "solve/commands/kernels_plan.h"
-#include "solve/report/against/against.h"
+#include "solve/report/against/faults.h"
 #include "solve/report/html/html.h"
 #include "solve/report/report.h"
 
@@ -64,14 +64,40 @@ static enum status find_against(struct against *a, const struct plan *plan, cons
     return against_find(a, beside, run, arena, err);
 }
 
+enum status make_explained_run(const char *path, const char **text, size_t *length,
+                               struct arena *arena, struct error *err)
+{
+    struct plan plan = {.stage_count = 0};
+    struct plan_run run;
+    struct against a;
+    struct against_faults faults;
+    struct text out;
+    TRY(plan_run_load(&run, path, arena, err));
+    const struct document *d = &run.document;
+    for (int i = 0; i < d->source_count; i++)
+        if (!strcmp(d->sources[i].role, "plan"))
+            TRY(plan_load(&plan, path_beside(d->path, d->sources[i].path, arena), arena, err));
+    if (!plan.stage_count)
+        return fail(err, BAD_INPUT, "%s: made_from: expected a plan with stages", path);
+    TRY(find_against(&a, &plan, path, arena, err));
+    TRY(against_find_faults(&faults, &a, arena, err));
+    text_begin(&out, arena);
+    against_summary(&out, &a);
+    against_faults_text(&out, &faults, &a);
+    return text_end(&out, text, length);
+}
+
 static enum status make_against(const struct plan *plan, const char *path, const char **text,
                                 size_t *length, struct arena *arena, struct error *err)
 {
     struct against a;
+    struct against_faults faults;
     struct text out;
     TRY(find_against(&a, plan, path, arena, err));
+    TRY(against_find_faults(&faults, &a, arena, err));
     text_begin(&out, arena);
     against_text(&out, &a);
+    against_faults_text(&out, &faults, &a);
     return text_end(&out, text, length);
 }
 

@@ -69,6 +69,9 @@ enum status make_with_links(const struct plan *plan, const struct about_links *a
 // FORMAT_TRACE.
 enum status make_trace(const struct plan *plan, const struct about_links *about, const char **text,
                        size_t *length, struct arena *arena, struct error *err);
+// A run of plumbline run beside its plan, and what most probably costs time in it.
+enum status make_explained_run(const char *path, const char **text, size_t *length,
+                               struct arena *arena, struct error *err);
 // FORMAT_HTML. layouts, progress: files to read; NULL: none, and the layouts next to the plan.
 enum status make_page(const struct plan *plan, const struct about_links *about, const char *layouts,
                       const char *progress, const char **text, size_t *length, struct arena *arena,

@@ -39,11 +39,13 @@ struct against {
     int64_t measured_ns, low_ns, high_ns;     // its time; the fastest and the slowest iteration
     int64_t steps_ns[AGAINST_STEPS];          // their sum is measured - predicted
     int replica;                              // that ended last in it
+    int64_t *each_ns;                         // [operation] as measured in it
 };
 
 enum status against_find(struct against *a, const struct plan *plan, const struct plan_run *run,
                          struct arena *arena, struct error *err);
 void against_text(struct text *out, const struct against *a);
+void against_summary(struct text *out, const struct against *a); // without passes and charts
 // Both charts on one scale, one above the other (SVG), for a page.
 void against_chart(struct text *out, const struct against *a);
 // For a page: the same as text, in tables, and the charts.

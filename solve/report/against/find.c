@@ -196,6 +196,7 @@ enum status against_find(struct against *a, const struct plan *plan, const struc
         take_measured(each_ns, a, &l, step + 1);
         TRY(report_replay(&a->measured, plan, arena, err));
         TRY(report_replay_again(&a->measured, plan, each_ns, arena, err));
+        a->each_ns = each_ns;
         a->steps_ns[step] = a->measured.iteration_ns - before;
         before = a->measured.iteration_ns;
     }

@@ -92,6 +92,21 @@ static bool holds_memory(const struct against *a)
     return any;
 }
 
+static void put_steps(struct text *out, const struct against *a)
+{
+    struct report_table t;
+    text_put(out, "\nWhat the difference is made of (the plan's graph, replayed with measured "
+                  "times)\n");
+    steps_table(&t, a, out->arena);
+    report_table_print(out, &t);
+}
+
+void against_summary(struct text *out, const struct against *a)
+{
+    put_verdict(out, a);
+    put_steps(out, a);
+}
+
 void against_text(struct text *out, const struct against *a)
 {
     struct report_table t;
@@ -99,10 +114,7 @@ void against_text(struct text *out, const struct against *a)
     text_put(out, "\nPasses, messages and syncs (median of all, with its 95 %% interval)\n");
     rows_table(&t, a, out->arena);
     report_table_print(out, &t);
-    text_put(out, "\nWhat the difference is made of (the plan's graph, replayed with measured "
-                  "times)\n");
-    steps_table(&t, a, out->arena);
-    report_table_print(out, &t);
+    put_steps(out, a);
     if (holds_memory(a)) {
         text_put(out, "\nMemory\n");
         memory_table(&t, a, out->arena);

@@ -1,0 +1,123 @@
+#!/bin/sh
+# Faults planted in runs on a simulated machine: explain names each of them first, and none in runs
+# without one.
+set -u
+name=test_explain_run
+. tests/links/begin.sh
+plumbline=$BIN/plumbline
+cat > "$folder/gpt.json" << 'END'
+{"kind": "plumbline.model", "version": 1, "name": "gpt-small",
+ "shape": {"hidden": 256, "ffn": 1024, "heads": 4, "kv_heads": 4, "head_width": 64,
+  "vocabulary": 2048, "positions": 128},
+ "runs": [{"name": "embedding", "kind": "embedding", "count": 1, "recomputable": false},
+  {"name": "block", "kind": "block", "count": 8, "recomputable": true},
+  {"name": "head", "kind": "head", "count": 1, "recomputable": false}]}
+END
+"$plumbline" measure compute --backend simulated --simulate noise=none --model "$folder/gpt.json" \
+    --sequence 128 --name core --quiet -o "$folder/samples.json" &&
+    "$plumbline" calibrate "$folder/samples.json" --model "$folder/gpt.json" \
+        -o "$folder/costs.json" 2> "$folder/err" || complain "no costs"
+
+# A launcher that gives rank $SLOW a slower machine, and slows messages with $SHIM.
+cat > "$folder/rank.sh" << 'END'
+if [ "${SLOW:-}" = "$OMPI_COMM_WORLD_RANK" ]; then
+    for word do
+        shift
+        case $word in noise=none) word=noise=none,gemm=7e11,memory=7e10 ;; esac
+        set -- "$@" "$word"
+    done
+fi
+[ -z "${SHIM:-}" ] || export LD_PRELOAD=$SHIM
+exec "$@"
+END
+cat > "$folder/launch.sh" << 'END'
+shift; ranks=$1; shift
+exec mpirun -n "$ranks" sh "$(dirname "$0")/rank.sh" "$@"
+END
+cat > "$folder/slow.c" << 'END'
+#include <mpi.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void wait_for(int count, int to)
+{
+    int self;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &self);
+    const char *from = getenv("SLOW_FROM"), *wanted = getenv("SLOW_TO");
+    if (count > 1000 && from && self == atoi(from) && to == atoi(wanted)) usleep(2000);
+}
+int MPI_Send(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+{
+    wait_for(count, to);
+    return PMPI_Send(data, count, type, to, tag, comm);
+}
+int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request *request)
+{
+    wait_for(count, to);
+    return PMPI_Isend(data, count, type, to, tag, comm, request);
+}
+END
+
+# planted EXPECTED SCHEDULE RANKS STAGES-A-RANK RECOMPUTE FIRST-STAGE'S-LAYERS: runs the plan, and
+# wants EXPECTED in the first line of what explain names.
+plants=0 named=0
+planted() {
+    rules=
+    [ "$6" = - ] || rules=", \"rules\": [{\"action\": \"require\", \"stage\": 0,
+        \"layers_min\": $6, \"layers_max\": $6}]"
+    cat > "$folder/cluster.json" << END
+{"kind": "plumbline.cluster", "version": 1, "name": "cores", "groups": [{"name": "cores",
+ "gpu": "core", "nodes": 1, "gpus_per_node": $3, "memory_bytes": 8000000000,
+ "intra": {"bytes_per_s": 4e9, "latency_s": 3e-6}}]}
+END
+    cat > "$folder/job.json" << END
+{"kind": "plumbline.job", "version": 1, "name": "planted", "sequence": 128, "global_batch": 8,
+ "precision": "fp32", "trainer": "other", "recompute": ["$5"],
+ "layout": {"pipeline": $3, "virtual_stages": $4, "schedule": "$2", "recompute": "$5"}$rules}
+END
+    cat > "$folder/problem.json" << 'END'
+{"kind": "plumbline.problem", "version": 1, "model": "gpt.json", "cluster": "cluster.json",
+ "costs": "costs.json", "job": "job.json"}
+END
+    "$plumbline" solve "$folder/problem.json" --quiet -o "$folder/plan.json" 2> "$folder/err" &&
+        timeout $patience_s "$plumbline" run "$folder/plan.json" --backend simulated \
+            --simulate noise=none --iterations 2 --quiet --launcher "sh $folder/launch.sh" \
+            -o "$folder/run.json" > "$folder/out" 2> "$folder/err" < /dev/null &&
+        "$plumbline" explain "$folder/run.json" > "$folder/text" 2> "$folder/err" ||
+        { complain "$*: not carried out"; return; }
+    plants=$((plants + 1))
+    if grep -A 1 '^What most' "$folder/text" | grep -q "$1"; then named=$((named + 1))
+    else echo "missed: $*: $(grep -A 2 '^What most' "$folder/text" | tail -2)"
+    fi
+}
+SLOW=1; export SLOW
+planted 'slow rank: rank 1 ' 1f1b 2 1 none -
+SLOW=0
+planted 'slow rank: rank 0 ' interleaved 2 2 none -
+SLOW=2
+planted 'slow rank: rank 2 ' 1f1b 4 1 none -
+SLOW=
+planted 'recomputation: ' 1f1b 2 1 full -
+planted 'recomputation: ' gpipe 2 1 full -
+planted 'unbalanced split: stage 1 ' 1f1b 2 1 none 3
+planted 'unbalanced split: stage 0 ' gpipe 2 1 none 8
+planted 'unbalanced split: stage 0 ' 1f1b 4 1 none 5
+if mpicc -shared -fPIC -o "$folder/slow.so" "$folder/slow.c" 2> "$folder/err"; then
+    SHIM=$folder/slow.so SLOW_FROM=0 SLOW_TO=1
+    export SHIM SLOW_FROM SLOW_TO
+    planted 'slow link: messages forward over the boundary after stage 0' 1f1b 2 1 none -
+    SLOW_FROM=2 SLOW_TO=1
+    planted 'slow link: messages back over the boundary after stage 1' 1f1b 4 1 none -
+    SHIM=; export SHIM
+else echo "skipped: slow links: no mpicc"
+fi
+echo "$named of $plants faults named"
+[ $((10 * named)) -ge $((9 * plants)) ] || complain "fewer than nine of ten"
+
+# ---- runs without a fault
+plants=0 named=0
+planted ' nothing: ' 1f1b 2 1 none -
+planted ' nothing: ' interleaved 2 2 none -
+planted ' nothing: ' 1f1b 4 1 none -
+[ $named = $plants ] || complain "a fault is named where there is none"
+[ $failures = 0 ] || exit 1
