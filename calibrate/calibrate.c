@@ -62,7 +62,10 @@ static enum status fit_all(struct calibration *c, struct arena *arena, struct er
     const struct samples *all = &c->inputs->all;
     for (int k = KERNELS_OF_PRECISION; k < KERNEL_COUNT; k++)
         TRY(kernel_fit(&c->kernels[k], c->inputs, (enum kernel)k, PRECISION_COUNT, 0, arena, err));
-    // If only copies show how fast memory is, they are used.
+    // If only norms or copies show how fast memory is, they are used.
+    if (!c->kernels[KERNEL_ELEMENTWISE]) c->kernels[KERNEL_ELEMENTWISE] = c->kernels[KERNEL_NORM];
+    if (!c->kernels[KERNEL_ELEMENTWISE_BACKWARD])
+        c->kernels[KERNEL_ELEMENTWISE_BACKWARD] = c->kernels[KERNEL_NORM_BACKWARD];
     if (!c->kernels[KERNEL_ELEMENTWISE]) c->kernels[KERNEL_ELEMENTWISE] = c->kernels[KERNEL_COPY];
     for (int precision = 0; precision < PRECISION_COUNT; precision++) {
         bool present = false;

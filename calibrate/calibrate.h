@@ -57,6 +57,8 @@ enum status calibration_products(struct calibration *c, struct arena *arena, str
 // samples are of training steps. Returns whether.
 bool calibration_assume_trainer(struct calibration *c);
 
+// In a line: how far the fits are from their samples, and from those that they were not fitted to.
+void calibration_quality(const struct calibration *c, FILE *to);
 // Every fit against its samples, for people.
 void calibration_show(const struct calibration *c, FILE *to, struct arena *arena);
 

@@ -82,6 +82,14 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     TRY(calibrate(&calibration, &inputs, &settings, arena, err));
     struct layer_fits layers = {0};
     TRY(layers_fit(&layers, &calibration, r->model ? &model : NULL, arena, err));
+    if (!r->show) calibration_quality(&calibration, stderr);
+    if (layers.other_count)
+        fprintf(
+            stderr,
+            "%d sample%s of layers not used: another shape than %s, no FLOP that say which (import "
+            "trace --model states them), or graphs\n",
+            layers.other_count, layers.other_count == 1 ? " is" : "s are",
+            r->model ? r->model : "any that is stated (--model names one)");
     if (calibration_assume_trainer(&calibration))
         fprintf(stderr,
                 "assumed: a training step takes 1.16 (0.91 to 1.48) times as long as its kernels "

@@ -2,6 +2,8 @@
 // difference.
 #include "calibrate/calibrate.h"
 
+#include <stdlib.h>
+
 struct unit {
     const char *text;
     double size;
@@ -253,4 +255,46 @@ void calibration_show(const struct calibration *c, FILE *to, struct arena *arena
     links_show(&c->links, to, arena);
     const struct gpu_costs *g = costs_find_gpu(&c->costs, c->gpu);
     if (g) show_costs(to, g);
+}
+
+// ---- how good the fits are, in a line
+
+struct quality {
+    const char *title;
+    double off;
+};
+
+static int worst_first(const void *a, const void *b)
+{
+    const struct quality *x = a, *y = b;
+    return (x->off < y->off) - (x->off > y->off);
+}
+
+// The error on samples that a line was not fitted to, where it is known.
+static void note_quality(struct quality *all, int *count, int *samples, const char *title,
+                         const struct fit *f)
+{
+    if (!f) return;
+    all[(*count)++] =
+        (struct quality){title, f->held_out > f->residual ? f->held_out : f->residual};
+    *samples += f->point_count;
+}
+
+void calibration_quality(const struct calibration *c, FILE *to)
+{
+    enum { WORST = 3, FITS_MOST = KERNEL_COUNT * (PRECISION_COUNT + 1) };
+    struct quality all[FITS_MOST];
+    int count = 0, samples = 0;
+    for (int i = 0; i < c->precision_count; i++)
+        for (int k = 0; k < KERNELS_OF_PRECISION; k++)
+            note_quality(all, &count, &samples, kernel_kinds[k].title, c->precisions[i].kernels[k]);
+    for (int k = KERNELS_OF_PRECISION; k < KERNEL_COUNT; k++)
+        note_quality(all, &count, &samples, kernel_kinds[k].title, c->kernels[k]);
+    if (!count) return;
+    qsort(all, (size_t)count, sizeof *all, worst_first);
+    fprintf(to, "fits: %d line%s through %d samples, median off %.1f %%; furthest off:", count,
+            count == 1 ? "" : "s", samples, 100 * all[count / 2].off);
+    for (int i = 0; i < count && i < WORST; i++)
+        fprintf(to, "%s %s %.1f %%", i ? "," : "", all[i].title, 100 * all[i].off);
+    fprintf(to, "; --show has every sample\n");
 }

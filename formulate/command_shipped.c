@@ -1,12 +1,14 @@
 // plumbline models, clusters, costs: lists the documents shipped with the program, or describes
 // given ones.
 #include <stdio.h>
+#include <string.h>
 
 #include "data/base/shipped.h"
 #include "data/inputs/costs.h"
 #include "data/inputs/model/size.h"
 #include "data/places/cluster.h"
 #include "formulate/commands.h"
+#include "formulate/costs_compare.h"
 
 typedef enum status describe(const char *name, const char *path, struct arena *arena,
                              struct error *err);
@@ -139,7 +141,12 @@ static enum status describe_costs(const char *name, const char *path, struct are
 
 static enum status list_costs(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
+    const struct options *o = options;
     (void)exit_code;
+    if (o->names.count && !strcmp(o->names.items[0], "diff"))
+        return costs_diff(&o->names, arena, err);
+    if (o->names.count && !strcmp(o->names.items[0], "history"))
+        return costs_history(&o->names, arena, err);
     return list_documents(
         options, "costs",
         "costs                GPU              at    TFLOP/s  origin and source of that rate of "
@@ -151,10 +158,14 @@ static const struct option_row costs_rows[] = {NAMES_ROW(OPTION_COSTS)};
 const struct command command_costs = {
     .name = "costs",
     .text = "list shipped or given costs: GPUs, rates, sources",
-    .about = "Prints one line per GPU and precision. A name that is not that of shipped costs is "
-             "taken as "
-             "a file.",
-    .usage = "plumbline costs [NAME|costs.json ...]: the shipped ones, or those",
+    .about =
+        "Prints one line per GPU and precision. A name that is not that of shipped costs is taken "
+        "as a file. diff A B prints every number in which two documents differ, with both "
+        "intervals, and whether these have nothing in common; history FOLDER (or documents in "
+        "their order) what drifted out of its first interval, and since which document.",
+    .usage = "plumbline costs [NAME|costs.json ...]: the shipped ones, or those\n"
+             "       plumbline costs diff A B\n"
+             "       plumbline costs history FOLDER",
     READS(struct options, costs_rows, {.names = {0}}),
     .run = list_costs,
 };

@@ -31,6 +31,9 @@ const struct kernel_kind kernel_kinds[KERNEL_COUNT] = {
                             PLAIN},
     [KERNEL_ELEMENTWISE_BACKWARD] = {"memory-bound parts, backward", SAMPLE_MEMORY, "backward",
                                      NULL, UNIT_BYTES, PLAIN},
+    [KERNEL_NORM] = {"norms", SAMPLE_MEMORY, "norm", "backward", UNIT_BYTES, PLAIN},
+    [KERNEL_NORM_BACKWARD] = {"norms, backward", SAMPLE_MEMORY, "backward", NULL, UNIT_BYTES,
+                              PLAIN},
     [KERNEL_COPY] = {"copies on the device", SAMPLE_MEMORY, "copy", NULL, UNIT_BYTES, PLAIN},
     [KERNEL_ROTARY] = {"rotary positions", SAMPLE_ROTARY, NULL, NULL, UNIT_BYTES, PLAIN},
     [KERNEL_DROPOUT] = {"dropout", SAMPLE_DROPOUT, NULL, "backward", UNIT_BYTES, PLAIN},
@@ -58,7 +61,10 @@ bool kernel_has(enum kernel kernel, const struct sample *s)
     if (s->kind != k->kind || (k->with && !strstr(s->operation, k->with)) ||
         (k->without && strstr(s->operation, k->without)))
         return false;
-    return kernel != KERNEL_ELEMENTWISE || !strstr(s->operation, "copy");
+    bool norm = !strncmp(s->operation, "norm", 4) && strncmp(s->operation, "norms", 5) != 0;
+    if (kernel == KERNEL_NORM || kernel == KERNEL_NORM_BACKWARD) return norm;
+    if (kernel == KERNEL_ELEMENTWISE_BACKWARD) return !norm;
+    return kernel != KERNEL_ELEMENTWISE || (!norm && !strstr(s->operation, "copy"));
 }
 
 // Least share of a time left for the work itself, whatever another fit says about the rest.

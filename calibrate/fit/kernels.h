@@ -22,6 +22,8 @@ enum kernel {
     // common to all precisions
     KERNEL_ELEMENTWISE,
     KERNEL_ELEMENTWISE_BACKWARD,
+    KERNEL_NORM, // by itself: the lines above have whole layers' parts
+    KERNEL_NORM_BACKWARD,
     KERNEL_COPY,
     KERNEL_ROTARY,
     KERNEL_DROPOUT,
