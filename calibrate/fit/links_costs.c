@@ -199,7 +199,7 @@ static void put_measured(struct cluster *c, const struct link_fits *f, struct ar
                 strcmp(host_of(&f->endpoints[o->to]), to))
                 continue;
             rates[found] = segmented_rate(&o->fit).value;
-            latencies[found++] = segmented_latency(&o->fit).value;
+            latencies[found++] = segmented_start(&o->fit);
         }
         p->measured[(size_t)a * n + (size_t)b] =
             (struct link){median_of(rates, found), median_of(latencies, found)};

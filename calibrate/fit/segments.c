@@ -219,6 +219,12 @@ double segmented_seconds(const struct segmented *f, double bytes)
 }
 
 struct interval segmented_latency(const struct segmented *f) { return f->segments[0].seconds; }
+double segmented_start(const struct segmented *f)
+{
+    const struct segment_fit *last = &f->segments[f->segment_count - 1];
+    return fmax(f->segments[0].seconds.value,
+                last->seconds.value - last->from_bytes / last->rate.value);
+}
 struct interval segmented_rate(const struct segmented *f)
 {
     return f->segments[f->segment_count - 1].rate;

@@ -35,6 +35,9 @@ enum status fit_segments_like(struct segmented *f, const struct segmented *like,
                               struct error *err);
 double segmented_seconds(const struct segmented *f, double bytes);
 struct interval segmented_latency(const struct segmented *f); // of the smallest message
+// What a long message takes besides its bytes at the rate: a protocol's hand-shake, too. Not less
+// than the smallest message's latency.
+double segmented_start(const struct segmented *f);
 struct interval segmented_rate(const struct segmented *f);    // of the largest ones
 
 #endif
