@@ -38,6 +38,6 @@ struct interval segmented_latency(const struct segmented *f); // of the smallest
 // What a long message takes besides its bytes at the rate: a protocol's hand-shake, too. Not less
 // than the smallest message's latency.
 double segmented_start(const struct segmented *f);
-struct interval segmented_rate(const struct segmented *f);    // of the largest ones
+struct interval segmented_rate(const struct segmented *f); // of the largest ones
 
 #endif

@@ -120,8 +120,9 @@ static void set_environment(void)
 }
 
 struct ending {
-    char error[LINE_BYTES]; // the last line in which a rank says why it failed
-    char lost[LINE_BYTES];  // the launcher's line about a process that died
+    char error[LINE_BYTES];  // the last line in which a rank says why it failed
+    char lost[LINE_BYTES];   // the launcher's line about a process that died
+    char banner[LINE_BYTES]; // the first line of what it says between rulers
     bool in_banner;
     const struct carry_listener *to;
 };
@@ -134,6 +135,7 @@ static void read_line(struct ending *e, const char *line)
         e->in_banner = !e->in_banner;
         return;
     }
+    if (e->in_banner && !*e->banner) snprintf(e->banner, sizeof e->banner, "%s", line);
     const char *rank = strstr(line, "exited on signal") ? strstr(line, "rank") : NULL;
     if (rank) snprintf(e->lost, sizeof e->lost, "%.*s", (int)strcspn(rank, "."), rank);
     if (!strncmp(line, own, sizeof own - 1))
@@ -228,7 +230,8 @@ static enum status explain_ending(const struct ending *e, const char *launcher, 
     if (*e->error) return fail(err, code == 2 || code == 127 ? BAD_INPUT : SYSTEM, "%s", e->error);
     if (*e->lost)
         return fail(err, SYSTEM, "%s; the others were ended, and nothing was written", e->lost);
-    return fail(err, SYSTEM, "%s ended with exit code %d, and nothing was written", launcher, code);
+    return fail(err, SYSTEM, "%s ended with exit code %d, and nothing was written%s%s", launcher,
+                code, *e->banner ? ": " : "", e->banner);
 }
 
 static enum status carry(const struct options *o, const struct carry_listener *to,

@@ -328,7 +328,7 @@ struct work {                     // seconds of one pass of one slice on one GPU
     long double memory, gather;    // gather: a pool's values again in the backward pass
     long double narrowing;         // inputs of 8-bit products, written and read again
     long double weightless;        // done along with `weight`, but gives no weight gradient
-    long double overhead, overhead_back, launch, split_overhead;
+    long double overhead, overhead_back, launch;
     long double forward_factor, backward_factor; // of kernels in sequence over kernels alone
     long double step_factor; // of the kernels of a training step over the same kernels
     long double small;       // launches of the elementwise kernels

@@ -311,7 +311,6 @@ static struct work work_of(const struct price_audit *a, int run, int group, stru
                      .launch = launching_s(a, run, group),
                      .forward_factor = 1,
                      .backward_factor = 1};
-    w.split_overhead = gpu->split_overhead_s.value;
     w.overhead_back = stated_or(&gpu->backward_overhead_s, w.overhead);
     if (is_layered(a, run)) {
         w.forward_factor = stated_or(&gpu->forward_factor, 1);
@@ -407,8 +406,7 @@ static void go_back(const struct price_audit *a, int run, int group, const struc
     const struct layer_run *r = run_of(a, run);
     bool embedding = r->kind == LAYER_EMBEDDING;
     long double launch_back = (embedding ? 1 : 2) * w->launch;
-    // Weight gradients and everything else, kept separate so that nothing has to be subtracted
-    // later.
+    // Weight gradients and everything else, kept separate: nothing is subtracted later.
     long double weight = r->frozen   ? w->adapter_weight
                          : embedding ? 0
                                      : w->weight + w->learning_operands;
@@ -433,7 +431,7 @@ static void go_back(const struct price_audit *a, int run, int group, const struc
     if (!split) talk_s += talks->scatter_s;
     s->backward_s =
         joined(a, at_least(a, run, rest, split ? w->launch : launch_back, talk_s), g->weights_s);
-    weight += w->split_overhead;
+    weight += gpu_of(a, group)->split_overhead_s.value;
     s->weight_s =
         joined(a, split ? greatest(weight, w->launch) + talks->scatter_s : 0, g->gradients_s);
 }

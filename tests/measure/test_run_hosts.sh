@@ -1,0 +1,87 @@
+#!/bin/sh
+# A plan for measured links: four hosts made of network namespaces, the link between two of them at
+# a quarter of the others' rate. The plan keeps its messages off that link; carried out in its order
+# it takes what was predicted, and in the order of the hosts' names longer.
+set -u
+name=test_run_hosts
+. tests/links/begin.sh
+plumbline=$BIN/plumbline
+why=$(why_no_hosts "$folder")
+if [ -n "$why" ]; then
+    echo "skipped: plans between hosts: $why"
+    exit $failures
+fi
+rates="   0   40   160   160
+         40    0   160   160
+        160  160     0   160
+        160  160   160     0"
+delays="   0  1000  1000  1000
+        1000     0  1000  1000
+        1000  1000     0  1000
+        1000  1000  1000     0"
+hosts_make "$folder" "$rates" "$delays" 2> "$folder/err" ||
+    { complain "the hosts cannot be made"; exit 1; }
+first=; chrt -r 1 true 2> /dev/null && first="chrt -r 1"
+agent=$root/tests/links/agent.sh
+on() { # HOSTS COMMAND: its processes on the hosts, in this order
+    addresses=$(for k in $1; do printf ',10.77.0.%s' "$k"; done)
+    hosts=$1; shift
+    timeout $patience_s "$agent" "10.77.0.${hosts%% *}" "$first mpirun -n 4 \
+        --host ${addresses#,} --bind-to none --mca plm rsh --mca plm_rsh_agent $agent \
+        --mca oob_tcp_if_include eth0 --mca btl tcp,self --mca btl_tcp_if_include eth0 $*" \
+        > "$folder/out" 2> "$folder/err" < /dev/null || complain "$1: exit code $?"
+}
+on "1 2 3 4" "$measure" links --factor 512 --largest 1048576 --alone 0 --wait asleep \
+    --budget-s 20 --width 10 --name core -o "$folder/links.json"
+cat > "$folder/gpt.json" << 'END'
+{"kind": "plumbline.model", "version": 1, "name": "gpt-small",
+ "shape": {"hidden": 256, "ffn": 1024, "heads": 4, "kv_heads": 4, "head_width": 64,
+  "vocabulary": 2048, "positions": 128},
+ "runs": [{"name": "embedding", "kind": "embedding", "count": 1, "recomputable": false},
+  {"name": "block", "kind": "block", "count": 8, "recomputable": true},
+  {"name": "head", "kind": "head", "count": 1, "recomputable": false}]}
+END
+cat > "$folder/cluster.json" << 'END'
+{"kind": "plumbline.cluster", "version": 1, "name": "hosts", "groups": [{"name": "hosts",
+ "gpu": "core", "nodes": 4, "gpus_per_node": 1, "memory_bytes": 8000000000,
+ "intra": {"bytes_per_s": 4e9, "latency_s": 3e-6},
+ "nics": [{"kind": "ethernet", "link": {"bytes_per_s": 2e7, "latency_s": 1e-3}}]}]}
+END
+cat > "$folder/job.json" << 'END'
+{"kind": "plumbline.job", "version": 1, "name": "hosts", "sequence": 128, "global_batch": 8,
+ "precision": "fp32", "trainer": "other", "recompute": ["none"],
+ "layout": {"pipeline": 4, "schedule": "1f1b"}}
+END
+cat > "$folder/problem.json" << 'END'
+{"kind": "plumbline.problem", "version": 1, "model": "gpt.json", "cluster": "measured.json",
+ "costs": "own.json", "job": "job.json"}
+END
+machine=noise=none,gemm=1e11,memory=1e10
+{ "$plumbline" measure compute --backend simulated --simulate $machine --model "$folder/gpt.json" \
+    --sequence 128 --name core --quiet -o "$folder/samples.json" &&
+    "$plumbline" calibrate "$folder/samples.json" "$folder/links.json" --name core \
+        --model "$folder/gpt.json" --cluster "$folder/cluster.json" \
+        --cluster-out "$folder/measured.json" -o "$folder/costs.json" &&
+    # own kernels have no trainer
+    sed 's/\(_step_factor": {"value": \)[0-9.]*, "low": [0-9.]*, "high": [0-9.]*/\11/' \
+        "$folder/costs.json" > "$folder/own.json" &&
+    "$plumbline" solve "$folder/problem.json" --quiet -o "$folder/plan.json"; } \
+    2> "$folder/err" || complain "no plan"
+order=$("$plumbline" report "$folder/plan.json" --format hosts |
+    sed -n 's/^plumb-\([1-4]\).*/\1/p' | tr '\n' ' ')
+case $order in *"1 2"* | *"2 1"*) complain "the plan uses the slow link: $order" ;; esac
+took() { # ORDER
+    on "$1" "$measure" run "$folder/plan.json" --backend simulated --simulate $machine \
+        --iterations 2 --quiet --wait asleep -o "$folder/run.json"
+    "$plumbline" report "$folder/plan.json" --against "$folder/run.json" > "$folder/text"
+    sed -n '1s/.*: measured \([0-9.]*\) ms .*/\1/p' "$folder/text"
+}
+planned=$(took "$order")
+off=$(sed -n '1s/.*, \([+-][0-9.]*\) %.*/\1/p' "$folder/text")
+awk -v off="$off" 'BEGIN { exit !(off != "" && off < 5 && off > -5) }' ||
+    complain "measured $off % beside what was predicted"
+others=$(took "1 2 3 4")
+echo "order $order: $planned ms, $off % beside the prediction; order 1 2 3 4: $others ms"
+awk -v a="$planned" -v b="$others" 'BEGIN { exit !(a > 0 && b > 1.15 * a) }' ||
+    complain "the default order takes $others ms, the plan's $planned ms"
+[ $failures = 0 ] || exit 1
