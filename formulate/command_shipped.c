@@ -87,8 +87,11 @@ static enum status describe_cluster(const char *name, const char *path, struct a
     TRY(cluster_load(&c, path, arena, err));
     for (int i = 0; i < c.group_count; i++) {
         const struct node_group *g = &c.groups[i];
+        double rate = g->intra.bytes_per_s; // of a ring over all of a node
+        for (int k = g->ring_count - 1; k >= 0; k--)
+            if (g->rings[k].gpus == g->gpus_per_node) rate = g->rings[k].bytes_per_s;
         printf("%-20s %5d x %-4d %-16s %6.1f %9.1f ", i ? "" : name, g->nodes, g->gpus_per_node,
-               g->gpu, (double)g->memory_bytes / 1e9, g->intra.bytes_per_s / 1e9);
+               g->gpu, (double)g->memory_bytes / 1e9, rate / 1e9);
         for (int k = 0; k < g->nic_count; k++)
             printf(" %d x %g %s", g->nics[k].count, g->nics[k].link.bytes_per_s / 1e9,
                    nic_kind_names[g->nics[k].kind]);

@@ -48,7 +48,8 @@ static enum status cluster_of_gpu(struct cluster *cluster, const char *gpu, stru
 void gpu_likeness_apply(struct node_group *group, const struct gpu_likeness *likeness)
 {
     if (likeness->memory_gb > 0) group->memory_bytes = (int64_t)(likeness->memory_gb * 1e9);
-    if (likeness->intra_gb_per_s > 0) group->intra.bytes_per_s = likeness->intra_gb_per_s * 1e9;
+    if (likeness->intra_gb_per_s > 0)
+        group->intra.bytes_per_s = likeness->intra_gb_per_s * 1e9, group->ring_count = 0;
 }
 
 // Its costs are the known one's, every number an assumption.
