@@ -37,12 +37,14 @@ kinds = {
         '<nic><net name="mlx5_0" dev="0" speed="100000" gdr="1"/></nic></cpu></system>\n',
     ("topo", "--like a100-16x8"): "\tGPU0\tGPU1\tGPU2\tNIC0\tCPU Affinity\nGPU0\tX\tNV4\tNV4\tPIX\n"
         "GPU1\tNV4\tX\tNV4\tSYS\nGPU2\tNV4\tNV4\tX\tSYS\nNIC0\tPIX\tSYS\tSYS\tX\n",
-    ("topo", "--like mi300x-16x8"): "== Hops between two GPUs ==\n       GPU0  GPU1\nGPU0   0     1\n"
-        "GPU1   1     0\n\n== Link Type between two GPUs ==\n       GPU0  GPU1\nGPU0   0     XGMI\n"
+    ("topo", "--like mi300x-16x8"): "== Hops between two GPUs ==\n       GPU0  GPU1\n"
+        "GPU0   0     1\nGPU1   1     0\n\n== Link Type between two GPUs ==\n"
+        "       GPU0  GPU1\nGPU0   0     XGMI\n"
         "GPU1   XGMI  0\n",
     ("slurm", "--like h100-128x8"): "BlockName=a Nodes=n[01-04]\nBlockName=b Nodes=n[05-08]\n"
         "BlockSizes=4,8\n",
-    ("slurm", "--like gb200-8x72"): "- topology: t\n  block:\n    block_sizes: [18, 36]\n    blocks:\n"
+    ("slurm", "--like gb200-8x72"): "- topology: t\n  block:\n    block_sizes: [18, 36]\n"
+        "    blocks:\n"
         "      - block: a\n        nodes: n[01-18]\n      - block: b\n        nodes: n[19-36]\n",
     ("sinfo", "--like h100-128x8"): '{"sinfo": [{"nodes": {"nodes": ["n1", "n2"]}, "gres": '
         '{"total": "gpu:h100:8"}, "node": {"state": ["IDLE"]}}], "x": NaN}\n',

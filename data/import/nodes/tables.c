@@ -231,7 +231,8 @@ static enum status read_amd(struct amd *a, const struct text_lines *lines, struc
     if (at == lines->word_count || !is_device(lines->words[at])) return OK;
     if (a->row < 0) {
         if (at + 1 < lines->word_count && !is_device(lines->words[at + 1])) return OK;
-        if (!t->count) {
+        if (!a->linked) {
+            t->count = t->gpu_count = t->row_count = 0; // what looked like a header before
             TRY(take_names(t, lines, at, err));
             a->hops = TAKE(t->arena, t->count * t->count, int);
             a->linked = TAKE(t->arena, t->count * t->count, bool);
@@ -295,7 +296,7 @@ static enum status read_matrix(struct topology *t, struct text_lines *lines, str
         else if (header >= 0) TRY(take_names(t, lines, header, err));
         else TRY(read_links(t, lines, err));
     }
-    if (a.section != SECTION_NONE && t->count) return end_amd(&a, err);
+    if (a.linked) return end_amd(&a, err);
     return OK;
 }
 
