@@ -86,8 +86,8 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     if (layers.other_count)
         fprintf(
             stderr,
-            "%d sample%s of layers not used: another shape than %s, no FLOP that say which (import "
-            "trace --model states them), or graphs\n",
+            "%d sample%s of layers not used: another shape than %s, no FLOP that say which (traces "
+            "state none), or graphs\n",
             layers.other_count, layers.other_count == 1 ? " is" : "s are",
             r->model ? r->model : "any that is stated (--model names one)");
     if (calibration_assume_trainer(&calibration))

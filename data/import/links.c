@@ -303,6 +303,9 @@ static enum status read_file(void *options, struct error *err)
     o->read.arena = r->arena;
     TRY(read_links(&o->read, r->file.path, r->text, r->size, err));
     put_endpoints(&o->read);
+    if (o->read.devices)
+        import_assume(r, "copies of %lld bytes, as the program has them: it prints no size",
+                      (long long)p2p_bytes);
     r->samples = o->read.samples;
     return OK;
 }
@@ -317,10 +320,6 @@ static void tell(const void *options)
             l->devices  ? "devices of one node"
             : l->inside ? "two devices of one node"
                         : "two nodes (--inside: of one)");
-    if (l->devices)
-        fprintf(stderr,
-                "%s: assumed, copies of %lld bytes, as the program has them: it prints no size\n",
-                path, (long long)p2p_bytes);
     if (l->shorter)
         fprintf(stderr,
                 "%s: %d row%s below %d bytes left out: with many messages under way, that is no "

@@ -348,7 +348,9 @@ enum status nccl_guess(struct nccl_import *n, const char *program, const struct 
         return t->operation ? OK : refuse_program(program, where, err);
     }
     n->guessed = "by busbw / algbw", t->operation = by_ratio(best, t->group_size);
-    if (!t->operation) n->guessed = "by the file's name", t->operation = by_name(path);
+    if (t->operation) return OK;
+    t->operation = by_name(path);
+    n->guessed_by_name = t->operation != NULL;
     return OK;
 }
 
@@ -395,6 +397,12 @@ static enum status read_file(void *options, struct error *err)
         return fail(err, BAD_INPUT,
                     "%s: expected rows with sizes and times, found none that can be imported",
                     r->file.path);
+    if (n->guessed_by_name)
+        import_assume(r, "the collective is %s, by the file's name", n->test.operation);
+    if (n->assumed_ranks)
+        import_assume(r, "one process has all ranks, which the file does not list");
+    if (n->any_type)
+        import_assume(r, "rows of %.20s take what fp32 of as many bytes takes", n->other_type);
     r->samples = n->samples;
     r->samples.machine.library = n->version;
     return OK;
@@ -417,11 +425,9 @@ static void tell(const void *options)
         fprintf(stderr,
                 "%s: each is a mean with no dispersion; nccl-tests -I 1 -J keeps every iteration\n",
                 path);
-    if (n->guessed)
+    if (n->guessed && !n->guessed_by_name)
         fprintf(stderr, "%s: the file does not name its collective: %s, %s\n", path,
                 n->test.operation, n->guessed);
-    if (n->assumed_ranks)
-        fprintf(stderr, "%s: no list of ranks: assumed, one process with all of them\n", path);
     if (n->cut_tests)
         fprintf(stderr, "%s: %d test%s cut off; what was printed by then is read\n", n->cut_at,
                 n->cut_tests, n->cut_tests == 1 ? " is" : "s are");
@@ -435,10 +441,7 @@ static void tell(const void *options)
     if (n->rows_nan)
         fprintf(stderr, "%s: %d row%s without a time skipped\n", path, n->rows_nan,
                 n->rows_nan == 1 ? "" : "s");
-    if (n->any_type)
-        fprintf(stderr, "%s: rows are of %.20s: assumed, what fp32 of as many bytes takes\n", path,
-                n->other_type);
-    else if (n->rows_other_type)
+    if (n->rows_other_type && !n->any_type)
         fprintf(stderr, "%s: %d row%s of other types (%.20s) skipped\n", path, n->rows_other_type,
                 n->rows_other_type == 1 ? "" : "s", n->other_type);
     if (n->rows_coarse)

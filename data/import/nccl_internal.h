@@ -49,8 +49,9 @@ struct nccl_import {
     int cut_tests;       // without their last line
     const char *cut_at;  // the first of them
     const char *guessed; // how the collective was found; NULL: it is stated
-    bool any_type;       // no row is of a type that samples have: all are read, by their bytes
-    bool assumed_ranks;  // one process has all of them
+    bool guessed_by_name;
+    bool any_type;      // no row is of a type that samples have: all are read, by their bytes
+    bool assumed_ranks; // one process has all of them
     struct arena *arena;
 };
 

@@ -269,7 +269,10 @@ static enum status read_file(void *options, struct error *err)
     struct reading *r = &o->import;
     struct json root;
     o->read.arena = r->arena;
-    o->read.bytes = o->buffer_mib * (int64_t)bytes_per_mib;
+    if (!o->buffer_mib)
+        import_assume(r, "buffers of %d MiB, the program's default (--buffer-mib)",
+                      DEFAULT_BUFFER_MIB);
+    o->read.bytes = (o->buffer_mib ? o->buffer_mib : DEFAULT_BUFFER_MIB) * (int64_t)bytes_per_mib;
     o->read.path = r->file.path;
     if (r->text[strspn(r->text, " \t\r\n")] == '{') {
         TRY(text_json(&root, r->file.path, r->text, r->size, r->arena, err));
@@ -286,7 +289,7 @@ static void tell(const void *options)
     const struct bandwidths *b = &o->read;
     const char *path = o->import.file.path;
     fprintf(stderr,
-            "%s: %d samples of %lld bytes (change with --buffer-mib), each a median with no "
+            "%s: %d samples of %lld bytes, each a median with no "
             "dispersion; one size gives no latency\n",
             path, b->samples.sample_count, (long long)b->bytes);
     if (b->passed_over)
@@ -303,7 +306,7 @@ static void tell(const void *options)
 
 static const struct reader reader = {"nvbandwidth", MAKES_SAMPLES, false, read_file, tell};
 static const struct options defaults = {.import = {.reader = &reader, .output = "-"},
-                                        .buffer_mib = DEFAULT_BUFFER_MIB};
+                                        .buffer_mib = 0};
 const struct command import_nvbandwidth = {
     .name = "nvbandwidth",
     .text = "nvbandwidth output or JSON -> samples of transfers and links",

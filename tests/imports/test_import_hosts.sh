@@ -256,7 +256,7 @@ seq 18 | sed 's/.*/n&/' | paste -sd, | sed 's/^/BlockName=rack Nodes=/' |
     expect "rack gb200-nvl72-of-72 rack
 gb200-nvl72-of-72 1 72
 leaf 3600.0" slurm
-grep -q 'assumed, as --like has such domains' "$work/err" || wrong "domains are assumed"
+grep -q 'assumed: blocks are NVLink domains' "$work/err" || wrong "domains are assumed"
 refuse 'no block fills: give --gpus-per-node' slurm 'BlockName=a Nodes=n[1-5]\n' --like gb200-8x72
 likes=h100-128x8
 cat >"$work/topology.yaml" <<'END'

@@ -118,7 +118,7 @@ END
 }
 p2p | links links "node-0:0>node-0:1 160000000 1000 node-0:1>node-0:0 160000000 2000 \
 node-0:0>node-0:1 4 3 node-0:1>node-0:0 4 3.5"
-told 'assumed, copies of 160000000 bytes'
+told 'assumed: copies of 160000000 bytes'
 grep -q '"gpu": "NVIDIA A100-SXM4-40GB"' "$work/got.json" || wrong "the GPU's name"
 p2p | sed 's/^/[1,0]<stdout>: /' | links links "node-0:0>node-0:1 160000000 1000 \
 node-0:1>node-0:0 160000000 2000 node-0:0>node-0:1 4 3 node-0:1>node-0:0 4 3.5"

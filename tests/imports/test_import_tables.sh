@@ -51,7 +51,7 @@ matrix $(echo "$quad" | sed 's/NV4/NV12/g') | node "4 300" --like a100-16x8 # th
 matrix $(echo "$quad" | sed 's/NV4/NV18/g') | node "4 450" --like h100-128x8
 pairs="X,NV12,SYS,SYS NV12,X,SYS,SYS SYS,SYS,X,NV12 SYS,SYS,NV12,X"
 matrix $pairs | node "4 31.5077 2/1:300 2/2:31.5077" --like a100-16x8
-told 'assumed, 31.5077 GB/s of PCIe'
+told 'assumed: 31.5077 GB/s of PCIe'
 matrix $pairs | node "4 20 2/1:300 2/2:20" --like a100-16x8 --pcie-bytes-per-s 20e9
 matrix $pairs | node "4 7" --like a100-16x8 --intra-bytes-per-s 7e9
 told 'several kinds of path'
@@ -78,10 +78,12 @@ nvlink() {
     done
 }
 nvlink "NVIDIA A100-SXM4-80GB" "25 GB/s" | node "3 150" --like a100-16x8
-told 'assumed, all links lead to switches'
+told 'assumed: all links lead to switches'
+nvlink "NVIDIA A100-SXM4-80GB" "25 GB/s" |
+    refuse '--strict: would be assumed: all links lead' --like a100-16x8 --strict
 nvlink "Tesla V100-SXM2-16GB" "25.781 GB/s" | refuse 'give nvidia-smi topo -m' --like v100-16gb-16x8
 nvlink "NVIDIA A100-SXM4-80GB" "<inactive>" | node "3 31.5077" --like a100-16x8
-told 'assumed, 31.5077 GB/s of PCIe'
+told 'assumed: 31.5077 GB/s of PCIe'
 
 # rocm-smi --showtopo: TITLE CELL DIAGONAL
 rocm() {

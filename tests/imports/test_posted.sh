@@ -95,16 +95,16 @@ table 1.5 | { echo '+ srun -N 2 /opt/broadcast_perf -b 8'; cat; } |
 table 1.5 | { echo '+ all_gather_perf -b 8'; cat; } | refused 'busbw / algbw is 1.5, but 0.75'
 table 0.75 | { cat; echo '# Collective test concluded: reduce_scatter_perf'; } >"$work/rs.txt"
 "$plumbline" import nccl-tests "$work/rs.txt" -o "$work/rs.json" 2>"$work/err" &&
-    samples "$work/rs.json" | grep -q '^reduce_scatter' || wrong "reduce_scatter, concluded"
+    samples "$work/rs.json" | grep "^reduce_scatter" >"$work/out" || wrong "reduce_scatter"
 table 0.75 | refused 'busbw / algbw is 0.75, but 1' --operation send_recv
 table 0.75 none | refused 'does not name its collective: give --operation'
 table 0.75 none >"$work/alltoall-2-nodes.log"
 "$plumbline" import nccl-tests "$work/alltoall-2-nodes.log" -o "$work/a2a.json" 2>"$work/err" ||
     wrong "by the file's name: $(cat "$work/err")"
-told "all_to_all, by the file's name"
+told "assumed: the collective is all_to_all, by the file's name"
 table 1 | refused 'give --operation'
 table 1.5 sum double | same "other types" # by their bytes
-told 'rows are of double: assumed'
+told 'assumed: rows of double take'
 
 # cut off, or without its ranks
 table 1.5 | grep -v Avg | same "no last line"
@@ -120,7 +120,7 @@ table 1.5 | sed '/67108864 /s/ -1 .*/ -1/' | refused 'line 13: expected 13 colum
 table 1.5 | sed '/Rank/d' | refused 'found none: give --ranks N'
 table 1.5 | sed '/Rank/d' | same "ranks as told" --ranks 4 --gpus-per-node 2
 table 1.5 | sed '/Rank/d; s/nGpus 1/nGpus 4/' | same "one process"
-told 'assumed, one process'
+told 'assumed: one process has all ranks'
 table 1.5 | sed '/Rank/d; s/nGpus 1/nGpus 8/' | refused 'give --ranks N'
 printf 'nothing\n' | refused 'found no line "# nThread ..."'
 

@@ -213,6 +213,11 @@ static enum status read_file(void *options, struct error *err)
     o->levels = tree.levels, o->listed = tree.nodes.count,
     o->switches = tree.blocks ? tree.blocks : tree.count;
     o->blocks = tree.blocks, o->domain_gpus = each;
+    if (each && !o->gpus_per_node)
+        import_assume(r,
+                      "blocks are NVLink domains, as --like has them, of nodes with %d "
+                      "GPUs (--gpus-per-node)",
+                      each);
     if (each) {
         TRY(put_domains(c, &tree, &known, each, r->path, err));
         return put_levels(&c->places, &tree, o->levels, c, o->oversubscription, err);
@@ -230,10 +235,9 @@ static void tell(const void *options)
     const struct cluster *c = &o->import.cluster;
     if (o->domain_gpus) {
         fprintf(stderr,
-                "%d blocks of %d nodes, taken as NVLink domains of %d GPU%s a node%s: each is one "
+                "%d blocks of %d nodes, taken as NVLink domains of %d GPU%s a node: each is one "
                 "node of the cluster\n",
-                o->blocks, o->listed, o->domain_gpus, o->domain_gpus == 1 ? "" : "s",
-                o->gpus_per_node ? "" : " (assumed, as --like has such domains)");
+                o->blocks, o->listed, o->domain_gpus, o->domain_gpus == 1 ? "" : "s");
         return;
     }
     fprintf(stderr, "%d nodes in %d group%s on %d %s of %d level%s", c->places.node_count,

@@ -342,7 +342,7 @@ static void put_nics(struct node_group *g, const struct node *n, const struct no
 
 // As many GPUs and cards as the list has; all else as the other cluster says.
 static enum status take_list(struct node_group *g, const struct node *n, const struct request *r,
-                             struct arena *arena, struct error *err)
+                             struct reading *reading, struct error *err)
 {
     enum nic_kind kind = n->listed_cards[NIC_INFINIBAND] ? NIC_INFINIBAND : NIC_ETHERNET;
     int cards = n->listed_cards[kind];
@@ -353,15 +353,16 @@ static enum status take_list(struct node_group *g, const struct node *n, const s
                     "NCCL_TOPO_DUMP_FILE",
                     n->path);
     g->gpus_per_node = n->listed_gpus;
-    g->nics = TAKE_COPY(arena, g->nics, g->nic_count);
+    g->nics = TAKE_COPY(n->arena, g->nics, g->nic_count);
     if (cards && g->nic_count) g->nic_count = 1, g->nics[0].count = cards;
     if (cards && g->nic_count && kind == NIC_INFINIBAND) g->nics[0].kind = kind;
     if (r->intra_bytes_per_s > 0) g->intra.bytes_per_s = r->intra_bytes_per_s, g->ring_count = 0;
-    fprintf(stderr,
-            "%s: %d GPUs and %d network card%s; assumed, as in %s: %g GB/s between two GPUs, "
-            "%g Gb/s a card (the file has no links and no speeds)\n",
-            n->path, n->listed_gpus, cards, cards == 1 ? "" : "s", r->like,
-            g->intra.bytes_per_s * 1e-9, g->nic_count ? g->nics[0].link.bytes_per_s * 8e-9 : 0);
+    import_assume(reading, "as in %s: %g GB/s between two GPUs, %g Gb/s a card", r->like,
+                  g->intra.bytes_per_s * 1e-9,
+                  g->nic_count ? g->nics[0].link.bytes_per_s * 8e-9 : 0);
+    if (reading->strict) return OK; // refused in one line
+    fprintf(stderr, "%s: %d GPUs and %d network card%s; the file has no links and no speeds\n",
+            n->path, n->listed_gpus, cards, cards == 1 ? "" : "s");
     return OK;
 }
 
@@ -409,8 +410,9 @@ static enum status put_links(struct node_group *g, struct node *n, const struct 
 }
 
 static enum status make_group(struct node_group *g, struct node *n, const struct request *r,
-                              struct arena *arena, struct error *err)
+                              struct reading *reading, struct error *err)
 {
+    struct arena *arena = n->arena;
     struct cluster like = {.groups = TAKE(arena, 1, struct node_group)};
     int hosts;
     if (r->like) TRY(import_like(&like, r->like, arena, err));
@@ -419,7 +421,7 @@ static enum status make_group(struct node_group *g, struct node *n, const struct
     if (r->gpu) g->gpu = r->gpu;
     if (r->memory_gb > 0) g->memory_bytes = (int64_t)(r->memory_gb * 1e9);
     if (r->latency_us >= 0) g->intra.latency_s = r->latency_us * 1e-6;
-    if (!n->gpu_count) return take_list(g, n, r, arena, err);
+    if (!n->gpu_count) return take_list(g, n, r, reading, err);
     if (!g->gpu || !g->memory_bytes)
         return fail(err, BAD_INPUT,
                     "%s: NCCL's topology does not state the GPU's name and memory: give --like "
@@ -456,7 +458,7 @@ static enum status read_file(void *options, struct error *err)
     struct reading *r = &o->import;
     struct node n = {.arena = r->arena, .path = r->file.path};
     TRY(read_node(&n, r->text, r->size, err));
-    TRY(make_group(&o->group, &n, &o->asked, r->arena, err));
+    TRY(make_group(&o->group, &n, &o->asked, r, err));
     o->group.name = r->name;
     r->cluster = (struct cluster){.groups = &o->group, .group_count = 1};
     return OK;

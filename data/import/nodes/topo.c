@@ -199,7 +199,7 @@ static bool uses_bus(const struct mesh *m)
 }
 
 // The link between two GPUs, from options or from the table.
-static enum status put_intra(struct node_group *g, const struct topology *t,
+static enum status put_intra(struct node_group *g, struct reading *r, const struct topology *t,
                              const struct numbers *n, struct error *err)
 {
     const char *why, *rings;
@@ -222,14 +222,14 @@ static enum status put_intra(struct node_group *g, const struct topology *t,
                     "--pcie-bytes-per-s for pairs that no link joins, or --intra-bytes-per-s",
                     t->path, why);
     rings = mesh_text(g, &m, t->arena);
-    fprintf(stderr, "%s: %d GPUs, %g GB/s between two (%s)%s%s\n", t->path, t->gpu_count,
-            g->intra.bytes_per_s * 1e-9,
-            m.switched[0] > 0 && t->form == FORM_LINKS ? "assumed, all links lead to switches"
-                                                       : why,
-            rings ? "; " : "", rings ? rings : "");
+    if (m.switched[0] > 0 && t->form == FORM_LINKS)
+        import_assume(r, "all links lead to switches, which the file does not say");
     if (!(n->pcie_bytes_per_s > 0) && uses_bus(&m))
-        fprintf(stderr, "%s: assumed, %g GB/s of PCIe where no link joins GPUs\n", t->path,
-                m.bus[0] * 1e-9);
+        import_assume(r, "%g GB/s of PCIe where no link joins GPUs (--pcie-bytes-per-s)",
+                      m.bus[0] * 1e-9);
+    if (r->strict && r->assumed) return OK; // refused in one line
+    fprintf(stderr, "%s: %d GPUs, %g GB/s between two (%s)%s%s\n", t->path, t->gpu_count,
+            g->intra.bytes_per_s * 1e-9, why, rings ? "; " : "", rings ? rings : "");
     return OK;
 }
 
@@ -269,7 +269,7 @@ static enum status make_cluster(struct reading *r, const struct topology *t,
                     "clusters), or --gpu and --memory-bytes",
                     t->path);
     g->name = r->name, g->nodes = (int)n->nodes, g->gpus_per_node = t->gpu_count;
-    TRY(put_intra(g, t, n, err));
+    TRY(put_intra(g, r, t, n, err));
     TRY(put_nics(g, t, n, err));
     if (n->nodes > 1 && !g->nic_count)
         return fail(err, BAD_INPUT,
