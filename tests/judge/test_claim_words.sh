@@ -101,7 +101,7 @@ cp best.json forged.json
 python3 - << 'P'
 import json
 l = json.load(open('best.layouts.json'))
-l['values'] = [max(v, l['iteration_ns']) if v else v for v in l['values']]
+l['value_runs'][::2] = [max(v, l['iteration_ns']) if v else v for v in l['value_runs'][::2]]
 json.dump(l, open('forged.layouts.json', 'w'))
 P
 gives 0 solve many/problem.json -o resumed.json --resume forged.json

@@ -177,7 +177,7 @@ def check_numbers(plan, page):
     expect(len(page.tables["memory-bars"]) - 1, len(memories), "bars of memory")
 
 
-# low, high = T / and x exp sqrt(sum of ln(T_end / T)^2 + ln(1 + spread)^2), as FORMULAS 19 has it,
+# low, high = T / and x exp sqrt(0.78^2 sum of ln(T_end / T)^2 + ln(1 + spread)^2), FORMULAS 19,
 # from the page's six decimals.
 def check_sensitivity(plan, page, folder):
     if "iteration_low_ns" not in plan:
@@ -190,7 +190,7 @@ def check_sensitivity(plan, page, folder):
     heads, *rows = page.tables["sensitivity-table"]
     for column, end, sign in (("fast", "iteration_low_ns", -1), ("slow", "iteration_high_ns", 1)):
         at = heads.index(column)
-        doubts = [max(0, sign * math.log(seconds(row[at]) / now)) for row in rows]
+        doubts = [0.78 * max(0, sign * math.log(seconds(row[at]) / now)) for row in rows]
         found = now * math.exp(sign * math.hypot(math.log(1 + spread), *doubts))
         expect(
             abs(found - plan[end] / 1e9) < 1e-5 * now,

@@ -111,6 +111,7 @@ static void draw_job(struct job *j, const struct target *target, struct random *
                       .compiled = (titan || deep) && coin(r),
                       .budget = {-1, -1, -1, 0},
                       .memory_fraction = MEMORY_FRACTION_DEFAULT};
+    if ((titan || deep) && j->precision > FP8) j->precision = BF16; // their files have no others
     j->gathered_logits = (titan || deep) && coin(r);
     j->whole_gradient_sums = deep && coin(r);
     if (!titan) j->unfused[UNFUSED_ROTARY] = deep && coin(r), j->unfused[UNFUSED_NORMS] = coin(r);
