@@ -17,7 +17,7 @@ enum { DEVICES_MOST = 64, SAMPLES_MOST = 1 << 14, REPETITIONS_MOST = 4096, LONG_
 enum { PREFIX_MOST = 8 }; // words of a launcher before a line
 
 // p2pBandwidthLatencyTest copies 40,000,000 ints, and one for its latency (S NVIDIA cuda-samples,
-// p2pBandwidthLatencyTest.cu).
+// the program of that name).
 static const int64_t p2p_bytes = 160000000, p2p_short = 4;
 
 enum table { TABLE_NONE, TABLE_BANDWIDTH, TABLE_LATENCY, TABLE_PAIRS, TABLE_SHORT_PAIRS };

@@ -130,8 +130,9 @@ struct attention attention_of(const struct pricing *x, const struct layer_run *r
 // A part alone has its share of a whole block's norms.
 real norms_of(const struct pricing *x, const struct layer_run *run)
 {
-    if (!run_is_whole(run)) return (shape_norms(x->shape) + 1) / 2;
-    return shape_norms(x->shape) + (run->cross_attention ? 1 : 0) + (run->mtp ? 3 : 0);
+    int norms = shape_norms(x->shape);
+    if (!run_is_whole(run)) return (norms + 1) / 2;
+    return norms + (run->cross_attention ? 1 : 0) + (run->mtp ? 3 : 0);
 }
 
 real parts_of(const struct pricing *x, const struct layer_run *run)

@@ -168,7 +168,9 @@ TEST(test_every_number)
                 struct arena_mark own = arena_set_mark(arena);
                 const char *bad = arena_print(arena, "%.*s%s%s", (int)(begin - text), text,
                                               values[v].text, begin + length);
-                if (load_text((enum format)format, bad, strlen(bad), &err) == OK && values[v].never)
+                // Python's words may stand in a config that Python wrote: they count as null.
+                bool never = values[v].never && !(format == FORMAT_CONFIG && v < 3 && v != 1);
+                if (load_text((enum format)format, bad, strlen(bad), &err) == OK && never)
                     fail_msg("%s: %s is accepted", format_names[format], values[v].text);
                 arena_reset(arena, own);
             }

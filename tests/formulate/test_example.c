@@ -186,8 +186,8 @@ TEST(four_machines)
 TEST(names_of_shipped_documents)
 {
     const char *path;
-    MUST(shipped_find(&path, "models", "folder/some", &own_arena, &own_err));
-    assert_string_equal(path, "folder/some");
+    MUST(shipped_find(&path, "models", "some/folder/file", &own_arena, &own_err));
+    assert_string_equal(path, "some/folder/file");
     MUST(shipped_find(&path, "models", "some.json", &own_arena, &own_err));
     assert_string_equal(path, "some.json");
     MUST_REFUSE(shipped_find(&path, "models", "gpt9", &own_arena, &own_err), "gpt9");

@@ -42,8 +42,9 @@ known() {
         -x LD_PRELOAD=$folder/witness.so -x PLUMBLINE_WITNESS=$folder/witness \
         --mca plm rsh --mca plm_rsh_agent $agent --mca oob_tcp_if_include eth0 \
         --mca btl tcp,self --mca btl_tcp_if_include eth0 \
-        $measure links --factor 512 --largest 1048576 --alone 0 --wait asleep --budget-s 60 \
-        --width 10 -o $folder/known.json" > "$folder/out" 2> "$folder/err" < /dev/null ||
+        $measure links --factor 512 --largest 1048576 --alone 0 --exclusive --wait asleep \
+        --budget-s 60 --width 10 -o $folder/known.json" \
+        > "$folder/out" 2> "$folder/err" < /dev/null ||
         { complain "known links: mpirun ended with exit code $?"; return; }
     cat "$folder/err"
     record=$(hosts_record) || { complain "the relay has ended"; return; }
