@@ -87,6 +87,8 @@ enum status hf_layer_list(const struct hf_model *x, const char *key, bool **list
 // A word per layer; NULL: the key is absent.
 enum status hf_layer_types(const struct hf_model *x, const char *key, const char ***types,
                            struct error *err);
+// Experts that every token uses: as many as the key says, each of an expert's width.
+enum status hf_read_shared(struct hf_model *x, const char *key, int64_t shared, struct error *err);
 // Layers with rotated positions: no_rope_layers, else all but every no_rope_layer_interval-th (4).
 enum status hf_rotated_layers(const struct hf_model *x, bool **rotated, struct error *err);
 // Layers of layer_types "sliding_attention" get the window; without the key, those whose number

@@ -4,14 +4,6 @@
 
 #include "data/import/hf/internal.h"
 
-static enum status read_shared(struct hf_model *x, const char *key, int64_t shared,
-                               struct error *err)
-{
-    TRY(hf_count(x, key, &shared, err));
-    x->experts.shared_ffn = shared * x->experts.ffn;
-    return OK;
-}
-
 // After so many dense layers, or as mlp_layer_types says.
 static enum status mixtures_behind(struct hf_model *x, const char *key, int64_t dense,
                                    struct error *err)
@@ -26,7 +18,7 @@ static enum status mixtures_behind(struct hf_model *x, const char *key, int64_t 
 
 enum status hf_read_exaone_moe(struct hf_model *x, struct error *err)
 {
-    return read_shared(x, "num_shared_experts", 1, err);
+    return hf_read_shared(x, "num_shared_experts", 1, err);
 }
 
 enum status hf_arrange_exaone_moe(struct hf_model *x, struct error *err)
@@ -38,7 +30,7 @@ enum status hf_arrange_exaone_moe(struct hf_model *x, struct error *err)
 enum status hf_read_solar_open(struct hf_model *x, struct error *err)
 {
     TRY(hf_read_glm(x, err));
-    return read_shared(x, "n_shared_experts", 1, err);
+    return hf_read_shared(x, "n_shared_experts", 1, err);
 }
 
 // A gate of attention's output, and a number for each expert that corrects its score.
@@ -51,7 +43,7 @@ enum status hf_read_afmoe(struct hf_model *x, struct error *err)
                            "key \"attention_bias\": expected false: biases beside a gate without "
                            "one are not read");
     x->mixture_values = x->experts.experts;
-    return read_shared(x, "num_shared_experts", 2, err);
+    return hf_read_shared(x, "num_shared_experts", 2, err);
 }
 
 enum status hf_arrange_afmoe(struct hf_model *x, struct error *err)
@@ -65,7 +57,7 @@ enum status hf_arrange_afmoe(struct hf_model *x, struct error *err)
 enum status hf_read_hy_v3(struct hf_model *x, struct error *err)
 {
     TRY(hf_read_llama(x, err));
-    return read_shared(x, "num_shared_experts", 1, err);
+    return hf_read_shared(x, "num_shared_experts", 1, err);
 }
 
 enum status hf_arrange_hy_v3(struct hf_model *x, struct error *err)
@@ -79,7 +71,7 @@ enum status hf_read_sarvam_moe(struct hf_model *x, struct error *err)
     TRY(hf_read_attention_bias(x, err));
     TRY(hf_flag(x, "use_qk_norm", &norms, err));
     if (norms) x->shape.qk_norm = QK_NORM_HEAD;
-    return read_shared(x, "n_shared_experts", 1, err);
+    return hf_read_shared(x, "n_shared_experts", 1, err);
 }
 
 // A norm of what a mixture gives.

@@ -126,8 +126,7 @@ enum status hf_arrange_gpt_oss(struct hf_model *x, struct error *err)
     return hf_windows(x, 2, err);
 }
 
-static enum status read_shared(struct hf_model *x, const char *key, int64_t shared,
-                               struct error *err)
+enum status hf_read_shared(struct hf_model *x, const char *key, int64_t shared, struct error *err)
 {
     TRY(hf_count(x, key, &shared, err));
     x->experts.shared_ffn = shared * x->experts.ffn;
@@ -142,13 +141,13 @@ enum status hf_read_glm4_moe(struct hf_model *x, struct error *err)
     if (norms) x->shape.qk_norm = QK_NORM_HEAD;
     TRY(hf_count(x, "num_nextn_predict_layers", &x->further, err));
     x->depth = x->further;
-    return read_shared(x, "n_shared_experts", 1, err);
+    return hf_read_shared(x, "n_shared_experts", 1, err);
 }
 
 enum status hf_read_dots1(struct hf_model *x, struct error *err)
 {
     TRY(hf_read_attention_bias(x, err));
-    return read_shared(x, "n_shared_experts", 0, err);
+    return hf_read_shared(x, "n_shared_experts", 0, err);
 }
 
 enum status hf_arrange_dots1(struct hf_model *x, struct error *err)
@@ -200,7 +199,7 @@ enum status hf_read_ernie_moe(struct hf_model *x, struct error *err)
     TRY(hf_count(x, "moe_num_experts", &x->experts.experts, err));
     TRY(hf_count(x, "moe_k", &x->experts.top_k, err));
     x->mixture_values = x->experts.experts; // the correction of the scores
-    return read_shared(x, "moe_num_shared_experts", 2, err);
+    return hf_read_shared(x, "moe_num_shared_experts", 2, err);
 }
 
 enum status hf_arrange_ernie_moe(struct hf_model *x, struct error *err)
@@ -346,7 +345,7 @@ enum status hf_read_kimi_linear(struct hf_model *x, struct error *err)
     l->key_width = l->decay_rank = l->gate_rank = l->value_width;
     TRY(hf_count(x, "num_experts_per_token", &x->experts.top_k, err));
     TRY(hf_read_deepseek(x, err));
-    return hf_has(x, "num_shared_experts") ? read_shared(x, "num_shared_experts", 1, err) : OK;
+    return hf_has(x, "num_shared_experts") ? hf_read_shared(x, "num_shared_experts", 1, err) : OK;
 }
 
 // Lists of layers count from 1; without any, every fourth layer after the first is not linear.
