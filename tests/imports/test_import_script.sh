@@ -191,6 +191,10 @@ read_file "$work/args.yaml" yaml && fail "yaml: read"
 says 'not set in the file: HIDDEN (--hidden-size)' yaml
 read_file "$work/args.yaml" yaml --set HIDDEN=1024 || fail "yaml: $(cat "$work/err")"
 same flags yaml yaml
+# words without merges: BERT's and T5's settings look alike
+echo "  --vocab-file: vocab.txt" >>"$work/args.yaml"
+read_file "$work/args.yaml" words --set HIDDEN=1024 || fail "words: $(cat "$work/err")"
+says 'assumed: a decoder, as no program is named' words
 
 # settings that change the model, the layout or the memory: stated, or refused by name
 refuse() { # WORDS FLAGS

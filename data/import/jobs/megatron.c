@@ -144,6 +144,11 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
                            words_of(own, "--recompute-modules", s->arena), err));
     }
     TRY(check_program(r, s, err));
+    // Settings without a program may be BERT's or T5's, whose words come without merges.
+    if (r->wants_model && !s->program && setting_of(s, "vocab-file") &&
+        !setting_of(s, "merge-file") && !setting_of(s, "tokenizer-model"))
+        settings_note(s, "a decoder, as no program is named; with a vocab-file and no merge-file "
+                         "it may be an encoder (BERT, T5), which flags do not describe");
     TRY(set_shape(r, s, err));
     TRY(set_sharding(r, s, err));
     set_recompute(r);
