@@ -137,7 +137,9 @@ static bool is_edition(const char *part)
                                         "thinking", "reasoning", "fp8", "bf16", "awq", "v0.1"};
     for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
         if (!strcasecmp(part, words[i])) return true;
-    return strlen(part) == 4 && strspn(part, "0123456789") == 4; // a month
+    size_t digits = strspn(part, "0123456789");
+    return digits == strlen(part) ? digits == 4                                // a month
+                                  : digits && !strcasecmp(part + digits, "k"); // positions
 }
 
 // The shipped model that a hub's name means (meta-llama/Llama-3.1-70B-Instruct): the owner left

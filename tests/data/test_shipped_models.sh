@@ -55,6 +55,7 @@ meta-llama/Meta-Llama-3.1-8B-Instruct llama-3.1-8b
 Qwen/Qwen3-235B-A22B-Instruct-2507 qwen3-235b-a22b
 google/gemma-2-9b-it gemma-2-9b
 mistralai/Mixtral-8x7B-v0.1 mixtral-8x7b
+nvidia/Nemotron-H-8B-Base-8K nemotron-h-8b
 END
 "$plumbline" models mistralai/Mistral-7B-v0.3 2> "$here/log" && fail "another vocabulary is taken"
 expect log 'the nearest is "mistral-7b"'
