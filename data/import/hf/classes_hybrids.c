@@ -6,6 +6,8 @@
     .shape = {FACTS("silu", 1e-5, 1e6), SIZES(4096, 14336, 32, 8, 32000), GATED}, .layers = 32,    \
     MIXTURE(8, 2), .read = hf_read_minimax, .arrange = hf_arrange_minimax
 
+#define SCANS .told = "selective scans are planned as bound by what they move"
+
 const struct hf_class hf_hybrids[] = {
     {.name = "qwen3_next",
      .shape = {FACTS("silu", 1e-6, 1e4), SIZES(2048, 5632, 16, 2, 151936), .head_width = 256,
@@ -83,7 +85,8 @@ const struct hf_class hf_hybrids[] = {
      .layers = 32,
      MIXTURE(16, 2),
      .read = hf_read_jamba,
-     .arrange = hf_arrange_jamba},
+     .arrange = hf_arrange_jamba,
+     SCANS},
     {.name = "mamba2",
      .shape = {FACTS("silu", 1e-5, 0), SIZES(4096, 8192, 128, 128, 32768), .rms_norm = true,
                .linear = {8, 128, 128, 64, .convolution = 4}},
@@ -94,12 +97,14 @@ const struct hf_class hf_hybrids[] = {
      .shape = {FACTS("silu", 1e-5, 0), SIZES(768, 1536, 1, 1, 50280), .rms_norm = true, TIED},
      .layers = 32,
      .read = hf_read_mamba,
-     .arrange = hf_arrange_mamba2},
+     .arrange = hf_arrange_mamba2,
+     SCANS},
     {.name = "falcon_mamba",
      .shape = {FACTS("silu", 1e-5, 0), SIZES(4096, 8192, 1, 1, 50280), .rms_norm = true, TIED},
      .layers = 32,
      .read = hf_read_mamba,
-     .arrange = hf_arrange_mamba2},
+     .arrange = hf_arrange_mamba2,
+     SCANS},
     {.name = "lfm2",
      .shape = {FACTS("silu", 1e-5, 1e6), SIZES(2560, 12288, 32, 8, 65536), GATED, TIED,
                .qk_norm = QK_NORM_HEAD},
