@@ -83,12 +83,17 @@ static struct attention beside(const struct pricing *x, struct attention a, stru
     return a;
 }
 
+static real attentions_of(const struct layer_run *run)
+{
+    return run->no_attention ? 0 : run->cross_attention ? 2 : 1;
+}
+
 static struct attention plain_attention(const struct pricing *x, const struct layer_run *run)
 {
     const struct shape *s = x->shape;
     bool fused = x->problem->job.layout.fused_attention;
-    real count = run->cross_attention ? 2 : 1, down = (real)s->query_rank,
-         latent = (real)s->kv_rank, turned = (real)s->rotary_width, heads = x->q + x->held,
+    real count = attentions_of(run), down = (real)s->query_rank, latent = (real)s->kv_rank,
+         turned = (real)s->rotary_width, heads = x->q + x->held,
          passed = x->held + (s->kv_rank ? x->ctx : x->held), normed = s->qk_norm ? heads : 0,
          gate = gate_of(x), shared = x->held > x->kv ? count * (gate + x->q + 2 * x->kv) : 0;
     struct split matrices = {x->h * (gate + x->q + 2 * x->kv) + x->q * x->h, 0};
@@ -135,9 +140,9 @@ real norms_of(const struct pricing *x, const struct layer_run *run)
     return norms + (run->cross_attention ? 1 : 0) + (run->mtp ? 3 : 0);
 }
 
-real parts_of(const struct pricing *x, const struct layer_run *run)
+real parts_of(const struct layer_run *run)
 {
-    return (run->no_feed_forward ? 0 : 1) + attention_of(x, run).count;
+    return (run->no_feed_forward ? 0 : 1) + attentions_of(run);
 }
 
 real ring_bytes(const struct pricing *x, const struct layer_run *run, real tokens)

@@ -225,7 +225,7 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
         *forward_s = *backward_s = once + pool_s(x, run, group, slice);
     } else {
         // With a parallel residual, both parts are summed before they are sent.
-        real parts = parts_of(x, run) - (x->shape->parallel_residual ? 1 : 0);
+        real parts = parts_of(run) - (x->shape->parallel_residual ? 1 : 0);
         real both = parts * once, beta = x->problem->job.layout.fused_attention ? 2.5 : 2;
         if (run->kind == LAYER_MOE)
             both = once * ((run->no_attention ? 0 : 1) + (run->experts.shared_ffn > 0 ? 1 : 0)) +

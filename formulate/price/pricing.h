@@ -304,8 +304,7 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
 // ---- attention.c (sections 1, 3, 4)
 struct attention attention_of(const struct pricing *x, const struct layer_run *run);
 real norms_of(const struct pricing *x, const struct layer_run *run); // over a whole token
-real parts_of(const struct pricing *x,
-              const struct layer_run *run); // attentions, feed-forward part
+real parts_of(const struct layer_run *run); // attentions, and the feed-forward part
 int attention_products(const struct pricing *x, const struct layer_run *run, real tokens,
                        struct product *to); // these come first in products_of
 // FLOP, score cells and bytes of one pass that are not of its products.

@@ -91,7 +91,7 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
     const struct shape *shape = x->shape;
     struct attention attention = attention_of(x, run);
     real width = x->e / 2, y = 2 * kept_of_ffn(x), norms = norms_of(x, run),
-         masks = shape->dropout ? parts_of(x, run) : 0, inputs = 2 * norms + inputs_kept(x, run);
+         masks = shape->dropout ? parts_of(run) : 0, inputs = 2 * norms + inputs_kept(x, run);
     real ffn = ffn_of(x, run), routed = routed_of(x, run);
     if (run->frozen && !run->adapter_rank && run->kind == LAYER_BLOCK)
         inputs = 2 * norms, y = shape->gated_ffn ? 4 : 2; // no input of a matrix is needed

@@ -46,7 +46,7 @@ static real cast_bytes(const struct pricing *x, const struct layer_run *run, rea
     if (each == 0) return 0;
     struct attention y = attention_of(x, run);
     return each * n *
-           ((parts_of(x, run) + (run->mtp ? 2 : 0)) * x->h + y.read.whole +
+           ((parts_of(run) + (run->mtp ? 2 : 0)) * x->h + y.read.whole +
             (y.read.sharded + ffn) / x->t);
 }
 
@@ -72,7 +72,7 @@ static void add_products(const struct pricing *x, const struct layer_run *run, r
 static real norm_bytes(const struct pricing *x, const struct layer_run *run, real n)
 {
     struct attention y = attention_of(x, run);
-    real passes = 3 * parts_of(x, run) + 2 * norms_of(x, run) + (run->mtp ? 6 : 0);
+    real passes = 3 * parts_of(run) + 2 * norms_of(x, run) + (run->mtp ? 6 : 0);
     return n * x->e * (passes * x->h * x->u + y.moved.whole + y.moved.sharded / x->t);
 }
 
