@@ -5,14 +5,7 @@ set -u
 name=test_explain_run
 . tests/links/begin.sh
 plumbline=$BIN/plumbline
-cat > "$folder/gpt.json" << 'END'
-{"kind": "plumbline.model", "version": 1, "name": "gpt-small",
- "shape": {"hidden": 256, "ffn": 1024, "heads": 4, "kv_heads": 4, "head_width": 64,
-  "vocabulary": 2048, "positions": 128},
- "runs": [{"name": "embedding", "kind": "embedding", "count": 1, "recomputable": false},
-  {"name": "block", "kind": "block", "count": 8, "recomputable": true},
-  {"name": "head", "kind": "head", "count": 1, "recomputable": false}]}
-END
+cp tests/measure/gpt_small.json "$folder/gpt.json"
 "$plumbline" measure compute --backend simulated --simulate noise=none --model "$folder/gpt.json" \
     --sequence 128 --name core --quiet -o "$folder/samples.json" &&
     "$plumbline" calibrate "$folder/samples.json" --model "$folder/gpt.json" \

@@ -33,14 +33,7 @@ on() { # HOSTS COMMAND: its processes on the hosts, in this order
 }
 on "1 2 3 4" "$measure" links --factor 512 --largest 1048576 --alone 0 --wait asleep \
     --budget-s 20 --width 10 --name core -o "$folder/links.json"
-cat > "$folder/gpt.json" << 'END'
-{"kind": "plumbline.model", "version": 1, "name": "gpt-small",
- "shape": {"hidden": 256, "ffn": 1024, "heads": 4, "kv_heads": 4, "head_width": 64,
-  "vocabulary": 2048, "positions": 128},
- "runs": [{"name": "embedding", "kind": "embedding", "count": 1, "recomputable": false},
-  {"name": "block", "kind": "block", "count": 8, "recomputable": true},
-  {"name": "head", "kind": "head", "count": 1, "recomputable": false}]}
-END
+cp tests/measure/gpt_small.json "$folder/gpt.json"
 cat > "$folder/cluster.json" << 'END'
 {"kind": "plumbline.cluster", "version": 1, "name": "hosts", "groups": [{"name": "hosts",
  "gpu": "core", "nodes": 4, "gpus_per_node": 1, "memory_bytes": 8000000000,
