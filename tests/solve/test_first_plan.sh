@@ -34,9 +34,10 @@ interrupted() {
     mkfifo lines
     "$plumbline" solve space/problem.json --gap 0 --progress -o plan.json 2> lines & process=$!
     : > log
+    sent=0 # once: another one asks to end at once, and a third ends without a plan
     while read -r line; do
         echo "$line" >> log
-        case $line in *"$2"*) kill -s "$1" $process 2> /dev/null ;; esac
+        case $sent$line in 0*"$2"*) kill -s "$1" $process 2> /dev/null; sent=1 ;; esac
     done < lines
     wait $process
     code=$?
