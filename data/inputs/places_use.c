@@ -35,14 +35,24 @@ static double rate_inside(const struct node_group *g, int64_t ranks, int64_t apa
     return g->intra.bytes_per_s;
 }
 
+static double rate_of_sums(const struct node_group *g, int64_t ranks)
+{
+    double rate = 0;
+    for (int i = 0; i < g->switch_sum_count && g->switch_sums[i].gpus <= ranks; i++)
+        rate = g->switch_sums[i].bytes_per_s;
+    return rate;
+}
+
 struct place_link places_inside_link(const struct problem *p, int group, int64_t ranks,
                                      int64_t apart)
 {
     const struct costs *c = &p->costs;
     const struct node_group *g = &p->cluster.groups[group];
     double share = share_reached(&c->transfer_intra_efficiency, &c->intra_efficiency, ranks > 0);
-    struct place_link inside = {
-        .origin = PLACE_INSIDE, .nic = NIC_KIND_COUNT, .level = p->cluster.places.level_count};
+    struct place_link inside = {.origin = PLACE_INSIDE,
+                                .nic = NIC_KIND_COUNT,
+                                .level = p->cluster.places.level_count,
+                                .sums_bytes_per_s = rate_of_sums(g, ranks)};
     place_link_set(&inside, (long double)rate_inside(g, ranks, apart) * share, g->intra.latency_s);
     return inside;
 }

@@ -34,6 +34,12 @@ static const struct member ring_rows[] = {
 };
 static MEMBERS(ring, struct ring_rate, NULL, true, NULL);
 
+static const struct member sum_rows[] = {
+    KEY_INT(ring_rate, gpus, REQUIRED, ALWAYS_WRITTEN, 2, GPUS_MAX),
+    KEY_NUMBER(ring_rate, bytes_per_s, REQUIRED, ALWAYS_WRITTEN, 1, LINK_RATE_MAX),
+};
+static MEMBERS(sum, struct ring_rate, NULL, true, NULL);
+
 static const struct member group_rows[] = {
     KEY_TEXT(node_group, name, REQUIRED),
     KEY_TEXT(node_group, gpu, REQUIRED),
@@ -43,6 +49,7 @@ static const struct member group_rows[] = {
     KEY_NUMBER(node_group, gpu_hour_price, OPTIONAL, IF_SET, 0, PRICE_MAX),
     KEY_OBJECT("intra", node_group, intra, REQUIRED, ALWAYS_WRITTEN, &link_members),
     KEY_LIST(node_group, rings, ring_count, OPTIONAL, IF_SET, RINGS_MAX, &ring_members),
+    KEY_LIST(node_group, switch_sums, switch_sum_count, OPTIONAL, IF_SET, RINGS_MAX, &sum_members),
     KEY_LIST(node_group, nics, nic_count, OPTIONAL, ALWAYS_WRITTEN, NIC_KIND_COUNT, &nic_members),
 };
 static MEMBERS(group, struct node_group, NULL, false, NULL);
@@ -153,6 +160,21 @@ static enum status check_rings(const struct cluster *c, int group, struct error 
     return OK;
 }
 
+static enum status check_sums(const struct cluster *c, int group, struct error *err)
+{
+    const struct node_group *g = &c->groups[group];
+    for (int i = 0; i < g->switch_sum_count; i++) {
+        char where[60];
+        snprintf(where, sizeof where, "groups[%d].switch_sums[%d].", group, i);
+        TRY(members_check(&sum_members, &g->switch_sums[i], cluster_file(c), where, err));
+        if (i && g->switch_sums[i].gpus <= g->switch_sums[i - 1].gpus)
+            return fail(err, BAD_INPUT,
+                        "%s: groups[%d].switch_sums[%d].gpus: expected more than %d",
+                        cluster_file(c), group, i, g->switch_sums[i - 1].gpus);
+    }
+    return OK;
+}
+
 static enum status check_group(const struct cluster *c, int i, struct error *err)
 {
     const struct node_group *g = &c->groups[i];
@@ -169,6 +191,7 @@ static enum status check_group(const struct cluster *c, int i, struct error *err
     snprintf(where, sizeof where, "groups[%d].intra.", i);
     TRY(link_check(c, where, &g->intra, err));
     TRY(check_rings(c, i, err));
+    TRY(check_sums(c, i, err));
     return check_nics(c, i, err);
 }
 

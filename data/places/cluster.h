@@ -40,6 +40,8 @@ struct node_group {
     double gpu_hour_price;   // of one GPU, in the user's currency; 0: not stated
     struct ring_rate *rings; // the first that matches counts; none: intra's bandwidth
     int ring_count;
+    struct ring_rate *switch_sums; // by rising gpus: from so many on, all-reduces through switches
+    int switch_sum_count;          // that add up reach this bus bandwidth; none: they do not
 };
 
 // Between two groups (or between nodes of one group), for one stream, instead of what the NICs

@@ -19,8 +19,9 @@ struct place_link {
     long double bytes_per_s; // the same, as exact as the prices that are computed from it
     enum place_origin
         origin; // PLACE_CARDS: includes efficiency and sharing; the others are used as they are
-    enum nic_kind nic; // the common kind; NIC_KIND_COUNT: not determined
-    int level;         // that both share; level_count: none
+    enum nic_kind nic;       // the common kind; NIC_KIND_COUNT: not determined
+    int level;               // that both share; level_count: none
+    double sums_bytes_per_s; // of PLACE_INSIDE, of sums in switches; 0: these do not add up
 };
 
 static inline void place_link_set(struct place_link *to, long double bytes_per_s, double latency_s)

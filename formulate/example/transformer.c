@@ -49,7 +49,8 @@ void gpu_likeness_apply(struct node_group *group, const struct gpu_likeness *lik
 {
     if (likeness->memory_gb > 0) group->memory_bytes = (int64_t)(likeness->memory_gb * 1e9);
     if (likeness->intra_gb_per_s > 0)
-        group->intra.bytes_per_s = likeness->intra_gb_per_s * 1e9, group->ring_count = 0;
+        group->intra.bytes_per_s = likeness->intra_gb_per_s * 1e9,
+        group->ring_count = group->switch_sum_count = 0;
 }
 
 // Its costs are the known one's, every number an assumption.

@@ -142,10 +142,24 @@ static real tree_price_s(const struct pricing *x, const struct link_price *link,
            2 * tree_latency_s(link, ranks);
 }
 
+// ---- sums
+
+static bool sums_in_switches(const struct link_price *link)
+{
+    return link->sums_bytes_per_s > 0 && !link->table;
+}
+
 real sum_price_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks)
 {
-    real ring = all_reduce_price_s(link, bytes, ranks);
+    struct link_price best = *link; // of ring and switches, which take as many steps
+    if (sums_in_switches(link)) best.bytes_per_s = fmaxl(best.bytes_per_s, link->sums_bytes_per_s);
+    real ring = all_reduce_price_s(&best, bytes, ranks);
     return has_trees(x, link, ranks) ? fminl(ring, tree_price_s(x, link, bytes, ranks)) : ring;
+}
+
+bool syncs_are_sums(const struct pricing *x)
+{
+    return x->zero == 0 && !x->problem->job.gradient_option_count;
 }
 
 // Gradient bytes that the ranks of an average pipeline rank send together: the message whose time
@@ -169,9 +183,7 @@ static real mean_message(const struct pricing *x, bool experts)
 real sync_tree_share(const struct pricing *x, const struct link_price *own, real ranks,
                      bool experts)
 {
-    if (!own->joined || !has_trees(x, own, ranks) || x->zero != 0 ||
-        x->problem->job.gradient_option_count)
-        return 0;
+    if (!own->joined || !has_trees(x, own, ranks) || !syncs_are_sums(x)) return 0;
     real bytes = mean_message(x, experts), ring = all_reduce_price_s(own, bytes, ranks);
     if (bytes <= 0 || reaches(tree_price_s(x, own, bytes, ranks), ring)) return 0;
     return x->problem->costs.tree_bandwidth_share.value * bytes / bytes_of_trees(bytes);
@@ -198,8 +210,13 @@ real scatter_s(const struct pricing *x, const struct link_price *link, real byte
 {
     if (ranks <= 1) return 0;
     if (link->by_nodes) return scatter_by_nodes_s(x, link, bytes, ranks);
-    if (!link->table && link->tree_share > 0) return bytes / (link->tree_share * link->bytes_per_s);
-    if (!link->table) return (ranks - 1) / ranks * bytes / link->bytes_per_s;
+    if (!link->table) {
+        real part = link->tree_share > 0 ? 1 / link->tree_share : (ranks - 1) / ranks,
+             seconds = part * bytes / link->bytes_per_s;
+        return sums_in_switches(link)
+                   ? fminl(seconds, (ranks - 1) / ranks * bytes / link->sums_bytes_per_s)
+                   : seconds;
+    }
     real message = mean_message(x, false), rings = link->rings > 1 ? link->rings : 1;
     return message > 0 ? bytes / message * rings * table_price_s(link->table, message) / 2 : 0;
 }

@@ -13,7 +13,8 @@ struct link_price price_of_link(const struct place_link *l)
                                .intra = l->origin == PLACE_INSIDE,
                                .bytes_per_s = l->bytes_per_s,
                                .latency_s = l->link.latency_s,
-                               .by_cards = l->origin == PLACE_INSIDE || l->origin == PLACE_CARDS};
+                               .by_cards = l->origin == PLACE_INSIDE || l->origin == PLACE_CARDS,
+                               .sums_bytes_per_s = l->sums_bytes_per_s};
 }
 
 // Ranks that exchange data, and how far apart they are in the order of ranks. measured: a table may
@@ -204,6 +205,7 @@ static struct link_price link_of_replicas(const struct pricing *x, int group, re
     struct link_price price = x->on_nodes ? link_of_ring(x, ranks, experts ? x->t_e * x->x : x->t)
                                           : own;
     if (trees) price.tree_share = sync_tree_share(x, &own, ranks, experts);
+    if (!syncs_are_sums(x)) price.sums_bytes_per_s = 0;
     return price;
 }
 

@@ -68,6 +68,7 @@ struct link_price {
     int rings; // gradient syncs that share it, each of which takes the time in the table; 0: one
     real tree_share; // of its bandwidth, for gradient syncs that are sums by trees; 0: they are not
     bool by_cards;   // over the cards, or within a node: tables may apply
+    real sums_bytes_per_s; // of sums in a node's switches; 0: these do not add up
     // Where all-reduces were measured by their number of nodes: of this GPU, over so many nodes,
     // each with as many rings side by side.
     const struct costs *by_nodes; // NULL: none
@@ -257,6 +258,7 @@ real sum_price_s(const struct pricing *x, const struct link_price *link, real by
 // The share of a link's bandwidth that trees reach for a gradient sum (experts: for the experts'
 // gradients). It depends on the ranks' own link in their group, wherever the replicas are; 0: rings
 // are used. With trees, scatter_s is half of the sum.
+bool syncs_are_sums(const struct pricing *x); // of gradients: one all-reduce of whole values
 real sync_tree_share(const struct pricing *x, const struct link_price *own, real ranks,
                      bool experts);
 real all_reduce_price_s(const struct link_price *link, real bytes, real ranks);

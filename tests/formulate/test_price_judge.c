@@ -43,6 +43,8 @@ static void random_cluster(struct cluster *c, struct random *rng, struct arena *
             count,
             0,
             NULL,
+            0,
+            NULL,
             0};
         random_rings(&c->groups[i], rng, arena);
     }

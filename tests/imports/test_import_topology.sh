@@ -74,6 +74,35 @@ grep -q '"nodes": 4' "$work/cluster.json" || wrong "--nodes"
     "$plumbline" solve "$work/p/problem.json" --quiet -o "$work/plan.json" 2>>"$work/log" ||
     wrong "no plan on this node: $(tail -1 "$work/log")"
 
+# switched GPUS SM EACH WORDS: all-reduces in switches, of so many GPUs GB/s
+switched() {
+    python3 - "$1" "$2" >"$work/in" <<'END'
+import sys
+print('<system version="1"><cpu numaid="0">')
+for i in range(int(sys.argv[1])):
+    print('<pci busid="0000:%02x:00.0" class="0x030200" link_speed="32.0 GT/s PCIe" '
+          'link_width="16"><gpu dev="%d" sm="%s" rank="%d">'
+          '<nvlink target="0000:f0:00.0" count="18" tclass="0x068000"/></gpu></pci>'
+          % (i, i, sys.argv[2], i))
+print("</cpu></system>")
+END
+    "$plumbline" import nccl-topology "$work/in" $like -o "$work/cluster.json" 2>"$work/err" ||
+        wrong "$(cat "$work/err")"
+    got=$(python3 - "$work/cluster.json" <<'END'
+import json, sys
+print(*["%d:%g" % (s["gpus"], s["bytes_per_s"] * 1e-9)
+        for s in json.load(open(sys.argv[1]))["groups"][0].get("switch_sums", [])])
+END
+)
+    [ "$got" = "$3" ] || wrong "sums in switches of $1 GPUs of sm $2: expected $3, found $got"
+}
+# Hopper 2 x 7 x 40 x 0.85, Blackwell 2 x 7 x 80 x 0.74 and at most 32 that form sums; 80: none
+switched 8 90 "4:306 8:476"
+grep -q 'all-reduces in switches of 4 GPUs 306 GB/s, of 8 GPUs 476 GB/s' "$work/err" ||
+    wrong "sums in switches are not told: $(cat "$work/err")"
+switched 72 100 "4:399.6 8:828.8 16:888 32:917.6 64:917.6 72:917.6"
+switched 8 80 ""
+
 # mesh ROWS: GPUs of sm 70 with so many links between each two; row a, column b
 mesh() {
     echo '<system version="1"><cpu numaid="0">'

@@ -138,6 +138,11 @@ void same_cluster(const struct cluster *a, const struct cluster *b)
         SAME(groups[i].nic_count);
         SAME_NUMBER(groups[i].intra.bytes_per_s);
         SAME_NUMBER(groups[i].intra.latency_s);
+        SAME(groups[i].switch_sum_count);
+        for (int k = 0; k < a->groups[i].switch_sum_count; k++) {
+            SAME(groups[i].switch_sums[k].gpus);
+            SAME_NUMBER(groups[i].switch_sums[k].bytes_per_s);
+        }
         SAME(groups[i].ring_count);
         for (int k = 0; k < a->groups[i].ring_count; k++) {
             SAME(groups[i].rings[k].gpus);

@@ -134,10 +134,43 @@ static bool put_rings(struct node_group *g, const struct mesh *m, struct arena *
     return true;
 }
 
+// ---- sums in switches
+
+enum { HEADS_MAX = 32 };
+
+// The bus bandwidth of an all-reduce by NCCL's own model: each of the GPUs that form sums moves its
+// part twice and all others' once over its link, at one of these rates (GB/s); NCCL at 5067397c:
+// src/graph/search.cc (ncclTopoSearchTryNvls, its lists of speeds), topo.h (rates of links),
+// tuning.cc (nvlsEfficiency), device.h (NCCL_MAX_NVLS_ARITY).
+static double rate_of_sums(double link, int capability, int gpus)
+{
+    static const double hopper[] = {60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3, 0},
+                        blackwell[] = {90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18, 0};
+    bool newer = capability >= 100;
+    const double *rate = newer ? blackwell : hopper;
+    int heads = gpus < HEADS_MAX ? gpus : HEADS_MAX;
+    link *= newer ? 40.1e-9 / 50 : 20.6e-9 / 25;
+    while (*rate > 0 && *rate * (heads + 1) > link) rate++;
+    return 2 * (heads - 1) * *rate * (newer ? 0.74 : 0.85) * 1e9;
+}
+
+static void put_sums(struct node_group *g, const struct mesh *m, double link, struct arena *arena)
+{
+    enum { SIZES_MAX = 16 };
+    g->switch_sums = TAKE(arena, SIZES_MAX, struct ring_rate), g->switch_sum_count = 0;
+    if (m->capability < 90) return;
+    for (int gpus = 4; gpus <= m->count;
+         gpus = gpus < m->count && 2 * gpus > m->count ? m->count : 2 * gpus) {
+        double rate = rounded(rate_of_sums(link, m->capability, gpus));
+        if (rate > 0) g->switch_sums[g->switch_sum_count++] = (struct ring_rate){gpus, 0, rate};
+    }
+}
+
 bool mesh_put(struct node_group *g, const struct mesh *m, const char **why, struct arena *arena)
 {
     double slowest = rounded(slowest_pair(m)), switches = INFINITY, bus = INFINITY;
     g->rings = NULL, g->ring_count = 0;
+    g->switch_sums = NULL, g->switch_sum_count = 0;
     for (int i = 0; i < m->count; i++) {
         switches = fmin(switches, m->switched[i]);
         bus = fmin(bus, m->bus[i]);
@@ -150,6 +183,7 @@ bool mesh_put(struct node_group *g, const struct mesh *m, const char **why, stru
     g->intra.bytes_per_s = slowest;
     *why = "links do not join all GPUs, and PCIe's speed is not known";
     if (has_links(m) && !put_rings(g, m, arena)) return false;
+    if (!has_links(m) && switches > 0) put_sums(g, m, switches, arena);
     *why = has_links(m) ? "the slowest pair" : switches > 0 ? "through switches" : "PCIe";
     return true;
 }
@@ -187,7 +221,11 @@ static const char *best_text(const struct mesh *m, int gpus, double than, struct
 const char *mesh_text(const struct node_group *g, const struct mesh *m, struct arena *arena)
 {
     const char *text = NULL;
-    if (!has_links(m)) return NULL;
+    for (int i = 0; i < g->switch_sum_count; i++)
+        text = arena_print(arena, "%s %d GPUs %g GB/s",
+                           text ? arena_print(arena, "%s, of", text) : "all-reduces in switches of",
+                           g->switch_sums[i].gpus, g->switch_sums[i].bytes_per_s * 1e-9);
+    if (!has_links(m)) return text;
     for (int gpus = 2; gpus <= m->count && gpus <= RINGS_GPUS_MAX; gpus *= 2) {
         double rate = g->intra.bytes_per_s;
         for (int i = g->ring_count - 1; i >= 0; i--)

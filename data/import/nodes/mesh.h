@@ -8,16 +8,18 @@
 // GPUs are in the order of ranks.
 struct mesh {
     int count;
+    int capability;   // of NVIDIA's GPUs, times 10; 0: not known
     double *direct;   // [count * count] links of each pair of their own
     double *switched; // [count] of a GPU to switches that reach all others
     double *bus;      // [count] of a GPU's PCIe; 0: not known
 };
 
 struct mesh mesh_open(int count, struct arena *arena);
-// Fills intra's bandwidth and rings of a node of these GPUs. *why: in words. false: it cannot be
-// said, and *why not.
+// Fills intra's bandwidth, rings and sums in switches of a node of these GPUs. *why: in words.
+// false: it cannot be said, and *why not.
 bool mesh_put(struct node_group *g, const struct mesh *m, const char **why, struct arena *arena);
 // "rings of 2 GPUs 25 GB/s (best 50: GPUs 0 3), of 4 100, of 8 150"; NULL: there are none.
+// Of a node through switches that add up: "all-reduces in switches of 8 GPUs 476 GB/s".
 const char *mesh_text(const struct node_group *g, const struct mesh *m, struct arena *arena);
 
 // One NVLink, by the compute capability times 10: versions 1 to 5; 0: not known.

@@ -262,7 +262,11 @@ static bool make_mesh(struct mesh *m, struct node *n, double link_bytes_per_s)
 {
     const int *place = order_gpus(n);
     *m = mesh_open(n->gpu_count, n->arena);
-    for (int i = 0; i < n->gpu_count; i++) m->bus[i] = n->gpus[i].pci_bytes_per_s;
+    for (int i = 0; i < n->gpu_count; i++) {
+        int generation = n->gpus[i].generation;
+        m->bus[i] = n->gpus[i].pci_bytes_per_s;
+        if (!i || generation < m->capability) m->capability = generation;
+    }
     for (int i = 0; i < n->link_count; i++) {
         const struct nvlink *link = &n->links[i];
         int from = place[link->from];
@@ -284,6 +288,7 @@ static bool take_host(struct mesh *m, int hosts, struct arena *arena)
 {
     int each = m->count / hosts;
     struct mesh one = mesh_open(each, arena);
+    one.capability = m->capability;
     for (int i = 0; i < m->count; i++) {
         int at = i % each;
         if (i >= each && m->switched[i] != one.switched[at]) return false;
@@ -356,7 +361,8 @@ static enum status take_list(struct node_group *g, const struct node *n, const s
     g->nics = TAKE_COPY(n->arena, g->nics, g->nic_count);
     if (cards && g->nic_count) g->nic_count = 1, g->nics[0].count = cards;
     if (cards && g->nic_count && kind == NIC_INFINIBAND) g->nics[0].kind = kind;
-    if (r->intra_bytes_per_s > 0) g->intra.bytes_per_s = r->intra_bytes_per_s, g->ring_count = 0;
+    if (r->intra_bytes_per_s > 0)
+        g->intra.bytes_per_s = r->intra_bytes_per_s, g->ring_count = g->switch_sum_count = 0;
     import_assume(reading, "as in %s: %g GB/s between two GPUs, %g Gb/s a card", r->like,
                   g->intra.bytes_per_s * 1e-9,
                   g->nic_count ? g->nics[0].link.bytes_per_s * 8e-9 : 0);
@@ -394,8 +400,10 @@ static enum status put_links(struct node_group *g, struct node *n, const struct 
     if (*hosts > 1 && !take_host(&m, *hosts, n->arena))
         return fail(err, BAD_INPUT, "%s: expected %d hosts with the same links, found others",
                     n->path, *hosts);
-    if (stated) g->intra.bytes_per_s = r->intra_bytes_per_s, g->ring_count = 0, why = "stated";
-    else if (!known || !mesh_put(g, &m, &why, n->arena))
+    if (stated) {
+        g->intra.bytes_per_s = r->intra_bytes_per_s, g->ring_count = g->switch_sum_count = 0;
+        why = "stated";
+    } else if (!known || !mesh_put(g, &m, &why, n->arena))
         return fail(
             err, BAD_INPUT,
             "%s: the bandwidth between two GPUs is unknown (%s): give --link-bytes-per-s or "

@@ -173,6 +173,7 @@ static struct mesh make_mesh(const struct topology *t, const struct numbers *n, 
     double one = rate_of_link(n, gpu);
     bool switched = t->form == FORM_LINKS || is_switched(t, gpu);
     int *of = TAKE(t->arena, t->count, int), gpus = 0;
+    m.capability = links_of(gpu) ? links_of(gpu)->capability : 0;
     for (int i = 0; i < t->count; i++) of[i] = t->is_gpu[i] ? gpus++ : -1;
     for (int i = 0; i < t->gpu_count; i++) {
         m.bus[i] = bus_rate(t, n, gpu);
@@ -206,7 +207,7 @@ static enum status put_intra(struct node_group *g, struct reading *r, const stru
     struct mesh m = make_mesh(t, n, g->gpu);
     if (n->intra_latency_s >= 0) g->intra.latency_s = n->intra_latency_s;
     if (n->intra_bytes_per_s > 0) {
-        g->intra.bytes_per_s = n->intra_bytes_per_s, g->ring_count = 0;
+        g->intra.bytes_per_s = n->intra_bytes_per_s, g->ring_count = g->switch_sum_count = 0;
         return OK;
     }
     const struct gpu_links *of =

@@ -25,13 +25,26 @@ static double stated_inside(const struct node_group *g, struct form form)
     return found ? found->bytes_per_s : g->intra.bytes_per_s;
 }
 
+// Of sums in switches: the last entry for no more ranks; 0: none.
+static double stated_of_sums(const struct node_group *g, int64_t ranks)
+{
+    int entry = g->switch_sum_count - 1;
+    while (entry >= 0 && g->switch_sums[entry].gpus > ranks) entry--;
+    return entry < 0 ? 0 : g->switch_sums[entry].bytes_per_s;
+}
+
 struct joint judged_inside(const struct price_audit *a, int group, struct form form)
 {
     const struct node_group *g = &a->problem->cluster.groups[group];
     const struct costs *c = &a->problem->costs;
     long double share =
         efficiency_of(&c->transfer_intra_efficiency, &c->intra_efficiency, form.ranks == 0);
-    return (struct joint){true, true, false, stated_inside(g, form) * share, g->intra.latency_s, 1};
+    return (struct joint){.joined = true,
+                          .inside = true,
+                          .bytes_per_s = stated_inside(g, form) * share,
+                          .latency_s = g->intra.latency_s,
+                          .rings = 1,
+                          .in_switches = stated_of_sums(g, form.ranks)};
 }
 
 struct joint judged_pass_inside(const struct price_audit *a, int group, struct joint link)
@@ -294,11 +307,21 @@ long double judged_tree_share(const struct price_audit *a, long double bytes)
     return bytes > whole / 2 ? share * (bytes / whole) : share / 2;
 }
 
+// Counted as a ring's steps and bytes, at the rate that sums reach. Infinite where switches form
+// none.
+long double judged_switches_s(struct joint link, long double bytes, int64_t ranks)
+{
+    link.bytes_per_s = link.in_switches;
+    return link.inside && link.in_switches > 0 ? judged_all_reduce_s(link, bytes, ranks)
+                                               : HUGE_VALL;
+}
+
 long double judged_sum_s(const struct price_audit *a, struct joint link, long double bytes,
                          int64_t ranks)
 {
     long double ring = judged_all_reduce_s(link, bytes, ranks), share = judged_tree_share(a, bytes);
-    if (link.inside || ranks <= 1 || !(share > 0)) return ring;
+    if (link.inside) return least(ring, judged_switches_s(link, bytes, ranks));
+    if (ranks <= 1 || !(share > 0)) return ring;
     return least(ring, 2 * (bytes / (share * link.bytes_per_s) + judged_tree_climb_s(link, ranks)));
 }
 

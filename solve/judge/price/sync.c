@@ -40,11 +40,16 @@ static long double trees_reach(const struct price_audit *a, int group, int64_t r
     return judged_reaches(a, tree, judged_all_reduce_s(link, bytes, ranks)) ? 0 : share;
 }
 
+// Each rank gets all sums of whole gradients in one all-reduce.
+static bool gradients_are_summed(const struct price_audit *a)
+{
+    return a->zero <= 0 && a->problem->job.gradient_option_count == 0;
+}
+
 struct summed_by judged_sums(const struct price_audit *a, int group)
 {
     if (a->summed_by) return a->summed_by[group];
-    if (!(a->problem->costs.tree_bandwidth_share.value > 0) || a->zero > 0 ||
-        a->problem->job.gradient_option_count > 0)
+    if (!(a->problem->costs.tree_bandwidth_share.value > 0) || !gradients_are_summed(a))
         return (struct summed_by){0, 0};
     return (struct summed_by){trees_reach(a, group, a->ranks, false),
                               trees_reach(a, group, a->expert_ranks, true)};
@@ -77,10 +82,15 @@ static struct computed scatter_s(const struct price_audit *a, int group, bool of
         struct computed sum = judged_nodes_s(a, group, link, sent, ranks);
         return (struct computed){sum.value * bytes / sent / 2, sum.lost * bytes / sent / 2};
     }
-    if (!table && trees > 0) return (struct computed){bytes / (trees * link.bytes_per_s), 0};
-    if (!table)
-        return (struct computed){
-            (long double)(ranks - 1) / (long double)ranks * bytes / link.bytes_per_s, 0};
+    if (!table) {
+        long double once = trees > 0 ? bytes / trees
+                                     : bytes * (long double)(ranks - 1) / (long double)ranks,
+                    seconds = once / link.bytes_per_s;
+        link.latency_s = 0; // counted by the stage
+        if (gradients_are_summed(a))
+            seconds = least(seconds, judged_switches_s(link, bytes, ranks) / 2);
+        return (struct computed){seconds, 0};
+    }
     long double mean = mean_gradient_bytes(a, false);
     if (!(mean > 0)) return (struct computed){0, 0};
     struct computed of_mean = judged_table_s(a, table, mean);

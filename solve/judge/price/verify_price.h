@@ -133,6 +133,7 @@ struct joint {
     // Then of a collective whose times may be measured by their number: its nodes, and its rings
     // side by side on each; 0: none.
     int64_t per_node, nodes, side_by_side;
+    double in_switches; // bus bandwidth of sums in the node's switches; 0: these do not add up
 };
 // Ranks that exchange data, and how far apart they are in the order of ranks; no ranks: a message.
 struct form {
@@ -176,6 +177,7 @@ struct joint judged_copies_link(const struct price_audit *a,
 struct joint judged_stage_link(const struct price_audit *a, int from, int to);
 long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ranks);
 // Sums across nodes use trees where those are faster.
+long double judged_switches_s(struct joint link, long double bytes, int64_t ranks);
 long double judged_sum_s(const struct price_audit *a, struct joint link, long double bytes,
                          int64_t ranks);
 long double judged_tree_climb_s(struct joint link, int64_t ranks); // up, with empty messages

@@ -40,9 +40,23 @@ void random_fabric(struct costs *c, const struct random *rng, struct arena *aren
                     random_sweep(&own, c->gpus[g].gpu, nodes += random_between(&own, 0, 3), arena);
 }
 
+static void random_sums(struct node_group *g, const struct random *rng, struct arena *arena)
+{
+    enum { MOST = 3 };
+    struct random own = {rng->state ^ UINT64_C(0x73756d73)};
+    if (random_chance(&own, 60)) return;
+    g->switch_sums = TAKE(arena, MOST, struct ring_rate);
+    for (int i = (int)random_between(&own, 1, MOST), gpus = 1; i > 0; i--) {
+        gpus += (int)random_between(&own, 1, 3);
+        g->switch_sums[g->switch_sum_count++] =
+            (struct ring_rate){gpus, 0, 4e9 * (double)random_between(&own, 1, 300)};
+    }
+}
+
 void random_rings(struct node_group *g, const struct random *rng, struct arena *arena)
 {
     enum { MOST = 8 };
+    random_sums(g, rng, arena);
     struct random own = {rng->state ^ UINT64_C(0x72696e6773)};
     if (random_chance(&own, 50)) return;
     g->rings = TAKE(arena, MOST, struct ring_rate);

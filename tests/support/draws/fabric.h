@@ -8,7 +8,8 @@
 // GPU; from separate random numbers: rng's next numbers do not change.
 void random_fabric(struct costs *c, const struct random *rng, struct arena *arena);
 
-// In some cases what rings of some GPUs get within a node; from a copy of rng, too.
+// In some cases what rings of some GPUs get within a node, and sums in its switches; from copies of
+// rng, too.
 void random_rings(struct node_group *g, const struct random *rng, struct arena *arena);
 
 #endif
