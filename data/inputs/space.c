@@ -197,6 +197,21 @@ static int get_value(const struct layout *l, enum space_key key)
 
 int layout_value(const struct layout *l, enum space_key key) { return get_value(l, key); }
 
+static uint64_t hash_with(uint64_t hash, int value)
+{
+    hash = (hash ^ (uint64_t)value) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 29;
+}
+
+uint64_t layout_hash(const struct layout *l)
+{
+    uint64_t hash = 0;
+    for (int key = 0; key < SPACE_KEY_COUNT; key++) hash = hash_with(hash, get_value(l, key));
+    for (int i = 0; i < l->slice_count && l->slice_count > 1; i++)
+        hash = hash_with(hash, l->slices[i]);
+    return hash_with(hash_with(hash, l->grid_depth), l->grid_rows);
+}
+
 void layout_set_value(struct layout *l, enum space_key key, int value)
 {
     char *at = (char *)l + keys[key].offset;

@@ -95,6 +95,8 @@ bool space_contains(const struct space *space, const struct space_limits *limits
 // What the layout states that the limits have anyway, or that has no meaning in it, as in the walk.
 void space_settle(const struct space_limits *limits, struct layout *layout);
 bool layout_equal(const struct layout *a, const struct layout *b);
+// Of every key of a space, by which layouts differ; equal layouts have equal hashes.
+uint64_t layout_hash(const struct layout *l);
 
 // A layout's value of a key, as in a list of the space: switches are 0 and 1, names their index.
 int layout_value(const struct layout *l, enum space_key key);

@@ -43,17 +43,6 @@ void group_bounds_open(struct group_bounds *x, const struct problem *problem, st
 
 void group_bounds_close(struct group_bounds *x) { arena_close(&x->prices); }
 
-static unsigned slot_of(const struct layout *g)
-{
-    const int parts[] = {g->tensor,      g->context,       g->pipeline,     g->expert,
-                         g->schedule,    g->micro_batch,   g->zero,         g->sequence_parallel,
-                         g->slice_count, g->gradient_sync, g->expert_tensor};
-    uint64_t h = (uint64_t)g->data;
-    for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
-        h = (h ^ (uint64_t)parts[i]) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
-    return (unsigned)(h % SLOTS);
-}
-
 static int64_t find_bound_ns(struct group_bounds *x, const struct layout *group)
 {
     struct error err = {0};
@@ -75,7 +64,7 @@ int64_t group_bound_ns(struct group_bounds *x, const struct layout *layout)
 {
     struct layout group = layout_group(layout);
     if (x->last < 0 || !layout_equal(&x->slots[x->last].group, &group)) {
-        x->last = (int)slot_of(&group);
+        x->last = (int)(layout_hash(&group) % SLOTS);
         struct group_slot *slot = &x->slots[x->last];
         if (!slot->used || !layout_equal(&slot->group, &group))
             *slot = (struct group_slot){true, group, find_bound_ns(x, &group)};

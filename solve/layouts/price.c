@@ -68,21 +68,6 @@ void price_cache_open(struct price_cache *c, const struct problem *problem, stru
     c->empty = arena_set_mark(prices);
 }
 
-static unsigned hash_of(const struct layout *l)
-{
-    uint64_t h = (uint64_t)l->schedule;
-    const int parts[] = {l->micro_batch,          l->sequence_parallel, l->zero,
-                         (int)l->gradient_sync,   l->offload_optimizer, l->barrier,
-                         l->fused_embedding_sync, l->local_loss_every,  l->slice_count,
-                         l->grid_depth,           l->grid_rows,         l->context_kind,
-                         l->overlapped_dispatch};
-    for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
-        h = (h ^ (uint64_t)parts[i]) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
-    for (int i = 0; i < l->slice_count && l->slice_count > 1; i++)
-        h = (h ^ (uint64_t)l->slices[i]) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
-    return (unsigned)h % ENTRIES;
-}
-
 static struct cached_prices *entry_of(struct price_cache *c, const struct layout *layout)
 {
     struct layout key = price_key(c, layout);
@@ -92,7 +77,7 @@ static struct cached_prices *entry_of(struct price_cache *c, const struct layout
         c->count = 0;
         c->degrees = *layout;
     }
-    unsigned at = hash_of(&key);
+    unsigned at = (unsigned)(layout_hash(&key) % ENTRIES);
     while (c->entries[at].used && !layout_equal(&c->entries[at].key, &key)) at = (at + 1) % ENTRIES;
     struct cached_prices *e = &c->entries[at];
     if (!e->used) {

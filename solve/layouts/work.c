@@ -312,7 +312,9 @@ static int by_degrees(const void *a, const void *b)
     const int degrees[][2] = {{x->layout.tensor, y->layout.tensor},
                               {x->layout.context, y->layout.context},
                               {x->layout.pipeline, y->layout.pipeline},
-                              {x->layout.data, y->layout.data}};
+                              {x->layout.data, y->layout.data},
+                              {x->layout.expert_tensor, y->layout.expert_tensor},
+                              {x->layout.expert, y->layout.expert}};
     for (size_t i = 0; i < ARRAY_LENGTH(degrees); i++)
         if (degrees[i][0] != degrees[i][1]) return degrees[i][0] < degrees[i][1] ? -1 : 1;
     return x->at - y->at;
