@@ -56,6 +56,21 @@ grep -q "left out" "$work/err" &&
 says 0 "vision_config: images of 448 x 448, 256 tokens each" \
     '{"model_type": "qwen2_vl", "hidden_size": 3584, "num_attention_heads": 28,
       "num_key_value_heads": 4}'
+says 0 "config.json: read: model\|config.json: read: .*hidden_size" \
+    '{"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "use_cache": true}'
+says 0 "assumed: num_hidden_layers, vocab_size as transformers' llama has them unless told" \
+    '{"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "use_cache": true}'
+says 0 "ignored (harmless): use_cache" '{"model_type": "llama", "use_cache": true}'
+says 0 "not keys of llama, left out: frobs, hiden_size (did you mean hidden_size?)" \
+    '{"model_type": "llama", "frobs": 1, "hiden_size": 64}'
+options=--strict
+whole='"hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2, "vocab_size": 99'
+says 2 "strict: would be assumed: vocab_size as" '{"model_type": "llama", "hidden_size": 64,
+    "num_attention_heads": 4, "num_hidden_layers": 2}'
+says 2 "strict: not keys of this class: frobs" "{\"model_type\": \"llama\", $whole, \"frobs\": 1}"
+says 2 "strict: would be assumed: auto_map" "{\"model_type\": \"llama\", $whole, \"auto_map\": {}}"
+says 0 "read: .*vocab_size" "{\"model_type\": \"llama\", $whole, \"use_cache\": true}"
+options=
 says 0 "quantization_config: left out" '{"model_type": "llama", "quantization_config": {"bits": 4}}'
 says 0 "gpt_oss: biases of experts are planned as copies on every GPU" '{"model_type": "gpt_oss"}'
 says 0 "deepseek_v32: attention is planned over all tokens" '{"model_type": "deepseek_v32"}'

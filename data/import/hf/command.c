@@ -21,7 +21,8 @@ static enum status read_config(void *options, struct error *err)
     struct options *o = options;
     struct reading *r = &o->import;
     struct model model;
-    TRY(model_import_hf(&model, r->path, r->name, (int)o->mtp, r->output, r->arena, err));
+    TRY(model_import_hf(&model, r->path, r->name, (int)o->mtp, r->strict, r->output, r->arena,
+                        err));
     TRY(model_save(&model, r->output, r->arena, err));
     fprintf(stderr, "%s: %lld parameters\n", model.name, (long long)model_size_of(&model).all);
     return OK;
@@ -32,6 +33,6 @@ static const struct options defaults = {.import = {.reader = &reader, .output = 
 const struct command import_hf = {
     .name = "hf",
     .text = "Hugging Face config.json -> model",
-    .usage = "plumbline import hf CONFIG.json [-o model.json] [--name NAME] [--mtp N]",
+    .usage = "plumbline import hf CONFIG.json [-o model.json] [--name NAME] [--mtp N] [--strict]",
     READER(rows, struct options, defaults),
 };

@@ -54,7 +54,7 @@ static enum status refuse_encoders(const struct hf_model *x, struct error *err)
 
 static enum status read_sizes(struct hf_model *x, struct error *err)
 {
-    const struct hf_model whole = {.root = x->whole, .arena = x->arena};
+    const struct hf_model whole = {.root = x->whole, .arena = x->arena, .asked = x->asked};
     struct shape *s = &x->shape;
     const char *const keys[] = {
         "hidden_size",         "intermediate_size", "num_hidden_layers", "num_attention_heads",
@@ -269,13 +269,14 @@ static enum status find_class(struct hf_model *x, struct json *text, const char 
 }
 
 enum status model_import_hf(struct model *m, const char *path, const char *name, int mtp,
-                            const char *output, struct arena *arena, struct error *err)
+                            bool strict, const char *output, struct arena *arena, struct error *err)
 {
     const char *text, *model_type = NULL, *name_or_path = NULL, *last;
     size_t size;
     struct json root, part = {0};
     struct document config;
-    struct hf_model x = {.root = &root, .whole = &root, .arena = arena}, whole = x;
+    struct hf_asked *asked = TAKE(arena, 1, struct hf_asked);
+    struct hf_model x = {.root = &root, .whole = &root, .arena = arena, .asked = asked}, whole = x;
     struct hf_tower tower;
     TRY(import_read(&config, path, &text, &size, arena, err));
     *m = (struct model){.document.path = config.path, .has_shape = true};
@@ -289,6 +290,7 @@ enum status model_import_hf(struct model *m, const char *path, const char *name,
     if (mtp >= 0) x.depth = mtp;
     TRY(hf_read_tower(&whole, model_type, x.shape.hidden, &tower, err));
     set_runs(m, &x, &tower);
+    TRY(hf_say_keys(&x, config.path, strict, err));
     hf_tell_left_out(&x, &root, &tower, m);
     last = last_part(name_or_path);
     m->name = name ? name : last && *last ? last : model_type;

@@ -14,6 +14,13 @@ struct hf_layer {
     int64_t ffn, kv_heads; // of its own shape; 0: the model's
 };
 
+// The keys that were looked up.
+enum { HF_ASKED_MAX = 512 };
+struct hf_asked {
+    const char *keys[HF_ASKED_MAX];
+    int count;
+};
+
 struct hf_class;
 struct hf_model;
 // Reads keys of its own, or sets what makes the layers different.
@@ -37,6 +44,7 @@ struct hf_model {
     const struct hf_layer *blocks;         // or all of it
     int64_t further, depth; // layers that predict further tokens: of the config, of the model
     struct arena *arena;
+    struct hf_asked *asked; // NULL: not noted
 };
 
 // A class of configs: the defaults of its config class for absent keys, and what else it reads.
@@ -111,6 +119,11 @@ bool hf_has_tower(const char *type);
 // whole: the config; width: the text's.
 enum status hf_read_tower(const struct hf_model *whole, const char *type, int64_t width,
                           struct hf_tower *to, struct error *err);
+
+// said.c
+void hf_asks(const struct hf_model *x, const char *key); // notes it
+// What was read, assumed and ignored, on stderr; with strict what would be assumed is refused.
+enum status hf_say_keys(const struct hf_model *x, const char *path, bool strict, struct error *err);
 
 extern const char hf_alibi[]; // printed for models with these positions
 // told.c: prints on stderr what of the whole config is not in the model.

@@ -6,6 +6,7 @@
 bool hf_has(const struct hf_model *x, const char *key)
 {
     struct error ignored = {OK, ""};
+    hf_asks(x, key);
     struct json_field required[] = {{.key = key, .type = JSON_SKIP, .need = REQUIRED}};
     return json_fields(x->root, required, 1, JSON_ENVELOPE, x->arena, &ignored) == OK;
 }
@@ -13,6 +14,7 @@ bool hf_has(const struct hf_model *x, const char *key)
 enum status hf_fields(const struct hf_model *x, const struct json_field *fields, size_t count,
                       struct error *err)
 {
+    for (size_t i = 0; i < count; i++) hf_asks(x, fields[i].key);
     return json_fields(x->root, fields, count, JSON_LENIENT, x->arena, err);
 }
 

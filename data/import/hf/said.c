@@ -1,0 +1,202 @@
+// Says of every key of a config whether it was read, and what was taken for keys that are not
+// there.
+#include <stdio.h>
+#include <string.h>
+
+#include "data/base/names.h"
+#include "data/import/hf/internal.h"
+
+// ---- which keys were looked up
+
+void hf_asks(const struct hf_model *x, const char *key)
+{
+    struct hf_asked *a = x->asked;
+    for (int i = 0; a && i < a->count; i++)
+        if (!strcmp(a->keys[i], key)) return;
+    if (!a || a->count == HF_ASKED_MAX) return;
+    a->keys[a->count++] = arena_copy_text(x->arena, key);
+}
+
+static bool was_asked(const struct hf_asked *a, const char *key)
+{
+    for (int i = 0; i < a->count; i++)
+        if (!strcmp(a->keys[i], key)) return true;
+    return false;
+}
+
+// ---- keys that no model depends on: of tokens, generation, files, starting values, losses, and
+// how scores, positions and experts' choices are scaled
+
+static const char *const harmless[] = {"architectures",
+                                       "transformers_version",
+                                       "torch_dtype",
+                                       "dtype",
+                                       "use_cache",
+                                       "max_position_embeddings",
+                                       "model_max_length",
+                                       "initializer_range",
+                                       "initializer_factor",
+                                       "init_std",
+                                       "pretraining_tp",
+                                       "num_logits_to_keep",
+                                       "output_router_logits",
+                                       "output_attentions",
+                                       "output_hidden_states",
+                                       "return_dict",
+                                       "router_aux_loss_coef",
+                                       "router_z_loss_coef",
+                                       "router_jitter_noise",
+                                       "aux_loss_alpha",
+                                       "seq_aux",
+                                       "ep_size",
+                                       "norm_topk_prob",
+                                       "routed_scaling_factor",
+                                       "scoring_func",
+                                       "score_function",
+                                       "topk_method",
+                                       "n_group",
+                                       "topk_group",
+                                       "rope_theta",
+                                       "rope_scaling",
+                                       "rope_parameters",
+                                       "rope_interleave",
+                                       "rope_local_base_freq",
+                                       "attn_logit_softcapping",
+                                       "final_logit_softcapping",
+                                       "query_pre_attn_scalar",
+                                       "attention_multiplier",
+                                       "embedding_multiplier",
+                                       "residual_multiplier",
+                                       "logits_scaling",
+                                       "swiglu_limit",
+                                       "cache_implementation",
+                                       "is_decoder",
+                                       "id2label",
+                                       "label2id",
+                                       "problem_type",
+                                       "task_specific_params",
+                                       "gradient_checkpointing",
+                                       "classifier_dropout",
+                                       "summary_activation",
+                                       "summary_first_dropout",
+                                       "summary_proj_to_labels",
+                                       "summary_type",
+                                       "summary_use_proj",
+                                       "scale_attn_weights",
+                                       "reorder_and_upcast_attn",
+                                       "chunk_size_feed_forward",
+                                       "time_step_min",
+                                       "time_step_max",
+                                       "time_step_floor",
+                                       "time_step_limit",
+                                       "residual_in_fp32",
+                                       "use_mamba_kernels",
+                                       "use_qk_norm",
+                                       "max_window_layers",
+                                       "first_k_dense_replace",
+                                       "moe_layer_freq",
+                                       "mlp_bias",
+                                       "attention_bias",
+                                       "head_dim",
+                                       "bos_token_id",
+                                       "quantization_config",
+                                       "_attn_implementation",
+                                       "_attn_implementation_autoset"};
+
+static bool is_harmless(const char *key)
+{
+    size_t length = strlen(key);
+    static const char *const ends[] = {"_token_id", "_token_index", "_token_ids"};
+    for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
+        if (length > strlen(ends[i]) && !strcmp(key + length - strlen(ends[i]), ends[i]))
+            return true;
+    for (size_t i = 0; i < ARRAY_LENGTH(harmless); i++)
+        if (!strcmp(key, harmless[i])) return true;
+    return false;
+}
+
+// ---- what is said
+
+struct said {
+    const char *read, *assumed, *ignored, *strange; // lists; NULL: none
+};
+
+static void put(const char **list, const char *text, struct arena *arena)
+{
+    *list = *list ? arena_print(arena, "%s, %s", *list, text) : text;
+}
+
+static void sort_key(struct said *s, const struct hf_model *x, const struct json *of,
+                     const char *key)
+{
+    const struct hf_asked *a = x->asked;
+    bool part = !strcmp(key, "text_config") || !strcmp(key, "model_type") ||
+                !strcmp(key, "_name_or_path") || !strcmp(key, "auto_map");
+    if (part || strstr(key, "vision") || strstr(key, "audio_config")) return; // told by themselves
+    const char **known = was_asked(a, key) ? &s->read : is_harmless(key) ? &s->ignored : NULL;
+    if (known) {
+        put(known, key, x->arena);
+        return;
+    }
+    int near = name_within(key, a->keys, a->count, strlen(key) > 6 ? 2 : 1);
+    bool misspelt = near >= 0 && !json_has(of, a->keys[near]);
+    put(&s->strange,
+        misspelt ? arena_print(x->arena, "%s (did you mean %s?)", key, a->keys[near]) : key,
+        x->arena);
+}
+
+static enum status sort_keys(struct said *s, const struct hf_model *x, const struct json *of,
+                             struct error *err)
+{
+    const char *const *keys;
+    struct json *values;
+    int count;
+    TRY(json_members(of, &keys, &values, &count, x->arena, err));
+    for (int i = 0; i < count; i++) sort_key(s, x, of, keys[i]);
+    return OK;
+}
+
+// Sizes under any of their names; the first is named.
+static void assume_sizes(struct said *s, const struct hf_model *x)
+{
+    static const char *const sizes[][6] = {
+        {"hidden_size", "n_embd", "d_model", "n_embed", "dim", NULL},
+        {"num_hidden_layers", "n_layer", "num_layers", "n_layers", "block_configs", NULL},
+        {"num_attention_heads", "n_head", "num_heads", "n_heads", "encoder_attention_heads", NULL},
+        {"vocab_size", NULL},
+    };
+    const char *absent = NULL;
+    bool attends = false;
+    for (int64_t i = 0; i < x->layer_count; i++) attends = attends || !x->layers[i].linear;
+    for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
+        bool stated = i == 2 && !attends;
+        for (int k = 0; sizes[i][k]; k++)
+            stated = stated || json_has(x->root, sizes[i][k]) || json_has(x->whole, sizes[i][k]);
+        if (!stated) put(&absent, sizes[i][0], x->arena);
+    }
+    if (absent && !x->words)
+        put(&s->assumed,
+            arena_print(x->arena, "%s as transformers' %s has %s unless told", absent,
+                        x->class->name, strchr(absent, ',') ? "them" : "it"),
+            x->arena);
+}
+
+enum status hf_say_keys(const struct hf_model *x, const char *path, bool strict, struct error *err)
+{
+    struct said s = {NULL, NULL, NULL, NULL};
+    TRY(sort_keys(&s, x, x->root, err));
+    if (x->whole != x->root) TRY(sort_keys(&s, x, x->whole, err));
+    assume_sizes(&s, x);
+    if (json_has(x->root, "auto_map") || json_has(x->whole, "auto_map"))
+        put(&s.assumed, "auto_map's own code builds what transformers' class does", x->arena);
+    if (strict && (s.assumed || s.strange))
+        return fail(err, BAD_INPUT, "%s: --strict: %s: %.800s", path,
+                    s.assumed ? "would be assumed" : "not keys of this class",
+                    s.assumed ? s.assumed : s.strange);
+    if (s.read) fprintf(stderr, "%s: read: %s\n", path, s.read);
+    if (s.assumed) fprintf(stderr, "%s: assumed: %s\n", path, s.assumed);
+    if (s.ignored) fprintf(stderr, "%s: ignored (harmless): %s\n", path, s.ignored);
+    if (s.strange)
+        fprintf(stderr, "%s: not keys of %s, left out: %s\n", path, x->class->name, s.strange);
+    return OK;
+}
