@@ -77,6 +77,8 @@ struct data_sheet {
     double memory_bytes_per_s, processors, clock_hz;
     double exponentials_per_clock; // of one processor; 0: 16
     double power_w; // of chips of one design, what they sustain depends on it; 0: on the peaks
+    double best_product_flop_per_s; // measured, of 16 bits; where the other has it too, it comes
+                                    // before power and peaks; 0: not known
     double host_link_bytes_per_s, host_memory_bytes_per_s; // 0: as the other's
     const char *source;
 };

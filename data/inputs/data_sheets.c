@@ -7,7 +7,7 @@
 #include "data/inputs/costs_internal.h"
 
 // What is left open by a rate that was scaled, at least: a factor either way. Of one design, by
-// power, less.
+// power, or where products were measured, less.
 static const double scaled_spread = 1.3, same_design_spread = 1.15;
 
 enum { EXPONENTIALS_A_CLOCK = 16 };
@@ -36,6 +36,7 @@ static const struct member data_sheet_rows[] = {
     SHEET_NUMBER(clock_hz, REQUIRED, 1, 1e12),
     SHEET_NUMBER(exponentials_per_clock, OPTIONAL, 0, 1e6),
     SHEET_NUMBER(power_w, OPTIONAL, 0, 1e6),
+    SHEET_NUMBER(best_product_flop_per_s, OPTIONAL, 0, 1e21),
     SHEET_NUMBER(host_link_bytes_per_s, OPTIONAL, 0, 1e21),
     SHEET_NUMBER(host_memory_bytes_per_s, OPTIONAL, 0, 1e21),
     KEY_TEXT(data_sheet, source, OPTIONAL),
@@ -64,12 +65,14 @@ static double exponentials_per_s(const struct data_sheet *s)
     return s->processors * s->clock_hz * a_clock;
 }
 
-static double ratio(double to, double from) { return to > 0 && from > 0 ? to / from : 1; }
+static bool both(double to, double from) { return to > 0 && from > 0; }
+static double ratio(double to, double from) { return both(to, from) ? to / from : 1; }
 
 static void scale(struct estimate *e, double factor, const struct scaling *x)
 {
-    bool same = x->to->power_w > 0 && x->from->power_w > 0;
-    double value = e->value * factor, spread = same ? same_design_spread : scaled_spread;
+    bool known = both(x->to->power_w, x->from->power_w) ||
+                 both(x->to->best_product_flop_per_s, x->from->best_product_flop_per_s);
+    double value = e->value * factor, spread = known ? same_design_spread : scaled_spread;
     if (!(e->value > 0)) return;
     *e = (struct estimate){.value = value,
                            .low = fmin(e->low * factor, value / spread),
@@ -89,13 +92,27 @@ static bool ends_with(const char *name, const char *end)
     return length >= tail && !strcmp(name + length - tail, end);
 }
 
+// What a chip draws whatever its clock, as a share of its power. More power does not add to it; a
+// chip that may draw less has less of it (slower memory).
+static const double standing_share = 0.2;
+
 // Of rates that a step sustains. Dynamic power grows with the square of the clock at least, so
-// chips of one design gain the root of their power, up to what their peak allows.
+// chips of one design gain the root of the power that is left for it, up to what their peak allows.
 static double sustained(const struct scaling *x, double peaks)
 {
-    double power = sqrt(ratio(x->to->power_w, x->from->power_w));
-    if (!(x->to->power_w > 0 && x->from->power_w > 0)) return peaks;
-    return fmin(power, peaks * unlimited_share / limited_share);
+    double power = ratio(x->to->power_w, x->from->power_w);
+    if (!both(x->to->power_w, x->from->power_w)) return peaks;
+    if (power > 1) power = (power - standing_share) / (1 - standing_share);
+    return fmin(sqrt(power), peaks * unlimited_share / limited_share);
+}
+
+// Where both have been measured, by their best products of 16 bits, and to other precisions as the
+// peaks are.
+static double of_products(const struct scaling *x, double peaks)
+{
+    double to = x->to->best_product_flop_per_s, from = x->from->best_product_flop_per_s;
+    if (!both(to, from)) return sustained(x, peaks);
+    return to / from * peaks / ratio(x->to->peak[BF16], x->from->peak[BF16]);
 }
 
 static bool is_sustained(const char *key)
@@ -110,7 +127,7 @@ static double factor_of(const struct scaling *x, const char *key)
     const struct data_sheet *to = x->to, *from = x->from;
     if (ends_with(key, "_flop_per_s")) {
         double peaks = to->peak[x->of] / from->peak[x->by];
-        return is_sustained(key) ? sustained(x, peaks) : peaks;
+        return is_sustained(key) ? of_products(x, peaks) : peaks;
     }
     if (!strcmp(key, "host_link_bytes_per_s"))
         return ratio(to->host_link_bytes_per_s, from->host_link_bytes_per_s);

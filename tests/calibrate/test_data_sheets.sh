@@ -1,7 +1,8 @@
 #!/bin/sh
 # GPUs that are priced by their data sheets: the same sheet gives the other GPU's very times; half
-# of every rate takes no less time, and up to twice as long; what is measured comes first; bad
-# sheets are refused; and every GPU of the shipped sheets has a cluster and a price.
+# of every rate takes no less time, and up to twice as long; more power takes less time, and less
+# than as much time less; better products take less, whatever the power; what is measured comes
+# first; bad sheets are refused; and every GPU of the shipped sheets has a cluster and a price.
 BIN=${BIN:-bin} work=build/test_data_sheets.$$ failed=0
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 plumbline=$BIN/plumbline
@@ -29,8 +30,11 @@ refused() {
 
 like='"like": "h100-80gb"'
 with "{\"gpu\": \"twin\", $like}" "{\"gpu\": \"half\", $like, \"fp32\": 3.3e13, \"fp16\": 4.9e14,
-    \"bf16\": 4.947e14, \"fp8\": 9.8e14, \"memory_bytes_per_s\": 1.675e12, \"processors\": 66}"
-for gpu in h100-80gb twin half; do
+    \"bf16\": 4.947e14, \"fp8\": 9.8e14, \"memory_bytes_per_s\": 1.675e12, \"processors\": 66}" \
+    "{\"gpu\": \"weak\", $like, \"power_w\": 500}" \
+    "{\"gpu\": \"strong\", $like, \"power_w\": 900}" \
+    "{\"gpu\": \"products\", $like, \"power_w\": 500, \"best_product_flop_per_s\": 1.2e15}"
+for gpu in h100-80gb twin half weak strong products; do
     sed "s/h100-80gb/$gpu/" "$work/base/cluster.json" >"$work/$gpu.json"
     "$plumbline" predict gpu=$gpu num_gpus=8 layers=32 hidden=4096 heads=32 ffn=14336 vocab=128256 \
         seq=4096 tp=2 micro_batch=1 global_batch=32 precision=bf16 \
@@ -43,6 +47,25 @@ done
 awk '{ t[n++] = $1 } END { exit !(n == 2 && t[1] > 1.3 * t[0] && t[1] <= 2.02 * t[0]) }' \
     "$work/h100-80gb.s" "$work/half.s" ||
     wrong "half of every rate: $(cat "$work/h100-80gb.s" "$work/half.s")"
+
+[ "$(cat "$work/strong.s" "$work/twin.s" "$work/weak.s" | sort -n | tr '\n' ' ')" = \
+    "$(cat "$work/strong.s" "$work/twin.s" "$work/weak.s" | tr '\n' ' ')" ] &&
+    awk '{ t[n++] = $1 } END { exit !(t[1] < t[0] * 9 / 7) }' "$work/strong.s" "$work/twin.s" ||
+    wrong "power: $(cat "$work/strong.s" "$work/twin.s" "$work/weak.s")"
+# twin's sheet says no best product, so power decides of `products`; with one on both, products do
+cmp -s "$work/products.s" "$work/weak.s" || wrong "best product of one: $(cat "$work/products.s")"
+python3 - "$work/costs.json" "$work/both.json" <<'END' || wrong "no best product on both"
+import json, sys
+costs = json.load(open(sys.argv[1]))
+costs["data_sheets"][0]["best_product_flop_per_s"] = 8e14
+json.dump(costs, open(sys.argv[2], "w"))
+END
+"$plumbline" predict gpu=products num_gpus=8 layers=32 hidden=4096 heads=32 ffn=14336 vocab=128256 \
+    seq=4096 tp=2 micro_batch=1 global_batch=32 precision=bf16 --costs "$work/both.json" \
+    --cluster "$work/products.json" >"$work/both.txt" 2>&1 || wrong "both: $(cat "$work/both.txt")"
+sed -n 's/^iteration_s *//p' "$work/both.txt" | cat - "$work/twin.s" |
+    awk '{ t[n++] = $1 } END { exit !(n == 2 && t[0] < t[1] && t[0] > t[1] / 1.5) }' ||
+    wrong "best products: $(cat "$work/both.txt")"
 
 refused 'expected one of the gpus\|expected a GPU with a data sheet' '{"gpu": "x", "like": "y"}'
 refused 'appears twice' "{\"gpu\": \"x\", $like}" "{\"gpu\": \"x\", $like}"
