@@ -19,6 +19,14 @@ static int latent_products(const struct pricing *x, real n, struct product *to)
     return count;
 }
 
+static real value_width(const struct pricing *x) { return (real)shape_value_width(x->shape); }
+
+// Keys and values of plain attention.
+static real read_of(const struct pricing *x)
+{
+    return x->kv + (real)x->shape->kv_heads * value_width(x);
+}
+
 // The gate of attention's output, out of the product of the queries.
 static real gate_of(const struct pricing *x) { return x->shape->gated_attention ? x->q : 0; }
 
@@ -35,10 +43,10 @@ int attention_products(const struct pricing *x, const struct layer_run *run, rea
         if (latent) count += latent_products(x, n, to + count);
         else if (!cross)
             to[count++] = (struct product){"queries, keys and values", n,
-                                           (gate + x->q + 2 * x->kv) / x->t1, x->h / x->t2, 1};
+                                           (gate + x->q + read_of(x)) / x->t1, x->h / x->t2, 1};
         else {
             to[count++] = (struct product){"queries", n, (gate + x->q) / x->t, x->h, 1};
-            to[count++] = (struct product){"keys and values", n, 2 * x->kv / x->t, x->h, 1};
+            to[count++] = (struct product){"keys and values", n, read_of(x) / x->t, x->h, 1};
         }
         to[count++] = projection;
     }
@@ -56,7 +64,7 @@ static struct split vectors_of(const struct pricing *x)
     if (s->qk_norm == QK_NORM_HEAD) v.whole += each * 2 * x->w;
     if (s->qk_norm == QK_NORM_WHOLE) v.sharded += each * (x->q + x->kv);
     if (s->qkv_bias && s->kv_rank) v.whole += latent + (real)s->rotary_width;
-    else if (s->qkv_bias) v.sharded += gate_of(x) + x->q + 2 * x->kv;
+    else if (s->qkv_bias) v.sharded += gate_of(x) + x->q + read_of(x);
     if (shape_output_bias(s)) v.whole += x->h;
     return v;
 }
@@ -94,9 +102,10 @@ static struct attention plain_attention(const struct pricing *x, const struct la
     bool fused = x->problem->job.layout.fused_attention;
     real count = attentions_of(run), down = (real)s->query_rank, latent = (real)s->kv_rank,
          turned = (real)s->rotary_width, heads = x->q + x->held,
-         passed = x->held + (s->kv_rank ? x->ctx : x->held), normed = s->qk_norm ? heads : 0,
-         gate = gate_of(x), shared = x->held > x->kv ? count * (gate + x->q + 2 * x->kv) : 0;
-    struct split matrices = {x->h * (gate + x->q + 2 * x->kv) + x->q * x->h, 0};
+         passed = x->held + (s->kv_rank ? x->ctx : x->held / x->w * value_width(x)),
+         normed = s->qk_norm ? heads : 0, gate = gate_of(x),
+         shared = x->held > x->kv ? count * (gate + x->q + read_of(x)) : 0;
+    struct split matrices = {x->h * (gate + x->q + read_of(x)) + x->ctx * x->h, 0};
     if (s->kv_rank)
         matrices = (struct split){(down > 0 ? down : x->h) * x->q +
                                       latent * (x->q - x->a * turned + x->ctx) + x->ctx * x->h,

@@ -191,7 +191,7 @@ struct tally {
     int problems, refused, excluded, unjoined, kinds[LAYER_PROJECTOR + 1],
         schedules[SCHEDULE_KIND_COUNT], zero[4], fully_sharded, shared, copied, towers, further,
         folds, sharing, quantised[LAYER_MEMORY + 1], rules[LINEAR_CONVOLUTION + 1], beside,
-        parts[2];
+        parts[2], widths;
 };
 
 static void note(struct tally *t, const struct problem *p)
@@ -259,6 +259,7 @@ static void compare_models(uint64_t seed, int models, bool parts, struct tally *
         if (parts) random_parts(&problem.model, rng.state);
         if (parts && problem.model.shape.linear.rule == LINEAR_SCAN) problem.job.layout.tensor = 1;
         if (rng.state / 2 % 4) quantise_frozen(&problem.model, rng.state);
+        if (parts) tally->widths += random_widths(&problem.model, rng.state, arena);
         if (rng.state % 2) share_pools(&problem);
         if (rng.state / 16 % 2) random_tower(&problem, rng.state, 64, arena);
         if (rng.state / 8 % 4 == 0) share_weights(&problem);
@@ -293,7 +294,9 @@ TEST(random_layers_of_parts)
     struct tally tally = {0};
     compare_models(43, 3000, true, &tally, &count, arena);
     for (int i = 0; i <= LINEAR_CONVOLUTION; i++) assert_true(tally.rules[i] > 20);
-    assert_true(tally.beside > 50 && tally.parts[0] > 50 && tally.parts[1] > 50);
+    print_message("%d with widths of their own\n", tally.widths);
+    assert_true(tally.widths > 300 && tally.beside > 50 && tally.parts[0] > 50 &&
+                tally.parts[1] > 50);
 }
 
 // Tensor ranks as a grid, from half of the problems; and there the nodes are small, so that axes

@@ -64,7 +64,7 @@ struct shape {
     int64_t query_rank, kv_rank; // latent attention: widths to which queries (0: no), keys and
                                  // values are projected first; kv_rank 0: attention is not latent
     int64_t rotary_width;        // of a head's key, shared by all heads; not from the latents
-    int64_t value_width;         // of a head's value in latent attention; 0: head_width
+    int64_t value_width;         // of a head's value; 0: head_width
     int64_t embedding_width; // columns of the vocabulary's matrix; 0: hidden, otherwise projected
     int norms;               // of a block of two parts; 0: 2. One part alone has half of them
     enum qk_norm qk_norm;

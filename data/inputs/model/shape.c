@@ -129,11 +129,13 @@ static enum status check_heads(const struct shape *s, const char *where, struct 
 // Keys and values of all heads come out of one latent; a part of each key does not.
 static enum status check_latents(const struct shape *s, const char *where, struct error *err)
 {
-    if (!s->kv_rank && (s->query_rank || s->rotary_width || s->value_width))
+    if (!s->kv_rank && (s->query_rank || s->rotary_width))
         return fail(err, BAD_INPUT,
-                    "%s.kv_rank: query_rank, rotary_width and value_width are of latent "
-                    "attention, which needs it",
+                    "%s.kv_rank: query_rank and rotary_width are of latent attention, which "
+                    "needs it",
                     where);
+    if (!s->kv_rank && s->value_width && s->gated_attention)
+        return fail(err, BAD_INPUT, "%s.value_width: expected none in gated attention", where);
     if (s->kv_rank && (s->kv_heads != s->heads || s->rotary_width > s->head_width || s->qk_norm ||
                        s->gated_attention))
         return fail(err, BAD_INPUT,

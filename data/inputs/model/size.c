@@ -16,6 +16,7 @@ static int64_t norm(const struct shape *s, int64_t width)
 
 static int64_t query_width(const struct shape *s) { return s->heads * s->head_width; }
 static int64_t key_width(const struct shape *s) { return s->kv_heads * s->head_width; }
+static int64_t values_width(const struct shape *s) { return s->kv_heads * shape_value_width(s); }
 static int64_t sum_width(const struct shape *s) { return s->heads * shape_value_width(s); }
 static int64_t gate_width(const struct shape *s) { return s->gated_attention ? query_width(s) : 0; }
 static int64_t attentions(const struct layer_run *r)
@@ -93,7 +94,7 @@ static int64_t attention_matrices(const struct shape *s, const struct layer_run 
             turned = s->heads * s->rotary_width;
     if (r->linear) return linear_matrices(s);
     if (!s->kv_rank)
-        return attentions(r) * h * (2 * q + 2 * key_width(s) + gate_width(s)) +
+        return attentions(r) * h * (q + v + key_width(s) + values_width(s) + gate_width(s)) +
                (r->linear_beside ? linear_matrices(s) : 0);
     return attentions(r) *
            (h * (s->query_rank + s->kv_rank + s->rotary_width) +
@@ -104,7 +105,7 @@ static int64_t attention_matrices(const struct shape *s, const struct layer_run 
 static int64_t attention_vectors(const struct shape *s, const struct layer_run *r)
 {
     int64_t q = query_width(s), k = key_width(s), latents = s->query_rank + s->kv_rank,
-            read = s->kv_rank ? latents + s->rotary_width : q + 2 * k + gate_width(s);
+            read = s->kv_rank ? latents + s->rotary_width : q + k + values_width(s) + gate_width(s);
     if (r->linear) return linear_vectors(&s->linear);
     return attentions(r) * (norm(s, latents) + (s->qkv_bias ? read : 0) +
                             (shape_output_bias(s) ? s->hidden : 0) +

@@ -61,11 +61,13 @@ static enum status check_own(const struct layer_run *r, int i, const char *file,
     if (!r->shape && !r->tokens)
         return r->pieces ? fail(err, BAD_INPUT, "%s: runs[%d].pieces: requires tokens", file, i)
                          : OK;
-    if (r->kind != LAYER_BLOCK && r->kind != LAYER_PROJECTOR)
+    bool shaped = r->kind == LAYER_MOE && !r->tokens;
+    if (r->kind != LAYER_BLOCK && r->kind != LAYER_PROJECTOR && !shaped)
         return fail(err, BAD_INPUT,
-                    "%s: runs[%d].%s: expected none for kind \"%s\": only blocks and projectors "
+                    "%s: runs[%d].%s: expected none for kind \"%s\": only blocks%s and projectors "
                     "may have it",
-                    file, i, r->shape ? "shape" : "tokens", layer_kind_names[r->kind]);
+                    file, i, r->tokens ? "tokens" : "shape", layer_kind_names[r->kind],
+                    r->tokens ? "" : ", mixtures");
     if (r->tokens < 0 || r->tokens > TOKENS_MAX || r->pieces < 0 || r->pieces > PIECES_MAX)
         return fail(err, BAD_INPUT, "%s: runs[%d].tokens: tokens or pieces out of range", file, i);
     snprintf(shape, sizeof shape, "%s: runs[%d].shape", file, i);

@@ -38,6 +38,13 @@ static long double gates_width(const struct price_audit *a)
     return a->problem->model.shape.gated_attention ? a->query : 0;
 }
 
+// As many heads of values as have keys of such a width together.
+static long double of_values(const struct price_audit *a, long double keys)
+{
+    const struct shape *s = &a->problem->model.shape;
+    return s->value_width > 0 ? keys / s->head_width * s->value_width : keys;
+}
+
 int judged_matrices(const struct price_audit *a, int run,
                     struct judged_matrix m[ATTENTION_MATRICES_MAX])
 {
@@ -54,10 +61,11 @@ int judged_matrices(const struct price_audit *a, int run,
             long double key = (long double)(s->head_width - s->rotary_width) * s->heads;
             judged_put(m, &count, s->kv_rank, (key + a->summed) / t, false);
         } else if (i == 0) {
-            judged_put(m, &count, h, (a->query + gates_width(a) + 2 * a->key) / t, false);
+            judged_put(m, &count, h,
+                       (a->query + gates_width(a) + a->key + of_values(a, a->key)) / t, false);
         } else { // queries from the decoder, keys and values from the encoder
             judged_put(m, &count, h, (a->query + gates_width(a)) / t, false);
-            judged_put(m, &count, h, 2 * a->key / t, false);
+            judged_put(m, &count, h, (a->key + of_values(a, a->key)) / t, false);
         }
         judged_put(m, &count, a->summed / t, h, false);
     }
@@ -67,7 +75,7 @@ int judged_matrices(const struct price_audit *a, int run,
 
 // Vectors: norms of latents and of queries and keys; biases of what reads a token, and of the
 // output.
-static void weigh(const struct shape *s, long double query, long double gate, long double key,
+static void weigh(const struct shape *s, long double query, long double read, long double key,
                   int times, struct judged_attention *y)
 {
     int norm = s->plain_norms ? 0 : s->rms_norm ? 1 : 2;
@@ -77,7 +85,7 @@ static void weigh(const struct shape *s, long double query, long double gate, lo
     if (s->qk_norm == QK_NORM_HEAD)
         y->vectors_whole += (long double)norm * times * 2 * s->head_width;
     if (s->qk_norm == QK_NORM_WHOLE) y->vectors_split = norm * times * (query + key);
-    if (s->qkv_bias && !s->kv_rank) y->vectors_split += times * (query + gate + 2 * key);
+    if (s->qkv_bias && !s->kv_rank) y->vectors_split += times * read;
     if (s->qkv_bias && s->kv_rank)
         y->vectors_whole += latent + times * (long double)s->rotary_width;
     if (output) y->vectors_whole += times * (long double)s->hidden;
@@ -104,7 +112,7 @@ struct judged_attention judged_attention(const struct price_audit *a, int run)
     const struct shape *s = &a->problem->model.shape;
     int times = attentions_of(run_of(a, run));
     long double latent = times * ((long double)s->query_rank + s->kv_rank),
-                passed = times * (a->held + (s->kv_rank ? a->summed : a->held)),
+                passed = times * (a->held + (s->kv_rank ? a->summed : of_values(a, a->held))),
                 normed = s->qk_norm == QK_NORM_NONE ? 0 : a->query + a->held, gate = gates_width(a),
                 output = times * a->query;
     bool fused = layout_of(a)->fused_attention;
@@ -134,11 +142,11 @@ struct judged_attention judged_attention(const struct price_audit *a, int run)
     }
     if (s->kv_rank) y.kernels += s->query_rank ? 2 : 1;
     if (a->held > a->key) { // ranks' parts of all heads, read and written once they are there
-        y.together = times * (a->query + gate + a->key + a->key);
+        y.together = times * (a->query + gate + a->key + of_values(a, a->key));
         y.moved_whole += 2 * y.together;
         y.kernels += times;
     }
-    weigh(s, a->query, gate, a->key, times, &y);
+    weigh(s, a->query, a->query + gate + a->key + of_values(a, a->key), a->key, times, &y);
     if (run_of(a, run)->linear_beside) put_beside(a, &y);
     return y;
 }

@@ -182,6 +182,35 @@ void random_parts(struct model *m, uint64_t seed)
     }
 }
 
+// ---- widths of their own
+
+bool random_widths(struct model *m, uint64_t seed, struct arena *arena)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 53};
+    struct shape *s = &m->shape;
+    bool bare = !s->kv_rank && !s->gated_attention, drawn = false;
+    for (int i = 0; i < m->run_count; i++) {
+        const struct layer_run *r = &m->runs[i];
+        bare = bare && !r->adapter_rank && !r->weight_bits && !r->cross_attention && !r->shape;
+    }
+    if (!bare) return false;
+    if (random_chance(&own, 50)) s->value_width = 8 * random_between(&own, 1, 24), drawn = true;
+    for (int i = 0; i < m->run_count; i++) {
+        struct layer_run *r = &m->runs[i];
+        if (r->kind != LAYER_MOE || r->mtp || random_chance(&own, 40)) continue;
+        struct shape *other = TAKE(arena, 1, struct shape);
+        *other = *s;
+        other->vocabulary = other->embedding_width = other->vocabulary_multiple = 0;
+        other->tied_embeddings = other->no_final_norm = false;
+        other->heads *= random_between(&own, 1, 2);
+        if (random_chance(&own, 50)) other->kv_heads = other->heads;
+        if (random_chance(&own, 50)) other->head_width *= 2;
+        other->value_width = random_chance(&own, 50) ? 16 * random_between(&own, 1, 9) : 0;
+        r->shape = other, drawn = true;
+    }
+    return drawn;
+}
+
 // ---- bits
 
 void quantise_frozen(struct model *m, uint64_t seed)

@@ -23,6 +23,9 @@ bool predict_further(struct problem *p, uint64_t seed, struct arena *arena);
 void quantise_frozen(struct model *m, uint64_t seed);
 // Linear attention by any rule, alone or beside attention, and layers of one part.
 void random_parts(struct model *m, uint64_t seed);
+// Values of another width than keys, and mixtures with heads of their own, if compatible with the
+// rest. Returns whether.
+bool random_widths(struct model *m, uint64_t seed, struct arena *arena);
 void model_look_back(struct model *m); // causal attention only, as slices of a sequence require
 
 #endif
