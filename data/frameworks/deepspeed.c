@@ -21,6 +21,7 @@ static const struct setting_row rows[] = {
     SAYS("zero_optimization.offload_optimizer.device", TEXT, offload),
     SAYS("zero_optimization.offload_optimizer.pin_memory", TRUE, pinned),
     TAKES("zero_optimization.cpu_offload", TEXT, old_offload),
+    TAKES("zero_optimization.offload_optimizer.ratio", NUMBER, offload_share),
     TAKES("zero_optimization.offload_param.device", TEXT, parameters),
     LATER("zero_optimization"),
     TAKES("optimizer.type", TEXT, optimizer),
@@ -74,8 +75,6 @@ const struct setting_effect deepspeed_effects[] = {
     {"zero_optimization.zero_quantized_weights zero_optimization.zero_quantized_gradients "
      "zero_optimization.zero_quantized_nontrainable_weights",
      EFFECT_ON_JOB, "", "weights or gradients travel in 8 bits or fewer: leave it out"},
-    {"zero_optimization.offload_optimizer.ratio", EFFECT_ON_JOB, "1 1.0",
-     "a part of the optimizer's state on the host: state offload_percents in the job"},
     {"sparse_attention.*", EFFECT_ON_JOB, "", "sparse attention: leave it out"},
     {"compression_training.* quantize_training.* weight_quantization.*", EFFECT_ASSUMED,
      "false 0 1", "weights are not compressed"},

@@ -21,6 +21,7 @@ static const struct setting_row rows[] = {
     SAYS("sequence-parallel", FLAG, job.layout.sequence_parallel),
     SAYS("use-distributed-optimizer", SWITCH, job.layout.zero),
     SAYS("optimizer-cpu-offload", FLAG, job.layout.offload_optimizer),
+    TAKES("optimizer-offload-fraction", NUMBER, offload_share),
     WRITES("use-precision-aware-optimizer", FLAG, precision_aware),
     SAYS("overlap-grad-reduce", SWITCH, job.layout.gradient_sync),
     WRITES("overlap-param-gather", FLAG, gathers),

@@ -51,8 +51,6 @@ const struct setting_effect megatron_effects[] = {
     {"cpu-offloading fine-grained-activation-offloading moe-paged-stash checkpoint-in-cpu",
      EFFECT_ON_JOB, "",
      "activations on the host: leave it out, and allow swap in the job's recompute"},
-    {"optimizer-offload-fraction", EFFECT_ON_JOB, "1 1.0 0 0.0",
-     "a part of the optimizer's state on the host: state offload_percents in the job"},
     {"remote-device", EFFECT_ON_JOB, "none", "weights on the host: " JOB},
     {"num-distributed-optimizer-instances", EFFECT_ON_JOB, "1",
      "states shared by a part of the replicas: leave it out for the smallest memory"},

@@ -132,6 +132,9 @@ static const struct setting_row rows[] = {
          data_sequence),
     SAYS("ddp.use_distributed_optimizer trainer.strategy.ddp.use_distributed_optimizer", SWITCH,
          job.layout.zero),
+    TAKES("ddp.use_megatron_fsdp ddp.use_custom_fsdp dist.use_megatron_fsdp", FLAG, fsdp),
+    TAKES("ddp.data_parallel_sharding_strategy", TEXT, sharding),
+    TAKES("dist.use_torch_fsdp2", FLAG, torch_fsdp),
     SAYS("ddp.overlap_grad_reduce trainer.strategy.ddp.overlap_grad_reduce "
          "model.optim.overlap_grad_sync",
          SWITCH, job.layout.gradient_sync),
@@ -147,6 +150,7 @@ static const struct setting_row rows[] = {
     SAYS("optimizer.use_distributed_optimizer optim.config.use_distributed_optimizer", FLAG,
          distributed),
     SAYS("optimizer.optimizer_cpu_offload", FLAG, job.layout.offload_optimizer),
+    TAKES("optimizer.optimizer_offload_fraction", NUMBER, offload_share),
     WRITES("optimizer.use_precision_aware_optimizer", FLAG, precision_aware),
     TAKES("optimizer.bf16 mixed_precision.bf16 optim.config.bf16", FLAG, bf16),
     TAKES("optimizer.fp16 mixed_precision.fp16 optim.config.fp16", FLAG, fp16),
@@ -184,8 +188,6 @@ const struct setting_effect nemo_effects[] = {
      "activations on the host: leave it out, and allow swap in the job's recompute"},
     {"num_distributed_optimizer_instances", EFFECT_ON_JOB, "1",
      "states shared by a part of the replicas: leave it out for the smallest memory"},
-    {"optimizer_offload_fraction", EFFECT_ON_JOB, "1 1.0 0 0.0",
-     "a part of the optimizer's state on the host: state offload_percents in the job"},
     {"fp32_residual_connection", EFFECT_ON_JOB, "", "residuals in fp32: " JOB},
     {"fp4 fp4_format", EFFECT_ON_JOB, "", "FP4: leave it out, and state fp8"},
     {"exp_avg_dtype exp_avg_sq_dtype main_params_dtype", EFFECT_ASSUMED, "fp32 torch.float32",
@@ -195,8 +197,6 @@ const struct setting_effect nemo_effects[] = {
     {"softmax_type", EFFECT_ON_MODEL, "vanilla", "attention with sinks or an offset: " MODEL},
     {"quick_geglu glu_linear_offset activation_func_clamp_value", EFFECT_ASSUMED, "0 0.0",
      "the gate is the activation's"},
-    {"use_megatron_fsdp use_custom_fsdp data_parallel_sharding_strategy", EFFECT_ON_JOB, "no_shard",
-     "states sharded by Megatron-FSDP: import Megatron-LM's flags for it"},
     {"rampup_batch_size", EFFECT_ASSUMED, "", "the batch has its final size"},
     {NULL, EFFECT_ASSUMED, NULL, NULL}};
 

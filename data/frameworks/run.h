@@ -33,7 +33,7 @@ struct run {
     // Megatron-LM, NeMo; waits, in_batches: for messages between stages
     int64_t layers, mtp; // decoder layers, and those that predict further tokens
     int64_t positions, data_sequence, padding, groups, plain_width, group;
-    double attention_dropout, hidden_dropout;
+    double attention_dropout, hidden_dropout, offload_share; // of the optimizer's state
     double stretch, interpolation, yarn; // factors: Llama 3's; for all positions alike; YaRN's
     const char *position_type, *rope_type, *frequencies, *dispatcher, *backend, *fusion, *momentum,
         *fp8, *fp8_recipe, *fp4, *router_dtype, *balancing;

@@ -109,6 +109,31 @@ torchrun x.py $plain --tensor-model-parallel-size \${TP} \\
     --global-batch-size 128
 EOF
 END
+as_bash defaults <<END
+LAYERS=16 HIDDEN=2048 TP=16 ; HEADS=1
+export TP=\${TP:-4} ; unset HEADS
+torchrun x.py $plain --num-layers \${LAYERS:-8} --hidden-size \${HIDDEN-1} \
+    --num-attention-heads \${HEADS:-32} --tensor-model-parallel-size \${TP:-1} \
+    --global-batch-size \$(echo "a-96-c" | cut -d- -f2) --swiglu
+END
+mkdir -p "$work/conf" && cat >"$work/conf/sizes.sh" <<'END'
+SIZE_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+declare -A SIZES=([small]=" 8 1024 " [large]="16 2048")
+pick() { local -n of=$1; local sizes=(${of[$2]}); [[ -v of[$2] ]] || return 1
+    LAYERS=${LAYERS:-${sizes[0]}}; HIDDEN=${sizes[1]}; }
+END
+cat >"$work/conf/run.sh" <<'END'
+source "$(dirname "$0")/sizes.sh"
+pick SIZES $1
+NAME=$(echo "$SIZE_DIR" | sed 's/  */ /g' | tr 'a-z' 'A-Z' | xargs basename)
+torchrun x.py --num-layers $LAYERS --hidden-size $HIDDEN --num-attention-heads 16 \
+    --seq-length 2048 --micro-batch-size ${MBS:-2} --vocab-size 1000 ${@:2}
+END
+as_bash called <<END
+export MBS=4 LAYERS=3
+HERE=\$(dirname "\$(readlink -f "\$0")") ; unset LAYERS
+OTHER=1 LAYERS=24 bash \$HERE/conf/run.sh large --swiglu --bf16
+END
 as_bash given --set TP=2 --set 'MODE=b c' <<END
 : "\${TP:=2}" ; MODE=\${MODE-'b c'}
 [ "\$MODE" == "b c" ] && A="--bf16" || A="--fp16"

@@ -429,6 +429,25 @@ static void set_dispatch(struct run *r)
                                                            : GRAPHS_PARTS;
 }
 
+enum status core_sharding(struct run *r, struct settings *s, struct error *err)
+{
+    static const char *const strategies[] = {"no_shard", "optim", "optim_grads",
+                                             "optim_grads_params"};
+    size_t stage = 0;
+    while (stage < ARRAY_LENGTH(strategies) && !is(r->sharding, strategies[stage])) stage++;
+    if (r->sharding && stage == ARRAY_LENGTH(strategies))
+        return fail(err, BAD_INPUT,
+                    "%s: data-parallel-sharding-strategy: expected no_shard, optim, optim_grads or "
+                    "optim_grads_params, found \"%.40s\"",
+                    r->file, r->sharding);
+    if (r->torch_fsdp) r->job.layout.zero = 3;
+    else if (r->fsdp && r->sharding) r->job.layout.zero = (int)stage;
+    else if (r->fsdp)
+        settings_note(s,
+                      "Megatron-FSDP without data-parallel-sharding-strategy shards nothing more");
+    return OK;
+}
+
 enum status core_job(struct run *r, struct error *err)
 {
     struct job *j = &r->job;

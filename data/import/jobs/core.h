@@ -13,6 +13,10 @@ enum status core_job(struct run *r, struct error *err); // r->job
 enum status core_recompute(struct run *r, const char *granularity, const char *method,
                            const char *modules, struct error *err);
 
+// ZeRO's stage where Megatron's or PyTorch's FSDP shards the states.
+struct settings;
+enum status core_sharding(struct run *r, struct settings *s, struct error *err);
+
 // patterns.c: which decoder layers a flag means; a number n: each n-th from the first on, or all
 // but each n-th.
 enum core_every { CORE_EVERY_NTH, CORE_ALL_BUT_NTH };

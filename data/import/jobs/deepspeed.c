@@ -93,6 +93,7 @@ static enum status set_zero(struct run *r, struct settings *s, struct error *err
     l->zero = stage;
     l->offload_optimizer = stage > 0 && ((r->offload && strcasecmp(r->offload, "none")) ||
                                          (r->old_offload && !strcasecmp(r->old_offload, "true")));
+    settings_take_offload(r, s);
     bool overlapped = r->overlap ? !strcasecmp(r->overlap, "true") : stage == 3;
     l->gradient_sync = stage && overlapped ? SYNC_OVERLAPPED : SYNC_EXPOSED;
     if (nvme) settings_note(s, "offload_optimizer to nvme: read as host memory");

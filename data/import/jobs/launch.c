@@ -204,6 +204,14 @@ static void take_deepspeed(struct settings *s, const struct script *script)
     }
 }
 
+static void take_places(struct settings *s, const struct script *script)
+{
+    s->elsewhere = script->sourced, s->with = script->read_in;
+    s->processes = script->processes, s->nodes = script->nodes, s->of_node = script->of_node;
+    if (script->searched)
+        settings_note(s, "%.200s: found by the end of their paths", script->read_in);
+}
+
 static enum status follow(struct settings *to, struct script *script, const struct file *f,
                           const struct script_given *given, int given_count, bool first,
                           struct error *err)
@@ -214,7 +222,7 @@ static enum status follow(struct settings *to, struct script *script, const stru
     TRY(script_follow(script, f->path, f->text, f->size, given, given_count, f->asked->arguments,
                       f->arena, err));
     TRY(find_launches(&l, to, script, rows, err));
-    to->elsewhere = script->sourced;
+    take_places(to, script);
     if (!l.count) return take_values(to, script, rows, err);
     if (chosen > l.count)
         return fail(err, BAD_INPUT, "%s: --launch %d: there are %d", f->path, (int)chosen, l.count);
@@ -222,8 +230,7 @@ static enum status follow(struct settings *to, struct script *script, const stru
         if (!is_twin(&l.items[0], &l.items[i], rows) || !is_twin(&l.items[i], &l.items[0], rows))
             return refuse_several(to, &l, rows, err);
     *to = l.items[chosen ? chosen - 1 : 0];
-    to->elsewhere = script->sourced;
-    to->processes = script->processes;
+    take_places(to, script);
     take_deepspeed(to, script);
     if (l.beside) settings_note(to, "%s", l.beside);
     return OK;

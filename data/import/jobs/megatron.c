@@ -58,18 +58,8 @@ static enum status set_shape(struct run *r, struct settings *s, struct error *er
 // Which states are sharded.
 static enum status set_sharding(struct run *r, struct settings *s, struct error *err)
 {
-    static const char *const strategies[] = {"no_shard", "optim", "optim_grads",
-                                             "optim_grads_params"};
     struct layout *l = &r->job.layout;
-    size_t stage = 0;
-    while (stage < ARRAY_LENGTH(strategies) && !is(r->sharding, strategies[stage])) stage++;
-    if (r->sharding && stage == ARRAY_LENGTH(strategies))
-        return settings_refuse(s, "data-parallel-sharding-strategy", err,
-                               "expected no_shard, optim, optim_grads or optim_grads_params, found "
-                               "\"%.40s\"",
-                               r->sharding);
-    if (r->torch_fsdp) l->zero = 3;
-    else if (r->fsdp && r->sharding) l->zero = (int)stage;
+    TRY(core_sharding(r, s, err));
     if (!r->deepspeed) return OK;
     if (r->zero_stage > 3)
         return settings_refuse(s, "zero-stage", err, "expected 0 to 3, found %d", r->zero_stage);
@@ -160,6 +150,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
         settings_note(s, "the precision is not stated: %s",
                       r->bf16 ? "bf16, as in the presets" : "fp32, as without --bf16 and --fp16");
     if (swift && !r->processes && s->processes) r->processes = atoll(s->processes);
+    settings_take_slurm(r, s), settings_take_offload(r, s);
     r->job.overlapped_messages = !r->waits;
     if (!r->shape.vocabulary) r->shape.vocabulary = asked->vocabulary;
     return core_check(r, err);

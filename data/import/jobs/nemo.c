@@ -140,6 +140,12 @@ static enum status set_run(struct run *r, struct settings *s, const struct asked
     if (r->module_list) set_modules(r, s);
     set_precision(r);
     set_optimizer(r);
+    settings_take_offload(r, s);
+    if (r->fsdp && !r->sharding) {
+        r->sharding = "optim_grads_params";
+        settings_note(s, "Megatron-FSDP shards all states, as most recipes have it");
+    }
+    TRY(core_sharding(r, s, err));
     return set_activation(r, s, err);
 }
 

@@ -2,6 +2,7 @@
 #include "data/import/jobs/settings.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -156,7 +157,10 @@ static enum status take_other(struct settings *s, const struct setting_rows *row
                               const struct run *run, const struct setting *at, struct error *err)
 {
     const struct setting_effect *e = effect_of(rows, at);
-    if (!e || !has_effect(e, at)) {
+    if (e && at->text && strchr(at->text, OPEN_BEGIN) && e->kind != EFFECT_ASSUMED) {
+        if (e->kind == EFFECT_ON_MODEL ? run->wants_model : run->wants_job)
+            settings_say_open(s, at);
+    } else if (!e || !has_effect(e, at)) {
         settings_leave(s, rows, at);
     } else if (e->kind == EFFECT_ASSUMED) {
         settings_note(s, "%s%s: %s", s->flags ? "--" : "", at->key, e->text);
@@ -220,6 +224,28 @@ enum status settings_take(struct settings *s, const struct setting_rows *table, 
 }
 
 // ---- the job
+
+void settings_take_offload(struct run *r, struct settings *s)
+{
+    struct job *j = &r->job;
+    if (!j->layout.offload_optimizer || !(r->offload_share > 0 && r->offload_share < 1)) return;
+    int *percents = TAKE(s->arena, 1, int);
+    *percents = (int)(100 * r->offload_share + 0.5);
+    if (!*percents) *percents = 1;
+    j->offload_percents = percents, j->offload_percent_count = 1;
+    j->layout.offload_optimizer = false;
+    settings_note(s, "a stage may keep %d %% of the optimizer's state on the host, or none",
+                  *percents);
+}
+
+void settings_take_slurm(struct run *r, struct settings *s)
+{
+    if (r->gpus || r->processes || !s->of_node || !r->wants_job) return;
+    r->processes = atoll(s->of_node);
+    if (!r->nodes && s->nodes) r->nodes = atoll(s->nodes);
+    settings_note(s, "%lld nodes of %lld GPUs, as #SBATCH says",
+                  (long long)(r->nodes ? r->nodes : 1), (long long)r->processes);
+}
 
 struct job job_imported(const char *name, const struct settings *s)
 {

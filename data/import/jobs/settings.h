@@ -32,11 +32,12 @@ struct settings {
     const char **names; // all keys that the program has, once they are needed
     int name_count;
     // Of launches: their program; flags that stand twice; unset variables that are taken as
-    // empty; what decides which settings; files that are read in; the list of arguments that a run
-    // printed.
+    // empty; what decides which settings; files that it reads in and that are not here; the list of
+    // arguments that a run printed.
     const char *program, *twice, *empty, *hints, *elsewhere;
     int twice_count;
-    const char *processes;             // NPROC_PER_NODE of a script
+    // NPROC_PER_NODE of a script; its nodes and their processes by #SBATCH; files read in, too.
+    const char *processes, *nodes, *of_node, *with;
     bool dump, last_wins, presets;     // presets: most settings are in files that are not here
     bool gpus_asked, vocabulary_asked; // what the file says of them does not matter
     struct arena *arena;
@@ -70,6 +71,11 @@ int setting_list_length(const struct settings *s, const char *key); // elements,
 // noted with the nearest one. BAD_INPUT: a value of another kind.
 enum status settings_take(struct settings *s, const struct setting_rows *rows, struct run *run,
                           struct error *err);
+
+// A part of the optimizer's state on the host, where `offload_optimizer` is set.
+void settings_take_offload(struct run *r, struct settings *s);
+// Nodes and processes as #SBATCH says, where no launcher says them.
+void settings_take_slurm(struct run *r, struct settings *s);
 
 // What is assumed: of a line on stderr, after the result is written.
 void settings_note(struct settings *s, const char *format, ...)

@@ -210,7 +210,10 @@ static const char *assumptions(const struct settings *s)
 void settings_tell(const struct settings *s)
 {
     const char *assumed = assumptions(s), *path = s->document.path;
-    if (*s->read) fprintf(stderr, "%s: read: %s\n", path, s->read);
+    bool with = s->with && *s->with;
+    if (*s->read)
+        fprintf(stderr, "%s: read%s%s: %s\n", path, with ? " with " : "", with ? s->with : "",
+                s->read);
     if (*assumed) fprintf(stderr, "%s: assumed: %s\n", path, assumed);
     if (*s->left) fprintf(stderr, "%s: ignored (harmless): %s", path, s->left);
     if (s->left_count > LEFT_TOLD) fprintf(stderr, " and %d more", s->left_count - LEFT_TOLD);

@@ -83,6 +83,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     struct job *j = &r->job;
     struct layout *l = &j->layout;
     if (!r->processes && s->processes) r->processes = atoll(s->processes);
+    settings_take_slurm(r, s);
     int64_t gpus = r->gpus ? r->gpus : r->processes * (r->nodes ? r->nodes : 1);
     if (asked->sequence) j->sequence = asked->sequence;
     if (!j->sequence)

@@ -85,12 +85,35 @@ void script_assign(struct follow *f, struct piece w)
 }
 
 // export NAME=..., declare -a NAME=...: words of the source, since lists may be among them.
+static void refer(struct follow *f, struct piece w)
+{
+    size_t length = script_name_length(w.at, w.end);
+    const char *to = script_expanded(f, (struct piece){w.at + length + 1, w.end});
+    struct variable *v = NULL; // itself, not what it refers to
+    for (int i = 0; i < f->variable_count; i++) {
+        struct variable *at = &f->variables[i];
+        if (!strncmp(at->name, w.at, length) && !at->name[length]) v = at;
+    }
+    if (!v) v = script_variable(f, w.at, length, true);
+    if (v && !strchr(to, SCRIPT_OPEN)) v->refers = to;
+}
+
 static void declare(struct follow *f, struct node *n)
 {
+    bool refers = n->word_count > 2 && n->words[1].end - n->words[1].at == 2 &&
+                  !memcmp(n->words[1].at, "-n", 2) && n->words[0].at[0] != 'e';
     for (int i = 1; i < n->word_count; i++) {
         struct piece w = n->words[i];
         size_t length = script_name_length(w.at, w.end);
-        if (script_is_assignment(w)) {
+        bool exports = n->words[0].at[0] == 'e' ||
+                       (n->word_count > 2 && !strncmp(n->words[1].at, "-x", 2));
+        if (exports && length) {
+            struct variable *v = script_variable(f, w.at, length, true);
+            if (v) v->exported = true;
+        }
+        if (refers && script_is_assignment(w)) {
+            refer(f, w);
+        } else if (script_is_assignment(w)) {
             script_assign(f, w);
         } else if (length && w.at + length == w.end && n->words[0].at[0] != 'e') {
             struct variable *v = script_variable(f, w.at, length, true);
@@ -202,6 +225,15 @@ static void run_path(struct follow *f, const char **words, int count)
     print(f, arena_print(f->arena, "%.*s", (int)length, name));
 }
 
+// pwd, readlink -f PATH, realpath PATH
+static void print_path(struct follow *f, const char *path)
+{
+    bool option = *path == '-' || !strcmp(path, "pwd");
+    const char *whole = script_path(f, option ? "." : path);
+    if (whole) print(f, arena_print(f->arena, "%s\n", whole));
+    else f->capture_unknown = true;
+}
+
 // ---- control
 
 static void leave(struct follow *f, const char **words, int count, bool again)
@@ -246,7 +278,7 @@ static void read_words(struct follow *f, const char *text, const char **names, i
 }
 
 // read NAME ...: from a here-document or a string; what comes from elsewhere is open.
-static void run_read(struct follow *f, struct node *n, const char **words, int count)
+static enum truth run_read(struct follow *f, struct node *n, const char **words, int count)
 {
     int from = 1;
     bool list = false, whole = false;
@@ -255,14 +287,14 @@ static void run_read(struct follow *f, struct node *n, const char **words, int c
         whole |= strchr(words[from], 'd') != NULL;
         from += strchr("dnptiu", words[from][strlen(words[from]) - 1]) != NULL;
     }
-    if (from >= count) return;
+    if (from >= count) return YES;
     if (n->string.at) {
         read_words(f, script_expanded(f, n->string), words + from, count - from, list);
-        return;
+        return YES;
     }
     if (!n->here.at) {
         unset(f, words + from - 1, count - from + 1);
-        return;
+        return NO;
     }
     struct part t = {0};
     part_add(f, &t, "", 0);
@@ -271,6 +303,7 @@ static void run_read(struct follow *f, struct node *n, const char **words, int c
     const char *text = t.s ? t.s : "", *name = words[count - 1];
     if (whole) script_set(f, name, strlen(name), text, false);
     else read_words(f, text, words + from, count - from, list);
+    return YES;
 }
 
 // bash -c TEXT, also behind srun and the like, eval WORDS: text that is followed in its place.
@@ -325,18 +358,22 @@ enum truth script_builtin(struct follow *f, struct node *n, const char **words, 
 {
     static const char *const declares[] = {"export",   "declare", "local",
                                            "readonly", "typeset", NULL},
-                             *const silent[] = {":",     "true",  "cd",     "pushd",  "popd",
-                                                "trap",  "wait",  "ulimit", "mkdir",  "sleep",
-                                                "umask", "shopt", "alias",  "module", NULL};
+                             *const silent[] = {":",     "true",   "pushd",  "popd",  "trap",
+                                                "wait",  "ulimit", "mkdir",  "sleep", "umask",
+                                                "shopt", "alias",  "module", NULL};
     const char *w = words[0];
     if (is(w, declares)) return declare(f, n), YES;
     if (is(w, silent)) return f->capture_unknown |= w[0] == 'p', YES;
     if (!strcmp(w, "[") || !strcmp(w, "test")) return run_test(f, words, count);
     if ((!strcmp(w, "source") || !strcmp(w, ".")) && count > 1)
-        return keep_source(f, words[1]), YES;
+        return script_source(f, words, count) ? YES : (keep_source(f, words[1]), YES);
+    if (!strcmp(w, "cd")) return script_go(f, count > 1 ? words[count - 1] : ""), YES;
+    if (!strcmp(w, "pwd") || !strcmp(w, "readlink") || !strcmp(w, "realpath"))
+        return print_path(f, words[count - 1]), YES;
     if (!strcmp(w, "false")) return NO;
     if (!strcmp(w, "echo")) return echo(f, words, count), YES;
     if (!strcmp(w, "printf")) return run_printf(f, words, count), YES;
+    if (!strcmp(w, "yq") && script_yq(f, words, count)) return YES;
     if (!strcmp(w, "expr") && run_expr(f, words, count)) return YES;
     if (!strcmp(w, "seq") && count > 1) return run_seq(f, words, count), YES;
     if ((!strcmp(w, "basename") || !strcmp(w, "dirname")) && count > 1)
@@ -345,7 +382,7 @@ enum truth script_builtin(struct follow *f, struct node *n, const char **words, 
         return leave(f, words, count, w[0] == 'c'), YES;
     if (!strcmp(w, "shift")) return shift(f, words, count), YES;
     if (!strcmp(w, "unset")) return unset(f, words, count), YES;
-    if (!strcmp(w, "read")) return run_read(f, n, words, count), YES;
+    if (!strcmp(w, "read")) return run_read(f, n, words, count);
     if (!strcmp(w, "return")) return f->returned = f->calls > 0, YES;
     if (!strcmp(w, "exit")) { // before a launch: a check of the arguments
         if (f->launched) f->ended = true;

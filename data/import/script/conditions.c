@@ -155,7 +155,14 @@ static enum truth read_one(struct test *t)
         script_choose(f, word, NULL);
         return (*closed(f, word) != 0) == (sign == 'n') ? YES : NO;
     }
-    if (sign == 'v') return script_value(f, word, strlen(word)) ? YES : NO;
+    if (sign == 'v') {
+        struct part value = {0};
+        size_t length = strlen(word);
+        part_add(f, &value, "", 0);
+        if (!strchr(word, '[')) return script_value(f, word, length) ? YES : NO;
+        script_parameter(f, &value, (struct piece){word, word + length}, true);
+        return value.s && *value.s && !strchr(value.s, SCRIPT_OPEN) ? YES : NO;
+    }
     return UNKNOWN;
 }
 

@@ -67,6 +67,7 @@ static void add_command(struct follow *f, struct part *t, struct piece inside, b
 {
     struct part captured = {0}, *outer = f->capture;
     bool unknown = f->capture_unknown, skips = f->skip, returned = f->returned;
+    const char *folder = f->folder;
     int line = f->line;
     struct variable *ifs = script_variable(f, "IFS", 3, true);
     struct variable kept = ifs ? *ifs : (struct variable){0};
@@ -77,7 +78,7 @@ static void add_command(struct follow *f, struct part *t, struct piece inside, b
                     line);
     bool known = !f->capture_unknown;
     f->depth--, f->capture = outer, f->capture_unknown = unknown, f->line = line;
-    f->skip = skips, f->returned = returned;
+    f->skip = skips, f->returned = returned, f->folder = folder;
     ifs = script_variable(f, "IFS", 3, true);
     if (ifs) *ifs = kept;
     if (!known) {

@@ -72,9 +72,9 @@ const char *script_skip_blanks(struct parser *p, const char *at, bool lines);
 // ---- the state
 
 struct variable {
-    const char *name;
-    bool array, pinned, unset, command; // command: open since a command's answer is
-    const char **items, **keys;         // keys: of an associative array, or NULL
+    const char *name, *refers; // refers: to another one (declare -n); NULL: it does not
+    bool array, pinned, unset, command, exported; // command: open since a command's answer is
+    const char **items, **keys;                   // keys: of an associative array, or NULL
     int count, capacity;
     int line; // of its last assignment
 };
@@ -102,8 +102,9 @@ struct follow {
         struct node *body;
     } * functions;
     int function_count, function_capacity;
-    int steps, depth, calls, left; // calls of functions; left: loops still to be left by break
-    bool launched, ended;          // a command with many flags was seen; exit after it
+    int steps, depth, calls, references,
+        left;             // calls of functions; left: loops still to be left by break
+    bool launched, ended; // a command with many flags was seen; exit after it
     size_t bytes;
     bool over, skip, again, returned; // skip: to the end of a loop, which goes on again or not
     bool empty_list;                  // the last word held a list without elements
@@ -111,6 +112,9 @@ struct follow {
     bool capture_unknown;             // something else was printed, too
     int line;
     struct parser words; // for finding the ends of words
+    // The file that is followed, $0, the current folder (NULL: open); that of the script, and the
+    // uppermost one in which files are looked for.
+    const char *file, *zero, *folder, *home, *root;
 };
 enum { FOLLOW_DEPTH_MAX = 40, LOOP_MAX = 2000 };
 
@@ -118,6 +122,7 @@ enum { FOLLOW_DEPTH_MAX = 40, LOOP_MAX = 2000 };
 void script_run_list(struct follow *f, struct node *list);
 enum truth script_run(struct follow *f, struct node *node);
 bool script_step(struct follow *f); // false: enough
+void script_keep_processes(struct follow *f);
 void script_run_text(struct follow *f, const char *text, int line);
 void script_choose(struct follow *f, const char *open, const char *value);
 
@@ -126,6 +131,23 @@ void script_choose(struct follow *f, const char *open, const char *value);
 enum truth script_builtin(struct follow *f, struct node *node, const char **words, int count);
 void script_assign(struct follow *f, struct piece word);
 bool script_is_assignment(struct piece word);
+
+// files.c: the absolute path, NULL: open; another current folder; where the script is.
+const char *script_path(struct follow *f, const char *path);
+void script_go(struct follow *f, const char *path);
+void script_set_place(struct follow *f);
+// A file's text and path; NULL: it is not here.
+const char *script_file(struct follow *f, const char *name, const char **text);
+// source FILE ...; bash FILE ...: whether it was followed (and launched something).
+bool script_source(struct follow *f, const char **words, int count);
+bool script_call(struct follow *f, const char **words, int count);
+
+// filters.c: the text behind a command; NULL: open. yq.c: whether it printed.
+const char *script_filtered(struct follow *f, const char **words, int count, const char *text);
+bool script_yq(struct follow *f, const char **words, int count);
+
+// slurm.c
+void script_take_directives(struct follow *f, const char *text);
 
 // variables.c
 struct variable *script_variable(struct follow *f, const char *name, size_t length, bool create);

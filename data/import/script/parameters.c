@@ -15,7 +15,7 @@ struct parameter {
 
 static const char *argument(struct follow *f, long at)
 {
-    if (at == 0) return f->script->path;
+    if (at == 0) return f->zero;
     return at <= f->argument_count ? f->arguments[at - 1] : NULL;
 }
 
@@ -79,10 +79,10 @@ static void take_name(struct follow *f, struct parameter *p, const char *s)
     p->operation = s + p->length;
     if (p->operation < p->end && *p->operation == '[') {
         p->operation = take_item(f, p, v, p->operation);
-        if (path) one(f, p, f->script->path);
+        if (path) one(f, p, f->file);
         return;
     }
-    one(f, p, path ? f->script->path : v && !v->unset && v->count ? v->items[0] : NULL);
+    one(f, p, path ? f->file : v && !v->unset && v->count ? v->items[0] : NULL);
     if (v && !v->unset && !v->count) p->items[0] = "", p->unset = false;
 }
 
@@ -206,11 +206,33 @@ static bool otherwise(struct follow *f, struct part *t, struct parameter *p, boo
         if (!empty) script_expand(f, t, other, quoted);
         return true;
     }
+    p->operation = p->end; // the value as it is
     if (!empty || c == '?') return false;
     if (c == '=') script_set(f, p->name, p->length, script_expanded(f, other), false);
     script_expand(f, t, other, quoted);
     t->quoted |= other.at < other.end && strchr("'\"", *other.at);
     return true;
+}
+
+// ${@:2}, ${list[@]:1:3}: a part of a list, of which $1 is the first.
+static void cut_list(struct follow *f, struct parameter *p)
+{
+    const char *from = p->operation + 1, *open;
+    bool special = *p->name == '@' || *p->name == '*';
+    if (!p->list || from > p->end || p->operation == p->end || *p->operation != ':') return;
+    const char *colon = memchr(from, ':', (size_t)(p->end - from));
+    int64_t first = 0, most = p->count;
+    if (!script_arithmetic(f, script_expanded(f, (struct piece){from, colon ? colon : p->end}),
+                           &first, &open))
+        return;
+    if (colon &&
+        !script_arithmetic(f, script_expanded(f, (struct piece){colon + 1, p->end}), &most, &open))
+        return;
+    if (first < 0) first += p->count;
+    else if (special && first > 0) first--;
+    if (first < 0 || first > p->count) first = p->count;
+    p->items += first, p->count -= (int)first, p->operation = p->end;
+    if (most < p->count) p->count = most > 0 ? (int)most : 0;
 }
 
 static void add_all(struct follow *f, struct part *t, const struct parameter *p, bool quoted)
@@ -260,5 +282,6 @@ void script_parameter(struct follow *f, struct part *t, struct piece inside, boo
         return;
     }
     if (p.operation < p.end && otherwise(f, t, &p, quoted)) return;
+    cut_list(f, &p);
     add_all(f, t, &p, quoted);
 }

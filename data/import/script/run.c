@@ -65,6 +65,13 @@ static bool is_override(const char *word)
     return word[name] == '=' && memchr(word, '.', name);
 }
 
+void script_keep_processes(struct follow *f)
+{
+    struct script *s = f->script;
+    const char *processes = script_value(f, "NPROC_PER_NODE", 14);
+    if (processes && *processes != SCRIPT_OPEN) s->processes = arena_copy_text(s->arena, processes);
+}
+
 static void record(struct follow *f, const char **words, int count)
 {
     struct script *s = f->script;
@@ -75,6 +82,7 @@ static void record(struct follow *f, const char **words, int count)
                  strstr(words[i], "\n--") || is_override(words[i]);
     if (!flags) return;
     f->launched |= flags >= LAUNCH_FLAGS;
+    script_keep_processes(f);
     GROW(s->arena, s->commands, s->command_count, s->command_capacity, 16);
     struct script_command *c = &s->commands[s->command_count++];
     *c = (struct script_command){
@@ -126,42 +134,65 @@ static enum truth run_function(struct follow *f, const char **words, int count)
     return UNKNOWN;
 }
 
-// IFS=, read ...: IFS is that of the one command. NULL: none is set.
-static struct variable *from_ifs(struct follow *f, const struct node *n)
+// ---- NAME=value before a command, which is that command's alone
+
+static struct variable *set_before(struct follow *f, struct node *n, int count)
 {
-    bool set = n->word_count > 1 && n->words[0].end - n->words[0].at > 3 &&
-               !memcmp(n->words[0].at, "IFS=", 4);
-    return set && !script_is_assignment(n->words[1]) ? script_variable(f, "IFS", 3, true) : NULL;
+    struct variable *kept = TAKE(f->arena, count, struct variable);
+    for (int i = 0; i < count && !f->over; i++) {
+        struct piece w = n->words[i];
+        size_t length = script_name_length(w.at, w.end);
+        struct variable *v = script_variable(f, w.at, length, true);
+        if (!v || v->pinned) continue;
+        kept[i] = *v;
+        v->items = NULL, v->keys = NULL, v->capacity = 0, v->count = 0;
+        for (int k = 0; k < kept[i].count; k++)
+            script_set_item(f, v, kept[i].keys[k], kept[i].items[k], false);
+        v->array = kept[i].array;
+        script_assign(f, w);
+        v = script_variable(f, w.at, length, false);
+        if (v) v->exported = true;
+    }
+    return kept;
 }
 
-static void restore(struct follow *f, const struct variable *kept)
+static void set_back(struct follow *f, const struct variable *kept, int count)
 {
-    struct variable *ifs = script_variable(f, "IFS", 3, true);
-    if (ifs) *ifs = *kept;
+    for (int i = count; i-- > 0;) {
+        const char *name = kept[i].name;
+        struct variable *v = name ? script_variable(f, name, strlen(name), false) : NULL;
+        if (v) *v = kept[i];
+    }
+}
+
+static enum truth run_words(struct follow *f, struct node *n, const char **words, int count)
+{
+    if (strchr(words[0], ' ') && count == 1) { // "$CMD"
+        script_run_text(f, words[0], n->line);
+        return YES;
+    }
+    enum truth done = script_builtin(f, n, words, count);
+    if (done == UNKNOWN) done = run_function(f, words, count);
+    if (done == UNKNOWN && script_call(f, words, count)) done = YES;
+    if (done != UNKNOWN) return done;
+    keep_here(f, n, words[0]);
+    f->capture_unknown = true;
+    if (!f->capture) record(f, words, count);
+    return UNKNOWN;
 }
 
 static enum truth run_simple(struct follow *f, struct node *n)
 {
     const char **words = NULL;
     int count = 0, capacity = 0, from = 0;
-    struct variable *ifs = from_ifs(f, n), kept = ifs ? *ifs : (struct variable){0};
-    while (from < n->word_count && script_is_assignment(n->words[from]))
-        script_assign(f, n->words[from++]);
+    while (from < n->word_count && script_is_assignment(n->words[from])) from++;
     for (int i = from; i < n->word_count && !f->over; i++)
         count = script_fields(f, n->words[i], &words, &capacity, count);
-    if (count == 0) return YES;
-    if (strchr(words[0], ' ') && count == 1) { // "$CMD"
-        script_run_text(f, words[0], n->line);
-        return YES;
-    }
-    enum truth done = script_builtin(f, n, words, count);
-    if (ifs) restore(f, &kept);
-    if (done == UNKNOWN) done = run_function(f, words, count);
-    if (done != UNKNOWN) return done;
-    keep_here(f, n, words[0]);
-    f->capture_unknown = true;
-    if (!f->capture) record(f, words, count);
-    return UNKNOWN;
+    struct variable *kept = count && from ? set_before(f, n, from) : NULL;
+    for (int i = 0; i < from && !kept; i++) script_assign(f, n->words[i]);
+    enum truth done = count && !f->over ? run_words(f, n, words, count) : YES;
+    if (kept) set_back(f, kept, from);
+    return done;
 }
 
 static enum truth run_test(struct follow *f, struct node *n)
@@ -294,26 +325,39 @@ static void run_if(struct follow *f, struct node *n)
     else script_run_list(f, n->third);
 }
 
-// echo "..." | bc is a sum.
+// What the text before "|" becomes; NULL: open. echo "..." | bc is a sum.
+static const char *piped(struct follow *f, struct node *to, const char *text)
+{
+    const char **words = NULL, *open = NULL;
+    int count = 0, capacity = 0;
+    int64_t value = 0;
+    if (!to || to->kind != NODE_SIMPLE || !to->word_count) return NULL;
+    for (int i = 0; i < to->word_count && !f->over; i++)
+        count = script_fields(f, to->words[i], &words, &capacity, count);
+    if (!count || f->over) return NULL;
+    if (strcmp(words[0], "bc") != 0) return script_filtered(f, words, count, text);
+    return script_arithmetic(f, text, &value, &open)
+               ? arena_print(f->arena, "%lld\n", (long long)value)
+               : NULL;
+}
+
 static enum truth run_pipe(struct follow *f, struct node *n)
 {
-    struct node *to = n->second;
-    bool sums = to && to->kind == NODE_SIMPLE && to->word_count &&
-                to->words[0].end - to->words[0].at == 2 && !memcmp(to->words[0].at, "bc", 2);
     if (!f->capture) {
         script_run(f, n->first);
         return script_run(f, n->second) == NO ? NO : UNKNOWN;
     }
     size_t from = f->capture->length;
     script_run(f, n->first);
-    int64_t value = 0;
-    const char *open = NULL;
-    if (!sums || f->capture_unknown || !script_arithmetic(f, f->capture->s + from, &value, &open)) {
+    const char *text = f->capture_unknown || !f->capture->s || f->over
+                           ? NULL
+                           : piped(f, n->second, f->capture->s + from);
+    if (!text) {
         f->capture_unknown = true;
         return UNKNOWN;
     }
+    text = arena_copy_text(f->arena, text);
     f->capture->length = from, f->capture->s[from] = '\0';
-    const char *text = arena_print(f->arena, "%lld\n", (long long)value);
     part_add(f, f->capture, text, strlen(text));
     return YES;
 }
@@ -367,7 +411,9 @@ void script_run_text(struct follow *f, const char *text, int line)
     if (++f->depth <= FOLLOW_DEPTH_MAX) {
         f->bytes += TREE_BYTES * strlen(text);
         if (f->bytes > SCRIPT_BYTES_MAX) f->over = true;
-        else script_run_list(f, script_parse(&p, text, text + strlen(text), line, f->arena));
+        else script_take_directives(f, text);
+        if (!f->over)
+            script_run_list(f, script_parse(&p, text, text + strlen(text), line, f->arena));
     }
     f->depth--;
 }

@@ -80,7 +80,7 @@ enum status script_follow(struct script *s, const char *path, const char *text, 
                           const struct script_given *given, int given_count, const char *arguments,
                           struct arena *arena, struct error *err)
 {
-    *s = (struct script){.path = path, .arena = arena, .notes = "", .sourced = ""};
+    *s = (struct script){.path = path, .arena = arena, .notes = "", .sourced = "", .read_in = ""};
     struct arena *own = arena_open_within(arena);
     struct follow f = {.script = s, .arena = own};
     struct parser p;
@@ -90,12 +90,13 @@ enum status script_follow(struct script *s, const char *path, const char *text, 
         struct variable *v = script_variable(&f, given[i].name, strlen(given[i].name), false);
         if (v) v->pinned = true;
     }
+    script_set_place(&f);
+    script_take_directives(&f, copy);
     if (arguments) set_arguments(&f, arguments);
     struct node *list = script_parse(&p, copy, copy + strlen(copy), 1, own);
     script_run_list(&f, list);
     if (!f.over) keep_values(&f);
-    const char *processes = script_value(&f, "NPROC_PER_NODE", 14);
-    if (processes && *processes != SCRIPT_OPEN) s->processes = arena_copy_text(arena, processes);
+    script_keep_processes(&f);
     s->notes = arena_copy_text(arena, p.notes);
     bool over = f.over;
     arena_close(own);

@@ -1,5 +1,6 @@
 // A launch script, followed as a shell would run it: assignments, branches, loops, functions,
-// arrays, arithmetic. No command is executed and nothing but the script itself is read. What only
+// arrays, arithmetic. No command is executed; of other files, only scripts and settings beside it
+// are read. What only
 // the machine or the caller knows (an unset variable, $(nvidia-smi ...), the script's own
 // arguments) stays in texts as an open name, between two control characters; tests see it as empty.
 #ifndef PLUMBLINE_DATA_IMPORT_SCRIPT_SCRIPT_H
@@ -49,9 +50,13 @@ struct script {
     struct script_file *files;
     int command_count, value_count, choice_count, file_count;
     int command_capacity, value_capacity, choice_capacity, file_capacity;
-    const char *sourced;   // files that it reads in, as they are named; "": none
-    const char *processes; // NPROC_PER_NODE, which launchers of their own read; NULL: unset
-    const char *notes;     // lines: where it was not understood
+    const char *sourced; // files that it reads in and that are not here, as they are named
+    const char *read_in; // files that were followed, too; ""
+    bool searched;       // one of them was found by the end of its path
+    // NPROC_PER_NODE, which launchers of their own read; nodes and processes of a node by #SBATCH.
+    // NULL: unset
+    const char *processes, *nodes, *of_node;
+    const char *notes; // lines: where it was not understood
 };
 
 // Follows the text (of `size` bytes). BAD_INPUT: more work than SCRIPT_STEPS_MAX commands, or texts

@@ -19,7 +19,11 @@ struct variable *script_variable(struct follow *f, const char *name, size_t leng
 {
     for (int i = 0; i < f->variable_count; i++) {
         struct variable *v = &f->variables[i];
-        if (!strncmp(v->name, name, length) && !v->name[length]) return v;
+        if (strncmp(v->name, name, length) != 0 || v->name[length]) continue;
+        bool other = v->refers && strcmp(v->refers, v->name) != 0 && ++f->references < 16;
+        if (other) v = script_variable(f, v->refers, strlen(v->refers), create);
+        if (other) f->references--;
+        return v;
     }
     if (!create || f->variable_count >= VARIABLES_MAX) return NULL;
     GROW(f->arena, f->variables, f->variable_count, f->variable_capacity, 64);
