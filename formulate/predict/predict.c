@@ -408,7 +408,7 @@ static void find_range(struct predictor *p, struct pricing *pricing, const struc
     for (int i = 0; i < p->moved.count; i++) {
         const struct moved_costs *m = &p->moved.items[i];
         if (!time_with(p, pricing, priced, &m->costs, &ns, prediction)) return;
-        range_add(&p->range, m->end, ns);
+        range_add(&p->range, m->group, m->end, ns);
         if (m->group == COSTS_OF_LAUNCHES && m->end == COSTS_SLOW) prediction->launched_ns = ns;
     }
     predict_put_range(p, prediction);

@@ -1,7 +1,8 @@
 // How much of an iteration's time the intervals of the costs leave open. Each group of costs
 // changes the time by a factor when the whole group is at one end of its intervals. The groups err
 // independently of each other and of the error of the formulas, so the squares of the factors'
-// logarithms add up (docs/FORMULAS.md 19).
+// logarithms add up; but a trainer's factor comes from whole iterations, priced with these kernels,
+// and contains their errors, so of the two the greater counts (docs/FORMULAS.md 19).
 #ifndef PLUMBLINE_FORMULATE_PRICE_RANGE_H
 #define PLUMBLINE_FORMULATE_PRICE_RANGE_H
 
@@ -24,11 +25,13 @@ void range_move_costs(struct moved_costs_list *list, const struct costs *costs,
                       struct arena *arena);
 
 struct range {
-    int64_t ns;                // with the costs as they are
-    double squares[COST_ENDS]; // sums of the squared logarithms of the time's factors
+    int64_t ns; // with the costs as they are
+    // Sums of the squared logarithms of the time's factors: of all else, of a GPU's kernels, of the
+    // trainer.
+    double squares[COST_ENDS], kernels[COST_ENDS], trainer[COST_ENDS];
 };
 struct range range_begin(int64_t ns, const struct costs *costs);
-void range_add(struct range *r, enum cost_end end, int64_t moved_ns);
+void range_add(struct range *r, enum cost_group group, enum cost_end end, int64_t moved_ns);
 // The time in a case that may be, which is inside the range.
 void range_add_case(struct range *r, enum cost_end end, int64_t moved_ns);
 int64_t range_end_ns(const struct range *r, enum cost_end end);

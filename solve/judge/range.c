@@ -1,7 +1,8 @@
 // The uncertainty of the plan's time due to the costs: the decision is priced and replayed with
 // one group of costs after another at each end of its intervals. The groups' errors are
 // independent factors: the variances of their logarithms add, together with that of what the
-// formulas leave open.
+// formulas leave open. What a trainer takes over its kernels was found with these very kernels, so
+// of its doubt and of theirs only one is there, the greater.
 #include <math.h>
 
 #include "data/inputs/cost_keys.h"
@@ -55,15 +56,20 @@ static long double moved_by(struct audit *h, enum cost_group group, enum cost_en
 // Beyond 2^53 nanoseconds neither side has single ones.
 static void audit_end(struct audit *h, const char *what, enum cost_end end, int64_t claimed_ns)
 {
-    long double stated = (long double)h->plan->iteration_ns, sum = 0,
+    long double stated = (long double)h->plan->iteration_ns, doubts[COST_GROUPS] = {0}, sum = 0,
                 // A spread of 1 is a factor of 2: half the time, or double.
         left = logl(1 + (long double)h->judged.costs.iteration_spread.value);
     for (int group = COST_GROUPS; group-- > 0 && stated > 0;) {
         long double doubt = logl(moved_by(h, (enum cost_group)group, end));
-        sum += doubt * doubt;
+        doubts[group] = doubt * doubt;
+        sum += doubts[group];
     }
-    // Four in five times are inside 0.78 of what holds nine in ten.
-    long double all = expl(sqrtl(0.78L * 0.78L * sum + left * left)),
+    long double trainer = doubts[COSTS_OF_TRAINER], kernels = doubts[COSTS_OF_PRODUCTS] +
+                                                              doubts[COSTS_OF_ATTENTION] +
+                                                              doubts[COSTS_OF_MEMORY];
+    sum -= trainer < kernels ? trainer : kernels;
+    // Four in five times are inside 0.7 of what holds nine in ten or more.
+    long double all = expl(sqrtl(0.49L * sum + left * left)),
                 own = end == COSTS_SLOW ? stated * all : stated / all, slack = 1 + own * 0x1p-50L;
     h->verdict->terms_checked++;
     if (!(fabsl((long double)claimed_ns - roundl(own)) <= slack))

@@ -386,7 +386,7 @@ static void check_published(const struct published *x)
             fail_msg("%s: mean error %.4f, at most %.4f", x->table, s->scores.mean_abs_error,
                      x->mean_max);
         if (x->regret_max > 0) assert_true(s->scores.regret_mean <= x->regret_max);
-        if (!x->by_table && s->scores.inside < 0.72)
+        if (!x->by_table && s->scores.inside < 0.75)
             fail_msg("%s: %.1f %% lie inside of what the costs leave open", x->table,
                      100 * s->scores.inside);
         if (x->metric == METRIC_PEAK_MEMORY && s->oom[0].total)

@@ -280,8 +280,14 @@ static void draw_estimate(struct estimate *e, const struct cost_key *key, void *
     e->value = fmin(fmax(e->value, key->low), key->high);
 }
 
-// Costs drawn from normal errors, one for each group, of which 90 % are between the ends: of the
-// times, nearly linear in the costs, 80 % are inside.
+static bool is_of_kernels(int group)
+{
+    return group == COSTS_OF_PRODUCTS || group == COSTS_OF_ATTENTION || group == COSTS_OF_MEMORY;
+}
+
+// Costs drawn from normal errors, one for each group, of which 90 % are between the ends, either of
+// the kernels or of the trainer: of the times, nearly linear in the costs, 75 % are inside 0.7 of
+// the way to the ends, and a few more, as the greater doubt counts in either case.
 TEST(ranges_hold_what_costs_at_random_give)
 {
     enum { TRIALS = 1000 };
@@ -301,6 +307,8 @@ TEST(ranges_hold_what_costs_at_random_give)
         predict_row(p, &row, &x);
         for (int group = 0; group < COST_GROUPS; group++) {
             struct draw draw = {(enum cost_group)group, normal(&rng) / 1.645};
+            if (group == COSTS_OF_TRAINER ? trial % 2 == 0 : is_of_kernels(group) && trial % 2)
+                continue;
             for (int key = 0; key < cost_key_count; key++)
                 costs_visit(predictor_costs(p), key, NULL, 0, draw_estimate, &draw);
         }
@@ -309,7 +317,7 @@ TEST(ranges_hold_what_costs_at_random_give)
         inside += x.low_ns <= drawn.iteration_ns && drawn.iteration_ns <= x.high_ns;
     }
     print_message("%d of %d times inside\n", inside, TRIALS);
-    assert_true(inside > 0.76 * TRIALS && inside < 0.84 * TRIALS);
+    assert_true(inside > 0.74 * TRIALS && inside < 0.86 * TRIALS);
     arena_close(&of_costs);
 }
 

@@ -47,14 +47,18 @@ static int64_t time_at(struct trial *t, enum cost_group group, enum cost_end end
 static int64_t end_of(struct trial *t, enum cost_end end)
 {
     double now = (double)t->plan.iteration_ns, factor = 1 + t->problem.costs.iteration_spread.value,
-           square = 0;
+           square = 0, kernels = 0, trainer = 0;
     for (int group = -1; group < COST_GROUPS; group++) {
         double at = group < 0 ? end == COSTS_FAST ? now / factor : now * factor
                               : (double)time_at(t, (enum cost_group)group, end),
                doubt = log(at / now);
-        if (end == COSTS_FAST ? doubt < 0 : doubt > 0)
-            square += (group < 0 ? 1 : 0.78 * 0.78) * doubt * doubt;
+        if (end == COSTS_FAST ? doubt >= 0 : doubt <= 0) continue;
+        *(group == COSTS_OF_TRAINER ? &trainer
+          : group >= COSTS_OF_PRODUCTS && group <= COSTS_OF_MEMORY
+              ? &kernels
+              : &square) += (group < 0 ? 1 : 0.7 * 0.7) * doubt * doubt;
     }
+    square += trainer > kernels ? trainer : kernels;
     return llround(now * exp(end == COSTS_FAST ? -sqrt(square) : sqrt(square)));
 }
 
