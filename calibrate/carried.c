@@ -186,24 +186,28 @@ static void fit_split(struct carried_fits *f, struct arena *arena)
     f->split_s = whole > 0 && inputs > 0 && weights > 0 ? fmax(0, inputs + weights - whole) : -1;
 }
 
-// What ranks held beyond what the plan says is the process's own.
+// What ranks held beyond what the plan says of all but the process itself. Own kernels have no
+// communicators besides.
 static void fit_memory(struct carried_fits *f, const struct gpu_costs *g, struct arena *arena)
 {
     int count = 0, most = 0;
     for (int i = 0; i < f->run_count; i++) most += f->runs[i].run.rank_count;
     double *beyond = TAKE(arena, most, double);
+    bool own = f->runs[0].run.with == RUNNER_OWN;
     f->constant_bytes = -1;
     for (int i = 0; i < f->run_count; i++)
         for (int k = 0; k < f->runs[i].run.rank_count; k++) {
             const struct run_rank *r = &f->runs[i].run.ranks[k];
             int64_t limit;
+            const struct memory_parts *m = plan_memory(&f->runs[i].plan, r->rank, &limit);
             if (r->peak_bytes)
-                beyond[count++] = (double)(r->peak_bytes - memory_total(plan_memory(
-                                                               &f->runs[i].plan, r->rank, &limit)));
+                beyond[count++] =
+                    (double)(r->peak_bytes - memory_total(m) + (own ? m->constant_bytes : 0));
         }
     if (!count) return;
     qsort(beyond, (size_t)count, sizeof *beyond, compare_numbers);
-    f->constant_bytes = (int64_t)fmax(0, g->constant_bytes.value + beyond[(count - 1) / 2]);
+    f->constant_bytes = (int64_t)fmax(0, (own ? -g->library_bytes.value : g->constant_bytes.value) +
+                                             beyond[(count - 1) / 2]);
 }
 
 // ---- all of it
@@ -252,6 +256,8 @@ static void put_costs(struct carried_fits *f, struct gpu_costs *g, struct arena 
     if (f->split_s >= 0)
         g->split_overhead_s =
             estimate_fitted(f->split_s, f->split_s / split_open, f->split_s * split_open, source);
+    if (f->constant_bytes >= 0 && f->runs[0].run.with == RUNNER_OWN)
+        g->communicator_bytes = (struct estimate){.origin = ORIGIN_MEASURED, .source = source};
     if (f->constant_bytes >= 0)
         g->constant_bytes = (struct estimate){(double)f->constant_bytes,
                                               (double)f->constant_bytes,

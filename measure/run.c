@@ -60,18 +60,23 @@ static enum status take_place(struct running *r, struct error *err)
     const struct layout *l = &r->plan->layout;
     r->rank_count = r->schedule.request.rank_count;
     r->replicas = l->data;
+    r->tensor_count = l->tensor;
     r->self = ranks_self(r->ranks);
-    r->replica = r->self / r->rank_count, r->rank = r->self % r->rank_count;
-    int wanted = r->rank_count * r->replicas;
+    r->tensor = r->self % l->tensor;
+    r->rank = r->self / l->tensor % r->rank_count;
+    r->replica = r->self / l->tensor / r->rank_count;
+    int wanted = run_process_count(r);
     if (ranks_count(r->ranks) != wanted)
         return fail(err, BAD_INPUT,
-                    "%s: expected %d processes, %d pipeline ranks of %d replicas, found %d: start "
-                    "it with plumbline run, or mpirun -n %d",
-                    r->plan->document.path, wanted, r->rank_count, r->replicas,
+                    "%s: expected %d processes, %d pipeline ranks of %d replicas on %d tensor "
+                    "ranks, found %d: start it with plumbline run, or mpirun -n %d",
+                    r->plan->document.path, wanted, r->rank_count, r->replicas, r->tensor_count,
                     ranks_count(r->ranks), wanted);
     int stages = r->plan->stage_count;
     r->gradient_ns = TAKE(r->arena, stages, int64_t);
     r->synced_ns = TAKE(r->arena, stages, int64_t);
+    r->beside_synced_ns = TAKE(r->arena, stages, int64_t);
+    r->members = TAKE(r->arena, larger(2 * r->replicas, r->tensor_count), int);
     r->own = TAKE(r->arena, stages, int);
     for (int s = 0; s < stages; s++)
         if (schedule_rank_of(&r->schedule.request, s) == r->rank) r->own[r->own_count++] = s;
@@ -89,6 +94,7 @@ static enum status open_backend(struct running *r, const struct options *o, stru
                                               .seed = (uint64_t)o->seed + (uint64_t)r->self,
                                               .options = o->simulate,
                                               .shared = r->shared};
+    r->held.own_bytes = run_resident_bytes();
     TRY(r->backend->open(&r->session, &settings, r->problem->job.precision, r->arena, err));
     TRY(run_make_work(r, r->arena, err));
     return r->backend->prepare(r->session, r->cells, r->cell_count, r->arena, err);
@@ -159,6 +165,8 @@ static enum status run_on(struct running *r, const struct options *o, int *exit_
     r->patient = o->wait == WAIT_ASLEEP || (o->wait == WAIT_AUTO && r->roster.is_crowded);
     TRY(open_backend(r, o, err));
     TRY(run_time_lanes(r, err));
+    for (int s = 0; s < r->plan->stage_count; s++)
+        if (schedule_rank_of(&r->schedule.request, s) == r->rank) run_hold_stage(r, s);
     return carry_out(r, o, exit_code, err);
 }
 

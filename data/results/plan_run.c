@@ -24,6 +24,7 @@ static MEMBERS(iteration, struct run_iteration, NULL, true, NULL);
 static const struct member rank_rows[] = {
     KEY_INT(run_rank, replica, OPTIONAL, IF_SET, 0, RANKS_MAX),
     KEY_INT(run_rank, rank, REQUIRED, ALWAYS_WRITTEN, 0, STAGES_MAX - 1),
+    KEY_INT(run_rank, tensor, OPTIONAL, IF_SET, 0, RANKS_MAX),
     KEY_TEXT(run_rank, host, OPTIONAL),
     KEY_COUNT(run_rank, peak_bytes, OPTIONAL, IF_SET, 0, JSON_COUNT_MAX),
 };
@@ -35,8 +36,10 @@ static const struct member event_rows[] = {
     KEY_INT(run_event, iteration, REQUIRED, ALWAYS_WRITTEN, 0, ITERATIONS_MAX),
     KEY_INT(run_event, replica, OPTIONAL, IF_SET, 0, RANKS_MAX),
     KEY_INT(run_event, rank, REQUIRED, ALWAYS_WRITTEN, 0, STAGES_MAX - 1),
+    KEY_INT(run_event, tensor, OPTIONAL, IF_SET, 0, RANKS_MAX),
     KEY_INT(run_event, stage, REQUIRED, ALWAYS_WRITTEN, 0, STAGES_MAX - 1),
     KEY_INT(run_event, micro_batch, OPTIONAL, IF_STATED, 0, MICRO_BATCHES_MAX - 1),
+    KEY_INT(run_event, slice, OPTIONAL, IF_SET, 0, SLICES_MAX - 1),
     KEY_COUNT(run_event, start_ns, REQUIRED, ALWAYS_WRITTEN, 0, TIME_MAX),
     KEY_COUNT(run_event, end_ns, REQUIRED, ALWAYS_WRITTEN, 0, TIME_MAX),
     KEY_COUNT(run_event, wall_start_ns, OPTIONAL, IF_SET, 0, TIME_MAX),
@@ -63,7 +66,9 @@ GET_MEMBER(finish_event)
                            "micro_batch: expected for passes and messages, and only "
                            "there");
     for (int i = 0; i < r->rank_count; i++)
-        if (r->ranks[i].rank == e->rank && r->ranks[i].replica == e->replica) return OK;
+        if (r->ranks[i].rank == e->rank && r->ranks[i].replica == e->replica &&
+            r->ranks[i].tensor == e->tensor)
+            return OK;
     return json_refuse(value, err, "rank: expected one of the %d ranks, found %d", r->rank_count,
                        e->rank);
 }
@@ -151,8 +156,10 @@ enum status plan_run_check(const struct plan_run *r, const struct plan *plan, st
                     hash ? "" : "no plan", hash ? hash : "");
     for (int i = 0; i < r->event_count; i++)
         if (r->events[i].stage >= plan->stage_count ||
-            r->events[i].micro_batch >= plan->micro_batches)
-            return fail(err, BAD_INPUT, "%s: events[%d]: expected a stage and micro-batch of %s",
+            r->events[i].micro_batch >= plan->micro_batches ||
+            r->events[i].slice >= plan->layout.slice_count)
+            return fail(err, BAD_INPUT,
+                        "%s: events[%d]: expected a stage, micro-batch and slice of %s",
                         r->document.path, i, plan->document.path);
     return OK;
 }

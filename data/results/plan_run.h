@@ -34,6 +34,7 @@ struct run_event {
     enum run_event_kind kind;
     int iteration, replica, rank, stage;
     int micro_batch; // -1: of the whole iteration
+    int slice, tensor; // of a sliced sequence; of the tensor ranks
     int64_t start_ns, end_ns, wall_start_ns, wall_end_ns;
 };
 
@@ -42,7 +43,7 @@ struct run_iteration {
 };
 
 struct run_rank {
-    int replica, rank;
+    int replica, rank, tensor;
     const char *host;
     int64_t peak_bytes; // that it held at once; 0: not observed
 };

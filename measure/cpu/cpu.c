@@ -12,6 +12,7 @@
 #include "measure/sampling/host.h"
 #include "measure/sampling/host_condition.h"
 #include "measure/cpu/internal.h"
+#include "measure/cpu/layer.h"
 #include "data/base/least.h"
 #include "data/base/random.h"
 
@@ -135,6 +136,13 @@ static enum status observe(void *session, struct quantity **quantities, int *qua
     return cpu_observe(team_threads(s->team), quantities, quantity_count, arena, err);
 }
 
+static int64_t keeps(const struct cell *backward, int64_t *working)
+{
+    int64_t floats = layer_keeps(backward, working);
+    *working *= (int64_t)sizeof(float);
+    return floats * (int64_t)sizeof(float);
+}
+
 static void state(void *session, const struct cell *cell, struct sample *sample)
 {
     (void)cell;
@@ -163,6 +171,7 @@ const struct backend backend_cpu = {
     .open = cpu_open,
     .describe = cpu_describe,
     .prepare = cpu_prepare,
+    .keeps = keeps,
     .state = state,
     .repeat = cpu_repeat,
     .observe = observe,

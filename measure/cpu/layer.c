@@ -139,6 +139,33 @@ void layer_place(struct layer_buffers *b, const struct cell *cell, float *in, fl
     b->out_floats = written.used;
 }
 
+// ---- what is kept
+
+static int64_t block_keeps(const struct layer_sizes *z, enum pass pass, int64_t *working)
+{
+    int64_t n = z->tokens, h = z->hidden, row = n * h,
+            scores = z->batch * z->heads * z->queries * z->queries * z->blocks,
+            attention = scores + n * z->query, rest = 2 * (row + n) + n * (z->row + z->up + z->ffn),
+            all = rest + attention,
+            kept = pass == PASS_BACKWARD_FULL        ? row
+                   : pass == PASS_BACKWARD_SELECTIVE ? rest
+                                                     : all;
+    *working = all - kept + 5 * row + n * (z->ffn + z->up + z->row) + attention;
+    return kept;
+}
+
+int64_t layer_keeps(const struct cell *backward, int64_t *working)
+{
+    const struct layer_sizes z = layer_sizes(backward);
+    int64_t row = z.tokens * z.hidden;
+    if (backward->layer->kind == LAYER_BLOCK)
+        return block_keeps(&z, backward->layer->pass, working);
+    *working = row;
+    if (backward->layer->kind == LAYER_EMBEDDING) return z.tokens;
+    *working = 2 * row + z.tokens * z.vocabulary;
+    return row + 5 * z.tokens + z.tokens * z.vocabulary;
+}
+
 // ---- passes
 
 static struct linear linear_of(int64_t m, int64_t n, int64_t k, const float *x, const float *w)

@@ -34,6 +34,9 @@ struct layer_buffers {
 
 // in, out NULL: only counts the floats.
 void layer_place(struct layer_buffers *b, const struct cell *cell, float *in, float *out);
+// What a layer with this backward pass keeps between its passes, in floats, and what the pass needs
+// besides; gradients of weights are not among it.
+int64_t layer_keeps(const struct cell *backward, int64_t *working);
 void layer_run(struct team *team, const struct layer_cell *layer, const struct layer_buffers *b);
 
 #endif

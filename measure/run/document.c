@@ -77,6 +77,7 @@ static void add_lanes(struct running *r, struct samples *to)
                                 .from = l->from,
                                 .to = l->to,
                                 .alone = true,
+                                .shared = true, // what others use can only lengthen it
                                 .in_a_row = 1,
                                 .busy_devices = 1,
                                 .seconds = full ? l->seconds : l->empty_s,
@@ -100,13 +101,15 @@ static void shift_events(struct plan_run *to, struct arena *arena)
     }
 }
 
-static void take_ranks(const struct running *r, struct plan_run *to)
+static void take_ranks(const struct running *r, const int64_t *peaks, struct plan_run *to)
 {
-    to->rank_count = r->replicas * r->rank_count;
+    int of_replica = r->rank_count * r->tensor_count;
+    to->rank_count = run_process_count(r);
     to->ranks = TAKE(r->arena, to->rank_count, struct run_rank);
     for (int i = 0; i < to->rank_count; i++)
-        to->ranks[i] =
-            (struct run_rank){i / r->rank_count, i % r->rank_count, r->roster.endpoints[i].host, 0};
+        to->ranks[i] = (struct run_rank){i / of_replica, i % of_replica / r->tensor_count,
+                                         i % r->tensor_count, r->roster.endpoints[i].host,
+                                         peaks[i]};
 }
 
 static void describe(struct running *r, struct samples *s, const struct run_words *words)
@@ -129,13 +132,15 @@ enum status run_save(struct running *r, const struct run_iteration *iterations, 
                           .end = words->interrupted ? RUN_INTERRUPTED : RUN_FINISHED,
                           .iteration_count = count};
     to.samples.samples = TAKE(r->arena, r->cell_count + 2 * r->lanes.count, struct sample);
+    int64_t *peaks = TAKE(r->arena, run_process_count(r), int64_t), own = run_peak_bytes(r);
+    ranks_tell_all(r->ranks, &own, (int)sizeof own, peaks);
     gather_events(r, &to);
     gather_cells(r, &to.samples);
     if (r->self) return OK;
     to.iterations = TAKE_COPY(r->arena, iterations, count);
     add_lanes(r, &to.samples);
     shift_events(&to, r->arena);
-    take_ranks(r, &to);
+    take_ranks(r, peaks, &to);
     describe(r, &to.samples, words);
     for (int i = 0; i < to.samples.sample_count; i++)
         sample_flag_outliers(&to.samples.samples[i], r->arena);

@@ -15,7 +15,7 @@ struct lane *run_lane(struct running *r, int from, int to, int64_t bytes)
     return NULL;
 }
 
-static void add(struct running *r, int from, int to, int64_t bytes)
+void run_add_lane(struct running *r, int from, int to, int64_t bytes)
 {
     struct lanes *all = &r->lanes;
     if (from == to || run_lane(r, from, to, bytes)) return;
@@ -24,44 +24,19 @@ static void add(struct running *r, int from, int to, int64_t bytes)
     r->largest_bytes = larger(r->largest_bytes, bytes);
 }
 
-int64_t run_ring_chunk(int64_t bytes, int members)
-{
-    int64_t values = (bytes + 3) / 4;
-    return 4 * ((values + members - 1) / members);
-}
-
-// The replica that follows in a stage's ring: as placed, or the next one.
-static int next_replica(const struct running *r, int stage, int replica)
-{
-    const struct plan_placement *p = r->plan->placement;
-    if (!p) return (replica + 1) % r->replicas;
-    const int *ring = &p->rings[stage * r->replicas];
-    for (int i = 0; i < r->replicas; i++)
-        if (ring[i] == replica) return ring[(i + 1) % r->replicas];
-    return replica;
-}
-
-static void add_of_replica(struct running *r, int replica)
+static void add_messages(struct running *r, int replica, int tensor)
 {
     const struct schedule_request *q = &r->schedule.request;
-    for (int s = 0; s < r->plan->stage_count; s++) {
-        int at = run_process(r, replica, schedule_rank_of(q, s));
-        if (r->replicas > 1)
-            add(r, at, run_process(r, next_replica(r, s, replica), schedule_rank_of(q, s)),
-                run_ring_chunk(r->stages[s].gradient_bytes, r->replicas));
-        if (s + 1 == r->plan->stage_count) break;
-        int other = run_process(r, replica, schedule_rank_of(q, s + 1));
-        add(r, at, other, r->stages[s].message_bytes);
-        add(r, other, at, r->stages[s].message_bytes);
+    for (int s = 0; s + 1 < r->plan->stage_count; s++) {
+        const struct message_work *m = &r->stages[s].message;
+        int at = run_process(r, replica, schedule_rank_of(q, s), tensor),
+            other = run_process(r, replica, schedule_rank_of(q, s + 1), tensor);
+        for (int i = 0; i < q->slice_count; i++) {
+            run_add_lane(r, at, other, m->bytes[i]);
+            run_add_lane(r, other, at, m->bytes[i]);
+        }
+        if (m->packed_bytes) run_add_lane(r, other, at, m->packed_bytes);
     }
-    if (!q->embedding_sync) return;
-    const struct shape *shape = &r->problem->model.shape;
-    int64_t bytes = run_ring_chunk(
-        shape->vocabulary * shape->hidden * r->problem->job.gradient_bytes_per_value, 2);
-    int first = run_process(r, replica, schedule_rank_of(q, 0)),
-        last = run_process(r, replica, schedule_rank_of(q, r->plan->stage_count - 1));
-    add(r, first, last, bytes);
-    add(r, last, first, bytes);
 }
 
 // A lane's message and an empty one in turn. The end that knows a time keeps it. On a busy machine
@@ -90,7 +65,9 @@ static double fastest(const double *seconds)
 
 enum status run_time_lanes(struct running *r, struct error *err)
 {
-    for (int d = 0; d < r->replicas; d++) add_of_replica(r, d);
+    for (int d = 0; d < r->replicas; d++)
+        for (int t = 0; t < r->tensor_count; t++) add_messages(r, d, t);
+    run_add_ring_lanes(r);
     r->largest_bytes += (int64_t)sizeof(struct stamp);
     if (r->largest_bytes > INT32_MAX)
         return fail(err, BAD_INPUT, "%s: a message of %lld bytes: expected at most %d",

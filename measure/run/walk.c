@@ -2,29 +2,31 @@
 // optimizer steps.
 #include <stdlib.h>
 
-#include "data/base/grow.h"
 #include "data/base/least.h"
+#include "data/kinds/schedules.h"
 #include "data/numbers/intervals.h"
 #include "measure/run/running.h"
 
-static double repeat(struct running *r, int cell)
+static bool frees(const struct running *r, enum run_event_kind kind)
 {
-    struct cell_times *t = &r->times[cell];
-    if (r->replays) return t->lower_s;
-    GROW(r->arena, t->seconds, t->count, t->capacity, 64);
-    return t->seconds[t->count++] = r->backend->repeat(r->session, &r->cells[cell]);
+    return kind ==
+           (schedule_splits_backward(r->plan->layout.schedule) ? EVENT_WEIGHT : EVENT_BACKWARD);
 }
 
-static void run_pass(struct running *r, enum run_event_kind kind, int stage, int micro_batch)
+static void run_pass(struct running *r, enum run_event_kind kind, int stage, int micro_batch,
+                     int slice)
 {
-    const struct pass_work *work = &r->stages[stage].passes[kind];
-    struct run_event e = {.kind = kind, .stage = stage, .micro_batch = micro_batch};
+    const struct stage_work *work = &r->stages[stage];
+    struct run_event e = {.kind = kind, .stage = stage, .micro_batch = micro_batch, .slice = slice};
     e.start_ns = r->now_ns, e.wall_start_ns = run_wall_ns(r);
-    double seconds = 0;
-    for (int i = 0; i < work->count; i++)
-        if (work->cells[i] >= 0) seconds += repeat(r, work->cells[i]);
-    r->now_ns += (int64_t)(1e9 * seconds + 0.5);
-    if (kind != EVENT_FORWARD) r->gradient_ns[stage] = r->now_ns;
+    if (kind == EVENT_FORWARD) run_hold(r, stage, micro_batch, slice, work->kept_bytes[slice]);
+    else run_hold(r, stage, micro_batch, WORKING_PIECE, work->working_bytes);
+    run_actions(r, &work->passes[kind][slice], e);
+    if (kind != EVENT_FORWARD) {
+        run_release(r, stage, micro_batch, WORKING_PIECE);
+        r->gradient_ns[stage] = r->now_ns;
+    }
+    if (frees(r, kind)) run_release(r, stage, micro_batch, slice);
     e.end_ns = r->now_ns, e.wall_end_ns = run_wall_ns(r);
     run_note(r, e);
 }
@@ -39,51 +41,78 @@ static bool crosses(const struct running *r, int boundary)
 
 static int process_of(const struct running *r, int stage)
 {
-    return run_process(r, r->replica, schedule_rank_of(&r->schedule.request, stage));
+    return run_process(r, r->replica, schedule_rank_of(&r->schedule.request, stage), r->tensor);
 }
 
-static struct stamp stamp_of(const struct running *r, bool forward, int boundary, int micro_batch)
+static struct stamp stamp_of(const struct running *r, bool forward, int boundary, int micro_batch,
+                             int slice)
 {
     return (struct stamp){.ready_ns = r->now_ns,
                           .kind = forward ? EVENT_SEND_FORWARD : EVENT_SEND_BACKWARD,
                           .stage = boundary,
-                          .micro_batch = micro_batch};
+                          .micro_batch = micro_batch,
+                          .slice = slice};
 }
 
-static void take_message(struct running *r, enum run_event_kind pass, int stage, int micro_batch)
+static bool is_packed(const struct message_work *m, const struct stamp *s)
+{
+    return m->packed_bytes && s->kind == EVENT_SEND_BACKWARD &&
+           (!m->drain_only || m->drains[s->micro_batch]);
+}
+
+// Packing and unpacking delay this message alone, as if beside the passes.
+static void send_over(struct running *r, struct stamp stamp, int to)
+{
+    const struct message_work *m = &r->stages[stamp.stage].message;
+    bool packed = is_packed(m, &stamp);
+    if (packed) stamp.packing_ns = (int64_t)(1e9 * run_repeat(r, m->pack) + 0.5);
+    stamp.ready_ns += stamp.packing_ns;
+    run_send(r, stamp, to, packed ? m->packed_bytes : m->bytes[stamp.slice]);
+}
+
+static int64_t receive_over(struct running *r, const struct stamp *wanted, int from)
+{
+    const struct message_work *m = &r->stages[wanted->stage].message;
+    bool packed = is_packed(m, wanted);
+    return run_receive(r, wanted, from, packed ? m->packed_bytes : m->bytes[wanted->slice],
+                       packed ? m->unpack : -1);
+}
+
+static void take_message(struct running *r, enum run_event_kind pass, int stage, int micro_batch,
+                         int slice)
 {
     bool forward = pass == EVENT_FORWARD;
     int boundary = forward ? stage - 1 : stage;
     if (pass == EVENT_WEIGHT || !crosses(r, boundary)) return;
-    struct stamp wanted = stamp_of(r, forward, boundary, micro_batch);
+    struct stamp wanted = stamp_of(r, forward, boundary, micro_batch, slice);
     wanted.ready_ns = 0;
     r->now_ns =
-        larger(r->now_ns, run_receive(r, &wanted, process_of(r, forward ? stage - 1 : stage + 1),
-                                      r->stages[boundary].message_bytes));
+        larger(r->now_ns, receive_over(r, &wanted, process_of(r, forward ? stage - 1 : stage + 1)));
 }
 
-static void send_message(struct running *r, enum run_event_kind pass, int stage, int micro_batch)
+static void send_message(struct running *r, enum run_event_kind pass, int stage, int micro_batch,
+                         int slice)
 {
     bool forward = pass == EVENT_FORWARD;
     int boundary = forward ? stage : stage - 1;
     if (pass == EVENT_WEIGHT || !crosses(r, boundary)) return;
-    run_send(r, stamp_of(r, forward, boundary, micro_batch),
-             process_of(r, forward ? stage + 1 : stage - 1), r->stages[boundary].message_bytes);
+    send_over(r, stamp_of(r, forward, boundary, micro_batch, slice),
+              process_of(r, forward ? stage + 1 : stage - 1));
 }
 
 // A message for which both ends wait, at this place of their streams; the receiver answers when it
 // is over.
-static void exchange(struct running *r, int kind, int boundary, int micro_batch)
+static void exchange(struct running *r, int kind, int boundary, int micro_batch, int slice)
 {
     bool forward = kind < SYMBOL_SEND_BACKWARD;
     int from = process_of(r, forward ? boundary : boundary + 1),
         to = process_of(r, forward ? boundary + 1 : boundary);
-    struct stamp stamp = stamp_of(r, forward, boundary, micro_batch);
+    struct stamp stamp = stamp_of(r, forward, boundary, micro_batch, slice);
     if (r->self == from) {
-        run_send(r, stamp, to, r->stages[boundary].message_bytes);
+        send_over(r, stamp, to);
         r->now_ns = run_answer(r, &stamp, to);
     } else {
-        r->now_ns = run_receive(r, &stamp, from, r->stages[boundary].message_bytes);
+        r->now_ns = receive_over(r, &stamp, from);
         stamp.ready_ns = r->now_ns;
         run_send(r, stamp, from, 0);
     }
@@ -107,50 +136,54 @@ static void walk_compute(struct running *r)
     while (stream->kind != STREAM_COMPUTE || stream->rank != r->rank) stream++;
     for (int i = 0; i < stream->count; i++) {
         const struct operation *o = &s->operations[stream->operations[i]];
-        int kind = symbol_base_kind(o->symbol / stages), at = o->symbol % stages;
+        int kind = symbol_base_kind(o->symbol / stages), at = o->symbol % stages,
+            slice = symbol_slice(o->symbol / stages);
         if (kind <= SYMBOL_WEIGHT) {
             enum run_event_kind pass = (enum run_event_kind)kind;
-            if (!blocks) take_message(r, pass, at, o->micro_batch);
-            run_pass(r, pass, at, o->micro_batch);
+            if (!blocks) take_message(r, pass, at, o->micro_batch, slice);
+            run_pass(r, pass, at, o->micro_batch, slice);
             if (pass != EVENT_FORWARD) note_gradient(r, at);
-            if (!blocks) send_message(r, pass, at, o->micro_batch);
+            if (!blocks) send_message(r, pass, at, o->micro_batch, slice);
         } else if (kind >= SYMBOL_SEND_FORWARD && kind < SYMBOL_EMBEDDING_SYNC &&
                    (kind - SYMBOL_SEND_FORWARD) % PART_COUNT == PART_BLOCKING)
-            exchange(r, kind, at, o->micro_batch);
+            exchange(r, kind, at, o->micro_batch, slice);
     }
 }
 
 // ---- the ending
 
+// Overlapped, it went on beside the stage's last pass; noted is what is left of it after the pass.
 static void sync_stage(struct running *r, int stage)
 {
-    bool early = r->schedule.request.sync_overlapped;
-    int members[STAGES_MAX], rank = schedule_rank_of(&r->schedule.request, stage);
-    const struct plan_placement *p = r->plan->placement;
-    for (int d = 0; d < r->replicas; d++)
-        members[d] = run_process(r, p ? p->rings[stage * r->replicas + d] : d, rank);
+    const struct stage_work *work = &r->stages[stage];
+    bool overlapped = r->plan->layout.gradient_sync == SYNC_OVERLAPPED;
     struct run_event e = {.kind = EVENT_SYNC, .stage = stage, .micro_batch = -1};
-    e.start_ns = larger(r->sync_ns, early ? r->gradient_ns[stage] : r->now_ns);
+    if (!r->schedule.request.sync) return;
     e.wall_start_ns = run_wall_ns(r);
-    r->sync_ns = r->synced_ns[stage] =
-        run_ring(r, members, r->replicas, stage, r->stages[stage].gradient_bytes, e.start_ns);
-    e.end_ns = r->sync_ns, e.wall_end_ns = run_wall_ns(r);
+    if (overlapped) {
+        e.start_ns = r->gradient_ns[stage];
+        r->synced_ns[stage] = larger(e.start_ns, r->beside_synced_ns[stage]);
+        r->sync_ns = larger(r->sync_ns, r->synced_ns[stage]);
+    } else {
+        e.start_ns = r->sync_ns = larger(r->sync_ns, r->now_ns);
+        run_sync(r, &work->sync, stage, &e.start_ns);
+        r->synced_ns[stage] = r->sync_ns;
+    }
+    e.end_ns = r->synced_ns[stage], e.wall_end_ns = run_wall_ns(r);
     run_note(r, e);
 }
 
 static void sync_embedding(struct running *r)
 {
-    int last = r->plan->stage_count - 1;
-    const int members[] = {process_of(r, 0), process_of(r, last)};
-    const struct shape *shape = &r->problem->model.shape;
-    if (members[0] == members[1] || (r->self != members[0] && r->self != members[1])) return;
-    int own = r->self == members[0] ? 0 : last;
+    int last = r->plan->stage_count - 1,
+        own = schedule_rank_of(&r->schedule.request, 0) == r->rank ? 0 : last;
     struct run_event e = {.kind = EVENT_EMBEDDING_SYNC, .stage = own, .micro_batch = -1};
+    if (!run_in_embedding_ring(r)) return;
     e.start_ns = larger(r->sync_ns, larger(r->now_ns, r->synced_ns[own]));
     e.wall_start_ns = run_wall_ns(r);
-    r->sync_ns = r->synced_ns[own] = run_ring(
-        r, members, 2, STAGES_MAX,
-        shape->vocabulary * shape->hidden * r->problem->job.gradient_bytes_per_value, e.start_ns);
+    r->sync_ns = r->synced_ns[own] =
+        run_embedding_ring(r, r->stages[0].embedding_sync.items, e.start_ns);
+    e.start_ns = r->ring_begun_ns;
     e.end_ns = r->sync_ns, e.wall_end_ns = run_wall_ns(r);
     run_note(r, e);
 }
@@ -161,7 +194,7 @@ static void step(struct running *r, int stage)
     if (r->stages[stage].optimizer < 0) return;
     r->now_ns = larger(r->now_ns, r->synced_ns[stage]);
     e.start_ns = r->now_ns, e.wall_start_ns = run_wall_ns(r);
-    r->now_ns += (int64_t)(1e9 * repeat(r, r->stages[stage].optimizer) + 0.5);
+    r->now_ns += (int64_t)(1e9 * run_repeat(r, r->stages[stage].optimizer) + 0.5);
     e.end_ns = r->now_ns, e.wall_end_ns = run_wall_ns(r);
     run_note(r, e);
 }
@@ -177,7 +210,8 @@ static void walk_ending(struct running *r)
 
 static void walk(struct running *r)
 {
-    for (int s = 0; s < r->plan->stage_count; s++) r->synced_ns[s] = r->gradient_ns[s] = 0;
+    for (int s = 0; s < r->plan->stage_count; s++)
+        r->synced_ns[s] = r->gradient_ns[s] = r->beside_synced_ns[s] = 0;
     ranks_meet(r->ranks);
     if (!r->replays) r->wall_zero_s = clock_seconds();
     walk_compute(r);

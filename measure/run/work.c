@@ -1,44 +1,81 @@
-// Which kernels a pass of a stage consists of, and what the stages send each other.
+// Which kernels and rings a pass of a stage consists of.
 #include <string.h>
 
 #include "data/base/least.h"
 #include "data/kinds/schedules.h"
-#include "measure/run/running.h"
-#include "measure/sampling/cells_take.h"
-
-struct catalogue {
-    struct chooser chooser;
-    int layers[LAYER_KINDS][PASS_COUNT][GRADIENTS]; // cell + 1; 0: none yet
-};
+#include "measure/run/catalogue.h"
 
 static enum status refuse(const struct plan *p, const char *what, struct error *err)
 {
     return fail(err, BAD_INPUT,
                 "%s: %s: not carried out with own kernels, which run embeddings, blocks and heads "
-                "on pipeline and data ranks",
+                "on pipeline, tensor and data ranks",
                 p->document.path, what);
+}
+
+// A slice's keys are its own and whole lengths of it before.
+static bool slices_are_whole(const struct layout *l)
+{
+    int before = 0;
+    for (int i = 0; i < l->slice_count; before += l->slices[i++])
+        if (before % l->slices[i]) return false;
+    return true;
+}
+
+static enum status check_degrees(const struct running *r, struct error *err)
+{
+    const struct plan *p = r->plan;
+    const struct layout *l = &p->layout;
+    const struct shape *s = &r->problem->model.shape;
+    const struct job *job = &r->problem->job;
+    if (l->context > 1 || l->expert > 1)
+        return refuse(p, "layout: context and expert degrees above 1", err);
+    if (layout_has_grid(l)) return refuse(p, "layout: a grid of tensor ranks", err);
+    if (l->tensor > 1 && (s->kv_heads % l->tensor || s->ffn % l->tensor))
+        return refuse(p, "layout.tensor, which does not divide KV heads and feed-forward width",
+                      err);
+    if (l->tensor > 1 && l->sequence_parallel) return refuse(p, "layout.sequence_parallel", err);
+    if (l->tensor > 1 && job->overlapped_tensor) return refuse(p, "job: overlapped_tensor", err);
+    if (l->slice_count > 1 && !slices_are_whole(l))
+        return refuse(p, "layout.slices, of which one does not divide what is before it", err);
+    if (job->whole_gradient_sums) return refuse(p, "job: whole_gradient_sums", err);
+    return OK;
+}
+
+// Replicas that differ.
+static enum status check_placement(const struct running *r, struct error *err)
+{
+    const struct plan *p = r->plan;
+    const struct plan_placement *x = p->placement;
+    if (!x) return OK;
+    for (int d = 0; d < x->replica_count; d++) {
+        if (x->micro_batches && x->micro_batches[d] != p->micro_batches)
+            return refuse(p, "placement: replicas with different numbers of micro-batches", err);
+        for (int s = 0; s < p->stage_count && x->recompute; s++)
+            if (x->recompute[d * p->stage_count + s] != (int)p->stages[s].recompute ||
+                (p->stages[s].recompute == RECOMPUTE_FIRST_LAYERS &&
+                 x->recomputed_layers[d * p->stage_count + s] != p->stages[s].recomputed_layers))
+                return refuse(p, "placement: replicas that recompute differently", err);
+    }
+    return OK;
 }
 
 static enum status check_layout(const struct running *r, struct error *err)
 {
     const struct plan *p = r->plan;
     const struct layout *l = &p->layout;
-    if (l->tensor > 1 || l->context > 1 || l->expert > 1)
-        return refuse(p, "layout: tensor, context and expert degrees above 1", err);
-    if (l->slice_count > 1) return refuse(p, "layout: slices of a sequence", err);
+    TRY(check_degrees(r, err));
+    TRY(check_placement(r, err));
     if (l->local_loss_every) return refuse(p, "layout: local losses", err);
-    if (l->zero > 1) return refuse(p, "layout.zero above 1", err);
     if (l->offload_optimizer) return refuse(p, "layout.offload_optimizer", err);
-    if (l->fused_embedding_sync) return refuse(p, "layout.fused_embedding_sync", err);
     for (int s = 0; s < p->stage_count; s++) {
         const struct plan_stage *x = &p->stages[s];
         if (x->recompute > RECOMPUTE_FIRST_LAYERS)
             return refuse(p, arena_print(r->arena, "stages[%d].recompute", s), err);
-        if (p->gradient_options[x->gradient_option].form.amount ||
-            p->gradient_options[x->gradient_option].offloaded_percent ||
-            p->boundary_options[x->boundary_option].form.amount)
-            return refuse(p, arena_print(r->arena, "stages[%d]: compression or offloading", s),
-                          err);
+        if (p->gradient_options[x->gradient_option].offloaded_percent)
+            return refuse(p, arena_print(r->arena, "stages[%d]: a step on the host", s), err);
+        if (p->boundary_options[x->boundary_option].form.amount && l->slice_count > 1)
+            return refuse(p, arena_print(r->arena, "stages[%d]: packed slices", s), err);
     }
     return OK;
 }
@@ -55,105 +92,244 @@ static enum status check_model(const struct running *r, struct error *err)
                 : OK;
 }
 
-static int cell_of(struct catalogue *c, const struct problem *p, const struct layout *l,
-                   enum layer_kind kind, enum pass pass, enum gradients gradients)
+// ---- the catalogue
+
+int run_cell(struct catalogue *c, enum work work, enum sample_kind kind, const char *operation,
+             const int64_t dimensions[4], double flop, double bytes)
 {
-    int *at = &c->layers[kind][pass][gradients];
+    for (int i = 0; i < c->chooser.count; i++)
+        if (c->chooser.cells[i].work == work &&
+            !memcmp(c->chooser.cells[i].sample.dimensions, dimensions, 4 * sizeof *dimensions))
+            return i;
+    cells_add(&c->chooser, work, kind, operation, flop, bytes, dimensions);
+    return c->chooser.count - 1;
+}
+
+// Of a slice: its tokens, and those before it.
+static int pass_cell(struct catalogue *c, const struct running *r, enum layer_kind kind,
+                     enum pass pass, enum gradients gradients, int slice)
+{
+    int *at = &c->layers[kind][pass][gradients][slice];
+    const struct layout *l = &r->plan->layout;
+    int64_t sequence = r->problem->job.sequence, parts = 1;
     if (*at) return *at - 1;
+    if (l->slice_count > 1) {
+        sequence = 0;
+        for (int i = 0; i <= slice; i++) sequence += l->slices[i];
+        parts = sequence / l->slices[slice];
+    }
     const struct layer_cell what = {.kind = kind, .pass = pass, .gradients = gradients};
-    cells_add_pass(&c->chooser, &what, l->micro_batch, p->job.sequence);
+    c->chooser.context = parts;
+    cells_add_pass(&c->chooser, &what, l->micro_batch, sequence);
+    c->chooser.context = 1;
     *at = c->chooser.count;
     return *at - 1;
 }
 
-// How a layer of a stage goes back, the stage's recomputable layers counted by *recomputable.
-static enum pass backward_of(const struct plan_stage *x, const struct layer_run *run,
-                             int *recomputable)
+// ---- passes
+
+// A pass of one stage over one slice, while it is put together.
+struct making {
+    struct running *r;
+    struct catalogue *c;
+    int stage, slice;
+    int64_t activation_bytes; // of a slice: tokens x hidden
+    bool beside, by_stage;
+};
+
+static void add_sums(struct making *m, struct actions *to, int times, int64_t bytes)
 {
-    int at = *recomputable;
-    *recomputable += run->recomputable;
+    for (int i = 0; i < times; i++)
+        run_add_ring(m->r, to, (struct action){.rounds = RING_SUM, .bytes = bytes});
+}
+
+static void add_shards(struct making *m, struct actions *to, const struct layer_run *layers,
+                       enum ring_rounds rounds)
+{
+    const struct job *job = &m->r->problem->job;
+    int zero = m->c->zero, value_bytes = rounds == RING_GATHER ? precision_bytes(job->precision)
+                                                               : job->gradient_bytes_per_value;
+    if (zero < (rounds == RING_GATHER ? 3 : 2)) return;
+    if (rounds == RING_SCATTER && job->trainer == TRAINER_DEEPSPEED)
+        value_bytes = (int)smaller(value_bytes, precision_bytes(job->precision));
+    run_add_ring(m->r, to,
+                 (struct action){.of_data = true,
+                                 .beside = m->beside,
+                                 .by_stage = m->by_stage,
+                                 .rounds = rounds,
+                                 .bytes = value_bytes * run_values(m->r, layers)});
+}
+
+// What tensor ranks send each other in a pass (docs/FORMULAS.md section 3).
+static void add_tensor_sums(struct making *m, struct actions *to, const struct layer_run *layers,
+                            enum pass pass, enum gradients gradients)
+{
+    const struct job *job = &m->r->problem->job;
+    bool forward = pass == PASS_FORWARD;
+    int64_t tokens = m->activation_bytes / m->r->problem->model.shape.hidden /
+                     precision_bytes(job->precision);
+    if (gradients == GRADIENTS_OF_WEIGHTS) return;
+    if (layers->kind == LAYER_BLOCK) {
+        if (pass == PASS_BACKWARD_FULL) add_sums(m, to, 2, m->activation_bytes);
+        add_sums(m, to, 2 + (!forward && job->split_gate), m->activation_bytes);
+    } else if (layers->kind == LAYER_EMBEDDING) {
+        add_sums(m, to, forward, m->activation_bytes);
+    } else if (!forward) {
+        add_sums(m, to, 1, m->activation_bytes);
+    } else if (job->gathered_logits) {
+        run_add_ring(m->r, to,
+                     (struct action){.rounds = RING_GATHER,
+                                     .bytes = precision_bytes(job->precision) * tokens *
+                                              run_vocabulary(m->r) * m->r->tensor_count});
+    } else {
+        add_sums(m, to, 3, 4 * tokens);
+    }
+}
+
+static void add_layer(struct making *m, struct actions *to, const struct layer_run *layers,
+                      enum pass pass, enum gradients gradients)
+{
+    if (gradients != GRADIENTS_OF_WEIGHTS) add_shards(m, to, layers, RING_GATHER);
+    run_add_cell(m->r, to, pass_cell(m->c, m->r, layers->kind, pass, gradients, m->slice));
+    add_tensor_sums(m, to, layers, pass, gradients);
+    if (pass != PASS_FORWARD && gradients != GRADIENTS_OF_INPUT)
+        add_shards(m, to, layers, RING_SCATTER);
+    if (pass != PASS_FORWARD && gradients != GRADIENTS_OF_INPUT && m->beside)
+        run_add_layer_sync(m->r, m->c, m->stage, layers, to);
+}
+
+// How a layer of a stage goes back; `recomputable`: its number among the stage's recomputable ones.
+static enum pass backward_of(const struct plan_stage *x, const struct layer_run *run,
+                             int recomputable)
+{
     if (!run->recomputable) return PASS_BACKWARD;
     if (x->recompute == RECOMPUTE_FIRST_LAYERS)
-        return at < x->recomputed_layers ? PASS_BACKWARD_FULL : PASS_BACKWARD;
+        return recomputable < x->recomputed_layers ? PASS_BACKWARD_FULL : PASS_BACKWARD;
     return x->recompute == RECOMPUTE_FULL ? PASS_BACKWARD_FULL
            : x->recompute == RECOMPUTE_SELECTIVE && run->kind == LAYER_BLOCK
                ? PASS_BACKWARD_SELECTIVE
                : PASS_BACKWARD;
 }
 
-static void add_layers(struct running *r, struct catalogue *c, int stage)
+static int recomputable_before(const struct running *r, const struct plan_stage *x, int layer)
+{
+    const struct model *m = &r->problem->model;
+    int count = 0;
+    for (int i = 0; i < layer; i++)
+        count += m->runs[model_run_of(m, x->first_layer + i)].recomputable;
+    return count;
+}
+
+static void add_backward(struct making *m, struct actions *const *passes,
+                         const struct plan_stage *x, int layer)
+{
+    struct running *r = m->r;
+    const struct model *model = &r->problem->model;
+    const struct layer_run *run = &model->runs[model_run_of(model, x->first_layer + layer)];
+    enum pass back = backward_of(x, run, recomputable_before(r, x, layer));
+    bool splits = schedule_splits_backward(r->plan->layout.schedule) &&
+                  run->kind != LAYER_EMBEDDING; // it has no input gradient to hurry for
+    struct actions *backward = &passes[EVENT_BACKWARD][m->slice];
+    if (!splits) {
+        add_layer(m, backward, run, back, GRADIENTS_BOTH);
+        return;
+    }
+    add_layer(m, backward, run, back, GRADIENTS_OF_INPUT);
+    add_layer(m, &passes[EVENT_WEIGHT][m->slice], run, PASS_BACKWARD, GRADIENTS_OF_WEIGHTS);
+}
+
+// What a back end keeps of a layer between its passes, and needs while one runs.
+static void count_memory(struct running *r, struct catalogue *c, int stage)
 {
     const struct plan_stage *x = &r->plan->stages[stage];
     const struct model *m = &r->problem->model;
-    bool splits = schedule_splits_backward(r->plan->layout.schedule);
-    struct pass_work *passes = r->stages[stage].passes;
-    int recomputable = 0;
-    for (int k = 0; k <= EVENT_WEIGHT; k++)
-        passes[k] = (struct pass_work){TAKE(r->arena, x->layer_count, int), 0};
-    for (int i = 0; i < x->layer_count; i++) {
+    struct stage_work *work = &r->stages[stage];
+    for (int i = 0; i < x->layer_count && r->backend->keeps; i++) {
         const struct layer_run *run = &m->runs[model_run_of(m, x->first_layer + i)];
-        enum pass back = backward_of(x, run, &recomputable);
-        bool input = run->kind != LAYER_EMBEDDING;
-        int forward =
-                cell_of(c, r->problem, &r->plan->layout, run->kind, PASS_FORWARD, GRADIENTS_BOTH),
-            at = x->layer_count - 1 - i;
-        passes[EVENT_FORWARD].cells[i] = forward;
-        passes[EVENT_BACKWARD].cells[at] = passes[EVENT_WEIGHT].cells[at] = -1;
-        if (!splits || !input) // an embedding has no input gradient to hurry for
-            passes[EVENT_BACKWARD].cells[at] =
-                cell_of(c, r->problem, &r->plan->layout, run->kind, back, GRADIENTS_BOTH);
-        else {
-            passes[EVENT_BACKWARD].cells[at] =
-                cell_of(c, r->problem, &r->plan->layout, run->kind, back, GRADIENTS_OF_INPUT);
-            passes[EVENT_WEIGHT].cells[at] = cell_of(c, r->problem, &r->plan->layout, run->kind,
-                                                     PASS_BACKWARD, GRADIENTS_OF_WEIGHTS);
+        enum pass back = backward_of(x, run, recomputable_before(r, x, i));
+        for (int slice = 0; slice < r->plan->layout.slice_count; slice++) {
+            int64_t working;
+            int cell = pass_cell(c, r, run->kind, back, GRADIENTS_BOTH, slice);
+            work->kept_bytes[slice] += r->backend->keeps(&c->chooser.cells[cell], &working);
+            work->working_bytes = larger(work->working_bytes, working);
         }
     }
-    for (int k = 0; k <= EVENT_WEIGHT; k++) passes[k].count = x->layer_count;
 }
 
-static void add_ending(struct running *r, struct catalogue *c, int stage)
+// Which of its passes a stage runs first and last.
+static void find_turns(struct running *r, int stage)
 {
-    const struct plan *p = r->plan;
-    const struct plan_stage *x = &p->stages[stage];
-    const struct job *job = &r->problem->job;
-    const struct model *m = &r->problem->model;
+    const struct schedule *s = &r->schedule;
     struct stage_work *work = &r->stages[stage];
-    const struct layer_run *last = &m->runs[model_run_of(m, x->first_layer + x->layer_count - 1)];
-    int64_t values = x->memory.gradient_bytes / job->gradient_bytes_per_value;
-    if (p->layout.zero) values = (values + r->replicas - 1) / r->replicas;
-    work->gradient_bytes = x->memory.gradient_bytes;
-    work->message_bytes = p->layout.micro_batch * run_tokens_out(last, job->sequence) *
-                          run_width_out(m, last) * precision_bytes(job->precision);
-    work->optimizer = -1;
-    if (!p->graph.optimizer || !values) return;
-    work->optimizer = c->chooser.count;
-    cells_add(&c->chooser, WORK_OPTIMIZER, SAMPLE_OPTIMIZER, "adam", 0, 24 * (double)values,
-              SIZE(values));
+    const struct stream *stream = s->streams;
+    int stages = s->request.stage_count, rank = schedule_rank_of(&s->request, stage);
+    bool seen[EVENT_WEIGHT + 1] = {false};
+    while (stream->kind != STREAM_COMPUTE || stream->rank != rank) stream++;
+    for (int i = 0; i < stream->count; i++) {
+        const struct operation *o = &s->operations[stream->operations[i]];
+        int kind = symbol_base_kind(o->symbol / stages);
+        if (kind > SYMBOL_WEIGHT || o->symbol % stages != stage) continue;
+        work->last[kind] = (struct turn_of_stage){o->micro_batch, symbol_slice(o->symbol / stages)};
+        if (!seen[kind]) work->first[kind] = work->last[kind];
+        seen[kind] = true;
+    }
+}
+
+static void add_passes(struct running *r, struct catalogue *c, int stage)
+{
+    const struct plan_stage *x = &r->plan->stages[stage];
+    const struct model *m = &r->problem->model;
+    const struct layout *l = &r->plan->layout;
+    struct actions **passes = r->stages[stage].passes;
+    for (int k = 0; k <= EVENT_WEIGHT; k++)
+        passes[k] = TAKE(r->arena, l->slice_count, struct actions);
+    for (int slice = 0; slice < l->slice_count; slice++) {
+        int64_t tokens = l->slice_count > 1 ? l->slices[slice] : r->problem->job.sequence;
+        struct making making = {.r = r,
+                                .c = c,
+                                .stage = stage,
+                                .slice = slice,
+                                .activation_bytes = l->micro_batch * tokens * m->shape.hidden *
+                                                    precision_bytes(r->problem->job.precision),
+                                .beside = l->gradient_sync == SYNC_OVERLAPPED,
+                                .by_stage = schedule_kinds[l->schedule].layered &&
+                                            r->problem->job.trainer != TRAINER_TORCHTITAN};
+        for (int i = 0; i < x->layer_count; i++)
+            add_layer(&making, &passes[EVENT_FORWARD][slice],
+                      &m->runs[model_run_of(m, x->first_layer + i)], PASS_FORWARD, GRADIENTS_BOTH);
+        for (int i = x->layer_count - 1; i >= 0; i--) add_backward(&making, passes, x, i);
+    }
 }
 
 enum status run_make_work(struct running *r, struct arena *arena, struct error *err)
 {
     const struct layout *l = &r->plan->layout;
+    const struct job *job = &r->problem->job;
     TRY(check_layout(r, err));
     TRY(check_model(r, err));
     struct cells_request *request = TAKE(arena, 1, struct cells_request);
-    *request =
-        (struct cells_request){.precision = r->problem->job.precision,
-                               .fused = l->fused_attention,
-                               .fp32_gradients = r->problem->job.gradient_bytes_per_value == 4};
-    struct catalogue c = {.chooser = {.request = request,
-                                      .shape = &r->problem->model.shape,
-                                      .tensor = 1,
-                                      .context = 1,
-                                      .arena = arena}};
+    *request = (struct cells_request){.precision = job->precision,
+                                      .fused = l->fused_attention,
+                                      .fp32_gradients = job->gradient_bytes_per_value == 4};
+    struct catalogue *c = TAKE(arena, 1, struct catalogue);
+    c->chooser = (struct chooser){.request = request,
+                                  .shape = &r->problem->model.shape,
+                                  .tensor = l->tensor,
+                                  .context = 1,
+                                  .arena = arena};
+    // With a pipeline, whole gradients accumulate, and are scattered once.
+    bool whole = l->pipeline > 1 && job->trainer != TRAINER_DEEPSPEED;
+    c->zero = whole && l->zero == 2 ? 1 : l->zero;
     r->stages = TAKE(arena, r->plan->stage_count, struct stage_work);
     for (int s = 0; s < r->plan->stage_count; s++) {
-        add_layers(r, &c, s);
-        add_ending(r, &c, s);
+        find_turns(r, s);
+        add_passes(r, c, s);
+        run_add_ending(r, c, s);
+        run_add_message(r, c, s);
+        count_memory(r, c, s);
     }
-    r->cells = c.chooser.cells;
-    r->cell_count = c.chooser.count;
+    r->cells = c->chooser.cells;
+    r->cell_count = c->chooser.count;
     r->times = TAKE(arena, r->cell_count, struct cell_times);
     for (int i = 0; i < r->cell_count && r->backend->state; i++)
         r->backend->state(r->session, &r->cells[i], &r->cells[i].sample);

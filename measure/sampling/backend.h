@@ -42,6 +42,9 @@ struct backend {
     // One repetition, in seconds; operands come from another position than last time, so that no
     // cache holds them.
     double (*repeat)(void *session, const struct cell *cell);
+    // May be NULL: the bytes that a layer whose backward pass this is keeps between its passes;
+    // *working: what that pass needs besides, without gradients of weights.
+    int64_t (*keeps)(const struct cell *backward, int64_t *working);
     // The bytes that the machine has and that a process takes, every observation; called before
     // anything is prepared. NULL: they cannot be observed.
     enum status (*observe)(void *session, struct quantity **quantities, int *quantity_count,

@@ -248,7 +248,8 @@ static enum status carry(const struct options *o, const struct carry_listener *t
     TRY(report_expect_stages(&plan, err));
     TRY(file_check_place(o->output, err));
     if (o->with == RUNNER_OWN)
-        add_own(&words, o, written, plan.layout.pipeline * plan.layout.data, arena);
+        add_own(&words, o, written, plan.layout.pipeline * plan.layout.data * plan.layout.tensor,
+                arena);
     else TRY(add_torch(&words, o, written, &files, &plan, arena, err));
     remove(written); // what is there afterwards is this run's
     enum status launched = launch(&words, &ending, &code, err);

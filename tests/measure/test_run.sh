@@ -15,22 +15,25 @@ cp tests/measure/gpt_small.json "$folder/gpt.json"
     "$plumbline" calibrate "$folder/samples.json" --model "$folder/gpt.json" \
         -o "$folder/costs.json" || complain "no costs"
 
-# problem NAME SCHEDULE RANKS STAGES-A-RANK MICRO-BATCHES DATA RECOMPUTE
+# problem NAME SCHEDULE RANKS STAGES-A-RANK MICRO-BATCHES DATA RECOMPUTE [LAYOUT [JOB [MODEL]]]
 problem() {
+    devices=$(($3 * $6))
+    case ${8:-} in *tensor* | *context*) devices=$((2 * devices)) ;; esac
     mkdir -p "$folder/$1"
     cat > "$folder/$1/cluster.json" << END
 {"kind": "plumbline.cluster", "version": 1, "name": "cores", "groups": [{"name": "cores",
- "gpu": "core", "nodes": 1, "gpus_per_node": $(($3 * $6)), "memory_bytes": 8000000000,
+ "gpu": "core", "nodes": 1, "gpus_per_node": $devices, "memory_bytes": 8000000000,
  "intra": {"bytes_per_s": 4e9, "latency_s": 3e-6}}]}
 END
     cat > "$folder/$1/job.json" << END
 {"kind": "plumbline.job", "version": 1, "name": "$1", "sequence": 128,
  "global_batch": $(($5 * $6)), "precision": "fp32", "trainer": "other", "recompute": ["$7"],
- "layout": {"pipeline": $3, "virtual_stages": $4, "schedule": "$2", "data": $6}}
+ ${9:-}
+ "layout": {"pipeline": $3, "virtual_stages": $4, "schedule": "$2", "data": $6${8:-}}}
 END
     cat > "$folder/$1/problem.json" << END
-{"kind": "plumbline.problem", "version": 1, "model": "../gpt.json", "cluster": "cluster.json",
- "costs": "../costs.json", "job": "job.json"}
+{"kind": "plumbline.problem", "version": 1, "model": "../${10:-gpt.json}",
+ "cluster": "cluster.json", "costs": "../costs.json", "job": "job.json"}
 END
     "$plumbline" solve "$folder/$1/problem.json" --quiet -o "$folder/$1/plan.json" \
         2> "$folder/err" ||
@@ -81,7 +84,44 @@ if python3 -c 'import jsonschema' 2> /dev/null; then
         complain "the runs do not follow their schema: $(tail -1 "$folder/err")"
 fi
 
+# ---- degrees, sharding, slices, compression: the order of what is carried out is the plan's; rings
+# send and add on this host, whatever its cluster states
+sed 's/"vocabulary"/"tied_embeddings": true, "vocabulary"/' "$folder/gpt.json" \
+    > "$folder/tied.json"
+"$plumbline" measure compress --backend simulated --simulate spread=0.003 --rank 8 \
+    --model "$folder/gpt.json" --sequence 128 --name core --quiet -o "$folder/packed.json" &&
+    "$plumbline" calibrate "$folder/samples.json" "$folder/packed.json" \
+        --model "$folder/gpt.json" -o "$folder/costs.json" || complain "no costs of compression"
+# further NAME EVENTS PROBLEM ...: in one iteration
+further() {
+    events=$1; shift
+    problem "$@"
+    carries "$1" --iterations 1 || { complain "$1: $(cat "$folder/err")"; return; }
+    "$plumbline" report "$folder/$1/plan.json" --against "$folder/$1/run.json" > "$folder/text" ||
+        complain "$1: no report"
+    awk '/^  schedule model/ { seen = 1; if ($NF > 2 || $NF < -2) bad = 1 }
+        END { exit bad || !seen }' "$folder/text" ||
+        complain "$1: $(grep '^  sched' "$folder/text")"
+    found=$(grep -c '"iteration": 0' "$folder/$1/run.json")
+    [ "$found" = "$events" ] || complain "$1: expected $events events, found $found"
+}
+packs='"boundary_options": [{"rank": 8}], "gradient_options": [{"bits": 8}],
+ "rules": [{"action": "require", "stage": 1, "compresses_boundary": true},
+           {"action": "require", "compresses_gradient": true}],'
+# a pass, a message: both directions; of each stage a sync and a step
+further 44 tensor 1f1b 2 1 3 1 none ', "tensor": 2' '' tied.json
+further 40 eight 1f1b 2 1 1 2 full ', "tensor": 2, "zero": 1'
+further 40 sharded 1f1b 2 1 3 2 none ', "zero": 3, "gradient_sync": "overlapped"'
+further 24 wholes 1f1b 1 1 2 4 none ', "zero": 2'
+further 56 slices token-sliced 2 1 3 1 none ', "slices": [64, 32, 32]'
+further 44 beside 1f1b 2 1 3 2 none ', "gradient_sync": "overlapped"' "$packs"
+further 48 fused 1f1b 2 1 3 2 none ', "fused_embedding_sync": true' '' tied.json
+grep -q '"operation": "compress"' "$folder/beside/run.json" || complain "nothing was compressed"
+
 # ---- what is refused
+problem ring 1f1b 1 1 2 2 none ', "context": 2'
+carries ring && complain "context ranks run"
+says "ring/plan.json: layout: context and expert degrees above 1: not carried out"
 "$plumbline" report "$folder/even/plan.json" --against "$folder/zb/run.json" 2> "$folder/err"
 [ $? = 2 ] && says "made_from: expected the plan" || complain "a run of another plan is taken"
 sed 's/"kind": "forward", "iteration": 0/"kind": "forward", "iteration": 9/' \

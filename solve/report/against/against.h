@@ -6,11 +6,11 @@
 #include "data/results/plan_run.h"
 #include "solve/report/report.h"
 
-// Of one kind and stage: the plan's time, and the median of all events of all iterations with its
-// 95 % interval.
+// Of one kind, stage and slice: the plan's time, and the median of all events of all iterations
+// with its 95 % interval.
 struct against_row {
     enum run_event_kind kind;
-    int stage, rank, count;
+    int stage, slice, rank, count;
     int64_t predicted_ns;
     double measured_ns, low_ns, high_ns;
 };

@@ -68,9 +68,8 @@ static double ratio_of(const struct search *s, int replica, int rank, bool forwa
         if (e->replica != replica || e->rank != rank || e->kind > EVENT_WEIGHT) continue;
         if (forward && e->kind != EVENT_FORWARD) continue;
         measured += (double)(e->end_ns - e->start_ns);
-        predicted +=
-            (double)s->a->predicted
-                .durations[symbol_index(s->stages, SYMBOL_FORWARD + (int)e->kind, e->stage)];
+        predicted += (double)s->a->predicted.durations[symbol_index(
+            s->stages, symbol_of_slice(e->slice, SYMBOL_FORWARD + (int)e->kind), e->stage)];
     }
     return predicted > 0 ? measured / predicted : 0;
 }

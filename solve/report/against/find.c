@@ -45,10 +45,10 @@ static enum run_event_kind event_of(int symbol_kind, int *part)
 
 // ---- rows
 
-static int64_t predicted_of(const struct against *a, enum run_event_kind kind, int stage)
+static int64_t predicted_of(const struct against *a, enum run_event_kind kind, int stage, int slice)
 {
     const struct report_replay *r = &a->predicted;
-    int stages = a->plan->stage_count, symbol = of_event[kind].symbol;
+    int stages = a->plan->stage_count, symbol = symbol_of_slice(slice, of_event[kind].symbol);
     if (!is_message(kind))
         return r->durations[symbol_index(stages, symbol, kind == EVENT_EMBEDDING_SYNC ? 0 : stage)];
     int64_t sum = r->durations[symbol_index(stages, symbol + PART_OVERHEAD, stage)];
@@ -63,50 +63,62 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void find_rows(struct against *a, struct arena *arena)
+static void find_row(struct against *a, struct against_row row, double *ns)
 {
     const struct plan_run *run = a->run;
-    double *ns = TAKE(arena, run->event_count, double);
-    a->rows = TAKE(arena, EVENT_KIND_COUNT * a->plan->stage_count, struct against_row);
+    for (int i = 0; i < run->event_count; i++) {
+        const struct run_event *e = &run->events[i];
+        if (e->kind != row.kind || e->stage != row.stage || e->slice != row.slice) continue;
+        ns[row.count++] = (double)(e->end_ns - e->start_ns);
+        row.rank = e->rank;
+    }
+    if (!row.count) return;
+    qsort(ns, (size_t)row.count, sizeof *ns, ascending);
+    median_interval(ns, row.count, 0.95, &row.measured_ns, &row.low_ns, &row.high_ns);
+    row.predicted_ns = predicted_of(a, row.kind, row.stage, row.slice);
+    a->rows[a->row_count++] = row;
+}
+
+static void find_rows(struct against *a, struct arena *arena)
+{
+    int slices = a->plan->layout.slice_count;
+    double *ns = TAKE(arena, a->run->event_count, double);
+    a->rows = TAKE(arena, EVENT_KIND_COUNT * a->plan->stage_count * slices, struct against_row);
     for (int kind = 0; kind < EVENT_KIND_COUNT; kind++)
-        for (int stage = 0; stage < a->plan->stage_count; stage++) {
-            struct against_row row = {.kind = (enum run_event_kind)kind, .stage = stage};
-            for (int i = 0; i < run->event_count; i++) {
-                const struct run_event *e = &run->events[i];
-                if ((int)e->kind != kind || e->stage != stage) continue;
-                ns[row.count++] = (double)(e->end_ns - e->start_ns);
-                row.rank = e->rank;
-            }
-            if (!row.count) continue;
-            qsort(ns, (size_t)row.count, sizeof *ns, ascending);
-            median_interval(ns, row.count, 0.95, &row.measured_ns, &row.low_ns, &row.high_ns);
-            row.predicted_ns = predicted_of(a, row.kind, stage);
-            a->rows[a->row_count++] = row;
-        }
+        for (int stage = 0; stage < a->plan->stage_count; stage++)
+            for (int slice = 0; slice < slices; slice++)
+                find_row(a,
+                         (struct against_row){
+                             .kind = (enum run_event_kind)kind, .stage = stage, .slice = slice},
+                         ns);
 }
 
 // ---- the typical iteration
 
-// Events of one iteration of one replica by operation: [kind][stage][micro-batch, or 0].
+// Events of one iteration of one replica by operation: [kind][stage][micro-batch, or 0][slice]. Of
+// tensor ranks the one that ended last.
 struct lookup {
     const struct run_event **at;
-    int stages, micro_batches;
+    int stages, micro_batches, slices;
 };
 
 static const struct run_event **place(const struct lookup *l, enum run_event_kind kind, int stage,
-                                      int micro_batch)
+                                      int micro_batch, int slice)
 {
     int each = micro_batch < 0 ? 0 : micro_batch;
-    return &l->at[((size_t)kind * (size_t)l->stages + (size_t)stage) * (size_t)l->micro_batches +
-                  (size_t)each];
+    size_t at = ((size_t)kind * (size_t)l->stages + (size_t)stage) * (size_t)l->micro_batches +
+                (size_t)each;
+    return &l->at[at * (size_t)l->slices + (size_t)slice];
 }
 
 static struct lookup look_up(struct against *a, int iteration, struct arena *arena)
 {
     const struct plan_run *run = a->run;
-    struct lookup l = {.stages = a->plan->stage_count, .micro_batches = a->plan->micro_batches};
-    l.at = TAKE(arena, (size_t)EVENT_KIND_COUNT * (size_t)l.stages * (size_t)l.micro_batches,
-                const struct run_event *);
+    struct lookup l = {NULL, a->plan->stage_count, a->plan->micro_batches,
+                       a->plan->layout.slice_count};
+    size_t each = (size_t)l.micro_batches * (size_t)l.slices;
+    l.at =
+        TAKE(arena, (size_t)EVENT_KIND_COUNT * (size_t)l.stages * each, const struct run_event *);
     int64_t last = -1;
     for (int i = 0; i < run->event_count; i++) {
         const struct run_event *e = &run->events[i];
@@ -116,8 +128,10 @@ static struct lookup look_up(struct against *a, int iteration, struct arena *are
     }
     for (int i = 0; i < run->event_count; i++) {
         const struct run_event *e = &run->events[i];
-        if (e->iteration == iteration && e->replica == a->replica)
-            *place(&l, e->kind, e->kind == EVENT_EMBEDDING_SYNC ? 0 : e->stage, e->micro_batch) = e;
+        if (e->iteration != iteration || e->replica != a->replica) continue;
+        const struct run_event **at = place(
+            &l, e->kind, e->kind == EVENT_EMBEDDING_SYNC ? 0 : e->stage, e->micro_batch, e->slice);
+        if (!*at || e->end_ns > (*at)->end_ns) *at = e;
     }
     return l;
 }
@@ -127,7 +141,8 @@ static const struct run_event *event_at(const struct against *a, const struct lo
 {
     const struct operation *o = &a->predicted.schedule.operations[operation];
     enum run_event_kind kind = event_of(o->symbol / l->stages, part);
-    return *place(l, kind, o->symbol % l->stages, o->micro_batch);
+    return *place(l, kind, o->symbol % l->stages, o->micro_batch,
+                  symbol_slice(o->symbol / l->stages));
 }
 
 // A part's share of a message as predicted; all of it where nothing was.

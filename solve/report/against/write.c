@@ -39,7 +39,9 @@ static void rows_table(struct report_table *t, const struct against *a, struct a
     report_table_begin(t, headings, "lrrrrrrrr", arena);
     for (int i = 0; i < a->row_count; i++) {
         const struct against_row *r = &a->rows[i];
-        report_cell(t, run_event_names[r->kind]);
+        report_cell(t, a->plan->layout.slice_count > 1 && r->kind < EVENT_SYNC
+                           ? arena_print(arena, "%s, slice %d", run_event_names[r->kind], r->slice)
+                           : run_event_names[r->kind]);
         report_cell(t, arena_print(arena, "%d", r->stage));
         report_cell(t, arena_print(arena, "%d", r->rank));
         report_cell(t, arena_print(arena, "%d", r->count));

@@ -1,0 +1,78 @@
+// Actions of a rank: kernels and rings, and where each begins on the virtual clock.
+#include "data/base/grow.h"
+#include "data/base/least.h"
+#include "measure/run/running.h"
+
+double run_repeat(struct running *r, int cell)
+{
+    struct cell_times *t = &r->times[cell];
+    if (r->replays) return t->lower_s;
+    GROW(r->arena, t->seconds, t->count, t->capacity, 64);
+    return t->seconds[t->count++] = r->backend->repeat(r->session, &r->cells[cell]);
+}
+
+void run_add_cell(struct running *r, struct actions *to, int cell)
+{
+    GROW(r->arena, to->items, to->count, to->capacity, 8);
+    to->items[to->count++] = (struct action){.cell = cell};
+}
+
+void run_add_ring(struct running *r, struct actions *to, struct action ring)
+{
+    if (ring.bytes <= 0 || (ring.of_data ? r->replicas : r->tensor_count) < 2) return;
+    ring.cell = -1;
+    GROW(r->arena, to->items, to->count, to->capacity, 8);
+    to->items[to->count++] = ring;
+}
+
+// Once an iteration: where the schedule completes a stage's micro-batches before the next stage's,
+// and where a sync goes on beside the last pass.
+static bool is_due(const struct running *r, const struct action *a, const struct run_event *of)
+{
+    const struct stage_work *w = &r->stages[of->stage];
+    bool gathers = a->by_stage && a->rounds == RING_GATHER;
+    struct turn_of_stage at = gathers ? w->first[of->kind] : w->last[of->kind];
+    return !(a->by_stage || a->in_sync) ||
+           (at.micro_batch == of->micro_batch && at.slice == of->slice);
+}
+
+static int64_t run_one(struct running *r, const struct action *a, int stage, int64_t start_ns)
+{
+    return a->cell < 0 ? run_ring(r, stage, a, start_ns)
+                       : start_ns + (int64_t)(1e9 * run_repeat(r, a->cell) + 0.5);
+}
+
+void run_actions(struct running *r, const struct actions *all, struct run_event of)
+{
+    bool gathered = false; // the last action gathered, beside the pass
+    r->beside_ns = r->now_ns;
+    for (int i = 0; i < all->count; i++) {
+        const struct action *a = &all->items[i];
+        if (!is_due(r, a, &of)) continue;
+        if (a->in_sync) {
+            r->sync_ns = run_one(r, a, of.stage, larger(r->sync_ns, r->now_ns));
+            r->beside_synced_ns[of.stage] = r->sync_ns;
+        } else if (a->beside) {
+            bool scatters = a->rounds == RING_SCATTER;
+            r->beside_ns =
+                run_one(r, a, of.stage, scatters ? larger(r->beside_ns, r->now_ns) : r->beside_ns);
+        } else {
+            if (gathered) r->now_ns = larger(r->now_ns, r->beside_ns);
+            r->now_ns = run_one(r, a, of.stage, r->now_ns);
+        }
+        gathered = a->beside && a->rounds == RING_GATHER;
+    }
+    r->now_ns = larger(r->now_ns, r->beside_ns);
+}
+
+void run_sync(struct running *r, const struct actions *all, int stage, int64_t *begun_ns)
+{
+    bool waited = false;
+    for (int i = 0; i < all->count; i++) {
+        int64_t start = r->sync_ns;
+        r->sync_ns = run_one(r, &all->items[i], stage, start);
+        if (all->items[i].cell >= 0 || waited) continue;
+        *begun_ns += r->ring_begun_ns - start;
+        waited = true;
+    }
+}
