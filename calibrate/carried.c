@@ -212,6 +212,29 @@ static void fit_memory(struct carried_fits *f, const struct gpu_costs *g, struct
 
 // ---- all of it
 
+// Where a run scatters and gathers over so many ranks and has no sum of them: a sum is both, one
+// after the other.
+static void add_sums(struct samples *s, struct arena *arena)
+{
+    int count = s->sample_count;
+    struct sample *all = TAKE(arena, 2 * count, struct sample);
+    memcpy(all, s->samples, (size_t)count * sizeof *all);
+    for (int i = 0; i < count; i++) {
+        const struct sample *x = &s->samples[i];
+        bool sums = false;
+        for (int k = 0; k < count; k++)
+            sums |= s->samples[k].member_count == x->member_count &&
+                    !strcmp(s->samples[k].operation, "all_reduce");
+        if (x->kind != SAMPLE_COLLECTIVE || sums) continue;
+        struct sample *to = &all[s->sample_count++];
+        *to = *x;
+        to->operation = "all_reduce";
+        to->seconds = TAKE(arena, x->repetitions, double);
+        for (int k = 0; k < x->repetitions; k++) to->seconds[k] = 2 * x->seconds[k];
+    }
+    s->samples = all;
+}
+
 static enum status join(struct carried_fits *f, const char *name, struct arena *arena,
                         struct error *err)
 {
@@ -220,6 +243,7 @@ static enum status join(struct carried_fits *f, const char *name, struct arena *
     for (int i = 0; i < f->run_count; i++) {
         documents[i] = f->runs[i].run.samples;
         documents[i].document = f->runs[i].run.document;
+        if (f->runs[i].run.with == RUNNER_OWN) add_sums(&documents[i], arena);
     }
     f->calibration.gpu = name ? name : f->runs[0].plan.group_gpus[0];
     f->calibration.inputs = inputs;

@@ -33,7 +33,7 @@ extern const char *const run_event_names[];
 struct run_event {
     enum run_event_kind kind;
     int iteration, replica, rank, stage;
-    int micro_batch; // -1: of the whole iteration
+    int micro_batch;   // -1: of the whole iteration
     int slice, tensor; // of a sliced sequence; of the tensor ranks
     int64_t start_ns, end_ns, wall_start_ns, wall_end_ns;
 };

@@ -7,8 +7,7 @@
 #include "measure/run/document.h"
 #include "measure/sampling/record.h"
 
-// A rank's part goes to rank 0, in rank order.
-static void *gather(struct running *r, int from, const void *own, int *count, size_t each)
+void *run_gather(struct running *r, int from, const void *own, int *count, size_t each)
 {
     if (r->self == from && !from) return TAKE_COPY(r->arena, (const char *)own, *count * (int)each);
     if (r->self == from) {
@@ -28,7 +27,7 @@ static void gather_events(struct running *r, struct plan_run *to)
     for (int from = 0; from < ranks_count(r->ranks); from++) {
         int count = r->self == from ? r->carried.count : 0;
         struct run_event *events =
-            gather(r, from, r->carried.events, &count, sizeof *r->carried.events);
+            run_gather(r, from, r->carried.events, &count, sizeof *r->carried.events);
         if (r->self) continue;
         to->events = arena_grow(r->arena, to->events, (size_t)to->event_count,
                                 (size_t)(to->event_count + count), sizeof *to->events);
@@ -45,7 +44,7 @@ static void gather_cells(struct running *r, struct samples *to)
         int sum = 0;
         for (int from = 0; from < ranks_count(r->ranks); from++) {
             int count = r->self == from ? r->times[c].count : 0;
-            double *seconds = gather(r, from, r->times[c].seconds, &count, sizeof *seconds);
+            double *seconds = run_gather(r, from, r->times[c].seconds, &count, sizeof *seconds);
             if (r->self) continue;
             all = arena_grow(r->arena, all, (size_t)sum, (size_t)(sum + count), sizeof *all);
             memcpy(all + sum, seconds, (size_t)count * sizeof *all);
@@ -60,6 +59,8 @@ static void gather_cells(struct running *r, struct samples *to)
 
 static void add_lanes(struct running *r, struct samples *to)
 {
+    to->samples = arena_grow(r->arena, to->samples, (size_t)to->sample_count,
+                             (size_t)(to->sample_count + 2 * r->lanes.count), sizeof *to->samples);
     for (int i = 0; i < r->lanes.count; i++)
         for (int full = 0; full < 2; full++) {
             struct lane *l = &r->lanes.items[i];
@@ -131,11 +132,12 @@ enum status run_save(struct running *r, const struct run_iteration *iterations, 
                           .clock = CLOCK_VIRTUAL,
                           .end = words->interrupted ? RUN_INTERRUPTED : RUN_FINISHED,
                           .iteration_count = count};
-    to.samples.samples = TAKE(r->arena, r->cell_count + 2 * r->lanes.count, struct sample);
+    to.samples.samples = TAKE(r->arena, r->cell_count, struct sample);
     int64_t *peaks = TAKE(r->arena, run_process_count(r), int64_t), own = run_peak_bytes(r);
     ranks_tell_all(r->ranks, &own, (int)sizeof own, peaks);
     gather_events(r, &to);
     gather_cells(r, &to.samples);
+    run_gather_rings(r, &to.samples);
     if (r->self) return OK;
     to.iterations = TAKE_COPY(r->arena, iterations, count);
     add_lanes(r, &to.samples);

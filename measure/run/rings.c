@@ -147,6 +147,7 @@ static int64_t go_around(struct running *r, int count, int stage, const struct a
         now = larger(now, l->free_ns + l->latency_ns);
         if (step < adding) now += add_chunk(r, chunk);
     }
+    run_note_ring(r, ring, count, now);
     return now;
 }
 

@@ -119,6 +119,15 @@ struct additions {
     int count, capacity, at;
 };
 
+// What a kind of ring took on the virtual clock, from when its last member had come.
+struct ring_times {
+    bool of_data;
+    enum ring_rounds rounds;
+    int member_count, *members, count, capacity;
+    int64_t bytes;
+    double *seconds;
+};
+
 struct running {
     struct arena *arena;
     const struct plan *plan;
@@ -159,6 +168,8 @@ struct running {
     struct held held;
     struct carried carried;
     struct additions additions;
+    struct ring_times *ring_times;
+    int ring_times_count, ring_times_capacity;
 };
 
 // work.c: BAD_INPUT names what of the plan these kernels cannot run.
@@ -204,6 +215,10 @@ int64_t run_ring(struct running *r, int stage, const struct action *ring, int64_
 // Between the end stages, which share a matrix.
 int64_t run_embedding_ring(struct running *r, const struct action *ring, int64_t start_ns);
 bool run_in_embedding_ring(const struct running *r);
+
+// ring_times.c
+void run_note_ring(struct running *r, const struct action *ring, int members, int64_t end_ns);
+void run_gather_rings(struct running *r, struct samples *to); // all ranks: to the first one
 
 // held.c. The slice of a piece that is only working memory; stage -1: held until the end.
 enum { WORKING_PIECE = SLICES_MAX };

@@ -1,0 +1,73 @@
+// How long rings took on the virtual clock from when the last member had come: collectives, as
+// samples, so that costs of them follow from a run.
+#include <stdlib.h>
+
+#include "data/base/grow.h"
+#include "measure/run/document.h"
+
+void run_note_ring(struct running *r, const struct action *ring, int members, int64_t end_ns)
+{
+    struct ring_times *t = r->ring_times;
+    if (r->iteration < 0 || r->replays != r->shared) return; // a walk that is not kept
+    int i = 0;
+    while (i < r->ring_times_count && (t[i].of_data != ring->of_data ||
+                                       t[i].rounds != ring->rounds || t[i].bytes != ring->bytes))
+        i++;
+    if (i == r->ring_times_count) {
+        GROW(r->arena, r->ring_times, r->ring_times_count, r->ring_times_capacity, 8);
+        t = r->ring_times;
+        t[r->ring_times_count++] = (struct ring_times){
+            .of_data = ring->of_data, .rounds = ring->rounds, .bytes = ring->bytes};
+        t[i].member_count = members;
+        t[i].members = TAKE_COPY(r->arena, r->members, members);
+    }
+    GROW(r->arena, t[i].seconds, t[i].count, t[i].capacity, 32);
+    t[i].seconds[t[i].count++] = 1e-9 * (double)(end_ns - r->ring_begun_ns);
+}
+
+static int ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+static struct sample sample_of(const struct ring_times *t)
+{
+    static const char *const operations[] = {"all_reduce", "reduce_scatter", "all_gather"};
+    qsort(t->members, (size_t)t->member_count, sizeof *t->members, ascending);
+    return (struct sample){.kind = SAMPLE_COLLECTIVE,
+                           .operation = operations[t->rounds],
+                           .dimensions = {t->bytes, t->member_count},
+                           .dimension_count = 2,
+                           .precision = FP32,
+                           .bytes = (double)t->bytes,
+                           .from = -1,
+                           .to = -1,
+                           .members = t->members,
+                           .member_count = t->member_count,
+                           .shared = true,
+                           .in_a_row = 1,
+                           .busy_devices = 1,
+                           .seconds = t->seconds,
+                           .repetitions = t->count,
+                           .stopped_by = "count"};
+}
+
+// Of each process the rings whose first member it is.
+void run_gather_rings(struct running *r, struct samples *to)
+{
+    for (int from = 0; from < ranks_count(r->ranks); from++) {
+        int count = r->self == from ? r->ring_times_count : 0;
+        struct ring_times *all = run_gather(r, from, r->ring_times, &count, sizeof *all);
+        if (r->self == from && r->self) all = r->ring_times;
+        to->samples = arena_grow(r->arena, to->samples, (size_t)to->sample_count,
+                                 (size_t)(to->sample_count + count), sizeof *to->samples);
+        for (int i = 0; i < count && (r->self == from || !r->self); i++) {
+            struct ring_times *t = &all[i];
+            int members = t->member_count, times = t->count;
+            int *ends = run_gather(r, from, t->members, &members, sizeof *ends);
+            double *seconds = run_gather(r, from, t->seconds, &times, sizeof *seconds);
+            if (r->self) continue;
+            t->members = ends, t->seconds = seconds;
+            int first = t->members[0];
+            for (int k = 1; k < members; k++) first = t->members[k] < first ? t->members[k] : first;
+            if (first == from) to->samples[to->sample_count++] = sample_of(t);
+        }
+    }
+}
