@@ -92,7 +92,7 @@ static void core_gaps(struct gaps *to, const struct model *m, bool flags, struct
         {f.beside, "linear attention beside attention"},
         {f.windows, "windows of several widths"},
         {f.chunk, "attention within chunks"},
-        {f.own, "layers of a shape or of tokens of their own: towers and projectors"},
+        {f.own, "layers of a shape or of tokens of their own"},
         {f.other, "layers that are neither embedding, decoder layer nor head"},
         {f.more && !sinks, "parameters besides those of its layers' shape"},
         {f.experts, "experts whose shape differs between layers"},

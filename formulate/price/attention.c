@@ -21,9 +21,10 @@ static int latent_products(const struct pricing *x, real n, struct product *to)
 
 static real value_width(const struct pricing *x) { return (real)shape_value_width(x->shape); }
 
-// Keys and values of plain attention.
+// Keys and values of plain attention, as products make them.
 static real read_of(const struct pricing *x)
 {
+    if (x->shape->keys_as_values) return x->kv;
     return x->kv + (real)x->shape->kv_heads * value_width(x);
 }
 

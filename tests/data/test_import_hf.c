@@ -130,7 +130,7 @@ TEST(parameters_are_transformers_own)
         arena_close(&own);
     }
     print_message("%d configs, %d of them published\n", lines, published);
-    assert_true(lines > 530 && published > 125);
+    assert_true(lines > 570 && published > 135);
 }
 
 // ---- the resulting layers, and what is refused

@@ -20,6 +20,7 @@ import transformers
 
 from hf_hybrids import HYBRIDS, PUBLISHED_HYBRIDS, draw_hybrid
 from hf_more import MORE, PUBLISHED_MORE, draw_more
+from hf_widths import PUBLISHED_WIDTHS, WIDTHS, draw_widths
 from hf_configs import PUBLISHED, experts, falcon, latent, opt, sizes, t5, with_facts
 
 
@@ -319,6 +320,8 @@ def draw(rng, kind):
         return draw_hybrid(rng, kind, config)
     if kind in MORE:
         return draw_more(rng, kind, config)
+    if kind in WIDTHS:
+        return draw_widths(rng, kind, config)
     if kind in ("llama", "deepseek_v2"):
         config.update(draw_flags(rng, ["mlp_bias"]))
     if kind in ("llama", "llama4_text", "qwen3", "qwen3_moe", "gemma", "gemma2", "gemma3_text",
@@ -371,7 +374,7 @@ KINDS = ["llama", "llama4_text", "mistral", "mixtral", "qwen2", "qwen2_moe", "qw
          "gemma", "gemma2", "gemma3_text", "phi3", "falcon", "olmo2", "gpt_neox", "gpt2", "opt",
          "bert", "t5", "mt5",
          "llava", "qwen2_vl", "qwen2_audio", "bloom", "roberta", "xlm-roberta", "qwen2_5_vl",
-         "qwen3_vl", "qwen3_vl_moe"] + list(VARIANTS) + HYBRIDS + list(MORE)
+         "qwen3_vl", "qwen3_vl_moe"] + list(VARIANTS) + HYBRIDS + list(MORE) + WIDTHS
 
 # Kinds whose tower is read, too.
 TOWERS = {"llava": "LlavaForConditionalGeneration", "qwen2_vl": "Qwen2VLForConditionalGeneration",
@@ -434,7 +437,7 @@ def drawn(seed, each):
 
 
 def published():
-    for name, kind, config in PUBLISHED + PUBLISHED_HYBRIDS + PUBLISHED_MORE:
+    for name, kind, config in PUBLISHED + PUBLISHED_HYBRIDS + PUBLISHED_MORE + PUBLISHED_WIDTHS:
         config = with_facts(name, config)
         yield {"_name": name, "_parameters": count(kind, config), "model_type": kind, **config}
 
@@ -473,6 +476,8 @@ def theirs(kind, config):
         return parameters(kind, model), [], []
     mixtures = {int(name.split("layers.")[1].split(".")[0]) for name, _ in model.named_parameters()
                 if "experts" in name}
+    if kind == "longcat_flash":  # each of its layers is two of ours
+        mixtures = {2 * i for i in mixtures}
     window = getattr(built, "sliding_window", None) or getattr(built, "window_size", None) or 0
     types = getattr(built, "layer_types", None)
     if kind == "gpt_neo":

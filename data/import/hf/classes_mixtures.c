@@ -1,6 +1,13 @@
 // Classes whose layers, all or some, are mixtures of experts (classes.c says what a row is).
 #include "data/import/hf/classes.h"
 
+#define STEP                                                                                       \
+    .shape = {FACTS("silu", 1e-5, 1e4), SIZES(4096, 11264, 64, 8, 128815), .head_width = 128,      \
+              GATED, .qk_norm = QK_NORM_HEAD},                                                     \
+    .layers = 45, .experts = {.experts = 288, .top_k = 8, .ffn = 1280, .shared_ffn = 1280},        \
+    .read = hf_read_step, .arrange = hf_arrange_step,                                              \
+    .told = "the gates of heads are counted in parameters, not in work"
+
 const struct hf_class hf_mixtures[] = {
     {.name = "mixtral",
      .shape = {FACTS("silu", 1e-5, 1e6), SIZES(4096, 14336, 32, 8, 32000), GATED},
@@ -202,5 +209,56 @@ const struct hf_class hf_mixtures[] = {
      .experts = {.experts = 192, .top_k = 8, .ffn = 2048, .shared_ffn = 1},
      .read = hf_read_axk1,
      .arrange = hf_arrange_listed},
+    {.name = "mimo_v2_flash",
+     .shape = {FACTS("silu", 1e-5, 5e6), SIZES(4096, 16384, 64, 4, 152576), .head_width = 192,
+               .value_width = 128, .rotary_share = 0.334, GATED},
+     .layers = 48,
+     .window = 129,
+     .experts = {.experts = 256, .top_k = 8, .ffn = 2048},
+     .read = hf_read_mimo,
+     .arrange = hf_arrange_mimo},
+    {.name = "step3p5", STEP},
+    {.name = "step3p7_text", STEP},
+    {.name = "laguna",
+     .shape = {FACTS("silu", 1e-6, 5e5), SIZES(2048, 8192, 48, 8, 100352), .head_width = 128,
+               .rotary_share = 0.5, GATED, .qk_norm = QK_NORM_HEAD},
+     .layers = 40,
+     .window = 512,
+     .experts = {.experts = 256, .top_k = 8, .ffn = 512},
+     .read = hf_read_laguna,
+     .arrange = hf_arrange_laguna},
+    {.name = "gemma4_text",
+     .shape = {FACTS("gelu_pytorch_tanh", 1e-6, 1e6), SIZES(2304, 9216, 8, 4, 262144),
+               .head_width = 256, .rotary_share = 0.25, .norms = 4, GATED, TIED,
+               .qk_norm = QK_NORM_HEAD},
+     .layers = 30,
+     .window = 512,
+     .experts = {.experts = 128, .top_k = 8, .ffn = 704},
+     .maybe_dense = true,
+     .read = hf_read_gemma4,
+     .arrange = hf_arrange_gemma4},
+    {.name = "longcat_flash",
+     .shape = {FACTS("silu", 1e-5, 1e7), SIZES(6144, 12288, 64, 0, 131072), LATENT, GATED},
+     .layers = 56,
+     .plain_width = 128,
+     .experts = {.experts = 512, .top_k = 12, .ffn = 2048},
+     .read = hf_read_longcat,
+     .arrange = hf_arrange_longcat,
+     .told =
+         "each layer is planned as two, with the experts beside the first feed-forward part and "
+         "as many of the chosen as compute on average"},
+    {.name = "dbrx",
+     .shape = {FACTS("silu", 1e-5, 1e4), SIZES(2048, 3584, 16, 1, 32000), GATED},
+     .layers = 24,
+     .experts = {.experts = 4, .top_k = 1, .ffn = 3584},
+     .read = hf_read_dbrx,
+     .arrange = hf_arrange_mixtures,
+     BIASLESS},
+    {.name = "granitemoe_swa",
+     LLAMA,
+     MIXTURE(8, 2),
+     .window = 128,
+     .read = hf_read_granite_moe_swa,
+     .arrange = hf_arrange_granite_moe_swa},
 };
 const int hf_mixture_count = ARRAY_LENGTH(hf_mixtures);

@@ -126,7 +126,9 @@ static bool same_layer(const struct hf_layer *a, const struct hf_layer *b)
            a->bidirectional == b->bidirectional && a->linear == b->linear &&
            a->window == b->window && a->chunked == b->chunked && a->beside == b->beside &&
            a->no_attention == b->no_attention && a->ffn == b->ffn && a->kv_heads == b->kv_heads &&
-           a->no_feed_forward == b->no_feed_forward;
+           a->heads == b->heads && a->head_width == b->head_width &&
+           a->value_width == b->value_width && a->keys_as_values == b->keys_as_values &&
+           a->values == b->values && a->no_feed_forward == b->no_feed_forward;
 }
 
 // What distinguishes layers of this model.
@@ -178,6 +180,11 @@ static const struct shape *own_shape(const struct hf_model *x, const struct hf_l
     *own = x->shape;
     if (l->ffn) own->ffn = l->ffn;
     if (l->kv_heads) own->kv_heads = l->kv_heads;
+    if (l->heads) own->heads = l->heads;
+    if (l->head_width) own->head_width = l->head_width;
+    if (l->value_width) own->value_width = l->value_width;
+    if (own->value_width == own->head_width && !own->kv_rank) own->value_width = 0;
+    own->keys_as_values = l->keys_as_values;
     own->vocabulary = own->embedding_width = own->vocabulary_multiple = 0;
     own->tied_embeddings = own->no_final_norm = false;
     return own;
@@ -189,10 +196,11 @@ static struct layer_run run_of_layer(const struct hf_model *x, const struct hf_l
     if (l->mixture) r.experts = x->experts;
     *(l->chunked ? &r.chunk : &r.window) = l->window;
     r.linear = l->linear, r.bidirectional = l->bidirectional, r.cross_attention = l->cross;
-    if (l->ffn || l->kv_heads) r.shape = own_shape(x, l);
+    if (l->ffn || l->kv_heads || l->heads || l->head_width || l->value_width || l->keys_as_values)
+        r.shape = own_shape(x, l);
     r.linear_beside = l->beside;
     r.no_attention = l->no_attention, r.no_feed_forward = l->no_feed_forward;
-    r.more_values = x->layer_values + (l->mixture ? x->mixture_values : 0) +
+    r.more_values = x->layer_values + l->values + (l->mixture ? x->mixture_values : 0) +
                     (l->linear || l->beside ? x->linear_values : 0);
     return r;
 }

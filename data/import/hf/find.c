@@ -47,9 +47,9 @@ static const struct unread {
     {"zamba", STATES, "bamba"},
     {"zamba2", STATES, "bamba"},
     {"gemma3n", "embeddings of each layer and layers that share keys", "gemma3"},
-    {"gemma4", "embeddings of each layer and layers that share keys", "gemma3"},
-    {"longcat_flash", "two attentions per layer and experts without computation", "deepseek_v3"},
-    {"dbrx", "its sizes under other keys", "mixtral"},
+    {"deepseek_v4", "compressed attention and hyper-connections", "deepseek_v32"},
+    {"kimi_k3", LINEAR " of a kind whose sizes are not known", "kimi_linear"},
+    {"jetmoe", "mixtures of attention's heads", "mixtral"},
 };
 
 const char *hf_why_not(const char *type, struct arena *arena)

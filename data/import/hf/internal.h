@@ -10,8 +10,10 @@
 struct hf_layer {
     bool mixture, cross, bidirectional, linear, beside, no_attention, no_feed_forward;
     int64_t window;
-    bool chunked;          // the window is a chunk
-    int64_t ffn, kv_heads; // of its own shape; 0: the model's
+    bool chunked;                                          // the window is a chunk
+    int64_t ffn, kv_heads, heads, head_width, value_width; // of its own shape; 0: the model's
+    bool keys_as_values;                                   // of its own shape
+    int64_t values;                                        // further ones of this layer
 };
 
 // The keys that were looked up.
@@ -159,6 +161,11 @@ hf_reader hf_read_bamba, hf_arrange_bamba, hf_read_granite_hybrid, hf_arrange_gr
     hf_read_falcon_h1, hf_arrange_falcon_h1, hf_read_mamba2, hf_arrange_mamba2, hf_read_nemotron_h,
     hf_arrange_nemotron_h, hf_read_jamba, hf_arrange_jamba, hf_read_mamba, hf_read_minimax,
     hf_arrange_minimax, hf_read_lfm2, hf_arrange_lfm2;
+
+// ---- widths.c
+hf_reader hf_read_mimo, hf_arrange_mimo, hf_read_step, hf_arrange_step, hf_read_laguna,
+    hf_arrange_laguna, hf_read_gemma4, hf_arrange_gemma4, hf_read_longcat, hf_arrange_longcat,
+    hf_read_dbrx, hf_read_granite_moe_swa, hf_arrange_granite_moe_swa;
 
 // ---- nas.c
 hf_reader hf_read_nas, hf_arrange_nas;

@@ -142,10 +142,11 @@ static enum status check_attention(const struct layer_run *run, const struct sha
         return fail(err, BAD_INPUT, "%s: runs[%d].more_values: measured layers state their bytes",
                     file, i);
     if ((run->adapter_rank || (run->weight_bits && attends)) &&
-        (run->cross_attention || (s && (s->kv_rank || s->gated_attention || s->value_width))))
+        (run->cross_attention ||
+         (s && (s->kv_rank || s->gated_attention || s->value_width || s->keys_as_values))))
         return fail(err, BAD_INPUT,
-                    "%s: runs[%d].%s: expected a block with one attention, without latents, gates "
-                    "and value_width",
+                    "%s: runs[%d].%s: expected a block with one attention, without latents, gates, "
+                    "value_width and keys_as_values",
                     file, i, run->adapter_rank ? "adapter_rank" : "weight_bits");
     return OK;
 }

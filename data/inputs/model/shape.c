@@ -76,6 +76,7 @@ static MEMBERS(linear, struct linear_shape, NULL, true, NULL);
         multiple KEY_INT(shape, norms, OPTIONAL, IF_SET, 1, 8),                                    \
         KEY_NAME(shape, qk_norm, OPTIONAL, IF_SET, qk_norm_names),                                 \
         KEY_BOOL(shape, gated_attention, OPTIONAL, IF_SET),                                        \
+        KEY_BOOL(shape, keys_as_values, OPTIONAL, IF_SET),                                         \
         KEY_OBJECT("linear", shape, linear, OPTIONAL, IF_SET, &linear_members),                    \
         KEY_BOOL(shape, gated_ffn, OPTIONAL, ALWAYS_WRITTEN),                                      \
         KEY_BOOL(shape, rms_norm, OPTIONAL, ALWAYS_WRITTEN),                                       \
@@ -136,6 +137,9 @@ static enum status check_latents(const struct shape *s, const char *where, struc
                     where);
     if (!s->kv_rank && s->value_width && s->gated_attention)
         return fail(err, BAD_INPUT, "%s.value_width: expected none in gated attention", where);
+    if (s->keys_as_values && (s->kv_rank || s->value_width))
+        return fail(err, BAD_INPUT,
+                    "%s.keys_as_values: expected false with kv_rank or a value_width", where);
     if (s->kv_rank && (s->kv_heads != s->heads || s->rotary_width > s->head_width || s->qk_norm ||
                        s->gated_attention))
         return fail(err, BAD_INPUT,

@@ -16,7 +16,10 @@ static int64_t norm(const struct shape *s, int64_t width)
 
 static int64_t query_width(const struct shape *s) { return s->heads * s->head_width; }
 static int64_t key_width(const struct shape *s) { return s->kv_heads * s->head_width; }
-static int64_t values_width(const struct shape *s) { return s->kv_heads * shape_value_width(s); }
+static int64_t values_width(const struct shape *s) // of their own product
+{
+    return s->keys_as_values ? 0 : s->kv_heads * shape_value_width(s);
+}
 static int64_t sum_width(const struct shape *s) { return s->heads * shape_value_width(s); }
 static int64_t gate_width(const struct shape *s) { return s->gated_attention ? query_width(s) : 0; }
 static int64_t attentions(const struct layer_run *r)

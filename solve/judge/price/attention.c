@@ -45,6 +45,12 @@ static long double of_values(const struct price_audit *a, long double keys)
     return s->value_width > 0 ? keys / s->head_width * s->value_width : keys;
 }
 
+// Columns of the product that are values alone.
+static long double own_values(const struct price_audit *a)
+{
+    return a->problem->model.shape.keys_as_values ? 0 : of_values(a, a->key);
+}
+
 int judged_matrices(const struct price_audit *a, int run,
                     struct judged_matrix m[ATTENTION_MATRICES_MAX])
 {
@@ -61,11 +67,11 @@ int judged_matrices(const struct price_audit *a, int run,
             long double key = (long double)(s->head_width - s->rotary_width) * s->heads;
             judged_put(m, &count, s->kv_rank, (key + a->summed) / t, false);
         } else if (i == 0) {
-            judged_put(m, &count, h,
-                       (a->query + gates_width(a) + a->key + of_values(a, a->key)) / t, false);
+            judged_put(m, &count, h, (a->query + gates_width(a) + a->key + own_values(a)) / t,
+                       false);
         } else { // queries from the decoder, keys and values from the encoder
             judged_put(m, &count, h, (a->query + gates_width(a)) / t, false);
-            judged_put(m, &count, h, (a->key + of_values(a, a->key)) / t, false);
+            judged_put(m, &count, h, (a->key + own_values(a)) / t, false);
         }
         judged_put(m, &count, a->summed / t, h, false);
     }
@@ -142,11 +148,11 @@ struct judged_attention judged_attention(const struct price_audit *a, int run)
     }
     if (s->kv_rank) y.kernels += s->query_rank ? 2 : 1;
     if (a->held > a->key) { // ranks' parts of all heads, read and written once they are there
-        y.together = times * (a->query + gate + a->key + of_values(a, a->key));
+        y.together = times * (a->query + gate + a->key + own_values(a));
         y.moved_whole += 2 * y.together;
         y.kernels += times;
     }
-    weigh(s, a->query, a->query + gate + a->key + of_values(a, a->key), a->key, times, &y);
+    weigh(s, a->query, a->query + gate + a->key + own_values(a), a->key, times, &y);
     if (run_of(a, run)->linear_beside) put_beside(a, &y);
     return y;
 }

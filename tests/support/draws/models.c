@@ -194,7 +194,9 @@ bool random_widths(struct model *m, uint64_t seed, struct arena *arena)
         bare = bare && !r->adapter_rank && !r->weight_bits && !r->cross_attention && !r->shape;
     }
     if (!bare) return false;
-    if (random_chance(&own, 50)) s->value_width = 8 * random_between(&own, 1, 24), drawn = true;
+    if (random_chance(&own, 20)) s->keys_as_values = true, drawn = true;
+    else if (random_chance(&own, 50))
+        s->value_width = 8 * random_between(&own, 1, 24), drawn = true;
     for (int i = 0; i < m->run_count; i++) {
         struct layer_run *r = &m->runs[i];
         if (r->kind != LAYER_MOE || r->mtp || random_chance(&own, 40)) continue;
@@ -205,7 +207,9 @@ bool random_widths(struct model *m, uint64_t seed, struct arena *arena)
         other->heads *= random_between(&own, 1, 2);
         if (random_chance(&own, 50)) other->kv_heads = other->heads;
         if (random_chance(&own, 50)) other->head_width *= 2;
-        other->value_width = random_chance(&own, 50) ? 16 * random_between(&own, 1, 9) : 0;
+        other->keys_as_values = random_chance(&own, 20);
+        other->value_width =
+            !other->keys_as_values && random_chance(&own, 50) ? 16 * random_between(&own, 1, 9) : 0;
         r->shape = other, drawn = true;
     }
     return drawn;
