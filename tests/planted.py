@@ -109,6 +109,21 @@ load-dominated: of two choices the one with the shorter sync is better, whatever
     checker/choices.c no_slower: a->load <= b->load -> a->sync <= b->sync
 load-for-time: a proof about one objective is one about any other
     checker/proof.c check_one_proof: never result->objective != (int)p->objective
+[test_widths] stages with widths of their own
+widths-slots: a stage takes one slot, however wide it is
+    checker/layout/plan.c check_use: check_seat_slots(p, c->group) -> 1
+widths-own-devices: every width of a node group has devices of its own
+    checker/layout/plan.c check_use: == p->groups[resource].of_node_group -> < 0
+widths-greatest-use: stages use no more slots than there are stages
+    checker/layout/plan.c check_most_use: most * p->stages -> p->stages
+widths-bytes: a layer has the same bytes at any width
+    checker/layout/stage.c add_layers: check_run_at(r, g) -> r
+widths-message: a message has the same bytes at any width
+    checker/layout/stage.c add_boundaries: check_message_at(before, $1) -> before->message_bytes
+widths-stash-falls: recomputation makes room at every width where it does at the widest
+    choices/choices.c stash_falls: priced_run_at(&p->runs[r], group)-> -> p->runs[r].
+widths-implied: what the other groups leave follows from the number of stages
+    boxes/dynamic_uses.c choose_counted: !priced_has_widths(d->c->priced) -> 1
 [test_check_worth] costs, loads and limits of a space: every layout by itself, forgeries
 worth-time: the cheapest plan is the fastest
     space/worth.c check_weight: never s->objective == MINIMISE_COST

@@ -93,6 +93,7 @@ struct cluster {
 };
 
 enum { GROUPS_MAX = 16 };
+enum { SEATS_MAX = 64 }; // kinds of seats of a priced document: node groups, each with its widths
 
 extern const struct members cluster_members; // its keys (data/text/members.h)
 enum status cluster_load(struct cluster *c, const char *path, struct arena *arena,

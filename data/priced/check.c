@@ -111,10 +111,19 @@ int priced_seats(const struct priced *p, int group)
     return g->excluded ? 0 : g->slots / priced_seat_slots(p, group);
 }
 
+// Of widths, as many as all groups' devices have if each takes its smallest seat.
 int64_t priced_all_seats(const struct priced *p)
 {
     int64_t seats = 0;
-    for (int g = 0; g < p->group_count; g++) seats += priced_seats(p, g);
+    for (int g = 0; g < p->group_count; g++) {
+        if (!priced_has_widths(p)) seats += priced_seats(p, g);
+        else if (priced_pool(p, g) == g) {
+            int most = 0;
+            for (int k = g; k < p->group_count; k++)
+                if (priced_pool(p, k) == g) most = larger_int(most, priced_seats(p, k));
+            seats += most;
+        }
+    }
     return seats;
 }
 
@@ -433,9 +442,9 @@ static enum status check_counts(const struct priced *p, struct error *err)
             err, BAD_INPUT,
             "%s: layer_count: expected the sum of the runs' counts (%lld, at most %d), found %d",
             priced_file(p), (long long)layers, LAYERS_MAX, p->layer_count);
-    if (p->group_count < 1 || p->group_count > GROUPS_MAX)
+    if (p->group_count < 1 || p->group_count > SEATS_MAX)
         return fail(err, BAD_INPUT, "%s: groups: expected 1 to %d, found %d", priced_file(p),
-                    GROUPS_MAX, p->group_count);
+                    SEATS_MAX, p->group_count);
     if (p->stage_count != layout_stage_count(&p->layout) || p->rank_count != p->layout.pipeline ||
         p->slice_count != p->layout.slice_count)
         return fail(err, BAD_INPUT, "%s: stage_count: expected the layout's %d stages, found %d",
@@ -476,6 +485,7 @@ enum status priced_check(const struct priced *p, struct error *err)
     for (int i = 0; i < p->cut_count; i++) TRY(check_cut(p, i, err));
     TRY(rules_check(p->rules, p->rule_count, p->stage_count, p->layer_count, priced_file(p), err));
     TRY(check_rule_names(p, err));
+    TRY(priced_check_widths(p, err));
     double longest = longest_iteration(p), largest = largest_memory(p);
     if (!(longest <= SUM_MAX))
         return fail(err, BAD_INPUT,

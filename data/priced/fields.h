@@ -45,6 +45,16 @@ void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *t
 #define KEY_PRICES(s, member, need, kind)                                                          \
     KEY_PART(#member, JSON_ARRAY, need, offsetof(struct s, member), get_##kind, put_##kind)
 
+// widths.c: the bytes of a run by group, those of a message, and what widths exclude
+extern const struct members priced_seat_members;
+member_get priced_seats_get, priced_seat_bytes_get;
+member_put priced_seats_put, priced_seat_bytes_put;
+enum status priced_check_widths(const struct priced *p, struct error *err);
+
+// Bytes by mode, as runs have them.
+member_get priced_modes_get;
+member_put priced_modes_put;
+
 // places.c, for the whole priced document
 extern const struct members priced_places_members;
 member_get priced_places_get;

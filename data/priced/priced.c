@@ -81,7 +81,8 @@ static int layer_modes(const struct priced *p, int *modes)
     return count;
 }
 
-GET_MEMBER(get_modes)
+enum status priced_modes_get(const struct json *value, void *to, const void *context,
+                             struct arena *arena, struct error *err)
 {
     int64_t *values, *bytes = to;
     int modes[RECOMPUTE_COUNT], count = layer_modes(context, modes);
@@ -90,7 +91,7 @@ GET_MEMBER(get_modes)
     return OK;
 }
 
-PUT_MEMBER(put_modes)
+void priced_modes_put(struct json_writer *w, const char *key, const void *from, const void *context)
 {
     int64_t values[RECOMPUTE_COUNT];
     int modes[RECOMPUTE_COUNT], count = layer_modes(context, modes);
@@ -182,8 +183,10 @@ static const struct member run_rows[] = {
     KEY_COUNT(priced_run, weight_bytes, REQUIRED, ALWAYS_WRITTEN, 0, PRICE_MAX),
     KEY_COUNT(priced_run, gradient_bytes, REQUIRED, ALWAYS_WRITTEN, 0, PRICE_MAX),
     KEY_COUNT(priced_run, optimizer_bytes, REQUIRED, ALWAYS_WRITTEN, 0, PRICE_MAX),
-    KEY_PRICES(priced_run, stash_bytes, REQUIRED, modes),
-    KEY_PRICES(priced_run, working_bytes, REQUIRED, modes),
+    KEY_PART("stash_bytes", JSON_ARRAY, REQUIRED, offsetof(struct priced_run, stash_bytes),
+             priced_modes_get, priced_modes_put),
+    KEY_PART("working_bytes", JSON_ARRAY, REQUIRED, offsetof(struct priced_run, working_bytes),
+             priced_modes_get, priced_modes_put),
     KEY_COUNT(priced_run, unsharded_bytes, OPTIONAL, IF_SET, 0, PRICE_MAX),
     KEY_PRICES(priced_run, feedback_bytes, REQUIRED, of_gradients),
     KEY_INT(priced_run, cut, REQUIRED, ALWAYS_WRITTEN, 0, RUNS_MAX),
@@ -200,12 +203,18 @@ static const struct member run_rows[] = {
     KEY_PRICES(priced_run, sync_ns, REQUIRED, syncs),
     KEY_PRICES(priced_run, offloaded_bytes, OPTIONAL, offloaded_bytes),
     KEY_PRICES(priced_run, offloaded_ns, OPTIONAL, offloaded),
+    KEY_EACH("seats", OPTIONAL, 0, &priced_seat_members, priced_seats_get, priced_seats_put),
 };
 static MEMBERS(run, struct priced_run, NULL, false, NULL);
 
 static const struct member group_rows[] = {
     KEY_TEXT(priced_group, name, REQUIRED),
     KEY_TEXT(priced_group, gpu, REQUIRED),
+    KEY_TEXT(priced_group, node_group, OPTIONAL),
+    KEY_INT(priced_group, tensor, OPTIONAL, IF_SET, 1, DEGREE_MAX),
+    KEY_INT(priced_group, context, OPTIONAL, IF_SET, 1, DEGREE_MAX),
+    KEY_INT(priced_group, data, OPTIONAL, IF_SET, 1, DEGREE_MAX),
+    KEY_INT(priced_group, seat_slots, OPTIONAL, IF_SET, 1, 1 << 20),
     KEY_INT(priced_group, slots, REQUIRED, ALWAYS_WRITTEN, 0, 2147483647.0),
     KEY_COUNT(priced_group, memory_limit_bytes, REQUIRED, ALWAYS_WRITTEN, 0, PRICE_MAX),
     KEY_COUNT(priced_group, constant_bytes, REQUIRED, ALWAYS_WRITTEN, 0, PRICE_MAX),
@@ -216,6 +225,8 @@ static MEMBERS(group, struct priced_group, NULL, false, NULL);
 
 static const struct member cut_rows[] = {
     KEY_COUNT(priced_cut, message_bytes, REQUIRED, ALWAYS_WRITTEN, 0, PRICE_MAX),
+    KEY_PART("seat_bytes", JSON_ARRAY, OPTIONAL, offsetof(struct priced_cut, seat_bytes),
+             priced_seat_bytes_get, priced_seat_bytes_put),
     KEY_PRICES(priced_cut, feedback_bytes, REQUIRED, of_boundaries),
     KEY_PRICES(priced_cut, forward_ns, REQUIRED, links),
     KEY_PRICES(priced_cut, backward_ns, REQUIRED, feedbacks),
@@ -272,7 +283,7 @@ static const struct member priced_rows[] = {
              OPTIONS_MAX + 1, &boundary_option_members),
     KEY_LIST(priced, gradient_options, gradient_option_count, REQUIRED, ALWAYS_WRITTEN,
              OPTIONS_MAX + 1, &gradient_option_members),
-    KEY_LIST(priced, groups, group_count, REQUIRED, ALWAYS_WRITTEN, GROUPS_MAX, &group_members),
+    KEY_LIST(priced, groups, group_count, REQUIRED, ALWAYS_WRITTEN, SEATS_MAX, &group_members),
     KEY_LIST(priced, runs, run_count, REQUIRED, ALWAYS_WRITTEN, RUNS_MAX, &run_members),
     KEY_LIST(priced, cuts, cut_count, REQUIRED, ALWAYS_WRITTEN, RUNS_MAX, &cut_members),
     KEY_PART("embedding_sync_ns", JSON_ARRAY, OPTIONAL, 0, get_embedding, put_embedding),
@@ -289,6 +300,7 @@ enum status priced_load(struct priced *p, const char *path, struct arena *arena,
 {
     *p = (struct priced){0};
     TRY(document_load(&p->document, path, "plumbline.priced", &priced_members, p, p, arena, err));
+    priced_find_pools(p);
     return priced_check(p, err);
 }
 

@@ -40,11 +40,20 @@ struct priced_run {
     // above hold for every option.
     int64_t *offloaded_bytes; // [gradient_option]: the part of optimizer_bytes that stays
     int64_t **offloaded_ns;   // [gradient_option][group]: time of the step
+    // [group]: this run with the bytes that it has there, none above those here, if stages have
+    // widths of their own; NULL: the bytes above hold on every group.
+    struct priced_run *seats;
 };
 
 struct priced_group {
     const char *name, *gpu;
     int slots; // pipeline ranks that fit on it: data x context x tensor devices each
+    // If stages have widths of their own, a group is a node group with one width, and groups of the
+    // same node group share its devices: slots are then units of them, of which a rank takes
+    // seat_slots. NULL, 0: slots are ranks.
+    const char *node_group;
+    int pool; // the first group of this node group
+    int seat_slots, tensor, context, data;
     int64_t memory_limit_bytes; // after subtracting the margin
     int64_t constant_bytes;     // context and libraries
     const char *excluded;       // the reason why this group can hold no rank; NULL: it can
@@ -61,6 +70,7 @@ struct priced_cut {
     // transfer.
     int64_t *forward_ns;
     int64_t **backward_ns; // [boundary_option][...]: when the option applies
+    int64_t *seat_bytes;   // [group]: of a stage of that width; NULL: message_bytes
 };
 
 #define PRICE_NONE (-1)
@@ -181,13 +191,36 @@ bool priced_sets_mode(const struct priced *p);
 bool priced_keeps_part(const struct priced *p, const struct priced_run *run, enum recompute mode);
 int64_t priced_optimizer_bytes(const struct priced_run *run, int gradient_option);
 int64_t priced_optimizer_ns(const struct priced_run *run, int gradient_option, int group);
+// Whether stages have widths of their own.
+static inline bool priced_has_widths(const struct priced *p)
+{
+    return p->groups[0].node_group != NULL;
+}
 // A rank stands on a seat of its group, which takes so many of the group's slots.
 static inline int priced_seat_slots(const struct priced *p, int group)
 {
-    (void)p, (void)group;
-    return 1;
+    return p->groups[group].node_group ? p->groups[group].seat_slots : 1;
 }
-int priced_seats(const struct priced *p, int group); // of the group; 0: it can hold no rank
+// The first group that has the same devices: its slots are those of all of them.
+static inline int priced_pool(const struct priced *p, int group)
+{
+    return p->groups[group].node_group ? p->groups[group].pool : group;
+}
+void priced_find_pools(struct priced *p); // from the groups' node_group
+// Gives the run these bytes by group; everything else there is its own.
+void priced_put_seats(struct priced_run *run, const struct priced_run *bytes, int group_count,
+                      struct arena *arena);
+// A layer's run with the bytes of a stage on the group; the message that such a stage holds.
+static inline const struct priced_run *priced_run_at(const struct priced_run *run, int group)
+{
+    return run->seats ? &run->seats[group] : run;
+}
+static inline int64_t priced_message_bytes(const struct priced_cut *cut, int group)
+{
+    return cut->seat_bytes ? cut->seat_bytes[group] : cut->message_bytes;
+}
+int64_t priced_devices(const struct priced *p, int group); // of a stage there
+int priced_seats(const struct priced *p, int group);       // of the group; 0: it can hold no rank
 int64_t priced_all_seats(const struct priced *p);
 int64_t priced_least_states(const struct priced *p, const struct priced_run *run); // minimum over
                                                                                    // all options

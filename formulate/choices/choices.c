@@ -94,12 +94,12 @@ static int try_mode(struct bucket *b, struct choice x, enum recompute mode)
 static bool fitted(int removal) { return removal < 0 || removal == REMOVED_BY_DOMINANCE; }
 
 // Whether more recomputation never needs more stash, which holds for all sensible numbers.
-static bool stash_falls(const struct priced *p)
+static bool stash_falls(const struct priced *p, int group)
 {
-    for (int r = 0; r < p->run_count; r++)
-        if (p->runs[r].recomputable &&
-            p->runs[r].stash_bytes[RECOMPUTE_FULL] > p->runs[r].stash_bytes[RECOMPUTE_NONE])
-            return false;
+    for (int r = 0; r < p->run_count; r++) {
+        const int64_t *stash = priced_run_at(&p->runs[r], group)->stash_bytes;
+        if (p->runs[r].recomputable && stash[RECOMPUTE_FULL] > stash[RECOMPUTE_NONE]) return false;
+    }
     return true;
 }
 
@@ -107,7 +107,7 @@ static bool stash_falls(const struct priced *p)
 // working bytes, the only part that can grow with k.
 static int least_possible(struct bucket *b, struct choice x, int low, int high)
 {
-    if (!stash_falls(b->c->priced)) return low;
+    if (!stash_falls(b->c->priced, x.group)) return low;
     while (low < high) {
         x.recomputed_layers = low + (high - low) / 2;
         choice_evaluate(b->c, b->stage, &x);
@@ -154,10 +154,10 @@ static void try_first_layers(struct bucket *b, struct choice x, int recomputable
 // Whether recomputing or swapping one more of a stage's layers cannot improve anything once it
 // fits: it has its rank alone, its syncs are exposed, and recomputation leaves no more room to what
 // is swapped.
-static bool room_settles(const struct choices *c)
+static bool room_settles(const struct choices *c, int group)
 {
     return c->virtual_stages == 1 && c->priced->layout.gradient_sync == SYNC_EXPOSED &&
-           stash_falls(c->priced);
+           stash_falls(c->priced, group);
 }
 
 // With this number of layers swapped, recomputes of those after them none, all, or any number.
@@ -170,7 +170,7 @@ static bool try_behind_swapped(struct bucket *b, struct choice x, int left, int 
     for (int k = any ? (least > 1 ? least - 1 : 0) : 0; k <= left; k += any || !left ? 1 : left) {
         if (k > 0 && !all) return false;
         x.recomputed_layers = k;
-        if (fitted(try_next(b, &x, last)) && room_settles(b->c)) return k == 0;
+        if (fitted(try_next(b, &x, last)) && room_settles(b->c, x.group)) return k == 0;
     }
     return false;
 }
@@ -217,7 +217,7 @@ static void fill_bucket(struct bucket *b, struct choice x)
         if (p->recompute[RECOMPUTE_FULL])
             try_mode(b, x, RECOMPUTE_FULL); // before the equal choice: first_layers of all layers
         if (p->recompute[RECOMPUTE_FIRST_LAYERS]) try_first_layers(b, x, recomputable);
-        if (p->recompute[RECOMPUTE_SWAP] && !(kept && room_settles(b->c)))
+        if (p->recompute[RECOMPUTE_SWAP] && !(kept && room_settles(b->c, x.group)))
             try_swaps(b, x, recomputable);
     }
 }
@@ -245,7 +245,7 @@ static void keep_bucket(struct stage_list *list, struct bucket *b)
 // pipeline has of it.
 static bool has_room(const struct priced *p, int group)
 {
-    bool room = p->groups[group].slots > 0;
+    bool room = priced_seats(p, group) > 0;
     for (int i = 0; p->places && i < p->places->node_count; i++)
         room = room || (p->places->nodes[i].group == group && p->places->nodes[i].slots > 0);
     return room;

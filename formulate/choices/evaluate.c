@@ -82,7 +82,7 @@ static int64_t layer_backward_ns(const struct priced_run *run, int price, enum r
 static void add_layers(const struct choices *c, struct choice *x, struct walk *w,
                        const struct swap_piece *of)
 {
-    const struct priced_run *run = of->run;
+    const struct priced_run *run = of->run, *at = priced_run_at(run, x->group);
     enum recompute mode = of->mode;
     int count = of->count;
     int g = x->group, groups = c->priced->group_count;
@@ -95,12 +95,12 @@ static void add_layers(const struct choices *c, struct choice *x, struct walk *w
     x->weight_ns += count * run->weight_ns[g];
     x->optimizer_ns += count * priced_optimizer_ns(run, x->gradient_option, g);
     walk_sync(w, layer_sync_ns(c, w, run, x), splits ? run->weight_ns[g] : backward, count);
-    x->memory.weight_bytes += count * run->weight_bytes;
-    x->memory.gradient_bytes += count * run->gradient_bytes;
-    x->memory.optimizer_bytes += count * priced_optimizer_bytes(run, x->gradient_option);
-    x->stash_bytes += of->swapped ? 0 : count * run->stash_bytes[mode];
-    x->memory.working_bytes = larger(x->memory.working_bytes, run->working_bytes[mode]);
-    w->unsharded_bytes += count * run->unsharded_bytes;
+    x->memory.weight_bytes += count * at->weight_bytes;
+    x->memory.gradient_bytes += count * at->gradient_bytes;
+    x->memory.optimizer_bytes += count * priced_optimizer_bytes(at, x->gradient_option);
+    x->stash_bytes += of->swapped ? 0 : count * at->stash_bytes[mode];
+    x->memory.working_bytes = larger(x->memory.working_bytes, at->working_bytes[mode]);
+    w->unsharded_bytes += count * at->unsharded_bytes;
     x->memory.feedback_bytes += count * run->feedback_bytes[x->gradient_option];
 }
 
@@ -152,11 +152,11 @@ static void add_buffers(const struct choices *c, int stage, struct choice *x)
     if (stage > 0 && !schedule_is_inner(r, stage - 1)) {
         const struct priced_cut *before =
             &p->cuts[p->runs[priced_run_of(p, choice_first_layer(c, stage, x) - 1)].cut];
-        x->memory.buffer_bytes += 2 * before->message_bytes;
+        x->memory.buffer_bytes += 2 * priced_message_bytes(before, x->group);
         x->memory.feedback_bytes += before->feedback_bytes[x->boundary_option];
     }
     if (stage < p->stage_count - 1 && !schedule_is_inner(r, stage))
-        x->memory.buffer_bytes += 2 * p->cuts[x->cut].message_bytes;
+        x->memory.buffer_bytes += 2 * priced_message_bytes(&p->cuts[x->cut], x->group);
 }
 
 static void add_loads(struct choice *x, int slice_count)

@@ -198,9 +198,12 @@ static bool ranks_fit(const struct choices *c, const int *chosen)
 static bool within_slots(const struct choices *c, const int *chosen)
 {
     for (int g = 0; g < c->priced->group_count; g++) {
-        int used = 0;
-        for (int s = 0; s < c->rank_count; s++) used += c->stages[s].items[chosen[s]].group == g;
-        if (used * priced_seat_slots(c->priced, g) > c->priced->groups[g].slots) return false;
+        int64_t used = 0;
+        for (int s = 0; s < c->rank_count; s++) {
+            int group = c->stages[s].items[chosen[s]].group;
+            if (priced_pool(c->priced, group) == g) used += priced_seat_slots(c->priced, group);
+        }
+        if (used > c->priced->groups[g].slots) return false;
     }
     return true;
 }

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "data/base/least.h"
 #include "formulate/program/build.h"
 
 // What occupies a stream once per micro-batch. If there are few micro-batches and all are in the
@@ -236,17 +237,28 @@ int64_t put_group(struct builder *b, int stage, int group, int64_t coefficient)
     return constant;
 }
 
+// Of the groups that have this one's devices, the most slots that a stage may take; *constant: what
+// stages without a choice take.
+static int64_t put_pool(struct builder *b, int stage, int pool, int64_t *constant)
+{
+    int64_t most = 0;
+    for (int g = pool; g < b->p->group_count; g++) {
+        int earlier = b->f->milp.entry_count, slots = priced_seat_slots(b->p, g);
+        if (priced_pool(b->p, g) != pool) continue;
+        *constant += put_group(b, stage, g, slots);
+        if (b->f->milp.entry_count > earlier) most = larger(most, slots);
+    }
+    return most;
+}
+
 // A rank takes one seat: stages 0 .. rank_count - 1 are on one rank each.
 static void add_slots(struct builder *b, int group)
 {
-    int before = b->f->milp.entry_count, stages = 0;
-    int64_t constant = 0;
-    for (int s = 0; s < b->c->rank_count; s++) {
-        int earlier = b->f->milp.entry_count;
-        constant += put_group(b, s, group, priced_seat_slots(b->p, group));
-        stages += b->f->milp.entry_count > earlier;
-    }
-    add_limit(b, group, before, stages, constant, b->p->groups[group].slots);
+    int before = b->f->milp.entry_count;
+    int64_t constant = 0, most = 0;
+    if (priced_pool(b->p, group) != group) return;
+    for (int s = 0; s < b->c->rank_count; s++) most += put_pool(b, s, group, &constant);
+    add_limit(b, group, before, most, constant, b->p->groups[group].slots);
 }
 
 static void add_boundary_budget(struct builder *b)

@@ -90,7 +90,7 @@ static struct dynamic *open_tables(const struct choices *c, int64_t cells_max, b
                           .layers = c->priced->layer_count,
                           .group_count = c->priced->group_count};
     assert(d->stage_count >= 1 && d->stage_count <= STAGES_MAX && d->layers >= d->stage_count);
-    assert(d->group_count >= 1 && d->group_count <= GROUPS_MAX);
+    assert(d->group_count >= 1 && d->group_count <= SEATS_MAX);
     d->stages = TAKE(arena, d->stage_count, struct stage_table);
     d->row = d->layers + 1;
     list_boundary_kinds(d, arena);

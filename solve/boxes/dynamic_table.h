@@ -6,7 +6,7 @@
 #include "data/places/cluster.h"
 #include "solve/boxes/dynamic.h"
 
-enum { COST_BITS = 50, RESOURCES_MAX = GROUPS_MAX + BUDGET_COUNT };
+enum { COST_BITS = 50, RESOURCES_MAX = SEATS_MAX + BUDGET_COUNT };
 #define NOT_REACHED 0x1p60
 
 // What a boundary depends on: the sender's group and message class, the receiver's group and

@@ -22,8 +22,8 @@ bool dynamic_counts(const struct dynamic *d, int resource)
 int64_t dynamic_choice_use(const struct dynamic *d, int stage, int resource, const struct choice *c)
 {
     if (resource < d->group_count)
-        return stage < d->c->rank_count && c->group == resource
-                   ? priced_seat_slots(d->c->priced, resource)
+        return stage < d->c->rank_count && priced_pool(d->c->priced, c->group) == resource
+                   ? priced_seat_slots(d->c->priced, c->group)
                    : 0;
     switch (resource - d->group_count) {
     case RESOURCE_BOUNDARIES: return c->boundary_option != 0;
@@ -65,7 +65,7 @@ static void find_limits(struct dynamic *d, int *used_groups)
 static bool is_group(const struct dynamic *d, int resource) { return resource < d->group_count; }
 
 // The scarcest first. If all used groups but one are counted, that one's count follows from the
-// number of stages.
+// number of stages, unless these have widths of their own.
 static void choose_counted(struct dynamic *d, int64_t cells_max, int64_t cells_per_use,
                            int used_groups)
 {
@@ -79,7 +79,8 @@ static void choose_counted(struct dynamic *d, int64_t cells_max, int64_t cells_p
                 (next < 0 || d->limit[r] < d->limit[next]))
                 next = r;
         if (next < 0) return;
-        if (is_group(d, next) && counted_groups == used_groups - 1) {
+        if (is_group(d, next) && counted_groups == used_groups - 1 &&
+            !priced_has_widths(d->c->priced)) {
             d->implied = next;
             continue;
         }

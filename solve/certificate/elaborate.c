@@ -290,9 +290,7 @@ static void put_choices(struct elaborate *e)
             page_print(&e->page, " %lld %lld %lld", (long long)c->weight, (long long)c->sync,
                        (long long)c->optimizer);
             for (int r = 0; r < check_resource_count(p); r++)
-                page_print(&e->page, " %lld",
-                           r < p->group_count ? (long long)(c->group == r)
-                                              : (long long)check_use(p, s, r, c));
+                page_print(&e->page, " %lld", (long long)check_use(p, s, r, c));
             page_print(&e->page, "\n");
         }
 }

@@ -4,7 +4,7 @@
 
 enum { BOXES_MOST = 200000, MENDED_MOST = 20000, TABLE_CELLS_MOST = 1 << 22 };
 
-// How many stages on a rank's first turn can use the group; how many stages can use the budget.
+// How much all stages together can use of a group's slots, or of a budget.
 static int64_t most_use(const struct maker *m, int resource)
 {
     int64_t sum = 0;
@@ -12,11 +12,7 @@ static int64_t most_use(const struct maker *m, int resource)
         int64_t most = 0;
         for (int i = 0; i < m->choices.count[s]; i++) {
             const struct check_choice *c = &m->choices.items[s][i];
-            int64_t use = resource < m->p.group_count ? s < m->p.ranks && c->group == resource
-                          : resource == m->p.group_count + BUDGET_BOUNDARIES ? c->boundary > 0
-                          : resource == m->p.group_count + BUDGET_STAGES
-                              ? m->p.gradient[c->gradient].amount > 0
-                              : c->cost;
+            int64_t use = check_use(&m->p, s, resource, c);
             most = use > most ? use : most;
         }
         sum += most;

@@ -170,7 +170,7 @@ static enum status use_rounds(struct tree *t, const cJSON *rounds, bool *closed)
 static enum status read_choice(struct check_proof *k, const cJSON *v, const char *where,
                                struct check_property *to)
 {
-    const char *names[MOST_GROUPS + 1];
+    const char *names[MOST_SEATS + 1];
     struct value_field fields[CHECK_DECISION_FIELDS] = {
         {"?first_layer", 0, MOST_LAYERS, .small = &to->choice.first},
         {"?layers", 0, MOST_LAYERS, .small = &to->choice.layers},

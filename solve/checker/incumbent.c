@@ -7,7 +7,7 @@
 static enum status read_stage(struct check_proof *k, const cJSON *v, int stage, int first,
                               struct check_choice *c)
 {
-    const char *names[MOST_GROUPS + 1];
+    const char *names[MOST_SEATS + 1];
     const struct check_problem *p = k->p;
     struct value_field fields[CHECK_DECISION_FIELDS] = {
         {"first_layer", 0, p->layers - 1, .small = &c->first},

@@ -51,7 +51,7 @@ static enum status read_counted(const struct check_problem *p, const struct read
         {"?cost", .flag = &budget[BUDGET_COST]},
         {NULL},
     };
-    const char *names[MOST_GROUPS + 1];
+    const char *names[MOST_SEATS + 1];
     int group;
     if (!v) return OK;
     TRY(value_fields(r, v, "counted", fields, NULL));

@@ -66,6 +66,17 @@ static bool solve(struct construction *k, bool with_through)
     return k->answer.bound_ns != DYNAMIC_NOTHING;
 }
 
+// The least use of the resource that the repair of this stage forbids: any, or of the slots of
+// widths, which every stage has to use, as much as now.
+static int64_t forbidden_use(const struct construction *k, int stage, int resource)
+{
+    const struct choices *c = k->s->c;
+    bool slots = priced_has_widths(c->priced) && resource < c->priced->group_count;
+    return slots ? dynamic_choice_use(k->d, stage, resource,
+                                      &c->stages[stage].items[k->chosen[stage]])
+                 : 1;
+}
+
 // Forbids the resource at the stage where that raises the bound least. false: every stage that uses
 // it has to.
 static bool forbid_one_use(struct construction *k, int resource)
@@ -75,16 +86,18 @@ static bool forbid_one_use(struct construction *k, int resource)
     int at = -1;
     for (int i = 0; i < k->s->stage_count; i++) {
         if (!dynamic_choice_use(k->d, i, resource, &c->stages[i].items[k->chosen[i]])) continue;
+        int64_t forbidden = forbidden_use(k, i, resource);
         for (int j = 0; j < c->stages[i].count; j++)
             if (k->allowed[i][j] &&
-                !dynamic_choice_use(k->d, i, resource, &c->stages[i].items[j]) &&
+                dynamic_choice_use(k->d, i, resource, &c->stages[i].items[j]) < forbidden &&
                 k->through[i][j] < least) {
                 least = k->through[i][j];
                 at = i;
             }
     }
+    int64_t forbidden = at >= 0 ? forbidden_use(k, at, resource) : 0;
     for (int j = 0; at >= 0 && j < c->stages[at].count; j++)
-        if (dynamic_choice_use(k->d, at, resource, &c->stages[at].items[j]))
+        if (dynamic_choice_use(k->d, at, resource, &c->stages[at].items[j]) >= forbidden)
             k->allowed[at][j] = false;
     return at >= 0;
 }

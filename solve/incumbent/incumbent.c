@@ -23,11 +23,12 @@ bool search_is_over(struct search *s) { return search_is_stopped(s) || s->effort
 bool search_resources_hold(const struct search *s, const int *chosen)
 {
     const struct priced *p = s->c->priced;
-    int64_t slots[GROUPS_MAX] = {0}, boundaries = 0, stages = 0, cost = 0;
+    int64_t slots[SEATS_MAX] = {0}, boundaries = 0, stages = 0, cost = 0;
     for (int i = 0; i < s->stage_count; i++) {
         const struct choice *c = &s->c->stages[i].items[chosen[i]];
-        if (i < s->c->rank_count) slots[c->group] += priced_seat_slots(p, c->group);
-        if (slots[c->group] > p->groups[c->group].slots) return false;
+        int pool = priced_pool(p, c->group);
+        if (i < s->c->rank_count) slots[pool] += priced_seat_slots(p, c->group);
+        if (slots[pool] > p->groups[pool].slots) return false;
         boundaries += c->boundary_option != 0;
         stages += priced_compresses_sync(p, c->gradient_option);
         cost += c->quality_cost;

@@ -20,7 +20,9 @@ static bool is_small(const struct priced *p)
 {
     int64_t cells = p->layer_count, most = 1;
     for (int g = 0; g < p->group_count && cells < (int64_t)1 << 40; g++) {
-        int64_t seats = smaller(priced_seats(p, g), p->stage_count);
+        if (priced_pool(p, g) != g) continue;
+        int64_t seats = priced_has_widths(p) ? p->groups[g].slots
+                                             : smaller(priced_seats(p, g), p->stage_count);
         cells *= seats + 1;
         most = larger(most, seats + 1);
     }

@@ -3,12 +3,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/layout/steps.h"
 
 enum { FAMILY_S_MAX = 10 }; // seconds for each
 enum family { FAMILY_SLOTS, FAMILY_BUDGET, FAMILY_RULES, FAMILY_MEMORY, FAMILY_COUNT };
 static const char *const family_names[] = {"the number of devices of each group",
                                            "the quality budget", "the rules", "memory"};
+
+// That a seat takes.
+static int most_slots(const struct priced *p)
+{
+    int most = 1;
+    for (int g = 0; g < p->group_count; g++) most = larger_int(most, priced_seat_slots(p, g));
+    return most;
+}
 
 static void relax_family(struct priced *p, enum family family, struct arena *arena)
 {
@@ -17,7 +26,7 @@ static void relax_family(struct priced *p, enum family family, struct arena *are
     if (family == FAMILY_RULES) p->rule_count = 0;
     p->groups = TAKE_COPY(arena, p->groups, p->group_count);
     for (int g = 0; g < p->group_count; g++) {
-        if (family == FAMILY_SLOTS) p->groups[g].slots = p->stage_count * priced_seat_slots(p, g);
+        if (family == FAMILY_SLOTS) p->groups[g].slots = p->stage_count * most_slots(p);
         if (family == FAMILY_MEMORY) p->groups[g].memory_limit_bytes = (int64_t)1 << 60;
     }
 }

@@ -16,6 +16,10 @@ void random_priced(struct priced *p, uint64_t *state, struct arena *arena);
 // then without a barrier and with local losses.
 void random_priced_of(struct priced *p, int kind, uint64_t *state, struct arena *arena);
 
+// Turns the document into one whose stages have widths of their own: its groups become widths of
+// one or two node groups, each with devices and bytes of its own; what widths exclude is removed.
+void priced_draw_widths(struct priced *p, uint64_t state, struct arena *arena);
+
 // Removes swapping, for formulations that do not support it.
 void priced_without_swaps(struct priced *p); // nor other modes after it
 // Each stage chooses how it recomputes.

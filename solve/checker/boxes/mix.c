@@ -68,7 +68,8 @@ enum status check_open_mixer(struct check_mixer **mixer, const struct check_choi
     for (int r = 0; r < check_resource_count(p); r++) {
         int64_t limit = check_resource_limit(p, r);
         m->limit[r] = -1;
-        if (!counted[r] || limit < 0 || (r < p->group_count + BUDGET_COST && limit >= p->stages))
+        if (!counted[r] || limit < 0 ||
+            (r < p->group_count + BUDGET_COST && limit >= check_most_use(p, r)))
             continue; // it cannot bind
         if (limit >= USES_MOST || (int64_t)m->use_count * (limit + 1) > USES_MOST)
             return check_refuse(&p->reader, "counted",

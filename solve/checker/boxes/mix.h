@@ -8,7 +8,7 @@
 
 #include "solve/checker/layout/box.h"
 
-enum { WEIGHT_SHIFT = 40, PRICE_SHIFT = 20, RESOURCES_MOST = MOST_GROUPS + BUDGETS };
+enum { WEIGHT_SHIFT = 40, PRICE_SHIFT = 20, RESOURCES_MOST = MOST_SEATS + BUDGETS };
 
 // Price of a byte of a rank at one of its fullest moments (check_peaks), including the working
 // memory of the stage of one turn.

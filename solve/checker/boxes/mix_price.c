@@ -153,10 +153,8 @@ enum status mix_price(struct check_mixer *m, const struct check_box *box,
     while (most >> m->shift >= (wide)1 << COST_BITS) m->shift++;
     m->priced_limits = 0;
     for (int r = 0; r < check_resource_count(p); r++) {
-        // No use exceeds this: one for each stage, or the costs of all stages. Prices of stages
-        // are below 2^59, of costs 2^50.
-        int64_t limit = check_resource_limit(p, r),
-                beyond = r < p->group_count + BUDGET_COST ? p->stages : (int64_t)1 << 50;
+        // Prices of stages and slots are below 2^59, of costs 2^50.
+        int64_t limit = check_resource_limit(p, r), beyond = check_most_use(p, r);
         if (round->prices[r])
             m->priced_limits += ((wide)round->prices[r] << (WEIGHT_SHIFT - PRICE_SHIFT)) *
                                 (limit < beyond ? limit : beyond);

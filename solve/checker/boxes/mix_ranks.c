@@ -278,7 +278,7 @@ enum status mix_use_ranks(struct check_mixer *m, struct check_box *box,
     struct walk w = {.m = m, .box = box, .p = m->p, .round = round, .row = m->p->layers + 1};
     TRY(fold_boundaries(&w));
     *closed = true;
-    if (m->p->groups[w.group].slots < m->p->ranks) return OK;
+    if (check_seats(m->p, w.group) < m->p->ranks) return OK;
     TRY(open_walk(&w));
     for (int rank = 0; rank < m->p->ranks; rank++) open_rank(&w, rank);
     w.outer[m->p->layers] = 0;

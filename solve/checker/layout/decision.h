@@ -39,7 +39,7 @@ bool check_decision_is(const struct check_decision *stated, const struct check_d
 
 enum { CHECK_DECISION_FIELDS = 12 };
 // The group and the rows as fields of an incumbent's stage, or of a split, which may leave any of
-// them out; then the field that ends the list. names: room for MOST_GROUPS + 1.
+// them out; then the field that ends the list. names: room for MOST_SEATS + 1.
 void check_decision_fields(struct value_field *fields, const struct check_problem *p,
                            struct check_decision *d, bool of_split, const char **names);
 

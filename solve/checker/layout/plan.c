@@ -29,11 +29,24 @@ int64_t check_resource_limit(const struct check_problem *p, int resource)
                                      : p->budget[resource - p->group_count];
 }
 
+int64_t check_most_use(const struct check_problem *p, int resource)
+{
+    int64_t most = 1;
+    if (resource == p->group_count + BUDGET_COST) return (int64_t)1 << 50;
+    for (int g = 0; g < p->group_count && resource < p->group_count; g++)
+        if (check_seat_slots(p, g) > most) most = check_seat_slots(p, g);
+    return most * p->stages;
+}
+
 int64_t check_use(const struct check_problem *p, int stage, int resource,
                   const struct check_choice *c)
 {
-    if (resource < p->group_count)
-        return stage < p->ranks && c->group == resource; // the first stage of each rank
+    if (resource < p->group_count) { // the first stage of each rank
+        const struct check_group *own = &p->groups[c->group];
+        bool on = c->group == resource ||
+                  (own->of_node_group && own->of_node_group == p->groups[resource].of_node_group);
+        return stage < p->ranks && on ? check_seat_slots(p, c->group) : 0;
+    }
     if (resource == p->group_count + BUDGET_BOUNDARIES) return c->boundary > 0;
     return resource == p->group_count + BUDGET_STAGES ? p->gradient[c->gradient].amount > 0
                                                       : c->cost;

@@ -9,6 +9,8 @@
 // boundaries, stages and cost. Limit -1: none.
 int check_resource_count(const struct check_problem *p);
 int64_t check_resource_limit(const struct check_problem *p, int resource);
+// No plan uses more: so many slots, stages, or costs.
+int64_t check_most_use(const struct check_problem *p, int resource);
 int64_t check_use(const struct check_problem *p, int stage, int resource,
                   const struct check_choice *c);
 

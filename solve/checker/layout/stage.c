@@ -39,7 +39,7 @@ bool check_offers(const struct check_problem *p, int stage, const struct check_c
 {
     const struct check_option *gradient = &p->gradient[c->gradient],
                               *boundary = &p->boundary[c->boundary];
-    if (p->groups[c->group].excluded || p->groups[c->group].slots < 1 || !p->modes[c->mode])
+    if (p->groups[c->group].excluded || check_seats(p, c->group) < 1 || !p->modes[c->mode])
         return false;
     if (c->boundary > 0 && !check_sends_backward(p, stage - 1)) return false;
     if (c->mode == MODE_SWAP && p->runs[0].swap[c->group] < 0) return false;
@@ -71,6 +71,7 @@ static void add_layers(const struct check_problem *p, struct check_choice *c, st
                        const struct check_run *r, int mode, int64_t count)
 {
     int g = c->group;
+    const struct check_run *at = check_run_at(r, g);
     for (int slice = 0; slice < p->slices; slice++) {
         c->forward[slice] += count * r->forward[slice * p->group_count + g];
         c->backward[slice] += count * backward_of(r, slice * p->group_count + g, mode);
@@ -79,10 +80,10 @@ static void add_layers(const struct check_problem *p, struct check_choice *c, st
     c->optimizer += count * r->optimizer[c->gradient][g];
     extend_tail(t, p->splits_backward ? r->weight[g] : backward_of(r, g, mode),
                 r->sync[c->gradient][g], count);
-    c->resident += count * (r->weight_bytes + r->gradient_bytes + r->optimizer_bytes[c->gradient] +
-                            r->feedback[c->gradient]);
-    c->stash += count * r->stash[mode];
-    c->working = larger(c->working, r->working[mode]);
+    c->resident += count * (at->weight_bytes + at->gradient_bytes +
+                            at->optimizer_bytes[c->gradient] + at->feedback[c->gradient]);
+    c->stash += count * at->stash[mode];
+    c->working = larger(c->working, at->working[mode]);
 }
 
 static void add_boundaries(const struct check_problem *p, int stage, int first,
@@ -90,9 +91,10 @@ static void add_boundaries(const struct check_problem *p, int stage, int first,
 {
     if (check_sends_forward(p, stage - 1)) {
         const struct check_cut *before = &p->cuts[p->runs[p->run_of[first - 1]].cut];
-        c->resident += 2 * before->message_bytes + before->feedback[c->boundary];
+        c->resident += 2 * check_message_at(before, c->group) + before->feedback[c->boundary];
     }
-    if (check_sends_forward(p, stage)) c->resident += 2 * p->cuts[c->cut].message_bytes;
+    if (check_sends_forward(p, stage))
+        c->resident += 2 * check_message_at(&p->cuts[c->cut], c->group);
     if (stage < p->stages - 1 && check_is_local(p, stage)) {
         c->forward[0] += p->local_forward;
         c->backward[0] += p->local_backward;
@@ -122,7 +124,7 @@ void check_evaluate(const struct check_problem *p, int stage, int first, struct 
         }
         add_layers(p, c, &tail, r, mode, count);
         if (goes) c->stash -= count * r->stash[MODE_NONE]; // not kept between the passes
-        unsharded += count * r->unsharded_bytes;
+        unsharded += count * check_run_at(r, c->group)->unsharded_bytes;
     }
     c->working += unsharded;
     if (c->mode == MODE_SWAP) check_time_swaps(p, first, c);

@@ -15,7 +15,7 @@ static enum status audit_relaxed(struct check_result *result, const struct reade
                                  const cJSON *places, const struct check_places *x, uint64_t *work,
                                  struct arena *arena)
 {
-    const char *names[MOST_GROUPS + 1];
+    const char *names[MOST_SEATS + 1];
     struct check_problem *p = TAKE(arena, 1, struct check_problem);
     struct check_relaxation how = {.shared = -1};
     int by;

@@ -36,7 +36,7 @@ static enum status repeat_step(const struct check_problem *p, struct check_run *
 static enum status read_run(struct check_problem *p, const cJSON *v, int i, struct arena *arena)
 {
     struct check_run *r = &p->runs[i];
-    const cJSON *sync, *left = NULL, *offloaded = NULL, *modules = NULL;
+    const cJSON *sync, *left = NULL, *offloaded = NULL, *modules = NULL, *seats = NULL;
     int64_t states, *step, *stash, *working, **again = NULL;
     int groups = p->group_count, passes = p->slices * groups, sets = 0;
     for (int mode = MODE_SWAP + 1; mode < MODES; mode++) sets += p->modes[mode];
@@ -64,6 +64,7 @@ static enum status read_run(struct check_problem *p, const cJSON *v, int i, stru
         {"sync_ns", .value = &sync},
         {"?offloaded_bytes", .value = &left},
         {"?offloaded_ns", .value = &offloaded},
+        {"?seats", .value = &seats, .type = cJSON_Array},
         {NULL},
     };
     snprintf(where, sizeof where, "runs[%d]", i);
@@ -82,7 +83,10 @@ static enum status read_run(struct check_problem *p, const cJSON *v, int i, stru
         return check_refuse(&p->reader, where, "swap_ns goes with the mode swap");
     if (!left != !offloaded)
         return check_refuse(&p->reader, where, "offloaded_bytes and offloaded_ns go together");
-    if (!left) return repeat_step(p, r, states, step, arena);
+    if (!left) {
+        TRY(repeat_step(p, r, states, step, arena));
+        return check_read_seats(p, seats, where, 3 + sets, r, arena);
+    }
     TRY(value_integers(&p->reader, left, where, p->gradient_count, 0, MOST_NS, &r->optimizer_bytes,
                        arena));
     TRY(read_tables(p, offloaded, where, p->gradient_count, groups, &r->optimizer, arena));
@@ -96,10 +100,16 @@ static enum status read_group(struct check_problem *p, const cJSON *v, int i, st
 {
     struct check_group *g = &p->groups[i];
     const char *excluded = NULL;
+    int width[3];
     char where[CHECK_PATH_MAX];
     const struct value_field fields[] = {
         {"name", .text = &g->name},
         {"gpu", .text = &g->gpu},
+        {"?node_group", .text = &p->node_groups[i]},
+        {"?tensor", 1, INT32_MAX, .small = &width[0]},
+        {"?context", 1, INT32_MAX, .small = &width[1]},
+        {"?data", 1, INT32_MAX, .small = &width[2]},
+        {"?seat_slots", 1, MOST_SLOTS, .small = &g->seat_slots},
         {"slots", 0, INT32_MAX, .small = &g->slots},
         {"memory_limit_bytes", 0, MOST_NS, .large = &g->memory_limit},
         {"constant_bytes", 0, MOST_NS, .large = &g->constant_bytes},
@@ -124,6 +134,7 @@ static enum status read_cut(struct check_problem *p, const cJSON *v, int i, stru
     char where[CHECK_PATH_MAX];
     const struct value_field fields[] = {
         {"message_bytes", 0, MOST_NS, .large = &c->message_bytes},
+        {"?seat_bytes", 0, MOST_NS, .numbers = &c->seat_bytes, .count = groups},
         {"feedback_bytes", 0, MOST_NS, .numbers = &c->feedback, .count = p->boundary_count},
         {"forward_ns", -1, MOST_NS, .numbers = &c->forward, .count = prices},
         {"backward_ns", .value = &backward},
@@ -399,15 +410,18 @@ static enum status read_document(struct check_problem *p, const char *file, cons
     TRY(read_modes(p, modes));
     TRY(read_options(p, boundary, "boundary_options", &p->boundary, &p->boundary_count, arena));
     TRY(read_options(p, gradient, "gradient_options", &p->gradient, &p->gradient_count, arena));
-    TRY(count_items(p, groups, "groups", MOST_GROUPS, &p->group_count));
+    TRY(count_items(p, groups, "groups", MOST_SEATS, &p->group_count));
     TRY(count_items(p, runs, "runs", MOST_LAYERS, &p->run_count));
     TRY(count_items(p, cuts, "cuts", MOST_LAYERS, &p->cut_count));
     p->groups = TAKE(arena, p->group_count, struct check_group);
+    p->node_groups = TAKE(arena, p->group_count, const char *);
     p->runs = TAKE(arena, p->run_count, struct check_run);
     p->cuts = TAKE(arena, p->cut_count, struct check_cut);
     TRY(read_items(p, groups, read_group, arena));
+    TRY(check_find_pools(p));
     TRY(read_items(p, runs, read_run, arena));
     TRY(read_items(p, cuts, read_cut, arena));
+    TRY(check_widths(p));
     for (int i = 0; i < p->run_count; i++) TRY(check_run_prices(p, i));
     if (embedding)
         TRY(value_integers(r, embedding, "embedding_sync_ns", p->group_count * p->group_count, -1,

@@ -15,7 +15,9 @@ enum {
     PARTS, // of a transfer: blocking, link, delay, overhead
     MOST_STAGES = 256,
     MOST_LAYERS = 4096,
-    MOST_GROUPS = 16,
+    MOST_GROUPS = 16,     // of a cluster
+    MOST_SEATS = 64,      // of a priced document: node groups, each with widths of its own
+    MOST_SLOTS = 1 << 20, // of a seat
     MOST_OPTIONS = 65,
     MOST_SLICES = 32,
     MOST_MICRO_BATCHES = 65536,
@@ -111,17 +113,21 @@ struct check_run {
     int64_t *weight;             // [group]
     int64_t *swap; // [group], its activations to the host or back; -1: no link. NULL: no swapping
     int64_t **sync, **optimizer; // [gradient option][group]
+    struct check_run *seats;     // [group], with a width's own bytes; NULL: those above, on each
 };
 
 struct check_group {
     const char *name, *gpu;
-    int slots;
+    // Groups of one node group with different widths share its slots: of_node_group, its number +
+    // 1, and what a rank takes of them. 0, 0: the group has its own, one for a rank.
+    int slots, of_node_group, seat_slots;
     bool excluded;
     int64_t memory_limit, constant_bytes, *sync_constant; // [gradient option]
 };
 
 struct check_cut {
     int64_t message_bytes, *feedback; // [boundary option]
+    int64_t *seat_bytes;              // [group]: message_bytes of a stage there; NULL: those
     int64_t *forward,
         **backward; // [((slice * groups + from) * groups + to) * PARTS + part]; -1: not joined
 };
@@ -172,6 +178,7 @@ struct check_problem {
     int group_count, run_count, cut_count, boundary_count, gradient_count;
     bool modes[MODES];
     struct check_group *groups;
+    const char **node_groups; // [group], while the document is read: as stated, or NULL
     struct check_run *runs;
     struct check_cut *cuts;
     struct check_option *boundary, *gradient;
@@ -184,6 +191,23 @@ struct check_problem {
     int *run_of, *run_begin; // [layer]; [run + 1]: first layers, and the end of the last run
 };
 
+static inline int check_seat_slots(const struct check_problem *p, int group)
+{
+    return p->groups[group].of_node_group ? p->groups[group].seat_slots : 1;
+}
+// Ranks that the group's devices have room for.
+static inline int check_seats(const struct check_problem *p, int group)
+{
+    return p->groups[group].slots / check_seat_slots(p, group);
+}
+static inline const struct check_run *check_run_at(const struct check_run *r, int group)
+{
+    return r->seats ? &r->seats[group] : r;
+}
+static inline int64_t check_message_at(const struct check_cut *c, int group)
+{
+    return c->seat_bytes ? c->seat_bytes[group] : c->message_bytes;
+}
 // The mode of all layers that can be recomputed, where the layout sets one; -1: it sets none, or
 // how many of each stage's are recomputed.
 static inline int check_set_mode(const struct check_problem *p)
@@ -201,7 +225,13 @@ static inline bool check_may_choose(const struct check_problem *p, int mode)
 struct check_text;
 enum status check_read_problem(struct check_problem *p, const struct check_text *text,
                                struct arena *arena, struct error *err);
-// The names of the groups, ended by NULL, in room for MOST_GROUPS + 1.
+// widths.c: of a document whose stages have widths of their own, the bytes by group of a run and of
+// a message (NULL: none are stated), and the groups' node groups.
+enum status check_read_seats(const struct check_problem *p, const cJSON *v, const char *where,
+                             int modes, struct check_run *r, struct arena *arena);
+enum status check_find_pools(struct check_problem *p);
+enum status check_widths(const struct check_problem *p);
+// The names of the groups, ended by NULL, in room for MOST_SEATS + 1.
 const char *const *check_group_names(const struct check_problem *p, const char **names);
 // Run i has a price wherever it may stand, and a unique name.
 enum status check_run_prices(const struct check_problem *p, int i);

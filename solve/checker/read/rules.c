@@ -29,7 +29,7 @@ static enum status read_rule(const struct check_problem *p, const cJSON *v, cons
                              struct check_rule *r)
 {
     static const char *const actions[] = {"require", "forbid", NULL};
-    const char *names[MOST_GROUPS + 1], *run = NULL;
+    const char *names[MOST_SEATS + 1], *run = NULL;
     const cJSON *groups = NULL, *modes = NULL, *compresses[2] = {NULL};
     int action;
     const struct value_field fields[] = {

@@ -256,10 +256,28 @@ static void judge(struct walk *w)
     } else if (time > w->e->best_ns && time < w->e->second_ns) w->e->second_ns = time;
 }
 
+static int devices_of(const struct priced *p, int group)
+{
+    return p->groups[group].node_group ? p->groups[group].seat_slots : 1;
+}
+
+// By the ranks so far, of the group's node group.
+static int devices_used(const struct walk *w, int group)
+{
+    const struct priced *p = w->p;
+    const char *whose = p->groups[group].node_group;
+    int used = 0;
+    for (int g = 0; g < p->group_count; g++)
+        if (g == group || (whose && !strcmp(p->groups[g].node_group, whose)))
+            used += w->slots_used[g] * devices_of(p, g);
+    return used;
+}
+
 static bool joins_rank(const struct walk *w, int stage, int group)
 {
     const struct priced *p = w->p;
-    if (stage < p->rank_count) return w->slots_used[group] < p->groups[group].slots;
+    if (stage < p->rank_count)
+        return devices_used(w, group) + devices_of(p, group) <= p->groups[group].slots;
     for (int s = 0; s < stage; s++)
         if (way_rank_of(p, s) == way_rank_of(p, stage)) return w->taken[s]->decision.group == group;
     return false;

@@ -145,6 +145,11 @@ int way_rank_of(const struct priced *p, int stage)
     return stage % p->rank_count;
 }
 
+static int64_t message_of(const struct priced_cut *c, const struct plan_stage *d)
+{
+    return c->seat_bytes ? c->seat_bytes[d->group] : c->message_bytes;
+}
+
 void way_put_memory(struct way *w, const struct priced *p, int stage)
 {
     const struct plan_stage *d = &w->decision;
@@ -153,6 +158,7 @@ void way_put_memory(struct way *w, const struct priced *p, int stage)
     for (int l = d->first_layer; l < behind; l++) {
         const struct priced_run *r = &p->runs[priced_run_of(p, l)];
         enum recompute mode = mode_of_layer(p, d, l);
+        if (r->seats) r = &r->seats[d->group];
         w->resident += r->weight_bytes + r->gradient_bytes + r->feedback_bytes[d->gradient_option];
         w->resident += r->offloaded_bytes ? r->offloaded_bytes[d->gradient_option]
                                           : r->optimizer_bytes;
@@ -165,11 +171,11 @@ void way_put_memory(struct way *w, const struct priced *p, int stage)
     if (d->recompute == RECOMPUTE_SWAP) w->working += swap_buffers(p, d);
     if (stage > 0 && !way_boundary_is_inner(p, stage - 1)) {
         const struct priced_cut *c = &p->cuts[p->runs[priced_run_of(p, d->first_layer - 1)].cut];
-        w->resident += 2 * c->message_bytes + c->feedback_bytes[d->boundary_option];
+        w->resident += 2 * message_of(c, d) + c->feedback_bytes[d->boundary_option];
     }
     if (stage == p->stage_count - 1) return;
     if (!way_boundary_is_inner(p, stage))
-        w->resident += 2 * p->cuts[p->runs[priced_run_of(p, behind - 1)].cut].message_bytes;
+        w->resident += 2 * message_of(&p->cuts[p->runs[priced_run_of(p, behind - 1)].cut], d);
     if (way_boundary_is_local(p, stage)) w->resident += p->local_bytes;
 }
 

@@ -1,0 +1,201 @@
+// Stages with widths of their own, on small random priced problems: one or two node groups whose
+// devices several widths share, bytes by width, memory tight. The plan equals the best of all plans
+// to the nanosecond by enumeration, whichever way it is searched for, for the iteration time and
+// for the greatest load, and each proof is certified; a false one is refused.
+//
+//   test_widths [PROBLEMS] [SEED]      make test runs 250
+#include "data/kinds/schedules.h"
+#include "solve/layout/solve.h"
+#include "tests/support/check.h"
+#include "tests/support/oracle/oracle.h"
+#include "tests/support/random_priced.h"
+#include "tests/support/trials/certified.h"
+#include "tests/support/trials/check_trials.h"
+#include "solve/checker/proof.h"
+
+enum { PLANS_MAX = 20000, DEFAULT_PROBLEMS = 250 };
+enum way { WAY_DEFAULT, WAY_TREE_ALONE, WAY_GLPK, WAY_COUNT };
+
+static int problem_count = DEFAULT_PROBLEMS;
+static uint64_t first_seed = 1;
+static struct {
+    int feasible, infeasible, mixed, loads, periodic, certified;
+} seen;
+
+static void check_way(const struct priced *p, const struct oracle *e, enum way way, uint64_t seed)
+{
+    static const volatile int never = 0;
+    struct error err = {OK, ""};
+    struct solve_result result;
+    struct solve_settings settings;
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    solve_defaults(&settings);
+    settings.progress = 0;
+    settings.seed = (int64_t)(seed % 7);
+    settings.recheck = settings.evidence = true;
+    settings.start_search = settings.eliminate = way == WAY_DEFAULT;
+    if (way == WAY_GLPK) settings.engine = ENGINE_GLPK;
+    if (solve_run(&result, p, &settings, NULL, &never, &own_arena, &err) != OK)
+        fail_msg("seed %llu, way %d: %s", (unsigned long long)seed, way, err.text);
+    const struct plan *plan = &result.plan;
+    if (!e->plans) {
+        if (plan->outcome != OUTCOME_INFEASIBLE)
+            fail_msg("seed %llu, way %d: there is no plan, solve says %s", (unsigned long long)seed,
+                     way, outcome_names[plan->outcome]);
+    } else if (plan->outcome != OUTCOME_OPTIMAL || plan_value_ns(plan) != e->best_ns ||
+               plan->bound_ns != e->best_ns) {
+        fail_msg("seed %llu, way %d: %s, %lld ns, bound %lld ns; enumeration: %lld ns",
+                 (unsigned long long)seed, way, outcome_names[plan->outcome],
+                 (long long)plan_value_ns(plan), (long long)plan->bound_ns, (long long)e->best_ns);
+    }
+    struct certified c;
+    if (!certify_best(&c, p, &result, e->plans ? e->best_ns : INT64_MAX, &own_arena, &err))
+        fail_msg("seed %llu, way %d: %s", (unsigned long long)seed, way, err.text);
+    seen.certified++;
+    arena_reset(&own_arena, mark);
+}
+
+static void draw_one(struct priced *p, uint64_t *state, struct arena *arena)
+{
+    int kind;
+    do kind = (int)random_less(state, SCHEDULE_KIND_COUNT);
+    while (schedule_kinds[kind].virtual_stages != 1);
+    random_priced_of(p, kind, state, arena);
+    priced_draw_widths(p, *state, arena);
+    if (random_less(state, 3) == 0 && kind != SCHEDULE_ZB_H2) p->objective = OBJECTIVE_MAX_LOAD;
+}
+
+// Draws until the enumeration is small enough; of problems without a plan one in five.
+static void draw(struct priced *p, struct schedule *schedule, struct oracle *e, uint64_t seed,
+                 struct arena *arena)
+{
+    uint64_t state = seed;
+    struct arena_mark mark = arena_set_mark(arena);
+    for (;; arena_reset(arena, mark)) {
+        draw_one(p, &state, arena);
+        if (priced_check(p, &own_err) != OK) fail_msg("%s", own_err.text);
+        if (oracle_size(p, PLANS_MAX, arena) > PLANS_MAX) continue;
+        priced_schedule(schedule, p, arena);
+        MUST(oracle_answer(e, p, schedule, arena, &own_err));
+        if (e->plans || random_less(&state, 5) == 0) return;
+    }
+}
+
+static bool has_two_widths(const struct priced *p, const struct oracle *e)
+{
+    for (int s = 1; s < p->stage_count; s++)
+        if (e->best[s].group != e->best[0].group) return true;
+    return false;
+}
+
+TEST(test_enumerated)
+{
+    for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count; seed++) {
+        struct priced p;
+        struct schedule schedule;
+        struct oracle e;
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        draw(&p, &schedule, &e, 1000 * seed, &own_arena);
+        check_way(&p, &e, WAY_DEFAULT, seed);
+        check_way(&p, &e, WAY_TREE_ALONE, seed);
+        if (seed % 3 == 0) check_way(&p, &e, WAY_GLPK, seed);
+        seen.feasible += e.plans > 0;
+        seen.infeasible += e.plans == 0;
+        seen.mixed += e.plans > 0 && has_two_widths(&p, &e);
+        seen.loads += p.objective == OBJECTIVE_MAX_LOAD;
+        seen.periodic += !p.layout.barrier;
+        arena_reset(&own_arena, mark);
+    }
+    print_message("%d problems with a plan (%d with unlike stages), %d without; %d of loads, %d "
+                  "without a barrier; %d proofs certified\n",
+                  seen.feasible, seen.mixed, seen.infeasible, seen.loads, seen.periodic,
+                  seen.certified);
+    assert_true(seen.feasible && seen.mixed && seen.infeasible && seen.loads && seen.periodic);
+}
+
+// The planner's choices and the checker's are as many, with the same bytes: neither misses one.
+TEST(test_choices)
+{
+    int64_t compared = 0;
+    uint64_t state = first_seed;
+    for (int i = 0; i < 8 * problem_count; i++) {
+        struct check_trial t = {0};
+        struct check_problem p;
+        struct check_graph g;
+        struct check_choices own;
+        uint64_t work = CHECK_WORK_DEFAULT;
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        draw_one(&t.priced, &state, &own_arena);
+        priced_schedule(&t.schedule, &t.priced, &own_arena);
+        t.text = check_trial_save(&t.priced, "priced.json", &own_arena);
+        MUST(choices_build(&t.choices, &t.priced, &t.schedule, &own_arena, &own_err));
+        MUST(check_read_problem(&p, &t.text, &own_arena, &own_err));
+        MUST(check_build_graph(&g, &p, &own_arena));
+        MUST(check_list_choices(&own, &g, &work, &own_arena));
+        for (int s = 0; s < p.stages; s++) {
+            int64_t planners = 0, checkers = 0;
+            assert_int_equal(own.count[s], t.choices.stages[s].count);
+            for (int k = 0; k < own.count[s]; k++) {
+                const struct memory_parts *m = &t.choices.stages[s].items[k].memory;
+                planners += memory_total(m) - m->constant_bytes - m->activation_bytes;
+                checkers += own.items[s][k].working + own.items[s][k].resident;
+            }
+            assert_int_equal(planners, checkers);
+            compared += own.count[s];
+        }
+        arena_reset(&own_arena, mark);
+    }
+    print_message("%lld choices are the checker's\n", (long long)compared);
+}
+
+// ---- false claims, with certificates made for them
+
+static void refuse(const struct check_trial *t, const char *what, bool infeasible,
+                   int64_t iteration_ns, int64_t bound_ns, const char *reason, int *count)
+{
+    struct check_text text = check_trial_claim(t, infeasible, iteration_ns, bound_ns, &own_arena);
+    if (!text.text) return; // too many boxes
+    check_trial_refused(what, &text, &t->text, reason, true, &own_arena);
+    ++*count;
+}
+
+// All stages where they take the most slots; false: there are enough for that.
+static bool crowd(const struct priced *p, const struct oracle *e, struct plan_stage *stages)
+{
+    int widest = e->best[0].group;
+    for (int g = 0; g < p->group_count; g++)
+        if (!p->groups[g].excluded && p->groups[g].slots >= p->groups[g].seat_slots &&
+            p->groups[g].seat_slots > p->groups[widest].seat_slots)
+            widest = g;
+    for (int s = 0; s < p->stage_count; s++) stages[s] = e->best[s], stages[s].group = widest;
+    return p->stage_count * p->groups[widest].seat_slots > p->groups[widest].slots;
+}
+
+TEST(test_false_claims)
+{
+    int bounds = 0, none = 0, crowded = 0;
+    for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count / 2; seed++) {
+        struct schedule schedule;
+        struct oracle e;
+        struct check_trial t = {.seed = seed};
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        draw(&t.priced, &schedule, &e, 1000 * seed + 7, &own_arena);
+        if (e.plans) {
+            struct plan_stage *stages = TAKE(&own_arena, t.priced.stage_count, struct plan_stage);
+            t.text = check_trial_save(&t.priced, "priced.json", &own_arena);
+            t.best = e.best;
+            refuse(&t, "a bound above the best", false, e.best_ns, e.best_ns + 1, "", &bounds);
+            refuse(&t, "no plan", true, -1, 0, "", &none);
+            t.best = stages;
+            if (crowd(&t.priced, &e, stages))
+                refuse(&t, "more slots than there are", false, e.best_ns, e.best_ns, "incumbent",
+                       &crowded);
+        }
+        arena_reset(&own_arena, mark);
+    }
+    print_message("refused: %d bounds, %d of no plan, %d with more slots\n", bounds, none, crowded);
+    assert_true(bounds && none && crowded);
+}
+
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)
