@@ -2,6 +2,7 @@
 // budget, by halves, equally for all micro-batches. A layer is left out if it takes far too long
 // even at the shortest sequence, or if no back end supports its largest matrix. Also the
 // optimizer's step.
+#include "data/inputs/layer_load.h"
 #include "measure/sampling/cells_take.h"
 
 static const char *const gradients_names[] = {"", ", of inputs", ", of weights"};
@@ -11,32 +12,12 @@ enum { TOKENS_MIN = 128, LAYER_UNITS = 6 };
 // A layer is left out if its forward pass takes more than this many times what it should.
 static const double far_too_long = 6;
 
-// One rank's work in a forward pass, docs/FORMULAS.md section 3.
-struct layer_load {
-    double linear, attention, bytes, score_bytes;
-};
-
 static struct layer_load load_of(const struct chooser *c, enum layer_kind kind, int64_t micro_batch,
                                  int64_t sequence)
 {
-    const struct shape *s = c->shape;
-    double e = precision_bytes(c->request->precision), t = (double)c->tensor, h = (double)s->hidden;
-    double n = (double)micro_batch * (double)sequence / (double)c->context,
-           g = s->gated_ffn ? 3 : 2;
-    double query = (double)(s->heads * s->head_width), key = (double)(s->kv_heads * s->head_width),
-           ffn = (double)s->ffn;
-    struct layer_load load = {.bytes = 2 * n * h * e};
-    if (kind == LAYER_HEAD) {
-        load.linear = 2 * n * h * (double)s->vocabulary / t;
-        load.bytes += 12 * n * (double)s->vocabulary / t;
-    } else if (kind == LAYER_BLOCK) {
-        double scores = n * (double)sequence * (double)s->heads / t;
-        load.linear = 2 * n * (h * (query + 2 * key) + query * h + g * h * ffn) / t;
-        load.attention = 4 * scores * (double)s->head_width * (c->request->fused ? 0.5 : 1);
-        load.score_bytes = c->request->fused ? 0 : 6 * scores * e;
-        load.bytes = 10 * n * h * e + g * n * ffn * e / t + load.score_bytes;
-    }
-    return load;
+    const struct layer_at at = {kind,       micro_batch,           sequence,         c->tensor,
+                                c->context, c->request->precision, c->request->fused};
+    return layer_load_of(c->shape, &at);
 }
 
 static double seconds_of(const struct chooser *c, struct layer_load load)
@@ -51,14 +32,8 @@ struct cell *cells_add_pass(struct chooser *c, const struct layer_cell *what, in
     const enum layer_kind kind = what->kind;
     const enum pass pass = what->pass;
     struct layer_load load = load_of(c, kind, micro_batch, sequence);
-    double again = c->request->fused ? 2.5 : 2, flop = load.linear + load.attention,
-           bytes = load.bytes;
-    if (pass != PASS_FORWARD) {
-        flop = 2 * load.linear + again * load.attention;
-        bytes = 2 * load.bytes;
-    }
-    if (pass == PASS_BACKWARD_SELECTIVE) flop += load.attention, bytes += load.score_bytes;
-    if (pass == PASS_BACKWARD_FULL) flop += load.linear + load.attention, bytes += load.bytes;
+    double flop, bytes;
+    layer_load_of_pass(&load, (enum load_pass)pass, c->request->fused, &flop, &bytes);
     if (what->gradients == GRADIENTS_OF_INPUT) flop -= load.linear, bytes /= 2;
     if (what->gradients == GRADIENTS_OF_WEIGHTS) flop = load.linear, bytes = load.bytes;
     struct layer_cell *layer = TAKE_COPY(c->arena, what, 1);

@@ -11,7 +11,10 @@
 #include "data/text/json.h"
 #include "data/inputs/samples.h"
 #include "data/import/import.h"
+#include "data/import/trace/nsight.h"
 #include "data/import/trace/op_samples.h"
+#include "data/import/trace/sizes.h"
+#include "data/inputs/layer_load.h"
 
 enum { FORMAT_TABLE, FORMAT_CSV, FORMAT_SAMPLES, FORMAT_OPERATORS };
 static const char *const format_names[] = {"table", "csv", "samples", "operators", NULL};
@@ -19,12 +22,15 @@ static const char *const rule_texts[] = {
     "device time of what each range's calls launched",
     "device time by the profiler's device ranges: the trace has no launches",
     "host time: the trace has no work on a device",
+    "device time as Nsight Systems projects each range onto it",
 };
 #define SECONDS_MOST 1e6
 enum { REPETITIONS_MOST = 1000000 };
 
 struct trace_request {
-    const char *range, *operation, *gpu;
+    const char *range, *operation, *gpu, *model;
+    struct option_texts layers;
+    bool unfused;
     int64_t micro_batch, sequence, tensor, context, gpus_per_node;
     int format, precision;
 };
@@ -117,11 +123,76 @@ static enum status write_rows(const struct trace *t, const struct row *rows, int
 
 // ---- samples
 
-static enum status write_samples(const struct trace_request *r, const struct row *rows, int count,
-                                 const char *output, struct arena *arena, struct error *err)
+// "RANGE=block forward": what a range is.
+static const char *operation_of(const struct trace_request *r, const char *range)
+{
+    for (int i = 0; i < r->layers.count; i++) {
+        const char *text = r->layers.items[i], *equals = strrchr(text, '=');
+        if (equals && strlen(range) == (size_t)(equals - text) &&
+            !strncmp(range, text, (size_t)(equals - text)))
+            return equals + 1;
+    }
+    return r->operation ? r->operation : range;
+}
+
+// With the model's shape, and the work by which costs are fitted. false: no layer's pass.
+static bool put_work(struct sample *s, const struct trace_request *r, const struct model *model)
+{
+    struct layer_at at = {.micro_batch = r->micro_batch,
+                          .sequence = r->sequence,
+                          .tensor = r->tensor,
+                          .context = r->context,
+                          .precision = (enum precision)r->precision,
+                          .fused = !r->unfused};
+    enum load_pass pass;
+    if (!layer_operation_read(s->operation, &at.kind, &pass)) return false;
+    struct layer_load load = layer_load_of(&model->shape, &at);
+    layer_load_of_pass(&load, pass, at.fused, &s->flop, &s->bytes);
+    s->shape = &model->shape;
+    return true;
+}
+
+static enum status expect_operation(const struct trace_request *r, int count, struct error *err)
+{
+    for (int i = 0; i < r->layers.count; i++) {
+        const char *equals = strrchr(r->layers.items[i], '=');
+        enum layer_kind kind;
+        enum load_pass pass;
+        if (!equals || !layer_operation_read(equals + 1, &kind, &pass))
+            return fail(err, BAD_INPUT,
+                        "--layer: expected RANGE=OPERATION with an operation such as block forward "
+                        "or head backward, found '%.60s'",
+                        r->layers.items[i]);
+    }
+    return r->operation && count > 1
+               ? fail(err, BAD_INPUT, "--operation names one range, but %d remain; --range chooses",
+                      count)
+               : OK;
+}
+
+static void tell_samples(const struct trace_request *r, const struct samples *s, int left_out)
+{
+    if (!r->model)
+        fprintf(stderr, "without --model these samples have neither shape nor FLOP, and calibrate "
+                        "leaves them out\n");
+    if (left_out)
+        fprintf(stderr,
+                "%d ranges are no layer's pass and are left out; --layer says what one is\n",
+                left_out);
+    if (r->model)
+        fprintf(stderr, "%d passes of micro-batch %lld, sequence %lld, tensor %lld, %s, %s\n",
+                s->sample_count, (long long)r->micro_batch, (long long)r->sequence,
+                (long long)r->tensor, precision_names[r->precision],
+                r->unfused ? "unfused attention" : "fused attention");
+}
+
+static enum status write_samples(const struct trace_request *r, const struct model *model,
+                                 const struct row *rows, int count, const char *output,
+                                 struct arena *arena, struct error *err)
 {
     struct samples s = {.machine = {.gpu = r->gpu, .threads = 1, .library = "PyTorch profiler"},
                         .samples = TAKE(arena, count, struct sample)};
+    int left_out = 0;
     for (int i = 0; i < count; i++) {
         if (!(rows[i].seconds > 0)) continue;
         if (!(rows[i].seconds <= SECONDS_MOST))
@@ -130,23 +201,39 @@ static enum status write_samples(const struct trace_request *r, const struct row
         if (rows[i].calls > REPETITIONS_MOST)
             return fail(err, BAD_INPUT, "range \"%.60s\": expected at most %d calls, found %d",
                         rows[i].name, REPETITIONS_MOST, rows[i].calls);
-        s.samples[s.sample_count++] =
-            (struct sample){.kind = SAMPLE_LAYER,
-                            .operation = r->operation ? r->operation : rows[i].name,
-                            .dimensions = {r->micro_batch, r->sequence, r->tensor, r->context},
-                            .dimension_count = 4,
-                            .precision = (enum precision)r->precision,
-                            .from = -1,
-                            .to = -1,
-                            .seconds = rows[i].each,
-                            .repetitions = rows[i].calls,
-                            .stopped_by = "imported"};
+        struct sample x = {.kind = SAMPLE_LAYER,
+                           .operation = operation_of(r, rows[i].name),
+                           .dimensions = {r->micro_batch, r->sequence, r->tensor, r->context},
+                           .dimension_count = 4,
+                           .precision = (enum precision)r->precision,
+                           .from = -1,
+                           .to = -1,
+                           .seconds = rows[i].each,
+                           .repetitions = rows[i].calls,
+                           .stopped_by = "imported"};
+        if (!model || put_work(&x, r, model)) s.samples[s.sample_count++] = x;
+        else left_out++;
     }
+    if (!s.sample_count && left_out)
+        return fail(err, BAD_INPUT,
+                    "no range is a layer's pass: --layer \"%.60s=block forward\" says what one is",
+                    rows[0].name);
     if (!s.sample_count) return fail(err, BAD_INPUT, "no range took any time");
-    if (r->operation && s.sample_count > 1)
-        return fail(err, BAD_INPUT, "--operation names one range, but %d remain; --range chooses",
-                    s.sample_count);
-    return samples_save(&s, output, arena, err);
+    TRY(expect_operation(r, s.sample_count, err));
+    TRY(samples_save(&s, output, arena, err));
+    tell_samples(r, &s, left_out);
+    return OK;
+}
+
+// What the trace's operators say, where no option does.
+static void take_sizes(struct trace_request *r, const struct trace *t, const struct model *model)
+{
+    struct trace_sizes z = trace_sizes_of(&t->ops, &model->shape);
+    if (!r->micro_batch) r->micro_batch = z.micro_batch;
+    if (!r->sequence) r->sequence = z.sequence;
+    if (!r->tensor) r->tensor = z.tensor;
+    if (r->precision < 0) r->precision = z.precision;
+    if (!r->gpu && t->ops.device[0]) r->gpu = t->ops.device;
 }
 
 // Writes the operators, with messages on what each of them covers.
@@ -170,7 +257,8 @@ static enum status write_operators(const struct trace_request *r, struct trace *
     for (int i = 0; i < s.sample_count; i++) counts[s.samples[i].kind]++;
     for (int k = 0; k < SAMPLE_KIND_COUNT; k++)
         if (counts[k]) fprintf(stderr, "%d sizes of kind %s\n", counts[k], sample_kind_names[k]);
-    if (!t->work_count) fprintf(stderr, "host time: the trace has no work on a device\n");
+    if (!t->work_count && t->rule != TRACE_BY_NSIGHT)
+        fprintf(stderr, "host time: the trace has no work on a device\n");
     if (idle && t->work_count)
         fprintf(stderr, "%d operators launched nothing and are left out\n", idle);
     if (t->ops.unknown)
@@ -189,18 +277,23 @@ static enum status expect_options(const struct trace_request *r, struct error *e
                           : r->precision < 0 ? "--precision"
                                              : NULL;
     return r->format == FORMAT_SAMPLES && missing
-               ? fail(err, BAD_INPUT,
-                      "%s is missing: samples need it, and the trace does not state it", missing)
+               ? fail(
+                     err, BAD_INPUT,
+                     "%s is missing: samples need it, and the trace does not say it (with --model, "
+                     "operators with record_shapes=True do)",
+                     missing)
                : OK;
 }
 
-static enum status read_trace(struct trace *t, const char *path, bool operators,
+static enum status read_trace(struct trace *t, const char *path, const struct trace_request *r,
                               struct arena *arena, struct error *err)
 {
     const char *name = strcmp(path, "-") ? arena_copy_text(arena, path) : "standard input";
+    bool operators = r->format == FORMAT_OPERATORS, medians;
     FILE *from = stdin;
+    if (nsight_is(path, arena)) return nsight_read(t, path, r->precision, &medians, arena, err);
     if (strcmp(path, "-")) TRY(file_open(&from, path, arena, err));
-    TRY(trace_read(t, name, from, operators, arena, err));
+    TRY(trace_read(t, name, from, operators || r->model, arena, err));
     if (operators) return OK;
     TRY(trace_attribute(t, name, arena, err));
     return t->used_count ? OK
@@ -226,7 +319,8 @@ static const struct option_row option_rows[] = {
     {"--micro-batch", OPTION_INT, OPT(asked.micro_batch),
      "samples: sequences per micro-batch of the profiled run", 1, 1 << 20},
     {"--sequence", OPTION_INT, OPT(asked.sequence), "samples: tokens per sequence", 1, 1 << 26},
-    {"--tensor", OPTION_INT, OPT(asked.tensor), "samples: tensor degree (default: 1)", 1, 1 << 20},
+    {"--tensor", OPTION_INT, OPT(asked.tensor),
+     "samples: tensor degree (default: as the operators say, or 1)", 1, 1 << 20},
     {"--context", OPTION_INT, OPT(asked.context), "samples: context degree (default: 1)", 1,
      1 << 20},
     {"--gpus-per-node", OPTION_INT, OPT(asked.gpus_per_node),
@@ -234,23 +328,41 @@ static const struct option_row option_rows[] = {
     {"--operation", OPTION_TEXT, OPT(asked.operation),
      "samples: operation that the one selected range is, such as \"block forward\" (default: its "
      "name)"},
+    {"--layer", OPTION_TEXT, OPT(asked.layers),
+     "samples: RANGE=OPERATION, what a range is, such as \"layer_fwd=block forward\"; may be "
+     "repeated",
+     .many = 64},
+    {"--model", OPTION_PATH, OPT(asked.model),
+     "samples: the model that ran: its shape and FLOP go with the times, so that calibrate takes "
+     "them"},
+    {"--unfused", OPTION_FLAG, OPT(asked.unfused),
+     "samples: attention writes its scores (default: a fused kernel)"},
 };
 
 static enum status read_file(void *options, struct error *err)
 {
     struct options *o = options;
-    const struct trace_request *r = &o->asked;
+    struct trace_request *r = &o->asked;
+    struct model *model = NULL;
     const char *path = o->import.path, *output = o->import.output;
     struct arena *arena = o->import.arena;
     struct trace *t = TAKE(arena, 1, struct trace);
     int count;
+    if (r->model) {
+        model = TAKE(arena, 1, struct model);
+        TRY(model_load(model, r->model, arena, err));
+        if (!model->has_shape)
+            return fail(err, BAD_INPUT, "%s: expected a model with a shape", r->model);
+    }
+    TRY(read_trace(t, path, r, arena, err));
+    if (model) take_sizes(r, t, model);
+    if (!r->tensor) r->tensor = 1;
     TRY(expect_options(r, err));
-    TRY(read_trace(t, path, r->format == FORMAT_OPERATORS, arena, err));
     if (r->format == FORMAT_OPERATORS) return write_operators(r, t, path, output, arena, err);
     const struct row *rows = make_rows(t, r->range, &count, arena);
     if (!count)
         return fail(err, BAD_INPUT, "%s: no range's name begins with '%.60s'", path, r->range);
-    if (r->format == FORMAT_SAMPLES) TRY(write_samples(r, rows, count, output, arena, err));
+    if (r->format == FORMAT_SAMPLES) TRY(write_samples(r, model, rows, count, output, arena, err));
     else TRY(write_rows(t, rows, count, r->format == FORMAT_CSV, output, arena, err));
     fprintf(stderr, "%s%s\n", rule_texts[t->rule],
             t->outside && t->rule != TRACE_BY_HOST ? "; some work is in no range" : "");
@@ -260,10 +372,10 @@ static enum status read_file(void *options, struct error *err)
 static const struct reader reader = {.opens = true, .read = read_file};
 static const struct options defaults = {
     .import = {.reader = &reader, .output = "-"},
-    .asked = {.tensor = 1, .context = 1, .precision = -1, .gpus_per_node = 8}};
+    .asked = {.context = 1, .precision = -1, .gpus_per_node = 8}};
 const struct command import_trace = {
     .name = "trace",
-    .text = "PyTorch profiler trace -> time by annotated range, or samples",
-    .usage = "plumbline import trace FILE.json|- [-o FILE] [options]",
+    .text = "PyTorch profiler trace, or ranges of Nsight Systems -> time by range, or samples",
+    .usage = "plumbline import trace FILE.json|FILE.csv|- [-o FILE] [options]",
     READER(option_rows, struct options, defaults),
 };

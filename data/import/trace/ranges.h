@@ -41,6 +41,7 @@ enum trace_rule {
     TRACE_BY_LAUNCH, // the ranges open on the thread that launched it, else on any of its process
     TRACE_BY_DEVICE, // the profiler's device ranges on the same stream when it began
     TRACE_BY_HOST,   // there was no device work: ranges take the host's time
+    TRACE_BY_NSIGHT, // as Nsight Systems projected them
 };
 
 struct trace {
@@ -55,7 +56,7 @@ struct trace {
     // Found by trace_attribute:
     enum trace_rule rule;
     struct trace_range *used; // [used_count] by start; their seconds and work
-    int used_count;
+    int used_count, used_room;
     double outside_s; // of work outside every range
     int64_t outside;
     double

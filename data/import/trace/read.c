@@ -262,8 +262,9 @@ enum status trace_read(struct trace *t, const char *name, FILE *from, bool ops, 
                     name);
     if (c == 'S') // for a file that is not JSON, the first letter
         return fail(err, BAD_INPUT,
-                    "%s: expected the JSON of PyTorch's profiler (export_chrome_trace); exports of "
-                    "nsys, including SQLite, are not read",
+                    "%s: expected the JSON of PyTorch's profiler (export_chrome_trace), or CSV of "
+                    "nsys stats --report nvtx_gpu_proj_trace --format csv, which takes this SQLite "
+                    "export",
                     name);
     if (c != EOF) ungetc(c, from);
     trace_begin(t);
