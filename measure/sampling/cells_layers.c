@@ -2,7 +2,7 @@
 // budget, by halves, equally for all micro-batches. A layer is left out if it takes far too long
 // even at the shortest sequence, or if no back end supports its largest matrix. Also the
 // optimizer's step.
-#include "data/inputs/layer_load.h"
+#include "data/inputs/model/layer_load.h"
 #include "measure/sampling/cells_take.h"
 
 static const char *const gradients_names[] = {"", ", of inputs", ", of weights"};

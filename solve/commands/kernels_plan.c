@@ -77,3 +77,72 @@ enum status plan_for_run(struct plan *to, const struct plan *plan, const struct 
     to->runner_up_ns = 0;
     return range_of_plan(to, &problem, arena, err);
 }
+
+// ---- without recomputation
+
+// What a stage keeps of each micro-batch in flight, and needs while its largest layer runs.
+struct unrepeated {
+    int64_t stash_bytes, working_bytes;
+};
+
+static struct unrepeated unrepeated_of(const struct plan_stage *x, const struct priced *priced)
+{
+    struct unrepeated u = {0, 0};
+    int64_t unsharded = 0;
+    for (int i = 0; i < x->layer_count; i++) {
+        const struct priced_run *run = &priced->runs[priced_run_of(priced, x->first_layer + i)];
+        int64_t working = run->working_bytes[RECOMPUTE_NONE];
+        u.stash_bytes += run->stash_bytes[RECOMPUTE_NONE];
+        unsharded += run->unsharded_bytes;
+        if (working > u.working_bytes) u.working_bytes = working;
+    }
+    u.working_bytes += unsharded;
+    return u;
+}
+
+// Of a rank at its worst peak.
+static int64_t kept_bytes(const struct plan *plan, const struct schedule *s,
+                          const struct unrepeated *stages, int rank, const struct memory_parts *m)
+{
+    int v = plan->layout.virtual_stages;
+    int64_t most = 0, working = 0;
+    for (int turn = 0; turn < v; turn++) {
+        int64_t own = stages[schedule_stage_of(&s->request, rank, turn)].working_bytes;
+        if (own > working) working = own;
+    }
+    for (int i = 0; i < s->peak_count; i++) {
+        int64_t sum = 0;
+        for (int turn = 0; turn < v && s->peaks[i].rank == rank; turn++)
+            sum += s->peaks[i].in_flight[turn] *
+                   stages[schedule_stage_of(&s->request, rank, turn)].stash_bytes;
+        if (sum > most) most = sum;
+    }
+    return memory_total(m) - m->activation_bytes - m->working_bytes + most + working;
+}
+
+void plan_find_kept(struct against_kept *kept, const struct plan *plan, struct arena *arena)
+{
+    struct schedule schedule;
+    struct priced priced;
+    struct error unpriced = {OK, ""};
+    struct schedule_request request = plan_request(plan);
+    const struct problem *found = origin_whole_problem(plan, arena);
+    *kept = (struct against_kept){.fits = true};
+    if (!found || !plan->stage_count || plan->placement) return;
+    struct problem problem = problem_with_layout(found, &plan->layout);
+    if (schedule_build(&schedule, &request, arena, &unpriced) != OK ||
+        price_problem(&priced, &problem, arena, &unpriced) != OK)
+        return;
+    struct unrepeated *stages = TAKE(arena, plan->stage_count, struct unrepeated);
+    for (int i = 0; i < plan->stage_count; i++)
+        stages[i] = unrepeated_of(&plan->stages[i], &priced);
+    kept->known = true;
+    for (int rank = 0; rank < request.rank_count; rank++) {
+        int64_t limit;
+        const struct memory_parts *m = plan_memory(plan, rank, &limit);
+        int64_t bytes = kept_bytes(plan, &schedule, stages, rank, m);
+        if (bytes > limit) kept->fits = false;
+        if (kept->limit_bytes && bytes - limit <= kept->bytes - kept->limit_bytes) continue;
+        kept->rank = rank, kept->bytes = bytes, kept->limit_bytes = limit;
+    }
+}

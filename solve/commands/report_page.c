@@ -61,7 +61,9 @@ static enum status find_against(struct against *a, const struct plan *plan, cons
     TRY(plan_run_load(run, path, arena, err));
     TRY(plan_run_check(run, plan, err));
     TRY(plan_for_run(beside, plan, run, arena, err));
-    return against_find(a, beside, run, arena, err);
+    TRY(against_find(a, beside, run, arena, err));
+    plan_find_kept(&a->kept, plan, arena);
+    return OK;
 }
 
 enum status make_explained_run(const char *path, const char **text, size_t *length,

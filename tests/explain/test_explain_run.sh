@@ -60,7 +60,7 @@ planted() {
         \"layers_min\": $6, \"layers_max\": $6}]"
     cat > "$folder/cluster.json" << END
 {"kind": "plumbline.cluster", "version": 1, "name": "cores", "groups": [{"name": "cores",
- "gpu": "core", "nodes": 1, "gpus_per_node": $3, "memory_bytes": 8000000000,
+ "gpu": "core", "nodes": 1, "gpus_per_node": $3, "memory_bytes": ${MEMORY:-8000000000},
  "intra": {"bytes_per_s": 4e9, "latency_s": 3e-6}}]}
 END
     cat > "$folder/job.json" << END
@@ -91,7 +91,21 @@ SLOW=2
 planted 'slow rank: rank 2 ' 1f1b 4 1 none -
 SLOW=
 planted 'recomputation: ' 1f1b 2 1 full -
+# the room that it says is what a plan without recomputation takes
+most() { sed -n 's/.*"total_bytes": \([0-9]*\).*/\1/p' "$folder/plan.json" | sort -n | tail -1; }
 planted 'recomputation: ' gpipe 2 1 full -
+full=$(most)
+said=$(sed -n 's/.*without it every rank fits: rank [01] takes \([0-9.]*\) of .*/\1/p' \
+    "$folder/text" | head -1)
+planted nothing gpipe 2 1 none - > "$folder/out"
+none=$(most)
+plants=$((plants - 1)) named=$((named - 1))
+awk -v said="$said" -v none="$none" \
+    'BEGIN { exit !(said != "" && said - none / 1e9 < 0.006 && none / 1e9 - said < 0.006) }' ||
+    complain "without recomputation: said $said GB, a plan takes $none bytes"
+MEMORY=$(((full + none) / 2 * 10 / 9))
+planted 'recomputation: .*without it rank [01] does not fit' gpipe 2 1 full -
+MEMORY=
 planted 'unbalanced split: stage 1 ' 1f1b 2 1 none 3
 planted 'unbalanced split: stage 0 ' gpipe 2 1 none 8
 planted 'unbalanced split: stage 0 ' 1f1b 4 1 none 5

@@ -14,7 +14,7 @@
 #include "data/import/trace/nsight.h"
 #include "data/import/trace/op_samples.h"
 #include "data/import/trace/sizes.h"
-#include "data/inputs/layer_load.h"
+#include "data/inputs/model/layer_load.h"
 
 enum { FORMAT_TABLE, FORMAT_CSV, FORMAT_SAMPLES, FORMAT_OPERATORS };
 static const char *const format_names[] = {"table", "csv", "samples", "operators", NULL};

@@ -30,6 +30,14 @@ enum against_step {
 };
 extern const char *const against_step_names[]; // [AGAINST_STEPS]
 
+// The plan's memory if no stage recomputed anything: of the rank that comes nearest to its limit,
+// or exceeds it most.
+struct against_kept {
+    bool known, fits;
+    int rank;
+    int64_t bytes, limit_bytes;
+};
+
 struct against {
     const struct plan *plan;
     const struct plan_run *run;
@@ -40,6 +48,7 @@ struct against {
     int64_t steps_ns[AGAINST_STEPS];          // their sum is measured - predicted
     int replica;                              // that ended last in it
     int64_t *each_ns;                         // [operation] as measured in it
+    struct against_kept kept;
 };
 
 enum status against_find(struct against *a, const struct plan *plan, const struct plan_run *run,

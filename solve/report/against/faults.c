@@ -307,6 +307,16 @@ enum status against_find_faults(struct against_faults *f, struct against *a, str
 
 // ---- words
 
+// Whether there is room for what the plan recomputes.
+static const char *words_of_room(const struct against_kept *k, struct arena *arena)
+{
+    if (!k->known) return "; whether there is room without it is not known: its problem is missing";
+    return arena_print(arena,
+                       k->fits ? "; without it every rank fits: rank %d takes %.2f of %.2f GB"
+                               : "; without it rank %d does not fit: it takes %.2f of %.2f GB",
+                       k->rank, (double)k->bytes / 1e9, (double)k->limit_bytes / 1e9);
+}
+
 static const char *words_of(const struct against_fault *x, const struct against *a,
                             struct arena *arena)
 {
@@ -325,12 +335,11 @@ static const char *words_of(const struct against_fault *x, const struct against 
         return arena_print(arena, "slow link: syncs of stage %d take %.1f times as long as planned",
                            x->stage, x->factor);
     case AGAINST_RECOMPUTES:
-        return arena_print(arena,
-                           x->planned ? "recomputation: the plan recomputes from stage %d on; "
-                                        "without it, if memory allows"
-                                      : "recomputation left on: backward passes from stage %d on "
-                                        "take a forward pass more than planned",
-                           x->stage);
+        return arena_print(arena, "%s%d on%s%s",
+                           x->planned ? "recomputation: the plan recomputes from stage "
+                                      : "recomputation left on: backward passes from stage ",
+                           x->stage, x->planned ? "" : " take a forward pass more than planned",
+                           x->planned ? words_of_room(&a->kept, arena) : "");
     default:
         return arena_print(arena,
                            "unbalanced split: stage %d of rank %d has too many layers; %.0f moved "

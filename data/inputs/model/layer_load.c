@@ -1,5 +1,5 @@
 // Work of layers, as samples count it.
-#include "data/inputs/layer_load.h"
+#include "data/inputs/model/layer_load.h"
 
 #include <string.h>
 

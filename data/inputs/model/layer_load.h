@@ -1,7 +1,7 @@
 // The work of one pass over a whole layer on one rank, as samples of layers count it
 // (docs/FORMULAS.md section 3): what identifies a sample's shape and attention.
-#ifndef PLUMBLINE_DATA_INPUTS_LAYER_LOAD_H
-#define PLUMBLINE_DATA_INPUTS_LAYER_LOAD_H
+#ifndef PLUMBLINE_DATA_INPUTS_MODEL_LAYER_LOAD_H
+#define PLUMBLINE_DATA_INPUTS_MODEL_LAYER_LOAD_H
 
 #include "data/base/units.h"
 #include "data/inputs/model/model.h"
