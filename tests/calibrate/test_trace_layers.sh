@@ -85,8 +85,9 @@ assert x["kind"] == "gemm" and x["dimensions"] == [8192, 1536, 4096], x
 END
 # by the rates of costs that have nothing of layers, what the trace took over its kernels alone
 "$plumbline" measure compute --backend simulated --simulate gemm=4e14,memory=2e12 --fused \
-    --threads 1 --precision bf16 --model "$work/model.json" --sequence 4096 --tensor 4 --name "a device" \
-    --quiet -o "$work/kernels.json" 2>"$work/err" || wrong "kernels: $(cat "$work/err")"
+    --threads 1 --precision bf16 --model "$work/model.json" --sequence 4096 --tensor 4 \
+    --name "a device" --quiet -o "$work/kernels.json" 2>"$work/err" ||
+    wrong "kernels: $(cat "$work/err")"
 "$plumbline" calibrate "$work/kernels.json" "$work/kineto.json" --model "$work/model.json" \
     --name "a device" --show -o "$work/costs.json" >"$work/out" 2>"$work/err" ||
     wrong "calibrate: $(cat "$work/err")"
