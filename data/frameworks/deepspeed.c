@@ -55,19 +55,12 @@ static const struct setting_row rows[] = {
 };
 // Nothing for a job.
 static const char left[] =
-    "fp16.* bf16.* bfloat16.* amp.* torch_autocast.* data_types.* "
-    "seq_parallel_communication_data_type zero_optimization.offload_optimizer.* "
-    "zero_optimization.offload_param.* zero_optimization.* zero_allow_untested_optimizer "
-    "zero_force_ds_cpu_optimizer optimizer.* scheduler.* tensor_parallel.* data_parallel_size "
-    "expert_parallel.* pipeline.* compile.* gradient_clipping "
-    "wall_clock_breakdown memory_breakdown dump_state prescale_gradients "
-    "gradient_predivide_factor gradient_allreduce_op sparse_gradients disable_allgather "
-    "disable_python_gc managed_gradient_accumulation use_data_before_expert_parallelism "
-    "dataloader_drop_last log_level vocabulary_size seed comms_logger.* tensorboard.* wandb.* "
-    "csv_monitor.* comet.* monitor_config.* flops_profiler.* autotuning.* elasticity.* "
-    "hybrid_engine.* data_efficiency.* curriculum_learning.* compression_training.* "
-    "progressive_layer_drop.* eigenvalue.* quantize_training.* sparse_attention.* "
-    "checkpoint.* nebula.* aio.* datastates.* timers.* weight_quantization.* mesh_param.*";
+    "optimizer.params.* optimizer.* scheduler.* zero_optimization.offload_param.* "
+    "zero_optimization.offload_optimizer.* comms_logger.* tensorboard.* wandb.* csv_monitor.* "
+    "comet.* monitor_config.* flops_profiler.* autotuning.* elasticity.* hybrid_engine.* "
+    "data_efficiency.* curriculum_learning.* compression_training.* quantize_training.* "
+    "sparse_attention.* progressive_layer_drop.* eigenvalue.* nebula.* aio.* datastates.* timers.* "
+    "tensor_parallel.* expert_parallel.* weight_quantization.*";
 // What a job cannot state (runtime/zero/config.py and the sections' own files at edaa72212672).
 const struct setting_effect deepspeed_effects[] = {
     {"zero_optimization.zero_hpz_partition_size zero_optimization.mics_shard_size", EFFECT_ON_JOB,
@@ -84,8 +77,20 @@ const struct setting_effect deepspeed_effects[] = {
      "sequences and replicas have the stated size"},
     {"hybrid_engine.enabled", EFFECT_ASSUMED, "", "nothing is generated in between"},
     {"zero_optimization.zeropp_loco_param.*", EFFECT_ASSUMED, "", "gradients are not compressed"},
+    {"bf16.bf16_master_weights_and_grads bf16.bf16_optimizer_states "
+     "fp16.fp16_master_weights_and_grads",
+     EFFECT_ON_JOB, "", "the optimizer's copies in 16 bits: leave it out"},
+    {"zero_optimization.super_offload zero_optimization.zenflow.*", EFFECT_ON_JOB, "",
+     "the optimizer's steps on the host beside the GPU's: leave it out"},
+    {"tensor_parallel.tp.*", EFFECT_ON_JOB, "1", "state tensor_parallel.autotp_size"},
+    {"pipeline.partition", EFFECT_ASSUMED, "parameters", "layers are split as a plan decides"},
+    {"pipeline.activation_checkpoint_interval", EFFECT_ASSUMED, "0 1", "as recompute says"},
     {"gradient_predivide_factor", EFFECT_ASSUMED, "1 1.0", "it takes no time"},
     {NULL, EFFECT_ASSUMED, NULL, NULL}};
 
-const struct setting_rows deepspeed_rows = {
-    .rows = rows, .count = ARRAY_LENGTH(rows), .effects = deepspeed_effects, .left = left};
+const struct setting_rows deepspeed_rows = {.rows = rows,
+                                            .count = ARRAY_LENGTH(rows),
+                                            .effects = deepspeed_effects,
+                                            .names = {deepspeed_names},
+                                            .last_parts = true,
+                                            .left = left};

@@ -4,15 +4,16 @@
 #include "data/frameworks/setting.h"
 
 static const struct setting_row rows[] = {
-    TAKES("per-device-train-batch-size micro-batch-size train-micro-batch-size-per-gpu", COUNT,
-          micro_batch),
+    TAKES("per-device-train-batch-size per-gpu-train-batch-size micro-batch-size "
+          "train-micro-batch-size-per-gpu",
+          COUNT, micro_batch),
     TAKES("gradient-accumulation-steps", COUNT, steps),
     TAKES("cutoff-len max-length max-seq-length max-seq-len model-max-length block-size", COUNT,
           job.sequence),
     TAKES("bf16", FLAG, bf16),
     TAKES("fp16", FLAG, fp16),
     TAKES("torch-dtype dtype", TEXT, dtype),
-    TAKES("gradient-checkpointing", FLAG, checkpointed),
+    TAKES("gradient-checkpointing activation-checkpointing", FLAG, checkpointed),
     TAKES("disable-gradient-checkpointing", FLAG, waits),
     TAKES("deepspeed", TEXT, about),
     TAKES("zero-stage", INT, zero_stage),
@@ -21,8 +22,6 @@ static const struct setting_row rows[] = {
     TAKES("flash-attn attn-impl attn-implementation", TEXT, backend),
     TAKES("sequence-parallel-size", INT, ulysses),
     TAKES("model-name-or-path model", TEXT, model),
-    TAKES("finetuning-type tuner-type train-type", TEXT, components),
-    TAKES("use-lora use-peft", FLAG, cpu_offload),
     TAKES("nproc-per-node num-processes", COUNT, processes),
     TAKES("nnodes", COUNT, nodes),
 };
@@ -34,6 +33,19 @@ static const struct setting_effect effects[] = {
      "an optimizer with other states than Adam's: leave it out"},
     {"ref-model reward-model rlhf-type", EFFECT_ON_JOB, "",
      "another model beside the one that is trained: a job has one"},
+    {"stage", EFFECT_ON_JOB, "pt sft", "pairs, rewards or another model beside it: a job has one"},
+    {"pure-bf16", EFFECT_ON_JOB, "", "the optimizer's copies in bf16: leave it out"},
+    {"tensor-model-parallel-size pipeline-model-parallel-size expert-model-parallel-size "
+     "virtual-pipeline-model-parallel-size context-parallel-size hyper-parallel-cp-size "
+     "deepspeed-autotp-size parallelism-config",
+     EFFECT_ON_JOB, "1", "degrees of another engine than Trainer's: state them in the job"},
+    {"split-batches", EFFECT_ON_JOB, "", "the batch of all GPUs: state it for each"},
+    {"use-kt kt-use-lora-experts", EFFECT_ON_JOB, "", "experts on the host: leave it out"},
+    {"auto-find-batch-size", EFFECT_ASSUMED, "", "the batch stated fits"},
+    {"fsdp-config", EFFECT_ASSUMED, "", "no more than --fsdp says"},
+    {"finetuning-type tuner-type train-type", EFFECT_ASSUMED, "full",
+     "adapters and frozen weights are the model's: state them there"},
+    {"use-lora use-peft", EFFECT_ASSUMED, "", "adapters are the model's: state them there"},
     {"packing neat-packing padding-free group-by-length", EFFECT_ASSUMED, "",
      "every sequence has the stated length"},
     {"freeze-vit freeze-vision-tower freeze-trainable-layers freeze-llm freeze-aligner",
@@ -44,5 +56,8 @@ static const struct setting_effect effects[] = {
      "kernels are PyTorch's"},
     {NULL, EFFECT_ASSUMED, NULL, NULL}};
 
-const struct setting_rows hf_trainer_rows = {
-    .rows = rows, .count = ARRAY_LENGTH(rows), .effects = effects, .left = "*"};
+const struct setting_rows hf_trainer_rows = {.rows = rows,
+                                             .count = ARRAY_LENGTH(rows),
+                                             .effects = effects,
+                                             .names = {hf_trainer_names, hf_trainer_fork_names},
+                                             .left = "*"};

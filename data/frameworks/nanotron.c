@@ -44,9 +44,18 @@ static const struct setting_effect effects[] = {
     {"model.model_config.is_mamba_config model.model_config.ssm_cfg.*", EFFECT_ON_MODEL, "",
      "state spaces: " MODEL},
     {"model.model_config.sliding_window_size", EFFECT_ON_MODEL, "", "windows: " MODEL},
+    {"model.model_config.flex_attention_mask", EFFECT_ON_MODEL, "", "masks of attention: " MODEL},
+    {"parallelism.tp_linear_async_communication", EFFECT_ASSUMED, "",
+     "sums over tensor ranks are waited for"},
+    {"parallelism.tp_recompute_allgather", EFFECT_ASSUMED, "", "what is gathered is kept"},
     {"model.model_config.no_rope_layer", EFFECT_ASSUMED, "0", "every layer has rotary positions"},
     {"model.model_config.rope_scaling.*", EFFECT_ASSUMED, "", "rotary positions are not stretched"},
     {NULL, EFFECT_ASSUMED, NULL, NULL}};
 
 const struct setting_rows nanotron_rows = {
-    .rows = rows, .count = ARRAY_LENGTH(rows), .effects = effects, .left = "*"};
+    .rows = rows,
+    .count = ARRAY_LENGTH(rows),
+    .effects = effects,
+    .names = {nanotron_names},
+    .last_parts = true,
+    .left = "data_stages.* doremi.* lighteval.* general.* s3_upload.* profiler.* *"};

@@ -56,6 +56,7 @@ struct setting_rows {
     int count;
     const struct setting_effect *effects; // ended by keys NULL; NULL: none
     const struct setting_names *names[3]; // every key that the programs have; ended by NULL
+    bool last_parts;                      // they are the last parts of keys
     // The first rows are in a section that has several names, of which the first is written.
     const char *const *sections;
     int section_rows;
@@ -80,7 +81,9 @@ bool setting_named(const char *names, const char *key, size_t length);
 
 // ---- the frameworks' rows
 
-extern const struct setting_names megatron_names[], megatron_fork_names[];
+extern const struct setting_names megatron_names[], megatron_fork_names[], nemo_names[],
+    nemo_older_names[], deepspeed_names[], nanotron_names[], hf_trainer_names[],
+    hf_trainer_fork_names[];
 extern const struct setting_effect megatron_effects[], deepspeed_effects[], nemo_effects[];
 
 extern const struct setting_rows megatron_rows, nemo_rows, deepspeed_rows, torchtitan_rows,

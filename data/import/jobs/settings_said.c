@@ -118,8 +118,29 @@ static const char **names_of(struct settings *s, const struct setting_rows *rows
     return s->names;
 }
 
+static const char *last_part(const struct setting_rows *rows, const char *key)
+{
+    const char *dot = rows->last_parts ? strrchr(key, '.') : NULL;
+    return dot ? dot + 1 : key;
+}
+
+// Whether a key with the same last part is read: this one is in another section, then. Words like
+// "name" are in many.
+static bool is_read_elsewhere(const struct setting_rows *rows, const char *last)
+{
+    size_t length = settings_base_length(last);
+    for (int i = 0; memchr(last, '_', length) && i < rows->count; i++) {
+        const char *other = last_part(rows, rows->rows[i].key);
+        if (rows->rows[i].kind != SETTING_LEFT && rows->rows[i].use != ONLY_WRITTEN &&
+            !strncmp(other, last, length) && !other[length])
+            return true;
+    }
+    return false;
+}
+
 static bool is_listed_name(const struct setting_rows *rows, const char *key)
 {
+    if (rows->last_parts && is_read_elsewhere(rows, key = last_part(rows, key))) return false;
     for (size_t k = 0; k < ARRAY_LENGTH(rows->names); k++)
         for (const struct setting_names *n = rows->names[k]; n && n->names; n++)
             if (setting_named(n->names, key, settings_base_length(key))) return true;
@@ -130,13 +151,15 @@ static void say_unknown(struct settings *s, const struct setting_rows *rows,
                         const struct setting *at)
 {
     int count;
-    const char *key = shown_key(s, at->key, settings_base_length(at->key));
+    const char *last = last_part(rows, at->key),
+               *key = shown_key(s, at->key, (size_t)(last - at->key) + settings_base_length(last));
     if (s->unknown > UNKNOWN_TOLD && s->unknown++) return;
     if (strstr(s->strange, arena_print(s->arena, " %.120s is unknown", key)) ||
         ++s->unknown > UNKNOWN_TOLD)
         return;
     const char **names = names_of(s, rows, &count);
     int meant = name_meant(key + strlen(dashes(s)), names, count);
+    if (meant < 0) meant = name_meant(last_part(rows, key), names, count);
     const char *line = s->flags ? "" : arena_print(s->arena, "line %d: ", at->line);
     s->strange = arena_print(s->arena, "%s%s: %s%.120s is unknown and left out%s%s%s%s\n",
                              s->strange, s->document.path, line, key,
@@ -185,12 +208,15 @@ void settings_leave(struct settings *s, const struct setting_rows *rows, const s
     while (row < end && (!strcmp(row->key, "*") || !setting_is_known(row, at->key))) row++;
     bool any = rows->count && !strcmp(rows->rows[rows->count - 1].key, "*");
     const char **names = names_of(s, rows, &count);
+    if (is_python(at->key)) return;
     if (row < end) say_left(s, is_read(rows, row->key) ? at->key : row->key);
-    else if (is_listed_name(rows, at->key)) say_left(s, at->key);
+    else if (rows->last_parts && !at->text) return;
+    else if (is_listed_name(rows, at->key))
+        say_left(s, rows->last_parts && any ? left_name(s, rows, at->key) : at->key);
     else if (!any || rows->names[0]) say_unknown(s, rows, at);
     else if (s->left_count < LEFT_TOLD && name_within(at->key, names, count, 2) >= 0)
         say_unknown(s, rows, at);
-    else if (at->text && !is_python(at->key)) say_left(s, left_name(s, rows, at->key));
+    else if (at->text) say_left(s, left_name(s, rows, at->key));
 }
 
 // ---- at the end

@@ -109,6 +109,11 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     TRY(set_sharding(r, s, err));
     set_precision(r, s);
     set_recompute(r, s);
+    static const char *const narrow[] = {"8bit", "4bit", "galore", "apollo", "lomo"};
+    for (size_t i = 0; i < ARRAY_LENGTH(narrow); i++)
+        if (holds(r->optimizer, narrow[i]))
+            return settings_refuse(
+                s, "optim", err, "%.40s has other states than Adam's: leave it out", r->optimizer);
     j->adam = !r->optimizer || holds(r->optimizer, "adam");
     if (!j->adam) settings_note(s, "optimizer %.40s: no state is assumed", r->optimizer);
     l->fused_attention = !r->backend ||
