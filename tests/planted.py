@@ -270,6 +270,29 @@ alone-judged-sending: a rank on a node sends to itself
 [test_layouts]
 refused-whatever-shared: no refusal depends on the barrier or on ZeRO
     layouts/work.c refused_alike: always !model_shared_pool(m) && !model_shares_weights(m)
+[test_dispatch] what is sent to experts beside another micro-batch, and kinds of context ranks
+beside-wholly: passes hide all of the dispatch that they are as long as
+    formulate/price/layers.c dispatch_shown_s: drop x->problem->costs.dispatch_overlap.value *
+[test_price_judge]
+beside-one-batch: a rank keeps one micro-batch's layer, though two are at work
+    formulate/price/stash.c block: drop + (beside ? bytes->stash[mode] : 0)
+beside-judged-apart: the judge hides a share of the passes, however little there is to hide
+    judge/price/talk.c judged_routing_s: (1 - share) * routed -> 0
+[test_switches]
+context-judged-job: the judge asks the job alone how context ranks exchange
+    judge/switches.c judged_problem: layout->context_kind ? -> 0 ?
+context-checked-job: the checker prices context ranks by the job's own word
+    checker/prices/space.c space_switch: if (l->value[KEY_CONTEXT_KIND]) -> if (0)
+[test_check_space]
+beside-nothing-in-hand: a rank with one stage of several has another micro-batch's passes at hand
+    space/frameworks.c dispatches_beside: v[KEY_TURNS] > 1 -> v[KEY_TURNS] >= 1
+beside-repeated: experts that are passed again are dispatched beside, too
+    space/frameworks.c dispatches_beside: drop && !check_repeats_experts(mode)
+context-any-heads: ranks exchange heads of which some have none
+    space/walk.c splits_heads: always check_context_of(s, l) != CONTEXT_BY_HEADS
+[test_expert_degrees]
+beside-checked-job: the checker prices by the job's own word
+    checker/prices/space.c space_switch: drop || l->value[KEY_BESIDE]
 [test_check_places]
 fused-two-ranks: a fused sync is one of two ranks
     formulate/price/sync.c embedding_sum_s: drop * x->R

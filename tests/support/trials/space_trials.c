@@ -105,5 +105,6 @@ int64_t space_trial_best(const struct space_trial *t, uint64_t seed,
     assert_int_equal(audited->layouts, t->found.layouts.count);
     assert_int_equal(audited->proof.infeasible, !best_ns);
     if (best_ns) assert_int_equal(audited->proof.bound_ns, best_ns);
+    if (best_ns) assert_int_equal(audited->proof.iteration_ns, best_ns);
     return best_ns;
 }
