@@ -14,7 +14,7 @@ static const double mebibyte = 1048576;
 
 struct options {
     struct option_texts paths;
-    const char *output, *name, *costs, *cluster, *cluster_output, *model, *drawing;
+    const char *output, *name, *costs, *cluster, *cluster_output, *model, *drawing, *residuals;
     bool iterations, products; // they select the variants
     bool show;
     double constant_mib;
@@ -23,7 +23,8 @@ struct options {
 static const struct option_row rows[] = {
     {"SAMPLES", OPTION_PATH, OPT(paths), .low = 1, .many = OPTION_ANY_NUMBER},
     {"-o", OPTION_PATH, OPT(output),
-     "output file for the costs (default: standard output, unless --show or --svg is given)"},
+     "output file for the costs (default: standard output, unless --show, --svg or "
+     "--residuals is given)"},
     {"--iterations", OPTION_FLAG, OPT(iterations),
      "fit to measured iterations instead; see calibrate --iterations --help"},
     {"--products", OPTION_FLAG, OPT(products),
@@ -33,6 +34,9 @@ static const struct option_row rows[] = {
     {"--costs", OPTION_COSTS, OPT(costs), "costs to use for everything that was not measured"},
     {"--svg", OPTION_PATH, OPT(drawing),
      "write an SVG plot of each fit and its samples to this file"},
+    {"--residuals", OPTION_PATH, OPT(residuals),
+     "write how far each sample is from its fit, as an SVG plot, or as a page if the file's name "
+     "ends in .html"},
     {"--model", OPTION_MODEL, OPT(model),
      "model whose layers' time outside kernels is fitted: to samples of its own shape if there "
      "are any, otherwise to all that state a shape"},
@@ -54,6 +58,8 @@ static enum status run_carried(const struct options *r, const struct costs *base
     TRY(carried_fit(&fits, &r->paths, base, r->name, output, arena, err));
     carried_show(&fits, stderr);
     if (r->show) layers_show(&fits.layers, stdout);
+    if (r->residuals)
+        TRY(residuals_draw(&fits.calibration, &fits.layers, r->residuals, arena, err));
     return r->show && !r->output ? OK : costs_save(&fits.calibration.costs, output, arena, err);
 }
 
@@ -75,7 +81,7 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     if (carried_is_run(r->paths.items[0], arena))
         return run_carried(r, r->costs ? &base : NULL, arena, err);
     TRY(inputs_load(&inputs, r->paths.items, r->paths.count, r->name, arena, err));
-    if (!r->output && !r->show && !r->drawing) r->output = "-";
+    if (!r->output && !r->show && !r->drawing && !r->residuals) r->output = "-";
     struct calibrate_settings settings = {r->name, r->costs ? &base : NULL,
                                           (int64_t)(r->constant_mib * mebibyte),
                                           r->output ? r->output : "-"};
@@ -104,6 +110,7 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
         layers_show(&layers, stdout);
     }
     if (r->drawing) TRY(calibration_draw(&calibration, r->drawing, arena, err));
+    if (r->residuals) TRY(residuals_draw(&calibration, &layers, r->residuals, arena, err));
     if (r->output) TRY(costs_save(&calibration.costs, r->output, arena, err));
     return r->cluster_output ? cluster_save(&cluster, r->cluster_output, arena, err) : OK;
 }

@@ -248,12 +248,7 @@ static void draw_class(struct text *svg, int index, const struct link_fits *link
 
 // ---- the drawing
 
-struct drawn {
-    const char *title, *unit;
-    const struct fit *fit;
-};
-
-static int collect(struct drawn *to, const struct calibration *c, struct arena *arena)
+int drawn_collect(struct drawn *to, const struct calibration *c, struct arena *arena)
 {
     static const char *const names[] = {[UNIT_FLOP] = "FLOP",
                                         [UNIT_BYTES] = "B",
@@ -277,9 +272,8 @@ static int collect(struct drawn *to, const struct calibration *c, struct arena *
 enum status calibration_draw(const struct calibration *c, const char *path, struct arena *arena,
                              struct error *err)
 {
-    struct drawn *fits =
-        TAKE(arena, PRECISION_COUNT * KERNELS_OF_PRECISION + KERNEL_COUNT, struct drawn);
-    int fit_count = collect(fits, c, arena), count = fit_count + c->links.class_count,
+    struct drawn *fits = TAKE(arena, DRAWN_MOST, struct drawn);
+    int fit_count = drawn_collect(fits, c, arena), count = fit_count + c->links.class_count,
         rows = (count + COLUMNS - 1) / COLUMNS;
     struct text svg;
     svg_begin(&svg, COLUMNS * PANEL_WIDTH, rows * PANEL_HEIGHT,
