@@ -5,6 +5,12 @@
 
 #include "formulate/price/pricing.h"
 
+// Width of the queries that find keys.
+static real indexed(const struct pricing *x)
+{
+    return (real)x->shape->index_heads * (real)x->shape->index_width;
+}
+
 // Down to the latents on every tensor rank, up from them on each rank for its heads.
 static int latent_products(const struct pricing *x, real n, struct product *to)
 {
@@ -16,6 +22,10 @@ static int latent_products(const struct pricing *x, real n, struct product *to)
     to[count++] = (struct product){"queries", n, x->q / x->t, down > 0 ? down : x->h, 1};
     to[count++] = (struct product){"keys' and values' latent", n, latent + turned, x->h, 1};
     to[count++] = (struct product){"keys and values", n, (keys + x->ctx) / x->t, latent, 1};
+    if (!s->index_heads) return count;
+    to[count++] = (struct product){"index queries", n, indexed(x), down > 0 ? down : x->h, 1};
+    to[count++] = (struct product){"index keys", n, (real)s->index_width, x->h, 1};
+    to[count++] = (struct product){"index weights", n, (real)s->index_heads, x->h, 1};
     return count;
 }
 
@@ -61,7 +71,7 @@ static struct split vectors_of(const struct pricing *x)
     real latent = (real)(s->query_rank + s->kv_rank), each = s->plain_norms ? 0
                                                              : s->rms_norm  ? 1
                                                                             : 2;
-    struct split v = {0, each * latent};
+    struct split v = {0, each * latent + 2 * (real)s->index_width};
     if (s->qk_norm == QK_NORM_HEAD) v.whole += each * 2 * x->w;
     if (s->qk_norm == QK_NORM_WHOLE) v.sharded += each * (x->q + x->kv);
     if (s->qkv_bias && s->kv_rank) v.whole += latent + (real)s->rotary_width;
@@ -105,19 +115,22 @@ static struct attention plain_attention(const struct pricing *x, const struct la
          turned = (real)s->rotary_width, heads = x->q + x->held,
          passed = x->held + (s->kv_rank ? x->ctx : x->held / x->w * value_width(x)),
          normed = s->qk_norm ? heads : 0, gate = gate_of(x),
+         beside_index = (real)(s->index_width + s->index_heads),
          shared = x->held > x->kv ? count * (gate + x->q + read_of(x)) : 0;
     struct split matrices = {x->h * (gate + x->q + read_of(x)) + x->ctx * x->h, 0};
     if (s->kv_rank)
         matrices = (struct split){(down > 0 ? down : x->h) * x->q +
                                       latent * (x->q - x->a * turned + x->ctx) + x->ctx * x->h,
-                                  x->h * (down + latent + turned)};
+                                  x->h * (down + latent + turned) +
+                                      (down > 0 ? down : x->h) * indexed(x) + x->h * beside_index};
     down *= count, latent *= count;
     return (struct attention){
         .count = count,
         .scores = count,
         .matrices = times(count, matrices),
         .vectors = times(count, vectors_of(x)),
-        .kept = {count * (x->q + passed + x->ctx + 2 * gate) + normed, 2 * (down + latent)},
+        .kept = {count * (x->q + passed + x->ctx + 2 * gate) + normed,
+                 2 * (down + latent) + indexed(x) + beside_index},
         .read = {count * x->ctx, down + latent},
         // Chunks of what is gathered are laid side by side.
         .moved = {2 * normed + 3 * count * gate, 2 * (down + latent) + 2 * shared},
@@ -206,7 +219,8 @@ static real fused_cells(const struct pricing *x, const struct layer_run *run,
     real window = (real)run->window, chunk = (real)run->chunk, last = slice->before + slice->length,
          cells = slice->causal_cells;
     if (run->bidirectional) cells = slice->score_cells;
-    if (run->window)
+    if (x->shape->index_heads) window = (real)x->shape->index_top_k;
+    if (window > 0)
         cells = x->b * (windowed(last, window) - windowed(slice->before, window)) / x->c;
     if (run->chunk) cells = x->b * (chunked(last, chunk) - chunked(slice->before, chunk)) / x->c;
     return cells + (run->cross_attention ? slice->score_cells : 0);
@@ -226,6 +240,11 @@ void add_attention(const struct pricing *x, const struct layer_run *run, const s
     work->cells = work->fused ? fused_cells(x, run, slice) : scores * slice->score_cells;
     work->attention = flop_of_cell * work->cells;
     work->attention_back = (work->fused ? 2.5L : 2) * work->attention;
+    // Every key is looked at; what comes back are gradients of those that were found.
+    if (x->shape->index_heads) {
+        work->attention += 2 * indexed(x) * slice->causal_cells;
+        work->attention_back += 4 * indexed(x) * fused_cells(x, run, slice);
+    }
     work->wasted = run->bidirectional ? 0 : flop_of_cell * slice->wasted_cells;
     work->scores = work->fused ? 0 : 6 * scores * (x->a / x->t1) * slice->score_cells * x->e;
     work->memory += work->scores;

@@ -56,6 +56,29 @@ TEST(state_space_by_hand)
     assert_int_equal(block->weight_bytes, 2 * (4210688 + 8388608 + 4096 + 10240 + 48 + 1024));
 }
 
+// Latents of 512, sparse: 4 heads of 32 find 256 of up to 512 keys. FL + 2 x 1024 x (1024 x 128 +
+// 1024 x 36): 3.43932928 us. Cells 2 x (256 x 256 / 2 + 256 x 256) = 196 608 instead of 262 144:
+// 4096 x 65 536 / 50e12 = 5.36870912 us less, 2.5 times that backward; finding 256 x 262 144 /
+// 50e12 = 1.34217728, backward 512 x 196 608 / 50e12 = 2.01326592.
+TEST(sparse_attention_by_hand)
+{
+    struct bench *b = bench_dense();
+    struct shape *s = &b->problem.model.shape;
+    b->problem.job.layout.fused_attention = true;
+    s->kv_heads = s->heads, s->kv_rank = 512;
+    struct priced_run all = price(b)->runs[BLOCK];
+    int64_t forward = all.forward_ns[0], backward = all.backward_ns[0], kept = all.stash_bytes[0],
+            weights = all.weight_bytes;
+    s->index_heads = 4, s->index_width = 32, s->index_top_k = 256;
+    const struct priced_run *found = &price(b)->runs[BLOCK];
+    assert_in_range(forward - found->forward_ns[0], 586, 588);
+    assert_in_range(backward - found->backward_ns[0], 4529, 4531);
+    assert_int_equal(found->stash_bytes[0] - kept, 2 * 1024 * (128 + 32 + 4));
+    assert_int_equal(found->weight_bytes - weights, 2 * (1024 * 164 + 2 * 32));
+    s->index_top_k = 5000; // all of them: only finding them is added
+    assert_in_range(price(b)->runs[BLOCK].forward_ns[0] - forward, 4781, 4782);
+}
+
 // Without what a layer costs by itself.
 static int64_t net(const struct priced_run *r) { return r->forward_ns[0] - 10000; }
 

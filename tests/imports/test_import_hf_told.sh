@@ -73,7 +73,8 @@ says 0 "read: .*vocab_size" "{\"model_type\": \"llama\", $whole, \"use_cache\": 
 options=
 says 0 "quantization_config: left out" '{"model_type": "llama", "quantization_config": {"bits": 4}}'
 says 0 "gpt_oss: biases of experts are planned as copies on every GPU" '{"model_type": "gpt_oss"}'
-says 0 "deepseek_v32: attention is planned over all tokens" '{"model_type": "deepseek_v32"}'
+says 0 "deepseek_v32: 671877929216 parameters" '{"model_type": "deepseek_v32"}'
+grep -q '"index_top_k": 2048' "$work/model.json" || wrong "no sparse attention"
 says 0 "deepseek_v32: 683" '{"model_type": "deepseek_v32", "num_nextn_predict_layers": 1}'
 says 0 "bloom: ALiBi positions" '{"model_type": "bloom"}'
 says 0 "alibi: ALiBi positions" '{"model_type": "falcon", "alibi": true}'

@@ -23,10 +23,6 @@
               BIASES, TIED},                                                                       \
     .layers = 12, .fixed_head_width = true, .read = hf_read_bert, .arrange = hf_arrange_bert
 
-#define INDEXED                                                                                    \
-    .told = "attention is planned over all tokens; of the part that selects tokens the "           \
-            "parameters are "                                                                      \
-            "counted (but in layers of multi-token prediction), the work is not"
 #define BIASLESS                                                                                   \
     .told = "norms by the mean without biases are planned as norms by the root mean square"
 

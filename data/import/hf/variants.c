@@ -236,13 +236,12 @@ enum status hf_read_phimoe(struct hf_model *x, struct error *err)
 // What selects a token's keys, in each layer: heads from the queries' latents, one key, weights.
 enum status hf_read_indexed(struct hf_model *x, struct error *err)
 {
-    const struct shape *s = &x->shape;
-    int64_t heads = x->class->index_heads, width = 128;
-    TRY(hf_count(x, "index_n_heads", &heads, err));
-    TRY(hf_count(x, "index_head_dim", &width, err));
-    TRY(hf_read_deepseek(x, err));
-    x->layer_values = s->query_rank * heads * width + s->hidden * (width + heads) + 2 * width;
-    return OK;
+    struct shape *s = &x->shape;
+    s->index_heads = x->class->index_heads, s->index_width = 128, s->index_top_k = 2048;
+    TRY(hf_count(x, "index_n_heads", &s->index_heads, err));
+    TRY(hf_count(x, "index_head_dim", &s->index_width, err));
+    TRY(hf_count(x, "index_topk", &s->index_top_k, err));
+    return hf_read_deepseek(x, err);
 }
 
 // "dense" or "sparse" for each layer, instead of the number of dense ones.

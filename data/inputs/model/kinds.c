@@ -125,6 +125,10 @@ static enum status check_attention(const struct layer_run *run, const struct sha
                     "%s: runs[%d].linear_beside: expected a run without latents, cross attention, "
                     "adapters, weight_bits and \"linear\", of a shape with \"linear\"",
                     file, i);
+    if (s && s->index_heads && attends && !run->linear && (reaches || run->cross_attention))
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].%s: expected none with sparse attention (shape.index_heads)",
+                    file, i, wrong);
     if (!run_is_whole(run) && s) TRY(check_part(run, s, i, file, err));
     if (run->cross_attention && run->kind != LAYER_BLOCK)
         return fail(err, BAD_INPUT,

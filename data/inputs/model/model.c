@@ -417,6 +417,7 @@ static const struct peculiarity {
     PECULIAR(false, false, shape, kv_rank, "latent attention (shape.kv_rank)"),
     PECULIAR(false, true, shape, norms, "a number of norms other than 2"),
     PECULIAR(false, false, shape, value_width, "values of another width (shape.value_width)"),
+    PECULIAR(false, false, shape, index_heads, "sparse attention (shape.index_heads)"),
     PECULIAR(false, false, shape, keys_as_values, "values that are keys (shape.keys_as_values)"),
     PECULIAR(false, false, shape, qk_norm, "norms of queries and keys (shape.qk_norm)"),
     PECULIAR(false, false, shape, gated_attention, "gated attention"),

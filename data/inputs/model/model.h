@@ -65,7 +65,9 @@ struct shape {
                                  // values are projected first; kv_rank 0: attention is not latent
     int64_t rotary_width;        // of a head's key, shared by all heads; not from the latents
     int64_t value_width;         // of a head's value; 0: head_width
-    bool keys_as_values;         // values come out of the keys' product (Gemma 4)
+    // Sparse attention, of latents: with so many heads so wide a token finds the keys to attend to.
+    int64_t index_heads, index_width, index_top_k; // 0: to all
+    bool keys_as_values;                           // values come out of the keys' product (Gemma 4)
     int64_t embedding_width; // columns of the vocabulary's matrix; 0: hidden, otherwise projected
     int norms;               // of a block of two parts; 0: 2. One part alone has half of them
     enum qk_norm qk_norm;

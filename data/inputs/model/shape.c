@@ -72,6 +72,9 @@ static MEMBERS(linear, struct linear_shape, NULL, true, NULL);
         KEY_COUNT(shape, kv_rank, OPTIONAL, IF_SET, 0, HIDDEN_MAX),                                \
         KEY_COUNT(shape, rotary_width, OPTIONAL, IF_SET, 0, HEAD_WIDTH_MAX),                       \
         KEY_COUNT(shape, value_width, OPTIONAL, IF_SET, 1, HEAD_WIDTH_MAX),                        \
+        KEY_COUNT(shape, index_heads, OPTIONAL, IF_SET, 1, 1 << 12),                               \
+        KEY_COUNT(shape, index_width, OPTIONAL, IF_SET, 1, HEAD_WIDTH_MAX),                        \
+        KEY_COUNT(shape, index_top_k, OPTIONAL, IF_SET, 1, 1 << 26),                               \
         vocabulary KEY_COUNT(shape, positions, OPTIONAL, ALWAYS_WRITTEN, 0, 1 << 26),              \
         multiple KEY_INT(shape, norms, OPTIONAL, IF_SET, 1, 8),                                    \
         KEY_NAME(shape, qk_norm, OPTIONAL, IF_SET, qk_norm_names),                                 \
@@ -137,6 +140,12 @@ static enum status check_latents(const struct shape *s, const char *where, struc
                     where);
     if (!s->kv_rank && s->value_width && s->gated_attention)
         return fail(err, BAD_INPUT, "%s.value_width: expected none in gated attention", where);
+    bool all = s->index_heads && s->index_width && s->index_top_k && s->kv_rank;
+    if (!all && (s->index_heads || s->index_width || s->index_top_k))
+        return fail(err, BAD_INPUT,
+                    "%s.index_heads: expected index_heads, index_width and index_top_k together, "
+                    "and a kv_rank",
+                    where);
     if (s->keys_as_values && (s->kv_rank || s->value_width))
         return fail(err, BAD_INPUT,
                     "%s.keys_as_values: expected false with kv_rank or a value_width", where);

@@ -90,6 +90,13 @@ static double linear_flop(const struct linear_shape *l, double tokens)
     return each * tokens * (double)(linear_values(l) * l->key_width);
 }
 
+// Of sparse attention: heads of queries, one key, a weight of each head.
+static int64_t index_matrices(const struct shape *s)
+{
+    int64_t from = s->query_rank ? s->query_rank : s->hidden;
+    return from * s->index_heads * s->index_width + s->hidden * (s->index_width + s->index_heads);
+}
+
 // Weights of a layer's attention.
 static int64_t attention_matrices(const struct shape *s, const struct layer_run *r)
 {
@@ -99,9 +106,9 @@ static int64_t attention_matrices(const struct shape *s, const struct layer_run 
     if (!s->kv_rank)
         return attentions(r) * h * (q + v + key_width(s) + values_width(s) + gate_width(s)) +
                (r->linear_beside ? linear_matrices(s) : 0);
-    return attentions(r) *
-           (h * (s->query_rank + s->kv_rank + s->rotary_width) +
-            (s->query_rank ? s->query_rank : h) * q + s->kv_rank * (q - turned + v) + v * h);
+    return attentions(r) * (h * (s->query_rank + s->kv_rank + s->rotary_width) +
+                            (s->query_rank ? s->query_rank : h) * q +
+                            s->kv_rank * (q - turned + v) + v * h + index_matrices(s));
 }
 
 // Biases, and norms of latents or of queries and keys.
@@ -110,7 +117,7 @@ static int64_t attention_vectors(const struct shape *s, const struct layer_run *
     int64_t q = query_width(s), k = key_width(s), latents = s->query_rank + s->kv_rank,
             read = s->kv_rank ? latents + s->rotary_width : q + k + values_width(s) + gate_width(s);
     if (r->linear) return linear_vectors(&s->linear);
-    return attentions(r) * (norm(s, latents) + (s->qkv_bias ? read : 0) +
+    return attentions(r) * (norm(s, latents) + 2 * s->index_width + (s->qkv_bias ? read : 0) +
                             (shape_output_bias(s) ? s->hidden : 0) +
                             (s->qk_norm == QK_NORM_HEAD    ? 2 * norm(s, s->head_width)
                              : s->qk_norm == QK_NORM_WHOLE ? norm(s, q) + norm(s, k)
@@ -121,25 +128,30 @@ static int64_t attention_vectors(const struct shape *s, const struct layer_run *
 // All score cells within a window, or within chunks.
 static double attention_flop(const struct shape *s, const struct layer_run *r, double tokens)
 {
-    double reach = (double)(r->window ? r->window : r->chunk),
+    double reach = (double)(r->window  ? r->window
+                            : r->chunk ? r->chunk
+                                       : s->index_top_k),
            seen = reach > 0 && reach < tokens ? reach : tokens, rest = fmod(tokens, seen);
     if (r->linear) return linear_flop(&s->linear, tokens);
     if (r->no_attention) return 0;
     if (r->chunk) seen = ((tokens - rest) * seen + rest * rest) / tokens;
     return 2 * tokens * (seen + (r->cross_attention ? tokens : 0)) *
-           (double)(query_width(s) + sum_width(s));
+               (double)(query_width(s) + sum_width(s)) +
+           2 * tokens * tokens * (double)(s->index_heads * s->index_width);
 }
 
 // The score cells that the mask leaves: a triangle, in chunks, or a band of a window's width.
 static double masked_flop(const struct shape *s, const struct layer_run *r, double tokens)
 {
-    double w = (double)r->window, c = (double)r->chunk, cells = tokens * tokens / 2;
+    double w = (double)(r->window ? r->window : s->index_top_k), c = (double)r->chunk,
+           all = tokens * tokens / 2, cells = all;
     if (r->linear || r->bidirectional || r->no_attention) return attention_flop(s, r, tokens);
-    if (r->window && w < tokens) cells = w * w / 2 + w * (tokens - w);
+    if (w > 0 && w < tokens) cells = w * w / 2 + w * (tokens - w);
     if (r->chunk && c < tokens)
         cells = (floor(tokens / c) * c * c + fmod(tokens, c) * fmod(tokens, c)) / 2;
     if (r->cross_attention) cells += tokens * tokens;
-    return 2 * cells * (double)(query_width(s) + sum_width(s));
+    return 2 * cells * (double)(query_width(s) + sum_width(s)) +
+           2 * all * (double)(s->index_heads * s->index_width);
 }
 
 static int64_t gate_matrices(const struct shape *s) { return s->gated_ffn ? 3 : 2; }

@@ -1,5 +1,6 @@
 // What the attention of a layer consists of, as the judge reads it from docs/FORMULAS.md, sections
 // 1 and 3 to 5: its matrices and other weights, what it keeps, moves and passes on, and its work.
+#include "data/base/least.h"
 #include "solve/judge/price/verify_price.h"
 
 #include <assert.h>
@@ -66,6 +67,11 @@ int judged_matrices(const struct price_audit *a, int run,
             judged_put(m, &count, h, (long double)s->kv_rank + s->rotary_width, true);
             long double key = (long double)(s->head_width - s->rotary_width) * s->heads;
             judged_put(m, &count, s->kv_rank, (key + a->summed) / t, false);
+            if (s->index_heads > 0) {
+                judged_put(m, &count, asked, (long double)s->index_heads * s->index_width, true);
+                judged_put(m, &count, h, s->index_width, true);
+                judged_put(m, &count, h, s->index_heads, true);
+            }
         } else if (i == 0) {
             judged_put(m, &count, h, (a->query + gates_width(a) + a->key + own_values(a)) / t,
                        false);
@@ -87,7 +93,7 @@ static void weigh(const struct shape *s, long double query, long double read, lo
     int norm = s->plain_norms ? 0 : s->rms_norm ? 1 : 2;
     long double latent = times * ((long double)s->query_rank + s->kv_rank);
     bool output = s->output_bias == 0 ? s->linear_bias : s->output_bias == 1;
-    y->vectors_whole = norm * latent;
+    y->vectors_whole = norm * latent + times * 2 * (long double)s->index_width;
     if (s->qk_norm == QK_NORM_HEAD)
         y->vectors_whole += (long double)norm * times * 2 * s->head_width;
     if (s->qk_norm == QK_NORM_WHOLE) y->vectors_split = norm * times * (query + key);
@@ -111,6 +117,12 @@ static void put_beside(const struct price_audit *a, struct judged_attention *y)
     y->kernels += l.kernels + 1;
 }
 
+// What a token keeps of finding its keys: queries, a key, a weight for each head.
+static long double found_by(const struct shape *s)
+{
+    return (long double)s->index_heads * (s->index_width + 1) + s->index_width;
+}
+
 struct judged_attention judged_attention(const struct price_audit *a, int run)
 {
     if (run_of(a, run)->no_attention) return (struct judged_attention){0};
@@ -124,7 +136,7 @@ struct judged_attention judged_attention(const struct price_audit *a, int run)
     bool fused = layout_of(a)->fused_attention;
     struct judged_attention y = {.scored = times,
                                  .kept_split = times * (a->query + a->summed) + passed + normed,
-                                 .kept_whole = 2 * latent,
+                                 .kept_whole = 2 * latent + times * found_by(s),
                                  .read_split = times * a->summed,
                                  .read_whole = latent,
                                  .moved_split = 2 * normed,
@@ -217,13 +229,30 @@ static long double keys_seen(const struct price_audit *a, const struct layer_run
 {
     long double last = p.behind + p.length, all = p.length * last;
     if (!layout_of(a)->fused_attention) return attentions_of(r) * all;
-    long double cross = r->cross_attention ? all : 0, w = r->window;
+    const struct shape *s = &a->problem->model.shape;
+    long double cross = r->cross_attention ? all : 0,
+                w = s->index_heads ? s->index_top_k : r->window;
     if (r->bidirectional) return all + cross;
     if (r->chunk) return keys_in_chunks(r->chunk, p) + cross;
     if (w == 0 || last <= w) return p.length * (p.behind + p.length / 2) + cross;
     // Full windows from token w on; before it the triangle, or the slice's part of it.
     if (p.behind >= w) return p.length * w + cross;
     return (w - p.behind) * (w + p.behind) / 2 + (last - w) * w + cross;
+}
+
+// Finding keys: a triangle of them is looked at, or the slice's part of one; gradients come back
+// from those that were found.
+static void find_keys(const struct price_audit *a, struct piece p, struct attending *y)
+{
+    const struct shape *s = &a->problem->model.shape;
+    if (s->index_heads == 0) return;
+    long double each = 2 * a->sequences / layout_of(a)->context * s->index_heads * s->index_width,
+                found = s->index_top_k, begin = p.behind, last = p.behind + p.length,
+                grows = least(last, found) - least(begin, found); // tokens with fewer before them
+    y->flop += each * p.length * (begin + p.length / 2);
+    y->flop_back +=
+        2 * each *
+        (grows * (least(last, found) + least(begin, found)) / 2 + (p.length - grows) * found);
 }
 
 struct attending judged_attending(const struct price_audit *a, int run, struct piece p)
@@ -237,6 +266,7 @@ struct attending judged_attending(const struct price_audit *a, int run, struct p
                                    layout_of(a)->context};
     y.flop = 2 * y.cells * (a->query + a->summed) / a->outer;
     y.flop_back = (y.fused ? 2.5L : 2) * y.flop;
+    find_keys(a, p, &y);
     if (!y.fused)
         y.score_bytes = 6 * y.cells * (a->problem->model.shape.heads / a->outer) * a->value_bytes;
     if (r->linear_beside) {

@@ -188,7 +188,16 @@ bool random_widths(struct model *m, uint64_t seed, struct arena *arena)
 {
     struct random own = {seed * 0x9e3779b97f4a7c15u + 53};
     struct shape *s = &m->shape;
-    bool bare = !s->kv_rank && !s->gated_attention, drawn = false;
+    bool bare = !s->kv_rank && !s->gated_attention, drawn = false, causal = s->kv_rank > 0;
+    for (int i = 0; i < m->run_count; i++) {
+        const struct layer_run *r = &m->runs[i];
+        causal = causal && !r->window && !r->chunk && !r->bidirectional && !r->cross_attention;
+    }
+    if (causal) {
+        s->index_heads = random_between(&own, 1, 64), s->index_width = random_between(&own, 1, 160);
+        s->index_top_k = random_between(&own, 1, 6000);
+        return true;
+    }
     for (int i = 0; i < m->run_count; i++) {
         const struct layer_run *r = &m->runs[i];
         bare = bare && !r->adapter_rank && !r->weight_bits && !r->cross_attention && !r->shape;
