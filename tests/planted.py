@@ -157,7 +157,20 @@ nodes-goal: any bound of a layout closes it
     checker/space/space.c audit_placements: goal_ns >= 0 && own.bound_ns >= goal_ns -> 1
 [test_claims] on places
 placed-worst-link: of what may join two groups the worst counts
-    checker/places/relax.c take_least: price < *least -> price > *least
+    checker/places/relax.c check_take_least: price < *least -> price > *least
+[test_check_places] by reaches: enumeration of placements
+reach-alone: every ring is on one group
+    checker/places/reaches.c can_be: size_of(reach) <= x->replicas && -> 0 &&
+reach-lowest: a ring uses the cards of its first group
+    checker/places/reaches.c weigh: kind_of[reach] -> kind_of[reach & -reach]
+reach-sum: a ring enters a group over two links, one after the other
+    checker/places/reaches.c least_weight: (m, others, 1u << g) -> (m, others, 1u << g) * 2
+reach-room: every ring on several groups has two members on each
+    checker/places/reaches.c fits: x->replicas : size_of -> x->replicas : 2 * size_of
+reach-left: what rings on a group alone take of it is twice what they take
+    checker/places/reaches.c limit_slots: (int64_t)ranks[g] -> 2 * (int64_t)ranks[g]
+reach-left-searched: rings on a group alone leave nothing of it
+    solve/places/reaches.c slots_of: most - alone, left -> alone ? 0 : most, left
 [test_layout_kinds] layers of several kinds: enumeration finds what is said of what a rank holds
 filling-main-everywhere: every rank between the ends holds a main layer
     layouts/crossing.c again_elsewhere_ns: s->apart - others_here -> 0

@@ -142,7 +142,7 @@ void certificate_places_priced(struct priced *to, const struct priced *base,
 
 // ---- one proof
 
-static const char *const way_names[] = {"groups", "nodes"};
+static const char *const way_names[] = {"groups", "nodes", "reaches"};
 
 static enum status write(struct attempt *a, const struct places_maker *m,
                          const struct certificate_request *proof, struct error *err)
@@ -153,8 +153,9 @@ static enum status write(struct attempt *a, const struct places_maker *m,
     document_begin(&w, "plumbline.certificate", m->request->sources, m->request->source_count,
                    m->arena);
     json_open_object(&w, "places");
-    json_put_text(&w, "by", way_names[a->how.by_nodes]);
-    if (a->how.shared >= 0) json_put_text(&w, "shared", a->p.groups[a->how.shared].name);
+    json_put_text(&w, "by", way_names[a->how.by]);
+    if (a->how.shared >= 0)
+        json_put_text(&w, "shared", m->places.problem->groups[a->how.shared].name);
     if (a->how.chained) json_put_bool(&w, "chained", true);
     request.into = &w;
     TRY(certificate_make(&made, &request, m->arena, err));
@@ -162,9 +163,8 @@ static enum status write(struct attempt *a, const struct places_maker *m,
     json_close_object(&w);
     if (!made.text) return OK;
     a->made = (struct certificate_places_result){.bound_ns = made.bound_ns,
-                                                 .how = a->how.by_nodes  ? "nodes"
-                                                        : a->how.chained ? "groups, chained"
-                                                                         : "groups",
+                                                 .how = a->how.chained ? "groups, chained"
+                                                                       : way_names[a->how.by],
                                                  .boxes = made.boxes,
                                                  .weights = made.weights};
     a->made.text = json_end(&w, &a->made.size);
@@ -203,13 +203,13 @@ static enum status prove(struct attempt *a, struct places_maker *m, const struct
     return OK;
 }
 
-// The search on the checker's prices, up to the target bound.
-static enum status search(struct attempt *a, struct places_maker *m, const struct priced *priced,
-                          struct error *err)
+// The search on the checker's prices, up to the target bound. *bound_ns: what it proves; -1: that
+// there is no plan; 0: nothing.
+static enum status search_anew(struct solve_result *r, int64_t *bound_ns, struct places_maker *m,
+                               const struct priced *priced, struct error *err)
 {
     const struct solve_settings *given = m->request->settings;
     struct solve_settings settings;
-    struct solve_result r;
     solve_defaults(&settings);
     settings.time_limit_s = given->time_limit_s;
     settings.threads = given->threads;
@@ -219,12 +219,22 @@ static enum status search(struct attempt *a, struct places_maker *m, const struc
     settings.boxes_max = BOXES_ANEW;
     settings.evidence = true;
     if (m->bound_ns > 0) settings.cutoff_ns = m->bound_ns;
-    TRY(solve_run(&r, priced, &settings, NULL, NULL, m->arena, err));
-    bool none = r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off;
-    if (m->bound_ns < 0 && !none) return OK;
-    int64_t bound_ns = none ? m->bound_ns : r.plan.bound_ns;
-    if (m->bound_ns > 0 && bound_ns > m->bound_ns) bound_ns = m->bound_ns;
-    if (!none && bound_ns <= 0) return OK;
+    TRY(solve_run(r, priced, &settings, NULL, NULL, m->arena, err));
+    bool none = r->plan.outcome == OUTCOME_INFEASIBLE && !r->cut_off;
+    *bound_ns = none ? -1 : m->bound_ns < 0 ? 0 : r->plan.bound_ns;
+    if (m->bound_ns > 0 && *bound_ns > m->bound_ns) *bound_ns = m->bound_ns;
+    if (*bound_ns < -1) *bound_ns = 0;
+    return OK;
+}
+
+static enum status search(struct attempt *a, struct places_maker *m, const struct priced *priced,
+                          struct error *err)
+{
+    struct solve_result r;
+    int64_t bound_ns;
+    TRY(search_anew(&r, &bound_ns, m, priced, err));
+    if (!bound_ns) return OK;
+    if (bound_ns < 0) bound_ns = m->bound_ns;
     TRY(prove(a, m, priced, r.evidence, bound_ns, false, err));
     return a->made.text ? OK : prove(a, m, priced, r.evidence, bound_ns, true, err);
 }
@@ -257,7 +267,7 @@ static enum status try_way(struct attempt *a, struct places_maker *m, struct che
         return fail(err, SOLVER, "the checker refuses the problem: %s", m->why.text);
     certificate_places_priced(priced, m->request->priced, &a->p, m->arena);
     if (how.chained) return search_chained(a, m, priced, err);
-    if (solved->evidence && solved->evidence_by_nodes == how.by_nodes)
+    if (solved->evidence && (int)solved->evidence_of == (int)how.by)
         TRY(prove(a, m, priced, solved->evidence, m->bound_ns, false, err));
     if (is_enough(m, a)) return OK;
     const struct certificate_places_result kept = a->made;
@@ -286,22 +296,110 @@ static int group_to_share(const struct places_maker *m)
     return best;
 }
 
-// The available ways, in the search's order.
-static int list_ways(const struct places_maker *m, struct check_relaxation ways[3])
+// The available ways, that of the evidence first, then in the search's order.
+enum { WAYS_MOST = 3 };
+static int list_ways(const struct places_maker *m, struct check_relaxation ways[WAYS_MOST])
 {
     const struct check_problem *p = m->places.problem;
-    const struct check_relaxation by_groups = {false, group_to_share(m), false},
-                                  by_nodes = {true, -1, false};
-    bool nodes_first = m->request->solved->evidence_by_nodes;
-    int count = 0;
-    if (nodes_first) ways[count++] = by_nodes;
+    const struct check_relaxation by_groups = {RELAX_BY_GROUPS, group_to_share(m), false},
+                                  by_nodes = {RELAX_BY_NODES, -1, false};
+    int first = (int)m->request->solved->evidence_of, count = 0;
+    if (first == EVIDENCE_NODES) ways[count++] = by_nodes;
     ways[count++] = by_groups;
     if (m->bound_ns > 0 && check_chain_suits(p, m->places.node_count)) {
         ways[count] = by_groups;
         ways[count++].chained = true;
     }
-    if (!nodes_first && m->places.node_count <= MOST_GROUPS) ways[count++] = by_nodes;
+    if (first != EVIDENCE_NODES && m->places.node_count <= MOST_GROUPS) ways[count++] = by_nodes;
     return count;
+}
+
+// ---- by reaches: a proof for each case
+
+struct case_of_reaches {
+    struct check_problem p;
+    struct priced priced;
+    struct solve_result found;
+    int64_t bound_ns; // -1: the case has no plan
+};
+
+static enum status search_cases(struct case_of_reaches *cases, const struct check_cases *list,
+                                struct check_relaxation how, struct places_maker *m,
+                                int64_t *bound_ns, struct error *err)
+{
+    const struct reader r = {"prices", &m->why};
+    *bound_ns = m->bound_ns;
+    for (int i = 0; i < list->count && *bound_ns; i++) {
+        struct case_of_reaches *c = &cases[i];
+        how.ranks = list->ranks[i];
+        if (check_relax_places(&c->p, &m->places, &how, &r, &m->work, m->arena) != OK)
+            return fail(err, SOLVER, "the checker refuses the problem: %s", m->why.text);
+        certificate_places_priced(&c->priced, m->request->priced, &c->p, m->arena);
+        TRY(search_anew(&c->found, &c->bound_ns, m, &c->priced, err));
+        if (c->bound_ns >= 0 && c->bound_ns < *bound_ns) *bound_ns = c->bound_ns;
+    }
+    return OK;
+}
+
+static enum status put_cases(struct json_writer *w, struct case_of_reaches *cases, int count,
+                             int64_t bound_ns, struct certificate_places_result *to,
+                             struct arena *arena, struct error *err)
+{
+    bool whole = true;
+    json_open_array(w, "parts");
+    for (int i = 0; i < count; i++) {
+        struct case_of_reaches *c = &cases[i];
+        struct plan plan = {.outcome = c->bound_ns < 0 ? OUTCOME_INFEASIBLE : OUTCOME_OPEN,
+                            .bound_ns = c->bound_ns < 0 ? -1 : bound_ns};
+        struct certificate_request request = {.priced = &c->priced,
+                                              .plan = &plan,
+                                              .evidence = c->found.evidence,
+                                              .problem = &c->p,
+                                              .anew = true,
+                                              .into = w};
+        struct certificate_result made;
+        json_open_object(w, NULL);
+        TRY(certificate_make(&made, &request, arena, err));
+        json_close_object(w);
+        whole = whole && made.text;
+        to->boxes += made.boxes, to->weights += made.weights;
+    }
+    json_close_array(w);
+    to->text = whole ? "" : NULL;
+    return OK;
+}
+
+static enum status put_reaches(struct certificate_places_result *to, struct places_maker *m,
+                               struct error *err)
+{
+    const struct certificate_places_request *request = m->request;
+    const struct reader r = {"certificate", &m->why};
+    const struct check_relaxation how = {RELAX_BY_REACHES, group_to_share(m), false, NULL};
+    struct check_cases *list = TAKE(m->arena, 1, struct check_cases);
+    struct check_result audited = {.iteration_ns = -1, .bound_ns = -1};
+    struct certificate_places_result made = {.how = "reaches"};
+    struct json_writer w;
+    cJSON *root;
+    if (check_list_cases(list, &m->places, &r, &m->work) != OK) return OK;
+    struct case_of_reaches *cases = TAKE(m->arena, list->count + 1, struct case_of_reaches);
+    TRY(search_cases(cases, list, how, m, &made.bound_ns, err));
+    if (!made.bound_ns) return OK;
+    document_begin(&w, "plumbline.certificate", request->sources, request->source_count, m->arena);
+    json_open_object(&w, "places");
+    json_put_text(&w, "by", made.how);
+    if (how.shared >= 0) json_put_text(&w, "shared", m->places.problem->groups[how.shared].name);
+    if (made.bound_ns < 0) json_put_bool(&w, "infeasible", true);
+    else json_put_count(&w, "bound_ns", made.bound_ns);
+    TRY(put_cases(&w, cases, list->count, made.bound_ns, &made, m->arena, err));
+    json_close_object(&w);
+    json_close_object(&w);
+    if (!made.text) return OK;
+    made.text = json_end(&w, &made.size);
+    if (check_parse(&r, made.text, made.size, &root, m->arena) == OK &&
+        check_audit_places(&audited, &r, value_get(root, "places"), &m->places, &m->work,
+                           m->arena) == OK)
+        *to = made;
+    return OK;
 }
 
 // What no single problem proves, part by part.
@@ -362,13 +460,17 @@ enum status certificate_places_make(struct certificate_places_result *result,
 {
     struct places_maker *m = TAKE(arena, 1, struct places_maker);
     const struct plan *plan = &request->solved->plan;
-    struct check_relaxation ways[3];
+    struct check_relaxation ways[WAYS_MOST];
     *result = (struct certificate_places_result){.bound_ns = 0};
     *m = (struct places_maker){.request = request, .work = UINT64_MAX / 2, .arena = arena};
     m->bound_ns = plan->outcome == OUTCOME_INFEASIBLE ? -1 : plan->bound_ns;
     if (!m->bound_ns && request->problem->job.objective != OBJECTIVE_PIPETTE) return OK;
     TRY(space_places(&m->places, request->problem, arena, err));
     if (m->places.rows) return put_rows(result, m, err);
+    if (request->solved->evidence_of == EVIDENCE_REACHES) {
+        TRY(put_reaches(result, m, err));
+        if (result->text && (m->bound_ns < 0 || result->bound_ns >= m->bound_ns)) return OK;
+    }
     int count = list_ways(m, ways);
     for (int i = 0; i < count; i++) {
         struct attempt a;

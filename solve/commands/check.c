@@ -281,8 +281,7 @@ static void print_places(FILE *to, const struct check_result *r, const char *pro
         fprintf(to, "  verified   every way to fill rows of nodes; %lld steps\n",
                 (long long)r->work);
     if (r->parts)
-        fprintf(to, "  verified   that the %lld parts of a tree cover all placements\n",
-                (long long)r->parts);
+        fprintf(to, "  verified   that the %lld parts cover all placements\n", (long long)r->parts);
     if (!of_rows)
         fprintf(to,
                 "  verified   the least price of every link; %lld boxes (%lld splits, %lld single "

@@ -85,11 +85,12 @@ struct solve_result {
     bool cut_off;  // finished, and proven: every plan takes at least cutoff_ns, as plan.bound_ns
                    // says. There is no plan, or one that is no better
     struct solve_evidence *evidence; // NULL if it was not requested
-    bool evidence_by_nodes; // on places: of the problem with each node as a group, not of the one
-                            // over groups
-    int64_t free_links_ns;  // on places: the plan's time if its links took none; 0: not computed
-    const char *sidelined;  // NULL, or the failure that was recovered from (a worker died ...)
-    const char *unwritten;  // why the program could not be written; NULL
+    // On places: of the program over groups, with each node as a group, or with each group once for
+    // every reach of a ring.
+    enum { EVIDENCE_GROUPS, EVIDENCE_NODES, EVIDENCE_REACHES } evidence_of;
+    int64_t free_links_ns; // on places: the plan's time if its links took none; 0: not computed
+    const char *sidelined; // NULL, or the failure that was recovered from (a worker died ...)
+    const char *unwritten; // why the program could not be written; NULL
 };
 
 // start: a plan to start from, or NULL. When *stop becomes nonzero (a signal), the search ends with

@@ -156,6 +156,27 @@ bool placed_fits_ranks(struct placed *p, const struct placed_plan *plan);
 // stage.
 void placed_ring_links(bool *counts, const struct priced *p, struct arena *arena);
 
+// The measure by which a ring's links are compared: the sync of a mean stage, uncompressed.
+// CHAIN_NONE: no link connects the pair.
+int64_t placed_link_weight(const struct priced *p, size_t link);
+// The least weight of the slowest link of any ring over nodes of these groups, a bit each: of one
+// within a node, and of one that leaves it (if whole rings fit into nodes, the least weight of any
+// link).
+int64_t placed_least_bottleneck(const struct priced *p, const int64_t *weights, unsigned groups,
+                                struct arena *arena);
+
+// reaches.c: the bound of the program over groups with each group once for every reach, the set of
+// groups that a stage's ring is on, in every case of how many ranks have rings of which reach.
+struct placed_reaches_result {
+    int64_t enough_ns; // no case matters once one proves no more than this
+    int64_t bound_ns;  // 0: nothing beyond the program over groups; NEVER_NS: there is no plan
+    const struct plan *plan; // the fastest of those of the cases, by groups; NULL: none was found
+};
+enum status placed_reaches_solve(struct placed_reaches_result *r, const struct priced *p,
+                                 const struct priced *relaxed,
+                                 const struct solve_settings *settings, const volatile int *stop,
+                                 struct arena *arena, struct error *err);
+
 // pipette.c: as placed_solve, for the objective pipette.
 struct solve_result;
 struct solve_settings;

@@ -10,9 +10,7 @@
 #include "solve/chains/chains.h"
 #include "solve/places/internal.h"
 
-// The measure by which links are compared: the sync of a mean stage, uncompressed. CHAIN_NONE:
-// no link connects the pair.
-static int64_t weight_of(const struct priced *p, size_t link)
+int64_t placed_link_weight(const struct priced *p, size_t link)
 {
     const struct priced_places *x = p->places;
     if (x->ring_constant_ns[0][link] == PRICE_NONE) return CHAIN_NONE;
@@ -28,9 +26,15 @@ static bool holds_ring(const struct priced *p, size_t node)
     return p->places->nodes[node].slots >= p->layout.data;
 }
 
+static bool is_in(unsigned groups, const struct priced_places *x, size_t node)
+{
+    return groups >> x->nodes[node].group & 1;
+}
+
 // For rings that leave a node, with every device group as a node of its own: transfers within a
 // node take no time.
-static int64_t least_between(const struct priced *p, const int64_t *weights, struct arena *arena)
+static int64_t least_between(const struct priced *p, const int64_t *weights, unsigned groups,
+                             struct arena *arena)
 {
     const struct priced_places *x = p->places;
     int count = 0, *slots;
@@ -38,7 +42,8 @@ static int64_t least_between(const struct priced *p, const int64_t *weights, str
     slots = TAKE(arena, count + 1, int);
     count = 0;
     for (int i = 0; i < x->node_count; i++)
-        for (int k = 0; k < x->nodes[i].slots; k++) slots[count++] = i;
+        for (int k = 0; k < x->nodes[i].slots && is_in(groups, x, (size_t)i); k++)
+            slots[count++] = i;
     int64_t *links = TAKE(arena, (size_t)count * (size_t)count + 1, int64_t);
     for (int i = 0; i < count * count; i++) {
         int from = slots[i / count], to = slots[i % count];
@@ -50,16 +55,19 @@ static int64_t least_between(const struct priced *p, const int64_t *weights, str
     return bottleneck;
 }
 
-// The least weight of the slowest link of any ring: of one within a node, and of one that leaves it
-// (if whole rings fit into nodes, the least weight of any link).
-static int64_t least_bottleneck(const struct priced *p, const int64_t *weights, struct arena *arena)
+int64_t placed_least_bottleneck(const struct priced *p, const int64_t *weights, unsigned groups,
+                                struct arena *arena)
 {
-    size_t nodes = (size_t)p->places->node_count;
+    const struct priced_places *x = p->places;
+    size_t nodes = (size_t)x->node_count;
     int64_t lightest = CHAIN_NONE;
     bool any_holds = false;
-    for (size_t pair = 0; pair < nodes * nodes; pair++) lightest = smaller(lightest, weights[pair]);
-    for (size_t i = 0; i < nodes; i++) any_holds = any_holds || holds_ring(p, i);
-    return any_holds ? lightest : least_between(p, weights, arena);
+    for (size_t pair = 0; pair < nodes * nodes; pair++)
+        if (is_in(groups, x, pair / nodes) && is_in(groups, x, pair % nodes))
+            lightest = smaller(lightest, weights[pair]);
+    for (size_t i = 0; i < nodes; i++)
+        any_holds = any_holds || (is_in(groups, x, i) && holds_ring(p, i));
+    return any_holds ? lightest : least_between(p, weights, groups, arena);
 }
 
 void placed_ring_links(bool *counts, const struct priced *p, struct arena *arena)
@@ -70,9 +78,9 @@ void placed_ring_links(bool *counts, const struct priced *p, struct arena *arena
     for (int t = 0; t < x->transport_count && p->layout.data > 1; t++) {
         for (size_t pair = 0; pair < pairs; pair++)
             weights[pair] = pair % (nodes + 1) || holds_ring(p, pair / nodes)
-                                ? weight_of(p, (size_t)t * pairs + pair)
+                                ? placed_link_weight(p, (size_t)t * pairs + pair)
                                 : CHAIN_NONE;
-        int64_t bottleneck = least_bottleneck(p, weights, arena);
+        int64_t bottleneck = placed_least_bottleneck(p, weights, ~0u, arena);
         for (int g = 0; g < p->group_count; g++) {
             int64_t beside = CHAIN_NONE;
             for (size_t pair = 0; pair < pairs; pair++)

@@ -17,96 +17,6 @@ static const int64_t quick_tree = 50 * 1000; // in the tree's effort
 enum { TREE_NODES_MAX = 32, FEW_PLACES = 8 };
 static const double share_for_relaxation = 0.5; // of a time limit
 
-// The claims of the slowest replica: values that depend on nodes replace those that depend on
-// groups.
-static void put_claims(struct plan *plan, const struct choices *c, const int64_t *durations)
-{
-    int stages = c->priced->stage_count;
-    for (int s = 0; s < stages; s++) {
-        struct plan_stage *to = &plan->stages[s];
-        to->sync_ns = durations[symbol_index(stages, SYMBOL_SYNC, s)];
-        to->queued_sync_ns = durations[symbol_index(stages, SYMBOL_QUEUED_SYNC, s)];
-        for (int part = 0; part < PART_COUNT && s + 1 < stages; part++) {
-            to->send_epilogue_ns[part] =
-                durations[symbol_index(stages, SYMBOL_SEND_EPILOGUE + part, s)];
-            for (int slice = 0; slice < c->priced->slice_count; slice++) {
-                to->slices[slice].send_forward_ns[part] = durations[symbol_index(
-                    stages, symbol_of_slice(slice, SYMBOL_SEND_FORWARD + part), s)];
-                to->slices[slice].send_backward_ns[part] = durations[symbol_index(
-                    stages, symbol_of_slice(slice, SYMBOL_SEND_BACKWARD + part), s)];
-            }
-        }
-    }
-    plan->embedding_sync_ns = durations[symbol_index(stages, SYMBOL_EMBEDDING_SYNC, 0)];
-}
-
-// From end to end: the overhead occurs at both.
-static int64_t message_ns(int stages, int first_kind, int boundary, const int64_t *durations)
-{
-    int64_t sum = 0;
-    for (int part = 0; part < PART_COUNT; part++)
-        sum += (part == PART_OVERHEAD ? 2 : 1) *
-               durations[symbol_index(stages, first_kind + part, boundary)];
-    return sum;
-}
-
-static struct plan_placement *empty_placement(const struct placed *p, struct arena *arena)
-{
-    int stages = p->replicas * p->stages;
-    struct plan_placement *x = TAKE(arena, 1, struct plan_placement);
-    *x = (struct plan_placement){.replica_count = p->replicas, .rank_count = p->ranks};
-    x->nodes = TAKE(arena, p->replicas * p->ranks, const char *);
-    x->iteration_ns = TAKE(arena, p->replicas, int64_t);
-    x->send_forward_ns = TAKE(arena, stages, int64_t);
-    x->send_backward_ns = TAKE(arena, stages, int64_t);
-    x->recompute = TAKE(arena, stages, int);
-    x->recomputed_layers = TAKE(arena, stages, int);
-    return x;
-}
-
-static void put_replica(struct plan_placement *x, struct placed *p, const struct placed_plan *best,
-                        int replica, int64_t *durations)
-{
-    for (int s = 0; s < p->stages; s++) {
-        const struct choice *choice = placed_choice_of(p, best, replica, s);
-        x->recompute[replica * p->stages + s] = (int)choice->recompute;
-        x->recomputed_layers[replica * p->stages + s] = choice->recomputed_layers;
-    }
-    placed_durations(p, best, replica, durations);
-    x->iteration_ns[replica] =
-        graph_longest(placed_variant(p, best->micro_batches[replica])->graph, durations, NULL);
-    for (int s = 0; s + 1 < p->stages; s++) {
-        x->send_forward_ns[replica * p->stages + s] =
-            message_ns(p->stages, SYMBOL_SEND_FORWARD, s, durations);
-        x->send_backward_ns[replica * p->stages + s] =
-            message_ns(p->stages, SYMBOL_SEND_BACKWARD, s, durations);
-    }
-}
-
-// The statements about stages, and the number of micro-batches, are those of the slowest replica.
-void placed_put_plan(struct plan *plan, struct placed *p, struct placed_plan *best,
-                     struct arena *arena)
-{
-    int64_t *durations = TAKE(arena, p->symbols, int64_t);
-    const struct placed_variant *slowest = placed_variant(p, best->micro_batches[best->slowest]);
-    choices_to_plan(plan, slowest->choices, best->chosen + best->slowest * p->stages, best->time_ns,
-                    arena);
-    struct plan_placement *x = plan->placement = empty_placement(p, arena);
-    assert(plan->stage_count == p->stages && best->slowest < p->replicas);
-    plan->micro_batches = slowest->micro_batches;
-    x->slowest = best->slowest;
-    x->rings = best->ring;
-    x->embedding_ring = placed_fuses_embeddings(p) ? best->embedding_ring : NULL;
-    x->micro_batches = p->uneven ? best->micro_batches : NULL;
-    for (int i = 0; i < p->replicas * p->ranks; i++)
-        x->nodes[i] = arena_copy_text(arena, p->priced->places->nodes[best->node[i]].name);
-    placed_sync_kept(p, best);
-    for (int replica = 0; replica < p->replicas; replica++)
-        put_replica(x, p, best, replica, durations);
-    placed_durations(p, best, best->slowest, durations);
-    put_claims(plan, slowest->choices, durations);
-}
-
 // If the search used another objective: from here on the iteration time counts, and the slowest
 // replica in it.
 static enum status find_slowest(struct placed *p, struct placed_plan *best, struct error *err)
@@ -131,7 +41,8 @@ static enum status find_slowest(struct placed *p, struct placed_plan *best, stru
 // The longest time that is within the requested gap of the bound.
 static int64_t enough_for(int64_t bound_ns, double gap)
 {
-    if (!(gap > 0 && bound_ns > 0) || gap >= 1) return gap >= 1 ? NEVER_NS : bound_ns;
+    if (!(gap > 0 && bound_ns > 0) || gap >= 1 || bound_ns >= NEVER_NS)
+        return gap >= 1 ? NEVER_NS : bound_ns;
     double most = floor((double)bound_ns / (1 - gap)) + 1;
     int64_t enough = most < 0x1p60 ? (int64_t)most : (int64_t)1 << 60;
     while (enough > bound_ns && bound_closing(enough, gap, 0) > bound_ns) enough--;
@@ -217,6 +128,43 @@ static enum status search_from_start(struct proving *x)
     return OK;
 }
 
+// The plan of another program, placed: it takes the place of the best if it is faster.
+static void search_from(struct proving *x, const struct plan *plan)
+{
+    struct arena *arena = x->s->arena;
+    struct placed_plan other = placed_plan_empty(x->p, arena);
+    struct placed_settings search = x->search;
+    int *chosen = TAKE(arena, x->p->stages, int);
+    search.enough_ns = enough_for(x->bound_ns, x->s->settings->gap);
+    if (!plan->stage_count || !choices_from_plan(chosen, placed_choices(x->p), plan) ||
+        !placed_search(x->p, &other, chosen, &search, arena))
+        return;
+    if (other.time_ns < x->best.time_ns) placed_plan_copy(x->p, &x->best, &other);
+}
+
+// Which kinds of card rings use, decided with the groups of their stages.
+static bool may_branch_on_reaches(const struct proving *x)
+{
+    return x->groups->group_count > 1 && is_open(x) && !solving_should_stop(x->s);
+}
+static enum status prove_by_reaches(struct proving *x)
+{
+    struct solving *s = x->s;
+    struct solve_settings settings = *s->settings;
+    struct placed_reaches_result r = {.enough_ns = x->bound_ns};
+    settings.time_limit_s = x->share * watch_left_s(&s->watch);
+    settings.gap *= x->effort->share_of_gap;
+    if (is_found(x) && !(settings.cutoff_ns && settings.cutoff_ns < x->best.time_ns))
+        settings.cutoff_ns = x->best.time_ns;
+    TRY(placed_reaches_solve(&r, s->priced, x->groups, &settings, s->watch.stop, s->arena, x->err));
+    if (r.bound_ns <= x->bound_ns) return OK;
+    x->bound_ns = x->search.enough_ns = r.bound_ns;
+    x->r->evidence_of = EVIDENCE_REACHES;
+    if (r.bound_ns == NEVER_NS) x->chosen = NULL;
+    else if (r.plan) search_from(x, r.plan);
+    return OK;
+}
+
 static bool wants_search(const struct proving *x)
 {
     return x->chosen && !is_enough(x, x->best.time_ns);
@@ -292,7 +240,7 @@ static enum status prove_single(struct proving *x)
                       x->err));
     if (!evidence) return OK;
     x->r->evidence = evidence;
-    x->r->evidence_by_nodes = true;
+    x->r->evidence_of = EVIDENCE_NODES;
     return OK;
 }
 
@@ -347,10 +295,15 @@ static const struct placed_engine {
     double cost;
     enum status (*run)(struct proving *x);
 } engines[] = {
-    {has_start, 1, search_from_start},    {wants_search, 1, search},
-    {is_found, 0, improve_rings},         {wants_look, 1, look_by_tree},
-    {repeats_for_few, 0.3, search_again}, {repeats_for_many, 0.9, search_again},
-    {is_open_single, 0.7, prove_single},  {is_open_uneven, 0.1, prove_uneven},
+    {may_branch_on_reaches, 0.5, prove_by_reaches},
+    {has_start, 1, search_from_start},
+    {wants_search, 1, search},
+    {is_found, 0, improve_rings},
+    {wants_look, 1, look_by_tree},
+    {repeats_for_few, 0.3, search_again},
+    {repeats_for_many, 0.9, search_again},
+    {is_open_single, 0.7, prove_single},
+    {is_open_uneven, 0.1, prove_uneven},
     {is_open_to_tree, 1, prove_by_tree},
 };
 

@@ -16,7 +16,7 @@ static uint64_t first_seed = 1;
 static const char *rings = ""; // "fused": all
 static struct {
     int problems, plans, several, fused, uneven, ways, reached, infeasible, certificates, whole,
-        by_nodes, chained, trees, claims, most, most_reached, loads;
+        by_nodes, by_reaches, of_reaches, chained, trees, claims, most, most_reached, loads;
     int64_t terms;
 } seen;
 
@@ -190,8 +190,10 @@ static void same_ends(const struct place_trial *t, const struct check_problem *b
                        by_nodes->embedding[i]);
 }
 
-// The greatest bound that can be claimed.
-static void try_way(const struct place_trial *t, struct check_relaxation how)
+static const char *const way_names[] = {"groups", "nodes", "reaches"};
+
+// The greatest bound that can be claimed; INT64_MAX: that there is no plan.
+static int64_t claim_by(const struct place_trial *t, const struct check_relaxation *how)
 {
     struct arena_mark mark = arena_set_mark(t->arena);
     struct error err = {OK, ""};
@@ -200,27 +202,58 @@ static void try_way(const struct place_trial *t, struct check_relaxation how)
     struct priced priced;
     struct solve_result result;
     uint64_t work = UINT64_MAX / 2;
-    CHECK_OK(check_relax_places(&p, &t->places, &how, &r, &work, t->arena));
-    if (how.by_nodes && t->places.embedding) same_ends(t, &p);
+    CHECK_OK(check_relax_places(&p, &t->places, how, &r, &work, t->arena));
+    if (how->by == RELAX_BY_NODES && t->places.embedding) same_ends(t, &p);
     certificate_places_priced(&priced, &t->priced, &p, t->arena);
     place_trial_solve(&result, t, &priced, 0);
-    int64_t claim_ns = result.plan.outcome == OUTCOME_INFEASIBLE ? INT64_MAX : result.plan.bound_ns;
+    arena_reset(t->arena, mark);
+    return result.plan.outcome == OUTCOME_INFEASIBLE ? INT64_MAX : result.plan.bound_ns;
+}
+
+static void see_claim(const struct place_trial *t, const struct check_relaxation *how,
+                      int64_t claim_ns)
+{
     if (claim_ns > t->best_ns)
         fail_msg("problem %llu by %s, shared %d: %lld ns can be claimed, a plan takes %lld",
-                 t->seed, how.by_nodes ? "nodes" : "groups", how.shared, (long long)claim_ns,
+                 t->seed, way_names[how->by], how->shared, (long long)claim_ns,
                  (long long)t->best_ns);
     seen.ways++;
+    seen.by_reaches += how->by == RELAX_BY_REACHES;
     seen.reached += claim_ns == t->best_ns && claim_ns < INT64_MAX;
     seen.infeasible += claim_ns == INT64_MAX;
-    arena_reset(t->arena, mark);
+}
+
+static void try_way(const struct place_trial *t, struct check_relaxation how)
+{
+    see_claim(t, &how, claim_by(t, &how));
+}
+
+// The least of all cases.
+static void try_reaches(const struct place_trial *t, int shared)
+{
+    struct error err = {OK, ""};
+    const struct reader r = {"prices", &err};
+    struct check_cases *cases = TAKE(t->arena, 1, struct check_cases);
+    struct check_relaxation how = {RELAX_BY_REACHES, shared, false, NULL};
+    int64_t claim_ns = INT64_MAX;
+    uint64_t work = UINT64_MAX / 2;
+    if (check_list_cases(cases, &t->places, &r, &work) != OK) return;
+    for (int i = 0; i < cases->count; i++) {
+        how.ranks = cases->ranks[i];
+        int64_t own_ns = claim_by(t, &how);
+        if (own_ns < claim_ns) claim_ns = own_ns;
+    }
+    see_claim(t, &how, claim_ns);
 }
 
 static void try_ways(const struct place_trial *t)
 {
-    try_way(t, (struct check_relaxation){true, -1, false});
-    for (int shared = -1; shared < (t->places.together ? 0 : t->places.problem->group_count);
-         shared++)
-        try_way(t, (struct check_relaxation){false, shared, false});
+    int groups = t->places.together ? 0 : t->places.problem->group_count;
+    try_way(t, (struct check_relaxation){RELAX_BY_NODES, -1, false, NULL});
+    for (int shared = -1; shared < groups; shared++) {
+        try_way(t, (struct check_relaxation){RELAX_BY_GROUPS, shared, false, NULL});
+        try_reaches(t, shared);
+    }
 }
 
 // ---- what is written
@@ -273,6 +306,7 @@ static void try_certificate(const struct place_trial *t, double gap)
                  (long long)t->best_ns);
     seen.certificates++;
     seen.by_nodes += !strcmp(made.how, "nodes");
+    seen.of_reaches += !strcmp(made.how, "reaches");
     seen.trees += !strcmp(made.how, "a tree over placements");
     seen.chained += !strcmp(made.how, "groups, chained");
     seen.whole += audited.infeasible || made.bound_ns >= solved.plan.bound_ns;
@@ -330,14 +364,15 @@ TEST(test_problems)
            "%d by chains, %d by trees; %d claims audited\n",
            seen.ways, seen.reached, seen.infeasible, seen.certificates, seen.whole, seen.by_nodes,
            seen.chained, seen.trees, seen.claims);
-    printf("%d certificates as high as they come: %d at the best plan's time\n", seen.most,
-           seen.most_reached);
+    printf("%d of the ways by reaches, %d certificates; %d certificates as high as they come: %d "
+           "at the best plan's time\n",
+           seen.by_reaches, seen.of_reaches, seen.most, seen.most_reached);
     printf("%lld prices of the judge and the planner\n", (long long)seen.terms);
     assert_true(seen.problems * 4 > problem_count && seen.plans * 3 > seen.problems &&
                 seen.several * 3 > seen.problems && seen.fused * 30 > problem_count &&
                 seen.uneven * 20 > seen.problems && seen.loads * 30 > problem_count);
     assert_true(seen.certificates * 2 > seen.problems && seen.by_nodes > 0 &&
-                seen.by_nodes < seen.certificates);
+                seen.by_nodes < seen.certificates && seen.by_reaches > 0);
 }
 
 ARGUMENT(problem_count)

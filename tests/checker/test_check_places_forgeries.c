@@ -126,6 +126,43 @@ TEST(test_ways)
                 "expected one stage a rank, 2 ranks or more");
 }
 
+static bool is_by_reaches(const struct honest *h) { return !strcmp(h->made.how, "reaches"); }
+static bool has_one_replica(const struct honest *h)
+{
+    return h->t.places.replicas == 1 && !strcmp(h->made.how, "nodes");
+}
+
+// The text up to its first `until`, then this.
+static const char *end_with(const struct honest *h, const char *until, const char *end)
+{
+    const char *at = strstr(h->made.text, until);
+    assert_non_null(at);
+    return arena_print(h->t.arena, "%.*s%s", (int)(at - h->made.text), h->made.text, end);
+}
+
+// Parts of a proof by reaches are left out, added, or prove less.
+TEST(test_reaches)
+{
+    struct honest h;
+    const char *by = "\"by\": \"reaches\"", *parts = "\"parts\": [";
+    find_honest(&h, is_by_reaches, false, 3, arena);
+    must_refuse(&h, edit(&h, by, "\"by\": \"reaches\", \"chained\": true"), BAD_INPUT, "chained");
+    must_refuse(&h, edit(&h, number(&h, h.made.bound_ns), number(&h, h.t.best_ns + 1)), OK,
+                "less than is claimed");
+    must_refuse(&h, end_with(&h, parts, "\"parts\": []}}"), OK, "a part is missing");
+    must_refuse(&h, edit(&h, parts, "\"parts\": [{}, "), BAD_INPUT, "parts[0]");
+    const char *last = strrchr(h.made.text, ']');
+    must_refuse(
+        &h,
+        arena_print(arena, "%.*s, {\"proof\": {}}%s", (int)(last - h.made.text), h.made.text, last),
+        BAD_INPUT, "parts continue");
+    find_honest(&h, has_one_replica, false, 3, arena);
+    must_refuse(&h,
+                end_with(&h, "\"places\"",
+                         "\"places\": {\"by\": \"reaches\", \"bound_ns\": 1, \"parts\": []}}"),
+                OK, "several replicas and groups");
+}
+
 TEST(test_uneven)
 {
     struct honest h;

@@ -124,6 +124,11 @@ sh docs/examples/papers/all.sh "$work/all" holmes pipette adapters memory >"$wor
     wrong "all.sh fails: $(cat "$work/all.txt")"
 grep -q '^30 14 roce, 16 infiniband' "$work/all.txt" &&
     grep -q '^48 22 roce, 26 infiniband' "$work/all.txt" || wrong "holmes: $(cat "$work/all.txt")"
+# Rings within a cluster, proven; a pipeline of many micro-batches within one instead.
+sh docs/examples/papers/reaches.sh "$work/reaches" 1,12 3.125,12 >"$work/reaches.txt" ||
+    wrong "reaches.sh fails"
+awk '$3 != 32 || $6 < 0.99 * $5 { bad = 1 } END { exit bad || NR != 2 }' "$work/reaches.txt" ||
+    wrong "reaches: $(cat "$work/reaches.txt")"
 awk '$1 == "drawn.json" { n++; if ($4 > $3) bad = 1 } $1 == "all" { all = $3 }
      $1 == "adapters" { few = $3 } $1 == "4-bit" { least = $3 }
      $1 ~ /^llama/ && NF == 11 { m++; if ($11 < 0.5 || $11 > 2) bad = 1 }

@@ -24,7 +24,7 @@ table() {
 }
 
 for script in ${*:-layered slices terapipe onebit interleaved fused offers offload karma grids \
-    pools bits albert llava pipette holmes memory local adapters}; do
+    pools bits albert llava pipette holmes reaches memory local adapters}; do
     table "$script"
     case $script in
     llava)

@@ -14,6 +14,11 @@
 void check_least_embeddings(int64_t *least, const struct check_places *x, const int64_t *links,
                             struct arena *arena);
 
+// ---- reaches_audit.c: a certificate by reaches
+enum status check_audit_reaches(struct check_result *result, const struct reader *r,
+                                const cJSON *places, const struct check_places *x, uint64_t *work,
+                                struct arena *arena);
+
 // ---- tree_audit.c: a certificate by a tree
 enum status check_audit_tree(struct check_result *result, const struct reader *r,
                              const cJSON *places, const struct check_places *x, uint64_t *work,

@@ -7,8 +7,9 @@
 
 #include "solve/checker/places/internal.h"
 
-enum { BY_GROUPS, BY_NODES, BY_TREE, BY_ROWS };
-static const char *const ways[] = {"groups", "nodes", "tree", "rows", NULL};
+// The first are those of enum check_relaxed_by.
+enum { BY_REACHES = RELAX_BY_REACHES, BY_TREE, BY_ROWS };
+static const char *const ways[] = {"groups", "nodes", "reaches", "tree", "rows", NULL};
 
 // By one problem of one replica.
 static enum status audit_relaxed(struct check_result *result, const struct reader *r,
@@ -27,11 +28,11 @@ static enum status audit_relaxed(struct check_result *result, const struct reade
         {NULL},
     };
     TRY(value_fields(r, places, "places", fields, NULL));
-    how.by_nodes = by == BY_NODES;
-    if (how.chained && how.by_nodes)
+    how.by = (enum check_relaxed_by)by;
+    if (how.chained && how.by != RELAX_BY_GROUPS)
         return check_refuse(r, "places.chained", "expected only with by groups");
-    if (how.shared >= 0 && how.by_nodes)
-        return check_refuse(r, "places.shared", "expected only with by groups");
+    if (how.shared >= 0 && how.by == RELAX_BY_NODES)
+        return check_refuse(r, "places.shared", "expected only with by groups or reaches");
     TRY(check_read_claims(r, value_get(places, "proof"), result));
     if (result->iteration_ns >= 0)
         return check_refuse(
@@ -54,9 +55,10 @@ enum status check_audit_places(struct check_result *result, const struct reader 
         return fail(r->err, (enum status)NOT_PROVEN, "is about %s, the job minimises pipette",
                     check_objective_names[MINIMISE_TIME]);
     if (by == BY_ROWS) TRY(check_audit_rows(result, r, places, x, work, arena));
+    else if (by == BY_REACHES) TRY(check_audit_reaches(result, r, places, x, work, arena));
     else if (by == BY_TREE) TRY(check_audit_tree(result, r, places, x, work, arena));
     else TRY(audit_relaxed(result, r, places, x, work, arena));
-    if (by == BY_TREE) result->objective = (int)x->problem->objective;
+    if (by == BY_TREE || by == BY_REACHES) result->objective = (int)x->problem->objective;
     result->doubtful = *x->doubtful_prices;
     if (*x->doubtful_sizes)
         return fail(r->err, (enum status)NOT_PROVEN,

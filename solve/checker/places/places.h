@@ -66,17 +66,33 @@ struct check_places {
 };
 
 // The problem of one replica that bounds all placements: each node is a group of its own, or each
-// group has the least over its nodes. shared: the group of which the replica has at most its
-// share; -1: none. chained: by groups, with what the transfers take together beyond the least of
-// each (solve/checker/boxes/chain.h).
+// group has the least over its nodes, or each group is there once for every reach of a ring, the
+// set of groups that the ring is on. shared: not by nodes, the group of which the replica has at
+// most its share; -1: none. chained: by groups, with what the transfers take together beyond the
+// least of each (solve/checker/boxes/chain.h).
+// ranks: by reaches, how many ranks have rings of each reach (a case).
+enum check_relaxed_by { RELAX_BY_GROUPS, RELAX_BY_NODES, RELAX_BY_REACHES };
 struct check_relaxation {
-    bool by_nodes;
+    enum check_relaxed_by by;
     int shared;
     bool chained;
+    const int *ranks;
 };
 enum status check_relax_places(struct check_problem *to, const struct check_places *x,
                                const struct check_relaxation *how, const struct reader *r,
                                uint64_t *work, struct arena *arena);
+
+// Every plan is in one of the cases: so many of its ranks have rings of each reach, in this order:
+// on one group alone; then on several, by the number that has a bit for each. NOT_PROVEN: there are
+// too many of them, or only one group or replica.
+enum { CASES_MOST = 256 };
+struct check_cases {
+    int reach_count, count;
+    unsigned reaches[MOST_GROUPS];
+    int ranks[CASES_MOST][MOST_GROUPS];
+};
+enum status check_list_cases(struct check_cases *cases, const struct check_places *x,
+                             const struct reader *r, uint64_t *work);
 
 // Every ring of `size` device groups has a link of at least this weight that counts; INT64_MAX:
 // there is no ring. weights[from * count + to], -1: no link; from a node to itself: for a ring

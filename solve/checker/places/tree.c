@@ -170,7 +170,7 @@ enum status check_open_tree(struct check_tree **tree, const struct check_places 
                             const struct reader *r, uint64_t *work, struct arena *arena)
 {
     struct check_tree *t = *tree = TAKE(arena, 1, struct check_tree);
-    const struct check_relaxation by_nodes = {true, -1, false};
+    const struct check_relaxation by_nodes = {RELAX_BY_NODES, -1, false};
     *t = (struct check_tree){.x = x, .arena = arena};
     int64_t places = (int64_t)x->replicas * x->problem->ranks;
     if (x->together || places > TREE_PLACES_MOST)

@@ -26,7 +26,7 @@ static const char *words_of_parts(const struct check_page *p, const struct check
 {
     if (!r->parts) return "";
     return arena_print(p->arena,
-                       "  - that the %lld parts of a tree are all placements; the same for the "
+                       "  - that the %lld parts are all placements; the same for the "
                        "nodes of each;\n",
                        (long long)r->parts);
 }
