@@ -167,6 +167,10 @@ static const struct setting_row rows[] = {
     TAKES("cpu-optimizer", FLAG, job.layout.offload_optimizer),
     TAKES("use-flash-attn-v1 use-flash-attn-v2 use-flash-attn-triton", FLAG, flash),
     TAKES("world-size num-processes", COUNT, processes),
+    TAKES("expert-interval", COUNT, expert_interval),   // Megatron-DeepSpeed's
+    TAKES("first-k-dense-replace", WHOLE, dense_first), // MindSpeed-LLM's, as the next two
+    TAKES("n-shared-experts", COUNT, shared_experts),
+    TAKES("moe-intermediate-size", COUNT, experts.ffn),
     LATER("of-some-ranks"),
     TAKES("nproc-per-node", COUNT, processes),
     TAKES("nnodes", COUNT, nodes),

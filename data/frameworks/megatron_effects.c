@@ -33,7 +33,16 @@ const struct setting_effect megatron_effects[] = {
     {"xielu xiprelu xiprelup no-attn-layernorm no-final-layernorm no-mlp-layernorm "
      "post-layer-norm",
      EFFECT_ON_MODEL, "", "another activation or other norms: " MODEL},
+    {"noop-layers", EFFECT_ON_MODEL, "", "layers that do nothing: " MODEL},
+    {"geglu gelu-tanh", EFFECT_ON_MODEL, "", "a gated unit: state glu-activation geglu"},
     // ---- of layout and memory
+    {"num-layer-list", EFFECT_ON_JOB, "",
+     "layers of each stage: state pipeline-model-parallel-layout"},
+    {"schedules-method moe-fb-overlap", EFFECT_ON_JOB, "",
+     "another schedule: leave it out, and state the job's"},
+    {"moe-tp-extend-ep", EFFECT_ON_JOB, "", "experts over tensor and expert ranks together: " JOB},
+    {"swap-attention swap-optimizer swap-modules", EFFECT_ON_JOB, "",
+     "activations or states on the host: leave it out, and allow swap in the job's recompute"},
     {"decoder-pipeline-manual-split-list", EFFECT_ON_JOB, "",
      "layers of each stage: state pipeline-model-parallel-layout"},
     {"enable-zero-bubble enable-zbh1-pipeline enable-1f1b-v", EFFECT_ON_JOB, "",
@@ -75,6 +84,11 @@ const struct setting_effect megatron_effects[] = {
     {"transformer-impl", EFFECT_ASSUMED, "transformer_engine", "kernels are Transformer Engine's"},
     {"use-legacy-models", EFFECT_ASSUMED, "", "kernels are Transformer Engine's"},
     {"fp16-lm-cross-entropy", EFFECT_ASSUMED, "", "the loss is in fp32"},
+    {"reuse-fp32-param", EFFECT_ASSUMED, "", "weights have a copy in 16 bits of their own"},
+    {"rope-scaling-type", EFFECT_ASSUMED, "", "rotary positions are not stretched"},
+    {"post-norm", EFFECT_ASSUMED, "", "layers have no norms behind their parts"},
+    {"context-parallel-algo", EFFECT_ASSUMED, "megatron_cp_algo",
+     "context ranks pass keys and values around a ring"},
     {"no-rope-freq", EFFECT_ASSUMED, "", "every layer has rotary positions"},
     {"qk-l2-norm", EFFECT_ASSUMED, "", "queries and keys have no norm"},
     {"delay-wgrad-compute moe-shared-expert-overlap defer-embedding-wgrad-compute "

@@ -32,6 +32,9 @@ struct run {
 
     // Megatron-LM, NeMo; waits, in_batches: for messages between stages
     int64_t layers, mtp; // decoder layers, and those that predict further tokens
+    // Every how many layers has experts; dense layers before the others; experts that all tokens
+    // use.
+    int64_t expert_interval, dense_first, shared_experts;
     int64_t positions, data_sequence, padding, groups, plain_width, group;
     double attention_dropout, hidden_dropout, offload_share; // of the optimizer's state
     double stretch, interpolation, yarn; // factors: Llama 3's; for all positions alike; YaRN's

@@ -251,5 +251,22 @@ assert "positions" not in m["shape"] or not m["shape"]["positions"], m["shape"]'
     fail "strict: an unknown name is read"
 says '\--strict: --hidden-szie is unknown' strict
 
+# which layers have experts, as programs built on Megatron-LM state it
+layers_are() { # KINDS FLAGS
+    echo "$plain $2" >"$work/experts"
+    read_file "$work/experts" own || fail "$2: $(cat "$work/err")"
+    kinds=$(python3 -c 'import json, sys
+print("".join(("M" if r["kind"] == "moe" else "d") * r["count"]
+              for r in json.load(open(sys.argv[1]))["runs"][1:-1]))' "$work/own.model")
+    [ "$kinds" = "$1" ] || fail "$2: layers $kinds, not $1"
+}
+layers_are dMdMdMdM '--deepspeed --num-experts 4 --moe-expert-parallel-size 1'
+layers_are ddMddMdd '--num-experts 4 --expert-interval 3'
+layers_are MMMMMMMM '--num-experts 4 --moe-layer-freq -1'
+layers_are dddMMMMM '--num-experts 4 --moe-layer-freq 1 --first-k-dense-replace 3
+    --n-shared-experts 2 --moe-intermediate-size 64'
+grep -q '"shared_ffn": 128' "$work/own.model" || fail "shared experts: not 2 x 64"
+refuse '\--noop-layers: is not read: layers that do nothing' '--noop-layers 7'
+
 [ $failures = 0 ] && echo "test_import_script: all as expected"
 exit $((failures > 0))

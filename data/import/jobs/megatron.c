@@ -37,6 +37,27 @@ static enum status set_positions(struct run *r, struct settings *s, struct error
                            type);
 }
 
+// As the programs built on it state which layers have experts: the last of every few
+// (Megatron-DeepSpeed: 2 unless told), or all but the first.
+static void set_frequencies(struct run *r)
+{
+    int64_t every = r->expert_interval ? r->expert_interval : r->deepspeed ? 2 : 1;
+    if (is(r->frequencies, "-1")) r->frequencies = NULL;
+    if (r->dense_first > 0 && r->dense_first < r->layers &&
+        (!r->frequencies || is(r->frequencies, "1")))
+        r->frequencies = arena_print(r->arena, "[0]*%lld+[1]*%lld", (long long)r->dense_first,
+                                     (long long)(r->layers - r->dense_first));
+    else if (every > 1 && every <= r->layers && !r->frequencies)
+        r->frequencies = arena_print(
+            r->arena, "([0]*%lld+[1]*1)*%lld%s", (long long)every - 1,
+            (long long)(r->layers / every),
+            r->layers % every ? arena_print(r->arena, "+[0]*%lld", (long long)(r->layers % every))
+                              : "");
+    if (!r->experts.shared_ffn)
+        r->experts.shared_ffn = r->shared_experts *
+                                (r->experts.ffn ? r->experts.ffn : r->shape.ffn);
+}
+
 static enum status set_shape(struct run *r, struct settings *s, struct error *err)
 {
     TRY(set_positions(r, s, err));
@@ -52,6 +73,7 @@ static enum status set_shape(struct run *r, struct settings *s, struct error *er
     if (r->glu && !r->swiglu)
         r->shape.gated_ffn = true, r->shape.activation = is(r->glu, "geglu") ? "gelu" : "relu";
     if (r->experts.experts == 1) r->experts = megatron_defaults.experts; // dense
+    if (r->experts.experts) set_frequencies(r);
     return OK;
 }
 

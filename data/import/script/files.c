@@ -66,7 +66,7 @@ void script_set_place(struct follow *f)
 {
     const char *home = real_path(f, folder_of(f, f->script->path));
     f->file = f->zero = f->script->path;
-    f->folder = real_path(f, ".");
+    f->start = f->folder = real_path(f, ".");
     f->home = f->root = home ? home : "/";
     for (int i = 0; i < FOLDERS_UP && strcmp(f->root, "/") != 0; i++) {
         if (!access(arena_print(f->arena, "%s/.git", f->root), F_OK)) break;
@@ -96,8 +96,11 @@ const char *script_file(struct follow *f, const char *name, const char **text)
 {
     const char *exact = script_path(f, name), *found = exact ? opened(f, exact, text) : NULL;
     const char *open = strrchr(name, SCRIPT_CLOSE), *tail = open ? open + 1 : name;
+    size_t start = f->start ? strlen(f->start) : 0; // `pwd`/NAME
+    bool here = start && !open && !strncmp(name, f->start, start) && name[start] == '/';
+    if (here) tail += start;
     tail += strspn(tail, "/");
-    if (!found && *tail && (open || *name != '/')) {
+    if (!found && *tail && (open || here || *name != '/')) {
         const char *folder = f->home;
         for (int i = 0; i <= FOLDERS_UP && !found; i++, folder = folder_of(f, folder)) {
             found = opened(f, arena_print(f->arena, "%s/%s", folder, tail), text);

@@ -112,9 +112,9 @@ struct follow {
     bool capture_unknown;             // something else was printed, too
     int line;
     struct parser words; // for finding the ends of words
-    // The file that is followed, $0, the current folder (NULL: open); that of the script, and the
-    // uppermost one in which files are looked for.
-    const char *file, *zero, *folder, *home, *root;
+    // The file that is followed, $0, the current folder (NULL: open) and the first one; that of the
+    // script, and the uppermost one in which files are looked for.
+    const char *file, *zero, *folder, *start, *home, *root;
 };
 enum { FOLLOW_DEPTH_MAX = 40, LOOP_MAX = 2000 };
 
