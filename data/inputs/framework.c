@@ -255,12 +255,11 @@ enum status framework_check(const struct job *j, const char *file, struct error 
                     "and %s",
                     file, framework_names[framework], dispatcher_names[j->dispatcher],
                     graphs_names[j->graphs]);
-    if (j->offload_percent_count)
-        return fail(
-            err, BAD_INPUT,
-            "%s: offload_percents: expected none, as the space's framework %s has one share "
-            "for all stages at most (\"any\" would), found %d",
-            file, framework_names[framework], j->offload_percent_count);
+    if (job_tier_ways(j) > 1)
+        return fail(err, BAD_INPUT,
+                    "%s: offload_percents, tier_options: expected none, as the space's framework "
+                    "%s has one share for all stages at most (\"any\" would), found %d",
+                    file, framework_names[framework], job_tier_ways(j) - 1);
     return OK;
 }
 

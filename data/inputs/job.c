@@ -2,9 +2,12 @@
 // rules, budget).
 #include "data/inputs/job.h"
 
+#include <string.h>
+
 #include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
 #include "data/inputs/space.h"
+#include "data/places/cluster.h"
 #include "data/kinds/schedules.h"
 
 #define SEQUENCE_MAX 16777216.0     // 2^24 tokens
@@ -57,6 +60,50 @@ GET_MEMBER(get_modules)
 
 PUT_MEMBER(put_modules) { (void)w; } // `recompute` lists the sets
 
+// ---- what of a stage may be in tiers besides the GPU's own memory
+
+const char *const tier_part_names[] = {"frozen_weights", "trained_weights", "optimizer", NULL};
+
+static const struct member tier_share_rows[] = {
+    KEY_TEXT(tier_share, tier, REQUIRED),
+    KEY_INT(tier_share, percent, REQUIRED, ALWAYS_WRITTEN, 1, 100),
+};
+static MEMBERS(tier_share, struct tier_share, NULL, true, NULL);
+
+#define PART(key, part)                                                                            \
+    KEY_OBJECT(key, tier_option, parts[part], OPTIONAL, IF_SET, &tier_share_members)
+static const struct member tier_option_rows[] = {
+    KEY_TEXT(tier_option, name, REQUIRED),
+    PART("frozen_weights", TIER_FROZEN),
+    PART("trained_weights", TIER_TRAINED),
+    PART("optimizer", TIER_OPTIMIZER),
+};
+static MEMBERS(tier_option, struct tier_option, NULL, false, NULL);
+
+static bool same_text(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+
+bool compression_same(const struct compression_option *a, const struct compression_option *b)
+{
+    return a->form.method == b->form.method && a->form.amount == b->form.amount &&
+           a->epilogue_only == b->epilogue_only && a->quality_cost == b->quality_cost &&
+           a->forgets == b->forgets && a->offloaded_percent == b->offloaded_percent &&
+           same_text(a->tier_option, b->tier_option);
+}
+
+const struct tier_option *job_tier_option(const struct job *j, const char *name)
+{
+    for (int i = 0; name && i < j->tier_option_count; i++)
+        if (!strcmp(j->tier_options[i].name, name)) return &j->tier_options[i];
+    return NULL;
+}
+
+bool job_moves_weights(const struct job *j)
+{
+    for (int i = 0; i < j->tier_option_count; i++)
+        if (tier_option_moves_weights(&j->tier_options[i])) return true;
+    return false;
+}
+
 static const struct member job_rows[] = {
     KEY_TEXT(job, name, REQUIRED),
     KEY_COUNT(job, sequence, REQUIRED, ALWAYS_WRITTEN, 1, SEQUENCE_MAX),
@@ -99,6 +146,8 @@ static const struct member job_rows[] = {
              &gradient_offer_members),
     KEY_ARRAY(job, offload_percents, offload_percent_count, JSON_INT, OPTIONAL, IF_SET, 1, 100,
               OFFLOAD_PERCENTS_MAX),
+    KEY_LIST(job, tier_options, tier_option_count, OPTIONAL, IF_SET, TIER_OPTIONS_MAX,
+             &tier_option_members),
     KEY_OBJECT("budget", job, budget, OPTIONAL, ALWAYS_WRITTEN, &budget_members),
     KEY_OBJECT("local_loss", job, local_loss, OPTIONAL, IF_SET, &local_loss_members),
     KEY_OBJECT("placement", job, placement, OPTIONAL, IF_SET, &placement_members),
@@ -220,10 +269,10 @@ static enum status check_schedule(const struct job *j, struct error *err)
     if (l->context > 1)
         return fail(err, BAD_INPUT, "%s: layout.context: token-sliced expects 1, found %d",
                     name_of(j), l->context);
-    if (j->boundary_option_count || j->gradient_option_count || j->offload_percent_count)
+    if (j->boundary_option_count || j->gradient_option_count || job_tier_ways(j) > 1)
         return fail(err, BAD_INPUT,
-                    "%s: boundary_options, gradient_options, offload_percents: expected none with "
-                    "token-sliced",
+                    "%s: boundary_options, gradient_options, offload_percents, tier_options: "
+                    "expected none with token-sliced",
                     name_of(j));
     return OK;
 }
@@ -243,21 +292,59 @@ static enum status check_compressions(const struct job *j, const char *key,
     return OK;
 }
 
-static enum status check_percents(const struct job *j, struct error *err)
+static enum status check_tier_option(const struct job *j, int i, const char *file,
+                                     struct error *err)
 {
-    int options = (j->gradient_option_count + 1) * (j->offload_percent_count + 1);
+    const struct tier_option *t = &j->tier_options[i];
+    const struct tier_share *optimizer = &t->parts[TIER_OPTIMIZER];
+    char where[40];
+    if (!t->name || !*t->name || job_tier_option(j, t->name) != t)
+        return fail(err, BAD_INPUT,
+                    "%s: tier_options[%d].name: expected a name of its own, found \"%s\"", file, i,
+                    t->name ? t->name : "");
+    for (int part = 0; part < TIER_PARTS; part++) {
+        snprintf(where, sizeof where, "tier_options[%d].%s.", i, tier_part_names[part]);
+        if (t->parts[part].tier)
+            TRY(members_check(&tier_share_members, &t->parts[part], file, where, err));
+    }
+    if (!tier_option_moves_weights(t) && !optimizer->tier)
+        return fail(err, BAD_INPUT,
+                    "%s: tier_options[%d]: expected frozen_weights, trained_weights or optimizer, "
+                    "found none of them",
+                    file, i);
+    if (optimizer->tier && strcmp(optimizer->tier, TIER_HOST))
+        return fail(err, BAD_INPUT,
+                    "%s: tier_options[%d].optimizer.tier: expected \"host\", which updates what it "
+                    "has, found \"%s\"",
+                    file, i, optimizer->tier);
+    if (t->parts[TIER_TRAINED].tier && j->trainer == TRAINER_TORCHTITAN)
+        return fail(err, BAD_INPUT,
+                    "%s: tier_options[%d].trained_weights: expected none for trainer torchtitan, "
+                    "whose weights are the optimizer's own",
+                    file, i);
+    return OK;
+}
+
+static enum status check_tier_options(const struct job *j, const char *file, struct error *err)
+{
+    int options = (j->gradient_option_count + 1) * job_tier_ways(j);
     for (int i = 0; i < j->offload_percent_count; i++)
         if (j->offload_percents[i] <= (i ? j->offload_percents[i - 1] : 0) ||
             j->offload_percents[i] > 100)
             return fail(err, BAD_INPUT,
                         "%s: offload_percents[%d]: expected 1 to 100, each above the one before, "
                         "found %d",
-                        name_of(j), i, j->offload_percents[i]);
+                        file, i, j->offload_percents[i]);
+    for (int i = 0; i < j->tier_option_count; i++) TRY(check_tier_option(j, i, file, err));
     if (options > OPTIONS_MAX)
         return fail(err, BAD_INPUT,
-                    "%s: offload_percents: expected at most %d options of a stage together with "
-                    "gradient_options, found %d",
-                    name_of(j), OPTIONS_MAX, options);
+                    "%s: offload_percents, tier_options: expected at most %d options of a stage "
+                    "together with gradient_options, found %d",
+                    file, OPTIONS_MAX, options);
+    if (job_moves_weights(j) && j->recompute[RECOMPUTE_SWAP])
+        return fail(err, BAD_INPUT,
+                    "%s: tier_options: expected no weights in tiers with \"swap\" in recompute",
+                    file);
     return OK;
 }
 
@@ -271,7 +358,7 @@ static enum status check_options(const struct job *j, struct error *err)
                            err));
     TRY(check_compressions(j, "gradient_options", j->gradient_options, j->gradient_option_count,
                            err));
-    TRY(check_percents(j, err));
+    TRY(check_tier_options(j, name_of(j), err));
     return members_check(&budget_members, &j->budget, name_of(j), "budget.", err);
 }
 

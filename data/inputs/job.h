@@ -231,24 +231,37 @@ extern const char *const compression_keys[]; // "rank", "kept_per_thousand", "bi
 // In words: "rank 8", "the largest 1.5 %", "4 bits"; without compression "none".
 const char *compression_text(struct compression_form form, struct arena *arena);
 
+// What of each layer of a stage is in tiers besides the GPU's own memory (data/places/cluster.h).
+// Of the weights those of embeddings and of memory layers stay.
+enum tier_part { TIER_FROZEN, TIER_TRAINED, TIER_OPTIMIZER, TIER_PARTS };
+extern const char *const tier_part_names[]; // "frozen_weights", "trained_weights", "optimizer"
+struct tier_share {
+    const char *tier; // NULL: it stays
+    int percent;      // 1 to 100
+};
+struct tier_option {
+    const char *name;
+    struct tier_share parts[TIER_PARTS]; // the optimizer's state: on the host
+};
+
 // Option 0 of a priced document is always "none", amount 0. A priced document's options for a stage
-// are compressions of its sync, each combined with no offloading and with every share of its
-// optimizer on the host.
+// are compressions of its sync, each combined with everything on the GPU, with every share of its
+// optimizer on the host, and with every tier option.
 struct compression_option {
     struct compression_form form;
     bool epilogue_only; // only the last p-1-i backward receives of stage i and the last steady one
     int64_t quality_cost; // stated by the user, >= 0
     bool forgets;         // no error feedback: what compression loses is not kept for the next time
-    int offloaded_percent; // share of the optimizer's state that is on the host
+    int offloaded_percent;   // share of the optimizer's state that is on the host
+    const char *tier_option; // its name; NULL: none
 };
 
-static inline bool compression_same(const struct compression_option *a,
-                                    const struct compression_option *b)
+// Whether parts of a stage are elsewhere than on the GPU.
+static inline bool option_uses_tiers(const struct compression_option *o)
 {
-    return a->form.method == b->form.method && a->form.amount == b->form.amount &&
-           a->epilogue_only == b->epilogue_only && a->quality_cost == b->quality_cost &&
-           a->forgets == b->forgets && a->offloaded_percent == b->offloaded_percent;
+    return o->offloaded_percent > 0 || o->tier_option;
 }
+bool compression_same(const struct compression_option *a, const struct compression_option *b);
 
 struct quality_budget {
     int64_t boundaries_max, stages_max, cost_max; // -1: no limit
@@ -338,6 +351,8 @@ struct job {
     int *offload_percents; // of a stage's optimizer state that its host may hold, in addition to
                            // none
     int offload_percent_count;
+    struct tier_option *tier_options; // in addition to these
+    int tier_option_count;
     struct quality_budget budget;
     struct local_loss local_loss;
     struct placement_wishes placement;
@@ -397,6 +412,20 @@ static inline bool job_may_split_gate(const struct job *j) { return j->trainer =
 static inline bool job_unfused(const struct job *j, enum unfused operation)
 {
     return j->unfused[operation] || (j->trainer == TRAINER_TORCHTITAN && !j->compiled);
+}
+// The tier option of this name; NULL: there is none, or no name.
+const struct tier_option *job_tier_option(const struct job *j, const char *name);
+// A tier option moves weights.
+static inline bool tier_option_moves_weights(const struct tier_option *t)
+{
+    return t && (t->parts[TIER_FROZEN].tier || t->parts[TIER_TRAINED].tier);
+}
+bool job_moves_weights(const struct job *j);
+// How many ways there are to keep a stage's parts in tiers, with everything on the GPU: the first.
+// Then the offload_percents, as tier options of the optimizer's state, and the tier options.
+static inline int job_tier_ways(const struct job *j)
+{
+    return 1 + j->offload_percent_count + j->tier_option_count;
 }
 // Per replica: global_batch / (data x micro_batch). If replicas may differ, at least one of them
 // has this many or more.

@@ -11,6 +11,7 @@ enum {
     RANK_MAX = 1 << 20,
     OPTIONS_MAX = 64,
     OFFLOAD_PERCENTS_MAX = 16,
+    TIER_OPTIONS_MAX = 16,
     RULES_MAX = 1024,
     RULE_GROUPS_MAX = 64
 };

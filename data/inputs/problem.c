@@ -291,8 +291,10 @@ enum status problem_check_places(const struct problem *p, struct error *err)
         return fail(err, BAD_INPUT,
                     "%s: placement.uneven_micro_batches: expected a cluster with places", job);
     if (!p->cluster.places.node_count) return OK;
-    if (p->job.recompute[RECOMPUTE_SWAP])
-        return fail(err, BAD_INPUT, "%s: recompute: expected no \"swap\" for a cluster with places",
+    if (p->job.recompute[RECOMPUTE_SWAP] || p->job.tier_option_count)
+        return fail(err, BAD_INPUT,
+                    "%s: recompute, tier_options: expected no \"swap\" and none of these for a "
+                    "cluster with places",
                     job);
     if (p->job.placement.uneven_micro_batches && p->job.objective != OBJECTIVE_ITERATION_TIME)
         return fail(err, BAD_INPUT,

@@ -40,6 +40,17 @@ static const struct member sum_rows[] = {
 };
 static MEMBERS(sum, struct ring_rate, NULL, true, NULL);
 
+static const struct tier tier_initial = {.gpus = 1};
+static const struct member tier_rows[] = {
+    KEY_TEXT(tier, name, REQUIRED),
+    KEY_COUNT(tier, bytes, OPTIONAL, IF_SET, 1, MEMORY_MAX),
+    KEY_NUMBER(tier, read_bytes_per_s, OPTIONAL, IF_SET, 1, LINK_RATE_MAX),
+    KEY_NUMBER(tier, write_bytes_per_s, OPTIONAL, IF_SET, 1, LINK_RATE_MAX),
+    KEY_INT(tier, gpus, OPTIONAL, 1, 1, GPUS_MAX),
+    KEY_BOOL(tier, in_place, OPTIONAL, IF_SET),
+};
+static MEMBERS(tier, struct tier, &tier_initial, true, NULL);
+
 static const struct member group_rows[] = {
     KEY_TEXT(node_group, name, REQUIRED),
     KEY_TEXT(node_group, gpu, REQUIRED),
@@ -51,6 +62,7 @@ static const struct member group_rows[] = {
     KEY_LIST(node_group, rings, ring_count, OPTIONAL, IF_SET, RINGS_MAX, &ring_members),
     KEY_LIST(node_group, switch_sums, switch_sum_count, OPTIONAL, IF_SET, RINGS_MAX, &sum_members),
     KEY_LIST(node_group, nics, nic_count, OPTIONAL, ALWAYS_WRITTEN, NIC_KIND_COUNT, &nic_members),
+    KEY_LIST(node_group, tiers, tier_count, OPTIONAL, IF_SET, TIERS_MAX, &tier_members),
 };
 static MEMBERS(group, struct node_group, NULL, false, NULL);
 
@@ -116,6 +128,28 @@ enum status cluster_save(const struct cluster *c, const char *path, struct arena
                          err);
 }
 
+// ---- tiers
+
+const struct tier *group_tier(const struct node_group *g, const char *name)
+{
+    for (int i = 0; i < g->tier_count; i++)
+        if (!strcmp(g->tiers[i].name, name)) return &g->tiers[i];
+    return NULL;
+}
+
+const char **cluster_tiers(const struct cluster *c, int *count, struct arena *arena)
+{
+    const char **names = TAKE(arena, GROUPS_MAX * TIERS_MAX, const char *);
+    *count = 0;
+    for (int g = 0; g < c->group_count; g++)
+        for (int i = 0; i < c->groups[g].tier_count; i++) {
+            int known = 0;
+            while (known < *count && strcmp(names[known], c->groups[g].tiers[i].name)) known++;
+            if (known == *count) names[(*count)++] = c->groups[g].tiers[i].name;
+        }
+    return names;
+}
+
 // ---- checking
 
 enum status link_check(const struct cluster *c, const char *where, const struct link *link,
@@ -175,6 +209,46 @@ static enum status check_sums(const struct cluster *c, int group, struct error *
     return OK;
 }
 
+// A tier states both of its rates, but for the host, whose rates the costs state.
+static enum status check_tiers(const struct cluster *c, int group, struct error *err)
+{
+    const struct node_group *g = &c->groups[group];
+    if (g->tier_count && c->places.node_count)
+        return fail(err, BAD_INPUT, "%s: groups[%d].tiers: expected none with places, found %d",
+                    cluster_file(c), group, g->tier_count);
+    for (int i = 0; i < g->tier_count; i++) {
+        const struct tier *t = &g->tiers[i];
+        bool host = t->name && !strcmp(t->name, TIER_HOST);
+        char where[60];
+        snprintf(where, sizeof where, "groups[%d].tiers[%d].", group, i);
+        if (!t->name || !*t->name)
+            return fail(err, BAD_INPUT, "%s: %sname: expected a name, found nothing",
+                        cluster_file(c), where);
+        TRY(members_check(&tier_members, t, cluster_file(c), where, err));
+        if (host && (t->read_bytes_per_s > 0 || t->write_bytes_per_s > 0 || t->in_place))
+            return fail(
+                err, BAD_INPUT,
+                "%s: %sread_bytes_per_s, write_bytes_per_s, in_place: expected none for the "
+                "host, whose link is in the costs (host_link_bytes_per_s)",
+                cluster_file(c), where);
+        if (!host && !(t->read_bytes_per_s > 0 && t->write_bytes_per_s > 0))
+            return fail(err, BAD_INPUT,
+                        "%s: %sread_bytes_per_s, write_bytes_per_s: expected both for \"%s\"",
+                        cluster_file(c), where, t->name);
+        for (int k = 0; k < group; k++) {
+            const struct tier *other = group_tier(&c->groups[k], t->name);
+            if (other && other->in_place != t->in_place)
+                return fail(err, BAD_INPUT,
+                            "%s: %sin_place: expected that of \"%s\" in group \"%s\"",
+                            cluster_file(c), where, t->name, c->groups[k].name);
+        }
+        if (group_tier(g, t->name) != t)
+            return fail(err, BAD_INPUT, "%s: %sname: \"%s\" names two tiers", cluster_file(c),
+                        where, t->name);
+    }
+    return OK;
+}
+
 static enum status check_group(const struct cluster *c, int i, struct error *err)
 {
     const struct node_group *g = &c->groups[i];
@@ -192,6 +266,7 @@ static enum status check_group(const struct cluster *c, int i, struct error *err
     TRY(link_check(c, where, &g->intra, err));
     TRY(check_rings(c, i, err));
     TRY(check_sums(c, i, err));
+    TRY(check_tiers(c, i, err));
     return check_nics(c, i, err);
 }
 

@@ -29,6 +29,16 @@ struct ring_rate {
     double bytes_per_s; // instead of intra's
 };
 
+// A memory besides the GPU's own that parts of a stage may be in (struct tier_option). The one
+// called "host" is the host's: its rates are those of the costs.
+struct tier {
+    const char *name;                           // unique in its group
+    int64_t bytes;                              // of all that share it; 0: no limit
+    double read_bytes_per_s, write_bytes_per_s; // of all that share it; 0 for the host
+    int gpus;                                   // that share it, evenly
+    bool in_place; // a GPU computes on what is there; else it is first copied to the GPU's own
+};
+
 struct node_group {
     const char *name; // unique; a plan's "device type" is a node group
     const char *gpu;  // as named in the costs
@@ -42,6 +52,8 @@ struct node_group {
     int ring_count;
     struct ring_rate *switch_sums; // by rising gpus: from so many on, all-reduces through switches
     int switch_sum_count;          // that add up reach this bus bandwidth; none: they do not
+    struct tier *tiers;
+    int tier_count;
 };
 
 // Between two groups (or between nodes of one group), for one stream, instead of what the NICs
@@ -92,8 +104,13 @@ struct cluster {
     struct places places;
 };
 
-enum { GROUPS_MAX = 16 };
+enum { GROUPS_MAX = 16, TIERS_MAX = 8 };
 enum { SEATS_MAX = 64 }; // kinds of seats of a priced document: node groups, each with its widths
+#define TIER_HOST "host"
+// The group's tier of this name; NULL: it has none.
+const struct tier *group_tier(const struct node_group *g, const char *name);
+// The names of all groups' tiers, in the order in which the groups first state them.
+const char **cluster_tiers(const struct cluster *c, int *count, struct arena *arena);
 
 extern const struct members cluster_members; // its keys (data/text/members.h)
 enum status cluster_load(struct cluster *c, const char *path, struct arena *arena,

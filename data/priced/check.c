@@ -132,13 +132,6 @@ bool priced_swaps_on(const struct priced *p, int group)
     return p->recompute[RECOMPUTE_SWAP] && p->run_count && p->runs[0].swap_ns[group] >= 0;
 }
 
-bool priced_offloads(const struct priced *p)
-{
-    for (int o = 0; o < p->gradient_option_count; o++)
-        if (p->gradient_options[o].offloaded_percent > 0) return true;
-    return false;
-}
-
 bool priced_compresses_sync(const struct priced *p, int gradient_option)
 {
     return p->gradient_options[gradient_option].form.amount > 0;
@@ -158,24 +151,6 @@ bool priced_sets_mode(const struct priced *p)
 bool priced_keeps_part(const struct priced *p, const struct priced_run *run, enum recompute mode)
 {
     return run->recomputable && recompute_in_part(mode) && priced_may_recompute(p, mode);
-}
-
-int64_t priced_optimizer_bytes(const struct priced_run *run, int gradient_option)
-{
-    return run->offloaded_bytes ? run->offloaded_bytes[gradient_option] : run->optimizer_bytes;
-}
-
-int64_t priced_least_states(const struct priced *p, const struct priced_run *run)
-{
-    int64_t least = run->optimizer_bytes;
-    for (int o = 0; o < p->gradient_option_count; o++)
-        least = smaller(least, priced_optimizer_bytes(run, o));
-    return least;
-}
-
-int64_t priced_optimizer_ns(const struct priced_run *run, int gradient_option, int group)
-{
-    return run->offloaded_ns ? run->offloaded_ns[gradient_option][group] : run->optimizer_ns[group];
 }
 
 // ---- checks
@@ -226,6 +201,7 @@ static enum status check_run(const struct priced *p, int i, struct error *err)
 {
     const struct priced_run *r = &p->runs[i];
     TRY(check_offloaded(p, i, err));
+    TRY(priced_tiered_check(p, i, err));
     TRY(check_swap(p, i, err));
     if (r->cut < 0 || r->cut >= p->cut_count)
         return fail(err, BAD_INPUT, "%s: runs[%d].cut: expected a class below %d, found %d",
@@ -306,7 +282,8 @@ static enum status check_options(const struct priced *p, struct error *err)
                     "%s: boundary_options[0]: expected rank 0 (none) at no quality cost",
                     priced_file(p));
     if (p->gradient_option_count < 1 || p->gradient_options[0].form.amount != 0 ||
-        p->gradient_options[0].quality_cost || p->gradient_options[0].offloaded_percent)
+        p->gradient_options[0].quality_cost || p->gradient_options[0].offloaded_percent ||
+        p->gradient_options[0].tier_option)
         return fail(err, BAD_INPUT,
                     "%s: gradient_options[0]: expected rank 0 (none) at no quality cost",
                     priced_file(p));
@@ -318,11 +295,11 @@ static enum status check_options(const struct priced *p, struct error *err)
     }
     for (int o = 1; o < p->gradient_option_count; o++) {
         const struct compression_option *x = &p->gradient_options[o];
-        if ((x->form.amount < 1 && x->offloaded_percent < 1) || x->quality_cost < 0 ||
-            x->offloaded_percent < 0 || x->offloaded_percent > 100)
+        if ((x->form.amount < 1 && x->offloaded_percent < 1 && !x->tier_option) ||
+            x->quality_cost < 0 || x->offloaded_percent < 0 || x->offloaded_percent > 100)
             return fail(err, BAD_INPUT,
-                        "%s: gradient_options[%d]: expected a compression, or an "
-                        "offloaded_percent of 1 to 100",
+                        "%s: gradient_options[%d]: expected a compression, an "
+                        "offloaded_percent of 1 to 100, or a tier_option",
                         priced_file(p), o);
         gradient = larger_double(gradient, (double)p->gradient_options[o].quality_cost);
     }
@@ -361,7 +338,8 @@ static double longest_iteration(const struct priced *p)
             for (int o = 0; o < p->gradient_option_count; o++)
                 sync = larger_double(sync, (double)run->sync_ns[o][g] +
                                                (double)priced_optimizer_ns(run, o, g));
-            double passes = (double)run->forward_ns[g] + (double)run->backward_ns[g];
+            double passes = (double)run->forward_ns[g] + (double)run->backward_ns[g] +
+                            priced_longest_tiered(run, g);
             for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
                 if (run->again_ns[mode]) passes += (double)run->again_ns[mode][g];
             if (run->swap_ns && run->swap_ns[g] > 0) passes += 2 * (double)run->swap_ns[g];
@@ -388,7 +366,7 @@ static double largest_memory(const struct priced *p)
     double total = 0, working = 0, message = 0, constant = 0, m = priced_micro_batches_most(p);
     for (int r = 0; r < p->run_count; r++) {
         const struct priced_run *run = &p->runs[r];
-        double stash = 0, feedback = 0;
+        double stash = 0, feedback = 0, tiered = priced_largest_tiered(p, run);
         for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
             stash = larger_double(stash, (double)run->stash_bytes[mode]);
             working = larger_double(working, (double)run->working_bytes[mode]);
@@ -397,7 +375,7 @@ static double largest_memory(const struct priced *p)
             feedback = larger_double(feedback, (double)run->feedback_bytes[o]);
         total += run->count * ((double)run->weight_bytes + (double)run->gradient_bytes +
                                (double)run->optimizer_bytes + (double)run->unsharded_bytes +
-                               m * stash + feedback);
+                               m * stash + feedback + tiered);
     }
     for (int c = 0; c < p->cut_count; c++) {
         double feedback = 0;

@@ -55,6 +55,13 @@ enum status priced_check_widths(const struct priced *p, struct error *err);
 member_get priced_modes_get;
 member_put priced_modes_put;
 
+// tiers.c: what a priced document says of tiers, whether a run's part of it is sound, and the most
+// bytes and the longest passes that a layer of the run adds.
+extern const struct members priced_tiered_members; // of a run, with each option
+enum status priced_tiered_check(const struct priced *p, int run, struct error *err);
+double priced_largest_tiered(const struct priced *p, const struct priced_run *run);
+double priced_longest_tiered(const struct priced_run *run, int pass);
+
 // places.c, for the whole priced document
 extern const struct members priced_places_members;
 member_get priced_places_get;

@@ -204,8 +204,42 @@ static const struct member run_rows[] = {
     KEY_PRICES(priced_run, offloaded_bytes, OPTIONAL, offloaded_bytes),
     KEY_PRICES(priced_run, offloaded_ns, OPTIONAL, offloaded),
     KEY_EACH("seats", OPTIONAL, 0, &priced_seat_members, priced_seats_get, priced_seats_put),
+    KEY_LIST(priced_run, tiered, tiered_count, OPTIONAL, IF_SET, OPTIONS_MAX + 1,
+             &priced_tiered_members),
 };
 static MEMBERS(run, struct priced_run, NULL, false, NULL);
+
+// Present only if there are tiers.
+PRICES(tiers, p->tier_count, PRICE_NONE)
+GET_MEMBER(get_limits)
+{
+    const struct priced *p = context;
+    return p->tier_count || json_is_present(value) ? get_tiers(value, to, context, arena, err) : OK;
+}
+
+PUT_MEMBER(put_limits)
+{
+    if (((const struct priced *)context)->tier_count) put_tiers(w, key, from, context);
+}
+
+GET_MEMBER(get_names)
+{
+    struct priced *p = to;
+    if (!json_is_present(value)) return OK;
+    TRY(json_texts(value, &p->tiers, &p->tier_count, arena, err));
+    if (p->tier_count <= GROUPS_MAX * TIERS_MAX) return OK;
+    return json_refuse(value, err, "expected at most %d names, found %d", GROUPS_MAX * TIERS_MAX,
+                       p->tier_count);
+}
+
+PUT_MEMBER(put_names)
+{
+    const struct priced *p = from;
+    if (!p->tier_count) return;
+    json_open_flat_array(w, key);
+    for (int i = 0; i < p->tier_count; i++) json_put_text(w, NULL, p->tiers[i]);
+    json_close_array(w);
+}
 
 static const struct member group_rows[] = {
     KEY_TEXT(priced_group, name, REQUIRED),
@@ -220,6 +254,8 @@ static const struct member group_rows[] = {
     KEY_COUNT(priced_group, constant_bytes, REQUIRED, ALWAYS_WRITTEN, 0, PRICE_MAX),
     KEY_TEXT(priced_group, excluded, OPTIONAL),
     KEY_PRICES(priced_group, sync_constant_ns, REQUIRED, constants),
+    KEY_PART("tier_limit_bytes", JSON_ARRAY, OPTIONAL,
+             offsetof(struct priced_group, tier_limit_bytes), get_limits, put_limits),
 };
 static MEMBERS(group, struct priced_group, NULL, false, NULL);
 
@@ -283,6 +319,7 @@ static const struct member priced_rows[] = {
              OPTIONS_MAX + 1, &boundary_option_members),
     KEY_LIST(priced, gradient_options, gradient_option_count, REQUIRED, ALWAYS_WRITTEN,
              OPTIONS_MAX + 1, &gradient_option_members),
+    KEY_PART("tiers", JSON_ARRAY, OPTIONAL, 0, get_names, put_names),
     KEY_LIST(priced, groups, group_count, REQUIRED, ALWAYS_WRITTEN, SEATS_MAX, &group_members),
     KEY_LIST(priced, runs, run_count, REQUIRED, ALWAYS_WRITTEN, RUNS_MAX, &run_members),
     KEY_LIST(priced, cuts, cut_count, REQUIRED, ALWAYS_WRITTEN, RUNS_MAX, &cut_members),

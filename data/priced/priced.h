@@ -12,6 +12,14 @@
 #include "data/inputs/job.h"
 #include "data/base/units.h"
 
+// A layer of a run with one option of a stage, where its parts may be in tiers.
+struct priced_tiered {
+    int64_t weight_bytes;              // of the run's that stay on the GPU
+    int64_t buffer_bytes;              // added to the working bytes of every mode
+    int64_t *tier_bytes;               // [tier]
+    int64_t *forward_ns, *backward_ns; // as the run's own, which none is below
+};
+
 // A run of identical layers.
 struct priced_run {
     const char *name;
@@ -38,8 +46,10 @@ struct priced_run {
     int64_t **sync_ns; // [gradient_option][group]
     // If an option keeps a share of the optimizer's state on the host; otherwise NULL: the values
     // above hold for every option.
-    int64_t *offloaded_bytes; // [gradient_option]: the part of optimizer_bytes that stays
-    int64_t **offloaded_ns;   // [gradient_option][group]: time of the step
+    int64_t *offloaded_bytes;     // [gradient_option]: the part of optimizer_bytes that stays
+    int64_t **offloaded_ns;       // [gradient_option][group]: time of the step
+    struct priced_tiered *tiered; // [gradient_option]; NULL: priced_tiers is false
+    int tiered_count;
     // [group]: this run with the bytes that it has there, none above those here, if stages have
     // widths of their own; NULL: the bytes above hold on every group.
     struct priced_run *seats;
@@ -58,6 +68,7 @@ struct priced_group {
     int64_t constant_bytes;     // context and libraries
     const char *excluded;       // the reason why this group can hold no rank; NULL: it can
     int64_t *sync_constant_ns;  // [gradient_option]: per stage, in addition to the layers' sync_ns
+    int64_t *tier_limit_bytes;  // [tier]: of a stage; -1: none
 };
 
 // Messages of one size: runs with equal boundary bytes form one class.
@@ -160,7 +171,9 @@ struct priced {
     struct compression_option *boundary_options;
     int boundary_option_count; // >= 1
     struct compression_option *gradient_options;
-    int gradient_option_count;  // >= 1
+    int gradient_option_count; // >= 1
+    const char **tiers;        // names, of all groups; TIER_HOST takes what stages swap, too
+    int tier_count;
     bool has_embedding_sync;    // tied embeddings on more than one stage
     int64_t *embedding_sync_ns; // [first stage's group * group_count + last stage's group],
                                 // PRICE_NONE if no link connects them
@@ -180,7 +193,9 @@ bool priced_uses_part(const struct priced *p, enum transfer_part part); // any n
 bool priced_uses_epilogue(const struct priced *p); // an epilogue-only option is offered
 bool priced_uses_sync(const struct priced *p);     // any nonzero gradient sync
 bool priced_uses_optimizer(const struct priced *p);
-bool priced_offloads(const struct priced *p); // an option with a share of the state on the host
+// The step depends on the option: one keeps a share of the state on the host, or is a tier option.
+bool priced_offloads(const struct priced *p);
+bool priced_tiers(const struct priced *p);               // there are tiers, or tier options
 bool priced_swaps_on(const struct priced *p, int group); // stages there may swap
 bool priced_compresses_sync(const struct priced *p, int gradient_option);
 // Whether a stage may recompute in the mode: offered, and not another than the layout's setting.
@@ -191,6 +206,23 @@ bool priced_sets_mode(const struct priced *p);
 bool priced_keeps_part(const struct priced *p, const struct priced_run *run, enum recompute mode);
 int64_t priced_optimizer_bytes(const struct priced_run *run, int gradient_option);
 int64_t priced_optimizer_ns(const struct priced_run *run, int gradient_option, int group);
+// As the run's own, or with the option's parts in tiers.
+static inline int64_t priced_weight_bytes(const struct priced_run *run, int gradient_option)
+{
+    return run->tiered_count ? run->tiered[gradient_option].weight_bytes : run->weight_bytes;
+}
+static inline int64_t priced_buffer_bytes(const struct priced_run *run, int gradient_option)
+{
+    return run->tiered_count ? run->tiered[gradient_option].buffer_bytes : 0;
+}
+static inline const int64_t *priced_forward_ns(const struct priced_run *run, int gradient_option)
+{
+    return run->tiered_count ? run->tiered[gradient_option].forward_ns : run->forward_ns;
+}
+static inline const int64_t *priced_backward_ns(const struct priced_run *run, int gradient_option)
+{
+    return run->tiered_count ? run->tiered[gradient_option].backward_ns : run->backward_ns;
+}
 // Whether stages have widths of their own.
 static inline bool priced_has_widths(const struct priced *p)
 {
@@ -222,8 +254,8 @@ static inline int64_t priced_message_bytes(const struct priced_cut *cut, int gro
 int64_t priced_devices(const struct priced *p, int group); // of a stage there
 int priced_seats(const struct priced *p, int group);       // of the group; 0: it can hold no rank
 int64_t priced_all_seats(const struct priced *p);
-int64_t priced_least_states(const struct priced *p, const struct priced_run *run); // minimum over
-                                                                                   // all options
+// Of weights, gradients and optimizer state: the minimum over all options.
+int64_t priced_least_resident(const struct priced *p, const struct priced_run *run);
 size_t priced_ring_links(const struct priced_places *p); // transport_count x node_count^2, per
                                                          // level
 // Where the prices of a ring over these nodes begin in ring_ns: at the pairs of its transport.

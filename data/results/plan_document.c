@@ -170,6 +170,13 @@ PUT_MEMBER(put_offloaded)
     if (percent) json_put_count(w, key, percent);
 }
 
+PUT_MEMBER(put_tiers)
+{
+    const struct plan *p = context;
+    const char *name = p->gradient_options[*(const int *)from].tier_option;
+    if (name) json_put_text(w, key, name);
+}
+
 PUT_MEMBER(put_weight)
 {
     const struct plan *p = context;
@@ -212,6 +219,7 @@ static const struct member stage_rows[] = {
     DECISION_KEYS(plan_stage),
     KEY_PUT("compression", 0, put_compression),
     KEY_PUT("offloaded_percent", STAGE(gradient_option), put_offloaded),
+    KEY_PUT("tier_option", STAGE(gradient_option), put_tiers),
     {"forward_ns", JSON_COUNT, REQUIRED, ALWAYS_WRITTEN, FIRST_SLICE(forward_ns), .high = TIME_MAX},
     {"backward_ns", JSON_COUNT, REQUIRED, ALWAYS_WRITTEN, FIRST_SLICE(backward_ns),
      .high = TIME_MAX},

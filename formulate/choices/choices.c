@@ -74,7 +74,7 @@ static int try_choice(struct bucket *b, struct choice *x, int64_t *amount)
     *amount = choice_broken_rule(b->c, b->stage, x);
     if (*amount >= 0) return REMOVED_BY_RULE;
     choice_evaluate(b->c, b->stage, x);
-    *amount = choice_excess_bytes(b->c, b->stage, x);
+    *amount = larger(choice_excess_bytes(b->c, b->stage, x), x->tier_excess_bytes);
     if (*amount > 0) return REMOVED_BY_MEMORY;
     *amount = 0;
     return settle(b, x) ? REMOVED_BY_DOMINANCE : -1;

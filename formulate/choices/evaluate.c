@@ -44,6 +44,8 @@ struct walk {
     const struct priced_places
         *places; // NULL, or syncs are those over a ring whose links are all like this one
     size_t link;
+    int64_t *tier_bytes;       // [tier]; NULL: they are not needed
+    int in_flight;             // micro-batches, at most
     struct swap_piece *pieces; // for a stage that swaps, if they are needed
     int piece_count;
 };
@@ -72,9 +74,11 @@ static void walk_sync(struct walk *w, int64_t sync_ns, int64_t backward_ns, int 
 }
 
 // Backward of one layer and one slice, in a mode in which a layer runs.
-static int64_t layer_backward_ns(const struct priced_run *run, int price, enum recompute mode)
+static int64_t layer_backward_ns(const struct priced_run *run, int option, int price,
+                                 enum recompute mode)
 {
-    return run->backward_ns[price] + (mode == RECOMPUTE_NONE ? 0 : run->again_ns[mode][price]);
+    return priced_backward_ns(run, option)[price] +
+           (mode == RECOMPUTE_NONE ? 0 : run->again_ns[mode][price]);
 }
 
 // The last pass over a layer in a micro-batch
@@ -86,20 +90,29 @@ static void add_layers(const struct choices *c, struct choice *x, struct walk *w
     enum recompute mode = of->mode;
     int count = of->count;
     int g = x->group, groups = c->priced->group_count;
-    int64_t backward = layer_backward_ns(run, g, mode);
+    int64_t backward = layer_backward_ns(run, x->gradient_option, g, mode);
+    const int64_t *forward = priced_forward_ns(run, x->gradient_option);
     bool splits = schedule_splits_backward(c->priced->layout.schedule);
     for (int i = 0; i < c->priced->slice_count; i++) {
-        w->forward_ns[i] += count * run->forward_ns[i * groups + g];
-        w->backward_ns[i] += count * layer_backward_ns(run, i * groups + g, mode);
+        w->forward_ns[i] += count * forward[i * groups + g];
+        w->backward_ns[i] += count *
+                             layer_backward_ns(run, x->gradient_option, i * groups + g, mode);
     }
     x->weight_ns += count * run->weight_ns[g];
     x->optimizer_ns += count * priced_optimizer_ns(run, x->gradient_option, g);
     walk_sync(w, layer_sync_ns(c, w, run, x), splits ? run->weight_ns[g] : backward, count);
-    x->memory.weight_bytes += count * at->weight_bytes;
+    x->memory.weight_bytes += count * priced_weight_bytes(at, x->gradient_option);
     x->memory.gradient_bytes += count * at->gradient_bytes;
     x->memory.optimizer_bytes += count * priced_optimizer_bytes(at, x->gradient_option);
     x->stash_bytes += of->swapped ? 0 : count * at->stash_bytes[mode];
-    x->memory.working_bytes = larger(x->memory.working_bytes, at->working_bytes[mode]);
+    x->memory.working_bytes =
+        larger(x->memory.working_bytes,
+               at->working_bytes[mode] + priced_buffer_bytes(run, x->gradient_option));
+    for (int i = 0; w->tier_bytes && i < c->priced->tier_count; i++) {
+        w->tier_bytes[i] += count * run->tiered[x->gradient_option].tier_bytes[i];
+        if (of->swapped && !strcmp(c->priced->tiers[i], TIER_HOST))
+            w->tier_bytes[i] += count * run->stash_bytes[mode] * w->in_flight;
+    }
     w->unsharded_bytes += count * at->unsharded_bytes;
     x->memory.feedback_bytes += count * run->feedback_bytes[x->gradient_option];
 }
@@ -173,6 +186,8 @@ void choice_evaluate(const struct choices *c, int stage, struct choice *x)
     bool swaps = x->recompute == RECOMPUTE_SWAP;
     struct walk walk = open_walk(c);
     if (swaps) walk.pieces = TAKE(c->arena, p->run_count + 2, struct swap_piece);
+    if (p->tier_count) walk.tier_bytes = TAKE(c->arena, p->tier_count, int64_t);
+    walk.in_flight = c->schedule->in_flight[stage];
     assert(x->layer_count > 0 && (choice_sends_backward(c, stage) || x->boundary_option == 0));
     x->forward_ns = walk.forward_ns, x->backward_ns = walk.backward_ns;
     x->weight_ns = x->optimizer_ns = x->stash_bytes = 0;
@@ -180,6 +195,11 @@ void choice_evaluate(const struct choices *c, int stage, struct choice *x)
         (struct memory_parts){.constant_bytes = stage < c->rank_count ? group->constant_bytes : 0};
     x->cut = p->runs[walk_layers(c, stage, x, &walk)].cut;
     x->memory.working_bytes += walk.unsharded_bytes;
+    x->tier_excess_bytes = 0;
+    for (int i = 0; i < p->tier_count; i++)
+        if (group->tier_limit_bytes[i] >= 0)
+            x->tier_excess_bytes =
+                larger(x->tier_excess_bytes, walk.tier_bytes[i] - group->tier_limit_bytes[i]);
     if (swaps)
         choice_add_swaps(x, walk.forward_ns, walk.backward_ns, walk.pieces, walk.piece_count,
                          c->arena);

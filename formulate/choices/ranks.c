@@ -45,9 +45,7 @@ static struct stage_least least_of_stage(const struct choices *c, int stage)
     struct stage_least least = {INT64_MAX, INT64_MAX, INT64_MAX};
     for (int i = first_run; i < end_run; i++) {
         const struct priced_run *run = &p->runs[i];
-        least.resident_bytes =
-            smaller(least.resident_bytes,
-                    run->weight_bytes + run->gradient_bytes + priced_least_states(p, run));
+        least.resident_bytes = smaller(least.resident_bytes, priced_least_resident(p, run));
         for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
             if (mode != RECOMPUTE_NONE && (!run->recomputable || !run->again_ns[mode])) continue;
             bool away = run->recomputable && p->recompute[RECOMPUTE_SWAP];

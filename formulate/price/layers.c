@@ -444,6 +444,14 @@ static enum status price_slice(struct pricing *x, int run, int group, int slice,
     const char *of = name_of_terms(x, layers, &x->problem->cluster.groups[group], &seconds);
     TRY(round_time(&to->forward_ns[at], seconds.forward, "forward time", of, err));
     TRY(round_time(&to->backward_ns[at], seconds.backward, "backward time", of, err));
+    for (int o = 0; o < to->tiered_count; o++) {
+        real read = tiered_read_s(x, layers, group, o);
+        TRY(round_time(&to->tiered[o].forward_ns[at], fmaxl(seconds.forward, read), "forward time",
+                       of, err));
+        if (!run_has_gradient(x, layers)) read = 0; // there is no backward pass
+        TRY(round_time(&to->tiered[o].backward_ns[at], fmaxl(seconds.backward, read),
+                       "backward time", of, err));
+    }
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
         if (to->again_ns[mode])
             TRY(round_time(&to->again_ns[mode][at], seconds.again[mode], "recomputation time", of,
@@ -466,12 +474,9 @@ enum status price_layer_times(struct pricing *x, int run, int group, struct erro
                                    : arena_print(x->arena, "run %s on group %s", layers->name,
                                                  x->problem->cluster.groups[group].name);
     struct priced_run *to = &x->priced->runs[run];
-    for (int o = 0; to->offloaded_ns && o < x->priced->gradient_option_count; o++) {
-        real share = x->priced->gradient_options[o].offloaded_percent / 100.0L;
-        TRY(round_time(&to->offloaded_ns[o][group],
-                       offloaded_step_s(x, layers, group, share, seconds), "optimizer time", of,
-                       err));
-    }
+    for (int o = 0; to->offloaded_ns && o < x->priced->gradient_option_count; o++)
+        TRY(round_time(&to->offloaded_ns[o][group], tiered_step_s(x, layers, group, o, seconds),
+                       "optimizer time", of, err));
     if (to->swap_ns) {
         real link = x->gpus[group]->host_link_bytes_per_s.value;
         to->swap_ns[group] = PRICE_NONE;

@@ -223,6 +223,7 @@ static void add_gathered(const struct pricing *x, const struct layer_run *run,
 static struct layer_bytes bytes_as_measured(const struct pricing *x, const struct measured_bytes *m)
 {
     struct layer_bytes bytes = {.weight = (real)m->weight_bytes,
+                                .trained = (real)m->weight_bytes,
                                 .gradient = (real)m->gradient_bytes,
                                 .state = (real)m->optimizer_bytes,
                                 .message = (real)m->boundary_bytes,
@@ -246,17 +247,21 @@ struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_ru
     x = pricing_of_run(x, run, &own);
     real width = run->kind == LAYER_PROJECTOR ? (real)run->projector.outputs : x->h;
     struct layer_parameters p = parameters_of(x, run);
-    struct layer_bytes bytes = {.weight = x->e * kept_values(x, &p, 3) +
-                                          p.frozen_bytes / (x->zero >= 3 ? x->R : 1),
+    struct layer_bytes bytes = {.frozen = p.frozen_bytes / (x->zero >= 3 ? x->R : 1),
+                                .weight = x->e * kept_values(x, &p, 3),
                                 .gradient = x->e_g * kept_values(x, &p, 2),
                                 .message = x->e * x->n * width * x->u * x->streams};
     bytes.state = state_bytes(x, &p);
+    bytes.weight += bytes.frozen;
     if (!x->problem->job.layout.offload_optimizer) bytes.movable = bytes.state;
     bytes.matrix_rows = bytes.message / (x->e * width);
     bytes.matrix_columns = width;
     add_trainer(x, run, &p, &bytes);
     bytes.optimizer += bytes.movable;
     add_gathered(x, run, &p, &bytes);
+    bytes.trained = bytes.weight - bytes.frozen;
+    if (run->kind == LAYER_EMBEDDING || run->kind == LAYER_MEMORY)
+        bytes.frozen = bytes.trained = 0; // of which a pass reads some rows
     stash_of_layer(x, run, &p, &bytes);
     return bytes;
 }

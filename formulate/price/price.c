@@ -53,21 +53,33 @@ static void copy_options(struct compression_option **to, int *count,
         if (compression_allowed(options[i].form, rank_min)) (*to)[(*count)++] = options[i];
 }
 
-// Each compression, with no offloading and with every share of the optimizer's state on the host.
-static void offer_shares(struct priced *priced, const struct job *job, struct arena *arena)
+// Each compression, with everything on the device, and with every way to keep parts in tiers.
+static void offer_tiers(struct priced *priced, const struct job *job, struct arena *arena)
 {
     const struct compression_option *compressions = priced->gradient_options;
-    int count = priced->gradient_option_count, shares = job->offload_percent_count, at = 0;
-    if (!shares) return;
-    priced->gradient_option_count = count * (shares + 1);
+    int count = priced->gradient_option_count, ways = job_tier_ways(job);
+    if (ways == 1) return;
+    priced->gradient_option_count = count * ways;
     priced->gradient_options =
         TAKE(arena, priced->gradient_option_count, struct compression_option);
-    for (int i = 0; i < count; i++)
-        for (int share = 0; share <= shares; share++) {
-            priced->gradient_options[at] = compressions[i];
-            priced->gradient_options[at++].offloaded_percent =
-                share ? job->offload_percents[share - 1] : 0;
+    for (int i = 0; i < count * ways; i++) {
+        int way = i % ways - 1, named = way - job->offload_percent_count;
+        struct compression_option *to = &priced->gradient_options[i];
+        *to = compressions[i / ways];
+        if (named >= 0) {
+            to->tier_option = job->tier_options[named].name;
+            to->offloaded_percent = job->tier_options[named].parts[TIER_OPTIMIZER].percent;
+        } else if (way >= 0) {
+            to->offloaded_percent = job->offload_percents[way];
         }
+    }
+}
+
+static bool needs_host(const struct priced *p)
+{
+    for (int o = 0; o < p->gradient_option_count; o++)
+        if (p->gradient_options[o].offloaded_percent) return true;
+    return false;
 }
 
 static bool lacks_pool_link(const struct pricing *x, int group)
@@ -140,10 +152,13 @@ static const char *reason_to_exclude(const struct pricing *x, int group)
         !(gpu->quantise_values_per_s.value > 0 && gpu->quantise_back_values_per_s.value > 0))
         return lacks(x, nodes, "sending fewer bits",
                      "quantise_values_per_s, quantise_back_values_per_s");
-    if ((problem->job.layout.offload_optimizer || priced_offloads(x->priced)) &&
+    if ((problem->job.layout.offload_optimizer || needs_host(x->priced)) &&
         !(gpu->host_link_bytes_per_s.value > 0 && gpu->host_memory_bytes_per_s.value > 0))
         return lacks(x, nodes, "an offloaded optimizer",
                      "host_link_bytes_per_s, host_memory_bytes_per_s");
+    if (lacks_tier(x, group))
+        return arena_print(x->arena, "it has no tier \"%s\", which a tier option needs",
+                           lacks_tier(x, group));
     if (problem->job.checkpoints == CHECKPOINTS_HOST && !(gpu->host_link_bytes_per_s.value > 0))
         return lacks(x, nodes, "checkpoints on the host", "host_link_bytes_per_s");
     if (problem->cluster.places.node_count && !node_slots(x, group))
@@ -201,6 +216,9 @@ static enum status price_groups(struct pricing *x, struct error *err)
                                 shared_weight_bytes(x),
                             "constant memory", from->name, err));
         to->sync_constant_ns = TAKE(x->arena, priced->gradient_option_count, int64_t);
+        to->tier_limit_bytes = TAKE(x->arena, priced->tier_count, int64_t);
+        for (int k = 0; k < priced->tier_count; k++)
+            to->tier_limit_bytes[k] = tier_limit_bytes(x, i, priced->tiers[k]);
     }
     return OK;
 }
@@ -219,6 +237,7 @@ static enum status price_bytes(struct pricing *x, int run, struct error *err)
         TRY(round_bytes(&to->offloaded_bytes[o], bytes.optimizer - share * bytes.movable,
                         "optimizer state", name, err));
     }
+    TRY(price_tiered_bytes(x, run, err));
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         TRY(round_bytes(&to->stash_bytes[mode], bytes.stash[mode], "activations", name, err));
         TRY(round_bytes(&to->working_bytes[mode], bytes.working[mode], "working memory", name,
@@ -273,6 +292,7 @@ static enum status price_run(struct pricing *x, int run, struct error *err)
         for (int i = 0; i < priced->gradient_option_count; i++)
             to->offloaded_ns[i] = TAKE(x->arena, priced->group_count, int64_t);
     }
+    open_tiers(x, run);
     TRY(price_bytes(x, run, err));
     for (int group = 0; group < priced->group_count; group++)
         if (!priced->groups[group].excluded) TRY(price_layer_times(x, run, group, err));
@@ -335,7 +355,8 @@ static enum status price_all(struct pricing *x, struct priced *priced,
                  job->boundary_option_count, job->budget.rank_min, arena);
     copy_options(&priced->gradient_options, &priced->gradient_option_count, job->gradient_options,
                  job->gradient_option_count, job->budget.rank_min, arena);
-    offer_shares(priced, job, arena);
+    offer_tiers(priced, job, arena);
+    name_tiers(x);
     TRY(price_groups(x, err));
     TRY(price_local_loss(x, err));
     priced->runs = TAKE(arena, priced->run_count, struct priced_run);

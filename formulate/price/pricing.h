@@ -92,8 +92,9 @@ struct layer_parameters {
 struct layer_bytes {
     real weight, gradient, optimizer, stash[RECOMPUTE_COUNT], working[RECOMPUTE_COUNT], unsharded,
         message;
-    real state;   // Adam's state, wherever it is; 0: there is none
-    real movable; // part of optimizer that can be on the host
+    real frozen, trained; // of the weights that may be in a tier
+    real state;           // Adam's state, wherever it is; 0: there is none
+    real movable;         // part of optimizer that can be on the host
     real matrix_rows,
         matrix_columns; // matrix that low-rank compression of the message works on; 0: none
 };
@@ -284,9 +285,20 @@ real optimizer_s(const struct pricing *x, const struct layer_run *run, int group
 // Of a layer whose own step was timed, on the device: with the state on the host no less than the
 // host takes.
 real timed_optimizer_s(const struct pricing *x, const struct layer_run *run, int group, real step);
-// With `share` of its state on the host; device_s: the time of a step entirely on the device.
-real offloaded_step_s(const struct pricing *x, const struct layer_run *run, int group, real share,
-                      real device_s);
+// ---- tiers.c (section 4, Shares and Tiers)
+
+// The step with the option's parts in tiers; device_s: with everything on the device.
+real tiered_step_s(const struct pricing *x, const struct layer_run *run, int group, int option,
+                   real device_s);
+// How long the tiers need to deliver a layer's weights to a pass.
+real tiered_read_s(const struct pricing *x, const struct layer_run *run, int group, int option);
+bool tiers_matter(const struct pricing *x); // priced documents have runs[].tiered
+enum status price_tiered_bytes(const struct pricing *x, int run, struct error *err);
+void open_tiers(struct pricing *x, int run);
+void name_tiers(struct pricing *x);
+int64_t tier_limit_bytes(const struct pricing *x, int group, const char *tier); // -1: none
+const char *lacks_tier(const struct pricing *x, int group); // that an option needs; NULL: none
+
 real outside_bytes(const struct pricing *x, int group);
 real inside_bytes(const struct pricing *x, int group);
 // Of the pool that memory layers share, on every device whatever its layers; 0 if there is none.

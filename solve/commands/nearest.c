@@ -112,6 +112,7 @@ static void keep_to_framework(struct job *job, const struct search *s)
     job->trainer = framework_trainer(framework);
     bool titan = job->trainer == TRAINER_TORCHTITAN, megatron = job->trainer == TRAINER_MEGATRON;
     job->boundary_option_count = job->gradient_option_count = job->offload_percent_count = 0;
+    job->tier_option_count = 0;
     job->budget = (struct quality_budget){.boundaries_max = -1, .stages_max = -1, .cost_max = -1};
     job->placement.uneven_micro_batches = job->split_gate = false;
     if (job->trainer != TRAINER_DEEPSPEED) job->whole_gradient_sums = false;
@@ -282,7 +283,7 @@ static int offloading_stages(const struct plan *plan)
 {
     int count = 0;
     for (int s = 0; s < plan->stage_count; s++)
-        count += plan->gradient_options[plan->stages[s].gradient_option].offloaded_percent > 0;
+        count += option_uses_tiers(&plan->gradient_options[plan->stages[s].gradient_option]);
     return count;
 }
 

@@ -154,6 +154,11 @@ static enum status copies_of_stage(struct copies *c, const struct json *object, 
     if (percent && !json_has(object, "offloaded_percent"))
         REJECT(c, "copy", stage, "offloaded_percent is missing, by its gradient_option: %d",
                percent);
+    const char *tiers = p->gradient_options[x->gradient_option].tier_option;
+    if (tiers && !json_has(object, "tier_option"))
+        REJECT(c, "copy", stage, "tier_option is missing, by its gradient_option: \"%s\"", tiers);
+    TRY(same_text(c, object, stage, "tier_option", tiers ? tiers : "", "by its gradient_option",
+                  err));
     return same_number(c, object, stage, "offloaded_percent", percent, "by its gradient_option",
                        err);
 }

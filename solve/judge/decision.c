@@ -176,13 +176,17 @@ static bool offers(const struct compression_option *options, int count,
     return false;
 }
 
-// None, or one of the shares that the job lists.
-static bool offers_share(const struct job *j, int percent)
+// Everything on the GPU, or one of the job's ways to keep parts in tiers.
+static bool offers_tiering(const struct job *j, const struct compression_option *o)
 {
-    bool listed = percent == 0;
-    for (int i = 0; i < j->offload_percent_count; i++)
-        listed = listed || j->offload_percents[i] == percent;
-    return listed;
+    for (int way = 0; way < job_tier_ways(j); way++) {
+        struct tiering t = tiering_at(j, way);
+        const char *name = t.option ? t.option->name : NULL;
+        bool named = name && o->tier_option ? !strcmp(name, o->tier_option)
+                                            : name == o->tier_option;
+        if (named && t.percent == o->offloaded_percent) return true;
+    }
+    return false;
 }
 
 void audit_options(struct audit *h)
@@ -201,10 +205,14 @@ void audit_options(struct audit *h)
             REJECT(h, "compression", s, "gradient option %d (%s) is not the job's",
                    x->gradient_option,
                    compression_text(p->gradient_options[x->gradient_option].form, h->arena));
-        else if (!offers_share(j, p->gradient_options[x->gradient_option].offloaded_percent))
+        else if (!offers_tiering(j, &p->gradient_options[x->gradient_option]))
             REJECT(h, "offload", s,
-                   "%d %% of the optimizer's state on the host is not one of the job's shares",
-                   p->gradient_options[x->gradient_option].offloaded_percent);
+                   "%d %% of the optimizer's state on the host with tier option '%s' is not one "
+                   "of the job's",
+                   p->gradient_options[x->gradient_option].offloaded_percent,
+                   p->gradient_options[x->gradient_option].tier_option
+                       ? p->gradient_options[x->gradient_option].tier_option
+                       : "");
         if (!boundary)
             REJECT(h, "compression", s, "boundary_option %d does not exist, there are %d",
                    x->boundary_option, p->boundary_option_count);

@@ -54,9 +54,9 @@ struct largest_prices largest_prices_of(const struct price_audit *a)
         raise_to(&largest.sync_ns, sync_constant_ns(a, g));
         for (int r = 0; r < a->problem->model.run_count; r++) {
             raise_sync(a, r, g, &largest.sync_ns);
-            for (int i = -1; i < a->problem->job.offload_percent_count; i++)
+            for (int way = 0; way < job_tier_ways(&a->problem->job); way++)
                 raise_to(&largest.optimizer_ns,
-                         shared_step_ns(a, r, g, i < 0 ? 0 : a->problem->job.offload_percents[i]));
+                         shared_step_ns(a, r, g, tiering_at(&a->problem->job, way)));
             for (int h = 0; h < c->group_count; h++)
                 if (!exclusion_of(a, h)) raise_messages(a, r, g, h, &largest);
         }

@@ -129,9 +129,10 @@ static inline struct compression_form gradient_form(const struct audit *h, int s
 {
     return h->plan->gradient_options[h->plan->stages[stage].gradient_option].form;
 }
-static inline int host_percent(const struct audit *h, int stage)
+static inline struct tiering stage_tiering(const struct audit *h, int stage)
 {
-    return h->plan->gradient_options[h->plan->stages[stage].gradient_option].offloaded_percent;
+    return tiering_of(&h->price_audit,
+                      &h->plan->gradient_options[h->plan->stages[stage].gradient_option]);
 }
 static inline struct compression_form boundary_form(const struct audit *h, int stage)
 {

@@ -1,6 +1,8 @@
 // Memory of each stage, and of each rank with several stages (docs/FORMULAS.md, sections 4, 5 and
 // 8): sums of the judge's own terms against the plan's claims and the limit. Micro-batches in
 // flight are counted along the ranks' streams, moment by moment.
+#include <string.h>
+
 #include "data/kinds/schedules.h"
 #include "solve/judge/internal.h"
 
@@ -23,6 +25,7 @@ static const char *const part_names[MEMORY_PARTS] = {
 struct stage_bytes {
     struct sum parts[MEMORY_PARTS];
     struct sum stash; // of one micro-batch
+    int64_t away;     // of one, swapped
     int in_flight;    // the maximum
 };
 
@@ -76,13 +79,17 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
     int left = counted_layers(x), priced_run = -1;
     int64_t feedback = 0;
     struct sum unsharded = {0, 0};
+    struct tiering where = stage_tiering(h, stage);
     for (int i = 0; i < x->layer_count; i++) {
         int run = judged_run(h, x->first_layer + i), mode = (int)layer_mode(h, x, run, &left);
         bool away = mode == RECOMPUTE_SWAP;
         if (away) mode = RECOMPUTE_NONE;
         if (run != priced_run) {
             b = layer_bytes_of(&h->price_audit, run);
-            b.optimizer = device_state_bytes(&h->price_audit, run, host_percent(h, stage));
+            b.optimizer = device_state_bytes(&h->price_audit, run, where.percent);
+            struct tiered_weights w = tiered_weights_of(&h->price_audit, run, where);
+            b.weight = w.kept;
+            for (int k = 0; k < RECOMPUTE_COUNT; k++) b.working[k] += w.buffers;
             feedback = remembers(h->plan->gradient_options, x->gradient_option)
                            ? gradient_feedback_of(&h->price_audit, run, gradient_form(h, stage))
                            : 0;
@@ -92,6 +99,7 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
         sum_add(&parts[MEMORY_GRADIENT], b.gradient);
         sum_add(&parts[MEMORY_OPTIMIZER], b.optimizer);
         sum_add(&sums->stash, away ? 0 : b.stash[mode]);
+        sums->away += away ? b.stash[mode] : 0;
         sum_add(&parts[MEMORY_FEEDBACK], feedback);
         if (b.working[mode] > parts[MEMORY_WORKING].value)
             parts[MEMORY_WORKING].value = b.working[mode];
@@ -160,6 +168,28 @@ static void audit_limit(struct audit *h, int stage, const char *whose, const str
                whose, (long long)total.value, (long long)(total.value - limit), (long long)limit);
 }
 
+// What the stage has in each tier of its group against its part of the tier: of layers for the
+// whole iteration, on the host what is swapped of micro-batches in flight, too.
+static void audit_tiers(struct audit *h, int stage, const struct stage_bytes *own)
+{
+    const struct plan_stage *x = &h->plan->stages[stage];
+    const struct node_group *g = &h->problem->cluster.groups[judged_group(h, stage)];
+    for (int i = 0; i < g->tier_count; i++) {
+        const char *tier = g->tiers[i].name;
+        int64_t limit = judged_tier_limit(&h->price_audit, judged_group(h, stage), tier),
+                used = strcmp(tier, TIER_HOST) ? 0 : own->in_flight * own->away, layer = 0;
+        for (int k = 0, priced_run = -1; k < x->layer_count; k++) {
+            int run = judged_run(h, x->first_layer + k);
+            if (run != priced_run)
+                layer = tier_held_bytes(&h->price_audit, run, stage_tiering(h, stage), tier);
+            used += layer, priced_run = run;
+        }
+        if (limit >= 0 && used > limit)
+            REJECT(h, "tier", stage, "%lld bytes in tier '%s', %lld over the stage's %lld of it",
+                   (long long)used, tier, (long long)(used - limit), (long long)limit);
+    }
+}
+
 static void audit_stage_memory(struct audit *h, int stage, struct stage_bytes *own)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
@@ -169,6 +199,7 @@ static void audit_stage_memory(struct audit *h, int stage, struct stage_bytes *o
     if (!h->collect)
         audit_claim(h, "memory", stage, "memory limit", "bytes", x->memory_limit_bytes,
                     (struct sum){memory_limit_of(&h->price_audit, judged_group(h, stage)), 1});
+    audit_tiers(h, stage, own);
     if (h->request.virtual_stages > 1) return;
     audit_limit(h, stage, "", &x->memory, total);
     if (stage == 0) h->verdict->memory_bytes = total.value;

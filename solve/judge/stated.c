@@ -59,12 +59,12 @@ static void state_groups(struct statement *s)
 }
 
 // ---- options: none, then those of the job that its budget allows; each compression of a gradient
-// sync with nothing on the host, then with each of the job's shares
+// sync with everything on the GPU, then with each of the job's shares and tier options
 
 struct offered {
     const struct compression_option *items; // the job's
-    int count, shares;                      // shares: of a sync's options
-    const int *percents;
+    int count;
+    const struct job *tiers; // of a sync's options: the job that offers them; NULL
 };
 
 static bool is_offered(const struct statement *s, const struct compression_option *option)
@@ -90,6 +90,11 @@ static void state_option(struct statement *s, const char *list, int at,
         REJECT(s, "options", -1, "%s[%d].%s: the plan's option is %s, the job's is %s", list, at,
                compression_keys[found->form.method], compression_text(found->form, s->arena),
                compression_text(own->form, s->arena));
+    const char *names[] = {found->tier_option ? found->tier_option : "",
+                           own->tier_option ? own->tier_option : ""};
+    if (strcmp(names[0], names[1]))
+        REJECT(s, "options", -1, "%s[%d].tier_option is \"%s\", the job's is \"%s\"", list, at,
+               names[0], names[1]);
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
         if (keys[i].found != keys[i].own)
             REJECT(s, "options", -1, "%s[%d].%s is %lld, the job's is %lld", list, at, keys[i].key,
@@ -104,9 +109,12 @@ static void state_options(struct statement *s, const char *list,
     int at = 0;
     for (int i = -1; i < offered->count; i++) {
         if (i >= 0 && !is_offered(s, &offered->items[i])) continue;
-        for (int share = 0; share <= offered->shares; share++, at++) {
+        for (int way = 0; way < (offered->tiers ? job_tier_ways(offered->tiers) : 1); way++, at++) {
             struct compression_option own = i < 0 ? none : offered->items[i];
-            own.offloaded_percent = share ? offered->percents[share - 1] : 0;
+            struct tiering where = {0, NULL};
+            if (offered->tiers) where = tiering_at(offered->tiers, way);
+            own.offloaded_percent = where.percent;
+            own.tier_option = where.option ? where.option->name : NULL;
             if (at < count) state_option(s, list, at, &found[at], &own);
         }
     }
@@ -123,8 +131,7 @@ void audit_statement(struct verdict *v, const struct plan *plan, const struct pr
     if (!plan->stage_count && !plan->group_count) return; // there is nothing that would refer to it
     state_groups(&s);
     state_options(&s, "boundary_options", plan->boundary_options, plan->boundary_option_count,
-                  &(struct offered){j->boundary_options, j->boundary_option_count, 0, NULL});
+                  &(struct offered){j->boundary_options, j->boundary_option_count, NULL});
     state_options(&s, "gradient_options", plan->gradient_options, plan->gradient_option_count,
-                  &(struct offered){j->gradient_options, j->gradient_option_count,
-                                    j->offload_percent_count, j->offload_percents});
+                  &(struct offered){j->gradient_options, j->gradient_option_count, j});
 }

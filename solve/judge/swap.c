@@ -24,7 +24,7 @@ static struct timed *layers_of(const struct audit *h, int stage)
         int run = judged_run(h, x->first_layer + i);
         enum recompute mode = layer_mode(h, x, run, &left);
         if (run != priced_run) {
-            d = layer_duration_of(&h->price_audit, run, group, 0);
+            d = layer_duration_of(&h->price_audit, run, group, 0, stage_tiering(h, stage));
             b = layer_bytes_of(&h->price_audit, run);
             transfer = swap_ns_of(&h->price_audit, run, group);
             priced_run = run;

@@ -146,8 +146,7 @@ static struct stage_times stage_times_of(const struct audit *h, int stage, int s
         int run = judged_run(h, x->first_layer + i);
         enum recompute mode = layer_mode(h, x, run, &left);
         if (run != priced_run) {
-            d = layer_duration_of(&h->price_audit, run, group, slice);
-            d.optimizer_ns = shared_step_ns(&h->price_audit, run, group, host_percent(h, stage));
+            d = layer_duration_of(&h->price_audit, run, group, slice, stage_tiering(h, stage));
             if (layers) {
                 struct compression_form form = gradient_form(h, stage);
                 sync = layer_sync_ns(&h->price_audit, run, sync_group, form);

@@ -72,10 +72,12 @@ static int64_t exposed_layers_ns(const struct layout_sketch *s, const struct gro
     bool starts = sketch_holds_first(s, rank);
     int64_t k = share.main;
     if (k < 1 || !s->only_ends) return starts ? first->sync_ns : 0;
-    int64_t gradient = s->joint ? main->backward_ns + main->most_again_ns : main->weight_ns;
+    int64_t gradient = s->joint ? main->backward_ns + main->most_again_ns + main->most_read_ns
+                                : main->weight_ns;
     int64_t tail = main->sync_ns + (k - 1) * larger(main->sync_ns - gradient, 0);
     if (!starts) return tail;
-    int64_t of_first = s->joint ? first->backward_ns + first->most_again_ns : first->weight_ns;
+    int64_t of_first = s->joint ? first->backward_ns + first->most_again_ns + first->most_read_ns
+                                : first->weight_ns;
     return first->sync_ns + larger(tail - of_first, 0);
 }
 

@@ -17,6 +17,7 @@ struct layer_terms {
     int64_t optimizer_ns, sync_ns;
     // Recomputation: the least of the modes that keep a part, in full, and the most of all.
     int64_t selective_ns, full_ns, most_again_ns;
+    int64_t most_read_ns; // what an option's tiers add to the backward, at most
 };
 // In mode none, in the best of the modes that keep a part, and in full.
 struct layer_room {

@@ -67,19 +67,28 @@ static bool syncs_comparable(const struct priced *a, const struct priced *b)
                 !all_equal(u->weight_ns, v->weight_ns, a->group_count) ||
                 !again_compares(u, v, n, all_equal))
                 return false;
+            for (int o = 0; o < u->tiered_count; o++)
+                if (!all_equal(u->tiered[o].backward_ns, v->tiered[o].backward_ns, n)) return false;
         }
         return true;
     }
     return x->gradient_sync == SYNC_OVERLAPPED; // its tail is at most the whole sync
 }
 
-// Compares the optimizer's step and state with one option of a stage.
-static bool step_no_worse(const struct priced_run *u, const struct priced_run *v, int option,
-                          int groups)
+// Compares the optimizer's step and state, and what is in tiers, with one option of a stage.
+static bool option_no_worse(const struct priced *a, const struct priced_run *u,
+                            const struct priced_run *v, int option)
 {
-    for (int g = 0; g < groups; g++)
+    int n = a->group_count * a->slice_count;
+    for (int g = 0; g < a->group_count; g++)
         if (priced_optimizer_ns(u, option, g) > priced_optimizer_ns(v, option, g)) return false;
-    return priced_optimizer_bytes(u, option) <= priced_optimizer_bytes(v, option);
+    if (priced_optimizer_bytes(u, option) > priced_optimizer_bytes(v, option)) return false;
+    if (!u->tiered_count) return true;
+    const struct priced_tiered *x = &u->tiered[option], *y = &v->tiered[option];
+    return x->weight_bytes <= y->weight_bytes && x->buffer_bytes <= y->buffer_bytes &&
+           none_above(x->tier_bytes, y->tier_bytes, a->tier_count) &&
+           none_above(x->forward_ns, y->forward_ns, n) &&
+           none_above(x->backward_ns, y->backward_ns, n);
 }
 
 static bool run_no_worse(const struct priced *a, const struct priced_run *u,
@@ -96,7 +105,7 @@ static bool run_no_worse(const struct priced *a, const struct priced_run *u,
         return false;
     for (int option = 0; option < a->gradient_option_count; option++)
         if (!none_above(u->sync_ns[option], v->sync_ns[option], groups) ||
-            !step_no_worse(u, v, option, groups))
+            !option_no_worse(a, u, v, option))
             return false;
     return none_above(u->feedback_bytes, v->feedback_bytes, a->gradient_option_count) &&
            none_above(u->forward_ns, v->forward_ns, n) &&
@@ -126,6 +135,10 @@ static bool group_no_worse(const struct priced *a, const struct priced_group *u,
                            const struct priced_group *v)
 {
     if (v->excluded) return true;
+    for (int i = 0; i < a->tier_count; i++) // -1: no limit
+        if (u->tier_limit_bytes[i] >= 0 &&
+            (v->tier_limit_bytes[i] < 0 || u->tier_limit_bytes[i] < v->tier_limit_bytes[i]))
+            return false;
     return !u->excluded && u->slots >= v->slots && u->memory_limit_bytes >= v->memory_limit_bytes &&
            u->constant_bytes <= v->constant_bytes &&
            none_above(u->sync_constant_ns, v->sync_constant_ns, a->gradient_option_count);

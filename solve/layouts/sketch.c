@@ -89,6 +89,8 @@ static struct layer_terms terms_of(const struct priced *p, int run, int g)
     for (int option = 0; option < p->gradient_option_count; option++) {
         t.sync_ns = smaller(t.sync_ns, r->sync_ns[option][g]);
         t.optimizer_ns = smaller(t.optimizer_ns, priced_optimizer_ns(r, option, g));
+        t.most_read_ns = larger(t.most_read_ns, of_slices(priced_backward_ns(r, option), p, g) -
+                                                    of_slices(r->backward_ns, p, g));
     }
     return t;
 }
@@ -96,8 +98,7 @@ static struct layer_terms terms_of(const struct priced *p, int run, int g)
 static struct layer_room room_of(const struct priced *p, int run)
 {
     const struct priced_run *r = &p->runs[run];
-    struct layer_room room = {.fixed_bytes = r->weight_bytes + r->gradient_bytes +
-                                             priced_least_states(p, r)};
+    struct layer_room room = {.fixed_bytes = priced_least_resident(p, r)};
     enum recompute of_all = mode_of(p, r);
     bool one = priced_sets_mode(p);
     for (int mode = 0; mode < 3; mode++) {
@@ -214,6 +215,7 @@ static void lower_terms(struct layer_terms *to, const struct layer_terms *from)
     to->selective_ns = smaller(to->selective_ns, from->selective_ns);
     to->full_ns = smaller(to->full_ns, from->full_ns);
     to->most_again_ns = larger(to->most_again_ns, from->most_again_ns);
+    to->most_read_ns = larger(to->most_read_ns, from->most_read_ns);
     to->optimizer_ns = smaller(to->optimizer_ns, from->optimizer_ns);
     to->sync_ns = smaller(to->sync_ns, from->sync_ns);
 }

@@ -31,11 +31,18 @@ static const char *offloaded(const struct plan *plan, const struct decision *d, 
     return percent ? arena_print(arena, "%d %% offloaded", percent) : "";
 }
 
+static const char *tiers(const struct plan *plan, const struct decision *d, struct arena *arena)
+{
+    const char *name = plan->gradient_options[d->gradient_option].tier_option;
+    return name ? arena_print(arena, "tiers \"%s\"", name) : "";
+}
+
 const struct report_decision report_decisions[] = {
     {"recomputation", "", recompute},
     {"compression of the gradient sync", "gradient ", gradient},
     {"compression backward", "backward ", backward},
     {"optimizer state", "", offloaded},
+    {"tiers", "", tiers},
     {NULL, NULL, NULL},
 };
 

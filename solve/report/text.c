@@ -135,7 +135,7 @@ static bool plan_offloads(const struct plan *plan)
 {
     bool offloads = false;
     for (int o = 0; o < plan->gradient_option_count; o++)
-        offloads = offloads || plan->gradient_options[o].offloaded_percent;
+        offloads = offloads || option_uses_tiers(&plan->gradient_options[o]);
     return offloads;
 }
 

@@ -5,6 +5,7 @@
 #include "solve/checker/proof.h"
 #include "solve/checker/prices/open.h"
 #include "solve/checker/prices/prices.h"
+#include "tests/support/draws/tiers.h"
 #include "tests/support/trials/check_trials.h"
 #include "tests/support/trials/trial.h"
 #include "tests/support/check.h"
@@ -26,6 +27,7 @@ static bool pricing_trial_open(struct pricing_trial *t, int flavour, struct rand
     t->arena = arena;
     random_problem(&t->problem, rng, &limits, arena);
     if (random_chance(rng, 60)) vary_layout(&t->problem, rng);
+    if (rng->state % 4 == 0) random_tiers(&t->problem, rng->state, arena);
     MUST(price_problem(&priced, &t->problem, arena, &own_err));
     t->text = check_trial_save(&priced, "priced.json", arena);
     MUST(space_one_prices(&t->own, &t->problem, arena, &own_err));

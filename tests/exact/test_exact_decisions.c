@@ -9,6 +9,7 @@
 #include "tests/support/check.h"
 #include "tests/support/draws/layouts.h"
 #include "tests/support/draws/models.h"
+#include "tests/support/draws/tiers.h"
 #include "tests/support/draws/towers.h"
 #include "tests/support/trials/exact_trials.h"
 #include "tests/support/textbook/textbook.h"
@@ -165,6 +166,22 @@ static bool takes_swap(const struct priced *p, const struct plan_stage *s)
     return s->recompute == RECOMPUTE_SWAP;
 }
 
+// Frozen blocks now and then, where the model can have them.
+static bool draw_tiers(struct problem *p, struct random *rng, struct arena *arena)
+{
+    if (random_chance(rng, 60)) random_frozen(p, rng->state, arena);
+    return random_tiers(p, rng->state, arena);
+}
+static bool offers_tiers(const struct exact_trial *t) { return t->problem.job.tier_option_count; }
+static bool offers_host(const struct exact_trial *t)
+{
+    return t->priced.tier_count && t->priced.recompute[RECOMPUTE_SWAP];
+}
+static bool takes_tiers(const struct priced *p, const struct plan_stage *s)
+{
+    return p->gradient_options[s->gradient_option].tier_option != NULL;
+}
+
 // ---- layouts
 
 static bool offers_slices(const struct exact_trial *t) { return t->priced.slice_count > 1; }
@@ -215,6 +232,9 @@ static const struct one_decision {
     {"bits", FLAVOUR_ANY, draw_bits, offers_bits, takes_bits},
     {"offload", FLAVOUR_ANY, NULL, offers_offload, takes_offload},
     {"swap", FLAVOUR_ANY, NULL, offers_swap, takes_swap},
+    {"tiers", FLAVOUR_ANY, draw_tiers, offers_tiers, takes_tiers},
+    {"tiers-shape", FLAVOUR_SHAPE, draw_tiers, offers_tiers, takes_tiers},
+    {"host", FLAVOUR_ANY, draw_tiers, offers_host, takes_swap},
     {"slices", FLAVOUR_SHAPE, draw_layout, offers_slices, NULL},
     {"looped-bfs", FLAVOUR_ANY, draw_breadth_first, offers_breadth_first, NULL},
     {"layered", FLAVOUR_ANY, draw_breadth_first, offers_layered, NULL},

@@ -63,7 +63,8 @@ static bool may_fit(const struct visit *v, const struct check_choice *x)
     int rank = check_rank_of(p, v->stage);
     for (int turn = 0; turn < p->turns; turn++)
         chosen[turn] = check_stage_of(p, rank, turn) == v->stage ? x : &other;
-    return check_rank_bytes(v->c->g, rank, chosen) <= p->groups[x->group].memory_limit;
+    return check_tiers_hold(v->c->g, v->stage, x) &&
+           check_rank_bytes(v->c->g, rank, chosen) <= p->groups[x->group].memory_limit;
 }
 
 static enum status keep(struct visit *v, const struct check_choice *x)

@@ -17,6 +17,9 @@ struct check_choice {
     int64_t cost;        // of the objective cost
     int64_t resident, stash,
         working; // bytes: always present, per micro-batch in flight, while a layer runs
+    // Bytes: of each micro-batch in flight that are swapped; what its layers leave of the host, and
+    // of the tier of which they leave least.
+    int64_t away, host_room, tier_room;
 };
 
 struct check_choices {
@@ -41,6 +44,7 @@ bool check_obeys_rules(const struct check_problem *p, int stage, const struct ch
                        int first);
 bool check_offers(const struct check_problem *p, int stage,
                   const struct check_choice *c); // group, mode and options
+bool check_tiers_hold(const struct check_graph *g, int stage, const struct check_choice *c);
 // Bytes that a rank needs with these choices of its stages, by turn.
 int64_t check_rank_bytes(const struct check_graph *g, int rank,
                          const struct check_choice *const *chosen);

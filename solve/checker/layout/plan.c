@@ -71,7 +71,9 @@ static const char *rank_misfit(const struct check_graph *g,
     const struct check_problem *p = g->p;
     const struct check_choice *own[MOST_STAGES];
     for (int turn = 0; turn < p->turns; turn++) {
-        own[turn] = chosen[check_stage_of(p, rank, turn)];
+        int stage = check_stage_of(p, rank, turn);
+        own[turn] = chosen[stage];
+        if (!check_tiers_hold(g, stage, own[turn])) return "a stage does not fit into a tier";
         if (own[turn]->group != own[0]->group)
             return "the stages of a rank are on different groups";
     }

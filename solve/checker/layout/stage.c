@@ -1,5 +1,7 @@
 // One stage's decision: times, bytes and quality cost, as sums of the document's integers over its
 // layers (docs/FORMULAS.md 7, 8 and 13).
+#include <string.h>
+
 #include "data/base/least.h"
 #include "solve/checker/layout/choices.h"
 
@@ -62,9 +64,9 @@ static void extend_tail(struct tail *t, int64_t gradient, int64_t sync, int64_t 
     t->longest = larger(t->longest, t->syncs - (t->gradients - gradient));
 }
 
-static int64_t backward_of(const struct check_run *r, int price, int mode)
+static int64_t backward_of(const struct check_run *r, int option, int price, int mode)
 {
-    return r->backward[price] + (mode == MODE_NONE ? 0 : r->again[mode][price]);
+    return check_backward(r, option)[price] + (mode == MODE_NONE ? 0 : r->again[mode][price]);
 }
 
 static void add_layers(const struct check_problem *p, struct check_choice *c, struct tail *t,
@@ -73,17 +75,44 @@ static void add_layers(const struct check_problem *p, struct check_choice *c, st
     int g = c->group;
     const struct check_run *at = check_run_at(r, g);
     for (int slice = 0; slice < p->slices; slice++) {
-        c->forward[slice] += count * r->forward[slice * p->group_count + g];
-        c->backward[slice] += count * backward_of(r, slice * p->group_count + g, mode);
+        int price = slice * p->group_count + g;
+        c->forward[slice] += count * check_forward(r, c->gradient)[price];
+        c->backward[slice] += count * backward_of(r, c->gradient, price, mode);
     }
     c->weight += count * r->weight[g];
     c->optimizer += count * r->optimizer[c->gradient][g];
-    extend_tail(t, p->splits_backward ? r->weight[g] : backward_of(r, g, mode),
+    extend_tail(t, p->splits_backward ? r->weight[g] : backward_of(r, c->gradient, g, mode),
                 r->sync[c->gradient][g], count);
-    c->resident += count * (at->weight_bytes + at->gradient_bytes +
+    c->resident += count * (check_weights(at, c->gradient) + at->gradient_bytes +
                             at->optimizer_bytes[c->gradient] + at->feedback[c->gradient]);
     c->stash += count * at->stash[mode];
-    c->working = larger(c->working, at->working[mode]);
+    c->working = larger(c->working,
+                        at->working[mode] + (r->tiered ? r->tiered[c->gradient].buffer_bytes : 0));
+}
+
+// What the stage's layers leave of its part of each tier.
+static void measure_tiers(const struct check_problem *p, int first, struct check_choice *c)
+{
+    c->tier_room = c->host_room = MOST_SUM;
+    for (int i = 0; i < p->tier_count; i++) {
+        int64_t room = p->groups[c->group].tier_limit[i];
+        int64_t *least = strcmp(p->tiers[i], "host") ? &c->tier_room : &c->host_room;
+        if (room < 0) continue;
+        for (int layer = first; layer < first + c->layers; layer++)
+            room -= p->runs[p->run_of[layer]].tiered[c->gradient].tier_bytes[i];
+        *least = smaller(*least, room);
+    }
+}
+
+bool check_tiers_hold(const struct check_graph *g, int stage, const struct check_choice *c)
+{
+    const struct check_problem *p = g->p;
+    int turn = stage / p->ranks;
+    const struct check_peaks *peaks = &g->peaks[check_rank_of(p, stage)];
+    int64_t most = 0;
+    for (int i = 0; c->away && i < peaks->count; i++)
+        most = larger(most, peaks->held[i * p->turns + turn]);
+    return c->tier_room >= 0 && c->host_room - most * c->away >= 0;
 }
 
 static void add_boundaries(const struct check_problem *p, int stage, int first,
@@ -107,7 +136,7 @@ void check_evaluate(const struct check_problem *p, int stage, int first, struct 
     struct tail tail = {0};
     int end = first + c->layers, left = c->recomputed, away = c->swapped;
     for (int slice = 0; slice < p->slices; slice++) c->forward[slice] = c->backward[slice] = 0;
-    c->weight = c->optimizer = c->resident = c->stash = c->working = c->load = 0;
+    c->weight = c->optimizer = c->resident = c->stash = c->working = c->load = c->away = 0;
     int64_t unsharded = 0;
     for (int layer = first, count; layer < end; layer += count) {
         const struct check_run *r = &p->runs[p->run_of[layer]];
@@ -124,10 +153,12 @@ void check_evaluate(const struct check_problem *p, int stage, int first, struct 
         }
         add_layers(p, c, &tail, r, mode, count);
         if (goes) c->stash -= count * r->stash[MODE_NONE]; // not kept between the passes
+        if (goes) c->away += count * r->stash[MODE_NONE];
         unsharded += count * check_run_at(r, c->group)->unsharded_bytes;
     }
     c->working += unsharded;
     if (c->mode == MODE_SWAP) check_time_swaps(p, first, c);
+    measure_tiers(p, first, c);
     c->cut = p->runs[p->run_of[end - 1]].cut;
     add_boundaries(p, stage, first, c);
     c->sync = p->groups[c->group].sync_constant[c->gradient] +

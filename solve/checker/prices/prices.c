@@ -59,17 +59,24 @@ static void offer_options(struct check_option **to, int *count,
                                                       .remembers = !options[i].forgets};
 }
 
-// Each compression of a stage's sync with no share of its state on the host, then with every one.
-static void offer_shares(struct check_problem *p, const struct job *j, struct arena *arena)
+// Each compression of a stage's sync with everything on the GPU, then with every way to use tiers.
+static void offer_tiers(struct check_problem *p, const struct job *j, struct arena *arena)
 {
-    int shares = j->offload_percent_count + 1, compressions = p->gradient_count;
-    struct check_option *all = TAKE(arena, compressions * shares, struct check_option);
-    for (int i = 0; i < compressions * shares; i++) {
-        all[i] = p->gradient[i / shares];
-        all[i].offloaded = i % shares ? j->offload_percents[i % shares - 1] : 0;
+    int ways = job_tier_ways(j), compressions = p->gradient_count;
+    struct check_option *all = TAKE(arena, compressions * ways, struct check_option);
+    for (int i = 0; i < compressions * ways; i++) {
+        struct tiering where = tiering_at(j, i % ways);
+        all[i] = p->gradient[i / ways];
+        all[i].offloaded = where.percent;
+        all[i].tiers = where.option ? where.option->name : NULL;
     }
     p->gradient = all;
-    p->gradient_count = compressions * shares;
+    p->gradient_count = compressions * ways;
+}
+
+static struct tiering tiering_of_option(const struct prices *x, int option)
+{
+    return tiering_at(&x->problem->job, option % job_tier_ways(&x->problem->job));
 }
 
 static void read_options(struct check_problem *p, const struct job *j, struct arena *arena)
@@ -78,7 +85,7 @@ static void read_options(struct check_problem *p, const struct job *j, struct ar
                   j->budget.rank_min, arena);
     offer_options(&p->gradient, &p->gradient_count, j->gradient_options, j->gradient_option_count,
                   j->budget.rank_min, arena);
-    offer_shares(p, j, arena);
+    offer_tiers(p, j, arena);
     p->budget[BUDGET_BOUNDARIES] = j->budget.boundaries_max;
     p->budget[BUDGET_STAGES] = j->budget.stages_max;
     p->budget[BUDGET_COST] = j->budget.cost_max;
@@ -155,6 +162,12 @@ static void open_runs(struct check_problem *p, const struct model *m, struct are
         r->optimizer = take_tables(p->gradient_count, p->group_count, arena);
         r->sync = take_tables(p->gradient_count, p->group_count, arena);
         if (p->modes[MODE_SWAP]) r->swap = take_numbers(p->group_count, arena);
+        if (!check_has_tiers(p)) continue;
+        r->tiered = TAKE(arena, p->gradient_count, struct check_tiered);
+        for (int o = 0; o < p->gradient_count; o++)
+            r->tiered[o] = (struct check_tiered){.tier_bytes = take_numbers(p->tier_count, arena),
+                                                 .forward = take_numbers(passes, arena),
+                                                 .backward = take_numbers(passes, arena)};
     }
 }
 
@@ -224,6 +237,19 @@ static void take_layout(struct prices *x, const struct check_layout *l)
     p->local_bytes = p->local_every ? x->one.job.local_loss.bytes : 0;
 }
 
+static void price_tiered_bytes(struct prices *x, int run)
+{
+    struct check_problem *p = &x->p;
+    for (int o = 0; p->runs[run].tiered && o < p->gradient_count; o++) {
+        struct check_tiered *t = &p->runs[run].tiered[o];
+        struct tiering where = tiering_of_option(x, o);
+        struct tiered_weights w = tiered_weights_of(&x->price_audit, run, where);
+        t->weight_bytes = note(x, w.kept), t->buffer_bytes = note(x, w.buffers);
+        for (int i = 0; i < p->tier_count; i++)
+            t->tier_bytes[i] = note(x, tier_held_bytes(&x->price_audit, run, where, p->tiers[i]));
+    }
+}
+
 static bool price_bytes(void *context, const struct check_layout *l, struct check_problem **to)
 {
     struct prices *x = context;
@@ -240,6 +266,8 @@ static bool price_bytes(void *context, const struct check_layout *l, struct chec
         group->slots = (int)slots_of(a, g);
         group->memory_limit = note(x, memory_limit_of(a, g)),
         group->constant_bytes = note(x, constant_bytes_of(a, g));
+        for (int i = 0; i < p->tier_count; i++)
+            group->tier_limit[i] = judged_tier_limit(a, g, p->tiers[i]);
     }
     for (int i = 0; i < p->run_count; i++) {
         struct layer_bytes b = layer_bytes_of(a, i);
@@ -256,6 +284,7 @@ static bool price_bytes(void *context, const struct check_layout *l, struct chec
                     note(x, gradient_feedback_of(a, i, check_form_of(&p->gradient[o])));
         for (int o = 0; o < p->gradient_count; o++)
             r->optimizer_bytes[o] = note(x, device_state_bytes(a, i, p->gradient[o].offloaded));
+        price_tiered_bytes(x, i);
         p->cuts[r->cut].message_bytes = note(x, b.message);
     }
     for (int c = 0; c < p->cut_count; c++)
@@ -274,7 +303,12 @@ static void price_run(struct prices *x, int run, int g)
     for (int slice = 0; slice < p->slices; slice++) {
         struct layer_duration d = {0};
         int at = slice * p->group_count + g;
-        if (has) d = layer_duration_of(&x->price_audit, run, g, slice);
+        for (int o = 0; has && r->tiered && o < p->gradient_count; o++) {
+            d = layer_duration_of(&x->price_audit, run, g, slice, tiering_of_option(x, o));
+            r->tiered[o].forward[at] = note(x, d.forward_ns);
+            r->tiered[o].backward[at] = note(x, d.backward_ns);
+        }
+        if (has) d = layer_duration_of(&x->price_audit, run, g, slice, tiering_of_option(x, 0));
         r->forward[at] = note(x, d.forward_ns), r->backward[at] = note(x, d.backward_ns);
         for (int mode = 0; mode < MODES; mode++)
             if (r->again[mode]) r->again[mode][at] = note(x, d.again_ns[mode]);
@@ -286,7 +320,7 @@ static void price_run(struct prices *x, int run, int g)
         r->sync[o][g] = has ? note(x, layer_sync_ns(&x->price_audit, run, g, check_form_of(option)))
                             : 0;
         r->optimizer[o][g] =
-            has ? note(x, shared_step_ns(&x->price_audit, run, g, option->offloaded)) : 0;
+            has ? note(x, shared_step_ns(&x->price_audit, run, g, tiering_of_option(x, o))) : 0;
     }
 }
 
@@ -366,8 +400,7 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     if (groups > MOST_GROUPS)
         return fail(err, BAD_INPUT, "more than %d node groups are not checked", MOST_GROUPS);
     if (problem->job.boundary_option_count >= MOST_OPTIONS ||
-        (problem->job.gradient_option_count + 1) * (problem->job.offload_percent_count + 1) >
-            MOST_OPTIONS)
+        (problem->job.gradient_option_count + 1) * job_tier_ways(&problem->job) > MOST_OPTIONS)
         return fail(err, BAD_INPUT, "more than %d options are not checked", MOST_OPTIONS - 1);
     x->one.job.space = (struct space){.given = false};
     x->price_audit = price_audit_of(&x->one);
@@ -378,12 +411,13 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     read_options(p, &problem->job, arena);
     p->objective = problem->job.objective == OBJECTIVE_MAX_LOAD ? MINIMISE_LOAD : MINIMISE_TIME;
     p->group_count = groups;
+    p->tiers = cluster_tiers(&problem->cluster, &p->tier_count, arena);
     p->groups = TAKE(arena, groups, struct check_group);
     for (int g = 0; g < groups; g++)
-        p->groups[g] =
-            (struct check_group){.name = problem->cluster.groups[g].name,
-                                 .gpu = problem->cluster.groups[g].gpu,
-                                 .sync_constant = take_numbers(p->gradient_count, arena)};
+        p->groups[g] = (struct check_group){.name = problem->cluster.groups[g].name,
+                                            .gpu = problem->cluster.groups[g].gpu,
+                                            .sync_constant = take_numbers(p->gradient_count, arena),
+                                            .tier_limit = take_numbers(p->tier_count, arena)};
     p->rule_count = problem->job.rule_count;
     p->rules = TAKE(arena, p->rule_count + 1, struct check_rule);
     for (int i = 0; i < p->rule_count; i++)

@@ -118,8 +118,10 @@ static enum status same_numbers(struct comparison *c)
         {"budget.stages_max", a->budget[BUDGET_STAGES], b->budget[BUDGET_STAGES]},
         {"budget.cost_max", a->budget[BUDGET_COST], b->budget[BUDGET_COST]},
         {"budget.rank_min", a->rank_min, b->rank_min},
+        {"number of tiers", a->tier_count, b->tier_count},
     };
     TRY(same_pairs(c, "", pairs, sizeof pairs / sizeof *pairs));
+    for (int i = 0; i < b->tier_count; i++) TRY(same_text(c, "tiers", a->tiers[i], b->tiers[i]));
     TRY(same_text(c, "name", a->name, b->name));
     for (int mode = 0; mode < MODES; mode++) {
         WHERE(c, "recompute");
@@ -142,6 +144,8 @@ static enum status same_options(struct comparison *c, const char *what,
         char where[CHECK_PATH_MAX];
         snprintf(where, sizeof where, "%s[%d]", what, i);
         TRY(same_pairs(c, where, pairs, sizeof pairs / sizeof *pairs));
+        TRY(same_text(c, "tier_option", a[i].tiers ? a[i].tiers : "",
+                      b[i].tiers ? b[i].tiers : ""));
     }
     return OK;
 }
@@ -182,6 +186,8 @@ static enum status same_group(struct comparison *c, int g)
     TRY(same(c, "slots", a->slots, b->slots));
     TRY(same(c, "memory_limit_bytes", a->memory_limit, b->memory_limit));
     TRY(same(c, "constant_bytes", a->constant_bytes, b->constant_bytes));
+    for (int i = 0; i < c->own->tier_count; i++)
+        TRY(same(c, "tier_limit_bytes", a->tier_limit[i], b->tier_limit[i]));
     for (int o = 0; o < c->own->gradient_count; o++)
         TRY(same(c, "sync_constant_ns", a->sync_constant[o], b->sync_constant[o]));
     return OK;
@@ -194,6 +200,13 @@ static enum status same_bytes(struct comparison *c, const struct check_run *a,
     TRY(same(c, "recomputable", a->recomputable, b->recomputable));
     TRY(same(c, "weight_bytes", a->weight_bytes, b->weight_bytes));
     TRY(same(c, "gradient_bytes", a->gradient_bytes, b->gradient_bytes));
+    for (int o = 0; b->tiered && o < c->own->gradient_count; o++) {
+        const struct check_tiered *x = &a->tiered[o], *y = &b->tiered[o];
+        TRY(same(c, "tiered weight_bytes", x->weight_bytes, y->weight_bytes));
+        TRY(same(c, "buffer_bytes", x->buffer_bytes, y->buffer_bytes));
+        for (int i = 0; i < c->own->tier_count; i++)
+            TRY(same(c, "tier_bytes", x->tier_bytes[i], y->tier_bytes[i]));
+    }
     TRY(same(c, "unsharded_bytes", a->unsharded_bytes, b->unsharded_bytes));
     for (int mode = 0; mode < MODES; mode++) {
         TRY(same(c, "stash_bytes", a->stash[mode], b->stash[mode]));
@@ -223,6 +236,12 @@ static enum status same_run(struct comparison *c, int i)
                   p->groups[g].name);
             TRY(same(c, "forward_ns", a->forward[at], b->forward[at]));
             TRY(same(c, "backward_ns", a->backward[at], b->backward[at]));
+            for (int o = 0; b->tiered && o < p->gradient_count; o++) {
+                TRY(same(c, "tiered forward_ns", a->tiered[o].forward[at],
+                         b->tiered[o].forward[at]));
+                TRY(same(c, "tiered backward_ns", a->tiered[o].backward[at],
+                         b->tiered[o].backward[at]));
+            }
             for (int mode = 0; mode < MODES; mode++)
                 if (b->again[mode])
                     TRY(same(c, check_mode_names[mode], a->again[mode][at], b->again[mode][at]));

@@ -36,7 +36,8 @@ static enum status repeat_step(const struct check_problem *p, struct check_run *
 static enum status read_run(struct check_problem *p, const cJSON *v, int i, struct arena *arena)
 {
     struct check_run *r = &p->runs[i];
-    const cJSON *sync, *left = NULL, *offloaded = NULL, *modules = NULL, *seats = NULL;
+    const cJSON *sync, *left = NULL, *offloaded = NULL, *modules = NULL, *seats = NULL,
+                       *tiered = NULL;
     int64_t states, *step, *stash, *working, **again = NULL;
     int groups = p->group_count, passes = p->slices * groups, sets = 0;
     for (int mode = MODE_SWAP + 1; mode < MODES; mode++) sets += p->modes[mode];
@@ -65,6 +66,7 @@ static enum status read_run(struct check_problem *p, const cJSON *v, int i, stru
         {"?offloaded_bytes", .value = &left},
         {"?offloaded_ns", .value = &offloaded},
         {"?seats", .value = &seats, .type = cJSON_Array},
+        {"?tiered", .value = &tiered},
         {NULL},
     };
     snprintf(where, sizeof where, "runs[%d]", i);
@@ -81,6 +83,7 @@ static enum status read_run(struct check_problem *p, const cJSON *v, int i, stru
     TRY(read_tables(p, sync, where, p->gradient_count, groups, &r->sync, arena));
     if (!r->swap != !p->modes[MODE_SWAP])
         return check_refuse(&p->reader, where, "swap_ns goes with the mode swap");
+    TRY(check_read_tiered(p, r, tiered, where, arena));
     if (!left != !offloaded)
         return check_refuse(&p->reader, where, "offloaded_bytes and offloaded_ns go together");
     if (!left) {
@@ -115,6 +118,8 @@ static enum status read_group(struct check_problem *p, const cJSON *v, int i, st
         {"constant_bytes", 0, MOST_NS, .large = &g->constant_bytes},
         {"?excluded", .text = &excluded},
         {"sync_constant_ns", -1, MOST_NS, .numbers = &g->sync_constant, .count = p->gradient_count},
+        {p->tier_count ? "tier_limit_bytes" : NULL, -1, MOST_NS, .numbers = &g->tier_limit,
+         .count = p->tier_count},
         {NULL},
     };
     snprintf(where, sizeof where, "groups[%d]", i);
@@ -181,6 +186,7 @@ static enum status read_options(struct check_problem *p, const cJSON *v, const c
             {"?kept_per_thousand", 1, 999, .small = &amounts[FORM_KEPT]},
             {"?bits", 1, 8, .small = &amounts[FORM_BITS]},
             {"?offloaded_percent", 0, *count ? 100 : 0, .small = &o->offloaded},
+            {"?tier_option", .text = &o->tiers},
             {"?epilogue_only", .flag = &o->epilogue_only},
             {"?error_feedback", .flag = &o->remembers},
             {"?quality_cost", 0, *count ? (int64_t)1 << 40 : 0, .large = &o->cost},
@@ -193,7 +199,9 @@ static enum status read_options(struct check_problem *p, const cJSON *v, const c
                                 *count);
         if (!*count && (o->form != FORM_RANK || o->epilogue_only || !o->remembers))
             return check_refuse(&p->reader, where, "the first option is to do nothing");
-        if (*count && !o->amount && !o->offloaded)
+        if (!*count && o->tiers)
+            return check_refuse(&p->reader, where, "the first option is to do nothing");
+        if (*count && !o->amount && !o->offloaded && !o->tiers)
             return check_refuse(&p->reader, where, "option %d does nothing", *count);
     }
     return OK;
@@ -372,7 +380,7 @@ static enum status read_document(struct check_problem *p, const char *file, cons
     static const char *const kinds[] = {"plumbline.priced", NULL};
     int version, kind, stage_count;
     const cJSON *layout, *modes, *boundary, *gradient, *groups, *runs, *cuts,
-        *embedding = NULL, *budget = NULL, *rules = NULL;
+        *embedding = NULL, *budget = NULL, *rules = NULL, *tiers = NULL;
     const struct value_field fields[] = {
         {"kind", .small = &kind, .names = kinds},
         {"version", 1, 1, .small = &version},
@@ -387,6 +395,7 @@ static enum status read_document(struct check_problem *p, const char *file, cons
         {"recompute", .value = &modes, .type = cJSON_Array},
         {"boundary_options", .value = &boundary},
         {"gradient_options", .value = &gradient},
+        {"?tiers", .value = &tiers},
         {"groups", .value = &groups, .type = cJSON_Array},
         {"runs", .value = &runs, .type = cJSON_Array},
         {"cuts", .value = &cuts, .type = cJSON_Array},
@@ -410,6 +419,7 @@ static enum status read_document(struct check_problem *p, const char *file, cons
     TRY(read_modes(p, modes));
     TRY(read_options(p, boundary, "boundary_options", &p->boundary, &p->boundary_count, arena));
     TRY(read_options(p, gradient, "gradient_options", &p->gradient, &p->gradient_count, arena));
+    TRY(check_read_tier_names(p, tiers, arena));
     TRY(count_items(p, groups, "groups", MOST_SEATS, &p->group_count));
     TRY(count_items(p, runs, "runs", MOST_LAYERS, &p->run_count));
     TRY(count_items(p, cuts, "cuts", MOST_LAYERS, &p->cut_count));

@@ -22,6 +22,7 @@ enum {
     MOST_SLICES = 32,
     MOST_MICRO_BATCHES = 65536,
     MOST_RULES = 1024,
+    MOST_TIERS = 128,
 };
 #define MOST_NS ((int64_t)1 << 53)  // and bytes, of any one thing
 #define MOST_SUM ((int64_t)1 << 54) // of all operations of an iteration; of all bytes of a device
@@ -100,6 +101,13 @@ struct check_layout {
     int64_t slice[MOST_SLICES]; // tokens of each, if there are several
 };
 
+// Of a layer with one option, where its parts may be in tiers besides the GPU's own memory.
+struct check_tiered {
+    int64_t weight_bytes, buffer_bytes;
+    int64_t *tier_bytes;         // [tier]
+    int64_t *forward, *backward; // as the run's own
+};
+
 struct check_run {
     const char *name;
     int count, cut;
@@ -114,6 +122,7 @@ struct check_run {
     int64_t *swap; // [group], its activations to the host or back; -1: no link. NULL: no swapping
     int64_t **sync, **optimizer; // [gradient option][group]
     struct check_run *seats;     // [group], with a width's own bytes; NULL: those above, on each
+    struct check_tiered *tiered; // [gradient option]; NULL: all as the run itself
 };
 
 struct check_group {
@@ -123,6 +132,7 @@ struct check_group {
     int slots, of_node_group, seat_slots;
     bool excluded;
     int64_t memory_limit, constant_bytes, *sync_constant; // [gradient option]
+    int64_t *tier_limit;                                  // [tier], of a stage; -1: none
 };
 
 struct check_cut {
@@ -141,8 +151,9 @@ struct check_option {
     int amount; // 0: not compressed
     bool epilogue_only;
     int64_t cost;
-    bool remembers; // error feedback
-    int offloaded;  // percent of the optimizer's state on the host
+    bool remembers;    // error feedback
+    int offloaded;     // percent of the optimizer's state on the host
+    const char *tiers; // name of a tier option; NULL: none
 };
 
 struct check_rule {
@@ -182,6 +193,8 @@ struct check_problem {
     struct check_run *runs;
     struct check_cut *cuts;
     struct check_option *boundary, *gradient;
+    const char **tiers; // names; the one called "host" takes what is swapped
+    int tier_count;
     int64_t *embedding; // [first group * groups + last group], -1: not joined; NULL: none
     int64_t local_forward, local_backward, local_bytes;
     int64_t budget[BUDGETS]; // -1: no limit
@@ -222,6 +235,20 @@ static inline bool check_may_choose(const struct check_problem *p, int mode)
     return p->modes[mode] && (set == 0 || mode == set - 1);
 }
 
+// Weights that stay on the GPU, and passes, with an option.
+static inline int64_t check_weights(const struct check_run *r, int option)
+{
+    return r->tiered ? r->tiered[option].weight_bytes : r->weight_bytes;
+}
+static inline const int64_t *check_forward(const struct check_run *r, int option)
+{
+    return r->tiered ? r->tiered[option].forward : r->forward;
+}
+static inline const int64_t *check_backward(const struct check_run *r, int option)
+{
+    return r->tiered ? r->tiered[option].backward : r->backward;
+}
+
 struct check_text;
 enum status check_read_problem(struct check_problem *p, const struct check_text *text,
                                struct arena *arena, struct error *err);
@@ -247,6 +274,10 @@ static inline bool check_may_swap(const struct check_problem *p)
 }
 // In files of their own.
 enum status check_read_rules(struct check_problem *p, const cJSON *array, struct arena *arena);
+bool check_has_tiers(const struct check_problem *p); // or options that use some
+enum status check_read_tier_names(struct check_problem *p, const cJSON *array, struct arena *arena);
+enum status check_read_tiered(struct check_problem *p, struct check_run *r, const cJSON *array,
+                              const char *where, struct arena *arena);
 
 // ---- where stages stand
 static inline int check_rank_of(const struct check_problem *p, int stage)

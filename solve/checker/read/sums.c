@@ -13,6 +13,15 @@ static wide most_again_ns(const struct check_run *r, int at)
     return sum;
 }
 
+static wide most_pass_ns(const struct check_problem *p, const struct check_run *r, int at)
+{
+    wide most = 0;
+    for (int o = 0; o < p->gradient_count; o++)
+        most =
+            larger(most, larger(check_forward(r, o)[at], 0) + larger(check_backward(r, o)[at], 0));
+    return most;
+}
+
 static bool lacks_again(const struct check_run *r, int at)
 {
     bool lacks = false;
@@ -29,7 +38,7 @@ static wide most_ns_of_run(const struct check_problem *p, const struct check_run
         wide passes = r->weight[g], sync = 0;
         if (r->swap) passes += 2 * larger(r->swap[g], 0); // both ways
         for (int k = g; k < p->slices * p->group_count; k += p->group_count)
-            passes += larger(r->forward[k], 0) + larger(r->backward[k], 0) + most_again_ns(r, k);
+            passes += most_pass_ns(p, r, k) + most_again_ns(r, k);
         for (int o = 0; o < p->gradient_count; o++)
             sync = larger(sync, (wide)r->sync[o][g] + r->optimizer[o][g]);
         ns = larger(ns, p->micro_batches * passes + sync);
@@ -41,8 +50,12 @@ static wide most_bytes_of_run(const struct check_problem *p, const struct check_
 {
     wide stash = 0, feedback = 0;
     for (int i = 0; i < MODES; i++) stash = larger(larger(stash, r->stash[i]), r->working[i]);
-    for (int o = 0; o < p->gradient_count; o++)
-        feedback = larger(feedback, (wide)r->feedback[o] + r->optimizer_bytes[o]);
+    for (int o = 0; o < p->gradient_count; o++) {
+        wide sum = (wide)r->feedback[o] + r->optimizer_bytes[o];
+        if (r->tiered) sum += r->tiered[o].buffer_bytes;
+        for (int i = 0; i < p->tier_count; i++) sum += r->tiered[o].tier_bytes[i];
+        feedback = larger(feedback, sum);
+    }
     return (wide)r->weight_bytes + r->gradient_bytes + r->unsharded_bytes +
            (p->micro_batches + 1) * stash + feedback;
 }

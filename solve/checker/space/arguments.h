@@ -45,7 +45,8 @@ struct check_terms {
     int64_t forward, backward, weight, optimizer, sync;
     // Recomputation: the least of the modes that keep a part, in full, the most of all.
     int64_t selective, full, most_again;
-}; // ns of a layer, over all slices
+    int64_t most_read; // by tiers, added to the backward
+};                     // ns of a layer, over all slices
 struct check_room {
     int64_t fixed, stash[3], working[3]; // [none, the best of those that keep a part, full]
 };                                       // bytes

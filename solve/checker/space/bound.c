@@ -50,7 +50,7 @@ static struct ending add_layers(struct ending e, const struct check_terms *t, in
 // An upper bound on the time between the previous layer's gradient and this one's.
 static int64_t gradient_of(const struct check_sketch *s, const struct check_terms *t)
 {
-    return s->p->splits_backward ? t->weight : t->backward + t->most_again;
+    return s->p->splits_backward ? t->weight : t->backward + t->most_again + t->most_read;
 }
 
 // Syncs that overlap the gradients of a rank's only stage. After the stage's last gradient comes

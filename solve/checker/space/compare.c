@@ -88,6 +88,8 @@ static bool same_gradients(const struct check_problem *a, const struct check_pro
             return false;
         for (int mode = 0; mode < MODES; mode++)
             if (x->again[mode] && !all_equal(x->again[mode], y->again[mode], passes)) return false;
+        for (int o = 0; x->tiered && o < a->gradient_count; o++)
+            if (!all_equal(x->tiered[o].backward, y->tiered[o].backward, passes)) return false;
     }
     return true;
 }
@@ -108,6 +110,17 @@ static bool same_swaps(const struct check_problem *a, const struct check_problem
     return true;
 }
 
+// With an option: what stays and is buffered, what is in tiers, and the passes.
+static bool tiered_no_worse(const struct check_problem *p, const struct check_tiered *a,
+                            const struct check_tiered *b)
+{
+    int passes = p->group_count * p->slices;
+    return a->weight_bytes <= b->weight_bytes && a->buffer_bytes <= b->buffer_bytes &&
+           none_above(a->tier_bytes, b->tier_bytes, p->tier_count) &&
+           none_above(a->forward, b->forward, passes) &&
+           none_above(a->backward, b->backward, passes);
+}
+
 static bool run_no_worse(const struct check_problem *p, const struct check_run *a,
                          const struct check_run *b)
 {
@@ -118,6 +131,8 @@ static bool run_no_worse(const struct check_problem *p, const struct check_run *
             return false;
     for (int mode = 0; mode < MODES; mode++)
         if (a->again[mode] && !none_above(a->again[mode], b->again[mode], passes)) return false;
+    for (int o = 0; a->tiered && o < p->gradient_count; o++)
+        if (!tiered_no_worse(p, &a->tiered[o], &b->tiered[o])) return false;
     return a->weight_bytes <= b->weight_bytes && a->gradient_bytes <= b->gradient_bytes &&
            none_above(a->optimizer_bytes, b->optimizer_bytes, p->gradient_count) &&
            a->unsharded_bytes <= b->unsharded_bytes && none_above(a->stash, b->stash, MODES) &&
@@ -131,6 +146,10 @@ static bool group_no_worse(const struct check_problem *p, const struct check_gro
                            const struct check_group *b)
 {
     if (b->excluded) return true;
+    for (int i = 0; i < p->tier_count; i++) { // below 0: no limit
+        int64_t x = a->tier_limit[i], y = b->tier_limit[i];
+        if (x >= 0 && (y < 0 || x < y)) return false;
+    }
     return !a->excluded && a->slots >= b->slots && a->memory_limit >= b->memory_limit &&
            a->constant_bytes <= b->constant_bytes &&
            none_above(a->sync_constant, b->sync_constant, p->gradient_count);

@@ -32,8 +32,9 @@ static int mode_of(const struct check_problem *p, const struct check_run *r)
 static struct check_room room_of(const struct check_problem *p, const struct check_run *r)
 {
     int64_t states = INT64_MAX;
-    for (int o = 0; o < p->gradient_count; o++) states = smaller(states, r->optimizer_bytes[o]);
-    struct check_room room = {.fixed = r->weight_bytes + r->gradient_bytes + states};
+    for (int o = 0; o < p->gradient_count; o++)
+        states = smaller(states, check_weights(r, o) + r->optimizer_bytes[o]);
+    struct check_room room = {.fixed = r->gradient_bytes + states};
     bool full = r->recomputable && check_set_mode(p) < 0 &&
                 (check_may_choose(p, MODE_FULL) || check_may_choose(p, MODE_FIRST_LAYERS)),
          any = false;
@@ -117,6 +118,8 @@ struct check_terms check_terms_of(const struct check_problem *p, int run, int g)
     for (int o = 0; o < p->gradient_count; o++) {
         t.sync = smaller(t.sync, r->sync[o][g]);
         t.optimizer = smaller(t.optimizer, r->optimizer[o][g]);
+        int64_t read = of_slices(p, check_backward(r, o), g) - of_slices(p, r->backward, g);
+        t.most_read = larger(t.most_read, read);
     }
     return t;
 }
@@ -128,7 +131,7 @@ static bool same_times(const struct check_problem *p, int a, int b)
         if (!check_is_usable(p, g)) continue;
         if (x.forward != y.forward || x.backward != y.backward || x.weight != y.weight ||
             x.selective != y.selective || x.full != y.full || x.most_again != y.most_again ||
-            x.optimizer != y.optimizer || x.sync != y.sync)
+            x.most_read != y.most_read || x.optimizer != y.optimizer || x.sync != y.sync)
             return false;
     }
     return true;
@@ -275,6 +278,7 @@ static struct check_terms least_terms(struct check_terms a, struct check_terms b
                                 .selective = smaller(a.selective, b.selective),
                                 .full = smaller(a.full, b.full),
                                 .most_again = larger(a.most_again, b.most_again),
+                                .most_read = larger(a.most_read, b.most_read),
                                 .optimizer = smaller(a.optimizer, b.optimizer),
                                 .sync = smaller(a.sync, b.sync)};
 }

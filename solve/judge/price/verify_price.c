@@ -256,12 +256,14 @@ static const char *exclusion_by_costs(const struct price_audit *a, int group)
     if (!bits && offers_compression(&a->problem->job, COMPRESS_QUANTISE))
         return "the costs have no rate at which it packs values in few bits";
     bool host = costs->host_link_bytes_per_s.value > 0 && costs->host_memory_bytes_per_s.value > 0;
-    if ((layout_of(a)->offload_optimizer || a->problem->job.offload_percent_count) && !host)
-        return "the costs have no rate of its host, which would update the weights";
+    bool moves = layout_of(a)->offload_optimizer;
+    for (int way = 0; way < job_tier_ways(&a->problem->job); way++)
+        moves = moves || tiering_at(&a->problem->job, way).percent;
+    if (moves && !host) return "the costs have no rate of its host, which would update the weights";
     if (a->problem->job.checkpoints == CHECKPOINTS_HOST &&
         !(costs->host_link_bytes_per_s.value > 0))
         return "the costs have no rate of its link to the host, where checkpoints are kept";
-    return NULL;
+    return judged_lack(a, group);
 }
 
 const char *exclusion_of(const struct price_audit *a, int group)

@@ -222,8 +222,14 @@ struct layer_duration {
     int64_t forward_ns, backward_ns, weight_ns, optimizer_ns;
     int64_t again_ns[RECOMPUTE_COUNT]; // by the layer's mode: recomputation before backward
 };
-struct layer_duration layer_duration_of(const struct price_audit *a, int run, int group,
-                                        int slice); // group: not excluded
+// Where a stage keeps its parts: a percentage of the state on the host, and the tier option that is
+// taken, or NULL.
+struct tiering {
+    int percent;
+    const struct tier_option *option;
+};
+struct layer_duration layer_duration_of(const struct price_audit *a, int run, int group, int slice,
+                                        struct tiering where); // group: not excluded
 
 // The matrices of a layer's attention in the order of its forward pass, with one GPU's part of
 // each. whole: every tensor rank has all of it.
@@ -303,6 +309,12 @@ long double half_keys(const struct pool_shape *p); // the number whose pairs nam
 long double adapter_width(
     const struct price_audit *a); // sum of both dimensions over the matrices of a block
 long double matrix_values(const struct price_audit *a, long double ffn); // of a block, unsharded
+
+// Bytes of weights that one GPU holds, by what is trained.
+struct held_weights {
+    long double trained, frozen;
+};
+struct held_weights held_weights_of(const struct price_audit *a, int run);
 
 struct layer_bytes {
     int64_t weight, gradient, optimizer;
@@ -441,10 +453,30 @@ int64_t embedding_link_price(const struct price_audit *a,
                              struct joint link); // over links like this one
 
 int64_t optimizer_ns_of(const struct price_audit *a, int run, int group);
-// With this percentage of the state on the host (section 4, Shares); 0: what a layer has
-// otherwise.
+// Of a layer: Adam's state wherever it is, what its step copies, and a table's gradient that stays;
+// the time of a step with nothing in tiers.
+long double judged_state_bytes(const struct price_audit *a, int run, long double *copies,
+                               long double *table);
+long double judged_step_s(const struct price_audit *a, int run, int group);
+
+// ---- tiers.c (section 4, Shares and Tiers)
+
+struct tiering tiering_of(const struct price_audit *a, const struct compression_option *o);
+// The job's ways to do so, from 0 on: on the GPU, its offload_percents, its tier options.
+struct tiering tiering_at(const struct job *j, int way);
 int64_t device_state_bytes(const struct price_audit *a, int run, int percent);
-int64_t shared_step_ns(const struct price_audit *a, int run, int group, int percent);
+int64_t shared_step_ns(const struct price_audit *a, int run, int group, struct tiering where);
+struct tiered_weights {
+    int64_t kept, buffers; // on the GPU
+};
+struct tiered_weights tiered_weights_of(const struct price_audit *a, int run, struct tiering where);
+// Bytes of a layer in the tier of this name; how long a pass waits for what tiers deliver.
+int64_t tier_held_bytes(const struct price_audit *a, int run, struct tiering where,
+                        const char *tier);
+long double tier_read_s(const struct price_audit *a, int run, int group, struct tiering where);
+int64_t judged_tier_limit(const struct price_audit *a, int group,
+                          const char *tier);                     // of a stage; -1: none
+const char *judged_lack(const struct price_audit *a, int group); // why it lacks a tier; NULL: none
 
 // The largest price of each kind anywhere in the problem: what never takes time is not in the
 // schedule's graph.

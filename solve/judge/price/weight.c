@@ -251,6 +251,18 @@ static long double fsdp_weight_bytes(const struct price_audit *a, const struct l
     return (kept ? gathered : 0) + (end ? gathered : 0) + a->value_bytes * w->pool;
 }
 
+struct held_weights held_weights_of(const struct price_audit *a, int run)
+{
+    const struct layer_run *r = run_of(a, run);
+    if (!has_shape(a, run)) return (struct held_weights){.trained = r->measured.weight_bytes};
+    struct layer_weight w = layer_weight_of(a, run);
+    return (struct held_weights){
+        .trained = shards_fully(a) ? fsdp_weight_bytes(a, r, &w)
+                                   : a->value_bytes * held_values(a, &w, 3),
+        .frozen = a->zero == 3 ? w.frozen_bytes / (long double)a->ranks : w.frozen_bytes,
+    };
+}
+
 struct layer_bytes layer_bytes_of(const struct price_audit *of_all, int run)
 {
     struct own_audit own;
@@ -274,18 +286,14 @@ struct layer_bytes layer_bytes_of(const struct price_audit *of_all, int run)
         return b;
     }
     struct layer_weight w = layer_weight_of(a, run);
+    struct held_weights held = held_weights_of(a, run);
     long double gradient = j->gradient_bytes_per_value * held_values(a, &w, 2);
     long double copies = trainer_bytes(a, r, &w, &gradient);
-    long double frozen = a->zero == 3 ? w.frozen_bytes / (long double)a->ranks : w.frozen_bytes;
-    long double weight = a->value_bytes * held_values(a, &w, 3);
-    if (shards_fully(a)) {
-        weight = fsdp_weight_bytes(a, r, &w);
-        // Full sums over the micro-batches, and the scattered result.
-        if (a->zero == 1)
-            gradient += j->gradient_bytes_per_value * (w.dense / (long double)a->ranks +
-                                                       w.experts / (long double)a->expert_ranks);
-    }
-    b.weight = judged_whole(a, weight + frozen);
+    // Full sums over the micro-batches, and the scattered result.
+    if (shards_fully(a) && a->zero == 1)
+        gradient += j->gradient_bytes_per_value *
+                    (w.dense / (long double)a->ranks + w.experts / (long double)a->expert_ranks);
+    b.weight = judged_whole(a, held.trained + held.frozen);
     b.gradient = judged_whole(a, gradient);
     b.optimizer = judged_whole(a, (away ? 0 : state_bytes(a, &w)) + copies);
     long double width = is_projector(a, run) ? r->projector.outputs
@@ -413,61 +421,21 @@ int64_t optimizer_ns_of(const struct price_audit *a, int run, int group)
     return judged_nanoseconds(a, (struct computed){optimizer_s(a, run, group), 0});
 }
 
-// ---- shares of the state on the host
+// ---- the state, and the step on a device, for what tiers have of them (tiers.c)
 
-int64_t device_state_bytes(const struct price_audit *a, int run, int percent)
+long double judged_state_bytes(const struct price_audit *a, int run, long double *copies,
+                               long double *table)
 {
-    int64_t all = layer_bytes_of(a, run).optimizer;
-    long double left = 100 - percent;
-    if (percent == 0 || layout_of(a)->offload_optimizer) return all;
-    if (!has_shape(a, run)) return judged_whole(a, left * all / 100);
     const struct layer_run *r = run_of(a, run);
+    *copies = *table = 0;
+    if (!has_shape(a, run)) return r->measured.optimizer_bytes;
     struct layer_weight w = layer_weight_of(a, run);
-    bool table = keeps_two_gradients(a); // which is not moved
-    return judged_whole(a, left * (state_bytes(a, &w) + step_copies(a, &w)) / 100 +
-                               (table ? dense_table_bytes(a, r, &w) : 0));
+    *copies = step_copies(a, &w);
+    if (keeps_two_gradients(a)) *table = dense_table_bytes(a, r, &w);
+    return state_bytes(a, &w);
 }
 
-// The least time in which two parallel workers are both done, as a part grows from 0 to 1: the
-// first gets more work, the second less or more. x, y: seconds at both ends.
-static long double both_done(const long double x[2], const long double y[2])
+long double judged_step_s(const struct price_audit *a, int run, int group)
 {
-    long double first = greatest(x[0], y[0]), last = greatest(x[1], y[1]), ahead = x[0] - y[0],
-                behind = y[1] - x[1], sum = ahead + behind;
-    if ((ahead > 0) != (behind > 0) || ahead == 0 || behind == 0) return least(first, last);
-    return least(least(first, last), (behind * x[0] + ahead * x[1]) / sum);
-}
-
-// The minimum over an interval of the maximum of straight lines is that of the worst pair (Helly).
-static long double shared_step_s(const struct price_audit *a, int run, int group, int percent)
-{
-    const struct job *j = &a->problem->job;
-    const struct gpu_costs *gpu = gpu_of(a, group);
-    long double step = optimizer_s(a, run, group), state;
-    if (has_shape(a, run)) {
-        struct layer_weight w = layer_weight_of(a, run);
-        state = state_bytes(a, &w);
-    } else {
-        state = run_of(a, run)->measured.optimizer_bytes;
-    }
-    if (percent == 0 || state == 0 || j->layout.offload_optimizer) return step;
-    long double away = percent * state / 100, values = away / (j->precision == FP32 ? 8 : 12),
-                gradient = values * j->gradient_bytes_per_value, weight = values * a->value_bytes,
-                link = gpu->host_link_bytes_per_s.value, rate = gpu->host_update_values_per_s.value,
-                memory = gpu->host_memory_bytes_per_s.value, worst = 0;
-    // [worker][none of the host's share is updated on the device, all of it]
-    const long double done[4][2] = {
-        {(100 - percent) * step / 100, step},
-        {greatest(gradient, weight) / link, away / link},
-        {(2 * away + gradient + weight) / memory, 2 * away / memory},
-        {rate > 0 ? values / rate : 0, 0},
-    };
-    for (int x = 0; x < 4; x++)
-        for (int y = 0; y <= x; y++) worst = greatest(worst, both_done(done[x], done[y]));
-    return worst;
-}
-
-int64_t shared_step_ns(const struct price_audit *a, int run, int group, int percent)
-{
-    return judged_nanoseconds(a, (struct computed){shared_step_s(a, run, group, percent), 0});
+    return optimizer_s(a, run, group);
 }

@@ -484,17 +484,3 @@ struct passes passes_of(const struct price_audit *of_all, int run, int group, in
             s.again[set] = judged_set_s(a, run, group, p, (enum recompute)set, &w, &talk);
     return s;
 }
-
-struct layer_duration layer_duration_of(const struct price_audit *a, int run, int group, int slice)
-{
-    struct passes s = passes_of(a, run, group, slice);
-    struct layer_duration d = {
-        .forward_ns = judged_nanoseconds(a, (struct computed){s.forward_s, s.lost_s}),
-        .backward_ns = judged_nanoseconds(a, (struct computed){s.backward_s, s.lost_s}),
-        .weight_ns = judged_nanoseconds(a, (struct computed){s.weight_s, s.lost_s}),
-        .optimizer_ns = optimizer_ns_of(a, run, group),
-    };
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
-        d.again_ns[mode] = judged_nanoseconds(a, s.again[mode]);
-    return d;
-}

@@ -232,6 +232,8 @@ static void note_compression(struct export *e)
         if (gradient->offloaded_percent)
             export_note(e, "%d %% of the optimizer's state of stage %d on the host",
                         gradient->offloaded_percent, s);
+        if (gradient->tier_option)
+            export_note(e, "tier option \"%s\" of stage %d", gradient->tier_option, s);
         if (boundary->form.amount)
             export_note(e, "%sbackward transfers from stage %d to stage %d, %s%s",
                         factors(boundary) ? "low-rank " : "", s, s - 1,

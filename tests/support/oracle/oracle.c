@@ -195,6 +195,10 @@ static int64_t rank_bytes_of(const struct walk *w, int rank)
         resident += way[turn]->resident;
         if (way[turn]->working > working) working = way[turn]->working;
     }
+    for (int i = 0; i < w->moments[rank].count; i++)
+        for (int turn = 0; turn < turns; turn++)
+            if (!way_tiers_hold(p, way[turn], w->moments[rank].in_flight[i * turns + turn]))
+                return INT64_MAX;
     for (int i = 0; i < w->moments[rank].count; i++) {
         int64_t stash = 0;
         for (int turn = 0; turn < turns; turn++)

@@ -53,9 +53,31 @@ static void compare_groups(struct comparison *c)
              memory_limit_of(&c->price_audit, g));
         same(c, "constant bytes", theirs->name, g, theirs->constant_bytes,
              constant_bytes_of(&c->price_audit, g));
+        for (int i = 0; i < p->tier_count; i++)
+            same(c, "tier limit", p->tiers[i], g, theirs->tier_limit_bytes[i],
+                 judged_tier_limit(&c->price_audit, g, p->tiers[i]));
         for (int o = 0; o < p->gradient_option_count; o++)
             same(c, "sync constant", theirs->name, o, theirs->sync_constant_ns[o],
                  sync_constant_ns(&c->price_audit, g));
+    }
+}
+
+static struct tiering tiering(const struct comparison *c, int option)
+{
+    return tiering_of(&c->price_audit, &c->priced->gradient_options[option]);
+}
+
+static void compare_tiered(struct comparison *c, int run)
+{
+    const struct priced_run *theirs = &c->priced->runs[run];
+    for (int o = 0; o < theirs->tiered_count; o++) {
+        struct tiered_weights own = tiered_weights_of(&c->price_audit, run, tiering(c, o));
+        const struct priced_tiered *t = &theirs->tiered[o];
+        same(c, "weights left", theirs->name, o, t->weight_bytes, own.kept);
+        same(c, "buffers", theirs->name, o, t->buffer_bytes, own.buffers);
+        for (int i = 0; i < c->priced->tier_count; i++)
+            same(c, c->priced->tiers[i], theirs->name, o, t->tier_bytes[i],
+                 tier_held_bytes(&c->price_audit, run, tiering(c, o), c->priced->tiers[i]));
     }
 }
 
@@ -75,6 +97,7 @@ static void compare_bytes(struct comparison *c, int run)
         same(c, "stash bytes", of, mode, theirs->stash_bytes[mode], own.stash[mode]);
         same(c, "working bytes", of, mode, theirs->working_bytes[mode], own.working[mode]);
     }
+    compare_tiered(c, run);
     same(c, "message bytes", of, run, p->cuts[theirs->cut].message_bytes, own.message);
     for (int o = 0; theirs->offloaded_bytes && o < p->gradient_option_count; o++)
         same(c, "state left", of, o, theirs->offloaded_bytes[o],
@@ -97,8 +120,15 @@ static void compare_times(struct comparison *c, int run, int group)
     const struct priced_run *theirs = &p->runs[run];
     const char *of = layer_name(c, run);
     for (int slice = 0; slice < p->slice_count; slice++) {
-        struct layer_duration d = layer_duration_of(&c->price_audit, run, group, slice);
+        struct layer_duration d =
+            layer_duration_of(&c->price_audit, run, group, slice, (struct tiering){0, NULL});
         int at = slice * p->group_count + group;
+        for (int o = 0; o < theirs->tiered_count; o++) {
+            struct layer_duration t =
+                layer_duration_of(&c->price_audit, run, group, slice, tiering(c, o));
+            same(c, "forward from tiers", of, o, theirs->tiered[o].forward_ns[at], t.forward_ns);
+            same(c, "backward from tiers", of, o, theirs->tiered[o].backward_ns[at], t.backward_ns);
+        }
         same(c, "forward", of, slice, theirs->forward_ns[at], d.forward_ns);
         same(c, "backward", of, slice, theirs->backward_ns[at], d.backward_ns);
         for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
@@ -113,8 +143,7 @@ static void compare_times(struct comparison *c, int run, int group)
                  swap_ns_of(&c->price_audit, run, group));
         for (int o = 0; theirs->offloaded_ns && o < p->gradient_option_count; o++)
             same(c, "shared step", of, o, theirs->offloaded_ns[o][group],
-                 shared_step_ns(&c->price_audit, run, group,
-                                p->gradient_options[o].offloaded_percent));
+                 shared_step_ns(&c->price_audit, run, group, tiering(c, o)));
     }
     for (int o = 0; o < p->gradient_option_count; o++)
         same(c, "sync", of, o, theirs->sync_ns[o][group],
@@ -193,14 +222,20 @@ static void compare_options(const struct comparison *c)
     assert_int_equal(p->boundary_option_count, next);
     next = 1;
     for (int i = -1; i < j->gradient_option_count; i++)
-        for (int k = -1; k < j->offload_percent_count; k++) {
+        for (int k = -1; k < j->offload_percent_count + j->tier_option_count; k++) {
             static const struct compression_form none;
             const struct compression_form *form = i < 0 ? &none : &j->gradient_options[i].form;
+            const struct tier_option *t = k < j->offload_percent_count
+                                              ? NULL
+                                              : &j->tier_options[k - j->offload_percent_count];
             if ((i < 0 && k < 0) || too_low(form, j)) continue;
             assert_int_equal(p->gradient_options[next].form.method, form->method);
             assert_int_equal(p->gradient_options[next].form.amount, form->amount);
+            assert_true(p->gradient_options[next].tier_option == (t ? t->name : NULL));
             assert_int_equal(p->gradient_options[next++].offloaded_percent,
-                             k < 0 ? 0 : j->offload_percents[k]);
+                             t       ? t->parts[TIER_OPTIMIZER].percent
+                             : k < 0 ? 0
+                                     : j->offload_percents[k]);
         }
     assert_int_equal(p->gradient_option_count, next);
 }

@@ -4,6 +4,20 @@
 
 #include <string.h>
 
+// What the option makes of a layer of the run; NULL: nothing.
+static const struct priced_tiered *tiered_of(const struct priced_run *r, const struct plan_stage *d)
+{
+    return r->tiered_count ? r->tiered + d->gradient_option : NULL;
+}
+
+static int64_t forward_of_layer(const struct priced *p, const struct plan_stage *d, int layer,
+                                int slice)
+{
+    const struct priced_run *r = &p->runs[priced_run_of(p, layer)];
+    const struct priced_tiered *t = tiered_of(r, d);
+    return (t ? t->forward_ns : r->forward_ns)[slice * p->group_count + d->group];
+}
+
 static enum recompute mode_of_layer(const struct priced *p, const struct plan_stage *d, int layer)
 {
     if (!p->runs[priced_run_of(p, layer)].recomputable) return RECOMPUTE_NONE;
@@ -22,14 +36,15 @@ static int64_t backward_of_layer(const struct priced *p, const struct plan_stage
     const struct priced_run *r = &p->runs[priced_run_of(p, layer)];
     enum recompute mode = mode_of_layer(p, d, layer);
     int at = slice * p->group_count + d->group;
-    return r->backward_ns[at] + (r->again_ns[mode] ? r->again_ns[mode][at] : 0);
+    const struct priced_tiered *t = tiered_of(r, d);
+    return (t ? t->backward_ns : r->backward_ns)[at] +
+           (r->again_ns[mode] ? r->again_ns[mode][at] : 0);
 }
 
 static int64_t pass_of_layer(const struct priced *p, const struct plan_stage *d, int layer,
                              bool backward)
 {
-    return backward ? backward_of_layer(p, d, layer, 0)
-                    : p->runs[priced_run_of(p, layer)].forward_ns[d->group];
+    return backward ? backward_of_layer(p, d, layer, 0) : forward_of_layer(p, d, layer, 0);
 }
 
 static int64_t way_of_layer(const struct priced *p, const struct plan_stage *d, int layer)
@@ -150,6 +165,19 @@ static int64_t message_of(const struct priced_cut *c, const struct plan_stage *d
     return c->seat_bytes ? c->seat_bytes[d->group] : c->message_bytes;
 }
 
+bool way_tiers_hold(const struct priced *p, const struct way *w, int in_flight)
+{
+    const struct plan_stage *d = &w->decision;
+    for (int i = 0; i < p->tier_count; i++) {
+        int64_t there = strcmp(p->tiers[i], "host") ? 0 : in_flight * w->swapped,
+                limit = p->groups[d->group].tier_limit_bytes[i];
+        for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++)
+            there += tiered_of(&p->runs[priced_run_of(p, l)], d)->tier_bytes[i];
+        if (limit >= 0 && there > limit) return false;
+    }
+    return true;
+}
+
 void way_put_memory(struct way *w, const struct priced *p, int stage)
 {
     const struct plan_stage *d = &w->decision;
@@ -159,12 +187,15 @@ void way_put_memory(struct way *w, const struct priced *p, int stage)
         const struct priced_run *r = &p->runs[priced_run_of(p, l)];
         enum recompute mode = mode_of_layer(p, d, l);
         if (r->seats) r = &r->seats[d->group];
-        w->resident += r->weight_bytes + r->gradient_bytes + r->feedback_bytes[d->gradient_option];
+        const struct priced_tiered *t = tiered_of(r, d);
+        w->resident += t ? t->weight_bytes : r->weight_bytes;
+        w->resident += r->gradient_bytes + r->feedback_bytes[d->gradient_option];
         w->resident += r->offloaded_bytes ? r->offloaded_bytes[d->gradient_option]
                                           : r->optimizer_bytes;
         if (mode != RECOMPUTE_SWAP) w->stash += r->stash_bytes[mode];
-        else mode = RECOMPUTE_NONE;
-        if (r->working_bytes[mode] > w->working) w->working = r->working_bytes[mode];
+        else w->swapped += r->stash_bytes[mode = RECOMPUTE_NONE];
+        int64_t working = r->working_bytes[mode] + (t ? t->buffer_bytes : 0);
+        if (working > w->working) w->working = working;
         whole += r->unsharded_bytes;
     }
     w->working += whole;
@@ -240,7 +271,7 @@ void way_put_times(struct way *w, const struct priced *p, int stage)
     for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++) {
         const struct priced_run *r = &p->runs[priced_run_of(p, l)];
         for (int i = 0; i < p->slice_count; i++) {
-            w->forward[i] += r->forward_ns[i * p->group_count + d->group];
+            w->forward[i] += forward_of_layer(p, d, l, i);
             w->backward[i] += backward_of_layer(p, d, l, i);
         }
         w->weight += r->weight_ns[d->group];

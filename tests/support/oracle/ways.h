@@ -10,6 +10,7 @@ struct way {
     struct plan_stage decision;
     int64_t forward[SLICES_MAX], backward[SLICES_MAX], weight, sync, queued, optimizer;
     int64_t resident, stash, working; // bytes; resident without the group's constant
+    int64_t swapped;                  // of a micro-batch, on the host between its passes
     int cut_behind;
 };
 
@@ -21,6 +22,9 @@ int ways_of_stage(struct way *to, const struct priced *p, int stage);
 void way_put_times(struct way *w, const struct priced *p, int stage);
 // Bytes of the stage: resident, added by a micro-batch, and working memory.
 void way_put_memory(struct way *w, const struct priced *p, int stage);
+
+// Whether what the stage has in tiers fits, with so many micro-batches in flight.
+bool way_tiers_hold(const struct priced *p, const struct way *w, int in_flight);
 
 int way_rank_of(const struct priced *p, int stage);
 // Boundary b joins stages b and b + 1. Stages of one rank are adjacent only if the pipeline is

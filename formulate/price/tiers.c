@@ -1,0 +1,201 @@
+// Layers whose parts are in tiers besides the GPU's own memory: docs/FORMULAS.md section 4, Shares
+// and Tiers.
+#include <math.h>
+#include <string.h>
+
+#include "formulate/price/pricing.h"
+
+// Seconds of one of several concurrent activities, linear in the part of the host's share that the
+// device updates: if it updates none of it, and all of it.
+struct work {
+    real none, all;
+};
+
+static real at(const struct work *w, real part) { return w->none + part * (w->all - w->none); }
+
+// The longest of all activities at this part.
+static real longest_at(const struct work *works, int count, real part)
+{
+    real longest = 0;
+    for (int i = 0; i < count; i++) longest = fmaxl(longest, at(&works[i], part));
+    return longest;
+}
+
+// The minimum over all parts: at an end, or where two activities take equally long.
+static real least_of_longest(const struct work *works, int count)
+{
+    real least = fminl(longest_at(works, count, 0), longest_at(works, count, 1));
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < i; k++) {
+            real none = works[i].none - works[k].none, all = works[i].all - works[k].all;
+            if (none * all < 0) least = fminl(least, longest_at(works, count, none / (none - all)));
+        }
+    return least;
+}
+
+// With `share` of its state on the host, which updates it side by side with the device.
+static real shared_step_s(const struct pricing *x, const struct layer_run *run, int group,
+                          real share, real device_s)
+{
+    const struct gpu_costs *gpu = x->gpus[group];
+    struct layer_bytes bytes = bytes_of_layer(x, run);
+    real width = x->problem->job.precision == FP32 ? 8 : 12, values = share * bytes.state / width,
+         link = gpu->host_link_bytes_per_s.value, memory = gpu->host_memory_bytes_per_s.value,
+         rate = gpu->host_update_values_per_s.value;
+    if (values == 0 || x->problem->job.layout.offload_optimizer) return device_s;
+    const struct work works[] = {
+        {(1 - share) * device_s, device_s},
+        {values * fmaxl(x->e_g, x->e) / link, values * width / link},
+        {values * (2 * width + x->e_g + x->e) / memory, values * 2 * width / memory},
+        {rate > 0 ? values / rate : 0, 0},
+    };
+    return least_of_longest(works, ARRAY_LENGTH(works));
+}
+
+// ---- tiers
+
+static const struct tier_option *option_of(const struct pricing *x, int option)
+{
+    return job_tier_option(&x->problem->job, x->priced->gradient_options[option].tier_option);
+}
+
+// What the option moves of a part of the weights.
+static real moved(const struct layer_bytes *bytes, const struct tier_option *t, enum tier_part part)
+{
+    if (!t || !t->parts[part].tier) return 0;
+    return (part == TIER_FROZEN ? bytes->frozen : bytes->trained) * t->parts[part].percent / 100;
+}
+
+// Of both parts of the weights, into this tier.
+static real moved_into(const struct layer_bytes *bytes, const struct tier_option *t,
+                       const char *tier)
+{
+    real sum = 0;
+    for (int part = TIER_FROZEN; t && part <= TIER_TRAINED; part++)
+        if (t->parts[part].tier && !strcmp(t->parts[part].tier, tier))
+            sum += moved(bytes, t, (enum tier_part)part);
+    return sum;
+}
+
+// One GPU's share.
+static real rate_of(const struct pricing *x, int group, const char *name, bool write)
+{
+    const struct tier *t = group_tier(&x->problem->cluster.groups[group], name);
+    if (!strcmp(name, TIER_HOST)) return x->gpus[group]->host_link_bytes_per_s.value;
+    return (real)(write ? t->write_bytes_per_s : t->read_bytes_per_s) / t->gpus;
+}
+
+real tiered_read_s(const struct pricing *x, const struct layer_run *run, int group, int option)
+{
+    const struct tier_option *t = option_of(x, option);
+    real longest = 0;
+    if (!tier_option_moves_weights(t)) return 0;
+    struct layer_bytes bytes = bytes_of_layer(x, run);
+    for (int part = TIER_FROZEN; part <= TIER_TRAINED; part++) {
+        const char *tier = t->parts[part].tier;
+        if (tier)
+            longest = fmaxl(longest, moved_into(&bytes, t, tier) / rate_of(x, group, tier, false));
+    }
+    return longest;
+}
+
+real tiered_step_s(const struct pricing *x, const struct layer_run *run, int group, int option,
+                   real device_s)
+{
+    real share = x->priced->gradient_options[option].offloaded_percent / 100.0L,
+         step = shared_step_s(x, run, group, share, device_s);
+    const struct tier_option *t = option_of(x, option);
+    if (!t || !t->parts[TIER_TRAINED].tier) return step;
+    struct layer_bytes bytes = bytes_of_layer(x, run);
+    return step +
+           moved(&bytes, t, TIER_TRAINED) / rate_of(x, group, t->parts[TIER_TRAINED].tier, true);
+}
+
+bool tiers_matter(const struct pricing *x)
+{
+    return x->priced->tier_count || x->problem->job.tier_option_count;
+}
+
+void name_tiers(struct pricing *x)
+{
+    x->priced->tiers = cluster_tiers(&x->problem->cluster, &x->priced->tier_count, x->arena);
+}
+
+int64_t tier_limit_bytes(const struct pricing *x, int group, const char *tier)
+{
+    const struct tier *t = group_tier(&x->problem->cluster.groups[group], tier);
+    return t && t->bytes ? t->bytes / t->gpus / x->problem->job.layout.virtual_stages : -1;
+}
+
+const char *lacks_tier(const struct pricing *x, int group)
+{
+    const struct job *job = &x->problem->job;
+    for (int i = 0; i < job->tier_option_count; i++)
+        for (int part = TIER_FROZEN; part <= TIER_TRAINED; part++) {
+            const char *tier = job->tier_options[i].parts[part].tier;
+            bool has = !tier || (strcmp(tier, TIER_HOST)
+                                     ? group_tier(&x->problem->cluster.groups[group], tier) != NULL
+                                     : x->gpus[group]->host_link_bytes_per_s.value > 0);
+            if (!has) return tier;
+        }
+    return NULL;
+}
+
+void open_tiers(struct pricing *x, int run)
+{
+    struct priced *priced = x->priced;
+    struct priced_run *to = &priced->runs[run];
+    int passes = priced->slice_count * priced->group_count;
+    if (!tiers_matter(x)) return;
+    to->tiered_count = priced->gradient_option_count;
+    to->tiered = TAKE(x->arena, to->tiered_count, struct priced_tiered);
+    for (int o = 0; o < to->tiered_count; o++) {
+        to->tiered[o].tier_bytes = TAKE(x->arena, priced->tier_count, int64_t);
+        to->tiered[o].forward_ns = TAKE(x->arena, passes, int64_t);
+        to->tiered[o].backward_ns = TAKE(x->arena, passes, int64_t);
+    }
+}
+
+// What is in the tier for the whole iteration. Of the state, the host has all or the option's
+// share.
+static real held(const struct pricing *x, const struct layer_bytes *bytes, int option,
+                 const char *tier)
+{
+    real sum = moved_into(bytes, option_of(x, option), tier);
+    if (strcmp(tier, TIER_HOST)) return sum;
+    if (x->problem->job.layout.offload_optimizer) return sum + bytes->state;
+    return sum + bytes->movable * x->priced->gradient_options[option].offloaded_percent / 100;
+}
+
+// The same for every group that has the tier.
+static bool is_read_in_place(const struct pricing *x, const char *tier)
+{
+    for (int g = 0; g < x->problem->cluster.group_count; g++) {
+        const struct tier *t = group_tier(&x->problem->cluster.groups[g], tier);
+        if (t) return t->in_place;
+    }
+    return false;
+}
+
+enum status price_tiered_bytes(const struct pricing *x, int run, struct error *err)
+{
+    const struct layer_run *layers = &x->problem->model.runs[run];
+    struct layer_bytes bytes = bytes_of_layer(x, layers);
+    struct priced_run *to = &x->priced->runs[run];
+    for (int o = 0; o < to->tiered_count; o++) {
+        const struct tier_option *t = option_of(x, o);
+        struct priced_tiered *own = &to->tiered[o];
+        real kept = bytes.weight, buffers = 0;
+        for (int part = TIER_FROZEN; t && part <= TIER_TRAINED; part++) {
+            real away = moved(&bytes, t, (enum tier_part)part);
+            kept -= away;
+            if (away > 0 && !is_read_in_place(x, t->parts[part].tier)) buffers += 2 * away;
+        }
+        TRY(round_bytes(&own->weight_bytes, kept, "weights", layers->name, err));
+        TRY(round_bytes(&own->buffer_bytes, buffers, "buffers", layers->name, err));
+        for (int i = 0; i < x->priced->tier_count; i++)
+            TRY(round_bytes(&own->tier_bytes[i], held(x, &bytes, o, x->priced->tiers[i]),
+                            "bytes in a tier", layers->name, err));
+    }
+    return OK;
+}

@@ -1,0 +1,76 @@
+// What a priced document says of tiers besides the GPU's own memory: their names, and each run with
+// each option.
+#include <string.h>
+
+#include "solve/checker/read/problem.h"
+
+bool check_has_tiers(const struct check_problem *p)
+{
+    bool some = p->tier_count > 0;
+    for (int o = 0; o < p->gradient_count; o++) some = some || p->gradient[o].tiers;
+    return some;
+}
+
+enum status check_read_tier_names(struct check_problem *p, const cJSON *array, struct arena *arena)
+{
+    if (!array) return OK;
+    TRY(value_expect(&p->reader, array, "tiers", cJSON_Array));
+    if (cJSON_GetArraySize(array) > MOST_TIERS)
+        return check_refuse(&p->reader, "tiers", "found %d", cJSON_GetArraySize(array));
+    p->tiers = TAKE(arena, cJSON_GetArraySize(array), const char *);
+    for (const cJSON *e = array->child; e; e = e->next) {
+        TRY(value_expect(&p->reader, e, "tiers", cJSON_String));
+        p->tiers[p->tier_count++] = e->valuestring;
+    }
+    return OK;
+}
+
+// Bounds are made of the run's own passes, so none may be shorter; what no option moves is the
+// run's own.
+static enum status check_entry(const struct check_problem *p, const struct check_run *r, int o,
+                               const char *where)
+{
+    const struct check_tiered *t = &r->tiered[o];
+    bool plain = !p->gradient[o].tiers,
+         sound = t->weight_bytes <= r->weight_bytes &&
+                 (!plain || (t->weight_bytes == r->weight_bytes && !t->buffer_bytes));
+    for (int k = 0; k < p->slices * p->group_count; k++) {
+        int64_t longer = t->forward[k] - r->forward[k], back = t->backward[k] - r->backward[k];
+        if (p->groups[k % p->group_count].excluded) continue;
+        sound = sound && longer >= 0 && back >= 0 && (!plain || (!longer && !back));
+    }
+    return sound ? OK
+                 : check_refuse(&p->reader, where, "tiered, option %d: %s", o,
+                                plain ? "expected the run's own weights and passes"
+                                      : "more weights or shorter passes than the run's own");
+}
+
+enum status check_read_tiered(struct check_problem *p, struct check_run *r, const cJSON *array,
+                              const char *where, struct arena *arena)
+{
+    int passes = p->slices * p->group_count, o = 0;
+    if (!array != !check_has_tiers(p))
+        return check_refuse(&p->reader, where, "tiered goes with tiers or tier options");
+    if (!array) return OK;
+    if (p->node_groups && p->node_groups[0])
+        return check_refuse(&p->reader, where, "tiered: expected none where stages have widths");
+    TRY(value_expect(&p->reader, array, where, cJSON_Array));
+    if (cJSON_GetArraySize(array) != p->gradient_count)
+        return check_refuse(&p->reader, where, "tiered: expected %d entries, found %d",
+                            p->gradient_count, cJSON_GetArraySize(array));
+    r->tiered = TAKE(arena, p->gradient_count, struct check_tiered);
+    for (const cJSON *e = array->child; e; e = e->next, o++) {
+        struct check_tiered *t = &r->tiered[o];
+        const struct value_field fields[] = {
+            {"weight_bytes", 0, MOST_NS, .large = &t->weight_bytes},
+            {"?buffer_bytes", 0, MOST_NS, .large = &t->buffer_bytes},
+            {"tier_bytes", 0, MOST_NS, .numbers = &t->tier_bytes, .count = p->tier_count},
+            {"forward_ns", -1, MOST_NS, .numbers = &t->forward, .count = passes},
+            {"backward_ns", -1, MOST_NS, .numbers = &t->backward, .count = passes},
+            {NULL},
+        };
+        TRY(value_fields(&p->reader, e, where, fields, arena));
+        TRY(check_entry(p, r, o, where));
+    }
+    return OK;
+}

@@ -1,0 +1,205 @@
+// What of a layer is in tiers besides the GPU's own memory, as the judge counts it
+// (docs/FORMULAS.md, section 4, Shares and Tiers): bytes in each of them, and what the passes and
+// the optimizer's step take with it.
+#include <string.h>
+
+#include "solve/judge/price/verify_price.h"
+
+// ---- ways
+
+struct tiering tiering_at(const struct job *j, int way)
+{
+    int named = way - 1 - j->offload_percent_count;
+    if (way == 0) return (struct tiering){0, NULL};
+    if (named < 0) return (struct tiering){j->offload_percents[way - 1], NULL};
+    return (struct tiering){j->tier_options[named].parts[TIER_OPTIMIZER].percent,
+                            &j->tier_options[named]};
+}
+
+struct tiering tiering_of(const struct price_audit *a, const struct compression_option *o)
+{
+    const struct job *j = &a->problem->job;
+    struct tiering where = {o->offloaded_percent, NULL};
+    for (int i = 0; o->tier_option && i < j->tier_option_count; i++)
+        if (!strcmp(j->tier_options[i].name, o->tier_option)) where.option = &j->tier_options[i];
+    return where;
+}
+
+// ---- tiers
+
+static bool is_host(const char *tier) { return !strcmp(tier, TIER_HOST); }
+
+static const struct tier *tier_of(const struct price_audit *a, int group, const char *name)
+{
+    const struct node_group *g = &a->problem->cluster.groups[group];
+    for (const struct tier *t = g->tiers; t < g->tiers + g->tier_count; t++)
+        if (!strcmp(t->name, name)) return t;
+    return NULL;
+}
+
+const char *judged_lack(const struct price_audit *a, int group)
+{
+    const struct job *j = &a->problem->job;
+    for (int i = 0; i < 2 * j->tier_option_count; i++) {
+        const char *name = j->tier_options[i / 2].parts[i % 2 ? TIER_TRAINED : TIER_FROZEN].tier;
+        if (!name || tier_of(a, group, name)) continue;
+        if (!is_host(name)) return "it lacks a tier that holds weights in a tier option";
+    }
+    for (int i = 0; i < 2 * j->tier_option_count; i++) {
+        const char *name = j->tier_options[i / 2].parts[i % 2 ? TIER_TRAINED : TIER_FROZEN].tier;
+        if (name && is_host(name) && !(gpu_of(a, group)->host_link_bytes_per_s.value > 0))
+            return "the costs have no rate of its link to the host, where weights may be";
+    }
+    return NULL;
+}
+
+int64_t judged_tier_limit(const struct price_audit *a, int group, const char *tier)
+{
+    const struct tier *t = tier_of(a, group, tier);
+    if (!t || t->bytes == 0) return -1;
+    int64_t of_gpu = t->bytes / t->gpus;
+    return of_gpu * a->pipeline / a->stage_count;
+}
+
+// ---- weights
+
+// Bytes of each part of the weights that leave the GPU: {frozen, trained}.
+static void leaving(const struct price_audit *a, int run, struct tiering where,
+                    long double bytes[2])
+{
+    const struct layer_run *r = run_of(a, run);
+    struct held_weights held = {0, 0};
+    bool rows = r->kind == LAYER_EMBEDDING || r->kind == LAYER_MEMORY; // a pass reads some of it
+    if (where.option && !rows) held = held_weights_of(a, run);
+    bytes[0] = where.option ? where.option->parts[TIER_FROZEN].percent * held.frozen / 100 : 0;
+    bytes[1] = where.option ? where.option->parts[TIER_TRAINED].percent * held.trained / 100 : 0;
+}
+
+static const char *goes_to(struct tiering where, int part)
+{
+    return where.option->parts[part ? TIER_TRAINED : TIER_FROZEN].tier;
+}
+
+static bool in_place(const struct price_audit *a, const char *name)
+{
+    for (int g = 0; g < a->problem->cluster.group_count; g++)
+        if (tier_of(a, g, name)) return tier_of(a, g, name)->in_place;
+    return false;
+}
+
+struct tiered_weights tiered_weights_of(const struct price_audit *a, int run, struct tiering where)
+{
+    struct held_weights all = held_weights_of(a, run);
+    long double away[2], copied = 0;
+    leaving(a, run, where, away);
+    for (int part = 0; part < 2; part++)
+        if (away[part] > 0 && !in_place(a, goes_to(where, part))) copied += away[part];
+    return (struct tiered_weights){
+        .kept = judged_whole(a, (all.frozen - away[0]) + (all.trained - away[1])),
+        .buffers = judged_whole(a, 2 * copied)}; // the layer that runs, and the next one
+}
+
+int64_t tier_held_bytes(const struct price_audit *a, int run, struct tiering where,
+                        const char *tier)
+{
+    long double away[2], copies, table, state = judged_state_bytes(a, run, &copies, &table),
+                                        sum = 0;
+    leaving(a, run, where, away);
+    for (int part = 0; part < 2; part++)
+        if (away[part] > 0 && !strcmp(goes_to(where, part), tier)) sum += away[part];
+    if (is_host(tier) && layout_of(a)->offload_optimizer) sum += state;
+    else if (is_host(tier)) sum += where.percent * (state + copies) / 100;
+    return judged_whole(a, sum);
+}
+
+// One GPU's share of the rate.
+static long double rate_of(const struct price_audit *a, int group, const char *name, bool write)
+{
+    const struct tier *t = tier_of(a, group, name);
+    if (is_host(name)) return gpu_of(a, group)->host_link_bytes_per_s.value;
+    return (write ? t->write_bytes_per_s : t->read_bytes_per_s) / (long double)t->gpus;
+}
+
+// Tiers deliver side by side, what is in one of them one after another.
+long double tier_read_s(const struct price_audit *a, int run, int group, struct tiering where)
+{
+    long double away[2], seconds[2] = {0, 0};
+    leaving(a, run, where, away);
+    for (int part = 0; part < 2; part++)
+        if (away[part] > 0)
+            seconds[part] = away[part] / rate_of(a, group, goes_to(where, part), false);
+    bool one = away[0] > 0 && away[1] > 0 && !strcmp(goes_to(where, 0), goes_to(where, 1));
+    return one ? seconds[0] + seconds[1] : greatest(seconds[0], seconds[1]);
+}
+
+// ---- a layer
+
+struct layer_duration layer_duration_of(const struct price_audit *a, int run, int group, int slice,
+                                        struct tiering where)
+{
+    struct passes s = passes_of(a, run, group, slice);
+    long double read_s = tier_read_s(a, run, group, where);
+    s.forward_s = greatest(s.forward_s, read_s);
+    if (passes_gradient(a, run)) s.backward_s = greatest(s.backward_s, read_s);
+    struct layer_duration d = {
+        .forward_ns = judged_nanoseconds(a, (struct computed){s.forward_s, s.lost_s}),
+        .backward_ns = judged_nanoseconds(a, (struct computed){s.backward_s, s.lost_s}),
+        .weight_ns = judged_nanoseconds(a, (struct computed){s.weight_s, s.lost_s}),
+        .optimizer_ns = shared_step_ns(a, run, group, where),
+    };
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        d.again_ns[mode] = judged_nanoseconds(a, s.again[mode]);
+    return d;
+}
+
+// ---- the state
+
+int64_t device_state_bytes(const struct price_audit *a, int run, int percent)
+{
+    long double copies, table, state = judged_state_bytes(a, run, &copies, &table);
+    if (percent == 0 || layout_of(a)->offload_optimizer) return layer_bytes_of(a, run).optimizer;
+    return judged_whole(a, (100 - percent) * (state + copies) / 100 + table);
+}
+
+// The least time in which two parallel workers are both done, as a part grows from 0 to 1: the
+// first gets more work, the second less or more. x, y: seconds at both ends.
+static long double both_done(const long double x[2], const long double y[2])
+{
+    long double first = greatest(x[0], y[0]), last = greatest(x[1], y[1]), ahead = x[0] - y[0],
+                behind = y[1] - x[1], sum = ahead + behind;
+    if ((ahead > 0) != (behind > 0) || ahead == 0 || behind == 0) return least(first, last);
+    return least(least(first, last), (behind * x[0] + ahead * x[1]) / sum);
+}
+
+// The minimum over an interval of the maximum of straight lines is that of the worst pair (Helly).
+static long double shared_step_s(const struct price_audit *a, int run, int group, int percent)
+{
+    const struct job *j = &a->problem->job;
+    const struct gpu_costs *gpu = gpu_of(a, group);
+    long double step = judged_step_s(a, run, group), copies, table,
+                state = judged_state_bytes(a, run, &copies, &table);
+    if (percent == 0 || state == 0 || j->layout.offload_optimizer) return step;
+    long double away = percent * state / 100, values = away / (j->precision == FP32 ? 8 : 12),
+                gradient = values * j->gradient_bytes_per_value, weight = values * a->value_bytes,
+                link = gpu->host_link_bytes_per_s.value, rate = gpu->host_update_values_per_s.value,
+                memory = gpu->host_memory_bytes_per_s.value, worst = 0;
+    // [worker][none of the host's share is updated on the device, all of it]
+    const long double done[4][2] = {
+        {(100 - percent) * step / 100, step},
+        {greatest(gradient, weight) / link, away / link},
+        {(2 * away + gradient + weight) / memory, 2 * away / memory},
+        {rate > 0 ? values / rate : 0, 0},
+    };
+    for (int x = 0; x < 4; x++)
+        for (int y = 0; y <= x; y++) worst = greatest(worst, both_done(done[x], done[y]));
+    return worst;
+}
+
+// Trained weights that are in a tier are written there when they are new.
+int64_t shared_step_ns(const struct price_audit *a, int run, int group, struct tiering where)
+{
+    long double step = shared_step_s(a, run, group, where.percent), away[2];
+    leaving(a, run, where, away);
+    if (away[1] > 0) step += away[1] / rate_of(a, group, goes_to(where, 1), true);
+    return judged_nanoseconds(a, (struct computed){step, 0});
+}

@@ -1,0 +1,286 @@
+// Tiers besides the GPU's own memory: the old forms are cases of tier options, with the same
+// prices; laws of their prices; plans and proofs that overfill a tier, or read it faster than it
+// is, are refused. That the best plans are exact: test_exact_decisions.
+//
+//   test_tiers [PROBLEMS]     make test runs 120, make test-exact 1000
+#include "formulate/price/price.h"
+#include "solve/checker/prices/open.h"
+#include "solve/judge/verify.h"
+#include "tests/support/check.h"
+#include "tests/support/draws/models.h"
+#include "tests/support/draws/tiers.h"
+#include "tests/support/trials/check_trials.h"
+#include "tests/support/trials/exact_trials.h"
+
+enum { PLANS_MAX = 4000 };
+static int problem_count = 120;
+
+// ---- shares as tier options
+
+static void same_numbers(const int64_t *a, const int64_t *b, int count, const char *what)
+{
+    for (int i = 0; i < count; i++)
+        if (a[i] != b[i])
+            fail_msg("%s: %lld as shares, %lld as tier options", what, (long long)a[i],
+                     (long long)b[i]);
+}
+
+// Also the passes and bytes that tier options could have changed.
+static void same_prices(const struct priced *a, const struct priced *b)
+{
+    assert_int_equal(a->gradient_option_count, b->gradient_option_count);
+    for (int r = 0; r < a->run_count; r++) {
+        const struct priced_run *x = &a->runs[r], *y = &b->runs[r];
+        same_numbers(x->offloaded_bytes, y->offloaded_bytes, a->gradient_option_count, "state");
+        for (int o = 0; o < a->gradient_option_count; o++) {
+            const struct priced_tiered *t = &y->tiered[o];
+            int passes = a->group_count * a->slice_count;
+            same_numbers(x->offloaded_ns[o], y->offloaded_ns[o], a->group_count, "step");
+            same_numbers(x->sync_ns[o], y->sync_ns[o], a->group_count, "sync");
+            same_numbers(&x->weight_bytes, &t->weight_bytes, 1, "weights");
+            same_numbers(x->forward_ns, t->forward_ns, passes, "forward");
+            same_numbers(x->backward_ns, t->backward_ns, passes, "backward");
+            assert_int_equal(t->buffer_bytes, 0);
+        }
+    }
+    for (int g = 0; g < a->group_count; g++)
+        assert_int_equal(!a->groups[g].excluded, !b->groups[g].excluded);
+}
+
+TEST(shares_of_the_state_are_tier_options)
+{
+    struct random rng = {7};
+    struct random_limits limits = random_limits_small();
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int found = 0; found < problem_count; arena_reset(arena, mark)) {
+        struct problem p;
+        struct priced shares, options;
+        random_problem(&p, &rng, &limits, arena);
+        struct job *j = &p.job;
+        if (!j->offload_percent_count) continue;
+        CHECK_OK(price_problem(&shares, &p, arena, &err));
+        j->tier_options = TAKE(arena, j->offload_percent_count, struct tier_option);
+        for (int i = 0; i < j->offload_percent_count; i++)
+            j->tier_options[i] =
+                (struct tier_option){.name = arena_print(arena, "%d %%", j->offload_percents[i]),
+                                     .parts[TIER_OPTIMIZER] = {TIER_HOST, j->offload_percents[i]}};
+        j->tier_option_count = j->offload_percent_count, j->offload_percent_count = 0;
+        CHECK_OK(price_problem(&options, &p, arena, &err));
+        same_prices(&shares, &options);
+        found++;
+    }
+}
+
+// ---- laws
+
+static bool draw(struct problem *p, struct random *rng, struct arena *arena)
+{
+    struct random_limits limits = random_limits_small();
+    limits.flavour = (int)random_between(rng, 0, FLAVOUR_COUNT - 1);
+    limits.plans_max = 20000;
+    random_problem(p, rng, &limits, arena);
+    if (random_chance(rng, 50)) random_frozen(p, rng->state, arena);
+    return random_tiers(p, rng->state, arena) && p->job.tier_option_count;
+}
+
+static void for_each_tier(struct problem *p, void (*change)(struct tier *t))
+{
+    for (int g = 0; g < p->cluster.group_count; g++)
+        for (int i = 0; i < p->cluster.groups[g].tier_count; i++)
+            if (strcmp(p->cluster.groups[g].tiers[i].name, TIER_HOST))
+                change(&p->cluster.groups[g].tiers[i]);
+}
+
+static void make_faster(struct tier *t) { t->read_bytes_per_s *= 3; }
+static void share_twice(struct tier *t)
+{
+    t->gpus *= 2, t->bytes *= 2, t->read_bytes_per_s *= 2, t->write_bytes_per_s *= 2;
+}
+static void make_free(struct tier *t) { t->read_bytes_per_s = t->write_bytes_per_s = 1e18; }
+
+static bool is_free(const struct problem *p, const struct tier_option *t)
+{
+    (void)p;
+    for (int part = 0; part < TIER_PARTS; part++)
+        if (t->parts[part].tier && !strcmp(t->parts[part].tier, TIER_HOST)) return false;
+    return true;
+}
+
+// The sum of what stays and what is in tiers is all of it, faster tiers read no slower, twice the
+// GPUs at twice the tier change nothing, and tiers that take no time cost none.
+TEST(tiers_obey_their_laws)
+{
+    struct random rng = {11};
+    struct arena_mark mark = arena_set_mark(arena);
+    int seen = 0;
+    for (int found = 0; found < problem_count; arena_reset(arena, mark)) {
+        struct problem p;
+        struct priced was, now;
+        if (!draw(&p, &rng, arena)) continue;
+        found++;
+        CHECK_OK(price_problem(&was, &p, arena, &err));
+        for_each_tier(&p, share_twice);
+        CHECK_OK(price_problem(&now, &p, arena, &err));
+        for (int step = 0; step < 3; step++) {
+            for (int r = 0; r < was.run_count; r++)
+                for (int o = 0; o < was.gradient_option_count; o++) {
+                    const struct priced_tiered *a = &was.runs[r].tiered[o],
+                                               *b = &now.runs[r].tiered[o];
+                    int64_t there = a->weight_bytes;
+                    for (int i = 0; i < was.tier_count; i++) there += a->tier_bytes[i];
+                    assert_true(llabs((long long)(a->weight_bytes - b->weight_bytes)) == 0);
+                    if (!was.gradient_options[o].offloaded_percent &&
+                        !p.job.layout.offload_optimizer)
+                        assert_true(llabs((long long)(there - was.runs[r].weight_bytes)) <= 2);
+                    const struct tier_option *t =
+                        job_tier_option(&p.job, was.gradient_options[o].tier_option);
+                    for (int g = 0; g < was.group_count; g++) {
+                        if (was.groups[g].excluded) continue;
+                        if (step == 0) assert_int_equal(b->forward_ns[g], a->forward_ns[g]);
+                        assert_true(b->forward_ns[g] <= a->forward_ns[g]);
+                        assert_true(b->backward_ns[g] <= a->backward_ns[g]);
+                        if (step == 2 && (!t || is_free(&p, t)))
+                            assert_int_equal(b->forward_ns[g], was.runs[r].forward_ns[g]);
+                        seen += b->forward_ns[g] < a->forward_ns[g];
+                    }
+                }
+            for_each_tier(&p, step ? make_free : make_faster);
+            CHECK_OK(price_problem(&now, &p, arena, &err));
+        }
+    }
+    assert_true(seen > problem_count / 4);
+}
+
+// ---- forgeries
+
+static bool solve(struct exact_trial *t, struct random *rng, struct arena *arena)
+{
+    return draw(&t->problem, rng, arena) && exact_trial_enumerate(t, PLANS_MAX, arena) &&
+           t->oracle.plans;
+}
+
+static bool rejects(const struct plan *plan, const struct problem *p, const char *rule,
+                    struct arena *arena)
+{
+    struct verdict v = {0};
+    MUST(verify_plan(&v, plan, p, arena, &own_err));
+    for (int i = 0; i < v.violation_count; i++)
+        if (!strcmp(v.violations[i].rule, rule)) return true;
+    return false;
+}
+
+// The most that the plan has in a limited tier; *tier: which. 0: nothing.
+static int64_t fullest(const struct exact_trial *t, const struct plan *plan, int *stage, int *tier)
+{
+    int64_t most = 0;
+    for (int s = 0; s < plan->stage_count; s++)
+        for (int i = 0; i < t->priced.tier_count; i++) {
+            const struct plan_stage *x = &plan->stages[s];
+            int64_t sum = 0;
+            for (int l = x->first_layer; l < x->first_layer + x->layer_count; l++)
+                sum += t->priced.runs[priced_run_of(&t->priced, l)]
+                           .tiered[x->gradient_option]
+                           .tier_bytes[i];
+            if (sum > most) most = sum, *stage = s, *tier = i;
+        }
+    return most;
+}
+
+// A byte too little room in the tier for what the plan has there; a tier option of another name.
+TEST(overfull_tiers_are_found)
+{
+    struct random rng = {13};
+    int overfull = 0, renamed = 0;
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < 8 * problem_count && overfull < 30; i++, arena_reset(arena, mark)) {
+        struct exact_trial t;
+        int stage = 0, tier = 0;
+        if (!solve(&t, &rng, arena)) continue;
+        exact_trial_check(&t, (uint64_t)i, arena);
+        struct plan *plan = &t.result.plan;
+        int64_t most = fullest(&t, plan, &stage, &tier);
+        struct node_group *g = &t.problem.cluster.groups[plan->stages[stage].group];
+        if (most < 2 || t.priced.recompute[RECOMPUTE_SWAP]) continue;
+        struct tier *of = (struct tier *)(uintptr_t)group_tier(g, t.priced.tiers[tier]);
+        int64_t before = of->bytes;
+        of->bytes = most * of->gpus;
+        assert_false(rejects(plan, &t.problem, "tier", arena));
+        of->bytes = (most - 1) * of->gpus;
+        assert_true(rejects(plan, &t.problem, "tier", arena));
+        of->bytes = before;
+        overfull++;
+        struct compression_option *o = &plan->gradient_options[plan->stages[stage].gradient_option];
+        if (!o->tier_option) continue;
+        o->tier_option = "another";
+        assert_true(rejects(plan, &t.problem, "offload", arena));
+        renamed++;
+    }
+    assert_true(overfull > 10 && renamed > 5);
+}
+
+// A document whose tiers read faster than its own passes, or which keeps more than there is.
+TEST(documents_that_read_too_fast_are_refused)
+{
+    struct random rng = {17};
+    int refused = 0;
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < 8 * problem_count && refused < 30; i++, arena_reset(arena, mark)) {
+        struct exact_trial t;
+        struct error no = {OK, ""};
+        struct check_problem *read = TAKE(arena, 1, struct check_problem);
+        if (!solve(&t, &rng, arena) || t.priced.groups[0].excluded) continue;
+        int run = (int)random_between(&rng, 0, t.priced.run_count - 1),
+            option = (int)random_between(&rng, 0, t.priced.gradient_option_count - 1);
+        struct priced_tiered *x = &t.priced.runs[run].tiered[option];
+        if (random_chance(&rng, 50)) x->weight_bytes = t.priced.runs[run].weight_bytes + 1;
+        else x->forward_ns[0] = t.priced.runs[run].forward_ns[0] - 1;
+        if (x->forward_ns[0] < 0) continue;
+        struct check_text text = check_trial_save(&t.priced, "priced.json", arena);
+        assert_int_equal(check_read_problem(read, &text, arena, &no), BAD_INPUT);
+        refused++;
+    }
+    assert_true(refused > 10);
+}
+
+// The best plan without the tiers' limits, claimed where there are some that it exceeds.
+TEST(proofs_of_overfull_plans_are_refused)
+{
+    struct random rng = {19};
+    int refused = 0;
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < 40 * problem_count && refused < 15; i++, arena_reset(arena, mark)) {
+        struct exact_trial t;
+        struct oracle free;
+        struct error no = {OK, ""};
+        struct check_result result;
+        size_t size;
+        if (!solve(&t, &rng, arena)) continue;
+        int64_t limits[GROUPS_MAX][8];
+        for (int g = 0; g < t.priced.group_count; g++)
+            for (int k = 0; k < t.priced.tier_count; k++)
+                limits[g][k] = t.priced.groups[g].tier_limit_bytes[k],
+                t.priced.groups[g].tier_limit_bytes[k] = -1;
+        MUST(oracle_answer(&free, &t.priced, &t.schedule, arena, &own_err));
+        for (int g = 0; g < t.priced.group_count; g++)
+            for (int k = 0; k < t.priced.tier_count; k++)
+                t.priced.groups[g].tier_limit_bytes[k] = limits[g][k];
+        if (free.best_ns >= t.oracle.best_ns) continue;
+        struct check_text text = check_trial_save(&t.priced, "priced.json", arena);
+        struct certify_claim claim = {.iteration_ns = free.best_ns,
+                                      .bound_ns = free.best_ns,
+                                      .incumbent = free.best,
+                                      .counts = true,
+                                      .boxes_most = 2000};
+        struct check_text certificate = {"certificate.json", certify(&claim, &text, &size, arena),
+                                         0};
+        if (!certificate.text) continue;
+        certificate.size = size;
+        enum status status =
+            check_certificate(&result, &certificate, &text, CHECK_WORK_DEFAULT, arena, &no);
+        assert_false(status == OK && result.accepted);
+        refused++;
+    }
+    assert_true(refused > 3);
+}
+
+ARGUMENT(problem_count)

@@ -1,0 +1,12 @@
+// Tiers besides the GPU's own memory, and options that keep parts of a stage there.
+#ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_TIERS_H
+#define PLUMBLINE_TESTS_SUPPORT_DRAWS_TIERS_H
+
+#include "tests/support/problems.h"
+
+// Adds them to a random problem, from its own random numbers: tiers of about the speed of its
+// layers that have not always room for all, options for weights and states, or a host that is too
+// small for all that is swapped or offloaded. Returns whether.
+bool random_tiers(struct problem *p, uint64_t seed, struct arena *arena);
+
+#endif
