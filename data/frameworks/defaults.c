@@ -198,7 +198,9 @@ static const struct fact {
      "--tp-comm-overlap is off unless stated"},
     {TRAIT_OVERLAP_TENSOR, P_ANY, 0, 0, 0, 0, 0, ""},
 
-    // torchtitan: compile.enable false
+    // torchtitan: compile.enable false; components/quantization/float8.md (b5bcd76c): compile is
+    // "required for competitive performance", and all its published float8 runs are compiled
+    {TRAIT_COMPILED, P_TITAN, N_EIGHT, 0, 0, 1, BIT(0), "float8 is meant for compiled models"},
     {TRAIT_COMPILED, P_TITAN, 0, 0, 0, 0, BIT(1), "compile is off unless stated"},
     {TRAIT_COMPILED, P_ANY, 0, 0, 0, 0, 0, ""},
 

@@ -247,12 +247,41 @@ static bool any_open(const struct run_default traits[TRAIT_COUNT])
     return false;
 }
 
+// Replicas of which nothing names the program: it may be one of PyTorch's own sharding, as
+// torchtitan is, and then it does otherwise in everything at once.
+static bool may_be_pytorch(const struct run_facts *f)
+{
+    return f->origin.program == PROGRAM_UNKNOWN && !f->mixture && f->tensor * f->pipeline == 1;
+}
+
+// 0: it could not run this.
+static int64_t as_pytorch_ns(struct predictor *p, const struct run_row *row,
+                             const struct run_facts *facts)
+{
+    struct run_facts other = *facts;
+    struct run_default traits[TRAIT_COUNT];
+    struct run_row own = *row, filled;
+    struct prediction x;
+    other.origin.program = PROGRAM_TORCHTITAN;
+    own.trainer = (int)program_trainer(PROGRAM_TORCHTITAN);
+    for (int i = 0; i < TRAIT_COUNT; i++) other.values[i] = row_trait(row, (enum trait)i);
+    run_defaults(traits, &other);
+    fill(&filled, &own, traits);
+    predict_filled(p, &filled, &x);
+    choose_by_memory(p, &other, traits, &filled, &x);
+    return *x.reason ? 0 : x.iteration_ns;
+}
+
 // Widens the range by what remains open.
 static void widen(struct predictor *p, const struct run_row *row, const struct run_facts *facts,
                   struct prediction *prediction)
 {
     struct range range = p->range;
     p->settings.ranges = false;
+    if (may_be_pytorch(facts)) {
+        int64_t ns = as_pytorch_ns(p, row, facts);
+        if (ns) range_add_joint_case(&range, ns);
+    }
     for (int i = 0; i < TRAIT_COUNT; i++) {
         struct assumption *a = &prediction->assumptions[i];
         if (!a->taken.assumed || !a->taken.open) continue;

@@ -27,13 +27,16 @@ void range_move_costs(struct moved_costs_list *list, const struct costs *costs,
 struct range {
     int64_t ns; // with the costs as they are
     // Sums of the squared logarithms of the time's factors: of all else, of a GPU's kernels, of the
-    // trainer.
-    double squares[COST_ENDS], kernels[COST_ENDS], trainer[COST_ENDS];
+    // trainer, of cases.
+    double squares[COST_ENDS], kernels[COST_ENDS], trainer[COST_ENDS], cases[COST_ENDS];
+    double joint[COST_ENDS]; // of one case that changes all of these at once
 };
 struct range range_begin(int64_t ns, const struct costs *costs);
 void range_add(struct range *r, enum cost_group group, enum cost_end end, int64_t moved_ns);
 // The time in a case that may be, which is inside the range.
 void range_add_case(struct range *r, enum cost_end end, int64_t moved_ns);
+// The time in a case that takes the place of all others: the greater doubt counts.
+void range_add_joint_case(struct range *r, int64_t moved_ns);
 int64_t range_end_ns(const struct range *r, enum cost_end end);
 
 // The iteration time of the plan's decision with each of `moved`: ns[moved->count]; 0: it cannot be

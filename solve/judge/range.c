@@ -68,8 +68,8 @@ static void audit_end(struct audit *h, const char *what, enum cost_end end, int6
                                                               doubts[COSTS_OF_ATTENTION] +
                                                               doubts[COSTS_OF_MEMORY];
     sum -= trainer < kernels ? trainer : kernels;
-    // Four in five times are inside 0.7 of what holds nine in ten or more.
-    long double all = expl(sqrtl(0.49L * sum + left * left)),
+    // Four in five times are inside 0.75 of what holds nine in ten or more.
+    long double all = expl(sqrtl(0.75L * 0.75L * sum + left * left)),
                 own = end == COSTS_SLOW ? stated * all : stated / all, slack = 1 + own * 0x1p-50L;
     h->verdict->terms_checked++;
     if (!(fabsl((long double)claimed_ns - roundl(own)) <= slack))

@@ -286,7 +286,7 @@ static bool is_of_kernels(int group)
 }
 
 // Costs drawn from normal errors, one for each group, of which 90 % are between the ends, either of
-// the kernels or of the trainer: of the times, nearly linear in the costs, 75 % are inside 0.7 of
+// the kernels or of the trainer: of the times, nearly linear in the costs, 78 % are inside 0.75 of
 // the way to the ends, and a few more, as the greater doubt counts in either case.
 TEST(ranges_hold_what_costs_at_random_give)
 {

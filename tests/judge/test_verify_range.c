@@ -56,7 +56,7 @@ static int64_t end_of(struct trial *t, enum cost_end end)
         *(group == COSTS_OF_TRAINER ? &trainer
           : group >= COSTS_OF_PRODUCTS && group <= COSTS_OF_MEMORY
               ? &kernels
-              : &square) += (group < 0 ? 1 : 0.7 * 0.7) * doubt * doubt;
+              : &square) += (group < 0 ? 1 : 0.75 * 0.75) * doubt * doubt;
     }
     square += trainer > kernels ? trainer : kernels;
     return llround(now * exp(end == COSTS_FAST ? -sqrt(square) : sqrt(square)));

@@ -177,7 +177,7 @@ def check_numbers(plan, page):
     expect(len(page.tables["memory-bars"]) - 1, len(memories), "bars of memory")
 
 
-# low, high = T / and x exp sqrt(0.7^2 sum of ln(T_end / T)^2 + ln(1 + spread)^2), FORMULAS 19; of
+# low, high = T / and x exp sqrt(0.75^2 sum of ln(T_end / T)^2 + ln(1 + spread)^2), FORMULAS 19; of
 # the trainer's square and the kernels' the smaller is left out; from the page's six decimals.
 KERNELS = ("products", "attention", "memory on devices and hosts")
 
@@ -193,7 +193,7 @@ def check_sensitivity(plan, page, folder):
     heads, *rows = page.tables["sensitivity-table"]
     for column, end, sign in (("fast", "iteration_low_ns", -1), ("slow", "iteration_high_ns", 1)):
         at = heads.index(column)
-        doubts = {row[0]: 0.7 * max(0, sign * math.log(seconds(row[at]) / now)) for row in rows}
+        doubts = {row[0]: 0.75 * max(0, sign * math.log(seconds(row[at]) / now)) for row in rows}
         trainer = doubts.pop("trainer", 0)
         kernels = [doubts.pop(name, 0) for name in KERNELS]
         joined = max(trainer, math.hypot(*kernels))
