@@ -178,6 +178,23 @@ bool product_times(const struct pricing *x, const struct layer_run *run, const s
     return count > 0;
 }
 
+// Of experts, all; NULL: not by shape.
+static real repeated_experts_s(const struct pricing *x, const struct layer_run *run, real tokens,
+                               const struct precision_costs *rates, const struct product_limits *l)
+{
+    struct product products[PRODUCTS_MAX];
+    real seconds = 0, rate = rates->grouped_flop_per_s.value > 0 ? rates->grouped_flop_per_s.value
+                                                                 : rates->gemm_flop_per_s.value;
+    int count = run->kind == LAYER_MOE ? products_of(x, run, tokens, products) : 0;
+    for (int i = 0; i < count; i++) {
+        const struct product *p = &products[i];
+        if (p->of_experts)
+            seconds += l ? product_s(l, p, x->e)
+                         : 2 * p->count * p->rows * p->columns * p->depth / rate;
+    }
+    return seconds;
+}
+
 real repeated_products_s(const struct pricing *x, const struct layer_run *run, real tokens,
                          int group)
 {
@@ -195,7 +212,7 @@ real repeated_products_s(const struct pricing *x, const struct layer_run *run, r
         seconds += shaped ? product_s(&l, p, x->e)
                           : 2 * p->rows * p->columns * p->depth / rates->gemm_flop_per_s.value;
     }
-    return seconds;
+    return seconds + repeated_experts_s(x, run, tokens, rates, shaped ? &l : NULL);
 }
 
 bool score_times(const struct pricing *x, const struct layer_run *run, const struct slice *slice,

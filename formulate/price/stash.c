@@ -130,16 +130,27 @@ bool is_fully_sharded(const struct pricing *x)
            x->R > 1;
 }
 
+// What a torchtitan that checkpoints single operators keeps of experts: what came and what went
+// back, if they are on several ranks, and which expert each token took. Grouped products are run
+// again.
+static real exchanged_with_experts(const struct pricing *x, const struct layer_run *run)
+{
+    const struct expert_shape *e = &run->experts;
+    if (run->kind != LAYER_MOE) return 0;
+    real moved = x->x > 1 ? 2 * x->e * x->h * routed_of(x, run) * x->t_e / x->t : 0;
+    return moved + 8 * x->n * (real)e->experts / x->t + 8 * x->n * (real)e->top_k / x->t;
+}
+
 // torchtitan's selective mode keeps the layer's input and the outputs of every second product
-// (queries, values, gate), of fused attention and of the first reduce-scatter, and everything that
-// goes to experts.
+// (queries, values, gate), of fused attention and of the first reduce-scatter, and what experts
+// exchange.
 static real stash_of_operators(const struct pricing *x, const struct layer_run *run)
 {
-    real wide = attention_of(x, run).chosen + ffn_of(x, run), routed = routed_of(x, run);
+    real wide = attention_of(x, run).chosen + ffn_of(x, run);
     real bytes = x->e * x->n *
                  (x->h * x->u * (x->t > 1 && run_is_whole(run) ? 2 : 1) + wide / x->t);
     if (run->mtp) bytes += 5 * x->e * x->n * x->h * x->u; // all that it has in addition to a block
-    return bytes + kept_by_experts(x, run, routed) + x->e * x->n * run->adapter_rank * (4 + x->g);
+    return bytes + exchanged_with_experts(x, run) + x->e * x->n * run->adapter_rank * (4 + x->g);
 }
 
 static void block(const struct pricing *x, const struct layer_run *run, bool has_gradient,

@@ -163,7 +163,9 @@ static int64_t shared_ffn(const struct shape *s, const struct layer_run *r)
 
 int64_t repeated_weights(const struct shape *s, const struct layer_run *r)
 {
-    return s->hidden * (query_width(s) + key_width(s) + (s->gated_ffn ? shared_ffn(s, r) : 0));
+    int64_t experts = r->kind == LAYER_MOE ? r->experts.top_k * r->experts.ffn : 0;
+    return s->hidden * (query_width(s) + key_width(s) + (s->gated_ffn ? shared_ffn(s, r) : 0) +
+                        gate_matrices(s) * experts);
 }
 
 static int64_t feed_forward(const struct shape *s, int64_t width, bool bias)

@@ -164,6 +164,26 @@ bool shaped_products(const struct price_audit *a, int run, int group,
     return true;
 }
 
+// A mixture's experts multiply once more, both ways.
+static long double experts_again_s(const struct price_audit *a, int run, const struct limits *l,
+                                   const struct precision_costs *rates, long double tokens)
+{
+    const struct layer_run *r = run_of(a, run);
+    const struct expert_shape *e = &r->experts;
+    if (r->kind != LAYER_MOE) return 0;
+    long double h = a->problem->model.shape.hidden, t = layout_of(a)->tensor,
+                busy = e->imbalance > 1 ? (long double)e->imbalance : 1,
+                taken = tokens * e->top_k * busy / t;
+    double rate = rates->grouped_flop_per_s.value > 0 ? rates->grouped_flop_per_s.value
+                                                      : rates->gemm_flop_per_s.value;
+    if (!(rates->product_flop_per_s.value > 0)) return 2 * taken * a->gates * h * e->ffn / rate;
+    long double parts = (long double)a->expert_parts, part = e->ffn / parts,
+                held = (long double)e->experts / layout_of(a)->expert, rows = taken * parts / held;
+    return one_s(l, (struct shape_of_product){rows, (a->gates - 1) * part, h, held, true},
+                 a->value_bytes) +
+           one_s(l, (struct shape_of_product){rows, h, part, held, true}, a->value_bytes);
+}
+
 long double every_second_product_s(const struct price_audit *a, int run, int group,
                                    struct piece piece)
 {
@@ -174,12 +194,13 @@ long double every_second_product_s(const struct price_audit *a, int run, int gro
                 ffn = a->gates > 2 ? shared_width(a, run_of(a, run)) : 0, seconds = 0;
     if (!(rates->product_flop_per_s.value > 0))
         return 2 * n * h * (y.second_outputs + y.second_inputs + ffn) / t /
-               rates->gemm_flop_per_s.value;
+                   rates->gemm_flop_per_s.value +
+               experts_again_s(a, run, &l, rates, n);
     const struct shape_of_product again[] = {
         {n, y.second_outputs / t, h, 1}, {n, h, y.second_inputs / t, 1}, {n, ffn / t, h, 1}};
     for (int i = 0; i < 3; i++)
         if (again[i].n > 0 && again[i].k > 0) seconds += one_s(&l, again[i], a->value_bytes);
-    return seconds;
+    return seconds + experts_again_s(a, run, &l, rates, n);
 }
 
 void unfused_products(const struct price_audit *a, int run, int group,

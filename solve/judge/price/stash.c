@@ -48,6 +48,16 @@ long double expert_stash(const struct price_audit *a, const struct layer_run *r)
            8 * a->tokens * (x->experts + x->top_k) / t;
 }
 
+// Of tokens with experts elsewhere, both exchanges' results; and the choice of experts.
+static long double exchange_stash(const struct price_audit *a, const struct layer_run *r)
+{
+    const struct expert_shape *x = &r->experts;
+    long double both = 2 * (long double)a->problem->model.shape.hidden * gathered_tokens(a, r);
+    if (layout_of(a)->expert == 1) both = 0;
+    return a->value_bytes * both +
+           8 * a->tokens * (x->experts + x->top_k) / (long double)layout_of(a)->tensor;
+}
+
 // torchtitan's per-operator checkpoints on one tensor rank: the layer's input; of its products,
 // queries, values and gate; attention's output with one fp32 number per row; and, with several
 // tensor ranks, the sum after attention.
@@ -64,7 +74,7 @@ static long double operator_stash(const struct price_audit *a, int run)
     if (r->mtp) inputs += (3 + 2) * s->hidden * a->share;
     return a->tokens * (a->value_bytes * (inputs + products / l->tensor + adapters) +
                         y.held_rows / l->tensor) +
-           (r->kind == LAYER_MOE ? expert_stash(a, r) : 0);
+           (r->kind == LAYER_MOE ? exchange_stash(a, r) : 0);
 }
 
 // Tensors that products read with all values of a token. Attention and the feed-forward part read
