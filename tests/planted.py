@@ -100,6 +100,10 @@ proof-dearest-embedding: the embedding sync is that of the worst first stage
     boxes/mix_price.c least_embedding: ns < least -> ns > least
 proof-memory-not-granted: what a rank holds pays, and nothing is granted for its limit
     boxes/mix_ranks.c open_view: v->memory->price * limit -> 0 * limit
+proof-decision-left-out: a stage of a rank never has the last of its choices
+    boxes/mix_decisions.c next_decision: ++places[turn] < -> ++places[turn] + 1 <
+proof-decision-half: a rank's decisions fit into half of its memory
+    boxes/mix_decisions.c evaluate: groups[$1].memory_limit -> groups[$1].memory_limit / 2
 [test_check_load] the greatest load: enumeration, the schedule's streams, forgeries
 load-delays: a rank is busy while a message is on its way
     checker/load.c send: receiver, kind + PART_LINKS -> sender, kind + PART_DELAYS

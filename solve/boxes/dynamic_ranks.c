@@ -35,6 +35,7 @@ static void open_try(const struct dynamic *d, struct rank_try *try, struct arena
 void dynamic_ranks_open(struct dynamic *d, struct arena *arena)
 {
     assert(d->c->rank_count * turns_of(d) == d->stage_count && (turns_of(d) == 1 || d->c->peaks));
+    d->arena = arena_open_within(arena);
     d->ranks = TAKE(arena, d->c->rank_count, struct rank_table);
     int *chosen = TAKE(arena, d->stage_count, int);
     d->entry = TAKE(arena, 3 * d->row, double);
@@ -193,13 +194,14 @@ static double find_least(const struct dynamic *d, int *layers_of)
     return least;
 }
 
-// Memory: only ranks that can overflow are priced, at prices that suit the layers they get without
-// prices.
-static void price_memory(struct dynamic *d, const int *layers_of)
+// Memory: only ranks that can overflow go by their decisions that fit, or are priced, at prices
+// that suit the layers they get without prices.
+static void price_memory(struct dynamic *d, const int *layers_of, bool fit_ranks)
 {
     for (int r = 0; r < d->c->rank_count; r++) {
         struct rank_table *k = &d->ranks[r];
         if (!rank_can_overflow(d, r)) continue;
+        if (!fit_ranks && rank_use_decisions(d, r)) continue;
         rank_fill_bytes(d, r);
         rank_choose_prices(d, r, layers_of[r]);
         for (int j = 1; j < k->try_count; j++) rank_fill_try(d, r, j);
@@ -293,7 +295,8 @@ static void bound_all(struct dynamic *d, wide priced_limits, struct dynamic_answ
         struct rank_table *k = &d->ranks[r];
         find_others(d, r, others);
         for (int j = 0; j < k->try_count; j++) fill_behind(d, k, &k->tries[j]);
-        for (int t = 0; t < turns_of(d); t++)
+        if (k->by_decisions) rank_bound_decisions(d, r, others, priced_limits, answer->through_ns);
+        for (int t = 0; t < turns_of(d) && !k->by_decisions; t++)
             bound_stage(d, k, t, others, scratch, priced_limits, answer->through_ns[k->stages[t]]);
         // A rank's cost is the greatest of its tries for each number of layers; a stage's bound
         // uses one try for all numbers.
@@ -323,13 +326,14 @@ void dynamic_ranks_solve(struct dynamic *d, const struct dynamic_box *box, wide 
     for (int r = 0; r < ranks; r++) {
         d->ranks[r].try_count = 1;
         d->ranks[r].in_flight = NULL;
+        d->ranks[r].by_decisions = false;
         rank_fill_try(d, r, 0);
         take_costs(d, &d->ranks[r]);
     }
     walk_ahead(d);
     double least = find_least(d, layers_of);
     if (least >= NOT_REACHED) return;
-    price_memory(d, layers_of);
+    price_memory(d, layers_of, box->fit_ranks);
     for (int r = 0; r < ranks && box->fit_ranks; r++)
         if (d->ranks[r].in_flight) rank_fit(d, r);
     walk_ahead(d);

@@ -4,13 +4,15 @@
 // enters by prices per byte: for each price, cost + price x (bytes - limit) is a lower bound, and
 // the greatest of these counts, for each N separately. Bytes are taken at one moment of the
 // schedule, with the working memory of one stage: never more than the rank's memory, and linear in
-// the choices.
+// the choices. Where the box leaves a rank few decisions, those that fit are listed instead
+// (dynamic_decisions.c): no price is as strong.
 #ifndef PLUMBLINE_SOLVE_BOXES_DYNAMIC_RANKS_H
 #define PLUMBLINE_SOLVE_BOXES_DYNAMIC_RANKS_H
 
 #include "solve/boxes/dynamic_table.h"
 
 enum { TRIES_MAX = 7, BYTE_PRICE_BITS = 30 };
+enum { DECISIONS_MAX = 1 << 12 }; // of a rank in a box, fitting or not, to go by them
 
 // A price tried on a rank, and its result. Indexed [turn * row + layers].
 struct rank_try {
@@ -22,19 +24,27 @@ struct rank_try {
 };
 
 struct rank_table {
-    int *stages;                 // by turn
-    struct rank_try *tries;      // [TRIES_MAX]; the first has price 0
-    int try_count;               // of the current box
-    double *bytes_least;         // [layers]: least bytes of all stages together
-    double *cost;                // [layers]
-    int *by;                     // [layers]: the try that gives cost
-    double *ahead, *after;       // [layers]: least cost of the ranks before this one; after it
-    int least, most;             // layers, of the current box
-    int *turn_least, *turn_most; // [turn]
-    int64_t limit;               // bytes
-    const int *in_flight;        // the current moment, by turn
-    int working_turn;            // the stage whose working memory is counted
-    int *chosen;                 // scratch of dynamic_ranks_memory.c: [stage_count]
+    int *stages;                      // by turn
+    struct rank_try *tries;           // [TRIES_MAX]; the first has price 0
+    int try_count;                    // of the current box
+    double *bytes_least;              // [layers]: least bytes of all stages together
+    double *cost;                     // [layers]
+    int *by;                          // [layers]: the try that gives cost
+    double *ahead, *after;            // [layers]: least cost of the ranks before this one; after it
+    int least, most;                  // layers, of the current box
+    int *turn_least, *turn_most;      // [turn]
+    int64_t limit;                    // bytes
+    const int *in_flight;             // the current moment, by turn
+    int working_turn;                 // the stage whose working memory is counted
+    int *chosen;                      // scratch of dynamic_ranks_memory.c: [stage_count]
+    struct rank_decisions *decisions; // NULL: not listed yet
+    bool by_decisions;                // the current box: cost, and by: a decision
+};
+
+// All decisions of a rank that fit into its memory: the choice of each turn.
+struct rank_decisions {
+    int count;             // -1: too many to be listed
+    int *choices, *layers; // [decision * turns + turn]; [decision]
 };
 
 // price x bytes, rounded down.
@@ -50,6 +60,11 @@ void rank_fill_bytes(const struct dynamic *d, int rank);
 void rank_fill_try(const struct dynamic *d, int rank, int try);
 // The decision of the rank that gave cell `layers` of a try.
 void rank_trace(const struct dynamic *d, int rank, int try, int layers, int *chosen);
+// Where the box leaves few decisions: cost[] and by[] of those that fit. false: there are too many.
+bool rank_use_decisions(struct dynamic *d, int rank);
+// The bound through each choice of a rank that goes by its decisions.
+void rank_bound_decisions(const struct dynamic *d, int rank, const double *others,
+                          wide priced_limits, int64_t *const *through_ns);
 // Replaces cost[] by the cost of the cheapest decisions found that fit into the rank's memory; by[]
 // is their try.
 void rank_fit(const struct dynamic *d, int rank);

@@ -204,6 +204,9 @@ void rank_fill_try(const struct dynamic *d, int rank, int number)
 void rank_trace(const struct dynamic *d, int rank, int number, int layers, int *chosen)
 {
     const struct rank_table *k = table_of(d, rank);
+    for (int t = 0; t < turns_of(d) && k->by_decisions; t++)
+        chosen[k->stages[t]] = k->decisions->choices[number * turns_of(d) + t];
+    if (k->by_decisions) return;
     const struct rank_try *try = &k->tries[number];
     for (int t = turns_of(d) - 1; t >= 0; t--) {
         const double *before = try->before + t * d->row, *least = try->least + t * d->row;

@@ -50,6 +50,7 @@ struct dynamic {
     int *boundary_kinds,
         boundary_kind_count;  // of the symbols of a boundary, in the order of `parts`
     struct rank_table *ranks; // [rank]; NULL: stage by stage
+    struct arena *arena;
     int stage_count, layers, group_count;
     int use_count, row;           // rows per state, one for each index of uses; cells per row
     int64_t limit[RESOURCES_MAX]; // INT64_MAX: none

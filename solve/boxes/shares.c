@@ -1,6 +1,7 @@
 // Path weights of a box by ranks in which a stage's choices differ in their layers alone. With any
 // fraction of a layer on a stage, the least time is a linear program: its rows are paths, to which
-// the longest one of each solution is added until it is no longer than the solution says. The rows'
+// the longest one of each solution is added until it is no longer than the solution says. A rank
+// whose memory binds has parts of its decisions that fit instead (dynamic_decisions.c). The rows'
 // multipliers are the weights; the dynamic programme turns them into a bound. The game of paths
 // against plans (game.h) has the same solution, but needs far more plans to outline it.
 #include <math.h>
@@ -10,18 +11,29 @@
 #include "solve/boxes/simplex/simplex.h"
 
 enum { ROWS_PER_STAGE = 12, ROWS_MAX = 1500, STEPS_MAX = 4000 };
+enum { PARTS_MAX = 40 };          // of a rank: decisions that it has parts of
 static const double exact = 2e-5; // how far the longest path may be from the solution
 
+// What a variable adds: to a stage a layer; to a rank the part of a decision in place of as much of
+// its first one.
+struct share {
+    int rank;
+    int *layers; // [turn]
+};
+
 struct box_shares {
-    struct simplex *program;      // variable 0: time / scale, then the layers above least, by stage
+    struct simplex *program; // variable 0: time / scale, then the shares
+    struct share *shares;
+    int share_count;
     int rows_max, *ids, *path_of; // ids: paths used so far; path_of[row]: place in ids, or -1
     int id_count;
+    int **symbols;              // [place]: those that the path has, then -1
     double *slopes, *constants; // [place * stages + stage], [place]: of a path, per lap and scale
     bool *used;                 // [place]: is a row
     int *least, *most;          // [stage]: its layers in the box
     int64_t *base, *durations;  // with the least layers
     double *rise;               // [symbol]: of a duration, per layer
-    double *layers;             // [stage]: of the last solution
+    double *start, *layers;     // [stage], above least: without shares; of the last solution
     double *row, *upper;
     double scale;
     bool *seen; // [layers]
@@ -69,18 +81,29 @@ static bool find_durations(struct box_closer *b, const struct choice_box *box)
     return true;
 }
 
+static int *symbols_of(struct box_closer *b, const int *path)
+{
+    int count = 0, *symbols;
+    for (int k = 0; k < b->symbols; k++) count += path[k] > 0;
+    symbols = TAKE(b->arena, count + 1, int);
+    symbols[count] = -1;
+    for (int k = b->symbols - 1; k >= 0; k--)
+        if (path[k]) symbols[--count] = k;
+    return symbols;
+}
+
 static void weigh_path(struct box_closer *b, int place)
 {
     struct box_shares *h = b->shares;
     const int *path = box_closer_path(b, h->ids[place]);
     double *slopes = h->slopes + (size_t)place * (size_t)b->stages,
            part = 1 / (h->scale * path_laps(path, b->symbols));
+    if (!h->symbols[place]) h->symbols[place] = symbols_of(b, path);
     h->constants[place] = 0;
     memset(slopes, 0, (size_t)b->stages * sizeof *slopes);
-    for (int k = 0; k < b->symbols; k++) {
-        if (!path[k]) continue;
-        h->constants[place] += path[k] * (double)h->base[k] * part;
-        slopes[k % b->stages] += path[k] * h->rise[k] * part;
+    for (const int *k = h->symbols[place]; *k >= 0; k++) {
+        h->constants[place] += path[*k] * (double)h->base[*k] * part;
+        slopes[*k % b->stages] += path[*k] * h->rise[*k] * part;
     }
 }
 
@@ -89,41 +112,139 @@ static bool add_path_row(struct box_closer *b, int place)
     struct box_shares *h = b->shares;
     const double *slopes = h->slopes + (size_t)place * (size_t)b->stages;
     int row = simplex_row_count(h->program);
+    double least = h->constants[place];
     h->row[0] = 1;
-    for (int s = 0; s < b->stages; s++) h->row[1 + s] = -slopes[s];
-    if (!simplex_add_row(h->program, h->row, h->constants[place])) return false;
+    for (int s = 0; s < b->stages; s++) least += slopes[s] * h->start[s];
+    for (int j = 0; j < h->share_count; j++) {
+        const struct share *x = &h->shares[j];
+        h->row[1 + j] = 0;
+        for (int t = 0; t < b->c->virtual_stages; t++)
+            h->row[1 + j] -= slopes[choices_stage_of(b->c, x->rank, t)] * x->layers[t];
+    }
+    if (!simplex_add_row(h->program, h->row, least)) return false;
     h->path_of[row] = place;
     return h->used[place] = true;
 }
 
-// Layers of a rank's stages, or of all (rank -1), above the least: at least this, or at most.
+// Layers of a rank's stages, or of all (rank -1): at least this, or at most.
 static void add_layers_row(struct box_closer *b, int rank, double sign, int layers)
 {
     struct box_shares *h = b->shares;
-    int row = simplex_row_count(h->program);
-    memset(h->row, 0, (size_t)(b->stages + 1) * sizeof *h->row);
-    for (int s = 0; s < b->stages; s++) {
-        if (rank >= 0 && choices_rank_of(b->c, s) != rank) continue;
-        h->row[1 + s] = sign;
-        layers -= h->least[s];
+    double least = layers;
+    memset(h->row, 0, (size_t)(h->share_count + 1) * sizeof *h->row);
+    for (int j = 0; j < h->share_count; j++)
+        for (int t = 0; t < b->c->virtual_stages && (rank < 0 || h->shares[j].rank == rank); t++)
+            h->row[1 + j] += sign * h->shares[j].layers[t];
+    for (int s = 0; s < b->stages; s++)
+        if (rank < 0 || choices_rank_of(b->c, s) == rank) least -= h->least[s] + h->start[s];
+    h->path_of[simplex_row_count(h->program)] = -1;
+    simplex_add_row(h->program, h->row, sign * least);
+}
+
+static struct share *add_share(struct box_closer *b, int rank, double upper)
+{
+    struct box_shares *h = b->shares;
+    struct share *x = &h->shares[h->share_count++];
+    x->rank = rank;
+    memset(x->layers, 0, (size_t)b->c->virtual_stages * sizeof *x->layers);
+    h->upper[h->share_count] = upper;
+    return x;
+}
+
+// Whether the memory of the rank binds, and few of its decisions that fit are in the box: then each
+// but the first has a share. Without the rows that these need.
+static bool add_decisions(struct box_closer *b, const struct choice_box *box, int rank)
+{
+    struct box_shares *h = b->shares;
+    int count, turns = b->c->virtual_stages, found = 0, within = 0, before = h->share_count;
+    const int *choices = dynamic_rank_decisions(b->counted, rank, &count);
+    int64_t product = 1;
+    for (int t = 0; t < turns; t++) {
+        int s = choices_stage_of(b->c, rank, t), allowed = 0;
+        for (int i = 0; i < b->c->stages[s].count; i++) allowed += box->allowed[s][i];
+        product *= allowed;
     }
-    simplex_add_row(h->program, h->row, sign * layers);
-    h->path_of[row] = -1;
+    for (int i = 0; i < count; i++) {
+        const int *decision = choices + (size_t)i * (size_t)turns;
+        int layers = 0, stays = 1;
+        for (int t = 0; t < turns; t++) {
+            int s = choices_stage_of(b->c, rank, t);
+            stays &= box->allowed[s][decision[t]];
+            layers += b->c->stages[s].items[decision[t]].layer_count;
+        }
+        found += stays;
+        if (!stays || layers < box->spans[rank].least || layers > box->spans[rank].most) continue;
+        if (++within > PARTS_MAX) break;
+        struct share *x = within > 1 ? add_share(b, rank, 1) : NULL;
+        for (int t = 0; t < turns; t++) {
+            int s = choices_stage_of(b->c, rank, t),
+                above = b->c->stages[s].items[decision[t]].layer_count - h->least[s];
+            if (x) x->layers[t] = above - (int)h->start[s];
+            else h->start[s] = above;
+        }
+    }
+    if (within > 0 && within <= PARTS_MAX && found < product) return true;
+    for (int t = 0; t < turns; t++) h->start[choices_stage_of(b->c, rank, t)] = 0;
+    h->share_count = before;
+    return false;
+}
+
+static void add_stages(struct box_closer *b, int rank)
+{
+    struct box_shares *h = b->shares;
+    for (int t = 0; t < b->c->virtual_stages; t++) {
+        int s = choices_stage_of(b->c, rank, t);
+        add_share(b, rank, h->most[s] - h->least[s])->layers[t] = 1;
+    }
+}
+
+// The parts of a rank's decisions sum to one.
+static void add_parts_row(struct box_closer *b, int rank)
+{
+    struct box_shares *h = b->shares;
+    memset(h->row, 0, (size_t)(h->share_count + 1) * sizeof *h->row);
+    for (int j = 0; j < h->share_count; j++)
+        if (h->shares[j].rank == rank) h->row[1 + j] = -1;
+    h->path_of[simplex_row_count(h->program)] = -1;
+    simplex_add_row(h->program, h->row, -1);
 }
 
 static void begin(struct box_closer *b, const struct choice_box *box)
 {
     struct box_shares *h = b->shares;
-    for (int s = 0; s < b->stages; s++) h->upper[1 + s] = h->most[s] - h->least[s];
-    simplex_begin(h->program, h->upper);
+    bool by_decisions[STAGES_MAX];
+    h->share_count = 0;
+    memset(h->start, 0, (size_t)b->stages * sizeof *h->start);
+    for (int r = 0; r < b->c->rank_count; r++) {
+        by_decisions[r] = add_decisions(b, box, r);
+        if (!by_decisions[r]) add_stages(b, r);
+    }
+    simplex_begin(h->program, 1 + h->share_count, h->upper);
     add_layers_row(b, -1, 1, b->c->priced->layer_count);
     for (int r = 0; r < b->c->rank_count; r++) {
+        if (by_decisions[r]) {
+            add_parts_row(b, r);
+            continue;
+        }
         if (box->spans[r].most < b->c->priced->layer_count)
             add_layers_row(b, r, -1, box->spans[r].most);
         if (box->spans[r].least > 0) add_layers_row(b, r, 1, box->spans[r].least);
     }
     memset(h->used, 0, (size_t)h->rows_max * sizeof *h->used);
     for (int i = 0; i < h->id_count; i++) weigh_path(b, i);
+}
+
+static void take_solution(struct box_closer *b)
+{
+    struct box_shares *h = b->shares;
+    memcpy(h->layers, h->start, (size_t)b->stages * sizeof *h->layers);
+    for (int j = 0; j < h->share_count; j++) {
+        double value = simplex_value(h->program, 1 + j);
+        if (value == 0) continue;
+        for (int t = 0; t < b->c->virtual_stages; t++)
+            h->layers[choices_stage_of(b->c, h->shares[j].rank, t)] += value *
+                                                                       h->shares[j].layers[t];
+    }
 }
 
 // The longest of the paths used so far, at the present solution.
@@ -182,7 +303,12 @@ static void open_shares(struct box_closer *b)
     struct box_shares *h = b->shares = TAKE(b->arena, 1, struct box_shares);
     int rows = ROWS_PER_STAGE * b->stages, extra = 2 * b->c->rank_count + 1;
     h->rows_max = rows < ROWS_MAX ? rows : ROWS_MAX;
-    h->program = simplex_open(b->stages + 1, h->rows_max + extra, b->arena);
+    int shares_max = b->stages + PARTS_MAX * b->c->rank_count;
+    h->program = simplex_open(shares_max + 1, h->rows_max + extra, b->arena);
+    h->shares = TAKE(b->arena, shares_max, struct share);
+    for (int i = 0; i < shares_max; i++)
+        h->shares[i].layers = TAKE(b->arena, b->c->virtual_stages, int);
+    h->symbols = TAKE(b->arena, h->rows_max, int *);
     h->ids = TAKE(b->arena, h->rows_max, int);
     h->path_of = TAKE(b->arena, h->rows_max + extra, int);
     h->slopes = TAKE(b->arena, h->rows_max * b->stages, double);
@@ -194,8 +320,9 @@ static void open_shares(struct box_closer *b)
     h->durations = TAKE(b->arena, b->symbols, int64_t);
     h->rise = TAKE(b->arena, b->symbols, double);
     h->layers = TAKE(b->arena, b->stages, double);
-    h->row = TAKE(b->arena, b->stages + 1, double);
-    h->upper = TAKE(b->arena, b->stages + 1, double);
+    h->start = TAKE(b->arena, b->stages, double);
+    h->row = TAKE(b->arena, shares_max + 1, double);
+    h->upper = TAKE(b->arena, shares_max + 1, double);
     h->seen = TAKE(b->arena, b->c->priced->layer_count + 1, bool);
     for (int i = 0; i < b->starting_count && i < h->rows_max / 2; i++) h->ids[h->id_count++] = i;
 }
@@ -211,7 +338,7 @@ int box_share_weights(struct box_closer *b, const struct choice_box *box, int64_
         double length;
         if (!simplex_solve(h->program, STEPS_MAX)) break;
         time = simplex_value(h->program, 0);
-        for (int s = 0; s < b->stages; s++) h->layers[s] = simplex_value(h->program, 1 + s);
+        take_solution(b);
         if (time * h->scale > (double)target_ns * (1 + exact)) break;
         int place = longest_known(b, &length);
         if (place < 0 || length < time * (1 + 4 * exact)) place = longest(b, &length);

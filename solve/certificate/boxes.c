@@ -23,6 +23,7 @@ static struct check_round read_round(struct maker *m, const struct proof_round *
                             .has_weights = round->path_count > 0,
                             .counts = !round->relaxed,
                             .by_ranks = round->by_ranks,
+                            .decisions = round->decisions,
                             .memory = round->memory,
                             .memory_count = round->memory_count};
     memset(m->coefficients, 0, (size_t)m->symbols * sizeof *m->coefficients);
@@ -163,7 +164,8 @@ static struct proof_round round_of(struct maker *m, const struct check_box *box,
     struct proof_round round = {.paths = paths,
                                 .weights = weights,
                                 .relaxed = step_is_relaxed(m, step) && !by_ranks,
-                                .by_ranks = by_ranks};
+                                .by_ranks = by_ranks,
+                                .decisions = by_ranks};
     for (int i = 0; i < step->path_count && m->bound_ns >= 0; i++) {
         int path = of_closer ? path_of_closer(m, step->ids[i]) : path_of_record(m, step->ids[i]);
         if (path < 0 || step->weights[i] <= 0) continue;
@@ -308,7 +310,8 @@ static bool mend(struct maker *m, int number, struct check_box *box, struct proo
     bool closed = false, split_given = false;
     m->result->mended++;
     if (m->bound_ns < 0) {
-        struct proof_round plain = {.by_ranks = goes_by_ranks(m, box)};
+        bool by_ranks = goes_by_ranks(m, box);
+        struct proof_round plain = {.by_ranks = by_ranks, .decisions = by_ranks};
         closed = try_round(m, number, box, &plain);
     } else if (open_closer(m)) {
         struct box_answer answer;

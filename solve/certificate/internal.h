@@ -30,7 +30,7 @@ struct proof_round {
     const int *paths;       // of the proof
     const int64_t *weights; // zero weights are not written
     const int64_t *prices;  // [resource]; NULL: none
-    bool relaxed, by_ranks;
+    bool relaxed, by_ranks, decisions;
     const struct check_memory_price *memory;
     int memory_count;
 };

@@ -143,6 +143,7 @@ static void put_round(struct proof *p, struct json_writer *w, const struct proof
     if (round->prices) put_prices(p, w, round->prices);
     if (round->relaxed) json_put_bool(w, "relaxed", true);
     if (round->by_ranks) json_put_bool(w, "by_ranks", true);
+    if (round->decisions) json_put_bool(w, "decisions", true);
     if (round->memory_count) json_open_array(w, "memory");
     for (int i = 0; i < round->memory_count; i++) put_memory(w, &round->memory[i]);
     if (round->memory_count) json_close_array(w);

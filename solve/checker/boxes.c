@@ -127,9 +127,13 @@ static enum status read_round(struct tree *t, const cJSON *v, struct check_round
     const cJSON *weights = NULL, *prices = NULL, *memory = NULL;
     bool relaxed = false;
     const struct value_field fields[] = {
-        {"?weights", .value = &weights}, {"?prices", .value = &prices},
-        {"?relaxed", .flag = &relaxed},  {"?by_ranks", .flag = &round->by_ranks},
-        {"?memory", .value = &memory},   {NULL},
+        {"?weights", .value = &weights},
+        {"?prices", .value = &prices},
+        {"?relaxed", .flag = &relaxed},
+        {"?by_ranks", .flag = &round->by_ranks},
+        {"?memory", .value = &memory},
+        {"?decisions", .flag = &round->decisions},
+        {NULL},
     };
     *round = (struct check_round){.coefficients = k->coefficients};
     TRY(value_fields(&k->reader, v, t->where, fields, NULL));
@@ -137,6 +141,9 @@ static enum status read_round(struct tree *t, const cJSON *v, struct check_round
     TRY(read_prices(k, prices, t->where, round));
     TRY(read_memory(k, memory, t->where, round));
     round->counts = !relaxed;
+    if (round->decisions && (!round->by_ranks || k->p->turns == 1))
+        return NOT_PROVEN_HERE(k, "%s: decisions are gone through by ranks with several stages",
+                               t->where);
     if (k->p->chain && round->has_weights)
         TRY(k->p->find_excess(k->p, k->coefficients, k->work, &round->excess));
     if (round->has_weights && k->result->infeasible)

@@ -1,6 +1,7 @@
 // Weights from fractions of layers: the linear programs are solved to optimality, as their own
 // multipliers prove; the weights of a box are at least as good as any of its paths alone, and give
-// no bound above its best plan.
+// no bound above its best plan. Where memory binds, a rank goes by its decisions that fit: the
+// bound is then the least mixture of any plan, and so it is through every choice.
 #include "data/kinds/schedules.h"
 #include "solve/boxes/box_internal.h"
 #include "solve/boxes/simplex/simplex.h"
@@ -39,7 +40,7 @@ TEST(multipliers_prove_the_least)
             upper[j] = (double)random_between(&rng, 0, 9);
             within[j] = j ? (double)random_between(&rng, 0, (int64_t)upper[j]) : 99;
         }
-        simplex_begin(s, upper);
+        simplex_begin(s, VARIABLES, upper);
         for (int r = 0; r < ROWS; r++) {
             least[r] = -(double)random_between(&rng, 0, 5);
             rows[r][0] = r % 3 > 0;
@@ -63,7 +64,7 @@ TEST(multipliers_prove_the_least)
 TEST(no_solution)
 {
     struct simplex *s = simplex_open(2, 2, arena);
-    simplex_begin(s, (double[]){0, 3});
+    simplex_begin(s, 2, (double[]){0, 3});
     assert_true(simplex_add_row(s, (double[]){1, 1}, 2) && simplex_solve(s, 9));
     assert_true(simplex_add_row(s, (double[]){0, 1}, 4));
     assert_true(!simplex_solve(s, 9) && !simplex_add_row(s, (double[]){0, 1}, 4));
@@ -150,4 +151,114 @@ TEST(no_path_alone_is_better)
         for (int i = 0; i < v.paths; i++)
             assert_true((double)bound_ns > (double)v.of_path[i] * (1 - 1e-4) - 2);
     }
+}
+
+// ---- memory that binds
+
+static void bind(struct prepared *p, struct random *rng, struct arena *arena)
+{
+    struct priced *q = &p->priced;
+    for (int i = 0; i < q->run_count; i++) {
+        q->runs[i].weight_bytes = random_between(rng, 0, 300);
+        q->runs[i].stash_bytes[RECOMPUTE_NONE] = random_between(rng, 50, 150);
+        q->runs[i].working_bytes[RECOMPUTE_NONE] = random_between(rng, 0, 200);
+    }
+    q->groups[0].memory_limit_bytes = random_between(rng, 800, 4000);
+    prepare(p, arena);
+}
+
+struct mixtures {
+    int64_t *coefficients;
+    int symbols, stages;
+    int64_t **through; // [stage][choice]: the least mixture of a plan, in whole ns upwards
+    int64_t least;
+};
+
+static void visit_mixture(void *argument, const int *chosen, const int64_t *durations)
+{
+    struct mixtures *m = argument;
+    wide value = 0;
+    for (int k = 0; k < m->symbols; k++) value += (wide)m->coefficients[k] * durations[k];
+    int64_t ns = (int64_t)((value + ((wide)1 << WEIGHT_BITS) - 1) >> WEIGHT_BITS);
+    for (int s = 0; s < m->stages; s++)
+        if (ns < m->through[s][chosen[s]]) m->through[s][chosen[s]] = ns;
+    if (ns < m->least) m->least = ns;
+}
+
+// Whether the limit of any rank excludes a decision.
+static bool memory_binds(const struct prepared *p, struct dynamic *d)
+{
+    bool binds = false;
+    for (int r = 0; r < p->choices.rank_count; r++) {
+        int count;
+        int64_t all = 1;
+        dynamic_rank_decisions(d, r, &count);
+        for (int t = 0; t < p->choices.virtual_stages; t++)
+            all *= p->choices.stages[choices_stage_of(&p->choices, r, t)].count;
+        binds = binds || count < all;
+    }
+    return binds;
+}
+
+static void mix_shares(struct mixtures *m, const struct prepared *p, struct box_closer *b,
+                       struct arena *arena)
+{
+    struct choice_box whole = choice_box_whole(b, arena);
+    int count = box_share_weights(b, &whole, INT64_MAX);
+    for (int i = 0; i < count; i++) {
+        const int *path = box_closer_path(b, b->now.ids[i]);
+        for (int k = 0; k < m->symbols; k++) m->coefficients[k] += b->now.weights[i] * path[k];
+    }
+    m->least = INT64_MAX;
+    m->through = TAKE(arena, m->stages, int64_t *);
+    for (int s = 0; s < m->stages; s++) {
+        m->through[s] = TAKE(arena, p->choices.stages[s].count, int64_t);
+        for (int i = 0; i < p->choices.stages[s].count; i++) m->through[s][i] = INT64_MAX;
+    }
+}
+
+static void check_bounds(const struct prepared *p, const struct mixtures *m,
+                         const struct dynamic_answer *a)
+{
+    assert_true(a->bound_ns <= m->least && a->bound_ns >= m->least - 1);
+    for (int s = 0; s < m->stages; s++)
+        for (int i = 0; i < p->choices.stages[s].count; i++) {
+            assert_true(a->through_ns[s][i] <= m->through[s][i]);
+            assert_true(a->through_ns[s][i] >= m->least - 1);
+        }
+}
+
+TEST(decisions_that_fit_are_exact)
+{
+    struct random rng = {11};
+    struct arena_mark mark = arena_set_mark(arena);
+    int bound = 0;
+    for (int run = 0; run < 4 * BOXES; run++, arena_reset(arena, mark)) {
+        struct prepared p = {0};
+        struct enumeration e;
+        const char *why;
+        draw(&p, &rng, arena);
+        bind(&p, &rng, arena);
+        if (choices_hopeless_stage(&p.choices, &why) >= 0) continue;
+        struct box_closer *b =
+            box_closer_open(&p.choices, p.graph, (struct box_settings){0}, arena);
+        if (!box_closer_is_by_ranks(b) || !memory_binds(&p, b->counted)) continue;
+        struct mixtures m = {.symbols = graph_symbol_count(p.graph),
+                             .stages = p.priced.stage_count};
+        m.coefficients = TAKE(arena, m.symbols, int64_t);
+        mix_shares(&m, &p, b, arena);
+        enumerate(&e, &p.choices, p.graph, visit_mixture, &m, arena);
+        if (e.best_ns == INT64_MAX) continue;
+        struct dynamic_answer answer = {.through_ns = b->work.through,
+                                        .spans_ns = b->work.spans_ns};
+        struct choice_box whole = choice_box_whole(b, arena);
+        dynamic_solve(b->counted,
+                      &(struct dynamic_box){.coefficients = m.coefficients,
+                                            .allowed = whole.allowed,
+                                            .spans = whole.spans},
+                      &answer);
+        check_bounds(&p, &m, &answer);
+        bound++;
+    }
+    assert_true(bound >= BOXES);
 }

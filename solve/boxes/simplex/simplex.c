@@ -13,7 +13,7 @@ static const double out_least = 1e-8, pivot_least = 1e-9;
 
 // Cells are by row; the last column holds the values.
 struct simplex {
-    int variables, rows_max, rows, stride;
+    int variables, variables_max, rows_max, rows, stride;
     double *cells, *cost, *upper; // upper[variable]
     int *basic, *other, *place;   // by row; by column; of a variable: its column, or -1 - row
     bool *turned;                 // [variable]
@@ -24,23 +24,25 @@ static double *row_of(const struct simplex *s, int row)
     return s->cells + (size_t)row * (size_t)s->stride;
 }
 
-struct simplex *simplex_open(int variables, int rows_max, struct arena *arena)
+struct simplex *simplex_open(int variables_max, int rows_max, struct arena *arena)
 {
     struct simplex *s = TAKE(arena, 1, struct simplex);
-    assert(variables > 0 && rows_max > 0);
-    *s = (struct simplex){.variables = variables, .rows_max = rows_max, .stride = variables + 1};
-    s->cells = TAKE(arena, (size_t)rows_max * (size_t)s->stride, double);
-    s->cost = TAKE(arena, s->stride, double);
-    s->upper = TAKE(arena, variables + rows_max, double);
+    assert(variables_max > 0 && rows_max > 0);
+    *s = (struct simplex){.variables_max = variables_max, .rows_max = rows_max};
+    s->cells = TAKE(arena, (size_t)rows_max * (size_t)(variables_max + 1), double);
+    s->cost = TAKE(arena, variables_max + 1, double);
+    s->upper = TAKE(arena, variables_max + rows_max, double);
     s->basic = TAKE(arena, rows_max, int);
-    s->other = TAKE(arena, variables, int);
-    s->place = TAKE(arena, variables + rows_max, int);
-    s->turned = TAKE(arena, variables + rows_max, bool);
+    s->other = TAKE(arena, variables_max, int);
+    s->place = TAKE(arena, variables_max + rows_max, int);
+    s->turned = TAKE(arena, variables_max + rows_max, bool);
     return s;
 }
 
-void simplex_begin(struct simplex *s, const double *upper)
+void simplex_begin(struct simplex *s, int variables, const double *upper)
 {
+    assert(variables > 0 && variables <= s->variables_max);
+    s->variables = variables, s->stride = variables + 1;
     s->rows = 0;
     s->cost[s->variables] = 0;
     for (int j = 0; j < s->variables; j++) {

@@ -9,10 +9,10 @@
 
 struct simplex;
 
-struct simplex *simplex_open(int variables, int rows_max, struct arena *arena);
+struct simplex *simplex_open(int variables_max, int rows_max, struct arena *arena);
 // Minimise variable 0, which is not negative and has no upper end. Every other one is between 0 and
 // its end. There are no rows yet.
-void simplex_begin(struct simplex *s, const double *upper);
+void simplex_begin(struct simplex *s, int variables, const double *upper);
 // sum of row[j] x variable j >= least. false: there is no room.
 bool simplex_add_row(struct simplex *s, const double *row, double least);
 // From the solution before the rows that were added since. false: no solution, or none after this

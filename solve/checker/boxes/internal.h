@@ -5,7 +5,7 @@
 #include "solve/checker/boxes/mix.h"
 
 #define UNREACHED ((int64_t)1 << 61)
-enum { COST_BITS = 58, CELLS_MOST = 1 << 25, USES_MOST = 1 << 16 };
+enum { COST_BITS = 58, CELLS_MOST = 1 << 25, USES_MOST = 1 << 16, DECISIONS_MOST = 1 << 12 };
 
 // What a boundary depends on: seen from the stage after it, the group and cut of the sender; seen
 // from the stage before it, the group and option.
@@ -49,5 +49,16 @@ void mix_lower(int64_t *restrict to, const int64_t *restrict from, int64_t cost,
 // The round by ranks, after the box is priced: removes whatever costs more than `most`.
 enum status mix_use_ranks(struct check_mixer *m, struct check_box *box,
                           const struct check_round *round, int64_t most, bool *closed);
+
+// ---- mix_decisions.c: a rank's decisions, one by one
+// How many the box has; -1: too many to go through.
+int64_t mix_count_decisions(const struct check_mixer *m, const struct check_box *box, int rank);
+// cost[layers]: the least of those that fit.
+void mix_cost_decisions(const struct check_mixer *m, const struct check_box *box, int rank,
+                        int64_t *cost);
+// stays[turn][place]: whether one that fits has the choice and costs at most `most` with the other
+// ranks; cost[layers] says which numbers of layers are left.
+void mix_thin_decisions(const struct check_mixer *m, const struct check_box *box, int rank,
+                        const int64_t *cost, const int64_t *others, int64_t most, bool **stays);
 
 #endif

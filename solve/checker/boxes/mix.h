@@ -22,8 +22,9 @@ struct check_round {
     bool has_weights;
     int64_t prices[RESOURCES_MOST]; // in 2^-20 ns; 0: none
     bool counts;                    // counted resources are counted in this round
-    wide excess;   // in 2^-40 ns, of every plan, in addition to the tables (chain.h)
-    bool by_ranks; // see mix_ranks.c: one group in the box, nothing counted
+    wide excess;    // in 2^-40 ns, of every plan, in addition to the tables (chain.h)
+    bool by_ranks;  // see mix_ranks.c: one group in the box, nothing counted
+    bool decisions; // by ranks: a rank with few goes through them (mix_decisions.c)
     const struct check_memory_price *memory; // where ranks have several stages
     int memory_count;
 };

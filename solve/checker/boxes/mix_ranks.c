@@ -4,7 +4,8 @@
 // (spans), and the rank's memory can be priced. At one moment of the schedule, with the working
 // memory of one stage, the rank's bytes are a sum over its stages and within the limit for every
 // plan; so price x (bytes - limit) may be added for any price >= 0. For each number of layers, the
-// greatest cost that any of the round's prices gives counts.
+// greatest cost that any of the round's prices gives counts. In a round by decisions a rank
+// with few of them left goes through them instead (mix_decisions.c).
 #include <string.h>
 
 #include "solve/checker/boxes/internal.h"
@@ -31,6 +32,7 @@ struct walk {
     int64_t *others;                                // the same: the least of all other ranks
     int64_t *behind, *before, *next, *outer, *rest; // scratch
     int reach;                                      // of `before`: layers are below this
+    bool *by_decisions;                             // by rank
 };
 
 static int64_t *take_rows(const struct walk *w, int rows)
@@ -182,7 +184,8 @@ static void list_views(struct walk *w)
 static void open_rank(struct walk *w, int rank)
 {
     int64_t *cost = w->costs + rank * w->row;
-    for (int i = w->first_view[rank]; i < w->first_view[rank + 1]; i++) {
+    if (w->by_decisions[rank]) mix_cost_decisions(w->m, w->box, rank, cost);
+    for (int i = w->first_view[rank]; i < w->first_view[rank + 1] && !w->by_decisions[rank]; i++) {
         struct view *v = &w->views[i];
         open_view(w, v, rank);
         for (int n = 0; n < w->row; n++) {
@@ -234,9 +237,24 @@ static void thin_view(struct walk *w, const struct view *v, int rank, int64_t mo
     }
 }
 
+static void thin_decisions(struct walk *w, int rank, int64_t most)
+{
+    bool *stays[MOST_STAGES];
+    for (int turn = 0; turn < w->p->turns; turn++)
+        stays[turn] = TAKE(w->m->arena, w->box->count[check_stage_of(w->p, rank, turn)], bool);
+    mix_thin_decisions(w->m, w->box, rank, w->costs + rank * w->row, w->others + rank * w->row,
+                       most, stays);
+    for (int turn = 0; turn < w->p->turns; turn++) {
+        int stage = check_stage_of(w->p, rank, turn);
+        for (int i = 0; i < w->box->count[stage]; i++)
+            if (!stays[turn][i]) w->m->stages[stage].cost[i] = UNREACHED;
+    }
+}
+
 static void thin_rank(struct walk *w, int rank, int64_t most)
 {
-    for (int i = w->first_view[rank]; i < w->first_view[rank + 1]; i++)
+    if (w->by_decisions[rank]) thin_decisions(w, rank, most);
+    for (int i = w->first_view[rank]; i < w->first_view[rank + 1] && !w->by_decisions[rank]; i++)
         thin_view(w, &w->views[i], rank, most);
     for (int turn = 0; turn < w->p->turns; turn++) {
         int stage = check_stage_of(w->p, rank, turn), kept = 0;
@@ -260,6 +278,13 @@ static enum status open_walk(struct walk *w)
     for (int s = 0; s < w->p->stages; s++) sum += (uint64_t)w->box->count[s];
     sum *= 8 * (views + 1 - (uint64_t)ranks);
     sum += (4 * views * (uint64_t)turns + 3 * (uint64_t)ranks) * row * row;
+    w->by_decisions = TAKE(w->m->arena, ranks, bool);
+    for (int rank = 0; rank < ranks && w->round->decisions; rank++) {
+        int64_t decisions = mix_count_decisions(w->m, w->box, rank);
+        w->by_decisions[rank] = decisions > 0;
+        uint64_t steps = (uint64_t)turns * (2 + (uint64_t)w->m->c->g->peaks[rank].count);
+        sum += decisions > 0 ? 2 * (uint64_t)decisions * steps : 0;
+    }
     TRY(check_spend(w->p, w->m->c->work, sum));
     w->costs = take_rows(w, ranks);
     w->others = take_rows(w, ranks);

@@ -88,6 +88,8 @@ static void draw_round(struct mixing *m, struct check_round *round)
                 random_between(m->rng, 0, (int64_t)1 << random_between(m->rng, 10, 45));
     round->counts = random_chance(m->rng, 50);
     round->by_ranks = m->p->turns > 1 && random_chance(m->rng, 60);
+    struct random own = *m->rng;
+    round->decisions = round->by_ranks && random_chance(&own, 30);
     if (m->p->turns > 1 && random_chance(m->rng, 60)) draw_memory(m, round);
 }
 
