@@ -10,13 +10,15 @@ wrong() { echo "papers: $*" >&2; failed=1; }
 command -v python3 >/dev/null || { echo "skipped: python3 is not there"; exit 0; }
 
 # One micro-batch: both orders take the same. Eight: 1F1B gathers and scatters eight times, the
-# layered order once, so its time grows by computing alone.
-sh docs/examples/papers/layered.sh "$work/layered" 1 8 >"$work/layered.txt" ||
+# layered order once, so its time grows by computing alone. 32 fit only in finer stages, 64 in none.
+sh docs/examples/papers/layered.sh "$work/layered" 1 8 32 64 >"$work/layered.txt" ||
     wrong "layered.sh fails"
-awk '$1 == 1 && $3 != $4 { bad = 1 }
-     $1 == 1 { one = $4 }
-     $1 == 8 && ($2 != "looped-bfs" || $4 < 7.9 * one || $3 > 1.2 * one) { bad = 1 }
-     END { exit bad || NR != 2 }' "$work/layered.txt" || wrong "layered: $(cat "$work/layered.txt")"
+awk '$1 == 1 && $4 != $5 { bad = 1 }
+     $1 == 1 { one = $5 }
+     $1 == 8 && ($2 != "looped-bfs" || $5 < 7.9 * one || $4 > 1.2 * one) { bad = 1 }
+     $1 == 32 && ($2 != "looped-bfs" || $3 < 17 || $4 > 1.3 * one) { bad = 1 }
+     $1 == 64 && $2 != "1f1b" { bad = 1 }
+     END { exit bad || NR != 4 }' "$work/layered.txt" || wrong "layered: $(cat "$work/layered.txt")"
 
 # A short sequence: equal slices. A long one: the later slices, which look at more before them, are
 # shorter, and that is faster.

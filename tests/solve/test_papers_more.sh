@@ -134,4 +134,10 @@ awk '$1 == "drawn.json" { n++; if ($4 > $3) bad = 1 } $1 == "all" { all = $3 }
      $1 ~ /^llama/ && NF == 11 { m++; if ($11 < 0.5 || $11 > 2) bad = 1 }
      END { exit bad || n != 4 || m != 5 || few * 3 > all || least >= few }' "$work/all.txt" ||
     wrong "all: $(cat "$work/all.txt")"
+# The page has the figures that are printed, and a wrong one is noticed.
+python3 tests/solve/papers_page.py docs/PAPERS.md <"$work/all.txt" >"$work/page.txt" ||
+    wrong "PAPERS.md: $(cat "$work/page.txt")"
+sed 's/| 12\.890 s | 12\.890 s |/| 12.891 s | 12.891 s |/' docs/PAPERS.md >"$work/PAPERS.md"
+python3 tests/solve/papers_page.py "$work/PAPERS.md" <"$work/all.txt" >/dev/null &&
+    wrong "papers_page.py takes another figure for that of the page"
 exit $failed

@@ -1,13 +1,14 @@
 #!/bin/sh
 # Layered accumulation (arXiv 2106.02679): with weights sharded (ZeRO 3) over replicas that 25 Gb/s
-# join, which order is best, and what it costs, as a replica's micro-batches grow. Lines of:
-# micro-batches, the order chosen, its time, the time of 1F1B alone.
+# join, which order is best, in how many stages (34: single layers), and what it costs, as a
+# replica's micro-batches grow. Lines of: micro-batches, the order chosen, its stages, its time, the
+# time of 1F1B alone.
 #   layered.sh FOLDER [MICRO_BATCHES ...]
 set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
 shift
 mkdir -p "$folder"
-for m in ${*:-1 2 4 8}; do
+for m in ${*:-1 2 4 8 16 32 64}; do
     here=$folder/$m
     "$plumbline" example gpt --memory-fraction 0.8 --framework any --model llama-3.1-8b \
         --gpu a100-80gb --nodes 4 \
@@ -23,7 +24,7 @@ cluster["groups"][0]["nics"] = [
 json.dump(cluster, open(folder + "/cluster.json", "w"))
 job = json.load(open(folder + "/job.json"))
 json.dump(job, open(folder + "/alone.json", "w"))
-job["space"] = {"schedule": ["1f1b", "looped-bfs"], "virtual_stages": [8], "zero": [3]}
+job["space"] = {"schedule": ["1f1b", "looped-bfs"], "virtual_stages": [8, 17, 34], "zero": [3]}
 json.dump(job, open(folder + "/job.json", "w"))
 problem = json.load(open(folder + "/problem.json"))
 problem["job"] = "alone.json"
@@ -37,7 +38,8 @@ END
 import json, sys
 chosen, alone = (json.load(open(sys.argv[1] + "/" + name))
                  for name in ("plan.json", "alone.plan.json"))
-print(sys.argv[2], chosen["layout"]["schedule"], "%.9f" % (chosen["iteration_ns"] / 1e9),
+print(sys.argv[2], chosen["layout"]["schedule"], chosen["layout"].get("virtual_stages", 1),
+      "%.9f" % (chosen["iteration_ns"] / 1e9),
       "%.9f" % (alone["iteration_ns"] / 1e9))
 END
 done
