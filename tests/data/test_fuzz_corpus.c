@@ -51,6 +51,7 @@ TEST(test_corpus)
 TEST(test_tables) { replay("table", fuzz_table); }
 
 TEST(test_scripts) { replay("script", fuzz_script); }
+TEST(test_nodes) { replay("nodes", fuzz_nodes); }
 
 TEST(test_certificates) { replay("certificate", fuzz_certificate); }
 

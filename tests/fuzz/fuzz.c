@@ -17,9 +17,10 @@ static const struct {
     const char *name;
     bool (*one)(const uint8_t *data, size_t size);
 } targets[] = {
-    {"table", fuzz_table},   {"certificate", fuzz_certificate}, {"vipr", fuzz_vipr},
-    {"space", fuzz_space},   {"places", fuzz_places},           {"verify", fuzz_verify},
-    {"script", fuzz_script},
+    {"table", fuzz_table},   {"certificate", fuzz_certificate},
+    {"vipr", fuzz_vipr},     {"space", fuzz_space},
+    {"places", fuzz_places}, {"verify", fuzz_verify},
+    {"script", fuzz_script}, {"nodes", fuzz_nodes},
 };
 static char folder[FUZZ_FOLDER];
 

@@ -4,9 +4,9 @@
 SECONDS ?= 60
 FUZZ_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -O1 -g -fsanitize=fuzzer,address,undefined \
     -fno-sanitize-recover=undefined -I.
-FUZZ_CODE  = $(DATA) $(wildcard data/import/hf/*.c data/import/script/*.c) data/import/text.c \
-    data/import/reader.c \
-    tests/fuzz/fuzz.c tests/support/fuzz/fuzz_script.c \
+FUZZ_CODE  = $(DATA) $(wildcard data/import/hf/*.c data/import/script/*.c) \
+    $(wildcard data/import/nodes/*.c data/import/hosts/*.c data/import/*.c) \
+    tests/fuzz/fuzz.c tests/support/fuzz/fuzz_script.c tests/support/fuzz/fuzz_nodes.c \
     tests/support/documents.c tests/support/fuzz/fuzz.c tests/support/fuzz/fuzz_table.c \
              tests/support/fuzz/fuzz_certificate.c tests/support/fuzz/fuzz_vipr.c \
              tests/support/fuzz/fuzz_bounds.c $(filter-out %/command.c,$(wildcard \
@@ -30,7 +30,7 @@ fuzz-%: build/fuzz/fuzz
 	@mkdir -p build/fuzz/$*
 	ln -sf fuzz build/fuzz/fuzz-$*
 	$(FUZZ_OPTIONS) build/fuzz/fuzz-$* -max_total_time=$(SECONDS) -max_len=16384 -timeout=20 \
-	    -rss_limit_mb=256 \
+	    -rss_limit_mb=256 $(if $(filter nodes,$*),-close_fd_mask=2) \
 	    -artifact_prefix=build/fuzz/$*- -dict=tests/fuzz/$(if $(wildcard \
 	    tests/fuzz/$*.dict),$*,json).dict build/fuzz/$* tests/fuzz/corpus/$*
 

@@ -350,7 +350,23 @@ printf 'NODELIST GRES\nn1 gpu:nvidia_a100_80gb:8\n' | nodes sinfo >/dev/null
 grep -q 'nodes with nvidia_a100_80gb are described as h100-80gb' "$work/err" ||
     wrong "another GPU than --like's is not said"
 
-refuse 'line 1: expected a header' sinfo 'PARTITION AVAIL NODELIST\ngpu up n1\n' $like
+refuse 'line 1: expected a header' sinfo 'a b c\ngpu up n1\n' $like
+refuse 'line 1: expected a header' sinfo 'PARTITION AVAIL NODELIST\ngpu up n1\n' --like x=h100-128x8
+refuse 'strict: would be assumed: 8 GPUs in each node' sinfo \
+    'PARTITION AVAIL NODELIST\ngpu up n1\n' $like --strict
+# as sinfo prints it unless told, in a terminal; the same nodes in two partitions
+nodes sinfo >/dev/null <<'END'
+[me@login ~]$ sinfo
+PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST
+gpu*         up   infinite      2   idle n[1-2]
+gpu*         up   infinite      1  drain n3
+all          up   infinite      2   idle n[1-2]
+none         up   infinite      0    n/a
+[me@login ~]$ srun -n3 -N3 /bin/hostname
+n1
+END
+grep -q '^2 nodes in 1 group; 1 down' "$work/err" || wrong "no GRES: $(cat "$work/err")"
+grep -q 'assumed: 8 GPUs in each node' "$work/err" || wrong "GPUs without GRES are not said"
 refuse 'line 2: gres: one node has GPUs of types h100 and a100' sinfo \
     'NODELIST GRES\nn1 gpu:h100:4,gpu:a100:4\n' $like
 refuse 'line 1: expected names of nodes' hostfile '{\n' $like

@@ -106,23 +106,53 @@ static bool guess_columns(struct sinfo *s, const struct text_lines *t)
     return false;
 }
 
+// A row of sinfo's own table, which has no GRES; another line ends the table, another header begins
+// one anew.
+static enum status read_bare_row(struct sinfo *s, const struct text_lines *t, struct error *err)
+{
+    static const char *const available[] = {"up", "down", "drain", "inact"};
+    bool fits = t->word_count == s->column_count && strcmp(t->words[0], "PARTITION") &&
+                strcmp(t->words[0], "NODELIST");
+    if (fits && s->available_column >= 0) {
+        int k = 0;
+        while (k < 4 && strcmp(t->words[s->available_column], available[k])) k++;
+        fits = k < 4;
+    }
+    if (!fits) s->ended = true;
+    if (s->ended) return OK;
+    return sinfo_add(s, t->words[s->name_column], arena_print(s->arena, "gpu:%d", s->usual_gpus),
+                     s->state_column >= 0 ? t->words[s->state_column] : "", t, err);
+}
+
+// "$ sinfo", "[root@login ~]# sinfo -N", before a table.
+static bool is_prompt(const struct text_lines *t)
+{
+    for (int i = 0; i < t->word_count; i++)
+        if (!strcmp(t->words[i], "sinfo")) return true;
+    return false;
+}
+
 static enum status read_row(struct sinfo *s, const struct text_lines *t, struct error *err)
 {
     static const char *const names[] = {"NODELIST", "HOSTNAMES", "NODE", "NODEHOST"},
-                             *const gres[] = {"GRES", "TRES"},
+                             *const gres[] = {"GRES", "TRES"}, *const available = "AVAIL",
                              *const states[] = {"STATE", "STATELONG", "STATECOMPACT"};
     if (s->name_column < 0) {
         s->name_column = column_of(t, names, ARRAY_LENGTH(names));
         s->gres_column = column_of(t, gres, ARRAY_LENGTH(gres));
         s->state_column = column_of(t, states, ARRAY_LENGTH(states));
         if (s->gres_column < 0 && guess_columns(s, t)) return read_row(s, t, err);
+        s->available_column = column_of(t, &available, 1), s->column_count = t->word_count;
+        if (s->name_column >= 0 && s->gres_column < 0 && s->usual_gpus) return OK;
         if (s->name_column < 0 || s->gres_column < 0)
             return text_refuse(
                 t, err,
                 "expected a header with NODELIST and GRES, or NodeName=...: print "
-                "it with sinfo -N -o \"%%N %%G %%t\", or scontrol show node, or --json");
+                "it with sinfo -N -o \"%%N %%G %%t\", or scontrol show node, or --json; a table "
+                "without GRES needs one --like CLUSTER, whose number of GPUs its nodes have");
         return OK;
     }
+    if (s->gres_column < 0) return read_bare_row(s, t, err);
     if (t->word_count <= s->name_column || t->word_count <= s->gres_column)
         return text_refuse(t, err, "expected as many columns as the header has, found %d",
                            t->word_count);
@@ -209,6 +239,7 @@ static enum status read_nodes(struct sinfo *s, const char *path, const char *tex
         // sinfo prints a date before its table if asked for everything, or repeatedly
         bool dated = s->name_column < 0 && !words && t->word_count > 3 &&
                      strstr(t->words[3], ":") != NULL;
+        if (!words && s->name_column < 0 && is_prompt(t)) continue;
         if (!dated) TRY(words ? read_words(s, t, err) : read_row(s, t, err));
     }
     TRY(end_node(s, t, err));
@@ -316,9 +347,18 @@ static enum status read_file(void *options, struct error *err)
     struct cluster *c = &r->cluster;
     struct sinfo *s = &o->read;
     s->arena = r->arena;
+    const char *any = like_of(&o->likes, "");
+    struct node_group usual = {0};
+    if (any && o->likes.count == 1) {
+        TRY(host_group(&usual, any, r->arena, err));
+        s->usual_gpus = usual.gpus_per_node;
+    }
     bool json = r->text[strspn(r->text, " \t\r\n")] == '{';
     TRY((json ? sinfo_read_json : read_nodes)(s, r->file.path, r->text, r->size, err));
     TRY(expect_nodes(s, r->file.path, err));
+    if (!json && s->name_column >= 0 && s->gres_column < 0)
+        import_assume(r, "%d GPUs in each node, as %s has: the table has no GRES", s->usual_gpus,
+                      any);
     c->groups = TAKE(r->arena, GROUPS_MAX, struct node_group);
     c->places.node_count = s->count;
     c->places.nodes = TAKE(r->arena, s->count, struct cluster_node);

@@ -15,7 +15,9 @@ struct sinfo {
     bool all; // include nodes that are down or drained
     struct arena *arena;
     // table: indices of its columns, -1: there is none; scontrol: the current node or partition
-    int name_column, gres_column, state_column;
+    int name_column, gres_column, state_column, available_column, column_count;
+    int usual_gpus; // of a node where the table has no GRES; 0: not known
+    bool ended;     // the table without GRES, by a line that is not of it
     const char *name, *gres, *tres, *state;
     int total; // nodes of the partition
 };
