@@ -48,8 +48,8 @@ static enum status fit_precision(struct precision_fits *p, const struct calibrat
                    operands, arena, err));
     for (int k = KERNEL_GROUPED; k <= KERNEL_CAST; k++)
         TRY(kernel_fit(&p->kernels[k], c->inputs, (enum kernel)k, p->precision, 0, arena, err));
-    TRY(kernel_fit(&p->kernels[KERNEL_LOW_RANK], c->inputs, KERNEL_LOW_RANK, p->precision, 0, arena,
-                   err));
+    for (int k = KERNEL_LOW_RANK; k <= KERNEL_LOW_RANK_BACK; k++)
+        TRY(kernel_fit(&p->kernels[k], c->inputs, (enum kernel)k, p->precision, 0, arena, err));
     TRY(fit_attention(&p->kernels[KERNEL_ATTENTION], &p->softmax_apart, c->inputs, KERNEL_ATTENTION,
                       p->precision, forward, arena, err));
     return fit_attention(&p->kernels[KERNEL_ATTENTION_BACKWARD], &p->backward_apart, c->inputs,

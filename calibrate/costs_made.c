@@ -232,6 +232,8 @@ static void take_precision(struct gpu_costs *g, const struct calibration *c,
     take_traffic(&to->weight_operand_bytes_per_s, c, p->kernels[KERNEL_GEMM_WEIGHT], arena);
     const struct fit *low_rank = p->kernels[KERNEL_LOW_RANK];
     take_traffic(&to->low_rank_bytes_per_s, c, low_rank, arena);
+    take_rate(&to->low_rank_back_flop_per_s, c, p->kernels[KERNEL_LOW_RANK_BACK], arena);
+    take_traffic(&to->low_rank_back_bytes_per_s, c, p->kernels[KERNEL_LOW_RANK_BACK], arena);
     if (!(to->gemm_flop_per_s.value > 0)) {
         g->precision_count--; // without products nothing can be priced
         return;
@@ -242,6 +244,12 @@ static void take_precision(struct gpu_costs *g, const struct calibration *c,
     if (!(to->low_rank_flop_per_s.value > 0))
         to->low_rank_flop_per_s =
             estimate_assumed(to->gemm_flop_per_s.value, "not measured: as gemm_flop_per_s");
+}
+
+// Every message is compressed once and decompressed once.
+static struct interval mean_of(struct interval a, struct interval b)
+{
+    return (struct interval){(a.value + b.value) / 2, (a.low + b.low) / 2, (a.high + b.high) / 2};
 }
 
 static void take_gpu(struct gpu_costs *g, struct calibration *c,
@@ -261,7 +269,12 @@ static void take_gpu(struct gpu_costs *g, struct calibration *c,
     take_layer_overheads(g, c, arena);
     const struct fit *low_rank = c->precision_count ? c->precisions[0].kernels[KERNEL_LOW_RANK]
                                                     : NULL;
-    if (low_rank) g->compression_overhead_s = fitted(c, low_rank->overhead_s, low_rank, arena);
+    const struct fit *back = c->precision_count ? c->precisions[0].kernels[KERNEL_LOW_RANK_BACK]
+                                                : NULL;
+    if (low_rank)
+        g->compression_overhead_s =
+            fitted(c, back ? mean_of(low_rank->overhead_s, back->overhead_s) : low_rank->overhead_s,
+                   low_rank, arena);
     take_constants(g, c, settings, arena);
     take_optimizer(g, c, arena);
     take_host_link(g, c, arena);

@@ -209,6 +209,8 @@ static void show_costs(FILE *to, const struct gpu_costs *g)
         show_estimate(to, "casts to 8 bits", &p->cast_bytes_per_s, gb_per_s);
         show_estimate(to, "low-rank compression", &p->low_rank_flop_per_s, gflop_per_s);
         show_estimate(to, "  its traffic", &p->low_rank_bytes_per_s, gb_per_s);
+        show_estimate(to, "  decompression", &p->low_rank_back_flop_per_s, gflop_per_s);
+        show_estimate(to, "    its traffic", &p->low_rank_back_bytes_per_s, gb_per_s);
     }
     show_estimate(to, "memory", &g->memory_bytes_per_s, gb_per_s);
     show_estimate(to, "  backward", &g->backward_memory_bytes_per_s, gb_per_s);

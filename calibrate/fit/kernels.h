@@ -19,6 +19,7 @@ enum kernel {
     KERNEL_RING_BACKWARD,
     KERNEL_CAST,
     KERNEL_LOW_RANK,
+    KERNEL_LOW_RANK_BACK,
     // common to all precisions
     KERNEL_ELEMENTWISE,
     KERNEL_ELEMENTWISE_BACKWARD,
@@ -38,7 +39,7 @@ enum kernel {
     KERNEL_QUANTISE_DECOMPRESS,
     KERNEL_COUNT
 };
-enum { KERNELS_OF_PRECISION = KERNEL_LOW_RANK + 1 };
+enum { KERNELS_OF_PRECISION = KERNEL_LOW_RANK_BACK + 1 };
 
 struct kernel_kind {
     const char *title; // for people

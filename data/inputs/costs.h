@@ -51,6 +51,8 @@ struct precision_costs {
                                                 // operand_bytes_per_s
     struct estimate low_rank_bytes_per_s; // in addition to the FLOP, for what low-rank compression
                                           // reads and writes; 0: no time
+    // The same two of decompression; low_rank_back_flop_per_s 0: both as those of compression.
+    struct estimate low_rank_back_flop_per_s, low_rank_back_bytes_per_s;
     struct estimate backward_attention_flop_per_s; // 0: as attention_flop_per_s
     // Products of experts together, and both their gradients; attention in a step of a ring of
     // context ranks; casts to 8 bits; 0: as others, as attention, as memory_bytes_per_s.

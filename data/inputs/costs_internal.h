@@ -21,6 +21,8 @@
     X(operand_bytes_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                        \
     X(weight_operand_bytes_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                 \
     X(low_rank_bytes_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                       \
+    X(low_rank_back_flop_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                   \
+    X(low_rank_back_bytes_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                  \
     X(backward_attention_flop_per_s, ATTENTION, RATE, STATED, 0, 1e21)                             \
     X(grouped_flop_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                         \
     X(backward_grouped_flop_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                \

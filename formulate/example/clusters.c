@@ -33,6 +33,8 @@ static struct gpu_costs slower(const struct gpu_costs *like, double by, struct a
                                           &p->operand_bytes_per_s,
                                           &p->weight_operand_bytes_per_s,
                                           &p->low_rank_bytes_per_s,
+                                          &p->low_rank_back_flop_per_s,
+                                          &p->low_rank_back_bytes_per_s,
                                           &p->backward_attention_flop_per_s,
                                           &p->product_flop_per_s,
                                           &p->product_tile_flop_per_s,

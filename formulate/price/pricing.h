@@ -440,6 +440,10 @@ struct form_rates {
     real there, back;
 }; // values of the whole array per second, packed and unpacked
 struct form_rates form_rates(const struct gpu_costs *gpu, enum compression_method method);
+struct back_rates {
+    real flop_per_s, bytes_per_s; // bytes_per_s 0: they cost nothing
+};
+struct back_rates low_rank_back(const struct precision_costs *r); // of decompression
 real low_rank_traffic_s(
     const struct pricing *x, int group,
     real bytes); // time that compression needs to move them; 0 where no rate is stated

@@ -70,23 +70,24 @@ static struct sent sent_of(const struct pricing *x, const struct layer_run *run)
 struct compression {
     enum compression_method method;
     real saved_bytes, feedback_bytes;
-    real flop, traffic;    // of the factors
-    real packed, unpacked; // values, for the other forms
-    int calls;             // compressions and decompressions; 0: the gradient is not compressed
+    real flop, back_flop, traffic; // of the factors; traffic: there, and back as much
+    real packed, unpacked;         // values, for the other forms
+    int calls; // compressions and decompressions; 0: the gradient is not compressed
 };
 
 static struct compression factorise(const struct pricing *x, const struct layer_run *run, real rank)
 {
     struct matrix matrices[MATRICES_MAX];
-    struct compression all = {COMPRESS_LOW_RANK, 0, 0, 0, 0, 0, 0, 0};
+    struct compression all = {COMPRESS_LOW_RANK, 0, 0, 0, 0, 0, 0, 0, 0};
     for (int i = 0, count = matrices_of(x, run, matrices); i < count; i++) {
         real rows = matrices[i].rows, columns = matrices[i].columns, values = rows * columns,
              sent = rank * (rows + columns);
         if (reaches(sent, values)) continue;
         all.saved_bytes += x->e_g * (values - sent);
         all.feedback_bytes += x->e_g * values;
-        all.traffic += 2 * x->e_g * (values + sent);
-        all.flop += 6 * rows * columns * rank + 2 * rows * rank * rank;
+        all.traffic += x->e_g * (values + sent);
+        all.flop += 4 * rows * columns * rank + 2 * rows * rank * rank;
+        all.back_flop += 2 * rows * columns * rank;
         all.calls += 2;
     }
     return all;
@@ -98,7 +99,7 @@ static struct compression factorise(const struct pricing *x, const struct layer_
 static struct compression pack(const struct pricing *x, const struct layer_run *run,
                                const struct compression_form *form)
 {
-    struct compression all = {form->method, 0, 0, 0, 0, 0, 0, 0};
+    struct compression all = {form->method, 0, 0, 0, 0, 0, 0, 0, 0};
     real gradient = sent_of(x, run).gradient, values = gradient / x->e_g,
          bytes = form_bytes(form, values, x->e_g), packed = values, unpacked = values;
     bool reduced = x->zero == 0; // every rank gets the whole sum, otherwise a part of it
@@ -121,7 +122,7 @@ static struct compression compress(const struct pricing *x, const struct layer_r
                                    const struct compression_form *form)
 {
     if (!form->amount || x->zero >= 2)
-        return (struct compression){form->method, 0, 0, 0, 0, 0, 0, 0};
+        return (struct compression){form->method, 0, 0, 0, 0, 0, 0, 0, 0};
     return form->method == COMPRESS_LOW_RANK ? factorise(x, run, form->amount) : pack(x, run, form);
 }
 
@@ -130,9 +131,13 @@ static real compression_s(const struct pricing *x, const struct compression *c, 
     const struct gpu_costs *gpu = x->gpus[group];
     struct form_rates rates = form_rates(gpu, c->method);
     if (!c->calls) return 0;
+    struct back_rates back = c->method == COMPRESS_LOW_RANK ? low_rank_back(x->rates[group])
+                                                            : (struct back_rates){1, 0};
     real work = c->method == COMPRESS_LOW_RANK
                     ? c->flop / x->rates[group]->low_rank_flop_per_s.value +
-                          low_rank_traffic_s(x, group, c->traffic)
+                          c->back_flop / back.flop_per_s +
+                          low_rank_traffic_s(x, group, c->traffic) +
+                          (back.bytes_per_s > 0 ? c->traffic / back.bytes_per_s : 0)
                     : c->packed / rates.there + c->unpacked / rates.back;
     return work + c->calls * gpu->compression_overhead_s.value;
 }

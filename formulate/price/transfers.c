@@ -57,16 +57,26 @@ struct form_rates form_rates(const struct gpu_costs *gpu, enum compression_metho
                                                           gpu->quantise_back_values_per_s.value};
 }
 
+// Rates of decompression: its own, or those of compression.
+struct back_rates low_rank_back(const struct precision_costs *r)
+{
+    bool own = r->low_rank_back_flop_per_s.value > 0;
+    return own ? (struct back_rates){r->low_rank_back_flop_per_s.value,
+                                     r->low_rank_back_bytes_per_s.value}
+               : (struct back_rates){r->low_rank_flop_per_s.value, r->low_rank_bytes_per_s.value};
+}
+
 // Compress and orthogonalise on the sender, decompress on the receiver.
 static real low_rank_s(const struct pricing *x, const struct message *m, real rank, int sender,
                        int receiver)
 {
-    real sends_rate = x->rates[sender]->low_rank_flop_per_s.value,
-         receives_rate = x->rates[receiver]->low_rank_flop_per_s.value;
+    real sends_rate = x->rates[sender]->low_rank_flop_per_s.value;
+    struct back_rates back = low_rank_back(x->rates[receiver]);
     real bytes = x->e * (m->rows * m->columns + rank * (m->rows + m->columns));
-    return low_rank_traffic_s(x, sender, bytes) + low_rank_traffic_s(x, receiver, bytes) +
+    return low_rank_traffic_s(x, sender, bytes) +
+           (back.bytes_per_s > 0 ? bytes / back.bytes_per_s : 0) +
            (4 * m->rows * m->columns * rank + 2 * m->rows * rank * rank) / sends_rate +
-           2 * m->rows * m->columns * rank / receives_rate;
+           2 * m->rows * m->columns * rank / back.flop_per_s;
 }
 
 static real compression_s(const struct pricing *x, const struct message *m,

@@ -397,6 +397,35 @@ static void assert_estimate(const struct estimate *e, double want, const char *s
     assert_non_null(strstr(e->source, head));
 }
 
+// Decompression by a rate and a start of its own; what both ends take together is kept.
+TEST(test_decompression_has_its_own_line)
+{
+    struct samples samples;
+    struct calibration c;
+    const struct calibrate_settings settings = {.constant_bytes = 123, .output = "costs.json"};
+    put_samples(&samples, &truth, arena);
+    samples.samples = arena_grow(arena, samples.samples, CELLS, 2 * CELLS, sizeof *samples.samples);
+    for (int i = 0; i < CELLS; i++) {
+        struct sample *s = &samples.samples[samples.sample_count];
+        *s = samples.samples[i];
+        if (s->kind != SAMPLE_LOW_RANK) continue;
+        s->operation = "decompress";
+        s->seconds = TAKE_COPY(arena, s->seconds, s->repetitions);
+        for (int k = 0; k < s->repetitions; k++)
+            s->seconds[k] = (s->flop / (5 * truth.low_rank) + 3 * truth.low_rank_s) *
+                            (1 + 0.001 * ((k * 5) % 9 - 4));
+        samples.sample_count++;
+    }
+    CHECK_OK(calibrate_all(&c, &samples, &settings, arena, &err));
+    const struct gpu_costs *g = &c.costs.gpus[0];
+    const char *sha256 = samples.document.sha256;
+    assert_estimate(&g->precisions[0].low_rank_flop_per_s, truth.low_rank, sha256);
+    assert_estimate(&g->precisions[0].low_rank_back_flop_per_s, 5 * truth.low_rank, sha256);
+    assert_estimate(&g->compression_overhead_s, 2 * truth.low_rank_s, sha256);
+    assert_true(g->precisions[0].low_rank_back_bytes_per_s.value == 0);
+    CHECK_OK(costs_check(&c.costs, &err));
+}
+
 TEST(test_samples_to_costs)
 {
     struct samples samples;

@@ -67,6 +67,19 @@ static long double traffic_share(const struct price_audit *a, int group)
     return rate > 0 ? 1 / rate : 0;
 }
 
+// The receiver's: a rate of its own for the FLOP brings its own for the bytes, or none.
+long double judged_unfactored_s(const struct precision_costs *rates, long double flop,
+                                long double bytes)
+{
+    const struct estimate *of_flop = &rates->low_rank_flop_per_s,
+                          *of_bytes = &rates->low_rank_bytes_per_s;
+    if (rates->low_rank_back_flop_per_s.value > 0) {
+        of_flop = &rates->low_rank_back_flop_per_s;
+        of_bytes = &rates->low_rank_back_bytes_per_s;
+    }
+    return flop / of_flop->value + (of_bytes->value > 0 ? bytes / of_bytes->value : 0);
+}
+
 // Compressing, orthogonalising, decompressing.
 static long double compression_s(const struct price_audit *a, struct message m, struct sending s)
 {
@@ -78,10 +91,10 @@ static long double compression_s(const struct price_audit *a, struct message m, 
         return judged_packing_s(gpu_of(a, s.sender), s.form, values, 0) +
                judged_packing_s(gpu_of(a, s.receiver), s.form, 0, values) + overheads;
     }
+    long double bytes = a->value_bytes * (values + r * (m.rows + m.columns));
     return overheads + (4 * values * r + 2 * m.rows * r * r) / low_rank_rate(a, s.sender) +
-           2 * values * r / low_rank_rate(a, s.receiver) +
-           a->value_bytes * (values + r * (m.rows + m.columns)) *
-               (traffic_share(a, s.sender) + traffic_share(a, s.receiver));
+           bytes * traffic_share(a, s.sender) +
+           judged_unfactored_s(rates_of(a, s.receiver), 2 * values * r, bytes);
 }
 
 // Tensor ranks that have the same values to send; each sends one part of them.

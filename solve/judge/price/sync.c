@@ -200,14 +200,15 @@ static struct squeeze factors_of(const struct price_audit *a, int run, int group
         s.kept_values += m.rows * m.columns;
         s.saved_values += m.rows * m.columns - r * (m.rows + m.columns);
         const struct precision_costs *rates = group >= 0 ? rates_of(a, group) : NULL;
-        if (rates && rates->low_rank_bytes_per_s.value > 0) // to compress and to decompress
-            s.work_s += 2 * a->problem->job.gradient_bytes_per_value *
-                        (m.rows * m.columns + r * (m.rows + m.columns)) /
-                        (long double)rates->low_rank_bytes_per_s.value;
-        if (group >= 0)
-            s.work_s += (6 * m.rows * m.columns * r + 2 * m.rows * r * r) /
-                            rates_of(a, group)->low_rank_flop_per_s.value +
-                        2 * (long double)gpu_of(a, group)->compression_overhead_s.value;
+        if (!rates) continue;
+        long double bytes = a->problem->job.gradient_bytes_per_value *
+                            (m.rows * m.columns + r * (m.rows + m.columns));
+        if (rates->low_rank_bytes_per_s.value > 0)
+            s.work_s += bytes / rates->low_rank_bytes_per_s.value;
+        s.work_s += (4 * m.rows * m.columns * r + 2 * m.rows * r * r) /
+                        rates->low_rank_flop_per_s.value +
+                    judged_unfactored_s(rates, 2 * m.rows * m.columns * r, bytes) +
+                    2 * (long double)gpu_of(a, group)->compression_overhead_s.value;
     }
     return s;
 }

@@ -48,24 +48,34 @@ static void random_collectives(struct costs *c, const char *gpu, struct random *
     }
 }
 
+// Rates of decompression, by draws of their own.
+static void draw_back(struct precision_costs *p, const struct random *rng)
+{
+    struct random own = *rng;
+    p->low_rank_back_flop_per_s = sometimes(&own, 40, 5e12, 50e12);
+    if (p->low_rank_back_flop_per_s.value > 0)
+        p->low_rank_back_bytes_per_s = sometimes(&own, 60, 5e11, 2e12);
+}
+
 static struct precision_costs random_rates(enum precision precision, struct random *rng)
 {
-    return (struct precision_costs){
-        .precision = precision,
-        .gemm_flop_per_s = estimate(rng, 50e12, 700e12),
-        .attention_flop_per_s = estimate(rng, 50e12, 300e12),
-        .low_rank_flop_per_s = estimate(rng, 5e12, 50e12),
-        .misaligned_gemm_share = sometimes(rng, 40, 0.3, 1),
-        .data_gradient_flop_per_s = sometimes(rng, 40, 50e12, 700e12),
-        .weight_gradient_flop_per_s = sometimes(rng, 40, 50e12, 700e12),
-        .low_rank_bytes_per_s = sometimes(rng, 40, 5e11, 2e12),
-        .operand_bytes_per_s = sometimes(rng, 40, 1e12, 2e13),
-        .weight_operand_bytes_per_s = sometimes(rng, 40, 1e12, 2e13),
-        .product_flop_per_s = sometimes(rng, 60, 50e12, 700e12),
-        .product_tile_flop_per_s = sometimes(rng, 80, 50e12, 900e12),
-        .product_square_tile_share = sometimes(rng, 50, 0.5, 1),
-        .product_bytes_per_s = sometimes(rng, 80, 5e11, 4e12),
-        .backward_attention_flop_per_s = sometimes(rng, 40, 50e12, 300e12)};
+    struct precision_costs p = {.precision = precision,
+                                .gemm_flop_per_s = estimate(rng, 50e12, 700e12),
+                                .attention_flop_per_s = estimate(rng, 50e12, 300e12),
+                                .low_rank_flop_per_s = estimate(rng, 5e12, 50e12),
+                                .misaligned_gemm_share = sometimes(rng, 40, 0.3, 1),
+                                .data_gradient_flop_per_s = sometimes(rng, 40, 50e12, 700e12),
+                                .weight_gradient_flop_per_s = sometimes(rng, 40, 50e12, 700e12),
+                                .low_rank_bytes_per_s = sometimes(rng, 40, 5e11, 2e12),
+                                .operand_bytes_per_s = sometimes(rng, 40, 1e12, 2e13),
+                                .weight_operand_bytes_per_s = sometimes(rng, 40, 1e12, 2e13),
+                                .product_flop_per_s = sometimes(rng, 60, 50e12, 700e12),
+                                .product_tile_flop_per_s = sometimes(rng, 80, 50e12, 900e12),
+                                .product_square_tile_share = sometimes(rng, 50, 0.5, 1),
+                                .product_bytes_per_s = sometimes(rng, 80, 5e11, 4e12),
+                                .backward_attention_flop_per_s = sometimes(rng, 40, 50e12, 300e12)};
+    draw_back(&p, rng);
+    return p;
 }
 
 static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng,
