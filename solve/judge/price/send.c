@@ -68,8 +68,8 @@ static long double traffic_share(const struct price_audit *a, int group)
 }
 
 // The receiver's: a rate of its own for the FLOP brings its own for the bytes, or none.
-long double judged_unfactored_s(const struct precision_costs *rates, long double flop,
-                                long double bytes)
+long double judged_unfactor_s(const struct precision_costs *rates, long double flop,
+                              long double bytes)
 {
     const struct estimate *of_flop = &rates->low_rank_flop_per_s,
                           *of_bytes = &rates->low_rank_bytes_per_s;
@@ -94,7 +94,7 @@ static long double compression_s(const struct price_audit *a, struct message m, 
     long double bytes = a->value_bytes * (values + r * (m.rows + m.columns));
     return overheads + (4 * values * r + 2 * m.rows * r * r) / low_rank_rate(a, s.sender) +
            bytes * traffic_share(a, s.sender) +
-           judged_unfactored_s(rates_of(a, s.receiver), 2 * values * r, bytes);
+           judged_unfactor_s(rates_of(a, s.receiver), 2 * values * r, bytes);
 }
 
 // Tensor ranks that have the same values to send; each sends one part of them.

@@ -207,7 +207,7 @@ static struct squeeze factors_of(const struct price_audit *a, int run, int group
             s.work_s += bytes / rates->low_rank_bytes_per_s.value;
         s.work_s += (4 * m.rows * m.columns * r + 2 * m.rows * r * r) /
                         rates->low_rank_flop_per_s.value +
-                    judged_unfactored_s(rates, 2 * m.rows * m.columns * r, bytes) +
+                    judged_unfactor_s(rates, 2 * m.rows * m.columns * r, bytes) +
                     2 * (long double)gpu_of(a, group)->compression_overhead_s.value;
     }
     return s;

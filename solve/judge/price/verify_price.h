@@ -433,9 +433,8 @@ int64_t boundary_feedback_of(const struct price_audit *a, int run, struct compre
 // and unpack arrays of so many.
 long double judged_packed_bytes(struct compression_form form, long double values,
                                 long double value_bytes);
-// Decompressing factors: products of so many FLOP, and the bytes of the matrix and its factors.
-long double judged_unfactored_s(const struct precision_costs *rates, long double flop,
-                                long double bytes);
+// Decompressing factors: so many FLOP, and bytes of the matrix and its factors.
+long double judged_unfactor_s(const struct precision_costs *, long double flop, long double bytes);
 long double judged_packing_s(const struct gpu_costs *gpu, struct compression_form form,
                              long double packed, long double unpacked);
 
