@@ -14,6 +14,7 @@ struct run {
     struct job job;
     struct shape shape;
     struct expert_shape experts; // of the model's mixtures
+    const struct model *known;   // that a recipe names and that is shipped; NULL: none
     // Which keys are written: those of a described model, of attention with latents or without, of
     // heads that do not fill the width, of rotary positions, of mixtures, of layers that predict
     // further tokens, of linear attention; of a form of the file.

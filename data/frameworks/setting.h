@@ -91,6 +91,18 @@ extern const struct setting_rows megatron_rows, nemo_rows, deepspeed_rows, torch
 extern const char *const core_context_names[]; // of Megatron Core, of enum context_kind
 extern const struct run megatron_defaults;     // Megatron-LM's own; NeMo has the same
 
+// A recipe of Megatron Bridge: names between blanks; the hub's name of its model, or ""; what it
+// sets, as CODE=value between blanks, beside what is usual.
+struct bridge_recipe {
+    const char *names, *model, *settings;
+};
+extern const struct bridge_recipe bridge_recipes[], bridge_more_recipes[]; // ended by NULLs
+struct recipe_key {
+    const char *code, *key;
+};
+extern const struct recipe_key bridge_recipe_keys[]; // ended by NULLs
+extern const char bridge_recipe_usual[];
+
 // How Megatron names the modes of recomputation. The first row of a mode is written; in reading,
 // the first that fits counts.
 struct megatron_mode {

@@ -461,8 +461,8 @@ enum status core_job(struct run *r, struct error *err)
             r->file);
     TRY(settings_divide(r->file, "GPUs over tensor x pipeline x context", gpus,
                         (int64_t)l->tensor * l->pipeline * l->context, &l->data, err));
-    l->expert_tensor = r->experts.experts && r->expert_tensor != l->tensor ? (int)r->expert_tensor
-                                                                           : 0;
+    bool experts = r->experts.experts || (!r->wants_model && l->expert > 1);
+    l->expert_tensor = experts && r->expert_tensor != l->tensor ? (int)r->expert_tensor : 0;
     TRY(set_stages(r, err));
     if (!j->global_batch) j->global_batch = (int64_t)l->micro_batch * l->data;
     TRY(settings_divide(r->file, "--global-batch-size", j->global_batch,

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "data/base/grow.h"
+#include "data/base/names.h"
+#include "data/frameworks/setting.h"
 #include "data/import/import.h"
 #include "data/import/jobs/launch.h"
 
@@ -57,26 +59,114 @@ static const char *first_difference(const struct script_command *a, const struct
     return "none";
 }
 
+static void set(struct settings *s, const char *key, const char *text, int line)
+{
+    struct setting *before = (struct setting *)setting_of(s, key);
+    if (!strcmp(text, "null") || !strcmp(text, "None")) text = NULL;
+    if (before) {
+        before->text = text; // the last counts
+        return;
+    }
+    GROW(s->arena, s->items, s->count, s->capacity, 64);
+    s->items[s->count++] = (struct setting){key, text, line};
+}
+
+// ---- recipes
+
+// What follows the option, "--recipe NAME" or "--recipe=NAME"; NULL: it is not there.
+static const char *value_of(const struct script_command *c, const char *option)
+{
+    size_t length = strlen(option);
+    for (int i = 0; i < c->count; i++) {
+        if (strncmp(c->words[i], option, length) != 0) continue;
+        if (c->words[i][length] == '=') return c->words[i] + length + 1;
+        if (!c->words[i][length] && i + 1 < c->count) return c->words[i + 1];
+    }
+    return NULL;
+}
+
+static const struct bridge_recipe *recipe_of(const char *name)
+{
+    const struct bridge_recipe *all[] = {bridge_recipes, bridge_more_recipes};
+    for (size_t k = 0; k < ARRAY_LENGTH(all); k++)
+        for (const struct bridge_recipe *r = all[k]; r->names; r++)
+            if (setting_named(r->names, name, strlen(name))) return r;
+    return NULL;
+}
+
+static const char *nearest_recipe(const char *name, struct arena *arena)
+{
+    enum { RECIPES_MAX = 1024 };
+    const struct bridge_recipe *all[] = {bridge_recipes, bridge_more_recipes};
+    const char **names = TAKE(arena, RECIPES_MAX, const char *);
+    int count = 0;
+    for (size_t k = 0; k < ARRAY_LENGTH(all); k++)
+        for (const struct bridge_recipe *r = all[k]; r->names; r++)
+            for (const char *at = r->names; *at && count < RECIPES_MAX; at += strspn(at, " ")) {
+                size_t length = strcspn(at, " ");
+                names[count++] = arena_print(arena, "%.*s", (int)length, at);
+                at += length;
+            }
+    return names[name_nearest(name, names, count)];
+}
+
+static void take_codes(struct settings *s, const char *codes, int line)
+{
+    for (const char *at = codes; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " "), code = strcspn(at, "=");
+        const struct recipe_key *k = bridge_recipe_keys;
+        while (k->code && (strlen(k->code) != code || strncmp(k->code, at, code) != 0)) k++;
+        if (k->code)
+            set(s, k->key, arena_print(s->arena, "%.*s", (int)(length - code - 1), at + code + 1),
+                line);
+        at += length;
+    }
+}
+
+// --recipe NAME, or --model NAME with --mode: pretrain, sft.
+static const char *recipe_named(struct settings *s, const struct script_command *c)
+{
+    const char *name = value_of(c, "--recipe"), *model = value_of(c, "--model"),
+               *mode = value_of(c, "--mode");
+    if (!name && model && mode && !strpbrk(model, "/ "))
+        name = arena_print(s->arena, "%s_%s_config", model, mode);
+    return name && *name && *name != '-' ? name : NULL;
+}
+
+static void take_recipe(struct settings *s, const struct script_command *c)
+{
+    const char *name = recipe_named(s, c);
+    const struct bridge_recipe *r = name ? recipe_of(name) : NULL;
+    if (!name) return;
+    take_codes(s, bridge_recipe_usual, c->line);
+    if (!r) {
+        settings_note(s,
+                      "what is not here is in the recipe %.80s, which has no row here (the nearest "
+                      "is %.80s): bf16, the distributed optimizer, overlapped gradients, degrees 1",
+                      script_shown(name, s->arena), nearest_recipe(name, s->arena));
+        return;
+    }
+    s->model = *r->model ? r->model : NULL;
+    take_codes(s, r->settings, c->line);
+    settings_note(s, "the recipe %.80s is that of Megatron Bridge at 067f987df03b%s%.80s", name,
+                  s->model ? ", of the model " : "", s->model ? s->model : "");
+}
+
 static void take(struct settings *s, const struct script_command *c)
 {
+    take_recipe(s, c);
     for (int i = 0; i < c->count; i++) {
         const char *word = bare(c->words[i]);
         size_t length = key_length(word);
-        if (!strcmp(word, "--recipe") && i + 1 < c->count)
-            settings_note(s, "what is not here is in the recipe %.80s",
-                          script_shown(c->words[i + 1], s->arena));
-        if (!length) continue;
-        const char *key = arena_print(s->arena, "%.*s", (int)length, word),
-                   *text = word + length + 1;
-        if (!strcmp(text, "null") || !strcmp(text, "None")) text = NULL;
-        struct setting *before = (struct setting *)setting_of(s, key);
-        if (before) {
-            before->text = text; // the last counts
-            continue;
-        }
-        GROW(s->arena, s->items, s->count, s->capacity, 64);
-        s->items[s->count++] = (struct setting){key, text, c->line};
+        if (length)
+            set(s, arena_print(s->arena, "%.*s", (int)length, word), word + length + 1, c->line);
     }
+    const char *of_node[] = {"--nproc_per_node", "--nproc-per-node", "--gpus-per-node"},
+               *nodes[] = {"--nnodes", "--nodes"};
+    for (size_t i = 0; i < ARRAY_LENGTH(of_node); i++)
+        if (value_of(c, of_node[i])) s->of_node = value_of(c, of_node[i]);
+    for (size_t i = 0; i < ARRAY_LENGTH(nodes); i++)
+        if (value_of(c, nodes[i])) s->nodes = value_of(c, nodes[i]);
 }
 
 enum status launch_read_overrides(struct settings *s, const char *path,
@@ -95,7 +185,8 @@ enum status launch_read_overrides(struct settings *s, const char *path,
     TRY(script_follow(&script, path, text, size, given, asked->set.count, asked->arguments, arena,
                       err));
     for (int i = 0; i < script.command_count; i++) {
-        int count = count_overrides(&script.commands[i]);
+        const char *name = recipe_named(s, &script.commands[i]);
+        int count = count_overrides(&script.commands[i]) + (name && recipe_of(name));
         if (!count || (asked->launch && ++launch != asked->launch)) continue;
         if (found && !same(found, &script.commands[i])) other = &script.commands[i];
         if (!found) found = &script.commands[i];
@@ -114,6 +205,7 @@ enum status launch_read_overrides(struct settings *s, const char *path,
             "write the run's settings as YAML (config.to_yaml(...), or run_config.yaml of a "
             "checkpoint)",
             path);
+    s->nodes = script.nodes, s->of_node = script.of_node, s->with = script.read_in;
     take(s, found);
     return OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/base/shipped.h"
 #include "data/import/jobs/core.h"
 #include "data/import/jobs/importer.h"
 #include "data/import/jobs/launch.h"
@@ -121,9 +122,32 @@ static void set_modules(struct run *r, const struct settings *s)
     }
 }
 
+// The model of a recipe, where it is shipped and the overrides do not change it.
+static void find_known(struct run *r, struct settings *s)
+{
+    struct error ignored = {OK, ""};
+    const char *path;
+    struct model *m = TAKE(s->arena, 1, struct model);
+    if (!s->model || r->shape.hidden || r->shape.heads ||
+        shipped_find(&path, "models", s->model, s->arena, &ignored) != OK ||
+        model_load(m, path, s->arena, &ignored) != OK)
+        return;
+    int64_t layers = 0;
+    for (int i = 0; i < m->run_count; i++) {
+        const struct layer_run *run = &m->runs[i];
+        if (run->kind != LAYER_EMBEDDING && run->kind != LAYER_HEAD && !run->mtp)
+            layers += run->count;
+        if (run->kind == LAYER_MOE && !r->experts.experts) r->experts = run->experts;
+    }
+    if (r->layers && r->layers != layers) return;
+    r->layers = layers, r->known = m;
+}
+
 static enum status set_run(struct run *r, struct settings *s, const struct asked *asked,
                            struct error *err)
 {
+    find_known(r, s);
+    settings_take_slurm(r, s);
     if (asked->vocabulary) r->shape.vocabulary = asked->vocabulary;
     if (asked->micro_batch) r->job.layout.micro_batch = (int)asked->micro_batch;
     if (asked->precision >= 0)
@@ -154,12 +178,12 @@ static enum status set_run(struct run *r, struct settings *s, const struct asked
 static enum status check_sizes(const struct run *r, const struct asked *asked, struct error *err)
 {
     const struct shape *s = &r->shape;
-    if (asked->model_path && (!r->layers || !s->hidden || !s->heads))
+    if (asked->model_path && !r->known && (!r->layers || !s->hidden || !s->heads))
         return fail(err, BAD_INPUT,
                     "%s: model: num_layers, hidden_size, num_attention_heads are missing: write "
                     "only the job (--job, without -o), and use a model from plumbline models",
                     r->file);
-    if (asked->model_path && !s->vocabulary)
+    if (asked->model_path && !r->known && !s->vocabulary)
         return fail(err, BAD_INPUT,
                     "%s: vocab_size is missing (the tokenizer sets it): give it with --vocabulary",
                     r->file);
@@ -200,6 +224,11 @@ static enum status make_job(struct run *r, struct error *err)
 static enum status make_model(struct model *m, const struct run *r, struct arena *arena,
                               struct error *err)
 {
+    if (r->known) {
+        struct document made = m->document;
+        *m = *r->known, m->document = made;
+        return OK;
+    }
     TRY(in_own_names(core_check(r, err), r->file, err));
     return in_own_names(core_model(m, r, arena, err), r->file, err);
 }

@@ -38,7 +38,8 @@ struct settings {
     int twice_count;
     // NPROC_PER_NODE of a script; its nodes and their processes by #SBATCH; files read in, too.
     const char *processes, *nodes, *of_node, *with;
-    bool dump, last_wins, presets;     // presets: most settings are in files that are not here
+    const char *model;             // of the recipe of overrides, by the hub's name; NULL: unknown
+    bool dump, last_wins, presets; // presets: most settings are in files that are not here
     bool gpus_asked, vocabulary_asked; // what the file says of them does not matter
     struct arena *arena;
 };
