@@ -83,7 +83,10 @@ static double path_bytes_per_s(const struct place *p)
 static enum status take_gpu(struct node *n, const struct xml *x, const struct place *p,
                             struct error *err)
 {
-    if (!p->pci_count) return xml_refuse(x, err, "<gpu> is not in a <pci>");
+    if (!p->pci_count)
+        return xml_refuse(x, err,
+                          "<gpu> is not in a <pci>, as NCCL writes it: give what it dumps on a "
+                          "node, NCCL_TOPO_DUMP_FILE");
     if (n->gpu_count == GPUS_MOST) return xml_refuse(x, err, "more than %d GPUs", GPUS_MOST);
     GROW(n->arena, n->gpus, n->gpu_count, n->gpu_room, 16);
     int at = n->gpu_count++;
