@@ -2,6 +2,8 @@
 #include "measure/links/links.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "measure/links/assembly.h"
 #include "measure/links/devices.h"
@@ -13,6 +15,7 @@
 struct options {
     struct assembly_settings common;
     int64_t alone;
+    const char *also;
 };
 
 static enum status repeat(void *context, const struct sample *s, uint64_t number, double *seconds,
@@ -75,10 +78,36 @@ static void add_alone(struct joint *j, int count, int wanted, uint64_t seed, con
     }
 }
 
-static void choose_cells(struct joint *j, const struct options *s, int count, struct arena *arena)
+// Puts further lengths among those of the ladder.
+static enum status add_lengths(int64_t *sizes, int *count, const struct options *s,
+                               struct arena *arena, struct error *err)
+{
+    char *rest = arena_copy_text(arena, s->also ? s->also : ""), *word;
+    while ((word = strtok_r(rest, ",", &rest))) {
+        char *end;
+        long long value = strtoll(word, &end, 10);
+        int at = *count;
+        if (*end || end == word || value < 1 || value > s->common.largest || at == LADDER_MAX)
+            return fail(err, BAD_INPUT,
+                        "--also: expected lengths from 1 to %lld (--largest) with commas between, "
+                        "%d with the others, found '%s'",
+                        (long long)s->common.largest, LADDER_MAX, s->also);
+        bool there = false;
+        for (int i = 0; i < *count; i++) there |= sizes[i] == value;
+        if (there) continue;
+        for (; at > 0 && sizes[at - 1] > value; at--) sizes[at] = sizes[at - 1];
+        sizes[at] = value;
+        ++*count;
+    }
+    return OK;
+}
+
+static enum status choose_cells(struct joint *j, const struct options *s, int count,
+                                struct arena *arena, struct error *err)
 {
     int64_t sizes[LADDER_MAX];
     int size_count = ladder_sizes(s->common.smallest, s->common.largest, s->common.factor, sizes);
+    TRY(add_lengths(sizes, &size_count, s, arena, err));
     int all = count * (count - 1), alone = s->alone < all ? (int)s->alone : all;
     if (count < 4) alone = 0; // no two pairs are without a common end, so each is already alone
     int turns = pairs_turns(count) + alone;
@@ -91,6 +120,7 @@ static void choose_cells(struct joint *j, const struct options *s, int count, st
     for (int t = 0; t < pairs_turns(count); t++)
         add_turn(j, pairs, pairs_of_turn(count, t, pairs), sizes, size_count);
     add_alone(j, count, alone, (uint64_t)s->common.seed, sizes, size_count, arena);
+    return OK;
 }
 
 // ---- the command
@@ -107,7 +137,7 @@ static enum status run(void *settings, struct ranks *ranks, int *exit_code, stru
     if (s->common.nccl)
         TRY(devices_open(&wire.devices, ranks, &roster, s->common.largest, &manner, arena, err));
     struct joint joint;
-    choose_cells(&joint, s, roster.count, arena);
+    TRY(choose_cells(&joint, s, roster.count, arena, err));
     struct samples samples;
     TRY(assembly_take(&samples, &s->common, ranks, &roster, &joint, repeat, &wire, exit_code, arena,
                       err));
@@ -118,6 +148,8 @@ static enum status run(void *settings, struct ranks *ranks, int *exit_code, stru
 static const struct option_row rows[] = {
     {"--smallest", OPTION_INT, OPT(common.smallest), "bytes of the shortest message (default: 1)",
      1, MESSAGE_BYTES_MAX},
+    {"--also", OPTION_TEXT, OPT(also),
+     "further lengths in bytes, such as those of a plan's messages, with commas between"},
     {"--alone", OPTION_INT, OPT(alone),
      "number of pairs, drawn by the seed, to measure again with no other traffic (default: 4)", 0,
      1e6},
