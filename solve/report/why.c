@@ -16,11 +16,8 @@ struct outcome_of_value {
     int64_t plan_ns, least_ns; // the best known plan; a bound on every plan
 };
 
-struct why {
-    const struct layouts *layouts;
-    enum space_key key;
-    int64_t work; // the first of the layouts' work that is not behind the walk
-    int chosen, count;
+struct of_key {                  // the outcomes of a key's values
+    int chosen, count, last;     // last: the place of the value seen last
     struct outcome_of_value *of; // [VALUES_MOST]
 };
 
@@ -38,28 +35,37 @@ static const struct shown {
              {SPACE_MICRO_BATCH, "batch"},
              {SPACE_ZERO, "ZeRO"}};
 
-static struct outcome_of_value *find_value(struct why *w, int value)
+struct why {
+    const struct layouts *layouts;
+    int64_t work; // the first of the layouts' work that is not behind the walk
+    struct of_key keys[ARRAY_LENGTH(shown)];
+};
+
+static struct outcome_of_value *find_value(struct of_key *k, int value)
 {
-    for (int i = 0; i < w->count; i++)
-        if (w->of[i].value == value) return &w->of[i];
-    if (w->count == VALUES_MOST) return NULL;
-    w->of[w->count] = (struct outcome_of_value){value, INT64_MAX, INT64_MAX};
-    return &w->of[w->count++];
+    if (k->last < k->count && k->of[k->last].value == value) return &k->of[k->last];
+    for (k->last = 0; k->last < k->count; k->last++)
+        if (k->of[k->last].value == value) return &k->of[k->last];
+    if (k->count == VALUES_MOST) return NULL;
+    k->of[k->count] = (struct outcome_of_value){value, INT64_MAX, INT64_MAX};
+    return &k->of[k->count++];
 }
 
 static bool note_layout(void *argument, int64_t number, const struct layout *layout)
 {
     struct why *w = argument;
     const struct layouts *l = w->layouts;
-    struct outcome_of_value *of = find_value(w, layout_value(layout, w->key));
     while (w->work < l->work_count && l->work[w->work].number < number) w->work++;
-    bool worked = w->work < l->work_count && l->work[w->work].number == number;
-    int64_t plan_ns = worked ? l->work[w->work].iteration_ns : 0;
-    if (number == l->chosen) w->chosen = layout_value(layout, w->key), plan_ns = l->iteration_ns;
-    if (!of) return true;
-    if (plan_ns > 0) of->plan_ns = smaller(of->plan_ns, plan_ns);
-    if (report_has_time(layouts_fate(l, number)))
-        of->least_ns = smaller(of->least_ns, l->value[number]);
+    bool worked = w->work < l->work_count && l->work[w->work].number == number,
+         chosen = number == l->chosen, has_time = report_has_time(layouts_fate(l, number));
+    int64_t plan_ns = chosen ? l->iteration_ns : worked ? l->work[w->work].iteration_ns : 0;
+    for (size_t i = 0; i < ARRAY_LENGTH(shown); i++) {
+        int value = layout_value(layout, shown[i].key);
+        struct outcome_of_value *of = find_value(&w->keys[i], value);
+        if (chosen) w->keys[i].chosen = value;
+        if (of && plan_ns > 0) of->plan_ns = smaller(of->plan_ns, plan_ns);
+        if (of && has_time) of->least_ns = smaller(of->least_ns, l->value[number]);
+    }
     return true;
 }
 
@@ -102,22 +108,20 @@ static const char *loss_text(const struct layouts *l, const struct outcome_of_va
     return arena_print(arena, "%s (%s%s)", percent(l, of->plan_ns, false, arena), at_least, least);
 }
 
-static void put_key(struct text *out, const struct layouts *l, const struct shown *of_key,
-                    struct outcome_of_value *of)
+static void put_key(struct text *out, const struct layouts *l, const struct shown *key,
+                    const struct of_key *k)
 {
-    struct why w = {.layouts = l, .key = of_key->key, .of = of};
-    struct space_limits limits = layouts_limits(l);
-    space_each(&l->space, &limits, note_layout, &w);
-    if (w.count < 2) return;
-    qsort(of, (size_t)w.count, sizeof *of, nearest_first);
-    text_put(out, "  %-10s %s;", of_key->name, value_name(l, of_key->key, w.chosen, out->arena));
+    struct outcome_of_value *of = k->of;
+    if (k->count < 2) return;
+    qsort(of, (size_t)k->count, sizeof *of, nearest_first);
+    text_put(out, "  %-10s %s;", key->name, value_name(l, key->key, k->chosen, out->arena));
     int put = 0, without = 0;
-    for (int i = 0; i < w.count; i++) {
-        if (of[i].value == w.chosen) continue;
+    for (int i = 0; i < k->count; i++) {
+        if (of[i].value == k->chosen) continue;
         without += of[i].least_ns == INT64_MAX;
         if (of[i].least_ns == INT64_MAX || put == OTHERS_SHOWN) continue;
         text_put(out, "%s %s: %s", put++ ? "," : "",
-                 value_name(l, of_key->key, of[i].value, out->arena),
+                 value_name(l, key->key, of[i].value, out->arena),
                  loss_text(l, &of[i], out->arena));
     }
     if (without) text_put(out, "%s %d more without a plan", put ? "," : "", without);
@@ -126,9 +130,13 @@ static void put_key(struct text *out, const struct layouts *l, const struct show
 
 void report_why(struct text *out, const struct layouts *l)
 {
+    struct why w = {.layouts = l};
+    struct space_limits limits = layouts_limits(l);
     if (l->chosen < 0 || l->bound_ns <= 0) return;
-    struct outcome_of_value *of = TAKE(out->arena, VALUES_MOST, struct outcome_of_value);
+    for (size_t i = 0; i < ARRAY_LENGTH(shown); i++)
+        w.keys[i].of = TAKE(out->arena, VALUES_MOST, struct outcome_of_value);
+    space_each(&l->space, &limits, note_layout, &w);
     text_put(out, "\nWhy this layout (chosen; other values: the best plan known with each, and "
                   "what any takes)\n");
-    for (size_t i = 0; i < ARRAY_LENGTH(shown); i++) put_key(out, l, &shown[i], of);
+    for (size_t i = 0; i < ARRAY_LENGTH(shown); i++) put_key(out, l, &shown[i], &w.keys[i]);
 }
