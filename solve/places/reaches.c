@@ -233,7 +233,7 @@ static int64_t least_through(const struct placed_reaches *m, unsigned reach, siz
 
 // Every ring of the reach has a link of at least this weight. It passes a node of each group, goes
 // to and from the others, and is no better than the best ring. CHAIN_NONE: there is no such ring.
-static int64_t least_weight(const struct placed_reaches *m, unsigned reach)
+static int64_t weight_at_least(const struct placed_reaches *m, unsigned reach)
 {
     const struct priced_places *x = m->p->places;
     int64_t most = placed_least_bottleneck(m->p, m->weights, reach, m->arena);
@@ -287,7 +287,7 @@ static void put_syncs(struct placed_reaches *m)
     struct priced *to = m->priced;
     for (int t = 0; t < to->group_count; t++) {
         size_t offset = weigh(m, m->reach_of[t]);
-        int64_t weight = least_weight(m, m->reach_of[t]);
+        int64_t weight = weight_at_least(m, m->reach_of[t]);
         if (weight == CHAIN_NONE) to->groups[t].excluded = "no ring joins these groups";
         for (int o = 0; o < to->gradient_option_count; o++) {
             to->groups[t].sync_constant_ns[o] =

@@ -5,6 +5,7 @@
 // that time.
 //
 //   test_check_places [PROBLEMS] [SEED] [fused]: all of them have a fused embedding sync
+#include "data/base/random.h"
 #include "solve/checker/proof.h"
 #include "tests/support/check.h"
 #include "tests/support/trials/place_trials.h"
@@ -16,7 +17,8 @@ static uint64_t first_seed = 1;
 static const char *rings = ""; // "fused": all
 static struct {
     int problems, plans, several, fused, uneven, ways, reached, infeasible, certificates, whole,
-        by_nodes, by_reaches, of_reaches, chained, trees, claims, most, most_reached, loads;
+        by_nodes, by_reaches, of_reaches, placements, chained, trees, claims, most, most_reached,
+        loads;
     int64_t terms;
 } seen;
 
@@ -246,6 +248,97 @@ static void try_reaches(const struct place_trial *t, int shared)
     see_claim(t, &how, claim_ns);
 }
 
+// ---- any placement is in one of the cases, and has room there
+
+enum { PLACEMENTS_EACH = 12, PLACES_MOST = 64 };
+
+// Puts every rank of every replica on some group, as if each had a node with room; false: there is
+// none.
+static bool draw_groups(const struct place_trial *t, uint64_t *state, int *group_of)
+{
+    int left[MOST_GROUPS] = {0}, places = t->places.replicas * t->places.problem->ranks, all = 0;
+    for (int i = 0; i < t->places.node_count; i++)
+        if (is_usable(t, i)) left[t->places.nodes[i].group] += t->places.nodes[i].slots;
+    for (int g = 0; g < t->places.problem->group_count; g++) all += left[g];
+    if (places > all || places > PLACES_MOST) return false;
+    for (int i = 0; i < places; i++) {
+        int g = i % t->places.replicas && random_below(state, 3) ? group_of[i - 1] : -1;
+        while (g < 0 || !left[g]) g = random_below(state, t->places.problem->group_count);
+        left[g]--;
+        group_of[i] = g;
+    }
+    return true;
+}
+
+// group_of[rank * replicas + replica]. No replica has more of a target than its slots; with a
+// shared group this is about the replica that has the fewest of it.
+static void fits_slots(const struct place_trial *t, const struct check_cases *c,
+                       const struct check_problem *p, const int *group_of, const unsigned *reach,
+                       int replica)
+{
+    int d = t->places.replicas, target = 0;
+    for (int i = 0; i < c->reach_count; i++)
+        for (int g = 0; g < t->places.problem->group_count; g++) {
+            int used = 0;
+            if (!(c->reaches[i] >> g & 1)) continue;
+            for (int rank = 0; rank < p->ranks; rank++)
+                used += reach[rank] == c->reaches[i] && group_of[rank * d + replica] == g;
+            if (used > p->groups[target].slots)
+                fail_msg("problem %llu: a replica has %d ranks on a target of %d", t->seed, used,
+                         p->groups[target].slots);
+            target++;
+        }
+}
+
+static void try_placement(const struct place_trial *t, const struct check_cases *c, uint64_t *state)
+{
+    struct error err = {OK, ""};
+    const struct reader r = {"prices", &err};
+    int group_of[PLACES_MOST], d = t->places.replicas, ranks = t->places.problem->ranks, at = 0;
+    unsigned reach[PLACES_MOST] = {0};
+    int counts[MOST_GROUPS] = {0};
+    uint64_t work = UINT64_MAX / 2;
+    if (!draw_groups(t, state, group_of)) return;
+    for (int i = 0; i < ranks * d; i++) reach[i / d] |= 1u << group_of[i];
+    for (int i = 0; i < ranks * d; i++) // groups that keep rings to themselves are not mixed
+        for (int g = 0; g < t->places.problem->group_count; g++)
+            if (reach[i / d] >> g & 1 && g != group_of[i] &&
+                !t->places.may_ring[group_of[i] * t->places.problem->group_count + g])
+                return;
+    for (int i = 0; i < c->reach_count; i++)
+        for (int rank = 0; rank < ranks; rank++) counts[i] += reach[rank] == c->reaches[i];
+    while (at < c->count && memcmp(c->ranks[at], counts, (size_t)c->reach_count * sizeof *counts))
+        at++;
+    if (at == c->count) fail_msg("problem %llu: a placement is in no case", t->seed);
+    for (int shared = -1; shared < (t->places.together ? 0 : t->places.problem->group_count);
+         shared++) {
+        struct check_relaxation how = {RELAX_BY_REACHES, shared, false, c->ranks[at]};
+        struct check_problem p;
+        int fewest = INT32_MAX, first = 0;
+        CHECK_OK(check_relax_places(&p, &t->places, &how, &r, &work, t->arena));
+        for (int replica = 0; replica < d; replica++) {
+            int used = 0;
+            for (int rank = 0; rank < ranks; rank++) used += group_of[rank * d + replica] == shared;
+            if (used < fewest) fewest = used, first = replica;
+            if (shared < 0) fits_slots(t, c, &p, group_of, reach, replica);
+        }
+        if (shared >= 0) fits_slots(t, c, &p, group_of, reach, first);
+    }
+    seen.placements++;
+}
+
+static void try_placements(const struct place_trial *t)
+{
+    struct error err = {OK, ""};
+    const struct reader r = {"prices", &err};
+    struct arena_mark mark = arena_set_mark(t->arena);
+    struct check_cases *cases = TAKE(t->arena, 1, struct check_cases);
+    uint64_t work = UINT64_MAX / 2, state = t->seed;
+    if (check_list_cases(cases, &t->places, &r, &work) == OK)
+        for (int i = 0; i < PLACEMENTS_EACH; i++) try_placement(t, cases, &state);
+    arena_reset(t->arena, mark);
+}
+
 static void try_ways(const struct place_trial *t)
 {
     int groups = t->places.together ? 0 : t->places.problem->group_count;
@@ -344,6 +437,7 @@ static void try_problem(uint64_t seed, int asked)
     struct arena_mark mark = arena_set_mark(&own_arena);
     if (open_trial(&t, seed, asked, &own_arena)) {
         try_ways(&t);
+        try_placements(&t);
         try_certificate(&t, seed % 3 ? 0 : 0.05);
         try_most(&t);
     }
@@ -364,15 +458,17 @@ TEST(test_problems)
            "%d by chains, %d by trees; %d claims audited\n",
            seen.ways, seen.reached, seen.infeasible, seen.certificates, seen.whole, seen.by_nodes,
            seen.chained, seen.trees, seen.claims);
-    printf("%d of the ways by reaches, %d certificates; %d certificates as high as they come: %d "
+    printf("%d of the ways by reaches, %d random placements in their cases; %d certificates; %d "
+           "certificates as high as they come: %d "
            "at the best plan's time\n",
-           seen.by_reaches, seen.of_reaches, seen.most, seen.most_reached);
+           seen.by_reaches, seen.placements, seen.of_reaches, seen.most, seen.most_reached);
     printf("%lld prices of the judge and the planner\n", (long long)seen.terms);
     assert_true(seen.problems * 4 > problem_count && seen.plans * 3 > seen.problems &&
                 seen.several * 3 > seen.problems && seen.fused * 30 > problem_count &&
                 seen.uneven * 20 > seen.problems && seen.loads * 30 > problem_count);
     assert_true(seen.certificates * 2 > seen.problems && seen.by_nodes > 0 &&
-                seen.by_nodes < seen.certificates && seen.by_reaches > 0);
+                seen.by_nodes < seen.certificates && seen.by_reaches > 0 &&
+                seen.placements > problem_count / 2);
 }
 
 ARGUMENT(problem_count)
