@@ -1,10 +1,7 @@
 #!/bin/sh
 # import links and nvbandwidth: samples of links from what tests of two ends print.
-BIN=${BIN:-bin} work=build/test_import_links.$$
-mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
-plumbline=$BIN/plumbline
-
-wrong() { echo "import of links: $*" >&2; : >"$work/failed"; }
+name=test_import_links
+. tests/imports/import.sh
 # links FORMAT WORDS [OPTION ...]: standard input; each link FROM>TO BYTES us
 links() {
     format=$1 words=$2; shift 2
@@ -23,13 +20,6 @@ END
     [ "$got" = "$words" ] || wrong "expected $words, found $got: $(cat "$work/in")"
 }
 # refused FORMAT WORDS: standard input
-refused() {
-    cat >"$work/in"
-    "$plumbline" import "$1" "$work/in" -o "$work/no.json" 2>"$work/err"
-    [ $? -eq 2 ] && [ "$(wc -l <"$work/err")" -eq 1 ] || wrong "not refused: $2"
-    grep -q -- "$2" "$work/err" || wrong "not said: $2: $(cat "$work/err")"
-}
-told() { grep -q -- "$1" "$work/err" || wrong "not said: $1: $(cat "$work/err")"; }
 
 # ---- perftest: its MB are 2^20 bytes
 perftest() {

@@ -1,12 +1,8 @@
 #!/bin/sh
 # Names of settings of NeMo, Megatron Bridge, DeepSpeed, nanotron and Trainer: known ones are read,
 # harmless, or refused with what to do, unknown ones are said with the nearest; recipes by name.
-BIN=${BIN:-bin} work=build/test_import_names.$$
-mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
-plumbline=$BIN/plumbline
-
-wrong() { echo "names: $*" >&2; : >"$work/failed"; }
-says() { grep -q -- "$1" "$work/err" || wrong "not said: $1: $(cat "$work/err")"; }
+name=test_import_names
+. tests/imports/import.sh
 
 # a recipe by its name: its settings, those of the overrides above them, and the shipped model
 printf '#SBATCH --nodes=4\n#SBATCH --gpus-per-node=8\nsrun python run_recipe.py \\
@@ -20,11 +16,11 @@ assert (l["tensor"], l["pipeline"], l["context"], l["virtual_stages"], l["data"]
     (131072, 64, "bf16"), j
 assert json.load(open(sys.argv[2]))["runs"][1]["count"] == 80' "$work/job.json" \
     "$work/model.json" || wrong "recipe: another job or model"
-says '70553706496 parameters'
+told '70553706496 parameters'
 sed -i 's/llama31_70b_pretrain/llama31_70b_pretran/' "$work/in.sh"
 "$plumbline" import nemo "$work/in.sh" --sequence 512 --micro-batch 1 --job "$work/job.json" \
     2>"$work/err" || wrong "unknown recipe: $(cat "$work/err")"
-says 'which has no row here (the nearest is llama31_70b_pretrain'
+told 'which has no row here (the nearest is llama31_70b_pretrain'
 
 # names of each framework: known ones are harmless, others are said with the nearest, and what a job
 # cannot state is refused by name
@@ -32,7 +28,7 @@ unknown() { # WORDS KIND EXTRA LINE ...: the line is added to the file
     words=$1 kind=$2 extra=$3; shift 3
     printf '%s\n' "$@" >>"$work/in.yaml"
     "$plumbline" import "$kind" "$work/in.yaml" $extra >"$work/out" 2>"$work/err"
-    says "$words"
+    told "$words"
 }
 echo 'cutoff_len: 2048
 per_device_train_batch_size: 1
@@ -41,7 +37,7 @@ save_total_limit: 3
 galore_rank: 8' >"$work/in.yaml"
 unknown '--gradient-checkpoint is unknown .*; did you mean --gradient-checkpointing?' trainer \
     '--gpus 8' 'gradient_checkpoint: true'
-says 'ignored (harmless): --save-total-limit, --galore-rank'
+told 'ignored (harmless): --save-total-limit, --galore-rank'
 unknown 'assumed: .*--finetuning-type: adapters and frozen weights' trainer '--gpus 8' \
     'finetuning_type: lora'
 unknown '--stage: is not read: pairs, rewards or another model' trainer '--gpus 8' 'stage: dpo'
@@ -53,8 +49,8 @@ echo 'model: {num_layers: 4, hidden_size: 64, num_attention_heads: 4, seq_length
   tensor_model_paralel_size: 2, optim: {tensor_model_parallel_size: 4}}' >"$work/in.yaml"
 unknown 'paralel_size is unknown and left out; did you mean model.tensor_model_parallel' \
     nemo "--gpus 8 --vocabulary 100 --precision bf16 --job $work/job.json" 'exp_manager: {name: x}'
-says 'model.optim.tensor_model_parallel_size is unknown and left out'
-says 'ignored (harmless): model.moe_router_score_function, exp_manager'
+told 'model.optim.tensor_model_parallel_size is unknown and left out'
+told 'ignored (harmless): model.moe_router_score_function, exp_manager'
 unknown 'model.expert_gtp_weight_remat_size: is not read: weights sharded once more' nemo \
     "--gpus 8 --vocabulary 100 --precision bf16 --job $work/job.json" \
     'model.expert_gtp_weight_remat_size: 2'
@@ -63,7 +59,7 @@ echo '{"train_batch_size": 8, "train_micro_batch_size_per_gpu": 1, "wall_clock_b
     >"$work/in.yaml"
 unknown 'reduce_bucket_sizes is unknown and left out; did you mean .*reduce_bucket_size' deepspeed \
     '--gpus 8 --sequence 512'
-says 'ignored (harmless): wall_clock_breakdown, zero_optimization.reduce_scatter'
+told 'ignored (harmless): wall_clock_breakdown, zero_optimization.reduce_scatter'
 
 [ -e "$work/failed" ] && exit 1
 echo "names of settings: all as expected"

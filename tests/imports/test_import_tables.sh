@@ -1,10 +1,7 @@
 #!/bin/sh
 # import topo: what nvidia-smi, rocm-smi and amd-smi print of a node, as a cluster of such nodes.
-BIN=${BIN:-bin} work=build/test_import_tables.$$
-mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
-plumbline=$BIN/plumbline
-
-wrong() { echo "import of tables: $*" >&2; : >"$work/failed"; }
+name=test_import_tables
+. tests/imports/import.sh
 # node WORDS [OPTION ...]: standard input: GPUs, GB/s between two, rings GPUS[/APART]:GB/s
 node() {
     words=$1; shift
@@ -28,7 +25,6 @@ refuse() {
     [ $? -eq 2 ] && [ "$(wc -l <"$work/err")" -eq 1 ] || wrong "not refused: $words"
     grep -q -- "$words" "$work/err" || wrong "not said: $words: $(cat "$work/err")"
 }
-told() { grep -q -- "$1" "$work/err" || wrong "not said: $1: $(cat "$work/err")"; }
 
 # matrix ROWS: nvidia-smi topo -m, cells with commas
 matrix() {

@@ -1,11 +1,8 @@
 #!/bin/sh
 # Measurements as people post them: what launchers, log collectors and Markdown put before lines, or
 # take from them, changes nothing that is read.
-BIN=${BIN:-bin} work=build/test_posted.$$
-mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
-plumbline=$BIN/plumbline
-
-wrong() { echo "as posted: $*" >&2; : >"$work/failed"; }
+name=test_posted
+. tests/imports/import.sh
 # samples FILE: operation, ranks, sizes and seconds of what was made
 samples() {
     python3 - "$1" <<'END'
@@ -22,15 +19,6 @@ same() {
         2>"$work/err" || { wrong "$what: $(cat "$work/err")"; return; }
     samples "$work/got.json" | cmp -s - "$work/want" || wrong "$what: other samples"
 }
-# refused WORDS [OPTION ...]: standard input
-refused() {
-    words=$1; shift
-    cat >"$work/all_of_it.txt"
-    "$plumbline" import nccl-tests "$work/all_of_it.txt" "$@" -o "$work/no.json" 2>"$work/err"
-    [ $? -eq 2 ] && [ "$(wc -l <"$work/err")" -eq 1 ] || wrong "not refused: $words"
-    grep -q -- "$words" "$work/err" || wrong "not said: $words: $(cat "$work/err")"
-}
-told() { grep -q -- "$1" "$work/err" || wrong "not said: $1: $(cat "$work/err")"; }
 
 # table BUS [REDOP [TYPE]]: of four ranks on two nodes, busbw = BUS x algbw
 table() {
@@ -91,18 +79,19 @@ table 1.5 | sed '4i node-1:9100:9100 [0] NCCL INFO Bootstrap : Using eth0:10.0.0
 table 1.5 | { echo '$ mpirun -np 4 ./build/all_reduce_perf -b 1K -e 64M'; cat; } | same "a command"
 told '3 samples'
 table 1.5 | { echo '+ srun -N 2 /opt/broadcast_perf -b 8'; cat; } |
-    refused 'found "/opt/broadcast_perf"'
-table 1.5 | { echo '+ all_gather_perf -b 8'; cat; } | refused 'busbw / algbw is 1.5, but 0.75'
+    refused nccl-tests 'found "/opt/broadcast_perf"'
+table 1.5 | { echo '+ all_gather_perf -b 8'; cat; } | \
+    refused nccl-tests 'busbw / algbw is 1.5, but 0.75'
 table 0.75 | { cat; echo '# Collective test concluded: reduce_scatter_perf'; } >"$work/rs.txt"
 "$plumbline" import nccl-tests "$work/rs.txt" -o "$work/rs.json" 2>"$work/err" &&
     samples "$work/rs.json" | grep "^reduce_scatter" >"$work/out" || wrong "reduce_scatter"
-table 0.75 | refused 'busbw / algbw is 0.75, but 1' --operation send_recv
-table 0.75 none | refused 'does not name its collective: give --operation'
+table 0.75 | refused nccl-tests 'busbw / algbw is 0.75, but 1' --operation send_recv
+table 0.75 none | refused nccl-tests 'does not name its collective: give --operation'
 table 0.75 none >"$work/alltoall-2-nodes.log"
 "$plumbline" import nccl-tests "$work/alltoall-2-nodes.log" -o "$work/a2a.json" 2>"$work/err" ||
     wrong "by the file's name: $(cat "$work/err")"
 told "assumed: the collective is all_to_all, by the file's name"
-table 1 | refused 'give --operation'
+table 1 | refused nccl-tests 'give --operation'
 table 1.5 sum double | same "other types" # by their bytes
 told 'assumed: rows of double take'
 
@@ -116,12 +105,13 @@ table 1.5 | sed '/67108864 /s/ -1 .*/ -1node-1: Test NCCL failure common.cu:1005
 samples "$work/fail.json" | cmp -s - "$work/want" && wrong "the broken row was read"
 [ "$(samples "$work/fail.json" | wc -l)" -eq 2 ] || wrong "two rows were complete"
 told 'cut off; what was printed by then is read'
-table 1.5 | sed '/67108864 /s/ -1 .*/ -1/' | refused 'line 13: expected 13 columns, .* found 5'
-table 1.5 | sed '/Rank/d' | refused 'found none: give --ranks N'
+table 1.5 | sed '/67108864 /s/ -1 .*/ -1/' | \
+    refused nccl-tests 'line 13: expected 13 columns, .* found 5'
+table 1.5 | sed '/Rank/d' | refused nccl-tests 'found none: give --ranks N'
 table 1.5 | sed '/Rank/d' | same "ranks as told" --ranks 4 --gpus-per-node 2
 table 1.5 | sed '/Rank/d; s/nGpus 1/nGpus 4/' | same "one process"
 told 'assumed: one process has all ranks'
-table 1.5 | sed '/Rank/d; s/nGpus 1/nGpus 8/' | refused 'give --ranks N'
-printf 'nothing\n' | refused 'found no line "# nThread ..."'
+table 1.5 | sed '/Rank/d; s/nGpus 1/nGpus 8/' | refused nccl-tests 'give --ranks N'
+printf 'nothing\n' | refused nccl-tests 'found no line "# nThread ..."'
 
 [ ! -e "$work/failed" ] && echo "measurements as posted: all as printed"

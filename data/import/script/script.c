@@ -23,7 +23,7 @@ const char *script_shown(const char *text, struct arena *arena)
         else if (*s == SCRIPT_CLOSE) {
             if (shown[length - 1] != ')') shown[length++] = '}';
         } else {
-            shown[length++] = *s;
+            shown[length++] = (unsigned char)*s < ' ' ? ' ' : *s;
         }
     }
     return shown;
