@@ -45,6 +45,9 @@ sh docs/examples/papers/offload.sh "$work/offload" 80 70 55 >"$work/offload.txt"
     wrong "offload.sh fails"
 LINK=12e9 sh docs/examples/papers/offload.sh "$work/slow" 80 >>"$work/offload.txt" ||
     wrong "offload.sh fails"
+HOST=220e9 sh docs/examples/papers/offload.sh "$work/host" 55 >"$work/host.txt" ||
+    wrong "offload.sh fails"
+grep -q '^55 - none fits none fits' "$work/host.txt" || wrong "host: $(cat "$work/host.txt")"
 awk 'NR == 1 { fast = $3 } NR < 4 { if ($2 <= last || $3 >= $4) bad = 1; last = $2 }
      ($1 == 80 && $3 * 2 > $4) || (NR == 4 && $3 <= fast) { bad = 1 }
      END { exit bad || NR != 4 }' "$work/offload.txt" || wrong "offload: $(cat "$work/offload.txt")"

@@ -75,6 +75,15 @@ awk '{ gpus = gpus " " $2 } $5 > 48 { bad = 1 } END { exit bad || gpus != " 4 2 
     2>&1 ||
     wrong "bits: $(cat "$work/log")"
 
+# Frozen weights go to a dense tier as the fast memory shrinks, adapters only at the very end; where
+# the tier is slow, layers are recomputed instead.
+sh docs/examples/papers/tiers.sh "$work/tiers" 8,200 5.4,200 3.1,200 3.5,800 4.3,50 \
+    >"$work/tiers.txt" || wrong "tiers.sh fails"
+awk '{ frozen = frozen " " $3; adapters = adapters " " $4 }
+     NR < 3 && ($5 != "none" || $NF != 0.318430) { bad = 1 }
+     END { exit bad || frozen != " 0 50 100 100 50" || adapters != " 0 0 0 100 0" }' \
+    "$work/tiers.txt" || wrong "tiers: $(cat "$work/tiers.txt")"
+
 # ALBERT needs no pipeline whatever the network; BERT on a slow one does, and is far slower.
 sh docs/examples/papers/albert.sh "$work/albert" 1.25 50 >"$work/albert.txt" ||
     wrong "albert.sh fails"

@@ -24,9 +24,12 @@ table() {
 }
 
 for script in ${*:-layered slices terapipe onebit interleaved fused offers offload karma grids \
-    pools bits albert llava pipette holmes reaches memory local adapters}; do
+    pools bits albert llava pipette holmes reaches memory local adapters tiers}; do
     table "$script"
     case $script in
+    offload)
+        HOST=220e9 table offload 80 70 55
+        ;;
     llava)
         MODEL=qwen2-vl-7b table llava
         table llava paper

@@ -4,7 +4,7 @@
 # GPU, percent of the state on the host, the iteration's time, that of all of it there, updated
 # after the backward passes, the link's rate in GB/s; "none fits" where no plan does. The host's
 # rates (a quarter of 16 channels of DDR5-4800 and of 96 cores, a link of PCIe 5) are assumed; LINK
-# is another rate of the link in bytes a second.
+# is another rate of the link in bytes a second; HOST: bytes of the host that the four share.
 #   offload.sh FOLDER [GB ...]
 set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
@@ -26,9 +26,9 @@ for row in ${*:-85 80 70 55 80,12e9}; do
         --gpu h100-80gb --nodes 1 \
         --tensor 1 --pipeline 1 --micro-batch 1 --global-batch 8 --sequence 2048 \
         --schedule 1f1b --zero 3 --force -o "$here" > "$here.log"
-    python3 - "$here" "$gb" "$link" <<'END'
+    python3 - "$here" "$gb" "$link" "${HOST:-}" <<'END'
 import json, sys
-folder, gb, link = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
+folder, gb, link, host = sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
 
 
 def change(name, to, how):
@@ -39,6 +39,8 @@ def change(name, to, how):
 
 def cluster(c):
     c["groups"][0]["gpus_per_node"], c["groups"][0]["memory_bytes"] = 4, int(gb * 1e9)
+    if host:
+        c["groups"][0]["tiers"] = [{"name": "host", "bytes": int(float(host)), "gpus": 4}]
 
 
 def costs(c):
