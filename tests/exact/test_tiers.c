@@ -11,6 +11,7 @@
 #include "tests/support/draws/tiers.h"
 #include "tests/support/trials/check_trials.h"
 #include "tests/support/trials/exact_trials.h"
+#include "tests/support/trials/space_trials.h"
 
 enum { PLANS_MAX = 4000 };
 static int problem_count = 120;
@@ -281,6 +282,35 @@ TEST(proofs_of_overfull_plans_are_refused)
         refused++;
     }
     assert_true(refused > 3);
+}
+
+// ---- spaces
+
+// Layouts that are left out by argument are none that would be best, with tiers and their limits.
+TEST(spaces_with_tiers_are_exact)
+{
+    struct random rng = {23};
+    int solved = 0, taken = 0;
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int found = 0; found < problem_count / 3; arena_reset(arena, mark)) {
+        struct space_trial t;
+        struct check_space_result audited;
+        spaces_draw(&t.problem, &rng, arena);
+        if (random_chance(&rng, 50)) random_frozen(&t.problem, rng.state, arena);
+        if (!random_tiers(&t.problem, rng.state, arena) || problem_check(&t.problem, &err) != OK) {
+            err = (struct error){OK, ""};
+            continue;
+        }
+        found++;
+        space_trial_of_problem(&t, (uint64_t)found, 0, arena);
+        if (space_trial_best(&t, (uint64_t)found, &audited, arena) <= 0) continue;
+        solved++;
+        const struct plan *plan = &t.found.solved.plan;
+        for (int s = 0; s < plan->stage_count; s++)
+            taken += plan->gradient_options[plan->stages[s].gradient_option].tier_option != NULL;
+    }
+    print_message("%d spaces with a plan; a tier option in %d stages of the best\n", solved, taken);
+    assert_true(solved > problem_count / 10);
 }
 
 ARGUMENT(problem_count)
