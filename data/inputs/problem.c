@@ -291,6 +291,10 @@ enum status problem_check_places(const struct problem *p, struct error *err)
         return fail(err, BAD_INPUT,
                     "%s: placement.uneven_micro_batches: expected a cluster with places", job);
     if (!p->cluster.places.node_count) return OK;
+    for (int g = 0; g < p->cluster.group_count; g++)
+        if (p->cluster.groups[g].tier_count)
+            return fail(err, BAD_INPUT, "%s: groups[%d].tiers: expected none with places",
+                        document_name(&p->cluster.document, "cluster"), g);
     if (p->job.recompute[RECOMPUTE_SWAP] || p->job.tier_option_count)
         return fail(err, BAD_INPUT,
                     "%s: recompute, tier_options: expected no \"swap\" and none of these for a "

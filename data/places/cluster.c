@@ -213,9 +213,6 @@ static enum status check_sums(const struct cluster *c, int group, struct error *
 static enum status check_tiers(const struct cluster *c, int group, struct error *err)
 {
     const struct node_group *g = &c->groups[group];
-    if (g->tier_count && c->places.node_count)
-        return fail(err, BAD_INPUT, "%s: groups[%d].tiers: expected none with places, found %d",
-                    cluster_file(c), group, g->tier_count);
     for (int i = 0; i < g->tier_count; i++) {
         const struct tier *t = &g->tiers[i];
         bool host = t->name && !strcmp(t->name, TIER_HOST);

@@ -303,8 +303,8 @@ static void price_run(struct prices *x, int run, int g)
     for (int slice = 0; slice < p->slices; slice++) {
         struct layer_duration d = {0};
         int at = slice * p->group_count + g;
-        for (int o = 0; has && r->tiered && o < p->gradient_count; o++) {
-            d = layer_duration_of(&x->price_audit, run, g, slice, tiering_of_option(x, o));
+        for (int o = 0; r->tiered && o < p->gradient_count; o++) {
+            if (has) d = layer_duration_of(&x->price_audit, run, g, slice, tiering_of_option(x, o));
             r->tiered[o].forward[at] = note(x, d.forward_ns);
             r->tiered[o].backward[at] = note(x, d.backward_ns);
         }
