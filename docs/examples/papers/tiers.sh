@@ -1,10 +1,11 @@
 #!/bin/sh
-# Frozen parts in a dense memory, adapters in the fast one (adapter-ALBERT, arXiv 2303.16100), at the
-# scale of a GPU: GPT-2 XL with adapters of rank 16 on one A100 whose fast memory shrinks, beside a
-# dense tier that is read in place; 16 sequences of 512 one by one. Offered are shares of the frozen
-# weights and of the adapters in the tier. Lines of: GB of fast memory, GB/s at which the tier is
-# read, percent of the frozen weights and of the adapters in it, recomputation, the iteration's time;
-# "none fits" where no plan does. The tier's rates are assumed; its writes are fifty times slower.
+# Frozen parts in a dense memory, adapters in the fast one (adapter-ALBERT, arXiv 2303.16100), at
+# the scale of a GPU: GPT-2 XL with adapters of rank 16 on one A100 whose fast memory shrinks,
+# beside a dense tier that is read in place; 16 sequences of 512 one by one. Offered are shares of
+# the frozen weights and of the adapters in the tier. Lines of: GB of fast memory, GB/s at which
+# the tier is read, percent of the frozen weights and of the adapters in it, recomputation, the
+# iteration's time; "none fits" where no plan does. The tier's rates are assumed; it is written at
+# a fiftieth of its rate.
 #   tiers.sh FOLDER [GB,GB/S ...]
 set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
