@@ -103,7 +103,7 @@ proof-memory-not-granted: what a rank holds pays, and nothing is granted for its
 proof-decision-left-out: a stage of a rank never has the last of its choices
     boxes/mix_decisions.c next_decision: ++places[turn] < -> ++places[turn] + 1 <
 proof-decision-half: a rank's decisions fit into half of its memory
-    boxes/mix_decisions.c evaluate: groups[$1].memory_limit -> groups[$1].memory_limit / 2
+    boxes/mix_decisions.c evaluate: .memory_limit) -> .memory_limit / 2)
 [test_check_load] the greatest load: enumeration, the schedule's streams, forgeries
 load-delays: a rank is busy while a message is on its way
     checker/load.c send: receiver, kind + PART_LINKS -> sender, kind + PART_DELAYS
