@@ -6,6 +6,7 @@
 
 #include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
+#include "data/inputs/seats.h"
 #include "data/inputs/space.h"
 #include "data/places/cluster.h"
 #include "data/kinds/schedules.h"
@@ -136,6 +137,8 @@ static const struct member job_rows[] = {
     KEY_NAME(job, objective, OPTIONAL, IF_SET, objective_names),
     KEY_OBJECT("layout", job, layout, REQUIRED, ALWAYS_WRITTEN, &layout_members),
     KEY_SPACE(job, space, OPTIONAL),
+    KEY_NAME(job, stage_degrees, OPTIONAL, IF_SET, stage_degrees_names),
+    KEY_LIST(job, widths, width_list_count, OPTIONAL, IF_SET, 16, &width_list_members),
     KEY_PART("recompute", JSON_ARRAY, OPTIONAL, offsetof(struct job, recompute), modes_get,
              modes_put),
     KEY_PART("recompute_modules", JSON_ARRAY, OPTIONAL, offsetof(struct job, recompute),

@@ -304,6 +304,16 @@ struct placement_wishes {
                                // / micro_batch together
 };
 
+// Whether all stages have the layout's degrees, or each its own out of lists.
+enum stage_degrees { DEGREES_UNIFORM, DEGREES_PER_STAGE };
+extern const char *const stage_degrees_names[]; // "uniform", "per_stage"
+// Of stages on these node groups (none: on any), each degree one of the list's.
+struct width_list {
+    const char **groups;
+    int group_count;
+    int *tensor, tensor_count, *context, context_count, *data, data_count; // count 0: 1
+};
+
 struct job {
     struct document document;
     const char *name;
@@ -343,6 +353,9 @@ struct job {
     enum objective objective;
     struct layout layout;
     struct space space; // if given, solve searches it, and `layout` states what is fixed
+    enum stage_degrees stage_degrees;
+    struct width_list *widths; // that stages may have, if they have their own (data/inputs/seats.h)
+    int width_list_count;
     bool recompute[RECOMPUTE_COUNT]; // what a stage may choose; none is always allowed
     struct compression_option *boundary_options;
     int boundary_option_count;

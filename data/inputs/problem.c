@@ -10,6 +10,7 @@
 #include "data/base/shipped.h"
 #include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
+#include "data/inputs/seats.h"
 #include "data/kinds/schedules.h"
 
 // A file next to the problem's, or a shipped document of that name; folder NULL: none is shipped.
@@ -413,6 +414,7 @@ enum status problem_check(const struct problem *p, struct error *err)
     else TRY(check_framework(p, job, err));
     TRY(check_shared(p, err));
     TRY(check_limits(p, job, err));
+    TRY(problem_check_widths(p, err));
     if (p->job.objective == OBJECTIVE_PIPETTE) TRY(problem_check_pipette(p, err));
     if (has_blocks(p)) TRY(check_positions(p, err));
     for (int i = 0; i < p->job.rule_count; i++) TRY(check_rule_names(p, i, job, err));

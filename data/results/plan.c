@@ -28,6 +28,21 @@ void plan_effort_add(struct plan_effort *sum, const struct plan_effort *e)
     sum->seconds += e->seconds;
 }
 
+int64_t plan_stage_devices(const struct plan *p, int stage)
+{
+    if (!p->widths) return p->devices_per_stage;
+    const struct plan_width *w = &p->widths[p->stages[stage].group];
+    return (int64_t)w->tensor * w->context * w->data;
+}
+
+int64_t plan_devices(const struct plan *p)
+{
+    int64_t sum = 0;
+    if (!p->widths || !p->stage_count) return p->layout.pipeline * p->devices_per_stage;
+    for (int s = 0; s < p->stage_count; s++) sum += plan_stage_devices(p, s);
+    return sum;
+}
+
 int64_t plan_value_ns(const struct plan *p)
 {
     return p->objective == OBJECTIVE_ITERATION_TIME ? p->iteration_ns : p->objective_ns;

@@ -135,6 +135,12 @@ struct plan {
     int micro_batches;
     int64_t devices_per_stage;
     struct plan_graph graph;
+    // [group_count], where stages have widths of their own: a group is a node group with one; else
+    // NULL.
+    struct plan_width {
+        const char *node_group;
+        int tensor, context, data;
+    } * widths;
     const char **group_names; // [group_count], as in the priced document, with their GPUs
     const char **group_gpus;
     int group_count;
@@ -175,5 +181,9 @@ const char *plan_text(const struct plan *p, size_t *length, struct arena *arena)
 // memory, and its limit.
 int plan_memory_count(const struct plan *p);
 const struct memory_parts *plan_memory(const struct plan *p, int at, int64_t *limit_bytes);
+
+// GPUs of a stage, and of all pipeline ranks.
+int64_t plan_stage_devices(const struct plan *p, int stage);
+int64_t plan_devices(const struct plan *p);
 
 #endif

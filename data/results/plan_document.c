@@ -116,8 +116,9 @@ PUT_MEMBER(put_gpu)
 
 PUT_MEMBER(put_devices)
 {
-    (void)from;
-    json_put_count(w, key, ((const struct plan *)context)->devices_per_stage);
+    const struct plan *p = context;
+    int stage = (int)((const struct plan_stage *)from - p->stages);
+    json_put_count(w, key, plan_stage_devices(p, stage));
 }
 
 static int number_of(const struct plan *p, const struct plan_stage *s)
@@ -266,22 +267,42 @@ static const struct member graph_rows[] = {
 };
 static MEMBERS(graph, struct plan_graph, NULL, true, NULL);
 
+// All groups state a width, or none does.
+static enum status take_width(struct plan *p, int group, const struct plan_width *width,
+                              const struct json *element, struct arena *arena, struct error *err)
+{
+    bool any = width->node_group || width->tensor || width->context || width->data,
+         right = width->node_group && width->tensor && width->context && width->data;
+    if (group == 0 && any) p->widths = TAKE(arena, p->group_count, struct plan_width);
+    if (any != (p->widths != NULL) || (any && !right))
+        return json_refuse(element, err,
+                           "expected node_group, tensor, context and data in all groups or none");
+    if (any) p->widths[group] = *width;
+    return OK;
+}
+
 GET_MEMBER(get_groups)
 {
     struct plan *p = to;
-    if (json_length(value) > GROUPS_MAX)
-        return json_refuse(value, err, "expected at most %d groups, found %d", GROUPS_MAX,
+    if (json_length(value) > SEATS_MAX)
+        return json_refuse(value, err, "expected at most %d groups, found %d", SEATS_MAX,
                            json_length(value));
     p->group_count = json_length(value);
     p->group_names = TAKE(arena, p->group_count, const char *);
     p->group_gpus = TAKE(arena, p->group_count, const char *);
     for (int i = 0; i < p->group_count; i++) {
         struct json element = json_element(value, i, arena);
+        struct plan_width width = {NULL, 0, 0, 0};
         struct json_field fields[] = {
             FIELD_TEXT("name", REQUIRED, &p->group_names[i]),
             FIELD_TEXT("gpu", REQUIRED, &p->group_gpus[i]),
+            FIELD_TEXT("node_group", OPTIONAL, &width.node_group),
+            FIELD_INT("tensor", OPTIONAL, &width.tensor, 1, DEGREE_MAX),
+            FIELD_INT("context", OPTIONAL, &width.context, 1, DEGREE_MAX),
+            FIELD_INT("data", OPTIONAL, &width.data, 1, DEGREE_MAX),
         };
         TRY(JSON_FIELDS(&element, fields, arena, err));
+        TRY(take_width(p, i, &width, &element, arena, err));
         for (int k = 0; k < i; k++)
             if (!strcmp(p->group_names[k], p->group_names[i]))
                 return json_refuse(&element, err, "name: \"%.60s\" names two groups",
@@ -298,6 +319,12 @@ PUT_MEMBER(put_groups)
         json_open_flat_object(w, NULL);
         json_put_text(w, "name", p->group_names[i]);
         json_put_text(w, "gpu", p->group_gpus[i]);
+        if (p->widths) {
+            json_put_text(w, "node_group", p->widths[i].node_group);
+            json_put_count(w, "tensor", p->widths[i].tensor);
+            json_put_count(w, "context", p->widths[i].context);
+            json_put_count(w, "data", p->widths[i].data);
+        }
         json_close_object(w);
     }
     json_close_array(w);

@@ -48,6 +48,11 @@ static void put_names(struct plan *plan, const struct priced *p, struct arena *a
         plan->group_names[g] = arena_copy_text(arena, p->groups[g].name);
         plan->group_gpus[g] = arena_copy_text(arena, p->groups[g].gpu);
     }
+    if (priced_has_widths(p)) plan->widths = TAKE(arena, p->group_count, struct plan_width);
+    for (int g = 0; g < p->group_count && plan->widths; g++)
+        plan->widths[g] = (struct plan_width){arena_copy_text(arena, p->groups[g].node_group),
+                                              p->groups[g].tensor, p->groups[g].context,
+                                              p->groups[g].data};
     plan->boundary_option_count = p->boundary_option_count;
     plan->boundary_options = TAKE_COPY(arena, p->boundary_options, p->boundary_option_count);
     plan->gradient_option_count = p->gradient_option_count;

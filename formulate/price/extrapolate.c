@@ -165,7 +165,7 @@ enum status extrapolation_of_plan(struct plan *plan, const struct problem *probl
     struct priced priced;
     plan->extrapolated = NULL;
     plan->extrapolated_count = 0;
-    if (!plan->stage_count) return OK;
+    if (!plan->stage_count || plan->widths) return OK;
     TRY(price_problem(&priced, problem, arena, err));
     struct pricing x = pricing_of(problem, &priced, arena);
     struct finder f = {&x, plan, 0};

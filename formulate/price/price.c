@@ -2,6 +2,7 @@
 // decision as a whole number of nanoseconds or bytes, rounded once, halves up. The formulas and
 // their sources are those of docs/FORMULAS.md. This file assembles the results of the other files
 // of this folder.
+#include "data/inputs/seats.h"
 #include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 
@@ -369,6 +370,7 @@ enum status price_terms(struct priced *priced, const struct problem *problem, st
                         struct error *err)
 {
     struct pricing x;
+    if (job_has_widths(&problem->job)) return price_seats(priced, problem, arena, err);
     return price_all(&x, priced, problem, (struct pricing_wishes){0}, arena, err);
 }
 

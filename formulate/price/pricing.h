@@ -242,6 +242,10 @@ struct link_price link_of_copies(const struct pricing *x,
                                  int group); // of shared weights, over all ranks
 int64_t group_slots(const struct pricing *x, const struct node_group *group);
 
+// ---- seats.c (section 23)
+enum status price_seats(struct priced *priced, const struct problem *problem, struct arena *arena,
+                        struct error *err);
+
 // ---- nodes.c (section 15)
 struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool ring);
 int node_slots(const struct pricing *x, int group);

@@ -99,7 +99,7 @@ enum status range_of_plan(struct plan *plan, const struct problem *problem, stru
     int64_t ns[COST_GROUPS * COST_ENDS];
     struct moved_costs_list *moved = TAKE(arena, 1, struct moved_costs_list);
     struct range range = range_begin(plan->iteration_ns, &problem->costs);
-    if (!plan->stage_count || plan->placement) return OK;
+    if (!plan->stage_count || plan->placement || plan->widths) return OK;
     range_move_costs(moved, &problem->costs, arena);
     TRY(range_times(ns, moved, plan, problem, arena, err));
     for (int i = 0; i < moved->count; i++) {

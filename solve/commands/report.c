@@ -299,8 +299,16 @@ static enum status make(const struct plan *plan, const struct problem *problem,
     case FORMAT_RANKFILE:
     case FORMAT_HOSTS:
         return make_hosts(plan, problem, o->hosts, &launch, text, length, arena, err);
-    default: return launchers[o->format - FORMAT_MEGATRON](plan, problem, text, length, arena, err);
+    default: break;
     }
+    if (plan->widths)
+        return fail(
+            err, BAD_INPUT,
+            "%s: no trainer that launch files are made for runs stages with widths of their "
+            "own (stage_degrees per_stage); a plan of the same job with stage_degrees "
+            "uniform has them",
+            plan->document.path);
+    return launchers[o->format - FORMAT_MEGATRON](plan, problem, text, length, arena, err);
 }
 
 // ---- a folder of launch files

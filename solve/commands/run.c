@@ -246,6 +246,8 @@ static enum status carry(const struct options *o, const struct carry_listener *t
     const char *written = arena_print(arena, "%s.part", o->output);
     TRY(plan_load(&plan, o->plan, arena, err));
     TRY(report_expect_stages(&plan, err));
+    if (plan.widths)
+        return fail(err, BAD_INPUT, "%s: runs have no stages with widths of their own", o->plan);
     TRY(file_check_place(o->output, err));
     if (o->with == RUNNER_OWN)
         add_own(&words, o, written, plan.layout.pipeline * plan.layout.data * plan.layout.tensor,

@@ -119,7 +119,7 @@ static void say_part(const struct solve_request *r, const struct layouts_result 
 
 static void say_idle(const struct plan *plan, const struct problem *problem)
 {
-    int64_t all = 0, used = plan->layout.pipeline * plan->devices_per_stage;
+    int64_t all = 0, used = plan_devices(plan);
     for (int g = 0; g < problem->cluster.group_count; g++)
         all += (int64_t)problem->cluster.groups[g].nodes * problem->cluster.groups[g].gpus_per_node;
     if (plan->stage_count && used < all)

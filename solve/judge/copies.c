@@ -134,6 +134,13 @@ static const char *compression_words(const struct plan *p, const struct plan_sta
     return *text ? text : "none";
 }
 
+static int64_t devices_of(const struct plan *p, const struct plan_stage *x)
+{
+    if (!p->widths) return p->devices_per_stage;
+    const struct plan_width *w = &p->widths[x->group];
+    return (int64_t)w->data * w->context * w->tensor;
+}
+
 static enum status copies_of_stage(struct copies *c, const struct json *object, int stage,
                                    struct error *err)
 {
@@ -147,8 +154,8 @@ static enum status copies_of_stage(struct copies *c, const struct json *object, 
     TRY(same_number(c, object, stage, "last_layer", x->first_layer + x->layer_count - 1,
                     "by first_layer and layer_count", err));
     TRY(same_text(c, object, stage, "gpu", p->group_gpus[x->group], "its group's", err));
-    TRY(same_number(c, object, stage, "devices", (double)p->devices_per_stage,
-                    "by devices_per_stage", err));
+    TRY(same_number(c, object, stage, "devices", (double)devices_of(p, x),
+                    p->widths ? "by its group's width" : "by devices_per_stage", err));
     TRY(same_text(c, object, stage, "compression", compression_words(p, x, c->arena),
                   "by its options", err));
     if (percent && !json_has(object, "offloaded_percent"))

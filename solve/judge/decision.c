@@ -47,7 +47,7 @@ static bool audit_group(struct audit *h, int stage)
         REJECT(h, "count", stage, "node group '%s' is not in the cluster", p->group_names[group]);
         return false;
     }
-    const char *reason = exclusion_of(&h->price_audit, h->group[group]);
+    const char *reason = exclusion_of(audit_at(h, stage), h->group[group]);
     if (reason)
         REJECT(h, "count", stage, "node group '%s' can hold no stage: %s", p->group_names[group],
                reason);
@@ -78,14 +78,12 @@ static void audit_joints(struct audit *h)
     for (int s = 0; s < last; s++) {
         if (!h->sound[s] || !h->sound[s + 1] || !sends_over(h, s)) continue;
         int from = judged_group(h, s), to = judged_group(h, s + 1);
-        if (!judged_stage_link(&h->price_audit, from, to).joined ||
-            !judged_stage_link(&h->price_audit, to, from).joined)
+        if (!stages_joined(h, s, s + 1))
             REJECT(h, "joined", s,
                    "stages %d and %d are neighbours, but no link connects '%s' and '%s'", s, s + 1,
                    c->groups[from].name, c->groups[to].name);
     }
-    if (h->sound[0] && h->sound[last] &&
-        !embedding_sync_price(&h->price_audit, judged_group(h, 0), judged_group(h, last), &ns))
+    if (h->sound[0] && h->sound[last] && !ends_embedding_price(h, &ns))
         REJECT(
             h, "joined", -1,
             "the embedding sync needs a link between the first and the last stage's node groups");
@@ -98,7 +96,8 @@ void audit_groups(struct audit *h)
     for (int s = 0; s < h->plan->stage_count; s++)
         if (!audit_group(h, s)) h->sound[s] = false;
     for (int rank = 0; rank < h->request.rank_count; rank++) audit_rank_groups(h, rank, used);
-    for (int g = 0; g < c->group_count; g++)
+    if (h->at) audit_devices(h);
+    for (int g = 0; g < c->group_count && !h->at; g++)
         if (used[g] > slots_of(&h->price_audit, g))
             REJECT(h, "count", -1, "%d pipeline ranks on node group '%s', it has room for %lld",
                    used[g], c->groups[g].name, (long long)slots_of(&h->price_audit, g));

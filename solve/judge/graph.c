@@ -96,7 +96,8 @@ static void audit_same(struct audit *h, const char *what, bool stated, bool own)
 void audit_graph(struct audit *h)
 {
     const struct plan *p = h->plan;
-    struct largest_prices largest = largest_prices_of(&h->price_audit);
+    struct largest_prices largest = h->at ? largest_of_widths(h)
+                                          : largest_prices_of(&h->price_audit);
     bool parts[PART_COUNT] = {false}, sync = false, optimizer = false;
     for (int s = 0; s < p->stage_count; s++) {
         const struct plan_stage *x = &p->stages[s];

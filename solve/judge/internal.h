@@ -17,7 +17,8 @@ struct audit {
     struct price_audit price_audit; // of `judged`
     struct schedule_request request;
     struct schedule schedule;
-    int *group;            // [plan's group]: the cluster's group of that name, -1: none
+    int *group;                   // [plan's group]: the cluster's group of that name, -1: none
+    const struct price_audit *at; // [plan's group]: of its width, where stages have their own; NULL
     bool *sound;           // [stage]: layers, group and options exist, so the stage can be priced
     int64_t *sync_work_ns; // [stage]: its sync with nothing hidden; set with its price
     bool collect; // prices are not compared with the plan's claims but written in their place; the
@@ -125,6 +126,11 @@ static inline int judged_group(const struct audit *h, int stage)
 {
     return h->group[h->plan->stages[stage].group];
 }
+// The prices that the stage has: of its width, where it has its own.
+static inline const struct price_audit *audit_at(const struct audit *h, int stage)
+{
+    return h->at ? &h->at[h->plan->stages[stage].group] : &h->price_audit;
+}
 static inline struct compression_form gradient_form(const struct audit *h, int stage)
 {
     return h->plan->gradient_options[h->plan->stages[stage].gradient_option].form;
@@ -147,6 +153,19 @@ static inline int counted_layers(const struct plan_stage *x)
 // The mode of one layer: in first_layers, full for the counted number of layers that can be
 // recomputed; in swap, swap for the first ones, then full. *left counts down from counted_layers.
 enum recompute layer_mode(const struct audit *h, const struct plan_stage *x, int run, int *left);
+
+// ---- widths.c (docs/FORMULAS.md 23)
+void match_widths(struct audit *h); // sets group and at of a plan whose stages have widths
+// "groups": those that the job's lists give, in their order.
+void state_widths(struct verdict *v, const struct plan *plan, const struct problem *problem,
+                  struct arena *arena);
+void audit_devices(struct audit *h); // "count": of each node group
+// Of a message from stage `from` to stage `to`, neighbours; s: of the sender's group and so on.
+bool stage_transfer(const struct audit *h, int from, int to, struct sending s,
+                    int64_t parts[PART_COUNT]);
+bool stages_joined(const struct audit *h, int from, int to);
+bool ends_embedding_price(const struct audit *h, int64_t *ns);
+struct largest_prices largest_of_widths(const struct audit *h);
 
 // ---- swap.c (docs/FORMULAS.md 8, Swapping)
 

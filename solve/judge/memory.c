@@ -58,9 +58,9 @@ static void walk_stream(const struct audit *h, const struct stream *stream,
 
 // ---- a stage
 
-static void add_buffers(struct sum *buffers, const struct audit *h, int last_layer)
+static void add_buffers(struct sum *buffers, const struct audit *h, int stage, int last_layer)
 {
-    int64_t message = layer_bytes_of(&h->price_audit, judged_run(h, last_layer)).message;
+    int64_t message = layer_bytes_of(audit_at(h, stage), judged_run(h, last_layer)).message;
     sum_add(buffers, message);
     sum_add(buffers, message);
 }
@@ -85,9 +85,9 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
         bool away = mode == RECOMPUTE_SWAP;
         if (away) mode = RECOMPUTE_NONE;
         if (run != priced_run) {
-            b = layer_bytes_of(&h->price_audit, run);
-            b.optimizer = device_state_bytes(&h->price_audit, run, where.percent);
-            struct tiered_weights w = tiered_weights_of(&h->price_audit, run, where);
+            b = layer_bytes_of(audit_at(h, stage), run);
+            b.optimizer = device_state_bytes(audit_at(h, stage), run, where.percent);
+            struct tiered_weights w = tiered_weights_of(audit_at(h, stage), run, where);
             b.weight = w.kept;
             for (int k = 0; k < RECOMPUTE_COUNT; k++) b.working[k] += w.buffers;
             feedback = remembers(h->plan->gradient_options, x->gradient_option)
@@ -119,18 +119,18 @@ static void add_stage(struct stage_bytes *sums, const struct audit *h, int stage
     add_layers(sums, h, stage);
     if (learns_locally(h, stage)) sum_add(&parts[MEMORY_WEIGHT], h->problem->job.local_loss.bytes);
     if (sends_over(h, stage - 1)) {
-        add_buffers(&parts[MEMORY_BUFFER], h, x->first_layer - 1);
+        add_buffers(&parts[MEMORY_BUFFER], h, stage, x->first_layer - 1);
         if (remembers(h->plan->boundary_options, x->boundary_option))
             sum_add(&parts[MEMORY_FEEDBACK],
                     boundary_feedback_of(&h->price_audit, judged_run(h, x->first_layer - 1),
                                          boundary_form(h, stage)));
     }
     if (sends_over(h, stage))
-        add_buffers(&parts[MEMORY_BUFFER], h, x->first_layer + x->layer_count - 1);
+        add_buffers(&parts[MEMORY_BUFFER], h, stage, x->first_layer + x->layer_count - 1);
     // The constant counts once per rank, at its first stage.
     if (stage < h->request.rank_count)
         sum_add(&parts[MEMORY_CONSTANT],
-                constant_bytes_of(&h->price_audit, judged_group(h, stage)));
+                constant_bytes_of(audit_at(h, stage), judged_group(h, stage)));
 }
 
 // ---- claims
@@ -158,7 +158,7 @@ static void audit_limit(struct audit *h, int stage, const char *whose, const str
                         struct sum total)
 {
     int64_t claimed = memory_total(m),
-            limit = memory_limit_of(&h->price_audit, judged_group(h, stage)),
+            limit = memory_limit_of(audit_at(h, stage), judged_group(h, stage)),
             claimed_limit = h->plan->stages[stage].memory_limit_bytes;
     if (claimed > claimed_limit && !h->collect)
         REJECT(h, "memory", stage, "%s%lld bytes claimed, %lld over the limit of %lld", whose,
@@ -198,7 +198,7 @@ static void audit_stage_memory(struct audit *h, int stage, struct stage_bytes *o
     struct sum total = audit_parts(h, stage, "", &x->memory, own->parts);
     if (!h->collect)
         audit_claim(h, "memory", stage, "memory limit", "bytes", x->memory_limit_bytes,
-                    (struct sum){memory_limit_of(&h->price_audit, judged_group(h, stage)), 1});
+                    (struct sum){memory_limit_of(audit_at(h, stage), judged_group(h, stage)), 1});
     audit_tiers(h, stage, own);
     if (h->request.virtual_stages > 1) return;
     audit_limit(h, stage, "", &x->memory, total);

@@ -48,6 +48,6 @@ bool published_memory_of(const struct problem *problem, struct published_memory 
 void audit_published(struct audit *h)
 {
     struct published_memory p;
-    if (published_memory_of(&h->judged, &p))
+    if (!h->at && published_memory_of(&h->judged, &p))
         h->verdict->published_bytes = p.state_bytes + p.activation_bytes;
 }

@@ -61,7 +61,9 @@ static const char *unmet(const struct audit *h, const struct rule *r, int stage)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
     int counted = layers_of_run(h, stage, r->run);
-    if (r->group_count && !names_group(r, h->plan->group_names[x->group])) return "node group";
+    const char *group = h->at ? h->problem->cluster.groups[judged_group(h, stage)].name
+                              : h->plan->group_names[x->group];
+    if (r->group_count && !names_group(r, group)) return "node group";
     if (r->holds_first >= 0 &&
         (x->first_layer > r->holds_first || x->first_layer + x->layer_count <= r->holds_last))
         return "layers held";

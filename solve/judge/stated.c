@@ -2,6 +2,7 @@
 // search ended, and the groups and options that it repeats, so that it can be read on its own.
 #include <string.h>
 
+#include "data/inputs/seats.h"
 #include "solve/judge/internal.h"
 
 struct statement {
@@ -45,6 +46,10 @@ static void state_groups(struct statement *s)
 {
     const struct plan *p = s->plan;
     const struct cluster *c = &s->problem->cluster;
+    if (job_has_widths(&s->problem->job) || p->widths) {
+        state_widths(s->verdict, p, s->problem, s->arena);
+        return;
+    }
     if (p->group_count != c->group_count)
         REJECT(s, "groups", -1, "groups: the plan lists %d, the cluster has %d", p->group_count,
                c->group_count);

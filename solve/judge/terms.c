@@ -138,6 +138,7 @@ static struct stage_times stage_times_of(const struct audit *h, int stage, int s
                                          struct layer_terms *layers, int sync_group)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
+    const struct price_audit *a = audit_at(h, stage);
     int group = judged_group(h, stage), left = counted_layers(x), priced_run = -1;
     struct stage_times t = {0};
     struct layer_duration d = {0};
@@ -146,11 +147,11 @@ static struct stage_times stage_times_of(const struct audit *h, int stage, int s
         int run = judged_run(h, x->first_layer + i);
         enum recompute mode = layer_mode(h, x, run, &left);
         if (run != priced_run) {
-            d = layer_duration_of(&h->price_audit, run, group, slice, stage_tiering(h, stage));
+            d = layer_duration_of(a, run, group, slice, stage_tiering(h, stage));
             if (layers) {
                 struct compression_form form = gradient_form(h, stage);
-                sync = layer_sync_ns(&h->price_audit, run, sync_group, form);
-                work = layer_sync_work_ns(&h->price_audit, run, sync_group, form);
+                sync = layer_sync_ns(a, run, sync_group, form);
+                work = layer_sync_work_ns(a, run, sync_group, form);
             }
             priced_run = run;
         }
@@ -174,7 +175,7 @@ static struct sync_ways sync_of_stage(const struct audit *h, int stage,
                                       const struct layer_terms *layers)
 {
     return ways_of_sync(h, layers, h->plan->stages[stage].layer_count,
-                        sync_constant_ns(&h->price_audit, judged_group(h, stage)));
+                        sync_constant_ns(audit_at(h, stage), judged_group(h, stage)));
 }
 
 // If all links of the ring were like this one; where GPUs of two kinds meet, each term is that of
@@ -297,7 +298,7 @@ static void audit_slices(struct audit *h, int stage, const char *what, bool forw
         int64_t *claimed = forward ? y->send_forward_ns : y->send_backward_ns;
         bool sent = from >= 0;
         if (sent)
-            transfer_price(&h->price_audit,
+            stage_transfer(h, forward ? stage : stage + 1, forward ? stage + 1 : stage,
                            (struct sending){.run = run,
                                             .sender = from,
                                             .receiver = to,
@@ -319,9 +320,7 @@ static void audit_messages(struct audit *h, int stage)
     if (forward) {
         if (!h->sound[stage + 1]) return;
         to = judged_group(h, stage + 1);
-        if (!judged_stage_link(&h->price_audit, from, to).joined ||
-            !judged_stage_link(&h->price_audit, to, from).joined)
-            return;
+        if (!stages_joined(h, stage, stage + 1)) return;
         option = &h->plan->boundary_options[h->plan->stages[stage + 1].boundary_option];
         form = option->form;
     }
@@ -334,7 +333,7 @@ static void audit_messages(struct audit *h, int stage)
                            .receiver = from,
                            .form = form,
                            .backward = true};
-    if (back) transfer_price(&h->price_audit, last, drain);
+    if (back) stage_transfer(h, stage + 1, stage, last, drain);
     audit_epilogue(h, stage, back ? drain : NULL);
 }
 
@@ -354,8 +353,7 @@ void audit_prices(struct audit *h)
         if (h->verdict->violation_count == before) arena_reset(h->arena, mark);
     }
     if (!h->sound[0] || !h->sound[last]) return;
-    if (embedding_sync_price(&h->price_audit, judged_group(h, 0), judged_group(h, last),
-                             &embedding_ns))
+    if (ends_embedding_price(h, &embedding_ns))
         audit_price(h, -1, "embedding sync", &h->embedding_sync_ns,
                     (struct sum){embedding_ns, h->price_audit.embedding_sync});
 }

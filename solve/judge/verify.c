@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "data/inputs/seats.h"
 #include "solve/judge/internal.h"
 
 // ---- hashes: the plan was made from the same documents that it is judged by
@@ -214,6 +215,10 @@ static void audit_bound(struct audit *h)
 static void match_groups(struct audit *h)
 {
     const struct cluster *c = &h->problem->cluster;
+    if (job_has_widths(&h->problem->job)) {
+        match_widths(h);
+        return;
+    }
     h->group = TAKE(h->arena, h->plan->group_count, int);
     for (int i = 0; i < h->plan->group_count; i++) {
         h->group[i] = -1;

@@ -106,7 +106,7 @@ void report_figures(struct text *out, const struct plan *plan, const struct prob
 {
     struct figures f;
     report_figures_of(&f, plan, problem);
-    int64_t idle = f.gpus - plan->layout.pipeline * plan->devices_per_stage;
+    int64_t idle = f.gpus - plan_devices(plan);
     text_put(out, "  tokens     %.6g a second, %.0f a GPU-hour", f.tokens_per_s,
              f.tokens_per_gpu_hour);
     if (idle > 0) text_put(out, " (%" PRId64 " GPUs, %" PRId64 " of them idle)", f.gpus, idle);

@@ -88,12 +88,18 @@ static void print_layout(struct text *out, const struct plan *plan)
                              ? arena_print(out->arena, "ranks of %d stages", l->virtual_stages)
                              : "stages",
                *expert = layout_experts_text(l, out->arena);
-    text_put(out,
-             "  layout     %d pipeline %s x %" PRId64
-             " GPUs (tensor %s, context %s, data %d%s) = %" PRId64 " GPUs\n",
-             l->pipeline, stages, plan->devices_per_stage, layout_tensor_text(l, out->arena),
-             layout_context_text(l, out->arena), l->data, expert,
-             l->pipeline * plan->devices_per_stage);
+    if (plan->widths)
+        text_put(out,
+                 "  layout     %d pipeline stages, each with its own tensor x context x data = "
+                 "%" PRId64 " GPUs\n",
+                 l->pipeline, plan_devices(plan));
+    else
+        text_put(out,
+                 "  layout     %d pipeline %s x %" PRId64
+                 " GPUs (tensor %s, context %s, data %d%s) = %" PRId64 " GPUs\n",
+                 l->pipeline, stages, plan->devices_per_stage, layout_tensor_text(l, out->arena),
+                 layout_context_text(l, out->arena), l->data, expert,
+                 l->pipeline * plan->devices_per_stage);
     text_put(out, "  schedule   %s, %d micro-batches of %d sequence%s%s\n",
              schedule_names[l->schedule], plan->micro_batches, l->micro_batch,
              l->micro_batch == 1 ? "" : "s",
@@ -155,14 +161,17 @@ void report_placement_table(struct report_table *t, const struct plan *plan, str
     report_table_begin(t, headings, "rlrlllll", arena);
     for (int s = 0; s < plan->stage_count; s++) {
         const struct plan_stage *stage = &plan->stages[s];
-        int64_t rank = schedule_rank_of(&request, s) * plan->devices_per_stage;
+        int64_t rank = schedule_rank_of(&request, s) * plan->devices_per_stage,
+                own = plan_stage_devices(plan, s);
+        for (int k = 0; k < s && plan->widths; k++)
+            rank += plan_stage_devices(plan, k) - plan->devices_per_stage;
         report_cell(t, arena_print(arena, "%d", s));
         report_cell(
             t, range_text(stage->first_layer, stage->first_layer + stage->layer_count - 1, arena));
         report_cell(t, arena_print(arena, "%d", stage->layer_count));
         report_cell(t, plan->group_names[stage->group]);
         report_cell(t, plan->group_gpus[stage->group]);
-        report_cell(t, range_text(rank, rank + plan->devices_per_stage - 1, arena));
+        report_cell(t, range_text(rank, rank + own - 1, arena));
         report_cell(t, stage->recompute ? decision_recompute_text(&stage->decision, arena) : "-");
         const char *options = report_options_text(plan, &stage->decision, arena);
         report_cell(t, *options ? options : "-");

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/inputs/seats.h"
 #include "solve/checker/prices/open.h"
 #include "solve/judge/price/verify_price.h"
 
@@ -397,6 +398,10 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     int groups = problem->cluster.group_count;
     *x = (struct prices){
         .problem = problem, .one = *problem, .embedding = take_numbers(groups * groups, arena)};
+    if (job_has_widths(&problem->job))
+        return fail(err, BAD_INPUT,
+                    "stage_degrees per_stage: prices of widths are not confirmed from documents; "
+                    "name the priced document instead");
     if (groups > MOST_GROUPS)
         return fail(err, BAD_INPUT, "more than %d node groups are not checked", MOST_GROUPS);
     if (problem->job.boundary_option_count >= MOST_OPTIONS ||

@@ -86,7 +86,7 @@ enum status check_read_seats(const struct check_problem *p, const cJSON *v, cons
 enum status check_widths(const struct check_problem *p)
 {
     bool widths = p->node_groups[0] != NULL;
-    if (widths && (p->turns > 1 || p->boundary_count > 1 || p->modes[MODE_SWAP]))
+    if (widths && (p->turns > 1 || p->boundary_count > 1 || p->tier_count || p->modes[MODE_SWAP]))
         return check_refuse(&p->reader, "groups",
                             "widths do not go with several stages of a rank, boundary options or "
                             "swap");

@@ -426,6 +426,7 @@ struct sending {
     int run, sender, receiver, slice;
     struct compression_form form;
     bool backward;
+    long double copies; // that a device sends, if it serves several others; 0: one
 };
 bool transfer_price(const struct price_audit *a, struct sending m, int64_t parts[PART_COUNT]);
 int64_t boundary_feedback_of(const struct price_audit *a, int run, struct compression_form form);

@@ -88,7 +88,7 @@ static const char *left_open(const struct comparison *c, const struct compared_p
 static const char *gpus(const struct comparison *c, const struct compared_plan *p)
 {
     const struct plan *plan = p->of.plan;
-    return arena_print(c->arena, "%" PRId64, plan->layout.pipeline * plan->devices_per_stage);
+    return arena_print(c->arena, "%" PRId64, plan_devices(plan));
 }
 
 static const char *degrees(const struct comparison *c, const struct compared_plan *p)

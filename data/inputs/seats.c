@@ -1,0 +1,229 @@
+// Lists of widths: reading, the seats that they give, and what they exclude.
+#include "data/inputs/seats.h"
+
+#include <string.h>
+
+#include "data/inputs/job_fields.h"
+#include "data/kinds/schedules.h"
+
+enum { DEGREES_MOST = 64 };
+
+const char *const stage_degrees_names[] = {"uniform", "per_stage", NULL};
+
+GET_MEMBER(get_groups)
+{
+    struct width_list *w = to;
+    if (!json_is_present(value)) return OK;
+    if (json_length(value) < 1 || json_length(value) > GROUPS_MAX)
+        return json_refuse(value, err, "expected 1 to %d names, found %d", GROUPS_MAX,
+                           json_length(value));
+    return json_texts(value, &w->groups, &w->group_count, arena, err);
+}
+
+PUT_MEMBER(put_groups)
+{
+    const struct width_list *l = from;
+    if (!l->group_count) return;
+    json_open_array(w, key);
+    for (int i = 0; i < l->group_count; i++) json_put_text(w, NULL, l->groups[i]);
+    json_close_array(w);
+}
+
+static const struct member width_list_rows[] = {
+    KEY_PART("groups", JSON_ARRAY, OPTIONAL, 0, get_groups, put_groups),
+    KEY_ARRAY(width_list, tensor, tensor_count, JSON_INT, OPTIONAL, IF_SET, 1, DEGREE_MAX,
+              DEGREES_MOST),
+    KEY_ARRAY(width_list, context, context_count, JSON_INT, OPTIONAL, IF_SET, 1, DEGREE_MAX,
+              DEGREES_MOST),
+    KEY_ARRAY(width_list, data, data_count, JSON_INT, OPTIONAL, IF_SET, 1, DEGREE_MAX,
+              DEGREES_MOST),
+};
+MEMBERS(width_list, struct width_list, NULL, true, NULL);
+
+// ---- seats
+
+static bool is_of(const struct width_list *w, const char *group)
+{
+    for (int i = 0; i < w->group_count; i++)
+        if (!strcmp(w->groups[i], group)) return true;
+    return !w->group_count;
+}
+
+struct seat_list {
+    struct seat *items;
+    int count;
+};
+
+static void add_seat(struct seat_list *l, const struct seat *seat)
+{
+    for (int i = 0; i < l->count; i++) {
+        const struct seat *s = &l->items[i];
+        if (s->group == seat->group && s->tensor == seat->tensor && s->context == seat->context &&
+            s->data == seat->data)
+            return;
+    }
+    if (l->count <= SEATS_MAX) l->items[l->count++] = *seat;
+}
+
+static int degree(const int *listed, int count, int i) { return count ? listed[i] : 1; }
+static int times(int count) { return count ? count : 1; }
+
+static void add_list(struct seat_list *l, const struct width_list *w, int group)
+{
+    struct seat s = {.group = group};
+    for (int t = 0; t < times(w->tensor_count); t++)
+        for (int c = 0; c < times(w->context_count); c++)
+            for (int d = 0; d < times(w->data_count); d++) {
+                s.tensor = degree(w->tensor, w->tensor_count, t);
+                s.context = degree(w->context, w->context_count, c);
+                s.data = degree(w->data, w->data_count, d);
+                add_seat(l, &s);
+            }
+}
+
+int problem_seats(const struct problem *p, struct seat **seats, struct arena *arena)
+{
+    struct seat_list list = {TAKE(arena, SEATS_MAX + 1, struct seat), 0};
+    for (int g = 0; g < p->cluster.group_count; g++)
+        for (int i = 0; i < p->job.width_list_count; i++)
+            if (is_of(&p->job.widths[i], p->cluster.groups[g].name))
+                add_list(&list, &p->job.widths[i], g);
+    for (int i = 0; i < list.count; i++) {
+        struct seat *s = &list.items[i];
+        s->name = arena_print(arena, "%s:%dx%dx%d", p->cluster.groups[s->group].name, s->tensor,
+                              s->context, s->data);
+    }
+    *seats = list.items;
+    return list.count;
+}
+
+struct problem problem_at_seat(const struct problem *p, const struct seat *seat)
+{
+    struct problem one = *p;
+    one.job.stage_degrees = DEGREES_UNIFORM;
+    one.job.widths = NULL, one.job.width_list_count = 0;
+    one.job.layout.tensor = seat->tensor, one.job.layout.context = seat->context;
+    one.job.layout.data = seat->data;
+    one.job.layout.micro_batch = p->job.layout.micro_batch / seat->data;
+    return one;
+}
+
+// ---- checks
+
+// The first that does not go with widths; NULL: all do.
+static const char *what_excludes(const struct problem *p)
+{
+    const struct job *j = &p->job;
+    const struct layout *l = &j->layout;
+    for (int g = 0; g < p->cluster.group_count; g++)
+        if (p->cluster.groups[g].tier_count) return "a cluster without tiers";
+    for (int i = 0; i < p->model.run_count; i++)
+        if (p->model.runs[i].kind == LAYER_MEASURED || p->model.runs[i].kind == LAYER_MEMORY)
+            return "a model without measured and memory layers";
+    if (model_has_towers(&p->model) || model_shares_weights(&p->model))
+        return "a model without towers and without layers that share weights";
+    return j->space.given                                         ? "no space"
+           : p->cluster.places.node_count                         ? "a cluster without places"
+           : j->objective == OBJECTIVE_PIPETTE                    ? "another objective than pipette"
+           : j->boundary_option_count || j->gradient_option_count ? "no compression"
+           : j->offload_percent_count || j->tier_option_count
+               ? "no offload_percents and tier_options"
+           : j->recompute[RECOMPUTE_SWAP]      ? "no swap"
+           : l->virtual_stages > 1             ? "one stage for each rank"
+           : l->slice_count > 1                ? "whole sequences"
+           : layout_has_grid(l)                ? "no tensor_grid"
+           : l->expert > 1 || l->expert_tensor ? "expert 1"
+           : l->fused_embedding_sync           ? "no fused_embedding_sync"
+           : p->costs.layer_time_count         ? "costs without measured layers"
+           : l->tensor > 1 || l->context > 1 || l->data > 1
+               ? "layout.tensor, context and data 1, as each stage has its own"
+               : NULL;
+}
+
+static enum status check_names(const struct problem *p, const char *job, struct error *err)
+{
+    for (int i = 0; i < p->job.width_list_count; i++)
+        for (int k = 0; k < p->job.widths[i].group_count; k++) {
+            int g = 0;
+            while (g < p->cluster.group_count &&
+                   strcmp(p->cluster.groups[g].name, p->job.widths[i].groups[k]) != 0)
+                g++;
+            if (g == p->cluster.group_count)
+                return fail(err, BAD_INPUT,
+                            "%s: widths[%d].groups[%d]: expected a group of the cluster, found "
+                            "\"%.60s\"",
+                            job, i, k, p->job.widths[i].groups[k]);
+        }
+    return OK;
+}
+
+// Stages of several widths fill a group's nodes without gaps if of any two tensor x context one
+// divides the other, and a node's GPUs divide it or are a multiple of it: then devices need only be
+// counted.
+static bool fit_together(int64_t a, int64_t b) { return a % b == 0 || b % a == 0; }
+
+static enum status check_packing(const struct problem *p, const struct seat *seats, int count,
+                                 int i, const char *job, struct error *err)
+{
+    const struct node_group *g = &p->cluster.groups[seats[i].group];
+    int64_t own = (int64_t)seats[i].tensor * seats[i].context, other = g->gpus_per_node;
+    bool fits = fit_together(own, other);
+    for (int k = 0; fits && k < count; k++)
+        if (seats[k].group == seats[i].group) {
+            other = (int64_t)seats[k].tensor * seats[k].context;
+            fits = fit_together(own, other);
+        }
+    return fits ? OK
+                : fail(err, BAD_INPUT,
+                       "%s: widths: group %s: expected numbers of tensor x context of which one "
+                       "divides the other, and a node's %d GPUs, found %lld and %lld",
+                       job, g->name, g->gpus_per_node, (long long)own, (long long)other);
+}
+
+static enum status check_seat(const struct problem *p, const struct seat *seat, const char *job,
+                              struct error *err)
+{
+    struct error own = {OK, ""};
+    if (p->job.layout.micro_batch % seat->data)
+        return fail(
+            err, BAD_INPUT,
+            "%s: layout.micro_batch: expected a multiple of every data degree of widths, as "
+            "each replica takes whole samples: found %d and %d",
+            job, p->job.layout.micro_batch, seat->data);
+    struct problem one = problem_at_seat(p, seat);
+    if (problem_check_layout(&one, &own) == OK) return OK;
+    return fail(err, own.status, "widths: %s: %s", seat->name, own.text);
+}
+
+enum status problem_check_widths(const struct problem *p, struct error *err)
+{
+    const char *job = document_name(&p->job.document, "job");
+    if (!job_has_widths(&p->job)) {
+        if (!p->job.width_list_count) return OK;
+        return fail(err, BAD_INPUT, "%s: widths: expected stage_degrees per_stage next to it", job);
+    }
+    const char *wanted = what_excludes(p);
+    if (wanted) return fail(err, BAD_INPUT, "%s: stage_degrees: per_stage expects %s", job, wanted);
+    if (!p->job.width_list_count)
+        return fail(err, BAD_INPUT, "%s: widths: expected lists of degrees for per_stage", job);
+    TRY(check_names(p, job, err));
+    struct arena scratch = {0};
+    struct seat *seats;
+    int count = problem_seats(p, &seats, &scratch);
+    enum status status = OK;
+    if (count > SEATS_MAX)
+        status = fail(err, BAD_INPUT, "%s: widths: expected at most %d of all groups together", job,
+                      SEATS_MAX);
+    for (int g = 0, i = 0; g < p->cluster.group_count && status == OK; g++) {
+        if (i == count || seats[i].group != g)
+            status = fail(err, BAD_INPUT, "%s: widths: expected a list of group %s, found none",
+                          job, p->cluster.groups[g].name);
+        while (i < count && seats[i].group == g) i++;
+    }
+    for (int i = 0; i < count && status == OK; i++) {
+        status = check_packing(p, seats, count, i, job, err);
+        if (status == OK) status = check_seat(p, &seats[i], job, err);
+    }
+    arena_close(&scratch);
+    return status;
+}

@@ -1,0 +1,150 @@
+// Stages with widths of their own, from random documents: the judge, by code of its own, finds
+// every price of the plan's widths, and accepts; one width for all stages gives the uniform
+// layout's prices, seat by seat; a plan with another width's prices is refused.
+//
+//   test_widths_judged [PROBLEMS] [SEED]      make test runs 400
+#include "data/inputs/seats.h"
+#include "data/kinds/schedules.h"
+#include "formulate/price/price.h"
+#include "solve/judge/verify.h"
+#include "solve/layout/solve.h"
+#include "tests/support/check.h"
+#include "tests/support/problems.h"
+
+static int problem_count = 400;
+static uint64_t first_seed = 1;
+static struct {
+    int priced, planned, unlike, forged, alike;
+} seen;
+
+static int *list_of(struct random *rng, int *count, const int *from, int most, struct arena *arena)
+{
+    int *to = TAKE(arena, most, int);
+    *count = 0;
+    for (int i = 0; i < most; i++)
+        if (random_chance(rng, 60)) to[(*count)++] = from[i];
+    return to;
+}
+
+// The problem with lists of widths in place of its degrees; false: it has none that fit.
+static bool widen(struct problem *p, struct random *rng, struct arena *arena)
+{
+    static const int degrees[] = {1, 2, 4};
+    struct job *j = &p->job;
+    struct layout *l = &j->layout;
+    struct width_list *lists = TAKE(arena, p->cluster.group_count, struct width_list);
+    j->boundary_option_count = j->gradient_option_count = j->offload_percent_count = 0;
+    j->recompute[RECOMPUTE_SWAP] = false;
+    l->tensor = l->context = l->data = l->expert = 1, l->expert_tensor = 0;
+    l->grid_depth = l->grid_rows = 0;
+    l->fused_embedding_sync = false;
+    l->micro_batch = 1 << random_between(rng, 0, 2);
+    j->global_batch = (int64_t)l->micro_batch * random_between(rng, 1, 6);
+    j->rule_count = 0;
+    for (int g = 0; g < p->cluster.group_count; g++) {
+        struct width_list *w = &lists[g];
+        w->groups = TAKE(arena, 1, const char *);
+        w->groups[0] = p->cluster.groups[g].name, w->group_count = 1;
+        p->cluster.groups[g].gpus_per_node = 1 << random_between(rng, 0, 3);
+        w->tensor = list_of(rng, &w->tensor_count, degrees, 2, arena);
+        w->context = list_of(rng, &w->context_count, degrees, 1, arena);
+        w->data = list_of(rng, &w->data_count, degrees, 3, arena);
+    }
+    j->widths = lists, j->width_list_count = p->cluster.group_count;
+    j->stage_degrees = DEGREES_PER_STAGE;
+    return problem_check(p, &(struct error){0}) == OK;
+}
+
+static bool draw(struct problem *p, struct priced *priced, struct random *rng, struct arena *arena)
+{
+    struct random_limits limits = random_limits_small();
+    limits.flavour = FLAVOUR_SHAPE;
+    *p = (struct problem){0};
+    random_problem(p, rng, &limits, arena);
+    return widen(p, rng, arena) && price_problem(priced, p, arena, &(struct error){0}) == OK;
+}
+
+// Each seat's columns are those of the layout in which every stage has its width.
+static void compare_uniform(const struct problem *p, const struct priced *priced,
+                            struct arena *arena)
+{
+    struct seat *seats;
+    int count = problem_seats(p, &seats, arena);
+    assert_int_equal(count, priced->group_count);
+    for (int i = 0; i < count; i++) {
+        struct problem one = problem_at_seat(p, &seats[i]);
+        struct priced own;
+        MUST(price_problem(&own, &one, arena, &own_err));
+        int g = seats[i].group, n = own.group_count;
+        assert_int_equal(priced->micro_batches, own.micro_batches);
+        assert_int_equal(!priced->groups[i].excluded, !own.groups[g].excluded);
+        for (int r = 0; r < own.run_count; r++) {
+            const struct priced_run *a = &priced->runs[r].seats[i], *b = &own.runs[r];
+            assert_true(a->weight_bytes == b->weight_bytes &&
+                        a->optimizer_bytes == b->optimizer_bytes &&
+                        a->stash_bytes[0] == b->stash_bytes[0] &&
+                        a->working_bytes[2] == b->working_bytes[2]);
+            assert_true(
+                a->forward_ns[i] == b->forward_ns[g] && a->backward_ns[i] == b->backward_ns[g] &&
+                a->sync_ns[0][i] == b->sync_ns[0][g] && a->optimizer_ns[i] == b->optimizer_ns[g]);
+            const struct priced_cut *c = &priced->cuts[a->cut], *d = &own.cuts[b->cut];
+            for (int part = 0; part < PART_COUNT; part++)
+                assert_true(c->forward_ns[(i * count + i) * PART_COUNT + part] ==
+                            d->forward_ns[(g * n + g) * PART_COUNT + part]);
+            seen.alike++;
+        }
+    }
+}
+
+static int refusals(const struct problem *p, const struct plan *plan, struct arena *arena,
+                    const char **first)
+{
+    struct verdict v;
+    MUST(verify_plan(&v, plan, p, arena, &own_err));
+    *first = v.violation_count ? v.violations[0].text : "";
+    return v.violation_count;
+}
+
+TEST(test_judged)
+{
+    struct random rng = {first_seed};
+    for (int i = 0; i < problem_count; i++) {
+        struct problem p;
+        struct priced priced;
+        struct solve_settings settings;
+        struct solve_result r;
+        const char *first;
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        if (draw(&p, &priced, &rng, &own_arena)) {
+            seen.priced++;
+            if (i % 5 == 0) compare_uniform(&p, &priced, &own_arena);
+            solve_defaults(&settings);
+            settings.progress = 0;
+            MUST(solve_run(&r, &priced, &settings, NULL, NULL, &own_arena, &own_err));
+            struct plan *plan = &r.plan;
+            if (plan->stage_count) {
+                if (refusals(&p, plan, &own_arena, &first))
+                    fail_msg("problem %d: the judge refuses: %s", i, first);
+                seen.planned++;
+                struct plan_stage *stage = &plan->stages[plan->stage_count - 1];
+                int had = stage->group;
+                seen.unlike += had != plan->stages[0].group;
+                stage->group = (had + 1) % plan->group_count;
+                if (stage->group != had) {
+                    if (!refusals(&p, plan, &own_arena, &first))
+                        fail_msg("problem %d: another width is accepted", i);
+                    seen.forged++;
+                }
+            }
+        }
+        arena_reset(&own_arena, mark);
+    }
+    print_message(
+        "%d priced, %d plans accepted (%d with unlike stages), %d forged ones refused, %d "
+        "runs of seats as in the uniform layout\n",
+        seen.priced, seen.planned, seen.unlike, seen.forged, seen.alike);
+    assert_true(seen.planned > problem_count / 10 && seen.unlike && seen.forged && seen.alike);
+}
+
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)

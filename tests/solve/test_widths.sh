@@ -1,0 +1,83 @@
+#!/bin/sh
+# Stages with widths of their own, from documents: one width for all stages is the uniform layout to
+# the nanosecond; lists that contain it are never slower; the judge accepts, certificates are accepted
+# about the priced document; a width that the plan does not have is refused, and what widths exclude by
+# name.
+set -u
+plumbline=${BIN:-bin}/plumbline
+folder=build/test_widths.$$
+failures=0
+mkdir -p "$folder" || exit 1
+trap 'rm -rf "$folder"' EXIT
+
+complain() { echo "FAILED: $*"; sed 's/^/    /' "$folder/err" | tail -5
+    failures=$((failures + 1)); }
+run() {         # run CODE ARGUMENT ...
+    expected=$1; shift
+    "$plumbline" "$@" > "$folder/out" 2> "$folder/err" < /dev/null
+    code=$?
+    [ $code = "$expected" ] || complain "plumbline $*: expected exit code $expected, found $code"
+}
+says() { grep -q -- "$1" "$folder/err" || complain "expected \"$1\""; }
+value() { sed -n "s/^ *\"$1\": \([0-9]*\),\{0,1\}$/\1/p" "$2" | head -1; }
+
+run 0 example mixed -o "$folder"
+
+# job NAME WIDTHS [SED]: the example's job with these lists, and its problem
+job() {
+    sed -e 's/"tensor": 4,/"tensor": 1,/' -e 's/"data": 2,/"data": 1,/' \
+        -e 's/"micro_batch": 1,/"micro_batch": 2,/' \
+        -e "s|^  \"recompute\":|  \"stage_degrees\": \"per_stage\", \"widths\": [$2],\n  \"recompute\":|" \
+        ${3:+-e "$3"} "$folder/job.json" > "$folder/$1.job.json"
+    sed -e "s|job.json|$1.job.json|" "$folder/problem.json" > "$folder/$1.json"
+}
+solve() { run 0 solve "$folder/$1.json" -o "$folder/$1.plan.json" --quiet --gap 0.005 \
+    --time-limit-s 60 --certificate "$folder/$1.proof.json"; }
+
+run 0 solve "$folder/problem.json" -o "$folder/uniform.plan.json" --quiet --gap 0.005
+uniform=$(value iteration_ns "$folder/uniform.plan.json")
+job one '{"tensor": [4], "data": [2]}'
+solve one
+[ "$(value iteration_ns "$folder/one.plan.json")" = "$uniform" ] ||
+    complain "one width takes other than the uniform layout's $uniform ns"
+job many '{"groups": ["a100"], "tensor": [2, 4, 8], "data": [1, 2]}, {"groups": ["v100"], "tensor": [4, 8], "data": [1, 2]}'
+solve many
+many=$(value iteration_ns "$folder/many.plan.json")
+[ "$many" -lt "$uniform" ] || complain "widths take $many ns, the uniform layout $uniform"
+run 0 verify "$folder/many.plan.json"
+run 0 check "$folder/many.proof.json" "$folder/many.proof.priced.json"
+run 2 check "$folder/many.proof.json" "$folder/many.json"
+says "name the priced document"
+echo "uniform $uniform ns, widths $many ns"
+
+# A wider seat than the plan's: its claims are not that width's.
+sed 's/"group": "v100:4x1x1"/"group": "v100:8x1x2"/' "$folder/many.plan.json" > "$folder/wide.json"
+cmp -s "$folder/wide.json" "$folder/many.plan.json" && complain "no stage on v100:4x1x1 to change"
+run 20 verify "$folder/wide.json"
+grep -q 'take 72 GPUs\|GPUs, it has' "$folder/out" "$folder/err" || complain "devices are not counted"
+sed 's/"name": "v100:4x1x1", "gpu": "v100-32gb", "node_group": "v100", "tensor": 4/"name": "v100:4x1x1", "gpu": "v100-32gb", "node_group": "v100", "tensor": 2/' \
+    "$folder/many.plan.json" > "$folder/told.json"
+run 20 verify "$folder/told.json"
+
+run 2 report "$folder/many.plan.json" --format megatron
+says "no trainer that launch files are made for"
+run 0 report "$folder/many.plan.json"
+job odd '{"tensor": [4], "data": [3]}'
+run 2 solve "$folder/odd.json" -o "$folder/x.json"
+says "each replica takes whole samples"
+job packed '{"tensor": [4], "context": [1, 3], "data": [1]}'
+run 2 solve "$folder/packed.json" -o "$folder/x.json"
+says "of which one divides the other"
+job misspelt '{"groups": ["a1000"], "tensor": [4]}'
+run 2 solve "$folder/misspelt.json" -o "$folder/x.json"
+says "expected a group of the cluster"
+job part '{"groups": ["a100"], "tensor": [4]}'
+run 2 solve "$folder/part.json" -o "$folder/x.json"
+says "expected a list of group v100"
+job expert '{"tensor": [4]}' 's/"expert": 1,/"expert": 1, "tensor_grid": [1, 1, 1], "fused_embedding_sync": true,/;s/"fused_embedding_sync": false,//'
+run 2 solve "$folder/expert.json" -o "$folder/x.json"
+says "per_stage expects no fused_embedding_sync"
+job bare ''
+run 2 solve "$folder/bare.json" -o "$folder/x.json"
+says "expected lists of degrees"
+[ $failures = 0 ] && echo "widths: passed" || exit 1
