@@ -6,7 +6,7 @@
 
 #include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
-#include "data/inputs/seats.h"
+#include "data/inputs/problem.h"
 #include "data/inputs/space.h"
 #include "data/places/cluster.h"
 #include "data/kinds/schedules.h"

@@ -354,7 +354,7 @@ struct job {
     struct layout layout;
     struct space space; // if given, solve searches it, and `layout` states what is fixed
     enum stage_degrees stage_degrees;
-    struct width_list *widths; // that stages may have, if they have their own (data/inputs/seats.h)
+    struct width_list *widths; // that stages may have, if they have their own (seats.c)
     int width_list_count;
     bool recompute[RECOMPUTE_COUNT]; // what a stage may choose; none is always allowed
     struct compression_option *boundary_options;
@@ -383,6 +383,12 @@ enum { STAGES_MAX = 256, MICRO_BATCHES_MAX = 65536 };
 // Of published runs that ran out of memory, nine of ten are above this fraction; of those that ran,
 // one of twenty (docs/VALIDATION.md, section 1).
 #define MEMORY_FRACTION_DEFAULT 0.9
+
+static inline bool job_has_widths(const struct job *j)
+{
+    return j->stage_degrees == DEGREES_PER_STAGE;
+}
+extern const struct members width_list_members;
 
 extern const struct members job_members; // its keys (data/text/members.h)
 enum status job_load(struct job *j, const char *path, struct arena *arena, struct error *err);

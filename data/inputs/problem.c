@@ -10,7 +10,6 @@
 #include "data/base/shipped.h"
 #include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
-#include "data/inputs/seats.h"
 #include "data/kinds/schedules.h"
 
 // A file next to the problem's, or a shipped document of that name; folder NULL: none is shipped.

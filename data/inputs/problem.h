@@ -62,6 +62,24 @@ struct problem problem_with_layout(const struct problem *p, const struct layout 
 struct space_limits problem_space_limits(const struct problem *p);
 // Writes only the problem file; model, cluster, costs and job are named by their document.path.
 
+// ---- seats.c: stages with widths of their own (docs/FORMULAS.md 23), what one may take of which
+// group
+
+struct seat {
+    int group; // of the cluster
+    int tensor, context, data;
+    const char *name; // "a100:2x1x4": its group, tensor x context x data
+};
+static inline int seat_devices(const struct seat *s) { return s->tensor * s->context * s->data; }
+// Every seat that the lists give, each once: by the cluster's groups, then as listed. Their number
+// is at most SEATS_MAX + 1 (problem_check_widths refuses that many).
+int problem_seats(const struct problem *p, struct seat **seats, struct arena *arena);
+// The problem in which all stages have the seat's degrees, and the micro-batch's samples are split
+// over that many replicas.
+struct problem problem_at_seat(const struct problem *p, const struct seat *seat);
+// What widths exclude, and whether each list's degrees fit the model, the batch and the nodes.
+enum status problem_check_widths(const struct problem *p, struct error *err);
+
 // ---- problem_sources.c: its five documents
 
 enum problem_piece {

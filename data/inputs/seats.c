@@ -1,5 +1,5 @@
 // Lists of widths: reading, the seats that they give, and what they exclude.
-#include "data/inputs/seats.h"
+#include "data/inputs/problem.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // Stages with widths of their own: the documents of uniform layouts, one for each width, put
 // together seat by seat, and the messages between unlike widths. docs/FORMULAS.md section 23.
-#include "data/inputs/seats.h"
+#include "data/inputs/problem.h"
 
 #include <string.h>
 

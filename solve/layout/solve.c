@@ -101,13 +101,16 @@ static bool improve_plan(void *solving, int step, int64_t target_ns, struct foun
     return true;
 }
 
-static void search_incumbent(struct solving *s)
+static enum status search_incumbent(struct solving *s, struct error *err)
 {
+    if (s->settings->start_search && priced_has_widths(s->priced))
+        TRY(solving_try_widths(s, search_effort(s, 0), err));
     if (s->settings->start_search)
         incumbent_search(&s->incumbent, &s->choices, s->graph, (uint64_t)s->settings->seed,
                          search_effort(s, 0), solving_should_stop, s, s->arena);
     solving_keep_incumbent(s);
     if (s->incumbent.found) solving_found(s, s->incumbent.chosen, s->incumbent.iteration_ns);
+    return OK;
 }
 
 static void take_tree_plans(struct solving *s, const struct tree *tree)
@@ -261,7 +264,7 @@ static enum status solve(struct solving *s, const struct plan *start, const char
     if (s->incumbent.found) solving_found(s, s->incumbent.chosen, s->incumbent.iteration_ns);
     if (solving_is_cut_off(s)) return OK;
     if (is_known_to_end(s)) return OK;
-    search_incumbent(s);
+    TRY(search_incumbent(s, err));
     return run_tree(s, err);
 }
 

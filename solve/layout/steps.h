@@ -31,6 +31,10 @@ struct solving {
     struct arena *arena;
 };
 
+// widths.c: sets s->incumbent to the best plan of a search with each combination of one width for
+// each node group, if that is better.
+enum status solving_try_widths(struct solving *s, int64_t effort, struct error *err);
+
 bool solving_should_stop(void *solving);
 void solving_report(void *solving, const struct tree_progress *progress);
 int64_t solving_greatest_ns(const struct formulation *f, struct graph *g, struct arena *arena);

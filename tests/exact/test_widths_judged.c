@@ -3,7 +3,7 @@
 // layout's prices, seat by seat; a plan with another width's prices is refused.
 //
 //   test_widths_judged [PROBLEMS] [SEED]      make test runs 400
-#include "data/inputs/seats.h"
+#include "data/inputs/problem.h"
 #include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/judge/verify.h"

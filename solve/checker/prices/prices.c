@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "data/inputs/seats.h"
+#include "data/inputs/problem.h"
 #include "solve/checker/prices/open.h"
 #include "solve/judge/price/verify_price.h"
 
