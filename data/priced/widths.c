@@ -161,7 +161,7 @@ static enum status check_rest(const struct priced *p, struct error *err)
                         : p->gradient_option_count > 1      ? "gradient_options: expected none"
                         : p->layout.virtual_stages > 1      ? "layout.virtual_stages: expected 1"
                         : p->recompute[RECOMPUTE_SWAP]      ? "recompute: expected no \"swap\""
-                        : p->places || p->tier_count        ? "places: expected none"
+                        : p->places || p->tier_count        ? "places, tiers: expected none"
                         : p->devices_per_stage > 1          ? "devices_per_stage: expected 1"
                         : p->objective == OBJECTIVE_PIPETTE ? "objective: expected another"
                                                             : NULL;

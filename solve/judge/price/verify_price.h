@@ -463,7 +463,6 @@ long double judged_state_bytes(const struct price_audit *a, int run, long double
 long double judged_step_s(const struct price_audit *a, int run, int group);
 
 // ---- tiers.c (section 4, Shares and Tiers)
-
 struct tiering tiering_of(const struct price_audit *a, const struct compression_option *o);
 // The job's ways to do so, from 0 on: on the GPU, its offload_percents, its tier options.
 struct tiering tiering_at(const struct job *j, int way);
