@@ -139,9 +139,9 @@ static bool put_rings(struct node_group *g, const struct mesh *m, struct arena *
 enum { HEADS_MAX = 32 };
 
 // The bus bandwidth of an all-reduce by NCCL's own model: each of the GPUs that form sums moves its
-// part twice and all others' once over its link, at one of these rates (GB/s); NCCL at 5067397c:
-// src/graph/search.cc (ncclTopoSearchTryNvls, its lists of speeds), topo.h (rates of links),
-// tuning.cc (nvlsEfficiency), device.h (NCCL_MAX_NVLS_ARITY).
+// part twice and all others' once over its link, at one of these rates (GB/s). NCCL at 5067397c:
+// src/graph/search.cc (ncclTopoSearchTryNvls, its lists of speeds), tuning.cc (nvlsEfficiency), the
+// headers of topologies (rates of links) and of devices (NCCL_MAX_NVLS_ARITY).
 static double rate_of_sums(double link, int capability, int gpus)
 {
     static const double hopper[] = {60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3, 0},
