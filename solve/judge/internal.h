@@ -96,7 +96,7 @@ int64_t judged_period(const struct schedule *s, const struct plan *plan, struct 
 int64_t judged_load(const struct audit *h, const struct plan *plan); // at the plan's own prices
 // "objective": compares this with the claim, where the job minimises the greatest load.
 void audit_load(struct audit *h, int64_t own_ns);
-void audit_cost(struct audit *h); // cost.c: the objective cost, and the job's limits
+void audit_cost(struct audit *h); // the objective cost, and the job's limits
 
 // ---- Fujii et al.'s formula (published.c)
 struct published_memory {

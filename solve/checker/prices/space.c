@@ -199,7 +199,7 @@ static void read_model(struct check_space *to, const struct model *m, struct are
 }
 
 // Whole nanoseconds within a limit, up to the relative 10^-12 that its own digits leave open (as
-// the judge: solve/judge/cost.c). No value is above 2^59.
+// the judge: solve/judge/load.c). No value is above 2^59.
 static int64_t within_ns(long double ns)
 {
     const long double most = 576460752303423488.0L;
