@@ -173,8 +173,6 @@ reach-room: every ring on several groups has two members on each
     checker/places/reaches.c fits: x->replicas : size_of -> x->replicas : 2 * size_of
 reach-left: what rings on a group alone take of it is twice what they take
     checker/places/reaches.c limit_slots: (int64_t)ranks[g] -> 2 * (int64_t)ranks[g]
-reach-sum-searched: a ring leaves a group over two links, one after the other
-    solve/places/reaches.c weight_at_least: (m, own, others) -> (m, own, others) * 2
 [test_layout_kinds] layers of several kinds: enumeration finds what is said of what a rank holds
 filling-main-everywhere: every rank between the ends holds a main layer
     layouts/crossing.c again_elsewhere_ns: s->apart - others_here -> 0
