@@ -37,7 +37,7 @@ filling-kept: every stage of a rank keeps as many as the one that keeps the most
 filling-last-option: a sync is compressed as the last option says
     layouts/sketch.c terms_of: smaller(t.sync_ns, $1) -> $1
 filling-state-on-device: all states are on the device, whatever share the host may hold
-    layouts/sketch.c room_of: priced_least_states(p, r) -> r->optimizer_bytes
+    priced/tiers.c priced_least_resident: smaller(least, $1) -> least
 filling-swap-charged: room is made by recomputing alone
     layouts/room.c sketch_recomputation_ns: never s->swaps && ns > 0
 filling-swap-kept: what is swapped keeps as much as what is recomputed
