@@ -34,6 +34,12 @@ static const struct setting_effect effects[] = {
     {"ref-model reward-model rlhf-type", EFFECT_ON_JOB, "",
      "another model beside the one that is trained: a job has one"},
     {"stage", EFFECT_ON_JOB, "pt sft", "pairs, rewards or another model beside it: a job has one"},
+    // TRL's configurations of DPO, ORPO, CPO, KTO, GRPO and PPO (trl/trainer), which SFT's lacks.
+    {"beta max-prompt-length max-completion-length precompute-ref-log-probs ref-model-init-kwargs "
+     "reference-free rpo-alpha sync-ref-model f-divergence-type simpo-gamma cpo-alpha "
+     "desirable-weight undesirable-weight num-generations reward-weights reward-model-path kl-coef "
+     "cliprange vf-coef",
+     EFFECT_ON_JOB, "", "pairs, rewards or another model beside it: a job has one"},
     {"pure-bf16", EFFECT_ON_JOB, "", "the optimizer's copies in bf16: leave it out"},
     {"tensor-model-parallel-size pipeline-model-parallel-size expert-model-parallel-size "
      "virtual-pipeline-model-parallel-size context-parallel-size hyper-parallel-cp-size "

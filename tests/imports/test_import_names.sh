@@ -44,6 +44,8 @@ unknown '--stage: is not read: pairs, rewards or another model' trainer '--gpus 
 echo 'cutoff_len: 2048
 per_device_train_batch_size: 1' >"$work/in.yaml"
 unknown '--optim: paged_adamw_8bit has other states' trainer '--gpus 8' 'optim: paged_adamw_8bit'
+sed -i /optim/d "$work/in.yaml"
+unknown '--beta: is not read: pairs, rewards or another model' trainer '--gpus 8' 'beta: 0.01'
 echo 'model: {num_layers: 4, hidden_size: 64, num_attention_heads: 4, seq_length: 64,
   micro_batch_size: 1, global_batch_size: 8, moe_router_score_function: sigmoid,
   tensor_model_paralel_size: 2, optim: {tensor_model_parallel_size: 4}}' >"$work/in.yaml"
