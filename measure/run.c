@@ -10,6 +10,7 @@
 #include "measure/run/document.h"
 #include "measure/sampling/interrupts.h"
 #include "measure/sampling/record.h"
+#include "measure/sampling/pages.h"
 
 struct options {
     const char *plan, *output, *backend, *simulate, *name;
@@ -94,7 +95,7 @@ static enum status open_backend(struct running *r, const struct options *o, stru
                                               .seed = (uint64_t)o->seed + (uint64_t)r->self,
                                               .options = o->simulate,
                                               .shared = r->shared};
-    r->held.own_bytes = run_resident_bytes();
+    r->held.own_bytes = pages_resident_bytes();
     TRY(r->backend->open(&r->session, &settings, r->problem->job.precision, r->arena, err));
     TRY(run_make_work(r, r->arena, err));
     return r->backend->prepare(r->session, r->cells, r->cell_count, r->arena, err);

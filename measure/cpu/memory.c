@@ -5,44 +5,18 @@
 #include "measure/cpu/memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "measure/cpu/internal.h"
+#include "measure/sampling/pages.h"
 
 enum { OBSERVATIONS = 5, FRESH_BYTES = 1 << 26, PRODUCT_SIZE = 256 };
 
 struct observation {
     double library, granularity;
 };
-
-// From the sums over the process's mappings, which are exact (statm lags behind); 0: not
-// available.
-static double resident_bytes(void)
-{
-    char line[256];
-    long long kibibytes = 0;
-    FILE *file = fopen("/proc/self/smaps_rollup", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "Rss: %lld", &kibibytes) == 1) break;
-    if (file) fclose(file);
-    return 1024.0 * (double)kibibytes;
-}
-
-// Memory that the system has not handed out before; malloc could return a used piece. A private
-// mapping of /dev/zero is anonymous memory in POSIX, which has no MAP_ANONYMOUS.
-static char *take_fresh(size_t bytes)
-{
-    int zero = open("/dev/zero", O_RDWR);
-    if (zero < 0) return NULL;
-    char *fresh = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, zero, 0);
-    close(zero);
-    return fresh == MAP_FAILED ? NULL : fresh;
-}
 
 static bool observe(struct observation *o, int threads)
 {
@@ -55,17 +29,17 @@ static bool observe(struct observation *o, int threads)
     struct part_size size = part_size(&product, threads);
     size_t floats = (size_t)(size.in + size.out);
     arena_open(&arena, NULL);
-    float *operands = (float *)(void *)take_fresh(floats * sizeof *operands);
-    volatile char *fresh = take_fresh(FRESH_BYTES);
+    float *operands = (float *)(void *)pages_take(floats * sizeof *operands);
+    volatile char *fresh = pages_take(FRESH_BYTES);
     if (!operands || !fresh) return false;
     memset(operands, 0, floats * sizeof *operands);
-    double before = resident_bytes();
+    double before = (double)pages_resident_bytes();
     if (team_open(&team, threads, &arena, &err) != OK) return false;
     part_run(team, &product, operands, operands + size.in);
-    o->library = resident_bytes() - before;
-    before = resident_bytes();
+    o->library = (double)pages_resident_bytes() - before;
+    before = (double)pages_resident_bytes();
     fresh[FRESH_BYTES / 2] = 1;
-    o->granularity = resident_bytes() - before;
+    o->granularity = (double)pages_resident_bytes() - before;
     return before > 0;
 }
 
@@ -101,7 +75,7 @@ enum status cpu_observe(int threads, struct quantity **quantities, int *quantity
     double *library = TAKE(arena, OBSERVATIONS, double),
            *granularity = TAKE(arena, OBSERVATIONS, double);
     double *memory = TAKE(arena, 1, double), *context = TAKE(arena, 1, double);
-    context[0] = resident_bytes();
+    context[0] = (double)pages_resident_bytes();
     memory[0] = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     for (int i = 0; i < OBSERVATIONS; i++) {
         struct observation o;

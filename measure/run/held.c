@@ -1,50 +1,22 @@
 // What a rank holds: states throughout, activations from a forward pass to the pass that frees
 // them, working memory while a pass runs. The pages are really there, as in training; the operands
 // of the kernels, which no training has, are not counted.
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "data/base/grow.h"
 #include "measure/run/running.h"
+#include "measure/sampling/pages.h"
 
 enum { PAGE_BYTES = 4096, PROBE_BYTES = 1 << 24 };
 
-int64_t run_resident_bytes(void)
-{
-    char line[256];
-    long long kibibytes = 0;
-    FILE *file = fopen("/proc/self/smaps_rollup", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "Rss: %lld", &kibibytes) == 1) break;
-    if (file) fclose(file);
-    return 1024 * (int64_t)kibibytes;
-}
-
-// Pages that the system has given; NULL: it has none left.
+// All of them resident; NULL: the system has none left.
 static char *take_pages(int64_t bytes)
 {
-    int zero = open("/dev/zero", O_RDWR);
-    if (zero < 0) return NULL;
-    char *at = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, zero, 0);
-    close(zero);
-    if (at == MAP_FAILED) return NULL;
-    for (int64_t i = 0; i < bytes; i += PAGE_BYTES) at[i] = 1;
+    char *at = pages_take((size_t)bytes);
+    for (int64_t i = 0; at && i < bytes; i += PAGE_BYTES) at[i] = 1;
     return at;
-}
-
-// Without taking any from others; a guess where the system does not say.
-static int64_t available_bytes(void)
-{
-    char line[256];
-    long long kibibytes = 0;
-    FILE *file = fopen("/proc/meminfo", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "MemAvailable: %lld", &kibibytes) == 1) break;
-    if (file) fclose(file);
-    return kibibytes ? 1024 * (int64_t)kibibytes : INT64_MAX;
 }
 
 static bool is_observed(const struct running *r)
@@ -56,7 +28,7 @@ void run_hold(struct running *r, int stage, int micro_batch, int slice, int64_t 
 {
     struct held *h = &r->held;
     if (bytes <= 0 || r->replays || !is_observed(r)) return;
-    bool there = bytes < PROBE_BYTES || bytes < available_bytes();
+    bool there = bytes < PROBE_BYTES || bytes < pages_available_bytes();
     struct held_piece piece = {stage, micro_batch, slice, there ? take_pages(bytes) : NULL, bytes};
     if (!piece.at) {
         h->off = true;

@@ -226,7 +226,6 @@ void run_hold(struct running *r, int stage, int micro_batch, int slice, int64_t 
 void run_release(struct running *r, int stage, int micro_batch, int slice);
 void run_hold_stage(struct running *r, int stage); // its states and buffers of messages
 int64_t run_peak_bytes(const struct running *r);   // 0: not observed
-int64_t run_resident_bytes(void);                  // of the process; 0: not known
 
 // messages.c
 int64_t run_wall_ns(const struct running *r);
