@@ -273,15 +273,15 @@ static void assume_sequence(struct explained *x)
     struct problem problem;
     struct placement placement;
     struct prediction p;
-    double flop = explain_flop_of_log(x);
+    double flop = explain_flop_of_log(x), whole = explain_flop_of_sequence(x);
     if (r->seq != NOT_STATED) return;
     // Only for its model: on one GPU, of which any will do.
     row.seq = 2048, row.num_gpus = row.tp = row.pp = row.cp = row.dp = row.ep = row.etp = 1;
     row.vpp = row.global_batch = row.micro_batch = NOT_STATED, row.sp = 0;
     row.gpu = (struct cell){"h100-80gb", 9}, row.split = (struct cell){"", 0};
-    if (flop > 0 && explain_try(x, &row, &p)) {
+    if ((flop > 0 || whole > 0) && explain_try(x, &row, &p)) {
         predictor_problem(x->predictor, &problem, &placement, x->arena);
-        int64_t found = certify_sequence(x, &problem.model, flop);
+        int64_t found = certify_sequence(x, &problem.model, flop, whole);
         x->certificate.solved = found > 0;
         assume_count(x, &r->seq, "seq", found,
                      "with it, the model's FLOP of a token are the log's");
@@ -439,6 +439,7 @@ enum status explain_assemble(struct explained *x, struct error *err)
     set_origin(x);
     assume_recipe(x);
     assume_gpus(x);
+    explain_measured(x); // without what is assumed
     assume_sequence(x);
     assume_batch(x);
     explain_measured(x);

@@ -122,7 +122,8 @@ static bool counts_causal(const struct explained *x)
     return x->log.format == LOG_BRIDGE || (x->log.format == LOG_MEGATRON && late);
 }
 
-int64_t certify_sequence(const struct explained *x, const struct model *m, double flop_per_token)
+int64_t certify_sequence(const struct explained *x, const struct model *m, double flop_per_token,
+                         double flop_per_sequence)
 {
     static const int64_t lengths[] = {512,   1024,  2048,  4096,   8192,
                                       16384, 32768, 65536, 131072, 262144};
@@ -132,9 +133,20 @@ int64_t certify_sequence(const struct explained *x, const struct model *m, doubl
         double products, attention, blocks;
         forward_of(&whole, lengths[i], &products, &attention, &blocks);
         double flop = 3 * (products + share * attention) / (double)lengths[i];
-        if (fabs(flop / flop_per_token - 1) <= tolerance) return lengths[i];
+        double by_log = flop_per_token > 0 ? flop_per_token
+                                           : flop_per_sequence / (double)lengths[i];
+        if (fabs(flop / by_log - 1) <= tolerance) return lengths[i];
     }
     return 0;
+}
+
+double explain_flop_of_sequence(const struct explained *x)
+{
+    const struct log *l = &x->log;
+    double rate = log_rate_of(&l->series[MEASURED_TFLOPS], true, x->arena).value * 1e12;
+    bool stated = told(l, TOLD_NUM_GPUS) && told(l, TOLD_GLOBAL_BATCH);
+    if (!stated || !(x->measured_s > 0)) return 0;
+    return rate * x->measured_s * (double)x->asked.num_gpus / (double)x->asked.global_batch;
 }
 
 double explain_flop_of_log(const struct explained *x)

@@ -11,10 +11,12 @@ enum status explain_assemble(struct explained *x, struct error *err);
 void explain_predict(struct explained *x);
 void explain_measured(struct explained *x);
 void explain_certify(struct explained *x);
-// The sequence for which the model's FLOP of a token, as the log's program counts them, are the
-// log's; 0: there is none.
-int64_t certify_sequence(const struct explained *x, const struct model *m, double flop_per_token);
-double explain_flop_of_log(const struct explained *x); // of a token; 0: not stated
+// The sequence for which the model's FLOP of a token (0: of a sequence), as the log's program
+// counts them, are the log's; 0: there is none.
+int64_t certify_sequence(const struct explained *x, const struct model *m, double flop_per_token,
+                         double flop_per_sequence);
+double explain_flop_of_sequence(const struct explained *x); // 0: GPUs or batch are not stated
+double explain_flop_of_log(const struct explained *x);      // of a token; 0: not stated
 void explain_judge(struct explained *x);
 void explain_changes(struct explained *x);
 void explain_layouts(struct explained *x); // x->any

@@ -50,7 +50,7 @@ static void put_measured(struct json_writer *w, const struct explained *x)
                                         "samples_per_s",
                                         "timer_samples_per_s",
                                         "mfu_percent"};
-    for (int i = 1; i < MEASURED_COUNT; i++) {
+    for (int i = 1; i < MEASURED_CLOCK_S; i++) { // which only tells what others are of
         double value = log_rate_of(&l->series[i], true, x->arena).value;
         if (value > 0) json_put_number(w, names[i], value);
     }

@@ -29,7 +29,10 @@ void explain_measured(struct explained *x)
         take(x, l->block_s * batch / (of_tokens ? l->block_samples / seq : l->block_samples),
              "training between evaluations");
     }
+    struct log_rate clock = log_rate_of(&l->series[MEASURED_CLOCK_S], false, x->arena);
+    bool by_clock = clock.count && l->told[TOLD_GLOBAL_BATCH].by == BY_NONE;
     if (samples.count) take(x, batch / samples.value, "samples per second");
+    if (by_clock) take(x, clock.value, "the clock of its lines");
     if (tokens.count && gpus > 0) take(x, batch * seq / (tokens.value * gpus), "tokens per second");
     if (timer.count) take(x, batch / timer.value, "DeepSpeed's timer");
 }

@@ -107,7 +107,7 @@ sed 's/global batch size: *128/gloabl batch size: 128/; /global_batch_size/d' \
     megatron.log > eaten.log
 reads eaten.log global_batch=128 iteration_s=7.004 reading=certified
 printf '  fp8: False\n  fp8_hybrid: True\n' | cat nemo.log - > wide.log
-reads wide.log precision=-
+reads wide.log precision=bf16
 printf '# 2Nodes * 8 A100 80G\nCUDA out of memory. Tried to allocate 1.00 GiB\n' > nodes.log
 reads nodes.log num_gpus=16 gpus_per_node=8 gpu=a100-80gb "verdict=out of memory"
 printf '4xV100x32G, precision：`fp16`, max length：`4096`\nCUDA out of memory.\n' > card-words.log
@@ -128,6 +128,46 @@ reads short.log num_gpus=8 tp=1 pp=1 micro_batch=2 global_batch=32 seq=8192 mode
 sed 's/H100/910B/' megatron.log > other-gpu.log
 reads other-gpu.log gpu=ascend-910b-80gb "verdict=not predicted"
 answers 0 "agrees\|slow\|not explained" explain other-gpu.log --gpu-like h100-80gb --memory-gb 64
+
+# ---- what launchers, shells and names of runs state; a size in MB is no optimizer
+printf '%s\n' 'mpiexec --np=24 --ppn=12' 'TP=2' 'PP=4' 'NUM_HEADS=32' 'NUM_KV_HEADS=8' \
+    'weight and optimizer=46038.57 MB' 'ds_stage2_pp4_tp2_fp16' 'CUDA out of memory.' > shell.log
+reads shell.log num_gpus=24 gpus_per_node=12 tp=2 pp=4 heads=32 kv_heads=8 zero=2 precision=fp16 \
+    adam=-
+printf '%s\n' 'packed_sequence_size=1024, pp_microbatch_size=4' 'Gradient accumulation: 4' \
+    '--model.converters="float8"' 'llama2 7b with compile' 'CUDA out of memory.' > keys.log
+reads keys.log seq=1024 micro_batch=4 precision=fp8 compiled=1 model=llama-2-7b
+printf '  %s\n' 'sequence_length: 1024' 'seq_length: 131072' 'gated_linear_unit: true' \
+    'CUDA out of memory.' > data.log
+reads data.log seq=1024 gated=1
+printf '  Instantaneous batch size per device = 2\n  accumulation) = 16\n' > summary.log
+reads summary.log micro_batch=2 global_batch=16
+
+# ---- sequence, batch and GPUs by rates and the clock; by the FLOP of a whole sequence
+rates='elapsed time per iteration (ms): 131064.1 | tokens/sec/gpu: 8000.5 | global batch size: 1024'
+echo "iteration 300/ 300 | consumed samples: 307200 | consumed tokens: 1.258B | $rates" \
+    > tokens.log
+reads tokens.log seq=4096 num_gpus=4 iteration_s=131.0641
+for second in 32 36 40; do
+    printf '16:44:%d,600 - INFO - step: %d loss: 1.0 memory: 33.11GiB(74.54%%) wps: 2,048\n' \
+        $second $((second / 4))
+done > clock.log
+echo 'batch size 4' >> clock.log
+reads clock.log seq=2048 micro_batch=4 iteration_s=4
+for second in 32 36 40; do
+    printf '[06:44:%d,600] stop] 0/%d, CurrSamplesPerSec=128.1, MaxMemAllocated=1.0GB\n' $second \
+        $((second / 4))
+done > timer.log
+reads timer.log global_batch=512
+sed 's/^ *seq_length .*//; s/^ *max_position_embeddings .*//' megatron.log > length.log
+reads length.log seq=- reading=certified
+
+# ---- MLPerf's LoRA by its names alone, at its end: no warm-up
+{ printf 'source config_1cc_1x8x4xtp4pp1cp2.sh # llama2_70b_lora\n'
+    mllog tracked_stats '{"throughput": 1.9}' | sed 's/{}/{"step": 3072}/'
+} > end.log
+reads end.log num_gpus=8 tp=4 pp=1 cp=2 seq=8192 model=llama-2-70b
+grep -q warm-up out && complain "the end of a log is taken for its beginning"
 
 # ---- every shipped model by its name
 printf 'MiniMax-M2 on 8xH100, tp4 pp2\nCUDA out of memory.\n' > named.log

@@ -47,7 +47,8 @@ static int64_t whole_near(double x)
 static double usual(const struct log *l, enum measured what)
 {
     struct arena *arena = l->arena;
-    return log_rate_of(&l->series[what], what != MEASURED_ITERATION_S, arena).value;
+    bool falls = what != MEASURED_ITERATION_S && what != MEASURED_CLOCK_S;
+    return log_rate_of(&l->series[what], falls, arena).value;
 }
 
 static void conclude_gpus(struct log *l)
@@ -90,11 +91,30 @@ static void conclude_degrees(struct log *l)
 
 enum { TILE = 128 };
 
+// Where a program prints rates alone, the clock of its lines tells how much a step is of.
+static void conclude_by_clock(struct log *l, double tokens)
+{
+    enum { SOME = 16 }; // batches of many are multiples of it
+    double clock = usual(l, MEASURED_CLOCK_S), each = (double)told_count(l, TOLD_MICRO_BATCH),
+           samples = clock * usual(l, MEASURED_TIMER);
+    int64_t replica = or_one(l, TOLD_TP) * or_one(l, TOLD_PP) * or_one(l, TOLD_CP);
+    if (clock > 0 && tokens > 0 && each > 0 && replica == 1 && !told(l, TOLD_ACCUMULATION))
+        follows(l, TOLD_SEQ, "tokens/s of a GPU x its clock / micro_batch",
+                TILE * whole_near(tokens * clock / each / TILE));
+    if (samples > 2 * SOME && !told(l, TOLD_MICRO_BATCH))
+        follows(l, TOLD_GLOBAL_BATCH, "samples/s x time between lines",
+                SOME * whole_near(samples / SOME));
+}
+
 // The batch, or the length of its sequences, from rates.
 static void conclude_batch(struct log *l)
 {
     double time = usual(l, MEASURED_ITERATION_S), tokens = usual(l, MEASURED_TOKENS);
     if (!(time > 0)) time = l->average_s;
+    if (!(time > 0)) time = usual(l, MEASURED_CLOCK_S);
+    if (l->reader->tokens > 0 && l->reader->all_samples > 0)
+        follows(l, TOLD_SEQ, "consumed tokens over samples",
+                TILE * whole_near(l->reader->tokens / l->reader->all_samples / TILE));
     double seq = (double)told_count(l, TOLD_SEQ), gpus = (double)told_count(l, TOLD_NUM_GPUS);
     if (time > 0 && tokens > 0 && seq > 0 && gpus > 0)
         follows(l, TOLD_GLOBAL_BATCH, "tokens/s of a GPU x GPUs x time / seq",
@@ -103,6 +123,10 @@ static void conclude_batch(struct log *l)
     if (time > 0 && tokens > 0 && batch > 0 && gpus > 0) // lengths are multiples of a tile
         follows(l, TOLD_SEQ, "tokens/s of a GPU x GPUs x time / global_batch",
                 TILE * whole_near(tokens * gpus * time / batch / TILE));
+    if (time > 0 && tokens > 0 && batch > 0 && seq > 0)
+        follows(l, TOLD_NUM_GPUS, "global_batch x seq / time / tokens/s of a GPU",
+                whole_near(batch * seq / time / tokens));
+    conclude_by_clock(l, tokens);
 }
 
 // ---- switches

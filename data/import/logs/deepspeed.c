@@ -38,7 +38,9 @@ static bool read_timer(struct log *l, const char *line)
 {
     double rate, step = 0, memory;
     if (!number_after(line, "CurrSamplesPerSec=", &rate, NULL)) return false;
-    number_after(line, "global_step=", &step, NULL);
+    if (!number_after(line, "global_step=", &step, NULL))
+        number_after(line, "stop] 0/", &step, NULL); // of 2022
+    measure_clock(l, line, step);
     measure(l, MEASURED_TIMER, (int64_t)step, rate);
     if (number_after(line, "MaxMemAllocated=", &memory, NULL)) {
         keep_gib(&l->memory.allocated_bytes, memory);

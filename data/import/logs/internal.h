@@ -21,8 +21,10 @@ struct log_reader {
     struct log_models *models;
     char pending[TOLD_KEY]; // a flag at the end of a line; "": none
     int64_t model_hits, gpu_hits[64];
-    bool shaped;          // by a model that is named
-    double step, samples; // of Megatron's last line that states what was consumed
+    bool shaped;                // by a model that is named
+    double step, samples;       // of Megatron's last line that states what was consumed
+    double all_samples, tokens; // by then
+    double clock_s, clock_step; // of the last line with a time of the day
     // MLPerf
     bool common; // exports of config_common.sh, which others replace
     double block_from_ms, block_ms, block_from_samples;
@@ -39,6 +41,8 @@ void tell(struct log *l, enum told what, enum told_by by, const char *key, const
           size_t length);
 void tell_count(struct log *l, enum told what, enum told_by by, const char *key, int64_t value);
 void measure(struct log *l, enum measured what, int64_t step, double value);
+// The seconds a step since the line of a step before, by the times of the day that begin lines.
+void measure_clock(struct log *l, const char *line, double step);
 // Counts that stand behind words: the first of each row in the line. Returns how many there were.
 struct count_words {
     const char *before;

@@ -41,6 +41,8 @@ static const struct key_row rows[] = {
     {"nnodes", TOLD_NODES, COUNT, NULL},
     {"devices", TOLD_GPUS_PER_NODE, COUNT, NULL},
     {"swiglu", TOLD_GATED, TRUTH, NULL},
+    {"gated_linear_unit", TOLD_GATED, TRUTH, NULL},
+    {"grad_reduce_in_fp32", TOLD_GRADIENT_BYTES, EITHER, "4|2"},
     {"optimizer", TOLD_ADAM, TEXT, NULL},
     {"compile", TOLD_COMPILED, TRUTH, NULL},
     {"bf16", TOLD_PRECISION, MEANS, "bf16"},
@@ -48,6 +50,7 @@ static const struct key_row rows[] = {
     {"precision", TOLD_PRECISION, TEXT, NULL},
     {"deepspeed", TOLD_DEEPSPEED, TRUTH, NULL},
     {"num_gpus", TOLD_NUM_GPUS, COUNT, NULL},
+    {"np", TOLD_NUM_GPUS, COUNT, NULL}, // mpirun's
     {"ngpu", TOLD_NUM_GPUS, COUNT, NULL},
     {"num_processes", TOLD_NUM_GPUS, COUNT, NULL},
     {"nodes", TOLD_NODES, COUNT, NULL},
@@ -56,18 +59,23 @@ static const struct key_row rows[] = {
     {"slurm_nnodes", TOLD_NODES, COUNT, NULL},
     {"gpus_per_node", TOLD_GPUS_PER_NODE, COUNT, NULL},
     {"dgxngpu", TOLD_GPUS_PER_NODE, COUNT, NULL},
+    {"ppn", TOLD_GPUS_PER_NODE, COUNT, NULL},
+    {"ntasks_per_node", TOLD_GPUS_PER_NODE, COUNT, NULL},
     {"num_hidden_layers", TOLD_LAYERS, COUNT, NULL},
     {"n_layers", TOLD_LAYERS, COUNT, NULL},
     {"n_layer", TOLD_LAYERS, COUNT, NULL},
     {"n_embd", TOLD_HIDDEN, COUNT, NULL},
     {"n_heads", TOLD_HEADS, COUNT, NULL},
     {"n_head", TOLD_HEADS, COUNT, NULL},
+    {"num_heads", TOLD_HEADS, COUNT, NULL},
     {"n_kv_heads", TOLD_KV_HEADS, COUNT, NULL},
+    {"num_kv_heads", TOLD_KV_HEADS, COUNT, NULL},
     {"head_dim", TOLD_HEAD_WIDTH, COUNT, NULL},
     {"cutoff_len", TOLD_SEQ, COUNT, NULL},
     {"max_seq_length", TOLD_SEQ, COUNT, NULL},
     {"sequence_len", TOLD_SEQ, COUNT, NULL},
     {"model_max_length", TOLD_SEQ, COUNT, NULL},
+    {"packed_sequence_size", TOLD_SEQ, COUNT, NULL},
     {"model_parallel_size", TOLD_TP, COUNT, NULL},
     {"tensor_model_parallel", TOLD_TP, COUNT, NULL},
     {"tensor_parallel_size", TOLD_TP, COUNT, NULL},
@@ -87,6 +95,7 @@ static const struct key_row rows[] = {
     {"params_dtype", TOLD_PRECISION, TEXT, NULL},
     {"tokenizer_type", TOLD_TOKENIZER, TEXT, NULL},
     {"per_device_train_batch_size", TOLD_MICRO_BATCH, COUNT, NULL},
+    {"pp_microbatch_size", TOLD_MICRO_BATCH, COUNT, NULL},
     {"zero_stage", TOLD_ZERO, WHOLE, NULL},
     {"zero_optimization_stage", TOLD_ZERO, WHOLE, NULL},
     {"stage", TOLD_ZERO, WHOLE, NULL},
@@ -103,6 +112,7 @@ static const struct key_row rows[] = {
     {"fp16_enabled", TOLD_PRECISION, MEANS, "fp16"},
     {"float16_enabled", TOLD_PRECISION, MEANS, "fp16"},
     {"fp8", TOLD_FP8, SWITCH_OR_TEXT, NULL},
+    {"converters", TOLD_FP8, NAMES, "float8"},
     {"moe_dispatcher", TOLD_DISPATCHER, NAMES_DISPATCHER, NULL},
     {"enable_cuda_graph", TOLD_GRAPHS, EITHER, "step|none"},
     {"external_cuda_graph", TOLD_GRAPHS, EITHER, "parts|none"},
@@ -380,6 +390,7 @@ static void take_value(struct log *l, const struct key_row *row, enum told_by by
             tell_count(l, row->told, by, row->key, number);
         return;
     case TEXT:
+        if (row->told == TOLD_ADAM && !isalpha((unsigned char)*value)) return; // a size in MB
         if (length && (!is_nothing(value, length) || row->told == TOLD_GRANULARITY))
             tell(l, row->told, by, row->key, value, length);
         return;
@@ -414,6 +425,8 @@ bool log_setting(struct log *l, enum told_by by, const char *key, size_t key_len
     if (!plain_key(name, key, key_length)) return false;
     const struct key_row *row = *place_of(l->reader->keys, name);
     if (!row || row->told == TOLD_COUNT) return false;
+    // The data's sequences, not what the model could have.
+    if (by == BY_SETTING && strcmp(name, "sequence_length") == 0) by = BY_PROGRAM;
     while (length && strchr("\"'`", *value)) value++, length--;
     while (length && strchr("\"'`,;)", value[length - 1])) length--;
     take_value(l, row, by, value, length);

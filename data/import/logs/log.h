@@ -141,6 +141,7 @@ enum measured {
     MEASURED_SAMPLES, // of all, a second
     MEASURED_TIMER,   // the same, without what is outside DeepSpeed's timer
     MEASURED_MFU,     // percent
+    MEASURED_CLOCK_S, // between lines, by the clock: with whatever is between iterations
     MEASURED_COUNT
 };
 

@@ -62,6 +62,15 @@ static void read_batch(struct log *l, const char *line)
     tell_count(l, TOLD_GLOBAL_BATCH, BY_PROGRAM, "global batch size", l->batch);
 }
 
+// "consumed tokens: 1.258B": with the samples, the length of a sequence.
+static void read_consumed_tokens(struct log *l, const char *line)
+{
+    double tokens;
+    const char *after;
+    if (!number_after(line, "consumed tokens:", &tokens, &after)) return;
+    l->reader->tokens = tokens * (*after == 'B' ? 1e9 : *after == 'M' ? 1e6 : 1);
+}
+
 static void read_rates(struct log *l, const char *line, int64_t step)
 {
     static const struct {
@@ -73,6 +82,8 @@ static void read_rates(struct log *l, const char *line, int64_t step)
                  {"tokens per gpu per second (tgs):", MEASURED_TOKENS},
                  {"tokens per gpu per second(tgs):", MEASURED_TOKENS},
                  {"tokens per GPU (tokens/s/GPU):", MEASURED_TOKENS},
+                 {"tokens/sec/gpu:", MEASURED_TOKENS},
+                 {"tokens/sec/GPU:", MEASURED_TOKENS},
                  {"samples per second:", MEASURED_SAMPLES}};
     double value;
     for (size_t i = 0; i < ARRAY_LENGTH(rates); i++)
@@ -92,6 +103,8 @@ static bool read_iteration(struct log *l, const char *line)
     if ((!ms && !s) || !number_after(line, "iteration", &step, &after)) return false;
     if (!number_at((ms ? ms + 31 : s + 30), &time, NULL)) return true;
     read_batch(l, line);
+    number_after(line, "consumed samples:", &l->reader->all_samples, NULL);
+    read_consumed_tokens(l, line);
     measure(l, MEASURED_ITERATION_S, (int64_t)step, ms ? time / 1000 : time);
     read_rates(l, line, (int64_t)step);
     log_memory(l, line);
@@ -130,6 +143,7 @@ void log_megatron(struct log *l, const char *line)
     double from, to;
     const char *after;
     if (read_iteration(l, line)) return;
+    if (strstr(line, "pretrain_gpt.py")) l->seen[LOG_MEGATRON]++;
     if (strstr(line, "- arguments -") || strstr(line, " arguments ---")) {
         if (!strstr(line, "end of")) begin_dump(l);
         else l->reader->in_dump = false, l->dumped = true;

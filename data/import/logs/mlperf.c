@@ -1,5 +1,6 @@
 // MLPerf's results: ":::MLLOG {...}" lines, and the exports of its config_*.sh.
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -61,9 +62,19 @@ static void read_config_size(struct log *l, const char *name)
     }
 }
 
+// "config_DGXH100_1x8x4xtp4pp1cp1.sh": degrees behind the last x.
+static void read_config_degrees(struct log *l, const char *name)
+{
+    static const struct count_words degrees[] = {{"tp", TOLD_TP}, {"pp", TOLD_PP}, {"cp", TOLD_CP}};
+    const char *at = strstr(name, "xtp"), *end = strstr(name, ".sh");
+    if (at && end && at < end)
+        tell_counts(l, at, BY_WORDS, "the configuration's name", degrees, ARRAY_LENGTH(degrees));
+}
+
 static bool read_config_name(struct log *l, const char *line)
 {
     const char *at = strstr(line, "config_");
+    if (at && strstr(at, ".sh")) read_config_degrees(l, at), read_config_size(l, at);
     if (!at || line[0] != '#') return false;
     l->reader->common = strstr(at, "common") != NULL;
     log_names(l, at);
@@ -160,8 +171,10 @@ static void read_mllog(struct log *l, const char *line)
     number_after(line, "\"step\":", &step, NULL);
     if (number_after(line, "\"train_step_time\":", &number, NULL))
         measure(l, MEASURED_ITERATION_S, l->series[MEASURED_ITERATION_S].seen + 1, number);
-    if (number_after(line, "\"throughput\":", &number, NULL))
-        measure(l, MEASURED_SAMPLES, (int64_t)l->series[MEASURED_SAMPLES].seen + 1, number);
+    enum { OF_TOKENS = 100000 }; // GPT-3 of rounds up to 3.1 counts tokens
+    if (number_after(line, "\"throughput\":", &number, NULL) && number < OF_TOKENS)
+        measure(l, MEASURED_SAMPLES,
+                (int64_t)fmax(step, (double)l->series[MEASURED_SAMPLES].seen + 1), number);
     if (key_length == 18 && !strncmp(key, "overall_throughput", 18) &&
         number_at(value, &number, NULL))
         measure(l, MEASURED_SAMPLES, (int64_t)l->series[MEASURED_SAMPLES].seen + 100, number);

@@ -20,6 +20,8 @@ static bool read_step(struct log *l, const char *line)
     measure(l, MEASURED_ITERATION_S, (int64_t)step + 1, time);
     if (number_after(line, "TFLOPS_per_GPU", &value, NULL))
         measure(l, MEASURED_TFLOPS, (int64_t)step + 1, value);
+    if (number_after(line, "tokens_per_sec_per_gpu", &value, NULL))
+        measure(l, MEASURED_TOKENS, (int64_t)step + 1, value);
     if (number_after(line, "max_memory_reserved", &value, NULL))
         keep(&l->memory.reserved_bytes, value, l);
     if (number_after(line, "max_memory_allocated", &value, NULL))

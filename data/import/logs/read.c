@@ -54,7 +54,8 @@ static bool says_something(struct log *l)
     for (int i = 0; i < MEASURED_COUNT; i++)
         if (l->series[i].count) return true;
     if (l->mentions_failure && l->lines < SHORT_POST) l->failure.out_of_memory = true;
-    return l->failure.out_of_memory || l->average_s > 0 || l->block_s > 0 || l->dumped;
+    bool summary = l->seen[LOG_TRANSFORMERS] > 3 && told(l, TOLD_MICRO_BATCH); // the trainer's
+    return summary || l->failure.out_of_memory || l->average_s > 0 || l->block_s > 0 || l->dumped;
 }
 
 enum status log_read(struct log *l, const char *path, struct arena *arena, struct error *err)

@@ -12,6 +12,7 @@ static bool read_step(struct log *l, const char *line)
                number_after(after, "wps:", &value, NULL);
     if (!tps) return false;
     measure(l, MEASURED_TOKENS, (int64_t)step, value);
+    measure_clock(l, line, step);
     if (number_after(after, "tflops:", &value, NULL))
         measure(l, MEASURED_TFLOPS, (int64_t)step, value);
     if (number_after(after, "mfu:", &value, NULL)) measure(l, MEASURED_MFU, (int64_t)step, value);

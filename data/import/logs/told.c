@@ -144,6 +144,32 @@ void measure(struct log *l, enum measured what, int64_t step, double value)
     s->waits = s->stride - 1;
 }
 
+// "2024-10-03 16:44:32,658": the first time of the day in the line.
+static bool time_of_day(const char *line, double *seconds)
+{
+    for (const char *s = line; (s = strchr(s, ':')); s++) {
+        int hours, minutes, thousandths = 0, read = 0;
+        double whole;
+        if (s < line + 2 || sscanf(s - 2, "%2d:%2d:%2lf%n", &hours, &minutes, &whole, &read) != 3)
+            continue;
+        if (!isdigit((unsigned char)s[-2]) || !isdigit((unsigned char)s[-1])) continue;
+        if (strchr(",.", s[-2 + read])) sscanf(s - 1 + read, "%3d", &thousandths);
+        *seconds = hours * 3600 + minutes * 60 + whole + thousandths / 1000.0;
+        return true;
+    }
+    return false;
+}
+
+void measure_clock(struct log *l, const char *line, double step)
+{
+    struct log_reader *r = l->reader;
+    double now;
+    if (!time_of_day(line, &now)) return;
+    if (r->clock_step > 0 && step > r->clock_step && now > r->clock_s)
+        measure(l, MEASURED_CLOCK_S, (int64_t)step, (now - r->clock_s) / (step - r->clock_step));
+    r->clock_step = step, r->clock_s = now;
+}
+
 static double median_of(const struct log_series *s, int from, int to, struct arena *arena)
 {
     int count = to - from;

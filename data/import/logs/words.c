@@ -66,6 +66,27 @@ static const char *read_short(struct short_words *w, const char *line, const cha
     return end;
 }
 
+// "..._seq4096_pp1_tp2_fp16"
+static void read_name_precision(struct log *l, const char *line)
+{
+    static const char *const names[] = {"bf16", "fp16", "fp8"};
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
+        for (const char *at = line; (at = strstr(at, names[i])); at++)
+            if (at_border(line, at) && !isalnum((unsigned char)at[strlen(names[i])]))
+                tell(l, TOLD_PRECISION, BY_WORDS, "a run's name", names[i], strlen(names[i]));
+}
+
+// A shell's "TP=8", alone in its line.
+static void read_shell_degree(struct log *l, const char *line)
+{
+    static const struct count_words degrees[] = {
+        {"TP=", TOLD_TP}, {"PP=", TOLD_PP}, {"CP=", TOLD_CP}, {"EP=", TOLD_EP}};
+    for (size_t i = 0; i < ARRAY_LENGTH(degrees); i++)
+        if (!strncmp(line, degrees[i].before, 3) && line[3] &&
+            strspn(line + 3, "0123456789") == strcspn(line + 3, " "))
+            tell_counts(l, line, BY_WORDS, "a shell's variable", &degrees[i], 1);
+}
+
 // Two degrees in one line are no accident.
 static void read_shorts(struct log *l, const char *line)
 {
@@ -86,6 +107,7 @@ static void read_shorts(struct log *l, const char *line)
         else if (w.items[i].value > 0 || shorts[w.items[i].row].told == TOLD_ZERO)
             tell_count(l, shorts[w.items[i].row].told, BY_WORDS, "short words of a line",
                        w.items[i].value);
+    if (degrees > 1) read_name_precision(l, line);
     double global, micro;
     const char *after;
     if (number_after(line, "GBS/MBS", &global, &after) && *after == '/' &&
@@ -213,7 +235,8 @@ static void read_prose(struct log *l, const char *line)
                                                 {"seq len", TOLD_SEQ},
                                                 {"sequence length", TOLD_SEQ},
                                                 {"max length", TOLD_SEQ},
-                                                {"grad accum", TOLD_ACCUMULATION}};
+                                                {"grad accum", TOLD_ACCUMULATION},
+                                                {"radient accumulation:", TOLD_ACCUMULATION}};
     tell_counts(l, line, BY_WORDS, "in words", counts, ARRAY_LENGTH(counts));
     read_quoted(l, line);
     if (strstr(line, "HybridEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "HybridEP", "hybridep", 8);
@@ -224,6 +247,9 @@ static void read_prose(struct log *l, const char *line)
         bool other = strstr(line, "OOM") || l->mentions_failure; // what helped, not what failed
         if (!other) tell(l, TOLD_OFFLOAD, BY_WORDS, "offload, in words", "1", 1);
     }
+    const char *compile = strstr(line, "with compile"), *torch = strstr(line, "with torch.compile");
+    if (torch || (compile && !isalpha((unsigned char)compile[12])))
+        tell(l, TOLD_COMPILED, BY_WORDS, "in words", "1", 1);
     read_titan_words(l, line);
     if (names_failure(line) && !find_in_any_case(line, "no OOM")) l->mentions_failure = true;
     if (strstr(line, "it ran") || strstr(line, "it runs") || strstr(line, "works"))
@@ -243,6 +269,7 @@ void log_date(struct log *l, const char *line)
 void log_words(struct log *l, const char *line)
 {
     read_shorts(l, line);
+    read_shell_degree(l, line);
     read_zero(l, line);
     read_gpus(l, line);
     read_prose(l, line);
