@@ -124,6 +124,10 @@ expect model.json '"count": 9' twice
 refuse "$plain --bf16 --fp16" 'bf16 and --fp16'
 refuse "$plain --swiglu --squared-relu" 'squared-relu'
 refuse "$plain --num-query-groups 4" 'group-query-attention'
+refuse "$plain --tensor-model-parallel-size 3" 'expected a multiple of 3, found 16: .*--gpus'
+refuse "$plain --global-batch-size 33" 'expected a multiple of 32, found 33: 16 data ranks .*--gpus'
+refuse "$plain --expert-model-parallel-size 3 --num-experts 6" \
+    '16 ranks that 16 GPUs .*--gpus'
 refuse "$plain --moe-layer-freq 2" 'without --num-experts'
 refuse "$plain --num-experts 4 --moe-layer-freq '[1]*7'" 'moe-layer-freq'
 refuse "$plain --num-virtual-stages-per-pipeline-rank 2" 'without a pipeline'

@@ -41,7 +41,9 @@ enum status core_check(const struct run *r, struct error *err)
         {r->swiglu + r->quick_geglu + r->squared_relu > 1,
          "--swiglu, --quick-geglu and --squared-relu: expected one of them"},
         {r->mtp && has_sinks(r), "--mtp-num-layers with --softmax-type learnable"},
-        {r->groups && !r->grouped, "--num-query-groups without --group-query-attention"},
+        {r->groups && !r->grouped && !r->latent,
+         "--num-query-groups without --group-query-attention, which Megatron-LM ignores: add the "
+         "flag, or remove the number"},
         {r->latent && r->grouped, "--multi-latent-attention with --group-query-attention"},
         {!r->latent && s->query_rank, "--q-lora-rank without --multi-latent-attention"},
         {r->wants_model && !r->experts.experts &&
@@ -453,20 +455,9 @@ enum status core_job(struct run *r, struct error *err)
     struct job *j = &r->job;
     struct layout *l = &j->layout;
     int micro_batches = 0;
-    int64_t gpus = r->gpus ? r->gpus : r->processes * (r->nodes ? r->nodes : 1);
-    if (!gpus)
-        return fail(
-            err, BAD_INPUT,
-            "%s: the number of GPUs is missing (--nproc_per_node, --nnodes): give it with --gpus",
-            r->file);
-    TRY(settings_divide(r->file, "GPUs over tensor x pipeline x context", gpus,
-                        (int64_t)l->tensor * l->pipeline * l->context, &l->data, err));
-    bool experts = r->experts.experts || (!r->wants_model && l->expert > 1);
-    l->expert_tensor = experts && r->expert_tensor != l->tensor ? (int)r->expert_tensor : 0;
+    TRY(core_ranks(r, err));
     TRY(set_stages(r, err));
-    if (!j->global_batch) j->global_batch = (int64_t)l->micro_batch * l->data;
-    TRY(settings_divide(r->file, "--global-batch-size", j->global_batch,
-                        (int64_t)l->micro_batch * l->data, &micro_batches, err));
+    TRY(core_batch(r, &micro_batches, err));
     if (l->virtual_stages > 1) TRY(check_group(r, micro_batches, err));
     bool wide = r->gradients_in_fp32 || !r->fp16;
     j->precision = r->fp4    ? NVFP4

@@ -8,6 +8,9 @@
 enum status core_check(const struct run *r, struct error *err);
 enum status core_model(struct model *m, const struct run *r, struct arena *arena,
                        struct error *err);
+// The data ranks, and whether experts fit them; the micro-batches of a replica.
+enum status core_ranks(struct run *r, struct error *err);
+enum status core_batch(struct run *r, int *micro_batches, struct error *err);
 enum status core_job(struct run *r, struct error *err); // r->job
 // Allows the job the mode of recomputation that these name; granularity NULL: none.
 enum status core_recompute(struct run *r, const char *granularity, const char *method,

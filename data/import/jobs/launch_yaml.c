@@ -79,6 +79,25 @@ static enum status take_flags(struct settings *s, const struct settings *yaml, b
     return OK;
 }
 
+// Keys of GPT-NeoX look like Megatron's, but its models have other defaults.
+static enum status refuse_neox(const struct settings *yaml, struct error *err)
+{
+    static const char *const keys[] = {"pipe_parallel_size",
+                                       "pipe-parallel-size",
+                                       "pos_emb",
+                                       "pos-emb",
+                                       "no_weight_tying",
+                                       "no-weight-tying",
+                                       "train_micro_batch_size_per_gpu"};
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
+        if (setting_of(yaml, keys[i]))
+            return settings_refuse(yaml, keys[i], err,
+                                   "is of GPT-NeoX, whose configurations are not read: take the "
+                                   "model from its config.json (plumbline import hf) or from "
+                                   "plumbline models, and write the job by hand");
+    return OK;
+}
+
 enum status launch_read_yaml(struct settings *s, const char *path, const struct launch_asked *asked,
                              struct error *err)
 {
@@ -87,6 +106,7 @@ enum status launch_read_yaml(struct settings *s, const char *path, const struct 
     bool arguments = false;
     int found = 0;
     TRY(settings_read_yaml_raw(&yaml, path, s->arena, err));
+    TRY(refuse_neox(&yaml, err));
     for (int i = 0; i < yaml.count; i++) arguments |= flag_of(yaml.items[i].key, true) != NULL;
     TRY(take_flags(s, &yaml, arguments, asked, err));
     for (int i = 0; i < s->count; i++) found += launch_is_read(asked->rows, s->items[i].key);

@@ -175,6 +175,13 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     settings_take_slurm(r, s), settings_take_offload(r, s);
     r->job.overlapped_messages = !r->waits;
     if (!r->shape.vocabulary) r->shape.vocabulary = asked->vocabulary;
+    if (r->latent && r->groups && !r->grouped)
+        settings_note(s, "--num-query-groups: latent attention has no groups");
+    if (r->experts.experts && !r->experts.ffn && r->shared_experts && r->dense_first > 0)
+        settings_note(s,
+                      "--moe-ffn-hidden-size is missing: experts as wide as the dense layers "
+                      "(%lld), many parameters",
+                      (long long)r->shape.ffn);
     return core_check(r, err);
 }
 

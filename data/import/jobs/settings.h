@@ -46,7 +46,7 @@ struct settings {
 
 struct settings settings_empty(struct arena *arena);
 // BAD_INPUT with the line: wrong syntax, a duplicate key, more than 16,384 settings, deeper than
-// 64. YAML without anchors, aliases and tags; OmegaConf's ${key} and ${.key} are resolved.
+// 64. YAML without tags; OmegaConf's ${key} and ${.key} are resolved.
 enum status settings_read_toml(struct settings *s, const char *path, struct arena *arena,
                                struct error *err);
 enum status settings_read_yaml(struct settings *s, const char *path, struct arena *arena,
@@ -117,7 +117,9 @@ struct settings_source {
     const char *at, *end;
     char *scratch; // as long as the file
     int line, depth;
-    char equals;   // between a key and its value: '=' or ':'
+    char equals; // between a key and its value: '=' or ':'
+    struct yaml_anchor *anchors;
+    int anchor_count, anchor_capacity;
     bool doubling; // '' inside single quotes stands for one quote
 };
 enum status source_open(struct settings_source *r, struct settings *s, const char *path,

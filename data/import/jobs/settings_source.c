@@ -208,6 +208,8 @@ static enum status read_word(struct settings_source *r, const char *key, struct 
     for (to = r->at; to > from && strchr(" \t\r\n", to[-1]);) to--;
     const char *text = arena_print(r->s->arena, "%.*s", (int)(to - from), from);
     if (!*text) return source_refuse(r, err, "%.80s: expected a value, found none", key);
+    if (r->doubling && strchr("&*", *text))
+        return source_refuse(r, err, "%.80s: anchors and aliases in brackets are not read", key);
     bool nothing = !strcmp(text, "null") || !strcmp(text, "~") || !strcmp(text, "None");
     return source_add(r, key, nothing ? NULL : text, err);
 }

@@ -1,7 +1,9 @@
-// YAML as settings: mappings and sequences by indentation, and JSON's forms in braces. No anchors,
-// aliases and merges. ${a.b} and ${.b} are replaced by the values they refer to, as in OmegaConf.
+// YAML as settings: mappings and sequences by indentation, and JSON's forms in braces; anchors,
+// aliases and merges (<<) outside of braces. ${a.b} and ${.b} are replaced by the values they refer
+// to, as in OmegaConf.
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "data/import/jobs/settings.h"
 
 static enum status read_node(struct settings_source *r, int column, const char *key,
@@ -32,6 +34,75 @@ static bool at_dash(const struct settings_source *r)
 {
     return r->at < r->end && *r->at == '-' &&
            (r->end - r->at == 1 || strchr(" \t\r\n", r->at[1]) != NULL);
+}
+
+// ---- anchors: the settings that were read below a key, again below another
+
+struct yaml_anchor {
+    const char *name, *key;
+    int begin, end; // of the settings
+};
+
+// The word behind & or *.
+static const char *read_name(struct settings_source *r)
+{
+    const char *from = ++r->at;
+    while (r->at < r->end && !strchr(" \t\r\n,]}", *r->at)) r->at++;
+    const char *name = arena_print(r->s->arena, "%.*s", (int)(r->at - from), from);
+    source_skip_blanks(r);
+    return name;
+}
+
+// Its name, if an anchor is here; NULL: none is.
+static const char *read_anchor(struct settings_source *r)
+{
+    return r->at < r->end && *r->at == '&' ? read_name(r) : NULL;
+}
+
+static void keep_anchor(struct settings_source *r, const char *name, const char *key, int begin)
+{
+    if (!name) return;
+    GROW(r->s->arena, r->anchors, r->anchor_count, r->anchor_capacity, 16);
+    r->anchors[r->anchor_count++] = (struct yaml_anchor){name, key, begin, r->s->count};
+}
+
+// What an alias names: the last anchor before it.
+static enum status read_alias(struct settings_source *r, struct yaml_anchor *found,
+                              struct error *err)
+{
+    const char *name = read_name(r);
+    for (int i = r->anchor_count - 1; i >= 0; i--)
+        if (!strcmp(r->anchors[i].name, name)) return *found = r->anchors[i], OK;
+    return source_refuse(r, err, "*%.60s: expected an anchor &%.60s before it, found none", name,
+                         name);
+}
+
+// Whether one of the settings from `begin` to `end` is the key, or below it.
+static bool is_stated(const struct settings *s, int begin, int end, const char *key, size_t length)
+{
+    for (int i = begin; i < end; i++) {
+        const char *at = s->items[i].key;
+        if (!strncmp(at, key, length) && (!at[length] || at[length] == '.' || at[length] == '['))
+            return true;
+    }
+    return false;
+}
+
+// But for what the settings from `begin` on state.
+static enum status copy_anchor(struct settings_source *r, const struct yaml_anchor *from,
+                               const char *key, int begin, struct error *err)
+{
+    int own = r->s->count;
+    for (int i = from->begin; i < from->end; i++) {
+        const struct setting at = r->s->items[i];
+        const char *rest = at.key + strlen(from->key);
+        if (*rest == '.' && !*key) rest++;
+        const char *to = arena_print(r->s->arena, "%s%s", key, rest);
+        size_t length = strlen(key) + (*key && *rest == '.');
+        length += strcspn(to + length, ".[");
+        if (!is_stated(r->s, begin, own, to, length)) TRY(source_add(r, to, at.text, err));
+    }
+    return OK;
 }
 
 // ---- scalars
@@ -105,8 +176,13 @@ static enum status skip_block(struct settings_source *r, int column, const char 
 static enum status read_inline(struct settings_source *r, int column, const char *key,
                                struct error *err)
 {
-    if (*r->at == '&' || *r->at == '*')
-        return source_refuse(r, err, "%.80s: anchors and aliases (%c) are not read", key, *r->at);
+    if (*r->at == '*') {
+        struct yaml_anchor from;
+        TRY(read_alias(r, &from, err));
+        TRY(copy_anchor(r, &from, key, r->s->count, err));
+        return at_line_end(r) ? OK
+                              : source_refuse(r, err, "%.80s: expected the end of the line", key);
+    }
     if (*r->at == '|' || *r->at == '>') return skip_block(r, column, key, err);
     if (*r->at != '"' && *r->at != '\'' && *r->at != '[' && *r->at != '{')
         return read_plain(r, column, key, err);
@@ -142,11 +218,14 @@ static enum status read_sequence(struct settings_source *r, int column, const ch
     for (int i = 0; here == column && at_dash(r); i++) {
         const char *element = arena_print(r->s->arena, "%s[%d]", key, i);
         const char *dash = r->at++;
+        int begin = r->s->count;
         source_skip_blanks(r);
+        const char *anchor = read_anchor(r);
         int inside = column + (int)(r->at - dash);
         if (at_line_end(r)) TRY(read_below(r, column, true, element, err));
         else if (at_dash(r) || begins_mapping(r)) TRY(read_node(r, inside, element, err));
         else TRY(read_inline(r, column, element, err));
+        keep_anchor(r, anchor, element, begin);
         TRY(next_content(r, &here, err));
     }
     return OK;
@@ -171,20 +250,51 @@ static enum status read_key(struct settings_source *r, const char **name, struct
     return OK;
 }
 
+enum { MERGES_MOST = 16 };
+struct merges {
+    struct yaml_anchor items[MERGES_MOST];
+    int count;
+};
+
+// "<<: *a" or "<<: [*a, *b]".
+static enum status read_merges(struct settings_source *r, struct merges *m, struct error *err)
+{
+    while (!at_line_end(r)) {
+        if (strchr("[,]", *r->at)) r->at++, source_skip_blanks(r);
+        else if (*r->at != '*' || m->count == MERGES_MOST)
+            return source_refuse(r, err, "<<: expected up to %d aliases, *name", MERGES_MOST);
+        else TRY(read_alias(r, &m->items[m->count++], err));
+    }
+    return OK;
+}
+
+static enum status read_value(struct settings_source *r, int column, const char *key,
+                              struct error *err)
+{
+    int begin = r->s->count;
+    const char *anchor = read_anchor(r);
+    if (at_line_end(r)) TRY(read_below(r, column, false, key, err));
+    else TRY(read_inline(r, column, key, err));
+    keep_anchor(r, anchor, key, begin);
+    return OK;
+}
+
 static enum status read_mapping(struct settings_source *r, int column, const char *before,
                                 struct error *err)
 {
-    int here = column;
+    struct merges merges = {.count = 0};
+    int here = column, begin = r->s->count;
     while (here == column) {
-        const char *name, *key;
+        const char *name;
         TRY(read_key(r, &name, err));
-        key = source_join(r, before, name);
-        if (at_line_end(r)) TRY(read_below(r, column, false, key, err));
-        else TRY(read_inline(r, column, key, err));
+        if (!strcmp(name, "<<")) TRY(read_merges(r, &merges, err));
+        else TRY(read_value(r, column, source_join(r, before, name), err));
         TRY(next_content(r, &here, err));
         if (here > column)
             return source_refuse(r, err, "is indented deeper than %.60s before it", name);
     }
+    for (int i = 0; i < merges.count; i++)
+        TRY(copy_anchor(r, &merges.items[i], before, begin, err));
     return OK;
 }
 

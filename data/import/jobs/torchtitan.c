@@ -301,6 +301,8 @@ static enum status read_settings(struct settings *s, const struct asked *asked, 
     const char *path = asked->import.path;
     if (path_ends_with(path, ".py"))
         return titan_read_python(s, path, asked->config, asked->import.arena, err);
+    if (path_ends_with(path, ".yaml") || path_ends_with(path, ".yml"))
+        return titan_read_primus(s, path, asked->import.arena, err);
     return settings_read_toml(s, path, asked->import.arena, err);
 }
 
@@ -325,7 +327,8 @@ static const struct option_row option_rows[] = {
 static const struct asked defaults_asked = ASKED(importer);
 const struct command import_torchtitan = {
     .name = "torchtitan",
-    .text = "torchtitan TOML or Python -> job",
-    .usage = "plumbline import torchtitan CONFIG.toml|CONFIG.py [--gpus N] [-o job.json]",
+    .text = "torchtitan TOML or Python, or Primus's YAML for it -> job",
+    .usage =
+        "plumbline import torchtitan CONFIG.toml|CONFIG.py|CONFIG.yaml [--gpus N] [-o job.json]",
     READER(option_rows, struct asked, defaults_asked),
 };

@@ -1,0 +1,61 @@
+// What the number of GPUs leaves: data ranks, ranks of experts, micro-batches.
+#include "data/import/jobs/core.h"
+#include "data/import/jobs/settings.h"
+
+static enum status divide_gpus(struct run *r, int64_t gpus, struct error *err)
+{
+    struct layout *l = &r->job.layout;
+    int64_t by = (int64_t)l->tensor * l->pipeline * l->context;
+    if (by > 0 && gpus % by == 0)
+        return settings_divide(r->file, "GPUs over tensor x pipeline x context", gpus, by, &l->data,
+                               err);
+    return fail(err, BAD_INPUT,
+                "%s: GPUs over tensor x pipeline x context: expected a multiple of %lld, found "
+                "%lld: give the run's number with --gpus",
+                r->file, (long long)by, (long long)gpus);
+}
+
+static enum status check_expert_ranks(const struct run *r, int64_t gpus, struct error *err)
+{
+    const struct layout *l = &r->job.layout;
+    int64_t ranks = layout_expert_ranks(l);
+    if (l->expert < 2 || (l->expert_tensor && l->tensor % l->expert_tensor)) return OK;
+    if (ranks % l->expert == 0) return OK;
+    return fail(err, BAD_INPUT,
+                "%s: --expert-model-parallel-size %d: expected a divisor of the %lld ranks that "
+                "%lld GPUs leave it (over the pipeline%s): give the run's number with --gpus",
+                r->file, l->expert, (long long)ranks, (long long)gpus,
+                l->expert_tensor ? "" : " and tensor");
+}
+
+enum status core_ranks(struct run *r, struct error *err)
+{
+    struct layout *l = &r->job.layout;
+    int64_t gpus = r->gpus ? r->gpus : r->processes * (r->nodes ? r->nodes : 1);
+    if (!gpus)
+        return fail(
+            err, BAD_INPUT,
+            "%s: the number of GPUs is missing (--nproc_per_node, --nnodes): give it with --gpus",
+            r->file);
+    bool experts = r->experts.experts || (!r->wants_model && l->expert > 1);
+    TRY(divide_gpus(r, gpus, err));
+    l->expert_tensor = experts && r->expert_tensor != l->tensor ? (int)r->expert_tensor : 0;
+    TRY(check_expert_ranks(r, gpus, err));
+    return OK;
+}
+
+enum status core_batch(struct run *r, int *micro_batches, struct error *err)
+{
+    struct job *j = &r->job;
+    const struct layout *l = &j->layout;
+    int64_t together = (int64_t)l->micro_batch * l->data;
+    if (!j->global_batch) j->global_batch = together;
+    if (together > 0 && j->global_batch % together)
+        return fail(err, BAD_INPUT,
+                    "%s: --global-batch-size: expected a multiple of %lld, found %lld: %d data "
+                    "ranks with micro-batches of %d; give the run's number of GPUs with --gpus",
+                    r->file, (long long)together, (long long)j->global_batch, l->data,
+                    l->micro_batch);
+    return settings_divide(r->file, "--global-batch-size", j->global_batch, together, micro_batches,
+                           err);
+}
