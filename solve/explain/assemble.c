@@ -46,6 +46,24 @@ static const char *gpu_by_card(const char *named, int64_t card, const char *cons
     return best;
 }
 
+static bool has_memory(const char *gpu, int64_t card)
+{
+    return gpu && fabs(log((double)card / (named_gb(gpu) * 1073741824.0))) < 0.15;
+}
+
+// Of two GPUs that a post names the one whose memory its report states.
+static const char *gpu_by_name(struct explained *x, const char *const *gpus, int count)
+{
+    const struct log *l = &x->log;
+    int64_t card = l->memory.card_bytes;
+    const char *gpu = gpu_by_card(l->told[TOLD_GPU].text, card, gpus, count), *other;
+    if (!card || !*l->other_gpu || has_memory(gpu, card)) return gpu;
+    other = gpu_by_card(l->other_gpu, card, gpus, count);
+    if (!has_memory(other, card)) return gpu;
+    explain_assume(x, "gpu", other, "it is named too, and has the memory of the log's card");
+    return other;
+}
+
 // The GPU by whose peak the log computes utilisation, and its card.
 static const char *gpu_by_peak(const struct explained *x, const char *const *gpus, int count)
 {
@@ -121,7 +139,7 @@ static enum status find_gpu(struct explained *x, struct error *err)
     if (x->settings.cluster && !gpu) return OK; // its first group
     TRY(shipped_gpus(&gpus, &count, "clusters", x->arena, err));
     if (!gpu && told(&x->log, TOLD_GPU)) {
-        gpu = gpu_by_card(x->log.told[TOLD_GPU].text, x->log.memory.card_bytes, gpus, count);
+        gpu = gpu_by_name(x, gpus, count);
         if (!gpu) gpu = x->log.told[TOLD_GPU].text; // which is in no shipped cluster
     }
     if (!gpu && (gpu = gpu_by_peak(x, gpus, count)))

@@ -142,6 +142,11 @@ printf '  %s\n' 'sequence_length: 1024' 'seq_length: 131072' 'gated_linear_unit:
 reads data.log seq=1024 gated=1
 printf '  Instantaneous batch size per device = 2\n  accumulation) = 16\n' > summary.log
 reads summary.log micro_batch=2 global_batch=16
+printf '  Gradient Accumulation steps = 4\n' | cat summary.log - > accumulated.log
+reads accumulated.log dp=2
+printf '%s\n' 'llama-3.1-8b on H100 fails, for nodes (8xh200) of H200' 'CUDA out of memory.' \
+    'GPU 4 has a total capacity of 79.11 GiB' > two.log
+answers 0 "h100-80gb: it is named too" explain two.log
 
 # ---- sequence, batch and GPUs by rates and the clock; by the FLOP of a whole sequence
 rates='elapsed time per iteration (ms): 131064.1 | tokens/sec/gpu: 8000.5 | global batch size: 1024'

@@ -81,6 +81,9 @@ static void conclude_degrees(struct log *l)
         follows(l, TOLD_NUM_GPUS, "tp x pp x cp x dp", replica * told_count(l, TOLD_DP));
     if (degrees && gpus && gpus % replica == 0)
         follows(l, TOLD_DP, "GPUs over the other degrees", gpus / replica);
+    int64_t each = told_count(l, TOLD_MICRO_BATCH) * steps, all = told_count(l, TOLD_GLOBAL_BATCH);
+    if (each && all % each == 0)
+        follows(l, TOLD_DP, "global_batch over micro_batch and accumulation", all / each);
     int64_t data = told_count(l, TOLD_DP), micro = told_count(l, TOLD_MICRO_BATCH);
     follows(l, TOLD_GLOBAL_BATCH, "micro_batch x dp x accumulation", micro * data * steps);
     int64_t global = told_count(l, TOLD_GLOBAL_BATCH);

@@ -179,6 +179,7 @@ struct log {
     enum log_format format;
     int seen[LOG_FORMAT_COUNT]; // lines that only it has
     struct told_value told[TOLD_COUNT];
+    char other_gpu[TOLD_KEY]; // that is named too; "": none
     struct log_series series[MEASURED_COUNT];
     struct log_memory memory;
     struct log_failure failure;

@@ -60,6 +60,16 @@ static void read_device(struct log *l, const char *line)
     keep(l, &l->memory.card_bytes, total * mib, -1);
 }
 
+// MindSpeed's iteration lines, with PyTorch's own functions over 2^30.
+static void read_gb(struct log *l, const char *line)
+{
+    double value;
+    if (number_after(line, "max_memory_allocated(GB):", &value, NULL))
+        keep(l, &l->memory.allocated_bytes, value * gib, -1);
+    if (number_after(line, "max_memory_reserved(GB):", &value, NULL))
+        keep(l, &l->memory.reserved_bytes, value * gib, -1);
+}
+
 // ---- out of memory
 
 static double unit_of(const char *s)
@@ -116,9 +126,11 @@ void log_memory(struct log *l, const char *line)
     struct log_failure *f = &l->failure;
     if (strstr(line, "memory (MB)")) read_ranks(l, line);
     if (strstr(line, "usage_ratio:")) read_hip(l, line);
+    if (strstr(line, "max_memory_allocated(GB):")) read_gb(l, line);
     if (strstr(line, " / ")) read_device(l, line);
     if (!f->out_of_memory) read_where(l, line);
-    if (!says_failed(line)) return;
+    bool goes_on = f->out_of_memory && strstr(line, "total capacity of"); // on a line of its own
+    if (!says_failed(line) && !goes_on) return;
     if (!f->out_of_memory) f->line = (int)l->lines;
     f->out_of_memory = true;
     amount(line, "Tried to allocate", &f->tried_bytes);

@@ -102,7 +102,11 @@ static void find_gpu(struct log *l, const char *line)
         int64_t most = 0;
         for (size_t i = 0; i < ARRAY_LENGTH(gpus); i++)
             if (l->reader->gpu_hits[i] > most) most = l->reader->gpu_hits[i];
-        if (++l->reader->gpu_hits[found] <= most) continue;
+        const char *before = l->told[TOLD_GPU].text;
+        bool taken = ++l->reader->gpu_hits[found] > most,
+             other = *before && strncmp(before, gpus[found].gpu, strlen(gpus[found].gpu)) != 0;
+        if (other) snprintf(l->other_gpu, TOLD_KEY, "%.40s", taken ? before : gpus[found].gpu);
+        if (!taken) continue;
         int gb = stated_gb(word, word + GB_NEAR);
         char name[TOLD_KEY];
         if (gb) snprintf(name, sizeof name, "%s-%dgb", gpus[found].gpu, gb);
