@@ -22,7 +22,7 @@ static enum status import_config(const char *path, const char *again, struct are
                                  struct error *err)
 {
     struct model model;
-    TRY(model_import_hf(&model, path, NULL, -1, false, again ? again : path, arena, err));
+    TRY(model_import_hf(&model, path, NULL, -1, false, again ? again : path, stderr, arena, err));
     return again ? model_save(&model, again, arena, err) : OK;
 }
 

@@ -277,7 +277,8 @@ static enum status find_class(struct hf_model *x, struct json *text, const char 
 }
 
 enum status model_import_hf(struct model *m, const char *path, const char *name, int mtp,
-                            bool strict, const char *output, struct arena *arena, struct error *err)
+                            bool strict, const char *output, FILE *told, struct arena *arena,
+                            struct error *err)
 {
     const char *text, *model_type = NULL, *name_or_path = NULL, *last;
     size_t size;
@@ -286,6 +287,7 @@ enum status model_import_hf(struct model *m, const char *path, const char *name,
     struct hf_asked *asked = TAKE(arena, 1, struct hf_asked);
     struct hf_model x = {.root = &root, .whole = &root, .arena = arena, .asked = asked}, whole = x;
     struct hf_tower tower;
+    asked->told = told;
     TRY(import_read(&config, path, &text, &size, arena, err));
     *m = (struct model){.document.path = config.path, .has_shape = true};
     TRY(text_json(&root, config.path, text, size, arena, err));

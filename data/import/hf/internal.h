@@ -2,6 +2,8 @@
 #ifndef PLUMBLINE_DATA_IMPORT_HF_INTERNAL_H
 #define PLUMBLINE_DATA_IMPORT_HF_INTERNAL_H
 
+#include <stdio.h>
+
 #include "data/inputs/model/model.h"
 
 #define HF_SIZE_MAX 67108864.0 // 2^26; model_check sets the tighter ranges
@@ -16,9 +18,10 @@ struct hf_layer {
     int64_t values;                                        // further ones of this layer
 };
 
-// The keys that were looked up.
+// The keys that were looked up, and where what is done with them is told.
 enum { HF_ASKED_MAX = 512 };
 struct hf_asked {
+    FILE *told;
     const char *keys[HF_ASKED_MAX];
     int count;
 };
@@ -124,7 +127,7 @@ enum status hf_read_tower(const struct hf_model *whole, const char *type, int64_
 
 // said.c
 void hf_asks(const struct hf_model *x, const char *key); // notes it
-// What was read, assumed and ignored, on stderr; with strict what would be assumed is refused.
+// Tells what was read, assumed and ignored; with strict what would be assumed is refused.
 enum status hf_say_keys(const struct hf_model *x, const char *path, bool strict, struct error *err);
 
 extern const char hf_alibi[]; // printed for models with these positions

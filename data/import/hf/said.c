@@ -193,10 +193,11 @@ enum status hf_say_keys(const struct hf_model *x, const char *path, bool strict,
         return fail(err, BAD_INPUT, "%s: --strict: %s: %.800s", path,
                     s.assumed ? "would be assumed" : "not keys of this class",
                     s.assumed ? s.assumed : s.strange);
-    if (s.read) fprintf(stderr, "%s: read: %s\n", path, s.read);
-    if (s.assumed) fprintf(stderr, "%s: assumed: %s\n", path, s.assumed);
-    if (s.ignored) fprintf(stderr, "%s: ignored (harmless): %s\n", path, s.ignored);
+    if (s.read) fprintf(x->asked->told, "%s: read: %s\n", path, s.read);
+    if (s.assumed) fprintf(x->asked->told, "%s: assumed: %s\n", path, s.assumed);
+    if (s.ignored) fprintf(x->asked->told, "%s: ignored (harmless): %s\n", path, s.ignored);
     if (s.strange)
-        fprintf(stderr, "%s: not keys of %s, left out: %s\n", path, x->class->name, s.strange);
+        fprintf(x->asked->told, "%s: not keys of %s, left out: %s\n", path, x->class->name,
+                s.strange);
     return OK;
 }

@@ -20,7 +20,7 @@ static void tell_further(const struct hf_model *x, const struct model *m)
     own.run_count = 2; // the head runs once more for each, and once for the model itself
     double flop = model_flop(&own, TOLD_SEQUENCE) - model_flop(&head, TOLD_SEQUENCE);
     double of = x->depth ? whole - flop : whole;
-    fprintf(stderr,
+    fprintf(x->asked->told,
             "num_nextn_predict_layers: %lld layer%s of multi-token prediction %s: %.4g G "
             "parameters, %.3g %% of the main model's FLOP at %d tokens\n",
             (long long)runs[0].count, runs[0].count > 1 ? "s" : "",
@@ -40,21 +40,21 @@ void hf_tell_left_out(const struct hf_model *x, const struct json *whole,
     bool alibi = false;
     struct error ignored = {OK, ""};
     if (hf_flag(x, "alibi", &alibi, &ignored) == OK && alibi)
-        fprintf(stderr, "alibi: %s\n", hf_alibi);
-    if (x->class->told) fprintf(stderr, "%s: %s\n", x->class->name, x->class->told);
+        fprintf(x->asked->told, "alibi: %s\n", hf_alibi);
+    if (x->class->told) fprintf(x->asked->told, "%s: %s\n", x->class->name, x->class->told);
     for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
         if (hf_has(&of_all, parts[i]) && !(tower->count && !strcmp(parts[i], tower->part)))
-            fprintf(stderr,
+            fprintf(x->asked->told,
                     "%s: left out, with its connection to the text: the model is the language "
                     "model alone\n",
                     parts[i]);
     for (int i = 0; i < tower->count; i++)
         if (!strcmp(tower->runs[i].name, "merger"))
-            fprintf(stderr,
+            fprintf(x->asked->told,
                     "vision_config: images of 448 x 448, %lld tokens each: the class accepts any; "
                     "the model's \"tokens\" can state another\n",
                     (long long)tower->runs[i].tokens);
     if (hf_has(&of_all, "quantization_config") || hf_has(x, "quantization_config"))
-        fprintf(stderr,
+        fprintf(x->asked->told,
                 "quantization_config: left out: the job's precision determines the weights\n");
 }
