@@ -171,6 +171,8 @@ static const struct setting_row rows[] = {
     TAKES("first-k-dense-replace", WHOLE, dense_first), // MindSpeed-LLM's, as the next two
     TAKES("n-shared-experts", COUNT, shared_experts),
     TAKES("moe-intermediate-size", COUNT, experts.ffn),
+    TAKES("multiple-of", COUNT, ffn_multiple), // FlagScale's, as the next
+    TAKES("hidden-dim-multiplier", NUMBER, ffn_factor),
     LATER("of-some-ranks"),
     TAKES("nproc-per-node", COUNT, processes),
     TAKES("nnodes", COUNT, nodes),

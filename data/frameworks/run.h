@@ -36,6 +36,8 @@ struct run {
     // Every how many layers has experts; dense layers before the others; experts that all tokens
     // use.
     int64_t expert_interval, dense_first, shared_experts;
+    int64_t ffn_multiple; // FlagScale: of 8/3 hidden x ffn_factor, the width is the next multiple
+    double ffn_factor;
     int64_t positions, data_sequence, padding, groups, plain_width, group;
     double attention_dropout, hidden_dropout, offload_share; // of the optimizer's state
     double stretch, interpolation, yarn; // factors: Llama 3's; for all positions alike; YaRN's

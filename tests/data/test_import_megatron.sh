@@ -123,6 +123,9 @@ expect log 'assumed: .*--num-layers appears twice, with 8 and with 9, which coun
 expect model.json '"count": 9' twice
 refuse "$plain --bf16 --fp16" 'bf16 and --fp16'
 refuse "$plain --swiglu --squared-relu" 'squared-relu'
+# FlagScale's: 8/3 x 1024 x 1.3 = 3549, to the next multiple of 256.
+accept "$plain --swiglu --multiple-of 256 --hidden-dim-multiplier 1.3"
+expect model.json '"ffn": 3584' multiple-of
 refuse "$plain --num-query-groups 4" 'group-query-attention'
 refuse "$plain --tensor-model-parallel-size 3" 'expected a multiple of 3, found 16: .*--gpus'
 refuse "$plain --global-batch-size 33" 'expected a multiple of 32, found 33: 16 data ranks .*--gpus'

@@ -457,40 +457,6 @@ python3 -c 'import json, sys
 j = json.load(open(sys.argv[1])); l = j["layout"]
 assert (j["sequence"], l["micro_batch"], l["tensor"], l["pipeline"], l["data"]) == \
     (128, 2, 2, 2, 2), j' "$work/job.json" || wrong "anchors: another job"
-# Configurations of other programs that look like a known one.
-printf '{"pipe_parallel_size": 1, "num_layers": 2, "hidden_size": 8, "num_attention_heads": 2}\n' \
-    >"$work/in.yml"
-"$plumbline" import megatron "$work/in.yml" --vocabulary 9 >"$work/out" 2>"$work/err" &&
-    wrong "GPT-NeoX as Megatron-LM"
-says 'pipe_parallel_size: is of GPT-NeoX'
-printf 'python3 -m verl.trainer.main_ppo actor_rollout_ref.actor.ppo_micro_batch_size=1\n' \
-    >"$work/in.sh"
-"$plumbline" import nemo "$work/in.sh" --gpus 8 --sequence 8 --micro-batch 1 --job "$work/no.json" \
-    2>"$work/err" && wrong "veRL as NeMo"
-says 'actor_rollout_ref.actor.ppo_micro_batch_size: is of veRL'
-printf 'torchrun -m verl.trainer.fsdp_sft_trainer data.micro_batch_size=4\n' >"$work/in.sh"
-"$plumbline" import nemo "$work/in.sh" --gpus 8 --sequence 8 --job "$work/no.json" \
-    2>"$work/err" && wrong "veRL as NeMo"
-says "verl.trainer.fsdp_sft_trainer: veRL's overrides are not read"
-printf 'modules:\n  pre_trainer:\n    framework: torchtitan\n    model: llama3.1_8B-fp8.yaml
-    overrides:\n      training: {seq_len: 64, local_batch_size: 3}
-      parallelism:\n        tensor_parallel_degree: 2
-      primus_turbo: {enable_primus_turbo: true}\n' >"$work/primus.yaml"
-"$plumbline" import torchtitan "$work/primus.yaml" --gpus 8 -o "$work/job.json" 2>"$work/err" ||
-    wrong "Primus: $(cat "$work/err")"
-says 'llama3.1_8B-fp8.yaml converts linear layers to fp8'
-python3 -c 'import json, sys
-j = json.load(open(sys.argv[1])); l = j["layout"]
-assert (j["sequence"], l["tensor"], l["data"], j["global_batch"], j["precision"]) == \
-    (64, 2, 4, 12, "fp8"), j' "$work/job.json" || wrong "Primus: another job"
-sed 's/: torchtitan/: megatron/' "$work/primus.yaml" >"$work/other.yaml"
-"$plumbline" import torchtitan "$work/other.yaml" --gpus 8 -o "$work/no.json" 2>"$work/err" &&
-    wrong "Primus: Megatron-LM's read as torchtitan's"
-says 'modules.pre_trainer.framework torchtitan: other YAML'
-sed 's/degree: 2/degree: ${TP:2}/' "$work/primus.yaml" >"$work/other.yaml"
-"$plumbline" import torchtitan "$work/other.yaml" --gpus 8 -o "$work/no.json" 2>"$work/err" &&
-    wrong "Primus: a value of the environment"
-says 'is set by the environment, "${TP:2}"'
 refuse 'line 1: expected key: value, found' nemo 'no yaml at all\n'
 refuse 'line 2: a: already set in line 1' nemo 'a: 1\na: 2\n'
 refuse 'only comments' nemo '# a\n'

@@ -58,6 +58,15 @@ static void set_frequencies(struct run *r)
                                 (r->experts.ffn ? r->experts.ffn : r->shape.ffn);
 }
 
+// FlagScale at da4935ec, arguments.py.patch: where the width itself is not stated.
+static void set_multiple(struct run *r)
+{
+    if (!r->ffn_multiple || r->shape.ffn || !r->swiglu || r->shape.hidden > 1 << 24) return;
+    int64_t width = 8 * r->shape.hidden / 3;
+    if (r->ffn_factor > 0 && r->ffn_factor < 1e3) width = (int64_t)((double)width * r->ffn_factor);
+    r->shape.ffn = (width + r->ffn_multiple - 1) / r->ffn_multiple * r->ffn_multiple;
+}
+
 static enum status set_shape(struct run *r, struct settings *s, struct error *err)
 {
     TRY(set_positions(r, s, err));
@@ -70,6 +79,7 @@ static enum status set_shape(struct run *r, struct settings *s, struct error *er
         return settings_refuse(s, "glu-activation", err,
                                "expected swiglu, geglu or reglu, found \"%.40s\"", r->glu);
     r->swiglu |= is(r->glu, "swiglu");
+    set_multiple(r);
     if (r->glu && !r->swiglu)
         r->shape.gated_ffn = true, r->shape.activation = is(r->glu, "geglu") ? "gelu" : "relu";
     if (r->experts.experts == 1) r->experts = megatron_defaults.experts; // dense

@@ -124,6 +124,24 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     return OK;
 }
 
+// Sections of LLaMA-Factory's version 1.
+static enum status take_sections(struct settings *s, const struct settings *yaml, struct error *err)
+{
+    static const char *const refused[] = {"peft_config.name", "quant_config.name"};
+    const struct setting *engine = setting_of(yaml, "dist_config.name");
+    for (size_t i = 0; i < ARRAY_LENGTH(refused); i++)
+        if (setting_of(yaml, refused[i]))
+            return settings_refuse(yaml, refused[i], err,
+                                   "frozen weights, adapters and fewer bits are not read: leave "
+                                   "the section out");
+    if (!engine || !engine->text) return OK;
+    if (!strcmp(engine->text, "fsdp2")) return launch_set_value(s, "fsdp", "full_shard", err);
+    return settings_refuse(yaml, engine->key, err,
+                           "expected fsdp2, found \"%.40s\": leave the section out, and state the "
+                           "job's layout",
+                           engine->text);
+}
+
 static enum status read_settings(struct settings *s, const struct asked *asked, struct error *err)
 {
     const char *path = asked->import.path, *dot = strrchr(path, '.');
@@ -145,7 +163,7 @@ static enum status read_settings(struct settings *s, const struct asked *asked, 
     for (int i = 0; i < yaml.count; i++)
         if (!strpbrk(yaml.items[i].key, ".["))
             TRY(launch_set_value(s, yaml.items[i].key, yaml.items[i].text, err));
-    return OK;
+    return take_sections(s, &yaml, err);
 }
 
 static const struct run defaults = {.mode = RECOMPUTE_NONE};

@@ -1,0 +1,51 @@
+#!/bin/sh
+# Configurations of other programs: LLaMA-Factory's version 1, GPT-NeoX, veRL, Primus's torchtitan.
+set -u
+name=test_import_others
+. tests/imports/import.sh
+
+printf 'micro_batch_size: 1\ncutoff_len: 64\ndist_config:\n  name: fsdp2\n' >"$work/v1.yaml"
+"$plumbline" import trainer "$work/v1.yaml" --gpus 8 -o "$work/job.json" 2>"$work/err" ||
+    wrong "LLaMA-Factory's version 1: $(cat "$work/err")"
+grep -q '"zero": 3' "$work/job.json" || wrong "LLaMA-Factory's version 1: not sharded"
+printf 'peft_config:\n  name: lora\n' >>"$work/v1.yaml"
+"$plumbline" import trainer "$work/v1.yaml" --gpus 8 -o "$work/no.json" 2>"$work/err" &&
+    wrong "LLaMA-Factory's version 1: adapters are read"
+told 'line 6: peft_config.name: frozen weights'
+# These look like a known one.
+printf '{"pipe_parallel_size": 1, "num_layers": 2, "hidden_size": 8, "num_attention_heads": 2}\n' \
+    >"$work/in.yml"
+"$plumbline" import megatron "$work/in.yml" --vocabulary 9 >"$work/out" 2>"$work/err" &&
+    wrong "GPT-NeoX as Megatron-LM"
+told 'pipe_parallel_size: is of GPT-NeoX'
+printf 'python3 -m verl.trainer.main_ppo actor_rollout_ref.actor.ppo_micro_batch_size=1\n' \
+    >"$work/in.sh"
+"$plumbline" import nemo "$work/in.sh" --gpus 8 --sequence 8 --micro-batch 1 --job "$work/no.json" \
+    2>"$work/err" && wrong "veRL as NeMo"
+told 'actor_rollout_ref.actor.ppo_micro_batch_size: is of veRL'
+printf 'torchrun -m verl.trainer.fsdp_sft_trainer data.micro_batch_size=4\n' >"$work/in.sh"
+"$plumbline" import nemo "$work/in.sh" --gpus 8 --sequence 8 --job "$work/no.json" \
+    2>"$work/err" && wrong "veRL as NeMo"
+told "verl.trainer.fsdp_sft_trainer: veRL's overrides are not read"
+printf 'modules:\n  pre_trainer:\n    framework: torchtitan\n    model: llama3.1_8B-fp8.yaml
+    overrides:\n      training: {seq_len: 64, local_batch_size: 3}
+      parallelism:\n        tensor_parallel_degree: 2
+      primus_turbo: {enable_primus_turbo: true}\n' >"$work/primus.yaml"
+"$plumbline" import torchtitan "$work/primus.yaml" --gpus 8 -o "$work/job.json" 2>"$work/err" ||
+    wrong "Primus: $(cat "$work/err")"
+told 'llama3.1_8B-fp8.yaml converts linear layers to fp8'
+python3 -c 'import json, sys
+j = json.load(open(sys.argv[1])); l = j["layout"]
+assert (j["sequence"], l["tensor"], l["data"], j["global_batch"], j["precision"]) == \
+    (64, 2, 4, 12, "fp8"), j' "$work/job.json" || wrong "Primus: another job"
+sed 's/: torchtitan/: megatron/' "$work/primus.yaml" >"$work/other.yaml"
+"$plumbline" import torchtitan "$work/other.yaml" --gpus 8 -o "$work/no.json" 2>"$work/err" &&
+    wrong "Primus: Megatron-LM's read as torchtitan's"
+told 'modules.pre_trainer.framework torchtitan: other YAML'
+sed 's/degree: 2/degree: ${TP:2}/' "$work/primus.yaml" >"$work/other.yaml"
+"$plumbline" import torchtitan "$work/other.yaml" --gpus 8 -o "$work/no.json" 2>"$work/err" &&
+    wrong "Primus: a value of the environment"
+told 'is set by the environment, "${TP:2}"'
+
+[ -e "$work/failed" ] && exit 1
+echo "configurations of other programs: all as expected"
