@@ -277,6 +277,12 @@ static enum status find_plan(const struct problem **problem, struct plan *plan, 
                     "%s: layout.tensor_grid: no framework for export runs a tensor grid; "
                     "expected a plan without (--nearest FOLDER finds one)",
                     plan->document.path);
+    if (plan->widths && (is_launch(o->format) || o->format >= FORMAT_HOSTFILE))
+        return fail(err, BAD_INPUT,
+                    "%s: no trainer that launch files are made for runs stages with widths of "
+                    "their own (stage_degrees per_stage); a plan of the same job with "
+                    "stage_degrees uniform has them",
+                    plan->document.path);
     if (!o->nearest.folder) return OK;
     return find_nearest(plan, known ? own : NULL, o->format, &o->nearest, exit_code, arena, err);
 }
@@ -301,13 +307,6 @@ static enum status make(const struct plan *plan, const struct problem *problem,
         return make_hosts(plan, problem, o->hosts, &launch, text, length, arena, err);
     default: break;
     }
-    if (plan->widths)
-        return fail(
-            err, BAD_INPUT,
-            "%s: no trainer that launch files are made for runs stages with widths of their "
-            "own (stage_degrees per_stage); a plan of the same job with stage_degrees "
-            "uniform has them",
-            plan->document.path);
     return launchers[o->format - FORMAT_MEGATRON](plan, problem, text, length, arena, err);
 }
 

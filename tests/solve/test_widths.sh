@@ -61,7 +61,10 @@ sed '/"name": "v100:4x1x1"/s/"tensor": 4/"tensor": 2/' \
 cmp -s "$folder/told.json" "$folder/many.plan.json" && complain "no width to change"
 run 20 verify "$folder/told.json"
 
-run 2 report "$folder/many.plan.json" --format megatron
+for format in hostfile "launch -o $folder/launch" megatron; do
+    run 2 report "$folder/many.plan.json" --format $format
+done
+[ ! -e "$folder/launch" ] || complain "a folder of launch files is begun"
 says "no trainer that launch files are made for"
 run 0 report "$folder/many.plan.json"
 job odd '{"tensor": [4], "data": [3]}'
