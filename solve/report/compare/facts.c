@@ -94,6 +94,7 @@ static const char *gpus(const struct comparison *c, const struct compared_plan *
 static const char *degrees(const struct comparison *c, const struct compared_plan *p)
 {
     const struct layout *l = &p->of.plan->layout;
+    if (p->of.plan->widths) return arena_print(c->arena, "%d, each stage its own", l->pipeline);
     const char *text = arena_print(c->arena, "%d x %s x %d", l->pipeline,
                                    layout_tensor_text(l, c->arena), l->data);
     if (l->context > 1)
