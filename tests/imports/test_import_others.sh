@@ -47,5 +47,19 @@ sed 's/degree: 2/degree: ${TP:2}/' "$work/primus.yaml" >"$work/other.yaml"
     wrong "Primus: a value of the environment"
 told 'is set by the environment, "${TP:2}"'
 
+# Primus's for Megatron-LM: what its file of defaults states, unless told; argparse's name of fp8.
+printf 'modules:\n  pre_trainer:\n    config: pre_trainer.yaml\n    overrides:\n      seq_length: 64
+      micro_batch_size: 1\n      global_batch_size: 8\n' >"$work/primus.yaml"
+primus() { # precision, ZeRO's stage
+    "$plumbline" import megatron "$work/primus.yaml" --gpus 8 --job "$work/job.json" \
+        2>"$work/err" || wrong "Primus: $(cat "$work/err")"
+    grep -q "\"precision\": \"$1\"" "$work/job.json" && grep -q "\"zero\": $2" "$work/job.json" ||
+        wrong "Primus: another job than $1, ZeRO $2"
+}
+primus bf16 1
+told 'use_distributed_optimizer, as pre_trainer.yaml states it'
+printf '      fp8: hybrid\n      use_distributed_optimizer: false\n' >>"$work/primus.yaml"
+primus fp8 0
+
 [ -e "$work/failed" ] && exit 1
 echo "configurations of other programs: all as expected"

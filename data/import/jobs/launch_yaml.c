@@ -68,6 +68,8 @@ static enum status take_flags(struct settings *s, const struct settings *yaml, b
         char *name = arena_print(s->arena, "%.*s", (int)length, key);
         for (char *c = name; *c; c++)
             if (*c == '_') *c = '-';
+        if (!arguments && (!strcmp(name, "fp8") || !strcmp(name, "fp4"))) // argparse's other names
+            name = arena_print(s->arena, "%s-format", name);
         text = unquoted(s, filled(s, asked, text));
         if (!*text) continue; // set to nothing
         struct setting *before = key[length] == '[' ? (struct setting *)setting_of(s, name) : NULL;
@@ -75,6 +77,27 @@ static enum status take_flags(struct settings *s, const struct settings *yaml, b
             TRY(launch_set(s, "disable-bias-linear", "", err));
         else if (before) before->text = arena_print(s->arena, "%s %s", before->text, text);
         else TRY(launch_set_value(s, name, text, err));
+    }
+    return OK;
+}
+
+// What Primus's own files of defaults state (configs/modules/megatron at fd1eeabb), unless told.
+static enum status take_defaults(struct settings *s, const struct settings *yaml, struct error *err)
+{
+    static const char *const modules[] = {"modules.pre_trainer", "modules.post_trainer"},
+                             *const stated[] = {"use_distributed_optimizer", "bf16"};
+    for (size_t i = 0; i < ARRAY_LENGTH(modules); i++) {
+        const char *key = arena_print(s->arena, "%s.config", modules[i]);
+        const struct setting *at = setting_of(yaml, key);
+        if (!at || !at->text ||
+            (strcmp(at->text, "pre_trainer.yaml") && strcmp(at->text, "sft_trainer.yaml")))
+            continue;
+        for (size_t k = 0; k < ARRAY_LENGTH(stated); k++) {
+            key = arena_print(s->arena, "%s.overrides.%s", modules[i], stated[k]);
+            if (setting_of(yaml, key)) continue;
+            TRY(launch_set_value(s, stated[k], "true", err));
+            settings_note(s, "%s, as %s states it", stated[k], at->text);
+        }
     }
     return OK;
 }
@@ -108,6 +131,7 @@ enum status launch_read_yaml(struct settings *s, const char *path, const struct 
     TRY(settings_read_yaml_raw(&yaml, path, s->arena, err));
     TRY(refuse_neox(&yaml, err));
     for (int i = 0; i < yaml.count; i++) arguments |= flag_of(yaml.items[i].key, true) != NULL;
+    TRY(take_defaults(s, &yaml, err));
     TRY(take_flags(s, &yaml, arguments, asked, err));
     for (int i = 0; i < s->count; i++) found += launch_is_read(asked->rows, s->items[i].key);
     const char *others[] = {"modules.pre_trainer.model", "extends[0]", "bases[0]", "includes[0]"};
