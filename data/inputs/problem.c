@@ -64,7 +64,7 @@ enum status problem_compose(struct problem *p, const char *model, const char *cl
     TRY(costs_load(&p->costs, costs, arena, err));
     TRY(job_load(&p->job, job, arena, err));
     if (!p->name) p->name = p->job.name;
-    TRY(problem_check_gpus(p, arena, err));
+    TRY(problem_check_names(p, arena, err));
     return problem_check(p, err);
 }
 

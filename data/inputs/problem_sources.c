@@ -107,7 +107,7 @@ enum status problem_write(struct problem *p, const bool *changed, const char *ot
     return status;
 }
 
-// ---- GPUs that the costs know
+// ---- names that other documents know
 
 static enum status refuse_gpu(const struct problem *p, int group, struct arena *arena,
                               struct error *err)
@@ -125,10 +125,30 @@ static enum status refuse_gpu(const struct problem *p, int group, struct arena *
                 nearest >= 0 ? "; nearest: " : "", nearest >= 0 ? known[nearest] : "");
 }
 
-enum status problem_check_gpus(const struct problem *p, struct arena *arena, struct error *err)
+static enum status check_tier(const struct problem *p, int option, int part, struct arena *arena,
+                              struct error *err)
+{
+    int count;
+    const char *tier = p->job.tier_options[option].parts[part].tier, *const *known = cluster_tiers(
+                                                                         &p->cluster, &count,
+                                                                         arena);
+    if (!tier || !strcmp(tier, TIER_HOST)) return OK; // which every group may have
+    for (int i = 0; i < count; i++)
+        if (!strcmp(tier, known[i])) return OK;
+    int nearest = name_nearest(tier, known, count);
+    return fail(err, BAD_INPUT,
+                "%s: tier_options[%d].%s.tier: expected a tier of a group of the cluster, found "
+                "%s%s%s",
+                document_name(&p->job.document, "job"), option, tier_part_names[part], tier,
+                nearest >= 0 ? "; nearest: " : "", nearest >= 0 ? known[nearest] : "");
+}
+
+enum status problem_check_names(const struct problem *p, struct arena *arena, struct error *err)
 {
     for (int g = 0; g < p->cluster.group_count; g++)
         if (!costs_find_gpu(&p->costs, p->cluster.groups[g].gpu))
             return refuse_gpu(p, g, arena, err);
+    for (int i = 0; i < p->job.tier_option_count; i++)
+        for (int part = 0; part < TIER_PARTS; part++) TRY(check_tier(p, i, part, arena, err));
     return OK;
 }

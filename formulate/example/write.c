@@ -6,7 +6,7 @@ enum status example_write(struct problem *problem, const char *folder, bool forc
                           struct arena *arena, struct error *err)
 {
     const bool all[PIECE_COUNT] = {true, true, true, true, true};
-    TRY(problem_check_gpus(problem, arena, err));
+    TRY(problem_check_names(problem, arena, err));
     TRY(problem_check(problem, err));
     TRY(file_make_folder(folder, err));
     for (int i = 0; i < PIECE_COUNT; i++)

@@ -65,7 +65,7 @@ static enum status load_sweep(struct problem *p, const struct point *c, struct e
     char **argv = TAKE(c->scratch, count + 1, char *);
     for (int i = 0; i < count; i++) argv[i] = arena_copy_text(c->scratch, words[i]);
     TRY(example_gpt(p, count, argv, c->scratch, err));
-    TRY(problem_check_gpus(p, c->scratch, err));
+    TRY(problem_check_names(p, c->scratch, err));
     return problem_check(p, err);
 }
 

@@ -83,6 +83,10 @@ awk '{ frozen = frozen " " $3; adapters = adapters " " $4 }
      NR < 3 && ($5 != "none" || $NF != 0.318430) { bad = 1 }
      END { exit bad || frozen != " 0 50 100 100 50" || adapters != " 0 0 0 100 0" }' \
     "$work/tiers.txt" || wrong "tiers: $(cat "$work/tiers.txt")"
+sed -i 's/"tier": "dense"/"tier": "dens"/' "$work/tiers/8,200/job.json"
+"$PLUMBLINE" solve "$work/tiers/8,200/problem.json" -o "$work/no.json" 2>"$work/err" &&
+    wrong "tiers: a name that no group has is taken"
+grep -q 'found dens; nearest: dense' "$work/err" || wrong "tiers: $(cat "$work/err")"
 
 # ALBERT needs no pipeline whatever the network; BERT on a slow one does, and is far slower.
 sh docs/examples/papers/albert.sh "$work/albert" 1.25 50 >"$work/albert.txt" ||
