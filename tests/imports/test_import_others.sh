@@ -18,6 +18,14 @@ printf '{"pipe_parallel_size": 1, "num_layers": 2, "hidden_size": 8, "num_attent
 "$plumbline" import megatron "$work/in.yml" --vocabulary 9 >"$work/out" 2>"$work/err" &&
     wrong "GPT-NeoX as Megatron-LM"
 told 'pipe_parallel_size: is of GPT-NeoX'
+for said in 'framework: maxtext/framework: expected megatron' \
+    'framework: megatron\n    trainer_class: FluxTrainer/trainer_class: trains a diffusion'; do
+    printf "modules:\n  pre_trainer:\n    ${said%%/*}\n    overrides: {seq_length: 64}\n" \
+        >"$work/other.yaml"
+    "$plumbline" import megatron "$work/other.yaml" --gpus 8 --job "$work/no.json" 2>"$work/err" &&
+        wrong "Primus: $said"
+    told "${said##*/}"
+done
 printf 'python3 -m verl.trainer.main_ppo actor_rollout_ref.actor.ppo_micro_batch_size=1\n' \
     >"$work/in.sh"
 "$plumbline" import nemo "$work/in.sh" --gpus 8 --sequence 8 --micro-batch 1 --job "$work/no.json" \

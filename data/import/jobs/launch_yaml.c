@@ -121,6 +121,26 @@ static enum status refuse_neox(const struct settings *yaml, struct error *err)
     return OK;
 }
 
+// Primus runs other programs, too, and with Megatron-LM diffusion models (at fd1eeabb).
+static enum status refuse_primus(const struct settings *yaml, struct error *err)
+{
+    static const char *const keys[] = {"modules.pre_trainer.framework",
+                                       "modules.post_trainer.framework",
+                                       "modules.pre_trainer.trainer_class"};
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
+        const struct setting *at = setting_of(yaml, keys[i]);
+        if (!at || !at->text) continue;
+        if (i < 2 && strncmp(at->text, "megatron", strlen("megatron")) != 0)
+            return settings_refuse(yaml, keys[i], err,
+                                   "expected megatron or megatron_bridge, or torchtitan, which "
+                                   "plumbline import torchtitan reads");
+        if (i == 2 && (strstr(at->text, "Flux") || strstr(at->text, "Diffusion")))
+            return settings_refuse(yaml, keys[i], err,
+                                   "trains a diffusion model; those that are read are of language");
+    }
+    return OK;
+}
+
 enum status launch_read_yaml(struct settings *s, const char *path, const struct launch_asked *asked,
                              struct error *err)
 {
@@ -130,6 +150,7 @@ enum status launch_read_yaml(struct settings *s, const char *path, const struct 
     int found = 0;
     TRY(settings_read_yaml_raw(&yaml, path, s->arena, err));
     TRY(refuse_neox(&yaml, err));
+    TRY(refuse_primus(&yaml, err));
     for (int i = 0; i < yaml.count; i++) arguments |= flag_of(yaml.items[i].key, true) != NULL;
     TRY(take_defaults(s, &yaml, err));
     TRY(take_flags(s, &yaml, arguments, asked, err));
