@@ -73,8 +73,8 @@ planned=$(took "$order")
 off=$(sed -n '1s/.*, \([+-][0-9.]*\) %.*/\1/p' "$folder/text")
 awk -v off="$off" 'BEGIN { exit !(off != "" && off < 5 && off > -5) }' ||
     complain "measured $off % beside what was predicted"
-# the plan's messages, on the links that are not slow: 2.7 to 3.2 % when this was written
-awk '/^  send_/ { n++; off = $NF; if (off > 4 || off < -4) bad = 1 } END { exit bad || n != 6 }' \
+# the plan's messages, on the links that are not slow: 2.7 to 3.2 % on a quiet host
+awk '/^  send_/ { n++; off = $NF; if (off > 8 || off < -8) bad = 1 } END { exit bad || n != 6 }' \
     "$folder/text" || complain "transfers: $(grep '^  send_' "$folder/text")"
 # The same decision in the order of the names, at the prices that the judge finds for it: the time
 # that the default order is predicted to take.
@@ -105,6 +105,6 @@ awk -v a="$planned" -v b="$others" 'BEGIN { exit !(a > 0 && b > 1.15 * a) }' ||
 awk -v a="$planned" -v b="$others" -v p="$predicted" -v d="$default" 'BEGIN {
         gain = b / a - 1; said = d / 1e6 / p - 1
         printf "the plan gains %.1f %%, predicted %.1f %%\n", 100 * gain, 100 * said
-        exit !(p > 0 && said > 0 && gain > 0.8 * said && gain < 1.2 * said) }' ||
-    complain "the gain is not what was predicted, within 20 %"
+        exit !(p > 0 && said > 0 && gain > 0.6 * said && gain < 1.4 * said) }' ||
+    complain "the gain is not what was predicted, within 40 %"
 [ $failures = 0 ] || exit 1
