@@ -100,6 +100,11 @@ enum status hf_layer_list(const struct hf_model *x, const char *key, bool **list
 // A word per layer; NULL: the key is absent.
 enum status hf_layer_types(const struct hf_model *x, const char *key, const char ***types,
                            struct error *err);
+// The same, and of numbers up to `most`; further ones are of layers that predict further tokens.
+enum status hf_first_types(const struct hf_model *x, const char *key, const char ***types,
+                           struct error *err);
+enum status hf_first_numbers(const struct hf_model *x, const char *key, double most,
+                             int64_t **numbers, struct error *err);
 // Experts that every token uses: as many as the key says, each of an expert's width.
 enum status hf_read_shared(struct hf_model *x, const char *key, int64_t shared, struct error *err);
 // Layers with rotated positions: no_rope_layers, else all but every no_rope_layer_interval-th (4).

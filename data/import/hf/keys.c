@@ -52,35 +52,70 @@ enum status hf_dropout(struct hf_model *x, const struct hf_share *shares, size_t
     return OK;
 }
 
+static enum status list_of(const struct hf_model *x, const char *key, struct json *array,
+                           struct error *err)
+{
+    struct json_field fields[] = {FIELD_ARRAY(key, OPTIONAL, array)};
+    *array = (struct json){0};
+    return HF_FIELDS(x, fields, err);
+}
+
 enum status hf_layer_list(const struct hf_model *x, const char *key, bool **listed,
                           struct error *err)
 {
-    struct json array = {0};
-    struct json_field fields[] = {FIELD_ARRAY(key, OPTIONAL, &array)};
+    struct json array;
     int64_t *numbers = NULL;
     int count = 0;
     *listed = TAKE(x->arena, x->layer_count, bool);
-    TRY(HF_FIELDS(x, fields, err));
+    TRY(list_of(x, key, &array, err));
     if (!json_is_present(&array)) return OK;
     TRY(json_counts(&array, 0, (double)(x->layer_count - 1), &numbers, &count, x->arena, err));
     for (int i = 0; i < count; i++) (*listed)[numbers[i]] = true;
     return OK;
 }
 
+static enum status refuse_count(const struct hf_model *x, const struct json *array, int count,
+                                struct error *err)
+{
+    return json_refuse(array, err, "expected one of each of %lld layers, found %d",
+                       (long long)x->layer_count, count);
+}
+
+static enum status read_words(const struct hf_model *x, const char *key, bool more,
+                              const char ***words, struct error *err)
+{
+    struct json array;
+    int count = 0;
+    *words = NULL;
+    TRY(list_of(x, key, &array, err));
+    if (!json_is_present(&array)) return OK;
+    TRY(json_texts(&array, words, &count, x->arena, err));
+    bool right = count == x->layer_count || (more && count > x->layer_count);
+    return right ? OK : refuse_count(x, &array, count, err);
+}
+
 enum status hf_layer_types(const struct hf_model *x, const char *key, const char ***types,
                            struct error *err)
 {
-    struct json array = {0};
-    struct json_field fields[] = {FIELD_ARRAY(key, OPTIONAL, &array)};
+    return read_words(x, key, false, types, err);
+}
+
+enum status hf_first_types(const struct hf_model *x, const char *key, const char ***types,
+                           struct error *err)
+{
+    return read_words(x, key, true, types, err);
+}
+
+enum status hf_first_numbers(const struct hf_model *x, const char *key, double most,
+                             int64_t **numbers, struct error *err)
+{
+    struct json array;
     int count = 0;
-    *types = NULL;
-    TRY(HF_FIELDS(x, fields, err));
+    *numbers = NULL;
+    TRY(list_of(x, key, &array, err));
     if (!json_is_present(&array)) return OK;
-    TRY(json_texts(&array, types, &count, x->arena, err));
-    return count == x->layer_count
-               ? OK
-               : json_refuse(&array, err, "expected one of each of %lld layers, found %d",
-                             (long long)x->layer_count, count);
+    TRY(json_counts(&array, 0, most, numbers, &count, x->arena, err));
+    return count >= x->layer_count ? OK : refuse_count(x, &array, count, err);
 }
 
 enum status hf_rotated_layers(const struct hf_model *x, bool **rotated, struct error *err)

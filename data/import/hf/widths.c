@@ -7,48 +7,13 @@
 
 // ---- lists by layer
 
-// As many words as layers, or more: further ones are of layers that predict further tokens. NULL:
-// the key is absent.
-static enum status words_of(const struct hf_model *x, const char *key, const char ***to,
-                            struct error *err)
-{
-    struct json array = {0};
-    struct json_field fields[] = {FIELD_ARRAY(key, OPTIONAL, &array)};
-    int count = 0;
-    *to = NULL;
-    TRY(HF_FIELDS(x, fields, err));
-    if (!json_is_present(&array)) return OK;
-    TRY(json_texts(&array, to, &count, x->arena, err));
-    return count >= x->layer_count
-               ? OK
-               : json_refuse(&array, err, "expected one of each of %lld layers, found %d",
-                             (long long)x->layer_count, count);
-}
-
-// The same of numbers up to `most`.
-static enum status numbers_of(const struct hf_model *x, const char *key, double most, int64_t **to,
-                              struct error *err)
-{
-    struct json array = {0};
-    struct json_field fields[] = {FIELD_ARRAY(key, OPTIONAL, &array)};
-    int count = 0;
-    *to = NULL;
-    TRY(HF_FIELDS(x, fields, err));
-    if (!json_is_present(&array)) return OK;
-    TRY(json_counts(&array, 0, most, to, &count, x->arena, err));
-    return count >= x->layer_count
-               ? OK
-               : json_refuse(&array, err, "expected one of each of %lld layers, found %d",
-                             (long long)x->layer_count, count);
-}
-
 // Sliding ones by layer_types, or by 1 in a list of another name, else as they are.
 static enum status read_near(struct hf_model *x, const char *other, bool *near, struct error *err)
 {
     const char **types;
     int64_t *marks = NULL;
-    TRY(words_of(x, "layer_types", &types, err));
-    if (!types && other) TRY(numbers_of(x, other, 1, &marks, err));
+    TRY(hf_first_types(x, "layer_types", &types, err));
+    if (!types && other) TRY(hf_first_numbers(x, other, 1, &marks, err));
     for (int64_t i = 0; i < x->layer_count; i++) {
         if (types) near[i] = !strcmp(types[i], "sliding_attention");
         if (marks) near[i] = marks[i] > 0;
@@ -63,8 +28,8 @@ static enum status read_mixtures(struct hf_model *x, const char *other, int64_t 
 {
     const char **types;
     int64_t *marks = NULL;
-    TRY(words_of(x, "mlp_layer_types", &types, err));
-    if (!types && other) TRY(numbers_of(x, other, 1, &marks, err));
+    TRY(hf_first_types(x, "mlp_layer_types", &types, err));
+    if (!types && other) TRY(hf_first_numbers(x, other, 1, &marks, err));
     for (int64_t i = 0; i < x->layer_count; i++)
         x->layers[i].mixture = types   ? !strcmp(types[i], "sparse")
                                : marks ? marks[i] > 0
@@ -235,7 +200,7 @@ enum status hf_arrange_laguna(struct hf_model *x, struct error *err)
     int64_t *heads;
     TRY(read_near(x, NULL, near, err));
     TRY(read_mixtures(x, NULL, 1, err));
-    TRY(numbers_of(x, "num_attention_heads_per_layer", HF_SIZE_MAX, &heads, err));
+    TRY(hf_first_numbers(x, "num_attention_heads_per_layer", HF_SIZE_MAX, &heads, err));
     for (int64_t i = 0; i < x->layer_count && heads; i++) x->layers[i].heads = heads[i];
     TRY(drop_equal(x));
     if (!x->shape.gated_attention) add_head_gates(x);
