@@ -243,6 +243,13 @@ tower-inputs-summed: tensor ranks sum as much on the way back as on the way ther
 [test_price_judge]
 tower-judged-sequences: the judge sees the scores of one image of a sequence
     price/own.c audit_of_run: audit.sequences = sequences -> audit.sequences = whole->sequences
+[test_price_judge] arrays of multipliers
+arrays-filled-once: an array is filled with weights before the first block alone
+    price/arrays.c cycles_of: drop + filling
+arrays-judged-deep: heads are as wide as deep in the arrays
+    judge/price/product.c judged_filled_arrays: key_deep + value_wide -> key_deep + value_deep
+arrays-any-buffer: every buffer holds a product's matrices
+    price/arrays.c traffic_of: return p->count * fmaxl(once, blocked) -> return p->count * once
 [test_price_judge] tensor collectives beside the products
 beside-across-nodes: chunks go round beside the products over the network, too
     price/communication.c sums_beside_products: drop tensor->intra &&

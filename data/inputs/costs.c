@@ -86,13 +86,23 @@ static const struct member precision_rows[] = {
 };
 static MEMBERS(precision, struct precision_costs, NULL, false, finish_precision);
 
+static const struct member arrays_rows[] = {
+    KEY_NUMBER(matrix_arrays, units, REQUIRED, IF_SET, 1, 1e6),
+    KEY_NUMBER(matrix_arrays, rows, REQUIRED, IF_SET, 1, 1e6),
+    KEY_NUMBER(matrix_arrays, columns, REQUIRED, IF_SET, 1, 1e6),
+    KEY_NUMBER(matrix_arrays, clock_hz, REQUIRED, IF_SET, 1, 1e12),
+    KEY_NUMBER(matrix_arrays, buffer_bytes, OPTIONAL, IF_SET, 0, 1e15),
+};
+static MEMBERS(arrays, struct matrix_arrays, NULL, true, NULL);
+
 static const struct gpu_costs gpu_initial = {.layer_overhead_s = ASSUMED(0),
                                              .compression_overhead_s = ASSUMED(0)};
-static const struct member gpu_rows[] = {KEY_TEXT(gpu_costs, gpu, REQUIRED),
-                                         KEY_LIST(gpu_costs, precisions, precision_count, REQUIRED,
-                                                  ALWAYS_WRITTEN, PRECISION_COUNT,
-                                                  &precision_members),
-                                         GPU_ESTIMATES(OF_GPU)};
+static const struct member gpu_rows[] = {
+    KEY_TEXT(gpu_costs, gpu, REQUIRED),
+    KEY_LIST(gpu_costs, precisions, precision_count, REQUIRED, ALWAYS_WRITTEN, PRECISION_COUNT,
+             &precision_members),
+    KEY_OBJECT("arrays", gpu_costs, arrays, OPTIONAL, IF_SET, &arrays_members),
+    GPU_ESTIMATES(OF_GPU)};
 static MEMBERS(gpu, struct gpu_costs, &gpu_initial, false, NULL);
 
 // Those that are stated.

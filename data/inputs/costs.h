@@ -85,6 +85,13 @@ struct data_sheet {
     const char *source;
 };
 
+// Arrays of multipliers, which keep a product's weights while its rows stream by, instead of
+// processors with tiles (docs/FORMULAS.md 3, Arrays). All 0: the device has none.
+struct matrix_arrays {
+    double units, rows, columns, clock_hz; // rows: of the depth; columns: of the output
+    double buffer_bytes;                   // on the chip; 0: each matrix is read or written once
+};
+
 struct gpu_costs {
     const char *gpu;
     const char *like; // follows from this GPU's costs by data sheets, and is not written; NULL: not
@@ -123,6 +130,7 @@ struct gpu_costs {
     struct estimate communicator_bytes;       // for each parallel dimension above 1
     struct estimate library_bytes;            // workspaces inside the allocator
     struct estimate processors;               // that work on a product's tiles
+    struct matrix_arrays arrays;              // instead of them
     struct estimate product_launch_s; // of a product or attention kernel, in addition to its work
     struct estimate elementwise_launch_s; // of any other kernel
     struct estimate context_tensor_loss;  // share of what tensor collectives hide under products

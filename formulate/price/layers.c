@@ -91,7 +91,7 @@ static void add_fused_kernels(const struct pricing *x, const struct layer_run *r
 }
 
 // The share of the attention rates, which are those of the GPU maker's library.
-static real attention_share(const struct pricing *x, int group)
+static real library_share(const struct pricing *x, int group)
 {
     const struct gpu_costs *g = x->gpus[group];
     const struct estimate *shares[] = {[ATTENTION_FLASH_2] = &g->open_attention_share,
@@ -100,20 +100,26 @@ static real attention_share(const struct pricing *x, int group)
     return share && x->problem->job.layout.fused_attention ? or_else(share, 1) : 1;
 }
 
+static real attention_share(const struct pricing *x, int group, bool back)
+{
+    return library_share(x, group) * array_attention_share(x, group, back);
+}
+
 static struct kernel_seconds kernels_of(const struct pricing *x, const struct layer_run *run,
                                         const struct layer_work *work, const struct slice *slice,
                                         int group)
 {
     const struct precision_costs *rates = x->rates[group], *own = rates_of_run(x, run, group);
     bool shaped = own->product_flop_per_s.value > 0;
-    real share = attention_share(x, group), rate = share * rates->attention_flop_per_s.value,
-         rate_back = share * or_else(&rates->backward_attention_flop_per_s,
-                                     rates->attention_flop_per_s.value);
+    real share = attention_share(x, group, false), share_back = attention_share(x, group, true),
+         rate = share * rates->attention_flop_per_s.value,
+         rate_back = share_back * or_else(&rates->backward_attention_flop_per_s,
+                                          rates->attention_flop_per_s.value);
     // A step of a ring of context ranks is a kernel of its own, without a mask.
     const struct estimate *ring = &rates->ring_attention_flop_per_s;
     if (x->c > 1 && ring->value > 0) {
         rate = share * ring->value;
-        rate_back = share * or_else(&rates->backward_ring_attention_flop_per_s, ring->value);
+        rate_back = share_back * or_else(&rates->backward_ring_attention_flop_per_s, ring->value);
     }
     struct kernel_seconds k = {.attention = work->attention / rate,
                                .attention_back = work->attention_back / rate_back};

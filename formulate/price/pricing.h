@@ -159,6 +159,8 @@ struct product_seconds {
 struct product_limits {
     real launch, expert_start, flop_per_s, tile_flop_per_s, square_share, bytes_per_s, processors,
         operand_bytes;
+    const struct matrix_arrays *arrays; // NULL: processors
+    real array_share;                   // of the arrays' clock
 };
 
 // Products already priced, and the limits they were priced with.
@@ -379,6 +381,14 @@ real repeated_products_s(const struct pricing *x, const struct layer_run *run, r
 // Products of unfused attention; weight: those that compute the gradients of keys and values.
 bool score_times(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
                  int group, struct product_seconds *to);
+
+// x / y rounded up, except for the error that decimal fractions can cause.
+real pieces(real x, real y);
+
+// ---- arrays.c (section 3, Arrays)
+real array_product_s(const struct product_limits *l, const struct product *p, real output_bytes);
+// The share of the arrays that attention's products fill; 1: no arrays.
+real array_attention_share(const struct pricing *x, int group, bool back);
 
 // ---- communication.c (section 3)
 // beside_s: the part of each direction that overlaps with the products chunk by chunk. dispatch:

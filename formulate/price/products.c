@@ -63,8 +63,7 @@ int products_of(const struct pricing *x, const struct layer_run *run, real n, st
     return count;
 }
 
-// x / y rounded up, except for the error that decimal fractions can cause.
-static real pieces(real x, real y)
+real pieces(real x, real y)
 {
     real whole = floorl(x / y);
     return reaches(whole * y, x) ? whole : whole + 1;
@@ -100,20 +99,30 @@ static real square_share_of(const struct precision_costs *rates)
     return rates->product_square_tile_share.value > 0 ? rates->product_square_tile_share.value : 1;
 }
 
+static real starts_s(const struct product_limits *l, const struct product *p)
+{
+    return l->launch + (p->of_experts ? p->count * l->expert_start : 0);
+}
+
 static real product_s(const struct product_limits *l, const struct product *p, real output_bytes)
 {
+    if (l->arrays) return starts_s(l, p) + array_product_s(l, p, output_bytes);
     real m = p->rows, n = p->columns, k = p->depth, tiles = tiles_s(l, p),
          work = 2 * p->count * m * n * k / l->flop_per_s, traffic = 0;
     if (l->bytes_per_s > 0)
         traffic = p->count * (l->operand_bytes * (m * k + k * n) + output_bytes * m * n) /
                   l->bytes_per_s;
-    real starts = p->of_experts ? p->count * l->expert_start : 0;
-    return l->launch + starts + sqrtl(tiles * tiles + work * work + traffic * traffic);
+    return starts_s(l, p) + sqrtl(tiles * tiles + work * work + traffic * traffic);
 }
 
 static real operand_bytes_of(enum precision p, real bytes)
 {
     return precision_is_narrow(p) ? precision_narrow_bytes(p) : bytes;
+}
+
+static const struct matrix_arrays *arrays_of(const struct gpu_costs *gpu)
+{
+    return gpu->arrays.units > 0 ? &gpu->arrays : NULL;
 }
 
 // The products reach `share` of the tile and product rates.
@@ -129,7 +138,9 @@ static bool limits_of(const struct pricing *x, const struct precision_costs *rat
                                   square_share_of(rates),
                                   rates->product_bytes_per_s.value,
                                   gpu->processors.value,
-                                  operand_bytes_of(rates->precision, x->e)};
+                                  operand_bytes_of(rates->precision, x->e),
+                                  arrays_of(gpu),
+                                  share};
     return rates->product_flop_per_s.value > 0;
 }
 
@@ -141,7 +152,8 @@ static bool take_kept(const struct kept_products *kept, const struct product_lim
     if (!kept->known || k->launch != l->launch || k->expert_start != l->expert_start ||
         k->flop_per_s != l->flop_per_s || k->tile_flop_per_s != l->tile_flop_per_s ||
         k->square_share != l->square_share || k->bytes_per_s != l->bytes_per_s ||
-        k->processors != l->processors || k->operand_bytes != l->operand_bytes)
+        k->processors != l->processors || k->operand_bytes != l->operand_bytes ||
+        k->arrays != l->arrays || k->array_share != l->array_share)
         return false;
     *to = kept->seconds;
     return true;
@@ -242,10 +254,15 @@ double product_kernel_s(const struct gpu_costs *gpu, const struct precision_cost
 {
     double bytes = precision_bytes(rates->precision);
     struct product p = {"product", rows, columns, depth, 1};
-    struct product_limits l = {
-        gpu->product_launch_s.value,     0,
-        rates->product_flop_per_s.value, rates->product_tile_flop_per_s.value,
-        square_share_of(rates),          rates->product_bytes_per_s.value,
-        gpu->processors.value,           (double)operand_bytes_of(rates->precision, bytes)};
+    struct product_limits l = {gpu->product_launch_s.value,
+                               0,
+                               rates->product_flop_per_s.value,
+                               rates->product_tile_flop_per_s.value,
+                               square_share_of(rates),
+                               rates->product_bytes_per_s.value,
+                               gpu->processors.value,
+                               (double)operand_bytes_of(rates->precision, bytes),
+                               arrays_of(gpu),
+                               1};
     return (double)product_s(&l, &p, bytes);
 }

@@ -118,6 +118,91 @@ TEST(laws)
                      (usual.launch + 2.0 * 999 * 555 * 333 / usual.flop_per_s)) < 1e-15);
 }
 
+// ---- arrays
+
+struct array_machine {
+    int units, rows, columns;
+    double clock_hz, buffer_bytes, bytes_per_s;
+};
+
+// Cycle by cycle: a row of the block is loaded in each of the first cycles; then token i enters row
+// r of the array r cycles after row 0, and moves on by a column a cycle. When does the last
+// multiplier end?
+static int cycles_of_block(const struct array_machine *a, int tokens)
+{
+    int last = 0;
+    for (int token = 0; token < tokens; token++)
+        for (int row = 0; row<a->rows; row += a->rows> 1 ? a->rows - 1 : 1)
+            for (int column = 0; column < a->columns; column++) {
+                int end = a->rows + token + row + column + 1;
+                if (end > last) last = end;
+            }
+    return last;
+}
+
+// Blocks are dealt to the arrays in turn, rows of all blocks in 1, 2 or 4 parts.
+static double on_arrays(const struct array_machine *a, int count, int rows, int columns, int depth,
+                        double written_bytes)
+{
+    double best = INFINITY, most = 0;
+    for (int parts = 1; parts <= 4; parts *= 2) {
+        int *load = calloc((size_t)a->units, sizeof *load), next = 0, longest = 0;
+        for (int matrix = 0; matrix < count; matrix++)
+            for (int top = 0; top < depth; top += a->rows)
+                for (int left = 0; left < columns; left += a->columns)
+                    for (int part = 0; part < parts; part++) {
+                        if (++load[next] > longest) longest = load[next];
+                        next = (next + 1) % a->units;
+                    }
+        free(load);
+        double filling = cycles_of_block(a, 1) - 1;
+        best = fmin(best, longest * (filling + (double)rows / parts) / a->clock_hz);
+    }
+    double once = 2.0 * ((double)rows * depth + (double)columns * depth) +
+                  written_bytes * rows * columns;
+    most = once;
+    if (a->buffer_bytes > 0)
+        most = fmax(once, 4.0 * rows * columns * depth / sqrt(a->buffer_bytes / 2) +
+                              written_bytes * rows * columns);
+    return fmax(best, a->bytes_per_s > 0 ? count * most / a->bytes_per_s : 0);
+}
+
+TEST(arrays_keep_weights_while_rows_stream)
+{
+    struct random rng = {9};
+    int bound_by[2] = {0, 0};
+    for (int i = 0; i < 2000; i++) {
+        struct array_machine a = {
+            (int)random_between(&rng, 1, 40),
+            (int)random_between(&rng, 1, 200),
+            (int)random_between(&rng, 1, 200),
+            1e6 * (double)random_between(&rng, 100, 2000),
+            random_chance(&rng, 60) ? (double)random_between(&rng, 1, 1 << 20) : 0,
+            random_chance(&rng, 80) ? 1e9 * (double)random_between(&rng, 1, 999) : 0};
+        struct gpu_costs gpu = {.gpu = "G",
+                                .processors = exactly(7), // have no say
+                                .arrays = {a.units, a.rows, a.columns, a.clock_hz, a.buffer_bytes}};
+        struct precision_costs rates = {.precision = BF16,
+                                        .product_flop_per_s = exactly(1e13),
+                                        .product_tile_flop_per_s = exactly(1e12),
+                                        .product_bytes_per_s = exactly(a.bytes_per_s)};
+        int rows = (int)random_between(&rng, 1, 600), columns = (int)random_between(&rng, 1, 900),
+            depth = (int)random_between(&rng, 1, 900);
+        double want = on_arrays(&a, 1, rows, columns, depth, 2),
+               got = product_kernel_s(&gpu, &rates, rows, columns, depth),
+               at_peak = (double)rows * columns * depth /
+                         (a.units * a.rows * a.columns * a.clock_hz);
+        if (!(fabs(got / want - 1) < 1e-12))
+            fail_msg("%d x %d, %d deep: %.15g and %.15g", rows, columns, depth, got, want);
+        assert_true(got >= at_peak * (1 - 1e-12));
+        assert_int_equal(cycles_of_block(&a, rows), 2 * a.rows + a.columns - 2 + rows);
+        gpu.arrays.units *= 2;
+        assert_true(product_kernel_s(&gpu, &rates, rows, columns, depth) <= got);
+        bound_by[got > 1.0001 * product_kernel_s(&gpu, &rates, rows, columns, depth)]++;
+    }
+    assert_true(bound_by[0] > 100 && bound_by[1] > 100);
+}
+
 // h 1024, 16 heads of 64, 8 KV heads, gated 4096, n = 2 x 512.
 static double forward_products(const struct machine *m, int n, int t)
 {

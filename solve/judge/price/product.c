@@ -9,6 +9,8 @@ struct limits {
     const struct price_audit *a;
     long double start, start_of_expert, per_flop, per_tile_flop, per_square_flop, per_byte,
         processors, read_bytes;
+    const struct matrix_arrays *arrays;
+    long double array_cycle_s;
 };
 
 // m tokens times a weight of n outputs and k inputs; `same` such products.
@@ -17,13 +19,18 @@ struct shape_of_product {
     bool routed; // experts' products, which start one by one
 };
 
-static long double rounds(const struct limits *l, long double amount, long double size)
+static long double rounds_up(const struct price_audit *a, long double amount, long double size)
 {
     long double full = floorl(amount / size);
     // Most are whole numbers, which are exact as long as they fit the mantissa.
-    bool whole = floorl(size) == size && amount * l->a->error < 0.1L;
+    bool whole = floorl(size) == size && amount * a->error < 0.1L;
     if (whole && full * size == amount) return full;
-    return judged_reaches(l->a, full * size, amount) ? full : full + 1;
+    return judged_reaches(a, full * size, amount) ? full : full + 1;
+}
+
+static long double rounds(const struct limits *l, long double amount, long double size)
+{
+    return rounds_up(l->a, amount, size);
 }
 
 // Waves of tiles; the depth is cut into so many parts, which are added up later.
@@ -48,9 +55,34 @@ static long double tiling_s(const struct limits *l, struct shape_of_product p)
     return best;
 }
 
+// Every block of weights, or a half or a quarter of its rows, is one job of an array: rows are
+// loaded, then the tokens pass, and the last one leaves rows + columns - 1 cycles after it came.
+// The next block is read meanwhile.
+static long double arrays_s(const struct limits *l, struct shape_of_product p,
+                            long double written_bytes)
+{
+    const struct matrix_arrays *y = l->arrays;
+    long double jobs = p.same * rounds(l, p.k, y->rows) * rounds(l, p.n, y->columns),
+                most_cycles = HUGE_VALL,
+                moved = l->read_bytes * p.k * (p.m + p.n) + written_bytes * p.m * p.n;
+    for (int halves = 0; halves <= 2; halves++) {
+        long double split = ldexpl(1, halves), last = (long double)y->rows + y->columns - 1;
+        most_cycles = least(most_cycles, rounds(l, jobs * split, y->units) *
+                                             (y->rows + (p.m / split - 1) + last));
+    }
+    if (y->buffer_bytes > 0) {
+        long double held = sqrtl(y->buffer_bytes / l->read_bytes);
+        moved = greatest(moved, p.m * p.n * (2 * l->read_bytes * p.k / held + written_bytes));
+    }
+    return greatest(most_cycles * l->array_cycle_s, moved * p.same * l->per_byte);
+}
+
 static long double one_s(const struct limits *l, struct shape_of_product p,
                          long double written_bytes)
 {
+    if (l->arrays)
+        return l->start + (p.routed ? p.same * l->start_of_expert : 0) +
+               arrays_s(l, p, written_bytes);
     long double a = tiling_s(l, p), b = 2 * p.m * p.n * p.k * p.same * l->per_flop,
                 c = p.same * l->per_byte *
                     (l->read_bytes * p.k * (p.m + p.n) + written_bytes * p.m * p.n);
@@ -136,6 +168,8 @@ static struct limits limits_of(const struct price_audit *a, int group,
         .per_square_flop = share > 0 ? tile / share : tile,
         .per_byte = inverse(rates->product_bytes_per_s.value),
         .processors = gpu->processors.value,
+        .arrays = gpu->arrays.units > 0 ? &gpu->arrays : NULL,
+        .array_cycle_s = inverse(gpu->arrays.clock_hz) / slower,
         .read_bytes = precision_is_narrow(rates->precision)
                           ? (long double)precision_narrow_bytes(rates->precision)
                           : a->value_bytes};
@@ -221,4 +255,22 @@ void unfused_products(const struct price_audit *a, int run, int group,
                         one_s(&l, (struct shape_of_product){keys, sums, rows, heads}, e) +
                         one_s(&l, (struct shape_of_product){rows, width, keys, heads}, e) +
                         one_s(&l, (struct shape_of_product){keys, width, rows, heads}, e);
+}
+
+// An array is full only where heads are as deep as it has rows and as wide as it has columns, or a
+// multiple. Forward: scores, deep; their sums, wide. Backward: scores again and the gradients of
+// weights of the sum, deep; those of queries, keys and values, wide.
+long double judged_filled_arrays(const struct price_audit *a, int group, bool back)
+{
+    const struct matrix_arrays *y = &gpu_of(a, group)->arrays;
+    const struct shape *s = &a->problem->model.shape;
+    if (!(y->units > 0) || s->heads == 0) return 1;
+    long double key = s->head_width, value = a->summed / s->heads;
+    if (!(key > 0 && value > 0)) return 1;
+    long double key_deep = rounds_up(a, key, y->rows) * y->rows,
+                key_wide = rounds_up(a, key, y->columns) * y->columns,
+                value_deep = rounds_up(a, value, y->rows) * y->rows,
+                value_wide = rounds_up(a, value, y->columns) * y->columns;
+    return back ? (3 * key + 2 * value) / (key_deep + 2 * key_wide + value_deep + value_wide)
+                : (key + value) / (key_deep + value_wide);
 }

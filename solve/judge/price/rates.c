@@ -25,7 +25,8 @@ static long double vendor_rate(const struct precision_costs *r, int context, boo
 long double judged_attention_rate(const struct price_audit *a, int group, bool back)
 {
     const struct gpu_costs *gpu = gpu_of(a, group);
-    long double fastest = vendor_rate(rates_of(a, group), layout_of(a)->context, back);
+    long double fastest = vendor_rate(rates_of(a, group), layout_of(a)->context, back) *
+                          judged_filled_arrays(a, group, back);
     enum attention_kernel kernel = a->problem->job.attention_kernel;
     if (!layout_of(a)->fused_attention || kernel == ATTENTION_MAKER) return fastest;
     return fastest * stated_or(kernel == ATTENTION_TRITON ? &gpu->triton_attention_share

@@ -394,9 +394,9 @@ struct computed judged_set_s(const struct price_audit *a, int run, int group, st
 // ---- rates.c
 // For what is not computed in 8 bits: logits, scores.
 const struct precision_costs *judged_wide_rates(const struct price_audit *a, int group);
-// Of the layout's kernel and of its ring, forward or back.
+// Of the layout's kernel and of its ring, forward or back; by the share of arrays that heads fill.
+long double judged_filled_arrays(const struct price_audit *a, int group, bool back);
 long double judged_attention_rate(const struct price_audit *a, int group, bool back);
-
 // Of dispatch and combine, what is not hidden.
 long double judged_routing_s(const struct price_audit *a, long double routed, long double compute);
 // How often a forward pass reads or writes a row of an expert beside its products.

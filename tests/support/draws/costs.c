@@ -78,6 +78,20 @@ static struct precision_costs random_rates(enum precision precision, struct rand
     return p;
 }
 
+// By draws of their own; of products by shape, so of some precisions only.
+static struct matrix_arrays random_arrays(const struct random *rng)
+{
+    static const double sides[] = {2, 8, 16, 24, 64, 100, 128, 256};
+    struct random own = *rng;
+    if (!random_chance(&own, 25)) return (struct matrix_arrays){0};
+    return (struct matrix_arrays){
+        .units = (double)random_between(&own, 1, 64),
+        .rows = sides[random_between(&own, 0, ARRAY_LENGTH(sides) - 1)],
+        .columns = sides[random_between(&own, 0, ARRAY_LENGTH(sides) - 1)],
+        .clock_hz = 1e6 * (double)random_between(&own, 100, 2000),
+        .buffer_bytes = random_chance(&own, 60) ? (double)random_between(&own, 1, 1 << 26) : 0};
+}
+
 static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng,
                        struct arena *arena)
 {
@@ -85,6 +99,7 @@ static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng
     struct precision_costs *rates = TAKE(arena, PRECISION_COUNT, struct precision_costs);
     struct random own = *rng;
     struct random narrow = *rng;
+    struct matrix_arrays arrays = random_arrays(rng);
     int count = 0;
     for (size_t i = 0; i < ARRAY_LENGTH(precisions); i++)
         if (random_chance(rng, 93)) rates[count++] = random_rates(precisions[i], rng);
@@ -93,6 +108,7 @@ static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng
     *g = (struct gpu_costs){.gpu = name,
                             .precisions = rates,
                             .precision_count = count,
+                            .arrays = arrays,
                             .memory_bytes_per_s = estimate(rng, 0.5e12, 3e12),
                             .layer_overhead_s = estimate(rng, 0, 1e-4),
                             .compression_overhead_s = estimate(rng, 0, 1e-4),
