@@ -5,6 +5,7 @@
 #define PLUMBLINE_DATA_IMPORT_IMPORT_H
 
 #include "data/base/command.h"
+#include "data/import/said.h"
 #include "data/inputs/costs.h"
 #include "data/inputs/samples.h"
 #include "data/places/cluster.h"
@@ -21,7 +22,7 @@ struct reading {
     const char *path, *output; // FILE; -o
     const char *name;          // --name; of samples, the GPU's
     bool strict;               // --strict: what would be assumed is refused
-    const char *assumed;       // import_assume; NULL: nothing
+    struct said said;          // of the file, told when all is written
     struct document file;      // that was read
     const char *text;
     size_t size;
@@ -34,11 +35,12 @@ struct reading {
 
 struct reader {
     const char *role; // of the file, among the sources of what is made
-    enum { MAKES_OTHER, MAKES_CLUSTER, MAKES_COSTS, MAKES_SAMPLES } makes; // OTHER: read writes it
+    enum { MAKES_OTHER, MAKES_CLUSTER, MAKES_COSTS, MAKES_SAMPLES } makes; // OTHER: save
     bool opens; // it opens the file itself
     // options: the command's, whose first member is a struct reading
     enum status (*read)(void *options, struct error *err);
     void (*tell)(const void *options); // on stderr, when all is written; NULL: nothing
+    enum status (*save)(void *options, struct error *err); // of OTHER; NULL: read has written
 };
 // Runs the reader: reads the file, checks and writes what was made of it.
 enum status import_run(void *options, int *exit_code, struct arena *arena, struct error *err);
@@ -49,9 +51,6 @@ extern const struct option_table import_rows;
     .options = OPTION_TABLE(rows), .shared[0].table = &import_rows, .size = sizeof(type),          \
     .defaults = &(initial), .run = import_run
 
-// What is assumed of the file: said in one line, refused with --strict.
-void import_assume(struct reading *r, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 // The whole file; BAD_INPUT if it is not text. d: what made_from states about it.
 enum status import_read(struct document *d, const char *path, const char **text, size_t *size,
                         struct arena *arena, struct error *err);

@@ -304,8 +304,8 @@ static enum status read_file(void *options, struct error *err)
     TRY(read_links(&o->read, r->file.path, r->text, r->size, err));
     put_endpoints(&o->read);
     if (o->read.devices)
-        import_assume(r, "copies of %lld bytes, as the program has them: it prints no size",
-                      (long long)p2p_bytes);
+        said_assume(&r->said, "copies of %lld bytes, as the program has them: it prints no size",
+                    (long long)p2p_bytes);
     r->samples = o->read.samples;
     return OK;
 }

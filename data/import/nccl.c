@@ -398,11 +398,11 @@ static enum status read_file(void *options, struct error *err)
                     "%s: expected rows with sizes and times, found none that can be imported",
                     r->file.path);
     if (n->guessed_by_name)
-        import_assume(r, "the collective is %s, by the file's name", n->test.operation);
+        said_assume(&r->said, "the collective is %s, by the file's name", n->test.operation);
     if (n->assumed_ranks)
-        import_assume(r, "one process has all ranks, which the file does not list");
+        said_assume(&r->said, "one process has all ranks, which the file does not list");
     if (n->any_type)
-        import_assume(r, "rows of %.20s take what fp32 of as many bytes takes", n->other_type);
+        said_assume(&r->said, "rows of %.20s take what fp32 of as many bytes takes", n->other_type);
     r->samples = n->samples;
     r->samples.machine.library = n->version;
     return OK;

@@ -270,8 +270,8 @@ static enum status read_file(void *options, struct error *err)
     struct json root;
     o->read.arena = r->arena;
     if (!o->buffer_mib)
-        import_assume(r, "buffers of %d MiB, the program's default (--buffer-mib)",
-                      DEFAULT_BUFFER_MIB);
+        said_assume(&r->said, "buffers of %d MiB, the program's default (--buffer-mib)",
+                    DEFAULT_BUFFER_MIB);
     o->read.bytes = (o->buffer_mib ? o->buffer_mib : DEFAULT_BUFFER_MIB) * (int64_t)bytes_per_mib;
     o->read.path = r->file.path;
     if (r->text[strspn(r->text, " \t\r\n")] == '{') {

@@ -1,5 +1,4 @@
 // See import.h.
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,17 +36,6 @@ enum status import_like(struct cluster *c, const char *like, struct arena *arena
     const char *path;
     TRY(shipped_find(&path, "clusters", like, arena, err));
     return cluster_load(c, path, arena, err);
-}
-
-void import_assume(struct reading *r, const char *format, ...)
-{
-    char text[ERROR_TEXT_MAX / 2];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    r->assumed = r->assumed ? arena_print(r->arena, "%s; %s", r->assumed, text)
-                            : arena_copy_text(r->arena, text);
 }
 
 static struct document made_from(const struct reading *r)
@@ -97,13 +85,12 @@ enum status import_run(void *options, int *exit_code, struct arena *arena, struc
 {
     struct reading *r = options;
     (void)exit_code;
-    r->arena = arena;
+    r->arena = r->said.arena = arena;
     if (!r->reader->opens) TRY(import_read(&r->file, r->path, &r->text, &r->size, arena, err));
     TRY(r->reader->read(options, err));
-    if (r->strict && r->assumed)
-        return fail(err, BAD_INPUT, "%s: --strict: would be assumed: %.800s", r->path, r->assumed);
-    TRY(save(r, err));
-    if (r->assumed) fprintf(stderr, "%s: assumed: %s\n", r->path, r->assumed);
+    if (r->strict) TRY(said_check_strict(&r->said, r->path, err));
+    TRY(r->reader->save ? r->reader->save(options, err) : save(r, err));
+    said_tell(&r->said, r->path, stderr);
     if (r->reader->tell) r->reader->tell(options);
     return OK;
 }

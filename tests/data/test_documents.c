@@ -297,8 +297,8 @@ static void load_written(enum format format, const char *text, void *to)
     if (format == FORMAT_JOB) expect_ok(job_load(to, path, &own_arena, &own_err));
     if (format == FORMAT_COSTS) expect_ok(costs_load(to, path, &own_arena, &own_err));
     if (format == FORMAT_CONFIG)
-        expect_ok(model_import_hf(to, path, NULL, -1, false, own_path("out.json"), stderr,
-                                  &own_arena, &own_err));
+        expect_ok(model_import_hf(to, path, NULL, -1, own_path("out.json"),
+                                  &(struct said){.arena = &own_arena}, &own_arena, &own_err));
 }
 
 TEST(test_defaults)

@@ -20,8 +20,8 @@ static struct model import_line(const char *line, size_t length, int mtp, struct
     struct model m;
     const char *config = own_path("config.json");
     must(file_write(config, line, length, &own_err), &own_err);
-    must(model_import_hf(&m, config, "imported", mtp, false, "-", stderr, arena, &own_err),
-         &own_err);
+    struct said said = {.arena = arena};
+    must(model_import_hf(&m, config, "imported", mtp, "-", &said, arena, &own_err), &own_err);
     return m;
 }
 
@@ -145,10 +145,11 @@ static void refused(const char *config, const char *word)
 {
     struct model m;
     struct error err = {OK, ""};
+    struct said said = {.arena = &own_arena};
     struct arena_mark mark = arena_set_mark(&own_arena);
     const char *path = arena_print(&own_arena, "%s/config.json", own_folder);
     must(file_write(path, config, strlen(config), &err), &err);
-    CHECK_REFUSED(model_import_hf(&m, path, NULL, -1, false, "-", stderr, &own_arena, &err), word);
+    CHECK_REFUSED(model_import_hf(&m, path, NULL, -1, "-", &said, &own_arena, &err), word);
     arena_reset(&own_arena, mark);
 }
 

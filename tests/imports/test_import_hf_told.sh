@@ -67,7 +67,8 @@ options=--strict
 whole='"hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2, "vocab_size": 99'
 says 2 "strict: would be assumed: vocab_size as" '{"model_type": "llama", "hidden_size": 64,
     "num_attention_heads": 4, "num_hidden_layers": 2}'
-says 2 "strict: not keys of this class: frobs" "{\"model_type\": \"llama\", $whole, \"frobs\": 1}"
+says 2 "strict: not keys of llama, left out: frobs" \
+    "{\"model_type\": \"llama\", $whole, \"frobs\": 1}"
 says 2 "strict: would be assumed: auto_map" "{\"model_type\": \"llama\", $whole, \"auto_map\": {}}"
 says 0 "read: .*vocab_size" "{\"model_type\": \"llama\", $whole, \"use_cache\": true}"
 options=

@@ -22,7 +22,8 @@ static enum status import_config(const char *path, const char *again, struct are
                                  struct error *err)
 {
     struct model model;
-    TRY(model_import_hf(&model, path, NULL, -1, false, again ? again : path, stderr, arena, err));
+    struct said said = {.arena = arena};
+    TRY(model_import_hf(&model, path, NULL, -1, again ? again : path, &said, arena, err));
     return again ? model_save(&model, again, arena, err) : OK;
 }
 

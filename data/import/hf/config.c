@@ -277,7 +277,7 @@ static enum status find_class(struct hf_model *x, struct json *text, const char 
 }
 
 enum status model_import_hf(struct model *m, const char *path, const char *name, int mtp,
-                            bool strict, const char *output, FILE *told, struct arena *arena,
+                            const char *output, struct said *said, struct arena *arena,
                             struct error *err)
 {
     const char *text, *model_type = NULL, *name_or_path = NULL, *last;
@@ -287,7 +287,7 @@ enum status model_import_hf(struct model *m, const char *path, const char *name,
     struct hf_asked *asked = TAKE(arena, 1, struct hf_asked);
     struct hf_model x = {.root = &root, .whole = &root, .arena = arena, .asked = asked}, whole = x;
     struct hf_tower tower;
-    asked->told = told;
+    asked->said = said;
     TRY(import_read(&config, path, &text, &size, arena, err));
     *m = (struct model){.document.path = config.path, .has_shape = true};
     TRY(text_json(&root, config.path, text, size, arena, err));
@@ -300,7 +300,7 @@ enum status model_import_hf(struct model *m, const char *path, const char *name,
     if (mtp >= 0) x.depth = mtp;
     TRY(hf_read_tower(&whole, model_type, x.shape.hidden, &tower, err));
     set_runs(m, &x, &tower);
-    TRY(hf_say_keys(&x, config.path, strict, err));
+    TRY(hf_say_keys(&x, config.path, err));
     hf_tell_left_out(&x, &root, &tower, m);
     last = last_part(name_or_path);
     m->name = name ? name : last && *last ? last : model_type;

@@ -2,17 +2,15 @@
 #ifndef PLUMBLINE_DATA_IMPORT_HF_CONFIG_H
 #define PLUMBLINE_DATA_IMPORT_HF_CONFIG_H
 
-#include <stdio.h>
-
+#include "data/import/said.h"
 #include "data/inputs/model/model.h"
 
 // name NULL: the last part of the config's _name_or_path, else its model_type. mtp: the number of
-// layers that predict further tokens; -1: as in the config. strict: refuses what would be assumed.
-// output is the path at which the model will be saved (its made_from names the config relative to
-// it). told: gets a line for what is read, assumed, ignored and left out. BAD_INPUT: other model
-// types, experts, several modalities.
+// layers that predict further tokens; -1: as in the config. output
+// is the path at which the model will be saved (its made_from names the config relative to it).
+// BAD_INPUT: other model types, experts, several modalities.
 enum status model_import_hf(struct model *m, const char *path, const char *name, int mtp,
-                            bool strict, const char *output, FILE *told, struct arena *arena,
+                            const char *output, struct said *said, struct arena *arena,
                             struct error *err);
 
 #endif

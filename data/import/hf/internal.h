@@ -2,8 +2,7 @@
 #ifndef PLUMBLINE_DATA_IMPORT_HF_INTERNAL_H
 #define PLUMBLINE_DATA_IMPORT_HF_INTERNAL_H
 
-#include <stdio.h>
-
+#include "data/import/said.h"
 #include "data/inputs/model/model.h"
 
 #define HF_SIZE_MAX 67108864.0 // 2^26; model_check sets the tighter ranges
@@ -18,10 +17,10 @@ struct hf_layer {
     int64_t values;                                        // further ones of this layer
 };
 
-// The keys that were looked up, and where what is done with them is told.
+// The keys that were looked up, and what is said of them.
 enum { HF_ASKED_MAX = 512 };
 struct hf_asked {
-    FILE *told;
+    struct said *said;
     const char *keys[HF_ASKED_MAX];
     int count;
 };
@@ -133,10 +132,10 @@ enum status hf_read_tower(const struct hf_model *whole, const char *type, int64_
 // said.c
 void hf_asks(const struct hf_model *x, const char *key); // notes it
 // Tells what was read, assumed and ignored; with strict what would be assumed is refused.
-enum status hf_say_keys(const struct hf_model *x, const char *path, bool strict, struct error *err);
+enum status hf_say_keys(const struct hf_model *x, const char *path, struct error *err);
 
 extern const char hf_alibi[]; // printed for models with these positions
-// told.c: prints on stderr what of the whole config is not in the model.
+// told.c: says what of the whole config is not in the model.
 void hf_tell_left_out(const struct hf_model *x, const struct json *whole,
                       const struct hf_tower *tower, const struct model *m);
 

@@ -1,6 +1,5 @@
 // Says of every key of a config whether it was read, and what was taken for keys that are not
 // there.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/base/names.h"
@@ -117,47 +116,47 @@ static bool is_harmless(const char *key)
 
 // ---- what is said
 
-struct said {
-    const char *read, *assumed, *ignored, *strange; // lists; NULL: none
-};
-
 static void put(const char **list, const char *text, struct arena *arena)
 {
     *list = *list ? arena_print(arena, "%s, %s", *list, text) : text;
 }
 
-static void sort_key(struct said *s, const struct hf_model *x, const struct json *of,
+static void sort_key(const char **strange, const struct hf_model *x, const struct json *of,
                      const char *key)
 {
+    struct said *s = x->asked->said;
     const struct hf_asked *a = x->asked;
     bool part = !strcmp(key, "text_config") || !strcmp(key, "model_type") ||
                 !strcmp(key, "_name_or_path") || !strcmp(key, "auto_map");
     if (part || strstr(key, "vision") || strstr(key, "audio_config")) return; // told by themselves
-    const char **known = was_asked(a, key) ? &s->read : is_harmless(key) ? &s->ignored : NULL;
-    if (known) {
-        put(known, key, x->arena);
+    if (was_asked(a, key)) {
+        said_read(s, key);
+        return;
+    }
+    if (is_harmless(key)) {
+        said_ignore(s, key);
         return;
     }
     int near = name_within(key, a->keys, a->count, strlen(key) > 6 ? 2 : 1);
     bool misspelt = near >= 0 && !json_has(of, a->keys[near]);
-    put(&s->strange,
+    put(strange,
         misspelt ? arena_print(x->arena, "%s (did you mean %s?)", key, a->keys[near]) : key,
         x->arena);
 }
 
-static enum status sort_keys(struct said *s, const struct hf_model *x, const struct json *of,
+static enum status sort_keys(const char **strange, const struct hf_model *x, const struct json *of,
                              struct error *err)
 {
     const char *const *keys;
     struct json *values;
     int count;
     TRY(json_members(of, &keys, &values, &count, x->arena, err));
-    for (int i = 0; i < count; i++) sort_key(s, x, of, keys[i]);
+    for (int i = 0; i < count; i++) sort_key(strange, x, of, keys[i]);
     return OK;
 }
 
 // Sizes under any of their names; the first is named.
-static void assume_sizes(struct said *s, const struct hf_model *x)
+static void assume_sizes(const struct hf_model *x)
 {
     static const char *const sizes[][6] = {
         {"hidden_size", "n_embd", "d_model", "n_embed", "dim", NULL},
@@ -175,29 +174,20 @@ static void assume_sizes(struct said *s, const struct hf_model *x)
         if (!stated) put(&absent, sizes[i][0], x->arena);
     }
     if (absent && !x->words)
-        put(&s->assumed,
-            arena_print(x->arena, "%s as transformers' %s has %s unless told", absent,
-                        x->class->name, strchr(absent, ',') ? "them" : "it"),
-            x->arena);
+        said_assume(x->asked->said, "%s as transformers' %s has %s unless told", absent,
+                    x->class->name, strchr(absent, ',') ? "them" : "it");
 }
 
-enum status hf_say_keys(const struct hf_model *x, const char *path, bool strict, struct error *err)
+enum status hf_say_keys(const struct hf_model *x, const char *path, struct error *err)
 {
-    struct said s = {NULL, NULL, NULL, NULL};
-    TRY(sort_keys(&s, x, x->root, err));
-    if (x->whole != x->root) TRY(sort_keys(&s, x, x->whole, err));
-    assume_sizes(&s, x);
+    const char *strange = NULL;
+    TRY(sort_keys(&strange, x, x->root, err));
+    if (x->whole != x->root) TRY(sort_keys(&strange, x, x->whole, err));
+    assume_sizes(x);
     if (json_has(x->root, "auto_map") || json_has(x->whole, "auto_map"))
-        put(&s.assumed, "auto_map's own code builds what transformers' class does", x->arena);
-    if (strict && (s.assumed || s.strange))
-        return fail(err, BAD_INPUT, "%s: --strict: %s: %.800s", path,
-                    s.assumed ? "would be assumed" : "not keys of this class",
-                    s.assumed ? s.assumed : s.strange);
-    if (s.read) fprintf(x->asked->told, "%s: read: %s\n", path, s.read);
-    if (s.assumed) fprintf(x->asked->told, "%s: assumed: %s\n", path, s.assumed);
-    if (s.ignored) fprintf(x->asked->told, "%s: ignored (harmless): %s\n", path, s.ignored);
-    if (s.strange)
-        fprintf(x->asked->told, "%s: not keys of %s, left out: %s\n", path, x->class->name,
-                s.strange);
+        said_assume(x->asked->said, "auto_map's own code builds what transformers' class does");
+    if (strange)
+        said_unknown(x->asked->said, "%s: not keys of %s, left out: %s", path, x->class->name,
+                     strange);
     return OK;
 }

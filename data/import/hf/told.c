@@ -1,6 +1,5 @@
-// Prints the features of a config that the model lacks and that are left out, so that nobody
+// Says the features of a config that the model lacks and that are left out, so that nobody
 // believes they are planned.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/import/hf/internal.h"
@@ -20,13 +19,13 @@ static void tell_further(const struct hf_model *x, const struct model *m)
     own.run_count = 2; // the head runs once more for each, and once for the model itself
     double flop = model_flop(&own, TOLD_SEQUENCE) - model_flop(&head, TOLD_SEQUENCE);
     double of = x->depth ? whole - flop : whole;
-    fprintf(x->asked->told,
-            "num_nextn_predict_layers: %lld layer%s of multi-token prediction %s: %.4g G "
-            "parameters, %.3g %% of the main model's FLOP at %d tokens\n",
-            (long long)runs[0].count, runs[0].count > 1 ? "s" : "",
-            x->depth ? "in the model, on the head's stage (--mtp 0 leaves it out)"
-                     : "left out, as transformers leaves it out",
-            values / 1e9, 100 * flop / of, TOLD_SEQUENCE);
+    said_line(x->asked->said,
+              "num_nextn_predict_layers: %lld layer%s of multi-token prediction %s: %.4g G "
+              "parameters, %.3g %% of the main model's FLOP at %d tokens",
+              (long long)runs[0].count, runs[0].count > 1 ? "s" : "",
+              x->depth ? "in the model, on the head's stage (--mtp 0 leaves it out)"
+                       : "left out, as transformers leaves it out",
+              values / 1e9, 100 * flop / of, TOLD_SEQUENCE);
 }
 
 const char hf_alibi[] = "ALiBi positions are left out: launch files state rotary positions";
@@ -40,21 +39,22 @@ void hf_tell_left_out(const struct hf_model *x, const struct json *whole,
     bool alibi = false;
     struct error ignored = {OK, ""};
     if (hf_flag(x, "alibi", &alibi, &ignored) == OK && alibi)
-        fprintf(x->asked->told, "alibi: %s\n", hf_alibi);
-    if (x->class->told) fprintf(x->asked->told, "%s: %s\n", x->class->name, x->class->told);
+        said_line(x->asked->said, "alibi: %s", hf_alibi);
+    if (x->class->told) said_line(x->asked->said, "%s: %s", x->class->name, x->class->told);
     for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
         if (hf_has(&of_all, parts[i]) && !(tower->count && !strcmp(parts[i], tower->part)))
-            fprintf(x->asked->told,
-                    "%s: left out, with its connection to the text: the model is the language "
-                    "model alone\n",
-                    parts[i]);
+            said_line(x->asked->said,
+                      "%s: left out, with its connection to the text: the model is the language "
+                      "model alone",
+                      parts[i]);
     for (int i = 0; i < tower->count; i++)
         if (!strcmp(tower->runs[i].name, "merger"))
-            fprintf(x->asked->told,
-                    "vision_config: images of 448 x 448, %lld tokens each: the class accepts any; "
-                    "the model's \"tokens\" can state another\n",
-                    (long long)tower->runs[i].tokens);
+            said_line(
+                x->asked->said,
+                "vision_config: images of 448 x 448, %lld tokens each: the class accepts any; "
+                "the model's \"tokens\" can state another",
+                (long long)tower->runs[i].tokens);
     if (hf_has(&of_all, "quantization_config") || hf_has(x, "quantization_config"))
-        fprintf(x->asked->told,
-                "quantization_config: left out: the job's precision determines the weights\n");
+        said_line(x->asked->said,
+                  "quantization_config: left out: the job's precision determines the weights");
 }

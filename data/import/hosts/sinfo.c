@@ -334,9 +334,9 @@ static void assume_types(struct options *o)
         const char *type = o->types[g], *model = model_of(type, o->import.arena),
                    *like = model_of(c->groups[g].gpu, o->import.arena);
         if (*model && *like && strcmp(model, like))
-            import_assume(&o->import,
-                          "nodes with %s are described as %s: --like is a cluster of other GPUs",
-                          type, c->groups[g].gpu);
+            said_assume(&o->import.said,
+                        "nodes with %s are described as %s: --like is a cluster of other GPUs",
+                        type, c->groups[g].gpu);
     }
 }
 
@@ -357,8 +357,8 @@ static enum status read_file(void *options, struct error *err)
     TRY((json ? sinfo_read_json : read_nodes)(s, r->file.path, r->text, r->size, err));
     TRY(expect_nodes(s, r->file.path, err));
     if (!json && s->name_column >= 0 && s->gres_column < 0)
-        import_assume(r, "%d GPUs in each node, as %s has: the table has no GRES", s->usual_gpus,
-                      any);
+        said_assume(&r->said, "%d GPUs in each node, as %s has: the table has no GRES",
+                    s->usual_gpus, any);
     c->groups = TAKE(r->arena, GROUPS_MAX, struct node_group);
     c->places.node_count = s->count;
     c->places.nodes = TAKE(r->arena, s->count, struct cluster_node);

@@ -214,10 +214,10 @@ static enum status read_file(void *options, struct error *err)
     o->switches = tree.blocks ? tree.blocks : tree.count;
     o->blocks = tree.blocks, o->domain_gpus = each;
     if (each && !o->gpus_per_node)
-        import_assume(r,
-                      "blocks are NVLink domains, as --like has them, of nodes with %d "
-                      "GPUs (--gpus-per-node)",
-                      each);
+        said_assume(&r->said,
+                    "blocks are NVLink domains, as --like has them, of nodes with %d "
+                    "GPUs (--gpus-per-node)",
+                    each);
     if (each) {
         TRY(put_domains(c, &tree, &known, each, r->path, err));
         return put_levels(&c->places, &tree, o->levels, c, o->oversubscription, err);

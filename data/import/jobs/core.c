@@ -445,8 +445,8 @@ enum status core_sharding(struct run *r, struct settings *s, struct error *err)
     if (r->torch_fsdp) r->job.layout.zero = 3;
     else if (r->fsdp && r->sharding) r->job.layout.zero = (int)stage;
     else if (r->fsdp)
-        settings_note(s,
-                      "Megatron-FSDP without data-parallel-sharding-strategy shards nothing more");
+        said_assume(&s->said,
+                    "Megatron-FSDP without data-parallel-sharding-strategy shards nothing more");
     return OK;
 }
 

@@ -74,8 +74,9 @@ static enum status check_layout(struct run *r, struct settings *s, struct error 
                         s->document.path, degrees[i]);
     l->sequence_parallel &= l->tensor > 1;
     if (l->context > 1 && setting_of(s, "sequence_parallel_size"))
-        settings_note(s, "sequence_parallel_size: read as context parallelism, which passes keys "
-                         "around a ring; DeepSpeed's (Ulysses) exchanges heads");
+        said_assume(&s->said,
+                    "sequence_parallel_size: read as context parallelism, which passes keys "
+                    "around a ring; DeepSpeed's (Ulysses) exchanges heads");
     return set_batch(r, s, err);
 }
 
@@ -96,14 +97,14 @@ static enum status set_zero(struct run *r, struct settings *s, struct error *err
     settings_take_offload(r, s);
     bool overlapped = r->overlap ? !strcasecmp(r->overlap, "true") : stage == 3;
     l->gradient_sync = stage && overlapped ? SYNC_OVERLAPPED : SYNC_EXPOSED;
-    if (nvme) settings_note(s, "offload_optimizer to nvme: read as host memory");
+    if (nvme) said_assume(&s->said, "offload_optimizer to nvme: read as host memory");
     if (r->parameters && strcasecmp(r->parameters, "none"))
-        settings_note(s, "offload_param: a job's weights stay on the GPU");
+        said_assume(&s->said, "offload_param: a job's weights stay on the GPU");
     if (stage >= 2 && l->pipeline > 1)
-        settings_note(s,
-                      "ZeRO %d with a pipeline: DeepSpeed refuses it (\"ZeRO-2 and ZeRO-3 are "
-                      "incompatible with pipeline parallelism\")",
-                      stage);
+        said_assume(&s->said,
+                    "ZeRO %d with a pipeline: DeepSpeed refuses it (\"ZeRO-2 and ZeRO-3 are "
+                    "incompatible with pipeline parallelism\")",
+                    stage);
     return OK;
 }
 
@@ -120,15 +121,16 @@ static enum status set_precision(struct run *r, struct settings *s, struct error
     j->gradient_bytes_per_value = wide ? 4
                                        : trainer_gradient_bytes(TRAINER_DEEPSPEED, j->precision);
     if (!r->gradients && bf16 && j->layout.zero == 0)
-        settings_note(s,
-                      "no data_types.grad_accum_dtype: gradients are summed in bf16, as DeepSpeed "
-                      "does from 0.17.6 on; without ZeRO, 0.7.6 to 0.17.5 sum them in fp32");
+        said_assume(&s->said,
+                    "no data_types.grad_accum_dtype: gradients are summed in bf16, as DeepSpeed "
+                    "does from 0.17.6 on; without ZeRO, 0.7.6 to 0.17.5 sum them in fp32");
     if (r->sums && !strcasecmp(r->sums, "fp32") && j->layout.zero >= 2 && j->precision != FP32)
-        settings_note(s, "communication_data_type fp32: at ZeRO 2 and 3 gradients are assumed to "
-                         "be sent in 16 bits");
-    if (r->amp) settings_note(s, "amp: read as fp16");
+        said_assume(&s->said,
+                    "communication_data_type fp32: at ZeRO 2 and 3 gradients are assumed to "
+                    "be sent in 16 bits");
+    if (r->amp) said_assume(&s->said, "amp: read as fp16");
     if (r->autocast)
-        settings_note(s, "torch_autocast: products in 16 bits over fp32 weights; ignored");
+        said_assume(&s->said, "torch_autocast: products in 16 bits over fp32 weights; ignored");
     return OK;
 }
 
@@ -138,9 +140,10 @@ static void set_optimizer(struct run *r, struct settings *s)
                                              "onebitadam", "zerooneadam", "onebitlamb", NULL};
     r->job.adam = !r->optimizer || index_of(two_states, r->optimizer) >= 0;
     if (!r->job.adam)
-        settings_note(s, "optimizer %s: a job supports Adam's two states or none; none is assumed",
-                      r->optimizer);
-    if (!r->optimizer) settings_note(s, "the script sets the optimizer: Adam is assumed");
+        said_assume(&s->said,
+                    "optimizer %s: a job supports Adam's two states or none; none is assumed",
+                    r->optimizer);
+    if (!r->optimizer) said_assume(&s->said, "the script sets the optimizer: Adam is assumed");
 }
 
 static void set_recompute(struct run *r, struct settings *s)
@@ -151,8 +154,9 @@ static void set_recompute(struct run *r, struct settings *s)
     r->job.recompute[r->mode] = true;
     if (!section) return;
     r->job.recompute[RECOMPUTE_FULL] = true;
-    settings_note(s, "activation_checkpointing: full recomputation may be chosen; a job cannot "
-                     "state where checkpoints are stored (partitioned, in host memory)");
+    said_assume(&s->said,
+                "activation_checkpointing: full recomputation may be chosen; a job cannot "
+                "state where checkpoints are stored (partitioned, in host memory)");
 }
 
 static void take_asked(struct run *r, const struct asked *a)
@@ -185,8 +189,9 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     take_asked(r, asked);
     if (asked->precision < 0 && !r->bf16 && !r->fp16 &&
         (is_auto(s, "bf16.enabled") || is_auto(s, "fp16.enabled")))
-        settings_note(s, "the precision is \"auto\", which the script fills in: fp32 is assumed "
-                         "(--precision bf16)");
+        said_assume(&s->said,
+                    "the precision is \"auto\", which the script fills in: fp32 is assumed "
+                    "(--precision bf16)");
     if (!j->sequence)
         return fail(err, BAD_INPUT,
                     "%s: the script sets the sequence length: give it with --sequence",
@@ -199,7 +204,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     // With ZeRO, sums have the precision in which gradients accumulate.
     j->whole_gradient_sums = !j->layout.zero && j->gradient_bytes_per_value == 2 &&
                              (r->wide_sums || (r->sums && !strcasecmp(r->sums, "fp32")));
-    if (r->deep_compile) settings_note(s, "compile.deepcompile: a job's blocks are not compiled");
+    if (r->deep_compile)
+        said_assume(&s->said, "compile.deepcompile: a job's blocks are not compiled");
     set_recompute(r, s);
     return OK;
 }

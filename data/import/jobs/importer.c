@@ -1,18 +1,9 @@
 // See importer.h.
 #include "data/import/jobs/importer.h"
 
-#include <stdio.h>
-
 #include "data/base/file.h"
 #include "data/inputs/framework.h"
 #include "data/inputs/model/size.h"
-
-static enum status save_job(struct job *j, struct settings *s, const char *path, struct error *err)
-{
-    struct source source = source_of("config", &s->document, path, s->arena);
-    j->document.sources = &source, j->document.source_count = 1;
-    return job_save(j, path, s->arena, err);
-}
 
 // Where the framework has one setting of recomputation for all stages, the layout has it.
 static void set_one_recompute(struct run *r, const struct importer *im, const struct settings *s)
@@ -28,24 +19,23 @@ static void set_one_recompute(struct run *r, const struct importer *im, const st
     if (mode == RECOMPUTE_FIRST_LAYERS) l->recomputed_layers = (int)r->recomputed;
 }
 
-static enum status convert(struct run *r, struct settings *s, const struct asked *asked,
+static enum status convert(struct run *r, struct settings *s, struct asked *asked,
                            struct error *err)
 {
     const struct importer *im = asked->importer;
-    struct model model = {.name = r->job.name, .document.path = r->file};
     TRY(settings_take(s, im->rows, r, err));
+    if (s->count && !s->said.read)
+        return fail(err, BAD_INPUT,
+                    "%s: none of its %d settings, such as %.80s, is one that import %s reads: is "
+                    "it another program's?",
+                    r->file, s->count, s->items[0].key, im->name);
     TRY(im->run(r, s, asked, err));
     if (asked->job_path && im->job) TRY(im->job(r, err));
     set_one_recompute(r, im, s);
     if (asked->job_path) TRY(job_check(&r->job, err));
-    if (asked->model_path) TRY(im->model(&model, r, s->arena, err));
-    if (asked->import.strict) TRY(settings_check_strict(s, err));
-    if (asked->job_path) TRY(save_job(&r->job, s, asked->job_path, err));
-    if (asked->model_path) TRY(model_save(&model, asked->model_path, s->arena, err));
-    settings_tell(s);
-    if (asked->model_path)
-        fprintf(stderr, "%s: %lld parameters\n", model.name, (long long)model_size_of(&model).all);
-    return OK;
+    if (!asked->model_path) return OK;
+    asked->model = (struct model){.name = r->job.name, .document.path = r->file};
+    return im->model(&asked->model, r, s->arena, err);
 }
 
 static enum status read_configuration(void *options, struct error *err)
@@ -69,7 +59,27 @@ static enum status read_configuration(void *options, struct error *err)
     run.gpus = asked->gpus;
     enum status status = convert(&run, &s, asked, err);
     if (status == BAD_INPUT) settings_hint(&s, err);
+    settings_conclude(&s);
+    asked->made = run.job, asked->made.document = s.document, asked->import.said = s.said;
     return status;
 }
 
-const struct reader importer_reader = {.opens = true, .read = read_configuration};
+static enum status save_made(void *options, struct error *err)
+{
+    struct asked *asked = options;
+    struct arena *arena = asked->import.arena;
+    struct job *j = &asked->made;
+    const struct model *m = &asked->model;
+    if (asked->job_path) {
+        struct source source = source_of("config", &j->document, asked->job_path, arena);
+        j->document.sources = &source, j->document.source_count = 1;
+        TRY(job_save(j, asked->job_path, arena, err));
+    }
+    if (!asked->model_path) return OK;
+    TRY(model_save(m, asked->model_path, arena, err));
+    said_line(&asked->import.said, "%s: %lld parameters", m->name, (long long)model_size_of(m).all);
+    return OK;
+}
+
+const struct reader importer_reader = {
+    .opens = true, .read = read_configuration, .save = save_made};

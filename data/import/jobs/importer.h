@@ -5,6 +5,7 @@
 
 #include "data/import/import.h"
 #include "data/import/jobs/settings.h"
+#include "data/inputs/model/model.h"
 
 // What the command line says. Other than paths, it overrides the file.
 struct asked {
@@ -17,6 +18,8 @@ struct asked {
     struct option_texts set; // --set
     const char *arguments, *config;
     int64_t launch;
+    struct job made; // what was read
+    struct model model;
 };
 #define ASK(member) offsetof(struct asked, member)
 #define ASK_JOB                                                                                    \

@@ -131,10 +131,10 @@ static enum status take_values(struct settings *to, const struct script *script,
             arena_print(to->arena, "%s%s%s", names, *names ? ", " : "", script->values[i].variable);
     }
     if (*names && script->command_count)
-        settings_note(to,
-                      "no launch with these flags was found: those of the variables %.200s "
-                      "are read",
-                      names);
+        said_assume(&to->said,
+                    "no launch with these flags was found: those of the variables %.200s "
+                    "are read",
+                    names);
     return OK;
 }
 
@@ -206,10 +206,10 @@ static void take_deepspeed(struct settings *s, const struct script *script)
 
 static void take_places(struct settings *s, const struct script *script)
 {
-    s->elsewhere = script->sourced, s->with = script->read_in;
+    s->elsewhere = script->sourced, s->said.with = script->read_in;
     s->processes = script->processes, s->nodes = script->nodes, s->of_node = script->of_node;
     if (script->searched)
-        settings_note(s, "%.200s: found by the end of their paths", script->read_in);
+        said_assume(&s->said, "%.200s: found by the end of their paths", script->read_in);
 }
 
 static enum status follow(struct settings *to, struct script *script, const struct file *f,
@@ -232,7 +232,7 @@ static enum status follow(struct settings *to, struct script *script, const stru
     *to = l.items[chosen ? chosen - 1 : 0];
     take_places(to, script);
     take_deepspeed(to, script);
-    if (l.beside) settings_note(to, "%s", l.beside);
+    if (l.beside) said_assume(&to->said, "%s", l.beside);
     return OK;
 }
 
@@ -257,7 +257,7 @@ static enum status try_choice(struct settings *s, const struct file *f,
         struct file again = *f;
         again.arena = arena_open_within(f->arena);
         struct settings other = empty_settings(s);
-        other.arena = again.arena;
+        other.arena = other.said.arena = again.arena;
         const char *value = c->presence ? set[i] : c->values[i];
         given[count] = (struct script_given){c->name, value};
         const char *what = "";
@@ -299,7 +299,8 @@ static enum status read_script(struct settings *s, const struct file *f, struct 
         return fail(err, BAD_INPUT, "%s: expected a script of at most %d KB", f->path,
                     SCRIPT_SIZE_MAX >> 10);
     TRY(follow(s, &script, f, given, set->count, true, err));
-    if (*script.notes) settings_note(s, "%.*s", (int)strcspn(script.notes, "\n"), script.notes);
+    if (*script.notes)
+        said_assume(&s->said, "%.*s", (int)strcspn(script.notes, "\n"), script.notes);
     for (int i = 0; i < script.choice_count; i++)
         TRY(try_choice(s, f, &script.choices[i], given, set->count, &follows, err));
     return OK;

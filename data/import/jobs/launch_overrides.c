@@ -140,16 +140,16 @@ static void take_recipe(struct settings *s, const struct script_command *c)
     if (!name) return;
     take_codes(s, bridge_recipe_usual, c->line);
     if (!r) {
-        settings_note(s,
-                      "what is not here is in the recipe %.80s, which has no row here (the nearest "
-                      "is %.80s): bf16, the distributed optimizer, overlapped gradients, degrees 1",
-                      script_shown(name, s->arena), nearest_recipe(name, s->arena));
+        said_assume(&s->said,
+                    "what is not here is in the recipe %.80s, which has no row here (the nearest "
+                    "is %.80s): bf16, the distributed optimizer, overlapped gradients, degrees 1",
+                    script_shown(name, s->arena), nearest_recipe(name, s->arena));
         return;
     }
     s->model = *r->model ? r->model : NULL;
     take_codes(s, r->settings, c->line);
-    settings_note(s, "the recipe %.80s is that of Megatron Bridge at 067f987df03b%s%.80s", name,
-                  s->model ? ", of the model " : "", s->model ? s->model : "");
+    said_assume(&s->said, "the recipe %.80s is that of Megatron Bridge at 067f987df03b%s%.80s",
+                name, s->model ? ", of the model " : "", s->model ? s->model : "");
 }
 
 static void take(struct settings *s, const struct script_command *c)
@@ -225,7 +225,7 @@ enum status launch_read_overrides(struct settings *s, const char *path,
             "write the run's settings as YAML (config.to_yaml(...), or run_config.yaml of a "
             "checkpoint)",
             path);
-    s->nodes = script.nodes, s->of_node = script.of_node, s->with = script.read_in;
+    s->nodes = script.nodes, s->of_node = script.of_node, s->said.with = script.read_in;
     take(s, found);
     return refuse_rollouts(s, found, err);
 }

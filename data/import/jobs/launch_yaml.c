@@ -96,7 +96,7 @@ static enum status take_defaults(struct settings *s, const struct settings *yaml
             key = arena_print(s->arena, "%s.overrides.%s", modules[i], stated[k]);
             if (setting_of(yaml, key)) continue;
             TRY(launch_set_value(s, stated[k], "true", err));
-            settings_note(s, "%s, as %s states it", stated[k], at->text);
+            said_assume(&s->said, "%s, as %s states it", stated[k], at->text);
         }
     }
     return OK;

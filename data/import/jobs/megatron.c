@@ -28,7 +28,7 @@ static enum status set_positions(struct run *r, struct settings *s, struct error
     if (r->rotary_flag || is(type, "mrope") || is(type, "rotary")) r->position_type = "rope";
     else if (is(type, "alibi")) r->position_type = "none";
     else if (r->no_positions && is(type, "learned_absolute")) r->position_type = "none";
-    if (is(type, "alibi")) settings_note(s, "ALiBi's biases of scores take no time");
+    if (is(type, "alibi")) said_assume(&s->said, "ALiBi's biases of scores take no time");
     while (known[i] && strcmp(known[i], r->position_type) != 0) i++;
     if (known[i] || !r->wants_model) return OK;
     return settings_refuse(s, "position-embedding-type", err,
@@ -117,7 +117,7 @@ static void set_optimizer(struct run *r, struct settings *s)
         r->job.layout.offload_optimizer = true, r->optimizer = "adam";
     } else if (strcmp(r->optimizer, "adam") != 0 && strcmp(r->optimizer, "adamw") != 0 &&
                strcmp(r->optimizer, "sgd") != 0) {
-        settings_note(s, "the optimizer %.40s has Adam's two states", r->optimizer);
+        said_assume(&s->said, "the optimizer %.40s has Adam's two states", r->optimizer);
     }
 }
 
@@ -169,8 +169,9 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     // Settings without a program may be BERT's or T5's, whose words come without merges.
     if (r->wants_model && !s->program && setting_of(s, "vocab-file") &&
         !setting_of(s, "merge-file") && !setting_of(s, "tokenizer-model"))
-        settings_note(s, "a decoder, as no program is named; with a vocab-file and no merge-file "
-                         "it may be an encoder (BERT, T5), which flags do not describe");
+        said_assume(&s->said,
+                    "a decoder, as no program is named; with a vocab-file and no merge-file "
+                    "it may be an encoder (BERT, T5), which flags do not describe");
     TRY(set_shape(r, s, err));
     TRY(set_sharding(r, s, err));
     set_recompute(r);
@@ -179,19 +180,19 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     bool precise = r->bf16 || r->fp16 || !r->wants_job, swift = is(s->program, "megatron");
     if (!precise && (s->presets || swift)) r->bf16 = true;
     if (!precise)
-        settings_note(s, "the precision is not stated: %s",
-                      r->bf16 ? "bf16, as in the presets" : "fp32, as without --bf16 and --fp16");
+        said_assume(&s->said, "the precision is not stated: %s",
+                    r->bf16 ? "bf16, as in the presets" : "fp32, as without --bf16 and --fp16");
     if (swift && !r->processes && s->processes) r->processes = atoll(s->processes);
     settings_take_slurm(r, s), settings_take_offload(r, s);
     r->job.overlapped_messages = !r->waits;
     if (!r->shape.vocabulary) r->shape.vocabulary = asked->vocabulary;
     if (r->latent && r->groups && !r->grouped)
-        settings_note(s, "--num-query-groups: latent attention has no groups");
+        said_assume(&s->said, "--num-query-groups: latent attention has no groups");
     if (r->experts.experts && !r->experts.ffn && r->shared_experts && r->dense_first > 0)
-        settings_note(s,
-                      "--moe-ffn-hidden-size is missing: experts as wide as the dense layers "
-                      "(%lld), many parameters",
-                      (long long)r->shape.ffn);
+        said_assume(&s->said,
+                    "--moe-ffn-hidden-size is missing: experts as wide as the dense layers "
+                    "(%lld), many parameters",
+                    (long long)r->shape.ffn);
     return core_check(r, err);
 }
 

@@ -39,12 +39,12 @@ static void set_layout(struct run *r, struct settings *s)
     l->sequence_parallel = is(r->reshard, "reduce_scatter") && l->tensor > 1;
     if (r->checkpointed) r->granularity = "full";
     r->bf16 = !r->dtype || strstr(r->dtype, "bfloat16"), r->fp16 = is(r->dtype, "float16");
-    if (!r->dtype) settings_note(s, "model.dtype is not stated: bfloat16");
+    if (!r->dtype) said_assume(&s->said, "model.dtype is not stated: bfloat16");
     r->gradients_in_bf16 = r->bf16 && !r->gradients_in_fp32;
     int64_t all = r->replicas * l->tensor * l->pipeline * l->context;
     if (r->gpus && r->gpus != all)
-        settings_note(s, "%lld GPUs, where the file states %lld", (long long)r->gpus,
-                      (long long)all);
+        said_assume(&s->said, "%lld GPUs, where the file states %lld", (long long)r->gpus,
+                    (long long)all);
     if (!r->gpus) r->gpus = all;
     if (!r->micro_batches) r->micro_batches = 1;
     r->job.global_batch = r->gpus / (l->tensor * l->pipeline * l->context) * l->micro_batch *

@@ -103,8 +103,9 @@ static void set_sequence(struct run *r, struct settings *s, int64_t asked)
     int64_t data = asked ? asked : r->data_sequence, *to = &r->job.sequence;
     if (!r->positions) r->positions = *to;
     if (data && *to && data != *to)
-        settings_note(
-            s, "sequences of %lld tokens in the data, of %lld in the model: the data's are used",
+        said_assume(
+            &s->said,
+            "sequences of %lld tokens in the data, of %lld in the model: the data's are used",
             (long long)data, (long long)*to);
     if (data) *to = data;
 }
@@ -167,7 +168,7 @@ static enum status set_run(struct run *r, struct settings *s, const struct asked
     settings_take_offload(r, s);
     if (r->fsdp && !r->sharding) {
         r->sharding = "optim_grads_params";
-        settings_note(s, "Megatron-FSDP shards all states, as most recipes have it");
+        said_assume(&s->said, "Megatron-FSDP shards all states, as most recipes have it");
     }
     TRY(core_sharding(r, s, err));
     return set_activation(r, s, err);
@@ -199,14 +200,15 @@ static enum status check_sizes(const struct run *r, const struct asked *asked, s
     return OK;
 }
 
-// Errors of Megatron's flags, with the names used in the file.
+// Errors of Megatron's flags, with the names used in the file; "with --gpus" is an option.
 static enum status in_own_names(enum status status, const char *file, struct error *err)
 {
     size_t length = strlen(file);
     char *to = err->text + (status != OK && !strncmp(err->text, file, length) ? length : 0);
     if (status == OK) return OK;
     for (const char *from = to; *from;) {
-        bool flag = !strncmp(from, "--", 2) && islower((unsigned char)from[2]);
+        bool flag = !strncmp(from, "--", 2) && islower((unsigned char)from[2]) &&
+                    (from < err->text + 5 || strncmp(from - 5, "with ", 5) != 0);
         from += flag ? 2 : 0;
         for (; flag && (islower((unsigned char)*from) || *from == '-'); from++)
             *to++ = *from == '-' ? '_' : *from;
@@ -238,8 +240,9 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
 {
     TRY(set_run(r, s, asked, err));
     if (!r->precision && !r->bf16 && !r->fp16)
-        settings_note(
-            s, "the precision is missing: fp32 is assumed; recipes use bf16 (--precision bf16)");
+        said_assume(
+            &s->said,
+            "the precision is missing: fp32 is assumed; recipes use bf16 (--precision bf16)");
     return check_sizes(r, asked, err);
 }
 

@@ -163,7 +163,7 @@ static enum status take_other(struct settings *s, const struct setting_rows *row
     } else if (!e || !has_effect(e, at)) {
         settings_leave(s, rows, at);
     } else if (e->kind == EFFECT_ASSUMED) {
-        settings_note(s, "%s%s: %s", s->flags ? "--" : "", at->key, e->text);
+        said_assume(&s->said, "%s%s: %s", s->flags ? "--" : "", at->key, e->text);
     } else if (e->kind == EFFECT_ON_MODEL ? run->wants_model : run->wants_job) {
         return settings_refuse(s, at->key, err, "is not read: %s", e->text);
     } else {
@@ -234,8 +234,8 @@ void settings_take_offload(struct run *r, struct settings *s)
     if (!*percents) *percents = 1;
     j->offload_percents = percents, j->offload_percent_count = 1;
     j->layout.offload_optimizer = false;
-    settings_note(s, "a stage may keep %d %% of the optimizer's state on the host, or none",
-                  *percents);
+    said_assume(&s->said, "a stage may keep %d %% of the optimizer's state on the host, or none",
+                *percents);
 }
 
 void settings_take_slurm(struct run *r, struct settings *s)
@@ -243,8 +243,8 @@ void settings_take_slurm(struct run *r, struct settings *s)
     if (r->gpus || r->processes || !s->of_node || !r->wants_job) return;
     r->processes = atoll(s->of_node);
     if (!r->nodes && s->nodes) r->nodes = atoll(s->nodes);
-    settings_note(s, "%lld nodes of %lld GPUs, as #SBATCH says",
-                  (long long)(r->nodes ? r->nodes : 1), (long long)r->processes);
+    said_assume(&s->said, "%lld nodes of %lld GPUs, as #SBATCH says",
+                (long long)(r->nodes ? r->nodes : 1), (long long)r->processes);
 }
 
 struct job job_imported(const char *name, const struct settings *s)

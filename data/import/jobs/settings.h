@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "data/frameworks/setting.h"
+#include "data/import/said.h"
 #include "data/text/document.h"
 
 struct setting {
@@ -23,11 +24,8 @@ struct settings {
     const char *begin;     // of its text
     struct setting *items; // in order
     int count, capacity;
-    // Printed at the end: keys that are read, that change nothing, and that nobody knows; what is
-    // assumed.
-    const char *read, *left, *notes, *strange;
-    bool flags; // of a command line: keys have two dashes, and no line
-    int read_count, unknown, left_count;
+    struct said said;
+    bool flags;         // of a command line: keys have two dashes, and no line
     const char *open;   // values that nobody has set
     const char **names; // all keys that the program has, once they are needed
     int name_count;
@@ -36,8 +34,8 @@ struct settings {
     // arguments that a run printed.
     const char *program, *twice, *empty, *hints, *elsewhere;
     int twice_count;
-    // NPROC_PER_NODE of a script; its nodes and their processes by #SBATCH; files read in, too.
-    const char *processes, *nodes, *of_node, *with;
+    // NPROC_PER_NODE of a script; its nodes and their processes by #SBATCH.
+    const char *processes, *nodes, *of_node;
     const char *model;             // of the recipe of overrides, by the hub's name; NULL: unknown
     bool dump, last_wins, presets; // presets: most settings are in files that are not here
     bool gpus_asked, vocabulary_asked; // what the file says of them does not matter
@@ -78,12 +76,8 @@ void settings_take_offload(struct run *r, struct settings *s);
 // Nodes and processes as #SBATCH says, where no launcher says them.
 void settings_take_slurm(struct run *r, struct settings *s);
 
-// What is assumed: of a line on stderr, after the result is written.
-void settings_note(struct settings *s, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-void settings_tell(const struct settings *s);
-// BAD_INPUT: something is assumed or unknown.
-enum status settings_check_strict(const struct settings *s, struct error *err);
+// Assumes what stands twice, is not set, or depends on what is not set.
+void settings_conclude(struct settings *s);
 // Adds to an error what decides the settings.
 void settings_hint(const struct settings *s, struct error *err);
 // BAD_INPUT: "FILE: line N: key: " and the given text; without the line if the key is absent.

@@ -288,10 +288,10 @@ static enum status read_base(struct python *p, const char *name, struct error *e
 {
     struct function f;
     if (find_function(p, name, &f)) return read_function(p, &f, err);
-    settings_note(settings_in(p),
-                  "%s() is not in this file: what it sets and the file does not is taken to be as "
-                  "in torchtitan by default",
-                  name);
+    said_assume(&settings_in(p)->said,
+                "%s() is not in this file: what it sets and the file does not is taken to be as "
+                "in torchtitan by default",
+                name);
     return OK;
 }
 

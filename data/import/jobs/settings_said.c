@@ -9,19 +9,12 @@
 #include "data/base/names.h"
 #include "data/import/script/script.h"
 
-enum { UNKNOWN_TOLD = 20, LEFT_TOLD = 300, NAMES_MOST = 4096 };
+enum { CLOSE_MOST = 300, NAMES_MOST = 4096 };
 
 struct settings settings_empty(struct arena *arena)
 {
-    return (struct settings){.arena = arena,
-                             .read = "",
-                             .left = "",
-                             .notes = "",
-                             .strange = "",
-                             .twice = "",
-                             .empty = "",
-                             .hints = "",
-                             .open = ""};
+    return (struct settings){
+        .arena = arena, .said.arena = arena, .twice = "", .empty = "", .hints = "", .open = ""};
 }
 
 size_t settings_base_length(const char *key) { return strcspn(key, "["); }
@@ -33,34 +26,9 @@ static const char *shown_key(struct settings *s, const char *key, size_t length)
     return arena_print(s->arena, "%s%.*s", dashes(s), (int)length, key);
 }
 
-// Whether the list, with ", " between its words, has the word.
-static bool is_listed(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)); at++)
-        if ((at == list || at[-1] == ' ') && (!at[length] || at[length] == ',')) return true;
-    return false;
-}
-
-static void list(struct settings *s, const char **to, int *count, const char *word)
-{
-    if (is_listed(*to, word)) return;
-    if ((*count)++ < LEFT_TOLD) *to = arena_print(s->arena, "%s%s%s", *to, **to ? ", " : "", word);
-}
-
-void settings_note(struct settings *s, const char *format, ...)
-{
-    char text[ERROR_TEXT_MAX / 2];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    s->notes = arena_print(s->arena, "%s%s%s", s->notes, *s->notes ? "; " : "", text);
-}
-
 void settings_say_read(struct settings *s, const char *key)
 {
-    list(s, &s->read, &s->read_count, shown_key(s, key, settings_base_length(key)));
+    said_read(&s->said, shown_key(s, key, settings_base_length(key)));
 }
 
 // ---- what nobody has set
@@ -153,18 +121,16 @@ static void say_unknown(struct settings *s, const struct setting_rows *rows,
     int count;
     const char *last = last_part(rows, at->key),
                *key = shown_key(s, at->key, (size_t)(last - at->key) + settings_base_length(last));
-    if (s->unknown > UNKNOWN_TOLD && s->unknown++) return;
-    if (strstr(s->strange, arena_print(s->arena, " %.120s is unknown", key)) ||
-        ++s->unknown > UNKNOWN_TOLD)
+    if (s->said.unknown &&
+        strstr(s->said.unknown, arena_print(s->arena, " %.120s is unknown", key)))
         return;
     const char **names = names_of(s, rows, &count);
     int meant = name_meant(key + strlen(dashes(s)), names, count);
     if (meant < 0) meant = name_meant(last_part(rows, key), names, count);
     const char *line = s->flags ? "" : arena_print(s->arena, "line %d: ", at->line);
-    s->strange = arena_print(s->arena, "%s%s: %s%.120s is unknown and left out%s%s%s%s\n",
-                             s->strange, s->document.path, line, key,
-                             meant < 0 ? "" : "; did you mean ", meant < 0 ? "" : dashes(s),
-                             meant < 0 ? "" : names[meant], meant < 0 ? "" : "?");
+    said_unknown(&s->said, "%s: %s%.120s is unknown and left out%s%s%s%s", s->document.path, line,
+                 key, meant < 0 ? "" : "; did you mean ", meant < 0 ? "" : dashes(s),
+                 meant < 0 ? "" : names[meant], meant < 0 ? "" : "?");
 }
 
 // For a section without any known key, only the first name.
@@ -191,7 +157,7 @@ static void say_left(struct settings *s, const char *name)
 {
     size_t length = settings_base_length(name);
     if (length > 1 && !strcmp(name + length - 2, ".*")) length -= 2;
-    list(s, &s->left, &s->left_count, shown_key(s, name, length));
+    said_ignore(&s->said, shown_key(s, name, length));
 }
 
 // _target_, _call_ ...: how an object is constructed, not what it contains.
@@ -214,50 +180,18 @@ void settings_leave(struct settings *s, const struct setting_rows *rows, const s
     else if (is_listed_name(rows, at->key))
         say_left(s, rows->last_parts && any ? left_name(s, rows, at->key) : at->key);
     else if (!any || rows->names[0]) say_unknown(s, rows, at);
-    else if (s->left_count < LEFT_TOLD && name_within(at->key, names, count, 2) >= 0)
+    else if (s->said.ignored_count < CLOSE_MOST && name_within(at->key, names, count, 2) >= 0)
         say_unknown(s, rows, at);
     else if (at->text) say_left(s, left_name(s, rows, at->key));
 }
 
 // ---- at the end
 
-// All that is assumed, as one text.
-static const char *assumptions(const struct settings *s)
+void settings_conclude(struct settings *s)
 {
-    const char *all = s->notes;
-    if (*s->twice) all = arena_print(s->arena, "%s%s%s", all, *all ? "; " : "", s->twice);
-    if (*s->empty)
-        all = arena_print(s->arena, "%s%snot set, taken as empty: %.200s", all, *all ? "; " : "",
-                          s->empty);
-    if (*s->hints) all = arena_print(s->arena, "%s%s", all, s->hints + (*all ? 0 : 2));
-    return all;
-}
-
-void settings_tell(const struct settings *s)
-{
-    const char *assumed = assumptions(s), *path = s->document.path;
-    bool with = s->with && *s->with;
-    if (*s->read)
-        fprintf(stderr, "%s: read%s%s: %s\n", path, with ? " with " : "", with ? s->with : "",
-                s->read);
-    if (*assumed) fprintf(stderr, "%s: assumed: %s\n", path, assumed);
-    if (*s->left) fprintf(stderr, "%s: ignored (harmless): %s", path, s->left);
-    if (s->left_count > LEFT_TOLD) fprintf(stderr, " and %d more", s->left_count - LEFT_TOLD);
-    if (*s->left) fputc('\n', stderr);
-    fputs(s->strange, stderr);
-    if (s->unknown > UNKNOWN_TOLD)
-        fprintf(stderr, "%s: %d more keys are unknown and left out\n", path,
-                s->unknown - UNKNOWN_TOLD);
-}
-
-enum status settings_check_strict(const struct settings *s, struct error *err)
-{
-    const char *assumed = assumptions(s), *path = s->document.path;
-    if (*assumed)
-        return fail(err, BAD_INPUT, "%s: --strict: would be assumed: %.800s", path, assumed);
-    if (!s->unknown) return OK;
-    return fail(err, BAD_INPUT, "%s: --strict: %.*s", path,
-                (int)strcspn(s->strange + strlen(path) + 2, "\n"), s->strange + strlen(path) + 2);
+    if (*s->twice) said_assume(&s->said, "%s", s->twice);
+    if (*s->empty) said_assume(&s->said, "not set, taken as empty: %.200s", s->empty);
+    if (*s->hints) said_assume(&s->said, "%s", s->hints + 2);
 }
 
 enum status settings_refuse(const struct settings *s, const char *key, struct error *err,

@@ -40,11 +40,11 @@ static void note_model(struct settings *s, const struct run *r)
 {
     const struct torchtitan_flavor *flavor = flavor_of(r);
     if (flavor && flavor->shipped)
-        settings_note(s, "the model %s %s is shipped as %s (plumbline models)", r->model, r->flavor,
-                      flavor->shipped);
+        said_assume(&s->said, "the model %s %s is shipped as %s (plumbline models)", r->model,
+                    r->flavor, flavor->shipped);
     else if (r->model)
-        settings_note(s, "the model %s %s is not shipped: use plumbline import hf", r->model,
-                      r->flavor ? r->flavor : "");
+        said_assume(&s->said, "the model %s %s is not shipped: use plumbline import hf", r->model,
+                    r->flavor ? r->flavor : "");
 }
 
 // ---- degrees and batch
@@ -95,8 +95,8 @@ static enum status set_sharding(struct run *r, struct settings *s, struct error 
     if (l->data / r->replicas == 1 && l->context == 1) return OK;
     l->zero = policy == 1 || (policy == 0 && l->pipeline == 1) ? 3 : 2;
     if (r->replicas > 1)
-        settings_note(
-            s,
+        said_assume(
+            &s->said,
             "data_parallel_replicate_degree %lld together with shards: a job shards over all "
             "data x context ranks, which takes less memory and moves more",
             (long long)r->replicas);
@@ -125,10 +125,10 @@ static enum status set_batch(struct run *r, struct settings *s, struct error *er
                                "expected a multiple of the pipeline's micro-batch %lld, found %lld",
                                (long long)r->micro_batch, (long long)r->local_batch);
     if (l->pipeline > 1 && steps > 1)
-        settings_note(s,
-                      "the pipeline is drained %d times per iteration (global_batch_size over "
-                      "local_batch_size x data ranks): a job fills it once",
-                      steps);
+        said_assume(&s->said,
+                    "the pipeline is drained %d times per iteration (global_batch_size over "
+                    "local_batch_size x data ranks): a job fills it once",
+                    steps);
     return OK;
 }
 
@@ -153,8 +153,8 @@ static enum status set_schedule(struct run *r, struct settings *s, int asked, st
             s, "parallelism.pipeline_parallel_schedule_csv", err,
             "the order of passes is in \"%.200s\": name the schedule with --schedule", r->csv);
     if (found->use != WRITTEN_BY_NAME && asked < 0)
-        settings_note(s, "the schedule %s: the nearest that a job supports is %s", r->schedule,
-                      schedule_names[found->kind]);
+        said_assume(&s->said, "the schedule %s: the nearest that a job supports is %s", r->schedule,
+                    schedule_names[found->kind]);
     r->job.layout.schedule = asked < 0 ? found->kind : asked;
     return OK;
 }
@@ -176,7 +176,8 @@ static enum status set_stages(struct run *r, struct settings *s, struct error *e
             stages = setting_list_length(s, parts), points = split_points(s),
             of_rank = schedule_kinds[l->schedule].virtual_stages;
     if (!stages && points) stages = points + 1;
-    if (stages) settings_note(s, "the cut into %lld stages is left to the plan", (long long)stages);
+    if (stages)
+        said_assume(&s->said, "the cut into %lld stages is left to the plan", (long long)stages);
     else if (r->layers_of_stage && !blocks)
         return settings_refuse(s, "parallelism.pipeline_parallel_layers_per_stage", err,
                                "counts the model's layers: give their number with --layers");
@@ -210,11 +211,11 @@ static enum status set_precision(struct run *r, struct settings *s, struct error
         return fail(err, BAD_INPUT,
                     "%s: training: dtype, mixed_precision_param: expected bfloat16 or float32",
                     s->document.path);
-    if (half) settings_note(s, "training.dtype bfloat16: states of 2 bytes; a job's are of 4");
+    if (half) said_assume(&s->said, "training.dtype bfloat16: states of 2 bytes; a job's are of 4");
     others = others && !r->python; // from 0.3 on it is FSDP's, which a single shard has, too
     if (narrow && !half && !sharded && others)
-        settings_note(s, "mixed precision: without sharded data or context ranks torchtitan "
-                         "disables it with tensor or pipeline parallelism and trains in fp32");
+        said_assume(&s->said, "mixed precision: without sharded data or context ranks torchtitan "
+                              "disables it with tensor or pipeline parallelism and trains in fp32");
     narrow = half || (narrow && (sharded || !others));
     j->precision = mx ? MXFP8 : eight ? FP8 : narrow ? BF16 : FP32;
     return OK;
@@ -233,12 +234,12 @@ static enum status set_recompute(struct run *r, struct settings *s, struct error
                                "expected none, selective, full or memory_budget, found \"%.60s\"",
                                r->granularity);
     if (selective && !operators && strcmp(r->method, "1"))
-        settings_note(s,
-                      "selective_ac_option \"%.40s\": recomputes every N-th layer whole; a stage "
-                      "of a plan has none or all of its layers recomputed",
-                      r->method);
+        said_assume(&s->said,
+                    "selective_ac_option \"%.40s\": recomputes every N-th layer whole; a stage "
+                    "of a plan has none or all of its layers recomputed",
+                    r->method);
     if (!strcmp(r->granularity, "memory_budget"))
-        settings_note(s, "memory_budget: read as selective recomputation of operators");
+        said_assume(&s->said, "memory_budget: read as selective recomputation of operators");
     return OK;
 }
 
@@ -251,11 +252,12 @@ static bool compiles(const struct run *r, const struct settings *s, const char *
 static void note_rest(struct settings *s, const struct run *r)
 {
     if (r->cpu_offload)
-        settings_note(s, "training.enable_cpu_offload: also moves weights and gradients, which a "
-                         "job cannot; left out");
+        said_assume(&s->said,
+                    "training.enable_cpu_offload: also moves weights and gradients, which a "
+                    "job cannot; left out");
     if (r->early_step)
-        settings_note(s, "optimizer.early_step_in_backward: gradients that are freed layer by "
-                         "layer are counted in full");
+        said_assume(&s->said, "optimizer.early_step_in_backward: gradients that are freed layer by "
+                              "layer are counted in full");
     note_model(s, r);
 }
 

@@ -17,10 +17,10 @@ static enum status note_model_file(struct settings *s, const char *model, struct
 {
     struct settings_source end = {.s = s};
     if (!model) return OK;
-    settings_note(s, "the model is in %.80s, another file: use plumbline models or import hf",
-                  model);
+    said_assume(&s->said, "the model is in %.80s, another file: use plumbline models or import hf",
+                model);
     if (!strstr(model, "-fp8") || setting_list_length(s, "model.converters")) return OK;
-    settings_note(s, "%.80s converts linear layers to fp8, as its name says", model);
+    said_assume(&s->said, "%.80s converts linear layers to fp8, as its name says", model);
     return source_add(&end, "model.converters[0]", "quantize.linear.float8", err);
 }
 
@@ -49,6 +49,6 @@ enum status titan_read_primus(struct settings *s, const char *path, struct arena
         if (strncmp(at.key, kernels, sizeof kernels - 1)) s->items[s->count++] = at;
         else if (at.text && !strcmp(at.text, "true")) turbo = at.key;
     }
-    if (turbo) settings_note(s, "%s: kernels are torchtitan's own, not Primus-Turbo's", turbo);
+    if (turbo) said_assume(&s->said, "%s: kernels are torchtitan's own, not Primus-Turbo's", turbo);
     return note_model_file(s, model, err);
 }

@@ -113,7 +113,7 @@ enum status titan_read_python(struct settings *s, const char *path, const char *
     const char *loss = text_of(s, "loss"), *graphs = text_of(s, "training.disable_cuda_graphs");
     if (loss && !strncmp(loss, "Chunked", strlen("Chunked"))) put(s, "loss.chunked", "true");
     if (!graphs || strcmp(graphs, "true"))
-        settings_note(s, "training.disable_cuda_graphs is not set: what its graphs replay is "
-                         "launched by the host here");
+        said_assume(&s->said, "training.disable_cuda_graphs is not set: what its graphs replay is "
+                              "launched by the host here");
     return OK;
 }

@@ -48,8 +48,8 @@ static enum status set_sharding(struct run *r, struct settings *s, struct error 
     else if (holds(r->sharding, "grad_op")) l->zero = 2;
     l->gradient_sync = l->zero == 3 || !deepspeed ? SYNC_OVERLAPPED : SYNC_EXPOSED;
     if (deepspeed && !setting_of(s, "zero-stage") && strcmp(r->about, "z0") != 0)
-        settings_note(s, "ZeRO %d%s, as the name %.80s says", stage,
-                      l->offload_optimizer ? " with the optimizer on the host" : "", r->about);
+        said_assume(&s->said, "ZeRO %d%s, as the name %.80s says", stage,
+                    l->offload_optimizer ? " with the optimizer on the host" : "", r->about);
     return OK;
 }
 
@@ -58,7 +58,7 @@ static void set_precision(struct run *r, struct settings *s)
     bool narrow = holds(r->dtype, "bfloat16") || holds(r->dtype, "bf16");
     if (!r->bf16 && !r->fp16 && (narrow || !r->dtype)) r->bf16 = true;
     if (!narrow && !setting_of(s, "bf16") && !setting_of(s, "fp16") && !r->dtype)
-        settings_note(s, "the precision is not stated: bf16");
+        said_assume(&s->said, "the precision is not stated: bf16");
     r->job.precision = r->bf16 ? BF16 : r->fp16 || holds(r->dtype, "float16") ? FP16 : FP32;
     r->job.gradient_bytes_per_value = trainer_gradient_bytes(r->job.trainer, r->job.precision);
 }
@@ -72,7 +72,8 @@ static void set_recompute(struct run *r, struct settings *s)
     bool full = r->checkpointed || (factory && !stated) || (!r->checkpointed && stated && r->waits);
     if (r->waits) full = false;
     if (factory && !stated)
-        settings_note(s, "layers are recomputed, as LLaMA-Factory and ms-swift do unless told");
+        said_assume(&s->said,
+                    "layers are recomputed, as LLaMA-Factory and ms-swift do unless told");
     if (full) r->job.recompute[RECOMPUTE_FULL] = true;
     r->job.layout.recompute = 1 + (full ? RECOMPUTE_FULL : RECOMPUTE_NONE);
 }
@@ -115,12 +116,12 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
             return settings_refuse(
                 s, "optim", err, "%.40s has other states than Adam's: leave it out", r->optimizer);
     j->adam = !r->optimizer || holds(r->optimizer, "adam");
-    if (!j->adam) settings_note(s, "optimizer %.40s: no state is assumed", r->optimizer);
+    if (!j->adam) said_assume(&s->said, "optimizer %.40s: no state is assumed", r->optimizer);
     l->fused_attention = !r->backend ||
                          (!holds(r->backend, "eager") && !holds(r->backend, "disab"));
     if (r->model)
-        settings_note(s, "the model is %.80s: from its config.json (plumbline import hf)",
-                      r->model);
+        said_assume(&s->said, "the model is %.80s: from its config.json (plumbline import hf)",
+                    r->model);
     return OK;
 }
 

@@ -366,9 +366,8 @@ static enum status take_list(struct node_group *g, const struct node *n, const s
     if (cards && g->nic_count && kind == NIC_INFINIBAND) g->nics[0].kind = kind;
     if (r->intra_bytes_per_s > 0)
         g->intra.bytes_per_s = r->intra_bytes_per_s, g->ring_count = g->switch_sum_count = 0;
-    import_assume(reading, "as in %s: %g GB/s between two GPUs, %g Gb/s a card", r->like,
-                  g->intra.bytes_per_s * 1e-9,
-                  g->nic_count ? g->nics[0].link.bytes_per_s * 8e-9 : 0);
+    said_assume(&reading->said, "as in %s: %g GB/s between two GPUs, %g Gb/s a card", r->like,
+                g->intra.bytes_per_s * 1e-9, g->nic_count ? g->nics[0].link.bytes_per_s * 8e-9 : 0);
     if (reading->strict) return OK; // refused in one line
     fprintf(stderr, "%s: %d GPUs and %d network card%s; the file has no links and no speeds\n",
             n->path, n->listed_gpus, cards, cards == 1 ? "" : "s");

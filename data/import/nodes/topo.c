@@ -224,11 +224,11 @@ static enum status put_intra(struct node_group *g, struct reading *r, const stru
                     t->path, why);
     rings = mesh_text(g, &m, t->arena);
     if (m.switched[0] > 0 && t->form == FORM_LINKS)
-        import_assume(r, "all links lead to switches, which the file does not say");
+        said_assume(&r->said, "all links lead to switches, which the file does not say");
     if (!(n->pcie_bytes_per_s > 0) && uses_bus(&m))
-        import_assume(r, "%g GB/s of PCIe where no link joins GPUs (--pcie-bytes-per-s)",
-                      m.bus[0] * 1e-9);
-    if (r->strict && r->assumed) return OK; // refused in one line
+        said_assume(&r->said, "%g GB/s of PCIe where no link joins GPUs (--pcie-bytes-per-s)",
+                    m.bus[0] * 1e-9);
+    if (r->strict && r->said.assumed) return OK; // refused in one line
     fprintf(stderr, "%s: %d GPUs, %g GB/s between two (%s)%s%s\n", t->path, t->gpu_count,
             g->intra.bytes_per_s * 1e-9, why, rings ? "; " : "", rings ? rings : "");
     return OK;
