@@ -208,6 +208,7 @@ enum status graph_compile(struct graph **graph, const struct schedule *schedule,
         symbols = symbol_count(schedule->request.stage_count, schedule->request.slice_count);
     struct graph *g = TAKE(arena, 1, struct graph);
     g->symbol_count = symbols;
+    g->own = arena_open_within(arena);
     g->request = schedule->request;
     struct compiler c = {
         .schedule = schedule,

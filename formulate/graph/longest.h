@@ -34,6 +34,11 @@ void graph_remember_path(struct graph *g, const int *counts, const int *operatio
 // NULL: the path is not known.
 const int *graph_path_operations(const struct graph *g, const int *counts, int *operation_count);
 
+// Paths that a caller found from these durations, for whoever comes to look for the same ones; they
+// outlast what the caller allocates. Recalled: how many; 0: none, or operations are kept by now.
+void graph_note_paths(struct graph *g, const int64_t *durations, const int *paths, int count);
+int graph_recall_paths(const struct graph *g, const int64_t *durations, const int **paths);
+
 // Whether the paths that end at different nodes are all the paths there are, as is the case with
 // loads. They are then the starting rows, and complete.
 bool graph_is_chains(const struct graph *g);

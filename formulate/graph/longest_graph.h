@@ -15,6 +15,12 @@ struct carried {
     int node, input;
 }; // input 0 .. input_count-1
 
+struct noted_paths {
+    const int64_t *durations;
+    const int *paths;
+    int count;
+};
+
 struct graph {
     struct schedule_request request;
     int symbol_count;   // durations[symbol_count] is 0, for joins and unweighted edges
@@ -37,6 +43,8 @@ struct graph {
     struct path_memory *memory; // NULL: paths are not kept
     int *noted; // of the current path, backwards: 2 x node, plus 1 if its weighted edge was taken
     int noted_count, noted_capacity;
+    struct noted_paths known; // graph_note_paths
+    struct arena *own;        // what outlasts its users' allocations
 };
 
 int graph_node_count(const struct graph *g); // of the walk

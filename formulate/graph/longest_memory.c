@@ -1,6 +1,7 @@
 // The operations of paths, for callers that must show a path rather than use it. They are kept once
 // for each distinct counts, by which the solver identifies a path.
 #include <assert.h>
+#include <string.h>
 
 #include "data/base/grow.h"
 #include "formulate/graph/longest_graph.h"
@@ -81,4 +82,20 @@ void graph_remember_path(struct graph *g, const int *counts, const int *operatio
     struct path_memory *m = g->memory;
     if (!m || path_pool_find(&m->pool, counts) >= 0) return;
     add_path(m, counts, TAKE_COPY(m->arena, operations, operation_count), operation_count);
+}
+
+void graph_note_paths(struct graph *g, const int64_t *durations, const int *paths, int count)
+{
+    struct noted_paths *n = &g->known;
+    *n = (struct noted_paths){TAKE_COPY(g->own, durations, g->symbol_count),
+                              TAKE_COPY(g->own, paths, count * (g->symbol_count + 1)), count};
+}
+
+int graph_recall_paths(const struct graph *g, const int64_t *durations, const int **paths)
+{
+    const struct noted_paths *n = &g->known;
+    size_t size = (size_t)g->symbol_count * sizeof *durations;
+    if (!n->count || g->memory || memcmp(n->durations, durations, size) != 0) return 0;
+    *paths = n->paths;
+    return n->count;
 }

@@ -108,6 +108,6 @@ void box_couple_ranks(const struct choices *c, bool *const *allowed);
 // Starting paths where a rank has several stages: those that are critical when a rank is heavy, or
 // slightly heavier than the others; the first one is for no heavy rank. paths[count * path_size];
 // returns count.
-int box_rank_paths(struct box_closer *b, int **paths);
+int box_rank_paths(struct box_closer *b, const int **paths);
 
 #endif

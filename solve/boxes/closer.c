@@ -21,12 +21,14 @@ const int *box_closer_path(const struct box_closer *b, int id)
 
 static void take_starting_paths(struct box_closer *b)
 {
-    int *paths;
+    int *starting;
+    const int *paths;
     bool by_rank = (b->c->virtual_stages > 1 || dynamic_is_by_ranks(b->counted)) &&
                    !graph_is_chains(b->g);
     int count = by_rank ? box_rank_paths(b, &paths)
-                        : graph_starting_paths(b->g, &paths, b->settings.should_stop,
+                        : graph_starting_paths(b->g, &starting, b->settings.should_stop,
                                                b->settings.argument, b->arena);
+    if (!by_rank) paths = starting;
     for (int i = 0; i < count; i++)
         path_pool_add(&b->paths, paths + (size_t)i * (size_t)b->paths.size, NULL);
     b->starting_count = b->paths.count;

@@ -142,17 +142,21 @@ static void weigh_rank(const struct box_closer *b, int rank, const int64_t *midd
     }
 }
 
-int box_rank_paths(struct box_closer *b, int **paths)
+int box_rank_paths(struct box_closer *b, const int **paths)
 {
     static const int64_t numerators[] = {1600, 17};
-    int count = 0, total = (int)ARRAY_LENGTH(numerators) * b->c->rank_count;
+    int ranks = b->c->rank_count, total = 1 + (int)ARRAY_LENGTH(numerators) * ranks, count = 0;
     int64_t *middle = TAKE(b->arena, b->symbols, int64_t);
-    *paths = TAKE(b->arena, (total + 1) * b->paths.size, int);
     put_middling(b, middle);
-    graph_longest(b->g, middle, *paths + count++ * b->paths.size);
-    for (int i = 0; i < total && !box_is_stopped(b); i++) {
-        weigh_rank(b, i % b->c->rank_count, middle, numerators[i / b->c->rank_count]);
-        graph_longest(b->g, b->work.durations, *paths + count++ * b->paths.size);
+    int known = graph_recall_paths(b->g, middle, paths);
+    if (known) return known;
+    int *found = TAKE(b->arena, total * b->paths.size, int);
+    *paths = found;
+    graph_longest(b->g, middle, found + count++ * b->paths.size);
+    for (; count < total && !box_is_stopped(b); count++) {
+        weigh_rank(b, (count - 1) % ranks, middle, numerators[(count - 1) / ranks]);
+        graph_longest(b->g, b->work.durations, found + count * b->paths.size);
     }
+    if (count == total) graph_note_paths(b->g, middle, found, count);
     return count;
 }

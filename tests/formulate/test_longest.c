@@ -267,6 +267,68 @@ static bool crosses(const struct schedule_request *r, int boundary, bool forward
            (forward || !schedule_is_local(r, boundary));
 }
 
+// A law of units, from whole nanoseconds to sums near 2^62: the same durations, each 2^48 times as
+// long, have the same path, whose length per lap is 2^48 times as much.
+static void check_unit(const struct schedule *s, const int64_t *durations, struct arena *arena)
+{
+    struct error err = {0};
+    struct graph *g;
+    CHECK_OK(graph_compile(&g, s, arena, &err));
+    int symbols = graph_symbol_count(g), *counts = TAKE(arena, 2 * (symbols + 1), int),
+        *longer = counts + symbols + 1;
+    int64_t *scaled = TAKE(arena, symbols, int64_t), sum = 0;
+    for (int i = 0; i < symbols; i++) scaled[i] = durations[i] * ((int64_t)1 << 48);
+    graph_longest(g, durations, counts);
+    int64_t found = graph_longest(g, scaled, longer);
+    assert_memory_equal(counts, longer, (size_t)(symbols + 1) * sizeof *counts);
+    for (int i = 0; i < symbols; i++) sum += counts[i] * scaled[i];
+    assert_int_equal((sum + counts[symbols] - 1) / counts[symbols], found);
+}
+
+TEST(test_units)
+{
+    struct arena_mark mark = arena_set_mark(arena);
+    for (uint64_t seed = 1; seed <= 200; seed++, arena_reset(arena, mark)) {
+        struct random rng = {seed + 1000};
+        struct schedule_request r = request_random(&rng, 4, 7);
+        struct schedule s;
+        uint64_t state = seed;
+        r.barrier = false;
+        CHECK_OK(schedule_build(&s, &r, arena, &err));
+        check_unit(&s,
+                   draw_durations(&state, symbol_count(r.stage_count, r.slice_count),
+                                  seed % 3 ? 100 : 5, arena),
+                   arena);
+        s = draw_table(&state, arena);
+        check_unit(&s, draw_durations(&state, symbol_count(NODES, 1), seed % 3 ? 100 : 5, arena),
+                   arena);
+    }
+}
+
+// What was found once is recalled for the same durations alone.
+TEST(test_recalled_paths)
+{
+    struct schedule s;
+    struct graph *g;
+    struct schedule_request r = {SCHEDULE_PLAIN(4), .kind = SCHEDULE_1F1B, .micro_batches = 8};
+    uint64_t state = 3;
+    CHECK_OK(schedule_build(&s, &r, arena, &err));
+    CHECK_OK(graph_compile(&g, &s, arena, &err));
+    int symbols = graph_symbol_count(g), *counts = TAKE(arena, symbols + 1, int);
+    const int *paths;
+    int64_t *durations = draw_durations(&state, symbols, 100, arena);
+    assert_int_equal(graph_recall_paths(g, durations, &paths), 0);
+    graph_longest(g, durations, counts);
+    graph_note_paths(g, durations, counts, 1);
+    assert_int_equal(graph_recall_paths(g, durations, &paths), 1);
+    assert_memory_equal(paths, counts, (size_t)(symbols + 1) * sizeof *counts);
+    durations[0]++;
+    assert_int_equal(graph_recall_paths(g, durations, &paths), 0);
+    durations[0]--;
+    graph_keep_paths(g, arena); // whose operations nobody noted
+    assert_int_equal(graph_recall_paths(g, durations, &paths), 0);
+}
+
 // The overheads of a pass's messages, added to it.
 static void lengthen(const struct schedule_request *r, int64_t *durations, int stage, int slice,
                      bool forward)
