@@ -40,7 +40,7 @@ static const struct setting_row rows[] = {
     SAYS("accumulate-allreduce-grads-in-fp32", FLAG, gradients_in_fp32),
     SAYS("grad-reduce-in-bf16", FLAG, gradients_in_bf16),
     SAYS("cross-entropy-loss-fusion", FLAG, job.fused_loss),
-    WRITES("cross-entropy-fusion-impl", TEXT, fusion),
+    SAYS("cross-entropy-fusion-impl", TEXT, fusion),
     SAYS("no-rope-fusion", FLAG, job.unfused[UNFUSED_ROTARY]),
     SAYS("no-bias-swiglu-fusion", FLAG, job.unfused[UNFUSED_ACTIVATION]),
     SAYS("no-bias-gelu-fusion", FLAG, unfused_gelu),

@@ -31,7 +31,7 @@ static const struct setting_row rows[] = {
     SAYS("seq_length encoder_seq_length", COUNT, job.sequence),
     TAKES("max_position_embeddings", COUNT, positions),
     SAYS("cross_entropy_loss_fusion", FLAG, job.fused_loss),
-    WRITES("cross_entropy_fusion_impl", TEXT, fusion),
+    SAYS("cross_entropy_fusion_impl", TEXT, fusion),
     SAYS("hidden_size", COUNT, shape.hidden),
     SAYS("ffn_hidden_size", COUNT, shape.ffn),
     SAYS("num_attention_heads", COUNT, shape.heads),

@@ -255,6 +255,11 @@ enum status framework_check(const struct job *j, const char *file, struct error 
                     "and %s",
                     file, framework_names[framework], dispatcher_names[j->dispatcher],
                     graphs_names[j->graphs]);
+    if (j->loss_in_place && framework != FRAMEWORK_NEMO)
+        return fail(err, BAD_INPUT,
+                    "%s: loss_in_place: expected none, as the space's framework %s has no such "
+                    "loss, or refuses it (nemo has it)",
+                    file, framework_names[framework]);
     if (job_tier_ways(j) > 1)
         return fail(err, BAD_INPUT,
                     "%s: offload_percents, tier_options: expected none, as the space's framework "

@@ -30,6 +30,7 @@ struct stated_layout {
     int context_kind;            // UNSTATED: the ring, or what the framework has for the model
     bool context_kinds;          // a space's choice
     int dispatcher, graphs;      // of the job; UNSTATED: all_to_all, none
+    bool loss_in_place;          // of the job
     struct option_texts without; // excluded from the space: layout_exclude
 };
 enum { UNSTATED = -1 };

@@ -31,6 +31,8 @@ static const struct option_row rows[] = {
      "dispatch experts' tokens beside another micro-batch's passes (default: a space's choice)"},
     {"--graphs", OPTION_NAME, AT(graphs), "what CUDA graphs replay (default: none)",
      .names = graphs_names},
+    {"--loss-in-place", OPTION_FLAG, AT(loss_in_place),
+     "with NeMo: Transformer Engine's loss, whose gradient takes the place of the logits"},
     {"--micro-batch", OPTION_COUNT, AT(layout.micro_batch), "sequences per micro-batch", 1,
      1 << 16},
     {"--schedule", OPTION_NAME, AT(layout.schedule), "pipeline schedule", .names = schedule_names},

@@ -209,12 +209,13 @@ static enum context_kind context_kind_of(const struct problem *p,
 }
 
 // What is stated is fixed, and so is what hides nothing at these costs.
-static void keep_dispatch(struct problem *p, const struct transformer_request *r)
+static void keep_stated(struct problem *p, const struct transformer_request *r)
 {
     const struct stated_layout *s = &r->stated;
     struct space_axis *axes = p->job.space.axes;
     if (s->dispatcher != UNSTATED) p->job.dispatcher = (enum dispatcher)s->dispatcher;
     if (s->graphs != UNSTATED) p->job.graphs = (enum graphs)s->graphs;
+    p->job.loss_in_place = s->loss_in_place;
     if (!s->context_kinds) axes[SPACE_CONTEXT_KIND].kind = AXIS_FIXED; // it multiplies prices
     bool hides = problem_space_limits(p).experts && p->costs.dispatch_overlap.value > 0;
     if (!hides) axes[SPACE_OVERLAPPED_DISPATCH].kind = AXIS_FIXED;
@@ -267,7 +268,7 @@ enum status example_transformer(struct problem *problem, const struct transforme
         problem->cluster.groups[i].gpu_hour_price = request->gpu_hour_price;
     problem->job = job_of(request, arena);
     problem->job.context_kind = context_kind_of(problem, request);
-    keep_dispatch(problem, request);
+    keep_stated(problem, request);
     offer_activations(&problem->job, &problem->model);
     keep_schedule(&problem->job.space, request, gpus_of(&problem->cluster), arena);
     TRY(exclude(&problem->job, request, arena, err));

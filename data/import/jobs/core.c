@@ -471,6 +471,8 @@ enum status core_job(struct run *r, struct error *err)
         bool *unfused = &j->unfused[UNFUSED_ACTIVATION];
         *unfused = r->unfused_gelu || (*unfused && !r->quick_geglu);
     }
+    j->loss_in_place = j->fused_loss && r->fusion && !strcmp(r->fusion, "te");
+    j->fused_loss &= !j->loss_in_place;
     set_dispatch(r);
     l->sequence_parallel &= l->tensor > 1;
     j->overlapped_messages &= l->schedule == SCHEDULE_INTERLEAVED;

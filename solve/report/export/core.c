@@ -230,6 +230,7 @@ static void set_job(struct run *r)
     r->gradients_in_fp32 = job->precision != FP32 && wide;
     r->gradients_in_bf16 = r->bf16 && !wide;
     if (job->fused_loss) r->fusion = "native";
+    if (job->loss_in_place) r->job.fused_loss = true, r->fusion = "te";
     r->optimizer = job->adam ? "adam" : "sgd";
     if (!job->adam) r->momentum = "0";
 }

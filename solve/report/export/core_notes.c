@@ -93,6 +93,8 @@ static void note_job(struct export *e, const struct run *r)
          "gradients of 2 bytes: in fp32 they have 4"},
         {job->attention_kernel == ATTENTION_TRITON,
          "attention in Triton: its backend is the one above"},
+        {e->flags && job->loss_in_place,
+         "Transformer Engine's loss: Megatron-LM's newest arguments refuse it as unstable"},
         {job->unfused[UNFUSED_NORMS], "norms in single steps: Transformer Engine's are fused"},
         {r->shaped && !r->padding,
          arena_print(arena,
