@@ -80,6 +80,8 @@ accept "$plain --pipeline-model-parallel-size 4
     --pipeline-model-parallel-layout='Et*2|t*2|t*2|t*2L' --cross-entropy-loss-fusion"
 expect job.json '"virtual_stages": 1' 'layout of a stage a rank'
 expect job.json '"fused_loss": true' 'layout of a stage a rank'
+accept "$plain --cross-entropy-loss-fusion --cross-entropy-fusion-impl te"
+expect job.json '"loss_in_place": true' 'the loss of Transformer Engine'
 refuse "$plain --pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*4|t*2|t*2L'" \
     'stages of --pipeline-model-parallel-layout: expected a multiple of 2, found 3'
 refuse "$plain --pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*4|t*4L'

@@ -114,6 +114,7 @@ static void draw_job(struct job *j, const struct target *target, struct random *
     if ((titan || deep) && j->precision > FP8) j->precision = BF16; // their files have no others
     j->gathered_logits = (titan || deep) && coin(r);
     j->whole_gradient_sums = deep && coin(r);
+    j->loss_in_place = !titan && !deep && !j->fused_loss && coin(r);
     if (!titan) j->unfused[UNFUSED_ROTARY] = deep && coin(r), j->unfused[UNFUSED_NORMS] = coin(r);
 }
 
@@ -210,6 +211,7 @@ static void same_job(const struct job *was, const struct job *now, enum recomput
     assert_int_equal(was->adam, now->adam);
     assert_int_equal(was->trainer, now->trainer);
     assert_int_equal(was->fused_loss, now->fused_loss);
+    assert_int_equal(was->loss_in_place, now->loss_in_place);
     assert_int_equal(was->compiled, now->compiled);
     assert_memory_equal(was->unfused, now->unfused, sizeof was->unfused);
     if (was->layout.tensor > 1) assert_int_equal(was->gathered_logits, now->gathered_logits);
