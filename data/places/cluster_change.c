@@ -74,6 +74,15 @@ static bool read_nodes(const struct cluster *c, const char *word, bool *named, i
     return *group >= 0 && !*end;
 }
 
+bool cluster_has_nodes(const struct cluster *c, const char *word)
+{
+    bool named;
+    int group;
+    long number;
+    return c->places.node_count ? places_find(&c->places, word) >= 0
+                                : read_nodes(c, word, &named, &group, &number);
+}
+
 static enum status check_once(const struct cluster *c, const struct cluster_change *x, int at,
                               struct error *err)
 {

@@ -20,6 +20,9 @@ bool cluster_change_any(const struct cluster_change *x);
 const char *cluster_change_text(const struct cluster_change *x,
                                 struct arena *arena); // "without n3, n5; n0:n1 x 0.5"
 
+// Whether --without takes the word.
+bool cluster_has_nodes(const struct cluster *c, const char *word);
+
 // *to is the changed cluster; it shares memory with `from`, and its document is empty. If several
 // factors apply to a link, the smallest is used. BAD_INPUT: a word that names nothing, or the same
 // thing twice; nothing would be left.

@@ -53,8 +53,8 @@ static const struct option_row rows[] = {
     {"--fused-embedding-sync", OPTION_FLAG, AT(layout.fused_embedding_sync),
      "use a single all-reduce for tied embeddings"},
     {"--without", OPTION_TEXT, AT(without),
-     "exclude from the space: offload, recompute or a mode of it, a degree (tensor, context ...), "
-     "a schedule (interleaved ...), zero-3 ...; may be repeated",
+     "exclude offload, recompute or a mode of it, a degree (tensor, context ...), a schedule "
+     "(interleaved ...), zero-3 ..., or a node as a hostfile names it; may be repeated",
      .many = 64},
 };
 #undef AT
@@ -130,7 +130,8 @@ static enum status unknown_name(const char *word, struct error *err)
     int count = names_of(names), nearest = name_nearest(word, names, count);
     return fail(err, BAD_INPUT,
                 "--without: expected what a space of layouts may lack (offload, recompute, a "
-                "degree, a schedule ...), found '%.80s'; the nearest is %s",
+                "degree, a schedule ...) or a node of the cluster as a hostfile names it, found "
+                "'%.80s'; the nearest is %s",
                 word, names[nearest]);
 }
 

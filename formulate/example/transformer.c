@@ -8,6 +8,7 @@
 #include "data/inputs/cost_keys.h"
 #include "data/inputs/framework.h"
 #include "data/kinds/schedules.h"
+#include "data/places/cluster_change.h"
 #include "formulate/example/example.h"
 
 enum { MICRO_BATCHES_DEFAULT = 64, SEQUENCE_DEFAULT = 2048 };
@@ -244,6 +245,22 @@ static struct job job_of(const struct transformer_request *r, struct arena *aren
     return job;
 }
 
+// Nodes that --without names leave the cluster, and the list.
+static enum status drop_nodes(struct cluster *c, struct option_texts *without, struct arena *arena,
+                              struct error *err)
+{
+    const struct cluster all = *c;
+    struct cluster_change change = {{TAKE(arena, without->count, const char *), 0}, {NULL, 0}};
+    struct option_texts rest = {TAKE(arena, without->count, const char *), 0};
+    for (int i = 0; i < without->count; i++) {
+        bool node = cluster_has_nodes(&all, without->items[i]);
+        struct option_texts *to = node ? &change.without : &rest;
+        to->items[to->count++] = without->items[i];
+    }
+    *without = rest;
+    return change.without.count ? cluster_make_change(c, &all, &change, arena, err) : OK;
+}
+
 static enum status exclude(struct job *job, const struct transformer_request *r,
                            struct arena *arena, struct error *err)
 {
@@ -252,9 +269,10 @@ static enum status exclude(struct job *job, const struct transformer_request *r,
     return fail(err, BAD_INPUT, "--without: requires a space to exclude it from (--layouts all)");
 }
 
-enum status example_transformer(struct problem *problem, const struct transformer_request *request,
+enum status example_transformer(struct problem *problem, const struct transformer_request *asked,
                                 struct arena *arena, struct error *err)
 {
+    struct transformer_request own = *asked, *request = &own;
     *problem = (struct problem){.name = request->name};
     TRY(load_parts(problem, request, arena, err));
     int nodes = problem->cluster.groups[0].nodes;
@@ -264,6 +282,7 @@ enum status example_transformer(struct problem *problem, const struct transforme
                     "--nodes, --gpus: %s has %d nodes with names; import the names of those that "
                     "are to be used",
                     request->cluster, nodes);
+    TRY(drop_nodes(&problem->cluster, &own.stated.without, arena, err));
     for (int i = 0; i < problem->cluster.group_count && request->gpu_hour_price > 0; i++)
         problem->cluster.groups[i].gpu_hour_price = request->gpu_hour_price;
     problem->job = job_of(request, arena);

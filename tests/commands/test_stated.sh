@@ -74,6 +74,12 @@ answers 11 "no product of its degrees" plan $machine --tensor 3 -o none
 # ---- what cannot be
 answers 2 "did you mean --tensor" plan $machine --tensr 2 -o no
 answers 2 "found 'ofload'; the nearest is offload" plan $machine --without ofload -o no
+answers 0 "" example gpt --model llama-3.1-8b --cluster mixed-a100-v100 --layouts all \
+    --without v100-2 --without offload --without a100=2 -o nodes
+grep -q '"nodes": 2' nodes/cluster.json && grep -q '"nodes": 3' nodes/cluster.json ||
+    complain "--without v100-2: the cluster has it still"
+answers 2 "expected v100-0 to v100-3, found 'v100-9'" example gpt --model llama-3.1-8b \
+    --cluster mixed-a100-v100 --layouts all --without v100-9 -o no
 answers 2 "found 'interleave'; the nearest is interleaved" $example --without interleave -o no
 answers 2 "state only one of them" $example --tensor 4 --without tensor -o no
 answers 2 "state only one of them" $example --schedule interleaved --without interleaved -o no
