@@ -1,7 +1,9 @@
 // The facts: rows in an order in which the first that applies counts. A row says which programs it
 // is about, from when until when, what must hold of the run, the value, and which other values
-// remain possible there. Where a program leaves a switch to its user, the row has what its own
-// recipes and examples set. To add one: put it before the more general ones of its trait.
+// remain possible there: a range of four in five holds each of them whole, so what fewer than one
+// in ten of its published runs did is none (docs/VALIDATION.md 6). Where a program leaves a switch
+// to its user, the row has what its own recipes and examples set. To add one: put it before the
+// more general ones of its trait.
 #include "data/frameworks/defaults.h"
 
 #include <ctype.h>
@@ -98,6 +100,8 @@ static const struct fact {
 
     // --sequence-parallel (2022-05, arXiv 2205.05198); recipes: sequence_parallel with tensor ranks
     {TRAIT_SEQUENCE_PARALLEL, P_RECIPES | P_TITAN, N_TENSOR, 202205, 0, 1, 0, "recipes"},
+    {TRAIT_SEQUENCE_PARALLEL, P_UNKNOWN, N_TENSOR | N_FP8, 202301, 0, 1, 0,
+     "usual with tensor ranks"},
     {TRAIT_SEQUENCE_PARALLEL, P_MEGATRON | P_UNKNOWN | P_NANOTRON | P_OTHER, N_TENSOR, 202301, 0, 1,
      BIT(0), "usual with tensor ranks"},
     {TRAIT_SEQUENCE_PARALLEL, P_ANY, 0, 0, 0, 0, 0, ""},
@@ -127,10 +131,10 @@ static const struct fact {
     // cuda_graph_scope
     // attn moe_router moe_preprocess; whole iterations of MXFP8 on GB200 and GB300 since 26.06
     // (v0.5.0), on B300 of some models
-    {TRAIT_GRAPHS, P_BRIDGE, N_MIXTURE | N_WIDE | N_EIGHT, 202606, 0, GRAPHS_STEP,
-     BIT(GRAPHS_NONE) | BIT(GRAPHS_PARTS), "recipes"},
+    {TRAIT_GRAPHS, P_BRIDGE, N_MIXTURE | N_WIDE | N_EIGHT, 202606, 0, GRAPHS_STEP, 0, "recipes"},
     {TRAIT_GRAPHS, P_BRIDGE, N_MIXTURE | N_EIGHT, 202606, 0, GRAPHS_PARTS,
      BIT(GRAPHS_NONE) | BIT(GRAPHS_STEP), "recipes"},
+    {TRAIT_GRAPHS, P_BRIDGE, N_MIXTURE | N_WIDE, 0, 0, GRAPHS_PARTS, 0, "recipes"},
     {TRAIT_GRAPHS, P_RECIPES, N_MIXTURE | N_WIDE, 0, 0, GRAPHS_PARTS, BIT(GRAPHS_NONE), "recipes"},
     {TRAIT_GRAPHS, P_CORE, N_MIXTURE, 202508, 0, GRAPHS_NONE, BIT(GRAPHS_PARTS),
      "off unless stated"},
@@ -152,12 +156,13 @@ static const struct fact {
     {TRAIT_RECOMPUTE, P_BRIDGE, N_PARTS, 0, 0, RECOMPUTE_NONE, 0, "recipes", false, "gpt-oss"},
     {TRAIT_RECOMPUTE, P_BRIDGE, 0, 0, 0, REPEAT_NORMS_ACT, BIT(RECOMPUTE_NONE), "recipes", false,
      "gpt-oss"},
-    {TRAIT_RECOMPUTE, P_BRIDGE, N_ZERO_3, 0, 0, RECOMPUTE_NONE, BIT(RECOMPUTE_FULL), "recipes"},
+    {TRAIT_RECOMPUTE, P_BRIDGE, N_ZERO_3, 0, 0, RECOMPUTE_NONE, 0, "recipes"},
     {TRAIT_RECOMPUTE, P_ANY, 0, 0, 0, RECOMPUTE_NONE,
      BIT(RECOMPUTE_SELECTIVE) | BIT(RECOMPUTE_FULL), "as little as fits", true},
 
     // arguments.py: bf16 sets accumulate_allreduce_grads_in_fp32; recipes of NeMo 2 and Bridge:
     // grad_reduce_in_fp32=False; torchtitan: mixed_precision_reduce float32
+    {TRAIT_GRADIENT_BYTES, P_NEMO, N_FP8, 202410, 0, 2, 0, "recipes: grad_reduce_in_fp32 false"},
     {TRAIT_GRADIENT_BYTES, P_NEMO, N_FP8, 202405, 0, 2, BIT(4), "grad_reduce_in_fp32: false"},
     {TRAIT_GRADIENT_BYTES, P_BRIDGE | P_MLPERF, 0, 202311, 0, 2, 0, "gradients are summed in bf16"},
     {TRAIT_GRADIENT_BYTES, P_UNKNOWN, N_FP8, 0, 0, 4, BIT(2), "fp32 sums"},
@@ -179,6 +184,7 @@ static const struct fact {
     // passes, all of it (reduce_scatter=False: "too memory hungry")
     {TRAIT_OVERLAP, P_NANOTRON, N_REPLICAS | N_ZERO_1, 0, 0, 0, 0, "ZeRO 1 without DDP"},
     {TRAIT_OVERLAP, P_NANOTRON, N_REPLICAS, 0, 0, 0, BIT(1), "sums after the last micro-batch"},
+    {TRAIT_OVERLAP, P_UNKNOWN, N_REPLICAS | N_FP8, 202307, 0, 1, 0, "overlap of gradient sums"},
     {TRAIT_OVERLAP, P_MEGATRON | P_UNKNOWN | P_OTHER, N_REPLICAS, 202307, 0, 1, BIT(0),
      "overlap of gradient sums"},
     {TRAIT_OVERLAP, P_ANY, 0, 0, 0, 0, 0, ""},
@@ -191,6 +197,7 @@ static const struct fact {
 
     // --tp-comm-overlap (2023-07): the recipes' CommOverlapConfig(tp_comm_overlap=True)
     {TRAIT_OVERLAP_TENSOR, P_BRIDGE | P_MLPERF, N_SCATTERED | N_FP8, 0, 0, 1, 0, "tp_comm_overlap"},
+    {TRAIT_OVERLAP_TENSOR, P_NEMO, N_SCATTERED, 202410, 0, 1, 0, "recipes: tp_comm_overlap"},
     {TRAIT_OVERLAP_TENSOR, P_NEMO, N_SCATTERED, 202307, 0, 1, BIT(0), "tp_comm_overlap"},
     {TRAIT_OVERLAP_TENSOR, P_UNKNOWN, N_SCATTERED | N_FP8, 0, 0, 1, BIT(0),
      "overlap of tensor collectives"},
@@ -200,7 +207,7 @@ static const struct fact {
 
     // torchtitan: compile.enable false; components/quantization/float8.md (b5bcd76c): compile is
     // "required for competitive performance", and all its published float8 runs are compiled
-    {TRAIT_COMPILED, P_TITAN, N_EIGHT, 0, 0, 1, BIT(0), "float8 is meant for compiled models"},
+    {TRAIT_COMPILED, P_TITAN, N_EIGHT, 0, 0, 1, 0, "float8 is meant for compiled models"},
     {TRAIT_COMPILED, P_TITAN, 0, 0, 0, 0, BIT(1), "compile is off unless stated"},
     {TRAIT_COMPILED, P_ANY, 0, 0, 0, 0, 0, ""},
 
@@ -218,12 +225,13 @@ static const struct fact {
     {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD | N_STEP, 0, 0, DISPATCH_HYBRIDEP, 0, "recipes"},
     {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD, 0, 202603, DISPATCH_ALL_TO_ALL, BIT(DISPATCH_HYBRIDEP),
      "recipes", false, "gpt-oss"},
-    {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD | N_WIDE, 0, 0, DISPATCH_ALL_TO_ALL,
-     BIT(DISPATCH_HYBRIDEP), "recipes", false, "gpt-oss"},
-    {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD | N_LATENT, 202602, 0, DISPATCH_HYBRIDEP,
-     BIT(DISPATCH_ALL_TO_ALL), "recipes"},
+    {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD | N_WIDE, 0, 0, DISPATCH_ALL_TO_ALL, 0, "recipes", false,
+     "gpt-oss"},
+    {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD | N_LATENT, 202602, 0, DISPATCH_HYBRIDEP, 0, "recipes"},
     {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD | N_WIDE, 0, 0, DISPATCH_HYBRIDEP, 0, "recipes"},
     {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD, 202603, 0, DISPATCH_HYBRIDEP, BIT(DISPATCH_ALL_TO_ALL),
+     "recipes since 26.02.01", false, "gpt-oss"},
+    {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD, 202603, 0, DISPATCH_HYBRIDEP, 0,
      "recipes since 26.02.01"},
     {TRAIT_DISPATCHER, P_CORE, N_SPREAD, 202508, 0, DISPATCH_ALL_TO_ALL, BIT(DISPATCH_HYBRIDEP),
      "alltoall, or flex"},

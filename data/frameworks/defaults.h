@@ -69,6 +69,7 @@ struct run_origin {
     bool fuses;       // the GPU has kernels of fused attention
     bool wide;        // its links join more GPUs than a node's eight
     bool tensor_cores_fp8;
+    bool seen;      // runs of several programs on it are published (program_shown)
     bool deepspeed; // DeepSpeed's engine trains, whoever calls it
 };
 // Cells may be empty. `framework`: the program's name, perhaps with its version ("NeMo 25.04");
@@ -77,7 +78,11 @@ struct run_origin {
 struct run_origin run_origin_of(struct cell framework, struct cell version, struct cell source,
                                 struct cell gpu, int trainer);
 enum trainer program_trainer(enum program program); // whose prices it has
-bool gpu_has_years(struct cell gpu);                // whether facts name it
+// The logarithm of the factor to either side of a cold prediction within which three to four in
+// five published runs of dense models by this program are, each set of runs by what the others show
+// (docs/VALIDATION.md 6); 0: too few sets, or none on this GPU.
+double program_shown(const struct run_origin *o);
+bool gpu_has_years(struct cell gpu); // whether facts name it
 
 struct run_facts {
     struct run_origin origin;

@@ -98,30 +98,45 @@ enum trainer program_trainer(enum program program)
     }
 }
 
+// Recipes of NVIDIA's own: seventeen sets. FSDP: three of llm-foundry's, two of torchtitan's. Of
+// Megatron run by others six sets show as much as its factor's interval says.
+double program_shown(const struct run_origin *o)
+{
+    if (!o->seen) return 0;
+    switch (o->program) {
+    case PROGRAM_NEMO:
+    case PROGRAM_BRIDGE:
+    case PROGRAM_MLPERF: return 0.1;
+    case PROGRAM_FOUNDRY: return 0.105;
+    case PROGRAM_TORCHTITAN: return 0.13;
+    default: return 0;
+    }
+}
+
 // When a GPU's published runs are from, where nothing says it, and what its tensor cores have. By
 // the beginning of a word of its name; the longest counts.
 static const struct gpu_age {
     const char *begins;
     int date;
-    bool fuses, fp8, wide;
+    bool fuses, fp8, wide, seen;
 } ages[] = {
-    {"v100", 202006, false, false, false},   {"t4", 202006, false, false, false},
-    {"a100", 202301, true, false, false},    {"a800", 202307, true, false, false},
-    {"a40", 202301, true, false, false},     {"a10", 202301, true, false, false},
-    {"a6000", 202301, true, false, false},   {"3090", 202307, true, false, false},
-    {"rtx3090", 202307, true, false, false}, {"4090", 202401, true, true, false},
-    {"rtx4090", 202401, true, true, false},  {"l4", 202401, true, true, false},
-    {"l20", 202406, true, true, false},      {"h100", 202401, true, true, false},
-    {"h800", 202401, true, true, false},     {"h20", 202406, true, true, false},
-    {"h200", 202501, true, true, false},     {"gh", 202401, true, true, false},
-    {"b200", 202506, true, true, false},     {"gb200", 202506, true, true, true},
-    {"b300", 202510, true, true, false},     {"gb300", 202510, true, true, true},
-    {"mi250", 202301, true, false, false},   {"mi3", 202501, true, true, false},
+    {"v100", 202006, false, false, false, false},   {"t4", 202006, false, false, false, false},
+    {"a100", 202301, true, false, false, true},     {"a800", 202307, true, false, false, false},
+    {"a40", 202301, true, false, false, false},     {"a10", 202301, true, false, false, false},
+    {"a6000", 202301, true, false, false, false},   {"3090", 202307, true, false, false, false},
+    {"rtx3090", 202307, true, false, false, false}, {"4090", 202401, true, true, false, false},
+    {"rtx4090", 202401, true, true, false, false},  {"l4", 202401, true, true, false, false},
+    {"l20", 202406, true, true, false, false},      {"h100", 202401, true, true, false, true},
+    {"h800", 202401, true, true, false, false},     {"h20", 202406, true, true, false, false},
+    {"h200", 202501, true, true, false, true},      {"gh", 202401, true, true, false, false},
+    {"b200", 202506, true, true, false, true},      {"gb200", 202506, true, true, true, true},
+    {"b300", 202510, true, true, false, false},     {"gb300", 202510, true, true, true, true},
+    {"mi250", 202301, true, false, false, false},   {"mi3", 202501, true, true, false, false},
 };
 
 static struct gpu_age age_of(struct cell gpu)
 {
-    struct gpu_age found = {"", 202301, true, false, false};
+    struct gpu_age found = {"", 202301, true, false, false, false};
     for (int at = 0; at < gpu.length; at++) {
         if (at && isalnum((unsigned char)gpu.text[at - 1])) continue;
         for (size_t i = 0; i < ARRAY_LENGTH(ages); i++) {
@@ -186,7 +201,8 @@ struct run_origin run_origin_of(struct cell framework, struct cell version, stru
                                 struct cell gpu, int trainer)
 {
     struct gpu_age age = age_of(gpu);
-    struct run_origin o = {.fuses = age.fuses, .tensor_cores_fp8 = age.fp8, .wide = age.wide};
+    struct run_origin o = {
+        .fuses = age.fuses, .tensor_cores_fp8 = age.fp8, .wide = age.wide, .seen = age.seen};
     find_program(&o, framework, source, trainer);
     o.deepspeed = trainer == TRAINER_DEEPSPEED;
     if (o.program == PROGRAM_TRANSFORMERS)

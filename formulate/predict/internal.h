@@ -70,6 +70,7 @@ struct predictor {
     struct layer_run runs[RUNS_OF_ROW];
     struct fleet fleet;
     struct placement placement;
+    double shown;       // what published runs of the row's program show (range_begin)
     struct range range; // of the last prediction, with settings.ranges
     struct compression_option boundary;
     struct compression_option gradient;

@@ -404,7 +404,7 @@ static void find_range(struct predictor *p, struct pricing *pricing, const struc
                        struct prediction *prediction)
 {
     int64_t ns;
-    p->range = range_begin(prediction->iteration_ns, &p->problem.costs);
+    p->range = range_begin(prediction->iteration_ns, &p->problem.costs, p->shown);
     for (int i = 0; i < p->moved.count; i++) {
         const struct moved_costs *m = &p->moved.items[i];
         if (!time_with(p, pricing, priced, &m->costs, &ns, prediction)) return;
@@ -484,6 +484,7 @@ void predict_problem(struct predictor *p, const struct problem *problem,
     memset(prediction, 0, sizeof *prediction);
     p->problem = *problem;
     p->placement = *placement;
+    p->shown = 0;
     p->fleet.pipeline_count = 0;
     move_costs(p, &problem->costs);
     predict_once(p, &problem->costs, prediction);

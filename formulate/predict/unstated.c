@@ -114,6 +114,34 @@ static const struct run_origin *origin_of(struct predictor *p, const struct run_
     return &k->origin;
 }
 
+static int64_t degree(int64_t value) { return value == NOT_STATED ? 1 : value; }
+
+// Replicas: data x context ranks.
+static int64_t replicas_of(const struct run_row *row)
+{
+    int64_t context = degree(row->cp);
+    if (row->dp != NOT_STATED) return row->dp * context;
+    return row->num_gpus == NOT_STATED ? context
+                                       : row->num_gpus / (degree(row->tp) * degree(row->pp));
+}
+
+// Megatron's kind is told a batch, over which it accumulates gradients. torchtitan's, unless told
+// (training.global_batch_size -1), is a micro-batch of each replica, in a pipeline one per stage.
+static bool accumulates_nothing(const struct run_row *row)
+{
+    int64_t sequences = degree(row->micro_batch) * replicas_of(row) / degree(row->cp);
+    return row->micro_batch != NOT_STATED && row->global_batch == sequences * degree(row->pp);
+}
+
+// By the habits of its kind, where nothing names it.
+static void recognise(struct run_origin *o, const struct run_row *row)
+{
+    if (o->program != PROGRAM_UNKNOWN || o->date < 202401 || row->experts != NOT_STATED ||
+        replicas_of(row) < 2 || !accumulates_nothing(row))
+        return;
+    o->program = PROGRAM_TORCHTITAN, o->from = "global_batch";
+}
+
 // What prose says, where the user has it read.
 static void take_words(struct run_row *row, const struct row_words *w)
 {
@@ -130,17 +158,11 @@ static void take_words(struct run_row *row, const struct row_words *w)
     if (row->fused_loss == NOT_STATED && w->fused_loss) row->fused_loss = 1;
 }
 
-static int64_t degree(int64_t value) { return value == NOT_STATED ? 1 : value; }
-
 static void find_facts(struct run_facts *f, const struct run_row *row, const struct row_words *w,
                        const struct run_origin *origin, const struct model *named)
 {
     static const char *const names[] = {"", "llama", "nemotron-4"};
     struct cell family = {names[w->family], (int)strlen(names[w->family])};
-    int64_t split = degree(row->tp) * degree(row->pp),
-            replicas = row->dp != NOT_STATED         ? row->dp * degree(row->cp)
-                       : row->num_gpus != NOT_STATED ? row->num_gpus / split
-                                                     : degree(row->cp);
     *f = (struct run_facts){.origin = *origin,
                             .model = row->model.length ? row->model : family,
                             .mixture = row->experts != NOT_STATED ||
@@ -156,7 +178,7 @@ static void find_facts(struct run_facts *f, const struct run_row *row, const str
                             .context = degree(row->cp),
                             .pipeline = degree(row->pp),
                             .chunks = degree(row->vpp),
-                            .replicas = replicas};
+                            .replicas = replicas_of(row)};
     for (int i = 0; i < TRAIT_COUNT; i++) f->values[i] = row_trait(row, (enum trait)i);
 }
 
@@ -307,19 +329,20 @@ void predict_row(struct predictor *p, const struct run_row *stated, struct predi
     }
     predict_read_words(&p->words, &row);
     take_words(&row, &p->words);
-    const struct run_origin *origin = origin_of(p, &row);
-    if (row.trainer == NOT_STATED)
-        row.trainer =
-            (int)(origin->deepspeed ? TRAINER_DEEPSPEED : program_trainer(origin->program));
+    struct run_origin origin = *origin_of(p, &row);
     const struct model *named = predict_named_model(p, row.model);
-    find_facts(&facts, &row, &p->words, origin, named);
+    if (!named || !model_has_experts(named)) recognise(&origin, &row);
+    if (row.trainer == NOT_STATED)
+        row.trainer = (int)(origin.deepspeed ? TRAINER_DEEPSPEED : program_trainer(origin.program));
+    find_facts(&facts, &row, &p->words, &origin, named);
+    p->shown = facts.mixture || row.lora_rank > 0 ? 0 : program_shown(&origin);
     run_defaults(traits, &facts);
     for (int i = 0; i <= TRAIT_LEARNED_POSITIONS && named; i++)
         traits[i].assumed = false; // the model says
     fill(&filled, &row, traits);
     predict_filled(p, &filled, prediction);
     bool others = choose_by_memory(p, &facts, traits, &filled, prediction);
-    prediction->origin = *origin;
+    prediction->origin = origin;
     if (*prediction->reason) return;
     for (int i = 0; i < TRAIT_COUNT; i++) prediction->assumptions[i].taken = traits[i];
     bool open = p->settings.ranges && any_open(traits);

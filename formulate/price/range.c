@@ -24,10 +24,13 @@ void range_move_costs(struct moved_costs_list *list, const struct costs *costs, 
 // of Student's t with 8 degrees of freedom 1.40 of 1.86, of normal errors 1.28 of 1.64 to 1.96.
 static const double of_interval = 0.75;
 
-struct range range_begin(int64_t ns, const struct costs *costs)
+struct range range_begin(int64_t ns, const struct costs *costs, double shown)
 {
-    double own = log1p(costs->iteration_spread.value);
-    return (struct range){.ns = ns, .squares = {own * own, own * own}};
+    const struct estimate *spread = &costs->iteration_spread;
+    double own = log1p(spread->value);
+    bool cold = spread->value > 0 && spread->origin == ORIGIN_ASSUMED;
+    return (struct range){
+        .ns = ns, .shown = cold ? shown * shown : 0, .squares = {own * own, own * own}};
 }
 
 // A time that moves to the wrong side, because of rounding or of another path through the graph,
@@ -43,7 +46,10 @@ void range_add(struct range *r, enum cost_group group, enum cost_end end, int64_
 {
     bool kernels = group == COSTS_OF_PRODUCTS || group == COSTS_OF_ATTENTION ||
                    group == COSTS_OF_MEMORY;
-    double *sums = kernels ? r->kernels : group == COSTS_OF_TRAINER ? r->trainer : r->squares;
+    double *sums = kernels                      ? r->kernels
+                   : group == COSTS_OF_TRAINER  ? r->trainer
+                   : group == COSTS_OF_LAUNCHES ? r->launches
+                                                : r->squares;
     sums[end] += square_of(r, end, moved_ns, of_interval);
 }
 
@@ -62,8 +68,9 @@ void range_add_joint_case(struct range *r, int64_t moved_ns)
 
 int64_t range_end_ns(const struct range *r, enum cost_end end)
 {
-    double factor = exp(sqrt(r->squares[end] + fmax(r->kernels[end], r->trainer[end]) +
-                             fmax(r->cases[end], r->joint[end])));
+    double costs = r->squares[end] + fmax(r->kernels[end], r->trainer[end]);
+    if (r->shown > 0) costs = fmin(costs, r->shown);
+    double factor = exp(sqrt(costs + r->launches[end] + fmax(r->cases[end], r->joint[end])));
     return llround(end == COSTS_SLOW ? (double)r->ns * factor : (double)r->ns / factor);
 }
 
@@ -98,7 +105,7 @@ enum status range_of_plan(struct plan *plan, const struct problem *problem, stru
 {
     int64_t ns[COST_GROUPS * COST_ENDS];
     struct moved_costs_list *moved = TAKE(arena, 1, struct moved_costs_list);
-    struct range range = range_begin(plan->iteration_ns, &problem->costs);
+    struct range range = range_begin(plan->iteration_ns, &problem->costs, 0);
     if (!plan->stage_count || plan->placement || plan->widths) return OK;
     range_move_costs(moved, &problem->costs, arena);
     TRY(range_times(ns, moved, plan, problem, arena, err));

@@ -2,7 +2,8 @@
 // changes the time by a factor when the whole group is at one end of its intervals. The groups err
 // independently of each other and of the error of the formulas, so the squares of the factors'
 // logarithms add up; but a trainer's factor comes from whole iterations, priced with these kernels,
-// and contains their errors, so of the two the greater counts (docs/FORMULAS.md 19).
+// and contains their errors, so of the two the greater counts. Where runs of the very program were
+// predicted, what they show bounds all of this but the host (docs/FORMULAS.md 19).
 #ifndef PLUMBLINE_FORMULATE_PRICE_RANGE_H
 #define PLUMBLINE_FORMULATE_PRICE_RANGE_H
 
@@ -25,13 +26,17 @@ void range_move_costs(struct moved_costs_list *list, const struct costs *costs,
                       struct arena *arena);
 
 struct range {
-    int64_t ns; // with the costs as they are
+    int64_t ns;   // with the costs as they are
+    double shown; // the squared logarithm of what published runs of its program show; 0: nothing
     // Sums of the squared logarithms of the time's factors: of all else, of a GPU's kernels, of the
-    // trainer, of cases.
-    double squares[COST_ENDS], kernels[COST_ENDS], trainer[COST_ENDS], cases[COST_ENDS];
+    // trainer, of launches, of cases.
+    double squares[COST_ENDS], kernels[COST_ENDS], trainer[COST_ENDS], launches[COST_ENDS],
+        cases[COST_ENDS];
     double joint[COST_ENDS]; // of one case that changes all of these at once
 };
-struct range range_begin(int64_t ns, const struct costs *costs);
+// shown: the logarithm of the factor within which four in five published runs of its program are
+// predicted with such costs (program_shown); 0: not known, or the costs are of runs of their own.
+struct range range_begin(int64_t ns, const struct costs *costs, double shown);
 void range_add(struct range *r, enum cost_group group, enum cost_end end, int64_t moved_ns);
 // The time in a case that may be, which is inside the range.
 void range_add_case(struct range *r, enum cost_end end, int64_t moved_ns);

@@ -1,5 +1,6 @@
 // What a row does not state: by program, date and GPU; never what it states; and what remains open
 // is inside the range.
+#include <math.h>
 #include <string.h>
 
 #include "formulate/predict/predict.h"
@@ -119,11 +120,10 @@ static void predict_words(struct prediction *x, const char *text, const char *mo
 // was told, and lies within the range.
 TEST(what_is_open_is_inside_the_range)
 {
-    static const char *const others[] = {"overlap_tensor=0", "overlap=0",   "sp=0",
-                                         "zero=0",           "flash=flash", "gradient_bytes=2"};
-    static const enum trait traits[] = {TRAIT_OVERLAP_TENSOR,    TRAIT_OVERLAP,
-                                        TRAIT_SEQUENCE_PARALLEL, TRAIT_ZERO,
-                                        TRAIT_ATTENTION,         TRAIT_GRADIENT_BYTES};
+    static const char *const others[] = {"overlap_tensor=0", "zero=0", "flash=flash",
+                                         "gradient_bytes=2"};
+    static const enum trait traits[] = {TRAIT_OVERLAP_TENSOR, TRAIT_ZERO, TRAIT_ATTENTION,
+                                        TRAIT_GRADIENT_BYTES};
     struct prediction plain, stated;
     predict_words(&plain, RUN, "", arena);
     predict_words(&stated, RUN,
@@ -150,8 +150,50 @@ TEST(recomputation_is_as_little_as_fits)
     struct prediction x;
     predict_words(&x, RUN, "", arena);
     assert_int_equal(x.assumptions[TRAIT_RECOMPUTE].taken.value, RECOMPUTE_NONE);
-    predict_words(&x, RUN, "micro_batch=8", arena);
+    predict_words(&x, RUN, "micro_batch=8,framework=megatron", arena);
     assert_int_equal(x.assumptions[TRAIT_RECOMPUTE].taken.value, RECOMPUTE_FULL);
+}
+
+// Who takes one micro-batch of each replica, in a pipeline one a stage, where nothing names it.
+TEST(runs_that_accumulate_nothing_are_torchtitans)
+{
+    static const struct {
+        const char *words;
+        enum program program;
+    } cases[] = {{"micro_batch=8", PROGRAM_TORCHTITAN},
+                 {"micro_batch=4", PROGRAM_UNKNOWN},
+                 {"", PROGRAM_UNKNOWN},
+                 {"micro_batch=8,cp=2", PROGRAM_UNKNOWN},
+                 {"micro_batch=16,cp=2", PROGRAM_TORCHTITAN},
+                 {"micro_batch=8,version=2023", PROGRAM_UNKNOWN},
+                 {"micro_batch=8,framework=nemo", PROGRAM_NEMO},
+                 {"micro_batch=8,trainer=other", PROGRAM_OTHER}};
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        struct prediction x;
+        predict_words(&x, RUN, cases[i].words, arena);
+        assert_int_equal(x.origin.program, cases[i].program);
+    }
+}
+
+// What a program's own published runs show bounds what its costs leave open; graphs leave nothing
+// of the host. A program of which nothing is published, a mixture, another GPU: as the costs say.
+TEST(ranges_of_known_programs_are_what_their_runs_show)
+{
+    static const struct {
+        const char *words;
+        bool shown;
+    } cases[] = {
+        {"framework=nemo,version=25.04,precision=bf16", true},
+        {"framework=my own,overlap=1,zero=1,sp=1,recompute=none,flash=te", false},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        struct prediction x;
+        predict_words(&x, RUN, cases[i].words, arena);
+        double fast = log((double)x.iteration_ns / (double)x.low_ns),
+               slow = log((double)x.high_ns / (double)x.iteration_ns);
+        assert_true((fast >= 0.1 && slow >= 0.1 && fast < 0.102 && slow < 0.105) == cases[i].shown);
+        assert_true(slow >= 0.1);
+    }
 }
 
 #define MIXTURE(name, gpu, version)                                                                \
