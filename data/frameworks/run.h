@@ -74,6 +74,10 @@ struct run {
     int64_t first_stage, last_stage; // decoder layers of the first and the last pipeline rank
     int zero_stage, ulysses;
     const char *glu, *head_type, *sharding;
+    // GPT-NeoX and MegaBlocks: kinds of attention, with how often they come; kinds of norms;
+    // "fp16".
+    bool experts_over_data, feed_forward_bias, attention_bias;
+    const char *attention_kinds, *norm_kind, *number_format;
 
     // DeepSpeed
     const char *about, *sums, *offload, *old_offload, *parameters, *overlap;

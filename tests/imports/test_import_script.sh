@@ -268,5 +268,46 @@ layers_are dddMMMMM '--num-experts 4 --moe-layer-freq 1 --first-k-dense-replace 
 grep -q '"shared_ffn": 128' "$work/own.model" || fail "shared experts: not 2 x 64"
 refuse '\--noop-layers: is not read: layers that do nothing' '--noop-layers 7'
 
+# GPT-NeoX's names and defaults: Pythia's published parameters, its vocabulary padded
+pythia() { # LAYERS HIDDEN HEADS PARAMETERS
+    cat >"$work/neox.yml" <<END
+{
+  "pipe-parallel-size": 0,
+  "num-layers": $1, "hidden_size": $2,
+  "num-attention-heads": $3,
+  "seq-length": 2048, "max-position-embeddings": 2048,
+  "pos-emb": "rotary", "rotary-pct": 0.25, "no-weight-tying": true, "gpt-j-residual": true,
+  "attention-config": [[["flash"], $1]],
+  "optimizer": {"type": "Adam", "params": {"lr": 0.0002}},
+  "zero_optimization": {"stage": 1, "cpu_offload": false},
+  "train_micro_batch_size_per_gpu": 4, "gas": 2,
+  "checkpoint-activations": true,
+  "fp16": {"enabled": true, "loss_scale": 0},
+  "tokenizer_type": "HFTokenizer",
+}
+END
+    read_file "$work/neox.yml" own --gpus 16 --vocabulary 50304 || fail "neox: $(cat "$work/err")"
+    says "$4 parameters" neox
+    grep -q '"global_batch": 128' "$work/own.job" && grep -q '"zero": 1' "$work/own.job" &&
+        grep -q '"trainer": "deepspeed"' "$work/own.job" || fail "neox: another job"
+}
+pythia 6 512 8 70426624
+pythia 24 1024 16 405334016
+pythia 16 2048 8 1011781632
+pythia 32 2560 32 2775208960
+sed 's/"flash"/"mamba"/' "$work/neox.yml" >"$work/mamba.yml"
+read_file "$work/mamba.yml" own --gpus 16 && fail 'neox: state spaces are read'
+says 'attention-config: expected flash or global in all layers' mamba
+# a gated part in GPT-NeoX's own measure, without biases: Llama 2 7B's
+cat >"$work/gated.yml" <<END
+{"pipe_parallel_size": 1, "num_layers": 32, "hidden_size": 4096, "intermediate_size": 32768,
+ "num_attention_heads": 32, "seq_length": 4096, "pos_emb": "rotary", "no_weight_tying": true,
+ "norm": "rmsnorm", "use_bias_in_attn_linear": false, "use_bias_in_mlp": false,
+ "activation": "swiglu", "mlp_multiple_of": 256, "train_micro_batch_size_per_gpu": 1}
+END
+read_file "$work/gated.yml" own --gpus 8 --vocabulary 32000 || fail "gated: $(cat "$work/err")"
+says "6738415616 parameters" gated
+says "assumed: a gated part a third of 32768 wide" gated
+
 [ $failures = 0 ] && echo "test_import_script: all as expected"
 exit $((failures > 0))

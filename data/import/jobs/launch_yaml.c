@@ -102,22 +102,40 @@ static enum status take_defaults(struct settings *s, const struct settings *yaml
     return OK;
 }
 
-// Keys of GPT-NeoX look like Megatron's, but its models have other defaults.
-static enum status refuse_neox(const struct settings *yaml, struct error *err)
+// Whether the keys are GPT-NeoX's, whose names and defaults are others.
+static bool is_neox(const struct settings *yaml)
 {
-    static const char *const keys[] = {"pipe_parallel_size",
-                                       "pipe-parallel-size",
-                                       "pos_emb",
-                                       "pos-emb",
-                                       "no_weight_tying",
-                                       "no-weight-tying",
+    static const char *const keys[] = {"pipe_parallel_size", "pos_emb", "no_weight_tying",
                                        "train_micro_batch_size_per_gpu"};
-    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
-        if (setting_of(yaml, keys[i]))
-            return settings_refuse(yaml, keys[i], err,
-                                   "is of GPT-NeoX, whose configurations are not read: take the "
-                                   "model from its config.json (plumbline import hf) or from "
-                                   "plumbline models, and write the job by hand");
+    for (int i = 0; i < yaml->count; i++) {
+        size_t length = strlen(yaml->items[i].key);
+        for (size_t k = 0; k < ARRAY_LENGTH(keys); k++) {
+            size_t same = 0;
+            while (same < length && (yaml->items[i].key[same] == keys[k][same] ||
+                                     (yaml->items[i].key[same] == '-' && keys[k][same] == '_')))
+                same++;
+            if (same == length && !keys[k][same]) return true;
+        }
+    }
+    return false;
+}
+
+// Keys with dashes in place of underscores; a list as one text. What GPT-NeoX's own defaults say
+// is left to megatron.c.
+static enum status take_neox(struct settings *s, const struct settings *yaml, struct error *err)
+{
+    s->neox = true;
+    for (int i = 0; i < yaml->count; i++) {
+        const char *text = yaml->items[i].text;
+        size_t length = settings_base_length(yaml->items[i].key);
+        char *key = arena_print(s->arena, "%.*s", (int)length, yaml->items[i].key);
+        for (char *c = key; *c; c++)
+            if (*c == '_') *c = '-';
+        struct setting *before = (struct setting *)setting_of(s, key);
+        if (before && text && yaml->items[i].key[length] == '[')
+            before->text = arena_print(s->arena, "%s %s", before->text, text);
+        else if (text) TRY(launch_set(s, key, text, err));
+    }
     return OK;
 }
 
@@ -149,7 +167,7 @@ enum status launch_read_yaml(struct settings *s, const char *path, const struct 
     bool arguments = false;
     int found = 0;
     TRY(settings_read_yaml_raw(&yaml, path, s->arena, err));
-    TRY(refuse_neox(&yaml, err));
+    if (is_neox(&yaml)) return take_neox(s, &yaml, err);
     TRY(refuse_primus(&yaml, err));
     for (int i = 0; i < yaml.count; i++) arguments |= flag_of(yaml.items[i].key, true) != NULL;
     TRY(take_defaults(s, &yaml, err));

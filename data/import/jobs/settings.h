@@ -37,6 +37,7 @@ struct settings {
     // NPROC_PER_NODE of a script; its nodes and their processes by #SBATCH.
     const char *processes, *nodes, *of_node;
     const char *model;             // of the recipe of overrides, by the hub's name; NULL: unknown
+    bool neox;                     // names and defaults are GPT-NeoX's
     bool dump, last_wins, presets; // presets: most settings are in files that are not here
     bool gpus_asked, vocabulary_asked; // what the file says of them does not matter
     struct arena *arena;
