@@ -13,6 +13,7 @@
 #include "measure/sampling/host_condition.h"
 #include "measure/cpu/internal.h"
 #include "measure/cpu/layer.h"
+#include "measure/cpu/switches.h"
 #include "data/base/least.h"
 #include "data/base/random.h"
 
@@ -27,6 +28,9 @@ struct session {
     float *pool, *result;
     int64_t pool_floats, result_floats, pool_place, result_place;
     struct host_condition condition;
+    const struct cell *cells; // those prepared last
+    int cell_count;
+    struct switches switches;
 };
 
 static enum status cpu_open(void **session, const struct backend_settings *settings,
@@ -84,6 +88,8 @@ static enum status cpu_prepare(void *session, const struct cell *cells, int cell
 {
     struct session *s = session;
     int threads = team_threads(s->team);
+    s->cells = cells, s->cell_count = cell_count;
+    switches_begin(&s->switches, cell_count, arena);
     int64_t in = POOL_FLOATS_MIN, out = RESULT_FLOATS_MIN;
     for (int i = 0; i < cell_count; i++) {
         TRY(check_cell(&cells[i], err));
@@ -119,12 +125,18 @@ static double cpu_repeat(void *session, const struct cell *cell)
     const float *in = next_place(s->pool, s->pool_floats, &s->pool_place, size.in);
     float *out = next_place(s->result, s->result_floats, &s->result_place, size.out);
     struct timespec begin, end;
+    long switches = s->shared ? switches_now() : 0;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     team_reset_busy(s->team);
     part_run(s->team, cell, in, out);
     double busy_s = team_busy_s(s->team);
     clock_gettime(CLOCK_MONOTONIC, &end);
-    if (s->shared) return round(1e9 * busy_s) / 1e9;
+    if (s->shared) {
+        double each = (double)(switches_now() - switches) / team_threads(s->team);
+        if (cell >= s->cells && cell < s->cells + s->cell_count)
+            busy_s = switches_take_out(&s->switches, (int)(cell - s->cells), busy_s, each);
+        return round(1e9 * busy_s) / 1e9;
+    }
     return (1e9 * (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec)) /
            1e9;
 }

@@ -9,7 +9,7 @@
 // the messages before it, and what waits for it goes on no earlier than it arrives. So the times do
 // not depend on how many processes share a processor. Where other programs use the machine, too,
 // an iteration is walked twice: once for its work, and once on the virtual clock, with the lower
-// tenth of what each kernel took in it.
+// tenth of what each kernel took in it and in those before.
 #ifndef PLUMBLINE_MEASURE_RUN_RUNNING_H
 #define PLUMBLINE_MEASURE_RUN_RUNNING_H
 
@@ -84,10 +84,10 @@ struct stamp {
     int kind, stage, micro_batch, slice, from, unused;
 };
 
-// What a kernel took: all repetitions, of which those from `first` on are this iteration's.
+// What a kernel took since the warm-up.
 struct cell_times {
     double *seconds, lower_s; // lower_s: their lower tenth
-    int count, capacity, first;
+    int count, capacity;
 };
 
 struct outgoing {

@@ -222,10 +222,7 @@ static void walk(struct running *r)
 // Times of a warm-up are not kept.
 static void begin(struct running *r)
 {
-    for (int c = 0; c < r->cell_count; c++) {
-        if (r->iteration <= 0) r->times[c].count = 0;
-        r->times[c].first = r->times[c].count;
-    }
+    for (int c = 0; c < r->cell_count && r->iteration <= 0; c++) r->times[c].count = 0;
     for (int i = 0; i < r->lanes.count; i++)
         r->lanes.items[i].free_before_ns = r->lanes.items[i].free_ns;
     r->carried.at = r->carried.count;
@@ -236,11 +233,12 @@ static void find_lower(struct running *r)
 {
     for (int c = 0; c < r->cell_count; c++) {
         struct cell_times *t = &r->times[c];
-        int count = t->count - t->first;
-        double low, high, *sorted = TAKE_COPY(r->arena, t->seconds + t->first, count);
-        if (!count) continue;
-        qsort(sorted, (size_t)count, sizeof *sorted, compare_numbers);
-        t->lower_s = lower_tenth(sorted, count, 0.95, &low, &high);
+        if (!t->count) continue;
+        struct arena_mark mark = arena_set_mark(r->arena);
+        double low, high, *sorted = TAKE_COPY(r->arena, t->seconds, t->count);
+        qsort(sorted, (size_t)t->count, sizeof *sorted, compare_numbers);
+        t->lower_s = lower_tenth(sorted, t->count, 0.95, &low, &high);
+        arena_reset(r->arena, mark);
     }
 }
 

@@ -7,12 +7,16 @@
 
 #include "data/base/shipped.h"
 #include "data/inputs/model/size.h"
+#include "data/base/least.h"
 #include "solve/explain/internal.h"
 
 void explain_assume(struct explained *x, const char *column, const char *value, const char *why)
 {
-    if (x->assumed_count == ASSUMED_MOST) return;
-    x->assumed[x->assumed_count++] = (struct assumed){column, value, why};
+    int i = 0;
+    while (i < x->assumed_count && strcmp(x->assumed[i].column, column) != 0) i++;
+    if (i == ASSUMED_MOST) return;
+    x->assumed[i] = (struct assumed){column, value, why};
+    if (i == x->assumed_count) x->assumed_count++;
 }
 
 static const char *count_text(const struct explained *x, int64_t value)
@@ -31,8 +35,11 @@ static int named_gb(const char *gpu)
 
 // A shipped GPU by a name that may lack its memory ("a100"), or state another ("gb200-192gb"): of
 // that model the one whose memory is nearest to the card's, or to the name's.
-static const char *gpu_by_card(const char *named, int64_t card, const char *const *gpus, int count)
+static const char *gpu_by_card(const struct explained *x, const char *named,
+                               const char *const *gpus, int count)
 {
+    const struct log_memory *m = &x->log.memory;
+    int64_t card = m->card_bytes, held = larger(m->reserved_bytes, m->allocated_bytes);
     const char *best = NULL;
     double best_off = HUGE_VAL;
     size_t length = strcspn(named, "-");
@@ -41,6 +48,7 @@ static const char *gpu_by_card(const char *named, int64_t card, const char *cons
         double own = named_gb(gpus[i]) * 1073741824.0, off = bytes > 0 ? fabs(log(bytes / own)) : 0;
         bool same = !length || (!strncmp(gpus[i], named, length) && gpus[i][length] == '-');
         if (!strcmp(gpus[i], named)) return gpus[i];
+        if ((double)held > own) continue;
         if (same && off < best_off && (length || off < 0.15)) best = gpus[i], best_off = off;
     }
     return best;
@@ -56,9 +64,9 @@ static const char *gpu_by_name(struct explained *x, const char *const *gpus, int
 {
     const struct log *l = &x->log;
     int64_t card = l->memory.card_bytes;
-    const char *gpu = gpu_by_card(l->told[TOLD_GPU].text, card, gpus, count), *other;
+    const char *gpu = gpu_by_card(x, l->told[TOLD_GPU].text, gpus, count), *other;
     if (!card || !*l->other_gpu || has_memory(gpu, card)) return gpu;
-    other = gpu_by_card(l->other_gpu, card, gpus, count);
+    other = gpu_by_card(x, l->other_gpu, gpus, count);
     if (!has_memory(other, card)) return gpu;
     explain_assume(x, "gpu", other, "it is named too, and has the memory of the log's card");
     return other;
@@ -102,7 +110,7 @@ static const double near_enough = 0.25;
 static double time_off(struct explained *x, const char *gpu)
 {
     const struct log_memory *m = &x->log.memory;
-    int64_t held = m->reserved_bytes > m->allocated_bytes ? m->reserved_bytes : m->allocated_bytes;
+    int64_t held = larger(m->reserved_bytes, m->allocated_bytes);
     struct prediction p;
     struct run_row row = x->asked;
     row.gpu = (struct cell){gpu, (int)strlen(gpu)};
@@ -126,7 +134,10 @@ static const char *gpu_by_time(struct explained *x, const char *const *gpus, int
     for (const char *const *gpu = usual_gpus[row].gpus; *gpu; gpu++)
         if (time_off(x, *gpu) < near_enough) return *gpu;
     for (int i = 0; i < count; i++) {
-        double off = time_off(x, gpus[i]);
+        // AMD's print their memory, and hosts of eight hold no superchips.
+        bool other = !strncmp(gpus[i], "mi", 2) ||
+                     (x->asked.gpus_per_node > 4 && !strncmp(gpus[i], "gb", 2));
+        double off = other ? HUGE_VAL : time_off(x, gpus[i]);
         if (off < best_off) best = gpus[i], best_off = off;
     }
     return best;
@@ -145,11 +156,12 @@ static enum status find_gpu(struct explained *x, struct error *err)
     if (!gpu && (gpu = gpu_by_peak(x, gpus, count)))
         explain_assume(x, "gpu", gpu, "the peak behind the log's utilisation, and its card");
     if (!gpu && x->log.memory.card_bytes) {
-        gpu = gpu_by_card("", x->log.memory.card_bytes, gpus, count);
+        gpu = gpu_by_card(x, "", gpus, count);
         if (gpu) explain_assume(x, "gpu", gpu, "the memory of the log's card");
     }
     if (!gpu) {
         gpu = gpu_by_time(x, gpus, count);
+        if (gpu) x->guessed = "the GPU is";
         if (gpu)
             explain_assume(x, "gpu", gpu,
                            "not in the log: of those with enough memory a usual one of the year "
@@ -466,5 +478,6 @@ enum status explain_assemble(struct explained *x, struct error *err)
     assume_experts(x);
     x->asked_count = x->assumed_count;
     explain_predict(x);
+    if (explain_assume_degrees(x)) explain_predict(x);
     return OK;
 }

@@ -38,8 +38,10 @@ enum framework explained_framework(const struct explained *x)
     }
 }
 
-static bool runs(enum framework f, const struct problem *p)
+static bool runs(enum framework f, const struct problem *p, const struct placement *placed)
 {
+    struct layout l = p->job.layout; // with one setting, as a run has
+    l.recompute = (int)placed->recompute + 1;
     struct space_limits limits = problem_space_limits(p);
     struct framework_of of = {.layers = limits.layers,
                               .micro_batches = job_micro_batches(&p->job),
@@ -49,13 +51,13 @@ static bool runs(enum framework f, const struct problem *p)
                               .experts = limits.experts > 0,
                               .key_heads = limits.key_heads,
                               .context_kind = limits.context_kind};
-    return f == FRAMEWORK_ANY || !framework_refusal(f, &p->job.layout, &of);
+    return f == FRAMEWORK_ANY || !framework_refusal(f, &l, &of);
 }
 
 enum framework explained_runs_in(const struct explained *x)
 {
     enum framework f = explained_framework(x);
-    return runs(f, &x->problem) ? f : FRAMEWORK_ANY;
+    return runs(f, &x->problem, &x->placement) ? f : FRAMEWORK_ANY;
 }
 
 bool explain_is_run(struct explained *x)
@@ -64,7 +66,7 @@ bool explain_is_run(struct explained *x)
     struct placement placement;
     struct arena_mark mark = arena_set_mark(x->arena);
     predictor_problem(x->predictor, &p, &placement, x->arena);
-    bool run = runs(explained_runs_in(x), &p);
+    bool run = runs(explained_runs_in(x), &p, &placement);
     arena_reset(x->arena, mark);
     return run;
 }

@@ -88,7 +88,8 @@ struct explained {
     const char *why;                                // in words
     struct assumed alternatives[ALTERNATIVES_MOST]; // what would resolve the difference
     int alternative_count;
-    bool ran_too_full; // it ran, and is predicted not to fit
+    bool ran_too_full;   // it ran, and is predicted not to fit
+    const char *guessed; // what is not in the log and was only the likeliest; NULL: nothing
     struct change changes[CHANGES_MOST];
     int change_count;
     struct any_layout any;

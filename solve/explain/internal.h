@@ -20,6 +20,8 @@ double explain_flop_of_log(const struct explained *x);      // of a token; 0: no
 void explain_judge(struct explained *x);
 void explain_changes(struct explained *x);
 void explain_layouts(struct explained *x); // x->any
+// A run that states no degree and that no GPU holds alone: false if it is none, or nothing fits.
+bool explain_assume_degrees(struct explained *x);
 // More memory than may be planned is allowed where the run itself has more and ran.
 int64_t explain_room(const struct explained *x);
 // Whether the log's framework runs the problem that was predicted last.

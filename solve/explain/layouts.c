@@ -7,7 +7,8 @@
 #include "solve/explain/internal.h"
 
 enum { CANDIDATES_MOST = 8192, OPERATIONS_MOST = 600000, OPERATIONS_LEAST = 40, DEGREE_MOST = 64 };
-// Of a rank's weights by those of the run's, which ends may exceed: where not even this share fits.
+// Of a rank's weights and gradients by those of the run's, which ends may exceed: where not even
+// this share fits.
 static const double surely = 0.8;
 
 struct candidate {
@@ -20,15 +21,18 @@ struct candidate {
 struct candidates {
     struct candidate *items;
     int count, too_large;
+    int64_t room;
 };
 
 static int64_t or_one(int64_t cell) { return cell > 0 ? cell : 1; }
 
-static bool holds_weights(const struct explained *x, int64_t tp, int64_t pp)
+static bool holds_states(const struct explained *x, int64_t room, int64_t tp, int64_t pp)
 {
-    double weights = (double)x->own.memory.weight_bytes * (double)or_one(x->row.tp) *
-                     (double)or_one(x->row.pp) / (double)(tp * pp);
-    return x->row.zero == 3 || surely * weights <= (double)explain_room(x);
+    int64_t whole = x->own.memory.weight_bytes;
+    if (x->row.zero < 2) whole += x->own.memory.gradient_bytes;
+    double bytes = (double)whole * (double)or_one(x->row.tp) * (double)or_one(x->row.pp) /
+                   (double)(tp * pp);
+    return x->row.zero == 3 || surely * bytes <= (double)room;
 }
 
 static void add(struct candidates *to, const struct explained *x, struct candidate c)
@@ -36,7 +40,7 @@ static void add(struct candidates *to, const struct explained *x, struct candida
     int64_t gpus = (int64_t)x->own.gpus, ranks = c.tp * c.pp * c.cp, batch = x->own.sequences;
     if (gpus % ranks || batch % (gpus / ranks * c.micro_batch)) return;
     if (c.vpp > 1 && c.pp == 1) return;
-    if (!holds_weights(x, c.tp, c.pp)) return;
+    if (!holds_states(x, to->room, c.tp, c.pp)) return;
     c.operations = batch / (gpus / ranks * c.micro_batch) * c.pp * c.vpp + OPERATIONS_LEAST;
     if (to->count < CANDIDATES_MOST) to->items[to->count++] = c;
     else to->too_large++;
@@ -91,15 +95,19 @@ static struct run_row row_of(const struct explained *x, const struct candidate *
     return row;
 }
 
-void explain_layouts(struct explained *x)
+// The fastest that fits and takes less than this. as_run: what the run itself may be, with its
+// switches alone and the micro-batch that it states.
+static void find_fastest(struct explained *x, bool as_run, int64_t less_ns)
 {
-    struct candidates all = {TAKE(x->arena, CANDIDATES_MOST, struct candidate), 0, 0};
+    struct candidates all = {TAKE(x->arena, CANDIDATES_MOST, struct candidate), 0, 0,
+                             as_run ? x->own.limit_bytes : explain_room(x)};
     struct any_layout *best = &x->any;
-    const struct change *flag = explained_best(x, CHANGE_FLAG);
+    const struct change *flag = as_run ? NULL : explained_best(x, CHANGE_FLAG);
+    bool same_batch = as_run && told(&x->log, TOLD_MICRO_BATCH);
     struct run_row switched = x->row;
     struct error err = {OK, ""};
     int64_t left = OPERATIONS_MOST;
-    if (*x->own.reason) return;
+    *best = (struct any_layout){.flag = NULL};
     if (flag)
         row_set_columns(&switched, "", arena_print(x->arena, "%s=%s", flag->column, flag->value),
                         x->arena, &err);
@@ -108,6 +116,8 @@ void explain_layouts(struct explained *x)
     best->all = !all.too_large;
     for (int i = 0; i < all.count; i++) {
         const struct candidate *c = &all.items[i];
+        if (as_run && (c->switched || (same_batch && c->micro_batch != x->row.micro_batch)))
+            continue;
         struct run_row row = row_of(x, c, &switched);
         struct prediction p;
         left -= c->operations;
@@ -116,13 +126,42 @@ void explain_layouts(struct explained *x)
             break;
         }
         best->priced++;
-        if (!explain_try(x, &row, &p) || p.device_bytes > explain_room(x) || !explain_is_run(x))
-            continue;
+        if (!explain_try(x, &row, &p) || p.device_bytes > all.room || !explain_is_run(x)) continue;
         if (best->found && p.iteration_ns >= best->iteration_ns) continue;
-        if (p.iteration_ns > x->own.iteration_ns - x->own.iteration_ns / 1000) continue;
+        if (p.iteration_ns > less_ns - less_ns / 1000) continue;
         best->found = true, best->row = row, best->flag = c->switched ? flag : NULL;
         best->iteration_ns = p.iteration_ns, best->device_bytes = p.device_bytes;
     }
+}
+
+void explain_layouts(struct explained *x)
+{
+    if (!*x->own.reason) find_fastest(x, false, x->own.iteration_ns);
+}
+
+bool explain_assume_degrees(struct explained *x)
+{
+    static const char why[] = "not in the log, and no GPU holds the model alone: of layouts with "
+                              "equal stages the fastest that fits";
+    static const enum told degrees[] = {TOLD_TP, TOLD_PP, TOLD_CP, TOLD_DP, TOLD_EP};
+    struct run_row *r = &x->asked;
+    bool stated = x->row.zero == 3 || x->own.device_bytes <= x->own.limit_bytes;
+    for (size_t i = 0; i < ARRAY_LENGTH(degrees); i++) stated |= told(&x->log, degrees[i]);
+    if (*x->own.reason || stated || !(x->measured_s > 0) || x->log.failure.out_of_memory)
+        return false;
+    find_fastest(x, true, INT64_MAX);
+    if (!x->any.found) return false;
+    struct assumed values[ANY_VALUES_MOST];
+    int count = any_layout_values(x, values);
+    x->assumed_count = x->asked_count;
+    for (int i = 0; i < count; i++)
+        if (strcmp(values[i].column, "recompute") != 0) // as little as fits
+            explain_assume(x, values[i].column, values[i].value, why);
+    r->tp = x->any.row.tp, r->pp = x->any.row.pp, r->cp = x->any.row.cp, r->ep = x->any.row.ep;
+    r->vpp = x->any.row.vpp, r->sp = x->any.row.sp, r->micro_batch = x->any.row.micro_batch;
+    x->asked_count = x->assumed_count;
+    x->guessed = x->guessed ? "GPU and degrees are" : "the degrees are";
+    return true;
 }
 
 int any_layout_values(const struct explained *x, struct assumed values[ANY_VALUES_MOST])

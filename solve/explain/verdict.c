@@ -285,12 +285,19 @@ static enum explained_verdict judge(struct explained *x)
     }
     if (!(x->measured_s > 0))
         return conclude(x, VERDICT_NOT_EXPLAINED, "it ran, and should not fit");
-    bool chosen = false; // by the time itself
-    for (int i = 0; i < x->assumed_count; i++)
-        chosen |= !strcmp(x->assumed[i].column, "gpu") &&
-                  strstr(x->assumed[i].why, "proves little");
     if (is_inside(x, x->measured_s))
-        return conclude(x, VERDICT_AGREES, chosen ? "but the GPU was chosen by its time" : "");
+        return conclude(x, VERDICT_AGREES,
+                        x->guessed ? arena_print(x->arena, "but %s not in the log", x->guessed)
+                        : x->ran_too_full
+                            ? "in time; by its memory it should not fit, and no value "
+                              "that the log leaves open makes room"
+                            : "");
+    if (x->guessed)
+        return conclude(x, VERDICT_UNSTATED,
+                        arena_print(x->arena,
+                                    "%s not in the log, and what was taken is only the "
+                                    "likeliest: --gpu and --set state it",
+                                    x->guessed));
     return (x->measured_s * 1e9 > (double)x->own.iteration_ns ? explain_slow : explain_fast)(x);
 }
 

@@ -61,6 +61,33 @@ reads seconds.log iteration_s=7.004 reading=certified
 sed 's/  num_layers \(.*\) 32/  num_layers \1 24/' megatron.log > wrong.log
 reads wrong.log layers=24 reading=refused "verdict=not read"
 
+# ---- precisions narrower than the switch beside them says; degrees of experts without experts
+{ cat mlperf.log; echo 'export FP8_RECIPE="mxfp8"'; } > mx.log
+reads mx.log precision=mxfp8
+{ cat mlperf.log; echo 'export FP4=True'; } > fp4.log
+reads fp4.log precision=nvfp4
+{ cat megatron.log; echo '  expert_tensor_parallel_size ......... 2'; } > experts.log
+reads experts.log tp=4 etp=- reading=certified
+
+# ---- namesakes: the length of what a configuration generates, a batch of all GPUs
+{ cat trainer.log; echo '      "max_length": 50'; } > generates.log
+reads generates.log seq=-
+{ grep -v global mlperf.log | sed 's/.*MICRO_BATCH.*/  --batch_size 1024/'; } > whole.log
+reads whole.log global_batch=1024 micro_batch=-
+
+# ---- no degree is stated, and no GPU holds the model: the likeliest that fits, and no alarm
+grep -v PARALLEL mlperf.log |
+    sed 's/xtp1pp1cp1//; s/llama31_8b/gpt3/; s/max_sequence_length/other/' > degrees.log
+reads degrees.log "verdict=unstated values"
+python3 - << 'END' || complain "no degrees are assumed"
+import json
+answer = json.load(open("out"))
+assumed = {item["column"]: int(item["value"]) for item in answer["assumed"]
+           if "no GPU holds the model" in item["why"]}
+assert assumed.get("tp", 1) * assumed.get("pp", 1) >= 8, assumed
+assert answer["predicted"]["device_bytes"] < 85e9
+END
+
 # ---- classes
 grep -v 'iteration [3-6]/' megatron.log > warm.log
 reads warm.log "verdict=warm-up only"

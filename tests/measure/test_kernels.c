@@ -1,9 +1,12 @@
 // The CPU's kernels are right, not only fast: products and rows against their definitions,
 // compression against sorting, exact ranks and error bounds. Whole layers: test_kernels_layers.c.
 #include <sys/wait.h>
+#include <math.h>
 #include <time.h>
 
 #include "measure/cpu/compress.h"
+#include "measure/cpu/switches.h"
+#include "data/base/random.h"
 #include "data/inputs/model/model.h"
 #include "data/inputs/samples.h"
 #include "tests/measure/kernels.h"
@@ -428,4 +431,24 @@ TEST(test_compute_command)
                                shape->vocabulary == 300 && shape->gated_ffn));
     }
     assert_int_equal(layers, (2 + 3 + 2) * 2 * 2 * 2);
+}
+
+// Two cells whose repetitions take 5 and 1 ms, and 0.1 ms more for each switch: that is what is
+// taken out once enough switches were seen; without switches nothing is, and never a tenth or more.
+TEST(test_switches)
+{
+    struct switches s = {.cells = NULL};
+    uint64_t seed = 7;
+    double out = 0;
+    switches_begin(&s, 2, arena);
+    for (int i = 0; i < 400; i++) {
+        int cell = i % 2, count = random_below(&seed, 4);
+        double plain = cell ? 1e-3 : 5e-3, taken = plain + 1e-4 * count;
+        out = switches_take_out(&s, cell, taken, count);
+        assert_true(out <= taken && out >= 0.899 * taken);
+        if (i >= 100 && !cell) assert_true(fabs(out / plain - 1) < 1e-9);
+    }
+    assert_true(switches_take_out(&s, 0, 5e-3, 0) == 5e-3);
+    assert_true(fabs(switches_take_out(&s, 1, 2e-3, 30) / 1.8e-3 - 1) < 1e-9);
+    assert_true(switches_now() >= 0);
 }

@@ -109,6 +109,20 @@ static void conclude_by_clock(struct log *l, double tokens)
                 SOME * whole_near(samples / SOME));
 }
 
+// Settings of the same name that are of something else: the length of texts that a model's
+// configuration generates; a batch that no GPU takes at once.
+static void undo_namesakes(struct log *l)
+{
+    enum { GENERATED_MOST = 64, AT_ONCE_MOST = 64 };
+    struct told_value *seq = &l->told[TOLD_SEQ], *batch = &l->told[TOLD_MICRO_BATCH];
+    if (!strcmp(seq->key, "max_length") && told_count(l, TOLD_SEQ) <= GENERATED_MOST)
+        seq->by = BY_NONE;
+    if (strcmp(batch->key, "batch_size") != 0 || told_count(l, TOLD_MICRO_BATCH) <= AT_ONCE_MOST)
+        return;
+    if (!told(l, TOLD_GLOBAL_BATCH)) put(l, TOLD_GLOBAL_BATCH, TOLD_MICRO_BATCH, batch->text);
+    batch->by = BY_NONE;
+}
+
 // The batch, or the length of its sequences, from rates.
 static void conclude_batch(struct log *l)
 {
@@ -145,7 +159,12 @@ static void conclude_precision(struct log *l)
                                                                          : "fp32");
     if (told(l, TOLD_FP8) && !is(l, TOLD_FP8, "false") && !is(l, TOLD_FP8, "0") &&
         !is(l, TOLD_FP8_SWITCH, "0"))
-        put(l, TOLD_PRECISION, TOLD_FP8, "fp8");
+        put(l, TOLD_PRECISION, TOLD_FP8,
+            has(l, TOLD_FP8_RECIPE, "mxfp8")       ? "mxfp8"
+            : has(l, TOLD_FP8_RECIPE, "blockwise") ? "blockwise"
+                                                   : "fp8");
+    if (told(l, TOLD_FP4) && !is(l, TOLD_FP4, "false") && !is(l, TOLD_FP4, "0"))
+        put(l, TOLD_PRECISION, TOLD_FP4, "nvfp4");
     if (l->dumped && !told(l, TOLD_PRECISION))
         tell(l, TOLD_PRECISION, BY_OTHERS, "neither bf16 nor fp16", "fp32", 4);
 }
@@ -224,6 +243,8 @@ static void conclude_rest(struct log *l)
     if (!is(l, TOLD_LATENT, "1"))
         for (int i = TOLD_QUERY_RANK; i <= TOLD_VALUE_WIDTH; i++) l->told[i].by = BY_NONE;
     if (!told(l, TOLD_EXPERTS)) l->told[TOLD_TOP_K].by = l->told[TOLD_EXPERT_FFN].by = BY_NONE;
+    if (!told(l, TOLD_EXPERTS) && told(l, TOLD_LAYERS) && told(l, TOLD_HIDDEN))
+        l->told[TOLD_EP].by = l->told[TOLD_ETP].by = BY_NONE;
     if (told(l, TOLD_POSITION_TYPE)) {
         bool learned = has(l, TOLD_POSITION_TYPE, "learned");
         put(l, TOLD_POSITIONS, TOLD_POSITION_TYPE, "0");
@@ -344,6 +365,7 @@ void log_take_layers(struct log *l, int64_t layers)
 
 void log_conclude(struct log *l)
 {
+    undo_namesakes(l);
     conclude_gpus(l);
     conclude_degrees(l);
     conclude_batch(l);

@@ -88,7 +88,9 @@ enum told {
     TOLD_HEAD_COUNTS,
     TOLD_STAGES, // which layers each has
     TOLD_FP8,
-    TOLD_FP8_SWITCH,  // whether its format counts
+    TOLD_FP8_SWITCH, // whether its format counts
+    TOLD_FP8_RECIPE,
+    TOLD_FP4,
     TOLD_GRANULARITY, // of recomputation
     TOLD_METHOD,
     TOLD_RECOMPUTED,

@@ -20,7 +20,7 @@ static const struct {
               {"gbs", TOLD_GLOBAL_BATCH, true}, {"gb", TOLD_GLOBAL_BATCH, false},
               {"seq", TOLD_SEQ, false},         {"nl", TOLD_LAYERS, false},
               {"hs", TOLD_HIDDEN, false},       {"stage", TOLD_ZERO, false},
-              {"nodes", TOLD_NODES, true}};
+              {"nodes", TOLD_NODES, true},      {"gpus", TOLD_NUM_GPUS, true}};
 
 struct short_words {
     struct {
