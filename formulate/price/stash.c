@@ -103,12 +103,21 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
            x->e * x->n * run->adapter_rank * (4 + x->g);
 }
 
+// In tensors of the FFN's width. Where single steps are stated, what is kept goes as soon as it has
+// been read: gate, up and the activation's output are there with the gradients of product,
+// activation and up.
+static real wide_gradients(const struct pricing *x, const struct layer_run *run)
+{
+    bool gated = x->shape->gated_ffn,
+         steps = run->kind == LAYER_BLOCK && x->problem->job.unfused[UNFUSED_ACTIVATION];
+    return steps ? (gated ? 2 : 1) : gated ? 8 : 4;
+}
+
 // Gradients of a block's activations during backward, and its buffers.
 static real transient_of_block(const struct pricing *x, const struct layer_run *run,
                                bool has_gradient)
 {
-    const struct shape *shape = x->shape;
-    real y = shape->gated_ffn ? 8 : 4, routed = routed_of(x, run);
+    real y = wide_gradients(x, run), routed = routed_of(x, run);
     real wide = run->kind == LAYER_MOE
                     ? x->n * (real)run->experts.shared_ffn + routed * (real)run->experts.ffn
                     : x->n * ffn_of(x, run);

@@ -157,7 +157,11 @@ static long double layered_gradients(const struct price_audit *a, int run, bool 
     long double n = a->tokens, h = s->hidden, e = a->value_bytes, t = a->outer;
     long double ffn = shared_width(a, r);
     if (moe) ffn += routed_tokens(a, r) / n * r->experts.ffn;
-    long double bytes = e * n * h * a->share + e * n * (s->gated_ffn ? 8 : 4) * ffn / t;
+    // Stated to run operation by operation, six tensors of a gated FFN are there at once at most,
+    // three of a plain one; four and two of them were kept.
+    int made = s->gated_ffn ? 8 : 4;
+    if (!moe && a->problem->job.unfused[UNFUSED_ACTIVATION]) made = s->gated_ffn ? 6 - 4 : 3 - 2;
+    long double bytes = e * n * h * a->share + e * n * made * ffn / t;
     bytes += judged_attention_working(a, run, scores);
     // Trainers that are not known gather scattered tokens into two buffers.
     bool unknown = a->problem->job.trainer == TRAINER_OTHER;
