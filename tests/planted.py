@@ -262,13 +262,23 @@ tower-same-messages: messages as wide are as long
     prices/prices.c same_message: == values_sent(x, q) -> >= 0
 [test_exact_decisions] pools and weights that layers share, frozen layers in few bits
 pool-of-a-stage: a pool that layers share lies on one stage
-    price/links.c pool_devices: never run->pool.shared
+    price/links.c spread_of_pool: never run->pool.shared
+pool-unsummed: copies of a pool's parts never meet
+    formulate/price/sync.c pool_sum_s: bytes, p->copies -> bytes, 1
+pool-whole-state: each copy of a pool has all of the state
+    price/memory.c kept_values: p->pool > 0 ? -> p->pool < 0 ?
+pool-asks-all: a device asks all that have some of a pool, not its group
+    price/communication.c pool_s: spread_of_pool(x, run).parts -> x->D
 weights-of-a-stage: weights that layers share are summed over the replicas of one stage
     price/memory.c shared_weight_step_s: drop * x->p
 bits-without-scales: values in few bits have no scales
     price/memory.c frozen_value_bytes: drop + 2.0L / 128
 pool-judged-alone: the judge sees a pool on one stage
-    price/link.c judged_pool_devices: never r->pool.shared
+    price/link.c pool_devices: never r->pool.shared
+pool-judged-neighbours: the judge sees copies of a part beside each other
+    price/link.c judged_pool_ring: smaller(apart, per_node) -> 1
+pool-judged-gradients: the judge gathers gradients where weights are gathered
+    judge/price/sync.c judged_pool_sum_s: never a->zero > 0
 weights-judged-alone: the judge sums shared weights over the replicas of one stage
     price/weight.c shared_copy_s: a->ranks * a->pipeline) -> a->ranks)
 bits-judged-without-scales: the judge sees no scales
@@ -312,6 +322,13 @@ beside-repeated: experts that are passed again are dispatched beside, too
     space/frameworks.c dispatches_beside: drop && !check_repeats_experts(mode)
 context-any-heads: ranks exchange heads of which some have none
     space/walk.c splits_heads: always check_context_of(s, l) != CONTEXT_BY_HEADS
+[test_pools]
+pool-walked-half: a group has at least two of a pool's devices
+    inputs/space.c pool_values: divisors(devices, 0, values) -> divisors(devices, 1, values)
+pool-checked-half: the checker's groups have at least two of a pool's devices
+    space/walk.c put_pools: int64_t d = 1 -> int64_t d = 2
+pool-checked-stage: the checker sees a shared pool on one stage
+    space/walk.c devices_of_pool: drop || s->shares_pool
 [test_expert_degrees]
 beside-checked-job: the checker prices by the job's own word
     checker/prices/space.c space_switch: drop || l->value[KEY_BESIDE]

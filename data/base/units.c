@@ -8,6 +8,8 @@
 const char *const precision_names[] = {"fp32",      "fp16",  "bf16",  "fp8",
                                        "fp8_block", "mxfp8", "nvfp4", NULL};
 
+const char *const pool_span_names[] = {"none", "stage", "pipeline", NULL};
+
 double precision_narrow_bytes(enum precision p)
 {
     switch (p) {

@@ -17,6 +17,11 @@ double precision_narrow_bytes(enum precision p);
 // By Megatron's fp8_recipe; NULL: its default.
 enum precision precision_of_recipe(const char *fp8_recipe);
 
+// The devices of a memory layer's pool: those of its stage, or, where layers share one, those of
+// the whole pipeline. None also where a model has pools of both kinds.
+enum pool_span { POOL_NONE, POOL_OF_STAGE, POOL_OF_PIPELINE };
+extern const char *const pool_span_names[]; // "none", "stage", "pipeline"
+
 enum recompute {
     RECOMPUTE_NONE,
     RECOMPUTE_SELECTIVE,

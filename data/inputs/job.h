@@ -58,6 +58,7 @@ struct layout {
     int grid_depth, grid_rows; // axes 2 and 3 of a tensor grid (layout_tensor_axis); 0, 0: no grid
     int expert_tensor;         // tensor degree of an expert, a divisor of tensor's; 0: tensor's own
     int expert;                // degree over which experts are spread (layout_expert_ranks)
+    int pool;                  // devices that hold a memory layer's pool once; 0: all of its own
     int virtual_stages;        // stages (runs of layers) per pipeline rank; 1 if not interleaved
     int micro_batch;           // sequences
     int schedule;              // its row (data/kinds/schedules.h)
@@ -112,12 +113,19 @@ static inline int64_t layout_expert_ranks(const struct layout *l)
     return (int64_t)l->data * l->context * (l->tensor / layout_expert_tensor(l));
 }
 
+// Devices of a pool; 0: there is none.
+static inline int64_t layout_pool_devices(const struct layout *l, enum pool_span span)
+{
+    int64_t stage = (int64_t)l->tensor * l->context * l->data;
+    return span == POOL_NONE ? 0 : span == POOL_OF_STAGE ? stage : stage * l->pipeline;
+}
+
 // "8", or "2x2x2" for a grid.
 const char *layout_tensor_text(const struct layout *l, struct arena *arena);
 // "8", "8 all_to_all" where the layout says how.
 const char *layout_context_text(const struct layout *l, struct arena *arena);
 // ", expert 8", ", expert 8 x tensor 1" where an expert has its own tensor degree, " overlapped"
-// behind it; "": neither.
+// behind it; ", pool 8"; "": none of these.
 const char *layout_experts_text(const struct layout *l, struct arena *arena);
 
 static inline int layout_stage_count(const struct layout *l)
@@ -170,6 +178,7 @@ enum space_key {
     SPACE_SLICE_COUNT,
     SPACE_CONTEXT_KIND,
     SPACE_OVERLAPPED_DISPATCH,
+    SPACE_POOL,
     SPACE_RECOMPUTE,
     SPACE_KEY_COUNT,
 };

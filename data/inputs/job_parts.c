@@ -40,10 +40,12 @@ const char *layout_context_text(const struct layout *l, struct arena *arena)
 
 const char *layout_experts_text(const struct layout *l, struct arena *arena)
 {
-    const char *hidden = l->overlapped_dispatch ? " overlapped" : "";
+    const char *hidden = l->overlapped_dispatch ? " overlapped" : "",
+               *pool = l->pool ? arena_print(arena, ", pool %d", l->pool) : "";
     if (l->expert_tensor)
-        return arena_print(arena, ", expert %d x tensor %d%s", l->expert, l->expert_tensor, hidden);
-    return l->expert > 1 ? arena_print(arena, ", expert %d%s", l->expert, hidden) : "";
+        return arena_print(arena, ", expert %d x tensor %d%s%s", l->expert, l->expert_tensor,
+                           hidden, pool);
+    return l->expert > 1 ? arena_print(arena, ", expert %d%s%s", l->expert, hidden, pool) : pool;
 }
 
 // Lengths in tokens; without a list, the whole sequence is one slice.
@@ -126,6 +128,7 @@ static const struct member layout_rows[] = {
     KEY_INT(layout, recomputed_layers, OPTIONAL, IF_SET, 0, 1 << 20),
     KEY_NAME(layout, context_kind, OPTIONAL, IF_SET, layout_context_names),
     KEY_BOOL(layout, overlapped_dispatch, OPTIONAL, IF_SET),
+    KEY_INT(layout, pool, OPTIONAL, IF_SET, 1, DEGREE_MAX),
 };
 GET_MEMBER(finish_layout)
 {

@@ -223,6 +223,7 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
     if (has_blocks(p)) TRY(check_shape(p, model, -1, &p->model.shape, err));
     TRY(problem_check_grid_layout(p, err));
     TRY(check_experts(p, model, err));
+    TRY(problem_check_pool_layout(p, err));
     TRY(check_own_shapes(p, model, err));
     TRY(check_towers(p, job, err));
     if (p->job.layout.slice_count > 1 && model_looks_ahead(&p->model))
@@ -470,6 +471,7 @@ struct space_limits problem_space_limits(const struct problem *p)
                                   .layers = p->model.layer_count,
                                   .precision = j->precision,
                                   .context_kind = j->context_kind,
+                                  .pools = model_pool_span(&p->model),
                                   .sinks = model_has_sinks(&p->model),
                                   .mtp_depth = model_mtp_depth(&p->model),
                                   .recompute = j->recompute};

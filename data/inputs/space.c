@@ -37,7 +37,8 @@ bool layout_equal(const struct layout *a, const struct layout *b)
            a->offload_optimizer == b->offload_optimizer && a->barrier == b->barrier &&
            a->local_loss_every == b->local_loss_every && a->slice_count == b->slice_count &&
            a->recompute == b->recompute && a->recomputed_layers == b->recomputed_layers &&
-           a->context_kind == b->context_kind && a->overlapped_dispatch == b->overlapped_dispatch;
+           a->context_kind == b->context_kind && a->overlapped_dispatch == b->overlapped_dispatch &&
+           a->pool == b->pool;
 }
 
 // ---- the values of one key
@@ -100,6 +101,16 @@ static int expert_values(const struct walk *w, int *values)
     for (int i = 0; i < count; i++)
         if (experts % values[i] == 0) values[kept++] = values[i];
     return kept;
+}
+
+// Some of a pool's devices, and all of them: 0.
+static int pool_values(const struct walk *w, int *values)
+{
+    int64_t devices = layout_pool_devices(&w->layout, w->limits->pools);
+    int count = divisors(devices, 0, values);
+    if (count == VALUES_MAX || (count && values[count - 1] == devices)) count--;
+    values[count] = 0;
+    return count + 1;
 }
 
 static int micro_batch_values(const struct walk *w, int *values)
@@ -179,6 +190,7 @@ static const struct key {
     [SPACE_SLICE_COUNT] = {NUMBER(slice_count), 0, slice_values},
     [SPACE_CONTEXT_KIND] = {NUMBER(context_kind), 0, context_kind_values},
     [SPACE_OVERLAPPED_DISPATCH] = {FLAG(overlapped_dispatch)},
+    [SPACE_POOL] = {NUMBER(pool), 0, pool_values},
     [SPACE_RECOMPUTE] = {NUMBER(recompute), 0, setting_values},
 #undef NUMBER
 #undef FLAG
@@ -249,6 +261,7 @@ static void set_value(struct walk *w, enum space_key key, int value)
 {
     struct layout *l = &w->layout;
     if (key == SPACE_CONTEXT_KIND && value == 1 + (int)w->limits->context_kind) value = 0;
+    if (key == SPACE_POOL && value == layout_pool_devices(l, w->limits->pools)) value = 0;
     layout_set_value(l, key, value);
     if (key == SPACE_RECOMPUTE)
         l->recomputed_layers =
@@ -462,6 +475,7 @@ void space_settle(const struct space_limits *limits, struct layout *layout)
     bool stated = layout->context_kind == 1 + (int)limits->context_kind;
     if (layout->context == 1 || stated) layout->context_kind = 0;
     layout->overlapped_dispatch &= layout->expert > 1;
+    if (layout->pool == layout_pool_devices(layout, limits->pools)) layout->pool = 0;
 }
 
 bool space_contains(const struct space *space, const struct space_limits *limits,

@@ -16,8 +16,9 @@ struct space_limits {
     const struct layout *layout; // what is fixed
     int64_t devices;             // of the cluster
     int64_t global_batch, sequence;
-    int layers;      // of the model
-    int64_t experts; // which expert degrees divide: of all its mixtures; 0: it has none
+    int layers;           // of the model
+    int64_t experts;      // which expert degrees divide: of all its mixtures; 0: it has none
+    enum pool_span pools; // model_pool_span
     enum precision precision;
     enum context_kind context_kind;
     bool sinks, windows;   // model_has_sinks; some layer has a window
@@ -29,7 +30,8 @@ struct space_limits {
 // Calls visit for every layout, with numbers ascending from 0; visit returns false to stop. Returns
 // the number of calls. "All" means: degrees, every divisor of the devices; data, what is left of
 // them (with fewer_devices, every divisor of that, rounded down); expert_tensor,
-// 1 and tensor's own (without mixtures its own); expert, every divisor of the ranks that hold
+// 1 and tensor's own (without mixtures its own); pool, every divisor of the devices that a pool has
+// (without memory layers none); expert, every divisor of the ranks that hold
 // one part of each expert that divides the experts of every mixture (1 without any); schedules,
 // every one; virtual_stages, for schedules with several stages per rank, every divisor above 1 of
 // the layers per rank, rounded down or up; micro_batch, every divisor of global_batch / data; zero,

@@ -29,6 +29,7 @@ const char *const space_key_names[] = {"tensor",
                                        "slice_count",
                                        "context_kind",
                                        "overlapped_dispatch",
+                                       "pool",
                                        "recompute",
                                        NULL};
 
@@ -116,6 +117,7 @@ static const struct member space_rows[] = {
     KEY_COUNTS("slice_count", SPACE_SLICE_COUNT, 2, SLICES_MAX),
     KEY_NAMES("context_kind", SPACE_CONTEXT_KIND, layout_context_names),
     KEY_COUNTS("overlapped_dispatch", SPACE_OVERLAPPED_DISPATCH, 0, 1),
+    KEY_COUNTS("pool", SPACE_POOL, 1, DEGREE_MAX),
     KEY_NAMES("recompute", SPACE_RECOMPUTE, recompute_setting_names),
     KEY_BOOL(space, fewer_devices, OPTIONAL, ALWAYS_WRITTEN),
     KEY_NAME(space, framework, OPTIONAL, IF_SET, framework_names),

@@ -49,6 +49,7 @@ struct layouts {
     struct space space;
     int64_t devices, global_batch, sequence, experts, key_heads; // as in struct space_limits
     int layers;
+    enum pool_span pools;
     enum precision precision;
     enum context_kind context_kind;
     bool sinks, windows;

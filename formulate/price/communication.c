@@ -70,13 +70,13 @@ static real pool_s(const struct pricing *x, const struct layer_run *run, int gro
                    const struct slice *slice)
 {
     const struct pool_shape *pool = &run->pool;
-    real devices = pool_devices(x, run);
-    if (devices <= 1) return 0;
+    real parts = spread_of_pool(x, run).parts;
+    if (parts <= 1) return 0;
     struct link_price link = link_of_pool(x, run, group);
     real n = slice->tokens / x->t, found = 8 * n * (real)pool->heads * (real)pool->top_k,
          values = x->e * n * (real)pool->width;
-    return (devices - 1) * found / link.bytes_per_s +
-           (devices - 1) / devices * values / link.bytes_per_s + 2 * (devices - 1) * link.latency_s;
+    return (parts - 1) * found / link.bytes_per_s +
+           (parts - 1) / parts * values / link.bytes_per_s + 2 * (parts - 1) * link.latency_s;
 }
 
 static real tensor_s(const struct pricing *x, const struct link_price *link, real bytes,

@@ -226,23 +226,37 @@ struct link_price link_of_experts(const struct pricing *x, int group)
                      (struct ring){x->x, x->t_e, false}, x->t_e * x->x, true);
 }
 
-real pool_devices(const struct pricing *x, const struct layer_run *run)
+struct pool_spread spread_of_pool(const struct pricing *x, const struct layer_run *run)
 {
-    return run->pool.shared ? x->D * x->p : x->D;
+    real devices = run->pool.shared ? x->D * x->p : x->D, stated = x->problem->job.layout.pool,
+         parts = stated > 0 ? stated : devices;
+    return (struct pool_spread){parts, devices / parts};
 }
 
 struct link_price link_of_pool(const struct pricing *x, const struct layer_run *run, int group)
 {
-    real devices = pool_devices(x, run);
-    return link_over(x, group, outgrow_node(x, group, devices), (struct ring){devices, 1, false},
-                     devices, true);
+    real parts = spread_of_pool(x, run).parts;
+    return link_over(x, group, outgrow_node(x, group, parts), (struct ring){parts, 1, false}, parts,
+                     true);
 }
 
-// Each tensor rank has one ring over all ranks of the pipeline.
+// So many copies of each of `parts` parts: a ring for each of these leaves a node.
+static struct link_price link_of_parts(const struct pricing *x, int group, real parts, real copies)
+{
+    return link_over(x, group, outgrow_node(x, group, parts * copies),
+                     (struct ring){copies, parts, false}, parts, false);
+}
+
 struct link_price link_of_copies(const struct pricing *x, int group)
 {
-    return link_over(x, group, outgrow_node(x, group, x->D * x->p),
-                     (struct ring){x->R * x->p, x->t, false}, x->t, false);
+    return link_of_parts(x, group, x->t, x->R * x->p);
+}
+
+struct link_price link_of_pool_copies(const struct pricing *x, const struct layer_run *run,
+                                      int group)
+{
+    struct pool_spread s = spread_of_pool(x, run);
+    return link_of_parts(x, group, s.parts, s.copies);
 }
 
 void find_sends(const struct pricing *x, struct link_price *price, int from, int to)

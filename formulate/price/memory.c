@@ -80,6 +80,13 @@ static struct layer_parameters freeze(const struct pricing *x, const struct laye
     return p;
 }
 
+static void take_part(const struct pricing *x, const struct layer_run *run,
+                      struct layer_parameters *p)
+{
+    struct pool_spread s = spread_of_pool(x, run);
+    p->pool = (real)run->pool.values * (real)run->pool.width / s.parts, p->copies = s.copies;
+}
+
 static struct layer_parameters own_parameters(const struct pricing *x, const struct layer_run *run)
 {
     struct pricing own;
@@ -88,15 +95,14 @@ static struct layer_parameters own_parameters(const struct pricing *x, const str
                       : run->kind == LAYER_MEMORY    ? values_of_pool(x, &run->pool)
                       : run->kind == LAYER_PROJECTOR ? values_of_projector(&run->projector)
                                                      : values_of_ends(x, run);
-    struct layer_parameters p = {0, 0, 0, 0};
+    struct layer_parameters p = {0};
     v.whole = v.whole / x->t2 + (real)run->more_values;
     if (run->kind == LAYER_MOE) {
         const struct expert_shape *e = &run->experts;
         v.whole += x->h * ((real)e->experts + (e->shared_gate ? 1 : 0));
         p.experts = x->g * x->h * (real)e->ffn * (real)e->experts / (x->x * x->t_e);
     }
-    if (run->kind == LAYER_MEMORY && !run->pool.shared)
-        p.pool = (real)run->pool.values * (real)run->pool.width / x->D;
+    if (run->kind == LAYER_MEMORY && !run->pool.shared) take_part(x, run, &p);
     p.dense = v.sharded / x->t + v.whole;
     return run->frozen ? freeze(x, run, &v, &p) : p;
 }
@@ -105,18 +111,20 @@ static struct layer_parameters own_parameters(const struct pricing *x, const str
 struct layer_parameters parameters_of(const struct pricing *x, const struct layer_run *run)
 {
     struct kept_layer *kept = kept_of(x, run, 0, 0);
-    if (run->shared_weights) return (struct layer_parameters){0, 0, 0, 0};
+    if (run->shared_weights) return (struct layer_parameters){0};
     if (!kept) return own_parameters(x, run);
     if (!kept->has_parameters) kept->parameters = own_parameters(x, run);
     kept->has_parameters = true;
     return kept->parameters;
 }
 
-// Trained values that one device keeps, if ZeRO stages from `stage` on shard them.
+// Trained values that one device keeps, if ZeRO stages from `stage` on shard them. Copies of a
+// pool's parts share the optimizer's state alone.
 static real kept_values(const struct pricing *x, const struct layer_parameters *p, int stage)
 {
     if (x->zero < stage) return p->dense + p->experts + p->pool;
-    return p->dense / x->R + p->experts / x->R_e + p->pool;
+    real pool = stage == 1 && p->pool > 0 ? p->pool / p->copies : p->pool;
+    return p->dense / x->R + p->experts / x->R_e + pool;
 }
 
 static real state_bytes(const struct pricing *x, const struct layer_parameters *p)
@@ -266,19 +274,12 @@ struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_ru
     return bytes;
 }
 
-// A pool that memory layers share is spread over all devices of the pipeline.
-static struct layer_parameters shared_parameters(const struct pricing *x,
-                                                 const struct layer_run *run)
-{
-    return (struct layer_parameters){.pool = (real)run->pool.values * (real)run->pool.width /
-                                             pool_devices(x, run)};
-}
-
 real shared_pool_bytes(const struct pricing *x)
 {
     const struct layer_run *run = model_shared_pool(&x->problem->model);
     if (!run) return 0;
-    struct layer_parameters p = shared_parameters(x, run);
+    struct layer_parameters p = {0};
+    take_part(x, run, &p);
     if (run->frozen) return frozen_value_bytes(x, run) * p.pool;
     struct layer_bytes bytes = {.gradient = x->e_g * p.pool};
     if (!x->problem->job.layout.offload_optimizer) bytes.movable = state_bytes(x, &p);
@@ -290,8 +291,10 @@ real shared_pool_step_s(const struct pricing *x, int group)
 {
     const struct layer_run *run = model_shared_pool(&x->problem->model);
     if (!run || run->frozen) return 0;
-    struct layer_parameters p = shared_parameters(x, run);
-    return step_s(x, &p, group) / x->problem->job.layout.virtual_stages;
+    struct layer_parameters p = {0};
+    take_part(x, run, &p);
+    return (step_s(x, &p, group) + pool_sum_s(x, run, &p, group)) /
+           x->problem->job.layout.virtual_stages;
 }
 
 real shared_weight_bytes(const struct pricing *x)

@@ -87,8 +87,10 @@ static bool lacks_pool_link(const struct pricing *x, int group)
 {
     const struct model *m = &x->problem->model;
     for (int i = 0; i < m->run_count && x->has_pool; i++)
-        if (m->runs[i].kind == LAYER_MEMORY && pool_devices(x, &m->runs[i]) > 1 &&
-            !link_of_pool(x, &m->runs[i], group).joined)
+        if (m->runs[i].kind == LAYER_MEMORY &&
+            (!link_of_pool(x, &m->runs[i], group).joined ||
+             (!m->runs[i].frozen && spread_of_pool(x, &m->runs[i]).copies > 1 &&
+              !link_of_pool_copies(x, &m->runs[i], group).joined)))
             return true;
     return false;
 }

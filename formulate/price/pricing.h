@@ -86,6 +86,7 @@ struct message_ends {
 // them; frozen values in bytes.
 struct layer_parameters {
     real dense, experts, pool, frozen_bytes;
+    real copies; // of each part of the pool
 };
 
 // What one layer of a run occupies, before rounding (sections 4 and 5).
@@ -237,8 +238,14 @@ struct link_price link_of_expert_sync(const struct pricing *x,
 struct link_price link_of_experts(const struct pricing *x, int group);
 struct link_price link_of_near_experts(const struct pricing *x, int group); // of those in a node
 struct link_price link_of_expert_parts(const struct pricing *x, int group); // of one expert
-real pool_devices(const struct pricing *x, const struct layer_run *run);    // that hold its pool
+// Devices that hold a run's pool once, each a part, and the copies of each part.
+struct pool_spread {
+    real parts, copies;
+};
+struct pool_spread spread_of_pool(const struct pricing *x, const struct layer_run *run);
 struct link_price link_of_pool(const struct pricing *x, const struct layer_run *run, int group);
+struct link_price link_of_pool_copies(const struct pricing *x, const struct layer_run *run,
+                                      int group);
 struct message_ends ends_of_stages(const struct pricing *x, int from, int to); // groups
 struct link_price link_of_copies(const struct pricing *x,
                                  int group); // of shared weights, over all ranks
@@ -430,6 +437,9 @@ real grid_gathered_bytes(const struct pricing *x, const struct layer_run *run); 
 // ---- sync.c (section 7)
 // The time of a layer's sync with a compression option, and of a stage's sync apart from its
 // layers', in seconds.
+// The sum of the copies of a pool's parts: once, and then, with sharded states, a gather.
+real pool_sum_s(const struct pricing *x, const struct layer_run *run,
+                const struct layer_parameters *p, int group);
 real layer_sync_s(const struct pricing *x, const struct layer_run *run, int option, int group);
 real stage_sync_s(const struct pricing *x, int group);
 // Gathers and scatters of a pass over a layer whose weights or gradients are sharded (ZeRO 2 and

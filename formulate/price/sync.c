@@ -192,11 +192,23 @@ static real gather_exposed_s(const struct pricing *x, const struct layer_run *ru
     return fmaxl(0, gather - forward);
 }
 
+real pool_sum_s(const struct pricing *x, const struct layer_run *run,
+                const struct layer_parameters *p, int group)
+{
+    if (!(p->pool > 0)) return 0;
+    struct link_price link = link_of_pool_copies(x, run, group);
+    real bytes = x->zero ? (x->e_g + x->e) / 2 * p->pool : x->e_g * p->pool;
+    return all_reduce_price_s(&link, bytes, p->copies);
+}
+
 static real sync_s(const struct pricing *x, const struct layer_run *run,
                    const struct compression *compression, int group)
 {
     int zero = zero_of(x, run, group);
-    if (!has_replicas(x) || zero == 3) return 0;
+    struct layer_parameters p = {0};
+    if (run->kind == LAYER_MEMORY) p = parameters_of(x, run);
+    real pool = pool_sum_s(x, run, &p, group);
+    if (!has_replicas(x) || zero == 3) return pool;
     struct link_price link = link_of_gradient_sync(x, group),
                       expert_link = link_of_expert_sync(x, group);
     struct sent sent = sent_of(x, run);
@@ -213,7 +225,7 @@ static real sync_s(const struct pricing *x, const struct layer_run *run,
     real gather = scatter_s(x, &link, sent.weight, x->R) +
                   scatter_s(x, &expert_link, sent.expert_weight, x->R_e);
     if (zero) seconds += gather_exposed_s(x, run, group, gather);
-    return seconds + (x->R > 1 ? compression_s(x, compression, group) : 0);
+    return seconds + pool + (x->R > 1 ? compression_s(x, compression, group) : 0);
 }
 
 real layer_sync_s(const struct pricing *x, const struct layer_run *run, int option, int group)

@@ -75,6 +75,7 @@ static void give_up(struct space *space, struct layout *l, const char *key, cons
     if (!strcmp(key, "fused_embedding_sync")) l->fused_embedding_sync = false;
     if (!strcmp(key, "local_loss_every")) l->local_loss_every = 0;
     if (!strcmp(key, "overlapped_dispatch")) l->overlapped_dispatch = false;
+    if (!strcmp(key, "pool")) l->pool = 0;
     if (!strcmp(key, "offload_optimizer")) l->offload_optimizer = false;
     if (!strcmp(key, "gradient_sync"))
         l->gradient_sync = l->gradient_sync == SYNC_EXPOSED ? SYNC_OVERLAPPED : SYNC_EXPOSED;
@@ -234,6 +235,7 @@ static void tell_layouts(const struct layout *a, const struct layout *b, const c
                   {"fused attention", a->fused_attention, b->fused_attention},
                   {"offloaded optimizer", a->offload_optimizer, b->offload_optimizer},
                   {"overlapped dispatch", a->overlapped_dispatch, b->overlapped_dispatch},
+                  {"pool", a->pool, b->pool},
                   {"barrier", a->barrier, b->barrier},
                   {"fused embedding sync", a->fused_embedding_sync, b->fused_embedding_sync},
                   {"local losses", a->local_loss_every, b->local_loss_every},

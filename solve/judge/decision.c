@@ -127,7 +127,7 @@ static int recomputable_layers(const struct audit *h, int stage)
 static void audit_setting(struct audit *h, int stage, int most)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
-    const struct layout *l = &h->problem->job.layout;
+    const struct layout *l = &h->judged.job.layout;
     if (l->recompute == 0) return;
     bool counts = l->recompute - 1 == RECOMPUTE_FIRST_LAYERS;
     int layers = !counts ? 0 : most < l->recomputed_layers ? most : l->recomputed_layers;

@@ -121,6 +121,7 @@ static bool is_jobs_layout(struct audit *h)
         {"barrier", x->barrier, y->barrier},
         {"context_kind", x->context_kind, y->context_kind},
         {"overlapped_dispatch", x->overlapped_dispatch, y->overlapped_dispatch},
+        {"pool", x->pool, y->pool},
         {"local_loss_every", x->local_loss_every, y->local_loss_every},
         {"slices", x->slice_count, y->slice_count},
         {"the second axis of tensor_grid", layout_tensor_axis(x, 1), layout_tensor_axis(y, 1)},

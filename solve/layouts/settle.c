@@ -17,6 +17,7 @@ struct layouts layouts_of(const struct problem *p, double gap)
                         .sequence = limits.sequence,
                         .layers = limits.layers,
                         .experts = limits.experts,
+                        .pools = limits.pools,
                         .precision = limits.precision,
                         .context_kind = limits.context_kind,
                         .sinks = limits.sinks,

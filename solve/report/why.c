@@ -31,6 +31,7 @@ static const struct shown {
              {SPACE_DATA, "data"},
              {SPACE_EXPERT, "expert"},
              {SPACE_OVERLAPPED_DISPATCH, "dispatch"},
+             {SPACE_POOL, "pool"},
              {SPACE_SCHEDULE, "schedule"},
              {SPACE_MICRO_BATCH, "batch"},
              {SPACE_ZERO, "ZeRO"}};
@@ -83,6 +84,7 @@ static const char *value_name(const struct layouts *l, enum space_key key, int v
                               struct arena *arena)
 {
     if (key == SPACE_SCHEDULE) return schedule_names[value];
+    if (key == SPACE_POOL && !value) return "whole";
     if (key == SPACE_OVERLAPPED_DISPATCH) return value ? "overlapped" : "exposed";
     if (key == SPACE_CONTEXT_KIND)
         return context_kind_names[value ? value - 1 : (int)l->context_kind];

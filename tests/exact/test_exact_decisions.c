@@ -45,6 +45,15 @@ static bool draw_pools(struct problem *p, struct random *rng, struct arena *aren
 {
     return random_pools(p, rng->state, arena);
 }
+static bool offers_pool_groups(const struct exact_trial *t)
+{
+    const struct layout *l = &t->problem.job.layout;
+    return l->pool && l->pool < layout_pool_devices(l, model_pool_span(&t->problem.model));
+}
+static bool draw_pool_groups(struct problem *p, struct random *rng, struct arena *arena)
+{
+    return random_pool_groups(p, rng->state, arena);
+}
 static bool draw_weights(struct problem *p, struct random *rng, struct arena *arena)
 {
     for (int i = 0; i < p->job.rule_count; i++)
@@ -223,6 +232,7 @@ static const struct one_decision {
     bool (*takes)(const struct priced *p, const struct plan_stage *s); // NULL: it is no stage's own
 } decisions[] = {
     {"pools", FLAVOUR_SHAPE, draw_pools, offers_pools, NULL},
+    {"pool-groups", FLAVOUR_SHAPE, draw_pool_groups, offers_pool_groups, NULL},
     {"weights", FLAVOUR_SHAPE, draw_weights, offers_weights, NULL},
     {"weight-bits", FLAVOUR_SHAPE, draw_weight_bits, offers_weight_bits, NULL},
     {"towers", FLAVOUR_SHAPE, draw_tower, offers_tower, NULL},

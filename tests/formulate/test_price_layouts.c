@@ -352,32 +352,6 @@ TEST(adapters)
     assert_in_range(block_of(b).forward_ns[0], bound, bound + bound / 5);
 }
 
-TEST(tables_of_values)
-{
-    struct bench *b = bench_gated();
-    b->runs[BLOCK] = (struct layer_run){
-        .name = "table",
-        .kind = LAYER_MEMORY,
-        .count = 6,
-        .pool = {.values = 1 << 20, .width = 1024, .heads = 4, .key_width = 512, .top_k = 32}};
-    struct priced_run one = block_of(b);
-    const int64_t pool = 1024LL * 1048576,
-                  rest = 1024 * 4 * 512 + 1024 * 4 * 512 + 1024 * 1024 + 1024;
-    assert_int_equal(one.weight_bytes, 2 * (pool + rest));
-    // the values of all tokens are read once, 4 x 32 of 2048 B each: next to no FLOP for them
-    assert_true(one.forward_ns[0] > 1024LL * 4 * 32 * 2048 / 1000);
-    b->problem.job.layout.data = 4;
-    struct priced_run four = block_of(b);
-    assert_int_equal(four.weight_bytes, 2 * (pool / 4 + rest));
-    assert_int_equal(four.optimizer_bytes, 12 * (pool / 4 + rest));
-    assert_in_range(four.sync_ns[0][0], 1, 2 * 2 * rest); // of the pool nothing is synchronised
-    int64_t apart = b->priced.groups[0].constant_bytes; // one for the six, the same on both ranks:
-    b->runs[BLOCK].pool.shared = true, b->problem.job.layout.pipeline = 2;
-    assert_int_equal(block_of(b).weight_bytes, 2 * rest);
-    assert_int_equal(b->priced.groups[0].constant_bytes - apart,
-                     (2 + b->problem.job.gradient_bytes_per_value + 12) * (pool / 8));
-}
-
 TEST(matrices_in_eight_bits)
 {
     struct bench *b = bench_gated();

@@ -65,6 +65,16 @@ for way in shared apart; do
         >"$work/log" 2>&1 || wrong "pools $way: $(cat "$work/log")"
 done
 
+# The group that holds a pool once grows with the pool, and never costs what all GPUs do.
+sh docs/examples/papers/poolgroups.sh "$work/groups" 8,256 8,1024 8,8192 >"$work/groups.txt" ||
+    wrong "poolgroups.sh fails"
+awk '$4 != (NR == 1 ? 1 : NR == 2 ? 4 : 32) || ($7 != "-" && $5 > $7) || $5 > $11 { bad = 1 }
+     NR < 3 && $5 * 2 > $11 { bad = 1 } NR == 3 && ($7 != "-" || $9 != "-") { bad = 1 }
+     END { exit bad || NR != 3 }' "$work/groups.txt" || wrong "groups: $(cat "$work/groups.txt")"
+"$PLUMBLINE" check "$work/groups/8,1024/free.certificate.json" \
+    "$work/groups/8,1024/free.problem.json" >"$work/log" 2>&1 ||
+    wrong "groups: $(cat "$work/log")"
+
 # LLaMA 65B with adapters on GPUs of 48 GB: four of them, two, one as its frozen weights take fewer
 # bits.
 sh docs/examples/papers/bits.sh "$work/bits" 16 8 4 >"$work/bits.txt" || wrong "bits.sh fails"

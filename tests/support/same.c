@@ -283,6 +283,7 @@ void same_job(const struct job *a, const struct job *b)
     SAME(placement.uneven_micro_batches);
     SAME(layout.expert_tensor);
     SAME(layout.expert);
+    SAME(layout.pool);
     SAME(layout.tensor);
     SAME(layout.grid_depth);
     SAME(layout.grid_rows);

@@ -205,6 +205,42 @@ void spaces_draw_experts(struct problem *p, struct random *rng, struct arena *ar
     } while (!give_degrees(p, rng) || problem_check(p, &err) != OK);
 }
 
+// Pools that are a large or small part of a device's memory, over slow or fast links.
+static bool give_pool_groups(struct problem *p, struct random *rng, struct arena *arena)
+{
+    struct space *space = &p->job.space;
+    if (!random_pool_groups(p, rng->state, arena)) return false;
+    int64_t wider = 1 << random_between(rng, 0, 6);
+    for (int i = 0; i < p->model.run_count; i++) p->model.runs[i].pool.width *= wider;
+    for (int g = 0; g < p->cluster.group_count; g++)
+        if (random_chance(rng, 60)) p->cluster.groups[g].intra.bytes_per_s *= 8;
+    p->job.layout.pool = 0;
+    *space = (struct space){.given = true, .fewer_devices = random_chance(rng, 30)};
+    space->axes[SPACE_POOL].kind = space->axes[SPACE_DATA].kind = AXIS_ALL;
+    const struct {
+        enum space_key key;
+        int percent;
+    } others[] = {{SPACE_TENSOR, 50},        {SPACE_CONTEXT, 30}, {SPACE_PIPELINE, 60},
+                  {SPACE_MICRO_BATCH, 30},   {SPACE_ZERO, 40},    {SPACE_SCHEDULE, 15},
+                  {SPACE_GRADIENT_SYNC, 20}, {SPACE_BARRIER, 20}, {SPACE_RECOMPUTE, 10}};
+    for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
+        if (random_chance(rng, others[i].percent)) space->axes[others[i].key].kind = AXIS_ALL;
+    int64_t count = spaces_count(p);
+    return count > 3 && count <= LAYOUTS_MOST_DRAWN;
+}
+
+void spaces_draw_pools(struct problem *p, struct random *rng, struct arena *arena)
+{
+    struct random_limits limits = random_limits_small();
+    limits.layers_max = 6, limits.stages_max = 3, limits.groups_max = 2,
+    limits.micro_batches_max = 4, limits.flavour = FLAVOUR_SHAPE;
+    struct error err = {OK, ""};
+    do {
+        random_problem(p, rng, &limits, arena);
+        p->job.rule_count = 0;
+    } while (!give_pool_groups(p, rng, arena) || problem_check(p, &err) != OK);
+}
+
 int64_t spaces_value(const struct plan *plan)
 {
     return plan->objective == OBJECTIVE_MAX_LOAD ? plan->micro_batches * plan->objective_ns

@@ -15,6 +15,7 @@ void spaces_draw_slices(struct problem *p, struct random *rng, struct arena *are
 void spaces_draw_grids(struct problem *p, struct random *rng, struct arena *arena);
 // The same of a model with mixtures, with expert degrees among the choices.
 void spaces_draw_experts(struct problem *p, struct random *rng, struct arena *arena);
+void spaces_draw_pools(struct problem *p, struct random *rng, struct arena *arena);
 
 // Of a plan: what layouts are compared by, its iteration time or m x its greatest load.
 int64_t spaces_value(const struct plan *plan);

@@ -361,6 +361,18 @@ bool model_shares_weights(const struct model *m)
     return false;
 }
 
+enum pool_span model_pool_span(const struct model *m)
+{
+    enum pool_span all = POOL_NONE;
+    for (int i = 0; i < m->run_count; i++) {
+        if (m->runs[i].kind != LAYER_MEMORY) continue;
+        enum pool_span own = m->runs[i].pool.shared ? POOL_OF_PIPELINE : POOL_OF_STAGE;
+        if (all && all != own) return POOL_NONE;
+        all = own;
+    }
+    return all;
+}
+
 const struct layer_run *model_shared_pool(const struct model *m)
 {
     for (int i = 0; i < m->run_count; i++)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "data/base/units.h"
 #include "data/text/document.h"
 
 enum layer_kind {
@@ -209,6 +210,7 @@ bool model_crosses(const struct model *m);        // some run attends to an enco
 bool model_shares_weights(const struct model *m); // the layers of some run do
 // The first run of the memory layers that share one pool; NULL: none do.
 const struct layer_run *model_shared_pool(const struct model *m);
+enum pool_span model_pool_span(const struct model *m);
 // The attention of some run is not causal, or not over the job's sequence: no slices are possible.
 bool model_looks_ahead(const struct model *m);
 // more_values of gpt-oss: biases of a mixture's router and experts, and for each head a number that

@@ -24,7 +24,7 @@ table() {
 }
 
 for script in ${*:-layered slices terapipe onebit interleaved fused offers offload karma grids \
-    pools bits albert llava pipette holmes reaches memory local adapters tiers}; do
+    pools poolgroups bits albert llava pipette holmes reaches memory local adapters tiers}; do
     table "$script"
     case $script in
     offload)

@@ -73,6 +73,7 @@ static enum status same_layout(struct comparison *c)
         [KEY_SLICES] = "slices",
         [KEY_CONTEXT_KIND] = "context_kind",
         [KEY_BESIDE] = "overlapped_dispatch",
+        [KEY_POOL] = "pool",
         [KEY_RECOMPUTE] = "recompute",
     };
     const struct check_layout *a = &c->document->layout, *b = &c->own->layout;

@@ -28,6 +28,7 @@ static const struct {
     {SPACE_SLICE_COUNT, KEY_SLICES},
     {SPACE_CONTEXT_KIND, KEY_CONTEXT_KIND},
     {SPACE_OVERLAPPED_DISPATCH, KEY_BESIDE},
+    {SPACE_POOL, KEY_POOL},
     {SPACE_RECOMPUTE, KEY_RECOMPUTE},
 };
 
@@ -55,6 +56,7 @@ struct check_layout space_layout(const struct layout *l)
     v[KEY_SLICES] = l->slice_count;
     v[KEY_RECOMPUTE] = l->recompute, to.recomputed = l->recomputed_layers;
     v[KEY_CONTEXT_KIND] = l->context_kind, v[KEY_BESIDE] = l->overlapped_dispatch;
+    v[KEY_POOL] = l->pool;
     v[KEY_SCHEDULE] = kind_named(schedule_names[l->schedule], check_schedule_names);
     to.grid[0] = l->grid_depth, to.grid[1] = l->grid_rows;
     for (int i = 0; i < MOST_SLICES; i++)
@@ -77,6 +79,7 @@ struct layout space_layout_back(const struct check_layout *l, const struct layou
     to.slice_count = v[KEY_SLICES];
     to.recompute = v[KEY_RECOMPUTE], to.recomputed_layers = l->recomputed;
     to.context_kind = v[KEY_CONTEXT_KIND], to.overlapped_dispatch = v[KEY_BESIDE];
+    to.pool = v[KEY_POOL];
     to.fused_attention = l->fused_attention;
     to.grid_depth = l->grid[0], to.grid_rows = l->grid[1];
     const char *schedule = check_schedule_names[v[KEY_SCHEDULE]];
@@ -185,6 +188,7 @@ static void read_model(struct check_space *to, const struct model *m, struct are
         to->tower = to->tower || r->tokens;
         to->looks_ahead = to->looks_ahead || r->bidirectional || r->cross_attention || r->tokens;
         to->shares_pool = to->shares_pool || r->pool.shared;
+        to->own_pool = to->own_pool || (r->kind == LAYER_MEMORY && !r->pool.shared);
         to->shares_weights = to->shares_weights || r->shared_weights;
         to->has_blocks = to->has_blocks || r->kind == LAYER_BLOCK || r->kind == LAYER_MOE;
         to->windows = to->windows || r->window;
@@ -248,8 +252,6 @@ void space_read(struct check_space *to, const struct problem *p, struct arena *a
     to->shares_keys = (p->job.trainer == TRAINER_MEGATRON || p->job.trainer == TRAINER_OTHER);
     to->ends_meet = p->model.has_shape &&
                     (p->model.shape.tied_embeddings || model_mtp_depth(&p->model));
-    for (int i = 0; i < p->model.run_count; i++)
-        to->has_memory = to->has_memory || p->model.runs[i].kind == LAYER_MEMORY;
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
         read_axis(&to->axes[keys[i].to], &p->job.space.axes[keys[i].from], keys[i].from, arena);
     for (int g = 0; g < p->cluster.group_count; g++)

@@ -269,6 +269,7 @@ static enum status read_layout(struct check_problem *p, const cJSON *v, struct a
         {"?recomputed_layers", 0, 1 << 20, .small = &l->recomputed},
         {"?context_kind", .small = &value[KEY_CONTEXT_KIND], .names = contexts},
         {"?overlapped_dispatch", .flag = &beside},
+        {"?pool", 1, INT32_MAX, .small = &value[KEY_POOL]},
         {NULL},
     };
     value[KEY_TENSOR] = value[KEY_CONTEXT] = value[KEY_DATA] = value[KEY_MICRO_BATCH] = 1;

@@ -87,6 +87,7 @@ enum check_key {
     KEY_SLICES,
     KEY_CONTEXT_KIND,
     KEY_BESIDE, // another micro-batch's passes, with the dispatch of experts' tokens
+    KEY_POOL,   // devices that have a memory layer's values once; 0: all that have any
     KEY_RECOMPUTE,
     KEYS,
 };

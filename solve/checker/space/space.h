@@ -49,7 +49,8 @@ struct check_space {
     int layers;
     bool has_blocks, has_mixtures, has_options; // options: compression, or shares on the host
     bool looks_ahead;                           // attention that is not causal
-    bool shares_pool, shares_weights;           // memory layers with one pool; shared weights
+    bool shares_pool, own_pool;                 // memory layers with one pool, and with their own
+    bool shares_weights;
     int64_t heads, ffn, hidden;
     const int64_t *key_heads; // [key_head_count] of the model, and of runs with their own
     int key_head_count;
@@ -69,7 +70,7 @@ struct check_space {
     enum status (*audit_on_nodes)(struct check_result *result, const struct check_space *s,
                                   const struct check_layout *layout, const struct reader *r,
                                   const cJSON *places, uint64_t *work, struct arena *arena);
-    bool ends_meet, has_memory; // the first and last stage share weights; memory layers
+    bool ends_meet; // the first and last stage share weights
 };
 
 // ---- worth.c: plans of different layouts

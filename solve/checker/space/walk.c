@@ -2,7 +2,8 @@
 // ones. "Every" means:
 // - degrees: divisors of what the outer degrees leave of the devices, rounded down (the data degree
 // takes all of that, unless fewer devices may be used); expert_tensor: 1 and tensor, itself
-// as 0; expert: those numbers of equal parts into which both the ranks with one part of
+// as 0; pool: parts of a pool's devices, 0 for all, nothing else without pools of one kind; expert:
+// those numbers of equal parts into which both the ranks with one part of
 // every expert and the experts of every mixture can be cut; without mixtures one value of both;
 // schedules: all; micro_batch: divisors of global_batch / data; zero: 0 to 3; switches: off and on;
 // - stages of a rank, where the schedule has several: divisors above 1 of the layers per rank,
@@ -90,6 +91,26 @@ static int put_experts(const struct walk *w, int *values)
     return count;
 }
 
+// All devices that have some of a pool; 0: a layout cannot say how they divide it.
+static int64_t devices_of_pool(const struct check_space *s, const struct check_layout *l)
+{
+    int64_t devices = 1;
+    if (s->shares_pool == s->own_pool) return 0;
+    for (int key = 0; key <= KEY_DATA; key++)
+        if (key != KEY_PIPELINE || s->shares_pool) devices *= l->value[key];
+    return devices;
+}
+
+// Every smaller number of them that makes equal groups; then all.
+static int put_pools(const struct walk *w, int *values)
+{
+    int64_t devices = devices_of_pool(w->s, &w->at);
+    int count = 0;
+    for (int64_t d = 1; d <= devices / 2 && d <= DEGREE_MOST && count < VALUES_MOST - 1; d++)
+        if (devices % d == 0) values[count++] = (int)d;
+    return values[count] = 0, count + 1;
+}
+
 static int put_settings(const struct walk *w, int *values)
 {
     int count = 0;
@@ -127,6 +148,7 @@ static int put_every(const struct walk *w, int key, int *values)
     if (key == KEY_TURNS) return put_turns(w, values);
     if (key == KEY_CONTEXT_KIND) return put_contexts(w, values);
     if (key == KEY_RECOMPUTE) return put_settings(w, values);
+    if (key == KEY_POOL) return put_pools(w, values);
     if (key == KEY_MICRO_BATCH) return put_divisors(w->s->global_batch / at[KEY_DATA], values);
     if (key <= KEY_DATA) {
         for (int outer = 0; outer < key; outer++) left /= at[outer];
@@ -269,7 +291,8 @@ static void walk_key(struct walk *w, int key)
     int count = put_values(w, key, values);
     for (int i = 0; i < count && !w->stopped; i++) {
         bool whole = (key == KEY_EXPERT_TENSOR && values[i] == w->at.value[KEY_TENSOR]) ||
-                     (key == KEY_CONTEXT_KIND && values[i] == 1 + (int)w->s->context_kind);
+                     (key == KEY_CONTEXT_KIND && values[i] == 1 + (int)w->s->context_kind) ||
+                     (key == KEY_POOL && values[i] == devices_of_pool(w->s, &w->at));
         w->at.value[key] = whole ? 0 : values[i];
         if (key == KEY_SLICES && values[i] > 1 && cuts_anywhere(w->s)) {
             walk_cuts(w, values[i]);
@@ -352,6 +375,9 @@ static const char *refusal_by_shape(const struct check_space *s, const struct ch
     }
     if ((l->value[KEY_EXPERT] > 1 || l->value[KEY_EXPERT_TENSOR]) && !s->has_mixtures)
         return "expert degree without experts";
+    int64_t pool = devices_of_pool(s, l);
+    if (l->value[KEY_POOL] && (!pool || pool % l->value[KEY_POOL]))
+        return "a pool's devices not divisible by its degree";
     if (s->shares_pool && !l->value[KEY_BARRIER])
         return "a pool that layers share, without a barrier";
     if (s->shares_weights && (!l->value[KEY_BARRIER] || l->value[KEY_ZERO]))
@@ -400,7 +426,7 @@ static const char *refusal_by_nodes(const struct check_space *s, const struct ch
     if (l->value[KEY_ZERO] > 1) return "weights or gradients sharded on nodes";
     if (l->value[KEY_EXPERT] > 1 || l->value[KEY_EXPERT_TENSOR]) return "experts on nodes";
     if (!l->value[KEY_BARRIER]) return "no barrier on nodes";
-    if (s->has_memory) return "memory layers on nodes";
+    if (s->shares_pool || s->own_pool) return "memory layers on nodes";
     return check_schedules[l->value[KEY_SCHEDULE]].folds && s->ends_meet
                ? "the ends of a model that share weights on one rank of a node"
                : NULL;

@@ -246,17 +246,36 @@ struct joint judged_expert_link(const struct price_audit *a, int group)
     return across_nodes(a, group, smaller(together, per_node), true);
 }
 
-int64_t judged_pool_devices(const struct price_audit *a, const struct layer_run *r)
+static int64_t pool_devices(const struct price_audit *a, const struct layer_run *r)
 {
     return r->pool.shared ? a->devices * a->pipeline : a->devices;
+}
+
+int64_t judged_pool_group(const struct price_audit *a, const struct layer_run *r)
+{
+    return layout_of(a)->pool > 0 ? layout_of(a)->pool : pool_devices(a, r);
+}
+
+int64_t judged_pool_copies(const struct price_audit *a, const struct layer_run *r)
+{
+    return pool_devices(a, r) / judged_pool_group(a, r);
 }
 
 struct joint judged_pool_link(const struct price_audit *a, const struct layer_run *r, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node,
-            devices = judged_pool_devices(a, r);
-    if (devices <= per_node) return judged_inside(a, group, (struct form){devices, 1});
-    return across_nodes(a, group, smaller(devices, per_node), true);
+            together = judged_pool_group(a, r);
+    if (together <= per_node) return judged_inside(a, group, (struct form){together, 1});
+    return across_nodes(a, group, smaller(together, per_node), true);
+}
+
+struct joint judged_pool_ring(const struct price_audit *a, const struct layer_run *r, int group)
+{
+    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node,
+            apart = judged_pool_group(a, r);
+    if (pool_devices(a, r) <= per_node)
+        return judged_inside(a, group, (struct form){judged_pool_copies(a, r), apart});
+    return across_nodes(a, group, smaller(apart, per_node), false);
 }
 
 struct joint judged_copies_link(const struct price_audit *a, int group)

@@ -300,12 +300,29 @@ static bool wholly_summed(const struct price_audit *a, int zero)
     return j->whole_gradient_sums && (zero == 0 || (zero == 1 && j->trainer != TRAINER_DEEPSPEED));
 }
 
+// Copies of a pool's part: their gradients are scattered and gathered, or scattered before the step
+// and the weights gathered after it.
+long double judged_pool_sum_s(const struct price_audit *a, const struct layer_run *r,
+                              long double values, int group)
+{
+    int64_t copies = judged_pool_copies(a, r);
+    if (copies <= 1 || values <= 0) return 0;
+    struct joint link = judged_pool_ring(a, r, group);
+    long double gradient = a->problem->job.gradient_bytes_per_value,
+                others = (long double)copies - 1, back = a->zero > 0 ? a->value_bytes : gradient;
+    return others / (long double)copies * values * (gradient + back) / link.bytes_per_s +
+           2 * others * link.latency_s;
+}
+
 // whole: with what runs during the next iteration's forward passes.
 static struct computed layer_sync_s(const struct price_audit *a, int run, int group,
                                     struct compression_form form, bool whole)
 {
     int zero = zero_of(a, run, group);
-    if (!has_copies(a) || zero == 3) return (struct computed){0, 0};
+    long double pool = 0;
+    if (run_of(a, run)->kind == LAYER_MEMORY)
+        pool = judged_pool_sum_s(a, run_of(a, run), layer_weight_of(a, run).pool, group);
+    if (!has_copies(a) || zero == 3) return (struct computed){pool, 0};
     struct synced s = synced_bytes(a, run);
     struct squeeze squeeze = squeeze_of(a, run, group, form);
     long double saved = a->problem->job.gradient_bytes_per_value * squeeze.saved_values;
@@ -323,7 +340,7 @@ static struct computed layer_sync_s(const struct price_audit *a, int run, int gr
                  gpu_of(a, group)->memory_bytes_per_s.value;
         times = 8 / wide;
     }
-    return (struct computed){times * scatter.value + shown.value + passes +
+    return (struct computed){times * scatter.value + shown.value + passes + pool +
                                  (a->ranks > 1 ? squeeze.work_s : 0),
                              times * scatter.lost + shown.lost};
 }

@@ -252,7 +252,7 @@ static struct talk memory_talk(const struct price_audit *a, int run, int group, 
         tensor_reduce_s(a, group, p.tokens * a->problem->model.shape.hidden * a->value_bytes);
     struct talk talk = {
         .forward_s = reduce.value, .backward_s = reduce.value, .lost_s = reduce.lost};
-    int64_t devices = judged_pool_devices(a, run_of(a, run));
+    int64_t devices = judged_pool_group(a, run_of(a, run));
     if (devices == 1) return talk;
     struct joint link = judged_pool_link(a, run_of(a, run), group);
     long double others = (long double)(devices - 1), n = p.tokens / layout_of(a)->tensor;

@@ -280,9 +280,14 @@ const char *exclusion_of(const struct price_audit *a, int group)
     for (int i = 0; i < a->problem->model.run_count; i++)
         if (run_of(a, i)->shared_weights && !judged_copies_link(a, group).joined)
             return "its nodes are not connected, which weights that layers share require";
-    for (int i = 0; i < a->problem->model.run_count; i++)
-        if (run_of(a, i)->kind == LAYER_MEMORY && !judged_pool_link(a, run_of(a, i), group).joined)
+    for (int i = 0; i < a->problem->model.run_count; i++) {
+        const struct layer_run *r = run_of(a, i);
+        if (r->kind != LAYER_MEMORY) continue;
+        bool summed = !r->frozen && judged_pool_copies(a, r) > 1;
+        if (!judged_pool_link(a, r, group).joined ||
+            (summed && !judged_pool_ring(a, r, group).joined))
             return "its nodes are not connected, which memory layers require";
+    }
     return NULL;
 }
 

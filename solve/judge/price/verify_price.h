@@ -119,8 +119,7 @@ bool shards_fully(const struct price_audit *a); // FSDP2, as in torchtitan
 bool passes_gradient(const struct price_audit *a,
                      int run); // the run is trained, or one before it is
 const struct gpu_costs *gpu_of(const struct price_audit *a, int group);
-const struct precision_costs *rates_of(const struct price_audit *a,
-                                       int group); // NULL: it lacks the precision
+const struct precision_costs *rates_of(const struct price_audit *a, int group); // NULL: it has none
 const struct layer_time *stated_time(const struct price_audit *a, int run,
                                      int group); // NULL: priced by formula
 
@@ -161,19 +160,18 @@ int judged_fastest_kind(const struct price_audit *a, int from, int to, const str
 struct joint judged_tensor_link(const struct price_audit *a, int group); // all-reduces of a layer
 // Rings over `ranks` ranks that are `apart` from each other in the order of the tensor ranks.
 struct joint judged_axis_link(const struct price_audit *a, int group, int64_t apart, int64_t ranks);
-struct joint judged_heads_link(const struct price_audit *a,
-                               int group); // of the exchange between context ranks
-struct joint judged_ring_link(const struct price_audit *a,
-                              int group); // keys and values between context ranks
+struct joint judged_heads_link(const struct price_audit *a, int group); // exchanged by context
+struct joint judged_ring_link(const struct price_audit *a, int group);  // keys and values
 struct joint judged_gradient_link(const struct price_audit *a, int group);
 struct joint judged_expert_gradient_link(const struct price_audit *a, int group);
 struct joint judged_parts_link(const struct price_audit *a, int group); // of an expert
 struct joint judged_expert_link(const struct price_audit *a, int group);
-int64_t judged_pool_devices(const struct price_audit *a,
-                            const struct layer_run *r); // that hold a memory layer's values
+// Devices that hold a memory layer's values once; how often all of its devices hold them.
+int64_t judged_pool_group(const struct price_audit *a, const struct layer_run *r);
+int64_t judged_pool_copies(const struct price_audit *a, const struct layer_run *r);
 struct joint judged_pool_link(const struct price_audit *a, const struct layer_run *r, int group);
-struct joint judged_copies_link(const struct price_audit *a,
-                                int group); // rings over all ranks of the pipeline
+struct joint judged_pool_ring(const struct price_audit *a, const struct layer_run *r, int group);
+struct joint judged_copies_link(const struct price_audit *a, int group); // of all the pipeline
 struct joint judged_stage_link(const struct price_audit *a, int from, int to);
 long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ranks);
 // Sums across nodes use trees where those are faster.
@@ -205,8 +203,7 @@ struct computed judged_table_s(const struct price_audit *a, const struct collect
 bool judged_reaches(const struct price_audit *a, long double x, long double y);
 
 // ---- node groups
-const char *exclusion_of(const struct price_audit *a,
-                         int group); // NULL: the group can hold a stage
+const char *exclusion_of(const struct price_audit *a, int group); // NULL: it can hold a stage
 int64_t slots_of(const struct price_audit *a, int group);
 int64_t memory_limit_of(const struct price_audit *a, int group);
 int64_t constant_bytes_of(const struct price_audit *a, int group);
@@ -285,6 +282,7 @@ struct layer_weight {
     long double frozen_bytes;
     long double apart; // trained ones other than the matrix that embedding and head share
     long double table; // of embedding and head: the shared matrix
+    int64_t pool_copies;
 };
 struct layer_weight layer_weight_of(const struct price_audit *a, int run);
 // Whether fp32 sums of all gradients are kept next to 16-bit ones, as DeepSpeed does below ZeRO 2;
@@ -298,10 +296,12 @@ long double dense_table_bytes(const struct price_audit *a, const struct layer_ru
 // Per value of a frozen run, which may be held in few bits: these bits, plus 1/128 of a two-byte
 // scale.
 long double kept_bytes(const struct price_audit *a, const struct layer_run *r);
-// Bytes on each device of the pool that memory layers share, and the time of its update within a
-// stage.
+// Bytes on each device of the pool that layers share; its update and its copies' sum in a stage.
 long double judged_pool_bytes(const struct price_audit *a);
 long double judged_pool_update_s(const struct price_audit *a, int group);
+// Of the copies of a pool's part, in an iteration.
+long double judged_pool_sum_s(const struct price_audit *a, const struct layer_run *r,
+                              long double values, int group);
 // The same for weights that layers share, including the sum of their gradients.
 long double shared_copy_bytes(const struct price_audit *a);
 long double shared_copy_s(const struct price_audit *a, int group);

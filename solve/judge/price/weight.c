@@ -61,7 +61,7 @@ static struct values memory_values(const struct price_audit *a, const struct lay
     long double h = s->hidden, keys = (long double)p->heads * p->key_width, width = p->width;
     struct values v = {0};
     // A shared pool belongs to no layer.
-    if (!p->shared) v.pool = (long double)p->values * width / (long double)a->devices;
+    if (!p->shared) v.pool = (long double)p->values * width / (long double)judged_pool_group(a, r);
     v.whole = half_keys(p) * keys + h * keys + width * h * (p->gated ? 2 : 1) +
               (s->rms_norm ? h : 2 * h);
     return v;
@@ -148,6 +148,7 @@ static struct layer_weight weight_alone(const struct price_audit *of_all, int ru
     w.apart = end && a->two_tables ? v.whole + (v.sharded - a->vocabulary * a->row) / t : dense;
     w.experts = v.experts;
     w.pool = v.pool;
+    if (v.pool > 0) w.pool_copies = judged_pool_copies(a, r);
     return w;
 }
 
@@ -158,13 +159,14 @@ struct layer_weight layer_weight_of(const struct price_audit *a, int run)
     return run_of(a, run)->shared_weights ? none : weight_alone(a, run);
 }
 
-// Trained values that one GPU holds once this ZeRO stage's sharding is applied.
+// Trained values that one GPU holds once this ZeRO stage's sharding is applied. A pool's copies
+// divide the states among them, and keep everything else.
 static long double held_values(const struct price_audit *a, const struct layer_weight *w, int stage)
 {
-    bool sharded = a->zero >= stage;
+    bool sharded = a->zero >= stage, divided = sharded && stage == 1 && w->pool_copies > 1;
     return (sharded ? w->dense / (long double)a->ranks + w->experts / (long double)a->expert_ranks
                     : w->dense + w->experts) +
-           w->pool;
+           (divided ? w->pool / (long double)w->pool_copies : w->pool);
 }
 
 // ---- states
@@ -345,35 +347,30 @@ static long double optimizer_s(const struct price_audit *a, int run, int group)
     return stated ? greatest(stated->optimizer_s, step) : step;
 }
 
-// ---- the pool that memory layers share, split over every device of the pipeline
+// ---- the pool that memory layers share: a part of it on every device of the pipeline
 
-static long double shared_values(const struct price_audit *a)
-{
-    for (int i = 0; i < a->problem->model.run_count; i++) {
-        const struct layer_run *r = run_of(a, i);
-        if (r->kind == LAYER_MEMORY && r->pool.shared)
-            return (long double)r->pool.values * (long double)r->pool.width /
-                   (long double)judged_pool_devices(a, r);
-    }
-    return 0;
-}
-
-static bool trains_shared_pool(const struct price_audit *a)
+static const struct layer_run *sharing_run(const struct price_audit *a)
 {
     for (int i = 0; i < a->problem->model.run_count; i++)
-        if (run_of(a, i)->kind == LAYER_MEMORY && run_of(a, i)->pool.shared)
-            return !run_of(a, i)->frozen;
-    return false;
+        if (run_of(a, i)->kind == LAYER_MEMORY && run_of(a, i)->pool.shared) return run_of(a, i);
+    return NULL;
+}
+
+static struct layer_weight shared_part(const struct price_audit *a, const struct layer_run *r)
+{
+    long double all = (long double)r->pool.values * (long double)r->pool.width;
+    return (struct layer_weight){.pool = all / (long double)judged_pool_group(a, r),
+                                 .pool_copies = judged_pool_copies(a, r)};
 }
 
 long double judged_pool_bytes(const struct price_audit *a)
 {
     const struct job *j = &a->problem->job;
-    struct layer_weight w = {.pool = shared_values(a)};
+    const struct layer_run *r = sharing_run(a);
+    if (!r) return 0;
+    struct layer_weight w = shared_part(a, r);
     long double weight = a->value_bytes * w.pool, gradient = j->gradient_bytes_per_value * w.pool;
-    for (int i = 0; i < a->problem->model.run_count; i++)
-        if (run_of(a, i)->frozen && run_of(a, i)->pool.shared)
-            return kept_bytes(a, run_of(a, i)) * w.pool;
+    if (r->frozen) return kept_bytes(a, r) * w.pool;
     if (keeps_two_gradients(a)) gradient = 6 * w.pool; // of the backward pass, and accumulated
     return weight + gradient + (j->layout.offload_optimizer ? 0 : state_bytes(a, &w)) +
            step_copies(a, &w);
@@ -381,9 +378,11 @@ long double judged_pool_bytes(const struct price_audit *a)
 
 long double judged_pool_update_s(const struct price_audit *a, int group)
 {
-    struct layer_weight w = {.pool = shared_values(a)};
-    if (!trains_shared_pool(a)) return 0;
-    return update_s(a, &w, group) * a->pipeline / a->stage_count;
+    const struct layer_run *r = sharing_run(a);
+    if (!r || r->frozen) return 0;
+    struct layer_weight w = shared_part(a, r);
+    return (update_s(a, &w, group) + judged_pool_sum_s(a, r, w.pool, group)) * a->pipeline /
+           a->stage_count;
 }
 
 // ---- weights that the layers of a run share: one copy on every GPU of a tensor rank

@@ -339,6 +339,22 @@ bool random_pools(struct problem *p, uint64_t seed, struct arena *arena)
     return share_pools(p);
 }
 
+bool random_pool_groups(struct problem *p, uint64_t seed, struct arena *arena)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 37};
+    struct layout *l = &p->job.layout;
+    if (!random_pools(p, seed, arena)) return false;
+    bool apart = random_chance(&own, 50);
+    for (int i = 0; i < p->model.run_count; i++)
+        p->model.runs[i].pool.shared = p->model.runs[i].kind == LAYER_MEMORY && !apart;
+    if (random_chance(&own, 40)) l->zero = (int)random_between(&own, 0, 3);
+    int64_t devices = layout_pool_devices(l, model_pool_span(&p->model)),
+            group = random_between(&own, 1, 8);
+    while (devices && devices % group) group--;
+    if (devices) l->pool = (int)group;
+    return devices > 0;
+}
+
 // ---- frozen blocks
 
 bool random_frozen(struct problem *p, uint64_t seed, struct arena *arena)

@@ -7,6 +7,8 @@
 void random_model(struct model *m, struct random *rng, struct arena *arena);
 // Puts all memory layers over one pool, if there are some, and sets what that requires: one node
 // group, a barrier. Returns whether there are some.
+// Memory layers with one pool or with pools of their own, held by random groups of their devices.
+bool random_pool_groups(struct problem *p, uint64_t seed, struct arena *arena);
 bool share_pools(struct problem *p);
 // Some of the blocks of a tiny transformer become memory layers over one pool, or blocks share
 // their weights, or both, from its own random numbers, if rules name no group. Returns whether.

@@ -1,5 +1,6 @@
-// Whether a tensor degree may be a grid of axes. Features of model, job and cluster that the prices
-// of grids do not cover (docs/FORMULAS.md section 20) are each refused by name.
+// Whether a tensor degree may be a grid of axes: features of model, job and cluster that the prices
+// of grids do not cover (docs/FORMULAS.md section 20) are each refused by name. Whether a pool can
+// be cut over a group of its devices.
 #include "data/inputs/problem.h"
 
 static const char *name_or(const char *path, const char *otherwise)
@@ -78,4 +79,20 @@ enum status problem_check_grid_layout(const struct problem *p, struct error *err
                     name_or(p->model.document.path, "model"), l->grid_depth,
                     (long long)p->model.shape.hidden);
     return OK;
+}
+
+enum status problem_check_pool_layout(const struct problem *p, struct error *err)
+{
+    const struct layout *l = &p->job.layout;
+    const char *job = name_or(p->job.document.path, "job");
+    int64_t devices = layout_pool_devices(l, model_pool_span(&p->model));
+    if (!l->pool || (devices && devices % l->pool == 0)) return OK;
+    if (!devices)
+        return fail(err, BAD_INPUT,
+                    "%s: layout.pool: expected none for a model without memory layers, or with "
+                    "shared and other pools, found %d",
+                    job, l->pool);
+    return fail(err, BAD_INPUT,
+                "%s: layout.pool: expected a divisor of the %lld devices of a pool, found %d", job,
+                (long long)devices, l->pool);
 }
