@@ -128,6 +128,26 @@ widths-stash-falls: recomputation makes room at every width where it does at the
     choices/choices.c stash_falls: priced_run_at(&p->runs[r], group)-> -> p->runs[r].
 widths-implied: what the other groups leave follows from the number of stages
     boxes/dynamic_uses.c choose_counted: !priced_has_widths(d->c->priced) -> 1
+[test_first_layers] where stages start before a run of like layers
+first-layer-early: the layers before the run are like it
+    choices/choices.c free_from: priced_first_layer(p, run) -> priced_first_layer(p, run - 1)
+first-layer-message: the message before the run is like those in it
+    choices/choices.c free_from: never p->runs[run - 1].cut != p->runs[run].cut
+first-layer-left-out: no stage starts right before the run
+    choices/choices.c enumerate_stage: first < free_from -> first + 1 < free_from
+first-layer-anywhere: what starts right before the run states no place
+    choices/together.c covers_layers: choices_place(c, layer) -> choices_place(c, layer + 1)
+first-layer-removed: one in four choices ends a layer earlier
+    boxes/ranks.c couple_places: from + x->layer_count -> from + x->layer_count - (i % 4 > 2)
+first-layer-checked-early: for the checker a layer before the run is like it
+    checker/layout/choices.c find_free_layer: from == 1 -> from <= 2
+first-layer-meets: a leaf whose stages do not meet is a plan
+    checker/layout/plan.c layers_meet: layer < -1 - first -> 0
+first-layer-followed: the checker removes what starts at the run's first layer
+    checker/layout/couple.c follow_places: free] = true -> free] = end < free
+[test_formulate] the rows of the program
+first-layer-row: the first place has no row
+    program/formulate.c add_positions: int position = 1 -> int position = 2
 [test_check_worth] costs, loads and limits of a space: every layout by itself, forgeries
 worth-time: the cheapest plan is the fastest
     space/worth.c check_weight: never s->objective == MINIMISE_COST
@@ -145,7 +165,7 @@ worth-mean: the load of all micro-batches is that of one
 rows-taken: a row takes the nodes that are cheapest for it
     places/rows.c complete: m->tail[first][i].nodes & taken -> i
 rows-fits: no stage is the same wherever it stands
-    places/rows.c holds: drop x->first < 0 ||
+    places/rows.c holds: never x->first < 0
 rows-inner: the rings within first nodes go one after the other
     places/rows.c try_firsts: inner = larger(inner, $1) -> inner += $1
 rows-hop: a micro-batch goes there and back twice

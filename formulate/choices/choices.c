@@ -12,25 +12,22 @@
 
 const char *const removal_names[] = {"rule", "memory", "dominance", "bound", NULL};
 
-static bool by_position(const struct priced *p)
+// See struct choices. A stage's buffers depend on the message before it, and the first and the last
+// stage have known places.
+static int free_from(const struct priced *p, int virtual_stages)
 {
-    const struct priced_run *runs = p->runs;
-    int last = p->run_count - 1;
-    bool ends_single = last == 0 || (last == 1 && (runs[0].count == 1 || runs[1].count == 1)) ||
-                       (last == 2 && runs[0].count == 1 && runs[2].count == 1);
-    if (!ends_single) return true;
-    // A stage's buffers depend on the message before it. They are independent of the stage's place
-    // only if the first layer's message is like the others'.
-    if (last > 0 && runs[0].count == 1 && p->stage_count > 1 && runs[0].cut != runs[1].cut)
-        return true;
-    // A middle stage of the count form has no known place.
     for (int i = 0; i < p->rule_count; i++) {
         const struct rule *r = &p->rules[i];
         if (r->holds_first < 0 && r->holds_last < 0) continue;
         if (r->stage < 0 ? p->stage_count > 2 : r->stage > 0 && r->stage < p->stage_count - 1)
-            return true;
+            return p->layer_count;
     }
-    return false;
+    int run = priced_run_of(p, larger_int(p->layer_count - 2, 0)),
+        from = priced_first_layer(p, run);
+    if (run > 0 && p->runs[run - 1].cut != p->runs[run].cut && p->stage_count > 1) from++;
+    if (from <= 1) return 0; // only the first stage starts before it
+    // Where a rank has one stage, stages are taken in their order, and places cost little.
+    return virtual_stages == 1 || from >= p->layer_count - 1 ? p->layer_count : from;
 }
 
 static void choices_note_removed(struct choices *c, int stage, const struct choice *choice,
@@ -273,17 +270,16 @@ static void enumerate_span(struct stage_list *list, struct bucket *b, int first_
 static void enumerate_stage(struct bucket *b, struct stage_list *list)
 {
     const struct priced *p = b->c->priced;
-    int s = b->stage, stages = p->stage_count, layers = p->layer_count, most = layers - stages + 1;
-    if (!b->c->by_position) {
-        for (int n = stages == 1 ? layers : 1; n <= most; n++) enumerate_span(list, b, -1, n);
-        return;
-    }
+    int s = b->stage, stages = p->stage_count, layers = p->layer_count;
+    int free_from = b->c->free_from, latest = s ? layers - stages + s : 0,
+        end_most = layers - (stages - 1 - s);
     // Every stage before and after holds at least one layer; the first starts the model, the last
     // ends it.
-    for (int first = s; first <= (s ? layers - stages + s : 0); first++)
-        for (int end = s == stages - 1 ? layers : first + 1; end <= layers - (stages - 1 - s);
-             end++)
+    for (int first = s; first <= latest && first < free_from; first++)
+        for (int end = s == stages - 1 ? layers : first + 1; end <= end_most; end++)
             enumerate_span(list, b, first, end - first);
+    for (int n = stages == 1 ? layers : 1; n <= end_most - larger_int(s, free_from); n++)
+        if (latest >= free_from) enumerate_span(list, b, -1 - free_from, n);
 }
 
 enum status choices_build(struct choices *c, const struct priced *priced,
@@ -292,7 +288,7 @@ enum status choices_build(struct choices *c, const struct priced *priced,
     assert(priced->stage_count == schedule->request.stage_count);
     *c = (struct choices){.priced = priced,
                           .schedule = schedule,
-                          .by_position = by_position(priced),
+                          .free_from = free_from(priced, schedule->request.virtual_stages),
                           .arena = arena,
                           .virtual_stages = schedule->request.virtual_stages,
                           .rank_count = schedule->request.rank_count};

@@ -11,7 +11,7 @@
 #include "data/schedule/schedule.h"
 
 struct choice {
-    DECISION; // first_layer -1: anywhere inside the long run (struct choices, by_position false)
+    DECISION; // first_layer below 0: -1 - the layer from which on it may start anywhere
     int cut;  // class of the message after the last layer
     const int64_t *forward_ns, *backward_ns; // [slice] of a micro-batch
     int64_t sync_ns, optimizer_ns;
@@ -64,10 +64,11 @@ struct joint_transfers {
 struct choices {
     const struct priced *priced;
     const struct schedule *schedule;
-    // true: choices are intervals of the layer sequence, and neighbours must meet. false: all
-    // layers but the first and the last are alike, so only the number of layers matters, and the
-    // counts sum to the model's.
-    bool by_position;
+    // Of the stages that start at this layer or later only the number of layers matters: all
+    // layers from here to the last but one are alike, and so are the messages before them. 0: of
+    // every stage; layer_count: choices are intervals of the layer sequence, and neighbours must
+    // meet.
+    int free_from;
     struct stage_choices *stages; // [stage_count]
     // [boundary]: replaces the priced document's cuts at this boundary, if boundaries are not all
     // alike; NULL: they are.
@@ -80,6 +81,17 @@ struct choices {
     int removed_count, removed_capacity;
     struct arena *arena;
 };
+
+// What a choice of a stage that starts at `layer` states as its first_layer.
+static inline int choices_place(const struct choices *c, int layer)
+{
+    return layer < c->free_from ? layer : -1 - c->free_from;
+}
+// The least layer that a choice with this first_layer may start at.
+static inline int place_least(int first_layer)
+{
+    return first_layer >= 0 ? first_layer : -1 - first_layer;
+}
 
 enum status choices_build(struct choices *c, const struct priced *priced,
                           const struct schedule *schedule, struct arena *arena, struct error *err);

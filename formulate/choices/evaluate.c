@@ -12,8 +12,9 @@ int choice_first_layer(const struct choices *c, int stage, const struct choice *
 {
     if (choice->first_layer >= 0) return choice->first_layer;
     // Each stage before a middle stage holds at least one layer, so this place is possible.
-    return stage == c->priced->stage_count - 1 ? c->priced->layer_count - choice->layer_count
-                                               : stage;
+    return stage == c->priced->stage_count - 1
+               ? c->priced->layer_count - choice->layer_count
+               : larger_int(stage, place_least(choice->first_layer));
 }
 
 // Layers of the run within [first, first + count).

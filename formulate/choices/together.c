@@ -181,7 +181,7 @@ static bool covers_layers(const struct choices *c, const int *chosen)
     int layer = 0;
     for (int s = 0; s < c->priced->stage_count; s++) {
         const struct choice *x = &c->stages[s].items[chosen[s]];
-        if (c->by_position && x->first_layer != layer) return false;
+        if (x->first_layer != choices_place(c, layer)) return false;
         layer += x->layer_count;
     }
     return layer == c->priced->layer_count;

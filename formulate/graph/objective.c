@@ -55,7 +55,7 @@ bool objective_durations(int64_t *durations, const struct plan *plan, const stru
 {
     struct choices c = {.priced = p,
                         .schedule = schedule,
-                        .by_position = true,
+                        .free_from = p->layer_count,
                         .arena = arena,
                         .virtual_stages = schedule->request.virtual_stages,
                         .rank_count = schedule->request.rank_count};

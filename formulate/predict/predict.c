@@ -202,7 +202,7 @@ static bool choose(struct predictor *p, const struct priced *priced, int pipelin
     if (!*kept) return predict_refuse(prediction, "%s", err.text);
     *c = (struct choices){.priced = priced,
                           .schedule = &(*kept)->schedule,
-                          .by_position = true,
+                          .free_from = priced->layer_count,
                           .stages = p->stages,
                           .arena = p->scratch,
                           .virtual_stages = request.virtual_stages,

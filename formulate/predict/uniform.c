@@ -35,7 +35,7 @@ enum status placement_plan(struct plan *plan, const struct problem *problem,
     TRY(graph_compile(&graph, schedule, arena, err));
     struct choices c = {.priced = priced,
                         .schedule = schedule,
-                        .by_position = true,
+                        .free_from = priced->layer_count,
                         .virtual_stages = request.virtual_stages,
                         .rank_count = request.rank_count,
                         .arena = arena};

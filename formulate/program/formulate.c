@@ -195,16 +195,17 @@ static void add_cover(struct builder *b)
     milp_add_row(&b->f->milp, ROW_COVER, ROW_EQUAL, b->p->layer_count);
 }
 
-// A unit of flow through the layer boundaries: the stage that ends at a position hands over to the
-// stage that starts there.
+// A unit of flow through the layer boundaries, where choices state them: the stage that ends at a
+// position hands over to the stage that starts there.
 static void add_positions(struct builder *b, int boundary)
 {
     const struct stage_choices *left = &b->c->stages[boundary], *right = left + 1;
     struct milp *m = &b->f->milp;
-    for (int position = 1; position < b->p->layer_count; position++) {
+    for (int position = 1; position < smaller_int(b->p->layer_count, b->c->free_from); position++) {
         int before = m->entry_count;
         for (int i = 0; i < left->count; i++)
-            if (left->items[i].first_layer + left->items[i].layer_count == position)
+            if (left->items[i].first_layer >= 0 &&
+                left->items[i].first_layer + left->items[i].layer_count == position)
                 milp_add_entry(m, b->f->choice_column[boundary][i], 1);
         for (int i = 0; i < right->count; i++)
             if (right->items[i].first_layer == position)
@@ -351,8 +352,8 @@ enum status formulate_choices(struct formulation *f, const struct choices *c, in
         add_stage_symbols(&b, s);
         if (c->virtual_stages == 1) add_levels(&b, s);
     }
-    if (!c->by_position) add_cover(&b);
-    for (int s = 0; c->by_position && s + 1 < p->stage_count; s++) add_positions(&b, s);
+    if (c->free_from < p->layer_count) add_cover(&b);
+    for (int s = 0; s + 1 < p->stage_count; s++) add_positions(&b, s);
     for (int g = 0; g < p->group_count; g++) add_slots(&b, g);
     add_budgets(&b);
     if (c->virtual_stages > 1) add_rank_rows(&b);

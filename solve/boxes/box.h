@@ -4,6 +4,7 @@
 // that has no plan below the target is closed. An open box is returned with the split to make:
 // - by load level: the highest one that the mixture of least plans has only in part;
 // - else by a single choice;
+// - by ranks, where choices state places: first by where a stage starts;
 // - where a rank has several stages: by the number of layers it holds, or by its group.
 // Repeated splitting terminates: a box with a single plan is evaluated by replay.
 #ifndef PLUMBLINE_SOLVE_BOXES_BOX_H
@@ -36,17 +37,31 @@ struct box_step {
 };
 
 // A split into the plans with a property and the others; neither part is empty.
-enum box_split_kind { SPLIT_NONE, SPLIT_LOAD, SPLIT_CHOICE, SPLIT_GROUP, SPLIT_LAYERS };
+enum box_split_kind {
+    SPLIT_NONE,
+    SPLIT_LOAD,
+    SPLIT_CHOICE,
+    SPLIT_GROUP,
+    SPLIT_PLACE,
+    SPLIT_LAYERS
+};
 struct box_split {
     enum box_split_kind by;
     int at;        // the stage; by layers: the rank
-    int64_t value; // this load in ns or more; this choice; this group; this many layers or more
+    int64_t value; // this load in ns or more; this choice; this group; from this layer on; this
+                   // many layers or more
 };
+// The part with the property is the one that the certificate states, not the other way round.
+static inline bool box_split_states(const struct box_split *s)
+{
+    return s->by == SPLIT_CHOICE || s->by == SPLIT_GROUP || s->by == SPLIT_PLACE;
+}
 // Of a stage's split: whether its choice number `index` is in the part with the property.
 static inline bool box_split_has(const struct box_split *s, const struct choice *c, int index)
 {
     return s->by == SPLIT_CHOICE  ? index == s->value
            : s->by == SPLIT_GROUP ? c->group == s->value
+           : s->by == SPLIT_PLACE ? c->first_layer == s->value
                                   : c->load_ns >= s->value;
 }
 

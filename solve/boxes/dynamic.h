@@ -21,6 +21,9 @@
 __extension__ typedef __int128 wide;
 
 enum { WEIGHT_BITS = 40, PRICE_BITS = 20 };
+// By ranks with at most so many layers before the place from which on choices state none: each
+// subset of the places between them may become a box of its own.
+enum { PLACES_BY_RANKS = 8 };
 #define DYNAMIC_NOTHING INT64_MAX // the bound of an empty box
 
 struct dynamic; // the tables for one set of choices; reopen after choices_remove

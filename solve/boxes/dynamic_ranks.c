@@ -9,12 +9,13 @@
 
 static int turns_of(const struct dynamic *d) { return d->c->virtual_stages; }
 
-// One group, one message class, boundaries that only the receiver's option can change.
+// One group, one message class, boundaries that only the receiver's option can change, and few
+// places to split by: how many layers a rank holds does not say which.
 bool dynamic_ranks_possible(const struct dynamic *d)
 {
     const struct choices *c = d->c;
     const struct choice *any = c->stages[0].items;
-    if (c->by_position || c->boundary_cuts) return false;
+    if (c->free_from > PLACES_BY_RANKS || c->boundary_cuts) return false;
     for (int s = 0; s < d->stage_count; s++)
         for (int i = 0; i < c->stages[s].count; i++)
             if (c->stages[s].items[i].group != any->group ||

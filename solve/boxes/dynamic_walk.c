@@ -100,10 +100,9 @@ static bool span_of(const struct dynamic *d, int s, int i, int *first, int *last
     const struct choice *c = &d->c->stages[s].items[i];
     *first = least_before(d, s);
     *last = most_before(d, s);
-    if (c->first_layer >= 0) {
-        *first = *first > c->first_layer ? *first : c->first_layer;
-        *last = *last < c->first_layer ? *last : c->first_layer;
-    }
+    int place = place_least(c->first_layer);
+    *first = *first > place ? *first : place;
+    if (c->first_layer >= 0) *last = *last < place ? *last : place;
     if (*first < d->stages[s].least - c->layer_count) *first = d->stages[s].least - c->layer_count;
     if (*last > d->stages[s].most - c->layer_count) *last = d->stages[s].most - c->layer_count;
     return d->stages[s].cost[i] < NOT_REACHED && *first <= *last;

@@ -87,11 +87,35 @@ static void couple_rank(const struct choices *c, bool *const *allowed, int rank,
     }
 }
 
+// Removes choices that start where no stage before them can end, or end where none behind them can
+// start. All layers from free_from on count as one place.
+static void couple_places(const struct choices *c, bool *const *allowed)
+{
+    int stages = c->priced->stage_count, row = c->free_from + 1;
+    bool *ends = TAKE(c->arena, (stages + 1) * row, bool), // [stage][layers before it]
+        *starts = TAKE(c->arena, (stages + 1) * row, bool);
+    ends[0] = starts[stages * row + c->free_from] = true;
+    for (int pass = 0; pass < 2; pass++)
+        for (int k = 0; k < stages; k++) {
+            int s = pass ? stages - 1 - k : k;
+            for (int i = 0; i < c->stages[s].count; i++) {
+                const struct choice *x = &c->stages[s].items[i];
+                int from = place_least(x->first_layer),
+                    to = smaller_int(from + x->layer_count, c->free_from);
+                bool *before = (pass ? starts : ends) + s * row + from,
+                     *behind = (pass ? starts : ends) + (s + 1) * row + to;
+                allowed[s][i] = allowed[s][i] && *(pass ? behind : before);
+                if (allowed[s][i]) *(pass ? before : behind) = true;
+            }
+        }
+}
+
 void box_couple_ranks(const struct choices *c, bool *const *allowed)
 {
     if (c->virtual_stages == 1) return;
     assert(c->peaks);
     struct arena_mark mark = arena_set_mark(c->arena);
+    if (c->free_from) couple_places(c, allowed);
     int most = 0;
     for (int r = 0; r < c->rank_count; r++)
         most = c->peaks[r].count > most ? c->peaks[r].count : most;

@@ -145,7 +145,7 @@ static void split_box(struct box_search *s, struct open_box *box, const struct b
     p->records[box->number].parent = p->records[other->number].parent = parent;
     struct box_record *r = &p->records[parent];
     r->split = a->split;
-    r->turned = a->split.by == SPLIT_CHOICE || a->split.by == SPLIT_GROUP;
+    r->turned = box_split_states(&a->split);
     if (a->split.by == SPLIT_CHOICE)
         r->branched =
             TAKE_COPY(s->result_arena, &s->c->stages[a->split.at].items[a->split.value], 1);

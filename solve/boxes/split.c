@@ -192,6 +192,22 @@ static void split_by_group(const struct box_closer *b, bool *const *allowed, str
     }
 }
 
+// The first stage that may start at several layers, some of them stated: split into the first of
+// these and the others.
+static void split_by_place(const struct box_closer *b, bool *const *allowed, struct box_split *x)
+{
+    for (int s = 1; s < b->stages && !x->by; s++) {
+        int least = b->c->free_from, most = 0;
+        for (int i = 0; i < b->c->stages[s].count; i++) {
+            int place = place_least(b->c->stages[s].items[i].first_layer);
+            if (!allowed[s][i]) continue;
+            least = place < least ? place : least;
+            most = place > most ? place : most;
+        }
+        if (least < most) *x = (struct box_split){SPLIT_PLACE, s, least};
+    }
+}
+
 // The highest load of a stage that has several loads, else the least plan's choice at the stage
 // with most choices.
 // Returns how many choices that stage has.
@@ -231,7 +247,8 @@ static bool has_halves(const struct box_closer *b, bool *const *allowed, const s
 struct box_split box_choose_split(struct box_closer *b, const struct choice_box *box)
 {
     struct box_split x = {0};
-    if (b->current.in_shares) split_by_shares(b, box, &x);
+    if (box->spans) split_by_place(b, box->allowed, &x);
+    if (!x.by && b->current.in_shares) split_by_shares(b, box, &x);
     if (!x.by && box->spans) split_by_mean(b, box, &x);
     else if (!x.by && b->c->virtual_stages > 1) split_by_group(b, box->allowed, &x);
     if (!x.by) split_by_mixture(b, box->allowed, &x);

@@ -51,8 +51,9 @@ struct check_decision proof_decision(const struct decision *d)
 static bool has_property(const struct maker *m, const struct proof_box *by, int number)
 {
     const struct check_choice *c = &m->choices.items[by->stage][number];
-    assert(by->end == END_SPLIT_LOAD || by->end == END_SPLIT_GROUP || by->end == END_SPLIT_CHOICE);
+    assert(by->end >= END_SPLIT_LOAD && by->end <= END_SPLIT_PLACE);
     if (by->end == END_SPLIT_LOAD) return c->load < by->load_ns;
+    if (by->end == END_SPLIT_PLACE) return c->first == by->layers;
     return by->end == END_SPLIT_GROUP ? c->group == by->group : number == by->choice;
 }
 

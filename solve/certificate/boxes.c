@@ -98,7 +98,8 @@ static bool try_round(struct maker *m, int number, struct check_box *box,
 // messages.
 static bool goes_by_ranks(const struct maker *m, const struct check_box *box)
 {
-    if (m->p.turns == 1 || !m->choices.free_places || maker_is_empty(m, box)) return false;
+    if (m->p.turns == 1 || m->choices.free_from > PLACES_BY_RANKS || maker_is_empty(m, box))
+        return false;
     int group = m->choices.items[0][box->left[0][0]].group;
     for (int s = 0; s < m->p.stages; s++) {
         int cut = m->choices.items[s][box->left[s][0]].cut;
@@ -200,7 +201,7 @@ static bool follow_steps(struct maker *m, int number, struct check_box *box,
 static bool same_choice(const struct choice *x, const struct check_choice *c)
 {
     struct check_decision of = proof_decision(&x->decision), to = c->decision;
-    if (of.first < 0 || to.first < 0) of.first = to.first = 0;
+    if (of.first < 0 && to.first >= place_least(of.first)) of.first = to.first; // an end stage's
     return !memcmp(&of, &to, sizeof of);
 }
 

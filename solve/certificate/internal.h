@@ -41,6 +41,7 @@ enum proof_end {
     END_SPLIT_LOAD,
     END_SPLIT_CHOICE,
     END_SPLIT_GROUP,
+    END_SPLIT_PLACE,
     END_SPLIT_RANK
 };
 
@@ -49,7 +50,7 @@ struct proof_box {
     struct proof_round *rounds;
     int round_count, round_capacity;
     enum proof_end end;
-    int stage, rank, group, layers; // of the split
+    int stage, rank, group, layers; // of the split; layers: by place the first layer
     int64_t load_ns;
     struct check_decision stated;
     int choice;                    // the checker's number of the single decision's choice

@@ -31,12 +31,13 @@ void proof_take_split(struct proof_box *to, const struct box_split *s)
     bool by_rank = s->by == SPLIT_LAYERS;
     to->stage = by_rank ? -1 : s->at;
     to->rank = by_rank ? s->at : -1;
-    to->layers = by_rank ? (int)s->value : 0;
+    to->layers = by_rank || s->by == SPLIT_PLACE ? (int)s->value : 0;
     to->group = s->by == SPLIT_GROUP ? (int)s->value : -1;
     to->load_ns = s->by == SPLIT_LOAD ? s->value : 0;
     to->end = by_rank                 ? END_SPLIT_RANK
               : s->by == SPLIT_CHOICE ? END_SPLIT_CHOICE
               : s->by == SPLIT_GROUP  ? END_SPLIT_GROUP
+              : s->by == SPLIT_PLACE  ? END_SPLIT_PLACE
                                       : END_SPLIT_LOAD;
 }
 
@@ -155,7 +156,7 @@ static void put_round(struct proof *p, struct json_writer *w, const struct proof
 static void put_choice(const struct proof *p, struct json_writer *w, const struct check_decision *c)
 {
     json_open_object(w, "choice");
-    if (c->first >= 0) json_put_count(w, "first_layer", c->first);
+    if (c->first != -1) json_put_count(w, "first_layer", place_least(c->first));
     json_put_count(w, "layers", c->layers);
     json_put_text(w, "group", p->request->priced->groups[c->group].name);
     for (int i = 0; i < check_decision_row_count; i++) {
@@ -180,6 +181,11 @@ static void put_end(const struct proof *p, struct json_writer *w, const struct p
     if (b->end == END_SPLIT_RANK) json_put_count(w, "layers_below", b->layers);
     if (b->end == END_SPLIT_LOAD) json_put_count(w, "load_below_ns", b->load_ns);
     if (b->end == END_SPLIT_CHOICE) put_choice(p, w, &b->stated);
+    if (b->end == END_SPLIT_PLACE) {
+        json_open_object(w, "choice");
+        json_put_count(w, "first_layer", b->layers);
+        json_close_object(w);
+    }
     if (b->end == END_SPLIT_GROUP) {
         json_open_object(w, "choice");
         json_put_text(w, "group", p->request->priced->groups[b->group].name);

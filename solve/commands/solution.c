@@ -149,6 +149,7 @@ static enum status read_choice(const struct reading *r, const struct column *c, 
         FIELD_TEXT("group", REQUIRED, &group),
     };
     TRY(json_fields(&c->json, fields, ARRAY_LENGTH(fields), JSON_ENVELOPE, r->arena, r->err));
+    if (x->first_layer < 0) x->first_layer = choices_place(r->choices, p->layer_count);
     TRY(decision_get(&x->decision, &c->json, p->gradient_option_count, p->boundary_option_count,
                      r->arena, r->err));
     return find_group(r, c, group, &x->group);

@@ -189,7 +189,8 @@ static void open_construction(struct construction *k, struct search *s)
     k->box = (struct dynamic_box){.coefficients = k->coefficients, .allowed = k->allowed};
     k->answer.chosen = k->chosen;
     // A rough count of steps relative to those of a replay; it only has to be the same every time.
-    int64_t steps = cells * (s->c->by_position ? 1 : s->c->priced->layer_count) / 4;
+    int layers = s->c->priced->layer_count;
+    int64_t steps = cells * (s->c->free_from == layers ? 1 : layers) / 4;
     k->solve_effort = 1 + steps * EFFORT_REPLAY / (1 + s->c->schedule->operation_count) / 8;
 }
 

@@ -27,9 +27,9 @@ struct local {
     int **next, *heads; // of the lookups, by stage; of the neighbour's choices
 };
 
-static uint32_t hash_of(const struct choice *c, int first_layer)
+static uint32_t hash_of(const struct choice *c)
 {
-    uint64_t key = (uint64_t)(first_layer + 1);
+    uint64_t key = (uint64_t)(c->first_layer + 1);
     key = key * 4099 + (uint64_t)c->layer_count;
     key = key * 17 + (uint64_t)c->group;
     key = key * 67 + (uint64_t)c->boundary_option;
@@ -37,22 +37,20 @@ static uint32_t hash_of(const struct choice *c, int first_layer)
     return (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32);
 }
 
-static bool same_place(const struct choice *a, const struct choice *b, bool by_position)
+static bool same_place(const struct choice *a, const struct choice *b)
 {
     return a->layer_count == b->layer_count && a->group == b->group &&
            a->boundary_option == b->boundary_option && a->gradient_option == b->gradient_option &&
-           (!by_position || a->first_layer == b->first_layer);
+           a->first_layer == b->first_layer;
 }
 
 // The choice with the attributes of *like, or -1.
 static int look_up(const struct local *l, int stage, const struct choice *like)
 {
     const struct lookup *t = &l->lookups[stage];
-    bool by_position = l->s->c->by_position;
-    uint32_t at = hash_of(like, by_position ? like->first_layer : -1) & t->mask;
+    uint32_t at = hash_of(like) & t->mask;
     for (; t->slots[at] >= 0; at = (at + 1) & t->mask)
-        if (same_place(&l->s->c->stages[stage].items[t->slots[at]], like, by_position))
-            return t->slots[at];
+        if (same_place(&l->s->c->stages[stage].items[t->slots[at]], like)) return t->slots[at];
     return -1;
 }
 
@@ -77,9 +75,8 @@ static void fill_lookup(struct local *l, int stage)
     t->next = TAKE(l->s->arena, choices->count, int);
     for (int i = 0; i < choices->count; i++) {
         const struct choice *c = &choices->items[i];
-        uint32_t at = hash_of(c, l->s->c->by_position ? c->first_layer : -1) & t->mask;
-        while (t->slots[at] >= 0 &&
-               !same_place(&choices->items[t->slots[at]], c, l->s->c->by_position))
+        uint32_t at = hash_of(c) & t->mask;
+        while (t->slots[at] >= 0 && !same_place(&choices->items[t->slots[at]], c))
             at = (at + 1) & t->mask;
         chain(t, at, choices->items, i);
     }
@@ -165,9 +162,9 @@ static bool place(struct local *l, const struct choice *like)
     for (int i = 0; i < l->s->stage_count; i++) {
         struct choice wanted = like[i];
         const struct choice *had = &c->stages[i].items[l->neighbour[i]];
-        if (c->by_position) wanted.first_layer = covered;
+        wanted.first_layer = choices_place(c, covered);
         covered += wanted.layer_count;
-        if (same_place(&wanted, had, c->by_position)) continue;
+        if (same_place(&wanted, had)) continue;
         l->neighbour[i] = look_up(l, i, &wanted);
         if (l->neighbour[i] < 0) return false;
     }

@@ -198,7 +198,7 @@ static void try_stage(struct exact *e, int stage, int layer)
     for (int i = 0; i < choices->count && !is_over(e); i++) {
         const struct choice *x = &choices->items[i];
         int next = layer + x->layer_count;
-        if (p->c->by_position && x->first_layer != layer) continue;
+        if (x->first_layer != choices_place(p->c, layer)) continue;
         if (next > layers - (p->stages - 1 - stage) || (stage == p->stages - 1 && next != layers) ||
             is_repeated(choices, i))
             continue;

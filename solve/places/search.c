@@ -168,7 +168,7 @@ static bool move_layer(struct search *s, int a, int b)
         for (int stage = 0; stage < p->stages; stage++) {
             const struct choice *x = &v->choices->stages[stage].items[chosen[stage]];
             int count = x->layer_count + (stage == b) - (stage == a);
-            bool same = count == x->layer_count && (!p->c->by_position || x->first_layer == layer);
+            bool same = count == x->layer_count && x->first_layer == choices_place(p->c, layer);
             if (!same)
                 chosen[stage] = count ? placed_find_choice(v, stage, layer, count, x->group, x)
                                       : -1;

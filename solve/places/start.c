@@ -24,7 +24,7 @@ static int find_like(const struct placed *p, const struct plan *plan, int stage)
     for (int i = 0; i < choices->count; i++) {
         const struct choice *x = &choices->items[i];
         if (x->layer_count == s->layer_count &&
-            (!p->c->by_position || x->first_layer == s->first_layer) &&
+            x->first_layer == choices_place(p->c, s->first_layer) &&
             same_options(p->priced, x, plan, s))
             return i;
     }

@@ -183,7 +183,7 @@ int placed_find_choice(const struct placed_variant *v, int stage, int first_laye
     for (int i = 0; i < choices->count; i++) {
         const struct choice *y = &choices->items[i];
         if (y->group != group || y->layer_count != layer_count ||
-            (v->choices->by_position && y->first_layer != first_layer) ||
+            y->first_layer != choices_place(v->choices, first_layer) ||
             y->gradient_option != like->gradient_option ||
             y->boundary_option != like->boundary_option)
             continue;

@@ -115,8 +115,10 @@ TEST(test_graphs)
 
 static bool same_choice(const struct choice *x, const struct check_choice *c)
 {
-    return (x->first_layer == c->first || x->first_layer < 0 || c->first < 0) &&
-           x->layer_count == c->layers && x->group == c->group && (int)x->recompute == c->mode &&
+    return (x->first_layer == c->first ||
+            (x->first_layer < 0 && c->first >= -1 - x->first_layer)) && // the first or last stage
+           x->layer_count == c->layers &&
+           x->group == c->group && (int)x->recompute == c->mode &&
            x->swapped_layers == c->swapped && x->recomputed_layers == c->recomputed &&
            x->gradient_option == c->gradient && x->boundary_option == c->boundary;
 }

@@ -78,7 +78,7 @@ static void compare(struct seen *seen, int kind, uint64_t *seed, int draw, struc
     }
     seen->compared++;
     seen->infeasible += !oracle.plans;
-    seen->by_position += p.choices.by_position;
+    seen->by_position += p.choices.free_from > 0;
     seen->periodic += !p.priced.layout.barrier;
     seen->local += p.priced.layout.local_loss_every > 0;
     if (!oracle.plans) return;

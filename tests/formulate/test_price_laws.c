@@ -179,7 +179,7 @@ static int64_t time_of(const struct priced *p, int group, enum recompute mode, i
     struct choice *items = TAKE(arena, stages, struct choice);
     struct choices c = {.priced = p,
                         .schedule = &schedule,
-                        .by_position = true,
+                        .free_from = p->layer_count,
                         .stages = TAKE(arena, stages, struct stage_choices),
                         .virtual_stages = stages,
                         .rank_count = 1,

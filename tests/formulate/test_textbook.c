@@ -41,7 +41,7 @@ static void enumerate(struct checked *k)
 {
     const struct priced *p = &k->p;
     k->raw = k->c;
-    k->raw.by_position = true;
+    k->raw.free_from = p->layer_count;
     k->raw.stages = TAKE(&k->arena, p->stage_count, struct stage_choices);
     for (int s = 0; s < p->stage_count; s++) {
         k->raw.stages[s].items = TAKE(&k->arena, 8000, struct choice);

@@ -194,8 +194,8 @@ static int like_of(const struct choices *c, int stage, const struct plan_stage *
 {
     for (int i = 0; i < c->stages[stage].count; i++) {
         const struct choice *x = &c->stages[stage].items[i];
-        int first = c->by_position ? x->first_layer : s->first_layer;
-        if (first == s->first_layer && x->layer_count == s->layer_count && x->group == s->group &&
+        if (x->first_layer == choices_place(c, s->first_layer) &&
+            x->layer_count == s->layer_count && x->group == s->group &&
             x->gradient_option == s->gradient_option && x->recompute == s->recompute &&
             x->recomputed_layers == s->recomputed_layers &&
             x->boundary_option == s->boundary_option)

@@ -54,7 +54,7 @@ static void all_decisions(struct all *a, int stage, int layer)
                        x->gradient_option == y->gradient_option &&
                        x->boundary_option == y->boundary_option;
         }
-        if (repeated || (c->by_position && x->first_layer != layer)) continue;
+        if (repeated || x->first_layer != choices_place(c, layer)) continue;
         a->like[stage] = i;
         all_decisions(a, stage + 1, layer + x->layer_count);
     }

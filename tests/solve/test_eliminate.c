@@ -236,6 +236,7 @@ static struct choice_box half(const struct search *s, const struct choice_box *b
         const struct choice *x = &c->stages[at].items[i];
         bool belongs = a->split.by == SPLIT_CHOICE  ? i == value
                        : a->split.by == SPLIT_GROUP ? x->group == value
+                       : a->split.by == SPLIT_PLACE ? x->first_layer == value
                                                     : x->load_ns >= a->split.value;
         copy.allowed[at][i] = copy.allowed[at][i] && belongs == in;
     }

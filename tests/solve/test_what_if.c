@@ -74,7 +74,7 @@ static int choice_on(const struct choices *c, int stage, const struct plan_stage
     for (int i = 0; i < c->stages[stage].count; i++) {
         const struct choice *x = &c->stages[stage].items[i];
         if (x->group != group || x->layer_count != s->layer_count ||
-            (c->by_position && x->first_layer != s->first_layer) ||
+            x->first_layer != choices_place(c, s->first_layer) ||
             x->gradient_option != s->gradient_option || x->boundary_option != s->boundary_option)
             continue;
         if (best < 0 || x->load_ns < c->stages[stage].items[best].load_ns) best = i;

@@ -209,10 +209,9 @@ static bool find_span(const struct check_mixer *m, int s, const struct check_cho
     const struct mix_stage *t = &m->stages[s], *behind = &m->stages[s + 1];
     *first = t->low > behind->low - c->layers ? t->low : behind->low - c->layers;
     *last = t->high < behind->high - c->layers ? t->high : behind->high - c->layers;
-    if (c->first >= 0) {
-        if (*first < c->first) *first = c->first;
-        if (*last > c->first) *last = c->first;
-    }
+    int from = c->first < 0 ? -1 - c->first : c->first;
+    if (*first < from) *first = from;
+    if (*last > c->first && c->first >= 0) *last = c->first;
     return *first <= *last;
 }
 

@@ -54,7 +54,7 @@ static const struct check_choice *choice_at(const struct walk *w, int stage, int
 static enum status fold_boundaries(struct walk *w)
 {
     const struct check_problem *p = w->p;
-    bool alike = w->m->c->free_places;
+    bool alike = true;
     w->group = choice_at(w, 0, 0)->group;
     for (int s = 0; s < p->stages; s++) {
         struct mix_stage *t = &w->m->stages[s];

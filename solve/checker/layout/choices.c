@@ -157,7 +157,8 @@ static enum status try_span(struct visit *v, int first, int count)
 {
     const struct check_problem *p = v->c->p;
     bool middle = v->stage > 0 && v->stage < p->stages - 1;
-    struct check_choice x = {.first = middle && v->c->free_places ? -1 : first, .layers = count};
+    struct check_choice x = {.first = first, .layers = count};
+    if (middle && first >= v->c->free_from) x.first = -1 - v->c->free_from;
     int recomputable = check_recomputable(p, first, count);
     for (x.group = 0; x.group < p->group_count; x.group++)
         for (x.boundary = 0; x.boundary < p->boundary_count; x.boundary++) {
@@ -173,11 +174,14 @@ static enum status visit_stage(struct visit *v, int stage)
 {
     const struct check_problem *p = v->c->p;
     int last = p->stages - 1,
-        behind = p->layers - (last - stage); // latest end of the stage
-    bool one_place = stage == 0 || (stage < last && v->c->free_places);
+        behind = p->layers - (last - stage);                      // latest end of the stage
+    int free = stage < v->c->free_from ? v->c->free_from : stage, // one place for all behind it
+        end_of_places = stage == 0                      ? 1
+                        : stage < last && free < behind ? free + 1
+                                                        : behind;
     v->stage = stage;
     v->capacity = 0;
-    for (int first = stage; first < (one_place ? stage + 1 : behind); first++)
+    for (int first = stage; first < end_of_places; first++)
         for (int end = stage == last ? behind : first + 1; end <= behind; end++)
             TRY(try_span(v, first, end - first));
     return OK;
@@ -197,21 +201,21 @@ static void settle_items(struct check_choices *c, int stage)
     c->items[stage] = items;
 }
 
-// Whether a middle stage's times, bytes and rules are the same wherever its layers lie: all layers
-// are of one run, and so is the message before them.
-static bool places_are_alike(const struct check_problem *p)
+// The first layer from which on a middle stage's times, bytes and rules are the same wherever it
+// starts: all layers that it could hold are of one run, and so is the message before it. All
+// layers: there is none, or places are stated anyway.
+static int find_free_layer(const struct check_problem *p)
 {
-    for (int stage = 1; stage < p->stages - 1; stage++) {
-        int run = p->run_of[stage];
-        for (int layer = stage; layer <= p->layers - p->stages + stage; layer++)
-            if (p->run_of[layer] != run) return false;
-        if (p->runs[p->run_of[stage - 1]].cut != p->runs[run].cut) return false;
-        for (int i = 0; i < p->rule_count; i++)
-            if (p->rules[i].holds_first >= 0 &&
-                (p->rules[i].stage < 0 || p->rules[i].stage == stage))
-                return false;
-    }
-    return true;
+    int last = p->layers - 2, from = last;
+    if (p->stages < 3) return 0; // no stage is in the middle
+    for (int i = 0; i < p->rule_count; i++)
+        if (p->rules[i].holds_first >= 0 &&
+            (p->rules[i].stage < 0 || (p->rules[i].stage > 0 && p->rules[i].stage < p->stages - 1)))
+            return p->layers;
+    while (from > 1 && p->run_of[from - 1] == p->run_of[last]) from--;
+    if (p->runs[p->run_of[from - 1]].cut != p->runs[p->run_of[last]].cut) from++;
+    if (from == 1) return 0; // wherever a middle stage may start
+    return p->turns == 1 || from > last ? p->layers : from;
 }
 
 // With several stages a rank: removes choices that fit with no choices of the rank's other stages.
@@ -233,7 +237,7 @@ enum status check_list_choices(struct check_choices *c, const struct check_graph
 {
     const struct check_problem *p = g->p;
     *c = (struct check_choices){
-        .p = p, .g = g, .free_places = places_are_alike(p), .work = work, .arena = arena};
+        .p = p, .g = g, .free_from = find_free_layer(p), .work = work, .arena = arena};
     c->items = TAKE(arena, p->stages, struct check_choice *);
     c->count = TAKE(arena, p->stages, int);
     struct visit v = {.c = c};

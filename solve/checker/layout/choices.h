@@ -25,7 +25,8 @@ struct check_choice {
 struct check_choices {
     const struct check_problem *p;
     const struct check_graph *g;
-    bool free_places;            // a middle stage's choices state only how many layers they hold
+    int free_from; // a middle stage that starts at this layer or later states only how many it
+                   // holds
     struct check_choice **items; // [stage][count]
     int *count;
     uint64_t *work; // how much work is left

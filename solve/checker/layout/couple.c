@@ -67,10 +67,64 @@ struct check_box check_whole_box(const struct check_choices *c, struct arena *ar
     return box;
 }
 
+// Keeps the choices that start where a stage before them may end. Covered layers from free_from on
+// are one place, since choices that start there state none.
+static void follow_places(const struct check_choices *c, struct check_box *box, bool *ends)
+{
+    int free = c->free_from;
+    ends[0] = true;
+    for (int s = 0; s < c->p->stages; s++) {
+        bool *now = ends + s * (free + 1), *next = now + free + 1;
+        int kept = 0;
+        for (int i = 0; i < box->count[s]; i++) {
+            const struct check_choice *x = &c->items[s][box->left[s][i]];
+            int first = x->first < 0 || x->first > free ? free : x->first, end = first + x->layers;
+            if (!now[first]) continue;
+            next[end < free ? end : free] = true;
+            box->left[s][kept++] = box->left[s][i];
+        }
+        box->count[s] = kept;
+    }
+}
+
+// And those that end where a stage behind them may start.
+static void lead_places(const struct check_choices *c, struct check_box *box, bool *starts)
+{
+    int free = c->free_from;
+    starts[c->p->stages * (free + 1) + free] = true;
+    for (int s = c->p->stages - 1; s >= 0; s--) {
+        bool *now = starts + s * (free + 1), *next = now + free + 1;
+        int kept = 0;
+        for (int i = 0; i < box->count[s]; i++) {
+            const struct check_choice *x = &c->items[s][box->left[s][i]];
+            int first = x->first < 0 || x->first > free ? free : x->first, end = first + x->layers;
+            if (!next[end < free ? end : free]) continue;
+            now[first] = true;
+            box->left[s][kept++] = box->left[s][i];
+        }
+        box->count[s] = kept;
+    }
+}
+
+static enum status couple_places(const struct check_choices *c, struct check_box *box)
+{
+    const struct check_problem *p = c->p;
+    size_t cells = (size_t)(p->stages + 1) * (size_t)(c->free_from + 1);
+    uint64_t sum = 2 * cells;
+    for (int s = 0; s < p->stages; s++) sum += 2 * (uint64_t)box->count[s];
+    TRY(check_spend(p, c->work, sum));
+    struct arena_mark mark = arena_set_mark(c->arena);
+    follow_places(c, box, TAKE(c->arena, cells, bool));
+    lead_places(c, box, TAKE(c->arena, cells, bool));
+    arena_reset(c->arena, mark);
+    return OK;
+}
+
 enum status check_couple_ranks(const struct check_choices *c, struct check_box *box)
 {
     const struct check_problem *p = c->p;
     struct check_choice least[MOST_STAGES];
+    if (p->turns > 1 && c->free_from) TRY(couple_places(c, box));
     for (int rank = 0; rank < p->ranks && p->turns > 1; rank++) {
         uint64_t sum = 0;
         for (int turn = 0; turn < p->turns; turn++)

@@ -25,7 +25,7 @@ bool check_decision_is(const struct check_decision *stated, const struct check_d
             return false;
     }
     return is_or_any(stated->layers, d->layers) && is_or_any(stated->group, d->group) &&
-           (d->first < 0 || is_or_any(stated->first, d->first));
+           (is_or_any(stated->first, d->first) || (d->first < 0 && stated->first >= -1 - d->first));
 }
 
 static int most_of(const struct check_decision_row *row, const struct check_problem *p)

@@ -5,7 +5,7 @@
 
 #include "solve/checker/read/problem.h"
 
-// Ints only. first: -1: any layer; the stage is the same wherever it stands.
+// Ints only. first below 0: any layer from -1 - first on; the stage is the same wherever it stands.
 #define CHECK_DECISION_MEMBERS                                                                     \
     int first, layers, group, mode, swapped, recomputed, gradient, boundary;
 struct check_decision {

@@ -15,7 +15,8 @@ static bool layers_meet(const struct check_problem *p, const struct check_choice
 {
     int layer = 0;
     for (int s = 0; s < p->stages; s++) {
-        if (chosen[s]->first >= 0 && chosen[s]->first != layer) return false;
+        int first = chosen[s]->first;
+        if (first >= 0 ? layer != first : layer < -1 - first) return false;
         layer += chosen[s]->layers;
     }
     return layer == p->layers;

@@ -49,7 +49,8 @@ static bool holds(const struct check_choices *c, int stage, int group, int first
 {
     for (int i = 0; i < c->count[stage]; i++) {
         const struct check_choice *x = &c->items[stage][i];
-        if (x->group == group && x->layers == layers && (x->first < 0 || x->first == first))
+        if (x->group == group && x->layers == layers &&
+            (x->first < 0 ? first >= -1 - x->first : first == x->first))
             return true;
     }
     return false;

@@ -42,7 +42,7 @@ static void walk_stage(struct walk *w, int s, int covered)
     for (int i = 0; i < w->c->stages[s].count; i++) {
         const struct choice *c = &w->c->stages[s].items[i];
         if (covered + c->layer_count > w->c->priced->layer_count ||
-            (c->first_layer >= 0 && c->first_layer != covered))
+            (c->first_layer >= 0 ? c->first_layer != covered : covered < -1 - c->first_layer))
             continue;
         w->chosen[s] = i;
         walk_stage(w, s + 1, covered + c->layer_count);

@@ -408,7 +408,7 @@ static void all_decisions(struct oracle *o, const struct choices *c, int stage, 
         const struct choice *x = &c->stages[stage].items[i];
         bool seen = false;
         for (int k = 0; k < i; k++) seen = seen || same_decision(x, &c->stages[stage].items[k]);
-        if (seen || (c->by_position && x->first_layer != layer) ||
+        if (seen || x->first_layer != choices_place(c, layer) ||
             layer + x->layer_count > o->priced->layer_count)
             continue;
         o->like[stage] = x;

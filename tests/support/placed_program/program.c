@@ -318,8 +318,8 @@ enum status formulate_placed(struct placed_program *f, const struct choices *c, 
         add_choose_one(&x, s);
         add_passes(&x, s);
     }
-    if (!c->by_position) add_cover(&x);
-    for (int s = 0; c->by_position && s + 1 < f->ranks; s++) add_positions(&x, s);
+    if (!c->free_from) add_cover(&x);
+    for (int s = 0; c->free_from && s + 1 < f->ranks; s++) add_positions(&x, s);
     add_budget(&x, BUDGET_BOUNDARIES, c->priced->budget.boundaries_max);
     add_budget(&x, BUDGET_STAGES, c->priced->budget.stages_max);
     add_budget(&x, BUDGET_COST, c->priced->budget.cost_max);

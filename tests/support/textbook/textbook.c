@@ -159,7 +159,7 @@ bool textbook_decode(const struct formulation *f, const double *values, int *cho
     for (int s = 0; s < c->priced->stage_count; s++) {
         struct choice x;
         if (!read_stage(&x, f, values, s)) return false;
-        if (!c->by_position) x.first_layer = -1;
+        x.first_layer = choices_place(c, x.first_layer);
         choice_evaluate(c, s, &x);
         chosen[s] = choice_find(c, s, &x);
         if (chosen[s] < 0) return false;

@@ -286,7 +286,7 @@ static void put_step(struct maker *m, const struct step *step)
 // messages.
 static bool goes_by_ranks(const struct maker *m, const struct check_box *box)
 {
-    if (m->p->turns == 1 || !m->choices.free_places) return false;
+    if (m->p->turns == 1) return false;
     int group = m->choices.items[0][box->left[0][0]].group;
     for (int s = 0; s < m->p->stages; s++) {
         int cut = m->choices.items[s][box->left[s][0]].cut;
@@ -355,7 +355,8 @@ static void put_split(struct maker *m, int stage, int64_t load, const struct che
         json_put_count(&m->boxes, "load_below_ns", load);
     } else {
         json_open_object(&m->boxes, "choice");
-        if (c->first >= 0) json_put_count(&m->boxes, "first_layer", c->first);
+        if (c->first != -1)
+            json_put_count(&m->boxes, "first_layer", c->first < 0 ? -1 - c->first : c->first);
         json_put_count(&m->boxes, "layers", c->layers);
         json_put_text(&m->boxes, "group", m->p->groups[c->group].name);
         json_put_text(&m->boxes, "recompute", check_mode_names[c->mode]);

@@ -74,7 +74,7 @@ static bool choose(struct trial *t, int stage)
         layer = next_layer(c, t->chosen, stage);
     for (int i = 0; i < count && t->visits < 20000; i++, t->visits++) {
         const struct choice *x = &c->stages[stage].items[(first + i) % count];
-        if (c->by_position && x->first_layer != layer) continue;
+        if (x->first_layer != choices_place(c, layer)) continue;
         if (stage == t->priced.stage_count - 1 && layer + x->layer_count != t->priced.layer_count)
             continue;
         if (stage >= c->rank_count) {

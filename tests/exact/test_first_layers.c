@@ -1,0 +1,243 @@
+// Ranks with several stages where other layers come before the long run of like ones: a stage's
+// choices state where it starts only before that run (docs/PROOFS.md 4.1). Small random problems:
+// one to four runs before it, other messages between them, several long runs, hardly a like layer
+// left, memory tight, one micro-batch. The plan equals the best of all plans to the nanosecond by
+// enumeration, whichever way it is searched for, and each proof is certified; a false one is
+// refused.
+//
+//   test_first_layers [PROBLEMS] [SEED]      make test runs 250
+#include "data/kinds/schedules.h"
+#include "solve/layout/solve.h"
+#include "tests/support/check.h"
+#include "tests/support/oracle/oracle.h"
+#include "tests/support/random_priced.h"
+#include "tests/support/trials/certified.h"
+#include "tests/support/trials/check_trials.h"
+#include "solve/checker/proof.h"
+
+enum { PLANS_MAX = 20000, DEFAULT_PROBLEMS = 250, RUNS_MOST = 5 };
+enum way { WAY_DEFAULT, WAY_BOXES, WAY_TREE, WAY_GLPK };
+
+static int problem_count = DEFAULT_PROBLEMS;
+static uint64_t first_seed = 1;
+static struct {
+    int feasible, infeasible, open, free, stated, messages, single, split, by_ranks, certified;
+} seen;
+
+static void note_splits(const struct solve_evidence *e)
+{
+    bool split = false, by_ranks = false;
+    for (int64_t i = 0; i < e->proof.count; i++) {
+        split = split || e->proof.records[i].split.by == SPLIT_PLACE;
+        by_ranks = by_ranks || e->proof.records[i].spans;
+    }
+    seen.split += split;
+    seen.by_ranks += by_ranks;
+}
+
+static void check_way(const struct priced *p, const struct oracle *e, enum way way, uint64_t seed)
+{
+    static const volatile int never = 0;
+    struct error err = {OK, ""};
+    struct solve_result result;
+    struct solve_settings settings;
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    solve_defaults(&settings);
+    settings.progress = 0;
+    settings.seed = (int64_t)(seed % 7);
+    settings.recheck = settings.evidence = true;
+    settings.start_search = way == WAY_DEFAULT;
+    settings.eliminate = way == WAY_DEFAULT || way == WAY_BOXES;
+    if (way == WAY_GLPK) settings.engine = ENGINE_GLPK;
+    if (solve_run(&result, p, &settings, NULL, &never, &own_arena, &err) != OK)
+        fail_msg("seed %llu, way %d: %s", (unsigned long long)seed, way, err.text);
+    const struct plan *plan = &result.plan;
+    bool equal = e->plans ? plan->outcome == OUTCOME_OPTIMAL && plan_value_ns(plan) == e->best_ns &&
+                                plan->bound_ns == e->best_ns
+                          : plan->outcome == OUTCOME_INFEASIBLE;
+    if (!equal)
+        fail_msg(
+            "seed %llu, way %d: %s, %lld ns, bound %lld ns; enumeration: %lld ns of %lld plans",
+            (unsigned long long)seed, way, outcome_names[plan->outcome],
+            (long long)plan_value_ns(plan), (long long)plan->bound_ns, (long long)e->best_ns,
+            (long long)e->plans);
+    if (way == WAY_BOXES) note_splits(result.evidence);
+    struct certified c;
+    if (!certify_best(&c, p, &result, e->plans ? e->best_ns : INT64_MAX, &own_arena, &err))
+        fail_msg("seed %llu, way %d: %s", (unsigned long long)seed, way, err.text);
+    seen.certified++;
+    arena_reset(&own_arena, mark);
+}
+
+// ---- problems
+
+static int64_t *vary(const int64_t *values, int count, uint64_t *state, struct arena *arena)
+{
+    int64_t *copy = TAKE_COPY(arena, values, count);
+    for (int i = 0; i < count; i++) copy[i] += random_less(state, 12);
+    return copy;
+}
+
+// A run like one of the problem's, with other times, bytes and messages.
+static void draw_run(struct priced_run *to, const struct priced *p, int number, int count,
+                     uint64_t *state, struct arena *arena)
+{
+    int passes = p->slice_count * p->group_count;
+    *to = p->runs[random_less(state, p->run_count)];
+    to->name = arena_print(arena, "drawn%d", number);
+    to->count = count;
+    to->forward_ns = vary(to->forward_ns, passes, state, arena);
+    to->backward_ns = vary(to->backward_ns, passes, state, arena);
+    to->weight_bytes += random_less(state, 4);
+    to->stash_bytes[RECOMPUTE_NONE] += random_less(state, 6);
+    if (random_less(state, 3) == 0) to->cut = (int)random_less(state, p->cut_count);
+}
+
+static void draw_runs(struct priced *p, uint64_t *state, struct arena *arena)
+{
+    static const int patterns[][RUNS_MOST] = {
+        {1, 1, 4, 1}, {1, 1, 5, 1}, {2, 4, 1}, {1, 2, 4, 1}, {1, 1, 1, 4, 1}, {1, 3, 3, 1},
+        {3, 4},       {1, 5, 1},    {3, 3, 1}, {1, 1, 2, 2}, {1, 2, 2, 2},    {4, 1, 1}};
+    const int *counts = patterns[random_less(state, (int64_t)ARRAY_LENGTH(patterns))];
+    struct priced_run *runs = TAKE(arena, RUNS_MOST, struct priced_run);
+    int count = 0;
+    p->layer_count = 0;
+    for (; count < RUNS_MOST && counts[count]; count++) {
+        draw_run(&runs[count], p, count, counts[count], state, arena);
+        p->layer_count += counts[count];
+    }
+    p->runs = runs;
+    p->run_count = count;
+}
+
+static void draw_one(struct priced *p, uint64_t *state, struct arena *arena)
+{
+    int kind;
+    do kind = (int)random_less(state, SCHEDULE_KIND_COUNT);
+    while (schedule_kinds[kind].virtual_stages == 1);
+    random_priced_of(p, kind, state, arena);
+    draw_runs(p, state, arena);
+    if (random_less(state, 4)) p->rule_count = 0;
+    for (int g = 1; g < p->group_count && random_less(state, 2); g++)
+        p->groups[g].excluded = "drawn";
+    if (random_less(state, 4) == 0) p->micro_batches = p->layout.micro_batch = 1;
+    for (int g = 0; g < p->group_count && random_less(state, 2); g++)
+        p->groups[g].slots = p->stage_count;
+}
+
+// Draws until the enumeration is small enough; of problems without a plan one in five.
+static void draw(struct priced *p, struct schedule *schedule, struct oracle *e, uint64_t seed,
+                 struct arena *arena)
+{
+    uint64_t state = seed;
+    struct arena_mark mark = arena_set_mark(arena);
+    for (;; arena_reset(arena, mark)) {
+        draw_one(p, &state, arena);
+        if (p->layer_count < p->stage_count || priced_check(p, &own_err) != OK) continue;
+        if (oracle_size(p, PLANS_MAX, arena) > PLANS_MAX) continue;
+        priced_schedule(schedule, p, arena);
+        MUST(oracle_answer(e, p, schedule, arena, &own_err));
+        if (e->plans || random_less(&state, 5) == 0) return;
+    }
+}
+
+static void note(const struct priced *p, const struct oracle *e, const struct choices *c)
+{
+    seen.feasible += e->plans > 0;
+    seen.infeasible += e->plans == 0;
+    seen.free += c->free_from == 0;
+    seen.open += c->free_from > 0 && c->free_from < p->layer_count;
+    seen.stated += c->free_from == p->layer_count;
+    seen.messages += c->free_from > 1 && c->free_from < p->layer_count &&
+                     priced_run_of(p, c->free_from - 1) == priced_run_of(p, c->free_from);
+    seen.single += p->micro_batches == 1;
+}
+
+TEST(test_enumerated)
+{
+    for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count; seed++) {
+        struct priced p;
+        struct schedule schedule;
+        struct oracle e;
+        struct choices c;
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        draw(&p, &schedule, &e, 1000 * seed, &own_arena);
+        MUST(choices_build(&c, &p, &schedule, &own_arena, &own_err));
+        note(&p, &e, &c);
+        check_way(&p, &e, WAY_DEFAULT, seed);
+        check_way(&p, &e, WAY_BOXES, seed);
+        check_way(&p, &e, seed % 2 ? WAY_TREE : WAY_GLPK, seed);
+        arena_reset(&own_arena, mark);
+    }
+    print_message("%d problems with a plan, %d without; places stated before the run %d (%d beyond "
+                  "its first layer), everywhere %d, nowhere %d; one micro-batch %d; by ranks %d, "
+                  "split by place %d; %d proofs certified\n",
+                  seen.feasible, seen.infeasible, seen.open, seen.messages, seen.stated, seen.free,
+                  seen.single, seen.by_ranks, seen.split, seen.certified);
+    assert_true(seen.infeasible && seen.open > seen.feasible / 3 && seen.messages && seen.stated &&
+                seen.free && seen.single && seen.by_ranks && seen.split);
+}
+
+// Planner and checker state the same places, each for as many choices.
+TEST(test_choices)
+{
+    uint64_t state = first_seed;
+    int64_t compared = 0;
+    for (int i = 0; i < 4 * problem_count; i++) {
+        struct check_trial t = {0};
+        struct check_problem p;
+        struct check_graph g;
+        struct check_choices own;
+        uint64_t work = CHECK_WORK_DEFAULT;
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        do draw_one(&t.priced, &state, &own_arena);
+        while (t.priced.layer_count < t.priced.stage_count ||
+               priced_check(&t.priced, &own_err) != OK);
+        priced_schedule(&t.schedule, &t.priced, &own_arena);
+        t.text = check_trial_save(&t.priced, "priced.json", &own_arena);
+        MUST(choices_build(&t.choices, &t.priced, &t.schedule, &own_arena, &own_err));
+        MUST(check_read_problem(&p, &t.text, &own_arena, &own_err));
+        MUST(check_build_graph(&g, &p, &own_arena));
+        MUST(check_list_choices(&own, &g, &work, &own_arena));
+        for (int s = 1; s < p.stages - 1; s++)
+            for (int k = 0, of = 0; k < own.count[s]; k++, compared++) {
+                const struct stage_choices *stage = &t.choices.stages[s];
+                while (of < stage->count && stage->items[of].first_layer != own.items[s][k].first)
+                    of++;
+                assert_true(of < stage->count); // in the same order
+            }
+        arena_reset(&own_arena, mark);
+    }
+    print_message("%lld choices compared\n", (long long)compared);
+    assert_true(compared > problem_count);
+}
+
+// ---- false claims, with certificates made for them
+
+TEST(test_false_claims)
+{
+    int refused = 0;
+    for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count / 2; seed++) {
+        struct schedule schedule;
+        struct oracle e;
+        struct check_trial t = {.seed = seed};
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        draw(&t.priced, &schedule, &e, 1000 * seed + 7, &own_arena);
+        t.text = check_trial_save(&t.priced, "priced.json", &own_arena);
+        t.best = e.best;
+        for (int none = 0; none < 2 && e.plans; none++) {
+            struct check_text text = check_trial_claim(&t, none, none ? -1 : e.best_ns,
+                                                       none ? 0 : e.best_ns + 1, &own_arena);
+            if (!text.text) continue; // too many boxes
+            check_trial_refused(none ? "no plan" : "a bound above the best", &text, &t.text, "",
+                                true, &own_arena);
+            refused++;
+        }
+        arena_reset(&own_arena, mark);
+    }
+    print_message("%d refused\n", refused);
+    assert_true(refused > problem_count / 4);
+}
+
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)
