@@ -375,13 +375,15 @@ static void walk_counts(struct walk *w, int key)
     }
 }
 
-// Whether the framework runs no layout with the values up to this key.
+// Whether the framework runs no layout with the values up to this key; at the end, not this one.
 static bool is_excluded(struct walk *w, int key)
 {
     enum framework framework = w->space->framework;
     if (framework == FRAMEWORK_ANY || key <= SPACE_DATA) return false;
     struct framework_of of = space_framework_of(w->limits, &w->layout);
-    if (!framework_excludes(framework, &w->layout, (enum space_key)key, &of)) return false;
+    if (key < SPACE_KEY_COUNT ? !framework_excludes(framework, &w->layout, (enum space_key)key, &of)
+                              : !framework_refusal(framework, &w->layout, &of))
+        return false;
     w->deepest = SPACE_KEY_COUNT;
     return true;
 }
@@ -391,8 +393,7 @@ static void walk_key(struct walk *w, int key)
     int values[VALUES_MAX];
     if (key > w->deepest) w->deepest = key;
     if (key == SPACE_KEY_COUNT) {
-        struct framework_of of = space_framework_of(w->limits, &w->layout);
-        if (framework_refusal(w->space->framework, &w->layout, &of)) return;
+        if (is_excluded(w, key)) return;
         int64_t number = w->number++;
         w->stopped = w->visit && !w->visit(w->argument, number, &w->layout);
         return;

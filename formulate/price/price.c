@@ -20,7 +20,7 @@ static enum status round_term(int64_t *to, real value, const char *unit, const c
                     of, (double)value, unit);
     // A difference of two sums may be below nothing by their own rounding.
     assert(isfinite(value) && value > -0.5L);
-    *to = round_half_up(fmaxl(value, 0));
+    *to = round_half_up(value > 0 ? value : 0);
     return OK;
 }
 
@@ -323,6 +323,7 @@ static enum status price_rest(struct pricing *x, struct error *err)
 
 struct pricing_wishes {
     bool keeps, links_free;
+    struct product_memo *memo;
 };
 
 static enum status price_all(struct pricing *x, struct priced *priced,
@@ -345,6 +346,7 @@ static enum status price_all(struct pricing *x, struct priced *priced,
     add_mtp_rule(priced, &problem->model, arena);
     *x = pricing_of(problem, priced, arena);
     x->links_free = wishes.links_free;
+    x->memo = wishes.memo;
     if (wishes.keeps)
         x->kept = TAKE(arena,
                        priced->run_count * problem->cluster.group_count * priced->slice_count,
@@ -368,12 +370,18 @@ static enum status price_all(struct pricing *x, struct priced *priced,
     return price_rest(x, err);
 }
 
-enum status price_terms(struct priced *priced, const struct problem *problem, struct arena *arena,
-                        struct error *err)
+enum status price_terms_alike(struct priced *priced, const struct problem *problem,
+                              struct product_memo *memo, struct arena *arena, struct error *err)
 {
     struct pricing x;
     if (job_has_widths(&problem->job)) return price_seats(priced, problem, arena, err);
-    return price_all(&x, priced, problem, (struct pricing_wishes){0}, arena, err);
+    return price_all(&x, priced, problem, (struct pricing_wishes){.memo = memo}, arena, err);
+}
+
+enum status price_terms(struct priced *priced, const struct problem *problem, struct arena *arena,
+                        struct error *err)
+{
+    return price_terms_alike(priced, problem, NULL, arena, err);
 }
 
 enum status price_terms_of_free_links(struct priced *priced, const struct problem *problem,

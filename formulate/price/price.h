@@ -16,6 +16,11 @@ enum status price_problem(struct priced *priced, const struct problem *problem, 
 // most of them alike, and have checked what differs.
 enum status price_terms(struct priced *priced, const struct problem *problem, struct arena *arena,
                         struct error *err);
+// The same, remembering the times of products: most layouts of a space share their shapes.
+struct product_memo;
+struct product_memo *product_memo_open(struct arena *arena);
+enum status price_terms_alike(struct priced *priced, const struct problem *problem,
+                              struct product_memo *memo, struct arena *arena, struct error *err);
 // The same, but faster, for a cluster with places, with links that take no time, wherever they
 // lead: a lower bound for every plan with the actual links. Prices of nodes are left out.
 enum status price_terms_of_free_links(struct priced *priced, const struct problem *problem,

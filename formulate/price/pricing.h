@@ -43,8 +43,9 @@ struct pricing {
     int node_from, node_to;
     int rings[2];  // rings that leave each of the two
     int transport; // of the ring: a kind of card, or TRANSPORT_NONE (data/places/places.h)
-    struct message *messages; // [cut_count], transfers.c
-    struct kept_layer *kept;  // [(run * group_count + group) * slice_count + slice]; NULL: nothing
+    struct message *messages;  // [cut_count], transfers.c
+    struct kept_layer *kept;   // [(run * group_count + group) * slice_count + slice]; NULL: nothing
+    struct product_memo *memo; // NULL: none
     // By group; NULL where the costs lack them.
     const struct gpu_costs *gpus[GROUPS_MAX];
     const struct precision_costs *rates[GROUPS_MAX],

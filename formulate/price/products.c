@@ -144,17 +144,20 @@ static bool limits_of(const struct pricing *x, const struct precision_costs *rat
     return rates->product_flop_per_s.value > 0;
 }
 
+static bool same_limits(const struct product_limits *k, const struct product_limits *l)
+{
+    return k->launch == l->launch && k->expert_start == l->expert_start &&
+           k->flop_per_s == l->flop_per_s && k->tile_flop_per_s == l->tile_flop_per_s &&
+           k->square_share == l->square_share && k->bytes_per_s == l->bytes_per_s &&
+           k->processors == l->processors && k->operand_bytes == l->operand_bytes &&
+           k->arrays == l->arrays && k->array_share == l->array_share;
+}
+
 // The times kept of these products, if they were priced with the same limits.
 static bool take_kept(const struct kept_products *kept, const struct product_limits *l,
                       struct product_seconds *to)
 {
-    const struct product_limits *k = &kept->limits;
-    if (!kept->known || k->launch != l->launch || k->expert_start != l->expert_start ||
-        k->flop_per_s != l->flop_per_s || k->tile_flop_per_s != l->tile_flop_per_s ||
-        k->square_share != l->square_share || k->bytes_per_s != l->bytes_per_s ||
-        k->processors != l->processors || k->operand_bytes != l->operand_bytes ||
-        k->arrays != l->arrays || k->array_share != l->array_share)
-        return false;
+    if (!kept->known || !same_limits(&kept->limits, l)) return false;
     *to = kept->seconds;
     return true;
 }
@@ -166,28 +169,87 @@ static void keep(struct kept_products *kept, const struct product_limits *l,
     if (!kept->known) *kept = (struct kept_products){true, *l, *seconds};
 }
 
+// Products of which the times are known, by all that these depend on.
+struct product_list {
+    struct product_limits limits;
+    real times, bytes, gradient_bytes;
+    int count; // 0: none yet
+    struct product products[PRODUCTS_MAX];
+};
+enum { MEMO_LISTS = 256 };
+struct product_memo {
+    struct product_list lists[MEMO_LISTS];
+    struct product_seconds seconds[MEMO_LISTS];
+};
+
+struct product_memo *product_memo_open(struct arena *arena)
+{
+    return TAKE(arena, 1, struct product_memo);
+}
+
+static bool same_list(const struct product_list *a, const struct product_list *b)
+{
+    bool same = a->count == b->count && a->times == b->times && a->bytes == b->bytes &&
+                a->gradient_bytes == b->gradient_bytes && same_limits(&a->limits, &b->limits);
+    for (int i = 0; i < a->count && same; i++) {
+        const struct product *p = &a->products[i], *q = &b->products[i];
+        same = p->rows == q->rows && p->columns == q->columns && p->depth == q->depth &&
+               p->count == q->count && p->of_experts == q->of_experts;
+    }
+    return same;
+}
+
+static int place_of(const struct product_list *list)
+{
+    uint64_t hash = (uint64_t)list->count;
+    for (int i = 0; i < list->count; i++) {
+        const struct product *p = &list->products[i];
+        hash = (hash ^ (uint64_t)(p->rows * 8) ^ (uint64_t)p->columns << 24 ^
+                (uint64_t)p->depth << 44) *
+               0x9E3779B97F4A7C15u;
+        hash ^= hash >> 29;
+    }
+    return (int)(hash % MEMO_LISTS);
+}
+
+static struct product_seconds seconds_of(const struct product_list *list)
+{
+    struct product_seconds sum = {0};
+    for (int i = 0; i < list->count; i++) {
+        const struct product *p = &list->products[i];
+        struct product inputs = *p, weights = *p;
+        inputs.columns = p->depth, inputs.depth = p->columns;
+        weights.rows = p->columns, weights.columns = p->depth, weights.depth = p->rows;
+        sum.forward += list->times * product_s(&list->limits, p, list->bytes);
+        sum.data += list->times * product_s(&list->limits, &inputs, list->bytes);
+        sum.weight += list->times * product_s(&list->limits, &weights, list->gradient_bytes);
+    }
+    return sum;
+}
+
+static struct product_seconds remembered(struct product_memo *memo, const struct product_list *list)
+{
+    int at = place_of(list);
+    if (!same_list(&memo->lists[at], list)) {
+        memo->lists[at] = *list;
+        memo->seconds[at] = seconds_of(list);
+    }
+    return memo->seconds[at];
+}
+
 bool product_times(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
                    int group, real share, struct product_seconds *to)
 {
     struct kept_layer *kept = kept_of(x, run, group, slice->index);
-    struct product products[PRODUCTS_MAX];
-    struct product_limits l;
-    if (!limits_of(x, rates_of_run(x, run, group), group, share, &l)) return false;
-    if (kept && take_kept(&kept->matrices, &l, to)) return true;
-    int count = products_of(x, run, slice->tokens, products);
-    *to = (struct product_seconds){0};
-    real times = times_of(x, run);
-    for (int i = 0; i < count; i++) {
-        const struct product *p = &products[i];
-        struct product inputs = *p, weights = *p;
-        inputs.columns = p->depth, inputs.depth = p->columns;
-        weights.rows = p->columns, weights.columns = p->depth, weights.depth = p->rows;
-        to->forward += times * product_s(&l, p, x->e);
-        to->data += times * product_s(&l, &inputs, x->e);
-        to->weight += times * product_s(&l, &weights, 2 * x->e_g);
-    }
-    if (kept && count) keep(&kept->matrices, &l, to);
-    return count > 0;
+    struct product_list list;
+    struct product_limits *l = &list.limits;
+    if (!limits_of(x, rates_of_run(x, run, group), group, share, l)) return false;
+    if (kept && take_kept(&kept->matrices, l, to)) return true;
+    list.count = products_of(x, run, slice->tokens, list.products);
+    list.times = times_of(x, run), list.bytes = x->e, list.gradient_bytes = 2 * x->e_g;
+    *to = x->memo && list.count ? remembered(x->memo, &list) : seconds_of(&list);
+    if (kept && list.count) keep(&kept->matrices, l, to);
+    return list.count > 0;
 }
 
 // Of experts, all; NULL: not by shape.

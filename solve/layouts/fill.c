@@ -18,37 +18,39 @@ static bool within(const struct layout_sketch *s, int group, int rank, struct la
     return ns >= 0 && ns <= limit_ns;
 }
 
+// The most of the remaining main layers that the rank may hold within the limit; looked for around
+// `near`, which becomes it: from one limit to the next, little changes.
 static int64_t most_within(const struct layout_sketch *s, int group, int rank, int64_t before_least,
-                           int64_t before_most, int64_t limit_ns)
+                           int64_t before_most, int64_t limit_ns, int64_t *near)
 {
     int64_t low = 0, high = s->main_count - before_least; // low is not known to be within the limit
-    int64_t share = 2 * (s->main_count / s->ranks) + 2;   // usually enough
-    struct layer_share least = {before_least, 0}, most = {before_most, 0};
+    const struct layer_share least = {before_least, 0}, most = {before_most, 0};
     if (high < 0) return 0;
-    if (share < high &&
-        !within(s, group, rank, least, most, (struct layer_share){share, 0}, limit_ns))
-        high = share - 1;
-    while (low < high) {
-        int64_t k = low + (high - low + 1) / 2;
-        if (within(s, group, rank, least, most, (struct layer_share){k, 0}, limit_ns)) low = k;
+    for (int64_t k = larger(1, smaller(*near, high)), step = 1; low < high; step *= 2) {
+        bool fits = within(s, group, rank, least, most, (struct layer_share){k, 0}, limit_ns);
+        bool turned = fits ? high < s->main_count - before_least : low > 0;
+        if (fits) low = k;
         else high = k - 1;
+        k = turned ? low + (high - low + 1) / 2
+            : fits ? smaller(low + step, high)
+                   : larger(high - step + 1, low + 1);
     }
-    return low;
+    return *near = low;
 }
 
-static bool main_within(const struct layout_sketch *s, int64_t limit_ns)
+static bool main_within(const struct layout_sketch *s, int64_t limit_ns, int64_t *near)
 {
     int64_t before = 0;
     if (s->group_count == 1) {
         for (int i = 0; i < s->ranks && before < s->main_count; i++)
-            before += most_within(s, 0, i, before, before, limit_ns);
+            before += most_within(s, 0, i, before, before, limit_ns, &near[i]);
         return before >= s->main_count;
     }
     int64_t most[BOUND_GROUPS_MAX];
     for (int g = 0; g < s->group_count; g++) {
         most[g] = 0;
         for (int i = 0; i < s->ranks; i++)
-            most[g] = larger(most[g], most_within(s, g, i, 0, s->main_count, limit_ns));
+            most[g] = larger(most[g], most_within(s, g, i, 0, s->main_count, limit_ns, &near[i]));
     }
     return sketch_together(s, most) >= s->main_count;
 }
@@ -134,28 +136,35 @@ static bool counts_within(const struct layout_sketch *s, int64_t limit_ns)
 
 // ---- the least time
 
-static bool all_within(const struct layout_sketch *s, const struct middle *m, int64_t limit_ns)
+struct filling {
+    struct middle middle;     // where there are other layers
+    int64_t near[STAGES_MAX]; // of each rank: its main layers within the last limit
+};
+
+static bool all_within(const struct layout_sketch *s, struct filling *f, int64_t limit_ns)
 {
-    if (!s->others) return main_within(s, limit_ns);
+    const struct middle *m = &f->middle;
+    if (!s->others) return main_within(s, limit_ns, f->near);
     return s->turns == 1 ? intervals_within(s, m, limit_ns) : counts_within(s, limit_ns);
 }
 
 int64_t layout_filling_bound(const struct layout_sketch *s, int64_t enough_ns)
 {
     int64_t average = layout_average_bound(s), low = average, high = average;
-    struct middle m;
+    struct filling f;
+    for (int i = 0; i < s->ranks; i++) f.near[i] = s->main_count / s->ranks;
     assert(average >= 0);
-    if (s->others) find_middle(&m, s);
+    if (s->others) find_middle(&f.middle, s);
     layout_forget_loads(s);
     if (s->others && average < enough_ns && enough_ns < INT64_MAX &&
-        !all_within(s, &m, enough_ns - 1))
+        !all_within(s, &f, enough_ns - 1))
         return enough_ns;
-    if (all_within(s, &m, low)) return low;
-    if (!all_within(s, &m, (int64_t)1 << 60)) return INT64_MAX;
-    while (!all_within(s, &m, high)) low = high, high += high / 8 + (high - average) + 1;
+    if (all_within(s, &f, low)) return low;
+    if (!all_within(s, &f, (int64_t)1 << 60)) return INT64_MAX;
+    while (!all_within(s, &f, high)) low = high, high += high / 8 + (high - average) + 1;
     while (high - low > average / 100000 + 1) {
         int64_t middle = low + (high - low) / 2;
-        if (all_within(s, &m, middle)) high = middle;
+        if (all_within(s, &f, middle)) high = middle;
         else low = middle;
     }
     assert(low >= average && low < high);

@@ -36,8 +36,10 @@ struct layout layout_group(const struct layout *l)
 
 void group_bounds_open(struct group_bounds *x, const struct problem *problem, struct arena *arena)
 {
-    *x = (struct group_bounds){
-        .problem = problem, .slots = TAKE(arena, SLOTS, struct group_slot), .last = -1};
+    *x = (struct group_bounds){.problem = problem,
+                               .slots = TAKE(arena, SLOTS, struct group_slot),
+                               .last = -1,
+                               .memo = product_memo_open(arena)};
     arena_open(&x->prices, arena->exit);
 }
 
@@ -53,7 +55,7 @@ static int64_t find_bound_ns(struct group_bounds *x, const struct layout *group)
     struct arena_mark mark = arena_set_mark(&x->prices);
     int64_t bound_ns = 0;
     if (problem_check_layout(&one, &err) == OK &&
-        price_terms(&priced, &one, &x->prices, &err) == OK &&
+        price_terms_alike(&priced, &one, x->memo, &x->prices, &err) == OK &&
         layout_sketch_prices(sketch, &priced, &why))
         bound_ns = layout_mean_of_passes(sketch, &priced);
     arena_reset(&x->prices, mark);

@@ -18,6 +18,7 @@ struct group_bounds {
     } * slots; // the groups priced last
     int last;
     struct layout_sketch sketch;
+    struct product_memo *memo;
     struct arena prices;
 };
 void group_bounds_open(struct group_bounds *x, const struct problem *problem, struct arena *arena);

@@ -61,8 +61,10 @@ static struct layout price_key(const struct price_cache *c, const struct layout 
 void price_cache_open(struct price_cache *c, const struct problem *problem, struct arena *prices,
                       struct arena *arena)
 {
-    *c = (struct price_cache){
-        .problem = problem, .entries = TAKE(arena, ENTRIES, struct cached_prices), .arena = prices};
+    *c = (struct price_cache){.problem = problem,
+                              .entries = TAKE(arena, ENTRIES, struct cached_prices),
+                              .arena = prices,
+                              .memo = product_memo_open(arena)};
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
         c->priced_like[kind] = priced_like(problem, kind);
     c->empty = arena_set_mark(prices);
@@ -84,8 +86,8 @@ static struct cached_prices *entry_of(struct price_cache *c, const struct layout
         struct error err = {0};
         struct problem one = problem_with_layout(c->problem, layout);
         *e = (struct cached_prices){.used = true, .key = key};
-        if ((c->links_free ? price_terms_of_free_links : price_terms)(&e->priced, &one, c->arena,
-                                                                      &err) != OK)
+        if ((c->links_free ? price_terms_of_free_links(&e->priced, &one, c->arena, &err)
+                           : price_terms_alike(&e->priced, &one, c->memo, c->arena, &err)) != OK)
             e->why = arena_copy_text(c->arena, err.text);
         c->count++;
         assert(c->count <= ENTRIES / 2 + 1); // probing ends

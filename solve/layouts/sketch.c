@@ -129,9 +129,9 @@ static bool same_numbers(const void *a, const void *b, size_t size) { return !me
 static bool runs_alike(const struct priced *p, int a, int b)
 {
     if (a == b) return true;
+    if (p->runs[a].recomputable != p->runs[b].recomputable) return false;
     struct layer_room x = room_of(p, a), y = room_of(p, b);
-    if (p->runs[a].recomputable != p->runs[b].recomputable || !same_numbers(&x, &y, sizeof x))
-        return false;
+    if (!same_numbers(&x, &y, sizeof x)) return false;
     for (int g = 0; g < p->group_count; g++) {
         struct layer_terms u = terms_of(p, a, g), v = terms_of(p, b, g);
         if (priced_seats(p, g) && !same_numbers(&u, &v, sizeof u)) return false;

@@ -102,6 +102,7 @@ struct price_cache {
     struct cached_prices *entries;        // by hash, of the current degrees
     int count;
     struct layout degrees;
+    struct product_memo *memo;
     struct priced patched;
     struct arena *arena; // of the prices
     struct arena_mark empty;
