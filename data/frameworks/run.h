@@ -79,6 +79,13 @@ struct run {
     bool experts_over_data, feed_forward_bias, attention_bias;
     const char *attention_kinds, *norm_kind, *number_format;
 
+    // Reinforcement learning: tokens of a prompt and of an answer, answers to each prompt, the
+    // batch of tuning; micro-batches of whole sequences within a number of tokens.
+    struct {
+        int64_t prompt, answer, answers, batch, packed;
+        bool packs;
+    } rollout;
+
     // DeepSpeed
     const char *about, *sums, *offload, *old_offload, *parameters, *overlap;
     int64_t print_every; // iterations

@@ -87,7 +87,7 @@ extern const struct setting_names megatron_names[], megatron_fork_names[], nemo_
 extern const struct setting_effect megatron_effects[], deepspeed_effects[], nemo_effects[];
 
 extern const struct setting_rows megatron_rows, nemo_rows, deepspeed_rows, torchtitan_rows,
-    nanotron_rows, hf_trainer_rows;
+    nanotron_rows, hf_trainer_rows, rl_rows;
 extern const char *const core_context_names[]; // of Megatron Core, of enum context_kind
 extern const struct run megatron_defaults;     // Megatron-LM's own; NeMo has the same
 

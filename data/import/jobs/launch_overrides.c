@@ -169,23 +169,21 @@ static void take(struct settings *s, const struct script_command *c)
         if (value_of(c, nodes[i])) s->nodes = value_of(c, nodes[i]);
 }
 
-// veRL's overrides have other names, of which none would be read.
+// Reinforcement learning has other names.
 static enum status refuse_rollouts(const struct settings *s, const struct script_command *c,
                                    struct error *err)
 {
-    static const char rollouts[] = "actor_rollout_ref.";
+    static const char *const parts[] = {"actor_rollout_ref.", "models.policy_trainer."};
+    static const char why[] = "is of reinforcement learning: plumbline import rl reads how its "
+                              "policy is trained";
     for (int i = 0; i < s->count; i++)
-        if (!strncmp(s->items[i].key, rollouts, sizeof rollouts - 1))
-            return settings_refuse(s, s->items[i].key, err,
-                                   "is of veRL: reinforcement learning, with rollouts beside the "
-                                   "training, is not read: write the job of its actor by hand "
-                                   "(plumbline import hf makes the model)");
+        for (size_t k = 0; k < ARRAY_LENGTH(parts); k++)
+            if (!strncmp(s->items[i].key, parts[k], strlen(parts[k])))
+                return settings_refuse(s, s->items[i].key, err, "%s", why);
     for (int i = 0; i < c->count; i++)
         if (!strncmp(c->words[i], "verl.", 5))
-            return fail(err, BAD_INPUT,
-                        "%s: line %d: %.80s: veRL's overrides are not read: write the job by hand "
-                        "(plumbline import hf makes the model)",
-                        s->document.path, c->line, c->words[i]);
+            return fail(err, BAD_INPUT, "%s: line %d: %.80s: %s", s->document.path, c->line,
+                        c->words[i], why);
     return OK;
 }
 
@@ -227,5 +225,5 @@ enum status launch_read_overrides(struct settings *s, const char *path,
             path);
     s->nodes = script.nodes, s->of_node = script.of_node, s->said.with = script.read_in;
     take(s, found);
-    return refuse_rollouts(s, found, err);
+    return asked->rollouts ? OK : refuse_rollouts(s, found, err);
 }

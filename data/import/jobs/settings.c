@@ -184,6 +184,7 @@ static bool may_be_open(const struct settings *s, const struct setting_row *row,
     if (row->kind <= SETTING_SWITCH) return true;
     if (WITHIN(row, processes) || WITHIN(row, nodes)) return s->gpus_asked || !run->wants_job;
     if (WITHIN(row, shape.vocabulary)) return s->vocabulary_asked || !run->wants_model;
+    if (WITHIN(row, model)) return true;
     if (WITHIN(row, job)) return !run->wants_job;
     return (WITHIN(row, shape) || WITHIN(row, experts)) && !run->wants_model;
 }
