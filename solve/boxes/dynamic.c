@@ -42,6 +42,8 @@ static void find_states(struct dynamic *d, int s, struct arena *arena)
     struct stage_table *t = &d->stages[s];
     t->states = TAKE(arena, stage->count, struct state);
     t->state_of = TAKE(arena, stage->count, int);
+    t->same_before = TAKE(arena, stage->count, int);
+    t->same_after = TAKE(arena, stage->count, int);
     t->cost = TAKE(arena, stage->count, double);
     t->active = TAKE(arena, stage->count, int);
     t->active_count = stage->count;
@@ -113,6 +115,7 @@ static struct dynamic *open_tables(const struct choices *c, int64_t cells_max, b
         d->stages[s].backward = TAKE(arena, d->stages[s].state_count * cells, double);
     }
     d->entry = TAKE(arena, states_most * cells, double);
+    d->merged = TAKE(arena, cells, double);
     return d;
 }
 
@@ -298,6 +301,37 @@ static void cost_boundary(struct dynamic *d, const struct dynamic_box *box, int 
     }
 }
 
+static bool same_column(const struct dynamic *d, int s, int a, int b)
+{
+    const struct stage_table *t = &d->stages[s];
+    for (int p = 0; p < d->stages[s - 1].state_count; p++)
+        if (t->boundary[p * t->state_count + a] != t->boundary[p * t->state_count + b])
+            return false;
+    return true;
+}
+
+static bool same_row(const struct dynamic *d, int s, int a, int b)
+{
+    const struct stage_table *t = &d->stages[s];
+    const double *row = t->boundary + a * t->state_count, *other = t->boundary + b * t->state_count;
+    for (int q = 0; q < t->state_count; q++)
+        if (row[q] != other[q]) return false;
+    return true;
+}
+
+static void find_same_states(struct dynamic *d, int s)
+{
+    struct stage_table *t = &d->stages[s], *before = &d->stages[s - 1];
+    for (int q = 0; q < t->state_count; q++) {
+        t->same_before[q] = 0;
+        while (!same_column(d, s, t->same_before[q], q)) t->same_before[q]++;
+    }
+    for (int p = 0; p < before->state_count; p++) {
+        before->same_after[p] = 0;
+        while (!same_row(d, s, before->same_after[p], p)) before->same_after[p]++;
+    }
+}
+
 // With several stages per rank a stage has thousands of choices, of which a box allows few.
 static void list_active(struct dynamic *d, const struct dynamic_box *box)
 {
@@ -324,5 +358,6 @@ void dynamic_price_box(struct dynamic *d, const struct dynamic_box *box, wide *p
     for (int s = 0; s < d->stage_count; s++) {
         cost_choices(d, box, s);
         cost_boundary(d, box, s);
+        if (s > 0) find_same_states(d, s);
     }
 }

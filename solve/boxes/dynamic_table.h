@@ -38,9 +38,12 @@ struct stage_table {
     int64_t *parts;   // [(state of the stage before * state_count + state) * boundary_kind_count],
                       // PRICE_NONE: not joined
     double *boundary; // [state of the stage before * state_count + state]
-    double *forward;  // [state][uses][layers]: least cost up to this stage
-    double *backward; // the same: least cost of the stages after it
-    int least, most;  // layers that can be covered after this stage
+    // States with which every boundary costs the same: the first of them, for the boundary before
+    // this stage and for the one after it.
+    int *same_before, *same_after; // [state]
+    double *forward;               // [state][uses][layers]: least cost up to this stage
+    double *backward;              // the same: least cost of the stages after it
+    int least, most;               // layers that can be covered after this stage
 };
 
 struct rank_table; // solve/boxes/dynamic_ranks.c
@@ -59,6 +62,7 @@ struct dynamic {
     struct stage_table *stages;
     int *last_rows, last_row_count; // indices of uses after the last stage
     double *entry;                  // scratch: least cost before the current stage, by its state
+    double *merged;                 // scratch: of one state
     int fraction_bits;              // of the costs of the current box, below the nanosecond
 };
 

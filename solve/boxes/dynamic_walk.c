@@ -5,6 +5,7 @@
 #include "solve/boxes/dynamic_table.h"
 
 #include <assert.h>
+#include <string.h>
 
 // Which numbers of covered layers can be reached and completed. false: a stage has no allowed
 // choice, or none fits.
@@ -73,6 +74,64 @@ void dynamic_lower_row(double *restrict to, const double *restrict from, double 
     }
 }
 
+// The rows of a state of a table before stage s, over the layers that can be covered there.
+static void lower_rows(const struct dynamic *d, int s, double *to, int to_state, const double *from,
+                       int from_state, double cost)
+{
+    const struct stage_table *t = &d->stages[s], *before = &d->stages[s - 1];
+    int count = before->most - before->least + 1;
+    for (int i = 0; i < t->row_count; i++)
+        dynamic_lower_row(to + cell(d, to_state, t->rows[i], before->least),
+                          from + cell(d, from_state, t->rows[i], before->least), cost, count);
+}
+
+static void copy_rows(const struct dynamic *d, int s, double *table, int to_state, int from_state)
+{
+    const struct stage_table *t = &d->stages[s], *before = &d->stages[s - 1];
+    for (int i = 0; i < t->row_count; i++)
+        memcpy(table + cell(d, to_state, t->rows[i], before->least),
+               table + cell(d, from_state, t->rows[i], before->least),
+               (size_t)(before->most - before->least + 1) * sizeof *table);
+}
+
+// The least of the states of `from` that share a boundary's costs with `state`, the first of them.
+// They are often alone.
+static const double *least_of_same(struct dynamic *d, int s, const double *from, const int *same,
+                                   int count, int state, int *at)
+{
+    bool alone = true;
+    for (int p = state + 1; p < count; p++) {
+        if (same[p] != state) continue;
+        if (alone) {
+            clear(d, d->merged, 1, s);
+            lower_rows(d, s, d->merged, 0, from, state, 0);
+        }
+        lower_rows(d, s, d->merged, 0, from, p, 0);
+        alone = false;
+    }
+    *at = alone ? state : 0;
+    return alone ? from : d->merged;
+}
+
+// Over the boundary before stage s: to[own] = the least of from[other] + its cost. step: between
+// the costs of two other states, and of two own ones.
+static void cross(struct dynamic *d, int s, double *to, const int *own_same, int own_count,
+                  const double *from, const int *other_same, int other_count, int own_step,
+                  int other_step)
+{
+    for (int p = 0; p < other_count; p++) {
+        if (other_same[p] != p) continue;
+        int at;
+        const double *least = least_of_same(d, s, from, other_same, other_count, p, &at);
+        for (int q = 0; q < own_count; q++) {
+            double cost = d->stages[s].boundary[p * other_step + q * own_step];
+            if (own_same[q] == q && cost < NOT_REACHED) lower_rows(d, s, to, q, least, at, cost);
+        }
+    }
+    for (int q = 0; q < own_count; q++)
+        if (own_same[q] != q) copy_rows(d, s, to, q, own_same[q]);
+}
+
 // entry[q] = least cost before stage s when it is in state q.
 static void enter_stage(struct dynamic *d, int s)
 {
@@ -83,14 +142,8 @@ static void enter_stage(struct dynamic *d, int s)
         return;
     }
     const struct stage_table *before = &d->stages[s - 1];
-    int count = before->most - before->least + 1;
-    for (int p = 0; p < before->state_count; p++)
-        for (int q = 0; q < t->state_count; q++)
-            for (int i = 0; i < t->row_count && t->boundary[p * t->state_count + q] < NOT_REACHED;
-                 i++)
-                dynamic_lower_row(d->entry + cell(d, q, t->rows[i], before->least),
-                                  before->forward + cell(d, p, t->rows[i], before->least),
-                                  t->boundary[p * t->state_count + q], count);
+    cross(d, s, d->entry, t->same_before, t->state_count, before->forward, before->same_after,
+          before->state_count, 1, t->state_count);
 }
 
 // The numbers of layers covered before stage s from which this choice can be completed: [*first,
@@ -142,14 +195,8 @@ static void walk_backward(struct dynamic *d, int s)
                               t->cost[i], last - first + 1);
     }
     clear(d, before->backward, before->state_count, s);
-    for (int p = 0; p < before->state_count; p++)
-        for (int q = 0; q < t->state_count; q++)
-            for (int i = 0; i < t->row_count && t->boundary[p * t->state_count + q] < NOT_REACHED;
-                 i++)
-                dynamic_lower_row(before->backward + cell(d, p, t->rows[i], before->least),
-                                  d->entry + cell(d, q, t->rows[i], before->least),
-                                  t->boundary[p * t->state_count + q],
-                                  before->most - before->least + 1);
+    cross(d, s, before->backward, before->same_after, before->state_count, d->entry, t->same_before,
+          t->state_count, t->state_count, 1);
 }
 
 // ---- answers

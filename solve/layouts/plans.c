@@ -71,15 +71,24 @@ void layouts_put_plan(struct message *m, const struct plan *p)
     if (p->placement) put_placement(m, p);
 }
 
+// Groups are the cluster's, or with widths the seats that the job gives them.
 static void put_names(struct plan *p, const struct problem *problem, struct arena *arena)
 {
+    struct seat *seats = NULL;
+    bool seated = job_has_widths(&problem->job);
     p->name = problem->name;
-    p->group_count = problem->cluster.group_count;
+    p->group_count = seated ? problem_seats(problem, &seats, arena) : problem->cluster.group_count;
     p->group_names = TAKE(arena, p->group_count, const char *);
     p->group_gpus = TAKE(arena, p->group_count, const char *);
-    for (int g = 0; g < p->group_count; g++)
-        p->group_names[g] = problem->cluster.groups[g].name,
-        p->group_gpus[g] = problem->cluster.groups[g].gpu;
+    p->widths = seated ? TAKE(arena, p->group_count, struct plan_width) : NULL;
+    for (int g = 0; g < p->group_count; g++) {
+        const struct node_group *group = &problem->cluster.groups[seated ? seats[g].group : g];
+        p->group_names[g] = seated ? seats[g].name : group->name;
+        p->group_gpus[g] = group->gpu;
+        if (seated)
+            p->widths[g] =
+                (struct plan_width){group->name, seats[g].tensor, seats[g].context, seats[g].data};
+    }
 }
 
 void layouts_get_plan(struct message *m, struct plan *p, const struct problem *problem,
