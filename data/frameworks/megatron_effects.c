@@ -10,10 +10,7 @@
 
 const struct setting_effect megatron_effects[] = {
     // ---- of the model
-    {"hybrid-override-pattern hybrid-layer-pattern is-hybrid-model mtp-hybrid-override-pattern",
-     EFFECT_ON_MODEL, "", "layers of several kinds, with state spaces: " MODEL},
-    {"hybrid-attention-ratio hybrid-mlp-ratio", EFFECT_ON_MODEL, "0 0.0",
-     "layers of several kinds, with state spaces: " MODEL},
+    {"mtp-hybrid-override-pattern", EFFECT_ON_MODEL, "", "layers of several kinds: " MODEL},
     {"heterogeneous-layers-config-path heterogeneous-layers-config-encoded-json", EFFECT_ON_MODEL,
      "", "every layer has a shape of its own: " MODEL},
     {"moe-latent-size", EFFECT_ON_MODEL, "0", "experts work on a latent: " MODEL},

@@ -74,6 +74,9 @@ struct run {
     int64_t first_stage, last_stage; // decoder layers of the first and the last pipeline rank
     int zero_stage, ulysses;
     const char *glu, *head_type, *sharding;
+    // One letter for each layer: M, *, -, E; of its state spaces.
+    const char *hybrid;
+    int64_t state_heads, state_head_width, state_width, state_groups;
     // GPT-NeoX and MegaBlocks: kinds of attention, with how often they come; kinds of norms;
     // "fp16".
     bool experts_over_data, feed_forward_bias, attention_bias;

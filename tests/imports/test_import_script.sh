@@ -228,8 +228,19 @@ refuse() { # WORDS FLAGS
     says "$1" "$2"
     [ "$(wc -l <"$work/err")" = 1 ] || fail "$2: more than a line"
 }
-refuse '\--hybrid-override-pattern: is not read: layers of several kinds' \
-    '--hybrid-override-pattern M-M*'
+refuse 'hybrid-layer-pattern: expected layers M, \*, - and E, found "G"' \
+    '--hybrid-override-pattern M-MG'
+refuse 'num-layers 8, but --hybrid-layer-pattern has 4' '--hybrid-override-pattern M-M*'
+refuse 'is-hybrid-model: expected --hybrid-layer-pattern' '--is-hybrid-model'
+# Nemotron-H 8B: as many parameters as transformers' class has of its config
+echo pretrain_hybrid.py --hybrid-layer-pattern \
+    "M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-" --hidden-size 4096 \
+    --num-attention-heads 32 --group-query-attention --num-query-groups 8 --kv-channels 128 \
+    --ffn-hidden-size 21504 --squared-relu --disable-bias-linear --normalization RMSNorm \
+    --position-embedding-type none --untie-embeddings-and-output-weights --vocab-size 131072 \
+    --seq-length 8192 --micro-batch-size 1 --bf16 >"$work/hybrid.txt"
+read_file "$work/hybrid.txt" own || fail "hybrid: $(cat "$work/err")"
+says "8100852736 parameters" hybrid
 refuse '\--moe-latent-size' '--num-experts 4 --moe-latent-size 64'
 refuse '\--fp32-residual-connection' '--fp32-residual-connection'
 refuse '\--cpu-offloading-num-layers' '--cpu-offloading-num-layers 3'

@@ -83,16 +83,14 @@ enum status core_check(const struct run *r, struct error *err)
 
 // ---- the model
 
-// What each decoder layer has.
-struct kinds {
-    bool *mixture, *window, *linear;
-};
-
-static enum status read_kinds(struct kinds *k, const struct run *r, struct arena *arena,
+static enum status read_kinds(struct core_kinds *k, const struct run *r, struct arena *arena,
                               struct error *err)
 {
-    *k = (struct kinds){TAKE(arena, r->layers, bool), TAKE(arena, r->layers, bool),
-                        TAKE(arena, r->layers, bool)};
+    struct run again = *r;
+    *k = (struct core_kinds){TAKE(arena, r->layers, bool), TAKE(arena, r->layers, bool),
+                             TAKE(arena, r->layers, bool), TAKE(arena, r->layers, bool),
+                             TAKE(arena, r->layers, bool)};
+    if (r->hybrid) return core_hybrid(k, &again, err);
     if (r->experts.experts)
         TRY(core_pattern(k->mixture, r, "--moe-layer-freq", r->frequencies ? r->frequencies : "1",
                          CORE_EVERY_NTH, err));
@@ -109,10 +107,11 @@ static enum status read_kinds(struct kinds *k, const struct run *r, struct arena
                         err);
 }
 
-static bool same_kind(const struct kinds *k, int64_t a, int64_t b)
+static bool same_kind(const struct core_kinds *k, int64_t a, int64_t b)
 {
     return k->mixture[a] == k->mixture[b] && k->window[a] == k->window[b] &&
-           k->linear[a] == k->linear[b];
+           k->linear[a] == k->linear[b] && k->no_attention[a] == k->no_attention[b] &&
+           k->no_feed_forward[a] == k->no_feed_forward[b];
 }
 
 // "127,0", "(127, 0)": the tokens before one that it looks back to, and the ones behind it.
@@ -131,7 +130,7 @@ static enum status set_runs(struct model *m, const struct run *r,
                             const struct expert_shape *experts, struct arena *arena,
                             struct error *err)
 {
-    struct kinds k;
+    struct core_kinds k;
     int64_t window = 0;
     if (r->layers + r->mtp > LAYERS_MAX - 2)
         return fail(err, BAD_INPUT, "%s: --num-layers: expected at most %d, found %lld", r->file,
@@ -148,11 +147,15 @@ static enum status set_runs(struct model *m, const struct run *r,
                                   .count = (int)(end - i),
                                   .recomputable = true,
                                   .window = k.window[i] && !k.linear[i] ? window : 0,
-                                  .linear = k.linear[i]};
-        run->name =
-            end - i == r->layers
-                ? "block"
-                : arena_print(arena, "%s-%d", k.mixture[i] ? "mixture" : "dense", m->run_count - 1);
+                                  .linear = k.linear[i],
+                                  .no_attention = k.no_attention[i],
+                                  .no_feed_forward = k.no_feed_forward[i]};
+        const char *name = k.mixture[i]            ? "mixture"
+                           : !k.no_feed_forward[i] ? "dense"
+                           : k.linear[i]           ? "state"
+                                                   : "attention";
+        run->name = end - i == r->layers ? "block"
+                                         : arena_print(arena, "%s-%d", name, m->run_count - 1);
         if (k.mixture[i]) run->experts = *experts;
     }
     if (r->mtp) { // each like the last layer
@@ -194,7 +197,17 @@ static void set_latents(struct shape *s, const struct run *r)
 {
     if (r->latent) s->head_width = r->plain_width + s->rotary_width;
     else s->query_rank = s->kv_rank = s->rotary_width = s->value_width = 0;
-    if (!r->variant) s->linear = (struct linear_shape){0};
+    if (r->hybrid && strchr(r->hybrid, 'M'))
+        s->linear = (struct linear_shape){.rule = LINEAR_STATE_SPACE,
+                                          .key_heads = r->state_groups,
+                                          .key_width = r->state_width,
+                                          .value_heads = r->state_heads ? r->state_heads
+                                                         : r->state_head_width > 0
+                                                             ? 2 * s->hidden / r->state_head_width
+                                                             : 0,
+                                          .value_width = r->state_head_width,
+                                          .convolution = 4};
+    else if (!r->variant) s->linear = (struct linear_shape){0};
 }
 
 // In every layer but those of linear attention; with the biases of router and experts where all

@@ -26,4 +26,12 @@ enum core_every { CORE_EVERY_NTH, CORE_ALL_BUT_NTH };
 enum status core_pattern(bool *to, const struct run *r, const char *flag, const char *text,
                          enum core_every every, struct error *err);
 
+// What each decoder layer has.
+struct core_kinds {
+    bool *mixture, *window, *linear;
+    bool *no_attention, *no_feed_forward; // one part alone
+};
+// The kinds that --hybrid-layer-pattern's letters state; k NULL: only their number, as r->layers.
+enum status core_hybrid(struct core_kinds *k, struct run *r, struct error *err);
+
 #endif

@@ -209,7 +209,7 @@ static enum status check_program(const struct run *r, const struct settings *s, 
         "text_generation", "inference", "convert", "preprocess", "generate", "quantize",
         "export",          "prune",     "mmlu",    "eval",       "tasks/"};
     const char *name = s->program ? s->program : "";
-    for (size_t i = 0; i < ARRAY_LENGTH(others) && r->wants_model; i++)
+    for (size_t i = 0; i < ARRAY_LENGTH(others) && r->wants_model && !r->hybrid; i++)
         if (strstr(name, others[i][0]))
             return fail(err, BAD_INPUT,
                         "%s: %.80s trains %s, which flags do not describe: write only the job "
@@ -235,6 +235,11 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
                            words_of(own, "--recompute-modules", s->arena), err));
     }
     TRY(check_program(r, s, err));
+    if (r->wants_model && setting_of(s, "is-hybrid-model") && !r->hybrid)
+        return settings_refuse(
+            s, "is-hybrid-model", err,
+            "expected --hybrid-layer-pattern or --hybrid-override-pattern with it");
+    TRY(core_hybrid(NULL, r, err));
     // Settings without a program may be BERT's or T5's, whose words come without merges.
     if (r->wants_model && !s->program && !s->neox && setting_of(s, "vocab-file") &&
         !setting_of(s, "merge-file") && !setting_of(s, "tokenizer-model"))

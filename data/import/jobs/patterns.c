@@ -80,3 +80,29 @@ enum status core_pattern(bool *to, const struct run *r, const char *flag, const 
     return fail(err, BAD_INPUT, "%s: %s: expected %lld layers, found %lld in \"%s\"", r->file, flag,
                 (long long)r->layers, (long long)p.count, text);
 }
+
+// M: a state space, *: attention, -: a feed-forward part, E: experts (Megatron-LM's
+// hybrid_layer_allocation.py); strokes end pipeline segments.
+enum status core_hybrid(struct core_kinds *k, struct run *r, struct error *err)
+{
+    int64_t count = 0;
+    for (const char *at = r->hybrid; at && *at; at++) {
+        if (*at == '|') continue;
+        if (!strchr("M*-E", *at))
+            return fail(
+                err, BAD_INPUT,
+                "%s: --hybrid-layer-pattern: expected layers M, *, - and E, found \"%.40s\"",
+                r->file, at);
+        if (k) {
+            k->linear[count] = *at == 'M', k->mixture[count] = *at == 'E';
+            k->no_attention[count] = *at == '-' || *at == 'E';
+            k->no_feed_forward[count] = !k->no_attention[count];
+        }
+        count++;
+    }
+    if (r->hybrid && r->layers && r->layers != count)
+        return fail(err, BAD_INPUT, "%s: --num-layers %lld, but --hybrid-layer-pattern has %lld",
+                    r->file, (long long)r->layers, (long long)count);
+    if (r->hybrid) r->layers = count;
+    return OK;
+}
