@@ -342,6 +342,10 @@ beside-repeated: experts that are passed again are dispatched beside, too
     space/frameworks.c dispatches_beside: drop && !check_repeats_experts(mode)
 context-any-heads: ranks exchange heads of which some have none
     space/walk.c splits_heads: always check_context_of(s, l) != CONTEXT_BY_HEADS
+sliced-tiers: the checker takes slices to be cut with tiers
+    prices/space.c space_read: || p->job.tier_option_count -> || 0
+pool-checked-any: the checker takes any degree of a pool
+    space/walk.c refusal_by_shape: !pool || pool % l->value[KEY_POOL] -> !pool
 [test_pools]
 pool-walked-half: a group has at least two of a pool's devices
     inputs/space.c pool_values: divisors(devices, 0, values) -> divisors(devices, 1, values)

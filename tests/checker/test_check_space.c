@@ -10,6 +10,7 @@
 #include "solve/checker/prices/prices.h"
 #include "solve/layouts/group.h"
 #include "tests/support/draws/models.h"
+#include "tests/support/draws/tiers.h"
 #include "tests/support/trials/check_trials.h"
 #include "data/inputs/framework.h"
 #include "tests/support/trials/space_trials.h"
@@ -297,6 +298,10 @@ TEST(walk_and_refusals_are_the_planners)
     for (int i = 0; i < 4 * problem_count; i++, arena_reset(arena, mark)) {
         struct problem p;
         draw_any_space(&p, &rng, arena);
+        if (i % 4 == 0) random_tiers(&p, rng.state, arena);
+        if (i % 4 == 1) p.job.layout.pool = (int)(rng.state / 8 % 3);
+        if (i % 4 > 1) p.job.space.axes[SPACE_POOL].kind = AXIS_ALL;
+        if (spaces_count(&p) > 3000) p.job.space.axes[SPACE_POOL].kind = AXIS_FIXED;
         struct space_limits limits = problem_space_limits(&p);
         struct listing theirs = {NULL, spaces_count(&p)};
         theirs.layouts = TAKE(arena, theirs.count, struct layout);

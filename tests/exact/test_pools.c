@@ -3,6 +3,7 @@
 // finds the best of them; its certificate is accepted and proves that time, and not a nanosecond
 // more; the checker's walk equals the planner's. Prices of memory layers by hand. usage: test_pools
 // [PROBLEMS] [SEED]
+#include "solve/judge/verify.h"
 #include "tests/support/check.h"
 #include "tests/support/price_bench.h"
 #include "tests/support/trials/kind_trials.h"
@@ -20,6 +21,31 @@ TEST(best_groups_are_found_and_proven)
     kind_trials_print(&x);
     assert_true(x.plans > problem_count / 3 && x.chosen > 0 && x.of_kind > problem_count &&
                 x.bounded > problem_count / 2);
+}
+
+// A plan of one group claimed for another, with the same stages and figures.
+TEST(forged_groups_are_refused)
+{
+    int forged = 0;
+    struct arena_mark mark = arena_set_mark(arena);
+    for (uint64_t seed = 1; seed <= 30; seed++, arena_reset(arena, mark)) {
+        struct space_trial t;
+        space_trial_of_pools(&t, seed, 0, arena);
+        struct plan plan = t.found.solved.plan;
+        int own = plan.layout.pool;
+        int64_t devices = layout_pool_devices(&plan.layout, model_pool_span(&t.problem.model));
+        for (int group = 0; plan.stage_count && group < devices; group++) {
+            struct verdict verdict;
+            plan.layout.pool = group;
+            MUST(verify_plan(&verdict, &plan, &t.problem, arena, &own_err));
+            if (verdict.accepted != (group == own))
+                fail_msg("seed %llu: group %d for %d: %s", (unsigned long long)seed, group, own,
+                         verdict.accepted ? "accepted" : verdict.violations[0].text);
+            forged += group != own;
+        }
+    }
+    print_message("%d forged groups refused\n", forged);
+    assert_true(forged > 20);
 }
 
 static void near_to(int64_t a, int64_t b)

@@ -47,7 +47,7 @@ struct check_space {
     int64_t devices, global_batch, sequence;
     int64_t slice_tokens; // slices may be cut at any of its multiples; 0: equal slices
     int layers;
-    bool has_blocks, has_mixtures, has_options; // options: compression, or shares on the host
+    bool has_blocks, has_mixtures, has_options; // options: compression, shares, tiers
     bool looks_ahead;                           // attention that is not causal
     bool shares_pool, own_pool;                 // memory layers with one pool, and with their own
     bool shares_weights;

@@ -399,7 +399,7 @@ static const char *refusal_by_batch(const struct check_space *s, const struct ch
         if (s->looks_ahead) return "slices of a sequence whose tokens see later ones";
         if (tokens != s->sequence) return "slices do not add up to the sequence";
         if (v[KEY_CONTEXT] > 1) return "slices of a sequence that context splits";
-        if (s->has_options) return "slices with compression or shares on the host";
+        if (s->has_options) return "slices with compression, shares on the host or tiers";
     }
     if (s->sequence % v[KEY_CONTEXT]) return "sequence not divisible by context";
     if (v[KEY_SEQUENCE_PARALLEL] && s->sequence / v[KEY_CONTEXT] % v[KEY_TENSOR])
