@@ -141,8 +141,6 @@ first-layer-removed: one in four choices ends a layer earlier
     boxes/ranks.c couple_places: from + x->layer_count -> from + x->layer_count - (i % 4 > 2)
 first-layer-checked-early: for the checker a layer before the run is like it
     checker/layout/choices.c find_free_layer: from == 1 -> from <= 2
-first-layer-meets: a leaf whose stages do not meet is a plan
-    checker/layout/plan.c layers_meet: layer < -1 - first -> 0
 first-layer-followed: the checker removes what starts at the run's first layer
     checker/layout/couple.c follow_places: free] = true -> free] = end < free
 [test_formulate] the rows of the program
