@@ -232,6 +232,13 @@ refuse 'hybrid-layer-pattern: expected layers M, \*, - and E, found "G"' \
     '--hybrid-override-pattern M-MG'
 refuse 'num-layers 8, but --hybrid-layer-pattern has 4' '--hybrid-override-pattern M-M*'
 refuse 'is-hybrid-model: expected --hybrid-layer-pattern' '--is-hybrid-model'
+# a launcher's line in one word; what is missing may be given
+printf "bcprun -p 8 -c 'python main.py %s'\n" "$(echo "$plain" | sed 's/--seq-length 2048//')" \
+    >"$work/line.sh"
+read_file "$work/line.sh" own && fail "line: read without a length"
+says 'seq-length is missing: give it with --sequence' line
+read_file "$work/line.sh" own --sequence 2048 --micro-batch 4 || fail "line: $(cat "$work/err")"
+grep -q '"micro_batch": 4' "$work/own.job" || fail "line: another micro-batch"
 # Nemotron-H 8B: as many parameters as transformers' class has of its config
 echo pretrain_hybrid.py --hybrid-layer-pattern \
     "M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-" --hidden-size 4096 \

@@ -31,8 +31,8 @@ enum status core_check(const struct run *r, struct error *err)
          "the model's sizes are not here (--num-layers, --hidden-size, --num-attention-heads): "
          "write only the job (--job, without -o), and take the model from its config.json "
          "(plumbline import hf) or from plumbline models"},
-        {r->wants_job && !r->job.sequence, "--seq-length is missing: write only the model (-o, "
-                                           "without --job), or add it to the file"},
+        {r->wants_job && !r->job.sequence, "--seq-length is missing: give it with --sequence, or "
+                                           "write only the model (-o, without --job)"},
         {r->wants_model && !s->vocabulary,
          "--vocab-size is missing (the tokenizer sets it): give it with --vocabulary"},
         {r->variant && strcmp(r->variant, "gated_delta_net") && strcmp(r->variant, "gdn"),
@@ -69,8 +69,8 @@ enum status core_check(const struct run *r, struct error *err)
              l->expert > DEGREE_MAX || r->expert_tensor > DEGREE_MAX,
          "expected degrees of at most 1e6"},
         {r->wants_job && !l->micro_batch,
-         "--micro-batch-size is missing: write only the model (-o, without --job), or add it to "
-         "the file"},
+         "--micro-batch-size is missing: give it with --micro-batch, or write only the model (-o, "
+         "without --job)"},
         {!l->tensor, "--tensor-model-parallel-size: expected at least 1"},
         {!l->pipeline, "--pipeline-model-parallel-size: expected at least 1"},
         {!l->context, "--context-parallel-size: expected at least 1"},

@@ -240,6 +240,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
             s, "is-hybrid-model", err,
             "expected --hybrid-layer-pattern or --hybrid-override-pattern with it");
     TRY(core_hybrid(NULL, r, err));
+    if (asked->sequence) r->job.sequence = asked->sequence;
+    if (asked->micro_batch) r->micro_batch = r->job.layout.micro_batch = (int)asked->micro_batch;
     // Settings without a program may be BERT's or T5's, whose words come without merges.
     if (r->wants_model && !s->program && !s->neox && setting_of(s, "vocab-file") &&
         !setting_of(s, "merge-file") && !setting_of(s, "tokenizer-model"))
@@ -305,7 +307,8 @@ static const struct importer importer = {.name = "megatron",
                                          .model = core_model};
 
 static const struct option_row option_rows[] = {
-    ASK_JOB, ASK_GPUS, ASK_VOCABULARY, ASK_SET, ASK_ARGUMENTS, ASK_LAUNCH,
+    ASK_JOB,         ASK_GPUS, ASK_VOCABULARY, ASK_SEQUENCE,
+    ASK_MICRO_BATCH, ASK_SET,  ASK_ARGUMENTS,  ASK_LAUNCH,
 };
 static const struct asked defaults_asked = ASKED(importer);
 const struct command import_megatron = {

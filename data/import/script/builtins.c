@@ -306,6 +306,14 @@ static enum truth run_read(struct follow *f, struct node *n, const char **words,
     return YES;
 }
 
+// What a launcher is given as one word (bcprun -c, ngc's --commandline) and that has flags.
+static bool is_line(const char **words, int i)
+{
+    return (!strcmp(words[i], "-c") || !strcmp(words[i], "--commandline")) &&
+           strpbrk(words[i + 1], " \n") && strstr(words[i + 1], "--") &&
+           !strstr(words[0], "python") && !strstr(words[i - 1], "python");
+}
+
 // bash -c TEXT, also behind srun and the like, eval WORDS: text that is followed in its place.
 static bool run_nested(struct follow *f, const char **words, int count)
 {
@@ -328,6 +336,8 @@ static bool run_nested(struct follow *f, const char **words, int count)
         script_run_text(f, words[i + 2], f->line);
         return true;
     }
+    for (int i = 1; i + 1 < count; i++)
+        if (is_line(words, i)) return script_run_text(f, words[i + 1], f->line), true;
     return false;
 }
 
