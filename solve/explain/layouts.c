@@ -96,7 +96,7 @@ static struct run_row row_of(const struct explained *x, const struct candidate *
 }
 
 // The fastest that fits and takes less than this. as_run: what the run itself may be, with its
-// switches alone and the micro-batch that it states.
+// switches alone and the micro-batch that it states, on as few ranks a replica as hold it.
 static void find_fastest(struct explained *x, bool as_run, int64_t less_ns)
 {
     struct candidates all = {TAKE(x->arena, CANDIDATES_MOST, struct candidate), 0, 0,
@@ -127,7 +127,9 @@ static void find_fastest(struct explained *x, bool as_run, int64_t less_ns)
         }
         best->priced++;
         if (!explain_try(x, &row, &p) || p.device_bytes > all.room || !explain_is_run(x)) continue;
-        if (best->found && p.iteration_ns >= best->iteration_ns) continue;
+        int64_t ranks = c->tp * c->pp * c->cp, least = best->row.tp * best->row.pp * best->row.cp;
+        bool fewer = as_run && ranks < least, more = as_run && ranks > least;
+        if (best->found && !fewer && (more || p.iteration_ns >= best->iteration_ns)) continue;
         if (p.iteration_ns > less_ns - less_ns / 1000) continue;
         best->found = true, best->row = row, best->flag = c->switched ? flag : NULL;
         best->iteration_ns = p.iteration_ns, best->device_bytes = p.device_bytes;
@@ -141,8 +143,8 @@ void explain_layouts(struct explained *x)
 
 bool explain_assume_degrees(struct explained *x)
 {
-    static const char why[] = "not in the log, and no GPU holds the model alone: of layouts with "
-                              "equal stages the fastest that fits";
+    static const char why[] = "not in the log, and no GPU holds the model alone: the fastest that "
+                              "fits of those on the fewest ranks";
     static const enum told degrees[] = {TOLD_TP, TOLD_PP, TOLD_CP, TOLD_DP, TOLD_EP};
     struct run_row *r = &x->asked;
     bool stated = x->row.zero == 3 || x->own.device_bytes <= x->own.limit_bytes;

@@ -101,6 +101,15 @@ reads oom.log "verdict=out of memory" out_of_memory=True
 reads titan.log num_gpus=8 tp=2 micro_batch=2 global_batch=8 seq=8192 recompute=selective \
     model=llama-3.1-8b gpu=h100-80gb tokens_per_s_per_gpu=6000 iteration_s=1.365333 \
     reserved_bytes=53687091200 reading=certified
+# another rank's first line is a first line, too; a mode behind its section; a pipeline's batch
+{ grep -v 'Applied' titan.log; sed -n 's/rank0/rank1/; /step:/p' titan.log;
+  echo '--activation_checkpoint.mode "full"'; } | sort -k 3 > ranks.log
+reads ranks.log recompute=full left_out=2
+grep -v 'mesh\|starts' titan.log > pipeline.log
+printf 'batch_size = 16\nseq_len = 512\npipeline_parallel_degree = 8\n' >> pipeline.log
+reads pipeline.log pp=8 micro_batch=1
+sed 's/2025-06/2025-01/' pipeline.log > pipeline_2024.log
+reads pipeline_2024.log pp=8 micro_batch=2
 cat titan.log retries.txt > retries.log
 reads retries.log allocation_retries=7 "verdict=allocator retries"
 

@@ -1,18 +1,22 @@
 # Hosts made of network namespaces, for sourcing: hosts_make, hosts_record, hosts_remove.
-# Host k = 1..4 has the namespace
+# Host k = 1, 2 ... (four; $hosts_count where that is set before, at most 8) has the namespace
 # $PLUMBLINE_HOSTS-k, in it eth0 with the address 10.77.0.k: one end of a veth pair whose other end
 # is in a switch's namespace. tc at eth0 gives each ordered pair a rate of its own (htb, a class for
 # each destination) and a delay (netem in that class, the switch a bridge). Where the kernel has no
-# netem, the switch is tests/links/relay.c, which delays. RATES and DELAYS: 4 x 4 numbers, row by
-# row from the sender's: Mbit/s of whole frames, microseconds.
+# netem, the switch is tests/links/relay.c, which delays. RATES and DELAYS: a square of numbers, row
+# by row from the sender's: Mbit/s of whole frames, microseconds.
 export PLUMBLINE_HOSTS=plumb$$
 switch=$PLUMBLINE_HOSTS-switch
 relay_id=
+hosts_all=$(seq 1 "${hosts_count:-4}")
 mtu=9000            # long frames: headers take 0.7 % of the rate
 burst=20000         # bytes that a class may send at once after a pause
 
 # entry TABLE ROW COLUMN
-entry() { wanted=$(($2 * 4 + $3 - 4)); set -- $1; shift $((wanted - 1)); echo "$1"; }
+entry() {
+    wanted=$((($2 - 1) * ${hosts_count:-4} + $3))
+    set -- $1; shift $((wanted - 1)); echo "$1"
+}
 
 # why_no_hosts FOLDER: what is missing here, in words; nothing if hosts can be made. Sets delay_by
 # to netem or relay.
@@ -45,7 +49,7 @@ why_no_hosts() {
 hosts_make() {
     hosts_folder=$1 rates=$2 delays=$3
     delay_by=$(cat "$hosts_folder/delay_by")
-    for k in 1 2 3 4; do
+    for k in $hosts_all; do
         host=$PLUMBLINE_HOSTS-$k
         ip netns add "$host" || return 1
         ip -n "$host" link add name eth0 mtu $mtu type veth peer name port$k mtu $mtu netns \
@@ -56,7 +60,7 @@ hosts_make() {
             ip -n "$switch" link set port$k up || return 1
         ip netns exec "$host" sh -c 'echo 0 > /proc/sys/net/ipv4/tcp_slow_start_after_idle'
         ip netns exec "$host" tc qdisc add dev eth0 root handle 1: htb || return 1
-        for j in 1 2 3 4; do
+        for j in $hosts_all; do
             [ $j = $k ] && continue
             ip -n "$host" neigh add 10.77.0.$j lladdr 02:00:00:00:00:0$j dev eth0 nud permanent
             ip netns exec "$host" tc class add dev eth0 parent 1: classid 1:$j htb \
@@ -70,10 +74,10 @@ hosts_make() {
     done
     if [ "$delay_by" = netem ]; then
         ip -n "$switch" link set bridge up
-        for k in 1 2 3 4; do ip -n "$switch" link set port$k master bridge || return 1; done
+        for k in $hosts_all; do ip -n "$switch" link set port$k master bridge || return 1; done
     else
-        ip netns exec "$switch" "$hosts_folder/relay" 4 port1 port2 port3 port4 $delays \
-            > "$hosts_folder/relay.log" 2>&1 &
+        ip netns exec "$switch" "$hosts_folder/relay" "${hosts_count:-4}" \
+            $(seq -f port%g 1 "${hosts_count:-4}") $delays > "$hosts_folder/relay.log" 2>&1 &
         relay_id=$!
         until grep -q ready "$hosts_folder/relay.log"; do
             kill -0 $relay_id 2> /dev/null || { cat "$hosts_folder/relay.log"; return 1; }
@@ -96,7 +100,7 @@ hosts_record() {
 
 hosts_remove() {
     [ -z "$relay_id" ] || kill "$relay_id" 2> /dev/null
-    for k in 1 2 3 4; do ip netns del "$PLUMBLINE_HOSTS-$k" 2> /dev/null; done
+    for k in $hosts_all; do ip netns del "$PLUMBLINE_HOSTS-$k" 2> /dev/null; done
     ip netns del "$switch" 2> /dev/null
     return 0
 }

@@ -123,6 +123,20 @@ static void undo_namesakes(struct log *l)
     batch->by = BY_NONE;
 }
 
+// torchtitan's batch is a replica's. A pipeline cuts it into as many micro-batches as it has ranks,
+// and from April 2025 on (5e2033c7) into single sequences (pipeline_parallel_microbatch_size).
+static void conclude_replica(struct log *l)
+{
+    int64_t batch = told_count(l, TOLD_MICRO_BATCH), ranks = told_count(l, TOLD_PP);
+    const char *version = l->told[TOLD_VERSION].text;
+    if (!l->seen[LOG_TORCHTITAN] || ranks < 2 || batch < 1 || told(l, TOLD_ACCUMULATION)) return;
+    int64_t micro_batch = strcmp(version, "2025-04") < 0 && batch % ranks == 0 ? batch / ranks : 1;
+    l->told[TOLD_MICRO_BATCH].by = BY_NONE;
+    tell_count(l, TOLD_MICRO_BATCH, BY_OTHERS, "a replica's batch over the pipeline's ranks",
+               micro_batch);
+    follows(l, TOLD_ACCUMULATION, "micro-batches of a replica", batch / micro_batch);
+}
+
 // The batch, or the length of its sequences, from rates.
 static void conclude_batch(struct log *l)
 {
@@ -244,7 +258,7 @@ static void conclude_rest(struct log *l)
         for (int i = TOLD_QUERY_RANK; i <= TOLD_VALUE_WIDTH; i++) l->told[i].by = BY_NONE;
     if (!told(l, TOLD_EXPERTS)) l->told[TOLD_TOP_K].by = l->told[TOLD_EXPERT_FFN].by = BY_NONE;
     if (!told(l, TOLD_EXPERTS) && told(l, TOLD_LAYERS) && told(l, TOLD_HIDDEN))
-        l->told[TOLD_EP].by = l->told[TOLD_ETP].by = BY_NONE;
+        l->told[TOLD_ETP].by = BY_NONE;
     if (told(l, TOLD_POSITION_TYPE)) {
         bool learned = has(l, TOLD_POSITION_TYPE, "learned");
         put(l, TOLD_POSITIONS, TOLD_POSITION_TYPE, "0");
@@ -366,6 +380,7 @@ void log_take_layers(struct log *l, int64_t layers)
 void log_conclude(struct log *l)
 {
     undo_namesakes(l);
+    conclude_replica(l);
     conclude_gpus(l);
     conclude_degrees(l);
     conclude_batch(l);

@@ -108,6 +108,7 @@ static const struct key_row rows[] = {
     {"attn_implementation", TOLD_BACKEND, TEXT, NULL},
     {"transformer_impl", TOLD_IMPLEMENTATION, TEXT, NULL},
     {"gradient_checkpointing", TOLD_GRANULARITY, EITHER, "full|none"},
+    {"checkpoint_mode", TOLD_GRANULARITY, TEXT, NULL},
     {"bfloat16_enabled", TOLD_PRECISION, MEANS, "bf16"},
     {"fp16_enabled", TOLD_PRECISION, MEANS, "fp16"},
     {"float16_enabled", TOLD_PRECISION, MEANS, "fp16"},
@@ -425,6 +426,9 @@ bool log_setting(struct log *l, enum told_by by, const char *key, size_t key_len
                  const char *value, size_t length)
 {
     char name[TOLD_KEY];
+    static const char section[] = "activation_checkpoint.mode"; // of torchtitan: a word of its own
+    if (key_length == strlen(section) && !strncmp(key, section, key_length))
+        key = "checkpoint_mode", key_length = strlen(key);
     if (!plain_key(name, key, key_length)) return false;
     const struct key_row *row = *place_of(l->reader->keys, name);
     if (!row || row->told == TOLD_COUNT) return false;

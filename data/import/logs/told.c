@@ -203,6 +203,9 @@ struct log_rate log_rate_of(const struct log_series *s, bool falls, struct arena
     double usual = median_of(s, s->count / 2, s->count, arena);
     bool starts = s->points[0].step <= 2; // a log that goes on later has no slow first lines
     if (s->count > 1 && (starts || is_slow(r.first, usual, falls))) from = 1;
+    bool numbered = s->points[last].step != s->points[0].step;
+    while (starts && numbered && from && s->points[from].step == s->points[0].step)
+        from++; // the same line of other ranks
     while (from < last && from < s->count / 4 && is_slow(s->points[from].value, usual, falls))
         from++;
     r.only_first = starts && s->count - from < 2 && s->points[last].step <= 3;
