@@ -27,8 +27,8 @@ enum status example_chain(struct problem *problem, const struct chain_request *r
 struct stated_layout {
     struct layout layout;        // data 0: as many replicas as the GPUs allow
     bool whole_activations;      // not sequence parallel
-    int context_kind;            // UNSTATED: the ring, or what the framework has for the model
-    bool context_kinds;          // a space's choice
+    int context_kind;            // UNSTATED: the ring, or what the framework has for the model; a
+                                 // space's choice
     int dispatcher, graphs;      // of the job; UNSTATED: all_to_all, none
     bool loss_in_place;          // of the job
     struct option_texts without; // excluded from the space: layout_exclude

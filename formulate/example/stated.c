@@ -13,12 +13,9 @@ static const struct option_row rows[] = {
     {"--tensor", OPTION_COUNT, AT(layout.tensor), "tensor degree", 1, 1 << 10},
     {"--context", OPTION_COUNT, AT(layout.context), "context degree", 1, 1 << 10},
     {"--context-kind", OPTION_NAME, AT(context_kind),
-     "how context ranks pass on keys and values (default: ring; with Megatron Core for models with "
-     "windows all_gather, with attention sinks all_to_all)",
+     "how context ranks pass on keys and values (default: a space's choice; else ring, with "
+     "Megatron Core for models with windows all_gather, with attention sinks all_to_all)",
      .names = context_kind_names},
-    {"--context-kinds", OPTION_FLAG, AT(context_kinds),
-     "let a space choose among the kinds that its framework runs; it takes longer",
-     .excludes = "--context-kind"},
     {"--data", OPTION_COUNT, AT(layout.data), "data degree (default: as high as the GPUs allow)", 0,
      1 << 16},
     {"--pipeline", OPTION_COUNT, AT(layout.pipeline), "pipeline degree", 1, STAGES_MAX},

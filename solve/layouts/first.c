@@ -31,7 +31,7 @@ static int points_of(const struct layouts_first *f, const struct layout *l)
     const struct schedule_properties *kind = &schedule_kinds[l->schedule];
     int schedule = kind->in_megatron ? kind->virtual_stages != 1 : 2;
     int switches = (l->sequence_parallel != (l->tensor > 1)) + (l->gradient_sync == SYNC_EXPOSED) +
-                   l->fused_embedding_sync + !l->barrier;
+                   l->fused_embedding_sync + !l->barrier + (l->context_kind != 0);
     return points_of_degrees(f, l) + schedule + switches + of_zero[l->zero] +
            2 * l->offload_optimizer + 2 * (l->local_loss_every > 0);
 }

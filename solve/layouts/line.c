@@ -9,7 +9,7 @@
 
 // Layouts that are scanned at once; those that enter the queue at once; those that are scanned
 // before any is looked at.
-enum { SCAN_CHUNK = 1 << 14, WINDOW = 1 << 16, AHEAD = 1 << 18 };
+enum { SCAN_CHUNK = 1 << 15, WINDOW = 1 << 16, AHEAD = 1 << 18 };
 
 // ---- scanning
 

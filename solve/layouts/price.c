@@ -10,7 +10,6 @@
 enum { ENTRIES = 1 << 13 };
 
 struct cached_prices {
-    bool used;
     struct layout key;
     struct priced priced;
     const char *why;
@@ -62,7 +61,7 @@ void price_cache_open(struct price_cache *c, const struct problem *problem, stru
                       struct arena *arena)
 {
     *c = (struct price_cache){.problem = problem,
-                              .entries = TAKE(arena, ENTRIES, struct cached_prices),
+                              .entries = TAKE(arena, ENTRIES, struct cached_prices *),
                               .arena = prices,
                               .memo = product_memo_open(arena)};
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
@@ -75,17 +74,18 @@ static struct cached_prices *entry_of(struct price_cache *c, const struct layout
     struct layout key = price_key(c, layout);
     if (!same_degrees(layout, &c->degrees) || c->count > ENTRIES / 2) {
         arena_reset(c->arena, c->empty);
-        for (int i = 0; i < ENTRIES; i++) c->entries[i].used = false;
+        memset(c->entries, 0, ENTRIES * sizeof *c->entries);
         c->count = 0;
         c->degrees = *layout;
     }
     unsigned at = (unsigned)(layout_hash(&key) % ENTRIES);
-    while (c->entries[at].used && !layout_equal(&c->entries[at].key, &key)) at = (at + 1) % ENTRIES;
-    struct cached_prices *e = &c->entries[at];
-    if (!e->used) {
+    while (c->entries[at] && !layout_equal(&c->entries[at]->key, &key)) at = (at + 1) % ENTRIES;
+    struct cached_prices *e = c->entries[at];
+    if (!e) {
         struct error err = {0};
         struct problem one = problem_with_layout(c->problem, layout);
-        *e = (struct cached_prices){.used = true, .key = key};
+        e = c->entries[at] = TAKE(c->arena, 1, struct cached_prices);
+        e->key = key;
         if ((c->links_free ? price_terms_of_free_links(&e->priced, &one, c->arena, &err)
                            : price_terms_alike(&e->priced, &one, c->memo, c->arena, &err)) != OK)
             e->why = arena_copy_text(c->arena, err.text);

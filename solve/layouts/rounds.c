@@ -1,10 +1,11 @@
 // The rounds of the search: sharper bounds of the next layouts, then looks at them by the workers.
 #include <assert.h>
+#include <stdlib.h>
 
 #include "data/base/grow.h"
 #include "solve/layouts/search.h"
 
-enum { SHARPEN_ROUND = 4096, SHARPEN_PIECE = 256, SOLVE_ROUND = 4 };
+enum { SHARPEN_ROUND = 4096, SHARPEN_PIECE = 512, SOLVE_ROUND = 4 };
 
 // ---- one round of sharper bounds
 
@@ -15,7 +16,9 @@ bool layouts_sharpen(struct search *s, int64_t enough, struct candidate **round,
                    *answers = TAKE(s->arena, pieces, struct message);
     const struct layout **layouts = TAKE(s->arena, count, const struct layout *);
     int64_t *bounds = TAKE(s->arena, SHARPEN_PIECE, int64_t);
-    for (int i = 0; i < count; i++) layouts[i] = &round[i]->layout;
+    struct candidate **sorted = TAKE_COPY(s->arena, round, count); // near ones share prices
+    if (count) qsort(sorted, (size_t)count, sizeof *sorted, candidates_by_number);
+    for (int i = 0; i < count; i++) layouts[i] = &sorted[i]->layout;
     for (int p = 0; p < pieces; p++) {
         int first = p * SHARPEN_PIECE;
         message_begin(&requests[p], s->arena);
@@ -28,8 +31,8 @@ bool layouts_sharpen(struct search *s, int64_t enough, struct candidate **round,
             end = first + SHARPEN_PIECE < count ? first + SHARPEN_PIECE : count;
         if (answers[p].broken || !answer_sharpen(&answers[p], bounds, end - first)) continue;
         for (int i = first; i < end; i++) {
-            layouts_note_own(s, round[i]->number, bounds[i - first]);
-            if (bounds[i - first] > round[i]->bound_ns) round[i]->bound_ns = bounds[i - first];
+            layouts_note_own(s, sorted[i]->number, bounds[i - first]);
+            if (bounds[i - first] > sorted[i]->bound_ns) sorted[i]->bound_ns = bounds[i - first];
         }
     }
     return whole;

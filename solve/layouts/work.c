@@ -301,25 +301,6 @@ void request_sharpen(struct message *m, int64_t enough, const struct layout *con
     for (int i = 0; i < count; i++) message_put(m, layouts[i], sizeof *layouts[i]);
 }
 
-struct to_sharpen {
-    struct layout layout;
-    int at; // in the request
-};
-
-static int by_degrees(const void *a, const void *b)
-{
-    const struct to_sharpen *x = a, *y = b;
-    const int degrees[][2] = {{x->layout.tensor, y->layout.tensor},
-                              {x->layout.context, y->layout.context},
-                              {x->layout.pipeline, y->layout.pipeline},
-                              {x->layout.data, y->layout.data},
-                              {x->layout.expert_tensor, y->layout.expert_tensor},
-                              {x->layout.expert, y->layout.expert}};
-    for (size_t i = 0; i < ARRAY_LENGTH(degrees); i++)
-        if (degrees[i][0] != degrees[i][1]) return degrees[i][0] < degrees[i][1] ? -1 : 1;
-    return x->at - y->at;
-}
-
 static int64_t sharpened(const struct layouts_context *c, struct price_cache *prices,
                          struct kept_cache *kept, const struct layout *layout, int64_t enough)
 {
@@ -333,13 +314,11 @@ static int64_t sharpened(const struct layouts_context *c, struct price_cache *pr
     return slow ? LAYOUT_TOO_SLOW : value_of(&worth, bound_ns);
 }
 
-// Those with the same degrees one after another, since they share prices.
 static void serve_sharpen(const struct layouts_context *c, struct message *in, struct message *out,
                           struct arena *arena)
 {
     int64_t enough = message_get_count(in);
     int count = message_get_length(in, sizeof(struct layout)), done = 0;
-    struct to_sharpen *all = TAKE(arena, count, struct to_sharpen);
     int64_t *bounds = TAKE(arena, count, int64_t);
     struct arena turns, prices;
     arena_open(&turns, arena->exit);
@@ -347,13 +326,11 @@ static void serve_sharpen(const struct layouts_context *c, struct message *in, s
     struct kept_cache kept = {.arena = &turns};
     struct price_cache cache;
     price_cache_open(&cache, c->problem, &prices, arena);
-    for (int i = 0; i < count; i++) {
-        message_get(in, &all[i].layout, sizeof all[i].layout);
-        all[i].at = i;
+    for (; done < count && !should_stop(c); done++) {
+        struct layout layout;
+        message_get(in, &layout, sizeof layout);
+        bounds[done] = sharpened(c, &cache, &kept, &layout, enough);
     }
-    qsort(all, (size_t)count, sizeof *all, by_degrees);
-    for (; done < count && !should_stop(c); done++)
-        bounds[all[done].at] = sharpened(c, &cache, &kept, &all[done].layout, enough);
     for (int i = 0; i < count && done == count; i++) message_put_count(out, bounds[i]);
     arena_close(&prices);
     arena_close(&turns);

@@ -99,7 +99,7 @@ struct price_cache {
     const struct problem *problem;
     bool links_free;                      // prices of free links (formulate/price/price.h)
     int priced_like[SCHEDULE_KIND_COUNT]; // the first whose prices are the same
-    struct cached_prices *entries;        // by hash, of the current degrees
+    struct cached_prices **entries;       // by hash, of the current degrees; NULL: free
     int count;
     struct layout degrees;
     struct product_memo *memo;

@@ -126,14 +126,12 @@ answers 0 "" formulate free/problem.json -o free.mps
 # ---- overlapped dispatch and dispatchers: kept, or refused where there are none
 mixture="example gpt --quiet --force --model qwen3-30b-a3b --gpu h100-80gb --nodes 2"
 mixture="$mixture --costs kernels"
-answers 0 "" $mixture --layouts all -o hidden
-grep -q '"all": .*"overlapped_dispatch"' hidden/job.json || complain "overlapped dispatch is closed"
+answers 0 "" $mixture --layouts all -o kinds
+grep -q '"all": .*"overlapped_dispatch"' kinds/job.json || complain "overlapped dispatch is closed"
 answers 0 "" $mixture --layouts all --without overlapped-dispatch --graphs parts \
     --dispatcher deepep --context-kind ring -o hidden
 grep -q '"all": .*"\(overlapped_dispatch\|context_kind\)"' hidden/job.json && complain "open"
-answers 2 "cannot be combined" $mixture --layouts all --context-kind ring --context-kinds -o no
-answers 0 "" $mixture --layouts all --context-kinds -o kinds
-grep -q '"all": .*"context_kind"' kinds/job.json || complain "--context-kinds: it is closed"
+grep -q '"all": .*"context_kind"' kinds/job.json || complain "context kinds are closed"
 grep -q '"dispatcher": "deepep"' hidden/job.json || complain "--dispatcher is lost"
 grep -q '"graphs": "parts"' hidden/job.json || complain "--graphs is lost"
 answers 2 "all_to_all and none, as the launch files" $mixture --layouts all --framework torchtitan \
