@@ -10,6 +10,8 @@
 
 const struct setting_effect megatron_effects[] = {
     // ---- of the model
+    {"dsa-indexer-topk-freq", EFFECT_ON_MODEL, "1",
+     "layers that share what they attend to: " MODEL},
     {"mtp-hybrid-override-pattern", EFFECT_ON_MODEL, "", "layers of several kinds: " MODEL},
     {"heterogeneous-layers-config-path heterogeneous-layers-config-encoded-json", EFFECT_ON_MODEL,
      "", "every layer has a shape of its own: " MODEL},

@@ -239,6 +239,20 @@ read_file "$work/line.sh" own && fail "line: read without a length"
 says 'seq-length is missing: give it with --sequence' line
 read_file "$work/line.sh" own --sequence 2048 --micro-batch 4 || fail "line: $(cat "$work/err")"
 grep -q '"micro_batch": 4' "$work/own.job" || fail "line: another micro-batch"
+# sparse attention: as many parameters as transformers' deepseek_v32 of this shape has
+echo x.py --multi-latent-attention --q-lora-rank 192 --kv-lora-rank 64 --qk-head-dim 16 \
+    --qk-pos-emb-head-dim 8 --v-head-dim 16 --experimental-attention-variant dsa --num-layers 4 \
+    --dsa-indexer-n-heads 4 --dsa-indexer-head-dim 16 --dsa-indexer-topk 64 --hidden-size 512 \
+    --ffn-hidden-size 1024 --num-attention-heads 8 --num-experts 8 --moe-ffn-hidden-size 128 \
+    --moe-shared-expert-intermediate-size 128 --moe-layer-freq "'([0]*1+[1]*3)'" --swiglu \
+    --normalization RMSNorm --disable-bias-linear --untie-embeddings-and-output-weights \
+    --position-embedding-type rope --qk-layernorm --vocab-size 1024 --seq-length 256 \
+    --micro-batch-size 1 --bf16 >"$work/sparse.txt"
+read_file "$work/sparse.txt" own || fail "sparse: $(cat "$work/err")"
+says "9053824 parameters" sparse
+sed 's/--dsa-indexer-topk 64//' "$work/sparse.txt" >"$work/less.txt"
+read_file "$work/less.txt" own && fail "sparse: read without its number of keys"
+says 'variant dsa: expected latents with --q-lora-rank, and --dsa-indexer-n-heads' sparse
 # Nemotron-H 8B: as many parameters as transformers' class has of its config
 echo pretrain_hybrid.py --hybrid-layer-pattern \
     "M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-" --hidden-size 4096 \

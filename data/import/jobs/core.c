@@ -17,6 +17,8 @@ static bool has_sinks(const struct run *r)
     return r->softmax && !strcmp(r->softmax, "learnable");
 }
 
+static bool is_sparse(const struct run *r) { return r->variant && !strcmp(r->variant, "dsa"); }
+
 // ---- contradictions
 
 enum status core_check(const struct run *r, struct error *err)
@@ -35,8 +37,14 @@ enum status core_check(const struct run *r, struct error *err)
                                            "write only the model (-o, without --job)"},
         {r->wants_model && !s->vocabulary,
          "--vocab-size is missing (the tokenizer sets it): give it with --vocabulary"},
-        {r->variant && strcmp(r->variant, "gated_delta_net") && strcmp(r->variant, "gdn"),
-         "--experimental-attention-variant: expected gated_delta_net or gdn"},
+        {r->variant && strcmp(r->variant, "gated_delta_net") && strcmp(r->variant, "gdn") &&
+             !is_sparse(r),
+         "--experimental-attention-variant: expected gated_delta_net, gdn or dsa"},
+        {r->wants_model && is_sparse(r) &&
+             (!r->latent || !s->query_rank || !s->index_heads || !s->index_width ||
+              !s->index_top_k),
+         "--experimental-attention-variant dsa: expected latents with --q-lora-rank, and "
+         "--dsa-indexer-n-heads, -head-dim and -topk"},
         {r->bf16 && r->fp16, "--bf16 and --fp16: expected one of them"},
         {r->swiglu + r->quick_geglu + r->squared_relu > 1,
          "--swiglu, --quick-geglu and --squared-relu: expected one of them"},
@@ -98,7 +106,7 @@ static enum status read_kinds(struct core_kinds *k, const struct run *r, struct 
     if (r->window && r->windowed)
         TRY(core_pattern(k->window, r, "--window-attn-skip-freq", r->windowed, CORE_ALL_BUT_NTH,
                          err));
-    if (!r->variant) return OK;
+    if (!r->variant || is_sparse(r)) return OK;
     if (!r->linear_layers)
         return fail(err, BAD_INPUT,
                     "%s: --linear-attention-freq is missing with --experimental-attention-variant",
@@ -207,7 +215,7 @@ static void set_latents(struct shape *s, const struct run *r)
                                                              : 0,
                                           .value_width = r->state_head_width,
                                           .convolution = 4};
-    else if (!r->variant) s->linear = (struct linear_shape){0};
+    else if (!r->variant || is_sparse(r)) s->linear = (struct linear_shape){0};
 }
 
 // In every layer but those of linear attention; with the biases of router and experts where all
@@ -257,6 +265,7 @@ enum status core_model(struct model *m, const struct run *r, struct arena *arena
     if (!r->mtp) s->mtp_loss_scale = 0;
     set_rotary(s, r);
     set_latents(s, r);
+    if (!is_sparse(r)) s->index_heads = s->index_width = s->index_top_k = 0;
     m->has_shape = true, m->document.path = r->file;
     experts.imbalance = 1;
     TRY(set_runs(m, r, &experts, arena, err));
@@ -442,25 +451,6 @@ static void set_dispatch(struct run *r)
                 : !r->graphs || is(r->graphs, "none")      ? GRAPHS_NONE
                 : is(r->graphs, "full_iteration") || whole ? GRAPHS_STEP
                                                            : GRAPHS_PARTS;
-}
-
-enum status core_sharding(struct run *r, struct settings *s, struct error *err)
-{
-    static const char *const strategies[] = {"no_shard", "optim", "optim_grads",
-                                             "optim_grads_params"};
-    size_t stage = 0;
-    while (stage < ARRAY_LENGTH(strategies) && !is(r->sharding, strategies[stage])) stage++;
-    if (r->sharding && stage == ARRAY_LENGTH(strategies))
-        return fail(err, BAD_INPUT,
-                    "%s: data-parallel-sharding-strategy: expected no_shard, optim, optim_grads or "
-                    "optim_grads_params, found \"%.40s\"",
-                    r->file, r->sharding);
-    if (r->torch_fsdp) r->job.layout.zero = 3;
-    else if (r->fsdp && r->sharding) r->job.layout.zero = (int)stage;
-    else if (r->fsdp)
-        said_assume(&s->said,
-                    "Megatron-FSDP without data-parallel-sharding-strategy shards nothing more");
-    return OK;
 }
 
 enum status core_job(struct run *r, struct error *err)

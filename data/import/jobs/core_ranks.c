@@ -1,5 +1,8 @@
-// What the number of GPUs leaves: data ranks, ranks of experts, micro-batches.
+// What the number of GPUs leaves: data ranks, ranks of experts, micro-batches; sharded states.
 #include "data/import/jobs/core.h"
+
+#include <string.h>
+
 #include "data/import/jobs/settings.h"
 
 static enum status divide_gpus(struct run *r, int64_t gpus, struct error *err)
@@ -58,4 +61,25 @@ enum status core_batch(struct run *r, int *micro_batches, struct error *err)
                     l->micro_batch);
     return settings_divide(r->file, "--global-batch-size", j->global_batch, together, micro_batches,
                            err);
+}
+
+enum status core_sharding(struct run *r, struct settings *s, struct error *err)
+{
+    static const char *const strategies[] = {"no_shard", "optim", "optim_grads",
+                                             "optim_grads_params"};
+    size_t stage = 0;
+    while (stage < ARRAY_LENGTH(strategies) &&
+           strcmp(r->sharding ? r->sharding : "", strategies[stage]) != 0)
+        stage++;
+    if (r->sharding && stage == ARRAY_LENGTH(strategies))
+        return fail(err, BAD_INPUT,
+                    "%s: data-parallel-sharding-strategy: expected no_shard, optim, optim_grads or "
+                    "optim_grads_params, found \"%.40s\"",
+                    r->file, r->sharding);
+    if (r->torch_fsdp) r->job.layout.zero = 3;
+    else if (r->fsdp && r->sharding) r->job.layout.zero = (int)stage;
+    else if (r->fsdp)
+        said_assume(&s->said,
+                    "Megatron-FSDP without data-parallel-sharding-strategy shards nothing more");
+    return OK;
 }

@@ -107,6 +107,7 @@ static void set_kinds_of_attention(struct run *r, const struct export *e)
         r->windowed = every ? arena_print(r->arena, "%lld", (long long)every)
                             : layers_text(e, is_windowed);
     }
+    if (model->shape.index_heads) r->variant = "dsa";
     if (!r->linear) return;
     r->variant = "gated_delta_net", r->linear_layers = layers_text(e, is_linear);
 }
