@@ -423,8 +423,10 @@ test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_place
 	$(OUT)/tests/test_price_laws 5000
 	$(OUT)/tests/test_wording_laws 5000
 	$(OUT)/tests/test_referee 20000
-	mkdir -p $(OUT)/tests/offers && python3 tests/solve/offers_drawn.py $(BIN)/plumbline \
+	mkdir -p $(OUT)/tests/offers && python3 tests/offers/offers_drawn.py $(BIN)/plumbline \
 	    $(OUT)/tests/offers 500
+	mkdir -p $(OUT)/tests/designs && python3 tests/offers/designs_drawn.py $(BIN)/plumbline \
+	    $(OUT)/tests/designs 500
 	DOORS=500 DOORS_SEED=9 sh tests/imports/test_doors.sh
 
 # Known errors of thought, planted one by one: the bed of test_claims must find each (docs/PROOFS.md

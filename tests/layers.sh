@@ -18,6 +18,7 @@ data/kinds           |
 data/inputs          | data/base data/text data/places data/inputs/model data/kinds
 data/inputs/model    | data/base data/text
 data/numbers         | data/base data/inputs
+data/hardware        | data/base data/text data/places data/inputs data/kinds
 data/priced          | data/base data/text data/places data/inputs data/kinds
 data/program         | data/base
 data/schedule        | data/base data/inputs data/priced data/kinds

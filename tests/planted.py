@@ -268,6 +268,11 @@ arrays-judged-deep: heads are as wide as deep in the arrays
     judge/price/product.c judged_filled_arrays: key_deep + value_wide -> key_deep + value_deep
 arrays-any-buffer: every buffer holds a product's matrices
     price/arrays.c traffic_of: return p->count * fmaxl(once, blocked) -> return p->count * once
+[test_least] bounds of designs that need no search
+least-whole-rows: rows are never split among arrays
+    price/least.c streamed_s: pieces(blocks * parts, a->units) / parts -> pieces(blocks, a->units)
+least-token-by-token: a token of a weight's gradient fills an array's rows alone
+    price/least.c learned_s: (a->rows * a->units) -> a->units
 [test_price_judge] tensor collectives beside the products
 beside-across-nodes: chunks go round beside the products over the network, too
     price/communication.c sums_beside_products: drop tensor->intra &&

@@ -44,6 +44,11 @@ bool price_layer_kernels(struct layer_kernels *to, const struct problem *problem
 // section 3); the rates must state product_flop_per_s.
 double product_kernel_s(const struct gpu_costs *gpu, const struct precision_costs *rates,
                         double rows, double columns, double depth);
+// No layout's iteration on so many devices of this kind takes less, which has arrays and states no
+// factors; of the model and job of a problem (docs/PROOFS.md 14).
+struct least_work;
+struct least_work *price_least_work(const struct problem *p, struct arena *arena);
+double price_least_s(const struct least_work *w, const struct gpu_costs *gpu, int64_t devices);
 // Bytes of a device of the group outside the allocator: context, libraries, communicators.
 double price_outside_bytes(const struct problem *problem, int group);
 

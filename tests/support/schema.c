@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "data/hardware/designs.h"
 #include "data/inputs/job_fields.h"
 #include "data/inputs/problem.h"
 #include "data/inputs/samples.h"
@@ -18,15 +19,15 @@
 #include "solve/batch/result.h"
 
 const struct schema schemas[] = {
-    {"budget", &budget_members, true},    {"checked", &checked_members, false},
-    {"cluster", &cluster_members, true},  {"costs", &costs_members, true},
-    {"job", &job_members, true},          {"layout", &layout_members, true},
-    {"layouts", &layouts_members, false}, {"model", &model_members, true},
-    {"plan", &plan_members, false},       {"priced", &priced_members, false},
-    {"problem", &problem_members, true},  {"rule", &rule_members, true},
-    {"run", &plan_run_members, false},    {"samples", &samples_members, true},
-    {"space", &space_members, true},      {"status", &result_members, false},
-    {"verdict", &verdict_members, false},
+    {"budget", &budget_members, true},   {"checked", &checked_members, false},
+    {"cluster", &cluster_members, true}, {"costs", &costs_members, true},
+    {"designs", &designs_members, true}, {"job", &job_members, true},
+    {"layout", &layout_members, true},   {"layouts", &layouts_members, false},
+    {"model", &model_members, true},     {"plan", &plan_members, false},
+    {"priced", &priced_members, false},  {"problem", &problem_members, true},
+    {"rule", &rule_members, true},       {"run", &plan_run_members, false},
+    {"samples", &samples_members, true}, {"space", &space_members, true},
+    {"status", &result_members, false},  {"verdict", &verdict_members, false},
 };
 const int schema_count = ARRAY_LENGTH(schemas);
 

@@ -23,10 +23,13 @@ table() {
     }
 }
 
-for script in ${*:-layered slices terapipe onebit interleaved fused offers offload karma grids \
-    pools poolgroups bits albert llava pipette holmes reaches memory local adapters tiers}; do
+for script in ${*:-layered slices terapipe onebit interleaved fused offers designs offload karma \
+    grids pools poolgroups bits albert llava pipette holmes reaches memory local adapters tiers}; do
     table "$script"
     case $script in
+    designs)
+        AREA=0.5 table designs gpt2-xl
+        ;;
     offload)
         HOST=220e9 table offload 80 70 55
         ;;

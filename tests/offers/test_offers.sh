@@ -86,9 +86,70 @@ mkdir "$work/drawn"
 python3 "$(dirname "$0")/offers_drawn.py" "$plumbline" "$work/drawn" 5 >"$work/out" \
     2>"$work/log" || wrong "$(cat "$work/log")"
 
+# Designs: the more area, the more multipliers and the faster; at the least price, another machine;
+# a plan that verifies and certifies; random documents, of which make test-exact draws 500.
+designs() { # FILE, what is put in place of its area_most_mm2
+    cat >"$work/$1.json" <<END
+{"kind": "plumbline.designs", "version": 1, "name": "small",
+ "matrix_units": {"from": 4, "to": 64, "times": 2}, "rows": {"values": [64, 128]},
+ "vector_units": {"values": [8]}, "buffer_bytes": {"values": [8388608, 134217728]},
+ "clock_hz": {"values": [1.05e9]}, "memory_bytes": {"values": [68719476736]},
+ "memory_bytes_per_s": {"values": [1.2e12]}, "link_bytes_per_s": {"values": [1e11]},
+ "network_bytes_per_s": {"values": [1e10]}, "devices": {"values": [8]}, "nodes": {"values": [1]},
+ "area": {"fixed": 0.627, "multiplier": 7.894e-4, "buffer_byte": 1.3e-6},
+ "hour_price": {"fixed": 0.5, "area_mm2": 0.01}, $2}
+END
+}
+design() { # NAME, FILE, what is asked: its best machine
+    name=$1 file=$2
+    shift 2
+    "$plumbline" offers --model gpt2-xl --designs "$work/$file.json" --schedule 1f1b --zero 1 \
+        --sequence 1024 --global-batch 64 -o "$work/$name" "$@" >"$work/$name.txt" 2>"$work/log" ||
+        wrong "$name: $(cat "$work/log")"
+    sed -n 's/^\(Fastest\|Cheapest\): \([^,]*\),.*/\2/p' "$work/$name.txt"
+}
+multipliers() { echo "$1" | awk -F'[mr-]' '{ print $2 * $4 * $4 }'; }
+for area in 60 150 282; do
+    designs "area$area" "\"area_most_mm2\": $area"
+    machine=$(design "fastest$area" "area$area" --fastest)
+    [ "$(multipliers "$machine")" -gt "${before:-0}" ] || wrong "$area mm2: $machine"
+    before=$(multipliers "$machine")
+    grep -q "by their bounds" "$work/fastest$area.txt" || wrong "$area mm2: none dismissed"
+done
+cheap=$(design cheap area282)
+[ -n "$cheap" ] && [ "$cheap" != "$machine" ] || wrong "the cheapest design is the fastest: $cheap"
+"$plumbline" solve "$work/fastest282/$machine/problem.json" -o "$work/again.json" --quiet \
+    --certificate "$work/again.certificate.json" >"$work/log" 2>&1 &&
+    "$plumbline" verify "$work/fastest282/$machine/plan.json" >"$work/log" 2>&1 &&
+    "$plumbline" check "$work/again.certificate.json" "$work/fastest282/$machine/problem.json" \
+        >"$work/log" 2>&1 || wrong "$machine: $(cat "$work/log")"
+sed 's/"clock_hz": 1050000000/"clock_hz": 2100000000/' "$work/fastest282/$machine/costs.json" \
+    >"$work/forged" && mv "$work/forged" "$work/fastest282/$machine/costs.json"
+"$plumbline" verify "$work/fastest282/$machine/plan.json" >"$work/log" 2>&1 &&
+    wrong "a plan of another clock verifies"
+mkdir "$work/designed"
+python3 "$(dirname "$0")/designs_drawn.py" "$plumbline" "$work/designed" 1 >"$work/out" \
+    2>"$work/log" || wrong "$(cat "$work/log")"
+
+mistaken() { # what is said, what is in place of area_most_mm2
+    designs mistaken "$2"
+    refuse "$1" --model gpt2-xl --designs "$work/mistaken.json" --fastest
+}
+mistaken "found none of 20" '"area_most_mm2": 1'
+mistaken 'unknown key "area_most"' '"area_most": 1'
+mistaken "expected values, or from and to" '"columns": {"from": 4}'
+mistaken "expected values or steps" '"columns": {"values": [4], "plus": 4}'
+mistaken "expected rising values" '"columns": {"values": [4, 4]}'
+mistaken "columns: expected whole numbers from 1" '"columns": {"values": [0.5]}'
+mistaken "expected at most 1048576 choices" \
+    '"columns": {"from": 1, "to": 500, "plus": 1}, "lanes": {"from": 1, "to": 500, "plus": 1}'
+designs free '"area_most_mm2": 99'
+sed 's/"hour_price": {[^}]*},//' "$work/free.json" >"$work/unpriced.json"
+refuse "terms of a price above 0, or --fastest" --model gpt2-xl --designs "$work/unpriced.json"
+
 refuse "requires --tokens" --model llama-3.1-8b --offer h100-80gb:1,2:2.5 --budget 4000
 refuse "model is missing" --offer h100-80gb:1:2
-refuse "offer is missing" --model llama-3.1-8b
+refuse "--offer or --designs" --model llama-3.1-8b
 refuse "PRICE above 0" --model llama-3.1-8b --offer h100-80gb:1:free
 refuse "NODES from 1" --model llama-3.1-8b --offer h100-80gb:none:2
 refuse "with two colons" --model llama-3.1-8b --offer h100-80gb
