@@ -65,6 +65,7 @@ static bool stopped_by_looking(const struct sample *s)
 
 // With fewer repetitions no one of them is below the tenth with 99.5 %: 0.9^51 < 0.005.
 enum { TENTH_COUNT_MIN = 51 };
+static const double coarse = 0.1;
 
 // The lower tenth, with an interval as wide as that of a fixed number at 99 %, since the data may
 // have decided when to stop; what others used of the machine lengthens times, never shortens them.
@@ -164,9 +165,11 @@ struct median sample_median(const struct sample *s, struct arena *arena)
 
 bool sample_is_narrow(const struct sample *s, double width, struct arena *arena)
 {
+    // Whole layers are what plans rest on; for the rest, and a quick look, budgets would not do.
+    bool by_tenth = s->shared && s->kind == SAMPLE_LAYER && width < coarse;
     int n = s->repetitions;
-    if (!look_is_at(n) || (s->shared && n < TENTH_COUNT_MIN)) return false;
-    struct median m = s->shared ? tenth_of_launch(s->seconds, n, arena)
-                                : median_of_launch(s->seconds, n, true, arena);
+    if (!look_is_at(n) || (by_tenth && n < TENTH_COUNT_MIN)) return false;
+    struct median m = by_tenth ? tenth_of_launch(s->seconds, n, arena)
+                               : median_of_launch(s->seconds, n, true, arena);
     return m.high - m.low <= width * m.value;
 }

@@ -198,10 +198,11 @@ TEST(test_stopping_at_looks)
         seconds[i] = 0; // no width, no median: nothing is gained by going on
     struct sample zero = {.seconds = seconds, .repetitions = 8};
     assert_true(sample_is_narrow(&zero, 0.1, arena));
-    // Of a shared machine the lower tenth counts, of which 36 repetitions tell nothing: with 54
-    // the slow rest does not matter.
+    // Of a layer on a shared machine the lower tenth counts, of which 36 repetitions tell nothing:
+    // with 54 the slow rest does not matter.
     for (int n = 36; n <= 54; n += 18) {
-        struct sample shared = {.seconds = seconds, .repetitions = n, .shared = true};
+        struct sample shared = {
+            .kind = SAMPLE_LAYER, .seconds = seconds, .repetitions = n, .shared = true};
         for (int i = 0; i < n; i++) seconds[i] = i % 3 ? 1 + 0.1 * i : 1 + 1e-4 * i;
         assert_int_equal(sample_is_narrow(&shared, 0.01, arena), n == 54);
     }
