@@ -27,7 +27,8 @@ static enum status convert(struct run *r, struct settings *s, struct asked *aske
     if (s->count && !s->said.read)
         return fail(err, BAD_INPUT,
                     "%s: none of its %d settings, such as %.80s, is one that import %s reads: is "
-                    "it another program's?",
+                    "it another program's (plumbline import lists them; rl: reinforcement "
+                    "learning)?",
                     r->file, s->count, s->items[0].key, im->name);
     TRY(im->run(r, s, asked, err));
     if (asked->job_path && im->job) TRY(im->job(r, err));
