@@ -167,6 +167,8 @@ show "Mixtures, set apart" data/runs/moe-zoo-cards.csv
 show "MLPerf 5.1, set apart" data/runs/mlperf-5.1.csv
 show "MLPerf, GPT-3" data/runs/mlperf-training.csv --rows layers=96
 show "MLPerf, 8B" data/runs/mlperf-training.csv --rows layers=32
+# What a program's own runs show, each set by the others.
+echo; python3 tests/calibrate/left_out.py "$plumbline" "$sets" || status=1
 # Shipped costs on the rows that they were fitted to: what fitting leaves, no forecast.
 show "vtrain_single, own costs" "$single" --costs a100-vtrain
 show "amp, own costs" "$sets/amp_homogeneous_2210.07297.csv" --costs t4-amp --cluster t4-4x4 \
