@@ -107,10 +107,8 @@ static int expert_values(const struct walk *w, int *values)
 static int pool_values(const struct walk *w, int *values)
 {
     int64_t devices = layout_pool_devices(&w->layout, w->limits->pools);
-    int count = divisors(devices, 0, values);
-    if (count == VALUES_MAX || (count && values[count - 1] == devices)) count--;
-    values[count] = 0;
-    return count + 1;
+    int count = divisors(devices, 0, values), all = count && values[count - 1] == devices;
+    return values[count -= all || count == VALUES_MAX] = 0, count + 1;
 }
 
 static int micro_batch_values(const struct walk *w, int *values)
@@ -152,10 +150,10 @@ static int context_kind_values(const struct walk *w, int *values)
     ring.context_kind = 1 + CONTEXT_RING;
     struct framework_of of = space_framework_of(w->limits, &ring);
     bool lacks = framework_excludes(w->space->framework, &ring, SPACE_CONTEXT_KIND, &of);
-    int count = 0;
-    values[count++] = 1 + (lacks ? CONTEXT_ALL_GATHER : CONTEXT_RING);
-    if (heads && heads % ranks == 0) values[count++] = 1 + CONTEXT_ALL_TO_ALL;
-    return count;
+    bool both = heads && heads % ranks == 0;
+    values[0] = 1 + (lacks ? CONTEXT_ALL_GATHER : CONTEXT_RING);
+    if (both) values[1] = 1 + CONTEXT_ALL_TO_ALL;
+    return 1 + both;
 }
 
 // ---- the keys
@@ -376,7 +374,7 @@ static void walk_counts(struct walk *w, int key)
 }
 
 // Whether the framework runs no layout with the values up to this key; at the end, not this one.
-static bool is_excluded(struct walk *w, int key)
+static inline bool is_excluded(struct walk *w, int key)
 {
     enum framework framework = w->space->framework;
     if (framework == FRAMEWORK_ANY || key <= SPACE_DATA) return false;
@@ -391,6 +389,9 @@ static bool is_excluded(struct walk *w, int key)
 static void walk_key(struct walk *w, int key)
 {
     int values[VALUES_MAX];
+    if (key == SPACE_POOL && !w->limits->pools && !w->layout.pool && // as of most models
+        w->space->axes[key].kind != AXIS_LIST)
+        key++;
     if (key > w->deepest) w->deepest = key;
     if (key == SPACE_KEY_COUNT) {
         if (is_excluded(w, key)) return;
@@ -434,8 +435,7 @@ bool space_is_of_settings(const struct space *space)
 
 static bool pass_over(void *argument, int64_t number, const struct layout *layout)
 {
-    (void)argument, (void)number, (void)layout;
-    return false;
+    return (void)argument, (void)number, (void)layout, false;
 }
 
 const char *space_why_empty(const struct space *space, const struct space_limits *limits)

@@ -218,8 +218,10 @@ static void keep_stated(struct problem *p, const struct transformer_request *r)
     if (s->graphs != UNSTATED) p->job.graphs = (enum graphs)s->graphs;
     p->job.loss_in_place = s->loss_in_place;
     if (s->context_kind != UNSTATED) axes[SPACE_CONTEXT_KIND].kind = AXIS_FIXED;
-    bool hides = problem_space_limits(p).experts && p->costs.dispatch_overlap.value > 0;
+    const struct space_limits limits = problem_space_limits(p);
+    bool hides = limits.experts && p->costs.dispatch_overlap.value > 0;
     if (!hides) axes[SPACE_OVERLAPPED_DISPATCH].kind = AXIS_FIXED;
+    if (!limits.pools) axes[SPACE_POOL].kind = AXIS_FIXED;
     job_follow_layout(&p->job);
 }
 

@@ -280,9 +280,17 @@ static void walk_numbers(struct walk *w)
     w->at.recomputed = 0;
 }
 
+// Of a model without pools no layout has a group of their devices, unless a list asks for them.
+static bool asks_for_pools(const struct walk *w)
+{
+    return w->s->shares_pool || w->s->own_pool || w->at.value[KEY_POOL] ||
+           (w->s->axes[KEY_POOL].kind != AXIS_EVERY && w->s->axes[KEY_POOL].kind != AXIS_AS_BASE);
+}
+
 static void walk_key(struct walk *w, int key)
 {
     int values[VALUES_MOST];
+    if (key == KEY_POOL && !asks_for_pools(w)) key++;
     if (key == KEYS) {
         if (!check_is_run(w->s, &w->at)) return;
         w->stopped = !w->visit(w->argument, w->number++, &w->at);
