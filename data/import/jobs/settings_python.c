@@ -438,7 +438,9 @@ static enum status choose(struct python *p, const char **name, struct error *err
     return fail(err, BAD_INPUT,
                 count ? "%s: has %d functions that return a Trainer.Config: name one with --config "
                         "(%.400s%s)"
-                      : "%s: expected a function that returns a Trainer.Config, found none",
+                      : "%s: expected a function that returns a Trainer.Config (torchtitan 0.3 and "
+                        "later), found none: of other programs' Python nothing is read; take the "
+                        "model from its config.json (plumbline import hf)",
                 r->s->document.path, count, list, count > NAMES_LISTED ? " ..." : "");
 }
 
