@@ -169,6 +169,9 @@ show "MLPerf, GPT-3" data/runs/mlperf-training.csv --rows layers=96
 show "MLPerf, 8B" data/runs/mlperf-training.csv --rows layers=32
 # What a program's own runs show, each set by the others.
 echo; python3 tests/calibrate/left_out.py "$plumbline" "$sets" || status=1
+for model in gpt3-175b llama-3.1-405b llama-3.1-8b llama-2-70b; do
+    show "MLPerf, other rounds, $model" data/runs/mlperf-rounds.csv --rows "model=$model"
+done
 # Shipped costs on the rows that they were fitted to: what fitting leaves, no forecast.
 show "vtrain_single, own costs" "$single" --costs a100-vtrain
 show "amp, own costs" "$sets/amp_homogeneous_2210.07297.csv" --costs t4-amp --cluster t4-4x4 \

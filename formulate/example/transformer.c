@@ -86,6 +86,22 @@ static enum status load_parts(struct problem *p, const struct transformer_reques
     return known ? take_likeness(p, r, arena, err) : OK;
 }
 
+// NVLink domains of several hosts, of 4 GPUs each, are used in equal parts: 512 GPUs are 8 x 64 of
+// 72, as public runs have them.
+static void take_part_of_domains(struct node_group *g, int gpus)
+{
+    enum { HOST = 4, LARGEST_HOST = 16 };
+    int whole = g->gpus_per_node, part = whole;
+    if (whole <= LARGEST_HOST) return;
+    while (part > whole / 2 && (gpus % part || part % HOST)) part--;
+    if (part <= whole / 2) return;
+    g->gpus_per_node = part;
+    for (int i = 0; i < g->nic_count; i++)
+        if (g->nics[i].count == whole) g->nics[i].count = part;
+    while (g->switch_sum_count && g->switch_sums[g->switch_sum_count - 1].gpus > part)
+        g->switch_sum_count--;
+}
+
 static enum status resize(struct cluster *cluster, int gpus, int nodes, struct error *err)
 {
     struct node_group *first = &cluster->groups[0];
@@ -98,6 +114,8 @@ static enum status resize(struct cluster *cluster, int gpus, int nodes, struct e
         first->nodes = 1, first->gpus_per_node = gpus;
         return OK;
     }
+    if (gpus % first->gpus_per_node && !cluster->places.node_count)
+        take_part_of_domains(first, gpus);
     if (gpus % first->gpus_per_node)
         return fail(err, BAD_INPUT,
                     "--gpus %d: group %s has nodes of %d; expected fewer, or a multiple", gpus,

@@ -37,6 +37,19 @@ static enum status check_member(const struct problem *problem, const struct prob
     return problem_check_layout(one, err);
 }
 
+// With the numerics of another framework its decisions may be none of these, or have no room.
+static enum status find_from(struct solved *s, const struct solve_settings *settings,
+                             const struct plan *known, const volatile int *stop,
+                             struct arena *arena, struct error *err)
+{
+    struct error unlike = {OK, ""};
+    const struct solve_from from = {.plan = known}, none = {.plan = NULL};
+    if (known && solve_find(s, settings, &from, stop, arena, &unlike) == OK) return OK;
+    if (unlike.status != OK && unlike.status != BAD_INPUT)
+        return fail(err, unlike.status, "%s", unlike.text);
+    return solve_find(s, settings, &none, stop, arena, err);
+}
+
 enum status known_take(struct layouts_task *task, const struct option_texts *paths, int at,
                        const struct problem *problem, const struct solve_settings *settings,
                        const volatile int *stop, struct arena *arena, struct error *err)
@@ -61,9 +74,8 @@ enum status known_take(struct layouts_task *task, const struct option_texts *pat
         return OK;
     }
     own.time_limit_s = settings->time_limit_s / KNOWN_SHARE / paths->count;
-    const struct solve_from from = {.plan = known->stage_count ? known : NULL};
     TRY(solve_prepare(&s, one, arena, err));
-    TRY(solve_find(&s, &own, &from, stop, arena, err));
+    TRY(find_from(&s, &own, known->stage_count ? known : NULL, stop, arena, err));
     const struct plan *found = &s.result->plan;
     const struct layout_worth worth = problem_layout_worth(problem, &one->job.layout);
     if (!found->stage_count || found->iteration_ns > worth.cap_ns) {

@@ -78,6 +78,11 @@ answers 0 "" example gpt --model llama-3.1-8b --cluster mixed-a100-v100 --layout
     --without v100-2 --without offload --without a100=2 -o nodes
 grep -q '"nodes": 2' nodes/cluster.json && grep -q '"nodes": 3' nodes/cluster.json ||
     complain "--without v100-2: the cluster has it still"
+# 512 GPUs are not whole NVLink domains of 72, but equal parts of 8.
+answers 0 "" example gpt --model llama-3.1-8b --gpu gb200-186gb --gpus 512 --costs kernels \
+    --layouts all -o parts
+grep -q '"gpus_per_node": 64' parts/cluster.json && grep -q '"nodes": 8' parts/cluster.json &&
+    grep -q '"count": 64' parts/cluster.json || complain "512 of GB200: $(cat parts/cluster.json)"
 answers 2 "expected v100-0 to v100-3, found 'v100-9'" example gpt --model llama-3.1-8b \
     --cluster mixed-a100-v100 --layouts all --without v100-9 -o no
 answers 2 "found 'interleave'; the nearest is interleaved" $example --without interleave -o no

@@ -180,7 +180,7 @@ grep -q "dense blocks" err || complain "adapters of experts: $(cat err)"
 # ---- the shipped tables: every row that holds a time or a memory is scored
 for table in mpt-llm-foundry torchtitan-llama3 llama3-2407.21783 nvidia-megatron mt-nlg-2201.11990 \
     megascale-2402.15627 glm-130b-2210.02414 zero-bubble-2401.10241 mlperf-training \
-    nemo-long-context bridge-gb200-gb300; do
+    mlperf-rounds nemo-long-context bridge-gb200-gb300; do
     run validate "$root/data/runs/$table.csv" --list
     sed -n '/^source,id/,$p' out | awk -F, 'NR > 1 && $6 == "" { print $2 }' > left
     [ -s left ] && { complain "$table: rows without a score: $(head -3 left | tr '\n' ' ')"; }

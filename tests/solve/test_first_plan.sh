@@ -70,6 +70,15 @@ for known in own/problem.json own.json; do
         complain "--known $known: a worse plan"
     "$plumbline" verify known.json > /dev/null || complain "--known $known: not accepted"
 done
+# A plan that has no room in the problem: its layout is solved anew.
+"$plumbline" example gpt --model llama-3.1-8b --cluster a100-16x8 --gpus 16 --layouts degrees \
+    -o narrow > /dev/null 2>&1 &&
+    "$plumbline" solve narrow/problem.json --gap 0.05 --quiet -o wide.json 2> log &&
+    sed 's/"memory_fraction": [0-9.]*/"memory_fraction": 0.6/' narrow/job.json > job.json &&
+    mv job.json narrow/job.json &&
+    "$plumbline" solve narrow/problem.json --gap 0.4 --quiet --known wide.json -o no-room.json \
+        2> log || complain "a known plan without room: $(cat log)"
+grep -q "its layout has a plan of" log || complain "a known plan without room: $(cat log)"
 refused() { words=$1; shift
     "$plumbline" "$@" -o no.json > /dev/null 2> log && complain "$*: taken"
     grep -q -- "$words" log || complain "$*: '$words' is not said"; }
