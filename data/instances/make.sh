@@ -29,11 +29,11 @@ chain-126-32-2-128|chain --layers 126 --stages 32 --types 2 --micro-batches 128|
 mixed-llama-70b|mixed|
 gpt3-175b-pipeline-8|gpt|
 two-clusters-gpt|clusters|
-layouts-llama-8b-8|gpt --model llama-3.1-8b --gpu h100-80gb --nodes 1 --costs kernels --global-batch 512 --layouts all|"gap": 0.01
-layouts-llama-8b-32|gpt --model llama-3.1-8b --gpu h100-80gb --nodes 4 --costs kernels --global-batch 512 --layouts all|"gap": 0.01
-layouts-llama-70b-64|gpt --model llama-3.1-70b --gpu h100-80gb --nodes 8 --costs kernels --sequence 4096 --global-batch 1024 --layouts all|"gap": 0.01
-layouts-mixtral-8x7b-64|gpt --model mixtral-8x7b --gpu h100-80gb --nodes 8 --costs kernels --sequence 4096 --global-batch 1024 --layouts all --without overlapped-dispatch|"gap": 0.01
-layouts-qwen3-32b-64|gpt --model qwen3-32b --gpu h100-80gb --nodes 8 --costs kernels --sequence 4096 --global-batch 1024 --layouts all|"gap": 0.01
+layouts-llama-8b-8|gpt --model llama-3.1-8b --gpu h100-80gb --nodes 1 --costs kernels --global-batch 512 --layouts all --context-kind ring|"gap": 0.01
+layouts-llama-8b-32|gpt --model llama-3.1-8b --gpu h100-80gb --nodes 4 --costs kernels --global-batch 512 --layouts all --context-kind ring|"gap": 0.01
+layouts-llama-70b-64|gpt --model llama-3.1-70b --gpu h100-80gb --nodes 8 --costs kernels --sequence 4096 --global-batch 1024 --layouts all --context-kind ring|"gap": 0.01
+layouts-mixtral-8x7b-64|gpt --model mixtral-8x7b --gpu h100-80gb --nodes 8 --costs kernels --sequence 4096 --global-batch 1024 --layouts all --context-kind ring --without overlapped-dispatch|"gap": 0.01
+layouts-qwen3-32b-64|gpt --model qwen3-32b --gpu h100-80gb --nodes 8 --costs kernels --sequence 4096 --global-batch 1024 --layouts all --context-kind ring|"gap": 0.01
 LIST
 "$plumbline" batch run manifest.jsonl -o out
 "$plumbline" batch collect out --where claim=certified -o found.csv \
