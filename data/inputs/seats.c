@@ -134,7 +134,6 @@ static const char *what_excludes(const struct problem *p)
            : layout_has_grid(l)                ? "no tensor_grid"
            : l->expert > 1 || l->expert_tensor ? "expert 1"
            : l->fused_embedding_sync           ? "no fused_embedding_sync"
-           : p->costs.layer_time_count         ? "costs without measured layers"
            : l->tensor > 1 || l->context > 1 || l->data > 1
                ? "layout.tensor, context and data 1, as each stage has its own"
                : NULL;

@@ -14,7 +14,7 @@
 static int problem_count = 400;
 static uint64_t first_seed = 1;
 static struct {
-    int priced, planned, unlike, forged, alike;
+    int priced, planned, unlike, forged, alike, timed;
 } seen;
 
 static int *list_of(struct random *rng, int *count, const int *from, int most, struct arena *arena)
@@ -24,6 +24,31 @@ static int *list_of(struct random *rng, int *count, const int *from, int most, s
     for (int i = 0; i < most; i++)
         if (random_chance(rng, 60)) to[(*count)++] = from[i];
     return to;
+}
+
+// Measured layers, some for one tensor degree or micro-batch alone, from numbers of their own.
+static void draw_times(struct problem *p, struct random own, struct arena *arena)
+{
+    enum { TIMES = 24 };
+    struct costs *c = &p->costs;
+    const struct model *m = &p->model;
+    if (random_chance(&own, 50)) return;
+    c->layer_times = TAKE(arena, TIMES, struct layer_time);
+    c->layer_time_count = (int)random_between(&own, 1, TIMES);
+    for (int i = 0; i < c->layer_time_count; i++) {
+        int64_t group = random_between(&own, 0, p->cluster.group_count - 1);
+        double forward = 1e-9 * (double)random_between(&own, 50, 2000);
+        c->layer_times[i] =
+            (struct layer_time){.run = m->runs[random_between(&own, 0, m->run_count - 1)].name,
+                                .gpu = p->cluster.groups[group].gpu,
+                                .tensor = random_between(&own, 0, 2),
+                                .micro_batch = random_between(&own, 0, 4),
+                                .forward_s = forward,
+                                .backward_s = 2 * forward,
+                                .selective_s = forward / 4,
+                                .full_s = forward,
+                                .optimizer_s = 1e-9 * (double)random_between(&own, 0, 500)};
+    }
 }
 
 // The problem with lists of widths in place of its degrees; false: it has none that fit.
@@ -52,6 +77,7 @@ static bool widen(struct problem *p, struct random *rng, struct arena *arena)
     }
     j->widths = lists, j->width_list_count = p->cluster.group_count;
     j->stage_degrees = DEGREES_PER_STAGE;
+    draw_times(p, (struct random){rng->state ^ UINT64_C(0x74696d6573)}, arena);
     return problem_check(p, &(struct error){0}) == OK;
 }
 
@@ -117,6 +143,7 @@ TEST(test_judged)
         struct arena_mark mark = arena_set_mark(&own_arena);
         if (draw(&p, &priced, &rng, &own_arena)) {
             seen.priced++;
+            seen.timed += p.costs.layer_time_count > 0;
             if (i % 5 == 0) compare_uniform(&p, &priced, &own_arena);
             solve_defaults(&settings);
             settings.progress = 0;
@@ -140,10 +167,11 @@ TEST(test_judged)
         arena_reset(&own_arena, mark);
     }
     print_message(
-        "%d priced, %d plans accepted (%d with unlike stages), %d forged ones refused, %d "
-        "runs of seats as in the uniform layout\n",
-        seen.priced, seen.planned, seen.unlike, seen.forged, seen.alike);
-    assert_true(seen.planned > problem_count / 10 && seen.unlike && seen.forged && seen.alike);
+        "%d priced (%d with measured layers), %d plans accepted (%d with unlike stages), %d forged "
+        "ones refused, %d runs of seats as in the uniform layout\n",
+        seen.priced, seen.timed, seen.planned, seen.unlike, seen.forged, seen.alike);
+    assert_true(seen.planned > problem_count / 10 && seen.unlike && seen.forged && seen.alike &&
+                seen.timed);
 }
 
 ARGUMENT(problem_count)
