@@ -18,6 +18,7 @@ struct outcome_of_value {
 
 struct of_key {                  // the outcomes of a key's values
     int chosen, count, last;     // last: the place of the value seen last
+    bool unused;                 // the chosen layout has no such value
     struct outcome_of_value *of; // [VALUES_MOST]
 };
 
@@ -61,6 +62,9 @@ static bool note_layout(void *argument, int64_t number, const struct layout *lay
          chosen = number == l->chosen, has_time = report_has_time(layouts_fate(l, number));
     int64_t plan_ns = chosen ? l->iteration_ns : worked ? l->work[w->work].iteration_ns : 0;
     for (size_t i = 0; i < ARRAY_LENGTH(shown); i++) {
+        bool unused = shown[i].key == SPACE_CONTEXT_KIND && layout->context == 1;
+        if (chosen) w->keys[i].unused = unused;
+        if (unused) continue;
         int value = layout_value(layout, shown[i].key);
         struct outcome_of_value *of = find_value(&w->keys[i], value);
         if (chosen) w->keys[i].chosen = value;
@@ -114,7 +118,7 @@ static void put_key(struct text *out, const struct layouts *l, const struct show
                     const struct of_key *k)
 {
     struct outcome_of_value *of = k->of;
-    if (k->count < 2) return;
+    if (k->count < 2 || k->unused) return;
     qsort(of, (size_t)k->count, sizeof *of, nearest_first);
     text_put(out, "  %-10s %s;", key->name, value_name(l, key->key, k->chosen, out->arena));
     int put = 0, without = 0;
