@@ -24,13 +24,21 @@ void range_move_costs(struct moved_costs_list *list, const struct costs *costs, 
 // of Student's t with 8 degrees of freedom 1.40 of 1.86, of normal errors 1.28 of 1.64 to 1.96.
 static const double of_interval = 0.75;
 
+// What is done once an iteration and is in no price takes 0 to 25 ms of whole runs
+// (docs/VALIDATION.md 6). Runs that show how far a program's times are off take seconds.
+static const double once_ns = 25e6;
+
 struct range range_begin(int64_t ns, const struct costs *costs, double shown)
 {
     const struct estimate *spread = &costs->iteration_spread;
     double own = log1p(spread->value);
     bool cold = spread->value > 0 && spread->origin == ORIGIN_ASSUMED;
-    return (struct range){
-        .ns = ns, .shown = cold ? shown * shown : 0, .squares = {own * own, own * own}};
+    struct range range = {.ns = ns, .squares = {own * own, own * own}};
+    if (!cold || shown <= 0) return range;
+    double once = log1p(once_ns / (double)ns);
+    range.shown[COSTS_FAST] = shown * shown;
+    range.shown[COSTS_SLOW] = shown * shown + once * once;
+    return range;
 }
 
 // A time that moves to the wrong side, because of rounding or of another path through the graph,
@@ -69,7 +77,7 @@ void range_add_joint_case(struct range *r, int64_t moved_ns)
 int64_t range_end_ns(const struct range *r, enum cost_end end)
 {
     double costs = r->squares[end] + fmax(r->kernels[end], r->trainer[end]);
-    if (r->shown > 0) costs = fmin(costs, r->shown);
+    if (r->shown[end] > 0) costs = fmin(costs, r->shown[end]);
     double factor = exp(sqrt(costs + r->launches[end] + fmax(r->cases[end], r->joint[end])));
     return llround(end == COSTS_SLOW ? (double)r->ns * factor : (double)r->ns / factor);
 }

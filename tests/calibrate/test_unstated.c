@@ -112,6 +112,9 @@ static void predict_words(struct prediction *x, const char *text, const char *mo
     assert_string_equal(x->reason, "");
 }
 
+#define SHORT_RUN                                                                                  \
+    "gpu=B200,num_gpus=16,layers=32,hidden=4096,ffn=14336,heads=32,kv_heads=8,vocab=128256,"       \
+    "seq=8192,cp=2,recompute=none"
 #define RUN                                                                                        \
     "gpu=H100-80GB,num_gpus=64,layers=32,hidden=8192,ffn=28672,heads=64,kv_heads=8,vocab=128256,"  \
     "seq=4096,tp=4,pp=2,vpp=4,global_batch=128"
@@ -193,6 +196,28 @@ TEST(ranges_of_known_programs_are_what_their_runs_show)
                slow = log((double)x.high_ns / (double)x.iteration_ns);
         assert_true((fast >= 0.1 && slow >= 0.1 && fast < 0.102 && slow < 0.105) == cases[i].shown);
         assert_true(slow >= 0.1);
+    }
+}
+
+// Runs of seconds show nothing of what is done once an iteration: 25 ms of it are inside, however
+// short the iteration, and no longer one has a wider slow end.
+TEST(short_iterations_have_a_slow_end_for_what_is_done_once)
+{
+    int64_t last_ns = 0;
+    double last = 1e9;
+    for (int batch = 1; batch <= 64; batch *= 4) {
+        char words[256];
+        struct prediction x;
+        snprintf(words, sizeof words,
+                 "global_batch=%d,graphs=step,framework=mlperf,version=25.09,precision=fp8",
+                 8 * batch);
+        predict_words(&x, SHORT_RUN, words, arena);
+        double fast = log((double)x.iteration_ns / (double)x.low_ns),
+               slow = log((double)x.high_ns / (double)x.iteration_ns),
+               once = log1p(25e6 / (double)x.iteration_ns);
+        assert_true(x.iteration_ns > last_ns && slow < last);
+        assert_true(fast < 0.105 && slow > once && slow > fast && slow < hypot(0.11, once));
+        last_ns = x.iteration_ns, last = slow;
     }
 }
 
