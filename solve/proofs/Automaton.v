@@ -48,7 +48,9 @@ Fixpoint put (q : State) (w : Z) (b : bucket) : bucket := match b with
 Definition table := NM.t bucket.
 Definition bucket_at (t : table) h := match NM.find h t with Some b => b | None => [] end.
 Definition get (t : table) q := seek q (bucket_at t (hash q)).
-Definition lower q w (t : table) : table := let h := hash q in NM.add h (put q w (bucket_at t h)) t.
+Definition no_more (there : option Z) w := match there with Some v => v <=? w | None => false end.
+Definition lower q w (t : table) : table := let h := hash q in let b := bucket_at t h in
+  if no_more (seek q b) w then t else NM.add h (put q w b) t.
 Definition cells (t : table) : list (State * Z) := flat_map snd (NM.elements t).
 Definition has t q w := exists v, get t q = Some v /\ v <= w.
 
@@ -63,9 +65,13 @@ Proof.
 Qed.
 Lemma get_lower q w t p : get (lower q w t) p = if same q p then Some (match get t p with Some v => Z.min v w | None => w end) else get t p.
 Proof.
-  unfold get, lower, bucket_at. rewrite find_add. destruct (Nat.eqb_spec (hash q) (hash p)) as [E|E].
-  - rewrite seek_put. rewrite E. reflexivity.
-  - destruct (same q p) eqn:F; [|reflexivity]. apply same_eq in F. congruence.
+  assert (G : seek p (bucket_at (NM.add (hash q) (put q w (bucket_at t (hash q))) t) (hash p)) =
+    if same q p then Some (match get t p with Some v => Z.min v w | None => w end) else get t p).
+  { unfold get, bucket_at at 1. rewrite find_add. destruct (Nat.eqb_spec (hash q) (hash p)) as [E|E].
+    - rewrite seek_put. rewrite E. reflexivity.
+    - destruct (same q p) eqn:F; [|reflexivity]. apply same_eq in F. congruence. }
+  unfold get at 1. unfold lower. destruct (seek q _) as [v|] eqn:E; [|exact G]. cbn [no_more]. destruct (Z.leb_spec v w); [|exact G].
+  fold (get t p). destruct (same q p) eqn:F; [|reflexivity]. apply same_eq in F. subst p. unfold get. rewrite E. f_equal. lia.
 Qed.
 Lemma lower_has q w t : has (lower q w t) q w.
 Proof. unfold has. rewrite get_lower, same_refl. eexists. split; [reflexivity|]. destruct (get t q); lia. Qed.
@@ -111,18 +117,21 @@ Qed.
 (* ---- back: the least value from a state to the end, where runs through it may reach the target *)
 Definition kept := NM.t unit.
 Definition is_kept (k : kept) n := match NM.find n k with Some _ => true | None => false end.
+Definition keep_too n (k : kept) : kept := if is_kept k n then k else NM.add n tt k.
 Definition look (behind : table) q w (a : option Z * kept) (c : Label) : option Z * kept :=
   match step c q with None => a | Some (p, x) =>
     match get behind p with None => a | Some y =>
       if target <? w + (x + y) then a else
-      (Some (match fst a with Some z => Z.min z (x + y) | None => x + y end), NM.add (number c) tt (snd a)) end end.
+      (Some (match fst a with Some z => Z.min z (x + y) | None => x + y end), keep_too (number c) (snd a)) end end.
 Definition seen b behind (a : table * kept) (cell : State * Z) := fold_left (look behind (fst cell) (snd cell)) (offers b (fst cell)) (None, snd a).
 Definition back_cell b behind (a : table * kept) (cell : State * Z) : table * kept :=
   let x := seen b behind a cell in (match fst x with Some z => lower (fst cell) z (fst a) | None => fst a end, snd x).
 Definition back (b : book) (t behind : table) : table * kept := fold_left (back_cell b behind) (cells t) (NM.empty _, NM.empty _).
 
-Lemma add_kept k n m : is_kept k m = true -> is_kept (NM.add n tt k) m = true.
-Proof. unfold is_kept. rewrite find_add. destruct (Nat.eqb n m); auto. Qed.
+Lemma add_kept k n m : is_kept k m = true -> is_kept (keep_too n k) m = true.
+Proof. unfold keep_too. destruct (is_kept k n); [auto|]. unfold is_kept. rewrite find_add. destruct (Nat.eqb n m); auto. Qed.
+Lemma keeps_too k n : is_kept (keep_too n k) n = true.
+Proof. unfold keep_too. destruct (is_kept k n) eqn:E; [exact E|]. unfold is_kept. rewrite find_add, Nat.eqb_refl. reflexivity. Qed.
 Lemma look_all behind q w cs : forall a,
   (forall m, is_kept (snd a) m = true -> is_kept (snd (fold_left (look behind q w) cs a)) m = true) /\
   (forall z, (exists z', fst a = Some z' /\ z' <= z) -> exists z', fst (fold_left (look behind q w) cs a) = Some z' /\ z' <= z).
@@ -140,7 +149,7 @@ Proof.
   intros Hc E (y' & Hy & Ly) Hw. induction cs as [|d cs IH]; [destruct Hc|]. intros a. cbn [fold_left]. destruct Hc as [->|Hc]; [|auto].
   destruct (look_all behind q w cs (look behind q w a c)) as [A B]. unfold look in *. rewrite E, Hy in *.
   destruct (Z.ltb_spec target (w + (x + y'))); [lia|]. cbn [fst snd] in *. split.
-  - apply A. unfold is_kept. rewrite find_add, Nat.eqb_refl. reflexivity.
+  - apply A, keeps_too.
   - apply B. eexists. split; [reflexivity|]. destruct (fst a); lia.
 Qed.
 Lemma back_all b behind l : forall a,

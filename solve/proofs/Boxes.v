@@ -76,7 +76,8 @@ Definition wide_side := (64 * 2)%nat.
 Definition wide_layers := (64 * 64 * 2)%nat.
 Definition of_side (s : nat * nat) := (fst s * wide_side + snd s)%nat.
 Definition eight a := let b := a + a in let c := b + b in c + c.
-Definition of_used (us : list Z) := Z.to_nat (Z.land (fold_left (fun a u => eight a + u) us 0) 16383).
+Definition low_bits := 16383. (* by itself, computed once *)
+Definition of_used (us : list Z) := Z.to_nat (Z.land (fold_left (fun a u => eight a + u) us 0) low_bits).
 Definition hash q := match used q with
   | [] => covered q
   | us => (of_used us * wide_layers + covered q)%nat end.
