@@ -43,53 +43,86 @@ static const char *with_line(const char *text, const char *from, const char *to,
     return arena_print(arena, "%.*s\n%s%s", (int)(at - text), text, to, end);
 }
 
-// A line like it whose last number but `back` is one more, or one less.
-static const char *shifted(const char *text, const char *from, int back, int by,
-                           struct arena *arena)
+// The same with a line's n-th number, of those behind its letter, changed by so much.
+static const char *with_number(const char *text, const char *from, int n, int by,
+                               struct arena *arena)
 {
     const char *at = strstr(text, arena_print(arena, "\n%s", from));
     if (!at) return NULL;
-    const char *end = strchr(at + 1, '\n'), *stop = end;
-    for (int i = 0; i < back; i++)
-        while (stop > at && *--stop != ' ') {
-        }
-    const char *start = stop;
-    while (start > at && *(start - 1) != ' ') start--;
-    long long value = atoll(start);
-    if (start == at || (by < 0 && value == 0)) return NULL;
-    return arena_print(arena, "%.*s%lld%s", (int)(start - text), text, value + by, stop);
+    const char *end = strchr(at + 1, '\n'), *start = at;
+    for (int i = 0; i < n && start; i++) start = strchr(start + 1, ' ');
+    if (!start || start >= end) return NULL;
+    const char *stop = start + 1 + strcspn(start + 1, " \n");
+    long long value = atoll(start + 1);
+    if (by < 0 && value == 0) return NULL;
+    return arena_print(arena, "%.*s %lld%s", (int)(start - text), text, value + by, stop);
 }
 
-static void refuse(const struct check_trial *t, const char *what, const char *forged,
+// One line of it is another (to), or the n-th number of one line is changed. Above the truth: with
+// a bound that is one too high, so that whatever is accepted is wrong.
+#define ONE "1099511627776"
+static const struct forgery {
+    const char *what, *from, *to;
+    int number, by;
+    bool above;
+} forgeries[] = {
+    {"another document", "priced ", "priced 00", 0, 0, false},
+    {"a time one too short", "time ", NULL, 1, -1, false},
+    {"a plan that starts at the second layer", "d 0 ", NULL, 1, 1, false},
+    {"a plan with a layer more", "d 0 ", NULL, 2, 1, false},
+    {"a plan on a group that is not there", "d 0 ", NULL, 3, 1 << 16, false},
+    {"a plan with a stage less", "d 0 ", "", 0, 0, false},
+    {"a bound one too high", "bound ", NULL, 1, 0, true},
+    {"a choice left out", "v ", "", 0, 0, true},
+    {"a choice somewhere else", "v ", NULL, 2, 1, true},
+    {"a choice of more layers", "v ", NULL, 3, 1, true},
+    {"a choice on another group", "v ", NULL, 4, 1, true},
+    {"a choice with another message", "v ", NULL, 5, 1, true},
+    {"a choice with another option", "v ", NULL, 6, 1, true},
+    {"a slower choice", "v ", NULL, 7, 1, true},
+    {"a path of one operation twice", "p ", "p 0 0 0 0 0 0 0 0", 0, 0, true},
+    {"a path that begins later", "p ", NULL, 3, 1, true},
+    {"a path of nothing", "p ", "p", 0, 0, true},
+    {"a weight of two", "w ", "w 0 2199023255552", 0, 0, true},
+    {"weights that are a little more than one", "w ", "w 0 " ONE " 0 1", 0, 0, true},
+    {"a negative weight", "w ", "w 0 -" ONE " 0 " ONE " 0 " ONE, 0, 0, true},
+    {"a path that is not there", "w ", "w 65536 " ONE, 0, 0, true},
+    {"a negative price", "r ", "r -1099511627776", 0, 0, true},
+    {"boxes left out", "s ", "b", 0, 0, true},
+    {"a half with nothing in it", "s ", "s 0", 0, 0, true},
+    {"a split of a stage that is not there", "s ", NULL, 1, 1 << 16, true},
+};
+enum { FORGERIES = sizeof forgeries / sizeof forgeries[0] };
+static int64_t tried_kinds[FORGERIES + 1];
+
+static void refuse(const struct check_trial *t, int kind, const char *what, const char *forged,
                    struct arena *arena)
 {
     if (!forged) return;
     if (ask(forged, strlen(forged), &t->text, arena) == ACCEPTS)
         fail_msg("seed %llu: accepts %s", (unsigned long long)t->seed, what);
+    tried_kinds[kind]++;
     seen.forged++;
 }
 
 static void forge(const struct check_trial *t, const char *text, struct arena *arena)
 {
-    const char *higher =
-        t->best_ns == INT64_MAX
-            ? NULL
-            : with_line(text, "bound ", arena_print(arena, "bound %lld", (long long)t->best_ns + 1),
-                        arena);
-    refuse(t, "a bound one too high", higher, arena);
-    refuse(t, "that there is no plan",
-           t->best_ns == INT64_MAX ? NULL : with_line(text, "bound ", "infeasible", arena), arena);
-    refuse(t, "another document", with_line(text, "priced ", "priced 00", arena), arena);
-    // Either of what a plan and its time may claim.
-    refuse(t, "a time one too short", shifted(text, "time ", 0, -1, arena), arena);
-    refuse(t, "a plan with a layer more", shifted(text, "d 0 ", 5, 1, arena), arena);
-    if (!higher) return;
-    // With the higher claim, what would make it true.
-    refuse(t, "a slower choice", shifted(higher, "v 0", 0, 1, arena), arena);
-    refuse(t, "boxes left out", with_line(higher, "s ", "b", arena), arena);
-    const char *heavier = with_line(higher, "w ", "w 0 2199023255552", arena);
-    refuse(t, "a weight of two", heavier, arena);
-    refuse(t, "a negative price", with_line(higher, "r ", "r -1099511627776", arena), arena);
+    bool there_is_one = t->best_ns != INT64_MAX;
+    const char *above =
+        there_is_one ? with_line(text, "bound ",
+                                 arena_print(arena, "bound %lld", (long long)t->best_ns + 1), arena)
+                     : NULL;
+    refuse(t, FORGERIES, "that there is no plan",
+           there_is_one ? with_line(text, "bound ", "infeasible", arena) : NULL, arena);
+    for (int i = 0; i < FORGERIES; i++) {
+        const struct forgery *f = &forgeries[i];
+        const char *of = f->above ? above : text;
+        if (!of) continue;
+        refuse(t, i, f->what,
+               f->to ? with_line(of, f->from, f->to, arena)
+                     : with_number(of, f->from, f->number, f->by, arena),
+               arena);
+    }
 }
 
 static bool try_one(int seed, struct arena *arena)
@@ -143,9 +176,13 @@ TEST(random_problems)
         tried += try_one(seed, arena);
         arena_reset(arena, mark);
     }
-    printf("%d problems: %lld accepted (%lld without a plan), %lld forgeries refused; %lld with "
+    printf("%d problems: %lld accepted (%lld without a plan), %lld forgeries of %d kinds refused; "
+           "%lld with "
            "several stages per rank, %lld with what has no theorem\n",
            problem_count, (long long)seen.accepted, (long long)seen.infeasible,
-           (long long)seen.forged, (long long)seen.several, (long long)seen.outside);
+           (long long)seen.forged, FORGERIES + 1, (long long)seen.several, (long long)seen.outside);
     assert_true(problem_count < 100 || seen.accepted > problem_count / 8);
+    for (int i = 0; i <= FORGERIES && problem_count >= 100; i++)
+        if (!tried_kinds[i])
+            fail_msg("never tried: %s", i < FORGERIES ? forgeries[i].what : "no plan");
 }
