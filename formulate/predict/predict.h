@@ -106,7 +106,7 @@ void predict_row(struct predictor *p, const struct run_row *row, struct predicti
 void predictor_problem(const struct predictor *p, struct problem *problem,
                        struct placement *placement, struct arena *arena);
 // Whether the host's launches decide, rather than the GPUs: by how much the time grows if they take
-// as long as is known, a twentieth at least; else 0.
+// as long as is known, a twentieth at least; else 0, and where whole iterations are graphs.
 double prediction_launches_share(const struct prediction *x);
 // "flash te, overlap_tensor 1 (unknown: 1.268 to 1.458 s)": what the prediction assumes, what is
 // open last; "": nothing.

@@ -355,6 +355,7 @@ void predict_row(struct predictor *p, const struct run_row *stated, struct predi
 double prediction_launches_share(const struct prediction *x)
 {
     const double least = 0.05;
+    if (x->assumptions[TRAIT_GRAPHS].taken.value == GRAPHS_STEP) return 0;
     double share = x->iteration_ns > 0 ? (double)x->launched_ns / (double)x->iteration_ns - 1 : 0;
     return share >= least ? share : 0;
 }

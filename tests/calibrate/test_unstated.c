@@ -221,6 +221,16 @@ TEST(short_iterations_have_a_slow_end_for_what_is_done_once)
     }
 }
 
+// A host that replays one graph an iteration is not what decides.
+TEST(whole_graphs_leave_nothing_to_the_host)
+{
+    struct prediction x;
+    predict_words(&x, SHORT_RUN, "global_batch=128,precision=fp8,graphs=none", arena);
+    assert_true(prediction_launches_share(&x) > 0);
+    predict_words(&x, SHORT_RUN, "global_batch=128,precision=fp8,graphs=step", arena);
+    assert_true(prediction_launches_share(&x) == 0);
+}
+
 #define MIXTURE(name, gpu, version)                                                                \
     "model=" name ",gpu=" gpu ",num_gpus=64,seq=4096,global_batch=512,precision=fp8,"              \
     "framework=megatron-bridge,version=" version
