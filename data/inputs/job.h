@@ -314,8 +314,8 @@ struct placement_wishes {
 };
 
 // Whether all stages have the layout's degrees, or each its own out of lists.
-enum stage_degrees { DEGREES_UNIFORM, DEGREES_PER_STAGE };
-extern const char *const stage_degrees_names[]; // "uniform", "per_stage"
+enum stage_degrees { DEGREES_UNIFORM, DEGREES_PER_GROUP, DEGREES_PER_STAGE };
+extern const char *const stage_degrees_names[]; // "uniform", "per_group", "per_stage"
 // Of stages on these node groups (none: on any), each degree one of the list's.
 struct width_list {
     const char **groups;
@@ -395,7 +395,7 @@ enum { STAGES_MAX = 256, MICRO_BATCHES_MAX = 65536 };
 
 static inline bool job_has_widths(const struct job *j)
 {
-    return j->stage_degrees == DEGREES_PER_STAGE;
+    return j->stage_degrees != DEGREES_UNIFORM;
 }
 extern const struct members width_list_members;
 

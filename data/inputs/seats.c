@@ -6,9 +6,9 @@
 #include "data/inputs/job_fields.h"
 #include "data/kinds/schedules.h"
 
-enum { DEGREES_MOST = 64 };
+enum { DEGREES_MOST = 64, COMBINATIONS_MOST = 256 };
 
-const char *const stage_degrees_names[] = {"uniform", "per_stage", NULL};
+const char *const stage_degrees_names[] = {"uniform", "per_group", "per_stage", NULL};
 
 GET_MEMBER(get_groups)
 {
@@ -139,6 +139,27 @@ static const char *what_excludes(const struct problem *p)
                : NULL;
 }
 
+// Every group has widths; where it has one of them for all its stages, the ways are few.
+static enum status check_groups(const struct problem *p, const struct seat *seats, int count,
+                                const char *job, struct error *err)
+{
+    int64_t ways = 1;
+    for (int g = 0, i = 0; g < p->cluster.group_count; g++) {
+        int first = i;
+        while (i < count && seats[i].group == g) i++;
+        if (i == first)
+            return fail(err, BAD_INPUT, "%s: widths: expected a list of group %s, found none", job,
+                        p->cluster.groups[g].name);
+        ways = ways > COMBINATIONS_MOST ? ways : ways * (i - first);
+    }
+    return p->job.stage_degrees != DEGREES_PER_GROUP || ways <= COMBINATIONS_MOST
+               ? OK
+               : fail(err, BAD_INPUT,
+                      "%s: widths: expected at most %d combinations of one width for each node "
+                      "group, as stage_degrees is per_group",
+                      job, COMBINATIONS_MOST);
+}
+
 static enum status check_names(const struct problem *p, const char *job, struct error *err)
 {
     for (int i = 0; i < p->job.width_list_count; i++)
@@ -199,12 +220,14 @@ enum status problem_check_widths(const struct problem *p, struct error *err)
     const char *job = document_name(&p->job.document, "job");
     if (!job_has_widths(&p->job)) {
         if (!p->job.width_list_count) return OK;
-        return fail(err, BAD_INPUT, "%s: widths: expected stage_degrees per_stage next to it", job);
+        return fail(err, BAD_INPUT,
+                    "%s: widths: expected stage_degrees per_group or per_stage next to it", job);
     }
     const char *wanted = what_excludes(p);
-    if (wanted) return fail(err, BAD_INPUT, "%s: stage_degrees: per_stage expects %s", job, wanted);
+    const char *kind = stage_degrees_names[p->job.stage_degrees];
+    if (wanted) return fail(err, BAD_INPUT, "%s: stage_degrees: %s expects %s", job, kind, wanted);
     if (!p->job.width_list_count)
-        return fail(err, BAD_INPUT, "%s: widths: expected lists of degrees for per_stage", job);
+        return fail(err, BAD_INPUT, "%s: widths: expected lists of degrees for %s", job, kind);
     TRY(check_names(p, job, err));
     struct arena scratch = {0};
     struct seat *seats;
@@ -213,12 +236,7 @@ enum status problem_check_widths(const struct problem *p, struct error *err)
     if (count > SEATS_MAX)
         status = fail(err, BAD_INPUT, "%s: widths: expected at most %d of all groups together", job,
                       SEATS_MAX);
-    for (int g = 0, i = 0; g < p->cluster.group_count && status == OK; g++) {
-        if (i == count || seats[i].group != g)
-            status = fail(err, BAD_INPUT, "%s: widths: expected a list of group %s, found none",
-                          job, p->cluster.groups[g].name);
-        while (i < count && seats[i].group == g) i++;
-    }
+    if (status == OK) status = check_groups(p, seats, count, job, err);
     for (int i = 0; i < count && status == OK; i++) {
         status = check_packing(p, seats, count, i, job, err);
         if (status == OK) status = check_seat(p, &seats[i], job, err);

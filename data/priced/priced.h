@@ -178,7 +178,8 @@ struct priced {
     int64_t *embedding_sync_ns; // [first stage's group * group_count + last stage's group],
                                 // PRICE_NONE if no link connects them
     int64_t local_forward_ns, local_backward_ns,
-        local_bytes; // added to a stage before a local boundary (struct local_loss)
+        local_bytes;      // added to a stage before a local boundary (struct local_loss)
+    bool width_per_group; // all stages on a node group have one width, which is chosen, too
     struct quality_budget budget;
     struct rule *rules;
     int rule_count;
@@ -227,6 +228,10 @@ static inline const int64_t *priced_backward_ns(const struct priced_run *run, in
 static inline bool priced_has_widths(const struct priced *p)
 {
     return p->groups[0].node_group != NULL;
+}
+static inline bool priced_same_width(const struct priced_group *a, const struct priced_group *b)
+{
+    return a->tensor == b->tensor && a->context == b->context && a->data == b->data;
 }
 // A rank stands on a seat of its group, which takes so many of the group's slots.
 static inline int priced_seat_slots(const struct priced *p, int group)

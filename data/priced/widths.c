@@ -173,5 +173,8 @@ enum status priced_check_widths(const struct priced *p, struct error *err)
     for (int i = 0; i < p->group_count; i++) TRY(check_group(p, i, err));
     for (int i = 0; i < p->run_count; i++) TRY(check_run(p, i, err));
     for (int i = 0; i < p->cut_count; i++) TRY(check_cut(p, i, err));
+    if (p->width_per_group && !priced_has_widths(p))
+        return fail(err, BAD_INPUT, "%s: width_per_group: expected it with widths of stages alone",
+                    priced_file(p));
     return priced_has_widths(p) ? check_rest(p, err) : OK;
 }

@@ -45,7 +45,9 @@ enum status claim_check(const struct json *object, enum bound_claim claim, int c
 const char *claim_has_no_certificate(const struct problem *p)
 {
     bool many = p->cluster.places.node_count > 16;
-    return p->job.objective == OBJECTIVE_PIPETTE && many
+    return p->job.stage_degrees == DEGREES_PER_GROUP
+               ? "its stage_degrees is per_group, whose searches by combination have none"
+           : p->job.objective == OBJECTIVE_PIPETTE && many
                ? "its objective is pipette, whose certificates cover at most 16 nodes"
                : NULL;
 }

@@ -208,6 +208,19 @@ static bool within_slots(const struct choices *c, const int *chosen)
     return true;
 }
 
+// Where all stages on a node group have one width.
+static bool widths_agree(const struct choices *c, const int *chosen)
+{
+    const struct priced *p = c->priced;
+    for (int s = 1; p->width_per_group && s < p->stage_count; s++)
+        for (int k = 0; k < s; k++) {
+            int one = c->stages[s].items[chosen[s]].group,
+                other = c->stages[k].items[chosen[k]].group;
+            if (one != other && priced_pool(p, one) == priced_pool(p, other)) return false;
+        }
+    return true;
+}
+
 bool choices_within_budget(const struct choices *c, const int *chosen)
 {
     const struct priced *p = c->priced;
@@ -245,6 +258,6 @@ static bool ends_joined(const struct choices *c, const int *chosen)
 
 bool choices_fit_together(const struct choices *c, const int *chosen)
 {
-    return covers_layers(c, chosen) && within_slots(c, chosen) &&
+    return covers_layers(c, chosen) && within_slots(c, chosen) && widths_agree(c, chosen) &&
            choices_within_budget(c, chosen) && ends_joined(c, chosen) && ranks_fit(c, chosen);
 }

@@ -282,6 +282,7 @@ enum status price_seats(struct priced *priced, const struct problem *problem, st
     *priced = *document_of(&s, 0);
     priced->layout = problem->job.layout;
     priced->devices_per_stage = 1;
+    priced->width_per_group = problem->job.stage_degrees == DEGREES_PER_GROUP;
     put_groups(&s);
     put_rules(&s);
     priced->runs = TAKE(arena, priced->run_count, struct priced_run);

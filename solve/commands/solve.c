@@ -127,6 +127,26 @@ static void say_idle(const struct plan *plan, const struct problem *problem)
                 (long long)all);
 }
 
+// What a uniform layout would lose; hardly any framework runs widths per stage.
+static void say_widths(const struct solve_result *r, const struct priced *priced)
+{
+    const struct plan *p = &r->plan;
+    if (!p->stage_count || !priced_has_widths(priced)) return;
+    const struct priced_group *first = &priced->groups[p->stages[0].group],
+                              *one = &priced->groups[r->one_width_group];
+    bool same = true;
+    for (int s = 1; s < p->stage_count; s++)
+        same = same && priced_same_width(first, &priced->groups[p->stages[s].group]);
+    if (same)
+        fprintf(stderr, "uniform: this plan, with %d x %d x %d (tensor x context x data) for all\n",
+                first->tensor, first->context, first->data);
+    else if (r->one_width_ns)
+        fprintf(stderr, "uniform: %.9f s (%+.2f %%), with %d x %d x %d for all by a short search\n",
+                (double)r->one_width_ns / 1e9,
+                100 * ((double)r->one_width_ns / (double)plan_value_ns(p) - 1), one->tensor,
+                one->context, one->data);
+}
+
 static enum status say_answer(const struct solve_request *r, const struct problem *problem,
                               const struct placed_start *start, const struct plan *now,
                               struct arena *arena, struct error *err)
@@ -345,6 +365,7 @@ static enum status solve_layout(const struct solve_request *r, struct solved *s,
     if (!all && result->plan.outcome == OUTCOME_OPTIMAL)
         fprintf(stderr, "stopped before all alternatives were known\n");
     say_idle(&result->plan, problem);
+    say_widths(result, priced);
     TRY(say_answer(r, problem, &from, &result->plan, arena, err));
     TRY(write_certificate(&rest, s, NULL, exit_code, arena, err));
     TRY(write_front(&rest, s, arena, err));

@@ -222,6 +222,8 @@ enum status solve_request_suits(const struct solve_request *r, const struct prob
         return fail(err, BAD_INPUT, "--known: expected a job with a space of layouts");
     if (r->layouts_path)
         return fail(err, BAD_INPUT, "--layouts: expected a job with a space of layouts");
+    if (problem->job.stage_degrees == DEGREES_PER_GROUP)
+        TRY(refuse_single(r, "stage_degrees uniform or per_stage, found per_group", err));
     if (places) TRY(refuse_single(r, "a cluster without places", err));
     return problem->job.objective == OBJECTIVE_PIPETTE ? refuse_with_pipette(r, err) : OK;
 }

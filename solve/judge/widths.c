@@ -54,8 +54,25 @@ void match_widths(struct audit *h)
     h->at = at;
 }
 
+// Where the job wants one width for all stages on a node group.
+static void audit_one_width(struct audit *h)
+{
+    const struct plan *p = h->plan;
+    if (h->problem->job.stage_degrees != DEGREES_PER_GROUP) return;
+    for (int s = 1; s < p->stage_count; s++)
+        for (int k = 0; k < s; k++) {
+            int one = p->stages[s].group, other = p->stages[k].group;
+            if (!h->sound[s] || !h->sound[k] || one == other || h->group[one] != h->group[other])
+                continue;
+            REJECT(h, "count", s, "it has another width than stage %d on the same node group: %s",
+                   k, p->group_names[other]);
+            return;
+        }
+}
+
 void audit_devices(struct audit *h)
 {
+    audit_one_width(h);
     const struct cluster *c = &h->problem->cluster;
     for (int g = 0; g < c->group_count; g++) {
         int64_t used = 0, all = (int64_t)c->groups[g].nodes * c->groups[g].gpus_per_node;

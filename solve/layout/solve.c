@@ -105,7 +105,7 @@ static enum status search_incumbent(struct solving *s, struct error *err)
 {
     if (s->settings->start_search && priced_has_widths(s->priced))
         TRY(solving_try_widths(s, search_effort(s, 0), err));
-    if (s->settings->start_search)
+    if (s->settings->start_search && !s->priced->width_per_group)
         incumbent_search(&s->incumbent, &s->choices, s->graph, (uint64_t)s->settings->seed,
                          search_effort(s, 0), solving_should_stop, s, s->arena);
     solving_keep_incumbent(s);
@@ -265,7 +265,7 @@ static enum status solve(struct solving *s, const struct plan *start, const char
     if (solving_is_cut_off(s)) return OK;
     if (is_known_to_end(s)) return OK;
     TRY(search_incumbent(s, err));
-    return run_tree(s, err);
+    return s->priced->width_per_group ? solving_by_group(s, err) : run_tree(s, err);
 }
 
 // Closed by the cut-off rather than solved, or proven to have no plan.

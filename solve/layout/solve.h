@@ -89,6 +89,10 @@ struct solve_result {
     // every reach of a ring.
     enum { EVIDENCE_GROUPS, EVIDENCE_NODES, EVIDENCE_REACHES } evidence_of;
     int64_t free_links_ns; // on places: the plan's time if its links took none; 0: not computed
+    // With widths of stages: the best value that a short search finds with one width for all
+    // stages, and a group that has it. 0: none was found.
+    int64_t one_width_ns;
+    int one_width_group;
     const char *sidelined; // NULL, or the failure that was recovered from (a worker died ...)
     const char *unwritten; // why the program could not be written; NULL
 };

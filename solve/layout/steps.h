@@ -34,6 +34,9 @@ struct solving {
 // widths.c: sets s->incumbent to the best plan of a search with each combination of one width for
 // each node group, if that is better.
 enum status solving_try_widths(struct solving *s, int64_t effort, struct error *err);
+// The same file, where all stages on a node group have one width: every such combination is
+// searched, as a problem of its own, for what is better than the best so far.
+enum status solving_by_group(struct solving *s, struct error *err);
 
 bool solving_should_stop(void *solving);
 void solving_report(void *solving, const struct tree_progress *progress);

@@ -32,7 +32,7 @@ job() {
     sed -e "s|job.json|$1.job.json|" "$folder/problem.json" > "$folder/$1.json"
 }
 solve() { run 0 solve "$folder/$1.json" -o "$folder/$1.plan.json" --quiet --gap 0.005 \
-    --time-limit-s 60 --certificate "$folder/$1.proof.json"; }
+    --time-limit-s 60 --certificate "$folder/$1.proof.json"; cp "$folder/err" "$folder/$1.err"; }
 
 run 0 solve "$folder/problem.json" -o "$folder/uniform.plan.json" --quiet --gap 0.005
 uniform=$(value iteration_ns "$folder/uniform.plan.json")
@@ -49,11 +49,33 @@ run 0 verify "$folder/many.plan.json"
 run 0 check "$folder/many.proof.json" "$folder/many.proof.priced.json"
 run 0 compare "$folder/many.plan.json"
 grep -q "8, each stage its own" "$folder/out" || complain "compare states one width for all"
+grep -q 'uniform: .* s (+[0-9.]* %), with 4 x 1 x 2 for all' "$folder/many.err" ||
+    complain "the nearest uniform plan is not stated"
 run 2 predict "$folder/many.json"
 says "stage_degrees: expected uniform"
 run 2 check "$folder/many.proof.json" "$folder/many.json"
 says "name the priced document"
 echo "uniform $uniform ns, widths $many ns"
+
+# One width for each node group: between the two; the judge refuses a second width there.
+job group "$new, {\"groups\": [\"v100\"], \"tensor\": [4, 8], \"data\": [1, 2]}" \
+    's/"per_stage"/"per_group"/'
+run 0 solve "$folder/group.json" -o "$folder/group.plan.json" --quiet --gap 0.005
+group=$(value iteration_ns "$folder/group.plan.json")
+[ $((group * 995)) -le $((uniform * 1000)) ] && [ $((many * 995)) -le $((group * 1000)) ] ||
+    complain "per group $group ns, per stage $many, uniform $uniform"
+run 0 verify "$folder/group.plan.json"
+used=$(sed -n 's/^ *"group": "\(v100:[0-9x]*\)",$/\1/p' "$folder/group.plan.json" | head -1)
+other=v100:8x1x1; [ "$used" = "$other" ] && other=v100:4x1x1
+sed "0,/\"group\": \"$used\"/s//\"group\": \"$other\"/" "$folder/group.plan.json" \
+    > "$folder/two.json"
+run 20 verify "$folder/two.json"
+grep -q 'another width than stage' "$folder/out" "$folder/err" || complain "two widths on a group"
+run 2 solve "$folder/group.json" -o "$folder/x.json" --certificate "$folder/x.proof.json"
+says "its stage_degrees is per_group"
+run 2 solve "$folder/group.json" -o "$folder/x.json" --alternatives 2
+says "expected stage_degrees uniform or per_stage"
+echo "one width for each group $group ns"
 
 # A wider seat than the plan's: its claims are not that width's.
 sed 's/"group": "v100:4x1x1"/"group": "v100:8x1x2"/' "$folder/many.plan.json" > "$folder/wide.json"

@@ -277,9 +277,21 @@ static int devices_used(const struct walk *w, int group)
     return used;
 }
 
+// No rank so far has another width on the group's node group.
+static bool keeps_width(const struct walk *w, int group)
+{
+    const struct priced *p = w->p;
+    for (int g = 0; p->width_per_group && g < p->group_count; g++)
+        if (g != group && w->slots_used[g] &&
+            !strcmp(p->groups[g].node_group, p->groups[group].node_group))
+            return false;
+    return true;
+}
+
 static bool joins_rank(const struct walk *w, int stage, int group)
 {
     const struct priced *p = w->p;
+    if (!keeps_width(w, group)) return false;
     if (stage < p->rank_count)
         return devices_used(w, group) + devices_of(p, group) <= p->groups[group].slots;
     for (int s = 0; s < stage; s++)
