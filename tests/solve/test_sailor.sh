@@ -101,5 +101,48 @@ sed '0,/"replicas"/!{0,/"micro_batches": [0-9]*/s//"micro_batches": 31/}' \
     "$folder/small-true/plan.json" > "$folder/small-true/other.json"
 run 20 verify "$folder/small-true/other.json"
 grep -q 'micro_batches' "$folder/out" "$folder/err" || complain "the changed number is not named"
+
+# ---- stages with widths of their own, on 128 A100-40 and 384 V100-16 in nodes of 4 (eth-easl/sailor
+# cf2c8e3, gpu_trace_heterogeneous_imbalanced.csv, batch of training_config_opt_350.json): faster than
+# every uniform layout, with layers measured at tensor 1, 2 and 4. Links of 4 GPUs, as above.
+mkdir -p "$folder/widths"
+run 0 import layers "$sets/layer_profiles.json" --model OPT-350 --gpu A100-40 --as a100-80gb \
+    --into published -o "$folder/a.json"
+run 0 import layers "$sets/layer_profiles.json" --model OPT-350 --gpu V100-16 --as v100-32gb \
+    --into "$folder/a.json" -o "$folder/widths/costs.json"
+cat > "$folder/widths/cluster.json" << END
+{"kind": "plumbline.cluster", "version": 1, "name": "mixed", "groups": [
+ {"name": "a100", "gpu": "a100-80gb", "nodes": 32, "gpus_per_node": 4,
+  "memory_bytes": 42338615296, "intra": {"bytes_per_s": 1.546e11, "latency_s": 1e-5},
+  "nics": [{"kind": "ethernet", "link": {"bytes_per_s": 6.04e9, "latency_s": 3e-5}}]},
+ {"name": "v100", "gpu": "v100-32gb", "nodes": 96, "gpus_per_node": 4,
+  "memory_bytes": 17179869184, "intra": {"bytes_per_s": 5.83e10, "latency_s": 1e-5},
+  "nics": [{"kind": "ethernet", "link": {"bytes_per_s": 5.08e9, "latency_s": 3e-5}}]}]}
+END
+# widths NAME PIPELINE MICRO_BATCH KEYS: the job with these keys, solved
+widths() {
+    cat > "$folder/widths/$1.job.json" << END
+{"kind": "plumbline.job", "version": 1, "name": "opt", "sequence": 2048, "global_batch": 1024,
+ "precision": "fp32", "recompute": ["full"], $4,
+ "layout": {"tensor": 1, "pipeline": $2, "data": 1, "micro_batch": $3, "schedule": "1f1b"}}
+END
+    cat > "$folder/widths/$1.json" << END
+{"kind": "plumbline.problem", "version": 1, "model": "../model.json", "cluster": "cluster.json",
+ "costs": "costs.json", "job": "$1.job.json"}
+END
+    run 0 solve "$folder/widths/$1.json" --gap 0.001 -o "$folder/widths/$1.plan.json"
+    run 0 verify "$folder/widths/$1.plan.json"
+    time=$(value iteration_ns "$folder/widths/$1.plan.json")
+}
+widths uniform 1 1 '"space": {"tensor": [1, 2, 4], "pipeline": [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16],
+    "data": [1, 2, 4, 8, 16, 32, 64, 128, 256], "micro_batch": [1, 2, 4, 8]}'
+uniform=$time
+lists='"widths": [{"tensor": [1, 2, 4], "data": [32, 64, 128]}]'
+widths stages 3 128 "\"stage_degrees\": \"per_stage\", $lists"
+stages=$time
+widths groups 4 128 "\"stage_degrees\": \"per_group\", $lists"
+echo "widths: uniform $uniform ns, per group $time, per stage $stages"
+[ "$((stages * 102))" -lt "$((uniform * 100))" ] || complain "widths do not pay"
+[ "$((time * 999))" -le "$((uniform * 1000))" ] || complain "per group is worse than uniform"
 [ $failures = 0 ] && echo "Sailor: all as expected"
 exit $failures
