@@ -128,6 +128,10 @@ widths-stash-falls: recomputation makes room at every width where it does at the
     choices/choices.c stash_falls: priced_run_at(&p->runs[r], group)-> -> p->runs[r].
 widths-implied: what the other groups leave follows from the number of stages
     boxes/dynamic_uses.c choose_counted: !priced_has_widths(d->c->priced) -> 1
+widths-of-a-group: where a node group has one width, the others stay
+    layout/widths.c restricted: !taken && -> false &&
+widths-skipped: every other width of a node group is left out
+    layout/widths.c advance: c->taken[i] + 1 -> c->taken[i] + 2
 [test_first_layers] where stages start before a run of like layers
 first-layer-early: the layers before the run are like it
     choices/choices.c free_from: priced_first_layer(p, run) -> priced_first_layer(p, run - 1)

@@ -102,9 +102,9 @@ sed '0,/"replicas"/!{0,/"micro_batches": [0-9]*/s//"micro_batches": 31/}' \
 run 20 verify "$folder/small-true/other.json"
 grep -q 'micro_batches' "$folder/out" "$folder/err" || complain "the changed number is not named"
 
-# ---- stages with widths of their own, on 128 A100-40 and 384 V100-16 in nodes of 4 (eth-easl/sailor
-# cf2c8e3, gpu_trace_heterogeneous_imbalanced.csv, batch of training_config_opt_350.json): faster than
-# every uniform layout, with layers measured at tensor 1, 2 and 4. Links of 4 GPUs, as above.
+# ---- stages with widths of their own, on 128 A100-40 and 384 V100-16 in nodes of 4
+# (eth-easl/sailor cf2c8e3, gpu_trace_heterogeneous_imbalanced.csv, training_config_opt_350.json):
+# faster than every uniform layout, with layers measured at tensor 1, 2 and 4. Links of 4 GPUs.
 mkdir -p "$folder/widths"
 run 0 import layers "$sets/layer_profiles.json" --model OPT-350 --gpu A100-40 --as a100-80gb \
     --into published -o "$folder/a.json"
