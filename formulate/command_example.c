@@ -171,6 +171,7 @@ static void settle_recomputation(struct problem *p, enum framework framework)
     const struct space_limits limits = problem_space_limits(p);
     const struct framework_of of = space_framework_of(&limits, &one);
     j->space.given = !framework_refusal(framework, &one, &of);
+    j->space.uneven_stages = framework_is_uneven(framework, &one, limits.layers);
 }
 
 static enum status transformer_problem(struct problem *problem, struct transformer_options *o,

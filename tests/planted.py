@@ -347,6 +347,10 @@ beside-nothing-in-hand: a rank with one stage of several has another micro-batch
     space/frameworks.c dispatches_beside: v[KEY_TURNS] > 1 -> v[KEY_TURNS] >= 1
 beside-repeated: experts that are passed again are dispatched beside, too
     space/frameworks.c dispatches_beside: drop && !check_repeats_experts(mode)
+uneven-always: to the checker, interleaved stages of Megatron need never be equal
+    space/frameworks.c megatron_runs: equal || s->uneven -> equal || s->layers
+uneven-never: or always, whatever the space says
+    space/frameworks.c megatron_runs: equal || s->uneven -> equal
 context-any-heads: ranks exchange heads of which some have none
     space/walk.c splits_heads: always check_context_of(s, l) != CONTEXT_BY_HEADS
 sliced-tiers: the checker takes slices to be cut with tiers

@@ -19,16 +19,14 @@ static const struct rules {
     bool alike;                      // recomputes in all stages alike, whatever their layout
     bool alike_on_ranks;             // so if a rank has several stages
     bool exposed;                    // gradients may also be synced after it
-    bool shards_replicas; // whole weights only without replicas, or with only replicas (DDP)
-    bool shards_narrow;   // of a replica on several ranks, only weights that are sharded are
-                          // computed with in 16 bits
-    unsigned contexts;    // kinds of context ranks, bits
-    bool divides_layers;  // several stages per rank: the number of layers, with or without the
-                          // first and the last one (embedding, loss), is a multiple of the number
-                          // of stages
-    bool divides_batch;   // micro-batches that are in groups: the number of groups divides them
-    bool whole_windows;   // no window passes around a ring of context ranks
-    bool shares_keys;     // also more tensor ranks than KV heads
+    bool shards_replicas;    // whole weights only without replicas, or with only replicas (DDP)
+    bool shards_narrow;      // of a replica on several ranks, only weights that are sharded are
+                             // computed with in 16 bits
+    unsigned contexts;       // kinds of context ranks, bits
+    bool evens_stages;       // several stages per rank are equal unless it is told otherwise
+    bool divides_batch;      // micro-batches that are in groups: the number of groups divides them
+    bool whole_windows;      // no window passes around a ring of context ranks
+    bool shares_keys;        // also more tensor ranks than KV heads
     bool scattered_mixtures; // mixtures only of scattered tokens, if there are tensor ranks
     // Experts over several ranks, only ...
     bool sharded_experts; // of the ranks that shard gradients or weights
@@ -48,7 +46,7 @@ static const struct rules {
                  BIT(RECOMPUTE_FIRST_LAYERS),                                                      \
     .zero_piped = ZERO_0 | ZERO_1, .zero = ZERO_0 | ZERO_1, .overlap_piped = ZERO_ANY,             \
     .overlap = ZERO_ANY, .offload = ZERO_1, .modules = true, .exposed = true,                      \
-    .divides_layers = true, .scattered_mixtures = true, .folds_experts = true,                     \
+    .evens_stages = true, .scattered_mixtures = true, .folds_experts = true,                       \
     .overlaps_dispatch = true, .plain_attention = true, .whole_windows = true,                     \
     .shares_keys = true,                                                                           \
     .contexts = BIT(CONTEXT_RING) | BIT(CONTEXT_ALL_TO_ALL) | BIT(CONTEXT_ALL_GATHER)
@@ -77,13 +75,15 @@ static const struct rules {
     [FRAMEWORK_TORCHTITAN_0_2] = {OF_TORCH, .shards_narrow = true},
 };
 
-// Stages have equal numbers of layers; the embedding and the loss each may or may not count as a
-// layer.
-static bool layers_divide(int layers, int stages)
+bool framework_evens_stages(enum framework framework) { return rules[framework].evens_stages; }
+
+// The embedding and the loss each may or may not count as a layer.
+bool framework_is_uneven(enum framework framework, const struct layout *l, int layers)
 {
+    if (!rules[framework].evens_stages || l->virtual_stages <= 1) return false;
     for (int ends = 0; ends <= 2; ends++)
-        if (layers > ends && (layers - ends) % stages == 0) return true;
-    return false;
+        if (layers > ends && (layers - ends) % layout_stage_count(l) == 0) return false;
+    return true;
 }
 
 static const char *refusal_of_states(const struct rules *r, const struct layout *l,
@@ -153,8 +153,7 @@ bool framework_excludes(enum framework framework, const struct layout *l, enum s
         return !(r->schedules & BIT(l->schedule)) ||
                (l->pipeline == 1 && l->schedule != SCHEDULE_1F1B);
     case SPACE_VIRTUAL_STAGES:
-        return r->divides_layers && l->virtual_stages > 1 &&
-               !layers_divide(of->layers, layout_stage_count(l));
+        return !of->uneven_stages && framework_is_uneven(framework, l, of->layers);
     case SPACE_MICRO_BATCH:
         return r->divides_batch && schedule_kinds[l->schedule].in_groups &&
                !groups_divide(of->micro_batches, l->pipeline);

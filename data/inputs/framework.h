@@ -18,7 +18,13 @@ struct framework_of {
     int64_t key_heads;     // that divide every layer's KV heads; 0: there are none
     int mtp_depth;         // further tokens that it predicts
     enum context_kind context_kind;
+    bool uneven_stages; // of a space
 };
+// Whether a space has several stages per rank only where their number divides the layers, with or
+// without the first and the last one (embedding, loss), unless it has uneven_stages; whether it has
+// this layout only then.
+bool framework_evens_stages(enum framework framework);
+bool framework_is_uneven(enum framework framework, const struct layout *l, int layers);
 // The key of the layout that the framework cannot run as it is; NULL: it runs the layout.
 const char *framework_refusal(enum framework framework, const struct layout *l,
                               const struct framework_of *of);

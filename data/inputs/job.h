@@ -213,6 +213,7 @@ struct space {
     enum framework framework;    // that must be able to run the layouts
     bool switches[SWITCH_COUNT]; // on wherever the framework has them
     bool tensor_grids;           // a tensor degree is taken as each of its grids
+    bool uneven_stages;          // interleaved stages need not be equal: framework_is_uneven
     int slice_tokens; // slices are multiples of this many tokens; 0: all slices are equal
     struct space_axis axes[SPACE_KEY_COUNT];
 };

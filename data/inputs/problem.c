@@ -342,22 +342,21 @@ static enum status check_framework(const struct problem *p, const char *job, str
     struct space any = p->job.space;
     struct space_limits limits = problem_space_limits(p);
     struct layout first;
+    enum framework framework = any.framework;
     any.framework = FRAMEWORK_ANY;
-    if (p->job.space.framework == FRAMEWORK_ANY ||
-        space_each(&p->job.space, &limits, take_first, &first) ||
+    if (framework == FRAMEWORK_ANY || space_each(&p->job.space, &limits, take_first, &first) ||
         !space_each(&any, &limits, take_first, &first))
         return OK;
     struct framework_of of = space_framework_of(&limits, limits.layout);
-    const char *why = framework_refusal(p->job.space.framework, limits.layout, &of),
-               *which = "job's";
-    if (!why) {
-        of = space_framework_of(&limits, &first), which = "first";
-        why = framework_refusal(p->job.space.framework, &first, &of);
-    }
+    const char *why = framework_refusal(framework, limits.layout, &of), *which = "job's";
+    if (!why) of = space_framework_of(&limits, &first), which = "first";
+    if (!why) why = framework_refusal(framework, &first, &of);
     return fail(err, BAD_INPUT,
                 "%s: space.framework: %s runs no layout of the space; the %s layout is excluded by "
-                "%s (docs/FORMATS.md, job)",
-                job, framework_names[p->job.space.framework], which, why ? why : "schedule");
+                "%s (docs/FORMATS.md, job)%s",
+                job, framework_names[framework], which, why ? why : "schedule",
+                why && !strcmp(why, "virtual_stages") ? "; with space.uneven_stages it is not"
+                                                      : "");
 }
 
 // Devices count equally: a cost is their number x time.
@@ -474,7 +473,8 @@ struct space_limits problem_space_limits(const struct problem *p)
                                   .pools = model_pool_span(&p->model),
                                   .sinks = model_has_sinks(&p->model),
                                   .mtp_depth = model_mtp_depth(&p->model),
-                                  .recompute = j->recompute};
+                                  .recompute = j->recompute,
+                                  .uneven_stages = j->space.uneven_stages || !j->space.given};
     for (int g = 0; g < p->cluster.group_count; g++)
         limits.devices += (int64_t)p->cluster.groups[g].nodes * p->cluster.groups[g].gpus_per_node;
     if (has_blocks(p)) limits.key_heads = p->model.shape.kv_heads;

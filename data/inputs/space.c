@@ -1,6 +1,5 @@
-// Walks the space of layouts: one level per key, outermost first; the values of each level follow
-// from those outside it. The order is part of the format of every document that identifies a layout
-// by its number.
+// Walks the space: one level per key, outermost first, whose values follow from those outside it.
+// The order is part of the format of every document that identifies a layout by its number.
 #include "data/inputs/space.h"
 
 #include <assert.h>
@@ -139,7 +138,8 @@ struct framework_of space_framework_of(const struct space_limits *limits, const 
         .sinks = limits->sinks,
         .windows = limits->windows,
         .experts = limits->experts > 0,
-        .key_heads = limits->key_heads};
+        .key_heads = limits->key_heads,
+        .uneven_stages = limits->uneven_stages};
 }
 
 // All keys and values at once is never faster than a ring, so only where the framework has none.

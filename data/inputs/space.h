@@ -25,6 +25,7 @@ struct space_limits {
     int mtp_depth;         // model_mtp_depth
     int64_t key_heads;     // that divide every layer's KV heads; 0: there are none
     const bool *recompute; // [RECOMPUTE_COUNT]: that the job offers; NULL: none
+    bool uneven_stages;    // that a framework can be told
 };
 
 // Calls visit for every layout, with numbers ascending from 0; visit returns false to stop. Returns

@@ -1,5 +1,6 @@
 // The `space` of a job: {"all": [keys], key: [values] ..., "fewer_devices": bool,
-// "framework": name, "switches": [keys of the job], "slice_tokens": count, "tensor_grids": bool}.
+// "framework": name, "switches": [keys of the job], "slice_tokens": count, "tensor_grids": bool,
+// "uneven_stages": bool}.
 // Flags are listed as 0 and 1, schedules and gradient_sync by name. At the end, walks of some
 // layouts.
 #include <assert.h>
@@ -123,6 +124,7 @@ static const struct member space_rows[] = {
     KEY_NAME(space, framework, OPTIONAL, IF_SET, framework_names),
     KEY_PART("switches", JSON_ARRAY, OPTIONAL, 0, get_switches, put_switches),
     KEY_BOOL(space, tensor_grids, OPTIONAL, IF_SET),
+    KEY_BOOL(space, uneven_stages, OPTIONAL, IF_SET),
     KEY_INT(space, slice_tokens, OPTIONAL, IF_SET, 1, SLICE_TOKENS_MAX),
 };
 static const struct space no_space;

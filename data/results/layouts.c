@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "data/results/bound.h"
+#include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
+#include "data/kinds/schedules.h"
 
 const char *const layout_fate_names[] = {"solved",     "bound",   "same", "memory",
                                          "infeasible", "refused", "open", NULL};
@@ -32,7 +34,25 @@ struct space_limits layouts_limits(const struct layouts *l)
                                  .windows = l->windows,
                                  .mtp_depth = l->mtp_depth,
                                  .key_heads = l->key_heads,
-                                 .recompute = l->recompute};
+                                 .recompute = l->recompute,
+                                 .uneven_stages = l->space.uneven_stages};
+}
+
+const char *layouts_space_words(const struct layouts *l, struct arena *arena)
+{
+    const struct space *space = &l->space;
+    const struct space_axis *schedule = &space->axes[SPACE_SCHEDULE];
+    bool winds = schedule->kind == AXIS_FIXED ? l->base.schedule == SCHEDULE_INTERLEAVED
+                                              : schedule->kind == AXIS_ALL;
+    for (int i = 0; schedule->kind == AXIS_LIST && i < schedule->count; i++)
+        winds |= schedule->values[i] == SCHEDULE_INTERLEAVED;
+    winds &= space->axes[SPACE_PIPELINE].kind != AXIS_FIXED || l->base.pipeline > 1;
+    if (space->framework == FRAMEWORK_ANY) return "";
+    return arena_print(arena, " of the space for %s%s", framework_names[space->framework],
+                       !winds || !framework_evens_stages(space->framework) ? ""
+                       : space->uneven_stages
+                           ? ", interleaved stages uneven, too"
+                           : ", interleaved stages equal (--uneven-stages: any)");
 }
 
 static int find_reason(const struct layouts *l, enum layout_fate fate, const char *text)

@@ -75,6 +75,8 @@ struct layouts {
 
 enum layout_fate layouts_fate(const struct layouts *l, int64_t number);
 struct space_limits layouts_limits(const struct layouts *l);
+// " of the space for" its framework, and what of it is not searched; "": for any.
+const char *layouts_space_words(const struct layouts *l, struct arena *arena);
 // The reason's index; adds the reason if it is new, with a copy of the text.
 int layouts_reason(struct layouts *l, enum layout_fate fate, const char *text, struct arena *arena);
 // Whether it is closed without a bound, because it has no plan at all.

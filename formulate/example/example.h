@@ -31,6 +31,7 @@ struct stated_layout {
                                  // space's choice
     int dispatcher, graphs;      // of the job; UNSTATED: all_to_all, none
     bool loss_in_place;          // of the job
+    bool uneven_stages;          // of the space
     struct option_texts without; // excluded from the space: layout_exclude
 };
 enum { UNSTATED = -1 };

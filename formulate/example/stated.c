@@ -35,6 +35,9 @@ static const struct option_row rows[] = {
     {"--schedule", OPTION_NAME, AT(layout.schedule), "pipeline schedule", .names = schedule_names},
     {"--virtual-stages", OPTION_COUNT, AT(layout.virtual_stages), "stages per pipeline rank", 1,
      STAGES_MAX},
+    {"--uneven-stages", OPTION_FLAG, AT(uneven_stages),
+     "with Megatron and NeMo: a space also has interleaved stages whose number does not divide the "
+     "layers"},
     {"--zero", OPTION_COUNT, AT(layout.zero),
      "ZeRO stage: shard optimizer state (1), also gradients (2), also weights (3) (default: 1; "
      "torchtitan: 2)",
@@ -71,6 +74,7 @@ void layout_state(struct layout *layout, struct space *space, const struct state
         layout_set_value(layout, key, layout_value(&stated->layout, key));
         space->axes[key] = (struct space_axis){.kind = AXIS_FIXED};
     }
+    space->uneven_stages |= stated->uneven_stages;
 }
 
 // ---- what is excluded

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "data/base/file.h"
+#include "data/inputs/framework.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/plan.h"
 #include "solve/commands/verbs.h"
@@ -91,6 +92,8 @@ static enum status plan_on(const struct options *o, struct explained *x, int *ex
                                 .stated = {LAYOUT_UNSTATED},
                                 .known = {&known, 1}};
     if (plan.framework == FRAMEWORK_ANY) plan.trainer = (int)j->trainer;
+    plan.stated.uneven_stages = framework_is_uneven((enum framework)plan.framework, &j->layout,
+                                                    x->problem.model.layer_count);
     TRY(plan_one(&plan, exit_code, arena, err));
     return tell_gain(x, plan.folder, arena, err);
 }

@@ -33,7 +33,8 @@ static void plain_schedule(struct layout *l)
 static const char *refusal_of(const struct search *s, const struct layout *l)
 {
     enum framework framework = s->request->framework;
-    const struct space_limits limits = problem_space_limits(s->problem);
+    struct space_limits limits = problem_space_limits(s->problem);
+    limits.uneven_stages = true;
     struct framework_of of = space_framework_of(&limits, l);
     if (framework_trainer(framework) == TRAINER_TORCHTITAN) of.context_kind = CONTEXT_RING;
     return framework_refusal(framework, l, &of);
@@ -88,6 +89,8 @@ static void choose_space(struct job *job, const struct search *s, enum widened w
     struct layout probe = job->layout;
     const char *key;
     struct space space = {.framework = s->request->framework};
+    space.uneven_stages =
+        framework_is_uneven(space.framework, &probe, s->problem->model.layer_count);
     memcpy(space.switches, job->space.switches, sizeof space.switches);
     job->space = space;
     for (int tries = 0; tries < SPACE_KEY_COUNT; tries++) {

@@ -205,14 +205,11 @@ static enum status write_layouts(struct layouts *l, const struct solve_request *
     return layouts_save(l, path, arena, err);
 }
 
-static void say_layouts(const struct layouts *l)
+static void say_layouts(const struct layouts *l, struct arena *arena)
 {
     int64_t counts[FATE_COUNT] = {0};
     for (int i = 0; i < l->reason_count; i++) counts[l->reasons[i].fate] += l->reasons[i].count;
-    fprintf(stderr, "%lld layouts", (long long)l->count);
-    if (l->space.framework != FRAMEWORK_ANY)
-        fprintf(stderr, " of the space for %s", framework_names[l->space.framework]);
-    fprintf(stderr, ":");
+    fprintf(stderr, "%lld layouts%s:", (long long)l->count, layouts_space_words(l, arena));
     for (int f = 0; f < FATE_COUNT; f++)
         fprintf(stderr, "%s %lld %s", f ? "," : "", (long long)counts[f], layout_fate_names[f]);
     fprintf(stderr, "\n");
@@ -291,7 +288,7 @@ static enum status solve_space(const struct solve_request *r, struct solved *s, 
     TRY(keep_layouts(r, s, arena, err));
     if (r->part.count) say_part(r, s->space);
     else say_outcome(s->result, arena);
-    say_layouts(&s->space->layouts);
+    say_layouts(&s->space->layouts, arena);
     say_idle(plan, s->problem);
     TRY(say_answer(r, s->problem, &(struct placed_start){0}, plan, arena, err));
     TRY(write_certificate(&rest, s, parts, exit_code, arena, err));

@@ -50,7 +50,8 @@ static bool runs(enum framework f, const struct problem *p, const struct placeme
                               .windows = limits.windows,
                               .experts = limits.experts > 0,
                               .key_heads = limits.key_heads,
-                              .context_kind = limits.context_kind};
+                              .context_kind = limits.context_kind,
+                              .uneven_stages = true};
     return f == FRAMEWORK_ANY || !framework_refusal(f, &l, &of);
 }
 

@@ -2,6 +2,7 @@
 // starts from its plan and its answer is never worse.
 #include <stdio.h>
 
+#include "data/inputs/framework.h"
 #include "solve/questions/resume.h"
 
 // Of a plan, whose decisions are tried first, or of a problem with one layout.
@@ -33,7 +34,12 @@ static enum status check_member(const struct problem *problem, const struct prob
     if (problem->cluster.places.node_count)
         return fail(err, BAD_INPUT, "--known: expected a cluster without places");
     if (!space_contains(&problem->job.space, &limits, &one->job.layout, NULL))
-        return fail(err, BAD_INPUT, "--known: %s: its layout is not in the job's space", path);
+        return fail(err, BAD_INPUT, "--known: %s: its layout is not in the job's space%s", path,
+                    !limits.uneven_stages && framework_is_uneven(problem->job.space.framework,
+                                                                 &one->job.layout, limits.layers)
+                        ? ", whose interleaved stages are equal (space.uneven_stages, which "
+                          "--uneven-stages of plan and example sets)"
+                        : "");
     return problem_check_layout(one, err);
 }
 

@@ -132,10 +132,8 @@ static void print_counts(struct text *out, const struct layouts *l)
 {
     int64_t counts[FATE_COUNT] = {0};
     for (int i = 0; i < l->reason_count; i++) counts[l->reasons[i].fate] += l->reasons[i].count;
-    const char *framework = framework_names[l->space.framework];
-    text_put(out, "%s: %" PRId64 " layouts", l->name, l->count);
-    if (l->space.framework != FRAMEWORK_ANY) text_put(out, " of the space for %s", framework);
-    text_put(out, "\n");
+    text_put(out, "%s: %" PRId64 " layouts%s\n", l->name, l->count,
+             layouts_space_words(l, out->arena));
     for (int f = 0; f < FATE_COUNT; f++) {
         if (!counts[f]) continue;
         text_put(out, "  %10" PRId64 "  %s\n", counts[f], layout_fate_names[f]);

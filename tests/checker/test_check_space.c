@@ -366,6 +366,7 @@ TEST(frameworks_are_the_planners)
             p.job.context_kind = (enum context_kind)(layers % 7 % 3);
             p.job.recompute[RECOMPUTE_FULL] = layers % 2 == 0; // in BF16: experts sent twice
             p.model.layer_count = layers, p.job.space.framework = (enum framework)f;
+            p.job.space.uneven_stages = layers / 2 % 2;
             struct space_limits within = problem_space_limits(&p);
             struct listing theirs = {TAKE(arena, LISTED_MAX, struct layout), LISTED_MAX};
             theirs.count = space_each(&p.job.space, &within, list_layout, &theirs);

@@ -317,10 +317,12 @@ static const struct {
 };
 
 // Of an only layout: whether it is in its space.
+static bool uneven_stages; // of every space
+
 static bool is_in_at(enum framework framework, const struct layout *l, int layers,
                      enum precision precision)
 {
-    struct space space = {.given = true, .framework = framework};
+    struct space space = {.given = true, .framework = framework, .uneven_stages = uneven_stages};
     struct layout of_all = *l; // nothing is recomputed in any stage
     of_all.recompute = 1 + RECOMPUTE_NONE;
     struct space_limits limits = {.layout = &of_all,
@@ -330,7 +332,8 @@ static bool is_in_at(enum framework framework, const struct layout *l, int layer
                                   .sequence = 64,
                                   .layers = layers,
                                   .experts = l->expert > 1 ? 8 : 0,
-                                  .precision = precision};
+                                  .precision = precision,
+                                  .uneven_stages = uneven_stages};
     bool in = space_contains(&space, &limits, &of_all, NULL);
     struct framework_of of = space_framework_of(&limits, &of_all);
     assert_int_equal(in, framework_refusal(framework, &of_all, &of) == NULL);
@@ -441,13 +444,21 @@ TEST(mixtures_are_scattered_and_windows_whole)
         }
 }
 
-// Several stages a rank: of 4 stages in all, 16, 17 and 18 layers are 16 with or without ends.
+// Several stages a rank: of 4 stages in all, 16, 17 and 18 layers are 16 with or without ends. Any
+// number is, where a space has uneven stages.
 TEST(frameworks_wind)
 {
     struct layout l = {PIPED, .schedule = SCHEDULE_INTERLEAVED, .zero = 1};
     l.virtual_stages = 2;
     for (int layers = 16; layers <= 20; layers++)
-        assert_int_equal(is_in(FRAMEWORK_MEGATRON, &l, layers), layers != 19);
+        for (int i = 0; i < 2; i++) {
+            enum framework core = i ? FRAMEWORK_NEMO : FRAMEWORK_MEGATRON;
+            assert_int_equal(is_in(core, &l, layers), layers != 19);
+            uneven_stages = true;
+            assert_true(is_in(core, &l, layers));
+            assert_false(is_in(FRAMEWORK_DEEPSPEED, &l, layers));
+            uneven_stages = false;
+        }
     assert_false(is_in(FRAMEWORK_DEEPSPEED, &l, 16));
     l.zero = 2, l.gradient_sync = SYNC_OVERLAPPED;
     assert_true(is_in(FRAMEWORK_TORCHTITAN, &l, 19));

@@ -74,6 +74,7 @@ def fix(job, x):
     keys = {**FIXED, **(EXPERTS if int(x.get("ep") or 1) > 1 else {})}
     space.update({key: [int(x[column])] for key, column in keys.items()})
     space["schedule"] = [x["schedule"]]
+    space["uneven_stages"] = True
     space["gradient_sync"] = ["overlapped" if int(x["overlap"]) else "exposed"]
     if int(x["vpp"]) > 1: space["virtual_stages"] = [int(x["vpp"])]
     job["space"] = space

@@ -67,6 +67,38 @@ answers 2 "deepspeed can do, found selective" solve deepspeed/problem.json -o no
 sed -i 's/"framework": "deepspeed"/"framework": "deepsped"/' deepspeed/job.json
 answers 2 "job.json: space.framework: expected one of" solve deepspeed/problem.json -o no.json
 
+# ---- interleaved stages whose number does not divide the layers: 12 of 34
+wound="example gpt --model llama-3.1-8b --gpu h100-80gb --nodes 1 --tensor 2 --data 1 --context 1 \
+    --pipeline 4 --schedule interleaved --global-batch 16 --quiet"
+answers 0 "" $wound --layouts all -o even
+answers 0 "" $wound --layouts all --uneven-stages -o uneven
+answers 0 "" $wound --virtual-stages 3 -o twelve
+answers 0 "megatron, interleaved stages equal (--uneven-stages: any): " solve even/problem.json \
+    -o even.json --certificate even.proof.json
+answers 0 "megatron, interleaved stages uneven, too: " solve uneven/problem.json -o uneven.json \
+    --certificate uneven.proof.json
+answers 0 "" solve twelve/problem.json -o twelve.json
+answers 0 "no plan of any layout takes less" check uneven.proof.json uneven/problem.json
+answers 2 "job's space, whose interleaved stages are equal (space.uneven_stages, which" \
+    solve even/problem.json --known twelve.json -o no.json
+answers 0 "its layout has a plan of" solve uneven/problem.json --known twelve.json -o known.json
+python3 - << 'END' || complain "not the best of both"
+import json
+ns = lambda name: json.load(open(name + ".json"))["iteration_ns"]
+assert ns("uneven") <= min(ns("even"), ns("twelve")), (ns("uneven"), ns("even"), ns("twelve"))
+assert ns("known") <= ns("twelve"), (ns("known"), ns("twelve"))
+END
+# Without the key, or with it where none was searched, there is no proof, whatever a file says it is
+# of.
+for pair in "uneven even" "even uneven"; do
+    set -- $pair
+    for file in job.json problem.json; do
+        sha256sum $1/$file $2/$file
+    done | awk 'NR % 2 { was = $1; next } { printf "s/%s/%s/;", was, $1 }' > names.sed
+    sed -f names.sed $1.proof.json > forged.json
+    answers 1 "not certified" check forged.json $2/problem.json
+done
+
 # ---- one layout: solve chooses what all of its stages recompute, and the launch file says it
 for framework in torchtitan nemo deepspeed; do
     answers 0 "" example gpt --model llama-3.1-8b --gpu h100-80gb --nodes 2 --tensor 1 --data 2 \

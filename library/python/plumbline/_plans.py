@@ -396,7 +396,7 @@ def plan(
     progress: Optional[ProgressCallback] = None,
     **setting: Any,
 ) -> Plan:
-    """Searches all layouts of a model on a cluster: plan("llama-3.1-8b", gpu="h100-80gb", nodes=4,
+    """Searches the layouts of a model on a cluster: plan("llama-3.1-8b", gpu="h100-80gb", nodes=4,
     global_batch=1024). setting: as of Problem.make. folder: where problem and plan are kept."""
     problem = Problem.make(folder, model=model, cluster=cluster, **setting)
     found = problem.solve(

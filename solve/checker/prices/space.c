@@ -228,6 +228,7 @@ void space_read(struct check_space *to, const struct problem *p, struct arena *a
         .base = space_layout(&p->job.layout),
         .fewer_devices = p->job.space.fewer_devices,
         .grids = p->job.space.tensor_grids,
+        .uneven = p->job.space.uneven_stages,
         .framework = (enum check_framework)kind_named(framework_names[p->job.space.framework],
                                                       check_framework_names),
         .narrow = p->job.precision != FP32,

@@ -39,7 +39,8 @@ static bool dispatches_beside(const struct check_space *s, const struct check_la
            !check_repeats_experts(mode);
 }
 
-// 1F1B, or interleaved over equal stages, where the first and the last layer may or may not count;
+// 1F1B, or interleaved over equal stages, where the first and the last layer may or may not count,
+// unless the space says that they need not be equal;
 // the distributed optimizer or none, and in host memory only the distributed one. Mixtures are
 // trained only on scattered tokens. Sinks and windows are not passed round context ranks, and
 // biases of experts want whole experts.
@@ -47,7 +48,7 @@ static bool megatron_runs(const struct check_space *s, const struct check_layout
 {
     const int *v = l->value;
     int stages = v[KEY_PIPELINE] * v[KEY_TURNS];
-    bool even = v[KEY_TURNS] == 1 || (stages <= s->layers && s->layers % stages <= 2);
+    bool equal = v[KEY_TURNS] == 1 || (stages <= s->layers && s->layers % stages <= 2);
     if (v[KEY_ZERO] > 1 || (v[KEY_OFFLOAD] && v[KEY_ZERO] != 1)) return false;
     if (s->has_mixtures && v[KEY_TENSOR] > 1 && !v[KEY_SEQUENCE_PARALLEL]) return false;
     enum check_context context = check_context_of(s, l);
@@ -55,7 +56,7 @@ static bool megatron_runs(const struct check_space *s, const struct check_layout
     if (s->sinks && ((v[KEY_CONTEXT] > 1 && context != CONTEXT_BY_HEADS) ||
                      (v[KEY_TENSOR] > 1 && v[KEY_EXPERT_TENSOR] != 1)))
         return false;
-    return schedule_of(l)->in_megatron && even;
+    return schedule_of(l)->in_megatron && (equal || s->uneven);
 }
 
 // Interleaved in rounds: torch takes floor(micro-batches / ranks) of them, all of one size.

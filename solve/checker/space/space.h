@@ -37,6 +37,7 @@ struct check_space {
     struct check_axis axes[KEYS];
     bool modes[MODES];         // that the job offers
     bool fewer_devices, grids; // grids: each tensor degree also as each of its grids
+    bool uneven;               // several stages of a rank in any number
     enum check_framework framework;
     bool narrow;  // the job computes in less than 32 bits
     bool sinks;   // attention's softmax has a number per head, router and experts have biases

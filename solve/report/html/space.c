@@ -103,9 +103,8 @@ void html_layouts(struct text *out, const struct layouts *l, int64_t top)
     const struct report_layout *lines = report_layouts_sorted(l, true, &count, out->arena);
     report_table_begin(&t, headings, "rlrrrrrrrrrrrlrllllllr", out->arena);
     for (int64_t i = 0; i < count; i++) put_line(&t, l, &lines[i]);
-    text_put(out, "<p>%" PRId64 " layouts%s%s; those with a plan first, then by bound%s.%s</p>\n",
-             l->count, l->space.framework == FRAMEWORK_ANY ? "" : " of the space for ",
-             l->space.framework == FRAMEWORK_ANY ? "" : framework_names[l->space.framework],
+    text_put(out, "<p>%" PRId64 " layouts%s; those with a plan first, then by bound%s.%s</p>\n",
+             l->count, layouts_space_words(l, out->arena),
              count < l->count ? arena_print(out->arena, "; the first %" PRId64 " are shown", count)
                               : "",
              l->objective == OBJECTIVE_ITERATION_TIME
