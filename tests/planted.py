@@ -233,6 +233,14 @@ bound-others-alone: others cannot be recomputed where main layers cannot
     space/sketch.c find_others: never p->runs[r].recomputable && !main_again
 bound-ends-keep: the first and the last layer are never recomputed
     space/memory.c least_of_end: smaller(end->stash[0], $1) -> end->stash[0]
+filling-drain-split: a split backward is drained as a joint one
+    layouts/bound.c streaming_ns: always s->joint
+bound-returns-any: whatever a rank's last pass is, it is a backward
+    space/held.c find_ways: always order[last].pass == PASS_B
+bound-drain-unsent: the drain follows the last pass of any schedule
+    space/bound.c along_stream: never !s->held[rank].returns
+bound-across-local: a slice comes back from the last rank, local losses or not
+    space/across.c check_find_across: never p->local_every
 [test_keys] verify: what a plan states, and parts that it leaves out
 judged-copies: what is written for people needs no judge
     judge/copies.c same_number: never found < own || found > own
