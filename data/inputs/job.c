@@ -21,12 +21,31 @@ static const char *name_of(const struct job *j) { return document_name(&j->docum
 
 // ---- reading and writing
 
-static const struct member local_loss_rows[] = {
-    KEY_NUMBER(local_loss, forward_s, REQUIRED, ALWAYS_WRITTEN, 0, LOCAL_LOSS_MAX_S),
-    KEY_NUMBER(local_loss, backward_s, REQUIRED, ALWAYS_WRITTEN, 0, LOCAL_LOSS_MAX_S),
-    KEY_COUNT(local_loss, bytes, REQUIRED, ALWAYS_WRITTEN, 0, MARGIN_MAX),
+static const struct member local_head_rows[] = {
+    KEY_COUNT(local_head, vocabulary, REQUIRED, ALWAYS_WRITTEN, 1, 1 << 26),
+    KEY_COUNT(local_head, embedding_width, OPTIONAL, IF_SET, 1, 1 << 20),
 };
-static MEMBERS(local_loss, struct local_loss, NULL, true, NULL);
+static MEMBERS(local_head, struct local_head, NULL, true, NULL);
+
+static const struct member local_loss_rows[] = {
+    KEY_NUMBER(local_loss, forward_s, OPTIONAL, ALWAYS_WRITTEN, 0, LOCAL_LOSS_MAX_S),
+    KEY_NUMBER(local_loss, backward_s, OPTIONAL, ALWAYS_WRITTEN, 0, LOCAL_LOSS_MAX_S),
+    KEY_COUNT(local_loss, bytes, OPTIONAL, ALWAYS_WRITTEN, 0, MARGIN_MAX),
+    KEY_OBJECT("head", local_loss, head, OPTIONAL, IF_SET, &local_head_members),
+};
+
+// The numbers are missing only beside a head.
+GET_MEMBER(finish_local_loss)
+{
+    static const char *const numbers[] = {"forward_s", "backward_s", "bytes"};
+    const struct local_loss *loss = to;
+    for (size_t i = 0; i < ARRAY_LENGTH(numbers) && !loss->head.vocabulary; i++)
+        if (!json_has(value, numbers[i]))
+            return json_refuse(value, err, "key \"%s\" is missing", numbers[i]);
+    return OK;
+}
+
+static MEMBERS(local_loss, struct local_loss, NULL, true, finish_local_loss);
 
 static const struct member placement_rows[] = {
     KEY_BOOL(placement_wishes, homogeneous_groups, OPTIONAL, IF_SET),

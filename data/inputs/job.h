@@ -299,11 +299,19 @@ struct rule {
 };
 extern const struct rule rule_empty; // requires nothing, of every stage
 
-// The work of a stage before a local boundary in addition to its layers, per micro-batch and
-// device, as stated by the user.
+// A head of its own for a stage before a local boundary: that of a model with this vocabulary, and
+// with this embedding_width (0: none).
+struct local_head {
+    int64_t vocabulary; // 0: no head is described
+    int64_t embedding_width;
+};
+
+// The work of a stage before a local boundary in addition to its layers: per micro-batch and
+// device, as stated by the user, and a head.
 struct local_loss {
     double forward_s, backward_s;
     int64_t bytes;
+    struct local_head head;
 };
 
 // Constraints on a placement on nodes.
@@ -450,6 +458,11 @@ static inline bool tier_option_moves_weights(const struct tier_option *t)
     return t && (t->parts[TIER_FROZEN].tier || t->parts[TIER_TRAINED].tier);
 }
 bool job_moves_weights(const struct job *j);
+// Some stage has a head of its own.
+static inline bool job_has_local_head(const struct job *j)
+{
+    return j->layout.local_loss_every > 0 && j->local_loss.head.vocabulary > 0;
+}
 // How many ways there are to keep a stage's parts in tiers, with everything on the GPU: the first.
 // Then the offload_percents, as tier options of the optimizer's state, and the tier options.
 static inline int job_tier_ways(const struct job *j)

@@ -84,8 +84,20 @@ static bool any_ring(const struct priced *p)
     return false;
 }
 
+// Stages' own heads as the only layers, without messages.
+static struct priced heads_alone(const struct priced *p)
+{
+    struct priced heads = *p;
+    heads.runs = p->local_heads, heads.run_count = p->local_head_count;
+    heads.local_head_count = heads.cut_count = 0;
+    heads.has_embedding_sync = false;
+    return heads;
+}
+
 bool priced_uses_sync(const struct priced *p)
 {
+    struct priced heads = heads_alone(p);
+    if (p->local_head_count && priced_uses_sync(&heads)) return true;
     if (p->places && any_ring(p)) return true;
     for (int g = 0; g < p->group_count; g++)
         for (int o = 0; o < p->gradient_option_count && !p->groups[g].excluded; o++) {
@@ -98,33 +110,13 @@ bool priced_uses_sync(const struct priced *p)
 
 bool priced_uses_optimizer(const struct priced *p)
 {
+    struct priced heads = heads_alone(p);
+    if (p->local_head_count && priced_uses_optimizer(&heads)) return true;
     for (int g = 0; g < p->group_count; g++)
         for (int r = 0; r < p->run_count && !p->groups[g].excluded; r++)
             for (int o = 0; o < p->gradient_option_count; o++)
                 if (priced_optimizer_ns(&p->runs[r], o, g) > 0) return true;
     return false;
-}
-
-int priced_seats(const struct priced *p, int group)
-{
-    const struct priced_group *g = &p->groups[group];
-    return g->excluded ? 0 : g->slots / priced_seat_slots(p, group);
-}
-
-// Of widths, as many as all groups' devices have if each takes its smallest seat.
-int64_t priced_all_seats(const struct priced *p)
-{
-    int64_t seats = 0;
-    for (int g = 0; g < p->group_count; g++) {
-        if (!priced_has_widths(p)) seats += priced_seats(p, g);
-        else if (priced_pool(p, g) == g) {
-            int most = 0;
-            for (int k = g; k < p->group_count; k++)
-                if (priced_pool(p, k) == g) most = larger_int(most, priced_seats(p, k));
-            seats += most;
-        }
-    }
-    return seats;
 }
 
 bool priced_swaps_on(const struct priced *p, int group)
@@ -453,6 +445,28 @@ static enum status check_counts(const struct priced *p, struct error *err)
     return OK;
 }
 
+static enum status check_local_heads(const struct priced *p, struct error *err)
+{
+    struct priced heads = *p;
+    heads.runs = p->local_heads, heads.run_count = p->local_head_count;
+    if (!p->local_head_count) return OK;
+    if (!p->layout.local_loss_every || p->places || priced_has_widths(p) || priced_tiers(p) ||
+        priced_offloads(p) || p->recompute[RECOMPUTE_SWAP])
+        return fail(err, BAD_INPUT,
+                    "%s: local_heads: expected local boundaries next to it, and no places, widths, "
+                    "tiers or \"swap\"",
+                    priced_file(p));
+    for (int run = 0; run < p->run_count; run++)
+        if (!strcmp(p->runs[run].name, p->local_heads->name))
+            return fail(err, BAD_INPUT, "%s: local_heads[0].name: \"%s\" names a run, too",
+                        priced_file(p), p->local_heads->name);
+    if (p->local_heads->count != 1 || p->local_heads->recomputable)
+        return fail(err, BAD_INPUT,
+                    "%s: local_heads[0]: expected one layer that is not recomputable",
+                    priced_file(p));
+    return check_run(&heads, 0, err);
+}
+
 enum status priced_check(const struct priced *p, struct error *err)
 {
     TRY(layout_check(&p->layout, priced_file(p), err));
@@ -464,7 +478,13 @@ enum status priced_check(const struct priced *p, struct error *err)
     TRY(rules_check(p->rules, p->rule_count, p->stage_count, p->layer_count, priced_file(p), err));
     TRY(check_rule_names(p, err));
     TRY(priced_check_widths(p, err));
+    TRY(check_local_heads(p, err));
     double longest = longest_iteration(p), largest = largest_memory(p);
+    if (p->local_head_count) {
+        struct priced heads = heads_alone(p);
+        longest += p->stage_count * longest_iteration(&heads);
+        largest += p->stage_count * largest_memory(&heads);
+    }
     if (!(longest <= SUM_MAX))
         return fail(err, BAD_INPUT,
                     "%s: an iteration could take %.3g ns; sums must stay within 2^52 ns (52 days)",

@@ -328,6 +328,7 @@ static const struct member priced_rows[] = {
     KEY_COUNT_PUT(priced, local_backward_ns, OPTIONAL, 0, PRICE_MAX, put_local),
     KEY_COUNT_PUT(priced, local_bytes, OPTIONAL, 0, PRICE_MAX, put_local),
     KEY_BOOL(priced, width_per_group, OPTIONAL, IF_SET),
+    KEY_LIST(priced, local_heads, local_head_count, OPTIONAL, IF_SET, 1, &run_members),
     KEY_OBJECT("budget", priced, budget, OPTIONAL, ALWAYS_WRITTEN, &budget_members),
     KEY_LIST(priced, rules, rule_count, OPTIONAL, ALWAYS_WRITTEN, RULES_MAX, &rule_members),
     KEY_OBJECT_PART("places", 0, &priced_places_members, priced_places_get, priced_places_put),

@@ -178,7 +178,10 @@ struct priced {
     int64_t *embedding_sync_ns; // [first stage's group * group_count + last stage's group],
                                 // PRICE_NONE if no link connects them
     int64_t local_forward_ns, local_backward_ns,
-        local_bytes;      // added to a stage before a local boundary (struct local_loss)
+        local_bytes; // added to a stage before a local boundary (struct local_loss)
+    // The head of such a stage, one more layer behind its own (struct local_head); at most one.
+    struct priced_run *local_heads;
+    int local_head_count;
     bool width_per_group; // all stages on a node group have one width, which is chosen, too
     struct quality_budget budget;
     struct rule *rules;

@@ -7,6 +7,28 @@
 
 #define BYTES_MAX 4503599627370496.0 // 2^52
 
+int priced_seats(const struct priced *p, int group)
+{
+    const struct priced_group *g = &p->groups[group];
+    return g->excluded ? 0 : g->slots / priced_seat_slots(p, group);
+}
+
+// Of widths, as many as all groups' devices have if each takes its smallest seat.
+int64_t priced_all_seats(const struct priced *p)
+{
+    int64_t seats = 0;
+    for (int g = 0; g < p->group_count; g++) {
+        if (!priced_has_widths(p)) seats += priced_seats(p, g);
+        else if (priced_pool(p, g) == g) {
+            int most = 0;
+            for (int k = g; k < p->group_count; k++)
+                if (priced_pool(p, k) == g) most = larger_int(most, priced_seats(p, k));
+            seats += most;
+        }
+    }
+    return seats;
+}
+
 static const struct member seat_rows[] = {
     KEY_COUNT(priced_run, weight_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),
     KEY_COUNT(priced_run, gradient_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),

@@ -133,6 +133,16 @@ static void take_mode(struct swap_piece *of, const struct choice *x, int *swappe
     *left -= of->count;
 }
 
+// Behind a stage's layers its own head, before a local boundary.
+static void add_local_head(const struct choices *c, int stage, struct choice *x, struct walk *w)
+{
+    const struct priced *p = c->priced;
+    struct swap_piece head = {.run = p->local_heads, .count = 1, .mode = RECOMPUTE_NONE};
+    if (p->local_head_count && stage < p->stage_count - 1 &&
+        schedule_is_local(&c->schedule->request, stage))
+        add_layers(c, x, w, &head);
+}
+
 // Returns the run of the last layer.
 static int walk_layers(const struct choices *c, int stage, struct choice *x, struct walk *w)
 {
@@ -146,7 +156,10 @@ static int walk_layers(const struct choices *c, int stage, struct choice *x, str
         add_layers(c, x, w, &of);
         if (w->pieces) w->pieces[w->piece_count++] = of;
         layer += of.count;
-        if (layer == end) return run;
+        if (layer == end) {
+            add_local_head(c, stage, x, w);
+            return run;
+        }
         if (layer == run_end) run_end += p->runs[++run].count;
     }
 }

@@ -133,7 +133,7 @@ static const char *reason_to_exclude(const struct pricing *x, int group)
     const struct node_group *nodes = &problem->cluster.groups[group];
     const struct gpu_costs *gpu = x->gpus[group];
     if (!gpu) return arena_print(x->arena, "the costs do not list the GPU %s", nodes->gpu);
-    bool needs_rates = offers(x->priced, COMPRESS_LOW_RANK);
+    bool needs_rates = offers(x->priced, COMPRESS_LOW_RANK) || job_has_local_head(&problem->job);
     for (int run = 0; run < problem->model.run_count; run++) {
         const struct layer_run *layers = &problem->model.runs[run];
         if (find_layer_time(x, layers->name, nodes->gpu)) continue;
@@ -302,6 +302,21 @@ static enum status price_run(struct pricing *x, int run, struct error *err)
     return price_gradient_syncs(x, run, err);
 }
 
+// The head of a model that has this head for its own: the other problem's layers have no part.
+static enum status price_local_head(const struct pricing *x, struct error *err)
+{
+    struct priced *priced = x->priced, other = *priced;
+    int run;
+    if (!job_has_local_head(&x->problem->job)) return OK;
+    struct problem problem = problem_with_local_head(x->problem, &run, x->arena);
+    other.runs = TAKE(x->arena, run + 1, struct priced_run);
+    struct pricing y = pricing_of(&problem, &other, x->arena);
+    TRY(price_run(&y, run, err));
+    priced->local_heads = &other.runs[run];
+    priced->local_head_count = 1;
+    return OK;
+}
+
 static enum status price_local_loss(struct pricing *x, struct error *err)
 {
     const struct local_loss *loss = &x->problem->job.local_loss;
@@ -318,6 +333,7 @@ static enum status price_rest(struct pricing *x, struct error *err)
 {
     TRY(price_sync_constants(x, err));
     TRY(price_embedding_sync(x, err));
+    TRY(price_local_head(x, err));
     return x->problem->cluster.places.node_count ? price_nodes(x, err) : OK;
 }
 

@@ -45,6 +45,16 @@ static void raise_sync(const struct price_audit *a, int run, int group, int64_t 
             raise_to(largest, layer_sync_ns(a, run, group, j->gradient_options[i].form));
 }
 
+// And of what layer `run` does at the end of an iteration.
+static void raise_ending(const struct price_audit *a, int run, int group,
+                         struct largest_prices *largest)
+{
+    raise_sync(a, run, group, &largest->sync_ns);
+    for (int way = 0; way < job_tier_ways(&a->problem->job); way++)
+        raise_to(&largest->optimizer_ns,
+                 shared_step_ns(a, run, group, tiering_at(&a->problem->job, way)));
+}
+
 struct largest_prices largest_prices_of(const struct price_audit *a)
 {
     const struct cluster *c = &a->problem->cluster;
@@ -53,10 +63,7 @@ struct largest_prices largest_prices_of(const struct price_audit *a)
         if (exclusion_of(a, g)) continue;
         raise_to(&largest.sync_ns, sync_constant_ns(a, g));
         for (int r = 0; r < a->problem->model.run_count; r++) {
-            raise_sync(a, r, g, &largest.sync_ns);
-            for (int way = 0; way < job_tier_ways(&a->problem->job); way++)
-                raise_to(&largest.optimizer_ns,
-                         shared_step_ns(a, r, g, tiering_at(&a->problem->job, way)));
+            raise_ending(a, r, g, &largest);
             for (int h = 0; h < c->group_count; h++)
                 if (!exclusion_of(a, h)) raise_messages(a, r, g, h, &largest);
         }
@@ -99,6 +106,9 @@ void audit_graph(struct audit *h)
     struct largest_prices largest = h->at ? largest_of_widths(h)
                                           : largest_prices_of(&h->price_audit);
     bool parts[PART_COUNT] = {false}, sync = false, optimizer = false;
+    for (int g = 0; g < h->judged.cluster.group_count && job_has_local_head(&h->judged.job); g++)
+        if (!exclusion_of(&h->price_audit, g))
+            raise_ending(&h->headed_audit, h->headed_run, g, &largest);
     for (int s = 0; s < p->stage_count; s++) {
         const struct plan_stage *x = &p->stages[s];
         sync = sync || x->sync_ns || x->queued_sync_ns;

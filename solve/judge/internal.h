@@ -15,6 +15,10 @@ struct audit {
     const struct problem *problem;  // as given; the job may leave the layout open
     struct problem judged;          // with the plan's layout filled in
     struct price_audit price_audit; // of `judged`
+    // Where stages have heads of their own: the problem whose head is theirs, the head's run there.
+    struct problem headed;
+    struct price_audit headed_audit;
+    int headed_run;
     struct schedule_request request;
     struct schedule schedule;
     int *group;                   // [plan's group]: the cluster's group of that name, -1: none
@@ -182,5 +186,10 @@ void audit_swap(struct audit *h, int stage, int recomputable); // checks the pla
 bool sends_over(const struct audit *h, int boundary);      // its stages are on different ranks
 bool sends_back_over(const struct audit *h, int boundary); // and a gradient comes back
 bool learns_locally(const struct audit *h, int stage);     // the next boundary has a local loss
+// Prices the local head, if there is one, as `h->judged` has it now.
+void judge_local_head(struct audit *h);
+int judged_layers(const struct audit *h, int stage); // of the stage, with its own head
+// Of the stage's layers the one of that number: its run, and the prices that hold for it.
+const struct price_audit *judged_layer(const struct audit *h, int stage, int layer, int *run);
 
 #endif

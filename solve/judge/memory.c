@@ -80,18 +80,21 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
     int64_t feedback = 0;
     struct sum unsharded = {0, 0};
     struct tiering where = stage_tiering(h, stage);
-    for (int i = 0; i < x->layer_count; i++) {
-        int run = judged_run(h, x->first_layer + i), mode = (int)layer_mode(h, x, run, &left);
+    for (int i = 0; i < judged_layers(h, stage); i++) {
+        int run;
+        const struct price_audit *a = judged_layer(h, stage, i, &run);
+        bool head = i == x->layer_count;
+        int mode = head ? RECOMPUTE_NONE : (int)layer_mode(h, x, run, &left);
         bool away = mode == RECOMPUTE_SWAP;
         if (away) mode = RECOMPUTE_NONE;
-        if (run != priced_run) {
-            b = layer_bytes_of(audit_at(h, stage), run);
-            b.optimizer = device_state_bytes(audit_at(h, stage), run, where.percent);
-            struct tiered_weights w = tiered_weights_of(audit_at(h, stage), run, where);
+        if (run != priced_run || head) {
+            b = layer_bytes_of(a, run);
+            b.optimizer = device_state_bytes(a, run, where.percent);
+            struct tiered_weights w = tiered_weights_of(a, run, where);
             b.weight = w.kept;
             for (int k = 0; k < RECOMPUTE_COUNT; k++) b.working[k] += w.buffers;
             feedback = remembers(h->plan->gradient_options, x->gradient_option)
-                           ? gradient_feedback_of(&h->price_audit, run, gradient_form(h, stage))
+                           ? gradient_feedback_of(a, run, gradient_form(h, stage))
                            : 0;
             priced_run = run;
         }

@@ -81,7 +81,7 @@ static void audit_rank(const struct streams *w, int rank)
         compute = judged_later(compute, judged_later(held_by(h, stage - 1), held_by(h, stage)));
         sync = judged_later(sync, h->sync_work_ns[stage]);
         out = judged_later(out, times(h->request.micro_batches, swap_work_of(h, stage)));
-        layers += h->plan->stages[stage].layer_count;
+        layers += judged_layers(h, stage);
     }
     compare(w, rank, "its compute stream", compute, 0);
     // What a gather hides behind a layer's forward passes is rounded, and so are those.

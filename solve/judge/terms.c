@@ -55,6 +55,27 @@ bool learns_locally(const struct audit *h, int stage)
     return stage < h->request.stage_count - 1 && schedule_is_local(&h->request, stage);
 }
 
+void judge_local_head(struct audit *h)
+{
+    if (!job_has_local_head(&h->judged.job)) return;
+    h->headed = problem_with_local_head(&h->judged, &h->headed_run, h->arena);
+    h->headed_audit = price_audit_over(&h->headed, &h->price_audit);
+}
+
+int judged_layers(const struct audit *h, int stage)
+{
+    bool head = learns_locally(h, stage) && job_has_local_head(&h->judged.job);
+    return h->plan->stages[stage].layer_count + (head ? 1 : 0);
+}
+
+const struct price_audit *judged_layer(const struct audit *h, int stage, int layer, int *run)
+{
+    const struct plan_stage *x = &h->plan->stages[stage];
+    bool head = layer >= x->layer_count;
+    *run = head ? h->headed_run : judged_run(h, x->first_layer + layer);
+    return head ? &h->headed_audit : audit_at(h, stage);
+}
+
 // ---- what happens once per layer
 
 // Time between one layer's gradient and the next one's, at the end of the last micro-batch, and
@@ -138,15 +159,17 @@ static struct stage_times stage_times_of(const struct audit *h, int stage, int s
                                          struct layer_terms *layers, int sync_group)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
-    const struct price_audit *a = audit_at(h, stage);
-    int group = judged_group(h, stage), left = counted_layers(x), priced_run = -1;
+    int group = judged_group(h, stage), left = counted_layers(x), priced_run = -1,
+        count = judged_layers(h, stage);
     struct stage_times t = {0};
     struct layer_duration d = {0};
     int64_t sync = 0, work = 0;
-    for (int i = 0; i < x->layer_count; i++) {
-        int run = judged_run(h, x->first_layer + i);
-        enum recompute mode = layer_mode(h, x, run, &left);
-        if (run != priced_run) {
+    for (int i = 0; i < count; i++) {
+        int run;
+        const struct price_audit *a = judged_layer(h, stage, i, &run);
+        bool head = i == x->layer_count;
+        enum recompute mode = head ? RECOMPUTE_NONE : layer_mode(h, x, run, &left);
+        if (run != priced_run || head) {
             d = layer_duration_of(a, run, group, slice, stage_tiering(h, stage));
             if (layers) {
                 struct compression_form form = gradient_form(h, stage);
@@ -174,7 +197,7 @@ static struct sync_ways ways_of_sync(const struct audit *h, const struct layer_t
 static struct sync_ways sync_of_stage(const struct audit *h, int stage,
                                       const struct layer_terms *layers)
 {
-    return ways_of_sync(h, layers, h->plan->stages[stage].layer_count,
+    return ways_of_sync(h, layers, judged_layers(h, stage),
                         sync_constant_ns(audit_at(h, stage), judged_group(h, stage)));
 }
 
@@ -238,7 +261,7 @@ static void audit_passes(struct audit *h, int stage, int slice, const struct sta
 static void audit_layer_prices(struct audit *h, int stage)
 {
     struct plan_stage *x = &h->plan->stages[stage];
-    struct layer_terms *layers = TAKE(h->arena, x->layer_count, struct layer_terms);
+    struct layer_terms *layers = TAKE(h->arena, judged_layers(h, stage), struct layer_terms);
     struct stage_times t = stage_times_of(h, stage, 0, layers, judged_group(h, stage));
     if (x->recompute == RECOMPUTE_SWAP) {
         struct swapping s = swapping_of(h, stage);

@@ -3,7 +3,8 @@
 // different and missing links (small problems: test_verify_price.c): equal to the nanosecond and
 // the byte. And the judge's bound on its own error, at a coarser precision.
 #include "data/kinds/schedules.h"
-#include "solve/checker/prices/prices.h"
+#include "formulate/price/price.h"
+#include "solve//checker/prices/prices.h"
 #include "solve/judge/price/verify_price.h"
 #include "tests/support/draws/fabric.h"
 #include "tests/support/oracle/prices.h"
@@ -191,7 +192,7 @@ struct tally {
     int problems, refused, excluded, unjoined, kinds[LAYER_PROJECTOR + 1],
         schedules[SCHEDULE_KIND_COUNT], zero[4], fully_sharded, shared, copied, towers, further,
         folds, sharing, quantised[LAYER_MEMORY + 1], rules[LINEAR_CONVOLUTION + 1], beside,
-        parts[2], widths;
+        parts[2], widths, headed, same_heads;
 };
 
 static void note(struct tally *t, const struct problem *p)
@@ -239,6 +240,54 @@ static void check_tally(const struct tally *t)
         if (i != LAYER_MEASURED) assert_true(t->quantised[i] > 30);
 }
 
+// Stages before local boundaries get a head: now and then the model's own.
+static void own_head(struct problem *p, uint64_t seed)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 17};
+    struct error unfit = {OK, ""};
+    struct local_head *h = &p->job.local_loss.head;
+    if (!p->job.layout.local_loss_every || !p->model.has_shape) return;
+    *h = (struct local_head){p->model.shape.vocabulary, p->model.shape.embedding_width};
+    if (random_chance(&own, 60)) h->vocabulary = random_between(&own, 1, 200000);
+    if (random_chance(&own, 40)) h->embedding_width = random_between(&own, 1, 4096);
+    if (problem_check(p, &unfit) != OK) *h = (struct local_head){0, 0};
+}
+
+static void expect_prices(const int64_t *a, const int64_t *b, int count)
+{
+    if (a) assert_memory_equal(a, b, (size_t)count * sizeof *a);
+}
+
+// A head that is the model's own costs what that layer costs, where it has a matrix of its own.
+static bool own_head_costs_the_same(const struct problem *p, struct arena *arena)
+{
+    const struct shape *s = &p->model.shape;
+    const struct local_head *h = &p->job.local_loss.head;
+    struct priced priced;
+    struct error err = {OK, ""};
+    const struct layer_run *head = &p->model.runs[p->model.run_count - 1];
+    if (!job_has_local_head(&p->job) || h->vocabulary != s->vocabulary ||
+        h->embedding_width != s->embedding_width || s->tied_embeddings || head->frozen ||
+        head->kind != LAYER_HEAD || head->more_values || p->costs.layer_time_count)
+        return false;
+    CHECK_OK(price_problem(&priced, p, arena, &err));
+    const struct priced_run *a = priced.local_heads, *b = &priced.runs[priced.run_count - 1];
+    int groups = priced.group_count, passes = groups * priced.slice_count;
+    const int64_t bytes[] = {
+        a->weight_bytes - b->weight_bytes,         a->gradient_bytes - b->gradient_bytes,
+        a->optimizer_bytes - b->optimizer_bytes,   a->stash_bytes[0] - b->stash_bytes[0],
+        a->working_bytes[0] - b->working_bytes[0], a->unsharded_bytes - b->unsharded_bytes};
+    for (size_t i = 0; i < ARRAY_LENGTH(bytes); i++) assert_int_equal(bytes[i], 0);
+    expect_prices(a->forward_ns, b->forward_ns, passes);
+    expect_prices(a->backward_ns, b->backward_ns, passes);
+    expect_prices(a->weight_ns, b->weight_ns, groups);
+    expect_prices(a->optimizer_ns, b->optimizer_ns, groups);
+    expect_prices(a->feedback_bytes, b->feedback_bytes, priced.gradient_option_count);
+    for (int o = 0; o < priced.gradient_option_count; o++)
+        expect_prices(a->sync_ns[o], b->sync_ns[o], groups);
+    return true;
+}
+
 // `parts`: also linear attention by any rule, alone or beside attention, and layers of one part.
 static void compare_models(uint64_t seed, int models, bool parts, struct tally *tally,
                            struct price_count *count, struct arena *arena)
@@ -264,9 +313,12 @@ static void compare_models(uint64_t seed, int models, bool parts, struct tally *
         if (rng.state / 16 % 2) random_tower(&problem, rng.state, 64, arena);
         if (rng.state / 8 % 4 == 0) share_weights(&problem);
         if (rng.state / 32 % 8) predict_further(&problem, rng.state, arena);
+        own_head(&problem, rng.state);
         if (problem_check(&problem, &err) == OK) {
             compare_prices(&problem, i, count, arena);
             note(tally, &problem);
+            tally->headed += job_has_local_head(&problem.job);
+            tally->same_heads += own_head_costs_the_same(&problem, arena);
         } else {
             tally->refused++;
             snprintf(last, sizeof last, "%s", err.text);
@@ -285,6 +337,9 @@ TEST(random_models)
     struct tally tally = {0};
     compare_models(11, 6000, false, &tally, &count, arena);
     check_tally(&tally);
+    print_message("%d with heads of stages, %d of them the model's own\n", tally.headed,
+                  tally.same_heads);
+    assert_true(tally.headed > 100 && tally.same_heads > 10);
     assert_true(count.terms > 400000);
 }
 

@@ -85,6 +85,15 @@ static bool local_bytes_left_out(struct trial *t)
     return some_boundary(t, schedule_is_local) >= 0;
 }
 
+// A head with a thousand times the words.
+static bool head_left_out(struct trial *t)
+{
+    if (some_boundary(t, schedule_is_local) < 0 || !t->problem.job.local_loss.head.vocabulary)
+        return false;
+    t->problem.job.local_loss.head.vocabulary *= 100000;
+    return true;
+}
+
 // ---- memory of ranks
 
 static bool rank_misreported(struct trial *t)
@@ -221,6 +230,7 @@ static const struct damage damages[] = {
     {"a message within a rank", inner_message, "price", false},
     {"a gradient over a local boundary", local_message, "price", false},
     {"local loss without its time", local_loss_left_out, "price", true},
+    {"a stage's own head too small", head_left_out, "price", false},
     {"local loss without its bytes", local_bytes_left_out, "memory", true},
     {"memory of a rank misreported", rank_misreported, "memory", true},
     {"peaks of a rank's stages added", peaks_added, "memory", true},

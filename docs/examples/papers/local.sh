@@ -2,8 +2,8 @@
 # Local losses (local updates of pipeline stages, arXiv 2411.12780): every boundary between stages
 # is local, so that no gradient is sent back over it, at the price of a head on each stage before
 # one. GPT-2 XL on two nodes of eight A100, pipelines of 2 to 16 with two micro-batches for each
-# stage. Lines of: stages, the time with one loss, with local ones that cost nothing, and with a
-# local loss as long as the model's own head.
+# stage. Lines of: stages, the time with one loss, with local ones that cost nothing, and with local
+# heads like the model's own, and of embedding_width 400, 100 and 25; the widest that gains.
 #   local.sh FOLDER [STAGES ...]
 set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
@@ -14,33 +14,33 @@ for stages in ${*:-2 4 8 16}; do
     "$plumbline" example gpt --framework any --model gpt2-xl --cluster a100-16x8 --nodes 2 \
         --tensor 1 --data 1 --gpus 16 --pipeline 16 --global-batch $((2 * stages)) \
         --sequence 1024 --zero 0 --force -o "$here" > "$here.log"
-    "$plumbline" price "$here/problem.json" -o "$here/priced.json" >> "$here.log" 2>&1
     python3 - "$here" "$stages" <<'END'
 import json, sys
 folder, stages = sys.argv[1], int(sys.argv[2])
-job, problem, priced = (json.load(open(f"{folder}/{n}.json")) for n in ("job", "problem", "priced"))
+job, problem, model = (json.load(open(f"{folder}/{n}.json")) for n in ("job", "problem", "model"))
 cluster = json.load(open(f"{folder}/cluster.json"))
 cluster["groups"][0].update(nodes=max(1, stages // 8), gpus_per_node=min(8, stages))
 json.dump(cluster, open(f"{folder}/cluster.json", "w"))
 job["layout"]["pipeline"] = stages
-head = next(r for r in priced["runs"] if r["name"] == "head")
-for name, every, seconds in (("one", 0, 0), ("free", 1, 0), ("heads", 1, 1)):
-    job["layout"]["local_loss_every"] = every
-    job.pop("local_loss", None)
-    if seconds:
-        job["local_loss"] = {"forward_s": head["forward_ns"][0] / 1e9,
-                             "backward_s": head["backward_ns"][0] / 1e9, "bytes": 0}
+words = model["shape"]["vocabulary"]
+free = {"forward_s": 0, "backward_s": 0, "bytes": 0}
+for name in ("one", "free", "1600", "400", "100", "25"):
+    job["layout"]["local_loss_every"] = int(name != "one")
+    job["local_loss"] = free if name in ("one", "free") else {
+        "head": {"vocabulary": words, "embedding_width": int(name)}}
     json.dump(job, open(f"{folder}/{name}.json", "w"))
     json.dump(dict(problem, job=name + ".json"), open(f"{folder}/{name}.problem.json", "w"))
 END
-    for name in one free heads; do
+    for name in one free 1600 400 100 25; do
         "$plumbline" solve "$here/$name.problem.json" -o "$here/$name.plan.json" --gap 0.001 \
             --quiet >> "$here.log" 2>&1
+        "$plumbline" verify "$here/$name.plan.json" >> "$here.log"
     done
     python3 - "$here" "$stages" <<'END'
 import json, sys
-one, free, heads = (json.load(open(f"{sys.argv[1]}/{n}.plan.json"))
-                    for n in ("one", "free", "heads"))
-print(sys.argv[2], *("%.6f" % (p["iteration_ns"] / 1e9) for p in (one, free, heads)))
+names = ("one", "free", "1600", "400", "100", "25")
+ns = {n: json.load(open(f"{sys.argv[1]}/{n}.plan.json"))["iteration_ns"] for n in names}
+gains = [n for n in names[2:] if ns[n] < ns["one"]]
+print(sys.argv[2], *("%.3f" % (ns[n] / 1e9) for n in names), gains[0] if gains else "none")
 END
 done

@@ -60,6 +60,14 @@ static bool any_above_zero(const int64_t *prices, int count, int step)
     return false;
 }
 
+static void find_ending(struct check_graph *g, const struct check_run *r, int group)
+{
+    for (int o = 0; o < g->p->gradient_count; o++) {
+        g->sync = g->sync || r->sync[o][group] > 0;
+        g->optimizer = g->optimizer || r->optimizer[o][group] > 0;
+    }
+}
+
 static void find_features(struct check_graph *g)
 {
     const struct check_problem *p = g->p;
@@ -77,12 +85,8 @@ static void find_features(struct check_graph *g)
     for (int k = 0; k < p->group_count; k++) {
         if (p->groups[k].excluded) continue;
         g->sync = g->sync || any_above_zero(p->groups[k].sync_constant, p->gradient_count, 1);
-        for (int r = 0; r < p->run_count; r++) {
-            for (int o = 0; o < p->gradient_count; o++) {
-                g->sync = g->sync || p->runs[r].sync[o][k] > 0;
-                g->optimizer = g->optimizer || p->runs[r].optimizer[o][k] > 0;
-            }
-        }
+        for (int r = 0; r < p->run_count; r++) find_ending(g, &p->runs[r], k);
+        if (p->head) find_ending(g, p->head, k);
     }
 }
 

@@ -156,6 +156,10 @@ void check_evaluate(const struct check_problem *p, int stage, int first, struct 
         if (goes) c->away += count * r->stash[MODE_NONE];
         unsharded += count * check_run_at(r, c->group)->unsharded_bytes;
     }
+    if (p->head && stage < p->stages - 1 && check_is_local(p, stage)) {
+        add_layers(p, c, &tail, p->head, MODE_NONE, 1);
+        unsharded += p->head->unsharded_bytes;
+    }
     c->working += unsharded;
     if (c->mode == MODE_SWAP) check_time_swaps(p, first, c);
     measure_tiers(p, first, c);

@@ -16,6 +16,9 @@ struct prices {
     const struct problem *problem;
     struct problem one; // of the current layout
     struct price_audit price_audit;
+    struct problem headed; // whose head is that of stages before local boundaries, if they have one
+    struct price_audit headed_audit;
+    int head; // its run there
     struct doubts doubts;
     struct check_problem p;
     int *message_of; // [cut]: a run that sends it
@@ -140,36 +143,44 @@ static void keep_together(struct check_problem *p, const struct model *m)
                                                     .compresses_boundary = -1};
 }
 
-static void open_runs(struct check_problem *p, const struct model *m, struct arena *arena)
+static struct check_run open_run(const struct check_problem *p, const struct layer_run *layers,
+                                 struct arena *arena)
 {
     int passes = MOST_SLICES * p->group_count;
+    struct check_run r = {
+        .name = layers->name, .count = layers->count, .recomputable = layers->recomputable};
+    r.stash = take_numbers(MODES, arena), r.working = take_numbers(MODES, arena),
+    r.feedback = take_numbers(p->gradient_count, arena);
+    r.forward = take_numbers(passes, arena), r.backward = take_numbers(passes, arena);
+    r.again[MODE_SELECTIVE] = take_numbers(passes, arena);
+    r.again[MODE_FULL] = take_numbers(passes, arena);
+    for (int mode = MODE_SWAP + 1; mode < MODES; mode++)
+        if (p->modes[mode]) r.again[mode] = take_numbers(passes, arena);
+    r.weight = take_numbers(p->group_count, arena),
+    r.optimizer_bytes = take_numbers(p->gradient_count, arena);
+    r.optimizer = take_tables(p->gradient_count, p->group_count, arena);
+    r.sync = take_tables(p->gradient_count, p->group_count, arena);
+    if (p->modes[MODE_SWAP]) r.swap = take_numbers(p->group_count, arena);
+    if (!check_has_tiers(p)) return r;
+    r.tiered = TAKE(arena, p->gradient_count, struct check_tiered);
+    for (int o = 0; o < p->gradient_count; o++)
+        r.tiered[o] = (struct check_tiered){.tier_bytes = take_numbers(p->tier_count, arena),
+                                            .forward = take_numbers(passes, arena),
+                                            .backward = take_numbers(passes, arena)};
+    return r;
+}
+
+static void open_runs(struct prices *x, const struct model *m, struct arena *arena)
+{
+    struct check_problem *p = &x->p;
     p->run_count = m->run_count;
     p->layers = m->layer_count;
     p->runs = TAKE(arena, p->run_count, struct check_run);
-    for (int i = 0; i < p->run_count; i++) {
-        struct check_run *r = &p->runs[i];
-        *r = (struct check_run){.name = m->runs[i].name,
-                                .count = m->runs[i].count,
-                                .recomputable = m->runs[i].recomputable};
-        r->stash = take_numbers(MODES, arena), r->working = take_numbers(MODES, arena),
-        r->feedback = take_numbers(p->gradient_count, arena);
-        r->forward = take_numbers(passes, arena), r->backward = take_numbers(passes, arena);
-        r->again[MODE_SELECTIVE] = take_numbers(passes, arena);
-        r->again[MODE_FULL] = take_numbers(passes, arena);
-        for (int mode = MODE_SWAP + 1; mode < MODES; mode++)
-            if (p->modes[mode]) r->again[mode] = take_numbers(passes, arena);
-        r->weight = take_numbers(p->group_count, arena),
-        r->optimizer_bytes = take_numbers(p->gradient_count, arena);
-        r->optimizer = take_tables(p->gradient_count, p->group_count, arena);
-        r->sync = take_tables(p->gradient_count, p->group_count, arena);
-        if (p->modes[MODE_SWAP]) r->swap = take_numbers(p->group_count, arena);
-        if (!check_has_tiers(p)) continue;
-        r->tiered = TAKE(arena, p->gradient_count, struct check_tiered);
-        for (int o = 0; o < p->gradient_count; o++)
-            r->tiered[o] = (struct check_tiered){.tier_bytes = take_numbers(p->tier_count, arena),
-                                                 .forward = take_numbers(passes, arena),
-                                                 .backward = take_numbers(passes, arena)};
-    }
+    for (int i = 0; i < p->run_count; i++) p->runs[i] = open_run(p, &m->runs[i], arena);
+    if (!job_has_local_head(&x->problem->job)) return;
+    x->headed = problem_with_local_head(&x->one, &x->head, arena);
+    p->head = TAKE(arena, 1, struct check_run);
+    *p->head = open_run(p, &x->headed.model.runs[x->head], arena);
 }
 
 static int64_t values_sent(const struct prices *x, const struct layer_run *r)
@@ -226,6 +237,10 @@ static void take_layout(struct prices *x, const struct check_layout *l)
     x->one.job.layout = space_layout_back(l, &x->problem->job.layout);
     space_switch(&x->one.job, x->problem, l);
     x->price_audit = price_audit_over(&x->one, &x->price_audit);
+    if (p->head) {
+        x->headed.job = x->one.job;
+        x->headed_audit = price_audit_over(&x->headed, &x->price_audit);
+    }
     p->layout = *l, p->devices = x->price_audit.devices;
     p->kind = v[KEY_SCHEDULE];
     p->barrier = v[KEY_BARRIER], p->overlapped = v[KEY_OVERLAPPED];
@@ -251,6 +266,25 @@ static void price_tiered_bytes(struct prices *x, int run)
     }
 }
 
+// Returns the bytes of a message behind it.
+static int64_t price_run_bytes(struct prices *x, const struct price_audit *a, int run,
+                               struct check_run *r)
+{
+    struct check_problem *p = &x->p;
+    struct layer_bytes b = layer_bytes_of(a, run);
+    r->weight_bytes = note(x, b.weight), r->gradient_bytes = note(x, b.gradient),
+    r->unsharded_bytes = note(x, b.unsharded);
+    for (int mode = 0; mode < MODES; mode++)
+        if (mode <= MODE_FULL || r->again[mode])
+            r->stash[mode] = note(x, b.stash[mode]), r->working[mode] = note(x, b.working[mode]);
+    for (int o = 0; o < p->gradient_count; o++)
+        if (p->gradient[o].remembers)
+            r->feedback[o] = note(x, gradient_feedback_of(a, run, check_form_of(&p->gradient[o])));
+    for (int o = 0; o < p->gradient_count; o++)
+        r->optimizer_bytes[o] = note(x, device_state_bytes(a, run, p->gradient[o].offloaded));
+    return b.message;
+}
+
 static bool price_bytes(void *context, const struct check_layout *l, struct check_problem **to)
 {
     struct prices *x = context;
@@ -271,23 +305,11 @@ static bool price_bytes(void *context, const struct check_layout *l, struct chec
             group->tier_limit[i] = judged_tier_limit(a, g, p->tiers[i]);
     }
     for (int i = 0; i < p->run_count; i++) {
-        struct layer_bytes b = layer_bytes_of(a, i);
-        struct check_run *r = &p->runs[i];
-        r->weight_bytes = note(x, b.weight), r->gradient_bytes = note(x, b.gradient),
-        r->unsharded_bytes = note(x, b.unsharded);
-        for (int mode = 0; mode < MODES; mode++)
-            if (mode <= MODE_FULL || r->again[mode])
-                r->stash[mode] = note(x, b.stash[mode]),
-                r->working[mode] = note(x, b.working[mode]);
-        for (int o = 0; o < p->gradient_count; o++)
-            if (p->gradient[o].remembers)
-                r->feedback[o] =
-                    note(x, gradient_feedback_of(a, i, check_form_of(&p->gradient[o])));
-        for (int o = 0; o < p->gradient_count; o++)
-            r->optimizer_bytes[o] = note(x, device_state_bytes(a, i, p->gradient[o].offloaded));
+        int64_t message = price_run_bytes(x, a, i, &p->runs[i]);
         price_tiered_bytes(x, i);
-        p->cuts[r->cut].message_bytes = note(x, b.message);
+        p->cuts[p->runs[i].cut].message_bytes = note(x, message);
     }
+    if (p->head) price_run_bytes(x, &x->headed_audit, x->head, p->head);
     for (int c = 0; c < p->cut_count; c++)
         for (int o = 0; o < p->boundary_count; o++)
             if (p->boundary[o].remembers)
@@ -296,32 +318,30 @@ static bool price_bytes(void *context, const struct check_layout *l, struct chec
     return !x->too_large;
 }
 
-static void price_run(struct prices *x, int run, int g)
+static void price_run(struct prices *x, const struct price_audit *a, int run, struct check_run *r,
+                      int g)
 {
     struct check_problem *p = &x->p;
-    struct check_run *r = &p->runs[run];
     bool has = !p->groups[g].excluded;
     for (int slice = 0; slice < p->slices; slice++) {
         struct layer_duration d = {0};
         int at = slice * p->group_count + g;
         for (int o = 0; r->tiered && o < p->gradient_count; o++) {
-            if (has) d = layer_duration_of(&x->price_audit, run, g, slice, tiering_of_option(x, o));
+            if (has) d = layer_duration_of(a, run, g, slice, tiering_of_option(x, o));
             r->tiered[o].forward[at] = note(x, d.forward_ns);
             r->tiered[o].backward[at] = note(x, d.backward_ns);
         }
-        if (has) d = layer_duration_of(&x->price_audit, run, g, slice, tiering_of_option(x, 0));
+        if (has) d = layer_duration_of(a, run, g, slice, tiering_of_option(x, 0));
         r->forward[at] = note(x, d.forward_ns), r->backward[at] = note(x, d.backward_ns);
         for (int mode = 0; mode < MODES; mode++)
             if (r->again[mode]) r->again[mode][at] = note(x, d.again_ns[mode]);
         if (slice == 0) r->weight[g] = note(x, d.weight_ns);
     }
-    if (r->swap) r->swap[g] = has ? note(x, swap_ns_of(&x->price_audit, run, g)) : 0;
+    if (r->swap) r->swap[g] = has ? note(x, swap_ns_of(a, run, g)) : 0;
     for (int o = 0; o < p->gradient_count; o++) {
         const struct check_option *option = &p->gradient[o];
-        r->sync[o][g] = has ? note(x, layer_sync_ns(&x->price_audit, run, g, check_form_of(option)))
-                            : 0;
-        r->optimizer[o][g] =
-            has ? note(x, shared_step_ns(&x->price_audit, run, g, tiering_of_option(x, o))) : 0;
+        r->sync[o][g] = has ? note(x, layer_sync_ns(a, run, g, check_form_of(option))) : 0;
+        r->optimizer[o][g] = has ? note(x, shared_step_ns(a, run, g, tiering_of_option(x, o))) : 0;
     }
 }
 
@@ -377,7 +397,9 @@ static bool price_times(void *context)
         for (int o = 0; o < p->gradient_count; o++)
             p->groups[g].sync_constant[o] =
                 p->groups[g].excluded ? 0 : note(x, sync_constant_ns(&x->price_audit, g));
-        for (int run = 0; run < p->run_count; run++) price_run(x, run, g);
+        for (int run = 0; run < p->run_count; run++)
+            price_run(x, &x->price_audit, run, &p->runs[run], g);
+        if (p->head) price_run(x, &x->headed_audit, x->head, p->head, g);
         for (int to = 0; to < p->group_count; to++) {
             int64_t ns = 0;
             bool joined = !p->groups[g].excluded && !p->groups[to].excluded && p->embedding &&
@@ -428,7 +450,7 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     for (int i = 0; i < p->rule_count; i++)
         read_rule(&p->rules[i], &problem->job.rules[i], problem);
     keep_together(p, &problem->model);
-    open_runs(p, &problem->model, arena);
+    open_runs(x, &problem->model, arena);
     p->reader = (struct reader){"prices", err};
     TRY(check_place_layers(p, arena));
     open_cuts(x, arena);

@@ -114,6 +114,7 @@ static enum status same_numbers(struct comparison *c)
         {"local_forward_ns", a->local_forward, b->local_forward},
         {"local_backward_ns", a->local_backward, b->local_backward},
         {"local_bytes", a->local_bytes, b->local_bytes},
+        {"number of local_heads", a->head != NULL, b->head != NULL},
         {"embedding_sync_ns stated", a->embedding != NULL, b->embedding != NULL},
         {"budget.boundaries_max", a->budget[BUDGET_BOUNDARIES], b->budget[BUDGET_BOUNDARIES]},
         {"budget.stages_max", a->budget[BUDGET_STAGES], b->budget[BUDGET_STAGES]},
@@ -221,19 +222,19 @@ static enum status same_bytes(struct comparison *c, const struct check_run *a,
     return OK;
 }
 
-static enum status same_run(struct comparison *c, int i)
+static enum status same_run(struct comparison *c, const char *list, int i,
+                            const struct check_run *a, const struct check_run *b)
 {
-    const struct check_run *a = &c->document->runs[i], *b = &c->own->runs[i];
     const struct check_problem *p = c->own;
-    WHERE(c, "runs[%d]", i);
+    WHERE(c, "%s[%d]", list, i);
     TRY(same_text(c, "name", a->name, b->name));
-    WHERE(c, "runs[%d] \"%.40s\"", i, b->name);
+    WHERE(c, "%s[%d] \"%.40s\"", list, i, b->name);
     TRY(same_bytes(c, a, b));
     for (int g = 0; g < p->group_count; g++) {
         if (p->groups[g].excluded) continue;
         for (int slice = 0; slice < p->slices; slice++) {
             int at = slice * p->group_count + g;
-            WHERE(c, "runs[%d] \"%.40s\", slice %d on \"%.40s\"", i, b->name, slice,
+            WHERE(c, "%s[%d] \"%.40s\", slice %d on \"%.40s\"", list, i, b->name, slice,
                   p->groups[g].name);
             TRY(same(c, "forward_ns", a->forward[at], b->forward[at]));
             TRY(same(c, "backward_ns", a->backward[at], b->backward[at]));
@@ -247,7 +248,7 @@ static enum status same_run(struct comparison *c, int i)
                 if (b->again[mode])
                     TRY(same(c, check_mode_names[mode], a->again[mode][at], b->again[mode][at]));
         }
-        WHERE(c, "runs[%d] \"%.40s\" on \"%.40s\"", i, b->name, p->groups[g].name);
+        WHERE(c, "%s[%d] \"%.40s\" on \"%.40s\"", list, i, b->name, p->groups[g].name);
         TRY(same(c, "weight_ns", a->weight[g], b->weight[g]));
         if (c->own->modes[MODE_SWAP]) TRY(same(c, "swap_ns", a->swap[g], b->swap[g]));
         for (int o = 0; o < p->gradient_count; o++) {
@@ -320,7 +321,9 @@ enum status check_same_prices(const struct check_problem *document, const struct
                      own->gradient_count));
     for (int g = 0; g < own->group_count; g++) TRY(same_group(&c, g));
     for (int i = 0; i < own->rule_count; i++) TRY(same_rule(&c, i));
-    for (int i = 0; i < own->run_count; i++) TRY(same_run(&c, i));
+    for (int i = 0; i < own->run_count; i++)
+        TRY(same_run(&c, "runs", i, &document->runs[i], &own->runs[i]));
+    if (own->head) TRY(same_run(&c, "local_heads", 0, document->head, own->head));
     for (int i = 0; i < own->run_count; i++) TRY(same_message(&c, i));
     TRY(same_embedding(&c));
     *compared = c.compared;

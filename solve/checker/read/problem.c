@@ -33,15 +33,14 @@ static enum status repeat_step(const struct check_problem *p, struct check_run *
     return OK;
 }
 
-static enum status read_run(struct check_problem *p, const cJSON *v, int i, struct arena *arena)
+static enum status read_layers(struct check_problem *p, const cJSON *v, const char *where,
+                               struct check_run *r, struct arena *arena)
 {
-    struct check_run *r = &p->runs[i];
     const cJSON *sync, *left = NULL, *offloaded = NULL, *modules = NULL, *seats = NULL,
                        *tiered = NULL;
     int64_t states, *step, *stash, *working, **again = NULL;
     int groups = p->group_count, passes = p->slices * groups, sets = 0;
     for (int mode = MODE_SWAP + 1; mode < MODES; mode++) sets += p->modes[mode];
-    char where[CHECK_PATH_MAX];
     const struct value_field fields[] = {
         {"name", .text = &r->name},
         {"count", 1, MOST_LAYERS, .small = &r->count},
@@ -69,7 +68,6 @@ static enum status read_run(struct check_problem *p, const cJSON *v, int i, stru
         {"?tiered", .value = &tiered},
         {NULL},
     };
-    snprintf(where, sizeof where, "runs[%d]", i);
     TRY(value_fields(&p->reader, v, where, fields, arena));
     r->stash = TAKE(arena, MODES, int64_t), r->working = TAKE(arena, MODES, int64_t);
     memcpy(r->stash, stash, 3 * sizeof *stash), memcpy(r->working, working, 3 * sizeof *working);
@@ -97,6 +95,28 @@ static enum status read_run(struct check_problem *p, const cJSON *v, int i, stru
         memcmp(r->optimizer[0], step, (size_t)groups * sizeof *step))
         return check_refuse(&p->reader, where, "the first option is to do nothing");
     return OK;
+}
+
+static enum status read_run(struct check_problem *p, const cJSON *v, int i, struct arena *arena)
+{
+    char where[CHECK_PATH_MAX];
+    snprintf(where, sizeof where, "runs[%d]", i);
+    return read_layers(p, v, where, &p->runs[i], arena);
+}
+
+// At most one layer, where boundaries are local and nothing of a stage is elsewhere.
+static enum status read_head(struct check_problem *p, const cJSON *v, int i, struct arena *arena)
+{
+    p->head = TAKE(arena, 1, struct check_run);
+    TRY(read_layers(p, v, "local_heads", p->head, arena));
+    bool elsewhere = p->modes[MODE_SWAP] || check_has_tiers(p);
+    for (int o = 0; o < p->gradient_count; o++) elsewhere = elsewhere || p->gradient[o].offloaded;
+    for (int g = 0; g < p->group_count; g++) elsewhere = elsewhere || p->groups[g].of_node_group;
+    if (i || !p->local_every || p->head->count != 1 || p->head->recomputable || elsewhere)
+        return check_refuse(&p->reader, "local_heads",
+                            "expected one layer, not recomputable, before local boundaries, and no "
+                            "widths, tiers or swap");
+    return check_run_prices(p, p->head, p->run_count);
 }
 
 static enum status read_group(struct check_problem *p, const cJSON *v, int i, struct arena *arena)
@@ -381,7 +401,7 @@ static enum status read_document(struct check_problem *p, const char *file, cons
     static const char *const kinds[] = {"plumbline.priced", NULL};
     int version, kind, stage_count;
     const cJSON *layout, *modes, *boundary, *gradient, *groups, *runs, *cuts,
-        *embedding = NULL, *budget = NULL, *rules = NULL, *tiers = NULL;
+        *embedding = NULL, *budget = NULL, *rules = NULL, *tiers = NULL, *heads = NULL;
     const struct value_field fields[] = {
         {"kind", .small = &kind, .names = kinds},
         {"version", 1, 1, .small = &version},
@@ -404,6 +424,7 @@ static enum status read_document(struct check_problem *p, const char *file, cons
         {"?local_forward_ns", 0, MOST_NS, .large = &p->local_forward},
         {"?local_backward_ns", 0, MOST_NS, .large = &p->local_backward},
         {"?local_bytes", 0, MOST_NS, .large = &p->local_bytes},
+        {"?local_heads", .value = &heads, .type = cJSON_Array},
         {"?budget", .value = &budget},
         {"?rules", .value = &rules},
         {.key = "?objective"},
@@ -433,7 +454,8 @@ static enum status read_document(struct check_problem *p, const char *file, cons
     TRY(read_items(p, runs, read_run, arena));
     TRY(read_items(p, cuts, read_cut, arena));
     TRY(check_widths(p));
-    for (int i = 0; i < p->run_count; i++) TRY(check_run_prices(p, i));
+    for (int i = 0; i < p->run_count; i++) TRY(check_run_prices(p, &p->runs[i], i));
+    if (heads) TRY(read_items(p, heads, read_head, arena));
     if (embedding)
         TRY(value_integers(r, embedding, "embedding_sync_ns", p->group_count * p->group_count, -1,
                            MOST_NS, &p->embedding, arena));

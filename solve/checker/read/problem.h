@@ -198,6 +198,7 @@ struct check_problem {
     int tier_count;
     int64_t *embedding; // [first group * groups + last group], -1: not joined; NULL: none
     int64_t local_forward, local_backward, local_bytes;
+    struct check_run *head;  // of a stage before a local boundary, behind its layers; NULL: none
     int64_t budget[BUDGETS]; // -1: no limit
     int rank_min;
     struct check_rule *rules;
@@ -262,7 +263,7 @@ enum status check_widths(const struct check_problem *p);
 // The names of the groups, ended by NULL, in room for MOST_SEATS + 1.
 const char *const *check_group_names(const struct check_problem *p, const char **names);
 // Run i has a price wherever it may stand, and a unique name.
-enum status check_run_prices(const struct check_problem *p, int i);
+enum status check_run_prices(const struct check_problem *p, const struct check_run *r, int i);
 // What follows from the runs' counts: the run of each layer.
 enum status check_place_layers(struct check_problem *p, struct arena *arena);
 // No sum of bytes or times of any plan exceeds 2^54, so 64 bits hold them all.

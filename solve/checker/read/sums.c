@@ -77,6 +77,7 @@ enum status check_problem_bytes(const struct check_problem *p)
     }
     for (int g = 0; g < p->group_count; g++) bytes += p->groups[g].constant_bytes;
     bytes += p->stages * (8 * message + p->local_bytes);
+    if (p->head) bytes += p->stages * most_bytes_of_run(p, p->head);
     return bytes < MOST_SUM ? OK : refuse_sums(p);
 }
 
@@ -97,12 +98,12 @@ enum status check_problem_times(const struct check_problem *p)
         constant = larger(constant, p->embedding[k]);
     ns += (p->stages + 1) *
           (constant + passes * (2 * (PARTS + 1) * price + p->local_forward + p->local_backward));
+    if (p->head) ns += p->stages * most_ns_of_run(p, p->head);
     return ns < MOST_SUM ? OK : refuse_sums(p);
 }
 
-enum status check_run_prices(const struct check_problem *p, int i)
+enum status check_run_prices(const struct check_problem *p, const struct check_run *r, int i)
 {
-    const struct check_run *r = &p->runs[i];
     for (int g = 0; g < p->group_count; g++) {
         bool missing = r->weight[g] < 0;
         for (int k = g; k < p->slices * p->group_count; k += p->group_count)

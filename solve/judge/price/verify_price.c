@@ -241,7 +241,8 @@ static const char *exclusion_by_costs(const struct price_audit *a, int group)
     const struct gpu_costs *costs = gpu_of(a, group);
     if (!costs) return "the costs do not list its GPU";
     bool rates = rates_of(a, group) != NULL;
-    if (!rates && offers_compression(&a->problem->job, COMPRESS_LOW_RANK))
+    if (!rates && (offers_compression(&a->problem->job, COMPRESS_LOW_RANK) ||
+                   job_has_local_head(&a->problem->job)))
         return "its GPU has no rates for the job's precision";
     for (int r = 0; r < a->problem->model.run_count; r++) {
         if (stated_time(a, r, group)) continue;

@@ -517,7 +517,8 @@ static void draw_job(struct draw *d)
     if (j->layout.local_loss_every || chance(d, 10))
         j->local_loss = (struct local_loss){seconds(amount(d, chance(d, 50))),
                                             seconds(amount(d, chance(d, 50))),
-                                            amount(d, chance(d, 50))};
+                                            amount(d, chance(d, 50)),
+                                            {0, 0}};
     if (chance(d, 4)) j->objective = OBJECTIVE_MAX_LOAD;
 }
 

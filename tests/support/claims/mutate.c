@@ -280,7 +280,7 @@ static bool simplify_flag(struct problem *p, int flag)
     case 9:
         did = set(j->local_loss.forward_s > 0 || j->local_loss.backward_s > 0 ||
                   j->local_loss.bytes > 0),
-        j->local_loss = (struct local_loss){0, 0, 0};
+        j->local_loss = (struct local_loss){0};
         break;
     case 10:
         did = set(j->global_batch > (int64_t)l->data * l->micro_batch),

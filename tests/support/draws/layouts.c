@@ -25,7 +25,8 @@ void random_layout(struct problem *p, struct random *rng)
     l->local_loss_every = random_chance(rng, 30) ? (int)random_between(rng, 1, 2) : 0;
     j->local_loss = (struct local_loss){(double)random_between(rng, 0, 900) * 1e-9,
                                         (double)random_between(rng, 0, 900) * 1e-9,
-                                        random_between(rng, 0, 900)};
+                                        random_between(rng, 0, 900),
+                                        {0, 0}};
     if (problem_check(p, &err) != OK || layout_stage_count(l) > 6) *l = plain;
 }
 

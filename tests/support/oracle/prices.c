@@ -252,8 +252,14 @@ static void compare_graphs(const struct comparison *c)
     if (!possible) return;
     assert_int_equal(theirs.epilogue, offers_epilogue(&c->price_audit));
     assert_int_equal(theirs.embedding_sync, c->price_audit.embedding_sync);
-    assert_int_equal(theirs.sync, largest.sync_ns > 0);
-    assert_int_equal(theirs.optimizer, largest.optimizer_ns > 0);
+    bool sync = largest.sync_ns > 0, optimizer = largest.optimizer_ns > 0;
+    for (int g = 0; g < c->priced->group_count && c->priced->local_head_count; g++) {
+        optimizer = optimizer || c->priced->local_heads->optimizer_ns[g] > 0;
+        for (int o = 0; o < c->priced->gradient_option_count; o++)
+            sync = sync || c->priced->local_heads->sync_ns[o][g] > 0;
+    }
+    assert_int_equal(theirs.sync, sync);
+    assert_int_equal(theirs.optimizer, optimizer);
     for (int k = 0; k < PART_COUNT; k++) assert_int_equal(theirs.parts[k], largest.parts_ns[k] > 0);
 }
 
@@ -266,6 +272,26 @@ static void compare_local_loss(struct comparison *c)
     same(c, "backward", "local loss", 0, c->priced->local_backward_ns,
          any ? judged_nanoseconds(&c->price_audit, (struct computed){l->backward_s, 0}) : 0);
     same(c, "bytes", "local loss", 0, c->priced->local_bytes, any ? l->bytes : 0);
+}
+
+// The head of a stage before a local boundary: as the head of the problem that has it for its own.
+static void compare_local_head(const struct comparison *c, struct arena *arena)
+{
+    const struct problem *problem = c->price_audit.problem;
+    int run;
+    assert_int_equal(c->priced->local_head_count, job_has_local_head(&problem->job));
+    if (!c->priced->local_head_count) return;
+    struct problem headed = problem_with_local_head(problem, &run, arena);
+    struct priced theirs = *c->priced;
+    struct comparison own = {&theirs, price_audit_of(&headed), c->problem, c->count};
+    own.price_audit.doubts = c->price_audit.doubts;
+    theirs.runs = TAKE_COPY(arena, theirs.runs, theirs.run_count);
+    theirs.runs[run] = *theirs.local_heads;
+    theirs.runs[run].cut = c->priced->runs[run].cut;
+    theirs.boundary_option_count = 0; // no message is sent behind it
+    compare_bytes(&own, run);
+    for (int g = 0; g < theirs.group_count; g++)
+        if (!theirs.groups[g].excluded) compare_times(&own, run, g);
 }
 
 void compare_prices(const struct problem *problem, int64_t name, struct price_count *count,
@@ -283,6 +309,7 @@ void compare_prices(const struct problem *problem, int64_t name, struct price_co
     assert_int_equal(p.stage_count, c.price_audit.stage_count);
     compare_options(&c);
     compare_local_loss(&c);
+    compare_local_head(&c, arena);
     compare_groups(&c);
     for (int run = 0; run < p.run_count; run++) {
         compare_bytes(&c, run);

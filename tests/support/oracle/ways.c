@@ -1,5 +1,6 @@
 // Enumerates the ways of a stage: each layer, mode and option.
 #include "data/kinds/schedules.h"
+#include "tests/support/check.h"
 #include "tests/support/oracle/ways.h"
 
 #include <string.h>
@@ -178,9 +179,41 @@ bool way_tiers_hold(const struct priced *p, const struct way *w, int in_flight)
     return true;
 }
 
+enum { RUNS_MOST = 30 };
+
+// The problem in which the head of a stage before a local boundary stands among the model's layers
+// as the stage's last one; its layers then count as many as before and one more.
+static const struct priced *with_head(const struct priced *p, struct plan_stage *d, int stage,
+                                      struct priced *to, struct priced_run *runs)
+{
+    int behind = d->first_layer + d->layer_count, layer = 0;
+    assert_true(p->run_count <= RUNS_MOST);
+    if (!p->local_head_count || stage == p->stage_count - 1 || !way_boundary_is_local(p, stage))
+        return p;
+    *to = *p;
+    to->runs = runs, to->run_count = 0, to->layer_count++;
+    for (int r = 0; r < p->run_count; layer += p->runs[r++].count) {
+        int before = behind - layer < p->runs[r].count ? behind - layer : p->runs[r].count;
+        for (int part = 0; part < 2; part++) {
+            struct priced_run *run = &runs[to->run_count];
+            *run = p->runs[r];
+            run->count = part ? p->runs[r].count - (before > 0 ? before : 0) : before;
+            to->run_count += run->count > 0;
+            if (part || before <= 0 || layer + before != behind) continue;
+            runs[to->run_count] = *p->local_heads;
+            runs[to->run_count++].cut = p->runs[r].cut; // the message is that of the layer before
+        }
+    }
+    d->layer_count++;
+    return to;
+}
+
 void way_put_memory(struct way *w, const struct priced *p, int stage)
 {
-    const struct plan_stage *d = &w->decision;
+    struct plan_stage with = w->decision, *d = &with;
+    struct priced other;
+    struct priced_run runs[RUNS_MOST + 2];
+    p = with_head(p, d, stage, &other, runs);
     int behind = d->first_layer + d->layer_count;
     int64_t whole = 0; // what sharding sends away, of all the stage's layers
     for (int l = d->first_layer; l < behind; l++) {
@@ -267,7 +300,10 @@ static bool options_allowed(const struct priced *p, const struct plan_stage *d)
 
 void way_put_times(struct way *w, const struct priced *p, int stage)
 {
-    const struct plan_stage *d = &w->decision;
+    struct plan_stage with = w->decision, *d = &with;
+    struct priced other;
+    struct priced_run runs[RUNS_MOST + 2];
+    p = with_head(p, d, stage, &other, runs);
     for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++) {
         const struct priced_run *r = &p->runs[priced_run_of(p, l)];
         for (int i = 0; i < p->slice_count; i++) {

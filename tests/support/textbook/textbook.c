@@ -91,7 +91,7 @@ static void add_columns(struct textbook *t)
 
 bool textbook_covers(const struct priced *p)
 {
-    bool covers = !layout_recomputes_alike(&p->layout) && !priced_tiers(p);
+    bool covers = !layout_recomputes_alike(&p->layout) && !priced_tiers(p) && !p->local_head_count;
     for (int mode = RECOMPUTE_SWAP; mode < RECOMPUTE_COUNT; mode++)
         covers = covers && !p->recompute[mode];
     return covers;

@@ -49,7 +49,15 @@ void vary_layout(struct problem *p, struct random *rng)
     if (l->local_loss_every)
         p->job.local_loss = (struct local_loss){(double)random_between(rng, 0, 300) * 1e-9,
                                                 (double)random_between(rng, 0, 300) * 1e-9,
-                                                random_between(rng, 0, 50)};
+                                                random_between(rng, 0, 50),
+                                                {0, 0}};
+    struct random own = *rng;
+    if (l->local_loss_every && p->model.has_shape && random_chance(&own, 60)) {
+        struct local_head *head = &p->job.local_loss.head;
+        head->vocabulary = random_between(&own, 1, 400);
+        if (problem_check(p, &unfit) == OK) return;
+        *head = (struct local_head){0, 0};
+    }
     if (problem_check(p, &unfit) == OK) return;
     p->job.layout = before;
     p->job.local_loss = loss_before;
