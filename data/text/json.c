@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "data/base/grow.h"
+#include "data/base/names.h"
 #include "data/text/json_stream.h"
 #include "data/text/unit.h"
 
@@ -286,6 +287,18 @@ static void place_absent(const struct json *object, const struct json_field *f, 
         *(struct json *)f->to = member_at(object, NULL, f->key, arena);
 }
 
+static enum status refuse_key(const struct json *object, const char *key,
+                              const struct json_field *fields, size_t count, struct arena *arena,
+                              struct error *err)
+{
+    const char **names = TAKE(arena, (int)count, const char *);
+    for (size_t i = 0; i < count; i++) names[i] = fields[i].key;
+    int meant = name_meant(key, names, (int)count);
+    if (meant < 0) return json_refuse(object, err, "unknown key \"%.60s\"", key);
+    return json_refuse(object, err, "unknown key \"%.60s\"; the nearest is \"%s\"", key,
+                       names[meant]);
+}
+
 enum status json_fields(const struct json *object, const struct json_field *fields,
                         size_t field_count, enum json_strictness strictness, struct arena *arena,
                         struct error *err)
@@ -295,7 +308,7 @@ enum status json_fields(const struct json *object, const struct json_field *fiel
     for (const cJSON *c = item->child; c && strictness == JSON_STRICT; c = c->next) {
         size_t i = 0;
         while (i < field_count && strcmp(fields[i].key, c->string)) i++;
-        if (i == field_count) return json_refuse(object, err, "unknown key \"%.60s\"", c->string);
+        if (i == field_count) return refuse_key(object, c->string, fields, field_count, arena, err);
     }
     for (size_t i = 0; i < field_count; i++) {
         const cJSON *c = cJSON_GetObjectItemCaseSensitive(item, fields[i].key);
