@@ -103,13 +103,13 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
            x->e * x->n * run->adapter_rank * (4 + x->g);
 }
 
-// In tensors of the FFN's width. Where single steps are stated, what is kept goes as soon as it has
+// In tensors of the FFN's width. Where it runs in single steps, what is kept goes as soon as it has
 // been read: gate, up and the activation's output are there with the gradients of product,
 // activation and up.
 static real wide_gradients(const struct pricing *x, const struct layer_run *run)
 {
     bool gated = x->shape->gated_ffn,
-         steps = run->kind == LAYER_BLOCK && x->problem->job.unfused[UNFUSED_ACTIVATION];
+         steps = run->kind == LAYER_BLOCK && job_unfused(&x->problem->job, UNFUSED_ACTIVATION);
     return steps ? (gated ? 2 : 1) : gated ? 8 : 4;
 }
 

@@ -164,7 +164,7 @@ echo "$plain --window-size '127,0' --window-attn-skip-freq '([0]*3+[1])*2'
     { echo "kinds of layers: $(cat "$here/log" "$here/kinds.json")"; failures=1; }
 refuse "$plain --window-size 5,5" 'window-size'
 refuse "$plain --window-size 5,0 --window-attn-skip-freq [1]*7" 'window-attn-skip-freq'
-refuse "$plain --experimental-attention-variant dsa" 'gated_delta_net'
+refuse "$plain --experimental-attention-variant dsa" 'expected latents'
 
 # gpt-oss: biases of each layer's router (4) and experts (4 x (2 x 64 + 1024)), and 16 sinks;
 # without biases, or with a layer that is no mixture, the sinks alone.

@@ -12,12 +12,12 @@ printf 'peft_config:\n  name: lora\n' >>"$work/v1.yaml"
 "$plumbline" import trainer "$work/v1.yaml" --gpus 8 -o "$work/no.json" 2>"$work/err" &&
     wrong "LLaMA-Factory's version 1: adapters are read"
 told 'line 6: peft_config.name: frozen weights'
-# These look like a known one.
 printf '{"pipe_parallel_size": 1, "num_layers": 2, "hidden_size": 8, "num_attention_heads": 2}\n' \
     >"$work/in.yml"
-"$plumbline" import megatron "$work/in.yml" --vocabulary 9 >"$work/out" 2>"$work/err" &&
-    wrong "GPT-NeoX as Megatron-LM"
-told 'pipe_parallel_size: is of GPT-NeoX'
+"$plumbline" import megatron "$work/in.yml" --vocabulary 9 >"$work/out" 2>"$work/err" ||
+    wrong "GPT-NeoX: $(cat "$work/err")"
+told 'read: --pipe-parallel-size, --num-layers'
+# These look like a known one.
 for said in 'framework: maxtext/framework: expected megatron' \
     'framework: megatron\n    trainer_class: FluxTrainer/trainer_class: trains a diffusion'; do
     printf "modules:\n  pre_trainer:\n    ${said%%/*}\n    overrides: {seq_length: 64}\n" \
@@ -30,11 +30,11 @@ printf 'python3 -m verl.trainer.main_ppo actor_rollout_ref.actor.ppo_micro_batch
     >"$work/in.sh"
 "$plumbline" import nemo "$work/in.sh" --gpus 8 --sequence 8 --micro-batch 1 --job "$work/no.json" \
     2>"$work/err" && wrong "veRL as NeMo"
-told 'actor_rollout_ref.actor.ppo_micro_batch_size: is of veRL'
+told 'actor_rollout_ref.actor.ppo_micro_batch_size: is of reinforcement learning'
 printf 'torchrun -m verl.trainer.fsdp_sft_trainer data.micro_batch_size=4\n' >"$work/in.sh"
 "$plumbline" import nemo "$work/in.sh" --gpus 8 --sequence 8 --job "$work/no.json" \
     2>"$work/err" && wrong "veRL as NeMo"
-told "verl.trainer.fsdp_sft_trainer: veRL's overrides are not read"
+told 'verl.trainer.fsdp_sft_trainer: is of reinforcement learning: plumbline import rl'
 printf 'modules:\n  pre_trainer:\n    framework: torchtitan\n    model: llama3.1_8B-fp8.yaml
     overrides:\n      training: {seq_len: 64, local_batch_size: 3}
       parallelism:\n        tensor_parallel_degree: 2

@@ -160,7 +160,10 @@ static long double layered_gradients(const struct price_audit *a, int run, bool 
     // Stated to run operation by operation, six tensors of a gated FFN are there at once at most,
     // three of a plain one; four and two of them were kept.
     int made = s->gated_ffn ? 8 : 4;
-    if (!moe && a->problem->job.unfused[UNFUSED_ACTIVATION]) made = s->gated_ffn ? 6 - 4 : 3 - 2;
+    const struct job *job = &a->problem->job;
+    bool steps = job->unfused[UNFUSED_ACTIVATION] ||
+                 (job->trainer == TRAINER_TORCHTITAN && !job->compiled);
+    if (!moe && steps) made = s->gated_ffn ? 6 - 4 : 3 - 2;
     long double bytes = e * n * h * a->share + e * n * made * ffn / t;
     bytes += judged_attention_working(a, run, scores);
     // Trainers that are not known gather scattered tokens into two buffers.
