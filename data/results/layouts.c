@@ -52,7 +52,7 @@ const char *layouts_space_words(const struct layouts *l, struct arena *arena)
                        !winds || !framework_evens_stages(space->framework) ? ""
                        : space->uneven_stages
                            ? ", interleaved stages uneven, too"
-                           : ", interleaved stages equal (--uneven-stages: any)");
+                           : ", interleaved stages equal (--uneven-stages: others, too)");
 }
 
 static int find_reason(const struct layouts *l, enum layout_fate fate, const char *text)

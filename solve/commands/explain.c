@@ -63,7 +63,7 @@ static enum status tell_gain(const struct explained *x, const char *folder, stru
     TRY(plan_load(&best, arena_print(arena, "%s/plan.json", folder), arena, err));
     if (!best.stage_count) return OK;
     printf("\nany layout: %.3f s, %+.1f %% against the run as predicted, at most %.2f %% above the "
-           "best there is\n",
+           "best of its space\n",
            (double)best.iteration_ns * 1e-9,
            100 * ((double)best.iteration_ns / (double)x->own.iteration_ns - 1),
            100 * plan_gap(&best));

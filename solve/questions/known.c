@@ -27,20 +27,47 @@ static enum status read_layout(struct plan *plan, const char *path, struct arena
     return OK;
 }
 
+// The option with which the space would have the layout, if it is one of stages.
+static const char *missing_stages(const struct problem *problem, const struct layout *l,
+                                  struct arena *arena)
+{
+    struct space_limits limits = problem_space_limits(problem);
+    struct space wider = problem->job.space;
+    int stages = l->virtual_stages;
+    if (!wider.uneven_stages && framework_is_uneven(wider.framework, l, limits.layers))
+        return ", whose interleaved stages are equal (space.uneven_stages, which --uneven-stages "
+               "of plan and example sets)";
+    wider.axes[SPACE_VIRTUAL_STAGES] = (struct space_axis){AXIS_LIST, &stages, 1};
+    return space_contains(&wider, &limits, l, NULL)
+               ? arena_print(arena, ", which would have it with --virtual-stages %d", stages)
+               : "";
+}
+
 static enum status check_member(const struct problem *problem, const struct problem *one,
-                                const char *path, struct error *err)
+                                const char *path, struct arena *arena, struct error *err)
 {
     struct space_limits limits = problem_space_limits(problem);
     if (problem->cluster.places.node_count)
         return fail(err, BAD_INPUT, "--known: expected a cluster without places");
     if (!space_contains(&problem->job.space, &limits, &one->job.layout, NULL))
         return fail(err, BAD_INPUT, "--known: %s: its layout is not in the job's space%s", path,
-                    !limits.uneven_stages && framework_is_uneven(problem->job.space.framework,
-                                                                 &one->job.layout, limits.layers)
-                        ? ", whose interleaved stages are equal (space.uneven_stages, which "
-                          "--uneven-stages of plan and example sets)"
-                        : "");
+                    missing_stages(problem, &one->job.layout, arena));
     return problem_check_layout(one, err);
+}
+
+// Each stage may choose what all of them have there, or all have what they happen to choose alike.
+static void settle_recomputation(struct plan *known, const struct problem *problem)
+{
+    struct layout *l = &known->layout;
+    const struct plan_stage *first = known->stages;
+    bool alike = framework_recomputes_alike(problem->job.space.framework, l);
+    if (!problem->job.layout.recompute && !alike) l->recompute = l->recomputed_layers = 0;
+    if (!alike || layout_recomputes_alike(l) || !known->stage_count) return;
+    for (int s = 1; s < known->stage_count; s++)
+        if (known->stages[s].recompute != first->recompute ||
+            known->stages[s].recomputed_layers != first->recomputed_layers)
+            return;
+    l->recompute = 1 + (int)first->recompute, l->recomputed_layers = first->recomputed_layers;
 }
 
 // With the numerics of another framework its decisions may be none of these, or have no room.
@@ -67,14 +94,11 @@ enum status known_take(struct layouts_task *task, const struct option_texts *pat
     struct solve_settings own = *settings;
     struct solved s;
     TRY(read_layout(known, path, arena, err));
-    // Each stage may choose what all of them have there.
-    if (!problem->job.layout.recompute &&
-        !framework_recomputes_alike(problem->job.space.framework, &known->layout))
-        known->layout.recompute = known->layout.recomputed_layers = 0;
+    settle_recomputation(known, problem);
     struct space_limits limits = problem_space_limits(problem);
     space_settle(&limits, &known->layout);
     *one = problem_with_layout(problem, &known->layout);
-    if (check_member(problem, one, path, &outside) != OK) {
+    if (check_member(problem, one, path, arena, &outside) != OK) {
         if (paths->count == 1) return fail(err, outside.status, "%s", outside.text);
         fprintf(stderr, "%s; left out\n", outside.text);
         return OK;

@@ -254,6 +254,21 @@ else
     echo "skipped: explain against its schema: python3 has no jsonschema" >&2
 fi
 
+# ---- a run with 12 interleaved stages, which do not divide its 34 layers: nor do its space's
+sed 's/ 4, pipeline-model-parallel size: 2/ 2, pipeline-model-parallel size: 4/
+    s/  pipeline_model_parallel_size \(.*\) 2/  pipeline_model_parallel_size \1 4/
+    s/  tensor_model_parallel_size \(.*\) 4/  tensor_model_parallel_size \1 2/
+    s/  num_layers .*/&\n  virtual_pipeline_model_parallel_size ............ 3/' \
+    megatron.log > wound.log
+"$plumbline" explain wound.log --then plan -o wound --time-limit-s 20 > out 2> err ||
+    complain "interleaved --then plan"
+grep -q "its layout has a plan of" err && grep -q "stages uneven, too" err &&
+    tail -1 out | grep -q '^any layout: .* s, -[0-9.]* % against the run' ||
+    complain "interleaved --then plan: not from the run on"
+sed 's/  virtual_pipeline\(.*\) 3/  virtual_pipeline\1 5/' wound.log > five.log
+answers 2 "job's space, which would have it with --virtual-stages 5" explain five.log --then plan \
+    -o five
+
 # ---- the search of any layout starts from the run, and is never worse
 "$plumbline" explain megatron.log --then plan -o then --time-limit-s 20 > out 2> err ||
     complain "--then plan"

@@ -73,8 +73,8 @@ wound="example gpt --model llama-3.1-8b --gpu h100-80gb --nodes 1 --tensor 2 --d
 answers 0 "" $wound --layouts all -o even
 answers 0 "" $wound --layouts all --uneven-stages -o uneven
 answers 0 "" $wound --virtual-stages 3 -o twelve
-answers 0 "megatron, interleaved stages equal (--uneven-stages: any): " solve even/problem.json \
-    -o even.json --certificate even.proof.json
+answers 0 "megatron, interleaved stages equal (--uneven-stages: others, too): " \
+    solve even/problem.json -o even.json --certificate even.proof.json
 answers 0 "megatron, interleaved stages uneven, too: " solve uneven/problem.json -o uneven.json \
     --certificate uneven.proof.json
 answers 0 "" solve twelve/problem.json -o twelve.json
