@@ -81,10 +81,10 @@ def check_interruption():
             threading.Timer(0.05, _thread.interrupt_main).start()
 
     interrupted = []
-    plan = problem.solve(gap=0.0, time_limit_s=60, progress=interrupt)
+    plan = problem.solve(gap=0.0, time_limit_s=600, progress=interrupt)
     assert interrupted and plan.interrupted and plan.facts.outcome == "open", plan
     assert plan.verify() and "interrupted" in repr(plan)
-    assert time.monotonic() - begin < 30
+    assert time.monotonic() - begin < 300  # not the limit, however busy the machine
     stopped = problem.solve(progress=lambda told: told.best_s > 0)
     assert not stopped.interrupted and stopped.facts.iteration_s > 0
 
