@@ -69,7 +69,8 @@ static void print_bound(FILE *to, const struct verdict *v, const struct plan *pl
     }
     fprintf(to, "bound %lld ns, gap %.3g: ", (long long)plan->bound_ns, plan_gap(plan));
     if (!certificate) {
-        fprintf(to, "%s (--certificate FILE audits it)", plan_claim_words(plan, arena));
+        fprintf(to, "%s%s", plan_claim_words(plan, arena),
+                plan->claim == CLAIM_STATED ? "" : " (--certificate FILE audits it)");
         return;
     }
     fprintf(to, "%s by %s", claim_words(CLAIM_CERTIFIED, NULL, 0, arena), certificate);
