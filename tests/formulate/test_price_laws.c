@@ -31,12 +31,20 @@ static bool price_whole(struct priced *whole, const struct trial *t, struct aren
     return problem_check(&problem, &err) == OK && price_problem(whole, &problem, arena, &err) == OK;
 }
 
+static int own_heads(const struct priced *p, int stage)
+{
+    int every = p->layout.local_loss_every;
+    return every && stage < p->stage_count - 1 && (stage + 1) % every == 0 ? p->local_head_count
+                                                                           : 0;
+}
+
 static int64_t sync_work(const struct priced *p, const struct plan *plan, int stage)
 {
     const struct plan_stage *x = &plan->stages[stage];
     int64_t sum = p->groups[x->group].sync_constant_ns[x->gradient_option];
     for (int l = x->first_layer; l < x->first_layer + x->layer_count; l++)
         sum += p->runs[priced_run_of(p, l)].sync_ns[x->gradient_option][x->group];
+    if (own_heads(p, stage)) sum += p->local_heads->sync_ns[x->gradient_option][x->group];
     return sum;
 }
 
@@ -67,7 +75,9 @@ static int64_t most_work(const struct trial *t, const struct priced *whole, int6
         for (int k = 0; k < r->virtual_stages; k++)
             sum += sync_work(whole, &t->plan, schedule_stage_of(r, rank, k));
         if (sum > most)
-            most = sum, *spare = r->barrier ? 0 : t->priced.layer_count * (1 + r->slice_count);
+            most = sum,
+            *spare = r->barrier ? 0
+                                : (t->priced.layer_count + r->stage_count) * (1 + r->slice_count);
     }
     return most;
 }
@@ -101,7 +111,7 @@ static void expect_works(struct trial *t, const struct priced *whole, uint64_t s
         for (int k = 0; k < r->virtual_stages; k++) {
             int stage = schedule_stage_of(r, rank, k);
             sum += sync_work(whole, &t->plan, stage);
-            layers += t->plan.stages[stage].layer_count;
+            layers += t->plan.stages[stage].layer_count + own_heads(whole, stage);
         }
         if (sum <= 1 + (r->barrier ? 0 : layers * (1 + r->slice_count))) continue;
         const char *words = arena_print(&t->arena, "rank %d: its sync stream has %lld ns of work",
