@@ -13,12 +13,9 @@
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/random_priced.h"
 #include "tests/support/textbook/textbook.h"
+#include "tests/support/ways.h"
 
 enum { PLANS_MAX = 20000, DEFAULT_PROBLEMS = 25 };
-
-// Ways of searching: all of them must agree.
-enum way { WAY_DEFAULT, WAY_TREE_ALONE, WAY_GLPK, WAY_TEXTBOOK, WAY_COUNT };
-static const char *const way_names[WAY_COUNT] = {"default", "tree alone", "GLPK", "textbook"};
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
@@ -28,52 +25,16 @@ static struct {
     int64_t plans, certified;
 } seen[SCHEDULE_KIND_COUNT];
 
-static struct solve_settings settings_of(enum way way, uint64_t seed)
-{
-    struct solve_settings settings;
-    solve_defaults(&settings);
-    settings.progress = 0;
-    settings.seed = (int64_t)(seed % 7);
-    settings.threads = 1 + (int)(seed % 2);
-    settings.recheck = settings.evidence = way <= WAY_GLPK;
-    settings.start_search = settings.eliminate = way == WAY_DEFAULT;
-    if (way == WAY_GLPK) settings.engine = ENGINE_GLPK;
-    return settings;
-}
-
 static void check_way(const struct priced *p, const struct oracle *e, enum way way, uint64_t seed)
 {
-    static const volatile int never = 0;
     struct error err = {OK, ""};
-    struct solve_result result;
-    struct solve_settings settings = settings_of(way, seed);
-    char name[100];
-    snprintf(name, sizeof name, "%s, seed %llu, %s", schedule_names[p->layout.schedule],
-             (unsigned long long)seed, way_names[way]);
     struct arena_mark mark = arena_set_mark(&own_arena);
-    if ((way == WAY_TEXTBOOK
-             ? textbook_solve(&result.plan, p, 0, &own_arena, &err)
-             : solve_run(&result, p, &settings, NULL, &never, &own_arena, &err)) != OK)
-        fail_msg("%s: %s", name, err.text);
-    if (!e->plans) {
-        if (result.plan.outcome != OUTCOME_INFEASIBLE)
-            fail_msg("%s: there is no plan, solve says %s", name,
-                     outcome_names[result.plan.outcome]);
-    } else {
-        if (result.plan.iteration_ns != e->best_ns)
-            fail_msg("%s: finds %lld ns, enumeration %lld ns", name,
-                     (long long)result.plan.iteration_ns, (long long)e->best_ns);
-        if (way <= WAY_GLPK &&
-            (result.plan.outcome != OUTCOME_OPTIMAL || result.plan.bound_ns != e->best_ns))
-            fail_msg("%s: %s, bound %lld ns, optimum %lld ns", name,
-                     outcome_names[result.plan.outcome], (long long)result.plan.bound_ns,
-                     (long long)e->best_ns);
-        if (result.plan.bound_ns > e->best_ns) fail_msg("%s: the bound is above the optimum", name);
-    }
-    if (settings.evidence) {
+    struct solve_result result = way_solve(p, way, seed, 1 + (int)(seed % 2), &own_arena);
+    way_expect(&result, p, e, way, seed);
+    if (way != WAY_TEXTBOOK) {
         struct certified c;
         if (!certify_best(&c, p, &result, e->plans ? e->best_ns : INT64_MAX, &own_arena, &err))
-            fail_msg("%s: %s", name, err.text);
+            fail_msg("%s: %s", way_name(p, way, seed, &own_arena), err.text);
         seen[p->layout.schedule].certified++;
     }
     seen[p->layout.schedule].by_way[way]++;

@@ -13,10 +13,10 @@
 #include "tests/support/random_priced.h"
 #include "tests/support/trials/certified.h"
 #include "tests/support/trials/check_trials.h"
+#include "tests/support/ways.h"
 #include "solve/checker/proof.h"
 
 enum { PLANS_MAX = 20000, DEFAULT_PROBLEMS = 250, RUNS_MOST = 5 };
-enum way { WAY_DEFAULT, WAY_BOXES, WAY_TREE, WAY_GLPK };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
@@ -37,34 +37,14 @@ static void note_splits(const struct solve_evidence *e)
 
 static void check_way(const struct priced *p, const struct oracle *e, enum way way, uint64_t seed)
 {
-    static const volatile int never = 0;
     struct error err = {OK, ""};
-    struct solve_result result;
-    struct solve_settings settings;
     struct arena_mark mark = arena_set_mark(&own_arena);
-    solve_defaults(&settings);
-    settings.progress = 0;
-    settings.seed = (int64_t)(seed % 7);
-    settings.recheck = settings.evidence = true;
-    settings.start_search = way == WAY_DEFAULT;
-    settings.eliminate = way == WAY_DEFAULT || way == WAY_BOXES;
-    if (way == WAY_GLPK) settings.engine = ENGINE_GLPK;
-    if (solve_run(&result, p, &settings, NULL, &never, &own_arena, &err) != OK)
-        fail_msg("seed %llu, way %d: %s", (unsigned long long)seed, way, err.text);
-    const struct plan *plan = &result.plan;
-    bool equal = e->plans ? plan->outcome == OUTCOME_OPTIMAL && plan_value_ns(plan) == e->best_ns &&
-                                plan->bound_ns == e->best_ns
-                          : plan->outcome == OUTCOME_INFEASIBLE;
-    if (!equal)
-        fail_msg(
-            "seed %llu, way %d: %s, %lld ns, bound %lld ns; enumeration: %lld ns of %lld plans",
-            (unsigned long long)seed, way, outcome_names[plan->outcome],
-            (long long)plan_value_ns(plan), (long long)plan->bound_ns, (long long)e->best_ns,
-            (long long)e->plans);
+    struct solve_result result = way_solve(p, way, seed, 1, &own_arena);
+    way_expect(&result, p, e, way, seed);
     if (way == WAY_BOXES) note_splits(result.evidence);
     struct certified c;
     if (!certify_best(&c, p, &result, e->plans ? e->best_ns : INT64_MAX, &own_arena, &err))
-        fail_msg("seed %llu, way %d: %s", (unsigned long long)seed, way, err.text);
+        fail_msg("%s: %s", way_name(p, way, seed, &own_arena), err.text);
     seen.certified++;
     arena_reset(&own_arena, mark);
 }
@@ -166,7 +146,7 @@ TEST(test_enumerated)
         note(&p, &e, &c);
         check_way(&p, &e, WAY_DEFAULT, seed);
         check_way(&p, &e, WAY_BOXES, seed);
-        check_way(&p, &e, seed % 2 ? WAY_TREE : WAY_GLPK, seed);
+        check_way(&p, &e, seed % 2 ? WAY_TREE_ALONE : WAY_GLPK, seed);
         arena_reset(&own_arena, mark);
     }
     print_message("%d problems with a plan, %d without; places stated before the run %d (%d beyond "

@@ -11,10 +11,10 @@
 #include "tests/support/random_priced.h"
 #include "tests/support/trials/certified.h"
 #include "tests/support/trials/check_trials.h"
+#include "tests/support/ways.h"
 #include "solve/checker/proof.h"
 
 enum { PLANS_MAX = 20000, DEFAULT_PROBLEMS = 250 };
-enum way { WAY_DEFAULT, WAY_TREE_ALONE, WAY_GLPK, WAY_COUNT };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
@@ -24,37 +24,17 @@ static struct {
 
 static void check_way(const struct priced *p, const struct oracle *e, enum way way, uint64_t seed)
 {
-    static const volatile int never = 0;
     struct error err = {OK, ""};
-    struct solve_result result;
-    struct solve_settings settings;
     struct arena_mark mark = arena_set_mark(&own_arena);
-    solve_defaults(&settings);
-    settings.progress = 0;
-    settings.seed = (int64_t)(seed % 7);
-    settings.recheck = settings.evidence = true;
-    settings.start_search = settings.eliminate = way == WAY_DEFAULT;
-    if (way == WAY_GLPK) settings.engine = ENGINE_GLPK;
-    if (solve_run(&result, p, &settings, NULL, &never, &own_arena, &err) != OK)
-        fail_msg("seed %llu, way %d: %s", (unsigned long long)seed, way, err.text);
-    const struct plan *plan = &result.plan;
-    if (!e->plans) {
-        if (plan->outcome != OUTCOME_INFEASIBLE)
-            fail_msg("seed %llu, way %d: there is no plan, solve says %s", (unsigned long long)seed,
-                     way, outcome_names[plan->outcome]);
-    } else if (plan->outcome != OUTCOME_OPTIMAL || plan_value_ns(plan) != e->best_ns ||
-               plan->bound_ns != e->best_ns) {
-        fail_msg("seed %llu, way %d: %s, %lld ns, bound %lld ns; enumeration: %lld ns",
-                 (unsigned long long)seed, way, outcome_names[plan->outcome],
-                 (long long)plan_value_ns(plan), (long long)plan->bound_ns, (long long)e->best_ns);
-    }
+    struct solve_result result = way_solve(p, way, seed, 1, &own_arena);
+    way_expect(&result, p, e, way, seed);
     struct certified c;
     if (p->width_per_group) { // no certificate
         arena_reset(&own_arena, mark);
         return;
     }
     if (!certify_best(&c, p, &result, e->plans ? e->best_ns : INT64_MAX, &own_arena, &err))
-        fail_msg("seed %llu, way %d: %s", (unsigned long long)seed, way, err.text);
+        fail_msg("%s: %s", way_name(p, way, seed, &own_arena), err.text);
     seen.certified++;
     arena_reset(&own_arena, mark);
 }

@@ -12,6 +12,7 @@
 #include "tests/support/requests.h"
 #include "tests/support/textbook/textbook.h"
 #include "tests/support/trials/trial.h"
+#include "tests/support/ways.h"
 
 enum { PLANS_MAX = 20000 };
 
@@ -51,60 +52,26 @@ static int64_t load_of(const struct plan *plan, struct arena *arena)
 
 // ---- the best of all plans
 
-enum way { WAY_DEFAULT, WAY_TREE_ALONE, WAY_GLPK, WAY_TEXTBOOK };
-static const char *const way_names[] = {"default", "tree alone", "GLPK", "textbook"};
-
-static struct solve_result solve_way(const struct priced *p, enum way way, uint64_t seed,
-                                     struct arena *arena)
-{
-    static const volatile int never = 0;
-    struct solve_settings settings;
-    struct solve_result result;
-    solve_defaults(&settings);
-    settings.progress = 0;
-    settings.seed = (int64_t)(seed % 7);
-    settings.recheck = way <= WAY_GLPK;
-    settings.start_search = settings.eliminate = way == WAY_DEFAULT;
-    if (way == WAY_GLPK) settings.engine = ENGINE_GLPK;
-    if ((way == WAY_TEXTBOOK
-             ? textbook_solve(&result.plan, p, 0, arena, &own_err)
-             : solve_run(&result, p, &settings, NULL, &never, arena, &own_err)) != OK)
-        fail_msg("%s, seed %llu, %s: %s", schedule_names[p->layout.schedule],
-                 (unsigned long long)seed, way_names[way], own_err.text);
-    return result;
-}
-
 static void check_way(const struct priced *p, const struct oracle *e, enum way way, uint64_t seed,
                       struct arena *arena)
 {
-    struct plan plan = solve_way(p, way, seed, arena).plan;
-    const char *name = arena_print(arena, "%s, seed %llu, %s", schedule_names[p->layout.schedule],
-                                   (unsigned long long)seed, way_names[way]);
-    if (plan.objective != OBJECTIVE_MAX_LOAD)
+    struct solve_result result = way_solve(p, way, seed, 1, arena);
+    const struct plan *plan = &result.plan;
+    const char *name = way_name(p, way, seed, arena);
+    if (plan->objective != OBJECTIVE_MAX_LOAD)
         fail_msg("%s: the plan does not say what was made least", name);
-    if (!e->plans) {
-        if (plan.outcome != OUTCOME_INFEASIBLE)
-            fail_msg("%s: there is no plan, solve says %s", name, outcome_names[plan.outcome]);
-        return;
-    }
-    if (plan.objective_ns != e->best_ns)
-        fail_msg("%s: finds %lld ns, enumeration %lld ns", name, (long long)plan.objective_ns,
-                 (long long)e->best_ns);
-    if (load_of(&plan, arena) != plan.objective_ns)
+    way_expect(&result, p, e, way, seed);
+    if (e->plans && load_of(plan, arena) != plan->objective_ns)
         fail_msg("%s: the plan's loads reach %lld ns, not %lld", name,
-                 (long long)load_of(&plan, arena), (long long)plan.objective_ns);
-    if (plan.bound_ns > e->best_ns) fail_msg("%s: the bound is above the optimum", name);
-    if (way <= WAY_GLPK && (plan.outcome != OUTCOME_OPTIMAL || plan.bound_ns != e->best_ns))
-        fail_msg("%s: %s, bound %lld ns, optimum %lld ns", name, outcome_names[plan.outcome],
-                 (long long)plan.bound_ns, (long long)e->best_ns);
+                 (long long)load_of(plan, arena), (long long)plan->objective_ns);
 }
 
 // Neither objective's plan is better at the other's; whether they differ.
 static bool compare_objectives(struct priced *p, uint64_t seed, struct arena *arena)
 {
-    struct plan load = solve_way(p, WAY_DEFAULT, seed, arena).plan;
+    struct plan load = way_solve(p, WAY_DEFAULT, seed, 1, arena).plan;
     p->objective = OBJECTIVE_ITERATION_TIME;
-    struct plan time = solve_way(p, WAY_DEFAULT, seed, arena).plan;
+    struct plan time = way_solve(p, WAY_DEFAULT, seed, 1, arena).plan;
     p->objective = OBJECTIVE_MAX_LOAD;
     assert_true(load.iteration_ns >= time.iteration_ns);
     assert_true(load_of(&time, arena) >= load.objective_ns);
@@ -252,7 +219,7 @@ TEST(alike_layers_are_shared_out_evenly)
                 struct priced p;
                 struct arena_mark mark = arena_set_mark(arena);
                 alike(&p, shapes[i].kind, layers, ranks, shapes[i].virtual_stages, 6, arena);
-                struct plan plan = solve_way(&p, WAY_DEFAULT, 1, arena).plan;
+                struct plan plan = way_solve(&p, WAY_DEFAULT, 1, 1, arena).plan;
                 assert_int_equal(plan.objective_ns, (layers + ranks - 1) / ranks * 9);
                 assert_int_equal(plan.bound_ns, plan.objective_ns);
                 arena_reset(arena, mark);
@@ -296,7 +263,7 @@ TEST(optima_differ)
 {
     struct priced p;
     alike(&p, SCHEDULE_1F1B, 10, 2, 1, 1, arena);
-    struct plan even = solve_way(&p, WAY_DEFAULT, 1, arena).plan;
+    struct plan even = way_solve(&p, WAY_DEFAULT, 1, 1, arena).plan;
     assert_int_equal(even.objective_ns, 45);
     chain_priced(&p, 8, 2, 2, 1, arena);
     p.rule_count = 0;
@@ -308,9 +275,9 @@ TEST(optima_differ)
         }
     }
     memset(p.cuts[0].forward_ns, 0, 4 * PART_COUNT * sizeof(int64_t));
-    struct plan time = solve_way(&p, WAY_DEFAULT, 1, arena).plan;
+    struct plan time = way_solve(&p, WAY_DEFAULT, 1, 1, arena).plan;
     p.objective = OBJECTIVE_MAX_LOAD;
-    struct plan load = solve_way(&p, WAY_DEFAULT, 1, arena).plan;
+    struct plan load = way_solve(&p, WAY_DEFAULT, 1, 1, arena).plan;
     assert_int_equal(time.iteration_ns, 9 * 30 + 60);
     assert_int_equal(load_of(&time, arena), 9 * 30);
     assert_int_equal(load.objective_ns, 7 * 30);
@@ -323,7 +290,7 @@ TEST(large_chain_is_proven)
     struct priced p;
     chain_priced(&p, 96, 16, 2, 64, arena);
     p.objective = OBJECTIVE_MAX_LOAD;
-    struct plan plan = solve_way(&p, WAY_DEFAULT, 0, arena).plan;
+    struct plan plan = way_solve(&p, WAY_DEFAULT, 0, 1, arena).plan;
     assert_int_equal(plan.outcome, OUTCOME_OPTIMAL);
     assert_int_equal(plan.objective_ns, 27000000);
     assert_int_equal(load_of(&plan, arena), plan.objective_ns);
@@ -395,7 +362,7 @@ TEST(judge_accepts_what_is_solved)
         if (!trial_open(&t, seed, &limits, seed % 3)) continue;
         as_load_plan(&t);
         int64_t some_ns = t.plan.objective_ns;
-        t.plan = solve_way(&t.priced, WAY_DEFAULT, seed, &t.arena).plan;
+        t.plan = way_solve(&t.priced, WAY_DEFAULT, seed, 1, &t.arena).plan;
         assert_true(t.plan.objective_ns <= some_ns);
         assert_int_equal(t.plan.outcome, OUTCOME_OPTIMAL);
         trial_expect_accepted(&t, seed);
@@ -416,7 +383,7 @@ TEST(report_shows_the_loads)
         p.runs[i].forward_ns[0] = 3000000, p.runs[i].backward_ns[0] = 6000000;
     p.cuts[0].forward_ns[PART_LINK] = 1250000;
     p.cuts[0].forward_ns[PART_BLOCKING] = 500000;
-    struct plan plan = solve_way(&p, WAY_DEFAULT, 1, arena).plan;
+    struct plan plan = way_solve(&p, WAY_DEFAULT, 1, 1, arena).plan;
     assert_int_equal(plan.objective_ns,
                      37000000); // 4 layers at both ends of the pipeline, 3 between two boundaries
     CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err));
@@ -428,7 +395,7 @@ TEST(report_shows_the_loads)
     assert_non_null(strstr(text, "  busiest    rank 0\n"));
     assert_non_null(strstr(text, "27.03 sequences/s at most"));
     p.cuts[0].forward_ns[PART_LINK] = 50000000;
-    plan = solve_way(&p, WAY_DEFAULT, 1, arena).plan;
+    plan = way_solve(&p, WAY_DEFAULT, 1, 1, arena).plan;
     CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err));
     assert_int_equal(plan.objective_ns, 50000000);
     assert_non_null(strstr(text, "  busiest    the link from rank 0 to rank 1\n"));

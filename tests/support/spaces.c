@@ -127,11 +127,17 @@ static bool give_grids(struct problem *p, struct random *rng)
     return count > 3 && count <= LAYOUTS_MOST_DRAWN;
 }
 
-void spaces_draw_grids(struct problem *p, struct random *rng, struct arena *arena)
+static struct random_limits limits_of_shapes(void)
 {
     struct random_limits limits = random_limits_small();
     limits.layers_max = 6, limits.stages_max = 3, limits.groups_max = 2,
     limits.micro_batches_max = 4, limits.flavour = FLAVOUR_SHAPE;
+    return limits;
+}
+
+void spaces_draw_grids(struct problem *p, struct random *rng, struct arena *arena)
+{
+    struct random_limits limits = limits_of_shapes();
     struct error err = {OK, ""};
     do {
         random_problem(p, rng, &limits, arena);
@@ -195,9 +201,7 @@ static bool give_degrees(struct problem *p, struct random *rng)
 
 void spaces_draw_experts(struct problem *p, struct random *rng, struct arena *arena)
 {
-    struct random_limits limits = random_limits_small();
-    limits.layers_max = 6, limits.stages_max = 3, limits.groups_max = 2,
-    limits.micro_batches_max = 4, limits.flavour = FLAVOUR_SHAPE;
+    struct random_limits limits = limits_of_shapes();
     struct error err = {OK, ""};
     do {
         random_problem(p, rng, &limits, arena);
@@ -231,9 +235,7 @@ static bool give_pool_groups(struct problem *p, struct random *rng, struct arena
 
 void spaces_draw_pools(struct problem *p, struct random *rng, struct arena *arena)
 {
-    struct random_limits limits = random_limits_small();
-    limits.layers_max = 6, limits.stages_max = 3, limits.groups_max = 2,
-    limits.micro_batches_max = 4, limits.flavour = FLAVOUR_SHAPE;
+    struct random_limits limits = limits_of_shapes();
     struct error err = {OK, ""};
     do {
         random_problem(p, rng, &limits, arena);
