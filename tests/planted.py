@@ -323,7 +323,7 @@ pool-checked-apart: nothing lies on a device beside its layers
 weights-checked-free: a stage takes nothing beside its layers
     prices/prices.c price_times: zero sync_constant_ns(&x->price_audit, g)
 bits-checked-whole: weights are held as their gradients are
-    prices/prices.c price_bytes: b.weight -> b.gradient
+    prices/prices.c price_run_bytes: b.weight -> b.gradient
 [test_placed] the fused embedding sync on nodes: enumeration, the judge, the checker
 fused-first-stages: the ring goes through the first stages alone
     solve/places/embedding.c find_members: drop + last

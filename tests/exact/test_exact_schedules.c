@@ -13,7 +13,7 @@
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/random_priced.h"
 #include "tests/support/textbook/textbook.h"
-#include "tests/support/ways.h"
+#include "tests/support/trials/ways.h"
 
 enum { PLANS_MAX = 20000, DEFAULT_PROBLEMS = 25 };
 

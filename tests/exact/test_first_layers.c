@@ -13,7 +13,7 @@
 #include "tests/support/random_priced.h"
 #include "tests/support/trials/certified.h"
 #include "tests/support/trials/check_trials.h"
-#include "tests/support/ways.h"
+#include "tests/support/trials/ways.h"
 #include "solve/checker/proof.h"
 
 enum { PLANS_MAX = 20000, DEFAULT_PROBLEMS = 250, RUNS_MOST = 5 };

@@ -12,7 +12,7 @@
 #include "tests/support/requests.h"
 #include "tests/support/textbook/textbook.h"
 #include "tests/support/trials/trial.h"
-#include "tests/support/ways.h"
+#include "tests/support/trials/ways.h"
 
 enum { PLANS_MAX = 20000 };
 

@@ -1,6 +1,6 @@
 // Ways of solving one layout. All of them must agree with enumeration.
-#ifndef PLUMBLINE_TESTS_SUPPORT_WAYS_H
-#define PLUMBLINE_TESTS_SUPPORT_WAYS_H
+#ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_WAYS_H
+#define PLUMBLINE_TESTS_SUPPORT_TRIALS_WAYS_H
 
 #include "solve/layout/solve.h"
 #include "tests/support/oracle/oracle.h"

@@ -1,4 +1,5 @@
-#include "tests/support/ways.h"
+// Ways of solving one layout: see ways.h.
+#include "tests/support/trials/ways.h"
 
 #include "data/kinds/schedules.h"
 #include "tests/support/textbook/textbook.h"
