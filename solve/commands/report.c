@@ -280,8 +280,7 @@ static enum status find_plan(const struct problem **problem, struct plan *plan, 
     if (plan->widths && (is_launch(o->format) || o->format >= FORMAT_HOSTFILE))
         return fail(err, BAD_INPUT,
                     "%s: no trainer that launch files are made for runs stages with widths of "
-                    "their own (stage_degrees per_stage); a plan of the same job with "
-                    "stage_degrees uniform has them",
+                    "their own; a plan of the same job with stage_degrees uniform has them",
                     plan->document.path);
     if (!o->nearest.folder) return OK;
     return find_nearest(plan, known ? own : NULL, o->format, &o->nearest, exit_code, arena, err);

@@ -422,8 +422,8 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
         .problem = problem, .one = *problem, .embedding = take_numbers(groups * groups, arena)};
     if (job_has_widths(&problem->job))
         return fail(err, BAD_INPUT,
-                    "stage_degrees per_stage: prices of widths are not confirmed from documents; "
-                    "name the priced document instead");
+                    "stage_degrees: expected uniform, as prices of widths are not confirmed from "
+                    "documents; name the priced document instead");
     if (groups > MOST_GROUPS)
         return fail(err, BAD_INPUT, "more than %d node groups are not checked", MOST_GROUPS);
     if (problem->job.boundary_option_count >= MOST_OPTIONS ||
