@@ -105,11 +105,13 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
 
 // In tensors of the FFN's width. Where it runs in single steps, what is kept goes as soon as it has
 // been read: gate, up and the activation's output are there with the gradients of product,
-// activation and up.
+// activation and up. torchtitan's peaks hold without that, compiled or not.
 static real wide_gradients(const struct pricing *x, const struct layer_run *run)
 {
-    bool gated = x->shape->gated_ffn,
-         steps = run->kind == LAYER_BLOCK && job_unfused(&x->problem->job, UNFUSED_ACTIVATION);
+    const struct job *job = &x->problem->job;
+    bool gated = x->shape->gated_ffn, steps = run->kind == LAYER_BLOCK &&
+                                              job->trainer != TRAINER_TORCHTITAN &&
+                                              job->unfused[UNFUSED_ACTIVATION];
     return steps ? (gated ? 2 : 1) : gated ? 8 : 4;
 }
 

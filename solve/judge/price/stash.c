@@ -157,12 +157,11 @@ static long double layered_gradients(const struct price_audit *a, int run, bool 
     long double n = a->tokens, h = s->hidden, e = a->value_bytes, t = a->outer;
     long double ffn = shared_width(a, r);
     if (moe) ffn += routed_tokens(a, r) / n * r->experts.ffn;
-    // Stated to run operation by operation, six tensors of a gated FFN are there at once at most,
-    // three of a plain one; four and two of them were kept.
+    // Operation by operation, six tensors of a gated FFN are there at once at most, three of a
+    // plain one; four and two of them were kept. Not so in torchtitan, whichever way it runs.
     int made = s->gated_ffn ? 8 : 4;
     const struct job *job = &a->problem->job;
-    bool steps = job->unfused[UNFUSED_ACTIVATION] ||
-                 (job->trainer == TRAINER_TORCHTITAN && !job->compiled);
+    bool steps = job->unfused[UNFUSED_ACTIVATION] && job->trainer != TRAINER_TORCHTITAN;
     if (!moe && steps) made = s->gated_ffn ? 6 - 4 : 3 - 2;
     long double bytes = e * n * h * a->share + e * n * made * ffn / t;
     bytes += judged_attention_working(a, run, scores);
