@@ -180,7 +180,7 @@ static bool use_starting_paths(struct box_closer *b, const struct choice_box *bo
 static int take_weights(struct box_closer *b)
 {
     int count = game_weights(b->game, b->now.ids, b->now.weights);
-    return b->rows.count ? box_rows_split(b, count) : count;
+    return b->memory.count ? box_memory_split(b, count) : count;
 }
 
 int box_mix_game(struct box_closer *b)
@@ -197,7 +197,9 @@ static int mix_towards_game(struct box_closer *b, int stalled)
     static const int sixteenths[] = {5, 8, 3, 12, 2, 16};
     int count = take_weights(b), share = sixteenths[stalled % (int)ARRAY_LENGTH(sixteenths)];
     for (int i = 0; i < count; i++) b->now.weights[i] = b->now.weights[i] / 16 * share;
-    box_rows_mix(b, share);
+    for (int i = 0; i < b->memory.count; i++)
+        b->memory.rows[i].price = b->memory.rows[i].price / 16 * share +
+                                  b->memory.best[i] / 16 * (16 - share);
     for (int i = 0; i < b->best.count && count < 2 * WEIGHTS_MAX; i++) {
         int at = 0;
         while (at < count && b->now.ids[at] != b->best.ids[i]) at++;
@@ -216,7 +218,7 @@ static int mix_towards_game(struct box_closer *b, int stalled)
 static void keep_best(struct box_closer *b, int count)
 {
     b->best.count = 0;
-    box_rows_keep(b);
+    for (int i = 0; i < b->memory.count; i++) b->memory.best[i] = b->memory.rows[i].price;
     for (int i = 0; i < count && b->best.count < WEIGHTS_MAX; i++)
         if (b->now.weights[i] >> (WEIGHT_BITS - 14) > 0) {
             b->best.ids[b->best.count] = b->now.ids[i];
@@ -305,7 +307,7 @@ static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int
         take_bound(b, a, bound, count, removed > 0);
         if (bound >= target_ns) return true;
         stalled = removed || bound > best + best / 2000 ? 0 : stalled + 1;
-        if (b->rows.count && !b->current.beginning && round < 2 * b->c->rank_count) stalled = 0;
+        if (b->memory.count && !b->current.beginning && round < 2 * b->c->rank_count) stalled = 0;
         if (balanced && bound > best) keep_best(b, count);
         best = bound > best ? bound : best;
         assert(a->bound_ns >= best); // what is proven stays proven
@@ -313,7 +315,7 @@ static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int
         if (stalled == STALLED_BY_RANKS && by_ranks && box_drop_made_up(b, box->allowed))
             stalled = 0;
         if (keeping && stalled == STALLED_BY_RANKS) keeping = false, stalled = 0;
-        if (b->memory.count || !b->rows.count) adjust_prices(b, target_ns, bound, round);
+        adjust_prices(b, target_ns, bound, round);
         box_learn_from_plan(b, box, a);
     }
     return false;
@@ -339,7 +341,7 @@ static bool use_shares(struct box_closer *b, const struct choice_box *box, int64
 
 bool box_closer_is_balanced(const struct box_closer *b)
 {
-    return box_closer_is_by_ranks(b) || b->rows.count;
+    return box_closer_is_by_ranks(b) || b->memory.count;
 }
 
 static bool close_box(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
@@ -349,14 +351,14 @@ static bool close_box(struct box_closer *b, const struct choice_box *box, int64_
     b->current.step_capacity = 0;
     b->current.removed_ns = INT64_MAX;
     b->current.last_only_raised = false;
-    if (b->rows.count) box_drop_plans(b, box->allowed, false);
+    if (b->memory.count) box_drop_plans(b, box->allowed, false);
     else game_truncate_plans(b->game, 0);
     memset(b->work.prices, 0, (size_t)dynamic_resource_count(b->counted) * sizeof *b->work.prices);
     box_couple_ranks(b->c, box->allowed);
     bool by_ranks = box_closer_is_by_ranks(b), sharing = by_ranks && b->c->virtual_stages > 1;
     b->current.in_shares = false;
     if (b->shares && use_shares(b, box, target_ns, a)) return true;
-    if (b->rows.count) box_rows_begin(b, target_ns);
+    if (b->memory.count) box_memory_begin(b, target_ns);
     if (by_ranks && !b->current.in_shares) {
         if (!b->started && target_ns < INT64_MAX / 8 && use_starting_paths(b, box, target_ns, a))
             return true;

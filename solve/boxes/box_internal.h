@@ -20,15 +20,8 @@ struct box_weights {
 // rows.
 struct box_memory {
     struct memory_price *rows; // prices of the current step
-    int count;
-    int64_t limit;
-};
-
-// Limits as rows of the game (rows.c); 0: none.
-struct box_rows {
-    int count, *resources,
-        *counts;             // resources: [row], of slots; counts: a path with the rows behind it
-    int64_t scale_ns, *best; // best: [row], prices with which the box had its best bound so far
+    int count, *counts;        // counts: a path with the rows behind it
+    int64_t limit, scale_ns, *best;
 };
 
 // Scratch of a step.
@@ -61,7 +54,6 @@ struct box_closer {
     bool started;                 // they have been used one by one
     struct box_weights now, best; // best: those that gave the box its best bound so far (by ranks)
     struct box_memory memory;
-    struct box_rows rows;
     struct box_work work;
     struct box_current current;
     struct box_shares *shares; // shares.c; NULL: not begun
@@ -84,25 +76,19 @@ int box_share_weights(struct box_closer *b, const struct choice_box *box, int64_
 // The layers of a stage that the last ones are for.
 double box_share_of(const struct box_closer *b, int stage);
 
-// Rows of the memory of ranks.
+// Memory rows in addition to the game's paths; prices 0.
 void box_memory_open(struct box_closer *b);
-void box_memory_repeat(struct box_closer *b, const struct box_step *step);      // its prices
-double box_memory_over(const struct box_closer *b, int row, const int *chosen); // bytes beyond it
+void box_memory_begin(struct box_closer *b, int64_t target_ns);            // of a box
+void box_memory_repeat(struct box_closer *b, const struct box_step *step); // its prices
+void box_game_add_path(struct box_closer *b, int id, const int *counts);
+// The rows' pay-off for this decision, after the symbols of b->durations.
+void box_memory_measure(struct box_closer *b, const int *chosen);
+// Removes the rows from b->ids and b->weights; their weights become prices. Returns how many are
+// left.
+int box_memory_split(struct box_closer *b, int count);
 // Changes choices, within the box and with the same layers, until every rank fits. false:
 // impossible.
 bool box_memory_refit(struct box_closer *b, bool *const *allowed, int *chosen);
-
-// ---- rows.c
-void box_rows_open(struct box_closer *b);
-void box_rows_begin(struct box_closer *b, int64_t target_ns); // of a box: adds them; prices 0
-void box_game_add_path(struct box_closer *b, int id, const int *counts);
-// The rows' pay-off for this decision, after the symbols of b->durations.
-void box_rows_measure(struct box_closer *b, const int *chosen);
-// Removes the rows from b->ids and b->weights; their weights become prices. Returns how many are
-// left.
-int box_rows_split(struct box_closer *b, int count);
-void box_rows_keep(struct box_closer *b);                // the prices, as the best
-void box_rows_mix(struct box_closer *b, int sixteenths); // of the prices, with the best
 
 // ---- plans.c
 // Removes from the game the plans that are no longer in the box, and with `real` also those that

@@ -7,8 +7,7 @@
 
 enum {
     CELLS_COUNTED = 1 << 22,
-    CELLS_OF_WIDTHS = 1 << 23, // a stage takes several slots: more than the number of stages
-    CELLS_PRICED = 0,          // tables with and without slots counted exactly
+    CELLS_PRICED = 0, // tables with and without slots counted exactly
     PATHS_MAX = 120,
     PLANS_MAX = 32
 };
@@ -49,17 +48,17 @@ struct box_closer *box_closer_open(const struct choices *c, struct graph *g,
     path_pool_open(&b->paths, path_size(b->symbols), arena);
     assert(b->symbols ==
            symbol_count(b->stages, c->priced->slice_count)); // choices and graph are of one layout
-    int64_t cells = priced_has_widths(c->priced) ? CELLS_OF_WIDTHS : CELLS_COUNTED;
     b->counted = settings.by_ranks ? dynamic_open_by_ranks(c, arena)
-                                   : dynamic_open(c, cells, arena);
+                                   : dynamic_open(c, CELLS_COUNTED, arena);
     b->priced = dynamic_is_by_ranks(b->counted) ? b->counted : dynamic_open(c, CELLS_PRICED, arena);
-    box_rows_open(b);
-    bool many = dynamic_is_by_ranks(b->counted) || b->rows.count;
+    box_memory_open(b);
+    bool many = dynamic_is_by_ranks(b->counted) || b->memory.count;
     int plans_max = PLANS_MAX + (many ? 2 * b->stages + 1 : 0);
-    b->game = game_open(b->symbols + b->rows.count, PATHS_MAX + b->rows.count, plans_max, arena);
+    b->game =
+        game_open(b->symbols + b->memory.count, PATHS_MAX + b->memory.count, plans_max, arena);
     b->work.coefficients = TAKE(arena, b->symbols, int64_t);
-    b->work.durations = TAKE(arena, b->symbols + b->rows.count, int64_t);
-    b->rows.counts = TAKE(arena, path_size(b->symbols + b->rows.count), int);
+    b->work.durations = TAKE(arena, b->symbols + b->memory.count, int64_t);
+    b->memory.counts = TAKE(arena, path_size(b->symbols + b->memory.count), int);
     b->work.prices = TAKE(arena, dynamic_resource_count(b->counted), int64_t);
     b->work.counts = TAKE(arena, b->paths.size, int);
     b->work.chosen = TAKE(arena, b->stages, int);

@@ -1,14 +1,17 @@
 // Memory of ranks with several stages where the dynamic programme works stage by stage. At one of
 // the rank's fullest moments, with the working memory of one stage, its bytes are a sum over its
 // stages and within the limit for every plan, so price x (bytes - limit) may be added for any price
-// >= 0 (docs/PROOFS.md 5). Good prices come from the game: each such limit is a row (rows.c).
+// >= 0 (docs/PROOFS.md 5). Good prices come from the game: such a limit is a row in addition to the
+// paths, and its pay-off rises steeply with the missing bytes.
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "data/base/least.h"
 #include "solve/boxes/box_internal.h"
 
-enum { MOMENTS_MAX = 3 }; // of a rank: the fullest
+enum { MOMENTS_MAX = 3 };          // of a rank: the fullest
+static const double steepness = 1; // times a plan's time: pay-off of a rank at twice its limit
 
 static int64_t resident_bytes(const struct choice *x)
 {
@@ -74,7 +77,60 @@ void box_memory_open(struct box_closer *b)
     b->memory.limit = b->c->priced->groups[group].memory_limit_bytes;
     if (b->memory.limit < 1) return;
     b->memory.rows = TAKE(b->arena, b->c->rank_count * MOMENTS_MAX, struct memory_price);
+    b->memory.best = TAKE(b->arena, b->c->rank_count * MOMENTS_MAX, int64_t);
     for (int r = 0; r < b->c->rank_count; r++) add_rows(b, r);
+}
+
+// A row is one path (any one) plus the price of the rank's bytes beyond the limit.
+static int row_path(const struct box_closer *b) { return b->starting_count - 1; }
+
+static void add_rows_to_game(struct box_closer *b)
+{
+    const int *path = box_closer_path(b, row_path(b));
+    for (int i = 0; i < b->memory.count; i++) {
+        memset(b->memory.counts, 0, (size_t)(b->symbols + b->memory.count) * sizeof(int));
+        memcpy(b->memory.counts, path, (size_t)b->symbols * sizeof(int));
+        b->memory.counts[b->symbols + i] = b->memory.counts[b->symbols + b->memory.count] =
+            path_laps(path, b->symbols);
+        game_add_path(b->game, -1 - i, b->memory.counts);
+    }
+}
+
+void box_game_add_path(struct box_closer *b, int id, const int *counts)
+{
+    if (b->memory.count) {
+        memset(b->memory.counts, 0, (size_t)(b->symbols + b->memory.count) * sizeof(int));
+        memcpy(b->memory.counts, counts, (size_t)b->symbols * sizeof(int));
+        b->memory.counts[b->symbols + b->memory.count] = path_laps(counts, b->symbols);
+        counts = b->memory.counts;
+    }
+    game_add_path(b->game, id, counts);
+}
+
+// The approximate time of a plan: that of the lightest choices if none is known.
+static void set_scale(struct box_closer *b, int64_t target_ns)
+{
+    int64_t sum = 1;
+    for (int s = 0; s < b->stages; s++) {
+        int64_t least = INT64_MAX;
+        for (int i = 0; i < b->c->stages[s].count; i++)
+            least = smaller(least, b->c->stages[s].items[i].load_ns);
+        sum += b->c->stages[s].count ? least : 0;
+    }
+    b->memory.scale_ns = target_ns < INT64_MAX / 8
+                             ? target_ns
+                             : sum * (1 + b->c->priced->micro_batches / b->c->rank_count);
+    // All prices times limits are at most this, and so is what each stage of a rank pays: sums of
+    // costs stay exact.
+    if (b->memory.scale_ns > (int64_t)1 << 42) b->memory.scale_ns = (int64_t)1 << 42;
+    if (b->memory.scale_ns < 1) b->memory.scale_ns = 1;
+}
+
+void box_memory_begin(struct box_closer *b, int64_t target_ns)
+{
+    for (int i = 0; i < b->memory.count; i++) b->memory.rows[i].price = 0;
+    if (!b->memory.scale_ns) set_scale(b, target_ns);
+    add_rows_to_game(b);
 }
 
 void box_memory_repeat(struct box_closer *b, const struct box_step *step)
@@ -102,9 +158,45 @@ static int64_t bytes_of(const struct box_closer *b, const struct memory_price *r
     return sum;
 }
 
-double box_memory_over(const struct box_closer *b, int row, const int *chosen)
+static double price_of_row(const struct box_closer *b)
 {
-    return (double)(bytes_of(b, &b->memory.rows[row], chosen) - b->memory.limit);
+    return steepness * (double)b->memory.scale_ns / (double)b->memory.limit;
+}
+
+void box_memory_measure(struct box_closer *b, const int *chosen)
+{
+    for (int i = 0; i < b->memory.count; i++) {
+        int64_t over = bytes_of(b, &b->memory.rows[i], chosen) - b->memory.limit;
+        double ns = price_of_row(b) * (double)over;
+        b->work.durations[b->symbols + i] = (int64_t)(ns > 0x1p60    ? 0x1p60
+                                                      : ns < -0x1p60 ? -0x1p60
+                                                                     : ns);
+    }
+}
+
+// Weights of rows count for their path, and become prices.
+int box_memory_split(struct box_closer *b, int count)
+{
+    int kept = 0, at = -1, laps = path_laps(box_closer_path(b, row_path(b)), b->symbols);
+    int64_t sum = 0;
+    double most = 0x1p59 / b->memory.count; // together they are below 2^60
+    for (int i = 0; i < b->memory.count; i++) b->memory.rows[i].price = 0;
+    for (int i = 0; i < count; i++) {
+        int id = b->now.ids[i];
+        int64_t weight = b->now.weights[i];
+        if (id < 0) {
+            double price = (double)weight * laps * price_of_row(b);
+            b->memory.rows[-1 - id].price = (int64_t)(price < most ? price : most);
+            sum += weight;
+            continue;
+        }
+        if (id == row_path(b)) at = kept;
+        b->now.ids[kept] = id;
+        b->now.weights[kept++] = weight;
+    }
+    if (sum > 0 && at < 0) b->now.ids[at = kept++] = row_path(b), b->now.weights[at] = 0;
+    if (sum > 0) b->now.weights[at] += sum;
+    return kept;
 }
 
 // ---- plans that fit, near the least one

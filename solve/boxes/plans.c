@@ -10,7 +10,7 @@ enum { GAME_STEPS = 200 };
 
 static void add_plan(struct box_closer *b)
 {
-    if (b->rows.count) box_rows_measure(b, b->work.chosen);
+    if (b->memory.count) box_memory_measure(b, b->work.chosen);
     int at = game_add_plan(b->game, b->work.durations);
     assert(at >= 0 && at < game_plan_count(b->game));
     memcpy(b->work.plans + at * b->stages, b->work.chosen,

@@ -12,16 +12,17 @@
 // boxes alone are faster; beyond that a relaxation is cheaper than the dynamic programme. A search
 // that has not ended after BOXES_MAX boxes is left to the tree.
 enum { BOXES_MAX = 400, CELLS_MAX = 10000 };
-// By ranks with several stages, and with widths, the tree is far slower: its relaxations have all
-// their choices as columns, and know slots by their prices alone.
+// By ranks with several stages the tree is far slower: its relaxations have all their choices as
+// columns.
 enum { BOXES_BY_RANKS_MAX = 100 * 1000 };
 
 static bool is_small(const struct priced *p)
 {
     int64_t cells = p->layer_count, most = 1;
-    if (priced_has_widths(p)) return true; // what has no room in the table is priced
     for (int g = 0; g < p->group_count && cells < (int64_t)1 << 40; g++) {
-        int64_t seats = smaller(priced_seats(p, g), p->stage_count);
+        if (priced_pool(p, g) != g) continue;
+        int64_t seats = priced_has_widths(p) ? p->groups[g].slots
+                                             : smaller(priced_seats(p, g), p->stage_count);
         cells *= seats + 1;
         most = larger(most, seats + 1);
     }
@@ -94,7 +95,7 @@ static bool improve(void *solving, int step, int *found, int64_t *found_ns)
 enum status solving_run_boxes(struct solving *s, struct error *err)
 {
     if (!is_small(s->priced)) return OK;
-    bool by_ranks = s->choices.virtual_stages > 1 || priced_has_widths(s->priced);
+    bool by_ranks = s->choices.virtual_stages > 1;
     int64_t limit = by_ranks ? s->settings->boxes_max : 0;
     struct box_search_settings settings = {
         .target_ns = s->incumbent.found ? s->incumbent.iteration_ns : INT64_MAX,
