@@ -409,10 +409,10 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(framework_check_gpus(&p->job, &p->cluster, &p->costs, job, err));
     TRY(problem_check_grid(p, err));
     TRY(check_mtp(p, job, err));
-    if (!p->job.space.given) TRY(check_layout_fits(p, err));
-    else TRY(check_framework(p, job, err));
+    TRY(p->job.space.given ? check_framework(p, job, err) : check_layout_fits(p, err));
     TRY(check_shared(p, err));
     TRY(check_limits(p, job, err));
+    TRY(problem_check_local_head(p, err));
     TRY(problem_check_widths(p, err));
     if (p->job.objective == OBJECTIVE_PIPETTE) TRY(problem_check_pipette(p, err));
     if (has_blocks(p)) TRY(check_positions(p, err));

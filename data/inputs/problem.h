@@ -78,13 +78,15 @@ int problem_seats(const struct problem *p, struct seat **seats, struct arena *ar
 // The problem in which all stages have the seat's degrees, and the micro-batch's samples are split
 // over that many replicas.
 struct problem problem_at_seat(const struct problem *p, const struct seat *seat);
-// What widths exclude, and whether each list's degrees fit the model, the batch and the nodes. And
-// what a stage's own head excludes.
+// What widths exclude, and whether each list's degrees fit the model, the batch and the nodes.
 enum status problem_check_widths(const struct problem *p, struct error *err);
+
+// ---- local_head.c
 // The problem whose model has the job's local_loss.head in place of its own head: the run of that
 // index, called LOCAL_HEAD, trained, with a matrix of its own.
 #define LOCAL_HEAD "local_head"
 struct problem problem_with_local_head(const struct problem *p, int *run, struct arena *arena);
+enum status problem_check_local_head(const struct problem *p, struct error *err);
 
 // ---- problem_sources.c: its five documents
 

@@ -1,0 +1,48 @@
+// A stage's own head before a local boundary, as a layer: the model that has it, and what it
+// excludes.
+#include "data/inputs/problem.h"
+
+// The model's first head; run_count: it has none.
+static int head_of(const struct model *m)
+{
+    int run = 0;
+    while (run < m->run_count && m->runs[run].kind != LAYER_HEAD) run++;
+    return run;
+}
+
+struct problem problem_with_local_head(const struct problem *p, int *run, struct arena *arena)
+{
+    const struct local_head *h = &p->job.local_loss.head;
+    struct problem to = *p;
+    struct shape *s = &to.model.shape;
+    *run = head_of(&p->model);
+    to.model.runs = TAKE_COPY(arena, p->model.runs, p->model.run_count);
+    struct layer_run *head = &to.model.runs[*run];
+    *head = (struct layer_run){.name = LOCAL_HEAD, .kind = LAYER_HEAD, .count = 1};
+    s->vocabulary = h->vocabulary;
+    s->embedding_width = h->embedding_width == s->hidden ? 0 : h->embedding_width;
+    s->tied_embeddings = false;
+    return to;
+}
+
+enum status problem_check_local_head(const struct problem *p, struct error *err)
+{
+    const char *job = document_name(&p->job.document, "job");
+    const struct job *j = &p->job;
+    const struct model *m = &p->model;
+    const char *wanted = NULL;
+    bool tiers = j->tier_option_count || j->offload_percent_count;
+    if (!j->local_loss.head.vocabulary) return OK;
+    for (int g = 0; g < p->cluster.group_count; g++)
+        tiers = tiers || p->cluster.groups[g].tier_count > 0;
+    if (head_of(m) == m->run_count) wanted = "a model with a head";
+    else if (model_mtp_depth(m)) wanted = "a model that predicts one token at a time";
+    else if (j->space.given) wanted = "one layout, no space";
+    else if (p->cluster.places.node_count) wanted = "a cluster without places";
+    else if (job_has_widths(j)) wanted = "stage_degrees uniform";
+    else if (layout_has_grid(&j->layout)) wanted = "no tensor_grid";
+    else if (j->recompute[RECOMPUTE_SWAP]) wanted = "no \"swap\" in recompute";
+    else if (tiers) wanted = "no tiers and no offload percentages";
+    return wanted ? fail(err, BAD_INPUT, "%s: local_loss.head: expected %s next to it", job, wanted)
+                  : OK;
+}
