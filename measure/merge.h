@@ -3,7 +3,7 @@
 #ifndef PLUMBLINE_MEASURE_MERGE_H
 #define PLUMBLINE_MEASURE_MERGE_H
 
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 // documents[count], count >= 2, of the same machine and the same operations; otherwise BAD_INPUT
 // names the file and the difference. With `partial`, operations may be missing in some of them.

@@ -17,25 +17,25 @@ data/places          | data/base data/text
 data/kinds           |
 data/inputs          | data/base data/text data/places data/inputs/model data/kinds
 data/inputs/model    | data/base data/text
-data/numbers         | data/base data/inputs
+data/numbers         | data/base data/text data/inputs/model
 data/hardware        | data/base data/text data/places data/inputs data/kinds
 data/priced          | data/base data/text data/places data/inputs data/kinds
 data/program         | data/base
 data/schedule        | data/base data/inputs data/priced data/kinds
-data/results         | data/base data/text data/places data/inputs data/priced data/schedule data/kinds
-data/import          | data/base data/text data/places data/inputs data/kinds
+data/results         | data/base data/text data/places data/inputs data/numbers data/priced data/schedule data/kinds
+data/import          | data/base data/text data/places data/inputs data/numbers data/kinds
 data/import/hosts    | data/base data/text data/places data/import/*
 data/frameworks      | data/base data/text data/inputs data/kinds
 data/import/nodes    | data/base data/text data/places data/import/*
 data/import/jobs     | data/base data/text data/inputs data/kinds data/frameworks data/import/* data/import/script
 data/import/script   | data/base data/text data/import/*
 data/import/logs     | data/base data/text data/inputs data/kinds data/numbers data/frameworks data/import/*
-data/import/trace    | data/base data/text data/inputs data/import/*
+data/import/trace    | data/base data/text data/inputs data/numbers data/import/*
 data/import/hf       | data/base data/text data/inputs data/import/*
 measure              | data measure
 measure/sampling     | data/base data/inputs data/numbers
-measure/cpu          | data/base data/inputs measure/sampling
-measure/cuda         | data/base data/inputs measure/sampling measure/cuda/kernels
+measure/cpu          | data/base data/inputs data/numbers measure/sampling
+measure/cuda         | data/base data/inputs data/numbers measure/sampling measure/cuda/kernels
 measure/cuda/kernels |
 measure/links        | data/base data/inputs data/numbers measure/sampling measure/cuda
 measure/run          | data measure/sampling measure/links

@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_CALIBRATE_FIT_POINTS_H
 #define PLUMBLINE_CALIBRATE_FIT_POINTS_H
 
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 // One sample.
 struct fit_point {

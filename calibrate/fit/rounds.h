@@ -3,7 +3,7 @@
 #ifndef PLUMBLINE_CALIBRATE_FIT_ROUNDS_H
 #define PLUMBLINE_CALIBRATE_FIT_ROUNDS_H
 
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 // Sets even_s of the document's samples: medians of repetitions divided by what their rounds have
 // in common (docs/FORMULAS.md section 12). Requires, for one device, launches with at least 20

@@ -7,7 +7,7 @@
 #include "data/base/command.h"
 #include "data/import/said.h"
 #include "data/inputs/costs.h"
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 #include "data/places/cluster.h"
 #include "data/text/document.h"
 

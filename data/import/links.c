@@ -11,7 +11,7 @@
 #include "data/base/grow.h"
 #include "data/import/import.h"
 #include "data/import/text.h"
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 enum { DEVICES_MOST = 64, SAMPLES_MOST = 1 << 14, REPETITIONS_MOST = 4096, LONG_BYTES = 1 << 16 };
 enum { PREFIX_MOST = 8 }; // words of a launcher before a line

@@ -3,7 +3,7 @@
 #ifndef PLUMBLINE_DATA_IMPORT_NCCL_INTERNAL_H
 #define PLUMBLINE_DATA_IMPORT_NCCL_INTERNAL_H
 
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 // Bounds for hostile files; real ones have tens of rows and at most thousands of ranks.
 enum { NCCL_ROWS_MAX = 1 << 14, NCCL_RANKS_MAX = 8192, NCCL_TESTS_MAX = 256 };

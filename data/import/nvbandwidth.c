@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 #include "data/import/import.h"
 #include "data/import/nvbandwidth.h"
 #include "data/import/text.h"

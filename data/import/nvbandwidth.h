@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_DATA_IMPORT_NVBANDWIDTH_H
 #define PLUMBLINE_DATA_IMPORT_NVBANDWIDTH_H
 
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 enum { DEVICES_MAX = 600 };
 enum test { TO_DEVICE, TO_HOST, PEER_WRITE, PEER_READ, TEST_COUNT };

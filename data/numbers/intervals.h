@@ -4,7 +4,7 @@
 #ifndef PLUMBLINE_DATA_NUMBERS_INTERVALS_H
 #define PLUMBLINE_DATA_NUMBERS_INTERVALS_H
 
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 int compare_numbers(const void *a, const void *b); // two doubles, ascending: for qsort
 

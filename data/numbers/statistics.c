@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 // Beyond this many standard deviations of n signs, the rest is too small for a double to show next
 // to 1.

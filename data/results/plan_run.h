@@ -3,7 +3,7 @@
 #ifndef PLUMBLINE_DATA_RESULTS_PLAN_RUN_H
 #define PLUMBLINE_DATA_RESULTS_PLAN_RUN_H
 
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 #include "data/results/plan.h"
 
 enum runner { RUNNER_OWN, RUNNER_TORCH };

@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_MEASURE_CPU_MEMORY_H
 #define PLUMBLINE_MEASURE_CPU_MEMORY_H
 
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 // memory_bytes; context_bytes: currently resident, including the libraries the process is linked
 // to; and, from several processes each: library_bytes (added by the first products on so many

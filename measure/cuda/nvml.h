@@ -4,7 +4,7 @@
 #define PLUMBLINE_MEASURE_CUDA_NVML_H
 
 #include "data/base/arena.h"
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 struct nvml;
 

@@ -10,7 +10,7 @@
 
 #include "data/base/arena.h"
 #include "data/base/units.h"
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 #include "measure/cuda/kernels/kernels.h"
 
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_MEASURE_LINKS_GROUPS_H
 #define PLUMBLINE_MEASURE_LINKS_GROUPS_H
 
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 struct member_list {
     int *members; // [count] ascending

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 // A matrix of rates and one of delays (up to 16 endpoints); then by name: links that differ in
 // their two directions, links slower than most, links that slow down when others are busy.

@@ -3,7 +3,7 @@
 #ifndef PLUMBLINE_MEASURE_LINKS_ROSTER_H
 #define PLUMBLINE_MEASURE_LINKS_ROSTER_H
 
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 #include "measure/links/ranks.h"
 
 struct roster {

@@ -7,7 +7,7 @@
 #ifndef PLUMBLINE_MEASURE_LINKS_TOGETHER_H
 #define PLUMBLINE_MEASURE_LINKS_TOGETHER_H
 
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 #include "measure/links/ranks.h"
 
 struct joint_cell {

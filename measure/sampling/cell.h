@@ -5,7 +5,7 @@
 #define PLUMBLINE_MEASURE_SAMPLING_CELL_H
 
 #include "data/inputs/model/model.h"
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 // What a repetition does, with the sample's dimensions that it reads; a back end without a kind of
 // work says so in prepare.

@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_MEASURE_SAMPLING_HOST_H
 #define PLUMBLINE_MEASURE_SAMPLING_HOST_H
 
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 // host, processor, gpu (the processor's name), memory_bytes; threads is 1.
 void host_describe(struct machine *machine, struct arena *arena);

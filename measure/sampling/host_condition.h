@@ -3,7 +3,7 @@
 #ifndef PLUMBLINE_MEASURE_SAMPLING_HOST_CONDITION_H
 #define PLUMBLINE_MEASURE_SAMPLING_HOST_CONDITION_H
 
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 enum { CONDITION_CPUS_MAX = 8 };
 

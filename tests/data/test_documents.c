@@ -10,7 +10,7 @@
 #include "data/kinds/schedules.h"
 #include "data/results/plan.h"
 #include "data/inputs/problem.h"
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 #include "formulate/price/price.h"
 #include "tests/support/documents.h"
 #include "tests/support/folder.h"

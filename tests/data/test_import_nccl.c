@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "data/places/cluster.h"
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 #include "data/import/import.h"
 #include "tests/support/folder.h"
 #include "tests/support/check.h"

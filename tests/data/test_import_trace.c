@@ -1,7 +1,7 @@
 // Profiler traces: to which range a kernel's time belongs (nested ranges, the backward's own
 // thread, no launches, no device), times beyond a double's digits, and traces that are truncated,
 // hostile or not traces. Memory does not depend on the length of the file.
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 #include "data/import/import.h"
 #include "data/text/json_stream.h"
 #include "data/import/trace/ranges.h"

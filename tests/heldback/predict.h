@@ -8,7 +8,7 @@
 
 #include "data/inputs/costs.h"
 #include "data/inputs/model/model.h"
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 // Which shape each sample of the document was measured with: the shapes that its command names, one
 // after the other; -1: none in particular. BAD_INPUT: the document does not state it (one tensor

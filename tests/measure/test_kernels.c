@@ -8,7 +8,7 @@
 #include "measure/cpu/switches.h"
 #include "data/base/random.h"
 #include "data/inputs/model/model.h"
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 #include "tests/measure/kernels.h"
 #include "tests/support/folder.h"
 

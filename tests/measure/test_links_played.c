@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "data/base/file.h"
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 #include "measure/sampling/backend.h"
 #include "measure/sampling/host.h"
 #include "measure/links/links.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "data/inputs/costs.h"
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 #include "measure/sampling/cells.h"
 #include "measure/cpu/internal.h"
 #include "measure/sampling/rounds.h"

@@ -6,7 +6,7 @@
 #include "data/import/hf/config.h"
 #include "data/results/plan.h"
 #include "data/inputs/problem.h"
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 const char *const format_names[] = {"model",  "cluster", "costs",   "job",    "problem",
                                     "priced", "plan",    "samples", "config", NULL};

@@ -7,7 +7,7 @@
 #include "data/hardware/designs.h"
 #include "data/inputs/job_fields.h"
 #include "data/inputs/problem.h"
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 #include "data/inputs/space.h"
 #include "data/priced/priced.h"
 #include "data/results/checked.h"

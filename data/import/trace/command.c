@@ -9,7 +9,7 @@
 #include "data/base/plain.h"
 #include "data/text/csv.h"
 #include "data/text/json.h"
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 #include "data/import/import.h"
 #include "data/import/trace/nsight.h"
 #include "data/import/trace/op_samples.h"

@@ -6,7 +6,7 @@
 
 #include "data/base/arena.h"
 #include "data/text/json_stream.h"
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 enum { TRACE_INPUTS = 16, TRACE_DIMENSIONS = 5, TRACE_WORD = 24, TRACE_OPS_MAX = 1 << 21 };
 

@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_SAMPLES_H
 #define PLUMBLINE_TESTS_SUPPORT_DRAWS_SAMPLES_H
 
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 enum { SAMPLE_REPETITIONS = 9 };
 

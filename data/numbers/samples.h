@@ -1,6 +1,6 @@
 // Samples: raw repetitions measured on a machine, never only summaries.
-#ifndef PLUMBLINE_DATA_INPUTS_SAMPLES_H
-#define PLUMBLINE_DATA_INPUTS_SAMPLES_H
+#ifndef PLUMBLINE_DATA_NUMBERS_SAMPLES_H
+#define PLUMBLINE_DATA_NUMBERS_SAMPLES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // Samples: load and save. Raw repetitions in the order in which they were taken, with their origin.
-#include "data/inputs/samples.h"
+#include "data/numbers/samples.h"
 
 #include <string.h>
 
