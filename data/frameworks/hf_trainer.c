@@ -17,12 +17,13 @@ static const struct setting_row rows[] = {
     TAKES("disable-gradient-checkpointing", FLAG, waits),
     TAKES("deepspeed", TEXT, about),
     TAKES("zero-stage", INT, zero_stage),
-    TAKES("fsdp", TEXT, sharding),
+    TAKES("fsdp fsdp-sharding-strategy", TEXT, sharding),
+    TAKES("config-file", TEXT, accelerate),
     TAKES("optim", TEXT, optimizer),
     TAKES("flash-attn attn-impl attn-implementation", TEXT, backend),
     TAKES("sequence-parallel-size", INT, ulysses),
     TAKES("model-name-or-path model", TEXT, model),
-    TAKES("nproc-per-node num-processes", COUNT, processes),
+    TAKES("nproc-per-node num-processes global-world-size", COUNT, processes),
     TAKES("nnodes", COUNT, nodes),
 };
 

@@ -193,4 +193,7 @@ const struct setting_names hf_trainer_fork_names[] = {
      "vllm-tensor-parallel-size vllm-use-async-engine wandb-exp-name "
      "wandb-log-unique-prompts wandb-project warmup-ratio weight-decay-incr-style "
      "whiten-rewards write-batch-size zero-hpz-partition-size"},
+    {"ms-swift's args.json", "3602360a5623",
+     "swift-version rank local-world-size model-suffix model-info model-meta model-dir "
+     "template-meta hub training-args"},
     {NULL, NULL, NULL}};

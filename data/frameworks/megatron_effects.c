@@ -32,6 +32,7 @@ const struct setting_effect megatron_effects[] = {
     {"xielu xiprelu xiprelup no-attn-layernorm no-final-layernorm no-mlp-layernorm "
      "post-layer-norm",
      EFFECT_ON_MODEL, "", "another activation or other norms: " MODEL},
+    {"use-bridge bridge-hf-model", EFFECT_ON_MODEL, "", "the model of a config.json: " MODEL},
     {"noop-layers", EFFECT_ON_MODEL, "", "layers that do nothing: " MODEL},
     {"geglu gelu-tanh", EFFECT_ON_MODEL, "", "a gated unit: state glu-activation geglu"},
     {"expansion-factor num-unique-layers", EFFECT_ON_MODEL, "1",

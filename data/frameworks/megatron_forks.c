@@ -385,4 +385,6 @@ const struct setting_names megatron_fork_names[] = {
      "log-dir local-addr local-ranks-filter no-python module start-method run-path "
      "num-gpus num-nodes hostfile include exclude force-multi launcher launcher-args "
      "use-env"},
+    {"HYGON-AI/Megatron-LM-das", "0685d1f",
+     "rank world-size dist-url local-rank vlm-data-config-path px-data-config-path model-arch"},
     {NULL, NULL, NULL}};

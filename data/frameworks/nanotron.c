@@ -23,15 +23,21 @@ static const struct setting_row rows[] = {
     TAKES("model.model_config.hidden_size", COUNT, shape.hidden),
     TAKES("model.model_config.intermediate_size", COUNT, shape.ffn),
     TAKES("model.model_config.num_attention_heads", COUNT, shape.heads),
-    TAKES("model.model_config.num_key_value_heads", COUNT, groups),
+    TAKES("model.model_config.num_key_value_heads model.model_config.num_kv_heads", COUNT, groups),
     TAKES("model.model_config.vocab_size", COUNT, shape.vocabulary),
-    TAKES("model.model_config.hidden_act", TEXT, activation),
-    TAKES("model.model_config.rms_norm_eps", NUMBER, shape.norm_epsilon),
+    TAKES("model.model_config.hidden_act model.model_config.activation_function", TEXT, activation),
+    TAKES("model.model_config.rms_norm_eps model.model_config.layer_norm_epsilon", NUMBER,
+          shape.norm_epsilon),
     TAKES("model.model_config.rope_theta", NUMBER, shape.rotary_base),
     TAKES("model.model_config.tie_word_embeddings", FLAG, shape.tied_embeddings),
     TAKES("model.model_config.attention_bias", FLAG, shape.qkv_bias),
     TAKES("model.model_config.is_llama_config", FLAG, swiglu),
     TAKES("model.model_config.is_qwen2_config", FLAG, swiglu),
+    TAKES("model.model_config.is_starcoder2_config", FLAG, unmasked),
+    TAKES("model.model_config.grouped_query", FLAG, grouped),
+    TAKES("model.model_config.sliding_window_size", COUNT, positions),
+    TAKES("model.model_config.attn_pdrop", NUMBER, attention_dropout),
+    TAKES("model.model_config.resid_pdrop", NUMBER, hidden_dropout),
 };
 
 #define MODEL                                                                                      \
@@ -43,7 +49,8 @@ static const struct setting_effect effects[] = {
      EFFECT_ON_MODEL, "", "experts: " MODEL},
     {"model.model_config.is_mamba_config model.model_config.ssm_cfg.*", EFFECT_ON_MODEL, "",
      "state spaces: " MODEL},
-    {"model.model_config.sliding_window_size", EFFECT_ON_MODEL, "", "windows: " MODEL},
+    {"model.model_config.global_attn_layers.* model.model_config.global_attn_layers[0]",
+     EFFECT_ON_MODEL, "", "layers without the window: " MODEL},
     {"model.model_config.flex_attention_mask", EFFECT_ON_MODEL, "", "masks of attention: " MODEL},
     {"parallelism.tp_linear_async_communication", EFFECT_ASSUMED, "",
      "sums over tensor ranks are waited for"},
@@ -58,4 +65,5 @@ const struct setting_rows nanotron_rows = {
     .effects = effects,
     .names = {nanotron_names},
     .last_parts = true,
-    .left = "data_stages.* doremi.* lighteval.* general.* s3_upload.* profiler.* *"};
+    .left = "data_stages.* data.* logging.* optimizer.no_load_optim doremi.* lighteval.* general.* "
+            "s3_upload.* profiler.* *"};

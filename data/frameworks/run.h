@@ -74,6 +74,7 @@ struct run {
     int64_t first_stage, last_stage; // decoder layers of the first and the last pipeline rank
     int zero_stage, ulysses;
     const char *glu, *head_type, *sharding;
+    const char *accelerate; // the name of its configuration
     // One letter for each layer: M, *, -, E; of its state spaces.
     const char *hybrid;
     int64_t state_heads, state_head_width, state_width, state_groups;

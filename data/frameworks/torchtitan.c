@@ -9,6 +9,7 @@ static const struct setting_row rows[] = {
     SAYS("model.flavor", TEXT, flavor),
     SAYS("model.converters", RAW, converters),
     WRITES("quantize.linear.float8.filter_fqns", RAW, filters),
+    TAKES("float8.enable_float8_linear", FLAG, fp8_flag), // until 0.1
     SAYS("optimizer.name", TEXT, optimizer),
     TAKES("optimizer.early_step_in_backward", FLAG, early_step),
     SAYS("training.seq_len", COUNT, job.sequence),
@@ -29,7 +30,9 @@ static const struct setting_row rows[] = {
          job.layout.context),
     SAYS_IF(python, "parallelism.enable_sequence_parallel", FLAG, job.layout.sequence_parallel),
     SAYS_IF(toml, "parallelism.disable_loss_parallel", FLAG, job.gathered_logits),
-    SAYS_IF(toml, "parallelism.enable_async_tensor_parallel compile.enable_async_tensor_parallel",
+    SAYS_IF(toml,
+            "parallelism.enable_async_tensor_parallel compile.enable_async_tensor_parallel "
+            "experimental.enable_async_tensor_parallel",
             FLAG, job.overlapped_tensor),
     SAYS("parallelism.pipeline_parallel_degree experimental.pipeline_parallel_degree", INT,
          job.layout.pipeline),
@@ -54,7 +57,8 @@ static const struct setting_row rows[] = {
 };
 // Nothing for a job.
 static const char left[] =
-    "model.hf_assets_path model.tokenizer_path model.print_after_conversion quantize.* "
+    "model.norm_type float8.* training.warmup_steps model.hf_assets_path model.tokenizer_path "
+    "model.print_after_conversion quantize.* "
     "optimizer.lr optimizer.beta1 optimizer.beta2 optimizer.eps optimizer.weight_decay "
     "optimizer.implementation training.dataset training.dataset_path training.max_norm "
     "training.steps training.gc_freq training.gc_debug training.dataloader.* "

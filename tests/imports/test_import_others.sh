@@ -69,5 +69,49 @@ told 'use_distributed_optimizer, as pre_trainer.yaml states it'
 printf '      fp8: hybrid\n      use_distributed_optimizer: false\n' >>"$work/primus.yaml"
 primus fp8 0
 
+# How Accelerate and FSDP shard states, said at the launch, by a name, or in JSON that the script
+# writes; what ms-swift saves of a run.
+trained() { # ZeRO's stage, words that are said, the launch's or the file's text
+    printf "$3" >"$work/in.${4:-sh}"
+    "$plumbline" import trainer "$work/in.${4:-sh}" --gpus 8 -o "$work/job.json" 2>"$work/err" ||
+        wrong "trainer: $(cat "$work/err")"
+    told "$2"
+    grep -q "\"zero\": $1," "$work/job.json" || wrong "trainer: not ZeRO $1: $3"
+}
+own='t.py --per_device_train_batch_size 1 --max_length 64 --bf16 true'
+trained 3 'ZeRO 3, as the name c/deepspeed_zero3.yaml' \
+    "accelerate launch --config_file c/deepspeed_zero3.yaml $own"
+trained 2 'read: --config-file, --zero-stage' \
+    "accelerate launch --config_file a.yaml --zero_stage 2 $own"
+trained 2 'hybrid\|read' "accelerate launch --fsdp_sharding_strategy SHARD_GRAD_OP $own"
+trained 0 'no_shard, as the name c/multi_gpu.yaml' \
+    "accelerate launch --config_file c/multi_gpu.yaml $own"
+trained 3 'offload: the optimizer on the host' 'F=/a/$(date)/f.json\ncat >$F <<E
+{"fsdp": "full_shard auto_wrap offload", "fsdp_config": {"activation_checkpointing": true}}
+E\nswift sft --fsdp $F --max_length 64 --per_device_train_batch_size 1\n'
+grep -q '"recompute": "full"' "$work/job.json" || wrong "FSDP in JSON: no recomputation"
+trained 3 'read: --per-device-train-batch-size' '{"per_device_train_batch_size": 1, "fsdp":
+"full_shard", "max_length": 64, "bf16": true, "gradient_checkpointing": false, "tuner_type": "full",
+"deepspeed": null, "lora_rank": 8, "global_world_size": 8}' json
+grep -q 'adapters' "$work/err" && wrong "args.json: adapters of a whole model"
+grep -q '"recompute": "none"' "$work/job.json" || wrong "args.json: recomputation"
+echo "accelerate launch --config_file my.yaml $own" |
+    refused trainer 'how states are sharded stands in my.yaml: add --zero_stage' --gpus 8
+printf 'export TP=2\nexec bash scripts/run.sh\n' |
+    refused megatron 'no launch with settings .* may be in run.sh, which it reads in or runs'
+printf '[float8]\nenable_float8_linear = true\n[training]\nwarmup_steps = 2\n' >"$work/in.toml"
+"$plumbline" import torchtitan "$work/in.toml" --gpus 8 -o "$work/job.json" 2>"$work/err" &&
+    grep -q '"precision": "fp8"' "$work/job.json" || wrong "torchtitan until 0.1: not fp8"
+# StarCoder2-7B, with the number of its parameters on the hub; of two equal keys the last one counts
+printf 'parallelism: {dp: 2, tp: 4, pp: 1, pp_engine: 1f1b}\nmodel:\n  model_config:
+    {is_starcoder2_config: true, sliding_window_size: 4096, grouped_query: true, num_kv_heads: 4,
+    hidden_size: 4608, num_attention_heads: 36, num_hidden_layers: 32, vocab_size: 1}
+  model_config.vocab_size: 49152
+  dtype: bfloat16\ntokens: {sequence_length: 64, micro_batch_size: 1}\n' >"$work/in.yaml"
+"$plumbline" import nanotron "$work/in.yaml" -o "$work/model.json" 2>"$work/err" ||
+    wrong "Starcoder 2: $(cat "$work/err")"
+told '7173923840 parameters'
+told 'vocab_size stands twice: the last counts'
+
 [ -e "$work/failed" ] && exit 1
 echo "configurations of other programs: all as expected"

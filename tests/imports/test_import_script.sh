@@ -183,7 +183,7 @@ grep -q '"zero": 2' "$work/own.job" && grep -q '"trainer": "deepspeed"' "$work/o
 echo 'source "$HERE/models/small.sh"; torchrun x.py ${MODEL[@]} --seq-length 8 --bf16 --lr 1
 torchrun y.py --micro-batch-size 1 --bf16 --seq-length 8' >"$work/source.sh"
 read_file "$work/source.sh" own && fail "source: read"
-says "the model's sizes are not here .* may be in small.sh, which it reads in" source
+says "the model's sizes are not here .* may be in small.sh, which it reads in or runs" source
 
 # launches that differ, and the one that is chosen
 for tp in 1 2; do echo "torchrun x.py $plain --tensor-model-parallel-size $tp"; done >"$work/two.sh"

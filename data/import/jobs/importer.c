@@ -30,6 +30,11 @@ static enum status convert(struct run *r, struct settings *s, struct asked *aske
                     "it another program's (plumbline import lists them; rl: reinforcement "
                     "learning)?",
                     r->file, s->count, s->items[0].key, im->name);
+    if (!s->count && s->flags)
+        return fail(err, BAD_INPUT,
+                    "%s: no launch with settings that import %s reads was found: import the "
+                    "script that has it, or with another program's reader (plumbline import)",
+                    r->file, im->name);
     TRY(im->run(r, s, asked, err));
     if (asked->job_path && im->job) TRY(im->job(r, err));
     set_one_recompute(r, im, s);

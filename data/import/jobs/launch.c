@@ -188,19 +188,31 @@ static enum status refuse_several(const struct settings *s, const struct launche
 
 // ---- one script
 
-// The ZeRO stage of a configuration that the script writes.
-static void take_deepspeed(struct settings *s, const struct script *script)
+// What stands behind a key in JSON's text: a word, or what its quotes hold; NULL: no such key.
+static const char *written(struct settings *s, const char *text, const char *key)
 {
-    if (!setting_of(s, "deepspeed") || setting_of(s, "zero-stage")) return;
+    const char *at = text ? strstr(text, arena_print(s->arena, "\"%s\"", key)) : NULL;
+    if (!at) return NULL;
+    at += strlen(key) + 2, at += strspn(at, " \t:");
+    return *at == '"' ? arena_print(s->arena, "%.*s", (int)strcspn(at + 1, "\""), at + 1)
+                      : arena_print(s->arena, "%.*s", (int)strcspn(at, " \t\n,}"), at);
+}
+
+// How a configuration that the script writes shards states: DeepSpeed's, or FSDP's in JSON.
+static void take_written(struct settings *s, const struct script *script)
+{
+    struct setting *fsdp = (struct setting *)setting_of(s, "fsdp");
+    struct error ignored = {OK, ""};
     for (int i = 0; i < script->file_count; i++) {
-        const char *zero = strstr(script->files[i].text, "\"zero_optimization\""),
-                   *stage = zero ? strstr(zero, "\"stage\"") : NULL;
-        if (!stage) continue;
-        stage += 7, stage += strspn(stage, " \t:");
-        struct error ignored = {OK, ""};
-        launch_set(s, "zero-stage",
-                   arena_print(s->arena, "%.*s", (int)strcspn(stage, " \t\n,}"), stage), &ignored);
-        return;
+        const char *text = script->files[i].text,
+                   *stage = written(s, strstr(text, "\"zero_optimization\""), "stage"),
+                   *shards = written(s, text, "fsdp"),
+                   *full = written(s, text, "activation_checkpointing");
+        if (stage && setting_of(s, "deepspeed") && !setting_of(s, "zero-stage"))
+            launch_set(s, "zero-stage", stage, &ignored);
+        if (!shards || !fsdp || !strstr(fsdp->text, ".json")) continue;
+        fsdp->text = shards;
+        if (full && !strcmp(full, "true")) launch_set(s, "gradient-checkpointing", "", &ignored);
     }
 }
 
@@ -231,7 +243,7 @@ static enum status follow(struct settings *to, struct script *script, const stru
             return refuse_several(to, &l, rows, err);
     *to = l.items[chosen ? chosen - 1 : 0];
     take_places(to, script);
-    take_deepspeed(to, script);
+    take_written(to, script);
     if (l.beside) said_assume(&to->said, "%s", l.beside);
     return OK;
 }

@@ -123,6 +123,7 @@ static void take_codes(struct settings *s, const char *codes, int line)
     }
 }
 
+#define FINETUNE "_finetune_config"
 // --recipe NAME, or --model NAME with --mode: pretrain, sft.
 static const char *recipe_named(struct settings *s, const struct script_command *c)
 {
@@ -130,7 +131,13 @@ static const char *recipe_named(struct settings *s, const struct script_command 
                *mode = value_of(c, "--mode");
     if (!name && model && mode && !strpbrk(model, "/ "))
         name = arena_print(s->arena, "%s_%s_config", model, mode);
-    return name && *name && *name != '-' ? name : NULL;
+    if (!name || !*name || *name == '-') return NULL;
+    // Until 2026 one function made both, by --peft_scheme.
+    size_t length = strlen(name), end = strlen(FINETUNE);
+    if (recipe_of(name) || length <= end || strcmp(name + length - end, FINETUNE) != 0) return name;
+    const char *split = arena_print(s->arena, "%.*s_%s_config", (int)(length - end), name,
+                                    value_of(c, "--peft_scheme") ? "peft" : "sft");
+    return recipe_of(split) ? split : name;
 }
 
 static void take_recipe(struct settings *s, const struct script_command *c)

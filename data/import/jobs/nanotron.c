@@ -9,24 +9,37 @@
 
 static bool is(const char *text, const char *word) { return text && !strcasecmp(text, word); }
 
+// Starcoder 2: layer norms, biases, one or more KV heads, a window in every layer.
+static void set_starcoder(struct run *r, struct settings *s)
+{
+    struct shape *m = &r->shape;
+    m->linear_bias = m->qkv_bias = m->tied_embeddings = true;
+    if (!r->grouped) r->groups = 1;
+    if (!r->activation) m->activation = "gelu_pytorch_tanh";
+    else m->activation = r->activation;
+    if (!setting_of(s, "model.model_config.attn_pdrop")) r->attention_dropout = 0.1;
+    if (!setting_of(s, "model.model_config.resid_pdrop")) r->hidden_dropout = 0.1;
+}
+
 static enum status set_model(struct run *r, struct settings *s, struct error *err)
 {
     struct shape *m = &r->shape;
-    if (r->wants_model && !r->swiglu)
-        return fail(
-            err, BAD_INPUT,
-            "%s: model.model_config: expected is_llama_config or is_qwen2_config: write only "
-            "the job (--job, without -o)",
-            r->file);
-    if (r->wants_model && r->activation && !is(r->activation, "silu"))
+    bool starcoder = r->unmasked;
+    if (r->wants_model && !r->swiglu && !starcoder)
+        return fail(err, BAD_INPUT,
+                    "%s: model.model_config: expected is_llama_config, is_qwen2_config or "
+                    "is_starcoder2_config: write only the job (--job, without -o)",
+                    r->file);
+    if (r->wants_model && !starcoder && r->activation && !is(r->activation, "silu"))
         return settings_refuse(s, "model.model_config.hidden_act", err,
                                "expected silu, found %.40s", r->activation);
     if (setting_of(s, "model.model_config.is_qwen2_config")) m->qkv_bias = true;
-    m->rms_norm = true, m->linear_bias = false;
-    r->position_type = "rope";
-    r->grouped = r->groups > 0 && r->groups != m->heads;
+    m->rms_norm = !starcoder, m->linear_bias = false;
+    r->position_type = "rope", r->attention_dropout *= starcoder, r->hidden_dropout *= starcoder;
+    if (starcoder) set_starcoder(r, s);
+    if (r->positions) r->window = arena_print(r->arena, "%lld,0", (long long)r->positions - 1);
+    r->positions = 0, r->grouped = r->groups > 0 && r->groups != m->heads;
     if (!r->grouped) r->groups = 0;
-    r->attention_dropout = r->hidden_dropout = 0;
     if (!r->padding) r->padding = 1;
     return OK;
 }
@@ -80,7 +93,7 @@ static enum status make_job(struct run *r, struct error *err)
 static const struct importer importer = {.name = "nanotron",
                                          .framework = FRAMEWORK_ANY,
                                          .defaults = &megatron_defaults,
-                                         .settings = settings_read_yaml,
+                                         .settings = settings_read_yaml_raw,
                                          .rows = &nanotron_rows,
                                          .run = read_run,
                                          .job = make_job,

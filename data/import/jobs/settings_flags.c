@@ -58,7 +58,7 @@ bool launch_is_read(const struct setting_rows *rows, const char *key)
 }
 
 // Flags of launchers that say how many processes there are, by the names of torchrun's.
-static const char *of_launcher(const char *name)
+static const char *of_launcher(const struct setting_rows *rows, const char *name)
 {
     static const char *const names[][2] = {{"nproc-per-node", "nproc-per-node"},
                                            {"nnodes", "nnodes"},
@@ -68,9 +68,16 @@ static const char *of_launcher(const char *name)
                                            {"nodes", "nnodes"},
                                            {"gpus-per-node", "nproc-per-node"},
                                            {"num-processes", "num-processes"},
-                                           {"num-machines", "nnodes"}};
+                                           {"num-machines", "nnodes"},
+                                           // of Accelerate, where a program has them
+                                           {"config-file", "config-file"},
+                                           {"deepspeed-config-file", "deepspeed"},
+                                           {"zero-stage", "zero-stage"},
+                                           {"fsdp-sharding-strategy", "fsdp-sharding-strategy"}};
+    enum { OF_ALL = 9 };
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
-        if (!strcmp(names[i][0], name)) return names[i][1];
+        if (!strcmp(names[i][0], name))
+            return i < OF_ALL || launch_is_read(rows, names[i][1]) ? names[i][1] : NULL;
     return NULL;
 }
 
@@ -153,7 +160,7 @@ static enum status take_flag(struct settings *s, const struct setting_rows *rows
         name = flag_name(s, arena_print(s->arena, "%.*s", (int)(blank - word), word));
         return launch_set(s, name, blank + 1, err);
     }
-    const char *text = value_of(s, rows, name, words, count, at), *own = of_launcher(name);
+    const char *text = value_of(s, rows, name, words, count, at), *own = of_launcher(rows, name);
     if (launcher && !own) return OK;
     if (launcher && (!strcmp(text, "gpu") || !strcmp(text, "auto"))) return OK;
     return launch_set(s, launcher || !launch_is_read(rows, name) ? own ? own : name : name, text,

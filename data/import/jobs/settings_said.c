@@ -57,7 +57,7 @@ void settings_hint(const struct settings *s, struct error *err)
     length = strlen(err->text);
     if (s->elsewhere && *s->elsewhere && length + 60 < sizeof err->text)
         snprintf(err->text + length, sizeof err->text - length,
-                 "; what is not here may be in %s, which it reads in", s->elsewhere);
+                 "; what is not here may be in %s, which it reads in or runs", s->elsewhere);
 }
 
 // ---- keys that are not read

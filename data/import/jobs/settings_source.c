@@ -47,7 +47,11 @@ enum status source_add(struct settings_source *r, const char *key, const char *t
 {
     struct settings *s = r->s;
     struct setting *twice = (struct setting *)setting_of(s, key);
-    if (twice && s->last_wins) return twice->text = text, OK;
+    if (twice && s->last_wins) {
+        bool same = text && twice->text ? !strcmp(text, twice->text) : text == twice->text;
+        if (!same) said_assume(&s->said, "%.80s stands twice: the last counts", key);
+        return twice->text = text, OK;
+    }
     if (twice) return source_refuse(r, err, "%.80s: already set in line %d", key, twice->line);
     if (s->count == SETTINGS_MOST)
         return source_refuse(r, err, "more than %d settings", SETTINGS_MOST);

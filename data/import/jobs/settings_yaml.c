@@ -205,7 +205,8 @@ static enum status read_below(struct settings_source *r, int column, bool in_seq
 {
     int below;
     TRY(next_content(r, &below, err));
-    if (below > column && is_plain(r)) return read_inline(r, column, key, err);
+    if (below > column && (is_plain(r) || strchr("[{", *r->at)))
+        return read_inline(r, column, key, err);
     if (below > column || (below == column && !in_sequence && at_dash(r)))
         return read_node(r, below, key, err);
     return source_add(r, key, NULL, err);

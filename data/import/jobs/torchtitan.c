@@ -203,7 +203,7 @@ static enum status set_precision(struct run *r, struct settings *s, struct error
     const struct layout *l = &j->layout;
     bool narrow = !strcmp(r->precision, "bfloat16"), half = !strcmp(r->dtype, "bfloat16"),
          sharded = l->zero > 0, others = l->tensor > 1 || l->pipeline > 1,
-         eight = setting_lists(s, "model.converters", "float8") ||
+         eight = r->fp8_flag || setting_lists(s, "model.converters", "float8") ||
                  setting_lists(s, "model.converters", "quantize.linear.float8"),
          mx = setting_lists(s, "model.converters", "mx") ||
               setting_lists(s, "model.converters", "quantize.linear.mx");

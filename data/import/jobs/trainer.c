@@ -31,9 +31,60 @@ static int stage_in(const char *text)
     return -1;
 }
 
+// FSDP's words, Accelerate's numbers of them, ms-swift's preset.
+static enum status set_fsdp(struct run *r, struct settings *s, struct error *err)
+{
+    static const struct {
+        const char *word;
+        int zero;
+    } words[] = {{"full_shard", 3},
+                 {"shard_grad_op", 2},
+                 {"hybrid_shard", 3},
+                 {"no_shard", 0},
+                 {"fsdp2", 3},
+                 {"1", 3},
+                 {"2", 2},
+                 {"3", 0},
+                 {"4", 3}};
+    struct layout *l = &r->job.layout;
+    const char *text = r->sharding;
+    size_t i = 0;
+    if (!text || !*text || !strcasecmp(text, "false")) return OK;
+    while (i < ARRAY_LENGTH(words) && !holds(text, words[i].word)) i++;
+    if (strchr(text, '.') || i == ARRAY_LENGTH(words))
+        return settings_refuse(s, "fsdp", err,
+                               "expected full_shard, shard_grad_op, hybrid_shard or no_shard, "
+                               "found \"%.60s\"",
+                               text);
+    l->zero = words[i].zero, l->offload_optimizer = holds(text, "offload");
+    if (l->offload_optimizer)
+        said_assume(&s->said, "offload: the optimizer on the host; weights and gradients stay");
+    if (holds(text, "hybrid") || !strcmp(text, "4"))
+        said_assume(&s->said, "hybrid_shard: shards over all data ranks, not those of a node");
+    return OK;
+}
+
+// By the name of Accelerate's configuration, where nothing else says how states are sharded.
+static enum status set_accelerate(struct run *r, struct settings *s, struct error *err)
+{
+    const char *name = r->accelerate;
+    bool fsdp = holds(name, "fsdp");
+    if (!name || r->about || r->sharding || setting_of(s, "zero-stage")) return OK;
+    if (stage_in(name) >= 0) return r->about = name, OK;
+    if (!fsdp && !holds(name, "ddp") && !holds(name, "multi_gpu") && !holds(name, "single"))
+        return settings_refuse(s, "config-file", err,
+                               "how states are sharded stands in %.80s: add --zero_stage, or "
+                               "--fsdp_sharding_strategy, to the launch",
+                               name);
+    r->sharding = fsdp ? "full_shard" : "no_shard";
+    said_assume(&s->said, "%s, as the name %.80s says", r->sharding, name);
+    return OK;
+}
+
 static enum status set_sharding(struct run *r, struct settings *s, struct error *err)
 {
     struct layout *l = &r->job.layout;
+    TRY(set_accelerate(r, s, err));
     bool deepspeed = r->about && *r->about && strcasecmp(r->about, "none") != 0;
     int stage = deepspeed ? stage_in(r->about) : -1;
     if (setting_of(s, "zero-stage")) stage = r->zero_stage, deepspeed = true;
@@ -44,8 +95,7 @@ static enum status set_sharding(struct run *r, struct settings *s, struct error 
                                r->about);
     if (stage > 3) return settings_refuse(s, "zero-stage", err, "expected 0 to 3");
     if (deepspeed) l->zero = stage, l->offload_optimizer = stage && holds(r->about, "offload");
-    else if (holds(r->sharding, "full")) l->zero = 3;
-    else if (holds(r->sharding, "grad_op")) l->zero = 2;
+    else TRY(set_fsdp(r, s, err));
     l->gradient_sync = l->zero == 3 || !deepspeed ? SYNC_OVERLAPPED : SYNC_EXPOSED;
     if (deepspeed && !setting_of(s, "zero-stage") && strcmp(r->about, "z0") != 0)
         said_assume(&s->said, "ZeRO %d%s, as the name %.80s says", stage,
@@ -143,6 +193,22 @@ static enum status take_sections(struct settings *s, const struct settings *yaml
                            engine->text);
 }
 
+// YAML, or the arguments that ms-swift saves (args.json).
+static enum status take_pairs(struct settings *s, const struct settings *pairs, struct error *err)
+{
+    const struct setting *stage = setting_of(pairs, "deepspeed.zero_optimization.stage"),
+                         *tuner = setting_of(pairs, "tuner_type");
+    bool whole = tuner && tuner->text && !strcmp(tuner->text, "full");
+    for (int i = 0; i < pairs->count; i++) {
+        const struct setting *at = &pairs->items[i];
+        if (strpbrk(at->key, ".[") || (whole && !strncmp(at->key, "lora", 4))) continue;
+        if (!strcmp(at->key, "gradient_checkpointing") && at->text)
+            TRY(launch_set(s, "gradient-checkpointing", at->text, err)); // false is a statement
+        else TRY(launch_set_value(s, at->key, at->text, err));
+    }
+    return stage && stage->text ? launch_set(s, "zero-stage", stage->text, err) : OK;
+}
+
 static enum status read_settings(struct settings *s, const struct asked *asked, struct error *err)
 {
     const char *path = asked->import.path, *dot = strrchr(path, '.');
@@ -151,19 +217,19 @@ static enum status read_settings(struct settings *s, const struct asked *asked, 
                                     .arguments = asked->arguments,
                                     .launch = asked->launch};
     struct settings yaml;
-    if (!dot || (strcmp(dot, ".yaml") && strcmp(dot, ".yml"))) {
+    bool json = dot && !strcmp(dot, ".json");
+    if (!json && (!dot || (strcmp(dot, ".yaml") && strcmp(dot, ".yml")))) {
         TRY(launch_read(s, path, &of, asked->import.arena, err));
         // A flag alone: the stage is another one's, 0 unless stated.
         struct setting *deepspeed = (struct setting *)setting_of(s, "deepspeed");
         if (deepspeed && !*deepspeed->text) deepspeed->text = "z0";
         return OK;
     }
-    TRY(settings_read_yaml_raw(&yaml, path, asked->import.arena, err));
+    TRY((json ? settings_read_json : settings_read_yaml_raw)(&yaml, path, asked->import.arena,
+                                                             err));
     *s = settings_empty(asked->import.arena);
     s->document = yaml.document, s->flags = true;
-    for (int i = 0; i < yaml.count; i++)
-        if (!strpbrk(yaml.items[i].key, ".["))
-            TRY(launch_set_value(s, yaml.items[i].key, yaml.items[i].text, err));
+    TRY(take_pairs(s, &yaml, err));
     return take_sections(s, &yaml, err);
 }
 
@@ -182,7 +248,7 @@ static const struct option_row option_rows[] = {
 static const struct asked defaults_asked = ASKED(importer);
 const struct command import_trainer = {
     .name = "trainer",
-    .text = "LLaMA-Factory YAML, or a script of Hugging Face's Trainer -> job",
+    .text = "LLaMA-Factory YAML, ms-swift JSON, script of Hugging Face's Trainer -> job",
     .usage = "plumbline import trainer CONFIG.yaml|FILE.sh --gpus N [-o job.json]",
     READER(option_rows, struct asked, defaults_asked),
 };

@@ -347,8 +347,7 @@ static enum truth run_test(struct follow *f, const char **words, int count)
     return script_test(f, words + 1, count - 1, false);
 }
 
-// A file that is read in has settings that are not here.
-static void keep_source(struct follow *f, const char *name)
+void script_keep_source(struct follow *f, const char *name)
 {
     struct script *s = f->script;
     const char *slash = strrchr(name, '/'),
@@ -376,11 +375,12 @@ enum truth script_builtin(struct follow *f, struct node *n, const char **words, 
     if (is(w, silent)) return f->capture_unknown |= w[0] == 'p', YES;
     if (!strcmp(w, "[") || !strcmp(w, "test")) return run_test(f, words, count);
     if ((!strcmp(w, "source") || !strcmp(w, ".")) && count > 1)
-        return script_source(f, words, count) ? YES : (keep_source(f, words[1]), YES);
+        return script_source(f, words, count) ? YES : (script_keep_source(f, words[1]), YES);
     if (!strcmp(w, "cd")) return script_go(f, count > 1 ? words[count - 1] : ""), YES;
     if (!strcmp(w, "pwd") || !strcmp(w, "readlink") || !strcmp(w, "realpath"))
         return print_path(f, words[count - 1]), YES;
     if (!strcmp(w, "false")) return NO;
+    if (!strcmp(w, "date")) return print(f, "DATE"), YES; // in names of files
     if (!strcmp(w, "echo")) return echo(f, words, count), YES;
     if (!strcmp(w, "printf")) return run_printf(f, words, count), YES;
     if (!strcmp(w, "yq") && script_yq(f, words, count)) return YES;

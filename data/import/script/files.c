@@ -192,7 +192,7 @@ bool script_call(struct follow *f, const char **words, int count)
     int argument_count = f->argument_count, functions = f->function_count;
     if (at < 0 || f->capture) return false;
     const char *path = script_file(f, words[at], &text);
-    if (!path) return false;
+    if (!path) return script_keep_source(f, words[at]), false;
     bool ended = f->ended, launched = f->launched;
     int variable_count = f->variable_count;
     struct variable *kept = copied(f, true);

@@ -138,6 +138,8 @@ void script_go(struct follow *f, const char *path);
 void script_set_place(struct follow *f);
 // A file's text and path; NULL: it is not here.
 const char *script_file(struct follow *f, const char *name, const char **text);
+// A file that is read in or run and is not here has settings, too.
+void script_keep_source(struct follow *f, const char *name);
 // source FILE ...; bash FILE ...: whether it was followed (and launched something).
 bool script_source(struct follow *f, const char **words, int count);
 bool script_call(struct follow *f, const char **words, int count);

@@ -50,7 +50,7 @@ struct script {
     struct script_file *files;
     int command_count, value_count, choice_count, file_count;
     int command_capacity, value_capacity, choice_capacity, file_capacity;
-    const char *sourced; // files that it reads in and that are not here, as they are named
+    const char *sourced; // files that it reads in or runs and that are not here, as they are named
     const char *read_in; // files that were followed, too; ""
     bool searched;       // one of them was found by the end of its path
     // NPROC_PER_NODE, which launchers of their own read; nodes and processes of a node by #SBATCH.
