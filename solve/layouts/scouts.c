@@ -7,6 +7,7 @@
 #include "data/base/grow.h"
 #include "data/base/least.h"
 #include "solve/layouts/search.h"
+#include "solve/process/supervise.h"
 
 // ---- scouts: plans of some dissimilar layouts before the queue is processed, so that bounds close
 // the rest
@@ -285,7 +286,7 @@ static bool look_at_tier(struct search *s, struct candidate **round, int count, 
     return s->first.stage_count != 0;
 }
 
-void layouts_find_first(struct search *s)
+static void find_first(struct search *s)
 {
     for (int i = 0; i < 2 * FIRST_TIERS && !layouts_is_over(s); i++) {
         struct first_tier *tier = &s->sensible.tiers[i % FIRST_TIERS];
@@ -296,6 +297,16 @@ void layouts_find_first(struct search *s)
         if (tier->count) qsort(round, (size_t)tier->count, sizeof *round, candidates_by_bound);
         if (look_at_tier(s, round, tier->count, again)) return;
     }
+}
+
+// A limit of time may pass on a busy machine before this had any of it: where there is a
+// supervisor, its flag ends it, by processor time.
+void layouts_find_first(struct search *s)
+{
+    double limit_s = s->watch.limit_s;
+    if (supervised_is()) s->watch.limit_s = 0;
+    find_first(s);
+    s->watch.limit_s = limit_s;
 }
 
 void layouts_take_first(struct search *s)

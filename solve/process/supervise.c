@@ -11,6 +11,7 @@
 #include <sys/select.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
@@ -20,16 +21,23 @@
 #include "data/base/command.h"
 #include "data/base/watch.h"
 
-static const double look_s = 0.1;         // at the clock
-static const double nudge_s = 1;          // after its limit a search is also told by the flag
-static const unsigned taking_over_s = 60; // for judging and writing what a lost child left
-static const double reserve_s = 1;        // of the grace, for what comes after a killed child
+static const double look_s = 0.1;  // at the clock
+static const double nudge_s = 1;   // after its limit a search is also told by the flag
+static const double reserve_s = 1; // of the grace, for what comes after a killed child
+
+// Behind a limit processor time counts, since a busy machine must not cost a result; but so that
+// everything ends, what waits is taken to use this share of a core.
+static const double least_share = 1.0 / 16;
+static const double taking_over_s = 60; // each step of judging and writing what a lost child left
+enum { TAKING_OVER_LOOK_S = 5 };
 
 // In memory shared by all processes of the program.
 struct common {
     volatile int stop;
     char temporary[FILE_NAME_MAX]; // the file being written, or ""
 };
+
+enum { WORKERS_KNOWN = 256 };
 
 // Shared by a supervisor and its child, which writes it.
 struct stage {
@@ -38,6 +46,8 @@ struct stage {
     volatile double deadline_s; // by clock_s; 0: none
     volatile int stoppable, saved, exit_code;
     volatile int64_t bound_ns;
+    volatile pid_t workers[WORKERS_KNOWN]; // the child's last ones
+    volatile unsigned worker_count;        // so far
 };
 
 // What signal handlers need, and whose child this process is.
@@ -49,20 +59,47 @@ static struct common *common;
 static struct stage *own; // NULL: there is no supervisor
 static int to_supervisor = -1;
 
+// What this process has of a lost child's work.
+static struct {
+    volatile double used_s, seen_s; // of a step; by processor_s
+    volatile sig_atomic_t saved, exit_code;
+} taken;
+
+static double processor_s(clockid_t clock)
+{
+    struct timespec t;
+    return clock_gettime(clock, &t) ? 0 : (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double used_s(double processor_time_s, double passed_s)
+{
+    return processor_time_s > passed_s * least_share ? processor_time_s : passed_s * least_share;
+}
+
 // ---- signals
 
 static _Noreturn void end_now(void)
 {
-    static const char words[] = "plumbline: stopped before there was a result\n";
-    if (write(STDERR_FILENO, words, sizeof words - 1) < 0) _exit(EXIT_NO_PLAN);
+    static const char nothing[] = "plumbline: stopped before there was a result\n";
+    static const char saved[] = "plumbline: stopped; what came before it is saved\n";
+    int code = taken.saved ? taken.exit_code : EXIT_NO_PLAN;
+    if (write(STDERR_FILENO, taken.saved ? saved : nothing,
+              (taken.saved ? sizeof saved : sizeof nothing) - 1) < 0)
+        _exit(code);
     if (common && *common->temporary) unlink(common->temporary);
-    _exit(EXIT_NO_PLAN);
+    _exit(code);
 }
 
 static void take_alarm(int signal)
 {
     (void)signal;
-    if (mode == PREPARING || mode == TAKING_OVER) end_now();
+    if (mode == PREPARING) end_now();
+    if (mode != TAKING_OVER) return;
+    double now_s = processor_s(CLOCK_PROCESS_CPUTIME_ID);
+    taken.used_s = taken.used_s + used_s(now_s - taken.seen_s, TAKING_OVER_LOOK_S);
+    taken.seen_s = now_s;
+    if (taken.used_s > taking_over_s) end_now();
+    alarm(TAKING_OVER_LOOK_S);
 }
 
 static void take_signal(int signal)
@@ -125,6 +162,7 @@ void process_ends_with(int64_t parent)
 
 void supervised_begins(const char *what, double limit_s, bool stoppable)
 {
+    taken.used_s = 0;
     if (!own) return;
     own->what = what;
     own->deadline_s = limit_s > 0 ? clock_s() + limit_s : 0;
@@ -134,6 +172,7 @@ void supervised_begins(const char *what, double limit_s, bool stoppable)
 
 void supervised_saves(int exit_code)
 {
+    if (mode == TAKING_OVER) taken.exit_code = exit_code, taken.saved = 1;
     if (!own) return;
     own->exit_code = exit_code;
     own->saved = 1;
@@ -145,6 +184,11 @@ void supervised_bounds(int64_t bound_ns)
 }
 
 bool supervised_is(void) { return own != NULL; }
+
+void supervised_worker(int64_t process)
+{
+    if (own) own->workers[own->worker_count++ % WORKERS_KNOWN] = (pid_t)process;
+}
 
 static bool send_all(const void *bytes, size_t size)
 {
@@ -187,6 +231,7 @@ struct watching {
     int file;
     struct message arriving, *kept;
     double grace_s, late_s, seen_s; // late_s: since it was told to end, while we ran ourselves
+    double processor_s;             // of the child and its workers, when it was seen
     int number;
     bool late, nudged; // nudged: we set the flag ourselves
     sigset_t before;
@@ -220,19 +265,37 @@ static bool read_some(struct watching *w)
     return true;
 }
 
+static double processor_s_of(pid_t process)
+{
+    clockid_t clock;
+    return clock_getcpuclockid(process, &clock) ? 0 : processor_s(clock);
+}
+
+static double child_processor_s(const struct watching *w)
+{
+    const struct stage *s = w->stage;
+    unsigned count = s->worker_count < WORKERS_KNOWN ? s->worker_count : WORKERS_KNOWN;
+    double all_s = processor_s_of(w->child);
+    for (unsigned i = 0; i < count; i++) all_s += processor_s_of(s->workers[i]);
+    return all_s;
+}
+
 // Counts only time in which this process ran: a program that was suspended, with its child, is not
-// late for that.
+// late for that. After a signal it is the user's time, after a limit the processor's.
 static bool is_late(struct watching *w)
 {
     const struct stage *s = w->stage;
     double now = clock_s(), passed = now - w->seen_s;
+    double processor = child_processor_s(w), worked = processor - w->processor_s;
+    if (passed > 2 * look_s) passed = 2 * look_s;
+    if (worked > passed) worked = passed; // of several workers
     int number = s->number, own_asked = asked_number == number ? asked_count : 0;
     if (number != w->number) w->number = number, w->late_s = 0;
-    w->seen_s = now;
+    w->seen_s = now, w->processor_s = processor;
     bool stopping = s->stoppable ? common->stop && !w->nudged : own_asked > 0;
     w->late = !stopping && s->deadline_s > 0 && now > s->deadline_s;
     if (!stopping && !w->late) return false;
-    w->late_s += passed < 2 * look_s ? passed : 2 * look_s;
+    w->late_s += w->late ? used_s(worked, passed) : passed;
     if (w->late && w->late_s > nudge_s && s->stoppable) w->nudged = true, common->stop = 1;
     return (stopping && !s->stoppable) || own_asked > 1 || w->late_s > w->grace_s;
 }
@@ -309,7 +372,8 @@ static void watch_child(struct supervised *s, struct watching *w)
     tell_end(s, w, status, killed);
     s->seconds = clock_s() - begin_s;
     mode = s->as == SUPERVISED_LOST ? TAKING_OVER : PREPARING;
-    if (mode == TAKING_OVER) alarm(taking_over_s);
+    taken.used_s = 0, taken.seen_s = processor_s(CLOCK_PROCESS_CPUTIME_ID);
+    if (mode == TAKING_OVER) alarm(TAKING_OVER_LOOK_S);
     on(SIGCHLD, SIG_DFL);
 }
 

@@ -1,8 +1,9 @@
 // Supervision: everything ends. The process that the user started forks the one that searches, and
 // stays. What is searched, judged and written is done by the child; when that does not end within a
 // grace of its limit or of a signal, it is ended from outside, and the supervisor goes on with what
-// the child has handed over: its best plan and bound. The supervisor is as large as the program was
-// before the search. Where no process can be forked, the program goes on alone.
+// the child has handed over: its best plan and bound. The grace of a limit is processor time, since
+// what a busy machine keeps waiting is not to be lost. The supervisor is as large as the program
+// was before the search. Where no process can be forked, the program goes on alone.
 //
 // SIGINT and SIGTERM are taken by the supervisor only. The first asks the search to stop; a second
 // ends it at once. Without a supervisor the child ends too (at once on Linux).
@@ -58,7 +59,8 @@ void supervised_saves(int exit_code);
 void supervised_keeps(const struct message *message); // replaces what was handed over before
 void supervised_bounds(int64_t bound_ns);             // proven; never falls
 bool supervised_is(void);                             // whether there is a supervisor
-void supervised_leave(void); // a process forked from it, that is none: a worker
+void supervised_leave(void);             // a process forked from it, that is none: a worker
+void supervised_worker(int64_t process); // was forked: its processor time is the child's, too
 
 // ---- also for workers
 

@@ -146,6 +146,7 @@ static bool start_worker(struct worker_pool *pool, struct worker *w)
     }
     close(ends[1]);
     if (process < 0) return close(ends[0]), false;
+    supervised_worker(process);
     *w = (struct worker){.process = process,
                          .socket = ends[0],
                          .request = -1,

@@ -68,7 +68,7 @@ answers 0 "megatron runs no layout" plan $job --schedule zb-v --for all -o titan
 grep -q "^  torchtitan \*" out || complain "zb-v: not torchtitan's"
 gives 2 plan $job --for all --without ofload -o bad
 [ "$(grep -c "the nearest is offload" err)" = 1 ] || complain "a wrong name is not told once"
-answers 12 "no plan" plan --model llama-3.1-405b --gpu h100-80gb --nodes 20 --time-limit-s 0.001 \
+answers 12 "no plan" plan --model llama-3.1-405b --gpu h100-80gb --nodes 2 --time-limit-s 0.001 \
     --for all -o soon
 answers 2 "expected one of any, megatron, .*all" plan $job --for every -o bad
 

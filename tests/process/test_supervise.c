@@ -1,7 +1,7 @@
 // Supervision: a child that never ends, dies, is suspended or goes on after saving; what it handed
 // over; signals; temporary files; nobody is left behind. Each case is in a process of its own,
 // since signals and the flag belong to a whole program. No case depends on how long something
-// takes.
+// takes, but one: a child must wake up within seven seconds of the supervisor's own time.
 #define _DEFAULT_SOURCE // usleep, mkdtemp
 #include <signal.h>
 #include <sys/resource.h>
@@ -13,7 +13,8 @@
 #include "solve/process/supervise.h"
 #include "tests/support/check.h"
 
-static const struct supervise_settings soon = {"the test", 0.02, 0.1}, never = {"the test", 0, 0.1};
+static const struct supervise_settings soon = {"the test", 0.02, 0.02};
+static const struct supervise_settings never = {"the test", 0, 0.1};
 
 #define REQUIRE(condition)                                                                         \
     do {                                                                                           \
@@ -84,6 +85,44 @@ static void lose_suspended(struct arena *arena)
         _exit(0);
     }
     REQUIRE(s.as == SUPERVISED_LOST && s.late);
+}
+
+// One that a busy machine leaves waiting is not late for that: its grace is processor time.
+static void wait_for_busy(struct arena *arena)
+{
+    const struct supervise_settings busy = {"the test", 0.02, 0.5};
+    struct supervised s = begin(&busy, arena);
+    if (s.as == SUPERVISED_CHILD) {
+        for (int i = 0; i < 10; i++) usleep(100 * 1000);
+        _exit(9);
+    }
+    REQUIRE(s.as == SUPERVISED_ENDED && s.exit_code == 9);
+}
+
+// The end of a process that takes over for ever, as seen by its alarms.
+static int end_of_endless(void)
+{
+    int status;
+    pid_t process = fork();
+    REQUIRE(process >= 0);
+    while (!process) raise(SIGALRM);
+    REQUIRE(waitpid(process, &status, 0) == process && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+// Minutes of waiting for a processor do not end what takes over; each step has its own time, and
+// what was saved before is not called lost.
+static void take_over(struct arena *arena)
+{
+    struct supervised s = begin(&soon, arena);
+    if (s.as == SUPERVISED_CHILD) never_return();
+    for (int step = 0; step < 3; step++) {
+        for (int i = 0; i < 120; i++) raise(SIGALRM); // ten minutes of wall-clock time
+        supervised_begins("the next step", 0, false);
+    }
+    REQUIRE(end_of_endless() == EXIT_NO_PLAN);
+    supervised_saves(EXIT_OPEN);
+    REQUIRE(end_of_endless() == EXIT_OPEN);
 }
 
 static void lose_dying(struct arena *arena)
@@ -258,6 +297,8 @@ static void run(supervision_case *one)
 CASE(lose_endless)
 CASE(end_by_flag)
 CASE(lose_suspended)
+CASE(wait_for_busy)
+CASE(take_over)
 CASE(lose_dying)
 CASE(lose_after_saving)
 CASE(end_by_signal)
