@@ -1,5 +1,6 @@
 // What a device needs at once, where a program's code says that it is not the sum of the parts, and
 // what PyTorch's caching allocator holds for it, which programs report. docs/FORMULAS.md 8.
+#include "data/base/least.h"
 #include "formulate/predict/internal.h"
 
 // For each byte that is requested, where the costs have no factor of it.
@@ -38,10 +39,11 @@ int64_t predict_requested_bytes(const struct predictor *p, const struct memory_p
     const struct job *job = &p->problem.job;
     bool alone = job->layout.data * job->layout.context == 1;
     // Autocast: the sums are the fp32 weights' own gradients. Of replicas, DDP's fp32 buckets take
-    // as much as the copies and buckets in 16 bits that are counted.
+    // as much as the copies and buckets in 16 bits that are counted. Of 6 gradient bytes of a value
+    // that is trained 2 are such a copy's; frozen weights are what they were loaded as.
     if (p->origin.origin.program == PROGRAM_TRANSFORMERS && job->trainer == TRAINER_OTHER &&
         alone && job->gradient_bytes_per_value > 2 && job->precision != FP32)
-        return memory_total(m) - m->weight_bytes;
+        return memory_total(m) - smaller(m->weight_bytes, m->gradient_bytes / 3);
     if (p->origin.origin.program != PROGRAM_NANOTRON) return memory_total(m);
     // ZeRO 1 gathers weights after the step into one piece, for which no freed one is large enough.
     bool gathers = job->layout.zero == 1 && !alone;

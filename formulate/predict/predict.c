@@ -87,6 +87,12 @@ void predictor_ask_ranges(struct predictor *p, bool asked)
     predictor_costs_changed(p);
 }
 
+void predictor_set_likeness(struct predictor *p, const struct gpu_likeness *likeness)
+{
+    p->settings.likeness = *likeness;
+    predictor_costs_changed(p);
+}
+
 static void set_value(struct estimate *e, const struct cost_key *key, void *context)
 {
     (void)key;

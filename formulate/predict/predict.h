@@ -95,6 +95,8 @@ enum status predictor_open(struct predictor **p, const struct predict_settings *
 struct costs *predictor_costs(struct predictor *p);
 void predictor_costs_changed(struct predictor *p);
 void predictor_ask_ranges(struct predictor *p, bool asked); // sets settings.ranges from now on
+// What a GPU is like that no cluster has, from now on.
+void predictor_set_likeness(struct predictor *p, const struct gpu_likeness *likeness);
 // Sets estimates: "name=value,...", with names as in data/inputs/cost_keys.h and values without an
 // interval. BAD_INPUT names the word.
 enum status predictor_set(struct predictor *p, const char *text, struct error *err);

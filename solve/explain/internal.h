@@ -7,6 +7,7 @@
 void explain_assume(struct explained *x, const char *column, const char *value, const char *why);
 // assemble.c: x->row and x->own; measured.c: what was measured.
 enum status explain_assemble(struct explained *x, struct error *err);
+enum status explain_find_gpu(struct explained *x, struct error *err); // sets asked.gpu
 // Predicts x->asked: x->own, x->row, x->problem, and what was assumed.
 void explain_predict(struct explained *x);
 void explain_measured(struct explained *x);

@@ -118,7 +118,9 @@ static const struct {
                    {"precision", "fp8", "fp8"},
                    {"micro_batch", "2", "a micro-batch of 2"},
                    {"micro_batch", "4", "a micro-batch of 4"},
-                   {"micro_batch", "8", "a micro-batch of 8"}};
+                   {"micro_batch", "8", "a micro-batch of 8"},
+                   {"seq", "4096", "sequences of 4,096 tokens"},
+                   {"seq", "8192", "sequences of 8,192 tokens"}};
 
 static bool is_told(const struct explained *x, const char *column)
 {
@@ -127,11 +129,12 @@ static bool is_told(const struct explained *x, const char *column)
     return false;
 }
 
-// Whether the run's own facts are met: it fitted, with the time that it took.
+// Whether the run's own facts are met: it fitted, with the time that it took; or it did not fit.
 static bool resolves(const struct explained *x, const struct prediction *p)
 {
     double time = (double)p->iteration_ns * 1e-9;
     bool fits = p->device_bytes <= p->capacity_bytes;
+    if (x->log.failure.out_of_memory) return p->device_bytes > p->limit_bytes;
     if (x->ran_too_full && !fits) return false;
     return x->measured_s > 0 ? fabs(time / x->measured_s - 1) <= near : fits;
 }
@@ -146,14 +149,16 @@ static void find_alternatives(struct explained *x)
         struct error err = {OK, ""};
         const char *set =
             arena_print(x->arena, "%s=%s", open_values[i].column, open_values[i].value);
-        if (is_told(x, open_values[i].column) ||
+        bool length = !strcmp(open_values[i].column, "seq"); // else no one would have left it open
+        if (is_told(x, open_values[i].column) || (length && !x->log.failure.out_of_memory) ||
             row_set_columns(&row, "", set, x->arena, &err) != OK || !explain_try(x, &row, &p) ||
             !resolves(x, &p))
             continue;
         x->alternatives[x->alternative_count++] =
             (struct assumed){open_values[i].column, open_values[i].value, open_values[i].words};
     }
-    for (int i = 0; i < COUNT && !x->alternative_count; i++)
+    bool pairs = !x->log.failure.out_of_memory;
+    for (int i = 0; pairs && i < COUNT && !x->alternative_count; i++)
         for (int k = i + 1; k < COUNT && !x->alternative_count; k++) {
             struct run_row row = x->row;
             struct error err = {OK, ""};
@@ -223,6 +228,20 @@ static enum explained_verdict explain_fast(struct explained *x)
                     "faster than predicted, and no value that the log leaves open makes up for it");
 }
 
+// What the report itself says where there was room: pieces that no request fits into.
+static const char *fragments_of(const struct explained *x)
+{
+    const struct log_failure *f = &x->log.failure;
+    int64_t idle = f->reserved_bytes - f->allocated_bytes;
+    bool stated = f->reserved_bytes && f->allocated_bytes && f->tried_bytes,
+         foreseen = (double)f->allocated_bytes < 1.15 * (double)x->own.device_bytes;
+    if (!stated || !foreseen || idle < f->tried_bytes) return "";
+    return arena_print(x->arena,
+                       "; its report has %.1f GB reserved in pieces that no request for %.1f fits "
+                       "into: expandable segments join them",
+                       (double)idle / 1e9, (double)f->tried_bytes / 1e9);
+}
+
 static enum explained_verdict explain_failure(struct explained *x)
 {
     const struct log_failure *f = &x->log.failure;
@@ -234,13 +253,18 @@ static enum explained_verdict explain_failure(struct explained *x)
                                     "it is above",
                                     where));
     bool fits = x->own.device_bytes <= x->own.limit_bytes;
+    const char *more = fits ? fragments_of(x) : "";
+    if (fits && !*more) {
+        find_alternatives(x);
+        if (!x->alternative_count) more = ", which no value that the log leaves open fills";
+    }
     return conclude(x, VERDICT_OUT_OF_MEMORY,
                     arena_print(x->arena,
                                 "it ran out of memory%s, and is predicted %s: %.1f GB of a card "
-                                "of %.1f",
+                                "of %.1f%s",
                                 where, fits ? "to fit" : "not to fit",
                                 (double)x->own.device_bytes / 1e9,
-                                (double)x->own.capacity_bytes / 1e9));
+                                (double)x->own.capacity_bytes / 1e9, more));
 }
 
 static bool is_refused(const struct explained *x)

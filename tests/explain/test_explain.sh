@@ -222,6 +222,49 @@ reads sh.log precision=bf16 seq=4096 gated=1 "verdict=out of memory"
 printf 'zooming in on a room\n' > zoom.log
 answers 2 "expected a training log" explain zoom.log
 
+# ---- reports of a lack of memory: FSDP's words, launchers, prompts and answers, nodes in words
+printf '%s\n' 'CUDA_VISIBLE_DEVICES=0,1,2,3,4 torchrun train.py \' '--bf16 True \' \
+    '--fsdp "full_shard auto_wrap offload"' 'llama-7b/13b on A100-40G' 'CUDA out of memory.' \
+    > fsdp.log
+reads fsdp.log zero=3 num_gpus=5 model=llama-2-7b
+answers 0 "zero 3 offload" explain fsdp.log
+printf '%s\n' 'Qwen2.5-Coder-32B on 1 node of 8 A100' '--max_source_length 2000' \
+    '--max_target_length 1200' 'Is there a way to offload it?' 'CUDA out of memory.' > both.log
+reads both.log seq=3200 layers=64 hidden=5120 num_gpus=8
+"$plumbline" explain both.log | grep -q 'zero . offload' && complain "a question is read as offload"
+printf '%s\n' 'OOM with 4 nodes, each 4 A100' 'pp_size=2' 'tp_size=1' 'ep_size=4' 'dp_size=2' \
+    'A LLaMA of 1.3B' '"offload_optimizer": {' > spread.log
+reads spread.log num_gpus=16 gpus_per_node=4 pp=2 tp=1 ep=4 dp=8 model=-
+printf '%s\n' 'single node of 8 A100 GPUs, llama-7b' 'CUDA out of memory.' > node.log
+reads node.log num_gpus=8
+printf '%s\n' 'OOM, llama-2-7b on 4xA800-40GB, zero-2' > half.log
+reads half.log gpu=a800-40gb
+grep -q 'as a800-80gb, but for its memory of 40 GiB' out || complain "the card is not the named one"
+# it would fit: what the report has in pieces, or what would not
+{ echo 'llama-3.2-1b on 8xA100-80GB, zero-3, bf16'
+    printf 'CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 79.15 GiB total capacity; '
+    echo '3.00 GiB already allocated; 0.5 GiB free; 77.0 GiB reserved in total by PyTorch)'
+} > pieces.log
+answers 0 "79.5 GB reserved in pieces" explain pieces.log
+printf '%s\n' 'llama-3.2-1b on 8xA100-80GB, zero-3, bf16' 'CUDA out of memory.' > fills.log
+answers 0 "which no value that the log leaves open fills" explain fills.log
+printf '%s\n' 'llama-3.1-70b on 24xA100-80GB, zero-3, bf16' 'CUDA out of memory.' > fits.log
+reads fits.log "verdict=out of memory"
+python3 -c 'import json; assert json.load(open("out"))["would_resolve"]' || complain "no open value"
+# a frozen model of one GPU is what it was loaded as
+printf '%s\n' 'qwen2.5-7b on a single A100-80GB GPU' 'lora_rank: 8' 'CUDA out of memory.' \
+    > loaded.log
+"$plumbline" explain loaded.log --json > out 2> err || complain "explain loaded.log"
+python3 -c 'import json
+assert json.load(open("out"))["predicted"]["device_bytes"] > 15.2e9' || complain "frozen weights"
+# GB300 behind programs that call it gb200; superchips' hosts have four
+{ cat mlperf.log; echo 'export GPU_ARCH="gb200"'; } | sed 's/H100/GB300/' > arch.log
+reads arch.log gpu=gb300
+{ mllog submission_benchmark '"llama31_8b"'; mllog submission_platform '"2xNVIDIA GB200"'
+    mllog global_batch_size 16; mllog tracked_stats '{"train_step_time": 0.5}'
+} > hosts.log
+answers 0 "num_gpus 8: 4 GPUs in each" explain hosts.log
+
 # ---- a long log takes no more memory than a short one
 python3 - "$plumbline" << 'END' || complain "a long log takes more than 100 MB"
 import resource, subprocess, sys

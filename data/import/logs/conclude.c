@@ -77,6 +77,10 @@ static void conclude_degrees(struct log *l)
     int64_t gpus = told_count(l, TOLD_NUM_GPUS), steps = told_count(l, TOLD_ACCUMULATION),
             replica = or_one(l, TOLD_TP) * or_one(l, TOLD_PP) * or_one(l, TOLD_CP);
     bool degrees = told(l, TOLD_TP) && told(l, TOLD_PP);
+    // Replicas besides those that experts are spread over.
+    int64_t besides = told_count(l, TOLD_DP), spread = told_count(l, TOLD_EP);
+    if (degrees && spread > 1 && besides && gpus == replica * besides * spread)
+        l->told[TOLD_DP].by = BY_NONE;
     if (told(l, TOLD_DP) && degrees)
         follows(l, TOLD_NUM_GPUS, "tp x pp x cp x dp", replica * told_count(l, TOLD_DP));
     if (degrees && gpus && gpus % replica == 0)
@@ -380,6 +384,9 @@ void log_take_layers(struct log *l, int64_t layers)
 void log_conclude(struct log *l)
 {
     undo_namesakes(l);
+    if (told(l, TOLD_SOURCE) && told(l, TOLD_TARGET))
+        follows(l, TOLD_SEQ, "max_source_length + max_target_length",
+                told_count(l, TOLD_SOURCE) + told_count(l, TOLD_TARGET));
     conclude_replica(l);
     conclude_gpus(l);
     conclude_degrees(l);

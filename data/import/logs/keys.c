@@ -23,6 +23,8 @@ enum how {
     NAMES_DISPATCHER, // of experts, in a framework's words
     NAMES_GRAPHS,     // a kind of CUDA graphs
     PRESENT,          // 1, whatever it is
+    SHARDS,           // FSDP's words for what it shards, and "offload"
+    PLACES,           // 1, unless the place is "none"
     POSITIVE,         // 1 if it is a number above 0; 0 does not undo another key's 1
 };
 
@@ -58,6 +60,7 @@ static const struct key_row rows[] = {
     {"dgxnnodes", TOLD_NODES, COUNT, NULL},
     {"slurm_nnodes", TOLD_NODES, COUNT, NULL},
     {"gpus_per_node", TOLD_GPUS_PER_NODE, COUNT, NULL},
+    {"num_gpus_per_node", TOLD_GPUS_PER_NODE, COUNT, NULL},
     {"dgxngpu", TOLD_GPUS_PER_NODE, COUNT, NULL},
     {"ppn", TOLD_GPUS_PER_NODE, COUNT, NULL},
     {"ntasks_per_node", TOLD_GPUS_PER_NODE, COUNT, NULL},
@@ -76,7 +79,14 @@ static const struct key_row rows[] = {
     {"sequence_len", TOLD_SEQ, COUNT, NULL},
     {"model_max_length", TOLD_SEQ, COUNT, NULL},
     {"packed_sequence_size", TOLD_SEQ, COUNT, NULL},
+    {"max_source_length", TOLD_SOURCE, COUNT, NULL},
+    {"max_target_length", TOLD_TARGET, COUNT, NULL},
     {"model_parallel_size", TOLD_TP, COUNT, NULL},
+    {"tp_size", TOLD_TP, COUNT, NULL},
+    {"pp_size", TOLD_PP, COUNT, NULL},
+    {"cp_size", TOLD_CP, COUNT, NULL},
+    {"dp_size", TOLD_DP, COUNT, NULL},
+    {"ep_size", TOLD_EP, COUNT, NULL},
     {"tensor_model_parallel", TOLD_TP, COUNT, NULL},
     {"tensor_parallel_size", TOLD_TP, COUNT, NULL},
     {"pipeline_model_parallel", TOLD_PP, COUNT, NULL},
@@ -99,6 +109,9 @@ static const struct key_row rows[] = {
     {"zero_stage", TOLD_ZERO, WHOLE, NULL},
     {"zero_optimization_stage", TOLD_ZERO, WHOLE, NULL},
     {"stage", TOLD_ZERO, WHOLE, NULL},
+    {"fsdp", TOLD_ZERO, SHARDS, NULL},
+    {"fsdp_sharding_strategy", TOLD_ZERO, SHARDS, NULL},
+    {"offload_optimizer", TOLD_OFFLOAD, PLACES, NULL},
     {"use_dist_optimizer", TOLD_ZERO, TRUTH, NULL},
     {"normalization", TOLD_RMS_NORM, NAMES, "RMSNorm"},
     {"tie_word_embeddings", TOLD_TIED, TRUTH, NULL},
@@ -121,6 +134,10 @@ static const struct key_row rows[] = {
     {"enable_offline_packing", TOLD_PACKED, TRUTH, NULL},
     {"sequence_packing", TOLD_PACKED, PRESENT, NULL},
     {"packed_sequence", TOLD_PACKED, TRUTH, NULL},
+    {"adapter_name", TOLD_ADAPTERS, NAMES, "lora"},
+    {"use_lora", TOLD_ADAPTERS, TRUTH, NULL},
+    {"use_peft", TOLD_ADAPTERS, TRUTH, NULL},
+    {"use_gradient_checkpointing", TOLD_GRANULARITY, EITHER, "full|none"},
     {"lora_r", TOLD_ADAPTERS, COUNT, NULL},
     {"lora_rank", TOLD_ADAPTERS, COUNT, NULL},
 };
@@ -383,6 +400,22 @@ static const char *word_of(enum how how, const char *value, size_t length)
     return NULL;
 }
 
+// "full_shard auto_wrap offload", FULL_SHARD; FSDP's offload takes weights and optimizer along.
+static void take_shards(struct log *l, const struct key_row *row, enum told_by by,
+                        const char *value, size_t length)
+{
+    static const struct {
+        const char *word, *zero;
+    } kinds[] = {
+        {"full_shard", "3"}, {"hybrid_shard", "3"}, {"shard_grad_op", "2"}, {"no_shard", "0"}};
+    char text[TOLD_TEXT];
+    snprintf(text, sizeof text, "%.*s", (int)(length < TOLD_TEXT ? length : TOLD_TEXT - 1), value);
+    for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
+        if (find_in_any_case(text, kinds[i].word)) tell_text(l, row, by, kinds[i].zero);
+    if (find_in_any_case(text, "offload"))
+        tell_text(l, &(struct key_row){row->key, TOLD_OFFLOAD, PRESENT, NULL}, by, "1");
+}
+
 static void take_value(struct log *l, const struct key_row *row, enum told_by by, const char *value,
                        size_t length)
 {
@@ -413,6 +446,11 @@ static void take_value(struct log *l, const struct key_row *row, enum told_by by
         return;
     case PRESENT:
         if (length && !is_nothing(value, length)) tell_text(l, row, by, "1");
+        return;
+    case SHARDS: take_shards(l, row, by, value, length); return;
+    case PLACES:
+        if (length && !is_nothing(value, length) && !strstr(value, "none"))
+            tell_text(l, row, by, "1");
         return;
     case POSITIVE:
         if (length && (strtod(value, NULL) > 0 || !told(l, row->told)))

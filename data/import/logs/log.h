@@ -107,6 +107,8 @@ enum told {
     TOLD_TOKENIZER,
     TOLD_POSITION_TYPE,
     TOLD_MOST_POSITIONS,
+    TOLD_SOURCE, // tokens of a prompt, of an answer: a sequence is both
+    TOLD_TARGET,
     TOLD_VERSION,
     TOLD_COUNT
 };

@@ -136,6 +136,9 @@ void log_memory(struct log *l, const char *line)
     amount(line, "Tried to allocate", &f->tried_bytes);
     amount(line, "total capacity of", &f->card_bytes);
     amount(line, "Of the allocated memory", &f->allocated_bytes);
+    int64_t idle = 0;
+    amount(line, "allocated by PyTorch, and", &idle);
+    if (idle && !f->reserved_bytes) f->reserved_bytes = f->allocated_bytes + idle;
     amount_before(line, "total capacity;", &f->card_bytes);
     amount_before(line, "already allocated", &f->allocated_bytes);
     amount_before(line, "reserved in total", &f->reserved_bytes);

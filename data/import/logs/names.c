@@ -77,6 +77,12 @@ static const char *end_of_word(const char *s)
     return s;
 }
 
+// Programs that GB300 runs name its architecture by GB200's, and none does the opposite.
+static bool is_surer(const char *before, const char *gpu)
+{
+    return strncmp(before, "gb300", 5) != 0 || strcmp(gpu, "gb200") != 0;
+}
+
 static void find_gpu(struct log *l, const char *line)
 {
     for (const char *s = line; *s;) {
@@ -99,11 +105,12 @@ static void find_gpu(struct log *l, const char *line)
         if (found < 0 || (bare && !strstr(line, "RTX") && !find_in_any_case(line, "x3090") &&
                           !find_in_any_case(line, "x4090") && !find_in_any_case(line, "geforce")))
             continue;
+        if (strstr(line, "GPU_ARCH") && told(l, TOLD_GPU)) continue; // which GB300 calls gb200
         int64_t most = 0;
         for (size_t i = 0; i < ARRAY_LENGTH(gpus); i++)
             if (l->reader->gpu_hits[i] > most) most = l->reader->gpu_hits[i];
         const char *before = l->told[TOLD_GPU].text;
-        bool taken = ++l->reader->gpu_hits[found] > most,
+        bool taken = is_surer(before, gpus[found].gpu) && ++l->reader->gpu_hits[found] > most,
              other = *before && strncmp(before, gpus[found].gpu, strlen(gpus[found].gpu)) != 0;
         if (other) snprintf(l->other_gpu, TOLD_KEY, "%.40s", taken ? before : gpus[found].gpu);
         if (!taken) continue;
@@ -127,13 +134,19 @@ static const struct {
             {"llama13b", "llama-2-13b"},
             {"llama7b", "llama-2-7b"},
             {"qwen3vl8b", "qwen3-8b"}, // text_config of their config.json
-            {"qwen3vl30ba3b", "qwen3-30b-a3b"}};
+            {"qwen3vl30ba3b", "qwen3-30b-a3b"},
+            // torchtitan's models/deepseek_v3: "16B" has the layers of DeepSeek-V2-Lite
+            {"deepseekv316b", "deepseek-v2-lite"},
+            {"deepseekr1distillllama8b", "llama-3.1-8b"},
+            {"deepseekr1distillllama70b", "llama-3.3-70b"},
+            {"deepseekr1distillqwen7b", "qwen2.5-7b"}};
 
 struct log_models {
     struct model_name {
         const char *name, *shipped; // name: as it is found in texts without signs
         size_t length;
-    } * items; // the longer before the shorter
+        bool fraction; // its size has a point: 1.2b
+    } * items;         // the longer before the shorter
     int count;
     bool begins[256];
 };
@@ -156,11 +169,20 @@ static int longer_first(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
+// The size that ends at `end` has a point, "1.3B": without signs it would be another's.
+static bool has_fraction(const char *from, const char *end)
+{
+    if (end == from || (end[-1] != 'b' && end[-1] != 'B')) return false;
+    for (end--; end > from && isdigit((unsigned char)end[-1]);) end--;
+    return end > from + 1 && end[-1] == '.' && isdigit((unsigned char)end[-2]);
+}
+
 static void add_model(struct log_models *to, const char *name, const char *shipped)
 {
     size_t length = strlen(name);
     if (length < MODEL_NAME_LEAST) return;
-    to->items[to->count++] = (struct model_name){name, shipped, length};
+    bool fraction = has_fraction(shipped, shipped + strlen(shipped));
+    to->items[to->count++] = (struct model_name){name, shipped, length, fraction};
     to->begins[(unsigned char)*name] = to->begins[toupper((unsigned char)*name)] = true;
 }
 
@@ -181,45 +203,55 @@ struct log_models *log_models_make(struct arena *arena)
     return m;
 }
 
-// Models that are not shipped and whose blocks are as Llama's: their published config.json.
-static const struct llama_like {
+// Models that are not shipped and whose blocks are as Llama's, or, with learned positions, as
+// GPT's: their published config.json.
+static const struct unshipped {
     const char *name;
     int layers, hidden, ffn, heads, kv_heads, vocab;
-} llamas[] = {{"llama33b", 60, 6656, 17920, 52, 52, 32000},
-              {"llama30b", 60, 6656, 17920, 52, 52, 32000},
-              {"llama65b", 80, 8192, 22016, 64, 64, 32000},
-              {"codellama34b", 48, 8192, 22016, 64, 8, 32000},
-              {"codellama13b", 40, 5120, 13824, 40, 40, 32016},
-              {"codellama7b", 32, 4096, 11008, 32, 32, 32016},
-              {"vicuna13b", 40, 5120, 13824, 40, 40, 32000},
-              {"vicuna7b", 32, 4096, 11008, 32, 32, 32000},
-              {"alpaca7b", 32, 4096, 11008, 32, 32, 32000},
-              {"baichuan27b", 32, 4096, 11008, 32, 32, 125696},
-              {"baichuan213b", 40, 5120, 13696, 40, 40, 125696},
-              {"baichuan7b", 32, 4096, 11008, 32, 32, 64000},
-              {"baichuan13b", 40, 5120, 13696, 40, 40, 64000},
-              {"yi34b", 60, 7168, 20480, 56, 8, 64000},
-              {"yi6b", 32, 4096, 11008, 32, 4, 64000},
-              {"deepseekcoder33b", 62, 7168, 19200, 56, 8, 32256},
-              {"deepseekcoder67b", 32, 4096, 11008, 32, 32, 32256},
-              {"deepseekllm7b", 30, 4096, 11008, 32, 32, 102400},
-              {"deepseekllm67b", 95, 8192, 22016, 64, 8, 102400},
-              {"qwen2514b", 48, 5120, 13824, 40, 8, 152064},
-              {"qwen2532b", 64, 5120, 27648, 40, 8, 152064},
-              {"qwen253b", 36, 2048, 11008, 16, 2, 151936},
-              {"qwen272b", 80, 8192, 29568, 64, 8, 152064},
-              {"qwen27b", 28, 3584, 18944, 28, 4, 152064},
-              {"qwen1514b", 40, 5120, 13696, 40, 40, 152064},
-              {"qwen1572b", 80, 8192, 24576, 64, 64, 152064},
-              {"qwen157b", 32, 4096, 11008, 32, 32, 151936},
-              {"qwen14b", 40, 5120, 13696, 40, 40, 152064},
-              {"qwen7b", 32, 4096, 11008, 32, 32, 151936},
-              {"qwen314b", 40, 5120, 17408, 40, 8, 151936},
-              {"internlm27b", 32, 4096, 14336, 32, 8, 92544},
-              {"internlm220b", 48, 6144, 16384, 48, 8, 92544}};
+    bool fraction;
+    int positions; // 0: as Llama
+} unshipped[] = {{"llama33b", 60, 6656, 17920, 52, 52, 32000},
+                 {"llama30b", 60, 6656, 17920, 52, 52, 32000},
+                 {"llama65b", 80, 8192, 22016, 64, 64, 32000},
+                 {"codellama34b", 48, 8192, 22016, 64, 8, 32000},
+                 {"codellama13b", 40, 5120, 13824, 40, 40, 32016},
+                 {"codellama7b", 32, 4096, 11008, 32, 32, 32016},
+                 {"vicuna13b", 40, 5120, 13824, 40, 40, 32000},
+                 {"vicuna7b", 32, 4096, 11008, 32, 32, 32000},
+                 {"alpaca7b", 32, 4096, 11008, 32, 32, 32000},
+                 {"baichuan27b", 32, 4096, 11008, 32, 32, 125696},
+                 {"baichuan213b", 40, 5120, 13696, 40, 40, 125696},
+                 {"baichuan7b", 32, 4096, 11008, 32, 32, 64000},
+                 {"baichuan13b", 40, 5120, 13696, 40, 40, 64000},
+                 {"yi34b", 60, 7168, 20480, 56, 8, 64000},
+                 {"yi6b", 32, 4096, 11008, 32, 4, 64000},
+                 {"deepseekcoder33b", 62, 7168, 19200, 56, 8, 32256},
+                 {"deepseekcoder67b", 32, 4096, 11008, 32, 32, 32256, true, 0},
+                 {"deepseekllm7b", 30, 4096, 11008, 32, 32, 102400},
+                 {"deepseekllm67b", 95, 8192, 22016, 64, 8, 102400},
+                 {"qwen2514b", 48, 5120, 13824, 40, 8, 152064},
+                 {"qwen2532b", 64, 5120, 27648, 40, 8, 152064},
+                 {"qwen253b", 36, 2048, 11008, 16, 2, 151936},
+                 {"qwen272b", 80, 8192, 29568, 64, 8, 152064},
+                 {"qwen27b", 28, 3584, 18944, 28, 4, 152064},
+                 {"qwen1514b", 40, 5120, 13696, 40, 40, 152064},
+                 {"qwen1572b", 80, 8192, 24576, 64, 64, 152064},
+                 {"qwen157b", 32, 4096, 11008, 32, 32, 151936},
+                 {"qwen14b", 40, 5120, 13696, 40, 40, 152064},
+                 {"qwen7b", 32, 4096, 11008, 32, 32, 151936},
+                 {"qwen314b", 40, 5120, 17408, 40, 8, 151936},
+                 {"internlm27b", 32, 4096, 14336, 32, 8, 92544},
+                 {"deepseekr1distillqwen14b", 48, 5120, 13824, 40, 8, 152064},
+                 {"deepseekr1distillqwen32b", 64, 5120, 27648, 40, 8, 152064},
+                 {"internlm220b", 48, 6144, 16384, 48, 8, 92544},
+                 {"opt67b", 32, 4096, 16384, 32, 32, 50272, true, 2050},
+                 {"opt30b", 48, 7168, 28672, 56, 56, 50272, false, 2050},
+                 {"galactica67b", 32, 4096, 16384, 32, 32, 50000, true, 2050},
+                 {"galactica30b", 48, 7168, 28672, 56, 56, 50000, false, 2050}};
 
-static void tell_shape(struct log *l, const struct llama_like *m)
+static void tell_shape(struct log *l, const struct unshipped *m)
 {
+    bool gpt = m->positions > 0;
     const struct {
         enum told told;
         int value;
@@ -229,54 +261,82 @@ static void tell_shape(struct log *l, const struct llama_like *m)
                   {TOLD_HEADS, m->heads},
                   {TOLD_KV_HEADS, m->kv_heads},
                   {TOLD_VOCAB, m->vocab},
-                  {TOLD_GATED, 1},
-                  {TOLD_RMS_NORM, 1},
-                  {TOLD_TIED, 0},
-                  {TOLD_DROPOUT, 0},
-                  {TOLD_BIAS, 0},
-                  {TOLD_POSITIONS, 0}};
+                  {TOLD_GATED, !gpt},
+                  {TOLD_RMS_NORM, !gpt},
+                  {TOLD_TIED, gpt},
+                  {TOLD_DROPOUT, gpt},
+                  {TOLD_BIAS, gpt},
+                  {TOLD_POSITIONS, m->positions}};
     if (l->reader->shaped) return;
     l->reader->shaped = true;
     for (size_t i = 0; i < ARRAY_LENGTH(values); i++)
         tell_count(l, values[i].told, BY_WORDS, "a model that is named", values[i].value);
 }
 
-// The text at s without signs, as far as a name may go.
-static void read_bare(char *bare, size_t room, const char *s)
+enum { BARE_MOST = 48 };
+
+// The text at s without signs, as far as a name may go, and where each of its letters is.
+struct bare {
+    char text[BARE_MOST];
+    const char *at[BARE_MOST];
+    const char *from;
+};
+
+// What is between a family's name and its size: name = "gpt_oss" flavor = "20b"; Qwen2.5-Coder and
+// Qwen2.5-Math are of the same shapes.
+static void drop(struct bare *b, const char *word)
 {
-    size_t length = 0;
-    for (const char *c = s; *c && length + 1 < room && c < s + 60; c++) {
-        if (isalnum((unsigned char)*c)) bare[length++] = (char)tolower((unsigned char)*c);
-        else if (!strchr("-_./ \"='[]", *c) && strncmp(c, "flavor", 6) != 0) break;
-    }
-    bare[length] = '\0';
-    char *flavor = strstr(bare, "flavor"); // name = "gpt_oss" flavor = "20b"
-    if (flavor) memmove(flavor, flavor + 6, strlen(flavor + 6) + 1);
+    char *found = strstr(b->text, word);
+    if (!found) return;
+    size_t at = (size_t)(found - b->text), length = strlen(word), rest = strlen(found + length) + 1;
+    memmove(found, found + length, rest);
+    memmove(b->at + at, b->at + at + length, rest * sizeof *b->at);
 }
 
-static bool begins_with(const char *bare, const char *name, size_t length)
+static void read_bare(struct bare *b, const char *s)
 {
-    return !strncmp(bare, name, length) && !isdigit((unsigned char)bare[length]);
+    size_t length = 0;
+    b->from = s;
+    for (const char *c = s; *c && length + 1 < BARE_MOST && c < s + 60; c++) {
+        bool size = length > 1 && b->text[length - 1] == 'b' &&
+                    isdigit((unsigned char)b->text[length - 2]);
+        if (*c == '/' && size) break; // "7B/13B"
+        if (isalnum((unsigned char)*c))
+            b->at[length] = c, b->text[length++] = (char)tolower((unsigned char)*c);
+        else if (!strchr("-_./ \"='[]", *c)) break;
+    }
+    b->text[length] = '\0';
+    drop(b, "flavor");
+    if (!strncmp(b->text, "qwen", 4)) drop(b, "coder"), drop(b, "math");
+}
+
+static bool begins_with(const struct bare *b, const char *name, size_t length, bool fraction)
+{
+    if (strncmp(b->text, name, length) != 0 || isdigit((unsigned char)b->text[length]))
+        return false;
+    return fraction == has_fraction(b->from, b->at[length - 1] + 1);
 }
 
 // Within a word only Llama is looked for ("OpenLLaMA-7B").
 static void find_model(struct log *l, const char *line)
 {
     const struct log_models *models = l->reader->models;
-    char bare[48];
+    struct bare bare;
     for (const char *s = line; *s; s++) {
         bool inside = s > line && isalnum((unsigned char)s[-1]);
         if (inside ? strncasecmp(s, "llama", 5) != 0
-                   : !models->begins[(unsigned char)*s] && !strchr("lLqQdDvVbBiIyYcCaA", *s))
+                   : !models->begins[(unsigned char)*s] && !strchr("lLqQdDvVbBiIyYcCaAoOgG", *s))
             continue;
-        read_bare(bare, sizeof bare, s);
-        for (size_t i = 0; i < ARRAY_LENGTH(llamas) && !inside; i++)
-            if (begins_with(bare, llamas[i].name, strlen(llamas[i].name))) {
-                tell_shape(l, &llamas[i]);
+        read_bare(&bare, s);
+        for (size_t i = 0; i < ARRAY_LENGTH(unshipped) && !inside; i++)
+            if (begins_with(&bare, unshipped[i].name, strlen(unshipped[i].name),
+                            unshipped[i].fraction)) {
+                tell_shape(l, &unshipped[i]);
                 return;
             }
         for (int i = 0; i < models->count; i++)
-            if (begins_with(bare, models->items[i].name, models->items[i].length)) {
+            if (begins_with(&bare, models->items[i].name, models->items[i].length,
+                            models->items[i].fraction)) {
                 const char *shipped = models->items[i].shipped;
                 tell(l, TOLD_MODEL, BY_WORDS, "a line that names it", shipped, strlen(shipped));
                 return;

@@ -91,6 +91,8 @@ const char *const told_names[] = {"num_gpus",
                                   "tokenizer",
                                   "position_type",
                                   "most_positions",
+                                  "max_source_length",
+                                  "max_target_length",
                                   "version"};
 
 void tell(struct log *l, enum told what, enum told_by by, const char *key, const char *text,

@@ -130,6 +130,7 @@ static void read_zero(struct log *l, const char *line)
     static const char *const before[] = {"zero stage", "zero-stage", "zero_stage", "zero-",
                                          "zero",       "ds_z",       "ds_stage",   NULL};
     if (told(l, TOLD_ZERO) && l->told[TOLD_ZERO].by >= BY_WORDS) return;
+    if (strstr(line, "/fsdp/")) tell(l, TOLD_ZERO, BY_WORDS, "a traceback through FSDP", "3", 1);
     for (int i = 0; before[i]; i++)
         for (const char *at = line; (at = find_in_any_case(at, before[i])); at++) {
             const char *digit = at + strlen(before[i]);
@@ -141,6 +142,30 @@ static void read_zero(struct log *l, const char *line)
         }
 }
 
+// "4 nodes, each 4 A100", "10 nodes with 8 GPUs per node": the number before `number`, and what it
+// is of.
+static bool is_of_each(struct log *l, const char *line, const char *number)
+{
+    static const char *const nodes[] = {"nodes", "machines", "\xe8\x8a\x82\xe7\x82\xb9",
+                                        "\xe7\xbb\x93\xe7\x82\xb9"};
+    static const char *const each[] = {"each ", "per node", "per machine", "\xe6\xaf\x8f"};
+    bool of_each = false;
+    double count;
+    for (size_t i = 0; i < ARRAY_LENGTH(each); i++) of_each |= strstr(line, each[i]) != NULL;
+    for (const char *s = line; of_each && s < number; s++) {
+        if (!isdigit((unsigned char)*s) || !at_border(line, s) || !number_at(s, &count, &s))
+            continue;
+        s += strspn(s, " ");
+        for (size_t i = 0; i < ARRAY_LENGTH(nodes); i++)
+            if (s < number && !strncmp(s, nodes[i], strlen(nodes[i])) && count >= 1 &&
+                count < 1e5) {
+                tell_count(l, TOLD_NODES, BY_WORDS, "a number of nodes, in words", (int64_t)count);
+                return true;
+            }
+    }
+    return false;
+}
+
 // "2 nodes x 8", "2Nodes * 8": the number before the GPU is a node's.
 static bool is_of_node(struct log *l, const char *line, const char *number)
 {
@@ -150,7 +175,7 @@ static bool is_of_node(struct log *l, const char *line, const char *number)
     size_t length = s - line > 5 && !strncasecmp(s - 5, "nodes", 5)  ? 5
                     : s - line > 4 && !strncasecmp(s - 4, "node", 4) ? 4
                                                                      : 0;
-    if (!length || s == number) return false;
+    if (!length || s == number) return is_of_each(l, line, number);
     for (s -= length; s > line && s[-1] == ' ';) s--;
     while (s > line && isdigit((unsigned char)s[-1])) s--;
     if (number_at(s, &nodes, NULL) && nodes >= 1 && nodes < 1e6)
@@ -158,12 +183,49 @@ static bool is_of_node(struct log *l, const char *line, const char *number)
     return true;
 }
 
+// "single A100", "a single GPU"; not of a single node.
+static bool is_single(const char *line)
+{
+    const char *s = line;
+    for (; (s = find_in_any_case(s, "single ")); s += 7) {
+        const char *of = s + 7;
+        if (!strncmp(of, "core ", 5)) of += 5;
+        if (!strncmp(of, "NVIDIA ", 7)) of += 7;
+        if (!strncmp(of, "GPU", 3) || (names_gpu(of) && strstr(of, "GPU"))) return true;
+    }
+    return false;
+}
+
+// "CUDA_VISIBLE_DEVICES=0,1,2 python": of one node.
+static void read_visible(struct log *l, const char *line)
+{
+    static const char key[] = "CUDA_VISIBLE_DEVICES=";
+    const char *at = strstr(line, key);
+    size_t length = at ? strspn(at + strlen(key), "0123456789,") : 0;
+    int count = 1;
+    if (!length || told(l, TOLD_GPUS_PER_NODE)) return;
+    for (size_t i = 0; i < length; i++) count += at[strlen(key) + i] == ',';
+    tell_count(l, TOLD_GPUS_PER_NODE, BY_WORDS, "CUDA_VISIBLE_DEVICES", count);
+}
+
+// "on 32 GPUs": no GPU need be named for that.
+static bool follows_word(const char *line, const char *number)
+{
+    static const char *const words[] = {"on ", "with ", "using ", "use "};
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
+        size_t length = strlen(words[i]);
+        if ((size_t)(number - line) >= length && !strncmp(number - length, words[i], length))
+            return true;
+    }
+    return false;
+}
+
 // "8xA100", "A100 80G*8", "8 GPUs", "8-V100", "single A100": only where a GPU is named.
 static void read_gpus(struct log *l, const char *line)
 {
     double count;
     if (told(l, TOLD_NUM_GPUS)) return;
-    if (find_in_any_case(line, "single ") && strstr(line, "GPU")) {
+    if (is_single(line)) {
         tell_count(l, TOLD_NUM_GPUS, BY_WORDS, "a single GPU, in words", 1);
         return;
     }
@@ -172,6 +234,7 @@ static void read_gpus(struct log *l, const char *line)
         const char *begin = s;
         if (!number_at(s, &count, &s)) continue;
         const char *unit = s + strspn(s, " ");
+        if (!strncmp(unit, "of ", 3)) unit += 3;
         bool many = count >= 1 && count <= 65536 &&
                     (begin == line || !isalpha((unsigned char)begin[-1]));
         bool named = !strncasecmp(unit, "gpus", 4) || !strncmp(unit, "GPUs", 4) ||
@@ -184,7 +247,9 @@ static void read_gpus(struct log *l, const char *line)
                       (sign[-1] == '*' || sign[-2] == ' ') && !isalnum((unsigned char)*s);
         bool of_node = is_of_node(l, line, begin);
         bool before = *s == ' ' && told(l, TOLD_GPU) && names_gpu(unit);
-        if (many && (named || times || behind || before) && l->told[TOLD_GPU].line == l->lines) {
+        bool used = named && follows_word(line, begin);
+        if (many && (named || times || behind || before) &&
+            (used || l->told[TOLD_GPU].line == l->lines)) {
             tell_count(l, of_node ? TOLD_GPUS_PER_NODE : TOLD_NUM_GPUS, BY_WORDS,
                        "a number of GPUs, in words", (int64_t)count);
             return;
@@ -235,6 +300,9 @@ static void read_prose(struct log *l, const char *line)
                                                 {"seq len", TOLD_SEQ},
                                                 {"sequence length", TOLD_SEQ},
                                                 {"max length", TOLD_SEQ},
+                                                {"model parallelism degree", TOLD_TP},
+                                                {"tensor parallelism degree", TOLD_TP},
+                                                {"pipeline parallelism degree", TOLD_PP},
                                                 {"grad accum", TOLD_ACCUMULATION},
                                                 {"radient accumulation:", TOLD_ACCUMULATION}};
     tell_counts(l, line, BY_WORDS, "in words", counts, ARRAY_LENGTH(counts));
@@ -243,7 +311,7 @@ static void read_prose(struct log *l, const char *line)
     if (strstr(line, "DeepEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "DeepEP", "deepep", 6);
     if (strstr(line, "Transformer Engine CUDA graphs"))
         tell(l, TOLD_GRAPHS, BY_WORDS, "CUDA graphs", "parts", 5);
-    if (find_in_any_case(line, "offload") && !strstr(line, "...")) {
+    if (find_in_any_case(line, "offload") && !strstr(line, "...") && !strchr(line, '?')) {
         bool other = strstr(line, "OOM") || l->mentions_failure; // what helped, not what failed
         if (!other) tell(l, TOLD_OFFLOAD, BY_WORDS, "offload, in words", "1", 1);
     }
@@ -272,5 +340,6 @@ void log_words(struct log *l, const char *line)
     read_shell_degree(l, line);
     read_zero(l, line);
     read_gpus(l, line);
+    read_visible(l, line);
     read_prose(l, line);
 }

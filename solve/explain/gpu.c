@@ -1,0 +1,175 @@
+// Which GPU it ran on: by its name, by its card's memory, by the peak behind a log's utilisation,
+// and last by what most people trained on whose time is near.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/base/least.h"
+#include "data/base/shipped.h"
+#include "solve/explain/internal.h"
+
+// "h100-80gb" -> 80; 0: it has none.
+static int named_gb(const char *gpu)
+{
+    const char *dash = strchr(gpu, '-');
+    return dash ? atoi(dash + 1) : 0;
+}
+
+// A shipped GPU by a name that may lack its memory ("a100"), or state another ("gb200-192gb"): of
+// that model the one whose memory is nearest to the card's, or to the name's.
+static const char *gpu_by_card(const struct explained *x, const char *named,
+                               const char *const *gpus, int count)
+{
+    const struct log_memory *m = &x->log.memory;
+    int64_t card = m->card_bytes, held = larger(m->reserved_bytes, m->allocated_bytes);
+    const char *best = NULL;
+    double best_off = HUGE_VAL;
+    size_t length = strcspn(named, "-");
+    double bytes = card ? (double)card : named_gb(named) * 1073741824.0;
+    for (int i = 0; i < count; i++) {
+        double own = named_gb(gpus[i]) * 1073741824.0, off = bytes > 0 ? fabs(log(bytes / own)) : 0;
+        bool same = !length || (!strncmp(gpus[i], named, length) && gpus[i][length] == '-');
+        if (!strcmp(gpus[i], named)) return gpus[i];
+        if ((double)held > own) continue;
+        if (same && off < best_off && (length || off < 0.15)) best = gpus[i], best_off = off;
+    }
+    return best;
+}
+
+static bool has_memory(const char *gpu, int64_t card)
+{
+    return gpu && fabs(log((double)card / (named_gb(gpu) * 1073741824.0))) < 0.15;
+}
+
+// Of two GPUs that a post names the one whose memory its report states.
+static const char *gpu_by_name(struct explained *x, const char *const *gpus, int count)
+{
+    const struct log *l = &x->log;
+    int64_t card = l->memory.card_bytes;
+    const char *gpu = gpu_by_card(x, l->told[TOLD_GPU].text, gpus, count), *other;
+    if (!card || !*l->other_gpu || has_memory(gpu, card)) return gpu;
+    other = gpu_by_card(x, l->other_gpu, gpus, count);
+    if (!has_memory(other, card)) return gpu;
+    explain_assume(x, "gpu", other, "it is named too, and has the memory of the log's card");
+    return other;
+}
+
+// "a800-40gb", where only a card of 80 is known: its costs, and the memory that is named.
+static const char *with_named_memory(struct explained *x, const char *gpu)
+{
+    const char *named = x->log.told[TOLD_GPU].text;
+    int gb = named_gb(named);
+    int64_t card = x->log.memory.card_bytes;
+    if (!gpu || !gb || has_memory(gpu, (int64_t)gb << 30) || (card && has_memory(gpu, card)))
+        return gpu;
+    x->settings.likeness =
+        (struct gpu_likeness){.known = gpu, .memory_gb = (double)((int64_t)gb << 30) / 1e9};
+    predictor_set_likeness(x->predictor, &x->settings.likeness);
+    explain_assume(x, "gpu", named,
+                   arena_print(x->arena, "as %s, but for its memory of %d GiB", gpu, gb));
+    return named;
+}
+
+// The GPU by whose peak the log computes utilisation, and its card.
+static const char *gpu_by_peak(const struct explained *x, const char *const *gpus, int count)
+{
+    const struct log *l = &x->log;
+    double peak = l->peak_flop,
+           tflops = log_rate_of(&l->series[MEASURED_TFLOPS], true, x->arena).value,
+           mfu = log_rate_of(&l->series[MEASURED_MFU], true, x->arena).value;
+    if (!(peak > 0) && tflops > 0 && mfu > 0) peak = tflops * 1e14 / mfu;
+    const char *best = NULL;
+    double best_off = 0;
+    for (int i = 0; i < count && peak > 0; i++) {
+        const struct gpu_costs *g = costs_find_gpu(predictor_costs(x->predictor), gpus[i]);
+        const struct precision_costs *p = g ? costs_find_precision(g, BF16) : NULL;
+        double own = p ? p->peak_flop_per_s.value : 0;
+        if (!(own > 0) || fabs(own / peak - 1) > 0.02) continue;
+        double off =
+            l->memory.card_bytes
+                ? fabs(log((double)l->memory.card_bytes / (named_gb(gpus[i]) * 1073741824.0)))
+                : 0;
+        if (!best || off < best_off) best = gpus[i], best_off = off;
+    }
+    return best;
+}
+
+// What most people trained on, by year; the first whose time is near is the likeliest.
+static const struct {
+    int from;
+    const char *gpus[8];
+} usual_gpus[] = {{202401, {"h100-80gb", "a100-80gb", "h200-141gb", "b200-180gb", "a100-40gb"}},
+                  {202201, {"a100-80gb", "a100-40gb", "h100-80gb", "v100-32gb"}},
+                  {0, {"v100-32gb", "v100-16gb", "a100-40gb", "a100-80gb"}}};
+static const double near_enough = 0.25;
+
+// How far its time is from the log's, as a logarithm; HUGE_VAL: it cannot be, or has no room for
+// what the log says was held.
+static double time_off(struct explained *x, const char *gpu)
+{
+    const struct log_memory *m = &x->log.memory;
+    int64_t held = larger(m->reserved_bytes, m->allocated_bytes);
+    struct prediction p;
+    struct run_row row = x->asked;
+    row.gpu = (struct cell){gpu, (int)strlen(gpu)};
+    if ((double)held > named_gb(gpu) * 1073741824.0 || !explain_try(x, &row, &p)) return HUGE_VAL;
+    return fabs(log((double)p.iteration_ns * 1e-9 / x->measured_s));
+}
+
+static int year_month(const struct explained *x)
+{
+    const char *version = x->log.told[TOLD_VERSION].text;
+    return told(&x->log, TOLD_VERSION) ? atoi(version) * 100 + atoi(version + 5) : 202401;
+}
+
+static const char *gpu_by_time(struct explained *x, const char *const *gpus, int count)
+{
+    const char *best = NULL;
+    double best_off = HUGE_VAL;
+    int row = 0;
+    if (!(x->measured_s > 0)) return NULL;
+    while (usual_gpus[row].from > year_month(x)) row++;
+    for (const char *const *gpu = usual_gpus[row].gpus; *gpu; gpu++)
+        if (time_off(x, *gpu) < near_enough) return *gpu;
+    for (int i = 0; i < count; i++) {
+        // AMD's print their memory, and hosts of eight hold no superchips.
+        bool other = !strncmp(gpus[i], "mi", 2) ||
+                     (x->asked.gpus_per_node > 4 && !strncmp(gpus[i], "gb", 2));
+        double off = other ? HUGE_VAL : time_off(x, gpus[i]);
+        if (off < best_off) best = gpus[i], best_off = off;
+    }
+    return best;
+}
+
+enum status explain_find_gpu(struct explained *x, struct error *err)
+{
+    const char *const *gpus, *gpu = x->settings.gpu;
+    int count;
+    if (x->settings.cluster && !gpu) return OK; // its first group
+    TRY(shipped_gpus(&gpus, &count, "clusters", x->arena, err));
+    if (!gpu && told(&x->log, TOLD_GPU)) {
+        gpu = gpu_by_name(x, gpus, count);
+        if (!x->settings.likeness.known) gpu = with_named_memory(x, gpu);
+        if (!gpu) gpu = x->log.told[TOLD_GPU].text; // which is in no shipped cluster
+    }
+    if (!gpu && (gpu = gpu_by_peak(x, gpus, count)))
+        explain_assume(x, "gpu", gpu, "the peak behind the log's utilisation, and its card");
+    if (!gpu && x->log.memory.card_bytes) {
+        gpu = gpu_by_card(x, "", gpus, count);
+        if (gpu) explain_assume(x, "gpu", gpu, "the memory of the log's card");
+    }
+    if (!gpu) {
+        gpu = gpu_by_time(x, gpus, count);
+        if (gpu) x->guessed = "the GPU is";
+        if (gpu)
+            explain_assume(x, "gpu", gpu,
+                           "not in the log: of those with enough memory a usual one of the year "
+                           "whose time is near, so that its time proves little (--gpu states it)");
+    }
+    // Their hosts have 4 GPUs, which are of domains of 72.
+    bool domains = gpu && (!strncmp(gpu, "gb200", 5) || !strncmp(gpu, "gb300", 5));
+    if (domains && x->asked.gpus_per_node <= 4) x->asked.gpus_per_node = NOT_STATED;
+    x->asked.gpu = gpu ? (struct cell){gpu, (int)strlen(gpu)} : (struct cell){"", 0};
+    return OK;
+}
