@@ -248,13 +248,13 @@ static enum explained_verdict explain_failure(struct explained *x)
     const char *where = *f->where ? arena_print(x->arena, " in %s", f->where) : "";
     if (*x->own.reason)
         return conclude(x, VERDICT_OUT_OF_MEMORY,
-                        arena_print(x->arena,
-                                    "it ran out of memory%s; what is missing to predict "
-                                    "it is above",
-                                    where));
-    bool fits = x->own.device_bytes <= x->own.limit_bytes;
+                        arena_print(x->arena, "it ran out of memory%s; not predicted: %s", where,
+                                    x->own.reason));
+    // Peaks are predicted to about a tenth (docs/VALIDATION.md).
+    double full = (double)x->own.device_bytes / (double)x->own.limit_bytes;
+    bool fits = full <= 1, near_end = fits && full > 1 - near;
     const char *more = fits ? fragments_of(x) : "";
-    if (fits && !*more) {
+    if (fits && !near_end && !*more) {
         find_alternatives(x);
         if (!x->alternative_count) more = ", which no value that the log leaves open fills";
     }
@@ -262,7 +262,10 @@ static enum explained_verdict explain_failure(struct explained *x)
                     arena_print(x->arena,
                                 "it ran out of memory%s, and is predicted %s: %.1f GB of a card "
                                 "of %.1f%s",
-                                where, fits ? "to fit" : "not to fit",
+                                where,
+                                near_end ? "to come within a tenth of its end"
+                                : fits   ? "to fit"
+                                         : "not to fit",
                                 (double)x->own.device_bytes / 1e9,
                                 (double)x->own.capacity_bytes / 1e9, more));
 }

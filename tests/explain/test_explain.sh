@@ -240,6 +240,14 @@ reads node.log num_gpus=8
 printf '%s\n' 'OOM, llama-2-7b on 4xA800-40GB, zero-2' > half.log
 reads half.log gpu=a800-40gb
 grep -q 'as a800-80gb, but for its memory of 40 GiB' out || complain "the card is not the named one"
+printf '%s\n' 'Llama 3.1 (70B) on 8 NVIDIA 4090 GPUs' 'CUDA out of memory.' > round.log
+reads round.log num_gpus=8 gpu=rtx4090 model=llama-3.1-70b
+printf '%s\n' 'Vicuna-7b with 4*v100(32G), deep speed stage 3' 'CUDA out of memory.' > star.log
+reads star.log num_gpus=4 gpu=v100-32gb zero=3
+printf '\345\217\214\345\215\241 A800, Qwen-7B\nOOM\n' > two-cards.log
+reads two-cards.log num_gpus=2
+printf 'llama-2-7b\nCUDA out of memory.\n' > unnamed.log
+answers 0 "not predicted: gpu not stated" explain unnamed.log
 # it would fit: what the report has in pieces, or what would not
 { echo 'llama-3.2-1b on 8xA100-80GB, zero-3, bf16'
     printf 'CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 79.15 GiB total capacity; '

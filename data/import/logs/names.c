@@ -103,7 +103,8 @@ static void find_gpu(struct log *l, const char *line)
         // "3090": of a card, not a number
         bool bare = found >= 0 && isdigit((unsigned char)*word) && gpus[found].gpu[0] == 'r';
         if (found < 0 || (bare && !strstr(line, "RTX") && !find_in_any_case(line, "x3090") &&
-                          !find_in_any_case(line, "x4090") && !find_in_any_case(line, "geforce")))
+                          !find_in_any_case(line, "x4090") && !find_in_any_case(line, "geforce") &&
+                          !find_in_any_case(line, "nvidia")))
             continue;
         if (strstr(line, "GPU_ARCH") && told(l, TOLD_GPU)) continue; // which GB300 calls gb200
         int64_t most = 0;
@@ -303,7 +304,7 @@ static void read_bare(struct bare *b, const char *s)
         if (*c == '/' && size) break; // "7B/13B"
         if (isalnum((unsigned char)*c))
             b->at[length] = c, b->text[length++] = (char)tolower((unsigned char)*c);
-        else if (!strchr("-_./ \"='[]", *c)) break;
+        else if (!strchr("-_./ \"='[]()", *c)) break;
     }
     b->text[length] = '\0';
     drop(b, "flavor");

@@ -127,8 +127,9 @@ static void read_shorts(struct log *l, const char *line)
 // "zero3", "zero stage2", "ZeRO-3", "ds_z3_config": the stage behind the word.
 static void read_zero(struct log *l, const char *line)
 {
-    static const char *const before[] = {"zero stage", "zero-stage", "zero_stage", "zero-",
-                                         "zero",       "ds_z",       "ds_stage",   NULL};
+    static const char *const before[] = {
+        "zero stage", "zero-stage", "zero_stage",       "zero-",           "zero",
+        "ds_z",       "ds_stage",   "deep speed stage", "deepspeed stage", NULL};
     if (told(l, TOLD_ZERO) && l->told[TOLD_ZERO].by >= BY_WORDS) return;
     if (strstr(line, "/fsdp/")) tell(l, TOLD_ZERO, BY_WORDS, "a traceback through FSDP", "3", 1);
     for (int i = 0; before[i]; i++)
@@ -220,13 +221,30 @@ static bool follows_word(const char *line, const char *number)
     return false;
 }
 
+// "Two cards", in Chinese.
+static int cards_in_chinese(const char *line)
+{
+    static const struct {
+        const char *word;
+        int count;
+    } words[] = {{"\xe5\x8d\x95\xe5\x8d\xa1", 1},
+                 {"\xe5\x8f\x8c\xe5\x8d\xa1", 2},
+                 {"\xe4\xb8\xa4\xe5\x8d\xa1", 2},
+                 {"\xe5\x9b\x9b\xe5\x8d\xa1", 4},
+                 {"\xe5\x85\xab\xe5\x8d\xa1", 8}};
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+        if (strstr(line, words[i].word)) return words[i].count;
+    return 0;
+}
+
 // "8xA100", "A100 80G*8", "8 GPUs", "8-V100", "single A100": only where a GPU is named.
 static void read_gpus(struct log *l, const char *line)
 {
     double count;
     if (told(l, TOLD_NUM_GPUS)) return;
-    if (is_single(line)) {
-        tell_count(l, TOLD_NUM_GPUS, BY_WORDS, "a single GPU, in words", 1);
+    int cards = is_single(line) ? 1 : cards_in_chinese(line);
+    if (cards) {
+        tell_count(l, TOLD_NUM_GPUS, BY_WORDS, "a number of GPUs, in words", cards);
         return;
     }
     for (const char *s = line; *s; s++) {
@@ -235,18 +253,21 @@ static void read_gpus(struct log *l, const char *line)
         if (!number_at(s, &count, &s)) continue;
         const char *unit = s + strspn(s, " ");
         if (!strncmp(unit, "of ", 3)) unit += 3;
+        if (!strncasecmp(unit, "nvidia ", 7)) unit += 7;
         bool many = count >= 1 && count <= 65536 &&
                     (begin == line || !isalpha((unsigned char)begin[-1]));
         bool named = !strncasecmp(unit, "gpus", 4) || !strncmp(unit, "GPUs", 4) ||
                      !strncmp(unit, "\xe5\x8d\xa1", 3);
-        bool times = (*unit == 'x' || *unit == '*' || !strncmp(unit, "\xc3\x97", 2)) && unit[1] &&
-                     strchr("AHVBLMR34T ", unit[*unit == '\xc3' ? 2 : 1]) && told(l, TOLD_GPU);
+        const char *of = unit + (*unit == '\xc3' ? 2 : 1);
+        bool times = (*unit == 'x' || *unit == '*' || !strncmp(unit, "\xc3\x97", 2)) && *of &&
+                     (strchr("AHVBLMR34T ", *of) || names_gpu(of)) && told(l, TOLD_GPU);
         const char *sign = begin;
         while (sign > line && sign[-1] == ' ') sign--;
         bool behind = sign > line + 1 && strchr("*xX", sign[-1]) && told(l, TOLD_GPU) &&
                       (sign[-1] == '*' || sign[-2] == ' ') && !isalnum((unsigned char)*s);
         bool of_node = is_of_node(l, line, begin);
-        bool before = *s == ' ' && told(l, TOLD_GPU) && names_gpu(unit);
+        bool card = !strncmp(unit, "3090", 4) || !strncmp(unit, "4090", 4),
+             before = *s == ' ' && told(l, TOLD_GPU) && (card || names_gpu(unit));
         bool used = named && follows_word(line, begin);
         if (many && (named || times || behind || before) &&
             (used || l->told[TOLD_GPU].line == l->lines)) {
@@ -301,6 +322,7 @@ static void read_prose(struct log *l, const char *line)
                                                 {"sequence length", TOLD_SEQ},
                                                 {"max length", TOLD_SEQ},
                                                 {"model parallelism degree", TOLD_TP},
+                                                {"model parallel of", TOLD_TP},
                                                 {"tensor parallelism degree", TOLD_TP},
                                                 {"pipeline parallelism degree", TOLD_PP},
                                                 {"grad accum", TOLD_ACCUMULATION},
