@@ -24,8 +24,8 @@ filling-steps-in-series: of several stages none steps while another syncs
     layouts/bound.c after_passes_ns: s->turns > 1 -> s->turns < 1
 filling-gradients-of-local: gradients go over local boundaries, too
     layouts/bound.c bare_load_ns: drop s->local ? 0 :
-filling-layers-before: a rank on any group has no main layers before it
-    layouts/fill.c main_within: 0, s->main_count -> 0, 0
+filling-layers-before: on any group, each rank before one holds a main layer
+    layouts/fill.c main_within: g, i, 0, -> g, i, i,
 filling-one-other-more: ranks must have room for one other layer more than there are
     layouts/fill.c counts_within: >= s->others -> > s->others
 filling-others-rest: others that are recomputed keep as much as before
@@ -69,8 +69,8 @@ bound-steps-in-series: of several stages none steps while another syncs
     space/bound.c sync_and_step: always s->p->turns == 1
 bound-gradients-of-local: gradients go over local boundaries, too
     space/bound.c blocked: backward = p->local_every ? 0 : -> backward =
-bound-layers-before: of what a rank must hold all other main layers stand behind it
-    space/bound.c check_rank_takes_anyway: {s->main_count, s->others} -> {0, 0}
+bound-layers-before: all other main layers stand before what a rank must hold
+    space/bound.c check_rank_takes_anyway: {0, 0}, -> {s->main_count, 0},
 bound-one-other-more: ranks must have room for one other layer more than there are
     space/fill.c both_held: >= s->others -> > s->others
 bound-lost-slices: a rank does all slices before the one that crosses it

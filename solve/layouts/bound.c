@@ -164,17 +164,12 @@ static struct ends ends_of(const struct layout_sketch *s, int rank, struct layer
 
 // ---- lengths of paths
 
-// Layers on the ranks before: the fewest and the most.
-struct before {
-    struct layer_share least, most;
-};
-
 // Path through the rank's compute stream. With a barrier every path starts at the first stage;
 // without one the cycle closes at the rank itself, or where the drain ends.
 static int64_t streaming_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
-                            struct before before, struct layer_share k, int64_t load)
+                            struct layer_share before, struct layer_share k, int64_t load)
 {
-    struct ends ends = ends_of(s, rank, before.least);
+    struct ends ends = ends_of(s, rank, before);
     int64_t passes = s->micro_batches * load, own = passes + tail_ns(s, g, rank, k);
     bool drains = rank > 0 && s->joint && !s->local;
     if (s->barrier) own += ends.fill_ns;
@@ -209,37 +204,36 @@ static int64_t through_ns(const struct layout_sketch *s, struct layer_share k)
            k.other * (s->fill_other_ns + s->drain_other_ns);
 }
 
-// All that the rank computes up to its last forward, then that micro-batch forward through the
-// later stages, and back. With a barrier the path begins and ends with the stages before the rank;
-// without one the cycle closes at the rank itself.
+// What follows the first stage's last backward on a path through the rank.
+static int64_t after_first_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
+                              struct layer_share k)
+{
+    return rank > 0 ? first_ending_ns(s)
+                    : after_passes_ns(s, ending_of(s, g, rank, k)) + s->embedding_sync_ns;
+}
+
+// From the first stage to the rank, all that it computes up to its last forward, then that
+// micro-batch forward through the later stages, and back to the first one. Without a barrier the
+// cycle closes there.
 static int64_t turning_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
-                          struct before before, struct layer_share k)
+                          struct layer_share k)
 {
     const struct kept *kept = &s->kept[rank];
-    int64_t further = kept_further_rounds(s->priced), behind = s->ranks - 1 - rank;
+    int64_t further = kept_further_rounds(s->priced);
     struct layer_share elsewhere = {s->main_count - k.main, s->others - k.other};
     if (s->local || s->priced->slice_count > 1 || sketch_folds(s)) return 0;
     struct passes own = passes_of(s, g, rank, k);
     int64_t way = s->micro_batches * own.forward_ns +
                   (kept->backwards ? kept->backwards + further : 0) * own.backward_ns +
                   (kept->weights ? kept->weights + further : 0) * own.weight_ns;
-    if (s->turns > 1) {
-        way += behind * (s->fill_ns + s->send_forward_ns);
-        if (!s->barrier) return way;
-        return way + s->main_count * s->drain_main_ns + s->others * s->drain_other_ns +
+    if (s->turns > 1)
+        return way + (s->ranks - 1 - rank) * (s->fill_ns + s->send_forward_ns) +
+               s->main_count * s->drain_main_ns + s->others * s->drain_other_ns +
                ends_of(s, rank, (struct layer_share){0, 0}).fill_ns + first_ending_ns(s);
-    }
-    int64_t sends = s->send_forward_ns + s->send_backward_ns,
-            tail = after_passes_ns(s, ending_of(s, g, rank, k));
-    way += own.backward_ns;
-    if (!s->barrier) {
-        struct layer_share after = {larger(elsewhere.main - before.most.main, 0),
-                                    larger(elsewhere.other - before.most.other, 0)};
-        return way + through_ns(s, after) + behind * sends + tail;
-    }
-    if (rank > 0) tail = s->fill_first_ns + s->drain_first_ns + first_ending_ns(s);
-    else tail += s->embedding_sync_ns;
-    return way + through_ns(s, elsewhere) + (s->ranks - 1) * sends + tail;
+    if (rank > 0) way += s->fill_first_ns + s->drain_first_ns;
+    return way + own.backward_ns + through_ns(s, elsewhere) +
+           (s->ranks - 1) * (s->send_forward_ns + s->send_backward_ns) +
+           after_first_ns(s, g, rank, k);
 }
 
 // One slice through all ranks and back, and all that the rank does from the first such slice to the
@@ -248,31 +242,26 @@ static int64_t crossing_ns(const struct layout_sketch *s, const struct group_ter
                            struct layer_share k, int64_t load)
 {
     if (!s->crossing_count) return 0;
-    int64_t tail = rank > 0 ? first_ending_ns(s)
-                            : after_passes_ns(s, ending_of(s, g, rank, k)) + s->embedding_sync_ns;
-    return layout_crossing_ns(s, g, rank, k, load - bare_load_ns(s, g, rank, k), tail);
+    return layout_crossing_ns(s, g, rank, k, load - bare_load_ns(s, g, rank, k),
+                              after_first_ns(s, g, rank, k));
 }
 
 // Least time of an iteration (m x the load of the rank, for that objective); -1: k never fit.
 static int64_t least_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
-                        struct before before, struct layer_share k)
+                        struct layer_share before, struct layer_share k)
 {
     int64_t load = load_ns(s, g, rank, k);
     if (load < 0) return -1;
     if (s->priced->objective == OBJECTIVE_MAX_LOAD) return s->micro_batches * load;
-    return larger(
-        crossing_ns(s, g, rank, k, load),
-        larger(streaming_ns(s, g, rank, before, k, load), turning_ns(s, g, rank, before, k)));
+    return larger(crossing_ns(s, g, rank, k, load),
+                  larger(streaming_ns(s, g, rank, before, k, load), turning_ns(s, g, rank, k)));
 }
 
 int64_t layout_rank_bound(const struct layout_sketch *s, int group, int rank,
-                          struct layer_share before_least, struct layer_share before_most,
-                          struct layer_share k)
+                          struct layer_share before, struct layer_share k)
 {
-    assert(group >= 0 && group < s->group_count && before_least.main >= 0 &&
-           before_least.other >= 0 && before_least.main <= before_most.main &&
-           before_least.other <= before_most.other);
-    return least_ns(s, &s->groups[group], rank, (struct before){before_least, before_most}, k);
+    assert(group >= 0 && group < s->group_count && before.main >= 0 && before.other >= 0);
+    return least_ns(s, &s->groups[group], rank, before, k);
 }
 
 void layout_forget_loads(const struct layout_sketch *s)

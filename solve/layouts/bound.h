@@ -143,12 +143,10 @@ int64_t layout_mean_of_passes(const struct layout_sketch *s, const struct priced
 int64_t layout_filling_bound(const struct layout_sketch *s, int64_t enough_ns); // fill.c
 
 // The least ns of an iteration (m x the rank's load, for that objective) if the rank is on that
-// group (of the sketch) and holds k, with between before_least and before_most on the ranks before
-// it; -1: k never fit. Never falls as k grows, nor when a layer moves from the ranks before to the
-// rank.
+// group (of the sketch) and holds k, with at least `before` on the ranks before it; -1: k never
+// fit. Never falls as k grows, nor when a layer moves from the ranks before to the rank.
 int64_t layout_rank_bound(const struct layout_sketch *s, int group, int rank,
-                          struct layer_share before_least, struct layer_share before_most,
-                          struct layer_share k);
+                          struct layer_share before, struct layer_share k);
 void layout_forget_loads(const struct layout_sketch *s); // call before the first of these
 
 #endif

@@ -157,7 +157,7 @@ void layout_find_crossings(struct layout_sketch *s, const bool *main, const bool
 {
     int last = s->priced->slice_count - 1;
     s->crossing_count = 0;
-    if (last < 1 || !s->barrier || s->local || s->turns > 1) return;
+    if (last < 1 || s->local) return; // in slices: one stage a rank, a joint backward
     find_needs(s);
     struct crossing slowest = crossing_of(s, main, other, 0);
     s->crossings[s->crossing_count++] = slowest;

@@ -11,24 +11,24 @@
 
 // ---- main layers alone
 
-static bool within(const struct layout_sketch *s, int group, int rank, struct layer_share least,
-                   struct layer_share most, struct layer_share k, int64_t limit_ns)
+static bool within(const struct layout_sketch *s, int group, int rank, struct layer_share before,
+                   struct layer_share k, int64_t limit_ns)
 {
-    int64_t ns = layout_rank_bound(s, group, rank, least, most, k);
+    int64_t ns = layout_rank_bound(s, group, rank, before, k);
     return ns >= 0 && ns <= limit_ns;
 }
 
 // The most of the remaining main layers that the rank may hold within the limit; looked for around
 // `near`, which becomes it: from one limit to the next, little changes.
-static int64_t most_within(const struct layout_sketch *s, int group, int rank, int64_t before_least,
-                           int64_t before_most, int64_t limit_ns, int64_t *near)
+static int64_t most_within(const struct layout_sketch *s, int group, int rank, int64_t main_before,
+                           int64_t limit_ns, int64_t *near)
 {
-    int64_t low = 0, high = s->main_count - before_least; // low is not known to be within the limit
-    const struct layer_share least = {before_least, 0}, most = {before_most, 0};
+    int64_t low = 0, high = s->main_count - main_before; // low is not known to be within the limit
+    const struct layer_share before = {main_before, 0};
     if (high < 0) return 0;
     for (int64_t k = larger(1, smaller(*near, high)), step = 1; low < high; step *= 2) {
-        bool fits = within(s, group, rank, least, most, (struct layer_share){k, 0}, limit_ns);
-        bool turned = fits ? high < s->main_count - before_least : low > 0;
+        bool fits = within(s, group, rank, before, (struct layer_share){k, 0}, limit_ns);
+        bool turned = fits ? high < s->main_count - main_before : low > 0;
         if (fits) low = k;
         else high = k - 1;
         k = turned ? low + (high - low + 1) / 2
@@ -43,14 +43,14 @@ static bool main_within(const struct layout_sketch *s, int64_t limit_ns, int64_t
     int64_t before = 0;
     if (s->group_count == 1) {
         for (int i = 0; i < s->ranks && before < s->main_count; i++)
-            before += most_within(s, 0, i, before, before, limit_ns, &near[i]);
+            before += most_within(s, 0, i, before, limit_ns, &near[i]);
         return before >= s->main_count;
     }
     int64_t most[BOUND_GROUPS_MAX];
     for (int g = 0; g < s->group_count; g++) {
         most[g] = 0;
         for (int i = 0; i < s->ranks; i++)
-            most[g] = larger(most[g], most_within(s, g, i, 0, s->main_count, limit_ns, &near[i]));
+            most[g] = larger(most[g], most_within(s, g, i, 0, limit_ns, &near[i]));
     }
     return sketch_together(s, most) >= s->main_count;
 }
@@ -78,7 +78,7 @@ static bool intervals_within(const struct layout_sketch *s, const struct middle 
         int low = 0, high = m->count - at;
         while (low < high) {
             int n = low + (high - low + 1) / 2;
-            if (within(s, 0, rank, before, before, share_of(m, at, at + n), limit_ns)) low = n;
+            if (within(s, 0, rank, before, share_of(m, at, at + n), limit_ns)) low = n;
             else high = n - 1;
         }
         at += low;
@@ -108,11 +108,10 @@ static void find_middle(struct middle *m, const struct layout_sketch *s)
 // most[k]: the most others besides k main layers on the rank; -1: not even the k.
 static void find_most(const struct layout_sketch *s, int rank, int64_t limit_ns, int *most)
 {
-    const struct layer_share none = {0, 0}, all = {s->main_count, s->others};
+    const struct layer_share none = {0, 0};
     int other = s->others;
     for (int k = 0; k <= s->main_count; k++) {
-        while (other >= 0 &&
-               !within(s, 0, rank, none, all, (struct layer_share){k, other}, limit_ns))
+        while (other >= 0 && !within(s, 0, rank, none, (struct layer_share){k, other}, limit_ns))
             other--;
         most[k] = other;
     }

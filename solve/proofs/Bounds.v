@@ -73,6 +73,8 @@ Fixpoint fill (s : nat) : Z := match s with
   | O => 0
   | S r => fill r + (if (0 <? r)%nat then d (Op (Receives Onward) (r - 1) 0 0) else 0) + d (Op Forward r 0 0) + d (Op (Sends Onward) r 0 0) + message r Onward 0 0 end.
 Definition opens s := match s with O => Op Forward 0 0 0 | S r => Op (Receives Onward) r 0 0 end.
+(* When the iteration begins: paths that end on the first rank close there, with a barrier or not. *)
+Definition begins := start (Op Forward 0 0 0).
 
 Ltac ok := unfold valid; cbn [what place batch slice]; rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq; repeat split; try lia; auto.
 Lemma waits_stream u v r i j : valid x u = true -> valid x v = true -> in_stream x u = Some (r, i) -> in_stream x v = Some (r, j) -> (i < j)%nat -> start u + d u <= start v.
@@ -95,10 +97,19 @@ Proof.
   { apply W; try (apply V; cbn; auto 6). unfold waits. cbn [what]. rewrite E, M. apply orb_true_r. }
   unfold message. lia.
 Qed.
-Lemma reaches : forall s, (s < stages x)%nat -> fill s <= start (opens s).
+Lemma begins_late : (0 < stages x)%nat -> 0 <= begins.
+Proof. intros H. destruct Ht as (_ & H0 & _). apply H0. ok. Qed.
+Lemma closes : (0 < stages x)%nat -> start (Op Optimizer 0 0 0) + d (Op Optimizer 0 0 0) <= begins + T.
+Proof.
+  intros H. assert (V : valid x (Op Optimizer 0 0 0) = true) by ok. assert (W : valid x (Op Forward 0 0 0) = true) by ok.
+  pose proof (begins_late H). destruct Ht as (_ & _ & He & _ & C). destruct (barrier x) eqn:Hb.
+  - specialize (He eq_refl _ V). lia.
+  - apply (C eq_refl _ _ V W). reflexivity.
+Qed.
+Lemma reaches : forall s, (s < stages x)%nat -> begins + fill s <= start (opens s).
 Proof.
   induction s as [|s IH]; intros Hs.
-  - cbn. destruct Ht as (_ & H0 & _). apply H0. ok.
+  - cbn. unfold begins. lia.
   - specialize (IH ltac:(lia)). cbn [fill opens].
     assert (F : start (opens s) + (if (0 <? s)%nat then d (Op (Receives Onward) (s - 1) 0 0) else 0) <= start (Op Forward s 0 0)).
     { destruct s as [|r]; [cbn; lia|]. cbn [opens Nat.ltb Nat.leb]. replace (S r - 1)%nat with r by lia.
@@ -108,7 +119,7 @@ Proof.
     pose proof (waits_message Onward s 0 0 ltac:(lia) ltac:(lia) ltac:(lia)). lia.
 Qed.
 Lemma opens_first s u i : (s < stages x)%nat -> valid x u = true -> in_stream x u = Some (s, i) -> (forall j, in_stream x (opens s) = Some (s, j) -> (j <= i)%nat) ->
-  0 <= d (opens s) -> fill s <= start u.
+  0 <= d (opens s) -> begins + fill s <= start u.
 Proof.
   intros Hs Hu Ei Hfirst Hp. pose proof (reaches s Hs) as R. assert (V : valid x (opens s) = true) by (destruct s; cbn [opens]; ok).
   assert (E : exists j, in_stream x (opens s) = Some (s, j)) by (destruct s; cbn; eauto). destruct E as (j & Ej). specialize (Hfirst j Ej).
@@ -127,13 +138,13 @@ Theorem stream s l : barrier x = true -> (s < stages x)%nat -> of_rank s l -> No
   fill s + length_of d l + d (Op Optimizer s 0 0) <= T.
 Proof.
   intros Hb Hs Hr Hn Ho Hp Hf. assert (V : valid x (Op Optimizer s 0 0) = true) by ok.
-  destruct Ht as (HT & H0 & He & W & _). specialize (He Hb _ V). 
-  assert (A : fill s + length_of d l <= start (Op Optimizer s 0 0)); [|lia].
+  pose proof (begins_late ltac:(lia)) as Hbegin. destruct Ht as (HT & H0 & He & W & _). specialize (He Hb _ V).
+  assert (A : begins + fill s + length_of d l <= start (Op Optimizer s 0 0)); [|lia].
   unfold of_rank in Hr. pose proof Hr as Hr'. rewrite Forall_forall in Hr'.
   assert (Hend : forall u, In u l -> start u + d u <= start (Op Optimizer s 0 0)).
   { intros u Hu. destruct (Hr' u Hu) as (Vu & i & Ei). apply W; auto. unfold waits. cbn [what place]. rewrite Ei, Nat.eqb_refl.
     destruct u as [k p b y]. cbn [what in_stream] in *. destruct k as [| | | | |[]|[]|[]|[]|]; try discriminate; reflexivity. }
-  assert (Hopen : fill s <= start (Op Optimizer s 0 0)).
+  assert (Hopen : begins + fill s <= start (Op Optimizer s 0 0)).
   { pose proof (reaches s Hs). assert (Vo : valid x (opens s) = true) by (destruct s; cbn [opens]; ok).
     assert (start (opens s) + d (opens s) <= start (Op Optimizer s 0 0)); [|lia]. apply W; auto. unfold waits. destruct s; cbn; rewrite ?Nat.eqb_refl; reflexivity. }
   apply (in_row s (length l) l); auto. intros u Hu. destruct (Hr' u Hu) as (Vu & i & Ei). apply (opens_first s u i); auto. intros j. apply opens_before with (u := u); auto.
@@ -190,17 +201,17 @@ Proof.
   pose proof (one_back j y s ltac:(lia) Hj Hy). specialize (IH (S s) ltac:(lia)). replace (s + S n)%nat with (S s + n)%nat by lia. lia.
 Qed.
 (* The end: a stage's sync after its last pass, then its step. *)
-Lemma ends_with w s : barrier x = true -> (s < stages x)%nat -> valid x w = true -> place w = s -> last_pass x w = true ->
-  start w + d w + d (Op Sync s 0 0) + d (Op Optimizer s 0 0) <= T.
+Lemma ends_with w s : (s < stages x)%nat -> valid x w = true -> place w = s -> last_pass x w = true ->
+  start w + d w + d (Op Sync s 0 0) <= start (Op Optimizer s 0 0).
 Proof.
-  intros Hb Hs Vw Pw Lw. destruct Ht as (_ & _ & He & W & _).
+  intros Hs Vw Pw Lw. destruct Ht as (_ & _ & He & W & _).
   assert (Vs : valid x (Op Sync s 0 0) = true) by ok. assert (Vo : valid x (Op Optimizer s 0 0) = true) by ok.
   assert (A : start w + d w <= start (Op Sync s 0 0)).
   { apply W; auto. unfold waits. cbn [what place]. rewrite Pw, Nat.eqb_refl, Lw. unfold last_pass in Lw.
     destruct (what w) as [| | | | |[]|[]|[]|[]|]; try discriminate; apply orb_true_r. }
   assert (B : start (Op Sync s 0 0) + d (Op Sync s 0 0) <= start (Op Optimizer s 0 0)).
   { apply W; auto. unfold waits. cbn [what place in_stream]. rewrite Nat.eqb_refl. reflexivity. }
-  specialize (He Hb _ Vo). lia.
+  lia.
 Qed.
 
 (* THEOREM 8.6, ending: l holds no operation after the last pass w: what that sends is beside it. *)
@@ -208,8 +219,9 @@ Theorem ending s w l : barrier x = true -> (s < stages x)%nat -> valid x w = tru
   of_rank s l -> NoDup l -> (forall u i j, In u l -> in_stream x u = Some (s, i) -> in_stream x w = Some (s, j) -> (i < j)%nat) ->
   fill s + length_of d l + d w + d (Op Sync s 0 0) + d (Op Optimizer s 0 0) <= T.
 Proof.
-  intros Hb Hs Vw Pw Lw Hw Ho Hf Hr Hn Hl. pose proof (ends_with w s Hb Hs Vw Pw Lw) as E.
-  assert (A : fill s + length_of d l <= start w); [|lia].
+  intros Hb Hs Vw Pw Lw Hw Ho Hf Hr Hn Hl. pose proof (ends_with w s Hs Vw Pw Lw) as E. pose proof (begins_late ltac:(lia)) as Hbegin.
+  assert (L : start (Op Optimizer s 0 0) + d (Op Optimizer s 0 0) <= T). { destruct Ht as (_ & _ & He & _). apply (He Hb). ok. }
+  assert (A : begins + fill s + length_of d l <= start w); [|lia].
   assert (Ew : exists j, in_stream x w = Some (s, j)). { unfold last_pass in Lw. unfold in_stream. destruct (what w); try discriminate; rewrite Pw; eauto. }
   destruct Ew as (j & Ej). pose proof Hr as Hr'. unfold of_rank in Hr'. rewrite Forall_forall in Hr'.
   apply (in_row s (length l) l); auto.
@@ -217,20 +229,21 @@ Proof.
   - intros u Hu. destruct (Hr' u Hu) as (Vu & i & Ei). apply (opens_first s u i); auto. intros k. apply opens_before with (u := u); auto.
   - intros u Hu. destruct (Hr' u Hu) as (Vu & i & Ei). apply (waits_stream _ _ s i j); auto. eapply Hl; eauto.
 Qed.
-Lemma first_ends : barrier x = true -> splits x = false -> (0 < stages x)%nat ->
-  start (Op Backward 0 (batches x - 1) 0) + d (Op Backward 0 (batches x - 1) 0) + d (Op Sync 0 0 0) + d (Op Optimizer 0 0 0) <= T.
+Lemma first_ends : splits x = false -> (0 < stages x)%nat ->
+  start (Op Backward 0 (batches x - 1) 0) + d (Op Backward 0 (batches x - 1) 0) + d (Op Sync 0 0 0) + d (Op Optimizer 0 0 0) <= begins + T.
 Proof.
-  intros Hb Hs Hp. apply (ends_with _ 0); auto; [ok|]. unfold last_pass. cbn [what batch slice]. rewrite Hs.
+  intros Hs Hp. pose proof (closes Hp). cut (start (Op Backward 0 (batches x - 1) 0) + d (Op Backward 0 (batches x - 1) 0) + d (Op Sync 0 0 0) <= start (Op Optimizer 0 0 0)); [lia|].
+  apply (ends_with _ 0); auto; [ok|]. unfold last_pass. cbn [what batch slice]. rewrite Hs.
   replace (S (batches x - 1) =? batches x)%nat with true by (symmetry; apply Nat.eqb_eq; lia). reflexivity.
 Qed.
 (* With a split backward the first stage's last weight gradient is between the two. *)
 Definition last_weight := if splits x then d (Op Weight 0 (batches x - 1) 0) else 0.
-Lemma first_ends_either : barrier x = true -> slices x = 1%nat -> (0 < stages x)%nat ->
-  start (Op Backward 0 (batches x - 1) 0) + d (Op Backward 0 (batches x - 1) 0) + last_weight + d (Op Sync 0 0 0) + d (Op Optimizer 0 0 0) <= T.
+Lemma first_ends_either : slices x = 1%nat -> (0 < stages x)%nat ->
+  start (Op Backward 0 (batches x - 1) 0) + d (Op Backward 0 (batches x - 1) 0) + last_weight + d (Op Sync 0 0 0) + d (Op Optimizer 0 0 0) <= begins + T.
 Proof.
-  intros Hb Hk Hp. unfold last_weight. destruct (splits x) eqn:Hs; [|rewrite Z.add_0_r; apply first_ends; auto].
+  intros Hk Hp. pose proof (closes Hp). unfold last_weight. destruct (splits x) eqn:Hs; [|rewrite Z.add_0_r; apply first_ends; auto].
   assert (Vw : valid x (Op Weight 0 (batches x - 1) 0) = true) by (unfold valid; cbn [what place batch slice]; rewrite Hs; cbn [andb]; rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq; lia).
-  assert (E := ends_with (Op Weight 0 (batches x - 1) 0) 0 Hb Hp Vw eq_refl). cbn [last_pass what batch] in E.
+  assert (E := ends_with (Op Weight 0 (batches x - 1) 0) 0 Hp Vw eq_refl). cbn [last_pass what batch] in E.
   specialize (E ltac:(apply Nat.eqb_eq; lia)).
   assert (A : start (Op Backward 0 (batches x - 1) 0) + d (Op Backward 0 (batches x - 1) 0) <= start (Op Weight 0 (batches x - 1) 0)).
   { apply (waits_stream _ _ 0 (3 * turn x 0 Backward (batches x - 1) 0 + 1) (3 * turn x 0 Weight (batches x - 1) 0 + 1)); try reflexivity; try exact Vw; try ok. unfold turn. rewrite Hk. lia. }
@@ -238,13 +251,13 @@ Proof.
 Qed.
 (* THEOREM 8.7, drain, where the backward is joint: l holds operations before the rank's last
    backward, which returns through the stages before. *)
-Theorem drain s l : let w := Op Backward s (batches x - 1) 0 in barrier x = true -> splits x = false -> (s < stages x)%nat -> 0 <= d w -> 0 <= d (opens s) -> 0 <= fill s ->
+Theorem drain s l : let w := Op Backward s (batches x - 1) 0 in splits x = false -> (s < stages x)%nat -> 0 <= d w -> 0 <= d (opens s) -> 0 <= fill s ->
   of_rank s l -> NoDup l -> (forall u i j, In u l -> in_stream x u = Some (s, i) -> in_stream x w = Some (s, j) -> (i < j)%nat) ->
   fill s + length_of d l + sum_over (step_back (batches x - 1) 0) 0 s + d (Op Backward 0 (batches x - 1) 0) + d (Op Sync 0 0 0) + d (Op Optimizer 0 0 0) <= T.
 Proof.
-  intros w Hb Hsp Hs Hw Ho Hf Hr Hn Hl. pose proof (first_ends Hb Hsp ltac:(lia)) as E.
+  intros w Hsp Hs Hw Ho Hf Hr Hn Hl. pose proof (first_ends Hsp ltac:(lia)) as E.
   pose proof (back_through (batches x - 1) 0 ltac:(lia) ltac:(lia) s 0 ltac:(lia)) as B. cbn [Nat.add] in B.
-  assert (A : fill s + length_of d l <= start w); [|unfold w in A; lia].
+  assert (A : begins + fill s + length_of d l <= start w); [|unfold w in A; lia].
   assert (Vw : valid x w = true) by (unfold w; ok).
   pose proof Hr as Hr'. unfold of_rank in Hr'. rewrite Forall_forall in Hr'.
   assert (Ej : in_stream x w = Some (s, (3 * turn x s Backward (batches x - 1) 0 + 1)%nat)) by reflexivity.
@@ -255,17 +268,17 @@ Proof.
 Qed.
 (* THEOREM 8.8, turn: the rank's operations up to its last forward; that micro-batch onward to the
    last stage and all the way back. *)
-Theorem turning s l : let w := Op Forward s (batches x - 1) 0 in barrier x = true -> slices x = 1%nat -> (s < stages x)%nat -> 0 <= d (opens s) -> 0 <= fill s ->
+Theorem turning s l : let w := Op Forward s (batches x - 1) 0 in slices x = 1%nat -> (s < stages x)%nat -> 0 <= d (opens s) -> 0 <= fill s ->
   of_rank s l -> NoDup l -> (forall u i j, In u l -> in_stream x u = Some (s, i) -> in_stream x w = Some (s, j) -> (i < j)%nat) ->
   fill s + length_of d l + sum_over (step_on (batches x - 1) 0) s (stages x - 1 - s) + d (Op Forward (stages x - 1) (batches x - 1) 0)
   + sum_over (step_back (batches x - 1) 0) 0 (stages x - 1) + d (Op Backward 0 (batches x - 1) 0) + last_weight + d (Op Sync 0 0 0) + d (Op Optimizer 0 0 0) <= T.
 Proof.
-  intros w Hb Hk Hs Ho Hf Hr Hn Hl. pose proof (first_ends_either Hb Hk ltac:(lia)) as E.
+  intros w Hk Hs Ho Hf Hr Hn Hl. pose proof (first_ends_either Hk ltac:(lia)) as E.
   pose proof (back_through (batches x - 1) 0 ltac:(lia) ltac:(lia) (stages x - 1) 0 ltac:(lia)) as B. cbn [Nat.add] in B.
   pose proof (on_through (batches x - 1) 0 ltac:(lia) ltac:(lia) (stages x - 1 - s) s ltac:(lia)) as F. replace (s + (stages x - 1 - s))%nat with (stages x - 1)%nat in F by lia.
   assert (M : start (Op Forward (stages x - 1) (batches x - 1) 0) + d (Op Forward (stages x - 1) (batches x - 1) 0) <= start (Op Backward (stages x - 1) (batches x - 1) 0)).
   { apply (waits_stream _ _ (stages x - 1) (3 * turn x (stages x - 1) Forward (batches x - 1) 0 + 1) (3 * turn x (stages x - 1) Backward (batches x - 1) 0 + 1)); try reflexivity; try ok. unfold turn. lia. }
-  assert (A : fill s + length_of d l <= start w); [|unfold w in A; lia].
+  assert (A : begins + fill s + length_of d l <= start w); [|unfold w in A; lia].
   assert (Vw : valid x w = true) by (unfold w; ok).
   pose proof Hr as Hr'. unfold of_rank in Hr'. rewrite Forall_forall in Hr'.
   assert (Ej : in_stream x w = Some (s, (3 * turn x s Forward (batches x - 1) 0 + 1)%nat)) by reflexivity.
@@ -280,15 +293,15 @@ Qed.
 Definition from_to s a b (l : list op) := of_rank s l /\ NoDup l /\
   forall u k i j, In u l -> in_stream x u = Some (s, k) -> in_stream x a = Some (s, i) -> in_stream x b = Some (s, j) -> (i <= k < j)%nat.
 Theorem crossing s z l1 l2 l3 l4 l5 : let m := (batches x - 1)%nat in let e := (stages x - 1)%nat in
-  barrier x = true -> splits x = false -> (forall r, ahead x r = total x) -> (s < stages x)%nat -> (z < slices x)%nat -> (forall u, 0 <= d u) ->
+  splits x = false -> (forall r, ahead x r = total x) -> (s < stages x)%nat -> (z < slices x)%nat -> (forall u, 0 <= d u) ->
   from_to 0 (Op Forward 0 0 0) (Op Forward 0 0 z) l1 -> from_to s (Op Forward s 0 z) (Op Forward s m z) l2 ->
   from_to e (Op Forward e m z) (Op Backward e 0 z) l3 -> from_to s (Op Backward s 0 z) (Op Backward s m z) l4 -> from_to 0 (Op Backward 0 m z) (Op Backward 0 m 0) l5 ->
   length_of d l1 + sum_over (step_on 0 z) 0 s + length_of d l2 + sum_over (step_on m z) s (e - s) + length_of d l3
   + sum_over (step_back 0 z) s (e - s) + length_of d l4 + sum_over (step_back m z) 0 s + length_of d l5
   + d (Op Backward 0 m 0) + d (Op Sync 0 0 0) + d (Op Optimizer 0 0 0) <= T.
 Proof.
-  intros m e Hb Hsp Ha Hs Hz Hd H1 H2 H3 H4 H5. assert (Em : (m < batches x)%nat) by (unfold m; lia). assert (Ee : (e < stages x)%nat) by (unfold e; lia).
-  pose proof (first_ends Hb Hsp ltac:(lia)) as E. fold m in E. assert (Hm : m = (batches x - 1)%nat) by reflexivity. assert (He : e = (stages x - 1)%nat) by reflexivity. clearbody m e.
+  intros m e Hsp Ha Hs Hz Hd H1 H2 H3 H4 H5. assert (Em : (m < batches x)%nat) by (unfold m; lia). assert (Ee : (e < stages x)%nat) by (unfold e; lia).
+  pose proof (first_ends Hsp ltac:(lia)) as E. fold m in E. assert (Hm : m = (batches x - 1)%nat) by reflexivity. assert (He : e = (stages x - 1)%nat) by reflexivity. clearbody m e.
   assert (G : forall r a b l i j, from_to r a b l -> valid x a = true -> valid x b = true -> in_stream x a = Some (r, i) -> in_stream x b = Some (r, j) -> (i <= j)%nat -> start a + length_of d l <= start b).
   { intros r a b l i j (Q1 & Q2 & Q3) Va Vb Ea Eb L. apply (between r a b i j l); auto. intros u k Hu Ek. eapply Q3; eauto. }
   assert (A1 : start (Op Forward 0 0 0) + length_of d l1 <= start (Op Forward 0 0 z)) by (eapply (G _ _ _ _ _ _ H1); [ok|ok|reflexivity|reflexivity|unfold turn; cbn [batch slice place]; generalize (m * slices x)%nat; lia]).
@@ -300,8 +313,7 @@ Proof.
   pose proof (on_through m z Em Hz (e - s) s ltac:(lia)) as F2. replace (s + (e - s))%nat with e in F2 by lia.
   pose proof (back_through 0 z ltac:(lia) Hz (e - s) s ltac:(lia)) as B1. replace (s + (e - s))%nat with e in B1 by lia.
   pose proof (back_through m z Em Hz s 0 ltac:(lia)) as B2. cbn [Nat.add] in B2.
-  assert (S0 : 0 <= start (Op Forward 0 0 0)) by (destruct Ht as (_ & H0 & _); apply H0; ok).
-  lia.
+  unfold begins in E. lia.
 Qed.
 (* THEOREM 8.4, the mean: what all ranks do together is at most T each. *)
 Theorem mean (ls : nat -> list op) : barrier x = true -> (forall u, 0 <= d u) -> (forall s, (s < stages x)%nat -> of_rank s (ls s) /\ NoDup (ls s)) ->
@@ -317,7 +329,8 @@ Proof.
   intros n Hn. apply (G n 0%nat). lia.
 Qed.
 
-(* ---- 8.11, without a barrier: a rank's stream returns to its start *)
+(* ---- 8.11, without a barrier: a rank's stream returns to its start. Drain, turn and crossing are
+   the same as with one. *)
 Theorem stream_again s l : barrier x = false -> (s < stages x)%nat -> of_rank s l -> NoDup l -> (forall u, 0 <= d u) ->
   length_of d l + d (Op Optimizer s 0 0) <= T.
 Proof.
@@ -336,6 +349,21 @@ Proof.
   - intros u Hu. destruct (Hr' u Hu) as (Vu & i & Ei). apply W; auto. unfold waits. cbn [what place]. rewrite Ei, Nat.eqb_refl.
     destruct u as [k p b y]. cbn [what in_stream] in *. destruct k as [| | | | |[]|[]|[]|[]|]; try discriminate; reflexivity.
 Qed.
+(* The same after its last pass: its sync and its step. *)
+Theorem ending_again s w l : barrier x = false -> (s < stages x)%nat -> valid x w = true -> place w = s -> last_pass x w = true -> (forall u, 0 <= d u) ->
+  of_rank s l -> NoDup l -> (forall u i j, In u l -> in_stream x u = Some (s, i) -> in_stream x w = Some (s, j) -> (i < j)%nat) ->
+  length_of d l + d w + d (Op Sync s 0 0) + d (Op Optimizer s 0 0) <= T.
+Proof.
+  intros Hb Hs Vw Pw Lw Hd Hr Hn Hl. pose proof (ends_with w s Hs Vw Pw Lw) as E.
+  assert (Vo : valid x (Op Optimizer s 0 0) = true) by ok. assert (Vp : valid x (opens s) = true) by (destruct s; cbn [opens]; ok).
+  assert (Q : start (Op Optimizer s 0 0) + d (Op Optimizer s 0 0) <= start (opens s) + T).
+  { destruct Ht as (_ & _ & _ & _ & C). apply (C Hb); auto. unfold carries, rank_of. destruct s; cbn; rewrite ?Nat.eqb_refl; reflexivity. }
+  assert (Eo : exists j, in_stream x (opens s) = Some (s, j)) by (destruct s; cbn; eauto). destruct Eo as (j & Ej).
+  assert (Ew : exists i, in_stream x w = Some (s, i)). { unfold last_pass in Lw. unfold in_stream. destruct (what w); try discriminate; rewrite Pw; eauto. }
+  destruct Ew as (i & Ei). cut (start (opens s) + length_of d l <= start w); [lia|].
+  apply (between s (opens s) w j i l); auto; [apply opens_before with (u := w) (s := s); auto|].
+  intros u k Hu Ek. split; [|eapply Hl; eauto]. unfold of_rank in Hr. rewrite Forall_forall in Hr. destruct (Hr u Hu) as (Vu & _). apply opens_before with (u := u) (s := s); auto.
+Qed.
 End Timed.
 End Of.
 Print Assumptions stream.
@@ -345,3 +373,4 @@ Print Assumptions turning.
 Print Assumptions crossing.
 Print Assumptions mean.
 Print Assumptions stream_again.
+Print Assumptions ending_again.

@@ -387,25 +387,20 @@ struct tally {
 // bound: of k on a rank, before of them on those before it. all: those that are counted.
 struct bounds {
     const char *who;
-    int64_t (*of)(const void *sketch, int group, int rank, struct share least, struct share most,
-                  struct share k);
+    int64_t (*of)(const void *sketch, int group, int rank, struct share before, struct share k);
     const void *sketch;
     struct share all;
 };
 
-static int64_t planned(const void *sketch, int group, int rank, struct share least,
-                       struct share most, struct share k)
+static int64_t planned(const void *sketch, int group, int rank, struct share before, struct share k)
 {
-    return layout_rank_bound(sketch, group, rank, (struct layer_share){least.main, least.other},
-                             (struct layer_share){most.main, most.other},
+    return layout_rank_bound(sketch, group, rank, (struct layer_share){before.main, before.other},
                              (struct layer_share){k.main, k.other});
 }
 
-static int64_t checked(const void *sketch, int group, int rank, struct share least,
-                       struct share most, struct share k)
+static int64_t checked(const void *sketch, int group, int rank, struct share before, struct share k)
 {
-    return check_rank_takes(sketch, group, rank, (struct check_share){least.main, least.other},
-                            (struct check_share){most.main, most.other},
+    return check_rank_takes(sketch, group, rank, (struct check_share){before.main, before.other},
                             (struct check_share){k.main, k.other});
 }
 
@@ -418,9 +413,9 @@ static void expect_below_plan(const struct trial *t, const struct bounds *b, int
         int64_t most = 0;
         int group = t->decision[rank].group;
         if (!b->all.other) k.other = 0;
-        const struct share befores[][2] = {{before, before}, {{0, 0}, b->all}};
+        const struct share befores[] = {before, {0, 0}};
         for (int i = 0; i < 2; i++) {
-            int64_t bound = b->of(b->sketch, group, rank, befores[i][0], befores[i][1], k);
+            int64_t bound = b->of(b->sketch, group, rank, befores[i], k);
             if (bound < 0 || bound > t->time_ns)
                 fail_msg("plan %d, %s, %d ranks, %d stages, %d micro-batches, barrier %d: %s "
                          "bounds rank %d with %lld main layers and %lld others by %lld, the plan "
@@ -446,10 +441,10 @@ static void expect_order_at(const struct trial *t, const struct bounds *b, int r
             continue;
         struct share k_more = {k.main + step.main, k.other + step.other},
                      before_more = {before.main + step.main, before.other + step.other};
-        int64_t here = b->of(b->sketch, group, rank, before, before, k),
-                more = b->of(b->sketch, group, rank, before, before, k_more),
-                moved = b->of(b->sketch, group, rank, before_more, before_more, k),
-                anywhere = b->of(b->sketch, group, rank, (struct share){0, 0}, b->all, k);
+        int64_t here = b->of(b->sketch, group, rank, before, k),
+                more = b->of(b->sketch, group, rank, before, k_more),
+                moved = b->of(b->sketch, group, rank, before_more, k),
+                anywhere = b->of(b->sketch, group, rank, (struct share){0, 0}, k);
         if (more < 0) continue; // never fits: above all
         if (here < 0 || here > more || moved > more || anywhere > here)
             fail_msg("plan %d, %s, %s: rank %d, %lld and %lld before: %lld and %lld layers %lld, "
@@ -485,8 +480,7 @@ static void expect_least_anyway(const struct trial *t, const struct bounds *b)
             for (int64_t k = forced > 0 ? forced : 0; k <= b->all.main; k++)
                 for (int64_t before = 0; before + k <= b->all.main; before++) {
                     struct share main_before = {before, 0};
-                    int64_t here =
-                        b->of(sketch, group, rank, main_before, main_before, (struct share){k, 0});
+                    int64_t here = b->of(sketch, group, rank, main_before, (struct share){k, 0});
                     if (here >= 0 && (anyway < 0 || anyway > here))
                         fail_msg("plan %d, %s: the checker bounds rank %d, whatever it holds, by "
                                  "%lld, and with %lld layers, %lld before, by %lld",

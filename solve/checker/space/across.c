@@ -187,8 +187,7 @@ void check_find_across(struct check_sketch *s)
     const struct check_problem *p = s->p;
     int slowest = 0;
     s->across_count = 0;
-    if (p->slices == 1 || p->turns > 1 || !p->barrier || p->local_every || p->splits_backward)
-        return;
+    if (p->slices == 1 || p->local_every) return; // in slices: one stage a rank, a joint backward
     for (int i = 1; i < p->slices; i++)
         if (of_main(s, i) > of_main(s, slowest)) slowest = i;
     count_paying(s);

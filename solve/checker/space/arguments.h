@@ -24,9 +24,7 @@ struct check_held {
     int *most;    // [turns + 1]: together, by this many of the stages that hold the most
     int sides;    // of its stages, over which messages arrive or leave in the forward direction
     bool returns; // its last pass is a backward of its first stage
-    // Its last forward is its last stage's, and before it each of its stages does this many
-    // backwards and weight gradients.
-    bool leaves_last;
+    // Before its last forward each of its stages does this many backwards and weight gradients.
     int backwards, weights;
 };
 // The two arenas must differ: scratch is reset after memory has been taken from arena.
@@ -127,12 +125,11 @@ int64_t check_across_takes(const struct check_sketch *s, int group, int rank, st
 bool check_never_fits(const struct check_sketch *s);
 bool check_average_reaches(const struct check_sketch *s, int64_t t_ns);
 bool check_filling_reaches(const struct check_sketch *s, int64_t t_ns); // fill.c
-// Least ns of an iteration if the rank stands on that group (of the sketch) and holds k, with so
-// many layers on the ranks before it; -1: k never fits. It never falls as k grows, nor when a
-// layer moves from the ranks before to this rank.
+// Least ns of an iteration if the rank stands on that group (of the sketch) and holds k, with at
+// least so many layers on the ranks before it; -1: k never fits. It never falls as k grows, nor
+// when a layer moves from the ranks before to this rank.
 int64_t check_rank_takes(const struct check_sketch *s, int group, int rank,
-                         struct check_share before_least, struct check_share before_most,
-                         struct check_share k);
+                         struct check_share before, struct check_share k);
 int64_t check_rank_takes_anyway(const struct check_sketch *s, int group,
                                 int rank); // whatever the rank holds; -1: nothing fits
 

@@ -1,12 +1,13 @@
 // Bounds of a layout from its tables: lengths of paths of its graph at the least prices.
 // docs/PROOFS.md 8 names the operations of each path. A rank holds k: main layers and, where they
-// are counted, others; `least` to `most` of each are on the ranks before it.
+// are counted, others; at least `before` of each are on the ranks before it.
 //   stream    fill, the rank's passes and messages, its optimizer steps
 //   ending    fill, the rank's passes and messages except what its last pass sends, its sync and
 //             optimizer step
 //   drain     fill, the rank's passes and messages, backwards of the stages before it, the first
 //             stage's sync and step
-//   turn      the rank's passes up to its last forward, that micro-batch to the last stage and back
+//   turn      fill, the rank's passes up to its last forward, that micro-batch to the last stage
+//             and back through all stages, the first one's sync and step
 //   crossing  (across.c) with slices: one to the last stage and back, the rank's passes in between
 // All of them grow with k, and moving a layer from the rank to those before it raises none.
 #include "data/base/least.h"
@@ -132,11 +133,14 @@ static int64_t first_tail(const struct check_sketch *s)
     return least + embedding(s);
 }
 
-// ---- before the rank's first pass, and after what its last one sends
+// The same, for a path through the rank that ends with the first stage.
+static int64_t from_first(const struct check_sketch *s, const struct check_group_sketch *g,
+                          int rank, struct check_share k)
+{
+    return rank > 0 ? first_tail(s) : sync_and_step(s, ending_of(s, g, rank, k)) + embedding(s);
+}
 
-struct before {
-    struct check_share least, most;
-};
+// ---- before the rank's first pass, and after what its last one sends
 
 // One micro-batch through stages before the rank, as many as there are ranks before it: their
 // layers, at least one each. layers: the total of those known to be there.
@@ -169,36 +173,32 @@ static int64_t drain_of(const struct check_sketch *s, int rank, struct check_sha
 // Along the rank's compute stream. Without a barrier the cycle closes at the rank itself, or, if
 // it includes the drain, at the first rank.
 static int64_t along_stream(const struct check_sketch *s, const struct check_group_sketch *g,
-                            int rank, struct before before, struct check_share k, int64_t busy)
+                            int rank, struct check_share before, struct check_share k, int64_t busy)
 {
-    int64_t fill = fill_of(s, rank, before.least),
-            tail = own_tail(s, ending_of(s, g, rank, k), rank),
+    int64_t fill = fill_of(s, rank, before), tail = own_tail(s, ending_of(s, g, rank, k), rank),
             own = (s->p->barrier ? fill : 0) + busy + tail;
     if (rank == 0 || s->p->local_every || !s->held[rank].returns || !sends_back(s, rank))
         return own;
-    return larger(own, fill + busy + drain_of(s, rank, before.least));
+    return larger(own, fill + busy + drain_of(s, rank, before));
 }
 
 // With several stages a rank: from the last forward to the end of the pipeline, and back through
 // all stages and layers.
 static int64_t turn_of_many(const struct check_sketch *s, int rank, int64_t passes)
 {
-    int64_t forward = (s->p->ranks - 1 - rank) * (s->fill + s->send_forward);
-    if (!s->p->barrier) return passes + forward;
-    int64_t back = s->main_count * s->drain_main + s->others * s->drain_other;
+    int64_t forward = (s->p->ranks - 1 - rank) * (s->fill + s->send_forward),
+            back = s->main_count * s->drain_main + s->others * s->drain_other;
     return fill_of(s, rank, (struct check_share){0, 0}) + passes + forward + back + first_tail(s);
 }
 
-// Up to the rank's last forward, then forward to the end and back. With a barrier it starts and
-// ends with the stages before; without one it closes at the rank itself and passes only the main
-// layers after it.
+// Up to the rank's last forward, then forward to the end and back. It starts and ends with the
+// first stage: without a barrier it closes there.
 static int64_t turning_round(const struct check_sketch *s, const struct check_group_sketch *g,
-                             int rank, struct before before, struct check_share k, int64_t again)
+                             int rank, struct check_share k, int64_t again)
 {
     const struct check_problem *p = s->p;
     const struct check_held *h = &s->held[rank];
-    if (p->local_every || p->slices > 1 || check_schedules[p->kind].folds || !h->leaves_last)
-        return 0;
+    if (p->local_every || p->slices > 1 || check_schedules[p->kind].folds) return 0;
     int64_t forward = k.main * g->main.forward + k.other * g->other.forward,
             backward = k.main * g->main.backward + k.other * g->other.backward + again,
             weight = k.main * g->main.weight + k.other * g->other.weight;
@@ -208,42 +208,30 @@ static int64_t turning_round(const struct check_sketch *s, const struct check_gr
         forward += g->last.forward, backward += g->last.backward, weight += g->last.weight;
     int64_t passes = p->micro_batches * forward + h->backwards * backward + h->weights * weight;
     if (p->turns > 1) return turn_of_many(s, rank, passes);
-    int64_t after = p->ranks - 1 - rank, mains = s->main_count - k.main,
-            others = s->others - k.other, tail = sync_and_step(s, ending_of(s, g, rank, k)),
-            sends = s->send_forward + s->send_backward;
-    passes += backward;
-    if (!p->barrier)
-        mains = larger(0, mains - before.most.main), others = larger(0, others - before.most.other);
-    int64_t through = mains * (s->fill_main + s->drain_main) +
-                      others * (s->fill_other + s->drain_other);
-    if (!p->barrier) return passes + through + after * sends + tail;
-    if (rank > 0) tail = s->fill_first + s->drain_first + first_tail(s);
-    else tail += embedding(s);
-    return passes + through + (p->ranks - 1) * sends + tail;
+    int64_t elsewhere = (s->main_count - k.main) * (s->fill_main + s->drain_main) +
+                        (s->others - k.other) * (s->fill_other + s->drain_other),
+            sends = (p->ranks - 1) * (s->send_forward + s->send_backward);
+    if (rank > 0) elsewhere += s->fill_first + s->drain_first;
+    return passes + backward + elsewhere + sends + from_first(s, g, rank, k);
 }
 
 int64_t check_rank_takes(const struct check_sketch *s, int group, int rank,
-                         struct check_share before_least, struct check_share before_most,
-                         struct check_share k)
+                         struct check_share before, struct check_share k)
 {
     const struct check_group_sketch *g = &s->groups[group];
-    const struct before before = {before_least, before_most};
     int64_t again = check_least_recomputation(s, g, rank, k);
     if (again < 0) return -1;
     if (s->p->objective == MINIMISE_LOAD) return bare_load(s, g, rank, k) + again;
     int64_t busy = s->p->micro_batches * (bare_load(s, g, rank, k) + again);
-    int64_t tail = rank > 0 ? first_tail(s)
-                            : sync_and_step(s, ending_of(s, g, rank, k)) + embedding(s),
-            across = check_across_takes(s, group, rank, k, again, tail);
+    int64_t across = check_across_takes(s, group, rank, k, again, from_first(s, g, rank, k));
     return larger(across, larger(along_stream(s, g, rank, before, k, busy),
-                                 turning_round(s, g, rank, before, k, again)));
+                                 turning_round(s, g, rank, k, again)));
 }
 
 // For what it must hold, wherever the other layers are.
 int64_t check_rank_takes_anyway(const struct check_sketch *s, int group, int rank)
 {
     return check_rank_takes(s, group, rank, (struct check_share){0, 0},
-                            (struct check_share){s->main_count, s->others},
                             (struct check_share){larger(check_forced(s, rank), 0), 0});
 }
 

@@ -5,33 +5,28 @@
 
 // ---- main layers alone
 
-struct before {
-    int64_t least, most;
-}; // main layers on the ranks before
-
-// Whether the rank may hold k main layers in a plan that takes less than t.
-static bool may_hold(const struct check_sketch *s, int group, int rank, struct before before,
-                     int64_t k, int64_t t)
+// Whether the rank may hold k in a plan that takes less than t.
+static bool may_hold(const struct check_sketch *s, int group, int rank, struct check_share before,
+                     struct check_share k, int64_t t)
 {
-    int64_t least = check_rank_takes(s, group, rank, (struct check_share){before.least, 0},
-                                     (struct check_share){before.most, 0},
-                                     (struct check_share){k, 0});
+    int64_t least = check_rank_takes(s, group, rank, before, k);
     return least >= 0 && least < t;
 }
 
-// The most main layers on the rank; -1: not even what it must hold, wherever the layers before it
-// are.
-static int64_t most_held(const struct check_sketch *s, int group, int rank, struct before before,
+// The most main layers on the rank, with so many before it; -1: not even what it must hold.
+static int64_t most_held(const struct check_sketch *s, int group, int rank, int64_t main_before,
                          int64_t t)
 {
-    int64_t low = 0, high = s->main_count - before.least,
+    const struct check_share before = {main_before, 0};
+    int64_t low = 0, high = s->main_count - main_before,
             share = 2 * (s->main_count / s->p->ranks) + 2;
     int64_t anyway = check_rank_takes_anyway(s, group, rank);
     if (anyway < 0 || anyway >= t) return -1;
-    if (share < high && !may_hold(s, group, rank, before, share, t)) high = share - 1;
+    if (share < high && !may_hold(s, group, rank, before, (struct check_share){share, 0}, t))
+        high = share - 1;
     while (low < high) {
         int64_t k = low + (high - low + 1) / 2;
-        if (may_hold(s, group, rank, before, k, t)) low = k;
+        if (may_hold(s, group, rank, before, (struct check_share){k, 0}, t)) low = k;
         else high = k - 1;
     }
     return low;
@@ -45,7 +40,7 @@ static bool all_held_somewhere(const struct check_sketch *s, int64_t t)
     for (int g = 0; g < s->group_count; g++) {
         most[g] = -1;
         for (int rank = 0; rank < s->p->ranks; rank++) {
-            int64_t k = most_held(s, g, rank, (struct before){0, s->main_count}, t);
+            int64_t k = most_held(s, g, rank, 0, t);
             stands[rank] = stands[rank] || k >= 0;
             most[g] = larger(most[g], k);
         }
@@ -81,8 +76,7 @@ static bool intervals_held(const struct check_sketch *s, int64_t t)
         struct check_share k = {0, 0};
         for (; at < count; at++) {
             struct check_share more = {k.main + is_main[at], k.other + !is_main[at]};
-            int64_t least = check_rank_takes(s, 0, rank, before, before, more);
-            if (least < 0 || least >= t) break;
+            if (!may_hold(s, 0, rank, before, more, t)) break;
             k = more;
         }
         before.main += k.main, before.other += k.other;
@@ -95,11 +89,8 @@ static bool intervals_held(const struct check_sketch *s, int64_t t)
 // The most others beside `main` main layers on the rank, up to `other`; -1: not even none.
 static int most_beside(const struct check_sketch *s, int rank, int main, int other, int64_t t)
 {
-    const struct check_share none = {0, 0}, all = {s->main_count, s->others};
-    for (; other >= 0; other--) {
-        int64_t least = check_rank_takes(s, 0, rank, none, all, (struct check_share){main, other});
-        if (least >= 0 && least < t) break;
-    }
+    const struct check_share none = {0, 0};
+    while (other >= 0 && !may_hold(s, 0, rank, none, (struct check_share){main, other}, t)) other--;
     return other;
 }
 
@@ -130,7 +121,7 @@ bool check_filling_reaches(const struct check_sketch *s, int64_t t)
     if (s->others) return !(s->p->turns == 1 ? intervals_held(s, t) : both_held(s, t));
     if (s->group_count != 1) return !all_held_somewhere(s, t);
     for (int rank = 0; rank < s->p->ranks && before < s->main_count; rank++) {
-        int64_t k = most_held(s, 0, rank, (struct before){before, before}, t);
+        int64_t k = most_held(s, 0, rank, before, t);
         if (k < 0) return true;
         before += k;
     }

@@ -50,7 +50,6 @@ static void find_ways(struct check_held *h, const struct check_problem *p,
     int done[PASS_W + 1][MOST_STAGES] = {{0}}, last = count - 1;
     h->returns = order[last].pass == PASS_B && order[last].turn == 0;
     while (order[last].pass != PASS_F) last--;
-    h->leaves_last = order[last].turn == p->turns - 1;
     for (int i = 0; i < last; i++) done[order[i].pass][order[i].turn]++;
     h->backwards = h->weights = p->micro_batches;
     for (int k = 0; k < p->turns; k++) {
@@ -97,7 +96,7 @@ static enum status fill_entry(struct check_held_cache *c, const struct check_pro
     for (int rank = 0; rank < p->ranks; rank++) {
         int *fullest = TAKE(c->arena, p->turns, int);
         for (int k = 0; k < p->turns; k++) fullest[k] = all ? p->micro_batches : 0;
-        e->held[rank] = (struct check_held){.returns = all, .leaves_last = all};
+        e->held[rank] = (struct check_held){.returns = all};
         take_fullest(&e->held[rank], fullest, p->turns, c->arena);
     }
     return OK;
