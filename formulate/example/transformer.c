@@ -86,6 +86,24 @@ static enum status load_parts(struct problem *p, const struct transformer_reques
     return known ? take_likeness(p, r, arena, err) : OK;
 }
 
+// Costs of whole layers state none.
+static enum status check_precision(const struct problem *p, enum precision precision,
+                                   struct arena *arena, struct error *err)
+{
+    const char *others = "";
+    if (p->costs.layer_time_count) return OK;
+    for (int i = 0; i < p->cluster.group_count; i++) {
+        const struct gpu_costs *gpu = costs_find_gpu(&p->costs, p->cluster.groups[i].gpu);
+        if (!gpu || costs_find_precision(gpu, precision)) return OK;
+        others = arena_print(arena, "%s; %s has", others, gpu->gpu);
+        for (int k = 0; k < gpu->precision_count; k++)
+            others = arena_print(arena, "%s%s %s", others, k ? "," : "",
+                                 precision_names[gpu->precisions[k].precision]);
+    }
+    return fail(err, BAD_INPUT, "--precision: no GPU of the cluster has %s by the costs %s%s",
+                precision_names[precision], p->costs.name, others);
+}
+
 // NVLink domains of several hosts, of 4 GPUs each, are used in equal parts: 512 GPUs are 8 x 64 of
 // 72, as public runs have them.
 static void take_part_of_domains(struct node_group *g, int gpus)
@@ -303,6 +321,7 @@ enum status example_transformer(struct problem *problem, const struct transforme
                     "are to be used",
                     request->cluster, nodes);
     TRY(drop_nodes(&problem->cluster, &own.stated.without, arena, err));
+    TRY(check_precision(problem, request->precision, arena, err));
     for (int i = 0; i < problem->cluster.group_count && request->gpu_hour_price > 0; i++)
         problem->cluster.groups[i].gpu_hour_price = request->gpu_hour_price;
     problem->job = job_of(request, arena);

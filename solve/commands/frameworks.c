@@ -101,9 +101,12 @@ static enum status reach(struct reached *x, const struct plan_options *of_all, s
 
 static const char *time_text(const struct reached *x, struct arena *arena)
 {
+    const struct plan *p = &x->plan;
     if (x->why) return "-";
-    return arena_print(arena, "%.3f%s", (double)x->plan.iteration_ns / 1e9,
-                       x->plan.iteration_ns >= 1000000000 ? report_interval(&x->plan, arena) : "");
+    const char *time = arena_print(arena, "%.3f", (double)p->iteration_ns / 1e9);
+    if (!p->iteration_high_ns) return time;
+    return arena_print(arena, "%s (%.4g to %.4g)", time, (double)p->iteration_low_ns / 1e9,
+                       (double)p->iteration_high_ns / 1e9);
 }
 
 static void print_table(const struct reached *items, int count, const struct reached *best,

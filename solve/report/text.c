@@ -57,9 +57,11 @@ static void print_verdict(struct text *out, const struct plan *plan)
                  report_time(plan->placement->pipette->hops_ns, out->arena),
                  report_time(plan->placement->pipette->ring_ns, out->arena),
                  report_time(plan->placement->pipette->inner_ns, out->arena));
-    text_put(out, "  bound      %s (%s), gap %.4g %% (requested %.4g %%)\n",
-             report_time(plan->bound_ns, out->arena), claim, 100 * plan_gap(plan),
-             100 * plan->gap_asked);
+    if (plan->bound_ns)
+        text_put(out, "  bound      %s (%s), gap %.4g %% (requested %.4g %%)\n",
+                 report_time(plan->bound_ns, out->arena), claim, 100 * plan_gap(plan),
+                 100 * plan->gap_asked);
+    else text_put(out, "  bound      none yet: the search ended before it had one\n");
     print_extrapolated(out, plan);
     if (!plan->iteration_high_ns) return;
     text_put(out, "  range      cost uncertainty: %s to %s",

@@ -1,11 +1,12 @@
 """Megatron Core's own model of the flags of an export: megatron_core.py FOLDER ...
 
-A folder holds megatron.sh, plan.json and model.json. Each stage's model is built on the meta device
-from the flags alone, by Megatron Core's layer specifications (the local ones, without Transformer
-Engine), and has as many parameters as the plan's stage has bytes of weights, two each; of a model
-that predicts further tokens Megatron has the last norm with the last decoder layer. Prints stages
-and parameters."""
+A folder holds megatron.sh or launch/megatron.sh, plan.json and model.json. Each stage's model is
+built on the meta device from the flags alone, by Megatron Core's layer specifications (the local
+ones, without Transformer Engine), and has as many parameters as the plan's stage has bytes of
+weights, two each; of a model that predicts further tokens Megatron has the last norm with the last
+decoder layer. Prints stages and parameters."""
 import json
+import os
 import subprocess
 import sys
 
@@ -18,6 +19,9 @@ for name in ("Stream", "synchronize", "_lazy_init"):
 torch.cuda.current_device = lambda: torch.device("meta")
 torch.cuda.is_available = lambda: False
 torch.Tensor.cuda = lambda self, *a, **k: self
+
+
+FILES = "megatron.sh", "launch/megatron.sh"
 
 
 class Linear(torch.nn.Module):
@@ -46,8 +50,9 @@ from megatron.core.transformer.transformer_config import (
 
 
 def flags_of(folder):
+    file = next(f"{folder}/{x}" for x in FILES if os.path.exists(f"{folder}/{x}"))
     words = subprocess.run(
-        ["bash", "-c", f"source '{folder}/megatron.sh'; printf '%s\\n' \"${{MEGATRON_ARGS[@]}}\""],
+        ["bash", "-c", f"source '{file}'; printf '%s\\n' \"${{MEGATRON_ARGS[@]}}\""],
         capture_output=True,
         text=True,
         check=True,

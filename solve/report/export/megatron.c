@@ -38,20 +38,20 @@ static void put_head(const struct export *e)
 {
     const struct plan *plan = e->plan;
     struct arena *arena = e->out->arena;
-    const char *bound = report_time(plan->bound_ns, arena);
+    const char *bound = arena_print(arena, "at least %s", report_time(plan->bound_ns, arena));
     if (plan->objective != OBJECTIVE_ITERATION_TIME)
         bound = arena_print(arena, "%s of %s", bound, objective_names[plan->objective]);
-    text_put(
-        e->out,
-        "# Megatron-LM flags of the plan %s: %s per iteration, at least %s (%s). By plumbline %s.\n"
-        "# In bash: source this file, then run %spretrain_gpt.py \"${MEGATRON_ARGS[@]}\" with "
-        "data, "
-        "tokenizer and learning rate\n"
-        "# on %" PRId64 " GPUs.\nMEGATRON_ARGS=(\n",
-        plan->name ? plan->name : "", report_time(plan->iteration_ns, arena), bound,
-        plan_claim_words(plan, arena), PLUMBLINE_VERSION,
-        e->by_rank ? "torchrun OPTION ... \"${MEGATRON_RUN[@]}\" " : "",
-        plan->layout.pipeline * plan->devices_per_stage);
+    bound = plan->bound_ns ? arena_print(arena, "%s (%s)", bound, plan_claim_words(plan, arena))
+                           : "without a bound";
+    text_put(e->out,
+             "# Megatron-LM flags of the plan %s: %s per iteration, %s. By plumbline %s.\n"
+             "# In bash: source this file, then run %spretrain_gpt.py \"${MEGATRON_ARGS[@]}\" with "
+             "data, "
+             "tokenizer and learning rate\n"
+             "# on %" PRId64 " GPUs.\nMEGATRON_ARGS=(\n",
+             plan->name ? plan->name : "", report_time(plan->iteration_ns, arena), bound,
+             PLUMBLINE_VERSION, e->by_rank ? "torchrun OPTION ... \"${MEGATRON_RUN[@]}\" " : "",
+             plan->layout.pipeline * plan->devices_per_stage);
 }
 
 enum status report_megatron(const struct plan *plan, const struct problem *problem,
