@@ -101,6 +101,10 @@ void predictor_set_likeness(struct predictor *p, const struct gpu_likeness *like
 // interval. BAD_INPUT names the word.
 enum status predictor_set(struct predictor *p, const char *text, struct error *err);
 
+// A number of the costs of every GPU that a program, not its machine, is known for; name: of
+// data/inputs/cost_keys.h.
+void predictor_assume(struct predictor *p, const char *name, const struct estimate *value);
+
 // Never fails because of what the row says: prediction.reason says why there is no prediction.
 void predict_row(struct predictor *p, const struct run_row *row, struct prediction *prediction);
 

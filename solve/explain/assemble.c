@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "data/inputs/model/size.h"
 #include "solve/explain/internal.h"
 
@@ -297,6 +298,25 @@ static void undo_memory(struct explained *x)
                           : "adapters alone are trained, which leaves room");
 }
 
+// What a host updates with DeepSpeed's and PyTorch's Adam, all ranks on it together, as measured on
+// three (docs/VALIDATION.md, 10): several passes over gradients and weights besides Adam's own, and
+// launchers that give each rank one thread, or bind none. Megatron's own copes with less.
+static void assume_host(struct explained *x)
+{
+    static const double values = 1.3e9, either_way = 2;
+    const struct run_row *r = &x->asked;
+    bool own = explained_framework(x) == FRAMEWORK_NEMO || x->log.format == LOG_MEGATRON;
+    if (told_count(&x->log, TOLD_OFFLOAD) < 1 || own) return;
+    int64_t host = r->gpus_per_node > 0 ? r->gpus_per_node : 8,
+            ranks = r->num_gpus > 0 ? smaller(r->num_gpus, host) : host;
+    double share = values / (double)ranks;
+    struct estimate e = {.value = share, .low = share / either_way, .high = share * either_way};
+    predictor_assume(x->predictor, "host_update_values_per_s", &e);
+    explain_assume(x, "host_update_values_per_s", arena_print(x->arena, "%.3g", share),
+                   "1.3e9 of a host with DeepSpeed's or PyTorch's Adam, half to twice of it, over "
+                   "its ranks");
+}
+
 void explain_predict(struct explained *x)
 {
     struct prediction again;
@@ -323,6 +343,7 @@ enum status explain_assemble(struct explained *x, struct error *err)
     assume_batch(x);
     explain_measured(x);
     TRY(explain_find_gpu(x, err));
+    assume_host(x);
     set_split(x);
     assume_experts(x);
     x->asked_count = x->assumed_count;

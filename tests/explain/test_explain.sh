@@ -259,6 +259,11 @@ answers 0 "which no value that the log leaves open fills" explain fills.log
 printf '%s\n' 'llama-3.1-70b on 24xA100-80GB, zero-3, bf16' 'CUDA out of memory.' > fits.log
 reads fits.log "verdict=out of memory"
 python3 -c 'import json; assert json.load(open("out"))["would_resolve"]' || complain "no open value"
+# a name that a number follows; DeepSpeed's update on a host
+printf '%s\n' 'Mistral-7B 4k on 8xA100-40GB, zero-3, sequence length 4096' \
+    '"offload_optimizer": {"device": "cpu"}' 'CUDA out of memory.' > behind.log
+reads behind.log model=mistral-7b
+answers 0 "host_update_values_per_s 1.62e+08" explain behind.log
 # a frozen model of one GPU is what it was loaded as
 printf '%s\n' 'qwen2.5-7b on a single A100-80GB GPU' 'lora_rank: 8' 'CUDA out of memory.' \
     > loaded.log

@@ -313,8 +313,9 @@ static void read_bare(struct bare *b, const char *s)
 
 static bool begins_with(const struct bare *b, const char *name, size_t length, bool fraction)
 {
-    if (strncmp(b->text, name, length) != 0 || isdigit((unsigned char)b->text[length]))
-        return false;
+    bool sized = length > 1 && name[length - 1] == 'b' && isdigit((unsigned char)name[length - 2]);
+    if (strncmp(b->text, name, length) != 0) return false;
+    if (!sized && isdigit((unsigned char)b->text[length])) return false; // "Mistral-7B 4k" ends
     return fraction == has_fraction(b->from, b->at[length - 1] + 1);
 }
 
