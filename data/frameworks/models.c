@@ -92,6 +92,7 @@ static void core_gaps(struct gaps *to, const struct model *m, bool flags, struct
         {f.beside, "linear attention beside attention"},
         {s->value_width && !s->kv_rank, "values of another width than keys"},
         {s->keys_as_values, "values that are keys"},
+        {s->keys_reused, "keys of a layer before"},
         {s->index_heads > 0 && !flags, "sparse attention"},
         {f.windows, "windows of several widths"},
         {f.chunk, "attention within chunks"},

@@ -34,6 +34,7 @@ static real value_width(const struct pricing *x) { return (real)shape_value_widt
 // Keys and values of plain attention, as products make them.
 static real read_of(const struct pricing *x)
 {
+    if (x->shape->keys_reused) return 0;
     if (x->shape->keys_as_values) return x->kv;
     return x->kv + (real)x->shape->kv_heads * value_width(x);
 }
@@ -72,8 +73,9 @@ static struct split vectors_of(const struct pricing *x)
                                                              : s->rms_norm  ? 1
                                                                             : 2;
     struct split v = {0, each * latent + 2 * (real)s->index_width};
-    if (s->qk_norm == QK_NORM_HEAD) v.whole += each * 2 * x->w;
-    if (s->qk_norm == QK_NORM_WHOLE) v.sharded += each * (x->q + x->kv);
+    real own = s->keys_reused ? 0 : 1; // keys
+    if (s->qk_norm == QK_NORM_HEAD) v.whole += each * (1 + own) * x->w;
+    if (s->qk_norm == QK_NORM_WHOLE) v.sharded += each * (x->q + own * x->kv);
     if (s->qkv_bias && s->kv_rank) v.whole += latent + (real)s->rotary_width;
     else if (s->qkv_bias) v.sharded += gate_of(x) + x->q + read_of(x);
     if (shape_output_bias(s)) v.whole += x->h;
@@ -112,7 +114,7 @@ static struct attention plain_attention(const struct pricing *x, const struct la
     const struct shape *s = x->shape;
     bool fused = x->problem->job.layout.fused_attention;
     real count = attentions_of(run), down = (real)s->query_rank, latent = (real)s->kv_rank,
-         turned = (real)s->rotary_width, heads = x->q + x->held,
+         turned = (real)s->rotary_width, own = s->keys_reused ? 0 : 1, heads = x->q + own * x->held,
          passed = x->held + (s->kv_rank ? x->ctx : x->held / x->w * value_width(x)),
          normed = s->qk_norm ? heads : 0, gate = gate_of(x),
          beside_index = (real)(s->index_width + s->index_heads),
@@ -129,7 +131,7 @@ static struct attention plain_attention(const struct pricing *x, const struct la
         .scores = count,
         .matrices = times(count, matrices),
         .vectors = times(count, vectors_of(x)),
-        .kept = {count * (x->q + passed + x->ctx + 2 * gate) + normed,
+        .kept = {count * (x->q + own * passed + x->ctx + 2 * gate) + normed,
                  2 * (down + latent) + indexed(x) + beside_index},
         .read = {count * x->ctx, down + latent},
         // Chunks of what is gathered are laid side by side.
@@ -139,11 +141,11 @@ static struct attention plain_attention(const struct pricing *x, const struct la
         // Its output is kept in 16 bits as well, unless a gate makes another of it.
         .narrowed = count * (fused && !gate ? -x->q : x->q),
         .chosen = heads + gate + (fused ? x->q + 4 * x->a / x->e : 0),
-        .again_columns = x->kv,
+        .again_columns = own * x->kv,
         .again_depth = x->q,
         .sent = count * passed,
-        .kernels = 1 + (shared > 0 ? count : 0) + (s->qk_norm ? 2 : 0) + (gate > 0 ? count : 0) +
-                   (latent > 0) + (down > 0),
+        .kernels = 1 + (shared > 0 ? count : 0) + (s->qk_norm ? 1 + own : 0) +
+                   (gate > 0 ? count : 0) + (latent > 0) + (down > 0),
     };
 }
 

@@ -150,7 +150,7 @@ struct product {
     real rows, columns, depth, count;
     bool of_experts;
 };
-enum { PRODUCTS_MAX = 16 };
+enum { PRODUCTS_MAX = 17 };
 
 // The products of one pass: forward, for the gradients of inputs, and for those of weights.
 struct product_seconds {

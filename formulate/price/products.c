@@ -50,6 +50,9 @@ int products_of(const struct pricing *x, const struct layer_run *run, real n, st
     }
     if (run->mtp)
         to[count++] = (struct product){"a state and an embedding", n, x->h / x->t, 2 * x->h, 1};
+    if (run->more_products)
+        to[count++] =
+            (struct product){"further matrices", n, (real)run->more_products / x->h, x->h, 1};
     if (moe) {
         real all = (real)e->experts, here = all / x->x,
              routed = n * (real)e->top_k * fmaxl(1, e->imbalance) * x->t_e / x->t /

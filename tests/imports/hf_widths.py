@@ -36,11 +36,40 @@ def draw_widths(rng, kind, config):
         if config["enable_moe_block"]:
             config.update(num_experts=rng.randint(2, 6), top_k_experts=1,
                           moe_intermediate_size=rng.randint(8, 60))
-    if kind in ("gemma4_text", "mimo_v2_flash", "laguna"):
+        if rng.random() < 0.5:
+            config["enable_moe_block"] = False
+            config.update(hidden_size_per_layer_input=rng.choice([0, rng.randint(4, 20)]),
+                          vocab_size_per_layer_input=rng.randint(30, 200), use_double_wide_mlp=
+                          rng.random() < 0.5)
+    if kind == "gemma3n_text":
+        config.update(hidden_size_per_layer_input=rng.randint(4, 20), laurel_rank=rng.randint(2, 9),
+                      vocab_size_per_layer_input=rng.randint(30, 200),
+                      altup_num_inputs=rng.randint(1, 5), sliding_window=rng.randint(4, 99),
+                      activation_sparsity_pattern=[0.0] * layers)
+        if rng.random() < 0.5:
+            config["intermediate_size"] = [rng.randint(8, 99) for _ in range(layers)]
+    if kind == "bailing_hybrid":
+        draw_mixture(rng, config)
+        config["num_local_experts"] = config.pop("n_routed_experts")
+        config.update(q_lora_rank=rng.choice([None, rng.randint(8, 40)]), n_group=1, topk_group=1,
+                      kv_lora_rank=rng.randint(8, 40), qk_rope_head_dim=2 * rng.randint(1, 8),
+                      qk_nope_head_dim=rng.randint(4, 20), v_head_dim=rng.randint(4, 20),
+                      layer_group_size=rng.randint(1, 4), short_conv_kernel_size=rng.randint(2, 5),
+                      first_k_dense_replace=rng.randint(0, layers), attention_bias=
+                      rng.random() < 0.3, n_shared_experts=rng.randint(1, 3))
+        config.pop("num_key_value_heads")
+        if rng.random() < 0.5:
+            config["mlp_layer_types"] = words(rng, layers, PARTS)
+    if kind in ("gemma4_text", "mimo_v2_flash", "laguna", "gemma3n_text"):
         config["sliding_window"] = rng.randint(4, 99)
         if rng.random() < 0.6:
             config["layer_types"] = words(rng, layers, NEAR)
             config["layer_types"][-1] = "full_attention"
+    if kind in ("gemma4_text", "gemma3n_text"):  # one of each kind that reuses keys made them
+        config["num_kv_shared_layers"] = 0
+        types, count = config.get("layer_types"), rng.randint(0, layers - 1)
+        if types and set(types[:layers - count]) == set(types):
+            config["num_kv_shared_layers"] = count
     if kind in ("longcat_flash", "youtu"):
         config.update(q_lora_rank=rng.randint(8, 40), kv_lora_rank=rng.randint(8, 40),
                       qk_rope_head_dim=2 * rng.randint(1, 8), qk_nope_head_dim=rng.randint(4, 20),
@@ -61,7 +90,7 @@ def draw_widths(rng, kind, config):
 
 
 WIDTHS = ["mimo_v2_flash", "laguna", "gemma4_text", "longcat_flash", "youtu",
-          "granitemoe_swa"]
+          "granitemoe_swa", "gemma3n_text", "bailing_hybrid"]
 
 # Published ones, as in hf_configs.py.
 PUBLISHED_WIDTHS = [
@@ -77,6 +106,13 @@ PUBLISHED_WIDTHS = [
       "global_head_dim": 512, "num_global_key_value_heads": 2, "attention_k_eq_v": True,
       "enable_moe_block": True, "num_experts": 128, "top_k_experts": 8,
       "moe_intermediate_size": 704, "hidden_size_per_layer_input": 0, "sliding_window": 1024}),
+    ("gemma-4-e2b", "gemma4_text",
+     {"hidden_size": 1536, "intermediate_size": 6144, "num_hidden_layers": 35,
+      "num_attention_heads": 8, "num_key_value_heads": 1, "head_dim": 256, "global_head_dim": 512,
+      "hidden_size_per_layer_input": 256, "num_kv_shared_layers": 20, "use_double_wide_mlp": True,
+      "sliding_window": 512, "layer_types": (["sliding_attention"] * 4 + ["full_attention"]) * 7}),
+    ("gemma-3n-e4b", "gemma3n_text", {}),
+    ("ling-3", "bailing_hybrid", {}),
     ("laguna", "laguna", {}),
     ("youtu-2b", "youtu", {}),
 ]

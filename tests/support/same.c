@@ -26,6 +26,7 @@ static void same_shape(const struct shape *a, const struct shape *b)
     SAME(value_width);
     SAME(embedding_width);
     SAME(norms);
+    SAME(keys_reused);
     SAME(qk_norm);
     SAME(gated_attention);
     SAME(linear.key_heads);
@@ -89,6 +90,7 @@ void same_model(const struct model *a, const struct model *b)
         SAME(runs[i].bidirectional);
         SAME(runs[i].cross_attention);
         SAME(runs[i].more_values);
+        SAME(runs[i].more_products);
         SAME(runs[i].tokens);
         SAME(runs[i].pieces);
         assert_true(!a->runs[i].shape == !b->runs[i].shape);

@@ -61,7 +61,8 @@ static enum status read_sizes(struct hf_model *x, struct error *err)
         "num_key_value_heads", "vocab_size",        "head_dim",          "sliding_window"};
     int64_t *const to[] = {&s->hidden,   &s->ffn,        &x->layer_count, &s->heads,
                            &s->kv_heads, &s->vocabulary, &s->head_width,  &x->window};
-    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) TRY(hf_count(x, keys[i], to[i], err));
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
+        if (!hf_is_list(x, keys[i])) TRY(hf_count(x, keys[i], to[i], err));
     if (x->class->fixed_head_width) s->head_width = 0;
     if (x->class->experts_as_ffn) x->experts.ffn = s->ffn;
     if (!x->class->whole_ties) TRY(hf_flag(x, "tie_word_embeddings", &s->tied_embeddings, err));
@@ -100,6 +101,18 @@ static enum status finish_heads(struct hf_model *x, struct error *err)
     return OK;
 }
 
+// intermediate_size of each layer.
+static enum status read_widths(struct hf_model *x, struct error *err)
+{
+    int64_t *widths;
+    if (!hf_is_list(x, "intermediate_size")) return OK;
+    TRY(hf_first_numbers(x, "intermediate_size", HF_SIZE_MAX, &widths, err));
+    x->shape.ffn = widths[0];
+    for (int64_t i = 1; i < x->layer_count; i++)
+        x->layers[i].ffn = widths[i] == widths[0] ? 0 : widths[i];
+    return OK;
+}
+
 static enum status read_class(struct hf_model *x, struct error *err)
 {
     const struct hf_class *class = x->class;
@@ -115,7 +128,8 @@ static enum status read_class(struct hf_model *x, struct error *err)
         return json_refuse(x->root, err, "expected 1 to %d layers, found %lld", LAYERS_MAX - 2,
                            (long long)x->layer_count);
     x->layers = TAKE(x->arena, x->layer_count, struct hf_layer);
-    return class->arrange ? class->arrange(x, err) : OK;
+    if (class->arrange) TRY(class->arrange(x, err));
+    return read_widths(x, err);
 }
 
 // ---- the model
@@ -128,6 +142,7 @@ static bool same_layer(const struct hf_layer *a, const struct hf_layer *b)
            a->no_attention == b->no_attention && a->ffn == b->ffn && a->kv_heads == b->kv_heads &&
            a->heads == b->heads && a->head_width == b->head_width &&
            a->value_width == b->value_width && a->keys_as_values == b->keys_as_values &&
+           a->keys_reused == b->keys_reused && a->products == b->products &&
            a->values == b->values && a->no_feed_forward == b->no_feed_forward;
 }
 
@@ -184,7 +199,7 @@ static const struct shape *own_shape(const struct hf_model *x, const struct hf_l
     if (l->head_width) own->head_width = l->head_width;
     if (l->value_width) own->value_width = l->value_width;
     if (own->value_width == own->head_width && !own->kv_rank) own->value_width = 0;
-    own->keys_as_values = l->keys_as_values;
+    own->keys_as_values = l->keys_as_values, own->keys_reused = l->keys_reused;
     own->vocabulary = own->embedding_width = own->vocabulary_multiple = 0;
     own->tied_embeddings = own->no_final_norm = false;
     return own;
@@ -196,11 +211,15 @@ static struct layer_run run_of_layer(const struct hf_model *x, const struct hf_l
     if (l->mixture) r.experts = x->experts;
     *(l->chunked ? &r.chunk : &r.window) = l->window;
     r.linear = l->linear, r.bidirectional = l->bidirectional, r.cross_attention = l->cross;
-    if (l->ffn || l->kv_heads || l->heads || l->head_width || l->value_width || l->keys_as_values)
+    if (l->ffn || l->kv_heads || l->heads || l->head_width || l->value_width || l->keys_as_values ||
+        l->keys_reused)
         r.shape = own_shape(x, l);
     r.linear_beside = l->beside;
     r.no_attention = l->no_attention, r.no_feed_forward = l->no_feed_forward;
-    r.more_values = x->layer_values + l->values + (l->mixture ? x->mixture_values : 0) +
+    r.more_products = x->layer_products + l->products +
+                      (l->linear || l->beside ? x->linear_products : 0);
+    r.more_values = r.more_products + x->layer_values + l->values +
+                    (l->mixture ? x->mixture_values : 0) +
                     (l->linear || l->beside ? x->linear_values : 0);
     return r;
 }
@@ -209,7 +228,7 @@ struct layer_run hf_mtp_run(const struct hf_model *x, int64_t depth)
 {
     struct layer_run r = run_of_layer(x, &x->layers[x->layer_count - 1]);
     r.name = "mtp", r.mtp = true, r.count = (int)depth;
-    r.more_values = 0; // such a layer has none
+    r.more_values = r.more_products = 0; // such a layer has none
     return r;
 }
 

@@ -40,13 +40,11 @@ static const char *const *class_names(struct arena *arena)
 static const struct unread {
     const char *name, *has, *nearest;
 } unread[] = {
-    {"bailing_hybrid", LINEAR, "deepseek_v3"},
     {"rwkv", LINEAR, "mamba2"},
     {"recurrent_gemma", LINEAR, "gemma2"},
     {"xlstm", "layers of long short-term memory", "mamba2"},
     {"zamba", STATES, "bamba"},
     {"zamba2", STATES, "bamba"},
-    {"gemma3n", "embeddings of each layer and layers that share keys", "gemma3"},
     {"deepseek_v4", "compressed attention and hyper-connections", "deepseek_v32"},
     {"kimi_k3", LINEAR " of a kind whose sizes are not known", "kimi_linear"},
     {"jetmoe", "mixtures of attention's heads", "mixtral"},

@@ -13,7 +13,8 @@ struct hf_layer {
     int64_t window;
     bool chunked;                                          // the window is a chunk
     int64_t ffn, kv_heads, heads, head_width, value_width; // of its own shape; 0: the model's
-    bool keys_as_values;                                   // of its own shape
+    bool keys_as_values, keys_reused;                      // of its own shape
+    int64_t products;                                      // values of further matrices of it
     int64_t values;                                        // further ones of this layer
 };
 
@@ -41,11 +42,12 @@ struct hf_model {
     struct hf_layer *layers; // [layer_count]
     int64_t layer_count, window;
     int64_t front; // layers of another kind before the others: dense ones, or those of an encoder
-    int64_t embedding_values, head_values; // more_values of both ends
-    int64_t layer_values, mixture_values;  // of each layer; of one with experts in addition
-    int64_t linear_values;                 // of one with linear attention in addition
-    const char **words;                    // what each layer is, where the config says so
-    const struct hf_layer *blocks;         // or all of it
+    int64_t embedding_values, head_values;   // more_values of both ends
+    int64_t layer_values, mixture_values;    // of each layer; of one with experts in addition
+    int64_t linear_values;                   // of one with linear attention in addition
+    int64_t layer_products, linear_products; // the same, of matrices that tokens are multiplied by
+    const char **words;                      // what each layer is, where the config says so
+    const struct hf_layer *blocks;           // or all of it
     int64_t further, depth; // layers that predict further tokens: of the config, of the model
     struct arena *arena;
     struct hf_asked *asked; // NULL: not noted
@@ -75,6 +77,7 @@ const char *hf_why_not(const char *type, struct arena *arena);
 
 // ---- keys.c: a missing key leaves *to unchanged
 bool hf_has(const struct hf_model *x, const char *key); // null counts as present
+bool hf_is_list(const struct hf_model *x, const char *key);
 enum status hf_fields(const struct hf_model *x, const struct json_field *fields, size_t count,
                       struct error *err);
 #define HF_FIELDS(x, fields, err) hf_fields(x, fields, ARRAY_LENGTH(fields), err)
@@ -173,6 +176,13 @@ hf_reader hf_read_bamba, hf_arrange_bamba, hf_read_granite_hybrid, hf_arrange_gr
 hf_reader hf_read_mimo, hf_arrange_mimo, hf_read_step, hf_arrange_step, hf_read_laguna,
     hf_arrange_laguna, hf_read_gemma4, hf_arrange_gemma4, hf_read_longcat, hf_arrange_longcat,
     hf_read_dbrx, hf_read_granite_moe_swa, hf_arrange_granite_moe_swa;
+
+// ---- inputs.c
+hf_reader hf_read_gemma4_inputs, hf_arrange_gemma4_inputs, hf_read_gemma3n, hf_arrange_gemma3n,
+    hf_read_bailing, hf_arrange_bailing;
+
+// ---- variants.c: by layer_types, else all but every `interval`-th
+enum status hf_arrange_linear(struct hf_model *x, int64_t interval, struct error *err);
 
 // ---- nas.c
 hf_reader hf_read_nas, hf_arrange_nas;

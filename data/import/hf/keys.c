@@ -11,6 +11,15 @@ bool hf_has(const struct hf_model *x, const char *key)
     return json_fields(x->root, required, 1, JSON_ENVELOPE, x->arena, &ignored) == OK;
 }
 
+bool hf_is_list(const struct hf_model *x, const char *key)
+{
+    struct json array = {0};
+    struct error ignored = {OK, ""};
+    struct json_field fields[] = {FIELD_ARRAY(key, OPTIONAL, &array)};
+    return json_fields(x->root, fields, 1, JSON_LENIENT, x->arena, &ignored) == OK &&
+           json_is_present(&array);
+}
+
 enum status hf_fields(const struct hf_model *x, const struct json_field *fields, size_t count,
                       struct error *err)
 {

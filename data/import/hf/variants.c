@@ -256,8 +256,7 @@ enum status hf_arrange_listed(struct hf_model *x, struct error *err)
 
 // ---- linear attention
 
-// By layer_types, else all but every `interval`-th.
-static enum status arrange_linear(struct hf_model *x, int64_t interval, struct error *err)
+enum status hf_arrange_linear(struct hf_model *x, int64_t interval, struct error *err)
 {
     const char **types;
     TRY(hf_layer_types(x, "layer_types", &types, err));
@@ -292,7 +291,7 @@ enum status hf_arrange_qwen3_5(struct hf_model *x, struct error *err)
     int64_t interval = 4;
     if (x->experts.experts) all_mixtures(x, 0);
     TRY(hf_count(x, "full_attention_interval", &interval, err));
-    return arrange_linear(x, interval, err);
+    return hf_arrange_linear(x, interval, err);
 }
 
 // Sizes that are absent follow from attention's; four layers in a row end with attention, and so
@@ -310,7 +309,7 @@ enum status hf_read_olmo_hybrid(struct hf_model *x, struct error *err)
 
 enum status hf_arrange_olmo_hybrid(struct hf_model *x, struct error *err)
 {
-    TRY(arrange_linear(x, 4, err));
+    TRY(hf_arrange_linear(x, 4, err));
     if (!hf_has(x, "layer_types") && x->layer_count < 4)
         x->layers[x->layer_count - 1].linear = false;
     return OK;
@@ -321,7 +320,7 @@ enum status hf_arrange_qwen3_next(struct hf_model *x, struct error *err)
     int64_t interval = 4;
     TRY(hf_arrange_qwen3_moe(x, err));
     TRY(hf_count(x, "full_attention_interval", &interval, err));
-    return arrange_linear(x, interval, err);
+    return hf_arrange_linear(x, interval, err);
 }
 
 // The sizes of linear attention have an object of their own, or keys of other names.
@@ -357,7 +356,7 @@ enum status hf_arrange_kimi_linear(struct hf_model *x, struct error *err)
     int count = 0;
     TRY(hf_arrange_listed(x, err));
     TRY(HF_FIELDS(x, parts, err));
-    TRY(arrange_linear(x, 4, err));
+    TRY(hf_arrange_linear(x, 4, err));
     if (hf_has(x, "layer_types")) return OK;
     if (json_is_present(&part)) TRY(json_fields(&part, lists, 1, JSON_LENIENT, x->arena, err));
     if (json_is_present(&list))

@@ -121,7 +121,7 @@ static void add_head_gates(struct hf_model *x)
 {
     for (int64_t i = 0; i < x->layer_count; i++) {
         struct hf_layer *l = &x->layers[i];
-        l->values += x->shape.hidden * (l->heads ? l->heads : x->shape.heads);
+        l->products += x->shape.hidden * (l->heads ? l->heads : x->shape.heads);
     }
 }
 
@@ -212,18 +212,10 @@ enum status hf_arrange_laguna(struct hf_model *x, struct error *err)
 
 enum status hf_read_gemma4(struct hf_model *x, struct error *err)
 {
-    int64_t each = 256, shared = 0;
     const char *look = NULL;
     bool mixes = false;
-    TRY(hf_count(x, "hidden_size_per_layer_input", &each, err));
-    TRY(hf_count(x, "num_kv_shared_layers", &shared, err));
+    TRY(hf_read_gemma4_inputs(x, err));
     TRY(hf_text(x, "use_bidirectional_attention", &look, err));
-    if (each || shared)
-        return json_refuse(x->root, err,
-                           "key \"%s\": %s are not read: describe them in a model document "
-                           "(docs/FORMATS.md)",
-                           each ? "hidden_size_per_layer_input" : "num_kv_shared_layers",
-                           each ? "embeddings of each layer" : "layers that share keys");
     if (look && !strcmp(look, "all"))
         return json_refuse(x->root, err,
                            "key \"use_bidirectional_attention\": \"all\" is not read");
@@ -255,6 +247,7 @@ enum status hf_arrange_gemma4(struct hf_model *x, struct error *err)
         if (!listed) l->head_width = width, l->kv_heads = kv_heads;
     }
     TRY(read_per_layer(x, err));
+    TRY(hf_arrange_gemma4_inputs(x, err));
     return drop_equal(x);
 }
 

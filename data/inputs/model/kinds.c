@@ -145,12 +145,21 @@ static enum status check_attention(const struct layer_run *run, const struct sha
     if (run->more_values && run->kind == LAYER_MEASURED)
         return fail(err, BAD_INPUT, "%s: runs[%d].more_values: measured layers state their bytes",
                     file, i);
+    if (run->more_products && (!attends || run->more_products > run->more_values))
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].more_products: expected at most more_values %lld, and only of a "
+                    "block or moe, found %lld (kind \"%s\")",
+                    file, i, (long long)run->more_values, (long long)run->more_products,
+                    layer_kind_names[run->kind]);
+    if (s && s->keys_reused && run->cross_attention)
+        return fail(err, BAD_INPUT, "%s: runs[%d].cross_attention: expected none with keys_reused",
+                    file, i);
     if ((run->adapter_rank || (run->weight_bits && attends)) &&
-        (run->cross_attention ||
-         (s && (s->kv_rank || s->gated_attention || s->value_width || s->keys_as_values))))
+        (run->cross_attention || (s && (s->kv_rank || s->gated_attention || s->value_width ||
+                                        s->keys_as_values || s->keys_reused))))
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].%s: expected a block with one attention, without latents, gates, "
-                    "value_width and keys_as_values",
+                    "value_width, keys_as_values and keys_reused",
                     file, i, run->adapter_rank ? "adapter_rank" : "weight_bits");
     return OK;
 }

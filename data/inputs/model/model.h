@@ -69,6 +69,7 @@ struct shape {
     // Sparse attention, of latents: with so many heads so wide a token finds the keys to attend to.
     int64_t index_heads, index_width, index_top_k; // 0: to all
     bool keys_as_values;                           // values come out of the keys' product (Gemma 4)
+    bool keys_reused; // keys and values are those of a layer before it: none are computed here
     int64_t embedding_width; // columns of the vocabulary's matrix; 0: hidden, otherwise projected
     int norms;               // of a block of two parts; 0: 2. One part alone has half of them
     enum qk_norm qk_norm;
@@ -149,8 +150,9 @@ struct layer_run {
     bool shared_weights;                // all its layers have the parameters of one layer
     bool mtp; // each of its layers predicts one more token (multi-token prediction); they are after
               // the main layers and before the head, on the same stage as the head
-    int64_t more_values; // parameters in addition to those that follow from the shape, on every
-                         // tensor rank
+    int64_t more_products; // of more_values, those of matrices that every token is multiplied with
+    int64_t more_values;   // parameters in addition to those that follow from the shape, on every
+                           // tensor rank
     struct measured_bytes measured;   // LAYER_MEASURED only
     struct expert_shape experts;      // LAYER_MOE only
     struct pool_shape pool;           // LAYER_MEMORY only

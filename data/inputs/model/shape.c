@@ -80,6 +80,7 @@ static MEMBERS(linear, struct linear_shape, NULL, true, NULL);
         KEY_NAME(shape, qk_norm, OPTIONAL, IF_SET, qk_norm_names),                                 \
         KEY_BOOL(shape, gated_attention, OPTIONAL, IF_SET),                                        \
         KEY_BOOL(shape, keys_as_values, OPTIONAL, IF_SET),                                         \
+        KEY_BOOL(shape, keys_reused, OPTIONAL, IF_SET),                                            \
         KEY_OBJECT("linear", shape, linear, OPTIONAL, IF_SET, &linear_members),                    \
         KEY_BOOL(shape, gated_ffn, OPTIONAL, ALWAYS_WRITTEN),                                      \
         KEY_BOOL(shape, rms_norm, OPTIONAL, ALWAYS_WRITTEN),                                       \
@@ -149,6 +150,9 @@ static enum status check_latents(const struct shape *s, const char *where, struc
     if (s->keys_as_values && (s->kv_rank || s->value_width))
         return fail(err, BAD_INPUT,
                     "%s.keys_as_values: expected false with kv_rank or a value_width", where);
+    if (s->keys_reused && (s->kv_rank || s->keys_as_values))
+        return fail(err, BAD_INPUT, "%s.keys_reused: expected false with kv_rank or keys_as_values",
+                    where);
     if (s->kv_rank && (s->kv_heads != s->heads || s->rotary_width > s->head_width || s->qk_norm ||
                        s->gated_attention))
         return fail(err, BAD_INPUT,

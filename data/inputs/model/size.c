@@ -15,10 +15,13 @@ static int64_t norm(const struct shape *s, int64_t width)
 }
 
 static int64_t query_width(const struct shape *s) { return s->heads * s->head_width; }
-static int64_t key_width(const struct shape *s) { return s->kv_heads * s->head_width; }
-static int64_t values_width(const struct shape *s) // of their own product
+static int64_t key_width(const struct shape *s) // as those below, of products of this layer
 {
-    return s->keys_as_values ? 0 : s->kv_heads * shape_value_width(s);
+    return s->keys_reused ? 0 : s->kv_heads * s->head_width;
+}
+static int64_t values_width(const struct shape *s)
+{
+    return s->keys_as_values || s->keys_reused ? 0 : s->kv_heads * shape_value_width(s);
 }
 static int64_t sum_width(const struct shape *s) { return s->heads * shape_value_width(s); }
 static int64_t gate_width(const struct shape *s) { return s->gated_attention ? query_width(s) : 0; }
@@ -117,11 +120,12 @@ static int64_t attention_vectors(const struct shape *s, const struct layer_run *
     int64_t q = query_width(s), k = key_width(s), latents = s->query_rank + s->kv_rank,
             read = s->kv_rank ? latents + s->rotary_width : q + k + values_width(s) + gate_width(s);
     if (r->linear) return linear_vectors(&s->linear);
-    return attentions(r) * (norm(s, latents) + 2 * s->index_width + (s->qkv_bias ? read : 0) +
-                            (shape_output_bias(s) ? s->hidden : 0) +
-                            (s->qk_norm == QK_NORM_HEAD    ? 2 * norm(s, s->head_width)
-                             : s->qk_norm == QK_NORM_WHOLE ? norm(s, q) + norm(s, k)
-                                                           : 0)) +
+    return attentions(r) *
+               (norm(s, latents) + 2 * s->index_width + (s->qkv_bias ? read : 0) +
+                (shape_output_bias(s) ? s->hidden : 0) +
+                (s->qk_norm == QK_NORM_HEAD    ? (s->keys_reused ? 1 : 2) * norm(s, s->head_width)
+                 : s->qk_norm == QK_NORM_WHOLE ? norm(s, q) + norm(s, k)
+                                               : 0)) +
            (r->linear_beside ? linear_vectors(&s->linear) : 0);
 }
 
@@ -250,7 +254,8 @@ static int64_t block_weights(const struct shape *s, const struct layer_run *r)
     bool moe = r->kind == LAYER_MOE;
     int64_t ffn = shared_ffn(s, r) + (moe ? r->experts.top_k * r->experts.ffn : 0);
     return attention_matrices(s, r) + feed_forward(s, ffn, false) +
-           (moe ? s->hidden * r->experts.experts : 0) + (r->mtp ? 2 * s->hidden * s->hidden : 0);
+           (moe ? s->hidden * r->experts.experts : 0) + (r->mtp ? 2 * s->hidden * s->hidden : 0) +
+           r->more_products;
 }
 
 // The weighted sum of the values found is a product, too.

@@ -52,6 +52,12 @@ static long double own_values(const struct price_audit *a)
     return a->problem->model.shape.keys_as_values ? 0 : of_values(a, a->key);
 }
 
+// Keys and values, where they are this layer's.
+static long double read_keys(const struct price_audit *a)
+{
+    return a->problem->model.shape.keys_reused ? 0 : a->key + own_values(a);
+}
+
 int judged_matrices(const struct price_audit *a, int run,
                     struct judged_matrix m[ATTENTION_MATRICES_MAX])
 {
@@ -73,11 +79,10 @@ int judged_matrices(const struct price_audit *a, int run,
                 judged_put(m, &count, h, s->index_heads, true);
             }
         } else if (i == 0) {
-            judged_put(m, &count, h, (a->query + gates_width(a) + a->key + own_values(a)) / t,
-                       false);
+            judged_put(m, &count, h, (a->query + gates_width(a) + read_keys(a)) / t, false);
         } else { // queries from the decoder, keys and values from the encoder
             judged_put(m, &count, h, (a->query + gates_width(a)) / t, false);
-            judged_put(m, &count, h, (a->key + own_values(a)) / t, false);
+            judged_put(m, &count, h, read_keys(a) / t, false);
         }
         judged_put(m, &count, a->summed / t, h, false);
     }
@@ -95,8 +100,9 @@ static void weigh(const struct shape *s, long double query, long double read, lo
     bool output = s->output_bias == 0 ? s->linear_bias : s->output_bias == 1;
     y->vectors_whole = norm * latent + times * 2 * (long double)s->index_width;
     if (s->qk_norm == QK_NORM_HEAD)
-        y->vectors_whole += (long double)norm * times * 2 * s->head_width;
-    if (s->qk_norm == QK_NORM_WHOLE) y->vectors_split = norm * times * (query + key);
+        y->vectors_whole += (long double)norm * times * (s->keys_reused ? 1 : 2) * s->head_width;
+    if (s->qk_norm == QK_NORM_WHOLE)
+        y->vectors_split = norm * times * (query + (s->keys_reused ? 0 : key));
     if (s->qkv_bias && !s->kv_rank) y->vectors_split += times * read;
     if (s->qkv_bias && s->kv_rank)
         y->vectors_whole += latent + times * (long double)s->rotary_width;
@@ -131,26 +137,30 @@ struct judged_attention judged_attention(const struct price_audit *a, int run)
     int times = attentions_of(run_of(a, run));
     long double latent = times * ((long double)s->query_rank + s->kv_rank),
                 passed = times * (a->held + (s->kv_rank ? a->summed : of_values(a, a->held))),
-                normed = s->qk_norm == QK_NORM_NONE ? 0 : a->query + a->held, gate = gates_width(a),
+                turned = s->keys_reused ? a->query : a->query + a->held,
+                normed = s->qk_norm == QK_NORM_NONE ? 0 : turned, gate = gates_width(a),
                 output = times * a->query;
     bool fused = layout_of(a)->fused_attention;
     struct judged_attention y = {.scored = times,
-                                 .kept_split = times * (a->query + a->summed) + passed + normed,
+                                 .kept_split = times * (a->query + a->summed) + normed,
                                  .kept_whole = 2 * latent + times * found_by(s),
                                  .read_split = times * a->summed,
                                  .read_whole = latent,
                                  .moved_split = 2 * normed,
                                  .moved_whole = 2 * latent,
-                                 .rotated = a->query + a->held,
+                                 .rotated = turned,
                                  .passed = passed,
-                                 .second_outputs = a->key,
                                  .second_inputs = a->query};
     // Fused attention itself keeps its output in two bytes, so that it is there in one as well.
     y.narrowed = fused ? -output : output;
-    y.held_split = a->query + a->key;
+    y.held_split = a->query;
+    if (!s->keys_reused) { // those of another layer are kept there
+        y.kept_split += passed;
+        y.held_split += a->key, y.second_outputs = a->key;
+    }
     if (fused) y.held_split += a->query, y.held_rows = 4 * (long double)s->heads;
     y.kernels = 1; // the rotation
-    if (s->qk_norm) y.kernels += 2;
+    if (s->qk_norm) y.kernels += s->keys_reused ? 1 : 2;
     if (gate > 0) { // read, multiplied, and what comes of it is what the output's product reads
         y.kept_split += times * (gate + a->summed);
         y.moved_split += times * (a->summed + gate + a->summed);
@@ -160,11 +170,11 @@ struct judged_attention judged_attention(const struct price_audit *a, int run)
     }
     if (s->kv_rank) y.kernels += s->query_rank ? 2 : 1;
     if (a->held > a->key) { // ranks' parts of all heads, read and written once they are there
-        y.together = times * (a->query + gate + a->key + own_values(a));
+        y.together = times * (a->query + gate + read_keys(a));
         y.moved_whole += 2 * y.together;
         y.kernels += times;
     }
-    weigh(s, a->query, a->query + gate + a->key + own_values(a), a->key, times, &y);
+    weigh(s, a->query, a->query + gate + read_keys(a), a->key, times, &y);
     if (run_of(a, run)->linear_beside) put_beside(a, &y);
     return y;
 }

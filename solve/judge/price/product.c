@@ -131,6 +131,8 @@ static void add_layered(const struct limits *l, int run, long double tokens, str
     if (has_split_gate(a, r)) add_apart(l, tokens, w);
     else if (ffn > 0) add_feed_forward(l, tokens, ffn, w);
     if (r->mtp) add(l, (struct shape_of_product){tokens, h / t, 2 * h, 1}, w);
+    if (r->more_products > 0)
+        add(l, (struct shape_of_product){tokens, (long double)r->more_products / h, h, 1}, w);
     if (!moe) return;
     long double held = (long double)e->experts / layout_of(a)->expert,
                 busy = e->imbalance > 1 ? (long double)e->imbalance : 1;

@@ -61,6 +61,8 @@ static struct effort block_effort(const struct price_audit *a, int run, long dou
     for (int i = judged_matrices(a, run, m); i > 0; i--)
         add_effort(&sum, n, m[i - 1].inputs, m[i - 1].outputs);
     if (run_of(a, run)->mtp) add_effort(&sum, n, 2 * h, h / layout_of(a)->tensor);
+    if (run_of(a, run)->more_products)
+        add_effort(&sum, n, h, (long double)run_of(a, run)->more_products / h);
     if (!(ffn > 0)) return sum;
     add_effort(&sum, n, h, (a->gates - 1) * part);
     add_effort(&sum, n, part, h);

@@ -190,6 +190,12 @@ bool random_widths(struct model *m, uint64_t seed, struct arena *arena)
     struct shape *s = &m->shape;
     bool bare = !s->kv_rank && !s->gated_attention, drawn = false, causal = s->kv_rank > 0;
     for (int i = 0; i < m->run_count; i++) {
+        struct layer_run *r = &m->runs[i];
+        bool layer = r->kind == LAYER_BLOCK || r->kind == LAYER_MOE;
+        if (layer && r->more_values && (seed + (uint64_t)i) % 2)
+            r->more_products = r->more_values / (int64_t)(1 + seed % 3);
+    }
+    for (int i = 0; i < m->run_count; i++) {
         const struct layer_run *r = &m->runs[i];
         causal = causal && !r->window && !r->chunk && !r->bidirectional && !r->cross_attention;
     }
@@ -217,6 +223,7 @@ bool random_widths(struct model *m, uint64_t seed, struct arena *arena)
         if (random_chance(&own, 50)) other->kv_heads = other->heads;
         if (random_chance(&own, 50)) other->head_width *= 2;
         other->keys_as_values = random_chance(&own, 20);
+        other->keys_reused = !other->keys_as_values && (seed + (uint64_t)i) % 3 == 0;
         other->value_width =
             !other->keys_as_values && random_chance(&own, 50) ? 16 * random_between(&own, 1, 9) : 0;
         r->shape = other, drawn = true;
