@@ -107,10 +107,23 @@ static enum status read_log(struct explained *x, struct options *o, struct arena
 
 // ---- a run of plumbline run
 
+// A log may be long, and is read once, line by line.
+static bool begins_as_document(const char *path, struct arena *arena)
+{
+    FILE *file;
+    struct error unread = {OK, ""};
+    int first = 0;
+    if (file_open(&file, path, arena, &unread) != OK) return false;
+    while ((first = fgetc(file)) == ' ' || first == '\n' || first == '\t' || first == '\r')
+        continue;
+    return first == '{';
+}
+
 static bool is_run(const char *path, struct arena *arena)
 {
     struct document d;
     struct error unread = {OK, ""};
+    if (!begins_as_document(path, arena)) return false;
     return document_read(&d, path, "plumbline.run", arena, &unread) == OK;
 }
 
