@@ -255,12 +255,24 @@ grid-attention-split: the ranks of the axis of the depth share the attention out
     formulate/price/attention.c add_attention: / x->t1; -> / (x->t1 * x->t2);
 grid-lone-rings: a ring of any axis has the cards of its node to itself
     price/links.c link_of_tensor_axis: group, lengths[axis], before -> group, lengths[axis], 1
+grid-more-hidden: more of a sum is hidden than the products take
+    formulate/price/layers.c by_formula: sums_beside ? c.weight -> sums_beside ? 2 * c.backward
+grid-kept-free: what is kept takes no room
+    formulate/price/stash.c stash_of_layer: bytes->unsharded += kept -> bytes->unsharded += 0
 [test_price_judge]
 grid-kept-whole: what was gathered forward is still there on the way back
     formulate/price/grid.c collectives_of_grid: != LAYER_EMBEDDING -> != LAYER_BLOCK
+grid-one-order: whichever axis is innermost, the first is
+    data/inputs/degrees.c layout_axis_stride: grid_order_names[l->grid_order] -> grid_order_names[0]
+grid-whole-norms: norms sum over tokens that other ranks have
+    formulate/price/grid.c norm_s: tokens / x->t1 : tokens -> tokens : tokens
+grid-free-step: nobody waits for matrices after the step
+    solve/judge/price/grid.c gathered_after_step: say(&gather.value, -> say(&talk.forward_s,
 [test_grids]
 grid-two-axes: no grid has all its ranks on the third axis
     space/walk.c walk_grids: third <= tensor -> third < tensor
+grid-orders-twice: axes of one rank have a place of their own
+    solve/checker/space/grids.c succession: > 1 -> > 0
 [test_price_towers] towers cost what a model of their own would
 tower-one-piece: a sequence brings one image, whatever the pieces
     price/pricing.c take_tokens: pieces ? pieces : 1 -> 1

@@ -1,7 +1,38 @@
-// Whether a tensor degree may be a grid of axes: features of model, job and cluster that the prices
-// of grids do not cover (docs/FORMULAS.md section 20) are each refused by name. Whether a pool can
-// be cut over a group of its devices.
+// Grids of tensor ranks: the orders of their axes; whether a tensor degree may be one: features of
+// model, job and cluster that the prices of grids do not cover (docs/FORMULAS.md section 20) are
+// each refused by name. Whether a pool can be cut over a group of its devices.
 #include "data/inputs/problem.h"
+
+const char *const grid_order_names[] = {"1-2-3", "1-3-2", "2-1-3", "2-3-1", "3-1-2", "3-2-1", NULL};
+const char *const grid_gathers_names[] = {"pass", "micro_batch", "step", NULL};
+
+int layout_axis_stride(const struct layout *l, int axis)
+{
+    int stride = 1;
+    for (const char *at = grid_order_names[l->grid_order]; *at != '1' + axis; at++)
+        if (*at != '-') stride *= layout_tensor_axis(l, *at - '1');
+    return stride;
+}
+
+// Of orders that leave every axis above 1 where it is, the first.
+int layout_orders(const struct layout *l, int *values)
+{
+    struct layout one = *l, other = *l;
+    int count = 0;
+    for (one.grid_order = 0; grid_order_names[one.grid_order]; one.grid_order++) {
+        bool first = true;
+        for (other.grid_order = 0; other.grid_order < one.grid_order; other.grid_order++) {
+            bool differs = false;
+            for (int axis = 0; axis < 3; axis++)
+                differs = differs ||
+                          (layout_tensor_axis(&one, axis) > 1 &&
+                           layout_axis_stride(&one, axis) != layout_axis_stride(&other, axis));
+            first = first && differs;
+        }
+        if (first) values[count++] = one.grid_order;
+    }
+    return count;
+}
 
 static const char *name_or(const char *path, const char *otherwise)
 {
@@ -62,11 +93,16 @@ enum status problem_check_grid_layout(const struct problem *p, struct error *err
         if (ones[i].found != 1)
             return fail(err, BAD_INPUT, "%s: layout.%s: a tensor grid needs 1, found %d", job,
                         ones[i].key, ones[i].found);
-    if (l->sequence_parallel)
+    if (l->sequence_parallel && layout_tensor_axis(l, 0) == 1)
         return fail(err, BAD_INPUT,
-                    "%s: layout.sequence_parallel: a tensor grid needs false, as it splits "
-                    "activations itself",
+                    "%s: layout.sequence_parallel: a tensor grid of one along its first axis needs "
+                    "false",
                     job);
+    if (l->grid_gathers && (l->grid_rows == 1 || l->zero == 3))
+        return fail(err, BAD_INPUT,
+                    "%s: layout.grid_gathers: expected pass with zero 3 or one along tensor_grid's "
+                    "third axis, found %s",
+                    job, grid_gathers_names[l->grid_gathers]);
     if (l->micro_batch % l->grid_rows)
         return fail(err, BAD_INPUT,
                     "%s: layout.micro_batch: expected a multiple of tensor_grid's third axis %d, "

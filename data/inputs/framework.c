@@ -305,7 +305,7 @@ static bool has_sums_beside(const struct job *j)
 {
     bool compiled = j->compiled || j->space.switches[SWITCH_COMPILED];
     return (any_or(j, TRAINER_MEGATRON) || (any_or(j, TRAINER_TORCHTITAN) && compiled)) &&
-           j->layout.sequence_parallel && j->layout.tensor > 1;
+           (layout_has_grid(&j->layout) || (j->layout.sequence_parallel && j->layout.tensor > 1));
 }
 
 bool switches_has(const struct job *j, enum trainer_switch s)

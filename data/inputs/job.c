@@ -254,11 +254,13 @@ static enum status check_batch(const struct job *j, struct error *err)
         return fail(err, BAD_INPUT,
                     "%s: sequence: expected a multiple of layout.context %d, found %lld",
                     name_of(j), l->context, (long long)j->sequence);
-    if (l->sequence_parallel && j->sequence / l->context % l->tensor)
+    int64_t parts = (int64_t)l->context * layout_tensor_axis(l, 0);
+    if (l->sequence_parallel && j->sequence % parts)
         return fail(err, BAD_INPUT,
-                    "%s: sequence: expected a multiple of layout.context x tensor %lld for "
+                    "%s: sequence: expected a multiple of layout.context x %s %lld for "
                     "sequence_parallel, found %lld",
-                    name_of(j), (long long)l->context * l->tensor, (long long)j->sequence);
+                    name_of(j), layout_has_grid(l) ? "tensor_grid's first axis" : "tensor",
+                    (long long)parts, (long long)j->sequence);
     if (j->placement.uneven_micro_batches) return check_uneven(j, err);
     if (j->global_batch % together)
         return fail(

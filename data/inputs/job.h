@@ -11,6 +11,12 @@
 enum gradient_sync { SYNC_EXPOSED, SYNC_OVERLAPPED };
 extern const char *const gradient_sync_names[]; // "exposed", "overlapped"
 
+// When a grid's third axis gathers the matrices of which each rank stores a part: for every pass;
+// once for the passes of a micro-batch; once a step. What is gathered is kept until then.
+enum grid_gathers { GRID_EACH_PASS, GRID_EACH_MICRO_BATCH, GRID_EACH_STEP };
+extern const char *const grid_gathers_names[]; // "pass", "micro_batch", "step"
+extern const char *const grid_order_names[];   // "1-2-3" ..., the first innermost
+
 // The kernel of fused attention: the GPU maker's library, FlashAttention-2, or FlashAttention in
 // Triton.
 enum attention_kernel { ATTENTION_MAKER, ATTENTION_FLASH_2, ATTENTION_TRITON };
@@ -56,12 +62,14 @@ enum { SLICES_MAX = 32, SLICE_TOKENS_MAX = 1 << 24 };
 struct layout {
     int tensor, context, data, pipeline; // degrees
     int grid_depth, grid_rows; // axes 2 and 3 of a tensor grid (layout_tensor_axis); 0, 0: no grid
-    int expert_tensor;         // tensor degree of an expert, a divisor of tensor's; 0: tensor's own
-    int expert;                // degree over which experts are spread (layout_expert_ranks)
-    int pool;                  // devices that hold a memory layer's pool once; 0: all of its own
-    int virtual_stages;        // stages (runs of layers) per pipeline rank; 1 if not interleaved
-    int micro_batch;           // sequences
-    int schedule;              // its row (data/kinds/schedules.h)
+    int grid_order;            // of the axes over the ranks, the innermost first (job_parts.c)
+    enum grid_gathers grid_gathers; // of matrices that the third axis stores in parts
+    int expert_tensor;  // tensor degree of an expert, a divisor of tensor's; 0: tensor's own
+    int expert;         // degree over which experts are spread (layout_expert_ranks)
+    int pool;           // devices that hold a memory layer's pool once; 0: all of its own
+    int virtual_stages; // stages (runs of layers) per pipeline rank; 1 if not interleaved
+    int micro_batch;    // sequences
+    int schedule;       // its row (data/kinds/schedules.h)
     bool sequence_parallel;
     bool fused_attention; // the causal kernel, which keeps no scores
     enum gradient_sync gradient_sync;
@@ -102,6 +110,11 @@ static inline int layout_tensor_axis(const struct layout *l, int axis)
            : axis == 1 ? l->grid_depth
                        : l->grid_rows;
 }
+
+// Ranks that are adjacent along the axis are so far apart: the product of the axes further inside.
+int layout_axis_stride(const struct layout *l, int axis);
+// Of orders that leave every axis above 1 where it is, the first; returns how many.
+int layout_orders(const struct layout *l, int *values);
 
 static inline int layout_expert_tensor(const struct layout *l)
 {
@@ -179,6 +192,8 @@ enum space_key {
     SPACE_CONTEXT_KIND,
     SPACE_OVERLAPPED_DISPATCH,
     SPACE_POOL,
+    SPACE_GRID_ORDER,
+    SPACE_GRID_GATHERS,
     SPACE_RECOMPUTE,
     SPACE_KEY_COUNT,
 };

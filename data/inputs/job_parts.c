@@ -28,8 +28,12 @@ const char *const rule_action_names[] = {"require", "forbid", NULL};
 const char *layout_tensor_text(const struct layout *l, struct arena *arena)
 {
     if (!layout_has_grid(l)) return arena_print(arena, "%d", l->tensor);
-    return arena_print(arena, "%dx%dx%d", layout_tensor_axis(l, 0), layout_tensor_axis(l, 1),
-                       layout_tensor_axis(l, 2));
+    return arena_print(arena, "%dx%dx%d%s%s%s%s", layout_tensor_axis(l, 0),
+                       layout_tensor_axis(l, 1), layout_tensor_axis(l, 2),
+                       l->grid_order ? " order " : "",
+                       l->grid_order ? grid_order_names[l->grid_order] : "",
+                       l->grid_gathers ? " gathered by " : "",
+                       l->grid_gathers ? grid_gathers_names[l->grid_gathers] : "");
 }
 
 const char *layout_context_text(const struct layout *l, struct arena *arena)
@@ -129,6 +133,8 @@ static const struct member layout_rows[] = {
     KEY_NAME(layout, context_kind, OPTIONAL, IF_SET, layout_context_names),
     KEY_BOOL(layout, overlapped_dispatch, OPTIONAL, IF_SET),
     KEY_INT(layout, pool, OPTIONAL, IF_SET, 1, DEGREE_MAX),
+    KEY_NAME(layout, grid_order, OPTIONAL, IF_SET, grid_order_names),
+    KEY_NAME(layout, grid_gathers, OPTIONAL, IF_SET, grid_gathers_names),
 };
 GET_MEMBER(finish_layout)
 {
@@ -214,6 +220,11 @@ enum status layout_check(const struct layout *l, const char *file, struct error 
         return fail(err, BAD_INPUT,
                     "%s: layout.tensor_grid: expected axes whose product is tensor %d", file,
                     l->tensor);
+    if (!inner && (l->grid_order || l->grid_gathers))
+        return fail(err, BAD_INPUT, "%s: layout.%s: expected none without a tensor_grid, found %s",
+                    file, l->grid_order ? "grid_order" : "grid_gathers",
+                    l->grid_order ? grid_order_names[l->grid_order]
+                                  : grid_gathers_names[l->grid_gathers]);
     TRY(check_stages(l, file, err));
     TRY(check_setting(l, file, err));
     double devices = (double)l->tensor * l->context * l->data;

@@ -37,7 +37,8 @@ bool layout_equal(const struct layout *a, const struct layout *b)
            a->local_loss_every == b->local_loss_every && a->slice_count == b->slice_count &&
            a->recompute == b->recompute && a->recomputed_layers == b->recomputed_layers &&
            a->context_kind == b->context_kind && a->overlapped_dispatch == b->overlapped_dispatch &&
-           a->pool == b->pool;
+           a->pool == b->pool && a->grid_order == b->grid_order &&
+           a->grid_gathers == b->grid_gathers;
 }
 
 // ---- the values of one key
@@ -108,6 +109,11 @@ static int pool_values(const struct walk *w, int *values)
     int64_t devices = layout_pool_devices(&w->layout, w->limits->pools);
     int count = divisors(devices, 0, values), all = count && values[count - 1] == devices;
     return values[count -= all || count == VALUES_MAX] = 0, count + 1;
+}
+
+static int order_values(const struct walk *w, int *values)
+{
+    return layout_orders(&w->layout, values);
 }
 
 static int micro_batch_values(const struct walk *w, int *values)
@@ -189,12 +195,15 @@ static const struct key {
     [SPACE_CONTEXT_KIND] = {NUMBER(context_kind), 0, context_kind_values},
     [SPACE_OVERLAPPED_DISPATCH] = {FLAG(overlapped_dispatch)},
     [SPACE_POOL] = {NUMBER(pool), 0, pool_values},
+    [SPACE_GRID_ORDER] = {NUMBER(grid_order), 0, order_values},
+    [SPACE_GRID_GATHERS] = {NUMBER(grid_gathers), 3, NULL},
     [SPACE_RECOMPUTE] = {NUMBER(recompute), 0, setting_values},
 #undef NUMBER
 #undef FLAG
 };
 static_assert(ARRAY_LENGTH(keys) == SPACE_KEY_COUNT, "every key");
 static_assert(sizeof(enum gradient_sync) == sizeof(int), "written as a number");
+static_assert(sizeof(enum grid_gathers) == sizeof(int), "written as a number");
 
 static int get_value(const struct layout *l, enum space_key key)
 {
@@ -272,13 +281,17 @@ static void set_value(struct walk *w, enum space_key key, int value)
 }
 
 // What the schedule determines: stages per rank, slices. What has no meaning in a framework: the
-// schedule of a single rank, sequence parallelism of one rank. A grid splits activations itself.
-// One context rank passes nothing on, and one expert rank dispatches nothing.
+// schedule of a single rank, sequence parallelism of one rank, in a grid of one along the first
+// axis. One context rank passes nothing on, and one expert rank dispatches nothing.
 static bool is_decided(const struct walk *w, enum space_key key, int *value)
 {
     const struct schedule_properties *kind = &schedule_kinds[w->layout.schedule];
     bool framed = w->space->framework != FRAMEWORK_ANY;
-    if (key == SPACE_SEQUENCE_PARALLEL && layout_has_grid(&w->layout)) return *value = 0, true;
+    if (layout_has_grid(&w->layout) && key == SPACE_SEQUENCE_PARALLEL &&
+        layout_tensor_axis(&w->layout, 0) == 1)
+        return *value = 0, true;
+    if (key == SPACE_GRID_GATHERS && (w->layout.grid_rows < 2 || w->layout.zero == 3))
+        return *value = GRID_EACH_PASS, true;
     if (framed && key == SPACE_SCHEDULE && w->layout.pipeline == 1)
         return *value = SCHEDULE_1F1B, true;
     if (framed && key == SPACE_SEQUENCE_PARALLEL && w->layout.tensor == 1) return *value = 0, true;
@@ -354,6 +367,7 @@ static void walk_grids(struct walk *w, int key)
             if (tensor % rows || tensor / rows % depth) continue;
             bool grid = rows * depth > 1;
             l->grid_rows = grid ? rows : 0, l->grid_depth = grid ? depth : 0;
+            l->grid_order = 0, l->grid_gathers = GRID_EACH_PASS;
             walk_key(w, key + 1);
         }
 }
@@ -392,6 +406,7 @@ static void walk_key(struct walk *w, int key)
     if (key == SPACE_POOL && !w->limits->pools && !w->layout.pool && // as of most models
         w->space->axes[key].kind != AXIS_LIST)
         key++;
+    if (key == SPACE_GRID_ORDER && !layout_has_grid(&w->layout)) key = SPACE_GRID_GATHERS + 1;
     if (key > w->deepest) w->deepest = key;
     if (key == SPACE_KEY_COUNT) {
         if (is_excluded(w, key)) return;
@@ -457,44 +472,4 @@ const char *space_why_empty(const struct space *space, const struct space_limits
         return "the space has no layout: an average stage has no layers besides the first one that "
                "first_layers recomputes";
     return "the space has no layout: no slices of slice_tokens make up the sequence";
-}
-
-struct finding {
-    const struct layout *layout;
-    int64_t number;
-};
-
-static bool look(void *argument, int64_t number, const struct layout *layout)
-{
-    struct finding *f = argument;
-    if (layout_equal(layout, f->layout)) f->number = number;
-    return f->number < 0;
-}
-
-void space_settle(const struct space_limits *limits, struct layout *layout)
-{
-    bool stated = layout->context_kind == 1 + (int)limits->context_kind;
-    if (layout->context == 1 || stated) layout->context_kind = 0;
-    layout->overlapped_dispatch &= layout->expert > 1;
-    if (layout->pool == layout_pool_devices(layout, limits->pools)) layout->pool = 0;
-}
-
-bool space_contains(const struct space *space, const struct space_limits *limits,
-                    const struct layout *layout, int64_t *number)
-{
-    struct finding f = {layout, -1};
-    space_each(space, limits, look, &f);
-    if (number) *number = f.number;
-    return f.number >= 0;
-}
-
-// ---- parts
-
-enum { PIECES_PER_PART = 8 };
-
-bool space_part_has(const struct space_part *part, int64_t number, int64_t layouts)
-{
-    if (!part->count) return true;
-    int64_t piece = layouts / ((int64_t)part->count * PIECES_PER_PART) + 1;
-    return number / piece % part->count == part->index;
 }

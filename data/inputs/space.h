@@ -43,7 +43,8 @@ struct space_limits {
 // layout. With a framework, only what it runs (data/inputs/framework.h); then the schedule is 1F1B
 // on one rank, and sequence parallelism is off without tensor parallelism, whatever is listed. With
 // tensor_grids, each tensor degree is replaced by its grids in order: t3 rising in the outer loop,
-// t2 in the inner, [t, 1, 1] first; sequence parallelism is off in a grid. A tuple of degrees whose
+// t2 in the inner, [t, 1, 1] first; sequence parallelism is off in a grid of one along the first
+// axis; grid_order, each that places an axis above 1 elsewhere. A tuple of degrees whose
 // data degree does not divide the batch counts once, with the layout's micro_batch.
 enum { SPACE_COUNT_MAX = 20 * 1000 * 1000 }; // the most that a search accepts
 // visit NULL: they are counted.

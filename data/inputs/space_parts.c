@@ -31,6 +31,8 @@ const char *const space_key_names[] = {"tensor",
                                        "context_kind",
                                        "overlapped_dispatch",
                                        "pool",
+                                       "grid_order",
+                                       "grid_gathers",
                                        "recompute",
                                        NULL};
 
@@ -119,6 +121,8 @@ static const struct member space_rows[] = {
     KEY_NAMES("context_kind", SPACE_CONTEXT_KIND, layout_context_names),
     KEY_COUNTS("overlapped_dispatch", SPACE_OVERLAPPED_DISPATCH, 0, 1),
     KEY_COUNTS("pool", SPACE_POOL, 1, DEGREE_MAX),
+    KEY_NAMES("grid_order", SPACE_GRID_ORDER, grid_order_names),
+    KEY_NAMES("grid_gathers", SPACE_GRID_GATHERS, grid_gathers_names),
     KEY_NAMES("recompute", SPACE_RECOMPUTE, recompute_setting_names),
     KEY_BOOL(space, fewer_devices, OPTIONAL, ALWAYS_WRITTEN),
     KEY_NAME(space, framework, OPTIONAL, IF_SET, framework_names),
@@ -198,4 +202,46 @@ void space_each_of(const struct space *space, const struct space_limits *limits,
         c.tuple = t, c.seen = 0;
         space_each(&one, limits, choose, &c);
     }
+}
+
+// ---- one layout
+
+struct finding {
+    const struct layout *layout;
+    int64_t number;
+};
+
+static bool look(void *argument, int64_t number, const struct layout *layout)
+{
+    struct finding *f = argument;
+    if (layout_equal(layout, f->layout)) f->number = number;
+    return f->number < 0;
+}
+
+void space_settle(const struct space_limits *limits, struct layout *layout)
+{
+    bool stated = layout->context_kind == 1 + (int)limits->context_kind;
+    if (layout->context == 1 || stated) layout->context_kind = 0;
+    layout->overlapped_dispatch &= layout->expert > 1;
+    if (layout->pool == layout_pool_devices(layout, limits->pools)) layout->pool = 0;
+}
+
+bool space_contains(const struct space *space, const struct space_limits *limits,
+                    const struct layout *layout, int64_t *number)
+{
+    struct finding f = {layout, -1};
+    space_each(space, limits, look, &f);
+    if (number) *number = f.number;
+    return f.number >= 0;
+}
+
+// ---- parts
+
+enum { PIECES_PER_PART = 8 };
+
+bool space_part_has(const struct space_part *part, int64_t number, int64_t layouts)
+{
+    if (!part->count) return true;
+    int64_t piece = layouts / ((int64_t)part->count * PIECES_PER_PART) + 1;
+    return number / piece % part->count == part->index;
 }

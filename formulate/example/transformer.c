@@ -258,6 +258,8 @@ static void keep_stated(struct problem *p, const struct transformer_request *r)
     bool hides = limits.experts && p->costs.dispatch_overlap.value > 0;
     if (!hides) axes[SPACE_OVERLAPPED_DISPATCH].kind = AXIS_FIXED;
     if (!limits.pools) axes[SPACE_POOL].kind = AXIS_FIXED;
+    if (!p->job.space.tensor_grids)
+        axes[SPACE_GRID_ORDER].kind = axes[SPACE_GRID_GATHERS].kind = AXIS_FIXED;
     job_follow_layout(&p->job);
 }
 

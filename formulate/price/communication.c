@@ -106,11 +106,26 @@ real tensor_all_reduce_s(const struct pricing *x, int group, const struct slice 
                     x->gpus[group]->collective_launch_s.value);
 }
 
-real checkpoint_gather_s(const struct pricing *x, int group, real bytes)
+static real checkpoint_gather_s(const struct pricing *x, int group, real bytes)
 {
     struct link_price tensor = link_of_tensor_ranks(x, group);
     return (1 - (real)x->problem->costs.tensor_overlap.value) *
            gather_s(x, &tensor, bytes, x->gpus[group]->collective_launch_s.value);
+}
+
+// More time of a layer that is fully recomputed, whose forward pass takes so long: its input comes
+// from all tensor ranks, or goes to the host and comes back, beside the passes where the engine has
+// a stream for that.
+real checkpoint_s(const struct pricing *x, const struct layer_run *run, int group,
+                  const struct slice *slice, real forward)
+{
+    const struct job *job = &x->problem->job;
+    real bytes = x->e * slice->tokens * x->h * (run->cross_attention || run->mtp ? 2 : 1);
+    if (job->checkpoints == CHECKPOINTS_PARTITIONED && !job->layout.sequence_parallel)
+        return checkpoint_gather_s(x, group, bytes);
+    if (job->checkpoints != CHECKPOINTS_HOST) return 0;
+    real way = bytes * x->u / x->gpus[group]->host_link_bytes_per_s.value;
+    return 2 * (job->trainer == TRAINER_MEGATRON ? fmaxl(0, way - forward) : way);
 }
 
 // A sum of activations; with sequence parallelism, a scatter and a gather.

@@ -30,23 +30,34 @@ static real collective_s(const struct axis_talk *t, real bytes, real part)
 }
 
 // Values of a layer's matrices on one device after the gather.
-static real gathered_values(const struct pricing *x, const struct layer_run *run)
+real grid_matrices(const struct pricing *x, const struct layer_run *run)
 {
     real all = run->kind == LAYER_BLOCK ? attention_of(x, run).matrices.sharded + x->g * x->h * x->f
                                         : x->v * x->h;
     return all / (x->t1 * x->t2);
 }
 
-real grid_gathered_bytes(const struct pricing *x, const struct layer_run *run)
+// An embedding has no second pass that would read what is kept of a micro-batch's first.
+bool grid_keeps(const struct pricing *x, const struct layer_run *run)
 {
-    return (x->e + x->e_g) * gathered_values(x, run);
+    enum grid_gathers how = x->problem->job.layout.grid_gathers;
+    return how == GRID_EACH_STEP || (how == GRID_EACH_MICRO_BATCH && run->kind != LAYER_EMBEDDING);
+}
+
+real grid_step_s(const struct pricing *x, const struct layer_run *run, int group)
+{
+    if (!x->grid || x->problem->job.layout.grid_gathers != GRID_EACH_STEP) return 0;
+    struct axis_talk rows = axis_of(x, group, 2);
+    return collective_s(&rows, x->e * grid_matrices(x, run), 0.5L);
 }
 
 // Sums over the values of a token that a norm needs: of their squares and, if it subtracts their
-// mean, of the values.
+// mean, of the values. With sequence parallelism each rank of the first axis has a part of the
+// tokens.
 static real norm_s(const struct pricing *x, const struct axis_talk *depth, real tokens)
 {
-    return collective_s(depth, (x->shape->rms_norm ? 4 : 8) * tokens, 1);
+    real own = x->problem->job.layout.sequence_parallel ? tokens / x->t1 : tokens;
+    return collective_s(depth, (x->shape->rms_norm ? 4 : 8) * own, 1);
 }
 
 static void block_talk(const struct pricing *x, const struct layer_run *run, real n,
@@ -60,7 +71,8 @@ static void block_talk(const struct pricing *x, const struct layer_run *run, rea
     to->forward_s = sums * narrow + norms +
                     collective_s(depth, n * (x->q + 2 * x->kv) / x->t1 * x->e, 1) +
                     collective_s(depth, n * (x->g - 1) * x->f / x->t1 * x->e, 1);
-    to->backward_s = sums * narrow + norms + collective_s(depth, n * x->q / x->t1 * x->e, 1) +
+    to->backward_s = norms;
+    to->products_s = sums * narrow + collective_s(depth, n * x->q / x->t1 * x->e, 1) +
                      collective_s(depth, n * x->f / x->t1 * x->e, 1);
 }
 
@@ -69,10 +81,12 @@ struct grid_collectives collectives_of_grid(const struct pricing *x, const struc
 {
     struct axis_talk columns = axis_of(x, group, 0), depth = axis_of(x, group, 1),
                      rows = axis_of(x, group, 2);
-    real n = slice->tokens, matrices = gathered_values(x, run);
-    struct grid_collectives to = {.gather_s = collective_s(&rows, x->e * matrices, 0.5L),
+    enum grid_gathers how = x->problem->job.layout.grid_gathers;
+    real n = slice->tokens, matrices = grid_matrices(x, run),
+         gather_s = collective_s(&rows, x->e * matrices, 0.5L);
+    struct grid_collectives to = {.gather_s = how == GRID_EACH_STEP ? 0 : gather_s,
                                   .scatter_s = collective_s(&rows, x->e_g * matrices, 0.5L)};
-    if (run->kind != LAYER_EMBEDDING) to.gather_back_s = to.gather_s;
+    if (run->kind != LAYER_EMBEDDING && how == GRID_EACH_PASS) to.gather_back_s = gather_s;
     if (run->kind == LAYER_BLOCK) {
         block_talk(x, run, n, &columns, &depth, &to);
     } else if (run->kind == LAYER_EMBEDDING) {
@@ -81,7 +95,8 @@ struct grid_collectives collectives_of_grid(const struct pricing *x, const struc
         real norm = x->shape->no_final_norm ? 0 : norm_s(x, &depth, n);
         to.forward_s = norm + collective_s(&depth, n * x->v / x->t1 * x->e, 1) +
                        3 * collective_s(&columns, 4 * n, 1);
-        to.backward_s = norm + collective_s(&columns, n * x->h / x->t2 * x->e, 1);
+        to.backward_s = norm;
+        to.products_s = collective_s(&columns, n * x->h / x->t2 * x->e, 1);
     }
     return to;
 }

@@ -271,11 +271,15 @@ bool price_layer_kernels(struct layer_kernels *to, const struct problem *problem
     return true;
 }
 
-// One after the other, or overlapped, which slows both down.
+// Overlapped, which slows both down.
+static real beside(const struct pricing *x, real pass, real gather)
+{
+    return fmaxl(pass, gather) + x->problem->costs.overlap_slowdown.value * fminl(pass, gather);
+}
+
 static real joined(const struct pricing *x, real pass, real gather)
 {
-    if (!x->overlapped) return pass + gather;
-    return fmaxl(pass, gather) + x->problem->costs.overlap_slowdown.value * fminl(pass, gather);
+    return x->overlapped ? beside(x, pass, gather) : pass + gather;
 }
 
 // The host starts a block's collectives together with its kernels, and the GPU may be waiting for
@@ -284,6 +288,15 @@ static real floored(const struct layer_run *run, real compute, real launch, real
 {
     return is_end(run) ? fmaxl(compute, launch) + communication
                        : fmaxl(compute + communication, launch);
+}
+
+// A pass that waits for what a grid's third axis moves, or runs beside it, whichever is faster.
+static real moving(const struct pricing *x, const struct layer_run *run, real compute, real launch,
+                   real communication, real moved)
+{
+    real after = floored(run, compute, launch, communication + moved);
+    if (!x->grid || !x->problem->job.overlapped_tensor) return after;
+    return fminl(after, beside(x, floored(run, compute, launch, communication), moved));
 }
 
 // Of t chunks that are multiplied and sent, the first multiplication or the last message is not
@@ -341,21 +354,6 @@ static struct layer_work kept_work(const struct pricing *x, const struct layer_r
     return kept->work;
 }
 
-// More time of a layer that is fully recomputed, whose forward pass takes so long: its input comes
-// from all tensor ranks, or goes to the host and comes back, beside the passes where the engine has
-// a stream for that.
-static real checkpoint_s(const struct pricing *x, const struct layer_run *run, int group,
-                         const struct slice *slice, real forward)
-{
-    const struct job *job = &x->problem->job;
-    real bytes = x->e * slice->tokens * x->h * (run->cross_attention || run->mtp ? 2 : 1);
-    if (job->checkpoints == CHECKPOINTS_PARTITIONED && !job->layout.sequence_parallel)
-        return checkpoint_gather_s(x, group, bytes);
-    if (job->checkpoints != CHECKPOINTS_HOST) return 0;
-    real way = bytes * x->u / x->gpus[group]->host_link_bytes_per_s.value;
-    return 2 * (job->trainer == TRAINER_MEGATRON ? fmaxl(0, way - forward) : way);
-}
-
 static struct layer_seconds by_formula(const struct pricing *x, const struct layer_run *run,
                                        int group, const struct slice *slice)
 {
@@ -375,24 +373,28 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
          backward_comm = talk.backward_s - hidden_s(x, group, talk.beside_s, back) +
                          dispatch_shown_s(x, talk.dispatch_back_s, back);
     if (x->grid) grid = collectives_of_grid(x, run, group, slice);
-    forward_comm += grid.forward_s, backward_comm += grid.backward_s + grid.gather_back_s;
+    // Sums of inputs' gradients run beside the products for those of the weights.
+    bool sums_beside = x->problem->job.overlapped_tensor && !split;
+    forward_comm += grid.forward_s;
+    backward_comm += grid.backward_s + fmaxl(0, grid.products_s - (sums_beside ? c.weight : 0));
     real forward = floored(run, c.forward, launch, forward_comm);
     struct layer_seconds seconds = {
-        .forward = joined(x, floored(run, c.forward, launch, forward_comm + grid.gather_s),
+        .forward = joined(x, moving(x, run, c.forward, launch, forward_comm, grid.gather_s),
                           gathers.weights_s)};
     if (!run_has_gradient(x, run)) return seconds;
     if (split) {
         real again = x->gpus[group]->split_overhead_s.value;
         bool apart = c.weight > 0; // gradients are scattered in the pass that computes them
-        real input = floored(run, c.backward - c.weight, apart ? launch : twice,
-                             backward_comm + (apart ? 0 : grid.scatter_s));
+        real input = moving(x, run, c.backward - c.weight, apart ? launch : twice, backward_comm,
+                            grid.gather_back_s + (apart ? 0 : grid.scatter_s)),
+             weight = moving(x, run, fmaxl(c.weight + again, launch), 0, 0, grid.scatter_s);
         seconds.backward = joined(x, input, gathers.weights_s);
-        seconds.weight = joined(x, apart ? fmaxl(c.weight + again, launch) + grid.scatter_s : 0,
-                                gathers.gradients_s);
+        seconds.weight = joined(x, apart ? weight : 0, gathers.gradients_s);
     } else {
-        seconds.backward = joined(x,
-                                  floored(run, c.backward, twice, backward_comm + grid.scatter_s),
-                                  gathers.weights_s + gathers.gradients_s);
+        seconds.backward = joined(
+            x,
+            moving(x, run, c.backward, twice, backward_comm, grid.gather_back_s + grid.scatter_s),
+            gathers.weights_s + gathers.gradients_s);
     }
     if (is_layered(run)) {
         seconds.again[RECOMPUTE_SELECTIVE] = selective_s(x, run, group, slice, &work, c.attention);
@@ -473,7 +475,8 @@ enum status price_layer_times(struct pricing *x, int run, int group, struct erro
     const char *gpu = x->problem->cluster.groups[group].gpu;
     const struct layer_time *measured = find_layer_time(x, layers->name, gpu);
     real seconds = measured ? timed_optimizer_s(x, layers, group, measured->optimizer_s)
-                            : optimizer_s(x, layers, group);
+                            : optimizer_s(x, layers, group),
+         gathered = grid_step_s(x, layers, group);
     for (int slice = 0; slice < x->priced->slice_count; slice++)
         TRY(price_slice(x, run, group, slice, err));
     const char *of = seconds < 1e6 ? layers->name
@@ -481,8 +484,9 @@ enum status price_layer_times(struct pricing *x, int run, int group, struct erro
                                                  x->problem->cluster.groups[group].name);
     struct priced_run *to = &x->priced->runs[run];
     for (int o = 0; to->offloaded_ns && o < x->priced->gradient_option_count; o++)
-        TRY(round_time(&to->offloaded_ns[o][group], tiered_step_s(x, layers, group, o, seconds),
-                       "optimizer time", of, err));
+        TRY(round_time(&to->offloaded_ns[o][group],
+                       tiered_step_s(x, layers, group, o, seconds) + gathered, "optimizer time", of,
+                       err));
     if (to->swap_ns) {
         real link = x->gpus[group]->host_link_bytes_per_s.value;
         to->swap_ns[group] = PRICE_NONE;
@@ -490,5 +494,5 @@ enum status price_layer_times(struct pricing *x, int run, int group, struct erro
             TRY(round_time(&to->swap_ns[group], bytes_of_layer(x, layers).stash[0] / link,
                            "swap time", of, err));
     }
-    return round_time(&to->optimizer_ns[group], seconds, "optimizer time", of, err);
+    return round_time(&to->optimizer_ns[group], seconds + gathered, "optimizer time", of, err);
 }

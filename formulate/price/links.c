@@ -97,7 +97,7 @@ struct link_price link_of_expert_parts(const struct pricing *x, int group)
 struct link_price link_of_tensor_axis(const struct pricing *x, int group, int axis)
 {
     const real lengths[] = {x->t1, x->t2, x->t3};
-    real before = axis == 0 ? 1 : axis == 1 ? x->t1 : x->t1 * x->t2;
+    real before = layout_axis_stride(&x->problem->job.layout, axis);
     bool leaves = outgrow_node(x, group, before * lengths[axis]);
     struct link_price price =
         link_over(x, group, leaves, (struct ring){lengths[axis], before, true}, before, false);

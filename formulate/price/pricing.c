@@ -123,7 +123,7 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
         x.predicted = 1 + model_mtp_depth(&problem->model);
     }
     take_tokens(&x, 0, 0);
-    x.u = layout->sequence_parallel ? 1 / x.t : 1 / x.t2;
+    x.u = 1 / (layout->sequence_parallel ? x.t1 * x.t2 : x.t2);
     x.R = x.d * x.c;
     x.D = x.t * x.c * x.d;
     x.R_e = x.D / (x.t_e * x.x);

@@ -409,8 +409,9 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
 // Of the feed-forward part in a forward pass, not overlapped.
 real ffn_communication_s(const struct pricing *x, const struct layer_run *run, int group,
                          const struct slice *slice);
-// What tensor ranks hold parts of is gathered before it is recomputed from.
-real checkpoint_gather_s(const struct pricing *x, int group, real bytes);
+// More time of a layer that is fully recomputed, whose forward pass takes so long.
+real checkpoint_s(const struct pricing *x, const struct layer_run *run, int group,
+                  const struct slice *slice, real forward);
 real tensor_all_reduce_s(const struct pricing *x, int group,
                          const struct slice *slice); // of a layer's output, the exposed part
 
@@ -426,14 +427,19 @@ void module_seconds(const struct pricing *x, const struct layer_run *run, int gr
                     const struct slice *slice, real factor, real seconds_per_flop, real *again);
 
 // ---- grid.c (section 20)
-// Collectives of a pass over a layer whose tensor ranks form a grid: all-reduces, gathers of its
-// matrices, scatters of their gradients.
+// Collectives of a pass over a layer whose tensor ranks form a grid: all-reduces, backward apart
+// from those of the products' inputs' gradients; gathers of its matrices, scatters of their
+// gradients.
 struct grid_collectives {
-    real forward_s, backward_s, gather_s, gather_back_s, scatter_s;
+    real forward_s, backward_s, products_s, gather_s, gather_back_s, scatter_s;
 };
 struct grid_collectives collectives_of_grid(const struct pricing *x, const struct layer_run *run,
                                             int group, const struct slice *slice);
-real grid_gathered_bytes(const struct pricing *x, const struct layer_run *run); // while it runs
+// Values of a layer's matrices on one device after the gather; whether they are kept beyond a pass;
+// the gather after a step.
+real grid_matrices(const struct pricing *x, const struct layer_run *run);
+bool grid_keeps(const struct pricing *x, const struct layer_run *run);
+real grid_step_s(const struct pricing *x, const struct layer_run *run, int group);
 
 // ---- sync.c (section 7)
 // The time of a layer's sync with a compression option, and of a stage's sync apart from its

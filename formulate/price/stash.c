@@ -96,7 +96,7 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
     if (run->frozen && !run->adapter_rank && run->kind == LAYER_BLOCK)
         inputs = 2 * norms, y = shape->gated_ffn ? 4 : 2; // no input of a matrix is needed
     real gathered = keeps_gathered(x) ? inputs - 2 * norms : 0;
-    real bytes = x->n * x->h * (x->u * (inputs + masks) + (1 - x->u) * gathered) * width +
+    real bytes = x->n * x->h * (x->u * (inputs + masks) + (1 / x->t2 - x->u) * gathered) * width +
                  x->n * (2 * attention.kept.sharded + y * ffn) * width / x->t1 +
                  x->e * x->n * attention.kept.whole + kept_by_steps(x, run);
     return bytes - spared_by_narrow(x, run, routed) + kept_by_experts(x, run, routed) +
@@ -128,7 +128,7 @@ static real transient_of_block(const struct pricing *x, const struct layer_run *
     // Two buffers for what another trainer's sequence-parallel ranks gather.
     if (x->problem->job.trainer == TRAINER_OTHER && x->problem->job.layout.sequence_parallel &&
         x->t1 > 1)
-        bytes += 2 * x->e * x->n * x->h;
+        bytes += 2 * x->e * x->n * x->h / x->t2;
     if (run->kind == LAYER_MOE && x->x > 1)
         bytes += x->e * x->h * (routed + routed * x->t_e) / x->t;
     return bytes;
@@ -172,7 +172,7 @@ static void block(const struct pricing *x, const struct layer_run *run, bool has
     enum checkpoints where = x->problem->job.checkpoints;
     bool away = where == CHECKPOINTS_HOST; // one leaves and one comes meanwhile
     real input = x->e * x->n * x->h * x->u * (run->cross_attention || run->mtp ? 2 : 1),
-         parts = where == CHECKPOINTS_PARTITIONED ? x->t * x->u : 1; // u: 1 / t if scattered
+         parts = where == CHECKPOINTS_PARTITIONED ? x->t1 * x->t2 * x->u : 1; // scattered: 1
     real stash[RECOMPUTE_COUNT] = {kept + scores, kept, away ? 0 : input / parts},
          again[RECOMPUTE_COUNT] = {0, scores, kept + scores + (away ? 2 * input : 0)};
     if (x->problem->job.trainer == TRAINER_TORCHTITAN) {
@@ -295,7 +295,10 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
         bytes->unsharded += x->e * x->n * x->v * x->predicted *
                             job_micro_batches(&x->problem->job) /
                             (x->problem->job.gathered_logits ? 1 : x->t1);
-    if (x->t3 > 1) sharded += grid_gathered_bytes(x, run);
+    if (x->t3 > 1) {
+        real matrices = grid_matrices(x, run), kept = grid_keeps(x, run) ? x->e * matrices : 0;
+        sharded += (x->e + x->e_g) * matrices - kept, bytes->unsharded += kept;
+    }
     // A gradient that is added to an existing one is freed at the end of the pass.
     real table = sums_apart(x) ? 0 : table_gradient_bytes(x, run);
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)

@@ -120,7 +120,7 @@ static void keep_to_framework(struct job *job, const struct search *s)
     job->budget = (struct quality_budget){.boundaries_max = -1, .stages_max = -1, .cost_max = -1};
     job->placement.uneven_micro_batches = job->split_gate = false;
     if (job->trainer != TRAINER_DEEPSPEED) job->whole_gradient_sums = false;
-    l->grid_depth = l->grid_rows = 0;
+    l->grid_depth = l->grid_rows = l->grid_order = 0, l->grid_gathers = GRID_EACH_PASS;
     if (layout_recomputes_alike(l) && !framework_recomputes(framework, layout_recompute(l)))
         l->recompute = l->recomputed_layers = 0;
     if (megatron) job->gathered_logits = false;

@@ -122,6 +122,8 @@ static bool is_jobs_layout(struct audit *h)
         {"context_kind", x->context_kind, y->context_kind},
         {"overlapped_dispatch", x->overlapped_dispatch, y->overlapped_dispatch},
         {"pool", x->pool, y->pool},
+        {"grid_order", x->grid_order, y->grid_order},
+        {"grid_gathers", (int)x->grid_gathers, (int)y->grid_gathers},
         {"local_loss_every", x->local_loss_every, y->local_loss_every},
         {"slices", x->slice_count, y->slice_count},
         {"the second axis of tensor_grid", layout_tensor_axis(x, 1), layout_tensor_axis(y, 1)},

@@ -535,7 +535,7 @@ TEST(grids_of_a_degree)
     struct layout base = plain;
     base.sequence_parallel = true;
     for (int tensor = 1; tensor <= 64; tensor++) {
-        int expected = 0, at = 0, only[] = {tensor}, both[] = {0, 1};
+        int expected = 0, divided = 0, decided = 0, at = 0, only[] = {tensor}, both[] = {0, 1};
         struct space space = {.given = true, .tensor_grids = true};
         space.axes[SPACE_TENSOR] = (struct space_axis){AXIS_LIST, only, 1};
         struct space_limits limits = {&base, tensor, 1, 100, 4};
@@ -550,11 +550,20 @@ TEST(grids_of_a_degree)
                 assert_int_equal(layout_tensor_axis(l, 1), second);
                 assert_int_equal(layout_tensor_axis(l, 0), tensor / third / second);
                 assert_int_equal(layout_has_grid(l), third * second > 1);
-                assert_int_equal(l->sequence_parallel, !layout_has_grid(l));
+                bool divides = !layout_has_grid(l) || layout_tensor_axis(l, 0) > 1;
+                assert_int_equal(l->sequence_parallel, divides);
+                divided += divides;
+                // Orders differ in how the axes above 1 come; gathers only where there are any.
+                int above = 0, orders[] = {1, 1, 2, 6};
+                for (int axis = 0; axis < 3; axis++) above += layout_tensor_axis(l, axis) > 1;
+                decided += layout_has_grid(l) ? orders[above] * (third > 1 ? 3 : 1) : 1;
             }
         assert_int_equal(seen.count, expected);
+        space.axes[SPACE_GRID_ORDER].kind = space.axes[SPACE_GRID_GATHERS].kind = AXIS_ALL;
+        assert_int_equal(space_each(&space, &limits, NULL, NULL), decided);
+        space.axes[SPACE_GRID_ORDER].kind = space.axes[SPACE_GRID_GATHERS].kind = AXIS_FIXED;
         space.axes[SPACE_SEQUENCE_PARALLEL] = (struct space_axis){AXIS_LIST, both, 2};
         seen.count = 0;
-        assert_int_equal(space_each(&space, &limits, note, &seen), expected + 1);
+        assert_int_equal(space_each(&space, &limits, note, &seen), expected + divided);
     }
 }

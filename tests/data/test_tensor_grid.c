@@ -75,7 +75,16 @@ static void framed(void) { problem.job.space.framework = FRAMEWORK_MEGATRON; }
 static void contextual(void) { problem.job.layout.context = 2; }
 static void sharded(void)
 {
-    problem.job.layout.sequence_parallel = true, problem.job.sequence = 64;
+    problem.job.layout.sequence_parallel = true, problem.job.layout.tensor = 4;
+}
+static void kept(void)
+{
+    problem.job.layout.zero = 3, problem.job.layout.grid_gathers = GRID_EACH_STEP;
+}
+static void kept_alone(void)
+{
+    problem.job.layout.grid_rows = 1, problem.job.layout.tensor = 4;
+    problem.job.layout.grid_gathers = GRID_EACH_MICRO_BATCH;
 }
 static void odd_batch(void) { problem.job.layout.micro_batch = 3; }
 static void odd_width(void) { problem.model.shape.hidden += 1; }
@@ -104,7 +113,9 @@ TEST(misfits_are_named)
                  {compressing, "no boundary_options, no gradient_options"},
                  {framed, "space.framework \"any\""},
                  {contextual, "layout.context: a tensor grid needs 1, found 2"},
-                 {sharded, "layout.sequence_parallel: a tensor grid needs false"},
+                 {sharded, "layout.sequence_parallel: a tensor grid of one along its first axis"},
+                 {kept, "layout.grid_gathers: expected pass with zero 3"},
+                 {kept_alone, "third axis, found micro_batch"},
                  {odd_batch, "multiple of tensor_grid's third axis 2, found 3"},
                  {odd_width, "tensor_grid's second axis 2"},
                  {odd_heads, "the first axis of the job's tensor_grid 2"},

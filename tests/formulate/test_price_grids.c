@@ -70,7 +70,7 @@ TEST(one_axis_is_one_dimension)
             communication_of_layer(&x, run, 0, &whole, 0, &talk);
             struct grid_collectives grid = collectives_of_grid(&x, run, 0, &whole);
             check_near("forward", i, grid.forward_s, talk.forward_s);
-            check_near("backward", i, grid.backward_s, talk.backward_s);
+            check_near("backward", i, grid.backward_s + grid.products_s, talk.backward_s);
             assert_true(grid.gather_s <= 0 && grid.gather_back_s <= 0 && grid.scatter_s <= 0);
         }
     }
@@ -147,8 +147,8 @@ TEST(each_product_is_summed_over_its_depth)
             struct grid_collectives grid = collectives_of_grid(&x, run, 0, &whole);
             check_near("sums forward", i, grid.forward_s * rate,
                        sums[0] + norms_of(&x, run) * norm);
-            check_near("sums backward", i, grid.backward_s * rate,
-                       sums[1] + norms_of(&x, run) * norm);
+            check_near("sums of inputs' gradients", i, grid.products_s * rate, sums[1]);
+            check_near("norms backward", i, grid.backward_s * rate, norms_of(&x, run) * norm);
             real matrices = (x.h * (x.q + 2 * x.kv) + x.q * x.h + x.g * x.h * x.f) / x.t;
             check_near("gathers", i, grid.gather_s * rate, (x.t3 - 1) * matrices * x.e);
             check_near("scatters", i, grid.scatter_s * rate, (x.t3 - 1) * matrices * x.e_g);
@@ -180,6 +180,74 @@ TEST(axes_lie_on_levels)
             if (!link.intra)
                 check_near("rate", (int)i, link.bytes_per_s * cases[i].streams[axis],
                            nic->count * (real)nic->link.bytes_per_s * 0.8);
+        }
+    }
+}
+
+// One change of a grid, and what it may not make longer or larger: the passes of a layer, its step,
+// what it keeps of a micro-batch, what it needs while it runs.
+struct costs_of_layer {
+    real passes, step, stash, working;
+};
+
+static struct costs_of_layer costs_of(const struct problem *p, const struct layer_run *run,
+                                      struct arena *arena)
+{
+    struct pricing x = pricing_of(p, NULL, arena);
+    struct layer_seconds s = seconds_of_layer(&x, run, 0, 0);
+    struct layer_bytes b = bytes_of_layer(&x, run);
+    return (struct costs_of_layer){s.forward + s.backward + s.weight, grid_step_s(&x, run, 0),
+                                   b.stash[RECOMPUTE_NONE],
+                                   b.working[RECOMPUTE_NONE] + b.unsharded};
+}
+
+static void no_more(const char *what, int name, real found, real than)
+{
+    if (found > than * (1 + 1e-15L))
+        fail_msg("problem %d: %s: %Lg, before %Lg", name, what, found, than);
+}
+
+TEST(decisions_of_grids_only_help_what_they_are_for)
+{
+    struct random rng = {25};
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < PROBLEMS; i++, arena_reset(arena, mark)) {
+        struct problem p, other;
+        draw(&p, &rng, arena);
+        p.job.gradient_bytes_per_value = 4, p.costs.overlap_slowdown = exactly(0.3);
+        grids_give(&p, &rng, 4);
+        struct layout *l = &p.job.layout;
+        l->grid_order = (int)random_between(&rng, 0, 5);
+        for (int r = 0; r < p.model.run_count; r++) {
+            const struct layer_run *run = &p.model.runs[r];
+            struct costs_of_layer base = costs_of(&p, run, arena), now;
+            other = p, other.job.overlapped_tensor = true;
+            now = costs_of(&other, run, arena);
+            no_more("overlapped passes", i, now.passes, base.passes);
+            other = p, other.job.layout.sequence_parallel = true;
+            now = costs_of(&other, run, arena);
+            no_more("passes of scattered tokens", i, now.passes, base.passes);
+            no_more("what they keep", i, now.stash, base.stash);
+            if (l->grid_rows == 1) continue;
+            struct costs_of_layer last = base;
+            for (int how = GRID_EACH_MICRO_BATCH; how <= GRID_EACH_STEP; how++, last = now) {
+                other = p, other.job.layout.grid_gathers = (enum grid_gathers)how;
+                now = costs_of(&other, run, arena);
+                no_more("passes of kept matrices", i, now.passes, last.passes);
+                no_more("memory without them", i, last.working, now.working);
+                // Each gather is once, wherever: with as many passes forward as backward.
+                real once = now.passes + (how == GRID_EACH_STEP ? now.step : 0);
+                no_more("gathers of one micro-batch", i, once, base.passes);
+            }
+        }
+        // In one node every order is the same.
+        other = p, other.cluster.groups[0].gpus_per_node = 1 << 10;
+        for (int r = 0; r < p.model.run_count; r++) {
+            other.job.layout.grid_order = l->grid_order;
+            real own = costs_of(&other, &p.model.runs[r], arena).passes;
+            other.job.layout.grid_order = 0;
+            check_near("orders in a node", i, own,
+                       costs_of(&other, &p.model.runs[r], arena).passes);
         }
     }
 }

@@ -372,6 +372,7 @@ TEST(random_grids)
         dispatch_draw(&problem, rng.state);
         grids_fit(&problem);
         grids_give(&problem, &rng, 3);
+        grids_decide(&problem, (uint64_t)i);
         if (problem.job.layout.slice_count > 1) model_look_back(&problem.model);
         if (problem_check(&problem, &err) == OK) {
             const struct layout *l = &problem.job.layout;

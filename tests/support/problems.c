@@ -592,7 +592,7 @@ void random_problem(struct problem *p, struct random *rng, const struct random_l
     } while (limits->plans_max > 0 && plan_count(p) > limits->plans_max && d.richness > 0);
     draw_rules(&d);
     draw_forms(&d);
-    if (layout_has_grid(&p->job.layout)) grids_fit(p);
+    if (layout_has_grid(&p->job.layout)) grids_fit(p), grids_decide(p, rng->state);
     draw_shares(&d, limits->plans_max);
     draw_swaps(&d, limits->plans_max);
     settings_draw(&p->job.layout, p->job.recompute, rng->state);

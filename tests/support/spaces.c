@@ -123,6 +123,13 @@ static bool give_grids(struct problem *p, struct random *rng)
                                      SPACE_CONTEXT,           SPACE_SCHEDULE, SPACE_BARRIER};
     for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
         if (random_chance(rng, 20)) space->axes[others[i]].kind = AXIS_ALL;
+    struct random own = {rng->state}; // what follows is drawn as without it
+    p->job.overlapped_tensor = random_chance(&own, 50);
+    for (int key = SPACE_GRID_ORDER; key <= SPACE_GRID_GATHERS; key++)
+        if (random_chance(&own, 50)) {
+            space->axes[key].kind = AXIS_ALL;
+            if (spaces_count(p) > LAYOUTS_MOST_DRAWN) space->axes[key].kind = AXIS_FIXED;
+        }
     int64_t count = spaces_count(p);
     return count > 3 && count <= LAYOUTS_MOST_DRAWN;
 }

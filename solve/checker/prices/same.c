@@ -74,6 +74,8 @@ static enum status same_layout(struct comparison *c)
         [KEY_CONTEXT_KIND] = "context_kind",
         [KEY_BESIDE] = "overlapped_dispatch",
         [KEY_POOL] = "pool",
+        [KEY_GRID_ORDER] = "grid_order",
+        [KEY_GRID_GATHERS] = "grid_gathers",
         [KEY_RECOMPUTE] = "recompute",
     };
     const struct check_layout *a = &c->document->layout, *b = &c->own->layout;

@@ -29,6 +29,8 @@ static const struct {
     {SPACE_CONTEXT_KIND, KEY_CONTEXT_KIND},
     {SPACE_OVERLAPPED_DISPATCH, KEY_BESIDE},
     {SPACE_POOL, KEY_POOL},
+    {SPACE_GRID_ORDER, KEY_GRID_ORDER},
+    {SPACE_GRID_GATHERS, KEY_GRID_GATHERS},
     {SPACE_RECOMPUTE, KEY_RECOMPUTE},
 };
 
@@ -56,7 +58,8 @@ struct check_layout space_layout(const struct layout *l)
     v[KEY_SLICES] = l->slice_count;
     v[KEY_RECOMPUTE] = l->recompute, to.recomputed = l->recomputed_layers;
     v[KEY_CONTEXT_KIND] = l->context_kind, v[KEY_BESIDE] = l->overlapped_dispatch;
-    v[KEY_POOL] = l->pool;
+    v[KEY_POOL] = l->pool, v[KEY_GRID_ORDER] = l->grid_order;
+    v[KEY_GRID_GATHERS] = (int)l->grid_gathers;
     v[KEY_SCHEDULE] = kind_named(schedule_names[l->schedule], check_schedule_names);
     to.grid[0] = l->grid_depth, to.grid[1] = l->grid_rows;
     for (int i = 0; i < MOST_SLICES; i++)
@@ -79,7 +82,8 @@ struct layout space_layout_back(const struct check_layout *l, const struct layou
     to.slice_count = v[KEY_SLICES];
     to.recompute = v[KEY_RECOMPUTE], to.recomputed_layers = l->recomputed;
     to.context_kind = v[KEY_CONTEXT_KIND], to.overlapped_dispatch = v[KEY_BESIDE];
-    to.pool = v[KEY_POOL];
+    to.pool = v[KEY_POOL], to.grid_order = v[KEY_GRID_ORDER];
+    to.grid_gathers = (enum grid_gathers)v[KEY_GRID_GATHERS];
     to.fused_attention = l->fused_attention;
     to.grid_depth = l->grid[0], to.grid_rows = l->grid[1];
     const char *schedule = check_schedule_names[v[KEY_SCHEDULE]];

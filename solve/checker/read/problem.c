@@ -255,11 +255,14 @@ static enum status read_grid(struct check_problem *p, const cJSON *v, struct are
     return OK;
 }
 
+const char *const check_orders[] = {"1-2-3", "1-3-2", "2-1-3", "2-3-1", "3-1-2", "3-2-1", NULL};
+
 // The proof depends on some of these keys; all of them identify the layout.
 static enum status read_layout(struct check_problem *p, const cJSON *v, struct arena *arena)
 {
     static const char *const syncs[] = {"exposed", "overlapped", NULL};
     static const char *const contexts[] = {"stated", "ring", "all_to_all", "all_gather", NULL};
+    static const char *const gathers[] = {"pass", "micro_batch", "step", NULL};
     struct check_layout *l = &p->layout;
     const cJSON *slices = NULL, *grid = NULL;
     bool sequence_parallel = false, fused_embedding = false, offload = false, beside = false;
@@ -290,6 +293,8 @@ static enum status read_layout(struct check_problem *p, const cJSON *v, struct a
         {"?context_kind", .small = &value[KEY_CONTEXT_KIND], .names = contexts},
         {"?overlapped_dispatch", .flag = &beside},
         {"?pool", 1, INT32_MAX, .small = &value[KEY_POOL]},
+        {"?grid_order", .small = &value[KEY_GRID_ORDER], .names = check_orders},
+        {"?grid_gathers", .small = &value[KEY_GRID_GATHERS], .names = gathers},
         {NULL},
     };
     value[KEY_TENSOR] = value[KEY_CONTEXT] = value[KEY_DATA] = value[KEY_MICRO_BATCH] = 1;

@@ -86,11 +86,15 @@ enum check_key {
     KEY_LOCAL,
     KEY_SLICES,
     KEY_CONTEXT_KIND,
-    KEY_BESIDE, // another micro-batch's passes, with the dispatch of experts' tokens
-    KEY_POOL,   // devices that have a memory layer's values once; 0: all that have any
+    KEY_BESIDE,       // another micro-batch's passes, with the dispatch of experts' tokens
+    KEY_POOL,         // devices that have a memory layer's values once; 0: all that have any
+    KEY_GRID_ORDER,   // of the axes over the ranks: the rows of check_orders
+    KEY_GRID_GATHERS, // of the third axis: for each pass, each micro-batch, each step
     KEY_RECOMPUTE,
     KEYS,
 };
+
+extern const char *const check_orders[]; // "1-2-3" ..., the innermost axis first; ended by NULL
 
 struct check_layout {
     // KEY_SCHEDULE: a kind; KEY_SLICES: how many; KEY_RECOMPUTE: 0, or 1 + the mode of all stages;

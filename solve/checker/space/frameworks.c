@@ -130,7 +130,7 @@ struct check_switches check_switches(enum check_framework framework, const struc
                                      bool titan, bool own, bool compiles)
 {
     const int *v = l->value;
-    bool chunks = v[KEY_SEQUENCE_PARALLEL] && v[KEY_TENSOR] > 1;
+    bool chunks = l->grid[0] || (v[KEY_SEQUENCE_PARALLEL] && v[KEY_TENSOR] > 1);
     switch (framework) {
     case RUN_BY_ANY: return (struct check_switches){true, chunks, true, titan || own, titan};
     case RUN_BY_NEMO:

@@ -111,6 +111,13 @@ struct check_switches {
 struct check_switches check_switches(enum check_framework framework, const struct check_layout *l,
                                      bool titan, bool own, bool compiles);
 
+// ---- grids.c
+// The orders of a grid's axes whose axes above 1 come in a succession that no earlier one has;
+// returns how many. Whether a grid has a single rank along its first axis.
+int check_put_orders(const struct check_layout *layout, int *values);
+bool check_is_undivided(const struct check_layout *layout);
+const char *check_grid_refusal(const struct check_space *s, const struct check_layout *layout);
+
 enum { LAYOUTS_MOST = 20 * 1000 * 1000 };
 
 // visit: false stops the walk. Returns the number of layouts visited.

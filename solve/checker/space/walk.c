@@ -14,7 +14,9 @@
 // With a framework only what it runs (frameworks.c): a single rank has 1F1B and a single tensor
 // rank no sequence parallelism, whatever the documents list. With grids a tensor degree comes once
 // without, then as each of its grids, identified by the third axis, then the second, both rising;
-// a grid has no sequence parallelism.
+// a grid of one along its first axis has no sequence parallelism. Orders of a grid's axes: those
+// whose axes above 1 come in a succession that no earlier one has; gathers: three, of which ZeRO 3
+// and a single rank along the third axis have the first.
 // first_layers as a setting of all stages comes with every number of layers below those of an
 // average stage, rounded up; where the base has the setting and nothing else is asked for, with its
 // number. Where the framework has one setting and the base leaves it to the stages, every one
@@ -135,7 +137,8 @@ static int put_contexts(const struct walk *w, int *values)
 
 static int put_every(const struct walk *w, int key, int *values)
 {
-    const int counts[KEYS] = {[KEY_SCHEDULE] = check_schedule_count, [KEY_ZERO] = 4};
+    const int counts[KEYS] = {
+        [KEY_SCHEDULE] = check_schedule_count, [KEY_ZERO] = 4, [KEY_GRID_GATHERS] = 3};
     const int *at = w->at.value;
     int64_t left = w->s->devices;
     if (key == KEY_SLICES) return put_slice_counts(w, values);
@@ -149,6 +152,7 @@ static int put_every(const struct walk *w, int key, int *values)
     if (key == KEY_CONTEXT_KIND) return put_contexts(w, values);
     if (key == KEY_RECOMPUTE) return put_settings(w, values);
     if (key == KEY_POOL) return put_pools(w, values);
+    if (key == KEY_GRID_ORDER) return check_put_orders(&w->at, values);
     if (key == KEY_MICRO_BATCH) return put_divisors(w->s->global_batch / at[KEY_DATA], values);
     if (key <= KEY_DATA) {
         for (int outer = 0; outer < key; outer++) left /= at[outer];
@@ -166,7 +170,9 @@ static int put_every(const struct walk *w, int key, int *values)
 static bool is_decided(const struct walk *w, int key, int *value)
 {
     const struct check_schedule *schedule = &check_schedules[w->at.value[KEY_SCHEDULE]];
-    if (key == KEY_SEQUENCE_PARALLEL && w->at.grid[0]) return *value = 0, true;
+    if (key == KEY_SEQUENCE_PARALLEL && check_is_undivided(&w->at)) return *value = 0, true;
+    if (key == KEY_GRID_GATHERS && (w->at.grid[1] == 1 || w->at.value[KEY_ZERO] == 3))
+        return *value = 0, true;
     if (w->s->framework != RUN_BY_ANY) {
         if (key == KEY_SCHEDULE && w->at.value[KEY_PIPELINE] == 1)
             return *value = check_schedule_default, true;
@@ -254,6 +260,7 @@ static void walk_grids(struct walk *w)
 {
     const int tensor = w->at.value[KEY_TENSOR];
     w->at.grid[0] = w->at.grid[1] = 0;
+    w->at.value[KEY_GRID_ORDER] = w->at.value[KEY_GRID_GATHERS] = 0;
     walk_key(w, KEY_TENSOR + 1);
     for (int third = 1; third <= tensor; third++)
         for (int second = third == 1 ? 2 : 1; tensor % third == 0 && second <= tensor / third;
@@ -291,6 +298,7 @@ static void walk_key(struct walk *w, int key)
 {
     int values[VALUES_MOST];
     if (key == KEY_POOL && !asks_for_pools(w)) key++;
+    if (key == KEY_GRID_ORDER && !w->at.grid[0]) key += 2;
     if (key == KEYS) {
         if (!check_is_run(w->s, &w->at)) return;
         w->stopped = !w->visit(w->argument, w->number++, &w->at);
@@ -327,17 +335,6 @@ int64_t check_space_walk(const struct check_space *s, check_space_visit *visit, 
 
 // ---- refusals
 
-// In a grid: whole sequences on the third axis, a part of each token's values on the second.
-static const char *refusal_by_grid(const struct check_space *s, const struct check_layout *l)
-{
-    if (!l->grid[0]) return NULL;
-    if (l->value[KEY_CONTEXT] > 1 || l->value[KEY_EXPERT] > 1 || l->value[KEY_EXPERT_TENSOR] ||
-        l->value[KEY_SEQUENCE_PARALLEL])
-        return "a tensor grid with context, experts or sequence parallelism";
-    if (l->value[KEY_MICRO_BATCH] % l->grid[1]) return "micro_batch not divisible by a grid's axis";
-    return s->hidden % l->grid[0] ? "hidden not divisible by a grid's axis" : NULL;
-}
-
 // Each tensor rank has some of the KV heads, or, where ranks may share one, one of them.
 static bool splits_keys(const struct check_space *s, int64_t tensor, bool grid)
 {
@@ -364,7 +361,7 @@ static const char *refusal_by_shape(const struct check_space *s, const struct ch
     int64_t tensor = l->value[KEY_TENSOR] / (l->grid[0] ? (int64_t)l->grid[0] * l->grid[1] : 1),
             stages = (int64_t)l->value[KEY_PIPELINE] * l->value[KEY_TURNS];
     if (stages > s->layers) return "more stages than layers";
-    const char *why = refusal_by_grid(s, l);
+    const char *why = check_grid_refusal(s, l);
     if (why) return why;
     if (s->has_blocks && (s->heads % tensor || s->ffn % tensor))
         return "heads or widths not divisible by tensor";
@@ -410,7 +407,8 @@ static const char *refusal_by_batch(const struct check_space *s, const struct ch
         if (s->has_options) return "slices with compression, shares on the host or tiers";
     }
     if (s->sequence % v[KEY_CONTEXT]) return "sequence not divisible by context";
-    if (v[KEY_SEQUENCE_PARALLEL] && s->sequence / v[KEY_CONTEXT] % v[KEY_TENSOR])
+    int64_t divided = v[KEY_TENSOR] / (l->grid[0] ? l->grid[0] * l->grid[1] : 1);
+    if (v[KEY_SEQUENCE_PARALLEL] && s->sequence / v[KEY_CONTEXT] % divided)
         return "sequence not divisible by context x tensor";
     if (s->global_batch % together) return "batch not divisible by data x micro_batch";
     return micro_batches > MOST_MICRO_BATCHES ? "too many micro-batches" : NULL;

@@ -138,7 +138,7 @@ static long double layered_stash(const struct price_audit *a, int run)
     long double stash = n * h * a->share * narrow * e / 2 +
                         e * n * ((y.kept_split + inner) / t + y.kept_whole);
     if (moe) stash += expert_stash(a, r);
-    if (inputs_stay_whole(a) && !bare) stash += e * n * h * read * (1 - a->share);
+    if (inputs_stay_whole(a) && !bare) stash += e * n * h * read * (1 / a->inner - a->share);
     // Each step of a norm keeps its input: fp32 values, and the normalised ones in their own type.
     bool eager = a->problem->job.trainer == TRAINER_TORCHTITAN && !a->problem->job.compiled;
     if (s->rms_norm && (eager || a->problem->job.unfused[UNFUSED_NORMS]))
@@ -167,7 +167,7 @@ static long double layered_gradients(const struct price_audit *a, int run, bool 
     bytes += judged_attention_working(a, run, scores);
     // Trainers that are not known gather scattered tokens into two buffers.
     bool unknown = a->problem->job.trainer == TRAINER_OTHER;
-    if (unknown && l->sequence_parallel && a->outer > 1) bytes += 2 * (e * n * h);
+    if (unknown && l->sequence_parallel && a->outer > 1) bytes += 2 * (e * n * h) / a->inner;
     if (moe && l->expert > 1) bytes += e * h * (routed_tokens(a, r) / t + gathered_tokens(a, r));
     return bytes;
 }
@@ -196,7 +196,7 @@ static struct needs layered_needs(const struct price_audit *a, int run)
     long double input = judged_checkpoint_bytes(a, r, a->tokens) * a->share, moved = 0;
     x.stash[RECOMPUTE_FULL] = input;
     if (a->problem->job.checkpoints == CHECKPOINTS_PARTITIONED)
-        x.stash[RECOMPUTE_FULL] = input / (a->share * layout_of(a)->tensor);
+        x.stash[RECOMPUTE_FULL] = input / (a->share * a->outer * a->inner);
     if (a->problem->job.checkpoints == CHECKPOINTS_HOST)
         x.stash[RECOMPUTE_FULL] = 0, moved = 2 * input;
     x.working[RECOMPUTE_NONE] = moving;
@@ -341,11 +341,15 @@ void activations_of(const struct price_audit *a, int run, struct layer_bytes *b)
     long double together = a->by_stages ? unsharded : 0;
     unsharded -= together;
     if (r->kind == LAYER_HEAD) together += returned_logits(a);
+    // A grid's third axis: the layer's matrices, while it runs or until they are gathered anew, and
+    // their gradients before they are scattered.
+    if (a->gridded && layout_of(a)->grid_rows > 1) {
+        long double values = gathered_matrices(a, run), weights = values * a->value_bytes;
+        gathered = values * a->problem->job.gradient_bytes_per_value;
+        if (keeps_gathered_matrices(a, run)) together += weights;
+        else gathered += weights;
+    }
     b->unsharded = judged_whole(a, together);
-    // A grid's third axis: the layer's matrices, and their gradients before they are scattered.
-    if (a->gridded && layout_of(a)->grid_rows > 1)
-        gathered = gathered_matrices(a, run) *
-                   (a->value_bytes + a->problem->job.gradient_bytes_per_value);
     // Unless it is kept for the fp32 sums, it lives only during the pass.
     if (!keeps_two_gradients(a)) dense = dense_table_bytes(a, r, &w);
     for (int i = 0; i < RECOMPUTE_COUNT; i++) {

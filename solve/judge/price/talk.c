@@ -315,3 +315,16 @@ struct talk talk_of(const struct price_audit *a, int run, int group, struct piec
     }
     return (struct talk){0};
 }
+
+// Chunked communication is exposed where it outlasts the products it overlaps, which are all but
+// one chunk's; one chunk is always exposed.
+long double chunks_shown_s(const struct price_audit *a, int group, const struct talk *talk,
+                           long double compute)
+{
+    long double t = layout_of(a)->tensor,
+                least = greatest(talk->chunked_s / t, talk->chunked_s - compute * (t - 1) / t);
+    if (layout_of(a)->context == 1) return least;
+    // Of what context ranks let it hide, a share is shown.
+    return least +
+           (talk->chunked_s - least) * (long double)gpu_of(a, group)->context_tensor_loss.value;
+}

@@ -201,5 +201,7 @@ int64_t shared_step_ns(const struct price_audit *a, int run, int group, struct t
     long double step = shared_step_s(a, run, group, where.percent), away[2];
     leaving(a, run, where, away);
     if (away[1] > 0) step += away[1] / rate_of(a, group, goes_to(where, 1), true);
-    return judged_nanoseconds(a, (struct computed){step, 0});
+    struct computed all = gathered_after_step(a, run, group);
+    all.value += step;
+    return judged_nanoseconds(a, all);
 }

@@ -114,7 +114,7 @@ static void split_by_grid(struct price_audit *a, const struct layout *l)
     a->inner = l->grid_depth;
     a->sequences = (long double)(l->micro_batch / l->grid_rows);
     a->tokens = a->sequences * (long double)a->problem->job.sequence;
-    a->share = 1 / a->inner;
+    a->share = 1 / a->inner / (l->sequence_parallel ? a->outer : 1);
 }
 
 // A rank has at least one KV head: where there are more ranks, several have the same.

@@ -60,9 +60,8 @@ struct price_audit {
 };
 struct price_audit price_audit_of(const struct problem *problem);
 long double width_held(const struct shape *s, const struct layout *l); // price_audit.held
-struct price_audit price_audit_over(
-    const struct problem *problem,
-    const struct price_audit *as); // takes error (as a minimum), doubts and direction from it
+// as: gives error (as a minimum), doubts and direction.
+struct price_audit price_audit_over(const struct problem *problem, const struct price_audit *as);
 
 // A run with a shape or tokens of its own is judged in a problem of its own: a model of its shape,
 // whose sequences are its pieces (section 21). For any other run this is the problem's audit.
@@ -90,8 +89,7 @@ static inline bool has_shape(const struct price_audit *a, int run)
 {
     return run_of(a, run)->kind != LAYER_MEASURED;
 }
-static inline bool is_layered(const struct price_audit *a,
-                              int run) // attention and a feed-forward part
+static inline bool is_layered(const struct price_audit *a, int run) // a block or a moe
 {
     return run_of(a, run)->kind == LAYER_BLOCK || run_of(a, run)->kind == LAYER_MOE;
 }
@@ -115,13 +113,11 @@ static inline bool is_projector(const struct price_audit *a, int run)
 {
     return run_of(a, run)->kind == LAYER_PROJECTOR;
 }
-bool shards_fully(const struct price_audit *a); // FSDP2, as in torchtitan
-bool passes_gradient(const struct price_audit *a,
-                     int run); // the run is trained, or one before it is
+bool shards_fully(const struct price_audit *a);             // FSDP2, as in torchtitan
+bool passes_gradient(const struct price_audit *a, int run); // it is trained, or one before it
 const struct gpu_costs *gpu_of(const struct price_audit *a, int group);
 const struct precision_costs *rates_of(const struct price_audit *a, int group); // NULL: it has none
-const struct layer_time *stated_time(const struct price_audit *a, int run,
-                                     int group); // NULL: priced by formula
+const struct layer_time *stated_time(const struct price_audit *a, int run, int group); // or NULL
 
 // ---- links (section 2)
 struct joint {
@@ -368,15 +364,19 @@ struct talk {
     struct computed ffn;                 // of forward_s and routed_s, that of the feed-forward part
     long double routed_s, routed_back_s; // in addition: dispatch and combine of experts' tokens
 };
-// The same for tensor ranks that form a grid, with the communication over its third axis.
+// Of a grid: with that over its third axis, and apart that of products' inputs' gradients.
 struct grid_talk {
     struct talk pass;
-    long double gather_s, gather_back_s, scatter_s;
+    long double products_s, gather_s, gather_back_s, scatter_s;
 };
 struct grid_talk grid_talk_of(const struct price_audit *a, int run, int group, struct piece slice);
 long double gathered_matrices(const struct price_audit *a, int run); // values on one GPU
+bool keeps_gathered_matrices(const struct price_audit *a, int run);
+struct computed gathered_after_step(const struct price_audit *a, int run, int group);
 struct talk talk_of(const struct price_audit *a, int run, int group, struct piece slice,
                     long double attention_s);
+long double chunks_shown_s(const struct price_audit *a, int group, const struct talk *talk,
+                           long double compute);
 struct passes {
     long double forward_s, backward_s, weight_s, lost_s;
     struct computed again[RECOMPUTE_COUNT]; // seconds

@@ -417,7 +417,9 @@ long double shared_copy_s(const struct price_audit *a, int group)
 
 int64_t optimizer_ns_of(const struct price_audit *a, int run, int group)
 {
-    return judged_nanoseconds(a, (struct computed){optimizer_s(a, run, group), 0});
+    struct computed step = gathered_after_step(a, run, group);
+    step.value += optimizer_s(a, run, group);
+    return judged_nanoseconds(a, step);
 }
 
 // ---- the state, and the step on a device, for what tiers have of them (tiers.c)

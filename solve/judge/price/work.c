@@ -361,23 +361,26 @@ static long double at_least(const struct price_audit *a, int run, long double co
                                   : greatest(compute + talk, launch);
 }
 
-// Chunked communication is exposed where it outlasts the products it overlaps, which are all but
-// one chunk's; one chunk is always exposed.
-static long double chunks_shown_s(const struct price_audit *a, int group, const struct talk *talk,
-                                  long double compute)
+static long double together_s(const struct price_audit *a, long double pass, long double gather,
+                              bool overlapped)
 {
-    long double t = layout_of(a)->tensor,
-                least = greatest(talk->chunked_s / t, talk->chunked_s - compute * (t - 1) / t);
-    if (layout_of(a)->context == 1) return least;
-    // Of what context ranks let it hide, a share is shown.
-    return least +
-           (talk->chunked_s - least) * (long double)gpu_of(a, group)->context_tensor_loss.value;
+    long double slowdown = a->problem->costs.overlap_slowdown.value;
+    return overlapped ? greatest(pass, gather) + slowdown * least(pass, gather) : pass + gather;
 }
 
 static long double joined(const struct price_audit *a, long double pass, long double gather)
 {
-    long double slowdown = a->problem->costs.overlap_slowdown.value;
-    return a->overlapped ? greatest(pass, gather) + slowdown * least(pass, gather) : pass + gather;
+    return together_s(a, pass, gather, a->overlapped);
+}
+
+// A pass whose layer's matrices come and go over a grid's third axis: as a part of what it says to
+// other ranks, or while it runs if that is sooner.
+static long double with_matrices(const struct price_audit *a, int run, long double compute,
+                                 long double launch, long double talk, long double matrices)
+{
+    long double in_turn = at_least(a, run, compute, launch, talk + matrices);
+    if (!a->gridded || !a->problem->job.overlapped_tensor) return in_turn;
+    return least(in_turn, together_s(a, at_least(a, run, compute, launch, talk), matrices, true));
 }
 
 // As measured, frozen or not.
@@ -404,7 +407,7 @@ static void go_back(const struct price_audit *a, int run, int group, const struc
                     const struct grid_talk *talks, const struct gathers *g, struct passes *s)
 {
     const struct talk *talk = &talks->pass;
-    long double talk_s = talk->backward_s + talks->gather_back_s;
+    long double talk_s = talk->backward_s, matrices = talks->gather_back_s;
     const struct layer_run *r = run_of(a, run);
     bool embedding = r->kind == LAYER_EMBEDDING;
     long double launch_back = (embedding ? 1 : 2) * w->launch;
@@ -420,22 +423,27 @@ static void go_back(const struct price_audit *a, int run, int group, const struc
     weight *= w->step_factor * w->backward_factor;
     rest = w->step_factor * (w->backward_factor * rest + w->overhead_back);
     bool together = !schedule_splits_backward(layout_of(a)->schedule);
+    // A product for a weight's gradient runs while that of its input is summed.
+    long double unsaid = together && a->problem->job.overlapped_tensor ? weight : 0;
+    talk_s += greatest(0, talks->products_s - unsaid);
     talk_s += chunks_shown_s(a, group, talk, together ? rest + weight : rest) +
               judged_routing_s(a, talk->routed_back_s, together ? rest + weight : rest);
     if (together) {
-        s->backward_s =
-            joined(a, at_least(a, run, rest + weight, launch_back, talk_s + talks->scatter_s),
-                   g->weights_s + g->gradients_s);
+        s->backward_s = joined(
+            a,
+            with_matrices(a, run, rest + weight, launch_back, talk_s, matrices + talks->scatter_s),
+            g->weights_s + g->gradients_s);
         return;
     }
     // Scattered values are ready when the weight gradients are.
     bool split = weight > 0;
-    if (!split) talk_s += talks->scatter_s;
+    if (!split) matrices += talks->scatter_s;
     s->backward_s =
-        joined(a, at_least(a, run, rest, split ? w->launch : launch_back, talk_s), g->weights_s);
+        joined(a, with_matrices(a, run, rest, split ? w->launch : launch_back, talk_s, matrices),
+               g->weights_s);
     weight += gpu_of(a, group)->split_overhead_s.value;
-    s->weight_s =
-        joined(a, split ? greatest(weight, w->launch) + talks->scatter_s : 0, g->gradients_s);
+    long double later = with_matrices(a, run, greatest(weight, w->launch), 0, 0, talks->scatter_s);
+    s->weight_s = joined(a, split ? later : 0, g->gradients_s);
 }
 
 // What selective recomputation repeats: the scores; with torchtitan's, by single operators,
@@ -471,7 +479,7 @@ struct passes passes_of(const struct price_audit *of_all, int run, int group, in
                 talk_s = talk.forward_s + chunks_shown_s(a, group, &talk, compute) +
                          judged_routing_s(a, talk.routed_s, compute),
                 forward = at_least(a, run, compute, w.launch, talk_s);
-    long double gathering = at_least(a, run, compute, w.launch, talk_s + talks.gather_s);
+    long double gathering = with_matrices(a, run, compute, w.launch, talk_s, talks.gather_s);
     struct passes s = {.forward_s = joined(a, gathering, g.weights_s),
                        .lost_s = (1 + (long double)a->problem->costs.overlap_slowdown.value) *
                                  (talk.lost_s + g.lost_s)};

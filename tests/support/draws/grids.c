@@ -38,3 +38,16 @@ void grids_give(struct problem *p, struct random *rng, int axis_max)
     s->heads *= axes[0], s->kv_heads *= axes[0], s->ffn *= axes[0], s->hidden *= axes[1];
     l->micro_batch *= axes[2], p->job.global_batch *= axes[2];
 }
+
+void grids_decide(struct problem *p, uint64_t seed)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 5};
+    struct layout *l = &p->job.layout;
+    if (!layout_has_grid(l)) return;
+    int first = layout_tensor_axis(l, 0);
+    l->sequence_parallel = first > 1 && p->job.sequence % first == 0 && random_chance(&own, 40);
+    l->grid_order = random_chance(&own, 60) ? (int)random_between(&own, 0, 5) : 0;
+    if (l->grid_rows > 1 && l->zero < 3)
+        l->grid_gathers = (enum grid_gathers)random_between(&own, 0, 2);
+    p->job.overlapped_tensor = random_chance(&own, 50);
+}

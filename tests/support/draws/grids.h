@@ -11,4 +11,8 @@ void grids_fit(struct problem *p);
 // that it divides; the micro-batch and the batch grow with its third axis.
 void grids_give(struct problem *p, struct random *rng, int axis_max);
 
+// Of a grid that is there: sequence parallelism, its order, its gathers, what overlaps; from random
+// numbers of its own.
+void grids_decide(struct problem *p, uint64_t seed);
+
 #endif
