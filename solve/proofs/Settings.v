@@ -1,0 +1,103 @@
+(* One setting of recomputation (docs/PROOFS.md 8.18): a layout in which all stages are in one mode
+   has the plans, the times and the bytes of a layout in which nothing can be chosen. *)
+Require Import ZArith List Bool Lia.
+From Plumbline Require Import Schedule Document.
+Import ListNotations.
+Open Scope Z_scope.
+
+Section Of.
+Variable P : problem.
+Variable k : nat.
+Definition mode_of_run r := if recomputable r then k else 0%nat.
+(* The same layer with what the mode makes of its backward, its stash and its working memory. *)
+Definition in_mode (r : run) : run := Run (recomputable r) (run_cut r) (resident r) (unsharded r) (fun _ => stash r (mode_of_run r)) (fun _ => working r (mode_of_run r))
+  (forward_ns r) (fun y g => layer_backward r (mode_of_run r) y g) (weight_ns r) (again_ns r) (optimizer_ns r) (sync_ns r).
+Definition settled : problem := Problem (shape_of P) (model P) (fun r => in_mode (run_at P r)) (groups P) (boundary_options P) (gradient_options P) (rank_min P)
+  [0%nat] false None (overlapped P) (message_bytes P) (message_feedback P) (linked P) (onward_ns P) (back_ns P) (embedding_ns P) (budgets P) [].
+Definition plain d := Decision (from d) (count d) (on d) (boundary_option d) (gradient_option d) (Each 0).
+Let Q := settled.
+
+Lemma over_same l g g' : (forall r, g (run_at P r) (mode_of_run (run_at P r)) = g' (in_mode (run_at P r)) 0%nat) -> over P (in_modes P (Each k) l) g = over Q (in_modes Q (Each 0) l) g'.
+Proof.
+  intros H. unfold over, in_modes. rewrite !map_map. f_equal. apply map_ext. intros [r c]. cbn [fst snd]. unfold Q, settled. cbn [run_at recomputable in_mode].
+  fold (mode_of_run (run_at P r)). rewrite H. destruct (recomputable (run_at P r)); reflexivity.
+Qed.
+Lemma tail_same o g : forall l l' s q, Forall2 (fun a b => sync_ns (fst a) o g = sync_ns (fst b) o g /\ gradient_pass P (fst a) (snd a) g = gradient_pass Q (fst b) (snd b) g) l l' ->
+  tail P o g l s q = tail Q o g l' s q.
+Proof.
+  intros l l' s q H. revert s q. induction H as [|[r m] [r' m'] l l' [E F] H IH]; intros s q; [reflexivity|]. cbn [tail fst snd] in *. rewrite E, F, IH. reflexivity.
+Qed.
+Lemma single_same l o g : Forall2 (fun a b => sync_ns (fst a) o g = sync_ns (fst b) o g /\ gradient_pass P (fst a) (snd a) g = gradient_pass Q (fst b) (snd b) g)
+  (single P (in_modes P (Each k) l)) (single Q (in_modes Q (Each 0) l)).
+Proof.
+  unfold single, in_modes. induction l as [|[r c] l IH]; [constructor|]. cbn [map flat_map fst snd]. apply Forall2_app; [|exact IH].
+  induction c as [|c IHc]; [constructor|]. cbn [repeat]. constructor; [|exact IHc]. unfold Q, settled. cbn [fst snd run_at recomputable in_mode]. split; [reflexivity|].
+  unfold gradient_pass, layer_backward. cbn [shape_of backward_ns weight_ns again_ns in_mode]. unfold layer_backward, mode_of_run. destruct (splits (shape_of P)); [reflexivity|]. destruct (recomputable (run_at P r)); lia.
+Qed.
+Lemma times_same l g o : own_times P (in_modes P (Each k) l) g o = own_times Q (in_modes Q (Each 0) l) g o.
+Proof.
+  unfold own_times. f_equal; [|f_equal].
+  - apply map_ext. intros y. apply over_same. reflexivity.
+  - apply map_ext. intros y. apply over_same. intros r. unfold layer_backward at 2. cbn [backward_ns in_mode]. lia.
+  - f_equal; [|f_equal].
+    + apply over_same. reflexivity.
+    + f_equal. change (overlapped Q) with (overlapped P). destruct (overlapped P); [apply tail_same, single_same|apply over_same; reflexivity].
+    + f_equal. apply over_same. reflexivity.
+Qed.
+Lemma working_same l : fold_right Z.max 0 (map (fun p => let '(r, _, m) := p in working (run_at P r) m) (in_modes P (Each k) l))
+  = fold_right Z.max 0 (map (fun p => let '(r, _, m) := p in working (run_at Q r) m) (in_modes Q (Each 0) l)).
+Proof. unfold in_modes. rewrite !map_map. f_equal. Qed.
+Lemma bytes_same flight s l b g bo go : bytes P flight s l b g bo go (Each k) = bytes Q flight s l b g bo go (Each 0).
+Proof.
+  unfold bytes. change (group_at Q) with (group_at P). rewrite (over_same l (fun r _ => resident r go + unsharded r) (fun r _ => resident r go + unsharded r)) by reflexivity.
+  rewrite (over_same l (fun r m => stash r m) (fun r m => stash r m)) by reflexivity. rewrite working_same.
+  replace (last_cut Q l) with (last_cut P l) by (unfold last_cut; destruct (last l (0%nat, 0%nat)); reflexivity). reflexivity.
+Qed.
+Hypothesis set : setting P = Some (Each k).
+Lemma is_k l m : as_set P l m = true -> m = Each k.
+Proof. unfold as_set. rewrite set. destruct m as [j|n]; cbn [same_mode]; [|discriminate]. intros H. apply Nat.eqb_eq in H. congruence. Qed.
+Lemma before_same f : before Q f = before P f.
+Proof. unfold before. destruct f; [reflexivity|]. change (model Q) with (model P). destruct (drop f (model P)) as [|[r c] t]; reflexivity. Qed.
+Lemma decides s d : decision_ok P s d = true -> recompute d = Each k /\ decision_ok Q s (plain d) = true.
+Proof.
+  unfold decision_ok. rewrite !andb_true_iff. intros [R M]. unfold may_decide in *. rewrite !andb_true_iff in M.
+  destruct M as (((((((A & B) & C) & D) & E) & F) & G) & _). pose proof (is_k _ _ D) as K. split; [exact K|]. split; [exact R|]. rewrite K in G.
+  rewrite before_same. rewrite !andb_true_iff. unfold plain. cbn [from count on boundary_option gradient_option recompute].
+  change (holds_layers Q (Decision (from d) (count d) (on d) (boundary_option d) (gradient_option d) (Each 0))) with (holds_layers P d).
+  rewrite bytes_same in G. repeat split; assumption.
+Qed.
+Lemma last_cut_same l : last_cut Q l = last_cut P l.
+Proof. unfold last_cut. destruct (last l (0%nat, 0%nat)). reflexivity. Qed.
+Lemma order_same : forall plan s f, in_order P s f plan = true -> in_order Q s f (map plain plan) = true.
+Proof.
+  induction plan as [|d plan IH]; intros s f H; [exact H|]. cbn [in_order map] in *. rewrite !andb_true_iff in *. destruct H as (((A & B) & C) & D).
+  destruct (decides s d A) as [_ A']. split; [split; [split; [exact A'|exact B]|]|apply IH; exact D].
+  destruct plan as [|e plan]; [reflexivity|]. cbn [map]. unfold joined in *. change (holds_layers Q (plain d)) with (holds_layers P d). rewrite last_cut_same. exact C.
+Qed.
+Lemma every_k : forall plan s f, in_order P s f plan = true -> Forall (fun d => recompute d = Each k) plan.
+Proof.
+  induction plan as [|d plan IH]; intros s f H; [constructor|]. cbn [in_order] in H. rewrite !andb_true_iff in H. destruct H as (((A & _) & _) & D).
+  constructor; [apply (decides s d A)|eapply IH; exact D].
+Qed.
+Lemma last_plain plan d : on (List.last (map plain plan) (plain d)) = on (List.last plan d).
+Proof. revert d. induction plan as [|a plan IH]; intros d; [reflexivity|]. destruct plan as [|b plan]; [reflexivity|]. exact (IH d). Qed.
+Lemma ends_same plan : ends_of Q (map plain plan) = ends_of P plan.
+Proof. destruct plan as [|d plan]; [reflexivity|]. cbn [map ends_of]. change (plain d :: map plain plan) with (map plain (d :: plan)). rewrite last_plain. reflexivity. Qed.
+(* THEOREM 8.18: a plan of the layout is one of the settled layout, which may choose nothing and has
+   no rules, and each of its operations takes the same. So every bound of that holds for it. *)
+Theorem one_setting plan : plan_ok P plan -> plan_ok Q (map plain plan) /\ forall u, valid (shape_of P) u = true -> lasts Q (map plain plan) u = lasts P plan u.
+Proof.
+  intros (O & R & E). pose proof (every_k _ _ _ O) as K. split.
+  - split; [exact (order_same _ _ _ O)|]. split; [|rewrite ends_same; exact E].
+    intros r l H. change (available Q) with (available P) in H. rewrite map_map. rewrite (map_ext _ (fun d => nth r (needs P d) 0)) by reflexivity. exact (R r l H).
+  - intros u _. unfold lasts. assert (N : forall i, nth i (map plain plan) nobody = plain (nth i plan nobody)) by (intros i; change nobody with (plain nobody) at 1; apply map_nth). rewrite !N, ends_same.
+    set (d := nth (place u) plan nobody). set (e := nth (S (place u)) plan nobody). change (shape_of Q) with (shape_of P).
+    assert (T : (place u < length plan)%nat -> times Q (plain d) = times P d).
+    { intros L. unfold times. rewrite Forall_forall in K. rewrite (K d (nth_In _ _ L)). rewrite times_same. reflexivity. }
+    assert (T' : times Q (plain d) = times P d).
+    { destruct (Nat.lt_ge_cases (place u) (length plan)) as [L|L]; [exact (T L)|]. unfold d. rewrite nth_overflow by exact L. unfold times, plain, nobody. cbn [recompute on gradient_option holds_layers].
+      unfold holds_layers, held. cbn [from count]. assert (M : forall l, take 0 l = []) by (intros [|[r c] l]; reflexivity). rewrite !M. unfold own_times. reflexivity. }
+    rewrite T'. unfold message_ns. change (holds_layers Q (plain d)) with (holds_layers P d). rewrite last_cut_same. reflexivity.
+Qed.
+End Of.
+Print Assumptions one_setting.
