@@ -16,6 +16,9 @@ struct elaborate {
     struct check_page page;
     int64_t counted[RESOURCES_MOST];
     int path_count, *before; // [operation]: on the longest path
+    bool by_ranks;           // it has rounds by ranks, or splits by a rank's layers
+    struct check_choices listed;
+    int *numbers[MOST_STAGES]; // [stage][choice]: in the list
 };
 
 // By these a proof names what is priced and counted beside slots.
@@ -23,7 +26,7 @@ static const char *const budgets[BUDGETS] = {"boundaries", "stages", "cost"};
 
 // ---- operations, as the referee names them: kind, place, micro-batch, slice
 
-enum { OUT_SYNC = 3, OUT_OPTIMIZER, OUT_SENDS, OUT_EMBEDDING = OUT_SENDS + 8 };
+enum { OUT_SYNC = 3, OUT_OPTIMIZER, OUT_SENDS, OUT_EMBEDDING = OUT_SENDS + 8, OUT_QUEUED };
 struct step {
     int kind, place, batch, slice;
 };
@@ -37,6 +40,7 @@ static struct step step_of(const struct check_graph *g, int operation)
         place = at / g->micro_batches[kind];
     if (kind < KIND_SEND_FORWARD) return (struct step){kind, place, batch, slice};
     if (kind == KIND_EMBEDDING_SYNC) return (struct step){OUT_EMBEDDING, 0, 0, 0};
+    if (kind == KIND_QUEUED_SYNC) return (struct step){OUT_QUEUED, place, 0, 0};
     int part = (kind - KIND_SEND_FORWARD) % PARTS, back = kind >= KIND_SEND_BACKWARD;
     if (part == PART_WORKS && batch >= g->p->micro_batches) half = 1, batch -= g->p->micro_batches;
     static const int order[PARTS] = {-1, 1, 2, 0};
@@ -50,12 +54,14 @@ static void put_step(struct check_page *w, struct step s)
 
 // Where a step is in a message: 0 the pass that sends it, 1 to 4 its parts, 5 the pass that uses
 // it.
-static void fill_message(struct check_page *w, struct step from, struct step to)
+static void fill_message(struct elaborate *e, struct step from, struct step to)
 {
+    struct check_page *w = &e->page;
     bool message_from = from.kind >= OUT_SENDS && from.kind < OUT_EMBEDDING,
          message_to = to.kind >= OUT_SENDS && to.kind < OUT_EMBEDDING;
     if (!message_from && !message_to &&
-        (from.kind > 1 || from.kind != to.kind || from.place == to.place))
+        (from.kind > 1 || from.kind != to.kind ||
+         check_rank_of(e->g->p, from.place) == check_rank_of(e->g->p, to.place)))
         return;
     int back = message_from ? (from.kind - OUT_SENDS) / 4
                : message_to ? (to.kind - OUT_SENDS) / 4
@@ -82,16 +88,25 @@ static void fill_message(struct check_page *w, struct step from, struct step to)
     }
 }
 
-static void put_next(struct check_page *w, struct step from, struct step to, bool lap)
+// The end of the pipeline that is on this stage's rank.
+static int end_beside(const struct check_problem *p, int stage)
 {
+    return check_rank_of(p, stage) == check_rank_of(p, 0) ? 0 : p->stages - 1;
+}
+
+static void put_next(struct elaborate *e, struct step from, struct step to, bool lap)
+{
+    const struct check_problem *p = e->g->p;
+    struct check_page *w = &e->page;
     if (to.kind == OUT_EMBEDDING && from.kind < OUT_SYNC)
-        put_step(w, (struct step){OUT_SYNC, from.place, 0, 0});
-    else if (lap && from.kind == OUT_SYNC)
+        put_step(w, (struct step){OUT_SYNC, p->overlapped ? from.place : end_beside(p, from.place),
+                                  0, 0});
+    else if (lap && (from.kind == OUT_SYNC || from.kind == OUT_QUEUED))
         put_step(w, (struct step){OUT_OPTIMIZER, from.place, 0, 0});
     else if (lap && from.kind == OUT_EMBEDDING) {
         bool received = to.kind == OUT_SENDS + 3; // on the rank after the boundary
-        put_step(w, (struct step){OUT_OPTIMIZER, to.place + received, 0, 0});
-    } else if (!lap) fill_message(w, from, to);
+        put_step(w, (struct step){OUT_OPTIMIZER, end_beside(p, to.place + received), 0, 0});
+    } else if (!lap) fill_message(e, from, to);
     put_step(w, to);
 }
 
@@ -101,7 +116,7 @@ static void put_next(struct check_page *w, struct step from, struct step to, boo
 static int put_edge(struct elaborate *e, int at, int edge)
 {
     const struct check_graph *g = e->g;
-    put_next(&e->page, step_of(g, at), step_of(g, g->next[edge]), g->lap[edge]);
+    put_next(e, step_of(g, at), step_of(g, g->next[edge]), g->lap[edge]);
     return g->next[edge];
 }
 
@@ -215,6 +230,28 @@ static void put_numbers(struct elaborate *e, const char *name, const int64_t *nu
     page_print(&e->page, "\n");
 }
 
+// Where ranks have several stages: what does not fit with the least of its rank is removed.
+static void put_couple(struct elaborate *e)
+{
+    if (e->g->p->turns > 1) page_print(&e->page, "k\n");
+}
+
+// A price of a rank's bytes: the stage whose working memory counts, and what each stage holds.
+static void put_memory(struct elaborate *e, const cJSON *memory)
+{
+    const struct check_problem *p = e->g->p;
+    for (const cJSON *v = memory ? memory->child : NULL; v; v = v->next) {
+        int64_t n[4];
+        int i = 0;
+        for (const cJSON *c = v->child; c && i < 4; c = c->next) n[i++] = value_number(c);
+        const int *held = e->g->peaks[n[0]].held + n[1] * p->turns;
+        page_print(&e->page, "m %lld %d", (long long)n[3], check_stage_of(p, (int)n[0], (int)n[2]));
+        for (int turn = 0; turn < p->turns; turn++)
+            page_print(&e->page, " %d %d", check_stage_of(p, (int)n[0], turn), held[turn]);
+        page_print(&e->page, "\n");
+    }
+}
+
 // counted; weights; prices in 2^-20 ns.
 static void put_round(struct elaborate *e, const cJSON *round)
 {
@@ -234,7 +271,11 @@ static void put_round(struct elaborate *e, const cJSON *round)
         page_print(&e->page, " %lld %lld", (long long)value_number(v->child),
                    (long long)value_number(v->child->next));
     page_print(&e->page, "\n");
+    bool by_ranks = cJSON_IsTrue(value_get(round, "by_ranks"));
+    e->by_ranks = e->by_ranks || by_ranks;
+    put_memory(e, by_ranks ? NULL : value_get(round, "memory"));
     put_numbers(e, "r", price, resources);
+    put_couple(e);
 }
 
 // A single decision is closed by its longest path, or by what it breaks.
@@ -262,14 +303,17 @@ static enum status see_box(void *of, const cJSON *box, const struct check_box *l
                            bool leaf)
 {
     struct elaborate *e = of;
+    put_couple(e);
     for (const cJSON *v = value_get(box, "rounds")->child; v; v = v->next) put_round(e, v);
     if (leaf) put_leaf(e, left);
+    e->by_ranks = e->by_ranks || split == -2;
     if (split < 0) {
         page_print(&e->page, "b\n");
         return OK;
     }
     page_print(&e->page, "s %d", split);
-    for (int i = 0; i < left->count[split]; i++) page_print(&e->page, " %d", left->left[split][i]);
+    for (int i = 0; i < left->count[split]; i++)
+        page_print(&e->page, " %d", e->numbers[split][left->left[split][i]]);
     page_print(&e->page, "\n");
     return OK;
 }
@@ -280,19 +324,35 @@ static void put_choices(struct elaborate *e)
 {
     const struct check_problem *p = e->k->p;
     for (int s = 0; s < p->stages; s++)
-        for (int i = 0; i < e->k->choices.count[s]; i++) {
-            const struct check_choice *c = &e->k->choices.items[s][i];
-            page_print(&e->page, "v %d %d %d %d %d %d", s, c->first, c->layers, c->group, c->cut,
-                       c->boundary);
+        for (int i = 0; i < e->listed.count[s]; i++) {
+            const struct check_choice *c = &e->listed.items[s][i];
+            bool inner = s < p->stages - 1 && check_is_inner(p, s);
+            page_print(&e->page, "v %d %d %d %d %d %d", s, c->first, c->layers, c->group,
+                       inner ? 0 : c->cut + 1, c->boundary);
             for (int n = 0; n < 2 * p->slices; n++)
                 page_print(&e->page, " %lld",
                            (long long)(n < p->slices ? c->forward[n] : c->backward[n - p->slices]));
-            page_print(&e->page, " %lld %lld %lld", (long long)c->weight, (long long)c->sync,
-                       (long long)c->optimizer);
+            const int64_t more[] = {c->weight,   c->sync,  c->optimizer, c->queued_sync,
+                                    c->resident, c->stash, c->working};
+            for (size_t n = 0; n < ARRAY_LENGTH(more); n++)
+                page_print(&e->page, " %lld", (long long)more[n]);
             for (int r = 0; r < check_resource_count(p); r++)
                 page_print(&e->page, " %lld", (long long)check_use(p, s, r, c));
             page_print(&e->page, "\n");
         }
+}
+
+// Those that remain with the least of their rank are in the same order.
+static void number_choices(struct elaborate *e)
+{
+    for (int s = 0; s < e->k->p->stages; s++) {
+        const struct check_choice *all = e->listed.items[s], *left = e->k->choices.items[s];
+        e->numbers[s] = TAKE(e->k->arena, e->k->choices.count[s] + 1, int);
+        for (int i = 0, n = 0; i < e->k->choices.count[s]; i++, n++) {
+            while (memcmp(&all[n].decision, &left[i].decision, sizeof left[i].decision) != 0) n++;
+            e->numbers[s][i] = n;
+        }
+    }
 }
 
 static void find_counted(struct elaborate *e, const cJSON *proof)
@@ -333,7 +393,9 @@ static enum status elaborate(struct elaborate *e, const cJSON *proof)
     struct check_proof *k = e->k;
     find_counted(e, proof);
     check_open_replay(&k->replay, k->g, k->work, k->arena);
+    TRY(check_list_alone(&e->listed, k->g, k->work, k->arena));
     TRY(check_list_choices(&k->choices, k->g, k->work, k->arena));
+    number_choices(e);
     put_choices(e);
     put_plan(e, proof);
     for (const cJSON *v = value_get(proof, "paths")->child; v; v = v->next) put_path(e, v);
@@ -357,10 +419,8 @@ enum status certificate_elaborate(const char *to, const struct check_text *certi
     if (!proof) return fail(err, BAD_INPUT, "%s: proof: missing", certificate->file);
     TRY(check_read_claims(&r, proof, &result));
     TRY(check_read_problem(p, priced, arena, err));
-    if (p->turns > 1 || p->objective != MINIMISE_TIME)
-        return fail(err, BAD_INPUT,
-                    "%s: --elaborate: expected a layout with one stage per rank, and the iteration "
-                    "time as objective",
+    if (p->objective != MINIMISE_TIME)
+        return fail(err, BAD_INPUT, "%s: --elaborate: expected the iteration time as objective",
                     priced->file);
     TRY(check_build_graph(&g, p, arena));
     struct check_proof k = {
@@ -372,5 +432,6 @@ enum status certificate_elaborate(const char *to, const struct check_text *certi
     if (result.infeasible) page_print(&e.page, "infeasible\n");
     else page_print(&e.page, "bound %lld\n", (long long)result.bound_ns);
     TRY(elaborate(&e, proof));
+    if (e.by_ranks) page_print(&e.page, "by_ranks\n");
     return page_write(&e.page, to, err);
 }

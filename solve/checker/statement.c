@@ -61,19 +61,20 @@ static bool has_theorem(const struct check_problem *q)
             for (int o = 0; o < q->boundary_count; o++)
                 blocks = blocks || q->cuts[c].backward[o][i] > 0;
         }
-    return !blocks && q->turns == 1 && !q->modes[MODE_SWAP] && !q->local_every &&
-           q->objective == MINIMISE_TIME;
+    return !blocks && !q->modes[MODE_SWAP] && !q->local_every && q->objective == MINIMISE_TIME;
 }
 
 static void put_argument(struct check_page *p, const struct check_problem *q)
 {
     page_print(p, "WHY THE ONE FOLLOWS FROM THE OTHER\n");
     if (has_theorem(q))
-        page_print(p, "  Proven by machine for certificates of this kind (solve/proofs, "
-                      "docs/PROOFS.md 16: theorems accepted_bound,\n"
-                      "  accepted_infeasible and reached): plumbline check --elaborate, then "
-                      "plumbline-referee, needs no trust in this\n"
-                      "  checker. Here it is argued in docs/PROOFS.md 2 to 5.\n\n");
+        page_print(p,
+                   "  Proven by machine for certificates of this kind%s (solve/proofs, "
+                   "docs/PROOFS.md 16: theorems accepted_bound,\n"
+                   "  accepted_infeasible and reached): plumbline check --elaborate, then "
+                   "plumbline-referee, needs no trust in this\n"
+                   "  checker. Here it is argued in docs/PROOFS.md 2 to 5.\n\n",
+                   q->turns > 1 ? ", but for rounds by ranks" : "");
     else
         page_print(p, "  Argued in docs/PROOFS.md 2 to 5; no theorem that a machine has checked "
                       "is about such a document yet (16).\n\n");

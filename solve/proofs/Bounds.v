@@ -10,15 +10,28 @@ Variable x : shape.
 Hypothesis some_batches : (1 <= batches x)%nat.
 Hypothesis some_slices : (1 <= slices x)%nat.
 
+Hypothesis one_each : several x = false.
+Lemma own_rank s : on_rank x s = s.
+Proof. unfold on_rank. rewrite one_each. reflexivity. Qed.
+Lemma sent b : leaves_rank x b = true.
+Proof. unfold leaves_rank. rewrite !own_rank. apply negb_true_iff, Nat.eqb_neq. lia. Qed.
+Lemma turn_is s k b y : turn x s k b y = match k with
+  | Forward => 3 * (b * slices x + y) | Backward => 3 * (b * slices x + (slices x - 1 - y) + ahead x s) + 1
+  | _ => 3 * (b + behind x s + ahead x s) + 2 end%nat.
+Proof.
+  pose proof one_each as E. unfold turn, number_of. rewrite one_each. unfold several in E. destruct (schedule x); try discriminate; reflexivity.
+Qed.
+Ltac here := unfold in_stream; cbn [what place batch slice]; rewrite ?own_rank; reflexivity.
+
 (* ---- no two operations are at one place of a stream *)
 Lemma digits k a b y z : (y < k)%nat -> (z < k)%nat -> (a * k + y = b * k + z)%nat -> a = b /\ y = z.
 Proof. intros Hy Hz H. assert (a = b) by nia. subst. lia. Qed.
 Lemma one_place u v r i : valid x u = true -> valid x v = true -> in_stream x u = Some (r, i) -> in_stream x v = Some (r, i) -> u = v.
 Proof.
-  destruct u as [a p b y], v as [c q e z]. unfold valid, in_stream. cbn [what place batch slice]. intros Hu Hv Eu Ev.
+  destruct u as [a p b y], v as [c q e z]. unfold valid, in_stream. cbn [what place batch slice]. rewrite ?own_rank. intros Hu Hv Eu Ev.
   assert (G : forall (A : nat * nat) B, Some A = Some B -> A = B) by congruence.
-  destruct a as [| | | | |[]|[]|[]|[]|]; try discriminate; destruct c as [| | | | |[]|[]|[]|[]|]; try discriminate;
-    rewrite !andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq in Hu, Hv; apply G in Eu; apply G in Ev; injection Eu as Er Ei; injection Ev as Fr Fi; unfold turn in *; cbn in *;
+  destruct a as [| | | | |[]|[]|[]|[]| |]; try discriminate; destruct c as [| | | | |[]|[]|[]|[]| |]; try discriminate;
+    rewrite ?own_rank in Eu, Ev; rewrite !andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq in Hu, Hv; apply G in Eu; apply G in Ev; injection Eu as Er Ei; injection Ev as Fr Fi; rewrite ?turn_is in *; cbn in *;
     try (exfalso; lia);
     try (assert (q = p) by lia; clear Er Fr; subst q; f_equal;
          try (destruct (digits (slices x) b e y z) as [-> ->]; [lia|lia|lia|reflexivity]);
@@ -59,7 +72,7 @@ Proof.
     apply (IH (a ++ b)); auto.
     + rewrite app_length in *. cbn in Hn. lia.
     + intros u Hu. destruct (Hr u (Hsub u Hu)) as (Vu & i & Ei). destruct Ht as (_ & _ & _ & W & _). apply W; auto.
-      unfold waits. rewrite Ei, Ej, Nat.eqb_refl. assert (i <> j).
+      unfold waits, precedes at 1. rewrite Ei, Ej, Nat.eqb_refl. assert (i <> j).
       { intros ->. apply Hd2. rewrite (one_place w u r j); auto. }
       specialize (Hmax u i j (Hsub u Hu) Ei Ej). replace (i <? j)%nat with true by (symmetry; apply Nat.ltb_lt; lia). reflexivity.
 Qed.
@@ -76,10 +89,10 @@ Definition opens s := match s with O => Op Forward 0 0 0 | S r => Op (Receives O
 (* When the iteration begins: paths that end on the first rank close there, with a barrier or not. *)
 Definition begins := start (Op Forward 0 0 0).
 
-Ltac ok := unfold valid; cbn [what place batch slice]; rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq; repeat split; try lia; auto.
+Ltac ok := unfold valid; cbn [what place batch slice]; rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq; repeat split; try lia; try apply sent; auto.
 Lemma waits_stream u v r i j : valid x u = true -> valid x v = true -> in_stream x u = Some (r, i) -> in_stream x v = Some (r, j) -> (i < j)%nat -> start u + d u <= start v.
 Proof.
-  intros Hu Hv Ei Ej L. destruct Ht as (_ & _ & _ & W & _). apply W; auto. unfold waits. rewrite Ei, Ej, Nat.eqb_refl.
+  intros Hu Hv Ei Ej L. destruct Ht as (_ & _ & _ & W & _). apply W; auto. unfold waits, precedes at 1. rewrite Ei, Ej, Nat.eqb_refl.
   replace (i <? j)%nat with true by (symmetry; apply Nat.ltb_lt; lia). reflexivity.
 Qed.
 Lemma waits_message dir b j y : (S b < stages x)%nat -> (j < batches x)%nat -> (y < slices x)%nat ->
@@ -104,7 +117,7 @@ Proof.
   intros H. assert (V : valid x (Op Optimizer 0 0 0) = true) by ok. assert (W : valid x (Op Forward 0 0 0) = true) by ok.
   pose proof (begins_late H). destruct Ht as (_ & _ & He & _ & C). destruct (barrier x) eqn:Hb.
   - specialize (He eq_refl _ V). lia.
-  - apply (C eq_refl _ _ V W). reflexivity.
+  - apply (C eq_refl _ _ V W). unfold carries. cbn [rank_of in_stream what place alike]. rewrite !own_rank. reflexivity.
 Qed.
 Lemma reaches : forall s, (s < stages x)%nat -> begins + fill s <= start (opens s).
 Proof.
@@ -113,16 +126,18 @@ Proof.
   - specialize (IH ltac:(lia)). cbn [fill opens].
     assert (F : start (opens s) + (if (0 <? s)%nat then d (Op (Receives Onward) (s - 1) 0 0) else 0) <= start (Op Forward s 0 0)).
     { destruct s as [|r]; [cbn; lia|]. cbn [opens Nat.ltb Nat.leb]. replace (S r - 1)%nat with r by lia.
-      apply (waits_stream _ _ (S r) (3 * turn x (S r) Forward 0 0 + 0) (3 * turn x (S r) Forward 0 0 + 1)); try reflexivity; try lia; ok. }
+      apply (waits_stream _ _ (S r) (3 * turn x (S r) Forward 0 0 + 0) (3 * turn x (S r) Forward 0 0 + 1)); try here; try lia; ok. }
     assert (G : start (Op Forward s 0 0) + d (Op Forward s 0 0) <= start (Op (Sends Onward) s 0 0)).
-    { apply (waits_stream _ _ s (3 * turn x s Forward 0 0 + 1) (3 * turn x s Forward 0 0 + 2)); try reflexivity; try lia; ok. }
+    { apply (waits_stream _ _ s (3 * turn x s Forward 0 0 + 1) (3 * turn x s Forward 0 0 + 2)); try here; try lia; ok. }
     pose proof (waits_message Onward s 0 0 ltac:(lia) ltac:(lia) ltac:(lia)). lia.
 Qed.
+Lemma opens_stream s : exists j, in_stream x (opens s) = Some (s, j).
+Proof. destruct s; unfold opens, in_stream; cbn [what place]; rewrite own_rank; eauto. Qed.
 Lemma opens_first s u i : (s < stages x)%nat -> valid x u = true -> in_stream x u = Some (s, i) -> (forall j, in_stream x (opens s) = Some (s, j) -> (j <= i)%nat) ->
   0 <= d (opens s) -> begins + fill s <= start u.
 Proof.
   intros Hs Hu Ei Hfirst Hp. pose proof (reaches s Hs) as R. assert (V : valid x (opens s) = true) by (destruct s; cbn [opens]; ok).
-  assert (E : exists j, in_stream x (opens s) = Some (s, j)) by (destruct s; cbn; eauto). destruct E as (j & Ej). specialize (Hfirst j Ej).
+  destruct (opens_stream s) as (j & Ej). specialize (Hfirst j Ej).
   destruct (Nat.eq_dec j i) as [->|N].
   - rewrite (one_place u (opens s) s i); auto.
   - pose proof (waits_stream _ _ s j i V Hu Ej Ei ltac:(lia)). lia.
@@ -130,8 +145,8 @@ Qed.
 Lemma opens_before s u i j : valid x u = true -> in_stream x u = Some (s, i) -> in_stream x (opens s) = Some (s, j) -> (j <= i)%nat.
 Proof.
   destruct u as [k p b y]. unfold valid, in_stream. cbn [what place batch slice]. intros Hu Ei Ej.
-  destruct s as [|r]; unfold opens, in_stream in Ej; cbn [what place batch slice] in Ej; injection Ej as Ej; subst j; unfold turn; cbn;
-    destruct k as [| | | | |[]|[]|[]|[]|]; try discriminate; injection Ei as Ep Ei; unfold turn in Ei; cbn in Ei; try lia.
+  destruct s as [|r]; unfold opens, in_stream in Ej; cbn [what place batch slice] in Ej; rewrite own_rank in Ej; injection Ej as Ej; subst j; rewrite turn_is; cbn;
+    destruct k as [| | | | |[]|[]|[]|[]| |]; try discriminate; rewrite own_rank in Ei; injection Ei as Ep Ei; rewrite turn_is in Ei; cbn in Ei; try lia.
 Qed.
 (* THEOREM 8.5, and every stream's work: whatever operations of a rank's stream l names. *)
 Theorem stream s l : barrier x = true -> (s < stages x)%nat -> of_rank s l -> NoDup l -> 0 <= d (opens s) -> (forall u, In u l -> 0 <= d u) -> 0 <= fill s ->
@@ -142,11 +157,11 @@ Proof.
   assert (A : begins + fill s + length_of d l <= start (Op Optimizer s 0 0)); [|lia].
   unfold of_rank in Hr. pose proof Hr as Hr'. rewrite Forall_forall in Hr'.
   assert (Hend : forall u, In u l -> start u + d u <= start (Op Optimizer s 0 0)).
-  { intros u Hu. destruct (Hr' u Hu) as (Vu & i & Ei). apply W; auto. unfold waits. cbn [what place]. rewrite Ei, Nat.eqb_refl.
-    destruct u as [k p b y]. cbn [what in_stream] in *. destruct k as [| | | | |[]|[]|[]|[]|]; try discriminate; reflexivity. }
+  { intros u Hu. destruct (Hr' u Hu) as (Vu & i & Ei). apply W; auto. unfold waits. cbn [what place]. rewrite Ei, own_rank, Nat.eqb_refl.
+    destruct u as [k p b y]. cbn [what in_stream] in *. destruct k as [| | | | |[]|[]|[]|[]| |]; try discriminate; reflexivity. }
   assert (Hopen : begins + fill s <= start (Op Optimizer s 0 0)).
   { pose proof (reaches s Hs). assert (Vo : valid x (opens s) = true) by (destruct s; cbn [opens]; ok).
-    assert (start (opens s) + d (opens s) <= start (Op Optimizer s 0 0)); [|lia]. apply W; auto. unfold waits. destruct s; cbn; rewrite ?Nat.eqb_refl; reflexivity. }
+    assert (start (opens s) + d (opens s) <= start (Op Optimizer s 0 0)); [|lia]. apply W; auto. unfold waits. destruct s; cbn [opens what place in_stream in_link precedes]; rewrite ?own_rank, ?Nat.eqb_refl; reflexivity. }
   apply (in_row s (length l) l); auto. intros u Hu. destruct (Hr' u Hu) as (Vu & i & Ei). apply (opens_first s u i); auto. intros j. apply opens_before with (u := u); auto.
 Qed.
 
@@ -172,20 +187,20 @@ Lemma one_on j y u : (S u < stages x)%nat -> (j < batches x)%nat -> (y < slices 
 Proof.
   intros Hu Hj Hy.
   assert (A : start (Op Forward u j y) + d (Op Forward u j y) <= start (Op (Sends Onward) u j y)).
-  { apply (waits_stream _ _ u (3 * turn x u Forward j y + 1) (3 * turn x u Forward j y + 2)); try reflexivity; try lia; ok. }
+  { apply (waits_stream _ _ u (3 * turn x u Forward j y + 1) (3 * turn x u Forward j y + 2)); try here; try lia; ok. }
   pose proof (waits_message Onward u j y Hu Hj Hy) as B.
   assert (C : start (Op (Receives Onward) u j y) + d (Op (Receives Onward) u j y) <= start (Op Forward (S u) j y)).
-  { apply (waits_stream _ _ (S u) (3 * turn x (S u) Forward j y + 0) (3 * turn x (S u) Forward j y + 1)); try reflexivity; try lia; ok. }
+  { apply (waits_stream _ _ (S u) (3 * turn x (S u) Forward j y + 0) (3 * turn x (S u) Forward j y + 1)); try here; try lia; ok. }
   unfold step_on. lia.
 Qed.
 Lemma one_back j y u : (S u < stages x)%nat -> (j < batches x)%nat -> (y < slices x)%nat -> start (Op Backward (S u) j y) + step_back j y u <= start (Op Backward u j y).
 Proof.
   intros Hu Hj Hy.
   assert (A : start (Op Backward (S u) j y) + d (Op Backward (S u) j y) <= start (Op (Sends Back) u j y)).
-  { apply (waits_stream _ _ (S u) (3 * turn x (S u) Backward j y + 1) (3 * turn x (S u) Backward j y + 2)); try reflexivity; try lia; ok. }
+  { apply (waits_stream _ _ (S u) (3 * turn x (S u) Backward j y + 1) (3 * turn x (S u) Backward j y + 2)); try here; try lia; ok. }
   pose proof (waits_message Back u j y Hu Hj Hy) as B.
   assert (C : start (Op (Receives Back) u j y) + d (Op (Receives Back) u j y) <= start (Op Backward u j y)).
-  { apply (waits_stream _ _ u (3 * turn x u Backward j y + 0) (3 * turn x u Backward j y + 1)); try reflexivity; try lia; ok. }
+  { apply (waits_stream _ _ u (3 * turn x u Backward j y + 0) (3 * turn x u Backward j y + 1)); try here; try lia; ok. }
   unfold step_back. lia.
 Qed.
 Lemma on_through j y : (j < batches x)%nat -> (y < slices x)%nat -> forall n s, (s + n < stages x)%nat ->
@@ -207,10 +222,10 @@ Proof.
   intros Hs Vw Pw Lw. destruct Ht as (_ & _ & He & W & _).
   assert (Vs : valid x (Op Sync s 0 0) = true) by ok. assert (Vo : valid x (Op Optimizer s 0 0) = true) by ok.
   assert (A : start w + d w <= start (Op Sync s 0 0)).
-  { apply W; auto. unfold waits. cbn [what place]. rewrite Pw, Nat.eqb_refl, Lw. unfold last_pass in Lw.
-    destruct (what w) as [| | | | |[]|[]|[]|[]|]; try discriminate; apply orb_true_r. }
+  { apply W; auto. unfold waits. cbn [what place]. rewrite Pw, Lw, !own_rank, !Nat.eqb_refl. unfold last_pass in Lw.
+    destruct (what w) as [| | | | |[]|[]|[]|[]| |]; try discriminate; destruct (overlapped x); apply orb_true_r. }
   assert (B : start (Op Sync s 0 0) + d (Op Sync s 0 0) <= start (Op Optimizer s 0 0)).
-  { apply W; auto. unfold waits. cbn [what place in_stream]. rewrite Nat.eqb_refl. reflexivity. }
+  { apply W; auto. unfold waits. cbn [what place in_stream in_link precedes]. rewrite Nat.eqb_refl. reflexivity. }
   lia.
 Qed.
 
@@ -222,7 +237,7 @@ Proof.
   intros Hb Hs Vw Pw Lw Hw Ho Hf Hr Hn Hl. pose proof (ends_with w s Hs Vw Pw Lw) as E. pose proof (begins_late ltac:(lia)) as Hbegin.
   assert (L : start (Op Optimizer s 0 0) + d (Op Optimizer s 0 0) <= T). { destruct Ht as (_ & _ & He & _). apply (He Hb). ok. }
   assert (A : begins + fill s + length_of d l <= start w); [|lia].
-  assert (Ew : exists j, in_stream x w = Some (s, j)). { unfold last_pass in Lw. unfold in_stream. destruct (what w); try discriminate; rewrite Pw; eauto. }
+  assert (Ew : exists j, in_stream x w = Some (s, j)). { unfold last_pass in Lw. unfold in_stream. destruct (what w); try discriminate; rewrite Pw, own_rank; eauto. }
   destruct Ew as (j & Ej). pose proof Hr as Hr'. unfold of_rank in Hr'. rewrite Forall_forall in Hr'.
   apply (in_row s (length l) l); auto.
   - apply (opens_first s w j); auto. intros k. apply opens_before with (u := w); auto.
@@ -246,7 +261,7 @@ Proof.
   assert (E := ends_with (Op Weight 0 (batches x - 1) 0) 0 Hp Vw eq_refl). cbn [last_pass what batch] in E.
   specialize (E ltac:(apply Nat.eqb_eq; lia)).
   assert (A : start (Op Backward 0 (batches x - 1) 0) + d (Op Backward 0 (batches x - 1) 0) <= start (Op Weight 0 (batches x - 1) 0)).
-  { apply (waits_stream _ _ 0 (3 * turn x 0 Backward (batches x - 1) 0 + 1) (3 * turn x 0 Weight (batches x - 1) 0 + 1)); try reflexivity; try exact Vw; try ok. unfold turn. rewrite Hk. lia. }
+  { apply (waits_stream _ _ 0 (3 * turn x 0 Backward (batches x - 1) 0 + 1) (3 * turn x 0 Weight (batches x - 1) 0 + 1)); try here; try exact Vw; try ok. rewrite !turn_is, Hk. lia. }
   lia.
 Qed.
 (* THEOREM 8.7, drain, where the backward is joint: l holds operations before the rank's last
@@ -260,7 +275,7 @@ Proof.
   assert (A : begins + fill s + length_of d l <= start w); [|unfold w in A; lia].
   assert (Vw : valid x w = true) by (unfold w; ok).
   pose proof Hr as Hr'. unfold of_rank in Hr'. rewrite Forall_forall in Hr'.
-  assert (Ej : in_stream x w = Some (s, (3 * turn x s Backward (batches x - 1) 0 + 1)%nat)) by reflexivity.
+  assert (Ej : in_stream x w = Some (s, (3 * turn x s Backward (batches x - 1) 0 + 1)%nat)) by (unfold w; here).
   apply (in_row s (length l) l); auto.
   - apply (opens_first s w _ Hs Vw Ej); auto. intros k. apply opens_before with (u := w); auto.
   - intros u Hu. destruct (Hr' u Hu) as (Vu & i & Ei). apply (opens_first s u i); auto. intros k. apply opens_before with (u := u); auto.
@@ -277,11 +292,11 @@ Proof.
   pose proof (back_through (batches x - 1) 0 ltac:(lia) ltac:(lia) (stages x - 1) 0 ltac:(lia)) as B. cbn [Nat.add] in B.
   pose proof (on_through (batches x - 1) 0 ltac:(lia) ltac:(lia) (stages x - 1 - s) s ltac:(lia)) as F. replace (s + (stages x - 1 - s))%nat with (stages x - 1)%nat in F by lia.
   assert (M : start (Op Forward (stages x - 1) (batches x - 1) 0) + d (Op Forward (stages x - 1) (batches x - 1) 0) <= start (Op Backward (stages x - 1) (batches x - 1) 0)).
-  { apply (waits_stream _ _ (stages x - 1) (3 * turn x (stages x - 1) Forward (batches x - 1) 0 + 1) (3 * turn x (stages x - 1) Backward (batches x - 1) 0 + 1)); try reflexivity; try ok. unfold turn. lia. }
+  { apply (waits_stream _ _ (stages x - 1) (3 * turn x (stages x - 1) Forward (batches x - 1) 0 + 1) (3 * turn x (stages x - 1) Backward (batches x - 1) 0 + 1)); try here; try ok. rewrite !turn_is. lia. }
   assert (A : begins + fill s + length_of d l <= start w); [|unfold w in A; lia].
   assert (Vw : valid x w = true) by (unfold w; ok).
   pose proof Hr as Hr'. unfold of_rank in Hr'. rewrite Forall_forall in Hr'.
-  assert (Ej : in_stream x w = Some (s, (3 * turn x s Forward (batches x - 1) 0 + 1)%nat)) by reflexivity.
+  assert (Ej : in_stream x w = Some (s, (3 * turn x s Forward (batches x - 1) 0 + 1)%nat)) by (unfold w; here).
   apply (in_row s (length l) l); auto.
   - apply (opens_first s w _ Hs Vw Ej); auto. intros k. apply opens_before with (u := w); auto.
   - intros u Hu. destruct (Hr' u Hu) as (Vu & i & Ei). apply (opens_first s u i); auto. intros k. apply opens_before with (u := u); auto.
@@ -304,11 +319,11 @@ Proof.
   pose proof (first_ends Hsp ltac:(lia)) as E. fold m in E. assert (Hm : m = (batches x - 1)%nat) by reflexivity. assert (He : e = (stages x - 1)%nat) by reflexivity. clearbody m e.
   assert (G : forall r a b l i j, from_to r a b l -> valid x a = true -> valid x b = true -> in_stream x a = Some (r, i) -> in_stream x b = Some (r, j) -> (i <= j)%nat -> start a + length_of d l <= start b).
   { intros r a b l i j (Q1 & Q2 & Q3) Va Vb Ea Eb L. apply (between r a b i j l); auto. intros u k Hu Ek. eapply Q3; eauto. }
-  assert (A1 : start (Op Forward 0 0 0) + length_of d l1 <= start (Op Forward 0 0 z)) by (eapply (G _ _ _ _ _ _ H1); [ok|ok|reflexivity|reflexivity|unfold turn; cbn [batch slice place]; generalize (m * slices x)%nat; lia]).
-  assert (A2 : start (Op Forward s 0 z) + length_of d l2 <= start (Op Forward s m z)) by (eapply (G _ _ _ _ _ _ H2); [ok|ok|reflexivity|reflexivity|unfold turn; cbn [batch slice place]; generalize (m * slices x)%nat; lia]).
-  assert (A3 : start (Op Forward e m z) + length_of d l3 <= start (Op Backward e 0 z)) by (eapply (G _ _ _ _ _ _ H3); [ok|ok|reflexivity|reflexivity|unfold turn; rewrite Ha; unfold total; cbn [batch slice place]; subst m; nia]).
-  assert (A4 : start (Op Backward s 0 z) + length_of d l4 <= start (Op Backward s m z)) by (eapply (G _ _ _ _ _ _ H4); [ok|ok|reflexivity|reflexivity|unfold turn; cbn [batch slice place]; generalize (m * slices x)%nat; lia]).
-  assert (A5 : start (Op Backward 0 m z) + length_of d l5 <= start (Op Backward 0 m 0)) by (eapply (G _ _ _ _ _ _ H5); [ok|ok|reflexivity|reflexivity|unfold turn; cbn [batch slice place]; generalize (m * slices x)%nat; lia]).
+  assert (A1 : start (Op Forward 0 0 0) + length_of d l1 <= start (Op Forward 0 0 z)) by (eapply (G _ _ _ _ _ _ H1); [ok|ok|here|here|rewrite !turn_is; cbn [batch slice place]; generalize (m * slices x)%nat; lia]).
+  assert (A2 : start (Op Forward s 0 z) + length_of d l2 <= start (Op Forward s m z)) by (eapply (G _ _ _ _ _ _ H2); [ok|ok|here|here|rewrite !turn_is; cbn [batch slice place]; generalize (m * slices x)%nat; lia]).
+  assert (A3 : start (Op Forward e m z) + length_of d l3 <= start (Op Backward e 0 z)) by (eapply (G _ _ _ _ _ _ H3); [ok|ok|here|here|rewrite !turn_is, Ha; unfold total; cbn [batch slice place]; subst m; nia]).
+  assert (A4 : start (Op Backward s 0 z) + length_of d l4 <= start (Op Backward s m z)) by (eapply (G _ _ _ _ _ _ H4); [ok|ok|here|here|rewrite !turn_is; cbn [batch slice place]; generalize (m * slices x)%nat; lia]).
+  assert (A5 : start (Op Backward 0 m z) + length_of d l5 <= start (Op Backward 0 m 0)) by (eapply (G _ _ _ _ _ _ H5); [ok|ok|here|here|rewrite !turn_is; cbn [batch slice place]; generalize (m * slices x)%nat; lia]).
   pose proof (on_through 0 z ltac:(lia) Hz s 0 ltac:(lia)) as F1. cbn [Nat.add] in F1.
   pose proof (on_through m z Em Hz (e - s) s ltac:(lia)) as F2. replace (s + (e - s))%nat with e in F2 by lia.
   pose proof (back_through 0 z ltac:(lia) Hz (e - s) s ltac:(lia)) as B1. replace (s + (e - s))%nat with e in B1 by lia.
@@ -338,16 +353,16 @@ Proof.
   destruct Ht as (HT & _ & _ & W & C). assert (Vo : valid x (Op Optimizer s 0 0) = true) by ok.
   assert (Vp : valid x (opens s) = true) by (destruct s; cbn [opens]; ok).
   assert (Q : start (Op Optimizer s 0 0) + d (Op Optimizer s 0 0) <= start (opens s) + T).
-  { apply (C Hb); auto. unfold carries, rank_of. destruct s; cbn; rewrite ?Nat.eqb_refl; reflexivity. }
-  assert (Eo : exists j, in_stream x (opens s) = Some (s, j)) by (destruct s; cbn; eauto). destruct Eo as (j & Ej).
+  { apply (C Hb); auto. unfold carries. destruct s; cbn [opens rank_of in_stream what place alike]; rewrite ?own_rank, ?Nat.eqb_refl; reflexivity. }
+  destruct (opens_stream s) as (j & Ej).
   assert (L : start (opens s) + length_of d l <= start (Op Optimizer s 0 0)); [|lia].
   apply (in_row s (length l) l); auto.
-  - assert (start (opens s) + d (opens s) <= start (Op Optimizer s 0 0)); [|specialize (Hd (opens s)); lia]. apply W; auto. unfold waits. destruct s; cbn; rewrite ?Nat.eqb_refl; reflexivity.
+  - assert (start (opens s) + d (opens s) <= start (Op Optimizer s 0 0)); [|specialize (Hd (opens s)); lia]. apply W; auto. unfold waits. destruct s; cbn [opens what place in_stream in_link precedes]; rewrite ?own_rank, ?Nat.eqb_refl; reflexivity.
   - intros u Hu. destruct (Hr' u Hu) as (Vu & i & Ei). pose proof (opens_before s u i j Vu Ei Ej). destruct (Nat.eq_dec j i) as [->|N].
     + rewrite (one_place u (opens s) s i); auto; lia.
     + pose proof (waits_stream _ _ s j i Vp Vu Ej Ei ltac:(lia)). specialize (Hd (opens s)). lia.
-  - intros u Hu. destruct (Hr' u Hu) as (Vu & i & Ei). apply W; auto. unfold waits. cbn [what place]. rewrite Ei, Nat.eqb_refl.
-    destruct u as [k p b y]. cbn [what in_stream] in *. destruct k as [| | | | |[]|[]|[]|[]|]; try discriminate; reflexivity.
+  - intros u Hu. destruct (Hr' u Hu) as (Vu & i & Ei). apply W; auto. unfold waits. cbn [what place]. rewrite Ei, own_rank, Nat.eqb_refl.
+    destruct u as [k p b y]. cbn [what in_stream] in *. destruct k as [| | | | |[]|[]|[]|[]| |]; try discriminate; reflexivity.
 Qed.
 (* The same after its last pass: its sync and its step. *)
 Theorem ending_again s w l : barrier x = false -> (s < stages x)%nat -> valid x w = true -> place w = s -> last_pass x w = true -> (forall u, 0 <= d u) ->
@@ -357,9 +372,9 @@ Proof.
   intros Hb Hs Vw Pw Lw Hd Hr Hn Hl. pose proof (ends_with w s Hs Vw Pw Lw) as E.
   assert (Vo : valid x (Op Optimizer s 0 0) = true) by ok. assert (Vp : valid x (opens s) = true) by (destruct s; cbn [opens]; ok).
   assert (Q : start (Op Optimizer s 0 0) + d (Op Optimizer s 0 0) <= start (opens s) + T).
-  { destruct Ht as (_ & _ & _ & _ & C). apply (C Hb); auto. unfold carries, rank_of. destruct s; cbn; rewrite ?Nat.eqb_refl; reflexivity. }
-  assert (Eo : exists j, in_stream x (opens s) = Some (s, j)) by (destruct s; cbn; eauto). destruct Eo as (j & Ej).
-  assert (Ew : exists i, in_stream x w = Some (s, i)). { unfold last_pass in Lw. unfold in_stream. destruct (what w); try discriminate; rewrite Pw; eauto. }
+  { destruct Ht as (_ & _ & _ & _ & C). apply (C Hb); auto. unfold carries. destruct s; cbn [opens rank_of in_stream what place alike]; rewrite ?own_rank, ?Nat.eqb_refl; reflexivity. }
+  destruct (opens_stream s) as (j & Ej).
+  assert (Ew : exists i, in_stream x w = Some (s, i)). { unfold last_pass in Lw. unfold in_stream. destruct (what w); try discriminate; rewrite Pw, own_rank; eauto. }
   destruct Ew as (i & Ei). cut (start (opens s) + length_of d l <= start w); [lia|].
   apply (between s (opens s) w j i l); auto; [apply opens_before with (u := w) (s := s); auto|].
   intros u k Hu Ek. split; [|eapply Hl; eauto]. unfold of_rank in Hr. rewrite Forall_forall in Hr. destruct (Hr u Hu) as (Vu & _). apply opens_before with (u := u) (s := s); auto.

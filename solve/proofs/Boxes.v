@@ -8,6 +8,7 @@ Open Scope Z_scope.
 Record choice := Choice {
   id : nat;            (* by which rounds and splits tell choices apart *)
   first : option nat;  (* layer; None: wherever it is *)
+  earliest : nat;      (* from this layer on *)
   layers : nat;
   grp : nat;           (* node group *)
   cut : nat;           (* class of the message after its last layer *)
@@ -20,6 +21,7 @@ Record layout := Layout {
   layer_count : nat;
   crossing : nat -> nat -> nat -> nat -> option (list Z);  (* cut, group, next group and its opt: durations; None: no link *)
   joining : nat -> nat -> option Z;                        (* first and last group: the embedding's sync *)
+  together : nat -> nat -> bool;                           (* whether two stages are on one group *)
   limits : list (option Z)                                 (* of each resource *) }.
 
 Section OfLayout.
@@ -28,7 +30,7 @@ Let x := the_shape y.
 Hypothesis crossing_wide : forall c g h o t, crossing y c g h o = Some t -> length t = boundary_width x.
 
 (* ---- plans *)
-Definition starts n v := match first v with None => true | Some f => Nat.eqb f n end.
+Definition starts n v := match first v with None => Nat.leb (earliest v) n | Some f => Nat.eqb f n end.
 Definition across v w := crossing y (cut v) (grp v) (grp w) (opt w).
 Definition between v w := match across v w with Some t => t | None => repeat 0 (boundary_width x) end.
 Fixpoint chained (n : nat) (prev : option choice) (plan : list choice) : Prop := match plan with
@@ -43,7 +45,8 @@ Definition joint_time plan := match joint_of plan with Some e => e | None => 0 e
 Definition used_by r (plan : list choice) := fold_right (fun v a => nth r (uses v) 0 + a) 0 plan.
 Definition within_limits (plan : list choice) := forall r l, nth_error (limits y) r = Some (Some l) -> used_by r plan <= l.
 Definition is_plan plan := length plan = stages x /\ chained 0 None plan /\ within_limits plan
-  /\ (embedding x = true -> joint_of plan <> None).
+  /\ (embedding x = true -> joint_of plan <> None)
+  /\ (forall s t v w, nth_error plan s = Some v -> nth_error plan t = Some w -> together y s t = true -> grp w = grp v).
 
 Lemma row_length v r : length (own v) = own_width x -> length (row_after v r) = row_width x.
 Proof.

@@ -44,7 +44,6 @@ Record problem := Problem {
   offered : list nat;                          (* modes of all layers of a stage *)
   offers_first_layers : bool;
   setting : option mode;                       (* of every stage *)
-  overlapped : bool;                           (* a layer's sync starts with its own gradient *)
   message_bytes : nat -> Z;                    (* by class *)
   message_feedback : nat -> nat -> Z;          (* class, boundary option *)
   linked : nat -> nat -> nat -> bool;          (* class, group, next group *)
@@ -95,26 +94,35 @@ Definition own_times (l : list (nat * nat * nat)) g o : list Z :=
   map (fun y => over l (fun r m => layer_backward r m y g)) (seq 0 (slices x)) ++
   [ over l (fun r _ => weight_ns r g);
     sync_constant_ns (nth g (groups P) (Group 0 true 0 0 (fun _ => 0))) o +
-      (if overlapped P then tail o g (single l) 0 0 else over l (fun r _ => sync_ns r o g));
-    over l (fun r _ => optimizer_ns r o g) ].
+      (if overlapped x then tail o g (single l) 0 0 else over l (fun r _ => sync_ns r o g));
+    over l (fun r _ => optimizer_ns r o g);
+    if overlapped x && several x then sync_constant_ns (nth g (groups P) (Group 0 true 0 0 (fun _ => 0))) o + over l (fun r _ => sync_ns r o g) else 0 ].
 Definition group_at g := nth g (groups P) (Group 0 true 0 0 (fun _ => 0)).
 Definition times d := own_times (in_modes (recompute d) (holds_layers d)) (on d) (gradient_option d).
 Definition last_cut (l : list (nat * nat)) := match last l (0%nat, 0%nat) with (r, _) => run_cut (run_at P r) end.
 
-(* ---- memory of a stage *)
-Definition before f := match f with O => None | S i => match drop i (model P) with (r, _) :: _ => Some (run_cut (run_at P r)) | [] => None end end.
-(* A micro-batch is held from the first slice of its forward to the end of its backward. *)
-Definition released s j := if splits x then turn x s Weight j 0 else turn x s Backward j 0.
-Definition in_flight s : Z := fold_right Z.max 0 (map (fun j =>
-  Z.of_nat (length (filter (fun i => (turn x s Forward i 0 <? released s j)%nat) (seq 0 (batches x)))) - Z.of_nat j) (seq 0 (batches x))).
-Definition bytes (flight : Z) (s : nat) (l : list (nat * nat)) (b : option nat) g bo go m : Z :=
-  let ls := in_modes m l in
-  constant_bytes (group_at g)
-  + over ls (fun r _ => resident r go + unsharded r)
+(* ---- memory of a rank *)
+(* the class of the message before layer f, where one comes over the boundary before stage s *)
+Definition before s f := match s, f with
+  | S b, S i => if leaves_rank x b then match drop i (model P) with (r, _) :: _ => Some (run_cut (run_at P r)) | [] => None end else None
+  | _, _ => None end.
+Definition sends_on s := (S s <? stages x)%nat && leaves_rank x s.
+(* of layers l, at most 0 where a document says less *)
+Definition fixed_bytes s (l : list (nat * nat)) (b : option nat) bo go m : Z := Z.max 0
+  (over (in_modes m l) (fun r _ => resident r go)
   + match b with Some c => 2 * message_bytes P c + message_feedback P c bo | None => 0 end
-  + (if (S s <? stages x)%nat then 2 * message_bytes P (last_cut l) else 0)
-  + fold_right Z.max 0 (map (fun p => let '(r, _, m) := p in working (run_at P r) m) ls)
-  + flight * over ls (fun r m => stash r m).
+  + (if sends_on s then 2 * message_bytes P (last_cut l) else 0)).
+Definition most := fold_right Z.max 0.
+Definition working_bytes l m : Z := let ls := in_modes m l in
+  Z.max 0 (over ls (fun r _ => unsharded r) + most (map (fun p => let '(r, _, m) := p in working (run_at P r) m) ls)).
+Definition stash_bytes l m : Z := over (in_modes m l) (fun r m => stash r m).
+(* A micro-batch is held from the first slice of its forward to the end of its backward. *)
+Definition released s j := turn x s (if splits x then Weight else Backward) j 0.
+Definition how_many (p : nat -> bool) : Z := Z.of_nat (length (filter p (seq 0 (batches x)))).
+Definition held_at s now : Z := how_many (fun j => turn x s Forward j 0 <? now)%nat - how_many (fun j => released s j <? now)%nat.
+Definition stages_on r := filter (fun s => on_rank x s =? r)%nat (seq 0 (stages x)).
+(* right before something is released *)
+Definition moments r : list nat := flat_map (fun s => map (released s) (seq 0 (batches x))) (stages_on r).
 
 (* ---- what a stage may decide *)
 Definition code_of (m : mode) := match m with Each k => k | FirstLayers _ => 3%nat end.
@@ -141,41 +149,53 @@ Definition mode_fits l m := match m with
   | Each k => existsb (Nat.eqb k) (offered P)
   | FirstLayers n => offers_first_layers P && (1 <=? n)%nat && (n <=? recomputable_in l)%nat end.
 (* of layers l from layer f on, after a message of class b *)
-Definition may_decide (flight : Z) s f l b g bo go m : bool :=
+Definition may_decide s f l g bo go m : bool :=
   negb (excluded (group_at g)) && (1 <=? slots (group_at g))
   && mode_fits l m && as_set l m
   && allowed (compression_at (boundary_options P) bo) && allowed (compression_at (gradient_options P) go)
-  && (bytes flight s l b g bo go m <=? memory_limit (group_at g))
   && obeys s f l g bo go m.
 Definition in_range s d :=
   (on d <? length (groups P))%nat
   && (boundary_option d <? length (boundary_options P))%nat && (gradient_option d <? length (gradient_options P))%nat
-  && (match s with O => (boundary_option d =? 0)%nat | _ => true end)
+  && (match s with O => (boundary_option d =? 0)%nat | S b => leaves_rank x b || (boundary_option d =? 0)%nat end)
   && (1 <=? count d)%nat && (from d + count d <=? total_layers)%nat.
 Definition decision_ok s d := in_range s d &&
-  may_decide (in_flight s) s (from d) (holds_layers d) (before (from d)) (on d) (boundary_option d) (gradient_option d) (recompute d).
+  may_decide s (from d) (holds_layers d) (on d) (boundary_option d) (gradient_option d) (recompute d).
 
 (* ---- plans *)
 Definition one (b : bool) := if b then 1 else 0.
-Definition needs d : list Z :=
-  map (fun g => one (on d =? g)%nat) (seq 0 (length (groups P))) ++
+(* A rank takes one slot, and its first stage counts it. *)
+Definition needs s d : list Z :=
+  map (fun g => one ((s <? rank_count x) && (on d =? g))%nat) (seq 0 (length (groups P))) ++
   [ one (negb (boundary_option d =? 0)%nat);
     one (compresses (compression_at (gradient_options P) (gradient_option d)));
     quality_cost (compression_at (gradient_options P) (gradient_option d)) + quality_cost (compression_at (boundary_options P) (boundary_option d)) ].
 Definition available : list (option Z) := map (fun g => Some (slots g)) (groups P) ++ budgets P.
-Definition joined d e := linked P (last_cut (holds_layers d)) (on d) (on e).
+Definition needed r plan : Z := sum (map (fun p => nth r (needs (fst p) (snd p)) 0) (combine (seq 0 (length plan)) plan)).
+Definition joined s d e := if leaves_rank x s then linked P (last_cut (holds_layers d)) (on d) (on e) else (on d =? on e)%nat.
 Fixpoint in_order (s f : nat) (plan : list decision) : bool := match plan with
   | [] => (s =? stages x)%nat && (f =? total_layers)%nat
-  | d :: r => decision_ok s d && (from d =? f)%nat && match r with e :: _ => joined d e | [] => true end
+  | d :: r => decision_ok s d && (from d =? f)%nat && match r with e :: _ => joined s d e | [] => true end
       && in_order (S s) (f + count d)%nat r end.
 Definition ends_of (plan : list decision) := match plan with [] => None | d :: _ => embedding_ns P (on d) (on (List.last plan d)) end.
+Definition nobody := Decision 0 0 0 0 0 (Each 0).
+(* The stages of a rank are on one group, and together within its memory. *)
+Definition fixed_of s d := fixed_bytes s (holds_layers d) (before s (from d)) (boundary_option d) (gradient_option d) (recompute d).
+Definition working_of d := working_bytes (holds_layers d) (recompute d).
+Definition stash_of d := stash_bytes (holds_layers d) (recompute d).
+Definition rank_bytes (plan : list decision) r : Z :=
+  let ss := stages_on r in let d s := nth s plan nobody in
+  constant_bytes (group_at (on (d r))) + sum (map (fun s => fixed_of s (d s)) ss) + most (map (fun s => working_of (d s)) ss)
+  + most (map (fun now => sum (map (fun s => Z.max 0 (held_at s now * stash_of (d s))) ss)) (moments r)).
+Definition rank_ok plan r : bool := let d s := nth s plan nobody in
+  forallb (fun s => on (d s) =? on (d r))%nat (stages_on r) && (rank_bytes plan r <=? memory_limit (group_at (on (d r)))).
 Definition plan_ok (plan : list decision) : Prop :=
   in_order 0 0 plan = true
-  /\ (forall r l, nth_error available r = Some (Some l) -> sum (map (fun d => nth r (needs d) 0) plan) <= l)
+  /\ (forall r l, nth_error available r = Some (Some l) -> needed r plan <= l)
+  /\ (forall r, (r < rank_count x)%nat -> rank_ok plan r = true)
   /\ (embedding x = true -> ends_of plan <> None).
 
 (* ---- how long an operation takes *)
-Definition nobody := Decision 0 0 0 0 0 (Each 0).
 Definition gradient_compression o drain : nat := if epilogue_only (compression_at (boundary_options P) o) && negb drain then 0 else o.
 Definition message_ns d e dir y drain part := let c := last_cut (holds_layers d) in match dir with
   | Onward => onward_ns P c (on d) (on e) y part
@@ -189,6 +209,7 @@ Definition lasts (plan : list decision) (u : op) : Z :=
   | Weight => nth (2 * slices x) (times d) 0
   | Sync => nth (2 * slices x + 1) (times d) 0
   | Optimizer => nth (2 * slices x + 2) (times d) 0
+  | QueuedSync => nth (2 * slices x + 3) (times d) 0
   | Sends dir | Receives dir => message dir 0%nat
   | Links dir => message dir 1%nat
   | Delays dir => message dir 2%nat

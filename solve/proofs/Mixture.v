@@ -61,7 +61,7 @@ Lemma dots_zeros n k : forall r, dots (zeros n k) r = 0.
 Proof. induction n; destruct r; simpl; auto. unfold zeros in *. rewrite dot_zeros, IHn. reflexivity. Qed.
 
 (* ---- symbols: a row has a stage's own durations, then those of the boundary after it *)
-Definition own_width x := (2 * slices x + 3)%nat.
+Definition own_width x := (2 * slices x + 4)%nat.
 Definition boundary_width x := (6 * slices x + 3)%nat.
 Definition row_width x := (own_width x + boundary_width x)%nat.
 Definition message_symbol x d u (part : nat) : nat := match d with
@@ -73,6 +73,7 @@ Definition symbol x (u : op) : nat := match what u with
   | Weight => 2 * slices x
   | Sync => 2 * slices x + 1
   | Optimizer => 2 * slices x + 2
+  | QueuedSync => 2 * slices x + 3
   | Sends d | Receives d => own_width x + message_symbol x d u 0
   | Links d => own_width x + message_symbol x d u 1
   | Delays d => own_width x + message_symbol x d u 2
@@ -94,7 +95,7 @@ Definition tally_of x (p : list op) : tally := fold_right (note x) (nothing x) p
 Lemma valid_symbol x u : valid x u = true -> what u <> EmbeddingSync -> (place u < stages x)%nat /\ (symbol x u < row_width x)%nat.
 Proof.
   unfold valid, symbol, row_width, own_width, boundary_width, message_symbol.
-  destruct (what u) as [| | | | |d|d|d|d|]; intros H N; try congruence;
+  destruct (what u) as [| | | | |d|d|d|d| |]; intros H N; try congruence;
     rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq in H; try (destruct d, (drains x u)); lia.
 Qed.
 Lemma tally_shaped x p : shaped x (counts (tally_of x p)).

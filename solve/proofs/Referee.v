@@ -5,6 +5,10 @@ From Plumbline Require Import Schedule Document Mixture Automaton Boxes Tree.
 Import ListNotations.
 Open Scope Z_scope.
 
+(* Where a joint backward is in front of its own stage's sync, and no other pass is: where the one
+   is faster, the other may be slower. *)
+Definition summed x := negb (splits x) && (negb (several x) || overlapped x).
+
 Section Of.
 Variable P : problem.
 Let x := shape_of P.
@@ -14,29 +18,58 @@ Definition message_row c g h o : list Z :=
   flat_map (fun s => map (onward_ns P c g h s) [0%nat; 1%nat; 2%nat]) (seq 0 (slices x)) ++
   flat_map (fun s => map (back_ns P (gradient_compression P o false) c g h s) [0%nat; 1%nat; 2%nat]) (seq 0 (slices x)) ++
   map (back_ns P (gradient_compression P o true) c g h 0%nat) [0%nat; 1%nat; 2%nat].
-Definition as_layout : layout := Layout x (total_layers P)
-  (fun c g h o => if linked P c g h then Some (message_row c g h o) else None)
-  (embedding_ns P) (available P).
+(* A message's class is counted from 1; 0: nothing is sent, the next stage is on the same rank. *)
+Definition cut_key s l : nat := if (S s <? stages x)%nat && negb (leaves_rank x s) then 0%nat else S (last_cut P l).
+Definition crossing_of c g h o : option (list Z) := match c with
+  | O => if (g =? h)%nat then Some (repeat 0 (boundary_width x)) else None
+  | S c => if linked P c g h then Some (message_row c g h o) else None end.
+
+(* ---- the memory of a rank with several stages as resources: at a moment, with the working memory
+   of one of its stages, its bytes are a sum over them *)
+Record coupling := Coupling { of_rank : nat; holding : list (nat * Z) (* stage, micro-batches *); works : nat (* stage *) }.
+Definition within_all (a b : list (nat * Z)) := forallb (fun p => snd (fst p) <=? snd (snd p)) (combine a b).
+Fixpoint fullest (l : list (list (nat * Z))) : list (list (nat * Z)) := match l with
+  | [] => [] | h :: r => let k := fullest r in if existsb (within_all h) k then k else h :: filter (fun j => negb (within_all j h)) k end.
+Definition held_by r now := map (fun s => (s, held_at P s now)) (stages_on P r).
+Definition couplings : list coupling := if several x
+  then flat_map (fun r => flat_map (fun h => map (Coupling r h) (stages_on P r)) (fullest (map (held_by r) (moments P r)))) (seq 0 (ranks x))
+  else [].
+Fixpoint held_of s (l : list (nat * Z)) : Z := match l with [] => 0 | (t, n) :: r => if (t =? s)%nat then n else held_of s r end.
+Definition largest_limit := most (map memory_limit (groups P)).
+Definition bytes_in (c : coupling) s (fixed stash work : Z) g : Z := if (on_rank x s =? of_rank c)%nat
+  then fixed + Z.max 0 (held_of s (holding c) * stash) + (if (s =? works c)%nat then work else 0)
+    + (if (s =? of_rank c)%nat then constant_bytes (group_at P g) + (largest_limit - memory_limit (group_at P g)) else 0)
+  else 0.
+Definition rank_row cs s fixed stash work g : list Z := map (fun c => bytes_in c s fixed stash work g) cs.
+Definition all_needs cs s f l b g bo go m := needs P s (Decision f (layers_of l) g bo go m) ++
+  match cs with [] => [] | _ => rank_row cs s (fixed_bytes P s l b bo go m) (stash_bytes P l m) (working_bytes P l m) g end.
+
+Definition as_layout (cs : list coupling) : layout := Layout x (total_layers P) crossing_of (embedding_ns P)
+  (fun s t => several x && (on_rank x s =? on_rank x t)%nat)
+  (available P ++ map (fun _ => Some largest_limit) cs).
 Lemma triples_length (f : nat -> nat -> Z) n : forall a, length (flat_map (fun s => map (f s) [0%nat; 1%nat; 2%nat]) (seq a n)) = (3 * n)%nat.
 Proof. induction n; intros a; [reflexivity|]. cbn [seq flat_map map app length]. rewrite IHn. lia. Qed.
 Lemma message_row_wide c g h o : length (message_row c g h o) = boundary_width x.
 Proof. unfold message_row, boundary_width. rewrite !app_length, !triples_length, map_length. cbn [length]. fold x. lia. Qed.
-Lemma crossing_wide c g h o t : crossing as_layout c g h o = Some t -> length t = boundary_width x.
-Proof. cbn [crossing as_layout]. destruct (linked P c g h); [|discriminate]. intros [=<-]. apply message_row_wide. Qed.
+Lemma crossing_wide cs c g h o t : crossing (as_layout cs) c g h o = Some t -> length t = boundary_width x.
+Proof.
+  cbn [crossing as_layout]. unfold crossing_of. destruct c as [|c].
+  - destruct (g =? h)%nat; [|discriminate]. intros [=<-]. apply repeat_length.
+  - destruct (linked P c g h); [|discriminate]. intros [=<-]. apply message_row_wide.
+Qed.
 
 (* ---- a choice stands for a decision that is no faster and needs no less *)
 Fixpoint at_most_all (a b : list Z) := match a, b with [], [] => true | u :: a', v :: b' => (u <=? v) && at_most_all a' b' | _, _ => false end.
-(* A joint backward is in front of its sync: where the one is faster, the other may be slower. *)
 Definition no_slower (v w : list Z) : bool :=
   let k := slices x in let s := (2 * k + 1)%nat in
   at_most_all (firstn s v) (firstn s w) && at_most_all (skipn (S s) v) (skipn (S s) w)
-  && (if splits x then nth s v 0 <=? nth s w 0 else nth k v 0 + nth s v 0 <=? nth k w 0 + nth s w 0)
+  && (if summed x then nth k v 0 + nth s v 0 <=? nth k w 0 + nth s w 0 else nth s v 0 <=? nth s w 0)
   && (length v =? own_width x)%nat && (length w =? own_width x)%nat && forallb (Z.leb 0) v.
-Definition stands_for (v : choice) f l g bo go m : bool :=
-  (layers v =? layers_of l)%nat && (grp v =? g)%nat && (cut v =? last_cut P l)%nat && (opt v =? bo)%nat
-  && (match first v with None => true | Some i => (i =? f)%nat end)
-  && at_most_all (uses v) (needs P (Decision f (layers_of l) g bo go m)) && forallb (Z.leb 0) (uses v)
-  && no_slower (own v) (own_times P (in_modes P m l) g go).
+Definition stands_for (v : choice) s f l g bo (needed times : list Z) : bool :=
+  (layers v =? layers_of l)%nat && (grp v =? g)%nat && (cut v =? cut_key s l)%nat && (opt v =? bo)%nat
+  && (match first v with None => (earliest v <=? f)%nat | Some i => (i =? f)%nat end)
+  && at_most_all (uses v) needed && forallb (Z.leb 0) (uses v)
+  && no_slower (own v) times.
 
 (* ---- every decision has a choice *)
 Definition page_code (n g bo : nat) := ((n * 128 + g) * 128 + bo)%nat.
@@ -50,43 +83,52 @@ Proof.
   - fold (pages vs). rewrite find_add. destruct (_ =? _)%nat eqn:E; [|right; auto]. apply Nat.eqb_eq in E. intros [H|H]; [left; auto|right]. apply IH. rewrite <- E. exact H.
 Qed.
 Definition modes_for l : list mode := map Each (offered P) ++ (if offers_first_layers P then map FirstLayers (seq 1 (recomputable_in P l)) else []).
-Definition decided flight s f l b (page : list choice) g bo go m :=
-  negb (may_decide P flight s f l b g bo go m) || existsb (fun v => stands_for v f l g bo go m) page.
-Definition span_covered book flight s f l b : bool :=
+(* What a stage needs alone. *)
+Definition in_flight s : Z := most (map (fun j => held_at P s (released P s j)) (seq 0 (batches x))).
+Definition bytes flight s l b g bo go m : Z :=
+  constant_bytes (group_at P g) + fixed_bytes P s l b bo go m + working_bytes P l m + flight * stash_bytes P l m.
+Definition may_fit flight s f l b g bo go m := may_decide P s f l g bo go m && (bytes flight s l b g bo go m <=? memory_limit (group_at P g)).
+Definition decided cs flight s f l b (page : list choice) g bo go m :=
+  negb (may_fit flight s f l b g bo go m) ||
+  let n := all_needs cs s f l b g bo go m in let t := own_times P (in_modes P m l) g go in
+  existsb (fun v => stands_for v s f l g bo n t) page.
+Definition options_at s : list nat := match s with O => [0%nat] | S b => if leaves_rank x b then seq 0 (length (boundary_options P)) else [0%nat] end.
+Definition span_covered cs book flight s f l b : bool :=
   let ms := modes_for l in
   forallb (fun g => forallb (fun bo => let page := page_of book (layers_of l) g bo in
-    forallb (fun go => forallb (decided flight s f l b page g bo go) ms) (seq 0 (length (gradient_options P))))
-    (match s with O => [0%nat] | _ => seq 0 (length (boundary_options P)) end)) (seq 0 (length (groups P))).
+    forallb (fun go => forallb (decided cs flight s f l b page g bo go) ms) (seq 0 (length (gradient_options P))))
+    (options_at s)) (seq 0 (length (groups P))).
 
 (* Where neither choices nor rules say which layers a stage holds, spans of the same layers are as
    one. *)
 Definition places_matter s (vs : list choice) :=
-  existsb (fun v => match first v with None => false | Some _ => true end) vs
+  existsb (fun v => match first v with None => (1 <=? earliest v)%nat | Some _ => true end) vs
   || existsb (fun r => concerns s r && match holds r with None => false | Some _ => true end) (rules P).
 Fixpoint same_runs (a b : list (nat * nat)) := match a, b with
   | [], [] => true | (r, c) :: a', (q, d) :: b' => (r =? q)%nat && (c =? d)%nat && same_runs a' b' | _, _ => false end.
 Definition same_class a b := match a, b with None, None => true | Some i, Some j => (i =? j)%nat | _, _ => false end.
-Fixpoint spans_covered book flight s matter n (fs : list nat) (seen : option (list (nat * nat) * option nat)) : bool := match fs with
+Fixpoint spans_covered cs book flight s matter n (fs : list nat) (seen : option (list (nat * nat) * option nat)) : bool := match fs with
   | [] => true
-  | f :: r => let l := held P f n in let b := before P f in
+  | f :: r => let l := held P f n in let b := before P s f in
       match seen with
-      | Some (l', b') => if negb matter && same_runs l l' && same_class b b' then spans_covered book flight s matter n r seen
-          else span_covered book flight s f l b && spans_covered book flight s matter n r (Some (l, b))
-      | None => span_covered book flight s f l b && spans_covered book flight s matter n r (Some (l, b)) end end.
+      | Some (l', b') => if negb matter && same_runs l l' && same_class b b' then spans_covered cs book flight s matter n r seen
+          else span_covered cs book flight s f l b && spans_covered cs book flight s matter n r (Some (l, b))
+      | None => span_covered cs book flight s f l b && spans_covered cs book flight s matter n r (Some (l, b)) end end.
 (* The first stage starts the model, the last one ends it, and every stage holds a layer. *)
 Definition latest_end s := (total_layers P - (stages x - 1 - s))%nat.
 Definition starts_of s n : list nat := let e := latest_end s in
   if (S s =? stages x)%nat then (if (s <=? e - n)%nat && (negb (s =? 0)%nat || (e - n =? 0)%nat) then [(e - n)%nat] else []) else match s with O => [0%nat] | _ => seq s (S e - n - s) end.
-Definition stage_covered s (vs : list choice) : bool :=
-  let book := pages vs in let flight := in_flight P s in let matter := places_matter s vs in
-  forallb (fun n => spans_covered book flight s matter n (starts_of s n) None) (seq 1 (latest_end s)).
-Fixpoint all_covered s (vss : list (list choice)) : bool := match vss with [] => true | vs :: r => stage_covered s vs && all_covered (S s) r end.
+Definition stage_covered cs s (vs : list choice) : bool :=
+  let book := pages vs in let flight := in_flight s in let matter := places_matter s vs in
+  forallb (fun n => spans_covered cs book flight s matter n (starts_of s n) None) (seq 1 (latest_end s)).
+Fixpoint all_covered cs s (vss : list (list choice)) : bool := match vss with [] => true | vs :: r => stage_covered cs s vs && all_covered cs (S s) r end.
 
 Definition read_paths (ps : list (list op)) : list (option path) := map (read_path x) ps.
 Definition accept (claim : option Z) (ps : list (list op)) (vss : list (list choice)) (t : tree) : bool :=
-  let qs := read_paths ps in
-  (length vss =? stages x)%nat && (1 <=? batches x)%nat && (1 <=? slices x)%nat && all_covered 0 vss
-  && closes as_layout (fun i => nth i qs None) claim t vss.
+  let qs := read_paths ps in let cs := couplings in
+  (length vss =? stages x)%nat && (1 <=? batches x)%nat && (1 <=? slices x)%nat && (1 <=? ranks x)%nat && (ranks x <=? stages x)%nat
+  && (length (budgets P) =? 3)%nat && all_covered cs 0 vss
+  && closes (as_layout cs) (fun i => nth i qs None) claim t vss.
 
 (* ------------------------------------------------------------------ proofs *)
 Lemma at_most_all_Forall2 a : forall b, at_most_all a b = true -> Forall2 Z.le a b.
@@ -120,25 +162,24 @@ Proof.
   - left. apply in_map. apply existsb_exists in H as (j & Hj & E). apply Nat.eqb_eq in E. subst. exact Hj.
   - right. rewrite !andb_true_iff, !Nat.leb_le in H. destruct H as [[H1 H2] H3]. rewrite H1. apply in_map, in_seq. lia.
 Qed.
-Lemma span_covers book flight s f l b g bo go m : span_covered book flight s f l b = true ->
-  (g < length (groups P))%nat -> (bo < length (boundary_options P))%nat -> (go < length (gradient_options P))%nat ->
-  (s = 0%nat -> bo = 0%nat) -> may_decide P flight s f l b g bo go m = true ->
-  exists v, In v (page_of book (layers_of l) g bo) /\ stands_for v f l g bo go m = true.
+Lemma span_covers cs book flight s f l b g bo go m : span_covered cs book flight s f l b = true ->
+  (g < length (groups P))%nat -> In bo (options_at s) -> (go < length (gradient_options P))%nat ->
+  may_fit flight s f l b g bo go m = true ->
+  exists v, In v (page_of book (layers_of l) g bo) /\ stands_for v s f l g bo (all_needs cs s f l b g bo go m) (own_times P (in_modes P m l) g go) = true.
 Proof.
-  unfold span_covered. intros H Hg Hb Ho H0 Hm. rewrite forallb_forall in H. specialize (H g ltac:(apply in_seq; lia)).
-  rewrite forallb_forall in H. assert (Ib : In bo (match s with O => [0%nat] | _ => seq 0 (length (boundary_options P)) end)).
-  { destruct s; [left; rewrite (H0 eq_refl); reflexivity|apply in_seq; lia]. }
+  unfold span_covered. intros H Hg Ib Ho Hm. rewrite forallb_forall in H. specialize (H g ltac:(apply in_seq; lia)).
+  rewrite forallb_forall in H.
   specialize (H bo Ib). cbn zeta in H. rewrite forallb_forall in H. specialize (H go ltac:(apply in_seq; lia)).
   rewrite forallb_forall in H. assert (Im : In m (modes_for l)).
-  { apply mode_listed. unfold may_decide in Hm. rewrite !andb_true_iff in Hm. tauto. }
+  { apply mode_listed. unfold may_fit, may_decide in Hm. rewrite !andb_true_iff in Hm. tauto. }
   specialize (H m Im). unfold decided in H. rewrite Hm in H. cbn [negb orb] in H. apply existsb_exists in H. exact H.
 Qed.
 
 (* What does not depend on where a span lies. *)
 Lemma conditions_elsewhere r f f' l g bo go m : holds r = None -> conditions P r f l g bo go m = conditions P r f' l g bo go m.
 Proof. intros H. unfold conditions. rewrite H. reflexivity. Qed.
-Lemma may_decide_elsewhere s vs flight f f' l b g bo go m : places_matter s vs = false ->
-  may_decide P flight s f l b g bo go m = true -> may_decide P flight s f' l b g bo go m = true.
+Lemma may_decide_elsewhere s vs f f' l g bo go m : places_matter s vs = false ->
+  may_decide P s f l g bo go m = true -> may_decide P s f' l g bo go m = true.
 Proof.
   intros Hp H. unfold may_decide in *. rewrite !andb_true_iff in *. destruct H as [H Hr]. split; [exact H|].
   unfold obeys in *. rewrite forallb_forall in *. intros r Ir. specialize (Hr r Ir). unfold places_matter in Hp.
@@ -147,42 +188,50 @@ Proof.
   assert (T : existsb (fun r => concerns s r && match holds r with None => false | Some _ => true end) (rules P) = true); [|congruence].
   apply existsb_exists. exists r. split; [exact Ir|]. rewrite Ec, Eh. reflexivity.
 Qed.
-Lemma stands_elsewhere v f f' l g bo go m : first v = None -> stands_for v f l g bo go m = stands_for v f' l g bo go m.
-Proof. intros H. unfold stands_for. rewrite H. reflexivity. Qed.
+Lemma needs_elsewhere cs s f f' l b g bo go m : all_needs cs s f l b g bo go m = all_needs cs s f' l b g bo go m.
+Proof. reflexivity. Qed.
+Lemma stands_elsewhere v s f f' l g bo n t : first v = None -> earliest v = 0%nat -> stands_for v s f l g bo n t = stands_for v s f' l g bo n t.
+Proof. intros H E. unfold stands_for. rewrite H, E. reflexivity. Qed.
 
-Lemma spans_cover vs s n flight : let matter := places_matter s vs in forall fs seen,
-  spans_covered (pages vs) flight s matter n fs seen = true ->
-  (match seen with None => True | Some (l, b) => exists f', span_covered (pages vs) flight s f' l b = true end) ->
-  forall f, In f fs -> exists f', span_covered (pages vs) flight s f' (held P f n) (before P f) = true /\ (f' = f \/ matter = false).
+Lemma spans_cover cs vs s n flight : let matter := places_matter s vs in forall fs seen,
+  spans_covered cs (pages vs) flight s matter n fs seen = true ->
+  (match seen with None => True | Some (l, b) => exists f', span_covered cs (pages vs) flight s f' l b = true end) ->
+  forall f, In f fs -> exists f', span_covered cs (pages vs) flight s f' (held P f n) (before P s f) = true /\ (f' = f \/ matter = false).
 Proof.
   intros matter. induction fs as [|f0 fs IH]; intros seen H Hs f Hf; [destruct Hf|]. cbn [spans_covered] in H.
-  assert (G : span_covered (pages vs) flight s f0 (held P f0 n) (before P f0) && spans_covered (pages vs) flight s matter n fs (Some (held P f0 n, before P f0)) = true ->
-     exists f', span_covered (pages vs) flight s f' (held P f n) (before P f) = true /\ (f' = f \/ matter = false)).
+  assert (G : span_covered cs (pages vs) flight s f0 (held P f0 n) (before P s f0) && spans_covered cs (pages vs) flight s matter n fs (Some (held P f0 n, before P s f0)) = true ->
+     exists f', span_covered cs (pages vs) flight s f' (held P f n) (before P s f) = true /\ (f' = f \/ matter = false)).
   { intros G. apply andb_prop in G as [G1 G2]. destruct Hf as [->|Hf]; [exists f; auto|]. apply (IH _ G2); [exists f0; exact G1|exact Hf]. }
-  destruct seen as [[l b]|]; [|auto]. destruct (negb matter && same_runs (held P f0 n) l && same_class (before P f0) b) eqn:E; [|auto].
+  destruct seen as [[l b]|]; [|auto]. destruct (negb matter && same_runs (held P f0 n) l && same_class (before P s f0) b) eqn:E; [|auto].
   rewrite !andb_true_iff in E. destruct E as [[E1 E2] E3]. apply negb_true_iff in E1. apply same_runs_eq in E2. apply same_class_eq in E3.
   destruct Hf as [->|Hf]; [|apply (IH _ H Hs _ Hf)]. destruct Hs as (f' & Hs). exists f'. rewrite E2, E3. auto.
 Qed.
 
-Definition stands (d : decision) (v : choice) := stands_for v (from d) (holds_layers P d) (on d) (boundary_option d) (gradient_option d) (recompute d) = true.
-Lemma stage_covers s vs d : stage_covered s vs = true -> decision_ok P s d = true -> (s < stages x)%nat -> (s <= from d)%nat -> (s = 0%nat -> from d = 0%nat) ->
-  (from d + count d <= latest_end s)%nat -> (S s = stages x -> (from d + count d)%nat = total_layers P) -> exists v, In v vs /\ stands d v.
+Definition stands cs s (d : decision) (v : choice) := stands_for v s (from d) (holds_layers P d) (on d) (boundary_option d)
+  (all_needs cs s (from d) (holds_layers P d) (before P s (from d)) (on d) (boundary_option d) (gradient_option d) (recompute d)) (times P d) = true.
+Definition fits_alone s d : bool := bytes (in_flight s) s (holds_layers P d) (before P s (from d)) (on d) (boundary_option d) (gradient_option d) (recompute d) <=? memory_limit (group_at P (on d)).
+Lemma stage_covers cs s vs d : stage_covered cs s vs = true -> decision_ok P s d = true -> fits_alone s d = true -> (s < stages x)%nat -> (s <= from d)%nat -> (s = 0%nat -> from d = 0%nat) ->
+  (from d + count d <= latest_end s)%nat -> (S s = stages x -> (from d + count d)%nat = total_layers P) -> exists v, In v vs /\ stands cs s d v.
 Proof.
-  intros Hc Hd Hs Hf H0 Hend Hl. unfold decision_ok in Hd. apply andb_prop in Hd as [Hr Hm]. unfold in_range in Hr. rewrite !andb_true_iff, !Nat.ltb_lt, !Nat.leb_le in Hr.
+  intros Hc Hd Hfit Hs Hf H0 Hend Hl. unfold decision_ok in Hd. apply andb_prop in Hd as [Hr Hm]. unfold in_range in Hr. rewrite !andb_true_iff, !Nat.ltb_lt, !Nat.leb_le in Hr.
   destruct Hr as (((((Hg & Hb) & Ho) & H1) & H2) & H3).
   unfold stage_covered in Hc. rewrite forallb_forall in Hc. specialize (Hc (count d) ltac:(apply in_seq; lia)).
   assert (Hin : In (from d) (starts_of s (count d))).
   { unfold starts_of. destruct (Nat.eqb_spec (S s) (stages x)) as [E|E]; [specialize (Hl E); unfold latest_end in *; replace (total_layers P - (stages x - 1 - s) - count d)%nat with (from d) by lia;
       replace (s <=? from d)%nat with true by (symmetry; apply Nat.leb_le; lia);
       replace (negb (s =? 0)%nat || (from d =? 0)%nat) with true by (symmetry; destruct (Nat.eqb_spec s 0) as [E0|]; [rewrite (H0 E0)|]; reflexivity); left; reflexivity|]. destruct s; [left; rewrite (H0 eq_refl); reflexivity|apply in_seq; lia]. }
-  destruct (spans_cover vs s (count d) (in_flight P s) (starts_of s (count d)) None Hc I (from d) Hin) as (f' & Hsp & Hwhere).
+  destruct (spans_cover cs vs s (count d) (in_flight s) (starts_of s (count d)) None Hc I (from d) Hin) as (f' & Hsp & Hwhere).
   change (held P (from d) (count d)) with (holds_layers P d) in Hsp.
-  assert (Hb0 : s = 0%nat -> boundary_option d = 0%nat) by (intros ->; apply Nat.eqb_eq, H1).
-  assert (Hm' : may_decide P (in_flight P s) s f' (holds_layers P d) (before P (from d)) (on d) (boundary_option d) (gradient_option d) (recompute d) = true).
-  { destruct Hwhere as [->|Hw]; [exact Hm|]. eapply may_decide_elsewhere; eauto. }
-  destruct (span_covers _ _ _ _ _ _ _ _ _ _ Hsp Hg Hb Ho Hb0 Hm') as (v & Hv & Hst). exists v. pose proof (page_in _ _ _ _ _ Hv) as Hvs. split; [exact Hvs|].
-  unfold stands. destruct Hwhere as [<-|Hw]; [exact Hst|]. rewrite (stands_elsewhere v (from d) f'); [exact Hst|].
-  unfold places_matter in Hw. apply orb_false_iff in Hw as [Hw _]. destruct (first v) eqn:E; [|reflexivity]. exfalso.
-  assert (T : existsb (fun v => match first v with None => false | Some _ => true end) vs = true); [|congruence]. apply existsb_exists. exists v. rewrite E. auto.
+  assert (Ib : In (boundary_option d) (options_at s)).
+  { unfold options_at. destruct s as [|k]; [left; symmetry; apply Nat.eqb_eq, H1|]. fold x in H1. destruct (leaves_rank x k); [apply in_seq; lia|]. left. symmetry. apply Nat.eqb_eq, H1. }
+  assert (Hm' : may_fit (in_flight s) s f' (holds_layers P d) (before P s (from d)) (on d) (boundary_option d) (gradient_option d) (recompute d) = true).
+  { unfold may_fit. rewrite andb_true_iff. split; [|exact Hfit]. destruct Hwhere as [->|Hw]; [exact Hm|]. eapply may_decide_elsewhere; eauto. }
+  destruct (span_covers _ _ _ _ _ _ _ _ _ _ _ Hsp Hg Ib Ho Hm') as (v & Hv & Hst). exists v. pose proof (page_in _ _ _ _ _ Hv) as Hvs. split; [exact Hvs|].
+  unfold stands. destruct Hwhere as [E|Hw]; [subst f'; exact Hst|]. rewrite (needs_elsewhere cs s (from d) f').
+  assert (T : first v = None /\ earliest v = 0%nat).
+  { unfold places_matter in Hw. apply orb_false_iff in Hw as [Hw _]. destruct (match first v with None => (1 <=? earliest v)%nat | Some _ => true end) eqn:E.
+    - exfalso. assert (T : existsb (fun v => match first v with None => (1 <=? earliest v)%nat | Some _ => true end) vs = true); [|congruence]. apply existsb_exists. exists v. auto.
+    - destruct (first v); [discriminate|]. apply Nat.leb_gt in E. split; [reflexivity|lia]. }
+  rewrite (stands_elsewhere v s (from d) f'); [exact Hst| |]; apply T.
 Qed.
 End Of.

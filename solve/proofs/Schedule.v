@@ -1,29 +1,111 @@
-(* What an iteration is: the operations of one layout with one stage per rank, what each waits for,
-   and when a time is long enough for all of them (docs/PROOFS.md 3). Part of the specification:
-   a reader of the theorems has to believe this file and Document.v, and nothing else. *)
+(* What an iteration is: the operations of one layout, what each waits for, and when a time is long
+   enough for all of them (docs/PROOFS.md 3). Part of the specification: a reader of the theorems
+   has to believe this file and Document.v, and nothing else. *)
 Require Import ZArith List Bool Lia.
 Import ListNotations.
 Open Scope Z_scope.
 
-Inductive order := Gpipe | OneFOneB | ZeroBubbleH1 | ZeroBubbleH2 | TokenSliced.
+Inductive order := Gpipe | OneFOneB | ZeroBubbleH1 | ZeroBubbleH2 | TokenSliced
+  | Interleaved | LoopedBfs | ZeroBubbleV | VHalf | VMin.
 Record shape := Shape {
   schedule : order;
-  stages : nat;     (* each on a rank of its own *)
+  stages : nat;
+  ranks : nat;      (* as many, but where a schedule has several stages of each *)
   batches : nat;    (* micro-batches *)
   slices : nat;     (* of a sequence *)
   barrier : bool;   (* an iteration starts when the one before has ended *)
+  overlapped : bool; (* a stage's sync starts with its own gradients, not with its rank's last *)
   embedding : bool  (* the first and the last stage sync a shared embedding *) }.
+
+(* ---- where stages are *)
+Definition several x := match schedule x with
+  | Interleaved | LoopedBfs | ZeroBubbleV | VHalf | VMin => true | _ => false end.
+Definition folds x := match schedule x with ZeroBubbleV | VHalf | VMin => true | _ => false end.
+Definition rank_count x := if several x then ranks x else stages x.
+Definition each x : nat := (stages x / ranks x)%nat.          (* stages of a rank *)
+Definition round_of x s : nat := (s / ranks x)%nat.           (* of a stage, on its rank *)
+Definition on_rank x s : nat := if several x
+  then if folds x && (round_of x s =? 1)%nat then ranks x - 1 - s mod ranks x else s mod ranks x
+  else s.
+(* whether a message is sent over the boundary after a stage *)
+Definition leaves_rank x s := negb (on_rank x s =? on_rank x (S s))%nat.
 
 (* A message is overhead at its sender, a use of the link, a delay, and overhead at its receiver. *)
 Inductive direction := Onward | Back.
 Inductive kind :=
   | Forward | Backward | Weight | Sync | Optimizer
   | Sends (d : direction) | Links (d : direction) | Delays (d : direction) | Receives (d : direction)
-  | EmbeddingSync.
+  | EmbeddingSync
+  | QueuedSync. (* an overlapped sync in full, behind the one before it on its rank *)
 (* of a stage, or of the boundary between stages [place] and [place + 1] *)
 Record op := Op { what : kind; place : nat; batch : nat; slice : nat }.
 
-Definition splits x := match schedule x with ZeroBubbleH1 | ZeroBubbleH2 => true | _ => false end.
+Definition splits x := match schedule x with
+  | ZeroBubbleH1 | ZeroBubbleH2 | ZeroBubbleV | VHalf | VMin => true | _ => false end.
+
+(* ---- the order of a rank's passes *)
+(* Micro-batches that pass a rank's stages together: as few as there are ranks, or as few more as
+   make all groups equal. *)
+Definition group_size x : nat := match schedule x with
+  | Interleaved => if (batches x <? ranks x)%nat then ranks x else
+      match find (fun n => batches x mod n =? 0)%nat (rev (seq 1 (batches x / ranks x))) with Some n => (batches x / n)%nat | None => batches x end
+  | _ => batches x end.
+(* the number of a pass among all of its kind, of a stage that is the r-th to have it on its rank *)
+Definition number_of x r batch slice : nat := if several x
+  then let g := group_size x in (batch / g * each x + r) * g + batch mod g
+  else batch * slices x + slice.
+Definition total x := (batches x * slices x)%nat.
+(* forwards before the first backward; backwards before the first weight gradient *)
+Definition ahead x s : nat := match schedule x with
+  | OneFOneB | ZeroBubbleH1 => Nat.min (total x) (stages x - 1 - s)
+  | ZeroBubbleH2 => Nat.min (total x) (2 * (stages x - 1 - s))
+  | Interleaved => 2 * (ranks x - 1 - s mod ranks x) + (each x - 1) * group_size x
+  | LoopedBfs => total x * each x
+  | _ => total x end.
+Definition behind x s : nat := match schedule x with
+  | ZeroBubbleH1 => s
+  | ZeroBubbleH2 => Nat.min (2 * s) (total x - 1 - ahead x s)
+  | _ => 0 end.
+
+(* ZB-V (docs/FORMULAS.md 14): eight phases; the round, and the place in it, of each pass *)
+Definition turn_zbv x s k j : nat :=
+  let p := ranks x in let r := on_rank x s in let e := (p - r)%nat in let m := Nat.max (batches x) (2 * p - 1) in
+  let at_ phase i half := (((phase * (m + 2 * p)) + i) * 6 + half)%nat in
+  match k, round_of x s with
+  | Forward, O => if (j <? 2 * e - 1)%nat then at_ 0 j 0 else if (j <? 2 * e - 1 + r)%nat then at_ 1 (j - (2 * e - 1)) 1 else at_ 3 (j - (2 * e - 1 + r)) 0
+  | Forward, _ => if (j <? r)%nat then at_ 1 j 0 else if (j <? p)%nat then at_ 2 (j - r) 0 else at_ 3 (j - p) 3
+  | Backward, O => if (j <? m - p)%nat then at_ 3 j 1 else if (j <? m - p + r)%nat then at_ 4 (j - (m - p)) 0 else at_ 5 (j - (m - p + r)) 0
+  | Backward, _ => if (j <? e)%nat then at_ 2 j 1 else if (j <? e + m - p)%nat then at_ 3 (j - e) 4 else at_ 4 (j - (e + m - p)) 1
+  | _, O => if (j <? m - p)%nat then at_ 3 j 2 else if (j <? m - p + e)%nat then at_ 5 (j - (m - p)) 1 else at_ 7 j 0
+  | _, _ => if (j <? e)%nat then at_ 2 j 2 else if (j <? e + m - p)%nat then at_ 3 (j - e) 5 else at_ 6 j 0 end%nat.
+(* V-Half and V-Min: each pass has a slot, six slots later for the next micro-batch. A weight
+   gradient takes the first free slot; of two that want it, the one that has waited. *)
+Definition slots_of x r : (nat * nat) * (nat * nat) := let p := ranks x in match schedule x with
+  | VMin => let gap := if (p mod 3 =? 0)%nat then 2%nat else 0%nat in ((r, 2 * p - 1 - r), (4 * p - 1 + gap - r, 2 * p + gap + r))
+  | _ => let gap := if (p mod 2 =? 0)%nat then 3%nat else 0%nat in ((2 * r, 3 * p - 2 - r), (6 * p - 2 + gap - r, 3 * p - 1 + gap + 2 * r)) end%nat.
+Definition turn_slotted x s k j : nat :=
+  let '((f0, f1), (b0, b1)) := slots_of x (on_rank x s) in
+  let first := (round_of x s =? 0)%nat in
+  let own := if first then b0 else b1 in let other := if first then b1 else b0 in
+  let taken n := existsb (Nat.eqb (n mod 6)) (map (fun b => b mod 6) [f0; f1; b0; b1])%nat in
+  let free b := filter (fun n => negb (taken (b + n)%nat)) (seq 1 6) in
+  let wait := let d := nth 0 (free own) 0%nat in let e := nth 0 (free other) 0%nat in
+    if ((own + d) mod 6 =? (other + e) mod 6)%nat && (d <? e)%nat then nth 1 (free own) 0%nat else d in
+  (6 * j + match k with Forward => if first then f0 else f1 | Backward => own | _ => own + wait end)%nat.
+
+(* Forward and backward alternate after the forwards ahead: the n-th backward is between the
+   forwards n + ahead and n + 1 + ahead. Stages and slices come back in reverse. *)
+Definition turn x s k batch slice : nat := match schedule x with
+  | ZeroBubbleV => turn_zbv x s k batch
+  | VHalf | VMin => turn_slotted x s k batch
+  | _ => match k with
+    | Forward => 3 * number_of x (round_of x s) batch slice
+    | Backward => 3 * (number_of x (each x - 1 - round_of x s) batch (slices x - 1 - slice) + ahead x s) + 1
+    | _ => 3 * (batch + behind x s + ahead x s) + 2 end end.
+(* of two stages of a rank, whose last gradients are sooner *)
+Definition ended x s := turn x s (if splits x then Weight else Backward) (batches x - 1) 0.
+Definition sooner x s t := (on_rank x s =? on_rank x t)%nat && (ended x s <? ended x t)%nat.
+
 Definition valid (x : shape) (u : op) : bool :=
   let passes := (batch u <? batches x)%nat && (slice u <? slices x)%nat in
   let once := (batch u =? 0)%nat && (slice u =? 0)%nat in
@@ -31,30 +113,14 @@ Definition valid (x : shape) (u : op) : bool :=
   | Forward | Backward => (place u <? stages x)%nat && passes
   | Weight => splits x && (place u <? stages x)%nat && (batch u <? batches x)%nat && (slice u =? 0)%nat
   | Sync | Optimizer => (place u <? stages x)%nat && once
+  | QueuedSync => overlapped x && (place u <? stages x)%nat && once && several x && existsb (fun s => sooner x s (place u)) (seq 0 (stages x))
   | EmbeddingSync => embedding x && (place u =? 0)%nat && once
-  | _ => (S (place u) <? stages x)%nat && passes
+  | _ => (S (place u) <? stages x)%nat && passes && leaves_rank x (place u)
   end.
 
-(* ---- the order of a rank's passes *)
-Definition total x := (batches x * slices x)%nat.
-(* forwards before the first backward; backwards before the first weight gradient *)
-Definition ahead x s : nat := match schedule x with
-  | Gpipe | TokenSliced => total x
-  | OneFOneB | ZeroBubbleH1 => Nat.min (total x) (stages x - 1 - s)
-  | ZeroBubbleH2 => Nat.min (total x) (2 * (stages x - 1 - s)) end.
-Definition behind x s : nat := match schedule x with
-  | ZeroBubbleH1 => s
-  | ZeroBubbleH2 => Nat.min (2 * s) (total x - 1 - ahead x s)
-  | _ => 0 end.
-(* Forward and backward alternate after the forwards ahead: the n-th backward is between the
-   forwards n + ahead and n + 1 + ahead. Slices come back in reverse. *)
-Definition turn x s k batch slice : nat := match k with
-  | Forward => 3 * (batch * slices x + slice)
-  | Backward => 3 * (batch * slices x + (slices x - 1 - slice) + ahead x s) + 1
-  | _ => 3 * (batch + behind x s + ahead x s) + 2 end.
 (* The compute stream of a rank, and the place in it: overheads are right beside their passes. *)
 Definition in_stream x (u : op) : option (nat * nat) :=
-  let at_ s k half := Some (s, (3 * turn x s k (batch u) (slice u) + half)%nat) in
+  let at_ s k half := Some (on_rank x s, (3 * turn x s k (batch u) (slice u) + half)%nat) in
   match what u with
   | Forward => at_ (place u) Forward 1%nat
   | Backward => at_ (place u) Backward 1%nat
@@ -64,10 +130,16 @@ Definition in_stream x (u : op) : option (nat * nat) :=
   | Sends Back => at_ (S (place u)) Backward 2%nat
   | Receives Back => at_ (place u) Backward 0%nat
   | _ => None end.
+(* The link from one rank to another, and the place on it: one message at a time, in the order of
+   the passes that send them. *)
+Definition in_link x (u : op) : option (nat * nat) :=
+  let at_ s t k := Some ((on_rank x s * rank_count x + on_rank x t)%nat, turn x s k (batch u) (slice u)) in
+  match what u with
+  | Links Onward => at_ (place u) (S (place u)) Forward
+  | Links Back => at_ (S (place u)) (place u) Backward
+  | _ => None end.
 Definition same_message u v :=
   (place u =? place v)%nat && (batch u =? batch v)%nat && (slice u =? slice v)%nat.
-Definition sent_by d b := match d with Onward => b | Back => S b end.
-Definition pass_of d := match d with Onward => Forward | Back => Backward end.
 Definition same_direction d e := match d, e with Onward, Onward | Back, Back => true | _, _ => false end.
 
 (* The last pass of a stage: its gradients are complete. *)
@@ -77,42 +149,41 @@ Definition last_pass x (u : op) := match what u with
   | _ => false end.
 
 (* Near the end of the iteration gradients may be sent compressed that are not before. *)
-Definition drains x (u : op) :=
-  (slice u =? 0)%nat && (batches x + place u <? batch u + stages x + 1)%nat.
+Definition drains x (u : op) := let r := if several x then (place u mod ranks x)%nat else place u in
+  (slice u =? 0)%nat && (batches x + r <? batch u + rank_count x + 1)%nat.
 
+Definition precedes (a b : option (nat * nat)) := match a, b with
+  | Some (r, i), Some (r', i') => (r =? r')%nat && (i <? i')%nat
+  | _, _ => false end.
+Definition is_end x s := (s =? 0)%nat || (S s =? stages x)%nat.
 (* Within an iteration, v waits for u. *)
 Definition waits x (u v : op) : bool :=
-  match in_stream x u, in_stream x v with
-  | Some (r, i), Some (r', i') => (r =? r')%nat && (i <? i')%nat
-  | _, _ => false end ||
+  precedes (in_stream x u) (in_stream x v) || precedes (in_link x u) (in_link x v) ||
   match what u, what v with
   (* a rank's steps are at the end of its stream *)
+  | Optimizer, Optimizer => sooner x (place u) (place v)
   | Optimizer, _ => false
-  | _, Optimizer => match in_stream x u with Some (r, _) => (r =? place v)%nat | None => false end
+  | _, Optimizer => match in_stream x u with Some (r, _) => (r =? on_rank x (place v))%nat | None => false end
       || match what u with
-         | Sync => (place u =? place v)%nat
-         | EmbeddingSync => (place v =? 0)%nat || (S (place v) =? stages x)%nat
+         | Sync | QueuedSync => (place u =? place v)%nat
+         | EmbeddingSync => is_end x (place v)
          | _ => false end
   (* a message *)
   | Sends d, Links e | Links d, Delays e | Delays d, Receives e => same_direction d e && same_message u v
-  (* one message at a time on a link, in the order of the passes that send them *)
-  | Links d, Links e => same_direction d e && (place u =? place v)%nat &&
-      (turn x (sent_by d (place u)) (pass_of d) (batch u) (slice u) <?
-       turn x (sent_by d (place u)) (pass_of d) (batch v) (slice v))%nat
-  (* syncs *)
-  | Backward, Sync | Weight, Sync => (place u =? place v)%nat && last_pass x u
-  | Sync, EmbeddingSync => (place u =? 0)%nat || (S (place u) =? stages x)%nat
+  (* syncs: after the last pass of the stage, or of each stage of the rank *)
+  | Backward, Sync | Weight, Sync => last_pass x u && if overlapped x then (place u =? place v)%nat else (on_rank x (place u) =? on_rank x (place v))%nat
+  | Sync, Sync => negb (overlapped x) && sooner x (place u) (place v)
+  | Sync, QueuedSync | QueuedSync, QueuedSync => sooner x (place u) (place v)
+  | Sync, EmbeddingSync | QueuedSync, EmbeddingSync => is_end x (place u)
   | _, _ => false end.
 
 (* Without a barrier, v of the next iteration waits for u of this one: streams and links go on. *)
 Definition rank_of x (u : op) := match what u with
-  | Optimizer => Some (place u)
+  | Optimizer => Some (on_rank x (place u))
   | _ => match in_stream x u with Some (r, _) => Some r | None => None end end.
-Definition carries x (u v : op) : bool :=
-  match rank_of x u, rank_of x v with Some r, Some r' => (r =? r')%nat | _, _ => false end ||
-  match what u, what v with
-  | Links d, Links e => same_direction d e && (place u =? place v)%nat
-  | _, _ => false end.
+Definition link_of x (u : op) := match in_link x u with Some (l, _) => Some l | None => None end.
+Definition alike (a b : option nat) := match a, b with Some i, Some j => (i =? j)%nat | _, _ => false end.
+Definition carries x (u v : op) : bool := alike (rank_of x u) (rank_of x v) || alike (link_of x u) (link_of x v).
 
 (* THE MEANING OF A TIME. d: how long each operation takes. With a barrier T is the end of the
    iteration; without one, the time after which the next iteration can do the same. *)
@@ -137,7 +208,7 @@ Definition ends (u : op) (l : list op) := last l u.
 Definition op_eqb (u v : op) : bool :=
   match what u, what v with
   | Forward, Forward | Backward, Backward | Weight, Weight | Sync, Sync | Optimizer, Optimizer
-  | EmbeddingSync, EmbeddingSync => true
+  | EmbeddingSync, EmbeddingSync | QueuedSync, QueuedSync => true
   | Sends d, Sends e | Links d, Links e | Delays d, Delays e | Receives d, Receives e => same_direction d e
   | _, _ => false end && same_message u v.
 Lemma op_eqb_eq u v : op_eqb u v = true -> u = v.

@@ -8,9 +8,11 @@ Record round := Round {
   weights : list (nat * Z);   (* of paths, in 2^-40 *)
   prices : list Z;            (* of a use of each resource, in 2^-40 ns *)
   counting : list bool         (* of each resource: whether the dynamic programme counts it *) }.
+(* A round, or the removal of what does not fit together with the least of its rank. *)
+Inductive move := Use (r : round) | Couple.
 Inductive tree :=
-  | Closed (rounds : list round)
-  | Split (rounds : list round) (stage : nat) (holds : choice -> bool) (yes no : tree).
+  | Closed (moves : list move)
+  | Split (moves : list move) (stage : nat) (holds : choice -> bool) (yes no : tree).
 
 Section OfLayout.
 Variable y : layout.
@@ -123,7 +125,7 @@ Proof.
 Qed.
 Lemma round_keeps plan b r : inside plan b -> is_plan y plan -> below plan -> inside plan (use_round b r).
 Proof.
-  intros Hi (Hl & Hc & Hw & Hj) Hb. unfold use_round. destruct (mix x paths (weights r)) as [[t s]|] eqn:Em; [|exact Hi].
+  intros Hi (Hl & Hc & Hw & Hj & _) Hb. unfold use_round. destruct (mix x paths (weights r)) as [[t s]|] eqn:Em; [|exact Hi].
   destruct (target_of r s) as [target|] eqn:Et; [|exact Hi]. destruct ((joint t <? 0) || _) eqn:Ejt; [exact Hi|].
   apply orb_false_iff in Ejt as [Ejt Eemb]. apply Z.ltb_ge in Ejt.
   set (ch := chosen_of (counting r) (limits y)). set (caps := caps_of ch (limits y)).
@@ -169,11 +171,95 @@ Proof.
       unfold measure, nothing in *. cbn [counts joint] in *. rewrite dots_zeros in *. lia.
 Qed.
 
+(* ---- stages that are on one group: a choice stays where it fits together with the least that the
+   others have on its group *)
+Definition leasts := list (nat * list Z).  (* by group *)
+Fixpoint low (a b : list Z) : list Z := match a, b with u :: a', w :: b' => Z.min u w :: low a' b' | _, _ => [] end.
+Fixpoint adds (a b : list Z) : list Z := match a, b with [], _ => b | _, [] => a | u :: a', w :: b' => u + w :: adds a' b' end.
+Fixpoint look_up g (t : leasts) := match t with [] => None | (h, l) :: r => if (h =? g)%nat then Some l else look_up g r end.
+Fixpoint note_least v (t : leasts) : leasts := match t with
+  | [] => [(grp v, uses v)] | (h, l) :: r => if (h =? grp v)%nat then (h, low (uses v) l) :: r else (h, l) :: note_least v r end.
+Definition leasts_of (cs : list choice) : leasts := fold_right note_least [] cs.
+Fixpoint needs_with s v k (ts : list leasts) : option (list Z) := match ts with
+  | [] => Some []
+  | t :: r => match needs_with s v (S k) r with None => None | Some a =>
+      if (k =? s)%nat then Some (adds (uses v) a)
+      else if together y s k then match look_up (grp v) t with Some l => Some (adds l a) | None => None end else Some a end end.
+Fixpoint under (a : list Z) (ls : list (option Z)) : bool := match a, ls with
+  | u :: a', l :: ls' => match l with Some v => u <=? v | None => true end && under a' ls' | _, _ => true end.
+Definition fits_with ts s v := match needs_with s v 0 ts with None => false | Some a => under a (limits y) end.
+Definition couple (b : box) : box := let ts := map leasts_of b in
+  map (fun p => filter (fits_with ts (fst p)) (snd p)) (combine (seq 0 (length b)) b).
+
+Lemma low_left a : forall b i, nth i (low a b) 0 <= Z.max 0 (nth i a 0).
+Proof. induction a as [|u a IH]; intros [|w b] [|i]; cbn [low nth]; try lia. apply IH. Qed.
+Lemma low_right a : forall b i, nth i (low a b) 0 <= Z.max 0 (nth i b 0).
+Proof. induction a as [|u a IH]; intros [|w b] [|i]; cbn [low nth]; try lia. apply IH. Qed.
+Lemma nth_adds a : forall b i, nth i (adds a b) 0 = nth i a 0 + nth i b 0.
+Proof. induction a as [|u a IH]; intros [|w b] [|i]; cbn [adds nth]; try lia. apply IH. Qed.
+Lemma look_note g v t : look_up g (note_least v t) = if (grp v =? g)%nat then Some (match look_up g t with Some l => low (uses v) l | None => uses v end) else look_up g t.
+Proof.
+  induction t as [|[h l] t IH]; cbn [note_least look_up].
+  - destruct (Nat.eqb_spec (grp v) g); reflexivity.
+  - destruct (Nat.eqb_spec h (grp v)) as [->|N]; cbn [look_up].
+    + destruct (Nat.eqb_spec (grp v) g); reflexivity.
+    + rewrite IH. destruct (Nat.eqb_spec h g) as [->|]; [|reflexivity]. destruct (Nat.eqb_spec (grp v) g); [congruence|reflexivity].
+Qed.
+Lemma least_below cs w : In w cs -> exists l, look_up (grp w) (leasts_of cs) = Some l /\ forall i, nth i l 0 <= Z.max 0 (nth i (uses w) 0).
+Proof.
+  induction cs as [|v cs IH]; intros []; cbn [leasts_of fold_right]; fold (leasts_of cs); rewrite look_note.
+  - subst v. rewrite Nat.eqb_refl. eexists. split; [reflexivity|]. intros i. destruct (look_up (grp w) (leasts_of cs)); [apply low_left|lia].
+  - destruct (IH H) as (l & E & L). rewrite E. destruct (_ =? _)%nat; eexists; (split; [reflexivity|]); auto.
+    intros i. pose proof (low_right (uses v) l i). specialize (L i). lia.
+Qed.
+Lemma needs_below s v : forall plan b k, inside plan b ->
+  (forall j w, nth_error plan j = Some w -> Forall (Z.le 0) (uses w) /\ ((k + j)%nat = s -> w = v) /\ (together y s (k + j)%nat = true -> grp w = grp v)) ->
+  exists a, needs_with s v k (map leasts_of b) = Some a /\ forall i, nth i a 0 <= used_by i plan.
+Proof.
+  induction plan as [|w plan IH]; intros b k Hi H; inversion Hi as [|? cs ? b' Hw Hi']; subst; cbn [map needs_with].
+  - exists []. split; [reflexivity|]. intros i. destruct i; cbn; lia.
+  - destruct (IH b' (S k) Hi') as (a & E & L).
+    { intros j u Hj. specialize (H (S j) u Hj). replace (S k + j)%nat with (k + S j)%nat by lia. exact H. }
+    rewrite E. destruct (H 0%nat w eq_refl) as (Hn & Hs & Ht). rewrite Nat.add_0_r in *.
+    assert (P : forall i, 0 <= nth i (uses w) 0). { intros i. destruct (nth_in_or_default i (uses w) 0) as [I| ->]; [|lia]. rewrite Forall_forall in Hn. apply Hn, I. }
+    destruct (Nat.eqb_spec k s) as [Ek|Nk].
+    + eexists. split; [reflexivity|]. intros i. rewrite nth_adds. cbn [used_by fold_right]. fold (used_by i plan). rewrite <- (Hs Ek). specialize (L i). lia.
+    + destruct (together y s k) eqn:Et.
+      * destruct (least_below cs w Hw) as (l & El & Ll). rewrite <- (Ht eq_refl), El. eexists. split; [reflexivity|].
+        intros i. rewrite nth_adds. cbn [used_by fold_right]. fold (used_by i plan). specialize (L i). specialize (Ll i). specialize (P i). lia.
+      * eexists. split; [reflexivity|]. intros i. cbn [used_by fold_right]. fold (used_by i plan). specialize (L i). specialize (P i). lia.
+Qed.
+Lemma under_nth a : forall ls, (forall i l, nth_error ls i = Some (Some l) -> nth i a 0 <= l) -> under a ls = true.
+Proof.
+  induction a as [|u a IH]; intros [|l ls] H; cbn [under]; auto. rewrite andb_true_iff. split.
+  - destruct l as [l|]; [|reflexivity]. apply Z.leb_le. apply (H 0%nat l eq_refl).
+  - apply IH. intros i v E. apply (H (S i) v E).
+Qed.
+Lemma numbered_inside (f : nat -> choice -> bool) : forall plan b k, inside plan b -> (forall j v, nth_error plan j = Some v -> f (k + j)%nat v = true) ->
+  inside plan (map (fun p => filter (f (fst p)) (snd p)) (combine (seq k (length b)) b)).
+Proof.
+  induction plan as [|v plan IH]; intros b k Hi H; inversion Hi as [|? cs ? b' Hv Hi']; subst; cbn [length seq combine map]; constructor.
+  - cbn [fst snd]. apply filter_In. split; [exact Hv|]. rewrite <- (Nat.add_0_r k). apply (H 0%nat v eq_refl).
+  - apply (IH b' (S k) Hi'). intros j u E. replace (S k + j)%nat with (k + S j)%nat by lia. apply H, E.
+Qed.
+Lemma chained_uses : forall plan n prev, chained y n prev plan -> forall j w, nth_error plan j = Some w -> Forall (Z.le 0) (uses w).
+Proof.
+  induction plan as [|v plan IH]; intros n prev H [|j] w E; cbn in E; try discriminate; destruct H as (_ & _ & Hu & _ & H); [congruence|eapply IH; eauto].
+Qed.
+Lemma couple_keeps plan b : inside plan b -> is_plan y plan -> inside plan (couple b).
+Proof.
+  intros Hi (Hl & Hc & Hw & Hj & Hg). unfold couple. apply numbered_inside; [exact Hi|]. intros s v Ev. cbn [Nat.add]. unfold fits_with.
+  destruct (needs_below s v plan b 0 Hi) as (a & E & L).
+  { intros j w Ew. split; [eapply chained_uses; eauto|]. split; [intros <-; cbn in *; congruence|]. intros Ht. eapply Hg; eauto. }
+  rewrite E. apply under_nth. intros i l El. etransitivity; [apply L|apply (Hw i l El)].
+Qed.
+
 (* ---- trees *)
 Definition is_empty (cs : list choice) := match cs with [] => true | _ => false end.
 Fixpoint restrict (s : nat) (p : choice -> bool) (b : box) : box := match b, s with
   | [], _ => [] | cs :: r, O => filter p cs :: r | cs :: r, S k => cs :: restrict k p r end.
-Definition after (rs : list round) (b : box) := fold_left (fun b r => if existsb is_empty b then b else use_round b r) rs b.
+Definition make (m : move) (b : box) := match m with Use r => use_round b r | Couple => couple b end.
+Definition after (ms : list move) (b : box) := fold_left (fun b m => if existsb is_empty b then b else make m b) ms b.
 Fixpoint closes (t : tree) (b : box) : bool := match t with
   | Closed rs => existsb is_empty (after rs b)
   | Split rs s p yes no => let b' := after rs b in
@@ -182,7 +268,7 @@ Fixpoint closes (t : tree) (b : box) : bool := match t with
 Lemma after_keeps plan rs : is_plan y plan -> below plan -> forall b, inside plan b -> inside plan (after rs b).
 Proof.
   intros Hp Hb. induction rs as [|r rs IH]; intros b H; [exact H|]. cbn [after fold_left]. apply IH.
-  destruct (existsb is_empty b); [exact H|apply round_keeps; auto].
+  destruct (existsb is_empty b); [exact H|]. destruct r; [apply round_keeps|apply couple_keeps]; auto.
 Qed.
 Lemma no_plan_in_empty plan b : inside plan b -> existsb is_empty b = true -> False.
 Proof. unfold inside. induction 1 as [|v cs plan b Hv _ IH]; cbn; [discriminate|]. destruct cs; [destruct Hv|exact IH]. Qed.

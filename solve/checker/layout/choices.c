@@ -232,8 +232,8 @@ static enum status couple_all(struct check_choices *c)
     return OK;
 }
 
-enum status check_list_choices(struct check_choices *c, const struct check_graph *g, uint64_t *work,
-                               struct arena *arena)
+enum status check_list_alone(struct check_choices *c, const struct check_graph *g, uint64_t *work,
+                             struct arena *arena)
 {
     const struct check_problem *p = g->p;
     *c = (struct check_choices){
@@ -250,5 +250,12 @@ enum status check_list_choices(struct check_choices *c, const struct check_graph
         settle_items(c, stage);
         arena_reset(v.growing, mark);
     }
-    return p->turns > 1 ? couple_all(c) : OK;
+    return OK;
+}
+
+enum status check_list_choices(struct check_choices *c, const struct check_graph *g, uint64_t *work,
+                               struct arena *arena)
+{
+    TRY(check_list_alone(c, g, work, arena));
+    return g->p->turns > 1 ? couple_all(c) : OK;
 }

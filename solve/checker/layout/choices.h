@@ -68,6 +68,10 @@ enum status check_each_swap(const struct check_problem *p, struct check_choice *
                             enum status (*try)(void *of, const struct check_choice *c, bool *fits),
                             void *of);
 
+// Those that fit where the rank's other stages need nothing; then those that fit with the least
+// that these need.
+enum status check_list_alone(struct check_choices *c, const struct check_graph *g, uint64_t *work,
+                             struct arena *arena);
 enum status check_list_choices(struct check_choices *c, const struct check_graph *g, uint64_t *work,
                                struct arena *arena);
 

@@ -3,9 +3,9 @@ module Whole = Z
 open Verified
 module Z = Whole
 
-type t = { hash : string; claim : Z.t option; choices : choice list list; paths : op list list; tree : tree0; time : Z.t option; plan : decision list }
+type t = { hash : string; claim : Z.t option; choices : choice list list; paths : op list list; tree : tree0; time : Z.t option; plan : decision list; by_ranks : bool }
 
-let kinds = [| Forward; Backward; Weight; Sync; Optimizer; Sends Onward; Links Onward; Delays Onward; Receives Onward; Sends Back; Links Back; Delays Back; Receives Back; EmbeddingSync |]
+let kinds = [| Forward; Backward; Weight; Sync; Optimizer; Sends Onward; Links Onward; Delays Onward; Receives Onward; Sends Back; Links Back; Delays Back; Receives Back; EmbeddingSync; QueuedSync |]
 let rec ops = function
   | [] -> []
   | k :: place :: batch :: slice :: r when k >= 0 && k < Array.length kinds && place >= 0 && batch >= 0 && slice >= 0 ->
@@ -14,13 +14,15 @@ let rec ops = function
 let rec pairs = function [] -> [] | i :: w :: r -> (i, Z.of_int w) :: pairs r | _ -> Json.refuse "weights: expected pairs"
 
 let read text (p : problem) =
-  let own = (2 * p.shape_of.slices) + 3 in
+  let own = (2 * p.shape_of.slices) + 4 in
+  let cs = couplings p in
   let stages = p.shape_of.stages in
+  let counts = Array.make stages 0 in
   let choices = Array.make stages [] and paths = ref [] and hash = ref "" and claim = ref None and boxes = ref [] in
-  let counted = ref [] and weights = ref [] and rounds = ref [] in
+  let memory = ref [] and counted = ref [] and weights = ref [] and rounds = ref [] in
   let unit = Z.shift_left Z.one 20 in
   let ints l = List.map (fun s -> try int_of_string s with _ -> Json.refuse "\"%s\": expected a number" s) l in
-  let time = ref None and plan = ref [] in
+  let time = ref None and plan = ref [] and by_ranks = ref false in
   let rec split n l = if n = 0 then ([], l) else match l with [] -> Json.refuse "a choice is too short" | x :: r -> let (a, b) = split (n - 1) r in (x :: a, b) in
   let line l = match String.split_on_char ' ' l with
     | [ "plumbline.elaborated"; "1" ] | [ "" ] -> ()
@@ -28,15 +30,34 @@ let read text (p : problem) =
     | [ "bound"; b ] -> claim := Some (Z.of_string b)
     | [ "infeasible" ] -> claim := None
     | "v" :: r -> (match ints r with
-        | s :: first :: layers :: grp :: cut :: opt :: r when s >= 0 && s < stages && layers >= 0 && grp >= 0 && cut >= 0 && opt >= 0 ->
-            let (times, uses) = split own r in
-            choices.(s) <- { id = List.length choices.(s); first = (if first < 0 then None else Some first); layers; grp; cut; opt;
-                             own = List.map Z.of_int times; uses = List.map Z.of_int uses } :: choices.(s)
+        | s :: place :: layers :: grp :: cut :: opt :: r when s >= 0 && s < stages && layers >= 0 && grp >= 0 && cut >= 0 && opt >= 0 ->
+            let whole = List.map Z.of_int in
+            let (times, r) = split own r in
+            let (bytes, uses) = split 3 r in
+            let rank = match List.map (Z.max Z.zero) (whole bytes) with
+              | [ fixed; stash; work ] -> rank_row p cs s fixed stash work grp | _ -> [] in
+            let number = counts.(s) in
+            counts.(s) <- number + 1;
+            choices.(s) <- { id = number; first = (if place < 0 then None else Some place); earliest = (if place < 0 then -1 - place else 0);
+                             layers; grp; cut; opt; own = whole times; uses = whole uses @ rank } :: choices.(s)
         | _ -> Json.refuse "a choice that is none")
     | "p" :: r -> paths := ops (ints r) :: !paths
     | "c" :: r -> counted := List.map (fun i -> i <> 0) (ints r)
     | "w" :: r -> weights := pairs (ints r)
-    | "r" :: r -> rounds := { weights = !weights; prices = List.map (fun i -> Z.mul unit (Z.of_int i)) (ints r); counting = !counted } :: !rounds
+    | "m" :: r -> (match ints r with
+        | price :: works :: held ->
+            let held = List.map (fun (s, n) -> (s, n)) (pairs held) in
+            memory := (Z.of_int price, works, List.sort compare held) :: !memory
+        | _ -> Json.refuse "a price of memory that is none")
+    | "r" :: r ->
+        let rank_price c =
+          let holding = List.sort compare c.holding in
+          List.fold_left (fun a (price, works, held) -> if works = c.works && held = holding then Z.add a price else a) Z.zero !memory in
+        let rank = if !memory = [] then [] else List.map rank_price cs in
+        memory := [];
+        rounds := Use { weights = !weights; prices = List.map (fun i -> Z.mul unit (Z.of_int i)) (ints r) @ rank; counting = !counted } :: !rounds
+    | [ "by_ranks" ] -> by_ranks := true
+    | [ "k" ] -> rounds := Couple :: !rounds
     | [ "time"; t ] -> time := Some (Z.of_string t)
     | [ "d"; f; n; g; b; o; m; r ] -> (match ints [ f; n; g; b; o; r ] with
         | [ from; count; on; boundary_option; gradient_option; recomputed ] when List.for_all (fun i -> i >= 0) [ from; count; on; boundary_option; gradient_option; recomputed ] ->
@@ -57,4 +78,4 @@ let read text (p : problem) =
     | `Closed rs :: r -> rest := r; Closed rs
     | `Split (rs, s, yes) :: r -> rest := r; let a = tree () in let b = tree () in Split (rs, s, yes, a, b) in
   let tree = tree () in
-  { hash = !hash; claim = !claim; choices = Array.to_list (Array.map List.rev choices); paths = List.rev !paths; tree; time = !time; plan = List.rev !plan }
+  { hash = !hash; claim = !claim; choices = Array.to_list (Array.map List.rev choices); paths = List.rev !paths; tree; time = !time; plan = List.rev !plan; by_ranks = !by_ranks }

@@ -30,7 +30,8 @@ let mode_number name = match name with
 
 let schedule_of = function
   | "gpipe" -> Gpipe | "1f1b" -> OneFOneB | "zb-h1" -> ZeroBubbleH1 | "zb-h2" -> ZeroBubbleH2
-  | "token-sliced" -> TokenSliced | s -> refuse "schedule %s: not in the part that is verified" s
+  | "token-sliced" -> TokenSliced | "interleaved" -> Interleaved | "looped-bfs" -> LoopedBfs
+  | "zb-v" -> ZeroBubbleV | "v-half" -> VHalf | "v-min" -> VMin | s -> refuse "schedule %s: not in the part that is verified" s
 
 let read text : problem =
   let d = parse text in
@@ -41,12 +42,17 @@ let read text : problem =
   need (given d "objective" "iteration_time" Json.text = "iteration_time") "objective";
   let lay = get d "layout" in
   let stages = within 1 256 (get d "stage_count") in
-  need (within 1 256 (get lay "pipeline") = stages && given lay "virtual_stages" 1 (within 1 256) = 1) "several stages per rank";
   need (given lay "local_loss_every" 0 (within 0 256) = 0) "local losses";
   let slices = given lay "slices" 1 (fun v -> List.length (array v)) in
   need (slices >= 1 && slices <= 32) "slices";
   let schedule = schedule_of (given lay "schedule" "1f1b" Json.text) in
   need ((schedule = TokenSliced) = (slices > 1)) "slices with this schedule";
+  let ranks = within 1 256 (get lay "pipeline") and turns = given lay "virtual_stages" 1 (within 1 256) in
+  need (ranks * turns = stages) "a stage_count that is not pipeline x virtual_stages";
+  need (match schedule with
+    | Gpipe | OneFOneB | ZeroBubbleH1 | ZeroBubbleH2 | TokenSliced -> turns = 1
+    | Interleaved | LoopedBfs -> turns > 1
+    | ZeroBubbleV | VHalf | VMin -> turns = 2) "so many stages per rank with this schedule";
   let names = List.map Json.text (array (get d "recompute")) in
   let sets = List.sort compare (List.filter (fun m -> m > 3) (List.map mode_number names)) in
   let group_list = array (get d "groups") in
@@ -129,11 +135,12 @@ let read text : problem =
     | "each" -> None
     | "first_layers" -> Some (FirstLayers (within 1 (1 lsl 20) (get lay "recomputed_layers")))
     | m -> Some (Each (mode_number m)) in
-  { shape_of = { schedule; stages; batches = within 1 65536 (get d "micro_batches"); slices; barrier = given lay "barrier" true flag; embedding = embedding <> None };
+  { shape_of = { schedule; stages; ranks; batches = within 1 65536 (get d "micro_batches"); slices; barrier = given lay "barrier" true flag;
+                 overlapped = (match given lay "gradient_sync" "exposed" Json.text with "overlapped" -> true | "exposed" -> false | s -> refuse "gradient_sync: \"%s\"" s);
+                 embedding = embedding <> None };
     model; run_at = (fun i -> runs.(i)); groups; boundary_options; gradient_options;
     rank_min = given budget "rank_min" Z.zero number;
     offered = List.filter (fun m -> m <> 3) offered_numbers; offers_first_layers = List.mem 3 offered_numbers; setting;
-    overlapped = (match given lay "gradient_sync" "exposed" Json.text with "overlapped" -> true | "exposed" -> false | s -> refuse "gradient_sync: \"%s\"" s);
     message_bytes = (fun c -> let (m, _, _, _) = cuts.(c) in m); message_feedback = (fun c o -> let (_, f, _, _) = cuts.(c) in f.(o));
     linked = (fun c g h -> let (_, _, f, _) = cuts.(c) in Z.sign f.(at g h 0 1) >= 0);
     onward_ns = (fun c g h y p -> let (_, _, f, _) = cuts.(c) in f.(at g h y p));

@@ -8,7 +8,7 @@ let why problem (e : Elaborated.t) =
   let number p l = let rec seek i = function [] -> None | x :: r -> if p i x then Some i else seek (i + 1) r in seek 0 l in
   match number (fun _ p -> Verified.read_path problem.Verified.shape_of p = None) e.paths with
   | Some i -> Printf.sprintf "path %d is none of the schedule" i
-  | None -> match number (fun s vs -> not (Verified.stage_covered problem s vs)) e.choices with
+  | None -> match number (fun s vs -> not (Verified.stage_covered problem (Verified.couplings problem) s vs)) e.choices with
     | Some s -> Printf.sprintf "stage %d has a choice that is not listed, or is slower or larger than listed" s
     | None -> "its boxes are not closed"
 
@@ -34,6 +34,8 @@ let () =
               else begin
                 Printf.printf "refused: %s does not show that its plan takes %s ns\n" elaborated (Z.to_string time); exit 1
               end
+        else if e.by_ranks then
+          Json.refuse "%s: rounds by ranks, and splits by a rank's layers: not in the part that is verified, and the rest does not prove the claim" elaborated
         else begin
           Printf.printf "refused: %s does not prove its claim about %s: %s\n" elaborated priced (why problem e); exit 1
         end

@@ -12,30 +12,23 @@ let turns lane count ops =
 let find (p : problem) plan time =
   let x = p.shape_of in
   let ops = all_ops x in
-  let streams = turns (in_stream x) x.stages ops and links = turns (link_lane x) (2 * x.stages) ops in
+  let streams = turns (in_stream x) (rank_count x) ops and links = turns (in_link x) (rank_count x * rank_count x) ops in
   let number = Hashtbl.create 1024 in
   List.iteri (fun i u -> Hashtbl.replace number u i) ops;
   let all = Array.of_list ops in
   let n = Array.length all in
-  let next = Array.make n [] and waits = Array.make n 0 in
+  let next = Array.make n [] and blocked = Array.make n 0 in
   let edge u v = match Hashtbl.find_opt number u, Hashtbl.find_opt number v with
-    | Some i, Some j -> next.(i) <- j :: next.(i); waits.(j) <- waits.(j) + 1 | _ -> () in
+    | Some i, Some j -> next.(i) <- j :: next.(i); blocked.(j) <- blocked.(j) + 1 | _ -> () in
   let rec row = function u :: (v :: _ as r) -> edge u v; row r | _ -> () in
   List.iter row streams; List.iter row links;
-  let once k s = { what = k; place = s; batch = 0; slice = 0 } in
-  List.iteri (fun s l -> match List.rev l with u :: _ -> edge u (once Optimizer s) | [] -> ()) streams;
-  List.iter (fun u ->
-    let k what = { u with what } in
-    (match u.what with
-     | Sends d -> edge u (k (Links d)) | Links d -> edge u (k (Delays d)) | Delays d -> edge u (k (Receives d))
-     | Sync -> edge u (once Optimizer u.place); if u.place = 0 || u.place = x.stages - 1 then edge u (once EmbeddingSync 0)
-     | EmbeddingSync -> edge u (once Optimizer 0); edge u (once Optimizer (x.stages - 1))
-     | _ -> ());
-    if last_pass x u then edge u (once Sync u.place)) ops;
+  let seen = Hashtbl.create 1024 in
+  List.iter (fun u -> List.iter (fun v ->
+    if waits x u v && not (Hashtbl.mem seen (u, v)) then (Hashtbl.add seen (u, v) (); edge u v)) (later x u)) ops;
   let d = Array.map (lasts p plan) all in
   let start = Array.make n Z.zero in
   let order =
-    let left = Array.copy waits and ready = Queue.create () and out = ref [] in
+    let left = Array.copy blocked and ready = Queue.create () and out = ref [] in
     Array.iteri (fun i w -> if w = 0 then Queue.add i ready) left;
     while not (Queue.is_empty ready) do
       let i = Queue.pop ready in
@@ -52,7 +45,10 @@ let find (p : problem) plan time =
       rose := false; decr rounds;
       let carry first last = match Hashtbl.find_opt number first, Hashtbl.find_opt number last with
         | Some i, Some j -> let e = Z.sub (Z.add start.(j) d.(j)) time in if Z.lt start.(i) e then (start.(i) <- e; rose := true) | _ -> () in
-      List.iteri (fun s l -> match l with u :: _ -> carry u (once Optimizer s) | [] -> ()) streams;
+      let first = Array.of_list streams in
+      for s = 0 to x.stages - 1 do
+        match first.(on_rank x s) with u :: _ -> carry u { what = Optimizer; place = s; batch = 0; slice = 0 } | [] -> ()
+      done;
       List.iter (fun l -> match l with u :: _ -> carry u (List.hd (List.rev l)) | [] -> ()) links;
       pass ()
     done
