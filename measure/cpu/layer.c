@@ -24,6 +24,8 @@ static struct layer_sizes layer_sizes(const struct cell *cell)
                             .rms = s->rms_norm,
                             .positions = s->positions};
     z.tokens = z.batch * z.queries;
+    z.rows = cell->layer->parts > 1 ? (z.tokens + cell->layer->parts - 1) / cell->layer->parts
+                                    : z.tokens;
     z.kv_heads = s->kv_heads / t ? s->kv_heads / t : 1;
     z.heads = s->heads / t / z.kv_heads ? s->heads / t / z.kv_heads * z.kv_heads : z.kv_heads;
     z.query = z.heads * z.width, z.key = z.kv_heads * z.width;
@@ -143,11 +145,11 @@ void layer_place(struct layer_buffers *b, const struct cell *cell, float *in, fl
 
 static int64_t block_keeps(const struct layer_sizes *z, enum pass pass, int64_t *working)
 {
-    int64_t n = z->tokens, h = z->hidden, row = n * h,
+    int64_t n = z->tokens, h = z->hidden, row = n * h, own = z->rows * h,
             scores = z->batch * z->heads * z->queries * z->queries * z->blocks,
-            attention = scores + n * z->query, rest = 2 * (row + n) + n * (z->row + z->up + z->ffn),
-            all = rest + attention,
-            kept = pass == PASS_BACKWARD_FULL        ? row
+            attention = scores + n * z->query,
+            rest = 2 * (own + z->rows) + n * (z->row + z->up + z->ffn), all = rest + attention,
+            kept = pass == PASS_BACKWARD_FULL        ? own
                    : pass == PASS_BACKWARD_SELECTIVE ? rest
                                                      : all;
     *working = all - kept + 5 * row + n * (z->ffn + z->up + z->row) + attention;
@@ -163,7 +165,7 @@ int64_t layer_keeps(const struct cell *backward, int64_t *working)
     *working = row;
     if (backward->layer->kind == LAYER_EMBEDDING) return z.tokens;
     *working = 2 * row + z.tokens * z.vocabulary;
-    return row + 5 * z.tokens + z.tokens * z.vocabulary;
+    return z.rows * z.hidden + 5 * z.tokens + z.tokens * z.vocabulary;
 }
 
 // ---- passes
@@ -176,7 +178,7 @@ static struct linear linear_of(int64_t m, int64_t n, int64_t k, const float *x, 
 static struct norm norm_of(const struct layer_buffers *b, const float *x, float *y, float *scale)
 {
     return (struct norm){
-        .rows = b->z.tokens, .width = b->z.hidden, .rms = b->z.rms, .x = x, .y = y, .scale = scale};
+        .rows = b->z.rows, .width = b->z.hidden, .rms = b->z.rms, .x = x, .y = y, .scale = scale};
 }
 
 static struct attention attention_of(const struct layer_buffers *b)
@@ -242,7 +244,7 @@ static struct block_products products_of(const struct layer_buffers *b)
 
 static void run_block_forward(struct team *team, const struct layer_buffers *b)
 {
-    int64_t values = b->z.tokens * b->z.hidden;
+    int64_t values = b->z.rows * b->z.hidden;
     struct block_products p = products_of(b);
     struct norm norm1 = norm_of(b, b->x, b->normal1, b->scale1),
                 norm2 = norm_of(b, b->middle, b->normal2, b->scale2);
@@ -270,7 +272,7 @@ static void gradients_run(struct team *team, const struct linear *l, const float
 static void run_block_backward(struct team *team, const struct layer_buffers *b,
                                enum gradients wanted)
 {
-    int64_t values = b->z.tokens * b->z.hidden;
+    int64_t values = b->z.rows * b->z.hidden;
     struct block_products p = products_of(b);
     struct norm norm1 = norm_of(b, NULL, b->normal1, b->scale1),
                 norm2 = norm_of(b, NULL, b->normal2, b->scale2);

@@ -11,7 +11,8 @@
 // degree.
 struct layer_sizes {
     int64_t batch, queries, blocks,
-        tokens; // queries of a sequence; blocks of keys of as many tokens; n
+        tokens, // queries of a sequence; blocks of keys of as many tokens; n
+        rows;   // of the tokens those that this rank normalises and adds
     int64_t hidden, width, heads, kv_heads, query, key, row, ffn, up, vocabulary,
         positions; // row = query + 2 key
     bool gated, rms;

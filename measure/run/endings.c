@@ -244,7 +244,10 @@ void run_add_message(struct running *r, struct catalogue *c, int stage)
     if (stage + 1 == p->stage_count) return;
     const struct layer_run *last =
         &model->runs[model_run_of(model, x->first_layer + x->layer_count - 1)];
-    int64_t width = run_width_out(model, last), parts = job->scattered_messages ? l->tensor : 1;
+    bool rows = l->sequence_parallel; // of a rank's own tokens
+    int64_t width = run_width_out(model, last),
+            parts = rows || job->scattered_messages ? l->tensor : 1,
+            tokens = l->micro_batch * run_tokens_out(last, job->sequence);
     for (int i = 0; i < l->slice_count; i++)
         m->bytes[i] = l->micro_batch *
                       (l->slice_count > 1 ? l->slices[i] : run_tokens_out(last, job->sequence)) *
@@ -253,7 +256,7 @@ void run_add_message(struct running *r, struct catalogue *c, int stage)
     m->drain_only = o->epilogue_only;
     if (!o->form.amount) return;
     find_drains(r, stage);
-    pack_message(r, c, m, l->micro_batch * run_tokens_out(last, job->sequence), width, o->form);
-    m->packed_bytes /= parts;
+    pack_message(r, c, m, rows ? tokens / parts : tokens, width, o->form);
+    if (!rows) m->packed_bytes /= parts;
     if (m->packed_bytes && !o->forgets) r->stages[stage + 1].feedback_bytes = m->bytes[0];
 }

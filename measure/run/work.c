@@ -34,7 +34,6 @@ static enum status check_degrees(const struct running *r, struct error *err)
     if (l->tensor > 1 && (s->kv_heads % l->tensor || s->ffn % l->tensor))
         return refuse(p, "layout.tensor, which does not divide KV heads and feed-forward width",
                       err);
-    if (l->tensor > 1 && l->sequence_parallel) return refuse(p, "layout.sequence_parallel", err);
     if (l->tensor > 1 && job->overlapped_tensor) return refuse(p, "job: overlapped_tensor", err);
     if (l->slice_count > 1 && !slices_are_whole(l))
         return refuse(p, "layout.slices, of which one does not divide what is before it", err);
@@ -118,7 +117,10 @@ static int pass_cell(struct catalogue *c, const struct running *r, enum layer_ki
         for (int i = 0; i <= slice; i++) sequence += l->slices[i];
         parts = sequence / l->slices[slice];
     }
-    const struct layer_cell what = {.kind = kind, .pass = pass, .gradients = gradients};
+    const struct layer_cell what = {.kind = kind,
+                                    .pass = pass,
+                                    .gradients = gradients,
+                                    .parts = l->sequence_parallel ? l->tensor : 1};
     c->chooser.context = parts;
     cells_add_pass(&c->chooser, &what, l->micro_batch, sequence);
     c->chooser.context = 1;
@@ -160,7 +162,8 @@ static void add_shards(struct making *m, struct actions *to, const struct layer_
                                  .bytes = value_bytes * run_values(m->r, layers)});
 }
 
-// What tensor ranks send each other in a pass (docs/FORMULAS.md section 3).
+// What tensor ranks send each other in a pass (docs/FORMULAS.md section 3). With sequence
+// parallelism a sum's two halves are a scatter and a gather, of which the ring makes it anyway.
 static void add_tensor_sums(struct making *m, struct actions *to, const struct layer_run *layers,
                             enum pass pass, enum gradients gradients)
 {
@@ -171,7 +174,8 @@ static void add_tensor_sums(struct making *m, struct actions *to, const struct l
     if (gradients == GRADIENTS_OF_WEIGHTS) return;
     if (layers->kind == LAYER_BLOCK) {
         if (pass == PASS_BACKWARD_FULL) add_sums(m, to, 2, m->activation_bytes);
-        add_sums(m, to, 2 + (!forward && job->split_gate), m->activation_bytes);
+        bool gates = !forward && job->split_gate && !m->r->plan->layout.sequence_parallel;
+        add_sums(m, to, 2 + gates, m->activation_bytes);
     } else if (layers->kind == LAYER_EMBEDDING) {
         add_sums(m, to, forward, m->activation_bytes);
     } else if (!forward) {

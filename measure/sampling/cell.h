@@ -77,6 +77,7 @@ struct layer_cell {
     bool fused; // with the fused attention
     bool graph; // started as one captured graph, where the device has such a thing; else by kernels
     enum gradients gradients;
+    int parts; // sequence parallelism: norms and residual sums have 1 / parts of the tokens; 0: all
 };
 
 // One operation at one size, while it is being measured.

@@ -219,6 +219,30 @@ TEST(test_block)
     }
 }
 
+// With sequence parallelism norms and sums have a rank's own tokens, products and attention all.
+TEST(test_own_rows)
+{
+    struct layer_cell layer;
+    struct cell cell = layer_of(&layer, LAYER_BLOCK, PASS_FORWARD, &shapes[1], 1, 7, 2, 1);
+    struct layer_buffers all, own;
+    int64_t working, kept = layer_keeps(&cell, &working);
+    run_layer(&all, &cell, 2, arena);
+    layer.parts = 2;
+    assert_int_equal(kept - layer_keeps(&cell, &working), 2 * (7 - 4) * (shapes[1].hidden + 1));
+    layer_place(&own, &cell, NULL, NULL);
+    float *in = random_floats(own.in_floats, 5, arena), *out = TAKE(arena, own.out_floats, float);
+    for (int64_t i = 0; i < own.out_floats; i++) out[i] = 7;
+    layer_place(&own, &cell, in, out);
+    layer_run(open_team(2, arena), cell.layer, &own);
+    int64_t h = own.z.hidden, rows = own.z.rows;
+    assert_int_equal(rows, 4); // of 7
+    assert_memory_equal(own.normal1, all.normal1, (size_t)(rows * h) * sizeof(float));
+    for (int64_t i = rows * h; i < 7 * h; i++)
+        assert_true(own.normal1[i] == 7 && own.normal2[i] == 7 && own.middle[i] == 7 &&
+                    own.y[i] == 7);
+    for (int64_t i = 0; i < 7 * own.z.row; i++) assert_true(own.qkv[i] != 7);
+}
+
 // Backward from what forward kept, and with the scores computed again: the same gradients to the
 // last bit.
 TEST(test_recompute_modes)

@@ -111,6 +111,7 @@ packs='"boundary_options": [{"rank": 8}], "gradient_options": [{"bits": 8}],
            {"action": "require", "compresses_gradient": true}],'
 # a pass, a message: both directions; of each stage a sync and a step
 further 44 tensor 1f1b 2 1 3 1 none ', "tensor": 2' '' tied.json
+further 44 rows 1f1b 2 1 3 1 none ', "tensor": 2, "sequence_parallel": true' '' tied.json
 further 40 eight 1f1b 2 1 1 2 full ', "tensor": 2, "zero": 1'
 further 40 sharded 1f1b 2 1 3 2 none ', "zero": 3, "gradient_sync": "overlapped"'
 further 24 wholes 1f1b 1 1 2 4 none ', "zero": 2'
