@@ -74,10 +74,10 @@ const struct setting_effect megatron_effects[] = {
     {"fp32-residual-connection", EFFECT_ON_JOB, "", "residuals in fp32: " JOB},
     {"fp4-format", EFFECT_ON_JOB, "", "FP4: leave it out, and state fp8-format"},
     {"ds-sequence-parallel-fpdt", EFFECT_ON_JOB, "", "sequences in chunks on the host: " JOB},
-    {"rollout-batch-size actor-num-nodes actor-num-gpus-per-node rl-prompts-per-eval "
-     "perform-rl-step "
-     "grpo-prompts-per-step",
-     EFFECT_ON_JOB, "", "reinforcement learning, with rollouts beside the training: " JOB},
+    {"rollout-batch-size actor-num-nodes actor-num-gpus-per-node", EFFECT_ON_JOB, "",
+     "reinforcement learning, with rollouts beside the training: " JOB},
+    {"rl-prompts-per-eval perform-rl-step grpo-prompts-per-step", EFFECT_ASSUMED, "",
+     "the job is one update of the policy: rollouts are no part of it"},
     {"lora-rank lora-alpha", EFFECT_ASSUMED, "", "adapters are the model's: state them there"},
     // ---- assumed
     {"data-types.grad-accum-dtype communication-data-type fp32-allreduce", EFFECT_ASSUMED, "",

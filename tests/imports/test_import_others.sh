@@ -102,6 +102,21 @@ printf 'export TP=2\nexec bash scripts/run.sh\n' |
 printf '[float8]\nenable_float8_linear = true\n[training]\nwarmup_steps = 2\n' >"$work/in.toml"
 "$plumbline" import torchtitan "$work/in.toml" --gpus 8 -o "$work/job.json" 2>"$work/err" &&
     grep -q '"precision": "fp8"' "$work/job.json" || wrong "torchtitan until 0.1: not fp8"
+# A module that a job cannot name is kept; the recipe of tuning is one of two since; RL's update.
+printf 'torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --hidden-size 64 \
+    --num-attention-heads 4 --seq-length 64 --micro-batch-size 1 --vocab-size 64 --bf16 \
+    --recompute-granularity selective --recompute-modules core_attn shared_experts \
+    --perform-rl-step --grpo-prompts-per-step 4\n' >"$work/run.txt"
+printf 'srun bash -x -c "%s"\n' "$(cat "$work/run.txt")" >"$work/in.sh"
+"$plumbline" import megatron "$work/in.sh" --job "$work/job.json" 2>"$work/err" ||
+    wrong "modules: $(cat "$work/err")"
+told 'recompute_modules shared_experts: what it would make again is kept'
+told 'one update of the policy: rollouts are no part of it'
+printf 'python run_recipe.py --recipe nemotron_3_nano_finetune_config --peft_scheme lora \
+    train.global_batch_size=16\n' >"$work/in.sh"
+"$plumbline" import nemo "$work/in.sh" --gpus 16 --job "$work/job.json" 2>"$work/err" ||
+    wrong "finetune: $(cat "$work/err")"
+told 'the recipe nemotron_3_nano_peft_config is that of Megatron Bridge'
 # StarCoder2-7B, with the number of its parameters on the hub; of two equal keys the last one counts
 printf 'parallelism: {dp: 2, tp: 4, pp: 1, pp_engine: 1f1b}\nmodel:\n  model_config:
     {is_starcoder2_config: true, sliding_window_size: 4096, grouped_query: true, num_kv_heads: 4,

@@ -16,8 +16,11 @@ enum status core_job(struct run *r, struct error *err); // r->job
 enum status core_recompute(struct run *r, const char *granularity, const char *method,
                            const char *modules, struct error *err);
 
-// ZeRO's stage where Megatron's or PyTorch's FSDP shards the states.
+// Leaves out modules of selective recomputation that a job has no name for: what they keep is kept.
 struct settings;
+void core_modules(struct run *r, struct settings *s);
+
+// ZeRO's stage where Megatron's or PyTorch's FSDP shards the states.
 enum status core_sharding(struct run *r, struct settings *s, struct error *err);
 
 // patterns.c: which decoder layers a flag means; a number n: each n-th from the first on, or all

@@ -63,6 +63,18 @@ enum status core_batch(struct run *r, int *micro_batches, struct error *err)
                            err);
 }
 
+void core_modules(struct run *r, struct settings *s)
+{
+    static const char *const unknown[] = {"shared_experts", "mhc"};
+    const char **all = r->modules ? &r->modules : &r->module_list, *at;
+    for (size_t i = 0; i < ARRAY_LENGTH(unknown); i++) {
+        size_t length = strlen(unknown[i]);
+        if (!*all || !(at = strstr(*all, unknown[i]))) continue;
+        *all = arena_print(r->arena, "%.*s%s", (int)(at - *all), *all, at + length);
+        said_assume(&s->said, "recompute_modules %s: what it would make again is kept", unknown[i]);
+    }
+}
+
 enum status core_sharding(struct run *r, struct settings *s, struct error *err)
 {
     static const char *const strategies[] = {"no_shard", "optim", "optim_grads",

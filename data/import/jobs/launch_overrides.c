@@ -2,6 +2,7 @@
 // + or ++ before it), as the settings of the recipe's file.
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "data/base/grow.h"
 #include "data/base/names.h"
@@ -168,6 +169,12 @@ static void take(struct settings *s, const struct script_command *c)
         if (length)
             set(s, arena_print(s->arena, "%.*s", (int)length, word), word + length + 1, c->line);
     }
+    // Nearly all recipes state so; without sequence parallelism it is not possible.
+    const char *recipe = recipe_named(s, c);
+    const struct setting *sequence = setting_of(s, "model.sequence_parallel");
+    if (recipe && !recipe_of(recipe) && sequence && sequence->text &&
+        !strcasecmp(sequence->text, "true") && !setting_of(s, "model.expert_tensor_parallel_size"))
+        take_codes(s, "etp=1", c->line);
     const char *of_node[] = {"--nproc_per_node", "--nproc-per-node", "--gpus-per-node"},
                *nodes[] = {"--nnodes", "--nodes"};
     for (size_t i = 0; i < ARRAY_LENGTH(of_node); i++)

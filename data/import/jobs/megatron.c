@@ -251,6 +251,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     TRY(set_neox(r, s, err));
     TRY(set_shape(r, s, err));
     TRY(set_sharding(r, s, err));
+    core_modules(r, s);
     set_recompute(r);
     set_optimizer(r, s);
     if (r->fp8_flag && !r->fp8) r->fp8 = "hybrid";

@@ -163,6 +163,7 @@ static enum status set_run(struct run *r, struct settings *s, const struct asked
     if (!r->granularity || !strcasecmp(r->granularity, "none"))
         r->granularity = NULL, r->recomputed = 0;
     if (r->module_list) set_modules(r, s);
+    core_modules(r, s);
     set_precision(r);
     set_optimizer(r);
     settings_take_offload(r, s);

@@ -331,9 +331,12 @@ static bool run_nested(struct follow *f, const char **words, int count)
     for (int i = 0; i + 2 < count; i++) {
         const char *slash = strrchr(words[i], '/'), *shell = slash ? slash + 1 : words[i];
         if (strcmp(shell, "bash") != 0 && strcmp(shell, "sh") != 0) continue;
-        if (words[i + 1][0] != '-' || words[i + 1][1] == '-' || !strchr(words[i + 1], 'c'))
-            continue;
-        script_run_text(f, words[i + 2], f->line);
+        int at = i + 1; // "-x -c TEXT"
+        while (at + 1 < count && words[at][0] == '-' && words[at][1] != '-' &&
+               !strchr(words[at], 'c'))
+            at++;
+        if (at + 1 >= count || words[at][0] != '-' || words[at][1] == '-') continue;
+        script_run_text(f, words[at + 1], f->line);
         return true;
     }
     for (int i = 1; i + 1 < count; i++)
