@@ -60,7 +60,7 @@ static enum status take_place(struct running *r, struct error *err)
 {
     const struct layout *l = &r->plan->layout;
     r->rank_count = r->schedule.request.rank_count;
-    r->replicas = l->data;
+    r->replicas = l->data * l->context;
     r->tensor_count = l->tensor;
     r->self = ranks_self(r->ranks);
     r->tensor = r->self % l->tensor;

@@ -19,7 +19,7 @@ void run_add_cell(struct running *r, struct actions *to, int cell)
 
 void run_add_ring(struct running *r, struct actions *to, struct action ring)
 {
-    if (ring.bytes <= 0 || (ring.of_data ? r->replicas : r->tensor_count) < 2) return;
+    if (ring.bytes <= 0 || run_ring_size(r, ring.of) < 2) return;
     ring.cell = -1;
     GROW(r->arena, to->items, to->count, to->capacity, 8);
     to->items[to->count++] = ring;

@@ -129,13 +129,14 @@ static void put_sync(struct sent *s, struct actions *to, bool in_sync)
     for (int i = 0; i < s->pack.count; i++) run_add_cell(r, to, s->pack.items[i].cell);
     if (zero < 2)
         run_add_ring(
-            r, to, (struct action){.of_data = true, .rounds = by_zero[zero], .bytes = s->gradient});
+            r, to,
+            (struct action){.of = RING_OF_DATA, .rounds = by_zero[zero], .bytes = s->gradient});
     run_add_ring(r, to,
-                 (struct action){.of_data = true, .rounds = RING_GATHER, .bytes = s->gathered});
+                 (struct action){.of = RING_OF_DATA, .rounds = RING_GATHER, .bytes = s->gathered});
     for (int i = 0; i < s->unpack.count; i++) run_add_cell(r, to, s->unpack.items[i].cell);
     if (zero == 1 || zero == 2)
-        run_add_ring(r, to,
-                     (struct action){.of_data = true, .rounds = RING_GATHER, .bytes = s->weight});
+        run_add_ring(
+            r, to, (struct action){.of = RING_OF_DATA, .rounds = RING_GATHER, .bytes = s->weight});
     for (int i = first; i < to->count; i++) to->items[i].in_sync = in_sync;
 }
 
@@ -247,11 +248,11 @@ void run_add_message(struct running *r, struct catalogue *c, int stage)
     bool rows = l->sequence_parallel; // of a rank's own tokens
     int64_t width = run_width_out(model, last),
             parts = rows || job->scattered_messages ? l->tensor : 1,
-            tokens = l->micro_batch * run_tokens_out(last, job->sequence);
+            tokens = l->micro_batch * run_tokens_out(last, job->sequence) / l->context;
     for (int i = 0; i < l->slice_count; i++)
         m->bytes[i] = l->micro_batch *
                       (l->slice_count > 1 ? l->slices[i] : run_tokens_out(last, job->sequence)) *
-                      width * precision_bytes(job->precision) / parts;
+                      width * precision_bytes(job->precision) / (parts * l->context);
     const struct compression_option *o = &p->boundary_options[p->stages[stage + 1].boundary_option];
     m->drain_only = o->epilogue_only;
     if (!o->form.amount) return;

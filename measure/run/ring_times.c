@@ -10,14 +10,14 @@ void run_note_ring(struct running *r, const struct action *ring, int members, in
     struct ring_times *t = r->ring_times;
     if (r->iteration < 0 || r->replays != r->shared) return; // a walk that is not kept
     int i = 0;
-    while (i < r->ring_times_count && (t[i].of_data != ring->of_data ||
-                                       t[i].rounds != ring->rounds || t[i].bytes != ring->bytes))
+    while (i < r->ring_times_count &&
+           (t[i].of != ring->of || t[i].rounds != ring->rounds || t[i].bytes != ring->bytes))
         i++;
     if (i == r->ring_times_count) {
         GROW(r->arena, r->ring_times, r->ring_times_count, r->ring_times_capacity, 8);
         t = r->ring_times;
-        t[r->ring_times_count++] = (struct ring_times){
-            .of_data = ring->of_data, .rounds = ring->rounds, .bytes = ring->bytes};
+        t[r->ring_times_count++] =
+            (struct ring_times){.of = ring->of, .rounds = ring->rounds, .bytes = ring->bytes};
         t[i].member_count = members;
         t[i].members = TAKE_COPY(r->arena, r->members, members);
     }

@@ -15,17 +15,27 @@ int64_t run_ring_chunk(int64_t bytes, int members)
 
 // ---- who is in a ring
 
-// Of a stage's replicas, as placed; or of the tensor ranks of one of them. Returns their number.
+int run_ring_size(const struct running *r, enum ring_of of)
+{
+    return of == RING_OF_DATA     ? r->replicas
+           : of == RING_OF_TENSOR ? r->tensor_count
+                                  : r->plan->layout.context;
+}
+
+// Of a stage's replicas, as placed; or of the tensor or context ranks of one of them. Returns their
+// number.
 static int members_of(const struct running *r, int *members, int stage, const struct action *ring,
                       int replica, int tensor)
 {
     const struct plan_placement *p = r->plan->placement;
-    int rank = schedule_rank_of(&r->schedule.request, stage),
-        count = ring->of_data ? r->replicas : r->tensor_count;
+    int rank = schedule_rank_of(&r->schedule.request, stage), count = run_ring_size(r, ring->of),
+        context = r->plan->layout.context;
     for (int i = 0; i < count; i++)
-        members[i] = ring->of_data
+        members[i] = ring->of == RING_OF_DATA
                          ? run_process(r, p ? p->rings[stage * r->replicas + i] : i, rank, tensor)
-                         : run_process(r, replica, rank, i);
+                     : ring->of == RING_OF_TENSOR
+                         ? run_process(r, replica, rank, i)
+                         : run_process(r, replica - replica % context + i, rank, tensor);
     return count;
 }
 
@@ -68,10 +78,13 @@ static void add_of_actions(struct running *r, const struct actions *all, int sta
     for (int i = 0; i < all->count; i++) {
         const struct action *a = &all->items[i];
         if (a->cell >= 0) continue;
-        for (int k = 0; k < (a->of_data ? r->tensor_count : r->replicas); k++) {
-            int count = members_of(r, members, stage, a, k, k);
-            add_lanes(r, members, count, a->bytes);
-        }
+        // Each ring once: by the ranks that are no members of one another's.
+        int step = a->of == RING_OF_CONTEXT ? r->plan->layout.context : 1;
+        for (int d = 0; d < (a->of == RING_OF_DATA ? 1 : r->replicas); d += step)
+            for (int t = 0; t < (a->of == RING_OF_TENSOR ? 1 : r->tensor_count); t++) {
+                int count = members_of(r, members, stage, a, d, t);
+                add_lanes(r, members, count, a->bytes);
+            }
     }
 }
 

@@ -1,5 +1,7 @@
 // A plan carried out by the kernels of a back end and messages between ranks: what the files of
 // this folder share. Tensor rank t of rank r of replica d is process (d x ranks + r) x tensor + t.
+// Context ranks are counted among the replicas, those of one after the other: all have the stage's
+// weights, and sum their gradients.
 //
 // What a rank does is a list of actions: kernels, and rings over its tensor ranks or over the
 // replicas of its stage.
@@ -38,12 +40,13 @@ struct lanes {
 
 // How often a ring is gone around: an all-reduce, or one of its halves.
 enum ring_rounds { RING_SUM, RING_SCATTER, RING_GATHER };
+enum ring_of { RING_OF_TENSOR, RING_OF_DATA, RING_OF_CONTEXT }; // whose ranks are its members
 
 // A kernel, or a ring of so many bytes. beside: the ring runs beside the pass, whose next kernel
 // waits for what is gathered, and whose end waits for all.
 struct action {
-    int cell;      // of the catalogue; -1: a ring
-    bool of_data;  // over the replicas, else over the tensor ranks
+    int cell; // of the catalogue; -1: a ring
+    enum ring_of of;
     bool beside;   // overlapped gradient sync
     bool by_stage; // once an iteration: a gather in the first micro-batch, a scatter in the last
     bool in_sync;  // of an overlapped sync: once an iteration, on the clock of syncs
@@ -121,7 +124,7 @@ struct additions {
 
 // What a kind of ring took on the virtual clock, from when its last member had come.
 struct ring_times {
-    bool of_data;
+    enum ring_of of;
     enum ring_rounds rounds;
     int member_count, *members, count, capacity;
     int64_t bytes;
@@ -208,6 +211,7 @@ static inline int run_process_count(const struct running *r)
 }
 
 // rings.c
+int run_ring_size(const struct running *r, enum ring_of of);
 int64_t run_ring_chunk(int64_t bytes, int members);
 void run_add_ring_lanes(struct running *r); // of every ring of the plan
 // All members: a ring that begins at start_ns. Returns its end.

@@ -22,14 +22,29 @@ static bool slices_are_whole(const struct layout *l)
     return true;
 }
 
+// Steps of a ring of keys and values would run beside attention's, an exchange of heads changes it.
+static enum status check_context(const struct running *r, struct error *err)
+{
+    const struct plan *p = r->plan;
+    const struct layout *l = &p->layout;
+    if (l->context == 1) return OK;
+    if (r->problem->job.context_kind != CONTEXT_ALL_GATHER)
+        return refuse(p, "layout.context with another context_kind than all_gather", err);
+    if (l->slice_count > 1) return refuse(p, "layout: slices of context ranks", err);
+    if (p->placement) return refuse(p, "placement: of context ranks", err);
+    return r->problem->job.sequence % l->context
+               ? refuse(p, "layout.context, which does not divide the sequence", err)
+               : OK;
+}
+
 static enum status check_degrees(const struct running *r, struct error *err)
 {
     const struct plan *p = r->plan;
     const struct layout *l = &p->layout;
     const struct shape *s = &r->problem->model.shape;
     const struct job *job = &r->problem->job;
-    if (l->context > 1 || l->expert > 1)
-        return refuse(p, "layout: context and expert degrees above 1", err);
+    if (l->expert > 1) return refuse(p, "layout.expert above 1", err);
+    TRY(check_context(r, err));
     if (layout_has_grid(l)) return refuse(p, "layout: a grid of tensor ranks", err);
     if (l->tensor > 1 && (s->kv_heads % l->tensor || s->ffn % l->tensor))
         return refuse(p, "layout.tensor, which does not divide KV heads and feed-forward width",
@@ -110,7 +125,7 @@ static int pass_cell(struct catalogue *c, const struct running *r, enum layer_ki
 {
     int *at = &c->layers[kind][pass][gradients][slice];
     const struct layout *l = &r->plan->layout;
-    int64_t sequence = r->problem->job.sequence, parts = 1;
+    int64_t sequence = r->problem->job.sequence, parts = l->context;
     if (*at) return *at - 1;
     if (l->slice_count > 1) {
         sequence = 0;
@@ -155,7 +170,7 @@ static void add_shards(struct making *m, struct actions *to, const struct layer_
     if (rounds == RING_SCATTER && job->trainer == TRAINER_DEEPSPEED)
         value_bytes = (int)smaller(value_bytes, precision_bytes(job->precision));
     run_add_ring(m->r, to,
-                 (struct action){.of_data = true,
+                 (struct action){.of = RING_OF_DATA,
                                  .beside = m->beside,
                                  .by_stage = m->by_stage,
                                  .rounds = rounds,
@@ -190,11 +205,30 @@ static void add_tensor_sums(struct making *m, struct actions *to, const struct l
     }
 }
 
+// Keys and values of all context ranks, before attention; backward again, and their gradients go
+// back.
+static void add_context(struct making *m, struct actions *to, const struct layer_run *layers,
+                        enum gradients gradients, enum ring_rounds rounds)
+{
+    const struct shape *s = &m->r->problem->model.shape;
+    const struct layout *l = &m->r->plan->layout;
+    int64_t tokens = m->activation_bytes / s->hidden; // times a value's bytes
+    if (layers->kind != LAYER_BLOCK || gradients == GRADIENTS_OF_WEIGHTS || l->context == 1) return;
+    run_add_ring(m->r, to,
+                 (struct action){.of = RING_OF_CONTEXT,
+                                 .rounds = rounds,
+                                 .bytes = l->context * tokens * 2 * s->kv_heads * s->head_width /
+                                          l->tensor});
+}
+
 static void add_layer(struct making *m, struct actions *to, const struct layer_run *layers,
                       enum pass pass, enum gradients gradients)
 {
     if (gradients != GRADIENTS_OF_WEIGHTS) add_shards(m, to, layers, RING_GATHER);
+    if (pass == PASS_BACKWARD_FULL) add_context(m, to, layers, gradients, RING_GATHER);
+    add_context(m, to, layers, gradients, RING_GATHER);
     run_add_cell(m->r, to, pass_cell(m->c, m->r, layers->kind, pass, gradients, m->slice));
+    if (pass != PASS_FORWARD) add_context(m, to, layers, gradients, RING_SCATTER);
     add_tensor_sums(m, to, layers, pass, gradients);
     if (pass != PASS_FORWARD && gradients != GRADIENTS_OF_INPUT)
         add_shards(m, to, layers, RING_SCATTER);
@@ -288,7 +322,8 @@ static void add_passes(struct running *r, struct catalogue *c, int stage)
     for (int k = 0; k <= EVENT_WEIGHT; k++)
         passes[k] = TAKE(r->arena, l->slice_count, struct actions);
     for (int slice = 0; slice < l->slice_count; slice++) {
-        int64_t tokens = l->slice_count > 1 ? l->slices[slice] : r->problem->job.sequence;
+        int64_t tokens = l->slice_count > 1 ? l->slices[slice]
+                                            : r->problem->job.sequence / l->context;
         struct making making = {.r = r,
                                 .c = c,
                                 .stage = stage,

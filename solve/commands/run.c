@@ -250,7 +250,8 @@ static enum status carry(const struct options *o, const struct carry_listener *t
         return fail(err, BAD_INPUT, "%s: runs have no stages with widths of their own", o->plan);
     TRY(file_check_place(o->output, err));
     if (o->with == RUNNER_OWN)
-        add_own(&words, o, written, plan.layout.pipeline * plan.layout.data * plan.layout.tensor,
+        add_own(&words, o, written,
+                plan.layout.pipeline * plan.layout.data * plan.layout.context * plan.layout.tensor,
                 arena);
     else TRY(add_torch(&words, o, written, &files, &plan, arena, err));
     remove(written); // what is there afterwards is this run's

@@ -112,6 +112,7 @@ packs='"boundary_options": [{"rank": 8}], "gradient_options": [{"bits": 8}],
 # a pass, a message: both directions; of each stage a sync and a step
 further 44 tensor 1f1b 2 1 3 1 none ', "tensor": 2' '' tied.json
 further 44 rows 1f1b 2 1 3 1 none ', "tensor": 2, "sequence_parallel": true' '' tied.json
+further 44 keys 1f1b 2 1 3 1 full ', "context": 2' '"context_kind": "all_gather",'
 further 40 eight 1f1b 2 1 1 2 full ', "tensor": 2, "zero": 1'
 further 40 sharded 1f1b 2 1 3 2 none ', "zero": 3, "gradient_sync": "overlapped"'
 further 24 wholes 1f1b 1 1 2 4 none ', "zero": 2'
@@ -122,8 +123,8 @@ grep -q '"operation": "compress"' "$folder/beside/run.json" || complain "nothing
 
 # ---- what is refused
 problem ring 1f1b 1 1 2 2 none ', "context": 2'
-carries ring && complain "context ranks run"
-says "ring/plan.json: layout: context and expert degrees above 1: not carried out"
+carries ring && complain "a ring of keys and values runs"
+says "ring/plan.json: layout.context with another context_kind than all_gather: not carried out"
 "$plumbline" report "$folder/even/plan.json" --against "$folder/zb/run.json" 2> "$folder/err"
 [ $? = 2 ] && says "made_from: expected the plan" || complain "a run of another plan is taken"
 sed 's/"kind": "forward", "iteration": 0/"kind": "forward", "iteration": 9/' \
