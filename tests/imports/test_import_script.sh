@@ -100,6 +100,11 @@ while [ "\${N:-0}" -lt 3 ]; do N=\$((N + 1)); [ \$N -eq 2 ] && break; done
 export N
 srun -N 2 bash -c '\$LAUNCHER x.py \$ARGS --tensor-model-parallel-size '"\$N"
 END
+as_bash itself <<END
+A=($plain)
+A=(--bf16 "\${A[@]}" --swiglu) ; A=(torchrun --nnodes 2 x.py "\${A[@]}")
+"\${A[@]}"
+END
 as_bash document <<END
 TP=4
 sbatch <<EOF

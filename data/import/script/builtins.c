@@ -34,31 +34,36 @@ bool script_is_assignment(struct piece w)
     return value_at(w, &name, &index, &add) != NULL;
 }
 
-// ( word word [key]=word )
-static void assign_list(struct follow *f, struct variable *v, struct piece inside, bool add)
+// ( word word [key]=word ): what it names of the list itself is the list as it was.
+static void assign_list(struct follow *f, struct piece name, struct piece inside, bool add)
 {
     struct parser p = {.at = inside.at, .end = inside.end};
-    const char **words = NULL;
-    int count = 0, capacity = 0;
-    if (v->pinned) return;
-    if (!add) v->count = 0;
-    v->unset = false, v->array = true, v->line = f->line;
+    const char **words = NULL, **keys = NULL; // a key: of the word at its place
+    int count = 0, capacity = 0, key_count = 0, key_capacity = 0;
     for (const char *s = inside.at;;) {
         s = script_skip_blanks(&p, s, true);
         if (s >= inside.end || f->over) break;
-        const char *end = script_word_end(&p, s), *close;
+        const char *end = script_word_end(&p, s), *close, *key = NULL;
         if (end == s) end++;
         if (*s == '[' && (close = memchr(s, ']', (size_t)(end - s))) && close + 1 < end &&
             close[1] == '=') {
-            const char *value = script_expanded(f, (struct piece){close + 2, end});
-            script_set_item(f, v, script_expanded(f, (struct piece){s + 1, close}), value, false);
+            key = script_expanded(f, (struct piece){s + 1, close});
+            GROW(f->arena, words, count, capacity, 16);
+            words[count++] = script_expanded(f, (struct piece){close + 2, end});
         } else {
-            count = 0;
             count = script_fields(f, (struct piece){s, end}, &words, &capacity, count);
-            for (int i = 0; i < count; i++) script_set_item(f, v, NULL, words[i], false);
+        }
+        while (key_count < count) {
+            GROW(f->arena, keys, key_count, key_capacity, 16);
+            keys[key_count++] = key;
         }
         s = end;
     }
+    struct variable *v = script_variable(f, name.at, (size_t)(name.end - name.at), true);
+    if (!v || v->pinned) return;
+    if (!add) v->count = 0;
+    v->unset = false, v->array = true, v->line = f->line;
+    for (int i = 0; i < count; i++) script_set_item(f, v, keys[i], words[i], false);
 }
 
 void script_assign(struct follow *f, struct piece w)
@@ -69,8 +74,8 @@ void script_assign(struct follow *f, struct piece w)
     const char *value = value_at(w, &name, &index, &add);
     if (!value) return;
     if (value < w.end && *value == '(' && w.end[-1] == ')') {
-        struct variable *v = script_variable(f, w.at, name, true);
-        if (v) assign_list(f, v, (struct piece){value + 1, w.end - 1}, add);
+        assign_list(f, (struct piece){w.at, w.at + name}, (struct piece){value + 1, w.end - 1},
+                    add);
         return;
     }
     const char *text = script_expanded(f, (struct piece){value, w.end});
