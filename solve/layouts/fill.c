@@ -147,6 +147,7 @@ static bool all_within(const struct layout_sketch *s, struct filling *f, int64_t
     return s->turns == 1 ? intervals_within(s, m, limit_ns) : counts_within(s, limit_ns);
 }
 
+// To a hundred-thousandth; from enough_ns on to a hundredth.
 int64_t layout_filling_bound(const struct layout_sketch *s, int64_t enough_ns)
 {
     int64_t average = layout_average_bound(s), low = average, high = average;
@@ -155,13 +156,14 @@ int64_t layout_filling_bound(const struct layout_sketch *s, int64_t enough_ns)
     assert(average >= 0);
     if (s->others) find_middle(&f.middle, s);
     layout_forget_loads(s);
-    if (s->others && average < enough_ns && enough_ns < INT64_MAX &&
-        !all_within(s, &f, enough_ns - 1))
-        return enough_ns;
-    if (all_within(s, &f, low)) return low;
+    bool enough = average >= enough_ns;
+    if (!enough && enough_ns < INT64_MAX && !all_within(s, &f, enough_ns - 1))
+        low = high = enough_ns - 1, enough = true;
+    if (enough && s->others) return larger(average, enough_ns);
+    if (low == average && all_within(s, &f, low)) return low;
     if (!all_within(s, &f, (int64_t)1 << 60)) return INT64_MAX;
     while (!all_within(s, &f, high)) low = high, high += high / 8 + (high - average) + 1;
-    while (high - low > average / 100000 + 1) {
+    while (high - low > average / (enough ? 100 : 100000) + 1) {
         int64_t middle = low + (high - low) / 2;
         if (all_within(s, &f, middle)) high = middle;
         else low = middle;

@@ -1,7 +1,7 @@
 // Layouts to look at before anything is scanned: those that an engineer would try. Each deviation
 // from that costs a layout a point; those with the same number of points form a tier. A layout's
-// tier and its place in it depend only on the space. The same with each choice of degrees: those
-// with the fewest points, for the scouts of a large space.
+// tier and its place in it depend only on the space. The scouts of a large space look at the usual
+// switches with each choice of degrees, schedule, stages of a rank and micro-batch.
 #include <assert.h>
 
 #include "data/base/grow.h"
@@ -25,15 +25,19 @@ static int points_of_degrees(const struct layouts_first *f, const struct layout 
     return 2 * (l->tensor > node) + (l->context > 1) + (l->micro_batch > 4) + 3 * large;
 }
 
-static int points_of(const struct layouts_first *f, const struct layout *l)
+static int points_of_switches(const struct layout *l)
 {
     static const int of_zero[] = {0, 0, 1, 2};
+    return (l->sequence_parallel != (l->tensor > 1)) + (l->gradient_sync == SYNC_EXPOSED) +
+           l->fused_embedding_sync + (l->context_kind != 0) + of_zero[l->zero] +
+           2 * l->offload_optimizer + 2 * (l->local_loss_every > 0);
+}
+
+static int points_of(const struct layouts_first *f, const struct layout *l)
+{
     const struct schedule_properties *kind = &schedule_kinds[l->schedule];
     int schedule = kind->in_megatron ? kind->virtual_stages != 1 : 2;
-    int switches = (l->sequence_parallel != (l->tensor > 1)) + (l->gradient_sync == SYNC_EXPOSED) +
-                   l->fused_embedding_sync + !l->barrier + (l->context_kind != 0);
-    return points_of_degrees(f, l) + schedule + switches + of_zero[l->zero] +
-           2 * l->offload_optimizer + 2 * (l->local_loss_every > 0);
+    return points_of_degrees(f, l) + schedule + points_of_switches(l) + !l->barrier;
 }
 
 void layouts_first_open(struct layouts_first *f, const struct problem *problem, struct arena *arena)
@@ -43,30 +47,33 @@ void layouts_first_open(struct layouts_first *f, const struct problem *problem, 
         f->tiers[i].layouts = TAKE(arena, TIER_LAYOUTS, struct candidate);
 }
 
-// Those with the same degrees are adjacent in the space.
+// Those with the same degrees are adjacent in the space, and so are those of one kind.
 static void offer_with_degrees(struct layouts_first *f, int64_t number, const struct layout *layout,
                                int points)
 {
     struct first_degrees *d = f->degrees_count ? &f->degrees[f->degrees_count - 1] : NULL;
-    if (!d || !same_degrees(&d->layouts[0].layout, layout)) {
+    if (!d || !same_degrees(&d->kinds[0].layout.layout, layout)) {
         GROW(f->arena, f->degrees, f->degrees_count, f->degrees_capacity, 64);
         d = &f->degrees[f->degrees_count++];
         *d = (struct first_degrees){.count = 0};
     }
-    int at = d->count;
-    while (at > 0 && d->points[at - 1] > points) at--;
-    if (at == FIRST_OF_DEGREES) return;
-    if (d->count < FIRST_OF_DEGREES) d->count++;
-    for (int i = d->count - 1; i > at; i--)
-        d->layouts[i] = d->layouts[i - 1], d->points[i] = d->points[i - 1];
-    d->layouts[at] = (struct candidate){.number = number, .layout = *layout};
-    d->points[at] = points;
+    struct first_kind *last = d->count ? &d->kinds[d->count - 1] : NULL;
+    bool known = last && last->layout.layout.schedule == layout->schedule &&
+                 last->layout.layout.virtual_stages == layout->virtual_stages &&
+                 last->layout.layout.micro_batch == layout->micro_batch;
+    if (known && last->points <= points) return;
+    if (!known) {
+        GROW(f->arena, d->kinds, d->count, d->capacity, 8);
+        last = &d->kinds[d->count++];
+    }
+    *last = (struct first_kind){{.number = number, .layout = *layout}, points};
 }
 
 void layouts_first_offer(struct layouts_first *f, int64_t number, const struct layout *layout)
 {
     int points = points_of(f, layout);
-    offer_with_degrees(f, number, layout, points);
+    offer_with_degrees(f, number, layout,
+                       2 * points_of_switches(layout) + layout->barrier + (layout->zero == 0));
     if (points >= FIRST_TIERS) return;
     struct first_tier *tier = &f->tiers[points];
     if (tier->count == TIER_LAYOUTS || tier->checks == TIER_CHECKS) return;

@@ -2,6 +2,7 @@
 // that these give, and the window of the next layouts, with their degrees.
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "data/base/grow.h"
 #include "data/base/least.h"
@@ -9,7 +10,7 @@
 
 // Layouts that are scanned at once; those that enter the queue at once; those that are scanned
 // before any is looked at.
-enum { SCAN_CHUNK = 1 << 15, WINDOW = 1 << 16, AHEAD = 1 << 18 };
+enum { SCAN_CHUNK = 1 << 15, WINDOW = 1 << 17, AHEAD = 1 << 18, AHEAD_STEPS = 4 };
 
 // ---- scanning
 
@@ -152,17 +153,20 @@ static int ascending(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-// The bound of the last of the AHEAD groups' layouts that are next; INT64_MAX: there are fewer.
-static int64_t bound_ahead_ns(const struct search *s)
+// The bounds that quarters of the AHEAD groups' layouts that are next stay below; INT64_MAX from
+// where there are fewer.
+static void bounds_ahead_ns(const struct search *s, int64_t below[AHEAD_STEPS])
 {
     const struct layouts *l = s->layouts;
     int64_t *values = TAKE(s->arena, l->count, int64_t), count = 0;
     for (int64_t i = 0; i < l->count; i++)
         if (!s->scanned[i] && layouts_fate(l, i) == FATE_OPEN && layouts_is_here(s, i))
             values[count++] = l->value[i];
-    if (count <= AHEAD) return INT64_MAX;
     qsort(values, (size_t)count, sizeof *values, ascending);
-    return values[AHEAD];
+    for (int64_t i = 0; i < AHEAD_STEPS; i++) {
+        int64_t at = AHEAD / AHEAD_STEPS * (i + 1);
+        below[i] = at < count ? values[at] : INT64_MAX;
+    }
 }
 
 // Groups without a bound come first: nearly all of their layouts are refused. Then those with the
@@ -170,9 +174,15 @@ static int64_t bound_ahead_ns(const struct search *s)
 bool layouts_scan(struct search *s)
 {
     if (!bound_groups(s) || !scan_below(s, 1)) return false;
-    layouts_report_groups(s);
+    layouts_report_groups(s, "groups of layouts are bounded");
     if (layouts_is_large(s)) layouts_scout_around_best(s);
-    return scan_below(s, smaller(bound_ahead_ns(s), layouts_closing_anyway_ns(s)));
+    int64_t below[AHEAD_STEPS];
+    bounds_ahead_ns(s, below);
+    for (int i = 0; i < AHEAD_STEPS; i++) {
+        if (!scan_below(s, smaller(below[i], layouts_closing_anyway_ns(s)))) return false;
+        if (i + 1 < AHEAD_STEPS) layouts_report_groups(s, "those with the least are priced");
+    }
+    return true;
 }
 
 int waiting_by_bound(const void *a, const void *b)
@@ -182,19 +192,27 @@ int waiting_by_bound(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
+// Those that the best plan closes come last, in any order: the queue ends before them.
 void layouts_sort_open(struct search *s)
 {
     const struct layouts *l = s->layouts;
     struct waiting *waiting = TAKE(s->arena, l->count, struct waiting);
+    int64_t closed = 0, closing_ns = layouts_closing_ns(s);
+    s->order = TAKE(s->arena, l->count, int64_t);
     for (int64_t i = 0; i < l->count; i++)
-        if (layouts_fate(l, i) == FATE_OPEN && layouts_is_here(s, i))
-            waiting[s->order_count++] = (struct waiting){l->value[i], i};
+        if (layouts_fate(l, i) == FATE_OPEN && layouts_is_here(s, i)) {
+            if (l->value[i] < closing_ns)
+                waiting[s->order_count++] = (struct waiting){l->value[i], i};
+            else s->order[l->count - ++closed] = i;
+        }
     qsort(waiting, (size_t)s->order_count, sizeof *waiting, waiting_by_bound);
-    s->order = TAKE(s->arena, s->order_count, int64_t);
     for (int64_t i = 0; i < s->order_count; i++) {
         assert(i == 0 || waiting[i - 1].bound_ns <= waiting[i].bound_ns);
         s->order[i] = waiting[i].number;
     }
+    memmove(s->order + s->order_count, s->order + l->count - closed,
+            (size_t)closed * sizeof *s->order);
+    s->order_count += closed;
 }
 
 // ---- the window: the next layouts in the queue, with their degrees
@@ -239,8 +257,11 @@ static void scan_window(struct search *s, struct candidate **sorted, int64_t cou
 
 static void widen(struct search *s)
 {
-    int64_t left = s->order_count - s->order_next, count = left < WINDOW ? left : WINDOW;
+    int64_t left = s->order_count - s->order_next, most = left < WINDOW ? left : WINDOW, count = 1;
     assert(left > 0);
+    while (count < most &&
+           s->layouts->value[s->order[s->order_next + count]] < layouts_closing_ns(s))
+        count++;
     struct candidate *all = TAKE(s->arena, count, struct candidate),
                      **sorted = TAKE(s->arena, count, struct candidate *);
     for (int64_t i = 0; i < count; i++) {

@@ -16,8 +16,9 @@ enum { SCOUTS_MAX = 1 << 16, SCOUTS_LOOKED_AT = 32, SCOUTS_PER_DEGREES = 4 };
 // A space with more layouts is large; about as many scouts are bounded with all its degrees.
 enum { LARGE = 1 << 16, SCOUTS_OF_ALL_DEGREES = 2048, SCOUTS_AROUND_BEST = 12 };
 // Limit for a scout: passes of a graph times the square of its ranks (paths begin and end at any
-// two). Larger ones take longer to look at than a first plan is worth.
-enum { SCOUTS_COST_MAX = 5 * 1000 * 1000 };
+// two). Larger ones take longer to look at than a first plan is worth, except for one of each
+// schedule.
+enum { SCOUTS_COST_MAX = 5 * 1000 * 1000, SCOUTS_OF_SCHEDULES_COST_MAX = 50 * 1000 * 1000 };
 struct scouts {
     const struct search *search;
     const struct layouts *layouts;
@@ -39,15 +40,20 @@ static int slowed_by(const struct layout *l)
     return 4 * l->offload_optimizer + 2 * (l->gradient_sync == SYNC_EXPOSED) + l->barrier;
 }
 
+static int64_t cost_of(const struct layouts *all, const struct layout *l)
+{
+    int64_t micro_batches = all->global_batch / l->data / l->micro_batch;
+    int64_t passes = micro_batches * layout_stage_count(l) * l->slice_count;
+    return passes * l->pipeline * l->pipeline;
+}
+
 // Layouts that differ only in the inner switches are adjacent in the space: takes the one of each
 // such kind with the least bound, of equal ones what slows it least.
 static bool scout_visit(void *argument, int64_t number, const struct layout *layout)
 {
     struct scouts *x = argument;
     if (!x->search->scanned[number] || layouts_fate(x->layouts, number) != FATE_OPEN) return true;
-    int64_t micro_batches = x->layouts->global_batch / layout->data / layout->micro_batch;
-    int64_t passes = micro_batches * layout_stage_count(layout) * layout->slice_count;
-    if (passes * layout->pipeline * layout->pipeline > SCOUTS_COST_MAX) return true;
+    if (cost_of(x->layouts, layout) > SCOUTS_COST_MAX) return true;
     struct candidate *last = x->count ? &x->all[x->count - 1] : NULL;
     int64_t bound_ns = x->layouts->value[number];
     if (last && same_kind(&last->layout, layout)) {
@@ -107,12 +113,19 @@ static int spread_schedules(struct candidate **round, int count)
     return chosen_count;
 }
 
+// Context ranks and micro-batches of more sequences often take as long.
+static bool same_ranks(const struct layout *a, const struct layout *b)
+{
+    return a->tensor == b->tensor && a->pipeline == b->pipeline &&
+           a->expert_tensor == b->expert_tensor && a->expert == b->expert;
+}
+
 // Keeps the fastest plan with each choice of degrees, the few fastest of them.
 static void note_promising(struct search *s, const struct layout *layout, int64_t iteration_ns)
 {
     struct promising *all = s->promising;
     int at = 0, end = s->promising_count;
-    while (at < end && !same_degrees(&all[at].layout, layout)) at++;
+    while (at < end && !same_ranks(&all[at].layout, layout)) at++;
     if (at < end && all[at].iteration_ns <= iteration_ns) return;
     if (at == end && end < PROMISING_MAX) s->promising_count++;
     if (at == end && end == PROMISING_MAX && all[--at].iteration_ns <= iteration_ns) return;
@@ -171,21 +184,59 @@ void layouts_scout(struct search *s) { scout_kinds(s, NULL, 0); }
 
 // ---- scouts of a large space: most of its least bounds are of layouts that nobody could run
 
+// Those with these degrees that are worth a look: of 1F1B or of each other schedule up to `each`
+// micro-batches, the smallest, and of several numbers of stages of a rank the greatest.
+static int choose_kinds(const struct search *s, const struct first_degrees *d, bool of_1f1b,
+                        int each, struct candidate **round)
+{
+    int64_t most = of_1f1b ? SCOUTS_COST_MAX : SCOUTS_OF_SCHEDULES_COST_MAX;
+    int count = 0;
+    for (int i = 0; i < d->count; i++) {
+        struct candidate *c = &d->kinds[i].layout;
+        const struct layout *l = &c->layout;
+        struct problem one = problem_with_layout(s->problem, l);
+        struct error err = {0};
+        int at = 0, alike = 0;
+        if ((l->schedule == SCHEDULE_1F1B) != of_1f1b || cost_of(s->layouts, l) > most) continue;
+        for (; at < count && (round[at]->layout.schedule != l->schedule ||
+                              round[at]->layout.micro_batch != l->micro_batch);
+             at++)
+            alike += round[at]->layout.schedule == l->schedule;
+        if (alike >= each || problem_check_layout(&one, &err) != OK) continue;
+        round[at] = c;
+        if (at == count) count++;
+    }
+    return count;
+}
+
+// The one of each schedule with the least bound.
+static int spread_over_schedules(struct candidate **round, int count)
+{
+    int chosen = 0;
+    for (int i = 0; i < count; i++) {
+        int k = 0;
+        while (k < chosen && round[k]->layout.schedule != round[i]->layout.schedule) k++;
+        if (k == chosen && round[i]->bound_ns < LAYOUT_TOO_SLOW) round[chosen++] = round[i];
+    }
+    return chosen;
+}
+
 void layouts_scout_degrees(struct search *s)
 {
-    struct layouts_first *f = &s->sensible;
-    int each = SCOUTS_OF_ALL_DEGREES / (f->degrees_count + 1), count = 0;
-    struct candidate **round =
-        TAKE(s->arena, (int64_t)f->degrees_count * FIRST_OF_DEGREES, struct candidate *);
-    for (int d = 0; d < f->degrees_count; d++)
-        for (int i = 0; i < f->degrees[d].count && i <= each; i++) {
-            struct candidate *c = &f->degrees[d].layouts[i];
-            struct problem one = problem_with_layout(s->problem, &c->layout);
-            struct error err = {0};
-            if (problem_check_layout(&one, &err) == OK) round[count++] = c;
-        }
-    if (look_at_best(s, round, count, spread))
-        layouts_report_scan(s, "scouts with all degrees are back");
+    const struct layouts_first *f = &s->sensible;
+    int most = 0;
+    for (int d = 0; d < f->degrees_count; d++) most += f->degrees[d].count;
+    struct candidate **round = TAKE(s->arena, most, struct candidate *);
+    static const int each_most[] = {6, 2};
+    for (int others = 0; others < 2; others++) {
+        int each = smaller_int((2 - others) * SCOUTS_OF_ALL_DEGREES / (f->degrees_count + 1),
+                               each_most[others]),
+            count = 0;
+        for (int d = 0; d < f->degrees_count; d++)
+            count += choose_kinds(s, &f->degrees[d], !others, larger_int(each, 1), round + count);
+        if (!look_at_best(s, round, count, others ? spread_over_schedules : spread)) return;
+    }
+    layouts_report_scan(s, "scouts with all degrees are back");
 }
 
 struct gathering {

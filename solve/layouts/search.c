@@ -91,7 +91,7 @@ void layouts_report_scan(struct search *s, const char *text)
     solve_tell(s->settings, &(struct solve_progress){seconds, best_known_ns(s), bound_ns, line});
 }
 
-void layouts_report_groups(struct search *s)
+void layouts_report_groups(struct search *s, const char *text)
 {
     const struct layouts *l = s->layouts;
     int64_t best_ns = best_known_ns(s), least_ns = INT64_MAX;
@@ -102,7 +102,7 @@ void layouts_report_groups(struct search *s)
                                            s->frontier.reported_ns);
     if (s->problem->job.objective != OBJECTIVE_MAX_LOAD)
         solve_keep_bound(s->settings, s->problem, s->frontier.reported_ns);
-    layouts_report_scan(s, "groups of layouts are bounded");
+    layouts_report_scan(s, text);
 }
 
 // ---- the whole

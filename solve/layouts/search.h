@@ -15,7 +15,7 @@ struct looked_at {
     struct candidate *candidate;
     const struct priced *priced;
 };
-// The fastest plans that scouts found, each with other degrees; ascending.
+// The fastest plans that scouts found, each with other degrees (context and data aside); ascending.
 enum { PROMISING_MAX = 3 };
 struct promising {
     struct layout layout;
@@ -71,7 +71,7 @@ int64_t layouts_closing_ns(const struct search *s);
 // The same for the best plan known at all, also the first one. It only falls.
 int64_t layouts_closing_anyway_ns(const struct search *s);
 void layouts_report_scan(struct search *s, const char *text);
-void layouts_report_groups(struct search *s);                      // that they have bounds
+void layouts_report_groups(struct search *s, const char *text);    // their least bound
 void layouts_keep_plan(struct search *s, const struct plan *plan); // hands it to settings->keep
 // Gets the workers' answers to all requests; false: stopped before all arrived.
 bool layouts_ask(struct search *s, struct message *requests, int count, struct message *answers);

@@ -161,10 +161,14 @@ struct first_tier {
     struct candidate *layouts;
     int count, checks;
 };
-enum { FIRST_OF_DEGREES = 6 };
-struct first_degrees { // the most common layouts with the same degrees, unchecked
-    struct candidate layouts[FIRST_OF_DEGREES];
-    int points[FIRST_OF_DEGREES], count;
+// The most common layout of each schedule, stages of a rank and micro-batch, unchecked.
+struct first_kind {
+    struct candidate layout;
+    int points;
+};
+struct first_degrees {
+    struct first_kind *kinds; // ascending by number
+    int count, capacity;
 };
 struct layouts_first {
     const struct problem *problem;
