@@ -77,10 +77,17 @@ static const struct fact {
     // before. FlashAttention's first release was in 2022-10, Transformer Engine's use of it 0.8.
     // Its rings are "only implemented with Flash Attention" at first (transformer_engine/pytorch/
     // attention.py), later with cuDNN's, too: see te_chooses below.
-    {TRAIT_ATTENTION, P_NEMO | P_MEGATRON, N_FUSES | N_RINGS, 202306, 202406, FUSED_OPEN,
-     BIT(FUSED_FASTEST), "transformer-engine's rings of the time"},
+    {TRAIT_ATTENTION, P_NEMO | P_MEGATRON, N_FUSES | N_RINGS, 202306, 202406, FUSED_OPEN, 0,
+     "transformer-engine's rings of the time"},
+    // NVIDIA/cudnn-frontend, benchmark/sdpa_benchmark_training: Hopper's kernels since 2024
+    {TRAIT_ATTENTION, P_RECIPES, N_FUSES | N_FP8, 202306, 202501, FUSED_EARLIER, 0,
+     "transformer-engine of 2024"},
+    {TRAIT_ATTENTION, P_MEGATRON, N_FUSES | N_FP8, 202312, 202501, FUSED_EARLIER, 0,
+     "transformer-engine of 2024"},
     {TRAIT_ATTENTION, P_RECIPES, N_FUSES, 202306, 0, FUSED_FASTEST, 0, "transformer-engine"},
     {TRAIT_ATTENTION, P_MEGATRON, N_FUSES, 202312, 0, FUSED_FASTEST, 0, "transformer-engine"},
+    {TRAIT_ATTENTION, P_UNKNOWN | P_OTHER, N_FUSES | N_FP8, 0, 202501, FUSED_EARLIER,
+     BIT(FUSED_OPEN), "cuDNN's or FlashAttention"},
     {TRAIT_ATTENTION, P_UNKNOWN | P_OTHER, N_FUSES | N_FP8, 0, 0, FUSED_FASTEST, BIT(FUSED_OPEN),
      "cuDNN's or FlashAttention"},
     {TRAIT_ATTENTION, P_MEGATRON | P_UNKNOWN | P_OTHER, N_FUSES, 202210, 0, FUSED_OPEN,
@@ -373,4 +380,7 @@ void run_defaults(struct run_default traits[TRAIT_COUNT], const struct run_facts
         traits[done] = (struct run_default){x->value, true, x->open, x->by_memory, x->why};
         held = holds(f, traits);
     }
+    struct run_default *attention = &traits[TRAIT_ATTENTION];
+    if (!attention->assumed && attention->value == FUSED_FASTEST && (held & N_FP8) && date < 202501)
+        *attention = (struct run_default){FUSED_EARLIER, true, 0, false, "of its date"};
 }

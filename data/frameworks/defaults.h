@@ -57,7 +57,13 @@ extern const char *const trait_columns[]; // [TRAIT_COUNT]: the columns of table
 // The cell that states the value ("te", "bf16", "1").
 const char *trait_value_text(enum trait trait, int value);
 
-enum attention_stated { UNFUSED_ATTENTION, FUSED_FASTEST, FUSED_OPEN, FUSED_TRITON };
+enum attention_stated {
+    UNFUSED_ATTENTION,
+    FUSED_FASTEST,
+    FUSED_OPEN,
+    FUSED_TRITON,
+    FUSED_EARLIER // as FUSED_FASTEST, before 2025
+};
 enum { NOT_STATED = -1 };
 
 // Who ran it, with what and when: known before anything of the layout is.

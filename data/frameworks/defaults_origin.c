@@ -23,10 +23,8 @@ const char *const trait_columns[] = {"gated",          "rms_norm",    "tied",
 
 const char *trait_value_text(enum trait trait, int value)
 {
-    static const char *const attention[] = {"unfused", "te", "flash", "triton"}, *const digits[] = {
-                                                                                     "0", "1", "2",
-                                                                                     "3", "4", "5",
-                                                                                     "6", "7", "8"};
+    static const char *const attention[] = {"unfused", "te", "flash", "triton", "te-2024"},
+                             *const digits[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8"};
     switch (trait) {
     case TRAIT_PRECISION: return precision_names[value];
     case TRAIT_ATTENTION: return attention[value];

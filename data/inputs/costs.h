@@ -136,8 +136,10 @@ struct gpu_costs {
     struct estimate context_tensor_loss;  // share of what tensor collectives hide under products
                                           // that is lost with context ranks; 0: nothing
     struct estimate score_cells_per_s;    // exponentials of fused attention
-    struct estimate open_attention_share, // the shares of the attention rates that FlashAttention-2
-        triton_attention_share;           // and FlashAttention in Triton reach; 0: 1
+    struct estimate
+        open_attention_share,    // the shares of the attention rates that FlashAttention-2,
+        triton_attention_share,  // FlashAttention in Triton and the GPU maker's library of
+        earlier_attention_share; // 2024 reach; 0: 1
     struct estimate megatron_step_factor,
         deepspeed_step_factor; // of a step's kernels over the same kernels alone, by trainer; 0: 1
     struct estimate other_step_factor;   // for an unknown trainer; 0: Megatron's

@@ -68,6 +68,7 @@
     X(score_cells_per_s, ATTENTION, RATE, STATED, 0, 1e21)                                         \
     X(open_attention_share, ATTENTION, RATE, STATED, 0, 1)                                         \
     X(triton_attention_share, ATTENTION, RATE, STATED, 0, 1)                                       \
+    X(earlier_attention_share, ATTENTION, RATE, STATED, 0, 1)                                      \
     X(context_tensor_loss, OVERLAP, TIME, STATED, 0, 1)                                            \
     X(megatron_step_factor, TRAINER, TIME, STATED, 0, 100)                                         \
     X(deepspeed_step_factor, TRAINER, TIME, STATED, 0, 100)                                        \

@@ -17,9 +17,14 @@ enum grid_gathers { GRID_EACH_PASS, GRID_EACH_MICRO_BATCH, GRID_EACH_STEP };
 extern const char *const grid_gathers_names[]; // "pass", "micro_batch", "step"
 extern const char *const grid_order_names[];   // "1-2-3" ..., the first innermost
 
-// The kernel of fused attention: the GPU maker's library, FlashAttention-2, or FlashAttention in
-// Triton.
-enum attention_kernel { ATTENTION_MAKER, ATTENTION_FLASH_2, ATTENTION_TRITON };
+// The kernel of fused attention: the GPU maker's library, FlashAttention-2, FlashAttention in
+// Triton, or the maker's library of 2024 and before.
+enum attention_kernel {
+    ATTENTION_MAKER,
+    ATTENTION_FLASH_2,
+    ATTENTION_TRITON,
+    ATTENTION_MAKER_2024
+};
 // How the tokens of experts travel, each with its copies (docs/FORMULAS.md, section 3): NCCL's
 // all-to-all, which sends a token once for every expert it takes; DeepEP's and HybridEP's kernels,
 // which send it once to every device, and once to every node.
@@ -40,7 +45,7 @@ extern const char *const checkpoints_names[]; // "device", "partitioned", "host"
 // have a fused kernel (docs/FORMULAS.md, section 3).
 enum unfused { UNFUSED_NORMS, UNFUSED_ROTARY, UNFUSED_ACTIVATION, UNFUSED_COUNT };
 extern const char *const unfused_names[];          // "norms", "rotary", "activation"
-extern const char *const attention_kernel_names[]; // "maker", "flash-attention-2", "triton"
+extern const char *const attention_kernel_names[]; // "maker", ..., "maker-2024"
 extern const char *const context_kind_names[];     // "ring", "all_to_all", "all_gather"
 extern const char *const layout_context_names[];   // "stated", and those
 // The training program, which determines what is kept in memory besides the states themselves.

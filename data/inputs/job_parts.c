@@ -13,7 +13,8 @@ const char *const unfused_names[] = {"norms", "rotary", "activation", NULL};
 const char *const context_kind_names[] = {"ring", "all_to_all", "all_gather", NULL};
 const char *const layout_context_names[] = {"stated", "ring", "all_to_all", "all_gather", NULL};
 const char *const checkpoints_names[] = {"device", "partitioned", "host", NULL};
-const char *const attention_kernel_names[] = {"maker", "flash-attention-2", "triton", NULL};
+const char *const attention_kernel_names[] = {"maker", "flash-attention-2", "triton", "maker-2024",
+                                              NULL};
 const char *const trainer_names[] = {"megatron", "deepspeed", "torchtitan", "other", NULL};
 const char *const objective_names[] = {"iteration_time", "pipette", "max_load", "cost", NULL};
 const char *const framework_names[] = {"any",  "megatron",       "torchtitan", "deepspeed",

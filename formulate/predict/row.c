@@ -142,9 +142,10 @@ enum { FIELD_COUNT = ARRAY_LENGTH(fields) };
 
 static enum status read_flash(const struct table *t, int column, int *fused, struct error *err)
 {
-    static const char *const names[] = {"0", "unfused", "1", "flash", "te", "auto", "triton", NULL};
-    static const int kinds[] = {UNFUSED_ATTENTION, UNFUSED_ATTENTION, FUSED_OPEN,  FUSED_OPEN,
-                                FUSED_FASTEST,     FUSED_FASTEST,     FUSED_TRITON};
+    static const char *const names[] = {"0",    "unfused", "1",       "flash", "te",
+                                        "auto", "triton",  "te-2024", NULL};
+    static const int kinds[] = {UNFUSED_ATTENTION, UNFUSED_ATTENTION, FUSED_OPEN,   FUSED_OPEN,
+                                FUSED_FASTEST,     FUSED_FASTEST,     FUSED_TRITON, FUSED_EARLIER};
     int found = NOT_STATED;
     TRY(table_name(t, column, names, &found, err));
     if (found != NOT_STATED) *fused = kinds[found];

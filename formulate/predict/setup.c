@@ -176,9 +176,10 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     l->micro_batch = (int)stated(row->micro_batch, 1);
     l->sequence_parallel = row->sp;
     l->fused_attention = row->fused > 0;
-    job->attention_kernel = row->fused == FUSED_OPEN     ? ATTENTION_FLASH_2
-                            : row->fused == FUSED_TRITON ? ATTENTION_TRITON
-                                                         : ATTENTION_MAKER;
+    job->attention_kernel = row->fused == FUSED_OPEN      ? ATTENTION_FLASH_2
+                            : row->fused == FUSED_TRITON  ? ATTENTION_TRITON
+                            : row->fused == FUSED_EARLIER ? ATTENTION_MAKER_2024
+                                                          : ATTENTION_MAKER;
     l->zero = (int)row->zero;
     int64_t step = (int64_t)l->data * l->micro_batch;
     job->sequence = row->seq;

@@ -95,7 +95,8 @@ static real library_share(const struct pricing *x, int group)
 {
     const struct gpu_costs *g = x->gpus[group];
     const struct estimate *shares[] = {[ATTENTION_FLASH_2] = &g->open_attention_share,
-                                       [ATTENTION_TRITON] = &g->triton_attention_share};
+                                       [ATTENTION_TRITON] = &g->triton_attention_share,
+                                       [ATTENTION_MAKER_2024] = &g->earlier_attention_share};
     const struct estimate *share = shares[x->problem->job.attention_kernel];
     return share && x->problem->job.layout.fused_attention ? or_else(share, 1) : 1;
 }

@@ -36,8 +36,8 @@ struct range range_begin(int64_t ns, const struct costs *costs, double shown)
     struct range range = {.ns = ns, .squares = {own * own, own * own}};
     if (!cold || shown <= 0) return range;
     double once = log1p(once_ns / (double)ns);
-    range.shown[COSTS_FAST] = shown * shown;
-    range.shown[COSTS_SLOW] = shown * shown + once * once;
+    range.shown = shown * shown;
+    range.once = once * once;
     return range;
 }
 
@@ -77,7 +77,8 @@ void range_add_joint_case(struct range *r, int64_t moved_ns)
 int64_t range_end_ns(const struct range *r, enum cost_end end)
 {
     double costs = r->squares[end] + fmax(r->kernels[end], r->trainer[end]);
-    if (r->shown[end] > 0) costs = fmin(costs, r->shown[end]);
+    if (r->shown > 0) costs = fmin(costs, r->shown);
+    if (end == COSTS_SLOW) costs += r->once;
     double factor = exp(sqrt(costs + r->launches[end] + fmax(r->cases[end], r->joint[end])));
     return llround(end == COSTS_SLOW ? (double)r->ns * factor : (double)r->ns / factor);
 }

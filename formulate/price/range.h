@@ -27,8 +27,9 @@ void range_move_costs(struct moved_costs_list *list, const struct costs *costs,
 
 struct range {
     int64_t ns; // with the costs as they are
-    // The squared logarithms of what published runs of its program show; 0: nothing.
-    double shown[COST_ENDS];
+    // The squared logarithms of what published runs of its program show, and of what they show
+    // nothing of, as it is done once an iteration; 0: nothing.
+    double shown, once;
     // Sums of the squared logarithms of the time's factors: of all else, of a GPU's kernels, of the
     // trainer, of launches, of cases.
     double squares[COST_ENDS], kernels[COST_ENDS], trainer[COST_ENDS], launches[COST_ENDS],

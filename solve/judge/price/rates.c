@@ -21,7 +21,14 @@ static long double vendor_rate(const struct precision_costs *r, int context, boo
     return back ? stated_or(&r->backward_attention_flop_per_s, forward) : forward;
 }
 
-// A fused attention library other than the GPU vendor's reaches a share of its rates.
+static const struct estimate *share_of_kernel(const struct gpu_costs *gpu,
+                                              enum attention_kernel kernel)
+{
+    if (kernel == ATTENTION_MAKER_2024) return &gpu->earlier_attention_share;
+    return kernel == ATTENTION_TRITON ? &gpu->triton_attention_share : &gpu->open_attention_share;
+}
+
+// A fused attention library other than the GPU vendor's newest reaches a share of its rates.
 long double judged_attention_rate(const struct price_audit *a, int group, bool back)
 {
     const struct gpu_costs *gpu = gpu_of(a, group);
@@ -29,7 +36,5 @@ long double judged_attention_rate(const struct price_audit *a, int group, bool b
                           judged_filled_arrays(a, group, back);
     enum attention_kernel kernel = a->problem->job.attention_kernel;
     if (!layout_of(a)->fused_attention || kernel == ATTENTION_MAKER) return fastest;
-    return fastest * stated_or(kernel == ATTENTION_TRITON ? &gpu->triton_attention_share
-                                                          : &gpu->open_attention_share,
-                               1);
+    return fastest * stated_or(share_of_kernel(gpu, kernel), 1);
 }

@@ -97,7 +97,8 @@ static void note_code(struct export *e, int mode)
                      l->expert)},
         {true, arena_print(arena, "%s attention: set in the model's code",
                            !l->fused_attention ? "unfused"
-                           : job->attention_kernel == ATTENTION_MAKER
+                           : job->attention_kernel == ATTENTION_MAKER ||
+                                   job->attention_kernel == ATTENTION_MAKER_2024
                                ? "fused"
                                : attention_kernel_names[job->attention_kernel])},
         {job->fused_loss, "a fused loss: set in the model's code"},

@@ -191,7 +191,8 @@ static void note_parallelism(struct export *e, bool python)
                      "experts over %d ranks: torchtitan requires a multiple of the context degree",
                      l->expert)},
         {!l->fused_attention, "attention that keeps its scores: torchtitan's is fused"},
-        {l->fused_attention && job->attention_kernel != ATTENTION_MAKER,
+        {l->fused_attention && job->attention_kernel != ATTENTION_MAKER &&
+             job->attention_kernel != ATTENTION_MAKER_2024,
          arena_print(arena, "the kernel of attention, %s: PyTorch chooses among its own",
                      attention_kernel_names[job->attention_kernel])}};
     EXPORT_NOTES(e, notes);

@@ -145,6 +145,7 @@ static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng
                             .split_overhead_s = sometimes(&own, 40, 0, 1e-3),
                             .step_bytes_per_s = sometimes(&own, 40, 1e10, 1e12),
                             .context_tensor_loss = sometimes(&own, 60, 0, 1),
+                            .earlier_attention_share = sometimes(&narrow, 50, 0.3, 1),
                             .communicator_bytes = sometimes(rng, 50, 0, 1e9),
                             .library_bytes = sometimes(rng, 50, 0, 1e8)};
 }
