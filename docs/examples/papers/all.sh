@@ -40,8 +40,10 @@ for script in ${*:-layered slices terapipe onebit interleaved fused offers desig
     grids)
         CARD=6.25 table grids 42,12288,1024,8192
         CARD=100 table grids 42,12288,1024,8192
-        OVERLAP=0.9 table grids 42,12288,1024,8192
-        for node in 4 8 16; do NODE=$node TENSOR=16 table grids 42,12288,1024,1024; done
+        for node in 4 8 16; do
+            NODE=$node table grids 42,12288,1024,1024
+            NODE=$node ZERO=1,2,3 table grids 42,12288,1024,1024
+        done
         ;;
     esac
 done
