@@ -1,10 +1,10 @@
 #!/bin/sh
 # Tensor grids (AxoNN, arXiv 2305.13525): GPTs on A100 of 80 GB in nodes of four with four 25 GB/s
 # cards, sequences of 2,048, ZeRO 1, collectives under the products. The larger the model, the fewer
-# of its layers fit into a node. Lines of: GPUs, parameters in 10^9, then four degrees and times: the
-# best grid x data as AxoNN has them, without a pipeline; one dimension x data; one dimension with a
-# pipeline (stages x tensor) and sequence parallelism; and the best of everything: grids of every
-# order and with all gathers, pipelines, sequence parallelism, with its certificate.
+# of its layers fit into a node. Lines of: GPUs, parameters in 10^9, then four degrees and times:
+# the best grid x data as AxoNN has them, without a pipeline; one dimension x data; one dimension
+# with a pipeline (stages x tensor) and sequence parallelism; and the best of everything: grids of
+# every order and with all gathers, pipelines, sequence parallelism, with its certificate.
 #   grids.sh FOLDER [LAYERS,HIDDEN,GPUS,SEQUENCES ...]
 # CARD: GB/s of a card (25); NODE: GPUs and cards of a node (4); TENSOR: tensor degrees
 # (1,2,4,8,16,32); ZERO: stages of the last two (1)
