@@ -179,7 +179,7 @@ static double held_out_error(enum line line, const struct fit_point *points, int
         int n = 0;
         for (int k = 0; k < count; k++)
             if (!same_fold(points, i, k, by_operation)) rest[n++] = points[k];
-        if (n <= columns_of(line) || solve_line(&x, line, rest, n, arena, &unused) != OK ||
+        if (n < columns_of(line) || solve_line(&x, line, rest, n, arena, &unused) != OK ||
             x.held[0])
             return INFINITY;
         take_line(&f, &x, line);

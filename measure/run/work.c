@@ -49,6 +49,9 @@ static enum status check_degrees(const struct running *r, struct error *err)
     if (l->tensor > 1 && (s->kv_heads % l->tensor || s->ffn % l->tensor))
         return refuse(p, "layout.tensor, which does not divide KV heads and feed-forward width",
                       err);
+    bool whole = !strcmp(r->backend->name, "cuda"); // its norms have all tokens
+    if (l->tensor > 1 && l->sequence_parallel && whole)
+        return refuse(p, "layout.sequence_parallel on cuda", err);
     if (l->tensor > 1 && job->overlapped_tensor) return refuse(p, "job: overlapped_tensor", err);
     if (l->slice_count > 1 && !slices_are_whole(l))
         return refuse(p, "layout.slices, of which one does not divide what is before it", err);

@@ -255,6 +255,21 @@ TEST(test_overhead_is_never_negative)
 
 // So few and so scattered points that the slope's interval reaches 0: the rate's stays finite, and
 // wide on both sides.
+// Three sizes are enough to see an overhead, and to see that there is none.
+TEST(test_three_sizes)
+{
+    static const enum line forms[] = {LINE_THROUGH_ZERO, LINE_WITH_OVERHEAD};
+    struct fit_point points[3];
+    struct fit f;
+    put_line(points, 3, 5e-3, 1e10);
+    CHECK_OK(fit_best(&f, "samples.json", "line", forms, 2, points, 3, arena, &err));
+    assert_true(!f.through_zero);
+    assert_near(f.overhead_s.value, 5e-3, 1e-9);
+    put_line(points, 3, 0, 1e10);
+    CHECK_OK(fit_best(&f, "samples.json", "line", forms, 2, points, 3, arena, &err));
+    assert_true(f.through_zero);
+}
+
 TEST(test_open_interval)
 {
     struct fit_point points[3];
