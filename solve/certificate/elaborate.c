@@ -16,7 +16,7 @@ struct elaborate {
     struct check_page page;
     int64_t counted[RESOURCES_MOST];
     int path_count, *before; // [operation]: on the longest path
-    bool by_ranks;           // it has rounds by ranks, or splits by a rank's layers
+    bool by_ranks;           // it has rounds by ranks
     struct check_choices listed;
     int *numbers[MOST_STAGES]; // [stage][choice]: in the list
 };
@@ -274,7 +274,7 @@ static void put_round(struct elaborate *e, const cJSON *round)
     bool by_ranks = cJSON_IsTrue(value_get(round, "by_ranks"));
     e->by_ranks = e->by_ranks || by_ranks;
     put_memory(e, by_ranks ? NULL : value_get(round, "memory"));
-    put_numbers(e, "r", price, resources);
+    put_numbers(e, by_ranks ? "n" : "r", price, resources);
     put_couple(e);
 }
 
@@ -297,6 +297,7 @@ static void put_leaf(struct elaborate *e, const struct check_box *left)
         page_print(&e->page, "w %d %lld\n", path, ((long long)1 << WEIGHT_SHIFT) / laps);
     else page_print(&e->page, "w\n");
     put_numbers(e, "r", NULL, 0);
+    if (e->g->p->turns > 1) page_print(&e->page, "w\nn\n"); // or by its rank's layers
 }
 
 static enum status see_box(void *of, const cJSON *box, const struct check_box *left, int split,
@@ -306,7 +307,12 @@ static enum status see_box(void *of, const cJSON *box, const struct check_box *l
     put_couple(e);
     for (const cJSON *v = value_get(box, "rounds")->child; v; v = v->next) put_round(e, v);
     if (leaf) put_leaf(e, left);
-    e->by_ranks = e->by_ranks || split == -2;
+    if (split == -2) {
+        const cJSON *by = value_get(box, "split");
+        page_print(&e->page, "t %lld %lld\n", (long long)value_number(value_get(by, "rank")),
+                   (long long)value_number(value_get(by, "layers_below")));
+        return OK;
+    }
     if (split < 0) {
         page_print(&e->page, "b\n");
         return OK;

@@ -22,6 +22,7 @@ Record layout := Layout {
   crossing : nat -> nat -> nat -> nat -> option (list Z);  (* cut, group, next group and its opt: durations; None: no link *)
   joining : nat -> nat -> option Z;                        (* first and last group: the embedding's sync *)
   together : nat -> nat -> bool;                           (* whether two stages are on one group *)
+  rank_at : nat -> nat;                                    (* of a stage *)
   limits : list (option Z)                                 (* of each resource *) }.
 
 Section OfLayout.
@@ -227,6 +228,11 @@ Proof.
   cbn [fewest greatest fold_right]. fold (fewest cs) (greatest cs). destruct Hv as [->|Hv]; [lia|]. specialize (IH Hv). lia.
 Qed.
 Definition at_last (plan : list choice) := match plan with [] => 0 | v :: _ => if jc =? 0 then 0 else jc * least_joint (grp (last plan v)) end.
+Lemma at_last_cons v plan : at_last (v :: plan) = (if is_nil plan && negb (jc =? 0) then jc * least_joint (grp v) else 0) + at_last plan.
+Proof.
+  unfold at_last. destruct plan as [|w plan]; [cbn; destruct (jc =? 0); cbn; lia|].
+  change (last (v :: w :: plan) v) with (last (w :: plan) v). rewrite (last_same (w :: plan) w v) by discriminate. cbn [is_nil andb]. destruct (jc =? 0); lia.
+Qed.
 Lemma run_plan : forall plan m brow n prev us box, inside plan box -> chained n prev plan -> wide (length plan) (row_width x) m -> length us = length (select chosen []) ->
   (forall i, (i < length us)%nat -> (i < length caps)%nat -> nth i us 0 + still i plan <= nth i caps 0) ->
   exists e z, run state label step (State n (match prev with None => (0%nat, 0%nat) | Some u => left u end) us) (labels brow m prev plan box) = Some (e, z)
@@ -252,11 +258,7 @@ Proof.
       replace (n + layers v <=? layer_count y - rest_fewest box')%nat with true by (symmetry; apply Nat.leb_le; lia). reflexivity. }
     assert (C : forall s to cost, step (Cross s to cost) (State n s us) = Some (State n to us, cost)).
     { intros. cbn [step side]. assert (E : same_side s s = true) by (apply same_side_eq; reflexivity). rewrite E. reflexivity. }
-    assert (A : at_last (v :: plan) = (if is_nil plan && negb (jc =? 0) then jc * least_joint (grp v) else 0) + at_last plan).
-    { unfold at_last. destruct plan as [|w plan]; cbn [is_nil andb last]; [destruct (jc =? 0); cbn; lia|]. destruct (jc =? 0); [lia|].
-      assert (E : last (w :: plan) v = last (w :: plan) w). { clear. revert w. induction plan as [|z plan IH]; intros w; [reflexivity|]. change (last (z :: plan) v = last (z :: plan) w).
-        destruct plan; [reflexivity|]. assert (G : forall (l : list choice) a b, l <> [] -> last l a = last l b) by (clear; induction l as [|p l IH]; [congruence|]; intros a b _; destruct l; [reflexivity|apply IH; discriminate]). apply G. discriminate. }
-      cbn [last] in E. rewrite <- E. lia. }
+    pose proof (at_last_cons v plan) as A.
     assert (Drow : dots (row :: m) (rows (v :: plan)) = dot (firstn (own_width x) row) (own v) + match plan with [] => 0 | w :: _ => dot (skipn (own_width x) row) (between v w) end + dots m (rows plan)).
     { cbn [rows dots]. rewrite dot_row by assumption. reflexivity. }
     rewrite A, Drow. cbn [spent fold_right]. fold (spent plan). cbn [run].

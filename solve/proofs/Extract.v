@@ -2,7 +2,7 @@
    as zarith's. *)
 Require Import ZArith List.
 Require Import ExtrOcamlBasic ExtrOcamlNatInt ExtrOcamlZBigInt.
-From Plumbline Require Import Schedule Document Mixture Automaton Boxes Tree Referee Reach.
+From Plumbline Require Import Schedule Document Mixture Automaton Boxes Ranks Tree Referee Reach.
 Extract Inlined Constant Nat.eqb => "Stdlib.Int.equal".
 Extract Inlined Constant Nat.leb => "(fun (n : int) m -> n <= m)".
 Extract Inlined Constant Nat.ltb => "(fun (n : int) m -> n < m)".

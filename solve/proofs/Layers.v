@@ -79,11 +79,12 @@ Proof.
   intros u A B. apply of_batch_in in A. destruct A as (_ & _ & <- & _). apply in_flat_map in B. destruct B as (k & K & B).
   apply of_batch_in in B. destruct B as (_ & _ & <- & _). exact (Hj K).
 Qed.
+Hypothesis one_each : several x = false.
 Lemma passes_of_rank s : (1 <= slices x)%nat -> (s < stages x)%nat -> of_rank x s (passes s).
 Proof.
   intros Hy Hs. apply Forall_forall. intros u Hu. apply in_flat_map in Hu. destruct Hu as (j & J & Hu). apply in_seq in J. apply of_batch_in in Hu.
   destruct u as [k p b y]. cbn [what place batch slice] in Hu. destruct Hu as (K & -> & -> & Y).
-  assert (Y' : (y < slices x)%nat) by lia. destruct K as [->|[->|(-> & Es & ->)]]; unfold valid, in_stream; cbn [what place batch slice]; try rewrite Es; cbn [andb];
+  assert (Y' : (y < slices x)%nat) by lia. destruct K as [->|[->|(-> & Es & ->)]]; unfold valid, in_stream; cbn [what place batch slice]; rewrite ?(own_rank x one_each); try rewrite Es; cbn [andb];
     (split; [rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq; repeat split; lia|eauto]).
 Qed.
 Lemma length_app d a b : length_of d (a ++ b) = length_of d a + length_of d b.
@@ -144,7 +145,7 @@ Proof.
   assert (Hf : forall r, 0 <= fill d r).
   { induction r as [|r IH]; cbn [fill]; [lia|]. unfold message. pose proof (Hd (Op (Receives Onward) (r - 1) 0 0)). pose proof (Hd (Op Forward r 0 0)).
     pose proof (Hd (Op (Sends Onward) r 0 0)). pose proof (Hd (Op (Links Onward) r 0 0)). pose proof (Hd (Op (Delays Onward) r 0 0)). destruct (0 <? r)%nat; lia. }
-  pose proof (stream x Hm Hy d start T Ht s (passes s) Hb Hs (passes_of_rank s Hy Hs) (passes_once s) (Hd _) ltac:(auto) (Hf s)). lia.
+  pose proof (stream x Hm Hy one_each d start T Ht s (passes s) Hb Hs (passes_of_rank s Hy Hs) (passes_once s) (Hd _) ltac:(auto) (Hf s)). lia.
 Qed.
 (* 8.5, 8.7: each stage's layers on the way there, and back. *)
 Lemma forward_takes s j y low : (y < slices x)%nat -> (forall r, low r <= forward_ns (run_at P r) y (on (decided s))) -> per (holds_layers P (decided s)) low <= d (Op Forward s j y).
@@ -223,8 +224,8 @@ Proof.
     - assert (Hf : forall r, 0 <= fill d r).
       { induction r as [|r IH]; cbn [fill]; [lia|]. unfold message. pose proof (Hd (Op (Receives Onward) (r - 1) 0 0)). pose proof (Hd (Op Forward r 0 0)).
         pose proof (Hd (Op (Sends Onward) r 0 0)). pose proof (Hd (Op (Links Onward) r 0 0)). pose proof (Hd (Op (Delays Onward) r 0 0)). destruct (0 <? r)%nat; lia. }
-      pose proof (stream x Hm Hy d start T Ht s (passes s) Hb S' (passes_of_rank s Hy S') (passes_once s) (Hd _) ltac:(auto) (Hf s)). pose proof (Hf s). lia.
-    - pose proof (stream_again x Hm Hy d start T Ht s (passes s) Hb S' (passes_of_rank s Hy S') (passes_once s) Hd). lia. }
+      pose proof (stream x Hm Hy one_each d start T Ht s (passes s) Hb S' (passes_of_rank s Hy S') (passes_once s) (Hd _) ltac:(auto) (Hf s)). pose proof (Hf s). lia.
+    - pose proof (stream_again x Hm Hy one_each d start T Ht s (passes s) Hb S' (passes_of_rank s Hy S') (passes_once s) Hd). lia. }
   pose proof (mean_of_layers (map (fun e => [per (holds_layers P e) low]) plan) (Z.of_nat (batches x)) T) as M. cbn zeta in M. rewrite map_length, L in M. fold p in M.
   assert (E : all (map (fun e => [per (holds_layers P e) low]) plan) = per (model P) low).
   { transitivity (per (drop 0 (model P)) low); [|destruct (model P) as [|[r c] t]; reflexivity].

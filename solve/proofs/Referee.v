@@ -1,7 +1,7 @@
 (* The referee: accepts a list of choices, paths and a tree of boxes, none of which it trusts, and
    what it accepts is below no plan of the document. *)
 Require Import ZArith List Bool Lia.
-From Plumbline Require Import Schedule Document Mixture Automaton Boxes Tree.
+From Plumbline Require Import Schedule Document Mixture Automaton Boxes Ranks Tree.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -45,7 +45,7 @@ Definition all_needs cs s f l b g bo go m := needs P s (Decision f (layers_of l)
   match cs with [] => [] | _ => rank_row cs s (fixed_bytes P s l b bo go m) (stash_bytes P l m) (working_bytes P l m) g end.
 
 Definition as_layout (cs : list coupling) : layout := Layout x (total_layers P) crossing_of (embedding_ns P)
-  (fun s t => several x && (on_rank x s =? on_rank x t)%nat)
+  (fun s t => several x && (on_rank x s =? on_rank x t)%nat) (on_rank x)
   (available P ++ map (fun _ => Some largest_limit) cs).
 Lemma triples_length (f : nat -> nat -> Z) n : forall a, length (flat_map (fun s => map (f s) [0%nat; 1%nat; 2%nat]) (seq a n)) = (3 * n)%nat.
 Proof. induction n; intros a; [reflexivity|]. cbn [seq flat_map map app length]. rewrite IHn. lia. Qed.
@@ -128,7 +128,7 @@ Definition accept (claim : option Z) (ps : list (list op)) (vss : list (list cho
   let qs := read_paths ps in let cs := couplings in
   (length vss =? stages x)%nat && (1 <=? batches x)%nat && (1 <=? slices x)%nat && (1 <=? ranks x)%nat && (ranks x <=? stages x)%nat
   && (length (budgets P) =? 3)%nat && all_covered cs 0 vss
-  && closes (as_layout cs) (fun i => nth i qs None) claim t vss.
+  && closes (as_layout cs) (fun i => nth i qs None) claim t [] vss.
 
 (* ------------------------------------------------------------------ proofs *)
 Lemma at_most_all_Forall2 a : forall b, at_most_all a b = true -> Forall2 Z.le a b.

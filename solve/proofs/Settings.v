@@ -13,7 +13,7 @@ Definition mode_of_run r := if recomputable r then k else 0%nat.
 Definition in_mode (r : run) : run := Run (recomputable r) (run_cut r) (resident r) (unsharded r) (fun _ => stash r (mode_of_run r)) (fun _ => working r (mode_of_run r))
   (forward_ns r) (fun y g => layer_backward r (mode_of_run r) y g) (weight_ns r) (again_ns r) (optimizer_ns r) (sync_ns r).
 Definition settled : problem := Problem (shape_of P) (model P) (fun r => in_mode (run_at P r)) (groups P) (boundary_options P) (gradient_options P) (rank_min P)
-  [0%nat] false None (overlapped P) (message_bytes P) (message_feedback P) (linked P) (onward_ns P) (back_ns P) (embedding_ns P) (budgets P) [].
+  [0%nat] false None (message_bytes P) (message_feedback P) (linked P) (onward_ns P) (back_ns P) (embedding_ns P) (budgets P) [].
 Definition plain d := Decision (from d) (count d) (on d) (boundary_option d) (gradient_option d) (Each 0).
 Let Q := settled.
 
@@ -41,30 +41,30 @@ Proof.
   - apply map_ext. intros y. apply over_same. intros r. unfold layer_backward at 2. cbn [backward_ns in_mode]. lia.
   - f_equal; [|f_equal].
     + apply over_same. reflexivity.
-    + f_equal. change (overlapped Q) with (overlapped P). destruct (overlapped P); [apply tail_same, single_same|apply over_same; reflexivity].
-    + f_equal. apply over_same. reflexivity.
+    + f_equal. change (overlapped (shape_of Q)) with (overlapped (shape_of P)). destruct (overlapped (shape_of P)); [apply tail_same, single_same|apply over_same; reflexivity].
+    + f_equal; [apply over_same; reflexivity|]. f_equal. change (shape_of Q) with (shape_of P). destruct (_ && _); [|reflexivity]. f_equal. apply over_same. reflexivity.
 Qed.
 Lemma working_same l : fold_right Z.max 0 (map (fun p => let '(r, _, m) := p in working (run_at P r) m) (in_modes P (Each k) l))
   = fold_right Z.max 0 (map (fun p => let '(r, _, m) := p in working (run_at Q r) m) (in_modes Q (Each 0) l)).
 Proof. unfold in_modes. rewrite !map_map. f_equal. Qed.
-Lemma bytes_same flight s l b g bo go : bytes P flight s l b g bo go (Each k) = bytes Q flight s l b g bo go (Each 0).
-Proof.
-  unfold bytes. change (group_at Q) with (group_at P). rewrite (over_same l (fun r _ => resident r go + unsharded r) (fun r _ => resident r go + unsharded r)) by reflexivity.
-  rewrite (over_same l (fun r m => stash r m) (fun r m => stash r m)) by reflexivity. rewrite working_same.
-  replace (last_cut Q l) with (last_cut P l) by (unfold last_cut; destruct (last l (0%nat, 0%nat)); reflexivity). reflexivity.
-Qed.
+Lemma cut_same l : last_cut Q l = last_cut P l.
+Proof. unfold last_cut. destruct (last l (0%nat, 0%nat)). reflexivity. Qed.
+Lemma fixed_same s l b bo go : fixed_bytes P s l b bo go (Each k) = fixed_bytes Q s l b bo go (Each 0).
+Proof. unfold fixed_bytes. rewrite cut_same. rewrite (over_same l (fun r _ => resident r go) (fun r _ => resident r go)) by reflexivity. reflexivity. Qed.
+Lemma work_same l : working_bytes P l (Each k) = working_bytes Q l (Each 0).
+Proof. unfold working_bytes. rewrite (over_same l (fun r _ => unsharded r) (fun r _ => unsharded r)) by reflexivity. unfold most. rewrite working_same. reflexivity. Qed.
+Lemma stash_same l : stash_bytes P l (Each k) = stash_bytes Q l (Each 0).
+Proof. unfold stash_bytes. apply over_same. reflexivity. Qed.
 Hypothesis set : setting P = Some (Each k).
 Lemma is_k l m : as_set P l m = true -> m = Each k.
 Proof. unfold as_set. rewrite set. destruct m as [j|n]; cbn [same_mode]; [|discriminate]. intros H. apply Nat.eqb_eq in H. congruence. Qed.
-Lemma before_same f : before Q f = before P f.
-Proof. unfold before. destruct f; [reflexivity|]. change (model Q) with (model P). destruct (drop f (model P)) as [|[r c] t]; reflexivity. Qed.
+Lemma before_same s f : before Q s f = before P s f.
+Proof. unfold before. change (shape_of Q) with (shape_of P). destruct s; [reflexivity|]. destruct f; [reflexivity|]. destruct (leaves_rank _ _); [|reflexivity]. change (model Q) with (model P). destruct (drop f (model P)) as [|[r c] t]; reflexivity. Qed.
 Lemma decides s d : decision_ok P s d = true -> recompute d = Each k /\ decision_ok Q s (plain d) = true.
 Proof.
   unfold decision_ok. rewrite !andb_true_iff. intros [R M]. unfold may_decide in *. rewrite !andb_true_iff in M.
-  destruct M as (((((((A & B) & C) & D) & E) & F) & G) & _). pose proof (is_k _ _ D) as K. split; [exact K|]. split; [exact R|]. rewrite K in G.
-  rewrite before_same. rewrite !andb_true_iff. unfold plain. cbn [from count on boundary_option gradient_option recompute].
-  change (holds_layers Q (Decision (from d) (count d) (on d) (boundary_option d) (gradient_option d) (Each 0))) with (holds_layers P d).
-  rewrite bytes_same in G. repeat split; assumption.
+  destruct M as ((((((A & B) & C) & D) & E) & F) & _). pose proof (is_k _ _ D) as K. split; [exact K|]. split; [exact R|].
+  rewrite !andb_true_iff. repeat split; assumption.
 Qed.
 Lemma last_cut_same l : last_cut Q l = last_cut P l.
 Proof. unfold last_cut. destruct (last l (0%nat, 0%nat)). reflexivity. Qed.
@@ -83,13 +83,39 @@ Lemma last_plain plan d : on (List.last (map plain plan) (plain d)) = on (List.l
 Proof. revert d. induction plan as [|a plan IH]; intros d; [reflexivity|]. destruct plan as [|b plan]; [reflexivity|]. exact (IH d). Qed.
 Lemma ends_same plan : ends_of Q (map plain plan) = ends_of P plan.
 Proof. destruct plan as [|d plan]; [reflexivity|]. cbn [map ends_of]. change (plain d :: map plain plan) with (map plain (d :: plan)). rewrite last_plain. reflexivity. Qed.
+Lemma forallb_ext_in (f g : nat -> bool) l : (forall s, In s l -> f s = g s) -> forallb f l = forallb g l.
+Proof. induction l as [|s l IH]; intros H; [reflexivity|]. cbn [forallb]. rewrite (H s (or_introl eq_refl)), IH by (intros t I; apply H; right; exact I). reflexivity. Qed.
+Lemma at_same plan : Forall (fun d => recompute d = Each k) plan -> forall s, let d := nth s plan nobody in let e := nth s (map plain plan) nobody in
+  on e = on d /\ fixed_of Q s e = fixed_of P s d /\ working_of Q e = working_of P d /\ stash_of Q e = stash_of P d.
+Proof.
+  intros K s d e. assert (N : e = plain d) by (unfold e, d; change nobody with (plain nobody) at 1; apply map_nth). rewrite N. clear N e.
+  unfold fixed_of, working_of, stash_of. change (holds_layers Q (plain d)) with (holds_layers P d). rewrite before_same. cbn [plain on from boundary_option gradient_option recompute].
+  destruct (Nat.lt_ge_cases s (length plan)) as [L|L].
+  - rewrite Forall_forall in K. rewrite (K d (nth_In _ _ L)), fixed_same, work_same, stash_same. auto.
+  - unfold d. rewrite nth_overflow by exact L. cbn [nobody on from boundary_option gradient_option recompute].
+    assert (H0 : holds_layers P nobody = []) by (unfold holds_layers, held; cbn; destruct (drop 0 (model P)) as [|[? ?] ?]; reflexivity).
+    rewrite H0. repeat split; unfold fixed_bytes; rewrite ?cut_same; reflexivity.
+Qed.
+Lemma rank_same plan r : Forall (fun d => recompute d = Each k) plan -> rank_ok Q (map plain plan) r = rank_ok P plan r.
+Proof.
+  intros K. pose proof (at_same plan K) as A. cbn zeta in A. unfold rank_ok, rank_bytes. change (stages_on Q r) with (stages_on P r). change (moments Q r) with (moments P r).
+  destruct (A r) as (Er & _). rewrite Er. change (group_at Q) with (group_at P). f_equal.
+  - apply forallb_ext_in. intros s _. destruct (A s) as (-> & _). reflexivity.
+  - f_equal. f_equal; [f_equal; [f_equal|]|].
+    + f_equal. apply map_ext. intros s. apply A.
+    + f_equal. apply map_ext. intros s. apply A.
+    + f_equal. apply map_ext. intros now. f_equal. apply map_ext. intros s. destruct (A s) as (_ & _ & _ & ->). reflexivity.
+Qed.
 (* THEOREM 8.18: a plan of the layout is one of the settled layout, which may choose nothing and has
    no rules, and each of its operations takes the same. So every bound of that holds for it. *)
 Theorem one_setting plan : plan_ok P plan -> plan_ok Q (map plain plan) /\ forall u, valid (shape_of P) u = true -> lasts Q (map plain plan) u = lasts P plan u.
 Proof.
-  intros (O & R & E). pose proof (every_k _ _ _ O) as K. split.
-  - split; [exact (order_same _ _ _ O)|]. split; [|rewrite ends_same; exact E].
-    intros r l H. change (available Q) with (available P) in H. rewrite map_map. rewrite (map_ext _ (fun d => nth r (needs P d) 0)) by reflexivity. exact (R r l H).
+  intros (O & R & Mem & E). pose proof (every_k _ _ _ O) as K. split.
+  - split; [exact (order_same _ _ _ O)|]. split; [|split; [|rewrite ends_same; exact E]].
+    + intros r l H. change (available Q) with (available P) in H. replace (needed Q r (map plain plan)) with (needed P r plan); [exact (R r l H)|].
+      unfold needed. rewrite map_length. generalize 0%nat at 1 2. clear. induction plan as [|d plan IH]; intros i; [reflexivity|]. cbn [length seq combine map fst snd].
+      change (sum (?a :: ?b)) with (a + sum b). f_equal. apply IH.
+    + intros r H. specialize (Mem r H). rewrite <- Mem. apply rank_same. exact K.
   - intros u _. unfold lasts. assert (N : forall i, nth i (map plain plan) nobody = plain (nth i plan nobody)) by (intros i; change nobody with (plain nobody) at 1; apply map_nth). rewrite !N, ends_same.
     set (d := nth (place u) plan nobody). set (e := nth (S (place u)) plan nobody). change (shape_of Q) with (shape_of P).
     assert (T : (place u < length plan)%nat -> times Q (plain d) = times P d).

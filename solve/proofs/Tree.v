@@ -1,6 +1,6 @@
 (* Rounds on boxes, and trees of boxes: no plan is below a bound that a tree closes. *)
 Require Import ZArith List Bool Lia.
-From Plumbline Require Import Schedule Mixture Automaton Boxes.
+From Plumbline Require Import Schedule Mixture Automaton Boxes Ranks.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -8,10 +8,12 @@ Record round := Round {
   weights : list (nat * Z);   (* of paths, in 2^-40 *)
   prices : list Z;            (* of a use of each resource, in 2^-40 ns *)
   counting : list bool         (* of each resource: whether the dynamic programme counts it *) }.
-(* A round, or the removal of what does not fit together with the least of its rank. *)
-Inductive move := Use (r : round) | Couple.
+(* A round in the order of stages, or rank by rank, or the removal of what does not fit together with
+   the least of its rank. *)
+Inductive move := Use (r : round) | ByRanks (r : round) | Couple.
 Inductive tree :=
   | Closed (moves : list move)
+  | Parts (moves : list move) (rank layers : nat) (fewer others : tree)
   | Split (moves : list move) (stage : nat) (holds : choice -> bool) (yes no : tree).
 
 Section OfLayout.
@@ -77,14 +79,6 @@ Proof.
 Qed.
 
 (* ---- a round *)
-Definition box := list (list choice).
-Definition least_of (l : list (option Z)) : option Z := fold_right (fun a b => match a, b with Some u, Some v => Some (Z.min u v) | Some u, None => Some u | None, b => b end) None l.
-Lemma least_of_in l u : In (Some u) l -> exists v, least_of l = Some v /\ v <= u.
-Proof.
-  induction l as [|a l IH]; intros []; cbn [least_of fold_right]; fold (least_of l).
-  - subst. destruct (least_of l); eexists; split; try reflexivity; lia.
-  - destruct (IH H) as (v & E & L). rewrite E. destruct a; eexists; split; try reflexivity; lia.
-Qed.
 Definition least_joint (firsts : list choice) g := match least_of (map (fun v => joining y (grp v) g) firsts) with Some e => e | None => 0 end.
 
 Fixpoint thin (ks : list kept) (b : box) : box := match ks, b with
@@ -113,6 +107,17 @@ Definition use_round (b : box) (r : round) : box :=
                 (begin _ same hash (State 0 (0%nat, 0%nat) (map (fun _ => 0) (select ch [])))))) b
   end end.
 
+(* The same rank by rank, where the costs of neighbours are at their least. *)
+Definition use_ranks spans (b : box) (r : round) : box :=
+  match mix x paths (weights r) with None => b | Some (t, s) =>
+  match target_of r s with None => b | Some target =>
+    if (joint t <? 0) || (negb (embedding x) && negb (joint t =? 0)) then b else
+    let cells := costs y (prices r) (joint t) (least_joint (hd [] b)) [] (counts t) None b in
+    if too_many y cells then b else
+    let k := marks y spans target cells in
+    map (fun p => filter (fun v => is_kept k (key (fst p) (id v))) (snd p)) (combine (seq 0 (length b)) b)
+  end end.
+
 Definition below plan := match claim with None => True | Some bound => exists start T, timing x (value x (rows y plan) (joint_time y plan)) start T /\ T < bound end.
 
 Lemma thin_keeps ch ps jc lj un brow : forall plan m prev b ks, length m = length plan -> inside plan b ->
@@ -123,9 +128,34 @@ Proof.
   - inversion Hi as [|? cs ? b' Hv Hi']; subst. inversion Hk as [|? k1 ? ks1 _ Hk1]; subst. inversion Hk1 as [|? k ? ks' Hv' Hk']; subst.
     cbn [thin]. constructor; [|eapply IH; eauto; cbn in Hm; congruence]. apply filter_In. split; [exact Hv|exact Hv'].
 Qed.
+Lemma cost_of_plan plan b r t s target : inside plan b -> is_plan y plan -> below plan -> mix x paths (weights r) = Some (t, s) -> target_of r s = Some target ->
+  0 <= joint t -> negb (embedding x) && negb (joint t =? 0) = false ->
+  0 + dots (counts t) (rows y plan) + spent (prices r) plan + at_last (joint t) (least_joint (hd [] b)) plan <= target.
+Proof.
+  intros Hi (Hl & Hc & Hw & Hj & _) Hb Em Et Ejt Eemb. set (lj := least_joint (hd [] b)).
+  destruct (mixture_bound x paths paths_sound _ _ _ Em) as [Hs Hmix]. pose proof (rows_wide y crossing_wide _ _ _ Hc) as Hr.
+  assert (J : at_last (joint t) lj plan <= joint t * joint_time y plan).
+    { unfold at_last, joint_time, joint_of, groups_of in *. destruct plan as [|v plan]; [lia|]. destruct (Z.eqb_spec (joint t) 0) as [->|]; [lia|].
+      destruct (joining y (grp v) (grp (last (v :: plan) v))) as [ej|] eqn:Ej.
+      - unfold lj, least_joint. inversion Hi as [|? cs ? b' Hv Hi']; subst. cbn [hd].
+        destruct (least_of_in (map (fun u => joining y (grp u) (grp (last (v :: plan) v))) cs) ej) as (w & W1 & W2).
+        { apply in_map_iff. exists v. auto. }
+        rewrite W1. nia.
+      - exfalso. destruct (embedding x) eqn:Ex; [apply (Hj Ex); reflexivity|].
+        discriminate. }
+    pose proof (fun a G => spent_granted plan (prices r) a G Hw) as Hsp. unfold target_of in Et.
+    destruct (granted (prices r) (limits y)) as [a|]; [|discriminate]. specialize (Hsp a eq_refl).
+    assert (M : 0 + dots (counts t) (rows y plan) + joint t * joint_time y plan = measure t (rows y plan) (joint_time y plan)) by (unfold measure; lia).
+    unfold below in Hb. destruct claim as [bound|].
+    + destruct (Z.leb_spec s whole); [|discriminate]. injection Et as <-. destruct Hb as (st & T & Ht & HT).
+      specialize (Hmix (rows y plan) (joint_time y plan) st T ltac:(unfold shaped; fold x in Hl; rewrite <- Hl; exact Hr) Ht). assert (0 <= T) by apply Ht.
+      assert (s * T <= whole * (bound - 1)) by (assert (0 < whole) by reflexivity; nia). lia.
+    + destruct (weights r) eqn:Ew; [|discriminate]. injection Et as <-. cbn [mix] in Em. injection Em as <- <-.
+      unfold measure, nothing in *. cbn [counts joint] in *. rewrite dots_zeros in *. lia.
+Qed.
 Lemma round_keeps plan b r : inside plan b -> is_plan y plan -> below plan -> inside plan (use_round b r).
 Proof.
-  intros Hi (Hl & Hc & Hw & Hj & _) Hb. unfold use_round. destruct (mix x paths (weights r)) as [[t s]|] eqn:Em; [|exact Hi].
+  intros Hi Hpl Hb. pose proof Hpl as (Hl & Hc & Hw & Hj & _). unfold use_round. destruct (mix x paths (weights r)) as [[t s]|] eqn:Em; [|exact Hi].
   destruct (target_of r s) as [target|] eqn:Et; [|exact Hi]. destruct ((joint t <? 0) || _) eqn:Ejt; [exact Hi|].
   apply orb_false_iff in Ejt as [Ejt Eemb]. apply Z.ltb_ge in Ejt.
   set (ch := chosen_of (counting r) (limits y)). set (caps := caps_of ch (limits y)).
@@ -151,124 +181,46 @@ Proof.
   - apply begin_has, same_eq.
   - (* the cost of a plan *)
     rewrite Z.add_0_l. apply Z.div_le_lower_bound; [apply unit_positive|]. etransitivity; [exact Hz|]. clear Hz He.
-    assert (J : at_last (joint t) lj plan <= joint t * joint_time y plan).
-    { unfold at_last, joint_time, joint_of, groups_of in *. destruct plan as [|v plan]; [lia|]. destruct (Z.eqb_spec (joint t) 0) as [->|]; [lia|].
-      destruct (joining y (grp v) (grp (last (v :: plan) v))) as [ej|] eqn:Ej.
-      - unfold lj, least_joint. inversion Hi as [|? cs ? b' Hv Hi']; subst. cbn [hd].
-        destruct (least_of_in (map (fun u => joining y (grp u) (grp (last (v :: plan) v))) cs) ej) as (w & W1 & W2).
-        { apply in_map_iff. exists v. auto. }
-        rewrite W1. nia.
-      - exfalso. destruct (embedding x) eqn:Ex; [apply (Hj Ex); reflexivity|].
-        discriminate. }
-    pose proof (fun a G => spent_granted plan (prices r) a G Hw) as Hsp. unfold target_of in Et.
-    destruct (granted (prices r) (limits y)) as [a|]; [|discriminate]. specialize (Hsp a eq_refl).
-    assert (M : 0 + dots (counts t) (rows y plan) + joint t * joint_time y plan = measure t (rows y plan) (joint_time y plan)) by (unfold measure; lia).
-    unfold below in Hb. destruct claim as [bound|].
-    + destruct (Z.leb_spec s whole); [|discriminate]. injection Et as <-. destruct Hb as (st & T & Ht & HT).
-      specialize (Hmix (rows y plan) (joint_time y plan) st T ltac:(unfold shaped; fold x in Hl; rewrite <- Hl; exact Hr) Ht). assert (0 <= T) by apply Ht.
-      assert (s * T <= whole * (bound - 1)) by (assert (0 < whole) by reflexivity; nia). lia.
-    + destruct (weights r) eqn:Ew; [|discriminate]. injection Et as <-. cbn [mix] in Em. injection Em as <- <-.
-      unfold measure, nothing in *. cbn [counts joint] in *. rewrite dots_zeros in *. lia.
-Qed.
-
-(* ---- stages that are on one group: a choice stays where it fits together with the least that the
-   others have on its group *)
-Definition leasts := list (nat * list Z).  (* by group *)
-Fixpoint low (a b : list Z) : list Z := match a, b with u :: a', w :: b' => Z.min u w :: low a' b' | _, _ => [] end.
-Fixpoint adds (a b : list Z) : list Z := match a, b with [], _ => b | _, [] => a | u :: a', w :: b' => u + w :: adds a' b' end.
-Fixpoint look_up g (t : leasts) := match t with [] => None | (h, l) :: r => if (h =? g)%nat then Some l else look_up g r end.
-Fixpoint note_least v (t : leasts) : leasts := match t with
-  | [] => [(grp v, uses v)] | (h, l) :: r => if (h =? grp v)%nat then (h, low (uses v) l) :: r else (h, l) :: note_least v r end.
-Definition leasts_of (cs : list choice) : leasts := fold_right note_least [] cs.
-Fixpoint needs_with s v k (ts : list leasts) : option (list Z) := match ts with
-  | [] => Some []
-  | t :: r => match needs_with s v (S k) r with None => None | Some a =>
-      if (k =? s)%nat then Some (adds (uses v) a)
-      else if together y s k then match look_up (grp v) t with Some l => Some (adds l a) | None => None end else Some a end end.
-Fixpoint under (a : list Z) (ls : list (option Z)) : bool := match a, ls with
-  | u :: a', l :: ls' => match l with Some v => u <=? v | None => true end && under a' ls' | _, _ => true end.
-Definition fits_with ts s v := match needs_with s v 0 ts with None => false | Some a => under a (limits y) end.
-Definition couple (b : box) : box := let ts := map leasts_of b in
-  map (fun p => filter (fits_with ts (fst p)) (snd p)) (combine (seq 0 (length b)) b).
-
-Lemma low_left a : forall b i, nth i (low a b) 0 <= Z.max 0 (nth i a 0).
-Proof. induction a as [|u a IH]; intros [|w b] [|i]; cbn [low nth]; try lia. apply IH. Qed.
-Lemma low_right a : forall b i, nth i (low a b) 0 <= Z.max 0 (nth i b 0).
-Proof. induction a as [|u a IH]; intros [|w b] [|i]; cbn [low nth]; try lia. apply IH. Qed.
-Lemma nth_adds a : forall b i, nth i (adds a b) 0 = nth i a 0 + nth i b 0.
-Proof. induction a as [|u a IH]; intros [|w b] [|i]; cbn [adds nth]; try lia. apply IH. Qed.
-Lemma look_note g v t : look_up g (note_least v t) = if (grp v =? g)%nat then Some (match look_up g t with Some l => low (uses v) l | None => uses v end) else look_up g t.
-Proof.
-  induction t as [|[h l] t IH]; cbn [note_least look_up].
-  - destruct (Nat.eqb_spec (grp v) g); reflexivity.
-  - destruct (Nat.eqb_spec h (grp v)) as [->|N]; cbn [look_up].
-    + destruct (Nat.eqb_spec (grp v) g); reflexivity.
-    + rewrite IH. destruct (Nat.eqb_spec h g) as [->|]; [|reflexivity]. destruct (Nat.eqb_spec (grp v) g); [congruence|reflexivity].
-Qed.
-Lemma least_below cs w : In w cs -> exists l, look_up (grp w) (leasts_of cs) = Some l /\ forall i, nth i l 0 <= Z.max 0 (nth i (uses w) 0).
-Proof.
-  induction cs as [|v cs IH]; intros []; cbn [leasts_of fold_right]; fold (leasts_of cs); rewrite look_note.
-  - subst v. rewrite Nat.eqb_refl. eexists. split; [reflexivity|]. intros i. destruct (look_up (grp w) (leasts_of cs)); [apply low_left|lia].
-  - destruct (IH H) as (l & E & L). rewrite E. destruct (_ =? _)%nat; eexists; (split; [reflexivity|]); auto.
-    intros i. pose proof (low_right (uses v) l i). specialize (L i). lia.
-Qed.
-Lemma needs_below s v : forall plan b k, inside plan b ->
-  (forall j w, nth_error plan j = Some w -> Forall (Z.le 0) (uses w) /\ ((k + j)%nat = s -> w = v) /\ (together y s (k + j)%nat = true -> grp w = grp v)) ->
-  exists a, needs_with s v k (map leasts_of b) = Some a /\ forall i, nth i a 0 <= used_by i plan.
-Proof.
-  induction plan as [|w plan IH]; intros b k Hi H; inversion Hi as [|? cs ? b' Hw Hi']; subst; cbn [map needs_with].
-  - exists []. split; [reflexivity|]. intros i. destruct i; cbn; lia.
-  - destruct (IH b' (S k) Hi') as (a & E & L).
-    { intros j u Hj. specialize (H (S j) u Hj). replace (S k + j)%nat with (k + S j)%nat by lia. exact H. }
-    rewrite E. destruct (H 0%nat w eq_refl) as (Hn & Hs & Ht). rewrite Nat.add_0_r in *.
-    assert (P : forall i, 0 <= nth i (uses w) 0). { intros i. destruct (nth_in_or_default i (uses w) 0) as [I| ->]; [|lia]. rewrite Forall_forall in Hn. apply Hn, I. }
-    destruct (Nat.eqb_spec k s) as [Ek|Nk].
-    + eexists. split; [reflexivity|]. intros i. rewrite nth_adds. cbn [used_by fold_right]. fold (used_by i plan). rewrite <- (Hs Ek). specialize (L i). lia.
-    + destruct (together y s k) eqn:Et.
-      * destruct (least_below cs w Hw) as (l & El & Ll). rewrite <- (Ht eq_refl), El. eexists. split; [reflexivity|].
-        intros i. rewrite nth_adds. cbn [used_by fold_right]. fold (used_by i plan). specialize (L i). specialize (Ll i). specialize (P i). lia.
-      * eexists. split; [reflexivity|]. intros i. cbn [used_by fold_right]. fold (used_by i plan). specialize (L i). specialize (P i). lia.
-Qed.
-Lemma under_nth a : forall ls, (forall i l, nth_error ls i = Some (Some l) -> nth i a 0 <= l) -> under a ls = true.
-Proof.
-  induction a as [|u a IH]; intros [|l ls] H; cbn [under]; auto. rewrite andb_true_iff. split.
-  - destruct l as [l|]; [|reflexivity]. apply Z.leb_le. apply (H 0%nat l eq_refl).
-  - apply IH. intros i v E. apply (H (S i) v E).
-Qed.
-Lemma numbered_inside (f : nat -> choice -> bool) : forall plan b k, inside plan b -> (forall j v, nth_error plan j = Some v -> f (k + j)%nat v = true) ->
-  inside plan (map (fun p => filter (f (fst p)) (snd p)) (combine (seq k (length b)) b)).
-Proof.
-  induction plan as [|v plan IH]; intros b k Hi H; inversion Hi as [|? cs ? b' Hv Hi']; subst; cbn [length seq combine map]; constructor.
-  - cbn [fst snd]. apply filter_In. split; [exact Hv|]. rewrite <- (Nat.add_0_r k). apply (H 0%nat v eq_refl).
-  - apply (IH b' (S k) Hi'). intros j u E. replace (S k + j)%nat with (k + S j)%nat by lia. apply H, E.
-Qed.
-Lemma chained_uses : forall plan n prev, chained y n prev plan -> forall j w, nth_error plan j = Some w -> Forall (Z.le 0) (uses w).
-Proof.
-  induction plan as [|v plan IH]; intros n prev H [|j] w E; cbn in E; try discriminate; destruct H as (_ & _ & Hu & _ & H); [congruence|eapply IH; eauto].
-Qed.
-Lemma couple_keeps plan b : inside plan b -> is_plan y plan -> inside plan (couple b).
-Proof.
-  intros Hi (Hl & Hc & Hw & Hj & Hg). unfold couple. apply numbered_inside; [exact Hi|]. intros s v Ev. cbn [Nat.add]. unfold fits_with.
-  destruct (needs_below s v plan b 0 Hi) as (a & E & L).
-  { intros j w Ew. split; [eapply chained_uses; eauto|]. split; [intros <-; cbn in *; congruence|]. intros Ht. eapply Hg; eauto. }
-  rewrite E. apply under_nth. intros i l El. etransitivity; [apply L|apply (Hw i l El)].
+    apply (cost_of_plan plan b r t s target); auto.
 Qed.
 
 (* ---- trees *)
 Definition is_empty (cs : list choice) := match cs with [] => true | _ => false end.
 Fixpoint restrict (s : nat) (p : choice -> bool) (b : box) : box := match b, s with
   | [], _ => [] | cs :: r, O => filter p cs :: r | cs :: r, S k => cs :: restrict k p r end.
-Definition make (m : move) (b : box) := match m with Use r => use_round b r | Couple => couple b end.
-Definition after (ms : list move) (b : box) := fold_left (fun b m => if existsb is_empty b then b else make m b) ms b.
-Fixpoint closes (t : tree) (b : box) : bool := match t with
-  | Closed rs => existsb is_empty (after rs b)
-  | Split rs s p yes no => let b' := after rs b in
-      existsb is_empty b' || (closes yes (restrict s p b') && closes no (restrict s (fun v => negb (p v)) b')) end.
+Definition make spans (m : move) (b : box) := match m with Use r => use_round b r | ByRanks r => use_ranks spans b r | Couple => couple y b end.
+Definition after spans (ms : list move) (b : box) := fold_left (fun b m => if existsb is_empty b then b else make spans m b) ms b.
+Fixpoint closes (t : tree) (spans : list span) (b : box) : bool := match t with
+  | Closed ms => existsb is_empty (after spans ms b)
+  | Parts ms r n fewer others => let b' := after spans ms b in
+      existsb is_empty b' || (closes fewer ((r, n, true) :: spans) b' && closes others ((r, n, false) :: spans) b')
+  | Split ms s p yes no => let b' := after spans ms b in
+      existsb is_empty b' || (closes yes spans (restrict s p b') && closes no spans (restrict s (fun v => negb (p v)) b')) end.
 
-Lemma after_keeps plan rs : is_plan y plan -> below plan -> forall b, inside plan b -> inside plan (after rs b).
+Lemma ranks_keep plan spans b r : inside plan b -> is_plan y plan -> below plan -> within_spans y plan spans -> inside plan (use_ranks spans b r).
 Proof.
-  intros Hp Hb. induction rs as [|r rs IH]; intros b H; [exact H|]. cbn [after fold_left]. apply IH.
-  destruct (existsb is_empty b); [exact H|]. destruct r; [apply round_keeps|apply couple_keeps]; auto.
+  intros Hi Hp Hb Hs. unfold use_ranks. destruct (mix x paths (weights r)) as [[t s]|] eqn:Em; [|exact Hi].
+  destruct (target_of r s) as [target|] eqn:Et; [|exact Hi]. destruct ((joint t <? 0) || _) eqn:Ejt; [exact Hi|].
+  apply orb_false_iff in Ejt as [Ejt Eemb]. apply Z.ltb_ge in Ejt.
+  pose proof (cost_of_plan plan b r t s target Hi Hp Hb Em Et Ejt Eemb) as C. pose proof Hp as (Hl & Hc & _).
+  destruct (mixture_bound x paths paths_sound _ _ _ Em) as [Hsh _].
+  destruct (costs_plan y (prices r) (joint t) (least_joint (hd [] b)) plan (counts t) [] 0 None None b Hi Hc ltac:(rewrite Hl; exact Hsh) I) as (zs & Lz & Fz & Sz).
+  assert (E1 : map fst (combine plan zs) = plan).
+  { clear -Lz. revert zs Lz. induction plan as [|v plan IH]; intros [|z zs] L; cbn in *; try discriminate; [reflexivity|]. rewrite IH by congruence. reflexivity. }
+  assert (E2 : map snd (combine plan zs) = zs).
+  { clear -Lz. revert zs Lz. induction plan as [|v plan IH]; intros [|z zs] L; cbn in *; try discriminate; [reflexivity|]. rewrite IH by congruence. reflexivity. }
+  cbn zeta. destruct (too_many y _); [exact Hi|]. set (kk := marks y spans target _). apply (numbered_inside (fun s v => is_kept kk (key s (id v))) plan b 0 Hi). intros k v Ek. cbn [Nat.add]. unfold kk.
+  destruct (nth_error (combine plan zs) k) as [p|] eqn:Ep.
+  - pose proof (map_nth_error fst _ _ Ep) as Q. rewrite E1, Ek in Q. injection Q as ->.
+    apply (marks_have y spans target _ (combine plan zs) Fz); [rewrite E2; cbn in Sz; destruct plan; lia| | |exact Ep].
+    + rewrite <- (chained_sum y plan 0 None Hc), <- (map_map fst layers), E1. clear. unfold sum_nat, held_by. cbn [Nat.add]. induction plan as [|v plan IH]; cbn [map fold_right]; [reflexivity|]. rewrite IH. reflexivity.
+    + apply plan_fits; rewrite E1; assumption.
+  - exfalso. apply nth_error_None in Ep. rewrite combine_length, Lz, Nat.min_id in Ep. apply nth_error_None in Ep. congruence.
+Qed.
+Lemma after_keeps plan spans ms : is_plan y plan -> below plan -> within_spans y plan spans -> forall b, inside plan b -> inside plan (after spans ms b).
+Proof.
+  intros Hp Hb Hs. induction ms as [|m ms IH]; intros b H; [exact H|]. cbn [after fold_left]. apply IH.
+  destruct (existsb is_empty b); [exact H|]. destruct m; [apply round_keeps|apply ranks_keep|apply couple_keeps]; auto.
 Qed.
 Lemma no_plan_in_empty plan b : inside plan b -> existsb is_empty b = true -> False.
 Proof. unfold inside. induction 1 as [|v cs plan b Hv _ IH]; cbn; [discriminate|]. destruct cs; [destruct Hv|exact IH]. Qed.
@@ -278,11 +230,15 @@ Proof.
   - destruct (p v) eqn:E; [left|right]; (constructor; [|exact H]); apply filter_In; split; auto. rewrite E. reflexivity.
   - destruct (IH _ _ H); [left|right]; constructor; auto.
 Qed.
-Theorem closes_sound : forall t b plan, closes t b = true -> inside plan b -> is_plan y plan -> below plan -> False.
+Theorem closes_sound : forall t spans b plan, closes t spans b = true -> inside plan b -> is_plan y plan -> below plan -> within_spans y plan spans -> False.
 Proof.
-  intros t b plan Hc Hi Hp Hb. revert b Hc Hi. induction t as [rs|rs s p yes IHy no IHn]; intros b Hc Hi; cbn [closes] in Hc.
-  - eapply no_plan_in_empty; [apply (after_keeps plan rs Hp Hb), Hi|exact Hc].
-  - pose proof (after_keeps plan rs Hp Hb b Hi) as Ha. apply orb_prop in Hc as [Hc|Hc]; [eapply no_plan_in_empty; eauto|].
+  intros t spans b plan Hc Hi Hp Hb. revert spans b Hc Hi. induction t as [rs|rs r n yes IHy no IHn|rs s p yes IHy no IHn]; intros spans b Hc Hi Hs; cbn [closes] in Hc.
+  - eapply no_plan_in_empty; [apply (after_keeps plan spans rs Hp Hb Hs), Hi|exact Hc].
+  - pose proof (after_keeps plan spans rs Hp Hb Hs b Hi) as Ha. apply orb_prop in Hc as [Hc|Hc]; [eapply no_plan_in_empty; eauto|].
+    apply andb_prop in Hc as [H1 H2]. destruct (Nat.lt_ge_cases (layers_at y plan r) n) as [L|L].
+    + apply (IHy _ _ H1 Ha). intros q. cbn [in_spans forallb]. rewrite andb_true_iff. split; [|apply Hs]. destruct (Nat.eqb_spec r q) as [<-|]; [apply Nat.ltb_lt, L|reflexivity].
+    + apply (IHn _ _ H2 Ha). intros q. cbn [in_spans forallb]. rewrite andb_true_iff. split; [|apply Hs]. destruct (Nat.eqb_spec r q) as [<-|]; [apply Nat.leb_le, L|reflexivity].
+  - pose proof (after_keeps plan spans rs Hp Hb Hs b Hi) as Ha. apply orb_prop in Hc as [Hc|Hc]; [eapply no_plan_in_empty; eauto|].
     apply andb_prop in Hc as [H1 H2]. destruct (halves_cover p s plan _ Ha); eauto.
 Qed.
 End OfLayout.

@@ -14,7 +14,7 @@ if grep -nE '^[^(]*\b(Admitted|Axiom|Parameter|admit)\b' ./*.v; then
 fi
 cp ./*.v referee/*.ml "$into"
 cd "$into"
-for file in Schedule Document Mixture Automaton Boxes Tree Referee Sound Reach Extract \
+for file in Schedule Document Mixture Automaton Boxes Ranks Tree Referee Sound Reach Extract \
     Bounds Strays Filling Layers Settings; do
     coqc -w -abstract-large-number -Q . Plumbline $file.v > $file.said
 done

@@ -49,13 +49,14 @@ let read text (p : problem) =
             let held = List.map (fun (s, n) -> (s, n)) (pairs held) in
             memory := (Z.of_int price, works, List.sort compare held) :: !memory
         | _ -> Json.refuse "a price of memory that is none")
-    | "r" :: r ->
+    | ("r" | "n") as way :: r ->
         let rank_price c =
           let holding = List.sort compare c.holding in
           List.fold_left (fun a (price, works, held) -> if works = c.works && held = holding then Z.add a price else a) Z.zero !memory in
         let rank = if !memory = [] then [] else List.map rank_price cs in
         memory := [];
-        rounds := Use { weights = !weights; prices = List.map (fun i -> Z.mul unit (Z.of_int i)) (ints r) @ rank; counting = !counted } :: !rounds
+        let round = { weights = !weights; prices = List.map (fun i -> Z.mul unit (Z.of_int i)) (ints r) @ rank; counting = !counted } in
+        rounds := (if way = "r" then Use round else ByRanks round) :: !rounds
     | [ "by_ranks" ] -> by_ranks := true
     | [ "k" ] -> rounds := Couple :: !rounds
     | [ "time"; t ] -> time := Some (Z.of_string t)
@@ -65,6 +66,9 @@ let read text (p : problem) =
             plan := { from; count; on; boundary_option; gradient_option; recompute } :: !plan
         | _ -> Json.refuse "a decision that is none")
     | [ "b" ] -> boxes := `Closed (List.rev !rounds) :: !boxes; rounds := []
+    | "t" :: r -> (match ints r with
+        | [ rank; layers ] when rank >= 0 && layers >= 0 -> boxes := `Parts (List.rev !rounds, rank, layers) :: !boxes; rounds := []
+        | _ -> Json.refuse "a split by layers that is none")
     | "s" :: r -> (match ints r with
         | stage :: yes when stage >= 0 -> let h = Hashtbl.create 16 in List.iter (fun i -> Hashtbl.replace h i ()) yes;
             boxes := `Split (List.rev !rounds, stage, fun (v : choice) -> Hashtbl.mem h v.id) :: !boxes; rounds := []
@@ -76,6 +80,7 @@ let read text (p : problem) =
   let rec tree () = match !rest with
     | [] -> Json.refuse "a half of a split is missing"
     | `Closed rs :: r -> rest := r; Closed rs
+    | `Parts (rs, k, n) :: r -> rest := r; let a = tree () in let b = tree () in Parts (rs, k, n, a, b)
     | `Split (rs, s, yes) :: r -> rest := r; let a = tree () in let b = tree () in Split (rs, s, yes, a, b) in
   let tree = tree () in
   { hash = !hash; claim = !claim; choices = Array.to_list (Array.map List.rev choices); paths = List.rev !paths; tree; time = !time; plan = List.rev !plan; by_ranks = !by_ranks }
