@@ -215,15 +215,47 @@ static const struct option_row rows[] = {
     {"--force", OPTION_FLAG, AT(force), "overwrite documents whose content differs"},
 };
 
-enum status plan_one(const struct plan_options *r, int *exit_code, struct arena *arena,
+// Solves the space of equal stages, and lets *r start from its plan: the answer with other stages
+// is not worse. Where the options leave no such layout, or the search has no start, there are no
+// steps.
+static enum status solve_equal(struct steps *s, struct plan_options *r, struct arena *arena,
+                               struct error *err)
+{
+    struct plan_options equal = *r;
+    struct problem problem;
+    struct error refused;
+    int solved = EXIT_NO_PLAN;
+    equal.stated.uneven_stages = false;
+    equal.folder = file_in(r, "equal", arena);
+    TRY(file_make_folder(r->folder, err));
+    problem_step(s, &equal, arena);
+    enum status status = run_step(&s->items[0], &solved, arena, &refused);
+    if (status == BAD_INPUT) s->count = 0;
+    if (status != OK) return status == BAD_INPUT ? OK : (*err = refused, status);
+    TRY(problem_load(&problem, file_in(&equal, "problem.json", arena), arena, err));
+    if (problem.cluster.places.node_count) return s->count = 0, OK;
+    solve_step(s, &equal, arena);
+    TRY(run_step(&s->items[1], &solved, arena, err));
+    if (solved && solved != EXIT_OPEN) return OK;
+    const char **known = TAKE(arena, r->known.count + 1, const char *);
+    memcpy(known, r->known.items, (size_t)r->known.count * sizeof *known);
+    known[r->known.count++] = file_in(&equal, "plan.json", arena);
+    r->known.items = known;
+    return OK;
+}
+
+enum status plan_one(const struct plan_options *options, int *exit_code, struct arena *arena,
                      struct error *err)
 {
+    struct plan_options own = *options, *r = &own;
     struct steps steps = {.count = 0};
     int solved;
+    if (r->stated.uneven_stages) TRY(solve_equal(&steps, r, arena, err));
     problem_step(&steps, r, arena);
-    TRY(run_step(&steps.items[0], exit_code, arena, err));
+    TRY(run_step(&steps.items[steps.count - 1], exit_code, arena, err));
     solve_step(&steps, r, arena);
-    TRY(run_step(&steps.items[1], &solved, arena, err));
+    int rest = steps.count;
+    TRY(run_step(&steps.items[rest - 1], &solved, arena, err));
     if (solved == EXIT_LOST) return *exit_code = solved, OK; // the plan is on standard output
     solve_goes_on("the writing of report and launch files", 0, false, solved);
     if (!solved || solved == EXIT_OPEN) {
@@ -232,7 +264,8 @@ enum status plan_one(const struct plan_options *r, int *exit_code, struct arena 
         report_step(&steps, r, "html", "report.html", arena);
         launch_step(&steps, r, arena);
     }
-    for (int i = 2, code; i < steps.count; i++) TRY(run_step(&steps.items[i], &code, arena, err));
+    for (int i = rest, code; i < steps.count; i++)
+        TRY(run_step(&steps.items[i], &code, arena, err));
     TRY(answer(r, &steps, arena, err));
     if (solved == EXIT_INFEASIBLE) TRY(tell_reasons(r, arena, err));
     if (solved == EXIT_NO_PLAN)

@@ -217,7 +217,7 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
     TRY(begin(&s, r, err));
     bool begun = s.best.stage_count != 0;
     if (!begun) layouts_find_first(&s);
-    if (!begun && layouts_is_large(&s) && !layouts_is_over(&s)) layouts_scout_degrees(&s);
+    if (layouts_is_large(&s) && !layouts_is_over(&s)) layouts_scout_degrees(&s);
     layouts_report_scan(&s, "groups of layouts are bounded, then priced");
     if (!layouts_is_over(&s) && layouts_scan(&s)) {
         layouts_sort_open(&s);

@@ -82,11 +82,19 @@ answers 0 "no plan of any layout takes less" check uneven.proof.json uneven/prob
 answers 2 "job's space, whose interleaved stages are equal (space.uneven_stages, which" \
     solve even/problem.json --known twelve.json -o no.json
 answers 0 "its layout has a plan of" solve uneven/problem.json --known twelve.json -o known.json
+wide=${wound#example gpt}
+wide=${wide% --quiet}
+# plan starts from the plan of equal stages, where there is one.
+answers 0 "--known both/equal/plan.json -o both/plan.json" plan $wide \
+    --uneven-stages -o both
+answers 0 "--time-limit-s 45 -o sole/plan.json" plan $wide \
+    --uneven-stages --virtual-stages 3 -o sole
 python3 - << 'END' || complain "not the best of both"
 import json
 ns = lambda name: json.load(open(name + ".json"))["iteration_ns"]
 assert ns("uneven") <= min(ns("even"), ns("twelve")), (ns("uneven"), ns("even"), ns("twelve"))
 assert ns("known") <= ns("twelve"), (ns("known"), ns("twelve"))
+assert ns("both/plan") <= ns("both/equal/plan"), (ns("both/plan"), ns("both/equal/plan"))
 END
 # Without the key, or with it where none was searched, there is no proof, whatever a file says it is
 # of.
