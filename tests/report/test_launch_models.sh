@@ -2,9 +2,10 @@
 # Launch files of six models in each framework: every name in them is one that the framework's
 # newest source takes, none is left to fill in, and the frameworks' own parsers take them where
 # EXPORT_PYTHON (default python3) has them: torchtitan 0.3's ConfigManager, DeepSpeed's reader, and
-# Megatron-LM's parser from a checkout that MEGATRON_LM names. A model that a framework lacks is
-# refused by name.
-BIN=${BIN:-bin} work=build/test_launch_models.$$ failed=0 files=0 refused=0
+# Megatron-LM's parser from a checkout that MEGATRON_LM names. Models that Megatron Core (for
+# Megatron and NeMo) and torchtitan build of them have the plan's parameters, stage by stage. A
+# model that a framework lacks is refused by name.
+BIN=${BIN:-bin} work=build/test_launch_models.$$ failed=0 files=0 refused=0 built=
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 plumbline=$BIN/plumbline python=${EXPORT_PYTHON:-python3}
 
@@ -32,6 +33,13 @@ launch() {
     files=$((files + $(ls "$at/launch" | wc -l)))
     "$python" tests/report/names/parsers.py "$at/launch" >"$work/log" 2>&1 ||
         wrong "$framework $model: $(tail -3 "$work/log")"
+    case $framework in megatron | nemo) built="$built $at" ;; esac
+}
+
+# builds PROGRAM FOLDER ...
+builds() {
+    "$python" "tests/report/$@" >"$work/log" 2>&1 || wrong "$1: $(grep Error "$work/log" | tail -1)"
+    grep stages, "$work/log" | sed "s|$work/||"
 }
 
 # Of each framework, in the degrees that hold the model; the rest is searched.
@@ -43,6 +51,23 @@ for framework in megatron nemo torchtitan deepspeed; do
     launch $framework gpt-oss-20b --tensor 2 --pipeline 2 --micro-batch 1
     launch $framework mixtral-8x7b --tensor 4 --pipeline 4 --micro-batch 1
 done
+# shellcheck disable=SC2086
+if "$python" -c 'import megatron.core' 2>/dev/null; then builds megatron_core.py $built; fi
+if "$python" -c 'import torchtitan.distributed.pipeline_parallel' 2>/dev/null; then
+    built=
+    for model in llama-3.1-70b qwen3-32b qwen3-30b-a3b gpt-oss-20b deepseek-v2 deepseek-v3; do
+        at=$work/whole-$model built="$built $work/whole-$model"
+        "$plumbline" example gpt --model "$model" --gpu h100-80gb --gpus 32 --sequence 4096 \
+            --global-batch 128 --framework torchtitan --tensor 1 --pipeline 4 --data 8 --zero 2 \
+            --micro-batch 1 -o "$at" >"$work/log" 2>&1 &&
+            sed -i 's/"memory_bytes": [0-9]*/"memory_bytes": 8000000000000/' "$at/cluster.json" &&
+            "$plumbline" solve "$at/problem.json" --quiet --gap 0.3 -o "$at/plan.json" \
+                >"$work/log" 2>&1 &&
+            "$plumbline" report --format torchtitan-python "$at/plan.json" \
+                -o "$at/torchtitan_plan.py" 2>"$work/log" || wrong "$model: $(cat "$work/log")"
+    done
+    builds titan_stages.py $built
+fi
 [ $refused -le 2 ] || wrong "$refused of 24 refused"
 echo "launch models: $files files, $refused of 24 refused as not expressible"
 [ $failed -eq 0 ] && echo "launch models: all as expected"

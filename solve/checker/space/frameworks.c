@@ -109,6 +109,12 @@ static bool keeps_experts_whole(const struct check_layout *l)
     return v[KEY_EXPERT] == 1 || v[KEY_TENSOR] == 1 || v[KEY_EXPERT_TENSOR] == 1;
 }
 
+// Layers that predict further tokens follow the last in one module, and see all of a sequence.
+static bool keeps_further_whole(const struct check_space *s, const struct check_layout *l)
+{
+    return !s->further_tokens || (l->value[KEY_PIPELINE] == 1 && l->value[KEY_CONTEXT] == 1);
+}
+
 // With its pipeline: 1F1B, ZeRO 1 at most, syncs after the backward. Without: every ZeRO stage;
 // those that shard something may overlap the backward with their syncs, and may offload. Experts
 // on several ranks need all layers in one module, and at stage 3 unsplit weights.
@@ -170,7 +176,8 @@ bool check_is_run(const struct check_space *s, const struct check_layout *l)
         return is_common(l) && splits_keys(s, l) && torchtitan_runs(s, l) &&
                (!s->narrow || computes_narrow(l));
     case RUN_BY_TORCHTITAN:
-        return is_common(l) && splits_keys(s, l) && torchtitan_runs(s, l) && keeps_experts_whole(l);
+        return is_common(l) && splits_keys(s, l) && torchtitan_runs(s, l) &&
+               keeps_experts_whole(l) && keeps_further_whole(s, l);
     case RUN_BY_DEEPSPEED: return is_common(l) && splits_keys(s, l) && deepspeed_runs(l);
     }
     return false;

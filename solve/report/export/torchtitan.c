@@ -190,6 +190,8 @@ static void note_parallelism(struct export *e, bool python)
          arena_print(arena,
                      "experts over %d ranks: torchtitan requires a multiple of the context degree",
                      l->expert)},
+        {python && model_mtp_depth(&e->problem->model) && (l->pipeline > 1 || l->context > 1),
+         "multi-token prediction in a pipeline or over context ranks: torchtitan refuses it"},
         {!l->fused_attention, "attention that keeps its scores: torchtitan's is fused"},
         {l->fused_attention && job->attention_kernel != ATTENTION_MAKER &&
              job->attention_kernel != ATTENTION_MAKER_2024,
