@@ -133,6 +133,7 @@ static const char *described(const struct model *model, struct arena *arena)
         struct layer_run *run = &m.runs[m.run_count++];
         *run = model->runs[i];
         run->name = arena_print(arena, "%d", m.run_count), run->experts.imbalance = 1;
+        router_forget(&run->experts);
     }
     json_begin(&w, arena);
     json_open_object(&w, NULL);

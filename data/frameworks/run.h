@@ -42,7 +42,7 @@ struct run {
     double attention_dropout, hidden_dropout, offload_share; // of the optimizer's state
     double stretch, interpolation, yarn; // factors: Llama 3's; for all positions alike; YaRN's
     const char *position_type, *rope_type, *frequencies, *dispatcher, *backend, *fusion, *momentum,
-        *fp8, *fp8_recipe, *fp4, *router_dtype, *balancing;
+        *fp8, *fp8_recipe, *fp4, *router_dtype, *router_score, *balancing;
     double balancing_weight; // of the loss that balances experts
     // Dispatch of experts: whose kernels "flex" uses; tokens of an expert over the mean, above
     // which they are dropped, 0: none are. CUDA graphs, and what they hold, as modules and

@@ -41,6 +41,11 @@ static struct layer_run kinds[] = {
                  .ffn = 512,
                  .shared_ffn = 64,
                  .shared_gate = true,
+                 .router_score = ROUTER_SIGMOID,
+                 .router_bias = true,
+                 .router_groups = 4,
+                 .router_top_groups = 2,
+                 .router_scale = 2.5,
                  .imbalance = 1.25}},
     {.name = "table",
      .kind = LAYER_MEMORY,
@@ -179,6 +184,11 @@ TEST(senseless_models)
     REFUSED_MODEL(runs[2].cross_attention = true, "cross_attention");
     REFUSED_MODEL(runs[1].cross_attention = true, "adapter_rank");
     REFUSED_MODEL(runs[2].experts.shared_ffn = 0, "shared_gate");
+    REFUSED_MODEL(runs[2].experts.router_score = ROUTER_SOFTMAX, "router_bias");
+    REFUSED_MODEL(runs[2].experts.router_all = true, "router_all");
+    REFUSED_MODEL(runs[2].experts.router_groups = 3, "router_groups");
+    REFUSED_MODEL(runs[2].experts.router_top_groups = 0, "router_groups");
+    REFUSED_MODEL(runs[2].experts.router_top_groups = 5, "router_top_groups");
 }
 
 // ---- costs

@@ -19,6 +19,7 @@ LISTED = {
         "pipeline_model_parallel_size virtual_pipeline_model_parallel_size recompute_num_layers "
         "num_layers seq_length hidden_size ffn_hidden_size num_attention_heads num_query_groups "
         "kv_channels q_lora_rank kv_lora_rank qk_head_dim qk_pos_emb_head_dim v_head_dim "
+        "moe_router_num_groups moe_router_group_topk "
         "vocab_size make_vocab_size_divisible_by num_moe_experts moe_router_topk "
         "moe_ffn_hidden_size moe_shared_expert_intermediate_size rotary_base mtp_num_layers "
         "yarn_original_max_position_embeddings original_max_position_embeddings",
@@ -27,16 +28,17 @@ LISTED = {
         "gated_linear_unit add_bias_linear add_qkv_bias "
         "should_pad_vocab share_embeddings_and_output_weights moe_shared_expert_gate rope_scaling "
         "moe_grouped_gemm moe_permute_fusion moe_pad_expert_input_to_capacity "
-        "overlap_moe_expert_parallel_comm",
+        "overlap_moe_expert_parallel_comm moe_router_pre_softmax moe_router_enable_expert_bias",
         str: "pipeline_model_parallel_layout recompute_granularity recompute_method "
         "cross_entropy_fusion_impl position_embedding_type activation_func "
         "normalization moe_token_dispatcher_type rope_type moe_router_dtype "
-        "moe_router_load_balancing_type moe_flex_dispatcher_backend cuda_graph_impl cp_comm_type",
+        "moe_router_load_balancing_type "
+        "moe_router_score_function moe_flex_dispatcher_backend cuda_graph_impl cp_comm_type",
         float: "rotary_percent layernorm_epsilon attention_dropout hidden_dropout "
         "rope_scaling_factor seq_len_interpolation_factor rotary_scaling_factor beta_fast "
         "beta_slow mscale mscale_all_dim yarn_rotary_scaling_factor yarn_beta_fast yarn_beta_slow "
         "yarn_mscale yarn_mscale_all_dim mtp_loss_scaling_factor moe_aux_loss_coeff "
-        "moe_expert_capacity_factor",
+        "moe_expert_capacity_factor moe_router_topk_scaling_factor",
         list: "moe_layer_freq recompute_modules cuda_graph_modules",
     },
     "train": {int: "micro_batch_size global_batch_size"},

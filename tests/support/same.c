@@ -107,6 +107,12 @@ void same_model(const struct model *a, const struct model *b)
             SAME(runs[i].experts.ffn);
             SAME(runs[i].experts.shared_ffn);
             SAME(runs[i].experts.shared_gate);
+            SAME(runs[i].experts.router_score);
+            SAME(runs[i].experts.router_all);
+            SAME(runs[i].experts.router_bias);
+            SAME(runs[i].experts.router_groups);
+            SAME(runs[i].experts.router_top_groups);
+            SAME_NUMBER(runs[i].experts.router_scale);
             SAME_NUMBER(runs[i].experts.imbalance);
         }
         if (a->runs[i].kind == LAYER_MEMORY) {

@@ -10,6 +10,8 @@
 #define TIED .tied_embeddings = true
 #define LATENT .query_rank = 1536, .kv_rank = 512, .rotary_width = 64, .value_width = 128
 #define SIZES(h, f, a, k, v) .hidden = h, .ffn = f, .heads = a, .kv_heads = k, .vocabulary = v
+// Sigmoid scores, of which a number for each expert decides the choice.
+#define CORRECTED .router_score = ROUTER_SIGMOID, .router_bias = true
 #define MIXTURE(count, each) .experts = {.experts = count, .top_k = each}, .experts_as_ffn = true
 // What several classes have by default.
 #define LLAMA                                                                                      \
@@ -17,7 +19,7 @@
 #define DEEPSEEK_V3                                                                                \
     .shape = {FACTS("silu", 1e-6, 1e4), SIZES(7168, 18432, 128, 0, 129280), LATENT, GATED},        \
     .layers = 61, .front = 3, .plain_width = 128,                                                  \
-    .experts = {.experts = 256, .top_k = 8, .ffn = 2048, .shared_ffn = 1}
+    .experts = {.experts = 256, .top_k = 8, .ffn = 2048, .shared_ffn = 1, CORRECTED}
 #define BERT(vocabulary)                                                                           \
     .shape = {FACTS("gelu", 1e-12, 0), SIZES(768, 3072, 12, 0, vocabulary), .no_final_norm = true, \
               BIASES, TIED},                                                                       \

@@ -23,7 +23,7 @@ const struct hf_class hf_hybrids[] = {
                .linear = {32, 32, 128, 128, .convolution = 4}},
      .layers = 27,
      .front = 1,
-     .experts = {.experts = 256, .top_k = 8, .ffn = 1024, .shared_ffn = 1},
+     .experts = {.experts = 256, .top_k = 8, .ffn = 1024, .shared_ffn = 1, CORRECTED},
      .plain_width = 128,
      .read = hf_read_kimi_linear,
      .arrange = hf_arrange_kimi_linear},

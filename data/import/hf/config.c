@@ -70,6 +70,24 @@ static enum status read_sizes(struct hf_model *x, struct error *err)
     return HF_DROPOUT(x, err, {"attention_dropout", 0});
 }
 
+// Of classes whose defaults say how experts are chosen; one group is none.
+static enum status read_router(struct hf_model *x, struct error *err)
+{
+    struct expert_shape *e = &x->experts;
+    bool normed = !e->router_all;
+    struct json_field fields[] = {
+        FIELD_NUMBER("routed_scaling_factor", OPTIONAL, &e->router_scale, 0, 1e6)};
+    if (e->router_score != ROUTER_SIGMOID && !e->router_all) return OK;
+    TRY(hf_flag(x, "norm_topk_prob", &normed, err));
+    TRY(hf_count(x, "n_group", &e->router_groups, err));
+    TRY(hf_count(x, "topk_group", &e->router_top_groups, err));
+    TRY(HF_FIELDS(x, fields, err));
+    if (e->router_score == ROUTER_SOFTMAX) e->router_all = !normed;
+    if (e->router_groups < 2 || router_fault(e)) e->router_groups = e->router_top_groups = 0;
+    if (e->router_scale == 1) e->router_scale = 0;
+    return OK;
+}
+
 static enum status read_experts(struct hf_model *x, struct error *err)
 {
     struct expert_shape *e = &x->experts;
@@ -85,7 +103,7 @@ static enum status read_experts(struct hf_model *x, struct error *err)
         return json_refuse(x->root, err,
                            "key \"%s\": expected at least 1: this class has no default",
                            e->top_k < 1 ? "num_experts_per_tok" : "num_experts");
-    return OK;
+    return read_router(x, err);
 }
 
 static enum status finish_heads(struct hf_model *x, struct error *err)

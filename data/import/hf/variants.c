@@ -167,6 +167,7 @@ enum status hf_read_minimax_m2(struct hf_model *x, struct error *err)
 {
     int64_t rotated = 0;
     TRY(hf_count(x, "rotary_dim", &rotated, err));
+    x->experts.router_score = ROUTER_SIGMOID, x->experts.router_bias = true;
     if (rotated && x->shape.head_width)
         x->shape.rotary_share = (double)rotated / (double)x->shape.head_width;
     return OK;

@@ -234,6 +234,15 @@ static void set_sinks(struct model *m, const struct run *r)
     }
 }
 
+// Scores that no model has, and groups that do not fit, decide nothing here.
+static void read_router(struct expert_shape *e, const struct run *r)
+{
+    bool sigmoid = r->router_score && !strcmp(r->router_score, "sigmoid");
+    e->router_score = sigmoid ? ROUTER_SIGMOID : ROUTER_SOFTMAX;
+    e->router_all &= !sigmoid, e->router_bias &= sigmoid;
+    if (e->experts && router_fault(e)) e->router_groups = e->router_top_groups = 0;
+}
+
 enum status core_model(struct model *m, const struct run *r, struct arena *arena, struct error *err)
 {
     struct shape *s = &m->shape;
@@ -244,6 +253,7 @@ enum status core_model(struct model *m, const struct run *r, struct arena *arena
                         "--qk-layernorm\n");
     if (!s->ffn) s->ffn = r->swiglu ? 4 * s->hidden * 2 / 3 / 64 * 64 : 4 * s->hidden;
     if (!experts.ffn) experts.ffn = s->ffn;
+    read_router(&experts, r);
     if (!s->head_width && s->hidden % s->heads)
         return fail(err, BAD_INPUT,
                     "%s: --hidden-size: expected a multiple of the %lld heads, found %lld", r->file,

@@ -11,6 +11,9 @@ enum { ADAPTER_RANK_MAX = 65536, TOP_K_MAX = 65536 };
 #define WIDTH_MAX 4194304        // 2^22
 #define VALUES_MAX 1099511627776 // 2^40
 #define IMBALANCE_MAX 1e6
+#define SCALE_MAX 1e6
+
+const char *const router_score_names[] = {"softmax", "sigmoid", NULL};
 
 static const struct expert_shape experts_initial = {.imbalance = 1};
 
@@ -21,6 +24,12 @@ static const struct member experts_rows[] = {
     KEY_COUNT(expert_shape, shared_ffn, OPTIONAL, ALWAYS_WRITTEN, 0, WIDTH_MAX),
     KEY_BOOL(expert_shape, shared_gate, OPTIONAL, IF_SET),
     KEY_NUMBER(expert_shape, imbalance, OPTIONAL, ALWAYS_WRITTEN, 1, IMBALANCE_MAX),
+    KEY_NAME(expert_shape, router_score, OPTIONAL, IF_SET, router_score_names),
+    KEY_BOOL(expert_shape, router_all, OPTIONAL, IF_SET),
+    KEY_BOOL(expert_shape, router_bias, OPTIONAL, IF_SET),
+    KEY_COUNT(expert_shape, router_groups, OPTIONAL, IF_SET, 0, EXPERTS_MAX),
+    KEY_COUNT(expert_shape, router_top_groups, OPTIONAL, IF_SET, 0, EXPERTS_MAX),
+    KEY_NUMBER(expert_shape, router_scale, OPTIONAL, IF_SET, 0, SCALE_MAX),
 };
 MEMBERS(experts, struct expert_shape, &experts_initial, true, NULL);
 
@@ -41,6 +50,19 @@ static bool is_square(int64_t x)
     return root * root == x;
 }
 
+const char *router_fault(const struct expert_shape *e)
+{
+    bool sigmoid = e->router_score == ROUTER_SIGMOID;
+    int64_t groups = e->router_groups;
+    if (e->router_all && sigmoid) return "router_all: expected router_score softmax";
+    if (e->router_bias && !sigmoid) return "router_bias: expected router_score sigmoid";
+    if ((groups > 0) != (e->router_top_groups > 0))
+        return "router_groups: expected router_top_groups, too";
+    if (groups && e->experts % groups) return "router_groups: expected a divisor of experts";
+    return e->router_top_groups > groups ? "router_top_groups: expected at most router_groups"
+                                         : NULL;
+}
+
 static enum status check_experts(const struct expert_shape *e, int i, const char *file,
                                  struct error *err)
 {
@@ -52,6 +74,8 @@ static enum status check_experts(const struct expert_shape *e, int i, const char
     if (e->shared_gate && !e->shared_ffn)
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].moe.shared_gate: expected false without shared experts", file, i);
+    if (router_fault(e))
+        return fail(err, BAD_INPUT, "%s: runs[%d].moe.%s", file, i, router_fault(e));
     if (e->top_k < 1 || e->top_k > e->experts)
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].moe.top_k: expected 1 to experts %lld, found %lld", file, i,

@@ -107,12 +107,20 @@ struct measured_bytes {
 
 // A block whose feed-forward part is a mixture of experts.
 enum { EXPERTS_MAX = 65536 };
+enum router_score { ROUTER_SOFTMAX, ROUTER_SIGMOID };
+extern const char *const router_score_names[];
 struct expert_shape {
     int64_t experts, top_k; // a token uses top_k of the experts
     int64_t ffn;            // width of one expert
     int64_t shared_ffn;     // of all experts that every token uses, together; 0: none
     bool shared_gate;       // the shared experts' output has a weight, one number per token
     double imbalance;       // tokens of the fullest GPU over the mean, >= 1; 0 counts as 1
+    // How experts are chosen, which launch files state; it has no price.
+    enum router_score router_score;
+    bool router_all;  // the softmax is over all experts, not those that are chosen
+    bool router_bias; // scores have a number for each expert added, which balances them
+    int64_t router_groups, router_top_groups; // experts of this many groups; 0: of all
+    double router_scale;                      // of the chosen ones' output; 0: 1
 };
 
 // A table of values that are found by product keys (a memory layer): huge, with hardly any FLOP.
@@ -219,6 +227,13 @@ bool model_looks_ahead(const struct model *m);
 // attention's softmax adds to its scores (a sink). model_has_sinks: every decoder layer has just
 // these values, attention has all its biases, and the experts are gated by SiLU.
 int64_t sink_values(const struct shape *s, const struct expert_shape *e);
+// The key of experts whose choice is not one, and what was expected; NULL: none.
+const char *router_fault(const struct expert_shape *e);
+static inline void router_forget(struct expert_shape *e)
+{
+    e->router_score = ROUTER_SOFTMAX, e->router_all = e->router_bias = false;
+    e->router_groups = e->router_top_groups = 0, e->router_scale = 0;
+}
 // Whether a mixture's experts have biases: its more_values are those of gpt-oss.
 bool run_has_expert_biases(const struct shape *s, const struct layer_run *r);
 bool model_has_sinks(const struct model *m);

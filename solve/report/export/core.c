@@ -173,9 +173,12 @@ static void set_sinks(struct run *r, const struct export *e)
 // compute capability 8, as bfloat16 does.
 static void set_router(struct run *r)
 {
+    const struct expert_shape *e = &r->experts;
     r->grouped_gemm = r->permute_fusion = r->bf16;
     r->router_dtype = "fp32";
-    r->balancing = "aux_loss", r->balancing_weight = 1e-3;
+    r->router_score = e->router_score == ROUTER_SIGMOID ? "sigmoid" : NULL;
+    r->balancing = e->router_bias ? "seq_aux_loss" : "aux_loss";
+    r->balancing_weight = e->router_bias ? 1e-4 : 1e-3;
 }
 
 static void set_dispatch(struct run *r)
