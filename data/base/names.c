@@ -123,15 +123,14 @@ bool name_is_gpu(const char *text, size_t length, const char *gpu)
     const char *end = text + length;
     struct word model = {gpu, strcspn(gpu, "-")};
     const char *memory = gpu[model.length] ? gpu + model.length + 1 : "";
-    bool named = false, other = false, rtx = false, is_module = word_in(model, modules);
+    bool named = false, other = false, is_module = word_in(model, modules),
+         gaming = model.length > 3 && !strncasecmp(gpu, "rtx", 3);
     if (length == strlen(gpu) && !strncasecmp(text, gpu, length)) return true;
     for (struct word w = next_word(text, end); w.length; w = next_word(w.text + w.length, end)) {
         named |= word_is(w, gpu, model.length);
-        named |= rtx && model.length > 3 && !strncasecmp(gpu, "rtx", 3) &&
-                 word_is(w, gpu + 3, model.length - 3);
+        named |= gaming && word_is(w, gpu + 3, model.length - 3);
         other |= is_memory(w) && !word_is(w, memory, strlen(memory));
         other |= is_module && word_in(w, cards);
-        rtx = word_is(w, "rtx", 3);
     }
     return named && !other;
 }

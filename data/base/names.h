@@ -19,9 +19,9 @@ int name_within(const char *name, const char *const *names, int count, int chang
 
 // Whether a text names this GPU, as nvidia-smi ("NVIDIA H100 80GB HBM3"), Slurm
 // ("nvidia_a100-sxm4"), NCCL or a table do: one of its words is the GPU's model (up to '-' of
-// "h100-80gb"; "RTX 4090" is one word), and a memory size that it states ("80GB") is the GPU's.
-// Cards of GPUs that are sold as modules with links of their own ("H100 PCIe", "H100 NVL") are
-// other GPUs.
+// "h100-80gb"; of "rtx4090-24gb" the number alone, too), and a memory size that it states ("80GB")
+// is the GPU's. Cards of GPUs that are sold as modules with links of their own ("H100 PCIe",
+// "H100 NVL") are other GPUs.
 bool name_is_gpu(const char *text, size_t length, const char *gpu);
 
 #endif

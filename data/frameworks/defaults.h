@@ -84,11 +84,7 @@ struct run_origin {
 struct run_origin run_origin_of(struct cell framework, struct cell version, struct cell source,
                                 struct cell gpu, int trainer);
 enum trainer program_trainer(enum program program); // whose prices it has
-// The logarithm of the factor to either side of a cold prediction within which three to four in
-// five published runs of dense models by this program are, each set of runs by what the others show
-// (docs/VALIDATION.md 6); 0: too few sets, or none on this GPU.
-double program_shown(const struct run_origin *o);
-bool gpu_has_years(struct cell gpu); // whether facts name it
+bool gpu_has_years(struct cell gpu);                // whether facts name it
 
 struct run_facts {
     struct run_origin origin;
@@ -100,6 +96,14 @@ struct run_facts {
     int64_t replicas;        // data x context ranks
     int values[TRAIT_COUNT]; // as stated
 };
+
+// The logarithm of the factor to either side of a cold prediction within which three to four in
+// five published runs of dense models by this program are, each set of runs by what the others show
+// (docs/VALIDATION.md 6); within a node, of all programs'. 0: too few sets, or none on this GPU.
+double program_shown(const struct run_facts *f);
+// The part of the interval of a layer's launches that another host leaves open, where the program's
+// operations are known and were measured on one; 0: not known.
+double program_host(const struct run_origin *o);
 
 struct run_default {
     int value;

@@ -97,18 +97,30 @@ enum trainer program_trainer(enum program program)
 }
 
 // Recipes of NVIDIA's own: seventeen sets. FSDP: three of llm-foundry's, two of torchtitan's. Of
-// Megatron run by others six sets show as much as its factor's interval says.
-double program_shown(const struct run_origin *o)
+// Megatron run by others six sets show as much as its factor's interval says, but within a node,
+// where no fabric and no straggler is.
+double program_shown(const struct run_facts *f)
 {
-    if (!o->seen) return 0;
-    switch (o->program) {
+    if (!f->origin.seen || f->mixture) return 0;
+    bool node = f->tensor * f->pipeline * f->replicas <= 8;
+    switch (f->origin.program) {
     case PROGRAM_NEMO:
     case PROGRAM_BRIDGE:
     case PROGRAM_MLPERF: return 0.1;
     case PROGRAM_FOUNDRY: return 0.105;
     case PROGRAM_TORCHTITAN: return 0.13;
+    case PROGRAM_UNKNOWN:
+    case PROGRAM_MEGATRON: return node ? 0.1 : 0;
     default: return 0;
     }
+}
+
+// Megatron before Transformer Engine's modules.
+double program_host(const struct run_origin *o)
+{
+    bool fused = o->program == PROGRAM_MEGATRON_DEEPSPEED ||
+                 (o->program == PROGRAM_MEGATRON && o->date < 202312);
+    return fused ? 0.4 : 0;
 }
 
 // When a GPU's published runs are from, where nothing says it, and what its tensor cores have. By

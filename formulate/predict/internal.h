@@ -70,8 +70,8 @@ struct predictor {
     struct layer_run runs[RUNS_OF_ROW];
     struct fleet fleet;
     struct placement placement;
-    double shown;       // what published runs of the row's program show (range_begin)
-    struct range range; // of the last prediction, with settings.ranges
+    struct shown_runs shown; // of the row's program
+    struct range range;      // of the last prediction, with settings.ranges
     struct compression_option boundary;
     struct compression_option gradient;
     // graphs

@@ -447,7 +447,7 @@ void predict_problem(struct predictor *p, const struct problem *problem,
     memset(prediction, 0, sizeof *prediction);
     p->problem = *problem;
     p->placement = *placement;
-    p->shown = 0;
+    p->shown = (struct shown_runs){0};
     p->fleet.pipeline_count = 0;
     move_costs(p, &problem->costs);
     predict_once(p, &problem->costs, prediction);

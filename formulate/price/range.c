@@ -28,15 +28,17 @@ static const double of_interval = 0.75;
 // (docs/VALIDATION.md 6). Runs that show how far a program's times are off take seconds.
 static const double once_ns = 25e6;
 
-struct range range_begin(int64_t ns, const struct costs *costs, double shown)
+struct range range_begin(int64_t ns, const struct costs *costs, struct shown_runs shown)
 {
     const struct estimate *spread = &costs->iteration_spread;
     double own = log1p(spread->value);
     bool cold = spread->value > 0 && spread->origin == ORIGIN_ASSUMED;
-    struct range range = {.ns = ns, .squares = {own * own, own * own}};
-    if (!cold || shown <= 0) return range;
+    struct range range = {.ns = ns, .host = 1, .squares = {own * own, own * own}};
+    if (!cold) return range;
+    if (shown.host > 0) range.host = shown.host;
+    if (shown.off <= 0) return range;
     double once = log1p(once_ns / (double)ns);
-    range.shown = shown * shown;
+    range.shown = shown.off * shown.off;
     range.once = once * once;
     return range;
 }
@@ -58,7 +60,8 @@ void range_add(struct range *r, enum cost_group group, enum cost_end end, int64_
                    : group == COSTS_OF_TRAINER  ? r->trainer
                    : group == COSTS_OF_LAUNCHES ? r->launches
                                                 : r->squares;
-    sums[end] += square_of(r, end, moved_ns, of_interval);
+    double part = group == COSTS_OF_LAUNCHES ? r->host : 1;
+    sums[end] += square_of(r, end, moved_ns, of_interval * part);
 }
 
 void range_add_case(struct range *r, enum cost_end end, int64_t moved_ns)
@@ -114,7 +117,7 @@ enum status range_of_plan(struct plan *plan, const struct problem *problem, stru
 {
     int64_t ns[COST_GROUPS * COST_ENDS];
     struct moved_costs_list *moved = TAKE(arena, 1, struct moved_costs_list);
-    struct range range = range_begin(plan->iteration_ns, &problem->costs, 0);
+    struct range range = range_begin(plan->iteration_ns, &problem->costs, (struct shown_runs){0});
     if (!plan->stage_count || plan->placement || plan->widths) return OK;
     range_move_costs(moved, &problem->costs, arena);
     TRY(range_times(ns, moved, plan, problem, arena, err));

@@ -25,8 +25,16 @@ struct moved_costs_list {
 void range_move_costs(struct moved_costs_list *list, const struct costs *costs,
                       struct arena *arena);
 
+// What published runs of a program show: the logarithm of the factor within which three to four in
+// five are predicted with such costs; of the interval of what a host takes to launch, the part that
+// another host leaves open where the program's operations are known. 0: nothing.
+struct shown_runs {
+    double off, host;
+};
+
 struct range {
-    int64_t ns; // with the costs as they are
+    int64_t ns;  // with the costs as they are
+    double host; // part of the interval of launches
     // The squared logarithms of what published runs of its program show, and of what they show
     // nothing of, as it is done once an iteration; 0: nothing.
     double shown, once;
@@ -36,9 +44,8 @@ struct range {
         cases[COST_ENDS];
     double joint[COST_ENDS]; // of one case that changes all of these at once
 };
-// shown: the logarithm of the factor within which four in five published runs of its program are
-// predicted with such costs (program_shown); 0: not known, or the costs are of runs of their own.
-struct range range_begin(int64_t ns, const struct costs *costs, double shown);
+// Costs that were fitted to runs have their own: nothing is shown of these.
+struct range range_begin(int64_t ns, const struct costs *costs, struct shown_runs shown);
 void range_add(struct range *r, enum cost_group group, enum cost_end end, int64_t moved_ns);
 // The time in a case that may be, which is inside the range.
 void range_add_case(struct range *r, enum cost_end end, int64_t moved_ns);

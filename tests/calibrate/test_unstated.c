@@ -200,6 +200,29 @@ TEST(ranges_of_known_programs_are_what_their_runs_show)
     }
 }
 
+#define SMALL_RUN                                                                                  \
+    "gpu=A100-80GB,num_gpus=8,layers=24,hidden=1024,ffn=4096,heads=16,kv_heads=16,vocab=50257,"    \
+    "seq=1024,tp=2,global_batch=32,precision=bf16,flash=unfused,sp=0,zero=0,recompute=full,"       \
+    "gradient_bytes=2,overlap=0,gated=0,rms_norm=0,tied=1,dropout=1,bias=1,positions=1"
+
+// Where the host decides, the program whose operations are known leaves less open, as much at
+// either end; within a node Megatron's runs are as near as recipes' are.
+TEST(hosts_of_known_programs_leave_less_open)
+{
+    static const char *const known[] = {"framework=megatron-deepspeed", "framework=megatron"},
+                             *other = "framework=deepspeed";
+    struct prediction x, y;
+    predict_words(&x, SMALL_RUN, known[0], arena);
+    predict_words(&y, SMALL_RUN, other, arena);
+    assert_int_equal(x.iteration_ns, y.iteration_ns);
+    assert_true(x.low_ns > y.low_ns && x.high_ns < y.high_ns);
+    assert_true(x.low_ns < x.iteration_ns && x.iteration_ns < x.high_ns);
+    predict_words(&x, SMALL_RUN ",graphs=step", known[1], arena);
+    double fast = log((double)x.iteration_ns / (double)x.low_ns),
+           slow = log((double)x.high_ns / (double)x.iteration_ns);
+    assert_true(fast < 0.102 && slow < 0.02 + hypot(0.101, log1p(25e6 / (double)x.iteration_ns)));
+}
+
 // Runs of seconds show nothing of what is done once an iteration: 25 ms of it are inside, however
 // short the iteration, and no longer one has a wider slow end.
 TEST(short_iterations_have_a_slow_end_for_what_is_done_once)

@@ -34,6 +34,7 @@ TEST(names_of_gpus)
                  {"NVIDIA B200", "b200-180gb"},
                  {"AMD Instinct MI300X", "mi300x-192gb"},
                  {"NVIDIA GeForce RTX 4090", "rtx4090-24gb"},
+                 {"4090", "rtx4090-24gb"},
                  {"NVIDIA RTX A6000", "a6000-48gb"},
                  {"NVIDIA L40S", "l40s-48gb"},
                  {"mi300x-192gb", "mi300x-192gb"},
