@@ -258,7 +258,7 @@ grid-lone-rings: a ring of any axis has the cards of its node to itself
 grid-more-hidden: more of a sum is hidden than the products take
     formulate/price/layers.c by_formula: sums_beside ? c.weight -> sums_beside ? 2 * c.backward
 grid-kept-free: what is kept takes no room
-    formulate/price/stash.c stash_of_layer: bytes->unsharded += kept -> bytes->unsharded += 0
+    formulate/price/stash.c stash_of_layer: kept ? once : 0; -> 0;
 [test_price_judge]
 grid-kept-whole: what was gathered forward is still there on the way back
     formulate/price/grid.c collectives_of_grid: != LAYER_EMBEDDING -> != LAYER_BLOCK

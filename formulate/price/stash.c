@@ -296,8 +296,11 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
                             job_micro_batches(&x->problem->job) /
                             (x->problem->job.gathered_logits ? 1 : x->t1);
     if (x->t3 > 1) {
-        real matrices = grid_matrices(x, run), kept = grid_keeps(x, run) ? x->e * matrices : 0;
-        sharded += (x->e + x->e_g) * matrices - kept, bytes->unsharded += kept;
+        // Gathers beside the passes are one layer ahead.
+        real matrices = grid_matrices(x, run), once = x->e * matrices;
+        bool kept = grid_keeps(x, run), ahead = x->problem->job.overlapped_tensor;
+        sharded += x->e_g * matrices + (kept ? 0 : ahead ? 2 * once : once);
+        bytes->unsharded += kept ? once : 0;
     }
     // A gradient that is added to an existing one is freed at the end of the pass.
     real table = sums_apart(x) ? 0 : table_gradient_bytes(x, run);

@@ -347,7 +347,7 @@ void activations_of(const struct price_audit *a, int run, struct layer_bytes *b)
         long double values = gathered_matrices(a, run), weights = values * a->value_bytes;
         gathered = values * a->problem->job.gradient_bytes_per_value;
         if (keeps_gathered_matrices(a, run)) together += weights;
-        else gathered += weights;
+        else gathered += (a->problem->job.overlapped_tensor ? 2 : 1) * weights; // the next layer's
     }
     b->unsharded = judged_whole(a, together);
     // Unless it is kept for the fp32 sums, it lives only during the pass.
