@@ -221,6 +221,10 @@ filling-others-alone: others cannot be recomputed where main layers cannot
     layouts/sketch.c gather_others: always p->runs[main].recomputable || !p->runs[r].recomputable
 filling-ends-keep: the first and the last layer are never recomputed
     layouts/room.c least_of_end: smaller(stash[0], $1) -> stash[0]
+filling-main-slice: main layers are equal slice by slice
+    layouts/sketch.c gather_group: (p->slice_count == 1 || !runs_alike(p, r, run)) -> true
+bound-main-slice: main layers are equal slice by slice
+    space/sketch.c read_group: (p->slices == 1 || !check_is_main(s, r)) -> true
 bound-main-forced: each stage apart from the ends holds a main layer
     space/memory.c check_forced: always s->only_ends
 bound-first-group: what does not fit on the first group fits on none

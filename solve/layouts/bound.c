@@ -147,7 +147,7 @@ static struct ends ends_of(const struct layout_sketch *s, int rank, struct layer
     struct ends e = {0, 0};
     if (rank == 0) return e;
     int64_t others = rank - s->has_first; // every stage before holds at least one layer
-    bool many = s->turns == 1 && s->priced->slice_count == 1;
+    bool many = s->turns == 1;
     e.fill_ns = s->fill_first_ns +
                 larger(others * s->fill_ns,
                        many ? before.main * s->fill_main_ns + before.other * s->fill_other_ns : 0) +
@@ -221,7 +221,7 @@ static int64_t turning_ns(const struct layout_sketch *s, const struct group_term
     const struct kept *kept = &s->kept[rank];
     int64_t further = kept_further_rounds(s->priced);
     struct layer_share elsewhere = {s->main_count - k.main, s->others - k.other};
-    if (s->local || s->priced->slice_count > 1 || sketch_folds(s)) return 0;
+    if (s->local || sketch_folds(s)) return 0;
     struct passes own = passes_of(s, g, rank, k);
     int64_t way = s->micro_batches * own.forward_ns +
                   (kept->backwards ? kept->backwards + further : 0) * own.backward_ns +

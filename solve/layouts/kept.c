@@ -64,7 +64,7 @@ static void count_before_last_forward(struct kept *kept, const struct turn_list 
                                       const struct schedule_request *r, int *done)
 {
     int last = list->count - 1;
-    if (schedule_kinds[r->kind].folds || r->slice_count > 1) return;
+    if (schedule_kinds[r->kind].folds) return;
     while (list->turns[last].pass != PASS_FORWARD) last--;
     assert(last >= r->micro_batches * r->virtual_stages - 1);
     for (int pass = PASS_BACKWARD; pass <= PASS_WEIGHT; pass++) {

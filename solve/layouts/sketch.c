@@ -261,9 +261,11 @@ static void gather_group(struct layout_sketch *s, const struct priced *p, int ru
     for (int r = 0; r < p->run_count; r++) {
         s->fill_ns = smaller(s->fill_ns, of_one_slice(p->runs[r].forward_ns, p, g));
         s->drain_ns = smaller(s->drain_ns, backward_of_slice(p, r, g));
+        // Main layers are equal in the sum of their slices.
+        if (r != run && (p->slice_count == 1 || !runs_alike(p, r, run))) continue;
+        s->fill_main_ns = smaller(s->fill_main_ns, of_one_slice(p->runs[r].forward_ns, p, g));
+        s->drain_main_ns = smaller(s->drain_main_ns, backward_of_slice(p, r, g));
     }
-    s->fill_main_ns = smaller(s->fill_main_ns, of_one_slice(p->runs[run].forward_ns, p, g));
-    s->drain_main_ns = smaller(s->drain_main_ns, backward_of_slice(p, run, g));
     s->fill_first_ns = smaller(s->fill_first_ns, of_one_slice(p->runs[0].forward_ns, p, g));
     s->drain_first_ns = smaller(s->drain_first_ns, backward_of_slice(p, 0, g));
 }

@@ -281,22 +281,34 @@ Proof.
   - intros u Hu. destruct (Hr' u Hu) as (Vu & i & Ei). apply (opens_first s u i); auto. intros k. apply opens_before with (u := u); auto.
   - intros u Hu. destruct (Hr' u Hu) as (Vu & i & Ei). apply (waits_stream _ _ s i _ Vu Vw Ei Ej). eapply Hl; eauto.
 Qed.
-(* THEOREM 8.8, turn: the rank's operations up to its last forward; that micro-batch onward to the
-   last stage and all the way back. *)
-Theorem turning s l : let w := Op Forward s (batches x - 1) 0 in slices x = 1%nat -> (s < stages x)%nat -> 0 <= d (opens s) -> 0 <= fill s ->
+(* THEOREM 8.8, turn: the rank's operations up to its last forward; that slice onward to the last
+   stage and back; l2, the rank's backwards of its micro-batch; its first slice back to the first stage. *)
+Definition from_to s a b (l : list op) := of_rank s l /\ NoDup l /\
+  forall u k i j, In u l -> in_stream x u = Some (s, k) -> in_stream x a = Some (s, i) -> in_stream x b = Some (s, j) -> (i <= k < j)%nat.
+Definition turns_once := slices x = 1%nat \/ (splits x = false /\ forall r, ahead x r = total x).
+Theorem turning s l l2 : let m := (batches x - 1)%nat in let z := (slices x - 1)%nat in let e := (stages x - 1)%nat in let w := Op Forward s m z in
+  turns_once -> (s < stages x)%nat -> (forall u, 0 <= d u) -> 0 <= fill s ->
   of_rank s l -> NoDup l -> (forall u i j, In u l -> in_stream x u = Some (s, i) -> in_stream x w = Some (s, j) -> (i < j)%nat) ->
-  fill s + length_of d l + sum_over (step_on (batches x - 1) 0) s (stages x - 1 - s) + d (Op Forward (stages x - 1) (batches x - 1) 0)
-  + sum_over (step_back (batches x - 1) 0) 0 (stages x - 1) + d (Op Backward 0 (batches x - 1) 0) + last_weight + d (Op Sync 0 0 0) + d (Op Optimizer 0 0 0) <= T.
+  from_to s (Op Backward s m z) (Op Backward s m 0) l2 ->
+  fill s + length_of d l + sum_over (step_on m z) s (e - s) + d (Op Forward e m z) + sum_over (step_back m z) s (e - s) + length_of d l2
+  + sum_over (step_back m 0) 0 s + d (Op Backward 0 m 0) + last_weight + d (Op Sync 0 0 0) + d (Op Optimizer 0 0 0) <= T.
 Proof.
-  intros w Hk Hs Ho Hf Hr Hn Hl. pose proof (first_ends_either Hk ltac:(lia)) as E.
-  pose proof (back_through (batches x - 1) 0 ltac:(lia) ltac:(lia) (stages x - 1) 0 ltac:(lia)) as B. cbn [Nat.add] in B.
-  pose proof (on_through (batches x - 1) 0 ltac:(lia) ltac:(lia) (stages x - 1 - s) s ltac:(lia)) as F. replace (s + (stages x - 1 - s))%nat with (stages x - 1)%nat in F by lia.
-  assert (M : start (Op Forward (stages x - 1) (batches x - 1) 0) + d (Op Forward (stages x - 1) (batches x - 1) 0) <= start (Op Backward (stages x - 1) (batches x - 1) 0)).
-  { apply (waits_stream _ _ (stages x - 1) (3 * turn x (stages x - 1) Forward (batches x - 1) 0 + 1) (3 * turn x (stages x - 1) Backward (batches x - 1) 0 + 1)); try here; try ok. rewrite !turn_is. lia. }
+  intros m z e w Hk Hs Hd Hf Hr Hn Hl (Q1 & Q2 & Q3). assert (Em : (m < batches x)%nat) by (unfold m; lia). assert (Ez : (z < slices x)%nat) by (unfold z; lia). assert (Ee : (e < stages x)%nat) by (unfold e; lia).
+  assert (E : start (Op Backward 0 m 0) + d (Op Backward 0 m 0) + last_weight + d (Op Sync 0 0 0) + d (Op Optimizer 0 0 0) <= begins + T).
+  { destruct Hk as [Hk|[Hk _]]; [apply first_ends_either; [exact Hk|lia]|]. unfold last_weight. rewrite Hk, Z.add_0_r. apply first_ends; [exact Hk|lia]. }
+  pose proof (back_through m z Em Ez (e - s) s ltac:(lia)) as B1. replace (s + (e - s))%nat with e in B1 by lia.
+  pose proof (back_through m 0 Em ltac:(lia) s 0 ltac:(lia)) as B2. cbn [Nat.add] in B2.
+  pose proof (on_through m z Em Ez (e - s) s ltac:(lia)) as F. replace (s + (e - s))%nat with e in F by lia.
+  assert (M : start (Op Forward e m z) + d (Op Forward e m z) <= start (Op Backward e m z)).
+  { apply (waits_stream _ _ e (3 * turn x e Forward m z + 1) (3 * turn x e Backward m z + 1)); try here; try ok.
+    rewrite !turn_is. destruct Hk as [Hk|[_ Ha]]; [rewrite Hk; subst z; rewrite Hk; lia|rewrite (Ha e); unfold total; subst m; nia]. }
+  assert (R : start (Op Backward s m z) + length_of d l2 <= start (Op Backward s m 0)).
+  { apply (between s (Op Backward s m z) (Op Backward s m 0) (3 * turn x s Backward m z + 1) (3 * turn x s Backward m 0 + 1) l2); [ok|ok|here|here|rewrite !turn_is; lia|apply Hd|exact Q1|exact Q2|].
+    intros u k Hu Ek. eapply Q3; [exact Hu|exact Ek|here|here]. }
   assert (A : begins + fill s + length_of d l <= start w); [|unfold w in A; lia].
   assert (Vw : valid x w = true) by (unfold w; ok).
   pose proof Hr as Hr'. unfold of_rank in Hr'. rewrite Forall_forall in Hr'.
-  assert (Ej : in_stream x w = Some (s, (3 * turn x s Forward (batches x - 1) 0 + 1)%nat)) by (unfold w; here).
+  assert (Ej : in_stream x w = Some (s, (3 * turn x s Forward m z + 1)%nat)) by (unfold w; here).
   apply (in_row s (length l) l); auto.
   - apply (opens_first s w _ Hs Vw Ej); auto. intros k. apply opens_before with (u := w); auto.
   - intros u Hu. destruct (Hr' u Hu) as (Vu & i & Ei). apply (opens_first s u i); auto. intros k. apply opens_before with (u := u); auto.
@@ -305,8 +317,6 @@ Qed.
 (* THEOREM 8.9, crossing, for any slice z of a schedule in which every forward of a rank comes before
    its backwards. l1 .. l5: what the path does of the first stage, of the rank on the way there, of
    the last stage, of the rank on the way back, and of the first stage again. *)
-Definition from_to s a b (l : list op) := of_rank s l /\ NoDup l /\
-  forall u k i j, In u l -> in_stream x u = Some (s, k) -> in_stream x a = Some (s, i) -> in_stream x b = Some (s, j) -> (i <= k < j)%nat.
 Theorem crossing s z l1 l2 l3 l4 l5 : let m := (batches x - 1)%nat in let e := (stages x - 1)%nat in
   splits x = false -> (forall r, ahead x r = total x) -> (s < stages x)%nat -> (z < slices x)%nat -> (forall u, 0 <= d u) ->
   from_to 0 (Op Forward 0 0 0) (Op Forward 0 0 z) l1 -> from_to s (Op Forward s 0 z) (Op Forward s m z) l2 ->

@@ -186,6 +186,26 @@ static void draw_problem(struct trial *t)
     if (below(t, 3) == 0) make_layers_equal(p);
 }
 
+// Layers equal in the sum of their slices, some with all their time in one; one micro-batch, so
+// that a slice on its way counts. From separate random numbers.
+static void turn_slices(struct trial *t)
+{
+    struct priced *p = &t->p;
+    uint64_t own = t->state * 0x9e3779b97f4a7c15u + 11;
+    int count = p->slice_count * p->group_count;
+    if (p->slice_count == 1 || random_less(&own, has_kinds(t) ? 6 : 2)) return;
+    p->micro_batches = 1;
+    make_layers_equal(p);
+    for (int i = 0; i < 2 * p->run_count; i++) {
+        int64_t **prices = i % 2 ? &p->runs[i / 2].backward_ns : &p->runs[i / 2].forward_ns;
+        int64_t all = random_less(&own, 2 * p->slice_count), *values = *prices;
+        if (all >= p->slice_count) continue;
+        *prices = TAKE(&t->arena, count, int64_t);
+        for (int j = 0; j < count; j++)
+            (*prices)[all * p->group_count + j % p->group_count] += values[j];
+    }
+}
+
 // ---- a plan
 
 static int rank_of(const struct priced *p, int stage)
@@ -311,7 +331,7 @@ static bool open_trial(struct trial *t, int number)
     struct error err = {OK, ""};
     *t = (struct trial){.number = number, .state = (uint64_t)number * 104729 + 7};
     arena_open(&t->arena, NULL);
-    draw_problem(t);
+    draw_problem(t), turn_slices(t);
     struct schedule_request request = schedule_request_of(&t->p);
     if (t->p.layer_count < t->p.stage_count ||
         schedule_build(&t->schedule, &request, &t->arena, &err) != OK)
@@ -413,9 +433,8 @@ static void expect_below_plan(const struct trial *t, const struct bounds *b, int
         int64_t most = 0;
         int group = t->decision[rank].group;
         if (!b->all.other) k.other = 0;
-        const struct share befores[] = {before, {0, 0}};
         for (int i = 0; i < 2; i++) {
-            int64_t bound = b->of(b->sketch, group, rank, befores[i], k);
+            int64_t bound = b->of(b->sketch, group, rank, i ? (struct share){0, 0} : before, k);
             if (bound < 0 || bound > t->time_ns)
                 fail_msg("plan %d, %s, %d ranks, %d stages, %d micro-batches, barrier %d: %s "
                          "bounds rank %d with %lld main layers and %lld others by %lld, the plan "
@@ -479,8 +498,8 @@ static void expect_least_anyway(const struct trial *t, const struct bounds *b)
                     forced = check_forced(sketch, rank);
             for (int64_t k = forced > 0 ? forced : 0; k <= b->all.main; k++)
                 for (int64_t before = 0; before + k <= b->all.main; before++) {
-                    struct share main_before = {before, 0};
-                    int64_t here = b->of(sketch, group, rank, main_before, (struct share){k, 0});
+                    int64_t here = checked(sketch, group, rank, (struct share){before, 0},
+                                           (struct share){k, 0});
                     if (here >= 0 && (anyway < 0 || anyway > here))
                         fail_msg("plan %d, %s: the checker bounds rank %d, whatever it holds, by "
                                  "%lld, and with %lld layers, %lld before, by %lld",
@@ -522,8 +541,7 @@ static void try_planner(struct trial *t, struct tally *tally)
     expect_below_plan(t, &b, sketch.main_run, tally);
     if (t->number % 4 == 0) expect_order(t, &b);
     assert_int_equal(layout_missing_bytes(&sketch), 0);
-    assert_true(layout_average_bound(&sketch) <= t->time_ns);
-    assert_true(layout_filling_bound(&sketch, INT64_MAX) <= t->time_ns);
+    assert_true(layout_filling_bound(&sketch, INT64_MAX) <= t->time_ns); // and so the average
     assert_true(layout_filling_bound(&sketch, t->time_ns + 1) <= t->time_ns);
 }
 

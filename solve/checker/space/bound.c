@@ -148,8 +148,7 @@ static int64_t through_before(const struct check_sketch *s, int rank, int64_t fi
                               int64_t layers)
 {
     int64_t stages = rank - s->has_first;
-    bool counted = s->p->turns == 1 && s->p->slices == 1;
-    return first + larger(stages * any, counted ? layers : 0);
+    return first + larger(stages * any, s->p->turns == 1 ? layers : 0);
 }
 
 // The part of the message that occupies the rank's own compute counts among its messages.
@@ -198,7 +197,7 @@ static int64_t turning_round(const struct check_sketch *s, const struct check_gr
 {
     const struct check_problem *p = s->p;
     const struct check_held *h = &s->held[rank];
-    if (p->local_every || p->slices > 1 || check_schedules[p->kind].folds) return 0;
+    if (p->local_every || check_schedules[p->kind].folds) return 0;
     int64_t forward = k.main * g->main.forward + k.other * g->other.forward,
             backward = k.main * g->main.backward + k.other * g->other.backward + again,
             weight = k.main * g->main.weight + k.other * g->other.weight;

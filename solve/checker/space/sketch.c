@@ -216,9 +216,11 @@ static void read_group(struct check_sketch *s, struct check_group_sketch *to, in
     for (int r = 0; r < p->run_count; r++) {
         s->fill = smaller(s->fill, of_fastest_slice(p, p->runs[r].forward, g));
         s->drain = smaller(s->drain, fastest_backward(p, r, g));
+        // Main layers are equal in the sum of their slices.
+        if (r != run && (p->slices == 1 || !check_is_main(s, r))) continue;
+        s->fill_main = smaller(s->fill_main, of_fastest_slice(p, p->runs[r].forward, g));
+        s->drain_main = smaller(s->drain_main, fastest_backward(p, r, g));
     }
-    s->fill_main = smaller(s->fill_main, of_fastest_slice(p, p->runs[run].forward, g));
-    s->drain_main = smaller(s->drain_main, fastest_backward(p, run, g));
     s->fill_first = smaller(s->fill_first, of_fastest_slice(p, p->runs[0].forward, g));
     s->drain_first = smaller(s->drain_first, fastest_backward(p, 0, g));
 }
