@@ -73,6 +73,10 @@ enum status check_places_write_statement(const struct check_places_audit *h, con
     page_print(p, "WHAT IS CERTIFIED, OF ALL PLACEMENTS ON THE NODES\n\n");
     put_claims(p, h->result);
     put_verified(p, h->result, h->microseconds);
+    page_print(p,
+               "WHY THE ONE FOLLOWS FROM THE OTHER\n"
+               "  Argued in docs/PROOFS.md 2 to 5 and 11; no theorem that a machine has checked is "
+               "about nodes (16).\n\n");
     page_print(p, "ASSUMED, not verified\n"
                   "  - the prices: whole nanoseconds and bytes that the judge (solve/judge/price/, "
                   "solve/judge/places*.c, docs/FORMULAS.md)\n"
