@@ -58,6 +58,21 @@ static struct features features_of(const struct model *m)
 
 // ---- Megatron Core
 
+// Layers of one part each, those of state spaces as Megatron Core's mixer has them.
+bool model_is_hybrid(const struct model *m)
+{
+    const struct linear_shape *l = &m->shape.linear;
+    bool states = false, alone = false;
+    for (int i = 0; i < m->run_count; i++) {
+        const struct layer_run *run = &m->runs[i];
+        if (run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD) continue;
+        if (run_is_whole(run) || run->window || run->mtp || run->shape) return false;
+        states |= run->linear, alone = true;
+    }
+    return alone && (!states || (l->rule == LINEAR_STATE_SPACE && l->convolution == 4 &&
+                                 l->key_heads && !l->no_norm));
+}
+
 // Flags name three activations, two of them without a gate and one with it; keys name more.
 static const char *unnamed_activation(const struct shape *s, bool flags, struct arena *arena)
 {
@@ -82,13 +97,13 @@ static void core_gaps(struct gaps *to, const struct model *m, bool flags, struct
     struct core_rotary way;
     const char *rotary = core_rotary_of(s, !flags, &way, arena),
                *activation = unnamed_activation(s, flags, arena);
-    bool sinks = model_has_sinks(m);
+    bool sinks = model_has_sinks(m), hybrid = flags && model_is_hybrid(m);
     const struct gap gaps[] = {
         {f.cross, "cross attention"},
         {f.both, "attention without a causal mask"},
         {f.decays, "linear attention whose decays and gates come out of latents"},
-        {f.states, "state spaces, fixed decays and convolutions in attention's place"},
-        {f.parts, "layers that are attention or a feed-forward part alone"},
+        {f.states && !hybrid, "state spaces, fixed decays and convolutions in attention's place"},
+        {f.parts && !hybrid, "layers that are attention or a feed-forward part alone"},
         {f.beside, "linear attention beside attention"},
         {s->value_width && !s->kv_rank, "values of another width than keys"},
         {s->keys_as_values, "values that are keys"},

@@ -78,6 +78,8 @@ struct run {
     // One letter for each layer: M, *, -, E; of its state spaces.
     const char *hybrid;
     int64_t state_heads, state_head_width, state_width, state_groups;
+    bool states; // are written
+    const char *spec;
     // GPT-NeoX and MegaBlocks: kinds of attention, with how often they come; kinds of norms;
     // "fp16".
     bool experts_over_data, feed_forward_bias, attention_bias;

@@ -68,6 +68,23 @@ if "$python" -c 'import torchtitan.distributed.pipeline_parallel' 2>/dev/null; t
     done
     builds titan_stages.py $built
 fi
+# Layers of one part, by their letters with strokes between stages: read back, they are the model,
+# and the job has the plan's layout.
+hybrid=$work/megatron-nemotron-h-8b
+launch megatron nemotron-h-8b --tensor 2 --pipeline 2 --virtual-stages 2 --schedule interleaved \
+    --micro-batch 1
+"$plumbline" report "$hybrid/plan.json" --format megatron -o "$work/in.sh" &&
+    "$plumbline" import megatron "$work/in.sh" --gpus 64 --vocabulary 131072 \
+        -o "$work/model.json" --job "$work/job.json" 2>"$work/log" &&
+    grep -q "pretrain_hybrid.py" "$work/in.sh" || wrong "hybrid: $(cat "$work/log")"
+python3 -c 'import json, sys
+made, model, job, plan = (json.load(open(path)) for path in sys.argv[1:])
+kinds = [[(r["kind"], r.get("linear"), r.get("attention"), r.get("feed_forward"))
+          for r in m["runs"] for _ in range(r["count"])] for m in (made, model)]
+assert kinds[0] == kinds[1] and made["shape"] == model["shape"], "another model"
+assert job["layout"] == {k: plan["layout"][k] for k in job["layout"]}, "another layout"
+' "$work/model.json" "$hybrid/model.json" "$work/job.json" "$hybrid/plan.json" ||
+    wrong "hybrid: read back otherwise"
 [ $refused -le 2 ] || wrong "$refused of 24 refused"
 echo "launch models: $files files, $refused of 24 refused as not expressible"
 [ $failed -eq 0 ] && echo "launch models: all as expected"

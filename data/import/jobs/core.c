@@ -424,7 +424,9 @@ static enum status set_uneven(struct run *r, struct error *err)
 static enum status set_stages(struct run *r, struct error *err)
 {
     struct layout *l = &r->job.layout;
-    const char *stages = r->stages ? r->stages : "";
+    const char *stages = r->stages                             ? r->stages
+                         : r->hybrid && strchr(r->hybrid, '|') ? r->hybrid
+                                                               : "";
     l->virtual_stages = r->stages_of_rank ? (int)r->stages_of_rank : 1;
     if (*stages)
         TRY(settings_divide(r->file, "stages of --pipeline-model-parallel-layout",

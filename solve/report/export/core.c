@@ -86,6 +86,35 @@ static int64_t whole_every(const struct export *e)
     return every;
 }
 
+// A letter for each layer, a stroke between stages.
+static void set_hybrid(struct run *r, const struct export *e)
+{
+    const struct model *model = &e->problem->model;
+    const struct linear_shape *l = &model->shape.linear;
+    struct text text;
+    int stage = 0, left = e->blocks[0];
+    text_begin(&text, r->arena);
+    for (int i = 0; i < model->run_count; i++) {
+        const struct layer_run *run = &model->runs[i];
+        if (run->kind != LAYER_BLOCK && run->kind != LAYER_MOE) continue;
+        for (int k = 0; k < run->count; k++, left--) {
+            for (; !left && stage + 1 < e->plan->stage_count; left = e->blocks[++stage])
+                text_put(&text, "|");
+            text_put(&text, run->linear          ? "M"
+                            : !run->no_attention ? "*"
+                            : is_mixture(run)    ? "E"
+                                                 : "-");
+        }
+        r->states |= run->linear;
+    }
+    for (; stage + 1 < e->plan->stage_count; stage++) text_put(&text, "|");
+    r->hybrid = text.text, r->stages = NULL, r->stages_of_rank = 0, r->frequencies = NULL;
+    r->spec = "megatron.core.models.hybrid.hybrid_layer_specs hybrid_stack_spec";
+    if (!model->shape.rotary_base && !model->shape.positions) r->position_type = "none";
+    r->state_heads = l->value_heads, r->state_head_width = l->value_width;
+    r->state_width = l->key_width, r->state_groups = l->key_heads;
+}
+
 // Windows of one width, and linear attention.
 static void set_kinds_of_attention(struct run *r, const struct export *e)
 {
@@ -200,7 +229,7 @@ static void set_model(struct run *r, const struct export *e)
     set_attention(r, s);
     set_rotary(r, s, e);
     set_activation(r, s);
-    set_kinds_of_attention(r, e);
+    if (!model_is_hybrid(&e->problem->model)) set_kinds_of_attention(r, e);
     set_sinks(r, e);
     r->shape.qkv_bias |= s->linear_bias;
     r->attention_dropout = r->hidden_dropout = s->dropout ? 0.1 : 0;
@@ -285,6 +314,9 @@ struct run core_run(const struct export *e)
     r.unmasked = l->fused_attention;
     if (e->problem) set_job(&r);
     if (e->problem && e->problem->model.has_shape) set_model(&r, e);
+    if (e->problem && e->problem->model.has_shape && e->flags &&
+        model_is_hybrid(&e->problem->model))
+        set_hybrid(&r, e);
     set_graphs(&r);
     return r;
 }

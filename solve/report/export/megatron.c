@@ -45,12 +45,13 @@ static void put_head(const struct export *e)
                            : "without a bound";
     text_put(e->out,
              "# Megatron-LM flags of the plan %s: %s per iteration, %s. By plumbline %s.\n"
-             "# In bash: source this file, then run %spretrain_gpt.py \"${MEGATRON_ARGS[@]}\" with "
+             "# In bash: source this file, then run %s%s.py \"${MEGATRON_ARGS[@]}\" with "
              "data, "
              "tokenizer and learning rate\n"
              "# on %" PRId64 " GPUs.\nMEGATRON_ARGS=(\n",
              plan->name ? plan->name : "", report_time(plan->iteration_ns, arena), bound,
              PLUMBLINE_VERSION, e->by_rank ? "torchrun OPTION ... \"${MEGATRON_RUN[@]}\" " : "",
+             e->problem && model_is_hybrid(&e->problem->model) ? "pretrain_hybrid" : "pretrain_gpt",
              plan->layout.pipeline * plan->devices_per_stage);
 }
 

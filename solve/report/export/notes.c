@@ -319,7 +319,8 @@ static void note_job(struct export *e)
 
 bool export_hides_dispatch(const struct export *e)
 {
-    if (!e->problem) return false;
+    // HybridModel has no schedule of two micro-batches (Megatron-LM d98e8a64, core/models).
+    if (!e->problem || model_is_hybrid(&e->problem->model)) return false;
     const struct space_limits limits = problem_space_limits(e->problem);
     struct layout l = e->plan->layout;
     struct framework_of of = space_framework_of(&limits, &l);
@@ -337,10 +338,11 @@ void export_common_notes(struct export *e)
     note_layout(e);
     if (!e->problem) return;
     note_job(e);
-    if (e->problem->job.overlapped_dispatch && e->plan->layout.expert > 1 &&
-        !export_hides_dispatch(e))
+    bool hidden = e->problem->job.overlapped_dispatch || e->plan->layout.overlapped_dispatch;
+    if (hidden && e->plan->layout.expert > 1 && !export_hides_dispatch(e))
         export_note(e, "overlapped_dispatch: Megatron Core alone has it, with weights of 16 bits, "
-                       "one further token at most, without a pipeline or with several stages a "
+                       "layers that are whole, one further token at most, without a pipeline or "
+                       "with several stages a "
                        "rank, and with neither layers nor experts recomputed");
 }
 
