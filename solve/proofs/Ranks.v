@@ -149,14 +149,20 @@ Fixpoint products (cells : list (list (choice * Z))) (ss : list nat) : list (lis
 Definition cost_sum (t : list pick) := total (map (fun p => snd (snd p)) t).
 Definition layer_sum (t : list pick) := fold_right (fun p a => (layers (fst (snd p)) + a)%nat) 0%nat t.
 Definition use_sum (t : list pick) := fold_right (fun p a => adds (uses (fst (snd p))) a) [] t.
-(* of a rank's layers together: fewer than so many, or not *)
-Definition span := (nat * nat * bool)%type.
-Definition in_spans (spans : list span) r n := forallb (fun s : span => let '(q, m, fewer) := s in negb (q =? r)%nat || (if fewer then (n <? m)%nat else (m <=? n)%nat)) spans.
-Definition fits_rank spans r (t : list pick) := under (use_sum t) (limits y) && in_spans spans r (layer_sum t)
-  && match t with [] => true | p :: l => forallb (fun q => negb (together y (fst p) (fst q)) || (grp (fst (snd q)) =? grp (fst (snd p)))%nat) l end.
+(* of a rank's layers together: fewer than so many; so many; a number that a round has left *)
+Inductive span := Fewer (r n : nat) | Least (r n : nat) | Among (k : kept).
+Definition key s i := ((i * 1024 + s) * 2)%nat.
+Definition count_key r n := S (key r n).
+Definition in_spans (spans : list span) r n := forallb (fun s => match s with
+  | Fewer q m => negb (q =? r)%nat || (n <? m)%nat
+  | Least q m => negb (q =? r)%nat || (m <=? n)%nat
+  | Among k => (n =? 0)%nat || is_kept k (count_key r n) end) spans.
+Definition fits_rank spans r (t : list pick) := in_spans spans r (layer_sum t)
+  && match t with [] => true | p :: l => forallb (fun q => negb (together y (fst p) (fst q)) || (grp (fst (snd q)) =? grp (fst (snd p)))%nat) l end
+  && under (use_sum t) (limits y).
 Definition chances spans cells r := filter (fits_rank spans r) (products cells (stages_of (length cells) r)).
 (* None are looked at where there are too many. *)
-Definition most_products := 4096%nat.
+Definition most_products := (256 * 256)%nat.
 Definition too_many (cells : list (list (choice * Z))) := existsb (fun r =>
   (most_products <? fold_right (fun s a => if most_products <? a then a else a * length (nth s cells [])) 1 (stages_of (length cells) r))%nat) (seq 0 (length cells)).
 (* the least cost of each number of layers *)
@@ -171,14 +177,13 @@ Fixpoint behind_each (ls : list ledger) : list ledger := match ls with
   | [] => [none_yet] | l :: r => let t := behind_each r in both l (hd none_yet t) :: t end.
 Fixpoint others (before : ledger) (ls : list ledger) (behind : list ledger) : list ledger := match ls, behind with
   | l :: r, _ :: t => both before (hd none_yet t) :: others (both before l) r t | _, _ => [] end.
-Definition key s i := (i * 1024 + s)%nat.
-Definition mark_one (target : Z) (rest : ledger) (t : list pick) (k : kept) : kept := match NM.find (layer_count y - layer_sum t)%nat rest with
-  | Some z => if (layer_sum t <=? layer_count y)%nat && (cost_sum t + z <=? target) then fold_right (fun p k => keep_too (key (fst p) (id (fst (snd p)))) k) k t else k
+Definition mark_one (target : Z) (rest : ledger) r (t : list pick) (k : kept) : kept := match NM.find (layer_count y - layer_sum t)%nat rest with
+  | Some z => if (layer_sum t <=? layer_count y)%nat && (cost_sum t + z <=? target) then keep_too (count_key r (layer_sum t)) (fold_right (fun p k => keep_too (key (fst p) (id (fst (snd p)))) k) k t) else k
   | None => k end.
 Definition marks spans target (cells : list (list (choice * Z))) : kept :=
   let n := length cells in let rs := seq 0 (S (fold_right Nat.max 0%nat (map (rank_at y) (seq 0 n)))) in
-  let ts := map (chances spans cells) rs in let ls := map ledger_of ts in
-  fold_right (fun p k => fold_right (mark_one target (fst p)) k (snd p)) (NM.empty _) (combine (others none_yet ls (behind_each ls)) ts).
+  let ts := map (fun r => (r, chances spans cells r)) rs in let ls := map (fun p => ledger_of (snd p)) ts in
+  fold_right (fun p k => fold_right (mark_one target (fst p) (fst (snd p))) k (snd (snd p))) (NM.empty _) (combine (others none_yet ls (behind_each ls)) ts).
 
 Lemma note_costs n z l m w : costs_at_most l m w -> costs_at_most (note_cost n z l) m w.
 Proof.
@@ -232,19 +237,22 @@ Proof.
     specialize (IH ns' (both before l) (nb + fst p)%nat (zb + snd p) H' B ltac:(lia)). eapply weaken; [|exact IH].
     intros o q (k & e & A & E1 & E2). exists k, e. split; [exact A|]. split; lia.
 Qed.
-Lemma mark_more target rest ts : forall k c, is_kept k c = true -> is_kept (fold_right (mark_one target rest) k ts) c = true.
+Lemma mark_more target rest r ts : forall k c, is_kept k c = true -> is_kept (fold_right (mark_one target rest r) k ts) c = true.
 Proof.
   induction ts as [|t ts IH]; intros k c H; cbn [fold_right]; [exact H|]. specialize (IH k c H). unfold mark_one at 1.
-  destruct (NM.find _ rest); [|exact IH]. destruct (_ && _); [|exact IH]. induction t as [|p t IHt]; cbn [fold_right]; [exact IH|apply add_kept, IHt].
+  destruct (NM.find _ rest); [|exact IH]. destruct (_ && _); [|exact IH]. apply add_kept. induction t as [|p t IHt]; cbn [fold_right]; [exact IH|apply add_kept, IHt].
 Qed.
-Lemma mark_has target rest t ts k n z p : In t ts -> costs_at_most rest n z -> (n + layer_sum t = layer_count y)%nat -> cost_sum t + z <= target -> In p t ->
-  is_kept (fold_right (mark_one target rest) k ts) (key (fst p) (id (fst (snd p)))) = true.
+Lemma mark_has target rest r t ts k n z : In t ts -> costs_at_most rest n z -> (n + layer_sum t = layer_count y)%nat -> cost_sum t + z <= target ->
+  let k' := fold_right (mark_one target rest r) k ts in
+  is_kept k' (count_key r (layer_sum t)) = true /\ forall p, In p t -> is_kept k' (key (fst p) (id (fst (snd p)))) = true.
 Proof.
-  intros Ht (w & E & L) Hn Hz Hp. induction ts as [|u ts IH]; [destruct Ht|]. destruct Ht as [->|Ht]; cbn [fold_right].
-  - unfold mark_one at 1. replace (layer_count y - layer_sum t)%nat with n by lia. rewrite E.
+  intros Ht (w & E & L) Hn Hz. cbn zeta. induction ts as [|u ts IH]; [destruct Ht|]. destruct Ht as [->|Ht]; cbn [fold_right].
+  - unfold mark_one at 1 3. replace (layer_count y - layer_sum t)%nat with n by lia. rewrite E.
     replace (layer_sum t <=? layer_count y)%nat with true by (symmetry; apply Nat.leb_le; lia). replace (cost_sum t + w <=? target) with true by (symmetry; apply Z.leb_le; lia).
-    cbn [andb]. clear -Hp. generalize (fold_right (mark_one target rest) k ts). intros k'. induction t as [|q t IHt]; [destruct Hp|]. destruct Hp as [->|Hp]; cbn [fold_right]; [apply keeps_too|apply add_kept; auto].
-  - specialize (IH Ht). change (is_kept (fold_right (mark_one target rest) (fold_right (mark_one target rest) k ts) [u]) (key (fst p) (id (fst (snd p)))) = true). apply mark_more, IH.
+    cbn [andb]. split; [apply keeps_too|]. intros p Hp. apply add_kept. clear -Hp. generalize (fold_right (mark_one target rest r) k ts). intros k'.
+    induction t as [|q t IHt]; [destruct Hp|]. destruct Hp as [->|Hp]; cbn [fold_right]; [apply keeps_too|apply add_kept; auto].
+  - destruct (IH Ht) as [A B]. change (fold_right (mark_one target rest r) k (u :: ts)) with (fold_right (mark_one target rest r) (fold_right (mark_one target rest r) k ts) [u]).
+    split; [exact (mark_more target rest r [u] _ _ A)|]. intros p Hp. exact (mark_more target rest r [u] _ _ (B p Hp)).
 Qed.
 
 (* ---- a plan's own choices are marked *)
@@ -299,16 +307,18 @@ Proof.
 Qed.
 Lemma marks_have spans target cells picks : Forall2 (fun p c => In p c) picks cells -> total (map snd picks) <= target ->
   sum_nat (map (fun p => layers (fst p)) picks) = layer_count y -> (forall r, fits_rank spans r (tuple picks r) = true) ->
-  forall s p, nth_error picks s = Some p -> is_kept (marks spans target cells) (key s (id (fst p))) = true.
+  let k := marks spans target cells in
+  (forall s p, nth_error picks s = Some p -> is_kept k (key s (id (fst p))) = true)
+  /\ (forall r, in_spans [Among k] r (layer_sum (tuple picks r)) = true).
 Proof.
-  intros H Hz Hn Hf s p Hs. assert (Ln : length cells = length picks) by (clear -H; induction H; cbn; congruence).
-  unfold marks. cbn zeta. rewrite Ln. set (n := length picks) in *. set (R := S (fold_right Nat.max 0%nat (map (rank_at y) (seq 0 n)))). set (rs := seq 0 R).
+  intros H Hz Hn Hf k. assert (Ln : length cells = length picks) by (clear -H; induction H; cbn; congruence).
+  unfold k, marks. cbn zeta. rewrite Ln. set (n := length picks) in *. set (R := S (fold_right Nat.max 0%nat (map (rank_at y) (seq 0 n)))). set (rs := seq 0 R).
   assert (Below : forall t, In t (seq 0 n) -> (rank_at y t < R)%nat).
   { unfold R. clear. induction (seq 0 n) as [|a l IH]; intros t []; cbn [map fold_right]; [subst; lia|]. specialize (IH t H). lia. }
   assert (In_ch : forall r, In (tuple picks r) (chances spans cells r)).
   { intros r. apply filter_In. split; [|apply Hf]. rewrite Ln. apply products_have; [exact H|]. intros t. apply stages_below. }
   set (f := fun r => (layer_sum (tuple picks r), cost_sum (tuple picks r))).
-  assert (Hl : Forall2 (fun l (q : nat * Z) => costs_at_most l (fst q) (snd q)) (map ledger_of (map (chances spans cells) rs)) (map f rs)).
+  assert (Hl : Forall2 (fun l (q : nat * Z) => costs_at_most l (fst q) (snd q)) (map (fun p => ledger_of (snd p)) (map (fun r => (r, chances spans cells r)) rs)) (map f rs)).
   { clear Below. generalize rs as l. induction l as [|r l IH]; cbn [map]; constructor; [apply ledger_has, In_ch|exact IH]. }
   assert (Sn : sum_nat (map fst (map f rs)) = layer_count y).
   { rewrite <- Hn, map_map. unfold f. cbn [fst]. unfold tuple. rewrite (map_ext _ _ (fun r => layers_of_tuple picks (stages_of (length picks) r))).
@@ -319,15 +329,20 @@ Proof.
     unfold total, stages_of. fold n. rewrite (partition Z Z.add 0 Z.add_comm Z.add_assoc Z.add_0_l _ (rank_at y) R (seq 0 n) Below).
     rewrite (as_numbered snd picks nothing_there). reflexivity. }
   pose proof (others_has _ _ none_yet 0%nat 0 Hl none_yet_has ltac:(rewrite Sn; lia)) as Ho. rewrite Sn, Sz in Ho.
-  assert (Ls : (s < n)%nat) by (apply nth_error_Some; congruence). assert (Is : In s (seq 0 n)) by (apply in_seq; lia).
-  assert (Ir : In (rank_at y s) rs) by (apply in_seq; specialize (Below s Is); lia).
-  destruct (paired _ f (chances spans cells) rs _ (rank_at y s) Ho Ir) as (o & Io & k & z & Oz & Ok & Oe). unfold f in Ok, Oe. cbn [fst snd] in Ok, Oe.
-  assert (Ip : In (s, p) (tuple picks (rank_at y s))).
-  { apply in_map_iff. exists s. split; [rewrite (nth_error_nth picks s nothing_there Hs); reflexivity|]. apply filter_In. split; [exact Is|apply Nat.eqb_refl]. }
-  revert Io. generalize (combine (others none_yet (map ledger_of (map (chances spans cells) rs)) (behind_each (map ledger_of (map (chances spans cells) rs)))) (map (chances spans cells) rs)) as pairs.
-  induction pairs as [|q pairs IH]; intros []; cbn [fold_right].
-  - subst q. cbn [fst snd]. apply (mark_has target o (tuple picks (rank_at y s)) _ _ k z (s, p)); auto; lia.
-  - apply mark_more, IH, H0.
+  match goal with |- context [fold_right ?g ?e ?l] => set (all := fold_right g e l) end.
+  assert (G : forall r, In r rs -> is_kept all (count_key r (layer_sum (tuple picks r))) = true /\ forall p, In p (tuple picks r) -> is_kept all (key (fst p) (id (fst (snd p)))) = true).
+  { intros r Ir. destruct (paired _ f (fun r => (r, chances spans cells r)) rs _ r Ho Ir) as (o & Io & m & z & Oz & Ok & Oe). unfold f in Ok, Oe. cbn [fst snd] in Ok, Oe.
+    unfold all. revert Io. match goal with |- In _ ?l -> _ => generalize l end. intros pairs. induction pairs as [|q pairs IH]; intros []; cbn [fold_right].
+    - subst q. cbn [fst snd]. apply (mark_has target o r (tuple picks r) _ _ m z); auto; lia.
+    - destruct (IH H0) as [A B]. split; [apply mark_more, A|]. intros p Hp. apply mark_more, B, Hp. }
+  split.
+  - intros s p Hs. assert (Ls : (s < n)%nat) by (apply nth_error_Some; congruence). assert (Is : In s (seq 0 n)) by (apply in_seq; lia).
+    assert (Ir : In (rank_at y s) rs) by (apply in_seq; specialize (Below s Is); lia). destruct (G _ Ir) as [_ B]. apply (B (s, p)).
+    apply in_map_iff. exists s. split; [rewrite (nth_error_nth picks s nothing_there Hs); reflexivity|]. apply filter_In. split; [exact Is|apply Nat.eqb_refl].
+  - intros r. cbn [in_spans forallb]. rewrite andb_true_r. destruct (Nat.lt_ge_cases r R) as [L|L].
+    + destruct (G r ltac:(apply in_seq; lia)) as [A _]. rewrite A. apply orb_true_r.
+    + replace (tuple picks r) with (@nil pick); [reflexivity|]. unfold tuple. fold n. destruct (stages_of n r) as [|a ss] eqn:E; [reflexivity|]. exfalso.
+      assert (Ia : In a (stages_of n r)) by (rewrite E; left; reflexivity). apply filter_In in Ia as [Ia Ea]. apply Nat.eqb_eq in Ea. specialize (Below a Ia). lia.
 Qed.
 
 (* ---- a plan's choices fit their ranks *)
@@ -347,15 +362,15 @@ Proof.
   intros (Hl & Hc & Hw & Hj & Hg) Hs r. unfold fits_rank. rewrite !andb_true_iff.
   assert (N : forall s, fst (nth s picks nothing_there) = nth s (map fst picks) (fst nothing_there)) by (intros; symmetry; apply map_nth).
   split; [split|].
-  - apply under_nth. intros i l E. etransitivity; [|apply (Hw i l E)]. unfold tuple. rewrite nth_use_sum, used_by_total, map_map.
-    rewrite (as_numbered (fun p => nth i (uses (fst p)) 0) picks nothing_there). apply total_filter. intros s Is. apply in_seq in Is.
-    assert (Ep : exists p, nth_error picks s = Some p) by (destruct (nth_error picks s) eqn:Ep; [eauto|apply nth_error_None in Ep; lia]). destruct Ep as (p & Ep).
-    rewrite (nth_error_nth picks s nothing_there Ep). pose proof (chained_uses _ _ _ Hc s (fst p) (map_nth_error fst _ _ Ep)) as U.
-    destruct (nth_in_or_default i (uses (fst p)) 0) as [I| ->]; [|lia]. rewrite Forall_forall in U. apply U, I.
   - specialize (Hs r). unfold layers_at in Hs. rewrite map_length in Hs. unfold tuple. rewrite layers_of_tuple. erewrite map_ext; [exact Hs|]. intros s. cbn beta. rewrite N. reflexivity.
   - unfold tuple. destruct (stages_of (length picks) r) as [|a ss] eqn:E; cbn [map]; [reflexivity|]. apply forallb_forall. intros q Hq. apply in_map_iff in Hq as (t & <- & Ht). cbn [fst snd].
     destruct (together y a t) eqn:Et; [|reflexivity]. cbn [negb orb]. apply Nat.eqb_eq.
     assert (La : (a < length picks)%nat) by (apply (stages_below _ r); rewrite E; left; reflexivity). assert (Lt : (t < length picks)%nat) by (apply (stages_below _ r); rewrite E; right; exact Ht).
     rewrite !N. apply (Hg a t); [| |exact Et]; apply nth_error_nth'; rewrite map_length; assumption.
+  - apply under_nth. intros i l E. etransitivity; [|apply (Hw i l E)]. unfold tuple. rewrite nth_use_sum, used_by_total, map_map.
+    rewrite (as_numbered (fun p => nth i (uses (fst p)) 0) picks nothing_there). apply total_filter. intros s Is. apply in_seq in Is.
+    assert (Ep : exists p, nth_error picks s = Some p) by (destruct (nth_error picks s) eqn:Ep; [eauto|apply nth_error_None in Ep; lia]). destruct Ep as (p & Ep).
+    rewrite (nth_error_nth picks s nothing_there Ep). pose proof (chained_uses _ _ _ Hc s (fst p) (map_nth_error fst _ _ Ep)) as U.
+    destruct (nth_in_or_default i (uses (fst p)) 0) as [I| ->]; [|lia]. rewrite Forall_forall in U. apply U, I.
 Qed.
 End OfLayout.

@@ -128,7 +128,7 @@ Definition accept (claim : option Z) (ps : list (list op)) (vss : list (list cho
   let qs := read_paths ps in let cs := couplings in
   (length vss =? stages x)%nat && (1 <=? batches x)%nat && (1 <=? slices x)%nat && (1 <=? ranks x)%nat && (ranks x <=? stages x)%nat
   && (length (budgets P) =? 3)%nat && all_covered cs 0 vss
-  && closes (as_layout cs) (fun i => nth i qs None) claim t [] vss.
+  && closes (as_layout cs) (fun i => nth i qs None) claim t ([], vss).
 
 (* ------------------------------------------------------------------ proofs *)
 Lemma at_most_all_Forall2 a : forall b, at_most_all a b = true -> Forall2 Z.le a b.

@@ -442,7 +442,7 @@ Let y := as_layout P (couplings P).
 (* What is accepted, and a plan: the plan's choices are one in the boxes. *)
 Lemma accepted_choices claim ps vss t plan : accept P claim ps vss t = true -> plan_ok P plan ->
   exists w, inside w vss /\ stand_all P 0 plan w /\ is_plan y w /\ (1 <= batches x)%nat /\ (1 <= slices x)%nat
-    /\ closes y (fun i => nth i (read_paths P ps) None) claim t [] vss = true.
+    /\ closes y (fun i => nth i (read_paths P ps) None) claim t ([], vss) = true.
 Proof.
   intros Ha Hok. pose proof Hok as (Hp & Hr & Hm & He). unfold accept in Ha. fold x y in Ha. rewrite !andb_true_iff, !Nat.eqb_eq, !Nat.leb_le in Ha.
   destruct Ha as (((((((Hl & Hb) & Hy) & Hk) & Hks) & Hbud) & Hc) & Ht').
@@ -466,7 +466,7 @@ Theorem accepted_bound bound ps vss t : accept P (Some bound) ps vss t = true ->
 Proof.
   intros Ha plan T Hok (start & Ht). destruct (accepted_choices _ _ _ _ _ Ha Hok) as (w & Hw & Hst & Hpl & Hb & Hy & Hcl). destruct Hok as (Hp & _).
   destruct (Z.le_gt_cases bound T) as [|Hlt]; [assumption|exfalso].
-  refine (closes_sound y (crossing_wide P (couplings P)) (fun i => nth i (read_paths P ps) None) (paths_sound ps) (Some bound) t [] vss w Hcl Hw Hpl _ (fun r => eq_refl)).
+  refine (closes_sound y (crossing_wide P (couplings P)) (fun i => nth i (read_paths P ps) None) (paths_sound ps) (Some bound) t ([], vss) w Hcl (conj (fun r => eq_refl) Hw) Hpl _).
   unfold below. exists (fun u => match what u with Sync => start u + (lasts P plan u - value x (rows y w) (joint_time y w) u) | _ => start u end), T. split; [|exact Hlt].
   apply (shorter x Hb Hy); auto.
   - intros u Hu N. apply (value_others P plan w); auto.
@@ -478,7 +478,7 @@ Qed.
 Theorem accepted_infeasible ps vss t : accept P None ps vss t = true -> forall plan, ~ plan_ok P plan.
 Proof.
   intros Ha plan Hok. destruct (accepted_choices _ _ _ _ _ Ha Hok) as (w & Hw & Hst & Hpl & _ & _ & Hcl).
-  exact (closes_sound y (crossing_wide P (couplings P)) (fun i => nth i (read_paths P ps) None) (paths_sound ps) None t [] vss w Hcl Hw Hpl I (fun r => eq_refl)).
+  exact (closes_sound y (crossing_wide P (couplings P)) (fun i => nth i (read_paths P ps) None) (paths_sound ps) None t ([], vss) w Hcl (conj (fun r => eq_refl) Hw) Hpl I).
 Qed.
 End Theorems.
 Print Assumptions accepted_bound.

@@ -107,15 +107,16 @@ Definition use_round (b : box) (r : round) : box :=
                 (begin _ same hash (State 0 (0%nat, 0%nat) (map (fun _ => 0) (select ch [])))))) b
   end end.
 
-(* The same rank by rank, where the costs of neighbours are at their least. *)
-Definition use_ranks spans (b : box) (r : round) : box :=
-  match mix x paths (weights r) with None => b | Some (t, s) =>
-  match target_of r s with None => b | Some target =>
-    if (joint t <? 0) || (negb (embedding x) && negb (joint t =? 0)) then b else
+(* The same rank by rank, where the costs of neighbours are at their least; a rank's numbers of layers
+   that it leaves are what later rounds may use. *)
+Definition use_ranks spans (b : box) (r : round) : list span * box :=
+  match mix x paths (weights r) with None => (spans, b) | Some (t, s) =>
+  match target_of r s with None => (spans, b) | Some target =>
+    if (joint t <? 0) || (negb (embedding x) && negb (joint t =? 0)) then (spans, b) else
     let cells := costs y (prices r) (joint t) (least_joint (hd [] b)) [] (counts t) None b in
-    if too_many y cells then b else
+    if too_many y cells then (spans, b) else
     let k := marks y spans target cells in
-    map (fun p => filter (fun v => is_kept k (key (fst p) (id v))) (snd p)) (combine (seq 0 (length b)) b)
+    (Among k :: spans, map (fun p => filter (fun v => is_kept k (key (fst p) (id v))) (snd p)) (combine (seq 0 (length b)) b))
   end end.
 
 Definition below plan := match claim with None => True | Some bound => exists start T, timing x (value x (rows y plan) (joint_time y plan)) start T /\ T < bound end.
@@ -188,19 +189,21 @@ Qed.
 Definition is_empty (cs : list choice) := match cs with [] => true | _ => false end.
 Fixpoint restrict (s : nat) (p : choice -> bool) (b : box) : box := match b, s with
   | [], _ => [] | cs :: r, O => filter p cs :: r | cs :: r, S k => cs :: restrict k p r end.
-Definition make spans (m : move) (b : box) := match m with Use r => use_round b r | ByRanks r => use_ranks spans b r | Couple => couple y b end.
-Definition after spans (ms : list move) (b : box) := fold_left (fun b m => if existsb is_empty b then b else make spans m b) ms b.
-Fixpoint closes (t : tree) (spans : list span) (b : box) : bool := match t with
-  | Closed ms => existsb is_empty (after spans ms b)
-  | Parts ms r n fewer others => let b' := after spans ms b in
-      existsb is_empty b' || (closes fewer ((r, n, true) :: spans) b' && closes others ((r, n, false) :: spans) b')
-  | Split ms s p yes no => let b' := after spans ms b in
-      existsb is_empty b' || (closes yes spans (restrict s p b') && closes no spans (restrict s (fun v => negb (p v)) b')) end.
+Definition make (m : move) (a : list span * box) := match m with
+  | Use r => (fst a, use_round (snd a) r) | ByRanks r => use_ranks (fst a) (snd a) r | Couple => (fst a, couple y (snd a)) end.
+Definition after (ms : list move) (a : list span * box) := fold_left (fun a m => if existsb is_empty (snd a) then a else make m a) ms a.
+Fixpoint closes (t : tree) (a : list span * box) : bool := match t with
+  | Closed ms => existsb is_empty (snd (after ms a))
+  | Parts ms r n fewer others => let (spans, b) := after ms a in
+      existsb is_empty b || (closes fewer (Fewer r n :: spans, b) && closes others (Least r n :: spans, b))
+  | Split ms s p yes no => let (spans, b) := after ms a in
+      existsb is_empty b || (closes yes (spans, restrict s p b) && closes no (spans, restrict s (fun v => negb (p v)) b)) end.
 
-Lemma ranks_keep plan spans b r : inside plan b -> is_plan y plan -> below plan -> within_spans y plan spans -> inside plan (use_ranks spans b r).
+Definition open_to plan (a : list span * box) := within_spans y plan (fst a) /\ inside plan (snd a).
+Lemma ranks_keep plan spans b r : inside plan b -> is_plan y plan -> below plan -> within_spans y plan spans -> open_to plan (use_ranks spans b r).
 Proof.
-  intros Hi Hp Hb Hs. unfold use_ranks. destruct (mix x paths (weights r)) as [[t s]|] eqn:Em; [|exact Hi].
-  destruct (target_of r s) as [target|] eqn:Et; [|exact Hi]. destruct ((joint t <? 0) || _) eqn:Ejt; [exact Hi|].
+  intros Hi Hp Hb Hs. assert (O : open_to plan (spans, b)) by (split; assumption). unfold use_ranks. destruct (mix x paths (weights r)) as [[t s]|] eqn:Em; [|exact O].
+  destruct (target_of r s) as [target|] eqn:Et; [|exact O]. destruct ((joint t <? 0) || _) eqn:Ejt; [exact O|].
   apply orb_false_iff in Ejt as [Ejt Eemb]. apply Z.ltb_ge in Ejt.
   pose proof (cost_of_plan plan b r t s target Hi Hp Hb Em Et Ejt Eemb) as C. pose proof Hp as (Hl & Hc & _).
   destruct (mixture_bound x paths paths_sound _ _ _ Em) as [Hsh _].
@@ -209,18 +212,23 @@ Proof.
   { clear -Lz. revert zs Lz. induction plan as [|v plan IH]; intros [|z zs] L; cbn in *; try discriminate; [reflexivity|]. rewrite IH by congruence. reflexivity. }
   assert (E2 : map snd (combine plan zs) = zs).
   { clear -Lz. revert zs Lz. induction plan as [|v plan IH]; intros [|z zs] L; cbn in *; try discriminate; [reflexivity|]. rewrite IH by congruence. reflexivity. }
-  cbn zeta. destruct (too_many y _); [exact Hi|]. set (kk := marks y spans target _). apply (numbered_inside (fun s v => is_kept kk (key s (id v))) plan b 0 Hi). intros k v Ek. cbn [Nat.add]. unfold kk.
-  destruct (nth_error (combine plan zs) k) as [p|] eqn:Ep.
-  - pose proof (map_nth_error fst _ _ Ep) as Q. rewrite E1, Ek in Q. injection Q as ->.
-    apply (marks_have y spans target _ (combine plan zs) Fz); [rewrite E2; cbn in Sz; destruct plan; lia| | |exact Ep].
-    + rewrite <- (chained_sum y plan 0 None Hc), <- (map_map fst layers), E1. clear. unfold sum_nat, held_by. cbn [Nat.add]. induction plan as [|v plan IH]; cbn [map fold_right]; [reflexivity|]. rewrite IH. reflexivity.
-    + apply plan_fits; rewrite E1; assumption.
-  - exfalso. apply nth_error_None in Ep. rewrite combine_length, Lz, Nat.min_id in Ep. apply nth_error_None in Ep. congruence.
+  cbn zeta. destruct (too_many y _); [exact O|].
+  assert (Ln : sum_nat (map (fun p => layers (fst p)) (combine plan zs)) = layer_count y).
+  { rewrite <- (chained_sum y plan 0 None Hc), <- (map_map fst layers), E1. clear. unfold sum_nat, held_by. cbn [Nat.add]. induction plan as [|v plan IH]; cbn [map fold_right]; [reflexivity|]. rewrite IH. reflexivity. }
+  destruct (marks_have y spans target _ (combine plan zs) Fz ltac:(rewrite E2; cbn in Sz; destruct plan; lia) Ln ltac:(apply plan_fits; rewrite E1; assumption)) as [Mv Mn].
+  set (kk := marks y spans target _) in *. split; cbn [fst snd].
+  - intros q. specialize (Mn q). specialize (Hs q). cbn [in_spans forallb] in *. rewrite andb_true_r in Mn. rewrite andb_true_iff. split; [|exact Hs].
+    unfold tuple in Mn. rewrite layers_of_tuple, combine_length, Lz, Nat.min_id in Mn. unfold layers_at.
+    erewrite map_ext; [exact Mn|]. intros s0. cbn beta. rewrite <- (map_nth fst), E1. reflexivity.
+  - apply (numbered_inside (fun s v => is_kept kk (key s (id v))) plan b 0 Hi). intros k v Ek. cbn [Nat.add].
+    destruct (nth_error (combine plan zs) k) as [p|] eqn:Ep.
+    + pose proof (map_nth_error fst _ _ Ep) as Q. rewrite E1, Ek in Q. injection Q as ->. apply (Mv _ _ Ep).
+    + exfalso. apply nth_error_None in Ep. rewrite combine_length, Lz, Nat.min_id in Ep. apply nth_error_None in Ep. congruence.
 Qed.
-Lemma after_keeps plan spans ms : is_plan y plan -> below plan -> within_spans y plan spans -> forall b, inside plan b -> inside plan (after spans ms b).
+Lemma after_keeps plan ms : is_plan y plan -> below plan -> forall a, open_to plan a -> open_to plan (after ms a).
 Proof.
-  intros Hp Hb Hs. induction ms as [|m ms IH]; intros b H; [exact H|]. cbn [after fold_left]. apply IH.
-  destruct (existsb is_empty b); [exact H|]. destruct m; [apply round_keeps|apply ranks_keep|apply couple_keeps]; auto.
+  intros Hp Hb. induction ms as [|m ms IH]; intros a H; [exact H|]. cbn [after fold_left]. apply IH.
+  match goal with |- context [if ?c then _ else _] => destruct c end; [exact H|]. destruct H as [Hs Hi]. destruct m; [split; [exact Hs|apply round_keeps; auto]|apply ranks_keep; auto|split; [exact Hs|apply couple_keeps; auto]].
 Qed.
 Lemma no_plan_in_empty plan b : inside plan b -> existsb is_empty b = true -> False.
 Proof. unfold inside. induction 1 as [|v cs plan b Hv _ IH]; cbn; [discriminate|]. destruct cs; [destruct Hv|exact IH]. Qed.
@@ -230,15 +238,16 @@ Proof.
   - destruct (p v) eqn:E; [left|right]; (constructor; [|exact H]); apply filter_In; split; auto. rewrite E. reflexivity.
   - destruct (IH _ _ H); [left|right]; constructor; auto.
 Qed.
-Theorem closes_sound : forall t spans b plan, closes t spans b = true -> inside plan b -> is_plan y plan -> below plan -> within_spans y plan spans -> False.
+Theorem closes_sound : forall t a plan, closes t a = true -> open_to plan a -> is_plan y plan -> below plan -> False.
 Proof.
-  intros t spans b plan Hc Hi Hp Hb. revert spans b Hc Hi. induction t as [rs|rs r n yes IHy no IHn|rs s p yes IHy no IHn]; intros spans b Hc Hi Hs; cbn [closes] in Hc.
-  - eapply no_plan_in_empty; [apply (after_keeps plan spans rs Hp Hb Hs), Hi|exact Hc].
-  - pose proof (after_keeps plan spans rs Hp Hb Hs b Hi) as Ha. apply orb_prop in Hc as [Hc|Hc]; [eapply no_plan_in_empty; eauto|].
+  intros t a plan Hc Ho Hp Hb. revert a Hc Ho. induction t as [rs|rs r n yes IHy no IHn|rs s p yes IHy no IHn]; intros a Hc Ho; cbn [closes] in Hc;
+    pose proof (after_keeps plan rs Hp Hb a Ho) as Ha; destruct (after rs a) as [spans b] eqn:Ea; destruct Ha as [Hs Hi]; cbn [fst snd] in *.
+  - eapply no_plan_in_empty; [exact Hi|exact Hc].
+  - apply orb_prop in Hc as [Hc|Hc]; [eapply no_plan_in_empty; eauto|].
     apply andb_prop in Hc as [H1 H2]. destruct (Nat.lt_ge_cases (layers_at y plan r) n) as [L|L].
-    + apply (IHy _ _ H1 Ha). intros q. cbn [in_spans forallb]. rewrite andb_true_iff. split; [|apply Hs]. destruct (Nat.eqb_spec r q) as [<-|]; [apply Nat.ltb_lt, L|reflexivity].
-    + apply (IHn _ _ H2 Ha). intros q. cbn [in_spans forallb]. rewrite andb_true_iff. split; [|apply Hs]. destruct (Nat.eqb_spec r q) as [<-|]; [apply Nat.leb_le, L|reflexivity].
-  - pose proof (after_keeps plan spans rs Hp Hb Hs b Hi) as Ha. apply orb_prop in Hc as [Hc|Hc]; [eapply no_plan_in_empty; eauto|].
-    apply andb_prop in Hc as [H1 H2]. destruct (halves_cover p s plan _ Ha); eauto.
+    + apply (IHy _ H1). split; [|exact Hi]. intros q. cbn [fst in_spans forallb]. rewrite andb_true_iff. split; [|apply Hs]. destruct (Nat.eqb_spec r q) as [<-|]; [apply Nat.ltb_lt, L|reflexivity].
+    + apply (IHn _ H2). split; [|exact Hi]. intros q. cbn [fst in_spans forallb]. rewrite andb_true_iff. split; [|apply Hs]. destruct (Nat.eqb_spec r q) as [<-|]; [apply Nat.leb_le, L|reflexivity].
+  - apply orb_prop in Hc as [Hc|Hc]; [eapply no_plan_in_empty; eauto|].
+    apply andb_prop in Hc as [H1 H2]. destruct (halves_cover p s plan _ Hi) as [H|H]; [apply (IHy _ H1)|apply (IHn _ H2)]; split; auto.
 Qed.
 End OfLayout.

@@ -35,7 +35,7 @@ let () =
                 Printf.printf "refused: %s does not show that its plan takes %s ns\n" elaborated (Z.to_string time); exit 1
               end
         else if e.by_ranks then
-          Json.refuse "%s: rounds by ranks of more than 4096 decisions of a rank: not in the part that is verified, and the rest does not prove the claim" elaborated
+          Json.refuse "%s: rounds by ranks of more than 65536 decisions of a rank: not in the part that is verified, and the rest does not prove the claim" elaborated
         else begin
           Printf.printf "refused: %s does not prove its claim about %s: %s\n" elaborated priced (why problem e); exit 1
         end
