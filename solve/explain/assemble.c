@@ -306,6 +306,9 @@ static void assume_host(struct explained *x)
     static const double values = 1.3e9, either_way = 2;
     const struct run_row *r = &x->asked;
     bool own = explained_framework(x) == FRAMEWORK_NEMO || x->log.format == LOG_MEGATRON;
+    if (told_count(&x->log, TOLD_OFFLOAD_WEIGHTS) > 0)
+        explain_assume(x, "offload_param", "0",
+                       "its weights are taken as on the device: what fetches them is not priced");
     if (told_count(&x->log, TOLD_OFFLOAD) < 1 || own) return;
     int64_t host = r->gpus_per_node > 0 ? r->gpus_per_node : 8,
             ranks = r->num_gpus > 0 ? smaller(r->num_gpus, host) : host;

@@ -116,6 +116,8 @@ static const struct {
                    {"overlap", "0", "exposed gradient sync"},
                    {"overlap_tensor", "1", "overlapped tensor collectives"},
                    {"precision", "fp8", "fp8"},
+                   {"precision", "nvfp4", "NVFP4"},
+                   {"gpu", "gb300-288gb", "a GB300, which its programs call gb200"},
                    {"micro_batch", "2", "a micro-batch of 2"},
                    {"micro_batch", "4", "a micro-batch of 4"},
                    {"micro_batch", "8", "a micro-batch of 8"},
@@ -127,6 +129,15 @@ static bool is_told(const struct explained *x, const char *column)
     for (int i = 0; i < TOLD_COLUMNS; i++)
         if (!strcmp(told_names[i], column)) return told(&x->log, (enum told)i);
     return false;
+}
+
+// Whether the log leaves this value open; a length only where it failed, as no one else would have.
+static bool is_open(const struct explained *x, int i)
+{
+    const char *column = open_values[i].column;
+    if (!strcmp(column, "gpu")) return !strncmp(x->log.told[TOLD_GPU].text, "gb200", 5);
+    bool length = !strcmp(column, "seq");
+    return !is_told(x, column) && (!length || x->log.failure.out_of_memory);
 }
 
 // Whether the run's own facts are met: it fitted, with the time that it took; or it did not fit.
@@ -149,10 +160,8 @@ static void find_alternatives(struct explained *x)
         struct error err = {OK, ""};
         const char *set =
             arena_print(x->arena, "%s=%s", open_values[i].column, open_values[i].value);
-        bool length = !strcmp(open_values[i].column, "seq"); // else no one would have left it open
-        if (is_told(x, open_values[i].column) || (length && !x->log.failure.out_of_memory) ||
-            row_set_columns(&row, "", set, x->arena, &err) != OK || !explain_try(x, &row, &p) ||
-            !resolves(x, &p))
+        if (!is_open(x, i) || row_set_columns(&row, "", set, x->arena, &err) != OK ||
+            !explain_try(x, &row, &p) || !resolves(x, &p))
             continue;
         x->alternatives[x->alternative_count++] =
             (struct assumed){open_values[i].column, open_values[i].value, open_values[i].words};
@@ -165,10 +174,9 @@ static void find_alternatives(struct explained *x)
             const char *set = arena_print(x->arena, "%s=%s,%s=%s", open_values[i].column,
                                           open_values[i].value, open_values[k].column,
                                           open_values[k].value);
-            if (!strcmp(open_values[i].column, open_values[k].column) ||
-                is_told(x, open_values[i].column) || is_told(x, open_values[k].column) ||
-                row_set_columns(&row, "", set, x->arena, &err) != OK || !explain_try(x, &row, &p) ||
-                !resolves(x, &p))
+            if (!strcmp(open_values[i].column, open_values[k].column) || !is_open(x, i) ||
+                !is_open(x, k) || row_set_columns(&row, "", set, x->arena, &err) != OK ||
+                !explain_try(x, &row, &p) || !resolves(x, &p))
                 continue;
             x->alternatives[x->alternative_count++] =
                 (struct assumed){open_values[i].column, open_values[i].value, open_values[i].words};

@@ -263,6 +263,8 @@ python3 -c 'import json; assert json.load(open("out"))["would_resolve"]' || comp
 printf '%s\n' 'Mistral-7B 4k on 8xA100-40GB, zero-3, sequence length 4096' \
     '"offload_optimizer": {"device": "cpu"}' 'CUDA out of memory.' > behind.log
 reads behind.log model=mistral-7b
+sed 's/"offload_optimizer"/"offload_param"/' behind.log > fetched.log
+answers 0 "offload_param 0: its weights are taken as on the device" explain fetched.log
 answers 0 "host_update_values_per_s 1.62e+08" explain behind.log
 # a frozen model of one GPU is what it was loaded as
 printf '%s\n' 'qwen2.5-7b on a single A100-80GB GPU' 'lora_rank: 8' 'CUDA out of memory.' \
@@ -277,6 +279,9 @@ reads arch.log gpu=gb300
     mllog global_batch_size 16; mllog tracked_stats '{"train_step_time": 0.5}'
 } > hosts.log
 answers 0 "num_gpus 8: 4 GPUs in each" explain hosts.log
+grep train_step hosts.log | sed 's/0\.5/0.35/' > step.log # five steps of a GB300 with NVFP4
+{ grep -v train_step hosts.log; cat step.log step.log step.log step.log step.log; } > ultra.log
+answers 0 "a GB300, which its programs" explain ultra.log
 
 # ---- a long log takes no more memory than a short one
 python3 - "$plumbline" << 'END' || complain "a long log takes more than 40 MB"

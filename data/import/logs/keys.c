@@ -112,6 +112,7 @@ static const struct key_row rows[] = {
     {"fsdp", TOLD_ZERO, SHARDS, NULL},
     {"fsdp_sharding_strategy", TOLD_ZERO, SHARDS, NULL},
     {"offload_optimizer", TOLD_OFFLOAD, PLACES, NULL},
+    {"offload_param", TOLD_OFFLOAD_WEIGHTS, PLACES, NULL},
     {"use_dist_optimizer", TOLD_ZERO, TRUTH, NULL},
     {"normalization", TOLD_RMS_NORM, NAMES, "RMSNorm"},
     {"tie_word_embeddings", TOLD_TIED, TRUTH, NULL},

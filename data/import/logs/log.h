@@ -100,6 +100,7 @@ enum told {
     TOLD_BACKEND, // of attention
     TOLD_GROUPED,
     TOLD_OFFLOAD,
+    TOLD_OFFLOAD_WEIGHTS,
     TOLD_ADAPTERS, // low-rank: their rank, or 1
     TOLD_LATENT,   // attention
     TOLD_DEEPSPEED,
