@@ -226,6 +226,7 @@ static enum status solve_equal(struct steps *s, struct plan_options *r, struct a
     struct error refused;
     int solved = EXIT_NO_PLAN;
     equal.stated.uneven_stages = false;
+    equal.known.count = 0; // theirs may be uneven; they are the next search's
     equal.folder = file_in(r, "equal", arena);
     TRY(file_make_folder(r->folder, err));
     problem_step(s, &equal, arena);
