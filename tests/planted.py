@@ -137,6 +137,8 @@ first-layer-early: the layers before the run are like it
     choices/choices.c free_from: priced_first_layer(p, run) -> priced_first_layer(p, run - 1)
 first-layer-message: the message before the run is like those in it
     choices/choices.c free_from: never p->runs[run - 1].cut != p->runs[run].cut
+first-layer-last: a rule that forbids the last stage some layers forbids it one more
+    choices/choices.c last_least: layers_max + 1 -> layers_max + 2
 first-layer-left-out: no stage starts right before the run
     choices/choices.c enumerate_stage: first < free_from -> first + 1 < free_from
 first-layer-anywhere: what starts right before the run states no place

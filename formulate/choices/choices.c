@@ -12,22 +12,42 @@
 
 const char *const removal_names[] = {"rule", "memory", "dominance", "bound", NULL};
 
+// Whether the rule forbids the last stage so many layers and fewer, as that of multi-token
+// prediction does.
+static bool forbids_few(const struct priced *p, const struct rule *r)
+{
+    return r->action == RULE_FORBID && (r->stage < 0 || r->stage == p->stage_count - 1) &&
+           r->holds_first == p->layer_count - 1 && !r->group_count && !r->run &&
+           r->layers_min <= 1 && r->layers_max > 0 && !r->recompute_stated &&
+           r->compresses_gradient < 0 && r->compresses_boundary < 0;
+}
+
+static int last_least(const struct priced *p)
+{
+    int least = 1;
+    for (int i = 0; i < p->rule_count; i++)
+        if (forbids_few(p, &p->rules[i])) least = larger_int(least, p->rules[i].layers_max + 1);
+    return smaller_int(least, p->layer_count - p->stage_count + 1);
+}
+
 // See struct choices. A stage's buffers depend on the message before it, and the first and the last
 // stage have known places.
-static int free_from(const struct priced *p, int virtual_stages)
+static int free_from(const struct priced *p, int virtual_stages, int last_least)
 {
+    int end = p->layer_count - last_least; // of the layers that other stages can hold
     for (int i = 0; i < p->rule_count; i++) {
         const struct rule *r = &p->rules[i];
-        if (r->holds_first < 0 && r->holds_last < 0) continue;
+        if ((r->holds_first < 0 && r->holds_last < 0) ||
+            (virtual_stages > 1 && r->holds_last >= end))
+            continue;
         if (r->stage < 0 ? p->stage_count > 2 : r->stage > 0 && r->stage < p->stage_count - 1)
             return p->layer_count;
     }
-    int run = priced_run_of(p, larger_int(p->layer_count - 2, 0)),
-        from = priced_first_layer(p, run);
+    int run = priced_run_of(p, larger_int(end - 1, 0)), from = priced_first_layer(p, run);
     if (run > 0 && p->runs[run - 1].cut != p->runs[run].cut && p->stage_count > 1) from++;
     if (from <= 1) return 0; // only the first stage starts before it
     // Where a rank has one stage, stages are taken in their order, and places cost little.
-    return virtual_stages == 1 || from >= p->layer_count - 1 ? p->layer_count : from;
+    return virtual_stages == 1 || from >= end ? p->layer_count : from;
 }
 
 static void choices_note_removed(struct choices *c, int stage, const struct choice *choice,
@@ -271,10 +291,11 @@ static void enumerate_stage(struct bucket *b, struct stage_list *list)
 {
     const struct priced *p = b->c->priced;
     int s = b->stage, stages = p->stage_count, layers = p->layer_count;
-    int free_from = b->c->free_from, latest = s ? layers - stages + s : 0,
-        end_most = layers - (stages - 1 - s);
-    // Every stage before and after holds at least one layer; the first starts the model, the last
-    // ends it.
+    int more = b->c->last_least - 1, free_from = b->c->free_from,
+        latest = s ? layers - stages + s - more : 0,
+        end_most = layers - (stages - 1 - s) - (s < stages - 1 ? more : 0);
+    // Every stage before and after holds at least one layer, the last one last_least; the first
+    // starts the model, the last ends it.
     for (int first = s; first <= latest && first < free_from; first++)
         for (int end = s == stages - 1 ? layers : first + 1; end <= end_most; end++)
             enumerate_span(list, b, first, end - first);
@@ -286,9 +307,11 @@ enum status choices_build(struct choices *c, const struct priced *priced,
                           const struct schedule *schedule, struct arena *arena, struct error *err)
 {
     assert(priced->stage_count == schedule->request.stage_count);
+    int turns = schedule->request.virtual_stages, least = turns > 1 ? last_least(priced) : 1;
     *c = (struct choices){.priced = priced,
                           .schedule = schedule,
-                          .free_from = free_from(priced, schedule->request.virtual_stages),
+                          .free_from = free_from(priced, turns, least),
+                          .last_least = least,
                           .arena = arena,
                           .virtual_stages = schedule->request.virtual_stages,
                           .rank_count = schedule->request.rank_count};

@@ -65,10 +65,11 @@ struct choices {
     const struct priced *priced;
     const struct schedule *schedule;
     // Of the stages that start at this layer or later only the number of layers matters: all
-    // layers from here to the last but one are alike, and so are the messages before them. 0: of
-    // every stage; layer_count: choices are intervals of the layer sequence, and neighbours must
-    // meet.
+    // layers from here to those that only the last stage can hold are alike, and so are the
+    // messages before them. 0: of every stage; layer_count: choices are intervals of the layer
+    // sequence, and neighbours must meet.
     int free_from;
+    int last_least; // layers that the last stage holds at least, where a rank has several stages
     struct stage_choices *stages; // [stage_count]
     // [boundary]: replaces the priced document's cuts at this boundary, if boundaries are not all
     // alike; NULL: they are.

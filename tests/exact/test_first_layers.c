@@ -76,8 +76,9 @@ static void draw_run(struct priced_run *to, const struct priced *p, int number, 
 static void draw_runs(struct priced *p, uint64_t *state, struct arena *arena)
 {
     static const int patterns[][RUNS_MOST] = {
-        {1, 1, 4, 1}, {1, 1, 5, 1}, {2, 4, 1}, {1, 2, 4, 1}, {1, 1, 1, 4, 1}, {1, 3, 3, 1},
-        {3, 4},       {1, 5, 1},    {3, 3, 1}, {1, 1, 2, 2}, {1, 2, 2, 2},    {4, 1, 1}};
+        {1, 1, 4, 1}, {1, 1, 5, 1}, {2, 4, 1},       {1, 2, 4, 1}, {1, 1, 1, 4, 1},
+        {1, 3, 3, 1}, {3, 4},       {1, 5, 1},       {3, 3, 1},    {1, 1, 2, 2},
+        {1, 2, 2, 2}, {4, 1, 1},    {1, 1, 3, 1, 1}, {2, 4, 1, 1}, {1, 5, 1, 1}};
     const int *counts = patterns[random_less(state, (int64_t)ARRAY_LENGTH(patterns))];
     struct priced_run *runs = TAKE(arena, RUNS_MOST, struct priced_run);
     int count = 0;
@@ -90,6 +91,19 @@ static void draw_runs(struct priced *p, uint64_t *state, struct arena *arena)
     p->run_count = count;
 }
 
+// As multi-token prediction does: a stage with the last layer holds several.
+static void draw_last(struct priced *p, uint64_t *state, struct arena *arena)
+{
+    struct rule *rules = TAKE(arena, p->rule_count + 1, struct rule), *r = &rules[p->rule_count];
+    if (p->rule_count) rules[0] = p->rules[0];
+    *r = rule_empty;
+    r->action = RULE_FORBID;
+    r->holds_first = r->holds_last = p->layer_count - 1;
+    r->layers_max = 1 + (int)random_less(state, 2);
+    p->rules = rules;
+    p->rule_count++;
+}
+
 static void draw_one(struct priced *p, uint64_t *state, struct arena *arena)
 {
     int kind;
@@ -98,6 +112,7 @@ static void draw_one(struct priced *p, uint64_t *state, struct arena *arena)
     random_priced_of(p, kind, state, arena);
     draw_runs(p, state, arena);
     if (random_less(state, 4)) p->rule_count = 0;
+    if (p->rule_count < 2 && random_less(state, 3) == 0) draw_last(p, state, arena);
     for (int g = 1; g < p->group_count && random_less(state, 2); g++)
         p->groups[g].excluded = "drawn";
     if (random_less(state, 4) == 0) p->micro_batches = p->layout.micro_batch = 1;

@@ -173,14 +173,15 @@ static enum status try_span(struct visit *v, int first, int count)
 static enum status visit_stage(struct visit *v, int stage)
 {
     const struct check_problem *p = v->c->p;
-    int last = p->stages - 1,
-        behind = p->layers - (last - stage);                      // latest end of the stage
+    int last = p->stages - 1, behind = p->layers - (last - stage); // latest end of the stage
+    if (stage < last) behind -= v->c->spare;
     int free = stage < v->c->free_from ? v->c->free_from : stage, // one place for all behind it
         end_of_places = stage == 0                      ? 1
                         : stage < last && free < behind ? free + 1
                                                         : behind;
     v->stage = stage;
     v->capacity = 0;
+    if (stage == last && stage > 0) end_of_places -= v->c->spare;
     for (int first = stage; first < end_of_places; first++)
         for (int end = stage == last ? behind : first + 1; end <= behind; end++)
             TRY(try_span(v, first, end - first));
@@ -201,15 +202,32 @@ static void settle_items(struct check_choices *c, int stage)
     c->items[stage] = items;
 }
 
+// How many layers before the last one the last stage has to hold with it: a rule may forbid it
+// fewer, stating nothing else.
+static int find_spare(const struct check_problem *p)
+{
+    int spare = 0, room = p->layers - p->stages;
+    for (int i = 0; i < p->rule_count && p->turns > 1; i++) {
+        const struct check_rule *r = &p->rules[i];
+        bool of_last = r->stage < 0 || r->stage == p->stages - 1,
+             plain = !r->groups && r->run < 0 && !r->modes_stated && r->compresses_gradient < 0 &&
+                     r->compresses_boundary < 0;
+        if (r->forbids && of_last && plain && r->holds_first == p->layers - 1 &&
+            r->layers_min < 2 && r->layers_max > spare)
+            spare = r->layers_max;
+    }
+    return spare < room ? spare : room;
+}
+
 // The first layer from which on a middle stage's times, bytes and rules are the same wherever it
 // starts: all layers that it could hold are of one run, and so is the message before it. All
 // layers: there is none, or places are stated anyway.
-static int find_free_layer(const struct check_problem *p)
+static int find_free_layer(const struct check_problem *p, int spare)
 {
-    int last = p->layers - 2, from = last;
+    int last = p->layers - 2 - spare, from = last;
     if (p->stages < 3) return 0; // no stage is in the middle
     for (int i = 0; i < p->rule_count; i++)
-        if (p->rules[i].holds_first >= 0 &&
+        if (p->rules[i].holds_first >= 0 && (p->turns == 1 || p->rules[i].holds_last <= last) &&
             (p->rules[i].stage < 0 || (p->rules[i].stage > 0 && p->rules[i].stage < p->stages - 1)))
             return p->layers;
     while (from > 1 && p->run_of[from - 1] == p->run_of[last]) from--;
@@ -236,8 +254,13 @@ enum status check_list_alone(struct check_choices *c, const struct check_graph *
                              struct arena *arena)
 {
     const struct check_problem *p = g->p;
-    *c = (struct check_choices){
-        .p = p, .g = g, .free_from = find_free_layer(p), .work = work, .arena = arena};
+    int spare = find_spare(p);
+    *c = (struct check_choices){.p = p,
+                                .g = g,
+                                .spare = spare,
+                                .free_from = find_free_layer(p, spare),
+                                .work = work,
+                                .arena = arena};
     c->items = TAKE(arena, p->stages, struct check_choice *);
     c->count = TAKE(arena, p->stages, int);
     struct visit v = {.c = c};

@@ -25,6 +25,7 @@ struct check_choice {
 struct check_choices {
     const struct check_problem *p;
     const struct check_graph *g;
+    int spare;     // layers before the last that the rules keep on the last stage, too
     int free_from; // a middle stage that starts at this layer or later states only how many it
                    // holds
     struct check_choice **items; // [stage][count]
