@@ -124,6 +124,12 @@ struct dynamic *dynamic_open(const struct choices *c, int64_t cells_max, struct 
     return open_tables(c, cells_max, c->virtual_stages > 1, arena);
 }
 
+struct dynamic *dynamic_open_by_stages(const struct choices *c, int64_t cells_max,
+                                       struct arena *arena)
+{
+    return open_tables(c, cells_max, false, arena);
+}
+
 struct dynamic *dynamic_open_by_ranks(const struct choices *c, struct arena *arena)
 {
     return open_tables(c, 1 << 22, true, arena);

@@ -70,6 +70,9 @@ struct dynamic_answer {
 // cells_max: the most numbers the table may hold; slots are counted exactly as far as it allows. By
 // ranks where a rank has several stages and that is possible; otherwise stage by stage.
 struct dynamic *dynamic_open(const struct choices *c, int64_t cells_max, struct arena *arena);
+// The same, never by ranks.
+struct dynamic *dynamic_open_by_stages(const struct choices *c, int64_t cells_max,
+                                       struct arena *arena);
 // By ranks also where a rank has one stage, if possible.
 struct dynamic *dynamic_open_by_ranks(const struct choices *c, struct arena *arena);
 bool dynamic_is_by_ranks(const struct dynamic *d);

@@ -172,10 +172,11 @@ static int least_cap(struct construction *k, const int64_t *loads, int load_coun
     return low;
 }
 
-static void open_construction(struct construction *k, struct search *s)
+static void open_construction(struct construction *k, struct search *s, bool by_stages)
 {
     int64_t cells = 0;
-    *k = (struct construction){.s = s, .d = dynamic_open(s->c, CELLS_MAX, s->arena)};
+    *k = (struct construction){.s = s};
+    k->d = (by_stages ? dynamic_open_by_stages : dynamic_open)(s->c, CELLS_MAX, s->arena);
     k->allowed = TAKE(s->arena, s->stage_count, bool *);
     k->through = TAKE(s->arena, s->stage_count, int64_t *);
     for (int i = 0; i < s->stage_count; i++) {
@@ -194,10 +195,10 @@ static void open_construction(struct construction *k, struct search *s)
     k->solve_effort = 1 + steps * EFFORT_REPLAY / (1 + s->c->schedule->operation_count) / 8;
 }
 
-int search_construct(struct search *s, int **starts, int starts_max)
+int search_construct(struct search *s, bool by_stages, int **starts, int starts_max)
 {
     struct construction k;
-    open_construction(&k, s);
+    open_construction(&k, s, by_stages);
     k.starts = starts;
     k.starts_max = starts_max;
     k.start_times = TAKE(s->arena, starts_max, int64_t);

@@ -98,8 +98,11 @@ void incumbent_search(struct incumbent *best, const struct choices *c, struct gr
     int *starts[STARTS_MAX];
     bool several = c->virtual_stages > 1;
     int start_count = several ? search_balance(&s, true, starts, STARTS_MAX) : 0;
-    if (!start_count) start_count = search_construct(&s, starts, STARTS_MAX);
+    if (!start_count) start_count = search_construct(&s, false, starts, STARTS_MAX);
     if (!best->found && several) start_count = search_balance(&s, false, starts, STARTS_MAX);
+    bool places = c->free_from > 0 && c->free_from < c->priced->layer_count;
+    if (!best->found && several && places) // numbers of layers by rank do not say which they are
+        start_count = search_construct(&s, true, starts, STARTS_MAX);
     assert(start_count >= 0 && start_count <= STARTS_MAX);
     if (best->found) improve(&s, starts, start_count);
     assert(!best->found || choices_fit_together(c, best->chosen));

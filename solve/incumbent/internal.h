@@ -43,8 +43,8 @@ bool search_refit_rank(const struct choices *c, int rank, int *const *next, cons
 int search_balance(struct search *s, bool by_ranks, int **starts, int starts_max);
 
 // Plans from the dynamic programme under caps on the stages' loads: starts[count][stage_count], in
-// order of time.
-int search_construct(struct search *s, int **starts, int starts_max);
+// order of time. by_stages: also where ranks have several.
+int search_construct(struct search *s, bool by_stages, int **starts, int starts_max);
 // Threshold accepting from chosen[], which becomes the last decision accepted.
 struct local;
 struct local *local_open(struct search *s);

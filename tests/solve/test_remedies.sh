@@ -42,6 +42,16 @@ done
 solve 0 --model llama-3.1-70b --nodes "$nodes" --global-batch 64
 solve 11 --model llama-3.1-70b --nodes $((nodes - 1)) --global-batch 64
 
+# A gap of 1 closes no layout of which no plan was found, and a first plan is found where stages
+# before the mixtures state their places.
+"$plumbline" example gpt --model deepseek-v3-mtp --gpu h100-80gb --sequence 4096 --gpus 256 \
+    --layouts one --tensor 2 --pipeline 8 --expert 8 --schedule interleaved --virtual-stages 2 \
+    -o "$work/mtp" >"$work/log" 2>&1 || wrong "mtp: $(cat "$work/log")"
+sed -i "s/\"memory_bytes\": [0-9]*/\"memory_bytes\": 200000000000/" "$work/mtp/cluster.json"
+"$plumbline" solve "$work/mtp/problem.json" --gap 1 --quiet -o "$work/plan.json" >"$work/log" 2>&1
+grep -q "^optimal" "$work/log" && grep -q ", 0 infeasible," "$work/log" ||
+    wrong "mtp with 200 GB: $(cat "$work/log")"
+
 solve 0 --model llama-3.1-8b --nodes 3 --global-batch 64 --layouts one --tensor 8 --pipeline 2 \
     --data 1
 grep -q "8 of the cluster's 24 GPUs are idle" "$work/log" ||
