@@ -86,12 +86,12 @@ static enum status load_parts(struct problem *p, const struct transformer_reques
     return known ? take_likeness(p, r, arena, err) : OK;
 }
 
-// Costs of whole layers state none.
+// Costs of whole layers state none; what needs a newer GPU is refused with the problem.
 static enum status check_precision(const struct problem *p, enum precision precision,
                                    struct arena *arena, struct error *err)
 {
     const char *others = "";
-    if (p->costs.layer_time_count) return OK;
+    if (p->costs.layer_time_count || precision_capability(precision)) return OK;
     for (int i = 0; i < p->cluster.group_count; i++) {
         const struct gpu_costs *gpu = costs_find_gpu(&p->costs, p->cluster.groups[i].gpu);
         if (!gpu || costs_find_precision(gpu, precision)) return OK;
@@ -323,7 +323,6 @@ enum status example_transformer(struct problem *problem, const struct transforme
                     "are to be used",
                     request->cluster, nodes);
     TRY(drop_nodes(&problem->cluster, &own.stated.without, arena, err));
-    TRY(check_precision(problem, request->precision, arena, err));
     for (int i = 0; i < problem->cluster.group_count && request->gpu_hour_price > 0; i++)
         problem->cluster.groups[i].gpu_hour_price = request->gpu_hour_price;
     problem->job = job_of(request, arena);
@@ -335,7 +334,8 @@ enum status example_transformer(struct problem *problem, const struct transforme
     int64_t positions = problem->model.has_shape ? problem->model.shape.positions : 0;
     if (!problem->job.sequence)
         problem->job.sequence = positions ? smaller(SEQUENCE_DEFAULT, positions) : SEQUENCE_DEFAULT;
-    return complete(&problem->job, &problem->cluster, err);
+    TRY(complete(&problem->job, &problem->cluster, err));
+    return check_precision(problem, request->precision, arena, err);
 }
 
 // One device per machine: `intra` joins nothing, but must be stated.
