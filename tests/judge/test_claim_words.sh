@@ -29,7 +29,7 @@ printers() {
 
 gives 0 example gpt --model llama-3.2-1b --gpu h100-80gb --nodes 1 --global-batch 64 --tensor 1 \
     --pipeline 4 -o one
-gives 0 example gpt --model llama-3.2-1b --gpu h100-80gb --nodes 1 --global-batch 64 \
+gives 0 example gpt --model llama-3.2-3b --gpu h100-80gb --nodes 1 --global-batch 64 \
     --layouts degrees -o many
 
 # ---- proven, then certified
