@@ -142,8 +142,8 @@ static const struct setting_row rows[] = {
     TAKES("recompute-activations", FLAG, selective),
     SAYS("recompute-granularity", TEXT, granularity),
     SAYS("recompute-modules", RAW, modules),
-    SAYS("recompute-method", TEXT, method),
-    SAYS("recompute-num-layers", COUNT, recomputed),
+    SAYS("recompute-method activations-checkpoint-method", TEXT, method),
+    SAYS("recompute-num-layers activations-checkpoint-num-layers", COUNT, recomputed),
     // Names of older versions and of forks, and what several flags together state.
     TAKES("use-rotary-position-embeddings use-llama2-rotary-position-embeddings "
           "use-mistral-rotary-position-embeddings",

@@ -117,6 +117,16 @@ printf 'python run_recipe.py --recipe nemotron_3_nano_finetune_config --peft_sch
 "$plumbline" import nemo "$work/in.sh" --gpus 16 --job "$work/job.json" 2>"$work/err" ||
     wrong "finetune: $(cat "$work/err")"
 told 'the recipe nemotron_3_nano_peft_config is that of Megatron Bridge'
+printf 'R="x.py --num-layers 2 --hidden-size 64 --num-attention-heads 4 --load <PATH TO A> \
+    --fp16 --seq-length 64 --micro-batch-size 1 --activations-checkpoint-method uniform"
+srun sh -c "torchrun --nproc_per_node 8 $R"
+' >"$work/in.sh"
+"$plumbline" import megatron "$work/in.sh" --job "$work/job.json" 2>"$work/err" &&
+    grep -q '"precision": "fp16"' "$work/job.json" && grep -q '"none", "full"' "$work/job.json" ||
+    wrong "a placeholder takes what follows it: $(cat "$work/err")"
+printf '[model]\nname = "flux"\n' >"$work/in.toml"
+"$plumbline" import torchtitan "$work/in.toml" --gpus 8 2>"$work/err" && wrong "flux is read"
+told 'trains a diffusion model'
 # StarCoder2-7B, with the number of its parameters on the hub; of two equal keys the last one counts
 printf 'parallelism: {dp: 2, tp: 4, pp: 1, pp_engine: 1f1b}\nmodel:\n  model_config:
     {is_starcoder2_config: true, sliding_window_size: 4096, grouped_query: true, num_kv_heads: 4,

@@ -252,6 +252,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     TRY(set_shape(r, s, err));
     TRY(set_sharding(r, s, err));
     core_modules(r, s);
+    // Until Megatron-LM 2.6 the method alone asks for it.
+    if (setting_of(s, "activations-checkpoint-method") && !r->granularity) r->granularity = "full";
     set_recompute(r);
     set_optimizer(r, s);
     if (r->fp8_flag && !r->fp8) r->fp8 = "hybrid";

@@ -266,6 +266,9 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
 {
     struct job *j = &r->job;
     struct layout *l = &j->layout;
+    if (r->model && !strcmp(r->model, "flux"))
+        return settings_refuse(s, "model.name", err,
+                               "trains a diffusion model; those that are read are of language");
     r->layers = asked->layers;
     r->python = path_ends_with(s->document.path, ".py");
     if (r->micro_batches) {

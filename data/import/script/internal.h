@@ -65,6 +65,8 @@ struct node *script_parse(struct parser *p, const char *text, const char *end, i
 
 // words.c: the end of what begins at `at`: a word; quotes and brackets.
 const char *script_word_end(struct parser *p, const char *at);
+// Behind <PATH TO WORDS>, which stands for a word that a reader is to fill in; NULL: none is here.
+const char *script_placeholder_end(const struct parser *p, const char *at);
 // Behind the bracket that closes the one before `at`; quotes count.
 const char *script_bracket_end(struct parser *p, const char *at, char open, char close);
 const char *script_skip_blanks(struct parser *p, const char *at, bool lines);

@@ -94,6 +94,7 @@ static bool take_redirection(struct parser *p, struct node *n)
     const char *s = p->at;
     while (s < p->end && *s >= '0' && *s <= '9') s++;
     if (s < p->end && *s == '&' && s + 1 < p->end && s[1] == '>') s++;
+    if (s < p->end && script_placeholder_end(p, s)) return false;
     if (s == p->end || (*s != '<' && *s != '>') || (s + 1 < p->end && s[1] == '(')) return false;
     bool string = p->end - s > 2 && !memcmp(s, "<<<", 3);
     bool here = p->end - s > 2 && !memcmp(s, "<<", 2) && s[2] != '<', writes = *s == '>';

@@ -1,4 +1,5 @@
 // Where words, quotes and brackets of the shell's language end.
+#include <ctype.h>
 #include <string.h>
 
 #include "data/import/script/internal.h"
@@ -86,10 +87,20 @@ const char *script_bracket_end(struct parser *p, const char *at, char open, char
     return behind_bracket(p, at, open, close, 0);
 }
 
+const char *script_placeholder_end(const struct parser *p, const char *at)
+{
+    const char *s = at + 1;
+    if (at + 1 >= p->end || *at != '<' || !isalpha((unsigned char)*s)) return NULL;
+    while (s < p->end && (isalnum((unsigned char)*s) || strchr(" _-./", *s))) s++;
+    if (s == p->end || *s != '>' || s[-1] == ' ') return NULL;
+    return s + 1 == p->end || strchr(" \t\n\\\"", s[1]) ? s + 1 : NULL;
+}
+
 const char *script_word_end(struct parser *p, const char *at)
 {
-    const char *s = at;
+    const char *s = at, *behind;
     while (s < p->end) {
+        if (s == at && (behind = script_placeholder_end(p, s))) return behind;
         if ((*s == '<' || *s == '>') && s == at && s + 1 < p->end && s[1] == '(') {
             const char *end = behind_bracket(p, s + 2, '(', ')', 0);
             if (!end) return s + 1;
