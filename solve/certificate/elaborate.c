@@ -265,16 +265,22 @@ static void put_round(struct elaborate *e, const cJSON *round)
     for (int i = 0; i < BUDGETS && prices; i++)
         if (value_get(prices, budgets[i]))
             price[p->group_count + i] = value_number(value_get(prices, budgets[i]));
-    put_numbers(e, "c", e->counted, cJSON_IsTrue(value_get(round, "relaxed")) ? 0 : resources);
+    // A round by ranks counts nothing; where one group is left its slots close the box as well.
+    bool by_ranks = cJSON_IsTrue(value_get(round, "by_ranks"));
+    int64_t counted[RESOURCES_MOST];
+    for (int r = 0; r < resources; r++)
+        counted[r] = e->counted[r] || (by_ranks && r < p->group_count);
+    put_numbers(e, "c", counted,
+                cJSON_IsTrue(value_get(round, "relaxed")) && !by_ranks ? 0 : resources);
     page_print(&e->page, "w");
     for (const cJSON *v = weights ? weights->child : NULL; v; v = v->next)
         page_print(&e->page, " %lld %lld", (long long)value_number(v->child),
                    (long long)value_number(v->child->next));
     page_print(&e->page, "\n");
-    bool by_ranks = cJSON_IsTrue(value_get(round, "by_ranks"));
     e->by_ranks = e->by_ranks || by_ranks;
     put_memory(e, by_ranks ? NULL : value_get(round, "memory"));
-    put_numbers(e, by_ranks ? "n" : "r", price, resources);
+    put_numbers(e, "r", price, resources);
+    if (by_ranks) put_numbers(e, "n", price, resources);
     put_couple(e);
 }
 
