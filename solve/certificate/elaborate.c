@@ -16,7 +16,6 @@ struct elaborate {
     struct check_page page;
     int64_t counted[RESOURCES_MOST];
     int path_count, *before; // [operation]: on the longest path
-    bool by_ranks;           // it has rounds by ranks
     struct check_choices listed;
     int *numbers[MOST_STAGES]; // [stage][choice]: in the list
 };
@@ -230,10 +229,16 @@ static void put_numbers(struct elaborate *e, const char *name, const int64_t *nu
     page_print(&e->page, "\n");
 }
 
-// Where ranks have several stages: what does not fit with the least of its rank is removed.
+// Where ranks have several stages: what does not fit with the least of its rank is removed, and
+// where choices state places, before that what no other choice leads to, by a round without prices.
 static void put_couple(struct elaborate *e)
 {
-    if (e->g->p->turns > 1) page_print(&e->page, "k\n");
+    if (e->g->p->turns == 1) return;
+    if (e->listed.free_from > 0) {
+        page_print(&e->page, "c\nw\n");
+        put_numbers(e, "r", NULL, 0);
+    }
+    page_print(&e->page, "k\n");
 }
 
 // A price of a rank's bytes: the stage whose working memory counts, and what each stage holds.
@@ -277,7 +282,6 @@ static void put_round(struct elaborate *e, const cJSON *round)
         page_print(&e->page, " %lld %lld", (long long)value_number(v->child),
                    (long long)value_number(v->child->next));
     page_print(&e->page, "\n");
-    e->by_ranks = e->by_ranks || by_ranks;
     put_memory(e, by_ranks ? NULL : value_get(round, "memory"));
     put_numbers(e, "r", price, resources);
     if (by_ranks) put_numbers(e, "n", price, resources);
@@ -411,6 +415,7 @@ static enum status elaborate(struct elaborate *e, const cJSON *proof)
     put_choices(e);
     put_plan(e, proof);
     for (const cJSON *v = value_get(proof, "paths")->child; v; v = v->next) put_path(e, v);
+    put_couple(e); // as the list of choices
     k->watch = &watch;
     return check_audit_proof(k, proof);
 }
@@ -444,6 +449,5 @@ enum status certificate_elaborate(const char *to, const struct check_text *certi
     if (result.infeasible) page_print(&e.page, "infeasible\n");
     else page_print(&e.page, "bound %lld\n", (long long)result.bound_ns);
     TRY(elaborate(&e, proof));
-    if (e.by_ranks) page_print(&e.page, "by_ranks\n");
     return page_write(&e.page, to, err);
 }

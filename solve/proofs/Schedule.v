@@ -19,7 +19,7 @@ Record shape := Shape {
 
 (* ---- where stages are *)
 Definition several x := match schedule x with
-  | Interleaved | LoopedBfs | ZeroBubbleV | VHalf | VMin => true | _ => false end.
+  | Interleaved | LoopedBfs => (ranks x <? stages x)%nat | ZeroBubbleV | VHalf | VMin => true | _ => false end.
 Definition folds x := match schedule x with ZeroBubbleV | VHalf | VMin => true | _ => false end.
 Definition rank_count x := if several x then ranks x else stages x.
 Definition each x : nat := (stages x / ranks x)%nat.          (* stages of a rank *)

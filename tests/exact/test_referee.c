@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "data/base/file.h"
+#include "data/kinds/schedules.h"
 #include "solve/certificate/elaborate.h"
 #include "tests/support/check.h"
 #include "tests/support/trials/check_trials.h"
@@ -15,7 +16,7 @@ ARGUMENT(problem_count)
 ARGUMENT(first_seed)
 static const char *referee, *folder;
 static struct {
-    int64_t accepted, infeasible, outside, by_ranks, several, forged;
+    int64_t accepted, infeasible, outside, by_ranks, several, single, forged;
 } seen;
 
 enum { ACCEPTS, REFUSES, CANNOT };
@@ -101,8 +102,10 @@ static void refuse(const struct check_trial *t, int kind, const char *what, cons
                    struct arena *arena)
 {
     if (!forged) return;
-    if (ask(forged, strlen(forged), &t->text, arena) == ACCEPTS)
-        fail_msg("seed %llu: accepts %s", (unsigned long long)t->seed, what);
+    int answer = ask(forged, strlen(forged), &t->text, arena);
+    if (answer == ACCEPTS) fail_msg("seed %llu: accepts %s", (unsigned long long)t->seed, what);
+    if (answer == CANNOT && kind < FORGERIES && !strcmp(forgeries[kind].from, "bound "))
+        fail_msg("seed %llu: cannot read %s", (unsigned long long)t->seed, what);
     tried_kinds[kind]++;
     seen.forged++;
 }
@@ -127,13 +130,34 @@ static void forge(const struct check_trial *t, const char *text, struct arena *a
     }
 }
 
+// A draw; of 1f1b now and then a schedule of several stages per rank that here has one.
+static bool draw(struct check_trial *t, uint64_t seed, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    if (!check_trial_draw(t, seed, arena)) return false;
+    uint64_t which = seed / (SCHEDULE_KIND_COUNT + 1) % 3;
+    if (t->priced.layout.schedule == SCHEDULE_1F1B && which < 2) {
+        t->priced.layout.schedule = which ? SCHEDULE_INTERLEAVED : SCHEDULE_LOOPED_BFS;
+        t->text = check_trial_save(&t->priced, "priced.json", arena);
+        struct schedule_request request = schedule_request_of(&t->priced);
+        if (schedule_build(&t->schedule, &request, arena, &err)) fail_msg("%s", err.text);
+    }
+    return check_trial_enumerate(t, arena) && check_trial_certify(t, arena);
+}
+
+static bool is_single(const struct layout *l)
+{
+    return l->virtual_stages == 1 &&
+           (l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS);
+}
+
 static bool try_one(int seed, struct arena *arena)
 {
     struct check_trial t;
     struct error err = {OK, ""};
     const char *text, *file = arena_print(arena, "%s/written", folder);
     size_t size;
-    if (!check_trial_open(&t, (uint64_t)seed, arena)) return false;
+    if (!draw(&t, (uint64_t)seed, arena)) return false;
     CHECK_OK(certificate_elaborate(file, &t.certificate, &t.text, arena, &err));
     CHECK_OK(file_read(file, &text, &size, arena, &err));
     int answer = ask(text, size, &t.text, arena);
@@ -148,6 +172,7 @@ static bool try_one(int seed, struct arena *arena)
                  (unsigned long long)t.seed, folder);
     seen.accepted++;
     seen.several += t.priced.layout.virtual_stages > 1;
+    seen.single += is_single(&t.priced.layout);
     seen.infeasible += t.best_ns == INT64_MAX;
     const char *claim = t.best_ns == INT64_MAX
                             ? "\ninfeasible\n"
@@ -180,14 +205,16 @@ TEST(random_problems)
         tried += try_one(seed, arena);
         arena_reset(arena, mark);
     }
-    printf("%d problems: %lld accepted (%lld with several stages per rank, %lld without a plan), "
+    printf("%d problems: %lld accepted (%lld with several stages per rank, %lld with one that "
+           "could have more, %lld without a plan), "
            "%lld forgeries of %d kinds refused; %lld with rounds by ranks, %lld with what has no "
            "theorem\n",
-           problem_count, (long long)seen.accepted, (long long)seen.several,
+           problem_count, (long long)seen.accepted, (long long)seen.several, (long long)seen.single,
            (long long)seen.infeasible, (long long)seen.forged, FORGERIES + 1,
            (long long)seen.by_ranks, (long long)seen.outside);
     assert_true(problem_count < 100 || seen.accepted > problem_count / 6);
     assert_true(problem_count < 100 || seen.several > problem_count / 20);
+    assert_true(problem_count < 100 || seen.single > problem_count / 100);
     for (int i = 0; i <= FORGERIES && problem_count >= 100; i++)
         if (!tried_kinds[i])
             fail_msg("never tried: %s", i < FORGERIES ? forgeries[i].what : "no plan");

@@ -3,7 +3,7 @@ module Whole = Z
 open Verified
 module Z = Whole
 
-type t = { hash : string; claim : Z.t option; choices : choice list list; paths : op list list; tree : tree0; time : Z.t option; plan : decision list; by_ranks : bool }
+type t = { hash : string; claim : Z.t option; choices : choice list list; paths : op list list; tree : tree0; time : Z.t option; plan : decision list }
 
 let kinds = [| Forward; Backward; Weight; Sync; Optimizer; Sends Onward; Links Onward; Delays Onward; Receives Onward; Sends Back; Links Back; Delays Back; Receives Back; EmbeddingSync; QueuedSync |]
 let rec ops = function
@@ -22,7 +22,7 @@ let read text (p : problem) =
   let memory = ref [] and counted = ref [] and weights = ref [] and rounds = ref [] in
   let unit = Z.shift_left Z.one 20 in
   let ints l = List.map (fun s -> try int_of_string s with _ -> Json.refuse "\"%s\": expected a number" s) l in
-  let time = ref None and plan = ref [] and by_ranks = ref false in
+  let time = ref None and plan = ref [] in
   let rec split n l = if n = 0 then ([], l) else match l with [] -> Json.refuse "a choice is too short" | x :: r -> let (a, b) = split (n - 1) r in (x :: a, b) in
   let line l = match String.split_on_char ' ' l with
     | [ "plumbline.elaborated"; "1" ] | [ "" ] -> ()
@@ -57,7 +57,6 @@ let read text (p : problem) =
         memory := [];
         let round = { weights = !weights; prices = List.map (fun i -> Z.mul unit (Z.of_int i)) (ints r) @ rank; counting = !counted } in
         rounds := (if way = "r" then Use round else ByRanks round) :: !rounds
-    | [ "by_ranks" ] -> by_ranks := true
     | [ "k" ] -> rounds := Couple :: !rounds
     | [ "time"; t ] -> time := Some (Z.of_string t)
     | [ "d"; f; n; g; b; o; m; r ] -> (match ints [ f; n; g; b; o; r ] with
@@ -83,4 +82,4 @@ let read text (p : problem) =
     | `Parts (rs, k, n) :: r -> rest := r; let a = tree () in let b = tree () in Parts (rs, k, n, a, b)
     | `Split (rs, s, yes) :: r -> rest := r; let a = tree () in let b = tree () in Split (rs, s, yes, a, b) in
   let tree = tree () in
-  { hash = !hash; claim = !claim; choices = Array.to_list (Array.map List.rev choices); paths = List.rev !paths; tree; time = !time; plan = List.rev !plan; by_ranks = !by_ranks }
+  { hash = !hash; claim = !claim; choices = Array.to_list (Array.map List.rev choices); paths = List.rev !paths; tree; time = !time; plan = List.rev !plan }

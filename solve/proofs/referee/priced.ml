@@ -51,7 +51,7 @@ let read text : problem =
   need (ranks * turns = stages) "a stage_count that is not pipeline x virtual_stages";
   need (match schedule with
     | Gpipe | OneFOneB | ZeroBubbleH1 | ZeroBubbleH2 | TokenSliced -> turns = 1
-    | Interleaved | LoopedBfs -> turns > 1
+    | Interleaved | LoopedBfs -> true
     | ZeroBubbleV | VHalf | VMin -> turns = 2) "so many stages per rank with this schedule";
   let names = List.map Json.text (array (get d "recompute")) in
   let sets = List.sort compare (List.filter (fun m -> m > 3) (List.map mode_number names)) in
