@@ -261,11 +261,13 @@ grid-attention-split: the ranks of the axis of the depth share the attention out
     formulate/price/attention.c add_attention: / x->t1; -> / (x->t1 * x->t2);
 grid-lone-rings: a ring of any axis has the cards of its node to itself
     price/links.c link_of_tensor_axis: group, lengths[axis], before -> group, lengths[axis], 1
+grid-at-once: matrices are gathered while inputs' gradients are summed
+    formulate/price/layers.c moving: communication + under, -> communication + 0 * under,
 grid-kept-free: what is kept takes no room
     formulate/price/stash.c stash_of_layer: kept ? once : 0; -> 0;
 [test_price_judge]
 grid-more-hidden: more of a sum is hidden than the products take
-    formulate/price/layers.c by_formula: sums_beside ? c.weight -> sums_beside ? 2 * c.backward
+    formulate/price/layers.c by_formula: products_s, c.weight -> products_s, 2 * c.backward
 grid-kept-whole: what was gathered forward is still there on the way back
     formulate/price/grid.c collectives_of_grid: != LAYER_EMBEDDING -> != LAYER_BLOCK
 grid-one-order: whichever axis is innermost, the first is

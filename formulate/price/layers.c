@@ -291,13 +291,15 @@ static real floored(const struct layer_run *run, real compute, real launch, real
                        : fmaxl(compute + communication, launch);
 }
 
-// A pass that waits for what a grid's third axis moves, or runs beside it, whichever is faster.
+// A pass that waits for what a grid's third axis moves, or, if that is faster, runs beside it while
+// links are idle: collectives take turns, also those under products.
 static real moving(const struct pricing *x, const struct layer_run *run, real compute, real launch,
-                   real communication, real moved)
+                   real communication, real under, real moved)
 {
-    real after = floored(run, compute, launch, communication + moved);
+    real after = floored(run, compute, launch, communication + moved), busy = communication + under,
+         idle = floored(run, compute, launch, communication) - busy;
     if (!x->grid || !x->problem->job.overlapped_tensor) return after;
-    return fminl(after, beside(x, floored(run, compute, launch, communication), moved));
+    return fminl(after, busy + beside(x, idle, moved));
 }
 
 // Of t chunks that are multiplied and sent, the first multiplication or the last message is not
@@ -375,27 +377,26 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
                          dispatch_shown_s(x, talk.dispatch_back_s, back);
     if (x->grid) grid = collectives_of_grid(x, run, group, slice);
     // Sums of inputs' gradients run beside the products for those of the weights.
-    bool sums_beside = x->problem->job.overlapped_tensor && !split;
+    real under = x->problem->job.overlapped_tensor && !split ? fminl(grid.products_s, c.weight) : 0;
     forward_comm += grid.forward_s;
-    backward_comm += grid.backward_s + fmaxl(0, grid.products_s - (sums_beside ? c.weight : 0));
+    backward_comm += grid.backward_s + grid.products_s - under;
     real forward = floored(run, c.forward, launch, forward_comm);
     struct layer_seconds seconds = {
-        .forward = joined(x, moving(x, run, c.forward, launch, forward_comm, grid.gather_s),
+        .forward = joined(x, moving(x, run, c.forward, launch, forward_comm, 0, grid.gather_s),
                           gathers.weights_s)};
     if (!run_has_gradient(x, run)) return seconds;
     if (split) {
         real again = x->gpus[group]->split_overhead_s.value;
         bool apart = c.weight > 0; // gradients are scattered in the pass that computes them
-        real input = moving(x, run, c.backward - c.weight, apart ? launch : twice, backward_comm,
+        real input = moving(x, run, c.backward - c.weight, apart ? launch : twice, backward_comm, 0,
                             grid.gather_back_s + (apart ? 0 : grid.scatter_s)),
-             weight = moving(x, run, fmaxl(c.weight + again, launch), 0, 0, grid.scatter_s);
+             weight = moving(x, run, fmaxl(c.weight + again, launch), 0, 0, 0, grid.scatter_s);
         seconds.backward = joined(x, input, gathers.weights_s);
         seconds.weight = joined(x, apart ? weight : 0, gathers.gradients_s);
     } else {
-        seconds.backward = joined(
-            x,
-            moving(x, run, c.backward, twice, backward_comm, grid.gather_back_s + grid.scatter_s),
-            gathers.weights_s + gathers.gradients_s);
+        real moved = grid.gather_back_s + grid.scatter_s,
+             pass = moving(x, run, c.backward, twice, backward_comm, under, moved);
+        seconds.backward = joined(x, pass, gathers.weights_s + gathers.gradients_s);
     }
     if (is_layered(run)) {
         seconds.again[RECOMPUTE_SELECTIVE] = selective_s(x, run, group, slice, &work, c.attention);

@@ -207,6 +207,19 @@ static void no_more(const char *what, int name, real found, real than)
         fail_msg("problem %d: %s: %Lg, before %Lg", name, what, found, than);
 }
 
+// However much computation there is to hide them, collectives of one rank take turns.
+static void longer_than_collectives(const struct problem *p, const struct layer_run *run, int name,
+                                    struct arena *arena)
+{
+    struct pricing x = pricing_of(p, NULL, arena);
+    struct slice whole = slice_of(&x, 0);
+    struct layer_seconds s = seconds_of_layer(&x, run, 0, 0);
+    struct grid_collectives g = collectives_of_grid(&x, run, 0, &whole);
+    no_more("collectives of a forward pass", name, g.forward_s + g.gather_s, s.forward);
+    no_more("collectives of a backward pass", name,
+            g.backward_s + g.products_s + g.gather_back_s + g.scatter_s, s.backward);
+}
+
 TEST(decisions_of_grids_only_help_what_they_are_for)
 {
     struct random rng = {25};
@@ -224,6 +237,7 @@ TEST(decisions_of_grids_only_help_what_they_are_for)
             other = p, other.job.overlapped_tensor = true;
             now = costs_of(&other, run, arena);
             no_more("overlapped passes", i, now.passes, base.passes);
+            longer_than_collectives(&other, run, i, arena);
             other = p, other.job.layout.sequence_parallel = true;
             now = costs_of(&other, run, arena);
             no_more("passes of scattered tokens", i, now.passes, base.passes);

@@ -374,13 +374,15 @@ static long double joined(const struct price_audit *a, long double pass, long do
 }
 
 // A pass whose layer's matrices come and go over a grid's third axis: as a part of what it says to
-// other ranks, or while it runs if that is sooner.
+// other ranks, or, if that is sooner, while it says nothing, aloud or under a product (`under`).
 static long double with_matrices(const struct price_audit *a, int run, long double compute,
-                                 long double launch, long double talk, long double matrices)
+                                 long double launch, long double talk, long double under,
+                                 long double matrices)
 {
-    long double in_turn = at_least(a, run, compute, launch, talk + matrices);
+    long double in_turn = at_least(a, run, compute, launch, talk + matrices),
+                silent = at_least(a, run, compute, launch, talk) - talk - under;
     if (!a->gridded || !a->problem->job.overlapped_tensor) return in_turn;
-    return least(in_turn, together_s(a, at_least(a, run, compute, launch, talk), matrices, true));
+    return least(in_turn, talk + under + together_s(a, silent, matrices, true));
 }
 
 // As measured, frozen or not.
@@ -424,25 +426,27 @@ static void go_back(const struct price_audit *a, int run, int group, const struc
     rest = w->step_factor * (w->backward_factor * rest + w->overhead_back);
     bool together = !schedule_splits_backward(layout_of(a)->schedule);
     // A product for a weight's gradient runs while that of its input is summed.
-    long double unsaid = together && a->problem->job.overlapped_tensor ? weight : 0;
-    talk_s += greatest(0, talks->products_s - unsaid);
+    bool beside = together && a->problem->job.overlapped_tensor;
+    long double under = beside ? least(weight, talks->products_s) : 0;
+    talk_s += talks->products_s - under;
     talk_s += chunks_shown_s(a, group, talk, together ? rest + weight : rest) +
               judged_routing_s(a, talk->routed_back_s, together ? rest + weight : rest);
     if (together) {
-        s->backward_s = joined(
-            a,
-            with_matrices(a, run, rest + weight, launch_back, talk_s, matrices + talks->scatter_s),
-            g->weights_s + g->gradients_s);
+        s->backward_s = joined(a,
+                               with_matrices(a, run, rest + weight, launch_back, talk_s, under,
+                                             matrices + talks->scatter_s),
+                               g->weights_s + g->gradients_s);
         return;
     }
     // Scattered values are ready when the weight gradients are.
     bool split = weight > 0;
     if (!split) matrices += talks->scatter_s;
     s->backward_s =
-        joined(a, with_matrices(a, run, rest, split ? w->launch : launch_back, talk_s, matrices),
+        joined(a, with_matrices(a, run, rest, split ? w->launch : launch_back, talk_s, 0, matrices),
                g->weights_s);
     weight += gpu_of(a, group)->split_overhead_s.value;
-    long double later = with_matrices(a, run, greatest(weight, w->launch), 0, 0, talks->scatter_s);
+    long double later =
+        with_matrices(a, run, greatest(weight, w->launch), 0, 0, 0, talks->scatter_s);
     s->weight_s = joined(a, split ? later : 0, g->gradients_s);
 }
 
@@ -479,7 +483,7 @@ struct passes passes_of(const struct price_audit *of_all, int run, int group, in
                 talk_s = talk.forward_s + chunks_shown_s(a, group, &talk, compute) +
                          judged_routing_s(a, talk.routed_s, compute),
                 forward = at_least(a, run, compute, w.launch, talk_s);
-    long double gathering = with_matrices(a, run, compute, w.launch, talk_s, talks.gather_s);
+    long double gathering = with_matrices(a, run, compute, w.launch, talk_s, 0, talks.gather_s);
     struct passes s = {.forward_s = joined(a, gathering, g.weights_s),
                        .lost_s = (1 + (long double)a->problem->costs.overlap_slowdown.value) *
                                  (talk.lost_s + g.lost_s)};
