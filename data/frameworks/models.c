@@ -176,19 +176,102 @@ const struct torchtitan_flavor *titan_flavor(const struct model *model, bool tom
     return NULL;
 }
 
-static void titan_gaps(struct gaps *to, const struct model *m, bool toml, struct arena *arena)
+// Heads as wide as the model together, but where queries and keys have norms (qwen3).
+static bool has_other_heads(const struct shape *s)
 {
-    const struct gap gaps[] = {{!titan_flavor(m, toml, arena), "it has none like it"},
+    return s->qk_norm == QK_NORM_NONE && s->heads * s->head_width != s->hidden;
+}
+
+static bool has_part_rotary(const struct shape *s)
+{
+    return s->rotary_share > 0 && s->rotary_share < 1;
+}
+
+static bool is_cut_off(const struct layer_run *run, const struct problem *p)
+{
+    return run->window && run->window < p->job.sequence;
+}
+
+// The base's model with the dimensions of the problem's.
+static void resize(struct model *base, const struct model *m)
+{
+    struct shape *to = &base->shape;
+    const struct shape *s = &m->shape;
+    to->hidden = s->hidden, to->ffn = s->ffn, to->vocabulary = s->vocabulary;
+    to->heads = s->heads, to->kv_heads = s->kv_heads, to->head_width = s->head_width;
+    if (!s->activation) to->activation = NULL;
+    for (int i = 0; i < base->run_count; i++)
+        if (base->runs[i].kind == LAYER_BLOCK) base->runs[i].count = m->layer_count - 2;
+    base->layer_count = m->layer_count;
+}
+
+const struct torchtitan_flavor *titan_base(const struct problem *p, struct arena *arena)
+{
+    struct error unread = {OK, ""};
+    struct model own = p->model, m;
+    const char *path, *text;
+    if (!own.has_shape || model_mtp_depth(&own) || has_other_heads(&own.shape) ||
+        has_part_rotary(&own.shape))
+        return NULL;
+    own.runs = TAKE(arena, own.run_count, struct layer_run);
+    for (int i = 0; i < own.run_count; i++) {
+        own.runs[i] = p->model.runs[i];
+        if (!is_cut_off(&own.runs[i], p)) own.runs[i].window = 0;
+    }
+    text = described(&own, arena);
+    for (const struct torchtitan_flavor *f = torchtitan_flavors; f->model; f++) {
+        if (!f->base || shipped_find(&path, "models", f->shipped, arena, &unread) != OK ||
+            model_load(&m, path, arena, &unread) != OK)
+            continue;
+        resize(&m, &own);
+        if (!strcmp(text, described(&m, arena))) return f;
+    }
+    return NULL;
+}
+
+// What keeps a model from being one of a base's layers.
+static void base_gaps(struct gaps *to, const struct problem *p)
+{
+    const struct model *m = &p->model;
+    const struct shape *s = &m->shape;
+    bool experts = false, cut = false;
+    for (int i = 0; i < m->run_count; i++) {
+        experts |= m->runs[i].kind == LAYER_MOE;
+        cut |= is_cut_off(&m->runs[i], p);
+    }
+    const struct gap gaps[] = {
+        {experts, "experts unlike its flavors'"},
+        {cut, "windows of attention shorter than the sequence"},
+        {!experts && (!s->gated_ffn || (s->activation && strcmp(s->activation, "silu"))),
+         "a feed-forward part that is not gated by silu"},
+        {!s->rms_norm, "norms that are not RMS norms"},
+        {s->qkv_bias || s->linear_bias || s->output_bias > 0, "biases"},
+        {s->tied_embeddings, "an embedding and a head that share a matrix"},
+        {s->qk_norm == QK_NORM_WHOLE, "norms over all heads of queries and keys"},
+        {!experts && has_other_heads(s),
+         "heads that are not as wide as the model together, without norms of queries and keys"},
+        {has_part_rotary(s), "rotary positions of a part of each head"},
+        {model_mtp_depth(m) > 0, "multi-token prediction layers"}};
+    add_gaps(to, gaps, ARRAY_LENGTH(gaps));
+}
+
+static void titan_gaps(struct gaps *to, const struct problem *p, bool toml, struct arena *arena)
+{
+    const struct model *m = &p->model;
+    bool none = !titan_flavor(m, toml, arena) && (toml || !titan_base(p, arena));
+    const struct gap gaps[] = {{none, "it has none like it"},
                                {features_of(m).frozen, "frozen layers and their adapters"},
                                {toml && model_mtp_depth(m), "multi-token prediction layers"}};
     add_gaps(to, gaps, ARRAY_LENGTH(gaps));
+    if (none && !toml) base_gaps(to, p);
 }
 
 // ---- all
 
-int framework_gaps(const char **texts, enum framework framework, const struct model *m,
+int framework_gaps(const char **texts, enum framework framework, const struct problem *p,
                    struct arena *arena)
 {
+    const struct model *m = &p->model;
     struct gaps gaps = {texts, 0};
     if (!m->has_shape) return 0;
     switch (framework) {
@@ -196,7 +279,7 @@ int framework_gaps(const char **texts, enum framework framework, const struct mo
     case FRAMEWORK_NEMO: core_gaps(&gaps, m, framework == FRAMEWORK_MEGATRON, arena); break;
     case FRAMEWORK_TORCHTITAN:
     case FRAMEWORK_TORCHTITAN_0_2:
-        titan_gaps(&gaps, m, framework == FRAMEWORK_TORCHTITAN_0_2, arena);
+        titan_gaps(&gaps, p, framework == FRAMEWORK_TORCHTITAN_0_2, arena);
         break;
     case FRAMEWORK_DEEPSPEED:
     case FRAMEWORK_ANY: break;
@@ -208,12 +291,12 @@ enum status framework_check_model(const struct problem *p, struct arena *arena, 
 {
     const char *texts[GAPS_MAX], *what = "", *others = "";
     enum framework framework = p->job.space.given ? p->job.space.framework : FRAMEWORK_ANY;
-    int count = framework_gaps(texts, framework, &p->model, arena);
+    int count = framework_gaps(texts, framework, p, arena);
     if (!count) return OK;
     for (int i = 0; i < count; i++)
         what = arena_print(arena, "%s%s%s", what, i ? ", " : "", texts[i]);
     for (int f = FRAMEWORK_MEGATRON; framework_names[f]; f++)
-        if (!framework_gaps(texts, (enum framework)f, &p->model, arena))
+        if (!framework_gaps(texts, (enum framework)f, p, arena))
             others = arena_print(arena, "%s%s, ", others, framework_names[f]);
     return fail(err, BAD_INPUT, "%s: %s cannot express this model: %s; expected %sor any",
                 document_name(&p->model.document, p->model.name ? p->model.name : "the model"),

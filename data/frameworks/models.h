@@ -12,7 +12,7 @@ bool model_is_hybrid(const struct model *m);
 // What the framework cannot express of the model: texts of no more than GAPS_MAX gaps; returns how
 // many. None where the model's code is the script's (DeepSpeed), or where its layers were measured.
 enum { GAPS_MAX = 32 };
-int framework_gaps(const char **texts, enum framework framework, const struct model *m,
+int framework_gaps(const char **texts, enum framework framework, const struct problem *p,
                    struct arena *arena);
 
 // BAD_INPUT: the space's framework cannot express the model; it says what, and which can.
@@ -21,6 +21,10 @@ enum status framework_check_model(const struct problem *p, struct arena *arena, 
 // The flavor of torchtitan's models that the model is, of 0.2 (TOML) or of later ones; NULL: none.
 const struct torchtitan_flavor *titan_flavor(const struct model *model, bool toml,
                                              struct arena *arena);
+
+// The flavor that the problem's model is, but for dimensions: from 0.3 on a configuration states
+// them (models/llama3/__init__.py, qwen3). NULL: none.
+const struct torchtitan_flavor *titan_base(const struct problem *p, struct arena *arena);
 
 // Megatron's way to scale rotary positions (rotary.c).
 enum rotary_way { ROTARY_PLAIN, ROTARY_LLAMA3, ROTARY_LINEAR, ROTARY_YARN };

@@ -125,6 +125,7 @@ struct torchtitan_flavor {
     const char *recipe;  // 0.3's function with its data and learning rate; NULL: not written
     int blocks;
     const char *only; // in this form alone: 0.2 (TOML), 0.3 (Python); NULL: in both
+    bool base;        // 0.3's function of its layers takes other dimensions
 };
 extern const struct torchtitan_flavor torchtitan_flavors[]; // ended by NULL
 

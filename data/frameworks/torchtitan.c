@@ -86,25 +86,25 @@ const struct setting_rows torchtitan_rows = {
 // The whole models have as many parameters as the shipped documents. A recipe may be of another
 // size: the flavor replaces its model.
 const struct torchtitan_flavor torchtitan_flavors[] = {
-    {"llama3", "debugmodel", NULL, NULL, 6, NULL},
-    {"llama3", "1B", "llama-3.2-1b", "llama3_8b", 16, "0.3"},
-    {"llama3", "3B", "llama-3.2-3b", "llama3_8b", 28, "0.3"},
-    {"llama3", "8B", "llama-3.1-8b", "llama3_8b", 32, NULL},
-    {"llama3", "70B", "llama-3.1-70b", "llama3_70b", 80, NULL},
-    {"llama3", "405B", "llama-3.1-405b", "llama3_405b", 126, NULL},
-    {"llama4", "17bx16e_irope", "llama-4-scout", NULL, 48, "0.2"},
-    {"llama4", "17bx128e_irope", "llama-4-maverick", NULL, 48, "0.2"},
-    {"deepseek_v3", "debugmodel", NULL, NULL, 6, NULL},
-    {"deepseek_v3", "16B", "deepseek-v2-lite", "deepseek_v3_16b", 27, NULL},
-    {"deepseek_v3", "236B", "deepseek-v2", "deepseek_v3_671b", 60, NULL},
-    {"deepseek_v3", "671B", "deepseek-v3", "deepseek_v3_671b", 61, NULL},
-    {"qwen3", "8B", "qwen3-8b", "qwen3_14b", 36, NULL},
-    {"qwen3", "32B", "qwen3-32b", "qwen3_32b", 64, NULL},
-    {"qwen3", "30B-A3B", "qwen3-30b-a3b", "qwen3_30b_a3b", 48, NULL},
-    {"qwen3", "235B-A22B", "qwen3-235b-a22b", "qwen3_30b_a3b", 94, NULL},
-    {"gpt_oss", "20b", "gpt-oss-20b", "gpt_oss_20b", 24, NULL},
-    {"gpt_oss", "120b", "gpt-oss-120b", "gpt_oss_120b", 36, NULL},
-    {NULL, NULL, NULL, NULL, 0, NULL}};
+    {"llama3", "debugmodel", NULL, NULL, 6, NULL, false},
+    {"llama3", "1B", "llama-3.2-1b", "llama3_8b", 16, "0.3", false},
+    {"llama3", "3B", "llama-3.2-3b", "llama3_8b", 28, "0.3", false},
+    {"llama3", "8B", "llama-3.1-8b", "llama3_8b", 32, NULL, true},
+    {"llama3", "70B", "llama-3.1-70b", "llama3_70b", 80, NULL, false},
+    {"llama3", "405B", "llama-3.1-405b", "llama3_405b", 126, NULL, false},
+    {"llama4", "17bx16e_irope", "llama-4-scout", NULL, 48, "0.2", false},
+    {"llama4", "17bx128e_irope", "llama-4-maverick", NULL, 48, "0.2", false},
+    {"deepseek_v3", "debugmodel", NULL, NULL, 6, NULL, false},
+    {"deepseek_v3", "16B", "deepseek-v2-lite", "deepseek_v3_16b", 27, NULL, false},
+    {"deepseek_v3", "236B", "deepseek-v2", "deepseek_v3_671b", 60, NULL, false},
+    {"deepseek_v3", "671B", "deepseek-v3", "deepseek_v3_671b", 61, NULL, false},
+    {"qwen3", "8B", "qwen3-8b", "qwen3_14b", 36, NULL, true},
+    {"qwen3", "32B", "qwen3-32b", "qwen3_32b", 64, NULL, false},
+    {"qwen3", "30B-A3B", "qwen3-30b-a3b", "qwen3_30b_a3b", 48, NULL, false},
+    {"qwen3", "235B-A22B", "qwen3-235b-a22b", "qwen3_30b_a3b", 94, NULL, false},
+    {"gpt_oss", "20b", "gpt-oss-20b", "gpt_oss_20b", 24, NULL, false},
+    {"gpt_oss", "120b", "gpt-oss-120b", "gpt_oss_120b", 36, NULL, false},
+    {NULL, NULL, NULL, NULL, 0, NULL, false}};
 
 // Those that torch has a class of. Its LoopedBFS runs backwards from the last micro-batch to the
 // first; ours starts with the first.

@@ -51,12 +51,19 @@ for framework in megatron nemo torchtitan deepspeed; do
     launch $framework gpt-oss-20b --tensor 2 --pipeline 2 --micro-batch 1
     launch $framework mixtral-8x7b --tensor 4 --pipeline 4 --micro-batch 1
 done
+# No flavors of torchtitan, but layers of its llama3 and qwen3 in other dimensions.
+launch torchtitan phi-4 --tensor 2 --pipeline 2 --micro-batch 1
+sed 's/"hidden": 4096/"hidden": 2048/; s/"ffn": 12288/"ffn": 6000/; s/"heads": 32/"heads": 24/
+    s/"name": "qwen3-8b"/"name": "8B of our own"/; s/"count": 36/"count": 22/
+    s/"norm_epsilon": 1e-06/"norm_epsilon": 1e-05/' data/models/*/qwen3-8b.json >"$work/own.json"
 # shellcheck disable=SC2086
 if "$python" -c 'import megatron.core' 2>/dev/null; then builds megatron_core.py $built; fi
 if "$python" -c 'import torchtitan.distributed.pipeline_parallel' 2>/dev/null; then
     built=
-    for model in llama-3.1-70b qwen3-32b qwen3-30b-a3b gpt-oss-20b deepseek-v2 deepseek-v3; do
-        at=$work/whole-$model built="$built $work/whole-$model"
+    for model in llama-3.1-70b qwen3-32b qwen3-30b-a3b gpt-oss-20b deepseek-v2 deepseek-v3 phi-4 \
+        mistral-7b llama-2-13b "$work/own.json"; do
+        at=$work/whole-$(basename "$model" .json)
+        built="$built $at"
         "$plumbline" example gpt --model "$model" --gpu h100-80gb --gpus 32 --sequence 4096 \
             --global-batch 128 --framework torchtitan --tensor 1 --pipeline 4 --data 8 --zero 2 \
             --micro-batch 1 -o "$at" >"$work/log" 2>&1 &&

@@ -137,7 +137,12 @@ refused megatron gemma-2-27b "4 norms in a layer, a gated feed-forward part with
 refused nemo gemma-2-27b "4 norms in a layer; expected deepspeed, or any"
 refused megatron llama-4-scout "attention within chunks"
 refused nemo kimi-linear-48b-a3b "linear attention whose decays"
-refused torchtitan gpt3-175b "it has none like it; expected megatron, deepspeed, nemo, or any"
+refused torchtitan gpt3-175b "it has none like it, a feed-forward part that is not gated by silu"
+refused torchtitan mistral-small-3-24b "it has none like it, heads that are not as wide as"
+refused torchtitan qwen2.5-7b "it has none like it, biases; expected megatron, deepspeed, nemo, or"
+refused torchtitan mixtral-8x7b "it has none like it, experts unlike its flavors'; expected"
+refused torchtitan phi-3-mini "it has none like it, windows of attention shorter than the sequence;"
+refused torchtitan-0.2 phi-4 "it has none like it; expected megatron, torchtitan, deepspeed"
 refused torchtitan-0.2 deepseek-v3-mtp "multi-token prediction layers; expected megatron"
 for model in qwen3-next-80b-a3b mistral-7b; do
     answers 0 "" example gpt --model $model --layouts all -o $model

@@ -80,7 +80,7 @@ static void note_states(struct export *e)
 static void note_model(struct export *e)
 {
     const char *texts[GAPS_MAX];
-    int count = framework_gaps(texts, e->framework, &e->problem->model, e->out->arena);
+    int count = framework_gaps(texts, e->framework, e->problem, e->out->arena);
     for (int i = 0; i < count; i++) export_note(e, "of the model: %s", texts[i]);
 }
 

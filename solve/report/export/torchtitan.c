@@ -33,8 +33,7 @@ static const char *other_stretch(const struct torchtitan_flavor *flavor, const s
                        own->type);
 }
 
-// Of a model that torchtitan lacks, as Python names a package of one's own.
-static const char *own_name(const struct model *model, struct arena *arena)
+const char *titan_own_name(const struct model *model, struct arena *arena)
 {
     char *name = arena_print(arena, "%s%s",
                              model->name && isalpha((unsigned char)*model->name) ? "" : "model_",
@@ -43,7 +42,8 @@ static const char *own_name(const struct model *model, struct arena *arena)
     return name;
 }
 
-static void note_model(struct export *e, const struct torchtitan_flavor *flavor, bool python)
+static void note_model(struct export *e, const struct torchtitan_flavor *flavor, bool known,
+                       bool python)
 {
     const struct model *model = &e->problem->model;
     const struct shape *m = &model->shape;
@@ -52,12 +52,12 @@ static void note_model(struct export *e, const struct torchtitan_flavor *flavor,
     int further = model_mtp_depth(model);
     const char *stretch = flavor ? other_stretch(flavor, m, arena) : NULL;
     const struct export_note notes[] = {
-        {!flavor && model->has_shape,
+        {!known && model->has_shape,
          arena_print(arena,
                      "the model: torchtitan has none like it; %s is a package of your own with a "
                      "hidden width of %" PRId64 ", feed-forward %" PRId64 ", %" PRId64
                      " heads (%" PRId64 " of keys), a vocabulary of %" PRId64,
-                     own_name(model, arena), m->hidden, m->ffn, m->heads, m->kv_heads,
+                     titan_own_name(model, arena), m->hidden, m->ffn, m->heads, m->kv_heads,
                      m->vocabulary)},
         {m->tied_embeddings && l->pipeline > 1,
          "embedding and head that share a matrix: torchtitan's stages each have their own"},
@@ -213,16 +213,17 @@ enum status titan_begin(struct export *e, struct text *out, struct run *r, bool 
     TRY(export_begin(e, out, plan, problem, arena, err));
     TRY(export_need_problem(e, err));
     TRY(export_need_precision(e, FP8, err));
-    const struct torchtitan_flavor *flavor = titan_flavor(&problem->model, !python, arena);
+    const struct torchtitan_flavor *flavor = titan_flavor(&problem->model, !python, arena),
+                                   *base = flavor || !python ? flavor : titan_base(problem, arena);
     if (plan->layout.slice_count > 1) e->runs = "GPipe";
     *r = export_run(e);
     r->python = python, r->toml = !python;
     r->mode = (int)export_recompute(e).mode;
-    r->model = flavor ? flavor->model : own_name(&problem->model, arena);
-    r->flavor = flavor ? flavor->name : r->model;
+    r->flavor = flavor ? flavor->name : titan_own_name(&problem->model, arena);
+    r->model = base ? base->model : r->flavor;
     set_training(r);
     set_parallelism(r, e);
-    note_model(e, flavor, python);
+    note_model(e, flavor, base != NULL, python);
     note_states(e);
     note_parallelism(e, python);
     export_common_notes(e);

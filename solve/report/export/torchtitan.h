@@ -8,6 +8,8 @@
 enum status titan_begin(struct export *e, struct text *out, struct run *r, bool python,
                         const struct plan *plan, const struct problem *problem, struct arena *arena,
                         struct error *err);
+// Of a model that torchtitan lacks, as Python names things.
+const char *titan_own_name(const struct model *model, struct arena *arena);
 void titan_print_table(const struct export *e); // where the order of the passes is, if in a table
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "solve/report/export/torchtitan.h"
 
-static void put_imports(struct export *e, const struct torchtitan_flavor *flavor,
+static void put_imports(struct export *e, const struct torchtitan_flavor *recipe, bool own,
                         const struct run *r)
 {
     bool further = model_mtp_depth(&e->problem->model) > 0,
@@ -21,10 +21,54 @@ static void put_imports(struct export *e, const struct torchtitan_flavor *flavor
              "from torchtitan.models.common.config_utils import decoder_vocab_size\n"
              "from torchtitan.models.%s import model_registry\n"
              "from torchtitan.models.%s.config_registry import %s as recipe\n",
-             r->model, r->model, flavor ? flavor->recipe : r->flavor);
+             r->model, r->model, recipe ? recipe->recipe : r->flavor);
+    if (own)
+        text_put(e->out,
+                 "from torchtitan.models import %s as family\n"
+                 "from torchtitan.models.common import RMSNorm\n",
+                 r->model);
     text_put(e->out, "from torchtitan.models.llama3.config_registry import llama3_debugmodel\n");
     if (further) text_put(e->out, "from torchtitan.models.deepseek_v3.mtp import MTPLoss\n");
     text_put(e->out, "from torchtitan.trainer import Trainer\n");
+}
+
+// A model that is no flavor becomes one: the base's function builds its layers (a private one that
+// is the same at 0.3.0 and at b5bcd76c).
+static void put_own_flavor(const struct export *e, const struct torchtitan_flavor *base,
+                           const struct run *r)
+{
+    const struct shape *m = &e->problem->model.shape;
+    bool heads = m->qk_norm == QK_NORM_HEAD; // llama3's are of the model's width over their number
+    long long hidden = m->hidden, vocabulary = m->vocabulary, width = m->head_width;
+    text_put(e->out,
+             "\n\ndef own_model(**backends):  # layers of %s in the dimensions of %s\n"
+             "    model = family.%s_configs[\"%s\"](**backends)\n"
+             "    rope = model.layers[0].attention.rope\n"
+             "    rope.dim = %lld\n"
+             "    model.dim = model.tok_embeddings.embedding_dim = %lld\n"
+             "    model.norm.normalized_shape = model.lm_head.in_features = %lld\n"
+             "    model.vocab_size = model.tok_embeddings.num_embeddings = %lld\n"
+             "    model.lm_head.out_features = %lld\n",
+             r->model, r->flavor, r->model, base->name, width, hidden, hidden, vocabulary,
+             vocabulary);
+    if (!heads)
+        text_put(e->out, "    model.lm_head.param_init = family._output_linear_init(%lld)\n",
+                 hidden);
+    text_put(e->out,
+             "    model.layers = family._build_%s_layers(\n"
+             "        n_layers=%d, dim=%lld, n_heads=%lld, n_kv_heads=%lld, hidden_dim=%lld,\n"
+             "        rope=rope, ",
+             r->model, e->problem->model.layer_count - 2, hidden, (long long)m->heads,
+             (long long)m->kv_heads, (long long)m->ffn);
+    if (heads) text_put(e->out, "head_dim=%lld, ", width);
+    text_put(e->out, "**backends)\n");
+    if (m->norm_epsilon > 0)
+        text_put(e->out,
+                 "    for _, norm, _, _ in model.traverse(RMSNorm.Config):\n"
+                 "        norm.eps = %.9g\n",
+                 m->norm_epsilon);
+    text_put(e->out, "    return model\n\n\nfamily.%s_configs[\"%s\"] = own_model\n", r->model,
+             r->flavor);
 }
 
 static void put_rope_number(const struct export *e, const char *key, double value)
@@ -127,7 +171,8 @@ enum status report_torchtitan_python(const struct plan *plan, const struct probl
     struct export e;
     struct run run;
     TRY(titan_begin(&e, &out, &run, true, plan, problem, arena, err));
-    const struct torchtitan_flavor *flavor = titan_flavor(&problem->model, false, arena);
+    const struct torchtitan_flavor *flavor = titan_flavor(&problem->model, false, arena),
+                                   *base = flavor ? NULL : titan_base(problem, arena);
     text_put(
         &out,
         "# %s\n# Of torchtitan 0.3.0 and its sources of August 2026; data, tokenizer and learning "
@@ -136,7 +181,8 @@ enum status report_torchtitan_python(const struct plan *plan, const struct probl
         "# where this file is called torchtitan_plan.py and its folder is in PYTHONPATH.\n",
         export_headline(&e));
     titan_print_table(&e);
-    put_imports(&e, flavor, &run);
+    put_imports(&e, base ? base : flavor, base != NULL, &run);
+    if (base) put_own_flavor(&e, base, &run);
     struct run rest = run; // but for the batch
     rest.job.sequence = rest.local_batch = rest.global_batch = rest.micro_batch = 0;
     text_put(&out, "\n\ndef plan() -> Trainer.Config:\n    config = recipe()\n"
