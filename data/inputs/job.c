@@ -194,6 +194,8 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
     j->recompute[RECOMPUTE_NONE] = true;
     if (!j->gradient_bytes_per_value)
         j->gradient_bytes_per_value = trainer_gradient_bytes(j->trainer, j->precision);
+    // Stages take as many devices as their widths do, the layout states no more than a rank each.
+    if (j->space.given && job_has_widths(j)) j->space.fewer_devices = true;
     job_follow_layout(j);
     return job_check(j, err);
 }

@@ -326,14 +326,14 @@ enum status problem_check_places(const struct problem *p, struct error *err)
 enum status problem_check_layout(const struct problem *p, struct error *err)
 {
     TRY(job_check_layout(&p->job, err));
-    return check_layout_fits(p, err);
+    TRY(check_layout_fits(p, err));
+    return problem_check_seats(p, err);
 }
 
 static bool take_first(void *argument, int64_t number, const struct layout *layout)
 {
-    (void)number;
     *(struct layout *)argument = *layout;
-    return false;
+    return (void)number, false;
 }
 
 // If the framework runs nothing of a space, most likely for a fixed key, a search would be in vain.

@@ -78,6 +78,8 @@ int problem_seats(const struct problem *p, struct seat **seats, struct arena *ar
 // The problem in which all stages have the seat's degrees, and the micro-batch's samples are split
 // over that many replicas.
 struct problem problem_at_seat(const struct problem *p, const struct seat *seat);
+// Whether every width fits the model and the layout's micro-batch; problem_check_layout asks, too.
+enum status problem_check_seats(const struct problem *p, struct error *err);
 // What widths exclude, and whether each list's degrees fit the model, the batch and the nodes.
 enum status problem_check_widths(const struct problem *p, struct error *err);
 

@@ -110,6 +110,22 @@ struct problem problem_at_seat(const struct problem *p, const struct seat *seat)
 
 // ---- checks
 
+// What a space with widths may choose; degrees are the widths', and no framework runs them.
+static const char *what_space_excludes(const struct space *s)
+{
+    static const bool may[SPACE_KEY_COUNT] = {[SPACE_PIPELINE] = true,
+                                              [SPACE_SCHEDULE] = true,
+                                              [SPACE_MICRO_BATCH] = true,
+                                              [SPACE_RECOMPUTE] = true};
+    bool more = s->framework != FRAMEWORK_ANY || s->tensor_grids;
+    for (int i = 0; i < SWITCH_COUNT; i++) more = more || s->switches[i];
+    for (int key = 0; key < SPACE_KEY_COUNT; key++)
+        more = more || (!may[key] && s->axes[key].kind != AXIS_FIXED);
+    return more ? "a space of pipeline, micro_batch, schedule and recompute alone"
+           : s->axes[SPACE_PIPELINE].kind == AXIS_ALL ? "a list of pipeline in its space"
+                                                      : NULL;
+}
+
 // The first that does not go with widths; NULL: all do.
 static const char *what_excludes(const struct problem *p)
 {
@@ -122,9 +138,10 @@ static const char *what_excludes(const struct problem *p)
             return "a model without measured and memory layers";
     if (model_has_towers(&p->model) || model_shares_weights(&p->model))
         return "a model without towers and without layers that share weights";
-    return j->space.given                                         ? "no space"
-           : p->cluster.places.node_count                         ? "a cluster without places"
-           : j->objective == OBJECTIVE_PIPETTE                    ? "another objective than pipette"
+    if (j->space.given && what_space_excludes(&j->space)) return what_space_excludes(&j->space);
+    return problem_counts_devices(p)           ? "no objective cost and price_limit"
+           : p->cluster.places.node_count      ? "a cluster without places"
+           : j->objective == OBJECTIVE_PIPETTE ? "another objective than pipette"
            : j->boundary_option_count || j->gradient_option_count ? "no compression"
            : j->offload_percent_count || j->tier_option_count
                ? "no offload_percents and tier_options"
@@ -215,6 +232,19 @@ static enum status check_seat(const struct problem *p, const struct seat *seat, 
     return fail(err, own.status, "widths: %s: %s", seat->name, own.text);
 }
 
+enum status problem_check_seats(const struct problem *p, struct error *err)
+{
+    const char *job = document_name(&p->job.document, "job");
+    struct arena scratch = {0};
+    struct seat *seats;
+    enum status status = OK;
+    if (!job_has_widths(&p->job)) return OK;
+    int count = problem_seats(p, &seats, &scratch);
+    for (int i = 0; i < count && status == OK; i++) status = check_seat(p, &seats[i], job, err);
+    arena_close(&scratch);
+    return status;
+}
+
 enum status problem_check_widths(const struct problem *p, struct error *err)
 {
     const char *job = document_name(&p->job.document, "job");
@@ -237,10 +267,8 @@ enum status problem_check_widths(const struct problem *p, struct error *err)
         status = fail(err, BAD_INPUT, "%s: widths: expected at most %d of all groups together", job,
                       SEATS_MAX);
     if (status == OK) status = check_groups(p, seats, count, job, err);
-    for (int i = 0; i < count && status == OK; i++) {
+    for (int i = 0; i < count && status == OK; i++)
         status = check_packing(p, seats, count, i, job, err);
-        if (status == OK) status = check_seat(p, &seats[i], job, err);
-    }
     arena_close(&scratch);
-    return status;
+    return status != OK || p->job.space.given ? status : problem_check_seats(p, err);
 }

@@ -290,6 +290,7 @@ static enum status solve_space(const struct solve_request *r, struct solved *s, 
     else say_outcome(s->result, arena);
     say_layouts(&s->space->layouts, arena);
     say_idle(plan, s->problem);
+    if (plan->objective == OBJECTIVE_ITERATION_TIME) say_widths(s->result, s->priced);
     TRY(say_answer(r, s->problem, &(struct placed_start){0}, plan, arena, err));
     TRY(write_certificate(&rest, s, parts, exit_code, arena, err));
     TRY(write_front(&rest, s, arena, err));

@@ -101,13 +101,13 @@ static bool improve_plan(void *solving, int step, int64_t target_ns, struct foun
     return true;
 }
 
-static enum status search_incumbent(struct solving *s, struct error *err)
+static enum status search_incumbent(struct solving *s, int64_t effort, struct error *err)
 {
     if (s->settings->start_search && priced_has_widths(s->priced))
-        TRY(solving_try_widths(s, search_effort(s, 0), err));
+        TRY(solving_try_widths(s, effort, err));
     if (s->settings->start_search && !s->priced->width_per_group)
-        incumbent_search(&s->incumbent, &s->choices, s->graph, (uint64_t)s->settings->seed,
-                         search_effort(s, 0), solving_should_stop, s, s->arena);
+        incumbent_search(&s->incumbent, &s->choices, s->graph, (uint64_t)s->settings->seed, effort,
+                         solving_should_stop, s, s->arena);
     solving_keep_incumbent(s);
     if (s->incumbent.found) solving_found(s, s->incumbent.chosen, s->incumbent.iteration_ns);
     return OK;
@@ -264,7 +264,7 @@ static enum status solve(struct solving *s, const struct plan *start, const char
     if (s->incumbent.found) solving_found(s, s->incumbent.chosen, s->incumbent.iteration_ns);
     if (solving_is_cut_off(s)) return OK;
     if (is_known_to_end(s)) return OK;
-    TRY(search_incumbent(s, err));
+    TRY(search_incumbent(s, search_effort(s, 0), err));
     return s->priced->width_per_group ? solving_by_group(s, err) : run_tree(s, err);
 }
 
@@ -319,6 +319,19 @@ enum status solve_run(struct solve_result *r, const struct priced *priced,
     if (!r->plan.stage_count) return OK;
     solve_keep_plan(settings, priced, &r->plan, plan_value_ns(&r->plan));
     solve_keep_bound(settings, priced, r->plan.bound_ns);
+    return OK;
+}
+
+enum status solve_start(struct solve_result *r, const struct priced *priced,
+                        const struct solve_settings *settings, int64_t replays,
+                        const volatile int *stop, struct arena *arena, struct error *err)
+{
+    struct solving s;
+    const char *why;
+    TRY(begin(&s, r, priced, settings, stop, arena, err));
+    if (choices_hopeless_stage(&s.choices, &why) >= 0) return OK;
+    TRY(search_incumbent(&s, replays, err));
+    if (s.incumbent.found) r->plan = *s.incumbent_plan;
     return OK;
 }
 

@@ -103,6 +103,12 @@ enum status solve_run(struct solve_result *r, const struct priced *priced,
                       const struct solve_settings *settings, const struct plan *start,
                       const volatile int *stop, struct arena *arena, struct error *err);
 
+// Only the searches for a plan that solve_run begins with, each of so many replays; no bound, and
+// stage_count 0: none found.
+enum status solve_start(struct solve_result *r, const struct priced *priced,
+                        const struct solve_settings *settings, int64_t replays,
+                        const volatile int *stop, struct arena *arena, struct error *err);
+
 // A quick proven bound on every plan: one box, no search for plans. INT64_MAX: there is no plan.
 // *time_ns is the time of a plan found on the way, 0 if none was. should_stop (may be NULL): true
 // ends it with what is proven so far, 0 at worst.

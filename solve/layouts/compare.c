@@ -170,8 +170,8 @@ static bool cut_no_worse(const struct priced *a, const struct priced_cut *u,
 
 bool layout_no_worse(const struct priced *a, const struct priced *b)
 {
-    if (!same_graph(a, b) || a->run_count != b->run_count || a->group_count != b->group_count ||
-        a->cut_count != b->cut_count)
+    if (priced_has_widths(a) || !same_graph(a, b) || a->run_count != b->run_count ||
+        a->group_count != b->group_count || a->cut_count != b->cut_count)
         return false;
     if (!swaps_alike(a, b)) return false;
     if (a->has_embedding_sync &&

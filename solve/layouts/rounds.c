@@ -160,6 +160,8 @@ static void take_answer(struct search *s, struct candidate *c, const struct layo
 {
     if (a->sidelined) s->sidelined = a->sidelined;
     plan_effort_add(&s->effort, &a->plan.effort);
+    if (a->one_width_ns && (!s->one_width_ns || a->one_width_ns < s->one_width_ns))
+        s->one_width_ns = a->one_width_ns, s->one_width_group = a->one_width_group;
     layouts_note_own(s, c->number, a->infeasible ? INT64_MAX : a->bound_ns);
     if (a->infeasible) {
         layouts_set_fate(s, c, FATE_INFEASIBLE,

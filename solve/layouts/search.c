@@ -221,7 +221,8 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
     layouts_report_scan(&s, "groups of layouts are bounded, then priced");
     if (!layouts_is_over(&s) && layouts_scan(&s)) {
         layouts_sort_open(&s);
-        if (!begun && !layouts_is_large(&s)) layouts_scout(&s);
+        bool seated = job_has_widths(&problem->job); // whose first looks do more than scouts
+        if (!begun && !layouts_is_large(&s) && !seated) layouts_scout(&s);
         TRY(run(&s, err));
         layouts_derive_again(&s);
     }
@@ -245,6 +246,7 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
                                       .work = s.work,
                                       .work_count = s.work_count},
                 arena);
+    r->solved.one_width_ns = s.one_width_ns, r->solved.one_width_group = s.one_width_group;
     r->rests_on_known = layouts_rest_on_known(&s);
     int64_t value_ns = r->solved.plan.iteration_ns;
     TRY(state_objective(&s, &r->solved.plan, arena, err));

@@ -60,6 +60,8 @@ struct search {
     struct layouts_work *work;
     int work_count, work_capacity;
     struct plan_effort effort;
+    int64_t one_width_ns; // the least of any layout
+    int one_width_group;
     const char *sidelined;
     struct arena *arena;
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/results/bound.h"
 #include "solve/layouts/group.h"
 #include "solve/layouts/work.h"
 
@@ -153,6 +154,8 @@ static int scan_layout(struct scan *s, const struct layout *layout, int64_t *val
     if (s->refusal >= 0 && refused_alike(s->problem, &s->refused, layout)) return s->refusal;
     one = problem_with_layout(s->problem, layout);
     if (problem_check_layout(&one, &err) != OK) return refuse(s, layout, err.text);
+    if (job_has_widths(&one.job))
+        return layouts_reason(&s->found, FATE_OPEN, "not looked at", s->arena);
     const struct layout_sketch *sketch = sketch_cached(&s->cache, layout, &s->kept, &why);
     if (!sketch) return refuse(s, NULL, why);
     *value = layout_missing_bytes(sketch);
@@ -305,6 +308,7 @@ static int64_t sharpened(const struct layouts_context *c, struct price_cache *pr
                          struct kept_cache *kept, const struct layout *layout, int64_t enough)
 {
     const char *why;
+    if (job_has_widths(&c->problem->job)) return 0; // sketches are of one width for all
     const struct layout_sketch *sketch = sketch_cached(prices, layout, kept, &why);
     struct layout_worth worth = problem_layout_worth(c->problem, layout);
     int64_t enough_ns = enough < INT64_MAX ? cutoff_of(&worth, enough) : INT64_MAX,
@@ -403,15 +407,23 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
         [REQUEST_SOLVE] = {100, 400},
     };
     struct layout_effort effort = efforts[request];
-    bool several = layout.virtual_stages > 1;
-    if (request != REQUEST_SOLVE || (!several && !solves))
+    bool several = layout.virtual_stages > 1, seated = priced_has_widths(priced);
+    if (seated && request == REQUEST_ROOT)
+        TRY(layout_root_of_widths(a, c, priced, &settings, cutoff_ns, arena, err));
+    else if (priced->width_per_group) *a = (struct layout_answer){.plan = {.layout = layout}};
+    else if (request != REQUEST_SOLVE || (!several && !seated && !solves))
         TRY(layout_root(a, c, priced, cutoff_ns, effort, arena, err));
     settings.boxes_max = (int64_t)(several ? BOXES_FIRST : TREE_BOXES_FIRST)
                          << (solves < DOUBLINGS_MAX ? solves : DOUBLINGS_MAX);
+    if (priced->width_per_group) settings.boxes_max = 0; // of each combination
+    if (seated) settings.start_search = solves > 0;      // the first look searched
     if (keep_limits(a, &worth, cutoff_ns)) a->finished = false, settings.gap = 0;
     bool whole = request == REQUEST_SOLVE && !a->finished && !should_stop(c);
     if (whole) {
         settings.cutoff_ns = cutoff_ns;
+        // Boxes of widths are dear: what no longer matters to the answer stays open.
+        if (seated && worth.cap_ns == INT64_MAX && cutoff_ns > 0)
+            settings.cutoff_ns = bound_closing(cutoff_ns, settings.gap, 0);
         TRY(solve_run(&r, priced, &settings, NULL, c->stop, arena, err));
         *a =
             (struct layout_answer){.finished = r.finished,

@@ -69,7 +69,9 @@ struct layout_answer {
     bool limited;       // more boxes may prove more
     const char *reason; // why there is no plan
     int64_t bound_ns;
-    struct plan plan; // stage_count 0: none
+    struct plan plan;     // stage_count 0: none
+    int64_t one_width_ns; // as in struct solve_result, of REQUEST_ROOT
+    int one_width_group;
     const char *sidelined;
 };
 void layout_answer_put(struct message *m, const struct layout_answer *answer);
@@ -93,6 +95,12 @@ struct layout_effort {
 enum status layout_root(struct layout_answer *a, const struct layouts_context *x,
                         const struct priced *priced, int64_t cutoff_ns, struct layout_effort effort,
                         struct arena *arena, struct error *err);
+// Where stages have widths of their own: the plans that the search of the layout would begin with,
+// then a box. Boxes know no rule that all stages of a node group have one width.
+enum status layout_root_of_widths(struct layout_answer *a, const struct layouts_context *x,
+                                  const struct priced *priced,
+                                  const struct solve_settings *settings, int64_t cutoff_ns,
+                                  struct arena *arena, struct error *err);
 
 // ---- price.c: layouts that differ only in what no price depends on share their prices
 struct price_cache {

@@ -1,6 +1,8 @@
 // Stages with widths of their own, from random documents: the judge, by code of its own, finds
 // every price of the plan's widths, and accepts; one width for all stages gives the uniform
-// layout's prices, seat by seat; a plan with another width's prices is refused.
+// layout's prices, seat by seat; a plan with another width's prices is refused. And spaces of
+// numbers of stages and micro-batches with widths: the answer is the best plan of all layouts by
+// enumeration, the judge accepts it.
 //
 //   test_widths_judged [PROBLEMS] [SEED]      make test runs 400
 #include "data/inputs/problem.h"
@@ -9,12 +11,15 @@
 #include "solve/judge/verify.h"
 #include "solve/layout/solve.h"
 #include "tests/support/check.h"
-#include "tests/support/problems.h"
+#include "tests/support/oracle/oracle.h"
+#include "tests/support/random_priced.h"
+#include "tests/support/spaces.h"
 
 static int problem_count = 400;
 static uint64_t first_seed = 1;
 static struct {
     int priced, planned, unlike, forged, alike, timed;
+    int spaces, without, of_layout[8], by_group, loads;
 } seen;
 
 static int *list_of(struct random *rng, int *count, const int *from, int most, struct arena *arena)
@@ -172,6 +177,101 @@ TEST(test_judged)
         seen.priced, seen.timed, seen.planned, seen.unlike, seen.forged, seen.alike);
     assert_true(seen.planned > problem_count / 10 && seen.unlike && seen.forged && seen.alike &&
                 seen.timed);
+}
+
+// ---- spaces
+
+enum { SPACE_PLANS_MAX = 4000 };
+
+static void give_axis(struct problem *p, enum space_key key, int first, int count, int factor,
+                      struct arena *arena)
+{
+    struct space_axis *axis = &p->job.space.axes[key];
+    axis->kind = AXIS_LIST, axis->count = count;
+    axis->values = TAKE(arena, count, int);
+    for (int i = 0; i<count; i++, first = factor> 1 ? first * factor : first + 1)
+        axis->values[i] = first;
+}
+
+struct enumerated {
+    const struct problem *problem;
+    int64_t best_ns, plans;
+    int layouts;
+    bool large;
+};
+
+static bool enumerate(void *argument, int64_t number, const struct layout *layout)
+{
+    struct enumerated *x = argument;
+    struct problem one = problem_with_layout(x->problem, layout);
+    struct priced priced;
+    struct schedule schedule;
+    struct oracle e;
+    (void)number;
+    x->layouts++;
+    if (problem_check_layout(&one, &(struct error){0}) != OK ||
+        price_problem(&priced, &one, &own_arena, &(struct error){0}) != OK)
+        return true;
+    x->large = oracle_size(&priced, SPACE_PLANS_MAX, &own_arena) > SPACE_PLANS_MAX;
+    if (x->large) return false;
+    priced_schedule(&schedule, &priced, &own_arena);
+    MUST(oracle_answer(&e, &priced, &schedule, &own_arena, &own_err));
+    int64_t times = priced.objective == OBJECTIVE_MAX_LOAD ? priced.micro_batches : 1;
+    x->plans += e.plans;
+    if (e.plans && e.best_ns * times < x->best_ns) x->best_ns = e.best_ns * times;
+    return true;
+}
+
+static void check_space(struct problem *p, int i)
+{
+    struct space_limits limits = problem_space_limits(p);
+    struct enumerated all = {.problem = p, .best_ns = INT64_MAX};
+    struct layouts_result r;
+    const char *first;
+    space_each(&p->job.space, &limits, enumerate, &all);
+    if (all.large) return;
+    spaces_search(&r, p, 0, 0, 0, NULL, &own_arena);
+    const struct plan *plan = &r.solved.plan;
+    assert_int_equal(r.layouts.count, all.layouts);
+    if ((plan->stage_count > 0) != (all.plans > 0) ||
+        (all.plans && spaces_value(plan) != all.best_ns))
+        fail_msg("space %d: found %lld ns, the best is %lld", i, (long long)spaces_value(plan),
+                 (long long)all.best_ns);
+    assert_true(r.solved.finished);
+    seen.spaces++, seen.without += !all.plans;
+    seen.loads += p->job.objective == OBJECTIVE_MAX_LOAD;
+    seen.by_group += p->job.stage_degrees == DEGREES_PER_GROUP;
+    if (!all.plans) return;
+    assert_int_equal(plan_value_ns(plan), plan->bound_ns);
+    seen.of_layout[plan->layout.pipeline]++;
+    if (refusals(p, plan, &own_arena, &first))
+        fail_msg("space %d: the judge refuses: %s", i, first);
+}
+
+TEST(test_spaces)
+{
+    struct random rng = {first_seed ^ UINT64_C(0x73706163)};
+    for (int i = 0; i < problem_count; i++) {
+        struct problem p;
+        struct priced priced;
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        if (draw(&p, &priced, &rng, &own_arena)) {
+            struct job *j = &p.job;
+            if (i % 3 == 0) j->stage_degrees = DEGREES_PER_GROUP;
+            if (i % 5 == 0) j->objective = OBJECTIVE_MAX_LOAD;
+            j->space = (struct space){.given = true, .fewer_devices = true};
+            give_axis(&p, SPACE_PIPELINE, 1, 3, 1, &own_arena);
+            give_axis(&p, SPACE_MICRO_BATCH, j->layout.micro_batch, 2, 2, &own_arena);
+            if (problem_check(&p, &(struct error){0}) == OK) check_space(&p, i);
+        }
+        arena_reset(&own_arena, mark);
+    }
+    print_message("%d spaces (%d without a plan, %d with one width for each node group, %d of "
+                  "loads): best with 1, 2, 3 stages %d, %d, %d\n",
+                  seen.spaces, seen.without, seen.by_group, seen.loads, seen.of_layout[1],
+                  seen.of_layout[2], seen.of_layout[3]);
+    assert_true(seen.spaces > problem_count / 20 && seen.without && seen.by_group && seen.loads &&
+                seen.of_layout[1] && seen.of_layout[2] && seen.of_layout[3]);
 }
 
 ARGUMENT(problem_count)

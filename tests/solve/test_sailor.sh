@@ -104,7 +104,8 @@ grep -q 'micro_batches' "$folder/out" "$folder/err" || complain "the changed num
 
 # ---- stages with widths of their own, on 128 A100-40 and 384 V100-16 in nodes of 4
 # (eth-easl/sailor cf2c8e3, gpu_trace_heterogeneous_imbalanced.csv, training_config_opt_350.json):
-# faster than every uniform layout, with layers measured at tensor 1, 2 and 4. Links of 4 GPUs.
+# faster than every uniform layout, with layers measured at tensor 1, 2 and 4, the number of stages
+# chosen in the same problem. Links of 4 GPUs.
 mkdir -p "$folder/widths"
 run 0 import layers "$sets/layer_profiles.json" --model OPT-350 --gpu A100-40 --as a100-80gb \
     --into published -o "$folder/a.json"
@@ -119,18 +120,22 @@ cat > "$folder/widths/cluster.json" << END
   "memory_bytes": 17179869184, "intra": {"bytes_per_s": 5.83e10, "latency_s": 1e-5},
   "nics": [{"kind": "ethernet", "link": {"bytes_per_s": 5.08e9, "latency_s": 3e-5}}]}]}
 END
-# widths NAME PIPELINE MICRO_BATCH KEYS: the job with these keys, solved
+# widths NAME PIPELINE MICRO_BATCH KEYS: the job with these keys, for this model and batch, solved
+model=opt batch=1024
+cp "$folder/model.json" "$folder/widths/opt.json"
+cp "$folder/widths/costs.json" "$folder/widths/opt.costs.json"
 widths() {
     cat > "$folder/widths/$1.job.json" << END
-{"kind": "plumbline.job", "version": 1, "name": "opt", "sequence": 2048, "global_batch": 1024,
+{"kind": "plumbline.job", "version": 1, "name": "opt", "sequence": 2048, "global_batch": $batch,
  "precision": "fp32", "recompute": ["full"], $4,
  "layout": {"tensor": 1, "pipeline": $2, "data": 1, "micro_batch": $3, "schedule": "1f1b"}}
 END
     cat > "$folder/widths/$1.json" << END
-{"kind": "plumbline.problem", "version": 1, "model": "../model.json", "cluster": "cluster.json",
- "costs": "costs.json", "job": "$1.job.json"}
+{"kind": "plumbline.problem", "version": 1, "model": "$model.json", "cluster": "cluster.json",
+ "costs": "$model.costs.json", "job": "$1.job.json"}
 END
     run 0 solve "$folder/widths/$1.json" --gap 0.001 -o "$folder/widths/$1.plan.json"
+    cp "$folder/err" "$folder/widths/$1.err"
     run 0 verify "$folder/widths/$1.plan.json"
     time=$(value iteration_ns "$folder/widths/$1.plan.json")
 }
@@ -138,11 +143,33 @@ widths uniform 1 1 '"space": {"tensor": [1, 2, 4], "pipeline": [1, 2, 3, 4, 5, 6
     "data": [1, 2, 4, 8, 16, 32, 64, 128, 256], "micro_batch": [1, 2, 4, 8]}'
 uniform=$time
 lists='"widths": [{"tensor": [1, 2, 4], "data": [32, 64, 128]}]'
-widths stages 3 128 "\"stage_degrees\": \"per_stage\", $lists"
+widths stages 1 128 "\"stage_degrees\": \"per_stage\", $lists,
+    \"space\": {\"pipeline\": [1, 2, 3, 4, 5, 6, 7, 8]}"
 stages=$time
+grep -q '^uniform: .* s (+[0-9.]* %), with 1 x 1 x 128 for all' "$folder/widths/stages.err" ||
+    complain "the nearest uniform plan is not stated"
+grep -q '^8 layouts: ' "$folder/widths/stages.err" || complain "no eight layouts"
+run 2 solve "$folder/widths/stages.json" -o "$folder/x.json" --certificate "$folder/x.proof.json"
+grep -q 'it has a space with stage_degrees' "$folder/err" || complain "a certificate is not refused"
 widths groups 4 128 "\"stage_degrees\": \"per_group\", $lists"
 echo "widths: uniform $uniform ns, per group $time, per stage $stages"
-[ "$((stages * 102))" -lt "$((uniform * 100))" ] || complain "widths do not pay"
+[ "$((stages * 1028))" -le "$((uniform * 1000))" ] || complain "widths do not pay 2.8 %"
 [ "$((time * 999))" -le "$((uniform * 1000))" ] || complain "per group is worse than uniform"
+# GPT-Neo 2.7B on the same cluster; its best uniform layout has tensor 1, 8 stages, data 64.
+model=neo batch=2048
+sed -e 's/opt-350/gpt-neo/; s/1024/2560/; s/4096/10240/; s/16/20/; s/50272/50304/; s/2050/2048/' \
+    -e 's/"count": 24/"count": 32/' "$folder/model.json" > "$folder/widths/neo.json"
+run 0 import layers "$sets/layer_profiles.json" --model GPT-Neo-2.7 --gpu A100-40 --as a100-80gb \
+    --into published -o "$folder/a.json"
+run 0 import layers "$sets/layer_profiles.json" --model GPT-Neo-2.7 --gpu V100-16 --as v100-32gb \
+    --into "$folder/a.json" -o "$folder/widths/neo.costs.json"
+widths neo-uniform 1 1 '"space": {"tensor": [1, 2, 4],
+    "pipeline": [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16],
+    "data": [1, 2, 4, 8, 16, 32, 64, 128, 256], "micro_batch": [1, 2, 4, 8]}'
+uniform=$time
+widths neo-stages 1 64 '"stage_degrees": "per_stage", "space": {"pipeline": [3, 4, 5, 6]},
+    "widths": [{"tensor": [1, 2, 4], "data": [16, 32, 64]}]'
+echo "GPT-Neo: uniform $uniform ns, per stage $time"
+[ "$((time * 1040))" -le "$((uniform * 1000))" ] || complain "widths do not pay 3.8 %"
 [ $failures = 0 ] && echo "Sailor: all as expected"
 exit $failures
