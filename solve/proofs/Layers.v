@@ -1,7 +1,7 @@
 (* What a stage's layers make of the bounds of Bounds.v (docs/PROOFS.md 8.3, 8.10, 8.18), and what a
    rank's decisions make of a round's (5.1). Of any number of kinds of layers. *)
 Require Import ZArith List Bool Lia FinFun.
-From Plumbline Require Import Schedule Document Bounds Filling.
+From Plumbline Require Import Schedule Document Streams Bounds Filling.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -79,13 +79,34 @@ Proof.
   intros u A B. apply of_batch_in in A. destruct A as (_ & _ & <- & _). apply in_flat_map in B. destruct B as (k & K & B).
   apply of_batch_in in B. destruct B as (_ & _ & <- & _). exact (Hj K).
 Qed.
-Hypothesis one_each : several x = false.
-Lemma passes_of_rank s : (1 <= slices x)%nat -> (s < stages x)%nat -> of_rank x s (passes s).
+Hypothesis Hx : regular x.
+Lemma passes_of_rank s : (s < stages x)%nat -> of_rank x (on_rank x s) (passes s).
 Proof.
-  intros Hy Hs. apply Forall_forall. intros u Hu. apply in_flat_map in Hu. destruct Hu as (j & J & Hu). apply in_seq in J. apply of_batch_in in Hu.
+  pose proof (proj1 (proj2 Hx)) as Hy. intros Hs. apply Forall_forall. intros u Hu. apply in_flat_map in Hu. destruct Hu as (j & J & Hu). apply in_seq in J. apply of_batch_in in Hu.
   destruct u as [k p b y]. cbn [what place batch slice] in Hu. destruct Hu as (K & -> & -> & Y).
-  assert (Y' : (y < slices x)%nat) by lia. destruct K as [->|[->|(-> & Es & ->)]]; unfold valid, in_stream; cbn [what place batch slice]; rewrite ?(own_rank x one_each); try rewrite Es; cbn [andb];
+  assert (Y' : (y < slices x)%nat) by lia. destruct K as [->|[->|(-> & Es & ->)]]; unfold valid, in_stream; cbn [what place batch slice]; try rewrite Es; cbn [andb];
     (split; [rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq; repeat split; lia|eauto]).
+Qed.
+(* All passes of a rank, and its steps. *)
+Definition work r := flat_map passes (stages_on P r).
+Definition steps r := map (fun s => Op Optimizer s 0 0) (stages_on P r).
+Lemma on_it r s : In s (stages_on P r) <-> (s < stages x)%nat /\ on_rank x s = r.
+Proof. unfold stages_on. fold x. rewrite filter_In, in_seq, Nat.eqb_eq. split; intros; repeat split; try lia; tauto. Qed.
+Lemma each_once r : NoDup (stages_on P r).
+Proof. apply NoDup_filter, seq_NoDup. Qed.
+Lemma work_of_rank r : of_rank x r (work r) /\ NoDup (work r).
+Proof.
+  split.
+  - apply Forall_forall. intros u Hu. apply in_flat_map in Hu. destruct Hu as (s & S & Hu). apply on_it in S. destruct S as [S <-].
+    pose proof (passes_of_rank s S) as Q. unfold of_rank, of_row in Q. rewrite Forall_forall in Q. exact (Q u Hu).
+  - unfold work. generalize (each_once r). generalize (stages_on P r). induction 1 as [|s l Hs Hl IH]; [constructor|]. cbn [flat_map]. apply nodup_app; [apply passes_once|exact IH|].
+    intros u A B. apply in_flat_map in A. destruct A as (j & _ & A). apply of_batch_in in A. destruct A as (_ & <- & _). apply in_flat_map in B. destruct B as (t & It & B).
+    apply in_flat_map in B. destruct B as (i & _ & B). apply of_batch_in in B. destruct B as (_ & E & _). subst t. exact (Hs It).
+Qed.
+Lemma steps_of_rank r : steps_of x r (steps r) /\ NoDup (steps r).
+Proof.
+  split; [|apply Injective_map_NoDup; [intros a b E; congruence|apply each_once]]. apply Forall_forall. intros u Hu. apply in_map_iff in Hu. destruct Hu as (s & <- & S). apply on_it in S. destruct S as [S <-].
+  split; [unfold valid; cbn; rewrite andb_true_r; apply Nat.ltb_lt; exact S|]. unfold in_order_of. cbn [what place]. eauto.
 Qed.
 Lemma length_app d a b : length_of d (a ++ b) = length_of d a + length_of d b.
 Proof. induction a as [|u a IH]; [reflexivity|]. cbn [app length_of]. rewrite IH. lia. Qed.
@@ -136,16 +157,18 @@ Proof.
   intros H. rewrite passes_take. apply Z.mul_le_mono_nonneg_l; [lia|]. unfold layers_modes. rewrite <- (layers_in_modes (recompute (decided s))). fold (layers_modes s).
   unfold by_mode. rewrite <- sum_both. apply sum_least. intros [[r n] m] Hi. specialize (H r n m Hi). nia.
 Qed.
-(* With 8.5: a rank's whole stream, from the micro-batch that fills it to its step. *)
-Theorem stream_of_layers start T s low again : (1 <= batches x)%nat -> (1 <= slices x)%nat -> barrier x = true -> (s < stages x)%nat -> timing x d start T ->
-  (forall u, 0 <= d u) -> (forall r n m, In (r, n, m) (layers_modes s) -> low r + again r m <= layer_passes r m (on (decided s))) ->
-  fill d s + Z.of_nat (batches x) * (per (holds_layers P (decided s)) low + by_mode (layers_modes s) again) + d (Op Optimizer s 0 0) <= T.
+Lemma rank_takes r low again : (forall s q n m, In s (stages_on P r) -> In (q, n, m) (layers_modes s) -> low q + again q m <= layer_passes q m (on (decided s))) ->
+  Z.of_nat (batches x) * sum (map (fun s => per (holds_layers P (decided s)) low + by_mode (layers_modes s) again) (stages_on P r)) <= length_of d (work r).
 Proof.
-  intros Hm Hy Hb Hs Ht Hd H. pose proof (layers_take s low again H).
-  assert (Hf : forall r, 0 <= fill d r).
-  { induction r as [|r IH]; cbn [fill]; [lia|]. unfold message. pose proof (Hd (Op (Receives Onward) (r - 1) 0 0)). pose proof (Hd (Op Forward r 0 0)).
-    pose proof (Hd (Op (Sends Onward) r 0 0)). pose proof (Hd (Op (Links Onward) r 0 0)). pose proof (Hd (Op (Delays Onward) r 0 0)). destruct (0 <? r)%nat; lia. }
-  pose proof (stream x Hm Hy one_each d start T Ht s (passes s) Hb Hs (passes_of_rank s Hy Hs) (passes_once s) (Hd _) ltac:(auto) (Hf s)). lia.
+  intros H. unfold work. rewrite length_of_all, <- sum_scaled. apply sum_least. intros s S. apply layers_take. intros q n m. apply H. exact S.
+Qed.
+(* With 8.5: a rank's whole stream, from the micro-batch that fills it to its steps, all its stages. *)
+Theorem stream_of_layers start T r low again : barrier x = true -> (r < rank_count x)%nat -> timing x d start T ->
+  (forall u, 0 <= d u) -> (forall s q n m, In s (stages_on P r) -> In (q, n, m) (layers_modes s) -> low q + again q m <= layer_passes q m (on (decided s))) ->
+  fill d r + Z.of_nat (batches x) * sum (map (fun s => per (holds_layers P (decided s)) low + by_mode (layers_modes s) again) (stages_on P r)) + length_of d (steps r) <= T.
+Proof.
+  intros Hb Hr Ht Hd H. pose proof (rank_takes r low again H). destruct (work_of_rank r) as [A B], (steps_of_rank r) as [C D].
+  pose proof (stream x Hx d start T Ht r (work r) (steps r) Hb Hr A B C D Hd). lia.
 Qed.
 (* 8.5, 8.7: each stage's layers on the way there, and back. *)
 Lemma forward_takes s j y low : (y < slices x)%nat -> (forall r, low r <= forward_ns (run_at P r) y (on (decided s))) -> per (holds_layers P (decided s)) low <= d (Op Forward s j y).
@@ -209,29 +232,48 @@ Proof.
   - destruct H as [H _]. apply Nat.eqb_eq in H. fold x in H. lia.
   - destruct H as (_ & H). specialize (IH _ _ H). lia.
 Qed.
+(* Every stage is on one rank. *)
+Lemma by_ranks (f : nat -> Z) : sum (map (fun r => sum (map f (stages_on P r))) (seq 0 (rank_count x))) = sum (map f (seq 0 (stages x))).
+Proof.
+  unfold stages_on. fold x. assert (G : forall l, (forall s, In s l -> (s < stages x)%nat) -> sum (map (fun r => sum (map f (filter (fun s => on_rank x s =? r)%nat l))) (seq 0 (rank_count x))) = sum (map f l)).
+  { induction l as [|s l IH]; intros Hl.
+    - cbn [filter map sum fold_right]. induction (seq 0 (rank_count x)) as [|a k IHk]; [reflexivity|]. cbn [map]. rewrite sum_cons, IHk. reflexivity.
+    - cbn [map]. rewrite sum_cons, <- IH by (intros; apply Hl; right; assumption).
+      rewrite (sum_same _ (fun r => (if (on_rank x s =? r)%nat then f s else 0) + sum (map f (filter (fun s => on_rank x s =? r)%nat l)))) by (intros r _; cbn [filter]; destruct (on_rank x s =? r)%nat; cbn [map]; rewrite ?sum_cons; lia).
+      rewrite sum_both. f_equal. pose proof (on_some x Hx s (Hl s (or_introl eq_refl))) as O.
+      assert (K : forall n a, (a <= on_rank x s)%nat -> sum (map (fun r => if (on_rank x s =? r)%nat then f s else 0) (seq a n)) = if (on_rank x s <? a + n)%nat then f s else 0).
+      { induction n as [|n IHn]; intros a Ha; cbn [seq map]; [destruct (Nat.ltb_spec (on_rank x s) (a + 0)); [lia|reflexivity]|]. rewrite sum_cons. destruct (Nat.eqb_spec (on_rank x s) a) as [E|E].
+        - destruct (Nat.ltb_spec (on_rank x s) (a + S n)); [|lia]. rewrite (sum_same _ (fun _ => 0 * 0)); [rewrite sum_scaled; lia|]. intros r Hr. apply in_seq in Hr. destruct (Nat.eqb_spec (on_rank x s) r); [lia|reflexivity].
+        - rewrite IHn by lia. replace (S a + n)%nat with (a + S n)%nat by lia. reflexivity. }
+      rewrite K by lia. destruct (Nat.ltb_spec (on_rank x s) (0 + rank_count x)); [reflexivity|lia]. }
+  apply G. intros s Hs. apply in_seq in Hs. lia.
+Qed.
+Lemma by_nth (f : decision -> Z) : forall pl a, sum (map (fun s => f (nth (s - a) pl nobody)) (seq a (length pl))) = sum (map f pl).
+Proof.
+  induction pl as [|e pl IH]; intros a; [reflexivity|]. cbn [length seq map]. rewrite !sum_cons, <- (IH (S a)). rewrite Nat.sub_diag. f_equal. apply sum_same. intros s Hs. apply in_seq in Hs.
+  replace (s - a)%nat with (S (s - S a)) by lia. reflexivity.
+Qed.
 (* THEOREM 8.4, and 8.17 with the least that another layout's prices give each layer: with a barrier
    or not, some rank has the mean of all layers, rounded up. *)
-Theorem mean_of_plan start T low : (1 <= batches x)%nat -> (1 <= slices x)%nat -> (1 <= stages x)%nat -> timing x d start T -> (forall u, 0 <= d u) -> in_order P 0 0 plan = true ->
+Theorem mean_of_plan start T low : (1 <= stages x)%nat -> timing x d start T -> (forall u, 0 <= d u) -> in_order P 0 0 plan = true ->
   (forall e r m, In e plan -> low r <= layer_passes r m (on e)) ->
-  let p := Z.of_nat (stages x) in Z.of_nat (batches x) * ((per (model P) low + p - 1) / p) <= T.
+  let p := Z.of_nat (rank_count x) in Z.of_nat (batches x) * ((per (model P) low + p - 1) / p) <= T.
 Proof.
-  intros Hm Hy Hs Ht Hd Ho Hl p. pose proof (as_many _ _ _ Ho) as L. cbn [Nat.add] in L.
-  assert (R : forall e, In e plan -> Z.of_nat (batches x) * per (holds_layers P e) low <= T).
-  { intros e He. destruct (In_nth plan e nobody He) as (s & S & E). fold (decided s) in E. assert (S' : (s < stages x)%nat) by lia.
-    pose proof (layers_take s low (fun _ _ => 0) ltac:(intros r n m _; rewrite Z.add_0_r, E; auto)) as A. rewrite E in A.
-    assert (Z0 : forall l : list (nat * nat * nat), by_mode l (fun _ _ => 0) = 0) by (intros l; unfold by_mode; induction l as [|[[r n] m] l IH]; [reflexivity|]; cbn [map]; rewrite sum_cons, IH; lia).
-    rewrite Z0, Z.add_0_r in A. pose proof (Hd (Op Optimizer s 0 0)). destruct (barrier x) eqn:Hb.
-    - assert (Hf : forall r, 0 <= fill d r).
-      { induction r as [|r IH]; cbn [fill]; [lia|]. unfold message. pose proof (Hd (Op (Receives Onward) (r - 1) 0 0)). pose proof (Hd (Op Forward r 0 0)).
-        pose proof (Hd (Op (Sends Onward) r 0 0)). pose proof (Hd (Op (Links Onward) r 0 0)). pose proof (Hd (Op (Delays Onward) r 0 0)). destruct (0 <? r)%nat; lia. }
-      pose proof (stream x Hm Hy one_each d start T Ht s (passes s) Hb S' (passes_of_rank s Hy S') (passes_once s) (Hd _) ltac:(auto) (Hf s)). pose proof (Hf s). lia.
-    - pose proof (stream_again x Hm Hy one_each d start T Ht s (passes s) Hb S' (passes_of_rank s Hy S') (passes_once s) Hd). lia. }
-  pose proof (mean_of_layers (map (fun e => [per (holds_layers P e) low]) plan) (Z.of_nat (batches x)) T) as M. cbn zeta in M. rewrite map_length, L in M. fold p in M.
-  assert (E : all (map (fun e => [per (holds_layers P e) low]) plan) = per (model P) low).
+  intros Hs Ht Hd Ho Hl p. pose proof (as_many _ _ _ Ho) as L. cbn [Nat.add] in L. pose proof (ranks_some x Hx Hs) as Hp.
+  set (f := fun s => per (holds_layers P (decided s)) low).
+  assert (R : forall r, (r < rank_count x)%nat -> Z.of_nat (batches x) * sum (map f (stages_on P r)) <= T).
+  { intros r Hr. destruct (work_of_rank r) as [A B], (steps_of_rank r) as [C D]. pose proof (load x Hx d start T Ht r (work r) (steps r) Hr A B C D Hd) as Q.
+    assert (Z0 : forall l : list (nat * nat * nat), by_mode l (fun _ _ => 0) = 0) by (intros l; unfold by_mode; induction l as [|[[q n] m] l IH]; [reflexivity|]; cbn [map]; rewrite sum_cons, IH; lia).
+    pose proof (rank_takes r low (fun _ _ => 0)) as K. rewrite (sum_same _ f) in K by (intros; rewrite Z0, Z.add_0_r; reflexivity).
+    assert (0 <= length_of d (steps r)) by (generalize (steps r); induction l as [|u l IH]; cbn [length_of]; [lia|specialize (Hd u); lia]).
+    cut (Z.of_nat (batches x) * sum (map f (stages_on P r)) <= length_of d (work r)); [lia|]. apply K. intros s q n m S _. rewrite Z.add_0_r. apply Hl. apply nth_In. apply on_it in S. lia. }
+  pose proof (mean_of_layers (map (fun r => map f (stages_on P r)) (seq 0 (rank_count x))) (Z.of_nat (batches x)) T) as M. cbn zeta in M. rewrite map_length, seq_length in M. fold p in M.
+  assert (E : all (map (fun r => map f (stages_on P r)) (seq 0 (rank_count x))) = per (model P) low).
   { transitivity (per (drop 0 (model P)) low); [|destruct (model P) as [|[r c] t]; reflexivity].
-    rewrite <- (all_layers low _ _ _ Ho). unfold all. rewrite map_map. apply sum_same. intros e _. unfold Filling.sum. cbn. lia. }
-  rewrite E in M. apply M; [destruct plan; [cbn in L; lia|discriminate]|lia|].
-  intros r Hr. apply in_map_iff in Hr. destruct Hr as (e & <- & He). unfold Filling.sum. cbn [fold_right]. rewrite Z.add_0_r. apply R. exact He.
+    rewrite <- (all_layers low _ _ _ Ho), <- (by_nth (fun e => per (holds_layers P e) low) plan 0), L. fold x. rewrite (sum_same _ f (seq 0 (stages x))) by (intros; rewrite Nat.sub_0_r; reflexivity).
+    rewrite <- by_ranks. unfold all. rewrite map_map. reflexivity. }
+  rewrite E in M. apply M; [intros K; apply (f_equal (@length _)) in K; rewrite map_length, seq_length in K; cbn in K; lia|lia|].
+  intros l Hi. apply in_map_iff in Hi. destruct Hi as (r & <- & Hr). apply in_seq in Hr. apply R. lia.
 Qed.
 End Of.
 
@@ -331,5 +373,5 @@ Proof.
 Qed.
 End Decisions.
 (* What all of them rest on together, so each of them: nothing. *)
-Definition theorems := (@layers_take, @stream_of_layers, @room_grows, @regroup, @overlapped_main, @overlapped_first, @decisions, @fill_of_layers, @drain_of_layers, @all_layers, @mean_of_plan).
+Definition theorems := (@layers_take, @rank_takes, @stream_of_layers, @room_grows, @regroup, @overlapped_main, @overlapped_first, @decisions, @fill_of_layers, @drain_of_layers, @all_layers, @mean_of_plan).
 Print Assumptions theorems.

@@ -15,7 +15,7 @@ fi
 cp ./*.v referee/*.ml "$into"
 cd "$into"
 for file in Schedule Document Mixture Automaton Boxes Ranks Tree Referee Sound Reach Extract \
-    Bounds Strays Filling Layers Settings; do
+    Streams Bounds Strays Filling Layers Settings; do
     coqc -w -abstract-large-number -Q . Plumbline $file.v > $file.said
 done
 if [ "$(cat ./*.said | grep -c 'Closed under the global context')" -ne \
