@@ -264,8 +264,8 @@ TEST(others_are_refused)
     refused("{\"model_type\": \"rwkv\"}", "linear attention; the nearest that is: mamba2;");
     refused("{\"model_type\": \"bamba\", \"mamba_conv_bias\": false}", "without biases");
     refused("{\"model_type\": \"nemotron_h\", \"hybrid_override_pattern\": \"MX\"}", "letters M");
-    refused("{\"model_type\": \"gemma3n_text\", \"num_kv_shared_layers\": 36}",
-            "at most 35 layers");
+    refused("{\"model_type\": \"gemma3n_text\", \"num_kv_shared_layers\": 35}",
+            "at most 34 of the 35 layers");
     refused("{\"model_type\": \"gemma3n_text\", \"altup_num_inputs\": 65}", "1 to 64");
     refused("{\"model_type\": \"gemma3n_text\", \"intermediate_size\": [8]}", "35");
     refused("{\"model_type\": \"glm5_moe\"}", "the nearest name that is: glm4_moe;");

@@ -176,6 +176,8 @@ TEST(senseless_models)
     REFUSED_MODEL((m.shape.qk_norm = QK_NORM_NONE, m.shape.kv_rank = 8), "adapter_rank");
     REFUSED_MODEL((make_latent(&m), m.shape.rotary_width = 17), "rotary_width");
     REFUSED_MODEL((make_latent(&m), m.shape.kv_heads = 2), "kv_heads");
+    REFUSED_MODEL((m.shape.keys_reused = true, runs[1].adapter_rank = runs[1].weight_bits = 0),
+                  "runs[1]: shape.keys_reused: expected a run before it whose attention");
     REFUSED_MODEL(runs[1].mtp = true, "runs[1].mtp: expected a trained causal block");
     REFUSED_MODEL(runs[2].mtp = true, "runs[2].mtp");
     REFUSED_MODEL(runs[4].mtp = true, "runs[4].mtp");

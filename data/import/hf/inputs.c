@@ -28,10 +28,11 @@ static enum status read_inputs(struct hf_model *x, struct error *err)
 static enum status reuse_keys(struct hf_model *x, int64_t count, bool wide, struct error *err)
 {
     TRY(hf_count(x, "num_kv_shared_layers", &count, err));
-    if (count > x->layer_count)
+    if (count && count >= x->layer_count)
         return json_refuse(x->root, err,
-                           "key \"num_kv_shared_layers\": expected at most %lld layers, found %lld",
-                           (long long)x->layer_count, (long long)count);
+                           "key \"num_kv_shared_layers\": expected at most %lld of the %d layers, "
+                           "which leaves one to make keys, found %lld",
+                           (long long)x->layer_count - 1, (int)x->layer_count, (long long)count);
     for (int64_t i = x->layer_count - count; i < x->layer_count; i++) {
         x->layers[i].keys_reused = true, x->layers[i].keys_as_values = false;
         if (wide) x->layers[i].ffn = 2 * x->shape.ffn;

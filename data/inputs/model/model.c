@@ -271,6 +271,28 @@ static enum status check_run(const struct model *m, int i, double *bytes, struct
     return OK;
 }
 
+static bool attends(const struct layer_run *r)
+{
+    return (r->kind == LAYER_BLOCK || r->kind == LAYER_MOE) && !r->no_attention && !r->linear;
+}
+
+// Keys that are reused are those of a layer before.
+static enum status check_reused(const struct model *m, int i, struct error *err)
+{
+    const struct layer_run *r = &m->runs[i];
+    if (!attends(r) || !run_shape(m, r)->keys_reused) return OK;
+    for (int k = 0; k < i; k++) {
+        const struct layer_run *before = &m->runs[k];
+        bool makes = attends(before) ? !run_shape(m, before)->keys_reused
+                                     : before->kind == LAYER_MEASURED;
+        if (makes && before->tokens == r->tokens) return OK;
+    }
+    return fail(err, BAD_INPUT,
+                "%s: runs[%d]: shape.keys_reused: expected a run before it whose attention makes "
+                "keys and values of its own, found none",
+                name_of(m), i);
+}
+
 // After a block and directly before the head; both are required.
 static enum status check_mtp(const struct model *m, struct error *err)
 {
@@ -315,6 +337,7 @@ enum status model_check(const struct model *m, struct error *err)
     for (int i = 0; i < m->run_count; i++) {
         TRY(check_run(m, i, &bytes, err));
         TRY(check_shared_pool(m, i, err));
+        TRY(check_reused(m, i, err));
         layers += m->runs[i].count;
         embeddings += m->runs[i].kind == LAYER_EMBEDDING ? m->runs[i].count : 0;
         heads += m->runs[i].kind == LAYER_HEAD ? m->runs[i].count : 0;

@@ -184,6 +184,18 @@ void random_parts(struct model *m, uint64_t seed)
 
 // ---- widths of their own
 
+// Whether one of the runs before attends to keys of its own.
+static bool makes_keys(const struct model *m, int end)
+{
+    for (int i = 0; i < end; i++) {
+        const struct layer_run *r = &m->runs[i];
+        if ((r->kind == LAYER_BLOCK || r->kind == LAYER_MOE) && !r->linear && !r->no_attention &&
+            !r->tokens && !run_shape(m, r)->keys_reused)
+            return true;
+    }
+    return false;
+}
+
 bool random_widths(struct model *m, uint64_t seed, struct arena *arena)
 {
     struct random own = {seed * 0x9e3779b97f4a7c15u + 53};
@@ -223,7 +235,8 @@ bool random_widths(struct model *m, uint64_t seed, struct arena *arena)
         if (random_chance(&own, 50)) other->kv_heads = other->heads;
         if (random_chance(&own, 50)) other->head_width *= 2;
         other->keys_as_values = random_chance(&own, 20);
-        other->keys_reused = !other->keys_as_values && (seed + (uint64_t)i) % 3 == 0;
+        other->keys_reused = !other->keys_as_values && (seed + (uint64_t)i) % 3 == 0 &&
+                             makes_keys(m, i);
         other->value_width =
             !other->keys_as_values && random_chance(&own, 50) ? 16 * random_between(&own, 1, 9) : 0;
         r->shape = other, drawn = true;
