@@ -251,7 +251,8 @@ enum status plan_one(const struct plan_options *options, int *exit_code, struct 
     struct plan_options own = *options, *r = &own;
     struct steps steps = {.count = 0};
     int solved;
-    if (r->stated.uneven_stages) TRY(solve_equal(&steps, r, arena, err));
+    if (r->stated.uneven_stages && framework_evens_stages((enum framework)r->framework))
+        TRY(solve_equal(&steps, r, arena, err));
     problem_step(&steps, r, arena);
     TRY(run_step(&steps.items[steps.count - 1], exit_code, arena, err));
     solve_step(&steps, r, arena);

@@ -89,6 +89,9 @@ answers 0 "--known both/equal/plan.json -o both/plan.json" plan $wide \
     --uneven-stages -o both
 answers 0 "--time-limit-s 45 -o sole/plan.json" plan $wide \
     --uneven-stages --virtual-stages 3 -o sole
+# DeepSpeed has no interleaved stages: there is one space, and one search.
+answers 0 "" plan --model gpt2-xl --gpu h100-80gb --gpus 8 --for deepspeed --uneven-stages -o deep
+[ -e deep/equal ] && complain "plan --for deepspeed searches twice"
 python3 - << 'END' || complain "not the best of both"
 import json
 ns = lambda name: json.load(open(name + ".json"))["iteration_ns"]
