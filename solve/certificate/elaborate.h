@@ -1,4 +1,4 @@
-// The certificate of one layout with one stage per rank, elaborated for the referee in
+// The certificate of one layout elaborated for the referee in
 // solve/proofs/, in the file `to`: its choices, operations and boxes as lists, a line each. The
 // certificate must be one that the checker accepts. No claim of the checker rests on it.
 #ifndef PLUMBLINE_SOLVE_CERTIFICATE_ELABORATE_H

@@ -6,6 +6,11 @@ From Plumbline Require Import Schedule Document Mixture Automaton Boxes Ranks Tr
 Extract Inlined Constant Nat.eqb => "Stdlib.Int.equal".
 Extract Inlined Constant Nat.leb => "(fun (n : int) m -> n <= m)".
 Extract Inlined Constant Nat.ltb => "(fun (n : int) m -> n < m)".
+Extract Constant Nat.sub => "fun (n : int) m -> if n < m then 0 else n - m".
+Extract Constant Nat.min => "fun (n : int) m -> if n < m then n else m".
+Extract Constant Nat.max => "fun (n : int) m -> if n < m then m else n".
+Extract Constant Nat.div => "fun (n : int) m -> if m = 0 then 0 else n / m".
+Extract Constant Nat.modulo => "fun (n : int) m -> if m = 0 then n else n mod m".
 Extract Constant Nat.compare => "fun (n : int) m -> if n = m then Eq else if n < m then Lt else Gt".
 Extract Inlined Constant Z.eqb => "Whole.equal".
 Extract Inlined Constant Z.leb => "Whole.leq".
