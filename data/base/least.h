@@ -1,4 +1,4 @@
-// The larger and the smaller of two; the order of numbers for qsort.
+// The larger and the smaller of two, their greatest common divisor; the order of numbers for qsort.
 #ifndef PLUMBLINE_DATA_BASE_LEAST_H
 #define PLUMBLINE_DATA_BASE_LEAST_H
 
@@ -9,6 +9,12 @@ static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int larger_int(int a, int b) { return a > b ? a : b; }
 static inline int smaller_int(int a, int b) { return a < b ? a : b; }
 static inline double larger_double(double a, double b) { return a > b ? a : b; }
+
+// Of 0 and a it is the size of a.
+static inline int64_t common_divisor(int64_t a, int64_t b)
+{
+    return b ? common_divisor(b, a % b) : a < 0 ? -a : a;
+}
 
 static inline int int64_ascending(const void *a, const void *b)
 {

@@ -27,6 +27,7 @@ static const struct rules {
     bool divides_batch;      // micro-batches that are in groups: the number of groups divides them
     bool whole_windows;      // no window passes around a ring of context ranks
     bool whole_further;      // layers that predict further tokens: without pipeline, context ranks
+    bool whole_tied;         // a matrix of embedding and head: without a pipeline
     bool shares_keys;        // also more tensor ranks than KV heads
     bool scattered_mixtures; // mixtures only of scattered tokens, if there are tensor ranks
     // Experts over several ranks, only ...
@@ -60,7 +61,8 @@ static const struct rules {
     .overlap_piped = ZERO_ANY, .overlap = ZERO_ANY, .shards_replicas = true,                       \
     .contexts = BIT(CONTEXT_RING), .divides_batch = true, .sharded_experts = true, .alike = true
     [FRAMEWORK_MEGATRON] = {OF_CORE, .alike_on_ranks = true},
-    [FRAMEWORK_TORCHTITAN] = {OF_TORCH, .whole_experts = true, .whole_further = true},
+    [FRAMEWORK_TORCHTITAN] = {OF_TORCH, .whole_experts = true, .whole_further = true,
+                              .whole_tied = true},
     [FRAMEWORK_DEEPSPEED] = {.trainer = TRAINER_DEEPSPEED,
                              .narrowest = FP8,
                              .schedules = BIT(SCHEDULE_1F1B),
@@ -193,6 +195,7 @@ const char *framework_refusal(enum framework framework, const struct layout *l,
     if (!r->shares_keys && of->key_heads % l->tensor) return "tensor";
     if (l->context > 1 && !runs_context(r, of)) return "context";
     if (of->mtp_depth && r->whole_further && l->pipeline > 1) return "pipeline";
+    if (of->tied && r->whole_tied && l->pipeline > 1) return "pipeline";
     if (of->mtp_depth && r->whole_further && l->context > 1) return "context";
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
         if (framework_excludes(framework, l, keys[i].key, of)) return keys[i].name;

@@ -17,6 +17,7 @@ struct framework_of {
     bool windows, experts; // some layer has a window; some layer is a mixture
     int64_t key_heads;     // that divide every layer's KV heads; 0: there are none
     int mtp_depth;         // further tokens that it predicts
+    bool tied;             // head and embedding share one matrix
     enum context_kind context_kind;
     bool uneven_stages; // of a space
 };

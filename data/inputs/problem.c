@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "data/base/least.h"
 #include "data/base/shipped.h"
 #include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
@@ -448,8 +449,7 @@ struct layout_worth problem_layout_worth(const struct problem *p, const struct l
     if (j->price_limit > 0) {
         double tokens = (double)j->global_batch * (double)j->sequence,
                second = (double)devices * p->cluster.groups[0].gpu_hour_price / 3600;
-        int64_t cap_ns = floor_ns(j->price_limit / 1e6 * tokens / second);
-        if (cap_ns < w.cap_ns) w.cap_ns = cap_ns;
+        w.cap_ns = smaller(w.cap_ns, floor_ns(j->price_limit / 1e6 * tokens / second));
     }
     return w;
 }
@@ -458,8 +458,6 @@ bool problem_counts_devices(const struct problem *p)
 {
     return p->job.objective == OBJECTIVE_COST || p->job.price_limit > 0;
 }
-
-static int64_t common_divisor(int64_t a, int64_t b) { return b ? common_divisor(b, a % b) : a; }
 
 struct space_limits problem_space_limits(const struct problem *p)
 {
@@ -473,6 +471,7 @@ struct space_limits problem_space_limits(const struct problem *p)
                                   .pools = model_pool_span(&p->model),
                                   .sinks = model_has_sinks(&p->model),
                                   .mtp_depth = model_mtp_depth(&p->model),
+                                  .tied = p->model.shape.tied_embeddings,
                                   .recompute = j->recompute,
                                   .uneven_stages = j->space.uneven_stages || !j->space.given};
     for (int g = 0; g < p->cluster.group_count; g++)

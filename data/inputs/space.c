@@ -141,6 +141,7 @@ struct framework_of space_framework_of(const struct space_limits *limits, const 
         .context_kind = l->context_kind ? (enum context_kind)(l->context_kind - 1)
                                         : limits->context_kind,
         .mtp_depth = limits->mtp_depth,
+        .tied = limits->tied,
         .sinks = limits->sinks,
         .windows = limits->windows,
         .experts = limits->experts > 0,

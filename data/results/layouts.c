@@ -33,6 +33,7 @@ struct space_limits layouts_limits(const struct layouts *l)
                                  .sinks = l->sinks,
                                  .windows = l->windows,
                                  .mtp_depth = l->mtp_depth,
+                                 .tied = l->tied,
                                  .key_heads = l->key_heads,
                                  .recompute = l->recompute,
                                  .uneven_stages = l->space.uneven_stages};
@@ -312,6 +313,7 @@ static const struct member limits_rows[] = {
     KEY_NAME(layouts, context_kind, OPTIONAL, IF_SET, context_kind_names),
     KEY_BOOL(layouts, sinks, OPTIONAL, IF_SET),
     KEY_BOOL(layouts, windows, OPTIONAL, IF_SET),
+    KEY_BOOL(layouts, tied, OPTIONAL, IF_SET),
     KEY_INT(layouts, mtp_depth, OPTIONAL, IF_SET, 0, 1 << 20),
     KEY_COUNT(layouts, key_heads, OPTIONAL, IF_SET, 1, 1 << 16),
     KEY_PART("recompute", JSON_ARRAY, OPTIONAL, offsetof(struct layouts, recompute), modes_get,

@@ -53,8 +53,6 @@ static const struct priced *document_of(const struct seating *s, int seat)
 
 // ---- groups
 
-static int64_t common_divisor(int64_t a, int64_t b) { return b ? common_divisor(b, a % b) : a; }
-
 // Slots of a node group are as many devices as all its seats are multiples of.
 static int64_t devices_of_slot(const struct seating *s, int group)
 {

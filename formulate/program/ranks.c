@@ -127,16 +127,6 @@ static int64_t room_on_group(const struct rank_rows *r, const int *in_flight, in
     return spread < room ? spread : room;
 }
 
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a < 0 ? -a : a;
-}
-
 // Divides the current row by the common divisor of its entries. Every column is an integer in a
 // plan, so the right side may be rounded down; returns it.
 static int64_t divide_row(struct milp *m, int before, int64_t right)

@@ -186,6 +186,7 @@ static void read_model(struct check_space *to, const struct model *m, struct are
     to->sinks = has_sinks(m);
     to->own_widths = split_heads(&m->shape.linear);
     to->ties_behind_tower = ties_behind_tower(m);
+    to->tied = m->shape.tied_embeddings;
     for (int i = 0; i < m->run_count; i++) {
         const struct layer_run *r = &m->runs[i];
         read_own(to, r);

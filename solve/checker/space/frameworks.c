@@ -177,7 +177,8 @@ bool check_is_run(const struct check_space *s, const struct check_layout *l)
                (!s->narrow || computes_narrow(l));
     case RUN_BY_TORCHTITAN:
         return is_common(l) && splits_keys(s, l) && torchtitan_runs(s, l) &&
-               keeps_experts_whole(l) && keeps_further_whole(s, l);
+               keeps_experts_whole(l) && keeps_further_whole(s, l) &&
+               !(s->tied && l->value[KEY_PIPELINE] > 1);
     case RUN_BY_DEEPSPEED: return is_common(l) && splits_keys(s, l) && deepspeed_runs(l);
     }
     return false;

@@ -44,6 +44,7 @@ struct check_space {
     bool windows; // some layer's attention
     enum check_context context_kind; // of layouts that state none
     int further_tokens;              // that the model predicts
+    bool tied;                       // one matrix is both embedding and head
     bool shares_keys;                // by its trainer, tensor ranks may share a KV head
     int64_t devices, global_batch, sequence;
     int64_t slice_tokens; // slices may be cut at any of its multiples; 0: equal slices
