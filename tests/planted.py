@@ -247,6 +247,11 @@ bound-drain-unsent: the drain follows the last pass of any schedule
     space/bound.c along_stream: never !s->held[rank].returns
 bound-across-local: a slice comes back from the last rank, local losses or not
     space/across.c check_find_across: never p->local_every
+[test_exact_schedules] segments whose inputs are stored: enumeration, certificates
+stored-sender-keeps: the stage before stored inputs keeps messages, too
+    choices/evaluate.c add_buffers: schedule_sends(r, stage) -> !schedule_is_inner(r, stage)
+stored-one-order: segments have the order of one pipeline
+    schedule/request.c schedule_segment_end: always !r->stored_inputs
 [test_keys] verify: what a plan states, and parts that it leaves out
 judged-copies: what is written for people needs no judge
     judge/copies.c same_number: never found < own || found > own

@@ -88,6 +88,7 @@ struct layout {
     // Every n-th boundary between stages is local: the stage before it learns from its own loss,
     // and no gradient is sent back. 0: none; 1: every boundary.
     int local_loss_every;
+    bool stored_inputs; // behind a local boundary they come from a file: nothing is sent over it
     // How stages recompute: 0: each as it chooses; else all alike, by 1 + the mode; and with
     // first_layers how many layers each stage recomputes (all that it can, where it has fewer).
     int recompute, recomputed_layers;

@@ -128,6 +128,7 @@ static const struct member layout_rows[] = {
     KEY_BOOL(layout, offload_optimizer, OPTIONAL, ALWAYS_WRITTEN),
     KEY_BOOL(layout, barrier, OPTIONAL, ALWAYS_WRITTEN),
     KEY_INT(layout, local_loss_every, OPTIONAL, ALWAYS_WRITTEN, 0, STAGES_MAX),
+    KEY_BOOL(layout, stored_inputs, OPTIONAL, IF_SET),
     KEY_PART("slices", JSON_ARRAY, OPTIONAL, 0, get_slices, put_slices),
     KEY_NAME(layout, recompute, OPTIONAL, IF_SET, recompute_setting_names),
     KEY_INT(layout, recomputed_layers, OPTIONAL, IF_SET, 0, 1 << 20),
@@ -211,6 +212,21 @@ static enum status check_setting(const struct layout *l, const char *file, struc
     return OK;
 }
 
+// Segments that read their inputs from a file are pipelines of their own.
+static enum status check_stored(const struct layout *l, const char *file, struct error *err)
+{
+    if (!l->stored_inputs) return OK;
+    if (!l->local_loss_every)
+        return fail(err, BAD_INPUT,
+                    "%s: layout.stored_inputs: expected local_loss_every of at least 1 next to it",
+                    file);
+    if (l->schedule != SCHEDULE_GPIPE && l->schedule != SCHEDULE_1F1B)
+        return fail(err, BAD_INPUT,
+                    "%s: layout.stored_inputs: expected the schedule gpipe or 1f1b, found %s", file,
+                    schedule_names[l->schedule]);
+    return OK;
+}
+
 enum status layout_check(const struct layout *l, const char *file, struct error *err)
 {
     TRY(members_check(&layout_members, l, file, "layout.", err));
@@ -227,6 +243,7 @@ enum status layout_check(const struct layout *l, const char *file, struct error 
                     l->grid_order ? grid_order_names[l->grid_order]
                                   : grid_gathers_names[l->grid_gathers]);
     TRY(check_stages(l, file, err));
+    TRY(check_stored(l, file, err));
     TRY(check_setting(l, file, err));
     double devices = (double)l->tensor * l->context * l->data;
     if (devices > 1e9)

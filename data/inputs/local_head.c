@@ -1,5 +1,5 @@
-// A stage's own head before a local boundary, as a layer: the model that has it, and what it
-// excludes.
+// A stage's own head before a local boundary, as a layer: the model that has it; and what it and
+// stored inputs exclude.
 #include "data/inputs/problem.h"
 
 // The model's first head; run_count: it has none.
@@ -25,6 +25,22 @@ struct problem problem_with_local_head(const struct problem *p, int *run, struct
     return to;
 }
 
+// What neither a head of a stage's own nor stored inputs can have next to them; NULL: nothing.
+static const char *excluded(const struct problem *p)
+{
+    if (p->job.space.given) return "one layout, no space";
+    if (p->cluster.places.node_count) return "a cluster without places";
+    return job_has_widths(&p->job) ? "stage_degrees uniform" : NULL;
+}
+
+static enum status check_stored(const struct problem *p, struct error *err)
+{
+    const char *wanted = p->job.layout.stored_inputs ? excluded(p) : NULL;
+    return wanted ? fail(err, BAD_INPUT, "%s: layout.stored_inputs: expected %s next to it",
+                         document_name(&p->job.document, "job"), wanted)
+                  : OK;
+}
+
 enum status problem_check_local_head(const struct problem *p, struct error *err)
 {
     const char *job = document_name(&p->job.document, "job");
@@ -32,14 +48,13 @@ enum status problem_check_local_head(const struct problem *p, struct error *err)
     const struct model *m = &p->model;
     const char *wanted = NULL;
     bool tiers = j->tier_option_count || j->offload_percent_count;
+    TRY(check_stored(p, err));
     if (!j->local_loss.head.vocabulary) return OK;
     for (int g = 0; g < p->cluster.group_count; g++)
         tiers = tiers || p->cluster.groups[g].tier_count > 0;
     if (head_of(m) == m->run_count) wanted = "a model with a head";
     else if (model_mtp_depth(m)) wanted = "a model that predicts one token at a time";
-    else if (j->space.given) wanted = "one layout, no space";
-    else if (p->cluster.places.node_count) wanted = "a cluster without places";
-    else if (job_has_widths(j)) wanted = "stage_degrees uniform";
+    else if (excluded(p)) wanted = excluded(p);
     else if (layout_has_grid(&j->layout)) wanted = "no tensor_grid";
     else if (j->recompute[RECOMPUTE_SWAP]) wanted = "no \"swap\" in recompute";
     else if (tiers) wanted = "no tiers and no offload percentages";

@@ -449,6 +449,9 @@ static enum status check_local_heads(const struct priced *p, struct error *err)
 {
     struct priced heads = *p;
     heads.runs = p->local_heads, heads.run_count = p->local_head_count;
+    if (p->layout.stored_inputs && (p->places || priced_has_widths(p)))
+        return fail(err, BAD_INPUT, "%s: layout.stored_inputs: expected no places and no widths",
+                    priced_file(p));
     if (!p->local_head_count) return OK;
     if (!p->layout.local_loss_every || p->places || priced_has_widths(p) || priced_tiers(p) ||
         priced_offloads(p) || p->recompute[RECOMPUTE_SWAP])
@@ -461,8 +464,7 @@ static enum status check_local_heads(const struct priced *p, struct error *err)
             return fail(err, BAD_INPUT, "%s: local_heads[0].name: \"%s\" names a run, too",
                         priced_file(p), p->local_heads->name);
     if (p->local_heads->count != 1 || p->local_heads->recomputable)
-        return fail(err, BAD_INPUT,
-                    "%s: local_heads[0]: expected one layer that is not recomputable",
+        return fail(err, BAD_INPUT, "%s: local_heads[0]: expected one layer, not recomputable",
                     priced_file(p));
     return check_run(&heads, 0, err);
 }

@@ -106,6 +106,7 @@ struct schedule_request plan_request(const struct plan *p)
                                  .virtual_stages = p->layout.virtual_stages,
                                  .slice_count = p->layout.slice_count,
                                  .local_loss_every = p->layout.local_loss_every,
+                                 .stored_inputs = p->layout.stored_inputs,
                                  .barrier = p->layout.barrier,
                                  .sync_overlapped = p->layout.gradient_sync == SYNC_OVERLAPPED,
                                  .epilogue = p->graph.epilogue,

@@ -17,6 +17,7 @@ struct schedule_request schedule_request_of(const struct priced *p)
         .slice_count = p->slice_count,
         .micro_batches = p->micro_batches,
         .local_loss_every = l->local_loss_every,
+        .stored_inputs = l->stored_inputs,
         .barrier = l->barrier,
         .sync_overlapped = l->gradient_sync == SYNC_OVERLAPPED,
         .epilogue = priced_uses_epilogue(p),
@@ -53,4 +54,17 @@ bool schedule_is_inner(const struct schedule_request *r, int boundary)
 bool schedule_is_local(const struct schedule_request *r, int boundary)
 {
     return r->local_loss_every > 0 && (boundary + 1) % r->local_loss_every == 0;
+}
+
+bool schedule_sends(const struct schedule_request *r, int boundary)
+{
+    return !schedule_is_inner(r, boundary) && !(r->stored_inputs && schedule_is_local(r, boundary));
+}
+
+int schedule_segment_end(const struct schedule_request *r, int rank)
+{
+    int every = r->local_loss_every, end = r->rank_count - 1;
+    if (!r->stored_inputs) return end;
+    int own = (rank / every + 1) * every - 1;
+    return own < end ? own : end;
 }

@@ -40,8 +40,7 @@ struct stream *add_stream(struct builder *b, enum stream_kind kind, int rank, in
 int boundary_in(const struct builder *b, const struct turn *t, int stage)
 {
     const struct schedule_request *r = b->request;
-    if (t->pass == PASS_FORWARD)
-        return stage > 0 && !schedule_is_inner(r, stage - 1) ? stage - 1 : -1;
+    if (t->pass == PASS_FORWARD) return stage > 0 && schedule_sends(r, stage - 1) ? stage - 1 : -1;
     bool has_next = t->pass == PASS_BACKWARD && stage < r->stage_count - 1;
     return has_next && !schedule_is_inner(r, stage) && !schedule_is_local(r, stage) ? stage : -1;
 }
@@ -50,7 +49,7 @@ int boundary_out(const struct builder *b, const struct turn *t, int stage)
 {
     const struct schedule_request *r = b->request;
     if (t->pass == PASS_FORWARD)
-        return stage < r->stage_count - 1 && !schedule_is_inner(r, stage) ? stage : -1;
+        return stage < r->stage_count - 1 && schedule_sends(r, stage) ? stage : -1;
     bool has_previous = t->pass == PASS_BACKWARD && stage > 0;
     return has_previous && !schedule_is_inner(r, stage - 1) && !schedule_is_local(r, stage - 1)
                ? stage - 1

@@ -84,6 +84,7 @@ struct schedule_request {
     int stage_count, rank_count, virtual_stages; // stage_count = rank_count x virtual_stages
     int slice_count, micro_batches;
     int local_loss_every; // struct layout
+    bool stored_inputs;   // the same
     bool barrier;
     // A stage's sync waits only for its own last gradient, not for the rank's. What is left of it
     // then (SYMBOL_SYNC) and all of it after the sync before it (SYMBOL_QUEUED_SYNC, in the sync
@@ -133,6 +134,10 @@ bool schedule_is_inner(const struct schedule_request *r,
                        int boundary); // both its stages are on one rank: nothing is sent
 bool schedule_is_local(const struct schedule_request *r,
                        int boundary); // no gradient goes back over it
+bool schedule_sends(const struct schedule_request *r,
+                    int boundary); // activations go over it
+int schedule_segment_end(const struct schedule_request *r,
+                         int rank); // the last rank that waits for its messages, or itself
 
 // Builds the tables and checks them: every micro-batch and pass occurs once, and there is no cycle
 // (a cycle is a deadlock: BAD_INPUT).

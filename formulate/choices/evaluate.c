@@ -182,7 +182,7 @@ static void add_buffers(const struct choices *c, int stage, struct choice *x)
         x->memory.buffer_bytes += 2 * priced_message_bytes(before, x->group);
         x->memory.feedback_bytes += before->feedback_bytes[x->boundary_option];
     }
-    if (stage < p->stage_count - 1 && !schedule_is_inner(r, stage))
+    if (stage < p->stage_count - 1 && schedule_sends(r, stage))
         x->memory.buffer_bytes += 2 * priced_message_bytes(&p->cuts[x->cut], x->group);
 }
 

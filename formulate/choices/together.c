@@ -29,7 +29,7 @@ static const struct priced_cut *cut_at(const struct choices *c, int boundary, in
 static const int64_t *forward_prices(const struct choices *c, int boundary, int slice,
                                      const struct choice *from, const struct choice *to)
 {
-    if (schedule_is_inner(&c->schedule->request, boundary)) return nothing_sent;
+    if (!schedule_sends(&c->schedule->request, boundary)) return nothing_sent;
     return pair_prices(c->priced, cut_at(c, boundary, from->cut)->forward_ns, slice, from->group,
                        to->group);
 }

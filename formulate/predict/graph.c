@@ -12,7 +12,8 @@ static bool same_request(const struct schedule_request *a, const struct schedule
     return a->kind == b->kind && a->stage_count == b->stage_count &&
            a->rank_count == b->rank_count && a->slice_count == b->slice_count &&
            a->micro_batches == b->micro_batches && a->local_loss_every == b->local_loss_every &&
-           a->barrier == b->barrier && a->sync_overlapped == b->sync_overlapped &&
+           a->stored_inputs == b->stored_inputs && a->barrier == b->barrier &&
+           a->sync_overlapped == b->sync_overlapped &&
            !memcmp(a->parts, b->parts, sizeof a->parts) && a->epilogue == b->epilogue &&
            a->sync == b->sync && a->optimizer == b->optimizer &&
            a->embedding_sync == b->embedding_sync;

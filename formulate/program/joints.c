@@ -234,6 +234,6 @@ static void add_embedding_sync(struct builder *b)
 void add_joints(struct builder *b)
 {
     for (int s = 0; s + 1 < b->p->stage_count; s++)
-        if (!schedule_is_inner(&b->c->schedule->request, s)) add_boundary(b, s);
+        if (schedule_sends(&b->c->schedule->request, s)) add_boundary(b, s);
     if (b->p->has_embedding_sync && b->p->stage_count > 1) add_embedding_sync(b);
 }

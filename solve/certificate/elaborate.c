@@ -342,9 +342,9 @@ static void put_choices(struct elaborate *e)
     for (int s = 0; s < p->stages; s++)
         for (int i = 0; i < e->listed.count[s]; i++) {
             const struct check_choice *c = &e->listed.items[s][i];
-            bool inner = s < p->stages - 1 && check_is_inner(p, s);
+            bool silent = s < p->stages - 1 && !check_sends_forward(p, s);
             page_print(&e->page, "v %d %d %d %d %d %d", s, c->first, c->layers, c->group,
-                       inner ? 0 : c->cut + 1, c->boundary);
+                       silent ? 0 : c->cut + 1, c->boundary);
             for (int n = 0; n < 2 * p->slices; n++)
                 page_print(&e->page, " %lld",
                            (long long)(n < p->slices ? c->forward[n] : c->backward[n - p->slices]));

@@ -74,7 +74,7 @@ static void give_up(struct space *space, struct layout *l, const char *key, cons
                                l->tensor > 1; // which requires it
     if (!strcmp(key, "barrier")) l->barrier = true;
     if (!strcmp(key, "fused_embedding_sync")) l->fused_embedding_sync = false;
-    if (!strcmp(key, "local_loss_every")) l->local_loss_every = 0;
+    if (!strcmp(key, "local_loss_every")) l->local_loss_every = 0, l->stored_inputs = false;
     if (!strcmp(key, "overlapped_dispatch")) l->overlapped_dispatch = false;
     if (!strcmp(key, "pool")) l->pool = 0;
     if (!strcmp(key, "offload_optimizer")) l->offload_optimizer = false;

@@ -121,7 +121,8 @@ static void add_stage(struct stage_bytes *sums, const struct audit *h, int stage
     parts[MEMORY_WORKING].terms = 1;
     add_layers(sums, h, stage);
     if (learns_locally(h, stage)) sum_add(&parts[MEMORY_WEIGHT], h->problem->job.local_loss.bytes);
-    if (sends_over(h, stage - 1)) {
+    // Inputs that are read from a file take the room of those that arrive.
+    if (stage > 0 && !schedule_is_inner(&h->request, stage - 1)) {
         add_buffers(&parts[MEMORY_BUFFER], h, stage, x->first_layer - 1);
         if (remembers(h->plan->boundary_options, x->boundary_option))
             sum_add(&parts[MEMORY_FEEDBACK],

@@ -25,7 +25,7 @@ static bool carries_message(const struct schedule_request *r, int direction, int
 {
     if (boundary < 0 || boundary >= r->stage_count - 1 || schedule_is_inner(r, boundary))
         return false;
-    return direction == FORWARD || !schedule_is_local(r, boundary);
+    return !schedule_is_local(r, boundary) || (direction == FORWARD && !r->stored_inputs);
 }
 
 struct identity identity_of(const struct table *t, int operation)
@@ -258,8 +258,9 @@ static void need_pass(struct table *t, int stage, int micro_batch, int slice)
              *turn_at(t, BACKWARD, stage, micro_batch, slice));
     }
     if (stage == r->stage_count - 1) return;
-    need_message(t, FORWARD, stage, micro_batch, slice);
-    if (!schedule_is_local(r, stage)) need_message(t, BACKWARD, stage, micro_batch, slice);
+    bool local = schedule_is_local(r, stage);
+    if (!local || !r->stored_inputs) need_message(t, FORWARD, stage, micro_batch, slice);
+    if (!local) need_message(t, BACKWARD, stage, micro_batch, slice);
 }
 
 static int compare_dependences(const void *left, const void *right)
@@ -322,7 +323,8 @@ static bool same_request(struct table *t)
     bool same = x->kind == y->kind && x->stage_count == y->stage_count &&
                 x->rank_count == y->rank_count && x->virtual_stages == y->virtual_stages &&
                 x->slice_count == y->slice_count && x->micro_batches == y->micro_batches &&
-                x->local_loss_every == y->local_loss_every && x->barrier == y->barrier &&
+                x->local_loss_every == y->local_loss_every &&
+                x->stored_inputs == y->stored_inputs && x->barrier == y->barrier &&
                 x->sync_overlapped == y->sync_overlapped && x->epilogue == y->epilogue &&
                 x->sync == y->sync && x->optimizer == y->optimizer &&
                 x->embedding_sync == y->embedding_sync;

@@ -42,7 +42,8 @@ enum recompute layer_mode(const struct audit *h, const struct plan_stage *x, int
 bool sends_over(const struct audit *h, int boundary)
 {
     return boundary >= 0 && boundary < h->request.stage_count - 1 &&
-           !schedule_is_inner(&h->request, boundary);
+           !schedule_is_inner(&h->request, boundary) &&
+           !(h->request.stored_inputs && schedule_is_local(&h->request, boundary));
 }
 
 bool sends_back_over(const struct audit *h, int boundary)

@@ -125,6 +125,7 @@ static bool is_jobs_layout(struct audit *h)
         {"grid_order", x->grid_order, y->grid_order},
         {"grid_gathers", (int)x->grid_gathers, (int)y->grid_gathers},
         {"local_loss_every", x->local_loss_every, y->local_loss_every},
+        {"stored_inputs", x->stored_inputs, y->stored_inputs},
         {"slices", x->slice_count, y->slice_count},
         {"the second axis of tensor_grid", layout_tensor_axis(x, 1), layout_tensor_axis(y, 1)},
         {"the third axis of tensor_grid", layout_tensor_axis(x, 2), layout_tensor_axis(y, 2)},

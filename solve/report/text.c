@@ -115,8 +115,8 @@ static void print_layout(struct text *out, const struct plan *plan)
              l->barrier ? "" : ", no barrier");
     print_slices(out, l);
     if (l->local_loss_every)
-        text_put(out, "  losses     local, one every %d stage%s\n", l->local_loss_every,
-                 l->local_loss_every == 1 ? "" : "s");
+        text_put(out, "  losses     local, one every %d stage%s%s\n", l->local_loss_every,
+                 l->local_loss_every == 1 ? "" : "s", l->stored_inputs ? ", inputs stored" : "");
     if (plan->iteration_ns > 0)
         text_put(out, "  throughput %.4g sequences/s (%" PRId64 " sequences per iteration)\n",
                  (double)sequences / ((double)plan->iteration_ns / 1e9), sequences);

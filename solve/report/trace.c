@@ -193,7 +193,7 @@ static void put_arrows(struct tracer *t)
     const struct schedule_request *q = &t->replay->schedule.request;
     int64_t id = 0;
     for (int s = 0; s + 1 < q->stage_count; s++)
-        for (int m = 0; m < q->micro_batches && !schedule_is_inner(q, s); m++)
+        for (int m = 0; m < q->micro_batches && schedule_sends(q, s); m++)
             for (int slice = 0; slice < q->slice_count; slice++) {
                 put_arrow(t, *compute_of(t, 0, s, m, slice), *compute_of(t, 0, s + 1, m, slice),
                           id++);

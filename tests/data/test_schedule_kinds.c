@@ -166,7 +166,9 @@ static int stash_of(const struct schedule_request *r, int rank)
 {
     int p = r->rank_count, m = r->micro_batches, stages = r->virtual_stages;
     switch (r->kind) {
-    case SCHEDULE_1F1B: return smaller(m, p - rank);
+    case SCHEDULE_1F1B:
+        if (!r->stored_inputs) return smaller(m, p - rank);
+        return smaller(m, smaller(p - rank, r->local_loss_every - rank % r->local_loss_every));
     case SCHEDULE_INTERLEAVED:
         return m < p ? -1
                      : smaller(m * stages, (stages - 1) * group_of(m, p) + 2 * p - 1 - 2 * rank);
@@ -179,11 +181,12 @@ static int stash_of(const struct schedule_request *r, int rank)
 
 static bool carries(const struct schedule_request *r, int boundary, bool forward)
 {
-    return !schedule_is_inner(r, boundary) && (forward || !schedule_is_local(r, boundary));
+    bool local = schedule_is_local(r, boundary);
+    return !schedule_is_inner(r, boundary) && (!local || (forward && !r->stored_inputs));
 }
 
-// No message over an inner boundary, none back over a local one, every other once per micro-batch
-// and slice (an overhead at both ends).
+// No message over an inner boundary, none back over a local one or before stored inputs, every
+// other once per micro-batch and slice (an overhead at both ends).
 static void check_message_counts(const struct schedule *s, struct arena *arena)
 {
     const struct schedule_request *r = &s->request;
@@ -220,6 +223,7 @@ TEST(test_all_schedules)
                         struct arena_mark mark = arena_set_mark(arena);
                         r.micro_batches = m;
                         request_shape(&r, (int)kind, p, stages, stages);
+                        r.stored_inputs = r.stored_inputs && kind <= SCHEDULE_1F1B;
                         r.embedding_sync = r.embedding_sync && r.stage_count > 1;
                         for (int part = 0; part < PART_COUNT; part++)
                             r.parts[part] = mask >> part & 1;

@@ -84,15 +84,27 @@ static bool give_heads(struct priced *p, uint64_t state, struct arena *arena)
     return true;
 }
 
+// The stages behind local boundaries read their inputs from a file.
+static bool store_inputs(struct priced *p, uint64_t state)
+{
+    int kind = p->layout.schedule;
+    if (p->stage_count == 1 || (kind != SCHEDULE_GPIPE && kind != SCHEDULE_1F1B)) return false;
+    if (!p->layout.local_loss_every) p->layout.local_loss_every = 1 + (int)random_less(&state, 2);
+    return p->layout.stored_inputs = true;
+}
+
+enum with { WITH_NOTHING, WITH_HEADS, WITH_STORED };
+
 // Draws until the enumeration is small enough.
 static void draw(struct priced *p, struct schedule *schedule, struct oracle *e, int kind,
-                 uint64_t seed, bool heads, struct arena *arena)
+                 uint64_t seed, enum with with, struct arena *arena)
 {
     uint64_t state = seed;
     struct arena_mark mark = arena_set_mark(arena);
     for (;; arena_reset(arena, mark)) {
         random_priced_of(p, kind, &state, arena);
-        if (heads && !give_heads(p, state, arena)) continue;
+        if (with == WITH_HEADS && !give_heads(p, state, arena)) continue;
+        if (with == WITH_STORED && !store_inputs(p, state)) continue;
         if (oracle_size(p, PLANS_MAX, arena) <= PLANS_MAX) {
             priced_schedule(schedule, p, arena);
             MUST(oracle_answer(e, p, schedule, arena, &own_err));
@@ -102,20 +114,39 @@ static void draw(struct priced *p, struct schedule *schedule, struct oracle *e, 
     }
 }
 
-static void check_one(int kind, uint64_t seed, bool heads)
+// Messages only add to what stages wait for and hold; with 1F1B, longer segments also have other
+// orders than one pipeline. A segment of one stage has a single micro-batch in flight.
+static void check_stored(const struct priced *p, const struct oracle *e)
+{
+    struct priced other = *p;
+    struct schedule schedule;
+    struct oracle sent;
+    bool of_1f1b = p->layout.schedule == SCHEDULE_1F1B, alone = p->layout.local_loss_every == 1;
+    other.layout.stored_inputs = false;
+    priced_schedule(&schedule, &other, &own_arena);
+    MUST(oracle_answer(&sent, &other, &schedule, &own_arena, &own_err));
+    assert_true(e->plans >= sent.plans);
+    if (sent.plans && (alone || !of_1f1b)) assert_true(e->best_ns <= sent.best_ns);
+    priced_schedule(&schedule, p, &own_arena);
+    for (int s = 0; of_1f1b && alone && s < p->stage_count; s++)
+        assert_int_equal(schedule.in_flight[s], 1);
+}
+
+static void check_one(int kind, uint64_t seed, enum with with)
 {
     struct priced p;
     struct schedule schedule;
     struct oracle e;
     struct arena_mark mark = arena_set_mark(&own_arena);
-    draw(&p, &schedule, &e, kind, 1000 * seed + (uint64_t)kind, heads, &own_arena);
+    draw(&p, &schedule, &e, kind, 1000 * seed + (uint64_t)kind, with, &own_arena);
+    if (with == WITH_STORED) check_stored(&p, &e);
     check_way(&p, &e, WAY_DEFAULT, seed);
     check_way(&p, &e, WAY_TREE_ALONE, seed);
     if (seed % 3 == 0) check_way(&p, &e, WAY_GLPK, seed);
     // A few bytes in rows of ten thousand millions are beyond glp_intopt's tolerances; by itself it
     // then reports no plan.
     bool large = p.groups[0].memory_limit_bytes > 1000000;
-    if (seed % 3 == 1 && !large && !heads && textbook_covers(&p))
+    if (seed % 3 == 1 && !large && !with && textbook_covers(&p))
         check_way(&p, &e, WAY_TEXTBOOK, seed);
     seen[kind].feasible += e.plans > 0;
     seen[kind].infeasible += e.plans == 0;
@@ -130,7 +161,7 @@ TEST(plan_is_the_best_of_all)
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
         if (only && strcmp(only, schedule_names[kind])) continue;
         for (int i = 0; i < problem_count; i++)
-            check_one((int)kind, first_seed + (uint64_t)i, false);
+            check_one((int)kind, first_seed + (uint64_t)i, WITH_NOTHING);
         printf("%s: %d feasible with %lld plans, %d infeasible, %d without barrier, %d with local "
                "losses; tree alone %d, GLPK %d, textbook %d; %lld certificates accepted\n",
                schedule_names[kind], seen[kind].feasible, (long long)seen[kind].plans,
@@ -152,9 +183,21 @@ TEST(plan_with_own_heads_is_the_best_of_all)
         if (only && strcmp(only, schedule_names[kind])) continue;
         int64_t before = seen[kind].certified;
         for (int i = 0; i <= problem_count / 5; i++)
-            check_one(kind, first_seed + (uint64_t)i, true);
+            check_one(kind, first_seed + (uint64_t)i, WITH_HEADS);
         printf("%s with own heads: %d problems, %lld certificates accepted\n", schedule_names[kind],
                problem_count / 5 + 1, (long long)(seen[kind].certified - before));
+    }
+}
+
+TEST(plan_with_stored_inputs_is_the_best_of_all)
+{
+    for (int kind = SCHEDULE_GPIPE; kind <= SCHEDULE_1F1B; kind++) {
+        if (only && strcmp(only, schedule_names[kind])) continue;
+        int64_t before = seen[kind].certified;
+        for (int i = 0; i < problem_count; i++)
+            check_one(kind, first_seed + (uint64_t)i, WITH_STORED);
+        printf("%s with stored inputs: %d problems, %lld certificates accepted\n",
+               schedule_names[kind], problem_count, (long long)(seen[kind].certified - before));
     }
 }
 

@@ -264,7 +264,7 @@ TEST(test_several_laps)
 static bool crosses(const struct schedule_request *r, int boundary, bool forward)
 {
     return boundary >= 0 && boundary < r->stage_count - 1 && !schedule_is_inner(r, boundary) &&
-           (forward || !schedule_is_local(r, boundary));
+           ((forward && !r->stored_inputs) || !schedule_is_local(r, boundary));
 }
 
 // A law of units, from whole nanoseconds to sums near 2^62: the same durations, each 2^48 times as

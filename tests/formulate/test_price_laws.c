@@ -160,7 +160,7 @@ static bool price_alone(struct priced *p, const struct problem *problem, int tur
     struct problem alone = *problem;
     struct layout *l = &alone.job.layout;
     l->pipeline = 1, l->virtual_stages = turns, l->local_loss_every = 0;
-    l->slice_count = 1;
+    l->slice_count = 1, l->stored_inputs = false;
     l->schedule = turns > 1 ? SCHEDULE_LOOPED_BFS : SCHEDULE_GPIPE;
     alone.job.global_batch = l->data * l->micro_batch; // one micro-batch
     alone.job.rule_count = 0;

@@ -70,6 +70,14 @@ static bool local_message(struct trial *t)
     return true;
 }
 
+static bool stored_message(struct trial *t)
+{
+    int boundary = some_boundary(t, schedule_is_local);
+    if (boundary < 0 || !t->plan.layout.stored_inputs) return false;
+    t->plan.stages[boundary].slices->send_forward_ns[PART_LINK] = 1;
+    return true;
+}
+
 static bool local_loss_left_out(struct trial *t)
 {
     if (some_boundary(t, schedule_is_local) < 0) return false;
@@ -229,6 +237,7 @@ static const struct damage damages[] = {
     {"a slice's message off", slice_message_off, "price", false},
     {"a message within a rank", inner_message, "price", false},
     {"a gradient over a local boundary", local_message, "price", false},
+    {"an activation before stored inputs", stored_message, "price", false},
     {"local loss without its time", local_loss_left_out, "price", true},
     {"a stage's own head too small", head_left_out, "price", false},
     {"local loss without its bytes", local_bytes_left_out, "memory", true},

@@ -144,7 +144,8 @@ awk 'BEGIN { h["7bpretrain"] = 3.5; h["7bfinetune"] = 10
 [ "$failed" = 0 ] && echo "papers: decisions change as they say"
 # The command that runs them all: published splits by speed, an objective's least, memory that
 # freezing and 4 bits save, a formula beside our count, how wide a stage's own head may be.
-sh docs/examples/papers/all.sh "$work/all" holmes pipette adapters memory local >"$work/all.txt" ||
+sh docs/examples/papers/all.sh "$work/all" holmes pipette adapters memory local stored \
+    >"$work/all.txt" ||
     wrong "all.sh fails: $(cat "$work/all.txt")"
 grep -q '^30 14 roce, 16 infiniband' "$work/all.txt" &&
     grep -q '^48 22 roce, 26 infiniband' "$work/all.txt" || wrong "holmes: $(cat "$work/all.txt")"
@@ -161,6 +162,9 @@ awk '$1 == "drawn.json" { n++; if ($4 > $3) bad = 1 } $1 == "all" { all = $3 }
 awk '/^local.sh/ { in_local = 1 } !in_local || NF != 8 || $1 !~ /^[0-9]+$/ { next }
      { n++; if ($8 != ($1 < 8 ? 1600 : 400) || $3 >= $2 || $3 > $7 || $7 > $4) bad = 1 }
      END { exit bad || n != 4 }' "$work/all.txt" || wrong "local: $(cat "$work/all.txt")"
+awk '/^[a-z]/ { here = /^stored.sh/ } !here || NF != 9 || $1 !~ /^[0-9]+$/ { next }
+     { n++; if ($4 >= $3 || $8 >= $7 || ($1 < 8) != ($4 < $5)) bad = 1 }
+     END { exit bad || n != 4 }' "$work/all.txt" || wrong "stored: $(cat "$work/all.txt")"
 # The page has the figures that are printed, and a wrong one is noticed.
 python3 tests/solve/papers_page.py docs/PAPERS.md <"$work/all.txt" >"$work/page.txt" ||
     wrong "PAPERS.md: $(cat "$work/page.txt")"

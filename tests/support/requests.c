@@ -21,6 +21,8 @@ struct schedule_request request_random(struct random *rng, int ranks_max, int mi
     request_shape(&r, kind, ranks, stages, slices);
     r.micro_batches = (int)random_between(rng, 1, micro_batches_max);
     r.local_loss_every = random_chance(rng, 70) ? 0 : (int)random_between(rng, 1, 3);
+    struct random own = *rng;
+    r.stored_inputs = r.local_loss_every && kind <= SCHEDULE_1F1B && random_chance(&own, 50);
     r.sync_overlapped = random_chance(rng, 50);
     for (int i = 0; i < PART_COUNT; i++) r.parts[i] = random_chance(rng, 60);
     r.epilogue = random_chance(rng, 50);

@@ -24,7 +24,8 @@ table() {
 }
 
 for script in ${*:-layered slices terapipe onebit interleaved fused offers designs offload karma \
-    grids pools poolgroups bits albert llava pipette holmes reaches memory local adapters tiers}; do
+    grids pools poolgroups bits albert llava pipette holmes reaches memory local stored \
+    adapters tiers}; do
     table "$script"
     case $script in
     designs)

@@ -8,7 +8,8 @@ bool check_is_joined(const struct check_problem *p, int boundary, int from_group
                      int to_group)
 {
     if (check_is_inner(p, boundary)) return from_group == to_group;
-    return p->cuts[cut].forward[(from_group * p->group_count + to_group) * PARTS] >= 0;
+    return !check_sends_forward(p, boundary) ||
+           p->cuts[cut].forward[(from_group * p->group_count + to_group) * PARTS] >= 0;
 }
 
 static bool layers_meet(const struct check_problem *p, const struct check_choice *const *chosen)

@@ -118,7 +118,8 @@ bool check_tiers_hold(const struct check_graph *g, int stage, const struct check
 static void add_boundaries(const struct check_problem *p, int stage, int first,
                            struct check_choice *c)
 {
-    if (check_sends_forward(p, stage - 1)) {
+    // Stored inputs need the same room as those that arrive.
+    if (stage > 0 && !check_is_inner(p, stage - 1)) {
         const struct check_cut *before = &p->cuts[p->runs[p->run_of[first - 1]].cut];
         c->resident += 2 * check_message_at(before, c->group) + before->feedback[c->boundary];
     }

@@ -245,6 +245,7 @@ static void take_layout(struct prices *x, const struct check_layout *l)
     p->kind = v[KEY_SCHEDULE];
     p->barrier = v[KEY_BARRIER], p->overlapped = v[KEY_OVERLAPPED];
     p->splits_backward = check_schedules[p->kind].splits_backward;
+    p->stored = x->one.job.layout.stored_inputs;
     p->local_every = v[KEY_LOCAL], p->ranks = v[KEY_PIPELINE], p->turns = v[KEY_TURNS],
     p->slices = v[KEY_SLICES];
     p->stages = p->ranks * p->turns;

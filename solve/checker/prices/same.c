@@ -101,6 +101,7 @@ static enum status same_numbers(struct comparison *c)
         {"overlapped", a->overlapped, b->overlapped},
         {"splits backward", a->splits_backward, b->splits_backward},
         {"local_loss_every", a->local_every, b->local_every},
+        {"stored_inputs", a->stored, b->stored},
         {"stage_count", a->stages, b->stages},
         {"ranks", a->ranks, b->ranks},
         {"stages of a rank", a->turns, b->turns},

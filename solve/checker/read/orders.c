@@ -52,9 +52,11 @@ static void put_shape(struct list *l, int rank)
 {
     const struct check_problem *p = l->p;
     const struct check_schedule *s = &check_schedules[p->kind];
+    int to_go = 0; // ranks behind it, one after another, that messages go to
+    while (rank + to_go < p->ranks - 1 && check_sends_forward(p, rank + to_go)) to_go++;
     int group = group_of(p), together = s->in_groups ? group : p->ranks,
         total = (p->micro_batches + group - 1) / group * group * p->turns * p->slices,
-        ahead = s->holds_all ? total : s->lead * (p->ranks - rank - 1) + (p->turns - 1) * together,
+        ahead = s->holds_all ? total : s->lead * to_go + (p->turns - 1) * together,
         behind = s->lag * rank, forwards = 0, left = ahead < total ? total - 1 - ahead : 0;
     if (s->catches_up && behind > left) behind = left;
     while (forwards < ahead && forwards < total) put_nth(l, group, PASS_F, forwards++);

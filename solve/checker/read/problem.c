@@ -286,6 +286,7 @@ static enum status read_layout(struct check_problem *p, const cJSON *v, struct a
         {"?expert", 1, INT32_MAX, .small = &value[KEY_EXPERT]},
         {"?barrier", .flag = &p->barrier},
         {"?local_loss_every", 0, MOST_STAGES, .small = &p->local_every},
+        {"?stored_inputs", .flag = &p->stored},
         {"?slices", .value = &slices, .type = cJSON_Array},
         {"?tensor_grid", .value = &grid, .type = cJSON_Array},
         {"?recompute", .small = &value[KEY_RECOMPUTE], .names = check_setting_names},

@@ -188,7 +188,7 @@ struct check_problem {
                                uint64_t *work, wide *excess);
     int64_t doubtful; // numbers that the pricer could not distinguish from the next
     int kind;         // index into check_schedules
-    bool barrier, overlapped, splits_backward;
+    bool barrier, overlapped, splits_backward, stored; // stored: inputs, behind local boundaries
     int local_every;
     int stages, ranks, turns, slices, micro_batches, layers; // turns: stages of a rank
     int group_count, run_count, cut_count, boundary_count, gradient_count;
@@ -312,7 +312,8 @@ static inline bool check_syncs_queue(const struct check_problem *p)
 }
 static inline bool check_sends_forward(const struct check_problem *p, int boundary)
 {
-    return boundary >= 0 && boundary < p->stages - 1 && !check_is_inner(p, boundary);
+    return boundary >= 0 && boundary < p->stages - 1 && !check_is_inner(p, boundary) &&
+           !(p->stored && check_is_local(p, boundary));
 }
 static inline bool check_sends_backward(const struct check_problem *p, int boundary)
 {

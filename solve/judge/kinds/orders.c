@@ -53,7 +53,11 @@ static int64_t gpipe_place(const struct schedule_request *r, int rank, const str
 
 static int64_t one_f_one_b_place(const struct schedule_request *r, int rank, const struct place *at)
 {
-    return alternating(r->rank_count - 1 - rank, 0, at->pass, at->micro_batch);
+    int64_t ahead = r->rank_count - 1 - rank;
+    // Of stages that wait for each other: up to the next boundary over which nothing is sent.
+    if (r->stored_inputs)
+        ahead = smaller(ahead, r->local_loss_every - 1 - rank % r->local_loss_every);
+    return alternating(ahead, 0, at->pass, at->micro_batch);
 }
 
 static int64_t zb_h1_place(const struct schedule_request *r, int rank, const struct place *at)

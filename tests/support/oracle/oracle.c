@@ -69,7 +69,8 @@ static bool put_transfer(struct walk *w, int stage)
     int option = b->decision.boundary_option,
         steady = p->boundary_options[option].epilogue_only ? 0 : option;
     static const int64_t nothing[PART_COUNT] = {0};
-    if (way_boundary_is_inner(p, stage - 1)) {
+    bool local = way_boundary_is_local(p, stage - 1);
+    if (way_boundary_is_inner(p, stage - 1) || (local && p->layout.stored_inputs)) {
         for (int i = 0; i < p->slice_count; i++)
             for (int kind = SYMBOL_SEND_FORWARD; kind < SYMBOL_EMBEDDING_SYNC; kind += PART_COUNT)
                 put_parts(w, stage, symbol_of_slice(i, kind), nothing);
@@ -83,7 +84,6 @@ static bool put_transfer(struct walk *w, int stage)
             if (c->forward_ns[at + part] == PRICE_NONE ||
                 c->backward_ns[0][at + part] == PRICE_NONE)
                 return false;
-        bool local = way_boundary_is_local(p, stage - 1);
         put_parts(w, stage, symbol_of_slice(i, SYMBOL_SEND_FORWARD), c->forward_ns + at);
         put_parts(w, stage, symbol_of_slice(i, SYMBOL_SEND_BACKWARD),
                   local ? nothing : c->backward_ns[steady] + at);

@@ -62,7 +62,7 @@ static bool is_sent(const struct pipeline *p, int direction, int stage)
     int boundary = direction ? stage : stage - 1;
     if (boundary < 0 || boundary >= p->r->stage_count - 1 || schedule_is_inner(p->r, boundary))
         return false;
-    return !direction || !schedule_is_local(p->r, boundary);
+    return !schedule_is_local(p->r, boundary) || (!direction && !p->r->stored_inputs);
 }
 
 // The time that each end of a message to `stage` spends on it besides its pass.
@@ -121,6 +121,8 @@ static bool do_pass(struct pipeline *p, int rank, int base, int stage, int micro
     bool forward = base == SYMBOL_FORWARD,
          has_source = forward ? stage > 0 : stage < p->r->stage_count - 1;
     if (base == SYMBOL_BACKWARD && has_source && schedule_is_local(p->r, stage)) has_source = false;
+    if (forward && has_source && p->r->stored_inputs && schedule_is_local(p->r, stage - 1))
+        has_source = false;
     if (base != SYMBOL_WEIGHT && has_source) {
         size_t at = place_of(p, !forward, stage, micro_batch, slice);
         if (is_sent(p, !forward, stage)) move_message(p, !forward, stage, micro_batch, slice);

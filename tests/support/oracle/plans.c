@@ -140,7 +140,7 @@ struct plan wound_plan(uint64_t *seed, struct arena *arena)
     l->virtual_stages = r.virtual_stages;
     l->slice_count = r.slice_count;
     l->barrier = r.barrier;
-    l->local_loss_every = r.local_loss_every;
+    l->local_loss_every = r.local_loss_every, l->stored_inputs = r.stored_inputs;
     plan.micro_batches = r.micro_batches;
     const struct plan_stage *few = plan.stages;
     int count = plan.stage_count;

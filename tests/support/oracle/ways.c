@@ -238,7 +238,8 @@ void way_put_memory(struct way *w, const struct priced *p, int stage)
         w->resident += 2 * message_of(c, d) + c->feedback_bytes[d->boundary_option];
     }
     if (stage == p->stage_count - 1) return;
-    if (!way_boundary_is_inner(p, stage))
+    if (!way_boundary_is_inner(p, stage) &&
+        !(p->layout.stored_inputs && way_boundary_is_local(p, stage)))
         w->resident += 2 * message_of(&p->cuts[p->runs[priced_run_of(p, behind - 1)].cut], d);
     if (way_boundary_is_local(p, stage)) w->resident += p->local_bytes;
 }

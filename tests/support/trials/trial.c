@@ -55,10 +55,14 @@ void vary_layout(struct problem *p, struct random *rng)
     if (l->local_loss_every && p->model.has_shape && random_chance(&own, 60)) {
         struct local_head *head = &p->job.local_loss.head;
         head->vocabulary = random_between(&own, 1, 400);
-        if (problem_check(p, &unfit) == OK) return;
-        *head = (struct local_head){0, 0};
+        if (problem_check(p, &unfit) != OK) *head = (struct local_head){0, 0};
     }
-    if (problem_check(p, &unfit) == OK) return;
+    if (problem_check(p, &unfit) == OK) {
+        own = *rng;
+        l->stored_inputs = l->local_loss_every && random_chance(&own, 50);
+        if (problem_check(p, &unfit) != OK) l->stored_inputs = false;
+        return;
+    }
     p->job.layout = before;
     p->job.local_loss = loss_before;
     p->job.boundary_option_count = options_before;
