@@ -1,7 +1,7 @@
 #!/bin/sh
 # Segments that read their inputs and labels from a file (partitioned training with synthetic
-# intermediate labels, arXiv 2403.11204) and so neither send nor wait. GPT-2 XL on two nodes of eight
-# A100, a stage on each of 2 to 16 GPUs, two micro-batches for each stage, and heads of
+# intermediate labels, arXiv 2403.11204) and so neither send nor wait. GPT-2 XL on two nodes of
+# eight A100, a stage on each of 2 to 16 GPUs, two micro-batches for each stage, and heads of
 # embedding_width 400 before local boundaries. Lines of: stages, the time with one loss, with local
 # losses on every boundary, with these and stored inputs, and with stored inputs for segments of two
 # stages; then GB of the fullest GPU in the same four cases.
@@ -37,7 +37,8 @@ END
     done
     python3 - "$here" "$stages" <<'END'
 import json, sys
-plans = [json.load(open(f"{sys.argv[1]}/{n}.plan.json")) for n in ("one", "sent", "stored", "pairs")]
+names = ("one", "sent", "stored", "pairs")
+plans = [json.load(open(f"{sys.argv[1]}/{n}.plan.json")) for n in names]
 fullest = [max(s["memory"]["total_bytes"] for s in p["stages"]) for p in plans]
 print(sys.argv[2], *("%.3f" % (p["iteration_ns"] / 1e9) for p in plans),
       *("%.3g" % (b / 1e9) for b in fullest))
