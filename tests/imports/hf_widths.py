@@ -92,7 +92,8 @@ def draw_widths(rng, kind, config):
 WIDTHS = ["mimo_v2_flash", "laguna", "gemma4_text", "longcat_flash", "youtu",
           "granitemoe_swa", "gemma3n_text", "bailing_hybrid"]
 
-# Published ones, as in hf_configs.py.
+# Published ones, as in hf_configs.py. Those of Gemma 4 are its makers': google-deepmind/gemma
+# b2dc124b, gemma/gm/nn/gemma4/_gemma4.py (Gemma4_31B, Gemma4_26B_A4B, Gemma4_E2B).
 PUBLISHED_WIDTHS = [
     ("mimo-v2-flash", "mimo_v2_flash", {}),
     ("gemma-4-31b", "gemma4_text",
