@@ -6,9 +6,6 @@
 #include "data/inputs/framework.h"
 #include "data/inputs/problem.h"
 
-// Whether --hybrid-layer-pattern states its layers.
-bool model_is_hybrid(const struct model *m);
-
 // What the framework cannot express of the model: texts of no more than GAPS_MAX gaps; returns how
 // many. None where the model's code is the script's (DeepSpeed), or where its layers were measured.
 enum { GAPS_MAX = 32 };

@@ -123,12 +123,13 @@ static bool groups_divide(int64_t micro_batches, int ranks)
 }
 
 // Beside the passes of another micro-batch, so of the same rank: without a pipeline, or with
-// several stages of a rank. Of a layer as a whole: neither it nor its experts are recomputed.
+// several stages of a rank. Of a layer as a whole: neither it nor its experts are recomputed, and a
+// model of layers of one part each has no schedule of two micro-batches.
 static bool overlaps_dispatch(const struct rules *r, const struct layout *l,
                               const struct framework_of *of)
 {
     return r->overlaps_dispatch && l->expert > 1 && of->precision != FP32 && of->mtp_depth <= 1 &&
-           (l->pipeline == 1 || l->virtual_stages > 1);
+           !of->hybrid && (l->pipeline == 1 || l->virtual_stages > 1);
 }
 
 bool framework_repeats_dispatch(enum recompute mode)

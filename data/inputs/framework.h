@@ -15,6 +15,7 @@ struct framework_of {
     enum precision precision;
     bool sinks;            // model_has_sinks
     bool windows, experts; // some layer has a window; some layer is a mixture
+    bool hybrid;           // model_is_hybrid
     int64_t key_heads;     // that divide every layer's KV heads; 0: there are none
     int mtp_depth;         // further tokens that it predicts
     bool tied;             // head and embedding share one matrix

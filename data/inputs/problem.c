@@ -469,13 +469,13 @@ struct space_limits problem_space_limits(const struct problem *p)
                                   .precision = j->precision,
                                   .context_kind = j->context_kind,
                                   .pools = model_pool_span(&p->model),
-                                  .sinks = model_has_sinks(&p->model),
                                   .mtp_depth = model_mtp_depth(&p->model),
                                   .tied = p->model.shape.tied_embeddings,
                                   .recompute = j->recompute,
                                   .uneven_stages = j->space.uneven_stages || !j->space.given};
     for (int g = 0; g < p->cluster.group_count; g++)
         limits.devices += (int64_t)p->cluster.groups[g].nodes * p->cluster.groups[g].gpus_per_node;
+    limits.sinks = model_has_sinks(&p->model), limits.hybrid = model_is_hybrid(&p->model);
     if (has_blocks(p)) limits.key_heads = p->model.shape.kv_heads;
     for (int i = 0; i < p->model.run_count; i++) {
         const struct layer_run *r = &p->model.runs[i];

@@ -144,6 +144,7 @@ struct framework_of space_framework_of(const struct space_limits *limits, const 
         .tied = limits->tied,
         .sinks = limits->sinks,
         .windows = limits->windows,
+        .hybrid = limits->hybrid,
         .experts = limits->experts > 0,
         .key_heads = limits->key_heads,
         .uneven_stages = limits->uneven_stages};

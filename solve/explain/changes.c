@@ -43,15 +43,8 @@ static bool runs(enum framework f, const struct problem *p, const struct placeme
     struct layout l = p->job.layout; // with one setting, as a run has
     l.recompute = (int)placed->recompute + 1;
     struct space_limits limits = problem_space_limits(p);
-    struct framework_of of = {.layers = limits.layers,
-                              .micro_batches = job_micro_batches(&p->job),
-                              .precision = limits.precision,
-                              .sinks = limits.sinks,
-                              .windows = limits.windows,
-                              .experts = limits.experts > 0,
-                              .key_heads = limits.key_heads,
-                              .context_kind = limits.context_kind,
-                              .uneven_stages = true};
+    struct framework_of of = space_framework_of(&limits, &l);
+    of.uneven_stages = true;
     return f == FRAMEWORK_ANY || !framework_refusal(f, &l, &of);
 }
 

@@ -22,6 +22,7 @@ struct layouts layouts_of(const struct problem *p, double gap)
                         .context_kind = limits.context_kind,
                         .sinks = limits.sinks,
                         .windows = limits.windows,
+                        .hybrid = limits.hybrid,
                         .mtp_depth = limits.mtp_depth,
                         .tied = limits.tied,
                         .key_heads = limits.key_heads,

@@ -290,10 +290,22 @@ static void draw_any_space(struct problem *p, struct random *rng, struct arena *
     } while (count < 2 || count > 3000 || problem_check(p, &err) != OK);
 }
 
+// Layers of one part each: Megatron's hybrid, but where some have a shape or a window of their own.
+static void take_apart(struct problem *p, uint64_t state)
+{
+    struct random own = {state};
+    for (int i = 0; i < p->model.run_count; i++) {
+        struct layer_run *r = &p->model.runs[i];
+        if (r->kind != LAYER_BLOCK && r->kind != LAYER_MOE) continue;
+        r->no_attention = r->kind == LAYER_MOE, r->no_feed_forward = r->kind == LAYER_BLOCK;
+        if (random_chance(&own, 90)) r->shape = NULL, r->mtp = false, r->window = 0;
+    }
+}
+
 TEST(walk_and_refusals_are_the_planners)
 {
     struct random rng = {first_seed + 7};
-    int64_t layouts = 0, refused = 0, framed = 0;
+    int64_t layouts = 0, refused = 0, framed = 0, hybrids = 0;
     struct arena_mark mark = arena_set_mark(arena);
     for (int i = 0; i < 4 * problem_count; i++, arena_reset(arena, mark)) {
         struct problem p;
@@ -302,6 +314,7 @@ TEST(walk_and_refusals_are_the_planners)
         if (i % 4 == 1) p.job.layout.pool = (int)(rng.state / 8 % 3);
         if (i % 4 > 1) p.job.space.axes[SPACE_POOL].kind = AXIS_ALL;
         if (spaces_count(&p) > 3000) p.job.space.axes[SPACE_POOL].kind = AXIS_FIXED;
+        if (rng.state / 64 % 3 == 0) take_apart(&p, rng.state);
         struct space_limits limits = problem_space_limits(&p);
         struct listing theirs = {NULL, spaces_count(&p)};
         theirs.layouts = TAKE(arena, theirs.count, struct layout);
@@ -309,14 +322,16 @@ TEST(walk_and_refusals_are_the_planners)
         struct comparison c = {&p, &theirs, 0};
         struct check_space space;
         space_read(&space, &p, arena);
+        assert_int_equal(space.parts, limits.hybrid);
         assert_int_equal(check_space_walk(&space, compare_layout, &c), theirs.count);
+        hybrids += limits.hybrid;
         layouts += theirs.count, refused += c.refused;
         if (p.job.space.framework != FRAMEWORK_ANY) framed += theirs.count;
     }
-    print_message("%lld layouts walked, %lld for a framework, %lld refused\n", (long long)layouts,
-                  (long long)framed, (long long)refused);
+    print_message("%lld layouts walked, %lld for a framework, %lld refused; %lld hybrids\n",
+                  (long long)layouts, (long long)framed, (long long)refused, (long long)hybrids);
     assert_true(layouts - refused > problem_count && refused > problem_count &&
-                framed > problem_count);
+                framed > problem_count && hybrids > 0);
 }
 
 static bool same_layout(void *argument, int64_t number, const struct check_layout *layout)

@@ -73,6 +73,11 @@ TEST(dispatch_is_overlapped_where_megatron_does)
             if (f == FRAMEWORK_ANY || (core && may)) assert_null(why);
             else if (core) assert_string_equal(why, "overlapped_dispatch");
             else assert_non_null(why);
+            // Megatron's hybrid has no schedule of two micro-batches; all else stays as it is.
+            of.hybrid = true, why = framework_refusal((enum framework)f, &l, &of),
+            of.hybrid = false;
+            if (core) assert_string_equal(why, "overlapped_dispatch");
+            else assert_true(!why == (f == FRAMEWORK_ANY));
         }
         *(may ? &runs : &refused) += 1;
     }

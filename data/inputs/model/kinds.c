@@ -249,3 +249,19 @@ bool model_has_sinks(const struct model *m)
     }
     return mixtures;
 }
+
+// ---- layers of one part each
+
+bool model_is_hybrid(const struct model *m)
+{
+    const struct linear_shape *l = &m->shape.linear;
+    bool states = false, alone = false;
+    for (int i = 0; i < m->run_count; i++) {
+        const struct layer_run *run = &m->runs[i];
+        if (run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD) continue;
+        if (run_is_whole(run) || run->window || run->mtp || run->shape) return false;
+        states |= run->linear, alone = true;
+    }
+    return alone && (!states || (l->rule == LINEAR_STATE_SPACE && l->convolution == 4 &&
+                                 l->key_heads && !l->no_norm));
+}

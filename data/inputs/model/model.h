@@ -237,6 +237,9 @@ static inline void router_forget(struct expert_shape *e)
 // Whether a mixture's experts have biases: its more_values are those of gpt-oss.
 bool run_has_expert_biases(const struct shape *s, const struct layer_run *r);
 bool model_has_sinks(const struct model *m);
+// Layers of one part each, those of state spaces as Megatron Core's mixer has them: its HybridModel
+// (--hybrid-layer-pattern).
+bool model_is_hybrid(const struct model *m);
 // The first feature of a model that a plain transformer block (two norms, attention without windows
 // or latents, one residual) does not have, or that grids of tensor ranks do not cover; NULL: there
 // is none.

@@ -176,6 +176,24 @@ static bool has_sinks(const struct model *m)
            s->qkv_bias && s->output_bias > 0 && !s->linear_bias && !s->kv_rank;
 }
 
+// Megatron's hybrid: a layer between the ends is a mixer, attention or a feed-forward part, of the
+// model's own sizes. Its mixer is Mamba-2's: groups, a convolution over four tokens, a norm.
+static bool is_of_parts(const struct model *m)
+{
+    const struct linear_shape *mixer = &m->shape.linear;
+    bool own = mixer->rule == LINEAR_STATE_SPACE && mixer->key_heads > 0 &&
+               mixer->convolution == 4 && !mixer->no_norm;
+    int inner = 0;
+    for (int i = 0; i < m->run_count; i++) {
+        const struct layer_run *r = &m->runs[i];
+        if (r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD) continue;
+        bool half = r->no_attention != r->no_feed_forward;
+        if (!half || r->window || r->mtp || r->shape || (r->linear && !own)) return false;
+        inner++;
+    }
+    return inner > 0;
+}
+
 static void read_model(struct check_space *to, const struct model *m, struct arena *arena)
 {
     struct check_mixture *mixtures = TAKE(arena, m->run_count, struct check_mixture);
@@ -184,6 +202,7 @@ static void read_model(struct check_space *to, const struct model *m, struct are
     to->heads = m->shape.heads, to->ffn = m->shape.ffn;
     to->hidden = m->shape.hidden;
     to->sinks = has_sinks(m);
+    to->parts = is_of_parts(m);
     to->own_widths = split_heads(&m->shape.linear);
     to->ties_behind_tower = ties_behind_tower(m);
     to->tied = m->shape.tied_embeddings;

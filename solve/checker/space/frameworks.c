@@ -29,14 +29,15 @@ static bool is_common(const struct check_layout *l)
 
 // What is sent to experts, beside the passes of another micro-batch that the same rank has in hand:
 // with stages of its own to go on with, or with all of them. Layers are not passed again as a
-// whole, nor are their experts, and weights are of 16 bits.
+// whole, nor are their experts, weights are of 16 bits, and the model is Megatron's GPT, not its
+// hybrid.
 static bool dispatches_beside(const struct check_space *s, const struct check_layout *l)
 {
     const int *v = l->value;
     int mode = v[KEY_RECOMPUTE] - 1;
     bool in_hand = v[KEY_PIPELINE] == 1 || v[KEY_TURNS] > 1;
-    return v[KEY_EXPERT] > 1 && s->narrow && s->further_tokens < 2 && in_hand && mode >= 0 &&
-           !check_repeats_experts(mode);
+    return v[KEY_EXPERT] > 1 && !s->parts && s->narrow && s->further_tokens < 2 && in_hand &&
+           mode >= 0 && !check_repeats_experts(mode);
 }
 
 // 1F1B, or interleaved over equal stages, where the first and the last layer may or may not count,

@@ -42,6 +42,7 @@ struct check_space {
     bool narrow;  // the job computes in less than 32 bits
     bool sinks;   // attention's softmax has a number per head, router and experts have biases
     bool windows; // some layer's attention
+    bool parts;   // each layer is one part alone, state spaces of the kind that Megatron has
     enum check_context context_kind; // of layouts that state none
     int further_tokens;              // that the model predicts
     bool tied;                       // one matrix is both embedding and head

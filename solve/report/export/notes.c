@@ -319,8 +319,7 @@ static void note_job(struct export *e)
 
 bool export_hides_dispatch(const struct export *e)
 {
-    // HybridModel has no schedule of two micro-batches (Megatron-LM d98e8a64, core/models).
-    if (!e->problem || model_is_hybrid(&e->problem->model)) return false;
+    if (!e->problem) return false;
     const struct space_limits limits = problem_space_limits(e->problem);
     struct layout l = e->plan->layout;
     struct framework_of of = space_framework_of(&limits, &l);
