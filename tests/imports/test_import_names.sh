@@ -47,12 +47,12 @@ unknown '--optim: paged_adamw_8bit has other states' trainer '--gpus 8' 'optim: 
 sed -i /optim/d "$work/in.yaml"
 unknown '--beta: is not read: pairs, rewards or another model' trainer '--gpus 8' 'beta: 0.01'
 echo 'model: {num_layers: 4, hidden_size: 64, num_attention_heads: 4, seq_length: 64,
-  micro_batch_size: 1, global_batch_size: 8, moe_router_score_function: sigmoid,
+  micro_batch_size: 1, global_batch_size: 8, apply_rope_fusion: true,
   tensor_model_paralel_size: 2, optim: {tensor_model_parallel_size: 4}}' >"$work/in.yaml"
 unknown 'paralel_size is unknown and left out; did you mean model.tensor_model_parallel' \
     nemo "--gpus 8 --vocabulary 100 --precision bf16 --job $work/job.json" 'exp_manager: {name: x}'
 told 'model.optim.tensor_model_parallel_size is unknown and left out'
-told 'ignored (harmless): model.moe_router_score_function, exp_manager'
+told 'ignored (harmless): model.apply_rope_fusion, exp_manager'
 unknown 'model.expert_gtp_weight_remat_size: is not read: weights sharded once more' nemo \
     "--gpus 8 --vocabulary 100 --precision bf16 --job $work/job.json" \
     'model.expert_gtp_weight_remat_size: 2'
