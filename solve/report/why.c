@@ -95,13 +95,14 @@ static const char *value_name(const struct layouts *l, enum space_key key, int v
     return arena_print(arena, "%d", value);
 }
 
-// least: rounded down, as no plan loses less.
+// Of a plan's time, in percent, how much longer ns is; least: rounded down, as no plan loses less.
 static const char *percent(const struct layouts *l, int64_t ns, bool least, struct arena *arena)
 {
     double more = 100 * ((double)ns / (double)l->iteration_ns - 1);
     int digits = more < 10 && more > -10;
     if (least) more = digits ? floor(10 * more) / 10 : floor(more);
-    return arena_print(arena, "%+.*f %%", digits, more);
+    if (least && more < 0) return arena_print(arena, "at most %.*f %% faster", digits, -more);
+    return arena_print(arena, "%s%+.*f %%", least ? "at least " : "", digits, more);
 }
 
 static const char *loss_text(const struct layouts *l, const struct outcome_of_value *of,
@@ -109,9 +110,8 @@ static const char *loss_text(const struct layouts *l, const struct outcome_of_va
 {
     if (of->least_ns == INT64_MAX) return "no plan";
     const char *least = of->least_ns > 0 ? percent(l, of->least_ns, true, arena) : "not bounded";
-    const char *at_least = of->least_ns > 0 ? "at least " : "";
-    if (of->plan_ns == INT64_MAX) return arena_print(arena, "%s%s", at_least, least);
-    return arena_print(arena, "%s (%s%s)", percent(l, of->plan_ns, false, arena), at_least, least);
+    if (of->plan_ns == INT64_MAX) return least;
+    return arena_print(arena, "%s (%s)", percent(l, of->plan_ns, false, arena), least);
 }
 
 static void put_key(struct text *out, const struct layouts *l, const struct shown *key,

@@ -29,7 +29,8 @@ def text(ns, down):
     more = 100 * (ns / best - 1)
     digits = 1 if -10 < more < 10 else 0
     if down: more = math.floor(more * 10 ** digits) / 10 ** digits
-    return f"{more:+.{digits}f} %"
+    if down and more < 0: return f"at most {-more:.{digits}f} % faster"
+    return ("at least " if down else "") + f"{more:+.{digits}f} %"
 for line in section.splitlines()[1:]:
     name, rest = line.split(None, 1)
     if name not in columns: continue
@@ -37,7 +38,8 @@ for line in section.splitlines()[1:]:
     chosen, others = rest.split(";", 1)
     layout = plan["layout"][columns[name]]
     assert str(layout) == chosen, (line, layout)
-    for other in re.finditer(r"([\w-]+): (?:([+-][0-9.]+ %) \()?at least ([+-][0-9.]+ %)", others):
+    for other in re.finditer(r"([\w-]+): (?:([+-][0-9.]+ %) \()?"
+                             r"(at (?:least [+][0-9.]+ %|most [0-9.]+ % faster))", others):
         value, loses, least = other.groups()
         mine = [r for r in rows if r[columns[name]] == value]
         plans = [int(r["iteration_ns"]) for r in mine if int(r["iteration_ns"]) > 0]
