@@ -76,19 +76,20 @@ static enum status write_priced(struct priced *priced, const struct solve_reques
 static void say_outcome(const struct solve_result *r, struct arena *arena)
 {
     const struct plan *p = &r->plan;
-    const char *claim = plan_claim_words(p, arena);
+    bool within = p->outcome == OUTCOME_OPTIMAL && plan_gap(p) > 0;
+    const char *outcome = within ? "within the gap" : outcome_names[p->outcome];
+    const char *bound = "no bound: the search ended before it had one";
+    if (p->bound_ns)
+        bound = arena_print(arena, "bound %.9f s (%s), gap %.4g %%", (double)plan_bound_ns(p) / 1e9,
+                            plan_claim_words(p, arena), 100 * plan_gap(p));
     if (p->stage_count && p->objective != OBJECTIVE_ITERATION_TIME)
-        fprintf(stderr, "%s: %s %.9f s, bound %.9f s (%s), gap %.4g %%, iteration %.9f s; %.2f s\n",
-                outcome_names[p->outcome], objective_names[p->objective],
-                (double)p->objective_ns / 1e9, (double)plan_bound_ns(p) / 1e9, claim,
-                100 * plan_gap(p), (double)p->iteration_ns / 1e9, p->effort.seconds);
+        fprintf(stderr, "%s: %s %.9f s, %s, iteration %.9f s; %.2f s\n", outcome,
+                objective_names[p->objective], (double)p->objective_ns / 1e9, bound,
+                (double)p->iteration_ns / 1e9, p->effort.seconds);
     else if (p->stage_count)
-        fprintf(stderr,
-                "%s: iteration %.9f s, bound %.9f s (%s), gap %.4g %%; %.2f s, %lld boxes, %lld "
-                "path rows\n",
-                outcome_names[p->outcome], (double)p->iteration_ns / 1e9,
-                (double)plan_bound_ns(p) / 1e9, claim, 100 * plan_gap(p), p->effort.seconds,
-                (long long)p->effort.boxes, (long long)p->effort.path_rows);
+        fprintf(stderr, "%s: iteration %.9f s, %s; %.2f s, %lld boxes, %lld path rows\n", outcome,
+                (double)p->iteration_ns / 1e9, bound, p->effort.seconds, (long long)p->effort.boxes,
+                (long long)p->effort.path_rows);
     if (p->stage_count && p->objective == OBJECTIVE_ITERATION_TIME && r->free_links_ns > 0 &&
         r->free_links_ns < p->iteration_ns) {
         int64_t links = p->iteration_ns - r->free_links_ns;
@@ -96,8 +97,6 @@ static void say_outcome(const struct solve_result *r, struct arena *arena)
                 (double)links / 1e9,
                 100 * (double)(p->iteration_ns - plan_bound_ns(p)) / (double)links);
     }
-    if (p->stage_count && !p->bound_ns)
-        fprintf(stderr, "no bound: the search ended before it had one (0 holds for any plan)\n");
     if (!p->stage_count)
         fprintf(stderr, "%s%s%s\n", plan_outcome_words(p, arena), p->reason ? ": " : "",
                 p->reason ? p->reason : "");
