@@ -73,25 +73,34 @@ static enum status write_priced(struct priced *priced, const struct solve_reques
     return OK;
 }
 
+static void say_bound(const struct plan *p, const char *claim)
+{
+    if (p->bound_ns)
+        fprintf(stderr, "bound %.9f s (%s), gap %.4g %%", (double)plan_bound_ns(p) / 1e9, claim,
+                100 * plan_gap(p));
+    else fprintf(stderr, "no bound: the search ended before it had one");
+}
+
 static void say_outcome(const struct solve_result *r, struct arena *arena)
 {
     const struct plan *p = &r->plan;
     bool within = p->outcome == OUTCOME_OPTIMAL && plan_gap(p) > 0;
     const char *outcome = within ? "within the gap" : outcome_names[p->outcome];
-    const char *bound = "no bound: the search ended before it had one";
-    if (p->bound_ns)
-        bound = arena_print(arena, "bound %.9f s (%s), gap %.4g %%", (double)plan_bound_ns(p) / 1e9,
-                            plan_claim_words(p, arena), 100 * plan_gap(p));
-    if (p->stage_count && p->objective != OBJECTIVE_ITERATION_TIME)
-        fprintf(stderr, "%s: %s %.9f s, %s, iteration %.9f s; %.2f s\n", outcome,
-                objective_names[p->objective], (double)p->objective_ns / 1e9, bound,
-                (double)p->iteration_ns / 1e9, p->effort.seconds);
-    else if (p->stage_count)
-        fprintf(stderr, "%s: iteration %.9f s, %s; %.2f s, %lld boxes, %lld path rows\n", outcome,
-                (double)p->iteration_ns / 1e9, bound, p->effort.seconds, (long long)p->effort.boxes,
-                (long long)p->effort.path_rows);
-    if (p->stage_count && p->objective == OBJECTIVE_ITERATION_TIME && r->free_links_ns > 0 &&
-        r->free_links_ns < p->iteration_ns) {
+    bool times = p->objective == OBJECTIVE_ITERATION_TIME;
+    const char *claim = plan_claim_words(p, arena);
+    if (p->stage_count) {
+        fprintf(stderr, "%s: %s %.9f s, ", outcome,
+                times ? "iteration" : objective_names[p->objective],
+                (double)(times ? p->iteration_ns : p->objective_ns) / 1e9);
+        say_bound(p, claim);
+        if (!times) fprintf(stderr, ", iteration %.9f s", (double)p->iteration_ns / 1e9);
+        fprintf(stderr, "; %.2f s", p->effort.seconds);
+        if (times)
+            fprintf(stderr, ", %lld boxes, %lld path rows", (long long)p->effort.boxes,
+                    (long long)p->effort.path_rows);
+        fprintf(stderr, "\n");
+    }
+    if (p->stage_count && times && r->free_links_ns > 0 && r->free_links_ns < p->iteration_ns) {
         int64_t links = p->iteration_ns - r->free_links_ns;
         fprintf(stderr, "its links take %.9f s of that; the bound leaves %.4g %% of them open\n",
                 (double)links / 1e9,
