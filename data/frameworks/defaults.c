@@ -49,6 +49,8 @@ enum {
     N_STEP = BIT(17),   // whole iterations are graphs
     N_PARTS = BIT(18),  // parts of a layer are
     N_DEEPSPEED = BIT(19),
+    N_BLACKWELL = BIT(20),
+    N_UNFUSED = BIT(21), // attention is not fused
 };
 
 // Sets of Megatron's modules that recipes recompute, as recompute_repeats numbers them.
@@ -79,6 +81,12 @@ static const struct fact {
     // attention.py), later with cuDNN's, too: see te_chooses below.
     {TRAIT_ATTENTION, P_NEMO | P_MEGATRON, N_FUSES | N_RINGS, 202306, 202406, FUSED_OPEN, 0,
      "transformer-engine's rings of the time"},
+    // transformer_engine/common/fused_attn/fused_attn.cpp (015d346d): heads of 192 and 128 are
+    // fused
+    // backward on Blackwell from cuDNN 9.11 on. NVIDIA/dgxc-benchmarking's launch scripts recompute
+    // core_attn there until NeMo 25.04, not with 25.07 (v25.07, v25.08).
+    {TRAIT_ATTENTION, P_CORE, N_FUSES | N_BLACKWELL | N_LATENT, 0, 202507, UNFUSED_ATTENTION, 0,
+     "no fused kernel of such heads before cuDNN 9.11"},
     // NVIDIA/cudnn-frontend, benchmark/sdpa_benchmark_training: Hopper's kernels since 2024
     {TRAIT_ATTENTION, P_RECIPES, N_FUSES | N_FP8, 202306, 202501, FUSED_EARLIER, 0,
      "transformer-engine of 2024"},
@@ -134,6 +142,14 @@ static const struct fact {
      "distributed optimizer"},
     {TRAIT_ZERO, P_ANY, 0, 0, 0, 0, 0, ""},
 
+    // NeMo 2's recipes (nemo/collections/llm/recipes, mixtral_8x7b.py) and scripts/performance
+    // (7a8f1cc7, pretrain_deepseek_v3.py): MegatronTokenDropCallback, a capacity factor of 1 to
+    // which
+    // experts' inputs are padded; Megatron-LM: --moe-expert-capacity-factor, None unless stated
+    {TRAIT_FIXED_CAPACITY, P_NEMO, N_MIXTURE, 202409, 0, 1, 0,
+     "recipes: MegatronTokenDropCallback"},
+    {TRAIT_FIXED_CAPACITY, P_ANY, 0, 0, 0, 0, 0, ""},
+
     // Megatron-Bridge, scripts/performance/configs of each release, then perf_recipes:
     // cuda_graph_scope
     // attn moe_router moe_preprocess; whole iterations of MXFP8 on GB200 and GB300 since 26.06
@@ -157,6 +173,13 @@ static const struct fact {
      "activation_checkpointing: true"},
     // Megatron-Bridge's recipes of each release: recompute_modules; with FSDP activations go to the
     // host (cpu_offloading_num_layers)
+    // NVIDIA/dgxc-benchmarking v25.05 to v25.08, deepseek_v3/*/launch.sh: core_attn where attention
+    // is
+    // not fused, else mla_up_proj
+    {TRAIT_RECOMPUTE, P_NEMO | P_BRIDGE, N_LATENT | N_UNFUSED, 0, 0, RECOMPUTE_SELECTIVE, 0,
+     "recipes"},
+    {TRAIT_RECOMPUTE, P_NEMO, N_MIXTURE | N_LATENT, 0, 0, REPEAT_MLA, BIT(RECOMPUTE_FULL),
+     "recipes", true},
     {TRAIT_RECOMPUTE, P_BRIDGE, N_MIXTURE | N_LATENT, 0, 0, REPEAT_MLA, BIT(RECOMPUTE_NONE),
      "recipes"},
     {TRAIT_RECOMPUTE, P_BRIDGE, N_STEP, 0, 0, RECOMPUTE_NONE, 0, "recipes", false, "gpt-oss"},
@@ -224,6 +247,9 @@ static const struct fact {
 
     // transformers' models are eager: LlamaRMSNorm, apply_rotary_pos_emb, act_fn
     {TRAIT_UNFUSED, P_TRANSFORMERS, 0, 0, 0, BIT(UNFUSED_COUNT) - 1, 0, "eager modules"},
+    // Megatron-LM's CHANGELOG, core 0.13 (2025-07): "MLA RoPE fusion kernel"; NeMo's DeepSeekConfig
+    // before: apply_rope_fusion False
+    {TRAIT_UNFUSED, P_CORE, N_LATENT, 0, 202507, BIT(UNFUSED_ROTARY), 0, "before core 0.13"},
     {TRAIT_UNFUSED, P_ANY, 0, 0, 0, 0, 0, ""},
 
     // Megatron-Bridge, scripts/performance/configs, then perf_recipes: GB200 and GB300 hybridep
@@ -323,6 +349,8 @@ static unsigned holds(const struct run_facts *f, const struct run_default *t)
     if (f->mixture) bits |= N_MIXTURE;
     if (f->mixture && f->spread) bits |= N_SPREAD;
     if (f->origin.wide) bits |= N_WIDE;
+    if (f->origin.blackwell) bits |= N_BLACKWELL;
+    if (t[TRAIT_ATTENTION].value == UNFUSED_ATTENTION) bits |= N_UNFUSED;
     if (f->origin.deepspeed) bits |= N_DEEPSPEED;
     if (f->tensor > 1 && t[TRAIT_SEQUENCE_PARALLEL].value > 0) bits |= N_SCATTERED;
     if (t[TRAIT_ZERO].value == 1) bits |= N_ZERO_1;
@@ -362,7 +390,8 @@ void run_defaults(struct run_default traits[TRAIT_COUNT], const struct run_facts
     const char *why;
     enum family family = family_of(f, &why);
     // Attention that is stated to be unfused where it could be fused: code of the time before.
-    bool old = f->origin.fuses && f->values[TRAIT_ATTENTION] == UNFUSED_ATTENTION;
+    // Latent attention is younger.
+    bool old = f->origin.fuses && !f->latent && f->values[TRAIT_ATTENTION] == UNFUSED_ATTENTION;
     int date = old && f->origin.date > 202209 ? 202209 : f->origin.date;
     for (int i = 0; i < TRAIT_COUNT; i++)
         traits[i] = (struct run_default){

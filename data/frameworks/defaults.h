@@ -37,6 +37,7 @@ enum trait {
     TRAIT_ATTENTION, // enum attention_stated
     TRAIT_SEQUENCE_PARALLEL,
     TRAIT_ZERO,
+    TRAIT_FIXED_CAPACITY,
     TRAIT_GRAPHS,    // enum graphs
     TRAIT_RECOMPUTE, // enum recompute
     TRAIT_GRADIENT_BYTES,
@@ -74,6 +75,7 @@ struct run_origin {
     bool date_stated; // as a date or a version, or by the source; else the GPU's
     bool fuses;       // the GPU has kernels of fused attention
     bool wide;        // its links join more GPUs than a node's eight
+    bool blackwell;   // its kernels are of that generation
     bool tensor_cores_fp8;
     bool seen;      // runs of several programs on it are published (program_shown)
     bool deepspeed; // DeepSpeed's engine trains, whoever calls it

@@ -12,14 +12,31 @@ const char *const program_names[] = {
     "llm-foundry", "nanotron",           "transformers", "other",
     NULL};
 
-const char *const trait_columns[] = {"gated",          "rms_norm",    "tied",
-                                     "dropout",        "bias",        "positions",
-                                     "precision",      "flash",       "sp",
-                                     "zero",           "graphs",      "recompute",
-                                     "gradient_bytes", "overlap",     "overlap_messages",
-                                     "overlap_tensor", "compiled",    "whole_gradient_sums",
-                                     "unfused",        "dispatcher",  "overlap_dispatch",
-                                     "fused_loss",     "kept_logits", "loss_in_place"};
+const char *const trait_columns[] = {"gated",
+                                     "rms_norm",
+                                     "tied",
+                                     "dropout",
+                                     "bias",
+                                     "positions",
+                                     "precision",
+                                     "flash",
+                                     "sp",
+                                     "zero",
+                                     "fixed_capacity",
+                                     "graphs",
+                                     "recompute",
+                                     "gradient_bytes",
+                                     "overlap",
+                                     "overlap_messages",
+                                     "overlap_tensor",
+                                     "compiled",
+                                     "whole_gradient_sums",
+                                     "unfused",
+                                     "dispatcher",
+                                     "overlap_dispatch",
+                                     "fused_loss",
+                                     "kept_logits",
+                                     "loss_in_place"};
 
 const char *trait_value_text(enum trait trait, int value)
 {
@@ -29,7 +46,10 @@ const char *trait_value_text(enum trait trait, int value)
     case TRAIT_PRECISION: return precision_names[value];
     case TRAIT_ATTENTION: return attention[value];
     case TRAIT_RECOMPUTE: return recompute_names[value];
-    case TRAIT_UNFUSED: return value ? "norms rotary activation" : "none";
+    case TRAIT_UNFUSED:
+        return !value                         ? "none"
+               : value == 1 << UNFUSED_ROTARY ? "rotary"
+                                              : "norms rotary activation";
     case TRAIT_DISPATCHER: return dispatcher_names[value];
     case TRAIT_GRAPHS: return graphs_names[value];
     case TRAIT_LEARNED_POSITIONS: return value ? "learned" : "0";
@@ -128,25 +148,37 @@ double program_host(const struct run_origin *o)
 static const struct gpu_age {
     const char *begins;
     int date;
-    bool fuses, fp8, wide, seen;
+    bool fuses, fp8, wide, seen, blackwell;
 } ages[] = {
-    {"v100", 202006, false, false, false, false},   {"t4", 202006, false, false, false, false},
-    {"a100", 202301, true, false, false, true},     {"a800", 202307, true, false, false, false},
-    {"a40", 202301, true, false, false, false},     {"a10", 202301, true, false, false, false},
-    {"a6000", 202301, true, false, false, false},   {"3090", 202307, true, false, false, false},
-    {"rtx3090", 202307, true, false, false, false}, {"4090", 202401, true, true, false, false},
-    {"rtx4090", 202401, true, true, false, false},  {"l4", 202401, true, true, false, false},
-    {"l20", 202406, true, true, false, false},      {"h100", 202401, true, true, false, true},
-    {"h800", 202401, true, true, false, false},     {"h20", 202406, true, true, false, false},
-    {"h200", 202501, true, true, false, true},      {"gh", 202401, true, true, false, false},
-    {"b200", 202506, true, true, false, true},      {"gb200", 202506, true, true, true, true},
-    {"b300", 202510, true, true, false, false},     {"gb300", 202510, true, true, true, true},
-    {"mi250", 202301, true, false, false, false},   {"mi3", 202501, true, true, false, false},
+    {"v100", 202006, false, false, false, false, false},
+    {"t4", 202006, false, false, false, false, false},
+    {"a100", 202301, true, false, false, true, false},
+    {"a800", 202307, true, false, false, false, false},
+    {"a40", 202301, true, false, false, false, false},
+    {"a10", 202301, true, false, false, false, false},
+    {"a6000", 202301, true, false, false, false, false},
+    {"3090", 202307, true, false, false, false, false},
+    {"rtx3090", 202307, true, false, false, false, false},
+    {"4090", 202401, true, true, false, false, false},
+    {"rtx4090", 202401, true, true, false, false, false},
+    {"l4", 202401, true, true, false, false, false},
+    {"l20", 202406, true, true, false, false, false},
+    {"h100", 202401, true, true, false, true, false},
+    {"h800", 202401, true, true, false, false, false},
+    {"h20", 202406, true, true, false, false, false},
+    {"h200", 202501, true, true, false, true, false},
+    {"gh", 202401, true, true, false, false, false},
+    {"b200", 202506, true, true, false, true, true},
+    {"gb200", 202506, true, true, true, true, true},
+    {"b300", 202510, true, true, false, false, true},
+    {"gb300", 202510, true, true, true, true, true},
+    {"mi250", 202301, true, false, false, false, false},
+    {"mi3", 202501, true, true, false, false, false},
 };
 
 static struct gpu_age age_of(struct cell gpu)
 {
-    struct gpu_age found = {"", 202301, true, false, false, false};
+    struct gpu_age found = {"", 202301, true, false, false, false, false};
     for (int at = 0; at < gpu.length; at++) {
         if (at && isalnum((unsigned char)gpu.text[at - 1])) continue;
         for (size_t i = 0; i < ARRAY_LENGTH(ages); i++) {
@@ -211,8 +243,11 @@ struct run_origin run_origin_of(struct cell framework, struct cell version, stru
                                 struct cell gpu, int trainer)
 {
     struct gpu_age age = age_of(gpu);
-    struct run_origin o = {
-        .fuses = age.fuses, .tensor_cores_fp8 = age.fp8, .wide = age.wide, .seen = age.seen};
+    struct run_origin o = {.fuses = age.fuses,
+                           .tensor_cores_fp8 = age.fp8,
+                           .wide = age.wide,
+                           .blackwell = age.blackwell,
+                           .seen = age.seen};
     find_program(&o, framework, source, trainer);
     o.deepspeed = trainer == TRAINER_DEEPSPEED;
     if (o.program == PROGRAM_TRANSFORMERS)

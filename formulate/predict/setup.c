@@ -276,9 +276,10 @@ static int read_numbers(const char *at, const char *end, int *numbers, int max)
     return count;
 }
 
-// "split": blocks on each stage; embedding and head are on the first and the last stage.
+// "split": blocks on each stage; the embedding is on the first stage, `behind` layers on the last:
+// those that predict further tokens, and the head.
 static bool split_as_stated(struct placement *to, struct cell split, int stages, int blocks,
-                            struct prediction *prediction)
+                            int behind, struct prediction *prediction)
 {
     int counts[STAGES_MAX], starts[STAGES_MAX + 1] = {0};
     int count = read_numbers(split.text, split.text + split.length, counts, STAGES_MAX);
@@ -290,7 +291,7 @@ static bool split_as_stated(struct placement *to, struct cell split, int stages,
     if (layer != blocks + 1)
         return predict_refuse(prediction, "split holds %d layers, the model has %d", layer - 1,
                               blocks);
-    starts[stages]++;
+    starts[stages] += behind;
     return put_counts(to, stages, starts, prediction);
 }
 
@@ -412,7 +413,9 @@ static bool set_placement(struct predictor *p, const struct run_row *row,
     to->recomputed_layers = row->recomputed_layers;
     to->compresses_boundaries = p->problem.job.boundary_option_count > 0;
     to->compresses_gradients = p->problem.job.gradient_option_count > 0;
-    if (row->split.length) return split_as_stated(to, row->split, stages, blocks, prediction);
+    int further = model_mtp_depth(&p->problem.model);
+    if (row->split.length)
+        return split_as_stated(to, row->split, stages, blocks, further + 1, prediction);
     if (p->words.boundaries)
         return split_as_amp(to, p->words.boundaries, end, stages, blocks, prediction);
     prediction->impossible = blocks < stages && blocks + 2 != stages;
@@ -423,7 +426,7 @@ static bool set_placement(struct predictor *p, const struct run_row *row,
         stages == p->problem.job.layout.pipeline)
         return split_by_work(to, &p->problem.model, stages, prediction);
     split_equally(to, p->words.embedding_counted, stages, blocks);
-    to->layer_count[stages - 1] += model_mtp_depth(&p->problem.model);
+    to->layer_count[stages - 1] += further;
     return true;
 }
 

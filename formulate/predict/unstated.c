@@ -26,6 +26,7 @@ static int64_t *whole_cell(struct run_row *row, enum trait trait)
     case TRAIT_OVERLAP_TENSOR: return &row->overlap_tensor;
     case TRAIT_COMPILED: return &row->compiled;
     case TRAIT_WHOLE_SUMS: return &row->whole_gradient_sums;
+    case TRAIT_FIXED_CAPACITY: return &row->fixed_capacity;
     case TRAIT_OVERLAP_DISPATCH: return &row->overlap_dispatch;
     case TRAIT_FUSED_LOSS: return &row->fused_loss;
     case TRAIT_KEPT_LOGITS: return &row->kept_logits;

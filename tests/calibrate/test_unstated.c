@@ -288,6 +288,60 @@ TEST(mixtures_run_as_the_recipes_of_their_release)
     }
 }
 
+// NeMo's recipes drop tokens over a capacity, so no host waits for numbers of tokens; until
+// cuDNN 9.11 no kernel on Blackwell fused attention with heads of 192 and 128.
+TEST(releases_differ_in_what_they_fuse_and_wait_for)
+{
+#define DEEPSEEK(gpu, rest)                                                                        \
+    "model=DeepSeekV3,num_gpus=512,seq=4096,global_batch=4096,tp=2,pp=8,ep=64,gpu=" gpu "," rest
+    static const struct {
+        const char *words;
+        int attention, fixed;
+        bool rotary;
+        const char *recompute;
+    } cases[] = {
+        {DEEPSEEK("GB200", "framework=nemo,version=25.04"), UNFUSED_ATTENTION, 1, true,
+         "selective"},
+        {DEEPSEEK("GB200", "framework=nemo,version=25.07"), FUSED_FASTEST, 1, false, "mla_up_proj"},
+        {DEEPSEEK("H100", "framework=nemo,version=25.04"), FUSED_FASTEST, 1, true, "mla_up_proj"},
+        {DEEPSEEK("GB200", "framework=megatron-bridge,version=25.11"), FUSED_FASTEST, 0, false,
+         "mla_up_proj"},
+        {DEEPSEEK("B200", "framework=megatron-lm,version=25.05,recompute=none"), UNFUSED_ATTENTION,
+         0, true, "none"},
+    };
+    int64_t first_ns = 0;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        struct prediction x;
+        predict_words(&x, cases[i].words, "precision=bf16", arena);
+        const struct assumption *a = x.assumptions;
+        assert_int_equal(a[TRAIT_ATTENTION].taken.value, cases[i].attention);
+        assert_int_equal(a[TRAIT_FIXED_CAPACITY].taken.value, cases[i].fixed);
+        assert_int_equal(a[TRAIT_UNFUSED].taken.value, cases[i].rotary ? 1 << UNFUSED_ROTARY : 0);
+        assert_string_equal(recompute_names[a[TRAIT_RECOMPUTE].taken.value], cases[i].recompute);
+        if (!i) first_ns = x.iteration_ns;
+        if (i == 1) assert_true((double)first_ns > 1.5 * (double)x.iteration_ns);
+    }
+    // A capacity takes the wait off, whoever states it.
+    struct prediction waits, knows;
+    predict_words(&waits, DEEPSEEK("H100", "framework=nemo,version=25.04"), "fixed_capacity=0",
+                  arena);
+    predict_words(&knows, DEEPSEEK("H100", "framework=nemo,version=25.04"), "", arena);
+    assert_true(knows.iteration_ns < waits.iteration_ns);
+#undef DEEPSEEK
+}
+
+// A stated split counts the blocks; layers that predict further tokens are behind them.
+TEST(layers_that_predict_further_tokens_are_behind_a_stated_split)
+{
+    struct prediction plain, stated, other;
+    const char *run = MIXTURE("deepseek-v3-mtp", "H100", "26.02") ",pp=4";
+    predict_words(&plain, run, "ep=8", arena);
+    predict_words(&stated, run, "ep=8,split=16 15 15 15", arena);
+    predict_words(&other, run, "ep=8,split=16 16 16 13", arena);
+    assert_int_equal(plain.iteration_ns, stated.iteration_ns);
+    assert_true(other.iteration_ns != stated.iteration_ns);
+}
+
 // Experts have the tensor ranks of attention, or one where only that divides.
 TEST(experts_on_more_ranks_than_replicas_have_no_tensor_ranks)
 {
