@@ -53,7 +53,9 @@ void step_costs_put(struct gpu_costs *g, struct interval rate, const char *sourc
 // The numbers of products by shape, where the costs already have them. With fewer than eight
 // shapes the measured line replaces them (calibrate/costs_products.c).
 enum status calibration_products(struct calibration *c, struct arena *arena, struct error *err);
-// trainer.c: the factor of a trainer that is not known, for costs that state none, unless the
+// trainer.c: whether the samples are a processor's, whose memory the process shares.
+bool calibration_of_processor(const struct calibration *c);
+// The factor of a trainer that is not known, for costs that state none, unless the
 // samples are of training steps. Returns whether.
 bool calibration_assume_trainer(struct calibration *c);
 

@@ -160,10 +160,15 @@ static void take_constants(struct gpu_costs *g, const struct calibration *c,
 {
     struct estimate libraries = {0}, workspace = {0};
     bool known = g->constant_bytes.value > 0;
+    struct estimate process;
     take_quantity(&libraries, c, "library_bytes", arena);
     if (take_quantity(&workspace, c, "workspace_bytes", arena)) g->library_bytes = workspace;
-    if (take_quantity(&g->constant_bytes, c, "context_bytes", arena))
-        add_libraries(&g->constant_bytes, &libraries, &workspace, arena);
+    bool seen = take_quantity(&g->constant_bytes, c, "context_bytes", arena);
+    // On processors a process that sends messages has more libraries than one that only computes.
+    if (seen && calibration_of_processor(c) && take_quantity(&process, c, "process_bytes", arena) &&
+        process.value > g->constant_bytes.value)
+        g->constant_bytes = process;
+    if (seen) add_libraries(&g->constant_bytes, &libraries, &workspace, arena);
     else if (!known)
         g->constant_bytes = estimate_assumed((double)settings->constant_bytes,
                                              "not measured: the process and its libraries");

@@ -21,8 +21,9 @@ static const struct estimate unknown_split = {
     .origin = ORIGIN_ASSUMED,
     .source = "no split backward pass was seen: PyTorch's on one processor"};
 
-static bool is_processor(const struct machine *m)
+bool calibration_of_processor(const struct calibration *c)
 {
+    const struct machine *m = &c->inputs->all.machine;
     return m->library && !m->driver && strstr(m->library, "OpenBLAS");
 }
 
@@ -53,7 +54,7 @@ bool calibration_assume_trainer(struct calibration *c)
                                   &g->other_step_factor, &g->sharded_step_factor};
     for (size_t i = 0; i < ARRAY_LENGTH(factors); i++)
         if (factors[i]->value > 0) return false;
-    bool processor = is_processor(&c->inputs->all.machine);
+    bool processor = calibration_of_processor(c);
     for (size_t i = 0; i < ARRAY_LENGTH(factors); i++) *factors[i] = unknown_trainer;
     if (processor) g->other_step_factor = torch_on_processors;
     if (processor && !(g->split_overhead_s.value > 0)) g->split_overhead_s = unknown_split;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "measure/sampling/host.h"
+#include "measure/sampling/pages.h"
 
 enum { NAME_BYTES = 128 };
 
@@ -48,7 +49,9 @@ void roster_gather(struct roster *roster, struct ranks *ranks, enum wait wait, s
     struct identity *all = TAKE(arena, count, struct identity), self;
     describe_self(&self, arena);
     ranks_tell_all(ranks, &self, (int)sizeof self, all);
-    *roster = (struct roster){.endpoints = TAKE(arena, count, struct endpoint), .count = count};
+    *roster = (struct roster){.endpoints = TAKE(arena, count, struct endpoint),
+                              .count = count,
+                              .process_bytes = pages_resident_bytes()};
     number_clocks(roster->endpoints, all, count);
     for (int i = 0; i < count; i++) {
         int on_host = 0, before = 0, on_machine = 0;
@@ -83,4 +86,9 @@ void roster_describe(struct samples *samples, const struct roster *roster, const
     samples->machine.library = roster->library ? roster->library : ranks_library(arena);
     samples->endpoints = roster->endpoints;
     samples->endpoint_count = roster->count;
+    if (roster->gpu || !roster->process_bytes) return;
+    double *bytes = TAKE(arena, 1, double);
+    *bytes = (double)roster->process_bytes;
+    samples->quantities = TAKE(arena, 1, struct quantity);
+    samples->quantities[samples->quantity_count++] = (struct quantity){"process_bytes", bytes, 1};
 }

@@ -11,6 +11,7 @@ struct roster {
                                 // host has several
     int count;
     const char *gpu, *library; // of the sender, if that is not the host itself; NULL: it is
+    int64_t process_bytes;     // of this process, before it took memory for what it measures
     bool is_crowded;           // some machine has more processes than processors
     bool is_busy;              // some machine did other work before
 };

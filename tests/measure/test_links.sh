@@ -41,6 +41,17 @@ if python3 -c 'import jsonschema' 2> /dev/null; then
         "$folder/collectives.json" "$folder/halves.json" \
         > "$folder/err" 2>&1 || complain "the documents do not follow their schema"
 fi
+# what a process takes that sends messages: more than one that only computes
+"$measure" memory --largest-mib 1 --budget-s 0.1 --threads 1 --quiet --name core \
+    -o "$folder/memory.json" 2> "$folder/err"
+constant() { "$BIN/plumbline" calibrate --name core "$folder/memory.json" ${1:-} 2> "$folder/err" |
+    sed -n 's/.*"constant_bytes": {"value": \([0-9]*\).*/\1/p'; }
+alone=$(constant) sends=$(sed -n 's/.*"process_bytes", "values": \[\([0-9]*\).*/\1/p' \
+    "$folder/three.json")
+together=$(constant "$folder/three.json")
+[ "${sends:-0}" -gt "${alone:-0}" ] && [ "${together:-0}" -ge "$sends" ] &&
+    [ "$together" -lt $((sends + alone)) ] ||
+    complain "the process: $alone alone, $sends with messages, $together in the costs"
 gives 2 2 links --smallest 8 --largest 4
 gives 2 2 collectives 0,5
 says "0,5: expected all, hosts, across or ranks below 2"
