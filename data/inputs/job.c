@@ -117,6 +117,16 @@ const struct tier_option *job_tier_option(const struct job *j, const char *name)
     return NULL;
 }
 
+struct tier_option job_tiering(const struct job *j, int way)
+{
+    int named = way - 1 - j->offload_percent_count;
+    struct tier_option share = {.name = NULL};
+    if (named >= 0) return j->tier_options[named];
+    if (way > 0)
+        share.parts[TIER_OPTIMIZER] = (struct tier_share){TIER_HOST, j->offload_percents[way - 1]};
+    return share;
+}
+
 bool job_moves_weights(const struct job *j)
 {
     for (int i = 0; i < j->tier_option_count; i++)

@@ -271,7 +271,7 @@ struct tier_share {
     int percent;      // 1 to 100
 };
 struct tier_option {
-    const char *name;
+    const char *name;                    // NULL: one of offload_percents, or nothing is elsewhere
     struct tier_share parts[TIER_PARTS]; // the optimizer's state: on the host
 };
 
@@ -490,6 +490,7 @@ static inline int job_tier_ways(const struct job *j)
 {
     return 1 + j->offload_percent_count + j->tier_option_count;
 }
+struct tier_option job_tiering(const struct job *j, int way);
 // Per replica: global_batch / (data x micro_batch). If replicas may differ, at least one of them
 // has this many or more.
 int job_micro_batches(const struct job *j);

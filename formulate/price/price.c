@@ -64,15 +64,10 @@ static void offer_tiers(struct priced *priced, const struct job *job, struct are
     priced->gradient_options =
         TAKE(arena, priced->gradient_option_count, struct compression_option);
     for (int i = 0; i < count * ways; i++) {
-        int way = i % ways - 1, named = way - job->offload_percent_count;
-        struct compression_option *to = &priced->gradient_options[i];
-        *to = compressions[i / ways];
-        if (named >= 0) {
-            to->tier_option = job->tier_options[named].name;
-            to->offloaded_percent = job->tier_options[named].parts[TIER_OPTIMIZER].percent;
-        } else if (way >= 0) {
-            to->offloaded_percent = job->offload_percents[way];
-        }
+        struct tier_option t = job_tiering(job, i % ways);
+        priced->gradient_options[i] = compressions[i / ways];
+        priced->gradient_options[i].tier_option = t.name;
+        priced->gradient_options[i].offloaded_percent = t.parts[TIER_OPTIMIZER].percent;
     }
 }
 

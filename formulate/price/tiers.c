@@ -54,16 +54,17 @@ static real shared_step_s(const struct pricing *x, const struct layer_run *run, 
 
 // ---- tiers
 
-static const struct tier_option *option_of(const struct pricing *x, int option)
+// Options are ordered by compression (price.c).
+static struct tier_option option_of(const struct pricing *x, int option)
 {
-    return job_tier_option(&x->problem->job, x->priced->gradient_options[option].tier_option);
+    return job_tiering(&x->problem->job, option % job_tier_ways(&x->problem->job));
 }
 
-// What the option moves of a part of the weights.
+// What the option moves of a part.
 static real moved(const struct layer_bytes *bytes, const struct tier_option *t, enum tier_part part)
 {
-    if (!t || !t->parts[part].tier) return 0;
-    return (part == TIER_FROZEN ? bytes->frozen : bytes->trained) * t->parts[part].percent / 100;
+    const real all[TIER_PARTS] = {bytes->frozen, bytes->trained, bytes->movable};
+    return all[part] * t->parts[part].percent / 100;
 }
 
 // Of both parts of the weights, into this tier.
@@ -71,7 +72,7 @@ static real moved_into(const struct layer_bytes *bytes, const struct tier_option
                        const char *tier)
 {
     real sum = 0;
-    for (int part = TIER_FROZEN; t && part <= TIER_TRAINED; part++)
+    for (int part = TIER_FROZEN; part <= TIER_TRAINED; part++)
         if (t->parts[part].tier && !strcmp(t->parts[part].tier, tier))
             sum += moved(bytes, t, (enum tier_part)part);
     return sum;
@@ -87,14 +88,14 @@ static real rate_of(const struct pricing *x, int group, const char *name, bool w
 
 real tiered_read_s(const struct pricing *x, const struct layer_run *run, int group, int option)
 {
-    const struct tier_option *t = option_of(x, option);
+    const struct tier_option t = option_of(x, option);
     real longest = 0;
-    if (!tier_option_moves_weights(t)) return 0;
+    if (!tier_option_moves_weights(&t)) return 0;
     struct layer_bytes bytes = bytes_of_layer(x, run);
     for (int part = TIER_FROZEN; part <= TIER_TRAINED; part++) {
-        const char *tier = t->parts[part].tier;
+        const char *tier = t.parts[part].tier;
         if (tier)
-            longest = fmaxl(longest, moved_into(&bytes, t, tier) / rate_of(x, group, tier, false));
+            longest = fmaxl(longest, moved_into(&bytes, &t, tier) / rate_of(x, group, tier, false));
     }
     return longest;
 }
@@ -102,13 +103,12 @@ real tiered_read_s(const struct pricing *x, const struct layer_run *run, int gro
 real tiered_step_s(const struct pricing *x, const struct layer_run *run, int group, int option,
                    real device_s)
 {
-    real share = x->priced->gradient_options[option].offloaded_percent / 100.0L,
-         step = shared_step_s(x, run, group, share, device_s);
-    const struct tier_option *t = option_of(x, option);
-    if (!t || !t->parts[TIER_TRAINED].tier) return step;
+    const struct tier_option t = option_of(x, option);
+    real step = shared_step_s(x, run, group, t.parts[TIER_OPTIMIZER].percent / 100.0L, device_s);
+    if (!t.parts[TIER_TRAINED].tier) return step;
     struct layer_bytes bytes = bytes_of_layer(x, run);
     return step +
-           moved(&bytes, t, TIER_TRAINED) / rate_of(x, group, t->parts[TIER_TRAINED].tier, true);
+           moved(&bytes, &t, TIER_TRAINED) / rate_of(x, group, t.parts[TIER_TRAINED].tier, true);
 }
 
 bool tiers_matter(const struct pricing *x)
@@ -161,10 +161,11 @@ void open_tiers(struct pricing *x, int run)
 static real held(const struct pricing *x, const struct layer_bytes *bytes, int option,
                  const char *tier)
 {
-    real sum = moved_into(bytes, option_of(x, option), tier);
+    const struct tier_option t = option_of(x, option);
+    real sum = moved_into(bytes, &t, tier);
     if (strcmp(tier, TIER_HOST)) return sum;
     if (x->problem->job.layout.offload_optimizer) return sum + bytes->state;
-    return sum + bytes->movable * x->priced->gradient_options[option].offloaded_percent / 100;
+    return sum + moved(bytes, &t, TIER_OPTIMIZER);
 }
 
 // The same for every group that has the tier.
@@ -183,13 +184,13 @@ enum status price_tiered_bytes(const struct pricing *x, int run, struct error *e
     struct layer_bytes bytes = bytes_of_layer(x, layers);
     struct priced_run *to = &x->priced->runs[run];
     for (int o = 0; o < to->tiered_count; o++) {
-        const struct tier_option *t = option_of(x, o);
+        const struct tier_option t = option_of(x, o);
         struct priced_tiered *own = &to->tiered[o];
         real kept = bytes.weight, buffers = 0;
-        for (int part = TIER_FROZEN; t && part <= TIER_TRAINED; part++) {
-            real away = moved(&bytes, t, (enum tier_part)part);
+        for (int part = TIER_FROZEN; part <= TIER_TRAINED; part++) {
+            real away = moved(&bytes, &t, (enum tier_part)part);
             kept -= away;
-            if (away > 0 && !is_read_in_place(x, t->parts[part].tier)) buffers += 2 * away;
+            if (away > 0 && !is_read_in_place(x, t.parts[part].tier)) buffers += 2 * away;
         }
         TRY(round_bytes(&own->weight_bytes, kept, "weights", layers->name, err));
         TRY(round_bytes(&own->buffer_bytes, buffers, "buffers", layers->name, err));

@@ -175,19 +175,6 @@ static bool offers(const struct compression_option *options, int count,
     return false;
 }
 
-// Everything on the GPU, or one of the job's ways to keep parts in tiers.
-static bool offers_tiering(const struct job *j, const struct compression_option *o)
-{
-    for (int way = 0; way < job_tier_ways(j); way++) {
-        struct tiering t = tiering_at(j, way);
-        const char *name = t.option ? t.option->name : NULL;
-        bool named = name && o->tier_option ? !strcmp(name, o->tier_option)
-                                            : name == o->tier_option;
-        if (named && t.percent == o->offloaded_percent) return true;
-    }
-    return false;
-}
-
 void audit_options(struct audit *h)
 {
     const struct plan *p = h->plan;
@@ -204,7 +191,7 @@ void audit_options(struct audit *h)
             REJECT(h, "compression", s, "gradient option %d (%s) is not the job's",
                    x->gradient_option,
                    compression_text(p->gradient_options[x->gradient_option].form, h->arena));
-        else if (!offers_tiering(j, &p->gradient_options[x->gradient_option]))
+        else if (tiering_of(j, &p->gradient_options[x->gradient_option]) < 0)
             REJECT(h, "offload", s,
                    "%d %% of the optimizer's state on the host with tier option '%s' is not one "
                    "of the job's",

@@ -52,7 +52,7 @@ static void raise_ending(const struct price_audit *a, int run, int group,
     raise_sync(a, run, group, &largest->sync_ns);
     for (int way = 0; way < job_tier_ways(&a->problem->job); way++)
         raise_to(&largest->optimizer_ns,
-                 shared_step_ns(a, run, group, tiering_at(&a->problem->job, way)));
+                 shared_step_ns(a, run, group, job_tiering(&a->problem->job, way)));
 }
 
 struct largest_prices largest_prices_of(const struct price_audit *a)

@@ -139,10 +139,12 @@ static inline struct compression_form gradient_form(const struct audit *h, int s
 {
     return h->plan->gradient_options[h->plan->stages[stage].gradient_option].form;
 }
-static inline struct tiering stage_tiering(const struct audit *h, int stage)
+// Of one that the job does not have (audit_options): that of everything on the GPU.
+static inline struct tier_option stage_tiering(const struct audit *h, int stage)
 {
-    return tiering_of(&h->price_audit,
-                      &h->plan->gradient_options[h->plan->stages[stage].gradient_option]);
+    const struct job *j = &h->problem->job;
+    int way = tiering_of(j, &h->plan->gradient_options[h->plan->stages[stage].gradient_option]);
+    return job_tiering(j, way < 0 ? 0 : way);
 }
 static inline struct compression_form boundary_form(const struct audit *h, int stage)
 {

@@ -79,7 +79,7 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
     int left = counted_layers(x), priced_run = -1;
     int64_t feedback = 0;
     struct sum unsharded = {0, 0};
-    struct tiering where = stage_tiering(h, stage);
+    struct tier_option where = stage_tiering(h, stage);
     for (int i = 0; i < judged_layers(h, stage); i++) {
         int run;
         const struct price_audit *a = judged_layer(h, stage, i, &run);
@@ -89,7 +89,7 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
         if (away) mode = RECOMPUTE_NONE;
         if (run != priced_run || head) {
             b = layer_bytes_of(a, run);
-            b.optimizer = device_state_bytes(a, run, where.percent);
+            b.optimizer = device_state_bytes(a, run, where.parts[TIER_OPTIMIZER].percent);
             struct tiered_weights w = tiered_weights_of(a, run, where);
             b.weight = w.kept;
             for (int k = 0; k < RECOMPUTE_COUNT; k++) b.working[k] += w.buffers;

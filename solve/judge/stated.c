@@ -116,10 +116,10 @@ static void state_options(struct statement *s, const char *list,
         if (i >= 0 && !is_offered(s, &offered->items[i])) continue;
         for (int way = 0; way < (offered->tiers ? job_tier_ways(offered->tiers) : 1); way++, at++) {
             struct compression_option own = i < 0 ? none : offered->items[i];
-            struct tiering where = {0, NULL};
-            if (offered->tiers) where = tiering_at(offered->tiers, way);
-            own.offloaded_percent = where.percent;
-            own.tier_option = where.option ? where.option->name : NULL;
+            struct tier_option where = {.name = NULL};
+            if (offered->tiers) where = job_tiering(offered->tiers, way);
+            own.offloaded_percent = where.parts[TIER_OPTIMIZER].percent;
+            own.tier_option = where.name;
             if (at < count) state_option(s, list, at, &found[at], &own);
         }
     }

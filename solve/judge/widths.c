@@ -171,7 +171,7 @@ struct largest_prices largest_of_widths(const struct audit *h)
             raise_to(&largest.sync_ns,
                      layer_sync_ns(a, run, h->group[i], (struct compression_form){0}));
             raise_to(&largest.optimizer_ns,
-                     shared_step_ns(a, run, h->group[i], tiering_at(&a->problem->job, 0)));
+                     shared_step_ns(a, run, h->group[i], job_tiering(&a->problem->job, 0)));
         }
         for (int k = 0; k < h->plan->group_count; k++)
             if (h->group[k] >= 0 && !exclusion_of(&h->at[k], h->group[k]))

@@ -167,7 +167,7 @@ TEST(test_by_hand)
     assert_int_equal(b.message, 64);
     // Linear 24 n h^2 = 6144 FLOP, attention 4 s^2 h = 512, memory 10 n h e + 2 n f e + 6 a s^2 e =
     // 640 + 512 + 384 bytes.
-    struct layer_duration d = layer_duration_of(&a, 1, 0, 0, (struct tiering){0, NULL});
+    struct layer_duration d = layer_duration_of(&a, 1, 0, 0, (struct tier_option){.name = NULL});
     assert_int_equal(d.forward_ns, 6144 + 512 + 1536 + 1000);
     assert_int_equal(d.backward_ns, 2 * 6144 + 2 * 512 + 2 * 1536 + 1000);
     assert_int_equal(d.again_ns[RECOMPUTE_SELECTIVE], 512 + 384);

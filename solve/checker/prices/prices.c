@@ -69,18 +69,18 @@ static void offer_tiers(struct check_problem *p, const struct job *j, struct are
     int ways = job_tier_ways(j), compressions = p->gradient_count;
     struct check_option *all = TAKE(arena, compressions * ways, struct check_option);
     for (int i = 0; i < compressions * ways; i++) {
-        struct tiering where = tiering_at(j, i % ways);
+        struct tier_option where = job_tiering(j, i % ways);
         all[i] = p->gradient[i / ways];
-        all[i].offloaded = where.percent;
-        all[i].tiers = where.option ? where.option->name : NULL;
+        all[i].offloaded = where.parts[TIER_OPTIMIZER].percent;
+        all[i].tiers = where.name;
     }
     p->gradient = all;
     p->gradient_count = compressions * ways;
 }
 
-static struct tiering tiering_of_option(const struct prices *x, int option)
+static struct tier_option tiering_of_option(const struct prices *x, int option)
 {
-    return tiering_at(&x->problem->job, option % job_tier_ways(&x->problem->job));
+    return job_tiering(&x->problem->job, option % job_tier_ways(&x->problem->job));
 }
 
 static void read_options(struct check_problem *p, const struct job *j, struct arena *arena)
@@ -259,7 +259,7 @@ static void price_tiered_bytes(struct prices *x, int run)
     struct check_problem *p = &x->p;
     for (int o = 0; p->runs[run].tiered && o < p->gradient_count; o++) {
         struct check_tiered *t = &p->runs[run].tiered[o];
-        struct tiering where = tiering_of_option(x, o);
+        struct tier_option where = tiering_of_option(x, o);
         struct tiered_weights w = tiered_weights_of(&x->price_audit, run, where);
         t->weight_bytes = note(x, w.kept), t->buffer_bytes = note(x, w.buffers);
         for (int i = 0; i < p->tier_count; i++)

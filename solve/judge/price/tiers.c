@@ -7,22 +7,15 @@
 
 // ---- ways
 
-struct tiering tiering_at(const struct job *j, int way)
+int tiering_of(const struct job *j, const struct compression_option *o)
 {
-    int named = way - 1 - j->offload_percent_count;
-    if (way == 0) return (struct tiering){0, NULL};
-    if (named < 0) return (struct tiering){j->offload_percents[way - 1], NULL};
-    return (struct tiering){j->tier_options[named].parts[TIER_OPTIMIZER].percent,
-                            &j->tier_options[named]};
-}
-
-struct tiering tiering_of(const struct price_audit *a, const struct compression_option *o)
-{
-    const struct job *j = &a->problem->job;
-    struct tiering where = {o->offloaded_percent, NULL};
-    for (int i = 0; o->tier_option && i < j->tier_option_count; i++)
-        if (!strcmp(j->tier_options[i].name, o->tier_option)) where.option = &j->tier_options[i];
-    return where;
+    for (int way = 0; way < job_tier_ways(j); way++) {
+        struct tier_option t = job_tiering(j, way);
+        bool named = t.name && o->tier_option ? !strcmp(t.name, o->tier_option)
+                                              : t.name == o->tier_option;
+        if (named && t.parts[TIER_OPTIMIZER].percent == o->offloaded_percent) return way;
+    }
+    return -1;
 }
 
 // ---- tiers
@@ -64,20 +57,20 @@ int64_t judged_tier_limit(const struct price_audit *a, int group, const char *ti
 // ---- weights
 
 // Bytes of each part of the weights that leave the GPU: {frozen, trained}.
-static void leaving(const struct price_audit *a, int run, struct tiering where,
+static void leaving(const struct price_audit *a, int run, struct tier_option where,
                     long double bytes[2])
 {
     const struct layer_run *r = run_of(a, run);
     struct held_weights held = {0, 0};
     bool rows = r->kind == LAYER_EMBEDDING || r->kind == LAYER_MEMORY; // a pass reads some of it
-    if (where.option && !rows) held = held_weights_of(a, run);
-    bytes[0] = where.option ? where.option->parts[TIER_FROZEN].percent * held.frozen / 100 : 0;
-    bytes[1] = where.option ? where.option->parts[TIER_TRAINED].percent * held.trained / 100 : 0;
+    if (!rows && tier_option_moves_weights(&where)) held = held_weights_of(a, run);
+    bytes[0] = where.parts[TIER_FROZEN].percent * held.frozen / 100;
+    bytes[1] = where.parts[TIER_TRAINED].percent * held.trained / 100;
 }
 
-static const char *goes_to(struct tiering where, int part)
+static const char *goes_to(struct tier_option where, int part)
 {
-    return where.option->parts[part ? TIER_TRAINED : TIER_FROZEN].tier;
+    return where.parts[part ? TIER_TRAINED : TIER_FROZEN].tier;
 }
 
 static bool in_place(const struct price_audit *a, const char *name)
@@ -87,7 +80,8 @@ static bool in_place(const struct price_audit *a, const char *name)
     return false;
 }
 
-struct tiered_weights tiered_weights_of(const struct price_audit *a, int run, struct tiering where)
+struct tiered_weights tiered_weights_of(const struct price_audit *a, int run,
+                                        struct tier_option where)
 {
     struct held_weights all = held_weights_of(a, run);
     long double away[2], copied = 0;
@@ -99,7 +93,7 @@ struct tiered_weights tiered_weights_of(const struct price_audit *a, int run, st
         .buffers = judged_whole(a, 2 * copied)}; // the layer that runs, and the next one
 }
 
-int64_t tier_held_bytes(const struct price_audit *a, int run, struct tiering where,
+int64_t tier_held_bytes(const struct price_audit *a, int run, struct tier_option where,
                         const char *tier)
 {
     long double away[2], copies, table, state = judged_state_bytes(a, run, &copies, &table),
@@ -108,7 +102,7 @@ int64_t tier_held_bytes(const struct price_audit *a, int run, struct tiering whe
     for (int part = 0; part < 2; part++)
         if (away[part] > 0 && !strcmp(goes_to(where, part), tier)) sum += away[part];
     if (is_host(tier) && layout_of(a)->offload_optimizer) sum += state;
-    else if (is_host(tier)) sum += where.percent * (state + copies) / 100;
+    else if (is_host(tier)) sum += where.parts[TIER_OPTIMIZER].percent * (state + copies) / 100;
     return judged_whole(a, sum);
 }
 
@@ -121,7 +115,7 @@ static long double rate_of(const struct price_audit *a, int group, const char *n
 }
 
 // Tiers deliver side by side, what is in one of them one after another.
-long double tier_read_s(const struct price_audit *a, int run, int group, struct tiering where)
+long double tier_read_s(const struct price_audit *a, int run, int group, struct tier_option where)
 {
     long double away[2], seconds[2] = {0, 0};
     leaving(a, run, where, away);
@@ -135,7 +129,7 @@ long double tier_read_s(const struct price_audit *a, int run, int group, struct 
 // ---- a layer
 
 struct layer_duration layer_duration_of(const struct price_audit *a, int run, int group, int slice,
-                                        struct tiering where)
+                                        struct tier_option where)
 {
     struct passes s = passes_of(a, run, group, slice);
     long double read_s = tier_read_s(a, run, group, where);
@@ -196,9 +190,9 @@ static long double shared_step_s(const struct price_audit *a, int run, int group
 }
 
 // Trained weights that are in a tier are written there when they are new.
-int64_t shared_step_ns(const struct price_audit *a, int run, int group, struct tiering where)
+int64_t shared_step_ns(const struct price_audit *a, int run, int group, struct tier_option where)
 {
-    long double step = shared_step_s(a, run, group, where.percent), away[2];
+    long double step = shared_step_s(a, run, group, where.parts[TIER_OPTIMIZER].percent), away[2];
     leaving(a, run, where, away);
     if (away[1] > 0) step += away[1] / rate_of(a, group, goes_to(where, 1), true);
     struct computed all = gathered_after_step(a, run, group);

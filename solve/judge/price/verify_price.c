@@ -259,7 +259,7 @@ static const char *exclusion_by_costs(const struct price_audit *a, int group)
     bool host = costs->host_link_bytes_per_s.value > 0 && costs->host_memory_bytes_per_s.value > 0;
     bool moves = layout_of(a)->offload_optimizer;
     for (int way = 0; way < job_tier_ways(&a->problem->job); way++)
-        moves = moves || tiering_at(&a->problem->job, way).percent;
+        moves = moves || job_tiering(&a->problem->job, way).parts[TIER_OPTIMIZER].percent;
     if (moves && !host) return "the costs have no rate of its host, which would update the weights";
     if (a->problem->job.checkpoints == CHECKPOINTS_HOST &&
         !(costs->host_link_bytes_per_s.value > 0))

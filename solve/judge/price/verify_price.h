@@ -215,14 +215,8 @@ struct layer_duration {
     int64_t forward_ns, backward_ns, weight_ns, optimizer_ns;
     int64_t again_ns[RECOMPUTE_COUNT]; // by the layer's mode: recomputation before backward
 };
-// Where a stage keeps its parts: a percentage of the state on the host, and the tier option that is
-// taken, or NULL.
-struct tiering {
-    int percent;
-    const struct tier_option *option;
-};
 struct layer_duration layer_duration_of(const struct price_audit *a, int run, int group, int slice,
-                                        struct tiering where); // group: not excluded
+                                        struct tier_option where); // group: not excluded
 
 // The matrices of a layer's attention in the order of its forward pass, with one GPU's part of
 // each. whole: every tensor rank has all of it.
@@ -463,19 +457,19 @@ long double judged_state_bytes(const struct price_audit *a, int run, long double
 long double judged_step_s(const struct price_audit *a, int run, int group);
 
 // ---- tiers.c (section 4, Shares and Tiers)
-struct tiering tiering_of(const struct price_audit *a, const struct compression_option *o);
-// The job's ways to do so, from 0 on: on the GPU, its offload_percents, its tier options.
-struct tiering tiering_at(const struct job *j, int way);
+// The job's way that an option of a plan states (job_tiering); -1: it has no such way.
+int tiering_of(const struct job *j, const struct compression_option *o);
 int64_t device_state_bytes(const struct price_audit *a, int run, int percent);
-int64_t shared_step_ns(const struct price_audit *a, int run, int group, struct tiering where);
+int64_t shared_step_ns(const struct price_audit *a, int run, int group, struct tier_option where);
 struct tiered_weights {
     int64_t kept, buffers; // on the GPU
 };
-struct tiered_weights tiered_weights_of(const struct price_audit *a, int run, struct tiering where);
+struct tiered_weights tiered_weights_of(const struct price_audit *a, int run,
+                                        struct tier_option where);
 // Bytes of a layer in the tier of this name; how long a pass waits for what tiers deliver.
-int64_t tier_held_bytes(const struct price_audit *a, int run, struct tiering where,
+int64_t tier_held_bytes(const struct price_audit *a, int run, struct tier_option where,
                         const char *tier);
-long double tier_read_s(const struct price_audit *a, int run, int group, struct tiering where);
+long double tier_read_s(const struct price_audit *a, int run, int group, struct tier_option where);
 int64_t judged_tier_limit(const struct price_audit *a, int group,
                           const char *tier);                     // of a stage; -1: none
 const char *judged_lack(const struct price_audit *a, int group); // why it lacks a tier; NULL: none

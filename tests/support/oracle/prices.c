@@ -62,9 +62,12 @@ static void compare_groups(struct comparison *c)
     }
 }
 
-static struct tiering tiering(const struct comparison *c, int option)
+static struct tier_option tiering(const struct comparison *c, int option)
 {
-    return tiering_of(&c->price_audit, &c->priced->gradient_options[option]);
+    const struct job *j = &c->price_audit.problem->job;
+    int way = tiering_of(j, &c->priced->gradient_options[option]);
+    assert_true(way >= 0);
+    return job_tiering(j, way);
 }
 
 static void compare_tiered(struct comparison *c, int run)
@@ -120,8 +123,8 @@ static void compare_times(struct comparison *c, int run, int group)
     const struct priced_run *theirs = &p->runs[run];
     const char *of = layer_name(c, run);
     for (int slice = 0; slice < p->slice_count; slice++) {
-        struct layer_duration d =
-            layer_duration_of(&c->price_audit, run, group, slice, (struct tiering){0, NULL});
+        struct layer_duration d = layer_duration_of(&c->price_audit, run, group, slice,
+                                                    (struct tier_option){.name = NULL});
         int at = slice * p->group_count + group;
         for (int o = 0; o < theirs->tiered_count; o++) {
             struct layer_duration t =
