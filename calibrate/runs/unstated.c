@@ -70,6 +70,17 @@ static bool overfull(const struct prediction *x)
     return !*x->reason && x->device_bytes > x->capacity_bytes;
 }
 
+// None of what is stated contradicts the program that the row is taken to be of.
+static bool may_be(const struct run_row *was, const struct prediction *x,
+                   const struct stated *stated, int count)
+{
+    for (int k = 0; k < count; k++)
+        if (!stated[k].program && is_blank(was, &stated[k]) &&
+            !program_may(x->origin.program, stated[k].trait, stated[k].value))
+            return false;
+    return true;
+}
+
 static bool ran(const struct run *run)
 {
     return !run->excluded && (metric_is_time(run->row.metric) || metric_is_memory(run->row.metric));
@@ -88,7 +99,7 @@ static void show_remedies(const struct run_set *set, int count, struct predictor
                 continue;
             state(&row, &s);
             predict_row(p, &row, &x);
-            fitting += !*x.reason && !overfull(&x);
+            fitting += !*x.reason && !overfull(&x) && may_be(&set->runs[k].row, &x, &s, 1);
         }
         if (!fitting) continue;
         fprintf(to, "%s", shown++ ? ", " : "    with what is not stated they would: ");
@@ -211,7 +222,7 @@ static struct score score_with(const struct run_set *set, int file, struct predi
         for (int k = 0; k < count; k++)
             if (is_blank(&run->row, &stated[k])) state(&row, &stated[k]), sum.blank++;
         predict_row(p, &row, &x);
-        if (*x.reason) continue;
+        if (*x.reason || !may_be(&run->row, &x, stated, count)) continue;
         sum.rows++;
         sum.error += fabs(run_prediction(&row, &x) / row.value - 1);
         sum.overfull += overfull(&x);

@@ -134,3 +134,14 @@ bool name_is_gpu(const char *text, size_t length, const char *gpu)
     }
     return named && !other;
 }
+
+int name_related_gpu(const char *text, const char *const *names, int count)
+{
+    const char *end = text + strlen(text);
+    for (int i = 0; i < count; i++) {
+        size_t model = strcspn(names[i], "-");
+        for (struct word w = next_word(text, end); w.length; w = next_word(w.text + w.length, end))
+            if (word_is(w, names[i], model)) return i;
+    }
+    return name_meant(text, names, count);
+}

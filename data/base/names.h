@@ -24,4 +24,8 @@ int name_within(const char *name, const char *const *names, int count, int chang
 // "H100 NVL") are other GPUs.
 bool name_is_gpu(const char *text, size_t length, const char *gpu);
 
+// The GPU nearest to one that none of the names is: the first of the same model, whatever its
+// memory and its card ("NVIDIA H100 NVL": h100-80gb); otherwise as name_meant. -1: none.
+int name_related_gpu(const char *text, const char *const *names, int count);
+
 #endif

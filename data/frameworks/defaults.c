@@ -291,6 +291,34 @@ static const struct fact {
     {TRAIT_LOSS_IN_PLACE, P_ANY, 0, 0, 0, 0, 0, ""},
 };
 
+// ---- what a program cannot have
+
+static const struct {
+    unsigned programs;
+    enum trait trait;
+    unsigned values; // bits
+} never[] = {
+    // torchtitan 0.3, models/*/model: FeedForward is w2(silu(w1 x) w3 x) in all; parallelize.py:
+    // tensor
+    // ranks are SequenceParallel; FSDP2 has no way to gather or scatter in turn
+    {P_TITAN, TRAIT_GATED, BIT(0)},
+    {P_TITAN, TRAIT_SEQUENCE_PARALLEL, BIT(0)},
+    {P_TITAN | P_FOUNDRY, TRAIT_OVERLAP, BIT(0)},
+    {P_TITAN, TRAIT_OVERLAP_MESSAGES, BIT(0)},
+    // Tensor collectives in parallel with products: Transformer Engine's, and torchtitan's
+    {P_DEEPSPEED | P_FOUNDRY | P_TRANSFORMERS, TRAIT_OVERLAP_TENSOR, BIT(1)},
+    {P_ANY & ~(P_TITAN | P_OTHER | P_UNKNOWN), TRAIT_COMPILED, BIT(1)},
+};
+
+bool program_may(enum program program, enum trait trait, int value)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(never); i++)
+        if ((never[i].programs & BIT(program)) && never[i].trait == trait &&
+            (never[i].values & BIT(value)))
+            return false;
+    return true;
+}
+
 // ---- model families: by name, else by shape
 
 enum family { FAMILY_GPT, FAMILY_LLAMA, FAMILY_NEMOTRON, FAMILY_GEMMA };

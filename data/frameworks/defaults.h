@@ -99,6 +99,9 @@ struct run_facts {
     int values[TRAIT_COUNT]; // as stated
 };
 
+// Whether the program has that value at all, whatever its user sets.
+bool program_may(enum program program, enum trait trait, int value);
+
 // The logarithm of the factor to either side of a cold prediction within which three to four in
 // five published runs of dense models by this program are, each set of runs by what the others show
 // (docs/VALIDATION.md 6); within a node, of all programs'. 0: too few sets, or none on this GPU.

@@ -119,7 +119,8 @@ static enum status refuse_gpu(const struct problem *p, int group, struct arena *
         known[i] = c->gpus[i].gpu;
         list = arena_print(arena, "%s%s%s", list, i ? ", " : "", known[i]);
     }
-    int nearest = name_nearest(gpu, known, c->gpu_count);
+    int nearest = name_related_gpu(gpu, known, c->gpu_count);
+    if (nearest < 0) nearest = name_nearest(gpu, known, c->gpu_count);
     return fail(err, BAD_INPUT, "%s: groups[%d].gpu: expected a GPU of %s (%s), found %s%s%s",
                 p->cluster.document.path, group, c->document.path, list, gpu,
                 nearest >= 0 ? "; nearest: " : "", nearest >= 0 ? known[nearest] : "");

@@ -43,7 +43,8 @@ static const char *nearest_gpu(const struct predictor *p, struct cell gpu)
         for (int g = 0; g < p->clusters[i].group_count && count < GPUS_MAX; g++)
             known[count++] = p->clusters[i].groups[g].gpu;
     snprintf(name, sizeof name, "%.*s", gpu.length < 60 ? gpu.length : 60, gpu.text);
-    int nearest = name_nearest(name, known, count);
+    int nearest = name_related_gpu(name, known, count);
+    if (nearest < 0) nearest = name_nearest(name, known, count);
     return nearest < 0 ? "none" : known[nearest];
 }
 

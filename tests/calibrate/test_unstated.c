@@ -98,6 +98,32 @@ TEST(every_run_has_a_value_for_every_trait)
             }
 }
 
+// What facts take or leave open is something that the program can have.
+TEST(no_fact_says_what_its_program_cannot_have)
+{
+    int excluded = 0;
+    for (int program = 0; program < PROGRAM_COUNT; program++) {
+        struct run_facts f = {.origin = origin(program_names[program], "", "", "H100-80GB"),
+                              .tensor = 4,
+                              .pipeline = 4,
+                              .chunks = 2,
+                              .replicas = 8};
+        struct run_default traits[TRAIT_COUNT];
+        (void)arena;
+        for (int i = 0; i < TRAIT_COUNT; i++) f.values[i] = NOT_STATED;
+        run_defaults(traits, &f);
+        for (int i = TRAIT_PRECISION; i < TRAIT_COUNT; i++)
+            for (int v = 0; v < 8; v++) {
+                bool may = program_may((enum program)program, (enum trait)i, v);
+                excluded += !may;
+                if (v == traits[i].value || traits[i].open >> v & 1) assert_true(may);
+            }
+    }
+    assert_true(excluded > 0);
+    assert_false(program_may(PROGRAM_TORCHTITAN, TRAIT_GATED, 0));
+    assert_true(program_may(PROGRAM_MEGATRON, TRAIT_GATED, 0));
+}
+
 static void predict_words(struct prediction *x, const char *text, const char *more,
                           struct arena *arena)
 {

@@ -17,6 +17,27 @@ static const char *meant(const char *name)
     return NULL;
 }
 
+// A card of a known model is nearest to that model, whatever words and letters it has besides.
+TEST(cards_are_nearest_to_their_model)
+{
+    (void)arena;
+    static const struct {
+        const char *name, *gpu;
+    } names[] = {{"H100 NVL", "h100-80gb"},
+                 {"NVIDIA H100 NVL", "h100-80gb"},
+                 {"NVIDIA H100 PCIe", "h100-80gb"},
+                 {"NVIDIA A100-PCIE-40GB", "a100-80gb"},
+                 {"Tesla V100-PCIE-16GB", "v100-32gb"},
+                 {"h100-81gb", "h100-80gb"},
+                 {"NVIDIA Q4711", NULL}};
+    int count = ARRAY_LENGTH(gpus) - 1;
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+        int at = name_related_gpu(names[i].name, gpus, count);
+        const char *found = at < 0 ? "none" : gpus[at];
+        assert_string_equal(found, names[i].gpu ? names[i].gpu : "none");
+    }
+}
+
 TEST(names_of_gpus)
 {
     (void)arena;
