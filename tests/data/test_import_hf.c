@@ -261,7 +261,8 @@ TEST(others_are_refused)
 {
     refused("{\"model_type\": \"zamba2\"}",
             "has layers of a state space; the nearest that is: bamba;");
-    refused("{\"model_type\": \"rwkv\"}", "linear attention; the nearest that is: mamba2;");
+    refused("{\"model_type\": \"recurrent_gemma\"}",
+            "linear attention; the nearest that is: gemma2;");
     refused("{\"model_type\": \"bamba\", \"mamba_conv_bias\": false}", "without biases");
     refused("{\"model_type\": \"nemotron_h\", \"hybrid_override_pattern\": \"MX\"}", "letters M");
     refused("{\"model_type\": \"gemma3n_text\", \"num_kv_shared_layers\": 35}",

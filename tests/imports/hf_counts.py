@@ -3,8 +3,8 @@ tests/imports/hf_counts.jsonl.
 
     python3 -m venv /some/folder && /some/folder/bin/pip install torch transformers
     /some/folder/bin/python tests/imports/hf_counts.py tests/imports/hf_counts.jsonl make the record
-    again /some/folder/bin/python tests/imports/hf_counts.py --check [SEED] new random configs,
-    against bin/plumbline
+    again /some/folder/bin/python tests/imports/hf_counts.py --check [SEED [KIND ...]] new random
+    configs, against bin/plumbline
 
 One config a line: published ones, their facts from the models' cards, then small random ones of
 every class, with keys left out at random. _name and _parameters are ours."""
@@ -19,7 +19,7 @@ import torch
 import transformers
 
 from hf_hybrids import HYBRIDS, PUBLISHED_HYBRIDS, draw_hybrid
-from hf_more import MORE, PUBLISHED_MORE, draw_more
+from hf_more import MORE, PUBLISHED_MORE, PUBLISHED_RECENT, RECENT, draw_more, draw_recent
 from hf_widths import PUBLISHED_WIDTHS, WIDTHS, draw_widths
 from hf_configs import PUBLISHED, experts, falcon, latent, opt, sizes, t5, with_facts
 
@@ -322,6 +322,8 @@ def draw(rng, kind):
         return draw_more(rng, kind, config)
     if kind in WIDTHS:
         return draw_widths(rng, kind, config)
+    if kind in RECENT:
+        return draw_recent(rng, kind, config)
     if kind in ("llama", "deepseek_v2"):
         config.update(draw_flags(rng, ["mlp_bias"]))
     if kind in ("llama", "llama4_text", "qwen3", "qwen3_moe", "gemma", "gemma2", "gemma3_text",
@@ -374,7 +376,8 @@ KINDS = ["llama", "llama4_text", "mistral", "mixtral", "qwen2", "qwen2_moe", "qw
          "gemma", "gemma2", "gemma3_text", "phi3", "falcon", "olmo2", "gpt_neox", "gpt2", "opt",
          "bert", "t5", "mt5",
          "llava", "qwen2_vl", "qwen2_audio", "bloom", "roberta", "xlm-roberta", "qwen2_5_vl",
-         "qwen3_vl", "qwen3_vl_moe"] + list(VARIANTS) + HYBRIDS + list(MORE) + WIDTHS
+         "qwen3_vl", "qwen3_vl_moe"] + list(VARIANTS) + HYBRIDS + list(MORE) + WIDTHS + \
+        list(RECENT)
 
 # Kinds whose tower is read, too.
 TOWERS = {"llava": "LlavaForConditionalGeneration", "qwen2_vl": "Qwen2VLForConditionalGeneration",
@@ -402,6 +405,8 @@ def build(kind, config):
     model = {"bert": transformers.AutoModelForMaskedLM,
              "roberta": transformers.AutoModelForMaskedLM,
              "xlm-roberta": transformers.AutoModelForMaskedLM,
+             "camembert": transformers.AutoModelForMaskedLM,
+             "data2vec-text": transformers.AutoModelForMaskedLM,
              "t5": transformers.AutoModelForSeq2SeqLM,
              "mt5": transformers.AutoModelForSeq2SeqLM}.get(kind, transformers.AutoModelForCausalLM)
     with torch.device("meta"):
@@ -417,9 +422,9 @@ def count(kind, config):
     return parameters(kind, build(kind, config)[1])
 
 
-def drawn(seed, each):
+def drawn(seed, each, kinds):
     rng = random.Random(seed)
-    for kind in KINDS:
+    for kind in kinds:
         made = passed_over = 0
         while made < each and passed_over < 20 * each:
             config = draw(rng, kind)
@@ -437,7 +442,8 @@ def drawn(seed, each):
 
 
 def published():
-    for name, kind, config in PUBLISHED + PUBLISHED_HYBRIDS + PUBLISHED_MORE + PUBLISHED_WIDTHS:
+    for name, kind, config in PUBLISHED + PUBLISHED_HYBRIDS + PUBLISHED_MORE + PUBLISHED_WIDTHS + \
+            PUBLISHED_RECENT:
         config = with_facts(name, config)
         yield {"_name": name, "_parameters": count(kind, config), "model_type": kind, **config}
 
@@ -487,12 +493,13 @@ def theirs(kind, config):
     near = [types[i] == "sliding_attention" if types else True for i in range(count_of_layers)]
     rotary = getattr(built, "rope_parameters", None) or {}
     rotary = rotary.get("full_attention", rotary) if not getattr(built, "alibi", False) else {}
-    if kind == "gptj":
+    if kind in ("gptj", "codegen"):
         rotary = {"rope_theta": 10000,
                   "partial_rotary_factor": built.rotary_dim * built.n_head / built.n_embd}
     facts = [first(built, "mlp_hidden_act", "hidden_activation", "hidden_act",
                    "activation_function", "activation", "dense_act_fn") or
-             ("silu" if kind.startswith("lfm2") else "gelu"),
+             ({"rwkv": "relu2", "lfm3": "silu"}.get(kind, "silu" if kind.startswith("lfm2") else
+                                                       "gelu")),
              first(built, "rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps",
                    "norm_epsilon") or 1e-5,
              rotary.get("rope_theta", 0), rotary.get("partial_rotary_factor", 1)]
@@ -500,11 +507,11 @@ def theirs(kind, config):
             [(i in mixtures, window if near[i] else 0) for i in range(count_of_layers)], facts)
 
 
-def check(seed):
+def check(seed, kinds):
     """Each config as drawn, and as transformers saves it: all keys, and those that are not as its
     class has them."""
     wrong = lines = 0
-    for line in drawn(seed, 12):
+    for line in drawn(seed, 12, kinds):
         kind, config = line["model_type"], {k: v for k, v in line.items() if k[0] != "_"
                                             and k != "model_type"}
         built, expected = build(kind, config)[0], theirs(kind, config)
@@ -523,7 +530,8 @@ def check(seed):
 if __name__ == "__main__":
     transformers.logging.set_verbosity_error()
     if sys.argv[1] == "--check":
-        sys.exit(check(int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**6)))
+        sys.exit(check(int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**6),
+                       sys.argv[3:] or KINDS))
     with open(sys.argv[1], "w") as record:
-        for line in list(published()) + list(drawn(1, 4)):
+        for line in list(published()) + list(drawn(1, 4, KINDS)):
             record.write(json.dumps(line) + "\n")

@@ -117,3 +117,128 @@ PUBLISHED_MORE = [
     ("cwm-32b", "cwm", {}),
     ("minicpm3-4b", "minicpm3", {}),
 ]
+
+# ---- classes of data/import/hf/recent.c
+
+PARTS = ["dense", "sparse"]
+
+
+def draw_older(rng, kind, config):
+    heads, layers, vocabulary = (config["num_attention_heads"], config["num_hidden_layers"],
+                                 config["vocab_size"])
+    width = 8 * heads * rng.randint(1, 6)
+    if kind == "codegen":
+        heads *= 4  # heads of a multiple of the ranks of its makers
+        made = {"n_embd": 8 * heads, "n_head": heads, "n_layer": layers, "vocab_size": vocabulary,
+                "rotary_dim": 4}
+        if rng.random() < 0.5:
+            made["n_inner"] = rng.randint(40, 200)
+        return made
+    if kind == "openai-gpt":
+        return {"n_embd": width, "n_head": heads, "n_layer": layers, "vocab_size": vocabulary,
+                "n_positions": rng.randint(20, 300)}
+    if kind == "xglm":
+        return {"d_model": width, "ffn_dim": rng.randint(40, 200), "num_layers": layers,
+                "attention_heads": heads, "vocab_size": vocabulary}
+    if kind == "rwkv":
+        made = {"hidden_size": width, "num_hidden_layers": layers, "vocab_size": vocabulary,
+                "tie_word_embeddings": rng.random() < 0.5}
+        if rng.random() < 0.5:
+            made["intermediate_size"] = rng.randint(40, 200)
+        return made
+    made = {"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": heads,
+            "vocab_size": vocabulary}
+    if kind == "gpt_neox_japanese":
+        return dict(made, intermediate_multiple_size=rng.randint(1, 5),
+                    tie_word_embeddings=rng.random() < 0.5)
+    made["intermediate_size"] = rng.randint(40, 200)
+    made["max_position_embeddings"] = rng.randint(20, 300)
+    return made
+
+
+def draw_experts(rng, kind, config):
+    layers, count = config["num_hidden_layers"], rng.randint(2, 6)
+    if kind == "aria_text":
+        config.update(moe_num_experts=count, moe_topk=1, moe_num_shared_experts=rng.randint(1, 3))
+        return
+    key = "num_local_experts" if kind in ("minimax_m3_vl_text",) else "num_experts"
+    config.update({key: count, "num_experts_per_tok": 1})
+    if kind in ("mellum", "kolibri1", "flint"):
+        config["moe_intermediate_size"] = rng.randint(8, 60)
+    if kind in ("kolibri1", "flint"):
+        config["shared_expert_intermediate_size"] = rng.randint(8, 60)
+    if kind == "flint" and rng.random() < 0.5:
+        config.update(mlp_only_layers=[i for i in range(layers) if rng.random() < 0.4],
+                      decoder_sparse_step=rng.randint(1, 3))
+    if kind in ("mellum", "minimax_m3_vl_text", "cohere2_moe") and rng.random() < 0.6:
+        config["mlp_layer_types"] = words(rng, layers, PARTS)
+    if kind == "cohere2_moe":
+        config["num_shared_experts"] = rng.randint(0, 2)
+        if "mlp_layer_types" in config or rng.random() < 0.5:
+            config["prefix_dense_intermediate_size"] = rng.randint(8, 90)
+        elif rng.random() < 0.7:
+            config.update(first_k_dense_replace=rng.randint(0, layers),
+                          prefix_dense_sliding_window_pattern=rng.randint(1, 3),
+                          prefix_dense_intermediate_size=rng.randint(8, 90))
+    if kind == "minimax_m3_vl_text":
+        config.update(dense_intermediate_size=rng.randint(8, 90), rotary_dim=config["head_dim"],
+                      shared_intermediate_size=rng.randint(8, 90))
+        if rng.random() < 0.6:
+            config.update(index_n_heads=config["num_key_value_heads"], index_head_dim=8,
+                          layer_types=words(rng, layers, ["full_attention", "minimax_m3_sparse"]))
+
+
+def draw_recent(rng, kind, config):
+    if kind in OLDER:
+        return draw_older(rng, kind, config)
+    if kind == "flint":  # its two first layers are dense
+        config["num_hidden_layers"] += 1
+    layers = config["num_hidden_layers"]
+    config["head_dim"] = 4 * rng.randint(1, 9)
+    if kind in ("bitnet", "diffllama", "doge"):
+        config.pop("head_dim")
+    if kind == "bitnet":
+        config["hidden_size"] -= config["hidden_size"] % (2 * config["num_attention_heads"])
+    if kind == "diffllama":
+        config["num_attention_heads"] = config["num_key_value_heads"] = 2 * rng.randint(1, 3)
+        config["hidden_size"] = config["num_attention_heads"] * 4 * rng.randint(1, 6)
+    for flag in RECENT[kind]:
+        if rng.random() < 0.5:
+            config[flag] = rng.random() < 0.5
+    if kind in ("mellum", "kolibri1", "flint", "aria_text", "cohere2_moe", "minimax_m3_vl_text"):
+        draw_experts(rng, kind, config)
+    if kind in ("mellum", "kolibri1", "flint", "cohere2_moe", "gemma4_unified_text", "lfm3"):
+        config["sliding_window"] = rng.randint(4, 99)
+    if kind in ("mellum", "kolibri1", "flint", "cohere2_moe") and rng.random() < 0.5 and \
+            "first_k_dense_replace" not in config:
+        config["layer_types"] = words(rng, layers, NEAR)
+    if kind == "lfm3":
+        config["hidden_size"] = config["num_attention_heads"] * config["head_dim"]
+        config["conv_L_cache"] = rng.randint(2, 8)
+        if rng.random() < 0.5:
+            config["layer_types"] = words(rng, layers, NEAR + ["conv"])
+    if kind == "gemma4_unified_text":
+        config.update(global_head_dim=config["head_dim"] + 2 * rng.randint(1, 9),
+                      attention_k_eq_v=rng.random() < 0.6,
+                      num_global_key_value_heads=rng.choice([None, 1]))
+    return config
+
+
+OLDER = ["codegen", "biogpt", "xglm", "gpt_neox_japanese", "openai-gpt", "rwkv", "camembert",
+         "data2vec-text"]
+RECENT = {"mellum": ["attention_bias"], "kolibri1": [], "flint": ["attention_bias"],
+          "aria_text": ["attention_bias", "mlp_bias"], "cohere2_moe": ["attention_bias"],
+          "minimax_m3_vl_text": [], "gemma4_unified_text": ["attention_bias"],
+          "apertus1p5_text": ["attention_bias"], "iquestcoder": ["attention_bias", "mlp_bias"],
+          "bitnet": ["attention_bias"], "diffllama": ["attention_bias"],
+          "doge": ["attention_bias", "mlp_bias"],
+          "lfm3": ["attention_bias", "conv_bias", "use_sandwich_norm", "use_attention_gate"],
+          **{kind: [] for kind in OLDER}}
+
+# Published ones, as in hf_configs.py.
+PUBLISHED_RECENT = [
+    ("mellum", "mellum", {}), ("flint", "flint", {}), ("kolibri-1", "kolibri1", {}),
+    ("iquestcoder-40b", "iquestcoder", {}), ("minimax-m3", "minimax_m3_vl_text", {}),
+    ("codegen-6b", "codegen", {}), ("rwkv-7b", "rwkv", {}), ("xglm-564m", "xglm", {}),
+    ("biogpt", "biogpt", {}), ("bitnet-2b", "bitnet", {}),
+]

@@ -81,9 +81,9 @@ says 0 "bloom: ALiBi positions" '{"model_type": "bloom"}'
 says 0 "alibi: ALiBi positions" '{"model_type": "falcon", "alibi": true}'
 says 0 "cohere: norms by the mean without biases" '{"model_type": "cohere"}'
 says 0 "vision_config: left out" '{"model_type": "qwen2_5_vl", "vision_config": {"depth": 32}}'
-nearest='the nearest that is: mamba2; describe'
-says 2 "\"rwkv\" is not read: it has layers of linear attention; $nearest" \
-    '{"model_type": "rwkv"}'
+nearest='the nearest that is: gemma2; describe'
+says 2 "\"recurrent_gemma\" is not read: it has layers of linear attention; $nearest" \
+    '{"model_type": "recurrent_gemma"}'
 says 2 '"zamba2" is not read: .*; describe its layers in a model document' \
     '{"model_type": "zamba2"}'
 [ $failed -eq 0 ] && echo "import hf, told: all as expected"

@@ -443,9 +443,9 @@ gzip -c trace.json > trace.json.gz
 refuses "gunzip -c" import trace trace.json.gz
 refuses "unknown format 'onnx': expected one of hf" import onnx "$documents/config.json"
 refuses "nothere.json" import hf nothere.json -o new.json
-sed 's/"model_type": "[a-z0-9_]*"/"model_type": "rwkv"/' "$documents/config.json" > config.json
+sed 's/"model_type": "[a-z0-9_]*"/"model_type": "xlstm"/' "$documents/config.json" > config.json
 refuses "config.json: " import hf config.json -o new.json
-says rwkv err
+says xlstm err
 head -c 40 "$documents/config.json" > config.json
 refuses "config.json: " import hf config.json -o new.json
 gives 0 formulate small/problem.json -o program.mps --map map.json

@@ -204,7 +204,7 @@ const struct planted planted_damages[] = {
     {FORMAT_SAMPLES, "\"device\": 0", "\"device\": -1", "endpoints[0].device", true},
     {FORMAT_SAMPLES, "\"clock\": 1", "\"clock\": -1", "endpoints[1].clock", true},
     // foreign configs (no schema of ours)
-    {FORMAT_CONFIG, "\"llama\"", "\"rwkv\"", "model_type", false},
+    {FORMAT_CONFIG, "\"llama\"", "\"xlstm\"", "model_type", false},
     {FORMAT_CONFIG, "\"head_dim\": null", "\"num_local_experts\": 8", "num_local_experts", false},
     {FORMAT_CONFIG, "\"head_dim\": null", "\"vision_config\": {}", "vision_config", false},
     {FORMAT_CONFIG, "\"hidden_size\": 64", "\"hidden_size\": \"64\"", "hidden_size", false},

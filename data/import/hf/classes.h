@@ -28,8 +28,9 @@
 #define BIASLESS                                                                                   \
     .told = "norms by the mean without biases are planned as norms by the root mean square"
 
-// One table for each kind of layers (classes.c, classes_mixtures.c, classes_hybrids.c).
-extern const struct hf_class hf_dense[], hf_mixtures[], hf_hybrids[];
-extern const int hf_dense_count, hf_mixture_count, hf_hybrid_count;
+// One table for each kind of layers (classes.c, classes_mixtures.c, classes_hybrids.c,
+// classes_recent.c).
+extern const struct hf_class hf_dense[], hf_mixtures[], hf_hybrids[], hf_recent[];
+extern const int hf_dense_count, hf_mixture_count, hf_hybrid_count, hf_recent_count;
 
 #endif

@@ -11,7 +11,9 @@ static const struct hf_class *class_at(int i)
     i -= hf_dense_count;
     if (i < hf_mixture_count) return &hf_mixtures[i];
     i -= hf_mixture_count;
-    return i < hf_hybrid_count ? &hf_hybrids[i] : NULL;
+    if (i < hf_hybrid_count) return &hf_hybrids[i];
+    i -= hf_hybrid_count;
+    return i < hf_recent_count ? &hf_recent[i] : NULL;
 }
 
 const struct hf_class *hf_find_class(const char *name)
@@ -24,7 +26,7 @@ const struct hf_class *hf_find_class(const char *name)
 
 static const char *const *class_names(struct arena *arena)
 {
-    int count = hf_dense_count + hf_mixture_count + hf_hybrid_count, towers = 0;
+    int count = hf_dense_count + hf_mixture_count + hf_hybrid_count + hf_recent_count, towers = 0;
     while (hf_tower_name(towers)) towers++;
     const char **names = TAKE(arena, count + towers + 1, const char *);
     for (int i = 0; i < count; i++) names[i] = class_at(i)->name;
@@ -40,7 +42,6 @@ static const char *const *class_names(struct arena *arena)
 static const struct unread {
     const char *name, *has, *nearest;
 } unread[] = {
-    {"rwkv", LINEAR, "mamba2"},
     {"recurrent_gemma", LINEAR, "gemma2"},
     {"xlstm", "layers of long short-term memory", "mamba2"},
     {"zamba", STATES, "bamba"},
