@@ -60,8 +60,9 @@ Proof.
   destruct (IH _ _ H) as [A B]. split; cbn [rows length]; [congruence|constructor; auto using row_length].
 Qed.
 
-(* ---- the automaton: from a boundary to a stage and from a stage to a boundary *)
-Record state := State { covered : nat; side : nat * nat; used : list Z }.
+(* ---- the automaton: from a boundary to a stage and from a stage to a boundary; its places are the
+   layers before *)
+Record spot := Spot { side : nat * nat; used : list Z }.
 Inductive label := Take (v : choice) (cost : Z) (counted : list Z) (least most : nat) | Cross (from to : nat * nat) (cost : Z).
 Definition same_side (a b : nat * nat) := Nat.eqb (fst a) (fst b) && Nat.eqb (snd a) (snd b).
 Lemma same_side_eq a b : same_side a b = true <-> a = b.
@@ -71,44 +72,36 @@ Lemma same_list_eq a : forall b, same_list a b = true <-> a = b.
 Proof.
   induction a as [|p a IH]; intros [|q b]; cbn; split; try congruence; rewrite andb_true_iff, Z.eqb_eq, IH; [intros []; congruence|intros [=]; auto].
 Qed.
-Definition same p q := Nat.eqb (covered p) (covered q) && same_side (side p) (side q) && same_list (used p) (used q).
+Definition same p q := same_side (side p) (side q) && same_list (used p) (used q).
 Lemma same_eq p q : same p q = true <-> p = q.
 Proof.
-  destruct p, q. unfold same. cbn. rewrite !andb_true_iff, Nat.eqb_eq, same_side_eq, same_list_eq. split; [intros [[] ]; subst; auto|intros [=]; auto].
+  destruct p, q. unfold same. cbn. rewrite andb_true_iff, same_side_eq, same_list_eq. split; [intros []; subst; auto|intros [=]; auto].
 Qed.
 Definition wide_side := (64 * 2)%nat.
-Definition wide_layers := (64 * 64 * 2)%nat.
+Definition wide_uses := (64 * 64 * 4)%nat.
 Definition of_side (s : nat * nat) := (fst s * wide_side + snd s)%nat.
 Definition eight a := let b := a + a in let c := b + b in c + c.
 Definition low_bits := 16383. (* by itself, computed once *)
 Definition of_used (us : list Z) := Z.to_nat (Z.land (fold_left (fun a u => eight a + u) us 0) low_bits).
-Definition hash q := match used q with
-  | [] => covered q
-  | us => (of_used us * wide_layers + covered q)%nat end.
-Definition filing s n := (of_side s * wide_layers + n)%nat.
-Definition code c := match c with
-  | Take v _ _ _ _ => filing (grp v, opt v) (match first v with None => 0%nat | Some f => S f end)
-  | Cross from _ _ => filing from 0 end.
-Definition codes q := [filing (side q) 0; filing (side q) (S (covered q))].
+Definition hash q := match used q with [] => of_side (side q) | us => (of_side (side q) * wide_uses + of_used us)%nat end.
+Definition code c := match c with Take v _ _ _ _ => of_side (grp v, opt v) | Cross from _ _ => of_side from end.
+Definition code_at q := of_side (side q).
 Definition number c := match c with Take v _ _ _ _ => id v | Cross _ _ _ => 0%nat end.
 
 Variable caps : list Z. (* limits of what is counted *)
 Fixpoint fits (a b : list Z) := match a, b with u :: a', c :: b' => (u <=? c) && fits a' b' | _, _ => true end.
-Definition step (c : label) (q : state) : option (state * Z) := match c with
-  | Take v cost counted least most =>
-      if same_side (side q) (grp v, opt v) && starts (covered q) v then
-        let n := (covered q + layers v)%nat in let us := sums counted (used q) in
-        if (least <=? n)%nat && (n <=? most)%nat && fits us caps then Some (State n (cut v, grp v) us, cost) else None
-      else None
-  | Cross from to cost => if same_side (side q) from then Some (State (covered q) to (used q), cost) else None end.
-Lemma step_filed c q r : step c q = Some r -> In (code c) (codes q).
+Definition leap (c : label) (q : spot) : option (spot * Z) := match c with
+  | Take v cost counted _ _ => if same_side (side q) (grp v, opt v)
+      then let us := sums counted (used q) in if fits us caps then Some (Spot (cut v, grp v) us, cost) else None else None
+  | Cross from to cost => if same_side (side q) from then Some (Spot to (used q), cost) else None end.
+Definition ahead c := match c with Take v _ _ _ _ => layers v | Cross _ _ _ => 0%nat end.
+Definition may c n := match c with
+  | Take v _ _ least most => starts n v && (least <=? n + layers v)%nat && (n + layers v <=? most)%nat | Cross _ _ _ => true end.
+Lemma leap_filed c q r : leap c q = Some r -> code c = code_at q.
 Proof.
-  destruct c as [v cost us lo hi|from to cost]; cbn [step code codes In].
-  - destruct (same_side _ _) eqn:E; [|discriminate]. apply same_side_eq in E. rewrite E. unfold starts. destruct (first v) as [f|]; [|auto].
-    cbn [andb]. destruct (Nat.eqb_spec f (covered q)) as [->|]; [auto|discriminate].
-  - destruct (same_side _ _) eqn:E; [|discriminate]. apply same_side_eq in E. rewrite E. auto.
+  destruct c as [v cost us lo hi|from to cost]; cbn [leap code]; (destruct (same_side _ _) eqn:E; [|discriminate]);
+    apply same_side_eq in E; unfold code_at; rewrite E; reflexivity.
 Qed.
-Definition final q := Nat.eqb (covered q) (layer_count y).
 
 (* ---- the links of a box *)
 Fixpoint distinct (l : list (nat * nat)) : list (nat * nat) := match l with
@@ -235,12 +228,12 @@ Proof.
 Qed.
 Lemma run_plan : forall plan m brow n prev us box, inside plan box -> chained n prev plan -> wide (length plan) (row_width x) m -> length us = length (select chosen []) ->
   (forall i, (i < length us)%nat -> (i < length caps)%nat -> nth i us 0 + still i plan <= nth i caps 0) ->
-  exists e z, run state label step (State n (match prev with None => (0%nat, 0%nat) | Some u => left u end) us) (labels brow m prev plan box) = Some (e, z)
-    /\ unit * z <= (match prev, plan with Some u, v :: _ => dot brow (between u v) | _, _ => 0 end) + dots m (rows plan) + spent plan + at_last plan /\ final e = true.
+  exists e z, run spot label leap ahead may (Spot (match prev with None => (0%nat, 0%nat) | Some u => left u end) us, n) (labels brow m prev plan box) = Some (e, z)
+    /\ unit * z <= (match prev, plan with Some u, v :: _ => dot brow (between u v) | _, _ => 0 end) + dots m (rows plan) + spent plan + at_last plan /\ snd e = layer_count y.
 Proof.
   induction plan as [|v plan IH]; intros m brow n prev us box Hi Hc Hm Hl Hu.
   - destruct Hm as [Hm _]. destruct m; [|discriminate]. cbn. eexists _, 0. split; [reflexivity|]. split; [destruct prev; lia|].
-    cbn in Hc. unfold final. cbn. apply Nat.eqb_eq, Hc.
+    exact Hc.
   - destruct Hm as [Hm Fm]. destruct m as [|row m]; [discriminate|]. inversion_clear Fm as [|? ? Hrow Fm'].
     pose proof Hc as (Hs & Ho & Hp & _ & Hc'). inversion Hi as [|? cs ? box' Hin Hi']; subst. cbn [labels tl]. set (us' := sums (select chosen (uses v)) us).
     assert (Lus : length (select chosen (uses v)) = length us) by (rewrite Hl; apply select_length).
@@ -250,14 +243,14 @@ Proof.
       cbn [still fold_right] in Hu. fold (still i plan) in Hu. lia. }
     destruct (IH m (skipn (own_width x) row) (n + layers v)%nat (Some v) us' box' Hi' Hc' ltac:(split; [cbn in Hm; congruence|exact Fm']) Lu Hu') as (e & z & He & Hz & Hf).
     exists e.
-    assert (T : step (taking_of box' (firstn (own_width x) row) (is_nil plan) v) (State n (right v) us) = Some (State (n + layers v) (left v) us', charge (firstn (own_width x) row) (is_nil plan) v / unit)).
-    { unfold taking_of, taking, step. cbn [side covered used]. assert (E : same_side (right v) (grp v, opt v) = true) by (apply same_side_eq; reflexivity). rewrite E, Hs. cbn [andb].
+    assert (T : step spot label leap ahead may (taking_of box' (firstn (own_width x) row) (is_nil plan) v) (Spot (right v) us, n) = Some ((Spot (left v) us', n + layers v)%nat, charge (firstn (own_width x) row) (is_nil plan) v / unit)).
+    { unfold taking_of, taking, step. cbn [may leap ahead fst snd side used]. assert (E : same_side (right v) (grp v, opt v) = true) by (apply same_side_eq; reflexivity). rewrite E, Hs. cbn [andb].
       fold us'. assert (F : fits us' caps = true). { apply fits_nth. intros i H1 H2. specialize (Hu' i H1 H2). pose proof (still_nonneg i _ _ _ Hc'). lia. }
       rewrite F. pose proof (chained_sum _ _ _ Hc') as Hsum. pose proof (rest_bounds _ _ Hi') as Hrest.
       replace (layer_count y - rest_greatest box' <=? n + layers v)%nat with true by (symmetry; apply Nat.leb_le; lia).
       replace (n + layers v <=? layer_count y - rest_fewest box')%nat with true by (symmetry; apply Nat.leb_le; lia). reflexivity. }
-    assert (C : forall s to cost, step (Cross s to cost) (State n s us) = Some (State n to us, cost)).
-    { intros. cbn [step side]. assert (E : same_side s s = true) by (apply same_side_eq; reflexivity). rewrite E. reflexivity. }
+    assert (C : forall s to cost, step spot label leap ahead may (Cross s to cost) (Spot s us, n) = Some ((Spot to us, n), cost)).
+    { intros. unfold step. cbn [may leap ahead fst snd side used]. assert (E : same_side s s = true) by (apply same_side_eq; reflexivity). rewrite E, Nat.add_0_r. reflexivity. }
     pose proof (at_last_cons v plan) as A.
     assert (Drow : dots (row :: m) (rows (v :: plan)) = dot (firstn (own_width x) row) (own v) + match plan with [] => 0 | w :: _ => dot (skipn (own_width x) row) (between v w) end + dots m (rows plan)).
     { cbn [rows dots]. rewrite dot_row by assumption. reflexivity. }

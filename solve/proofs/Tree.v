@@ -103,8 +103,8 @@ Definition use_round (b : box) (r : round) : box :=
     let caps := caps_of ch (limits y) in
     let unit := unit_of target in
     let ls := links y ch (prices r) (joint t) (least_joint (hd [] b)) (may_end (hd [] b)) unit [] (counts t) None b in
-    thin (snd (sweep _ _ same hash (step caps) code codes number (final y) (target / unit) ls
-                (begin _ same hash (State 0 (0%nat, 0%nat) (map (fun _ => 0) (select ch [])))))) b
+    thin (snd (sweep _ _ same hash (leap caps) ahead may code code_at number (layer_count y) (target / unit) ls 0
+                (begin _ same hash (Spot (0%nat, 0%nat) (map (fun _ => 0) (select ch [])))))) b
   end end.
 
 (* The same rank by rank, where the costs of neighbours are at their least; a rank's numbers of layers
@@ -160,7 +160,7 @@ Proof.
   destruct (target_of r s) as [target|] eqn:Et; [|exact Hi]. destruct ((joint t <? 0) || _) eqn:Ejt; [exact Hi|].
   apply orb_false_iff in Ejt as [Ejt Eemb]. apply Z.ltb_ge in Ejt.
   set (ch := chosen_of (counting r) (limits y)). set (caps := caps_of ch (limits y)).
-  set (lj := least_joint (hd [] b)). set (start := State 0 (0%nat, 0%nat) (map (fun _ => 0) (select ch []))).
+  set (lj := least_joint (hd [] b)). set (start := Spot (0%nat, 0%nat) (map (fun _ => 0) (select ch []))).
   destruct (mixture_bound x paths paths_sound _ _ _ Em) as [Hs Hmix]. pose proof (rows_wide y crossing_wide _ _ _ Hc) as Hr.
   destruct (run_plan y caps ch (prices r) (joint t) lj (unit_of target) (unit_positive target) plan (counts t) [] 0 None (map (fun _ => 0) (select ch [])) b Hi) as (e & z & He & Hz & Hf); auto.
   { rewrite Hl. exact Hs. }
@@ -172,7 +172,7 @@ Proof.
     rewrite E. apply still_below; [|exact H2]. intros k l Hk. specialize (Hw k l Hk).
     assert (F : used_by k plan = fold_right (fun u b => nth k u 0 + b) 0 (map uses plan)) by (clear; unfold spent, used_by, still; induction plan as [|v plan IH]; cbn [map fold_right]; [reflexivity|rewrite IH; reflexivity]). lia. }
   apply (thin_keeps ch (prices r) (joint t) lj (unit_of target) [] plan (counts t) None); [rewrite Hl; apply Hs|exact Hi|].
-  eapply (sweep_keeps state label same same_eq hash (step caps) code codes (step_filed caps) number (final y) (target / unit_of target)).
+  eapply (sweep_keeps spot label same same_eq hash (leap caps) ahead may code code_at (leap_filed caps) number (layer_count y) (target / unit_of target)).
   - exact He.
   - exact Hf.
   - eapply labels_inside; [|exact Hi|rewrite Hl; apply Hs|exact Hc|exact I]. unfold ends_well. destruct plan as [|v plan]; [exact I|].
