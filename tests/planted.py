@@ -268,6 +268,8 @@ grid-lone-rings: a ring of any axis has the cards of its node to itself
     price/links.c link_of_tensor_axis: group, lengths[axis], before -> group, lengths[axis], 1
 grid-at-once: matrices are gathered while inputs' gradients are summed
     formulate/price/layers.c moving: communication + under, -> communication + 0 * under,
+links-promised-twice: what is gathered has the links that a pass's sums have
+    formulate/price/layers.c shares_at: {backward, moved.weights_s -> {0 * backward, moved.weights_s
 grid-kept-free: what is kept takes no room
     formulate/price/stash.c stash_of_layer: kept ? once : 0; -> 0;
 [test_price_judge]

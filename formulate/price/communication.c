@@ -11,6 +11,7 @@ static real heads_exchange_s(const struct pricing *x, const struct layer_run *ru
 {
     struct attention y = attention_of(x, run);
     struct link_price link = link_of_context_exchange(x, group);
+    if (!is_at_level(x, &link)) return 0;
     real near =
         link.intra ? 1 : fmaxl(1, floorl(x->problem->cluster.groups[group].gpus_per_node / x->t));
     real values = y.count * (x->q + x->ctx) + y.sent,
@@ -27,9 +28,10 @@ static real context_s(const struct pricing *x, const struct layer_run *run, int 
     if (x->c <= 1 || run->no_attention) return 0;
     if (kind == CONTEXT_ALL_TO_ALL) return heads_exchange_s(x, run, group, slice->tokens);
     struct link_price link = link_of_context_ring(x, group);
+    if (!is_at_level(x, &link)) return 0;
     real step = messages * (ring_bytes(x, run, slice->tokens) / link.bytes_per_s + link.latency_s);
     real hidden = x->problem->costs.context_overlap.value * attention_s / x->c;
-    bool overlapped = attention_of(x, run).scores > 0 && kind == CONTEXT_RING;
+    bool overlapped = attention_of(x, run).scores > 0 && kind == CONTEXT_RING && !x->level;
     return (x->c - 1) * fmaxl(0, step - (overlapped ? hidden : 0));
 }
 
@@ -47,6 +49,8 @@ static real copies_s(const struct pricing *x, const struct link_price *link, int
     struct link_price within = link_of_near_experts(x, group);
     real inside = bytes * others_taken(x->x, top_k) / within.bytes_per_s,
          across = bytes * others_taken(x->x / near, top_k) / link->bytes_per_s;
+    if (x->level == LEVEL_WITHIN && !link->intra) return 2 * inside;
+    if (x->level == LEVEL_BETWEEN) return link->intra ? 0 : 2 * across + 2 * link->latency_s;
     return 2 * (link->intra ? inside : fmaxl(inside, across)) + 2 * link->latency_s;
 }
 
@@ -62,6 +66,7 @@ static real exchange_s(const struct pricing *x, const struct layer_run *run, int
          top_k = (real)run->experts.top_k;
     if (x->problem->job.dispatcher != DISPATCH_ALL_TO_ALL)
         return copies_s(x, &link, group, each, near, top_k);
+    if (!is_at_level(x, &link)) return 0;
     real bytes = top_k * each * (x->x - near) / x->x;
     return 2 * (bytes / link.bytes_per_s + (x->x - 1) * link.latency_s);
 }
@@ -73,6 +78,7 @@ static real pool_s(const struct pricing *x, const struct layer_run *run, int gro
     real parts = spread_of_pool(x, run).parts;
     if (parts <= 1) return 0;
     struct link_price link = link_of_pool(x, run, group);
+    if (!is_at_level(x, &link)) return 0;
     real n = slice->tokens / x->t, found = 8 * n * (real)pool->heads * (real)pool->top_k,
          values = x->e * n * (real)pool->width;
     return (parts - 1) * found / link.bytes_per_s +
@@ -82,34 +88,34 @@ static real pool_s(const struct pricing *x, const struct layer_run *run, int gro
 static real tensor_s(const struct pricing *x, const struct link_price *link, real bytes,
                      real start_s)
 {
-    return x->t > 1 ? all_reduce_price_s(link, bytes, x->t) + start_s : 0;
+    return x->t > 1 && is_at_level(x, link) ? all_reduce_price_s(link, bytes, x->t) + start_s : 0;
 }
 
 // For what is a single all-reduce rather than a scatter and a gather.
 static real tensor_sum_s(const struct pricing *x, const struct link_price *link, real bytes,
                          real start_s)
 {
-    return x->t > 1 ? sum_price_s(x, link, bytes, x->t) + start_s : 0;
+    return x->t > 1 && is_at_level(x, link) ? sum_price_s(x, link, bytes, x->t) + start_s : 0;
 }
 
 static real gather_s(const struct pricing *x, const struct link_price *link, real bytes,
                      real start_s)
 {
-    return x->t > 1 ? all_reduce_price_s(link, bytes, x->t) / 2 + start_s : 0;
+    return x->t > 1 && is_at_level(x, link) ? all_reduce_price_s(link, bytes, x->t) / 2 + start_s
+                                            : 0;
 }
 
 real tensor_all_reduce_s(const struct pricing *x, int group, const struct slice *slice)
 {
     struct link_price tensor = link_of_tensor_ranks(x, group);
-    return (1 - (real)x->problem->costs.tensor_overlap.value) *
-           tensor_s(x, &tensor, slice->tokens * x->h * x->e,
-                    x->gpus[group]->collective_launch_s.value);
+    return exposed_share(x) * tensor_s(x, &tensor, slice->tokens * x->h * x->e,
+                                       x->gpus[group]->collective_launch_s.value);
 }
 
 static real checkpoint_gather_s(const struct pricing *x, int group, real bytes)
 {
     struct link_price tensor = link_of_tensor_ranks(x, group);
-    return (1 - (real)x->problem->costs.tensor_overlap.value) *
+    return exposed_share(x) *
            gather_s(x, &tensor, bytes, x->gpus[group]->collective_launch_s.value);
 }
 
@@ -132,8 +138,7 @@ real checkpoint_s(const struct pricing *x, const struct layer_run *run, int grou
 static real activations_s(const struct pricing *x, int group, real bytes)
 {
     struct link_price tensor = link_of_tensor_ranks(x, group);
-    real exposed = 1 - (real)x->problem->costs.tensor_overlap.value,
-         start = x->gpus[group]->collective_launch_s.value;
+    real exposed = exposed_share(x), start = x->gpus[group]->collective_launch_s.value;
     return exposed * (x->problem->job.layout.sequence_parallel
                           ? tensor_s(x, &tensor, bytes, start)
                           : tensor_sum_s(x, &tensor, bytes, start));
@@ -147,8 +152,7 @@ static void add_projection(const struct pricing *x, const struct link_price *ten
                            real activation, real start, real embedding, real *forward_s,
                            real *backward_s)
 {
-    real exposed = 1 - (real)x->problem->costs.tensor_overlap.value,
-         output = exposed * gather_s(x, tensor, activation, start),
+    real exposed = exposed_share(x), output = exposed * gather_s(x, tensor, activation, start),
          input = exposed * gather_s(x, tensor, 2 * activation, start);
     *forward_s += embedding + output;
     if (x->problem->job.layout.sequence_parallel) {
@@ -172,10 +176,11 @@ static real parts_s(const struct pricing *x, const struct layer_run *run, int gr
 {
     struct link_price parts = link_of_expert_parts(x, group);
     real routed = tokens * (real)run->experts.top_k * fmaxl(1, run->experts.imbalance),
-         exposed = 1 - (real)x->problem->costs.tensor_overlap.value,
-         start = x->gpus[group]->collective_launch_s.value,
+         exposed = exposed_share(x), start = x->gpus[group]->collective_launch_s.value,
          rows = routed * x->h * x->e * x->t_e / x->t;
-    return x->t_e > 1 ? exposed * (all_reduce_price_s(&parts, rows, x->t_e) + start) : 0;
+    return x->t_e > 1 && is_at_level(x, &parts)
+               ? exposed * (all_reduce_price_s(&parts, rows, x->t_e) + start)
+               : 0;
 }
 
 // Until the host knows how many tokens came, the device has nothing to do.
@@ -187,7 +192,7 @@ static real wait_s(const struct pricing *x, int group)
     real wait = gpu->dispatch_wait_s.value;
     if (job->dispatcher == DISPATCH_ALL_TO_ALL && gpu->all_to_all_wait_s.value > 0)
         wait = gpu->all_to_all_wait_s.value;
-    return knows ? 0 : wait;
+    return knows || x->level ? 0 : wait; // no link is held meanwhile
 }
 
 real ffn_communication_s(const struct pricing *x, const struct layer_run *run, int group,
@@ -205,9 +210,8 @@ static real shared_heads_s(const struct pricing *x, const struct layer_run *run,
                            const struct link_price *tensor, int group, real tokens)
 {
     real shared = attention_of(x, run).shared;
-    return shared > 0 ? (1 - (real)x->problem->costs.tensor_overlap.value) *
-                            gather_s(x, tensor, tokens * shared * x->e,
-                                     x->gpus[group]->collective_launch_s.value)
+    return shared > 0 ? exposed_share(x) * gather_s(x, tensor, tokens * shared * x->e,
+                                                    x->gpus[group]->collective_launch_s.value)
                       : 0;
 }
 
@@ -216,8 +220,7 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
 {
     real *forward_s = &talk->forward_s, *backward_s = &talk->backward_s;
     struct link_price tensor = link_of_tensor_ranks(x, group);
-    real exposed = 1 - (real)x->problem->costs.tensor_overlap.value,
-         activation = slice->tokens * x->h * x->e;
+    real exposed = exposed_share(x), activation = slice->tokens * x->h * x->e;
     real start = x->gpus[group]->collective_launch_s.value,
          once = activations_s(x, group, activation);
     *talk = (struct layer_talk){0};

@@ -23,10 +23,9 @@ static struct axis_talk axis_of(const struct pricing *x, int group, int axis)
 // part: 1 for an all-reduce, a half for a reduce-scatter or an all-gather.
 static real collective_s(const struct axis_talk *t, real bytes, real part)
 {
-    if (t->ranks <= 1) return 0;
-    return (1 - (real)t->x->problem->costs.tensor_overlap.value) *
-           (part * all_reduce_price_s(&t->link, bytes, t->ranks) +
-            t->x->gpus[t->group]->collective_launch_s.value);
+    if (t->ranks <= 1 || !is_at_level(t->x, &t->link)) return 0;
+    return exposed_share(t->x) * (part * all_reduce_price_s(&t->link, bytes, t->ranks) +
+                                  t->x->gpus[t->group]->collective_launch_s.value);
 }
 
 // Values of a layer's matrices on one device after the gather.

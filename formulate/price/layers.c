@@ -278,9 +278,56 @@ static real beside(const struct pricing *x, real pass, real gather)
     return fmaxl(pass, gather) + x->problem->costs.overlap_slowdown.value * fminl(pass, gather);
 }
 
-static real joined(const struct pricing *x, real pass, real gather)
+// How long a pass holds the links of one level, and what is gathered and scattered beside it.
+struct share {
+    real held, gathered;
+};
+struct shares {
+    struct share forward, backward, weight;
+    real again; // of the forward pass without what a grid gathers
+};
+
+// Whether anything of a pass runs beside something else, so that a link could be promised twice.
+static bool anything_hides(const struct pricing *x)
 {
-    return x->overlapped ? beside(x, pass, gather) : pass + gather;
+    const struct job *job = &x->problem->job;
+    bool moves = x->zero >= (job->layout.barrier ? 2 : 1);
+    return (x->overlapped && moves && has_replicas(x)) || x->c > 1 ||
+           x->problem->costs.tensor_overlap.value > 0 || job->overlapped_tensor ||
+           job->overlapped_dispatch;
+}
+
+// apart: gradients are scattered in a pass of their own.
+static struct shares shares_at(const struct pricing *x, const struct layer_run *run, int group,
+                               const struct slice *slice, enum level level, bool apart)
+{
+    if (!anything_hides(x)) return (struct shares){{0, 0}, {0, 0}, {0, 0}, 0};
+    struct pricing own = *x;
+    struct layer_talk talk;
+    struct grid_collectives grid = {0};
+    bool split = schedule_splits_backward(x->problem->job.layout.schedule);
+    own.level = level;
+    communication_of_layer(&own, run, group, slice, 0, &talk);
+    if (x->grid) grid = collectives_of_grid(&own, run, group, slice);
+    struct layer_gathers moved = gathers_of_layer(&own, run, group);
+    real forward = talk.forward_s + talk.dispatch_s + grid.forward_s,
+         backward = talk.backward_s + talk.dispatch_back_s + grid.backward_s + grid.products_s +
+                    grid.gather_back_s + (apart ? 0 : grid.scatter_s);
+    return (struct shares){{forward + grid.gather_s, moved.weights_s},
+                           {backward, moved.weights_s + (split ? 0 : moved.gradients_s)},
+                           {apart ? grid.scatter_s : 0, moved.gradients_s},
+                           forward};
+}
+
+// A pass is no shorter than it holds the links of a level, whatever these sums hide under. What is
+// gathered beside it has those links for the rest of the pass.
+static real joined(const struct pricing *x, real pass, real gather, struct share within,
+                   struct share between)
+{
+    pass = fmaxl(pass, fmaxl(within.held, between.held));
+    if (!x->overlapped) return pass + gather;
+    return fmaxl(within.held + beside(x, pass - within.held, within.gathered),
+                 between.held + beside(x, pass - between.held, between.gathered));
 }
 
 // The host starts a block's collectives together with its kernels, and the GPU may be waiting for
@@ -380,23 +427,26 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
     real under = x->problem->job.overlapped_tensor && !split ? fminl(grid.products_s, c.weight) : 0;
     forward_comm += grid.forward_s;
     backward_comm += grid.backward_s + grid.products_s - under;
-    real forward = floored(run, c.forward, launch, forward_comm);
+    bool apart = split && c.weight > 0; // gradients are scattered in the pass that computes them
+    struct shares within = shares_at(x, run, group, slice, LEVEL_WITHIN, apart),
+                  between = shares_at(x, run, group, slice, LEVEL_BETWEEN, apart);
+    real forward = floored(run, c.forward, launch, forward_comm),
+         gathering = moving(x, run, c.forward, launch, forward_comm, 0, grid.gather_s);
     struct layer_seconds seconds = {
-        .forward = joined(x, moving(x, run, c.forward, launch, forward_comm, 0, grid.gather_s),
-                          gathers.weights_s)};
+        .forward = joined(x, gathering, gathers.weights_s, within.forward, between.forward)};
+    forward = fmaxl(forward, fmaxl(within.again, between.again));
+    seconds.idle[LEVEL_WITHIN] = seconds.forward - within.forward.held;
+    seconds.idle[LEVEL_BETWEEN] = seconds.forward - between.forward.held;
     if (!run_has_gradient(x, run)) return seconds;
+    real moved = grid.gather_back_s + (apart ? 0 : grid.scatter_s),
+         gathered = gathers.weights_s + (split ? 0 : gathers.gradients_s),
+         pass = moving(x, run, back, apart ? launch : twice, backward_comm, under, moved);
+    seconds.backward = joined(x, pass, gathered, within.backward, between.backward);
     if (split) {
-        real again = x->gpus[group]->split_overhead_s.value;
-        bool apart = c.weight > 0; // gradients are scattered in the pass that computes them
-        real input = moving(x, run, c.backward - c.weight, apart ? launch : twice, backward_comm, 0,
-                            grid.gather_back_s + (apart ? 0 : grid.scatter_s)),
+        real again = x->gpus[group]->split_overhead_s.value,
              weight = moving(x, run, fmaxl(c.weight + again, launch), 0, 0, 0, grid.scatter_s);
-        seconds.backward = joined(x, input, gathers.weights_s);
-        seconds.weight = joined(x, apart ? weight : 0, gathers.gradients_s);
-    } else {
-        real moved = grid.gather_back_s + grid.scatter_s,
-             pass = moving(x, run, c.backward, twice, backward_comm, under, moved);
-        seconds.backward = joined(x, pass, gathers.weights_s + gathers.gradients_s);
+        seconds.weight =
+            joined(x, apart ? weight : 0, gathers.gradients_s, within.weight, between.weight);
     }
     if (is_layered(run)) {
         seconds.again[RECOMPUTE_SELECTIVE] = selective_s(x, run, group, slice, &work, c.attention);
@@ -417,6 +467,7 @@ static struct layer_seconds as_measured(const struct pricing *x, const struct la
                                     share * (t->backward_s - weight),
                                     share * weight,
                                     {[RECOMPUTE_SELECTIVE] = share * t->selective_s}};
+    for (int level = 0; level < LEVEL_COUNT; level++) seconds.idle[level] = seconds.forward;
     // No module was measured: each set takes as long as all.
     for (int mode = RECOMPUTE_FULL; mode < RECOMPUTE_COUNT; mode++)
         if (recompute_of_layer((enum recompute)mode)) seconds.again[mode] = share * t->full_s;
@@ -432,69 +483,4 @@ struct layer_seconds seconds_of_layer(const struct pricing *x, const struct laye
     const struct layer_time *measured =
         find_layer_time(x, run->name, x->problem->cluster.groups[group].gpu);
     return measured ? as_measured(x, measured, part.share) : by_formula(x, run, group, &part);
-}
-
-// The name of these terms in an error. It is only put together if a term will be refused: pricing
-// thousands of configurations must not write it thousands of times.
-static const char *name_of_terms(const struct pricing *x, const struct layer_run *run,
-                                 const struct node_group *nodes, const struct layer_seconds *s)
-{
-    real sum = s->forward + s->backward + s->weight;
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) sum += s->again[mode];
-    return sum < 1e6 ? run->name
-                     : arena_print(x->arena, "run %s on group %s", run->name, nodes->name);
-}
-
-static enum status price_slice(struct pricing *x, int run, int group, int slice, struct error *err)
-{
-    const struct layer_run *layers = &x->problem->model.runs[run];
-    struct layer_seconds seconds = seconds_of_layer(x, layers, group, slice);
-    struct priced_run *to = &x->priced->runs[run];
-    int at = slice * x->priced->group_count + group;
-    const char *of = name_of_terms(x, layers, &x->problem->cluster.groups[group], &seconds);
-    TRY(round_time(&to->forward_ns[at], seconds.forward, "forward time", of, err));
-    TRY(round_time(&to->backward_ns[at], seconds.backward, "backward time", of, err));
-    for (int o = 0; o < to->tiered_count; o++) {
-        real read = tiered_read_s(x, layers, group, o);
-        TRY(round_time(&to->tiered[o].forward_ns[at], fmaxl(seconds.forward, read), "forward time",
-                       of, err));
-        if (!run_has_gradient(x, layers)) read = 0; // there is no backward pass
-        TRY(round_time(&to->tiered[o].backward_ns[at], fmaxl(seconds.backward, read),
-                       "backward time", of, err));
-    }
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
-        if (to->again_ns[mode])
-            TRY(round_time(&to->again_ns[mode][at], seconds.again[mode], "recomputation time", of,
-                           err));
-    return slice
-               ? OK
-               : round_time(&to->weight_ns[group], seconds.weight, "weight gradient time", of, err);
-}
-
-enum status price_layer_times(struct pricing *x, int run, int group, struct error *err)
-{
-    const struct layer_run *layers = &x->problem->model.runs[run];
-    const char *gpu = x->problem->cluster.groups[group].gpu;
-    const struct layer_time *measured = find_layer_time(x, layers->name, gpu);
-    real seconds = measured ? timed_optimizer_s(x, layers, group, measured->optimizer_s)
-                            : optimizer_s(x, layers, group),
-         gathered = grid_step_s(x, layers, group);
-    for (int slice = 0; slice < x->priced->slice_count; slice++)
-        TRY(price_slice(x, run, group, slice, err));
-    const char *of = seconds < 1e6 ? layers->name
-                                   : arena_print(x->arena, "run %s on group %s", layers->name,
-                                                 x->problem->cluster.groups[group].name);
-    struct priced_run *to = &x->priced->runs[run];
-    for (int o = 0; to->offloaded_ns && o < x->priced->gradient_option_count; o++)
-        TRY(round_time(&to->offloaded_ns[o][group],
-                       tiered_step_s(x, layers, group, o, seconds) + gathered, "optimizer time", of,
-                       err));
-    if (to->swap_ns) {
-        real link = x->gpus[group]->host_link_bytes_per_s.value;
-        to->swap_ns[group] = PRICE_NONE;
-        if (link > 0)
-            TRY(round_time(&to->swap_ns[group], bytes_of_layer(x, layers).stash[0] / link,
-                           "swap time", of, err));
-    }
-    return round_time(&to->optimizer_ns[group], seconds + gathered, "optimizer time", of, err);
 }

@@ -76,6 +76,12 @@ struct link_price link_of_tensor_ranks(const struct pricing *x, int group)
     return price;
 }
 
+struct link_price link_of_node(const struct pricing *x, int group)
+{
+    return inside_price(x, group,
+                        (struct ring){x->problem->cluster.groups[group].gpus_per_node, 1, false});
+}
+
 struct link_price link_of_near_experts(const struct pricing *x, int group)
 {
     real gpus = x->problem->cluster.groups[group].gpus_per_node;

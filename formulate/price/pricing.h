@@ -8,6 +8,9 @@
 #include "data/inputs/places_use.h"
 #include "formulate/price/price.h"
 
+// Where a link is: a ring that leaves its node holds links of both levels.
+enum level { LEVEL_ANY, LEVEL_WITHIN, LEVEL_BETWEEN, LEVEL_COUNT };
+
 // The type of every intermediate value. With double, one price in a hundred thousand would be
 // rounded the wrong way.
 typedef long double real;
@@ -17,6 +20,9 @@ struct pricing {
     struct priced *priced;
     struct arena *arena;
     bool links_free; // links between nodes take no time (price_terms_of_free_links)
+    // Collectives inside a layer are priced for the time that they hold the links of this level,
+    // under whatever they hide. LEVEL_ANY: for what they add to a pass.
+    enum level level;
     real b, s, c, t, d, p,
         x;           // micro-batch, sequence; context, tensor, data, pipeline, expert degrees
     real t_e;        // tensor degree of an expert
@@ -27,11 +33,9 @@ struct pricing {
     int64_t tokens, pieces;       // of a run with its own, else 0
     real h, f, a, w, q, kv, v, g; // the shape; 0 if there is none
     real ctx, h_e;                // width of all heads' values; of the vocabulary's matrix
-    real held; // width of the KV heads of all tensor ranks, one that several share as often: kv, or
-               // more
+    real held;      // width of all tensor ranks' KV heads, those that several share as often
     real streams;   // messages at a boundary: two if there is an encoder's output
-    real predicted; // tokens that the head predicts: one, plus one for each depth of multi-token
-                    // prediction
+    real predicted; // tokens that the head predicts: one, and one for each `mtp` layer
     real e, e_g, e_w, u, R, R_e,
         D;    // bytes per value, per value of an accumulated gradient and of one that is scattered
               // after its pass; share of the unsharded; sync ranks; devices
@@ -129,6 +133,7 @@ struct attention {
 // One pass of one slice over one layer, before rounding (section 3).
 struct layer_seconds {
     real forward, backward, weight, again[RECOMPUTE_COUNT]; // again: added by recomputation
+    real idle[LEVEL_COUNT]; // of the forward pass, while the links of a level are free
 };
 
 // Work of a forward pass on one device: FLOP of matrices, of adapters and of attention; bytes, and
@@ -212,6 +217,14 @@ static inline bool is_layered(const struct layer_run *run) // attention, and a f
 }
 // Whether any gradient or sharded value travels over ranks that have the same layers.
 static inline bool has_replicas(const struct pricing *x) { return x->R > 1 || x->R_e > 1; }
+static inline bool is_at_level(const struct pricing *x, const struct link_price *link)
+{
+    return x->level == LEVEL_ANY || link->intra == (x->level == LEVEL_WITHIN);
+}
+static inline real exposed_share(const struct pricing *x) // of tensor ranks' collectives
+{
+    return x->level == LEVEL_ANY ? 1 - (real)x->problem->costs.tensor_overlap.value : 1;
+}
 static inline bool is_end(const struct layer_run *run)
 {
     return run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
@@ -220,9 +233,6 @@ static inline bool is_end(const struct layer_run *run)
 // ---- price.c
 bool run_has_gradient(const struct pricing *x,
                       const struct layer_run *run); // it is trained, or something before it is
-
-// ---- mtp_rule.c (section 13): adds its rule after the job's rules
-void add_mtp_rule(struct priced *priced, const struct model *m, struct arena *arena);
 
 // ---- links.c (section 2)
 struct link_price price_of_link(const struct place_link *l);
@@ -238,6 +248,7 @@ struct link_price link_of_expert_sync(const struct pricing *x,
                                       int group); // the same link, the ranks that share an expert
 struct link_price link_of_experts(const struct pricing *x, int group);
 struct link_price link_of_near_experts(const struct pricing *x, int group); // of those in a node
+struct link_price link_of_node(const struct pricing *x, int group);         // of all its GPUs
 struct link_price link_of_expert_parts(const struct pricing *x, int group); // of one expert
 // Devices that hold a run's pool once, each a part, and the copies of each part.
 struct pool_spread {
@@ -366,8 +377,8 @@ struct layer_work work_of_layer(const struct pricing *x, const struct layer_run 
                                 const struct slice *slice);
 struct layer_seconds seconds_of_layer(const struct pricing *x, const struct layer_run *run,
                                       int group, int slice);
+enum status price_layer_times(struct pricing *x, int run, int group, struct error *err); // terms.c
 const struct layer_time *find_layer_time(const struct pricing *x, const char *run, const char *gpu);
-enum status price_layer_times(struct pricing *x, int run, int group, struct error *err);
 
 // ---- products.c (section 3)
 int products_of(const struct pricing *x, const struct layer_run *run, real tokens,

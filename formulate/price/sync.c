@@ -150,6 +150,22 @@ static int zero_of(const struct pricing *x, const struct layer_run *run, int gro
     return measured && x->zero > 1 ? 1 : x->zero;
 }
 
+// Rings that leave their node pass through it, too, where several of their ranks are in it.
+static real ring_held_s(const struct pricing *x, const struct link_price *link, real bytes,
+                        real ranks, real apart, int group)
+{
+    if (is_at_level(x, link)) return scatter_s(x, link, bytes, ranks);
+    bool passes = x->level == LEVEL_WITHIN && ranks > 1 &&
+                  apart < x->problem->cluster.groups[group].gpus_per_node;
+    return passes ? (ranks - 1) / ranks * bytes / link_of_node(x, group).bytes_per_s : 0;
+}
+
+// The same for the latency.
+static real ring_latency_s(const struct pricing *x, const struct link_price *link, real ranks)
+{
+    return is_at_level(x, link) ? scatter_latency_s(link, ranks) : 0;
+}
+
 struct layer_gathers gathers_of_layer(const struct pricing *x, const struct layer_run *run,
                                       int group)
 {
@@ -159,15 +175,18 @@ struct layer_gathers gathers_of_layer(const struct pricing *x, const struct laye
                       expert_link = link_of_expert_sync(x, group);
     struct layer_parameters p = parameters_of(x, run);
     bool dense = p.dense > 0, experts = p.experts > 0;
-    real latency = (dense ? scatter_latency_s(&link, x->R) : 0) +
-                   (experts ? scatter_latency_s(&expert_link, x->R_e) : 0);
-    gathers.gradients_s = scatter_s(x, &link, x->e_w * p.dense, x->R) +
-                          scatter_s(x, &expert_link, x->e_w * p.experts, x->R_e) + latency;
+    real latency = (dense ? ring_latency_s(x, &link, x->R) : 0) +
+                   (experts ? ring_latency_s(x, &expert_link, x->R_e) : 0),
+         apart = x->t_e * x->x; // those that have the same experts
+    gathers.gradients_s = ring_held_s(x, &link, x->e_w * p.dense, x->R, x->t, group) +
+                          ring_held_s(x, &expert_link, x->e_w * p.experts, x->R_e, apart, group) +
+                          latency;
     if (x->layered) gathers.gradients_s /= x->m;
     if (x->zero < 3) return gathers;
-    if (!dense && p.frozen_bytes > 0) latency += scatter_latency_s(&link, x->R);
-    gathers.weights_s = scatter_s(x, &link, x->e * p.dense + p.frozen_bytes, x->R) +
-                        scatter_s(x, &expert_link, x->e * p.experts, x->R_e) + latency;
+    if (!dense && p.frozen_bytes > 0) latency += ring_latency_s(x, &link, x->R);
+    gathers.weights_s = ring_held_s(x, &link, x->e * p.dense + p.frozen_bytes, x->R, x->t, group) +
+                        ring_held_s(x, &expert_link, x->e * p.experts, x->R_e, apart, group) +
+                        latency;
     if (x->layered) gathers.weights_s /= x->m;
     return gathers;
 }
@@ -181,15 +200,16 @@ static bool sums_whole(const struct pricing *x, int zero)
 }
 
 // Without a barrier, the weights are gathered during the forward pass of the next iteration. Only
-// the part that takes longer than the layer's forward pass is exposed.
+// the part that takes longer than the layer's forward pass leaves its link free is exposed.
 static real gather_exposed_s(const struct pricing *x, const struct layer_run *run, int group,
-                             real gather)
+                             const struct link_price *link, real gather)
 {
     if (x->problem->job.layout.barrier || !x->overlapped) return gather;
-    real forward = 0;
+    real idle = 0;
     for (int slice = 0; slice < x->problem->job.layout.slice_count; slice++)
-        forward += seconds_of_layer(x, run, group, slice).forward;
-    return fmaxl(0, gather - forward);
+        idle +=
+            seconds_of_layer(x, run, group, slice).idle[link->intra ? LEVEL_WITHIN : LEVEL_BETWEEN];
+    return fmaxl(0, gather - idle);
 }
 
 real pool_sum_s(const struct pricing *x, const struct layer_run *run,
@@ -224,7 +244,7 @@ static real sync_s(const struct pricing *x, const struct layer_run *run,
                    x->gpus[group]->memory_bytes_per_s.value;
     real gather = scatter_s(x, &link, sent.weight, x->R) +
                   scatter_s(x, &expert_link, sent.expert_weight, x->R_e);
-    if (zero) seconds += gather_exposed_s(x, run, group, gather);
+    if (zero) seconds += gather_exposed_s(x, run, group, &link, gather);
     return seconds + pool + (x->R > 1 ? compression_s(x, compression, group) : 0);
 }
 

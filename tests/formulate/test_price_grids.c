@@ -1,6 +1,9 @@
-// Laws of tensor grids: with one axis they equal the columns and rows of one dimension, term by
-// term; for any grid, all ranks together do the work of one; and their all-reduces send what each
-// product by itself requires, with the axes exchanged from one product to the next.
+// Laws of tensor ranks, in one dimension and as grids: no pass is shorter than what its collectives
+// move takes on the links of either level. Of grids: with one axis they equal the columns and rows
+// of one dimension, term by term; for any grid, all ranks together do the work of one; and their
+// all-reduces send what each product by itself requires, with the axes exchanged from one product
+// to the next.
+#include "data/kinds/schedules.h"
 #include "formulate/price/pricing.h"
 #include "tests/support/check.h"
 #include "tests/support/draws/grids.h"
@@ -249,8 +252,10 @@ TEST(decisions_of_grids_only_help_what_they_are_for)
                 now = costs_of(&other, run, arena);
                 no_more("passes of kept matrices", i, now.passes, last.passes);
                 no_more("memory without them", i, last.working, now.working);
-                // Each gather is once, wherever: with as many passes forward as backward.
+                // Each gather is once, wherever: with as many passes forward as backward. (Of sums
+                // that are said to hide, more can hide in a pass that also gathers elsewhere.)
                 real once = now.passes + (how == GRID_EACH_STEP ? now.step : 0);
+                if (p.costs.tensor_overlap.value > 0) continue;
                 no_more("gathers of one micro-batch", i, once, base.passes);
             }
         }
@@ -264,4 +269,152 @@ TEST(decisions_of_grids_only_help_what_they_are_for)
                        costs_of(&other, &p.model.runs[r], arena).passes);
         }
     }
+}
+
+// ---- no link does more than it can
+
+enum { WITHIN, BETWEEN }; // nodes
+
+struct links_work {
+    real seconds[2];
+};
+
+// What a stream gets of a node's links, or of its cards when so many streams leave it.
+static real rate_within(void) { return 300e9L * 0.75; }
+
+static real rate_between(const struct problem *p, real streams, bool one_card)
+{
+    const struct nic *nic = p->cluster.groups[0].nics;
+    real all = nic->count * 25e9L * 0.8;
+    streams = streams < NODE ? streams : NODE;
+    return all / (one_card && streams < nic->count ? nic->count : streams);
+}
+
+// `bytes` that each of `ranks` ranks sends, `apart` in the order of ranks, with as many rings side
+// by side as `streams`.
+static void add_ring(struct links_work *w, const struct problem *p, real bytes, real ranks,
+                     real apart, real streams, bool one_card)
+{
+    if (ranks <= 1) return;
+    real leaving = fminl(rate_between(p, streams, one_card), rate_within());
+    if (ranks * apart <= NODE) w->seconds[WITHIN] += bytes / rate_within();
+    else w->seconds[BETWEEN] += bytes / leaving;
+}
+
+static void add_tensor(struct links_work *w, const struct pricing *x, const struct layer_run *run,
+                       bool back)
+{
+    const struct problem *p = x->problem;
+    real own = sent(x->n * x->h * x->e, x->t), sums = x->shape->parallel_residual ? 1 : 2;
+    if (run->kind == LAYER_BLOCK) add_ring(w, p, sums * own, x->t, 1, 1, false);
+    else if ((run->kind == LAYER_HEAD) == back) add_ring(w, p, own, x->t, 1, 1, false);
+    if (run->kind == LAYER_BLOCK)
+        add_ring(w, p, (back ? 2 : 1) * (x->c - 1) * x->n * 2 * x->kv / x->t * x->e, x->c, x->t,
+                 x->t, true);
+}
+
+static void add_axes(struct links_work *w, const struct pricing *x, const struct layer_run *run,
+                     bool back)
+{
+    real lengths[] = {x->t1, x->t2, x->t3}, sums[2] = {0, 0}, bytes[3] = {0};
+    if (run->kind == LAYER_BLOCK) {
+        add_product(x, false, x->q + 2 * x->kv, x->h, sums);
+        add_product(x, false, (x->g - 1) * x->f, x->h, sums);
+        real first = sums[0], second = sums[1]; // outputs over axis 2, inputs' gradients over 1
+        sums[0] = sums[1] = 0;
+        add_product(x, true, x->h, x->q, sums);
+        add_product(x, true, x->h, x->f, sums);
+        bytes[0] = back ? second : sums[0], bytes[1] = back ? sums[1] : first;
+        if (x->shape->parallel_residual) bytes[0] = 0;
+        real matrices = (x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * x->f) / x->t;
+        bytes[2] = (x->t3 - 1) * matrices * (back ? x->e + x->e_g : x->e);
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        real apart = layout_axis_stride(&x->problem->job.layout, axis);
+        add_ring(w, x->problem, bytes[axis], lengths[axis], apart, apart, false);
+    }
+}
+
+// Rings of replicas that leave a node with several of their ranks pass through it, too.
+static void add_replicas(struct links_work *w, const struct pricing *x, const struct layer_run *run,
+                         bool back)
+{
+    struct layer_parameters own = parameters_of(x, run);
+    real bytes = (x->zero == 3 ? x->e : 0) + (back ? x->e_w : 0);
+    bytes *= own.dense * (x->R - 1) / x->R;
+    add_ring(w, x->problem, bytes, x->R, x->t, x->t, false);
+    if (x->R * x->t > NODE && x->t < NODE) w->seconds[WITHIN] += bytes / rate_within();
+}
+
+static void draw_shared(struct problem *p, struct random *rng, struct arena *arena)
+{
+    static const real hidden[] = {0, 0.25, 1};
+    draw(p, rng, arena);
+    struct layout *l = &p->job.layout;
+    bool grid = random_chance(rng, 50);
+    l->tensor = 1 << random_between(rng, 0, 3);
+    if (grid) grids_give(p, rng, 4);
+    else l->context = 1 << random_between(rng, 0, 1);
+    p->model.shape.heads *= 8, p->model.shape.kv_heads *= 8;
+    l->data = 1 << random_between(rng, grid ? 1 : 0, 4);
+    p->job.global_batch *= l->data;
+    l->zero = (int)random_between(rng, 2, 3);
+    l->gradient_sync = SYNC_OVERLAPPED;
+    l->sequence_parallel = !grid && random_chance(rng, 50);
+    if (random_chance(rng, 30)) l->schedule = SCHEDULE_ZB_H1;
+    p->job.overlapped_tensor = random_chance(rng, 50);
+    p->costs.overlap_slowdown = exactly(random_chance(rng, 50) ? 0.3 : 0);
+    p->costs.context_overlap = exactly(random_chance(rng, 50) ? 1 : 0);
+    p->costs.tensor_overlap = exactly((double)hidden[random_between(rng, 0, 2)]);
+    p->cluster.groups[0].intra.latency_s = p->cluster.groups[0].nics[0].link.latency_s = 0;
+    p->costs.gpus[0].collective_launch_s = exactly(0);
+    if (random_chance(rng, 50)) p->cluster.groups[0].nics[0].count *= 8; // nearly as fast as inside
+}
+
+// The passes of a layer forward, and of all that follows.
+static void passes_at(const struct problem *p, const struct layer_run *run, real passes[2],
+                      struct arena *arena)
+{
+    struct pricing x = pricing_of(p, NULL, arena);
+    struct layer_seconds s = seconds_of_layer(&x, run, 0, 0);
+    passes[0] = s.forward, passes[1] = s.backward + s.weight;
+}
+
+TEST(no_pass_is_shorter_than_the_work_of_its_links)
+{
+    struct random rng = {26};
+    struct arena_mark mark = arena_set_mark(arena);
+    int tight[2] = {0, 0}, passes = 0;
+    for (int i = 0; i < PROBLEMS; i++, arena_reset(arena, mark)) {
+        struct problem p, other;
+        draw_shared(&p, &rng, arena);
+        struct pricing x = pricing_of(&p, NULL, arena);
+        for (int r = 0; r < p.model.run_count; r++) {
+            const struct layer_run *run = &p.model.runs[r];
+            real found[2], compute[2], exposed[2];
+            passes_at(&p, run, found, arena);
+            struct node_group near = p.cluster.groups[0];
+            other = p, near.gpus_per_node = 1 << 20, near.intra.bytes_per_s = 1e30;
+            other.cluster.groups = &near;
+            passes_at(&other, run, compute, arena);
+            other = p, other.job.layout.gradient_sync = SYNC_EXPOSED;
+            passes_at(&other, run, exposed, arena);
+            for (int back = 0; back < 2; back++, passes++) {
+                struct links_work w = {{0, 0}};
+                if (x.grid) add_axes(&w, &x, run, back);
+                else add_tensor(&w, &x, run, back);
+                add_replicas(&w, &x, run, back);
+                no_more("computation", i, compute[back], found[back]);
+                no_more("beside each other", i, found[back], exposed[back]);
+                for (int level = 0; level < 2; level++) {
+                    no_more(level ? "links between nodes" : "links within nodes", i,
+                            w.seconds[level], found[back]);
+                    tight[level] += w.seconds[level] > 0.99L * found[back];
+                }
+            }
+        }
+    }
+    printf("grids: of %d passes %d as long as the links within nodes work, %d those between\n",
+           passes, tight[0], tight[1]);
+    assert_true(tight[0] > 20 && tight[1] > 200);
 }

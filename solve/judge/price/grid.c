@@ -1,6 +1,6 @@
 // Communication of tensor ranks that form a grid, as the judge prices it (docs/FORMULAS.md,
 // section 20).
-#include "solve/judge/price/verify_price.h"
+#include "solve/judge/price/passes.h"
 
 struct axis {
     const struct price_audit *a;
@@ -34,8 +34,8 @@ static struct axis axis_at(const struct price_audit *a, int group, int number)
 }
 
 // parts: of the two that an all-reduce has.
-static void say(long double *seconds, struct talk *lost, const struct axis *x, long double bytes,
-                int parts)
+static void say(long double *seconds, struct talk *lost, struct on_links *held,
+                const struct axis *x, long double bytes, int parts)
 {
     if (x->ranks == 1) return;
     struct computed all = {judged_all_reduce_s(x->link, bytes, x->ranks), 0};
@@ -43,7 +43,9 @@ static void say(long double *seconds, struct talk *lost, const struct axis *x, l
     else if (!x->table && judged_by_nodes(x->a, x->group, x->link))
         all = judged_nodes_s(x->a, x->group, x->link, bytes, x->ranks);
     long double shown = 1 - (long double)x->a->problem->costs.tensor_overlap.value;
-    *seconds += shown * (all.value / 2 * parts + gpu_of(x->a, x->group)->collective_launch_s.value);
+    long double whole = all.value / 2 * parts + gpu_of(x->a, x->group)->collective_launch_s.value;
+    *seconds += shown * whole;
+    judged_hold(held, x->link, whole);
     lost->lost_s += shown * all.lost;
 }
 
@@ -71,7 +73,7 @@ struct computed gathered_after_step(const struct price_audit *a, int run, int gr
     struct talk talk = {0};
     if (!a->gridded || layout_of(a)->grid_gathers != GRID_EACH_STEP) return gather;
     struct axis third = axis_at(a, group, 2);
-    say(&gather.value, &talk, &third, a->value_bytes * gathered_matrices(a, run), 1);
+    say(&gather.value, &talk, &talk.ahead, &third, a->value_bytes * gathered_matrices(a, run), 1);
     gather.lost = talk.lost_s;
     return gather;
 }
@@ -82,8 +84,8 @@ static void say_norms(struct talk *t, const struct axis *depth, long double toke
     int sums = depth->a->problem->model.shape.rms_norm ? 1 : 2; // of squares, of values
     if (layout_of(depth->a)->sequence_parallel) tokens /= depth->a->outer;
     for (int i = 0; i < norms; i++) {
-        say(&t->forward_s, t, depth, 4 * sums * tokens, 2);
-        say(&t->backward_s, t, depth, 4 * sums * tokens, 2);
+        say(&t->forward_s, t, &t->ahead, depth, 4 * sums * tokens, 2);
+        say(&t->backward_s, t, &t->back, depth, 4 * sums * tokens, 2);
     }
 }
 
@@ -97,13 +99,13 @@ static void say_block(struct grid_talk *g, const struct price_audit *a, const st
     long double e = a->value_bytes, of_token = tokens * s->hidden / a->inner * e,
                 each = tokens * e / a->outer;
     int apart = s->parallel_residual ? 1 : 2;
-    say(&t->forward_s, t, second, each * (a->query + 2 * a->key), 2);
-    say(&t->forward_s, t, second, each * (a->gates - 1) * s->ffn, 2);
-    say(&g->products_s, t, second, each * a->query, 2);
-    say(&g->products_s, t, second, each * s->ffn, 2);
+    say(&t->forward_s, t, &t->ahead, second, each * (a->query + 2 * a->key), 2);
+    say(&t->forward_s, t, &t->ahead, second, each * (a->gates - 1) * s->ffn, 2);
+    say(&g->products_s, t, &t->back, second, each * a->query, 2);
+    say(&g->products_s, t, &t->back, second, each * s->ffn, 2);
     for (int i = 0; i < apart; i++) {
-        say(&t->forward_s, t, first, of_token, 2);
-        say(&g->products_s, t, first, of_token, 2);
+        say(&t->forward_s, t, &t->ahead, first, of_token, 2);
+        say(&g->products_s, t, &t->back, first, of_token, 2);
     }
 }
 
@@ -117,21 +119,22 @@ struct grid_talk grid_talk_of(const struct price_audit *a, int run, int group, s
     long double e = a->value_bytes, n = slice.tokens, matrices = gathered_matrices(a, run),
                 of_token = n * s->hidden / a->inner * e;
     enum grid_gathers how = layout_of(a)->grid_gathers;
-    if (how != GRID_EACH_STEP) say(&g.gather_s, &g.pass, &third, e * matrices, 1);
-    say(&g.scatter_s, &g.pass, &third, a->problem->job.gradient_bytes_per_value * matrices, 1);
+    if (how != GRID_EACH_STEP) say(&g.gather_s, &g.pass, &g.gathered, &third, e * matrices, 1);
+    say(&g.scatter_s, &g.pass, &g.scattered, &third,
+        a->problem->job.gradient_bytes_per_value * matrices, 1);
     if (r->kind == LAYER_EMBEDDING) {
-        say(&g.pass.forward_s, &g.pass, &first, of_token, 2);
+        say(&g.pass.forward_s, &g.pass, &g.pass.ahead, &first, of_token, 2);
         return g;
     }
-    if (how == GRID_EACH_PASS) g.gather_back_s = g.gather_s;
+    if (how == GRID_EACH_PASS) g.gather_back_s = g.gather_s, g.gathered_back = g.gathered;
     if (is_layered(a, run)) {
         say_norms(&g.pass, &second, n, judged_norms(a, r));
         say_block(&g, a, &first, &second, n);
         return g;
     }
     say_norms(&g.pass, &second, n, s->no_final_norm ? 0 : 1);
-    say(&g.pass.forward_s, &g.pass, &second, n * a->vocabulary / a->outer * e, 2);
-    for (int i = 0; i < 3; i++) say(&g.pass.forward_s, &g.pass, &first, 4 * n, 2);
-    say(&g.products_s, &g.pass, &first, of_token, 2);
+    say(&g.pass.forward_s, &g.pass, &g.pass.ahead, &second, n * a->vocabulary / a->outer * e, 2);
+    for (int i = 0; i < 3; i++) say(&g.pass.forward_s, &g.pass, &g.pass.ahead, &first, 4 * n, 2);
+    say(&g.products_s, &g.pass, &g.pass.back, &first, of_token, 2);
     return g;
 }

@@ -1,6 +1,6 @@
 // What Megatron frees with recompute modules, and what running them again takes, as the judge
 // reads it from docs/FORMULAS.md, section 5.
-#include "solve/judge/price/verify_price.h"
+#include "solve/judge/price/passes.h"
 
 static bool has_module(enum recompute set, enum recompute_module module)
 {

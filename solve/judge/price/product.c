@@ -1,6 +1,6 @@
 // Times of a layer's products by shape, as the judge counts them (docs/FORMULAS.md, section 3):
 // the forward products, and as many for the gradients of their inputs and of their weights.
-#include "solve/judge/price/verify_price.h"
+#include "solve/judge/price/passes.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 // (docs/FORMULAS.md, section 5): what is kept until the backward pass, by recomputation mode, and
 // what is added while the layer runs.
 #include "solve/judge/kinds/kinds.h"
-#include "solve/judge/price/verify_price.h"
+#include "solve/judge/price/passes.h"
 
 // What the scores of unfused attention keep: softmax, and with dropout its mask and its output.
 long double score_stash(const struct price_audit *a, int run)

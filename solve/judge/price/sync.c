@@ -1,7 +1,7 @@
 // Gradient syncs and the gathers of sharded weights, as the judge prices them (docs/FORMULAS.md,
 // section 7).
 #include "data/base/least.h"
-#include "solve/judge/price/verify_price.h"
+#include "solve/judge/price/passes.h"
 
 // ---- over the ranks of the gradient link
 
@@ -131,6 +131,32 @@ static int zero_of(const struct price_audit *a, int run, int group)
 // Of dense layers, or of experts on tensor ranks that share none of the rest.
 static bool has_copies(const struct price_audit *a) { return a->ranks > 1 || a->expert_ranks > 1; }
 
+// For as long as the ring takes on its own link. One that leaves nodes in which several of its
+// ranks are passes its bytes on inside them, too.
+static struct on_links rings_on_links(const struct price_audit *a, int group, bool of_experts,
+                                      long double bytes, long double latency)
+{
+    struct on_links held = {0, 0};
+    int64_t ranks = of_experts ? a->expert_ranks : a->ranks,
+            node = a->problem->cluster.groups[group].gpus_per_node,
+            beside = of_experts ? a->expert_parts * layout_of(a)->expert : layout_of(a)->tensor;
+    struct joint link = replicas_link(a, group, of_experts);
+    judged_hold(&held, link, scatter_s(a, group, of_experts, bytes, 0).value + latency);
+    if (!link.inside && ranks > 1 && node > beside)
+        held.inside += bytes * (long double)(ranks - 1) / (long double)ranks /
+                       judged_inside(a, group, (struct form){node, 1}).bytes_per_s;
+    return held;
+}
+
+static struct on_links gathers_on_links(const struct price_audit *a, int group, long double dense,
+                                        long double experts, const long double latencies[2],
+                                        long double shares)
+{
+    struct on_links x = rings_on_links(a, group, false, dense, latencies[0]),
+                    y = rings_on_links(a, group, true, experts, latencies[1]);
+    return (struct on_links){(x.inside + y.inside) / shares, (x.across + y.across) / shares};
+}
+
 struct gathers gathers_of(const struct price_audit *a, int run, int group)
 {
     struct gathers g = {0};
@@ -138,17 +164,21 @@ struct gathers gathers_of(const struct price_audit *a, int run, int group)
     if (zero < 2 || !has_copies(a)) return g;
     struct layer_weight w = layer_weight_of(a, run);
     long double gradient = scattered_gradient_bytes(a);
-    long double latency = w.dense > 0 ? scatter_latency_s(a, group, false, false) : 0,
-                expert_latency = w.experts > 0 ? scatter_latency_s(a, group, true, false) : 0;
+    long double latency[] = {w.dense > 0 ? scatter_latency_s(a, group, false, false) : 0,
+                             w.experts > 0 ? scatter_latency_s(a, group, true, false) : 0};
     struct computed scatter = scatter_both_s(a, group, gradient * w.dense, gradient * w.experts);
     long double shares = a->by_stages ? a->micro_batches : 1;
-    g.gradients_s = (scatter.value + latency + expert_latency) / shares;
+    g.gradients_s = (scatter.value + latency[0] + latency[1]) / shares;
     g.lost_s = scatter.lost / shares;
+    g.gradients =
+        gathers_on_links(a, group, gradient * w.dense, gradient * w.experts, latency, shares);
     if (zero < 3) return g;
-    if (w.frozen_bytes > 0) latency = scatter_latency_s(a, group, false, false);
-    struct computed gather = scatter_both_s(a, group, a->value_bytes * w.dense + w.frozen_bytes,
-                                            a->value_bytes * w.experts);
-    g.weights_s = (gather.value + latency + expert_latency) / shares;
+    if (w.frozen_bytes > 0) latency[0] = scatter_latency_s(a, group, false, false);
+    long double dense = a->value_bytes * w.dense + w.frozen_bytes,
+                experts = a->value_bytes * w.experts;
+    struct computed gather = scatter_both_s(a, group, dense, experts);
+    g.weights = gathers_on_links(a, group, dense, experts, latency, shares);
+    g.weights_s = (gather.value + latency[0] + latency[1]) / shares;
     g.lost_s += gather.lost / shares;
     return g;
 }
@@ -287,7 +317,9 @@ static struct computed shown_s(const struct price_audit *a, int run, int group,
     struct computed behind = {0, 0};
     for (int slice = 0; slice < layout_of(a)->slice_count; slice++) {
         struct passes s = passes_of(a, run, group, slice);
-        behind.value += s.forward_s, behind.lost += s.lost_s;
+        // While its own collectives leave the link of the replicas to it.
+        long double held = judged_gradient_link(a, group).inside ? s.ahead.inside : s.ahead.across;
+        behind.value += s.forward_s - held, behind.lost += s.lost_s + held;
     }
     return (struct computed){greatest(0, gather.value - behind.value),
                              gather.value + gather.lost + behind.value + behind.lost};

@@ -2,13 +2,44 @@
 // (docs/FORMULAS.md, section 3): all-reduces of tensor ranks, the ring of context ranks, exchanges
 // between experts and of a pool's values.
 #include "data/base/least.h"
-#include "solve/judge/price/verify_price.h"
+#include "solve/judge/price/passes.h"
 
 // What tensor ranks do with values: scatter and gather them, gather only, or sum them, possibly by
 // trees.
 enum exchange { BOTH_WAYS, GATHERED, SUMMED };
 
-// From the table where there is one; a share of it overlaps the products.
+void judged_hold(struct on_links *held, struct joint link, long double seconds)
+{
+    *(link.inside ? &held->inside : &held->across) += seconds;
+}
+
+// Of what tensor ranks say, the share that a pass waits for.
+static long double tensor_shown(const struct price_audit *a)
+{
+    return 1 - (long double)a->problem->costs.tensor_overlap.value;
+}
+
+static struct computed shown_part(const struct price_audit *a, struct computed whole)
+{
+    return (struct computed){tensor_shown(a) * whole.value, tensor_shown(a) * whole.lost};
+}
+
+// A pass waits for the shown share and has the link for all of it.
+static void say_ahead(const struct price_audit *a, struct talk *talk, struct joint link,
+                      long double seconds)
+{
+    talk->forward_s += tensor_shown(a) * seconds;
+    judged_hold(&talk->ahead, link, seconds);
+}
+
+static void say_back(const struct price_audit *a, struct talk *talk, struct joint link,
+                     long double seconds)
+{
+    talk->backward_s += tensor_shown(a) * seconds;
+    judged_hold(&talk->back, link, seconds);
+}
+
+// From the table where there is one.
 static struct computed part_s(const struct price_audit *a, int group, int64_t ranks,
                               struct joint link, long double bytes, enum exchange exchange)
 {
@@ -21,10 +52,8 @@ static struct computed part_s(const struct price_audit *a, int group, int64_t ra
     if (table && bytes > 0) seconds = judged_table_s(a, table, bytes);
     else if (!table && judged_by_nodes(a, group, link))
         seconds = judged_nodes_s(a, group, link, bytes, ranks);
-    long double shown = 1 - (long double)a->problem->costs.tensor_overlap.value;
-    return (struct computed){(seconds.value * part + gpu_of(a, group)->collective_launch_s.value) *
-                                 shown,
-                             seconds.lost * shown};
+    return (struct computed){seconds.value * part + gpu_of(a, group)->collective_launch_s.value,
+                             seconds.lost};
 }
 
 static struct computed tensor_part_s(const struct price_audit *a, int group, long double bytes,
@@ -43,8 +72,9 @@ struct computed judged_fetched_s(const struct price_audit *a, int run, int group
     long double whole = judged_checkpoint_bytes(a, run_of(a, run), p.tokens);
     if (j->checkpoints == CHECKPOINTS_DEVICE) return (struct computed){0, 0};
     if (j->checkpoints == CHECKPOINTS_PARTITIONED)
-        return layout_of(a)->sequence_parallel ? (struct computed){0, 0}
-                                               : tensor_part_s(a, group, whole, GATHERED);
+        return layout_of(a)->sequence_parallel
+                   ? (struct computed){0, 0}
+                   : shown_part(a, tensor_part_s(a, group, whole, GATHERED));
     long double there = whole * a->share / gpu_of(a, group)->host_link_bytes_per_s.value, shown;
     shown = j->trainer != TRAINER_MEGATRON ? there : greatest(0, there - forward);
     return (struct computed){shown + shown, 2 * (there + forward)};
@@ -86,11 +116,15 @@ static void add_context(const struct price_audit *a, int run, int group, struct 
     if (kind == CONTEXT_ALL_TO_ALL) {
         long double heads = heads_s(a, run, group, p);
         talk->forward_s += heads, talk->backward_s += heads;
+        judged_hold(&talk->ahead, judged_heads_link(a, group), heads);
+        judged_hold(&talk->back, judged_heads_link(a, group), heads);
         return;
     }
     struct joint link = judged_ring_link(a, group);
     long double step = judged_ring_bytes(a, run, p.tokens) / link.bytes_per_s + link.latency_s;
     if (linear || kind == CONTEXT_ALL_GATHER) hiding = 0;
+    judged_hold(&talk->ahead, link, (c - 1) * step);
+    judged_hold(&talk->back, link, (c - 1) * 2 * step);
     talk->forward_s += (c - 1) * greatest(0, step - hiding);
     talk->backward_s += (c - 1) * greatest(0, 2 * step - hiding * (l->fused_attention ? 2.5L : 2));
     talk->lost_s += (c - 1) * (2 * step + hiding * 2.5L);
@@ -110,7 +144,7 @@ static long double leaving(long double places, int64_t experts)
 // on to the devices there, both at once; an all-to-all sends one for each expert, of which those
 // inside the node are not counted. There and back.
 static long double exchange_s(const struct price_audit *a, const struct expert_shape *e, int group,
-                              long double bytes)
+                              long double bytes, struct on_links *held)
 {
     const struct layout *l = layout_of(a);
     struct joint link = judged_expert_link(a, group);
@@ -125,12 +159,20 @@ static long double exchange_s(const struct price_audit *a, const struct expert_s
         long double handed =
             bytes * leaving(x, e->top_k) /
             judged_inside(a, group, (struct form){here, a->expert_parts}).bytes_per_s;
-        if (!link.inside)
-            handed = greatest(handed, bytes * leaving(x / near, e->top_k) / link.bytes_per_s);
+        held->inside += 2 * handed;
+        judged_hold(held, link, 2 * link.latency_s);
+        if (!link.inside) {
+            long double sent = bytes * leaving(x / near, e->top_k) / link.bytes_per_s;
+            held->across += 2 * sent;
+            handed = greatest(handed, sent);
+        }
         return 2 * (handed + link.latency_s);
     }
-    return 2 * (bytes * (long double)e->top_k * greatest(0, x - near) / x / link.bytes_per_s +
-                (x - 1) * link.latency_s);
+    long double both_ways =
+        2 * (bytes * (long double)e->top_k * greatest(0, x - near) / x / link.bytes_per_s +
+             (x - 1) * link.latency_s);
+    judged_hold(held, link, both_ways);
+    return both_ways;
 }
 
 // The host reads how many tokens each expert got, unless the number is fixed or nothing depends on
@@ -185,8 +227,9 @@ static void add_further_token(const struct price_audit *a, int group, long doubl
                     read = tensor_part_s(a, group, 2 * unsharded, GATHERED),
                     summed = tensor_part_s(a, group, 2 * unsharded, SUMMED);
     bool scattered = layout_of(a)->sequence_parallel;
-    talk->forward_s += looked_up.value + made.value + (scattered ? read.value : 0);
-    talk->backward_s += scattered ? made.value + 2 * read.value : summed.value;
+    struct joint link = judged_tensor_link(a, group);
+    say_ahead(a, talk, link, looked_up.value + made.value + (scattered ? read.value : 0));
+    say_back(a, talk, link, scattered ? made.value + 2 * read.value : summed.value);
     talk->lost_s += looked_up.lost + 2 * made.lost + 3 * read.lost + summed.lost;
 }
 
@@ -198,16 +241,18 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
     struct computed reduce = tensor_reduce_s(a, group, unsharded),
                     gathered = tensor_part_s(a, group, unsharded, BOTH_WAYS);
     // After attention and after the feed-forward part, or one for both; one more after a second
-    // attention.
+    // attention. A mixture's is after its shared experts, if there are any.
     int sums = judged_parts(r) - (a->problem->model.shape.parallel_residual ? 1 : 0);
-    struct talk talk = {.forward_s = sums * reduce.value,
-                        .backward_s = sums * reduce.value,
-                        .lost_s = sums * reduce.lost,
-                        .reduce_s = gathered.value,
+    if (r->kind == LAYER_MOE) sums = attentions_of(r) + (r->experts.shared_ffn ? 1 : 0);
+    struct joint link = judged_tensor_link(a, group);
+    struct talk talk = {.lost_s = (sums + 2) * reduce.lost,
+                        .reduce_s = tensor_shown(a) * gathered.value,
                         .reduce_lost_s = gathered.lost,
-                        .ffn = reduce};
+                        .ffn = shown_part(a, reduce)};
+    say_ahead(a, &talk, link, sums * reduce.value);
+    say_back(a, &talk, link, sums * reduce.value);
     if (a->problem->job.overlapped_tensor && layout_of(a)->sequence_parallel &&
-        layout_of(a)->tensor > 1 && judged_tensor_link(a, group).inside && r->kind == LAYER_BLOCK) {
+        layout_of(a)->tensor > 1 && link.inside && r->kind == LAYER_BLOCK) {
         talk.chunked_s = talk.forward_s;
         talk.forward_s = talk.backward_s = 0;
         talk.lost_s += 2 * talk.chunked_s;
@@ -218,26 +263,31 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
                            layout_of(a)->tensor;
         struct computed dispatched =
             part_s(a, group, a->expert_parts, judged_parts_link(a, group), rows, BOTH_WAYS);
-        talk.forward_s = reduce.value * (attentions_of(r) + (r->experts.shared_ffn ? 1 : 0)) +
-                         dispatched.value;
-        talk.backward_s = talk.forward_s;
+        say_ahead(a, &talk, judged_parts_link(a, group), dispatched.value);
+        say_back(a, &talk, judged_parts_link(a, group), dispatched.value);
+        struct on_links routed = {0, 0};
         talk.routed_back_s =
-            exchange_s(a, &r->experts, group, unsharded * busiest / layout_of(a)->tensor);
+            exchange_s(a, &r->experts, group, unsharded * busiest / layout_of(a)->tensor, &routed);
         talk.routed_s = talk.routed_back_s + counting_s(a, group);
-        talk.lost_s = 2 * reduce.lost + dispatched.lost;
-        talk.ffn = (struct computed){dispatched.value + talk.routed_s, dispatched.lost};
-        if (r->experts.shared_ffn) talk.ffn.value += reduce.value, talk.ffn.lost += reduce.lost;
+        talk.ahead.inside += routed.inside, talk.ahead.across += routed.across;
+        talk.back.inside += routed.inside, talk.back.across += routed.across;
+        talk.lost_s += dispatched.lost;
+        talk.ffn = shown_part(a, dispatched);
+        talk.ffn.value += talk.routed_s;
+        if (r->experts.shared_ffn) talk.ffn.value += tensor_shown(a) * reduce.value;
+        if (r->experts.shared_ffn) talk.ffn.lost += reduce.lost;
     }
     // The input gradients of a gate's two products are summed separately.
     if (has_split_gate(a, r) && !layout_of(a)->sequence_parallel) {
-        talk.backward_s += reduce.value;
+        say_back(a, &talk, link, reduce.value);
         talk.lost_s += reduce.lost;
     }
     long double together = judged_attention(a, run).together;
     if (together > 0) { // there a gather, back a scatter
         struct computed heads =
             tensor_part_s(a, group, p.tokens * together * a->value_bytes, GATHERED);
-        talk.forward_s += heads.value, talk.backward_s += heads.value;
+        say_ahead(a, &talk, link, heads.value);
+        say_back(a, &talk, link, heads.value);
         talk.lost_s += 2 * heads.lost;
     }
     if (r->mtp) add_further_token(a, group, unsharded, reduce, &talk);
@@ -250,23 +300,28 @@ static struct talk memory_talk(const struct price_audit *a, int run, int group, 
     const struct pool_shape *x = &run_of(a, run)->pool;
     struct computed reduce =
         tensor_reduce_s(a, group, p.tokens * a->problem->model.shape.hidden * a->value_bytes);
-    struct talk talk = {
-        .forward_s = reduce.value, .backward_s = reduce.value, .lost_s = reduce.lost};
+    struct talk talk = {.lost_s = reduce.lost};
+    say_ahead(a, &talk, judged_tensor_link(a, group), reduce.value);
+    say_back(a, &talk, judged_tensor_link(a, group), reduce.value);
     int64_t devices = judged_pool_group(a, run_of(a, run));
     if (devices == 1) return talk;
     struct joint link = judged_pool_link(a, run_of(a, run), group);
     long double others = (long double)(devices - 1), n = p.tokens / layout_of(a)->tensor;
     long double asked = others * 8 * n * x->heads * x->top_k,
                 answered = others / (long double)devices * a->value_bytes * n * x->width;
-    talk.forward_s += (asked + answered) / link.bytes_per_s + 2 * others * link.latency_s;
-    talk.backward_s = talk.forward_s;
+    long double exchanged = (asked + answered) / link.bytes_per_s + 2 * others * link.latency_s;
+    talk.forward_s += exchanged, talk.backward_s += exchanged;
+    judged_hold(&talk.ahead, link, exchanged);
+    judged_hold(&talk.back, link, exchanged);
     return talk;
 }
 
 static struct talk embedding_talk(const struct price_audit *a, int group, long double unsharded)
 {
     struct computed forward = tensor_reduce_s(a, group, unsharded);
-    return (struct talk){.forward_s = forward.value, .lost_s = forward.lost};
+    struct talk talk = {.lost_s = forward.lost};
+    say_ahead(a, &talk, judged_tensor_link(a, group), forward.value);
+    return talk;
 }
 
 // With two matrices the outputs are sums over tensor ranks, and so are the input gradients.
@@ -276,8 +331,10 @@ static struct talk projector_talk(const struct price_audit *a, int group,
     if (p->inner == 0) return (struct talk){0};
     struct computed there = tensor_reduce_s(a, group, value_bytes * p->outputs),
                     back = tensor_reduce_s(a, group, value_bytes * p->inputs);
-    return (struct talk){
-        .forward_s = there.value, .backward_s = back.value, .lost_s = there.lost + back.lost};
+    struct talk talk = {.lost_s = there.lost + back.lost};
+    say_ahead(a, &talk, judged_tensor_link(a, group), there.value);
+    say_back(a, &talk, judged_tensor_link(a, group), back.value);
+    return talk;
 }
 
 static struct talk head_talk(const struct price_audit *a, int group, long double unsharded,
@@ -285,17 +342,16 @@ static struct talk head_talk(const struct price_audit *a, int group, long double
 {
     struct computed loss = tensor_part_s(a, group, 4 * slice.tokens, SUMMED),
                     back = tensor_reduce_s(a, group, unsharded);
+    int times = 3;
     if (a->problem->job.gathered_logits) {
         // Gathers all ranks' logits, which sends half of what an all-reduce of them sends.
-        struct computed logits =
-            tensor_part_s(a, group, a->value_bytes * slice.tokens * a->vocabulary, GATHERED);
-        return (struct talk){.forward_s = a->asked * logits.value,
-                             .backward_s = a->asked * back.value,
-                             .lost_s = a->asked * (logits.lost + back.lost)};
+        loss = tensor_part_s(a, group, a->value_bytes * slice.tokens * a->vocabulary, GATHERED);
+        times = 1;
     }
-    return (struct talk){.forward_s = a->asked * 3 * loss.value,
-                         .backward_s = a->asked * back.value,
-                         .lost_s = a->asked * (3 * loss.lost + back.lost)};
+    struct talk talk = {.lost_s = a->asked * (times * loss.lost + back.lost)};
+    say_ahead(a, &talk, judged_tensor_link(a, group), a->asked * times * loss.value);
+    say_back(a, &talk, judged_tensor_link(a, group), a->asked * back.value);
+    return talk;
 }
 
 struct talk talk_of(const struct price_audit *a, int run, int group, struct piece slice,

@@ -3,7 +3,7 @@
 // the optimizer's step take with it.
 #include <string.h>
 
-#include "solve/judge/price/verify_price.h"
+#include "solve/judge/price/passes.h"
 
 // ---- ways
 

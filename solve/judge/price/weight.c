@@ -1,6 +1,6 @@
 // Bytes on a device for one layer, as the judge counts them (docs/FORMULAS.md, section 4): values
 // and states, and the time of the optimizer's step, which follows from them.
-#include "solve/judge/price/verify_price.h"
+#include "solve/judge/price/passes.h"
 
 #include <assert.h>
 #include <math.h>

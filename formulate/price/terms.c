@@ -1,0 +1,70 @@
+// The terms of one layer's times in the priced document: whole nanoseconds of its passes, slice by
+// slice, and of its step. docs/FORMULAS.md sections 3 and 4.
+#include <math.h>
+
+#include "formulate/price/pricing.h"
+
+// The name of these terms in an error. It is only put together if a term will be refused: pricing
+// thousands of configurations must not write it thousands of times.
+static const char *name_of_terms(const struct pricing *x, const struct layer_run *run,
+                                 const struct node_group *nodes, const struct layer_seconds *s)
+{
+    real sum = s->forward + s->backward + s->weight;
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) sum += s->again[mode];
+    return sum < 1e6 ? run->name
+                     : arena_print(x->arena, "run %s on group %s", run->name, nodes->name);
+}
+
+static enum status price_slice(struct pricing *x, int run, int group, int slice, struct error *err)
+{
+    const struct layer_run *layers = &x->problem->model.runs[run];
+    struct layer_seconds seconds = seconds_of_layer(x, layers, group, slice);
+    struct priced_run *to = &x->priced->runs[run];
+    int at = slice * x->priced->group_count + group;
+    const char *of = name_of_terms(x, layers, &x->problem->cluster.groups[group], &seconds);
+    TRY(round_time(&to->forward_ns[at], seconds.forward, "forward time", of, err));
+    TRY(round_time(&to->backward_ns[at], seconds.backward, "backward time", of, err));
+    for (int o = 0; o < to->tiered_count; o++) {
+        real read = tiered_read_s(x, layers, group, o);
+        TRY(round_time(&to->tiered[o].forward_ns[at], fmaxl(seconds.forward, read), "forward time",
+                       of, err));
+        if (!run_has_gradient(x, layers)) read = 0; // there is no backward pass
+        TRY(round_time(&to->tiered[o].backward_ns[at], fmaxl(seconds.backward, read),
+                       "backward time", of, err));
+    }
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        if (to->again_ns[mode])
+            TRY(round_time(&to->again_ns[mode][at], seconds.again[mode], "recomputation time", of,
+                           err));
+    return slice
+               ? OK
+               : round_time(&to->weight_ns[group], seconds.weight, "weight gradient time", of, err);
+}
+
+enum status price_layer_times(struct pricing *x, int run, int group, struct error *err)
+{
+    const struct layer_run *layers = &x->problem->model.runs[run];
+    const char *gpu = x->problem->cluster.groups[group].gpu;
+    const struct layer_time *measured = find_layer_time(x, layers->name, gpu);
+    real seconds = measured ? timed_optimizer_s(x, layers, group, measured->optimizer_s)
+                            : optimizer_s(x, layers, group),
+         gathered = grid_step_s(x, layers, group);
+    for (int slice = 0; slice < x->priced->slice_count; slice++)
+        TRY(price_slice(x, run, group, slice, err));
+    const char *of = seconds < 1e6 ? layers->name
+                                   : arena_print(x->arena, "run %s on group %s", layers->name,
+                                                 x->problem->cluster.groups[group].name);
+    struct priced_run *to = &x->priced->runs[run];
+    for (int o = 0; to->offloaded_ns && o < x->priced->gradient_option_count; o++)
+        TRY(round_time(&to->offloaded_ns[o][group],
+                       tiered_step_s(x, layers, group, o, seconds) + gathered, "optimizer time", of,
+                       err));
+    if (to->swap_ns) {
+        real link = x->gpus[group]->host_link_bytes_per_s.value;
+        to->swap_ns[group] = PRICE_NONE;
+        if (link > 0)
+            TRY(round_time(&to->swap_ns[group], bytes_of_layer(x, layers).stash[0] / link,
+                           "swap time", of, err));
+    }
+    return round_time(&to->optimizer_ns[group], seconds + gathered, "optimizer time", of, err);
+}
