@@ -64,8 +64,10 @@ const struct setting_effect megatron_effects[] = {
      "context ranks of two levels: state one of cp-comm-type's p2p, a2a, all_gather"},
     {"cpu-offloading-num-layers", EFFECT_ON_JOB, "0",
      "activations of layers on the host: leave it out, and allow swap in the job's recompute"},
-    {"cpu-offloading fine-grained-activation-offloading moe-paged-stash checkpoint-in-cpu",
-     EFFECT_ON_JOB, "",
+    {"fine-grained-activation-offloading", EFFECT_ASSUMED, "",
+     "what offload-modules keep stays on the GPU: memory is planned above the run's, and no copy "
+     "takes time"},
+    {"cpu-offloading moe-paged-stash checkpoint-in-cpu", EFFECT_ON_JOB, "",
      "activations on the host: leave it out, and allow swap in the job's recompute"},
     {"remote-device", EFFECT_ON_JOB, "none", "weights on the host: " JOB},
     {"num-distributed-optimizer-instances", EFFECT_ON_JOB, "1",

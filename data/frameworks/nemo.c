@@ -195,7 +195,10 @@ const struct setting_effect nemo_effects[] = {
      EFFECT_ON_JOB, "0", "ranks of their own for an encoder: " JOB},
     {"hierarchical_context_parallel_sizes hybrid_context_parallel", EFFECT_ON_JOB, "",
      "context ranks of two levels: state one of cp_comm_type's p2p, a2a, all_gather"},
-    {"cpu_offloading fine_grained_activation_offloading moe_paged_stash", EFFECT_ON_JOB, "",
+    {"fine_grained_activation_offloading", EFFECT_ASSUMED, "",
+     "what offload_modules keep stays on the GPU: memory is planned above the run's, and no copy "
+     "takes time"},
+    {"cpu_offloading moe_paged_stash", EFFECT_ON_JOB, "",
      "activations on the host: leave it out, and allow swap in the job's recompute"},
     {"tensor_parallel_num_weight_shards expert_tensor_parallel_num_weight_shards "
      "expert_gtp_weight_remat_size",

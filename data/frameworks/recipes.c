@@ -64,12 +64,14 @@ const struct bridge_recipe bridge_recipes[] = {
     {"deepseek_v4_flash_pretrain_64gpu_gb200_fp8mx_config "
      "deepseek_v4_flash_pretrain_mxfp8_gb200_config",
      "deepseek-ai/DeepSeek-V4-Flash",
-     "pp=8 ep=8 etp=1 mbs=1 gbs=256 seq=4096 rg=selective mod=[mla_up_proj] disp=flex "
-     "flex=hybridep"},
-    {"deepseek_v4_flash_pretrain_config deepseek_v4_flash_pretrain_mxfp8_config "
-     "deepseek_v4_flash_pretrain_32gpu_h100_bf16_config "
-     "deepseek_v4_flash_pretrain_32gpu_h100_fp8mx_config deepseek_v4_flash_sft_config "
-     "deepseek_v4_flash_sft_openmath_thinking_packed_config "
+     "pp=8 ep=8 etp=1 mbs=1 gbs=256 seq=4096 mp=bf16_with_mxfp8_mixed rg=selective "
+     "mod=[mla_up_proj] disp=flex flex=hybridep"},
+    {"deepseek_v4_flash_pretrain_mxfp8_config deepseek_v4_flash_pretrain_32gpu_h100_fp8mx_config",
+     "deepseek-ai/DeepSeek-V4-Flash",
+     "pp=4 ep=8 etp=1 mbs=1 gbs=128 seq=4096 mp=bf16_with_mxfp8_mixed rg=selective "
+     "mod=[moe_act,mhc] disp=alltoall"},
+    {"deepseek_v4_flash_pretrain_config deepseek_v4_flash_pretrain_32gpu_h100_bf16_config "
+     "deepseek_v4_flash_sft_config deepseek_v4_flash_sft_openmath_thinking_packed_config "
      "deepseek_v4_flash_sft_32gpu_h100_bf16_config",
      "deepseek-ai/DeepSeek-V4-Flash",
      "pp=4 ep=8 etp=1 mbs=1 gbs=128 seq=4096 rg=selective mod=[moe_act,mhc] disp=alltoall"},
@@ -78,9 +80,11 @@ const struct bridge_recipe bridge_recipes[] = {
      "deepseek-ai/DeepSeek-V4-Flash",
      "pp=4 ep=8 etp=1 mbs=1 gbs=128 seq=4096 rg=selective mod=[moe_act,mhc] zero=false "
      "disp=alltoall"},
-    {"deepseek_v4_pro_pretrain_config deepseek_v4_pro_pretrain_mxfp8_config "
-     "deepseek_v4_pro_pretrain_32gpu_gb300_bf16_config "
-     "deepseek_v4_pro_pretrain_32gpu_gb300_fp8mx_config",
+    {"deepseek_v4_pro_pretrain_mxfp8_config deepseek_v4_pro_pretrain_32gpu_gb300_fp8mx_config",
+     "deepseek-ai/DeepSeek-V4-Pro",
+     "pp=4 ep=8 etp=1 mbs=1 gbs=128 seq=4096 mp=bf16_with_mxfp8_mixed rg=selective "
+     "mod=[moe_act,mhc] disp=alltoall"},
+    {"deepseek_v4_pro_pretrain_config deepseek_v4_pro_pretrain_32gpu_gb300_bf16_config",
      "deepseek-ai/DeepSeek-V4-Pro",
      "pp=4 ep=8 etp=1 mbs=1 gbs=128 seq=4096 rg=selective mod=[moe_act,mhc] disp=alltoall"},
     {"exaone4_1p2b_peft_config exaone4_1p2b_peft_1gpu_h100_bf16_config",

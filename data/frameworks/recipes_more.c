@@ -211,8 +211,8 @@ const struct bridge_recipe bridge_more_recipes[] = {
     {"qwen3_30b_a3b_peft_config qwen3_30b_a3b_peft_4gpu_h100_bf16_config", "Qwen/Qwen3-30B-A3B",
      "tp=4 ep=4 etp=1 sp=true mbs=1 gbs=32 seq=2048 disp=alltoall peft=1"},
     {"qwen3_30b_a3b_pretrain_8gpu_gb200_fp8mx_functional_config", "Qwen/Qwen3-30B-A3B",
-     "ep=8 etp=1 mbs=4 gbs=512 seq=4096 grad32=false disp=flex flex=hybridep "
-     "graph=transformer_engine over=true"},
+     "ep=8 etp=1 mbs=4 gbs=512 seq=4096 mp=bf16_with_mxfp8_mixed grad32=false disp=flex "
+     "flex=hybridep graph=transformer_engine over=true"},
     {"qwen3_30b_a3b_pretrain_8gpu_h100_bf16_config", "Qwen/Qwen3-30B-A3B",
      "tp=4 pp=2 ep=4 etp=1 sp=true mbs=2 gbs=32 seq=4096 rg=full rm=uniform rn=1 disp=alltoall"},
     {"qwen3_30b_a3b_pretrain_config qwen3_30b_a3b_pretrain_16gpu_h100_bf16_config",

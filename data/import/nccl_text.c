@@ -270,14 +270,18 @@ static enum status read_rank(struct reader *r, int at, struct error *err)
     }
     if (good && word_is(t, i, "Pid")) i += 2;
     host = i + 1;
-    good = good && word_is(t, i, "on") && word_is(t, i + 2, "device") && i + 3 < t->word_count &&
-           word_is_whole(t->words[i + 3], &device);
+    good = good && word_is(t, i, "on") && i + 2 < t->word_count;
+    // A name that somebody wrote over may have blanks.
+    for (i += 2; good && i < t->word_count && !word_is(t, i, "device");) i++;
+    good = good && i + 1 < t->word_count && word_is_whole(t->words[i + 1], &device);
     if (!good)
         return text_refuse(t, err,
                            "expected \"# Rank R [Group G] Pid P on HOST device D [PCI] NAME\", "
                            "found another line of a rank");
-    return nccl_add_rank(r->n, rank, group, t->words[host], device,
-                         text_rest(t, i + 5, r->n->arena), place(r), err);
+    const char *name = t->words[host];
+    for (int k = host + 1; k < i; k++) name = arena_print(r->n->arena, "%s %s", name, t->words[k]);
+    return nccl_add_rank(r->n, rank, group, name, device, text_rest(t, i + 3, r->n->arena),
+                         place(r), err);
 }
 
 // A test without its last line was cut off: by an error, or by who posted it. What it had printed

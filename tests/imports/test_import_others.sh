@@ -12,6 +12,40 @@ printf 'peft_config:\n  name: lora\n' >>"$work/v1.yaml"
 "$plumbline" import trainer "$work/v1.yaml" --gpus 8 -o "$work/no.json" 2>"$work/err" &&
     wrong "LLaMA-Factory's version 1: adapters are read"
 told 'line 6: peft_config.name: frozen weights'
+# A launch of another program's is not Megatron's, nor a script JSON; what one may state is right.
+launch() { # WORDS TO TEXT OPTION ...: refused with these words, or read
+    words=$1 to=$2; shift 2
+    printf '%s\n' "$1" >"$work/launch.sh"; shift
+    "$plumbline" import "$to" "$work/launch.sh" "$@" >"$work/out" 2>"$work/err" &&
+        [ "$words" != ok ] && wrong "not refused: $(cat "$work/launch.sh")"
+    [ "$words" = ok ] || told "$words"
+}
+own='torchrun --nproc_per_node=8 train.py --hidden_width=4096 --num_layers=32 --num_heads=32
+    --max_context_width=4096 --intermediate_size=11008 --num_key_value_heads=32
+    --sharding_strategy=full'
+launch 'flags, such as --hidden-width, are none of Megatron' megatron "$(echo $own)" \
+    --sequence 4096 --micro-batch 1 --job "$work/no.json"
+launch 'expected JSON, found a script' deepspeed '#!/bin/bash
+deepspeed train.py --deepspeed ds.json' --sequence 64 -o "$work/no.json"
+task='torchrun --nproc_per_node 8 tasks/main.py --num-layers 2 --hidden-size 64
+    --num-attention-heads 2 --seq-length 64 --micro-batch-size 1 --task'
+launch 'fine-tunes an encoder for a task (MNLI)' megatron "$(echo $task) MNLI" --job "$work/no.json"
+launch 'does not train' megatron "$(echo $task) LAMBADA" --job "$work/no.json"
+swift='megatron sft --tensor_model_parallel_size 2 --micro_batch_size 1 --max_length 64'
+launch ok megatron "$swift --recompute_granularity none" --gpus 8 --job "$work/job.json"
+grep -q '"recompute": \["none"\]' "$work/job.json" || wrong "recompute: none"
+launch 'expert-tensor-parallel-size 4: expected a divisor of' megatron \
+    "$swift --expert_tensor_parallel_size 4 --expert_model_parallel_size 2" --gpus 16 \
+    --job "$work/no.json"
+launch ok nemo 'python run_recipe.py --recipe deepseek_v4_flash_pretrain_mxfp8_config' --gpus 32 \
+    --job "$work/job.json"
+grep -q '"precision": "mxfp8"' "$work/job.json" || wrong "a recipe in MXFP8"
+launch ok nemo 'torchrun --nproc_per_node 8 run_recipe.py --recipe gpt_oss_20b_sft_config \
+    model.offload_modules=[moe_act] \
+    model.fine_grained_activation_offloading=true' --gpus 8 \
+    --job "$work/job.json"
+told 'assumed: .*fine_grained_activation_offloading: what offload_modules keep stays on the GPU'
+
 printf '{"pipe_parallel_size": 1, "num_layers": 2, "hidden_size": 8, "num_attention_heads": 2}\n' \
     >"$work/in.yml"
 "$plumbline" import megatron "$work/in.yml" --vocabulary 9 >"$work/out" 2>"$work/err" ||

@@ -246,5 +246,92 @@ sed '/node-2:2 from/s/\t[0-9.]*/\tfast/' "$work/graph.txt" >"$work/word"
 refuse "column 1: expected a bandwidth, found 'fast'" matrix $like <"$work/word"
 sed '/node-2:2 from/s/\t[0-9.]*//' "$work/graph.txt" >"$work/short"
 refuse 'expected a row of 5 bandwidths' matrix $like <"$work/short"
+
+# lstopo's XML: links of pairs, or to switches, with their bandwidths; PCIe by common ancestors
+lstopo() { # LINES: objects below the machine and what follows them
+    printf '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
+    printf '<topology version="2.0">\n<object type="Machine" gp_index="1">\n%s</topology>\n' "$1"
+}
+gpu() { # NUMBER: two names of one device
+    printf '<object type="Bridge" bridge_type="1-1" gp_index="6%s">' "$1"
+    printf '<object type="PCIDev" gp_index="7%s" pci_type="0302 [10de:1db8]">' "$1"
+    printf '<object type="OSDev" gp_index="8%s" name="cuda%s"/>' "$1" "$1"
+    printf '<object type="OSDev" gp_index="9%s" name="nvml%s"/></object></object>\n' "$1" "$1"
+}
+half() { # NUMBER: two GPUs, the first beside a card
+    printf '<object type="Package" gp_index="2%s"><object type="NUMANode" gp_index="3%s"/>' $1 $1
+    printf '<object type="Bridge" bridge_type="0-1" gp_index="4%s">' "$1"
+    printf '<object type="Bridge" bridge_type="1-1" gp_index="5%s">%s' "$1" "$(gpu $1)"
+    printf '<object type="Bridge" bridge_type="1-1"><object type="PCIDev" gp_index="77%s">' "$1"
+    printf '<object type="OSDev" name="mlx5_%s"/></object></object></object>%s' \
+        "$1" "$(gpu $(($1 + 1)))"
+    printf '</object></object>\n'
+}
+four="$(half 0)$(half 2)</object>"
+links() { # INDEXES VALUES
+    printf '<distances2hetero nbobjs="4" kind="25" name="NVLinkBandwidth">\n'
+    printf '<indexes length="1">%s</indexes>\n' "$1"
+    for row in $2; do printf '<u64values length="1">%s</u64values>\n' "$row" | tr , ' '; done
+    printf '</distances2hetero>\n'
+}
+shown() { # WORDS: of the table
+    "$plumbline" import topo "$work/tree" >"$work/out" 2>"$work/err" || wrong "$(cat "$work/err")"
+    tr -s ' ' <"$work/out" | grep -q -- "$1" || wrong "lstopo: not shown: $1: $(cat "$work/out")"
+}
+rate() { # WORDS: GB/s between two, and rings as GPUs x GB/s
+    "$plumbline" import topo "$work/tree" --like v100-32gb-16x8 -o "$work/cluster.json" \
+        2>"$work/err" || { wrong "lstopo: $(cat "$work/err")"; return; }
+    got=$(python3 - "$work/cluster.json" <<'END'
+import json, sys
+g = json.load(open(sys.argv[1]))["groups"][0]
+print(g["gpus_per_node"], "%g" % (g["intra"]["bytes_per_s"] / 1e9),
+      *["%dx%g" % (r["gpus"], r["bytes_per_s"] / 1e9) for r in g.get("rings", [])])
+END
+)
+    [ "$got" = "$1" ] || wrong "lstopo: expected $1, found $got"
+}
+lstopo "$four" >"$work/tree"
+for said in '4 GPUs, 2 NICs' '^PHB 2 ' '^SYS 4 ' 'GPU0 mlx5_0 (PIX)' 'GPU1 mlx5_0 (PHB)' \
+    'lstopo does not say of links'; do shown "$said"; done
+refuse 'does not say here what links join GPUs' topo --like v100-32gb-16x8 <"$work/tree"
+all="OSDev:90 OSDev:91 OSDev:92 OSDev:93"
+lstopo "$four$(links "$all PCIDev:99" \
+    "9,0,0,0,75000 0,9,0,0,75000 0,0,9,0,75000 0,0,0,9,75000 75000,75000,75000,75000,9")" \
+    >"$work/tree"
+shown '^NV3 6 '; rate '4 75'
+lstopo "$four$(links "$all Package:20" \
+    "9,50000,25000,25000,1 50000,9,25000,25000,1 25000,25000,9,50000,1
+    25000,25000,50000,9,1 1,1,1,1,9")" \
+    >"$work/tree"
+shown '^NV2 2 '; shown '^NV1 4 '; rate '4 25 2x50 2x25 3x50 4x100' # two rings of four, each in both directions
+head -8 "$work/tree" >"$work/cut"; refuse 'cut short' topo --like v100-32gb-16x8 <"$work/cut"
+# the tree that it prints
+cat >"$work/tree" <<'END'
+Machine (504GB total)
+  Package L#0
+    NUMANode L#0 (P#0 252GB)
+    L3 L#0 (33MB) + L2 L#0 (1024KB) + L1d L#0 (32KB) + Core L#0 + PU L#0 (P#0)
+    HostBridge
+      PCIBridge
+        PCIBridge
+          PCIBridge
+            PCI 34:00.0 (3D)
+              CoProc(CUDA) "cuda0"
+              GPU(NVML) "nvml0"
+          PCIBridge
+            PCI 35:00.0 (InfiniBand)
+              Net "ib0"
+              OpenFabrics "mlx5_0"
+  Package L#1
+    NUMANode L#1 (P#1 252GB)
+    HostBridge
+      PCIBridge
+        PCI b7:00.0 (3D)
+          CoProc(CUDA) "cuda1"
+END
+for said in '2 GPUs, 1 NIC ' '^SYS 1 ' 'GPU0 mlx5_0 (PIX)' 'GPU1 mlx5_0 (SYS)'; do
+    shown "$said"; done
+refuse 'does not say here what links join GPUs' topo --like v100-32gb-16x8 <"$work/tree"
+grep -v CUDA "$work/tree" | sed '/NVML/d' | refuse 'lstopo names no GPU' topo --like v100-32gb-16x8
 [ -e "$work/failed" ] && exit 1
 echo "import of a topology: all as expected"

@@ -75,6 +75,8 @@ table 1.5 | sed "s/^/$(printf '\033[0;32m')/; s/\$/$(printf '\033[0m')/" | same 
 table 1.5 | sed '4i node-1:9100:9100 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>' |
     same "NCCL_DEBUG"
 
+table 1.5 | sed 's/on   node-0/on NODE A/; s/on   node-1/on  NODE B /' | same "names with blanks"
+
 # the collective: its command, its end, busbw / algbw, the file's name
 table 1.5 | { echo '$ mpirun -np 4 ./build/all_reduce_perf -b 1K -e 64M'; cat; } | same "a command"
 told '3 samples'

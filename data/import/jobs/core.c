@@ -322,7 +322,7 @@ enum status core_recompute(struct run *r, const char *granularity, const char *m
                            const char *modules, struct error *err)
 {
     const struct megatron_mode *m = megatron_modes;
-    if (!granularity) return OK;
+    if (!granularity || !strcmp(granularity, "none")) return OK; // as ms-swift states it
     for (; m->mode != RECOMPUTE_COUNT; m++)
         if (m->granularity && !strcmp(m->granularity, granularity) &&
             (!m->method || (method && !strcmp(m->method, method))))

@@ -22,7 +22,7 @@ static enum status check_expert_ranks(const struct run *r, int64_t gpus, struct 
 {
     const struct layout *l = &r->job.layout;
     int64_t ranks = layout_expert_ranks(l);
-    if (l->expert < 2 || (l->expert_tensor && l->tensor % l->expert_tensor)) return OK;
+    if (l->expert < 2) return OK;
     if (ranks % l->expert == 0) return OK;
     return fail(err, BAD_INPUT,
                 "%s: --expert-model-parallel-size %d: expected a divisor of the %lld ranks that "
@@ -43,8 +43,13 @@ enum status core_ranks(struct run *r, struct error *err)
     bool experts = r->experts.experts || (!r->wants_model && l->expert > 1);
     TRY(divide_gpus(r, gpus, err));
     l->expert_tensor = experts && r->expert_tensor != l->tensor ? (int)r->expert_tensor : 0;
-    TRY(check_expert_ranks(r, gpus, err));
-    return OK;
+    if (l->expert_tensor && l->tensor % l->expert_tensor)
+        return fail(err, BAD_INPUT,
+                    "%s: --expert-tensor-parallel-size %d: expected a divisor of "
+                    "--tensor-model-parallel-size, %d: experts over more ranks are not planned: "
+                    "write only the model (-o, without --job)",
+                    r->file, l->expert_tensor, l->tensor);
+    return check_expert_ranks(r, gpus, err);
 }
 
 enum status core_batch(struct run *r, int *micro_batches, struct error *err)

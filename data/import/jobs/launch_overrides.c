@@ -150,7 +150,8 @@ static void take_recipe(struct settings *s, const struct script_command *c)
     if (!r) {
         said_assume(&s->said,
                     "what is not here is in the recipe %.80s, which has no row here (the nearest "
-                    "is %.80s): bf16, the distributed optimizer, overlapped gradients, degrees 1",
+                    "is %.80s): bf16, the distributed optimizer, overlapped gradients, degrees 1, "
+                    "and unless stated one micro-batch of each data rank",
                     script_shown(name, s->arena), nearest_recipe(name, s->arena));
         return;
     }

@@ -209,6 +209,12 @@ static enum status check_program(const struct run *r, const struct settings *s, 
         "text_generation", "inference", "convert", "preprocess", "generate", "quantize",
         "export",          "prune",     "mmlu",    "eval",       "tasks/"};
     const char *name = s->program ? s->program : "";
+    const struct setting *task = setting_of(s, "task");
+    if (strstr(name, "tasks/") && task && task->text && !strstr("WIKITEXT103 LAMBADA", task->text))
+        return fail(err, BAD_INPUT,
+                    "%s: %.80s fine-tunes an encoder for a task (%.40s), which flags do not "
+                    "describe: describe its layers in a model document (docs/FORMATS.md)",
+                    r->file, name, task->text);
     for (size_t i = 0; i < ARRAY_LENGTH(others) && r->wants_model && !r->hybrid; i++)
         if (strstr(name, others[i][0]))
             return fail(err, BAD_INPUT,
@@ -224,9 +230,28 @@ static enum status check_program(const struct run *r, const struct settings *s, 
     return OK;
 }
 
+// A launch that states neither the tokens of a sequence nor those of a micro-batch, as Megatron's
+// have to, and flags that nobody knows, is another program's.
+static enum status check_others(const struct run *r, const struct settings *s, struct error *err)
+{
+    enum { UNKNOWN_LEAST = 3 };
+    if (!r->wants_job || s->neox || r->job.sequence || r->micro_batch ||
+        r->job.layout.micro_batch || r->job.layout.tensor > 1 || r->job.layout.pipeline > 1 ||
+        s->said.unknown_count < UNKNOWN_LEAST)
+        return OK;
+    const char *first = strstr(s->said.unknown, "--");
+    return fail(err, BAD_INPUT,
+                "%s: %d of its flags, such as %.*s, are none of Megatron's, and --seq-length and "
+                "--micro-batch-size are missing: is it another program's (plumbline import lists "
+                "the readers)?",
+                r->file, s->said.unknown_count, first ? (int)strcspn(first, " \n") : 0,
+                first ? first : "");
+}
+
 static enum status read_run(struct run *r, struct settings *s, const struct asked *asked,
                             struct error *err)
 {
+    TRY(check_others(r, s, err));
     for (int i = 0; i < s->count; i++) {
         const char *own = s->items[i].text;
         if (strcmp(s->items[i].key, SETTINGS_OF_RANK) != 0) continue;

@@ -245,6 +245,11 @@ enum status settings_read_json(struct settings *s, const char *path, struct aren
     struct settings_source r;
     TRY(source_open(&r, s, path, arena, err));
     r.equals = ':';
+    if (!strncmp(r.at, "#!", 2) || !strncmp(r.at, "#SBATCH", 7))
+        return fail(err, BAD_INPUT,
+                    "%s: expected JSON, found a script: give the file that its launch names, or "
+                    "read the launch with import trainer, megatron or nemo",
+                    path);
     source_skip_lines(&r);
     if (r.at == r.end || *r.at != '{') return source_refuse(&r, err, "expected {, found no object");
     TRY(source_value(&r, "", err));

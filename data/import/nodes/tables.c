@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/import/nodes/lstopo.h"
+
 enum { PREFIX_MOST = 8 };
 
 static const char *const path_names[] = {"X",   "PIX",  "PXB",  "PHB", "NODE",
@@ -303,6 +305,7 @@ static enum status read_matrix(struct topology *t, struct text_lines *lines, str
 enum status topology_read(struct topology *t, const char *text, size_t size, struct error *err)
 {
     struct text_lines *lines = TAKE(t->arena, 1, struct text_lines);
+    if (lstopo_is(text, size)) return lstopo_read(t, text, size, err);
     text_open(lines, t->path, text, size, t->arena);
     TRY(read_matrix(t, lines, err));
     if (t->links && !t->count) {
@@ -311,8 +314,8 @@ enum status topology_read(struct topology *t, const char *text, size_t size, str
     }
     if (!t->count)
         return fail(err, BAD_INPUT,
-                    "%s: expected what nvidia-smi topo -m (or nvlink -s), rocm-smi --showtopo or "
-                    "amd-smi topology prints, found no header GPU0 ...",
+                    "%s: expected what nvidia-smi topo -m (or nvlink -s), rocm-smi --showtopo, "
+                    "amd-smi topology or lstopo prints, found no header GPU0 ...",
                     t->path);
     if (t->row_count < t->count)
         return fail(err, BAD_INPUT, "%s: expected a row of each of %d GPUs and NICs, found %d rows",

@@ -88,6 +88,9 @@ static void print_topology(const struct topology *t)
         if (nearest(t, gpu) < PATH_LINKS) printf(" (%s)\n", path_text(t, nearest(t, gpu), text));
         else printf(" none\n");
     }
+    if (t->links_unsaid)
+        printf(
+            "\nlstopo does not say of links between GPUs here (its XML does, built with NVML).\n");
     printf("\nThis table has no bandwidth, no latency, no memory and nothing beyond the node: "
            "measure links, or import\nnvbandwidth and nccl-tests.\n");
 }
@@ -210,6 +213,11 @@ static enum status put_intra(struct node_group *g, struct reading *r, const stru
         g->intra.bytes_per_s = n->intra_bytes_per_s, g->ring_count = g->switch_sum_count = 0;
         return OK;
     }
+    if (t->links_unsaid && t->gpu_count > 1)
+        return fail(err, BAD_INPUT,
+                    "%s: lstopo does not say here what links join GPUs (its XML does, built with "
+                    "NVML): give nvidia-smi topo -m, or --intra-bytes-per-s",
+                    t->path);
     const struct gpu_links *of =
         links_of(t->gpu_name && !strncmp(t->gpu_name, "Tesla ", 6) ? t->gpu_name + 6 : g->gpu);
     if (t->form == FORM_LINKS && t->gpu_count > 2 && of && of->capability && of->capability < 80)
