@@ -27,6 +27,14 @@ launch 'flags, such as --hidden-width, are none of Megatron' megatron "$(echo $o
     --sequence 4096 --micro-batch 1 --job "$work/no.json"
 launch 'expected JSON, found a script' deepspeed '#!/bin/bash
 deepspeed train.py --deepspeed ds.json' --sequence 64 -o "$work/no.json"
+mha='pretrain_gpt.py --num-layers 2 --hidden-size 64 --seq-length 64 --micro-batch-size 1 --bf16
+    --max-position-embeddings 64 --vocab-size 99 --num-attention-heads 4'
+launch ok megatron "python $(echo $mha) --num-query-groups 4" --gpus 8 -o "$work/mha.json"
+grep -q '"kv_heads": 4' "$work/mha.json" || wrong "as many groups as heads: $(cat "$work/err")"
+launch 'num-query-groups without' megatron "python $(echo $mha) --num-query-groups 2" --gpus 8 \
+    -o "$work/no.json"
+launch 'expected TOML, found a script' torchtitan '#!/bin/bash
+torchrun train.py --training.seq_len=8' --gpus 8 -o "$work/no.json"
 task='torchrun --nproc_per_node 8 tasks/main.py --num-layers 2 --hidden-size 64
     --num-attention-heads 2 --seq-length 64 --micro-batch-size 1 --task'
 launch 'fine-tunes an encoder for a task (MNLI)' megatron "$(echo $task) MNLI" --job "$work/no.json"
@@ -45,6 +53,12 @@ launch ok nemo 'torchrun --nproc_per_node 8 run_recipe.py --recipe gpt_oss_20b_s
     model.fine_grained_activation_offloading=true' --gpus 8 \
     --job "$work/job.json"
 told 'assumed: .*fine_grained_activation_offloading: what offload_modules keep stays on the GPU'
+printf 'trainer: {devices: 8, precision: bf16}
+model: {encoder_seq_length: 64, micro_batch_size: 1}\n' \
+    >"$work/nodes.yaml"
+"$plumbline" import nemo "$work/nodes.yaml" --job "$work/job.json" 2>"$work/err" ||
+    wrong "NeMo: $(cat "$work/err")"
+told 'assumed: .*one node of 8 GPUs, as num_nodes is not stated'
 
 printf '{"pipe_parallel_size": 1, "num_layers": 2, "hidden_size": 8, "num_attention_heads": 2}\n' \
     >"$work/in.yml"

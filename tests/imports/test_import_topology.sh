@@ -303,7 +303,8 @@ lstopo "$four$(links "$all Package:20" \
     "9,50000,25000,25000,1 50000,9,25000,25000,1 25000,25000,9,50000,1
     25000,25000,50000,9,1 1,1,1,1,9")" \
     >"$work/tree"
-shown '^NV2 2 '; shown '^NV1 4 '; rate '4 25 2x50 2x25 3x50 4x100' # two rings of four, each in both directions
+# the two rings of four share links, each in both directions
+shown "^NV2 2 "; shown "^NV1 4 "; rate "4 25 2x50 2x25 3x50 4x100"
 head -8 "$work/tree" >"$work/cut"; refuse 'cut short' topo --like v100-32gb-16x8 <"$work/cut"
 # the tree that it prints
 cat >"$work/tree" <<'END'

@@ -49,7 +49,7 @@ enum status core_check(const struct run *r, struct error *err)
         {r->swiglu + r->quick_geglu + r->squared_relu > 1,
          "--swiglu, --quick-geglu and --squared-relu: expected one of them"},
         {r->mtp && has_sinks(r), "--mtp-num-layers with --softmax-type learnable"},
-        {r->groups && !r->grouped && !r->latent,
+        {r->groups && !r->grouped && !r->latent && r->groups != r->shape.heads,
          "--num-query-groups without --group-query-attention, which Megatron-LM ignores: add the "
          "flag, or remove the number"},
         {r->latent && r->grouped, "--multi-latent-attention with --group-query-attention"},

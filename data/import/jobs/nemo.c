@@ -244,6 +244,9 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
         said_assume(
             &s->said,
             "the precision is missing: fp32 is assumed; recipes use bf16 (--precision bf16)");
+    if (asked->job_path && !asked->gpus && r->processes && !r->nodes)
+        said_assume(&s->said, "one node of %lld GPUs, as num_nodes is not stated (--gpus)",
+                    (long long)r->processes);
     return check_sizes(r, asked, err);
 }
 

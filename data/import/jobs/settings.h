@@ -119,6 +119,9 @@ struct settings_source {
 };
 enum status source_open(struct settings_source *r, struct settings *s, const char *path,
                         struct arena *arena, struct error *err);
+// BAD_INPUT: the file is a script; what was expected, and what else reads it.
+enum status source_no_script(const struct settings_source *r, const char *expected,
+                             struct error *err);
 enum status source_refuse(const struct settings_source *r, struct error *err, const char *format,
                           ...) __attribute__((format(printf, 3, 4)));
 void source_skip_blanks(struct settings_source *r); // within the line

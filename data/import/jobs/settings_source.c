@@ -26,6 +26,15 @@ enum status source_open(struct settings_source *r, struct settings *s, const cha
     return OK;
 }
 
+enum status source_no_script(const struct settings_source *r, const char *expected,
+                             struct error *err)
+{
+    if (strncmp(r->at, "#!", 2) != 0 && strncmp(r->at, "#SBATCH", 7) != 0) return OK;
+    return fail(err, BAD_INPUT,
+                "%s: expected %s, found a script: give the file that its launch names",
+                r->s->document.path, expected);
+}
+
 enum status source_refuse(const struct settings_source *r, struct error *err, const char *format,
                           ...)
 {
@@ -245,11 +254,7 @@ enum status settings_read_json(struct settings *s, const char *path, struct aren
     struct settings_source r;
     TRY(source_open(&r, s, path, arena, err));
     r.equals = ':';
-    if (!strncmp(r.at, "#!", 2) || !strncmp(r.at, "#SBATCH", 7))
-        return fail(err, BAD_INPUT,
-                    "%s: expected JSON, found a script: give the file that its launch names, or "
-                    "read the launch with import trainer, megatron or nemo",
-                    path);
+    TRY(source_no_script(&r, "JSON", err));
     source_skip_lines(&r);
     if (r.at == r.end || *r.at != '{') return source_refuse(&r, err, "expected {, found no object");
     TRY(source_value(&r, "", err));

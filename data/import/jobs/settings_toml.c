@@ -72,6 +72,7 @@ enum status settings_read_toml(struct settings *s, const char *path, struct aren
     struct settings_source r;
     const char *section = "";
     TRY(source_open(&r, s, path, arena, err));
+    TRY(source_no_script(&r, "TOML", err));
     r.equals = '=';
     for (source_skip_lines(&r); r.at < r.end; source_skip_lines(&r)) {
         if (*r.at == '[') TRY(read_section(&r, &section, err));
