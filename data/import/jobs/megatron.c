@@ -231,18 +231,21 @@ static enum status check_program(const struct run *r, const struct settings *s, 
 }
 
 // A launch that states neither the tokens of a sequence nor those of a micro-batch, as Megatron's
-// have to, and flags that nobody knows, is another program's.
+// have to, and flags that nobody knows, is another program's; so is one without either of them and
+// with more such flags than known ones.
 static enum status check_others(const struct run *r, const struct settings *s, struct error *err)
 {
     enum { UNKNOWN_LEAST = 3 };
-    if (!r->wants_job || s->neox || r->job.sequence || r->micro_batch ||
-        r->job.layout.micro_batch || r->job.layout.tensor > 1 || r->job.layout.pipeline > 1 ||
-        s->said.unknown_count < UNKNOWN_LEAST)
+    bool batch = r->micro_batch || r->job.layout.micro_batch,
+         degrees = r->job.layout.tensor > 1 || r->job.layout.pipeline > 1,
+         none = !r->job.sequence && !batch && !degrees,
+         half = (!r->job.sequence || !batch) && s->said.unknown_count > s->said.read_count;
+    if (!r->wants_job || s->neox || !(none || half) || s->said.unknown_count < UNKNOWN_LEAST)
         return OK;
     const char *first = strstr(s->said.unknown, "--");
     return fail(err, BAD_INPUT,
-                "%s: %d of its flags, such as %.*s, are none of Megatron's, and --seq-length and "
-                "--micro-batch-size are missing: is it another program's (plumbline import lists "
+                "%s: %d of its flags, such as %.*s, are none of Megatron's, and --seq-length or "
+                "--micro-batch-size is missing: is it another program's (plumbline import lists "
                 "the readers)?",
                 r->file, s->said.unknown_count, first ? (int)strcspn(first, " \n") : 0,
                 first ? first : "");
