@@ -161,12 +161,6 @@ const struct torchtitan_flavor *titan_flavor(const struct model *model, bool tom
     return NULL;
 }
 
-// Heads as wide as the model together, but where queries and keys have norms (qwen3).
-static bool has_other_heads(const struct shape *s)
-{
-    return s->qk_norm == QK_NORM_NONE && s->heads * s->head_width != s->hidden;
-}
-
 static bool has_part_rotary(const struct shape *s)
 {
     return s->rotary_share > 0 && s->rotary_share < 1;
@@ -177,17 +171,48 @@ static bool is_cut_off(const struct layer_run *run, const struct problem *p)
     return run->window && run->window < p->job.sequence;
 }
 
-// The base's model with the dimensions of the problem's.
-static void resize(struct model *base, const struct model *m)
+static const struct layer_run *run_of(const struct model *m, enum layer_kind kind)
+{
+    for (int i = 0; i < m->run_count; i++)
+        if (m->runs[i].kind == kind) return &m->runs[i];
+    return NULL;
+}
+
+// Latent attention's function takes experts that all tokens use, of as many widths of one expert.
+static bool has_base_experts(const struct model *m, const struct expert_shape *x)
+{
+    return m->shape.kv_rank ? x->shared_ffn > 0 && x->shared_ffn % x->ffn == 0 : !x->shared_ffn;
+}
+
+// The base's layers in the order and the dimensions of the problem's. False: it has none such.
+// Only latent attention's function has dense layers beside mixtures, before them.
+static bool resize(struct model *base, const struct model *m, struct arena *arena)
 {
     struct shape *to = &base->shape;
     const struct shape *s = &m->shape;
+    struct layer_run *runs = TAKE(arena, m->run_count, struct layer_run);
+    bool heads = to->kv_rank || to->qk_norm == QK_NORM_HEAD, mixtures = run_of(base, LAYER_MOE);
+    if (!to->kv_rank != !s->kv_rank || mixtures != (run_of(m, LAYER_MOE) != NULL)) return false;
+    if (!heads && s->heads * s->head_width != s->hidden) return false;
+    for (int i = 0; i < m->run_count; i++) {
+        const struct layer_run *own = &m->runs[i], *run = run_of(base, own->kind);
+        if (!run || (own->kind == LAYER_BLOCK && i != 1)) return false;
+        runs[i] = *run, runs[i].count = own->count;
+        if (own->kind != LAYER_MOE) continue;
+        if (!has_base_experts(m, &own->experts)) return false;
+        runs[i].experts.experts = own->experts.experts, runs[i].experts.ffn = own->experts.ffn;
+        runs[i].experts.top_k = own->experts.top_k;
+        runs[i].experts.shared_ffn = own->experts.shared_ffn;
+    }
     to->hidden = s->hidden, to->ffn = s->ffn, to->vocabulary = s->vocabulary;
     to->heads = s->heads, to->kv_heads = s->kv_heads, to->head_width = s->head_width;
+    to->query_rank = s->query_rank, to->kv_rank = s->kv_rank;
+    to->rotary_width = s->rotary_width, to->value_width = s->value_width;
+    if (!to->kv_rank) to->tied_embeddings = s->tied_embeddings;
+    if (heads && s->qk_norm == QK_NORM_NONE) to->qk_norm = QK_NORM_NONE;
     if (!s->activation) to->activation = NULL;
-    for (int i = 0; i < base->run_count; i++)
-        if (base->runs[i].kind == LAYER_BLOCK) base->runs[i].count = m->layer_count - 2;
-    base->layer_count = m->layer_count;
+    base->runs = runs, base->run_count = m->run_count, base->layer_count = m->layer_count;
+    return true;
 }
 
 const struct torchtitan_flavor *titan_base(const struct problem *p, struct arena *arena)
@@ -195,9 +220,7 @@ const struct torchtitan_flavor *titan_base(const struct problem *p, struct arena
     struct error unread = {OK, ""};
     struct model own = p->model, m;
     const char *path, *text;
-    if (!own.has_shape || model_mtp_depth(&own) || has_other_heads(&own.shape) ||
-        has_part_rotary(&own.shape))
-        return NULL;
+    if (!own.has_shape || model_mtp_depth(&own) || has_part_rotary(&own.shape)) return NULL;
     own.runs = TAKE(arena, own.run_count, struct layer_run);
     for (int i = 0; i < own.run_count; i++) {
         own.runs[i] = p->model.runs[i];
@@ -206,9 +229,8 @@ const struct torchtitan_flavor *titan_base(const struct problem *p, struct arena
     text = described(&own, arena);
     for (const struct torchtitan_flavor *f = torchtitan_flavors; f->model; f++) {
         if (!f->base || shipped_find(&path, "models", f->shipped, arena, &unread) != OK ||
-            model_load(&m, path, arena, &unread) != OK)
+            model_load(&m, path, arena, &unread) != OK || !resize(&m, &own, arena))
             continue;
-        resize(&m, &own);
         if (!strcmp(text, described(&m, arena))) return f;
     }
     return NULL;
@@ -219,22 +241,24 @@ static void base_gaps(struct gaps *to, const struct problem *p)
 {
     const struct model *m = &p->model;
     const struct shape *s = &m->shape;
-    bool experts = false, cut = false;
+    bool experts = false, cut = false, dense = false, mixtures = false;
     for (int i = 0; i < m->run_count; i++) {
-        experts |= m->runs[i].kind == LAYER_MOE;
+        bool mixture = m->runs[i].kind == LAYER_MOE;
+        dense |= m->runs[i].kind == LAYER_BLOCK;
+        experts |= mixture && !has_base_experts(m, &m->runs[i].experts);
+        mixtures |= mixture;
         cut |= is_cut_off(&m->runs[i], p);
     }
     const struct gap gaps[] = {
-        {experts, "experts unlike its flavors'"},
+        {experts || (dense && mixtures && !s->kv_rank), "experts unlike its flavors'"},
         {cut, "windows of attention shorter than the sequence"},
-        {!experts && (!s->gated_ffn || (s->activation && strcmp(s->activation, "silu"))),
+        {(dense || !mixtures) &&
+             (!s->gated_ffn || (s->activation && strcmp(s->activation, "silu"))),
          "a feed-forward part that is not gated by silu"},
         {!s->rms_norm, "norms that are not RMS norms"},
         {s->qkv_bias || s->linear_bias || s->output_bias > 0, "biases"},
-        {s->tied_embeddings, "an embedding and a head that share a matrix"},
+        {s->tied_embeddings && s->kv_rank, "an embedding and a head that share a matrix"},
         {s->qk_norm == QK_NORM_WHOLE, "norms over all heads of queries and keys"},
-        {!experts && has_other_heads(s),
-         "heads that are not as wide as the model together, without norms of queries and keys"},
         {has_part_rotary(s), "rotary positions of a part of each head"},
         {model_mtp_depth(m) > 0, "multi-token prediction layers"}};
     add_gaps(to, gaps, ARRAY_LENGTH(gaps));

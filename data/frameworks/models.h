@@ -20,7 +20,7 @@ const struct torchtitan_flavor *titan_flavor(const struct model *model, bool tom
                                              struct arena *arena);
 
 // The flavor that the problem's model is, but for dimensions: from 0.3 on a configuration states
-// them (models/llama3/__init__.py, qwen3). NULL: none.
+// them (models/llama3, qwen3, deepseek_v3: __init__.py). NULL: none.
 const struct torchtitan_flavor *titan_base(const struct problem *p, struct arena *arena);
 
 // Megatron's way to scale rotary positions (rotary.c).

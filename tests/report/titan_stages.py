@@ -16,8 +16,9 @@ from torchtitan.distributed.pipeline_parallel import _split_module
 ENDS = "tok_embeddings", "norm", "lm_head"
 
 
-def values(module):
-    return sum(p.numel() for p in module.parameters()) if module else 0
+def values(*modules):
+    """Of each parameter, also one that modules share, its number of values."""
+    return {id(p): p.numel() for m in modules if m for p in m.parameters()}.values()
 
 
 def configuration(folder):
@@ -37,7 +38,8 @@ def check(folder):
         stages = [_split_module(model, part) for part in parts]
     else:
         stages = [model]
-    counts = [values(stage) + sum(values(getattr(stage, x)) for x in ENDS) for stage in stages]
+    ends = [[getattr(stage, x) for x in ENDS] for stage in stages]
+    counts = [sum(values(stage)) + sum(values(*end)) for stage, end in zip(stages, ends)]
     planned = [stage["memory"]["weight_bytes"] / 2 for stage in plan["stages"]]
     assert counts == planned, f"{folder}: parameters of stages: {counts}, the plan's {planned}"
     print(f"{folder}: {len(counts)} stages, {sum(counts)} parameters")

@@ -32,42 +32,137 @@ static void put_imports(struct export *e, const struct torchtitan_flavor *recipe
     text_put(e->out, "from torchtitan.trainer import Trainer\n");
 }
 
-// A model that is no flavor becomes one: the base's function builds its layers (a private one that
-// is the same at 0.3.0 and at b5bcd76c).
+static const struct layer_run *mixture_of(const struct model *m)
+{
+    for (int i = 0; i < m->run_count; i++)
+        if (m->runs[i].kind == LAYER_MOE) return &m->runs[i];
+    return NULL;
+}
+
+// Arguments of the functions of layers, private ones that are the same at 0.3.0 and at b5bcd76c.
+static void put_heads(const struct export *e, bool width)
+{
+    const struct shape *m = &e->problem->model.shape;
+    text_put(e->out, "n_kv_heads=%" PRId64 ", ", m->kv_heads);
+    if (width) text_put(e->out, "head_dim=%" PRId64 ", ", m->head_width);
+}
+
+static void put_latents(const struct export *e)
+{
+    const struct shape *m = &e->problem->model.shape;
+    double scale = m->rotary_scaling.mscale_all_dim;
+    text_put(e->out,
+             "q_lora_rank=%" PRId64 ", kv_lora_rank=%" PRId64 ",\n"
+             "        qk_nope_head_dim=%" PRId64 ", qk_rope_head_dim=%" PRId64
+             ", v_head_dim=%" PRId64 ",\n        mscale=%.9g, n_dense_layers=%d, dense_hidden_dim="
+             "%" PRId64 ",\n        ",
+             m->query_rank, m->kv_rank, m->head_width - m->rotary_width, m->rotary_width,
+             m->value_width ? m->value_width : m->head_width, scale > 0 ? scale : 1.0,
+             e->problem->model.layer_count - 2 - mixture_of(&e->problem->model)->count, m->ffn);
+}
+
+// A softmax over the chosen experts is one over all, made to sum to 1.
+static const char *is_normed(const struct expert_shape *x)
+{
+    return x->router_score == ROUTER_SIGMOID || !x->router_all ? "True" : "False";
+}
+
+static void put_groups(const struct export *e, const char *key, int64_t count)
+{
+    if (count) text_put(e->out, "%s=%" PRId64 ", ", key, count);
+}
+
+static void put_latent_experts(const struct export *e, const struct expert_shape *x)
+{
+    text_put(e->out,
+             "num_shared_experts=%" PRId64 ", router_top_k=%" PRId64
+             ", router_score_func=\"%s\",\n        router_route_norm=%s, router_route_scale=%.9g, ",
+             x->shared_ffn / x->ffn, x->top_k,
+             x->router_score == ROUTER_SIGMOID ? "sigmoid" : "softmax", is_normed(x),
+             x->router_scale > 0 ? x->router_scale : 1.0);
+    put_groups(e, "router_num_expert_groups", x->router_groups);
+    put_groups(e, "router_num_limited_groups", x->router_top_groups);
+}
+
+// What the function of qwen3's layers takes for granted.
+static void put_differences(const struct export *e, const struct expert_shape *x)
+{
+    const struct shape *m = &e->problem->model.shape;
+    bool router = x && (x->router_score == ROUTER_SIGMOID || x->router_all || x->router_scale > 0 ||
+                        x->router_groups);
+    if (m->qk_norm == QK_NORM_NONE)
+        text_put(e->out,
+                 "    for layer in model.layers:\n        layer.attention.qk_norm = None\n");
+    if (!router) return;
+    text_put(e->out,
+             "    for layer in model.layers:\n        router = layer.moe.router\n"
+             "        router.score_func = \"%s\"\n        router.route_norm = %s\n"
+             "        router.route_scale = %.9g\n",
+             x->router_score == ROUTER_SIGMOID ? "sigmoid" : "softmax", is_normed(x),
+             x->router_scale > 0 ? x->router_scale : 1.0);
+    if (x->router_groups)
+        text_put(e->out,
+                 "        router.num_expert_groups = %" PRId64 "\n"
+                 "        router.num_limited_groups = %" PRId64 "\n",
+                 x->router_groups, x->router_top_groups);
+}
+
+static void put_layers(const struct export *e, const struct torchtitan_flavor *base,
+                       const struct expert_shape *x)
+{
+    const struct shape *m = &e->problem->model.shape;
+    bool qwen = !strcmp(base->model, "qwen3"), latent = m->kv_rank > 0;
+    if (latent) text_put(e->out, "    backends.pop(\"num_mtp_layers\", None)\n");
+    if (x && !latent)
+        text_put(e->out, "    backends.setdefault(\"moe_comm_backend\", \"standard\")\n");
+    text_put(e->out,
+             "    model.layers = family._build_%s%s_layers(\n"
+             "        n_layers=%d, dim=%" PRId64 ", n_heads=%" PRId64 ", ",
+             latent ? "dsv3" : base->model, x && !latent ? "_moe" : "",
+             e->problem->model.layer_count - 2, m->hidden, m->heads);
+    if (latent) put_latents(e);
+    else put_heads(e, qwen);
+    if (x)
+        text_put(e->out, "moe_hidden_dim=%" PRId64 ", num_experts=%" PRId64 ",\n        ", x->ffn,
+                 x->experts);
+    else text_put(e->out, "hidden_dim=%" PRId64 ",\n        ", m->ffn);
+    if (latent) put_latent_experts(e, x);
+    else if (x) text_put(e->out, "top_k=%" PRId64 ", ", x->top_k);
+    text_put(e->out, "rope=rope, **backends)\n");
+    if (qwen) put_differences(e, x);
+}
+
+// A model that is no flavor becomes one: the base's function builds its layers.
 static void put_own_flavor(const struct export *e, const struct torchtitan_flavor *base,
                            const struct run *r)
 {
     const struct shape *m = &e->problem->model.shape;
-    bool heads = m->qk_norm == QK_NORM_HEAD; // llama3's are of the model's width over their number
-    long long hidden = m->hidden, vocabulary = m->vocabulary, width = m->head_width;
+    const struct layer_run *mixture = mixture_of(&e->problem->model);
+    const char *configs = m->kv_rank ? "deepseekv3" : r->model;
     text_put(e->out,
              "\n\ndef own_model(**backends):  # layers of %s in the dimensions of %s\n"
              "    model = family.%s_configs[\"%s\"](**backends)\n"
              "    rope = model.layers[0].attention.rope\n"
-             "    rope.dim = %lld\n"
-             "    model.dim = model.tok_embeddings.embedding_dim = %lld\n"
-             "    model.norm.normalized_shape = model.lm_head.in_features = %lld\n"
-             "    model.vocab_size = model.tok_embeddings.num_embeddings = %lld\n"
-             "    model.lm_head.out_features = %lld\n",
-             r->model, r->flavor, r->model, base->name, width, hidden, hidden, vocabulary,
-             vocabulary);
-    if (!heads)
-        text_put(e->out, "    model.lm_head.param_init = family._output_linear_init(%lld)\n",
-                 hidden);
-    text_put(e->out,
-             "    model.layers = family._build_%s_layers(\n"
-             "        n_layers=%d, dim=%lld, n_heads=%lld, n_kv_heads=%lld, hidden_dim=%lld,\n"
-             "        rope=rope, ",
-             r->model, e->problem->model.layer_count - 2, hidden, (long long)m->heads,
-             (long long)m->kv_heads, (long long)m->ffn);
-    if (heads) text_put(e->out, "head_dim=%lld, ", width);
-    text_put(e->out, "**backends)\n");
+             "    rope.dim = %" PRId64 "\n"
+             "    model.dim = model.tok_embeddings.embedding_dim = %" PRId64 "\n"
+             "    model.norm.normalized_shape = model.lm_head.in_features = %" PRId64 "\n"
+             "    model.vocab_size = model.tok_embeddings.num_embeddings = %" PRId64 "\n"
+             "    model.lm_head.out_features = %" PRId64 "\n",
+             r->model, r->flavor, configs, base->name, m->kv_rank ? m->rotary_width : m->head_width,
+             m->hidden, m->hidden, m->vocabulary, m->vocabulary);
+    if (strcmp(base->model, "qwen3") != 0)
+        text_put(e->out, "    model.lm_head.param_init = family._output_linear_init(%" PRId64 ")\n",
+                 m->hidden);
+    if (m->tied_embeddings)
+        text_put(e->out, "    model.enable_weight_tying = True\n"
+                         "    model.tok_embeddings.param_init = family._EMBEDDING_SKIP_INIT\n");
+    put_layers(e, base, mixture ? &mixture->experts : NULL);
     if (m->norm_epsilon > 0)
         text_put(e->out,
                  "    for _, norm, _, _ in model.traverse(RMSNorm.Config):\n"
                  "        norm.eps = %.9g\n",
                  m->norm_epsilon);
-    text_put(e->out, "    return model\n\n\nfamily.%s_configs[\"%s\"] = own_model\n", r->model,
+    text_put(e->out, "    return model\n\n\nfamily.%s_configs[\"%s\"] = own_model\n", configs,
              r->flavor);
 }
 
