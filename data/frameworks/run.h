@@ -97,6 +97,10 @@ struct run {
     int64_t print_every; // iterations
     bool old_bf16, amp, autocast, fp8_model, wide_sums, deep_compile, pinned;
 
+    // AxoNN: ranks of each axis of the tensor grid, from rows on
+    int axes[3], precision_at, gathers_at;
+    bool syncs_beside;
+
     // torchtitan
     const char *model, *flavor, *converters, *filters, *dtype, *reshard, *csv, *components;
     int64_t local_batch, micro_batches, replicas, shards, first_less, last_less, expert_tensor;

@@ -12,9 +12,9 @@
 #include "data/text/document.h"
 
 extern const struct command import_hf, import_megatron, import_torchtitan, import_deepspeed,
-    import_nemo, import_nanotron, import_trainer, import_rl, import_matrix, import_layers,
-    import_collectives, import_nccl, import_nvbandwidth, import_topo, import_links, import_hostfile,
-    import_slurm, import_sinfo, import_nccl_topology, import_trace;
+    import_axonn, import_nemo, import_nanotron, import_trainer, import_rl, import_matrix,
+    import_layers, import_collectives, import_nccl, import_nvbandwidth, import_topo, import_links,
+    import_hostfile, import_slurm, import_sinfo, import_nccl_topology, import_trace;
 
 // What a reader is asked and given, and what it makes.
 struct reading {

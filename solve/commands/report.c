@@ -24,6 +24,7 @@ static const char *const format_names[] = {"text",
                                            "pytorch-schedule",
                                            "deepspeed",
                                            "nemo",
+                                           "axonn",
                                            "csv",
                                            "latex",
                                            "links",
@@ -35,7 +36,7 @@ static const char *const format_names[] = {"text",
                                            "launch",
                                            NULL};
 
-enum { FILES_MOST = 1000, LAUNCHERS_LAST = FORMAT_NEMO };
+enum { FILES_MOST = 1000, LAUNCHERS_LAST = FORMAT_AXONN };
 
 // The launch formats, from FORMAT_MEGATRON to the last.
 static enum status (*const launchers[])(const struct plan *, const struct problem *, const char **,
@@ -48,7 +49,8 @@ static enum status (*const launchers[])(const struct plan *, const struct proble
                                                            report_torchtitan_python,
                                                            report_pytorch_schedule,
                                                            report_deepspeed,
-                                                           report_nemo};
+                                                           report_nemo,
+                                                           report_axonn};
 
 static enum status write_layouts(const char *from, int64_t top, int format, const char *to,
                                  struct arena *arena, struct error *err)
@@ -140,7 +142,8 @@ static const enum framework format_frameworks[] = {
     [FORMAT_TORCHTITAN_PYTHON] = FRAMEWORK_TORCHTITAN,
     [FORMAT_PYTORCH_SCHEDULE] = FRAMEWORK_TORCHTITAN,
     [FORMAT_DEEPSPEED] = FRAMEWORK_DEEPSPEED,
-    [FORMAT_NEMO] = FRAMEWORK_NEMO};
+    [FORMAT_NEMO] = FRAMEWORK_NEMO,
+    [FORMAT_AXONN] = FRAMEWORK_ANY};
 
 static enum status find_nearest(struct plan *plan, struct problem *problem, int format,
                                 struct nearest_request *request, int *exit_code,
@@ -272,11 +275,13 @@ static enum status find_plan(const struct problem **problem, struct plan *plan, 
                  origin_problem(plan, own, arena);
     *problem = known ? own : NULL;
     TRY(origin_check_layers(plan, *problem, err));
-    if (layout_has_grid(&plan->layout) && !o->nearest.folder && is_launch(o->format))
-        return fail(err, BAD_INPUT,
-                    "%s: layout.tensor_grid: no framework for export runs a tensor grid; "
-                    "expected a plan without (--nearest FOLDER finds one)",
-                    plan->document.path);
+    if (layout_has_grid(&plan->layout) && !o->nearest.folder && is_launch(o->format) &&
+        o->format != FORMAT_AXONN)
+        return fail(
+            err, BAD_INPUT,
+            "%s: layout.tensor_grid: of the frameworks for export axonn alone runs a tensor grid; "
+            "expected a plan without (--nearest FOLDER finds one)",
+            plan->document.path);
     if (plan->widths && (is_launch(o->format) || o->format >= FORMAT_HOSTFILE))
         return fail(err, BAD_INPUT,
                     "%s: no trainer that launch files are made for runs stages with widths of "

@@ -29,6 +29,8 @@ export_function report_torchtitan_python;
 export_function report_pytorch_schedule;
 // JSON of DeepSpeed (runtime/config.py, runtime/constants.py).
 export_function report_deepspeed;
+// JSON of the arguments of AxoNN's calls (axonn/axonn.py, axonn/lightning/axonn_strategy.py).
+export_function report_axonn;
 
 // Whether the framework's configuration expresses each stage's recomputation: one setting for all,
 // or Megatron-LM's flags, one for each rank of the pipeline.
