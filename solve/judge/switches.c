@@ -13,9 +13,11 @@ static bool messages_hidden(const struct job *j, const struct layout *l)
     }
 }
 
+// Those of a grid run under its products, whatever the tokens; else chunks of scattered ones.
 static bool sums_hidden(const struct job *j, const struct layout *l, bool compiled)
 {
-    if (!l->sequence_parallel || l->tensor < 2) return false;
+    bool scattered = l->sequence_parallel && l->tensor > 1;
+    if (!scattered && !layout_has_grid(l)) return false;
     switch (j->space.framework) {
     case FRAMEWORK_TORCHTITAN:
     case FRAMEWORK_TORCHTITAN_0_2: return compiled;

@@ -23,7 +23,7 @@ static unsigned expected(const struct job *j)
 {
     const struct layout *l = &j->layout;
     bool torch = j->trainer == TRAINER_TORCHTITAN, own = j->trainer == TRAINER_OTHER,
-         sharded = l->tensor > 1 && l->sequence_parallel;
+         sharded = layout_has_grid(l) || (l->tensor > 1 && l->sequence_parallel);
     const bool *listed = j->space.switches;
     bool messages = true, sums = sharded, parts = true, loss = torch || own, compiled = torch;
     if (j->space.framework == FRAMEWORK_MEGATRON || j->space.framework == FRAMEWORK_NEMO)
@@ -66,6 +66,28 @@ static bool compare_one(void *argument, int64_t number, const struct layout *lay
     }
     v->seen++;
     return number < 3000;
+}
+
+// A grid's sums run beside the products with whole tokens, too.
+TEST(grids_hide_their_sums)
+{
+    struct problem p;
+    struct random rng = {2};
+    struct random_limits limits = random_limits_small();
+    random_problem(&p, &rng, &limits, arena);
+    p.job.space = (struct space){.given = true};
+    p.job.overlapped_tensor = false;
+    struct visit v = {&p, 0, {0}};
+    for (int listed = 0; listed < 2; listed++)
+        for (int depth = 1; depth <= 2; depth++)
+            for (int scattered = 0; scattered < 2; scattered++) {
+                struct layout l = p.job.layout;
+                l.tensor = 4, l.grid_depth = depth, l.grid_rows = 2, l.context = l.expert = 1;
+                l.sequence_parallel = scattered;
+                p.job.space.switches[SWITCH_OVERLAPPED_TENSOR] = listed;
+                compare_one(&v, 0, &l);
+            }
+    assert_int_equal(v.on[SWITCH_OVERLAPPED_TENSOR], 4);
 }
 
 TEST(planner_judge_and_checker_have_the_same_switches)
