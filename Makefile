@@ -422,7 +422,7 @@ test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_place
 	$(OUT)/tests/test_ends 10000
 	$(OUT)/tests/test_price_laws 5000
 	$(OUT)/tests/test_wording_laws 5000
-	$(OUT)/tests/test_referee 20000
+	$(OUT)/tests/test_referee 20000 1 10
 	mkdir -p $(OUT)/tests/offers && python3 tests/offers/offers_drawn.py $(BIN)/plumbline \
 	    $(OUT)/tests/offers 500
 	mkdir -p $(OUT)/tests/designs && python3 tests/offers/designs_drawn.py $(BIN)/plumbline \

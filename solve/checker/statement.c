@@ -50,34 +50,56 @@ static void put_layout(struct check_page *p, const struct check_problem *q)
     page_print(p, "; %d rule%s.\n", q->rule_count, q->rule_count == 1 ? "" : "s");
 }
 
-// Whether the theorems of solve/proofs are about such a document (docs/PROOFS.md 16).
-static bool has_theorem(const struct check_problem *q)
+static bool any_blocks(const struct check_problem *q)
 {
     int prices = q->slices * q->group_count * q->group_count * PARTS;
-    bool blocks = false;
     for (int c = 0; c < q->cut_count; c++)
         for (int i = PART_BLOCKS; i < prices; i += PARTS) {
-            blocks = blocks || q->cuts[c].forward[i] > 0;
+            if (q->cuts[c].forward[i] > 0) return true;
             for (int o = 0; o < q->boundary_count; o++)
-                blocks = blocks || q->cuts[c].backward[o][i] > 0;
+                if (q->cuts[c].backward[o][i] > 0) return true;
         }
-    return !blocks && !q->modes[MODE_SWAP] && !q->local_every && q->objective == MINIMISE_TIME;
+    return false;
+}
+
+static bool has_epilogues(const struct check_problem *q)
+{
+    for (int o = 0; o < q->boundary_count; o++)
+        if (q->boundary[o].epilogue_only) return true;
+    return false;
+}
+
+const char *check_lacks_theorem(const struct check_problem *q)
+{
+    bool tiers = q->tier_count > 0;
+    for (int r = 0; r < q->run_count; r++) tiers = tiers || q->runs[r].tiered;
+    return q->objective != MINIMISE_TIME       ? "another objective"
+           : q->groups[0].of_node_group        ? "widths of stages"
+           : tiers                             ? "tiers of memory"
+           : q->stored                         ? "stored inputs"
+           : q->local_every                    ? "local losses"
+           : q->modes[MODE_SWAP]               ? "swap"
+           : any_blocks(q)                     ? "messages that block both ends"
+           : q->slices > 1 && has_epilogues(q) ? "epilogues of slices"
+           : q->group_count > 16               ? "more than 16 groups"
+                                               : NULL;
 }
 
 static void put_argument(struct check_page *p, const struct check_problem *q)
 {
+    const char *lacks = check_lacks_theorem(q);
     page_print(p, "WHY THE ONE FOLLOWS FROM THE OTHER\n");
-    if (has_theorem(q))
-        page_print(p,
-                   "  Proven by machine for certificates of this kind%s (solve/proofs, "
-                   "docs/PROOFS.md 16: theorems accepted_bound,\n"
-                   "  accepted_infeasible and reached): plumbline check --elaborate, then "
-                   "plumbline-referee, needs no trust in this\n"
-                   "  checker. Here it is argued in docs/PROOFS.md 2 to 5.\n\n",
-                   q->turns > 1 ? ", but for rounds by ranks" : "");
+    if (!lacks)
+        page_print(p, "  Proven by machine for certificates of this kind (solve/proofs, "
+                      "docs/PROOFS.md 16: theorems accepted_bound,\n"
+                      "  accepted_infeasible and reached): plumbline check --elaborate, then "
+                      "plumbline-referee, needs no trust in this\n"
+                      "  checker. Here it is argued in docs/PROOFS.md 2 to 5.\n\n");
     else
-        page_print(p, "  Argued in docs/PROOFS.md 2 to 5; no theorem that a machine has checked "
-                      "is about such a document yet (16).\n\n");
+        page_print(p,
+                   "  Argued in docs/PROOFS.md 2 to 5; no theorem that a machine has checked is "
+                   "about such a document yet (16):\n  %s.\n\n",
+                   lacks);
 }
 
 static void put_problem(struct check_page *p, const struct check_problem *q)

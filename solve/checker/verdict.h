@@ -19,6 +19,10 @@ enum status check_write_verdict(const struct check_audit *h, const char *path, s
 enum status check_write_statement(const struct check_audit *h, const char *path,
                                   struct arena *arena, struct error *err);
 
+// What the document has that the theorems of solve/proofs are not about (docs/PROOFS.md 16); NULL:
+// nothing, its certificates can be given to the referee.
+const char *check_lacks_theorem(const struct check_problem *p);
+
 // `to` relative to the folder of the file `from`; both are relative to the current folder. If that
 // folder lies above the current one, `to` is unchanged.
 const char *check_path_from(const char *from, const char *to, struct arena *arena);

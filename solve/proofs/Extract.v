@@ -18,4 +18,4 @@ Extract Inlined Constant Z.ltb => "Whole.lt".
 Extract Constant Z.to_nat => "(fun z -> Stdlib.max 0 (Whole.to_int z))".
 Extract Constant Z.land => "Whole.logand".
 Extract Constant Z.of_nat => "Big_int_Z.big_int_of_int".
-Extraction "verified.ml" accept read_path stage_covered couplings rank_row too_many make restrict reaches all_ops in_stream in_link later waits lasts rank_count on_rank.
+Extraction "verified.ml" accept read_path stage_covered couplings rank_row many make restrict reaches all_ops in_stream in_link later waits lasts rank_count on_rank.

@@ -161,10 +161,10 @@ Definition fits_rank spans r (t : list pick) := in_spans spans r (layer_sum t)
   && match t with [] => true | p :: l => forallb (fun q => negb (together y (fst p) (fst q)) || (grp (fst (snd q)) =? grp (fst (snd p)))%nat) l end
   && under (use_sum t) (limits y).
 Definition chances spans cells r := filter (fits_rank spans r) (products cells (stages_of (length cells) r)).
-(* None are looked at where there are too many. *)
+(* Where there are too many, stages count one by one, and so the memory of each alone. *)
 Definition most_products := (256 * 256)%nat.
-Definition too_many (cells : list (list (choice * Z))) := existsb (fun r =>
-  (most_products <? fold_right (fun s a => if most_products <? a then a else a * length (nth s cells [])) 1 (stages_of (length cells) r))%nat) (seq 0 (length cells)).
+Definition many (cells : list (list (choice * Z))) r :=
+  (most_products <? fold_right (fun s a => if most_products <? a then a else a * length (nth s cells [])) 1 (stages_of (length cells) r))%nat.
 (* the least cost of each number of layers *)
 Definition ledger := NM.t Z.
 Definition note_cost n z (l : ledger) : ledger := match NM.find n l with Some w => if w <=? z then l else NM.add n z l | None => NM.add n z l end.
@@ -180,10 +180,30 @@ Fixpoint others (before : ledger) (ls : list ledger) (behind : list ledger) : li
 Definition mark_one (target : Z) (rest : ledger) r (t : list pick) (k : kept) : kept := match NM.find (layer_count y - layer_sum t)%nat rest with
   | Some z => if (layer_sum t <=? layer_count y)%nat && (cost_sum t + z <=? target) then keep_too (count_key r (layer_sum t)) (fold_right (fun p k => keep_too (key (fst p) (id (fst (snd p)))) k) k t) else k
   | None => k end.
+Definition singles cells s : list (list pick) := map (fun p => [(s, p)]) (nth s cells []).
+Definition loose cells ss := map (fun s => ledger_of (singles cells s)) ss.
+Definition only (f : nat -> bool) (l : ledger) : ledger := fold_right (fun p a => if f (fst p) then note_cost (fst p) (snd p) a else a) (NM.empty _) (NM.elements l).
+Definition mark_pick target (rest : ledger) (p : pick) (k : kept) : kept := let n := layers (fst (snd p)) in match NM.find (layer_count y - n)%nat rest with
+  | Some z => if (n <=? layer_count y)%nat && (snd (snd p) + z <=? target) then keep_too (key (fst p) (id (fst (snd p)))) k else k | None => k end.
+Definition mark_count target (rest : ledger) r (q : nat * Z) (k : kept) : kept := match NM.find (layer_count y - fst q)%nat rest with
+  | Some z => if (fst q <=? layer_count y)%nat && (snd q + z <=? target) then keep_too (count_key r (fst q)) k else k | None => k end.
+(* a rank, its decisions and what they cost by layers *)
+Definition on_rank_of spans cells r : nat * (list (list pick) * ledger) := (r, if many cells r
+  then ([], only (in_spans spans r) (hd none_yet (behind_each (loose cells (stages_of (length cells) r)))))
+  else let ts := chances spans cells r in (ts, ledger_of ts)).
+Definition mark_loose spans target cells (rest own : ledger) r (k : kept) : kept :=
+  let ss := stages_of (length cells) r in let ls := loose cells ss in
+  let outer := only (fun m => in_spans spans r (layer_count y - m)) rest in
+  let k' := fold_right (mark_count target rest r) k (NM.elements own) in
+  fold_right (fun q k => fold_right (mark_pick target (fst q)) k (map (pair (fst (snd q))) (snd (snd q)))) k'
+    (combine (others outer ls (behind_each ls)) (map (fun s => (s, nth s cells [])) ss)).
+Definition mark_rank spans target cells (q : ledger * (nat * (list (list pick) * ledger))) (k : kept) : kept :=
+  let '(rest, (r, (ts, own))) := q in
+  if many cells r then mark_loose spans target cells rest own r k else fold_right (mark_one target rest r) k ts.
 Definition marks spans target (cells : list (list (choice * Z))) : kept :=
   let n := length cells in let rs := seq 0 (S (fold_right Nat.max 0%nat (map (rank_at y) (seq 0 n)))) in
-  let ts := map (fun r => (r, chances spans cells r)) rs in let ls := map (fun p => ledger_of (snd p)) ts in
-  fold_right (fun p k => fold_right (mark_one target (fst p) (fst (snd p))) k (snd (snd p))) (NM.empty _) (combine (others none_yet ls (behind_each ls)) ts).
+  let us := map (on_rank_of spans cells) rs in let ls := map (fun u => snd (snd u)) us in
+  fold_right (mark_rank spans target cells) (NM.empty _) (combine (others none_yet ls (behind_each ls)) us).
 
 Lemma note_costs n z l m w : costs_at_most l m w -> costs_at_most (note_cost n z l) m w.
 Proof.
@@ -255,6 +275,32 @@ Proof.
     split; [exact (mark_more target rest r [u] _ _ A)|]. intros p Hp. exact (mark_more target rest r [u] _ _ (B p Hp)).
 Qed.
 
+(* Marking only adds. *)
+Definition adds_marks {B} (f : B -> kept -> kept) := forall b k c, is_kept k c = true -> is_kept (f b k) c = true.
+Lemma fold_more {B} (f : B -> kept -> kept) : adds_marks f -> forall l k c, is_kept k c = true -> is_kept (fold_right f k l) c = true.
+Proof. intros F l k c H. induction l; cbn [fold_right]; auto. Qed.
+Lemma fold_marks {B} (f : B -> kept -> kept) b c : adds_marks f -> (forall k, is_kept (f b k) c = true) -> forall l k, In b l -> is_kept (fold_right f k l) c = true.
+Proof. intros F M l k. induction l as [|d l IH]; intros []; cbn [fold_right]; [subst; apply M|apply F; auto]. Qed.
+Lemma pick_adds target rest : adds_marks (mark_pick target rest).
+Proof. intros p k c H. unfold mark_pick. cbn zeta. destruct (NM.find _ rest); [|exact H]. destruct (_ && _); [apply add_kept|]; exact H. Qed.
+Lemma count_adds target rest r : adds_marks (mark_count target rest r).
+Proof. intros p k c H. unfold mark_count. destruct (NM.find _ rest); [|exact H]. destruct (_ && _); [apply add_kept|]; exact H. Qed.
+Lemma picks_add target : adds_marks (fun (q : ledger * (nat * list (choice * Z))) k => fold_right (mark_pick target (fst q)) k (map (pair (fst (snd q))) (snd (snd q)))).
+Proof. intros q k c H. apply fold_more; [apply pick_adds|exact H]. Qed.
+Lemma rank_adds spans target cells : adds_marks (mark_rank spans target cells).
+Proof.
+  intros [rest [r [ts own]]] k c H. cbn [mark_rank]. destruct (many cells r).
+  - unfold mark_loose. cbn zeta. apply fold_more; [apply picks_add|]. apply fold_more; [apply count_adds|exact H].
+  - apply mark_more, H.
+Qed.
+Lemma only_has f l n z : costs_at_most l n z -> f n = true -> costs_at_most (only f l) n z.
+Proof.
+  intros H F. destruct (elements_has _ _ _ H) as (w & I & L). unfold only. revert I. generalize (NM.elements l) as ps.
+  induction ps as [|[a c] ps IH]; intros []; cbn [fold_right fst snd].
+  - injection H0 as -> ->. rewrite F. apply note_costs_own, L.
+  - destruct (f a); [apply note_costs|]; auto.
+Qed.
+
 (* ---- a plan's own choices are marked *)
 Section Partition.
 Variable A : Type.
@@ -305,6 +351,56 @@ Lemma as_numbered {A B} (f : A -> B) (l : list A) d : map f l = map (fun s => f 
 Proof.
   induction l as [|a l IH]; [reflexivity|]. cbn [length seq map nth]. f_equal. rewrite IH, <- seq_shift, map_map. reflexivity.
 Qed.
+Lemma in_sum n l : In n l -> (n <= sum_nat l)%nat.
+Proof. induction l as [|m l IH]; intros []; unfold sum_nat in *; cbn [fold_right]; [subst; lia|specialize (IH H); lia]. Qed.
+Lemma tuple_costs picks cells ss : Forall2 (fun p c => In p c) picks cells -> (forall s, In s ss -> (s < length picks)%nat) ->
+  Forall2 (fun l (q : nat * Z) => costs_at_most l (fst q) (snd q)) (loose cells ss) (map (fun s => (layers (fst (nth s picks nothing_there)), snd (nth s picks nothing_there))) ss).
+Proof.
+  intros H. induction ss as [|s ss IH]; intros Hs; cbn [loose map]; constructor; [|apply IH; intros t Ht; apply Hs; right; exact Ht].
+  cbn [fst snd]. assert (I : In [(s, nth s picks nothing_there)] (singles cells s)).
+  { unfold singles. apply in_map_iff. exists (nth s picks nothing_there). split; [reflexivity|]. specialize (Hs s (or_introl eq_refl)). clear IH ss. revert s Hs.
+    induction H as [|p c ps cs Hp _ IH]; intros [|s] L; cbn in *; try lia; [exact Hp|apply IH; lia]. }
+  pose proof (ledger_has _ _ I) as L. cbn in L. rewrite Nat.add_0_r in L. unfold cost_sum in L. cbn in L. rewrite Z.add_0_r in L. exact L.
+Qed.
+Lemma tuple_sums picks ss : let ns := map (fun s => (layers (fst (nth s picks nothing_there)), snd (nth s picks nothing_there))) ss in
+  let t := map (fun s => (s, nth s picks nothing_there)) ss in sum_nat (map fst ns) = layer_sum t /\ total (map snd ns) = cost_sum t.
+Proof. cbn zeta. rewrite layers_of_tuple, costs_of_tuple, !map_map. split; reflexivity. Qed.
+Lemma rank_costs spans cells picks r : Forall2 (fun p c => In p c) picks cells -> fits_rank spans r (tuple picks r) = true -> (layer_sum (tuple picks r) <= layer_count y)%nat ->
+  costs_at_most (snd (snd (on_rank_of spans cells r))) (layer_sum (tuple picks r)) (cost_sum (tuple picks r)).
+Proof.
+  intros H Hf L. assert (Ln : length cells = length picks) by (clear -H; induction H; cbn; congruence). unfold on_rank_of. destruct (many cells r); cbn [fst snd].
+  - assert (S : in_spans spans r (layer_sum (tuple picks r)) = true) by (unfold fits_rank in Hf; rewrite !andb_true_iff in Hf; apply Hf).
+    apply only_has; [|exact S]. rewrite Ln. pose proof (tuple_costs picks cells (stages_of (length picks) r) H ltac:(intros t; apply stages_below)) as C.
+    destruct (tuple_sums picks (stages_of (length picks) r)) as [S1 S2]. unfold tuple in *. rewrite <- S1, <- S2. apply behind_has; [exact C|]. rewrite S1. exact L.
+  - apply ledger_has. apply filter_In. split; [|exact Hf]. rewrite Ln. apply products_have; [exact H|]. intros t. apply stages_below.
+Qed.
+Lemma rank_marked spans target cells picks r o m z : Forall2 (fun p c => In p c) picks cells -> fits_rank spans r (tuple picks r) = true ->
+  costs_at_most o m z -> (m + layer_sum (tuple picks r) = layer_count y)%nat -> cost_sum (tuple picks r) + z <= target ->
+  (forall k, is_kept (mark_rank spans target cells (o, on_rank_of spans cells r) k) (count_key r (layer_sum (tuple picks r))) = true)
+  /\ forall k p, In p (tuple picks r) -> is_kept (mark_rank spans target cells (o, on_rank_of spans cells r) k) (key (fst p) (id (fst (snd p)))) = true.
+Proof.
+  intros H Hf Ho Hm Hz. assert (Ln : length cells = length picks) by (clear -H; induction H; cbn; congruence).
+  pose proof (rank_costs spans cells picks r H Hf ltac:(lia)) as Hc. unfold on_rank_of in *. destruct (many cells r) eqn:M; cbn [fst snd mark_rank] in *; rewrite M.
+  - set (own := only _ _) in *. unfold mark_loose. cbn zeta. rewrite Ln. set (ss := stages_of (length picks) r) in *. set (n := layer_sum (tuple picks r)) in *. split.
+    + intros k. apply fold_more; [apply picks_add|]. destruct (elements_has _ _ _ Hc) as (w & I & Lw). destruct Ho as (v & E & Lv).
+      apply (fold_marks _ (n, w)); [apply count_adds| |exact I]. intros k'. unfold mark_count. cbn [fst snd]. replace (layer_count y - n)%nat with m by lia. rewrite E.
+      replace (n <=? layer_count y)%nat with true by (symmetry; apply Nat.leb_le; lia). replace (w + v <=? target) with true by (symmetry; apply Z.leb_le; lia). apply keeps_too.
+    + intros k p Hp. unfold tuple in Hp. apply in_map_iff in Hp as (s & <- & Is). cbn [fst snd]. set (f := fun s => (layers (fst (nth s picks nothing_there)), snd (nth s picks nothing_there))).
+      pose proof (tuple_costs picks cells ss H ltac:(intros t; apply stages_below)) as C. destruct (tuple_sums picks ss) as [S1 S2]. change (map _ ss) with (tuple picks r) in S1 at 2. change (map (fun s => (s, _)) ss) with (tuple picks r) in S2. fold f in C, S1, S2. fold n in S1.
+      assert (A : costs_at_most (only (fun q => in_spans spans r (layer_count y - q)) o) m z).
+      { apply only_has; [exact Ho|]. replace (layer_count y - m)%nat with n by lia. unfold fits_rank in Hf. rewrite !andb_true_iff in Hf. apply Hf. }
+      pose proof (others_has _ _ _ m z C A ltac:(lia)) as Q.
+      destruct (paired _ f (fun s => (s, nth s cells [])) ss _ s Q Is) as (o' & Io & j & e & Oj & Ej & Ee). rewrite S1 in Ej. rewrite S2 in Ee. change (fst (f s)) with (layers (fst (nth s picks nothing_there))) in Ej. change (snd (f s)) with (snd (nth s picks nothing_there)) in Ee.
+      apply (fold_marks _ (o', (s, nth s cells []))); [apply picks_add| |exact Io]. intros k'. cbn [fst snd].
+      assert (Ip : In (nth s picks nothing_there) (nth s cells [])).
+      { pose proof (stages_below _ _ _ Is) as L. clear -H L. revert s L. induction H as [|p c ps cs Hp _ IH]; intros [|s] L; cbn in *; try lia; [exact Hp|apply IH; lia]. }
+      apply (fold_marks _ (s, nth s picks nothing_there)); [apply pick_adds| |apply in_map, Ip]. intros k''. unfold mark_pick. cbn [fst snd]. destruct Oj as (v & E & Lv).
+      replace (layer_count y - layers (fst (nth s picks nothing_there)))%nat with j by lia. rewrite E.
+      replace (_ <=? layer_count y)%nat with true by (symmetry; apply Nat.leb_le; lia). replace (_ <=? target) with true by (symmetry; apply Z.leb_le; lia). apply keeps_too.
+  - pose proof (products_have picks cells H (stages_of (length picks) r) (fun t => stages_below _ _ t)) as P.
+    assert (I : In (tuple picks r) (chances spans cells r)) by (apply filter_In; rewrite Ln; split; [exact P|exact Hf]).
+    split; [intros k|intros k p Hp]; destruct (mark_has target o r (tuple picks r) _ k m z I Ho Hm Hz) as [A B]; auto.
+Qed.
 Lemma marks_have spans target cells picks : Forall2 (fun p c => In p c) picks cells -> total (map snd picks) <= target ->
   sum_nat (map (fun p => layers (fst p)) picks) = layer_count y -> (forall r, fits_rank spans r (tuple picks r) = true) ->
   let k := marks spans target cells in
@@ -315,11 +411,7 @@ Proof.
   unfold k, marks. cbn zeta. rewrite Ln. set (n := length picks) in *. set (R := S (fold_right Nat.max 0%nat (map (rank_at y) (seq 0 n)))). set (rs := seq 0 R).
   assert (Below : forall t, In t (seq 0 n) -> (rank_at y t < R)%nat).
   { unfold R. clear. induction (seq 0 n) as [|a l IH]; intros t []; cbn [map fold_right]; [subst; lia|]. specialize (IH t H). lia. }
-  assert (In_ch : forall r, In (tuple picks r) (chances spans cells r)).
-  { intros r. apply filter_In. split; [|apply Hf]. rewrite Ln. apply products_have; [exact H|]. intros t. apply stages_below. }
   set (f := fun r => (layer_sum (tuple picks r), cost_sum (tuple picks r))).
-  assert (Hl : Forall2 (fun l (q : nat * Z) => costs_at_most l (fst q) (snd q)) (map (fun p => ledger_of (snd p)) (map (fun r => (r, chances spans cells r)) rs)) (map f rs)).
-  { clear Below. generalize rs as l. induction l as [|r l IH]; cbn [map]; constructor; [apply ledger_has, In_ch|exact IH]. }
   assert (Sn : sum_nat (map fst (map f rs)) = layer_count y).
   { rewrite <- Hn, map_map. unfold f. cbn [fst]. unfold tuple. rewrite (map_ext _ _ (fun r => layers_of_tuple picks (stages_of (length picks) r))).
     unfold sum_nat, stages_of. fold n. rewrite (partition nat Nat.add 0%nat Nat.add_comm Nat.add_assoc Nat.add_0_l _ (rank_at y) R (seq 0 n) Below).
@@ -328,13 +420,18 @@ Proof.
   { rewrite map_map. unfold f. cbn [snd]. unfold tuple. rewrite (map_ext _ _ (fun r => costs_of_tuple picks (stages_of (length picks) r))).
     unfold total, stages_of. fold n. rewrite (partition Z Z.add 0 Z.add_comm Z.add_assoc Z.add_0_l _ (rank_at y) R (seq 0 n) Below).
     rewrite (as_numbered snd picks nothing_there). reflexivity. }
+  assert (Hl : Forall2 (fun l (q : nat * Z) => costs_at_most l (fst q) (snd q)) (map (fun u => snd (snd u)) (map (on_rank_of spans cells) rs)) (map f rs)).
+  { assert (Sm : forall r, In r rs -> (layer_sum (tuple picks r) <= layer_count y)%nat).
+    { intros r Ir. rewrite <- Sn. apply in_sum. rewrite map_map. apply in_map_iff. exists r. split; [reflexivity|exact Ir]. }
+    revert Sm. generalize rs as l. induction l as [|r l IH]; intros Sm; cbn [map]; constructor; [apply rank_costs; auto; apply Sm; left; reflexivity|].
+    apply IH. intros q Iq. apply Sm. right. exact Iq. }
   pose proof (others_has _ _ none_yet 0%nat 0 Hl none_yet_has ltac:(rewrite Sn; lia)) as Ho. rewrite Sn, Sz in Ho.
   match goal with |- context [fold_right ?g ?e ?l] => set (all := fold_right g e l) end.
   assert (G : forall r, In r rs -> is_kept all (count_key r (layer_sum (tuple picks r))) = true /\ forall p, In p (tuple picks r) -> is_kept all (key (fst p) (id (fst (snd p)))) = true).
-  { intros r Ir. destruct (paired _ f (fun r => (r, chances spans cells r)) rs _ r Ho Ir) as (o & Io & m & z & Oz & Ok & Oe). unfold f in Ok, Oe. cbn [fst snd] in Ok, Oe.
-    unfold all. revert Io. match goal with |- In _ ?l -> _ => generalize l end. intros pairs. induction pairs as [|q pairs IH]; intros []; cbn [fold_right].
-    - subst q. cbn [fst snd]. apply (mark_has target o r (tuple picks r) _ _ m z); auto; lia.
-    - destruct (IH H0) as [A B]. split; [apply mark_more, A|]. intros p Hp. apply mark_more, B, Hp. }
+  { intros r Ir. destruct (paired _ f (on_rank_of spans cells) rs _ r Ho Ir) as (o & Io & m & z & Oz & Ok & Oe). unfold f in Ok, Oe. cbn [fst snd] in Ok, Oe.
+    destruct (rank_marked spans target cells picks r o m z H (Hf r) Oz ltac:(lia) ltac:(lia)) as [A B]. unfold all. split.
+    - eapply fold_marks; [apply rank_adds|exact A|exact Io].
+    - intros p Hp. eapply fold_marks; [apply rank_adds|intros k0; apply (B k0 p Hp)|exact Io]. }
   split.
   - intros s p Hs. assert (Ls : (s < n)%nat) by (apply nth_error_Some; congruence). assert (Is : In s (seq 0 n)) by (apply in_seq; lia).
     assert (Ir : In (rank_at y s) rs) by (apply in_seq; specialize (Below s Is); lia). destruct (G _ Ir) as [_ B]. apply (B (s, p)).

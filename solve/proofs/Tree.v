@@ -114,7 +114,6 @@ Definition use_ranks spans (b : box) (r : round) : list span * box :=
   match target_of r s with None => (spans, b) | Some target =>
     if (joint t <? 0) || (negb (embedding x) && negb (joint t =? 0)) then (spans, b) else
     let cells := costs y (prices r) (joint t) (least_joint (hd [] b)) [] (counts t) None b in
-    if too_many y cells then (spans, b) else
     let k := marks y spans target cells in
     (Among k :: spans, map (fun p => filter (fun v => is_kept k (key (fst p) (id v))) (snd p)) (combine (seq 0 (length b)) b))
   end end.
@@ -212,7 +211,7 @@ Proof.
   { clear -Lz. revert zs Lz. induction plan as [|v plan IH]; intros [|z zs] L; cbn in *; try discriminate; [reflexivity|]. rewrite IH by congruence. reflexivity. }
   assert (E2 : map snd (combine plan zs) = zs).
   { clear -Lz. revert zs Lz. induction plan as [|v plan IH]; intros [|z zs] L; cbn in *; try discriminate; [reflexivity|]. rewrite IH by congruence. reflexivity. }
-  cbn zeta. destruct (too_many y _); [exact O|].
+  cbn zeta.
   assert (Ln : sum_nat (map (fun p => layers (fst p)) (combine plan zs)) = layer_count y).
   { rewrite <- (chained_sum y plan 0 None Hc), <- (map_map fst layers), E1. clear. unfold sum_nat, held_by. cbn [Nat.add]. induction plan as [|v plan IH]; cbn [map fold_right]; [reflexivity|]. rewrite IH. reflexivity. }
   destruct (marks_have y spans target _ (combine plan zs) Fz ltac:(rewrite E2; cbn in Sz; destruct plan; lia) Ln ltac:(apply plan_fits; rewrite E1; assumption)) as [Mv Mn].

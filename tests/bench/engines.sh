@@ -3,7 +3,7 @@
 # branch and bound (--engine glpk: no boxes, nothing eliminated before). One line a problem: proven
 # or the gap, and seconds, of each; then the shares. ENGINES_LIMIT_S=10: of each search.
 set -u
-root=$(pwd)
+root=$(pwd) list=${1:-}
 plumbline=${BIN:-$root/bin}/plumbline limit=${ENGINES_LIMIT_S:-10}
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
@@ -37,6 +37,11 @@ problems() {
         echo "load mixed --objective max_load --schedule $schedule --global-batch $batch"
     done; done
 }
+
+if [ "$list" = list ]; then
+    problems
+    exit
+fi
 
 # answer OPTION ...: "proven SECONDS" or "GAP % SECONDS".
 answer() {

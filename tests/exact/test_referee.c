@@ -2,21 +2,30 @@
 // is what it accepts, to the nanosecond; one more, and every forgery below, it refuses. What it has
 // no theorem for it says. Skipped where the referee is not built (make proofs).
 //
-//   test_referee [PROBLEMS] [SEED]      make test runs 150, make test-exact 20,000
+//   test_referee [PROBLEMS] [SEED] [EVERY]    make test runs 150, make test-exact 20,000
+//
+// EVERY: all forgeries of every so many problems alone; of the others those of the claims.
+//
+//   test_referee 0 0 EVERY FOLDER    its `elaborated` and `priced.json`, with EVERY 1 all forgeries
 #include <sys/wait.h>
 
 #include "data/base/file.h"
 #include "data/kinds/schedules.h"
 #include "solve/certificate/elaborate.h"
+#include "solve/checker/read/problem.h"
+#include "solve/checker/verdict.h"
 #include "tests/support/check.h"
 #include "tests/support/trials/check_trials.h"
 
-static int problem_count = 150, first_seed = 1;
+static int problem_count = 150, first_seed = 1, forged_every = 1;
 ARGUMENT(problem_count)
 ARGUMENT(first_seed)
+ARGUMENT(forged_every)
+static const char *given = "";
+ARGUMENT(given)
 static const char *referee, *folder;
 static struct {
-    int64_t accepted, infeasible, outside, by_ranks, several, single, forged;
+    int64_t accepted, infeasible, outside, several, single, forged;
 } seen;
 
 enum { ACCEPTS, REFUSES, CANNOT };
@@ -122,7 +131,8 @@ static void forge(const struct check_trial *t, const char *text, struct arena *a
     for (int i = 0; i < FORGERIES; i++) {
         const struct forgery *f = &forgeries[i];
         const char *of = f->above ? above : text;
-        if (!of) continue;
+        bool is_claim = !strncmp(f->from, "bound ", 6) || !strncmp(f->from, "time ", 5);
+        if (!of || (t->seed % (uint64_t)forged_every && !is_claim)) continue;
         refuse(t, i, f->what,
                f->to ? with_line(of, f->from, f->to, arena)
                      : with_number(of, f->from, f->number, f->by, arena),
@@ -161,11 +171,13 @@ static bool try_one(int seed, struct arena *arena)
     CHECK_OK(certificate_elaborate(file, &t.certificate, &t.text, arena, &err));
     CHECK_OK(file_read(file, &text, &size, arena, &err));
     int answer = ask(text, size, &t.text, arena);
-    const char *said;
-    CHECK_OK(file_read(arena_print(arena, "%s/said", folder), &said, &size, arena, &err));
-    bool by_ranks = strstr(said, "rounds by ranks") != NULL;
-    seen.outside += answer == CANNOT && !by_ranks;
-    seen.by_ranks += answer == CANNOT && by_ranks;
+    seen.outside += answer == CANNOT;
+    struct check_problem problem;
+    CHECK_OK(check_read_problem(&problem, &t.text, arena, &err));
+    const char *lacks = check_lacks_theorem(&problem);
+    if ((answer == CANNOT) != (lacks != NULL))
+        fail_msg("seed %d: a statement says that a theorem is missing for %s", seed,
+                 lacks ? lacks : "nothing");
     if (answer == CANNOT) return true;
     if (answer != ACCEPTS)
         fail_msg("seed %llu: refuses a certificate that holds (kept in %s)",
@@ -192,14 +204,41 @@ static bool find_referee(struct arena *kept)
     return there != NULL;
 }
 
-TEST(random_problems)
+static void need_referee(struct arena *arena)
 {
-    int tried = 0;
+    struct error err = {OK, ""};
     if (!find_referee(arena)) {
         printf("skipped: no %s (make proofs)\n", referee);
         skip();
     }
     CHECK_OK(file_make_folder(folder, &err));
+}
+
+// A claim above the time of the file's own plan is false, whatever the bound is.
+TEST(one_certificate)
+{
+    struct check_trial t = {.seed = 1, .best_ns = INT64_MAX};
+    const char *text;
+    size_t size;
+    if (!*given) skip();
+    need_referee(arena);
+    CHECK_OK(file_read(arena_print(arena, "%s/elaborated", given), &text, &size, arena, &err));
+    CHECK_OK(file_read(arena_print(arena, "%s/priced.json", given), &t.text.text, &t.text.size,
+                       arena, &err));
+    const char *time = strstr(text, "\ntime ");
+    if (time) t.best_ns = atoll(time + 6);
+    assert_int_equal(ask(text, size, &t.text, arena), ACCEPTS);
+    forge(&t, text, arena);
+    int kinds = 0;
+    for (int i = 0; i <= FORGERIES; i++) kinds += tried_kinds[i] > 0;
+    printf("accepted; %d forgeries refused\n", kinds);
+}
+
+TEST(random_problems)
+{
+    int tried = 0;
+    if (*given) skip();
+    need_referee(arena);
     for (int seed = first_seed; tried < problem_count; seed++) {
         struct arena_mark mark = arena_set_mark(arena);
         tried += try_one(seed, arena);
@@ -207,15 +246,14 @@ TEST(random_problems)
     }
     printf("%d problems: %lld accepted (%lld with several stages per rank, %lld with one that "
            "could have more, %lld without a plan), "
-           "%lld forgeries of %d kinds refused; %lld with rounds by ranks, %lld with what has no "
-           "theorem\n",
+           "%lld forgeries of %d kinds refused; %lld with what has no theorem\n",
            problem_count, (long long)seen.accepted, (long long)seen.several, (long long)seen.single,
            (long long)seen.infeasible, (long long)seen.forged, FORGERIES + 1,
-           (long long)seen.by_ranks, (long long)seen.outside);
+           (long long)seen.outside);
     assert_true(problem_count < 100 || seen.accepted > problem_count / 6);
     assert_true(problem_count < 100 || seen.several > problem_count / 20);
     assert_true(problem_count < 100 || seen.single > problem_count / 100);
-    for (int i = 0; i <= FORGERIES && problem_count >= 100; i++)
+    for (int i = 0; i <= FORGERIES && problem_count >= 100 && forged_every == 1; i++)
         if (!tried_kinds[i])
             fail_msg("never tried: %s", i < FORGERIES ? forgeries[i].what : "no plan");
 }
