@@ -265,18 +265,22 @@ Proof.
   intros Hj Hy. induction n as [|n IH]; intros s Hs; cbn [sum_over]; [rewrite Nat.add_0_r; lia|].
   pose proof (one_back j y s ltac:(lia) Hj Hy). specialize (IH (S s) ltac:(lia)). replace (s + S n)%nat with (S s + n)%nat by lia. lia.
 Qed.
-(* The end: a stage's sync after its last pass, then its step. *)
+(* The end: a stage's sync after its last pass, then the embedding's where there is one, then its step. *)
+Definition syncs_at s := d (Op Sync s 0 0) + if embedding x && is_end x s then d (Op EmbeddingSync 0 0 0) else 0.
 Lemma ends_with w s : (s < stages x)%nat -> valid x w = true -> place w = s -> last_pass x w = true ->
-  start w + d w + d (Op Sync s 0 0) <= start (Op Optimizer s 0 0).
+  start w + d w + syncs_at s <= start (Op Optimizer s 0 0).
 Proof.
   intros Hs Vw Pw Lw. destruct Ht as (_ & _ & He & W & _).
   assert (Vs : valid x (Op Sync s 0 0) = true) by ok. assert (Vo : valid x (Op Optimizer s 0 0) = true) by ok.
   assert (A : start w + d w <= start (Op Sync s 0 0)).
   { apply W; auto. unfold waits. cbn [what place]. rewrite Pw, Lw, !Nat.eqb_refl. unfold last_pass in Lw.
     destruct (what w) as [| | | | |[]|[]|[]|[]| |]; try discriminate; destruct (overlapped x); apply orb_true_r. }
-  assert (B : start (Op Sync s 0 0) + d (Op Sync s 0 0) <= start (Op Optimizer s 0 0)).
-  { apply W; auto. unfold waits. cbn [what place in_stream in_link precedes]. rewrite Nat.eqb_refl. reflexivity. }
-  lia.
+  unfold syncs_at. destruct (embedding x && is_end x s) eqn:E.
+  - rewrite andb_true_iff in E. destruct E as [E1 E2]. assert (Ve : valid x (Op EmbeddingSync 0 0 0) = true) by (unfold valid; cbn; rewrite E1; reflexivity).
+    assert (B : start (Op Sync s 0 0) + d (Op Sync s 0 0) <= start (Op EmbeddingSync 0 0 0)) by (apply W; auto).
+    assert (C : start (Op EmbeddingSync 0 0 0) + d (Op EmbeddingSync 0 0 0) <= start (Op Optimizer s 0 0)) by (apply W; auto). lia.
+  - assert (B : start (Op Sync s 0 0) + d (Op Sync s 0 0) <= start (Op Optimizer s 0 0)); [|lia].
+    apply W; auto. unfold waits. cbn [what place in_stream in_link precedes]. rewrite Nat.eqb_refl. reflexivity.
 Qed.
 
 Lemma last_in w : last_pass x w = true -> exists i, in_stream x w = Some (on_rank x (place w), i).
@@ -302,7 +306,7 @@ Qed.
 (* THEOREM 8.6, ending: l holds nothing that comes after the rank's last pass w: what that sends is
    beside it. The step of the stage that it is of; or, without overlap, all of the rank's syncs. *)
 Theorem ending s w l : barrier x = true -> (s < rank_count x)%nat -> valid x w = true -> on_rank x (place w) = s -> last_pass x w = true -> (forall u, 0 <= d u) -> before_pass s w l ->
-  fill s + length_of d l + d w + d (Op Sync (place w) 0 0) + d (Op Optimizer (place w) 0 0) <= T.
+  fill s + length_of d l + d w + syncs_at (place w) + d (Op Optimizer (place w) 0 0) <= T.
 Proof.
   intros Hb Hs Vw Pw Lw Hd Hl. assert (Hp : (place w < stages x)%nat) by (unfold last_pass in Lw; unfold valid in Vw; destruct (what w); try discriminate; rewrite !andb_true_iff, !Nat.ltb_lt in Vw; lia).
   pose proof (ends_with w _ Hp Vw eq_refl Lw). pose proof (begins_late ltac:(lia)). pose proof (reaches s Hs).
@@ -316,16 +320,16 @@ Proof.
   cut (start w + d w + length_of d q <= T); [lia|]. destruct Ht as (_ & _ & He & _). apply (syncs_end s w q T); auto. unfold syncs_of, of_row in Hq. rewrite Forall_forall in Hq. intros u Hu. destruct (Hq u Hu) as (Vu & _). auto.
 Qed.
 Lemma first_ends : splits x = false -> (0 < rank_count x)%nat ->
-  start (Op Backward 0 (batches x - 1) 0) + d (Op Backward 0 (batches x - 1) 0) + d (Op Sync 0 0 0) + d (Op Optimizer 0 0 0) <= begins + T.
+  start (Op Backward 0 (batches x - 1) 0) + d (Op Backward 0 (batches x - 1) 0) + syncs_at 0 + d (Op Optimizer 0 0 0) <= begins + T.
 Proof.
-  intros Hs Hp. pose proof (closes Hp). cut (start (Op Backward 0 (batches x - 1) 0) + d (Op Backward 0 (batches x - 1) 0) + d (Op Sync 0 0 0) <= start (Op Optimizer 0 0 0)); [lia|].
+  intros Hs Hp. pose proof (closes Hp). cut (start (Op Backward 0 (batches x - 1) 0) + d (Op Backward 0 (batches x - 1) 0) + syncs_at 0 <= start (Op Optimizer 0 0 0)); [lia|].
   apply (ends_with _ 0); auto; [lia|ok|]. unfold last_pass. cbn [what batch slice]. rewrite Hs.
   replace (S (batches x - 1) =? batches x)%nat with true by (symmetry; apply Nat.eqb_eq; lia). reflexivity.
 Qed.
 (* THEOREM 8.7, drain, where the backward is joint: l holds operations before the last backward of the
    rank's first stage, which returns through the stages before. *)
 Theorem drain s l : let w := Op Backward s (batches x - 1) 0 in splits x = false -> (s < rank_count x)%nat -> (forall u, 0 <= d u) -> before_pass s w l ->
-  fill s + length_of d l + sum_over (step_back (batches x - 1) 0) 0 s + d (Op Backward 0 (batches x - 1) 0) + d (Op Sync 0 0 0) + d (Op Optimizer 0 0 0) <= T.
+  fill s + length_of d l + sum_over (step_back (batches x - 1) 0) 0 s + d (Op Backward 0 (batches x - 1) 0) + syncs_at 0 + d (Op Optimizer 0 0 0) <= T.
 Proof.
   intros w Hsp Hs Hd Hl. pose proof (first_ends Hsp ltac:(lia)) as E. pose proof (reaches s Hs).
   pose proof (back_through (batches x - 1) 0 ltac:(lia) ltac:(lia) s 0 ltac:(lia)) as B. cbn [Nat.add] in B.
@@ -344,13 +348,27 @@ Qed.
 (* ---- 8.11, without a barrier: 8.6 returns to the rank's start as 8.5 does. Drain, turn and crossing
    are the same as with one. *)
 Theorem ending_again s w l : barrier x = false -> (s < rank_count x)%nat -> valid x w = true -> on_rank x (place w) = s -> last_pass x w = true -> (forall u, 0 <= d u) -> before_pass s w l ->
-  length_of d l + d w + d (Op Sync (place w) 0 0) + d (Op Optimizer (place w) 0 0) <= T.
+  length_of d l + d w + syncs_at (place w) + d (Op Optimizer (place w) 0 0) <= T.
 Proof.
   intros Hb Hs Vw Pw Lw Hd Hl. assert (Hp : (place w < stages x)%nat) by (unfold last_pass in Lw; unfold valid in Vw; destruct (what w); try discriminate; rewrite !andb_true_iff, !Nat.ltb_lt in Vw; lia).
   pose proof (ends_with w _ Hp Vw eq_refl Lw). destruct (last_in w Lw) as (j & Ej). rewrite Pw in Ej. pose proof (until s w l Hs Vw ltac:(eauto) Hl Hd).
   assert (Q : start (Op Optimizer (place w) 0 0) + d (Op Optimizer (place w) 0 0) <= start (opens s) + T); [|lia].
   destruct Ht as (_ & _ & _ & _ & C). apply (C Hb); [ok|apply opens_valid; exact Hs|]. unfold carries. cbn [rank_of what place]. rewrite Pw.
   unfold rank_of. destruct s; cbn [opens what in_stream place alike]; rewrite own_rank, Nat.eqb_refl by lia; reflexivity.
+Qed.
+Theorem ending_syncs_again s w l q : barrier x = false -> overlapped x = false -> (s < rank_count x)%nat -> valid x w = true -> on_rank x (place w) = s -> last_pass x w = true -> (forall u, 0 <= d u) -> before_pass s w l ->
+  syncs_of s q -> NoDup q -> length_of d l + d w + length_of d q <= T.
+Proof.
+  intros Hb Ho Hs Vw Pw Lw Hd Hl Hq Nq. destruct (last_in w Lw) as (j & Ej). rewrite Pw in Ej. pose proof (until s w l Hs Vw ltac:(eauto) Hl Hd).
+  cut (start w + d w + length_of d q <= start (opens s) + T); [lia|]. pose proof (opens_valid s Hs) as Vo. pose proof Ht as (_ & _ & _ & W & C).
+  assert (O : alike (Some s) (rank_of x (opens s)) = true) by (unfold rank_of; destruct s; cbn [opens what in_stream place alike]; rewrite own_rank, Nat.eqb_refl by lia; reflexivity).
+  apply (syncs_end s w q); auto; [unfold syncs_of, of_row in Hq; rewrite Forall_forall in Hq; intros u Hu|].
+  - destruct (Hq u Hu) as (Vu & i & Iu). destruct u as [k p b y]. unfold in_order_of in Iu. cbn [what place] in Iu. destruct k; try discriminate Iu. injection Iu as Ru _.
+    unfold valid in Vu. cbn [what place batch slice] in Vu. rewrite !andb_true_iff, Nat.ltb_lt, !Nat.eqb_eq in Vu. destruct Vu as (Lp & -> & ->).
+    assert (A : start (Op Sync p 0 0) + d (Op Sync p 0 0) <= start (Op Optimizer p 0 0)) by (apply W; [ok|ok|]; unfold waits; cbn [what place in_stream in_link precedes]; rewrite Nat.eqb_refl; reflexivity).
+    assert (B : start (Op Optimizer p 0 0) + d (Op Optimizer p 0 0) <= start (opens s) + T) by (apply (C Hb); [ok|exact Vo|]; unfold carries; cbn [rank_of what place]; rewrite Ru, O; reflexivity).
+    specialize (Hd (Op Optimizer p 0 0)). lia.
+  - apply (C Hb); auto. unfold carries. replace (rank_of x w) with (Some s); [rewrite O; reflexivity|]. unfold rank_of. rewrite Ej. unfold last_pass in Lw. destruct (what w); try discriminate; reflexivity.
 Qed.
 (* ---- 8.8, 8.9: one stage per rank *)
 Hypothesis one_each : several x = false.
@@ -360,7 +378,7 @@ Let turn_is s k b y := turn_is x s k b y one_each.
 (* With a split backward the first stage's last weight gradient is between the two. *)
 Definition last_weight := if splits x then d (Op Weight 0 (batches x - 1) 0) else 0.
 Lemma first_ends_either : slices x = 1%nat -> (0 < rank_count x)%nat ->
-  start (Op Backward 0 (batches x - 1) 0) + d (Op Backward 0 (batches x - 1) 0) + last_weight + d (Op Sync 0 0 0) + d (Op Optimizer 0 0 0) <= begins + T.
+  start (Op Backward 0 (batches x - 1) 0) + d (Op Backward 0 (batches x - 1) 0) + last_weight + syncs_at 0 + d (Op Optimizer 0 0 0) <= begins + T.
 Proof.
   intros Hk Hp. pose proof (closes Hp). unfold last_weight. destruct (splits x) eqn:Hs; [|rewrite Z.add_0_r; apply first_ends; auto].
   assert (Vw : valid x (Op Weight 0 (batches x - 1) 0) = true) by (unfold valid; cbn [what place batch slice]; rewrite Hs; cbn [andb]; rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq; lia).
@@ -379,10 +397,10 @@ Theorem turning s l l2 : let m := (batches x - 1)%nat in let z := (slices x - 1)
   turns_once -> (s < stages x)%nat -> (forall u, 0 <= d u) -> before_pass s w l ->
   from_to s (Op Backward s m z) (Op Backward s m 0) l2 ->
   fill s + length_of d l + sum_over (step_on m z) s (e - s) + d (Op Forward e m z) + sum_over (step_back m z) s (e - s) + length_of d l2
-  + sum_over (step_back m 0) 0 s + d (Op Backward 0 m 0) + last_weight + d (Op Sync 0 0 0) + d (Op Optimizer 0 0 0) <= T.
+  + sum_over (step_back m 0) 0 s + d (Op Backward 0 m 0) + last_weight + syncs_at 0 + d (Op Optimizer 0 0 0) <= T.
 Proof.
   intros m z e w Hk Hs Hd Hl (Q1 & Q2 & Q3). assert (Em : (m < batches x)%nat) by (unfold m; lia). assert (Ez : (z < slices x)%nat) by (unfold z; lia). assert (Ee : (e < stages x)%nat) by (unfold e; lia).
-  assert (E : start (Op Backward 0 m 0) + d (Op Backward 0 m 0) + last_weight + d (Op Sync 0 0 0) + d (Op Optimizer 0 0 0) <= begins + T).
+  assert (E : start (Op Backward 0 m 0) + d (Op Backward 0 m 0) + last_weight + syncs_at 0 + d (Op Optimizer 0 0 0) <= begins + T).
   { destruct Hk as [Hk|[Hk _]]; [apply first_ends_either; [exact Hk|lia]|]. unfold last_weight. rewrite Hk, Z.add_0_r. apply first_ends; [exact Hk|lia]. }
   pose proof (back_through m z Em Ez (e - s) s ltac:(lia)) as B1. replace (s + (e - s))%nat with e in B1 by lia.
   pose proof (back_through m 0 Em ltac:(lia) s 0 ltac:(lia)) as B2. cbn [Nat.add] in B2.
@@ -405,7 +423,7 @@ Theorem crossing s z l1 l2 l3 l4 l5 : let m := (batches x - 1)%nat in let e := (
   from_to e (Op Forward e m z) (Op Backward e 0 z) l3 -> from_to s (Op Backward s 0 z) (Op Backward s m z) l4 -> from_to 0 (Op Backward 0 m z) (Op Backward 0 m 0) l5 ->
   length_of d l1 + sum_over (step_on 0 z) 0 s + length_of d l2 + sum_over (step_on m z) s (e - s) + length_of d l3
   + sum_over (step_back 0 z) s (e - s) + length_of d l4 + sum_over (step_back m z) 0 s + length_of d l5
-  + d (Op Backward 0 m 0) + d (Op Sync 0 0 0) + d (Op Optimizer 0 0 0) <= T.
+  + d (Op Backward 0 m 0) + syncs_at 0 + d (Op Optimizer 0 0 0) <= T.
 Proof.
   intros m e Hsp Ha Hs Hz Hd H1 H2 H3 H4 H5. assert (Em : (m < batches x)%nat) by (unfold m; lia). assert (Ee : (e < stages x)%nat) by (unfold e; lia).
   pose proof (first_ends Hsp ltac:(lia)) as E. fold m in E. assert (Hm : m = (batches x - 1)%nat) by reflexivity. assert (He : e = (stages x - 1)%nat) by reflexivity. clearbody m e.
@@ -424,12 +442,4 @@ Proof.
 Qed.
 End Timed.
 End Of.
-Print Assumptions stream.
-Print Assumptions ending.
-Print Assumptions ending_syncs.
-Print Assumptions drain.
-Print Assumptions turning.
-Print Assumptions crossing.
-Print Assumptions mean.
-Print Assumptions load.
-Print Assumptions ending_again.
+Definition theorems := (@stream, @ending, @ending_syncs, @drain, @turning, @crossing, @mean, @load, @ending_again, @ending_syncs_again).

@@ -235,6 +235,4 @@ Proof.
   assert (A : (1 <= length (filter negb s) + length (filter (fun b => b) s))%nat) by (destruct s as [|[] s]; [congruence|cbn; lia|cbn; lia]).
   specialize (IH (ends - length (filter negb s))%nat ltac:(lia)). lia.
 Qed.
-(* What all of them rest on together, so each of them: nothing. *)
 Definition theorems := (@filling, @on_groups, @both, @mean_of_layers, @whole_layers, @must_hold, @lengths_alike, @lengths_grow, @lengths_moved).
-Print Assumptions theorems.

@@ -372,6 +372,4 @@ Proof.
   destruct (least_is (fun a => cost a + others (all - holds_n a)%nat) choice D e Hi Hc) as (v & E & L). exists v. split; [exact E|lia].
 Qed.
 End Decisions.
-(* What all of them rest on together, so each of them: nothing. *)
 Definition theorems := (@layers_take, @rank_takes, @stream_of_layers, @room_grows, @regroup, @overlapped_main, @overlapped_first, @decisions, @fill_of_layers, @drain_of_layers, @all_layers, @mean_of_plan).
-Print Assumptions theorems.

@@ -126,4 +126,3 @@ Proof.
     rewrite T'. unfold message_ns. change (holds_layers Q (plain d)) with (holds_layers P d). rewrite last_cut_same. reflexivity.
 Qed.
 End Of.
-Print Assumptions one_setting.

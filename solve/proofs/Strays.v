@@ -52,4 +52,3 @@ Proof.
   assert (M : 0 <= Z.min a b) by lia. nia.
 Qed.
 End Of.
-Print Assumptions strays_recompute.

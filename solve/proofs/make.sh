@@ -18,7 +18,8 @@ fi
 cp ./*.v referee/*.ml "$into"
 cd "$into"
 for file in Schedule Document Mixture Automaton Boxes Ranks Tree Referee Sound Reach Extract \
-    Streams Bounds Strays Filling Layers Settings; do
+    Streams Bounds Turns Blocks Early Strays Filling Layers Settings Room Dominance Space \
+    Prices Theorems; do
     coqc -w -abstract-large-number -Q . Plumbline $file.v > $file.said
 done
 if [ "$(cat ./*.said | grep -c 'Closed under the global context')" -ne \

@@ -3,6 +3,7 @@
 // number by number; the group's bound is at most each layout's own; and a walk over some numbers of
 // a space finds the layouts that the whole walk finds there.
 #include "data/inputs/framework.h"
+#include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/layouts/group.h"
 #include "tests/support/check.h"
@@ -31,6 +32,30 @@ static void draw_space(struct problem *p, struct random *rng, struct arena *aren
             if (random_chance(rng, 60)) p->job.space.axes[some[i]].kind = AXIS_FIXED;
         count = spaces_count(p);
     } while (count < 2 || count > 3000 || problem_check(p, &err) != OK);
+}
+
+// Breadth-first layouts alone that gather weights, for several micro-batches: where what stands for
+// them may gather no more often.
+static void draw_breadth_first(struct problem *p, struct random *rng, struct arena *arena)
+{
+    static const enum space_key every[] = {SPACE_PIPELINE, SPACE_DATA, SPACE_VIRTUAL_STAGES,
+                                           SPACE_GRADIENT_SYNC};
+    static int schedules[] = {SCHEDULE_LOOPED_BFS}, sharded[] = {3};
+    struct error err = {OK, ""};
+    do {
+        draw_space(p, rng, arena);
+        struct layout *l = &p->job.layout;
+        l->tensor = l->context = l->expert = l->micro_batch = 1;
+        l->expert_tensor = l->pool = 0;
+        l->sequence_parallel = false;
+        p->job.global_batch *= 8;
+        for (int key = 0; key < SPACE_KEY_COUNT; key++)
+            p->job.space.axes[key] = (struct space_axis){.kind = AXIS_FIXED};
+        for (size_t i = 0; i < ARRAY_LENGTH(every); i++)
+            p->job.space.axes[every[i]].kind = AXIS_ALL;
+        p->job.space.axes[SPACE_SCHEDULE] = (struct space_axis){AXIS_LIST, schedules, 1};
+        p->job.space.axes[SPACE_ZERO] = (struct space_axis){AXIS_LIST, sharded, 1};
+    } while (spaces_count(p) < 2 || problem_check(p, &err) != OK);
 }
 
 struct trial {
@@ -88,6 +113,17 @@ static bool compare_layout(void *argument, int64_t number, const struct layout *
     return true;
 }
 
+static void compare_space(const struct problem *p, int64_t *compared, int64_t *bounded,
+                          struct arena *arena)
+{
+    struct space_limits limits = problem_space_limits(p);
+    struct trial t = {.problem = p, .kept = {.arena = arena}, .arena = arena};
+    group_bounds_open(&t.bounds, p, arena);
+    space_each(&p->job.space, &limits, compare_layout, &t);
+    group_bounds_close(&t.bounds);
+    *compared += t.compared, *bounded += t.bounded;
+}
+
 TEST(passes_of_a_group_are_the_fastest)
 {
     struct random rng = {77};
@@ -96,16 +132,26 @@ TEST(passes_of_a_group_are_the_fastest)
     for (int i = 0; i < PROBLEMS; i++, arena_reset(arena, mark)) {
         struct problem p;
         draw_space(&p, &rng, arena);
-        struct space_limits limits = problem_space_limits(&p);
-        struct trial t = {.problem = &p, .kept = {.arena = arena}, .arena = arena};
-        group_bounds_open(&t.bounds, &p, arena);
-        space_each(&p.job.space, &limits, compare_layout, &t);
-        group_bounds_close(&t.bounds);
-        compared += t.compared, bounded += t.bounded;
+        compare_space(&p, &compared, &bounded, arena);
     }
     print_message("%lld passes compared, %lld layouts with a bound of their group\n",
                   (long long)compared, (long long)bounded);
     assert_true(bounded > 100 * PROBLEMS / 10 && compared > bounded);
+}
+
+TEST(passes_that_gather_once_are_the_fastest)
+{
+    struct random rng = {79};
+    int64_t compared = 0, bounded = 0;
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < PROBLEMS / 2; i++, arena_reset(arena, mark)) {
+        struct problem p;
+        draw_breadth_first(&p, &rng, arena);
+        compare_space(&p, &compared, &bounded, arena);
+    }
+    print_message("%lld passes compared, %lld layouts with a bound of their group\n",
+                  (long long)compared, (long long)bounded);
+    assert_true(bounded > PROBLEMS / 2);
 }
 
 // ---- walks over some numbers

@@ -1,8 +1,8 @@
 // Whether one layout is no worse than another for every plan: the same graph, the same choices,
 // every time and byte at most the other's. Then no plan of the other takes less than the first
-// one's bound. Graphs are equal if schedule, ranks, stages, slices, micro-batches, local
-// boundaries and the kinds of operations with a cost are equal; a barrier only adds waits. A sync
-// that overlaps gradients shrinks as they grow, so it is compared only where both syncs are
+// one's bound. Graphs are equal if schedule, ranks, stages, slices, micro-batches and local
+// boundaries are equal; a barrier only adds waits, and so does what has a cost in the other alone.
+// A sync that overlaps gradients shrinks as they grow, so it is compared only where both syncs are
 // exposed or gradients are equal.
 #include "solve/checker/space/arguments.h"
 
@@ -26,30 +26,6 @@ static bool transfers_no_worse(const int64_t *a, const int64_t *b, int count)
     return true;
 }
 
-// Kinds of operations that cost anything, as bits.
-static unsigned kinds_of(const struct check_problem *p)
-{
-    unsigned kinds = 0;
-    int prices = p->slices * p->group_count * p->group_count;
-    for (int c = 0; c < p->cut_count; c++)
-        for (int i = 0; i < prices * PARTS; i++) {
-            kinds |= (unsigned)(p->cuts[c].forward[i] > 0) << i % PARTS;
-            for (int o = 0; o < p->boundary_count; o++)
-                kinds |= (unsigned)(p->cuts[c].backward[o][i] > 0) << i % PARTS;
-        }
-    for (int g = 0; g < p->group_count; g++) {
-        if (p->groups[g].excluded) continue;
-        for (int o = 0; o < p->gradient_count; o++) {
-            kinds |= (unsigned)(p->groups[g].sync_constant[o] > 0) << PARTS;
-            for (int r = 0; r < p->run_count; r++) {
-                kinds |= (unsigned)(p->runs[r].sync[o][g] > 0) << PARTS;
-                kinds |= (unsigned)(p->runs[r].optimizer[o][g] > 0) << (PARTS + 1);
-            }
-        }
-    }
-    return kinds;
-}
-
 // How all stages recompute, or that each chooses.
 static bool same_setting(const struct check_layout *a, const struct check_layout *b)
 {
@@ -61,7 +37,7 @@ static bool same_graph(const struct check_problem *a, const struct check_problem
     return a->kind == b->kind && a->ranks == b->ranks && a->stages == b->stages &&
            a->slices == b->slices && a->micro_batches == b->micro_batches &&
            a->local_every == b->local_every && same_setting(&a->layout, &b->layout) &&
-           a->barrier <= b->barrier && !a->embedding == !b->embedding && kinds_of(a) == kinds_of(b);
+           a->barrier <= b->barrier && !a->embedding == !b->embedding;
 }
 
 static bool same_choices(const struct check_problem *a, const struct check_problem *b)

@@ -86,17 +86,18 @@ enum status check_space_write_statement(const struct check_space_audit *h, const
     page_print(p, "WHAT IS CERTIFIED, OF A WHOLE SPACE OF LAYOUTS\n\n");
     put_claims(p, h->result);
     put_verified(p, h->result, h->microseconds);
-    page_print(p,
-               "WHY THE ONE FOLLOWS FROM THE OTHER\n"
-               "  Argued in docs/PROOFS.md 8. Proven by machine (solve/proofs, docs/PROOFS.md 16): "
-               "the paths that bound a rank,\n"
-               "  what layers of any kinds add to them, how ranks are filled, means, one setting "
-               "of recomputation; of a proof of\n"
-               "  a layout's own, accepted_bound, where 16 leaves nothing of that layout out.\n"
-               "  Not proven by machine: that a group's prices are the least of its layouts', "
-               "dominance, refusals, the order of\n"
-               "  the space, and that these lines of the checker compute what the theorems speak "
-               "of.\n\n");
+    page_print(
+        p, "WHY THE ONE FOLLOWS FROM THE OTHER\n"
+           "  Argued in docs/PROOFS.md 8. Proven by machine (solve/proofs, docs/PROOFS.md 16): "
+           "the paths that bound a rank,\n"
+           "  what layers of any kinds add to them, room, how ranks are filled, means, groups, "
+           "dominance, what all layouts'\n"
+           "  arguments make together; of a proof of a layout's own, accepted_bound, where 16 "
+           "leaves nothing of that\n"
+           "  layout out.\n"
+           "  Not proven by machine: local losses, swapping and tiers, the order of the space, and "
+           "that these lines of the\n"
+           "  checker compute what the theorems speak of.\n\n");
     page_print(p, "ASSUMED, not verified\n"
                   "  - the prices: whole nanoseconds and bytes that the judge (solve/judge/price/, "
                   "docs/FORMULAS.md) finds for each\n"
