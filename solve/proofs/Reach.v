@@ -226,4 +226,3 @@ Proof.
   - intros E. rewrite E in C. cbn in C. destruct (ends_of P plan); [discriminate|discriminate].
 Qed.
 End OfDocument.
-Print Assumptions reached.

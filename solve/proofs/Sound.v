@@ -481,5 +481,3 @@ Proof.
   exact (closes_sound y (crossing_wide P (couplings P)) (fun i => nth i (read_paths P ps) None) (paths_sound ps) None t ([], vss) w Hcl (conj (fun r => eq_refl) Hw) Hpl I).
 Qed.
 End Theorems.
-Print Assumptions accepted_bound.
-Print Assumptions accepted_infeasible.

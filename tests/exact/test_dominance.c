@@ -1,0 +1,146 @@
+// One layout dominates another (docs/PROOFS.md 8, d): of two documents that differ in a few
+// numbers, the best plan of the one that the checker calls no worse takes no longer than the
+// other's, by enumeration. usage: test_dominance [PROBLEMS [FIRST SEED]]
+#include "data/kinds/schedules.h"
+#include "solve/checker/space/arguments.h"
+#include "tests/support/check.h"
+#include "tests/support/claims/tables.h"
+#include "tests/support/oracle/oracle.h"
+#include "tests/support/random_priced.h"
+
+enum { NUMBERS_MOST = 4096, PLANS_MOST = 3000 };
+static int problems = 4000;
+static uint64_t first_seed = 1000;
+
+struct numbers {
+    int64_t *of[NUMBERS_MOST];
+    int count;
+};
+
+static void put(struct numbers *n, int64_t *of, int count)
+{
+    for (int i = 0; i < count && of && n->count < NUMBERS_MOST; i++)
+        if (of[i] != PRICE_NONE) n->of[n->count++] = &of[i];
+}
+
+static void put_bytes(struct numbers *n, const struct priced *p)
+{
+    for (int r = 0; r < p->run_count; r++) {
+        struct priced_run *run = &p->runs[r];
+        put(n, &run->weight_bytes, 1), put(n, &run->gradient_bytes, 1);
+        put(n, &run->optimizer_bytes, 1), put(n, &run->unsharded_bytes, 1);
+        put(n, run->stash_bytes, RECOMPUTE_COUNT), put(n, run->working_bytes, RECOMPUTE_COUNT);
+        put(n, run->feedback_bytes, p->gradient_option_count);
+    }
+    for (int g = 0; g < p->group_count; g++)
+        put(n, &p->groups[g].memory_limit_bytes, 1), put(n, &p->groups[g].constant_bytes, 1);
+    for (int c = 0; c < p->cut_count; c++)
+        put(n, &p->cuts[c].message_bytes, 1),
+            put(n, p->cuts[c].feedback_bytes, p->boundary_option_count);
+}
+
+static void put_times(struct numbers *n, const struct priced *p)
+{
+    int passes = p->slice_count * p->group_count, pairs = passes * p->group_count * PART_COUNT;
+    for (int r = 0; r < p->run_count; r++) {
+        struct priced_run *run = &p->runs[r];
+        put(n, run->forward_ns, passes), put(n, run->backward_ns, passes);
+        put(n, run->weight_ns, p->group_count), put(n, run->optimizer_ns, p->group_count);
+        for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) put(n, run->again_ns[mode], passes);
+        for (int o = 0; o < p->gradient_option_count; o++) put(n, run->sync_ns[o], p->group_count);
+    }
+    for (int g = 0; g < p->group_count; g++)
+        put(n, p->groups[g].sync_constant_ns, p->gradient_option_count);
+    for (int c = 0; c < p->cut_count; c++) {
+        put(n, p->cuts[c].forward_ns, pairs);
+        for (int o = 0; o < p->boundary_option_count; o++) put(n, p->cuts[c].backward_ns[o], pairs);
+    }
+    if (p->embedding_sync_ns) put(n, p->embedding_sync_ns, p->group_count * p->group_count);
+}
+
+// Some of its numbers rise or fall, or it has a slot less.
+static void change(struct priced *p, uint64_t *state)
+{
+    struct numbers n = {.count = 0};
+    if (random_less(state, 12) == 0) {
+        struct priced_group *g = &p->groups[random_less(state, p->group_count)];
+        g->slots -= g->slots > 0;
+        return;
+    }
+    if (random_less(state, 2)) put_bytes(&n, p);
+    else put_times(&n, p);
+    bool rises = random_less(state, 3) > 0;
+    for (int i = 1 + (int)random_less(state, 3); i > 0 && n.count; i--) {
+        int64_t *number = n.of[random_less(state, n.count)];
+        *number = rises ? 3 * *number + 5 : *number / 2;
+    }
+}
+
+static struct oracle answer(const struct priced *p, struct schedule *s, struct arena *arena)
+{
+    struct oracle e;
+    struct error err = {OK, ""};
+    priced_schedule(s, p, arena);
+    assert_int_equal(oracle_answer(&e, p, s, arena, &err), OK);
+    return e;
+}
+
+static int64_t best_of(const struct priced *p, struct arena *arena)
+{
+    struct schedule s;
+    return answer(p, &s, arena).best_ns;
+}
+
+// The best plan just fits.
+static void tighten(struct priced *a, struct priced *b, struct arena *arena)
+{
+    struct schedule s;
+    struct oracle e = answer(a, &s, arena);
+    int64_t bytes[STAGES_MAX];
+    if (!e.plans) return;
+    oracle_time(a, &s, e.best, bytes, arena);
+    for (int g = 0; g < a->group_count; g++) {
+        int64_t most = 0;
+        for (int rank = 0; rank < a->rank_count; rank++)
+            if (e.best[rank].group == g && bytes[rank] > most) most = bytes[rank];
+        a->groups[g].memory_limit_bytes = b->groups[g].memory_limit_bytes = most;
+    }
+}
+
+TEST(what_is_no_worse_has_no_worse_best_plan)
+{
+    int64_t accepted = 0, refused = 0, faster = 0;
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < problems; i++, arena_reset(arena, mark)) {
+        uint64_t seed = first_seed + (uint64_t)i, state = seed, again = seed;
+        int kind = (int)random_less(&state, SCHEDULE_KIND_COUNT);
+        random_less(&again, SCHEDULE_KIND_COUNT);
+        struct priced a, b;
+        struct check_problem x, y;
+        random_priced_of(&a, kind, &state, arena);
+        random_priced_of(&b, kind, &again, arena);
+        a.rule_count = b.rule_count = 0;
+        priced_without_setting(&a), priced_without_setting(&b);
+        if (oracle_size(&a, PLANS_MOST, arena) > PLANS_MOST) continue;
+        if (random_less(&state, 2)) tighten(&a, &b, arena);
+        change(&a, &state);
+        if (random_less(&state, 3) == 0) change(&b, &state);
+        tables_of_priced(&x, &a, arena);
+        tables_of_priced(&y, &b, arena);
+        if (!check_no_worse(&x, &y)) {
+            refused++;
+            continue;
+        }
+        int64_t best = best_of(&a, arena), other = best_of(&b, arena);
+        if (best > other)
+            fail_msg("seed %llu: no worse, but %lld for %lld", (unsigned long long)seed,
+                     (long long)best, (long long)other);
+        accepted++, faster += best < other;
+    }
+    print_message("%lld no worse, %lld of them better; %lld not\n", (long long)accepted,
+                  (long long)faster, (long long)refused);
+    assert_true(accepted > problems / 30 && refused > problems / 10 && faster > problems / 200);
+}
+
+ARGUMENT(problems)
+ARGUMENT(first_seed)
