@@ -156,7 +156,8 @@ struct gpu_costs {
 // A layer of the model as measured on a GPU: one micro-batch, one pass.
 struct layer_time {
     const char *run, *gpu;
-    int64_t tensor, micro_batch; // conditions of the measurement; 0: not stated, used for any
+    // Conditions of the measurement; 0: not stated, used for any.
+    int64_t tensor, micro_batch, context, data;
     double forward_s, backward_s;
     double selective_s, full_s; // added to backward by selective and by full recomputation
     double optimizer_s;

@@ -134,8 +134,7 @@ static const char *what_excludes(const struct problem *p)
     for (int g = 0; g < p->cluster.group_count; g++)
         if (p->cluster.groups[g].tier_count) return "a cluster without tiers";
     for (int i = 0; i < p->model.run_count; i++)
-        if (p->model.runs[i].kind == LAYER_MEASURED || p->model.runs[i].kind == LAYER_MEMORY)
-            return "a model without measured and memory layers";
+        if (p->model.runs[i].kind == LAYER_MEMORY) return "a model without memory layers";
     if (model_has_towers(&p->model) || model_shares_weights(&p->model))
         return "a model without towers and without layers that share weights";
     if (j->space.given && what_space_excludes(&j->space)) return what_space_excludes(&j->space);

@@ -171,7 +171,7 @@ static real mean_message(const struct pricing *x, bool experts)
     for (int i = 0; i < model->run_count; i++) {
         const struct layer_run *run = &model->runs[i];
         if (run->kind == LAYER_MEASURED) {
-            bytes += experts ? 0 : run->count * (real)run->measured.gradient_bytes;
+            bytes += experts ? 0 : run->count * (real)find_measured(x, run)->gradient_bytes;
             continue;
         }
         struct layer_parameters p = parameters_of(x, run);

@@ -3,25 +3,9 @@
 // to launch the kernels, plus the collectives inside the layer and the gathers of sharded weights.
 // docs/FORMULAS.md section 3.
 #include <math.h>
-#include <string.h>
 
 #include "data/kinds/schedules.h"
 #include "formulate/price/pricing.h"
-
-static bool fits(int64_t measured_at, int asked) { return !measured_at || measured_at == asked; }
-
-const struct layer_time *find_layer_time(const struct pricing *x, const char *run, const char *gpu)
-{
-    const struct costs *costs = &x->problem->costs;
-    const struct layout *layout = &x->problem->job.layout;
-    for (int i = 0; i < costs->layer_time_count; i++) {
-        const struct layer_time *l = &costs->layer_times[i];
-        if (!strcmp(l->run, run) && !strcmp(l->gpu, gpu) && fits(l->tensor, layout->tensor) &&
-            fits(l->micro_batch, layout->micro_batch) && !layout_has_grid(layout))
-            return l;
-    }
-    return NULL;
-}
 
 // Compute alone: forward; backward for inputs and weights together; the weights' part of that.
 struct compute {

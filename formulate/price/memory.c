@@ -164,7 +164,7 @@ real timed_optimizer_s(const struct pricing *x, const struct layer_run *run, int
 {
     if (!x->problem->job.layout.offload_optimizer) return step;
     if (run->kind != LAYER_MEASURED) return fmaxl(step, optimizer_s(x, run, group));
-    real state = (real)run->measured.optimizer_bytes,
+    real state = (real)find_measured(x, run)->optimizer_bytes,
          values = state / (x->problem->job.precision == FP32 ? 8 : 12);
     return fmaxl(step, host_step_s(x, values, state, group));
 }
@@ -251,7 +251,7 @@ static struct layer_bytes bytes_as_measured(const struct pricing *x, const struc
 struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_run *run)
 {
     struct pricing own;
-    if (run->kind == LAYER_MEASURED) return bytes_as_measured(x, &run->measured);
+    if (run->kind == LAYER_MEASURED) return bytes_as_measured(x, find_measured(x, run));
     x = pricing_of_run(x, run, &own);
     real width = run->kind == LAYER_PROJECTOR ? (real)run->projector.outputs : x->h;
     struct layer_parameters p = parameters_of(x, run);

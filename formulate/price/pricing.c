@@ -1,5 +1,6 @@
 // The quantities that all formulas share, from a problem's documents (docs/FORMULAS.md section 1).
 #include <math.h>
+#include <string.h>
 
 #include "data/kinds/schedules.h"
 #include "formulate/price/pricing.h"
@@ -138,4 +139,34 @@ struct kept_layer *kept_of(const struct pricing *x, const struct layer_run *run,
     const struct problem *p = x->problem;
     int at = (int)(run - p->model.runs) * p->cluster.group_count + group;
     return x->kept ? &x->kept[at * p->job.layout.slice_count + slice] : NULL;
+}
+
+// ---- what was measured at the degrees of the layout
+
+static bool fits(int64_t measured_at, int asked) { return !measured_at || measured_at == asked; }
+
+const struct layer_time *find_layer_time(const struct pricing *x, const char *run, const char *gpu)
+{
+    const struct costs *costs = &x->problem->costs;
+    const struct layout *layout = &x->problem->job.layout;
+    for (int i = 0; i < costs->layer_time_count; i++) {
+        const struct layer_time *l = &costs->layer_times[i];
+        if (!strcmp(l->run, run) && !strcmp(l->gpu, gpu) && fits(l->tensor, layout->tensor) &&
+            fits(l->micro_batch, layout->micro_batch) && fits(l->context, layout->context) &&
+            fits(l->data, layout->data) && !layout_has_grid(layout))
+            return l;
+    }
+    return NULL;
+}
+
+const struct measured_bytes *find_measured(const struct pricing *x, const struct layer_run *run)
+{
+    const struct layout *layout = &x->problem->job.layout;
+    for (int i = 0; i < run->measured.by_degrees_count; i++) {
+        const struct measured_bytes *m = &run->measured.by_degrees[i];
+        if (fits(m->tensor, layout->tensor) && fits(m->context, layout->context) &&
+            fits(m->data, layout->data) && fits(m->micro_batch, layout->micro_batch))
+            return m;
+    }
+    return &run->measured;
 }

@@ -63,9 +63,8 @@ struct message {
     bool returns, scattered;
 };
 
-// What one stream gets of a link, with efficiencies and sharing applied. joined false: there is no
-// link. table: measured all-reduces between exactly the requested number of ranks; NULL: there are
-// none.
+// What one stream gets of a link, with efficiencies and sharing applied. joined false: no link.
+// table: measured all-reduces between exactly the requested number of ranks; NULL: there are none.
 struct link_price {
     bool joined, intra;
     real bytes_per_s, latency_s;
@@ -379,6 +378,7 @@ struct layer_seconds seconds_of_layer(const struct pricing *x, const struct laye
                                       int group, int slice);
 enum status price_layer_times(struct pricing *x, int run, int group, struct error *err); // terms.c
 const struct layer_time *find_layer_time(const struct pricing *x, const char *run, const char *gpu);
+const struct measured_bytes *find_measured(const struct pricing *x, const struct layer_run *run);
 
 // ---- products.c (section 3)
 int products_of(const struct pricing *x, const struct layer_run *run, real tokens,

@@ -25,10 +25,9 @@ static int matrices_of(const struct pricing *x, const struct layer_run *run,
         for (int i = 1; i < (int)x->g && ffn > 0; i++)
             matrices[count++] = (struct matrix){x->h, ffn / x->t};
         if (ffn > 0) matrices[count++] = (struct matrix){ffn / x->t, x->h};
-    } else if (run->kind == LAYER_MEASURED && run->measured.matrix_rows > 0 &&
-               run->measured.matrix_columns > 0) {
-        matrices[count++] =
-            (struct matrix){(real)run->measured.matrix_rows, (real)run->measured.matrix_columns};
+    } else if (run->kind == LAYER_MEASURED && find_measured(x, run)->matrix_rows > 0) {
+        const struct measured_bytes *m = find_measured(x, run);
+        matrices[count++] = (struct matrix){(real)m->matrix_rows, (real)m->matrix_columns};
     }
     return count;
 }
@@ -57,7 +56,8 @@ static real shared_values(const struct pricing *x, const struct layer_run *run)
 
 static struct sent sent_of(const struct pricing *x, const struct layer_run *run)
 {
-    struct sent sent = {(real)run->measured.gradient_bytes, (real)run->measured.weight_bytes, 0, 0};
+    const struct measured_bytes *m = find_measured(x, run);
+    struct sent sent = {(real)m->gradient_bytes, (real)m->weight_bytes, 0, 0};
     if (run->kind != LAYER_MEASURED) {
         struct layer_parameters p = parameters_of(x, run);
         sent = (struct sent){x->e_g * fmaxl(0, p.dense - shared_values(x, run)), x->e * p.dense,

@@ -18,7 +18,7 @@
 static int problem_count = 400;
 static uint64_t first_seed = 1;
 static struct {
-    int priced, planned, unlike, forged, alike, timed;
+    int priced, planned, unlike, forged, alike, timed, measured;
     int spaces, without, of_layout[8], by_group, loads;
 } seen;
 
@@ -48,12 +48,66 @@ static void draw_times(struct problem *p, struct random own, struct arena *arena
                                 .gpu = p->cluster.groups[group].gpu,
                                 .tensor = random_between(&own, 0, 2),
                                 .micro_batch = random_between(&own, 0, 4),
+                                .data = random_between(&own, 0, 7) / 5,
+                                .context = random_between(&own, 0, 9) / 8,
                                 .forward_s = forward,
                                 .backward_s = 2 * forward,
                                 .selective_s = forward / 4,
                                 .full_s = forward,
                                 .optimizer_s = 1e-9 * (double)random_between(&own, 0, 500)};
     }
+}
+
+static struct measured_bytes draw_bytes(struct random *own)
+{
+    struct measured_bytes b = {.weight_bytes = random_between(own, 0, 20000),
+                               .gradient_bytes = random_between(own, 0, 20000),
+                               .optimizer_bytes = random_between(own, 0, 40000),
+                               .boundary_bytes = random_between(own, 1, 10000)};
+    for (int mode = 0; mode < 3; mode++) {
+        b.stash_bytes[mode] = random_between(own, 0, 10000);
+        b.working_bytes[mode] = random_between(own, 0, 10000);
+    }
+    return b;
+}
+
+// Of some problems the blocks state their bytes, most of them by degrees, and their times.
+static void measure_blocks(struct problem *p, struct random own, struct arena *arena)
+{
+    enum { ENTRIES = 5 };
+    struct costs *c = &p->costs;
+    struct model *m = &p->model;
+    int times = c->layer_time_count, all = times + m->run_count * p->cluster.group_count;
+    if (random_chance(&own, 40)) return;
+    struct layer_time *to = TAKE(arena, all, struct layer_time);
+    for (int i = 0; i < times; i++) to[i] = c->layer_times[i];
+    m->runs = TAKE_COPY(arena, m->runs, m->run_count);
+    for (int r = 0; r < m->run_count; r++) {
+        struct layer_run *run = &m->runs[r];
+        if (run->kind != LAYER_BLOCK) continue;
+        struct measured_bytes *entries = TAKE(arena, ENTRIES, struct measured_bytes);
+        *run = (struct layer_run){.name = run->name,
+                                  .kind = LAYER_MEASURED,
+                                  .count = run->count,
+                                  .recomputable = run->recomputable,
+                                  .measured = draw_bytes(&own)};
+        run->measured.by_degrees = entries;
+        run->measured.by_degrees_count = (int)random_between(&own, 0, ENTRIES);
+        for (int i = 0; i < ENTRIES; i++) {
+            entries[i] = draw_bytes(&own);
+            int *when[] = {&entries[i].data, &entries[i].tensor, &entries[i].micro_batch,
+                           &entries[i].context};
+            *when[random_between(&own, 0, 7) % 5 % 4] = (int)random_between(&own, 1, 2);
+        }
+        for (int g = 0; g < p->cluster.group_count; g++)
+            to[times++] = (struct layer_time){.run = run->name,
+                                              .gpu = p->cluster.groups[g].gpu,
+                                              .forward_s = 1e-6,
+                                              .backward_s = 2e-6,
+                                              .selective_s = 1e-7,
+                                              .full_s = 1e-6};
+    }
+    c->layer_times = to, c->layer_time_count = times;
 }
 
 // The problem with lists of widths in place of its degrees; false: it has none that fit.
@@ -83,6 +137,7 @@ static bool widen(struct problem *p, struct random *rng, struct arena *arena)
     j->widths = lists, j->width_list_count = p->cluster.group_count;
     j->stage_degrees = DEGREES_PER_STAGE;
     draw_times(p, (struct random){rng->state ^ UINT64_C(0x74696d6573)}, arena);
+    measure_blocks(p, (struct random){rng->state ^ UINT64_C(0x6279746573)}, arena);
     return problem_check(p, &(struct error){0}) == OK;
 }
 
@@ -149,6 +204,8 @@ TEST(test_judged)
         if (draw(&p, &priced, &rng, &own_arena)) {
             seen.priced++;
             seen.timed += p.costs.layer_time_count > 0;
+            for (int k = 0, had = 0; k < p.model.run_count; k++)
+                if (!had && p.model.runs[k].measured.by_degrees_count) seen.measured += had = 1;
             if (i % 5 == 0) compare_uniform(&p, &priced, &own_arena);
             solve_defaults(&settings);
             settings.progress = 0;
@@ -171,12 +228,13 @@ TEST(test_judged)
         }
         arena_reset(&own_arena, mark);
     }
-    print_message(
-        "%d priced (%d with measured layers), %d plans accepted (%d with unlike stages), %d forged "
-        "ones refused, %d runs of seats as in the uniform layout\n",
-        seen.priced, seen.timed, seen.planned, seen.unlike, seen.forged, seen.alike);
+    print_message("%d priced (%d with measured times, %d with bytes by degrees), %d plans accepted "
+                  "(%d with unlike stages), %d forged "
+                  "ones refused, %d runs of seats as in the uniform layout\n",
+                  seen.priced, seen.timed, seen.measured, seen.planned, seen.unlike, seen.forged,
+                  seen.alike);
     assert_true(seen.planned > problem_count / 10 && seen.unlike && seen.forged && seen.alike &&
-                seen.timed);
+                seen.timed && seen.measured > problem_count / 20);
 }
 
 // ---- spaces

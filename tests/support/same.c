@@ -64,6 +64,18 @@ static void same_shape(const struct shape *a, const struct shape *b)
     SAME(rotary_scaling.original_positions);
 }
 
+static void same_bytes(const struct measured_bytes *a, const struct measured_bytes *b)
+{
+    // Before the first int all are of int64_t, so there is no padding to compare.
+    assert_memory_equal(a, b, offsetof(struct measured_bytes, tensor));
+    SAME(tensor);
+    SAME(context);
+    SAME(data);
+    SAME(micro_batch);
+    SAME(by_degrees_count);
+    for (int i = 0; i < a->by_degrees_count; i++) same_bytes(&a->by_degrees[i], &b->by_degrees[i]);
+}
+
 void same_model(const struct model *a, const struct model *b)
 {
     SAME_TEXT(name);
@@ -124,10 +136,8 @@ void same_model(const struct model *a, const struct model *b)
             SAME(runs[i].pool.gated);
             SAME(runs[i].pool.shared);
         }
-        // All of int64_t, so there is no padding to compare.
         if (a->runs[i].kind == LAYER_MEASURED)
-            assert_memory_equal(&a->runs[i].measured, &b->runs[i].measured,
-                                sizeof a->runs[i].measured);
+            same_bytes(&a->runs[i].measured, &b->runs[i].measured);
     }
 }
 
@@ -211,6 +221,8 @@ void same_costs(const struct costs *a, const struct costs *b)
         SAME_TEXT(layer_times[i].gpu);
         SAME(layer_times[i].tensor);
         SAME(layer_times[i].micro_batch);
+        SAME(layer_times[i].context);
+        SAME(layer_times[i].data);
         SAME_NUMBER(layer_times[i].forward_s);
         SAME_NUMBER(layer_times[i].backward_s);
         SAME_NUMBER(layer_times[i].selective_s);

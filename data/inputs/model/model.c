@@ -11,6 +11,7 @@
 const char *const layer_kind_names[] = {"embedding", "block",  "head",      "measured",
                                         "moe",       "memory", "projector", NULL};
 
+enum { BY_DEGREES_MAX = 256, MEASURED_DEGREE_MAX = 65536 };
 #define BYTES_MAX 1125899906842624.0 // 2^50: of one layer on one device
 #define BYTES_SUM_MAX                                                                              \
     4503599627370496.0 // 2^52: of a whole model, so that sums are exact everywhere
@@ -55,15 +56,26 @@ PUT_MEMBER(put_modes)
 #define KEY_MODES(member, need)                                                                    \
     KEY_ROW(#member, JSON_OBJECT, need, ALWAYS_WRITTEN, offsetof(struct measured_bytes, member),   \
             0, 0, NULL, &by_mode_members, 0, 0, JSON_SKIP, get_modes, put_modes)
+#define MEASURED_ROWS                                                                              \
+    KEY_COUNT(measured_bytes, weight_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),               \
+        KEY_COUNT(measured_bytes, gradient_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),         \
+        KEY_COUNT(measured_bytes, optimizer_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),        \
+        KEY_MODES(stash_bytes, REQUIRED), KEY_MODES(working_bytes, OPTIONAL),                      \
+        KEY_COUNT(measured_bytes, boundary_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),         \
+        KEY_COUNT(measured_bytes, matrix_rows, OPTIONAL, ALWAYS_WRITTEN, 0, 1 << 26),              \
+        KEY_COUNT(measured_bytes, matrix_columns, OPTIONAL, ALWAYS_WRITTEN, 0, 1 << 26)
+static const struct member by_degrees_rows[] = {
+    KEY_INT(measured_bytes, tensor, OPTIONAL, IF_SET, 1, MEASURED_DEGREE_MAX),
+    KEY_INT(measured_bytes, context, OPTIONAL, IF_SET, 1, MEASURED_DEGREE_MAX),
+    KEY_INT(measured_bytes, data, OPTIONAL, IF_SET, 1, MEASURED_DEGREE_MAX),
+    KEY_INT(measured_bytes, micro_batch, OPTIONAL, IF_SET, 1, MEASURED_DEGREE_MAX),
+    MEASURED_ROWS,
+};
+static MEMBERS(by_degrees, struct measured_bytes, NULL, false, NULL);
 static const struct member measured_rows[] = {
-    KEY_COUNT(measured_bytes, weight_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),
-    KEY_COUNT(measured_bytes, gradient_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),
-    KEY_COUNT(measured_bytes, optimizer_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),
-    KEY_MODES(stash_bytes, REQUIRED),
-    KEY_MODES(working_bytes, OPTIONAL),
-    KEY_COUNT(measured_bytes, boundary_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),
-    KEY_COUNT(measured_bytes, matrix_rows, OPTIONAL, ALWAYS_WRITTEN, 0, 1 << 26),
-    KEY_COUNT(measured_bytes, matrix_columns, OPTIONAL, ALWAYS_WRITTEN, 0, 1 << 26),
+    MEASURED_ROWS,
+    KEY_LIST(measured_bytes, by_degrees, by_degrees_count, OPTIONAL, IF_SET, BY_DEGREES_MAX,
+             &by_degrees_members),
 };
 static MEMBERS(measured, struct measured_bytes, NULL, false, NULL);
 
@@ -258,12 +270,18 @@ static enum status check_run(const struct model *m, int i, double *bytes, struct
                         file, i, layer_kind_names[run->kind]);
         return OK;
     }
-    if (!run->measured.matrix_rows != !run->measured.matrix_columns)
-        return fail(err, BAD_INPUT,
-                    "%s: runs[%d].measured: matrix_rows and matrix_columns: expected both or "
-                    "neither to be 0",
-                    file, i);
-    *bytes += run->count * measured_total(&run->measured);
+    const struct measured_bytes *own = &run->measured;
+    double most = 0;
+    for (int k = -1; k < own->by_degrees_count; k++) {
+        const struct measured_bytes *b = k < 0 ? own : &own->by_degrees[k];
+        if (!b->matrix_rows != !b->matrix_columns)
+            return fail(err, BAD_INPUT,
+                        "%s: runs[%d].measured: matrix_rows and matrix_columns: expected both or "
+                        "neither to be 0",
+                        file, i);
+        if (measured_total(b) > most) most = measured_total(b);
+    }
+    *bytes += run->count * most;
     if (*bytes > BYTES_SUM_MAX)
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].measured: the bytes of all layers sum to more than 2^52", file,

@@ -103,6 +103,10 @@ struct measured_bytes {
     int64_t working_bytes[3]; // by enum recompute: while the layer runs, in addition to the stash
     int64_t boundary_bytes;   // its output, one message
     int64_t matrix_rows, matrix_columns; // matrix for low-rank compression; 0: not compressible
+    // Of an entry of by_degrees: where it holds; 0: at any.
+    int tensor, context, data, micro_batch;
+    const struct measured_bytes *by_degrees; // the first that holds counts in place of all this
+    int by_degrees_count;
 };
 
 // A block whose feed-forward part is a mixture of experts.

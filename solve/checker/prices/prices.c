@@ -198,9 +198,15 @@ static bool same_message(const struct prices *x, int a, int b)
     if (has_shape(&x->price_audit, a))
         return values_sent(x, r) == values_sent(x, q) &&
                run_width_out(&x->problem->model, r) == run_width_out(&x->problem->model, q);
-    return (r->measured.boundary_bytes == q->measured.boundary_bytes &&
-            r->measured.matrix_rows == q->measured.matrix_rows &&
-            r->measured.matrix_columns == q->measured.matrix_columns);
+    bool same = r->measured.by_degrees_count == q->measured.by_degrees_count;
+    for (int i = -1; same && i < r->measured.by_degrees_count; i++) {
+        const struct measured_bytes *m = i < 0 ? &r->measured : &r->measured.by_degrees[i],
+                                    *n = i < 0 ? &q->measured : &q->measured.by_degrees[i];
+        same = m->boundary_bytes == n->boundary_bytes && m->matrix_rows == n->matrix_rows &&
+               m->matrix_columns == n->matrix_columns && m->tensor == n->tensor &&
+               m->context == n->context && m->data == n->data && m->micro_batch == n->micro_batch;
+    }
+    return same;
 }
 
 static void open_cuts(struct prices *x, struct arena *arena)

@@ -21,8 +21,8 @@ static struct message message_behind(const struct price_audit *of_all, int run)
     const struct price_audit *a = audit_of_run(of_all, run, &own);
     const struct layer_run *r = run_of(a, run);
     if (r->kind == LAYER_MEASURED)
-        return (struct message){r->measured.boundary_bytes, r->measured.matrix_rows,
-                                r->measured.matrix_columns};
+        return (struct message){stated_bytes(a, r)->boundary_bytes, stated_bytes(a, r)->matrix_rows,
+                                stated_bytes(a, r)->matrix_columns};
     long double rows = a->carried * a->tokens * a->share, columns = a->problem->model.shape.hidden;
     if (r->kind == LAYER_PROJECTOR) columns = r->projector.outputs;
     return (struct message){a->value_bytes * rows * columns, rows, columns};

@@ -364,7 +364,7 @@ int64_t swap_ns_of(const struct price_audit *of_all, int run, int group)
     const struct price_audit *a = audit_of_run(of_all, run, &own);
     long double link = gpu_of(a, group)->host_link_bytes_per_s.value, kept = 0;
     if (!(link > 0)) return -1;
-    if (!has_shape(a, run)) kept = run_of(a, run)->measured.stash_bytes[RECOMPUTE_NONE];
+    if (!has_shape(a, run)) kept = stated_bytes(a, run_of(a, run))->stash_bytes[RECOMPUTE_NONE];
     else if (passes_gradient(a, run)) kept = needs_of(a, run).stash[RECOMPUTE_NONE];
     return judged_nanoseconds(a, (struct computed){kept / link, 0});
 }

@@ -12,7 +12,7 @@ static long double mean_gradient_bytes(const struct price_audit *a, bool of_expe
     for (int i = 0; i < a->problem->model.run_count; i++) {
         const struct layer_run *r = run_of(a, i);
         if (r->kind == LAYER_MEASURED) {
-            if (!of_experts) bytes += r->count * (long double)r->measured.gradient_bytes;
+            if (!of_experts) bytes += r->count * (long double)stated_bytes(a, r)->gradient_bytes;
             continue;
         }
         struct layer_weight w = layer_weight_of(a, i);
@@ -196,8 +196,9 @@ static int matrices_of(const struct price_audit *of_all, int run, struct matrix 
     const struct price_audit *a = audit_of_run(of_all, run, &own);
     const struct layer_run *r = run_of(a, run);
     int count = 0;
-    if (r->kind == LAYER_MEASURED && r->measured.matrix_rows > 0 && r->measured.matrix_columns > 0)
-        m[count++] = (struct matrix){r->measured.matrix_rows, r->measured.matrix_columns};
+    const struct measured_bytes *stated = stated_bytes(a, r);
+    if (r->kind == LAYER_MEASURED && stated->matrix_rows > 0)
+        m[count++] = (struct matrix){stated->matrix_rows, stated->matrix_columns};
     if (!is_layered(a, run) || r->frozen || r->shared_weights) return count;
     const struct shape *s = &a->problem->model.shape;
     long double h = s->hidden, t = layout_of(a)->tensor, f = shared_width(a, r);
@@ -256,7 +257,8 @@ static struct synced synced_bytes(const struct price_audit *a, int run)
     const struct layer_run *r = run_of(a, run);
     const struct job *j = &a->problem->job;
     if (r->kind == LAYER_MEASURED)
-        return (struct synced){r->measured.gradient_bytes, r->measured.weight_bytes, 0, 0};
+        return (struct synced){stated_bytes(a, r)->gradient_bytes, stated_bytes(a, r)->weight_bytes,
+                               0, 0};
     struct layer_weight w = layer_weight_of(a, run);
     bool leaves = a->two_tables && j->layout.fused_embedding_sync;
     long double dense = leaves ? w.apart : w.dense, gradient = j->gradient_bytes_per_value;

@@ -197,12 +197,28 @@ const struct layer_time *stated_time(const struct price_audit *a, int run, int g
     for (int i = 0; i < c->layer_time_count; i++) {
         const struct layer_time *t = &c->layer_times[i];
         bool same_size = (t->tensor == 0 || t->tensor == l->tensor) &&
-                         (t->micro_batch == 0 || t->micro_batch == l->micro_batch) && !a->gridded;
+                         (t->micro_batch == 0 || t->micro_batch == l->micro_batch) &&
+                         (t->context == 0 || t->context == l->context) &&
+                         (t->data == 0 || t->data == l->data) && !a->gridded;
         if (same_size && !strcmp(t->run, run_of(a, run)->name) &&
             !strcmp(t->gpu, a->problem->cluster.groups[group].gpu))
             return t;
     }
     return NULL;
+}
+
+const struct measured_bytes *stated_bytes(const struct price_audit *a, const struct layer_run *r)
+{
+    const struct measured_bytes *m = &r->measured;
+    const struct layout *l = layout_of(a);
+    for (int i = 0; i < r->measured.by_degrees_count; i++) {
+        const struct measured_bytes *b = &r->measured.by_degrees[i];
+        bool unlike = (b->tensor && b->tensor != l->tensor) ||
+                      (b->context && b->context != l->context) || (b->data && b->data != l->data) ||
+                      (b->micro_batch && b->micro_batch != l->micro_batch);
+        if (!unlike) return b;
+    }
+    return m;
 }
 
 struct piece piece_of(const struct price_audit *a, int slice)

@@ -118,6 +118,8 @@ bool passes_gradient(const struct price_audit *a, int run); // it is trained, or
 const struct gpu_costs *gpu_of(const struct price_audit *a, int group);
 const struct precision_costs *rates_of(const struct price_audit *a, int group); // NULL: it has none
 const struct layer_time *stated_time(const struct price_audit *a, int run, int group); // or NULL
+// A measured run's bytes at the layout's degrees.
+const struct measured_bytes *stated_bytes(const struct price_audit *a, const struct layer_run *r);
 
 // ---- links (section 2)
 struct joint {

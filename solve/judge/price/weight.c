@@ -256,7 +256,8 @@ static long double fsdp_weight_bytes(const struct price_audit *a, const struct l
 struct held_weights held_weights_of(const struct price_audit *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
-    if (!has_shape(a, run)) return (struct held_weights){.trained = r->measured.weight_bytes};
+    if (!has_shape(a, run))
+        return (struct held_weights){.trained = stated_bytes(a, r)->weight_bytes};
     struct layer_weight w = layer_weight_of(a, run);
     return (struct held_weights){
         .trained = shards_fully(a) ? fsdp_weight_bytes(a, r, &w)
@@ -274,7 +275,7 @@ struct layer_bytes layer_bytes_of(const struct price_audit *of_all, int run)
     bool away = j->layout.offload_optimizer;
     struct layer_bytes b = {0};
     if (r->kind == LAYER_MEASURED) {
-        const struct measured_bytes *m = &r->measured;
+        const struct measured_bytes *m = stated_bytes(a, r);
         b = (struct layer_bytes){
             .weight = m->weight_bytes, .gradient = m->gradient_bytes, .message = m->boundary_bytes};
         b.optimizer = away ? 0 : m->optimizer_bytes;
@@ -338,7 +339,7 @@ static long double optimizer_s(const struct price_audit *a, int run, int group)
     bool away = layout_of(a)->offload_optimizer;
     if (stated && !away) return stated->optimizer_s;
     if (!has_shape(a, run)) { // it has a stated time
-        long double bytes = run_of(a, run)->measured.optimizer_bytes,
+        long double bytes = stated_bytes(a, run_of(a, run))->optimizer_bytes,
                     each = a->problem->job.precision == FP32 ? 8 : 12;
         return greatest(stated->optimizer_s, away_s(a, bytes / each, 2 * bytes, group));
     }
@@ -429,7 +430,7 @@ long double judged_state_bytes(const struct price_audit *a, int run, long double
 {
     const struct layer_run *r = run_of(a, run);
     *copies = *table = 0;
-    if (!has_shape(a, run)) return r->measured.optimizer_bytes;
+    if (!has_shape(a, run)) return stated_bytes(a, r)->optimizer_bytes;
     struct layer_weight w = layer_weight_of(a, run);
     *copies = step_copies(a, &w);
     if (keeps_two_gradients(a)) *table = dense_table_bytes(a, r, &w);
