@@ -101,7 +101,6 @@ static const struct member tier_option_rows[] = {
 static MEMBERS(tier_option, struct tier_option, NULL, false, NULL);
 
 static bool same_text(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
-
 bool compression_same(const struct compression_option *a, const struct compression_option *b)
 {
     return a->form.method == b->form.method && a->form.amount == b->form.amount &&
@@ -167,6 +166,7 @@ static const struct member job_rows[] = {
     KEY_OBJECT("layout", job, layout, REQUIRED, ALWAYS_WRITTEN, &layout_members),
     KEY_SPACE(job, space, OPTIONAL),
     KEY_NAME(job, stage_degrees, OPTIONAL, IF_SET, stage_degrees_names),
+    KEY_NAME(job, replicas, OPTIONAL, IF_SET, replicas_names),
     KEY_LIST(job, widths, width_list_count, OPTIONAL, IF_SET, 16, &width_list_members),
     KEY_PART("recompute", JSON_ARRAY, OPTIONAL, offsetof(struct job, recompute), modes_get,
              modes_put),

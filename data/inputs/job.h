@@ -337,16 +337,16 @@ struct local_loss {
 
 // Constraints on a placement on nodes.
 struct placement_wishes {
-    bool homogeneous_groups;   // the replicas of a stage are on nodes with the same kinds of
-                               // network card (places_alike)
+    bool homogeneous_groups;   // replicas are on nodes with the same kinds of network card
     bool uneven_micro_batches; // replicas may take different numbers of micro-batches, global_batch
                                // / micro_batch together
 };
 
-// Whether all stages have the layout's degrees, or each its own out of lists.
+// Stages have the layout's degrees, or their own; replicas share micro-batches or take turns.
 enum stage_degrees { DEGREES_UNIFORM, DEGREES_PER_GROUP, DEGREES_PER_STAGE };
-extern const char *const stage_degrees_names[]; // "uniform", "per_group", "per_stage"
-// Of stages on these node groups (none: on any), each degree one of the list's.
+enum replicas { REPLICAS_SPLIT, REPLICAS_IN_TURN };
+extern const char *const stage_degrees_names[], *const replicas_names[];
+// On these node groups (none: any), each degree one of the list's.
 struct width_list {
     const char **groups;
     int group_count;
@@ -393,6 +393,7 @@ struct job {
     struct layout layout;
     struct space space; // if given, solve searches it, and `layout` states what is fixed
     enum stage_degrees stage_degrees;
+    enum replicas replicas;
     struct width_list *widths; // that stages may have, if they have their own (seats.c)
     int width_list_count;
     bool recompute[RECOMPUTE_COUNT]; // what a stage may choose; none is always allowed

@@ -3,11 +3,13 @@
 
 #include <string.h>
 
+#include "data/base/least.h"
 #include "data/inputs/job_fields.h"
 #include "data/kinds/schedules.h"
 
 enum { DEGREES_MOST = 64, COMBINATIONS_MOST = 256 };
 
+const char *const replicas_names[] = {"split", "in_turn", NULL};
 const char *const stage_degrees_names[] = {"uniform", "per_group", "per_stage", NULL};
 
 GET_MEMBER(get_groups)
@@ -104,7 +106,8 @@ struct problem problem_at_seat(const struct problem *p, const struct seat *seat)
     one.job.widths = NULL, one.job.width_list_count = 0;
     one.job.layout.tensor = seat->tensor, one.job.layout.context = seat->context;
     one.job.layout.data = seat->data;
-    one.job.layout.micro_batch = p->job.layout.micro_batch / seat->data;
+    one.job.replicas = REPLICAS_SPLIT;
+    if (p->job.replicas == REPLICAS_SPLIT) one.job.layout.micro_batch /= seat->data;
     return one;
 }
 
@@ -124,6 +127,38 @@ static const char *what_space_excludes(const struct space *s)
     return more ? "a space of pipeline, micro_batch, schedule and recompute alone"
            : s->axes[SPACE_PIPELINE].kind == AXIS_ALL ? "a list of pipeline in its space"
                                                       : NULL;
+}
+
+// Each end of a message is as long as its own width's, so no device may send one to several.
+static bool sends_once(const struct problem *p)
+{
+    int tensor = 0;
+    bool alike = true, measured = true;
+    for (int i = 0; i < p->job.width_list_count; i++)
+        for (int k = 0; k < larger_int(p->job.widths[i].tensor_count, 1); k++) {
+            int t = p->job.widths[i].tensor_count ? p->job.widths[i].tensor[k] : 1;
+            alike = alike && (!tensor || t == tensor), tensor = t;
+        }
+    for (int i = 0; i < p->model.run_count; i++)
+        measured = measured && p->model.runs[i].kind == LAYER_MEASURED;
+    return alike || measured || p->job.layout.sequence_parallel;
+}
+
+// The first that does not go with replicas that take micro-batches in turn.
+static const char *what_turns_exclude(const struct problem *p)
+{
+    const struct job *j = &p->job;
+    const struct space_axis *schedules = &j->space.axes[SPACE_SCHEDULE];
+    return j->objective != OBJECTIVE_MAX_LOAD ? "objective max_load, as no other has a price there"
+           : j->stage_degrees != DEGREES_PER_STAGE ? "stage_degrees per_stage"
+           : p->cluster.group_count > 1            ? "one node group"
+           : j->layout.schedule != SCHEDULE_1F1B ||
+                   (j->space.given && schedules->kind != AXIS_FIXED)
+               ? "schedule 1f1b"
+           : j->layout.local_loss_every                  ? "no local losses"
+           : j->rule_count || model_mtp_depth(&p->model) ? "no rules and no multi-token prediction"
+           : !sends_once(p) ? "one tensor degree, sequence_parallel or measured layers alone"
+                            : NULL;
 }
 
 // The first that does not go with widths; NULL: all do.
@@ -220,7 +255,7 @@ static enum status check_seat(const struct problem *p, const struct seat *seat, 
                               struct error *err)
 {
     struct error own = {OK, ""};
-    if (p->job.layout.micro_batch % seat->data)
+    if (p->job.replicas == REPLICAS_SPLIT && p->job.layout.micro_batch % seat->data)
         return fail(
             err, BAD_INPUT,
             "%s: layout.micro_batch: expected a multiple of every data degree of widths, as "
@@ -248,6 +283,9 @@ enum status problem_check_widths(const struct problem *p, struct error *err)
 {
     const char *job = document_name(&p->job.document, "job");
     if (!job_has_widths(&p->job)) {
+        if (p->job.replicas != REPLICAS_SPLIT)
+            return fail(err, BAD_INPUT, "%s: replicas: in_turn expects stage_degrees per_stage",
+                        job);
         if (!p->job.width_list_count) return OK;
         return fail(err, BAD_INPUT,
                     "%s: widths: expected stage_degrees per_group or per_stage next to it", job);
@@ -255,6 +293,8 @@ enum status problem_check_widths(const struct problem *p, struct error *err)
     const char *wanted = what_excludes(p);
     const char *kind = stage_degrees_names[p->job.stage_degrees];
     if (wanted) return fail(err, BAD_INPUT, "%s: stage_degrees: %s expects %s", job, kind, wanted);
+    wanted = p->job.replicas == REPLICAS_IN_TURN ? what_turns_exclude(p) : NULL;
+    if (wanted) return fail(err, BAD_INPUT, "%s: replicas: in_turn expects %s", job, wanted);
     if (!p->job.width_list_count)
         return fail(err, BAD_INPUT, "%s: widths: expected lists of degrees for %s", job, kind);
     TRY(check_names(p, job, err));

@@ -182,6 +182,8 @@ struct priced {
     // The head of such a stage, one more layer behind its own (struct local_head); at most one.
     struct priced_run *local_heads;
     int local_head_count;
+    bool
+        in_turn; // replicas of a stage take whole micro-batches in turn, with prices of one replica
     bool width_per_group; // all stages on a node group have one width, which is chosen, too
     struct quality_budget budget;
     struct rule *rules;

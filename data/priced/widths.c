@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "data/base/least.h"
+#include "data/kinds/schedules.h"
 #include "data/priced/fields.h"
 
 #define BYTES_MAX 4503599627370496.0 // 2^52
@@ -190,6 +191,19 @@ static enum status check_rest(const struct priced *p, struct error *err)
     return wrong ? fail(err, BAD_INPUT, "%s: %s with widths of stages", priced_file(p), wrong) : OK;
 }
 
+static enum status check_turns(const struct priced *p, struct error *err)
+{
+    bool one = priced_has_widths(p) && p->objective == OBJECTIVE_MAX_LOAD && !p->rule_count &&
+               p->layout.schedule == SCHEDULE_1F1B && !p->layout.local_loss_every;
+    for (int g = 0; g < p->group_count && one; g++)
+        one = p->groups[g].pool == 0 && p->micro_batches % p->groups[g].data == 0;
+    return one ? OK
+               : fail(err, BAD_INPUT,
+                      "%s: in_turn: expected widths of one node group, whose data degrees divide "
+                      "micro_batches, schedule 1f1b, objective max_load and no rules",
+                      priced_file(p));
+}
+
 enum status priced_check_widths(const struct priced *p, struct error *err)
 {
     for (int i = 0; i < p->group_count; i++) TRY(check_group(p, i, err));
@@ -198,5 +212,6 @@ enum status priced_check_widths(const struct priced *p, struct error *err)
     if (p->width_per_group && !priced_has_widths(p))
         return fail(err, BAD_INPUT, "%s: width_per_group: expected it with widths of stages alone",
                     priced_file(p));
+    if (p->in_turn) TRY(check_turns(p, err));
     return priced_has_widths(p) ? check_rest(p, err) : OK;
 }

@@ -134,6 +134,7 @@ struct plan {
     struct layout layout;
     int micro_batches;
     int64_t devices_per_stage;
+    bool in_turn; // replicas take whole micro-batches in turn: iteration_ns is so many loads
     struct plan_graph graph;
     // [group_count], where stages have widths of their own: a group is a node group with one; else
     // NULL.

@@ -448,6 +448,7 @@ static const struct member plan_rows[] = {
     KEY_OBJECT("layout", plan, layout, REQUIRED, ALWAYS_WRITTEN, &layout_members),
     KEY_INT(plan, micro_batches, REQUIRED, ALWAYS_WRITTEN, 1, MICRO_BATCHES_MAX),
     KEY_COUNT(plan, devices_per_stage, REQUIRED, ALWAYS_WRITTEN, 1, 1e9),
+    KEY_BOOL(plan, in_turn, OPTIONAL, IF_SET),
     KEY_OBJECT("graph", plan, graph, REQUIRED, ALWAYS_WRITTEN, &graph_members),
     KEY_PART("groups", JSON_ARRAY, REQUIRED, 0, get_groups, put_groups),
     KEY_LIST(plan, boundary_options, boundary_option_count, REQUIRED, ALWAYS_WRITTEN,

@@ -71,6 +71,7 @@ void choices_to_plan(struct plan *plan, const struct choices *c, const int *chos
         .layout = p->layout,
         .micro_batches = p->micro_batches,
         .devices_per_stage = p->devices_per_stage,
+        .in_turn = p->in_turn,
         .stage_count = p->stage_count,
         .graph = plan_graph_of(&request),
     };

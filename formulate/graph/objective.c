@@ -89,6 +89,10 @@ enum status objective_state(struct plan *plan, const struct priced *p,
     plan->objective = p->objective;
     if (!plan->stage_count) return OK;
     plan->objective_ns = plan->iteration_ns;
+    if (p->in_turn) { // m loads: fill and drain are not known
+        plan->iteration_ns *= p->micro_batches;
+        return OK;
+    }
     TRY(graph_compile(&graph, schedule, arena, err));
     plan->iteration_ns = objective_iteration_ns(plan, p, schedule, graph, arena);
     return OK;
@@ -100,6 +104,7 @@ enum status objective_state_batch(struct plan *plan, const struct priced *p,
 {
     TRY(objective_state(plan, p, schedule, arena, err));
     if (p->objective != OBJECTIVE_MAX_LOAD) return OK;
+    if (p->in_turn) plan->iteration_ns = plan->objective_ns;
     plan->objective_ns /= p->micro_batches;
     plan->bound_ns = bound_stated(plan->bound_ns / p->micro_batches,
                                   plan->stage_count ? plan->objective_ns : 0, 0);

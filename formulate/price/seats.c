@@ -280,6 +280,8 @@ enum status price_seats(struct priced *priced, const struct problem *problem, st
     *priced = *document_of(&s, 0);
     priced->layout = problem->job.layout;
     priced->devices_per_stage = 1;
+    priced->in_turn = problem->job.replicas == REPLICAS_IN_TURN;
+    priced->micro_batches = job_micro_batches(&problem->job);
     priced->width_per_group = problem->job.stage_degrees == DEGREES_PER_GROUP;
     put_groups(&s);
     put_rules(&s);

@@ -382,6 +382,10 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
         return write_table(o->files.items, o->files.count, o->format == FORMAT_CSV, o->to, arena,
                            err);
     TRY(plan_load(&plan, o->files.items[0], arena, err));
+    if (plan.in_turn)
+        return fail(err, BAD_INPUT,
+                    "%s: its replicas take micro-batches in turn: no report shows that",
+                    o->files.items[0]);
     if (o->verdict) TRY(take_verdict(&plan, o->verdict, arena, err));
     o->about.format = o->format;
     TRY(find_plan(&problem, &plan, o, exit_code, arena, err));

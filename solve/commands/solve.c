@@ -140,6 +140,11 @@ static void say_widths(const struct solve_result *r, const struct priced *priced
 {
     const struct plan *p = &r->plan;
     if (!p->stage_count || !priced_has_widths(priced)) return;
+    if (priced->in_turn) {
+        fprintf(stderr, "replicas take micro-batches in turn: the iteration is so many loads, "
+                        "without fill and drain\n");
+        return;
+    }
     const struct priced_group *first = &priced->groups[p->stages[0].group],
                               *one = &priced->groups[r->one_width_group];
     bool same = true;
@@ -298,7 +303,8 @@ static enum status solve_space(const struct solve_request *r, struct solved *s, 
     else say_outcome(s->result, arena);
     say_layouts(&s->space->layouts, arena);
     say_idle(plan, s->problem);
-    if (plan->objective == OBJECTIVE_ITERATION_TIME) say_widths(s->result, s->priced);
+    if (plan->objective == OBJECTIVE_ITERATION_TIME || plan->in_turn)
+        say_widths(s->result, s->priced);
     TRY(say_answer(r, s->problem, &(struct placed_start){0}, plan, arena, err));
     TRY(write_certificate(&rest, s, parts, exit_code, arena, err));
     TRY(write_front(&rest, s, arena, err));

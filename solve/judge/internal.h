@@ -172,6 +172,12 @@ bool stage_transfer(const struct audit *h, int from, int to, struct sending s,
 bool stages_joined(const struct audit *h, int from, int to);
 bool ends_embedding_price(const struct audit *h, int64_t *ns);
 struct largest_prices largest_of_widths(const struct audit *h);
+// Where replicas take whole micro-batches in turn: what a stage keeps, the greatest load, and
+// "iteration", which is so many loads.
+bool is_in_turn(const struct audit *h);
+int64_t turned_in_flight(const struct audit *h, int stage);
+int64_t turned_load(const struct audit *h);
+void audit_turned_time(struct audit *h, int64_t load_ns);
 
 // ---- swap.c (docs/FORMULAS.md 8, Swapping)
 

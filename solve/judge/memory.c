@@ -197,6 +197,7 @@ static void audit_tiers(struct audit *h, int stage, const struct stage_bytes *ow
 static void audit_stage_memory(struct audit *h, int stage, struct stage_bytes *own)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
+    if (is_in_turn(h)) own->in_flight = (int)turned_in_flight(h, stage);
     own->parts[MEMORY_ACTIVATION] =
         (struct sum){own->in_flight * own->stash.value, own->in_flight * own->stash.terms};
     struct sum total = audit_parts(h, stage, "", &x->memory, own->parts);

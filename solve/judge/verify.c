@@ -179,6 +179,7 @@ static bool audit_layout(struct audit *h)
     bool uneven = h->problem->job.placement.uneven_micro_batches;
     bool same = uneven || same_number(h, "micro_batches", h->plan->micro_batches,
                                       h->price_audit.micro_batches);
+    same &= same_number(h, "in_turn", h->plan->in_turn, is_in_turn(h));
     same &= same_number(h, "devices_per_stage", h->plan->devices_per_stage, h->price_audit.devices);
     same &= same_number(h, "number of stages", h->plan->stage_count, h->price_audit.stage_count);
     return same && has_claims(h);
@@ -245,7 +246,8 @@ enum status audit_plan(struct audit *h, struct error *err)
     audit_graph(h);
     audit_prices(h);
     audit_bound(h);
-    if (!h->rings) audit_load(h, judged_load(h, h->plan));
+    if (is_in_turn(h)) audit_load(h, turned_load(h));
+    else if (!h->rings) audit_load(h, judged_load(h, h->plan));
     audit_cost(h);
     TRY(schedule_build(&h->schedule, &h->request, h->arena, err));
     int before = h->verdict->violation_count;
@@ -253,6 +255,10 @@ enum status audit_plan(struct audit *h, struct error *err)
     if (h->verdict->violation_count == before) audit_memory(h);
     audit_published(h);
     before = h->verdict->violation_count;
+    if (is_in_turn(h)) {
+        audit_turned_time(h, turned_load(h));
+        return OK;
+    }
     audit_time(h);
     if (!before) audit_streams(h, h->plan->iteration_ns);
     audit_range(h);

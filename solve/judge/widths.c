@@ -136,6 +136,65 @@ bool ends_embedding_price(const struct audit *h, int64_t *ns)
     return true;
 }
 
+// ---- replicas that take whole micro-batches in turn: what one of them has, over their number
+
+bool is_in_turn(const struct audit *h) { return h->problem->job.replicas == REPLICAS_IN_TURN; }
+
+static int replicas_of(const struct audit *h, int stage)
+{
+    return h->group[h->plan->stages[stage].group] < 0 ? 1 : layout_of(audit_at(h, stage))->data;
+}
+
+int64_t turned_in_flight(const struct audit *h, int stage)
+{
+    int64_t own = replicas_of(h, stage), all = 0, most = h->price_audit.micro_batches / own;
+    for (int s = stage; s < h->plan->stage_count; s++) all += replicas_of(h, s);
+    int64_t needed = all / own + (all % own > 0);
+    return needed < most ? needed : most;
+}
+
+// Of the message over a boundary, there and back, as long as between two stages of this one's
+// width: adds what occupies the rank; *link_ns is at least what occupies a link.
+static void add_own_end(const struct audit *h, int stage, int boundary, int64_t *rank_ns,
+                        int64_t *link_ns)
+{
+    const struct plan_stage *before = &h->plan->stages[boundary];
+    int group = judged_group(h, stage),
+        run = judged_run(h, before->first_layer + before->layer_count - 1);
+    for (int back = 0; back < 2; back++) {
+        int64_t parts[PART_COUNT] = {0};
+        struct sending s = {.run = run, .sender = group, .receiver = group, .backward = back};
+        if (!transfer_price(audit_at(h, stage), s, parts)) continue;
+        *rank_ns = judged_later(*rank_ns, judged_later(parts[PART_BLOCKING], parts[PART_OVERHEAD]));
+        if (parts[PART_LINK] > *link_ns) *link_ns = parts[PART_LINK];
+    }
+}
+
+int64_t turned_load(const struct audit *h)
+{
+    int64_t most = 0;
+    for (int s = 0; s < h->plan->stage_count; s++) {
+        const struct plan_stage *x = &h->plan->stages[s];
+        int64_t replicas = replicas_of(h, s), link = 0;
+        if (!h->sound[s]) continue;
+        int64_t rank = judged_later(x->slices[0].forward_ns, x->slices[0].backward_ns);
+        if (s > 0) add_own_end(h, s, s - 1, &rank, &link);
+        if (s + 1 < h->plan->stage_count) add_own_end(h, s, s, &rank, &link);
+        if (link > rank) rank = link;
+        int64_t load = rank / replicas + (rank % replicas > 0);
+        if (load > most) most = load;
+    }
+    return most;
+}
+
+void audit_turned_time(struct audit *h, int64_t load_ns)
+{
+    int64_t all = load_ns * h->price_audit.micro_batches;
+    h->verdict->replayed_ns = all;
+    audit_claim(h, "iteration", -1, "micro-batches x greatest load", "ns", h->plan->iteration_ns,
+                (struct sum){all, 1});
+}
+
 // ---- which operations have a price at all
 
 static void raise_to(int64_t *largest, int64_t ns)

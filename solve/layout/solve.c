@@ -32,16 +32,23 @@ int64_t solving_greatest_ns(const struct formulation *f, struct graph *g, struct
     return graph_longest(g, durations, NULL);
 }
 
+static struct solving open_solving(struct solve_result *r, const struct priced *priced,
+                                   const struct solve_settings *settings, const volatile int *stop,
+                                   struct arena *arena)
+{
+    *r = (struct solve_result){0};
+    return (struct solving){.priced = priced,
+                            .settings = settings,
+                            .watch = watch_begin(stop, settings->time_limit_s),
+                            .arena = arena,
+                            .result = r};
+}
+
 static enum status begin(struct solving *s, struct solve_result *r, const struct priced *priced,
                          const struct solve_settings *settings, const volatile int *stop,
                          struct arena *arena, struct error *err)
 {
-    *s = (struct solving){.priced = priced,
-                          .settings = settings,
-                          .watch = watch_begin(stop, settings->time_limit_s),
-                          .arena = arena,
-                          .result = r};
-    *r = (struct solve_result){0};
+    *s = open_solving(r, priced, settings, stop, arena);
     struct schedule_request request = schedule_request_of(priced);
     TRY(schedule_build(&s->schedule, &request, arena, err));
     TRY(choices_build(&s->choices, priced, &s->schedule, arena, err));
@@ -302,18 +309,34 @@ static enum status state_objective(struct solving *s, struct error *err)
     return OK;
 }
 
+static enum status run_in_turn(struct solving *s, const char **why, struct error *err)
+{
+    struct schedule_request request = schedule_request_of(s->priced);
+    TRY(schedule_build(&s->schedule, &request, s->arena, err));
+    TRY(solving_in_turn(s));
+    note_cutoff(s, NULL);
+    if (s->finished && !s->plan_count && !s->result->cut_off)
+        *why = "no widths have room for all layers in so many stages, with replicas in turn";
+    return OK;
+}
+
 enum status solve_run(struct solve_result *r, const struct priced *priced,
                       const struct solve_settings *settings, const struct plan *start,
                       const volatile int *stop, struct arena *arena, struct error *err)
 {
     struct solving s;
     const char *why = NULL;
-    TRY(begin(&s, r, priced, settings, stop, arena, err));
-    TRY(solve(&s, start, &why, err));
-    TRY(refuse_known(&s, err));
-    note_cutoff(&s, why);
-    if (s.finished && !s.plan_count && !why && !s.result->cut_off)
-        TRY(solving_find_reason(&s, &why, err));
+    if (priced->in_turn) {
+        s = open_solving(r, priced, settings, stop, arena);
+        TRY(run_in_turn(&s, &why, err));
+    } else {
+        TRY(begin(&s, r, priced, settings, stop, arena, err));
+        TRY(solve(&s, start, &why, err));
+        TRY(refuse_known(&s, err));
+        note_cutoff(&s, why);
+        if (s.finished && !s.plan_count && !why && !s.result->cut_off)
+            TRY(solving_find_reason(&s, &why, err));
+    }
     solving_finish(&s, why);
     TRY(state_objective(&s, err));
     if (!r->plan.stage_count) return OK;

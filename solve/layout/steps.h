@@ -38,6 +38,9 @@ enum status solving_try_widths(struct solving *s, int64_t effort, struct error *
 // searched, as a problem of its own, for what is better than the best so far.
 enum status solving_by_group(struct solving *s, struct error *err);
 
+// turns.c: the whole search where replicas take whole micro-batches in turn.
+enum status solving_in_turn(struct solving *s);
+
 bool solving_should_stop(void *solving);
 void solving_report(void *solving, const struct tree_progress *progress);
 int64_t solving_greatest_ns(const struct formulation *f, struct graph *g, struct arena *arena);

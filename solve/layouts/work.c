@@ -408,9 +408,10 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
     };
     struct layout_effort effort = efforts[request];
     bool several = layout.virtual_stages > 1, seated = priced_has_widths(priced);
-    if (seated && request == REQUEST_ROOT)
+    if (seated && request == REQUEST_ROOT && !priced->in_turn)
         TRY(layout_root_of_widths(a, c, priced, &settings, cutoff_ns, arena, err));
-    else if (priced->width_per_group) *a = (struct layout_answer){.plan = {.layout = layout}};
+    else if (priced->width_per_group || priced->in_turn)
+        *a = (struct layout_answer){.plan = {.layout = layout}};
     else if (request != REQUEST_SOLVE || (!several && !seated && !solves))
         TRY(layout_root(a, c, priced, cutoff_ns, effort, arena, err));
     settings.boxes_max = (int64_t)(several ? BOXES_FIRST : TREE_BOXES_FIRST)

@@ -20,6 +20,7 @@ static uint64_t first_seed = 1;
 static struct {
     int priced, planned, unlike, forged, alike, timed, measured;
     int spaces, without, of_layout[8], by_group, loads;
+    int turned, turned_unlike, turned_deep, turned_forged;
 } seen;
 
 static int *list_of(struct random *rng, int *count, const int *from, int most, struct arena *arena)
@@ -235,6 +236,62 @@ TEST(test_judged)
                   seen.alike);
     assert_true(seen.planned > problem_count / 10 && seen.unlike && seen.forged && seen.alike &&
                 seen.timed && seen.measured > problem_count / 20);
+}
+
+// ---- replicas that take whole micro-batches in turn
+
+// The judge finds every price, memory and load of the plan; not those of one with other replicas.
+static void check_turned(const struct problem *p, struct plan *plan, int i)
+{
+    const char *first;
+    int replicas = 0, had = plan->stages[0].group;
+    if (refusals(p, plan, &own_arena, &first))
+        fail_msg("in turn, problem %d: the judge refuses: %s", i, first);
+    for (int s = 0; s < plan->stage_count; s++) {
+        replicas += plan->widths[plan->stages[s].group].data;
+        seen.turned_unlike += s > 0 && plan->stages[s].group != had;
+    }
+    seen.turned++, seen.turned_deep += replicas > plan->stage_count;
+    plan->objective_ns++;
+    if (!refusals(p, plan, &own_arena, &first)) fail_msg("problem %d: any load is accepted", i);
+    plan->objective_ns--, plan->stages[0].memory.activation_bytes++;
+    if (!refusals(p, plan, &own_arena, &first)) fail_msg("problem %d: any memory is accepted", i);
+    plan->stages[0].memory.activation_bytes--;
+    for (int g = 0; g < plan->group_count; g++) {
+        if (plan->widths[g].data == plan->widths[had].data) continue;
+        plan->stages[0].group = g;
+        if (!refusals(p, plan, &own_arena, &first))
+            fail_msg("problem %d: other replicas are accepted", i);
+        seen.turned_forged++;
+    }
+}
+
+TEST(test_turned)
+{
+    struct random rng = {first_seed ^ UINT64_C(0x7475726e)};
+    for (int i = 0; i < problem_count; i++) {
+        struct problem p;
+        struct priced priced;
+        struct solve_settings settings;
+        struct solve_result r;
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        bool drawn = draw(&p, &priced, &rng, &own_arena);
+        p.job.replicas = REPLICAS_IN_TURN, p.job.objective = OBJECTIVE_MAX_LOAD;
+        p.job.layout.schedule = SCHEDULE_1F1B, p.job.layout.micro_batch = 1;
+        p.job.global_batch = 8, p.job.layout.sequence_parallel = true;
+        solve_defaults(&settings);
+        settings.progress = 0;
+        if (drawn && problem_check(&p, &(struct error){0}) == OK &&
+            price_problem(&priced, &p, &own_arena, &(struct error){0}) == OK) {
+            MUST(solve_run(&r, &priced, &settings, NULL, NULL, &own_arena, &own_err));
+            if (r.plan.stage_count) check_turned(&p, &r.plan, i);
+        }
+        arena_reset(&own_arena, mark);
+    }
+    print_message("%d plans in turn (%d unlike stages, %d with several replicas), %d forged\n",
+                  seen.turned, seen.turned_unlike, seen.turned_deep, seen.turned_forged);
+    assert_true(seen.turned > problem_count / 40 && seen.turned_unlike && seen.turned_deep &&
+                seen.turned_forged);
 }
 
 // ---- spaces

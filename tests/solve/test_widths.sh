@@ -108,6 +108,9 @@ says "expected a list of group v100"
 job expert '{"tensor": [4]}' 's/"fused_embedding_sync": false/"fused_embedding_sync": true/'
 run 2 solve "$folder/expert.json" -o "$folder/x.json"
 says "per_stage expects no fused_embedding_sync"
+job turns '{"tensor": [4]}' 's/"per_stage"/"per_stage", "replicas": "in_turn"/'
+run 2 solve "$folder/turns.json" -o "$folder/x.json"
+says "in_turn expects objective max_load"
 job bare ''
 run 2 solve "$folder/bare.json" -o "$folder/x.json"
 says "expected lists of degrees"

@@ -1,0 +1,204 @@
+// Replicas that take whole micro-batches in turn, on small random priced problems: the plan of
+// least load equals the best of all plans to the nanosecond, by an enumeration with sums of its
+// own, also with a cut-off; a problem without a plan has none.
+//
+//   test_turns [PROBLEMS] [SEED]      make test runs 300
+#include "data/kinds/schedules.h"
+#include "solve/layout/solve.h"
+#include "tests/support/check.h"
+#include "tests/support/random_priced.h"
+
+enum { DEFAULT_PROBLEMS = 300, STAGES = 8 };
+
+static int problem_count = DEFAULT_PROBLEMS;
+static uint64_t first_seed = 1;
+static struct {
+    int planned, without, unlike, deep, recomputed, full;
+} seen;
+
+// ---- enumeration: a stage is busy for its passes and its own ends of messages, over its replicas
+
+struct stage {
+    int first, end, group;
+    int64_t busy_ns, link_ns, held, stash;
+};
+
+struct all {
+    const struct priced *p;
+    struct stage stages[STAGES];
+    int64_t best_ns, plans;
+};
+
+static int run_of_layer(const struct priced *p, int layer)
+{
+    int run = 0;
+    while (layer >= p->runs[run].count) layer -= p->runs[run++].count;
+    return run;
+}
+
+static bool add_message(const struct priced *p, struct stage *s, int layer)
+{
+    const struct priced_cut *cut = &p->cuts[p->runs[run_of_layer(p, layer)].cut];
+    int at = (s->group * p->group_count + s->group) * PART_COUNT;
+    const int64_t *ways[] = {cut->forward_ns + at, cut->backward_ns[0] + at};
+    for (int i = 0; i < 2; i++) {
+        if (ways[i][PART_DELAY] < 0) return false;
+        s->busy_ns += ways[i][PART_BLOCKING] + ways[i][PART_OVERHEAD];
+        if (ways[i][PART_LINK] > s->link_ns) s->link_ns = ways[i][PART_LINK];
+    }
+    s->held += 2 * cut->seat_bytes[s->group];
+    return true;
+}
+
+static bool fill(const struct priced *p, struct stage *s, int mode, int first_layers)
+{
+    int64_t working = 0;
+    s->busy_ns = s->link_ns = s->stash = 0, s->held = p->groups[s->group].constant_bytes;
+    for (int layer = s->first; layer < s->end; layer++) {
+        const struct priced_run *run = &p->runs[run_of_layer(p, layer)],
+                                *bytes = &run->seats[s->group];
+        int how = run->recomputable ? mode : RECOMPUTE_NONE;
+        if (how == RECOMPUTE_FIRST_LAYERS)
+            how = first_layers-- > 0 ? RECOMPUTE_FULL : RECOMPUTE_NONE;
+        s->busy_ns += run->forward_ns[s->group] + run->backward_ns[s->group];
+        if (how != RECOMPUTE_NONE) s->busy_ns += run->again_ns[how][s->group];
+        s->held += bytes->weight_bytes + bytes->gradient_bytes + bytes->optimizer_bytes +
+                   bytes->unsharded_bytes;
+        s->stash += bytes->stash_bytes[how];
+        if (bytes->working_bytes[how] > working) working = bytes->working_bytes[how];
+    }
+    s->held += working;
+    return (s->first == 0 || add_message(p, s, s->first - 1)) &&
+           (s->end == p->layer_count || add_message(p, s, s->end - 1));
+}
+
+static void judge(struct all *x)
+{
+    const struct priced *p = x->p;
+    int64_t load = 0, slots = 0, sum = 0;
+    for (int i = p->stage_count; i-- > 0;) {
+        const struct stage *s = &x->stages[i];
+        const struct priced_group *g = &p->groups[s->group];
+        int64_t busy = s->busy_ns > s->link_ns ? s->busy_ns : s->link_ns, kept = 0;
+        sum += g->data;
+        while (kept * g->data < sum && kept < p->micro_batches / g->data) kept++;
+        if (s->held + kept * s->stash > g->memory_limit_bytes) return;
+        slots += g->seat_slots;
+        while (load * g->data < busy) load += 1 + (busy - load * g->data - 1) / g->data;
+    }
+    if (slots > p->groups[0].slots) return;
+    x->plans++;
+    if (load < x->best_ns) x->best_ns = load;
+}
+
+static void enumerate(struct all *x, int stage, int first)
+{
+    const struct priced *p = x->p;
+    struct stage *s = &x->stages[stage];
+    bool last = stage == p->stage_count - 1;
+    int end_most = p->layer_count - (p->stage_count - 1 - stage);
+    for (int end = last ? p->layer_count : first + 1; end <= end_most; end++)
+        for (int g = 0; g < p->group_count; g++)
+            for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+                for (int k = 1; k <= (mode == RECOMPUTE_FIRST_LAYERS ? end - first : 1); k++) {
+                    if ((mode != RECOMPUTE_NONE && !p->recompute[mode]) || p->groups[g].excluded)
+                        continue;
+                    s->first = first, s->end = end, s->group = g;
+                    if (!fill(p, s, mode, k)) continue;
+                    if (last) judge(x);
+                    else enumerate(x, stage + 1, end);
+                }
+}
+
+// ---- problems
+
+static void draw(struct priced *p, uint64_t *state, struct arena *arena)
+{
+    random_priced_of(p, SCHEDULE_1F1B, state, arena);
+    priced_draw_widths(p, *state, arena);
+    if (p->layout.recompute) priced_without_setting(p);
+    uint64_t own = *state ^ UINT64_C(0x7475726e73);
+    for (int g = 0; g < p->group_count; g++) {
+        p->groups[g].node_group = p->groups[0].node_group;
+        p->groups[g].slots = p->groups[0].slots;
+        p->groups[g].data = 1 + (int)random_less(&own, 3);
+        p->groups[g].memory_limit_bytes += (int64_t)random_less(&own, 2) *
+                                           p->groups[g].memory_limit_bytes;
+    }
+    priced_find_pools(p);
+    p->micro_batches = 6 * (1 + (int)random_less(&own, 3));
+    p->layout.local_loss_every = p->local_head_count = 0;
+    p->layout.stored_inputs = false;
+    p->local_forward_ns = p->local_backward_ns = p->local_bytes = 0;
+    p->objective = OBJECTIVE_MAX_LOAD, p->in_turn = true, p->rule_count = 0;
+}
+
+static int64_t sum_of_replicas(const struct priced *p, const struct plan *plan)
+{
+    int64_t sum = 0;
+    for (int s = 0; s < plan->stage_count; s++) sum += p->groups[plan->stages[s].group].data;
+    return sum;
+}
+
+static void look(const struct priced *p, const struct plan *plan)
+{
+    bool unlike = false, again = false;
+    for (int s = 0; s < plan->stage_count; s++) {
+        unlike = unlike || plan->stages[s].group != plan->stages[0].group;
+        again = again || plan->stages[s].recompute != RECOMPUTE_NONE;
+    }
+    seen.planned++, seen.unlike += unlike, seen.recomputed += again;
+    seen.deep += sum_of_replicas(p, plan) > plan->stage_count;
+    seen.full += sum_of_replicas(p, plan) > p->micro_batches;
+}
+
+static void check(const struct priced *p, uint64_t seed)
+{
+    struct all all = {.p = p, .best_ns = INT64_MAX};
+    struct solve_settings settings;
+    struct solve_result r;
+    enumerate(&all, 0, 0);
+    solve_defaults(&settings);
+    settings.progress = 0;
+    MUST(solve_run(&r, p, &settings, NULL, NULL, &own_arena, &own_err));
+    assert_true(r.finished);
+    seen.without += !all.plans;
+    if (!all.plans) {
+        assert_int_equal(r.plan.outcome, OUTCOME_INFEASIBLE);
+        return;
+    }
+    if (r.plan.objective_ns != all.best_ns || r.plan.bound_ns != all.best_ns)
+        fail_msg("seed %llu: %lld ns, bound %lld, the best of %lld plans is %lld",
+                 (unsigned long long)seed, (long long)r.plan.objective_ns,
+                 (long long)r.plan.bound_ns, (long long)all.plans, (long long)all.best_ns);
+    assert_int_equal(r.plan.iteration_ns, p->micro_batches * all.best_ns);
+    look(p, &r.plan);
+    for (int more = 0; more < 2; more++) { // nothing below the best, the best itself below more
+        settings.cutoff_ns = all.best_ns + more;
+        MUST(solve_run(&r, p, &settings, NULL, NULL, &own_arena, &own_err));
+        assert_int_equal(r.plan.stage_count > 0, more);
+        assert_true(r.cut_off == !more);
+    }
+}
+
+TEST(test_enumerated)
+{
+    uint64_t state = first_seed * 7919;
+    for (int i = 0; i < problem_count; i++) {
+        struct priced p;
+        uint64_t seed = state;
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        draw(&p, &state, &own_arena);
+        bool small = p.stage_count <= 3 && p.layer_count <= 6 && p.group_count <= 4;
+        if (small && priced_check(&p, &own_err) == OK) check(&p, seed);
+        arena_reset(&own_arena, mark);
+    }
+    print_message("%d problems with a plan (%d with unlike stages, %d with several replicas, %d "
+                  "with more than micro-batches, %d that recompute), %d without\n",
+                  seen.planned, seen.unlike, seen.deep, seen.full, seen.recomputed, seen.without);
+    assert_true(seen.planned > problem_count / 10 && seen.unlike && seen.deep && seen.recomputed &&
+                seen.without);
+}
+
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)
