@@ -386,6 +386,13 @@ static unsigned holds(const struct run_facts *f, const struct run_default *t)
     return bits;
 }
 
+// Whether its value is among what must hold of other facts.
+static bool decides_others(enum trait trait)
+{
+    return trait == TRAIT_PRECISION || trait == TRAIT_ATTENTION ||
+           trait == TRAIT_SEQUENCE_PARALLEL || trait == TRAIT_ZERO || trait == TRAIT_GRAPHS;
+}
+
 // Words of models' names are joined in many ways: "GPT OSS 120B", "gpt_oss".
 static bool names_model(struct cell name, const char *word)
 {
@@ -408,7 +415,7 @@ static bool te_chooses(const struct run_facts *f, unsigned held, int date)
 {
     for (size_t i = 0; i < ARRAY_LENGTH(facts); i++)
         if (facts[i].trait == TRAIT_ATTENTION && applies(&facts[i], f, held, date))
-            return (facts[i].needs & N_RINGS) && f->values[TRAIT_ATTENTION] == FUSED_FASTEST;
+            return facts[i].needs & N_RINGS;
     return false;
 }
 
@@ -427,7 +434,8 @@ void run_defaults(struct run_default traits[TRAIT_COUNT], const struct run_facts
     for (int i = 0; i <= TRAIT_LEARNED_POSITIONS; i++)
         if (traits[i].assumed) traits[i].value = families[family][i], traits[i].why = why;
     unsigned held = holds(f, traits);
-    if (te_chooses(f, held, date)) traits[TRAIT_ATTENTION].assumed = true;
+    if (f->values[TRAIT_ATTENTION] == FUSED_FASTEST && te_chooses(f, held, date))
+        traits[TRAIT_ATTENTION].assumed = true;
     int done = TRAIT_LEARNED_POSITIONS;
     for (size_t i = 0; i < ARRAY_LENGTH(facts); i++) {
         const struct fact *x = &facts[i];
@@ -435,7 +443,7 @@ void run_defaults(struct run_default traits[TRAIT_COUNT], const struct run_facts
         done = (int)x->trait;
         if (!traits[done].assumed) continue;
         traits[done] = (struct run_default){x->value, true, x->open, x->by_memory, x->why};
-        held = holds(f, traits);
+        if (decides_others((enum trait)done)) held = holds(f, traits);
     }
     struct run_default *attention = &traits[TRAIT_ATTENTION];
     if (!attention->assumed && attention->value == FUSED_FASTEST && (held & N_FP8) && date < 202501)

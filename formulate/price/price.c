@@ -237,6 +237,13 @@ static enum status price_bytes(struct pricing *x, int run, struct error *err)
     }
     TRY(price_tiered_bytes(x, run, err));
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
+        // Sets of modules that the job does not offer are all alike.
+        if (mode && bytes.stash[mode] == bytes.stash[mode - 1] &&
+            bytes.working[mode] == bytes.working[mode - 1]) {
+            to->stash_bytes[mode] = to->stash_bytes[mode - 1];
+            to->working_bytes[mode] = to->working_bytes[mode - 1];
+            continue;
+        }
         TRY(round_bytes(&to->stash_bytes[mode], bytes.stash[mode], "activations", name, err));
         TRY(round_bytes(&to->working_bytes[mode], bytes.working[mode], "working memory", name,
                         err));
