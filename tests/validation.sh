@@ -165,6 +165,7 @@ done
 show "AMD" data/runs/amd-training.csv
 show "Mixtures, set apart" data/runs/moe-zoo-cards.csv
 show "NVIDIA's recipes of May 2025, set apart" data/runs/dgxc-25.05.csv
+show "NVIDIA's recipes of other releases, set apart" data/runs/dgxc-releases.csv
 show "MLPerf 5.1, set apart" data/runs/mlperf-5.1.csv
 show "MLPerf, GPT-3" data/runs/mlperf-training.csv --rows layers=96
 show "MLPerf, 8B" data/runs/mlperf-training.csv --rows layers=32

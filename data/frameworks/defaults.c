@@ -289,6 +289,11 @@ static const struct fact {
     // Bridge's scripts/performance/utils/overrides.py: cross_entropy_fusion_impl = "te"
     {TRAIT_LOSS_IN_PLACE, P_BRIDGE, 0, 202506, 0, 1, 0, "cross_entropy_fusion_impl: te"},
     {TRAIT_LOSS_IN_PLACE, P_ANY, 0, 0, 0, 0, 0, ""},
+
+    // llm-foundry's yamls: activation_checkpointing_reentrant: false; torch/utils/checkpoint.py:
+    // early_stop, recomputation ends with the last tensor that was saved
+    {TRAIT_STOPPED_RECOMPUTE, P_FOUNDRY, 0, 0, 0, 1, 0, "checkpoints without re-entry"},
+    {TRAIT_STOPPED_RECOMPUTE, P_ANY, 0, 0, 0, 0, 0, ""},
 };
 
 // ---- what a program cannot have

@@ -52,6 +52,7 @@ enum trait {
     TRAIT_FUSED_LOSS,
     TRAIT_KEPT_LOGITS,
     TRAIT_LOSS_IN_PLACE,
+    TRAIT_STOPPED_RECOMPUTE,
     TRAIT_COUNT
 };
 extern const char *const trait_columns[]; // [TRAIT_COUNT]: the columns of tables of runs

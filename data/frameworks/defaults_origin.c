@@ -36,7 +36,8 @@ const char *const trait_columns[] = {"gated",
                                      "overlap_dispatch",
                                      "fused_loss",
                                      "kept_logits",
-                                     "loss_in_place"};
+                                     "loss_in_place",
+                                     "stopped_recompute"};
 
 const char *trait_value_text(enum trait trait, int value)
 {
@@ -127,7 +128,7 @@ double program_shown(const struct run_facts *f)
     case PROGRAM_NEMO:
     case PROGRAM_BRIDGE:
     case PROGRAM_MLPERF: return 0.1;
-    case PROGRAM_FOUNDRY: return 0.105;
+    case PROGRAM_FOUNDRY: return 0.085;
     case PROGRAM_TORCHTITAN: return 0.13;
     case PROGRAM_UNKNOWN:
     case PROGRAM_MEGATRON: return node ? 0.1 : 0;

@@ -266,6 +266,12 @@ enum status framework_check(const struct job *j, const char *file, struct error 
                     "%s: loss_in_place: expected none, as the space's framework %s has no such "
                     "loss, or refuses it (nemo has it)",
                     file, framework_names[framework]);
+    if (j->stopped_recompute)
+        return fail(
+            err, BAD_INPUT,
+            "%s: stopped_recompute: expected false, as launch files of the space's framework "
+            "%s state no such checkpoints",
+            file, framework_names[framework]);
     if (job_tier_ways(j) > 1)
         return fail(err, BAD_INPUT,
                     "%s: offload_percents, tier_options: expected none, as the space's framework "

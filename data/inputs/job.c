@@ -145,6 +145,7 @@ static const struct member job_rows[] = {
     KEY_BOOL(job, compiled, OPTIONAL, IF_SET),
     KEY_PART("unfused", JSON_ARRAY, OPTIONAL, offsetof(struct job, unfused), get_unfused,
              put_unfused),
+    KEY_BOOL(job, stopped_recompute, OPTIONAL, IF_SET),
     KEY_BOOL(job, gathered_logits, OPTIONAL, ALWAYS_WRITTEN),
     KEY_BOOL(job, chunked_loss, OPTIONAL, IF_SET),
     KEY_BOOL(job, loss_in_place, OPTIONAL, IF_SET),
@@ -419,8 +420,7 @@ static enum status check_recompute(const struct job *j, struct error *err)
         j->recompute[layout_recompute(l)])
         return OK;
     return fail(err, BAD_INPUT,
-                "%s: layout.recompute: expected each, none or a mode of the job's recompute, found "
-                "%s",
+                "%s: layout.recompute: expected each, none or a mode the job offers, found %s",
                 name_of(j), recompute_setting_names[l->recompute]);
 }
 

@@ -366,6 +366,7 @@ struct job {
     bool compiled;   // torchtitan's blocks are compiled, so that elementwise operations are fused
     bool unfused[UNFUSED_COUNT]; // for any trainer; with torchtitan, all are unfused if it is not
                                  // compiled
+    bool stopped_recompute;      // of a block, before its last product (torch's checkpoints)
     bool gathered_logits;        // each tensor rank has the logits of the whole vocabulary
     bool chunked_loss;           // the loss makes its logits in chunks, and never holds all of them
     bool loss_in_place;          // Transformer Engine's cross entropy: the gradient takes the place
@@ -378,9 +379,8 @@ struct job {
     bool split_gate;         // gate and up are two products, and their inputs' gradients are summed
                              // separately; for trainer other
     bool scattered_messages; // each tensor rank sends only its part of a message between stages
-    bool
-        overlapped_messages; // ranks compute during messages between stages, whatever the costs say
-    bool overlapped_tensor;  // sums over tensor ranks overlap with the products chunk by chunk
+    bool overlapped_messages; // ranks compute during messages, whatever the costs say
+    bool overlapped_tensor;   // sums over tensor ranks overlap with the products chunk by chunk
     enum attention_kernel attention_kernel; // for fused attention
     enum dispatcher dispatcher;             // of experts' tokens
     bool overlapped_dispatch;               // it runs beside the passes of another micro-batch

@@ -113,6 +113,7 @@ static const struct field fields[] = {
     WHOLE(gradient_rank, 0, 1 << 20),
     WHOLE(fused_loss, 0, 1),
     WHOLE(compiled, 0, 1),
+    WHOLE(stopped_recompute, 0, 1),
     WHOLE(gathered_logits, 0, 1),
     WHOLE(gathered_inputs, 0, 1),
     WHOLE(kept_logits, 0, 1),

@@ -200,6 +200,7 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->fixed_capacity = stated(row->fixed_capacity, 0);
     for (int i = 0; i < UNFUSED_COUNT; i++) job->unfused[i] = row->unfused >> i & 1;
     job->fused_loss = stated(row->fused_loss, p->words.fused_loss);
+    job->stopped_recompute = stated(row->stopped_recompute, 0);
     job->gathered_logits = stated(row->gathered_logits, 0);
     job->gathered_inputs = stated(row->gathered_inputs, 0);
     job->chunked_loss = stated(row->chunked_loss, 0);

@@ -31,6 +31,7 @@ static int64_t *whole_cell(struct run_row *row, enum trait trait)
     case TRAIT_FUSED_LOSS: return &row->fused_loss;
     case TRAIT_KEPT_LOGITS: return &row->kept_logits;
     case TRAIT_LOSS_IN_PLACE: return &row->loss_in_place;
+    case TRAIT_STOPPED_RECOMPUTE: return &row->stopped_recompute;
     default: return NULL;
     }
 }

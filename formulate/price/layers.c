@@ -1,7 +1,6 @@
-// Time of one layer on one device of a node group: as measured, where the costs have a measurement;
-// otherwise FLOP and bytes over the rates of the costs, but at least the time that the host needs
-// to launch the kernels, plus the collectives inside the layer and the gathers of sharded weights.
-// docs/FORMULAS.md section 3.
+// Time of a layer on a device of a node group: as measured, else FLOP and bytes over rates, at
+// least what the host needs to launch the kernels, with collectives and gathers:
+// docs/FORMULAS.md 3.
 #include <math.h>
 
 #include "data/kinds/schedules.h"
@@ -349,7 +348,6 @@ static real dispatch_shown_s(const struct pricing *x, real dispatch, real comput
     return dispatch - x->problem->costs.dispatch_overlap.value * fminl(dispatch, compute);
 }
 
-// What the host takes to launch a forward pass, of which graphs replay a part or all.
 static real launch_of(const struct pricing *x, const struct layer_run *run, int group)
 {
     const struct gpu_costs *gpu = x->gpus[group];
@@ -434,8 +432,11 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
     }
     if (is_layered(run)) {
         seconds.again[RECOMPUTE_SELECTIVE] = selective_s(x, run, group, slice, &work, c.attention);
-        seconds.again[RECOMPUTE_FULL] = forward + checkpoint_s(x, run, group, slice, forward);
-        real factor = step_factor(x, group) * or_else(&x->gpus[group]->forward_factor, 1);
+        real factor = step_factor(x, group) * or_else(&x->gpus[group]->forward_factor, 1),
+             needed = c.forward - factor * unneeded_product_s(x, run, slice->tokens, group),
+             again = floored(run, needed, launch, forward_comm);
+        seconds.again[RECOMPUTE_FULL] = fmaxl(again, fmaxl(within.again, between.again)) +
+                                        checkpoint_s(x, run, group, slice, forward);
         if (job_like_megatron(&x->problem->job))
             module_seconds(x, run, group, slice, factor, c.products / work.linear, seconds.again);
     }

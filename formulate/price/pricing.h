@@ -1,7 +1,7 @@
 // Shared by the files of pricing: the quantities of docs/FORMULAS.md section 1, under the names
-// they have there, and the rounding that turns a formula's value into a priced term. Internal to
-// formulate/price/. Except for the code that fills the priced document, everything is a pure
-// function of struct pricing: it prices thousands of configurations a second.
+// they have there, and rounding to priced terms. Except for the code that fills the priced
+// document, everything is a pure function of struct pricing: it prices thousands of configurations
+// a second.
 #ifndef PLUMBLINE_FORMULATE_PRICE_PRICING_H
 #define PLUMBLINE_FORMULATE_PRICE_PRICING_H
 
@@ -393,6 +393,8 @@ bool product_times(const struct pricing *x, const struct layer_run *run, const s
 
 // Whether gate and up are two products (the job's split_gate).
 bool splits_gate(const struct pricing *x, const struct layer_run *run);
+// The last product, whose output no gradient needs, where recomputation stops before it; else 0.
+real unneeded_product_s(const struct pricing *x, const struct layer_run *run, real n, int group);
 // A block's forward products that recomputation of single operators repeats.
 real repeated_products_s(const struct pricing *x, const struct layer_run *run, real tokens,
                          int group);
@@ -471,8 +473,7 @@ enum status price_gradient_syncs(struct pricing *x, int run, struct error *err);
 enum status price_sync_constants(struct pricing *x, struct error *err);
 enum status price_embedding_sync(struct pricing *x, struct error *err);
 bool sums_fused_embeddings(const struct pricing *x); // over all ranks of both end stages
-// A sum over two ranks of the tied matrix's gradient, or the fused sum, if all its links are like
-// this one.
+// A sum over two ranks of the tied matrix's gradient, or the fused sum, if its links are like this.
 real embedding_sum_s(const struct pricing *x, struct link_price link);
 
 // ---- transfers.c (section 6)
@@ -486,9 +487,8 @@ struct back_rates {
     real flop_per_s, bytes_per_s; // bytes_per_s 0: they cost nothing
 };
 struct back_rates low_rank_back(const struct precision_costs *r); // of decompression
-real low_rank_traffic_s(
-    const struct pricing *x, int group,
-    real bytes); // time that compression needs to move them; 0 where no rate is stated
+// Time that compression needs to move them; 0 where no rate is stated.
+real low_rank_traffic_s(const struct pricing *x, int group, real bytes);
 enum status price_transfers(struct pricing *x, struct error *err);
 enum status price_transfers_again(struct pricing *x, struct error *err); // with other costs
 // One slice of message `m`, sent there and back between these ends, into the PART_COUNT prices from

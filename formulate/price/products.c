@@ -292,6 +292,20 @@ real repeated_products_s(const struct pricing *x, const struct layer_run *run, r
     return seconds + repeated_experts_s(x, run, tokens, rates, shaped ? &l : NULL);
 }
 
+real unneeded_product_s(const struct pricing *x, const struct layer_run *run, real n, int group)
+{
+    struct product_limits l;
+    const struct precision_costs *rates = rates_of_run(x, run, group);
+    struct product p = {"ffn down", n, x->h, ffn_of(x, run) / x->t, 1};
+    if (!x->problem->job.stopped_recompute || run->kind != LAYER_BLOCK || x->grid || run->frozen ||
+        run->no_feed_forward || x->shape->dropout)
+        return 0;
+    real once = limits_of(x, rates, group, 1, &l)
+                    ? product_s(&l, &p, x->e)
+                    : 2 * p.rows * p.columns * p.depth / rates->gemm_flop_per_s.value;
+    return times_of(x, run) * once;
+}
+
 bool score_times(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
                  int group, struct product_seconds *to)
 {

@@ -161,6 +161,7 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
     j->chunked_loss = rng->state % 11 < 3;
     j->gathered_inputs = job_may_keep_gathered(j) && rng->state % 13 < 5;
     j->loss_in_place = j->trainer == TRAINER_MEGATRON && rng->state % 19 < 6;
+    j->stopped_recompute = rng->state % 23 < 9;
     j->kept_logits = job_may_keep_logits(j) && !j->chunked_loss && rng->state % 17 < 6;
     j->recompute[RECOMPUTE_NONE] = true;
     j->boundary_options[0] = (struct compression_option){

@@ -11,6 +11,36 @@ static void near_to(int64_t a, int64_t b)
     if (llabs(a - b) > 1) fail_msg("%lld and %lld", (long long)a, (long long)b);
 }
 
+// ---- recomputation that stops
+
+static int64_t again_of(struct bench *b) { return block_of(b).again_ns[RECOMPUTE_FULL][0]; }
+
+// 2 x 1024 x 1024 x 4096 at 100e12 FLOP/s; by shapes, what a block saves whose FFN has no width.
+TEST(recomputation_may_stop_before_the_last_product)
+{
+    struct bench *b = bench_gated();
+    struct priced_run whole = block_of(b);
+    int64_t all = again_of(b);
+    b->problem.job.stopped_recompute = true;
+    struct priced_run stopped = block_of(b);
+    near_to(all - again_of(b), 85899);
+    assert_int_equal(whole.forward_ns[0], stopped.forward_ns[0]);
+    assert_int_equal(whole.backward_ns[0], stopped.backward_ns[0]);
+    assert_int_equal(whole.again_ns[RECOMPUTE_SELECTIVE][0],
+                     stopped.again_ns[RECOMPUTE_SELECTIVE][0]);
+    b->gpus[0].forward_factor = exactly(2);
+    near_to(block_of(b).forward_ns[0] - again_of(b), 2 * 85899);
+    b->gpus[0].forward_factor = exactly(0);
+    b->problem.job.layout.tensor = 4;
+    near_to(block_of(b).forward_ns[0] - again_of(b), 85899 / 4);
+    b->problem.job.layout.tensor = 1;
+    b->problem.model.shape.dropout = true;
+    assert_int_equal(again_of(b), block_of(b).forward_ns[0]);
+    b->problem.model.shape.dropout = false;
+    b->runs[BLOCK].frozen = true;
+    assert_int_equal(again_of(b), block_of(b).forward_ns[0]);
+}
+
 // ---- rates of the way back
 
 static int64_t backward_of(struct bench *b) { return block_of(b).backward_ns[0]; }

@@ -279,6 +279,7 @@ void same_job(const struct job *a, const struct job *b)
     SAME(gathered_logits);
     SAME(chunked_loss);
     SAME(loss_in_place);
+    SAME(stopped_recompute);
     SAME(kept_logits);
     SAME(gathered_inputs);
     SAME(whole_gradient_sums);

@@ -172,7 +172,10 @@ struct passes passes_of(const struct price_audit *of_all, int run, int group, in
     if (!is_layered(a, run)) return s;
     recompute_selected(a, run, group, p, &w, &talk, &s);
     struct computed fetched = judged_fetched_s(a, run, group, p, forward);
-    s.again[RECOMPUTE_FULL] = (struct computed){forward + fetched.value, s.lost_s + fetched.lost};
+    long double unread = w.step_factor * w.forward_factor * unread_product_s(a, run, group, p),
+                repeated =
+                    links_done(at_least(a, run, compute - unread, w.launch, talk_s), talk.ahead);
+    s.again[RECOMPUTE_FULL] = (struct computed){repeated + fetched.value, s.lost_s + fetched.lost};
     for (int set = RECOMPUTE_SWAP + 1; set < RECOMPUTE_COUNT; set++)
         if (a->problem->job.recompute[set])
             s.again[set] = judged_set_s(a, run, group, p, (enum recompute)set, &w, &talk);

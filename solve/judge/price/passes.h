@@ -32,6 +32,9 @@ bool shaped_products(const struct price_audit *a, int run, int group,
 // The same for the scores and the context of unfused attention, and the backward pass.
 void unfused_products(const struct price_audit *a, int run, int group,
                       const struct precision_costs *rates, struct piece piece, struct work *w);
+// What a block's recomputation leaves out: the product that nothing reads again; 0 where it does
+// not stop.
+long double unread_product_s(const struct price_audit *a, int run, int group, struct piece piece);
 // Seconds of the keys' product, of the attention's output and of a gated layer's second one.
 long double every_second_product_s(const struct price_audit *a, int run, int group,
                                    struct piece piece);

@@ -239,6 +239,20 @@ long double every_second_product_s(const struct price_audit *a, int run, int gro
     return seconds + experts_again_s(a, run, &l, rates, n);
 }
 
+long double unread_product_s(const struct price_audit *a, int run, int group, struct piece piece)
+{
+    const struct layer_run *r = run_of(a, run);
+    const struct precision_costs *rates = rates_of(a, group);
+    long double part = shared_width(a, r) / layout_of(a)->tensor,
+                h = a->problem->model.shape.hidden;
+    bool stops = a->problem->job.stopped_recompute && r->kind == LAYER_BLOCK && part > 0;
+    if (!stops || a->gridded || r->frozen || a->problem->model.shape.dropout) return 0;
+    if (!(rates->product_flop_per_s.value > 0))
+        return 2 * piece.tokens * h * part / rates->gemm_flop_per_s.value;
+    struct limits l = limits_of(a, group, rates, 1);
+    return one_s(&l, (struct shape_of_product){piece.tokens, h, part, 1}, a->value_bytes);
+}
+
 void unfused_products(const struct price_audit *a, int run, int group,
                       const struct precision_costs *rates, struct piece piece, struct work *w)
 {
