@@ -151,9 +151,9 @@ const struct layer_time *find_layer_time(const struct pricing *x, const char *ru
     const struct layout *layout = &x->problem->job.layout;
     for (int i = 0; i < costs->layer_time_count; i++) {
         const struct layer_time *l = &costs->layer_times[i];
-        if (!strcmp(l->run, run) && !strcmp(l->gpu, gpu) && fits(l->tensor, layout->tensor) &&
-            fits(l->micro_batch, layout->micro_batch) && fits(l->context, layout->context) &&
-            fits(l->data, layout->data) && !layout_has_grid(layout))
+        if (fits(l->tensor, layout->tensor) && fits(l->micro_batch, layout->micro_batch) &&
+            fits(l->context, layout->context) && fits(l->data, layout->data) &&
+            !strcmp(l->run, run) && !strcmp(l->gpu, gpu) && !layout_has_grid(layout))
             return l;
     }
     return NULL;

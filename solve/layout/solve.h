@@ -109,6 +109,20 @@ enum status solve_start(struct solve_result *r, const struct priced *priced,
                         const struct solve_settings *settings, int64_t replays,
                         const volatile int *stop, struct arena *arena, struct error *err);
 
+// Where replicas take whole micro-batches in turn: the least load of a micro-batch with any number
+// of stages, by one table (turns.c), for a priced document of more than two stages whose prices
+// hold for every number. alone: one stage may have all layers.
+struct any_stages {
+    int stages;       // of the best; 0: none was found
+    int64_t load_ns;  // the best's
+    int64_t bound_ns; // no load is less, of any number
+    bool finished;    // to the gap, or there is none
+    struct plan_effort effort;
+};
+enum status solve_any_stages(struct any_stages *a, const struct priced *priced, bool alone,
+                             const struct solve_settings *settings, const volatile int *stop,
+                             struct arena *arena, struct error *err);
+
 // A quick proven bound on every plan: one box, no search for plans. INT64_MAX: there is no plan.
 // *time_ns is the time of a plan found on the way, 0 if none was. should_stop (may be NULL): true
 // ends it with what is proven so far, 0 at worst.

@@ -3,8 +3,8 @@
 // replicas, and keeps as many micro-batches as all replicas from it on need, over its own. Exact,
 // by a table: for a load that no stage may exceed, the fewest slots that hold all layers from one
 // on, by the number of stages left and a cap on their replicas. The least load for which that is at
-// most the slots there are is found by halving; each load that is refused is a bound
-// (docs/PROOFS.md 15.6).
+// most the slots there are is found by halving; each load that is refused is a bound. Where any
+// number of stages will do, the table is one for all of them (docs/FORMULAS.md 23).
 #include <assert.h>
 
 #include "data/base/least.h"
@@ -34,7 +34,8 @@ struct turns {
     struct arena *arena;
     struct way *scratch;
     int layers, stages, groups;
-    int sum_most;   // of replicas
+    bool any, alone; // any number of stages will do; also one alone
+    int sum_most;    // of replicas
     bool saturates; // at sum_most replicas or more every stage keeps all micro-batches of a replica
     struct span *spans; // [(first * (layers + 1) + end) * groups + group]
     int *fewest;        // [(left * (layers + 1) + first) * (sum_most + 1) + sum]
@@ -51,6 +52,7 @@ static struct span *span_at(const struct turns *t, int first, int end, int group
 
 static int *row_at(const struct turns *t, int left, int first)
 {
+    if (t->any) left = 0;
     return t->fewest +
            ((size_t)left * (size_t)(t->layers + 1) + (size_t)first) * (size_t)(t->sum_most + 1);
 }
@@ -147,6 +149,7 @@ static void fill_span(struct turns *t, int first, int end, int group)
 static bool is_span(const struct turns *t, int first, int end)
 {
     bool starts = first == 0, ends = end == t->layers;
+    if (t->any) return t->alone || !(starts && ends);
     return t->stages == 1 ? starts && ends : t->stages == 2 ? starts != ends : !(starts && ends);
 }
 
@@ -194,7 +197,8 @@ static void fill_row(const struct turns *t, int left, int first, int64_t load_ns
     for (int sum = 0; sum <= t->sum_most; sum++) to[sum] = SLOTS_NONE;
     for (int end = first + 1; end <= t->layers; end++) {
         const int *from = row_at(t, left - 1, end);
-        if ((left == 1) != (end == t->layers) || from[t->sum_most] >= SLOTS_NONE) continue;
+        bool meets = t->any ? is_span(t, first, end) : (left == 1) == (end == t->layers);
+        if (!meets || from[t->sum_most] >= SLOTS_NONE) continue;
         for (int g = 0; g < t->groups; g++) {
             int64_t depth = depth_within(t, span_at(t, first, end, g), g, load_ns);
             if (depth > 0) put_stage_before(t, to, from, g, depth);
@@ -209,7 +213,9 @@ static bool is_enough(const struct turns *t, int64_t load_ns)
     for (int first = 0; first <= t->layers; first++)
         for (int sum = 0; sum <= t->sum_most; sum++)
             row_at(t, 0, first)[sum] = first == t->layers ? 0 : SLOTS_NONE;
-    for (int left = 1; left <= t->stages; left++)
+    for (int first = t->layers - 1; t->any && first >= 0 && !t->should_stop(t->argument); first--)
+        fill_row(t, 1, first, load_ns);
+    for (int left = 1; left <= t->stages && !t->any; left++)
         for (int first = 0; first <= t->layers; first++) {
             bool starts = left == t->stages;
             if (t->should_stop(t->argument)) return false;
@@ -255,7 +261,8 @@ static void take_stage(const struct turns *t, int left, int first, int64_t load_
     x->first = first;
     for (x->end = first + 1; x->end <= t->layers; x->end++)
         for (x->group = 0; x->group < t->groups; x->group++)
-            if ((left == 1) == (x->end == t->layers) && comes_from(t, left, x, load_ns, sum))
+            if ((t->any ? is_span(t, first, x->end) : (left == 1) == (x->end == t->layers)) &&
+                comes_from(t, left, x, load_ns, sum))
                 return;
     assert(!"an entry of the table comes from a stage");
 }
@@ -287,12 +294,13 @@ static int64_t load_of(const struct turns *t, const struct taken *x)
 }
 
 // Reads the table, which is_enough filled for this load; returns the plan's own load.
-static int64_t take_plan(const struct turns *t, int64_t load_ns, struct taken *stages)
+static int64_t take_plan(struct turns *t, int64_t load_ns, struct taken *stages)
 {
-    int sum = t->sum_most;
+    int sum = t->sum_most, count = 0;
     int64_t most = 0;
-    for (int s = 0, first = 0; s < t->stages; first = stages[s++].end)
-        take_stage(t, t->stages - s, first, load_ns, &sum, &stages[s]);
+    for (int first = 0; first < t->layers; first = stages[count++].end)
+        take_stage(t, t->stages - count, first, load_ns, &sum, &stages[count]);
+    t->stages = count;
     put_depths(t, stages);
     for (int s = 0; s < t->stages; s++) most = larger(most, load_of(t, &stages[s]));
     assert(most <= load_ns);
@@ -353,30 +361,78 @@ static void open_turns(struct turns *t, const struct solving *s)
                      int);
 }
 
-enum status solving_in_turn(struct solving *s)
+// What is known of the least load.
+struct halving {
+    int64_t below_ns, best_ns; // none is at most below_ns; the plan has best_ns, if there is one
+    bool found, finished;
+};
+
+static void halve(struct turns *t, struct solving *s, struct halving *h, struct taken *stages)
 {
-    const struct solve_settings *settings = s->settings;
-    struct turns t;
-    int64_t times = settings->whole_batch ? s->priced->micro_batches : 1, below_ns = 0,
-            best_ns = (int64_t)1 << 53,
-            cutoff_ns = settings->cutoff_ns > 0 ? shared(settings->cutoff_ns, times) : 0;
-    open_turns(&t, s);
-    struct taken *stages = TAKE(s->arena, t.stages, struct taken);
-    if (t.stages <= t.layers) fill_spans(&t);
-    bool found = false, wanted = t.stages <= t.layers && !solving_should_stop(s);
-    if (cutoff_ns > 0 && cutoff_ns <= best_ns) best_ns = cutoff_ns;
-    for (int64_t load_ns = best_ns - 1; wanted; load_ns = below_ns + (best_ns - below_ns) / 2) {
-        bool enough = is_enough(&t, load_ns);
+    bool wanted = (t->any || t->stages <= t->layers) && !solving_should_stop(s);
+    for (int64_t load_ns = h->best_ns - 1; wanted;
+         load_ns = h->below_ns + (h->best_ns - h->below_ns) / 2) {
+        bool enough = is_enough(t, load_ns);
         if (solving_should_stop(s)) break;
         s->effort.boxes++;
-        if (enough) best_ns = take_plan(&t, load_ns, stages), found = true;
-        else below_ns = load_ns;
-        int64_t open_ns = best_ns - below_ns - 1;
-        wanted = open_ns > 0 && (!found || (double)open_ns > settings->gap * (double)best_ns);
+        if (enough) h->best_ns = take_plan(t, load_ns, stages), h->found = true;
+        else h->below_ns = load_ns;
+        int64_t open_ns = h->best_ns - h->below_ns - 1;
+        wanted = open_ns > 0 &&
+                 (!h->found || (double)open_ns > s->settings->gap * (double)h->best_ns);
     }
-    s->finished = !solving_should_stop(s) || !wanted;
-    s->bound_ns = (below_ns + 1) * times;
-    if (found) put_plan(&t, s, stages, best_ns * times);
-    else if (s->finished && !cutoff_ns) s->bound_ns = 0;
+    h->finished = !solving_should_stop(s) || !wanted;
+}
+
+enum { LOAD_MOST_BITS = 53 };
+
+static struct halving begin_halving(const struct solving *s, int64_t times)
+{
+    const struct solve_settings *settings = s->settings;
+    struct halving h = {.best_ns = (int64_t)1 << LOAD_MOST_BITS};
+    int64_t cutoff_ns = settings->cutoff_ns > 0 ? shared(settings->cutoff_ns, times) : 0;
+    if (cutoff_ns > 0) h.best_ns = smaller(h.best_ns, cutoff_ns);
+    if (settings->known_bound_ns > 0) h.below_ns = shared(settings->known_bound_ns, times) - 1;
+    return h;
+}
+
+enum status solving_in_turn(struct solving *s)
+{
+    struct turns t;
+    int64_t times = s->settings->whole_batch ? s->priced->micro_batches : 1;
+    struct halving h = begin_halving(s, times);
+    open_turns(&t, s);
+    struct taken *stages = TAKE(s->arena, t.layers, struct taken);
+    if (t.stages <= t.layers) fill_spans(&t);
+    halve(&t, s, &h, stages);
+    s->finished = h.finished;
+    s->bound_ns = (h.below_ns + 1) * times;
+    if (h.found) put_plan(&t, s, stages, h.best_ns * times);
+    else if (s->finished && s->settings->cutoff_ns <= 0) s->bound_ns = 0;
+    return OK;
+}
+
+enum status solve_any_stages(struct any_stages *a, const struct priced *priced, bool alone,
+                             const struct solve_settings *settings, const volatile int *stop,
+                             struct arena *arena, struct error *err)
+{
+    struct solving s = {.priced = priced,
+                        .settings = settings,
+                        .watch = watch_begin(stop, settings->time_limit_s),
+                        .arena = arena};
+    struct schedule_request request = schedule_request_of(priced);
+    struct turns t;
+    struct halving h = begin_halving(&s, 1);
+    TRY(schedule_build(&s.schedule, &request, arena, err));
+    open_turns(&t, &s);
+    assert(t.stages > 2);
+    t.any = true, t.alone = alone;
+    fill_spans(&t);
+    halve(&t, &s, &h, TAKE(arena, t.layers, struct taken));
+    *a = (struct any_stages){.stages = h.found ? t.stages : 0,
+                             .load_ns = h.best_ns,
+                             .bound_ns = h.below_ns + 1,
+                             .finished = h.finished,
+                             .effort = s.effort};
     return OK;
 }

@@ -42,6 +42,13 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
                            const struct solve_settings *settings, const struct layouts_task *task,
                            const volatile int *stop, struct arena *arena, struct error *err);
 
+// turns.c: whether one table has all layouts of the space, as they differ by their number of stages
+// alone, every number is one of them and no price depends on it; then the search by that table.
+bool layouts_in_one_table(const struct problem *problem, const struct layouts_task *task);
+enum status layouts_search_table(struct layouts_result *r, const struct problem *problem,
+                                 const struct solve_settings *settings, const volatile int *stop,
+                                 struct arena *arena, struct error *err);
+
 // What is known of a space whose search was lost: the best plan that it had handed over
 // (stage_count 0: none), by the value `value_ns`, and its bound on the whole space; of the layouts
 // only what `task` knew before.

@@ -139,24 +139,23 @@ bool layouts_ask(struct search *s, struct message *requests, int count, struct m
     return whole;
 }
 
-// Up to here the plan's time is the value by which layouts are compared.
-static enum status state_objective(const struct search *s, struct plan *plan, struct arena *arena,
-                                   struct error *err)
+enum status layouts_state_objective(struct plan *plan, const struct problem *problem,
+                                    struct arena *arena, struct error *err)
 {
     struct schedule schedule;
     struct priced *priced = TAKE(arena, 1, struct priced);
     struct problem *one = TAKE(arena, 1, struct problem);
-    plan->objective = s->problem->job.objective;
+    plan->objective = problem->job.objective;
     if (plan->objective == OBJECTIVE_ITERATION_TIME) return OK;
     if (plan->objective == OBJECTIVE_COST) {
         plan->objective_ns = plan->stage_count ? plan->iteration_ns : 0;
         if (plan->stage_count)
-            plan->iteration_ns /= problem_layout_worth(s->problem, &plan->layout).weight;
+            plan->iteration_ns /= problem_layout_worth(problem, &plan->layout).weight;
         return OK;
     }
     if (!plan->stage_count) plan->bound_ns = 0; // no layout that states a micro-batch
     if (!plan->stage_count) return OK;
-    *one = problem_with_layout(s->problem, &plan->layout);
+    *one = problem_with_layout(problem, &plan->layout);
     TRY(price_problem(priced, one, arena, err));
     struct schedule_request request = schedule_request_of(priced);
     TRY(schedule_build(&schedule, &request, arena, err));
@@ -172,7 +171,7 @@ void layouts_keep_plan(struct search *s, const struct plan *plan)
     struct error unstated = {OK, ""};
     if (!solve_keeps(s->settings, s->problem)) return;
     arena_open(&own, s->arena->exit);
-    if (state_objective(s, &stated, &own, &unstated) == OK)
+    if (layouts_state_objective(&stated, s->problem, &own, &unstated) == OK)
         solve_keep_plan(s->settings, s->problem, &stated, plan->iteration_ns);
     arena_close(&own);
 }
@@ -249,7 +248,7 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
     r->solved.one_width_ns = s.one_width_ns, r->solved.one_width_group = s.one_width_group;
     r->rests_on_known = layouts_rest_on_known(&s);
     int64_t value_ns = r->solved.plan.iteration_ns;
-    TRY(state_objective(&s, &r->solved.plan, arena, err));
+    TRY(layouts_state_objective(&r->solved.plan, problem, arena, err));
     if (!r->solved.plan.stage_count) return OK;
     solve_keep_plan(settings, problem, &r->solved.plan, value_ns);
     solve_keep_bound(settings, problem, r->solved.plan.bound_ns);

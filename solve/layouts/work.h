@@ -151,6 +151,9 @@ struct layouts_end {
 struct layouts layouts_of(const struct problem *problem, double gap);
 // Determines the fates in r->layouts and the answer, r->solved.
 void layouts_end(struct layouts_result *r, const struct layouts_end *e, struct arena *arena);
+// Up to here the plan's time is the value by which layouts are compared.
+enum status layouts_state_objective(struct plan *plan, const struct problem *problem,
+                                    struct arena *arena, struct error *err);
 
 // ---- layouts that wait
 

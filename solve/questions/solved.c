@@ -51,8 +51,11 @@ static enum status find_in_space(struct solved *s, const struct solve_settings *
     const struct problem *p = s->problem;
     s->space = TAKE(arena, 1, struct layouts_result);
     s->result = &s->space->solved;
-    TRY((p->cluster.places.node_count ? placed_space_search : layouts_search)(
-        s->space, p, settings, task, stop, arena, err));
+    if (layouts_in_one_table(p, task))
+        TRY(layouts_search_table(s->space, p, settings, stop, arena, err));
+    else
+        TRY((p->cluster.places.node_count ? placed_space_search : layouts_search)(
+            s->space, p, settings, task, stop, arena, err));
     return solve_take_layout(s, arena, err);
 }
 

@@ -1,6 +1,7 @@
 // Replicas that take whole micro-batches in turn, on small random priced problems: the plan of
 // least load equals the best of all plans to the nanosecond, by an enumeration with sums of its
-// own, also with a cut-off; a problem without a plan has none.
+// own, also with a cut-off; a problem without a plan has none. One table over all numbers of stages
+// finds the best of all of them.
 //
 //   test_turns [PROBLEMS] [SEED]      make test runs 300
 #include "data/kinds/schedules.h"
@@ -13,7 +14,7 @@ enum { DEFAULT_PROBLEMS = 300, STAGES = 8 };
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
 static struct {
-    int planned, without, unlike, deep, recomputed, full;
+    int planned, without, unlike, deep, recomputed, full, any, other;
 } seen;
 
 // ---- enumeration: a stage is busy for its passes and its own ends of messages, over its replicas
@@ -181,6 +182,30 @@ static void check(const struct priced *p, uint64_t seed)
     }
 }
 
+// Of every number of stages from `least` on, against their enumerations.
+static void check_any(const struct priced *p, int least, uint64_t seed)
+{
+    struct priced of = *p;
+    struct any_stages a;
+    struct solve_settings settings;
+    int64_t best_ns = INT64_MAX, here_ns = INT64_MAX;
+    for (of.stage_count = least; of.stage_count <= p->layer_count; of.stage_count++) {
+        struct all all = {.p = &of, .best_ns = INT64_MAX};
+        enumerate(&all, 0, 0);
+        if (all.best_ns < best_ns) best_ns = all.best_ns;
+        if (of.stage_count == p->stage_count) here_ns = all.best_ns;
+    }
+    solve_defaults(&settings);
+    MUST(solve_any_stages(&a, p, least == 1, &settings, NULL, &own_arena, &own_err));
+    assert_true(a.finished && (a.stages > 0) == (best_ns < INT64_MAX));
+    if (!a.stages) return;
+    if (a.load_ns != best_ns || a.bound_ns != best_ns)
+        fail_msg("seed %llu: %lld ns, bound %lld, the best of all numbers of stages is %lld",
+                 (unsigned long long)seed, (long long)a.load_ns, (long long)a.bound_ns,
+                 (long long)best_ns);
+    seen.any++, seen.other += best_ns < here_ns;
+}
+
 TEST(test_enumerated)
 {
     uint64_t state = first_seed * 7919;
@@ -190,14 +215,19 @@ TEST(test_enumerated)
         struct arena_mark mark = arena_set_mark(&own_arena);
         draw(&p, &state, &own_arena);
         bool small = p.stage_count <= 3 && p.layer_count <= 6 && p.group_count <= 4;
-        if (small && priced_check(&p, &own_err) == OK) check(&p, seed);
+        if (small && priced_check(&p, &own_err) == OK) {
+            check(&p, seed);
+            if (p.stage_count == 3 && p.layer_count <= 5) check_any(&p, 1 + (int)(seed % 2), seed);
+        }
         arena_reset(&own_arena, mark);
     }
     print_message("%d problems with a plan (%d with unlike stages, %d with several replicas, %d "
-                  "with more than micro-batches, %d that recompute), %d without\n",
-                  seen.planned, seen.unlike, seen.deep, seen.full, seen.recomputed, seen.without);
-    assert_true(seen.planned > problem_count / 10 && seen.unlike && seen.deep && seen.recomputed &&
-                seen.without);
+                  "with more than micro-batches, %d that recompute), %d without; any number of "
+                  "stages: %d with a plan, %d better by it\n",
+                  seen.planned, seen.unlike, seen.deep, seen.full, seen.recomputed, seen.without,
+                  seen.any, seen.other);
+    assert_true(seen.any && seen.other && seen.planned > problem_count / 10 && seen.unlike &&
+                seen.deep && seen.recomputed && seen.without);
 }
 
 ARGUMENT(problem_count)
