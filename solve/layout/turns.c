@@ -146,6 +146,17 @@ static void fill_span(struct turns *t, int first, int end, int group)
     s->ways = TAKE_COPY(t->arena, s->ways, s->count);
 }
 
+// A stage that has all layers has no neighbour to keep messages for.
+static void fill_alone(struct turns *t, int group)
+{
+    const struct choices all = t->choices;
+    struct priced one = *t->p;
+    one.stage_count = one.rank_count = 1;
+    t->choices.priced = &one, t->choices.rank_count = 1;
+    fill_span(t, 0, t->layers, group);
+    t->choices = all;
+}
+
 static bool is_span(const struct turns *t, int first, int end)
 {
     bool starts = first == 0, ends = end == t->layers;
@@ -160,7 +171,9 @@ static void fill_spans(struct turns *t)
     for (int first = 0; first < t->layers && !t->should_stop(t->argument); first++)
         for (int end = first + 1; end <= t->layers; end++)
             for (int g = 0; g < t->groups; g++)
-                if (is_span(t, first, end)) fill_span(t, first, end, g);
+                if (t->any && is_span(t, first, end) && first == 0 && end == t->layers)
+                    fill_alone(t, g);
+                else if (is_span(t, first, end)) fill_span(t, first, end, g);
 }
 
 static int64_t shared(int64_t ns, int64_t replicas) { return (ns + replicas - 1) / replicas; }
@@ -431,7 +444,7 @@ enum status solve_any_stages(struct any_stages *a, const struct priced *priced, 
     halve(&t, &s, &h, TAKE(arena, t.layers, struct taken));
     *a = (struct any_stages){.stages = h.found ? t.stages : 0,
                              .load_ns = h.best_ns,
-                             .bound_ns = h.below_ns + 1,
+                             .bound_ns = smaller(h.below_ns + 1, h.best_ns),
                              .finished = h.finished,
                              .effort = s.effort};
     return OK;

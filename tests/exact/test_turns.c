@@ -3,18 +3,18 @@
 // own, also with a cut-off; a problem without a plan has none. One table over all numbers of stages
 // finds the best of all of them.
 //
-//   test_turns [PROBLEMS] [SEED]      make test runs 300
+//   test_turns [PROBLEMS] [SEED]      make test runs 1000
 #include "data/kinds/schedules.h"
 #include "solve/layout/solve.h"
 #include "tests/support/check.h"
 #include "tests/support/random_priced.h"
 
-enum { DEFAULT_PROBLEMS = 300, STAGES = 8 };
+enum { DEFAULT_PROBLEMS = 1000, STAGES = 8 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
 static struct {
-    int planned, without, unlike, deep, recomputed, full, any, other;
+    int planned, without, unlike, deep, recomputed, full, any, other, alone;
 } seen;
 
 // ---- enumeration: a stage is busy for its passes and its own ends of messages, over its replicas
@@ -203,7 +203,7 @@ static void check_any(const struct priced *p, int least, uint64_t seed)
         fail_msg("seed %llu: %lld ns, bound %lld, the best of all numbers of stages is %lld",
                  (unsigned long long)seed, (long long)a.load_ns, (long long)a.bound_ns,
                  (long long)best_ns);
-    seen.any++, seen.other += best_ns < here_ns;
+    seen.any++, seen.other += best_ns < here_ns, seen.alone += a.stages == 1;
 }
 
 TEST(test_enumerated)
@@ -223,11 +223,11 @@ TEST(test_enumerated)
     }
     print_message("%d problems with a plan (%d with unlike stages, %d with several replicas, %d "
                   "with more than micro-batches, %d that recompute), %d without; any number of "
-                  "stages: %d with a plan, %d better by it\n",
+                  "stages: %d with a plan, %d better by it, %d of one\n",
                   seen.planned, seen.unlike, seen.deep, seen.full, seen.recomputed, seen.without,
-                  seen.any, seen.other);
-    assert_true(seen.any && seen.other && seen.planned > problem_count / 10 && seen.unlike &&
-                seen.deep && seen.recomputed && seen.without);
+                  seen.any, seen.other, seen.alone);
+    assert_true(seen.any && seen.other && seen.alone && seen.planned > problem_count / 10 &&
+                seen.unlike && seen.deep && seen.recomputed && seen.without);
 }
 
 ARGUMENT(problem_count)
