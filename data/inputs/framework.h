@@ -40,7 +40,7 @@ bool framework_recomputes_alike(enum framework framework, const struct layout *l
 bool framework_recomputes(enum framework framework, enum recompute mode);
 enum trainer framework_trainer(enum framework framework); // by whose prices it is planned
 
-// ---- framework_gpus.c
+// ---- GPUs
 
 // A GPU's compute capability times 10, by its name; 0: it is none of those known.
 int gpu_capability(const char *gpu);

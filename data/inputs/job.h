@@ -263,12 +263,12 @@ extern const char *const compression_keys[]; // "rank", "kept_per_thousand", "bi
 const char *compression_text(struct compression_form form, struct arena *arena);
 
 // What of each layer of a stage is in tiers besides the GPU's own memory (data/places/cluster.h).
-// Of the weights those of embeddings and of memory layers stay.
-enum tier_part { TIER_FROZEN, TIER_TRAINED, TIER_OPTIMIZER, TIER_PARTS };
-extern const char *const tier_part_names[]; // "frozen_weights", "trained_weights", "optimizer"
+// Of the weights those of embeddings and of memory layers stay; how many layers swap is decided.
+enum tier_part { TIER_FROZEN, TIER_TRAINED, TIER_OPTIMIZER, TIER_ACTIVATIONS, TIER_PARTS };
+extern const char *const tier_part_names[]; // "frozen_weights", "trained_weights" ...
 struct tier_share {
     const char *tier; // NULL: it stays
-    int percent;      // 1 to 100
+    int percent;      // 1 to 100; 0: of activations
 };
 struct tier_option {
     const char *name;                    // NULL: one of offload_percents, or nothing is elsewhere
@@ -285,6 +285,7 @@ struct compression_option {
     bool forgets;         // no error feedback: what compression loses is not kept for the next time
     int offloaded_percent;   // share of the optimizer's state that is on the host
     const char *tier_option; // its name; NULL: none
+    const char *activations; // the tier of what is swapped; NULL: that of all options
 };
 
 // Whether parts of a stage are elsewhere than on the GPU.
@@ -479,19 +480,18 @@ static inline bool tier_option_moves_weights(const struct tier_option *t)
 {
     return t && (t->parts[TIER_FROZEN].tier || t->parts[TIER_TRAINED].tier);
 }
-bool job_moves_weights(const struct job *j);
 // Some stage has a head of its own.
 static inline bool job_has_local_head(const struct job *j)
 {
     return j->layout.local_loss_every > 0 && j->local_loss.head.vocabulary > 0;
 }
-// How many ways there are to keep a stage's parts in tiers, with everything on the GPU: the first.
-// Then the offload_percents, as tier options of the optimizer's state, and the tier options.
+// How many ways there are to keep a stage's parts in tiers, the first none, the named ones last.
 static inline int job_tier_ways(const struct job *j)
 {
     return 1 + j->offload_percent_count + j->tier_option_count;
 }
 struct tier_option job_tiering(const struct job *j, int way);
+bool job_swaps(const struct job *j); // some way has activations in a tier
 // Per replica: global_batch / (data x micro_batch). If replicas may differ, at least one of them
 // has this many or more.
 int job_micro_batches(const struct job *j);

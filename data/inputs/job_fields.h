@@ -1,4 +1,4 @@
-// Shared by job.c and job_parts.c: the checks of a layout and of rules, which the priced document
+// Shared by job.c and its parts: the checks of a layout and of rules, which the priced document
 // needs as well.
 #ifndef PLUMBLINE_DATA_INPUTS_JOB_FIELDS_H
 #define PLUMBLINE_DATA_INPUTS_JOB_FIELDS_H
@@ -29,6 +29,10 @@ enum status rules_check(const struct rule *rules, int count, int stage_count, in
 // "none" is one of them, and a gradient option may state what is on the host.
 extern const struct members boundary_offer_members, gradient_offer_members, boundary_option_members,
     gradient_option_members;
+
+// job_tiers.c
+extern const struct members tier_option_members;
+enum status job_check_tiers(const struct job *j, const char *file, struct error *err);
 
 // Recompute modes, bool[RECOMPUTE_COUNT], as an array of names.
 member_get modes_get;

@@ -332,6 +332,7 @@ static const struct member gradient_option_rows[] = {
     KEY_UNLESS("error_feedback", compression_option, forgets),
     KEY_INT(compression_option, offloaded_percent, OPTIONAL, IF_SET, 0, 100), // not offered
     KEY_TEXT(compression_option, tier_option, OPTIONAL),                      // this neither
+    KEY_TEXT(compression_option, activations, OPTIONAL),                      // nor this
 };
 MEMBERS(boundary_option, struct compression_option, NULL, true, finish_option);
 MEMBERS(gradient_option, struct compression_option, NULL, true, finish_option);
@@ -342,7 +343,7 @@ const struct members boundary_offer_members = {boundary_option_rows,
                                                true,
                                                finish_offer},
                      gradient_offer_members = {gradient_option_rows,
-                                               ARRAY_LENGTH(gradient_option_rows) - 2,
+                                               ARRAY_LENGTH(gradient_option_rows) - 3,
                                                sizeof(struct compression_option),
                                                NULL,
                                                true,

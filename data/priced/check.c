@@ -119,11 +119,6 @@ bool priced_uses_optimizer(const struct priced *p)
     return false;
 }
 
-bool priced_swaps_on(const struct priced *p, int group)
-{
-    return p->recompute[RECOMPUTE_SWAP] && p->run_count && p->runs[0].swap_ns[group] >= 0;
-}
-
 bool priced_compresses_sync(const struct priced *p, int gradient_option)
 {
     return p->gradient_options[gradient_option].form.amount > 0;
@@ -172,12 +167,16 @@ static enum status check_swap(const struct priced *p, int i, struct error *err)
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].swap_ns: expected it where \"swap\" is offered alone",
                     priced_file(p), i);
-    for (int g = 0; r->swap_ns && g < p->group_count; g++)
-        if ((r->swap_ns[g] < 0) != (p->runs[0].swap_ns[g] < 0) && !p->groups[g].excluded)
+    for (int k = 0; r->swap_ns && k < p->group_count * p->gradient_option_count; k++) {
+        int g = k % p->group_count, o = k / p->group_count;
+        bool none = priced_away_ns(&p->runs[0], o)[g] < 0;
+        if (((priced_away_ns(r, o)[g] < 0) != none || (priced_back_ns(r, o)[g] < 0) != none) &&
+            !p->groups[g].excluded)
             return fail(err, BAD_INPUT,
-                        "%s: runs[%d].swap_ns: expected prices of all runs or of none on group "
-                        "\"%s\"",
+                        "%s: runs[%d]: swap_ns, away_ns, back_ns: expected prices of all runs or "
+                        "of none on group \"%s\"",
                         priced_file(p), i, p->groups[g].name);
+    }
     return OK;
 }
 

@@ -18,6 +18,8 @@ struct priced_tiered {
     int64_t buffer_bytes;              // added to the working bytes of every mode
     int64_t *tier_bytes;               // [tier]
     int64_t *forward_ns, *backward_ns; // as the run's own, which none is below
+    // As swap_ns, there and back, if the option says where activations are; else NULL.
+    int64_t *away_ns, *back_ns;
 };
 
 // A run of identical layers.
@@ -40,7 +42,7 @@ struct priced_run {
     // which no layer runs or that are not priced.
     int64_t *again_ns[RECOMPUTE_COUNT];
     // Time to move its activations to the host, or back: PRICE_NONE if the group has no link to it.
-    // NULL: no stage may swap.
+    // Of options that do not say where activations are. NULL: no stage may swap.
     int64_t *swap_ns;
     int64_t *optimizer_ns;
     int64_t **sync_ns; // [gradient_option][group]
@@ -201,8 +203,10 @@ bool priced_uses_sync(const struct priced *p);     // any nonzero gradient sync
 bool priced_uses_optimizer(const struct priced *p);
 // The step depends on the option: one keeps a share of the state on the host, or is a tier option.
 bool priced_offloads(const struct priced *p);
-bool priced_tiers(const struct priced *p);               // there are tiers, or tier options
-bool priced_swaps_on(const struct priced *p, int group); // stages there may swap
+bool priced_tiers(const struct priced *p); // there are tiers, or tier options
+// Stages there may swap with the option; the tier that then has what they swap.
+bool priced_swaps_on(const struct priced *p, int group, int gradient_option);
+const char *priced_swap_tier(const struct priced *p, int gradient_option);
 bool priced_compresses_sync(const struct priced *p, int gradient_option);
 // Whether a stage may recompute in the mode: offered, and not another than the layout's setting.
 bool priced_may_recompute(const struct priced *p, enum recompute mode);
@@ -228,6 +232,16 @@ static inline const int64_t *priced_forward_ns(const struct priced_run *run, int
 static inline const int64_t *priced_backward_ns(const struct priced_run *run, int gradient_option)
 {
     return run->tiered_count ? run->tiered[gradient_option].backward_ns : run->backward_ns;
+}
+static inline const int64_t *priced_away_ns(const struct priced_run *run, int gradient_option)
+{
+    const int64_t *own = run->tiered_count ? run->tiered[gradient_option].away_ns : NULL;
+    return own ? own : run->swap_ns;
+}
+static inline const int64_t *priced_back_ns(const struct priced_run *run, int gradient_option)
+{
+    const int64_t *own = run->tiered_count ? run->tiered[gradient_option].back_ns : NULL;
+    return own ? own : run->swap_ns;
 }
 // Whether stages have widths of their own.
 static inline bool priced_has_widths(const struct priced *p)

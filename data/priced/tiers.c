@@ -1,10 +1,22 @@
 // What a priced document says of the tiers besides the GPU's own memory: of each run, with each
 // option, what stays, what is in which tier, and passes that read it there.
 #include "data/base/least.h"
+#include "data/places/cluster.h"
 #include "data/priced/fields.h"
 
 PRICES(passes, p->slice_count * p->group_count, PRICE_NONE)
 PRICES(tiers, p->tier_count, 0)
+PRICES(groups, p->group_count, PRICE_NONE)
+
+GET_MEMBER(get_swaps)
+{
+    return json_is_present(value) ? get_groups(value, to, context, arena, err) : OK;
+}
+
+PUT_MEMBER(put_swaps)
+{
+    if (*(int64_t *const *)from) put_groups(w, key, from, context);
+}
 
 static const struct member priced_tiered_rows[] = {
     KEY_COUNT(priced_tiered, weight_bytes, REQUIRED, ALWAYS_WRITTEN, 0, JSON_COUNT_MAX),
@@ -12,6 +24,8 @@ static const struct member priced_tiered_rows[] = {
     KEY_PRICES(priced_tiered, tier_bytes, REQUIRED, tiers),
     KEY_PRICES(priced_tiered, forward_ns, REQUIRED, passes),
     KEY_PRICES(priced_tiered, backward_ns, REQUIRED, passes),
+    KEY_PRICES(priced_tiered, away_ns, OPTIONAL, swaps),
+    KEY_PRICES(priced_tiered, back_ns, OPTIONAL, swaps),
 };
 MEMBERS(priced_tiered, struct priced_tiered, NULL, false, NULL);
 
@@ -48,6 +62,18 @@ bool priced_tiers(const struct priced *p)
     for (int o = 0; o < p->gradient_option_count; o++)
         some = some || p->gradient_options[o].tier_option;
     return some;
+}
+
+bool priced_swaps_on(const struct priced *p, int group, int gradient_option)
+{
+    return p->recompute[RECOMPUTE_SWAP] && p->run_count &&
+           priced_away_ns(&p->runs[0], gradient_option)[group] >= 0;
+}
+
+const char *priced_swap_tier(const struct priced *p, int gradient_option)
+{
+    const char *own = p->gradient_options[gradient_option].activations;
+    return own ? own : TIER_HOST;
 }
 
 // Nothing in a tier: as the run itself.
@@ -89,7 +115,13 @@ enum status priced_tiered_check(const struct priced *p, int run, struct error *e
                     priced_file(p), run, p->gradient_option_count, r->tiered_count);
     for (int o = 0; o < r->tiered_count; o++) {
         const struct priced_tiered *t = &r->tiered[o];
-        bool plain = !p->gradient_options[o].tier_option;
+        bool plain = !p->gradient_options[o].tier_option,
+             swaps = p->recompute[RECOMPUTE_SWAP] && p->gradient_options[o].activations;
+        if (!t->away_ns != !swaps || !t->back_ns != !swaps)
+            return fail(err, BAD_INPUT,
+                        "%s: runs[%d].tiered[%d]: expected away_ns and back_ns where \"swap\" is "
+                        "offered and the option has activations, and there alone",
+                        priced_file(p), run, o);
         if (!(plain ? is_as_run : is_sound)(p, r, t))
             return fail(err, BAD_INPUT, "%s: runs[%d].tiered[%d]: expected %s", priced_file(p), run,
                         o,
@@ -113,9 +145,13 @@ double priced_largest_tiered(const struct priced *p, const struct priced_run *ru
 double priced_longest_tiered(const struct priced_run *run, int pass)
 {
     double most = 0;
-    for (int o = 0; o < run->tiered_count; o++)
-        most = larger_double(most,
-                             (double)(run->tiered[o].forward_ns[pass] - run->forward_ns[pass] +
-                                      run->tiered[o].backward_ns[pass] - run->backward_ns[pass]));
+    for (int o = 0; o < run->tiered_count; o++) {
+        const struct priced_tiered *t = &run->tiered[o];
+        double longer = (double)(t->forward_ns[pass] - run->forward_ns[pass] +
+                                 t->backward_ns[pass] - run->backward_ns[pass]);
+        if (t->away_ns && t->away_ns[pass] > 0)
+            longer += (double)t->away_ns[pass] + (double)t->back_ns[pass];
+        most = larger_double(most, longer);
+    }
     return most;
 }

@@ -197,7 +197,7 @@ static void try_swaps(struct bucket *b, struct choice x, int recomputable)
     x.recompute = RECOMPUTE_SWAP;
     x.swapped_layers = 1;
     int last = -1;
-    if (recomputable < 1 || !priced_swaps_on(b->c->priced, x.group)) return;
+    if (recomputable < 1 || !priced_swaps_on(b->c->priced, x.group, x.gradient_option)) return;
     if (choice_broken_rule(b->c, b->stage, &x) >= 0) { // a rule treats every number alike
         try_next(b, &x, &last);
         return;

@@ -111,7 +111,8 @@ static void add_layers(const struct choices *c, struct choice *x, struct walk *w
                at->working_bytes[mode] + priced_buffer_bytes(run, x->gradient_option));
     for (int i = 0; w->tier_bytes && i < c->priced->tier_count; i++) {
         w->tier_bytes[i] += count * run->tiered[x->gradient_option].tier_bytes[i];
-        if (of->swapped && !strcmp(c->priced->tiers[i], TIER_HOST))
+        if (of->swapped &&
+            !strcmp(c->priced->tiers[i], priced_swap_tier(c->priced, x->gradient_option)))
             w->tier_bytes[i] += count * run->stash_bytes[mode] * w->in_flight;
     }
     w->unsharded_bytes += count * at->unsharded_bytes;

@@ -1,4 +1,4 @@
-// A stage whose first layers wait on the host: what that adds to its passes, and the room that it
+// A stage whose first layers wait in a tier: what that adds to its passes, and the room that it
 // needs on the device (docs/FORMULAS.md 8, Swapping).
 #include "data/base/least.h"
 #include "formulate/choices/choice.h"
@@ -32,15 +32,18 @@ static int64_t piece_bytes(const struct swap_piece *piece)
     return piece->run->stash_bytes[piece->mode];
 }
 
-static void pass_pieces(struct swap_pass *w, const struct swap_piece *pieces, int count, int group,
-                        bool backward)
+static void pass_pieces(struct swap_pass *w, const struct swap_piece *pieces, int count,
+                        const struct choice *x, bool backward)
 {
+    int group = x->group, option = x->gradient_option;
     for (int i = 0; i < count; i++) {
         const struct priced_run *run = pieces[i].run;
         int64_t again = pieces[i].mode == RECOMPUTE_FULL ? run->again_ns[RECOMPUTE_FULL][group] : 0,
-                pass = backward ? run->backward_ns[group] + again : run->forward_ns[group];
+                pass = backward ? priced_backward_ns(run, option)[group] + again
+                                : priced_forward_ns(run, option)[group],
+                way = (backward ? priced_back_ns : priced_away_ns)(run, option)[group];
         for (int layer = 0; layer < pieces[i].count; layer++)
-            pass_layer(w, pass, run->swap_ns[group], piece_bytes(&pieces[i]), pieces[i].swapped);
+            pass_layer(w, pass, way, piece_bytes(&pieces[i]), pieces[i].swapped);
     }
 }
 
@@ -57,7 +60,7 @@ void choice_add_swaps(struct choice *x, int64_t *forward_ns, int64_t *backward_n
     }
     for (int backward = 0; backward < 2; backward++) {
         struct swap_pass w = {.gone_ns = gone, .bytes = bytes, .room_bytes = kept + 2 * longest};
-        pass_pieces(&w, pieces, count, x->group, backward);
+        pass_pieces(&w, pieces, count, x, backward);
         *(backward ? backward_ns : forward_ns) = larger(w.computed_ns, w.link_ns);
     }
     x->memory.working_bytes += 2 * longest;
@@ -70,7 +73,8 @@ bool choice_may_swap(const struct choices *c, int stage, const struct choice *x)
     int all = span_recomputable(p, choice_first_layer(c, stage, x), x->layer_count),
         left = all - x->swapped_layers;
     if (x->recompute != RECOMPUTE_SWAP) return true;
-    if (!priced_swaps_on(p, x->group) || x->swapped_layers < 1 || left < 0) return false;
+    if (!priced_swaps_on(p, x->group, x->gradient_option) || x->swapped_layers < 1 || left < 0)
+        return false;
     if (x->recomputed_layers == 0) return true;
     if (p->recompute[RECOMPUTE_FIRST_LAYERS]) return x->recomputed_layers <= left;
     return p->recompute[RECOMPUTE_FULL] && x->recomputed_layers == left;

@@ -68,6 +68,7 @@ static void offer_tiers(struct priced *priced, const struct job *job, struct are
         priced->gradient_options[i] = compressions[i / ways];
         priced->gradient_options[i].tier_option = t.name;
         priced->gradient_options[i].offloaded_percent = t.parts[TIER_OPTIMIZER].percent;
+        priced->gradient_options[i].activations = t.name ? t.parts[TIER_ACTIVATIONS].tier : NULL;
     }
 }
 
@@ -388,6 +389,7 @@ static enum status price_all(struct pricing *x, struct priced *priced,
     priced->devices_per_stage = (int64_t)x->D;
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
         priced->recompute[mode] = mode == RECOMPUTE_NONE || job->recompute[mode];
+    priced->recompute[RECOMPUTE_SWAP] = job_swaps(job);
     if (schedule_splits_backward(job->layout.schedule) || priced->slice_count > 1)
         priced->recompute[RECOMPUTE_SWAP] = false;
     copy_options(&priced->boundary_options, &priced->boundary_option_count, job->boundary_options,

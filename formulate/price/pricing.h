@@ -310,12 +310,12 @@ real optimizer_s(const struct pricing *x, const struct layer_run *run, int group
 // host takes.
 real timed_optimizer_s(const struct pricing *x, const struct layer_run *run, int group, real step);
 // ---- tiers.c (section 4, Shares and Tiers)
-
 // The step with the option's parts in tiers; device_s: with everything on the device.
 real tiered_step_s(const struct pricing *x, const struct layer_run *run, int group, int option,
                    real device_s);
 // How long the tiers need to deliver a layer's weights to a pass.
 real tiered_read_s(const struct pricing *x, const struct layer_run *run, int group, int option);
+enum status price_swaps(struct pricing *x, int run, int group, const char *of, struct error *err);
 bool tiers_matter(const struct pricing *x); // priced documents have runs[].tiered
 enum status price_tiered_bytes(const struct pricing *x, int run, struct error *err);
 void open_tiers(struct pricing *x, int run);

@@ -59,12 +59,6 @@ enum status price_layer_times(struct pricing *x, int run, int group, struct erro
         TRY(round_time(&to->offloaded_ns[o][group],
                        tiered_step_s(x, layers, group, o, seconds) + gathered, "optimizer time", of,
                        err));
-    if (to->swap_ns) {
-        real link = x->gpus[group]->host_link_bytes_per_s.value;
-        to->swap_ns[group] = PRICE_NONE;
-        if (link > 0)
-            TRY(round_time(&to->swap_ns[group], bytes_of_layer(x, layers).stash[0] / link,
-                           "swap time", of, err));
-    }
+    TRY(price_swaps(x, run, group, of, err));
     return round_time(&to->optimizer_ns[group], seconds + gathered, "optimizer time", of, err);
 }

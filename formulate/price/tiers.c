@@ -63,7 +63,7 @@ static struct tier_option option_of(const struct pricing *x, int option)
 // What the option moves of a part.
 static real moved(const struct layer_bytes *bytes, const struct tier_option *t, enum tier_part part)
 {
-    const real all[TIER_PARTS] = {bytes->frozen, bytes->trained, bytes->movable};
+    const real all[] = {bytes->frozen, bytes->trained, bytes->movable};
     return all[part] * t->parts[part].percent / 100;
 }
 
@@ -78,12 +78,37 @@ static real moved_into(const struct layer_bytes *bytes, const struct tier_option
     return sum;
 }
 
-// One GPU's share.
+// One GPU's share; 0: its group lacks the tier.
 static real rate_of(const struct pricing *x, int group, const char *name, bool write)
 {
     const struct tier *t = group_tier(&x->problem->cluster.groups[group], name);
     if (!strcmp(name, TIER_HOST)) return x->gpus[group]->host_link_bytes_per_s.value;
-    return (real)(write ? t->write_bytes_per_s : t->read_bytes_per_s) / t->gpus;
+    return t ? (real)(write ? t->write_bytes_per_s : t->read_bytes_per_s) / t->gpus : 0;
+}
+
+static enum status price_way(const struct pricing *x, int run, int group, const char *tier,
+                             bool away, const char *of, int64_t *to, struct error *err)
+{
+    real rate = tier ? rate_of(x, group, tier, away) : 0;
+    *to = PRICE_NONE;
+    if (!(rate > 0)) return OK;
+    return round_time(to, bytes_of_layer(x, &x->problem->model.runs[run]).stash[0] / rate,
+                      "swap time", of, err);
+}
+
+enum status price_swaps(struct pricing *x, int run, int group, const char *of, struct error *err)
+{
+    struct priced_run *to = &x->priced->runs[run];
+    const char *all = option_of(x, 0).parts[TIER_ACTIVATIONS].tier;
+    if (to->swap_ns) TRY(price_way(x, run, group, all, true, of, &to->swap_ns[group], err));
+    for (int o = 0; o < to->tiered_count; o++) {
+        struct priced_tiered *own = &to->tiered[o];
+        const char *tier = x->priced->gradient_options[o].activations;
+        if (!own->away_ns) continue;
+        TRY(price_way(x, run, group, tier, true, of, &own->away_ns[group], err));
+        TRY(price_way(x, run, group, tier, false, of, &own->back_ns[group], err));
+    }
+    return OK;
 }
 
 real tiered_read_s(const struct pricing *x, const struct layer_run *run, int group, int option)
@@ -153,6 +178,10 @@ void open_tiers(struct pricing *x, int run)
         to->tiered[o].tier_bytes = TAKE(x->arena, priced->tier_count, int64_t);
         to->tiered[o].forward_ns = TAKE(x->arena, passes, int64_t);
         to->tiered[o].backward_ns = TAKE(x->arena, passes, int64_t);
+        if (!priced->recompute[RECOMPUTE_SWAP] || !priced->gradient_options[o].activations)
+            continue;
+        to->tiered[o].away_ns = TAKE(x->arena, priced->group_count, int64_t);
+        to->tiered[o].back_ns = TAKE(x->arena, priced->group_count, int64_t);
     }
 }
 

@@ -147,7 +147,8 @@ static void audit_recompute(struct audit *h, int stage)
         h->sound[stage] = false;
         return;
     }
-    if (x->recompute != RECOMPUTE_NONE && !h->problem->job.recompute[x->recompute])
+    bool swaps = x->recompute == RECOMPUTE_SWAP && job_swaps(&h->problem->job);
+    if (x->recompute != RECOMPUTE_NONE && !swaps && !h->problem->job.recompute[x->recompute])
         REJECT(h, "recompute", stage, "mode '%s' is not among those the job allows",
                recompute_names[x->recompute]);
     if (x->recomputed_layers && x->recompute != RECOMPUTE_FIRST_LAYERS &&

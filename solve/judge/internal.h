@@ -139,12 +139,15 @@ static inline struct compression_form gradient_form(const struct audit *h, int s
 {
     return h->plan->gradient_options[h->plan->stages[stage].gradient_option].form;
 }
-// Of one that the job does not have (audit_options): that of everything on the GPU.
+// Of one that the job does not have (audit_options): that of everything on the GPU. What is swapped
+// although the job has no tier for it (audit_swap) counts as on the host.
 static inline struct tier_option stage_tiering(const struct audit *h, int stage)
 {
     const struct job *j = &h->problem->job;
     int way = tiering_of(j, &h->plan->gradient_options[h->plan->stages[stage].gradient_option]);
-    return job_tiering(j, way < 0 ? 0 : way);
+    struct tier_option t = job_tiering(j, way < 0 ? 0 : way);
+    if (!t.parts[TIER_ACTIVATIONS].tier) t.parts[TIER_ACTIVATIONS].tier = TIER_HOST;
+    return t;
 }
 static inline struct compression_form boundary_form(const struct audit *h, int stage)
 {
@@ -185,7 +188,7 @@ void audit_turned_time(struct audit *h, int64_t load_ns);
 struct swapping {
     int64_t forward_ns, backward_ns, buffer_bytes;
 };
-// What a micro-batch's swapped layers take of the link to the host, each way.
+// What a micro-batch's swapped layers take of the link to their tier, the longer of both ways.
 int64_t swap_work_of(const struct audit *h, int stage);
 struct swapping swapping_of(const struct audit *h, int stage);
 void audit_swap(struct audit *h, int stage, int recomputable); // checks the plan's statement

@@ -180,8 +180,9 @@ static void audit_tiers(struct audit *h, int stage, const struct stage_bytes *ow
     const struct node_group *g = &h->problem->cluster.groups[judged_group(h, stage)];
     for (int i = 0; i < g->tier_count; i++) {
         const char *tier = g->tiers[i].name;
+        const char *swaps = stage_tiering(h, stage).parts[TIER_ACTIVATIONS].tier;
         int64_t limit = judged_tier_limit(&h->price_audit, judged_group(h, stage), tier),
-                used = strcmp(tier, TIER_HOST) ? 0 : own->in_flight * own->away, layer = 0;
+                used = swaps && !strcmp(tier, swaps) ? own->in_flight * own->away : 0, layer = 0;
         for (int k = 0, priced_run = -1; k < x->layer_count; k++) {
             int run = judged_run(h, x->first_layer + k);
             if (run != priced_run)

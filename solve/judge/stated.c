@@ -95,11 +95,14 @@ static void state_option(struct statement *s, const char *list, int at,
         REJECT(s, "options", -1, "%s[%d].%s: the plan's option is %s, the job's is %s", list, at,
                compression_keys[found->form.method], compression_text(found->form, s->arena),
                compression_text(own->form, s->arena));
-    const char *names[] = {found->tier_option ? found->tier_option : "",
-                           own->tier_option ? own->tier_option : ""};
-    if (strcmp(names[0], names[1]))
-        REJECT(s, "options", -1, "%s[%d].tier_option is \"%s\", the job's is \"%s\"", list, at,
-               names[0], names[1]);
+    const char *names[][3] = {{"tier_option", found->tier_option, own->tier_option},
+                              {"activations", found->activations, own->activations}};
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+        const char *theirs = names[i][1] ? names[i][1] : "", *ours = names[i][2] ? names[i][2] : "";
+        if (strcmp(theirs, ours))
+            REJECT(s, "options", -1, "%s[%d].%s is \"%s\", the job's is \"%s\"", list, at,
+                   names[i][0], theirs, ours);
+    }
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
         if (keys[i].found != keys[i].own)
             REJECT(s, "options", -1, "%s[%d].%s is %lld, the job's is %lld", list, at, keys[i].key,
@@ -120,6 +123,7 @@ static void state_options(struct statement *s, const char *list,
             if (offered->tiers) where = job_tiering(offered->tiers, way);
             own.offloaded_percent = where.parts[TIER_OPTIMIZER].percent;
             own.tier_option = where.name;
+            own.activations = where.name ? where.parts[TIER_ACTIVATIONS].tier : NULL;
             if (at < count) state_option(s, list, at, &found[at], &own);
         }
     }

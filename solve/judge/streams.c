@@ -87,7 +87,7 @@ static void audit_rank(const struct streams *w, int rank)
     // What a gather hides behind a layer's forward passes is rounded, and so are those.
     compare(w, rank, "its sync stream", sync,
             h->request.barrier ? 0 : layers * (1 + h->request.slice_count));
-    compare(w, rank, "each way of its link to the host", out, 0);
+    compare(w, rank, "its link to what is swapped", out, 0);
 }
 
 static void audit_link(const struct streams *w, int from, int to)

@@ -1,4 +1,4 @@
-// Layers of a stage whose activations are swapped to the host (docs/FORMULAS.md 8, Swapping): both
+// Layers of a stage whose activations are swapped to a tier (docs/FORMULAS.md 8, Swapping): both
 // passes are laid out in time, layer by layer and transfer by transfer, within the memory of the
 // device.
 #include "data/kinds/schedules.h"
@@ -7,8 +7,8 @@
 // A layer of the stage: when it runs and when its transfer runs in one pass. In ns: forward, from
 // the start of the first layer; backward, from the end of the last one, so below 0.
 struct timed {
-    int64_t forward_ns, backward_ns, transfer_ns, bytes, whole; // whole: its bytes in mode none
-    bool away, may_go;                                          // it is swapped; it could be
+    int64_t forward_ns, backward_ns, away_ns, back_ns, bytes, whole; // whole: in mode none
+    bool away, may_go;                                               // it is swapped; it could be
     int64_t from, to, sent_from, sent_to;
 };
 
@@ -18,22 +18,25 @@ static struct timed *layers_of(const struct audit *h, int stage)
     struct timed *layers = TAKE(h->arena, x->layer_count, struct timed);
     struct layer_duration d = {0};
     struct layer_bytes b = {0};
-    int64_t transfer = 0;
+    int64_t out = 0, back = 0;
+    struct tier_option where = stage_tiering(h, stage);
     int group = judged_group(h, stage), left = counted_layers(x), priced_run = -1;
     for (int i = 0; i < x->layer_count; i++) {
         int run = judged_run(h, x->first_layer + i);
         enum recompute mode = layer_mode(h, x, run, &left);
         if (run != priced_run) {
-            d = layer_duration_of(&h->price_audit, run, group, 0, stage_tiering(h, stage));
+            d = layer_duration_of(&h->price_audit, run, group, 0, where);
             b = layer_bytes_of(&h->price_audit, run);
-            transfer = swap_ns_of(&h->price_audit, run, group);
+            out = swap_ns_of(&h->price_audit, run, group, where, false);
+            back = swap_ns_of(&h->price_audit, run, group, where, true);
             priced_run = run;
         }
         bool again = mode == RECOMPUTE_FULL;
         layers[i] =
             (struct timed){.forward_ns = d.forward_ns,
                            .backward_ns = d.backward_ns + (again ? d.again_ns[RECOMPUTE_FULL] : 0),
-                           .transfer_ns = transfer > 0 ? transfer : 0,
+                           .away_ns = out > 0 ? out : 0,
+                           .back_ns = back > 0 ? back : 0,
                            .bytes = b.stash[again ? RECOMPUTE_FULL : RECOMPUTE_NONE],
                            .away = mode == RECOMPUTE_SWAP,
                            .may_go = h->problem->model.runs[run].recomputable,
@@ -74,7 +77,7 @@ static int64_t run_forward(struct timed *layers, int count, int64_t buffers)
         layers[i].to = now += layers[i].forward_ns;
         if (!layers[i].away) continue;
         layers[i].sent_from = link > now ? link : now;
-        layers[i].sent_to = link = layers[i].sent_from + layers[i].transfer_ns;
+        layers[i].sent_to = link = layers[i].sent_from + layers[i].away_ns;
     }
     return link > now ? link : now;
 }
@@ -92,7 +95,7 @@ static int64_t run_backward(struct timed *layers, int count, int64_t buffers)
         layers[i].from = now -= layers[i].backward_ns;
         if (!layers[i].away) continue;
         layers[i].sent_to = now < link ? now : link;
-        layers[i].sent_from = link = layers[i].sent_to - layers[i].transfer_ns;
+        layers[i].sent_from = link = layers[i].sent_to - layers[i].back_ns;
     }
     return link < now ? -link : -now;
 }
@@ -112,14 +115,17 @@ struct swapping swapping_of(const struct audit *h, int stage)
 int64_t swap_work_of(const struct audit *h, int stage)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
-    int64_t sum = 0;
+    int64_t out = 0, back = 0;
     if (x->recompute != RECOMPUTE_SWAP) return 0;
     struct arena_mark mark = arena_set_mark(h->arena);
     const struct timed *layers = layers_of(h, stage);
-    for (int i = 0; i < x->layer_count; i++)
-        if (layers[i].away) sum = judged_later(sum, layers[i].transfer_ns);
+    for (int i = 0; i < x->layer_count; i++) {
+        if (!layers[i].away) continue;
+        out = judged_later(out, layers[i].away_ns);
+        back = judged_later(back, layers[i].back_ns);
+    }
     arena_reset(h->arena, mark);
-    return sum;
+    return out > back ? out : back;
 }
 
 void audit_swap(struct audit *h, int stage, int recomputable)
@@ -137,8 +143,11 @@ void audit_swap(struct audit *h, int stage, int recomputable)
         REJECT(h, "swap", stage, "nothing is swapped on clusters with places");
     if (schedule_splits_backward(h->request.kind) || h->request.slice_count > 1)
         REJECT(h, "swap", stage, "nothing is swapped with schedules that split passes");
-    if (swap_ns_of(&h->price_audit, 0, judged_group(h, stage)) < 0)
-        REJECT(h, "swap", stage, "the costs of its GPU state no link to the host");
+    int way = tiering_of(j, &h->plan->gradient_options[x->gradient_option]);
+    bool offered = way < 0 || job_tiering(j, way).parts[TIER_ACTIVATIONS].tier || !job_swaps(j);
+    struct tier_option where = stage_tiering(h, stage);
+    if (!offered || swap_ns_of(&h->price_audit, 0, judged_group(h, stage), where, false) < 0)
+        REJECT(h, "swap", stage, "its option has no tier for activations, or its GPU no way there");
     if (x->swapped_layers < 1 || left < 0)
         REJECT(h, "swap", stage, "swapped_layers is %d, the stage has %d that can be",
                x->swapped_layers, recomputable);

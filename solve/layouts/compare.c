@@ -117,16 +117,19 @@ static bool run_no_worse(const struct priced *a, const struct priced_run *u,
 // are compared only if all of these are the same.
 static bool swaps_alike(const struct priced *a, const struct priced *b)
 {
-    int groups = a->group_count;
+    int n = a->group_count;
     if (a->recompute[RECOMPUTE_SWAP] != b->recompute[RECOMPUTE_SWAP]) return false;
     for (int r = 0; r < a->run_count && a->recompute[RECOMPUTE_SWAP]; r++) {
         const struct priced_run *u = &a->runs[r], *v = &b->runs[r];
-        if (!all_equal(u->swap_ns, v->swap_ns, groups) ||
-            !all_equal(u->forward_ns, v->forward_ns, groups) ||
-            !all_equal(u->backward_ns, v->backward_ns, groups) ||
-            !all_equal(u->again_ns[RECOMPUTE_FULL], v->again_ns[RECOMPUTE_FULL], groups) ||
+        if (!all_equal(u->again_ns[RECOMPUTE_FULL], v->again_ns[RECOMPUTE_FULL], n) ||
             !all_equal(u->stash_bytes, v->stash_bytes, RECOMPUTE_FULL + 1))
             return false;
+        for (int o = 0; o < a->gradient_option_count; o++)
+            if (!all_equal(priced_away_ns(u, o), priced_away_ns(v, o), n) ||
+                !all_equal(priced_back_ns(u, o), priced_back_ns(v, o), n) ||
+                !all_equal(priced_forward_ns(u, o), priced_forward_ns(v, o), n) ||
+                !all_equal(priced_backward_ns(u, o), priced_backward_ns(v, o), n))
+                return false;
     }
     return true;
 }

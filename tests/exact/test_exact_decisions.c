@@ -186,6 +186,17 @@ static bool offers_host(const struct exact_trial *t)
 {
     return t->priced.tier_count && t->priced.recompute[RECOMPUTE_SWAP];
 }
+static bool offers_activations(const struct exact_trial *t)
+{
+    bool some = false;
+    for (int o = 0; o < t->priced.gradient_option_count; o++)
+        some = some || t->priced.gradient_options[o].activations;
+    return some && t->priced.recompute[RECOMPUTE_SWAP];
+}
+static bool takes_activations(const struct priced *p, const struct plan_stage *s)
+{
+    return s->recompute == RECOMPUTE_SWAP && p->gradient_options[s->gradient_option].activations;
+}
 static bool takes_tiers(const struct priced *p, const struct plan_stage *s)
 {
     return p->gradient_options[s->gradient_option].tier_option != NULL;
@@ -245,6 +256,7 @@ static const struct one_decision {
     {"tiers", FLAVOUR_ANY, draw_tiers, offers_tiers, takes_tiers},
     {"tiers-shape", FLAVOUR_SHAPE, draw_tiers, offers_tiers, takes_tiers},
     {"host", FLAVOUR_ANY, draw_tiers, offers_host, takes_swap},
+    {"activations", FLAVOUR_ANY, draw_tiers, offers_activations, takes_activations},
     {"slices", FLAVOUR_SHAPE, draw_layout, offers_slices, NULL},
     {"looped-bfs", FLAVOUR_ANY, draw_breadth_first, offers_breadth_first, NULL},
     {"layered", FLAVOUR_ANY, draw_breadth_first, offers_layered, NULL},

@@ -72,6 +72,70 @@ TEST(shares_of_the_state_are_tier_options)
     }
 }
 
+// ---- swaps as tier options
+
+// Everything on the GPU, and each option with the activations on the host: what the old form has.
+static void state_swaps(struct job *j, struct arena *arena)
+{
+    int ways = job_tier_ways(j);
+    struct tier_option *options = TAKE(arena, ways, struct tier_option);
+    for (int way = 0; way < ways; way++) {
+        options[way] = job_tiering(j, way);
+        options[way].name = arena_print(arena, "way %d", way);
+    }
+    j->tier_options = options, j->tier_option_count = ways, j->offload_percent_count = 0;
+    j->recompute[RECOMPUTE_SWAP] = false;
+}
+
+// The same best time, and the same times and bytes of swaps.
+TEST(swaps_are_tier_options)
+{
+    struct random rng = {29};
+    struct arena_mark mark = arena_set_mark(arena);
+    int found = 0, taken = 0;
+    for (int i = 0; found < problem_count; i++, arena_reset(arena, mark)) {
+        struct exact_trial t;
+        struct random_limits limits = random_limits_small();
+        limits.plans_max = 20000;
+        random_problem(&t.problem, &rng, &limits, arena);
+        if (random_chance(&rng, 50)) random_tiers(&t.problem, rng.state, arena);
+        struct job *j = &t.problem.job;
+        bool own = false;
+        for (int o = 0; o < j->tier_option_count; o++)
+            own = own || j->tier_options[o].parts[TIER_ACTIVATIONS].tier;
+        if (own || !j->recompute[RECOMPUTE_SWAP] || problem_check(&t.problem, &err) != OK ||
+            !exact_trial_enumerate(&t, PLANS_MAX, arena) || !t.priced.recompute[RECOMPUTE_SWAP])
+            continue;
+        struct priced options;
+        struct oracle again;
+        struct schedule schedule;
+        state_swaps(j, arena);
+        CHECK_OK(problem_check(&t.problem, &err));
+        CHECK_OK(price_problem(&options, &t.problem, arena, &err));
+        for (int r = 0; r < t.priced.run_count; r++)
+            for (int o = 0; o < options.gradient_option_count; o++) {
+                const struct priced_run *x = &t.priced.runs[r], *y = &options.runs[r];
+                if (!options.gradient_options[o].activations) continue;
+                same_numbers(x->swap_ns, priced_away_ns(y, o), options.group_count, "there");
+                same_numbers(x->swap_ns, priced_back_ns(y, o), options.group_count, "back");
+                same_numbers(x->stash_bytes, y->stash_bytes, 3, "stash");
+            }
+        struct schedule_request request = schedule_request_of(&options);
+        CHECK_OK(schedule_build(&schedule, &request, arena, &err));
+        if (oracle_size(&options, 16 * PLANS_MAX, arena) > 16 * PLANS_MAX) continue;
+        CHECK_OK(oracle_answer(&again, &options, &schedule, arena, &err));
+        assert_int_equal(again.plans > 0, t.oracle.plans > 0);
+        if (again.plans && again.best_ns != t.oracle.best_ns)
+            fail_msg("problem %d: %lld ns as swaps, %lld as tier options", i,
+                     (long long)t.oracle.best_ns, (long long)again.best_ns);
+        for (int s = 0; again.plans && s < options.stage_count; s++)
+            taken += again.best[s].recompute == RECOMPUTE_SWAP;
+        found++;
+    }
+    print_message("%d problems, activations in a tier in %d stages of the best\n", found, taken);
+    assert_true(taken > 0);
+}
+
 // ---- laws
 
 static bool draw(struct problem *p, struct random *rng, struct arena *arena)
@@ -102,7 +166,7 @@ static void make_free(struct tier *t) { t->read_bytes_per_s = t->write_bytes_per
 static bool is_free(const struct problem *p, const struct tier_option *t)
 {
     (void)p;
-    for (int part = 0; part < TIER_PARTS; part++)
+    for (int part = 0; part < TIER_ACTIVATIONS; part++)
         if (t->parts[part].tier && !strcmp(t->parts[part].tier, TIER_HOST)) return false;
     return true;
 }
@@ -187,6 +251,13 @@ static int64_t fullest(const struct exact_trial *t, const struct plan *plan, int
     return most;
 }
 
+static bool swaps(const struct plan *plan)
+{
+    for (int s = 0; s < plan->stage_count; s++)
+        if (plan->stages[s].recompute == RECOMPUTE_SWAP) return true;
+    return false;
+}
+
 // A byte too little room in the tier for what the plan has there; a tier option of another name.
 TEST(overfull_tiers_are_found)
 {
@@ -201,7 +272,7 @@ TEST(overfull_tiers_are_found)
         struct plan *plan = &t.result.plan;
         int64_t most = fullest(&t, plan, &stage, &tier);
         struct node_group *g = &t.problem.cluster.groups[plan->stages[stage].group];
-        if (most < 2 || t.priced.recompute[RECOMPUTE_SWAP]) continue;
+        if (most < 2 || swaps(plan)) continue;
         struct tier *of = (struct tier *)(uintptr_t)group_tier(g, t.priced.tiers[tier]);
         int64_t before = of->bytes;
         of->bytes = most * of->gpus;

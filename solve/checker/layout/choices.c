@@ -147,7 +147,7 @@ static enum status try_modes(struct visit *v, struct check_choice x, int first, 
     x.mode = MODE_FIRST_LAYERS;
     for (x.recomputed = 1; x.recomputed <= recomputable && p->modes[x.mode]; x.recomputed++)
         TRY(try_choice(v, &x, first, &fits));
-    if (!p->modes[MODE_SWAP] || p->runs[0].swap[x.group] < 0) return OK;
+    if (!p->modes[MODE_SWAP] || check_swap(&p->runs[0], x.gradient, false)[x.group] < 0) return OK;
     // Everything in the device's memory and nothing hidden by waiting: no choice is better.
     if (kept && p->turns == 1 && !p->overlapped && check_full_keeps_less(p)) return OK;
     return check_each_swap(p, &x, recomputable, try_swap, &swaps);

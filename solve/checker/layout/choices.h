@@ -17,9 +17,9 @@ struct check_choice {
     int64_t cost;        // of the objective cost
     int64_t resident, stash,
         working; // bytes: always present, per micro-batch in flight, while a layer runs
-    // Bytes: of each micro-batch in flight that are swapped; what its layers leave of the host, and
-    // of the tier of which they leave least.
-    int64_t away, host_room, tier_room;
+    // Bytes: of each micro-batch in flight that are swapped; what its layers leave of the tier that
+    // takes these, and of that of the others of which they leave least.
+    int64_t away, away_room, tier_room;
 };
 
 struct check_choices {

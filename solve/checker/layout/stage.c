@@ -44,7 +44,8 @@ bool check_offers(const struct check_problem *p, int stage, const struct check_c
     if (p->groups[c->group].excluded || check_seats(p, c->group) < 1 || !p->modes[c->mode])
         return false;
     if (c->boundary > 0 && !check_sends_backward(p, stage - 1)) return false;
-    if (c->mode == MODE_SWAP && p->runs[0].swap[c->group] < 0) return false;
+    if (c->mode == MODE_SWAP && check_swap(&p->runs[0], c->gradient, false)[c->group] < 0)
+        return false;
     return is_allowed(p, gradient) && is_allowed(p, boundary);
 }
 
@@ -93,10 +94,12 @@ static void add_layers(const struct check_problem *p, struct check_choice *c, st
 // What the stage's layers leave of its part of each tier.
 static void measure_tiers(const struct check_problem *p, int first, struct check_choice *c)
 {
-    c->tier_room = c->host_room = MOST_SUM;
+    const char *swaps = p->gradient[c->gradient].away;
+    c->tier_room = c->away_room = MOST_SUM;
     for (int i = 0; i < p->tier_count; i++) {
         int64_t room = p->groups[c->group].tier_limit[i];
-        int64_t *least = strcmp(p->tiers[i], "host") ? &c->tier_room : &c->host_room;
+        bool here = !strcmp(p->tiers[i], swaps ? swaps : "host");
+        int64_t *least = here ? &c->away_room : &c->tier_room;
         if (room < 0) continue;
         for (int layer = first; layer < first + c->layers; layer++)
             room -= p->runs[p->run_of[layer]].tiered[c->gradient].tier_bytes[i];
@@ -112,7 +115,7 @@ bool check_tiers_hold(const struct check_graph *g, int stage, const struct check
     int64_t most = 0;
     for (int i = 0; c->away && i < peaks->count; i++)
         most = larger(most, peaks->held[i * p->turns + turn]);
-    return c->tier_room >= 0 && c->host_room - most * c->away >= 0;
+    return c->tier_room >= 0 && c->away_room - most * c->away >= 0;
 }
 
 static void add_boundaries(const struct check_problem *p, int stage, int first,

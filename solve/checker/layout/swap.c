@@ -1,4 +1,4 @@
-// Stages whose first layers' activations are swapped to the host: which of them exist, and what
+// Stages whose first layers' activations are swapped to a tier: which of them exist, and what
 // swapping adds to a pass and to memory, from the sums of docs/FORMULAS.md 8.
 #include "data/base/least.h"
 #include "solve/checker/layout/choices.h"
@@ -31,10 +31,11 @@ static struct place place_of(const struct check_problem *p, const struct check_c
     return (struct place){run, goes, !goes && at < c->swapped + c->recomputed};
 }
 
-static int64_t pass_of(const struct place *x, int group, bool backward)
+static int64_t pass_of(const struct place *x, const struct check_choice *c, bool backward)
 {
-    if (!backward) return x->run->forward[group];
-    return x->run->backward[group] + (x->again ? x->run->again[MODE_FULL][group] : 0);
+    if (!backward) return check_forward(x->run, c->gradient)[c->group];
+    return check_backward(x->run, c->gradient)[c->group] +
+           (x->again ? x->run->again[MODE_FULL][c->group] : 0);
 }
 
 static int64_t bytes_of(const struct place *x)
@@ -79,10 +80,11 @@ static int64_t pass_takes(const struct check_problem *p, const struct check_choi
         while (waited < t.count &&
                produced - (waited ? t.bytes[waited - 1] : 0) > d->stays + d->buffers)
             waited++;
-        ends = larger(ends, waited ? t.ends[waited - 1] : 0) + pass_of(&x, c->group, backward);
+        ends = larger(ends, waited ? t.ends[waited - 1] : 0) + pass_of(&x, c, backward);
         if (!x.goes) continue;
         int n = t.count++;
-        t.ends[n] = larger(ends, n ? t.ends[n - 1] : 0) + x.run->swap[c->group];
+        t.ends[n] = larger(ends, n ? t.ends[n - 1] : 0) +
+                    check_swap(x.run, c->gradient, backward)[c->group];
         t.bytes[n] = (n ? t.bytes[n - 1] : 0) + bytes_of(&x);
     }
     return larger(ends, t.count ? t.ends[t.count - 1] : 0);

@@ -73,9 +73,9 @@ static void offer_tiers(struct check_problem *p, const struct job *j, struct are
         all[i] = p->gradient[i / ways];
         all[i].offloaded = where.parts[TIER_OPTIMIZER].percent;
         all[i].tiers = where.name;
+        if (where.name) all[i].away = where.parts[TIER_ACTIVATIONS].tier;
     }
-    p->gradient = all;
-    p->gradient_count = compressions * ways;
+    p->gradient = all, p->gradient_count = compressions * ways;
 }
 
 static struct tier_option tiering_of_option(const struct prices *x, int option)
@@ -96,7 +96,6 @@ static void read_options(struct check_problem *p, const struct job *j, struct ar
     p->rank_min = j->budget.rank_min;
 }
 
-// The document's modes and the checker's have the same numbers.
 static uint64_t bits_of_modes(const bool modes[RECOMPUTE_COUNT])
 {
     uint64_t bits = 0;
@@ -161,12 +160,15 @@ static struct check_run open_run(const struct check_problem *p, const struct lay
     r.optimizer = take_tables(p->gradient_count, p->group_count, arena);
     r.sync = take_tables(p->gradient_count, p->group_count, arena);
     if (p->modes[MODE_SWAP]) r.swap = take_numbers(p->group_count, arena);
-    if (!check_has_tiers(p)) return r;
-    r.tiered = TAKE(arena, p->gradient_count, struct check_tiered);
-    for (int o = 0; o < p->gradient_count; o++)
-        r.tiered[o] = (struct check_tiered){.tier_bytes = take_numbers(p->tier_count, arena),
-                                            .forward = take_numbers(passes, arena),
-                                            .backward = take_numbers(passes, arena)};
+    if (check_has_tiers(p)) r.tiered = TAKE(arena, p->gradient_count, struct check_tiered);
+    for (int o = 0; r.tiered && o < p->gradient_count; o++) {
+        struct check_tiered *t = &r.tiered[o];
+        t->tier_bytes = take_numbers(p->tier_count, arena);
+        t->forward = take_numbers(passes, arena), t->backward = take_numbers(passes, arena);
+        if (!p->gradient[o].away) continue;
+        t->away = take_numbers(p->group_count, arena),
+        t->back = take_numbers(p->group_count, arena);
+    }
     return r;
 }
 
@@ -255,21 +257,20 @@ static void take_layout(struct prices *x, const struct check_layout *l)
     p->local_every = v[KEY_LOCAL], p->ranks = v[KEY_PIPELINE], p->turns = v[KEY_TURNS],
     p->slices = v[KEY_SLICES];
     p->stages = p->ranks * p->turns;
-    p->modes[MODE_SWAP] = x->problem->job.recompute[RECOMPUTE_SWAP] && check_may_swap(p);
+    p->modes[MODE_SWAP] = job_swaps(&x->problem->job) && check_may_swap(p);
     p->micro_batches = (int)(x->one.job.global_batch / ((int64_t)v[KEY_DATA] * v[KEY_MICRO_BATCH]));
     p->local_bytes = p->local_every ? x->one.job.local_loss.bytes : 0;
 }
 
 static void price_tiered_bytes(struct prices *x, int run)
 {
-    struct check_problem *p = &x->p;
-    for (int o = 0; p->runs[run].tiered && o < p->gradient_count; o++) {
-        struct check_tiered *t = &p->runs[run].tiered[o];
-        struct tier_option where = tiering_of_option(x, o);
-        struct tiered_weights w = tiered_weights_of(&x->price_audit, run, where);
+    for (int o = 0; x->p.runs[run].tiered && o < x->p.gradient_count; o++) {
+        struct check_tiered *t = &x->p.runs[run].tiered[o];
+        struct tier_option at = tiering_of_option(x, o);
+        struct tiered_weights w = tiered_weights_of(&x->price_audit, run, at);
         t->weight_bytes = note(x, w.kept), t->buffer_bytes = note(x, w.buffers);
-        for (int i = 0; i < p->tier_count; i++)
-            t->tier_bytes[i] = note(x, tier_held_bytes(&x->price_audit, run, where, p->tiers[i]));
+        for (int i = 0; i < x->p.tier_count; i++)
+            t->tier_bytes[i] = note(x, tier_held_bytes(&x->price_audit, run, at, x->p.tiers[i]));
     }
 }
 
@@ -344,10 +345,12 @@ static void price_run(struct prices *x, const struct price_audit *a, int run, st
             if (r->again[mode]) r->again[mode][at] = note(x, d.again_ns[mode]);
         if (slice == 0) r->weight[g] = note(x, d.weight_ns);
     }
-    if (r->swap) r->swap[g] = has ? note(x, swap_ns_of(a, run, g)) : 0;
+    if (r->swap) r->swap[g] = has ? note(x, swap_ns_of(a, run, g, tiering_of_option(x, 0), 0)) : 0;
     for (int o = 0; o < p->gradient_count; o++) {
-        const struct check_option *option = &p->gradient[o];
-        r->sync[o][g] = has ? note(x, layer_sync_ns(a, run, g, check_form_of(option))) : 0;
+        for (int back = 0; back < 2 && r->tiered && r->tiered[o].away; back++)
+            (back ? r->tiered[o].back : r->tiered[o].away)[g] =
+                has ? note(x, swap_ns_of(a, run, g, tiering_of_option(x, o), back)) : 0;
+        r->sync[o][g] = has ? note(x, layer_sync_ns(a, run, g, check_form_of(&p->gradient[o]))) : 0;
         r->optimizer[o][g] = has ? note(x, shared_step_ns(a, run, g, tiering_of_option(x, o))) : 0;
     }
 }
@@ -439,9 +442,9 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     x->one.job.space = (struct space){.given = false};
     x->price_audit = price_audit_of(&x->one);
     x->price_audit.doubts = &x->doubts;
-    uint64_t modes = bits_of_modes(problem->job.recompute);
     for (int mode = 0; mode < MODES; mode++)
-        p->modes[mode] = mode == MODE_NONE || modes >> mode & 1;
+        p->modes[mode] = mode == MODE_NONE || problem->job.recompute[mode];
+    p->modes[MODE_SWAP] = job_swaps(&problem->job);
     read_options(p, &problem->job, arena);
     p->objective = problem->job.objective == OBJECTIVE_MAX_LOAD ? MINIMISE_LOAD : MINIMISE_TIME;
     p->group_count = groups;

@@ -151,6 +151,7 @@ static enum status same_options(struct comparison *c, const char *what,
         TRY(same_pairs(c, where, pairs, sizeof pairs / sizeof *pairs));
         TRY(same_text(c, "tier_option", a[i].tiers ? a[i].tiers : "",
                       b[i].tiers ? b[i].tiers : ""));
+        TRY(same_text(c, "activations", a[i].away ? a[i].away : "", b[i].away ? b[i].away : ""));
     }
     return OK;
 }
@@ -253,8 +254,10 @@ static enum status same_run(struct comparison *c, const char *list, int i,
         }
         WHERE(c, "%s[%d] \"%.40s\" on \"%.40s\"", list, i, b->name, p->groups[g].name);
         TRY(same(c, "weight_ns", a->weight[g], b->weight[g]));
-        if (c->own->modes[MODE_SWAP]) TRY(same(c, "swap_ns", a->swap[g], b->swap[g]));
         for (int o = 0; o < p->gradient_count; o++) {
+            for (int back = 0; back < 2 && p->modes[MODE_SWAP]; back++)
+                TRY(same(c, back ? "back_ns" : "swap_ns, away_ns", check_swap(a, o, back)[g],
+                         check_swap(b, o, back)[g]));
             TRY(same(c, o ? "offloaded_ns" : "optimizer_ns", a->optimizer[o][g],
                      b->optimizer[o][g]));
             TRY(same(c, "sync_ns", a->sync[o][g], b->sync[o][g]));

@@ -207,6 +207,7 @@ static enum status read_options(struct check_problem *p, const cJSON *v, const c
             {"?bits", 1, 8, .small = &amounts[FORM_BITS]},
             {"?offloaded_percent", 0, *count ? 100 : 0, .small = &o->offloaded},
             {"?tier_option", .text = &o->tiers},
+            {"?activations", .text = &o->away},
             {"?epilogue_only", .flag = &o->epilogue_only},
             {"?error_feedback", .flag = &o->remembers},
             {"?quality_cost", 0, *count ? (int64_t)1 << 40 : 0, .large = &o->cost},
@@ -219,8 +220,11 @@ static enum status read_options(struct check_problem *p, const cJSON *v, const c
                                 *count);
         if (!*count && (o->form != FORM_RANK || o->epilogue_only || !o->remembers))
             return check_refuse(&p->reader, where, "the first option is to do nothing");
-        if (!*count && o->tiers)
-            return check_refuse(&p->reader, where, "the first option is to do nothing");
+        if (o->away ? !*count || !o->tiers : !*count && o->tiers)
+            return check_refuse(&p->reader, where,
+                                "option %d: activations without a tier option, "
+                                "or the first option does something",
+                                *count);
         if (*count && !o->amount && !o->offloaded && !o->tiers)
             return check_refuse(&p->reader, where, "option %d does nothing", *count);
     }

@@ -110,6 +110,7 @@ struct check_layout {
 struct check_tiered {
     int64_t weight_bytes, buffer_bytes;
     int64_t *tier_bytes;         // [tier]
+    int64_t *away, *back;        // [group]; NULL: as the run's swap
     int64_t *forward, *backward; // as the run's own
 };
 
@@ -124,7 +125,9 @@ struct check_run {
     int64_t *forward, *backward; // [slice * groups + group]
     int64_t *again[MODES];       // [mode][the same]: more backward; NULL: no layer runs in the mode
     int64_t *weight;             // [group]
-    int64_t *swap; // [group], its activations to the host or back; -1: no link. NULL: no swapping
+    // [group], its activations to the host or back, with options that name no tier for them; -1:
+    // no link. NULL: no swapping
+    int64_t *swap;
     int64_t **sync, **optimizer; // [gradient option][group]
     struct check_run *seats;     // [group], with a width's own bytes; NULL: those above, on each
     struct check_tiered *tiered; // [gradient option]; NULL: all as the run itself
@@ -159,6 +162,7 @@ struct check_option {
     bool remembers;    // error feedback
     int offloaded;     // percent of the optimizer's state on the host
     const char *tiers; // name of a tier option; NULL: none
+    const char *away;  // the tier of its swapped activations; NULL: the host, as of all options
 };
 
 struct check_rule {
@@ -253,6 +257,12 @@ static inline const int64_t *check_forward(const struct check_run *r, int option
 static inline const int64_t *check_backward(const struct check_run *r, int option)
 {
     return r->tiered ? r->tiered[option].backward : r->backward;
+}
+// A layer's activations to their tier, or back from there.
+static inline const int64_t *check_swap(const struct check_run *r, int option, bool back)
+{
+    const struct check_tiered *t = r->tiered && r->tiered[option].away ? &r->tiered[option] : NULL;
+    return !t ? r->swap : back ? t->back : t->away;
 }
 
 struct check_text;

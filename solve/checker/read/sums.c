@@ -36,7 +36,11 @@ static wide most_ns_of_run(const struct check_problem *p, const struct check_run
     wide ns = 0;
     for (int g = 0; g < p->group_count; g++) {
         wide passes = r->weight[g], sync = 0;
-        if (r->swap) passes += 2 * larger(r->swap[g], 0); // both ways
+        wide ways = 0;
+        for (int o = 0; r->swap && o < p->gradient_count; o++)
+            ways = larger(ways, (wide)larger(check_swap(r, o, false)[g], 0) +
+                                    larger(check_swap(r, o, true)[g], 0));
+        passes += ways;
         for (int k = g; k < p->slices * p->group_count; k += p->group_count)
             passes += most_pass_ns(p, r, k) + most_again_ns(r, k);
         for (int o = 0; o < p->gradient_count; o++)
@@ -111,7 +115,12 @@ enum status check_run_prices(const struct check_problem *p, const struct check_r
         for (int o = 0; o < p->gradient_count; o++)
             missing = missing || r->sync[o][g] < 0 || r->optimizer[o][g] < 0 ||
                       p->groups[g].sync_constant[o] < 0;
-        bool unlike = r->swap && p->runs[0].swap && (r->swap[g] < 0) != (p->runs[0].swap[g] < 0);
+        bool unlike = false;
+        for (int o = 0; r->swap && p->runs[0].swap && o < p->gradient_count; o++) {
+            bool none = check_swap(&p->runs[0], o, false)[g] < 0;
+            for (int back = 0; back < 2; back++)
+                unlike = unlike || (check_swap(r, o, back)[g] < 0) != none;
+        }
         if ((missing || unlike) && !p->groups[g].excluded)
             return check_refuse(&p->reader, "runs", "run %d lacks a price on group %d", i, g);
     }

@@ -31,6 +31,12 @@ static enum status check_entry(const struct check_problem *p, const struct check
                                const char *where)
 {
     const struct check_tiered *t = &r->tiered[o];
+    bool swaps = p->gradient[o].away && p->modes[MODE_SWAP];
+    if (!t->away != !swaps || !t->back != !swaps)
+        return check_refuse(&p->reader, where,
+                            "tiered, option %d: away_ns and back_ns go with "
+                            "activations",
+                            o);
     bool plain = !p->gradient[o].tiers,
          sound = t->weight_bytes <= r->weight_bytes &&
                  (!plain || (t->weight_bytes == r->weight_bytes && !t->buffer_bytes));
@@ -67,6 +73,8 @@ enum status check_read_tiered(struct check_problem *p, struct check_run *r, cons
             {"tier_bytes", 0, MOST_NS, .numbers = &t->tier_bytes, .count = p->tier_count},
             {"forward_ns", -1, MOST_NS, .numbers = &t->forward, .count = passes},
             {"backward_ns", -1, MOST_NS, .numbers = &t->backward, .count = passes},
+            {"?away_ns", -1, MOST_NS, .numbers = &t->away, .count = p->group_count},
+            {"?back_ns", -1, MOST_NS, .numbers = &t->back, .count = p->group_count},
             {NULL},
         };
         TRY(value_fields(&p->reader, e, where, fields, arena));

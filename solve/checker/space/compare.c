@@ -79,9 +79,12 @@ static bool same_swaps(const struct check_problem *a, const struct check_problem
     if (a->modes[MODE_SWAP] != b->modes[MODE_SWAP] || !same_gradients(a, b)) return false;
     for (int r = 0; r < a->run_count; r++) {
         const struct check_run *x = &a->runs[r], *y = &b->runs[r];
-        if (!all_equal(x->swap, y->swap, groups) || !all_equal(x->forward, y->forward, groups) ||
-            !all_equal(x->stash, y->stash, MODES))
-            return false;
+        if (!all_equal(x->stash, y->stash, MODES)) return false;
+        for (int o = 0; o < a->gradient_count; o++)
+            if (!all_equal(check_forward(x, o), check_forward(y, o), groups) ||
+                !all_equal(check_swap(x, o, false), check_swap(y, o, false), groups) ||
+                !all_equal(check_swap(x, o, true), check_swap(y, o, true), groups))
+                return false;
     }
     return true;
 }

@@ -358,13 +358,13 @@ void activations_of(const struct price_audit *a, int run, struct layer_bytes *b)
     }
 }
 
-int64_t swap_ns_of(const struct price_audit *of_all, int run, int group)
+int64_t judged_way_ns(const struct price_audit *of_all, int run, long double rate)
 {
     struct own_audit own;
     const struct price_audit *a = audit_of_run(of_all, run, &own);
-    long double link = gpu_of(a, group)->host_link_bytes_per_s.value, kept = 0;
-    if (!(link > 0)) return -1;
+    long double kept = 0;
+    if (!(rate > 0)) return -1;
     if (!has_shape(a, run)) kept = stated_bytes(a, run_of(a, run))->stash_bytes[RECOMPUTE_NONE];
     else if (passes_gradient(a, run)) kept = needs_of(a, run).stash[RECOMPUTE_NONE];
-    return judged_nanoseconds(a, (struct computed){kept / link, 0});
+    return judged_nanoseconds(a, (struct computed){kept / rate, 0});
 }

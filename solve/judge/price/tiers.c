@@ -111,7 +111,15 @@ static long double rate_of(const struct price_audit *a, int group, const char *n
 {
     const struct tier *t = tier_of(a, group, name);
     if (is_host(name)) return gpu_of(a, group)->host_link_bytes_per_s.value;
+    if (!t) return 0;
     return (write ? t->write_bytes_per_s : t->read_bytes_per_s) / (long double)t->gpus;
+}
+
+int64_t swap_ns_of(const struct price_audit *a, int run, int group, struct tier_option where,
+                   bool back)
+{
+    const char *tier = where.parts[TIER_ACTIVATIONS].tier;
+    return tier ? judged_way_ns(a, run, rate_of(a, group, tier, !back)) : -1;
 }
 
 // Tiers deliver side by side, what is in one of them one after another.

@@ -315,8 +315,8 @@ struct layer_bytes {
     int64_t message;   // after the layer
 };
 struct layer_bytes layer_bytes_of(const struct price_audit *a, int run);
-// Time to move its activations to the host, or back; -1: the group has no link to one.
-int64_t swap_ns_of(const struct price_audit *a, int run, int group);
+// Time to move its activations at this rate; -1: there is none.
+int64_t judged_way_ns(const struct price_audit *a, int run, long double rate);
 void activations_of(const struct price_audit *a, int run, struct layer_bytes *b);
 
 // ---- rates.c
@@ -395,6 +395,9 @@ struct tiered_weights tiered_weights_of(const struct price_audit *a, int run,
 // Bytes of a layer in the tier of this name; how long a pass waits for what tiers deliver.
 int64_t tier_held_bytes(const struct price_audit *a, int run, struct tier_option where,
                         const char *tier);
+// Of its activations, to their tier or back; -1: the group has none for them.
+int64_t swap_ns_of(const struct price_audit *a, int run, int group, struct tier_option where,
+                   bool back);
 long double tier_read_s(const struct price_audit *a, int run, int group, struct tier_option where);
 int64_t judged_tier_limit(const struct price_audit *a, int group,
                           const char *tier);                     // of a stage; -1: none

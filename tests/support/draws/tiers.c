@@ -1,6 +1,7 @@
 // Random tiers. Their sizes and rates are drawn around what the problem's own layers have and take.
 #include "tests/support/draws/tiers.h"
 
+#include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "tests/support/check.h"
 
@@ -22,7 +23,7 @@ static struct tier_option random_option(int number, bool weights, struct random 
     static const char *const names[OPTIONS_MOST] = {"a", "b", "c"}, *const tiers[] = {
                                                                         "dense", "slow", TIER_HOST};
     struct tier_option t = {.name = names[number]};
-    for (int part = weights ? TIER_FROZEN : TIER_OPTIMIZER; part < TIER_PARTS; part++) {
+    for (int part = weights ? TIER_FROZEN : TIER_OPTIMIZER; part <= TIER_OPTIMIZER; part++) {
         if (part < TIER_OPTIMIZER ? random_chance(own, 40) : weights && random_chance(own, 60))
             continue;
         t.parts[part].tier = part == TIER_OPTIMIZER ? TIER_HOST : tiers[random_between(own, 0, 2)];
@@ -31,6 +32,17 @@ static struct tier_option random_option(int number, bool weights, struct random 
     if (!t.parts[0].tier && !t.parts[1].tier && !t.parts[2].tier)
         t.parts[weights ? TIER_TRAINED : TIER_OPTIMIZER] = (struct tier_share){TIER_HOST, 50};
     return t;
+}
+
+// Activations in a tier that has none of the option's weights, from numbers of their own.
+static void move_activations(struct tier_option *t, uint64_t state)
+{
+    static const char *const tiers[] = {"dense", "slow", TIER_HOST};
+    struct random own = {state * 0x9e3779b97f4a7c15u + 77};
+    const char *tier = tiers[random_between(&own, 0, 2)];
+    for (int part = TIER_FROZEN; part <= TIER_TRAINED; part++)
+        if (t->parts[part].tier && !strcmp(t->parts[part].tier, tier)) return;
+    if (random_chance(&own, 60)) t->parts[TIER_ACTIVATIONS].tier = tier;
 }
 
 // Reads the weights of a layer in about the time that the layer takes.
@@ -96,7 +108,8 @@ static bool limit_tiers(struct problem *p, struct random *own, struct arena *are
             int64_t sum = 0;
             for (int r = 0; r < priced.run_count; r++) {
                 sum += priced.runs[r].count * priced.runs[r].tiered[o].tier_bytes[i];
-                if (i == 2 && priced.recompute[RECOMPUTE_SWAP])
+                if (priced.recompute[RECOMPUTE_SWAP] &&
+                    !strcmp(priced_swap_tier(&priced, o), priced.tiers[i]))
                     sum += priced.runs[r].count * priced.runs[r].stash_bytes[RECOMPUTE_NONE];
             }
             if (sum > most) most = sum;
@@ -126,6 +139,8 @@ bool random_tiers(struct problem *p, uint64_t seed, struct arena *arena)
     j->tier_options = TAKE(arena, OPTIONS_MOST, struct tier_option);
     for (int i = 0; i < j->tier_option_count; i++)
         j->tier_options[i] = random_option(i, weights, &own);
+    for (int i = 0; i < j->tier_option_count && !schedule_splits_backward(j->layout.schedule); i++)
+        move_activations(&j->tier_options[i], own.state + (uint64_t)i);
     if (weights || random_chance(&own, 70)) leave_little_room(p, &priced, &own);
     return limit_tiers(p, &own, arena);
 }

@@ -141,9 +141,12 @@ static void compare_times(struct comparison *c, int run, int group)
         if (slice) continue;
         same(c, "weight gradient", of, group, theirs->weight_ns[group], d.weight_ns);
         same(c, "optimizer", of, group, theirs->optimizer_ns[group], d.optimizer_ns);
-        if (theirs->swap_ns)
-            same(c, "swap", of, group, theirs->swap_ns[group],
-                 swap_ns_of(&c->price_audit, run, group));
+        for (int o = 0; theirs->swap_ns && o < p->gradient_option_count; o++) {
+            same(c, "swap", of, o, priced_away_ns(theirs, o)[group],
+                 swap_ns_of(&c->price_audit, run, group, tiering(c, o), false));
+            same(c, "swap back", of, o, priced_back_ns(theirs, o)[group],
+                 swap_ns_of(&c->price_audit, run, group, tiering(c, o), true));
+        }
         for (int o = 0; theirs->offloaded_ns && o < p->gradient_option_count; o++)
             same(c, "shared step", of, o, theirs->offloaded_ns[o][group],
                  shared_step_ns(&c->price_audit, run, group, tiering(c, o)));
@@ -235,6 +238,7 @@ static void compare_options(const struct comparison *c)
             assert_int_equal(p->gradient_options[next].form.method, form->method);
             assert_int_equal(p->gradient_options[next].form.amount, form->amount);
             assert_true(p->gradient_options[next].tier_option == (t ? t->name : NULL));
+            assert_true(t || !p->gradient_options[next].activations);
             assert_int_equal(p->gradient_options[next++].offloaded_percent,
                              t       ? t->parts[TIER_OPTIMIZER].percent
                              : k < 0 ? 0

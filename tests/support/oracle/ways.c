@@ -48,11 +48,14 @@ static int64_t pass_of_layer(const struct priced *p, const struct plan_stage *d,
     return backward ? backward_of_layer(p, d, layer, 0) : forward_of_layer(p, d, layer, 0);
 }
 
-static int64_t way_of_layer(const struct priced *p, const struct plan_stage *d, int layer)
+static int64_t way_of_layer(const struct priced *p, const struct plan_stage *d, int layer,
+                            bool backward)
 {
-    return mode_of_layer(p, d, layer) == RECOMPUTE_SWAP
-               ? p->runs[priced_run_of(p, layer)].swap_ns[d->group]
-               : 0;
+    const struct priced_run *r = &p->runs[priced_run_of(p, layer)];
+    const struct priced_tiered *t = tiered_of(r, d);
+    if (mode_of_layer(p, d, layer) != RECOMPUTE_SWAP) return 0;
+    if (!p->gradient_options[d->gradient_option].activations) return r->swap_ns[d->group];
+    return (backward ? t->back_ns : t->away_ns)[d->group];
 }
 
 static int64_t stash_of_layer(const struct priced *p, const struct plan_stage *d, int layer)
@@ -99,7 +102,8 @@ static int64_t swapped_pass(const struct priced *p, const struct plan_stage *d, 
         for (int k = d->first_layer; k < gone; k++)
             if (goes(p, d, k) && sent[k] > now) now = sent[k];
         ran[l] = now += pass_of_layer(p, d, l, backward);
-        if (goes(p, d, l)) sent[l] = link = (ran[l] > link ? ran[l] : link) + way_of_layer(p, d, l);
+        if (goes(p, d, l))
+            sent[l] = link = (ran[l] > link ? ran[l] : link) + way_of_layer(p, d, l, backward);
     }
     return now > link ? now : link;
 }
@@ -170,7 +174,10 @@ bool way_tiers_hold(const struct priced *p, const struct way *w, int in_flight)
 {
     const struct plan_stage *d = &w->decision;
     for (int i = 0; i < p->tier_count; i++) {
-        int64_t there = strcmp(p->tiers[i], "host") ? 0 : in_flight * w->swapped,
+        const char *activations = p->gradient_options[d->gradient_option].activations;
+        int64_t there = strcmp(p->tiers[i], activations ? activations : "host")
+                            ? 0
+                            : in_flight * w->swapped,
                 limit = p->groups[d->group].tier_limit_bytes[i];
         for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++)
             there += tiered_of(&p->runs[priced_run_of(p, l)], d)->tier_bytes[i];
@@ -369,6 +376,14 @@ static int next_recomputed(const struct priced *p, const struct plan_stage *d, i
     return p->recompute[RECOMPUTE_FULL] ? left : -1;
 }
 
+// Whether the option has a tier for activations that the group reaches.
+static bool may_go(const struct priced *p, const struct plan_stage *d)
+{
+    const struct priced_run *r = &p->runs[0];
+    return (p->gradient_options[d->gradient_option].activations ? tiered_of(r, d)->away_ns
+                                                                : r->swap_ns)[d->group] >= 0;
+}
+
 // Calls make_way for every recompute mode and option of an interval on a group; counts, and stores
 // if there is room.
 static int ways_of_interval(struct way *to, const struct priced *p, struct plan_stage d, int stage)
@@ -381,7 +396,6 @@ static int ways_of_interval(struct way *to, const struct priced *p, struct plan_
         if (mode != RECOMPUTE_NONE && !p->recompute[mode]) continue;
         bool swaps = mode == RECOMPUTE_SWAP;
         if ((mode == RECOMPUTE_FIRST_LAYERS || swaps) && !recomputable) continue;
-        if (swaps && p->runs[0].swap_ns[d.group] < 0) continue;
         d.recompute = (enum recompute)mode;
         for (d.swapped_layers = swaps; d.swapped_layers <= (swaps ? recomputable : 0);
              d.swapped_layers++)
@@ -391,6 +405,7 @@ static int ways_of_interval(struct way *to, const struct priced *p, struct plan_
                     for (int o = 0; o < (compresses ? p->boundary_option_count : 1); o++) {
                         d.recomputed_layers = k;
                         d.gradient_option = g;
+                        if (swaps && !may_go(p, &d)) continue;
                         d.boundary_option = o;
                         n += make_way(to ? &to[n] : &scratch, p, &d, stage);
                     }

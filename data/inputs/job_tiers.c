@@ -1,0 +1,129 @@
+// What of a stage may be in tiers besides the GPU's own memory: a job's shares, swaps and tier
+// options as one table.
+#include <string.h>
+
+#include "data/inputs/job_fields.h"
+#include "data/places/cluster.h"
+
+const char *const tier_part_names[] = {"frozen_weights", "trained_weights", "optimizer",
+                                       "activations", NULL};
+
+static const struct member tier_share_rows[] = {
+    KEY_TEXT(tier_share, tier, REQUIRED),
+    KEY_INT(tier_share, percent, REQUIRED, ALWAYS_WRITTEN, 1, 100),
+};
+static MEMBERS(tier_share, struct tier_share, NULL, true, NULL);
+static const struct member tier_place_rows[] = {
+    KEY_TEXT(tier_share, tier, REQUIRED),
+};
+static MEMBERS(tier_place, struct tier_share, NULL, true, NULL);
+
+#define PART(key, part, kind)                                                                      \
+    KEY_OBJECT(key, tier_option, parts[part], OPTIONAL, IF_SET, &kind##_members)
+static const struct member tier_option_rows[] = {
+    KEY_TEXT(tier_option, name, REQUIRED),
+    PART("frozen_weights", TIER_FROZEN, tier_share),
+    PART("trained_weights", TIER_TRAINED, tier_share),
+    PART("optimizer", TIER_OPTIMIZER, tier_share),
+    PART("activations", TIER_ACTIVATIONS, tier_place),
+};
+MEMBERS(tier_option, struct tier_option, NULL, false, NULL);
+
+static bool same_text(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+
+bool compression_same(const struct compression_option *a, const struct compression_option *b)
+{
+    return a->form.method == b->form.method && a->form.amount == b->form.amount &&
+           a->epilogue_only == b->epilogue_only && a->quality_cost == b->quality_cost &&
+           a->forgets == b->forgets && a->offloaded_percent == b->offloaded_percent &&
+           same_text(a->tier_option, b->tier_option) && same_text(a->activations, b->activations);
+}
+
+const struct tier_option *job_tier_option(const struct job *j, const char *name)
+{
+    for (int i = 0; name && i < j->tier_option_count; i++)
+        if (!strcmp(j->tier_options[i].name, name)) return &j->tier_options[i];
+    return NULL;
+}
+
+struct tier_option job_tiering(const struct job *j, int way)
+{
+    int named = way - 1 - j->offload_percent_count;
+    struct tier_option t = {.name = NULL};
+    if (named >= 0) t = j->tier_options[named];
+    else if (way > 0)
+        t.parts[TIER_OPTIMIZER] = (struct tier_share){TIER_HOST, j->offload_percents[way - 1]};
+    if (j->recompute[RECOMPUTE_SWAP] && !t.parts[TIER_ACTIVATIONS].tier)
+        t.parts[TIER_ACTIVATIONS].tier = TIER_HOST;
+    return t;
+}
+
+bool job_swaps(const struct job *j)
+{
+    bool some = j->recompute[RECOMPUTE_SWAP];
+    for (int i = 0; i < j->tier_option_count; i++)
+        some = some || j->tier_options[i].parts[TIER_ACTIVATIONS].tier;
+    return some;
+}
+
+static enum status check_tier_option(const struct job *j, int i, const char *file,
+                                     struct error *err)
+{
+    const struct tier_option *t = &j->tier_options[i];
+    const struct tier_share *optimizer = &t->parts[TIER_OPTIMIZER];
+    char where[40];
+    if (!t->name || !*t->name || job_tier_option(j, t->name) != t)
+        return fail(err, BAD_INPUT,
+                    "%s: tier_options[%d].name: expected a name of its own, found \"%s\"", file, i,
+                    t->name ? t->name : "");
+    for (int part = 0; part < TIER_PARTS; part++) {
+        snprintf(where, sizeof where, "tier_options[%d].%s.", i, tier_part_names[part]);
+        if (t->parts[part].tier && part != TIER_ACTIVATIONS)
+            TRY(members_check(&tier_share_members, &t->parts[part], file, where, err));
+    }
+    if (!tier_option_moves_weights(t) && !optimizer->tier && !t->parts[TIER_ACTIVATIONS].tier)
+        return fail(err, BAD_INPUT,
+                    "%s: tier_options[%d]: expected frozen_weights, trained_weights, optimizer or "
+                    "activations, found none of them",
+                    file, i);
+    if (optimizer->tier && strcmp(optimizer->tier, TIER_HOST))
+        return fail(err, BAD_INPUT,
+                    "%s: tier_options[%d].optimizer.tier: expected \"host\", which updates what it "
+                    "has, found \"%s\"",
+                    file, i, optimizer->tier);
+    if (t->parts[TIER_TRAINED].tier && j->trainer == TRAINER_TORCHTITAN)
+        return fail(err, BAD_INPUT,
+                    "%s: tier_options[%d].trained_weights: expected none for trainer torchtitan, "
+                    "whose weights are the optimizer's own",
+                    file, i);
+    return OK;
+}
+
+enum status job_check_tiers(const struct job *j, const char *file, struct error *err)
+{
+    int options = (j->gradient_option_count + 1) * job_tier_ways(j);
+    for (int i = 0; i < j->offload_percent_count; i++)
+        if (j->offload_percents[i] <= (i ? j->offload_percents[i - 1] : 0) ||
+            j->offload_percents[i] > 100)
+            return fail(err, BAD_INPUT,
+                        "%s: offload_percents[%d]: expected 1 to 100, each above the one before, "
+                        "found %d",
+                        file, i, j->offload_percents[i]);
+    for (int i = 0; i < j->tier_option_count; i++) TRY(check_tier_option(j, i, file, err));
+    if (options > OPTIONS_MAX)
+        return fail(err, BAD_INPUT,
+                    "%s: offload_percents, tier_options: expected at most %d options of a stage "
+                    "together with gradient_options, found %d",
+                    file, OPTIONS_MAX, options);
+    for (int way = 0; way < job_tier_ways(j); way++) {
+        struct tier_option t = job_tiering(j, way);
+        for (int part = TIER_FROZEN; t.parts[TIER_ACTIVATIONS].tier && part <= TIER_TRAINED; part++)
+            if (same_text(t.parts[part].tier, t.parts[TIER_ACTIVATIONS].tier))
+                return fail(err, BAD_INPUT,
+                            "%s: tier_options \"%s\": expected weights in another tier than the "
+                            "activations, which \"swap\" in recompute has on the host, found both "
+                            "in \"%s\"",
+                            file, t.name, t.parts[part].tier);
+    }
+    return OK;
+}
