@@ -62,7 +62,8 @@ static real exchange_s(const struct pricing *x, const struct layer_run *run, int
     struct link_price link = link_of_experts(x, group);
     real near =
         link.intra ? 1 : fmaxl(1, floorl(x->problem->cluster.groups[group].gpus_per_node / x->t_e));
-    real each = tokens / x->t * fmaxl(1, run->experts.imbalance) * x->h * x->e,
+    real each = tokens / x->t * fmaxl(1, run->experts.imbalance) *
+                (real)expert_width(x->shape, &run->experts) * x->e,
          top_k = (real)run->experts.top_k;
     if (x->problem->job.dispatcher != DISPATCH_ALL_TO_ALL)
         return copies_s(x, &link, group, each, near, top_k);
@@ -177,7 +178,7 @@ static real parts_s(const struct pricing *x, const struct layer_run *run, int gr
     struct link_price parts = link_of_expert_parts(x, group);
     real routed = tokens * (real)run->experts.top_k * fmaxl(1, run->experts.imbalance),
          exposed = exposed_share(x), start = x->gpus[group]->collective_launch_s.value,
-         rows = routed * x->h * x->e * x->t_e / x->t;
+         rows = routed * (real)expert_width(x->shape, &run->experts) * x->e * x->t_e / x->t;
     return x->t_e > 1 && is_at_level(x, &parts)
                ? exposed * (all_reduce_price_s(&parts, rows, x->t_e) + start)
                : 0;

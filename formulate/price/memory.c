@@ -100,7 +100,8 @@ static struct layer_parameters own_parameters(const struct pricing *x, const str
     if (run->kind == LAYER_MOE) {
         const struct expert_shape *e = &run->experts;
         v.whole += x->h * ((real)e->experts + (e->shared_gate ? 1 : 0));
-        p.experts = x->g * x->h * (real)e->ffn * (real)e->experts / (x->x * x->t_e);
+        p.experts = x->g * (real)expert_width(x->shape, e) * (real)e->ffn * (real)e->experts /
+                    (x->x * x->t_e);
     }
     if (run->kind == LAYER_MEMORY && !run->pool.shared) take_part(x, run, &p);
     p.dense = v.sharded / x->t + v.whole;

@@ -35,6 +35,7 @@ static real freed_bytes(const struct pricing *x, const struct layer_run *run,
     real kept = kept_of_ffn(x), made = x->shape->gated_ffn ? 2 : 1, ffn = ffn_of(x, run),
          norms = norms_read(x, run), routed = moe ? routed_tokens(x, run, x->n) : 0,
          wide = (real)run->experts.ffn / x->t_e,
+         each = (real)expert_width(x->shape, &run->experts),
          dense = x->n * ffn * (x->e * (bare ? made : kept) / x->t1 - spare / x->t);
     switch (module) {
     case MODULE_CORE_ATTN: return scores;
@@ -45,7 +46,7 @@ static real freed_bytes(const struct pricing *x, const struct layer_run *run,
     case MODULE_MLP: return moe ? 0 : dense;
     case MODULE_MOE_ACT: return routed * wide * (x->e * (kept - made) - spare);
     default:
-        return moe ? dense + routed * (x->e * (2 * x->h + kept * wide) - spare * (x->h + wide)) +
+        return moe ? dense + routed * (x->e * (2 * each + kept * wide) - spare * (each + wide)) +
                          8 * x->n * (real)(run->experts.experts + run->experts.top_k) / x->t
                    : 0;
     }
@@ -79,7 +80,7 @@ static struct repeated repeated_by(const struct pricing *x, const struct layer_r
     bool moe = run->kind == LAYER_MOE;
     real ffn = ffn_of(x, run), routed = moe ? routed_tokens(x, run, n) : 0,
          down = (real)s->query_rank, keys = x->q - x->a * (real)s->rotary_width,
-         wide = (real)e->ffn / x->t_e, norms = norms_read(x, run);
+         wide = (real)e->ffn / x->t_e, each = (real)expert_width(s, e), norms = norms_read(x, run);
     struct repeated dense = {2 * n * x->g * x->h * ffn / x->t, x->g * n * ffn * x->e / x->t1, 1};
     switch (module) {
     case MODULE_CORE_ATTN: return (struct repeated){0, 0, 0}; // attention's own time
@@ -97,8 +98,8 @@ static struct repeated repeated_by(const struct pricing *x, const struct layer_r
     default:
         if (!moe) return (struct repeated){0, 0, 0};
         return (struct repeated){
-            dense.flop + 2 * x->g * x->h * routed * wide + 2 * n * x->h * (real)e->experts / x->t,
-            dense.bytes + x->g * routed * wide * x->e + row_copies(x, run) * routed * x->h * x->e +
+            dense.flop + 2 * x->g * each * routed * wide + 2 * n * x->h * (real)e->experts / x->t,
+            dense.bytes + x->g * routed * wide * x->e + row_copies(x, run) * routed * each * x->e +
                 routed * (clamp_bytes(x, run) + bias_bytes(x, run)) +
                 8 * n * (real)e->experts / x->t,
             5};

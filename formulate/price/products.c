@@ -57,10 +57,10 @@ int products_of(const struct pricing *x, const struct layer_run *run, real n, st
         real all = (real)e->experts, here = all / x->x,
              routed = n * (real)e->top_k * fmaxl(1, e->imbalance) * x->t_e / x->t /
                       here; // one expert's, on average
-        real wide = (real)e->ffn / x->t_e;
+        real wide = (real)e->ffn / x->t_e, each = (real)expert_width(x->shape, e);
         to[count++] =
-            (struct product){"an expert's ffn up", routed, (x->g - 1) * wide, x->h, here, true};
-        to[count++] = (struct product){"an expert's ffn down", routed, x->h, wide, here, true};
+            (struct product){"an expert's ffn up", routed, (x->g - 1) * wide, each, here, true};
+        to[count++] = (struct product){"an expert's ffn down", routed, each, wide, here, true};
         to[count++] = (struct product){"router", n, all / x->t, x->h, 1};
     }
     return count;

@@ -36,7 +36,8 @@ static real kept_by_experts(const struct pricing *x, const struct layer_run *run
     const struct expert_shape *e = &run->experts;
     if (run->kind != LAYER_MOE) return 0;
     routed *= x->t_e / x->t;
-    return x->e * routed * (2 * x->h + kept_of_ffn(x) * (real)e->ffn / x->t_e) +
+    return x->e * routed *
+               (2 * (real)expert_width(x->shape, e) + kept_of_ffn(x) * (real)e->ffn / x->t_e) +
            8 * x->n * (real)e->experts / x->t + 8 * x->n * (real)e->top_k / x->t;
 }
 
@@ -64,8 +65,9 @@ static real spared_by_narrow(const struct pricing *x, const struct layer_run *ru
          inputs = moe && ffn == 0 ? 1 + (run->mtp ? 2 : 0) : inputs_kept(x, run) / 2,
          bytes = x->n * (spare * (inputs * x->h * x->u + ffn / x->t) +
                          (output < 0 ? kept : spare) * output / x->t);
-    return moe ? bytes + spare * routed * x->t_e / x->t * (x->h + (real)run->experts.ffn / x->t_e)
-               : bytes;
+    if (!moe) return bytes;
+    real wide = (real)expert_width(x->shape, &run->experts) + (real)run->experts.ffn / x->t_e;
+    return bytes + spare * routed * x->t_e / x->t * wide;
 }
 
 // For an RMS norm in single steps: its input in fp32 instead of the 16-bit one, and the values that
@@ -130,7 +132,8 @@ static real transient_of_block(const struct pricing *x, const struct layer_run *
         x->t1 > 1)
         bytes += 2 * x->e * x->n * x->h / x->t2;
     if (run->kind == LAYER_MOE && x->x > 1)
-        bytes += x->e * x->h * (routed + routed * x->t_e) / x->t;
+        bytes += x->e * (real)expert_width(x->shape, &run->experts) *
+                 (routed + routed * x->t_e) / x->t;
     return bytes;
 }
 
@@ -148,7 +151,8 @@ static real exchanged_with_experts(const struct pricing *x, const struct layer_r
 {
     const struct expert_shape *e = &run->experts;
     if (run->kind != LAYER_MOE) return 0;
-    real moved = x->x > 1 ? 2 * x->e * x->h * routed_of(x, run) * x->t_e / x->t : 0;
+    real each = (real)expert_width(x->shape, e),
+         moved = x->x > 1 ? 2 * x->e * each * routed_of(x, run) * x->t_e / x->t : 0;
     return moved + 8 * x->n * (real)e->experts / x->t + 8 * x->n * (real)e->top_k / x->t;
 }
 

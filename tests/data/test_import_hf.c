@@ -257,6 +257,19 @@ TEST(searched_layers_have_their_own_shapes)
             "a part that is one matrix is not read");
 }
 
+// Super's experts: 512 of two matrices from a latent of 1024 to 2688 and back.
+TEST(experts_on_a_latent)
+{
+    struct model m = imported("{\"model_type\": \"nemotron_h\", \"hidden_size\": 4096, "
+                               "\"hybrid_override_pattern\": \"ME*E\", \"n_routed_experts\": 512, "
+                               "\"moe_intermediate_size\": 2688, \"moe_latent_size\": 1024}",
+                              arena);
+    const struct layer_run *r = &m.runs[2];
+    assert_true(r->kind == LAYER_MOE && r->experts.latent == 1024);
+    assert_int_equal(r->more_products, 2 * 4096 * 1024);
+    assert_int_equal(r->more_values, r->more_products);
+}
+
 TEST(others_are_refused)
 {
     refused("{\"model_type\": \"zamba2\"}",

@@ -1,6 +1,7 @@
 // Prices of a mixture of experts: copies of tokens against every way to choose experts, waits and
 // starts against sums by hand, and laws: hidden dispatch is never slower than shown, and never
 // faster than what it is hidden behind; more tokens never take less time; dense layers do not care.
+#include "data/inputs/model/size.h"
 #include "tests/support/check.h"
 #include "tests/support/draws/dispatch.h"
 #include "tests/support/price_bench.h"
@@ -60,6 +61,33 @@ TEST(a_token_is_sent_once_to_each_place)
             b->nics[0][0].link = (struct link){1e18, 0};
             near_to(with - forward_of(b), llround(2e9 * (longest + latency)));
         }
+}
+
+// A latent as wide as a token changes nothing; of a quarter, a quarter is sent, and experts have a
+// quarter of the values: 16 of 3 matrices.
+TEST(experts_on_a_latent_read_and_send_less)
+{
+    for (int expert = 1; expert <= 16; expert *= 2) {
+        struct bench *b = bench_mixture(expert);
+        b->problem.job.dispatcher = DISPATCH_HYBRIDEP;
+        struct priced_run whole = block_of(b), same;
+        b->runs[BLOCK].experts.latent = 1024, same = block_of(b);
+        assert_memory_equal(&whole, &same, sizeof same);
+        b->runs[BLOCK].experts.latent = 256;
+        int64_t with = forward_of(b);
+        assert_true(with < whole.forward_ns[0]);
+        double bytes = 1024.0 * 256 * 2, latency = expert > 4 ? 5e-6 : expert > 1 ? 1e-6 : 0,
+               inside = bytes * others_chosen(expert > 8 ? 8 : expert, 2, 0) / 100e9,
+               across = expert > 4 ? bytes * others_chosen(expert / 4, 2, 0) / 2.5e9 : 0;
+        b->groups[0].intra = (struct link){1e18, 0};
+        b->nics[0][0].link = (struct link){1e18, 0};
+        near_to(with - forward_of(b), llround(2e9 * ((across > inside ? across : inside) + latency)));
+        struct model_size narrow = model_size_of(&b->problem.model), wide;
+        b->runs[BLOCK].experts.latent = 0, wide = model_size_of(&b->problem.model);
+        int64_t layers = b->runs[BLOCK].count;
+        assert_int_equal(wide.all - narrow.all, layers * 16 * 3 * (1024 - 256) * 512);
+        assert_int_equal(wide.active - narrow.active, layers * 2 * 3 * (1024 - 256) * 512);
+    }
 }
 
 TEST(copies_are_never_slower_than_an_all_to_all)

@@ -2,6 +2,9 @@
 sizes that transformers accepts, keys left out at random where their defaults go with the rest."""
 
 
+import random
+
+
 def words(rng, count, names):
     return [rng.choice(names) for _ in range(count)]
 
@@ -67,6 +70,9 @@ def draw_nemotron_h(rng, config):
                   num_experts_per_tok=1, moe_intermediate_size=rng.randint(8, 40),
                   moe_shared_expert_intermediate_size=rng.randint(8, 40),
                   mlp_bias=False, use_bias=rng.random() < 0.3)
+    own = random.Random(repr(config))  # the draws of all else stay as they are
+    if own.random() < 0.5:
+        config["moe_latent_size"] = own.randint(4, 40)
     if rng.random() < 0.5:
         config["hybrid_override_pattern"] = "M*" + "".join(words(rng, count, "M*-E"))
     else:

@@ -117,6 +117,7 @@ void same_model(const struct model *a, const struct model *b)
             SAME(runs[i].experts.experts);
             SAME(runs[i].experts.top_k);
             SAME(runs[i].experts.ffn);
+            SAME(runs[i].experts.latent);
             SAME(runs[i].experts.shared_ffn);
             SAME(runs[i].experts.shared_gate);
             SAME(runs[i].experts.router_score);

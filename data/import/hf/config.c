@@ -235,7 +235,8 @@ static struct layer_run run_of_layer(const struct hf_model *x, const struct hf_l
     r.linear_beside = l->beside;
     r.no_attention = l->no_attention, r.no_feed_forward = l->no_feed_forward;
     r.more_products = x->layer_products + l->products +
-                      (l->linear || l->beside ? x->linear_products : 0);
+                      (l->linear || l->beside ? x->linear_products : 0) +
+                      (l->mixture ? x->mixture_products : 0);
     r.more_values = r.more_products + x->layer_values + l->values +
                     (l->mixture ? x->mixture_values : 0) +
                     (l->linear || l->beside ? x->linear_values : 0);

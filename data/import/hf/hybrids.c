@@ -226,9 +226,8 @@ enum status hf_read_nemotron_h(struct hf_model *x, struct error *err)
     TRY(read_words(x, err));
     bool mixtures = false;
     for (int64_t i = 0; i < x->layer_count; i++) mixtures = mixtures || !strcmp(x->words[i], "moe");
-    if (latent && mixtures)
-        return json_refuse(
-            x->root, err, "key \"moe_latent_size\": experts on a latent of the token are not read");
+    if (latent && mixtures) // products to the latent and back, whole on every tensor rank
+        x->experts.latent = latent, x->mixture_products = 2 * s->hidden * latent;
     return hf_count(x, "num_nextn_predict_layers", &x->further, err);
 }
 

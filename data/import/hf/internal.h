@@ -45,7 +45,8 @@ struct hf_model {
     int64_t embedding_values, head_values;   // more_values of both ends
     int64_t layer_values, mixture_values;    // of each layer; of one with experts in addition
     int64_t linear_values;                   // of one with linear attention in addition
-    int64_t layer_products, linear_products; // the same, of matrices that tokens are multiplied by
+    // The same, of matrices that tokens are multiplied by.
+    int64_t layer_products, linear_products, mixture_products;
     const char **words;                      // what each layer is, where the config says so
     const struct hf_layer *blocks;           // or all of it
     int64_t further, depth; // layers that predict further tokens: of the config, of the model

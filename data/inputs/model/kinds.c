@@ -21,6 +21,7 @@ static const struct member experts_rows[] = {
     KEY_COUNT(expert_shape, experts, REQUIRED, ALWAYS_WRITTEN, 1, EXPERTS_MAX),
     KEY_COUNT(expert_shape, top_k, REQUIRED, ALWAYS_WRITTEN, 1, EXPERTS_MAX),
     KEY_COUNT(expert_shape, ffn, REQUIRED, ALWAYS_WRITTEN, 1, WIDTH_MAX),
+    KEY_COUNT(expert_shape, latent, OPTIONAL, IF_SET, 0, WIDTH_MAX),
     KEY_COUNT(expert_shape, shared_ffn, OPTIONAL, ALWAYS_WRITTEN, 0, WIDTH_MAX),
     KEY_BOOL(expert_shape, shared_gate, OPTIONAL, IF_SET),
     KEY_NUMBER(expert_shape, imbalance, OPTIONAL, ALWAYS_WRITTEN, 1, IMBALANCE_MAX),

@@ -116,6 +116,7 @@ extern const char *const router_score_names[];
 struct expert_shape {
     int64_t experts, top_k; // a token uses top_k of the experts
     int64_t ffn;            // width of one expert
+    int64_t latent;         // width that experts read and write instead of a token's; 0: a token's
     int64_t shared_ffn;     // of all experts that every token uses, together; 0: none
     bool shared_gate;       // the shared experts' output has a weight, one number per token
     double imbalance;       // tokens of the fullest GPU over the mean, >= 1; 0 counts as 1
@@ -187,6 +188,10 @@ struct model {
 
 enum { LAYERS_MAX = 4096 };
 
+static inline int64_t expert_width(const struct shape *s, const struct expert_shape *e)
+{
+    return e->latent ? e->latent : s->hidden;
+}
 static inline int64_t shape_value_width(const struct shape *s)
 {
     return s->value_width ? s->value_width : s->head_width;

@@ -168,8 +168,8 @@ static int64_t shared_ffn(const struct shape *s, const struct layer_run *r)
 int64_t repeated_weights(const struct shape *s, const struct layer_run *r)
 {
     int64_t experts = r->kind == LAYER_MOE ? r->experts.top_k * r->experts.ffn : 0;
-    return s->hidden * (query_width(s) + key_width(s) + (s->gated_ffn ? shared_ffn(s, r) : 0) +
-                        gate_matrices(s) * experts);
+    return s->hidden * (query_width(s) + key_width(s) + (s->gated_ffn ? shared_ffn(s, r) : 0)) +
+           expert_width(s, &r->experts) * gate_matrices(s) * experts;
 }
 
 static int64_t feed_forward(const struct shape *s, int64_t width, bool bias)
@@ -198,7 +198,7 @@ static struct model_size block(const struct shape *s, const struct layer_run *r)
     }
     all += s->hidden * (e->experts + (e->shared_gate ? 1 : 0)) +
            (e->shared_ffn ? feed_forward(s, e->shared_ffn, s->linear_bias) : 0);
-    int64_t expert = feed_forward(s, e->ffn, false);
+    int64_t expert = gate_matrices(s) * expert_width(s, e) * e->ffn;
     return (struct model_size){all + e->experts * expert, all + e->top_k * expert, false};
 }
 
@@ -252,8 +252,9 @@ struct model_size model_size_of(const struct model *m)
 static int64_t block_weights(const struct shape *s, const struct layer_run *r)
 {
     bool moe = r->kind == LAYER_MOE;
-    int64_t ffn = shared_ffn(s, r) + (moe ? r->experts.top_k * r->experts.ffn : 0);
-    return attention_matrices(s, r) + feed_forward(s, ffn, false) +
+    int64_t experts = moe ? r->experts.top_k * r->experts.ffn : 0;
+    return attention_matrices(s, r) + feed_forward(s, shared_ffn(s, r), false) +
+           gate_matrices(s) * expert_width(s, &r->experts) * experts +
            (moe ? s->hidden * r->experts.experts : 0) + (r->mtp ? 2 * s->hidden * s->hidden : 0) +
            r->more_products;
 }

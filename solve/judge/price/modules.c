@@ -63,7 +63,7 @@ static long double activations_freed(const struct price_audit *a, const struct l
 
 static long double mixture_freed(const struct price_audit *a, const struct layer_run *r)
 {
-    long double narrow = (long double)a->problem->model.shape.hidden +
+    long double narrow = judged_expert_reads(a, r) +
                          (long double)r->experts.ffn / (long double)a->expert_parts;
     return dense_freed(a, r) + expert_stash(a, r) - spared(a, r) * gathered_tokens(a, r) * narrow;
 }
@@ -112,14 +112,15 @@ struct computed judged_set_s(const struct price_audit *a, int run, int group, st
         experts = n * r->experts.top_k * r->experts.ffn / t *
                   (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
     if (whole) {
-        flop += 2 * a->gates * h * (n * shared_width(a, r) / t + experts);
+        flop += 2 * a->gates * (h * n * shared_width(a, r) / t + judged_expert_reads(a, r) * experts);
         bytes += e * a->gates * (n * shared_width(a, r) / t + experts);
         kernels += 1;
     }
     if (whole && moe) {
         flop += 2 * n * h * r->experts.experts / t;
         bytes += gathered * (biases.clamped + biases.added);
-        bytes += judged_row_copies(a, &r->experts) * e * h * n * r->experts.top_k *
+        bytes += judged_row_copies(a, &r->experts) * e * judged_expert_reads(a, r) * n *
+                     r->experts.top_k *
                      (long double)a->expert_parts / t *
                      (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1) +
                  8 * n * r->experts.experts / t;

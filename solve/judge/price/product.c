@@ -138,9 +138,9 @@ static void add_layered(const struct limits *l, int run, long double tokens, str
                 busy = e->imbalance > 1 ? (long double)e->imbalance : 1;
     add(l, (struct shape_of_product){tokens, e->experts / t, h, 1}, w);
     long double rows = tokens * e->top_k * busy * (long double)a->expert_parts / t / held,
-                part = e->ffn / (long double)a->expert_parts;
-    add(l, (struct shape_of_product){rows, (a->gates - 1) * part, h, held, true}, w);
-    add(l, (struct shape_of_product){rows, h, part, held, true}, w);
+                part = e->ffn / (long double)a->expert_parts, reads = judged_expert_reads(a, r);
+    add(l, (struct shape_of_product){rows, (a->gates - 1) * part, reads, held, true}, w);
+    add(l, (struct shape_of_product){rows, reads, part, held, true}, w);
 }
 
 static void add_projector(const struct limits *l, const struct projector_shape *p,
@@ -207,17 +207,17 @@ static long double experts_again_s(const struct price_audit *a, int run, const s
     const struct layer_run *r = run_of(a, run);
     const struct expert_shape *e = &r->experts;
     if (r->kind != LAYER_MOE) return 0;
-    long double h = a->problem->model.shape.hidden, t = layout_of(a)->tensor,
+    long double reads = judged_expert_reads(a, r), t = layout_of(a)->tensor,
                 busy = e->imbalance > 1 ? (long double)e->imbalance : 1,
                 taken = tokens * e->top_k * busy / t;
     double rate = rates->grouped_flop_per_s.value > 0 ? rates->grouped_flop_per_s.value
                                                       : rates->gemm_flop_per_s.value;
-    if (!(rates->product_flop_per_s.value > 0)) return 2 * taken * a->gates * h * e->ffn / rate;
+    if (!(rates->product_flop_per_s.value > 0)) return 2 * taken * a->gates * reads * e->ffn / rate;
     long double parts = (long double)a->expert_parts, part = e->ffn / parts,
                 held = (long double)e->experts / layout_of(a)->expert, rows = taken * parts / held;
-    return one_s(l, (struct shape_of_product){rows, (a->gates - 1) * part, h, held, true},
+    return one_s(l, (struct shape_of_product){rows, (a->gates - 1) * part, reads, held, true},
                  a->value_bytes) +
-           one_s(l, (struct shape_of_product){rows, h, part, held, true}, a->value_bytes);
+           one_s(l, (struct shape_of_product){rows, reads, part, held, true}, a->value_bytes);
 }
 
 long double every_second_product_s(const struct price_audit *a, int run, int group,

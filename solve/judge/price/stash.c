@@ -19,6 +19,12 @@ long double routed_tokens(const struct price_audit *a, const struct layer_run *r
            (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
 }
 
+long double judged_expert_reads(const struct price_audit *a, const struct layer_run *r)
+{
+    long double own = (long double)r->experts.latent;
+    return own > 0 ? own : (long double)a->problem->model.shape.hidden;
+}
+
 long double gathered_tokens(const struct price_audit *a, const struct layer_run *r)
 {
     return routed_tokens(a, r) * (long double)a->expert_parts / layout_of(a)->tensor;
@@ -43,7 +49,7 @@ long double expert_stash(const struct price_audit *a, const struct layer_run *r)
     const struct expert_shape *x = &r->experts;
     long double t = layout_of(a)->tensor, inner = inner_tensors(a);
     return a->value_bytes * gathered_tokens(a, r) *
-               (2 * (long double)a->problem->model.shape.hidden +
+               (2 * judged_expert_reads(a, r) +
                 inner * x->ffn / (long double)a->expert_parts) +
            8 * a->tokens * (x->experts + x->top_k) / t;
 }
@@ -52,7 +58,7 @@ long double expert_stash(const struct price_audit *a, const struct layer_run *r)
 static long double exchange_stash(const struct price_audit *a, const struct layer_run *r)
 {
     const struct expert_shape *x = &r->experts;
-    long double both = 2 * (long double)a->problem->model.shape.hidden * gathered_tokens(a, r);
+    long double both = 2 * judged_expert_reads(a, r) * gathered_tokens(a, r);
     if (layout_of(a)->expert == 1) both = 0;
     return a->value_bytes * both +
            8 * a->tokens * (x->experts + x->top_k) / (long double)layout_of(a)->tensor;
@@ -117,7 +123,7 @@ static long double narrowed_bytes(const struct price_audit *a, int run)
     narrowed += a->tokens * output / t * (output > 0 ? less : few);
     if (moe)
         narrowed += less * gathered_tokens(a, r) *
-                    (s->hidden + r->experts.ffn / (long double)a->expert_parts);
+                    (judged_expert_reads(a, r) + r->experts.ffn / (long double)a->expert_parts);
     return narrowed;
 }
 
@@ -168,7 +174,8 @@ static long double layered_gradients(const struct price_audit *a, int run, bool 
     // Trainers that are not known gather scattered tokens into two buffers.
     bool unknown = a->problem->job.trainer == TRAINER_OTHER;
     if (unknown && l->sequence_parallel && a->outer > 1) bytes += 2 * (e * n * h) / a->inner;
-    if (moe && l->expert > 1) bytes += e * h * (routed_tokens(a, r) / t + gathered_tokens(a, r));
+    if (moe && l->expert > 1)
+        bytes += e * judged_expert_reads(a, r) * (routed_tokens(a, r) / t + gathered_tokens(a, r));
     return bytes;
 }
 

@@ -259,7 +259,8 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
     }
     if (r->kind == LAYER_MOE) {
         long double busiest = r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1;
-        long double rows = unsharded * r->experts.top_k * busiest * (long double)a->expert_parts /
+        long double sent = p.tokens * judged_expert_reads(a, r) * a->value_bytes,
+                    rows = sent * r->experts.top_k * busiest * (long double)a->expert_parts /
                            layout_of(a)->tensor;
         struct computed dispatched =
             part_s(a, group, a->expert_parts, judged_parts_link(a, group), rows, BOTH_WAYS);
@@ -267,7 +268,7 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
         say_back(a, &talk, judged_parts_link(a, group), dispatched.value);
         struct on_links routed = {0, 0};
         talk.routed_back_s =
-            exchange_s(a, &r->experts, group, unsharded * busiest / layout_of(a)->tensor, &routed);
+            exchange_s(a, &r->experts, group, sent * busiest / layout_of(a)->tensor, &routed);
         talk.routed_s = talk.routed_back_s + counting_s(a, group);
         talk.ahead.inside += routed.inside, talk.ahead.across += routed.across;
         talk.back.inside += routed.inside, talk.back.across += routed.across;

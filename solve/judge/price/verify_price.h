@@ -338,6 +338,8 @@ struct judged_biases judged_biases_of(const struct price_audit *a, const struct 
 long double routed_tokens(const struct price_audit *a, const struct layer_run *r);
 int inner_tensors(const struct price_audit *a); // of the feed-forward width, kept by a trained one
 long double score_stash(const struct price_audit *a, int run);
+// Values of a token that one of its experts reads, and gives back.
+long double judged_expert_reads(const struct price_audit *a, const struct layer_run *r);
 // Of the tokens that all tensor ranks route, those that one of them multiplies.
 long double gathered_tokens(const struct price_audit *a, const struct layer_run *r);
 long double expert_stash(const struct price_audit *a, const struct layer_run *r);

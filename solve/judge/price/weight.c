@@ -44,7 +44,7 @@ static struct values layered_values(const struct price_audit *a, int run)
     if (s->linear_bias && !r->no_feed_forward) v.sharded += (a->gates - 1) * ffn, v.whole += h;
     if (r->kind != LAYER_MOE) return v;
     v.whole += h * (e->shared_gate ? e->experts + 1 : e->experts);
-    v.experts = a->gates * h * e->ffn * e->experts /
+    v.experts = a->gates * judged_expert_reads(a, r) * e->ffn * e->experts /
                 ((long double)layout_of(a)->expert * (long double)a->expert_parts);
     return v;
 }

@@ -170,17 +170,18 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
     if (moe) {
         long double routed = n * x->top_k * (x->imbalance > 0 ? (long double)x->imbalance : 1);
         inner += routed / n * x->ffn;
-        long double multiplied = 2 * a->gates * h * x->ffn * routed / t;
+        long double read = judged_expert_reads(a, r),
+                    multiplied = 2 * a->gates * read * x->ffn * routed / t;
         flop += 2 * n * h * x->experts / t + multiplied;
         if (rates->grouped_flop_per_s.value > 0) grouped = multiplied;
         long double experts = x->experts, parts = (long double)a->expert_parts,
                     wide = x->ffn / parts, rows = routed * parts / t;
-        bytes += a->gates * rows * wide * e + judged_row_copies(a, x) * rows * h * e +
+        bytes += a->gates * rows * wide * e + judged_row_copies(a, x) * rows * read * e +
                  rows * (biases.clamped + biases.added) + 8 * n * x->experts / t;
         long double here = experts / (l->expert > 1 ? l->expert : 1);
         operands += e * (n * h + n * experts / t + h * experts / t); // the router
-        operands += e * (rows * (h + (a->gates - 1) * wide) + rows * (wide + h) +
-                         here * a->gates * h * wide);
+        operands += e * (rows * (read + (a->gates - 1) * wide) + rows * (wide + read) +
+                         here * a->gates * read * wide);
     }
     bytes += uncompiled_bytes(a, run, n, inner);
     long double memory = gpu_of(a, group)->memory_bytes_per_s.value,
@@ -198,7 +199,9 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
             moved_to_narrow(a->problem->job.precision) * n *
             ((judged_parts(r) + (r->mtp ? 2 : 0)) * h + y.read_whole + (y.read_split + inner) / t) /
             stated_or(&rates->cast_bytes_per_s, memory);
-    long double each = moe ? a->gates * h * (long double)x->ffn * (long double)x->experts : 0;
+    long double each = moe ? a->gates * judged_expert_reads(a, r) * (long double)x->ffn *
+                                (long double)x->experts
+                          : 0;
     read_in_bits(a, r, group,
                  matrix_values(a, ffn) / t + each / l->expert / (long double)a->expert_parts, w);
     long double added = 2 * n * r->adapter_rank * adapter_width(a) / t,

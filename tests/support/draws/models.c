@@ -87,7 +87,10 @@ static void random_peculiarities(struct model *m, struct random *rng)
     for (int i = 0; i < m->run_count; i++) {
         struct layer_run *r = &m->runs[i];
         if (r->kind != LAYER_MEASURED) r->more_values = random_chance(rng, 30) ? 12345 : 0;
+        struct random own = *rng; // the draws of all else stay as they are
         if (r->kind == LAYER_MOE) r->experts.shared_gate = r->experts.shared_ffn > 0;
+        if (r->kind == LAYER_MOE && random_chance(&own, 40))
+            r->experts.latent = 64 * random_between(&own, 1, 40);
         if (r->kind == LAYER_BLOCK || r->kind == LAYER_MOE) {
             r->bidirectional = random_chance(rng, 30);
             if (!r->bidirectional && random_chance(rng, 50))
