@@ -46,6 +46,7 @@ static const struct setting_row rows[] = {
     SAYS("plumbline.unfused_norms", TRUE, job.unfused[UNFUSED_NORMS]),
     SAYS("plumbline.unfused_rotary", TRUE, job.unfused[UNFUSED_ROTARY]),
     SAYS("plumbline.unfused_activation", TRUE, job.unfused[UNFUSED_ACTIVATION]),
+    SAYS("plumbline.unfused_loss", TRUE, job.unfused[UNFUSED_LOSS]),
     SAYS("plumbline.gathered_logits", TRUE, job.gathered_logits),
     SAYS("plumbline.scattered_messages", TRUE, job.scattered_messages),
     SAYS_NAME("plumbline.schedule", NAME, job.layout.schedule, schedule_names),

@@ -50,7 +50,7 @@ const char *trait_value_text(enum trait trait, int value)
     case TRAIT_UNFUSED:
         return !value                         ? "none"
                : value == 1 << UNFUSED_ROTARY ? "rotary"
-                                              : "norms rotary activation";
+                                              : "norms rotary activation loss";
     case TRAIT_DISPATCHER: return dispatcher_names[value];
     case TRAIT_GRAPHS: return graphs_names[value];
     case TRAIT_LEARNED_POSITIONS: return value ? "learned" : "0";

@@ -58,8 +58,9 @@ GET_MEMBER(get_unfused) { return set_get(value, unfused_names, to, arena, err); 
 PUT_MEMBER(put_unfused)
 {
     const bool *unfused = from;
-    if (unfused[UNFUSED_NORMS] || unfused[UNFUSED_ROTARY] || unfused[UNFUSED_ACTIVATION])
-        set_put(w, key, unfused_names, unfused);
+    bool any = false;
+    for (int i = 0; i < UNFUSED_COUNT; i++) any |= unfused[i];
+    if (any) set_put(w, key, unfused_names, unfused);
 }
 
 // Offers every set of these modules.

@@ -43,8 +43,8 @@ enum checkpoints { CHECKPOINTS_DEVICE, CHECKPOINTS_PARTITIONED, CHECKPOINTS_HOST
 extern const char *const checkpoints_names[]; // "device", "partitioned", "host"
 // Operations between products that run as PyTorch's own kernels, one per step, where other programs
 // have a fused kernel (docs/FORMULAS.md, section 3).
-enum unfused { UNFUSED_NORMS, UNFUSED_ROTARY, UNFUSED_ACTIVATION, UNFUSED_COUNT };
-extern const char *const unfused_names[];          // "norms", "rotary", "activation"
+enum unfused { UNFUSED_NORMS, UNFUSED_ROTARY, UNFUSED_ACTIVATION, UNFUSED_LOSS, UNFUSED_COUNT };
+extern const char *const unfused_names[];          // "norms", "rotary", "activation", "loss"
 extern const char *const attention_kernel_names[]; // "maker", ..., "maker-2024"
 extern const char *const context_kind_names[];     // "ring", "all_to_all", "all_gather"
 extern const char *const layout_context_names[];   // "stated", and those

@@ -9,7 +9,7 @@
 const char *const gradient_sync_names[] = {"exposed", "overlapped", NULL};
 const char *const dispatcher_names[] = {"all_to_all", "deepep", "hybridep", NULL};
 const char *const graphs_names[] = {"none", "parts", "step", NULL};
-const char *const unfused_names[] = {"norms", "rotary", "activation", NULL};
+const char *const unfused_names[] = {"norms", "rotary", "activation", "loss", NULL};
 const char *const context_kind_names[] = {"ring", "all_to_all", "all_gather", NULL};
 const char *const layout_context_names[] = {"stated", "ring", "all_to_all", "all_gather", NULL};
 const char *const checkpoints_names[] = {"device", "partitioned", "host", NULL};

@@ -201,11 +201,12 @@ static real bytes_of_loss(const struct pricing *x)
     const struct job *job = &x->problem->job;
     real logits = job->precision == FP32 ? 0 : x->e;
     if (job->loss_in_place) return x->e;
-    if (job->trainer == TRAINER_DEEPSPEED) return 8;
+    bool own = job->trainer == TRAINER_DEEPSPEED; // its models' loss may be PyTorch's
+    if (own && !job->unfused[UNFUSED_LOSS]) return 8;
     if (job->trainer == TRAINER_MEGATRON) return logits + (job->fused_loss ? 8 : 4);
-    if (job->fused_loss) return 2 * x->e;
+    if (job->fused_loss && !own) return 2 * x->e;
     if (x->t == 1 || job->gathered_logits) return logits + 12;
-    return logits + (job->trainer == TRAINER_OTHER ? 8 : 16);
+    return logits + (job->trainer == TRAINER_TORCHTITAN ? 16 : 8);
 }
 
 // A loss that makes its logits in chunks of n h values, and in the forward pass also the gradients

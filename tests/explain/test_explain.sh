@@ -146,6 +146,14 @@ printf '  fp8: False\n  fp8_hybrid: True\n' | cat nemo.log - > wide.log
 reads wide.log precision=bf16
 printf '# 2Nodes * 8 A100 80G\nCUDA out of memory. Tried to allocate 1.00 GiB\n' > nodes.log
 reads nodes.log num_gpus=16 gpus_per_node=8 gpu=a100-80gb "verdict=out of memory"
+# one card, of a size before its name; times between numbers; lengths by other programs' words
+printf 'out of memory on an 80 GB A100: mpt-7b\n --max_len 128 \\\n' > one.log
+reads one.log num_gpus=1 gpu=a100-80gb seq=128 model=mpt-7b "verdict=out of memory"
+printf 'should be 12*7 = 84 GB? I run GPT-2 large(774M) on 2*A100-80GB\nCUDA out of memory.\n' \
+    > product.log
+reads product.log num_gpus=2 gpu=a100-80gb layers=36 hidden=1280
+printf 'on a A100 cluster: llava-v1.5-13b\n block_size=20000\nCUDA out of memory.\n' > many.log
+reads many.log num_gpus=- model=llama-2-13b seq=20000
 printf '4xV100x32G, precision：`fp16`, max length：`4096`\nCUDA out of memory.\n' > card-words.log
 reads card-words.log num_gpus=4 gpu=v100-32gb seq=4096 precision=fp16
 printf '%s\n' 'Building llama3 8B with ModelArgs(dim=4096, n_layers=32, n_heads=32)' |

@@ -459,16 +459,25 @@ TEST(logits_and_their_copies)
         int tensor;
         bool gathered, fused;
         int64_t bytes; // for each token and word
+        bool unfused;
     } cases[] = {
-        {TRAINER_MEGATRON, 1, false, false, 6},   {TRAINER_MEGATRON, 1, false, true, 10},
-        {TRAINER_MEGATRON, 2, false, false, 3},   {TRAINER_MEGATRON, 2, true, false, 6 + 1},
-        {TRAINER_DEEPSPEED, 2, false, false, 4},  {TRAINER_TORCHTITAN, 1, false, false, 14},
-        {TRAINER_TORCHTITAN, 1, false, true, 4},  {TRAINER_TORCHTITAN, 2, false, false, 9},
-        {TRAINER_TORCHTITAN, 2, true, false, 15}, {TRAINER_TORCHTITAN, 1, true, false, 14},
+        {TRAINER_MEGATRON, 1, false, false, 6},
+        {TRAINER_MEGATRON, 1, false, true, 10},
+        {TRAINER_MEGATRON, 2, false, false, 3},
+        {TRAINER_MEGATRON, 2, true, false, 6 + 1},
+        {TRAINER_DEEPSPEED, 2, false, false, 4},
+        {TRAINER_TORCHTITAN, 1, false, false, 14},
+        {TRAINER_TORCHTITAN, 1, false, true, 4},
+        {TRAINER_TORCHTITAN, 2, false, false, 9},
+        {TRAINER_TORCHTITAN, 2, true, false, 15},
+        {TRAINER_TORCHTITAN, 1, true, false, 14},
+        {TRAINER_DEEPSPEED, 1, false, true, 14, true},
+        {TRAINER_DEEPSPEED, 2, false, false, 5, true},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
         struct bench *b = bench_gated();
         b->problem.job.trainer = cases[i].trainer;
+        b->problem.job.unfused[UNFUSED_LOSS] = cases[i].unfused;
         b->problem.job.layout.tensor = cases[i].tensor;
         int64_t sharded = price(b)->runs[HEAD].forward_ns[0];
         b->problem.job.gathered_logits = cases[i].gathered;

@@ -331,7 +331,7 @@ TEST(attention_hides_the_ring)
 // weigh; rotations of 10; gates of 5 instead of 3, which keep the activation's result.
 TEST(single_steps_move_more)
 {
-    static const int64_t more[UNFUSED_COUNT] = {2 * 16 * 1024, 10 * (1024 + 512), 2 * 4096};
+    static const int64_t more[UNFUSED_COUNT] = {2 * 16 * 1024, 10 * (1024 + 512), 2 * 4096, 0};
     struct bench *b = bench_gated();
     struct priced_run fused = block_of(b);
     for (int i = 0; i < UNFUSED_COUNT; i++) {

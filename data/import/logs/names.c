@@ -42,7 +42,7 @@ bool names_gpu(const char *text)
     return length > 1 && isalpha((unsigned char)*text) && gpu_at(text, length) >= 0;
 }
 
-enum { GB_NEAR = 24 };
+enum { GB_NEAR = 24, GB_BEFORE = 8 };
 
 // "80GB", "80G" behind the name.
 static int stated_gb(const char *line, const char *end)
@@ -83,6 +83,16 @@ static bool is_surer(const char *before, const char *gpu)
     return strncmp(before, "gb300", 5) != 0 || strcmp(gpu, "gb200") != 0;
 }
 
+// "80GB A100": before it.
+static int stated_gb_before(const char *line, const char *word)
+{
+    const char *from = word - line > GB_BEFORE ? word - GB_BEFORE : line;
+    while (from > line && from < word && isalnum((unsigned char)from[-1])) from++;
+    const char *unit = word;
+    while (unit > from && unit[-1] == ' ') unit--;
+    return unit > from && strchr("GgBb", unit[-1]) ? stated_gb(from, word) : 0;
+}
+
 static void find_gpu(struct log *l, const char *line)
 {
     for (const char *s = line; *s;) {
@@ -116,6 +126,7 @@ static void find_gpu(struct log *l, const char *line)
         if (other) snprintf(l->other_gpu, TOLD_KEY, "%.40s", taken ? before : gpus[found].gpu);
         if (!taken) continue;
         int gb = stated_gb(word, word + GB_NEAR);
+        if (!gb) gb = stated_gb_before(line, word);
         char name[TOLD_KEY];
         if (gb) snprintf(name, sizeof name, "%s-%dgb", gpus[found].gpu, gb);
         else snprintf(name, sizeof name, "%s", gpus[found].gpu);
@@ -134,6 +145,12 @@ static const struct {
             {"llama38b", "llama-3.1-8b"},
             {"llama13b", "llama-2-13b"},
             {"llama7b", "llama-2-7b"},
+            {"llava13b", "llama-2-13b"}, // LLaVA by its language model
+            {"llava7b", "llama-2-7b"},
+            {"llava1513b", "llama-2-13b"},
+            {"llava157b", "llama-2-7b"},
+            {"llavav1513b", "llama-2-13b"},
+            {"llavav157b", "llama-2-7b"},
             {"qwen3vl8b", "qwen3-8b"}, // text_config of their config.json
             {"qwen3vl30ba3b", "qwen3-30b-a3b"},
             // torchtitan's models/deepseek_v3: "16B" has the layers of DeepSeek-V2-Lite
@@ -152,7 +169,8 @@ struct log_models {
     bool begins[256];
 };
 
-enum { MODEL_NAME_LEAST = 6 }; // a shorter one may be a part of anything
+// A shorter one may be a part of anything, unless it ends with a size.
+enum { MODEL_NAME_LEAST = 6, SIZED_NAME_LEAST = 5 };
 
 static const char *without_signs(const char *name, struct arena *arena)
 {
@@ -181,7 +199,8 @@ static bool has_fraction(const char *from, const char *end)
 static void add_model(struct log_models *to, const char *name, const char *shipped)
 {
     size_t length = strlen(name);
-    if (length < MODEL_NAME_LEAST) return;
+    bool sized = length && name[length - 1] == 'b';
+    if (length < (sized ? SIZED_NAME_LEAST : MODEL_NAME_LEAST)) return;
     bool fraction = has_fraction(shipped, shipped + strlen(shipped));
     to->items[to->count++] = (struct model_name){name, shipped, length, fraction};
     to->begins[(unsigned char)*name] = to->begins[toupper((unsigned char)*name)] = true;
@@ -196,8 +215,10 @@ struct log_models *log_models_make(struct arena *arena)
     *m = (struct log_models){.count = 0};
     if (shipped_list(&shipped, &count, "models", arena, &unread) != OK) count = 0;
     m->items = TAKE(arena, count + (int)ARRAY_LENGTH(also) + 1, struct model_name);
-    for (int i = 0; i < count; i++) // of adapters or further tokens no name tells
-        if (!strstr(shipped[i], "-adapters") && !strstr(shipped[i], "-mtp"))
+    // Of adapters or further tokens no name tells; a tower of images is no run of one pipeline.
+    for (int i = 0; i < count; i++)
+        if (!strstr(shipped[i], "-adapters") && !strstr(shipped[i], "-mtp") &&
+            strncmp(shipped[i], "llava", 5) != 0)
             add_model(m, without_signs(shipped[i], arena), shipped[i]);
     for (size_t i = 0; i < ARRAY_LENGTH(also); i++) add_model(m, also[i].name, also[i].shipped);
     qsort(m->items, (size_t)m->count, sizeof *m->items, longer_first);
@@ -245,6 +266,8 @@ static const struct unshipped {
                  {"deepseekr1distillqwen14b", 48, 5120, 13824, 40, 8, 152064},
                  {"deepseekr1distillqwen32b", 64, 5120, 27648, 40, 8, 152064},
                  {"internlm220b", 48, 6144, 16384, 48, 8, 92544},
+                 {"gpt2large", 36, 1280, 5120, 20, 20, 50257, false, 1024},
+                 {"gpt2medium", 24, 1024, 4096, 16, 16, 50257, false, 1024},
                  {"opt67b", 32, 4096, 16384, 32, 32, 50272, true, 2050},
                  {"opt30b", 48, 7168, 28672, 56, 56, 50272, false, 2050},
                  {"galactica67b", 32, 4096, 16384, 32, 32, 50000, true, 2050},
@@ -315,7 +338,9 @@ static bool begins_with(const struct bare *b, const char *name, size_t length, b
 {
     bool sized = length > 1 && name[length - 1] == 'b' && isdigit((unsigned char)name[length - 2]);
     if (strncmp(b->text, name, length) != 0) return false;
-    if (!sized && isdigit((unsigned char)b->text[length])) return false; // "Mistral-7B 4k" ends
+    bool apart = b->text[length] && b->at[length][-1] == '('; // "GPT-2 large (774M)"
+    if (!sized && !apart && isdigit((unsigned char)b->text[length]))
+        return false; // "Mistral-7B 4k" ends
     return fraction == has_fraction(b->from, b->at[length - 1] + 1);
 }
 

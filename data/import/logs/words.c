@@ -184,6 +184,25 @@ static bool is_of_node(struct log *l, const char *line, const char *number)
     return true;
 }
 
+// "on an 80 GB A100": of one, if it is no node of them.
+static bool is_on_a(const char *line)
+{
+    static const char *const many[] = {"node", "cluster", "server", "machine", "pod", "instance"};
+    for (const char *s = line; (s = find_in_any_case(s, "on a")); s += 4) {
+        const char *of = s + 4;
+        if (!at_border(line, s)) continue;
+        of += *of == 'n';
+        if (*of != ' ') continue;
+        size_t size = strspn(++of, "0123456789");
+        if (size) of += size + strspn(of + size, " GgBb");
+        if (!names_gpu(of)) continue;
+        bool alone = true;
+        for (size_t i = 0; i < ARRAY_LENGTH(many); i++) alone &= !find_in_any_case(of, many[i]);
+        if (alone) return true;
+    }
+    return false;
+}
+
 // "single A100", "a single GPU"; not of a single node.
 static bool is_single(const char *line)
 {
@@ -194,7 +213,7 @@ static bool is_single(const char *line)
         if (!strncmp(of, "NVIDIA ", 7)) of += 7;
         if (!strncmp(of, "GPU", 3) || (names_gpu(of) && strstr(of, "GPU"))) return true;
     }
-    return false;
+    return is_on_a(line);
 }
 
 // "CUDA_VISIBLE_DEVICES=0,1,2 python": of one node.
@@ -264,7 +283,8 @@ static void read_gpus(struct log *l, const char *line)
         const char *sign = begin;
         while (sign > line && sign[-1] == ' ') sign--;
         bool behind = sign > line + 1 && strchr("*xX", sign[-1]) && told(l, TOLD_GPU) &&
-                      (sign[-1] == '*' || sign[-2] == ' ') && !isalnum((unsigned char)*s);
+                      (sign[-1] == '*' || sign[-2] == ' ') && !isalnum((unsigned char)*s) &&
+                      s[strspn(s, " ")] != '='; // "12*7 = 84"
         bool of_node = is_of_node(l, line, begin);
         bool card = !strncmp(unit, "3090", 4) || !strncmp(unit, "4090", 4),
              before = *s == ' ' && told(l, TOLD_GPU) && (card || names_gpu(unit));

@@ -264,7 +264,9 @@ static struct needs head_needs(const struct price_audit *a, bool learns)
     if (j->chunked_loss) return chunked_needs(a, waits);
     long double loss = j->precision == FP32 ? 4 : e + 4;
     // Over tensor ranks an unknown trainer has a loss of its own: fp32 logits, a softmax.
-    if (j->trainer == TRAINER_DEEPSPEED) loss = 8;
+    if (j->trainer == TRAINER_DEEPSPEED)
+        // Models that bring PyTorch's loss with them copy the logits to fp32, and again.
+        loss = !j->unfused[UNFUSED_LOSS] ? 8 : apart ? loss + 4 : loss + 8;
     else if (j->trainer == TRAINER_TORCHTITAN || j->trainer == TRAINER_OTHER)
         loss = j->fused_loss                 ? 2 * e
                : !apart                      ? loss + 8
