@@ -3,6 +3,7 @@
 #include "data/base/commands.h"
 #include "data/text/document.h"
 #include "measure/commands.h"
+#include "measure/cpu/core.h"
 #include "measure/links/links.h"
 
 static const struct command *const commands[] = {
@@ -28,4 +29,8 @@ static const struct command program = {
     .exit_count = ARRAY_LENGTH(exits),
 };
 
-int main(int argc, char **argv) { return program_main(&program, argc, argv); }
+int main(int argc, char **argv)
+{
+    core_choose(argv);
+    return program_main(&program, argc, argv);
+}

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "measure/cpu/compress.h"
+#include "measure/cpu/core.h"
 #include "measure/cpu/switches.h"
 #include "data/base/random.h"
 #include "data/inputs/model/model.h"
@@ -451,4 +452,17 @@ TEST(test_switches)
     assert_true(switches_take_out(&s, 0, 5e-3, 0) == 5e-3);
     assert_true(fabs(switches_take_out(&s, 1, 2e-3, 30) / 1.8e-3 - 1) < 1e-9);
     assert_true(switches_now() >= 0);
+}
+
+// A processor that the library does not know has the kernels that its instructions allow.
+TEST(test_cores)
+{
+    static const char wide[] =
+        " fma avx avx2 avx512f avx512dq avx512cd avx512bw avx512vl amx_tile\n";
+    assert_string_equal(core_better("Prescott", wide), "SkylakeX");
+    assert_string_equal(core_better("Prescott", " fma avx avx2 avx512f\n"), "Haswell");
+    assert_string_equal(core_better("Prescott", "avx2 fma"), "Haswell");
+    assert_null(core_better("Prescott", " fma avx avx2_vnni sse4_2\n"));
+    assert_null(core_better("Haswell", wide));
+    assert_null(core_better("SkylakeX", wide));
 }

@@ -44,6 +44,9 @@ fi
 # what a process takes that sends messages: more than one that only computes
 "$measure" memory --largest-mib 1 --budget-s 0.1 --threads 1 --quiet --name core \
     -o "$folder/memory.json" 2> "$folder/err"
+if grep -q ' avx2 ' /proc/cpuinfo && grep '"library"' "$folder/memory.json" | grep -q Prescott; then
+    complain "the kernels are those of 2004: $(grep '"library"' "$folder/memory.json")"
+fi
 constant() { "$BIN/plumbline" calibrate --name core "$folder/memory.json" ${1:-} 2> "$folder/err" |
     sed -n 's/.*"constant_bytes": {"value": \([0-9]*\).*/\1/p'; }
 alone=$(constant) sends=$(sed -n 's/.*"process_bytes", "values": \[\([0-9]*\).*/\1/p' \
