@@ -5,8 +5,8 @@ the memory of each rank. What docs/VALIDATION.md, Plans carried out, has.
 
 tests/bench/runs.py own|torch [FOLDER]
 
-own: costs are measured anew before every third plan; memory is scored once with the costs of the
-machine and once with the bytes of a process from the first run. torch: costs of processors first;
+own: costs are measured anew before every third plan; then with the costs that
+follow from the first run. torch: costs of processors first;
 then those that follow from one run, 1f1b. RUNS_PYTHON: a Python that has torch. RUNS_ITERATIONS=5.
 """
 import hashlib
@@ -45,9 +45,13 @@ def read(name):
         return json.load(file)
 
 
-def measure(model, costs):
+def measure(model, costs, processes):
+    """processes: their memory is measured, too; torch's stays assumed."""
     call("measure", "compute", "--shared", "--threads", "1", "--model", model, "--sequence", "128",
          "--name", "core", "--quiet", "-o", "samples.json")
+    if not processes:
+        call("calibrate", "samples.json", "--model", model, "-o", costs)
+        return
     call("measure", "memory", "--largest-mib", "1", "--budget-s", "1", "--threads", "1", "--name",
          "core", "--quiet", "-o", "memory.json")
     subprocess.run(["mpirun", "-n", "2", os.path.join(BIN, "plumbline-measure"), "links",
@@ -87,10 +91,12 @@ def layers_of(plan):
 def against(plan, run):
     """Predicted, low, high and measured ms, and predicted and held GB of each rank."""
     lines = call("report", plan, "--against", run).splitlines()
-    words = lines[0].replace("(", "").replace(")", "").split()
-    measured = float(words[words.index("measured") + 1])
-    at = words.index("predicted")
-    low, high = float(words[at + 3]), float(words[at + 5].rstrip(","))
+    words = lines[0].replace("(", "").replace(")", "").replace(",", "").split()
+    at, unit = words.index("predicted"), {"us": 1e-3, "ms": 1, "s": 1e3}
+    measured = words.index("measured") + 1
+    measured = float(words[measured]) * unit[words[measured + 1]]
+    scale = unit[words[at + 2]]
+    low, high = float(words[at + 3]) * scale, float(words[at + 5]) * scale
     memory, inside = [], False
     for line in lines:
         if line.startswith("  rank  predicted GB"):
@@ -99,7 +105,7 @@ def against(plan, run):
             break
         elif inside:
             memory.append((float(line.split()[-3]), float(line.split()[-2])))
-    return float(words[at + 1]), low, high, measured, memory
+    return float(words[at + 1]) * scale, low, high, measured, memory
 
 
 def order(rows):
@@ -130,7 +136,7 @@ def score_own():
     rows, after, stages = [], [], {}
     for i, plan in enumerate(PLANS):
         if i % 3 == 0:
-            measure("gpt.json", f"costs{i}.json")
+            measure("gpt.json", f"costs{i}.json", True)
             costs = f"costs{i}.json"
         path = solve(plan, costs)
         stages[plan[0]] = layers_of(path)
@@ -155,7 +161,7 @@ def score_own():
 
 def score_torch():
     how = ["--with", "torch", "--python", os.environ.get("RUNS_PYTHON", "python3")]
-    measure("gpt.json", "costs.json")
+    measure("gpt.json", "costs.json", False)
     cold, after = [], []
     for plan in PLANS:
         path = solve(plan, "costs.json")

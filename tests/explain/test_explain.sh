@@ -144,6 +144,13 @@ sed 's/global batch size: *128/gloabl batch size: 128/; /global_batch_size/d' \
 reads eaten.log global_batch=128 iteration_s=7.004 reading=certified
 printf '  fp8: False\n  fp8_hybrid: True\n' | cat nemo.log - > wide.log
 reads wide.log precision=bf16
+# one of both formats is true, whichever is printed last; exports of a part that is called common
+printf '  fp8: true\n  fp8_hybrid: true\n  fp8_e4m3: false\n' | cat nemo.log - > hybrid.log
+reads hybrid.log precision=fp8
+{ printf 'source config_common.sh\nexport DGXNGPU=8\nsource config_X_1x4x4.sh\n'
+    printf '# config_X_common.sh\nexport DGXNGPU=4\nexport DGXNNODES=1\n'
+    printf '1xX8640x4H100-SXM-80GB\n'; cat mlperf.log; } > inlined.log
+reads inlined.log gpus_per_node=4 gpu=h100-80gb
 printf '# 2Nodes * 8 A100 80G\nCUDA out of memory. Tried to allocate 1.00 GiB\n' > nodes.log
 reads nodes.log num_gpus=16 gpus_per_node=8 gpu=a100-80gb "verdict=out of memory"
 # one card, of a size before its name; times between numbers; lengths by other programs' words

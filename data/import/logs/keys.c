@@ -134,6 +134,8 @@ static const struct key_row rows[] = {
     {"float16_enabled", TOLD_PRECISION, MEANS, "fp16"},
     {"fp8", TOLD_FP8, SWITCH_OR_TEXT, NULL},
     {"fp4", TOLD_FP4, TEXT, NULL},
+    {"fp8_hybrid", TOLD_FP8, MEANS, "hybrid"}, // one of both is true
+    {"fp8_e4m3", TOLD_FP8, MEANS, "e4m3"},
     {"converters", TOLD_FP8, NAMES, "float8"},
     {"moe_dispatcher", TOLD_DISPATCHER, NAMES_DISPATCHER, NULL},
     {"enable_cuda_graph", TOLD_GRAPHS, EITHER, "step|none"},

@@ -76,7 +76,7 @@ static bool read_config_name(struct log *l, const char *line)
     const char *at = strstr(line, "config_");
     if (at && strstr(at, ".sh")) read_config_degrees(l, at), read_config_size(l, at);
     if (!at || line[0] != '#') return false;
-    l->reader->common = strstr(at, "common") != NULL;
+    l->reader->common = strstr(at, "config_common") != NULL;
     log_names(l, at);
     read_config_size(l, at);
     return true;

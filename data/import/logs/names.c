@@ -100,9 +100,14 @@ static void find_gpu(struct log *l, const char *line)
             s++;
             continue;
         }
+        // "XE8640x4H100"
+        if (*s == 'x' && s > line && isdigit((unsigned char)s[-1]) && isdigit((unsigned char)s[1]))
+            s++;
         const char *word = s;
         size_t count = strspn(s, "0123456789");
-        if (count && (s[count] == 'x' || s[count] == 'X') && isalpha((unsigned char)s[count + 1]))
+        if (count && names_gpu(s + count)) word = s + count;
+        else if (count && (s[count] == 'x' || s[count] == 'X') &&
+                 isalpha((unsigned char)s[count + 1]))
             word = s + count + 1; // "8xA100"
         s = end_of_word(word);
         size_t length = (size_t)(s - word);
@@ -127,6 +132,8 @@ static void find_gpu(struct log *l, const char *line)
         if (!taken) continue;
         int gb = stated_gb(word, word + GB_NEAR);
         if (!gb) gb = stated_gb_before(line, word);
+        size_t bare_length = strlen(gpus[found].gpu); // a size that was named stays
+        if (!gb && !other && before[bare_length] == '-') continue;
         char name[TOLD_KEY];
         if (gb) snprintf(name, sizeof name, "%s-%dgb", gpus[found].gpu, gb);
         else snprintf(name, sizeof name, "%s", gpus[found].gpu);
