@@ -134,6 +134,8 @@ static const struct fact {
      "--zero-stage 1"},
     {TRAIT_ZERO, BIT(PROGRAM_DEEPSPEED), N_REPLICAS, 202210, 0, 2, BIT(1) | BIT(3),
      "its user's choice"},
+    {TRAIT_ZERO, P_TRANSFORMERS, N_REPLICAS | N_DEEPSPEED, 0, 0, 2, BIT(0) | BIT(1) | BIT(3),
+     "DeepSpeed is run for what it shards; its user's choice"},
     {TRAIT_ZERO, P_TRANSFORMERS, N_REPLICAS, 0, 0, 0, BIT(2) | BIT(3), "its user's choice"},
     {TRAIT_ZERO, P_NANOTRON, N_REPLICAS, 0, 0, 0, BIT(1), "zero_stage: 0 or 1"},
     // Replicas alone that do not fit with whole weights are FSDP or ZeRO 3, whoever runs them.

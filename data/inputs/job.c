@@ -58,9 +58,7 @@ GET_MEMBER(get_unfused) { return set_get(value, unfused_names, to, arena, err); 
 PUT_MEMBER(put_unfused)
 {
     const bool *unfused = from;
-    bool any = false;
-    for (int i = 0; i < UNFUSED_COUNT; i++) any |= unfused[i];
-    if (any) set_put(w, key, unfused_names, unfused);
+    if (memchr(unfused, true, UNFUSED_COUNT)) set_put(w, key, unfused_names, unfused);
 }
 
 // Offers every set of these modules.

@@ -159,6 +159,13 @@ reads one.log num_gpus=1 gpu=a100-80gb seq=128 model=mpt-7b "verdict=out of memo
 printf 'should be 12*7 = 84 GB? I run GPT-2 large(774M) on 2*A100-80GB\nCUDA out of memory.\n' \
     > product.log
 reads product.log num_gpus=2 gpu=a100-80gb layers=36 hidden=1280
+printf '4\345\215\2414090 OOM\ndeepspeed --include localhost:1,5,6,7 train.py\n' > cards.log
+reads cards.log gpus_per_node=4 gpu=rtx4090
+# DeepSpeed whose stage is not stated
+printf 'llamafactory-cli train --deepspeed $CONFIG --finetuning_type full\n%s\nCUDA OOM\n' \
+    'llama-2-7b on 8 x A100 80GB, per_device_train_batch_size: 1' > staged.log
+reads staged.log num_gpus=8 zero=-
+grep -q '"column": "zero", "value": "2"' out || complain "DeepSpeed shards nothing"
 printf 'on a A100 cluster: llava-v1.5-13b\n block_size=20000\nCUDA out of memory.\n' > many.log
 reads many.log num_gpus=- model=llama-2-13b seq=20000
 printf '4xV100x32G, precision：`fp16`, max length：`4096`\nCUDA out of memory.\n' > card-words.log

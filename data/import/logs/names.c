@@ -93,6 +93,13 @@ static int stated_gb_before(const char *line, const char *word)
     return unit > from && strchr("GgBb", unit[-1]) ? stated_gb(from, word) : 0;
 }
 
+// "4 cards of 4090", in Chinese.
+static bool follows_card(const char *line, const char *word)
+{
+    return word - line >= 3 &&
+           (!strncmp(word - 3, "\xe5\x8d\xa1", 3) || !strncmp(word - 3, "\xe5\xbc\xa0", 3));
+}
+
 static void find_gpu(struct log *l, const char *line)
 {
     for (const char *s = line; *s;) {
@@ -116,7 +123,8 @@ static void find_gpu(struct log *l, const char *line)
             continue;
         int found = gpu_at(word, length);
         // "3090": of a card, not a number
-        bool bare = found >= 0 && isdigit((unsigned char)*word) && gpus[found].gpu[0] == 'r';
+        bool bare = found >= 0 && isdigit((unsigned char)*word) && gpus[found].gpu[0] == 'r' &&
+                    !follows_card(line, word);
         if (found < 0 || (bare && !strstr(line, "RTX") && !find_in_any_case(line, "x3090") &&
                           !find_in_any_case(line, "x4090") && !find_in_any_case(line, "geforce") &&
                           !find_in_any_case(line, "nvidia")))

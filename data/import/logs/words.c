@@ -216,11 +216,11 @@ static bool is_single(const char *line)
     return is_on_a(line);
 }
 
-// "CUDA_VISIBLE_DEVICES=0,1,2 python": of one node.
+// "CUDA_VISIBLE_DEVICES=0,1,2 python", DeepSpeed's "--include localhost:0,1,2": of one node.
 static void read_visible(struct log *l, const char *line)
 {
-    static const char key[] = "CUDA_VISIBLE_DEVICES=";
-    const char *at = strstr(line, key);
+    static const char *const keys[] = {"CUDA_VISIBLE_DEVICES=", "--include localhost:"};
+    const char *key = strstr(line, keys[1]) ? keys[1] : keys[0], *at = strstr(line, key);
     size_t length = at ? strspn(at + strlen(key), "0123456789,") : 0;
     int count = 1;
     if (!length || told(l, TOLD_GPUS_PER_NODE)) return;
