@@ -88,7 +88,9 @@ TEST(every_run_has_a_value_for_every_trait)
                 assert_int_equal(traits[TRAIT_DROPOUT].value, bits & 1);
                 assert_false(traits[TRAIT_DROPOUT].assumed);
                 for (int i = 0; i < TRAIT_COUNT; i++) {
-                    int modes = i == TRAIT_RECOMPUTE ? RECOMPUTE_COUNT : 8;
+                    int modes = i == TRAIT_RECOMPUTE ? RECOMPUTE_COUNT
+                                : i == TRAIT_UNFUSED ? 1 << UNFUSED_COUNT
+                                                     : 8;
                     assert_in_range(traits[i].value, 0, modes - 1);
                     if (traits[i].value < 8) assert_false(traits[i].open >> traits[i].value & 1);
                 }
