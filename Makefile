@@ -285,7 +285,7 @@ $(OUT)/tests/test_links: $(call object,$(addprefix measure/links/,pairs.c groups
 # Without mpi.c, host.c and the clock: the test plays them.
 $(OUT)/tests/test_links_played: $(call object,$(addprefix measure/links/,links.c wire.c assembly.c \
     roster.c pairs.c report.c together.c nccl_none.c) \
-    measure/sampling/record.c measure/sampling/interrupts.c)
+    measure/sampling/record.c measure/sampling/interrupts.c measure/sampling/pages.c)
 
 $(OUT)/tests/test_recorded: $(HELDBACK)
 

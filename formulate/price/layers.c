@@ -129,8 +129,8 @@ static real matrices_s(const struct pricing *x, const struct layer_run *run, rea
     if (is_layered(run))
         values = attention_of(x, run).matrices.sharded + x->g * x->h * ffn_of(x, run);
     if (run->kind == LAYER_MOE)
-        values += x->g * (real)expert_width(x->shape, &run->experts) * (real)run->experts.ffn * (real)run->experts.experts * x->t /
-                  (x->x * x->t_e);
+        values += x->g * (real)expert_width(x->shape, &run->experts) * (real)run->experts.ffn *
+                  (real)run->experts.experts * x->t / (x->x * x->t_e);
     return fmaxl(seconds, values * frozen_value_bytes(x, run) / x->t /
                               x->gpus[group]->memory_bytes_per_s.value);
 }

@@ -34,8 +34,7 @@ static real freed_bytes(const struct pricing *x, const struct layer_run *run,
     real spare = narrow ? x->e - precision_narrow_bytes(x->problem->job.precision) : 0;
     real kept = kept_of_ffn(x), made = x->shape->gated_ffn ? 2 : 1, ffn = ffn_of(x, run),
          norms = norms_read(x, run), routed = moe ? routed_tokens(x, run, x->n) : 0,
-         wide = (real)run->experts.ffn / x->t_e,
-         each = (real)expert_width(x->shape, &run->experts),
+         wide = (real)run->experts.ffn / x->t_e, each = (real)expert_width(x->shape, &run->experts),
          dense = x->n * ffn * (x->e * (bare ? made : kept) / x->t1 - spare / x->t);
     switch (module) {
     case MODULE_CORE_ATTN: return scores;

@@ -132,8 +132,8 @@ static real transient_of_block(const struct pricing *x, const struct layer_run *
         x->t1 > 1)
         bytes += 2 * x->e * x->n * x->h / x->t2;
     if (run->kind == LAYER_MOE && x->x > 1)
-        bytes += x->e * (real)expert_width(x->shape, &run->experts) *
-                 (routed + routed * x->t_e) / x->t;
+        bytes += x->e * (real)expert_width(x->shape, &run->experts) * (routed + routed * x->t_e) /
+                 x->t;
     return bytes;
 }
 

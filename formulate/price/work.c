@@ -126,12 +126,11 @@ static struct layer_work work_of_block(const struct pricing *x, const struct lay
         const struct expert_shape *e = &run->experts;
         real routed = n * (real)e->top_k * fmaxl(1, e->imbalance), ffn = (real)e->ffn,
              shared = (real)e->shared_ffn;
-        work.memory += x->g * n * shared * x->e / x->t + x->g * routed * ffn * x->e / x->t +
-                       row_copies(x, run) * routed * x->t_e / x->t * (real)expert_width(x->shape, e) *
-                           x->e +
-                       routed * x->t_e / x->t * (clamp_bytes(x, run) + bias_bytes(x, run)) +
-                       8 * n * (real)e->experts / x->t +
-                       eager_bytes(x, run, n, shared + routed / n * ffn);
+        work.memory +=
+            x->g * n * shared * x->e / x->t + x->g * routed * ffn * x->e / x->t +
+            row_copies(x, run) * routed * x->t_e / x->t * (real)expert_width(x->shape, e) * x->e +
+            routed * x->t_e / x->t * (clamp_bytes(x, run) + bias_bytes(x, run)) +
+            8 * n * (real)e->experts / x->t + eager_bytes(x, run, n, shared + routed / n * ffn);
         work.casts = cast_bytes(x, run, n, shared + routed / n * ffn);
     } else {
         real widths = (x->h + x->q) + 2 * (x->h + x->kv) + (x->q + x->h) + x->g * (x->h + x->f);

@@ -261,8 +261,8 @@ TEST(searched_layers_have_their_own_shapes)
 TEST(experts_on_a_latent)
 {
     struct model m = imported("{\"model_type\": \"nemotron_h\", \"hidden_size\": 4096, "
-                               "\"hybrid_override_pattern\": \"ME*E\", \"n_routed_experts\": 512, "
-                               "\"moe_intermediate_size\": 2688, \"moe_latent_size\": 1024}",
+                              "\"hybrid_override_pattern\": \"ME*E\", \"n_routed_experts\": 512, "
+                              "\"moe_intermediate_size\": 2688, \"moe_latent_size\": 1024}",
                               arena);
     const struct layer_run *r = &m.runs[2];
     assert_true(r->kind == LAYER_MOE && r->experts.latent == 1024);

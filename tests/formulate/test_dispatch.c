@@ -76,12 +76,16 @@ TEST(experts_on_a_latent_read_and_send_less)
         b->runs[BLOCK].experts.latent = 256;
         int64_t with = forward_of(b);
         assert_true(with < whole);
-        double bytes = 1024.0 * 256 * 2, latency = expert > 4 ? 5e-6 : expert > 1 ? 1e-6 : 0,
+        double bytes = 1024.0 * 256 * 2,
+               latency = expert > 4   ? 5e-6
+                         : expert > 1 ? 1e-6
+                                      : 0,
                inside = bytes * others_chosen(expert > 8 ? 8 : expert, 2, 0) / 100e9,
                across = expert > 4 ? bytes * others_chosen(expert / 4, 2, 0) / 2.5e9 : 0;
         b->groups[0].intra = (struct link){1e18, 0};
         b->nics[0][0].link = (struct link){1e18, 0};
-        near_to(with - forward_of(b), llround(2e9 * ((across > inside ? across : inside) + latency)));
+        near_to(with - forward_of(b),
+                llround(2e9 * ((across > inside ? across : inside) + latency)));
         struct model_size narrow = model_size_of(&b->problem.model), wide;
         b->runs[BLOCK].experts.latent = 0, wide = model_size_of(&b->problem.model);
         int64_t layers = b->runs[BLOCK].count;

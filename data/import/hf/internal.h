@@ -42,13 +42,13 @@ struct hf_model {
     struct hf_layer *layers; // [layer_count]
     int64_t layer_count, window;
     int64_t front; // layers of another kind before the others: dense ones, or those of an encoder
-    int64_t embedding_values, head_values;   // more_values of both ends
-    int64_t layer_values, mixture_values;    // of each layer; of one with experts in addition
-    int64_t linear_values;                   // of one with linear attention in addition
+    int64_t embedding_values, head_values; // more_values of both ends
+    int64_t layer_values, mixture_values;  // of each layer; of one with experts in addition
+    int64_t linear_values;                 // of one with linear attention in addition
     // The same, of matrices that tokens are multiplied by.
     int64_t layer_products, linear_products, mixture_products;
-    const char **words;                      // what each layer is, where the config says so
-    const struct hf_layer *blocks;           // or all of it
+    const char **words;            // what each layer is, where the config says so
+    const struct hf_layer *blocks; // or all of it
     int64_t further, depth; // layers that predict further tokens: of the config, of the model
     struct arena *arena;
     struct hf_asked *asked; // NULL: not noted

@@ -112,7 +112,8 @@ struct computed judged_set_s(const struct price_audit *a, int run, int group, st
         experts = n * r->experts.top_k * r->experts.ffn / t *
                   (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
     if (whole) {
-        flop += 2 * a->gates * (h * n * shared_width(a, r) / t + judged_expert_reads(a, r) * experts);
+        flop += 2 * a->gates *
+                (h * n * shared_width(a, r) / t + judged_expert_reads(a, r) * experts);
         bytes += e * a->gates * (n * shared_width(a, r) / t + experts);
         kernels += 1;
     }
@@ -120,8 +121,7 @@ struct computed judged_set_s(const struct price_audit *a, int run, int group, st
         flop += 2 * n * h * r->experts.experts / t;
         bytes += gathered * (biases.clamped + biases.added);
         bytes += judged_row_copies(a, &r->experts) * e * judged_expert_reads(a, r) * n *
-                     r->experts.top_k *
-                     (long double)a->expert_parts / t *
+                     r->experts.top_k * (long double)a->expert_parts / t *
                      (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1) +
                  8 * n * r->experts.experts / t;
         kernels += 4;

@@ -49,8 +49,7 @@ long double expert_stash(const struct price_audit *a, const struct layer_run *r)
     const struct expert_shape *x = &r->experts;
     long double t = layout_of(a)->tensor, inner = inner_tensors(a);
     return a->value_bytes * gathered_tokens(a, r) *
-               (2 * judged_expert_reads(a, r) +
-                inner * x->ffn / (long double)a->expert_parts) +
+               (2 * judged_expert_reads(a, r) + inner * x->ffn / (long double)a->expert_parts) +
            8 * a->tokens * (x->experts + x->top_k) / t;
 }
 

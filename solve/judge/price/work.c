@@ -200,8 +200,8 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
             ((judged_parts(r) + (r->mtp ? 2 : 0)) * h + y.read_whole + (y.read_split + inner) / t) /
             stated_or(&rates->cast_bytes_per_s, memory);
     long double each = moe ? a->gates * judged_expert_reads(a, r) * (long double)x->ffn *
-                                (long double)x->experts
-                          : 0;
+                                 (long double)x->experts
+                           : 0;
     read_in_bits(a, r, group,
                  matrix_values(a, ffn) / t + each / l->expert / (long double)a->expert_parts, w);
     long double added = 2 * n * r->adapter_rank * adapter_width(a) / t,
