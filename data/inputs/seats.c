@@ -279,9 +279,31 @@ enum status problem_check_seats(const struct problem *p, struct error *err)
     return status;
 }
 
+// A layer's entry has a price with replicas in turn alone, and at every width then.
+static enum status check_entries(const struct problem *p, struct error *err)
+{
+    const char *file = document_name(&p->model.document, "model");
+    for (int i = 0; i < p->model.run_count; i++) {
+        const struct measured_bytes *own = &p->model.runs[i].measured;
+        if (p->model.runs[i].kind != LAYER_MEASURED) continue;
+        for (int k = 0; k < own->by_degrees_count; k++)
+            if (!own->by_degrees[k].entry_bytes != !own->entry_bytes)
+                return fail(err, BAD_INPUT,
+                            "%s: runs[%d].measured.by_degrees[%d].entry_bytes: expected it where "
+                            "the layer has it, and nowhere else",
+                            file, i, k);
+        if (own->entry_bytes && p->job.replicas != REPLICAS_IN_TURN)
+            return fail(err, BAD_INPUT,
+                        "%s: runs[%d].measured.entry_bytes: expected replicas in_turn in the job",
+                        file, i);
+    }
+    return OK;
+}
+
 enum status problem_check_widths(const struct problem *p, struct error *err)
 {
     const char *job = document_name(&p->job.document, "job");
+    TRY(check_entries(p, err));
     if (!job_has_widths(&p->job)) {
         if (p->job.replicas != REPLICAS_SPLIT)
             return fail(err, BAD_INPUT, "%s: replicas: in_turn expects stage_degrees per_stage",

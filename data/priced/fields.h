@@ -47,8 +47,8 @@ void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *t
 
 // widths.c: the bytes of a run by group, those of a message, and what widths exclude
 extern const struct members priced_seat_members;
-member_get priced_seats_get, priced_seat_bytes_get;
-member_put priced_seats_put, priced_seat_bytes_put;
+member_get priced_seats_get, priced_seat_bytes_get, priced_entries_get;
+member_put priced_seats_put, priced_seat_bytes_put, priced_entries_put;
 enum status priced_check_widths(const struct priced *p, struct error *err);
 
 // Bytes by mode, as runs have them.

@@ -203,6 +203,8 @@ static const struct member run_rows[] = {
     KEY_PRICES(priced_run, sync_ns, REQUIRED, syncs),
     KEY_PRICES(priced_run, offloaded_bytes, OPTIONAL, offloaded_bytes),
     KEY_PRICES(priced_run, offloaded_ns, OPTIONAL, offloaded),
+    KEY_PART("entry_ns", JSON_ARRAY, OPTIONAL, offsetof(struct priced_run, entry_ns),
+             priced_entries_get, priced_entries_put),
     KEY_EACH("seats", OPTIONAL, 0, &priced_seat_members, priced_seats_get, priced_seats_put),
     KEY_LIST(priced_run, tiered, tiered_count, OPTIONAL, IF_SET, OPTIONS_MAX + 1,
              &priced_tiered_members),

@@ -46,6 +46,10 @@ struct priced_run {
     int64_t *swap_ns;
     int64_t *optimizer_ns;
     int64_t **sync_ns; // [gradient_option][group]
+    // [part * group_count + group]: with replicas in turn, what the message before one of its
+    // layers takes there and back of a stage that begins with it (part 0), and at most of a link
+    // (1); NULL: as long as that of the layer before.
+    int64_t *entry_ns;
     // If an option keeps a share of the optimizer's state on the host; otherwise NULL: the values
     // above hold for every option.
     int64_t *offloaded_bytes;     // [gradient_option]: the part of optimizer_bytes that stays

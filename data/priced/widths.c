@@ -97,6 +97,22 @@ void priced_seat_bytes_put(struct json_writer *w, const char *key, const void *f
     if (bytes) json_put_counts(w, key, bytes, p->group_count);
 }
 
+enum status priced_entries_get(const struct json *value, void *to, const void *context,
+                               struct arena *arena, struct error *err)
+{
+    const struct priced *p = context;
+    return json_is_present(value) ? priced_prices_get(value, 2 * p->group_count, 0, to, arena, err)
+                                  : OK;
+}
+
+void priced_entries_put(struct json_writer *w, const char *key, const void *from,
+                        const void *context)
+{
+    const struct priced *p = context;
+    int64_t *ns = *(int64_t *const *)from;
+    if (ns) json_put_counts(w, key, ns, 2 * p->group_count);
+}
+
 void priced_find_pools(struct priced *p)
 {
     for (int g = 0; g < p->group_count; g++) {
@@ -213,5 +229,9 @@ enum status priced_check_widths(const struct priced *p, struct error *err)
         return fail(err, BAD_INPUT, "%s: width_per_group: expected it with widths of stages alone",
                     priced_file(p));
     if (p->in_turn) TRY(check_turns(p, err));
+    for (int i = 0; i < p->run_count && !p->in_turn; i++)
+        if (p->runs[i].entry_ns)
+            return fail(err, BAD_INPUT, "%s: runs[%d].entry_ns: expected it with in_turn alone",
+                        priced_file(p), i);
     return priced_has_widths(p) ? check_rest(p, err) : OK;
 }

@@ -226,6 +226,39 @@ static enum status put_cuts(struct seating *s, struct error *err)
     return OK;
 }
 
+// What the message before a measured layer takes of a stage that begins with it, if it is stated.
+static enum status put_entry(struct seating *s, int run, int64_t entry_ns[2], int seat,
+                             struct error *err)
+{
+    const struct pricing *x = s->at[seat]->x;
+    const struct measured_bytes *own = find_measured(x, &s->problem->model.runs[run]);
+    struct message m = x->messages[s->priced->runs[run].cut];
+    struct message_ends ends = ends_of_stages(x, s->seats[seat].group, s->seats[seat].group);
+    int64_t there[PART_COUNT] = {0}, back[PART_COUNT] = {0}, *to = back;
+    m.bytes = (real)own->entry_bytes, m.returns = true;
+    if (!ends.there.joined) return OK;
+    TRY(price_message(x, &m, &ends, 0, there, &to, 0, err));
+    entry_ns[0] = there[PART_BLOCKING] + there[PART_OVERHEAD] + back[PART_BLOCKING] +
+                  back[PART_OVERHEAD];
+    entry_ns[1] = larger(there[PART_LINK], back[PART_LINK]);
+    return OK;
+}
+
+static enum status put_entries(struct seating *s, struct error *err)
+{
+    for (int run = 0; run < s->priced->run_count; run++) {
+        const struct layer_run *of = &s->problem->model.runs[run];
+        int64_t *ns = TAKE(s->arena, 2 * s->count, int64_t), both[2] = {0};
+        if (of->kind != LAYER_MEASURED || !of->measured.entry_bytes) continue;
+        for (int i = 0; i < s->count; i++) {
+            TRY(put_entry(s, run, both, i, err));
+            ns[i] = both[0], ns[s->count + i] = both[1];
+        }
+        s->priced->runs[run].entry_ns = ns;
+    }
+    return OK;
+}
+
 // The tied embeddings' sum takes as long as the slower end's width makes it.
 static void put_embedding(struct seating *s)
 {
@@ -289,5 +322,6 @@ enum status price_seats(struct priced *priced, const struct problem *problem, st
     for (int run = 0; run < priced->run_count; run++) put_run(&s, run);
     TRY(join_all(&s, err));
     put_embedding(&s);
-    return put_cuts(&s, err);
+    TRY(put_cuts(&s, err));
+    return put_entries(&s, err);
 }

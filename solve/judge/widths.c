@@ -153,6 +153,15 @@ int64_t turned_in_flight(const struct audit *h, int stage)
     return needed < most ? needed : most;
 }
 
+// The first layer of a stage may state what comes in; else it is what the layer before sends.
+static long double stated_entry(const struct audit *h, int stage)
+{
+    const struct price_audit *a = audit_at(h, stage);
+    const struct layer_run *r =
+        &a->problem->model.runs[judged_run(h, h->plan->stages[stage].first_layer)];
+    return r->kind == LAYER_MEASURED ? (long double)stated_bytes(a, r)->entry_bytes : 0;
+}
+
 // Of the message over a boundary, there and back, as long as between two stages of this one's
 // width: adds what occupies the rank; *link_ns is at least what occupies a link.
 static void add_own_end(const struct audit *h, int stage, int boundary, int64_t *rank_ns,
@@ -164,6 +173,7 @@ static void add_own_end(const struct audit *h, int stage, int boundary, int64_t 
     for (int back = 0; back < 2; back++) {
         int64_t parts[PART_COUNT] = {0};
         struct sending s = {.run = run, .sender = group, .receiver = group, .backward = back};
+        if (boundary < stage) s.stated_bytes = stated_entry(h, stage);
         if (!transfer_price(audit_at(h, stage), s, parts)) continue;
         *rank_ns = judged_later(*rank_ns, judged_later(parts[PART_BLOCKING], parts[PART_OVERHEAD]));
         if (parts[PART_LINK] > *link_ns) *link_ns = parts[PART_LINK];

@@ -133,6 +133,18 @@ static void add_end(const struct turns *t, struct span *s, int layer, int group)
     s->link_ns = larger(s->link_ns, larger(there[PART_LINK], back[PART_LINK]));
 }
 
+// As that of the layer before, unless the layer states it.
+static void add_start(const struct turns *t, struct span *s, int first, int group)
+{
+    const struct priced_run *run = &t->p->runs[priced_run_of(t->p, first)];
+    struct span before = {.joined = s->joined};
+    add_end(t, &before, first - 1, group);
+    s->joined = before.joined;
+    s->ends_ns += run->entry_ns ? run->entry_ns[group] : before.ends_ns;
+    s->link_ns =
+        larger(s->link_ns, run->entry_ns ? run->entry_ns[t->groups + group] : before.link_ns);
+}
+
 static void fill_span(struct turns *t, int first, int end, int group)
 {
     struct span *s = span_at(t, first, end, group);
@@ -140,7 +152,7 @@ static void fill_span(struct turns *t, int first, int end, int group)
     *s = (struct span){.joined = true};
     if (t->p->groups[group].excluded) return;
     s->ways = t->scratch;
-    if (first > 0) add_end(t, s, first - 1, group);
+    if (first > 0) add_start(t, s, first, group);
     if (end < t->layers) add_end(t, s, end - 1, group);
     if (s->joined) try_ways(t, s, x, stage_of_span(t, first, end));
     s->ways = TAKE_COPY(t->arena, s->ways, s->count);

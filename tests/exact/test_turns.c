@@ -51,6 +51,19 @@ static bool add_message(const struct priced *p, struct stage *s, int layer)
     return true;
 }
 
+// As the layer before sends it, or what the stage's own first layer states.
+static bool add_entry(const struct priced *p, struct stage *s)
+{
+    const int64_t *stated = p->runs[run_of_layer(p, s->first)].entry_ns;
+    int64_t busy_ns = s->busy_ns, link_ns = s->link_ns;
+    if (!add_message(p, s, s->first - 1)) return false;
+    if (!stated) return true;
+    s->busy_ns = busy_ns + stated[s->group];
+    s->link_ns = link_ns;
+    if (stated[p->group_count + s->group] > link_ns) s->link_ns = stated[p->group_count + s->group];
+    return true;
+}
+
 static bool fill(const struct priced *p, struct stage *s, int mode, int first_layers)
 {
     int64_t working = 0;
@@ -69,7 +82,7 @@ static bool fill(const struct priced *p, struct stage *s, int mode, int first_la
         if (bytes->working_bytes[how] > working) working = bytes->working_bytes[how];
     }
     s->held += working;
-    return (s->first == 0 || add_message(p, s, s->first - 1)) &&
+    return (s->first == 0 || add_entry(p, s)) &&
            (s->end == p->layer_count || add_message(p, s, s->end - 1));
 }
 
@@ -127,6 +140,12 @@ static void draw(struct priced *p, uint64_t *state, struct arena *arena)
                                            p->groups[g].memory_limit_bytes;
     }
     priced_find_pools(p);
+    for (int r = 0; r < p->run_count; r++) {
+        int64_t *ns = TAKE(arena, 2 * p->group_count, int64_t);
+        if (random_less(&own, 2)) continue;
+        for (int i = 0; i < 2 * p->group_count; i++) ns[i] = (int64_t)random_less(&own, 40);
+        p->runs[r].entry_ns = ns;
+    }
     p->micro_batches = 6 * (1 + (int)random_less(&own, 3));
     p->layout.local_loss_every = p->local_head_count = 0;
     p->layout.stored_inputs = false;

@@ -62,6 +62,7 @@ PUT_MEMBER(put_modes)
         KEY_COUNT(measured_bytes, optimizer_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),        \
         KEY_MODES(stash_bytes, REQUIRED), KEY_MODES(working_bytes, OPTIONAL),                      \
         KEY_COUNT(measured_bytes, boundary_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),         \
+        KEY_COUNT(measured_bytes, entry_bytes, OPTIONAL, IF_SET, 1, BYTES_MAX),                    \
         KEY_COUNT(measured_bytes, matrix_rows, OPTIONAL, ALWAYS_WRITTEN, 0, 1 << 26),              \
         KEY_COUNT(measured_bytes, matrix_columns, OPTIONAL, ALWAYS_WRITTEN, 0, 1 << 26)
 static const struct member by_degrees_rows[] = {
@@ -221,7 +222,7 @@ enum status model_save(const struct model *m, const char *path, struct arena *ar
 static double measured_total(const struct measured_bytes *b)
 {
     double sum = (double)b->weight_bytes + (double)b->gradient_bytes + (double)b->optimizer_bytes +
-                 (double)b->boundary_bytes;
+                 (double)b->boundary_bytes + (double)b->entry_bytes;
     for (int mode = 0; mode < 3; mode++)
         sum += (double)b->stash_bytes[mode] + (double)b->working_bytes[mode];
     return sum;

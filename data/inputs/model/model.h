@@ -102,6 +102,8 @@ struct measured_bytes {
     int64_t stash_bytes[3];   // by enum recompute: none, selective, full
     int64_t working_bytes[3]; // by enum recompute: while the layer runs, in addition to the stash
     int64_t boundary_bytes;   // its output, one message
+    int64_t entry_bytes; // its input, as a stage that begins with it pays for it, with replicas in
+                         // turn; 0: boundary_bytes of the layer before
     int64_t matrix_rows, matrix_columns; // matrix for low-rank compression; 0: not compressible
     // Of an entry of by_degrees: where it holds; 0: at any.
     int tensor, context, data, micro_batch;

@@ -130,6 +130,7 @@ bool transfer_price(const struct price_audit *a, struct sending s, int64_t parts
     if (s.backward && !passes_gradient(a, s.run)) return true;
     if (compressed_bytes(a, m, s.form, &bytes)) work = compression_s(a, m, s);
     else bytes = m.bytes * piece_of(a, s.slice).length / (long double)a->problem->job.sequence;
+    if (s.stated_bytes > 0) bytes = s.stated_bytes;
     if (s.copies > 1) bytes *= s.copies;
     struct computed size = size_s(a, s, link, bytes / sharing_ranks(a, s));
     for (int k = 0; k < PART_COUNT; k++) { // the overhead at each end

@@ -352,7 +352,8 @@ struct sending {
     int run, sender, receiver, slice;
     struct compression_form form;
     bool backward;
-    long double copies; // that a device sends, if it serves several others; 0: one
+    long double copies;       // that a device sends, if it serves several others; 0: one
+    long double stated_bytes; // in place of the message's; 0: the message's
 };
 bool transfer_price(const struct price_audit *a, struct sending m, int64_t parts[PART_COUNT]);
 int64_t boundary_feedback_of(const struct price_audit *a, int run, struct compression_form form);
