@@ -14,7 +14,7 @@ Let few := ranks_few x Hx.
 Let one_place := one_place x Hx.
 Lemma sent b : (S b < rank_count x)%nat -> leaves_rank x b = true.
 Proof. intros H. unfold leaves_rank. rewrite !own_rank by lia. apply negb_true_iff, Nat.eqb_neq. lia. Qed.
-Ltac here := unfold in_stream; cbn [what place batch slice]; rewrite ?own_rank by lia; reflexivity.
+Ltac here := lazymatch goal with |- in_stream _ _ = _ => unfold in_stream; cbn [what place batch slice]; rewrite ?own_rank by lia; reflexivity end.
 
 Section Timed.
 Variable d : op -> Z.
@@ -104,7 +104,7 @@ Definition opens s := match s with O => Op Forward 0 0 0 | S r => Op (Receives O
 (* When the iteration begins: paths that end on the first rank close there, with a barrier or not. *)
 Definition begins := start (Op Forward 0 0 0).
 
-Ltac ok := unfold valid; cbn [what place batch slice]; rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq; repeat split; try lia; try (apply sent; lia); auto.
+Ltac ok := unfold valid; cbn [what place batch slice]; rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq; repeat split; try assumption; try lia; try (apply sent; lia); auto.
 Lemma waits_message dir b j y : (S b < rank_count x)%nat -> (j < batches x)%nat -> (y < slices x)%nat ->
   start (Op (Sends dir) b j y) + d (Op (Sends dir) b j y) + message b dir j y <= start (Op (Receives dir) b j y).
 Proof.

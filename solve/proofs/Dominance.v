@@ -164,7 +164,7 @@ Proof.
   assert (M : forall dir part, (S (place u) < stages y)%nat -> leaves_rank y (place u) = true -> message_ns A d e dir (slice u) (drains (shape_of A) u) part <= message_ns B d e dir (slice u) (drains y u) part).
   { intros dir part P Lv. pose proof (joined_nth plan 0 0 (place u) O ltac:(lia)) as J. cbn [Nat.add] in J. fold d e in J. unfold joined in J. fold y in J. rewrite Lv in J. destruct (linked_too _ _ _ J) as [_ Q].
     unfold message_ns, gradient_compression. rewrite same_shape, drains_same, holds_same, cut_same, same_boundaries. destruct dir; apply Q. exact 0%nat. }
-  unfold valid in V. destruct (what u); rewrite ?andb_true_iff, ?Nat.ltb_lt in V; try (apply T; tauto); try (apply M; tauto).
+  unfold valid in V. destruct (what u); rewrite ?andb_true_iff, ?Nat.ltb_lt in V; try (apply T; clear - V; tauto); try (apply M; clear - V; tauto).
   destruct V as ((Em & _) & _). specialize (E Em). unfold ends_of in *. destruct plan as [|a r]; [congruence|]. destruct (embedding_ns B (on a) (on (List.last (a :: r) a))) as [z|] eqn:Z; [|congruence].
   destruct (less_embedding _ _ _ Z) as (z' & -> & ?). assumption.
 Qed.

@@ -68,7 +68,7 @@ Proof.
   assert (E : nth_error books r = match nth_error orders r with Some l => Some (book_of r l) | None => None end).
   { unfold books. destruct (nth_numbered (fun p : nat * list op => book_of (fst p) (snd p)) orders r 0 (NM.empty op)) as [E _]. rewrite E. destruct (nth_error orders r); reflexivity. }
   destruct (nth_error orders r) as [l|] eqn:El.
-  - rewrite (nth_error_nth books r _ E) in Fu, Fv. apply (in_turn_pairs r l) with (i := i) (j := j); eauto using book_in.
+  - rewrite (nth_error_nth books r _ E) in Fu, Fv. apply (in_turn_pairs r l) with (i := i) (j := j); [|eapply book_in; exact Fu|eapply book_in; exact Fv| | |exact L].
     + specialize (H1 (r, l)). apply H1. clear -El. assert (G : forall (o : list (list op)) r a, nth_error o r = Some l -> In ((a + r)%nat, l) (combine (seq a (length o)) o)).
       { induction o as [|y o IH]; intros [|r'] a H; cbn in *; try discriminate; [injection H as ->; left; f_equal; lia|]. right. replace (a + S r')%nat with (S a + r')%nat by lia. auto. }
       apply (G orders r 0%nat El).

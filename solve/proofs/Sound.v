@@ -449,7 +449,7 @@ Proof.
   pose proof (in_order_length P _ _ _ Hp) as Hlen. cbn in Hlen. fold x in Hlen.
   destruct (choices_exist P plan 0 0 vss Hp Hc ltac:(cbn; exact Hl) (le_n 0) ltac:(auto)) as (w & Hw & Hst).
   { intros i d E. cbn [Nat.add]. assert (Li : (i < stages x)%nat) by (rewrite <- Hlen; apply nth_error_Some; congruence).
-    rewrite <- (nth_error_nth plan i nobody E). eapply fits_of_rank; eauto. apply Hm. eapply rank_below; eauto. }
+    rewrite <- (nth_error_nth plan i nobody E). apply (fits_of_rank P Hk Hks plan i Li), Hm, (rank_below P Hk Hks i Li). }
   exists w. split; [exact Hw|]. split; [exact Hst|]. split; [|auto].
   split; [rewrite <- (stand_length P _ _ _ Hst); exact Hlen|]. split; [apply (choices_chained P plan w 0 0 None Hst Hp I)|]. split; [eapply within; eauto|]. split.
   - intros Ex. unfold y. rewrite (choices_joint P _ _ _ Hst). apply He, Ex.

@@ -129,7 +129,9 @@ Definition slot s k : nat := let '((f0, f1), (b0, b1)) := slots_of x (on_rank x 
   | _ => if first then b0 + wait l b0 b1 else b1 + wait l b1 b0 end.
 Lemma slotted s k j : turn_slotted x s k j = 6 * j + slot s k.
 Proof.
-  unfold turn_slotted, slot. destruct (slots_of x (on_rank x s)) as [[f0 f1] [b0 b1]]. cbv zeta. destruct (round_of x s =? 0); destruct k; reflexivity.
+  unfold turn_slotted, slot. destruct (slots_of x (on_rank x s)) as [[f0 f1] [b0 b1]]. cbv zeta.
+  assert (E : forall f b w v : nat, w = v -> match k with Forward => f | Backward => b | _ => w end = match k with Forward => f | Backward => b | _ => v end) by (intros f b w v ->; reflexivity).
+  destruct (round_of x s =? 0); apply (f_equal (Nat.add (6 * j))), E; reflexivity.
 Qed.
 Lemma free_mod l b : free l b = free l (b mod 6).
 Proof. unfold free. apply filter_ext. intros n. rewrite Nat.add_mod_idemp_l by lia. reflexivity. Qed.

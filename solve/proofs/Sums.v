@@ -65,20 +65,21 @@ Proof.
   assert (W : sum (map (fun u => layers_at u back) (seq 0 (stages x))) = per (model P) back).
   { pose proof (as_many P plan 0 0 Hin) as Len. cbn [Nat.add] in Len. fold x in Len. transitivity (per (drop 0 (model P)) back); [|destruct (model P) as [|[? ?] ?]; reflexivity].
     rewrite <- (all_layers P back plan 0 0 Hin), <- (by_nth (fun e => per (holds_layers P e) back) plan 0), Len. apply sum_same. intros u _. rewrite Nat.sub_0_r. reflexivity. }
+  assert (Es : (s + (e - s))%nat = e /\ (s + (e - s) < stages x)%nat) by (clear - Hs; unfold e; lia). destruct Es as [Es Es'].
   assert (A : Z.of_nat (rank_count x - 1 - on_rank x s) * (least + send_forth) + d (Op Forward s m 0) <= sum_over (hop_on x d m) s (e - s) + d (Op Forward e m 0)).
   { destruct (given x Hx Many) as (_ & One & Rk & Ea & St & _). assert (Rc : rank_count x = ranks x) by (unfold rank_count; rewrite Many; reflexivity). pose proof (rank_mod x Many Straight s) as Rm. pose proof (Nat.div_mod_eq s (ranks x)) as Dv. pose proof (Nat.mod_upper_bound s (ranks x) ltac:(lia)) as Mb.
     assert (Far : (rank_count x - 1 - on_rank x s <= e - s)%nat).
-    { rewrite Rc, Rm. unfold e. rewrite St in *. assert (s / ranks x < each x)%nat by (apply Nat.div_lt_upper_bound; lia). assert (ranks x * (s / ranks x) + ranks x <= each x * ranks x)%nat by nia. lia. }
+    { rewrite Rc, Rm. unfold e. rewrite St in *. assert (Q0 : (s / ranks x < each x)%nat) by (apply Nat.div_lt_upper_bound; lia). assert (Q1 : (ranks x * (s / ranks x) + ranks x <= each x * ranks x)%nat) by (rewrite <- Nat.mul_succ_r, (Nat.mul_comm (each x)); apply Nat.mul_le_mono_l; exact Q0). clear - Q1 Dv Mb. lia. }
     assert (Lv : (1 < ranks x)%nat -> forall u, (S u < stages x)%nat -> leaves_rank x u = true).
     { intros R1 u Hu. destruct (leaves_rank x u) eqn:E; [reflexivity|]. destruct (alone x Hx Many Straight u Hu E). lia. }
     assert (G : forall n a, (a + n < stages x)%nat -> (1 < ranks x)%nat -> Z.of_nat n * (least + send_forth) + d (Op Forward a m 0) <= sum_over (hop_on x d m) a n + d (Op Forward (a + n) m 0)).
-    { induction n as [|n IH]; intros a Ha R1; [cbn [sum_over]; rewrite Nat.add_0_r; lia|]. cbn [sum_over]. specialize (IH (S a) ltac:(lia) R1). replace (S a + n)%nat with (a + S n)%nat in IH by lia. unfold hop_on at 1, sends. rewrite (Lv R1 a ltac:(lia)).
-      pose proof (forth_sent m 0%nat a). pose proof (Hleast (S a) ltac:(lia)). pose proof (forth_at (S a) m 0%nat ltac:(lia)). lia. }
+    { induction n as [|n IH]; intros a Ha R1; [cbn [sum_over]; rewrite Nat.add_0_r; lia|]. cbn [sum_over]. assert (Sa : (S a < stages x)%nat) by (clear - Ha; lia). rewrite <- Nat.add_succ_comm in Ha |- *. specialize (IH (S a) Ha R1). unfold hop_on at 1, sends. rewrite (Lv R1 a Sa).
+      pose proof (forth_sent m 0%nat a) as P1. pose proof (Hleast (S a) Sa) as P2. pose proof (forth_at (S a) m 0%nat Hy) as P3. clear - IH P1 P2 P3. lia. }
     destruct (Nat.le_gt_cases (ranks x) 1) as [R1|R1].
-    - replace (rank_count x - 1 - on_rank x s)%nat with 0%nat by lia. assert (G0 : forall n a, d (Op Forward a m 0) <= sum_over (hop_on x d m) a n + d (Op Forward (a + n) m 0)).
-      { induction n as [|n IH]; intros a; [cbn [sum_over]; rewrite Nat.add_0_r; lia|]. cbn [sum_over]. specialize (IH (S a)). replace (S a + n)%nat with (a + S n)%nat in IH by lia. unfold hop_on at 1. pose proof (K Onward a m). pose proof (Hd (Op Forward (S a) m 0)). lia. }
-      specialize (G0 (e - s)%nat s). replace (s + (e - s))%nat with e in G0 by (unfold e; lia). lia.
-    - specialize (G (e - s)%nat s ltac:(unfold e; lia) R1). replace (s + (e - s))%nat with e in G by (unfold e; lia). assert (Z.of_nat (rank_count x - 1 - on_rank x s) * (least + send_forth) <= Z.of_nat (e - s) * (least + send_forth)) by (apply Z.mul_le_mono_nonneg_r; lia). lia. }
+    - replace (rank_count x - 1 - on_rank x s)%nat with 0%nat by (clear - Rc R1; lia). assert (G0 : forall n a, d (Op Forward a m 0) <= sum_over (hop_on x d m) a n + d (Op Forward (a + n) m 0)).
+      { induction n as [|n IH]; intros a; [cbn [sum_over]; rewrite Nat.add_0_r; lia|]. cbn [sum_over]. rewrite <- Nat.add_succ_comm. specialize (IH (S a)). unfold hop_on at 1. pose proof (K Onward a m) as P1. pose proof (Hd (Op Forward (S a) m 0)) as P2. clear - IH P1 P2. lia. }
+      specialize (G0 (e - s)%nat s). rewrite Es in G0. clear - G0. lia.
+    - specialize (G (e - s)%nat s Es' R1). rewrite Es in G. assert (Z.of_nat (rank_count x - 1 - on_rank x s) * (least + send_forth) <= Z.of_nat (e - s) * (least + send_forth)) by (clear - Far L0 S0; apply Z.mul_le_mono_nonneg_r; lia). clear - G H. lia. }
   unfold layers_at in *. lia.
 Qed.
 End Of.
@@ -123,6 +124,10 @@ Lemma k_some : (0 < k)%nat. Proof. unfold k. lia. Qed.
 Lemma batches_some : (1 <= batches x)%nat. Proof. apply Hx. Qed.
 Lemma number_split n : (n / k * k + n mod k = n)%nat /\ (n mod k < k)%nat.
 Proof. pose proof k_some. pose proof (Nat.div_mod_eq n k). pose proof (Nat.mod_upper_bound n k ltac:(lia)). lia. Qed.
+Lemma number_few n : (n < m * k + k)%nat -> (n / k < batches x)%nat.
+Proof.
+  intros H. pose proof k_some. apply Nat.div_lt_upper_bound; [lia|]. pose proof batches_some. replace (batches x) with (S m) by (unfold m; lia). lia.
+Qed.
 Lemma of_pass t : (t < stages x)%nat -> on_rank x t = t.
 Proof. intros H. apply own_rank. unfold rank_count. rewrite one_each. exact H. Qed.
 Definition span t i j (l : list op) := NoDup l /\ forall u, In u l -> valid x u = true /\ exists n, in_stream x u = Some (t, n) /\ (i <= n < j)%nat.
@@ -156,13 +161,13 @@ Proof.
   assert (L2 : from_to x s (Op Forward s 0 z) (Op Forward s m z) forwards).
   { eapply span_from; [|apply at_forward; lia|apply at_forward; lia]. split.
     - apply nodup_of. intros i j E. injection E as E1 E2. destruct (number_split i) as [<- _], (number_split j) as [<- _]. rewrite E1, E2. reflexivity.
-    - intros u Hu. apply in_map_iff in Hu. destruct Hu as (n & <- & Hn). apply in_seq in Hn. destruct (number_split n) as [N1 N2]. assert (n / k < batches x)%nat by (apply Nat.div_lt_upper_bound; [lia|]; replace (batches x) with (S m) by lia; nia).
+    - intros u Hu. apply in_map_iff in Hu. destruct Hu as (n & <- & Hn). apply in_seq in Hn. destruct (number_split n) as [N1 N2]. assert (n / k < batches x)%nat by (apply number_few; clear - Hn Zk; lia).
       split; [apply pass_valid; auto|]. eexists. split; [apply at_forward; lia|lia]. }
   assert (L4 : from_to x s (Op Backward s 0 z) (Op Backward s m z) backwards).
   { eapply span_from; [|apply at_backward; lia|apply at_backward; lia]. split.
-    - apply nodup_of. intros i j E. injection E as E1 E2. destruct (number_split i) as [Ni Li], (number_split j) as [Nj Lj]. rewrite <- Ni, <- Nj, E1. lia.
-    - intros u Hu. apply in_map_iff in Hu. destruct Hu as (n & <- & Hn). apply in_seq in Hn. destruct (number_split n) as [N1 N2]. assert (n / k < batches x)%nat by (apply Nat.div_lt_upper_bound; [lia|]; replace (batches x) with (S m) by lia; nia).
-      split; [apply pass_valid; auto; lia|]. eexists. split; [apply at_backward; lia|]. lia. }
+    - apply nodup_of. intros i j E. injection E as E1 E2. destruct (number_split i) as [Ni Li], (number_split j) as [Nj Lj]. rewrite <- Ni, <- Nj, E1. clear - E2 Li Lj. lia.
+    - intros u Hu. apply in_map_iff in Hu. destruct Hu as (n & <- & Hn). apply in_seq in Hn. destruct (number_split n) as [N1 N2]. assert (n / k < batches x)%nat by (apply number_few; clear - Hn Zk; lia).
+      split; [apply pass_valid; auto; lia|]. eexists. split; [apply at_backward; lia|]. clear - N1 N2 Hn Zk. lia. }
   assert (L3 : from_to x e (Op Forward e m z) (Op Backward e 0 z) around).
   { eapply span_from; [|apply at_forward; lia|apply at_backward; lia]. split.
     - apply nodup_app; [apply nodup_of; intros; congruence|apply nodup_of; intros; congruence|]. intros u A B. apply in_map_iff in A. apply in_map_iff in B. destruct A as (y & <- & _), B as (y' & B & _). discriminate B.

@@ -18,7 +18,7 @@ fi
 cp ./*.v referee/*.ml "$into"
 cd "$into"
 for file in Schedule Document Mixture Automaton Boxes Ranks Tree Referee Sound Reach Extract \
-    Streams Bounds Turns Blocks Early Strays Filling Layers Sums Settings Room Dominance Space \
+    Streams Bounds Turns Blocks Strays Filling Layers Sums Settings Room Dominance Space \
     Prices Theorems; do
     coqc -w -abstract-large-number -Q . Plumbline $file.v > $file.said
 done
