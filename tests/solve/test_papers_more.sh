@@ -144,7 +144,7 @@ awk 'BEGIN { h["7bpretrain"] = 3.5; h["7bfinetune"] = 10
 [ "$failed" = 0 ] && echo "papers: decisions change as they say"
 # The command that runs them all: published splits by speed, an objective's least, memory that
 # freezing and 4 bits save, a formula beside our count, how wide a stage's own head may be.
-sh docs/examples/papers/all.sh "$work/all" holmes pipette adapters memory local stored \
+sh docs/examples/papers/all.sh "$work/all" holmes pipette adapters memory local stored piper \
     >"$work/all.txt" ||
     wrong "all.sh fails: $(cat "$work/all.txt")"
 grep -q '^30 14 roce, 16 infiniband' "$work/all.txt" &&
@@ -165,6 +165,10 @@ awk '/^local.sh/ { in_local = 1 } !in_local || NF != 8 || $1 !~ /^[0-9]+$/ { nex
 awk '/^[a-z]/ { here = /^stored.sh/ } !here || NF != 9 || $1 !~ /^[0-9]+$/ { next }
      { n++; if ($4 >= $3 || $8 >= $7 || ($1 < 8) != ($4 < $5)) bad = 1 }
      END { exit bad || n != 4 }' "$work/all.txt" || wrong "stored: $(cat "$work/all.txt")"
+# The better way is Piper's load in every row, to the six digits that it is stated with.
+awk '/^[a-z]/ { here = /^piper.sh/ } !here || NF != 7 || $1 !~ /^[0-9]+$/ { next }
+     { n++; if (($4 < $6 ? $4 : $6) > $3 || $5 > $4 || $7 > $6) bad = 1 }
+     END { exit bad || n != 5 }' "$work/all.txt" || wrong "piper: $(cat "$work/all.txt")"
 # The page has the figures that are printed, and a wrong one is noticed.
 python3 tests/solve/papers_page.py docs/PAPERS.md <"$work/all.txt" >"$work/page.txt" ||
     wrong "PAPERS.md: $(cat "$work/page.txt")"

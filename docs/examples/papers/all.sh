@@ -25,7 +25,7 @@ table() {
 
 for script in ${*:-layered slices terapipe onebit interleaved fused offers designs offload karma \
     grids pools poolgroups bits albert llava pipette holmes reaches memory local stored \
-    adapters tiers}; do
+    piper adapters tiers}; do
     table "$script"
     case $script in
     designs)
