@@ -139,9 +139,11 @@ static const struct option_row transformer_rows[] = {
 static void follow_framework(struct layout *l, enum framework framework)
 {
     bool titan = framework_trainer(framework) == TRAINER_TORCHTITAN,
-         deep = framework == FRAMEWORK_DEEPSPEED && l->pipeline > 1;
-    if (l->zero == UNSTATED) l->zero = titan ? 2 : 1;
-    if ((int)l->gradient_sync == UNSTATED) l->gradient_sync = deep ? SYNC_EXPOSED : SYNC_OVERLAPPED;
+         axonn = framework == FRAMEWORK_AXONN,
+         after = axonn || (framework == FRAMEWORK_DEEPSPEED && l->pipeline > 1);
+    if (l->zero == UNSTATED) l->zero = axonn ? 0 : titan ? 2 : 1;
+    if ((int)l->gradient_sync == UNSTATED)
+        l->gradient_sync = after ? SYNC_EXPOSED : SYNC_OVERLAPPED;
 }
 
 static void choose_space(struct space *space, int layouts)
@@ -150,6 +152,7 @@ static void choose_space(struct space *space, int layouts)
                                              SPACE_DATA,   SPACE_EXPERT,  SPACE_MICRO_BATCH};
     space->given = layouts != LAYOUTS_ONE;
     if (space->given) switches_list(space);
+    space->tensor_grids = space->given && framework_runs_grids(space->framework);
     for (size_t i = 0; i < ARRAY_LENGTH(degrees) && layouts == LAYOUTS_DEGREES; i++)
         space->axes[degrees[i]].kind = AXIS_ALL;
     for (int key = 0; key < SPACE_KEY_COUNT && layouts == LAYOUTS_ALL; key++)
@@ -180,8 +183,10 @@ static enum status transformer_problem(struct problem *problem, struct transform
     struct transformer_request *r = &o->request;
     r->layout.fused_attention = !o->unfused_attention;
     choose_space(&r->space, o->layouts);
+    bool axonn = r->space.framework == FRAMEWORK_AXONN;
+    if (axonn) r->layout.pipeline = 1;
     layout_state(&r->layout, &r->space, &r->stated);
-    r->layout.sequence_parallel = !r->stated.whole_activations && r->layout.tensor > 1;
+    r->layout.sequence_parallel = !r->stated.whole_activations && r->layout.tensor > 1 && !axonn;
     follow_framework(&r->layout, r->space.framework);
     r->name = arena_print(arena, "%s on %s", r->model, r->gpu ? r->gpu : r->cluster);
     TRY(example_transformer(problem, r, arena, err));

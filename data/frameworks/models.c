@@ -275,6 +275,24 @@ static void titan_gaps(struct gaps *to, const struct problem *p, bool toml, stru
     if (none && !toml) base_gaps(to, p);
 }
 
+// Of the layers of a block, which AxoNN's Linear takes, those that the prices of grids cover.
+static void axonn_gaps(struct gaps *to, const struct model *m)
+{
+    const char *peculiar = model_peculiarity(m, true);
+    bool mixtures = false, others = false;
+    for (int i = 0; i < m->run_count; i++) {
+        enum layer_kind kind = m->runs[i].kind;
+        mixtures |= kind == LAYER_MOE;
+        others |= kind != LAYER_MOE && kind != LAYER_BLOCK && kind != LAYER_EMBEDDING &&
+                  kind != LAYER_HEAD;
+    }
+    const struct gap gaps[] = {{mixtures, "mixtures of experts"},
+                               {others, "layers other than attention with a feed-forward part"},
+                               {features_of(m).frozen, "frozen layers and their adapters"},
+                               {peculiar && !mixtures && !others, peculiar}};
+    add_gaps(to, gaps, ARRAY_LENGTH(gaps));
+}
+
 // ---- all
 
 int framework_gaps(const char **texts, enum framework framework, const struct problem *p,
@@ -290,6 +308,7 @@ int framework_gaps(const char **texts, enum framework framework, const struct pr
     case FRAMEWORK_TORCHTITAN_0_2:
         titan_gaps(&gaps, p, framework == FRAMEWORK_TORCHTITAN_0_2, arena);
         break;
+    case FRAMEWORK_AXONN: axonn_gaps(&gaps, m); break;
     case FRAMEWORK_DEEPSPEED:
     case FRAMEWORK_ANY: break;
     }

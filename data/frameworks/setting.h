@@ -88,7 +88,6 @@ extern const struct setting_effect megatron_effects[], deepspeed_effects[], nemo
 
 extern const struct setting_rows megatron_rows, nemo_rows, deepspeed_rows, torchtitan_rows,
     nanotron_rows, hf_trainer_rows, rl_rows, axonn_rows;
-enum { AXONN_ORDER = 2 };                      // of a grid's axes over the ranks: "2-1-3"
 extern const char *const core_context_names[]; // of Megatron Core, of enum context_kind
 extern const struct run megatron_defaults;     // Megatron-LM's own; NeMo has the same
 

@@ -1,6 +1,7 @@
 // Grids of tensor ranks: the orders of their axes; whether a tensor degree may be one: features of
 // model, job and cluster that the prices of grids do not cover (docs/FORMULAS.md section 20) are
 // each refused by name. Whether a pool can be cut over a group of its devices.
+#include "data/inputs/framework.h"
 #include "data/inputs/problem.h"
 
 const char *const grid_order_names[] = {"1-2-3", "1-3-2", "2-1-3", "2-3-1", "3-1-2", "3-2-1", NULL};
@@ -48,13 +49,14 @@ static const char *unfit_run(const struct layer_run *r)
 static const char *unfit_job(const struct job *j)
 {
     bool compresses = j->boundary_option_count || j->gradient_option_count;
-    return !job_like_megatron(j)                 ? "trainer \"megatron\""
-           : precision_is_narrow(j->precision)   ? "another precision than fp8 and narrower"
-           : j->gathered_logits                  ? "gathered_logits false"
-           : compresses                          ? "no boundary_options, no gradient_options"
-           : j->objective == OBJECTIVE_PIPETTE   ? "another objective than \"pipette\""
-           : j->space.framework != FRAMEWORK_ANY ? "space.framework \"any\""
-                                                 : NULL;
+    return !job_like_megatron(j)               ? "trainer \"megatron\""
+           : precision_is_narrow(j->precision) ? "another precision than fp8 and narrower"
+           : j->gathered_logits                ? "gathered_logits false"
+           : compresses                        ? "no boundary_options, no gradient_options"
+           : j->objective == OBJECTIVE_PIPETTE ? "another objective than \"pipette\""
+           : j->space.framework && !framework_runs_grids(j->space.framework)
+               ? "space.framework \"axonn\" or \"any\""
+               : NULL;
 }
 
 enum status problem_check_grid(const struct problem *p, struct error *err)

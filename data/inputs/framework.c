@@ -1,6 +1,6 @@
 // The table of frameworks, by version where versions differ: Megatron-LM (Megatron-core 0.13 to
 // 0.19), torchtitan from 0.3 on and 0.2.2, DeepSpeed with its pipeline engine and Megatron's tensor
-// parallelism, NeMo (Megatron Bridge). Sources: docs/FORMATS.md (job).
+// parallelism, NeMo (Megatron Bridge), AxoNN. Sources: docs/FORMATS.md (job).
 #include "data/inputs/framework.h"
 #include "data/kinds/schedules.h"
 
@@ -39,7 +39,10 @@ static const struct rules {
                           // expert with biases over tensor ranks
     // Each over tensor ranks of its own, in any number; without this, over one of those that shard.
     bool folds_experts;
-    bool overlaps_dispatch;   // of experts' tokens, with the passes of another micro-batch
+    bool overlaps_dispatch; // of experts' tokens, with the passes of another micro-batch
+    bool grids;    // of tensor ranks, in AxoNN's order, gathered in passes or micro-batches
+    bool unpiped;  // no pipeline
+    bool unsliced; // no sequence parallelism
     enum precision narrowest; // of those whose products are of 8 bits or fewer
 } rules[] = {
 #define OF_CORE                                                                                    \
@@ -77,6 +80,17 @@ static const struct rules {
                              .unpiped_experts = true},
     [FRAMEWORK_NEMO] = {OF_CORE, .alike = true},
     [FRAMEWORK_TORCHTITAN_0_2] = {OF_TORCH, .shards_narrow = true},
+    [FRAMEWORK_AXONN] = {.trainer = TRAINER_MEGATRON,
+                         .narrowest = BF16,
+                         .schedules = BIT(SCHEDULE_1F1B),
+                         .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_FULL),
+                         .zero = ZERO_0,
+                         .alike = true,
+                         .exposed = true,
+                         .sharded_experts = true,
+                         .grids = true,
+                         .unpiped = true,
+                         .unsliced = true},
 };
 
 bool framework_evens_stages(enum framework framework) { return rules[framework].evens_stages; }
@@ -156,20 +170,22 @@ bool framework_excludes(enum framework framework, const struct layout *l, enum s
     // A single rank has no pipeline: it processes the micro-batches one after another.
     case SPACE_SCHEDULE:
         return !(r->schedules & BIT(l->schedule)) ||
-               (l->pipeline == 1 && l->schedule != SCHEDULE_1F1B);
+               (l->pipeline == 1 ? l->schedule != SCHEDULE_1F1B : r->unpiped);
     case SPACE_VIRTUAL_STAGES:
         return !of->uneven_stages && framework_is_uneven(framework, l, of->layers);
     case SPACE_MICRO_BATCH:
         return r->divides_batch && schedule_kinds[l->schedule].in_groups &&
                !groups_divide(of->micro_batches, l->pipeline);
     case SPACE_SEQUENCE_PARALLEL:
-        return l->sequence_parallel ? l->tensor == 1
+        return l->sequence_parallel ? l->tensor == 1 || r->unsliced
                                     : of->experts && r->scattered_mixtures && l->tensor > 1;
     case SPACE_BARRIER: return !l->barrier;
     case SPACE_FUSED_EMBEDDING_SYNC: return l->fused_embedding_sync;
     case SPACE_LOCAL_LOSS_EVERY: return l->local_loss_every > 0;
     case SPACE_SLICE_COUNT: return l->slice_count > 1;
     case SPACE_CONTEXT_KIND: return l->context > 1 && !runs_context(r, of);
+    case SPACE_GRID_ORDER: return layout_has_grid(l) && !layout_stands_as_in_axonn(l);
+    case SPACE_GRID_GATHERS: return l->grid_gathers == GRID_EACH_STEP;
     case SPACE_OVERLAPPED_DISPATCH: return l->overlapped_dispatch && !overlaps_dispatch(r, l, of);
     default: return false;
     }
@@ -189,13 +205,16 @@ const char *framework_refusal(enum framework framework, const struct layout *l,
                 {SPACE_FUSED_EMBEDDING_SYNC, "fused_embedding_sync"},
                 {SPACE_LOCAL_LOSS_EVERY, "local_loss_every"},
                 {SPACE_SLICE_COUNT, "slices"},
+                {SPACE_GRID_ORDER, "grid_order"},
+                {SPACE_GRID_GATHERS, "grid_gathers"},
                 {SPACE_OVERLAPPED_DISPATCH, "overlapped_dispatch"}};
     const struct rules *r = &rules[framework];
     if (framework == FRAMEWORK_ANY) return NULL;
-    if (layout_has_grid(l)) return "tensor_grid";
+    if (layout_has_grid(l) && !r->grids) return "tensor_grid";
     bool sinks = of->sinks && r->plain_attention;
-    if (!r->shares_keys && of->key_heads % l->tensor) return "tensor";
+    if (!r->shares_keys && of->key_heads % layout_tensor_axis(l, 0)) return "tensor";
     if (l->context > 1 && !runs_context(r, of)) return "context";
+    if (r->unpiped && l->pipeline > 1) return "pipeline";
     if (of->mtp_depth && r->whole_further && l->pipeline > 1) return "pipeline";
     if (of->tied && r->whole_tied && l->pipeline > 1) return "pipeline";
     if (of->mtp_depth && r->whole_further && l->context > 1) return "context";
@@ -221,6 +240,19 @@ bool framework_recomputes(enum framework framework, enum recompute mode)
     if (framework == FRAMEWORK_ANY) return true;
     return mode > RECOMPUTE_SWAP ? rules[framework].modules
                                  : rules[framework].recompute & BIT(mode);
+}
+
+bool framework_runs_grids(enum framework framework) { return rules[framework].grids; }
+
+bool layout_stands_as_in_axonn(const struct layout *l)
+{
+    struct layout own = *l;
+    own.grid_order = AXONN_ORDER;
+    for (int axis = 0; axis < 3; axis++)
+        if (layout_tensor_axis(l, axis) > 1 &&
+            layout_axis_stride(l, axis) != layout_axis_stride(&own, axis))
+            return false;
+    return true;
 }
 
 enum trainer framework_trainer(enum framework framework)

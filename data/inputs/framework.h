@@ -8,6 +8,8 @@
 #include "data/inputs/job.h"
 #include "data/places/cluster.h"
 
+enum { AXONN_ORDER = 2 }; // of a grid's axes over the ranks: "2-1-3"
+
 // What besides the layout decides it.
 struct framework_of {
     int layers;            // of the model
@@ -39,6 +41,9 @@ bool framework_repeats_dispatch(enum recompute mode);
 bool framework_recomputes_alike(enum framework framework, const struct layout *l);
 bool framework_recomputes(enum framework framework, enum recompute mode);
 enum trainer framework_trainer(enum framework framework); // by whose prices it is planned
+bool framework_runs_grids(enum framework framework);
+// Whether the grid's axes stand over the ranks as in AxoNN's order.
+bool layout_stands_as_in_axonn(const struct layout *l);
 
 // ---- GPUs
 

@@ -169,10 +169,10 @@ enum framework {
     FRAMEWORK_TORCHTITAN,
     FRAMEWORK_DEEPSPEED,
     FRAMEWORK_NEMO,
-    FRAMEWORK_TORCHTITAN_0_2 // the last that is configured by TOML
+    FRAMEWORK_TORCHTITAN_0_2, // the last that is configured by TOML
+    FRAMEWORK_AXONN
 };
-extern const char *const framework_names[]; // "any", "megatron", "torchtitan", "deepspeed", "nemo",
-                                            // "torchtitan-0.2"
+extern const char *const framework_names[]; // "any", "megatron", ..., "torchtitan-0.2", "axonn"
 
 // ---- the space of layouts that a solve searches (data/inputs/space.h walks it)
 

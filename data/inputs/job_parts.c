@@ -18,7 +18,7 @@ const char *const attention_kernel_names[] = {"maker", "flash-attention-2", "tri
 const char *const trainer_names[] = {"megatron", "deepspeed", "torchtitan", "other", NULL};
 const char *const objective_names[] = {"iteration_time", "pipette", "max_load", "cost", NULL};
 const char *const framework_names[] = {"any",  "megatron",       "torchtitan", "deepspeed",
-                                       "nemo", "torchtitan-0.2", NULL};
+                                       "nemo", "torchtitan-0.2", "axonn",      NULL};
 const char *const trainer_switch_names[] = {
     "overlapped_messages", "overlapped_tensor", "scattered_messages",
     "fused_loss",          "compiled",          NULL};

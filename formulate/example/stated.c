@@ -40,11 +40,11 @@ static const struct option_row rows[] = {
      "layers"},
     {"--zero", OPTION_COUNT, AT(layout.zero),
      "ZeRO stage: shard optimizer state (1), also gradients (2), also weights (3) (default: 1; "
-     "torchtitan: 2)",
+     "torchtitan: 2, axonn: 0)",
      0, 3},
     {"--gradient-sync", OPTION_NAME, AT(layout.gradient_sync),
      "sync gradients after the last backward pass or overlapped with it (default: overlapped; "
-     "with DeepSpeed's pipeline: exposed)",
+     "with DeepSpeed's pipeline and AxoNN: exposed)",
      .names = gradient_sync_names},
     {"--offload-optimizer", OPTION_FLAG, AT(layout.offload_optimizer),
      "keep optimizer state in host memory and update it there"},

@@ -172,8 +172,8 @@ static enum status tell_reasons(const struct plan_options *r, struct arena *aren
 }
 
 #define AT(member) offsetof(struct plan_options, member)
-static const char *const for_names[] = {"any",  "megatron",       "torchtitan", "deepspeed",
-                                        "nemo", "torchtitan-0.2", "all",        NULL};
+static const char *const for_names[] = {
+    "any", "megatron", "torchtitan", "deepspeed", "nemo", "torchtitan-0.2", "axonn", "all", NULL};
 static_assert(ARRAY_LENGTH(for_names) == PLAN_FOR_ALL + 2, "framework_names, then all");
 static const struct option_row rows[] = {
     {"--model", OPTION_MODEL, AT(model), "shipped name or file"},

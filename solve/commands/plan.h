@@ -6,7 +6,7 @@
 #include "formulate/example/example.h"
 
 // --for: a framework, or all of them, each in a folder of its own.
-enum { PLAN_FOR_ALL = FRAMEWORK_TORCHTITAN_0_2 + 1 };
+enum { PLAN_FOR_ALL = FRAMEWORK_AXONN + 1 };
 
 struct plan_options {
     const char *model, *cluster, *gpu, *costs, *folder;

@@ -275,8 +275,9 @@ static enum status find_plan(const struct problem **problem, struct plan *plan, 
                  origin_problem(plan, own, arena);
     *problem = known ? own : NULL;
     TRY(origin_check_layers(plan, *problem, err));
-    if (layout_has_grid(&plan->layout) && !o->nearest.folder && is_launch(o->format) &&
-        o->format != FORMAT_AXONN)
+    bool axonn = o->format == FORMAT_AXONN ||
+                 (o->format == FORMAT_LAUNCH && o->framework == FRAMEWORK_AXONN);
+    if (layout_has_grid(&plan->layout) && !o->nearest.folder && is_launch(o->format) && !axonn)
         return fail(
             err, BAD_INPUT,
             "%s: layout.tensor_grid: of the frameworks for export axonn alone runs a tensor grid; "
@@ -330,6 +331,7 @@ static const struct launch_file {
                     {FRAMEWORK_TORCHTITAN_0_2, FORMAT_PYTORCH_SCHEDULE, "schedule.csv", true},
                     {FRAMEWORK_DEEPSPEED, FORMAT_DEEPSPEED, "deepspeed.json", false},
                     {FRAMEWORK_NEMO, FORMAT_NEMO, "nemo.yaml", false},
+                    {FRAMEWORK_AXONN, FORMAT_AXONN, "axonn.json", false},
                     {FRAMEWORK_ANY, FORMAT_TORCHRUN, "torchrun.sh", false},
                     {FRAMEWORK_ANY, FORMAT_SBATCH, "job.sbatch", false},
                     {FRAMEWORK_ANY, FORMAT_TRY, "try.sh", false},

@@ -8,6 +8,7 @@ static bool messages_hidden(const struct job *j, const struct layout *l)
     switch (j->space.framework) {
     case FRAMEWORK_NEMO:
     case FRAMEWORK_MEGATRON: return l->virtual_stages > 1;
+    case FRAMEWORK_AXONN:
     case FRAMEWORK_DEEPSPEED: return false;
     default: return true;
     }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # report --format axonn: the arguments of AxoNN's calls say what the plan decides, what they cannot
-# say is named; import axonn reads the same job, whose plan takes the same time to the nanosecond.
+# say is named; import axonn reads the same job, whose plan takes the same time to the nanosecond;
+# plan --for axonn searches what it runs.
 BIN=${BIN:-bin} work=build/test_axonn.$$ failed=0
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 plumbline=$BIN/plumbline python=python3
@@ -102,5 +103,40 @@ echo "{$init, $batch}" >"$work/own.json"
     2>"$work/log" || wrong "$(cat "$work/log")"
 grep -q '"grid_order": "2-1-3"' "$work/own.job.json" && grep -q '"data": 4' "$work/own.job.json" ||
     wrong "$(cat "$work/own.job.json")"
+# The space of what AxoNN runs: a grid, proven over all of it; what it has not is refused by name.
+plan="plan --model llama-2-7b --gpu a100-80gb --nodes 2 --sequence 2048 --global-batch 64 \
+    --for axonn"
+"$plumbline" $plan -o "$work/for" >"$work/log" 2>&1 || wrong "$(cat "$work/log")"
+grep -q '"tensor_grid"' "$work/for/plan.json" || wrong "no grid: $(grep layout "$work/log")"
+for file in axonn.json torchrun.sh job.sbatch try.sh hostfile; do
+    [ -s "$work/for/launch/$file" ] || wrong "plan --for axonn: no launch/$file"
+done
+"$plumbline" solve "$work/for/problem.json" --quiet --certificate "$work/for/proof.json" \
+    -o "$work/for/plan.json" >"$work/log" 2>&1 &&
+    "$plumbline" check "$work/for/proof.json" "$work/for/problem.json" >"$work/log" 2>&1 ||
+    wrong "$(cat "$work/log")"
+grep -q "no plan of any layout takes less" "$work/log" || wrong "$(cat "$work/log")"
+while read -r key option; do
+    "$plumbline" $plan $option -o "$work/no" >"$work/log" 2>&1
+    [ $? -eq 2 ] && [ "$(wc -l <"$work/log")" -eq 1 ] &&
+        grep -q "axonn runs no layout of the space; .* excluded by $key (" "$work/log" ||
+        wrong "$option: $(cat "$work/log")"
+done <<'LIST'
+pipeline --pipeline 2
+zero --zero 1
+gradient_sync --gradient-sync overlapped
+context --context 2
+expert --expert 2
+offload_optimizer --offload-optimizer
+LIST
+# A plan that only another framework runs is in no space of AxoNN's.
+for change in '"sequence_parallel": false/"sequence_parallel": true' '"zero": 0/"zero": 1' \
+    '"gradient_sync": "exposed"/"gradient_sync": "overlapped"'; do
+    sed "s/$change/" "$work/for/plan.json" >"$work/for/forged.json"
+    cmp -s "$work/for/plan.json" "$work/for/forged.json" && wrong "nothing to forge: $change"
+    "$plumbline" verify "$work/for/forged.json" >"$work/log" 2>&1
+    [ $? -eq 20 ] && grep -q "layout is not in the job's space" "$work/log" ||
+        wrong "$change: $(cat "$work/log")"
+done
 [ $failed -eq 0 ] && echo "axonn: all as expected"
 exit $failed

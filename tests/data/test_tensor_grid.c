@@ -1,6 +1,9 @@
 // Tensor grids in documents: written as they were read, and each incompatible setting refused by
 // name in one line.
+#include "data/inputs/framework.h"
 #include "data/inputs/problem.h"
+#include "data/inputs/space.h"
+#include "data/kinds/schedules.h"
 #include "tests/support/check.h"
 #include "tests/support/folder.h"
 #include "tests/support/problems.h"
@@ -111,7 +114,7 @@ TEST(misfits_are_named)
                  {fp8, "another precision than fp8"},
                  {gathered, "gathered_logits false"},
                  {compressing, "no boundary_options, no gradient_options"},
-                 {framed, "space.framework \"any\""},
+                 {framed, "space.framework \"axonn\" or \"any\""},
                  {contextual, "layout.context: a tensor grid needs 1, found 2"},
                  {sharded, "layout.sequence_parallel: a tensor grid of one along its first axis"},
                  {kept, "layout.grid_gathers: expected pass with zero 3"},
@@ -142,3 +145,62 @@ TEST(misfits_are_named)
 }
 
 AROUND_EACH(folder_open, folder_close)
+
+// ---- what AxoNN runs of all grids
+
+struct counts {
+    int64_t all, runs;
+};
+
+// Ranks along the second axis are next to each other, rows of them along the first, then the third.
+static bool count_own(void *argument, int64_t number, const struct layout *l)
+{
+    struct counts *c = argument;
+    struct framework_of of = {.layers = 8, .micro_batches = 4, .precision = BF16};
+    int lengths[3], places[] = {1, 0, 2}, stride = 1;
+    bool own = l->pipeline == 1 && l->zero == 0 && l->gradient_sync == SYNC_EXPOSED &&
+               !l->sequence_parallel && l->grid_gathers != GRID_EACH_STEP && !l->offload_optimizer;
+    for (int i = 0; i < 3; i++) lengths[i] = layout_tensor_axis(l, i);
+    for (int i = 0; i < 3; stride *= lengths[places[i++]])
+        own = own && (lengths[places[i]] == 1 || layout_axis_stride(l, places[i]) == stride);
+    assert_int_equal(own, !framework_refusal(FRAMEWORK_AXONN, l, &of));
+    c->all++, c->runs += own;
+    return (void)number, true;
+}
+
+static bool count_framed(void *argument, int64_t number, const struct layout *l)
+{
+    return (void)number, (void)l, ++*(int64_t *)argument, true;
+}
+
+TEST(axonn_runs_its_grids)
+{
+    static const enum space_key open[] = {SPACE_TENSOR,
+                                          SPACE_PIPELINE,
+                                          SPACE_DATA,
+                                          SPACE_MICRO_BATCH,
+                                          SPACE_ZERO,
+                                          SPACE_GRADIENT_SYNC,
+                                          SPACE_SEQUENCE_PARALLEL,
+                                          SPACE_GRID_ORDER,
+                                          SPACE_GRID_GATHERS,
+                                          SPACE_OFFLOAD_OPTIMIZER};
+    struct layout base = {LAYOUT_PLAIN(1), .tensor = 1,      .context = 1,
+                          .data = 1,       .micro_batch = 1, .schedule = SCHEDULE_1F1B};
+    struct space space = {.given = true, .tensor_grids = true};
+    struct counts c = {0, 0};
+    int64_t framed_count = 0;
+    struct space_limits limits = {.layout = &base,
+                                  .devices = 16,
+                                  .global_batch = 32,
+                                  .sequence = 64,
+                                  .layers = 8,
+                                  .precision = BF16};
+    base.recompute = 1 + RECOMPUTE_NONE;
+    for (size_t i = 0; i < ARRAY_LENGTH(open); i++) space.axes[open[i]].kind = AXIS_ALL;
+    space_each(&space, &limits, count_own, &c);
+    space.framework = FRAMEWORK_AXONN;
+    space_each(&space, &limits, count_framed, &framed_count);
+    assert_int_equal(framed_count, c.runs);
+    assert_true(c.runs > 100 && c.all > 50 * c.runs);
+}

@@ -31,6 +31,7 @@ static unsigned expected(const struct job *j)
     if (j->space.framework == FRAMEWORK_TORCHTITAN ||
         j->space.framework == FRAMEWORK_TORCHTITAN_0_2)
         parts = false, sums = sharded && (listed[SWITCH_COMPILED] || j->compiled);
+    if (j->space.framework == FRAMEWORK_AXONN) messages = parts = loss = compiled = false;
     if (j->space.framework == FRAMEWORK_DEEPSPEED) messages = sums = loss = compiled = false;
     const bool has[] = {messages, sums, parts, loss, compiled};
     unsigned bits = 0;

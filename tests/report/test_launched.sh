@@ -8,7 +8,7 @@ name=test_launched
 . tests/script.sh
 
 models=${MODELS:-llama-3.1-8b qwen3-30b-a3b gpt-oss-20b}
-frameworks=${FRAMEWORKS:-megatron nemo torchtitan torchtitan-0.2 deepspeed}
+frameworks=${FRAMEWORKS:-megatron nemo torchtitan torchtitan-0.2 deepspeed axonn}
 nodes=${NODES:-4} sequence=${SEQUENCE:-4096} batch=${BATCH:-512} seconds=${SECONDS_EACH:-60}
 same=0 refused=0 more=
 
@@ -51,6 +51,7 @@ try() { # MODEL FRAMEWORK
     torchtitan) file=plan/launch/torchtitan_plan.py ;;
     torchtitan-0.2) file=plan/launch/torchtitan.toml ;;
     deepspeed) file=plan/launch/deepspeed.json ;;
+    axonn) file=plan/launch/axonn.json ;;
     esac
     cp plan/problem.json plan/model.json plan/cluster.json plan/costs.json again
     read_back ${2%-0.2} $file
@@ -66,6 +67,12 @@ for model in $models; do
 done
 # Models that torchtitan has in other dimensions.
 [ -n "${MODELS:-}" ] || for model in phi-4 mistral-7b; do try $model torchtitan; done
+# Grids of tensor ranks: AxoNN has no pipeline.
+if [ -z "${MODELS:-}" ]; then
+    sequence=1024 batch=256 try gpt2-xl axonn
+    more="--tensor 16" sequence=2048 batch=64 try llama-2-13b axonn
+    grep -q '"tensor_grid"' plan/plan.json || complain "AxoNN's plan has no grid"
+fi
 # Twelve interleaved stages, which do not divide 34 layers.
 more="--uneven-stages --schedule interleaved --pipeline 4 --virtual-stages 3"
 for framework in megatron nemo; do

@@ -7,7 +7,7 @@ name=test_frameworks
 
 example="example gpt --model gpt2-xl --cluster a100-16x8 --gpus 8 --global-batch 16 --sequence 1024"
 
-for framework in any megatron torchtitan deepspeed nemo torchtitan-0.2; do
+for framework in any megatron torchtitan deepspeed nemo torchtitan-0.2 axonn; do
     case $framework in
     torchtitan*) it=$(echo "$example" | sed s/gpt2-xl/llama-3.1-8b/) ;;
     *) it=$example ;;
@@ -55,7 +55,7 @@ sed "$(awk 'NR % 2 { new = $1; next } { printf "s/%s/%s/;", $1, new }' sums)" an
 answers 1 "layouts\|stated as" check forged.json framed/problem.json
 
 # ---- names and settings
-known='any, megatron, torchtitan, deepspeed, nemo, torchtitan-0.2'
+known='any, megatron, torchtitan, deepspeed, nemo, torchtitan-0.2, axonn'
 answers 2 "expected one of $known, found 'megatorn'" $example \
     --layouts all --framework megatorn -o no
 answers 2 "the space's framework megatron does not compress" $example --layouts all \
@@ -137,15 +137,18 @@ refused() { # FRAMEWORK MODEL WORDS
         --framework $1 -o no
 }
 refused megatron gemma-2-27b "4 norms in a layer, a gated feed-forward part with gelu_pytorch_tanh"
-refused nemo gemma-2-27b "4 norms in a layer; expected deepspeed, or any"
+refused nemo gemma-2-27b "4 norms in a layer; expected deepspeed, axonn, or any"
 refused megatron llama-4-scout "attention within chunks"
 refused nemo kimi-linear-48b-a3b "linear attention whose decays"
 refused torchtitan gpt3-175b "it has none like it, a feed-forward part that is not gated by silu"
 refused torchtitan olmo-2-13b "it has none like it, norms over all heads of queries and keys"
-refused torchtitan qwen2.5-7b "it has none like it, biases; expected megatron, deepspeed, nemo, or"
+refused torchtitan qwen2.5-7b "it has none like it, biases; expected megatron, deepspeed, nemo, "
 refused torchtitan qwen3-next-80b-a3b "it has none like it, experts unlike its flavors', "
 refused torchtitan phi-3-mini "it has none like it, windows of attention shorter than the sequence;"
 refused torchtitan-0.2 phi-4 "it has none like it; expected megatron, torchtitan, deepspeed"
+refused axonn qwen3-30b-a3b "mixtures of experts; expected megatron, torchtitan, deepspeed, nemo,"
+refused axonn deepseek-v3 "mixtures of experts; expected"
+refused axonn nemotron-h-8b "linear attention; expected megatron, deepspeed, or any"
 refused torchtitan-0.2 deepseek-v3-mtp "multi-token prediction layers; expected megatron"
 for model in qwen3-next-80b-a3b mistral-7b; do
     answers 0 "" example gpt --model $model --layouts all -o $model

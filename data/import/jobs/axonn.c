@@ -1,6 +1,7 @@
 // AxoNN's arguments by call, in JSON, as a run: the job that report --format axonn wrote, or one of
 // init's and create_dataloader's arguments alone.
 #include "data/import/jobs/importer.h"
+#include "data/inputs/framework.h"
 
 // Axes 1, 2 and 3 are its rows, columns and depth; with the first alone the ranks are no grid.
 // Without a word of ours their groups are in its own order (axonn/communication.py).
@@ -68,8 +69,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     TRY(set_batch(r, s, err));
     j->layout.gradient_sync = r->syncs_beside ? SYNC_OVERLAPPED : SYNC_EXPOSED;
     j->recompute[r->mode] = true;
-    if (setting_of(s, "plumbline.recompute")) j->layout.recompute = 1 + r->mode;
-    if (r->mode == RECOMPUTE_FIRST_LAYERS) j->layout.recomputed_layers = (int)r->recomputed;
+    if (r->mode == RECOMPUTE_FIRST_LAYERS) // of one stage, too
+        j->layout.recompute = 1 + r->mode, j->layout.recomputed_layers = (int)r->recomputed;
     if (!setting_of(s, "plumbline.precision") && asked->precision < 0)
         said_assume(&s->said, "the script sets the precision: bf16 is assumed (--precision)");
     return OK;
@@ -79,7 +80,8 @@ static const struct run defaults = {
     .axes = {1, 1, 1}, .precision_at = BF16, .mode = RECOMPUTE_NONE};
 
 static const struct importer importer = {.name = "axonn",
-                                         .framework = FRAMEWORK_ANY,
+                                         .framework = FRAMEWORK_AXONN,
+                                         .recompute_key = "plumbline.recompute",
                                          .defaults = &defaults,
                                          .settings = settings_read_json,
                                          .rows = &axonn_rows,

@@ -3,7 +3,7 @@
 #include "solve/checker/space/space.h"
 
 const char *const check_framework_names[] = {"any",  "megatron",       "torchtitan", "deepspeed",
-                                             "nemo", "torchtitan-0.2", NULL};
+                                             "nemo", "torchtitan-0.2", "axonn",      NULL};
 
 const char *const check_context_names[] = {"ring", "all_to_all", "all_gather", NULL};
 
@@ -18,13 +18,14 @@ static const struct check_schedule *schedule_of(const struct check_layout *l)
     return &check_schedules[l->value[KEY_SCHEDULE]];
 }
 
-// None of them splits a product by more than one axis, learns from local losses, fuses the ends'
-// embedding syncs, or continues before all ranks are done. (The walk handles a single rank's
-// schedule and sequence parallelism.)
-static bool is_common(const struct check_layout *l)
+// None of them learns from local losses, fuses the ends' embedding syncs, or continues before all
+// ranks are done; AxoNN alone splits a product by more than one axis. (The walk handles a single
+// rank's schedule and sequence parallelism.)
+static bool is_common(const struct check_space *s, const struct check_layout *l)
 {
     const int *v = l->value;
-    return !l->grid[0] && v[KEY_LOCAL] == 0 && !v[KEY_FUSED_EMBEDDING] && v[KEY_BARRIER];
+    if (l->grid[0] && s->framework != RUN_BY_AXONN) return false;
+    return v[KEY_LOCAL] == 0 && !v[KEY_FUSED_EMBEDDING] && v[KEY_BARRIER];
 }
 
 // What is sent to experts, beside the passes of another micro-batch that the same rank has in hand:
@@ -69,11 +70,12 @@ static bool rounds_are_equal(const struct check_space *s, const struct check_lay
     return each >= v[KEY_PIPELINE] && each % (each / v[KEY_PIPELINE]) == 0;
 }
 
-// Megatron Core alone gathers the keys that several tensor ranks need.
+// Megatron Core alone gathers the keys that several tensor ranks need, of a grid's first axis.
 static bool splits_keys(const struct check_space *s, const struct check_layout *l)
 {
+    int ranks = l->value[KEY_TENSOR] / (l->grid[0] ? l->grid[0] * l->grid[1] : 1);
     for (int i = 0; i < s->key_head_count; i++)
-        if (s->key_heads[i] % l->value[KEY_TENSOR]) return false;
+        if (s->key_heads[i] % ranks) return false;
     return true;
 }
 
@@ -130,6 +132,21 @@ static bool deepspeed_runs(const struct check_layout *l)
     return shards || !(v[KEY_OVERLAPPED] || v[KEY_OFFLOAD]);
 }
 
+// One stage of whole states but for the parts of a grid's third axis, which are gathered in a pass
+// or for a micro-batch; all gradients are summed after the last backward pass. Rows of ranks, the
+// innermost, are the second axis.
+static bool axonn_runs(const struct check_layout *l)
+{
+    static const int ones[] = {KEY_PIPELINE, KEY_CONTEXT, KEY_EXPERT, KEY_TURNS},
+                     zeros[] = {KEY_EXPERT_TENSOR, KEY_ZERO, KEY_OVERLAPPED, KEY_OFFLOAD,
+                                KEY_SEQUENCE_PARALLEL};
+    for (size_t i = 0; i < ARRAY_LENGTH(ones); i++)
+        if (l->value[ones[i]] != 1) return false;
+    for (size_t i = 0; i < ARRAY_LENGTH(zeros); i++)
+        if (l->value[zeros[i]]) return false;
+    return l->value[KEY_GRID_GATHERS] < 2 && (!l->grid[0] || check_has_order(l, "2-1-3"));
+}
+
 // Megatron passes messages beside the passes of several stages of a rank, and its fused loss keeps
 // more than the plain one; torchtitan's chunks beside products are made by the compiler; DeepSpeed
 // waits for its messages, and sends them in parts. None of this makes a layout slower or larger.
@@ -146,6 +163,7 @@ struct check_switches check_switches(enum check_framework framework, const struc
     case RUN_BY_TORCHTITAN:
         return (struct check_switches){true, chunks && compiles, false, titan || own, titan};
     case RUN_BY_DEEPSPEED: return (struct check_switches){.parts = true};
+    case RUN_BY_AXONN: return (struct check_switches){.sums = l->grid[0] > 0};
     }
     return (struct check_switches){false};
 }
@@ -172,15 +190,16 @@ bool check_is_run(const struct check_space *s, const struct check_layout *l)
     switch (s->framework) {
     case RUN_BY_ANY: break;
     case RUN_BY_NEMO: // it configures Megatron Core
-    case RUN_BY_MEGATRON: return is_common(l) && megatron_runs(s, l);
+    case RUN_BY_MEGATRON: return is_common(s, l) && megatron_runs(s, l);
     case RUN_BY_TORCHTITAN_0_2: // a single rank has autocast, FSDP its own mixed precision
-        return is_common(l) && splits_keys(s, l) && torchtitan_runs(s, l) &&
+        return is_common(s, l) && splits_keys(s, l) && torchtitan_runs(s, l) &&
                (!s->narrow || computes_narrow(l));
     case RUN_BY_TORCHTITAN:
-        return is_common(l) && splits_keys(s, l) && torchtitan_runs(s, l) &&
+        return is_common(s, l) && splits_keys(s, l) && torchtitan_runs(s, l) &&
                keeps_experts_whole(l) && keeps_further_whole(s, l) &&
                !(s->tied && l->value[KEY_PIPELINE] > 1);
-    case RUN_BY_DEEPSPEED: return is_common(l) && splits_keys(s, l) && deepspeed_runs(l);
+    case RUN_BY_DEEPSPEED: return is_common(s, l) && splits_keys(s, l) && deepspeed_runs(l);
+    case RUN_BY_AXONN: return is_common(s, l) && splits_keys(s, l) && axonn_runs(l);
     }
     return false;
 }

@@ -22,6 +22,11 @@ int check_put_orders(const struct check_layout *l, int *values)
     return count;
 }
 
+bool check_has_order(const struct check_layout *l, const char *order)
+{
+    return succession(l, check_orders[l->value[KEY_GRID_ORDER]]) == succession(l, order);
+}
+
 // A grid whose ranks are all along its second and third axis.
 bool check_is_undivided(const struct check_layout *l)
 {

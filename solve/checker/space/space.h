@@ -22,7 +22,8 @@ enum check_framework {
     RUN_BY_TORCHTITAN,
     RUN_BY_DEEPSPEED,
     RUN_BY_NEMO,
-    RUN_BY_TORCHTITAN_0_2
+    RUN_BY_TORCHTITAN_0_2,
+    RUN_BY_AXONN
 };
 extern const char *const check_framework_names[];
 
@@ -117,6 +118,7 @@ struct check_switches check_switches(enum check_framework framework, const struc
 // The orders of a grid's axes whose axes above 1 come in a succession that no earlier one has;
 // returns how many. Whether a grid has a single rank along its first axis.
 int check_put_orders(const struct check_layout *layout, int *values);
+bool check_has_order(const struct check_layout *l, const char *order); // over the same ranks
 bool check_is_undivided(const struct check_layout *layout);
 const char *check_grid_refusal(const struct check_space *s, const struct check_layout *layout);
 

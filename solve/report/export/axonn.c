@@ -2,6 +2,7 @@
 // create_dataloader(data, **config["create_dataloader"]), AxonnStrategy(**config["strategy"], and
 // the three degrees). What they do not state is under the key "plumbline", with the notes.
 #include "solve/report/export/internal.h"
+#include "data/inputs/framework.h"
 #include "data/kinds/schedules.h"
 
 static void set_ranks(const struct export *e, struct run *r)
@@ -17,18 +18,6 @@ static void set_ranks(const struct export *e, struct run *r)
     r->job.overlapped_tensor = e->problem->job.overlapped_tensor;
 }
 
-// Whether AxoNN's order places every axis as the plan's does.
-static bool stands_alike(const struct layout *l)
-{
-    struct layout own = *l;
-    own.grid_order = AXONN_ORDER;
-    for (int axis = 0; axis < 3; axis++)
-        if (layout_tensor_axis(l, axis) > 1 &&
-            layout_axis_stride(l, axis) != layout_axis_stride(&own, axis))
-            return false;
-    return true;
-}
-
 // What is a framework's own way here: groups in one order, an all-reduce of each gradient after the
 // backward pass, whole states, a pipeline that goes by what has come.
 static void note_ways(struct export *e, int mode)
@@ -37,7 +26,7 @@ static void note_ways(struct export *e, int mode)
     struct arena *arena = e->out->arena;
     bool grid = layout_has_grid(l);
     const struct export_note notes[] = {
-        {grid && !stands_alike(l),
+        {grid && !layout_stands_as_in_axonn(l),
          arena_print(arena, "the axes' order over the ranks, %s: AxoNN's is %s",
                      grid_order_names[l->grid_order], grid_order_names[AXONN_ORDER])},
         {grid && l->grid_gathers == GRID_EACH_MICRO_BATCH,
@@ -64,7 +53,8 @@ static void note_ways(struct export *e, int mode)
                      "with the class of a block, where it is full",
                      recompute_names[mode])},
         {true, "the model, its sequence length, precision and optimizer: set in the script, "
-               "Linear layers by axonn.intra_layer.auto_parallelize()"},
+               "Linear layers by axonn.intra_layer.auto_parallelize(), with expert_mode=True: "
+               "without it every product gathers and scatters its batch"},
         {true, "embeddings: auto_parallelize() leaves them whole on each rank; here they are "
                "divided"}};
     EXPORT_NOTES(e, notes);
