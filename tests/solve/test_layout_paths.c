@@ -233,7 +233,8 @@ static int recomputable_layers(const struct priced *p, const struct plan_stage *
 static void draw_swap(struct trial *t, struct plan_stage *d, int layers)
 {
     uint64_t own = t->state * 0x9e3779b97f4a7c15u + 5;
-    if (!layers || !priced_swaps_on(&t->p, d->group, d->gradient_option) || random_less(&own, 2)) return;
+    if (!layers || !priced_swaps_on(&t->p, d->group, d->gradient_option) || random_less(&own, 2))
+        return;
     d->recompute = RECOMPUTE_SWAP;
     d->swapped_layers = 1 + (int)random_less(&own, layers);
     d->recomputed_layers =
