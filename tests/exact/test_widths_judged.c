@@ -20,7 +20,7 @@ static uint64_t first_seed = 1;
 static struct {
     int priced, planned, unlike, forged, alike, timed, measured;
     int spaces, without, of_layout[8], by_group, loads;
-    int turned, turned_unlike, turned_deep, turned_forged;
+    int turned, turned_unlike, turned_deep, turned_forged, turned_entered;
 } seen;
 
 static int *list_of(struct random *rng, int *count, const int *from, int most, struct arena *arena)
@@ -266,6 +266,28 @@ static void check_turned(const struct problem *p, struct plan *plan, int i)
     }
 }
 
+// Some measured layers state what a stage that begins with them pays for its input, at each width.
+static void state_entries(struct problem *p, struct random own, struct arena *arena)
+{
+    for (int r = 0; r < p->model.run_count; r++) {
+        struct measured_bytes *m = &p->model.runs[r].measured, *entries;
+        if (p->model.runs[r].kind != LAYER_MEASURED || random_chance(&own, 30)) continue;
+        m->by_degrees = entries = TAKE_COPY(arena, m->by_degrees, m->by_degrees_count);
+        m->entry_bytes = random_between(&own, 1, 100000);
+        for (int i = 0; i < m->by_degrees_count; i++)
+            entries[i].entry_bytes = random_between(&own, 1, 100000);
+    }
+}
+
+// Whether a stage of the plan begins with such a layer.
+static bool is_entered(const struct priced *p, const struct plan *plan)
+{
+    bool some = false;
+    for (int s = 1; s < plan->stage_count; s++)
+        some |= p->runs[priced_run_of(p, plan->stages[s].first_layer)].entry_ns != NULL;
+    return some;
+}
+
 TEST(test_turned)
 {
     struct random rng = {first_seed ^ UINT64_C(0x7475726e)};
@@ -279,19 +301,24 @@ TEST(test_turned)
         p.job.replicas = REPLICAS_IN_TURN, p.job.objective = OBJECTIVE_MAX_LOAD;
         p.job.layout.schedule = SCHEDULE_1F1B, p.job.layout.micro_batch = 1;
         p.job.global_batch = 8, p.job.layout.sequence_parallel = true;
+        if (drawn)
+            state_entries(&p, (struct random){rng.state ^ UINT64_C(0x656e747279)}, &own_arena);
         solve_defaults(&settings);
         settings.progress = 0;
         if (drawn && problem_check(&p, &(struct error){0}) == OK &&
             price_problem(&priced, &p, &own_arena, &(struct error){0}) == OK) {
             MUST(solve_run(&r, &priced, &settings, NULL, NULL, &own_arena, &own_err));
             if (r.plan.stage_count) check_turned(&p, &r.plan, i);
+            seen.turned_entered += is_entered(&priced, &r.plan);
         }
         arena_reset(&own_arena, mark);
     }
-    print_message("%d plans in turn (%d unlike stages, %d with several replicas), %d forged\n",
-                  seen.turned, seen.turned_unlike, seen.turned_deep, seen.turned_forged);
+    print_message("%d plans in turn (%d unlike stages, %d with several replicas, %d with entries "
+                  "of their own), %d forged\n",
+                  seen.turned, seen.turned_unlike, seen.turned_deep, seen.turned_entered,
+                  seen.turned_forged);
     assert_true(seen.turned > problem_count / 40 && seen.turned_unlike && seen.turned_deep &&
-                seen.turned_forged);
+                seen.turned_entered && seen.turned_forged);
 }
 
 // ---- spaces
