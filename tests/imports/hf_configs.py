@@ -96,6 +96,23 @@ FACTS = [
 ]
 
 
+# How experts are chosen: groups, those that count, scale and whether the weights are made to sum to
+# 1, as the configs state them.
+ROUTERS = {
+    "qwen3-30b-a3b": (None, None, None, True), "qwen3-235b-a22b": (None, None, None, True),
+    "deepseek-v2-lite": (1, 1, 1.0, False), "deepseek-v2": (8, 3, 16.0, False),
+    "deepseek-v3": (8, 4, 2.5, True), "deepseek-v3.2": (8, 4, 2.5, True),
+    "kimi-k2": (1, 1, 2.827, True), "kimi-linear-48b-a3b": (None, None, 2.446, None),
+    "glm-4.5": (1, 1, 2.5, True), "glm-4.5-air": (1, 1, 1.0, True),
+}
+
+
+def with_router(name, config):
+    keys = "n_group", "topk_group", "routed_scaling_factor", "norm_topk_prob"
+    stated = zip(keys, ROUTERS.get(name, ()))
+    return dict(config, **{key: value for key, value in stated if value is not None})
+
+
 def with_facts(name, config):
     for start, epsilon, base, factor in FACTS:
         if name.startswith(start):

@@ -21,7 +21,7 @@ import transformers
 from hf_hybrids import HYBRIDS, PUBLISHED_HYBRIDS, draw_hybrid
 from hf_more import MORE, PUBLISHED_MORE, PUBLISHED_RECENT, RECENT, draw_more, draw_recent
 from hf_widths import PUBLISHED_WIDTHS, WIDTHS, draw_widths
-from hf_configs import PUBLISHED, experts, falcon, latent, opt, sizes, t5, with_facts
+from hf_configs import PUBLISHED, experts, falcon, latent, opt, sizes, t5, with_facts, with_router
 
 
 def draw_flags(rng, keys):
@@ -444,7 +444,7 @@ def drawn(seed, each, kinds):
 def published():
     for name, kind, config in PUBLISHED + PUBLISHED_HYBRIDS + PUBLISHED_MORE + PUBLISHED_WIDTHS + \
             PUBLISHED_RECENT:
-        config = with_facts(name, config)
+        config = with_router(name, with_facts(name, config))
         yield {"_name": name, "_parameters": count(kind, config), "model_type": kind, **config}
 
 
