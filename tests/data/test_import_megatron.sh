@@ -99,7 +99,7 @@ expect log '15706484224 parameters' deepseek-v2-lite
 expect model.json '"name": "mixture-2"' deepseek-v2-lite
 expect job.json '"expert": 8' deepseek-v2-lite
 refuse "$plain --num-experts 4 --tensor-model-parallel-size 2 --sequence-parallel
-    --expert-tensor-parallel-size 4" 'expected a divisor of --tensor-model-parallel-size, 2: experts'
+    --expert-tensor-parallel-size 4" 'expected a divisor of --tensor-model-parallel-size, 2'
 
 # Further tokens, and positions that are stretched in each way.
 rope="$plain --position-embedding-type rope"
