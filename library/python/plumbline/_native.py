@@ -208,6 +208,9 @@ class Progress:
 ProgressCallback = Callable[[Progress], Optional[bool]]
 
 
+SECONDS_UNSEEN = 0.2  # a waiting thread sees no interruption that another thread or signal raised
+
+
 def long_call(
     work: Callable[["ctypes._Pointer[c_int]", Any], None],
     progress: Optional[ProgressCallback],
@@ -236,11 +239,13 @@ def long_call(
     interruptions, broken = 0, None
     while True:
         try:
-            now = told.get()
+            now = told.get(timeout=SECONDS_UNSEEN)
             if now is None:
                 break
             if progress and not broken and progress(now):
                 stop.value = max(stop.value, 1)
+        except queue.Empty:
+            pass
         except KeyboardInterrupt:
             interruptions += 1
             stop.value = min(interruptions, 2)
