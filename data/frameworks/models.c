@@ -171,13 +171,6 @@ static bool is_cut_off(const struct layer_run *run, const struct problem *p)
     return run->window && run->window < p->job.sequence;
 }
 
-static const struct layer_run *run_of(const struct model *m, enum layer_kind kind)
-{
-    for (int i = 0; i < m->run_count; i++)
-        if (m->runs[i].kind == kind) return &m->runs[i];
-    return NULL;
-}
-
 // Latent attention's function takes experts that all tokens use, of as many widths of one expert.
 static bool has_base_experts(const struct model *m, const struct expert_shape *x)
 {
@@ -191,11 +184,13 @@ static bool resize(struct model *base, const struct model *m, struct arena *aren
     struct shape *to = &base->shape;
     const struct shape *s = &m->shape;
     struct layer_run *runs = TAKE(arena, m->run_count, struct layer_run);
-    bool heads = to->kv_rank || to->qk_norm == QK_NORM_HEAD, mixtures = run_of(base, LAYER_MOE);
-    if (!to->kv_rank != !s->kv_rank || mixtures != (run_of(m, LAYER_MOE) != NULL)) return false;
+    bool heads = to->kv_rank || to->qk_norm == QK_NORM_HEAD,
+         mixtures = model_first_run(m, LAYER_MOE);
+    if (!to->kv_rank != !s->kv_rank || mixtures != (model_first_run(base, LAYER_MOE) != NULL))
+        return false;
     if (!heads && s->heads * s->head_width != s->hidden) return false;
     for (int i = 0; i < m->run_count; i++) {
-        const struct layer_run *own = &m->runs[i], *run = run_of(base, own->kind);
+        const struct layer_run *own = &m->runs[i], *run = model_first_run(base, own->kind);
         if (!run || (own->kind == LAYER_BLOCK && i != 1)) return false;
         runs[i] = *run, runs[i].count = own->count;
         if (own->kind != LAYER_MOE) continue;

@@ -72,14 +72,7 @@ static bool refuse_name(struct predictor *p, struct cell name, struct prediction
                           text, nearest < 0 ? "none" : p->model_names[nearest]);
 }
 
-static const struct expert_shape *experts_of(const struct model *m)
-{
-    for (int i = 0; i < m->run_count; i++)
-        if (m->runs[i].kind == LAYER_MOE) return &m->runs[i].experts;
-    return NULL;
-}
-
-bool model_has_experts(const struct model *m) { return experts_of(m) != NULL; }
+bool model_has_experts(const struct model *m) { return model_first_run(m, LAYER_MOE) != NULL; }
 
 const struct model *predict_named_model(struct predictor *p, struct cell name)
 {
@@ -102,8 +95,8 @@ static bool check_cells(const struct run_row *row, const struct model *m,
 {
     static const struct expert_shape none = {0};
     const struct shape *s = &m->shape;
-    const struct expert_shape *e = experts_of(m);
-    if (!e) e = &none;
+    const struct layer_run *mixture = model_first_run(m, LAYER_MOE);
+    const struct expert_shape *e = mixture ? &mixture->experts : &none;
     int blocks = m->layer_count - 2;
     return check_cell("layers", row->layers, blocks, m->name, prediction) &&
            check_cell("hidden", row->hidden, s->hidden, m->name, prediction) &&
@@ -128,7 +121,7 @@ static bool take_model(struct predictor *p, const struct run_row *row, const str
                               "head",
                               m->name);
     p->problem.model = *m;
-    if (isnan(row->imbalance) || !experts_of(m)) return true;
+    if (isnan(row->imbalance) || !model_has_experts(m)) return true;
     p->problem.model.runs = TAKE_COPY(p->scratch, m->runs, m->run_count);
     for (int i = 0; i < m->run_count; i++)
         p->problem.model.runs[i].experts.imbalance = row->imbalance;

@@ -266,3 +266,10 @@ bool model_is_hybrid(const struct model *m)
     return alone && (!states || (l->rule == LINEAR_STATE_SPACE && l->convolution == 4 &&
                                  l->key_heads && !l->no_norm));
 }
+
+const struct layer_run *model_first_run(const struct model *m, enum layer_kind kind)
+{
+    for (int i = 0; i < m->run_count; i++)
+        if (m->runs[i].kind == kind) return &m->runs[i];
+    return NULL;
+}

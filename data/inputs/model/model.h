@@ -226,6 +226,8 @@ int64_t run_width_out(const struct model *m, const struct layer_run *r);
 bool model_has_towers(const struct model *m); // some run has tokens of its own
 // Embedding and head share a trained matrix, and the embedding is after a tower.
 bool model_ties_behind_tower(const struct model *m);
+// The first run of the kind; NULL: there is none.
+const struct layer_run *model_first_run(const struct model *m, enum layer_kind kind);
 int model_mtp_depth(const struct model *m);       // layers that predict further tokens
 bool model_crosses(const struct model *m);        // some run attends to an encoder's output
 bool model_shares_weights(const struct model *m); // the layers of some run do

@@ -32,13 +32,6 @@ static void put_imports(struct export *e, const struct torchtitan_flavor *recipe
     text_put(e->out, "from torchtitan.trainer import Trainer\n");
 }
 
-static const struct layer_run *mixture_of(const struct model *m)
-{
-    for (int i = 0; i < m->run_count; i++)
-        if (m->runs[i].kind == LAYER_MOE) return &m->runs[i];
-    return NULL;
-}
-
 // Arguments of the functions of layers, private ones that are the same at 0.3.0 and at b5bcd76c.
 static void put_heads(const struct export *e, bool width)
 {
@@ -58,7 +51,19 @@ static void put_latents(const struct export *e)
              "%" PRId64 ",\n        ",
              m->query_rank, m->kv_rank, m->head_width - m->rotary_width, m->rotary_width,
              m->value_width ? m->value_width : m->head_width, scale > 0 ? scale : 1.0,
-             e->problem->model.layer_count - 2 - mixture_of(&e->problem->model)->count, m->ffn);
+             e->problem->model.layer_count - 2 -
+                 model_first_run(&e->problem->model, LAYER_MOE)->count,
+             m->ffn);
+}
+
+static const char *score_of(const struct expert_shape *x)
+{
+    return x->router_score == ROUTER_SIGMOID ? "sigmoid" : "softmax";
+}
+
+static double scale_of(const struct expert_shape *x)
+{
+    return x->router_scale > 0 ? x->router_scale : 1;
 }
 
 // A softmax over the chosen experts is one over all, made to sum to 1.
@@ -77,9 +82,7 @@ static void put_latent_experts(const struct export *e, const struct expert_shape
     text_put(e->out,
              "num_shared_experts=%" PRId64 ", router_top_k=%" PRId64
              ", router_score_func=\"%s\",\n        router_route_norm=%s, router_route_scale=%.9g, ",
-             x->shared_ffn / x->ffn, x->top_k,
-             x->router_score == ROUTER_SIGMOID ? "sigmoid" : "softmax", is_normed(x),
-             x->router_scale > 0 ? x->router_scale : 1.0);
+             x->shared_ffn / x->ffn, x->top_k, score_of(x), is_normed(x), scale_of(x));
     put_groups(e, "router_num_expert_groups", x->router_groups);
     put_groups(e, "router_num_limited_groups", x->router_top_groups);
 }
@@ -98,8 +101,7 @@ static void put_differences(const struct export *e, const struct expert_shape *x
              "    for layer in model.layers:\n        router = layer.moe.router\n"
              "        router.score_func = \"%s\"\n        router.route_norm = %s\n"
              "        router.route_scale = %.9g\n",
-             x->router_score == ROUTER_SIGMOID ? "sigmoid" : "softmax", is_normed(x),
-             x->router_scale > 0 ? x->router_scale : 1.0);
+             score_of(x), is_normed(x), scale_of(x));
     if (x->router_groups)
         text_put(e->out,
                  "        router.num_expert_groups = %" PRId64 "\n"
@@ -137,7 +139,7 @@ static void put_own_flavor(const struct export *e, const struct torchtitan_flavo
                            const struct run *r)
 {
     const struct shape *m = &e->problem->model.shape;
-    const struct layer_run *mixture = mixture_of(&e->problem->model);
+    const struct layer_run *mixture = model_first_run(&e->problem->model, LAYER_MOE);
     const char *configs = m->kv_rank ? "deepseekv3" : r->model;
     text_put(e->out,
              "\n\ndef own_model(**backends):  # layers of %s in the dimensions of %s\n"
