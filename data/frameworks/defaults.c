@@ -51,12 +51,14 @@ enum {
     N_DEEPSPEED = BIT(19),
     N_BLACKWELL = BIT(20),
     N_UNFUSED = BIT(21), // attention is not fused
+    N_HOSTS = BIT(22),   // tensor ranks are on several hosts
 };
 
 // Sets of Megatron's modules that recipes recompute, as recompute_repeats numbers them.
 enum {
     REPEAT_NORMS_ACT = RECOMPUTE_SWAP + 2 + 4, // layernorm, moe_act
     REPEAT_MLA = RECOMPUTE_SWAP + 12,          // mla_up_proj
+    REPEAT_MLA_MLP_MOE = REPEAT_MLA + 1 + 8,   // mlp, moe, mla_up_proj
 };
 
 static const struct fact {
@@ -148,6 +150,11 @@ static const struct fact {
     // (7a8f1cc7, pretrain_deepseek_v3.py): MegatronTokenDropCallback, a capacity factor of 1 to
     // which
     // experts' inputs are padded; Megatron-LM: --moe-expert-capacity-factor, None unless stated
+    // pretrain_deepseek_v3.py since ba1ff161 (2025-07-09): DeepEP, which drops none, but on
+    // Blackwell
+    {TRAIT_FIXED_CAPACITY, P_NEMO, N_MIXTURE | N_LATENT | N_BLACKWELL, 202507, 0, 1, 0,
+     "recipes: MegatronTokenDropCallback"},
+    {TRAIT_FIXED_CAPACITY, P_NEMO, N_MIXTURE | N_LATENT, 202507, 0, 0, 0, "recipes: DeepEP"},
     {TRAIT_FIXED_CAPACITY, P_NEMO, N_MIXTURE, 202409, 0, 1, 0,
      "recipes: MegatronTokenDropCallback"},
     {TRAIT_FIXED_CAPACITY, P_ANY, 0, 0, 0, 0, 0, ""},
@@ -180,6 +187,10 @@ static const struct fact {
     // not fused, else mla_up_proj
     {TRAIT_RECOMPUTE, P_NEMO | P_BRIDGE, N_LATENT | N_UNFUSED, 0, 0, RECOMPUTE_SELECTIVE, 0,
      "recipes"},
+    {TRAIT_RECOMPUTE, P_NEMO, N_MIXTURE | N_LATENT | N_BLACKWELL, 0, 0, REPEAT_MLA,
+     BIT(RECOMPUTE_FULL), "recipes", true},
+    // model_configs_h100.csv since 99e5dac6 (2025-07-31)
+    {TRAIT_RECOMPUTE, P_NEMO, N_MIXTURE | N_LATENT, 202507, 0, REPEAT_MLA_MLP_MOE, 0, "recipes"},
     {TRAIT_RECOMPUTE, P_NEMO, N_MIXTURE | N_LATENT, 0, 0, REPEAT_MLA, BIT(RECOMPUTE_FULL),
      "recipes", true},
     {TRAIT_RECOMPUTE, P_BRIDGE, N_MIXTURE | N_LATENT, 0, 0, REPEAT_MLA, BIT(RECOMPUTE_NONE),
@@ -227,6 +238,13 @@ static const struct fact {
     {TRAIT_OVERLAP_MESSAGES, P_TITAN, N_PIPELINE, 0, 0, 1, 0, "torch's schedules"},
     {TRAIT_OVERLAP_MESSAGES, P_ANY, 0, 0, 0, 0, 0, ""},
 
+    // Transformer Engine's buffers of these collectives were a host's alone until 2.2 (NVIDIA/
+    // TransformerEngine #1470, merged in 2025-03), since then where links and containers let them
+    // be more
+    {TRAIT_OVERLAP_TENSOR, P_CORE, N_SCATTERED | N_HOSTS, 0, 202504, 0, 0,
+     "not over hosts before transformer-engine 2.2"},
+    {TRAIT_OVERLAP_TENSOR, P_CORE, N_SCATTERED | N_HOSTS, 202504, 0, 0, BIT(1),
+     "over hosts only where buffers are"},
     // --tp-comm-overlap (2023-07): the recipes' CommOverlapConfig(tp_comm_overlap=True)
     {TRAIT_OVERLAP_TENSOR, P_BRIDGE | P_MLPERF, N_SCATTERED | N_FP8, 0, 0, 1, 0, "tp_comm_overlap"},
     {TRAIT_OVERLAP_TENSOR, P_NEMO, N_SCATTERED, 202410, 0, 1, 0, "recipes: tp_comm_overlap"},
@@ -268,6 +286,10 @@ static const struct fact {
      "recipes since 26.02.01", false, "gpt-oss"},
     {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD, 202603, 0, DISPATCH_HYBRIDEP, 0,
      "recipes since 26.02.01"},
+    // NeMo: pretrain_deepseek_v3.py since ba1ff161
+    {TRAIT_DISPATCHER, P_NEMO, N_SPREAD | N_BLACKWELL, 202507, 0, DISPATCH_ALL_TO_ALL, 0,
+     "recipes"},
+    {TRAIT_DISPATCHER, P_NEMO, N_SPREAD | N_LATENT, 202507, 0, DISPATCH_DEEPEP, 0, "recipes"},
     {TRAIT_DISPATCHER, P_CORE, N_SPREAD, 202508, 0, DISPATCH_ALL_TO_ALL, BIT(DISPATCH_HYBRIDEP),
      "alltoall, or flex"},
     {TRAIT_DISPATCHER, P_ANY, 0, 0, 0, DISPATCH_ALL_TO_ALL, 0, ""},
@@ -371,6 +393,7 @@ static unsigned holds(const struct run_facts *f, const struct run_default *t)
     if (f->origin.fuses) bits |= N_FUSES;
     if (f->origin.tensor_cores_fp8) bits |= N_FP8;
     if (f->tensor > 1) bits |= N_TENSOR;
+    if (f->tensor > (f->origin.wide ? 4 : 8)) bits |= N_HOSTS;
     if (f->replicas > 1) bits |= N_REPLICAS;
     if (f->context > 1) bits |= N_RINGS;
     if (f->pipeline > 1) bits |= N_PIPELINE;

@@ -332,6 +332,8 @@ TEST(releases_differ_in_what_they_fuse_and_wait_for)
          "selective"},
         {DEEPSEEK("GB200", "framework=nemo,version=25.07"), FUSED_FASTEST, 1, false, "mla_up_proj"},
         {DEEPSEEK("H100", "framework=nemo,version=25.04"), FUSED_FASTEST, 1, true, "mla_up_proj"},
+        {DEEPSEEK("H100", "framework=nemo,version=25.07"), FUSED_FASTEST, 0, false,
+         "mla_up_proj+moe+mlp"},
         {DEEPSEEK("GB200", "framework=megatron-bridge,version=25.11"), FUSED_FASTEST, 0, false,
          "mla_up_proj"},
         {DEEPSEEK("B200", "framework=megatron-lm,version=25.05,recompute=none"), UNFUSED_ATTENTION,
@@ -356,6 +358,36 @@ TEST(releases_differ_in_what_they_fuse_and_wait_for)
     predict_words(&knows, DEEPSEEK("H100", "framework=nemo,version=25.04"), "", arena);
     assert_true(knows.iteration_ns < waits.iteration_ns);
 #undef DEEPSEEK
+}
+
+// Buffers of tensor collectives beside products were a host's alone, and since are where links let
+// them be more: a host has eight GPUs, four where links join more than it.
+TEST(tensor_collectives_over_hosts_are_not_beside_products)
+{
+    static const struct {
+        const char *run;
+        int overlapped;
+        bool open;
+    } cases[] = {
+        {"gpu=GB200,version=25.07,tp=4", 1, false},
+        {"gpu=GB200,version=25.07,tp=8", 0, true},
+        {"gpu=GB200,version=25.02,tp=8", 0, false},
+        {"gpu=H100-80GB,version=25.07,tp=8", 1, false},
+        {"gpu=H100-80GB,version=25.07,tp=16", 0, true},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        struct prediction x;
+        predict_words(
+            &x, cases[i].run,
+            "framework=nemo,model=llama-3.1-405b,seq=8192,num_gpus=512,pp=8,global_batch=256,"
+            "precision=fp8",
+            arena);
+        const struct assumption *a = &x.assumptions[TRAIT_OVERLAP_TENSOR];
+        assert_int_equal(a->taken.value, cases[i].overlapped);
+        assert_int_equal(a->taken.open != 0, cases[i].open);
+        assert_true(!cases[i].open || (a->low_ns > 0 && a->low_ns <= x.iteration_ns));
+        assert_true(i != 1 || a->low_ns < x.iteration_ns);
+    }
 }
 
 // A stated split counts the blocks; layers that predict further tokens are behind them.
