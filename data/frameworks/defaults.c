@@ -282,6 +282,10 @@ static const struct fact {
      "gpt-oss"},
     {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD | N_LATENT, 202602, 0, DISPATCH_HYBRIDEP, 0, "recipes"},
     {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD | N_WIDE, 0, 0, DISPATCH_HYBRIDEP, 0, "recipes"},
+    {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD | N_LATENT | N_BLACKWELL, 202511, 202602,
+     DISPATCH_ALL_TO_ALL, BIT(DISPATCH_HYBRIDEP), "recipes"},
+    {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD | N_LATENT, 202511, 202602, DISPATCH_DEEPEP, 0,
+     "recipes"},
     {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD, 202603, 0, DISPATCH_HYBRIDEP, BIT(DISPATCH_ALL_TO_ALL),
      "recipes since 26.02.01", false, "gpt-oss"},
     {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD, 202603, 0, DISPATCH_HYBRIDEP, 0,
@@ -294,9 +298,15 @@ static const struct fact {
      "alltoall, or flex"},
     {TRAIT_DISPATCHER, P_ANY, 0, 0, 0, DISPATCH_ALL_TO_ALL, 0, ""},
 
-    // overlap_moe_expert_parallel_comm (2025-06), off unless stated; in some recipes of H100
+    // overlap_moe_expert_parallel_comm (2025-06), off unless stated. Bridge's moe_a2a_overlap on
+    // H100: of Qwen3 235B in v0.2.0 and v0.3.0 (with all-to-all, since then with others), of
+    // DeepSeek-V3 in v0.2.0
     {TRAIT_OVERLAP_DISPATCH, P_BRIDGE, N_SPREAD | N_STEP, 0, 0, 1, 0, "recipes"},
     {TRAIT_OVERLAP_DISPATCH, P_RECIPES, N_SPREAD | N_WIDE, 0, 0, 0, 0, "recipes"},
+    {TRAIT_OVERLAP_DISPATCH, P_BRIDGE, N_SPREAD | N_BLACKWELL, 0, 0, 0, BIT(1), "recipes"},
+    {TRAIT_OVERLAP_DISPATCH, P_BRIDGE, N_SPREAD, 202511, 202603, 1, 0, "recipes", false,
+     "235b-a22b"},
+    {TRAIT_OVERLAP_DISPATCH, P_BRIDGE, N_SPREAD | N_LATENT, 202511, 202602, 1, 0, "recipes"},
     {TRAIT_OVERLAP_DISPATCH, P_CORE, N_SPREAD, 202506, 0, 0, BIT(1), "off unless stated"},
     {TRAIT_OVERLAP_DISPATCH, P_ANY, 0, 0, 0, 0, 0, ""},
 
