@@ -398,12 +398,12 @@ struct job {
     struct width_list *widths; // that stages may have, if they have their own (seats.c)
     int width_list_count;
     bool recompute[RECOMPUTE_COUNT]; // what a stage may choose; none is always allowed
+    bool recompute_any; // with full: also any set of its layers, in full; with replicas in turn
     struct compression_option *boundary_options;
     int boundary_option_count;
     struct compression_option *gradient_options;
     int gradient_option_count;
-    int *offload_percents; // of a stage's optimizer state that its host may hold, in addition to
-                           // none
+    int *offload_percents; // of a stage's optimizer state that its host may hold, besides none
     int offload_percent_count;
     struct tier_option *tier_options; // in addition to these
     int tier_option_count;

@@ -300,10 +300,24 @@ static enum status check_entries(const struct problem *p, struct error *err)
     return OK;
 }
 
+// Sets of layers that are recomputed, where each stage chooses among them.
+static enum status check_sets(const struct job *j, const char *job, struct error *err)
+{
+    bool chosen = j->recompute[RECOMPUTE_FULL] && !layout_recomputes_alike(&j->layout) &&
+                  j->space.axes[SPACE_RECOMPUTE].kind == AXIS_FIXED;
+    if (!j->recompute_any || (chosen && j->replicas == REPLICAS_IN_TURN)) return OK;
+    return fail(
+        err, BAD_INPUT,
+        "%s: recompute_any: expected replicas in_turn, \"full\" in recompute, and no setting "
+        "for all stages",
+        job);
+}
+
 enum status problem_check_widths(const struct problem *p, struct error *err)
 {
     const char *job = document_name(&p->job.document, "job");
     TRY(check_entries(p, err));
+    TRY(check_sets(&p->job, job, err));
     if (!job_has_widths(&p->job)) {
         if (p->job.replicas != REPLICAS_SPLIT)
             return fail(err, BAD_INPUT, "%s: replicas: in_turn expects stage_degrees per_stage",

@@ -330,6 +330,7 @@ static const struct member priced_rows[] = {
     KEY_COUNT_PUT(priced, local_backward_ns, OPTIONAL, 0, PRICE_MAX, put_local),
     KEY_COUNT_PUT(priced, local_bytes, OPTIONAL, 0, PRICE_MAX, put_local),
     KEY_BOOL(priced, in_turn, OPTIONAL, IF_SET),
+    KEY_BOOL(priced, recompute_any, OPTIONAL, IF_SET),
     KEY_BOOL(priced, width_per_group, OPTIONAL, IF_SET),
     KEY_LIST(priced, local_heads, local_head_count, OPTIONAL, IF_SET, 1, &run_members),
     KEY_OBJECT("budget", priced, budget, OPTIONAL, ALWAYS_WRITTEN, &budget_members),

@@ -190,6 +190,7 @@ struct priced {
     int local_head_count;
     bool
         in_turn; // replicas of a stage take whole micro-batches in turn, with prices of one replica
+    bool recompute_any;   // any set of a stage's layers may be recomputed in full
     bool width_per_group; // all stages on a node group have one width, which is chosen, too
     struct quality_budget budget;
     struct rule *rules;

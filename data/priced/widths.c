@@ -229,6 +229,12 @@ enum status priced_check_widths(const struct priced *p, struct error *err)
         return fail(err, BAD_INPUT, "%s: width_per_group: expected it with widths of stages alone",
                     priced_file(p));
     if (p->in_turn) TRY(check_turns(p, err));
+    if (p->recompute_any && (!p->in_turn || !priced_may_recompute(p, RECOMPUTE_FULL) ||
+                             layout_recomputes_alike(&p->layout)))
+        return fail(err, BAD_INPUT,
+                    "%s: recompute_any: expected it with in_turn, \"full\" in recompute and no "
+                    "setting for all stages",
+                    priced_file(p));
     for (int i = 0; i < p->run_count && !p->in_turn; i++)
         if (p->runs[i].entry_ns)
             return fail(err, BAD_INPUT, "%s: runs[%d].entry_ns: expected it with in_turn alone",

@@ -50,6 +50,8 @@ const char *decision_recompute_text(const struct decision *d, struct arena *aren
     if (d->recompute == RECOMPUTE_FIRST_LAYERS && d->recomputed_layers == 1) return "first layer";
     if (d->recompute == RECOMPUTE_FIRST_LAYERS)
         return arena_print(arena, "first %d layers", d->recomputed_layers);
+    if (d->recompute == RECOMPUTE_FULL && d->recomputed_layers)
+        return arena_print(arena, "%d layers", d->recomputed_layers);
     if (d->recompute == RECOMPUTE_SWAP)
         return arena_print(arena, d->recomputed_layers ? "swap %d, full %d" : "swap %d",
                            d->swapped_layers, d->recomputed_layers);

@@ -18,7 +18,8 @@
     enum recompute recompute;                                                                      \
     int recomputed_layers; /* of the recomputable layers the first ones, RECOMPUTE_FIRST_LAYERS;   \
                             */                                                                     \
-                           /* RECOMPUTE_SWAP: the first ones after the swapped ones */             \
+                           /* RECOMPUTE_SWAP: the first ones after the swapped ones; */            \
+                           /* RECOMPUTE_FULL: any set of so many (struct plan_stage); 0: all */    \
     int swapped_layers;    /* of the recomputable layers the first ones, RECOMPUTE_SWAP */         \
     int gradient_option;   /* index in gradient_options: compression, and share on the host */     \
     int boundary_option;   /* of what the stage sends backward, over boundary stage - 1; 0 for */  \

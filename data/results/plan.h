@@ -29,6 +29,8 @@ struct plan_slice {
 
 struct plan_stage {
     DECISION;
+    int *recomputed; // [recomputed_layers]: layers of the model, ascending, that RECOMPUTE_FULL is
+    int recomputed_count; // of; 0: of all
     // claims
     struct plan_slice *slices; // [slice_count]
     int64_t sync_ns, optimizer_ns;

@@ -125,7 +125,6 @@ static int number_of(const struct plan *p, const struct plan_stage *s)
 {
     return (int)(s - p->stages);
 }
-
 PUT_MEMBER(put_number) { json_put_count(w, key, number_of(context, from)); }
 
 PUT_MEMBER(put_rank)
@@ -218,6 +217,8 @@ static const struct member stage_rows[] = {
     KEY_PUT("gpu", STAGE(group), put_gpu),
     KEY_PUT("devices", 0, put_devices),
     DECISION_KEYS(plan_stage),
+    KEY_ARRAY(plan_stage, recomputed, recomputed_count, JSON_INT, OPTIONAL, IF_SET, 0,
+              LAYERS_MAX - 1, LAYERS_MAX),
     KEY_PUT("compression", 0, put_compression),
     KEY_PUT("offloaded_percent", STAGE(gradient_option), put_offloaded),
     KEY_PUT("tier_option", STAGE(gradient_option), put_tiers),

@@ -74,6 +74,7 @@ struct choices {
     // [boundary]: replaces the priced document's cuts at this boundary, if boundaries are not all
     // alike; NULL: they are.
     const struct priced_cut *const *boundary_cuts;
+    const bool *recomputed;              // [layer]: which ones RECOMPUTE_FULL is of; NULL: all
     const struct joint_transfers *joint; // NULL: every boundary on its own
     int virtual_stages, rank_count;      // of the schedule
     struct rank_peaks *peaks;            // [rank], NULL with one stage per rank

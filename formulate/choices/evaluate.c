@@ -121,11 +121,16 @@ static void add_layers(const struct choices *c, struct choice *x, struct walk *w
 
 // How the next layers of a run are executed: as many of them as are treated alike, at most
 // `of->count`.
-static void take_mode(struct swap_piece *of, const struct choice *x, int *swapped, int *recomputed)
+static void take_mode(const struct choices *c, int layer, struct swap_piece *of,
+                      const struct choice *x, int *swapped, int *recomputed)
 {
     enum recompute mode = of->run->recomputable ? x->recompute : RECOMPUTE_NONE;
     of->mode = mode;
     of->swapped = false;
+    if (c->recomputed && mode == RECOMPUTE_FULL) {
+        of->count = 1;
+        if (!c->recomputed[layer]) of->mode = RECOMPUTE_NONE;
+    }
     if (mode != RECOMPUTE_FIRST_LAYERS && mode != RECOMPUTE_SWAP) return;
     int *left = *swapped > 0 ? swapped : recomputed;
     of->swapped = *swapped > 0;
@@ -153,7 +158,7 @@ static int walk_layers(const struct choices *c, int stage, struct choice *x, str
     int run = priced_run_of(p, layer), run_end = priced_first_layer(p, run) + p->runs[run].count;
     for (;;) {
         struct swap_piece of = {.run = &p->runs[run], .count = smaller_int(run_end, end) - layer};
-        take_mode(&of, x, &swapped, &recomputed);
+        take_mode(c, layer, &of, x, &swapped, &recomputed);
         add_layers(c, x, w, &of);
         if (w->pieces) w->pieces[w->piece_count++] = of;
         layer += of.count;

@@ -16,6 +16,15 @@ static void put_transfers(struct plan_stage *out, const struct choices *c, int s
     }
 }
 
+// Where not all layers of a stage that RECOMPUTE_FULL is for are recomputed: those that are.
+static void put_set(struct plan_stage *out, const struct choices *c, struct arena *arena)
+{
+    if (!c->recomputed || out->recompute != RECOMPUTE_FULL || !out->recomputed_layers) return;
+    out->recomputed = TAKE(arena, out->layer_count, int);
+    for (int i = out->first_layer; i < out->first_layer + out->layer_count; i++)
+        if (c->recomputed[i]) out->recomputed[out->recomputed_count++] = i;
+}
+
 static void put_stage(struct plan_stage *out, const struct choices *c, const int *chosen, int stage,
                       int first_layer, struct arena *arena)
 {
@@ -35,6 +44,7 @@ static void put_stage(struct plan_stage *out, const struct choices *c, const int
         .memory_limit_bytes = p->groups[x->group].memory_limit_bytes,
     };
     out->first_layer = first_layer;
+    put_set(out, c, arena);
     if (stage < p->stage_count - 1)
         put_transfers(out, c, stage, x, &c->stages[stage + 1].items[chosen[stage + 1]]);
 }

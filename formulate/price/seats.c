@@ -314,6 +314,7 @@ enum status price_seats(struct priced *priced, const struct problem *problem, st
     priced->layout = problem->job.layout;
     priced->devices_per_stage = 1;
     priced->in_turn = problem->job.replicas == REPLICAS_IN_TURN;
+    priced->recompute_any = problem->job.recompute_any;
     priced->micro_batches = job_micro_batches(&problem->job);
     priced->width_per_group = problem->job.stage_degrees == DEGREES_PER_GROUP;
     put_groups(&s);

@@ -139,6 +139,29 @@ static void audit_setting(struct audit *h, int stage, int most)
                recompute_names[x->recompute], x->recomputed_layers, mode, layers);
 }
 
+// Layers that a stage names are its own, can be recomputed, and are counted once each.
+static void audit_set(struct audit *h, int stage)
+{
+    const struct plan_stage *x = &h->plan->stages[stage];
+    int behind = x->first_layer + x->layer_count, last = x->first_layer - 1;
+    if (!x->recomputed_count) return;
+    if (!h->problem->job.recompute_any || x->recompute != RECOMPUTE_FULL)
+        REJECT(h, "recompute", stage,
+               "it names layers, which the job's recompute_any and full allow");
+    if (x->recomputed_count != x->recomputed_layers)
+        REJECT(h, "recompute", stage, "it names %d layers, recomputed_layers is %d",
+               x->recomputed_count, x->recomputed_layers);
+    for (int i = 0; i < x->recomputed_count; last = x->recomputed[i++])
+        if (x->recomputed[i] <= last || x->recomputed[i] >= behind ||
+            !h->problem->model.runs[judged_run(h, x->recomputed[i])].recomputable) {
+            REJECT(h, "recompute", stage,
+                   "recomputed[%d] is layer %d: expected others of the stage in ascending order, "
+                   "which can be recomputed",
+                   i, x->recomputed[i]);
+            return;
+        }
+}
+
 static void audit_recompute(struct audit *h, int stage)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
@@ -152,11 +175,12 @@ static void audit_recompute(struct audit *h, int stage)
         REJECT(h, "recompute", stage, "mode '%s' is not among those the job allows",
                recompute_names[x->recompute]);
     if (x->recomputed_layers && x->recompute != RECOMPUTE_FIRST_LAYERS &&
-        x->recompute != RECOMPUTE_SWAP)
+        x->recompute != RECOMPUTE_SWAP && !x->recomputed_count)
         REJECT(h, "recompute", stage, "recomputed_layers is %d, which mode '%s' does not count",
                x->recomputed_layers, recompute_names[x->recompute]);
     if (!h->sound[stage]) return;
     int most = recomputable_layers(h, stage);
+    audit_set(h, stage);
     if (x->recomputed_layers < 0 || x->recomputed_layers > most)
         REJECT(h, "recompute", stage, "recomputed_layers is %d, the stage has %d that can be",
                x->recomputed_layers, most);

@@ -161,7 +161,9 @@ static inline int counted_layers(const struct plan_stage *x)
 }
 // The mode of one layer: in first_layers, full for the counted number of layers that can be
 // recomputed; in swap, swap for the first ones, then full. *left counts down from counted_layers.
-enum recompute layer_mode(const struct audit *h, const struct plan_stage *x, int run, int *left);
+// layer: of the stage's, from 0.
+enum recompute layer_mode(const struct audit *h, const struct plan_stage *x, int layer, int run,
+                          int *left);
 
 // ---- widths.c (docs/FORMULAS.md 23)
 void match_widths(struct audit *h); // sets group and at of a plan whose stages have widths

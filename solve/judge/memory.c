@@ -84,7 +84,7 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
         int run;
         const struct price_audit *a = judged_layer(h, stage, i, &run);
         bool head = i == x->layer_count;
-        int mode = head ? RECOMPUTE_NONE : (int)layer_mode(h, x, run, &left);
+        int mode = head ? RECOMPUTE_NONE : (int)layer_mode(h, x, i, run, &left);
         bool away = mode == RECOMPUTE_SWAP;
         if (away) mode = RECOMPUTE_NONE;
         if (run != priced_run || head) {

@@ -23,7 +23,7 @@ static struct timed *layers_of(const struct audit *h, int stage)
     int group = judged_group(h, stage), left = counted_layers(x), priced_run = -1;
     for (int i = 0; i < x->layer_count; i++) {
         int run = judged_run(h, x->first_layer + i);
-        enum recompute mode = layer_mode(h, x, run, &left);
+        enum recompute mode = layer_mode(h, x, i, run, &left);
         if (run != priced_run) {
             d = layer_duration_of(&h->price_audit, run, group, 0, where);
             b = layer_bytes_of(&h->price_audit, run);

@@ -28,9 +28,19 @@ int judged_run(const struct audit *h, int layer)
     return run;
 }
 
-enum recompute layer_mode(const struct audit *h, const struct plan_stage *x, int run, int *left)
+static bool is_in_set(const struct plan_stage *x, int layer)
+{
+    bool found = x->recomputed_count == 0;
+    for (int i = 0; i < x->recomputed_count; i++) found = found || x->recomputed[i] == layer;
+    return found;
+}
+
+enum recompute layer_mode(const struct audit *h, const struct plan_stage *x, int layer, int run,
+                          int *left)
 {
     if (!h->problem->model.runs[run].recomputable) return RECOMPUTE_NONE;
+    if (x->recompute == RECOMPUTE_FULL && !is_in_set(x, x->first_layer + layer))
+        return RECOMPUTE_NONE;
     if (x->recompute != RECOMPUTE_FIRST_LAYERS && x->recompute != RECOMPUTE_SWAP)
         return x->recompute;
     int which = (*left)--;
@@ -169,7 +179,7 @@ static struct stage_times stage_times_of(const struct audit *h, int stage, int s
         int run;
         const struct price_audit *a = judged_layer(h, stage, i, &run);
         bool head = i == x->layer_count;
-        enum recompute mode = head ? RECOMPUTE_NONE : layer_mode(h, x, run, &left);
+        enum recompute mode = head ? RECOMPUTE_NONE : layer_mode(h, x, i, run, &left);
         if (run != priced_run || head) {
             d = layer_duration_of(a, run, group, slice, stage_tiering(h, stage));
             if (layers) {

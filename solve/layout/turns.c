@@ -8,184 +8,24 @@
 #include <assert.h>
 
 #include "data/base/least.h"
-#include "formulate/choices/choice.h"
+#include "solve/layout/spans.h"
 #include "solve/layout/steps.h"
 
 enum { SLOTS_NONE = 1 << 29 };
 
-// A way to treat a span's layers on a width: its passes, and how many micro-batches fit.
-struct way {
-    int64_t passes_ns, depth;
-    enum recompute recompute;
-    int recomputed_layers;
-};
-
-// Of one span of layers on one width; a longer pass has a greater depth.
-struct span {
-    struct way *ways;
-    int count;
-    int64_t ends_ns, link_ns; // of one micro-batch: at its ends of messages, most over a link
-    bool joined;
-};
-
 struct turns {
-    const struct priced *p;
-    struct choices choices;
-    struct arena *arena;
-    struct way *scratch;
-    int layers, stages, groups;
-    bool any, alone; // any number of stages will do; also one alone
-    int sum_most;    // of replicas
+    struct spans of;
+    int sum_most;   // of replicas
     bool saturates; // at sum_most replicas or more every stage keeps all micro-batches of a replica
-    struct span *spans; // [(first * (layers + 1) + end) * groups + group]
-    int *fewest;        // [(left * (layers + 1) + first) * (sum_most + 1) + sum]
+    int *fewest;    // [(left * (layers + 1) + first) * (sum_most + 1) + sum]
     int slots;
-    bool (*should_stop)(void *argument);
-    void *argument;
 };
-
-static struct span *span_at(const struct turns *t, int first, int end, int group)
-{
-    return &t->spans[((size_t)first * (size_t)(t->layers + 1) + (size_t)end) * (size_t)t->groups +
-                     (size_t)group];
-}
 
 static int *row_at(const struct turns *t, int left, int first)
 {
-    if (t->any) left = 0;
+    if (t->of.any) left = 0;
     return t->fewest +
-           ((size_t)left * (size_t)(t->layers + 1) + (size_t)first) * (size_t)(t->sum_most + 1);
-}
-
-static int stage_of_span(const struct turns *t, int first, int end)
-{
-    return first == 0 ? 0 : end == t->layers ? t->stages - 1 : 1;
-}
-
-// ---- spans
-
-// Ways stay in ascending order of both numbers.
-static void add_way(struct span *s, struct way way)
-{
-    int kept = 0;
-    for (int i = 0; i < s->count; i++)
-        if (s->ways[i].passes_ns <= way.passes_ns && s->ways[i].depth >= way.depth) return;
-    for (int i = 0; i < s->count; i++)
-        if (!(way.passes_ns <= s->ways[i].passes_ns && way.depth >= s->ways[i].depth))
-            s->ways[kept++] = s->ways[i];
-    int at = kept;
-    for (; at > 0 && s->ways[at - 1].passes_ns > way.passes_ns; at--) s->ways[at] = s->ways[at - 1];
-    s->ways[at] = way;
-    s->count = kept + 1;
-}
-
-static int64_t depth_of(const struct turns *t, const struct choice *x)
-{
-    int64_t rest = t->p->groups[x->group].memory_limit_bytes -
-                   (memory_total(&x->memory) - x->memory.activation_bytes);
-    return rest < 0 ? 0 : x->stash_bytes ? rest / x->stash_bytes : INT32_MAX;
-}
-
-static void try_way(const struct turns *t, struct span *s, struct choice *x, int stage)
-{
-    struct arena_mark mark = arena_set_mark(t->arena);
-    choice_evaluate(&t->choices, stage, x);
-    struct way way = {x->load_ns, depth_of(t, x), x->recompute, x->recomputed_layers};
-    arena_reset(t->arena, mark);
-    if (way.depth > 0) add_way(s, way);
-}
-
-static void try_ways(const struct turns *t, struct span *s, struct choice x, int stage)
-{
-    const struct priced *p = t->p;
-    int recomputable = span_recomputable(p, x.first_layer, x.layer_count);
-    if (layout_recomputes_alike(&p->layout)) {
-        enum recompute mode = layout_recompute(&p->layout);
-        if (mode == RECOMPUTE_FIRST_LAYERS)
-            x.recomputed_layers = smaller_int(p->layout.recomputed_layers, recomputable);
-        x.recompute = x.recomputed_layers || recompute_of_layer(mode) ? mode : RECOMPUTE_NONE;
-        try_way(t, s, &x, stage);
-        return;
-    }
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
-        bool part = p->recompute[mode] && recompute_in_part((enum recompute)mode);
-        if (mode != RECOMPUTE_NONE && !part && !(mode == RECOMPUTE_FULL && p->recompute[mode]))
-            continue;
-        x.recompute = (enum recompute)mode;
-        try_way(t, s, &x, stage);
-    }
-    x.recompute = RECOMPUTE_FIRST_LAYERS;
-    for (int k = 1; k <= recomputable && p->recompute[RECOMPUTE_FIRST_LAYERS]; k++) {
-        x.recomputed_layers = k;
-        try_way(t, s, &x, stage);
-    }
-}
-
-// A stage's end of the message behind a layer is as long as between two stages of its width.
-static void add_end(const struct turns *t, struct span *s, int layer, int group)
-{
-    const struct priced_cut *cut = &t->p->cuts[t->p->runs[priced_run_of(t->p, layer)].cut];
-    const int64_t *there = cut->forward_ns + (size_t)(group * t->groups + group) * PART_COUNT,
-                  *back = cut->backward_ns[0] + (there - cut->forward_ns);
-    s->joined = s->joined && there[0] >= 0 && back[0] >= 0;
-    s->ends_ns += there[PART_BLOCKING] + there[PART_OVERHEAD] + back[PART_BLOCKING] +
-                  back[PART_OVERHEAD];
-    s->link_ns = larger(s->link_ns, larger(there[PART_LINK], back[PART_LINK]));
-}
-
-// As that of the layer before, unless the layer states it.
-static void add_start(const struct turns *t, struct span *s, int first, int group)
-{
-    const struct priced_run *run = &t->p->runs[priced_run_of(t->p, first)];
-    struct span before = {.joined = s->joined};
-    add_end(t, &before, first - 1, group);
-    s->joined = before.joined;
-    s->ends_ns += run->entry_ns ? run->entry_ns[group] : before.ends_ns;
-    s->link_ns =
-        larger(s->link_ns, run->entry_ns ? run->entry_ns[t->groups + group] : before.link_ns);
-}
-
-static void fill_span(struct turns *t, int first, int end, int group)
-{
-    struct span *s = span_at(t, first, end, group);
-    struct choice x = {.first_layer = first, .layer_count = end - first, .group = group};
-    *s = (struct span){.joined = true};
-    if (t->p->groups[group].excluded) return;
-    s->ways = t->scratch;
-    if (first > 0) add_start(t, s, first, group);
-    if (end < t->layers) add_end(t, s, end - 1, group);
-    if (s->joined) try_ways(t, s, x, stage_of_span(t, first, end));
-    s->ways = TAKE_COPY(t->arena, s->ways, s->count);
-}
-
-// A stage that has all layers has no neighbour to keep messages for.
-static void fill_alone(struct turns *t, int group)
-{
-    const struct choices all = t->choices;
-    struct priced one = *t->p;
-    one.stage_count = one.rank_count = 1;
-    t->choices.priced = &one, t->choices.rank_count = 1;
-    fill_span(t, 0, t->layers, group);
-    t->choices = all;
-}
-
-static bool is_span(const struct turns *t, int first, int end)
-{
-    bool starts = first == 0, ends = end == t->layers;
-    if (t->any) return t->alone || !(starts && ends);
-    return t->stages == 1 ? starts && ends : t->stages == 2 ? starts != ends : !(starts && ends);
-}
-
-static void fill_spans(struct turns *t)
-{
-    t->spans = TAKE(t->arena, (size_t)t->layers * (size_t)(t->layers + 1) * (size_t)t->groups,
-                    struct span);
-    for (int first = 0; first < t->layers && !t->should_stop(t->argument); first++)
-        for (int end = first + 1; end <= t->layers; end++)
-            for (int g = 0; g < t->groups; g++)
-                if (t->any && is_span(t, first, end) && first == 0 && end == t->layers)
-                    fill_alone(t, g);
-                else if (is_span(t, first, end)) fill_span(t, first, end, g);
+           ((size_t)left * (size_t)(t->of.layers + 1) + (size_t)first) * (size_t)(t->sum_most + 1);
 }
 
 static int64_t shared(int64_t ns, int64_t replicas) { return (ns + replicas - 1) / replicas; }
@@ -193,7 +33,7 @@ static int64_t shared(int64_t ns, int64_t replicas) { return (ns + replicas - 1)
 // The greatest depth with at most this load; 0: none.
 static int64_t depth_within(const struct turns *t, const struct span *s, int group, int64_t load_ns)
 {
-    int64_t replicas = t->p->groups[group].data, depth = 0;
+    int64_t replicas = t->of.p->groups[group].data, depth = 0;
     if (shared(s->link_ns, replicas) > load_ns) return 0;
     for (int i = 0; i < s->count && shared(s->ways[i].passes_ns + s->ends_ns, replicas) <= load_ns;
          i++)
@@ -207,12 +47,12 @@ static int64_t depth_within(const struct turns *t, const struct span *s, int gro
 static void put_stage_before(const struct turns *t, int *to, const int *from, int group,
                              int64_t depth)
 {
-    int replicas = t->p->groups[group].data, slots = priced_seat_slots(t->p, group);
+    int replicas = t->of.p->groups[group].data, slots = priced_seat_slots(t->of.p, group);
     int open = t->saturates ? t->sum_most - 1 : t->sum_most;
     int last = (int)smaller(depth * replicas, open);
     for (int sum = replicas; sum <= last; sum++)
         to[sum] = smaller_int(to[sum], from[sum - replicas] + slots);
-    if (t->saturates && depth * replicas >= t->p->micro_batches)
+    if (t->saturates && depth * replicas >= t->of.p->micro_batches)
         to[t->sum_most] = smaller_int(to[t->sum_most], from[t->sum_most] + slots);
 }
 
@@ -220,12 +60,13 @@ static void fill_row(const struct turns *t, int left, int first, int64_t load_ns
 {
     int *to = row_at(t, left, first);
     for (int sum = 0; sum <= t->sum_most; sum++) to[sum] = SLOTS_NONE;
-    for (int end = first + 1; end <= t->layers; end++) {
+    for (int end = first + 1; end <= t->of.layers; end++) {
         const int *from = row_at(t, left - 1, end);
-        bool meets = t->any ? is_span(t, first, end) : (left == 1) == (end == t->layers);
+        bool meets = t->of.any ? spans_has(&t->of, first, end)
+                               : (left == 1) == (end == t->of.layers);
         if (!meets || from[t->sum_most] >= SLOTS_NONE) continue;
-        for (int g = 0; g < t->groups; g++) {
-            int64_t depth = depth_within(t, span_at(t, first, end, g), g, load_ns);
+        for (int g = 0; g < t->of.groups; g++) {
+            int64_t depth = depth_within(t, span_at(&t->of, first, end, g), g, load_ns);
             if (depth > 0) put_stage_before(t, to, from, g, depth);
         }
     }
@@ -235,22 +76,23 @@ static void fill_row(const struct turns *t, int left, int first, int64_t load_ns
 // Whether all layers have room with at most this load.
 static bool is_enough(const struct turns *t, int64_t load_ns)
 {
-    for (int first = 0; first <= t->layers; first++)
+    for (int first = 0; first <= t->of.layers; first++)
         for (int sum = 0; sum <= t->sum_most; sum++)
-            row_at(t, 0, first)[sum] = first == t->layers ? 0 : SLOTS_NONE;
-    for (int first = t->layers - 1; t->any && first >= 0 && !t->should_stop(t->argument); first--)
+            row_at(t, 0, first)[sum] = first == t->of.layers ? 0 : SLOTS_NONE;
+    for (int first = t->of.layers - 1;
+         t->of.any && first >= 0 && !t->of.should_stop(t->of.argument); first--)
         fill_row(t, 1, first, load_ns);
-    for (int left = 1; left <= t->stages && !t->any; left++)
-        for (int first = 0; first <= t->layers; first++) {
-            bool starts = left == t->stages;
-            if (t->should_stop(t->argument)) return false;
-            if (starts == (first == 0) && first <= t->layers - left)
+    for (int left = 1; left <= t->of.stages && !t->of.any; left++)
+        for (int first = 0; first <= t->of.layers; first++) {
+            bool starts = left == t->of.stages;
+            if (t->of.should_stop(t->of.argument)) return false;
+            if (starts == (first == 0) && first <= t->of.layers - left)
                 fill_row(t, left, first, load_ns);
             else
                 for (int sum = 0; sum <= t->sum_most; sum++)
                     row_at(t, left, first)[sum] = SLOTS_NONE;
         }
-    return row_at(t, t->stages, 0)[t->sum_most] <= t->slots;
+    return row_at(t, t->of.stages, 0)[t->sum_most] <= t->slots;
 }
 
 // ---- a plan
@@ -264,12 +106,12 @@ struct taken {
 static bool comes_from(const struct turns *t, int left, const struct taken *x, int64_t load_ns,
                        int *sum)
 {
-    int replicas = t->p->groups[x->group].data,
-        value = row_at(t, left, x->first)[*sum] - priced_seat_slots(t->p, x->group);
+    int replicas = t->of.p->groups[x->group].data,
+        value = row_at(t, left, x->first)[*sum] - priced_seat_slots(t->of.p, x->group);
     const int *from = row_at(t, left - 1, x->end);
-    int64_t depth = depth_within(t, span_at(t, x->first, x->end, x->group), x->group, load_ns);
+    int64_t depth = depth_within(t, span_at(&t->of, x->first, x->end, x->group), x->group, load_ns);
     bool all = t->saturates && *sum == t->sum_most;
-    if (all && depth * replicas >= t->p->micro_batches && from[*sum] == value) return true;
+    if (all && depth * replicas >= t->of.p->micro_batches && from[*sum] == value) return true;
     for (int at = *sum; at >= replicas; at--) {
         bool same = !(all && at == t->sum_most) && depth * replicas >= at &&
                     from[at - replicas] == value;
@@ -284,9 +126,10 @@ static void take_stage(const struct turns *t, int left, int first, int64_t load_
                        struct taken *x)
 {
     x->first = first;
-    for (x->end = first + 1; x->end <= t->layers; x->end++)
-        for (x->group = 0; x->group < t->groups; x->group++)
-            if ((t->any ? is_span(t, first, x->end) : (left == 1) == (x->end == t->layers)) &&
+    for (x->end = first + 1; x->end <= t->of.layers; x->end++)
+        for (x->group = 0; x->group < t->of.groups; x->group++)
+            if ((t->of.any ? spans_has(&t->of, first, x->end)
+                           : (left == 1) == (x->end == t->of.layers)) &&
                 comes_from(t, left, x, load_ns, sum))
                 return;
     assert(!"an entry of the table comes from a stage");
@@ -296,10 +139,10 @@ static void take_stage(const struct turns *t, int left, int first, int64_t load_
 static void put_depths(const struct turns *t, struct taken *stages)
 {
     int64_t sum = 0;
-    for (int s = t->stages; s-- > 0;) {
-        int64_t replicas = t->p->groups[stages[s].group].data;
+    for (int s = t->of.stages; s-- > 0;) {
+        int64_t replicas = t->of.p->groups[stages[s].group].data;
         sum += replicas;
-        stages[s].depth = smaller(shared(sum, replicas), t->p->micro_batches / replicas);
+        stages[s].depth = smaller(shared(sum, replicas), t->of.p->micro_batches / replicas);
     }
 }
 
@@ -313,8 +156,8 @@ static const struct way *way_of(const struct span *s, int64_t depth)
 
 static int64_t load_of(const struct turns *t, const struct taken *x)
 {
-    const struct span *s = span_at(t, x->first, x->end, x->group);
-    int64_t replicas = t->p->groups[x->group].data;
+    const struct span *s = span_at(&t->of, x->first, x->end, x->group);
+    int64_t replicas = t->of.p->groups[x->group].data;
     return shared(larger(way_of(s, x->depth)->passes_ns + s->ends_ns, s->link_ns), replicas);
 }
 
@@ -323,35 +166,51 @@ static int64_t take_plan(struct turns *t, int64_t load_ns, struct taken *stages)
 {
     int sum = t->sum_most, count = 0;
     int64_t most = 0;
-    for (int first = 0; first < t->layers; first = stages[count++].end)
-        take_stage(t, t->stages - count, first, load_ns, &sum, &stages[count]);
-    t->stages = count;
+    for (int first = 0; first < t->of.layers; first = stages[count++].end)
+        take_stage(t, t->of.stages - count, first, load_ns, &sum, &stages[count]);
+    t->of.stages = count;
     put_depths(t, stages);
-    for (int s = 0; s < t->stages; s++) most = larger(most, load_of(t, &stages[s]));
+    for (int s = 0; s < t->of.stages; s++) most = larger(most, load_of(t, &stages[s]));
     assert(most <= load_ns);
     return most;
+}
+
+// What the way decides of the choice; of a set of layers, recomputed[] gets it.
+static void put_way(struct turns *t, const struct taken *x, struct choice *choice, bool *recomputed)
+{
+    const struct way *way = way_of(span_at(&t->of, x->first, x->end, x->group), x->depth);
+    choice->recompute = way->recompute, choice->recomputed_layers = way->recomputed_layers;
+    if (!way->set) return;
+    spans_choose_set(&t->of, x->first, x->end, x->group, way, recomputed);
+    for (int i = x->first; i < x->end; i++) choice->recomputed_layers += recomputed[i];
+    choice->recompute = choice->recomputed_layers ? RECOMPUTE_FULL : RECOMPUTE_NONE;
+    if (choice->recomputed_layers == span_recomputable(t->of.p, x->first, choice->layer_count))
+        choice->recomputed_layers = 0; // all
 }
 
 static void put_plan(struct turns *t, struct solving *s, const struct taken *stages,
                      int64_t value_ns)
 {
-    struct schedule own = *t->choices.schedule;
-    int *depth = TAKE(t->arena, t->stages, int), *chosen = TAKE(t->arena, t->stages, int);
+    struct choices *c = &t->of.choices;
+    struct schedule own = *c->schedule;
+    int count = t->of.stages;
+    int *depth = TAKE(s->arena, count, int), *chosen = TAKE(s->arena, count, int);
+    bool *recomputed = TAKE(s->arena, t->of.layers, bool);
     own.in_flight = depth;
-    t->choices.schedule = &own;
-    t->choices.stages = TAKE(t->arena, t->stages, struct stage_choices);
-    for (int i = 0; i < t->stages; i++) {
+    c->schedule = &own;
+    if (t->of.p->recompute_any) c->recomputed = recomputed;
+    c->stages = TAKE(s->arena, count, struct stage_choices);
+    for (int i = 0; i < count; i++) {
         const struct taken *x = &stages[i];
-        const struct way *way = way_of(span_at(t, x->first, x->end, x->group), x->depth);
-        struct choice *choice = TAKE(t->arena, 1, struct choice);
+        struct choice *choice = TAKE(s->arena, 1, struct choice);
         choice->first_layer = x->first, choice->layer_count = x->end - x->first;
         choice->group = x->group;
-        choice->recompute = way->recompute, choice->recomputed_layers = way->recomputed_layers;
         depth[i] = (int)x->depth;
-        choice_evaluate(&t->choices, i, choice);
-        t->choices.stages[i] = (struct stage_choices){choice, 1};
+        put_way(t, x, choice, recomputed);
+        choice_evaluate(c, i, choice);
+        c->stages[i] = (struct stage_choices){choice, 1};
     }
-    choices_to_plan(solving_add_plan(s), &t->choices, chosen, value_ns, t->arena);
+    choices_to_plan(solving_add_plan(s), c, chosen, value_ns, s->arena);
 }
 
 // ---- the search
@@ -359,31 +218,30 @@ static void put_plan(struct turns *t, struct solving *s, const struct taken *sta
 static void open_turns(struct turns *t, const struct solving *s)
 {
     const struct priced *p = s->priced;
-    *t = (struct turns){.p = p,
-                        .arena = s->arena,
-                        .layers = p->layer_count,
-                        .stages = p->stage_count,
-                        .groups = p->group_count,
-                        .slots = p->groups[0].slots,
-                        .should_stop = solving_should_stop,
-                        .argument = (void *)(uintptr_t)s};
-    t->choices = (struct choices){.priced = p,
-                                  .schedule = &s->schedule,
-                                  .free_from = p->layer_count,
-                                  .last_least = 1,
-                                  .virtual_stages = 1,
-                                  .rank_count = p->stage_count,
-                                  .arena = s->arena};
-    t->scratch = TAKE(s->arena, t->layers + RECOMPUTE_COUNT + 1, struct way);
+    *t = (struct turns){.slots = p->groups[0].slots};
+    t->of = (struct spans){.p = p,
+                           .arena = s->arena,
+                           .layers = p->layer_count,
+                           .stages = p->stage_count,
+                           .groups = p->group_count,
+                           .should_stop = solving_should_stop,
+                           .argument = (void *)(uintptr_t)s};
+    t->of.choices = (struct choices){.priced = p,
+                                     .schedule = &s->schedule,
+                                     .free_from = p->layer_count,
+                                     .last_least = 1,
+                                     .virtual_stages = 1,
+                                     .rank_count = p->stage_count,
+                                     .arena = s->arena};
     int64_t most = 1; // replicas of all stages
     for (int g = 0; g < p->group_count; g++)
         most =
             larger(most, (int64_t)p->groups[g].slots * p->groups[g].data / p->groups[g].seat_slots);
     t->saturates = p->micro_batches <= most;
     t->sum_most = (int)smaller(most, p->micro_batches);
-    t->fewest = TAKE(s->arena,
-                     (size_t)(t->stages + 1) * (size_t)(t->layers + 1) * (size_t)(t->sum_most + 1),
-                     int);
+    t->fewest = TAKE(
+        s->arena,
+        (size_t)(t->of.stages + 1) * (size_t)(t->of.layers + 1) * (size_t)(t->sum_most + 1), int);
 }
 
 // What is known of the least load.
@@ -394,7 +252,7 @@ struct halving {
 
 static void halve(struct turns *t, struct solving *s, struct halving *h, struct taken *stages)
 {
-    bool wanted = (t->any || t->stages <= t->layers) && !solving_should_stop(s);
+    bool wanted = (t->of.any || t->of.stages <= t->of.layers) && !solving_should_stop(s);
     for (int64_t load_ns = h->best_ns - 1; wanted;
          load_ns = h->below_ns + (h->best_ns - h->below_ns) / 2) {
         bool enough = is_enough(t, load_ns);
@@ -427,8 +285,8 @@ enum status solving_in_turn(struct solving *s)
     int64_t times = s->settings->whole_batch ? s->priced->micro_batches : 1;
     struct halving h = begin_halving(s, times);
     open_turns(&t, s);
-    struct taken *stages = TAKE(s->arena, t.layers, struct taken);
-    if (t.stages <= t.layers) fill_spans(&t);
+    struct taken *stages = TAKE(s->arena, t.of.layers, struct taken);
+    if (t.of.stages <= t.of.layers) spans_fill(&t.of);
     halve(&t, s, &h, stages);
     s->finished = h.finished;
     s->bound_ns = (h.below_ns + 1) * times;
@@ -450,11 +308,11 @@ enum status solve_any_stages(struct any_stages *a, const struct priced *priced, 
     struct halving h = begin_halving(&s, 1);
     TRY(schedule_build(&s.schedule, &request, arena, err));
     open_turns(&t, &s);
-    assert(t.stages > 2);
-    t.any = true, t.alone = alone;
-    fill_spans(&t);
-    halve(&t, &s, &h, TAKE(arena, t.layers, struct taken));
-    *a = (struct any_stages){.stages = h.found ? t.stages : 0,
+    assert(t.of.stages > 2);
+    t.of.any = true, t.of.alone = alone;
+    spans_fill(&t.of);
+    halve(&t, &s, &h, TAKE(arena, t.of.layers, struct taken));
+    *a = (struct any_stages){.stages = h.found ? t.of.stages : 0,
                              .load_ns = h.best_ns,
                              .bound_ns = smaller(h.below_ns + 1, h.best_ns),
                              .finished = h.finished,

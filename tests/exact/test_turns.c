@@ -1,7 +1,7 @@
 // Replicas that take whole micro-batches in turn, on small random priced problems: the plan of
 // least load equals the best of all plans to the nanosecond, by an enumeration with sums of its
-// own, also with a cut-off; a problem without a plan has none. One table over all numbers of stages
-// finds the best of all of them.
+// own (every set of recomputed layers where any may be), also with a cut-off; a problem without a
+// plan has none. One table over all numbers of stages finds the best of all of them.
 //
 //   test_turns [PROBLEMS] [SEED]      make test runs 1000
 #include "data/kinds/schedules.h"
@@ -14,7 +14,7 @@ enum { DEFAULT_PROBLEMS = 1000, STAGES = 8 };
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 77;
 static struct {
-    int planned, without, unlike, deep, recomputed, full, any, other, alone;
+    int planned, without, unlike, deep, recomputed, full, any, other, alone, sets, gapped;
 } seen;
 
 // ---- enumeration: a stage is busy for its passes and its own ends of messages, over its replicas
@@ -64,7 +64,8 @@ static bool add_entry(const struct priced *p, struct stage *s)
     return true;
 }
 
-static bool fill(const struct priced *p, struct stage *s, int mode, int first_layers)
+// set: of the stage's layers, a bit each, where the mode is full and any set may be recomputed.
+static bool fill(const struct priced *p, struct stage *s, int mode, int first_layers, int set)
 {
     int64_t working = 0;
     s->busy_ns = s->link_ns = s->stash = 0, s->held = p->groups[s->group].constant_bytes;
@@ -74,6 +75,8 @@ static bool fill(const struct priced *p, struct stage *s, int mode, int first_la
         int how = run->recomputable ? mode : RECOMPUTE_NONE;
         if (how == RECOMPUTE_FIRST_LAYERS)
             how = first_layers-- > 0 ? RECOMPUTE_FULL : RECOMPUTE_NONE;
+        if (how == RECOMPUTE_FULL && p->recompute_any && !(set >> (layer - s->first) & 1))
+            how = RECOMPUTE_NONE;
         s->busy_ns += run->forward_ns[s->group] + run->backward_ns[s->group];
         if (how != RECOMPUTE_NONE) s->busy_ns += run->again_ns[how][s->group];
         s->held += bytes->weight_bytes + bytes->gradient_bytes + bytes->optimizer_bytes +
@@ -105,6 +108,23 @@ static void judge(struct all *x)
     if (load < x->best_ns) x->best_ns = load;
 }
 
+static void enumerate(struct all *x, int stage, int first);
+
+// With each number of the first layers, or each set.
+static void enumerate_mode(struct all *x, int stage, int mode)
+{
+    const struct priced *p = x->p;
+    struct stage *s = &x->stages[stage];
+    int layers = s->end - s->first, most = 1;
+    if (mode == RECOMPUTE_FIRST_LAYERS) most = layers;
+    if (mode == RECOMPUTE_FULL && p->recompute_any) most = 1 << layers;
+    for (int k = 1; k <= most; k++) {
+        if (!fill(p, s, mode, k, k)) continue;
+        if (stage == p->stage_count - 1) judge(x);
+        else enumerate(x, stage + 1, s->end);
+    }
+}
+
 static void enumerate(struct all *x, int stage, int first)
 {
     const struct priced *p = x->p;
@@ -113,18 +133,31 @@ static void enumerate(struct all *x, int stage, int first)
     int end_most = p->layer_count - (p->stage_count - 1 - stage);
     for (int end = last ? p->layer_count : first + 1; end <= end_most; end++)
         for (int g = 0; g < p->group_count; g++)
-            for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
-                for (int k = 1; k <= (mode == RECOMPUTE_FIRST_LAYERS ? end - first : 1); k++) {
-                    if ((mode != RECOMPUTE_NONE && !p->recompute[mode]) || p->groups[g].excluded)
-                        continue;
-                    s->first = first, s->end = end, s->group = g;
-                    if (!fill(p, s, mode, k)) continue;
-                    if (last) judge(x);
-                    else enumerate(x, stage + 1, end);
-                }
+            for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
+                if ((mode != RECOMPUTE_NONE && !p->recompute[mode]) || p->groups[g].excluded)
+                    continue;
+                s->first = first, s->end = end, s->group = g;
+                enumerate_mode(x, stage, mode);
+            }
 }
 
 // ---- problems
+
+// Any set of layers may be recomputed, and each width has just the room for some stage with one.
+static void allow_sets(struct priced *p, uint64_t *own)
+{
+    p->recompute_any = p->recompute[RECOMPUTE_FULL] = true;
+    for (int r = 0; r < p->run_count; r++)
+        p->runs[r].recomputable = p->runs[r].recomputable || random_less(own, 2);
+    for (int g = 0; g < p->group_count; g++) {
+        int first = (int)random_less(own, p->layer_count),
+            end = first + 1 + (int)random_less(own, p->layer_count - first),
+            set = (int)random_less(own, 1 << (end - first)), kept = 1 + (int)random_less(own, 3);
+        struct stage s = {.first = first, .end = end, .group = g};
+        if (fill(p, &s, RECOMPUTE_FULL, 0, set) && s.held + kept * s.stash > 0)
+            p->groups[g].memory_limit_bytes = s.held + kept * s.stash;
+    }
+}
 
 static void draw(struct priced *p, uint64_t *state, struct arena *arena)
 {
@@ -151,6 +184,7 @@ static void draw(struct priced *p, uint64_t *state, struct arena *arena)
     p->layout.stored_inputs = false;
     p->local_forward_ns = p->local_backward_ns = p->local_bytes = 0;
     p->objective = OBJECTIVE_MAX_LOAD, p->in_turn = true, p->rule_count = 0;
+    if (!random_less(&own, 2)) allow_sets(p, &own);
 }
 
 static int64_t sum_of_replicas(const struct priced *p, const struct plan *plan)
@@ -160,12 +194,21 @@ static int64_t sum_of_replicas(const struct priced *p, const struct plan *plan)
     return sum;
 }
 
+// Whether a set is another than the first layers.
+static bool has_gap(const struct plan_stage *s)
+{
+    return s->recomputed_count &&
+           s->recomputed[s->recomputed_count - 1] - s->first_layer >= s->recomputed_count;
+}
+
 static void look(const struct priced *p, const struct plan *plan)
 {
     bool unlike = false, again = false;
     for (int s = 0; s < plan->stage_count; s++) {
         unlike = unlike || plan->stages[s].group != plan->stages[0].group;
         again = again || plan->stages[s].recompute != RECOMPUTE_NONE;
+        seen.sets += plan->stages[s].recomputed_count > 0;
+        seen.gapped += has_gap(&plan->stages[s]);
     }
     seen.planned++, seen.unlike += unlike, seen.recomputed += again;
     seen.deep += sum_of_replicas(p, plan) > plan->stage_count;
@@ -241,13 +284,16 @@ TEST(test_enumerated)
         }
         arena_reset(&own_arena, mark);
     }
-    print_message("%d problems with a plan (%d with unlike stages, %d with several replicas, %d "
-                  "with more than micro-batches, %d that recompute), %d without; any number of "
-                  "stages: %d with a plan, %d better by it, %d of one\n",
-                  seen.planned, seen.unlike, seen.deep, seen.full, seen.recomputed, seen.without,
-                  seen.any, seen.other, seen.alone);
+    print_message(
+        "%d problems with a plan (%d with unlike stages, %d with several replicas, %d "
+        "with more than micro-batches, %d that recompute, %d stages some set, %d of those "
+        "not the first layers), %d without; any number of stages: %d with a plan, %d "
+        "better by it, %d of one\n",
+        seen.planned, seen.unlike, seen.deep, seen.full, seen.recomputed, seen.sets, seen.gapped,
+        seen.without, seen.any, seen.other, seen.alone);
     assert_true(seen.any && seen.other && seen.alone && seen.planned > problem_count / 10 &&
-                seen.unlike && seen.deep && seen.recomputed && seen.without);
+                seen.unlike && seen.deep && seen.recomputed && seen.without && seen.sets &&
+                seen.gapped);
 }
 
 ARGUMENT(problem_count)

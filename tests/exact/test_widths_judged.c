@@ -20,7 +20,7 @@ static uint64_t first_seed = 1;
 static struct {
     int priced, planned, unlike, forged, alike, timed, measured;
     int spaces, without, of_layout[8], by_group, loads;
-    int turned, turned_unlike, turned_deep, turned_forged, turned_entered;
+    int turned, turned_unlike, turned_deep, turned_forged, turned_entered, turned_sets;
 } seen;
 
 static int *list_of(struct random *rng, int *count, const int *from, int most, struct arena *arena)
@@ -240,6 +240,29 @@ TEST(test_judged)
 
 // ---- replicas that take whole micro-batches in turn
 
+// A stage that recomputes some set of its layers: not with another set, nor with layers that are
+// not its own or that are named twice.
+static void forge_set(const struct problem *p, struct plan_stage *s, struct plan *plan, int i)
+{
+    const char *first;
+    int *had = s->recomputed, count = s->recomputed_count, behind = s->first_layer + s->layer_count;
+    int other[64];
+    if (!count || count >= 64) return;
+    for (int way = 0; way < 4; way++) {
+        for (int k = 0; k < count; k++) other[k] = had[k];
+        s->recomputed = other, s->recomputed_count = count;
+        if (way == 0) s->recomputed_count--;
+        if (way == 1) other[count - 1] = behind;
+        if (way == 2) other[count] = had[count - 1], s->recomputed_count++, s->recomputed_layers++;
+        if (way == 3) s->recomputed_count = s->recomputed_layers = 0;
+        if (!refusals(p, plan, &own_arena, &first))
+            fail_msg("in turn, problem %d: another set is accepted (%d)", i, way);
+        s->recomputed_layers = count;
+    }
+    s->recomputed = had, s->recomputed_count = count;
+    seen.turned_sets++;
+}
+
 // The judge finds every price, memory and load of the plan; not those of one with other replicas.
 static void check_turned(const struct problem *p, struct plan *plan, int i)
 {
@@ -254,7 +277,9 @@ static void check_turned(const struct problem *p, struct plan *plan, int i)
     seen.turned++, seen.turned_deep += replicas > plan->stage_count;
     plan->objective_ns++;
     if (!refusals(p, plan, &own_arena, &first)) fail_msg("problem %d: any load is accepted", i);
-    plan->objective_ns--, plan->stages[0].memory.activation_bytes++;
+    plan->objective_ns--;
+    for (int s = 0; s < plan->stage_count; s++) forge_set(p, &plan->stages[s], plan, i);
+    plan->stages[0].memory.activation_bytes++;
     if (!refusals(p, plan, &own_arena, &first)) fail_msg("problem %d: any memory is accepted", i);
     plan->stages[0].memory.activation_bytes--;
     for (int g = 0; g < plan->group_count; g++) {
@@ -288,35 +313,53 @@ static bool is_entered(const struct priced *p, const struct plan *plan)
     return some;
 }
 
+// Leaves a byte less than the plan needs; false: there is no plan.
+static bool check_solved(struct problem *p, int i)
+{
+    struct priced priced;
+    struct solve_settings settings;
+    struct solve_result r;
+    int64_t left = INT64_MAX;
+    solve_defaults(&settings);
+    settings.progress = 0;
+    if (problem_check(p, &(struct error){0}) != OK ||
+        price_problem(&priced, p, &own_arena, &(struct error){0}) != OK)
+        return false;
+    MUST(solve_run(&r, &priced, &settings, NULL, NULL, &own_arena, &own_err));
+    seen.turned_entered += is_entered(&priced, &r.plan);
+    for (int s = 0; s < r.plan.stage_count; s++) {
+        const struct plan_stage *x = &r.plan.stages[s];
+        if (x->memory_limit_bytes - memory_total(&x->memory) < left)
+            left = x->memory_limit_bytes - memory_total(&x->memory);
+    }
+    if (r.plan.stage_count) check_turned(p, &r.plan, i);
+    p->job.memory_margin_bytes += left + 1;
+    return r.plan.stage_count > 0;
+}
+
 TEST(test_turned)
 {
+    enum { TIGHTER = 10 };
     struct random rng = {first_seed ^ UINT64_C(0x7475726e)};
     for (int i = 0; i < problem_count; i++) {
         struct problem p;
         struct priced priced;
-        struct solve_settings settings;
-        struct solve_result r;
         struct arena_mark mark = arena_set_mark(&own_arena);
         bool drawn = draw(&p, &priced, &rng, &own_arena);
         p.job.replicas = REPLICAS_IN_TURN, p.job.objective = OBJECTIVE_MAX_LOAD;
         p.job.layout.schedule = SCHEDULE_1F1B, p.job.layout.micro_batch = 1;
         p.job.global_batch = 8, p.job.layout.sequence_parallel = true;
+        if (i % 2) p.job.recompute_any = p.job.recompute[RECOMPUTE_FULL] = true;
         if (drawn)
             state_entries(&p, (struct random){rng.state ^ UINT64_C(0x656e747279)}, &own_arena);
-        solve_defaults(&settings);
-        settings.progress = 0;
-        if (drawn && problem_check(&p, &(struct error){0}) == OK &&
-            price_problem(&priced, &p, &own_arena, &(struct error){0}) == OK) {
-            MUST(solve_run(&r, &priced, &settings, NULL, NULL, &own_arena, &own_err));
-            if (r.plan.stage_count) check_turned(&p, &r.plan, i);
-            seen.turned_entered += is_entered(&priced, &r.plan);
-        }
+        for (int k = 0; k < TIGHTER && drawn; k++)
+            if (!check_solved(&p, i)) break;
         arena_reset(&own_arena, mark);
     }
     print_message("%d plans in turn (%d unlike stages, %d with several replicas, %d with entries "
-                  "of their own), %d forged\n",
+                  "of their own), %d stages that recompute some set, %d forged\n",
                   seen.turned, seen.turned_unlike, seen.turned_deep, seen.turned_entered,
-                  seen.turned_forged);
+                  seen.turned_sets, seen.turned_forged);
     assert_true(seen.turned > problem_count / 40 && seen.turned_unlike && seen.turned_deep &&
                 seen.turned_entered && seen.turned_forged);
 }

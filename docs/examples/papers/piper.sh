@@ -1,9 +1,9 @@
 #!/bin/sh
 # Widths per stage, replicas in turn (Piper, NeurIPS 2021): its profile of BERT-32 on A100s, as a
 # chain whose recomputation holds nothing more, at 25 GiB/s and 1,920 micro-batches. Lines of: GPUs,
-# GiB, load by Piper's own search, load and bound by plumbline where the embedding is kept and where
-# a stage recomputes it first. Processor seconds of a solve are in its folder's file `seconds`.
-#   piper.sh FOLDER [GPUS,GIB,PIPER ...]      GAP: 0.0001, of the load
+# GiB, load by Piper's own search, load and bound by plumbline, of any set of layers recomputed, and
+# the processor seconds of the solve.
+#   piper.sh FOLDER [GPUS,GIB,PIPER ...]      GAP: 0, of the load
 set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
 shift
@@ -49,12 +49,12 @@ cat > "$folder/times" << 'END'
 END
 cat > "$folder/write.py" << 'END'
 import json, sys
-folder, gpus, gib, first = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4] == "first"
+folder, gpus, gib = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
 batch, tensor, sent, inner = 1920, (1, 2, 4, 8), 31457280, 16777216
 bandwidth = 25 * 2 ** 30
 shrink = 1024  # of messages and the link alike, so that buffers, which Piper has not, are small
 data = [d for d in range(1, gpus + 1) if batch % d == 0]
-times = [list(map(int, line.split())) for line in open(sys.argv[5])]
+times = [list(map(int, line.split())) for line in open(sys.argv[4])]
 last = len(times) - 1
 # parameters, and kept bytes of a micro-batch, by tensor ranks
 embedding = ((200824320, 104348160, 56110080, 31991040),
@@ -87,7 +87,7 @@ for k, of in enumerate(times):
                     "full_s": (of[2 * i + 1] - of[2 * i]) / 1e6})
     first_entry = {key: entries[0][key] for key in entries[0] if key != "tensor"}
     runs.append({"name": name, "kind": "measured", "count": 1,
-                 "recomputable": (k > 0 or first) and k < last,
+                 "recomputable": k < last,
                  "measured": dict(first_entry, by_degrees=entries[1:])})
 link = {"bytes_per_s": bandwidth / shrink, "latency_s": 0}
 most = 64 // len(tensor)  # widths are at most 64: of many data degrees some, the greatest first
@@ -115,7 +115,8 @@ write = {
         "nics": [{"kind": "ethernet", "link": link}]}]},
     "costs": costs,
     "job": {"name": "piper", "sequence": 512, "global_batch": batch, "precision": "fp16",
-            "recompute": ["full", "first_layers"], "objective": "max_load", "memory_fraction": 1,
+            "recompute": ["full"], "recompute_any": True, "memory_fraction": 1,
+            "objective": "max_load",
             "stage_degrees": "per_stage", "replicas": "in_turn", "widths": lists,
             "space": {"pipeline": list(range(1, min(gpus, len(times)) + 1))},
             "layout": {"tensor": 1, "pipeline": 1, "data": 1, "micro_batch": 1,
@@ -129,25 +130,19 @@ END
 for row in ${*:-8,8,0.146530 32,2,0.049550 32,8,0.036758 64,2,0.021597 64,8,0.018425}; do
     gpus=${row%%,*} piper=${row##*,} gib=${row#*,}
     gib=${gib%,*}
-    line="$gpus $gib $piper"
-    for way in kept first; do
-        here=$folder/$gpus-$gib-$way
-        mkdir -p "$here"
-        "$plumbline" example gpt --model gpt2-xl --gpu a100-80gb --nodes 1 --tensor 1 \
-            --pipeline 2 --global-batch 64 --framework any --force -o "$here/example" \
-            > "$here/log" 2>&1
-        python3 "$folder/write.py" "$here" "$gpus" "$gib" "$way" "$folder/times"
-        line="$line $(python3 - "$plumbline" "$here" "${GAP:-0.0001}" << 'END'
+    here=$folder/$gpus-$gib
+    mkdir -p "$here"
+    "$plumbline" example gpt --model gpt2-xl --gpu a100-80gb --nodes 1 --tensor 1 --pipeline 2 \
+        --global-batch 64 --framework any --force -o "$here/example" > "$here/log" 2>&1
+    python3 "$folder/write.py" "$here" "$gpus" "$gib" "$folder/times"
+    python3 - "$plumbline" "$here" "${GAP:-0}" "$gpus $gib $piper" << 'END'
 import json, resource, subprocess, sys
-plumbline, here, gap = sys.argv[1:]
+plumbline, here, gap, line = sys.argv[1:]
 code = subprocess.call([plumbline, "solve", here + "/problem.json", "-o", here + "/plan.json",
                         "--gap", gap, "--quiet"], stderr=open(here + "/log", "a"))
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 plan = json.load(open(here + "/plan.json")) if code == 0 else None
-open(here + "/seconds", "w").write("%.2f\n" % (used.ru_utime + used.ru_stime))
-print("%.6f %.6f" % (plan["objective_s"], plan["bound_s"]) if plan else "- -")
+print(line, "%.6f %.6f" % (plan["objective_s"], plan["bound_s"]) if plan else "- -",
+      "%.2f" % (used.ru_utime + used.ru_stime))
 END
-)"
-    done
-    echo "$line"
 done
