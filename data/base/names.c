@@ -25,15 +25,15 @@ static int cost_of(char a, char b)
 // Only the first characters of long names count.
 static int distance(const char *a, const char *b)
 {
-    int row[NAME_MOST + 1] = {0}, length = 0;
+    int row[NAME_MOST + 1] = {0}, one[NAME_MOST], length = 0;
     for (; b[length] && length < NAME_MOST; length++)
-        row[length + 1] = row[length] + cost_of_one(b[length]);
+        row[length + 1] = row[length] + (one[length] = cost_of_one(b[length]));
     for (int i = 0; a[i] && i < NAME_MOST; i++) {
-        int diagonal = row[0];
-        row[0] += cost_of_one(a[i]);
+        int diagonal = row[0], gone = cost_of_one(a[i]);
+        row[0] += gone;
         for (int j = 1; j <= length; j++) {
-            int here = least(row[j] + cost_of_one(a[i]), row[j - 1] + cost_of_one(b[j - 1]),
-                             diagonal + cost_of(a[i], b[j - 1]));
+            int here =
+                least(row[j] + gone, row[j - 1] + one[j - 1], diagonal + cost_of(a[i], b[j - 1]));
             diagonal = row[j];
             row[j] = here;
         }

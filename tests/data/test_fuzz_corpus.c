@@ -51,7 +51,13 @@ TEST(test_corpus)
 TEST(test_tables) { replay("table", fuzz_table); }
 
 TEST(test_scripts) { replay("script", fuzz_script); }
-TEST(test_nodes) { replay("nodes", fuzz_nodes); }
+TEST(test_readers)
+{
+    replay("nodes", fuzz_nodes);
+    replay("jobs", fuzz_jobs);
+    replay("hf", fuzz_hf);
+    replay("logs", fuzz_logs);
+}
 
 TEST(test_certificates) { replay("certificate", fuzz_certificate); }
 

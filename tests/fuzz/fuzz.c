@@ -21,6 +21,8 @@ static const struct {
     {"vipr", fuzz_vipr},     {"space", fuzz_space},
     {"places", fuzz_places}, {"verify", fuzz_verify},
     {"script", fuzz_script}, {"nodes", fuzz_nodes},
+    {"jobs", fuzz_jobs},     {"hf", fuzz_hf},
+    {"logs", fuzz_logs},
 };
 static char folder[FUZZ_FOLDER];
 

@@ -29,8 +29,12 @@ bool fuzz_table(const uint8_t *data, size_t size);
 // Launch scripts, which are followed within their bounds and their memory: true if one launches.
 bool fuzz_script(const uint8_t *data, size_t size);
 
-// Files of measurements and nodes, within their memory: true if one was read.
+// Files of other programs, within their memory: true if one was read. Measurements and nodes; what
+// training frameworks are told; configurations of models; training logs.
 bool fuzz_nodes(const uint8_t *data, size_t size);
+bool fuzz_jobs(const uint8_t *data, size_t size);
+bool fuzz_hf(const uint8_t *data, size_t size);
+bool fuzz_logs(const uint8_t *data, size_t size);
 
 // Certificates, and proofs in the format of VIPR: true if it was accepted.
 bool fuzz_certificate(const uint8_t *data, size_t size);

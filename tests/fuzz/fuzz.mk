@@ -4,21 +4,20 @@
 SECONDS ?= 60
 FUZZ_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -O1 -g -fsanitize=fuzzer,address,undefined \
     -fno-sanitize-recover=undefined -I.
-FUZZ_CODE  = $(DATA) $(wildcard data/import/hf/*.c data/import/script/*.c) \
-    $(wildcard data/import/nodes/*.c data/import/hosts/*.c data/import/*.c) \
-    tests/fuzz/fuzz.c tests/support/fuzz/fuzz_script.c tests/support/fuzz/fuzz_nodes.c \
-    tests/support/documents.c tests/support/fuzz/fuzz.c tests/support/fuzz/fuzz_table.c \
-             tests/support/fuzz/fuzz_certificate.c tests/support/fuzz/fuzz_vipr.c \
-             tests/support/fuzz/fuzz_bounds.c $(filter-out %/command.c,$(wildcard \
-             tests/support/vipr/*.c)) \
-             $(call sources,solve/checker solve/judge)
+FUZZ_CC   ?= clang
+FUZZ_CODE  = $(call sources,data solve/checker solve/judge) tests/fuzz/fuzz.c \
+    tests/support/documents.c $(wildcard tests/support/fuzz/*.c) \
+    $(filter-out %/command.c,$(wildcard tests/support/vipr/*.c))
 # The sanitizers' own memory is kept small, so that the limit is about the program's.
 FUZZ_OPTIONS = \
     ASAN_OPTIONS=quarantine_size_mb=8:thread_local_quarantine_size_kb=64:malloc_context_size=4
 
-build/fuzz/fuzz: $(FUZZ_CODE) $(shell find data solve tests/support tests/fuzz -name '*.h')
+build/fuzz/objects/%.o: %.c $(shell find data solve tests/support tests/fuzz -name '*.h')
 	@mkdir -p $(@D)
-	clang $(FUZZ_FLAGS) -o $@ $(FUZZ_CODE) -lcjson -lnettle -lgmp -lm
+	$(FUZZ_CC) $(FUZZ_FLAGS) -c -o $@ $<
+
+build/fuzz/fuzz: $(FUZZ_CODE:%.c=build/fuzz/objects/%.o)
+	clang $(FUZZ_FLAGS) -o $@ $^ -lcjson -lnettle -lgmp -lm
 
 fuzz-keep-%: build/fuzz/fuzz
 	@mkdir -p build/fuzz/$*
@@ -30,7 +29,7 @@ fuzz-%: build/fuzz/fuzz
 	@mkdir -p build/fuzz/$*
 	ln -sf fuzz build/fuzz/fuzz-$*
 	$(FUZZ_OPTIONS) build/fuzz/fuzz-$* -max_total_time=$(SECONDS) -max_len=16384 -timeout=20 \
-	    -rss_limit_mb=256 $(if $(filter nodes,$*),-close_fd_mask=2) \
+	    -rss_limit_mb=256 $(if $(filter nodes jobs hf logs,$*),-close_fd_mask=2) \
 	    -artifact_prefix=build/fuzz/$*- -dict=tests/fuzz/$(if $(wildcard \
 	    tests/fuzz/$*.dict),$*,json).dict build/fuzz/$* tests/fuzz/corpus/$*
 
