@@ -220,7 +220,7 @@ static enum status check_stored(const struct layout *l, const char *file, struct
         return fail(err, BAD_INPUT,
                     "%s: layout.stored_inputs: expected local_loss_every of at least 1 next to it",
                     file);
-    if (l->schedule != SCHEDULE_GPIPE && l->schedule != SCHEDULE_1F1B)
+    if (!schedule_stores_inputs(l->schedule))
         return fail(err, BAD_INPUT,
                     "%s: layout.stored_inputs: expected the schedule gpipe or 1f1b, found %s", file,
                     schedule_names[l->schedule]);

@@ -1,6 +1,7 @@
 // A stage's own head before a local boundary, as a layer: the model that has it; and what it and
 // stored inputs exclude.
 #include "data/inputs/problem.h"
+#include "data/kinds/schedules.h"
 
 // The model's first head; run_count: it has none.
 static int head_of(const struct model *m)
@@ -28,14 +29,26 @@ struct problem problem_with_local_head(const struct problem *p, int *run, struct
 // What neither a head of a stage's own nor stored inputs can have next to them; NULL: nothing.
 static const char *excluded(const struct problem *p)
 {
-    if (p->job.space.given) return "one layout, no space";
     if (p->cluster.places.node_count) return "a cluster without places";
     return job_has_widths(&p->job) ? "stage_degrees uniform" : NULL;
 }
 
+// Only two schedules have segments of their own.
+static bool has_other_schedules(const struct space *space)
+{
+    const struct space_axis *axis = &space->axes[SPACE_SCHEDULE];
+    bool others = axis->kind == AXIS_ALL;
+    for (int i = 0; axis->kind == AXIS_LIST && i < axis->count; i++)
+        others = others || !schedule_stores_inputs(axis->values[i]);
+    return others;
+}
+
 static enum status check_stored(const struct problem *p, struct error *err)
 {
-    const char *wanted = p->job.layout.stored_inputs ? excluded(p) : NULL;
+    if (!p->job.layout.stored_inputs) return OK;
+    const char *wanted = excluded(p);
+    if (!wanted && has_other_schedules(&p->job.space))
+        wanted = "no schedule in space but gpipe and 1f1b";
     return wanted ? fail(err, BAD_INPUT, "%s: layout.stored_inputs: expected %s next to it",
                          document_name(&p->job.document, "job"), wanted)
                   : OK;
@@ -55,7 +68,7 @@ enum status problem_check_local_head(const struct problem *p, struct error *err)
     if (head_of(m) == m->run_count) wanted = "a model with a head";
     else if (model_mtp_depth(m)) wanted = "a model that predicts one token at a time";
     else if (excluded(p)) wanted = excluded(p);
-    else if (layout_has_grid(&j->layout)) wanted = "no tensor_grid";
+    else if (layout_has_grid(&j->layout) || j->space.tensor_grids) wanted = "no tensor_grid";
     else if (j->recompute[RECOMPUTE_SWAP]) wanted = "no \"swap\" in recompute";
     else if (tiers) wanted = "no tiers and no offload percentages";
     return wanted ? fail(err, BAD_INPUT, "%s: local_loss.head: expected %s next to it", job, wanted)

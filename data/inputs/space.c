@@ -272,6 +272,7 @@ static void set_value(struct walk *w, enum space_key key, int value)
     if (key == SPACE_CONTEXT_KIND && value == 1 + (int)w->limits->context_kind) value = 0;
     if (key == SPACE_POOL && value == layout_pool_devices(l, w->limits->pools)) value = 0;
     layout_set_value(l, key, value);
+    if (key == SPACE_LOCAL_LOSS_EVERY) l->stored_inputs = value && w->limits->layout->stored_inputs;
     if (key == SPACE_RECOMPUTE)
         l->recomputed_layers =
             value == w->limits->layout->recompute ? w->limits->layout->recomputed_layers : 0;

@@ -67,4 +67,10 @@ static inline bool schedule_splits_backward(int kind)
     return schedule_kinds[kind].splits_backward;
 }
 
+// Whether segments that read their inputs from a file can be pipelines of their own.
+static inline bool schedule_stores_inputs(int kind)
+{
+    return kind == SCHEDULE_GPIPE || kind == SCHEDULE_1F1B;
+}
+
 #endif

@@ -145,8 +145,8 @@ struct ends {
 static struct ends ends_of(const struct layout_sketch *s, int rank, struct layer_share before)
 {
     struct ends e = {0, 0};
-    if (rank == 0) return e;
-    int64_t others = rank - s->has_first; // every stage before holds at least one layer
+    if (rank == 0 || s->segment) return e; // a segment waits for none before it
+    int64_t others = rank - s->has_first;  // every stage before holds at least one layer
     bool many = s->turns == 1;
     e.fill_ns = s->fill_first_ns +
                 larger(others * s->fill_ns,
@@ -290,7 +290,8 @@ int64_t layout_mean_of_passes(const struct layout_sketch *s, const struct priced
 
 int64_t layout_average_bound(const struct layout_sketch *s)
 {
-    int64_t blocks = (s->ranks - 1) * 2 * (s->turns == 1) *
-                     (s->block_forward_ns + (s->local ? 0 : s->block_backward_ns));
+    int64_t blocks = s->segment ? 0
+                                : (s->ranks - 1) * 2 * (s->turns == 1) *
+                                      (s->block_forward_ns + (s->local ? 0 : s->block_backward_ns));
     return s->micro_batches * mean_ns(s, s->ranks, blocks);
 }

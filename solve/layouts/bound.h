@@ -85,6 +85,7 @@ struct layout_sketch {
     int64_t *loads;
     int ranks, stages, turns, micro_batches;
     bool joint, local, barrier, overlapped;
+    int segment; // ranks of one that reads its inputs from a file, and waits for no other; 0: none
     int main_count;               // layers
     int others;                   // those that are counted besides them and are no ends; one group
     bool has_first, has_last;     // the first or the last layer is not a main one

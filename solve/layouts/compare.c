@@ -32,8 +32,8 @@ static bool same_graph(const struct priced *a, const struct priced *b)
         return false;
     if (x->local_loss_every &&
         (a->local_forward_ns > b->local_forward_ns || a->local_backward_ns > b->local_backward_ns ||
-         a->local_bytes > b->local_bytes))
-        return false;
+         a->local_bytes > b->local_bytes || a->local_head_count || b->local_head_count))
+        return false; // heads are not compared
     for (int i = 0; i < a->slice_count && a->slice_count > 1; i++)
         if (x->slices[i] != y->slices[i]) return false;
     if (x->recompute != y->recompute || x->recomputed_layers != y->recomputed_layers) return false;

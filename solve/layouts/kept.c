@@ -14,6 +14,7 @@
 struct kept_entry {
     int kind;
     int ranks, turns, micro_batches, slices;
+    int segment; // ranks of one that reads its inputs from a file; 0: there are none
     struct kept *kept;
 };
 
@@ -99,6 +100,8 @@ static void count_kept(struct kept_entry *e, const struct priced *p, struct aren
                                  .virtual_stages = e->turns,
                                  .slice_count = e->slices,
                                  .micro_batches = e->micro_batches,
+                                 .local_loss_every = e->segment,
+                                 .stored_inputs = e->segment > 0,
                                  .barrier = true};
     e->kept = TAKE(arena, p->rank_count, struct kept);
     for (int rank = 0; rank < p->rank_count; rank++) {
@@ -127,6 +130,8 @@ int kept_further_rounds(const struct priced *p)
     return kind->folds || kind->holds_all ? 0 : p->micro_batches - looked_at(p);
 }
 
+static int segment_of(const struct layout *l) { return l->stored_inputs ? l->local_loss_every : 0; }
+
 const struct kept *kept_by_ranks(struct kept_cache *c, const struct priced *p)
 {
     bool all = keeps_all(p->layout.schedule);
@@ -135,11 +140,13 @@ const struct kept *kept_by_ranks(struct kept_cache *c, const struct priced *p)
                               p->layout.virtual_stages,
                               all ? p->micro_batches : looked_at(p),
                               all ? 1 : p->slice_count,
+                              all ? 0 : segment_of(&p->layout),
                               NULL};
     for (int i = c->count - 1; i >= 0; i--) {
         struct kept_entry *e = &c->entries[i];
         if (e->kind == want.kind && e->ranks == want.ranks && e->turns == want.turns &&
-            e->micro_batches == want.micro_batches && e->slices == want.slices)
+            e->micro_batches == want.micro_batches && e->slices == want.slices &&
+            e->segment == want.segment)
             return e->kept;
     }
     GROW(c->arena, c->entries, c->count, c->capacity, 256);

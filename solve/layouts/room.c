@@ -14,9 +14,16 @@ bool sketch_folds(const struct layout_sketch *s)
     return schedule_kinds[s->priced->layout.schedule].folds;
 }
 
+// Within a segment that reads its inputs from a file.
+static bool sends_over(const struct layout_sketch *s, int boundary)
+{
+    return boundary >= 0 && boundary < s->ranks - 1 && (boundary + 1) % s->segment != 0;
+}
+
 int sketch_boundaries(const struct layout_sketch *s, int rank)
 {
     if (s->ranks == 1) return 0;
+    if (s->segment) return sends_over(s, rank - 1) + sends_over(s, rank);
     if (sketch_folds(s)) return 4 - (rank == 0 ? 2 : 0) - (rank == s->ranks - 1 ? 2 : 0);
     return 2 * s->turns - (rank == 0) - (rank == s->ranks - 1);
 }
@@ -40,8 +47,10 @@ static int64_t least_of_end(const struct layer_room *end, int64_t kept)
 // Bytes of a device that are left for main layers.
 static int64_t room_of(const struct layout_sketch *s, const struct group_terms *g, int rank)
 {
-    int64_t f = kept_least(s, rank), room = g->limit_bytes - g->constant_bytes -
-                                            2 * s->message_bytes * sketch_boundaries(s, rank);
+    // What is read from a file needs the same room as what arrives.
+    int ends = s->segment ? (rank > 0) + sends_over(s, rank) : sketch_boundaries(s, rank);
+    int64_t f = kept_least(s, rank),
+            room = g->limit_bytes - g->constant_bytes - 2 * s->message_bytes * ends;
     if (sketch_holds_first(s, rank)) room -= least_of_end(&s->first, f);
     if (sketch_holds_last(s, rank)) room -= least_of_end(&s->last, f);
     return room;

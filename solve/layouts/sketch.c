@@ -384,6 +384,7 @@ void layout_sketch_turns(struct layout_sketch *s, const struct priced *p, struct
     s->micro_batches = p->micro_batches;
     s->joint = !schedule_splits_backward(l->schedule);
     s->local = l->local_loss_every > 0;
+    s->segment = l->stored_inputs ? l->local_loss_every : 0;
     s->barrier = l->barrier;
     s->overlapped = l->gradient_sync == SYNC_OVERLAPPED;
     assert(s->ranks > 0 && s->stages == s->ranks * s->turns && s->group_count > 0);

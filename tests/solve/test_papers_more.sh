@@ -144,7 +144,7 @@ awk 'BEGIN { h["7bpretrain"] = 3.5; h["7bfinetune"] = 10
 [ "$failed" = 0 ] && echo "papers: decisions change as they say"
 # The command that runs them all: published splits by speed, an objective's least, memory that
 # freezing and 4 bits save, a formula beside our count, how wide a stage's own head may be.
-sh docs/examples/papers/all.sh "$work/all" holmes pipette adapters memory local stored piper \
+sh docs/examples/papers/all.sh "$work/all" holmes pipette adapters memory local stored segments piper \
     >"$work/all.txt" ||
     wrong "all.sh fails: $(cat "$work/all.txt")"
 grep -q '^30 14 roce, 16 infiniband' "$work/all.txt" &&
@@ -165,6 +165,12 @@ awk '/^local.sh/ { in_local = 1 } !in_local || NF != 8 || $1 !~ /^[0-9]+$/ { nex
 awk '/^[a-z]/ { here = /^stored.sh/ } !here || NF != 9 || $1 !~ /^[0-9]+$/ { next }
      { n++; if ($4 >= $3 || $8 >= $7 || ($1 < 8) != ($4 < $5)) bad = 1 }
      END { exit bad || n != 4 }' "$work/all.txt" || wrong "stored: $(cat "$work/all.txt")"
+# Dear heads make segments longer; all is proven and certified.
+awk '/^[a-z]/ { here = /^segments.sh/ } !here || NF != 12 { next }
+     { n++; if ($2 == 0 ? $4 != 1 : $4 < 2 || $4 < last) bad = 1; last = $2 == 0 ? 0 : $4
+       if ($6 != "yes" || $10 != "yes" || $12 != "yes") bad = 1
+       if ($9 > $5 || $5 > $11 || $8 != 1) bad = 1 }
+     END { exit bad || n != 6 }' "$work/all.txt" || wrong "segments: $(cat "$work/all.txt")"
 # The better way is Piper's load in every row, to the six digits that it is stated with.
 awk '/^[a-z]/ { here = /^piper.sh/ } !here || NF != 7 || $1 !~ /^[0-9]+$/ { next }
      { n++; if (($4 < $6 ? $4 : $6) > $3 || $5 > $4 || $7 > $6) bad = 1 }

@@ -250,6 +250,50 @@ void spaces_draw_pools(struct problem *p, struct random *rng, struct arena *aren
     } while (!give_pool_groups(p, rng, arena) || problem_check(p, &err) != OK);
 }
 
+// Losses after each stage, each two or none; often with heads, small or large.
+static bool give_segments(struct problem *p, struct random *rng)
+{
+    static const int every[] = {0, 1, 2, 3}, kinds[] = {SCHEDULE_GPIPE, SCHEDULE_1F1B};
+    struct space *space = &p->job.space;
+    struct layout *l = &p->job.layout;
+    struct local_loss *loss = &p->job.local_loss;
+    p->job.boundary_option_count = 0;
+    p->job.global_batch *= random_between(rng, 1, 3);
+    l->schedule = kinds[random_between(rng, 0, 1)], l->virtual_stages = 1, l->slice_count = 1;
+    l->local_loss_every = 1, l->stored_inputs = random_chance(rng, 60);
+    *loss = (struct local_loss){0};
+    if (random_chance(rng, 70)) loss->head.vocabulary = random_between(rng, 1, 3000);
+    if (random_chance(rng, 40)) loss->head.embedding_width = random_between(rng, 1, 8);
+    if (!loss->head.vocabulary) loss->head.embedding_width = 0;
+    if (random_chance(rng, 40)) loss->forward_s = 1e-7, loss->bytes = 100;
+    *space = (struct space){.given = true, .fewer_devices = random_chance(rng, 30)};
+    space->axes[SPACE_LOCAL_LOSS_EVERY] =
+        (struct space_axis){.kind = AXIS_LIST, .count = 4, .values = (int *)every};
+    space->axes[SPACE_SCHEDULE] =
+        (struct space_axis){.kind = AXIS_LIST, .count = 2, .values = (int *)kinds};
+    space->axes[SPACE_PIPELINE].kind = AXIS_ALL;
+    const struct {
+        enum space_key key;
+        int percent;
+    } others[] = {{SPACE_DATA, 70},   {SPACE_MICRO_BATCH, 50},   {SPACE_ZERO, 30},
+                  {SPACE_TENSOR, 20}, {SPACE_GRADIENT_SYNC, 20}, {SPACE_BARRIER, 30}};
+    for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
+        if (random_chance(rng, others[i].percent)) space->axes[others[i].key].kind = AXIS_ALL;
+    int64_t count = spaces_count(p);
+    return count > 3 && count <= 2 * LAYOUTS_MOST_DRAWN;
+}
+
+void spaces_draw_segments(struct problem *p, struct random *rng, struct arena *arena)
+{
+    struct random_limits limits = limits_of_shapes();
+    struct error err = {OK, ""};
+    limits.layers_max = 7, limits.stages_max = 4;
+    do {
+        random_problem(p, rng, &limits, arena);
+        p->job.rule_count = 0;
+    } while (!give_segments(p, rng) || problem_check(p, &err) != OK);
+}
+
 int64_t spaces_value(const struct plan *plan)
 {
     return plan->objective == OBJECTIVE_MAX_LOAD ? plan->micro_batches * plan->objective_ns

@@ -16,6 +16,9 @@ void spaces_draw_grids(struct problem *p, struct random *rng, struct arena *aren
 // The same of a model with mixtures, with expert degrees among the choices.
 void spaces_draw_experts(struct problem *p, struct random *rng, struct arena *arena);
 void spaces_draw_pools(struct problem *p, struct random *rng, struct arena *arena);
+// The same with segments of stages that have losses, and mostly heads, of their own, and whose
+// inputs may be stored.
+void spaces_draw_segments(struct problem *p, struct random *rng, struct arena *arena);
 
 // Of a plan: what layouts are compared by, its iteration time or m x its greatest load.
 int64_t spaces_value(const struct plan *plan);

@@ -24,7 +24,7 @@ table() {
 }
 
 for script in ${*:-layered slices terapipe onebit interleaved fused offers designs offload karma \
-    grids pools poolgroups bits albert llava pipette holmes reaches memory local stored \
+    grids pools poolgroups bits albert llava pipette holmes reaches memory local stored segments \
     piper adapters tiers}; do
     table "$script"
     case $script in

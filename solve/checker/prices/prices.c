@@ -19,6 +19,7 @@ struct prices {
     struct problem headed; // whose head is that of stages before local boundaries, if they have one
     struct price_audit headed_audit;
     int head; // its run there
+    struct check_run *own_head;
     struct doubts doubts;
     struct check_problem p;
     int *message_of; // [cut]: a run that sends it
@@ -179,10 +180,10 @@ static void open_runs(struct prices *x, const struct model *m, struct arena *are
     p->layers = m->layer_count;
     p->runs = TAKE(arena, p->run_count, struct check_run);
     for (int i = 0; i < p->run_count; i++) p->runs[i] = open_run(p, &m->runs[i], arena);
-    if (!job_has_local_head(&x->problem->job)) return;
+    if (!x->problem->job.local_loss.head.vocabulary) return;
     x->headed = problem_with_local_head(&x->one, &x->head, arena);
-    p->head = TAKE(arena, 1, struct check_run);
-    *p->head = open_run(p, &x->headed.model.runs[x->head], arena);
+    x->own_head = TAKE(arena, 1, struct check_run);
+    *x->own_head = open_run(p, &x->headed.model.runs[x->head], arena);
 }
 
 static int64_t values_sent(const struct prices *x, const struct layer_run *r)
@@ -245,6 +246,7 @@ static void take_layout(struct prices *x, const struct check_layout *l)
     x->one.job.layout = space_layout_back(l, &x->problem->job.layout);
     space_switch(&x->one.job, x->problem, l);
     x->price_audit = price_audit_over(&x->one, &x->price_audit);
+    p->head = job_has_local_head(&x->one.job) ? x->own_head : NULL;
     if (p->head) {
         x->headed.job = x->one.job;
         x->headed_audit = price_audit_over(&x->headed, &x->price_audit);
@@ -255,8 +257,7 @@ static void take_layout(struct prices *x, const struct check_layout *l)
     p->splits_backward = check_schedules[p->kind].splits_backward;
     p->stored = x->one.job.layout.stored_inputs;
     p->local_every = v[KEY_LOCAL], p->ranks = v[KEY_PIPELINE], p->turns = v[KEY_TURNS],
-    p->slices = v[KEY_SLICES];
-    p->stages = p->ranks * p->turns;
+    p->slices = v[KEY_SLICES], p->stages = p->ranks * p->turns;
     p->modes[MODE_SWAP] = job_swaps(&x->problem->job) && check_may_swap(p);
     p->micro_batches = (int)(x->one.job.global_batch / ((int64_t)v[KEY_DATA] * v[KEY_MICRO_BATCH]));
     p->local_bytes = p->local_every ? x->one.job.local_loss.bytes : 0;
@@ -389,19 +390,18 @@ static void price_pair(struct prices *x, int cut, int from, int to, int slice)
     }
 }
 
+static int64_t local_ns(struct prices *x, double s)
+{
+    return note(
+        x, judged_nanoseconds(&x->price_audit, (struct computed){x->p.local_every ? s : 0, 0}));
+}
+
 static bool price_times(void *context)
 {
     struct prices *x = context;
     struct check_problem *p = &x->p;
-    const struct local_loss *local = &x->one.job.local_loss;
-    p->local_forward =
-        p->local_every
-            ? note(x, judged_nanoseconds(&x->price_audit, (struct computed){local->forward_s, 0}))
-            : 0;
-    p->local_backward =
-        p->local_every
-            ? note(x, judged_nanoseconds(&x->price_audit, (struct computed){local->backward_s, 0}))
-            : 0;
+    p->local_forward = local_ns(x, x->one.job.local_loss.forward_s);
+    p->local_backward = local_ns(x, x->one.job.local_loss.backward_s);
     p->embedding = x->price_audit.embedding_sync ? x->embedding : NULL;
     for (int g = 0; g < p->group_count; g++) {
         for (int o = 0; o < p->gradient_count; o++)

@@ -79,6 +79,7 @@ struct layout space_layout_back(const struct check_layout *l, const struct layou
     to.offload_optimizer = v[KEY_OFFLOAD];
     to.barrier = v[KEY_BARRIER], to.fused_embedding_sync = v[KEY_FUSED_EMBEDDING],
     to.local_loss_every = v[KEY_LOCAL];
+    to.stored_inputs = base->stored_inputs && v[KEY_LOCAL]; // a file has them for every segment
     to.slice_count = v[KEY_SLICES];
     to.recompute = v[KEY_RECOMPUTE], to.recomputed_layers = l->recomputed;
     to.context_kind = v[KEY_CONTEXT_KIND], to.overlapped_dispatch = v[KEY_BESIDE];

@@ -155,7 +155,7 @@ static int64_t through_before(const struct check_sketch *s, int rank, int64_t fi
 static int64_t fill_of(const struct check_sketch *s, int rank, struct check_share before)
 {
     int64_t layers = before.main * s->fill_main + before.other * s->fill_other;
-    if (rank == 0) return 0;
+    if (rank == 0 || s->p->stored) return 0; // a segment need not wait for those before it
     return through_before(s, rank, s->fill_first, s->fill, layers) + rank * s->send_forward -
            s->block_forward;
 }

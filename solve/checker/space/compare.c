@@ -36,8 +36,9 @@ static bool same_graph(const struct check_problem *a, const struct check_problem
 {
     return a->kind == b->kind && a->ranks == b->ranks && a->stages == b->stages &&
            a->slices == b->slices && a->micro_batches == b->micro_batches &&
-           a->local_every == b->local_every && same_setting(&a->layout, &b->layout) &&
-           a->barrier <= b->barrier && !a->embedding == !b->embedding;
+           a->local_every == b->local_every && a->stored == b->stored &&
+           same_setting(&a->layout, &b->layout) && a->barrier <= b->barrier &&
+           !a->embedding == !b->embedding;
 }
 
 static bool same_choices(const struct check_problem *a, const struct check_problem *b)
@@ -161,8 +162,8 @@ bool check_no_worse(const struct check_problem *a, const struct check_problem *b
     if (!same_swaps(a, b)) return false;
     if (!exposed && (a->overlapped != b->overlapped || !same_gradients(a, b))) return false;
     if (a->local_forward > b->local_forward || a->local_backward > b->local_backward ||
-        a->local_bytes > b->local_bytes)
-        return false;
+        a->local_bytes > b->local_bytes || a->head || b->head)
+        return false; // what their heads take is not compared
     if (a->embedding &&
         !transfers_no_worse(a->embedding, b->embedding, a->group_count * a->group_count))
         return false;

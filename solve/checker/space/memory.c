@@ -29,7 +29,9 @@ static int64_t least_of_end(const struct check_room *end, int64_t held)
 
 static int64_t room_of(const struct check_sketch *s, const struct check_group_sketch *g, int rank)
 {
-    int64_t room = g->room - 2 * s->held[rank].sides * s->message; // both ends keep messages twice
+    // Both ends keep messages twice; what a file has instead is kept like what arrives.
+    bool reads = s->p->stored && rank > 0 && !check_sends_forward(s->p, rank - 1);
+    int64_t room = g->room - 2 * (s->held[rank].sides + reads) * s->message;
     if (check_holds_first(s, rank)) room -= least_of_end(&s->first, s->held[rank].least);
     if (check_holds_last(s, rank)) room -= least_of_end(&s->last, s->held[rank].least);
     return room;

@@ -255,6 +255,7 @@ void tables_of_priced(struct check_problem *to, const struct priced *p, struct a
                                  .overlapped = l->gradient_sync == SYNC_OVERLAPPED,
                                  .splits_backward = schedule_splits_backward(l->schedule),
                                  .local_every = l->local_loss_every,
+                                 .stored = l->stored_inputs,
                                  .stages = p->stage_count,
                                  .ranks = p->rank_count,
                                  .turns = l->virtual_stages,
