@@ -399,8 +399,8 @@ $(OUT)/bench-placement: $(OUT)/tests/bench/placement.o $(OUT)/libplumbline.a
 test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_placed \
     test_check_places test_exact_schedules test_eliminate test_certificate test_layout_paths \
     test_layout_kinds test_slices test_grids test_pools test_segments test_tiers test_claims \
-    test_claims_extreme test_raise_laws test_price_laws test_wording_laws test_ends test_referee) proofs \
-    $(BIN)/plumbline \
+    test_claims_extreme test_raise_laws test_price_laws test_wording_laws test_ends \
+    test_referee) proofs $(BIN)/plumbline \
     $(OUT)/bench-separate
 	$(OUT)/tests/test_exact 2000
 	$(OUT)/tests/test_exact_decisions 500

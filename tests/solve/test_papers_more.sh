@@ -144,8 +144,8 @@ awk 'BEGIN { h["7bpretrain"] = 3.5; h["7bfinetune"] = 10
 [ "$failed" = 0 ] && echo "papers: decisions change as they say"
 # The command that runs them all: published splits by speed, an objective's least, memory that
 # freezing and 4 bits save, a formula beside our count, how wide a stage's own head may be.
-sh docs/examples/papers/all.sh "$work/all" holmes pipette adapters memory local stored segments piper \
-    >"$work/all.txt" ||
+sh docs/examples/papers/all.sh "$work/all" holmes pipette adapters memory local stored \
+    segments piper >"$work/all.txt" ||
     wrong "all.sh fails: $(cat "$work/all.txt")"
 grep -q '^30 14 roce, 16 infiniband' "$work/all.txt" &&
     grep -q '^48 22 roce, 26 infiniband' "$work/all.txt" || wrong "holmes: $(cat "$work/all.txt")"

@@ -2,9 +2,9 @@
 # Local losses as a decision (arXiv 2411.12780, 2403.11204): whether stages have losses of their
 # own, of how many stages a segment is, and how many GPUs are a pipeline, in one space with the
 # degrees and the micro-batch. GPT-2 XL on two nodes of eight A100 with one card each, 32 sequences
-# of 1,024. Lines of: GB/s of a card, width of the heads (0: they cost nothing), then, where segments
-# send and wait and where they read a file: pipeline x data, stages of a segment (0: one loss), time,
-# whether it is proven to 0.1 % and the certificate accepted; last the best with one loss.
+# of 1,024. Lines of: GB/s of a card, width of the heads (0: they cost nothing), then, where they
+# send and wait and where they read a file: pipeline x data, stages of a segment (0: one loss),
+# time, whether it is proven to 0.1 % and the certificate accepted; last the best with one loss.
 #   segments.sh FOLDER [GB_PER_S,WIDTH ...]
 set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
