@@ -83,6 +83,24 @@ static void find_boundary_parts(struct dynamic *d, int s, struct arena *arena)
         }
 }
 
+// Which indices of uses the choices of each state leave and reach.
+static void find_passages(struct dynamic *d, int s, struct arena *arena)
+{
+    struct stage_table *t = &d->stages[s];
+    bool *seen = TAKE(arena, t->state_count * t->class_count, bool);
+    t->enters = TAKE(arena, t->state_count * d->use_count, bool);
+    t->leaves = TAKE(arena, t->state_count * d->use_count, bool);
+    for (int i = 0; i < d->c->stages[s].count; i++) {
+        const struct use_class *k = &t->classes[t->class_of[i]];
+        bool *known = &seen[t->state_of[i] * t->class_count + t->class_of[i]];
+        for (int r = 0; r < k->row_count && !*known; r++) {
+            t->enters[t->state_of[i] * d->use_count + k->rows[r]] = true;
+            t->leaves[t->state_of[i] * d->use_count + k->rows[r] + k->shift] = true;
+        }
+        *known = true;
+    }
+}
+
 static struct dynamic *open_tables(const struct choices *c, int64_t cells_max, bool by_ranks,
                                    struct arena *arena)
 {
@@ -113,9 +131,18 @@ static struct dynamic *open_tables(const struct choices *c, int64_t cells_max, b
     for (int s = 0; s < d->stage_count; s++) {
         d->stages[s].forward = TAKE(arena, d->stages[s].state_count * cells, double);
         d->stages[s].backward = TAKE(arena, d->stages[s].state_count * cells, double);
+        if (d->use_count == 1) continue;
+        find_passages(d, s, arena);
+        // Rows that no choice leads to are never written.
+        for (int64_t i = 0; i < d->stages[s].state_count * cells; i++)
+            d->stages[s].forward[i] = NOT_REACHED;
     }
     d->entry = TAKE(arena, states_most * cells, double);
     d->merged = TAKE(arena, cells, double);
+    d->blank = TAKE(arena, d->row, double);
+    for (int n = 0; n < d->row; n++) d->blank[n] = NOT_REACHED;
+    d->reached = TAKE(arena, d->use_count, struct reached);
+    d->wanted = TAKE(arena, states_most * d->use_count, bool);
     return d;
 }
 

@@ -41,12 +41,19 @@ struct stage_table {
     // States with which every boundary costs the same: the first of them, for the boundary before
     // this stage and for the one after it.
     int *same_before, *same_after; // [state]
-    double *forward;               // [state][uses][layers]: least cost up to this stage
-    double *backward;              // the same: least cost of the stages after it
-    int least, most;               // layers that can be covered after this stage
+    // [state * use_count + index of uses]: some choice of the state can be taken from there; leads
+    // there. NULL: one index.
+    bool *enters, *leaves;
+    double *forward;  // [state][uses][layers]: least cost up to this stage
+    double *backward; // the same: least cost of the stages after it
+    int least, most;  // layers that can be covered after this stage
 };
 
 struct rank_table; // solve/boxes/dynamic_ranks.c
+// Of a row: the first and the last number of layers that are reached; none: last < first.
+struct reached {
+    int first, last;
+};
 
 struct dynamic {
     const struct choices *c;
@@ -63,6 +70,9 @@ struct dynamic {
     int *last_rows, last_row_count; // indices of uses after the last stage
     double *entry;                  // scratch: least cost before the current stage, by its state
     double *merged;                 // scratch: of one state
+    double *blank;                  // a row of NOT_REACHED
+    struct reached *reached;        // scratch: [index of a row before the current stage]
+    bool *wanted;                   // scratch: [state * use_count + index of a row]
     int fraction_bits;              // of the costs of the current box, below the nanosecond
 };
 

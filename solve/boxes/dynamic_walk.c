@@ -6,6 +6,9 @@
 
 #include <assert.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 // Which numbers of covered layers can be reached and completed. false: a stage has no allowed
 // choice, or none fits.
@@ -56,33 +59,33 @@ static const int *rows_before(const struct dynamic *d, int s, int *count)
     return s < d->stage_count ? d->stages[s].rows : d->last_rows;
 }
 
-// Clears what can be reached before stage s in a table over the states of a stage.
-static void clear(const struct dynamic *d, double *table, int state_count, int s)
+// Clears what can be reached before stage s in a table over the states of a stage, where passes
+// [state * use_count + index of uses] says so (NULL: everywhere).
+static void clear(const struct dynamic *d, double *table, const bool *passes, int state_count,
+                  int s)
 {
     int count, first = least_before(d, s), last = most_before(d, s);
     const int *rows = rows_before(d, s, &count);
     for (int q = 0; q < state_count; q++)
         for (int i = 0; i < count; i++)
-            for (int n = first; n <= last; n++) table[cell(d, q, rows[i], n)] = NOT_REACHED;
+            if (!passes || passes[q * d->use_count + rows[i]])
+                memcpy(table + cell(d, q, rows[i], first), d->blank,
+                       (size_t)(last - first + 1) * sizeof *table);
 }
 
 void dynamic_lower_row(double *restrict to, const double *restrict from, double cost, int count)
 {
-    for (int n = 0; n < count; n++) {
+    int n = 0;
+#ifdef __SSE2__
+    const __m128d costs = _mm_set1_pd(cost);
+    for (; n + 2 <= count; n += 2)
+        _mm_storeu_pd(to + n,
+                      _mm_min_pd(_mm_add_pd(_mm_loadu_pd(from + n), costs), _mm_loadu_pd(to + n)));
+#endif
+    for (; n < count; n++) {
         double value = from[n] + cost;
         to[n] = value < to[n] ? value : to[n];
     }
-}
-
-// The rows of a state of a table before stage s, over the layers that can be covered there.
-static void lower_rows(const struct dynamic *d, int s, double *to, int to_state, const double *from,
-                       int from_state, double cost)
-{
-    const struct stage_table *t = &d->stages[s], *before = &d->stages[s - 1];
-    int count = before->most - before->least + 1;
-    for (int i = 0; i < t->row_count; i++)
-        dynamic_lower_row(to + cell(d, to_state, t->rows[i], before->least),
-                          from + cell(d, from_state, t->rows[i], before->least), cost, count);
 }
 
 static void copy_rows(const struct dynamic *d, int s, double *table, int to_state, int from_state)
@@ -94,56 +97,127 @@ static void copy_rows(const struct dynamic *d, int s, double *table, int to_stat
                (size_t)(before->most - before->least + 1) * sizeof *table);
 }
 
-// The least of the states of `from` that share a boundary's costs with `state`, the first of them.
-// They are often alone.
-static const double *least_of_same(struct dynamic *d, int s, const double *from, const int *same,
-                                   int count, int state, int *at)
+// One side of a boundary: the table of its states, those that cross alike, and the uses with which
+// each can be (NULL: any; no other row of the table counts).
+struct side {
+    double *table;
+    const int *same;
+    const bool *passes;
+    int count, step; // between the costs of two of its states
+};
+
+static bool passes(const struct dynamic *d, const struct side *side, int state, int uses)
+{
+    return !side->passes || side->passes[state * d->use_count + uses];
+}
+
+// d->merged becomes the lesser of itself and the rows of a state before stage s.
+static void merge_rows(struct dynamic *d, int s, const struct side *from, int state)
+{
+    const struct stage_table *t = &d->stages[s], *before = &d->stages[s - 1];
+    for (int i = 0; i < t->row_count; i++)
+        if (passes(d, from, state, t->rows[i]))
+            dynamic_lower_row(d->merged + cell(d, 0, t->rows[i], before->least),
+                              from->table + cell(d, state, t->rows[i], before->least), 0,
+                              before->most - before->least + 1);
+}
+
+// The least of the states that cross like this one, the first of them. They are often alone.
+static const double *least_of_same(struct dynamic *d, int s, const struct side *from, int state,
+                                   int *at)
 {
     bool alone = true;
-    for (int p = state + 1; p < count; p++) {
-        if (same[p] != state) continue;
+    for (int p = state + 1; p < from->count; p++) {
+        if (from->same[p] != state) continue;
         if (alone) {
-            clear(d, d->merged, 1, s);
-            lower_rows(d, s, d->merged, 0, from, state, 0);
+            clear(d, d->merged, NULL, 1, s);
+            merge_rows(d, s, from, state);
         }
-        lower_rows(d, s, d->merged, 0, from, p, 0);
+        merge_rows(d, s, from, p);
         alone = false;
     }
     *at = alone ? state : 0;
-    return alone ? from : d->merged;
+    return alone ? from->table : d->merged;
 }
 
-// Over the boundary before stage s: to[own] = the least of from[other] + its cost. step: between
-// the costs of two other states, and of two own ones.
-static void cross(struct dynamic *d, int s, double *to, const int *own_same, int own_count,
-                  const double *from, const int *other_same, int other_count, int own_step,
-                  int other_step)
+// d->reached of the rows before stage s of states that cross alike, the first of which is `state`.
+static void find_reached(struct dynamic *d, int s, const struct side *from, int state,
+                         const double *least, int at)
 {
-    for (int p = 0; p < other_count; p++) {
-        if (other_same[p] != p) continue;
+    const struct stage_table *t = &d->stages[s], *before = &d->stages[s - 1];
+    for (int i = 0; i < t->row_count; i++) {
+        const double *row = least + cell(d, at, t->rows[i], 0);
+        int first = before->least, last = before->most;
+        if (least == from->table && !passes(d, from, state, t->rows[i])) last = first - 1;
+        while (first <= last && row[first] >= NOT_REACHED) first++;
+        while (first <= last && row[last] >= NOT_REACHED) last--;
+        d->reached[i] = (struct reached){first, last};
+    }
+}
+
+// d->wanted of states that cross like one of them: rows which one of them can use. They are
+// cleared.
+static void open_wanted(struct dynamic *d, int s, const struct side *to)
+{
+    const struct stage_table *t = &d->stages[s], *before = &d->stages[s - 1];
+    memset(d->wanted, 0, (size_t)to->count * (size_t)d->use_count * sizeof *d->wanted);
+    for (int q = 0; q < to->count; q++)
+        for (int i = 0; i < t->row_count; i++) {
+            bool *wanted = &d->wanted[to->same[q] * d->use_count + i];
+            if (*wanted || !passes(d, to, q, t->rows[i])) continue;
+            *wanted = true;
+            memcpy(to->table + cell(d, to->same[q], t->rows[i], before->least), d->blank,
+                   (size_t)(before->most - before->least + 1) * sizeof *to->table);
+        }
+}
+
+// The cells before stage s that are reached and wanted.
+static void lower_reached(const struct dynamic *d, int s, double *to, int to_state,
+                          const double *from, int from_state, double cost)
+{
+    const struct stage_table *t = &d->stages[s];
+    const bool *wanted = d->wanted + (size_t)to_state * (size_t)d->use_count;
+    for (int i = 0; i < t->row_count; i++) {
+        const struct reached r = d->reached[i];
+        if (wanted[i] && r.first <= r.last)
+            dynamic_lower_row(to + cell(d, to_state, t->rows[i], r.first),
+                              from + cell(d, from_state, t->rows[i], r.first), cost,
+                              r.last - r.first + 1);
+    }
+}
+
+// Over the boundary before stage s: to[own] = the least of from[other] + its cost.
+static void cross(struct dynamic *d, int s, const struct side *to, const struct side *from)
+{
+    open_wanted(d, s, to);
+    for (int p = 0; p < from->count; p++) {
+        if (from->same[p] != p) continue;
         int at;
-        const double *least = least_of_same(d, s, from, other_same, other_count, p, &at);
-        for (int q = 0; q < own_count; q++) {
-            double cost = d->stages[s].boundary[p * other_step + q * own_step];
-            if (own_same[q] == q && cost < NOT_REACHED) lower_rows(d, s, to, q, least, at, cost);
+        const double *least = least_of_same(d, s, from, p, &at);
+        find_reached(d, s, from, p, least, at);
+        for (int q = 0; q < to->count; q++) {
+            double cost = d->stages[s].boundary[p * from->step + q * to->step];
+            if (to->same[q] == q && cost < NOT_REACHED)
+                lower_reached(d, s, to->table, q, least, at, cost);
         }
     }
-    for (int q = 0; q < own_count; q++)
-        if (own_same[q] != q) copy_rows(d, s, to, q, own_same[q]);
+    for (int q = 0; q < to->count; q++)
+        if (to->same[q] != q) copy_rows(d, s, to->table, q, to->same[q]);
 }
 
 // entry[q] = least cost before stage s when it is in state q.
 static void enter_stage(struct dynamic *d, int s)
 {
     const struct stage_table *t = &d->stages[s];
-    clear(d, d->entry, t->state_count, s);
     if (s == 0) {
+        clear(d, d->entry, NULL, t->state_count, s);
         for (int q = 0; q < t->state_count; q++) d->entry[cell(d, q, 0, 0)] = 0;
         return;
     }
     const struct stage_table *before = &d->stages[s - 1];
-    cross(d, s, d->entry, t->same_before, t->state_count, before->forward, before->same_after,
-          before->state_count, 1, t->state_count);
+    cross(d, s, &(struct side){d->entry, t->same_before, t->enters, t->state_count, 1},
+          &(struct side){before->forward, before->same_after, before->leaves, before->state_count,
+                         t->state_count});
 }
 
 // The numbers of layers covered before stage s from which this choice can be completed: [*first,
@@ -165,7 +239,7 @@ static void walk_forward(struct dynamic *d, int s)
 {
     struct stage_table *t = &d->stages[s];
     enter_stage(d, s);
-    clear(d, t->forward, t->state_count, s + 1);
+    clear(d, t->forward, t->leaves, t->state_count, s + 1);
     for (int i = 0; i < d->c->stages[s].count; i++) {
         const struct use_class *k = &t->classes[t->class_of[i]];
         int first, last, q = t->state_of[i];
@@ -183,7 +257,7 @@ static void walk_forward(struct dynamic *d, int s)
 static void walk_backward(struct dynamic *d, int s)
 {
     struct stage_table *t = &d->stages[s], *before = &d->stages[s - 1];
-    clear(d, d->entry, t->state_count, s);
+    clear(d, d->entry, t->enters, t->state_count, s);
     for (int i = 0; i < d->c->stages[s].count; i++) {
         const struct use_class *k = &t->classes[t->class_of[i]];
         int first, last, q = t->state_of[i];
@@ -194,9 +268,10 @@ static void walk_backward(struct dynamic *d, int s)
                                                  first + d->c->stages[s].items[i].layer_count),
                               t->cost[i], last - first + 1);
     }
-    clear(d, before->backward, before->state_count, s);
-    cross(d, s, before->backward, before->same_after, before->state_count, d->entry, t->same_before,
-          t->state_count, t->state_count, 1);
+    cross(d, s,
+          &(struct side){before->backward, before->same_after, before->leaves, before->state_count,
+                         t->state_count},
+          &(struct side){d->entry, t->same_before, t->enters, t->state_count, 1});
 }
 
 // ---- answers
@@ -293,7 +368,7 @@ static void trace_back(const struct dynamic *d, double cost, int q, int uses, in
 static void bound_all(struct dynamic *d, wide priced_limits, int64_t **through_ns)
 {
     struct stage_table *last = &d->stages[d->stage_count - 1];
-    clear(d, last->backward, last->state_count, d->stage_count);
+    clear(d, last->backward, NULL, last->state_count, d->stage_count);
     for (int q = 0; q < last->state_count; q++)
         for (int i = 0; i < d->last_row_count; i++)
             last->backward[cell(d, q, d->last_rows[i], d->layers)] = 0;
