@@ -88,7 +88,7 @@ def hours_alone(common, x, tokens):
         document.write_text(json.dumps({"kind": "plumbline.designs", "version": 1, "name": "one",
                                         **{k: {"values": [v]} for k, v in x.items()}}))
         told = run("offers", *common, "--designs", document, "--fastest", "--tokens", 1e9,
-                   "--gap", 0, "--force", "-o", at)
+                   "--gap", 0, "--time-limit-s", 0, "--force", "-o", at)
         if told.returncode not in (0, 11):
             sys.exit(f"{x}: {told.stderr}")
         row = list(csv.DictReader(open(at / "offers.csv")))[0]
@@ -154,7 +154,8 @@ def one(number):
     gap = draw.choice([0, 0, 0.03])
     path, work = folder / "drawn.json", folder / f"draw-{number}"
     path.write_text(json.dumps(document))
-    told = run("offers", *common, "--designs", path, "--tokens", tokens, "--gap", gap, *words,
+    told = run("offers", *common, "--designs", path, "--tokens", tokens, "--gap", gap,
+               "--time-limit-s", 0, *words,
                "--force", "-o", work)
     good = [p for p in priced if p[0] <= limit_hours and p[1] <= limit_price]
     if told.returncode not in (0, 11):

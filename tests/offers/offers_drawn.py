@@ -92,6 +92,8 @@ def one(number):
         tokens,
         "--gap",
         0,
+        "--time-limit-s",
+        0,
         "--force",
         "-o",
         work,

@@ -47,7 +47,7 @@ for model in ${*:-bert-large gpt2-xl llama-2-7b}; do
         shift 2
         "$plumbline" offers --model "$model" --designs "$folder/$designs.json" --fastest --for any \
             --schedule 1f1b --zero 0 --sequence $sequence --global-batch 4096 --tokens 1e9 \
-            --force -o "$here.$name" "$@" > "$here.$name.txt" 2> "$here.log"
+            --time-limit-s 600 --force -o "$here.$name" "$@" > "$here.$name.txt" 2> "$here.log"
     }
     offers fixed tpu --pipeline $pipeline --tensor 1 --data $((1024 / pipeline))
     offers tpu tpu

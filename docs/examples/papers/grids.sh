@@ -4,10 +4,11 @@
 # of its layers fit into a node. Lines of: GPUs, parameters in 10^9, then four degrees and times:
 # the best grid x data as AxoNN has them, without a pipeline; one dimension x data; one dimension
 # with a pipeline (stages x tensor) and sequence parallelism; and the best of everything: grids of
-# every order and with all gathers, pipelines, sequence parallelism, with its certificate.
+# every order and with all gathers, pipelines, sequence parallelism, with its certificate; last what
+# plan --for axonn finds: ZeRO 0, grids of every tensor degree x data, proven.
 #   grids.sh FOLDER [LAYERS,HIDDEN,GPUS,SEQUENCES ...]
 # CARD: GB/s of a card (25); NODE: GPUs and cards of a node (4); TENSOR: tensor degrees
-# (1,2,4,8,16,32); ZERO: stages of the last two (1)
+# (1 to 256, powers of two); ZERO: stages of the last two (1)
 set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
 shift
@@ -20,7 +21,7 @@ for row in ${*:-24,4096,64,512 32,7168,256,2048 38,9216,512,4096 42,12288,1024,8
         --precision bf16 \
         --schedule 1f1b --zero 1 --gradient-sync overlapped --boundary-rank 0 --gradient-rank 0 \
         --no-sequence-parallel --force -o "$here" > "$here.log"
-    python3 - "$here" "$row" "${CARD:-25}" "${NODE:-4}" "${TENSOR:-1,2,4,8,16,32}" "${ZERO:-1}" \
+    python3 - "$here" "$row" "${CARD:-25}" "${NODE:-4}" "${TENSOR:-1,2,4,8,16,32,64,128,256}" "${ZERO:-1}" \
         <<'END'
 import json, sys
 folder, card, node = sys.argv[1], float(sys.argv[3]), int(sys.argv[4])
@@ -77,11 +78,16 @@ END
     "$plumbline" solve "$here/all.problem.json" -o "$here/all.plan.json" --certificate \
         "$here/all.certificate.json" --quiet >> "$here.log" 2>&1
     "$plumbline" verify "$here/all.plan.json" >> "$here.log" 2>&1
+    "$plumbline" plan --for axonn --model "$here/model.json" --cluster "$here/cluster.json" \
+        --costs published --memory-fraction 0.8 --sequence 2048 --global-batch "${row##*,}" \
+        --gap 0 --time-limit-s 600 --force -o "$here/axonn" >> "$here.log" 2>&1
     python3 - "$here" "$row" <<'END'
 import json, sys
 layers, hidden, gpus, batch = map(int, sys.argv[2].split(","))
 plan, line, piped, everything = (json.load(open(sys.argv[1] + "/" + name + "plan.json"))
                                  for name in ("", "line.", "piped.", "all."))
+axonn = json.load(open(sys.argv[1] + "/axonn/plan.json"))
+assert axonn["bound_ns"] == axonn["iteration_ns"]
 
 
 def grid(p):
@@ -103,6 +109,7 @@ print(gpus, "%.1f" % ((12 * layers * hidden + 51200) * hidden / 1e9),
       "%d:%d" % (line["layout"]["tensor"], line["layout"]["data"]), seconds(line),
       stages(piped, piped["layout"]["tensor"]), seconds(piped),
       "%s:%d%s" % (stages(everything, grid(everything)), everything["layout"]["data"],
-                   ",sp" * everything["layout"]["sequence_parallel"]), seconds(everything))
+                   ",sp" * everything["layout"]["sequence_parallel"]), seconds(everything),
+      "%s:%d" % (grid(axonn), axonn["layout"]["data"]), seconds(axonn))
 END
 done
