@@ -21,8 +21,8 @@ for row in ${*:-24,4096,64,512 32,7168,256,2048 38,9216,512,4096 42,12288,1024,8
         --precision bf16 \
         --schedule 1f1b --zero 1 --gradient-sync overlapped --boundary-rank 0 --gradient-rank 0 \
         --no-sequence-parallel --force -o "$here" > "$here.log"
-    python3 - "$here" "$row" "${CARD:-25}" "${NODE:-4}" "${TENSOR:-1,2,4,8,16,32,64,128,256}" "${ZERO:-1}" \
-        <<'END'
+    python3 - "$here" "$row" "${CARD:-25}" "${NODE:-4}" \
+        "${TENSOR:-1,2,4,8,16,32,64,128,256}" "${ZERO:-1}" <<'END'
 import json, sys
 folder, card, node = sys.argv[1], float(sys.argv[3]), int(sys.argv[4])
 tensor, zero = list(map(int, sys.argv[5].split(","))), list(map(int, sys.argv[6].split(",")))
