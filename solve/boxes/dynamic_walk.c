@@ -88,15 +88,6 @@ void dynamic_lower_row(double *restrict to, const double *restrict from, double 
     }
 }
 
-static void copy_rows(const struct dynamic *d, int s, double *table, int to_state, int from_state)
-{
-    const struct stage_table *t = &d->stages[s], *before = &d->stages[s - 1];
-    for (int i = 0; i < t->row_count; i++)
-        memcpy(table + cell(d, to_state, t->rows[i], before->least),
-               table + cell(d, from_state, t->rows[i], before->least),
-               (size_t)(before->most - before->least + 1) * sizeof *table);
-}
-
 // One side of a boundary: the table of its states, those that cross alike, and the uses with which
 // each can be (NULL: any; no other row of the table counts).
 struct side {
@@ -109,6 +100,17 @@ struct side {
 static bool passes(const struct dynamic *d, const struct side *side, int state, int uses)
 {
     return !side->passes || side->passes[state * d->use_count + uses];
+}
+
+// The rows before stage s of a state that crosses like the first one.
+static void copy_rows(const struct dynamic *d, int s, const struct side *to, int state)
+{
+    const struct stage_table *t = &d->stages[s], *before = &d->stages[s - 1];
+    for (int i = 0; i < t->row_count; i++)
+        if (passes(d, to, state, t->rows[i]))
+            memcpy(to->table + cell(d, state, t->rows[i], before->least),
+                   to->table + cell(d, to->same[state], t->rows[i], before->least),
+                   (size_t)(before->most - before->least + 1) * sizeof *to->table);
 }
 
 // d->merged becomes the lesser of itself and the rows of a state before stage s.
@@ -202,7 +204,7 @@ static void cross(struct dynamic *d, int s, const struct side *to, const struct 
         }
     }
     for (int q = 0; q < to->count; q++)
-        if (to->same[q] != q) copy_rows(d, s, to->table, q, to->same[q]);
+        if (to->same[q] != q) copy_rows(d, s, to, q);
 }
 
 // entry[q] = least cost before stage s when it is in state q.
