@@ -1,8 +1,14 @@
 // The monotonic clock, and the time limits compared with it.
+#define _DEFAULT_SOURCE // syscall
 #include "data/base/watch.h"
 
+#include <sched.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 double clock_s(void)
 {
@@ -28,4 +34,21 @@ double watch_left_s(const struct watch *w)
 bool watch_is_over(const struct watch *w)
 {
     return (w->stop && *w->stop) || (w->limit_s > 0 && watch_elapsed_s(w) > w->limit_s);
+}
+
+// What the system calls a runtime is, of ordinary processes, how long a turn lasts.
+void watch_take_long_turns(void)
+{
+#ifdef SYS_sched_setattr
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime_ns, deadline_ns, period_ns;
+    } turns = {.size = sizeof turns, .runtime_ns = 100000000};
+    if (sched_getscheduler(0) != SCHED_OTHER) return; // as somebody wanted it
+    turns.nice = getpriority(PRIO_PROCESS, 0);
+    (void)!syscall(SYS_sched_setattr, 0, &turns, 0);
+#endif
 }

@@ -16,6 +16,7 @@
 #include "measure/cpu/switches.h"
 #include "data/base/least.h"
 #include "data/base/random.h"
+#include "data/base/watch.h"
 
 // More than the last-level cache of most processors, so that a cycle through the pool evicts its
 // values.
@@ -42,6 +43,7 @@ static enum status cpu_open(void **session, const struct backend_settings *setti
     struct session *s = TAKE(arena, 1, struct session);
     s->seed = settings->seed;
     s->shared = settings->shared;
+    if (s->shared) watch_take_long_turns();
     openblas_set_num_threads(1);
     host_condition_open(&s->condition, "/sys", arena);
     TRY(team_open(&s->team, settings->threads, arena, err));

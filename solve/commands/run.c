@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "data/base/file.h"
+#include "data/base/watch.h"
 #include "data/results/plan_run.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/kernels_plan.h"
@@ -193,6 +194,7 @@ static enum status launch(const struct words *w, struct ending *e, int *code, st
     if (!child) {
         setpgid(0, 0);
         set_environment();
+        watch_take_long_turns();
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]), close(ends[1]);
         execvp(arguments[0], arguments);
