@@ -57,6 +57,7 @@ static enum status load_all(struct carried_fits *f, const struct option_texts *p
             return fail(err, BAD_INPUT,
                         "%s: expected a run of the same GPU, trainer and kernels as %s",
                         paths->items[i], paths->items[0]);
+        plan_run_at_speed(&c->run, 1e-9 * (double)first->run.yardstick_ns);
     }
     return OK;
 }
@@ -109,6 +110,19 @@ static enum status factor_of_run(double *factors, struct carried_fits *f, int ru
     return OK;
 }
 
+// By how much the machine was faster, and slower, in some of a run's iterations than in the median.
+static void yardstick_moved(const struct plan_run *r, double *faster, double *slower,
+                            struct arena *arena)
+{
+    double *each = TAKE(arena, r->iteration_count, double);
+    *faster = *slower = 1;
+    for (int i = 0; i < r->iteration_count; i++) each[i] = (double)r->iterations[i].yardstick_ns;
+    qsort(each, (size_t)r->iteration_count, sizeof *each, compare_numbers);
+    if (each[0] <= 0) return;
+    *faster = each[0] / each[(r->iteration_count - 1) / 2];
+    *slower = each[r->iteration_count - 1] / each[(r->iteration_count - 1) / 2];
+}
+
 static enum status fit_factor(struct carried_fits *f, struct arena *arena, struct error *err)
 {
     double *of_runs = TAKE(arena, f->run_count, double), apart = other_plans_apart;
@@ -119,7 +133,9 @@ static enum status fit_factor(struct carried_fits *f, struct arena *arena, struc
         TRY(factor_of_run(factors, f, i, arena, err));
         qsort(factors, (size_t)count, sizeof *factors, compare_numbers);
         of_runs[i] = factors[(count - 1) / 2];
-        least = fmin(least, factors[0]), most = fmax(most, factors[count - 1]);
+        double faster, slower;
+        yardstick_moved(&f->runs[i].run, &faster, &slower, arena);
+        least = fmin(least, faster * factors[0]), most = fmax(most, slower * factors[count - 1]);
     }
     qsort(of_runs, (size_t)f->run_count, sizeof *of_runs, compare_numbers);
     f->factor = of_runs[(f->run_count - 1) / 2];
@@ -276,6 +292,15 @@ static void put_costs(struct carried_fits *f, struct gpu_costs *g, struct arena 
     *factor_of(g, f->runs[0].problem.job.trainer, &f->factor_key) =
         estimate_fitted(f->factor, f->low, f->high, source);
     f->calibration.costs.iteration_spread = estimate_fitted(f->apart, f->apart, f->apart, source);
+    double yardstick_s = 1e-9 * (double)f->runs[0].run.yardstick_ns;
+    if (f->runs[0].run.with == RUNNER_TORCH)
+        g->torch_yardstick_s = (struct estimate){yardstick_s,
+                                                 yardstick_s,
+                                                 yardstick_s,
+                                                 ORIGIN_MEASURED,
+                                                 yardstick_s > 0 ? source : NULL,
+                                                 0,
+                                                 0};
     put_step(f, g, source);
     if (f->split_s >= 0)
         g->split_overhead_s =

@@ -119,6 +119,8 @@ struct gpu_costs {
     struct estimate collective_launch_s;    // added to each collective of tensor ranks
     struct estimate split_overhead_s;     // of a layer's weight gradients, where they are a pass of
                                           // their own: the program's, which walks its graph again
+    struct estimate torch_yardstick_s;    // of run --with torch's reference product, when the
+                                          // trainer's factor was measured; in no price
     struct estimate step_bytes_per_value; // memory traffic of the optimizer step besides
                                           // states, gradients and weights
     struct estimate step_bytes_per_s;     // reached by optimizer steps; 0: as memory_bytes_per_s

@@ -55,6 +55,7 @@
     X(embedding_launch_share, LAUNCHES, TIME, STATED, 0, 100)                                      \
     X(collective_launch_s, LAUNCHES, TIME, STATED, 0, 1e6)                                         \
     X(split_overhead_s, LAUNCHES, TIME, STATED, 0, 1e6)                                            \
+    X(torch_yardstick_s, TRAINER, TIME, STATED, 0, 1e6)                                            \
     X(step_bytes_per_value, MEMORY, TIME, STATED, 0, 1e6)                                          \
     X(step_bytes_per_s, MEMORY, RATE, STATED, 0, 1e21)                                             \
     X(host_memory_bytes_per_s, MEMORY, RATE, STATED, 0, 1e21)                                      \

@@ -18,6 +18,7 @@ enum { RANKS_MAX = 65536, ITERATIONS_MAX = 100000, EVENTS_MAX = 1 << 22 };
 static const struct member iteration_rows[] = {
     KEY_COUNT(run_iteration, ns, REQUIRED, ALWAYS_WRITTEN, 0, TIME_MAX),
     KEY_COUNT(run_iteration, wall_ns, REQUIRED, ALWAYS_WRITTEN, 0, TIME_MAX),
+    KEY_COUNT(run_iteration, yardstick_ns, OPTIONAL, IF_SET, 0, TIME_MAX),
 };
 static MEMBERS(iteration, struct run_iteration, NULL, true, NULL);
 
@@ -109,6 +110,7 @@ static const struct member plan_run_rows[] = {
              &iteration_members),
     KEY_LIST(plan_run, ranks, rank_count, REQUIRED, ALWAYS_WRITTEN, RANKS_MAX, &rank_members),
     KEY_LIST(plan_run, events, event_count, REQUIRED, ALWAYS_WRITTEN, EVENTS_MAX, &event_members),
+    KEY_COUNT(plan_run, yardstick_ns, OPTIONAL, IF_SET, 0, TIME_MAX),
     KEY_OBJECT_PART("samples", offsetof(struct plan_run, samples), &samples_within_members,
                     get_samples, put_samples),
 };
@@ -144,6 +146,25 @@ int plan_run_typical(const struct plan_run *r, struct arena *arena)
 int64_t plan_run_median_ns(const struct plan_run *r, struct arena *arena)
 {
     return r->iterations[plan_run_typical(r, arena)].ns;
+}
+
+static int64_t scaled(int64_t ns, double by) { return (int64_t)((double)ns * by + 0.5); }
+
+void plan_run_at_speed(struct plan_run *r, double yardstick_s)
+{
+    if (!r->yardstick_ns || yardstick_s <= 0 || r->clock != CLOCK_VIRTUAL) return;
+    double by = 1e9 * yardstick_s / (double)r->yardstick_ns;
+    for (int i = 0; i < r->iteration_count; i++)
+        r->iterations[i].ns = scaled(r->iterations[i].ns, by);
+    for (int i = 0; i < r->event_count; i++) {
+        r->events[i].start_ns = scaled(r->events[i].start_ns, by);
+        r->events[i].end_ns = scaled(r->events[i].end_ns, by);
+    }
+    for (int i = 0; i < r->samples.sample_count; i++) {
+        struct sample *s = &r->samples.samples[i];
+        for (int k = 0; k < s->repetitions && s->kind == SAMPLE_LAYER; k++) s->seconds[k] *= by;
+    }
+    r->speed = by;
 }
 
 enum status plan_run_check(const struct plan_run *r, const struct plan *plan, struct error *err)

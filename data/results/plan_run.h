@@ -38,8 +38,10 @@ struct run_event {
     int64_t start_ns, end_ns, wall_start_ns, wall_end_ns;
 };
 
+// yardstick_ns: what a reference product took beside its passes, the lower tenth of the processor
+// times of all ranks; 0: none was timed.
 struct run_iteration {
-    int64_t ns, wall_ns;
+    int64_t ns, wall_ns, yardstick_ns;
 };
 
 struct run_rank {
@@ -60,6 +62,8 @@ struct plan_run {
     int rank_count;
     struct run_event *events; // [event_count]
     int event_count;
+    int64_t yardstick_ns;   // the same of all iterations
+    double speed;           // by which plan_run_at_speed multiplied its times; 0: it did not
     struct samples samples; // layers, optimizer steps and messages that were timed on the way
 };
 
@@ -71,6 +75,10 @@ enum status plan_run_save(const struct plan_run *r, const char *path, struct are
 int64_t plan_run_median_ns(const struct plan_run *r, struct arena *arena); // of its iterations
 // Of its iterations the one whose time is the median: its number.
 int plan_run_typical(const struct plan_run *r, struct arena *arena);
+
+// Brings a run on the virtual clock to the speed of a machine on which the reference product takes
+// so long: iterations, passes, messages, layers. 0, or a run without yardstick: as it is.
+void plan_run_at_speed(struct plan_run *r, double yardstick_s);
 
 // BAD_INPUT: the run is of another plan.
 enum status plan_run_check(const struct plan_run *r, const struct plan *plan, struct error *err);

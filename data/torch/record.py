@@ -10,17 +10,32 @@ def lower_tenth(values):
     return sorted(values)[(len(values) + 9) // 10 - 1]
 
 
-def undisturbed(events, begin):
-    """(time since the event before, duration) of each: the lower tenth of those of its stage and
-    kind, since other programs on the machine only lengthen them."""
-    of_kind, before = {}, begin
-    for kind, stage, _, start, end, *_ in events:
-        rests, durations = of_kind.setdefault((kind, stage), ([], []))
-        rests.append(start - before)
-        durations.append(end - start)
-        before = end
-    lower = {key: tuple(map(lower_tenth, both)) for key, both in of_kind.items()}
-    return [lower[(kind, stage)] for kind, stage, *_ in events]
+class Undisturbed:
+    """What takes a rank's time, in all iterations: each layer of a pass, the rest of it, the time
+    before it. Of all times of one of these the lower tenth counts, since other programs on the
+    machine only lengthen them."""
+
+    def __init__(self):
+        self.seen = {}
+
+    def note(self, events, begin):
+        def note_one(key, ns):
+            self.seen.setdefault(key, []).append(ns)
+
+        before = begin
+        for kind, stage, _, start, end, _, _, pieces in events:
+            note_one(("before", kind, stage), start - before)
+            for name, ns in pieces:
+                note_one(name, ns)
+            note_one((kind, stage), end - start - sum(ns for _, ns in pieces))
+            before = end
+
+    def times(self, events):
+        """(time since the event before, duration) of each of an iteration's events."""
+        lower = {key: lower_tenth(values) for key, values in self.seen.items()}
+        return [(lower[("before", kind, stage)],
+                 lower[(kind, stage)] + sum(lower[name] for name, _ in pieces))
+                for kind, stage, *_, pieces in events]
 
 
 def as_measured(events, begin):
@@ -28,14 +43,14 @@ def as_measured(events, begin):
     return [(e[3] - before, e[4] - e[3]) for e, before in zip(events, befores)]
 
 
-def virtual_clock(task, told, lanes):
+def virtual_clock(task, told, lanes, undisturbed):
     """Walks what every rank did, in its order: its own time goes on by its processor time; what it
     needs arrives when its sender had it, plus what such a message takes alone, after those before
     it."""
     ranks, last_stage = task["ranks"], len(task["stages"]) - 1
     process = [list(events) for events, *_ in told]
-    times_of = undisturbed if task["backend"] == "cpu" else as_measured
-    times = [times_of(t[0], t[1]) for t in told]
+    times = [rank.times(t[0]) if task["backend"] == "cpu" else as_measured(t[0], t[1])
+             for rank, t in zip(undisturbed, told)]
     now, at = [0] * len(told), [0] * len(told)
     free, ready, events, meeting = {}, {}, [], {}
 
@@ -72,7 +87,7 @@ def virtual_clock(task, told, lanes):
         moved = False
         for p, done in enumerate(process):
             while at[p] < len(done):
-                kind, stage, micro_batch, _, _, wall_begin, wall_end = done[at[p]]
+                kind, stage, micro_batch, _, _, wall_begin, wall_end, _ = done[at[p]]
                 rest, took = times[p][at[p]]
                 start = now[p] + rest
                 other = needs(kind, stage)
@@ -166,9 +181,39 @@ def samples_of(torch, task, lanes, about):
             "samples": samples}
 
 
-def write(torch, task, iterations, lanes, about, halted):
+class Record:
+    """What all ranks told of each iteration. The times of an iteration follow from all of them."""
+
+    def __init__(self, task, lanes):
+        self.task, self.lanes, self.told, self.undisturbed = task, lanes, [], []
+
+    def iteration(self, told):
+        """One more. Returns it as far as is known by now."""
+        self.told.append(told)
+        self.undisturbed = self.undisturbed or [Undisturbed() for _ in told]
+        for rank, (events, begin, *_) in zip(self.undisturbed, told):
+            rank.note(events, begin)
+        return self.clock(told)
+
+    def clock(self, told):
+        return virtual_clock(self.task, told, self.lanes, self.undisturbed)
+
+    def write(self, torch, about, halted):
+        write(torch, self.task, [(self.clock(told), yardstick([told])) for told in self.told],
+              yardstick(self.told), self.lanes, about, halted)
+
+
+def yardstick(iterations):
+    """Of each rank the lower tenth in these iterations; the mean of all ranks."""
+    of_ranks = [sum((list(t[6]) for t in ranks), []) for ranks in zip(*iterations)]
+    if not all(of_ranks):
+        return 0
+    return round(sum(map(lower_tenth, of_ranks)) / len(of_ranks))
+
+
+def write(torch, task, iterations, of_all, lanes, about, halted):
     events = []
-    for k, iteration in enumerate(iterations):
+    for k, (iteration, _) in enumerate(iterations):
         first = min(e["start_ns"] for e in iteration["events"])
         for e in iteration["events"]:
             e["start_ns"] -= first
@@ -180,7 +225,9 @@ def write(torch, task, iterations, lanes, about, halted):
         "made_from": [{"role": "plan", "path": task["plan"], "sha256": task["sha256"]}],
         "name": task["plan_name"], "with": "torch", "clock": "virtual",
         "end": "interrupted" if halted else "finished",
-        "iterations": [{"ns": i["ns"], "wall_ns": i["wall_ns"]} for i in iterations],
+        "iterations": [{"ns": i["ns"], "wall_ns": i["wall_ns"], "yardstick_ns": took}
+                       for i, took in iterations],
+        "yardstick_ns": of_all,
         "ranks": [{"replica": i // task["ranks"], "rank": i % task["ranks"], "host": host,
                    "peak_bytes": peak} for i, (_, peak, host, _) in enumerate(about)],
         "events": events, "samples": samples_of(torch, task, lanes, about)}

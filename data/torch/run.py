@@ -15,9 +15,10 @@ import subprocess
 import sys
 import time
 
-from record import virtual_clock, write
+from record import Record
 
 LANE_REPETITIONS, REDUCTIONS, SPLITS = 48, 8, 12
+YARDSTICK = 128, 256, 1024  # rows, columns, and those between: of both of its products
 CACHE_VALUES = 1 << 24  # 64 MiB: more than the caches of most processors
 REDUCED_VALUES = (1 << 10, 1 << 16, 1 << 19, 1 << 22)
 stop = False
@@ -162,9 +163,13 @@ class Watch:
         self.device = task["backend"] != "cpu"
         self.events, self.layers = [], {}
         self.counting = self.backward = False
-        self.arrived = []
+        self.arrived, self.pieces = [], []
         self.spoil = None if self.device else torch.zeros(CACHE_VALUES)
         self.spoilt_ns = 0
+        rows, columns, between = YARDSTICK
+        self.reference = [torch.randn(size, requires_grad=True) for size in
+                          ((rows, columns), (columns, between), (between, columns))]
+        self.yardsticks = []
 
     def now(self):
         """Processor time of this thread; on a device, the time when it has done all."""
@@ -181,23 +186,41 @@ class Watch:
             self.spoil.sum()
             self.spoilt_ns += time.thread_time_ns() - begin
 
+    def take_yardstick(self):
+        """What the same small layer takes now, forward and backward: processors are faster at one
+        minute than at another, with what their neighbours do."""
+        if self.device:
+            return
+        x, up, down = self.reference
+        begin = time.thread_time_ns()
+        y = self.torch.nn.functional.gelu(x @ up) @ down
+        self.torch.autograd.grad(y.sum(), self.reference)
+        took = time.thread_time_ns() - begin
+        self.spoilt_ns += took
+        self.yardsticks.append(took)
+
     def timed(self, kind, stage, micro_batch, function, *args, **kwargs):
+        self.take_yardstick()
         self.empty_caches()
         begin, wall = self.now(), time.monotonic_ns()
         self.backward = kind == "backward"
-        self.arrived = []
+        self.arrived, self.pieces = [], []
         result = function(*args, **kwargs)
         end = self.now()
         if self.backward:
             self.close_layers(end)
         self.backward = False
         if self.counting:
-            self.events.append((kind, stage, micro_batch, begin, end, wall, time.monotonic_ns()))
+            self.events.append((kind, stage, micro_batch, begin, end, wall, time.monotonic_ns(),
+                                self.pieces))
         return result
 
-    def add_layer(self, name, ns):
+    def add_layer(self, name, recompute, ns):
+        """A layer of the pass that is running. Recomputed ones keep less forward."""
+        self.pieces.append((f"{name} {recompute}", ns))
         if self.counting:
-            self.layers.setdefault(name, []).append(ns / 1e9)
+            again = recompute != "none" and name.endswith("backward")
+            self.layers.setdefault(f"{name} {recompute}" if again else name, []).append(ns / 1e9)
 
     def watch_layer(self, layer, kind, recompute):
         def before(*_):
@@ -205,7 +228,7 @@ class Watch:
 
         def after(_, __, output):
             if not self.backward:
-                self.add_layer(f"{kind} forward", self.now() - layer.begin)
+                self.add_layer(f"{kind} forward", recompute, self.now() - layer.begin)
                 if output.requires_grad and not self.task["splits"]:
                     output.register_hook(lambda _: self.arrived.append((kind, recompute,
                                                                         self.now())))
@@ -217,8 +240,7 @@ class Watch:
         """A layer's backward lasts from its output's gradient to that of the layer before."""
         for i, (kind, recompute, begin) in enumerate(self.arrived):
             until = self.arrived[i + 1][2] if i + 1 < len(self.arrived) else end
-            again = f" {recompute}" if recompute != "none" else ""
-            self.add_layer(f"{kind} backward{again}", until - begin)
+            self.add_layer(f"{kind} backward", recompute, until - begin)
 
 
 # ---- a rank
@@ -334,6 +356,7 @@ def time_split(torch, watch, task, stages, device):
 
 
 def run_rank(task):
+    signal.signal(signal.SIGUSR1, on_signal)  # one may come before everything is loaded
     try:
         import torch
         import torch.distributed as dist
@@ -344,7 +367,6 @@ def run_rank(task):
         print(f"plumbline run: --with torch: {sys.executable} lacks torch.distributed.pipelining "
               f"({e}); --python names another", file=sys.stderr, flush=True)
         return 2
-    signal.signal(signal.SIGUSR1, on_signal)
     rank, ranks = int(os.environ["RANK"]), task["ranks"]
     torch.set_num_threads(task["threads"])
     device = torch.device("cpu")
@@ -384,9 +406,9 @@ def run_rank(task):
     count = task["micro_batches"] * task["micro_batch"]
     tokens = torch.randint(task["shape"]["vocabulary"], (count, task["sequence"]), device=device)
     first, last = (any(i == at for i, _, _ in stages) for at in (0, len(task["stages"]) - 1))
-    iterations, halted = [], False
+    record, halted = Record(task, lanes), False
     for k in range(-task["warm_ups"], task["iterations"]):
-        watch.counting, watch.events = k >= 0, []
+        watch.counting, watch.events, watch.yardsticks = k >= 0, [], []
         for index, module, _ in stages:
             if replicated:
                 flat[index].zero_()
@@ -404,14 +426,14 @@ def run_rank(task):
             if task["adam"]:
                 watch.timed("optimizer", index, None, steps[index].step)
         flags = [None] * dist.get_world_size()
-        dist.all_gather_object(flags, (watch.events, begin, wall, time.monotonic_ns(), stop, syncs))
+        dist.all_gather_object(flags, (watch.events, begin, wall, time.monotonic_ns(), stop, syncs,
+                                       watch.yardsticks))
         halted = any(f[4] for f in flags)
         if k >= 0 and rank == 0:
-            iterations.append(virtual_clock(task, flags, lanes))
+            last = record.iteration(flags)
             if not task["quiet"]:
-                print(f"iteration {k + 1} of {task['iterations']}: "
-                      f"{iterations[-1]['ns'] / 1e6:.3f} ms, "
-                      f"{iterations[-1]['wall_ns'] / 1e6:.3f} ms on the wall clock",
+                print(f"iteration {k + 1} of {task['iterations']}: {last['ns'] / 1e6:.3f} ms, "
+                      f"{last['wall_ns'] / 1e6:.3f} ms on the wall clock",
                       file=sys.stderr, flush=True)
         if halted:
             break
@@ -420,8 +442,8 @@ def run_rank(task):
         peak = torch.cuda.max_memory_allocated()
     about = [None] * dist.get_world_size()
     dist.all_gather_object(about, (watch.layers, peak, socket.gethostname(), reduced))
-    if rank == 0 and iterations:
-        write(torch, task, iterations, lanes, about, halted)
+    if rank == 0 and record.told:
+        record.write(torch, about, halted)
     elif rank == 0:
         print("plumbline run: interrupted before the first iteration; nothing is written",
               file=sys.stderr, flush=True)

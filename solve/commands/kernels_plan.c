@@ -78,6 +78,14 @@ enum status plan_for_run(struct plan *to, const struct plan *plan, const struct 
     return range_of_plan(to, &problem, arena, err);
 }
 
+void plan_bring_run(struct plan_run *run, const struct plan *plan, struct arena *arena)
+{
+    const struct problem *found = origin_whole_problem(plan, arena);
+    const struct gpu_costs *g =
+        found && plan->group_gpus ? costs_find_gpu(&found->costs, plan->group_gpus[0]) : NULL;
+    if (g && run->with == RUNNER_TORCH) plan_run_at_speed(run, g->torch_yardstick_s.value);
+}
+
 // ---- without recomputation
 
 // What a stage keeps of each micro-batch in flight, and needs while its largest layer runs.

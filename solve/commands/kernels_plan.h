@@ -9,6 +9,9 @@
 // without their step factors, else the plan itself; also where its problem is not available.
 enum status plan_for_run(struct plan *to, const struct plan *plan, const struct plan_run *run,
                          struct arena *arena, struct error *err);
+// Brings the run to the speed of the machine at which its plan's costs were measured, if both have
+// a yardstick.
+void plan_bring_run(struct plan_run *run, const struct plan *plan, struct arena *arena);
 // Whether the plan's stages would fit if none recomputed anything: *kept; known false where its
 // problem is not available.
 void plan_find_kept(struct against_kept *kept, const struct plan *plan, struct arena *arena);

@@ -60,6 +60,7 @@ static enum status find_against(struct against *a, const struct plan *plan, cons
     struct plan *beside = TAKE(arena, 1, struct plan);
     TRY(plan_run_load(run, path, arena, err));
     TRY(plan_run_check(run, plan, err));
+    plan_bring_run(run, plan, arena);
     TRY(plan_for_run(beside, plan, run, arena, err));
     TRY(against_find(a, beside, run, arena, err));
     plan_find_kept(&a->kept, plan, arena);

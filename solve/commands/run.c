@@ -264,6 +264,7 @@ static enum status carry(const struct options *o, const struct carry_listener *t
     TRY(plan_run_load(&result, written, arena, err));
     TRY(plan_run_check(&result, &plan, err));
     if (rename(written, o->output)) return fail(err, SYSTEM, "%s: %s", o->output, strerror(errno));
+    plan_bring_run(&result, &plan, arena);
     TRY(plan_for_run(&beside, &plan, &result, arena, err));
     if (to->tell && !o->quiet) show(to, &result, &beside, arena);
     *interrupted = result.end == RUN_INTERRUPTED;

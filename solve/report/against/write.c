@@ -1,5 +1,6 @@
 // What was predicted and measured, as text and for a page.
 #include <inttypes.h>
+#include <math.h>
 
 #include "solve/report/against/against.h"
 #include "solve/report/html/html.h"
@@ -18,6 +19,27 @@ static const char *verdict(const struct against *a)
                : ", inside what the costs leave open";
 }
 
+// At which speed of the machine the run's times are given, and whether it changed meanwhile.
+static void put_speed(struct text *out, const struct plan_run *r)
+{
+    static const double much = 0.1;
+    int moved = 0;
+    if (!r->yardstick_ns) return;
+    for (int i = 0; i < r->iteration_count; i++)
+        moved += fabs((double)r->iterations[i].yardstick_ns / (double)r->yardstick_ns - 1) > much;
+    text_put(out, "the reference layer took %s beside it",
+             report_time(r->yardstick_ns, out->arena));
+    if (r->speed > 0)
+        text_put(out,
+                 "; measured times are multiplied by %.3f, to the speed at which the costs were "
+                 "measured",
+                 r->speed);
+    if (moved)
+        text_put(out, "; in %d of %d iterations it took more than %.0f %% longer", moved,
+                 r->iteration_count, 100 * much);
+    text_put(out, "\n");
+}
+
 static void put_verdict(struct text *out, const struct against *a)
 {
     struct arena *arena = out->arena;
@@ -30,6 +52,7 @@ static void put_verdict(struct text *out, const struct against *a)
              runner_names[r->with], run_clock_names[r->clock],
              report_time(a->predicted.iteration_ns, arena), report_interval(a->plan, arena),
              percent((double)a->measured_ns, (double)a->predicted.iteration_ns), verdict(a));
+    put_speed(out, r);
 }
 
 static void rows_table(struct report_table *t, const struct against *a, struct arena *arena)
