@@ -27,12 +27,12 @@ bool calibration_of_processor(const struct calibration *c)
     return m->library && !m->driver && strstr(m->library, "OpenBLAS");
 }
 
-// PyTorch's kernels over these, on processors: 1.2 in a trial on another machine, 1.1 to 1.4 on the
-// one of docs/VALIDATION.md 11.
+// PyTorch's kernels over these, on processors: 1.2 in a trial on one machine; 1.1 to 1.4, 1.55 and
+// 1.2 to 1.5 in those of docs/VALIDATION.md 11.
 static const struct estimate torch_on_processors = {
-    .value = 1.22,
-    .low = 0.96,
-    .high = 1.5,
+    .value = 1.25,
+    .low = 0.95,
+    .high = 1.6,
     .origin = ORIGIN_ASSUMED,
     .source = "no training step was seen: PyTorch's on two processors; calibrate RUN fits it"};
 

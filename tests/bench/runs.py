@@ -169,6 +169,9 @@ def score_torch():
         cold.append(against(path, f"{plan[0]}.run.json"))
         tell(plan[0], cold[-1])
     conclude("torch, cold", cold)
+    beside = [read(f"{plan[0]}.run.json")["yardstick_ns"] for plan in PLANS]
+    conclude("torch, cold, all at the first one's speed of the machine",
+             [(*row[:3], row[3] * beside[0] / took, row[4]) for row, took in zip(cold, beside)])
     call("calibrate", "even.run.json", "-o", "after.json")
     for plan in PLANS[1:]:
         path = solve(plan, "after.json")

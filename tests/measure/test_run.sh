@@ -150,8 +150,8 @@ carries four --simulate noise=none,memory=5e10,gemm=6e11
 grep -q 'inside what the costs leave open' "$folder/text" ||
     complain "another plan is not inside its interval: $(head -1 "$folder/text")"
 
-# ---- a run with torch beside which a reference layer was timed: costs from it state what that took,
-# and a run on a machine half as fast comes out as if on the one of the costs
+# ---- a run with torch beside which a reference layer was timed: costs from it state what that
+# took, and a run on a machine half as fast comes out as if on the one of the costs
 carries even
 # slow BY YARDSTICK FROM TO: a run as if PyTorch had taken BY times as long
 slow() {
@@ -173,16 +173,19 @@ slow 1 2000000 "$folder/even/run.json" "$folder/even/known.json"
 "$plumbline" calibrate "$folder/even/known.json" -o "$folder/known.json" 2> "$folder/err" &&
     grep -q '"torch_yardstick_s": {"value": 0.002,' "$folder/known.json" ||
     complain "the costs do not say how fast the machine was"
-sed 's/"\.\.\/costs.json"/"..\/known.json"/' "$folder/even/problem.json" > "$folder/even/again.json"
+sed 's/"\.\.\/costs.json"/"..\/known.json"/' "$folder/even/problem.json" \
+    > "$folder/even/again.json"
 "$plumbline" solve "$folder/even/again.json" --quiet -o "$folder/even/plan.json" 2> "$folder/err"
 carries even
 slow 1 2000000 "$folder/even/run.json" "$folder/even/known.json"
 slow 2 4000000 "$folder/even/run.json" "$folder/even/half.json"
 for run in known half; do
-    "$plumbline" report "$folder/even/plan.json" --against "$folder/even/$run.json" > "$folder/$run.text"
+    "$plumbline" report "$folder/even/plan.json" --against "$folder/even/$run.json" \
+        > "$folder/$run.text"
 done
 says_of() { sed -n '1{s/.*: measured \([^(]*\)(.*/\1/;p;}' "$folder/$1.text"; }
-[ "$(says_of known)" = "$(says_of half)" ] && grep -q 'took 4.*multiplied by 0.500' "$folder/half.text" ||
+[ "$(says_of known)" = "$(says_of half)" ] &&
+    grep -q 'took 4.*multiplied by 0.500' "$folder/half.text" ||
     complain "half the speed: $(head -2 "$folder/known.text" "$folder/half.text")"
 
 # ---- a signal keeps what was measured; a rank that dies ends all, by name
