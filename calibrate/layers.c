@@ -75,6 +75,7 @@ static void make_problem(struct problem *p, struct node_group *group, const stru
                                      .expert = 1,
                                      .micro_batch = (int)s->dimensions[0],
                                      .slice_count = 1,
+                                     .sequence_parallel = s->sequence_parallel,
                                      .fused_attention = fused,
                                      .barrier = true}};
 }

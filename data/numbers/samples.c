@@ -131,6 +131,7 @@ int sample_compare_manner(const struct sample *a, const struct sample *b)
                               {a->in_a_row, b->in_a_row},
                               {a->busy_devices, b->busy_devices},
                               {(int)a->algorithm, (int)b->algorithm},
+                              {a->sequence_parallel, b->sequence_parallel},
                               {a->fp32_gradients, b->fp32_gradients},
                               {(int)a->recipe, (int)b->recipe},
                               {a->shared, b->shared}};
@@ -291,6 +292,7 @@ static const struct member sample_rows[] = {
     KEY_INT(sample, in_a_row, OPTIONAL, 1.0, 1, REPETITIONS_MAX),
     KEY_INT(sample, busy_devices, OPTIONAL, 1.0, 1, ENDPOINTS_MAX),
     KEY_NAME(sample, algorithm, OPTIONAL, IF_SET, algorithm_names),
+    KEY_BOOL(sample, sequence_parallel, OPTIONAL, IF_SET),
     KEY_BOOL(sample, fp32_gradients, OPTIONAL, IF_SET),
     KEY_NAME(sample, recipe, OPTIONAL, IF_SET, recipe_names),
     KEY_BOOL(sample, shared, OPTIONAL, IF_SET),

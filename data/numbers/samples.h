@@ -89,6 +89,7 @@ struct sample {
     int in_a_row;             // so many are timed together; seconds are those of one
     int busy_devices;         // of the node, which did the same at the same time; 1: this one alone
     enum algorithm algorithm; // of its products
+    bool sequence_parallel;   // layer: its norms and residual sums have a tensor rank's own tokens
     bool fp32_gradients;      // gradients of weights are added to fp32 numbers
     enum recipe recipe;       // of its products in 8 bits
     bool shared; // other programs used the machine, which can only lengthen a time: what counts is

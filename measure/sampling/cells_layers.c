@@ -45,6 +45,7 @@ struct cell *cells_add_pass(struct chooser *c, const struct layer_cell *what, in
     cell->layer = layer;
     cell->sample.shape = c->shape;
     if (kind == LAYER_BLOCK) cell->sample.recipe = c->request->recipe;
+    cell->sample.sequence_parallel = what->parts > 1;
     cell->sample.fp32_gradients = c->request->fp32_gradients && pass != PASS_FORWARD;
     return cell;
 }

@@ -45,6 +45,9 @@ static struct sample *add(struct samples *samples, enum sample_kind kind, const 
 
 // Work of the block as docs/FORMULAS.md section 3 counts it, written out here once more: h 256, f
 // 1024, q 256, kv 128, not gated, unfused.
+// With sequence parallelism each of `degree` tensor ranks has its part of everything.
+static int degree = 1;
+
 static void put_block(struct samples *samples, double b, double s, double hidden, bool backward,
                       struct arena *arena)
 {
@@ -53,12 +56,13 @@ static void put_block(struct samples *samples, double b, double s, double hidden
     double bytes = 10 * n * h * e + 2 * n * f * e + 6 * b * 4 * s * s * e;
     double kernels = backward ? 2 * linear / gemm + 2 * scores / attention + 2 * bytes / memory
                               : linear / gemm + scores / attention + bytes / memory;
+    kernels /= degree;
     double seconds = backward ? back_factor * kernels + back_overhead : factor * kernels + overhead;
     struct sample *to =
         add(samples, SAMPLE_LAYER, backward ? "block backward" : "block forward", seconds, arena);
-    to->flop = backward ? 2 * linear + 2 * scores : linear + scores;
-    to->dimensions[0] = (int64_t)b, to->dimensions[1] = (int64_t)s,
-    to->dimensions[2] = to->dimensions[3] = 1;
+    to->flop = (backward ? 2 * linear + 2 * scores : linear + scores) / degree;
+    to->dimensions[0] = (int64_t)b, to->dimensions[1] = (int64_t)s, to->dimensions[2] = degree,
+    to->dimensions[3] = 1, to->sequence_parallel = degree > 1;
     to->dimension_count = 4;
 }
 
@@ -119,6 +123,27 @@ TEST(test_without_a_rest)
     assert_non_null(strstr(g->forward_factor.source, "1.188 times as long (1 block, 8 devices"));
     assert_true(g->forward_factor.low > 0 && g->forward_factor.low < g->forward_factor.value);
     CHECK_OK(costs_check(&c.costs, &err));
+}
+
+// As a run's layers with sequence parallelism state; read as if without, norms and residual sums
+// would have all tokens.
+TEST(test_sequence_parallel)
+{
+    for (int told = 0; told < 2; told++) {
+        struct samples samples;
+        struct calibration c;
+        struct layer_fits f;
+        degree = 2;
+        put_samples(&samples, "planted", arena);
+        degree = 1;
+        for (int i = 0; i < samples.sample_count && !told; i++)
+            samples.samples[i].sequence_parallel = false;
+        calibrate_all(&c, &samples, arena);
+        CHECK_OK(layers_fit(&f, &c, &model, arena, &err));
+        double found = c.costs.gpus[0].forward_factor.value;
+        if (told) near_to(found, factor, 1e-6);
+        else assert_true(found < 0.97 * factor);
+    }
 }
 
 TEST(test_blocks)
