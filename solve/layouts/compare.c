@@ -4,7 +4,6 @@
 
 #include <assert.h>
 
-#include "data/kinds/schedules.h"
 #include "solve/layouts/work.h"
 
 static bool none_above(const int64_t *a, const int64_t *b, int count)
@@ -32,8 +31,8 @@ static bool same_graph(const struct priced *a, const struct priced *b)
         return false;
     if (x->local_loss_every &&
         (a->local_forward_ns > b->local_forward_ns || a->local_backward_ns > b->local_backward_ns ||
-         a->local_bytes > b->local_bytes || a->local_head_count || b->local_head_count))
-        return false; // heads are not compared
+         a->local_bytes > b->local_bytes))
+        return false;
     for (int i = 0; i < a->slice_count && a->slice_count > 1; i++)
         if (x->slices[i] != y->slices[i]) return false;
     if (x->recompute != y->recompute || x->recomputed_layers != y->recomputed_layers) return false;
@@ -41,38 +40,19 @@ static bool same_graph(const struct priced *a, const struct priced *b)
 }
 
 // Recomputation in every mode that is priced.
-static bool again_compares(const struct priced_run *u, const struct priced_run *v, int passes,
-                           bool (*compares)(const int64_t *, const int64_t *, int))
+static bool again_no_worse(const struct priced_run *u, const struct priced_run *v, int passes)
 {
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
-        if (u->again_ns[mode] && !compares(u->again_ns[mode], v->again_ns[mode], passes))
+        if (u->again_ns[mode] && !none_above(u->again_ns[mode], v->again_ns[mode], passes))
             return false;
     return true;
 }
 
-// Whether syncs can be compared, given how a sync's exposed tail follows from its parts. The tail
-// shrinks as backward grows, so different backwards cannot be compared, except where a path to the
-// sync goes through the stage's last backward, which has grown by as much.
-static bool syncs_comparable(const struct priced *a, const struct priced *b)
+// What a sync beside the gradients leaves behind them is at most the whole sync, and rises by no
+// more than the gradients fall; it starts behind its stage's last one, which ends as much sooner.
+static bool syncs_no_worse(const struct layout *x, const struct layout *y)
 {
-    const struct layout *x = &a->layout, *y = &b->layout;
-    bool simple = x->virtual_stages == 1 && !schedule_splits_backward(x->schedule) && x->barrier;
-    if (x->gradient_sync == SYNC_EXPOSED && y->gradient_sync == SYNC_EXPOSED) return true;
-    if (!simple) {
-        if (x->gradient_sync != y->gradient_sync) return false;
-        for (int r = 0; r < a->run_count; r++) {
-            const struct priced_run *u = &a->runs[r], *v = &b->runs[r];
-            int n = a->group_count * a->slice_count;
-            if (!all_equal(u->backward_ns, v->backward_ns, n) ||
-                !all_equal(u->weight_ns, v->weight_ns, a->group_count) ||
-                !again_compares(u, v, n, all_equal))
-                return false;
-            for (int o = 0; o < u->tiered_count; o++)
-                if (!all_equal(u->tiered[o].backward_ns, v->tiered[o].backward_ns, n)) return false;
-        }
-        return true;
-    }
-    return x->gradient_sync == SYNC_OVERLAPPED; // its tail is at most the whole sync
+    return x->gradient_sync == SYNC_OVERLAPPED || y->gradient_sync == SYNC_EXPOSED;
 }
 
 // Compares the optimizer's step and state, and what is in tiers, with one option of a stage.
@@ -110,7 +90,7 @@ static bool run_no_worse(const struct priced *a, const struct priced_run *u,
     return none_above(u->feedback_bytes, v->feedback_bytes, a->gradient_option_count) &&
            none_above(u->forward_ns, v->forward_ns, n) &&
            none_above(u->backward_ns, v->backward_ns, n) &&
-           none_above(u->weight_ns, v->weight_ns, groups) && again_compares(u, v, n, none_above);
+           none_above(u->weight_ns, v->weight_ns, groups) && again_no_worse(u, v, n);
 }
 
 // How long passes wait for room depends on bytes and times together: layouts whose stages may swap
@@ -174,7 +154,8 @@ static bool cut_no_worse(const struct priced *a, const struct priced_cut *u,
 bool layout_no_worse(const struct priced *a, const struct priced *b)
 {
     if (priced_has_widths(a) || !same_graph(a, b) || a->run_count != b->run_count ||
-        a->group_count != b->group_count || a->cut_count != b->cut_count)
+        a->group_count != b->group_count || a->cut_count != b->cut_count ||
+        a->local_head_count != b->local_head_count || !syncs_no_worse(&a->layout, &b->layout))
         return false;
     if (!swaps_alike(a, b)) return false;
     if (a->has_embedding_sync &&
@@ -185,7 +166,9 @@ bool layout_no_worse(const struct priced *a, const struct priced *b)
         if (!group_no_worse(a, &a->groups[g], &b->groups[g])) return false;
     for (int r = 0; r < a->run_count; r++)
         if (!run_no_worse(a, &a->runs[r], &b->runs[r])) return false;
+    for (int h = 0; h < a->local_head_count; h++)
+        if (!run_no_worse(a, &a->local_heads[h], &b->local_heads[h])) return false;
     for (int c = 0; c < a->cut_count; c++)
         if (!cut_no_worse(a, &a->cuts[c], &b->cuts[c])) return false;
-    return syncs_comparable(a, b);
+    return true;
 }

@@ -23,19 +23,56 @@ Proof. unfold carries, rank_of, link_of. rewrite !stream_same, !link_same, !on_s
 Lemma leaves_same y b s : leaves_rank (loosen y b) s = leaves_rank y s. Proof. destruct y; reflexivity. Qed.
 Lemma drains_same y b u : drains (loosen y b) u = drains y u. Proof. destruct y; reflexivity. Qed.
 Lemma count_same y b : rank_count (loosen y b) = rank_count y. Proof. destruct y; reflexivity. Qed.
-(* THEOREM: whatever operations take, a timing is one of operations that take less, with or without
-   the barrier. *)
-Theorem sooner_ends y b d d' start T : (b = true -> barrier y = true) -> (forall u, valid y u = true -> d' u <= d u) -> timing y d start T -> timing (loosen y b) d' start T.
+(* The last gradient of a stage: all that its overlapped sync waits for. *)
+Definition last_gradient y s := Op (if splits y then Weight else Backward) s (batches y - 1) 0.
+Lemma last_gradient_valid y s : regular y -> (s < stages y)%nat -> valid y (last_gradient y s) = true.
+Proof. intros (Hb & Hs & _) H. unfold valid, last_gradient. cbn [what place batch slice]. destruct (splits y); rewrite !andb_true_iff, !Nat.ltb_lt; repeat split; lia. Qed.
+Lemma last_gradient_waits y u : regular y -> overlapped y = true -> what u = Sync -> waits y (last_gradient y (place u)) u = true.
 Proof.
-  intros Hb Hd (H0 & H1 & H2 & H3 & H4). repeat split.
-  - exact H0.
-  - intros u V. rewrite valid_same in V. auto.
-  - cbn [loosen barrier]. intros E u V. rewrite valid_same in V. specialize (H2 (Hb E) u V). specialize (Hd u V). lia.
-  - intros u v Vu Vv W. rewrite valid_same in Vu, Vv. rewrite waits_same in W. specialize (H3 u v Vu Vv W). specialize (Hd u Vu). lia.
-  - intros _ u v Vu Vv C. rewrite valid_same in Vu, Vv. rewrite carries_same in C. specialize (Hd u Vu). destruct (barrier y) eqn:E.
-    + specialize (H2 eq_refl u Vu). specialize (H1 v Vv). lia.
-    + specialize (H4 eq_refl u v Vu Vv C). lia.
+  intros (Hb & _) Ho Eu. unfold waits. rewrite Eu, Ho. unfold last_gradient, last_pass. cbn [what place batch slice].
+  replace (S (batches y - 1) =? batches y)%nat with true by (symmetry; apply Nat.eqb_eq; lia). destruct (splits y); rewrite !Nat.eqb_refl; cbn [negb andb]; apply orb_true_r.
 Qed.
+Lemma before_overlapped y u v : regular y -> overlapped y = true -> valid y u = true -> what v = Sync -> waits y u v = true -> u = last_gradient y (place v).
+Proof.
+  intros (Hb & Hs & _) Ho Hu Ev W. unfold waits in W. rewrite Ev, Ho in W.
+  replace (in_stream y v) with (@None (nat * nat)) in W by (unfold in_stream; rewrite Ev; reflexivity).
+  replace (in_link y v) with (@None (nat * nat)) in W by (unfold in_link; rewrite Ev; reflexivity).
+  assert (N : forall a, precedes a None = false) by (intros [[]|]; reflexivity). rewrite !N in W. cbn [orb] in W. clear N.
+  unfold last_gradient, last_pass in *. unfold valid in Hu. destruct u as [k p b z]. cbn [what place batch slice] in *. destruct k; try discriminate; rewrite !andb_true_iff in W.
+  - destruct (splits y); cbn [negb] in W; [clear - W; destruct W as (((W & _) & _) & _); discriminate|]. rewrite !Nat.eqb_eq in W. f_equal; lia.
+  - destruct (splits y); [|discriminate]. rewrite !andb_true_iff, !Nat.eqb_eq in *. f_equal; lia.
+Qed.
+(* THEOREM: whatever operations take, a timing is one of operations that take less, with or without
+   the barrier; and an overlapped sync may take longer, by no more than its stage's last gradient
+   takes less: it starts as much earlier. *)
+Theorem sooner_ends y b d d' start T : regular y -> (b = true -> barrier y = true) ->
+  (forall u, valid y u = true -> what u <> Sync \/ overlapped y = false -> d' u <= d u) ->
+  (overlapped y = true -> forall u, valid y u = true -> what u = Sync -> 0 <= d' (last_gradient y (place u)) /\ d' (last_gradient y (place u)) + d' u <= d (last_gradient y (place u)) + d u) ->
+  timing y d start T -> takes_at_most (loosen y b) d' T.
+Proof.
+  intros Hy Hb Hd Hs (H0 & H1 & H2 & H3 & H4).
+  exists (fun u => match what u with Sync => if overlapped y then start u + (d u - d' u) else start u | _ => start u end).
+  assert (G : forall u, valid y u = true -> what u = Sync -> overlapped y = true ->
+      d' (last_gradient y (place u)) + start (last_gradient y (place u)) <= start u + (d u - d' u) /\ 0 <= start u + (d u - d' u)).
+  { intros u V E Ho. destruct (Hs Ho u V E) as [P Q]. assert (Pl : (place u < stages y)%nat) by (unfold valid in V; rewrite E in V; rewrite !andb_true_iff, Nat.ltb_lt in V; tauto).
+    pose proof (last_gradient_valid y _ Hy Pl) as Vg. specialize (H3 _ _ Vg V (last_gradient_waits y u Hy Ho E)). specialize (H1 _ Vg). lia. }
+  assert (E : forall u, valid y u = true -> (match what u with Sync => if overlapped y then start u + (d u - d' u) else start u | _ => start u end) + d' u <= start u + d u).
+  { intros u V. destruct (what u) eqn:Eu; try (specialize (Hd u V ltac:(left; congruence)); lia). destruct (overlapped y); [lia|]. specialize (Hd u V ltac:(auto)). lia. }
+  repeat split.
+  - exact H0.
+  - intros u V. rewrite valid_same in V. destruct (what u) eqn:Eu; auto. destruct (overlapped y) eqn:Ho; auto. apply (G u V Eu eq_refl).
+  - cbn [loosen barrier]. intros B u V. rewrite valid_same in V. specialize (H2 (Hb B) u V). specialize (E u V). lia.
+  - intros u v Vu Vv W. rewrite valid_same in Vu, Vv. rewrite waits_same in W. pose proof (H3 u v Vu Vv W) as H. specialize (E u Vu).
+    destruct (what v) eqn:Ev; try lia. destruct (overlapped y) eqn:Ho; [|lia]. destruct (G v Vv Ev eq_refl) as [K _].
+    rewrite (before_overlapped y u v Hy Ho Vu Ev W). replace (match what (last_gradient y (place v)) with Sync => _ | _ => start (last_gradient y (place v)) end) with (start (last_gradient y (place v))) by (unfold last_gradient; cbn [what]; destruct (splits y); reflexivity). lia.
+  - intros _ u v Vu Vv C. rewrite valid_same in Vu, Vv. rewrite carries_same in C. specialize (E u Vu).
+    assert (N : what v <> Sync). { intros Ev. unfold carries, rank_of, link_of, in_stream, in_link in C. rewrite Ev in C. assert (N : forall a, alike a None = false) by (intros []; reflexivity). rewrite !N in C. discriminate. }
+    replace (match what v with Sync => if overlapped y then start v + (d v - d' v) else start v | _ => start v end) with (start v) by (destruct (what v); congruence).
+    destruct (barrier y) eqn:B; [specialize (H2 eq_refl u Vu); specialize (H1 v Vv); lia|specialize (H4 eq_refl u v Vu Vv C); lia].
+Qed.
+
+Lemma sum_both (l l' : list Z) : sum (l ++ l') = sum l + sum l'.
+Proof. unfold sum. induction l as [|a l IH]; cbn [app fold_right]; lia. Qed.
 
 Section Of.
 Variables A B : problem.
@@ -58,8 +95,8 @@ Hypothesis less_bytes : forall r m, resident (run_at A r) m <= resident (run_at 
 Hypothesis less_time : forall r k m g, stands g -> forward_ns (run_at A r) k g <= forward_ns (run_at B r) k g /\ backward_ns (run_at A r) k g <= backward_ns (run_at B r) k g
   /\ weight_ns (run_at A r) g <= weight_ns (run_at B r) g /\ again_ns (run_at A r) m k g <= again_ns (run_at B r) m k g
   /\ optimizer_ns (run_at A r) k g <= optimizer_ns (run_at B r) k g /\ sync_ns (run_at A r) k g <= sync_ns (run_at B r) k g.
-(* what hides a sync is the same *)
-Hypothesis same_hiding : overlapped y = true -> forall r m g, stands g -> gradient_pass A (run_at A r) m g = gradient_pass B (run_at B r) m g.
+(* what hides a sync may be shorter: its pass ends sooner by as much *)
+Hypothesis positive_gradients : forall r m g, 0 <= gradient_pass A (run_at A r) m g.
 Hypothesis better_groups : forall g, (stands g -> excluded (group_at A g) = false /\ slots (group_at B g) <= slots (group_at A g) /\ memory_limit (group_at B g) <= memory_limit (group_at A g)
   /\ constant_bytes (group_at A g) <= constant_bytes (group_at B g) /\ forall o, sync_constant_ns (group_at A g) o <= sync_constant_ns (group_at B g) o) /\ 0 <= slots (group_at A g).
 Hypothesis less_sent : forall c o, message_bytes A c <= message_bytes B c /\ message_feedback A c o <= message_feedback B c o.
@@ -83,34 +120,83 @@ Lemma over_less (f g : run -> nat -> Z) l : (forall r m, f (run_at A r) m <= g (
 Proof. intros H. unfold over. induction l as [|[[r n] m] l IH]; cbn [map sum fold_right]; [lia|]. fold sum. specialize (H r m). unfold sum in *. nia. Qed.
 
 (* ---- times *)
-Lemma tail_less o g : overlapped y = true -> stands g -> forall l s s' q, s <= s' ->
-  tail A o g (map (fun p => (run_at A (fst p), snd p)) l) s q <= tail B o g (map (fun p => (run_at B (fst p), snd p)) l) s' q.
+Lemma gradient_less r m g : stands g -> gradient_pass A (run_at A r) m g <= gradient_pass B (run_at B r) m g.
 Proof.
-  intros Ho Hg. induction l as [|[r m] l IH]; intros s s' q Hs; cbn [map tail fst snd]; [lia|]. rewrite (same_hiding Ho r m g Hg). destruct (less_time r o m g Hg) as (_ & _ & _ & _ & _ & S).
-  specialize (IH (s + sync_ns (run_at A r) o g) (s' + sync_ns (run_at B r) o g) (q + gradient_pass B (run_at B r) m g) ltac:(lia)). lia.
+  intros Hg. destruct (less_time r 0%nat m g Hg) as (_ & H1 & H2 & H3 & _). unfold gradient_pass, layer_backward. rewrite same_shape. cbn [loosen]. fold y.
+  replace (splits (loosen y b)) with (splits y) by (destruct y; reflexivity). destruct (splits y); [exact H2|]. destruct m; lia.
 Qed.
-Lemma single_is Q l : single Q l = map (fun p => (run_at Q (fst p), snd p)) (flat_map (fun p : nat * nat * nat => let '(r, n, m) := p in repeat (r, m) n) l).
+(* Of single layers, first to last: their gradients, and what is left of the syncs behind them. *)
+Definition gradients Q g (l : list (run * nat)) := sum (map (fun p => gradient_pass Q (fst p) (snd p) g) l).
+Definition named (Q : problem) (l : list (nat * nat)) := map (fun p => (run_at Q (fst p), snd p)) l.
+Lemma tail_less o g : stands g -> forall l s s' q q', s <= s' -> q <= q' ->
+  q + gradients A g (named A l) + tail A o g (named A l) s q <= q' + gradients B g (named B l) + tail B o g (named B l) s' q'.
 Proof.
-  unfold single. induction l as [|[[r n] m] l IH]; [reflexivity|]. cbn [flat_map]. rewrite map_app, IH. f_equal. induction n as [|n IHn]; [reflexivity|]. cbn [repeat map fst snd]. rewrite IHn. reflexivity.
+  intros Hg. induction l as [|[r m] l IH]; intros s s' q q' Hs Hq; [cbn; lia|]. unfold named, gradients in *. cbn [map tail fst snd sum fold_right]. fold sum.
+  pose proof (gradient_less r m g Hg) as K. destruct (less_time r o m g Hg) as (_ & _ & _ & _ & _ & S).
+  specialize (IH (s + sync_ns (run_at A r) o g) (s' + sync_ns (run_at B r) o g) (q + gradient_pass A (run_at A r) m g) (q' + gradient_pass B (run_at B r) m g) ltac:(lia) ltac:(lia)).
+  assert (D : forall l, sum (map (fun p : run * nat => gradient_pass A (fst p) (snd p) g) (map (fun p : nat * nat => (run_at A (fst p), snd p)) l)) <= sum (map (fun p : run * nat => gradient_pass B (fst p) (snd p) g) (map (fun p : nat * nat => (run_at B (fst p), snd p)) l))).
+  { clear IH K S Hs Hq. clear r m. intros l0. induction l0 as [|[r m] k IH]; [cbn; lia|]. cbn [map sum fold_right fst snd]. fold sum. pose proof (gradient_less r m g Hg). unfold sum in *. lia. }
+  specialize (D l). unfold sum in *. lia.
+Qed.
+Lemma single_is Q l : single Q l = named Q (flat_map (fun p : nat * nat * nat => let '(r, n, m) := p in repeat (r, m) n) l).
+Proof.
+  unfold single, named. induction l as [|[[r n] m] l IH]; [reflexivity|]. cbn [flat_map]. rewrite map_app, IH. f_equal. induction n as [|n IHn]; [reflexivity|]. cbn [repeat map fst snd]. rewrite IHn. reflexivity.
+Qed.
+Lemma gradients_are Q g l : gradients Q g (single Q l) = over Q l (fun r m => gradient_pass Q r m g).
+Proof.
+  unfold gradients, single, over. induction l as [|[[r n] m] l IH]; [reflexivity|]. cbn [flat_map map]. rewrite map_app, sum_both, IH. cbn [sum fold_right]. fold sum. f_equal.
+  clear IH. induction n as [|n IHn]; [reflexivity|]. cbn [repeat map sum fold_right fst snd]. fold sum. unfold sum in *. rewrite IHn. lia.
 Qed.
 Lemma Forall2_map {X} (f g : X -> Z) l : (forall a, In a l -> f a <= g a) -> Forall2 Z.le (map f l) (map g l).
 Proof. induction l as [|a l IH]; intros H; cbn [map]; constructor; [apply H; left; reflexivity|apply IH; intros; apply H; right; assumption]. Qed.
-Lemma times_less d : stands (on d) -> Forall2 Z.le (times A d) (times B d).
-Proof.
-  intros Hg. unfold times. rewrite modes_same, holds_same. set (l := in_modes B (recompute d) (holds_layers B d)). set (g := on d) in *. set (o := gradient_option d). unfold own_times. rewrite same_shape. cbn [loosen slices overlapped]. fold y.
-  assert (K : sync_constant_ns (nth g (groups A) (Group 0 true 0 0 (fun _ => 0))) o <= sync_constant_ns (nth g (groups B) (Group 0 true 0 0 (fun _ => 0))) o) by (apply (proj1 (better_groups g) Hg)).
-  assert (S : over A l (fun r _ => sync_ns r o g) <= over B l (fun r _ => sync_ns r o g)) by (apply over_less; intros r m; apply (less_time r o m g Hg)).
-  apply Forall2_app; [|apply Forall2_app].
-  - apply Forall2_map. intros k _. apply over_less. intros r m. apply (less_time r k m g Hg).
-  - apply Forall2_map. intros k _. apply over_less. intros r m. destruct (less_time r k m g Hg) as (_ & H1 & _ & H2 & _). unfold layer_backward. destruct m; lia.
-  - repeat constructor.
-    + apply over_less. intros r m. apply (less_time r 0%nat m g Hg).
-    + destruct (Bool.bool_dec (overlapped y) true) as [Ho|Ho]; [rewrite Ho|apply not_true_is_false in Ho; rewrite Ho; lia]. rewrite !single_is. pose proof (tail_less o g Ho Hg (flat_map (fun p : nat * nat * nat => let '(r, n, m) := p in repeat (r, m) n) l) 0 0 0 ltac:(lia)). lia.
-    + apply over_less. intros r m. apply (less_time r o m g Hg).
-    + replace (several (loosen y b)) with (several y) by (destruct y; reflexivity). destruct (overlapped y && several y); lia.
-Qed.
 Lemma nth_less l l' i : Forall2 Z.le l l' -> nth i l 0 <= nth i l' 0.
 Proof. intros H. revert i. induction H; intros [|i]; cbn; auto; lia. Qed.
+Lemma nth_parts p p' e e' n i : Forall2 Z.le p p' -> length p = n -> (forall j, (n + j)%nat = i -> nth j e 0 <= nth j e' 0) -> nth i (p ++ e) 0 <= nth i (p' ++ e') 0.
+Proof.
+  intros F L H. assert (K : length p = length p') by (clear - F; induction F; cbn; congruence). destruct (Nat.lt_ge_cases i n) as [Lt|Ge]; [rewrite !app_nth1 by lia; apply nth_less, F|rewrite !app_nth2 by lia; rewrite <- K, L; apply H; lia].
+Qed.
+Lemma constant_less d : stands (on d) -> sync_constant_ns (nth (on d) (groups A) (Group 0 true 0 0 (fun _ => 0))) (gradient_option d) <= sync_constant_ns (nth (on d) (groups B) (Group 0 true 0 0 (fun _ => 0))) (gradient_option d).
+Proof. intros Hg. apply (proj1 (better_groups (on d)) Hg). Qed.
+Lemma slices_are : slices (shape_of A) = slices y. Proof. rewrite same_shape. reflexivity. Qed.
+Lemma times_less d i : stands (on d) -> i <> (2 * slices y + 1)%nat \/ overlapped y = false -> nth i (times A d) 0 <= nth i (times B d) 0.
+Proof.
+  intros Hg Hi. pose proof (constant_less d Hg) as K. unfold times. rewrite modes_same, holds_same. set (l := in_modes B (recompute d) (holds_layers B d)). set (g := on d) in *. set (o := gradient_option d) in *. unfold own_times. rewrite same_shape. cbn [loosen slices overlapped]. fold y.
+  assert (S : over A l (fun r _ => sync_ns r o g) <= over B l (fun r _ => sync_ns r o g)) by (apply over_less; intros r m; apply (less_time r o m g Hg)).
+  assert (F : Forall2 Z.le (map (fun k => over A l (fun r _ => forward_ns r k g)) (seq 0 (slices y)) ++ map (fun k => over A l (fun r m => layer_backward r m k g)) (seq 0 (slices y)))
+      (map (fun k => over B l (fun r _ => forward_ns r k g)) (seq 0 (slices y)) ++ map (fun k => over B l (fun r m => layer_backward r m k g)) (seq 0 (slices y)))).
+  { apply Forall2_app; apply Forall2_map; intros k _; apply over_less; intros r m; destruct (less_time r k m g Hg) as (H1 & H2 & _ & H3 & _); [exact H1|]. unfold layer_backward. destruct m; lia. }
+  rewrite !app_assoc. apply (nth_parts _ _ _ _ (2 * slices y) i F); [rewrite app_length, !map_length, seq_length; lia|]. intros n J. replace (several (loosen y b)) with (several y) by (destruct y; reflexivity).
+  pose proof (over_less (fun r _ => weight_ns r g) (fun r _ => weight_ns r g) l (fun r m => proj1 (proj2 (proj2 (less_time r 0%nat m g Hg))))).
+  pose proof (over_less (fun r _ => optimizer_ns r o g) (fun r _ => optimizer_ns r o g) l (fun r m => proj1 (proj2 (proj2 (proj2 (proj2 (less_time r o m g Hg))))))).
+  destruct n as [|[|[|[|n]]]]; cbn [nth]; try lia.
+  - destruct Hi as [Hi|Hi]; [lia|rewrite Hi; lia].
+  - destruct (overlapped y && several y); lia.
+Qed.
+(* The time of the stage's last gradient. *)
+Definition gradient_at Q := ((if splits (shape_of Q) then 2 * slices (shape_of Q) else slices (shape_of Q)) + 0)%nat.
+Lemma gradient_time Q d : (1 <= slices (shape_of Q))%nat -> nth (gradient_at Q) (times Q d) 0 = gradients Q (on d) (single Q (in_modes Q (recompute d) (holds_layers Q d))).
+Proof.
+  intros H1. rewrite gradients_are. unfold gradient_at, times, own_times, gradient_pass. destruct (splits (shape_of Q)).
+  - rewrite !app_nth2; rewrite ?map_length, ?seq_length; try lia. replace (_ + 0 - _ - _)%nat with 0%nat by lia. reflexivity.
+  - rewrite app_nth2; rewrite ?map_length, ?seq_length; try lia. rewrite app_nth1 by (rewrite map_length, seq_length; lia). replace (_ + 0 - _)%nat with 0%nat by lia. destruct (slices (shape_of Q)); [lia|]. reflexivity.
+Qed.
+Lemma sync_time Q d : overlapped (shape_of Q) = true -> nth (2 * slices (shape_of Q) + 1) (times Q d) 0 =
+  sync_constant_ns (nth (on d) (groups Q) (Group 0 true 0 0 (fun _ => 0))) (gradient_option d) + tail Q (gradient_option d) (on d) (single Q (in_modes Q (recompute d) (holds_layers Q d))) 0 0.
+Proof.
+  intros Ho. unfold times, own_times. rewrite Ho. rewrite !app_nth2; rewrite ?map_length, ?seq_length; try lia. replace (_ + 1 - _ - _)%nat with 1%nat by lia. reflexivity.
+Qed.
+Lemma gradients_positive g l : 0 <= gradients A g (single A l).
+Proof.
+  unfold gradients. rewrite single_is. unfold named. induction (flat_map _ l) as [|[r m] k IH]; [cbn; lia|]. cbn [map sum fold_right fst snd]. fold sum. pose proof (positive_gradients r m g). unfold sum in *. lia.
+Qed.
+(* An overlapped sync behind its stage's last gradient ends no later. *)
+Lemma sync_less d : (1 <= slices y)%nat -> stands (on d) -> overlapped y = true -> 0 <= nth (gradient_at A) (times A d) 0
+  /\ nth (gradient_at A) (times A d) 0 + nth (2 * slices y + 1) (times A d) 0 <= nth (gradient_at B) (times B d) 0 + nth (2 * slices y + 1) (times B d) 0.
+Proof.
+  intros H1 Hg Ho. pose proof (constant_less d Hg) as K. pose proof slices_are as Sl. assert (Oa : overlapped (shape_of A) = true) by (rewrite same_shape; exact Ho).
+  rewrite !gradient_time by (rewrite ?Sl; exact H1). rewrite <- Sl at 1. rewrite (sync_time A d Oa). pose proof (sync_time B d Ho) as Tb. fold y in Tb. rewrite Tb. split; [apply gradients_positive|].
+  rewrite modes_same, holds_same, !single_is. pose proof (tail_less (gradient_option d) (on d) Hg (flat_map (fun p : nat * nat * nat => let '(r, n, m) := p in repeat (r, m) n) (in_modes B (recompute d) (holds_layers B d))) 0 0 0 0 ltac:(lia) ltac:(lia)). lia.
+Qed.
 
 (* ---- plans *)
 Lemma obeys_same s f l g bo go m : obeys A s f l g bo go m = obeys B s f l g bo go m.
@@ -156,17 +242,28 @@ Proof.
   intros Hi. destruct ok as (O & _). destruct (order_too plan 0 0 O) as [_ F]. rewrite Forall_forall in F. apply F, nth_In. pose proof (order_length plan 0 0 O). lia.
 Qed.
 (* THEOREM: no operation takes longer. *)
-Theorem lasts_less u : valid y u = true -> lasts A plan u <= lasts B plan u.
+Theorem lasts_less u : valid y u = true -> what u <> Sync \/ overlapped y = false -> lasts A plan u <= lasts B plan u.
 Proof.
-  intros V. pose proof ok as (O & _ & _ & E). pose proof (order_length plan 0 0 O) as L. unfold lasts. set (d := nth (place u) plan nobody). set (e := nth (S (place u)) plan nobody).
-  assert (T : (place u < stages y)%nat -> forall i, nth i (times A d) 0 <= nth i (times B d) 0) by (intros P i; apply nth_less, times_less, all_stand, P).
+  intros V Sy. pose proof ok as (O & _ & _ & E). pose proof (order_length plan 0 0 O) as L. unfold lasts. set (d := nth (place u) plan nobody). set (e := nth (S (place u)) plan nobody).
+  assert (T : (place u < stages y)%nat -> forall i, i <> (2 * slices y + 1)%nat \/ overlapped y = false -> nth i (times A d) 0 <= nth i (times B d) 0) by (intros P i; apply times_less, all_stand, P).
   assert (K : slices (shape_of A) = slices y) by (rewrite same_shape; reflexivity). fold y. rewrite K.
   assert (M : forall dir part, (S (place u) < stages y)%nat -> leaves_rank y (place u) = true -> message_ns A d e dir (slice u) (drains (shape_of A) u) part <= message_ns B d e dir (slice u) (drains y u) part).
   { intros dir part P Lv. pose proof (joined_nth plan 0 0 (place u) O ltac:(lia)) as J. cbn [Nat.add] in J. fold d e in J. unfold joined in J. fold y in J. rewrite Lv in J. destruct (linked_too _ _ _ J) as [_ Q].
     unfold message_ns, gradient_compression. rewrite same_shape, drains_same, holds_same, cut_same, same_boundaries. destruct dir; apply Q. exact 0%nat. }
-  unfold valid in V. destruct (what u); rewrite ?andb_true_iff, ?Nat.ltb_lt in V; try (apply T; clear - V; tauto); try (apply M; clear - V; tauto).
+  unfold valid in V. destruct (what u) eqn:Eu; rewrite ?andb_true_iff, ?Nat.ltb_lt in V; try (apply M; clear - V; tauto);
+    try (apply T; [clear - V; tauto|]; first [left; lia|destruct Sy; [congruence|auto]]).
   destruct V as ((Em & _) & _). specialize (E Em). unfold ends_of in *. destruct plan as [|a r]; [congruence|]. destruct (embedding_ns B (on a) (on (List.last (a :: r) a))) as [z|] eqn:Z; [|congruence].
   destruct (less_embedding _ _ _ Z) as (z' & -> & ?). assumption.
+Qed.
+(* An overlapped sync and its stage's last gradient, together. *)
+Lemma sync_lasts u : valid y u = true -> what u = Sync -> overlapped y = true ->
+  0 <= lasts A plan (last_gradient y (place u)) /\ lasts A plan (last_gradient y (place u)) + lasts A plan u <= lasts B plan (last_gradient y (place u)) + lasts B plan u.
+Proof.
+  intros V Eu Ho. assert (P : (place u < stages y)%nat) by (unfold valid in V; rewrite Eu, !andb_true_iff, Nat.ltb_lt in V; tauto).
+  assert (G : forall Q, slices (shape_of Q) = slices y -> splits (shape_of Q) = splits y -> lasts Q plan (last_gradient y (place u)) = nth (gradient_at Q) (times Q (nth (place u) plan nobody)) 0).
+  { intros Q K1 K2. unfold lasts, last_gradient, gradient_at. rewrite K1, K2. cbn [what place slice]. destruct (splits y); [rewrite Nat.add_0_r|]; reflexivity. }
+  assert (U : forall Q, slices (shape_of Q) = slices y -> lasts Q plan u = nth (2 * slices y + 1) (times Q (nth (place u) plan nobody)) 0) by (intros Q K1; unfold lasts; rewrite Eu, K1; reflexivity).
+  rewrite (G A), (G B), (U A), (U B) by (first [reflexivity|rewrite same_shape; reflexivity]). destruct Hy as (_ & H1 & _). apply sync_less; auto. apply all_stand, P.
 Qed.
 Lemma sum_less {X} (f g : X -> Z) l : (forall a, In a l -> f a <= g a) -> sum (map f l) <= sum (map g l).
 Proof.
@@ -242,8 +339,91 @@ Proof.
     destruct (less_embedding _ _ _ Z) as (z' & -> & _). discriminate.
 Qed.
 Theorem takes_less T : takes B plan T -> takes A plan T.
-Proof. intros (start & H). exists start. rewrite same_shape. apply (sooner_ends y b (lasts B plan)); auto. apply lasts_less. Qed.
+Proof.
+  intros (start & H). unfold takes. rewrite same_shape. apply (sooner_ends y b (lasts B plan) _ start); auto; [exact lasts_less|]. intros Ho u V E. apply sync_lasts; auto.
+Qed.
 (* THEOREM 8, d: a bound of the one holds for the other, and if the one has no plan, neither has the other. *)
 Theorem dominated : plan_ok A plan /\ forall T, takes B plan T -> takes A plan T.
 Proof. split; [exact plan_too|exact takes_less]. Qed.
 End Of.
+
+(* ---- syncs beside the gradients instead of behind them *)
+Definition overlaps y o := Shape (schedule y) (stages y) (ranks y) (batches y) (slices y) (barrier y) o (embedding y).
+Definition with_syncs P o := Problem (overlaps (shape_of P) o) (model P) (run_at P) (groups P) (boundary_options P) (gradient_options P) (rank_min P) (offered P) (offers_first_layers P)
+  (setting P) (message_bytes P) (message_feedback P) (linked P) (onward_ns P) (back_ns P) (embedding_ns P) (budgets P) (rules P).
+(* THEOREM: a timing with syncs behind a rank's last pass is one with syncs that begin with their
+   stage's last gradient, and one after another take no more. *)
+Theorem beside_ends y d d' start T : overlapped y = false -> (forall u, valid y u = true -> d' u <= d u) ->
+  (several y = true -> forall s, (s < stages y)%nat -> d' (Op QueuedSync s 0 0) <= d (Op Sync s 0 0)) -> timing y d start T -> takes_at_most (overlaps y true) d' T.
+Proof.
+  intros Ho Hd Hq (H0 & H1 & H2 & H3 & H4). set (z := overlaps y true).
+  set (own := fun u => match what u with QueuedSync => Op Sync (place u) 0 0 | _ => u end).
+  assert (V : forall u, valid z u = true -> valid y (own u) = true /\ d' u <= d (own u)).
+  { intros [k p i j] Hu. assert (K : what (Op k p i j) <> QueuedSync -> valid y (Op k p i j) = true) by (destruct y; destruct k; try exact (fun _ => Hu); intros N; cbn in N; congruence).
+    destruct k; try (specialize (K ltac:(cbn; congruence)); split; [exact K|apply Hd, K]). unfold valid in Hu. cbn [what place batch slice] in Hu. rewrite !andb_true_iff, !Nat.eqb_eq, Nat.ltb_lt in Hu. cbn [z overlaps stages] in Hu.
+    destruct Hu as ((((_ & P) & (Bi & Si)) & Sv) & _). unfold own. cbn [what place]. split; [unfold valid; cbn [what place batch slice]; rewrite !andb_true_iff, Nat.ltb_lt; auto|]. subst i j. apply (Hq Sv). exact P. }
+  assert (S : forall u, in_stream z u = in_stream y u) by (destruct y; reflexivity).
+  assert (L : forall u, in_link z u = in_link y u) by (destruct y; reflexivity).
+  assert (N : forall s t, sooner z s t = sooner y s t) by (destruct y; reflexivity).
+  assert (R : forall s, on_rank z s = on_rank y s) by (destruct y; reflexivity).
+  exists (fun u => start (own u)). repeat split; auto.
+  - intros u Hu. apply H1, V, Hu.
+  - intros B u Hu. destruct (V u Hu) as [Vu Du]. specialize (H2 B _ Vu). lia.
+  - intros u v Hu Hv W. destruct (V u Hu) as [Vu Du], (V v Hv) as [Vv _]. enough (X : waits y (own u) (own v) = true) by (specialize (H3 _ _ Vu Vv X); lia).
+    clear - W Ho S L N R. unfold waits in W |- *. rewrite S, L in W. destruct u as [k p i j], v as [k' p' i' j'].
+    destruct k'; cbn [own what place] in *; try (destruct k; cbn [own what place] in *; rewrite ?R, ?S in W; exact W).
+    all: destruct k; cbn [own what place] in *; rewrite ?R, ?N in W; cbn [z overlaps overlapped] in W; rewrite ?Ho; cbn in W; try discriminate; try exact W.
+    all: apply andb_prop in W as [W E]; apply Nat.eqb_eq in E; subst p'; rewrite Nat.eqb_refl, andb_true_r, orb_true_iff; right; exact W.
+  - intros B u v Hu Hv C. destruct (V u Hu) as [Vu Du], (V v Hv) as [Vv _]. enough (X : carries y (own u) (own v) = true) by (specialize (H4 B _ _ Vu Vv X); lia).
+    clear - C S L R. unfold carries, rank_of, link_of in C |- *. rewrite !S, !L, !R in C.
+    destruct u as [k p i j], v as [k' p' i' j']. destruct k'; cbn [own what place] in *; try (destruct k; cbn [own what place] in *; exact C).
+Qed.
+(* The syncs of a stage's layers, beside the gradients, take no longer than one after another. *)
+Lemma tail_at_most P o g : forall l syncs passes, (forall p, In p l -> 0 <= sync_ns (fst p) o g /\ 0 <= gradient_pass P (fst p) (snd p) g) -> 0 <= syncs -> 0 <= passes ->
+  tail P o g l syncs passes <= syncs + sum (map (fun p => sync_ns (fst p) o g) l).
+Proof.
+  induction l as [|[r m] l IH]; intros s q H Hs Hq; cbn [tail map sum fold_right fst snd]; [lia|]. fold sum. destruct (H (r, m) (or_introl eq_refl)) as [A B]. cbn [fst snd] in A, B.
+  specialize (IH (s + sync_ns r o g) (q + gradient_pass P r m g) ltac:(intros; apply H; right; assumption) ltac:(lia) ltac:(lia)).
+  assert (0 <= sum (map (fun p => sync_ns (fst p) o g) l)) by (clear - H; induction l as [|p l IHl]; [cbn; lia|]; cbn [map sum fold_right]; fold sum; destruct (H p ltac:(right; left; reflexivity)); specialize (IHl ltac:(intros c [E|I]; apply H; [left; exact E|right; right; exact I])); unfold sum in *; lia).
+  unfold sum in *. lia.
+Qed.
+Section Beside.
+Variable P : problem.
+Let Q := with_syncs P true.
+Hypothesis exposed : overlapped (shape_of P) = false.
+Hypothesis Hx : regular (shape_of P).
+Hypothesis positive_syncs : forall r m o g, 0 <= sync_ns (run_at P r) o g /\ 0 <= gradient_pass P (run_at P r) m g.
+Lemma syncs_summed d : let l := in_modes P (recompute d) (holds_layers P d) in
+  tail P (gradient_option d) (on d) (single P l) 0 0 <= over P l (fun r _ => sync_ns r (gradient_option d) (on d)).
+Proof.
+  intros l. eapply Z.le_trans; [apply tail_at_most; [|lia|lia]|].
+  - intros p I. unfold single in I. apply in_flat_map in I as ([[r n] m] & _ & I). apply repeat_spec in I. subst p. exact (positive_syncs r m (gradient_option d) (on d)).
+  - cbn [Z.add]. unfold single, over. induction l as [|[[r n] m] l IH]; [cbn; lia|]. cbn [flat_map map]. rewrite map_app, sum_both. cbn [sum fold_right]. fold sum. enough (sum (map (fun p => sync_ns (fst p) (gradient_option d) (on d)) (repeat (run_at P r, m) n)) = Z.of_nat n * sync_ns (run_at P r) (gradient_option d) (on d)) by (unfold sum in *; lia).
+    clear. induction n as [|n IH]; [reflexivity|]. cbn [repeat map sum fold_right fst snd]. fold sum. unfold sum in *. rewrite IH. lia.
+Qed.
+Lemma same_plan plan : plan_ok P plan -> plan_ok Q plan.
+Proof. unfold Q, with_syncs, overlaps. destruct P as [x ? ? ? ? ? ? ? ? ? ? ? ? ? ? ? ? ?]. destruct x. exact (fun H => H). Qed.
+Lemma times_of d : exists p w n o, length p = (2 * slices (shape_of P))%nat /\ times P d = p ++ [w; n; o; 0]
+  /\ exists s q, s <= n /\ times Q d = p ++ [w; s; o; q] /\ (several (shape_of P) = true -> q <= n) /\ (several (shape_of P) = false -> q = 0).
+Proof.
+  pose proof (syncs_summed d) as S. cbn zeta in S. unfold times, own_times. rewrite exposed, !app_assoc. cbn [andb]. do 4 eexists. split; [|split; [reflexivity|]]; [rewrite app_length, !map_length, seq_length; lia|].
+  do 2 eexists. split; [|split; [reflexivity|]].
+  - apply Z.add_le_mono_l. exact S.
+  - change (several (shape_of Q)) with (several (shape_of P)). split; intros ->; [apply Z.le_refl|reflexivity].
+Qed.
+(* THEOREM 8, d: where syncs are beside the gradients, every plan is one, and takes no longer. *)
+Theorem beside plan : plan_ok P plan -> plan_ok Q plan /\ forall T, takes P plan T -> takes Q plan T.
+Proof.
+  intros H. split; [exact (same_plan plan H)|]. intros T (start & K). apply (beside_ends (shape_of P) (lasts P plan) (lasts Q plan) start T exposed); [| |exact K].
+  - intros u V. destruct (what u) eqn:Eu; unfold lasts; rewrite Eu; try apply Z.le_refl; try (unfold valid in V; rewrite Eu, exposed in V; discriminate).
+    all: destruct (times_of (nth (place u) plan nobody)) as (p & w & n & o & L & -> & s & q & S & -> & _); change (slices (shape_of Q)) with (slices (shape_of P)).
+    1, 2: assert (slice u < slices (shape_of P))%nat by (unfold valid in V; rewrite Eu, !andb_true_iff, !Nat.ltb_lt in V; tauto); rewrite !app_nth1 by lia; apply Z.le_refl.
+    all: rewrite !app_nth2, !L by lia.
+    + replace (_ - _)%nat with 0%nat by lia. apply Z.le_refl.
+    + replace (_ - _)%nat with 1%nat by lia. exact S.
+    + replace (_ - _)%nat with 2%nat by lia. apply Z.le_refl.
+  - intros Sv s Hs. unfold lasts. cbn [what place]. destruct (times_of (nth s plan nobody)) as (p & w & n & o & L & -> & r & q & _ & -> & K2 & _). change (slices (shape_of Q)) with (slices (shape_of P)).
+    rewrite !app_nth2, !L by lia. replace (_ + 3 - _)%nat with 3%nat by lia. replace (_ + 1 - _)%nat with 1%nat by lia. exact (K2 Sv).
+Qed.
+End Beside.
+Definition theorems := (@dominated, @beside).

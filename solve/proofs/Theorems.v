@@ -3,5 +3,5 @@
 From Plumbline Require Sound Reach Streams Bounds Turns Blocks Strays Filling Layers Sums Settings Room Dominance Space Prices.
 Definition theorems := (@Sound.accepted_bound, @Sound.accepted_infeasible, @Reach.reached,
   Streams.theorems, Bounds.theorems, @Turns.turning_many, @Blocks.blocked, @Blocks.early, @Strays.strays_recompute,
-  Filling.theorems, Layers.theorems, @Sums.turn_of_layers, @Sums.turn_of_many, @Sums.crossing_passes, @Settings.one_setting, Room.theorems, @Dominance.dominated, Space.theorems, Prices.theorems).
+  Filling.theorems, Layers.theorems, @Sums.turn_of_layers, @Sums.turn_of_many, @Sums.crossing_passes, @Settings.one_setting, Room.theorems, Dominance.theorems, Space.theorems, Prices.theorems).
 Print Assumptions theorems.

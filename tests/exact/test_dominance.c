@@ -23,10 +23,16 @@ static void put(struct numbers *n, int64_t *of, int count)
         if (of[i] != PRICE_NONE) n->of[n->count++] = &of[i];
 }
 
+// Of its runs, and behind them the head of stages before local boundaries.
+static struct priced_run *run_of(const struct priced *p, int r)
+{
+    return r < p->run_count ? &p->runs[r] : &p->local_heads[r - p->run_count];
+}
+
 static void put_bytes(struct numbers *n, const struct priced *p)
 {
-    for (int r = 0; r < p->run_count; r++) {
-        struct priced_run *run = &p->runs[r];
+    for (int r = 0; r < p->run_count + p->local_head_count; r++) {
+        struct priced_run *run = run_of(p, r);
         put(n, &run->weight_bytes, 1), put(n, &run->gradient_bytes, 1);
         put(n, &run->optimizer_bytes, 1), put(n, &run->unsharded_bytes, 1);
         put(n, run->stash_bytes, RECOMPUTE_COUNT), put(n, run->working_bytes, RECOMPUTE_COUNT);
@@ -42,8 +48,8 @@ static void put_bytes(struct numbers *n, const struct priced *p)
 static void put_times(struct numbers *n, const struct priced *p)
 {
     int passes = p->slice_count * p->group_count, pairs = passes * p->group_count * PART_COUNT;
-    for (int r = 0; r < p->run_count; r++) {
-        struct priced_run *run = &p->runs[r];
+    for (int r = 0; r < p->run_count + p->local_head_count; r++) {
+        struct priced_run *run = run_of(p, r);
         put(n, run->forward_ns, passes), put(n, run->backward_ns, passes);
         put(n, run->weight_ns, p->group_count), put(n, run->optimizer_ns, p->group_count);
         for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) put(n, run->again_ns[mode], passes);
@@ -74,6 +80,17 @@ static void change(struct priced *p, uint64_t *state)
         int64_t *number = n.of[random_less(state, n.count)];
         *number = rises ? 3 * *number + 5 : *number / 2;
     }
+}
+
+// Stages before local boundaries have a head, like the last layer.
+static void give_head(struct priced *p, uint64_t seed, struct arena *arena)
+{
+    uint64_t state = seed;
+    struct priced other;
+    if (!p->layout.local_loss_every) return;
+    random_priced_of(&other, (int)random_less(&state, SCHEDULE_KIND_COUNT), &state, arena);
+    p->local_heads = &other.runs[other.run_count - 1], p->local_head_count = 1;
+    p->local_heads->count = 1, p->local_heads->recomputable = false;
 }
 
 static struct oracle answer(const struct priced *p, struct schedule *s, struct arena *arena)
@@ -121,6 +138,9 @@ TEST(what_is_no_worse_has_no_worse_best_plan)
         random_priced_of(&b, kind, &again, arena);
         a.rule_count = b.rule_count = 0;
         priced_without_setting(&a), priced_without_setting(&b);
+        if (seed % 3) give_head(&a, seed, arena), give_head(&b, seed, arena);
+        if (seed % 5 == 0) a.layout.gradient_sync = SYNC_OVERLAPPED;
+        if (seed % 5 == 1) b.layout.gradient_sync = SYNC_OVERLAPPED;
         if (oracle_size(&a, PLANS_MOST, arena) > PLANS_MOST) continue;
         if (random_less(&state, 2)) tighten(&a, &b, arena);
         change(&a, &state);

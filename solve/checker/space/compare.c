@@ -38,7 +38,7 @@ static bool same_graph(const struct check_problem *a, const struct check_problem
            a->slices == b->slices && a->micro_batches == b->micro_batches &&
            a->local_every == b->local_every && a->stored == b->stored &&
            same_setting(&a->layout, &b->layout) && a->barrier <= b->barrier &&
-           !a->embedding == !b->embedding;
+           !a->embedding == !b->embedding && !a->head == !b->head;
 }
 
 static bool same_choices(const struct check_problem *a, const struct check_problem *b)
@@ -55,34 +55,22 @@ static bool same_choices(const struct check_problem *a, const struct check_probl
     return true;
 }
 
-static bool same_gradients(const struct check_problem *a, const struct check_problem *b)
-{
-    int passes = a->group_count * a->slices;
-    for (int r = 0; r < a->run_count; r++) {
-        const struct check_run *x = &a->runs[r], *y = &b->runs[r];
-        if (!all_equal(x->backward, y->backward, passes) ||
-            !all_equal(x->weight, y->weight, a->group_count))
-            return false;
-        for (int mode = 0; mode < MODES; mode++)
-            if (x->again[mode] && !all_equal(x->again[mode], y->again[mode], passes)) return false;
-        for (int o = 0; x->tiered && o < a->gradient_count; o++)
-            if (!all_equal(x->tiered[o].backward, y->tiered[o].backward, passes)) return false;
-    }
-    return true;
-}
-
 // Keeping less gives less room for swapped layers to use, and a longer wait: compared only where
 // the bytes and times that determine this are equal.
 static bool same_swaps(const struct check_problem *a, const struct check_problem *b)
 {
-    int groups = a->group_count;
+    int groups = a->group_count, passes = groups * a->slices;
     if (!a->modes[MODE_SWAP] && !b->modes[MODE_SWAP]) return true;
-    if (a->modes[MODE_SWAP] != b->modes[MODE_SWAP] || !same_gradients(a, b)) return false;
+    if (a->modes[MODE_SWAP] != b->modes[MODE_SWAP]) return false;
     for (int r = 0; r < a->run_count; r++) {
         const struct check_run *x = &a->runs[r], *y = &b->runs[r];
-        if (!all_equal(x->stash, y->stash, MODES)) return false;
+        if (!all_equal(x->stash, y->stash, MODES) || !all_equal(x->weight, y->weight, groups))
+            return false;
+        for (int mode = 0; mode < MODES; mode++)
+            if (x->again[mode] && !all_equal(x->again[mode], y->again[mode], passes)) return false;
         for (int o = 0; o < a->gradient_count; o++)
-            if (!all_equal(check_forward(x, o), check_forward(y, o), groups) ||
+            if (!all_equal(check_forward(x, o), check_forward(y, o), passes) ||
+                !all_equal(check_backward(x, o), check_backward(y, o), passes) ||
                 !all_equal(check_swap(x, o, false), check_swap(y, o, false), groups) ||
                 !all_equal(check_swap(x, o, true), check_swap(y, o, true), groups))
                 return false;
@@ -157,13 +145,13 @@ static bool excluded_alike(const struct check_problem *a, const struct check_pro
 
 bool check_no_worse(const struct check_problem *a, const struct check_problem *b)
 {
-    bool exposed = !a->overlapped && !b->overlapped;
     if (!same_graph(a, b) || !same_choices(a, b) || !excluded_alike(a, b)) return false;
     if (!same_swaps(a, b)) return false;
-    if (!exposed && (a->overlapped != b->overlapped || !same_gradients(a, b))) return false;
+    if (a->overlapped < b->overlapped) return false;
+    if (a->head && !run_no_worse(a, a->head, b->head)) return false;
     if (a->local_forward > b->local_forward || a->local_backward > b->local_backward ||
-        a->local_bytes > b->local_bytes || a->head || b->head)
-        return false; // what their heads take is not compared
+        a->local_bytes > b->local_bytes)
+        return false;
     if (a->embedding &&
         !transfers_no_worse(a->embedding, b->embedding, a->group_count * a->group_count))
         return false;

@@ -163,36 +163,40 @@ static int kind_of(int schedule)
     return kind;
 }
 
+static void fill_run(struct check_run *to, const struct priced *p, struct priced_run *r,
+                     struct arena *arena)
+{
+    *to = (struct check_run){.name = r->name,
+                             .count = r->count,
+                             .cut = r->cut,
+                             .recomputable = r->recomputable,
+                             .weight_bytes = r->weight_bytes,
+                             .gradient_bytes = r->gradient_bytes,
+                             .unsharded_bytes = r->unsharded_bytes,
+                             .stash = r->stash_bytes,
+                             .working = r->working_bytes,
+                             .feedback = r->feedback_bytes,
+                             .forward = r->forward_ns,
+                             .backward = r->backward_ns,
+                             .weight = r->weight_ns,
+                             .swap = r->swap_ns,
+                             .sync = r->sync_ns};
+    memcpy(to->again, r->again_ns, sizeof r->again_ns);
+    to->optimizer_bytes = TAKE(arena, p->gradient_option_count, int64_t);
+    to->optimizer = TAKE(arena, p->gradient_option_count, int64_t *);
+    for (int o = 0; o < p->gradient_option_count; o++) {
+        to->optimizer_bytes[o] = r->offloaded_ns ? r->offloaded_bytes[o] : r->optimizer_bytes;
+        to->optimizer[o] = r->offloaded_ns ? r->offloaded_ns[o] : r->optimizer_ns;
+    }
+}
+
 static void fill_runs(struct check_problem *to, const struct priced *p, struct arena *arena)
 {
     to->run_count = p->run_count;
     to->runs = TAKE(arena, p->run_count, struct check_run);
-    for (int i = 0; i < p->run_count; i++) {
-        struct priced_run *r = &p->runs[i];
-        to->runs[i] = (struct check_run){.name = r->name,
-                                         .count = r->count,
-                                         .cut = r->cut,
-                                         .recomputable = r->recomputable,
-                                         .weight_bytes = r->weight_bytes,
-                                         .gradient_bytes = r->gradient_bytes,
-                                         .unsharded_bytes = r->unsharded_bytes,
-                                         .stash = r->stash_bytes,
-                                         .working = r->working_bytes,
-                                         .feedback = r->feedback_bytes,
-                                         .forward = r->forward_ns,
-                                         .backward = r->backward_ns,
-                                         .weight = r->weight_ns,
-                                         .swap = r->swap_ns,
-                                         .sync = r->sync_ns};
-        memcpy(to->runs[i].again, r->again_ns, sizeof r->again_ns);
-        to->runs[i].optimizer_bytes = TAKE(arena, p->gradient_option_count, int64_t);
-        to->runs[i].optimizer = TAKE(arena, p->gradient_option_count, int64_t *);
-        for (int o = 0; o < p->gradient_option_count; o++) {
-            to->runs[i].optimizer_bytes[o] = r->offloaded_ns ? r->offloaded_bytes[o]
-                                                             : r->optimizer_bytes;
-            to->runs[i].optimizer[o] = r->offloaded_ns ? r->offloaded_ns[o] : r->optimizer_ns;
-        }
-    }
+    for (int i = 0; i < p->run_count; i++) fill_run(&to->runs[i], p, &p->runs[i], arena);
+    if (p->local_head_count) to->head = TAKE(arena, 1, struct check_run);
+    if (p->local_head_count) fill_run(to->head, p, &p->local_heads[0], arena);
 }
 
 static void fill_cuts(struct check_problem *to, const struct priced *p, struct arena *arena)
