@@ -105,6 +105,7 @@ def sources():
 
 def build(name, test):
     """The program, and the test that it asks."""
+    test = test.split()[0]
     made = subprocess.run(
         ['make', '-C', TREE, '--no-print-directory', '-j%d' % JOBS, 'BUILD=release',
          'CFLAGS=' + ASSERTS_OFF, 'bin/plumbline', '%s/tests/%s' % (OUT, test)],
@@ -120,8 +121,9 @@ def judge(name, test):
     """One run. test_claims may be stopped, after some claims above the truth, by a plan that the
     planted program's judge refuses; other tests must fail at a question, not at an assert."""
     begun, log = time.time(), '%s/%s.log' % (FOLDER, name)
+    test, *arguments = test.split()
     claims = test == 'test_claims'
-    words = ['bin-%s/%s' % (name, test)] + [PROBLEMS] * claims
+    words = ['bin-%s/%s' % (name, test)] + arguments + [PROBLEMS] * claims
     with open(log, 'wb') as to:
         status = subprocess.run(words, cwd=TREE, stdout=to, stderr=to,
                                 env=dict(os.environ, BIN='bin-' + name)).returncode

@@ -244,7 +244,7 @@ static int64_t mixed_bytes(const struct layout_sketch *s, int rank, struct layer
             bytes = k.main * main->fixed_bytes + k.other * other->fixed_bytes + kept->least * stash;
     int64_t ends = sketch_holds_first(s, rank) + sketch_holds_last(s, rank),
             forced = s->turns - ends;
-    if (s->turns == 1 || forced < 1 || k.main + k.other < forced) return bytes;
+    if (forced < 1) return bytes;
     int64_t lightest = s->full || s->partly
                            ? smaller(full_bytes(main, mode), full_bytes(other, mode))
                            : smaller(kept_bytes(main, mode), kept_bytes(other, mode));

@@ -29,32 +29,34 @@ static struct priced_run *run_of(const struct priced *p, int r)
     return r < p->run_count ? &p->runs[r] : &p->local_heads[r - p->run_count];
 }
 
-static void put_bytes(struct numbers *n, const struct priced *p)
+// Of its head alone, if `from` is behind its runs.
+static void put_bytes(struct numbers *n, const struct priced *p, int from)
 {
-    for (int r = 0; r < p->run_count + p->local_head_count; r++) {
+    for (int r = from; r < p->run_count + p->local_head_count; r++) {
         struct priced_run *run = run_of(p, r);
         put(n, &run->weight_bytes, 1), put(n, &run->gradient_bytes, 1);
         put(n, &run->optimizer_bytes, 1), put(n, &run->unsharded_bytes, 1);
         put(n, run->stash_bytes, RECOMPUTE_COUNT), put(n, run->working_bytes, RECOMPUTE_COUNT);
         put(n, run->feedback_bytes, p->gradient_option_count);
     }
-    for (int g = 0; g < p->group_count; g++)
+    for (int g = 0; g < p->group_count && !from; g++)
         put(n, &p->groups[g].memory_limit_bytes, 1), put(n, &p->groups[g].constant_bytes, 1);
-    for (int c = 0; c < p->cut_count; c++)
+    for (int c = 0; c < p->cut_count && !from; c++)
         put(n, &p->cuts[c].message_bytes, 1),
             put(n, p->cuts[c].feedback_bytes, p->boundary_option_count);
 }
 
-static void put_times(struct numbers *n, const struct priced *p)
+static void put_times(struct numbers *n, const struct priced *p, int from)
 {
     int passes = p->slice_count * p->group_count, pairs = passes * p->group_count * PART_COUNT;
-    for (int r = 0; r < p->run_count + p->local_head_count; r++) {
+    for (int r = from; r < p->run_count + p->local_head_count; r++) {
         struct priced_run *run = run_of(p, r);
         put(n, run->forward_ns, passes), put(n, run->backward_ns, passes);
         put(n, run->weight_ns, p->group_count), put(n, run->optimizer_ns, p->group_count);
         for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) put(n, run->again_ns[mode], passes);
         for (int o = 0; o < p->gradient_option_count; o++) put(n, run->sync_ns[o], p->group_count);
     }
+    if (from) return;
     for (int g = 0; g < p->group_count; g++)
         put(n, p->groups[g].sync_constant_ns, p->gradient_option_count);
     for (int c = 0; c < p->cut_count; c++) {
@@ -73,8 +75,9 @@ static void change(struct priced *p, uint64_t *state)
         g->slots -= g->slots > 0;
         return;
     }
-    if (random_less(state, 2)) put_bytes(&n, p);
-    else put_times(&n, p);
+    int from = p->local_head_count && random_less(state, 2) ? p->run_count : 0;
+    if (random_less(state, 2)) put_bytes(&n, p, from);
+    else put_times(&n, p, from);
     bool rises = random_less(state, 3) > 0;
     for (int i = 1 + (int)random_less(state, 3); i > 0 && n.count; i--) {
         int64_t *number = n.of[random_less(state, n.count)];

@@ -191,7 +191,7 @@ static int64_t missing_of_both(const struct check_sketch *s, const struct check_
     int64_t turns = s->p->turns, ends = check_holds_first(s, rank) + check_holds_last(s, rank),
             sum = k.main * (s->main.fixed + h->least * keep->main) +
                   k.other * (s->other.fixed + h->least * keep->other) - room_of(s, g, rank);
-    if (turns == 1 || turns == ends || k.main + k.other < turns - ends) return sum;
+    if (turns <= ends) return sum;
     bool fully = s->full || s->partly;
     int64_t lightest = fully ? smaller(keep->main_full, keep->other_full)
                              : smaller(keep->main, keep->other);
