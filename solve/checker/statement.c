@@ -34,15 +34,51 @@ static const char *gap(const struct check_result *r, struct arena *arena)
                        (long long)(parts % 10000));
 }
 
+static void put_grid(struct check_page *p, const struct check_layout *l)
+{
+    int all = l->grid[0] * l->grid[1];
+    if (all > 1)
+        page_print(p, " (a grid of %d x %d x %d, %s)", l->value[KEY_TENSOR] / all, l->grid[0],
+                   l->grid[1], check_orders[l->value[KEY_GRID_ORDER]]);
+}
+
+void page_layout(struct check_page *p, const struct check_layout *l)
+{
+    const int *v = l->value;
+    page_print(p, "  The layout: tensor %d", v[KEY_TENSOR]);
+    put_grid(p, l);
+    page_print(p, ", context %d, data %d, expert %d", v[KEY_CONTEXT], v[KEY_DATA], v[KEY_EXPERT]);
+    if (v[KEY_EXPERT_TENSOR]) page_print(p, " (of tensor %d)", v[KEY_EXPERT_TENSOR]);
+    if (v[KEY_POOL]) page_print(p, ", pools over %d", v[KEY_POOL]);
+    page_print(p, ", micro-batches of %d, ZeRO %d, syncs %s%s%s%s%s%s", v[KEY_MICRO_BATCH],
+               v[KEY_ZERO], v[KEY_OVERLAPPED] ? "overlapped" : "exposed",
+               v[KEY_SEQUENCE_PARALLEL] ? ", sequence parallel" : "",
+               v[KEY_OFFLOAD] ? ", offloaded optimizer" : "",
+               v[KEY_FUSED_EMBEDDING] ? ", fused embedding sync" : "",
+               v[KEY_BESIDE] ? ", dispatch beside other passes" : "",
+               l->fused_attention ? ", fused attention" : "");
+    for (int i = 0; i < v[KEY_SLICES] && v[KEY_SLICES] > 1; i++)
+        page_print(p, "%s%lld", i ? " + " : ", slices of ", (long long)l->slice[i]);
+    if (v[KEY_LOCAL]) page_print(p, ", a local loss every %d stages", v[KEY_LOCAL]);
+}
+
+static bool has_widths(const struct check_problem *q) { return q->groups[0].of_node_group > 0; }
+
 // What all stages of the layout have, and what a stage may choose of recomputation.
 static void put_layout(struct check_page *p, const struct check_problem *q)
 {
     const int *v = q->layout.value;
-    page_print(p,
-               "  The layout: tensor %d, context %d, data %d, expert %d, ZeRO %d, syncs %s; it "
-               "minimises %s.\n  Recomputation:",
-               v[KEY_TENSOR], v[KEY_CONTEXT], v[KEY_DATA], v[KEY_EXPERT], v[KEY_ZERO],
-               q->overlapped ? "overlapped" : "exposed", check_objective_names[q->objective]);
+    page_layout(p, &q->layout);
+    if (q->head) page_print(p, " with a head of its own");
+    if (q->stored) page_print(p, " (its inputs stored)");
+    page_print(p, ";\n  it minimises %s.\n", check_objective_names[q->objective]);
+    if (has_widths(q))
+        page_print(p, "  Each stage has the width of its group instead of tensor and data above; "
+                      "groups of one node group share its slots.\n");
+    for (int i = 0; i < q->tier_count; i++)
+        page_print(p, "%s%s", i ? ", " : "  Tiers of memory: ", tame(q->tiers[i], p->arena));
+    if (q->tier_count) page_print(p, ", as the gradient options say.\n");
+    page_print(p, "  Recomputation:");
     if (v[KEY_RECOMPUTE])
         page_print(p, " %s for every stage", check_setting_names[v[KEY_RECOMPUTE]]);
     for (int mode = 0; mode < MODES && !v[KEY_RECOMPUTE]; mode++)
@@ -69,37 +105,58 @@ static bool has_epilogues(const struct check_problem *q)
     return false;
 }
 
-const char *check_lacks_theorem(const struct check_problem *q)
+enum { LACKS = 9 };
+
+// What no theorem is about; ended by NULL.
+static void find_lacks(const struct check_problem *q, const char *lacks[LACKS + 1])
 {
     bool tiers = q->tier_count > 0;
     for (int r = 0; r < q->run_count; r++) tiers = tiers || q->runs[r].tiered;
-    return q->objective != MINIMISE_TIME       ? "another objective"
-           : q->groups[0].of_node_group        ? "widths of stages"
-           : tiers                             ? "tiers of memory"
-           : q->stored                         ? "stored inputs"
-           : q->local_every                    ? "local losses"
-           : q->modes[MODE_SWAP]               ? "swap"
-           : any_blocks(q)                     ? "messages that block both ends"
-           : q->slices > 1 && has_epilogues(q) ? "epilogues of slices"
-           : q->group_count > 16               ? "more than 16 groups"
-                                               : NULL;
+    const struct {
+        bool is;
+        const char *what;
+    } all[LACKS] = {{q->objective != MINIMISE_TIME, "another objective"},
+                    {has_widths(q), "widths of stages"},
+                    {tiers, "tiers of memory"},
+                    {q->stored, "stored inputs"},
+                    {q->local_every, "local losses"},
+                    {q->modes[MODE_SWAP], "swap"},
+                    {any_blocks(q), "messages that block both ends"},
+                    {q->slices > 1 && has_epilogues(q), "epilogues of slices"},
+                    {q->group_count > 16, "more than 16 groups"}};
+    for (int i = 0; i < LACKS; i++)
+        if (all[i].is) *lacks++ = all[i].what;
+    *lacks = NULL;
 }
 
-static void put_argument(struct check_page *p, const struct check_problem *q)
+const char *check_lacks_theorem(const struct check_problem *q)
 {
-    const char *lacks = check_lacks_theorem(q);
+    const char *lacks[LACKS + 1];
+    find_lacks(q, lacks);
+    return lacks[0];
+}
+
+static void put_argument(struct check_page *p, const struct check_result *r)
+{
+    const char *lacks[LACKS + 1];
+    find_lacks(r->problem, lacks);
     page_print(p, "WHY THE ONE FOLLOWS FROM THE OTHER\n");
-    if (!lacks)
-        page_print(p, "  Proven by machine for certificates of this kind (solve/proofs, "
-                      "docs/PROOFS.md 16: theorems accepted_bound,\n"
-                      "  accepted_infeasible and reached): plumbline check --elaborate, then "
-                      "plumbline-referee, needs no trust in this\n"
-                      "  checker. Here it is argued in docs/PROOFS.md 2 to 5.\n\n");
-    else
+    if (!lacks[0]) {
         page_print(p,
-                   "  Argued in docs/PROOFS.md 2 to 5; no theorem that a machine has checked is "
-                   "about such a document yet (16):\n  %s.\n\n",
-                   lacks);
+                   "  Proven by machine for certificates of this kind (solve/proofs, "
+                   "docs/PROOFS.md 16: %s):\n"
+                   "  plumbline check --elaborate, then plumbline-referee, needs no trust in this "
+                   "checker. Here it is argued in\n"
+                   "  docs/PROOFS.md 2 to 5.\n\n",
+                   r->infeasible          ? "theorem accepted_infeasible"
+                   : r->iteration_ns >= 0 ? "theorems accepted_bound and reached"
+                                          : "theorem accepted_bound");
+        return;
+    }
+    page_print(p, "  Argued in docs/PROOFS.md 2 to 5; no theorem that a machine has checked is "
+                  "about such a document yet (16):\n");
+    for (int i = 0; lacks[i]; i++) page_print(p, "%s%s", i ? ", " : "  ", lacks[i]);
+    page_print(p, ".\n\n");
 }
 
 static void put_problem(struct check_page *p, const struct check_problem *q)
@@ -165,6 +222,11 @@ static void put_claims(struct check_page *p, const struct check_result *r)
 static void put_graph(struct check_page *p, const struct check_result *r)
 {
     bool has_plan = r->iteration_ns >= 0;
+    if (r->infeasible) {
+        page_print(p, "  - memory, at the fullest moments of the schedule's %lld operations;\n",
+                   (long long)r->operations);
+        return;
+    }
     if (r->objective == MINIMISE_LOAD) {
         if (has_plan) page_print(p, "  - the plan, by the sums of its loads;\n");
         page_print(p,
@@ -204,11 +266,12 @@ static void put_verified(struct check_page *p, const struct check_audit *h)
                (long long)r->boxes, (long long)r->splits, (long long)r->leaves,
                (long long)r->choices);
     page_print(p,
-               "  - that nothing below the bound is left in any box that is not split: %lld "
+               "  - that nothing%s is left in any box that is not split: %lld "
                "minimisations by dynamic\n"
                "    programming, redone.\n  Work: %llu steps, %lld.%06lld s.\n\n",
-               (long long)r->rounds, (unsigned long long)r->work,
-               (long long)(h->microseconds / 1000000), (long long)(h->microseconds % 1000000));
+               r->infeasible ? "" : " below the bound", (long long)r->rounds,
+               (unsigned long long)r->work, (long long)(h->microseconds / 1000000),
+               (long long)(h->microseconds % 1000000));
 }
 
 static void put_assumed(struct check_page *p, const struct check_audit *h)
@@ -282,7 +345,7 @@ enum status check_write_statement(const struct check_audit *h, const char *path,
     put_problem(p, h->result->problem);
     put_claims(p, h->result);
     put_verified(p, h);
-    put_argument(p, h->result->problem);
+    put_argument(p, h->result);
     put_assumed(p, h);
     TRY(put_inputs(p, h, err));
     page_print(p,

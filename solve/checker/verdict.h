@@ -38,6 +38,9 @@ void page_print(struct check_page *page, const char *format, ...)
 // The end of a statement about a problem: the files by their hashes, and how to repeat the check.
 void page_files(struct check_page *page, const struct check_text *certificate,
                 const struct check_input *sources, int source_count);
+struct check_layout;
+// A layout's degrees, and what all of its stages share.
+void page_layout(struct check_page *page, const struct check_layout *layout);
 enum status page_write(const struct check_page *page, const char *path, struct error *err);
 
 #endif

@@ -15,6 +15,16 @@ for against in "" proof.priced.json load/problem.json; do
 done
 answers 0 "" check proof.json load -o checked.json --statement proven.txt
 grep -q "about the objective max_load" proven.txt || complain "the statement names no objective"
+grep -q "^  another objective" proven.txt || complain "the statement does not say what is not proven"
+# That there is no plan: nothing is said of a bound or of paths.
+cp -r load little
+sed -i 's/"memory_margin_bytes": 0/"memory_margin_bytes": 84000000000/' little/job.json
+answers 11 "infeasible" solve little -o none.json --quiet --certificate none.json.proof
+answers 0 "^certified: there is no plan" check none.json.proof little --statement none.txt
+grep -q "There is no plan: whatever is chosen" none.txt || complain "the statement finds a plan"
+if grep -q "below the bound\\|lower bound\\|paths through" none.txt; then
+    complain "the statement speaks of a bound that there is not"
+fi
 [ "$(number checked.json objective_ns)" = "$load" ] || complain "the verdict states another load"
 answers 0 "max_load $load ns, .*bound $load ns, gap 0: certified by proof.json" \
     verify load/plan.json --certificate proof.json
@@ -43,6 +53,8 @@ proven() {
     answers 0 "^certified: the plan of layout [0-9]* $1" check proof.json space \
         --statement proven.txt
     grep -q "No plan of any layout.*$2" proven.txt || complain "the statement does not say $2"
+    grep -q "The layout: tensor .*, ZeRO " proven.txt ||
+        complain "the statement does not say the degrees"
     answers 0 "certified by proof.json" verify plan.json --certificate proof.json
 }
 proven "costs .* ns of a device, and no plan of any layout costs less" "costs less"

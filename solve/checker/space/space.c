@@ -327,6 +327,7 @@ static enum status audit_chosen(struct audit *h, const struct listed *l, int64_t
     struct check_result *to = &h->result->proof;
     int64_t cap_ns = check_cap_ns(h->space, &l->layout);
     h->result->weight = check_weight(h->space, &l->layout);
+    h->result->layout = l->layout;
     if (time_ns < 0 || (wide)h->result->weight * time_ns != to->iteration_ns)
         return NOT_PROVEN_SPACE(h, "its plan does not take %s",
                                 to->objective == MINIMISE_TIME ? "iteration_ns" : "objective_ns");

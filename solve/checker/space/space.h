@@ -134,10 +134,11 @@ const char *check_space_refusal(const struct check_space *s, const struct check_
 struct check_space_result {
     struct check_result proof; // reason, claims; counts are sums over the proofs
     int64_t layouts, refused, memory, bounded, dominated, proven, grouped;
-    int64_t chosen;   // -1: no plan
-    int64_t weight;   // of the chosen layout: proof's claims are values
-    bool limited;     // claims are about plans within the job's limits of time and price
-    int64_t doubtful; // prices used that could be one more or less
+    int64_t chosen;             // -1: no plan
+    struct check_layout layout; // the chosen one
+    int64_t weight;             // of the chosen layout: proof's claims are values
+    bool limited;               // claims are about plans within the job's limits of time and price
+    int64_t doubtful;           // prices used that could be one more or less
 };
 
 // sources: the documents that the space and the prices come from. pricers: two that do not share

@@ -23,6 +23,27 @@ const char *check_space_within(const struct check_space_result *s)
     return s->limited ? " within the job's limits of time and price" : "";
 }
 
+// The chosen layout, and what the values are that layouts are compared by.
+static void put_layout(struct check_page *p, const struct check_space_result *s)
+{
+    const int *v = s->layout.value;
+    if (s->chosen >= 0) {
+        page_layout(p, &s->layout);
+        page_print(
+            p, ";\n  pipeline %d with %d stage%s a rank, schedule %s, %s, recomputation %s.\n",
+            v[KEY_PIPELINE], v[KEY_TURNS], v[KEY_TURNS] == 1 ? "" : "s",
+            check_schedule_names[v[KEY_SCHEDULE]],
+            v[KEY_BARRIER] ? "a barrier behind each iteration" : "no barrier",
+            v[KEY_RECOMPUTE] ? check_setting_names[v[KEY_RECOMPUTE]] : "of each stage's own");
+    }
+    if (s->proof.objective == MINIMISE_COST)
+        page_print(p, "  A value is the time of an iteration in ns, times the devices that the "
+                      "layout takes.\n");
+    if (s->proof.objective == MINIMISE_LOAD)
+        page_print(p, "  A value is the greatest time that one micro-batch occupies a rank or a "
+                      "link (max_load, docs/FORMULAS.md 17),\n  times the micro-batches.\n");
+}
+
 static void put_claims(struct check_page *p, const struct check_space_result *s)
 {
     const struct check_result *r = &s->proof;
@@ -45,11 +66,13 @@ static void put_claims(struct check_page *p, const struct check_space_result *s)
     page_print(p, "  %s No plan of any layout%s %s less than %lld %s.\n",
                r->iteration_ns >= 0 ? "2." : "1.", within, has, (long long)r->bound_ns, unit);
     if (r->iteration_ns >= 0 && r->iteration_ns == r->bound_ns)
-        page_print(p, "  So the plan is the best of all.\n\n");
+        page_print(p, "  So the plan is the best of all.\n");
     else if (r->iteration_ns >= 0)
-        page_print(p, "  So no plan is better by more than %lld ns.\n\n",
-                   (long long)(r->iteration_ns - r->bound_ns));
-    else page_print(p, "  The certificate contains no plan.\n\n");
+        page_print(p, "  So no plan is better by more than %lld %s.\n",
+                   (long long)(r->iteration_ns - r->bound_ns), unit);
+    else page_print(p, "  The certificate contains no plan.\n");
+    put_layout(p, s);
+    page_print(p, "\n");
 }
 
 static void put_verified(struct check_page *p, const struct check_space_result *s,
@@ -77,6 +100,11 @@ static void put_verified(struct check_page *p, const struct check_space_result *
         (long long)s->dominated, (long long)s->proven, (long long)r->boxes, (long long)r->rounds,
         (long long)r->paths, (unsigned long long)r->work, (long long)(microseconds / 1000000),
         (long long)(microseconds % 1000000));
+    if (s->doubtful)
+        page_print(p,
+                   "  %lld prices are so close to a rounding boundary that one more or less would "
+                   "be equally right: the bound\n  holds for both.\n\n",
+                   (long long)s->doubtful);
 }
 
 enum status check_space_write_statement(const struct check_space_audit *h, const char *path,
