@@ -5,8 +5,8 @@ of a script must be in a table of a section that names the script, rounded as th
 Exit 1: a number is missing; each is named."""
 import re, sys
 
-# Columns that the page leaves out: GB of the fullest stage.
-LEFT_OUT = {"llava": -1}
+# Columns that the page leaves out: GB of the fullest stage; processor seconds.
+LEFT_OUT = {"llava": -1, "piper": -1}
 NUMBER = re.compile(r"(?<![\w.,])-?\d[\d,]*(?:\.\d+)?(?![\w.]*\d)")
 
 

@@ -167,10 +167,10 @@ awk '/^[a-z]/ { here = /^stored.sh/ } !here || NF != 9 || $1 !~ /^[0-9]+$/ { nex
      { n++; if ($4 >= $3 || $8 >= $7 || ($1 < 8) != ($4 < $5)) bad = 1 }
      END { exit bad || n != 4 }' "$work/all.txt" || wrong "stored: $(cat "$work/all.txt")"
 # Dear heads make segments longer; all is proven and certified.
-awk '/^[a-z]/ { here = /^segments.sh/ } !here || NF != 12 { next }
+awk '/^[a-z]/ { here = /^segments.sh/ } !here || NF != 13 { next }
      { n++; if ($2 == 0 ? $4 != 1 : $4 < 2 || $4 < last) bad = 1; last = $2 == 0 ? 0 : $4
-       if ($6 != "yes" || $10 != "yes" || $12 != "yes") bad = 1
-       if ($9 > $5 || $5 > $11 || $8 != 1) bad = 1 }
+       if ($6 != "yes" || $10 != "yes" || $13 != "yes") bad = 1
+       if ($9 > $5 || $5 > $12 || $8 != 1) bad = 1 }
      END { exit bad || n != 6 }' "$work/all.txt" || wrong "segments: $(cat "$work/all.txt")"
 # The better way is Piper's load in every row, to the six digits that it is stated with.
 awk '/^[a-z]/ { here = /^piper.sh/ } !here || NF != 7 || $1 !~ /^[0-9]+$/ { next }
