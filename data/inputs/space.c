@@ -11,6 +11,7 @@
 enum { VALUES_MAX = 4096 };
 
 struct walk {
+    int (*values)[VALUES_MAX]; // by key: of those that no list states
     const struct space *space;
     const struct space_limits *limits;
     space_visitor *visit;
@@ -313,17 +314,16 @@ static bool must_settle(const struct walk *w)
            framework_recomputes_alike(w->space->framework, &w->layout);
 }
 
-static int values_of(const struct walk *w, enum space_key key, int *values)
+static int values_of(const struct walk *w, enum space_key key, const int **of)
 {
     const struct space_axis *axis = &w->space->axes[key];
     const struct layout *base = w->limits->layout;
+    int *values = w->values[key];
+    *of = values;
     if (is_decided(w, key, &values[0])) return 1;
     if (key == SPACE_MICRO_BATCH && w->limits->global_batch % w->layout.data)
         return values[0] = base->micro_batch, 1;
-    if (axis->kind == AXIS_LIST) {
-        memcpy(values, axis->values, (size_t)axis->count * sizeof *values);
-        return axis->count;
-    }
+    if (axis->kind == AXIS_LIST) return *of = axis->values, axis->count;
     bool fixed = axis->kind == AXIS_FIXED && !(key == SPACE_RECOMPUTE && must_settle(w));
     if (fixed) return values[0] = get_value(base, key), 1;
     return every_value(w, key, values);
@@ -405,7 +405,7 @@ static inline bool is_excluded(struct walk *w, int key)
 
 static void walk_key(struct walk *w, int key)
 {
-    int values[VALUES_MAX];
+    const int *values;
     if (key == SPACE_POOL && !w->limits->pools && !w->layout.pool && // as of most models
         w->space->axes[key].kind != AXIS_LIST)
         key++;
@@ -417,7 +417,7 @@ static void walk_key(struct walk *w, int key)
         w->stopped = w->visit && !w->visit(w->argument, number, &w->layout);
         return;
     }
-    int count = values_of(w, (enum space_key)key, values);
+    int count = values_of(w, (enum space_key)key, &values);
     for (int i = 0; i < count && !w->stopped; i++) {
         set_value(w, (enum space_key)key, values[i]);
         if (is_excluded(w, key)) continue;
@@ -435,7 +435,9 @@ static void walk_key(struct walk *w, int key)
 int64_t space_each(const struct space *space, const struct space_limits *limits,
                    space_visitor *visit, void *argument)
 {
-    struct walk w = {.space = space,
+    int values[SPACE_KEY_COUNT][VALUES_MAX];
+    struct walk w = {.values = values,
+                     .space = space,
                      .limits = limits,
                      .visit = visit,
                      .argument = argument,
@@ -458,8 +460,12 @@ static bool pass_over(void *argument, int64_t number, const struct layout *layou
 
 const char *space_why_empty(const struct space *space, const struct space_limits *limits)
 {
-    struct walk w = {
-        .space = space, .limits = limits, .visit = pass_over, .layout = *limits->layout};
+    int values[SPACE_KEY_COUNT][VALUES_MAX];
+    struct walk w = {.values = values,
+                     .space = space,
+                     .limits = limits,
+                     .visit = pass_over,
+                     .layout = *limits->layout};
     walk_key(&w, 0);
     if (w.number) return NULL;
     if (w.deepest <= SPACE_DATA)

@@ -54,14 +54,16 @@ typedef bool space_visitor(void *argument, int64_t number, const struct layout *
 int64_t space_each(const struct space *space, const struct space_limits *limits,
                    space_visitor *visit, void *argument);
 
-// Where in the space each tuple of degrees (tensor, its grid, context, pipeline, data) begins, so
-// that a walk over a few of its layouts passes over the others.
+// Where in the space each tuple of values of the outer keys begins (and of tensor's grid), so that a
+// walk over a few of its layouts passes over the others.
+enum { SPACE_TUPLE_KEYS = SPACE_MICRO_BATCH + 1 };
 struct space_index {
     struct space_tuple {
         int64_t first;
-        int degrees[4], grid[2];
+        int values[SPACE_TUPLE_KEYS], grid[2];
     } * tuples; // ascending
     int tuple_count, capacity;
+    int keys;      // of which a tuple has values
     int64_t count; // of layouts
     struct arena *arena;
 };

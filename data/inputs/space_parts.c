@@ -140,23 +140,36 @@ void space_put(struct json_writer *w, const char *key, const void *from, const v
     if (space->given) members_write(w, key, &space_members, space, context);
 }
 
-// ---- walks some layouts of a space: tuples of degrees without any of them are passed over
+// ---- walks some layouts of a space: tuples of values without any of them are passed over
 
-static const enum space_key degree_keys[] = {SPACE_TENSOR, SPACE_CONTEXT, SPACE_PIPELINE,
-                                             SPACE_DATA};
+// Tuples of all keys down to the micro-batch, unless these are many: then of the degrees alone.
+enum { TUPLES_MAX = 1 << 17, DEGREES = SPACE_DATA + 1 };
+
+static bool same_tuple(const struct space_tuple *a, const struct space_tuple *b, int keys)
+{
+    return !memcmp(a->values, b->values, (size_t)keys * sizeof *a->values) &&
+           !memcmp(a->grid, b->grid, sizeof a->grid);
+}
+
+static void keep_degrees(struct space_index *x)
+{
+    int kept = 1;
+    for (int i = 1; i < x->tuple_count; i++)
+        if (!same_tuple(&x->tuples[kept - 1], &x->tuples[i], DEGREES))
+            x->tuples[kept++] = x->tuples[i];
+    x->tuple_count = kept, x->keys = DEGREES;
+}
 
 void space_index_add(struct space_index *x, int64_t number, const struct layout *layout)
 {
-    const struct space_tuple own = {
-        number,
-        {layout->tensor, layout->context, layout->pipeline, layout->data},
-        {layout->grid_depth, layout->grid_rows}};
-    const struct space_tuple *last = x->tuple_count ? &x->tuples[x->tuple_count - 1] : NULL;
+    struct space_tuple own = {.first = number, .grid = {layout->grid_depth, layout->grid_rows}};
     assert(number == x->count);
+    if (!x->keys) x->keys = SPACE_TUPLE_KEYS;
+    if (x->tuple_count == TUPLES_MAX && x->keys > DEGREES) keep_degrees(x);
+    for (int key = 0; key < x->keys; key++)
+        own.values[key] = layout_value(layout, (enum space_key)key);
     x->count++;
-    if (last && !memcmp(last->degrees, own.degrees, sizeof own.degrees) &&
-        !memcmp(last->grid, own.grid, sizeof own.grid))
-        return;
+    if (x->tuple_count && same_tuple(&x->tuples[x->tuple_count - 1], &own, x->keys)) return;
     GROW(x->arena, x->tuples, x->tuple_count, x->capacity, 64);
     x->tuples[x->tuple_count++] = own;
 }
@@ -195,10 +208,8 @@ void space_each_of(const struct space *space, const struct space_limits *limits,
         while (c.range < c.end && c.range->end <= t->first) c.range++;
         if (c.range == c.end) return;
         if (c.range->first >= end) continue;
-        for (int k = 0; k < 4; k++) {
-            struct space_axis *axis = &one.axes[degree_keys[k]];
-            axis->kind = AXIS_LIST, axis->count = 1, axis->values = &t->degrees[k];
-        }
+        for (int key = 0; key < index->keys; key++)
+            one.axes[key] = (struct space_axis){AXIS_LIST, &t->values[key], 1};
         c.tuple = t, c.seen = 0;
         space_each(&one, limits, choose, &c);
     }

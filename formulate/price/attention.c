@@ -149,12 +149,20 @@ static struct attention plain_attention(const struct pricing *x, const struct la
     };
 }
 
-struct attention attention_of(const struct pricing *x, const struct layer_run *run)
+static struct attention any_attention(const struct pricing *x, const struct layer_run *run)
 {
-    if (run->no_attention) return (struct attention){0};
     if (run->linear) return linear_attention(x);
     struct attention plain = plain_attention(x, run);
     return run->linear_beside ? beside(x, plain, linear_attention(x)) : plain;
+}
+
+struct attention attention_of(const struct pricing *x, const struct layer_run *run)
+{
+    if (run->no_attention) return (struct attention){0};
+    if (!x->attentions) return any_attention(x, run);
+    struct kept_attention *kept = &x->attentions[run - x->problem->model.runs];
+    if (!kept->known) *kept = (struct kept_attention){true, any_attention(x, run)};
+    return kept->attention;
 }
 
 // A part alone has its share of a whole block's norms.

@@ -227,6 +227,7 @@ static enum status price_bytes(struct pricing *x, int run, struct error *err)
     const char *name = x->problem->model.runs[run].name;
     struct layer_bytes bytes = bytes_of_layer(x, &x->problem->model.runs[run]);
     struct priced_run *to = &x->priced->runs[run];
+    find_message(x, run, &bytes);
     TRY(round_bytes(&to->weight_bytes, bytes.weight, "weights", name, err));
     TRY(round_bytes(&to->gradient_bytes, bytes.gradient, "gradients", name, err));
     TRY(round_bytes(&to->optimizer_bytes, bytes.optimizer, "optimizer state", name, err));
@@ -236,11 +237,9 @@ static enum status price_bytes(struct pricing *x, int run, struct error *err)
         TRY(round_bytes(&to->offloaded_bytes[o], bytes.optimizer - share * bytes.movable,
                         "optimizer state", name, err));
     }
-    TRY(price_tiered_bytes(x, run, err));
+    TRY(price_tiered_bytes(x, run, &bytes, err));
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
-        // Sets of modules that the job does not offer are all alike.
-        if (mode && bytes.stash[mode] == bytes.stash[mode - 1] &&
-            bytes.working[mode] == bytes.working[mode - 1]) {
+        if (mode >= x->modes) {
             to->stash_bytes[mode] = to->stash_bytes[mode - 1];
             to->working_bytes[mode] = to->working_bytes[mode - 1];
             continue;
@@ -401,6 +400,8 @@ static enum status price_all(struct pricing *x, struct priced *priced,
     TRY(price_groups(x, err));
     TRY(price_local_loss(x, err));
     priced->runs = TAKE(arena, priced->run_count, struct priced_run);
+    x->messages = TAKE(arena, priced->run_count, struct message);
+    x->attentions = TAKE(arena, priced->run_count, struct kept_attention);
     for (int run = 0; run < priced->run_count; run++) TRY(price_run(x, run, err));
     TRY(price_transfers(x, err));
     return price_rest(x, err);

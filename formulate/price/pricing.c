@@ -91,6 +91,14 @@ const struct pricing *pricing_of_run(const struct pricing *x, const struct layer
     return own;
 }
 
+// The modes before sets of modules always count.
+static int modes_of(const struct job *job)
+{
+    int last = RECOMPUTE_COUNT - 1;
+    while (last > RECOMPUTE_SWAP && !job->recompute[last]) last--;
+    return last + 2 < RECOMPUTE_COUNT ? last + 2 : RECOMPUTE_COUNT;
+}
+
 struct pricing pricing_of(const struct problem *problem, struct priced *priced, struct arena *arena)
 {
     const struct layout *layout = &problem->job.layout;
@@ -124,6 +132,7 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
         x.predicted = 1 + model_mtp_depth(&problem->model);
     }
     take_tokens(&x, 0, 0);
+    x.modes = modes_of(&problem->job);
     x.u = 1 / (layout->sequence_parallel ? x.t1 * x.t2 : x.t2);
     x.R = x.d * x.c;
     x.D = x.t * x.c * x.d;

@@ -50,6 +50,9 @@ struct pricing {
     struct message *messages;  // [cut_count], transfers.c
     struct kept_layer *kept;   // [(run * group_count + group) * slice_count + slice]; NULL: nothing
     struct product_memo *memo; // NULL: none
+    int modes; // of recomputation that are priced: up to the last one that the job offers, and one
+               // that it does not, whose bytes all later modes have
+    struct kept_attention *attentions; // of the problem's runs, once asked for; NULL: not kept
     // By group; NULL where the costs lack them.
     const struct gpu_costs *gpus[GROUPS_MAX];
     const struct precision_costs *rates[GROUPS_MAX],
@@ -127,6 +130,11 @@ struct attention {
     struct split matrices, vectors, kept, read, moved;
     real shared; // gathered over the tensor ranks, where several share a KV head
     real rotated, narrowed, chosen, again_columns, again_depth, sent, kernels;
+};
+
+struct kept_attention {
+    bool known;
+    struct attention attention;
 };
 
 // One pass of one slice over one layer, before rounding (section 3).
@@ -317,7 +325,8 @@ real tiered_step_s(const struct pricing *x, const struct layer_run *run, int gro
 real tiered_read_s(const struct pricing *x, const struct layer_run *run, int group, int option);
 enum status price_swaps(struct pricing *x, int run, int group, const char *of, struct error *err);
 bool tiers_matter(const struct pricing *x); // priced documents have runs[].tiered
-enum status price_tiered_bytes(const struct pricing *x, int run, struct error *err);
+enum status price_tiered_bytes(const struct pricing *x, int run, const struct layer_bytes *bytes,
+                               struct error *err);
 void open_tiers(struct pricing *x, int run);
 void name_tiers(struct pricing *x);
 int64_t tier_limit_bytes(const struct pricing *x, int group, const char *tier); // -1: none
@@ -489,6 +498,8 @@ struct back_rates {
 struct back_rates low_rank_back(const struct precision_costs *r); // of decompression
 // Time that compression needs to move them; 0 where no rate is stated.
 real low_rank_traffic_s(const struct pricing *x, int group, real bytes);
+// The run's message, in a class of its own or of an earlier one.
+void find_message(const struct pricing *x, int run, const struct layer_bytes *bytes);
 enum status price_transfers(struct pricing *x, struct error *err);
 enum status price_transfers_again(struct pricing *x, struct error *err); // with other costs
 // One slice of message `m`, sent there and back between these ends, into the PART_COUNT prices from

@@ -186,7 +186,7 @@ static void block(const struct pricing *x, const struct layer_run *run, bool has
     module_bytes(x, run, scores, stash, again);
     // The next micro-batch's forward pass of a layer runs beside this one's backward pass.
     bool beside = x->problem->job.overlapped_dispatch && x->x > 1;
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
+    for (int mode = 0; mode < x->modes; mode++) {
         bytes->stash[mode] = has_gradient ? stash[mode] : 0;
         bytes->working[mode] = transient + (has_gradient ? again[mode] : 0) +
                                (beside ? bytes->stash[mode] : 0);
@@ -216,7 +216,7 @@ static void chunked_head(const struct pricing *x, bool waits, struct layer_bytes
     bool gathered = x->t > 1 && x->problem->job.layout.sequence_parallel;
     real once = x->e * x->n * x->h, kept = 2 * once * x->u,
          made = once * (gathered ? 3 : 2) + x->e * x->v * x->h_e / x->t1;
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
+    for (int mode = 0; mode < x->modes; mode++) {
         bytes->stash[mode] = waits ? x->predicted * kept : 0;
         bytes->working[mode] = x->predicted * (kept + made) - bytes->stash[mode];
     }
@@ -239,7 +239,7 @@ static void head(const struct pricing *x, bool has_gradient, struct layer_bytes 
         chunked_head(x, has_gradient && !one, bytes);
         return;
     }
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
+    for (int mode = 0; mode < x->modes; mode++) {
         bytes->stash[mode] = x->predicted * stash;
         bytes->working[mode] = x->predicted * (all - stash);
     }
@@ -252,7 +252,7 @@ static void pool(const struct pricing *x, const struct pool_shape *p, bool has_g
     real stash = message +
                  n * ((real)p->heads * (real)p->key_width * x->e +
                       8 * (real)p->heads * (real)p->top_k + width * x->e * (p->gated ? 3 : 1));
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
+    for (int mode = 0; mode < x->modes; mode++) {
         bytes->stash[mode] = has_gradient ? stash : 0;
         bytes->working[mode] = message + n * width * x->e;
     }
@@ -266,7 +266,7 @@ static void projector(const struct pricing *x, const struct layer_run *run, bool
     const struct projector_shape *p = &run->projector;
     real inner = (real)p->inner / x->t,
          kept = run->frozen ? inner : (real)p->inputs * x->u + 2 * inner;
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
+    for (int mode = 0; mode < x->modes; mode++) {
         bytes->stash[mode] = has_gradient ? x->e * x->n * kept : 0;
         bytes->working[mode] = x->e * x->n * ((real)p->outputs * x->u + 2 * inner);
     }
@@ -282,7 +282,7 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
     else if (run->kind == LAYER_MEMORY) pool(x, &run->pool, has_gradient, bytes);
     else if (run->kind == LAYER_PROJECTOR) projector(x, run, has_gradient, bytes);
     else if (has_gradient && x->shape->dropout)
-        for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        for (int mode = 0; mode < x->modes; mode++)
             bytes->stash[mode] = x->n * x->h * x->u * (x->e / 2);
     // Sharded values are whole while the layer runs; overlapped gathers are one layer ahead. For
     // FSDP2's end layers, gathers are not working memory. If layered, the values of all layers of a
@@ -309,6 +309,6 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
     }
     // A gradient that is added to an existing one is freed at the end of the pass.
     real table = sums_apart(x) ? 0 : table_gradient_bytes(x, run);
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+    for (int mode = 0; mode < x->modes; mode++)
         bytes->working[mode] = fmaxl(bytes->working[mode] + sharded, table);
 }

@@ -207,24 +207,24 @@ static bool is_read_in_place(const struct pricing *x, const char *tier)
     return false;
 }
 
-enum status price_tiered_bytes(const struct pricing *x, int run, struct error *err)
+enum status price_tiered_bytes(const struct pricing *x, int run, const struct layer_bytes *bytes,
+                               struct error *err)
 {
     const struct layer_run *layers = &x->problem->model.runs[run];
-    struct layer_bytes bytes = bytes_of_layer(x, layers);
     struct priced_run *to = &x->priced->runs[run];
     for (int o = 0; o < to->tiered_count; o++) {
         const struct tier_option t = option_of(x, o);
         struct priced_tiered *own = &to->tiered[o];
-        real kept = bytes.weight, buffers = 0;
+        real kept = bytes->weight, buffers = 0;
         for (int part = TIER_FROZEN; part <= TIER_TRAINED; part++) {
-            real away = moved(&bytes, &t, (enum tier_part)part);
+            real away = moved(bytes, &t, (enum tier_part)part);
             kept -= away;
             if (away > 0 && !is_read_in_place(x, t.parts[part].tier)) buffers += 2 * away;
         }
         TRY(round_bytes(&own->weight_bytes, kept, "weights", layers->name, err));
         TRY(round_bytes(&own->buffer_bytes, buffers, "buffers", layers->name, err));
         for (int i = 0; i < x->priced->tier_count; i++)
-            TRY(round_bytes(&own->tier_bytes[i], held(x, &bytes, o, x->priced->tiers[i]),
+            TRY(round_bytes(&own->tier_bytes[i], held(x, bytes, o, x->priced->tiers[i]),
                             "bytes in a tier", layers->name, err));
     }
     return OK;

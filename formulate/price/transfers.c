@@ -177,23 +177,25 @@ enum status price_transfers_again(struct pricing *x, struct error *err)
     return OK;
 }
 
+void find_message(const struct pricing *x, int run, const struct layer_bytes *bytes)
+{
+    struct priced *priced = x->priced;
+    const struct layer_run *layers = &x->problem->model.runs[run];
+    struct message m = {bytes->message, bytes->matrix_rows, bytes->matrix_columns,
+                        run_has_gradient(x, layers), false};
+    if (!x->messages) return; // a head that nothing is sent from
+    m.scattered = x->problem->job.scattered_messages && layers->kind != LAYER_MEASURED &&
+                  !x->problem->job.layout.sequence_parallel;
+    int class = find_class(x->messages, priced->cut_count, &m);
+    if (class < 0) x->messages[class = priced->cut_count++] = m;
+    priced->runs[run].cut = class;
+}
+
 enum status price_transfers(struct pricing *x, struct error *err)
 {
     struct priced *priced = x->priced;
-    struct message *messages = x->messages = TAKE(x->arena, priced->run_count, struct message);
-    for (int run = 0; run < priced->run_count; run++) {
-        const struct layer_run *layers = &x->problem->model.runs[run];
-        struct layer_bytes bytes = bytes_of_layer(x, layers);
-        struct message m = {bytes.message, bytes.matrix_rows, bytes.matrix_columns,
-                            run_has_gradient(x, layers), false};
-        m.scattered = x->problem->job.scattered_messages && layers->kind != LAYER_MEASURED &&
-                      !x->problem->job.layout.sequence_parallel;
-        int class = find_class(messages, priced->cut_count, &m);
-        if (class < 0) messages[class = priced->cut_count++] = m;
-        priced->runs[run].cut = class;
-    }
     priced->cuts = TAKE(x->arena, priced->cut_count, struct priced_cut);
     for (int class = 0; class < priced->cut_count; class ++)
-        TRY(open_class(x, &priced->cuts[class], &messages[class], err));
+        TRY(open_class(x, &priced->cuts[class], &x->messages[class], err));
     return price_transfers_again(x, err);
 }

@@ -271,7 +271,7 @@ static struct space_range range_of_degrees(const struct search *s, const struct 
     const int degrees[] = {l->tensor, l->context, l->pipeline, l->data};
     struct space_range range = {-1, 0};
     for (int i = 0; i < x->tuple_count; i++) {
-        if (memcmp(x->tuples[i].degrees, degrees, sizeof degrees)) continue;
+        if (memcmp(x->tuples[i].values, degrees, sizeof degrees)) continue;
         if (range.first < 0) range.first = x->tuples[i].first;
         range.end = i + 1 < x->tuple_count ? x->tuples[i + 1].first : x->count;
     }
