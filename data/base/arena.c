@@ -23,6 +23,7 @@ enum { GAP_BYTES = 0 };
 
 enum {
     BLOCK_BYTES = 1 << 16,
+    SPARE_MAX = 64, // blocks that an arena keeps when it is reset
     SMALL_BLOCK_BYTES = 1 << 11
 }; // small where failures are planted, so that more places fail
 
@@ -111,7 +112,10 @@ void arena_reset(struct arena *arena, struct arena_mark mark)
     while (arena->block != mark.block) {
         struct arena_block *b = arena->block;
         arena->block = b->older;
-        memory_give(b, sizeof *b + b->capacity);
+        ASAN_POISON_MEMORY_REGION(b->bytes, b->capacity);
+        if (b->capacity == BLOCK_BYTES && arena->spare_count < SPARE_MAX)
+            b->older = arena->spare, arena->spare = b, arena->spare_count++;
+        else memory_give(b, sizeof *b + b->capacity);
     }
     if (arena->block) {
         struct arena_block *b = arena->block;
@@ -121,7 +125,14 @@ void arena_reset(struct arena *arena, struct arena_mark mark)
     arena->files = mark.files;
 }
 
-void arena_close(struct arena *arena) { arena_reset(arena, (struct arena_mark){0}); }
+void arena_close(struct arena *arena)
+{
+    arena_reset(arena, (struct arena_mark){0});
+    for (struct arena_block *b; (b = arena->spare); arena->spare_count--) {
+        arena->spare = b->older;
+        memory_give(b, sizeof *b + b->capacity);
+    }
+}
 
 struct arena_mark arena_set_mark(struct arena *arena)
 {
@@ -140,7 +151,9 @@ static void *try_take(struct arena *arena, size_t count, size_t size)
     if (!b || b->capacity - b->used < bytes) {
         size_t least = fail_at ? SMALL_BLOCK_BYTES : BLOCK_BYTES,
                capacity = bytes > least ? bytes : least;
-        b = memory_take(sizeof *b + capacity);
+        b = capacity == BLOCK_BYTES ? arena->spare : NULL;
+        if (b) arena->spare = b->older, arena->spare_count--;
+        else b = memory_take(sizeof *b + capacity);
         if (!b) return NULL;
         *b = (struct arena_block){.older = arena->block, .capacity = capacity};
         ASAN_POISON_MEMORY_REGION(b->bytes, capacity);

@@ -17,7 +17,9 @@ struct arena_deferred;
 struct file_held;
 
 struct arena {
-    struct arena_block *block;       // newest first
+    struct arena_block *block; // newest first
+    struct arena_block *spare; // of the usual size, of a reset, to be handed out again
+    int spare_count;
     struct arena_deferred *deferred; // newest first
     jmp_buf *exit;    // target of the jump on exhaustion, with value 1; NULL: abort()
     bool holds_files; // file_read (data/base/file.h) reads each file once

@@ -1,7 +1,13 @@
 // Grids of tensor ranks: the orders of their axes; whether a tensor degree may be one: features of
 // model, job and cluster that the prices of grids do not cover (docs/FORMULAS.md section 20) are
-// each refused by name. Whether a pool can be cut over a group of its devices.
+// each refused by name. Whether a pool can be cut over a group of its devices. Whether a framework
+// runs anything of a space.
+#include <stdio.h>
+#include <string.h>
+
 #include "data/inputs/framework.h"
+#include "data/inputs/job_fields.h"
+#include "data/kinds/schedules.h"
 #include "data/inputs/problem.h"
 
 const char *const grid_order_names[] = {"1-2-3", "1-3-2", "2-1-3", "2-3-1", "3-1-2", "3-2-1", NULL};
@@ -133,4 +139,86 @@ enum status problem_check_pool_layout(const struct problem *p, struct error *err
     return fail(err, BAD_INPUT,
                 "%s: layout.pool: expected a divisor of the %lld devices of a pool, found %d", job,
                 (long long)devices, l->pool);
+}
+
+// ---- the space of a framework
+
+static bool take_first(void *argument, int64_t number, const struct layout *layout)
+{
+    *(struct layout *)argument = *layout;
+    return (void)number, false;
+}
+
+static const char *const *const value_names[SPACE_KEY_COUNT] = {
+    [SPACE_SCHEDULE] = schedule_names,           [SPACE_GRADIENT_SYNC] = gradient_sync_names,
+    [SPACE_CONTEXT_KIND] = layout_context_names, [SPACE_GRID_ORDER] = grid_order_names,
+    [SPACE_GRID_GATHERS] = grid_gathers_names,   [SPACE_RECOMPUTE] = recompute_setting_names};
+
+// Keys that are fixed or listed, without any of which the framework runs some layout: with which
+// values, and with which it does.
+struct in_vain {
+    char found[256], runs[256];
+    int count;
+};
+
+static void put_value(char text[256], enum space_key key, int value)
+{
+    size_t used = strlen(text);
+    if (value_names[key]) snprintf(text + used, 256 - used, " %s", value_names[key][value]);
+    else snprintf(text + used, 256 - used, " %d", value);
+}
+
+static void put_key(char text[256], const char *before, enum space_key key)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, 256 - used, "%s%s", used ? before : " ", space_key_names[key]);
+}
+
+static struct in_vain find_in_vain(const struct problem *p, const struct space_limits *limits)
+{
+    struct in_vain x = {.count = 0};
+    for (int k = 0; k < SPACE_KEY_COUNT; k++) {
+        struct space freed = p->job.space;
+        const struct space_axis own = freed.axes[k];
+        enum space_key key = (enum space_key)k;
+        struct layout runs;
+        if (own.kind == AXIS_ALL) continue;
+        freed.axes[k] = (struct space_axis){.kind = AXIS_ALL};
+        if (!space_each(&freed, limits, take_first, &runs)) continue;
+        put_key(x.found, " and ", key), put_key(x.runs, " or ", key), x.count++;
+        for (int i = 0; i < own.count && own.kind == AXIS_LIST; i++)
+            put_value(x.found, key, own.values[i]);
+        if (own.kind == AXIS_FIXED) put_value(x.found, key, layout_value(limits->layout, key));
+        put_value(x.runs, key, layout_value(&runs, key));
+    }
+    return x;
+}
+
+enum status problem_check_framework(const struct problem *p, struct error *err)
+{
+    struct space any = p->job.space;
+    struct space_limits limits = problem_space_limits(p);
+    struct layout first;
+    enum framework framework = any.framework;
+    const char *job = document_name(&p->job.document, "job");
+    any.framework = FRAMEWORK_ANY;
+    if (framework == FRAMEWORK_ANY || space_each(&p->job.space, &limits, take_first, &first) ||
+        !space_each(&any, &limits, take_first, &first))
+        return OK;
+    struct framework_of of = space_framework_of(&limits, limits.layout);
+    const char *why = framework_refusal(framework, limits.layout, &of), *which = "job's";
+    if (!why) of = space_framework_of(&limits, &first), which = "first";
+    if (!why) why = framework_refusal(framework, &first, &of);
+    bool uneven = why && !strcmp(why, "virtual_stages");
+    struct in_vain x = find_in_vain(p, &limits);
+    if (!uneven && x.count)
+        return fail(err, BAD_INPUT,
+                    "%s: space.framework: %s runs no layout of the space with%s (docs/FORMATS.md, "
+                    "job), but some with%s",
+                    job, framework_names[framework], x.found, x.runs);
+    return fail(err, BAD_INPUT,
+                "%s: space.framework: %s runs no layout of the space; the %s layout is excluded by "
+                "%s (docs/FORMATS.md, job)%s",
+                job, framework_names[framework], which, why ? why : "schedule",
+                uneven ? "; with space.uneven_stages it is not" : "");
 }

@@ -331,35 +331,6 @@ enum status problem_check_layout(const struct problem *p, struct error *err)
     return problem_check_seats(p, err);
 }
 
-static bool take_first(void *argument, int64_t number, const struct layout *layout)
-{
-    *(struct layout *)argument = *layout;
-    return (void)number, false;
-}
-
-// If the framework runs nothing of a space, most likely for a fixed key, a search would be in vain.
-static enum status check_framework(const struct problem *p, const char *job, struct error *err)
-{
-    struct space any = p->job.space;
-    struct space_limits limits = problem_space_limits(p);
-    struct layout first;
-    enum framework framework = any.framework;
-    any.framework = FRAMEWORK_ANY;
-    if (framework == FRAMEWORK_ANY || space_each(&p->job.space, &limits, take_first, &first) ||
-        !space_each(&any, &limits, take_first, &first))
-        return OK;
-    struct framework_of of = space_framework_of(&limits, limits.layout);
-    const char *why = framework_refusal(framework, limits.layout, &of), *which = "job's";
-    if (!why) of = space_framework_of(&limits, &first), which = "first";
-    if (!why) why = framework_refusal(framework, &first, &of);
-    return fail(err, BAD_INPUT,
-                "%s: space.framework: %s runs no layout of the space; the %s layout is excluded by "
-                "%s (docs/FORMATS.md, job)%s",
-                job, framework_names[framework], which, why ? why : "schedule",
-                why && !strcmp(why, "virtual_stages") ? "; with space.uneven_stages it is not"
-                                                      : "");
-}
-
 // Devices count equally: a cost is their number x time.
 static enum status check_prices(const struct problem *p, const char *job, struct error *err)
 {
@@ -410,7 +381,7 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(framework_check_gpus(&p->job, &p->cluster, &p->costs, job, err));
     TRY(problem_check_grid(p, err));
     TRY(check_mtp(p, job, err));
-    TRY(p->job.space.given ? check_framework(p, job, err) : check_layout_fits(p, err));
+    TRY(p->job.space.given ? problem_check_framework(p, err) : check_layout_fits(p, err));
     TRY(check_shared(p, err));
     TRY(check_limits(p, job, err));
     TRY(problem_check_local_head(p, err));

@@ -35,6 +35,8 @@ enum status problem_check_names(const struct problem *p, struct arena *arena, st
 // If the job has a space, its layout only states what is fixed and is not checked against model and
 // batch.
 enum status problem_check(const struct problem *p, struct error *err);
+// If the framework runs nothing of the space, a search would be in vain.
+enum status problem_check_framework(const struct problem *p, struct error *err);
 // For tensor grids: model, job and cluster; separately the layout.
 enum status problem_check_grid(const struct problem *p, struct error *err);
 enum status problem_check_grid_layout(const struct problem *p, struct error *err);

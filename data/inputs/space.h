@@ -54,8 +54,8 @@ typedef bool space_visitor(void *argument, int64_t number, const struct layout *
 int64_t space_each(const struct space *space, const struct space_limits *limits,
                    space_visitor *visit, void *argument);
 
-// Where in the space each tuple of values of the outer keys begins (and of tensor's grid), so that a
-// walk over a few of its layouts passes over the others.
+// Where in the space each tuple of values of the outer keys begins (and of tensor's grid), so that
+// a walk over a few of its layouts passes over the others.
 enum { SPACE_TUPLE_KEYS = SPACE_MICRO_BATCH + 1 };
 struct space_index {
     struct space_tuple {

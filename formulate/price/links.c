@@ -68,7 +68,7 @@ static bool outgrow_node(const struct pricing *x, int group, real devices)
 }
 
 // Tensor ranks that do not fit in a node form one ring, which has all the node's NICs to itself.
-struct link_price link_of_tensor_ranks(const struct pricing *x, int group)
+static struct link_price find_tensor_link(const struct pricing *x, int group)
 {
     struct link_price price =
         link_over(x, group, outgrow_node(x, group, x->t), (struct ring){x->t, 1, true}, 1, false);
@@ -215,14 +215,35 @@ static struct link_price link_of_replicas(const struct pricing *x, int group, re
     return price;
 }
 
+static struct link_price find_link(const struct pricing *x, int group, enum kept_link link)
+{
+    return link == LINK_TENSOR ? find_tensor_link(x, group)
+           : link == LINK_SYNC ? link_of_replicas(x, group, x->R, false)
+                               : link_of_replicas(x, group, x->R_e, true);
+}
+
+static struct link_price kept_link(const struct pricing *x, int group, enum kept_link link)
+{
+    if (!x->links || x->on_nodes) return find_link(x, group, link);
+    struct kept_links *kept = &x->links[group];
+    if (!kept->known[link]) kept->prices[link] = find_link(x, group, link);
+    kept->known[link] = true;
+    return kept->prices[link];
+}
+
+struct link_price link_of_tensor_ranks(const struct pricing *x, int group)
+{
+    return kept_link(x, group, LINK_TENSOR);
+}
+
 struct link_price link_of_gradient_sync(const struct pricing *x, int group)
 {
-    return link_of_replicas(x, group, x->R, false);
+    return kept_link(x, group, LINK_SYNC);
 }
 
 struct link_price link_of_expert_sync(const struct pricing *x, int group)
 {
-    return link_of_replicas(x, group, x->R_e, true);
+    return kept_link(x, group, LINK_EXPERT_SYNC);
 }
 
 // All ranks of a node send at the same time, each to all others.

@@ -396,6 +396,7 @@ static enum status price_all(struct pricing *x, struct priced *priced,
     copy_options(&priced->gradient_options, &priced->gradient_option_count, job->gradient_options,
                  job->gradient_option_count, job->budget.rank_min, arena);
     offer_tiers(priced, job, arena);
+    x->links = TAKE(arena, problem->cluster.group_count, struct kept_links);
     name_tiers(x);
     TRY(price_groups(x, err));
     TRY(price_local_loss(x, err));

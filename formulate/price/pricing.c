@@ -16,6 +16,7 @@ void pricing_find_costs(struct pricing *x)
                                                  ? costs_find_precision(x->gpus[i], BF16)
                                                  : NULL;
         x->head_rates[i] = wide ? wide : x->rates[i];
+        if (x->links) x->links[i] = (struct kept_links){0};
     }
 }
 

@@ -52,6 +52,7 @@ struct pricing {
     struct product_memo *memo; // NULL: none
     int modes; // of recomputation that are priced: up to the last one that the job offers, and one
                // that it does not, whose bytes all later modes have
+    struct kept_links *links;          // by group; NULL: not kept
     struct kept_attention *attentions; // of the problem's runs, once asked for; NULL: not kept
     // By group; NULL where the costs lack them.
     const struct gpu_costs *gpus[GROUPS_MAX];
@@ -81,6 +82,13 @@ struct link_price {
     const struct costs *by_nodes; // NULL: none
     const char *gpu;
     real nodes, side_by_side;
+};
+
+// Links that most terms ask for, as the costs now have them; none of them depends on a run.
+enum kept_link { LINK_TENSOR, LINK_SYNC, LINK_EXPERT_SYNC, LINKS_KEPT };
+struct kept_links {
+    bool known[LINKS_KEPT];
+    struct link_price prices[LINKS_KEPT];
 };
 
 // The two groups, which compress, and the links from one to the other and back.

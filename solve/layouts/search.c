@@ -82,6 +82,7 @@ void layouts_report_scan(struct search *s, const char *text)
 {
     char plan[64] = "no plan yet", bound[64] = "no bound yet", line[256];
     int64_t bound_ns = s->frontier.reported_ns;
+    s->shown_s = clock_s();
     if (!solve_tells(s->settings)) return;
     if (bound_ns) snprintf(bound, sizeof bound, "bound %.9f s", (double)bound_ns / 1e9);
     if (best_known_ns(s))
@@ -130,11 +131,29 @@ static enum status run(struct search *s, struct error *err)
     return OK;
 }
 
+// Workers may be busy with one layout for minutes: what is known is told again meanwhile.
+static void tell_again(void *search)
+{
+    enum { SILENCE_S = 5 };
+    struct search *s = search;
+    char text[96];
+    if (clock_s() - s->shown_s < SILENCE_S) return;
+    snprintf(text, sizeof text, "layouts %d solved, %d queued, %lld unexamined, some at work",
+             s->looked_at_count, s->frontier.count, (long long)(s->order_count - s->order_next));
+    layouts_report_scan(s, text);
+}
+
+static bool is_stopped(void *search)
+{
+    struct search *s = search;
+    tell_again(s);
+    return shared_stop_asked(&s->stop);
+}
+
 bool layouts_ask(struct search *s, struct message *requests, int count, struct message *answers)
 {
     const char *why = NULL;
-    bool whole = worker_pool_run(s->pool, requests, count, answers, shared_stop_asked, &s->stop,
-                                 &why, s->arena);
+    bool whole = worker_pool_run(s->pool, requests, count, answers, is_stopped, s, &why, s->arena);
     if (why) s->sidelined = why;
     return whole;
 }
@@ -186,9 +205,13 @@ static enum status begin(struct search *s, struct layouts_result *r, struct erro
     TRY(layouts_prepare_scan(s, err));
     TRY(layouts_take_known(s, err));
     bool here = !s->settings->threads;
-    s->context = (struct layouts_context){p, s->settings, &s->index,
+    s->context = (struct layouts_context){p,
+                                          s->settings,
+                                          &s->index,
                                           here && s->watch.stop ? s->watch.stop : s->stop.flag,
-                                          here ? &s->watch : NULL};
+                                          here ? &s->watch : NULL,
+                                          tell_again,
+                                          s};
     struct worker_settings workers = {.count = s->settings->threads,
                                       .memory_limit_bytes = s->settings->memory_limit_bytes,
                                       .run = layouts_serve,

@@ -52,7 +52,7 @@ static uint64_t sketched_modes(const struct priced *p)
 {
     uint64_t modes = 0;
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
-        if (recompute_in_part((enum recompute)mode) &&
+        if (p->recompute[mode] && recompute_in_part((enum recompute)mode) &&
             priced_may_recompute(p, (enum recompute)mode))
             modes |= (uint64_t)1 << mode;
     return modes ? modes : (uint64_t)1 << RECOMPUTE_SELECTIVE;
@@ -69,7 +69,7 @@ static void sketch_again(struct layer_terms *t, const struct priced *p, int run,
     uint64_t modes = sketched_modes(p);
     t->selective_ns = INT64_MAX;
     t->full_ns = t->most_again_ns = of_slices(again[RECOMPUTE_FULL], p, g);
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
+    for (int mode = 0; modes >> mode; mode++) {
         if (!(modes >> mode & 1)) continue;
         int64_t ns = of_slices(again[mode], p, g);
         t->selective_ns = smaller(t->selective_ns, ns);
@@ -110,7 +110,7 @@ static struct layer_room room_of(const struct priced *p, int run)
     }
     if (one) return room;
     uint64_t modes = sketched_modes(p);
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
+    for (int mode = 0; modes >> mode; mode++) {
         int real = r->recomputable ? mode : RECOMPUTE_NONE;
         if (!(modes >> mode & 1)) continue;
         room.stash_bytes[1] = smaller(room.stash_bytes[1], r->stash_bytes[real]);

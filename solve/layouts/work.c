@@ -358,12 +358,21 @@ void request_look(struct message *m, enum layouts_request request, const struct 
     message_put_count(m, solves);
 }
 
+static void tell_again(void *context, const struct solve_progress *of_layout)
+{
+    const struct layouts_context *c = context;
+    (void)of_layout;
+    c->tell_again(c->search);
+}
+
 static void solve_settings_of(struct solve_settings *settings, const struct layouts_context *c)
 {
     *settings = *c->settings;
     settings->threads = c->settings->threads > 0;
     settings->whole_batch = true;
-    settings->progress = settings->alternatives = 0;
+    settings->alternatives = 0;
+    if (!c->watch) settings->progress = 0; // the search itself waits for the processes
+    settings->tell = tell_again, settings->tell_argument = (void *)(uintptr_t)c;
     settings->program_path = settings->map_path = NULL;
 }
 

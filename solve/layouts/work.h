@@ -21,8 +21,10 @@ struct layouts_context {
     const struct problem *problem;
     const struct solve_settings *settings;
     const struct space_index *index;
-    const volatile int *stop;  // shared between the processes
-    const struct watch *watch; // to be checked as well if there are no processes; NULL: none
+    const volatile int *stop;         // shared between the processes
+    const struct watch *watch;        // to be checked as well if there are no processes; NULL: none
+    void (*tell_again)(void *search); // called now and then in a long look, without processes
+    void *search;
 };
 worker_function layouts_serve;
 bool layouts_should_stop(void *context);

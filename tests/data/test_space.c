@@ -567,3 +567,31 @@ TEST(grids_of_a_degree)
         assert_int_equal(space_each(&space, &limits, note, &seen), expected + divided);
     }
 }
+
+static bool compare(void *argument, int64_t number, const struct layout *layout)
+{
+    struct seen *s = argument;
+    return assert_true(layout_equal(layout, &s->layouts[number])), s->count++, true;
+}
+
+// Every layout of a few ranges, and no other, whether tuples have the degrees alone or more keys.
+TEST(some_of_a_space)
+{
+    enum { LAYOUTS = 200000 };
+    struct space space = {.given = true, .tensor_grids = true};
+    struct space_limits limits = {&plain, 24, 12, 1024, 10, 12};
+    struct seen all = {TAKE(arena, LAYOUTS, struct layout), 0, LAYOUTS};
+    for (int key = 0; key < SPACE_SLICE_COUNT; key++) space.axes[key].kind = AXIS_ALL;
+    space_each(&space, &limits, note, &all);
+    for (int keys = SPACE_TUPLE_KEYS; keys > SPACE_DATA;
+         keys -= SPACE_TUPLE_KEYS - SPACE_DATA - 1) {
+        struct space_index index = {.keys = keys, .arena = arena};
+        for (int64_t i = 0; i < all.count; i++) space_index_add(&index, i, &all.layouts[i]);
+        for (int64_t first = 0; first + 500 < all.count; first += 9973) {
+            struct space_range ranges[] = {{first, first + 3}, {first + 400, first + 490}};
+            struct seen some = {all.layouts, 0, 0};
+            space_each_of(&space, &limits, &index, ranges, 2, compare, &some);
+            assert_int_equal(some.count, 93);
+        }
+    }
+}
