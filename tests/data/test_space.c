@@ -579,9 +579,9 @@ TEST(some_of_a_space)
 {
     enum { LAYOUTS = 200000 };
     struct space space = {.given = true, .tensor_grids = true};
-    struct space_limits limits = {&plain, 24, 12, 1024, 10, 12};
+    struct space_limits limits = {&plain, 8, 12, 1024, 10, 12};
     struct seen all = {TAKE(arena, LAYOUTS, struct layout), 0, LAYOUTS};
-    for (int key = 0; key < SPACE_SLICE_COUNT; key++) space.axes[key].kind = AXIS_ALL;
+    for (int key = 0; key <= SPACE_GRADIENT_SYNC; key++) space.axes[key].kind = AXIS_ALL;
     space_each(&space, &limits, note, &all);
     for (int keys = SPACE_TUPLE_KEYS; keys > SPACE_DATA;
          keys -= SPACE_TUPLE_KEYS - SPACE_DATA - 1) {
