@@ -156,6 +156,16 @@ static struct attention any_attention(const struct pricing *x, const struct laye
     return run->linear_beside ? beside(x, plain, linear_attention(x)) : plain;
 }
 
+struct kept_attention {
+    bool known;
+    struct attention attention;
+};
+
+void keep_attentions(struct pricing *x)
+{
+    x->attentions = TAKE(x->arena, x->priced->run_count, struct kept_attention);
+}
+
 struct attention attention_of(const struct pricing *x, const struct layer_run *run)
 {
     if (run->no_attention) return (struct attention){0};

@@ -215,6 +215,18 @@ static struct link_price link_of_replicas(const struct pricing *x, int group, re
     return price;
 }
 
+// Links that most terms ask for, as the costs now have them; none of them depends on a run.
+enum kept_link { LINK_TENSOR, LINK_SYNC, LINK_EXPERT_SYNC, LINKS_KEPT };
+struct kept_links {
+    bool known[LINKS_KEPT];
+    struct link_price prices[LINKS_KEPT];
+};
+
+void keep_links(struct pricing *x)
+{
+    x->links = TAKE(x->arena, x->problem->cluster.group_count, struct kept_links);
+}
+
 static struct link_price find_link(const struct pricing *x, int group, enum kept_link link)
 {
     return link == LINK_TENSOR ? find_tensor_link(x, group)

@@ -396,13 +396,13 @@ static enum status price_all(struct pricing *x, struct priced *priced,
     copy_options(&priced->gradient_options, &priced->gradient_option_count, job->gradient_options,
                  job->gradient_option_count, job->budget.rank_min, arena);
     offer_tiers(priced, job, arena);
-    x->links = TAKE(arena, problem->cluster.group_count, struct kept_links);
+    keep_links(x);
+    keep_attentions(x);
     name_tiers(x);
     TRY(price_groups(x, err));
     TRY(price_local_loss(x, err));
     priced->runs = TAKE(arena, priced->run_count, struct priced_run);
     x->messages = TAKE(arena, priced->run_count, struct message);
-    x->attentions = TAKE(arena, priced->run_count, struct kept_attention);
     for (int run = 0; run < priced->run_count; run++) TRY(price_run(x, run, err));
     TRY(price_transfers(x, err));
     return price_rest(x, err);

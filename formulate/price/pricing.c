@@ -8,6 +8,7 @@
 void pricing_find_costs(struct pricing *x)
 {
     const struct problem *problem = x->problem;
+    x->links = NULL; // those kept were of other costs
     for (int i = 0; i < problem->cluster.group_count; i++) {
         x->gpus[i] = costs_find_gpu(&problem->costs, problem->cluster.groups[i].gpu);
         x->rates[i] = x->gpus[i] ? costs_find_precision(x->gpus[i], problem->job.precision) : NULL;
@@ -16,7 +17,6 @@ void pricing_find_costs(struct pricing *x)
                                                  ? costs_find_precision(x->gpus[i], BF16)
                                                  : NULL;
         x->head_rates[i] = wide ? wide : x->rates[i];
-        if (x->links) x->links[i] = (struct kept_links){0};
     }
 }
 

@@ -1,7 +1,6 @@
 // Shared by the files of pricing: the quantities of docs/FORMULAS.md section 1, under the names
 // they have there, and rounding to priced terms. Except for the code that fills the priced
-// document, everything is a pure function of struct pricing: it prices thousands of configurations
-// a second.
+// document, all are pure functions of struct pricing, for thousands of configurations a second.
 #ifndef PLUMBLINE_FORMULATE_PRICE_PRICING_H
 #define PLUMBLINE_FORMULATE_PRICE_PRICING_H
 
@@ -50,8 +49,7 @@ struct pricing {
     struct message *messages;  // [cut_count], transfers.c
     struct kept_layer *kept;   // [(run * group_count + group) * slice_count + slice]; NULL: nothing
     struct product_memo *memo; // NULL: none
-    int modes; // of recomputation that are priced: up to the last one that the job offers, and one
-               // that it does not, whose bytes all later modes have
+    int modes; // of recomputation: all offered ones, and one whose bytes the later ones have
     struct kept_links *links;          // by group; NULL: not kept
     struct kept_attention *attentions; // of the problem's runs, once asked for; NULL: not kept
     // By group; NULL where the costs lack them.
@@ -82,13 +80,6 @@ struct link_price {
     const struct costs *by_nodes; // NULL: none
     const char *gpu;
     real nodes, side_by_side;
-};
-
-// Links that most terms ask for, as the costs now have them; none of them depends on a run.
-enum kept_link { LINK_TENSOR, LINK_SYNC, LINK_EXPERT_SYNC, LINKS_KEPT };
-struct kept_links {
-    bool known[LINKS_KEPT];
-    struct link_price prices[LINKS_KEPT];
 };
 
 // The two groups, which compress, and the links from one to the other and back.
@@ -138,11 +129,6 @@ struct attention {
     struct split matrices, vectors, kept, read, moved;
     real shared; // gathered over the tensor ranks, where several share a KV head
     real rotated, narrowed, chosen, again_columns, again_depth, sent, kernels;
-};
-
-struct kept_attention {
-    bool known;
-    struct attention attention;
 };
 
 // One pass of one slice over one layer, before rounding (section 3).
@@ -246,21 +232,19 @@ static inline bool is_end(const struct layer_run *run)
 }
 
 // ---- price.c
-bool run_has_gradient(const struct pricing *x,
-                      const struct layer_run *run); // it is trained, or something before it is
+bool run_has_gradient(const struct pricing *x, const struct layer_run *run); // or one before it
 
 // ---- links.c (section 2)
+void keep_links(struct pricing *x); // from now on, while costs are the same
 struct link_price price_of_link(const struct place_link *l);
 // Uses measured messages between two GPUs of the same kind, where there are any.
 void find_sends(const struct pricing *x, struct link_price *price, int from, int to);
 struct link_price link_of_tensor_ranks(const struct pricing *x, int group);
-struct link_price link_of_tensor_axis(const struct pricing *x, int group,
-                                      int axis); // of a grid, from 0
+struct link_price link_of_tensor_axis(const struct pricing *x, int group, int axis); // from 0
 struct link_price link_of_context_ring(const struct pricing *x, int group);
 struct link_price link_of_context_exchange(const struct pricing *x, int group);
 struct link_price link_of_gradient_sync(const struct pricing *x, int group);
-struct link_price link_of_expert_sync(const struct pricing *x,
-                                      int group); // the same link, the ranks that share an expert
+struct link_price link_of_expert_sync(const struct pricing *x, int group); // of one expert
 struct link_price link_of_experts(const struct pricing *x, int group);
 struct link_price link_of_near_experts(const struct pricing *x, int group); // of those in a node
 struct link_price link_of_node(const struct pricing *x, int group);         // of all its GPUs
@@ -274,8 +258,7 @@ struct link_price link_of_pool(const struct pricing *x, const struct layer_run *
 struct link_price link_of_pool_copies(const struct pricing *x, const struct layer_run *run,
                                       int group);
 struct message_ends ends_of_stages(const struct pricing *x, int from, int to); // groups
-struct link_price link_of_copies(const struct pricing *x,
-                                 int group); // of shared weights, over all ranks
+struct link_price link_of_copies(const struct pricing *x, int group);          // shared weights
 int64_t group_slots(const struct pricing *x, const struct node_group *group);
 
 // ---- seats.c (section 23)
@@ -357,6 +340,7 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
                     const struct layer_parameters *parameters, struct layer_bytes *bytes);
 
 // ---- attention.c (sections 1, 3, 4)
+void keep_attentions(struct pricing *x); // from now on
 struct attention attention_of(const struct pricing *x, const struct layer_run *run);
 real norms_of(const struct pricing *x, const struct layer_run *run); // over a whole token
 real parts_of(const struct layer_run *run); // attentions, and the feed-forward part
@@ -381,8 +365,7 @@ real linear_states(const struct pricing *x);
 
 // ---- work.c, layers.c (section 3)
 struct slice slice_of(const struct pricing *x, int slice);
-real times_of(const struct pricing *x,
-              const struct layer_run *run); // that a pass goes through the layer
+real times_of(const struct pricing *x, const struct layer_run *run); // of passes
 // How often a row of an expert is read or written in a forward pass, besides its products: put in
 // order and back; behind an all-to-all also by experts and back.
 real row_copies(const struct pricing *x, const struct layer_run *run);
@@ -399,7 +382,7 @@ const struct measured_bytes *find_measured(const struct pricing *x, const struct
 
 // ---- products.c (section 3)
 int products_of(const struct pricing *x, const struct layer_run *run, real tokens,
-                struct product *to); // [PRODUCTS_MAX]; forward. A router comes last
+                struct product *to); // [PRODUCTS_MAX]
 // The rates of its products: those of BF16 for what is not multiplied in 8 bits.
 const struct precision_costs *rates_of_run(const struct pricing *x, const struct layer_run *run,
                                            int group);
@@ -442,8 +425,7 @@ real ffn_communication_s(const struct pricing *x, const struct layer_run *run, i
 // More time of a layer that is fully recomputed, whose forward pass takes so long.
 real checkpoint_s(const struct pricing *x, const struct layer_run *run, int group,
                   const struct slice *slice, real forward);
-real tensor_all_reduce_s(const struct pricing *x, int group,
-                         const struct slice *slice); // of a layer's output, the exposed part
+real tensor_all_reduce_s(const struct pricing *x, int group, const struct slice *slice);
 
 // ---- modules.c (section 5, Recompute modules)
 
@@ -506,8 +488,7 @@ struct back_rates {
 struct back_rates low_rank_back(const struct precision_costs *r); // of decompression
 // Time that compression needs to move them; 0 where no rate is stated.
 real low_rank_traffic_s(const struct pricing *x, int group, real bytes);
-// The run's message, in a class of its own or of an earlier one.
-void find_message(const struct pricing *x, int run, const struct layer_bytes *bytes);
+void find_message(const struct pricing *x, int run, const struct layer_bytes *bytes); // its class
 enum status price_transfers(struct pricing *x, struct error *err);
 enum status price_transfers_again(struct pricing *x, struct error *err); // with other costs
 // One slice of message `m`, sent there and back between these ends, into the PART_COUNT prices from

@@ -245,19 +245,45 @@ static enum status write_documents(struct problem *p, const char *folder, const 
     return example_write(p, folder, true, c->scratch, err);
 }
 
-// A value that is stated for a key which the job's space leaves open would not count.
-static enum status check_stated(const struct changes *s, const struct job *job, struct error *err)
+// A switch that is stated as off, where the job's space turns it on for every framework's layout
+// that can have it.
+static enum status check_switches(const struct change *c, struct job *job, struct error *err)
 {
-    for (int k = 0; k < s->count && job->space.given; k++)
+    for (int i = 0; i < SWITCH_COUNT; i++)
+        if (job->space.switches[i] && !strcmp(c->path, trainer_switch_names[i]) &&
+            !*job_switch(job, (enum trainer_switch)i))
+            return json_refuse(
+                c->axis->values, err,
+                "%s: the job's space turns %s on where the framework has it, so that "
+                "this value would not count; expected another job.space.switches",
+                c->axis->key, c->path);
+    return OK;
+}
+
+// Whether the change is of this key of a layout, by whatever name the job has it.
+static bool states_key(const struct change *c, enum space_key key)
+{
+    const char *path = c->path, layout[] = "layout.";
+    if (key == SPACE_CONTEXT_KIND && !strcmp(path, space_key_names[key])) return true;
+    if (strncmp(path, layout, strlen(layout))) return false;
+    path += strlen(layout);
+    return !strcmp(path, key == SPACE_SLICE_COUNT ? "slices" : space_key_names[key]);
+}
+
+// A value that is stated for a key which the job's space leaves open would not count.
+static enum status check_stated(const struct changes *s, struct job *job, struct error *err)
+{
+    for (int k = 0; k < s->count && job->space.given; k++) {
+        TRY(check_switches(&s->items[k], job, err));
         for (int key = 0; key < SPACE_KEY_COUNT; key++) {
-            const char *path = arena_print(s->arena, "layout.%s", space_key_names[key]);
             bool open = job->space.axes[key].kind != AXIS_FIXED;
-            if (!open || strcmp(path, s->items[k].path)) continue;
+            if (!open || !states_key(&s->items[k], (enum space_key)key)) continue;
             return json_refuse(s->items[k].axis->values, err,
                                "%s: the job's space leaves %s open, so that this value would not "
                                "count; expected the sweep's own key \"%s\", or another job.space",
                                s->items[k].axis->key, space_key_names[key], space_key_names[key]);
         }
+    }
     return OK;
 }
 

@@ -138,8 +138,11 @@ static void tell_again(void *search)
     struct search *s = search;
     char text[96];
     if (clock_s() - s->shown_s < SILENCE_S) return;
-    snprintf(text, sizeof text, "layouts %d solved, %d queued, %lld unexamined, some at work",
-             s->looked_at_count, s->frontier.count, (long long)(s->order_count - s->order_next));
+    if (s->order) // otherwise the queue is still to come
+        snprintf(text, sizeof text, "layouts %d solved, %d queued, %lld unexamined, some at work",
+                 s->looked_at_count, s->frontier.count,
+                 (long long)(s->order_count - s->order_next));
+    else snprintf(text, sizeof text, "%lld layouts are bounded", (long long)s->layouts->count);
     layouts_report_scan(s, text);
 }
 

@@ -178,6 +178,10 @@ bad 'nowhere/problem.json: cannot be read' '{"problem": "nowhere/problem.json"}'
 bad 'gpt2-xll' '{"sweep": {"model": "gpt2-xll", "gpu": "a100-80gb", "nodes": 1}}'
 bad "did you mean --tensor?" \
     '{"sweep": {"model": "gpt2-xl", "gpu": "a100-80gb", "nodes": 1, "tensr": 2}}'
+space='"model": "gpt2-xl", "gpu": "a100-80gb", "nodes": 1'
+bad 'leaves zero open, so that' "{\"sweep\": {$space, \"job.layout.zero\": 1}}"
+bad 'leaves context_kind open' "{\"sweep\": {$space, \"job.context_kind\": \"ring\"}}"
+bad 'turns overlapped_messages on' "{\"sweep\": {$space, \"job.overlapped_messages\": false}}"
 bad 'expected keys of its job' '{"sweep": {"problem": "chain/problem.json", "global_batch": 2}}'
 bad 'the job has no object for job.nothing.tensor' \
     '{"sweep": {"problem": "chain/problem.json", "job.nothing.tensor": 2}}'
