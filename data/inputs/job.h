@@ -269,6 +269,7 @@ extern const char *const tier_part_names[]; // "frozen_weights", "trained_weight
 struct tier_share {
     const char *tier; // NULL: it stays
     int percent;      // 1 to 100; 0: of activations
+    bool in_turn;     // the optimizer: the device's step, then the host's, not side by side
 };
 struct tier_option {
     const char *name;                    // NULL: one of offload_percents, or nothing is elsewhere
@@ -490,7 +491,10 @@ static inline int job_tier_ways(const struct job *j)
 {
     return 1 + j->offload_percent_count + j->tier_option_count;
 }
+// Where the way has each part; the state of every way on the host if the layout offloads it. And
+// the share of it that the way itself states.
 struct tier_option job_tiering(const struct job *j, int way);
+int job_offloaded_percent(const struct job *j, int way);
 bool job_swaps(const struct job *j); // some way has activations in a tier
 // Per replica: global_batch / (data x micro_batch). If replicas may differ, at least one of them
 // has this many or more.

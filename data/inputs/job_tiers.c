@@ -13,6 +13,12 @@ static const struct member tier_share_rows[] = {
     KEY_INT(tier_share, percent, REQUIRED, ALWAYS_WRITTEN, 1, 100),
 };
 static MEMBERS(tier_share, struct tier_share, NULL, true, NULL);
+static const struct member tier_state_rows[] = {
+    KEY_TEXT(tier_share, tier, REQUIRED),
+    KEY_INT(tier_share, percent, REQUIRED, ALWAYS_WRITTEN, 1, 100),
+    KEY_BOOL(tier_share, in_turn, OPTIONAL, IF_SET),
+};
+static MEMBERS(tier_state, struct tier_share, NULL, true, NULL);
 static const struct member tier_place_rows[] = {
     KEY_TEXT(tier_share, tier, REQUIRED),
 };
@@ -24,7 +30,7 @@ static const struct member tier_option_rows[] = {
     KEY_TEXT(tier_option, name, REQUIRED),
     PART("frozen_weights", TIER_FROZEN, tier_share),
     PART("trained_weights", TIER_TRAINED, tier_share),
-    PART("optimizer", TIER_OPTIMIZER, tier_share),
+    PART("optimizer", TIER_OPTIMIZER, tier_state),
     PART("activations", TIER_ACTIVATIONS, tier_place),
 };
 MEMBERS(tier_option, struct tier_option, NULL, false, NULL);
@@ -46,13 +52,22 @@ const struct tier_option *job_tier_option(const struct job *j, const char *name)
     return NULL;
 }
 
+int job_offloaded_percent(const struct job *j, int way)
+{
+    int named = way - 1 - j->offload_percent_count;
+    if (named >= 0) return j->tier_options[named].parts[TIER_OPTIMIZER].percent;
+    return way > 0 ? j->offload_percents[way - 1] : 0;
+}
+
 struct tier_option job_tiering(const struct job *j, int way)
 {
     int named = way - 1 - j->offload_percent_count;
     struct tier_option t = {.name = NULL};
     if (named >= 0) t = j->tier_options[named];
-    else if (way > 0)
-        t.parts[TIER_OPTIMIZER] = (struct tier_share){TIER_HOST, j->offload_percents[way - 1]};
+    else if (way > 0) t.parts[TIER_OPTIMIZER].percent = j->offload_percents[way - 1];
+    struct tier_share *state = &t.parts[TIER_OPTIMIZER];
+    if (j->layout.offload_optimizer) state->percent = 100, state->in_turn = true;
+    if (state->percent) state->tier = TIER_HOST;
     if (j->recompute[RECOMPUTE_SWAP] && !t.parts[TIER_ACTIVATIONS].tier)
         t.parts[TIER_ACTIVATIONS].tier = TIER_HOST;
     return t;

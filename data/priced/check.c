@@ -142,23 +142,6 @@ bool priced_keeps_part(const struct priced *p, const struct priced_run *run, enu
 
 // ---- checks
 
-// Option 0 has the values of optimizer_bytes and optimizer_ns, and no share needs more bytes.
-static enum status check_offloaded(const struct priced *p, int i, struct error *err)
-{
-    const struct priced_run *r = &p->runs[i];
-    if (!priced_offloads(p)) return OK;
-    bool same = r->offloaded_bytes[0] == r->optimizer_bytes;
-    for (int g = 0; g < p->group_count; g++)
-        same = same && (p->groups[g].excluded || r->offloaded_ns[0][g] == r->optimizer_ns[g]);
-    for (int o = 0; o < p->gradient_option_count; o++)
-        same = same && r->offloaded_bytes[o] <= r->optimizer_bytes;
-    return same ? OK
-                : fail(err, BAD_INPUT,
-                       "%s: runs[%d]: offloaded_bytes, offloaded_ns: expected those of option 0 as "
-                       "optimizer_bytes and optimizer_ns, and no bytes above",
-                       priced_file(p), i);
-}
-
 // If stages may swap, then on each group either all layers have a price or none has.
 static enum status check_swap(const struct priced *p, int i, struct error *err)
 {
@@ -191,7 +174,6 @@ static int64_t least_again_ns(const struct priced_run *r, int pass)
 static enum status check_run(const struct priced *p, int i, struct error *err)
 {
     const struct priced_run *r = &p->runs[i];
-    TRY(check_offloaded(p, i, err));
     TRY(priced_tiered_check(p, i, err));
     TRY(check_swap(p, i, err));
     if (r->cut < 0 || r->cut >= p->cut_count)
@@ -453,7 +435,7 @@ static enum status check_local_heads(const struct priced *p, struct error *err)
                     priced_file(p));
     if (!p->local_head_count) return OK;
     if (!p->layout.local_loss_every || p->places || priced_has_widths(p) || priced_tiers(p) ||
-        priced_offloads(p) || p->recompute[RECOMPUTE_SWAP])
+        p->recompute[RECOMPUTE_SWAP])
         return fail(err, BAD_INPUT,
                     "%s: local_heads: expected local boundaries next to it, and no places, widths, "
                     "tiers or \"swap\"",

@@ -126,53 +126,18 @@ PUT_MEMBER(put_weights)
         put_groups(w, key, from, context);
 }
 
-// Keys that are present only if stages may swap, or if an option offloads.
-static enum status expect(const struct json *value, bool wanted, const char *where,
-                          struct error *err)
-{
-    if (json_is_present(value) == wanted) return OK;
-    if (!wanted)
-        return json_refuse(value, err, "expected none: no stage may swap, or none offloads");
-    return fail(err, BAD_INPUT,
-                "%s: runs: swap_ns where stages may swap, offloaded_bytes and offloaded_ns where "
-                "they offload: a run lacks one",
-                where);
-}
-
+// Present only if stages may swap.
 GET_MEMBER(get_swaps)
 {
     const struct priced *p = context;
-    TRY(expect(value, p->recompute[RECOMPUTE_SWAP], priced_file(p), err));
-    return json_is_present(value) ? get_groups(value, to, context, arena, err) : OK;
+    if (p->recompute[RECOMPUTE_SWAP]) return get_groups(value, to, context, arena, err);
+    return json_is_present(value) ? json_refuse(value, err, "expected none: no stage may swap")
+                                  : OK;
 }
 
 PUT_MEMBER(put_swaps)
 {
     if (*(int64_t *const *)from) put_groups(w, key, from, context);
-}
-
-GET_MEMBER(get_offloaded_bytes)
-{
-    const struct priced *p = context;
-    TRY(expect(value, priced_offloads(p), priced_file(p), err));
-    return json_is_present(value) ? get_of_gradients(value, to, context, arena, err) : OK;
-}
-
-PUT_MEMBER(put_offloaded_bytes)
-{
-    if (priced_offloads(context)) put_of_gradients(w, key, from, context);
-}
-
-GET_MEMBER(get_offloaded)
-{
-    const struct priced *p = context;
-    TRY(expect(value, priced_offloads(p), priced_file(p), err));
-    return json_is_present(value) ? get_syncs(value, to, context, arena, err) : OK;
-}
-
-PUT_MEMBER(put_offloaded)
-{
-    if (priced_offloads(context)) put_syncs(w, key, from, context);
 }
 
 #define AGAIN(mode) offsetof(struct priced_run, again_ns[RECOMPUTE_##mode])
@@ -201,8 +166,6 @@ static const struct member run_rows[] = {
     KEY_PRICES(priced_run, swap_ns, OPTIONAL, swaps),
     KEY_PRICES(priced_run, optimizer_ns, REQUIRED, groups),
     KEY_PRICES(priced_run, sync_ns, REQUIRED, syncs),
-    KEY_PRICES(priced_run, offloaded_bytes, OPTIONAL, offloaded_bytes),
-    KEY_PRICES(priced_run, offloaded_ns, OPTIONAL, offloaded),
     KEY_PART("entry_ns", JSON_ARRAY, OPTIONAL, offsetof(struct priced_run, entry_ns),
              priced_entries_get, priced_entries_put),
     KEY_EACH("seats", OPTIONAL, 0, &priced_seat_members, priced_seats_get, priced_seats_put),

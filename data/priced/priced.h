@@ -14,10 +14,11 @@
 
 // A layer of a run with one option of a stage, where its parts may be in tiers.
 struct priced_tiered {
-    int64_t weight_bytes;              // of the run's that stay on the GPU
-    int64_t buffer_bytes;              // added to the working bytes of every mode
-    int64_t *tier_bytes;               // [tier]
-    int64_t *forward_ns, *backward_ns; // as the run's own, which none is below
+    int64_t weight_bytes;                   // of the run's that stay on the GPU
+    int64_t buffer_bytes;                   // added to the working bytes of every mode
+    int64_t *tier_bytes;                    // [tier]
+    int64_t *forward_ns, *backward_ns;      // as the run's own, which none is below; NULL: those
+    int64_t optimizer_bytes, *optimizer_ns; // what stays of the state; [group]: the step
     // As swap_ns, there and back, if the option says where activations are; else NULL.
     int64_t *away_ns, *back_ns;
 };
@@ -50,11 +51,8 @@ struct priced_run {
     // layers takes there and back of a stage that begins with it (part 0), and at most of a link
     // (1); NULL: as long as that of the layer before.
     int64_t *entry_ns;
-    // If an option keeps a share of the optimizer's state on the host; otherwise NULL: the values
-    // above hold for every option.
-    int64_t *offloaded_bytes;     // [gradient_option]: the part of optimizer_bytes that stays
-    int64_t **offloaded_ns;       // [gradient_option][group]: time of the step
-    struct priced_tiered *tiered; // [gradient_option]; NULL: priced_tiers is false
+    // [gradient_option]; NULL: priced_tiers is false, and the values above hold for every option.
+    struct priced_tiered *tiered;
     int tiered_count;
     // [group]: this run with the bytes that it has there, none above those here, if stages have
     // widths of their own; NULL: the bytes above hold on every group.
@@ -206,9 +204,7 @@ bool priced_uses_part(const struct priced *p, enum transfer_part part); // any n
 bool priced_uses_epilogue(const struct priced *p); // an epilogue-only option is offered
 bool priced_uses_sync(const struct priced *p);     // any nonzero gradient sync
 bool priced_uses_optimizer(const struct priced *p);
-// The step depends on the option: one keeps a share of the state on the host, or is a tier option.
-bool priced_offloads(const struct priced *p);
-bool priced_tiers(const struct priced *p); // there are tiers, or tier options
+bool priced_tiers(const struct priced *p); // there are tiers, or options with parts in one
 // Stages there may swap with the option; the tier that then has what they swap.
 bool priced_swaps_on(const struct priced *p, int group, int gradient_option);
 const char *priced_swap_tier(const struct priced *p, int gradient_option);
@@ -219,9 +215,17 @@ bool priced_may_recompute(const struct priced *p, enum recompute mode);
 bool priced_sets_mode(const struct priced *p);
 // Whether layers of the run may run in the mode, in which they keep a part (recompute_in_part).
 bool priced_keeps_part(const struct priced *p, const struct priced_run *run, enum recompute mode);
-int64_t priced_optimizer_bytes(const struct priced_run *run, int gradient_option);
-int64_t priced_optimizer_ns(const struct priced_run *run, int gradient_option, int group);
 // As the run's own, or with the option's parts in tiers.
+static inline int64_t priced_optimizer_bytes(const struct priced_run *run, int gradient_option)
+{
+    return run->tiered_count ? run->tiered[gradient_option].optimizer_bytes : run->optimizer_bytes;
+}
+static inline int64_t priced_optimizer_ns(const struct priced_run *run, int gradient_option,
+                                          int group)
+{
+    return (run->tiered_count ? run->tiered[gradient_option].optimizer_ns
+                              : run->optimizer_ns)[group];
+}
 static inline int64_t priced_weight_bytes(const struct priced_run *run, int gradient_option)
 {
     return run->tiered_count ? run->tiered[gradient_option].weight_bytes : run->weight_bytes;
@@ -232,11 +236,13 @@ static inline int64_t priced_buffer_bytes(const struct priced_run *run, int grad
 }
 static inline const int64_t *priced_forward_ns(const struct priced_run *run, int gradient_option)
 {
-    return run->tiered_count ? run->tiered[gradient_option].forward_ns : run->forward_ns;
+    const int64_t *own = run->tiered_count ? run->tiered[gradient_option].forward_ns : NULL;
+    return own ? own : run->forward_ns;
 }
 static inline const int64_t *priced_backward_ns(const struct priced_run *run, int gradient_option)
 {
-    return run->tiered_count ? run->tiered[gradient_option].backward_ns : run->backward_ns;
+    const int64_t *own = run->tiered_count ? run->tiered[gradient_option].backward_ns : NULL;
+    return own ? own : run->backward_ns;
 }
 static inline const int64_t *priced_away_ns(const struct priced_run *run, int gradient_option)
 {

@@ -4,37 +4,39 @@
 #include "data/places/cluster.h"
 #include "data/priced/fields.h"
 
-PRICES(passes, p->slice_count * p->group_count, PRICE_NONE)
 PRICES(tiers, p->tier_count, 0)
 PRICES(groups, p->group_count, PRICE_NONE)
 
-GET_MEMBER(get_swaps)
-{
-    return json_is_present(value) ? get_groups(value, to, context, arena, err) : OK;
-}
-
-PUT_MEMBER(put_swaps)
-{
-    if (*(int64_t *const *)from) put_groups(w, key, from, context);
-}
+// Members of this kind that may be absent.
+#define OWN_PRICES(name, count)                                                                    \
+    GET_MEMBER(get_##name)                                                                         \
+    {                                                                                              \
+        const struct priced *p = context;                                                          \
+        if (!json_is_present(value)) return OK;                                                    \
+        return priced_prices_get(value, count, PRICE_NONE, to, arena, err);                        \
+    }                                                                                              \
+    PUT_MEMBER(put_##name)                                                                         \
+    {                                                                                              \
+        const struct priced *p = context;                                                          \
+        if (*(int64_t *const *)from) json_put_counts(w, key, *(int64_t *const *)from, count);      \
+    }
+OWN_PRICES(own_passes, p->slice_count * p->group_count)
+OWN_PRICES(swaps, p->group_count)
 
 static const struct member priced_tiered_rows[] = {
     KEY_COUNT(priced_tiered, weight_bytes, REQUIRED, ALWAYS_WRITTEN, 0, JSON_COUNT_MAX),
     KEY_COUNT(priced_tiered, buffer_bytes, OPTIONAL, IF_SET, 0, JSON_COUNT_MAX),
     KEY_PRICES(priced_tiered, tier_bytes, REQUIRED, tiers),
-    KEY_PRICES(priced_tiered, forward_ns, REQUIRED, passes),
-    KEY_PRICES(priced_tiered, backward_ns, REQUIRED, passes),
+    KEY_PRICES(priced_tiered, forward_ns, OPTIONAL, own_passes),
+    KEY_PRICES(priced_tiered, backward_ns, OPTIONAL, own_passes),
+    KEY_COUNT(priced_tiered, optimizer_bytes, REQUIRED, ALWAYS_WRITTEN, 0, JSON_COUNT_MAX),
+    KEY_PRICES(priced_tiered, optimizer_ns, REQUIRED, groups),
     KEY_PRICES(priced_tiered, away_ns, OPTIONAL, swaps),
     KEY_PRICES(priced_tiered, back_ns, OPTIONAL, swaps),
 };
 MEMBERS(priced_tiered, struct priced_tiered, NULL, false, NULL);
 
 // ---- accessors
-
-int64_t priced_optimizer_bytes(const struct priced_run *run, int gradient_option)
-{
-    return run->offloaded_bytes ? run->offloaded_bytes[gradient_option] : run->optimizer_bytes;
-}
 
 int64_t priced_least_resident(const struct priced *p, const struct priced_run *run)
 {
@@ -44,23 +46,11 @@ int64_t priced_least_resident(const struct priced *p, const struct priced_run *r
     return least + run->gradient_bytes;
 }
 
-int64_t priced_optimizer_ns(const struct priced_run *run, int gradient_option, int group)
-{
-    return run->offloaded_ns ? run->offloaded_ns[gradient_option][group] : run->optimizer_ns[group];
-}
-
-bool priced_offloads(const struct priced *p)
-{
-    for (int o = 0; o < p->gradient_option_count; o++)
-        if (option_uses_tiers(&p->gradient_options[o])) return true;
-    return false;
-}
-
 bool priced_tiers(const struct priced *p)
 {
     bool some = p->tier_count > 0;
     for (int o = 0; o < p->gradient_option_count; o++)
-        some = some || p->gradient_options[o].tier_option;
+        some = some || option_uses_tiers(&p->gradient_options[o]);
     return some;
 }
 
@@ -76,27 +66,28 @@ const char *priced_swap_tier(const struct priced *p, int gradient_option)
     return own ? own : TIER_HOST;
 }
 
-// Nothing in a tier: as the run itself.
-static bool is_as_run(const struct priced *p, const struct priced_run *r,
-                      const struct priced_tiered *t)
+// Option 0 and shares of the state leave weights and passes as they are, and the first the step.
+static bool is_as_run(const struct priced *p, const struct priced_run *r, int option)
 {
-    bool same = t->weight_bytes == r->weight_bytes && t->buffer_bytes == 0;
-    for (int i = 0; i < p->slice_count * p->group_count; i++)
-        same = same &&
-               (p->groups[i % p->group_count].excluded ||
-                (t->forward_ns[i] == r->forward_ns[i] && t->backward_ns[i] == r->backward_ns[i]));
+    const struct priced_tiered *t = &r->tiered[option];
+    bool same = t->weight_bytes == r->weight_bytes && t->buffer_bytes == 0 && !t->forward_ns &&
+                !t->backward_ns && (option || t->optimizer_bytes == r->optimizer_bytes);
+    for (int g = 0; g < p->group_count && !option; g++)
+        same = same && (p->groups[g].excluded || t->optimizer_ns[g] == r->optimizer_ns[g]);
     return same;
 }
 
 // Lower bounds from the run's own passes hold for every option.
-static bool is_sound(const struct priced *p, const struct priced_run *r,
-                     const struct priced_tiered *t)
+static bool is_sound(const struct priced *p, const struct priced_run *r, int option)
 {
-    bool sound = t->weight_bytes >= 0 && t->weight_bytes <= r->weight_bytes && t->buffer_bytes >= 0;
+    const struct priced_tiered *t = &r->tiered[option];
+    const int64_t *forward = priced_forward_ns(r, option),
+                  *backward = priced_backward_ns(r, option);
+    bool sound = t->weight_bytes >= 0 && t->weight_bytes <= r->weight_bytes &&
+                 t->buffer_bytes >= 0 && t->optimizer_bytes <= r->optimizer_bytes;
     for (int i = 0; i < p->slice_count * p->group_count; i++)
-        sound = sound &&
-                (p->groups[i % p->group_count].excluded ||
-                 (t->forward_ns[i] >= r->forward_ns[i] && t->backward_ns[i] >= r->backward_ns[i]));
+        sound = sound && (p->groups[i % p->group_count].excluded ||
+                          (forward[i] >= r->forward_ns[i] && backward[i] >= r->backward_ns[i]));
     for (int i = 0; i < p->tier_count; i++) sound = sound && t->tier_bytes[i] >= 0;
     return sound;
 }
@@ -111,7 +102,7 @@ enum status priced_tiered_check(const struct priced *p, int run, struct error *e
     if (!priced_tiers(p) || r->tiered_count != p->gradient_option_count)
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].tiered: expected one entry for each of %d gradient_options where "
-                    "there are tiers or tier options, else none, found %d",
+                    "there are tiers or options with parts in them, else none, found %d",
                     priced_file(p), run, p->gradient_option_count, r->tiered_count);
     for (int o = 0; o < r->tiered_count; o++) {
         const struct priced_tiered *t = &r->tiered[o];
@@ -122,11 +113,12 @@ enum status priced_tiered_check(const struct priced *p, int run, struct error *e
                         "%s: runs[%d].tiered[%d]: expected away_ns and back_ns where \"swap\" is "
                         "offered and the option has activations, and there alone",
                         priced_file(p), run, o);
-        if (!(plain ? is_as_run : is_sound)(p, r, t))
+        if (!is_sound(p, r, o) || (plain && !is_as_run(p, r, o)))
             return fail(err, BAD_INPUT, "%s: runs[%d].tiered[%d]: expected %s", priced_file(p), run,
                         o,
-                        plain ? "the run's own weights and passes, as no tier option moves any"
-                              : "at most the run's own weights, and no shorter passes");
+                        plain ? "the run's own weights and passes, as no tier option moves any, at "
+                                "most its state, and of option 0 its step"
+                              : "at most the run's own weights and state, and no shorter passes");
     }
     return OK;
 }
@@ -147,8 +139,8 @@ double priced_longest_tiered(const struct priced_run *run, int pass)
     double most = 0;
     for (int o = 0; o < run->tiered_count; o++) {
         const struct priced_tiered *t = &run->tiered[o];
-        double longer = (double)(t->forward_ns[pass] - run->forward_ns[pass] +
-                                 t->backward_ns[pass] - run->backward_ns[pass]);
+        double longer = (double)(priced_forward_ns(run, o)[pass] - run->forward_ns[pass] +
+                                 priced_backward_ns(run, o)[pass] - run->backward_ns[pass]);
         if (t->away_ns && t->away_ns[pass] > 0)
             longer += (double)t->away_ns[pass] + (double)t->back_ns[pass];
         most = larger_double(most, longer);

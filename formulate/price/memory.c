@@ -134,40 +134,26 @@ static real state_bytes(const struct pricing *x, const struct layer_parameters *
     return job->adam ? (job->precision == FP32 ? 8 : 12) * kept_values(x, p, 1) : 0;
 }
 
-// On the host: gradients down, update, weights up.
-static real host_step_s(const struct pricing *x, real values, real state, int group)
-{
-    const struct gpu_costs *gpu = x->gpus[group];
-    real moved = (x->e_g + x->e) * values, rate = gpu->host_update_values_per_s.value;
-    return moved / gpu->host_link_bytes_per_s.value +
-           fmaxl((2 * state + moved) / gpu->host_memory_bytes_per_s.value,
-                 rate > 0 ? values / rate : 0);
-}
-
 static real step_rate(const struct gpu_costs *gpu)
 {
     double own = gpu->step_bytes_per_s.value;
     return own > 0 ? own : gpu->memory_bytes_per_s.value;
 }
 
+// On the device.
 static real step_s(const struct pricing *x, const struct layer_parameters *p, int group)
 {
     const struct gpu_costs *gpu = x->gpus[group];
-    real state = state_bytes(x, p);
-    if (!x->problem->job.layout.offload_optimizer)
-        return (2 * state + x->e_g * kept_values(x, p, 2) + x->e * kept_values(x, p, 3) +
-                gpu->step_bytes_per_value.value * kept_values(x, p, 1)) /
-               step_rate(gpu);
-    return host_step_s(x, kept_values(x, p, 1), state, group);
+    return (2 * state_bytes(x, p) + x->e_g * kept_values(x, p, 2) + x->e * kept_values(x, p, 3) +
+            gpu->step_bytes_per_value.value * kept_values(x, p, 1)) /
+           step_rate(gpu);
 }
 
-real timed_optimizer_s(const struct pricing *x, const struct layer_run *run, int group, real step)
+// Of values that every rank has, whatever its stages decide.
+static real common_step_s(const struct pricing *x, const struct layer_parameters *p, int group)
 {
-    if (!x->problem->job.layout.offload_optimizer) return step;
-    if (run->kind != LAYER_MEASURED) return fmaxl(step, optimizer_s(x, run, group));
-    real state = (real)find_measured(x, run)->optimizer_bytes,
-         values = state / (x->problem->job.precision == FP32 ? 8 : 12);
-    return fmaxl(step, host_step_s(x, values, state, group));
+    struct layer_bytes bytes = {.values = kept_values(x, p, 1), .state = state_bytes(x, p)};
+    return state_step_s(x, &bytes, group, 0, step_s(x, p, group), false);
 }
 
 real optimizer_s(const struct pricing *x, const struct layer_run *run, int group)
@@ -210,8 +196,8 @@ static void add_trainer(const struct pricing *x, const struct layer_run *run,
     if (job->trainer != TRAINER_DEEPSPEED || job->precision == FP32) return;
     if (sums_apart(x)) {
         bytes->gradient = 6 * (p->dense + p->experts + p->pool);
-        bytes->optimizer += table_gradient_bytes(x, run);
-    } else if (!job->layout.offload_optimizer) {
+        bytes->fixed += table_gradient_bytes(x, run);
+    } else {
         bytes->movable += (x->e_g > 2 ? 4 : x->zero ? 6 : 8) * kept_values(x, p, 1);
     }
 }
@@ -235,6 +221,7 @@ static struct layer_bytes bytes_as_measured(const struct pricing *x, const struc
                                 .trained = (real)m->weight_bytes,
                                 .gradient = (real)m->gradient_bytes,
                                 .state = (real)m->optimizer_bytes,
+                                .movable = (real)m->optimizer_bytes,
                                 .message = (real)m->boundary_bytes,
                                 .matrix_rows = (real)m->matrix_rows,
                                 .matrix_columns = (real)m->matrix_columns};
@@ -244,8 +231,7 @@ static struct layer_bytes bytes_as_measured(const struct pricing *x, const struc
     }
     for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++) // no module is known
         bytes.stash[mode] = bytes.stash[0], bytes.working[mode] = bytes.working[0];
-    if (!x->problem->job.layout.offload_optimizer) bytes.movable = bytes.state;
-    bytes.optimizer = bytes.movable;
+    bytes.values = bytes.state / (x->problem->job.precision == FP32 ? 8 : 12);
     return bytes;
 }
 
@@ -260,13 +246,12 @@ struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_ru
                                 .weight = x->e * kept_values(x, &p, 3),
                                 .gradient = x->e_g * kept_values(x, &p, 2),
                                 .message = x->e * x->n * width * x->u * x->streams};
-    bytes.state = state_bytes(x, &p);
+    bytes.state = bytes.movable = state_bytes(x, &p);
+    bytes.values = kept_values(x, &p, 1);
     bytes.weight += bytes.frozen;
-    if (!x->problem->job.layout.offload_optimizer) bytes.movable = bytes.state;
     bytes.matrix_rows = bytes.message / (x->e * width);
     bytes.matrix_columns = width;
     add_trainer(x, run, &p, &bytes);
-    bytes.optimizer += bytes.movable;
     add_gathered(x, run, &p, &bytes);
     bytes.trained = bytes.weight - bytes.frozen;
     if (run->kind == LAYER_EMBEDDING || run->kind == LAYER_MEMORY)
@@ -282,10 +267,10 @@ real shared_pool_bytes(const struct pricing *x)
     struct layer_parameters p = {0};
     take_part(x, run, &p);
     if (run->frozen) return frozen_value_bytes(x, run) * p.pool;
-    struct layer_bytes bytes = {.gradient = x->e_g * p.pool};
-    if (!x->problem->job.layout.offload_optimizer) bytes.movable = state_bytes(x, &p);
+    struct layer_bytes bytes = {.gradient = x->e_g * p.pool, .movable = state_bytes(x, &p)};
     add_trainer(x, run, &p, &bytes);
-    return x->e * p.pool + bytes.gradient + bytes.movable;
+    bytes.fixed = 0;
+    return x->e * p.pool + bytes.gradient + state_that_stays(x, &bytes, 0);
 }
 
 real shared_pool_step_s(const struct pricing *x, int group)
@@ -294,7 +279,7 @@ real shared_pool_step_s(const struct pricing *x, int group)
     if (!run || run->frozen) return 0;
     struct layer_parameters p = {0};
     take_part(x, run, &p);
-    return (step_s(x, &p, group) + pool_sum_s(x, run, &p, group)) /
+    return (common_step_s(x, &p, group) + pool_sum_s(x, run, &p, group)) /
            x->problem->job.layout.virtual_stages;
 }
 
@@ -305,10 +290,10 @@ real shared_weight_bytes(const struct pricing *x)
     for (int i = 0; i < m->run_count; i++) {
         if (!m->runs[i].shared_weights) continue;
         struct layer_parameters p = own_parameters(x, &m->runs[i]);
-        struct layer_bytes bytes = {.gradient = x->e_g * p.dense};
-        if (!x->problem->job.layout.offload_optimizer) bytes.movable = state_bytes(x, &p);
+        struct layer_bytes bytes = {.gradient = x->e_g * p.dense, .movable = state_bytes(x, &p)};
         add_trainer(x, &m->runs[i], &p, &bytes);
-        sum += x->e * p.dense + bytes.gradient + bytes.movable;
+        bytes.fixed = 0;
+        sum += x->e * p.dense + bytes.gradient + state_that_stays(x, &bytes, 0);
     }
     return sum;
 }
@@ -322,7 +307,8 @@ real shared_weight_step_s(const struct pricing *x, int group)
         if (!m->runs[i].shared_weights) continue;
         struct layer_parameters p = own_parameters(x, &m->runs[i]);
         struct link_price link = link_of_copies(x, group);
-        sum += all_reduce_price_s(&link, x->e_g * p.dense, x->R * x->p) + step_s(x, &p, group);
+        sum += all_reduce_price_s(&link, x->e_g * p.dense, x->R * x->p) +
+               common_step_s(x, &p, group);
     }
     return sum / x->problem->job.layout.virtual_stages;
 }

@@ -67,15 +67,15 @@ static void offer_tiers(struct priced *priced, const struct job *job, struct are
         struct tier_option t = job_tiering(job, i % ways);
         priced->gradient_options[i] = compressions[i / ways];
         priced->gradient_options[i].tier_option = t.name;
-        priced->gradient_options[i].offloaded_percent = t.parts[TIER_OPTIMIZER].percent;
+        priced->gradient_options[i].offloaded_percent = job_offloaded_percent(job, i % ways);
         priced->gradient_options[i].activations = t.name ? t.parts[TIER_ACTIVATIONS].tier : NULL;
     }
 }
 
-static bool needs_host(const struct priced *p)
+static bool needs_host(const struct job *j)
 {
-    for (int o = 0; o < p->gradient_option_count; o++)
-        if (p->gradient_options[o].offloaded_percent) return true;
+    for (int way = 0; way < job_tier_ways(j); way++)
+        if (job_tiering(j, way).parts[TIER_OPTIMIZER].tier) return true;
     return false;
 }
 
@@ -151,7 +151,7 @@ static const char *reason_to_exclude(const struct pricing *x, int group)
         !(gpu->quantise_values_per_s.value > 0 && gpu->quantise_back_values_per_s.value > 0))
         return lacks(x, nodes, "sending fewer bits",
                      "quantise_values_per_s, quantise_back_values_per_s");
-    if ((problem->job.layout.offload_optimizer || needs_host(x->priced)) &&
+    if (needs_host(&problem->job) &&
         !(gpu->host_link_bytes_per_s.value > 0 && gpu->host_memory_bytes_per_s.value > 0))
         return lacks(x, nodes, "an offloaded optimizer",
                      "host_link_bytes_per_s, host_memory_bytes_per_s");
@@ -230,13 +230,9 @@ static enum status price_bytes(struct pricing *x, int run, struct error *err)
     find_message(x, run, &bytes);
     TRY(round_bytes(&to->weight_bytes, bytes.weight, "weights", name, err));
     TRY(round_bytes(&to->gradient_bytes, bytes.gradient, "gradients", name, err));
-    TRY(round_bytes(&to->optimizer_bytes, bytes.optimizer, "optimizer state", name, err));
+    TRY(round_bytes(&to->optimizer_bytes, state_that_stays(x, &bytes, 0), "optimizer state", name,
+                    err));
     TRY(round_bytes(&to->unsharded_bytes, bytes.unsharded, "unsharded weights", name, err));
-    for (int o = 0; to->offloaded_bytes && o < x->priced->gradient_option_count; o++) {
-        real share = x->priced->gradient_options[o].offloaded_percent / 100.0L;
-        TRY(round_bytes(&to->offloaded_bytes[o], bytes.optimizer - share * bytes.movable,
-                        "optimizer state", name, err));
-    }
     TRY(price_tiered_bytes(x, run, &bytes, err));
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         if (mode >= x->modes) {
@@ -291,12 +287,6 @@ static enum status price_run(struct pricing *x, int run, struct error *err)
     to->sync_ns = TAKE(x->arena, priced->gradient_option_count, int64_t *);
     for (int i = 0; i < priced->gradient_option_count; i++)
         to->sync_ns[i] = TAKE(x->arena, priced->group_count, int64_t);
-    if (priced_offloads(priced)) {
-        to->offloaded_bytes = TAKE(x->arena, priced->gradient_option_count, int64_t);
-        to->offloaded_ns = TAKE(x->arena, priced->gradient_option_count, int64_t *);
-        for (int i = 0; i < priced->gradient_option_count; i++)
-            to->offloaded_ns[i] = TAKE(x->arena, priced->group_count, int64_t);
-    }
     open_tiers(x, run);
     TRY(price_bytes(x, run, err));
     for (int group = 0; group < priced->group_count; group++)

@@ -97,11 +97,10 @@ struct layer_parameters {
 
 // What one layer of a run occupies, before rounding (sections 4 and 5).
 struct layer_bytes {
-    real weight, gradient, optimizer, stash[RECOMPUTE_COUNT], working[RECOMPUTE_COUNT], unsharded,
-        message;
+    real weight, gradient, stash[RECOMPUTE_COUNT], working[RECOMPUTE_COUNT], unsharded, message;
     real frozen, trained; // of the weights that may be in a tier
-    real state;           // Adam's state, wherever it is; 0: there is none
-    real movable;         // part of optimizer that can be on the host
+    real values, state;   // that a step updates; Adam's state, wherever it is; 0: there is none
+    real movable, fixed;  // it and copies of the step; what stays on the device whatever moves
     real matrix_rows,
         matrix_columns; // matrix that low-rank compression of the message works on; 0: none
 };
@@ -305,13 +304,14 @@ bool sums_apart(const struct pricing *x);
 real table_gradient_bytes(const struct pricing *x, const struct layer_run *run);
 struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_run *run);
 real optimizer_s(const struct pricing *x, const struct layer_run *run, int group);
-// Of a layer whose own step was timed, on the device: with the state on the host no less than the
-// host takes.
-real timed_optimizer_s(const struct pricing *x, const struct layer_run *run, int group, real step);
 // ---- tiers.c (section 4, Shares and Tiers)
-// The step with the option's parts in tiers; device_s: with everything on the device.
+// What stays on the device of the optimizer's with the option, and its step; device_s: with
+// everything on the device, which was timed. And with all parts in tiers.
+real state_that_stays(const struct pricing *x, const struct layer_bytes *bytes, int option);
+real state_step_s(const struct pricing *x, const struct layer_bytes *bytes, int group, int option,
+                  real device_s, bool timed);
 real tiered_step_s(const struct pricing *x, const struct layer_run *run, int group, int option,
-                   real device_s);
+                   real device_s, bool timed);
 // How long the tiers need to deliver a layer's weights to a pass.
 real tiered_read_s(const struct pricing *x, const struct layer_run *run, int group, int option);
 enum status price_swaps(struct pricing *x, int run, int group, const char *of, struct error *err);

@@ -25,6 +25,7 @@ static enum status price_slice(struct pricing *x, int run, int group, int slice,
     TRY(round_time(&to->forward_ns[at], seconds.forward, "forward time", of, err));
     TRY(round_time(&to->backward_ns[at], seconds.backward, "backward time", of, err));
     for (int o = 0; o < to->tiered_count; o++) {
+        if (!to->tiered[o].forward_ns) continue;
         real read = tiered_read_s(x, layers, group, o);
         TRY(round_time(&to->tiered[o].forward_ns[at], fmaxl(seconds.forward, read), "forward time",
                        of, err));
@@ -46,8 +47,8 @@ enum status price_layer_times(struct pricing *x, int run, int group, struct erro
     const struct layer_run *layers = &x->problem->model.runs[run];
     const char *gpu = x->problem->cluster.groups[group].gpu;
     const struct layer_time *measured = find_layer_time(x, layers->name, gpu);
-    real seconds = measured ? timed_optimizer_s(x, layers, group, measured->optimizer_s)
-                            : optimizer_s(x, layers, group),
+    real device_s = measured ? measured->optimizer_s : optimizer_s(x, layers, group),
+         seconds = tiered_step_s(x, layers, group, 0, device_s, measured),
          gathered = grid_step_s(x, layers, group);
     for (int slice = 0; slice < x->priced->slice_count; slice++)
         TRY(price_slice(x, run, group, slice, err));
@@ -55,10 +56,10 @@ enum status price_layer_times(struct pricing *x, int run, int group, struct erro
                                    : arena_print(x->arena, "run %s on group %s", layers->name,
                                                  x->problem->cluster.groups[group].name);
     struct priced_run *to = &x->priced->runs[run];
-    for (int o = 0; to->offloaded_ns && o < x->priced->gradient_option_count; o++)
-        TRY(round_time(&to->offloaded_ns[o][group],
-                       tiered_step_s(x, layers, group, o, seconds) + gathered, "optimizer time", of,
-                       err));
+    for (int o = 0; o < to->tiered_count; o++)
+        TRY(round_time(&to->tiered[o].optimizer_ns[group],
+                       tiered_step_s(x, layers, group, o, device_s, measured) + gathered,
+                       "optimizer time", of, err));
     TRY(price_swaps(x, run, group, of, err));
     return round_time(&to->optimizer_ns[group], seconds + gathered, "optimizer time", of, err);
 }

@@ -34,15 +34,14 @@ static real least_of_longest(const struct work *works, int count)
 }
 
 // With `share` of its state on the host, which updates it side by side with the device.
-static real shared_step_s(const struct pricing *x, const struct layer_run *run, int group,
+static real shared_step_s(const struct pricing *x, const struct layer_bytes *bytes, int group,
                           real share, real device_s)
 {
     const struct gpu_costs *gpu = x->gpus[group];
-    struct layer_bytes bytes = bytes_of_layer(x, run);
-    real width = x->problem->job.precision == FP32 ? 8 : 12, values = share * bytes.state / width,
+    real width = x->problem->job.precision == FP32 ? 8 : 12, values = share * bytes->state / width,
          link = gpu->host_link_bytes_per_s.value, memory = gpu->host_memory_bytes_per_s.value,
          rate = gpu->host_update_values_per_s.value;
-    if (values == 0 || x->problem->job.layout.offload_optimizer) return device_s;
+    if (values == 0) return device_s;
     const struct work works[] = {
         {(1 - share) * device_s, device_s},
         {values * fmaxl(x->e_g, x->e) / link, values * width / link},
@@ -52,12 +51,45 @@ static real shared_step_s(const struct pricing *x, const struct layer_run *run, 
     return least_of_longest(works, ARRAY_LENGTH(works));
 }
 
+// The host's part by itself: gradients down, update, weights up.
+static real host_step_s(const struct pricing *x, const struct layer_bytes *bytes, int group,
+                        real share)
+{
+    const struct gpu_costs *gpu = x->gpus[group];
+    real values = share * bytes->values, moved = (x->e_g + x->e) * values,
+         rate = gpu->host_update_values_per_s.value;
+    return moved / gpu->host_link_bytes_per_s.value +
+           fmaxl((2 * share * bytes->state + moved) / gpu->host_memory_bytes_per_s.value,
+                 rate > 0 ? values / rate : 0);
+}
+
 // ---- tiers
 
 // Options are ordered by compression (price.c).
 static struct tier_option option_of(const struct pricing *x, int option)
 {
     return job_tiering(&x->problem->job, option % job_tier_ways(&x->problem->job));
+}
+
+static real share_of(const struct tier_option *t, enum tier_part part)
+{
+    return t->parts[part].percent / 100.0L;
+}
+
+real state_that_stays(const struct pricing *x, const struct layer_bytes *bytes, int option)
+{
+    const struct tier_option t = option_of(x, option);
+    return bytes->fixed + (1 - share_of(&t, TIER_OPTIMIZER)) * bytes->movable;
+}
+
+real state_step_s(const struct pricing *x, const struct layer_bytes *bytes, int group, int option,
+                  real device_s, bool timed)
+{
+    const struct tier_option t = option_of(x, option);
+    real share = share_of(&t, TIER_OPTIMIZER);
+    if (!t.parts[TIER_OPTIMIZER].in_turn) return shared_step_s(x, bytes, group, share, device_s);
+    real both = (1 - share) * device_s + host_step_s(x, bytes, group, share);
+    return timed ? fmaxl(device_s, both) : both;
 }
 
 // What the option moves of a part.
@@ -126,19 +158,20 @@ real tiered_read_s(const struct pricing *x, const struct layer_run *run, int gro
 }
 
 real tiered_step_s(const struct pricing *x, const struct layer_run *run, int group, int option,
-                   real device_s)
+                   real device_s, bool timed)
 {
     const struct tier_option t = option_of(x, option);
-    real step = shared_step_s(x, run, group, t.parts[TIER_OPTIMIZER].percent / 100.0L, device_s);
-    if (!t.parts[TIER_TRAINED].tier) return step;
+    if (!t.parts[TIER_OPTIMIZER].tier && !t.parts[TIER_TRAINED].tier) return device_s;
     struct layer_bytes bytes = bytes_of_layer(x, run);
+    real step = state_step_s(x, &bytes, group, option, device_s, timed);
+    if (!t.parts[TIER_TRAINED].tier) return step;
     return step +
            moved(&bytes, &t, TIER_TRAINED) / rate_of(x, group, t.parts[TIER_TRAINED].tier, true);
 }
 
 bool tiers_matter(const struct pricing *x)
 {
-    return x->priced->tier_count || x->problem->job.tier_option_count;
+    return x->priced->tier_count || job_tier_ways(&x->problem->job) > 1;
 }
 
 void name_tiers(struct pricing *x)
@@ -176,8 +209,12 @@ void open_tiers(struct pricing *x, int run)
     to->tiered = TAKE(x->arena, to->tiered_count, struct priced_tiered);
     for (int o = 0; o < to->tiered_count; o++) {
         to->tiered[o].tier_bytes = TAKE(x->arena, priced->tier_count, int64_t);
-        to->tiered[o].forward_ns = TAKE(x->arena, passes, int64_t);
-        to->tiered[o].backward_ns = TAKE(x->arena, passes, int64_t);
+        to->tiered[o].optimizer_ns = TAKE(x->arena, priced->group_count, int64_t);
+        const struct tier_option t = option_of(x, o);
+        if (tier_option_moves_weights(&t)) {
+            to->tiered[o].forward_ns = TAKE(x->arena, passes, int64_t);
+            to->tiered[o].backward_ns = TAKE(x->arena, passes, int64_t);
+        }
         if (!priced->recompute[RECOMPUTE_SWAP] || !priced->gradient_options[o].activations)
             continue;
         to->tiered[o].away_ns = TAKE(x->arena, priced->group_count, int64_t);
@@ -193,8 +230,8 @@ static real held(const struct pricing *x, const struct layer_bytes *bytes, int o
     const struct tier_option t = option_of(x, option);
     real sum = moved_into(bytes, &t, tier);
     if (strcmp(tier, TIER_HOST)) return sum;
-    if (x->problem->job.layout.offload_optimizer) return sum + bytes->state;
-    return sum + moved(bytes, &t, TIER_OPTIMIZER);
+    bool bare = t.parts[TIER_OPTIMIZER].in_turn; // without copies of the device's step
+    return sum + share_of(&t, TIER_OPTIMIZER) * (bare ? bytes->state : bytes->movable);
 }
 
 // The same for every group that has the tier.
@@ -223,6 +260,8 @@ enum status price_tiered_bytes(const struct pricing *x, int run, const struct la
         }
         TRY(round_bytes(&own->weight_bytes, kept, "weights", layers->name, err));
         TRY(round_bytes(&own->buffer_bytes, buffers, "buffers", layers->name, err));
+        TRY(round_bytes(&own->optimizer_bytes, state_that_stays(x, &bytes, o), "optimizer state",
+                        layers->name, err));
         for (int i = 0; i < x->priced->tier_count; i++)
             TRY(round_bytes(&own->tier_bytes[i], held(x, bytes, o, x->priced->tiers[i]),
                             "bytes in a tier", layers->name, err));

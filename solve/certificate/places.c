@@ -72,9 +72,9 @@ static void put_runs(struct priced *to, const struct check_problem *p, struct ar
             if (from->again[mode]) r->again_ns[mode] = TAKE_COPY(arena, from->again[mode], passes);
         r->weight_ns = TAKE_COPY(arena, from->weight, groups),
         r->optimizer_ns = TAKE_COPY(arena, from->optimizer[0], groups);
-        if (r->offloaded_ns) r->offloaded_ns = TAKE(arena, p->gradient_count, int64_t *);
-        for (int o = 0; r->offloaded_ns && o < p->gradient_count; o++)
-            r->offloaded_ns[o] = TAKE_COPY(arena, from->optimizer[o], groups);
+        if (r->tiered) r->tiered = TAKE_COPY(arena, r->tiered, r->tiered_count);
+        for (int o = 0; o < r->tiered_count; o++)
+            r->tiered[o].optimizer_ns = TAKE_COPY(arena, from->optimizer[o], groups);
         r->sync_ns = TAKE(arena, p->gradient_count, int64_t *);
         for (int o = 0; o < p->gradient_count; o++)
             r->sync_ns[o] = TAKE_COPY(arena, from->sync[o], groups);

@@ -111,7 +111,7 @@ enum { LACKS = 9 };
 static void find_lacks(const struct check_problem *q, const char *lacks[LACKS + 1])
 {
     bool tiers = q->tier_count > 0;
-    for (int r = 0; r < q->run_count; r++) tiers = tiers || q->runs[r].tiered;
+    for (int o = 0; o < q->gradient_count; o++) tiers = tiers || q->gradient[o].tiers;
     const struct {
         bool is;
         const char *what;

@@ -89,7 +89,7 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
         if (away) mode = RECOMPUTE_NONE;
         if (run != priced_run || head) {
             b = layer_bytes_of(a, run);
-            b.optimizer = device_state_bytes(a, run, where.parts[TIER_OPTIMIZER].percent);
+            b.optimizer = device_state_bytes(a, run, where);
             struct tiered_weights w = tiered_weights_of(a, run, where);
             b.weight = w.kept;
             for (int k = 0; k < RECOMPUTE_COUNT; k++) b.working[k] += w.buffers;

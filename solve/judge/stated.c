@@ -121,7 +121,7 @@ static void state_options(struct statement *s, const char *list,
             struct compression_option own = i < 0 ? none : offered->items[i];
             struct tier_option where = {.name = NULL};
             if (offered->tiers) where = job_tiering(offered->tiers, way);
-            own.offloaded_percent = where.parts[TIER_OPTIMIZER].percent;
+            if (offered->tiers) own.offloaded_percent = job_offloaded_percent(offered->tiers, way);
             own.tier_option = where.name;
             own.activations = where.name ? where.parts[TIER_ACTIVATIONS].tier : NULL;
             if (at < count) state_option(s, list, at, &found[at], &own);

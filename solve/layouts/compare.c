@@ -67,8 +67,8 @@ static bool option_no_worse(const struct priced *a, const struct priced_run *u,
     const struct priced_tiered *x = &u->tiered[option], *y = &v->tiered[option];
     return x->weight_bytes <= y->weight_bytes && x->buffer_bytes <= y->buffer_bytes &&
            none_above(x->tier_bytes, y->tier_bytes, a->tier_count) &&
-           none_above(x->forward_ns, y->forward_ns, n) &&
-           none_above(x->backward_ns, y->backward_ns, n);
+           none_above(priced_forward_ns(u, option), priced_forward_ns(v, option), n) &&
+           none_above(priced_backward_ns(u, option), priced_backward_ns(v, option), n);
 }
 
 static bool run_no_worse(const struct priced *a, const struct priced_run *u,

@@ -161,7 +161,6 @@ static void put_runs(struct placed_reaches *m)
     to->runs = TAKE_COPY(m->arena, m->relaxed->runs, to->run_count);
     for (int i = 0; i < to->run_count; i++) {
         struct priced_run *r = &to->runs[i];
-        int64_t **offloaded = r->offloaded_ns;
         r->forward_ns = spread(m, r->forward_ns, to->slice_count);
         r->backward_ns = spread(m, r->backward_ns, to->slice_count);
         for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
@@ -171,10 +170,10 @@ static void put_runs(struct placed_reaches *m)
         r->optimizer_ns = spread(m, r->optimizer_ns, 1);
         if (r->swap_ns) r->swap_ns = spread(m, r->swap_ns, 1);
         r->sync_ns = TAKE(m->arena, to->gradient_option_count, int64_t *);
-        if (offloaded) r->offloaded_ns = TAKE(m->arena, to->gradient_option_count, int64_t *);
+        if (r->tiered) r->tiered = TAKE_COPY(m->arena, r->tiered, r->tiered_count);
         for (int o = 0; o < to->gradient_option_count; o++) {
             r->sync_ns[o] = TAKE(m->arena, to->group_count, int64_t);
-            if (offloaded) r->offloaded_ns[o] = spread(m, offloaded[o], 1);
+            if (r->tiered) r->tiered[o].optimizer_ns = spread(m, r->tiered[o].optimizer_ns, 1);
         }
     }
 }

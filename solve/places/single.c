@@ -48,10 +48,9 @@ static void put_runs(struct priced *to, const struct priced *p, struct arena *ar
                 run->again_ns[mode] = spread(p, from->again_ns[mode], p->slice_count, arena);
         run->weight_ns = spread(p, from->weight_ns, 1, arena);
         run->optimizer_ns = spread(p, from->optimizer_ns, 1, arena);
-        if (from->offloaded_ns)
-            run->offloaded_ns = TAKE(arena, p->gradient_option_count, int64_t *);
-        for (int o = 0; from->offloaded_ns && o < p->gradient_option_count; o++)
-            run->offloaded_ns[o] = spread(p, from->offloaded_ns[o], 1, arena);
+        if (from->tiered) run->tiered = TAKE_COPY(arena, from->tiered, from->tiered_count);
+        for (int o = 0; o < from->tiered_count; o++)
+            run->tiered[o].optimizer_ns = spread(p, from->tiered[o].optimizer_ns, 1, arena);
         run->sync_ns = TAKE(arena, p->gradient_option_count, int64_t *);
         for (int o = 0; o < p->gradient_option_count; o++)
             run->sync_ns[o] = on_node(p, p->places->ring_ns[i][o], arena);

@@ -56,7 +56,7 @@ static void count_dimensions(const struct problem *p, const struct priced *price
                      priced->budget.cost_max >= 0;
     seen.ruled += p->job.rule_count > 0;
     seen.grids += layout_has_grid(&p->job.layout);
-    seen.shared += priced_offloads(priced);
+    seen.shared += priced_tiers(priced);
     for (int s = 0; e->plans && s < priced->stage_count; s++)
         if (priced->gradient_options[e->best[s].gradient_option].offloaded_percent) {
             seen.offloaded++;

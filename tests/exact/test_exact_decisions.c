@@ -163,7 +163,13 @@ static bool takes_bits(const struct priced *p, const struct plan_stage *s)
 {
     return takes_form(p, s, COMPRESS_QUANTISE);
 }
-static bool offers_offload(const struct exact_trial *t) { return priced_offloads(&t->priced); }
+static bool offers_offload(const struct exact_trial *t)
+{
+    bool some = false;
+    for (int o = 0; o < t->priced.gradient_option_count; o++)
+        some = some || option_uses_tiers(&t->priced.gradient_options[o]);
+    return some;
+}
 static bool takes_offload(const struct priced *p, const struct plan_stage *s)
 {
     return p->gradient_options[s->gradient_option].offloaded_percent > 0;

@@ -55,9 +55,7 @@ static bool give_heads(struct priced *p, uint64_t state, struct arena *arena)
         passes = p->slice_count * groups;
     bool splits = schedule_splits_backward(p->layout.schedule), syncs = random_less(&state, 2);
     int64_t large = p->groups[0].memory_limit_bytes > 1000000 ? 1000000007 : 1;
-    if (p->stage_count == 1 || priced_offloads(p) || priced_tiers(p) ||
-        layout_recomputes_alike(&p->layout))
-        return false;
+    if (p->stage_count == 1 || priced_tiers(p) || layout_recomputes_alike(&p->layout)) return false;
     priced_without_swaps(p);
     if (!p->layout.local_loss_every) p->layout.local_loss_every = 1 + (int)random_less(&state, 2);
     p->local_heads = TAKE(arena, 1, struct priced_run);

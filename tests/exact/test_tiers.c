@@ -2,7 +2,7 @@
 // prices; laws of their prices; plans and proofs that overfill a tier, or read it faster than it
 // is, are refused. That the best plans are exact: test_exact_decisions.
 //
-//   test_tiers [PROBLEMS]     make test runs 120, make test-exact 1000
+//   test_tiers [PROBLEMS] [SEED]     make test runs 120, make test-exact 1000
 #include "formulate/price/price.h"
 #include "solve/checker/prices/open.h"
 #include "solve/judge/verify.h"
@@ -15,6 +15,7 @@
 
 enum { PLANS_MAX = 4000 };
 static int problem_count = 120;
+static uint64_t first_seed;
 
 // ---- shares as tier options
 
@@ -32,15 +33,15 @@ static void same_prices(const struct priced *a, const struct priced *b)
     assert_int_equal(a->gradient_option_count, b->gradient_option_count);
     for (int r = 0; r < a->run_count; r++) {
         const struct priced_run *x = &a->runs[r], *y = &b->runs[r];
-        same_numbers(x->offloaded_bytes, y->offloaded_bytes, a->gradient_option_count, "state");
         for (int o = 0; o < a->gradient_option_count; o++) {
-            const struct priced_tiered *t = &y->tiered[o];
+            const struct priced_tiered *s = &x->tiered[o], *t = &y->tiered[o];
             int passes = a->group_count * a->slice_count;
-            same_numbers(x->offloaded_ns[o], y->offloaded_ns[o], a->group_count, "step");
+            same_numbers(&s->optimizer_bytes, &t->optimizer_bytes, 1, "state");
+            same_numbers(s->optimizer_ns, t->optimizer_ns, a->group_count, "step");
             same_numbers(x->sync_ns[o], y->sync_ns[o], a->group_count, "sync");
             same_numbers(&x->weight_bytes, &t->weight_bytes, 1, "weights");
-            same_numbers(x->forward_ns, t->forward_ns, passes, "forward");
-            same_numbers(x->backward_ns, t->backward_ns, passes, "backward");
+            same_numbers(x->forward_ns, priced_forward_ns(y, o), passes, "forward");
+            same_numbers(x->backward_ns, priced_backward_ns(y, o), passes, "backward");
             assert_int_equal(t->buffer_bytes, 0);
         }
     }
@@ -50,7 +51,7 @@ static void same_prices(const struct priced *a, const struct priced *b)
 
 TEST(shares_of_the_state_are_tier_options)
 {
-    struct random rng = {7};
+    struct random rng = {7 + first_seed};
     struct random_limits limits = random_limits_small();
     struct arena_mark mark = arena_set_mark(arena);
     for (int found = 0; found < problem_count; arena_reset(arena, mark)) {
@@ -72,6 +73,49 @@ TEST(shares_of_the_state_are_tier_options)
     }
 }
 
+// A layout whose optimizer is on the host has the bytes and steps of the option that has all of it
+// there, in turn.
+TEST(an_offloaded_optimizer_is_a_tier_option)
+{
+    struct random rng = {37 + first_seed};
+    struct random_limits limits = random_limits_small();
+    struct arena_mark mark = arena_set_mark(arena);
+    int shorter = 0;
+    for (int found = 0; found < problem_count; arena_reset(arena, mark)) {
+        struct problem p;
+        struct priced layout, option;
+        limits.flavour = (int)random_between(&rng, 0, FLAVOUR_COUNT - 1);
+        random_problem(&p, &rng, &limits, arena);
+        if (!random_tiers(&p, rng.state, arena)) continue;
+        struct job *j = &p.job;
+        struct tier_option in_turn = {.name = "in turn",
+                                      .parts[TIER_OPTIMIZER] = {TIER_HOST, 100, true}};
+        j->offload_percent_count = 0, j->gradient_option_count = 0;
+        j->tier_options = &in_turn, j->tier_option_count = 1;
+        j->layout.offload_optimizer = false;
+        if (problem_check(&p, &err) != OK) {
+            err = (struct error){OK, ""};
+            continue;
+        }
+        CHECK_OK(price_problem(&option, &p, arena, &err));
+        j->tier_option_count = 0, j->layout.offload_optimizer = true;
+        CHECK_OK(price_problem(&layout, &p, arena, &err));
+        for (int r = 0; r < layout.run_count; r++) {
+            const struct priced_run *x = &layout.runs[r], *y = &option.runs[r];
+            same_numbers(&x->optimizer_bytes, &y->tiered[1].optimizer_bytes, 1, "state");
+            same_numbers(x->tiered[0].tier_bytes, y->tiered[1].tier_bytes, layout.tier_count,
+                         "tiers");
+            for (int g = 0; g < layout.group_count; g++) {
+                if (layout.groups[g].excluded) continue;
+                same_numbers(&x->optimizer_ns[g], &y->tiered[1].optimizer_ns[g], 1, "step");
+                shorter += x->optimizer_ns[g] != y->optimizer_ns[g];
+            }
+        }
+        found++;
+    }
+    assert_true(shorter > problem_count / 2);
+}
+
 // ---- swaps as tier options
 
 // Everything on the GPU, and each option with the activations on the host: what the old form has.
@@ -90,7 +134,7 @@ static void state_swaps(struct job *j, struct arena *arena)
 // The same best time, and the same times and bytes of swaps.
 TEST(swaps_are_tier_options)
 {
-    struct random rng = {29};
+    struct random rng = {29 + first_seed};
     struct arena_mark mark = arena_set_mark(arena);
     int found = 0, taken = 0;
     for (int i = 0; found < problem_count; i++, arena_reset(arena, mark)) {
@@ -175,7 +219,7 @@ static bool is_free(const struct problem *p, const struct tier_option *t)
 // GPUs at twice the tier change nothing, and tiers that take no time cost none.
 TEST(tiers_obey_their_laws)
 {
-    struct random rng = {11};
+    struct random rng = {11 + first_seed};
     struct arena_mark mark = arena_set_mark(arena);
     int seen = 0;
     for (int found = 0; found < problem_count; arena_reset(arena, mark)) {
@@ -191,6 +235,8 @@ TEST(tiers_obey_their_laws)
                 for (int o = 0; o < was.gradient_option_count; o++) {
                     const struct priced_tiered *a = &was.runs[r].tiered[o],
                                                *b = &now.runs[r].tiered[o];
+                    const int64_t *before = priced_forward_ns(&was.runs[r], o),
+                                  *behind = priced_forward_ns(&now.runs[r], o);
                     int64_t there = a->weight_bytes;
                     for (int i = 0; i < was.tier_count; i++) there += a->tier_bytes[i];
                     assert_true(llabs((long long)(a->weight_bytes - b->weight_bytes)) == 0);
@@ -201,12 +247,13 @@ TEST(tiers_obey_their_laws)
                         job_tier_option(&p.job, was.gradient_options[o].tier_option);
                     for (int g = 0; g < was.group_count; g++) {
                         if (was.groups[g].excluded) continue;
-                        if (step == 0) assert_int_equal(b->forward_ns[g], a->forward_ns[g]);
-                        assert_true(b->forward_ns[g] <= a->forward_ns[g]);
-                        assert_true(b->backward_ns[g] <= a->backward_ns[g]);
+                        if (step == 0) assert_int_equal(behind[g], before[g]);
+                        assert_true(behind[g] <= before[g]);
+                        assert_true(priced_backward_ns(&now.runs[r], o)[g] <=
+                                    priced_backward_ns(&was.runs[r], o)[g]);
                         if (step == 2 && (!t || is_free(&p, t)))
-                            assert_int_equal(b->forward_ns[g], was.runs[r].forward_ns[g]);
-                        seen += b->forward_ns[g] < a->forward_ns[g];
+                            assert_int_equal(behind[g], was.runs[r].forward_ns[g]);
+                        seen += behind[g] < before[g];
                     }
                 }
             for_each_tier(&p, step ? make_free : make_faster);
@@ -261,7 +308,7 @@ static bool swaps(const struct plan *plan)
 // A byte too little room in the tier for what the plan has there; a tier option of another name.
 TEST(overfull_tiers_are_found)
 {
-    struct random rng = {13};
+    struct random rng = {13 + first_seed};
     int overfull = 0, renamed = 0;
     struct arena_mark mark = arena_set_mark(arena);
     for (int i = 0; i < 8 * problem_count && overfull < 30; i++, arena_reset(arena, mark)) {
@@ -293,7 +340,7 @@ TEST(overfull_tiers_are_found)
 // A document whose tiers read faster than its own passes, or which keeps more than there is.
 TEST(documents_that_read_too_fast_are_refused)
 {
-    struct random rng = {17};
+    struct random rng = {17 + first_seed};
     int refused = 0;
     struct arena_mark mark = arena_set_mark(arena);
     for (int i = 0; i < 8 * problem_count && refused < 30; i++, arena_reset(arena, mark)) {
@@ -304,9 +351,10 @@ TEST(documents_that_read_too_fast_are_refused)
         int run = (int)random_between(&rng, 0, t.priced.run_count - 1),
             option = (int)random_between(&rng, 0, t.priced.gradient_option_count - 1);
         struct priced_tiered *x = &t.priced.runs[run].tiered[option];
-        if (random_chance(&rng, 50)) x->weight_bytes = t.priced.runs[run].weight_bytes + 1;
+        if (!x->forward_ns || random_chance(&rng, 50))
+            x->weight_bytes = t.priced.runs[run].weight_bytes + 1;
         else x->forward_ns[0] = t.priced.runs[run].forward_ns[0] - 1;
-        if (x->forward_ns[0] < 0) continue;
+        if (x->forward_ns && x->forward_ns[0] < 0) continue;
         struct check_text text = check_trial_save(&t.priced, "priced.json", arena);
         assert_int_equal(check_read_problem(read, &text, arena, &no), BAD_INPUT);
         refused++;
@@ -317,7 +365,7 @@ TEST(documents_that_read_too_fast_are_refused)
 // The best plan without the tiers' limits, claimed where there are some that it exceeds.
 TEST(proofs_of_overfull_plans_are_refused)
 {
-    struct random rng = {19};
+    struct random rng = {19 + first_seed};
     int refused = 0;
     struct arena_mark mark = arena_set_mark(arena);
     for (int i = 0; i < 40 * problem_count && refused < 15; i++, arena_reset(arena, mark)) {
@@ -360,7 +408,7 @@ TEST(proofs_of_overfull_plans_are_refused)
 // Layouts that are left out by argument are none that would be best, with tiers and their limits.
 TEST(spaces_with_tiers_are_exact)
 {
-    struct random rng = {23};
+    struct random rng = {23 + first_seed};
     int solved = 0, taken = 0;
     struct arena_mark mark = arena_set_mark(arena);
     for (int found = 0; found < problem_count / 3; arena_reset(arena, mark)) {
@@ -385,3 +433,4 @@ TEST(spaces_with_tiers_are_exact)
 }
 
 ARGUMENT(problem_count)
+ARGUMENT(first_seed)

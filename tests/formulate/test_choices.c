@@ -89,7 +89,7 @@ static int64_t raw_memory(const struct priced *p, const struct schedule *s, int 
         int mode = layer_mode(p, x, l);
         bytes += run->weight_bytes + run->gradient_bytes + run->feedback_bytes[x->gradient];
         bytes += p->gradient_options[x->gradient].offloaded_percent
-                     ? run->offloaded_bytes[x->gradient]
+                     ? run->tiered[x->gradient].optimizer_bytes
                      : run->optimizer_bytes;
         if (mode == RECOMPUTE_SWAP) mode = RECOMPUTE_NONE;
         else bytes += s->in_flight[stage] * run->stash_bytes[mode];
@@ -231,7 +231,8 @@ static void try_raw(struct oracle *o, int stage, struct raw x)
         x.backward += layer_backward(o->p, &x, l);
         const struct priced_run *run = &o->p->runs[priced_run_of(o->p, l)];
         bool shares = o->p->gradient_options[x.gradient].offloaded_percent;
-        x.optimizer += shares ? run->offloaded_ns[x.gradient][x.group] : run->optimizer_ns[x.group];
+        x.optimizer += shares ? run->tiered[x.gradient].optimizer_ns[x.group]
+                              : run->optimizer_ns[x.group];
     }
     x.sync = sync_tail(o->p, &x);
     int64_t buffers;

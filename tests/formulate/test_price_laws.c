@@ -171,7 +171,7 @@ static bool price_alone(struct priced *p, const struct problem *problem, int tur
         for (int o = 0; o < p->gradient_option_count; o++) p->groups[g].sync_constant_ns[o] = 0;
     for (int r = 0; r < p->run_count; r++) {
         memset(p->runs[r].optimizer_ns, 0, (size_t)p->group_count * sizeof(int64_t));
-        p->runs[r].offloaded_ns = NULL, p->runs[r].offloaded_bytes = NULL;
+        p->runs[r].tiered = NULL, p->runs[r].tiered_count = 0;
     }
     return p->micro_batches == 1;
 }

@@ -129,12 +129,12 @@ static void note_run(struct numbers *n, const struct priced *p, struct priced_ru
     note(n, SWAP, r->swap_ns, groups);
     for (int o = 0; o < p->gradient_option_count; o++) {
         note(n, SYNC, r->sync_ns[o], groups);
-        if (r->offloaded_ns && r->offloaded_ns[o] != r->optimizer_ns)
-            note(n, OPTIMIZER, r->offloaded_ns[o], groups);
+        if (r->tiered && r->tiered[o].optimizer_ns != r->optimizer_ns)
+            note(n, OPTIMIZER, r->tiered[o].optimizer_ns, groups);
     }
-    note(n, WEIGHT_BYTES, &r->weight_bytes, 1);
+    if (!r->tiered) note(n, WEIGHT_BYTES, &r->weight_bytes, 1);
     note(n, WEIGHT_BYTES, &r->gradient_bytes, 1);
-    if (!r->offloaded_bytes) note(n, STATE_BYTES, &r->optimizer_bytes, 1);
+    if (!r->tiered) note(n, STATE_BYTES, &r->optimizer_bytes, 1);
     note(n, STASH, r->stash_bytes, RECOMPUTE_COUNT);
     note(n, WORKING, r->working_bytes, RECOMPUTE_COUNT);
     note(n, WORKING, &r->unsharded_bytes, 1);
@@ -285,11 +285,9 @@ static void add_gradient_option(struct priced *p, uint64_t *state, struct arena 
         run->sync_ns[count] = TAKE(arena, p->group_count, int64_t);
         for (int g = 0; g < p->group_count; g++)
             run->sync_ns[count][g] = random_less(state, 1 + run->sync_ns[from][g]);
-        if (!run->offloaded_bytes) continue;
-        run->offloaded_bytes = more_of(run->offloaded_bytes, count, sizeof(int64_t), arena);
-        run->offloaded_bytes[count] = run->offloaded_bytes[from];
-        run->offloaded_ns = more_of(run->offloaded_ns, count, sizeof(int64_t *), arena);
-        run->offloaded_ns[count] = run->offloaded_ns[from];
+        if (!run->tiered) continue;
+        run->tiered = more_of(run->tiered, count, sizeof(struct priced_tiered), arena);
+        run->tiered[count] = run->tiered[from], run->tiered_count = count + 1;
     }
     for (int g = 0; g < p->group_count; g++) {
         int64_t **ns = &p->groups[g].sync_constant_ns;
@@ -393,8 +391,9 @@ static void turn_groups(struct priced *p, uint64_t *state, struct arena *arena)
         if (x->swap_ns) x->swap_ns = in_order(x->swap_ns, 1, order, n, 1, arena);
         for (int o = 0; o < p->gradient_option_count; o++) {
             x->sync_ns[o] = in_order(x->sync_ns[o], 1, order, n, 1, arena);
-            if (x->offloaded_ns)
-                x->offloaded_ns[o] = in_order(x->offloaded_ns[o], 1, order, n, 1, arena);
+            if (x->tiered)
+                x->tiered[o].optimizer_ns =
+                    in_order(x->tiered[o].optimizer_ns, 1, order, n, 1, arena);
         }
     }
     for (int c = 0; c < p->cut_count; c++) {
@@ -451,9 +450,11 @@ static void smaller_bytes(struct priced *p, uint64_t *state, struct arena *arena
     for (int i = 0; i < n->count; i++)
         if ((n->kind[i] > LOCAL && n->kind[i] < COST) || n->at[i] == &p->local_bytes)
             *n->at[i] *= LARGER;
-    for (int r = 0; r < p->run_count && priced_offloads(p); r++) {
-        p->runs[r].optimizer_bytes *= LARGER;
-        for (int o = 0; o < p->gradient_option_count; o++) p->runs[r].offloaded_bytes[o] *= LARGER;
+    for (int r = 0; r < p->run_count && priced_tiers(p); r++) {
+        struct priced_run *run = &p->runs[r];
+        run->optimizer_bytes *= LARGER, run->weight_bytes *= LARGER;
+        for (int o = 0; o < run->tiered_count; o++)
+            run->tiered[o].optimizer_bytes *= LARGER, run->tiered[o].weight_bytes *= LARGER;
     }
     for (int g = 0; g < p->group_count; g++) p->groups[g].memory_limit_bytes *= LARGER;
 }

@@ -154,7 +154,7 @@ TEST(test_by_hand)
     struct layer_bytes b = layer_bytes_of(&a, 1);
     assert_int_equal(b.weight, 2 * 872);
     assert_int_equal(b.gradient, 4 * 872);
-    assert_int_equal(b.optimizer, 12 * 872);
+    assert_int_equal(device_state_bytes(&a, 1, (struct tier_option){.name = NULL}), 12 * 872);
     // n = 4 tokens: 8 n h + (n (2 q + 6 q + 4 f) + 2 a s n) = 256 + 768 + 64 bytes at fp16; full
     // keeps 2 n h.
     assert_int_equal(b.stash[RECOMPUTE_NONE], 256 + 768 + 64);

@@ -207,14 +207,15 @@ static void draw_options(struct priced *p, uint64_t *state, struct arena *arena)
 static void draw_shares_of(struct priced *p, struct priced_run *run, uint64_t *state,
                            struct arena *arena)
 {
-    run->offloaded_bytes = TAKE(arena, p->gradient_option_count, int64_t);
-    run->offloaded_ns = TAKE(arena, p->gradient_option_count, int64_t *);
-    for (int o = 0; o < p->gradient_option_count; o++) {
+    run->tiered_count = p->gradient_option_count;
+    run->tiered = TAKE(arena, run->tiered_count, struct priced_tiered);
+    for (int o = 0; o < run->tiered_count; o++) {
+        struct priced_tiered *t = &run->tiered[o];
         bool shares = p->gradient_options[o].offloaded_percent;
-        run->offloaded_bytes[o] = shares ? random_less(state, run->optimizer_bytes + 1)
-                                         : run->optimizer_bytes;
-        run->offloaded_ns[o] = shares ? numbers(arena, state, p->group_count, 30)
-                                      : run->optimizer_ns;
+        t->weight_bytes = run->weight_bytes, t->tier_bytes = TAKE(arena, 1, int64_t);
+        t->optimizer_bytes = shares ? random_less(state, run->optimizer_bytes + 1)
+                                    : run->optimizer_bytes;
+        t->optimizer_ns = shares ? numbers(arena, state, p->group_count, 30) : run->optimizer_ns;
     }
 }
 
@@ -240,7 +241,7 @@ static void draw_shares(struct priced *p, uint64_t state, struct arena *arena)
         option->offloaded_percent = 1 + below(&own, 100);
         if (which == 0) option->form = (struct compression_form){0}, option->quality_cost = 0;
     }
-    for (int r = 0; r < p->run_count && priced_offloads(p); r++)
+    for (int r = 0; r < p->run_count && priced_tiers(p); r++)
         draw_shares_of(p, &p->runs[r], &own, arena);
 }
 

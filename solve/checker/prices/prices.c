@@ -72,8 +72,9 @@ static void offer_tiers(struct check_problem *p, const struct job *j, struct are
     for (int i = 0; i < compressions * ways; i++) {
         struct tier_option where = job_tiering(j, i % ways);
         all[i] = p->gradient[i / ways];
-        all[i].offloaded = where.parts[TIER_OPTIMIZER].percent;
+        all[i].offloaded = job_offloaded_percent(j, i % ways);
         all[i].tiers = where.name;
+        all[i].moves_weights = tier_option_moves_weights(&where);
         if (where.name) all[i].away = where.parts[TIER_ACTIVATIONS].tier;
     }
     p->gradient = all, p->gradient_count = compressions * ways;
@@ -81,7 +82,7 @@ static void offer_tiers(struct check_problem *p, const struct job *j, struct are
 
 static struct tier_option tiering_of_option(const struct prices *x, int option)
 {
-    return job_tiering(&x->problem->job, option % job_tier_ways(&x->problem->job));
+    return job_tiering(&x->one.job, option % job_tier_ways(&x->one.job));
 }
 
 static void read_options(struct check_problem *p, const struct job *j, struct arena *arena)
@@ -165,7 +166,8 @@ static struct check_run open_run(const struct check_problem *p, const struct lay
     for (int o = 0; r.tiered && o < p->gradient_count; o++) {
         struct check_tiered *t = &r.tiered[o];
         t->tier_bytes = take_numbers(p->tier_count, arena);
-        t->forward = take_numbers(passes, arena), t->backward = take_numbers(passes, arena);
+        if (p->gradient[o].moves_weights)
+            t->forward = take_numbers(passes, arena), t->backward = take_numbers(passes, arena);
         if (!p->gradient[o].away) continue;
         t->away = take_numbers(p->group_count, arena),
         t->back = take_numbers(p->group_count, arena);
@@ -290,7 +292,7 @@ static int64_t price_run_bytes(struct prices *x, const struct price_audit *a, in
         if (p->gradient[o].remembers)
             r->feedback[o] = note(x, gradient_feedback_of(a, run, check_form_of(&p->gradient[o])));
     for (int o = 0; o < p->gradient_count; o++)
-        r->optimizer_bytes[o] = note(x, device_state_bytes(a, run, p->gradient[o].offloaded));
+        r->optimizer_bytes[o] = note(x, device_state_bytes(a, run, tiering_of_option(x, o)));
     return b.message;
 }
 
@@ -336,6 +338,7 @@ static void price_run(struct prices *x, const struct price_audit *a, int run, st
         struct layer_duration d = {0};
         int at = slice * p->group_count + g;
         for (int o = 0; r->tiered && o < p->gradient_count; o++) {
+            if (!r->tiered[o].forward) continue;
             if (has) d = layer_duration_of(a, run, g, slice, tiering_of_option(x, o));
             r->tiered[o].forward[at] = note(x, d.forward_ns);
             r->tiered[o].backward[at] = note(x, d.backward_ns);

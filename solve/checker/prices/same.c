@@ -221,8 +221,7 @@ static enum status same_bytes(struct comparison *c, const struct check_run *a,
     for (int o = 0; o < c->own->gradient_count; o++)
         TRY(same(c, "feedback_bytes", a->feedback[o], b->feedback[o]));
     for (int o = 0; o < c->own->gradient_count; o++)
-        TRY(same(c, o ? "offloaded_bytes" : "optimizer_bytes", a->optimizer_bytes[o],
-                 b->optimizer_bytes[o]));
+        TRY(same(c, "optimizer_bytes", a->optimizer_bytes[o], b->optimizer_bytes[o]));
     return OK;
 }
 
@@ -243,10 +242,9 @@ static enum status same_run(struct comparison *c, const char *list, int i,
             TRY(same(c, "forward_ns", a->forward[at], b->forward[at]));
             TRY(same(c, "backward_ns", a->backward[at], b->backward[at]));
             for (int o = 0; b->tiered && o < p->gradient_count; o++) {
-                TRY(same(c, "tiered forward_ns", a->tiered[o].forward[at],
-                         b->tiered[o].forward[at]));
-                TRY(same(c, "tiered backward_ns", a->tiered[o].backward[at],
-                         b->tiered[o].backward[at]));
+                TRY(same(c, "tiered forward_ns", check_forward(a, o)[at], check_forward(b, o)[at]));
+                TRY(same(c, "tiered backward_ns", check_backward(a, o)[at],
+                         check_backward(b, o)[at]));
             }
             for (int mode = 0; mode < MODES; mode++)
                 if (b->again[mode])
@@ -258,8 +256,7 @@ static enum status same_run(struct comparison *c, const char *list, int i,
             for (int back = 0; back < 2 && p->modes[MODE_SWAP]; back++)
                 TRY(same(c, back ? "back_ns" : "swap_ns, away_ns", check_swap(a, o, back)[g],
                          check_swap(b, o, back)[g]));
-            TRY(same(c, o ? "offloaded_ns" : "optimizer_ns", a->optimizer[o][g],
-                     b->optimizer[o][g]));
+            TRY(same(c, "optimizer_ns", a->optimizer[o][g], b->optimizer[o][g]));
             TRY(same(c, "sync_ns", a->sync[o][g], b->sync[o][g]));
         }
     }

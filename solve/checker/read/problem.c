@@ -22,22 +22,10 @@ static enum status read_tables(const struct check_problem *p, const cJSON *v, co
     return OK;
 }
 
-// Where no option offloads, the optimizer's step is the same for all.
-static enum status repeat_step(const struct check_problem *p, struct check_run *r, int64_t states,
-                               int64_t *step, struct arena *arena)
-{
-    r->optimizer_bytes = TAKE(arena, p->gradient_count, int64_t);
-    r->optimizer = TAKE(arena, p->gradient_count, int64_t *);
-    for (int o = 0; o < p->gradient_count; o++)
-        r->optimizer_bytes[o] = states, r->optimizer[o] = step;
-    return OK;
-}
-
 static enum status read_layers(struct check_problem *p, const cJSON *v, const char *where,
                                struct check_run *r, struct arena *arena)
 {
-    const cJSON *sync, *left = NULL, *offloaded = NULL, *modules = NULL, *seats = NULL,
-                       *tiered = NULL;
+    const cJSON *sync, *modules = NULL, *seats = NULL, *tiered = NULL;
     int64_t states, *step, *stash, *working, **again = NULL;
     int groups = p->group_count, passes = p->slices * groups, sets = 0;
     for (int mode = MODE_SWAP + 1; mode < MODES; mode++) sets += p->modes[mode];
@@ -62,8 +50,6 @@ static enum status read_layers(struct check_problem *p, const cJSON *v, const ch
         {"?swap_ns", -1, MOST_NS, .numbers = &r->swap, .count = groups},
         {"optimizer_ns", -1, MOST_NS, .numbers = &step, .count = groups},
         {"sync_ns", .value = &sync},
-        {"?offloaded_bytes", .value = &left},
-        {"?offloaded_ns", .value = &offloaded},
         {"?seats", .value = &seats, .type = cJSON_Array},
         {"?tiered", .value = &tiered},
         {NULL},
@@ -81,20 +67,8 @@ static enum status read_layers(struct check_problem *p, const cJSON *v, const ch
     TRY(read_tables(p, sync, where, p->gradient_count, groups, &r->sync, arena));
     if (!r->swap != !p->modes[MODE_SWAP])
         return check_refuse(&p->reader, where, "swap_ns goes with the mode swap");
-    TRY(check_read_tiered(p, r, tiered, where, arena));
-    if (!left != !offloaded)
-        return check_refuse(&p->reader, where, "offloaded_bytes and offloaded_ns go together");
-    if (!left) {
-        TRY(repeat_step(p, r, states, step, arena));
-        return check_read_seats(p, seats, where, 3 + sets, r, arena);
-    }
-    TRY(value_integers(&p->reader, left, where, p->gradient_count, 0, MOST_NS, &r->optimizer_bytes,
-                       arena));
-    TRY(read_tables(p, offloaded, where, p->gradient_count, groups, &r->optimizer, arena));
-    if (r->optimizer_bytes[0] != states ||
-        memcmp(r->optimizer[0], step, (size_t)groups * sizeof *step))
-        return check_refuse(&p->reader, where, "the first option is to do nothing");
-    return OK;
+    TRY(check_read_tiered(p, r, tiered, states, step, where, arena));
+    return check_read_seats(p, seats, where, 3 + sets, r, arena);
 }
 
 static enum status read_run(struct check_problem *p, const cJSON *v, int i, struct arena *arena)

@@ -111,7 +111,7 @@ struct check_tiered {
     int64_t weight_bytes, buffer_bytes;
     int64_t *tier_bytes;         // [tier]
     int64_t *away, *back;        // [group]; NULL: as the run's swap
-    int64_t *forward, *backward; // as the run's own
+    int64_t *forward, *backward; // as the run's own; NULL: those
 };
 
 struct check_run {
@@ -159,10 +159,11 @@ struct check_option {
     int amount; // 0: not compressed
     bool epilogue_only;
     int64_t cost;
-    bool remembers;    // error feedback
-    int offloaded;     // percent of the optimizer's state on the host
-    const char *tiers; // name of a tier option; NULL: none
-    const char *away;  // the tier of its swapped activations; NULL: the host, as of all options
+    bool remembers;     // error feedback
+    int offloaded;      // percent of the optimizer's state on the host
+    const char *tiers;  // name of a tier option; NULL: none
+    bool moves_weights; // it does; only of options from a job
+    const char *away;   // the tier of its swapped activations; NULL: the host, as of all options
 };
 
 struct check_rule {
@@ -252,11 +253,11 @@ static inline int64_t check_weights(const struct check_run *r, int option)
 }
 static inline const int64_t *check_forward(const struct check_run *r, int option)
 {
-    return r->tiered ? r->tiered[option].forward : r->forward;
+    return r->tiered && r->tiered[option].forward ? r->tiered[option].forward : r->forward;
 }
 static inline const int64_t *check_backward(const struct check_run *r, int option)
 {
-    return r->tiered ? r->tiered[option].backward : r->backward;
+    return r->tiered && r->tiered[option].backward ? r->tiered[option].backward : r->backward;
 }
 // A layer's activations to their tier, or back from there.
 static inline const int64_t *check_swap(const struct check_run *r, int option, bool back)
@@ -292,8 +293,10 @@ static inline bool check_may_swap(const struct check_problem *p)
 enum status check_read_rules(struct check_problem *p, const cJSON *array, struct arena *arena);
 bool check_has_tiers(const struct check_problem *p); // or options that use some
 enum status check_read_tier_names(struct check_problem *p, const cJSON *array, struct arena *arena);
+// And the state with the step, which are these where nothing is elsewhere.
 enum status check_read_tiered(struct check_problem *p, struct check_run *r, const cJSON *array,
-                              const char *where, struct arena *arena);
+                              int64_t states, int64_t *step, const char *where,
+                              struct arena *arena);
 
 // ---- where stages stand
 static inline int check_rank_of(const struct check_problem *p, int stage)

@@ -7,7 +7,8 @@
 bool check_has_tiers(const struct check_problem *p)
 {
     bool some = p->tier_count > 0;
-    for (int o = 0; o < p->gradient_count; o++) some = some || p->gradient[o].tiers;
+    for (int o = 0; o < p->gradient_count; o++)
+        some = some || p->gradient[o].tiers || p->gradient[o].offloaded;
     return some;
 }
 
@@ -26,11 +27,12 @@ enum status check_read_tier_names(struct check_problem *p, const cJSON *array, s
 }
 
 // Bounds are made of the run's own passes, so none may be shorter; what no option moves is the
-// run's own.
+// run's own, of the first the step, too.
 static enum status check_entry(const struct check_problem *p, const struct check_run *r, int o,
                                const char *where)
 {
     const struct check_tiered *t = &r->tiered[o];
+    const int64_t *forward = check_forward(r, o), *backward = check_backward(r, o);
     bool swaps = p->gradient[o].away && p->modes[MODE_SWAP];
     if (!t->away != !swaps || !t->back != !swaps)
         return check_refuse(&p->reader, where,
@@ -39,24 +41,42 @@ static enum status check_entry(const struct check_problem *p, const struct check
                             o);
     bool plain = !p->gradient[o].tiers,
          sound = t->weight_bytes <= r->weight_bytes &&
-                 (!plain || (t->weight_bytes == r->weight_bytes && !t->buffer_bytes));
-    for (int k = 0; k < p->slices * p->group_count; k++) {
-        int64_t longer = t->forward[k] - r->forward[k], back = t->backward[k] - r->backward[k];
-        if (p->groups[k % p->group_count].excluded) continue;
-        sound = sound && longer >= 0 && back >= 0 && (!plain || (!longer && !back));
-    }
+                 (!plain || (t->weight_bytes == r->weight_bytes && !t->buffer_bytes &&
+                             !t->forward && !t->backward));
+    for (int k = 0; k < p->slices * p->group_count; k++)
+        sound = sound && (p->groups[k % p->group_count].excluded ||
+                          (forward[k] >= r->forward[k] && backward[k] >= r->backward[k]));
     return sound ? OK
                  : check_refuse(&p->reader, where, "tiered, option %d: %s", o,
                                 plain ? "expected the run's own weights and passes"
                                       : "more weights or shorter passes than the run's own");
 }
 
+// The first option is to do nothing; no other has more of the state on the GPU.
+static enum status check_states(const struct check_problem *p, const struct check_run *r,
+                                int64_t states, const int64_t *step, const char *where)
+{
+    for (int o = 0; o < p->gradient_count; o++)
+        if (r->optimizer_bytes[o] > states)
+            return check_refuse(&p->reader, where,
+                                "tiered, option %d: more state than the run's own", o);
+    if (r->optimizer_bytes[0] != states ||
+        memcmp(r->optimizer[0], step, (size_t)p->group_count * sizeof *step))
+        return check_refuse(&p->reader, where, "the first option is to do nothing");
+    return OK;
+}
+
 enum status check_read_tiered(struct check_problem *p, struct check_run *r, const cJSON *array,
-                              const char *where, struct arena *arena)
+                              int64_t states, int64_t *step, const char *where, struct arena *arena)
 {
     int passes = p->slices * p->group_count, o = 0;
     if (!array != !check_has_tiers(p))
-        return check_refuse(&p->reader, where, "tiered goes with tiers or tier options");
+        return check_refuse(&p->reader, where,
+                            "tiered goes with tiers or options with parts there");
+    r->optimizer_bytes = TAKE(arena, p->gradient_count, int64_t);
+    r->optimizer = TAKE(arena, p->gradient_count, int64_t *);
+    for (int all = 0; all < p->gradient_count; all++)
+        r->optimizer_bytes[all] = states, r->optimizer[all] = step;
     if (!array) return OK;
     if (p->node_groups && p->node_groups[0])
         return check_refuse(&p->reader, where, "tiered: expected none where stages have widths");
@@ -71,8 +91,10 @@ enum status check_read_tiered(struct check_problem *p, struct check_run *r, cons
             {"weight_bytes", 0, MOST_NS, .large = &t->weight_bytes},
             {"?buffer_bytes", 0, MOST_NS, .large = &t->buffer_bytes},
             {"tier_bytes", 0, MOST_NS, .numbers = &t->tier_bytes, .count = p->tier_count},
-            {"forward_ns", -1, MOST_NS, .numbers = &t->forward, .count = passes},
-            {"backward_ns", -1, MOST_NS, .numbers = &t->backward, .count = passes},
+            {"?forward_ns", -1, MOST_NS, .numbers = &t->forward, .count = passes},
+            {"?backward_ns", -1, MOST_NS, .numbers = &t->backward, .count = passes},
+            {"optimizer_bytes", 0, MOST_NS, .large = &r->optimizer_bytes[o]},
+            {"optimizer_ns", -1, MOST_NS, .numbers = &r->optimizer[o], .count = p->group_count},
             {"?away_ns", -1, MOST_NS, .numbers = &t->away, .count = p->group_count},
             {"?back_ns", -1, MOST_NS, .numbers = &t->back, .count = p->group_count},
             {NULL},
@@ -80,5 +102,5 @@ enum status check_read_tiered(struct check_problem *p, struct check_run *r, cons
         TRY(value_fields(&p->reader, e, where, fields, arena));
         TRY(check_entry(p, r, o, where));
     }
-    return OK;
+    return check_states(p, r, states, step, where);
 }

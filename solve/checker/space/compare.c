@@ -79,14 +79,15 @@ static bool same_swaps(const struct check_problem *a, const struct check_problem
 }
 
 // With an option: what stays and is buffered, what is in tiers, and the passes.
-static bool tiered_no_worse(const struct check_problem *p, const struct check_tiered *a,
-                            const struct check_tiered *b)
+static bool tiered_no_worse(const struct check_problem *p, const struct check_run *x,
+                            const struct check_run *y, int o)
 {
     int passes = p->group_count * p->slices;
+    const struct check_tiered *a = &x->tiered[o], *b = &y->tiered[o];
     return a->weight_bytes <= b->weight_bytes && a->buffer_bytes <= b->buffer_bytes &&
            none_above(a->tier_bytes, b->tier_bytes, p->tier_count) &&
-           none_above(a->forward, b->forward, passes) &&
-           none_above(a->backward, b->backward, passes);
+           none_above(check_forward(x, o), check_forward(y, o), passes) &&
+           none_above(check_backward(x, o), check_backward(y, o), passes);
 }
 
 static bool run_no_worse(const struct check_problem *p, const struct check_run *a,
@@ -100,7 +101,7 @@ static bool run_no_worse(const struct check_problem *p, const struct check_run *
     for (int mode = 0; mode < MODES; mode++)
         if (a->again[mode] && !none_above(a->again[mode], b->again[mode], passes)) return false;
     for (int o = 0; a->tiered && o < p->gradient_count; o++)
-        if (!tiered_no_worse(p, &a->tiered[o], &b->tiered[o])) return false;
+        if (!tiered_no_worse(p, a, b, o)) return false;
     return a->weight_bytes <= b->weight_bytes && a->gradient_bytes <= b->gradient_bytes &&
            none_above(a->optimizer_bytes, b->optimizer_bytes, p->gradient_count) &&
            a->unsharded_bytes <= b->unsharded_bytes && none_above(a->stash, b->stash, MODES) &&

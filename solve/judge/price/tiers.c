@@ -13,7 +13,7 @@ int tiering_of(const struct job *j, const struct compression_option *o)
         struct tier_option t = job_tiering(j, way);
         bool named = t.name && o->tier_option ? !strcmp(t.name, o->tier_option)
                                               : t.name == o->tier_option;
-        if (named && t.parts[TIER_OPTIMIZER].percent == o->offloaded_percent) return way;
+        if (named && job_offloaded_percent(j, way) == o->offloaded_percent) return way;
     }
     return -1;
 }
@@ -96,13 +96,15 @@ struct tiered_weights tiered_weights_of(const struct price_audit *a, int run,
 int64_t tier_held_bytes(const struct price_audit *a, int run, struct tier_option where,
                         const char *tier)
 {
-    long double away[2], copies, table, state = judged_state_bytes(a, run, &copies, &table),
-                                        sum = 0;
+    struct judged_state state = judged_state_of(a, run, 0);
+    const struct tier_share *its = &where.parts[TIER_OPTIMIZER];
+    long double away[2], sum = 0;
     leaving(a, run, where, away);
     for (int part = 0; part < 2; part++)
         if (away[part] > 0 && !strcmp(goes_to(where, part), tier)) sum += away[part];
-    if (is_host(tier) && layout_of(a)->offload_optimizer) sum += state;
-    else if (is_host(tier)) sum += where.parts[TIER_OPTIMIZER].percent * (state + copies) / 100;
+    // A host that updates by itself copies nothing.
+    if (is_host(tier))
+        sum += its->percent * (state.bytes + (its->in_turn ? 0 : state.copies)) / 100;
     return judged_whole(a, sum);
 }
 
@@ -156,11 +158,11 @@ struct layer_duration layer_duration_of(const struct price_audit *a, int run, in
 
 // ---- the state
 
-int64_t device_state_bytes(const struct price_audit *a, int run, int percent)
+int64_t device_state_bytes(const struct price_audit *a, int run, struct tier_option where)
 {
-    long double copies, table, state = judged_state_bytes(a, run, &copies, &table);
-    if (percent == 0 || layout_of(a)->offload_optimizer) return layer_bytes_of(a, run).optimizer;
-    return judged_whole(a, (100 - percent) * (state + copies) / 100 + table);
+    struct judged_state x = judged_state_of(a, run, 0);
+    int stays = 100 - where.parts[TIER_OPTIMIZER].percent;
+    return judged_whole(a, stays * (x.bytes + x.copies) / 100 + x.table);
 }
 
 // The least time in which two parallel workers are both done, as a part grows from 0 to 1: the
@@ -173,15 +175,29 @@ static long double both_done(const long double x[2], const long double y[2])
     return least(least(first, last), (behind * x[0] + ahead * x[1]) / sum);
 }
 
+// The GPU's part, then the host's: gradients down, the update, weights up.
+static long double in_turn_s(const struct price_audit *a, const struct judged_state *all, int group,
+                             int percent, long double step)
+{
+    const struct gpu_costs *gpu = gpu_of(a, group);
+    long double values = percent * all->values / 100, rate = gpu->host_update_values_per_s.value,
+                sent = values * (a->problem->job.gradient_bytes_per_value + a->value_bytes),
+                update = (percent * all->bytes / 50 + sent) / gpu->host_memory_bytes_per_s.value;
+    if (rate > 0) update = greatest(update, values / rate);
+    update += (100 - percent) * step / 100 + sent / gpu->host_link_bytes_per_s.value;
+    return all->timed ? greatest(step, update) : update;
+}
+
 // The minimum over an interval of the maximum of straight lines is that of the worst pair (Helly).
-static long double shared_step_s(const struct price_audit *a, int run, int group, int percent)
+long double judged_state_step_s(const struct price_audit *a, const struct judged_state *all,
+                                int group, struct tier_option where, long double step)
 {
     const struct job *j = &a->problem->job;
     const struct gpu_costs *gpu = gpu_of(a, group);
-    long double step = judged_step_s(a, run, group), copies, table,
-                state = judged_state_bytes(a, run, &copies, &table);
-    if (percent == 0 || state == 0 || j->layout.offload_optimizer) return step;
-    long double away = percent * state / 100, values = away / (j->precision == FP32 ? 8 : 12),
+    int percent = where.parts[TIER_OPTIMIZER].percent;
+    if (where.parts[TIER_OPTIMIZER].in_turn) return in_turn_s(a, all, group, percent, step);
+    if (percent == 0 || all->bytes == 0) return step;
+    long double away = percent * all->bytes / 100, values = away / (j->precision == FP32 ? 8 : 12),
                 gradient = values * j->gradient_bytes_per_value, weight = values * a->value_bytes,
                 link = gpu->host_link_bytes_per_s.value, rate = gpu->host_update_values_per_s.value,
                 memory = gpu->host_memory_bytes_per_s.value, worst = 0;
@@ -200,7 +216,9 @@ static long double shared_step_s(const struct price_audit *a, int run, int group
 // Trained weights that are in a tier are written there when they are new.
 int64_t shared_step_ns(const struct price_audit *a, int run, int group, struct tier_option where)
 {
-    long double step = shared_step_s(a, run, group, where.parts[TIER_OPTIMIZER].percent), away[2];
+    struct judged_state state = judged_state_of(a, run, group);
+    long double step = judged_state_step_s(a, &state, group, where, judged_step_s(a, run, group)),
+                away[2];
     leaving(a, run, where, away);
     if (away[1] > 0) step += away[1] / rate_of(a, group, goes_to(where, 1), true);
     struct computed all = gathered_after_step(a, run, group);

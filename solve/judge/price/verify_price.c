@@ -273,7 +273,7 @@ static const char *exclusion_by_costs(const struct price_audit *a, int group)
     if (!bits && offers_compression(&a->problem->job, COMPRESS_QUANTISE))
         return "the costs have no rate at which it packs values in few bits";
     bool host = costs->host_link_bytes_per_s.value > 0 && costs->host_memory_bytes_per_s.value > 0;
-    bool moves = layout_of(a)->offload_optimizer;
+    bool moves = false;
     for (int way = 0; way < job_tier_ways(&a->problem->job); way++)
         moves = moves || job_tiering(&a->problem->job, way).parts[TIER_OPTIMIZER].percent;
     if (moves && !host) return "the costs have no rate of its host, which would update the weights";

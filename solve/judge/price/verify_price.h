@@ -378,17 +378,22 @@ bool embedding_sync_price(const struct price_audit *a, int first, int last, int6
 int64_t embedding_link_price(const struct price_audit *a,
                              struct joint link); // over links like this one
 
-int64_t optimizer_ns_of(const struct price_audit *a, int run, int group);
-// Of a layer: Adam's state wherever it is, what its step copies, and a table's gradient that stays;
-// the time of a step with nothing in tiers.
-long double judged_state_bytes(const struct price_audit *a, int run, long double *copies,
-                               long double *table);
+// Of a layer: Adam's state wherever it is, what its step on a GPU copies, a table's gradient that
+// stays, and how many values are updated; the time of a step with nothing in tiers.
+struct judged_state {
+    long double bytes, copies, table, values;
+    bool timed; // its step was
+};
+struct judged_state judged_state_of(const struct price_audit *a, int run, int group);
 long double judged_step_s(const struct price_audit *a, int run, int group);
 
 // ---- tiers.c (section 4, Shares and Tiers)
 // The job's way that an option of a plan states (job_tiering); -1: it has no such way.
 int tiering_of(const struct job *j, const struct compression_option *o);
-int64_t device_state_bytes(const struct price_audit *a, int run, int percent);
+int64_t device_state_bytes(const struct price_audit *a, int run, struct tier_option where);
+// A step of the state with the option, if it would take `step` seconds on the GPU.
+long double judged_state_step_s(const struct price_audit *a, const struct judged_state *all,
+                                int group, struct tier_option where, long double step);
 int64_t shared_step_ns(const struct price_audit *a, int run, int group, struct tier_option where);
 struct tiered_weights {
     int64_t kept, buffers; // on the GPU

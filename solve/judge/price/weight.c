@@ -213,27 +213,31 @@ int scattered_gradient_bytes(const struct price_audit *a)
     return shards && made < bytes ? made : bytes;
 }
 
-// Copies that DeepSpeed's step makes on the device, per value that a rank updates: its share in one
-// piece (2 bytes, or 4 of fp32 sums), and the fp32 copy of 16-bit gradients (4); without ZeRO the
-// 16-bit weights' as well (2).
+// Copies that DeepSpeed's step makes on the device, per value that a rank updates there: its share
+// in one piece (2 bytes, or 4 of fp32 sums), and the fp32 copy of 16-bit gradients (4); without
+// ZeRO the 16-bit weights' as well (2).
 static long double step_copies(const struct price_audit *a, const struct layer_weight *w)
 {
     const struct job *j = &a->problem->job;
-    if (j->trainer != TRAINER_DEEPSPEED || j->precision == FP32 || j->layout.offload_optimizer ||
-        keeps_two_gradients(a))
-        return 0;
+    if (j->trainer != TRAINER_DEEPSPEED || j->precision == FP32 || keeps_two_gradients(a)) return 0;
     int each = j->gradient_bytes_per_value == 4 ? 4 : a->zero ? 6 : 8;
     return each * held_values(a, w, 1);
 }
 
-// The trainer's own copies, in addition to the states; *gradient is replaced where it keeps
-// gradients differently.
-static long double trainer_bytes(const struct price_audit *a, const struct layer_run *r,
-                                 const struct layer_weight *w, long double *gradient)
+// What of the step is on the GPU with the state wherever the layout has it: the GPU's part of the
+// state with the copies.
+static long double state_here(const struct price_audit *a, const struct layer_weight *w)
 {
-    if (!keeps_two_gradients(a)) return step_copies(a, w);
-    *gradient = 6 * (w->dense + w->experts + w->pool) + bucket_bytes(a, w);
-    return dense_table_bytes(a, r, w);
+    int percent = job_tiering(&a->problem->job, 0).parts[TIER_OPTIMIZER].percent;
+    return (100 - percent) * (state_bytes(a, w) + step_copies(a, w)) / 100;
+}
+
+// Of accumulated gradients, which some trainers keep differently.
+static long double gradient_bytes(const struct price_audit *a, const struct layer_weight *w)
+{
+    if (!keeps_two_gradients(a))
+        return a->problem->job.gradient_bytes_per_value * held_values(a, w, 2);
+    return 6 * (w->dense + w->experts + w->pool) + bucket_bytes(a, w);
 }
 
 bool shards_fully(const struct price_audit *a)
@@ -272,13 +276,11 @@ struct layer_bytes layer_bytes_of(const struct price_audit *of_all, int run)
     const struct price_audit *a = audit_of_run(of_all, run, &own);
     const struct layer_run *r = run_of(a, run);
     const struct job *j = &a->problem->job;
-    bool away = j->layout.offload_optimizer;
     struct layer_bytes b = {0};
     if (r->kind == LAYER_MEASURED) {
         const struct measured_bytes *m = stated_bytes(a, r);
         b = (struct layer_bytes){
             .weight = m->weight_bytes, .gradient = m->gradient_bytes, .message = m->boundary_bytes};
-        b.optimizer = away ? 0 : m->optimizer_bytes;
         for (int i = 0; i < 3; i++) {
             b.stash[i] = m->stash_bytes[i];
             b.working[i] = m->working_bytes[i];
@@ -290,15 +292,13 @@ struct layer_bytes layer_bytes_of(const struct price_audit *of_all, int run)
     }
     struct layer_weight w = layer_weight_of(a, run);
     struct held_weights held = held_weights_of(a, run);
-    long double gradient = j->gradient_bytes_per_value * held_values(a, &w, 2);
-    long double copies = trainer_bytes(a, r, &w, &gradient);
+    long double gradient = gradient_bytes(a, &w);
     // Full sums over the micro-batches, and the scattered result.
     if (shards_fully(a) && a->zero == 1)
         gradient += j->gradient_bytes_per_value *
                     (w.dense / (long double)a->ranks + w.experts / (long double)a->expert_ranks);
     b.weight = judged_whole(a, held.trained + held.frozen);
     b.gradient = judged_whole(a, gradient);
-    b.optimizer = judged_whole(a, (away ? 0 : state_bytes(a, &w)) + copies);
     long double width = is_projector(a, run) ? r->projector.outputs
                                              : a->problem->model.shape.hidden;
     b.message = judged_whole(a, a->carried * a->value_bytes * a->tokens * width * a->share);
@@ -306,46 +306,26 @@ struct layer_bytes layer_bytes_of(const struct price_audit *of_all, int run)
     return b;
 }
 
-// A step on the host, of so many values whose states are read and written in so many bytes.
-static long double away_s(const struct price_audit *a, long double values, long double traffic,
-                          int group)
-{
-    const struct gpu_costs *gpu = gpu_of(a, group);
-    long double both = a->problem->job.gradient_bytes_per_value + a->value_bytes,
-                rate = gpu->host_update_values_per_s.value,
-                update = (traffic + both * values) / gpu->host_memory_bytes_per_s.value;
-    if (rate > 0) update = greatest(update, values / rate);
-    return both * values / gpu->host_link_bytes_per_s.value + update;
-}
-
+// With everything on the GPU.
 static long double update_s(const struct price_audit *a, const struct layer_weight *w, int group)
 {
-    const struct job *j = &a->problem->job;
     const struct gpu_costs *gpu = gpu_of(a, group);
-    long double states = 2 * state_bytes(a, w), e = a->value_bytes,
-                gradient = j->gradient_bytes_per_value,
+    long double gradient = a->problem->job.gradient_bytes_per_value,
                 rate = gpu->step_bytes_per_s.value > 0 ? gpu->step_bytes_per_s.value
                                                        : gpu->memory_bytes_per_s.value;
-    if (!j->layout.offload_optimizer)
-        return (states + gradient * held_values(a, w, 2) + e * held_values(a, w, 3) +
-                gpu->step_bytes_per_value.value * held_values(a, w, 1)) /
-               rate;
-    return away_s(a, held_values(a, w, 1), states, group);
+    return (2 * state_bytes(a, w) + gradient * held_values(a, w, 2) +
+            a->value_bytes * held_values(a, w, 3) +
+            gpu->step_bytes_per_value.value * held_values(a, w, 1)) /
+           rate;
 }
 
-static long double optimizer_s(const struct price_audit *a, int run, int group)
+// Of what is updated whatever a stage decides: where the layout has it.
+static long double common_update_s(const struct price_audit *a, const struct layer_weight *w,
+                                   int group)
 {
-    const struct layer_time *stated = stated_time(a, run, group);
-    bool away = layout_of(a)->offload_optimizer;
-    if (stated && !away) return stated->optimizer_s;
-    if (!has_shape(a, run)) { // it has a stated time
-        long double bytes = stated_bytes(a, run_of(a, run))->optimizer_bytes,
-                    each = a->problem->job.precision == FP32 ? 8 : 12;
-        return greatest(stated->optimizer_s, away_s(a, bytes / each, 2 * bytes, group));
-    }
-    struct layer_weight w = layer_weight_of(a, run);
-    long double step = update_s(a, &w, group);
-    return stated ? greatest(stated->optimizer_s, step) : step;
+    struct judged_state all = {.bytes = state_bytes(a, w), .values = held_values(a, w, 1)};
+    return judged_state_step_s(a, &all, group, job_tiering(&a->problem->job, 0),
+                               update_s(a, w, group));
 }
 
 // ---- the pool that memory layers share: a part of it on every device of the pipeline
@@ -366,15 +346,11 @@ static struct layer_weight shared_part(const struct price_audit *a, const struct
 
 long double judged_pool_bytes(const struct price_audit *a)
 {
-    const struct job *j = &a->problem->job;
     const struct layer_run *r = sharing_run(a);
     if (!r) return 0;
     struct layer_weight w = shared_part(a, r);
-    long double weight = a->value_bytes * w.pool, gradient = j->gradient_bytes_per_value * w.pool;
     if (r->frozen) return kept_bytes(a, r) * w.pool;
-    if (keeps_two_gradients(a)) gradient = 6 * w.pool; // of the backward pass, and accumulated
-    return weight + gradient + (j->layout.offload_optimizer ? 0 : state_bytes(a, &w)) +
-           step_copies(a, &w);
+    return a->value_bytes * w.pool + gradient_bytes(a, &w) + state_here(a, &w);
 }
 
 long double judged_pool_update_s(const struct price_audit *a, int group)
@@ -382,7 +358,7 @@ long double judged_pool_update_s(const struct price_audit *a, int group)
     const struct layer_run *r = sharing_run(a);
     if (!r || r->frozen) return 0;
     struct layer_weight w = shared_part(a, r);
-    return (update_s(a, &w, group) + judged_pool_sum_s(a, r, w.pool, group)) * a->pipeline /
+    return (common_update_s(a, &w, group) + judged_pool_sum_s(a, r, w.pool, group)) * a->pipeline /
            a->stage_count;
 }
 
@@ -394,10 +370,7 @@ long double shared_copy_bytes(const struct price_audit *a)
     for (int i = 0; i < a->problem->model.run_count; i++) {
         if (!run_of(a, i)->shared_weights) continue;
         struct layer_weight w = weight_alone(a, i);
-        long double gradient = a->problem->job.gradient_bytes_per_value * w.dense;
-        long double more = trainer_bytes(a, run_of(a, i), &w, &gradient);
-        sum += a->value_bytes * w.dense + gradient + more;
-        if (!layout_of(a)->offload_optimizer) sum += state_bytes(a, &w);
+        sum += a->value_bytes * w.dense + gradient_bytes(a, &w) + state_here(a, &w);
     }
     return sum;
 }
@@ -408,7 +381,7 @@ long double shared_copy_s(const struct price_audit *a, int group)
     for (int i = 0; i < a->problem->model.run_count; i++) {
         if (!run_of(a, i)->shared_weights) continue;
         struct layer_weight w = weight_alone(a, i);
-        seconds += update_s(a, &w, group) +
+        seconds += common_update_s(a, &w, group) +
                    judged_all_reduce_s(judged_copies_link(a, group),
                                        a->problem->job.gradient_bytes_per_value * w.dense,
                                        a->ranks * a->pipeline);
@@ -416,28 +389,31 @@ long double shared_copy_s(const struct price_audit *a, int group)
     return seconds * a->pipeline / a->stage_count;
 }
 
-int64_t optimizer_ns_of(const struct price_audit *a, int run, int group)
-{
-    struct computed step = gathered_after_step(a, run, group);
-    step.value += optimizer_s(a, run, group);
-    return judged_nanoseconds(a, step);
-}
-
 // ---- the state, and the step on a device, for what tiers have of them (tiers.c)
 
-long double judged_state_bytes(const struct price_audit *a, int run, long double *copies,
-                               long double *table)
+struct judged_state judged_state_of(const struct price_audit *a, int run, int group)
 {
     const struct layer_run *r = run_of(a, run);
-    *copies = *table = 0;
-    if (!has_shape(a, run)) return stated_bytes(a, r)->optimizer_bytes;
+    bool timed = stated_time(a, run, group) != NULL;
+    if (!has_shape(a, run)) {
+        long double bytes = stated_bytes(a, r)->optimizer_bytes;
+        return (struct judged_state){.bytes = bytes,
+                                     .timed = timed,
+                                     .values = bytes /
+                                               (a->problem->job.precision == FP32 ? 8 : 12)};
+    }
     struct layer_weight w = layer_weight_of(a, run);
-    *copies = step_copies(a, &w);
-    if (keeps_two_gradients(a)) *table = dense_table_bytes(a, r, &w);
-    return state_bytes(a, &w);
+    return (struct judged_state){.bytes = state_bytes(a, &w),
+                                 .copies = step_copies(a, &w),
+                                 .table = keeps_two_gradients(a) ? dense_table_bytes(a, r, &w) : 0,
+                                 .values = held_values(a, &w, 1),
+                                 .timed = timed};
 }
 
 long double judged_step_s(const struct price_audit *a, int run, int group)
 {
-    return optimizer_s(a, run, group);
+    const struct layer_time *stated = stated_time(a, run, group);
+    if (stated) return stated->optimizer_s;
+    struct layer_weight w = layer_weight_of(a, run);
+    return update_s(a, &w, group);
 }

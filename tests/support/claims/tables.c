@@ -14,10 +14,14 @@ static int64_t *copy(const int64_t *numbers, int count, struct arena *arena)
 static void copy_shares(struct priced_run *to, const struct check_run *r,
                         const struct check_problem *p, struct arena *arena)
 {
-    to->offloaded_bytes = copy(r->optimizer_bytes, p->gradient_count, arena);
-    to->offloaded_ns = TAKE(arena, p->gradient_count, int64_t *);
+    to->tiered = TAKE(arena, p->gradient_count, struct priced_tiered);
+    to->tiered_count = p->gradient_count;
     for (int o = 0; o < p->gradient_count; o++)
-        to->offloaded_ns[o] = copy(r->optimizer[o], p->group_count, arena);
+        to->tiered[o] =
+            (struct priced_tiered){.weight_bytes = r->weight_bytes,
+                                   .tier_bytes = TAKE(arena, 1, int64_t),
+                                   .optimizer_bytes = r->optimizer_bytes[o],
+                                   .optimizer_ns = copy(r->optimizer[o], p->group_count, arena)};
 }
 
 static void copy_run(struct priced_run *to, const struct check_run *r,
@@ -45,7 +49,7 @@ static void copy_run(struct priced_run *to, const struct check_run *r,
     to->sync_ns = TAKE(arena, p->gradient_count, int64_t *);
     for (int o = 0; o < p->gradient_count; o++)
         to->sync_ns[o] = copy(r->sync[o], p->group_count, arena);
-    for (int o = 0; o < p->gradient_count && !to->offloaded_ns; o++)
+    for (int o = 0; o < p->gradient_count && !to->tiered; o++)
         if (p->gradient[o].offloaded) copy_shares(to, r, p, arena);
 }
 
@@ -185,8 +189,8 @@ static void fill_run(struct check_run *to, const struct priced *p, struct priced
     to->optimizer_bytes = TAKE(arena, p->gradient_option_count, int64_t);
     to->optimizer = TAKE(arena, p->gradient_option_count, int64_t *);
     for (int o = 0; o < p->gradient_option_count; o++) {
-        to->optimizer_bytes[o] = r->offloaded_ns ? r->offloaded_bytes[o] : r->optimizer_bytes;
-        to->optimizer[o] = r->offloaded_ns ? r->offloaded_ns[o] : r->optimizer_ns;
+        to->optimizer_bytes[o] = priced_optimizer_bytes(r, o);
+        to->optimizer[o] = r->tiered ? r->tiered[o].optimizer_ns : r->optimizer_ns;
     }
 }
 

@@ -25,8 +25,10 @@ static bool same_run(const struct priced_run *a, const struct priced_run *b, con
     int passes = p->slice_count * p->group_count;
     for (int o = 0; o < p->gradient_option_count; o++)
         if (!same(a->sync_ns[o], b->sync_ns[o], p->group_count) ||
-            (a->offloaded_ns && (!same(a->offloaded_ns[o], b->offloaded_ns[o], p->group_count) ||
-                                 a->offloaded_bytes[o] != b->offloaded_bytes[o])))
+            priced_optimizer_bytes(a, o) != priced_optimizer_bytes(b, o))
+            return false;
+    for (int o = 0; o < a->tiered_count; o++)
+        if (!same(a->tiered[o].optimizer_ns, b->tiered[o].optimizer_ns, p->group_count))
             return false;
     return a->weight_bytes == b->weight_bytes && a->gradient_bytes == b->gradient_bytes &&
            a->optimizer_bytes == b->optimizer_bytes && a->unsharded_bytes == b->unsharded_bytes &&

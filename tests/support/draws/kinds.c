@@ -204,8 +204,7 @@ static void draw_ranks(struct priced *p, bool apart, uint64_t *state)
 static void drop_options(struct priced *p)
 {
     p->boundary_option_count = p->gradient_option_count = 1;
-    for (int r = 0; r < p->run_count; r++)
-        p->runs[r].offloaded_bytes = NULL, p->runs[r].offloaded_ns = NULL;
+    for (int r = 0; r < p->run_count; r++) p->runs[r].tiered = NULL, p->runs[r].tiered_count = 0;
 }
 
 void random_kinds(struct priced *p, int schedule, uint64_t *state, struct arena *arena)

@@ -78,6 +78,8 @@ static void compare_tiered(struct comparison *c, int run)
         const struct priced_tiered *t = &theirs->tiered[o];
         same(c, "weights left", theirs->name, o, t->weight_bytes, own.kept);
         same(c, "buffers", theirs->name, o, t->buffer_bytes, own.buffers);
+        same(c, "state left", theirs->name, o, t->optimizer_bytes,
+             device_state_bytes(&c->price_audit, run, tiering(c, o)));
         for (int i = 0; i < c->priced->tier_count; i++)
             same(c, c->priced->tiers[i], theirs->name, o, t->tier_bytes[i],
                  tier_held_bytes(&c->price_audit, run, tiering(c, o), c->priced->tiers[i]));
@@ -93,7 +95,8 @@ static void compare_bytes(struct comparison *c, int run)
     assert_int_equal(theirs->recomputable, c->price_audit.problem->model.runs[run].recomputable);
     same(c, "weight bytes", of, run, theirs->weight_bytes, own.weight);
     same(c, "gradient bytes", of, run, theirs->gradient_bytes, own.gradient);
-    same(c, "optimizer bytes", of, run, theirs->optimizer_bytes, own.optimizer);
+    same(c, "optimizer bytes", of, run, theirs->optimizer_bytes,
+         device_state_bytes(&c->price_audit, run, job_tiering(&c->price_audit.problem->job, 0)));
     same(c, "unsharded bytes", of, run, theirs->unsharded_bytes, own.unsharded);
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         if (mode != RECOMPUTE_NONE && !theirs->again_ns[mode]) continue;
@@ -102,9 +105,6 @@ static void compare_bytes(struct comparison *c, int run)
     }
     compare_tiered(c, run);
     same(c, "message bytes", of, run, p->cuts[theirs->cut].message_bytes, own.message);
-    for (int o = 0; theirs->offloaded_bytes && o < p->gradient_option_count; o++)
-        same(c, "state left", of, o, theirs->offloaded_bytes[o],
-             device_state_bytes(&c->price_audit, run, p->gradient_options[o].offloaded_percent));
     for (int o = 0; o < p->gradient_option_count; o++)
         same(c, "gradient feedback", of, o, theirs->feedback_bytes[o],
              p->gradient_options[o].forgets
@@ -124,13 +124,13 @@ static void compare_times(struct comparison *c, int run, int group)
     const char *of = layer_name(c, run);
     for (int slice = 0; slice < p->slice_count; slice++) {
         struct layer_duration d = layer_duration_of(&c->price_audit, run, group, slice,
-                                                    (struct tier_option){.name = NULL});
+                                                    job_tiering(&c->price_audit.problem->job, 0));
         int at = slice * p->group_count + group;
         for (int o = 0; o < theirs->tiered_count; o++) {
             struct layer_duration t =
                 layer_duration_of(&c->price_audit, run, group, slice, tiering(c, o));
-            same(c, "forward from tiers", of, o, theirs->tiered[o].forward_ns[at], t.forward_ns);
-            same(c, "backward from tiers", of, o, theirs->tiered[o].backward_ns[at], t.backward_ns);
+            same(c, "forward from tiers", of, o, priced_forward_ns(theirs, o)[at], t.forward_ns);
+            same(c, "backward from tiers", of, o, priced_backward_ns(theirs, o)[at], t.backward_ns);
         }
         same(c, "forward", of, slice, theirs->forward_ns[at], d.forward_ns);
         same(c, "backward", of, slice, theirs->backward_ns[at], d.backward_ns);
@@ -147,8 +147,8 @@ static void compare_times(struct comparison *c, int run, int group)
             same(c, "swap back", of, o, priced_back_ns(theirs, o)[group],
                  swap_ns_of(&c->price_audit, run, group, tiering(c, o), true));
         }
-        for (int o = 0; theirs->offloaded_ns && o < p->gradient_option_count; o++)
-            same(c, "shared step", of, o, theirs->offloaded_ns[o][group],
+        for (int o = 0; o < theirs->tiered_count; o++)
+            same(c, "shared step", of, o, theirs->tiered[o].optimizer_ns[group],
                  shared_step_ns(&c->price_audit, run, group, tiering(c, o)));
     }
     for (int o = 0; o < p->gradient_option_count; o++)

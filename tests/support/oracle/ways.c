@@ -16,7 +16,7 @@ static int64_t forward_of_layer(const struct priced *p, const struct plan_stage 
 {
     const struct priced_run *r = &p->runs[priced_run_of(p, layer)];
     const struct priced_tiered *t = tiered_of(r, d);
-    return (t ? t->forward_ns : r->forward_ns)[slice * p->group_count + d->group];
+    return (t && t->forward_ns ? t->forward_ns : r->forward_ns)[slice * p->group_count + d->group];
 }
 
 static enum recompute mode_of_layer(const struct priced *p, const struct plan_stage *d, int layer)
@@ -38,7 +38,7 @@ static int64_t backward_of_layer(const struct priced *p, const struct plan_stage
     enum recompute mode = mode_of_layer(p, d, layer);
     int at = slice * p->group_count + d->group;
     const struct priced_tiered *t = tiered_of(r, d);
-    return (t ? t->backward_ns : r->backward_ns)[at] +
+    return (t && t->backward_ns ? t->backward_ns : r->backward_ns)[at] +
            (r->again_ns[mode] ? r->again_ns[mode][at] : 0);
 }
 
@@ -230,8 +230,7 @@ void way_put_memory(struct way *w, const struct priced *p, int stage)
         const struct priced_tiered *t = tiered_of(r, d);
         w->resident += t ? t->weight_bytes : r->weight_bytes;
         w->resident += r->gradient_bytes + r->feedback_bytes[d->gradient_option];
-        w->resident += r->offloaded_bytes ? r->offloaded_bytes[d->gradient_option]
-                                          : r->optimizer_bytes;
+        w->resident += t ? t->optimizer_bytes : r->optimizer_bytes;
         if (mode != RECOMPUTE_SWAP) w->stash += r->stash_bytes[mode];
         else w->swapped += r->stash_bytes[mode = RECOMPUTE_NONE];
         int64_t working = r->working_bytes[mode] + (t ? t->buffer_bytes : 0);
@@ -319,8 +318,8 @@ void way_put_times(struct way *w, const struct priced *p, int stage)
             w->backward[i] += backward_of_layer(p, d, l, i);
         }
         w->weight += r->weight_ns[d->group];
-        w->optimizer += r->offloaded_ns ? r->offloaded_ns[d->gradient_option][d->group]
-                                        : r->optimizer_ns[d->group];
+        w->optimizer +=
+            (tiered_of(r, d) ? tiered_of(r, d)->optimizer_ns : r->optimizer_ns)[d->group];
         w->cut_behind = r->cut;
     }
     w->sync = sync_of(p, d);

@@ -37,7 +37,7 @@ static void add_working_rows(struct textbook *t, int column, int stage)
 static int64_t option_bytes(const struct priced *p, const struct priced_run *run, int option)
 {
     return run->feedback_bytes[option] +
-           (priced_offloads(p) ? priced_optimizer_bytes(run, option) : 0);
+           (priced_tiers(p) ? priced_optimizer_bytes(run, option) : 0);
 }
 
 static int add_option_bytes(struct textbook *t, int stage)
@@ -89,7 +89,7 @@ static int64_t put_bytes(struct textbook *t, int stage, int in_flight, const int
         const struct priced_run *run = textbook_run(t, l);
         const int64_t *stash = run->stash_bytes;
         int64_t states = run->weight_bytes + run->gradient_bytes +
-                         (priced_offloads(p) ? 0 : run->optimizer_bytes);
+                         (priced_tiers(p) ? 0 : run->optimizer_bytes);
         textbook_put(t, TEXTBOOK_HOLDS, stage, l, states + in_flight * stash[RECOMPUTE_NONE]);
         textbook_put(t, TEXTBOOK_FULL, stage, l,
                      in_flight * (stash[RECOMPUTE_FULL] - stash[RECOMPUTE_NONE]));

@@ -35,7 +35,7 @@ static int64_t local_price(const struct textbook *t, int kind, int stage)
 // The number of options on which the symbol depends.
 static int options_of(const struct textbook *t, int kind)
 {
-    bool apart = symbol_base_kind(kind) == SYMBOL_OPTIMIZER && priced_offloads(t->p);
+    bool apart = symbol_base_kind(kind) == SYMBOL_OPTIMIZER && priced_tiers(t->p);
     return apart ? t->p->gradient_option_count : 1;
 }
 
