@@ -487,12 +487,8 @@ static inline bool job_has_local_head(const struct job *j)
     return j->layout.local_loss_every > 0 && j->local_loss.head.vocabulary > 0;
 }
 // How many ways there are to keep a stage's parts in tiers, the first none, the named ones last.
-static inline int job_tier_ways(const struct job *j)
-{
-    return 1 + j->offload_percent_count + j->tier_option_count;
-}
-// Where the way has each part; the state of every way on the host if the layout offloads it. And
-// the share of it that the way itself states.
+int job_tier_ways(const struct job *j);
+// Where the way has each part, all state where the layout offloads it; the share that it states.
 struct tier_option job_tiering(const struct job *j, int way);
 int job_offloaded_percent(const struct job *j, int way);
 bool job_swaps(const struct job *j); // some way has activations in a tier

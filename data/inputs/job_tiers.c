@@ -52,6 +52,11 @@ const struct tier_option *job_tier_option(const struct job *j, const char *name)
     return NULL;
 }
 
+int job_tier_ways(const struct job *j)
+{
+    return 1 + j->offload_percent_count + j->tier_option_count;
+}
+
 int job_offloaded_percent(const struct job *j, int way)
 {
     int named = way - 1 - j->offload_percent_count;

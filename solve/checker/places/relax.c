@@ -32,6 +32,7 @@ static void spread_runs(struct relaxing *m)
             if (r->again[mode]) r->again[mode] = spread(m, r->again[mode], to->slices);
         r->weight = spread(m, r->weight, 1);
         int64_t *const *optimizer = r->optimizer;
+        r->tiered = NULL; // nothing but states is elsewhere with places
         r->optimizer = TAKE(m->arena, to->gradient_count, int64_t *);
         r->sync = TAKE(m->arena, to->gradient_count, int64_t *);
         for (int o = 0; o < to->gradient_count; o++) {

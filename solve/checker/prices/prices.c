@@ -74,7 +74,6 @@ static void offer_tiers(struct check_problem *p, const struct job *j, struct are
         all[i] = p->gradient[i / ways];
         all[i].offloaded = job_offloaded_percent(j, i % ways);
         all[i].tiers = where.name;
-        all[i].moves_weights = tier_option_moves_weights(&where);
         if (where.name) all[i].away = where.parts[TIER_ACTIVATIONS].tier;
     }
     p->gradient = all, p->gradient_count = compressions * ways;
@@ -166,8 +165,7 @@ static struct check_run open_run(const struct check_problem *p, const struct lay
     for (int o = 0; r.tiered && o < p->gradient_count; o++) {
         struct check_tiered *t = &r.tiered[o];
         t->tier_bytes = take_numbers(p->tier_count, arena);
-        if (p->gradient[o].moves_weights)
-            t->forward = take_numbers(passes, arena), t->backward = take_numbers(passes, arena);
+        t->forward = take_numbers(passes, arena), t->backward = take_numbers(passes, arena);
         if (!p->gradient[o].away) continue;
         t->away = take_numbers(p->group_count, arena),
         t->back = take_numbers(p->group_count, arena);
@@ -338,7 +336,6 @@ static void price_run(struct prices *x, const struct price_audit *a, int run, st
         struct layer_duration d = {0};
         int at = slice * p->group_count + g;
         for (int o = 0; r->tiered && o < p->gradient_count; o++) {
-            if (!r->tiered[o].forward) continue;
             if (has) d = layer_duration_of(a, run, g, slice, tiering_of_option(x, o));
             r->tiered[o].forward[at] = note(x, d.forward_ns);
             r->tiered[o].backward[at] = note(x, d.backward_ns);

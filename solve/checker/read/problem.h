@@ -159,11 +159,10 @@ struct check_option {
     int amount; // 0: not compressed
     bool epilogue_only;
     int64_t cost;
-    bool remembers;     // error feedback
-    int offloaded;      // percent of the optimizer's state on the host
-    const char *tiers;  // name of a tier option; NULL: none
-    bool moves_weights; // it does; only of options from a job
-    const char *away;   // the tier of its swapped activations; NULL: the host, as of all options
+    bool remembers;    // error feedback
+    int offloaded;     // percent of the optimizer's state on the host
+    const char *tiers; // name of a tier option; NULL: none
+    const char *away;  // the tier of its swapped activations; NULL: the host, as of all options
 };
 
 struct check_rule {

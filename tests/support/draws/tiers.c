@@ -45,6 +45,14 @@ static void move_activations(struct tier_option *t, uint64_t state)
     if (random_chance(&own, 60)) t->parts[TIER_ACTIVATIONS].tier = tier;
 }
 
+// Some of the states on the host are updated there behind the device's step, from numbers of their
+// own.
+static void take_turns(struct tier_option *t, uint64_t state)
+{
+    struct random own = {state * 0x9e3779b97f4a7c15u + 83};
+    t->parts[TIER_OPTIMIZER].in_turn = t->parts[TIER_OPTIMIZER].tier && random_chance(&own, 30);
+}
+
 // Reads the weights of a layer in about the time that the layer takes.
 static double random_rate(const struct priced *priced, struct random *own)
 {
@@ -139,6 +147,8 @@ bool random_tiers(struct problem *p, uint64_t seed, struct arena *arena)
     j->tier_options = TAKE(arena, OPTIONS_MOST, struct tier_option);
     for (int i = 0; i < j->tier_option_count; i++)
         j->tier_options[i] = random_option(i, weights, &own);
+    for (int i = 0; i < j->tier_option_count; i++)
+        take_turns(&j->tier_options[i], own.state + (uint64_t)i);
     for (int i = 0; i < j->tier_option_count && !schedule_splits_backward(j->layout.schedule); i++)
         move_activations(&j->tier_options[i], own.state + (uint64_t)i);
     if (weights || random_chance(&own, 70)) leave_little_room(p, &priced, &own);
