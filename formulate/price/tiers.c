@@ -260,7 +260,7 @@ enum status price_tiered_bytes(const struct pricing *x, int run, const struct la
         }
         TRY(round_bytes(&own->weight_bytes, kept, "weights", layers->name, err));
         TRY(round_bytes(&own->buffer_bytes, buffers, "buffers", layers->name, err));
-        TRY(round_bytes(&own->optimizer_bytes, state_that_stays(x, &bytes, o), "optimizer state",
+        TRY(round_bytes(&own->optimizer_bytes, state_that_stays(x, bytes, o), "optimizer state",
                         layers->name, err));
         for (int i = 0; i < x->priced->tier_count; i++)
             TRY(round_bytes(&own->tier_bytes[i], held(x, bytes, o, x->priced->tiers[i]),
