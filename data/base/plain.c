@@ -53,7 +53,7 @@ void plain_make(char *text)
     for (int n; *text; text += n) {
         n = utf8_length((unsigned char *)text, end);
         if (n && !text_is_plain(text, (size_t)n, found)) memset(text, ' ', (size_t)n);
-        if (!n) n = 1;
+        if (!n) *text = '?', n = 1;
     }
 }
 

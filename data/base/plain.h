@@ -20,7 +20,7 @@ enum { PLAIN_FOUND_MAX = 40 };
 // plain. If it is not, found is what an error says: "control character U+000A".
 bool text_is_plain(const char *text, size_t length, char found[PLAIN_FOUND_MAX]);
 
-// Blanks instead of the characters that are not plain; bytes that are not UTF-8 remain.
+// Blanks instead of the characters that are not plain, ? instead of bytes that are not UTF-8.
 void plain_make(char *text);
 
 // BAD_INPUT unless the text is plain: "WHERE: expected text without control characters, found ...".

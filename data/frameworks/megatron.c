@@ -151,7 +151,7 @@ static const struct setting_row rows[] = {
     TAKES("no-position-embedding", FLAG, no_positions),
     TAKES("rotary-position-embeddings-theta", NUMBER, shape.rotary_base),
     TAKES("layernorm-epsilon", NUMBER, shape.norm_epsilon),
-    TAKES("padded-vocab-size", COUNT, padded_vocabulary),
+    TAKES("padded-vocab-size pad-vocab-size-to", COUNT, padded_vocabulary),
     TAKES("no-pad-vocab-size disable-pad-vocab-size", FLAG, unpadded),
     TAKES("encoder-num-layers", COUNT, layers),
     TAKES("intermediate-size", COUNT, shape.ffn),
@@ -180,7 +180,8 @@ static const struct setting_row rows[] = {
     TAKES("no-pipeline-parallel", FLAG, no_pipeline),
     TAKES("ds-sequence-parallel-size", INT, ulysses),
     TAKES("cpu-optimizer", FLAG, job.layout.offload_optimizer),
-    TAKES("use-flash-attn-v1 use-flash-attn-v2 use-flash-attn-triton", FLAG, flash),
+    TAKES("use-flash-attn-v1 use-flash-attn-v2 use-flash-attn-triton use-flash-attn-builder", FLAG,
+          flash),
     TAKES("world-size num-processes", COUNT, processes),
     TAKES("expert-interval", COUNT, expert_interval),   // Megatron-DeepSpeed's
     TAKES("first-k-dense-replace", WHOLE, dense_first), // MindSpeed-LLM's, as the next two

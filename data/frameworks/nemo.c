@@ -165,8 +165,8 @@ static const struct setting_row rows[] = {
     TAKES("mixed_precision.fp8_recipe", TEXT, fp8_recipe),
     TAKES("mixed_precision.fp4", TEXT, fp4),
     TAKES("tokenizer.vocab_size", COUNT, shape.vocabulary),
-    TAKES("trainer.devices", COUNT, processes),
-    TAKES("trainer.num_nodes", COUNT, nodes),
+    TAKES("trainer.devices run.env.gpus_per_node run.nproc_per_node", COUNT, processes),
+    TAKES("trainer.num_nodes run.env.nodes", COUNT, nodes),
 };
 
 #define MODEL                                                                                      \

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "data/base/plain.h"
+
 enum { KEYS_TOLD = 300, UNKNOWN_TOLD = 20 };
 
 // Whether the list, with ", " between its words, has the word.
@@ -17,8 +19,10 @@ static bool is_listed(const char *list, const char *word)
 
 static void list(struct said *s, const char **to, int *count, const char *key)
 {
-    if (is_listed(*to, key) || (*count)++ >= KEYS_TOLD) return;
-    *to = *to ? arena_print(s->arena, "%s, %s", *to, key) : arena_copy_text(s->arena, key);
+    char *shown = arena_copy_text(s->arena, key);
+    plain_make(shown);
+    if (is_listed(*to, shown) || (*count)++ >= KEYS_TOLD) return;
+    *to = *to ? arena_print(s->arena, "%s, %s", *to, shown) : shown;
 }
 
 void said_read(struct said *s, const char *key) { list(s, &s->read, &s->read_count, key); }
@@ -30,6 +34,7 @@ static void add(struct said *s, const char **to, const char *between, const char
 {
     char text[ERROR_TEXT_MAX];
     vsnprintf(text, sizeof text, format, arguments);
+    plain_make(text);
     *to = arena_print(s->arena, "%s%s%s", *to ? *to : "", *to ? between : "", text);
 }
 

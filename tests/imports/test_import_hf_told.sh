@@ -86,5 +86,27 @@ says 2 "\"recurrent_gemma\" is not read: it has layers of linear attention; $nea
     '{"model_type": "recurrent_gemma"}'
 says 2 '"zamba2" is not read: .*; describe its layers in a model document' \
     '{"model_type": "zamba2"}'
+# Kimi K3, from the shapes of its weights: 69 layers of linear attention with a gate of full rank
+# and rates for 128 channels, 24 of latent attention with a gate, 92 mixtures on a latent of 3584;
+# a norm and a direction for the residuals of earlier blocks, twice a layer and once at the end.
+words=$(python3 - <<'END' 2>/dev/null
+h, v, n = 7168, 163840, 12288
+linear = 128 + 96 * h + n + 128 * h + n * 128 + 3 * n * 4 + 3 * n * h + 128
+latent = 512 + 576 * h + 24576 * 512 + 1536 + 1536 * h + 18432 * 1536
+mixture = 896 * 3 * 3072 * 3584 + 896 * h + 2 * 3584 * h + 3584 + 3 * 6144 * h
+print(69 * linear + 24 * latent + 92 * mixture + 93 * (6 * h + 2 * n * h) + 3 * 33792 * h
+      + 2 * v * h + 3 * h)
+END
+)
+full=$(seq -s, 4 4 92),93
+k3='"attn_res_block_size": 12, "first_k_dense_replace": 1, "hidden_act": "situ",
+    "hidden_size": 7168, "intermediate_size": 33792, "kv_lora_rank": 512,
+    "latent_moe_use_norm": true, "mla_use_output_gate": true, "model_type": "kimi_linear",
+    "moe_intermediate_size": 3072, "num_attention_heads": 96, "num_experts": 896,
+    "num_experts_per_token": 16, "num_hidden_layers": 93, "num_key_value_heads": 96,
+    "num_shared_experts": 2, "q_lora_rank": 1536, "routed_expert_hidden_size": 3584'
+says 0 "kimi_k3: ${words:-2779484395776} parameters" "{\"model_type\": \"kimi_k3\", \"text_config\": {
+    $k3, \"linear_attn_config\": {\"full_attn_layers\": [$full], \"head_dim\": 128,
+    \"num_heads\": 96, \"short_conv_kernel_size\": 4, \"use_full_rank_gate\": true}}}"
 [ $failed -eq 0 ] && echo "import hf, told: all as expected"
 exit $failed

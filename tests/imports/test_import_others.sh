@@ -190,6 +190,54 @@ printf 'parallelism: {dp: 2, tp: 4, pp: 1, pp_engine: 1f1b}\nmodel:\n  model_con
     wrong "Starcoder 2: $(cat "$work/err")"
 told '7173923840 parameters'
 told 'vocab_size stands twice: the last counts'
+# SmolLM3 as nanotron trained it, with the number of its parameters on the hub: a Qwen 2 whose
+# queries, keys and values have no bias.
+printf 'model:\n  model_config:\n    {is_qwen2_config: true, attention_bias: false, hidden_size: 2048,
+    intermediate_size: 11008, num_attention_heads: 16, num_hidden_layers: 36,
+    num_key_value_heads: 4, vocab_size: 128256, tie_word_embeddings: true}\n' >"$work/in.yaml"
+"$plumbline" import nanotron "$work/in.yaml" -o "$work/model.json" 2>"$work/err" ||
+    wrong "SmolLM3: $(cat "$work/err")"
+told '3075098624 parameters'
+# Megatron-DeepSpeed and BigCode's Megatron fuse attention by a flag alone; a vocabulary padded to.
+old='torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --hidden-size 64 --seq-length 64
+    --num-attention-heads 4 --max-position-embeddings 64 --micro-batch-size 1 --bf16
+    --global-batch-size 8'
+for flags in '--deepspeed --zero-stage 1' '--attention-head-type multiquery'; do
+    launch ok megatron "$(echo $old $flags --pad-vocab-size-to 1000)" -o "$work/model.json" \
+        --job "$work/job.json"
+    told 'attention is not fused, as without --use-flash-attn'
+    grep -q '"fused_attention": false' "$work/job.json" || wrong "$flags: attention is fused"
+    grep -q '"vocabulary": 1000' "$work/model.json" || wrong "$flags: another vocabulary"
+    launch ok megatron "$(echo $old $flags --vocab-size 99 --use-flash-attn)" --job "$work/job.json"
+    grep -q '"fused_attention": true' "$work/job.json" || wrong "$flags: attention is not fused"
+done
+launch ok megatron "$(echo $old --vocab-size 99)" --job "$work/job.json"
+grep -q '"fused_attention": true' "$work/job.json" || wrong "Megatron: attention is not fused"
+# A recipe under a file, and a file under another: the file's own words count.
+printf 'recipe:\n  _target_: bridge.recipes.qwen3_8b_pretrain_config\nrun:\n  env:\n    nodes: 2
+    gpus_per_node: 8\ntrain: {global_batch_size: 64, micro_batch_size: 2}\n' >"$work/default.yaml"
+printf 'defaults: default.yaml\nmodel: {seq_length: 1024, tensor_model_parallel_size: 4}
+train:\n  micro_batch_size: 1\n' >"$work/in.yaml"
+"$plumbline" import nemo "$work/in.yaml" --job "$work/job.json" 2>"$work/err" ||
+    wrong "a file with a base: $(cat "$work/err")"
+told 'read with default.yaml'
+told 'the recipe qwen3_8b_pretrain_config is that of Megatron Bridge'
+python3 -c 'import json, sys
+j = json.load(open(sys.argv[1])); l = j["layout"]
+assert (l["tensor"], l["data"], l["micro_batch"], j["sequence"], j["global_batch"],
+        j["precision"], l["zero"]) == (4, 4, 1, 1024, 64, "bf16", 1), j' "$work/job.json" ||
+    wrong "a file with a base: another job"
+printf 'defaults: gone.yaml\nmodel: {seq_length: 64, micro_batch_size: 1}\n' >"$work/in.yaml"
+"$plumbline" import nemo "$work/in.yaml" --gpus 8 --job "$work/job.json" 2>"$work/err"
+told 'what is not here is in gone.yaml, another file'
+# Another program's file with one name in common; bytes that are no text.
+printf 'a = 1\nb = 1\nc = 1\nd = 1\ne = 1\nf = 1\ng = 1\nh = 1\ni = 1\n[model]\nname = "x"\n' \
+    >"$work/in.toml"
+"$plumbline" import torchtitan "$work/in.toml" --gpus 8 2>"$work/err" && wrong "any file is read"
+told 'hardly one of its 10 settings'
+printf 'model: {seq_length: 64, micro_batch_size: 1}\nfr\376b: 1\n' >"$work/in.yaml"
+"$plumbline" import nemo "$work/in.yaml" --gpus 8 --job "$work/job.json" 2>"$work/err"
+told 'fr?b is unknown and left out'
 
 [ -e "$work/failed" ] && exit 1
 echo "configurations of other programs: all as expected"

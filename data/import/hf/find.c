@@ -47,7 +47,6 @@ static const struct unread {
     {"zamba", STATES, "bamba"},
     {"zamba2", STATES, "bamba"},
     {"deepseek_v4", "compressed attention and hyper-connections", "deepseek_v32"},
-    {"kimi_k3", LINEAR " of a kind whose sizes are not known", "kimi_linear"},
     {"jetmoe", "mixtures of attention's heads", "mixtral"},
 };
 

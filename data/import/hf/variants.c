@@ -324,6 +324,22 @@ enum status hf_arrange_qwen3_next(struct hf_model *x, struct error *err)
     return hf_arrange_linear(x, interval, err);
 }
 
+// What Kimi K3 adds: experts on a latent, with a norm of what they give; a norm and a direction
+// before each part of a layer and before the head, which weigh earlier blocks' residuals.
+static enum status read_kimi_k3(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
+    int64_t latent = 0, block = 0;
+    bool norm = false;
+    TRY(hf_count(x, "routed_expert_hidden_size", &latent, err));
+    TRY(hf_count(x, "attn_res_block_size", &block, err));
+    TRY(hf_flag(x, "latent_moe_use_norm", &norm, err));
+    if (latent) x->experts.latent = latent, x->mixture_products = 2 * s->hidden * latent;
+    if (latent && norm) x->mixture_values = latent;
+    if (block) x->layer_values = 4 * s->hidden, x->head_values = 2 * s->hidden;
+    return OK;
+}
+
 // The sizes of linear attention have an object of their own, or keys of other names.
 enum status hf_read_kimi_linear(struct hf_model *x, struct error *err)
 {
@@ -342,9 +358,24 @@ enum status hf_read_kimi_linear(struct hf_model *x, struct error *err)
     }
     l->key_heads = l->value_heads;
     l->key_width = l->decay_rank = l->gate_rank = l->value_width;
+    bool whole_gate = false;
+    if (json_is_present(&part)) TRY(hf_flag(&own, "use_full_rank_gate", &whole_gate, err));
+    if (whole_gate) l->gate_rank = 0, x->linear_values = l->value_width - l->value_heads;
     TRY(hf_count(x, "num_experts_per_token", &x->experts.top_k, err));
     TRY(hf_read_deepseek(x, err));
+    TRY(read_kimi_k3(x, err));
     return hf_has(x, "num_shared_experts") ? hf_read_shared(x, "num_shared_experts", 1, err) : OK;
+}
+
+// A gate on what latent attention gives, as wide as its heads' values.
+static enum status gate_latent(struct hf_model *x, struct error *err)
+{
+    bool gated = false;
+    TRY(hf_flag(x, "mla_use_output_gate", &gated, err));
+    for (int64_t i = 0; gated && i < x->layer_count; i++)
+        if (!x->layers[i].linear)
+            x->layers[i].products = x->shape.hidden * x->shape.heads * x->shape.value_width;
+    return OK;
 }
 
 // Lists of layers count from 1; without any, every fourth layer after the first is not linear.
@@ -358,12 +389,12 @@ enum status hf_arrange_kimi_linear(struct hf_model *x, struct error *err)
     TRY(hf_arrange_listed(x, err));
     TRY(HF_FIELDS(x, parts, err));
     TRY(hf_arrange_linear(x, 4, err));
-    if (hf_has(x, "layer_types")) return OK;
+    if (hf_has(x, "layer_types")) return gate_latent(x, err);
     if (json_is_present(&part)) TRY(json_fields(&part, lists, 1, JSON_LENIENT, x->arena, err));
     if (json_is_present(&list))
         TRY(json_counts(&list, 1, (double)x->layer_count, &full, &count, x->arena, err));
     for (int64_t i = 0; i < x->layer_count; i++)
         x->layers[i].linear = json_is_present(&list) || i == 0 || i % 4 != 0;
     for (int i = 0; i < count; i++) x->layers[full[i] - 1].linear = false;
-    return OK;
+    return gate_latent(x, err);
 }

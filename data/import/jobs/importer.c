@@ -24,12 +24,14 @@ static enum status convert(struct run *r, struct settings *s, struct asked *aske
 {
     const struct importer *im = asked->importer;
     TRY(settings_take(s, im->rows, r, err));
-    if (s->count && !s->said.read)
+    enum { UNKNOWN_MOST = 8 }; // of one that is read
+    if (s->count && (!s->said.read || s->said.unknown_count > UNKNOWN_MOST * s->said.read_count))
         return fail(err, BAD_INPUT,
-                    "%s: none of its %d settings, such as %.80s, is one that import %s reads: is "
+                    "%s: %s of its %d settings, such as %.80s, is one that import %s reads: is "
                     "it another program's (plumbline import lists them; rl: reinforcement "
                     "learning)?",
-                    r->file, s->count, s->items[0].key, im->name);
+                    r->file, s->said.read ? "hardly one" : "none", s->count,
+                    s->items[s->count - 1].key, im->name);
     if (!s->count && s->flags)
         return fail(err, BAD_INPUT,
                     "%s: no launch with settings that import %s reads was found: import the "

@@ -26,6 +26,9 @@ enum status launch_read_overrides(struct settings *s, const char *path,
                                   const struct launch_asked *asked, struct arena *arena,
                                   struct error *err);
 
+// Puts what the recipe that a YAML file names sets under the file's settings.
+void launch_take_recipe(struct settings *s);
+
 // ---- for its files
 
 // given[set->count] of NAME=value.

@@ -62,14 +62,8 @@ static const char *first_difference(const struct script_command *a, const struct
 
 static void set(struct settings *s, const char *key, const char *text, int line)
 {
-    struct setting *before = (struct setting *)setting_of(s, key);
-    if (!strcmp(text, "null") || !strcmp(text, "None")) text = NULL;
-    if (before) {
-        before->text = text; // the last counts
-        return;
-    }
-    GROW(s->arena, s->items, s->count, s->capacity, 64);
-    s->items[s->count++] = (struct setting){key, text, line};
+    bool none = !strcmp(text, "null") || !strcmp(text, "None");
+    settings_replace(s, key, none ? NULL : text, line); // the last counts
 }
 
 // ---- recipes
@@ -141,12 +135,11 @@ static const char *recipe_named(struct settings *s, const struct script_command 
     return recipe_of(split) ? split : name;
 }
 
-static void take_recipe(struct settings *s, const struct script_command *c)
+static void take_recipe(struct settings *s, const char *name, int line)
 {
-    const char *name = recipe_named(s, c);
     const struct bridge_recipe *r = name ? recipe_of(name) : NULL;
     if (!name) return;
-    take_codes(s, bridge_recipe_usual, c->line);
+    take_codes(s, bridge_recipe_usual, line);
     if (!r) {
         said_assume(&s->said,
                     "what is not here is in the recipe %.80s, which has no row here (the nearest "
@@ -156,14 +149,26 @@ static void take_recipe(struct settings *s, const struct script_command *c)
         return;
     }
     s->model = *r->model ? r->model : NULL;
-    take_codes(s, r->settings, c->line);
+    take_codes(s, r->settings, line);
     said_assume(&s->said, "the recipe %.80s is that of Megatron Bridge at 067f987df03b%s%.80s",
                 name, s->model ? ", of the model " : "", s->model ? s->model : "");
 }
 
+void launch_take_recipe(struct settings *s)
+{
+    const struct setting *of = setting_of(s, "recipe.name"), *items = s->items;
+    if (!of) of = setting_of(s, "recipe._target_");
+    if (!of || !of->text) return;
+    const char *dot = strrchr(of->text, '.');
+    int count = s->count, line = of->line;
+    s->items = NULL, s->count = s->capacity = 0;
+    take_recipe(s, dot ? dot + 1 : of->text, line);
+    for (int i = 0; i < count; i++) settings_replace(s, items[i].key, items[i].text, items[i].line);
+}
+
 static void take(struct settings *s, const struct script_command *c)
 {
-    take_recipe(s, c);
+    take_recipe(s, recipe_named(s, c), c->line);
     for (int i = 0; i < c->count; i++) {
         const char *word = bare(c->words[i]);
         size_t length = key_length(word);

@@ -170,6 +170,16 @@ static enum status set_sharding(struct run *r, struct settings *s, struct error 
     return OK;
 }
 
+// Programs without Transformer Engine fuse attention where a flag says so alone.
+static void say_attention(struct run *r, struct settings *s)
+{
+    bool older = (r->deepspeed && !s->neox) || r->head_type;
+    if (!older || r->flash || strcmp(r->backend, megatron_defaults.backend) != 0) return;
+    r->backend = "unfused";
+    said_assume(&s->said, "attention is not fused, as without --use-flash-attn in a program of "
+                          "before Transformer Engine");
+}
+
 static void set_recompute(struct run *r)
 {
     if (r->checkpointed && !r->granularity) r->granularity = "full";
@@ -279,6 +289,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     TRY(set_neox(r, s, err));
     TRY(set_shape(r, s, err));
     TRY(set_sharding(r, s, err));
+    if (r->wants_job) say_attention(r, s);
     core_modules(r, s);
     // Until Megatron-LM 2.6 the method alone asks for it.
     if (setting_of(s, "activations-checkpoint-method") && !r->granularity) r->granularity = "full";

@@ -33,7 +33,6 @@ static enum status set_model(struct run *r, struct settings *s, struct error *er
     if (r->wants_model && !starcoder && r->activation && !is(r->activation, "silu"))
         return settings_refuse(s, "model.model_config.hidden_act", err,
                                "expected silu, found %.40s", r->activation);
-    if (setting_of(s, "model.model_config.is_qwen2_config")) m->qkv_bias = true;
     m->rms_norm = !starcoder, m->linear_bias = false;
     r->position_type = "rope", r->attention_dropout *= starcoder, r->hidden_dropout *= starcoder;
     if (starcoder) set_starcoder(r, s);

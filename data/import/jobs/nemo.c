@@ -209,7 +209,7 @@ static enum status in_own_names(enum status status, const char *file, struct err
     if (status == OK) return OK;
     for (const char *from = to; *from;) {
         bool flag = !strncmp(from, "--", 2) && islower((unsigned char)from[2]) &&
-                    (from < err->text + 5 || strncmp(from - 5, "with ", 5) != 0);
+                    (to < err->text + 5 || strncmp(to - 5, "with ", 5) != 0);
         from += flag ? 2 : 0;
         for (; flag && (islower((unsigned char)*from) || *from == '-'); from++)
             *to++ = *from == '-' ? '_' : *from;
@@ -257,7 +257,9 @@ static enum status read_settings(struct settings *s, const struct asked *asked, 
         .set = asked->set, .arguments = asked->arguments, .launch = asked->launch};
     if (dot && (!strcmp(dot, ".sh") || !strcmp(dot, ".slurm") || !strcmp(dot, ".sbatch")))
         return launch_read_overrides(s, path, &of, asked->import.arena, err);
-    return settings_read_yaml(s, path, asked->import.arena, err);
+    TRY(settings_read_yaml(s, path, asked->import.arena, err));
+    launch_take_recipe(s);
+    return OK;
 }
 
 static const struct importer importer = {

@@ -42,42 +42,6 @@ static void drop_unused(struct settings *s)
     s->count = kept;
 }
 
-// The file's settings over those of the file that it names under `defaults`.
-static enum status read_yaml(struct settings *s, const char *path, int depth, struct arena *arena,
-                             struct error *err)
-{
-    enum { DEPTH_MOST = 8 };
-    struct settings own;
-    TRY(settings_read_yaml_raw(&own, path, arena, err));
-    const struct setting *base = setting_of(&own, "defaults");
-    if (!base) base = setting_of(&own, "defaults[0]");
-    *s = own;
-    if (!base || !base->text || depth == DEPTH_MOST || !path_ends_with(base->text, ".yaml"))
-        return OK;
-    const char *slash = strrchr(path, '/'),
-               *other = arena_print(arena, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path,
-                                    base->text);
-    struct error ignored = {OK, ""};
-    if (read_yaml(s, other, depth + 1, arena, &ignored) != OK) {
-        *s = own;
-        said_assume(&s->said, "what is not here is in %.80s, another file", base->text);
-        return OK;
-    }
-    s->document = own.document, s->begin = own.begin;
-    s->said.with = s->said.with ? arena_print(arena, "%s, %s", base->text, s->said.with)
-                                : base->text;
-    for (int i = 0; i < own.count; i++) {
-        struct setting *before = (struct setting *)setting_of(s, own.items[i].key);
-        if (before) {
-            *before = own.items[i];
-            continue;
-        }
-        GROW(arena, s->items, s->count, s->capacity, 64);
-        s->items[s->count++] = own.items[i];
-    }
-    return OK;
-}
-
 static enum status read_settings(struct settings *s, const struct asked *asked, struct error *err)
 {
     const char *path = asked->import.path;
@@ -87,7 +51,7 @@ static enum status read_settings(struct settings *s, const struct asked *asked, 
                                     .rollouts = true};
     if (!path_ends_with(path, ".yaml") && !path_ends_with(path, ".yml"))
         return launch_read_overrides(s, path, &of, asked->import.arena, err);
-    TRY(read_yaml(s, path, 0, asked->import.arena, err));
+    TRY(settings_read_yaml_based(s, path, asked->import.arena, err));
     drop_unused(s);
     return OK;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/base/grow.h"
 #include "data/import/text.h"
 #include "data/kinds/schedules.h"
 
@@ -14,6 +15,16 @@ const struct setting *setting_of(const struct settings *s, const char *key)
     for (int i = 0; i < s->count; i++)
         if (!strcmp(s->items[i].key, key)) return &s->items[i];
     return NULL;
+}
+
+void settings_replace(struct settings *s, const char *key, const char *text, int line)
+{
+    struct setting *at = (struct setting *)setting_of(s, key);
+    if (!at) {
+        GROW(s->arena, s->items, s->count, s->capacity, 64);
+        at = &s->items[s->count++];
+    }
+    *at = (struct setting){key, text, line};
 }
 
 // The part after "key[N]"; NULL: the setting is in no such list.

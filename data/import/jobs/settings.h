@@ -61,6 +61,11 @@ enum status settings_read_python(struct settings *s, const char *path, const cha
 // YAML whose references stay as they are, and whose last of two equal keys counts.
 enum status settings_read_yaml_raw(struct settings *s, const char *path, struct arena *arena,
                                    struct error *err);
+// The same over the file next to it that `defaults` names, as settings_read_yaml does it, too.
+enum status settings_read_yaml_based(struct settings *s, const char *path, struct arena *arena,
+                                     struct error *err);
+// Sets a key, whether it stands already or not.
+void settings_replace(struct settings *s, const char *key, const char *text, int line);
 
 const struct setting *setting_of(const struct settings *s, const char *key); // NULL: none
 // Whether the list `key` contains the text, case-insensitively.

@@ -3,6 +3,7 @@
 // to, as in OmegaConf.
 #include <string.h>
 
+#include "data/base/file.h"
 #include "data/base/grow.h"
 #include "data/import/jobs/settings.h"
 
@@ -370,10 +371,54 @@ enum status settings_read_yaml_raw(struct settings *s, const char *path, struct 
     return read_file(s, path, true, arena, err);
 }
 
+// The first of a file's `defaults` that names a file.
+static const char *base_of(const struct settings *s)
+{
+    const struct setting *one = setting_of(s, "defaults");
+    if (one && one->text) return one->text;
+    for (int i = 0; i < setting_list_length(s, "defaults"); i++) {
+        one = setting_of(s, arena_print(s->arena, "defaults[%d]", i));
+        if (one && one->text && strcmp(one->text, "_self_") != 0) return one->text;
+    }
+    return NULL;
+}
+
+// The file's settings over those of its base.
+static enum status read_based(struct settings *s, const char *path, bool last_wins, int depth,
+                              struct arena *arena, struct error *err)
+{
+    enum { DEPTH_MOST = 8 };
+    struct settings own;
+    TRY(read_file(&own, path, last_wins, arena, err));
+    const char *base = base_of(&own), *slash = strrchr(path, '/');
+    *s = own;
+    if (!base || depth == DEPTH_MOST) return OK;
+    const char *end = path_ends_with(base, ".yaml") || path_ends_with(base, ".yml") ? "" : ".yaml",
+               *other = arena_print(arena, "%.*s%s%s", slash ? (int)(slash + 1 - path) : 0, path,
+                                    base, end);
+    struct error ignored = {OK, ""};
+    if (read_based(s, other, last_wins, depth + 1, arena, &ignored) != OK) {
+        *s = own;
+        said_assume(&s->said, "what is not here is in %.80s, another file", base);
+        return OK;
+    }
+    s->document = own.document, s->begin = own.begin;
+    s->said.with = s->said.with ? arena_print(arena, "%s, %s", base, s->said.with) : base;
+    for (int i = 0; i < own.count; i++)
+        settings_replace(s, own.items[i].key, own.items[i].text, own.items[i].line);
+    return OK;
+}
+
+enum status settings_read_yaml_based(struct settings *s, const char *path, struct arena *arena,
+                                     struct error *err)
+{
+    return read_based(s, path, true, 0, arena, err);
+}
+
 enum status settings_read_yaml(struct settings *s, const char *path, struct arena *arena,
                                struct error *err)
 {
-    TRY(read_file(s, path, false, arena, err));
+    TRY(read_based(s, path, false, 0, arena, err));
     for (int i = 0; i < s->count; i++) follow(s, &s->items[i]);
     return OK;
 }
