@@ -5,12 +5,12 @@
 #include "data/import/nvbandwidth.h"
 #include "data/import/text.h"
 
-enum { PREFIX_MOST = 8 };
+enum { PREFIX_MOST = 8, UNNAMED = TEST_COUNT + 1 };
 
 struct printed {
     struct bandwidths *b;
     struct text_lines lines;
-    int test; // that runs; TEST_COUNT: another; -1: none
+    int test; // that runs; TEST_COUNT: another; UNNAMED: that its sum names; -1: none
     struct testcase now;
     int rows, wanted; // read; of the matrix: 0 before its columns are known
 };
@@ -34,6 +34,25 @@ static void end_case(struct printed *p)
     p->test = -1;
 }
 
+static int test_named(const char *name)
+{
+    int test = 0;
+    while (test < TEST_COUNT && strcmp(nvbandwidth_tests[test], name) != 0) test++;
+    return test;
+}
+
+// SUM NAME VALUE: ends a table without "Running", as posts have them.
+static bool name_case(struct printed *p)
+{
+    const struct text_lines *t = &p->lines;
+    int at = find(t, "SUM");
+    if (p->test != UNNAMED || at < 0 || at + 1 >= t->word_count) return false;
+    p->test = test_named(t->words[at + 1]);
+    p->now.place = p->test < TEST_COUNT ? nvbandwidth_tests[p->test] : p->now.place;
+    end_case(p);
+    return true;
+}
+
 // Running NAME.
 static bool begin_case(struct printed *p)
 {
@@ -45,7 +64,7 @@ static bool begin_case(struct printed *p)
     if (!length || name[length - 1] != '.' || !strchr(name, '_')) return false;
     name[length - 1] = '\0';
     end_case(p);
-    for (p->test = 0; p->test < TEST_COUNT && strcmp(nvbandwidth_tests[p->test], name);) p->test++;
+    p->test = test_named(name);
     if (p->test == TEST_COUNT && !p->b->passed_over++) p->b->not_taken = name;
     p->now = (struct testcase){.place = name};
     p->rows = p->wanted = 0;
@@ -99,7 +118,7 @@ static enum status take_line(struct printed *p, struct error *err)
     struct bandwidths *b = p->b;
     struct machine *m = &b->samples.machine;
     int device = find(t, "Device"), version = find(t, "Version:"), memcpy_at = find(t, "memcpy");
-    if (begin_case(p)) return OK;
+    if (begin_case(p) || name_case(p)) return OK;
     if (p->test < 0 && device >= 0 && device + 2 < t->word_count && !m->gpu) {
         const char *name = text_rest(t, device + 2, b->arena), *end = strstr(name, " (");
         if (end && strchr(t->words[device + 1], ':'))
@@ -112,15 +131,20 @@ static enum status take_line(struct printed *p, struct error *err)
         if (!strcmp(what, "Driver") && (version < 2 || strcmp(t->words[version - 2], "CUDA")))
             m->driver = arena_copy_text(b->arena, number);
     }
+    bool heads = memcpy_at >= 0 && find(t, "bandwidth") > memcpy_at;
+    if (p->test < 0 && heads)
+        p->test = UNNAMED, p->now = (struct testcase){.place = "a table"}, p->rows = p->wanted = 0;
     if (p->test < 0 || p->test == TEST_COUNT) return OK;
-    if (memcpy_at >= 0 && find(t, "bandwidth") > memcpy_at) {
+    if (heads) {
         p->now.description = text_rest(t, memcpy_at, b->arena);
     } else if (p->now.description && !p->wanted) {
         p->now.columns = columns_of(t);
         if (p->now.columns > DEVICES_MAX)
             return text_refuse(t, err, "expected at most %d devices, found %d", DEVICES_MAX,
                                p->now.columns);
-        p->wanted = !p->now.columns ? 0 : p->test < PEER_WRITE ? 1 : p->now.columns;
+        bool pairs = p->test == UNNAMED ? strstr(p->now.description, "GPU(row)") != NULL
+                                        : p->test >= PEER_WRITE;
+        p->wanted = !p->now.columns ? 0 : pairs ? p->now.columns : 1;
         p->now.gb_per_s = TAKE(b->arena, p->wanted * p->now.columns, double);
     } else if (p->wanted && p->rows < p->wanted) {
         return take_row(p, err);

@@ -60,6 +60,18 @@ on=$(printf '\033[4m') off=$(printf '\033[0m')
 matrix $quad | sed "s/GPU0\tGPU1/${on}GPU0\tGPU1/; s/Affinity\$/Affinity$off/" |
     node "4 100 3:200 4:300" --like a100-16x8
 
+# rows of NICs say nothing that those of GPUs do not; without one of a GPU's nothing is read
+for cut in s/a/a/ /^NIC/d /^NIC1/,\$d; do
+    sed "$cut" tests/imports/topo.txt | node "4 31.5077 2/1:300 2/2:31.5077" --like a100-16x8
+    told 'of 3 NICs counted'
+    cp "$work/cluster.json" "$work/now.json"
+    sed -i '/made_from/,/\]/d' "$work/now.json"
+    [ "$cut" = s/a/a/ ] && cp "$work/now.json" "$work/whole.json"
+    cmp -s "$work/now.json" "$work/whole.json" || wrong "$cut: another node"
+done
+sed '/^GPU3/,$d' tests/imports/topo.txt | refuse 'a row of each of 7 GPUs and NICs, found 3' \
+    --like a100-16x8
+
 # topo -p2p: who reaches whom, not by what
 printf ' \tGPU0\tGPU1\n GPU0\tX\tOK\n GPU1\tOK\tX\n\nLegend:\n  X = Self\n' >"$work/p2p"
 "$plumbline" import topo "$work/p2p" | grep -q 'OK .* 1  reached' || wrong "-p2p"

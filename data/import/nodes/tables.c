@@ -87,6 +87,14 @@ static int find_row(const struct text_lines *lines, const char *name)
     return -1;
 }
 
+// Whether the rows of all GPUs are read: those of NICs say nothing more.
+static bool has_gpus(const struct topology *t)
+{
+    int row = t->row_count;
+    while (row < t->count && !t->is_gpu[row]) row++;
+    return t->count && row == t->count;
+}
+
 static enum status read_row(struct topology *t, const struct text_lines *lines, struct error *err)
 {
     int row = t->row_count, at = find_row(lines, t->names[row]);
@@ -294,6 +302,7 @@ static enum status read_matrix(struct topology *t, struct text_lines *lines, str
             continue;
         }
         int header = t->count ? -1 : find_header(lines);
+        if (has_gpus(t) && find_row(lines, t->names[t->row_count]) < 0) continue;
         if (t->count) TRY(read_row(t, lines, err));
         else if (header >= 0) TRY(take_names(t, lines, header, err));
         else TRY(read_links(t, lines, err));
@@ -317,7 +326,7 @@ enum status topology_read(struct topology *t, const char *text, size_t size, str
                     "%s: expected what nvidia-smi topo -m (or nvlink -s), rocm-smi --showtopo, "
                     "amd-smi topology or lstopo prints, found no header GPU0 ...",
                     t->path);
-    if (t->row_count < t->count)
+    if (!has_gpus(t))
         return fail(err, BAD_INPUT, "%s: expected a row of each of %d GPUs and NICs, found %d rows",
                     t->path, t->count, t->row_count);
     return OK;
