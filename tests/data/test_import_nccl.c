@@ -387,7 +387,7 @@ static const char *const files[] = {"nccl_all_reduce.txt",      "nccl_groups.txt
 // What must come before a cut so that the rest does not matter; NULL: any part is read, as what it
 // is.
 static const char *const ends[] = {NULL,  NULL,  NULL,
-                                   "}\n", "}\n", "NIC2\tSYS\tSYS\tNODE\tNODE\tSYS\tPIX\t X"};
+                                   "}\n", "}\n", "GPU3\tSYS\tSYS\tNV12\t X \tSYS\tPXB\tNODE"};
 
 // A cut file's samples are the first ones of the whole file's.
 static void expect_beginning(const char *file, const char *text, size_t size, size_t cut)

@@ -294,7 +294,7 @@ static enum status read_matrix(struct topology *t, struct text_lines *lines, str
     bool more;
     for (;;) {
         TRY(text_next(lines, &more, err));
-        if (!more || (t->count && t->row_count == t->count)) break;
+        if (!more || has_gpus(t)) break;
         if (!lines->word_count) continue;
         enum section section = section_of(lines);
         if (a.section != SECTION_NONE || section != SECTION_NONE) {
@@ -302,7 +302,6 @@ static enum status read_matrix(struct topology *t, struct text_lines *lines, str
             continue;
         }
         int header = t->count ? -1 : find_header(lines);
-        if (has_gpus(t) && find_row(lines, t->names[t->row_count]) < 0) continue;
         if (t->count) TRY(read_row(t, lines, err));
         else if (header >= 0) TRY(take_names(t, lines, header, err));
         else TRY(read_links(t, lines, err));
