@@ -192,8 +192,8 @@ told '7173923840 parameters'
 told 'vocab_size stands twice: the last counts'
 # SmolLM3 as nanotron trained it, with the number of its parameters on the hub: a Qwen 2 whose
 # queries, keys and values have no bias.
-printf 'model:\n  model_config:\n    {is_qwen2_config: true, attention_bias: false, hidden_size: 2048,
-    intermediate_size: 11008, num_attention_heads: 16, num_hidden_layers: 36,
+printf 'model:\n  model_config:\n    {is_qwen2_config: true, attention_bias: false,
+    hidden_size: 2048, intermediate_size: 11008, num_attention_heads: 16, num_hidden_layers: 36,
     num_key_value_heads: 4, vocab_size: 128256, tie_word_embeddings: true}\n' >"$work/in.yaml"
 "$plumbline" import nanotron "$work/in.yaml" -o "$work/model.json" 2>"$work/err" ||
     wrong "SmolLM3: $(cat "$work/err")"
