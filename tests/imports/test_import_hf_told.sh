@@ -106,7 +106,8 @@ k3='"attn_res_block_size": 12, "first_k_dense_replace": 1, "hidden_act": "situ",
     "num_experts_per_token": 16, "num_hidden_layers": 93, "num_key_value_heads": 96,
     "num_shared_experts": 2, "q_lora_rank": 1536, "routed_expert_hidden_size": 3584'
 says 0 "kimi_k3: ${words:-2779484395776} parameters" "{\"model_type\": \"kimi_k3\",
-    \"text_config\": {$k3, \"linear_attn_config\": {\"full_attn_layers\": [$full],
-    \"head_dim\": 128, \"num_heads\": 96, \"short_conv_kernel_size\": 4, \"use_full_rank_gate\": true}}}"
+    \"text_config\": {$k3, \"linear_attn_config\": {
+    \"full_attn_layers\": [$full], \"head_dim\": 128, \"num_heads\": 96,
+    \"short_conv_kernel_size\": 4, \"use_full_rank_gate\": true}}}"
 [ $failed -eq 0 ] && echo "import hf, told: all as expected"
 exit $failed
