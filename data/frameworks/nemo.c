@@ -7,7 +7,7 @@
 static const char *const norm_names[] = {"LayerNorm", "RMSNorm", NULL};
 
 static const char *const model_sections[] = {"model", "model.config", "trainer.strategy", NULL};
-enum { MODEL_ROWS = 111 };
+enum { MODEL_ROWS = 112 };
 static const struct setting_row rows[] = {
     SAYS("tensor_model_parallel_size", INT, job.layout.tensor),
     SAYS("context_parallel_size", INT, job.layout.context),
@@ -98,6 +98,7 @@ static const struct setting_row rows[] = {
     SAYS_IF(mixtures, "num_moe_experts", COUNT, experts.experts),
     SAYS_IF(mixtures, "moe_router_topk", COUNT, experts.top_k),
     SAYS_IF(mixtures, "moe_ffn_hidden_size", COUNT, experts.ffn),
+    TAKES("moe_latent_size", COUNT, experts.latent),
     SAYS_IF(mixtures, "moe_shared_expert_intermediate_size", COUNT, experts.shared_ffn),
     SAYS_IF(mixtures, "moe_shared_expert_gate", FLAG, experts.shared_gate),
     SAYS("moe_router_score_function", TEXT, router_score),
@@ -180,7 +181,6 @@ const struct setting_effect nemo_effects[] = {
      EFFECT_ON_MODEL, "", "layers of several kinds: " MODEL},
     {"hybrid_attention_ratio hybrid_mlp_ratio", EFFECT_ON_MODEL, "0 0.0",
      "layers of several kinds: " MODEL},
-    {"moe_latent_size", EFFECT_ON_MODEL, "0", "experts work on a latent: " MODEL},
     {"kimi_kda_layers num_kv_shared_layers attention_k_eq_v per_layer_embed_dim global_head_dim "
      "num_global_key_value_heads hybrid_attention_pattern",
      EFFECT_ON_MODEL, "0", "layers unlike each other: " MODEL},

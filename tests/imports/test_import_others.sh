@@ -230,6 +230,27 @@ assert (l["tensor"], l["data"], l["micro_batch"], j["sequence"], j["global_batch
 printf 'defaults: gone.yaml\nmodel: {seq_length: 64, micro_batch_size: 1}\n' >"$work/in.yaml"
 "$plumbline" import nemo "$work/in.yaml" --gpus 8 --job "$work/job.json" 2>"$work/err"
 told 'what is not here is in gone.yaml, another file'
+# Experts on a latent, as Nemotron 3 has them: as many parameters as its config.json.
+flags='--hybrid-layer-pattern M*EME --hidden-size 64 --ffn-hidden-size 96 --num-attention-heads 4
+    --group-query-attention --num-query-groups 2 --kv-channels 16 --mamba-num-heads 8
+    --mamba-head-dim 16 --mamba-num-groups 2 --mamba-state-dim 16 --num-experts 8
+    --moe-router-topk 2 --moe-ffn-hidden-size 48 --moe-shared-expert-intermediate-size 80
+    --moe-latent-size 24 --squared-relu --disable-bias-linear --normalization RMSNorm --bf16
+    --position-embedding-type none --untie-embeddings-and-output-weights --seq-length 64
+    --micro-batch-size 1 --vocab-size 128 --make-vocab-size-divisible-by 1
+    --max-position-embeddings 64 --moe-router-enable-expert-bias
+    --moe-router-score-function sigmoid'
+launch ok megatron "$(echo python pretrain_mamba.py $flags)" --gpus 8 -o "$work/model.json"
+printf '{"model_type": "nemotron_h", "hidden_size": 64, "hybrid_override_pattern": "M*EME",
+    "intermediate_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16,
+    "mamba_num_heads": 8, "mamba_head_dim": 16, "n_groups": 2, "ssm_state_size": 16,
+    "n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 48,
+    "n_shared_experts": 1, "moe_shared_expert_intermediate_size": 80, "moe_latent_size": 24,
+    "vocab_size": 128, "num_hidden_layers": 5}' >"$work/config.json"
+sed -n 's/^megatron: //p' "$work/err" >"$work/counted"
+"$plumbline" import hf "$work/config.json" -o "$work/hf.json" 2>"$work/err"
+told "nemotron_h: $(cat "$work/counted")"
+grep -q '"latent": 24' "$work/model.json" || wrong "no latent"
 # Another program's file with one name in common; bytes that are no text.
 printf 'a = 1\nb = 1\nc = 1\nd = 1\ne = 1\nf = 1\ng = 1\nh = 1\ni = 1\n[model]\nname = "x"\n' \
     >"$work/in.toml"

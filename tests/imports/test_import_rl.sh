@@ -55,6 +55,31 @@ printf 'defaults: base.yaml\ncluster:\n  num_nodes: 4\n' >"$work/own.yaml"
 grep -q '"tensor": 2' "$work/job.json" && grep -q '"data": 16' "$work/job.json" &&
     grep -q '"zero": 3' "$work/job.json" || wrong "rl: not FSDP's job of 32 GPUs"
 says 'read with base.yaml'
+# slime and miles have Megatron's flags: 8 prompts with 4 answers of 768 tokens, in two updates
+cat >"$work/slime.sh" <<'END'
+PERF=(--tensor-model-parallel-size 2 --context-parallel-size 2 --use-dynamic-batch-size
+   --max-tokens-per-gpu 1024 --rollout-batch-size 8 --n-samples-per-prompt 4
+   --rollout-max-prompt-len 256 --rollout-max-response-len 512 --num-steps-per-rollout 2)
+ray job submit --address=http://127.0.0.1:8265 -- python3 train.py --actor-num-nodes 2 \
+   --actor-num-gpus-per-node 8 --colocate ${PERF[@]}
+END
+"$plumbline" import megatron "$work/slime.sh" --job "$work/job.json" 2>"$work/err" ||
+    wrong "slime: $(cat "$work/err")"
+python3 -c 'import json, sys
+j = json.load(open(sys.argv[1])); l = j["layout"]
+assert (l["tensor"], l["context"], l["data"], l["micro_batch"], l["zero"], j["sequence"],
+        j["global_batch"], j["precision"]) == (2, 2, 4, 2, 1, 768, 16, "bf16"), j' \
+    "$work/job.json" || wrong "slime: another job"
+says 'every sequence is of 768 tokens, a prompt and its answer, 2 in a micro-batch'
+sed -i 's/tokens-per-gpu 1024/tokens-per-gpu 9000/' "$work/slime.sh"
+"$plumbline" import megatron "$work/slime.sh" --job "$work/job.json" 2>"$work/err"
+says 'micro-batches of 4 sequences, not 23: 4 are a replica'
+sed 's/--colocate/--train-backend fsdp/' "$work/slime.sh" >"$work/fsdp.sh"
+"$plumbline" import megatron "$work/fsdp.sh" --job "$work/no.json" 2>"$work/err" &&
+    wrong "slime: another program's training is read"
+says 'train-backend: is not read: a policy trained by another program'
+"$plumbline" import rl "$work/slime.sh" 2>"$work/err" >"$work/out" && wrong "slime: read by rl"
+says 'flags of slime and miles: plumbline import megatron'
 
 [ $status = 0 ] && echo "import rl: all as expected"
 exit $status

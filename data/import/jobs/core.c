@@ -164,7 +164,7 @@ static enum status set_runs(struct model *m, const struct run *r,
                                                    : "attention";
         run->name = end - i == r->layers ? "block"
                                          : arena_print(arena, "%s-%d", name, m->run_count - 1);
-        if (k.mixture[i]) run->experts = *experts;
+        if (k.mixture[i]) core_set_experts(run, experts, &m->shape);
     }
     if (r->mtp) { // each like the last layer
         struct layer_run *run = &m->runs[m->run_count++];

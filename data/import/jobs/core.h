@@ -12,12 +12,16 @@ enum status core_model(struct model *m, const struct run *r, struct arena *arena
 enum status core_ranks(struct run *r, struct error *err);
 enum status core_batch(struct run *r, int *micro_batches, struct error *err);
 enum status core_job(struct run *r, struct error *err); // r->job
+// A run's experts, with the products to a latent and back.
+void core_set_experts(struct layer_run *run, const struct expert_shape *e, const struct shape *s);
 // Allows the job the mode of recomputation that these name; granularity NULL: none.
 enum status core_recompute(struct run *r, const char *granularity, const char *method,
                            const char *modules, struct error *err);
 
 // Leaves out modules of selective recomputation that a job has no name for: what they keep is kept.
 struct settings;
+// The largest micro-batch up to the stated one that divides a replica's sequences.
+void core_fit_micro_batch(struct run *r, struct settings *s);
 void core_modules(struct run *r, struct settings *s);
 
 // ZeRO's stage where Megatron's or PyTorch's FSDP shards the states.

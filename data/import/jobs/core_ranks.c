@@ -100,3 +100,18 @@ enum status core_sharding(struct run *r, struct settings *s, struct error *err)
                     "Megatron-FSDP without data-parallel-sharding-strategy shards nothing more");
     return OK;
 }
+
+// Micro-batches as stated, or the largest smaller ones that divide a replica's sequences.
+void core_fit_micro_batch(struct run *r, struct settings *s)
+{
+    struct layout *l = &r->job.layout;
+    int64_t ranks = (int64_t)l->tensor * l->pipeline * l->context,
+            gpus = r->gpus ? r->gpus : r->processes * (r->nodes ? r->nodes : 1);
+    if (ranks < 1 || gpus < ranks || gpus % ranks || r->job.global_batch % (gpus / ranks)) return;
+    int64_t own = r->job.global_batch / (gpus / ranks);
+    int stated = l->micro_batch;
+    while (own > 0 && l->micro_batch > 1 && own % l->micro_batch) l->micro_batch--;
+    if (l->micro_batch != stated)
+        said_assume(&s->said, "micro-batches of %d sequences, not %d: %lld are a replica's",
+                    l->micro_batch, stated, (long long)own);
+}

@@ -241,8 +241,8 @@ enum status launch_read_overrides(struct settings *s, const char *path,
             err, BAD_INPUT,
             "%s: expected a launch with overrides (model.seq_length=4096), found none: "
             "write the run's settings as YAML (config.to_yaml(...), or run_config.yaml of a "
-            "checkpoint)",
-            path);
+            "checkpoint)%s",
+            path, asked->rollouts ? "; flags of slime and miles: plumbline import megatron" : "");
     s->nodes = script.nodes, s->of_node = script.of_node, s->said.with = script.read_in;
     take(s, found);
     return asked->rollouts ? OK : refuse_rollouts(s, found, err);

@@ -180,6 +180,31 @@ static void say_attention(struct run *r, struct settings *s)
                           "before Transformer Engine");
 }
 
+// An update of slime's or miles' policy: whole answers, as many at once as their tokens allow.
+static void set_update(struct run *r, struct settings *s)
+{
+    struct job *j = &r->job;
+    struct layout *l = &j->layout;
+    if (!setting_of(s, "actor-num-gpus-per-node") && !setting_of(s, "actor-num-nodes")) return;
+    if (!r->nodes) r->nodes = 1;
+    if (r->rollout.answer) j->sequence = r->rollout.prompt + r->rollout.answer;
+    int64_t samples = r->rollout.batch * r->rollout.answers;
+    if (!j->global_batch) j->global_batch = samples / (r->steps ? r->steps : 1);
+    if (j->sequence && r->rollout.packs && r->rollout.packed) {
+        int64_t all = r->rollout.packed * (l->context > 0 ? l->context : 1) / j->sequence;
+        l->micro_batch = all < 1 ? 1 : all > 1 << 20 ? 1 << 20 : (int)all;
+    }
+    if (!l->micro_batch) l->micro_batch = 1;
+    core_fit_micro_batch(r, s);
+    l->zero = 1, r->bf16 = !r->fp16; // as both set them
+    said_assume(&s->said,
+                "an update of the policy alone, as Megatron trains it: rollouts are no part of "
+                "the job; every sequence is of %lld tokens, %s, %d in a micro-batch",
+                (long long)j->sequence,
+                r->rollout.prompt ? "a prompt and its answer" : "an answer of full length",
+                l->micro_batch);
+}
+
 static void set_recompute(struct run *r)
 {
     if (r->checkpointed && !r->granularity) r->granularity = "full";
@@ -264,6 +289,7 @@ static enum status check_others(const struct run *r, const struct settings *s, s
 static enum status read_run(struct run *r, struct settings *s, const struct asked *asked,
                             struct error *err)
 {
+    if (r->wants_job) set_update(r, s);
     TRY(check_others(r, s, err));
     for (int i = 0; i < s->count; i++) {
         const char *own = s->items[i].text;

@@ -106,3 +106,12 @@ enum status core_hybrid(struct core_kinds *k, struct run *r, struct error *err)
     if (r->hybrid) r->layers = count;
     return OK;
 }
+
+// With the products to their latent and back (moe_layer.py).
+void core_set_experts(struct layer_run *run, const struct expert_shape *e, const struct shape *s)
+{
+    run->experts = *e;
+    run->more_products = 2 * s->hidden * e->latent;
+    run->more_values = run->more_products;
+    if (e->latent && s->linear_bias) run->more_values += e->latent + s->hidden;
+}

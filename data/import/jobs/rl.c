@@ -88,21 +88,6 @@ static enum status set_batch(struct run *r, struct settings *s, const struct ask
     return OK;
 }
 
-// Micro-batches as stated, or the largest smaller ones that divide a replica's sequences.
-static void fit_micro_batch(struct run *r, struct settings *s)
-{
-    struct layout *l = &r->job.layout;
-    int64_t ranks = (int64_t)l->tensor * l->pipeline * l->context,
-            gpus = r->gpus ? r->gpus : r->processes * (r->nodes ? r->nodes : 1);
-    if (ranks < 1 || gpus < ranks || gpus % ranks || r->job.global_batch % (gpus / ranks)) return;
-    int64_t own = r->job.global_batch / (gpus / ranks);
-    int stated = l->micro_batch;
-    while (own > 0 && l->micro_batch > 1 && own % l->micro_batch) l->micro_batch--;
-    if (l->micro_batch != stated)
-        said_assume(&s->said, "micro-batches of %d sequences, not %d: %lld are a replica's",
-                    l->micro_batch, stated, (long long)own);
-}
-
 static enum status read_run(struct run *r, struct settings *s, const struct asked *asked,
                             struct error *err)
 {
@@ -122,7 +107,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
         l->sequence_parallel = true;
     if (r->ulysses > 1) l->context = r->ulysses, r->job.context_kind = CONTEXT_ALL_TO_ALL;
     TRY(set_batch(r, s, asked, err));
-    fit_micro_batch(r, s);
+    core_fit_micro_batch(r, s);
     r->fp16 = is(r->dtype, "float16"), r->bf16 = !r->fp16 && !is(r->dtype, "float32");
     if (megatron) {
         bool nemo = holds(s, "policy.megatron_cfg.");
