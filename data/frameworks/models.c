@@ -1,6 +1,7 @@
 // See models.h. Flags and keys are those of the newest sources (docs/FORMATS.md, job).
 #include "data/frameworks/models.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "data/base/shipped.h"
@@ -142,6 +143,11 @@ static const char *described(const struct model *model, struct arena *arena)
     return json_end(&w, &length);
 }
 
+static bool has_part_rotary(const struct shape *s)
+{
+    return s->rotary_share > 0 && s->rotary_share < 1;
+}
+
 const struct torchtitan_flavor *titan_flavor(const struct model *model, bool toml,
                                              struct arena *arena)
 {
@@ -151,7 +157,7 @@ const struct torchtitan_flavor *titan_flavor(const struct model *model, bool tom
     int blocks = model->layer_count - 2 - model_mtp_depth(model);
     for (const struct torchtitan_flavor *f = torchtitan_flavors; f->model; f++) {
         if (!model->has_shape || !f->shipped || f->blocks != blocks ||
-            (f->only && !strcmp(f->only, "0.2") != toml) ||
+            has_part_rotary(&model->shape) || (f->only && !strcmp(f->only, "0.2") != toml) ||
             shipped_find(&path, "models", f->shipped, arena, &unread) != OK ||
             model_load(&m, path, arena, &unread) != OK)
             continue;
@@ -161,9 +167,9 @@ const struct torchtitan_flavor *titan_flavor(const struct model *model, bool tom
     return NULL;
 }
 
-static bool has_part_rotary(const struct shape *s)
+int64_t titan_rotated(const struct shape *s)
 {
-    return s->rotary_share > 0 && s->rotary_share < 1;
+    return has_part_rotary(s) ? llround(s->rotary_share * (double)s->head_width) : s->head_width;
 }
 
 static bool is_cut_off(const struct layer_run *run, const struct problem *p)
@@ -174,25 +180,39 @@ static bool is_cut_off(const struct layer_run *run, const struct problem *p)
 // Latent attention's function takes experts that all tokens use, of as many widths of one expert.
 static bool has_base_experts(const struct model *m, const struct expert_shape *x)
 {
-    return m->shape.kv_rank ? x->shared_ffn > 0 && x->shared_ffn % x->ffn == 0 : !x->shared_ffn;
+    return m->shape.kv_rank ? x->shared_ffn > 0 && x->shared_ffn % x->ffn == 0 : !x->shared_gate;
+}
+
+// Qwen3's layers take biases of queries, keys and values; their positions are cosines and sines,
+// which turn a part of a head as well as the whole, but have no way to scale them like Llama 3's.
+static bool resize_attention(struct shape *to, const struct shape *s)
+{
+    const char *scaling = s->rotary_scaling.type;
+    bool qwen = to->qk_norm == QK_NORM_HEAD;
+    if (!to->kv_rank != !s->kv_rank) return false;
+    if (qwen) to->qkv_bias = s->qkv_bias;
+    if (qwen && s->qk_norm == QK_NORM_NONE) to->qk_norm = QK_NORM_NONE;
+    if (qwen) return titan_rotated(s) % 2 == 0 && (!scaling || strcmp(scaling, "llama3") != 0);
+    return !has_part_rotary(s) && (to->kv_rank || s->heads * s->head_width == s->hidden);
 }
 
 // The base's layers in the order and the dimensions of the problem's. False: it has none such.
-// Only latent attention's function has dense layers beside mixtures, before them.
+// Latent attention's function has dense layers beside mixtures before them; Qwen3's layers are
+// made by two functions, of any order.
 static bool resize(struct model *base, const struct model *m, struct arena *arena)
 {
     struct shape *to = &base->shape;
     const struct shape *s = &m->shape;
     struct layer_run *runs = TAKE(arena, m->run_count, struct layer_run);
-    bool heads = to->kv_rank || to->qk_norm == QK_NORM_HEAD,
-         mixtures = model_first_run(m, LAYER_MOE);
-    if (!to->kv_rank != !s->kv_rank || mixtures != (model_first_run(base, LAYER_MOE) != NULL))
-        return false;
-    if (!heads && s->heads * s->head_width != s->hidden) return false;
+    const struct layer_run *mixture = model_first_run(base, LAYER_MOE);
+    if (!resize_attention(to, s) || !mixture != !model_first_run(m, LAYER_MOE)) return false;
     for (int i = 0; i < m->run_count; i++) {
         const struct layer_run *own = &m->runs[i], *run = model_first_run(base, own->kind);
-        if (!run || (own->kind == LAYER_BLOCK && i != 1)) return false;
-        runs[i] = *run, runs[i].count = own->count;
+        bool dense = own->kind == LAYER_BLOCK;
+        if (!run && dense) run = mixture;
+        if (!run || (dense && to->kv_rank && i != 1)) return false;
+        runs[i] = *run, runs[i].count = own->count, runs[i].kind = own->kind;
+        if (dense) runs[i].experts = own->experts;
         if (own->kind != LAYER_MOE) continue;
         if (!has_base_experts(m, &own->experts)) return false;
         runs[i].experts.experts = own->experts.experts, runs[i].experts.ffn = own->experts.ffn;
@@ -204,7 +224,6 @@ static bool resize(struct model *base, const struct model *m, struct arena *aren
     to->query_rank = s->query_rank, to->kv_rank = s->kv_rank;
     to->rotary_width = s->rotary_width, to->value_width = s->value_width;
     if (!to->kv_rank) to->tied_embeddings = s->tied_embeddings;
-    if (heads && s->qk_norm == QK_NORM_NONE) to->qk_norm = QK_NORM_NONE;
     if (!s->activation) to->activation = NULL;
     base->runs = runs, base->run_count = m->run_count, base->layer_count = m->layer_count;
     return true;
@@ -215,7 +234,7 @@ const struct torchtitan_flavor *titan_base(const struct problem *p, struct arena
     struct error unread = {OK, ""};
     struct model own = p->model, m;
     const char *path, *text;
-    if (!own.has_shape || model_mtp_depth(&own) || has_part_rotary(&own.shape)) return NULL;
+    if (!own.has_shape || model_mtp_depth(&own)) return NULL;
     own.runs = TAKE(arena, own.run_count, struct layer_run);
     for (int i = 0; i < own.run_count; i++) {
         own.runs[i] = p->model.runs[i];
@@ -245,16 +264,19 @@ static void base_gaps(struct gaps *to, const struct problem *p)
         cut |= is_cut_off(&m->runs[i], p);
     }
     const struct gap gaps[] = {
-        {experts || (dense && mixtures && !s->kv_rank), "experts unlike its flavors'"},
+        {experts, "experts unlike its flavors'"},
         {cut, "windows of attention shorter than the sequence"},
         {(dense || !mixtures) &&
              (!s->gated_ffn || (s->activation && strcmp(s->activation, "silu"))),
          "a feed-forward part that is not gated by silu"},
         {!s->rms_norm, "norms that are not RMS norms"},
-        {s->qkv_bias || s->linear_bias || s->output_bias > 0, "biases"},
+        {(s->qkv_bias && s->kv_rank) || s->linear_bias || s->output_bias > 0, "biases"},
+        {s->rotary_scaling.type && !strcmp(s->rotary_scaling.type, "llama3") &&
+             (s->qkv_bias || s->qk_norm != QK_NORM_NONE || has_part_rotary(s)),
+         "positions scaled as Llama 3's in attention unlike Llama 3's"},
         {s->tied_embeddings && s->kv_rank, "an embedding and a head that share a matrix"},
         {s->qk_norm == QK_NORM_WHOLE, "norms over all heads of queries and keys"},
-        {has_part_rotary(s), "rotary positions of a part of each head"},
+        {has_part_rotary(s) && s->kv_rank, "rotary positions of a part of each head"},
         {model_mtp_depth(m) > 0, "multi-token prediction layers"}};
     add_gaps(to, gaps, ARRAY_LENGTH(gaps));
 }

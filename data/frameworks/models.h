@@ -23,6 +23,9 @@ const struct torchtitan_flavor *titan_flavor(const struct model *model, bool tom
 // them (models/llama3, qwen3, deepseek_v3: __init__.py). NULL: none.
 const struct torchtitan_flavor *titan_base(const struct problem *p, struct arena *arena);
 
+// Of each head's numbers, those that positions turn.
+int64_t titan_rotated(const struct shape *s);
+
 // Megatron's way to scale rotary positions (rotary.c).
 enum rotary_way { ROTARY_PLAIN, ROTARY_LLAMA3, ROTARY_LINEAR, ROTARY_YARN };
 struct core_rotary {

@@ -5,11 +5,18 @@
 
 #include "solve/report/export/torchtitan.h"
 
+static bool has_part(const struct shape *m)
+{
+    return !m->kv_rank && titan_rotated(m) != m->head_width;
+}
+
 static void put_imports(struct export *e, const struct torchtitan_flavor *recipe, bool own,
                         const struct run *r)
 {
     bool further = model_mtp_depth(&e->problem->model) > 0,
          eight = e->problem->job.precision == FP8;
+    if (own && has_part(&e->problem->model.shape))
+        text_put(e->out, "from dataclasses import dataclass, fields\n\nimport torch\n");
     text_put(e->out, "%sfrom torchtitan.config import CompileConfig, ParallelismConfig\n",
              further ? "" : "from torchtitan.components.loss import CrossEntropyLoss\n");
     if (eight)
@@ -27,6 +34,8 @@ static void put_imports(struct export *e, const struct torchtitan_flavor *recipe
                  "from torchtitan.models import %s as family\n"
                  "from torchtitan.models.common import RMSNorm\n",
                  r->model);
+    if (own && has_part(&e->problem->model.shape))
+        text_put(e->out, "from torchtitan.models.common.rope import CosSinRoPE\n");
     text_put(e->out, "from torchtitan.models.llama3.config_registry import llama3_debugmodel\n");
     if (further) text_put(e->out, "from torchtitan.models.deepseek_v3.mtp import MTPLoss\n");
     text_put(e->out, "from torchtitan.trainer import Trainer\n");
@@ -87,7 +96,7 @@ static void put_latent_experts(const struct export *e, const struct expert_shape
     put_groups(e, "router_num_limited_groups", x->router_top_groups);
 }
 
-// What the function of qwen3's layers takes for granted.
+// What the functions of qwen3's layers take for granted.
 static void put_differences(const struct export *e, const struct expert_shape *x)
 {
     const struct shape *m = &e->problem->model.shape;
@@ -96,9 +105,21 @@ static void put_differences(const struct export *e, const struct expert_shape *x
     if (m->qk_norm == QK_NORM_NONE)
         text_put(e->out,
                  "    for layer in model.layers:\n        layer.attention.qk_norm = None\n");
+    if (m->qkv_bias)
+        text_put(e->out, "    for layer in model.layers:\n"
+                         "        layer.attention.qkv_linear.wqkv.bias = True\n");
+    if (x && x->shared_ffn)
+        text_put(e->out,
+                 "    for moe in filter(None, (layer.moe for layer in model.layers)):\n"
+                 "        moe.shared_experts = family.make_ffn_config(\n"
+                 "            dim=%" PRId64 ", hidden_dim=%" PRId64
+                 ", w1_param_init=family._LINEAR_INIT,\n"
+                 "            w2w3_param_init=family._LINEAR_INIT)\n",
+                 m->hidden, x->shared_ffn);
     if (!router) return;
     text_put(e->out,
-             "    for layer in model.layers:\n        router = layer.moe.router\n"
+             "    for moe in filter(None, (layer.moe for layer in model.layers)):\n"
+             "        router = moe.router\n"
              "        router.score_func = \"%s\"\n        router.route_norm = %s\n"
              "        router.route_scale = %.9g\n",
              score_of(x), is_normed(x), scale_of(x));
@@ -109,29 +130,63 @@ static void put_differences(const struct export *e, const struct expert_shape *x
                  x->router_groups, x->router_top_groups);
 }
 
-static void put_layers(const struct export *e, const struct torchtitan_flavor *base,
-                       const struct expert_shape *x)
+// Layers of one run, or, with latent attention, all. x: their experts.
+static void put_run(const struct export *e, const struct torchtitan_flavor *base, int count,
+                    const struct expert_shape *x, const char *assign, const char *backends)
 {
     const struct shape *m = &e->problem->model.shape;
-    bool qwen = !strcmp(base->model, "qwen3"), latent = m->kv_rank > 0;
-    if (latent) text_put(e->out, "    backends.pop(\"num_mtp_layers\", None)\n");
-    if (x && !latent)
-        text_put(e->out, "    backends.setdefault(\"moe_comm_backend\", \"standard\")\n");
+    bool latent = m->kv_rank > 0;
     text_put(e->out,
-             "    model.layers = family._build_%s%s_layers(\n"
+             "    model.layers %s family._build_%s%s_layers(\n"
              "        n_layers=%d, dim=%" PRId64 ", n_heads=%" PRId64 ", ",
-             latent ? "dsv3" : base->model, x && !latent ? "_moe" : "",
-             e->problem->model.layer_count - 2, m->hidden, m->heads);
+             assign, latent ? "dsv3" : base->model, x && !latent ? "_moe" : "", count, m->hidden,
+             m->heads);
     if (latent) put_latents(e);
-    else put_heads(e, qwen);
+    else put_heads(e, !strcmp(base->model, "qwen3"));
     if (x)
         text_put(e->out, "moe_hidden_dim=%" PRId64 ", num_experts=%" PRId64 ",\n        ", x->ffn,
                  x->experts);
     else text_put(e->out, "hidden_dim=%" PRId64 ",\n        ", m->ffn);
     if (latent) put_latent_experts(e, x);
     else if (x) text_put(e->out, "top_k=%" PRId64 ", ", x->top_k);
-    text_put(e->out, "rope=rope, **backends)\n");
-    if (qwen) put_differences(e, x);
+    text_put(e->out, "rope=rope, %s)\n", backends);
+}
+
+static void put_layers(const struct export *e, const struct torchtitan_flavor *base,
+                       const struct expert_shape *x)
+{
+    const struct model *model = &e->problem->model;
+    bool latent = model->shape.kv_rank > 0, first = true;
+    if (latent) {
+        text_put(e->out, "    backends.pop(\"num_mtp_layers\", None)\n");
+        put_run(e, base, model->layer_count - 2, x, "=", "**backends");
+        return;
+    }
+    if (x) text_put(e->out, "    backends.setdefault(\"moe_comm_backend\", \"standard\")\n");
+    for (int i = 0; i < model->run_count; i++) {
+        const struct layer_run *run = &model->runs[i];
+        bool mixture = run->kind == LAYER_MOE;
+        if (!mixture && run->kind != LAYER_BLOCK) continue;
+        put_run(e, base, run->count, mixture ? &run->experts : NULL, first ? "=" : "+=",
+                x && !mixture ? "attn_backend=backends[\"attn_backend\"]" : "**backends");
+        first = false;
+    }
+    if (!strcmp(base->model, "qwen3")) put_differences(e, x);
+}
+
+static void put_part_class(const struct export *e)
+{
+    text_put(e->out,
+             "\n\nclass PartRoPE(CosSinRoPE):  # turns the first of each head's numbers, its dim\n"
+             "    @dataclass(kw_only=True, slots=True)\n"
+             "    class Config(CosSinRoPE.Config):\n        pass\n\n"
+             "    @staticmethod\n"
+             "    def apply_rotary_emb(query, key, rope_cache):\n"
+             "        width, both = rope_cache.shape[-1] // 2, (query, key)\n"
+             "        turned = CosSinRoPE.apply_rotary_emb(*(x[..., :width] for x in both), "
+             "rope_cache)\n"
+             "        return tuple(torch.cat((x, whole[..., width:]), dim=-1)\n"
+             "                     for x, whole in zip(turned, both))\n");
 }
 
 // A model that is no flavor becomes one: the base's function builds its layers.
@@ -141,17 +196,21 @@ static void put_own_flavor(const struct export *e, const struct torchtitan_flavo
     const struct shape *m = &e->problem->model.shape;
     const struct layer_run *mixture = model_first_run(&e->problem->model, LAYER_MOE);
     const char *configs = m->kv_rank ? "deepseekv3" : r->model;
+    static const char part[] =
+        "    rope = PartRoPE.Config(**{x.name: getattr(rope, x.name) for x in fields(rope)})\n";
+    if (has_part(m)) put_part_class(e);
     text_put(e->out,
              "\n\ndef own_model(**backends):  # layers of %s in the dimensions of %s\n"
              "    model = family.%s_configs[\"%s\"](**backends)\n"
-             "    rope = model.layers[0].attention.rope\n"
+             "    rope = model.layers[0].attention.rope\n%s"
              "    rope.dim = %" PRId64 "\n"
              "    model.dim = model.tok_embeddings.embedding_dim = %" PRId64 "\n"
              "    model.norm.normalized_shape = model.lm_head.in_features = %" PRId64 "\n"
              "    model.vocab_size = model.tok_embeddings.num_embeddings = %" PRId64 "\n"
              "    model.lm_head.out_features = %" PRId64 "\n",
-             r->model, r->flavor, configs, base->name, m->kv_rank ? m->rotary_width : m->head_width,
-             m->hidden, m->hidden, m->vocabulary, m->vocabulary);
+             r->model, r->flavor, configs, base->name, has_part(m) ? part : "",
+             m->kv_rank ? m->rotary_width : titan_rotated(m), m->hidden, m->hidden, m->vocabulary,
+             m->vocabulary);
     if (strcmp(base->model, "qwen3") != 0)
         text_put(e->out, "    model.lm_head.param_init = family._output_linear_init(%" PRId64 ")\n",
                  m->hidden);
