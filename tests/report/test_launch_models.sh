@@ -53,6 +53,7 @@ for framework in megatron nemo torchtitan deepspeed; do
 done
 # No flavors of torchtitan, but layers of its llama3, qwen3, deepseek_v3 in other dimensions.
 launch torchtitan phi-4 --tensor 2 --pipeline 2 --micro-batch 1
+launch torchtitan glm-4.5-air --tensor 2 --pipeline 2 --micro-batch 1
 sed 's/"name": "deepseek-v2-lite"/"name": "V2 of our own"/; s/"count": 26/"count": 21/
     s/"experts": 64/"experts": 96/' data/models/*/deepseek-v2-lite.json >"$work/latent.json"
 launch torchtitan "$work/latent.json" --tensor 1 --pipeline 2 --micro-batch 1
@@ -65,8 +66,8 @@ if "$python" -c 'import megatron.core' 2>/dev/null; then builds megatron_core.py
 if "$python" -c 'import torchtitan.distributed.pipeline_parallel' 2>/dev/null; then
     built=
     for model in llama-3.1-70b qwen3-32b qwen3-30b-a3b gpt-oss-20b deepseek-v2 deepseek-v3 phi-4 \
-        mistral-7b llama-2-13b mixtral-8x7b kimi-k2 mistral-small-3-24b "$work/own.json" \
-        "$work/tied.json"; do
+        mistral-7b llama-2-13b mixtral-8x7b kimi-k2 mistral-small-3-24b qwen2.5-7b glm-4.5 \
+        glm-4.5-air "$work/own.json" "$work/tied.json"; do
         at=$work/whole-$(basename "$model" .json) ranks=4
         case $model in */tied.json) ranks=1 ;; esac
         built="$built $at"
