@@ -118,6 +118,8 @@ static const struct setting_row rows[] = {
     SAYS_IF(mixtures, "moe-shared-expert-intermediate-size", COUNT, experts.shared_ffn),
     SAYS_IF(mixtures, "moe-shared-expert-gate", FLAG, experts.shared_gate),
     SAYS("moe-router-score-function", TEXT, router_score),
+    WRITES("moe-apply-probs-on-input", FLAG, weighs_inputs),
+    WRITES("no-rope-freq", COUNT, unturned),
     SAYS("moe-router-pre-softmax", FLAG, experts.router_all),
     SAYS("moe-router-enable-expert-bias", FLAG, experts.router_bias),
     SAYS("moe-router-num-groups", COUNT, experts.router_groups),

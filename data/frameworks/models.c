@@ -28,7 +28,7 @@ static void add_gaps(struct gaps *to, const struct gap *gaps, size_t count)
 
 // What some layer has.
 struct features {
-    bool cross, both, chunk, more, own, frozen, other, decays, windows, experts, unlike;
+    bool cross, both, more, own, frozen, other, decays, windows, experts, unlike;
     bool states, parts, beside;
 };
 
@@ -40,7 +40,7 @@ static struct features features_of(const struct model *m)
     for (int i = 0; i < m->run_count; i++) {
         const struct layer_run *run = &m->runs[i];
         const struct expert_shape *x = &run->experts;
-        f.cross |= run->cross_attention, f.both |= run->bidirectional, f.chunk |= run->chunk > 0;
+        f.cross |= run->cross_attention, f.both |= run->bidirectional;
         f.more |= run->more_values > 0, f.own |= run->shape || run->tokens;
         f.frozen |= run->frozen;
         f.states |= run_has_linear(run) && run_shape(m, run)->linear.rule != LINEAR_DELTA;
@@ -55,6 +55,13 @@ static struct features features_of(const struct model *m)
                      x->ffn != found->ffn || x->shared_ffn != found->shared_ffn;
     }
     return f;
+}
+
+static int64_t model_first_chunk(const struct model *m)
+{
+    int i = 0;
+    while (i < m->run_count && !m->runs[i].chunk) i++;
+    return i < m->run_count ? m->runs[i].chunk : 0;
 }
 
 // ---- Megatron Core
@@ -76,14 +83,24 @@ static const char *unnamed_activation(const struct shape *s, bool flags, struct 
     return arena_print(arena, "the activation %.40s", name);
 }
 
-static void core_gaps(struct gaps *to, const struct model *m, bool flags, struct arena *arena)
+bool model_is_maverick(const struct model *model, struct arena *arena)
 {
+    const struct torchtitan_flavor *f = model_first_chunk(model) ? titan_flavor(model, true, arena)
+                                                                 : NULL;
+    return f && !strcmp(f->shipped, "llama-4-maverick");
+}
+
+static void core_gaps(struct gaps *to, const struct problem *p, bool flags, struct arena *arena)
+{
+    const struct model *m = &p->model;
     const struct shape *s = &m->shape;
     struct features f = features_of(m);
     struct core_rotary way;
     const char *rotary = core_rotary_of(s, !flags, &way, arena),
                *activation = unnamed_activation(s, flags, arena);
-    bool sinks = model_has_sinks(m), hybrid = flags && model_is_hybrid(m);
+    int64_t chunk = model_first_chunk(m);
+    bool maverick = model_is_maverick(m, arena), sinks = model_has_sinks(m),
+         hybrid = flags && model_is_hybrid(m);
     const struct gap gaps[] = {
         {f.cross, "cross attention"},
         {f.both, "attention without a causal mask"},
@@ -96,7 +113,8 @@ static void core_gaps(struct gaps *to, const struct model *m, bool flags, struct
         {s->keys_reused, "keys of a layer before"},
         {s->index_heads > 0 && !flags, "sparse attention"},
         {f.windows, "windows of several widths"},
-        {f.chunk, "attention within chunks"},
+        {chunk && !maverick, "attention within chunks"},
+        {maverick && chunk < p->job.sequence, "chunks of attention shorter than the sequence"},
         {f.own, "layers of a shape or of tokens of their own"},
         {f.other, "layers that are neither embedding, decoder layer nor head"},
         {f.more && !sinks, "parameters besides those of its layers' shape"},
@@ -251,17 +269,18 @@ const struct torchtitan_flavor *titan_base(const struct problem *p, struct arena
 }
 
 // What keeps a model from being one of a base's layers.
-static void base_gaps(struct gaps *to, const struct problem *p)
+static void base_gaps(struct gaps *to, const struct problem *p, struct arena *arena)
 {
     const struct model *m = &p->model;
     const struct shape *s = &m->shape;
-    bool experts = false, cut = false, dense = false, mixtures = false;
+    bool experts = false, cut = false, dense = false, mixtures = false, linear = false;
     for (int i = 0; i < m->run_count; i++) {
         bool mixture = m->runs[i].kind == LAYER_MOE;
         dense |= m->runs[i].kind == LAYER_BLOCK;
         experts |= mixture && !has_base_experts(m, &m->runs[i].experts);
         mixtures |= mixture;
         cut |= is_cut_off(&m->runs[i], p);
+        linear |= run_has_linear(&m->runs[i]);
     }
     const struct gap gaps[] = {
         {experts, "experts unlike its flavors'"},
@@ -269,6 +288,10 @@ static void base_gaps(struct gaps *to, const struct problem *p)
         {(dense || !mixtures) &&
              (!s->gated_ffn || (s->activation && strcmp(s->activation, "silu"))),
          "a feed-forward part that is not gated by silu"},
+        {linear, "linear attention and state spaces"},
+        {s->index_heads > 0, "sparse attention"},
+        {model_first_chunk(m) > 0, "attention within chunks"},
+        {s->norms > 0, arena_print(arena, "%d norms in a layer", s->norms)},
         {!s->rms_norm, "norms that are not RMS norms"},
         {(s->qkv_bias && s->kv_rank) || s->linear_bias || s->output_bias > 0, "biases"},
         {s->rotary_scaling.type && !strcmp(s->rotary_scaling.type, "llama3") &&
@@ -289,7 +312,7 @@ static void titan_gaps(struct gaps *to, const struct problem *p, bool toml, stru
                                {features_of(m).frozen, "frozen layers and their adapters"},
                                {toml && model_mtp_depth(m), "multi-token prediction layers"}};
     add_gaps(to, gaps, ARRAY_LENGTH(gaps));
-    if (none && !toml) base_gaps(to, p);
+    if (none && !toml) base_gaps(to, p, arena);
 }
 
 // Of the layers of a block, which AxoNN's Linear takes, those that the prices of grids cover.
@@ -320,7 +343,7 @@ int framework_gaps(const char **texts, enum framework framework, const struct pr
     if (!m->has_shape) return 0;
     switch (framework) {
     case FRAMEWORK_MEGATRON:
-    case FRAMEWORK_NEMO: core_gaps(&gaps, m, framework == FRAMEWORK_MEGATRON, arena); break;
+    case FRAMEWORK_NEMO: core_gaps(&gaps, p, framework == FRAMEWORK_MEGATRON, arena); break;
     case FRAMEWORK_TORCHTITAN:
     case FRAMEWORK_TORCHTITAN_0_2:
         titan_gaps(&gaps, p, framework == FRAMEWORK_TORCHTITAN_0_2, arena);

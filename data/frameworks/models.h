@@ -23,6 +23,11 @@ const struct torchtitan_flavor *titan_flavor(const struct model *model, bool tom
 // them (models/llama3, qwen3, deepseek_v3: __init__.py). NULL: none.
 const struct torchtitan_flavor *titan_base(const struct problem *p, struct arena *arena);
 
+// Llama 4 Maverick: every fourth layer has neither chunks nor positions, and an expert's weight
+// multiplies its tokens. (Scout also has norms of unit length in the other layers alone.)
+enum { MAVERICK_INTERVAL = 4 };
+bool model_is_maverick(const struct model *model, struct arena *arena);
+
 // Of each head's numbers, those that positions turn.
 int64_t titan_rotated(const struct shape *s);
 

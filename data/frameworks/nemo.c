@@ -7,7 +7,7 @@
 static const char *const norm_names[] = {"LayerNorm", "RMSNorm", NULL};
 
 static const char *const model_sections[] = {"model", "model.config", "trainer.strategy", NULL};
-enum { MODEL_ROWS = 112 };
+enum { MODEL_ROWS = 114 };
 static const struct setting_row rows[] = {
     SAYS("tensor_model_parallel_size", INT, job.layout.tensor),
     SAYS("context_parallel_size", INT, job.layout.context),
@@ -102,6 +102,8 @@ static const struct setting_row rows[] = {
     SAYS_IF(mixtures, "moe_shared_expert_intermediate_size", COUNT, experts.shared_ffn),
     SAYS_IF(mixtures, "moe_shared_expert_gate", FLAG, experts.shared_gate),
     SAYS("moe_router_score_function", TEXT, router_score),
+    WRITES("moe_apply_probs_on_input", TRUE, weighs_inputs),
+    WRITES("no_rope_freq", COUNT, unturned),
     SAYS_IF(mixtures, "moe_router_pre_softmax", FLAG, experts.router_all),
     SAYS_IF(mixtures, "moe_router_enable_expert_bias", FLAG, experts.router_bias),
     SAYS("moe_router_num_groups", COUNT, experts.router_groups),

@@ -53,6 +53,8 @@ struct run {
     // Attention over windows: "127,0", and which layers have it; linear attention: its kind, and
     // which layers have it.
     const char *window, *windowed, *variant, *linear_layers;
+    int64_t unturned;   // every how many layers has no positions
+    bool weighs_inputs; // an expert's weight multiplies its tokens, not what it makes of them
     const char *activation, *target; // its name, or the name of its function
     // Of attention with sinks and experts with biases, as in gpt-oss: its gate, x sigmoid(1.702 x)
     // of clamped values, times another one plus an offset; "learnable".

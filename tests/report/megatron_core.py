@@ -195,6 +195,9 @@ def check(folder):
             moe_layer_freq=eval(flags["moe-layer-freq"].strip("'"), {"__builtins__": {}}),
             moe_shared_expert_intermediate_size=count("moe-shared-expert-intermediate-size"),
             moe_shared_expert_gate="moe-shared-expert-gate" in flags,
+            moe_router_score_function=flags.get("moe-router-score-function") or "softmax",
+            moe_apply_probs_on_input="moe-apply-probs-on-input" in flags,
+            no_rope_freq=count("no-rope-freq"),
         )
     kind = TransformerConfig
     if "multi-latent-attention" in flags:

@@ -51,6 +51,13 @@ for framework in megatron nemo torchtitan deepspeed; do
     launch $framework gpt-oss-20b --tensor 2 --pipeline 2 --micro-batch 1
     launch $framework mixtral-8x7b --tensor 4 --pipeline 4 --micro-batch 1
 done
+# Llama 4 Maverick, in chunks no shorter than the sequence: every fourth layer without positions.
+for framework in megatron nemo; do
+    launch $framework llama-4-maverick --tensor 8 --pipeline 4 --micro-batch 1
+done
+grep -q -- "--no-rope-freq 4" "$work/megatron-llama-4-maverick/launch/megatron.sh" &&
+    grep -q "^  no_rope_freq: 4" "$work/nemo-llama-4-maverick/launch/nemo.yaml" ||
+    wrong "layers without positions"
 # No flavors of torchtitan, but layers of its llama3, qwen3, deepseek_v3 in other dimensions.
 launch torchtitan phi-4 --tensor 2 --pipeline 2 --micro-batch 1
 launch torchtitan glm-4.5-air --tensor 2 --pipeline 2 --micro-batch 1

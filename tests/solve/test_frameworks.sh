@@ -142,7 +142,8 @@ refused megatron llama-4-scout "attention within chunks"
 refused nemo kimi-linear-48b-a3b "linear attention whose decays"
 refused torchtitan gpt3-175b "it has none like it, a feed-forward part that is not gated by silu"
 refused torchtitan olmo-2-13b "it has none like it, norms over all heads of queries and keys"
-refused torchtitan qwen2.5-7b "it has none like it, biases; expected megatron, deepspeed, nemo, "
+refused torchtitan starcoder2-15b "it has none like it, a feed-forward part that is not gated by "
+refused torchtitan llama-4-maverick "it has none like it, attention within chunks; "
 refused torchtitan qwen3-next-80b-a3b "it has none like it, experts unlike its flavors', "
 refused torchtitan phi-3-mini "it has none like it, windows of attention shorter than the sequence;"
 refused torchtitan-0.2 phi-4 "it has none like it; expected megatron, torchtitan, deepspeed"
@@ -150,6 +151,22 @@ refused axonn qwen3-30b-a3b "mixtures of experts; expected megatron, torchtitan,
 refused axonn deepseek-v3 "mixtures of experts; expected"
 refused axonn nemotron-h-8b "linear attention; expected megatron, deepspeed, or any"
 refused torchtitan-0.2 deepseek-v3-mtp "multi-token prediction layers; expected megatron"
+# Chunks count where a sequence is longer; Qwen3's positions, which biases bring along, are not
+# scaled as Llama 3's.
+for framework in megatron nemo; do
+    answers 2 "$framework cannot express this model: chunks of attention shorter than the seq" \
+        example gpt --model llama-4-maverick --sequence 16384 --layouts all \
+        --framework $framework -o no
+    answers 0 "" example gpt --model llama-4-maverick --sequence 8192 --layouts all \
+        --framework $framework -o maverick-$framework
+done
+scaled='"rotary_factor": 8, "rotary_scaling": {"type": "llama3"}'
+sed "s/\"rotary_base\": 1000000/&, $scaled/" "$root"/data/models/*/qwen2.5-7b.json > own.json
+answers 2 "it has none like it, positions scaled as Llama 3's in attention unlike" example gpt \
+    --model own.json --layouts all --framework torchtitan -o no
+for model in qwen2.5-7b glm-4.5 glm-4.5-air; do
+    answers 0 "" example gpt --model $model --layouts all --framework torchtitan -o $model
+done
 for model in qwen3-next-80b-a3b mistral-7b; do
     answers 0 "" example gpt --model $model --layouts all -o $model
 done
