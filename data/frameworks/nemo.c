@@ -7,7 +7,7 @@
 static const char *const norm_names[] = {"LayerNorm", "RMSNorm", NULL};
 
 static const char *const model_sections[] = {"model", "model.config", "trainer.strategy", NULL};
-enum { MODEL_ROWS = 114 };
+enum { MODEL_ROWS = 120 };
 static const struct setting_row rows[] = {
     SAYS("tensor_model_parallel_size", INT, job.layout.tensor),
     SAYS("context_parallel_size", INT, job.layout.context),

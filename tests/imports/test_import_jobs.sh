@@ -457,6 +457,13 @@ python3 -c 'import json, sys
 j = json.load(open(sys.argv[1])); l = j["layout"]
 assert (j["sequence"], l["micro_batch"], l["tensor"], l["pipeline"], l["data"]) == \
     (128, 2, 2, 2, 2), j' "$work/job.json" || wrong "anchors: another job"
+# The last rows of the model's sections.
+printf 'model: {seq_length: 64, num_moe_experts: 8, bf16: true, moe_enable_deepep: true}
+train: {global_batch_size: 8, micro_batch_size: 1}\n' >"$work/in"
+"$plumbline" import nemo "$work/in" --gpus 8 --job "$work/job.json" 2>"$work/err" ||
+    wrong "sections: $(cat "$work/err")"
+grep -q '"dispatcher": "deepep"' "$work/job.json" && grep -q '"precision": "bf16"' \
+    "$work/job.json" || wrong "sections: $(cat "$work/job.json" "$work/err")"
 refuse 'line 1: expected key: value, found' nemo 'no yaml at all\n'
 refuse 'line 2: a: already set in line 1' nemo 'a: 1\na: 2\n'
 refuse 'only comments' nemo '# a\n'
