@@ -73,7 +73,7 @@ Lemma ended_once k u v r i : valid x u = true -> valid x v = true -> in_order_of
 Proof.
   destruct u as [a s b y], v as [c t e z]. unfold valid, in_order_of, ended. cbn [what place batch slice]. intros Vu Vv Iu Iv.
   destruct a; try discriminate Iu; destruct k; try discriminate Iu; destruct c; try discriminate Iv; injection Iu as R1 I1; injection Iv as R2 I2;
-    rewrite !andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq in Vu, Vv; destruct Vu as (S1 & -> & ->), Vv as (S2 & -> & ->);
+    apply andb_prop in Vu as [S1 U], Vv as [S2 V]; apply andb_prop in U as [U1 U2], V as [V1 V2]; apply Nat.ltb_lt in S1, S2; apply Nat.eqb_eq in U1, U2, V1, V2; subst b y e z;
     assert (P : pass x (if splits x then Weight else Backward) 0) by (destruct (splits x) eqn:Sx; cbn [pass]; [auto|lia]);
     assert (M : (batches x - 1 < batches x)%nat) by lia; destruct (apart_all x Hx s t S1 S2 ltac:(congruence) _ _ _ _ _ _ P P M M (eq_trans I1 (eq_sym I2))) as (_ & -> & _); reflexivity.
 Qed.

@@ -5,24 +5,25 @@ From Plumbline Require Import Schedule Document Streams.
 Import ListNotations.
 Open Scope Z_scope.
 
-(* The same operations and waits, with a barrier or without. *)
-Definition loosen y b := Shape (schedule y) (stages y) (ranks y) (batches y) (slices y) b (overlapped y) (embedding y).
-Lemma turn_same y b s k i j : turn (loosen y b) s k i j = turn y s k i j. Proof. destruct y; reflexivity. Qed.
-Lemma on_same y b s : on_rank (loosen y b) s = on_rank y s. Proof. destruct y; reflexivity. Qed.
-Lemma sooner_same y b s t : sooner (loosen y b) s t = sooner y s t.
+(* The same operations and waits, with a barrier or without, with overlapped syncs or without. *)
+Definition other y b o := Shape (schedule y) (stages y) (ranks y) (batches y) (slices y) b o (embedding y).
+Notation loosen y b := (other y b (overlapped y)).
+Lemma turn_same y b o s k i j : turn (other y b o) s k i j = turn y s k i j. Proof. destruct y; reflexivity. Qed.
+Lemma on_same y b o s : on_rank (other y b o) s = on_rank y s. Proof. reflexivity. Qed.
+Lemma count_same y b o : rank_count (other y b o) = rank_count y. Proof. reflexivity. Qed.
+Lemma sooner_same y b o s t : sooner (other y b o) s t = sooner y s t.
 Proof. unfold sooner, ended. rewrite !on_same, !turn_same. reflexivity. Qed.
-Lemma stream_same y b u : in_stream (loosen y b) u = in_stream y u.
-Proof. destruct u as [k p i j]. unfold in_stream. cbn [what place batch slice]. rewrite !on_same, !turn_same. reflexivity. Qed.
-Lemma link_same y b u : in_link (loosen y b) u = in_link y u.
-Proof. destruct u as [k p i j]. unfold in_link. cbn [what place batch slice]. rewrite !on_same, !turn_same. replace (rank_count (loosen y b)) with (rank_count y) by (destruct y; reflexivity). reflexivity. Qed.
+Lemma stream_same y b o u : in_stream (other y b o) u = in_stream y u.
+Proof. destruct u as [[| | | | |[]|[]|[]|[]| |] p i j]; unfold in_stream; cbn [what place batch slice]; rewrite ?on_same, ?turn_same; reflexivity. Qed.
+Lemma link_same y b o u : in_link (other y b o) u = in_link y u.
+Proof. destruct u as [[| | | | |[]|[]|[]|[]| |] p i j]; unfold in_link; cbn [what place batch slice]; rewrite ?on_same, ?turn_same, ?count_same; reflexivity. Qed.
 Lemma waits_same y b u v : waits (loosen y b) u v = waits y u v.
 Proof. unfold waits. rewrite !stream_same, !link_same, !sooner_same, !on_same. reflexivity. Qed.
 Lemma valid_same y b u : valid (loosen y b) u = valid y u. Proof. destruct y; reflexivity. Qed.
-Lemma carries_same y b u v : carries (loosen y b) u v = carries y u v.
+Lemma carries_same y b o u v : carries (other y b o) u v = carries y u v.
 Proof. unfold carries, rank_of, link_of. rewrite !stream_same, !link_same, !on_same. reflexivity. Qed.
-Lemma leaves_same y b s : leaves_rank (loosen y b) s = leaves_rank y s. Proof. destruct y; reflexivity. Qed.
-Lemma drains_same y b u : drains (loosen y b) u = drains y u. Proof. destruct y; reflexivity. Qed.
-Lemma count_same y b : rank_count (loosen y b) = rank_count y. Proof. destruct y; reflexivity. Qed.
+Lemma leaves_same y b o s : leaves_rank (other y b o) s = leaves_rank y s. Proof. reflexivity. Qed.
+Lemma drains_same y b o u : drains (other y b o) u = drains y u. Proof. reflexivity. Qed.
 (* The last gradient of a stage: all that its overlapped sync waits for. *)
 Definition last_gradient y s := Op (if splits y then Weight else Backward) s (batches y - 1) 0.
 Lemma last_gradient_valid y s : regular y -> (s < stages y)%nat -> valid y (last_gradient y s) = true.
@@ -61,7 +62,7 @@ Proof.
   repeat split.
   - exact H0.
   - intros u V. rewrite valid_same in V. destruct (what u) eqn:Eu; auto. destruct (overlapped y) eqn:Ho; auto. apply (G u V Eu eq_refl).
-  - cbn [loosen barrier]. intros B u V. rewrite valid_same in V. specialize (H2 (Hb B) u V). specialize (E u V). lia.
+  - cbn [other barrier]. intros B u V. rewrite valid_same in V. specialize (H2 (Hb B) u V). specialize (E u V). lia.
   - intros u v Vu Vv W. rewrite valid_same in Vu, Vv. rewrite waits_same in W. pose proof (H3 u v Vu Vv W) as H. specialize (E u Vu).
     destruct (what v) eqn:Ev; try lia. destruct (overlapped y) eqn:Ho; [|lia]. destruct (G v Vv Ev eq_refl) as [K _].
     rewrite (before_overlapped y u v Hy Ho Vu Ev W). replace (match what (last_gradient y (place v)) with Sync => _ | _ => start (last_gradient y (place v)) end) with (start (last_gradient y (place v))) by (unfold last_gradient; cbn [what]; destruct (splits y); reflexivity). lia.
@@ -122,7 +123,7 @@ Proof. intros H. unfold over. induction l as [|[[r n] m] l IH]; cbn [map sum fol
 (* ---- times *)
 Lemma gradient_less r m g : stands g -> gradient_pass A (run_at A r) m g <= gradient_pass B (run_at B r) m g.
 Proof.
-  intros Hg. destruct (less_time r 0%nat m g Hg) as (_ & H1 & H2 & H3 & _). unfold gradient_pass, layer_backward. rewrite same_shape. cbn [loosen]. fold y.
+  intros Hg. destruct (less_time r 0%nat m g Hg) as (_ & H1 & H2 & H3 & _). unfold gradient_pass, layer_backward. rewrite same_shape. cbn [other]. fold y.
   replace (splits (loosen y b)) with (splits y) by (destruct y; reflexivity). destruct (splits y); [exact H2|]. destruct m; lia.
 Qed.
 (* Of single layers, first to last: their gradients, and what is left of the syncs behind them. *)
@@ -203,15 +204,17 @@ Lemma obeys_same s f l g bo go m : obeys A s f l g bo go m = obeys B s f l g bo 
 Proof. destruct same_budgets as (_ & E & _). unfold obeys, conditions. rewrite E, same_boundaries, same_gradients. reflexivity. Qed.
 Lemma decides s d : decision_ok B s d = true -> decision_ok A s d = true /\ stands (on d).
 Proof.
-  destruct same_modes as (M1 & M2 & M3), same_budgets as (_ & _ & L). unfold decision_ok, in_range, may_decide, total_layers. rewrite holds_same, obeys_same, same_boundaries, same_gradients, same_model, L, same_shape, !andb_true_iff.
-  intros (R & ((((((E & S) & F) & Q) & C1) & C2) & O)). assert (G : stands (on d)) by (unfold stands; destruct (excluded _); [discriminate|reflexivity]). destruct (better_groups (on d)) as [G1 _]. destruct (G1 G) as (X & Y & _).
-  split; [|exact G]. split; [destruct s; [exact R|rewrite leaves_same; exact R]|]. repeat split; try assumption.
+  destruct same_modes as (M1 & M2 & M3), same_budgets as (_ & _ & L). intros H. apply andb_prop in H as [R H]. do 5 (apply andb_prop in H as [H ?]). apply andb_prop in H as [E S].
+  assert (G : stands (on d)) by (unfold stands; destruct (excluded _); [discriminate|reflexivity]). destruct (better_groups (on d)) as [G1 _]. destruct (G1 G) as (X & Y & _).
+  split; [|exact G]. apply andb_true_intro. split; [|repeat (apply andb_true_intro; split)].
+  - unfold in_range in *. rewrite same_boundaries, same_gradients, L, same_shape. unfold total_layers. rewrite same_model. destruct s; [exact R|rewrite leaves_same; exact R].
   - rewrite X. reflexivity.
   - apply Z.leb_le. apply Z.leb_le in S. lia.
-  - unfold mode_fits in *. rewrite M1, M2, recomputable_same. exact F.
-  - unfold as_set in *. rewrite M3, recomputable_same. exact Q.
-  - unfold allowed in *. rewrite same_rank. exact C1.
-  - unfold allowed in *. rewrite same_rank. exact C2.
+  - unfold mode_fits in *. rewrite M1, M2, recomputable_same, holds_same. assumption.
+  - unfold as_set in *. rewrite M3, recomputable_same, holds_same. assumption.
+  - unfold allowed in *. rewrite same_rank, same_boundaries. assumption.
+  - unfold allowed in *. rewrite same_rank, same_gradients. assumption.
+  - rewrite obeys_same, holds_same. assumption.
 Qed.
 Lemma joins_too s d e : joined B s d e = true -> joined A s d e = true.
 Proof. unfold joined. rewrite same_shape, leaves_same, holds_same, cut_same. fold y. destruct (leaves_rank y s); [|auto]. intros H. apply (linked_too _ _ _ H). Qed.
@@ -250,9 +253,9 @@ Proof.
   assert (M : forall dir part, (S (place u) < stages y)%nat -> leaves_rank y (place u) = true -> message_ns A d e dir (slice u) (drains (shape_of A) u) part <= message_ns B d e dir (slice u) (drains y u) part).
   { intros dir part P Lv. pose proof (joined_nth plan 0 0 (place u) O ltac:(lia)) as J. cbn [Nat.add] in J. fold d e in J. unfold joined in J. fold y in J. rewrite Lv in J. destruct (linked_too _ _ _ J) as [_ Q].
     unfold message_ns, gradient_compression. rewrite same_shape, drains_same, holds_same, cut_same, same_boundaries. destruct dir; apply Q. exact 0%nat. }
-  unfold valid in V. destruct (what u) eqn:Eu; rewrite ?andb_true_iff, ?Nat.ltb_lt in V; try (apply M; clear - V; tauto);
-    try (apply T; [clear - V; tauto|]; first [left; lia|destruct Sy; [congruence|auto]]).
-  destruct V as ((Em & _) & _). specialize (E Em). unfold ends_of in *. destruct plan as [|a r]; [congruence|]. destruct (embedding_ns B (on a) (on (List.last (a :: r) a))) as [z|] eqn:Z; [|congruence].
+  unfold valid in V. destruct (what u) eqn:Eu; repeat match goal with H : _ && _ = true |- _ => apply andb_prop in H as [H ?] end; try (apply M; [apply Nat.ltb_lt|]; assumption);
+    try (apply T; [apply Nat.ltb_lt; assumption|]; first [left; try match goal with H : (slice u <? _)%nat = true |- _ => apply Nat.ltb_lt in H end; lia|destruct Sy; [congruence|auto]]).
+  specialize (E V). unfold ends_of in *. destruct plan as [|a r]; [congruence|]. destruct (embedding_ns B (on a) (on (List.last (a :: r) a))) as [z|] eqn:Z; [|congruence].
   destruct (less_embedding _ _ _ Z) as (z' & -> & ?). assumption.
 Qed.
 (* An overlapped sync and its stage's last gradient, together. *)
@@ -348,35 +351,46 @@ Proof. split; [exact plan_too|exact takes_less]. Qed.
 End Of.
 
 (* ---- syncs beside the gradients instead of behind them *)
-Definition overlaps y o := Shape (schedule y) (stages y) (ranks y) (batches y) (slices y) (barrier y) o (embedding y).
+Notation overlaps y o := (other y (barrier y) o).
 Definition with_syncs P o := Problem (overlaps (shape_of P) o) (model P) (run_at P) (groups P) (boundary_options P) (gradient_options P) (rank_min P) (offered P) (offers_first_layers P)
   (setting P) (message_bytes P) (message_feedback P) (linked P) (onward_ns P) (back_ns P) (embedding_ns P) (budgets P) (rules P).
+(* A sync that waits for the one before it on its rank, and the sync behind the gradients that is there. *)
+Definition own u := match what u with QueuedSync => Op Sync (place u) 0 0 | _ => u end.
+Lemma own_stream y u : in_stream y (own u) = in_stream y u. Proof. destruct u as [k p i j], k; reflexivity. Qed.
+Lemma own_link y u : in_link y (own u) = in_link y u. Proof. destruct u as [k p i j], k; reflexivity. Qed.
+Lemma own_waits y u v : overlapped y = false -> waits (overlaps y true) u v = true -> waits y (own u) (own v) = true.
+Proof.
+  intros Ho. unfold waits. rewrite !stream_same, !link_same, !own_stream, !own_link. cbn [overlapped other]. rewrite Ho.
+  generalize (precedes (in_stream y u) (in_stream y v) || precedes (in_link y u) (in_link y v)) (in_stream y u). intros c n W. destruct u as [k p i j], v as [k' p' i' j'].
+  destruct k'; cbn [own what place] in *; try (destruct k; exact W).
+  all: destruct k; cbn [own what place] in *; rewrite ?sooner_same in W; try exact W.
+  all: apply orb_prop in W as [W|W]; rewrite orb_true_iff; [left; exact W|try discriminate W]; right.
+  all: apply andb_prop in W as [W E]; apply Nat.eqb_eq in E; subst p'; rewrite Nat.eqb_refl, andb_true_r; exact W.
+Qed.
+Lemma own_carries y u v : carries (overlaps y true) u v = true -> carries y (own u) (own v) = true.
+Proof.
+  rewrite carries_same. unfold carries, rank_of, link_of. rewrite !own_stream, !own_link. generalize (in_stream y u) (in_stream y v) (in_link y u) (in_link y v). intros.
+  destruct u as [k p i j], v as [k' p' i' j']. destruct k', k; assumption.
+Qed.
+Lemma own_valid y u : valid (overlaps y true) u = true -> valid y (own u) = true.
+Proof.
+  destruct u as [k p i j]. destruct k; try (intros V; exact V). unfold valid. cbn [own what place batch slice]. intros V. do 3 apply andb_prop in V as [V _]. exact (andb_true_intro (conj (proj2 (andb_prop _ _ V)) eq_refl)).
+Qed.
 (* THEOREM: a timing with syncs behind a rank's last pass is one with syncs that begin with their
    stage's last gradient, and one after another take no more. *)
 Theorem beside_ends y d d' start T : overlapped y = false -> (forall u, valid y u = true -> d' u <= d u) ->
   (several y = true -> forall s, (s < stages y)%nat -> d' (Op QueuedSync s 0 0) <= d (Op Sync s 0 0)) -> timing y d start T -> takes_at_most (overlaps y true) d' T.
 Proof.
-  intros Ho Hd Hq (H0 & H1 & H2 & H3 & H4). set (z := overlaps y true).
-  set (own := fun u => match what u with QueuedSync => Op Sync (place u) 0 0 | _ => u end).
-  assert (V : forall u, valid z u = true -> valid y (own u) = true /\ d' u <= d (own u)).
-  { intros [k p i j] Hu. assert (K : what (Op k p i j) <> QueuedSync -> valid y (Op k p i j) = true) by (destruct y; destruct k; try exact (fun _ => Hu); intros N; cbn in N; congruence).
-    destruct k; try (specialize (K ltac:(cbn; congruence)); split; [exact K|apply Hd, K]). unfold valid in Hu. cbn [what place batch slice] in Hu. rewrite !andb_true_iff, !Nat.eqb_eq, Nat.ltb_lt in Hu. cbn [z overlaps stages] in Hu.
-    destruct Hu as ((((_ & P) & (Bi & Si)) & Sv) & _). unfold own. cbn [what place]. split; [unfold valid; cbn [what place batch slice]; rewrite !andb_true_iff, Nat.ltb_lt; auto|]. subst i j. apply (Hq Sv). exact P. }
-  assert (S : forall u, in_stream z u = in_stream y u) by (destruct y; reflexivity).
-  assert (L : forall u, in_link z u = in_link y u) by (destruct y; reflexivity).
-  assert (N : forall s t, sooner z s t = sooner y s t) by (destruct y; reflexivity).
-  assert (R : forall s, on_rank z s = on_rank y s) by (destruct y; reflexivity).
+  intros Ho Hd Hq (H0 & H1 & H2 & H3 & H4).
+  assert (V : forall u, valid (overlaps y true) u = true -> d' u <= d (own u)).
+  { intros u Vu. destruct (what u) eqn:Eu; try (pose proof (own_valid y u Vu) as K; unfold own in *; rewrite Eu in *; exact (Hd u K)).
+    unfold valid in Vu. unfold own. rewrite Eu in *. destruct u as [k p i j]. cbn [what place batch slice] in *. repeat match goal with H : _ && _ = true |- _ => apply andb_prop in H as [H ?] end.
+    rewrite Nat.eqb_eq, Nat.ltb_lt in *. subst. auto. }
   exists (fun u => start (own u)). split; [exact H0|]. split; [|split; [|split]].
-  - intros u Hu. apply H1, V, Hu.
-  - intros B u Hu. destruct (V u Hu) as [Vu Du]. specialize (H2 B _ Vu). lia.
-  - intros u v Hu Hv W. destruct (V u Hu) as [Vu Du], (V v Hv) as [Vv _]. enough (X : waits y (own u) (own v) = true) by (specialize (H3 _ _ Vu Vv X); lia).
-    clear - W Ho S L N R. unfold waits in W |- *. rewrite S, L in W. destruct u as [k p i j], v as [k' p' i' j'].
-    destruct k'; cbn [own what place] in *; try (destruct k; cbn [own what place] in *; rewrite ?R, ?S in W; exact W).
-    all: destruct k; cbn [own what place] in *; rewrite ?R, ?N in W; cbn [z overlaps overlapped] in W; rewrite ?Ho; cbn in W; try discriminate; try exact W.
-    all: apply andb_prop in W as [W E]; apply Nat.eqb_eq in E; subst p'; rewrite Nat.eqb_refl, andb_true_r, orb_true_iff; right; exact W.
-  - intros B u v Hu Hv C. destruct (V u Hu) as [Vu Du], (V v Hv) as [Vv _]. enough (X : carries y (own u) (own v) = true) by (specialize (H4 B _ _ Vu Vv X); lia).
-    clear - C S L R. unfold carries, rank_of, link_of in C |- *. rewrite !S, !L, !R in C.
-    destruct u as [k p i j], v as [k' p' i' j']. destruct k'; cbn [own what place] in *; try (destruct k; cbn [own what place] in *; exact C).
+  - intros u Hu. apply H1, own_valid, Hu.
+  - intros B u Hu. specialize (H2 B _ (own_valid y u Hu)). specialize (V u Hu). lia.
+  - intros u v Hu Hv W. specialize (H3 _ _ (own_valid y u Hu) (own_valid y v Hv) (own_waits y u v Ho W)). specialize (V u Hu). lia.
+  - intros B u v Hu Hv C. specialize (H4 B _ _ (own_valid y u Hu) (own_valid y v Hv) (own_carries y u v C)). specialize (V u Hu). lia.
 Qed.
 (* The syncs of a stage's layers, beside the gradients, take no longer than one after another. *)
 Lemma tail_at_most P o g : forall l syncs passes, (forall p, In p l -> 0 <= sync_ns (fst p) o g /\ 0 <= gradient_pass P (fst p) (snd p) g) -> 0 <= syncs -> 0 <= passes ->
@@ -402,7 +416,16 @@ Proof.
     clear. induction n as [|n IH]; [reflexivity|]. cbn [repeat map sum fold_right fst snd]. fold sum. unfold sum in *. rewrite IH. lia.
 Qed.
 Lemma same_plan plan : plan_ok P plan -> plan_ok Q plan.
-Proof. intros (A & B & C & D). split; [exact A|]. split; [exact B|]. split; [|exact D]. intros r Hr. exact_no_check (C r Hr). Qed.
+Proof.
+  intros (A & B & C & D). split; [exact A|]. split; [exact B|]. split; [|exact D]. intros r Hr. specialize (C r Hr). unfold rank_ok in *.
+  assert (E : forall s now, held_at Q s now = held_at P s now) by (intros; unfold held_at, how_many, released; cbn [shape_of Q with_syncs]; destruct (shape_of P); reflexivity).
+  assert (M : moments Q r = moments P r) by (unfold moments, stages_on, released; cbn [shape_of Q with_syncs]; destruct (shape_of P); reflexivity).
+  replace (rank_bytes Q plan r) with (rank_bytes P plan r); [exact C|]. unfold rank_bytes. rewrite M.
+  apply (f_equal2 Z.add); [apply (f_equal2 Z.add); [apply (f_equal2 Z.add)|]|]; [reflexivity|apply (f_equal sum)|apply (f_equal most)|apply (f_equal most)]; apply map_ext.
+  - reflexivity.
+  - reflexivity.
+  - intros. apply (f_equal sum), map_ext. intros. rewrite E. reflexivity.
+Qed.
 Lemma times_of d : exists p w n o, length p = (2 * slices (shape_of P))%nat /\ times P d = p ++ [w; n; o; 0]
   /\ exists s q, s <= n /\ times Q d = p ++ [w; s; o; q] /\ (several (shape_of P) = true -> q <= n) /\ (several (shape_of P) = false -> q = 0).
 Proof.

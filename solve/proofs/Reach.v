@@ -97,7 +97,7 @@ Lemma all_ops_all u : valid x u = true -> In u all_ops.
 Proof.
   intros H. apply filter_In. split; [|exact H]. destruct u as [k s j y]. apply in_flat_map. exists k. split; [destruct k as [| | | | |[]|[]|[]|[]| |]; cbn; auto 20|].
   assert (E : (s < S (stages x))%nat /\ (j < S (batches x))%nat /\ (y < S (slices x))%nat).
-  { unfold valid in H. cbn [what place batch slice] in H. destruct k; rewrite !andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq in H; lia. }
+  { unfold valid in H. cbn [what place batch slice] in H. destruct k; repeat match goal with H : _ && _ = true |- _ => apply andb_prop in H as [H ?] end; rewrite ?Nat.ltb_lt, ?Nat.eqb_eq in *; lia. }
   apply in_flat_map. exists s. split; [apply in_seq; lia|]. apply in_flat_map. exists j. split; [apply in_seq; lia|]. apply in_map, in_seq. lia.
 Qed.
 Definition follows u v := negb (valid x u) || negb (valid x v) || (end_of u <=? start v).

@@ -105,9 +105,10 @@ Definition back m p r a i h := let e := p - r in match a, h with
 Lemma phases s k j m : m = Nat.max (batches x) (2 * ranks x - 1) -> j < batches x -> 1 <= ranks x -> round_of x s < 2 -> k = Forward \/ k = Backward \/ k = Weight ->
   exists a i h, turn_zbv x s k j = (a * (m + 2 * ranks x) + i) * 6 + h /\ i < m + 2 * ranks x /\ h < 6 /\ who a h = (k, round_of x s) /\ back m (ranks x) (on_rank x s) a i h = j.
 Proof.
-  intros -> Hj Hr R K. unfold turn_zbv. destruct (round_of x s) as [|[|?]]; [| |lia]; destruct K as [->|[->| ->]];
+  intros M Hj Hr R K. unfold turn_zbv. rewrite <- M. assert (A : batches x <= m /\ 2 * ranks x <= m + 1) by lia. revert Hj Hr A. clear M. generalize (batches x) (ranks x) (on_rank x s). intros l p r Hj Hr [A B].
+  destruct (round_of x s) as [|[|?]]; [| |lia]; clear R; destruct K as [->|[->| ->]];
     repeat match goal with |- context [(?a <? ?b)%nat] => destruct (Nat.ltb_spec a b) end;
-    (eexists _, _, _; split; [reflexivity|]; split; [lia|]; split; [lia|]; split; [reflexivity|]; cbn [back]; lia).
+    (eexists _, _, _; split; [reflexivity|]; split; [lia|]; split; [apply Nat.ltb_lt; reflexivity|]; split; [reflexivity|]; cbn [back]; lia).
 Qed.
 Lemma apart_zbv s t : schedule x = ZeroBubbleV -> s < stages x -> t < stages x -> on_rank x s = on_rank x t -> apart s t.
 Proof.
@@ -155,7 +156,7 @@ Lemma slots_differ r : schedule x = VHalf \/ schedule x = VMin -> r < ranks x ->
 Proof.
   intros E H.
   assert (D : forall a b c d, a mod 6 <> b mod 6 -> a mod 6 <> c mod 6 -> a mod 6 <> d mod 6 -> b mod 6 <> c mod 6 -> b mod 6 <> d mod 6 -> c mod 6 <> d mod 6 -> distinct (map (fun b => b mod 6) [a; b; c; d]) = true).
-  { intros a b c d A1 A2 A3 A4 A5 A6. cbn [distinct map existsb]. rewrite !orb_false_r, !andb_true_iff, !negb_true_iff, !orb_false_iff, !Nat.eqb_neq. auto 8. }
+  { intros a b c d A1 A2 A3 A4 A5 A6. cbn [distinct map existsb]. rewrite !(proj2 (Nat.eqb_neq _ _)) by assumption. reflexivity. }
   destruct E as [E|E]; unfold slots_of; rewrite E.
   - pose proof (Nat.div_mod_eq (ranks x) 2) as P. pose proof (Nat.mod_upper_bound (ranks x) 2 ltac:(lia)) as U. set (h := ranks x / 2) in *. set (t := ranks x mod 2) in *. clearbody h t.
     destruct (Nat.eqb_spec t 0) as [M|M]; (split; [apply D; apply differ; lia|repeat split; lia]).
@@ -229,10 +230,10 @@ Lemma seated u r i : valid x u = true -> in_stream x u = Some (r, i) -> exists s
   r = on_rank x s /\ i = 3 * turn x s k (batch u) (slice u) + h /\ h < 3 /\ s < stages x /\ pass k (slice u) /\ batch u < batches x /\ u = beside s k h (batch u) (slice u).
 Proof.
   destruct u as [k p b y]. unfold valid, in_stream. cbn [what place batch slice]. intros V I.
-  destruct k as [| | | | |[]|[]|[]|[]| |]; try discriminate I; injection I as <- <-; rewrite !andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq in V.
+  destruct k as [| | | | |[]|[]|[]|[]| |]; try discriminate I; injection I as <- <-; repeat match goal with H : _ && _ = true |- _ => apply andb_prop in H as [H ?] end; rewrite ?Nat.ltb_lt, ?Nat.eqb_eq in *.
   - exists p, Forward, 1. cbn [beside pass]. repeat split; lia.
   - exists p, Backward, 1. cbn [beside pass]. repeat split; lia.
-  - destruct V as (((V1 & V2) & V3) & V4). exists p, Weight, 1. cbn [beside pass]. repeat split; auto.
+  - exists p, Weight, 1. cbn [beside pass]. repeat split; auto.
   - exists p, Forward, 2. cbn [beside pass]. repeat split; lia.
   - exists (S p), Backward, 2. cbn [beside pass]. repeat split; [lia|lia|lia|lia|f_equal; lia].
   - exists (S p), Forward, 0. cbn [beside pass]. repeat split; [lia|lia|lia|lia|f_equal; lia].

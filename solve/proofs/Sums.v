@@ -193,10 +193,11 @@ Proof.
   assert (A2 : forall j n a, sum (map (fun u => b u z) (seq (S a) n)) + Z.of_nat n * back <= sum_over (step_back d j z) a n).
   { intros j. induction n as [|n IH]; intros a; [cbn; lia|]. cbn [seq map sum_over]. rewrite sum_cons. specialize (IH (S a)). pose proof (Hback j a). unfold step_back at 1. rewrite b_is. lia. }
   pose proof (A1 0%nat s 0%nat). pose proof (A1 m (e - s)%nat s). pose proof (A2 0%nat (e - s)%nat s). pose proof (A2 m s 0%nat).
+  assert (E1 : stages x = (s + ((e - s) + 1))%nat) by (unfold e; lia). assert (E2 : (s + (e - s))%nat = e) by (clear - E1; lia).
   assert (F : sum (map (fun u => f u z) (seq 0 (stages x))) = sum (map (fun u => f u z) (seq 0 s)) + sum (map (fun u => f u z) (seq s (e - s))) + f e z).
-  { replace (stages x) with (s + ((e - s) + 1))%nat by (unfold e; lia). rewrite !seq_app, !map_app, !sum_app. replace (0 + s + (e - s))%nat with e by (unfold e; lia). cbn. lia. }
+  { rewrite E1, !seq_app, !map_app, !sum_app. replace (0 + s + (e - s))%nat with e by (clear - E2; cbn [Nat.add]; lia). cbn. lia. }
   assert (B : sum (map (fun u => b u z) (seq 0 (stages x))) = b 0%nat z + sum (map (fun u => b u z) (seq 1 s)) + sum (map (fun u => b u z) (seq (S s) (e - s)))).
-  { replace (stages x) with (S (s + (e - s)))%nat by (unfold e; lia). cbn [seq map]. rewrite sum_cons, seq_app, map_app, sum_app. cbn [Nat.add]. lia. }
-  unfold both. rewrite !sum_both. unfold both in S3. rewrite sum_both in S3. replace (Z.of_nat e) with (Z.of_nat s + Z.of_nat (e - s)) by (unfold e; lia). lia.
+  { replace (stages x) with (S (s + (e - s)))%nat by (clear - E1; lia). cbn [seq map]. rewrite sum_cons, seq_app, map_app, sum_app. cbn [Nat.add]. lia. }
+  unfold both. rewrite !sum_both. unfold both in S3. rewrite sum_both in S3. replace (Z.of_nat e) with (Z.of_nat s + Z.of_nat (e - s)) by (clear - E2; lia). lia.
 Qed.
 End Crossing.
