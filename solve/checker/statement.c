@@ -64,6 +64,20 @@ void page_layout(struct check_page *p, const struct check_layout *l)
 
 static bool has_widths(const struct check_problem *q) { return q->groups[0].of_node_group > 0; }
 
+static void put_shares(struct check_page *p, const struct check_problem *q)
+{
+    bool any = false;
+    for (int o = 0; o < q->gradient_count; o++) {
+        int share = q->gradient[o].offloaded, before = 0;
+        while (before < o && q->gradient[before].offloaded != share) before++;
+        if (!share || before < o) continue;
+        page_print(p, "%s%d %%", any ? ", " : "  Shares of the optimizer's state on the host: ",
+                   share);
+        any = true;
+    }
+    if (any) page_print(p, ", as the gradient options say.\n");
+}
+
 // What all stages of the layout have, and what a stage may choose of recomputation.
 static void put_layout(struct check_page *p, const struct check_problem *q)
 {
@@ -78,6 +92,7 @@ static void put_layout(struct check_page *p, const struct check_problem *q)
     for (int i = 0; i < q->tier_count; i++)
         page_print(p, "%s%s", i ? ", " : "  Tiers of memory: ", tame(q->tiers[i], p->arena));
     if (q->tier_count) page_print(p, ", as the gradient options say.\n");
+    put_shares(p, q);
     page_print(p, "  Recomputation:");
     if (v[KEY_RECOMPUTE])
         page_print(p, " %s for every stage", check_setting_names[v[KEY_RECOMPUTE]]);
