@@ -71,8 +71,8 @@ static void put_shares(struct check_page *p, const struct check_problem *q)
         int share = q->gradient[o].offloaded, before = 0;
         while (before < o && q->gradient[before].offloaded != share) before++;
         if (!share || before < o) continue;
-        page_print(p, "%s%d %%", any ? ", " : "  Shares of the optimizer's state on the host: ",
-                   share);
+        page_print(p, "%s%d %%",
+                   any ? ", " : "  Shares of the optimizer's state on the host: ", share);
         any = true;
     }
     if (any) page_print(p, ", as the gradient options say.\n");
