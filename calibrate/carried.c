@@ -293,14 +293,15 @@ static void put_costs(struct carried_fits *f, struct gpu_costs *g, struct arena 
         estimate_fitted(f->factor, f->low, f->high, source);
     f->calibration.costs.iteration_spread = estimate_fitted(f->apart, f->apart, f->apart, source);
     double yardstick_s = 1e-9 * (double)f->runs[0].run.yardstick_ns;
-    if (f->runs[0].run.with == RUNNER_TORCH)
-        g->torch_yardstick_s = (struct estimate){yardstick_s,
-                                                 yardstick_s,
-                                                 yardstick_s,
-                                                 ORIGIN_MEASURED,
-                                                 yardstick_s > 0 ? source : NULL,
-                                                 0,
-                                                 0};
+    struct estimate *yardstick = f->runs[0].run.with == RUNNER_TORCH ? &g->torch_yardstick_s
+                                                                     : &g->kernels_yardstick_s;
+    *yardstick = (struct estimate){yardstick_s,
+                                   yardstick_s,
+                                   yardstick_s,
+                                   ORIGIN_MEASURED,
+                                   yardstick_s > 0 ? source : NULL,
+                                   0,
+                                   0};
     put_step(f, g, source);
     if (f->split_s >= 0)
         g->split_overhead_s =

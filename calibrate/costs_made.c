@@ -3,9 +3,11 @@
 #include "calibrate/calibrate.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/inputs/cost_keys.h"
+#include "data/numbers/intervals.h"
 
 enum { PRODUCTS_PER_BLOCK = 4, ADAM_STATE_BYTES = 8, FP32_BYTES = 4 };
 
@@ -115,21 +117,29 @@ static void take_layer_overheads(struct gpu_costs *g, const struct calibration *
 
 // ---- quantities
 
-// The median of all observations of a name; false: there are none.
-static bool take_quantity(struct estimate *to, const struct calibration *c, const char *name,
-                          struct arena *arena)
+static int observations(double **values, const struct calibration *c, const char *name,
+                        struct arena *arena)
 {
     const struct samples *all = &c->inputs->all;
     int count = 0;
     for (int q = 0; q < all->quantity_count; q++)
         if (!strcmp(all->quantities[q].name, name)) count += all->quantities[q].value_count;
-    if (!count) return false;
-    double *values = TAKE(arena, count, double);
+    *values = TAKE(arena, count, double);
     count = 0;
     for (int q = 0; q < all->quantity_count; q++)
         for (int i = 0; i < all->quantities[q].value_count; i++)
             if (!strcmp(all->quantities[q].name, name))
-                values[count++] = all->quantities[q].values[i];
+                (*values)[count++] = all->quantities[q].values[i];
+    return count;
+}
+
+// The median of all observations of a name; false: there are none.
+static bool take_quantity(struct estimate *to, const struct calibration *c, const char *name,
+                          struct arena *arena)
+{
+    double *values;
+    int count = observations(&values, c, name, arena);
+    if (!count) return false;
     double median = median_of(values, count);
     *to = (struct estimate){
         .value = median,
@@ -137,8 +147,26 @@ static bool take_quantity(struct estimate *to, const struct calibration *c, cons
         .high = values[count - 1],
         .origin = ORIGIN_MEASURED,
         .source = arena_print(arena, "%s, median, least and greatest of %d observation%s (%.12s)",
-                              name, count, count == 1 ? "" : "s", all->document.sha256)};
+                              name, count, count == 1 ? "" : "s", c->inputs->all.document.sha256)};
     return true;
+}
+
+// How fast the machine was when the samples were taken: of a small layer beside them, as of all
+// times on a shared machine, the lower tenth. Without it runs are taken as they are.
+static void take_yardstick(struct gpu_costs *g, const struct calibration *c, struct arena *arena)
+{
+    struct estimate *y = &g->kernels_yardstick_s, before = *y;
+    double *sorted;
+    int count = observations(&sorted, c, "yardstick_s", arena);
+    for (int i = 0; i < c->inputs->all.sample_count && !count; i++)
+        if (c->inputs->all.samples[i].kind == SAMPLE_LAYER) before = (struct estimate){0};
+    *y = before;
+    if (!count) return;
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_numbers);
+    y->value = lower_tenth(sorted, count, 0.95, &y->low, &y->high);
+    y->origin = ORIGIN_MEASURED;
+    y->source = arena_print(arena, "yardstick_s, the lower tenth of %d (%.12s)", count,
+                            c->inputs->all.document.sha256);
 }
 
 // Memory of libraries was observed with the workspace that trainers keep inside their allocator.
@@ -168,11 +196,14 @@ static void take_constants(struct gpu_costs *g, const struct calibration *c,
     if (seen && calibration_of_processor(c) && take_quantity(&process, c, "process_bytes", arena) &&
         process.value > g->constant_bytes.value)
         g->constant_bytes = process;
-    if (seen) add_libraries(&g->constant_bytes, &libraries, &workspace, arena);
+    // A process with PyTorch was observed with all that it needs.
+    if (take_quantity(&process, c, "torch_process_bytes", arena)) g->constant_bytes = process;
+    else if (seen) add_libraries(&g->constant_bytes, &libraries, &workspace, arena);
     else if (!known)
         g->constant_bytes = estimate_assumed((double)settings->constant_bytes,
                                              "not measured: the process and its libraries");
     take_quantity(&g->communicator_bytes, c, "communicator_bytes", arena);
+    take_yardstick(g, c, arena);
 }
 
 // ---- the rest of a device

@@ -114,11 +114,13 @@ static enum status run(struct options *o, const struct subject *subject, struct 
     TRY(take_guess_rates(take, arena, err));
     r->cut_layers = take->backend->cuts_layers;
     r->largest_s = s->budget_s * share_for_least_work / subject->least_work(r);
+    r->yardstick = take->shared && !take->backend->has_host && subject->choose == cells_choose;
     r->gemm_flop_per_s = take->gemm_flop_per_s;
     r->copy_bytes_per_s = take->copy_bytes_per_s;
     struct cell *cells;
     int count;
     subject->choose(&cells, &count, r, arena);
+    take->yardstick = r->yardstick ? &cells[count] : NULL;
     TRY(take_cells(take, cells, count, arena, err));
     if (subject->choose == cells_choose && !s->quiet) tell_left_out(r, cells, count);
     if (!(o->asked.sustained_s > 0)) return OK;

@@ -2,6 +2,8 @@
 // host if the device has its own memory, and the bytes that a process takes before any tensor.
 #include <stdio.h>
 
+#include "data/base/shipped.h"
+#include "data/text/shell.h"
 #include "measure/commands.h"
 #include "measure/sampling/cells_take.h"
 #include "measure/take.h"
@@ -18,6 +20,7 @@ static void add_ladder(struct chooser *c, enum work work, enum sample_kind kind,
 struct options {
     struct take_settings take;
     int64_t largest_mib;
+    const char *python;
 };
 
 static const struct option_row rows[] = {
@@ -25,7 +28,30 @@ static const struct option_row rows[] = {
      "largest copy or transfer in MiB: 64 KiB, then four times as large each, up to this "
      "(default: 256)",
      1, 1 << 16},
+    {"--python", OPTION_TEXT, OPT(python),
+     "a Python that has PyTorch: what a process of run --with torch takes on processors"},
 };
+
+// As a process with it says of itself, after it has done a little of everything.
+static enum status observe_torch(struct samples *to, const char *python, struct arena *arena,
+                                 struct error *err)
+{
+    const char *program;
+    double *bytes = TAKE(arena, 1, double);
+    TRY(shipped_file(&program, "torch", "run.py", arena, err));
+    fflush(NULL);
+    FILE *said = popen(arena_print(arena, "PYTHONDONTWRITEBYTECODE=1 %s %s --memory 2>/dev/null",
+                                   shell_word(python, arena), shell_word(program, arena)),
+                       "r");
+    bool told = said && fscanf(said, "%lf", bytes) == 1;
+    if ((said && pclose(said)) || !told)
+        return fail(err, UNAVAILABLE,
+                    "--python: %s: expected a Python with torch.distributed.pipelining and gloo, "
+                    "which run --with torch needs",
+                    python);
+    take_note_quantity(to, "torch_process_bytes", bytes, 1, arena);
+    return OK;
+}
 
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
@@ -38,6 +64,7 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     if (take.backend->observe)
         TRY(take.backend->observe(take.session, &take.samples.quantities,
                                   &take.samples.quantity_count, arena, err));
+    if (o->python) TRY(observe_torch(&take.samples, o->python, arena, err));
     struct cells_request request = {.precision = FP32};
     struct chooser c = {.request = &request, .arena = arena};
     int64_t largest = o->largest_mib << 20;

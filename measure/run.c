@@ -103,19 +103,24 @@ static enum status open_backend(struct running *r, const struct options *o, stru
 
 // Ends of an iteration, as every rank tells them.
 struct iteration_end {
-    int64_t ns, wall_ns, interrupted;
+    int64_t ns, wall_ns, interrupted, yardstick_ns; // yardstick_ns: in the end the mean of all
 };
 
 static struct iteration_end meet(struct running *r, int64_t end_ns)
 {
-    struct iteration_end own = {end_ns, r->wall_end_ns, interrupts_came()}, latest = {0},
+    double yardstick_s = r->yardstick < 0 ? 0 : r->times[r->yardstick].lower_s;
+    struct iteration_end own = {end_ns, r->wall_end_ns, interrupts_came(),
+                                (int64_t)(1e9 * yardstick_s + 0.5)},
+                         latest = {0},
                          *all = TAKE(r->arena, ranks_count(r->ranks), struct iteration_end);
     ranks_tell_all(r->ranks, &own, (int)sizeof own, all);
     for (int i = 0; i < ranks_count(r->ranks); i++) {
         latest.ns = larger(latest.ns, all[i].ns);
         latest.wall_ns = larger(latest.wall_ns, all[i].wall_ns);
         latest.interrupted |= all[i].interrupted;
+        latest.yardstick_ns += all[i].yardstick_ns;
     }
+    latest.yardstick_ns /= ranks_count(r->ranks);
     return latest;
 }
 
@@ -143,7 +148,9 @@ static enum status carry_out(struct running *r, const struct options *o, int *ex
         if (r->backend->failure) TRY(r->backend->failure(r->session, err));
         end = meet(r, own);
         if (r->schedule.request.barrier) r->now_ns = r->sync_ns = end.ns;
-        if (k >= 0) iterations[done++] = (struct run_iteration){end.ns - before, end.wall_ns};
+        if (k >= 0)
+            iterations[done++] =
+                (struct run_iteration){end.ns - before, end.wall_ns, end.yardstick_ns};
         tell_progress(r, o, k >= 0 ? &iterations[done - 1] : NULL);
     }
     if (!done)

@@ -134,21 +134,21 @@ static enum status guess_like(struct take *t, const char *path, struct arena *ar
         gemm_guess, copy_guess);
 }
 
-static void note_guess(struct samples *s, const char *name, double value, struct arena *arena)
+void take_note_quantity(struct samples *s, const char *name, double *values, int count,
+                        struct arena *arena)
 {
     s->quantities = arena_grow(arena, s->quantities, (size_t)s->quantity_count,
                                (size_t)s->quantity_count + 1, sizeof *s->quantities);
-    struct quantity *q = &s->quantities[s->quantity_count++];
-    *q = (struct quantity){.name = name, .values = TAKE(arena, 1, double), .value_count = 1};
-    q->values[0] = value;
+    s->quantities[s->quantity_count++] = (struct quantity){name, values, count};
 }
 
 enum status take_guess_rates(struct take *t, struct arena *arena, struct error *err)
 {
     const char *like = t->settings->like;
     TRY(like ? guess_like(t, like, arena, err) : probe(t, arena, err));
-    note_guess(&t->samples, gemm_guess, t->gemm_flop_per_s, arena);
-    note_guess(&t->samples, copy_guess, t->copy_bytes_per_s, arena);
+    take_note_quantity(&t->samples, gemm_guess, TAKE_COPY(arena, &t->gemm_flop_per_s, 1), 1, arena);
+    take_note_quantity(&t->samples, copy_guess, TAKE_COPY(arena, &t->copy_bytes_per_s, 1), 1,
+                       arena);
     return OK;
 }
 
@@ -201,7 +201,7 @@ enum status take_cells(struct take *t, struct cell *cells, int cell_count, struc
                        struct error *err)
 {
     const struct take_settings *s = t->settings;
-    TRY(t->backend->prepare(t->session, cells, cell_count, arena, err));
+    TRY(t->backend->prepare(t->session, cells, cell_count + (t->yardstick != NULL), arena, err));
     for (int i = 0; i < cell_count && t->backend->state; i++)
         t->backend->state(t->session, &cells[i], &cells[i].sample);
     const struct rounds_settings rounds = {
@@ -214,6 +214,7 @@ enum status take_cells(struct take *t, struct cell *cells, int cell_count, struc
         .seed = (uint64_t)s->seed,
         .progress = !s->quiet && isatty(STDERR_FILENO),
         .interrupted = interrupts_came,
+        .yardstick = t->yardstick,
     };
     struct rounds_result result;
     rounds_run(&result, t->backend, t->session, cells, cell_count, &rounds, arena);
@@ -222,6 +223,11 @@ enum status take_cells(struct take *t, struct cell *cells, int cell_count, struc
     int before = t->samples.sample_count;
     record_cells(&t->samples, cells, cell_count, arena);
     tell(t, &result, cells, cell_count, t->samples.sample_count - before);
+    struct cell *y = t->yardstick;
+    if (y && y->sample.repetitions)
+        take_note_quantity(&t->samples, "yardstick_s", y->sample.seconds, y->sample.repetitions,
+                           arena);
+    t->yardstick = NULL;
     return OK;
 }
 

@@ -25,9 +25,10 @@ struct take {
     double begin_s;
     double gemm_flop_per_s, copy_bytes_per_s; // estimated
     struct samples samples;
-    double load_before; // of the processors, before anything was measured; 0: unknown
-    bool shared;        // as asked for, or since the machine was busy
-    bool interrupted;   // by a signal: the document has what was taken until then
+    double load_before;     // of the processors, before anything was measured; 0: unknown
+    struct cell *yardstick; // beside the next cells, which it follows; NULL: none
+    bool shared;            // as asked for, or since the machine was busy
+    bool interrupted;       // by a signal: the document has what was taken until then
 };
 
 #define TAKE_DEFAULTS .backend = "cpu", .output = "-", .seed = 1
@@ -41,6 +42,9 @@ enum status take_open(struct take *t, const struct take_settings *settings,
 // From a few repetitions, or from another launch's estimates; stored in the document, so that a
 // later launch can reuse them.
 enum status take_guess_rates(struct take *t, struct arena *arena, struct error *err);
+// One more quantity in a document.
+void take_note_quantity(struct samples *s, const char *name, double *values, int count,
+                        struct arena *arena);
 // Adds the cells' samples to the document.
 enum status take_cells(struct take *t, struct cell *cells, int cell_count, struct arena *arena,
                        struct error *err);

@@ -121,6 +121,8 @@ struct gpu_costs {
                                           // their own: the program's, which walks its graph again
     struct estimate torch_yardstick_s;    // of run --with torch's reference product, when the
                                           // trainer's factor was measured; in no price
+    struct estimate kernels_yardstick_s;  // of our own kernels' small layer beside the samples or
+                                          // the run that these rates are from; in no price
     struct estimate step_bytes_per_value; // memory traffic of the optimizer step besides
                                           // states, gradients and weights
     struct estimate step_bytes_per_s;     // reached by optimizer steps; 0: as memory_bytes_per_s

@@ -56,6 +56,7 @@
     X(collective_launch_s, LAUNCHES, TIME, STATED, 0, 1e6)                                         \
     X(split_overhead_s, LAUNCHES, TIME, STATED, 0, 1e6)                                            \
     X(torch_yardstick_s, TRAINER, TIME, STATED, 0, 1e6)                                            \
+    X(kernels_yardstick_s, MEMORY, TIME, STATED, 0, 1e6)                                           \
     X(step_bytes_per_value, MEMORY, TIME, STATED, 0, 1e6)                                          \
     X(step_bytes_per_s, MEMORY, RATE, STATED, 0, 1e21)                                             \
     X(host_memory_bytes_per_s, MEMORY, RATE, STATED, 0, 1e21)                                      \

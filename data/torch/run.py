@@ -2,6 +2,7 @@
 
 usage: run.py TASK.json   on one host: starts a process for each rank
        torchrun --nproc-per-node RANKS run.py TASK.json
+       run.py --memory    prints the bytes of a rank itself
 The task is written by plumbline. The split is the plan's, the order of passes is its exported
 schedule; layers are plain transformer blocks of the model's shape. Writes the document
 docs/FORMATS.md, run.
@@ -451,6 +452,35 @@ def run_rank(task):
     return 0
 
 
+def tell_memory():
+    """Prints the bytes that a rank holds on processors besides weights and activations: Python,
+    PyTorch, the runtime of pipelines, gloo, and this program's own buffers. Layers and messages are
+    as small as they can be."""
+    import torch
+    import torch.distributed as dist
+    import torch.utils.checkpoint
+    from torch.distributed.pipelining import schedules  # noqa: F401
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    shape = {"hidden": 32, "heads": 1, "kv_heads": 1, "head_width": 32, "ffn": 32, "rms_norm": False,
+             "gated_ffn": False, "vocabulary": 32, "positions": 0, "qkv_bias": False,
+             "linear_bias": False}
+    task = {"shape": shape, "micro_batch": 1, "sequence": 8, "fused": False, "backend": "cpu",
+            "splits": False}
+    watch, make = Watch(torch, task), make_layers(torch, task)
+    module = torch.nn.Sequential(*[make[kind]("none") for kind in ("embedding", "block", "head")])
+    step, reduced = make_adam(torch, module), torch.zeros(REDUCED_VALUES[-1])
+    for _ in range(2):
+        watch.take_yardstick()
+        watch.empty_caches()
+        module(torch.zeros(1, 8, dtype=torch.int64)).backward(torch.ones(1))
+        step.step()
+        dist.all_reduce(reduced)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+    dist.destroy_process_group()
+    return 0
+
+
 def make_adam(torch, module):
     try:
         return torch.optim.Adam(module.parameters(), fused=True)
@@ -487,6 +517,8 @@ def flatten_gradients(torch, module):
 
 
 def main():
+    if sys.argv[1:] == ["--memory"]:
+        return tell_memory()
     with open(sys.argv[1], encoding="utf-8") as at:
         task = json.load(at)
     if "RANK" not in os.environ:

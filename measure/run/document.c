@@ -39,6 +39,7 @@ static void gather_events(struct running *r, struct plan_run *to)
 static void gather_cells(struct running *r, struct samples *to)
 {
     for (int c = 0; c < r->cell_count; c++) {
+        if (c == r->yardstick) continue;
         struct sample *s = &r->cells[c].sample;
         double *all = NULL;
         int sum = 0;
@@ -131,6 +132,7 @@ enum status run_save(struct running *r, const struct run_iteration *iterations, 
                           .with = RUNNER_OWN,
                           .clock = CLOCK_VIRTUAL,
                           .end = words->interrupted ? RUN_INTERRUPTED : RUN_FINISHED,
+                          .yardstick_ns = iterations[count - 1].yardstick_ns,
                           .iteration_count = count};
     to.samples.samples = TAKE(r->arena, r->cell_count, struct sample);
     int64_t *peaks = TAKE(r->arena, run_process_count(r), int64_t), own = run_peak_bytes(r);

@@ -147,9 +147,9 @@ struct running {
     int *members;              // of the ring that is gone around
     struct stage_work *stages; // [stage]
     struct cell *cells;        // the catalogue, the same on every rank
-    int cell_count;
-    struct cell_times *times; // [cell]: on this rank
-    bool shared;              // with other programs
+    int cell_count, yardstick; // yardstick: the cell taken after every pass; -1: none
+    struct cell_times *times;  // [cell]: on this rank
+    bool shared;               // with other programs
     struct lanes lanes;
 
     // the iteration that is being carried out

@@ -29,6 +29,7 @@ static void run_pass(struct running *r, enum run_event_kind kind, int stage, int
     if (frees(r, kind)) run_release(r, stage, micro_batch, slice);
     e.end_ns = r->now_ns, e.wall_end_ns = run_wall_ns(r);
     run_note(r, e);
+    if (r->yardstick >= 0 && !r->replays) run_repeat(r, r->yardstick); // in no time but its own
 }
 
 // ---- messages of a pass
@@ -248,8 +249,8 @@ void run_iterate(struct running *r, int64_t *end_ns)
     begin(r);
     walk(r);
     r->wall_end_ns = run_wall_ns(r);
+    find_lower(r);
     if (r->shared) {
-        find_lower(r);
         r->now_ns = now_ns, r->sync_ns = sync_ns;
         for (int i = 0; i < r->lanes.count; i++)
             r->lanes.items[i].free_ns = r->lanes.items[i].free_before_ns;

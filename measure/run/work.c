@@ -370,6 +370,8 @@ enum status run_make_work(struct running *r, struct arena *arena, struct error *
         run_add_message(r, c, s);
         count_memory(r, c, s);
     }
+    r->yardstick = r->backend->has_host ? -1 : c->chooser.count;
+    if (r->yardstick >= 0) cells_add_yardstick(&c->chooser);
     r->cells = c->chooser.cells;
     r->cell_count = c->chooser.count;
     r->times = TAKE(arena, r->cell_count, struct cell_times);

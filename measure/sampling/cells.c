@@ -246,8 +246,9 @@ void cells_choose(struct cell **cells, int *cell_count, const struct cells_reque
     for (int i = 0; i < SIZES; i++)
         cells_add(&c, WORK_EMPTY_BLOCKS, SAMPLE_OVERHEAD, "calls of a block without work", 0, 0,
                   SIZE(EMPTY_BLOCKS_MIN << i));
-    *cells = c.cells;
     *cell_count = c.count;
+    if (r->yardstick) cells_add_yardstick(&c);
+    *cells = c.cells;
 }
 
 double cells_least_work(const struct cells_request *r)

@@ -22,6 +22,7 @@ struct cells_request {
     bool fused;                 // attention is the fused one
     bool graphs;                // whole layers once more as a graph
     enum recipe recipe;         // of products in 8 bits
+    bool yardstick;             // a small layer of fixed sizes follows the cells
     bool cut_layers;            // whole layers of context degrees above 1, too
     bool fp32_gradients;        // of weights are added to fp32 numbers, where those are wider
     bool quick; // two sizes of a kernel instead of three, and only those that costs need

@@ -107,6 +107,18 @@ void cells_choose_sustained(struct cell **cells, int *cell_count, const struct c
     *cell_count = c.count;
 }
 
+struct cell *cells_add_yardstick(struct chooser *c)
+{
+    static const struct shape small = {
+        .hidden = 128, .heads = 2, .kv_heads = 2, .head_width = 64, .ffn = 512, .vocabulary = 128};
+    struct chooser fixed = *c;
+    fixed.shape = &small, fixed.tensor = fixed.context = 1;
+    struct cell *cell = cells_add_pass(
+        &fixed, &(struct layer_cell){.kind = LAYER_BLOCK, .pass = PASS_BACKWARD_FULL}, 1, 128);
+    c->cells = fixed.cells, c->count = fixed.count, c->capacity = fixed.capacity;
+    return cell;
+}
+
 void cells_add_layers(struct chooser *c)
 {
     static const enum layer_kind kinds[] = {LAYER_EMBEDDING, LAYER_BLOCK, LAYER_HEAD};

@@ -45,6 +45,8 @@ void cells_add_low_rank(struct chooser *c, int64_t rank);
 struct cell *cells_add_pass(struct chooser *c, const struct layer_cell *what, int64_t micro_batch,
                             int64_t sequence);
 void cells_add_layers(struct chooser *c);
+// A small layer of fixed sizes, forward and backward, which tells how fast the machine is now.
+struct cell *cells_add_yardstick(struct chooser *c);
 void cells_add_optimizer(struct chooser *c);
 
 // In units of request->largest_s.

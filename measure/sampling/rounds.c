@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "data/base/grow.h"
 #include "data/numbers/intervals.h"
 #include "data/base/random.h"
 
@@ -100,6 +101,19 @@ static void repeat(struct run *r, struct cell *cell, bool first_of_stage)
     r->result->repetitions++;
 }
 
+// After a layer that takes about as long, so that both are of the same minutes.
+static void take_yardstick(struct run *r, const struct cell *after)
+{
+    struct cell *y = r->settings->yardstick;
+    if (!y || !after->layer || after->sample.flop < y->sample.flop / 4) return;
+    double begin_s = r->result->elapsed_s;
+    struct sample *s = &y->sample;
+    GROW(r->arena, s->seconds, s->repetitions, y->capacity, 256);
+    s->seconds[s->repetitions++] = r->backend->repeat(r->session, y);
+    look_at_clock(r);
+    y->spent_s += r->result->elapsed_s - begin_s;
+}
+
 // ---- the progress line
 
 // The time for all cells to become narrow, if widths fall with the root of the count; at most the
@@ -181,6 +195,7 @@ static void run_stage(struct run *r, double limit_s)
             if (cell->sample.repetitions >= cell->target) continue;
             if (!may_go_on(r, cell->sample.repetitions ? limit_s : HUGE_VAL)) return;
             repeat(r, cell, first);
+            take_yardstick(r, cell);
             print_progress(r);
             open |= cell->sample.repetitions < cell->target;
         }

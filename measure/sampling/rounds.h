@@ -18,6 +18,7 @@ struct rounds_settings {
     bool progress;             // a line on stderr that is overwritten
     bool (*interrupted)(void); // called before every repetition; if true, what is there is kept
                                // and no more is taken; NULL: never
+    struct cell *yardstick;    // repeated after whole layers of its size and more; NULL: none
 };
 
 struct rounds_result {

@@ -83,7 +83,9 @@ void plan_bring_run(struct plan_run *run, const struct plan *plan, struct arena 
     const struct problem *found = origin_whole_problem(plan, arena);
     const struct gpu_costs *g =
         found && plan->group_gpus ? costs_find_gpu(&found->costs, plan->group_gpus[0]) : NULL;
-    if (g && run->with == RUNNER_TORCH) plan_run_at_speed(run, g->torch_yardstick_s.value);
+    if (g)
+        plan_run_at_speed(run, run->with == RUNNER_TORCH ? g->torch_yardstick_s.value
+                                                         : g->kernels_yardstick_s.value);
 }
 
 // ---- without recomputation

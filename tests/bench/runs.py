@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 BIN = os.path.abspath(os.environ.get("BIN", "bin"))
+PYTHON = os.environ.get("RUNS_PYTHON", "python3")
 ITERATIONS = os.environ.get("RUNS_ITERATIONS", "5")
 # name, schedule, ranks, stages a rank, replicas, recomputation, layers of the first stage
 PLANS = [("even", "1f1b", 2, 1, 1, "none", 5), ("gpipe", "gpipe", 2, 1, 1, "none", 0),
@@ -46,11 +47,13 @@ def read(name):
 
 
 def measure(model, costs, processes):
-    """processes: their memory is measured, too; torch's stays assumed."""
+    """processes: own kernels' links and memory are measured, too; else the memory of torch's."""
     call("measure", "compute", "--shared", "--threads", "1", "--model", model, "--sequence", "128",
          "--name", "core", "--quiet", "-o", "samples.json")
     if not processes:
-        call("calibrate", "samples.json", "--model", model, "-o", costs)
+        call("measure", "memory", "--largest-mib", "1", "--budget-s", "1", "--threads", "1",
+             "--python", PYTHON, "--name", "core", "--quiet", "-o", "memory.json")
+        call("calibrate", "samples.json", "memory.json", "--model", model, "-o", costs)
         return
     call("measure", "memory", "--largest-mib", "1", "--budget-s", "1", "--threads", "1", "--name",
          "core", "--quiet", "-o", "memory.json")
@@ -89,7 +92,8 @@ def layers_of(plan):
 
 
 def against(plan, run):
-    """Predicted, low, high and measured ms, and predicted and held GB of each rank."""
+    """Predicted, low, high and measured ms, predicted and held GB of each rank, and what the
+    measured times were multiplied by."""
     lines = call("report", plan, "--against", run).splitlines()
     words = lines[0].replace("(", "").replace(")", "").replace(",", "").split()
     at, unit = words.index("predicted"), {"us": 1e-3, "ms": 1, "s": 1e3}
@@ -97,15 +101,17 @@ def against(plan, run):
     measured = float(words[measured]) * unit[words[measured + 1]]
     scale = unit[words[at + 2]]
     low, high = float(words[at + 3]) * scale, float(words[at + 5]) * scale
-    memory, inside = [], False
+    memory, inside, speed = [], False, 1.0
     for line in lines:
+        if "measured times are multiplied by " in line:
+            speed = float(line.split("multiplied by ")[1].split(",")[0])
         if line.startswith("  rank  predicted GB"):
             inside = True
         elif inside and not line:
             break
         elif inside:
             memory.append((float(line.split()[-3]), float(line.split()[-2])))
-    return float(words[at + 1]) * scale, low, high, measured, memory
+    return float(words[at + 1]) * scale, low, high, measured, memory, speed
 
 
 def order(rows):
@@ -115,11 +121,11 @@ def order(rows):
 
 
 def tell(name, row):
-    predicted, low, high, measured, memory = row
+    predicted, low, high, measured, memory, speed = row
     off = 100 * (measured / predicted - 1)
     held = " ".join(f"{100 * (h / p - 1):+.1f}" for p, h in memory)
     print(f"{name:12} {predicted:8.1f} ({low:.1f} to {high:.1f}) {measured:8.1f} {off:+6.1f} % "
-          f"{'inside' if low <= measured <= high else 'outside':8} memory {held}  load "
+          f"{'inside' if low <= measured <= high else 'outside':8} x {speed:.3f} memory {held}  load "
           f"{os.getloadavg()[0]:.0f}", flush=True)
 
 
@@ -144,6 +150,7 @@ def score_own():
         rows.append(against(path, f"{plan[0]}.run.json"))
         tell(plan[0], rows[-1])
     conclude("own", rows)
+    conclude("own, as they were", [(*row[:3], row[3] / row[5], *row[4:]) for row in rows])
     call("calibrate", "even.run.json", "-o", "after.json")
     for plan in PLANS[1:]:
         path = solve(plan, "after.json")
@@ -160,7 +167,7 @@ def score_own():
 
 
 def score_torch():
-    how = ["--with", "torch", "--python", os.environ.get("RUNS_PYTHON", "python3")]
+    how = ["--with", "torch", "--python", PYTHON]
     measure("gpt.json", "costs.json", False)
     cold, after = [], []
     for plan in PLANS:
@@ -171,7 +178,7 @@ def score_torch():
     conclude("torch, cold", cold)
     beside = [read(f"{plan[0]}.run.json")["yardstick_ns"] for plan in PLANS]
     conclude("torch, cold, all at the first one's speed of the machine",
-             [(*row[:3], row[3] * beside[0] / took, row[4]) for row, took in zip(cold, beside)])
+             [(*row[:3], row[3] * beside[0] / took, *row[4:]) for row, took in zip(cold, beside)])
     call("calibrate", "even.run.json", "-o", "after.json")
     for plan in PLANS[1:]:
         path = solve(plan, "after.json")

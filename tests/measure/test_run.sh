@@ -188,6 +188,45 @@ says_of() { sed -n '1{s/.*: measured \([^(]*\)(.*/\1/;p;}' "$folder/$1.text"; }
     grep -q 'took 4.*multiplied by 0.500' "$folder/half.text" ||
     complain "half the speed: $(head -2 "$folder/known.text" "$folder/half.text")"
 
+# ---- the same of own kernels, whose layer is timed beside shared samples, and after passes: of a
+# machine on which all takes twice as long, and of costs that state no layer
+problem paced 1f1b 2 1 6 1 none
+carries paced
+[ "$("$plumbline" report "$folder/paced/plan.json" --against "$folder/paced/run.json" |
+    grep -c 'multiplied by')" = 0 ] || complain "a run without costs' layer is multiplied"
+"$plumbline" measure compute --backend simulated --shared --simulate spread=0.003 \
+    --model "$folder/gpt.json" --sequence 128 --name core --quiet -o "$folder/shared.json" &&
+    "$plumbline" calibrate "$folder/shared.json" --model "$folder/gpt.json" \
+        -o "$folder/paced.json" || complain "no costs of shared samples"
+grep -q '"kernels_yardstick_s": {"value": 0.00[0-9]*, .*"origin": "measured"' "$folder/paced.json" ||
+    complain "the costs do not say how fast the machine was beside the samples"
+sed 's/"\.\.\/costs.json"/"..\/paced.json"/' "$folder/paced/problem.json" \
+    > "$folder/paced/again.json"
+"$plumbline" solve "$folder/paced/again.json" --quiet -o "$folder/paced/plan.json" 2> "$folder/err"
+accounted paced 2 1.5 --simulate noise=none,gemm=5e11,memory=5e10,call=1e-5
+grep -q 'took .*multiplied by 0\.\(49\|50\)' "$folder/text" ||
+    complain "own kernels at half the speed: $(head -2 "$folder/text")"
+"$plumbline" calibrate "$folder/paced/run.json" -o "$folder/slow.json" 2> "$folder/err"
+python3 - "$folder/paced.json" "$folder/slow.json" << 'END' || complain "the run's costs are not at its speed"
+import json, sys
+fast, slow = (json.load(open(path))["gpus"][0]["kernels_yardstick_s"] for path in sys.argv[1:])
+sys.exit(abs(slow["value"] / fast["value"] - 2) > 0.02)
+END
+
+# ---- what a process with PyTorch takes, as it says itself
+printf '#!/bin/sh\n[ "$2" = --memory ] && echo 800000000\n' > "$folder/python"
+chmod +x "$folder/python"
+"$plumbline" measure memory --backend simulated --largest-mib 1 --python "$folder/python" \
+    --name core --quiet -o "$folder/memory.json" &&
+    "$plumbline" calibrate "$folder/samples.json" "$folder/memory.json" -o "$folder/held.json" &&
+    grep -q '"constant_bytes": {"value": 800000000,' "$folder/held.json" ||
+    complain "the process's bytes: $(grep constant_bytes "$folder/held.json")"
+"$plumbline" measure memory --backend simulated --largest-mib 1 --python false \
+    -o "$folder/memory.json" 2> "$folder/err"
+[ $? = 2 ] && [ "$(wc -l < "$folder/err")" = 1 ] &&
+    says '--python: false: expected a Python with torch.distributed.pipelining' ||
+    complain "a Python without PyTorch: $(cat "$folder/err")"
+
 # ---- a signal keeps what was measured; a rank that dies ends all, by name
 cut() { # SIGNAL TO
     : > "$folder/err"
