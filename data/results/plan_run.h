@@ -38,7 +38,7 @@ struct run_event {
     int64_t start_ns, end_ns, wall_start_ns, wall_end_ns;
 };
 
-// yardstick_ns: what a reference product took beside its passes, the lower tenth of the processor
+// yardstick_ns: what a reference layer took beside its passes, the lower tenth of the processor
 // times of all ranks; 0: none was timed.
 struct run_iteration {
     int64_t ns, wall_ns, yardstick_ns;

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 
+from layers import make_layers
 from record import Record
 
 LANE_REPETITIONS, REDUCTIONS, SPLITS = 48, 8, 12
@@ -73,88 +74,7 @@ def start_all(task_path, ranks):
     return next((child.returncode for child in children if child.returncode), 0)
 
 
-# ---- layers
-
-def make_layers(torch, task):
-    """The classes of layers, whose passes are timed by `clock`, in seconds of this thread."""
-    nn, functional = torch.nn, torch.nn.functional
-    s, batch, sequence = task["shape"], task["micro_batch"], task["sequence"]
-    query, key = s["heads"] * s["head_width"], s["kv_heads"] * s["head_width"]
-    norm = nn.RMSNorm if s["rms_norm"] and hasattr(nn, "RMSNorm") else nn.LayerNorm
-
-    class Embedding(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.table = nn.Embedding(s["vocabulary"], s["hidden"])
-            if s["positions"]:
-                self.positions = nn.Parameter(torch.randn(sequence, s["hidden"]) * 0.02)
-
-        def forward(self, tokens):
-            x = self.table(tokens)
-            return x + self.positions if s["positions"] else x
-
-    class Block(nn.Module):
-        def __init__(self, recompute):
-            super().__init__()
-            self.recompute = recompute
-            self.norm1, self.norm2 = norm(s["hidden"]), norm(s["hidden"])
-            self.qkv = nn.Linear(s["hidden"], query + 2 * key, bias=s["qkv_bias"])
-            self.out = nn.Linear(query, s["hidden"], bias=s["linear_bias"])
-            self.up = nn.Linear(s["hidden"], (2 if s["gated_ffn"] else 1) * s["ffn"],
-                                bias=s["linear_bias"])
-            self.down = nn.Linear(s["ffn"], s["hidden"], bias=s["linear_bias"])
-            if not task["fused"]:
-                mask = torch.ones(sequence, sequence, dtype=torch.bool).triu(1)
-                self.register_buffer("mask", mask, persistent=False)
-
-        def attend(self, q, k, v):
-            if task["fused"]:
-                return functional.scaled_dot_product_attention(q, k, v, is_causal=True,
-                                                               enable_gqa=query != key)
-            if query != key:
-                k = k.repeat_interleave(query // key, 1)
-                v = v.repeat_interleave(query // key, 1)
-            scores = q @ k.transpose(2, 3) / s["head_width"] ** 0.5
-            return scores.masked_fill(self.mask, float("-inf")).softmax(-1) @ v
-
-        def whole(self, x):
-            q, k, v = (part.view(batch, sequence, -1, s["head_width"]).transpose(1, 2)
-                       for part in self.qkv(self.norm1(x)).split([query, key, key], -1))
-            if self.recompute == "selective" and torch.is_grad_enabled():
-                context = torch.utils.checkpoint.checkpoint(self.attend, q, k, v,
-                                                            use_reentrant=False)
-            else:
-                context = self.attend(q, k, v)
-            x = x + self.out(context.transpose(1, 2).reshape(batch, sequence, query))
-            up = self.up(self.norm2(x))
-            if s["gated_ffn"]:
-                gate, up = up.chunk(2, -1)
-                active = functional.silu(gate) * up
-            else:
-                active = functional.gelu(up, approximate="tanh")
-            return x + self.down(active)
-
-        def forward(self, x):
-            if self.recompute == "full" and torch.is_grad_enabled():
-                return torch.utils.checkpoint.checkpoint(self.whole, x, use_reentrant=False)
-            return self.whole(x)
-
-    class Head(nn.Module):
-        """Norm, logits and the loss of random targets."""
-
-        def __init__(self):
-            super().__init__()
-            self.norm = norm(s["hidden"])
-            self.logits = nn.Linear(s["hidden"], s["vocabulary"], bias=False)
-            self.register_buffer("targets", torch.randint(s["vocabulary"], (batch * sequence,)))
-
-        def forward(self, x):
-            logits = self.logits(self.norm(x)).view(-1, s["vocabulary"])
-            # not a view, which a split backward pass could not detach
-            return torch.stack([functional.cross_entropy(logits, self.targets)])
-
-    return {"embedding": lambda _: Embedding(), "block": Block, "head": lambda _: Head()}
-
+# ---- what a rank does, and when
 
 class Watch:
     """The times of layers, passes and steps on this rank."""
@@ -462,8 +382,8 @@ def tell_memory():
     from torch.distributed.pipelining import schedules  # noqa: F401
     torch.set_num_threads(1)
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
-    shape = {"hidden": 32, "heads": 1, "kv_heads": 1, "head_width": 32, "ffn": 32, "rms_norm": False,
-             "gated_ffn": False, "vocabulary": 32, "positions": 0, "qkv_bias": False,
+    shape = {"hidden": 32, "heads": 1, "kv_heads": 1, "head_width": 32, "ffn": 32, "vocabulary": 32,
+             "rms_norm": False, "gated_ffn": False, "positions": 0, "qkv_bias": False,
              "linear_bias": False}
     task = {"shape": shape, "micro_batch": 1, "sequence": 8, "fused": False, "backend": "cpu",
             "splits": False}

@@ -125,8 +125,8 @@ def tell(name, row):
     off = 100 * (measured / predicted - 1)
     held = " ".join(f"{100 * (h / p - 1):+.1f}" for p, h in memory)
     print(f"{name:12} {predicted:8.1f} ({low:.1f} to {high:.1f}) {measured:8.1f} {off:+6.1f} % "
-          f"{'inside' if low <= measured <= high else 'outside':8} x {speed:.3f} memory {held}  load "
-          f"{os.getloadavg()[0]:.0f}", flush=True)
+          f"{'inside' if low <= measured <= high else 'outside':8} x {speed:.3f} memory {held}  "
+          f"load {os.getloadavg()[0]:.0f}", flush=True)
 
 
 def conclude(what, rows):

@@ -198,7 +198,8 @@ carries paced
     --model "$folder/gpt.json" --sequence 128 --name core --quiet -o "$folder/shared.json" &&
     "$plumbline" calibrate "$folder/shared.json" --model "$folder/gpt.json" \
         -o "$folder/paced.json" || complain "no costs of shared samples"
-grep -q '"kernels_yardstick_s": {"value": 0.00[0-9]*, .*"origin": "measured"' "$folder/paced.json" ||
+grep -q '"kernels_yardstick_s": {"value": 0.00[0-9]*, .*"origin": "measured"' \
+    "$folder/paced.json" ||
     complain "the costs do not say how fast the machine was beside the samples"
 sed 's/"\.\.\/costs.json"/"..\/paced.json"/' "$folder/paced/problem.json" \
     > "$folder/paced/again.json"
@@ -207,11 +208,12 @@ accounted paced 2 1.5 --simulate noise=none,gemm=5e11,memory=5e10,call=1e-5
 grep -q 'took .*multiplied by 0\.\(49\|50\)' "$folder/text" ||
     complain "own kernels at half the speed: $(head -2 "$folder/text")"
 "$plumbline" calibrate "$folder/paced/run.json" -o "$folder/slow.json" 2> "$folder/err"
-python3 - "$folder/paced.json" "$folder/slow.json" << 'END' || complain "the run's costs are not at its speed"
+python3 - "$folder/paced.json" "$folder/slow.json" << 'END' ||
 import json, sys
 fast, slow = (json.load(open(path))["gpus"][0]["kernels_yardstick_s"] for path in sys.argv[1:])
 sys.exit(abs(slow["value"] / fast["value"] - 2) > 0.02)
 END
+    complain "the run's costs are not at its speed"
 
 # ---- what a process with PyTorch takes, as it says itself
 printf '#!/bin/sh\n[ "$2" = --memory ] && echo 800000000\n' > "$folder/python"
