@@ -141,7 +141,7 @@ grep -q '"dispatcher": "deepep"' hidden/job.json || complain "--dispatcher is lo
 grep -q '"graphs": "parts"' hidden/job.json || complain "--graphs is lost"
 answers 2 "all_to_all and none, as the launch files" $mixture --layouts all --framework torchtitan \
     --dispatcher hybridep -o no
-answers 2 "the job's layout is excluded by overlapped_dispatch" $mixture --layouts all \
+answers 2 "with pipeline 2 and expert 4 and overlapped_dispatch 1" $mixture --layouts all \
     --overlapped-dispatch --expert 4 --pipeline 2 --tensor 1 --schedule 1f1b \
     --virtual-stages 1 -o no
 
