@@ -80,7 +80,11 @@ let read text : problem =
   let run_of r =
     only r [ "name"; "count"; "recomputable"; "weight_bytes"; "gradient_bytes"; "optimizer_bytes"; "stash_bytes"; "working_bytes";
              "unsharded_bytes"; "feedback_bytes"; "cut"; "forward_ns"; "backward_ns"; "weight_ns"; "selective_ns"; "full_ns";
-             "module_sets_ns"; "optimizer_ns"; "sync_ns"; "offloaded_bytes"; "offloaded_ns" ];
+             "module_sets_ns"; "optimizer_ns"; "sync_ns"; "tiered" ];
+    let tiered_of e =
+      only e [ "weight_bytes"; "tier_bytes"; "optimizer_bytes"; "optimizer_ns" ];
+      need (Z.equal (number (get e "weight_bytes")) (number (get r "weight_bytes")) && array (get e "tier_bytes") = []) "tiers of memory";
+      (number (get e "optimizer_bytes"), numbers ~count:ng (get e "optimizer_ns")) in
     let ns = List.length sets in
     let at k count = numbers ~count (get r k) in
     let stash = at "stash_bytes" (3 + ns) and working = at "working_bytes" (3 + ns) in
@@ -90,19 +94,20 @@ let read text : problem =
     let more = if ns = 0 then [||] else tables ~outer:ns ~inner:passes (get r "module_sets_ns") in
     let sync = tables ~outer:no ~inner:ng (get r "sync_ns") in
     let step = at "optimizer_ns" ng in
-    let optimizer = given r "offloaded_ns" (Array.make no step) (tables ~outer:no ~inner:ng) in
-    let states = given r "offloaded_bytes" (Array.make no (number (get r "optimizer_bytes"))) (numbers ~count:no) in
+    let own = (number (get r "optimizer_bytes"), step) in
+    let tiered = given r "tiered" (Array.make no own) (fun v -> Array.of_list (List.map tiered_of (array v))) in
+    need (Array.length tiered = no && tiered.(0) = own) "such tiered entries";
     let feedback = at "feedback_bytes" no in
     let fixed = Z.add (number (get r "weight_bytes")) (number (get r "gradient_bytes")) in
     let set_at m = if m < 3 then m else 3 + index_of_any "mode" string_of_int m sets in
     { recomputable = flag (get r "recomputable"); run_cut = within 0 (nc - 1) (get r "cut");
-      resident = (fun o -> Z.add fixed (Z.add states.(o) feedback.(o)));
+      resident = (fun o -> Z.add fixed (Z.add (fst tiered.(o)) feedback.(o)));
       unsharded = given r "unsharded_bytes" Z.zero number;
       stash = (fun m -> stash.(set_at m)); working = (fun m -> working.(set_at m));
       forward_ns = (fun y g -> forward.(y * ng + g)); backward_ns = (fun y g -> backward.(y * ng + g));
       weight_ns = (fun g -> weight.(g));
       again_ns = (fun m y g -> (match m with 1 -> selective | 2 -> full | m -> more.(index_of_any "mode" string_of_int m sets)).(y * ng + g));
-      optimizer_ns = (fun o g -> optimizer.(o).(g)); sync_ns = (fun o g -> sync.(o).(g)) } in
+      optimizer_ns = (fun o g -> (snd tiered.(o)).(g)); sync_ns = (fun o g -> sync.(o).(g)) } in
   let runs = Array.of_list (List.map run_of run_list) in
   let run_names = List.map (fun r -> Json.text (get r "name")) run_list in
   let model = List.mapi (fun i r -> (i, within 1 4096 (get r "count"))) run_list in

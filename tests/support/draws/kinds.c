@@ -35,6 +35,15 @@ static int64_t some(uint64_t *state, int64_t most)
 // have as much to keep, and recompute in little time.
 enum contrast { CONTRAST_ANY, CONTRAST_APART, CONTRAST_CHEAP };
 
+// Options leave the weights where they are; a kind's are its own.
+static void keep_weights(struct priced_run *run, struct arena *arena)
+{
+    struct priced_tiered *own = TAKE(arena, run->tiered_count + 1, struct priced_tiered);
+    for (int o = 0; o < run->tiered_count; o++)
+        own[o] = run->tiered[o], own[o].weight_bytes = run->weight_bytes;
+    if (run->tiered) run->tiered = own;
+}
+
 // heavy: the kind of few layers, with much to keep and much to recompute.
 static void draw_kind(struct priced *p, struct priced_run *run, bool heavy, enum contrast contrast,
                       uint64_t *state, struct arena *arena)
@@ -43,6 +52,7 @@ static void draw_kind(struct priced *p, struct priced_run *run, bool heavy, enum
     int64_t weight = 1 + below(state, heavy || below(state, 4) == 0 ? 30 : 3);
     run->recomputable = heavy ? below(state, 8) > 0 : below(state, 2);
     run->weight_bytes = some(state, 4), run->gradient_bytes = some(state, 3);
+    keep_weights(run, arena);
     run->stash_bytes[0] = heavy ? 10 + below(state, 20) : some(state, below(state, 3) ? 3 : 20);
     run->stash_bytes[1] = below(state, 2) ? run->stash_bytes[0]
                                           : random_less(state, run->stash_bytes[0] + 1);
