@@ -117,8 +117,16 @@ enum trainer program_trainer(enum program program)
     }
 }
 
-// Recipes of NVIDIA's own: seventeen sets. FSDP: three of llm-foundry's, two of torchtitan's. Of
-// Megatron run by others six sets show as much as its factor's interval says, but within a node,
+// Recipes of NVIDIA's own: NeMo's are code since its version 2.0, on GPUs whose kernels were
+// measured by shape. Its runs before and on Blackwell, and MLPerf's, are few rows a set and have
+// one number together.
+static double recipes_shown(const struct run_origin *o)
+{
+    if (o->program == PROGRAM_BRIDGE) return 0.095;
+    return o->program == PROGRAM_NEMO && o->date >= 202409 && !o->blackwell ? 0.055 : 0.09;
+}
+
+// Of Megatron run by others six sets show as much as its factor's interval says, but within a node,
 // where no fabric and no straggler is.
 double program_shown(const struct run_facts *f)
 {
@@ -127,8 +135,8 @@ double program_shown(const struct run_facts *f)
     switch (f->origin.program) {
     case PROGRAM_NEMO:
     case PROGRAM_BRIDGE:
-    case PROGRAM_MLPERF: return 0.1;
-    case PROGRAM_FOUNDRY: return 0.085;
+    case PROGRAM_MLPERF: return recipes_shown(&f->origin);
+    case PROGRAM_FOUNDRY: return 0.06;
     case PROGRAM_TORCHTITAN: return 0.13;
     case PROGRAM_UNKNOWN:
     case PROGRAM_MEGATRON: return node ? 0.1 : 0;
