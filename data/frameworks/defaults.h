@@ -104,7 +104,7 @@ struct run_facts {
 bool program_may(enum program program, enum trait trait, int value);
 
 // The logarithm of the factor to either side of a cold prediction within which three to four in
-// five published runs of dense models by this program are, each set of runs by what the others show
+// five published runs by this program are, each set of runs by what the others show
 // (docs/VALIDATION.md 6); within a node, of all programs'. 0: too few sets, or none on this GPU.
 double program_shown(const struct run_facts *f);
 // The part of the interval of a layer's launches that another host leaves open, where the program's

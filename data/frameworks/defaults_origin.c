@@ -130,7 +130,8 @@ static double recipes_shown(const struct run_origin *o)
 // where no fabric and no straggler is.
 double program_shown(const struct run_facts *f)
 {
-    if (!f->origin.seen || f->mixture) return 0;
+    if (!f->origin.seen) return 0;
+    if (f->mixture) return f->origin.program == PROGRAM_BRIDGE && f->origin.wide ? 0.08 : 0;
     bool node = f->tensor * f->pipeline * f->replicas <= 8;
     switch (f->origin.program) {
     case PROGRAM_NEMO:

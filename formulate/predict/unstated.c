@@ -337,7 +337,7 @@ void predict_row(struct predictor *p, const struct run_row *stated, struct predi
     if (row.trainer == NOT_STATED)
         row.trainer = (int)(origin.deepspeed ? TRAINER_DEEPSPEED : program_trainer(origin.program));
     find_facts(&facts, &row, &p->words, &origin, named);
-    bool whole = !facts.mixture && row.lora_rank <= 0;
+    bool whole = row.lora_rank <= 0;
     p->shown = (struct shown_runs){whole ? program_shown(&facts) : 0, program_host(&origin)};
     run_defaults(traits, &facts);
     for (int i = 0; i <= TRAIT_LEARNED_POSITIONS && named; i++)

@@ -1,6 +1,6 @@
-"""How far published dense runs of a program are from their cold predictions, each set by what the
-others of its class show: left_out.py PLUMBLINE [SETS]. A set is a table's rows on one GPU, a class
-the runs that share one number. The half-width is the least |ln(measured / predicted)|, without what
+"""How far published runs of a program are from their cold predictions, each set by what the
+others of its class show: left_out.py PLUMBLINE [SETS]. A set is a table's rows on one GPU (of a
+mixture, of one model), a class the runs that share one number. The half-width is the least |ln(measured / predicted)|, without what
 is done once an iteration (docs/FORMULAS.md 19), that holds 77 % of the other sets' rows, sets
 weighed alike."""
 import csv
@@ -17,7 +17,8 @@ recipes = "overlap=1,overlap_messages=1,overlap_tensor=1,gradient_bytes=2"
 # table, rows, further options
 tables = [
     ("data/runs/nvidia-megatron.csv", "", []),
-    ("data/runs/megatron-bridge.csv", "model~llama", []),
+    ("data/runs/megatron-bridge.csv", "", []),
+    ("data/runs/moe-zoo-cards.csv", "", []),
     ("data/runs/mlperf-training.csv", "", []),
     ("data/runs/mlperf-rounds.csv", "model!=llama-2-70b", []),
     ("data/runs/mlperf-5.1.csv", "", []),
@@ -32,7 +33,12 @@ notes = ["175B of 2022", "5B of 2022-06", "5B of 2022-09", "NeMo 24.07", "contai
 once_s = 0.025
 
 
+mixtures = ("deepseek", "gpt-oss", "qwen3", "kimi")
+
+
 def class_of(table, gpu, part):
+    if part in mixtures:
+        return "Megatron-Bridge's mixtures on NVL72"
     if "foundry" in table or "torchtitan" in table:
         return table.split("/")[-1]
     if "bridge" in table or part == "container":
@@ -60,9 +66,12 @@ def off(table, rows, options):
         if not r["predicted"] or r["excluded"] or r["metric"].endswith("memory"):
             continue
         row = stated[r["id"]]
-        if row.get("experts", "0") not in ("", "0") or "deepseek" in row.get("model", ""):
-            continue
         part = next((n for n in notes if n in row.get("notes", "")), "")
+        mixture = next((n for n in mixtures if n in row.get("model", "")), "")
+        if mixture or row.get("experts", "0") not in ("", "0"):
+            if row["gpu"] not in ("GB200", "GB300") or "Bridge" not in row["framework"]:
+                continue
+            part = mixture
         if "nvidia-megatron" in table and not part:
             continue  # the README's nine models: Megatron run by others than a recipe's makers
         time = math.log(float(r["measured"]) / float(r["predicted"]))

@@ -232,6 +232,22 @@ TEST(ranges_of_known_programs_are_what_their_runs_show)
     }
 }
 
+// A mixture's too, where links join more GPUs than a node's; in nodes, more is open.
+TEST(mixtures_on_wide_links_are_as_near_as_their_runs_show)
+{
+    static const char *const gpus[] = {"gpu=GB200", "gpu=B200"};
+    double fast[2];
+    for (int i = 0; i < 2; i++) {
+        struct prediction x;
+        predict_words(&x, gpus[i],
+                      "num_gpus=64,model=qwen3-30b-a3b,seq=4096,tp=1,pp=1,ep=8,micro_batch=4,"
+                      "global_batch=1024,precision=mxfp8,framework=megatron-bridge,version=26.06",
+                      arena);
+        fast[i] = log((double)x.iteration_ns / (double)x.low_ns);
+    }
+    assert_true(fast[0] >= 0.08 && fast[0] < 0.09 && fast[1] > 0.1);
+}
+
 #define SMALL_RUN                                                                                  \
     "gpu=A100-80GB,num_gpus=8,layers=24,hidden=1024,ffn=4096,heads=16,kv_heads=16,vocab=50257,"    \
     "seq=1024,tp=2,global_batch=32,precision=bf16,flash=unfused,sp=0,zero=0,recompute=full,"       \
