@@ -1,8 +1,8 @@
-"""How far published runs of a program are from their cold predictions, each set by what the
-others of its class show: left_out.py PLUMBLINE [SETS]. A set is a table's rows on one GPU (of a
-mixture, of one model), a class the runs that share one number. The half-width is the least |ln(measured / predicted)|, without what
-is done once an iteration (docs/FORMULAS.md 19), that holds 77 % of the other sets' rows, sets
-weighed alike."""
+"""How far published runs of a program are from their cold predictions, each set by what the others
+of its class show: left_out.py PLUMBLINE [SETS]. A set is a table's rows on one GPU (of a mixture, of
+one model), a class the runs that share one number. The half-width is the least
+|ln(measured / predicted)|, without what is done once an iteration (docs/FORMULAS.md 19), that holds
+77 % of the other sets' rows, sets weighed alike."""
 import csv
 import math
 import os
@@ -55,7 +55,7 @@ def beside_once(row, time):
 
 
 def off(table, rows, options):
-    """(table, GPU, part) -> [(ln(measured time / predicted time), of it beside what is done once)]"""
+    """(table, GPU, part) -> [(ln(measured time / predicted time), beside what is done once)]"""
     with open(table, newline="") as file:
         stated = {r["id"]: r for r in csv.DictReader(file)}
     chosen = ["--rows", rows] if rows else []
