@@ -1,6 +1,6 @@
 """How far published runs of a program are from their cold predictions, each set by what the others
-of its class show: left_out.py PLUMBLINE [SETS]. A set is a table's rows on one GPU (of a mixture, of
-one model), a class the runs that share one number. The half-width is the least
+of its class show: left_out.py PLUMBLINE [SETS]. A set is a table's rows on one GPU (of a mixture,
+of one model), a class the runs that share one number. The half-width is the least
 |ln(measured / predicted)|, without what is done once an iteration (docs/FORMULAS.md 19), that holds
 77 % of the other sets' rows, sets weighed alike."""
 import csv
