@@ -77,7 +77,7 @@ static enum status take_place(struct running *r, struct error *err)
     r->gradient_ns = TAKE(r->arena, stages, int64_t);
     r->synced_ns = TAKE(r->arena, stages, int64_t);
     r->beside_synced_ns = TAKE(r->arena, stages, int64_t);
-    r->members = TAKE(r->arena, larger(2 * r->replicas, r->tensor_count), int);
+    r->members = TAKE(r->arena, larger(2, r->tensor_count) * r->replicas, int);
     r->own = TAKE(r->arena, stages, int);
     for (int s = 0; s < stages; s++)
         if (schedule_rank_of(&r->schedule.request, s) == r->rank) r->own[r->own_count++] = s;

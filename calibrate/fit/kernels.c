@@ -37,6 +37,10 @@ const struct kernel_kind kernel_kinds[KERNEL_COUNT] = {
     [KERNEL_NORM] = {"norms", SAMPLE_MEMORY, "norm", "backward", UNIT_BYTES, PLAIN},
     [KERNEL_NORM_BACKWARD] = {"norms, backward", SAMPLE_MEMORY, "backward", NULL, UNIT_BYTES,
                               PLAIN},
+    [KERNEL_ACTIVATION] = {"activations", SAMPLE_MEMORY, "activation", "backward", UNIT_BYTES,
+                           PLAIN},
+    [KERNEL_ACTIVATION_BACKWARD] = {"activations, backward", SAMPLE_MEMORY, "backward", NULL,
+                                    UNIT_BYTES, PLAIN},
     [KERNEL_COPY] = {"copies on the device", SAMPLE_MEMORY, "copy", NULL, UNIT_BYTES, PLAIN},
     [KERNEL_ROTARY] = {"rotary positions", SAMPLE_ROTARY, NULL, NULL, UNIT_BYTES, PLAIN},
     [KERNEL_DROPOUT] = {"dropout", SAMPLE_DROPOUT, NULL, "backward", UNIT_BYTES, PLAIN},
@@ -65,9 +69,12 @@ bool kernel_has(enum kernel kernel, const struct sample *s)
         (k->without && strstr(s->operation, k->without)))
         return false;
     bool norm = !strncmp(s->operation, "norm", 4) && strncmp(s->operation, "norms", 5) != 0;
+    bool active = !strncmp(s->operation, "activation", 10);
     if (kernel == KERNEL_NORM || kernel == KERNEL_NORM_BACKWARD) return norm;
-    if (kernel == KERNEL_ELEMENTWISE_BACKWARD) return !norm;
-    return kernel != KERNEL_ELEMENTWISE || (!norm && !strstr(s->operation, "copy"));
+    if (kernel == KERNEL_ACTIVATION || kernel == KERNEL_ACTIVATION_BACKWARD) return active;
+    if (kernel == KERNEL_ELEMENTWISE_BACKWARD) return !norm && !active;
+    return kernel != KERNEL_ELEMENTWISE ||
+           (!norm && !active && !strstr(s->operation, "copy"));
 }
 
 // Least share of a time left for the work itself, whatever another fit says about the rest.

@@ -25,6 +25,8 @@ enum kernel {
     KERNEL_ELEMENTWISE_BACKWARD,
     KERNEL_NORM, // by itself: the lines above have whole layers' parts
     KERNEL_NORM_BACKWARD,
+    KERNEL_ACTIVATION,
+    KERNEL_ACTIVATION_BACKWARD,
     KERNEL_COPY,
     KERNEL_ROTARY,
     KERNEL_DROPOUT,

@@ -61,6 +61,9 @@ struct part_size part_size(const struct cell *cell, int threads)
         return size_of(d[1] * (d[2] + 2 * d[3]), d[1] * (2 * d[2] + d[3] + 1));
     case WORK_GATED_ELEMENTWISE_BACKWARD:
         return size_of(d[1] * (2 * d[2] + 3 * d[3] + 1), d[1] * (2 * d[2] + 2 * d[3]));
+    case WORK_ACTIVATION: return size_of(d[1] * d[2] * (1 + d[3]), d[1] * d[2]);
+    case WORK_ACTIVATION_BACKWARD:
+        return size_of(d[1] * d[2] * (2 + d[3]), d[1] * d[2] * (1 + d[3]));
     case WORK_NORM: return size_of(d[1] * d[2], d[1] * (d[2] + 1));
     case WORK_NORM_BACKWARD: return size_of(d[1] * (2 * d[2] + 1), d[1] * d[2]);
     case WORK_COPY: return size_of(d[0] / 8, d[0] / 8);
@@ -236,6 +239,22 @@ static void run_elementwise_backward(struct team *team, const struct cell *cell,
     }
 }
 
+// in: gate, up if gated, backward the output's gradient.
+static void run_active(struct team *team, const struct cell *cell, const float *in, float *out)
+{
+    const int64_t *d = cell->sample.dimensions, values = d[1] * d[2];
+    struct activation a = {.rows = d[1], .width = d[2], .row = d[2], .gate = in};
+    if (d[3]) a.up = in + values;
+    if (cell->work == WORK_ACTIVATION) {
+        a.y = out;
+        activation_forward(team, &a);
+        return;
+    }
+    a.dy = in + (1 + d[3]) * values;
+    a.d_gate = out, a.d_up = d[3] ? out + values : NULL;
+    activation_backward(team, &a);
+}
+
 static void run_norm(struct team *team, const struct cell *cell, const float *in, float *out)
 {
     int64_t tokens = cell->sample.dimensions[1], h = cell->sample.dimensions[2];
@@ -317,6 +336,8 @@ void part_run(struct team *team, const struct cell *cell, const float *in, float
     case WORK_GATED_ELEMENTWISE: run_elementwise(team, cell, in, out); break;
     case WORK_ELEMENTWISE_BACKWARD:
     case WORK_GATED_ELEMENTWISE_BACKWARD: run_elementwise_backward(team, cell, in, out); break;
+    case WORK_ACTIVATION:
+    case WORK_ACTIVATION_BACKWARD: run_active(team, cell, in, out); break;
     case WORK_NORM:
     case WORK_NORM_BACKWARD: run_norm(team, cell, in, out); break;
     case WORK_COPY: copy_run(team, first / 8, in, out); break;

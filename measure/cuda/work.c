@@ -134,11 +134,11 @@ static void add_norms(struct program *p, int64_t tokens, int64_t hidden, int cou
     }
 }
 
-static void add_elementwise(struct program *p, const int64_t *d, bool gated, bool backward)
+static void add_activation(struct program *p, int64_t tokens, int64_t ffn, bool gated,
+                           bool backward)
 {
-    int64_t tokens = d[1], ffn = d[3], wide = (gated ? 2 : 1) * ffn;
+    int64_t wide = (gated ? 2 : 1) * ffn;
     struct place x = program_values(p, AREA_VALUES, tokens * wide);
-    add_norms(p, tokens, d[2], 2, true, backward);
     if (!backward) {
         steps_activation(p, gated, tokens, ffn, x, program_values(p, AREA_SCRATCH, tokens * ffn));
         return;
@@ -146,6 +146,12 @@ static void add_elementwise(struct program *p, const int64_t *d, bool gated, boo
     struct place dy = program_values(p, AREA_VALUES, tokens * ffn),
                  dx = program_values(p, AREA_SCRATCH, tokens * wide);
     steps_activation_backward(p, gated, tokens, ffn, x, dy, dx);
+}
+
+static void add_elementwise(struct program *p, const int64_t *d, bool gated, bool backward)
+{
+    add_norms(p, d[1], d[2], 2, true, backward);
+    add_activation(p, d[1], d[3], gated, backward);
 }
 
 static void add_copy(struct program *p, const int64_t *d)
@@ -322,6 +328,8 @@ enum status program_of_cell(struct program *p, const struct cell *cell, enum pre
     case WORK_ELEMENTWISE_BACKWARD: add_elementwise(p, d, false, true); return OK;
     case WORK_GATED_ELEMENTWISE: add_elementwise(p, d, true, false); return OK;
     case WORK_GATED_ELEMENTWISE_BACKWARD: add_elementwise(p, d, true, true); return OK;
+    case WORK_ACTIVATION: add_activation(p, d[1], d[2], d[3], false); return OK;
+    case WORK_ACTIVATION_BACKWARD: add_activation(p, d[1], d[2], d[3], true); return OK;
     case WORK_NORM: add_norms(p, d[1], d[2], 1, false, false); return OK;
     case WORK_NORM_BACKWARD: add_norms(p, d[1], d[2], 1, false, true); return OK;
     case WORK_COPY: add_copy(p, d); return OK;

@@ -7,8 +7,8 @@
 
 struct catalogue {
     struct chooser chooser;
-    int zero;                                                   // of the passes and syncs
-    int layers[LAYER_KINDS][PASS_COUNT][GRADIENTS][SLICES_MAX]; // cell + 1; 0: none yet
+    int zero;                    // of the passes and syncs
+    const struct shape **shapes; // [run of the model]: what its layers' kernels run
 };
 
 #endif

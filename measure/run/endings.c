@@ -51,14 +51,15 @@ struct sent {
     struct compression_option option;
     struct actions pack, unpack;
     int64_t gradient, weight, gathered; // bytes; gathered: packed gradients of every rank
+    int64_t expert_gradient, expert_weight;
     int64_t feedback;
 };
 
-static void factorise(struct sent *s, int64_t *gradient)
+static void factorise(struct sent *s, const struct layer_run *layers, int64_t *gradient)
 {
     int64_t matrices[BLOCK_MATRICES_MAX][2], rank = s->option.form.amount;
     int bytes = s->r->problem->job.gradient_bytes_per_value;
-    for (int i = 0, count = run_matrices(s->r, matrices); i < count; i++) {
+    for (int i = 0, count = run_matrices(s->r, layers, matrices); i < count; i++) {
         int64_t rows = matrices[i][0], columns = matrices[i][1], sent = rank * (rows + columns);
         if (sent >= rows * columns) continue;
         run_add_cell(s->r, &s->pack, low_rank_cell(s->c, rows, columns, rank, false));
@@ -115,10 +116,20 @@ static void add_sent(struct sent *s, const struct layer_run *layers)
             gradient = job->gradient_bytes_per_value * (values - shared_values(r, layers));
     if (s->option.form.amount && s->c->zero < 2 && r->replicas > 1) {
         if (s->option.form.method != COMPRESS_LOW_RANK) pack(s, &gradient);
-        else if (layers->kind == LAYER_BLOCK) factorise(s, &gradient);
+        else if (layers->kind == LAYER_BLOCK || layers->kind == LAYER_MOE)
+            factorise(s, layers, &gradient);
     }
+    int64_t experts = run_expert_values(r, layers);
+    s->expert_gradient += job->gradient_bytes_per_value * experts;
+    s->expert_weight += precision_bytes(job->precision) * experts;
     s->gradient += gradient;
     s->weight += precision_bytes(job->precision) * values;
+}
+
+static void put_ring(struct sent *s, struct actions *to, enum ring_of of, enum ring_rounds rounds,
+                     int64_t bytes)
+{
+    run_add_ring(s->r, to, (struct action){.of = of, .rounds = rounds, .bytes = bytes});
 }
 
 static void put_sync(struct sent *s, struct actions *to, bool in_sync)
@@ -127,16 +138,14 @@ static void put_sync(struct sent *s, struct actions *to, bool in_sync)
     struct running *r = s->r;
     int zero = s->c->zero, first = to->count;
     for (int i = 0; i < s->pack.count; i++) run_add_cell(r, to, s->pack.items[i].cell);
-    if (zero < 2)
-        run_add_ring(
-            r, to,
-            (struct action){.of = RING_OF_DATA, .rounds = by_zero[zero], .bytes = s->gradient});
-    run_add_ring(r, to,
-                 (struct action){.of = RING_OF_DATA, .rounds = RING_GATHER, .bytes = s->gathered});
+    if (zero < 2) put_ring(s, to, RING_OF_DATA, by_zero[zero], s->gradient);
+    put_ring(s, to, RING_OF_DATA, RING_GATHER, s->gathered);
     for (int i = 0; i < s->unpack.count; i++) run_add_cell(r, to, s->unpack.items[i].cell);
-    if (zero == 1 || zero == 2)
-        run_add_ring(
-            r, to, (struct action){.of = RING_OF_DATA, .rounds = RING_GATHER, .bytes = s->weight});
+    if (zero < 2) put_ring(s, to, RING_OF_COPIES, by_zero[zero], s->expert_gradient);
+    if (zero == 1 || zero == 2) {
+        put_ring(s, to, RING_OF_DATA, RING_GATHER, s->weight);
+        put_ring(s, to, RING_OF_COPIES, RING_GATHER, s->expert_weight);
+    }
     for (int i = first; i < to->count; i++) to->items[i].in_sync = in_sync;
 }
 
@@ -157,17 +166,30 @@ void run_add_layer_sync(struct running *r, struct catalogue *c, int stage,
 
 // ---- the step, and what a rank holds of a stage throughout
 
+// What a rank has of values that as many have: its share of them, if those shard it.
+static int64_t share_of(const struct running *r, int64_t values, enum ring_of of, bool sharded)
+{
+    int ranks = run_ring_size(r, of);
+    return sharded ? (values + ranks - 1) / ranks : values;
+}
+
+static int64_t shares_of(const struct running *r, int64_t values, int64_t experts, bool sharded)
+{
+    return share_of(r, values, RING_OF_DATA, sharded) +
+           share_of(r, experts, RING_OF_COPIES, sharded);
+}
+
 static void hold_states(struct running *r, const struct catalogue *c, int stage, int64_t values,
-                        int64_t feedback)
+                        int64_t experts, int64_t feedback)
 {
     const struct job *job = &r->problem->job;
     const struct layout *l = &r->plan->layout;
-    int64_t e = precision_bytes(job->precision), share = (values + r->replicas - 1) / r->replicas;
-    r->stages[stage].state_bytes = e * (l->zero >= 3 ? share : values) +
-                                   job->gradient_bytes_per_value * (c->zero >= 2 ? share : values) +
-                                   (job->adam ? (job->precision == FP32 ? 8 : 12) : 0) *
-                                       (l->zero >= 1 ? share : values) +
-                                   feedback;
+    r->stages[stage].state_bytes =
+        precision_bytes(job->precision) * shares_of(r, values, experts, l->zero >= 3) +
+        job->gradient_bytes_per_value * shares_of(r, values, experts, c->zero >= 2) +
+        (job->adam ? (job->precision == FP32 ? 8 : 12) : 0) *
+            shares_of(r, values, experts, l->zero >= 1) +
+        feedback;
 }
 
 void run_add_ending(struct running *r, struct catalogue *c, int stage)
@@ -177,11 +199,12 @@ void run_add_ending(struct running *r, struct catalogue *c, int stage)
     const struct model *m = &r->problem->model;
     struct stage_work *work = &r->stages[stage];
     struct sent all = sent_of(r, c, stage);
-    int64_t values = 0, own;
+    int64_t values = 0, experts = 0, own;
     for (int i = 0; i < x->layer_count; i++) {
         const struct layer_run *run = &m->runs[model_run_of(m, x->first_layer + i)];
         add_sent(&all, run);
         values += run_values(r, run);
+        experts += run_expert_values(r, run);
     }
     if (p->layout.gradient_sync != SYNC_OVERLAPPED) put_sync(&all, &work->sync, false);
     if (r->schedule.request.embedding_sync && !stage) {
@@ -193,12 +216,12 @@ void run_add_ending(struct running *r, struct catalogue *c, int stage)
                             .bytes = run_vocabulary(r) * m->shape.hidden *
                                      r->problem->job.gradient_bytes_per_value};
     }
-    own = p->layout.zero ? (values + r->replicas - 1) / r->replicas : values;
+    own = shares_of(r, values, experts, p->layout.zero > 0);
     work->optimizer =
         !p->graph.optimizer || !own
             ? -1
             : run_cell(c, WORK_OPTIMIZER, SAMPLE_OPTIMIZER, "adam", SIZE(own), 0, 24 * (double)own);
-    hold_states(r, c, stage, values, all.option.forgets ? 0 : all.feedback);
+    hold_states(r, c, stage, values, experts, all.option.forgets ? 0 : all.feedback);
 }
 
 // ---- messages

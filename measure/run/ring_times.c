@@ -29,7 +29,8 @@ static int ascending(const void *a, const void *b) { return *(const int *)a - *(
 
 static struct sample sample_of(const struct ring_times *t)
 {
-    static const char *const operations[] = {"all_reduce", "reduce_scatter", "all_gather"};
+    static const char *const operations[] = {"all_reduce", "reduce_scatter", "all_gather",
+                                             "send_recv", "all_to_all"};
     qsort(t->members, (size_t)t->member_count, sizeof *t->members, ascending);
     return (struct sample){.kind = SAMPLE_COLLECTIVE,
                            .operation = operations[t->rounds],

@@ -17,9 +17,31 @@ int64_t run_ring_chunk(int64_t bytes, int members)
 
 int run_ring_size(const struct running *r, enum ring_of of)
 {
-    return of == RING_OF_DATA     ? r->replicas
-           : of == RING_OF_TENSOR ? r->tensor_count
-                                  : r->plan->layout.context;
+    switch (of) {
+    case RING_OF_TENSOR: return r->tensor_count;
+    case RING_OF_DATA: return r->replicas;
+    case RING_OF_CONTEXT: return r->plan->layout.context;
+    case RING_OF_PARTS: return run_expert_parts(r);
+    case RING_OF_EXPERTS: return run_expert_degree(r);
+    default: break;
+    }
+    return r->replicas * r->tensor_count / (run_expert_parts(r) * run_expert_degree(r));
+}
+
+// Of a stage's ranks, tensor ranks of one replica after another: parts of an expert are next to
+// each other, all experts of a layer after one another, and then again.
+static void expert_members(const struct running *r, int *members, enum ring_of of, int count,
+                           int rank, int replica, int tensor)
+{
+    int parts = run_expert_parts(r), all = parts * run_expert_degree(r),
+        own = replica * r->tensor_count + tensor, first = own % all,
+        step = of == RING_OF_PARTS     ? 1
+               : of == RING_OF_EXPERTS ? parts
+                                       : all;
+    if (of == RING_OF_PARTS) first = own - own % parts;
+    if (of == RING_OF_EXPERTS) first = own - own % all + own % parts;
+    for (int i = 0; i < count; i++, first += step)
+        members[i] = run_process(r, first / r->tensor_count, rank, first % r->tensor_count);
 }
 
 // Of a stage's replicas, as placed; or of the tensor or context ranks of one of them. Returns their
@@ -30,6 +52,10 @@ static int members_of(const struct running *r, int *members, int stage, const st
     const struct plan_placement *p = r->plan->placement;
     int rank = schedule_rank_of(&r->schedule.request, stage), count = run_ring_size(r, ring->of),
         context = r->plan->layout.context;
+    if (ring->of >= RING_OF_PARTS) {
+        expert_members(r, members, ring->of, count, rank, replica, tensor);
+        return count;
+    }
     for (int i = 0; i < count; i++)
         members[i] = ring->of == RING_OF_DATA
                          ? run_process(r, p ? p->rings[stage * r->replicas + i] : i, rank, tensor)
@@ -66,10 +92,12 @@ bool run_in_embedding_ring(const struct running *r)
 
 // ---- their lanes
 
-static void add_lanes(struct running *r, const int *members, int count, int64_t bytes)
+static void add_lanes(struct running *r, const int *members, int count, int64_t bytes, bool pairs)
 {
     int64_t chunk = run_ring_chunk(bytes, count);
-    for (int i = 0; i < count; i++) run_add_lane(r, members[i], members[(i + 1) % count], chunk);
+    for (int i = 0; i < count; i++)
+        for (int step = 1; step <= (pairs ? count - 1 : 1); step++)
+            run_add_lane(r, members[i], members[(i + step) % count], chunk);
 }
 
 static void add_of_actions(struct running *r, const struct actions *all, int stage)
@@ -83,7 +111,7 @@ static void add_of_actions(struct running *r, const struct actions *all, int sta
         for (int d = 0; d < (a->of == RING_OF_DATA ? 1 : r->replicas); d += step)
             for (int t = 0; t < (a->of == RING_OF_TENSOR ? 1 : r->tensor_count); t++) {
                 int count = members_of(r, members, stage, a, d, t);
-                add_lanes(r, members, count, a->bytes);
+                add_lanes(r, members, count, a->bytes, a->rounds == RING_EXCHANGE);
             }
     }
 }
@@ -96,7 +124,7 @@ static void add_of_embeddings(struct running *r, const struct actions *all)
         for (int d = 0; d < (fused ? 1 : r->replicas); d++)
             for (int t = 0; t < r->tensor_count; t++) {
                 int count = embedding_members(r, members, d, t);
-                if (members[0] != members[1]) add_lanes(r, members, count, all->items[i].bytes);
+                if (members[0] != members[1]) add_lanes(r, members, count, all->items[i].bytes, false);
             }
 }
 
@@ -140,12 +168,15 @@ static int64_t go_around(struct running *r, int count, int stage, const struct a
     const int *members = r->members;
     int at = 0;
     while (members[at] != r->self) at++;
-    int next = members[(at + 1) % count], before = members[(at + count - 1) % count];
-    int64_t chunk = run_ring_chunk(ring->bytes, count), now = start_ns;
+    int64_t chunk = run_ring_chunk(ring->bytes, count), now = start_ns,
+            hides = ring->hides ? (int64_t)(1e9 * run_repeat(r, ring->hides - 1) + 0.5) : 0;
+    bool pairs = ring->rounds == RING_EXCHANGE;
     int steps = (ring->rounds == RING_SUM ? 2 : 1) * (count - 1),
-        adding = ring->rounds == RING_GATHER ? 0 : count - 1;
+        adding = ring->rounds <= RING_SCATTER ? count - 1 : 0;
     r->ring_begun_ns = start_ns;
     for (int step = 0; step < steps; step++) {
+        int away = pairs ? step + 1 : 1, next = members[(at + away) % count],
+            before = members[(at + count - away) % count];
         struct stamp own = {.ready_ns = now,
                             .begun_ns = r->ring_begun_ns,
                             .kind = EVENT_SYNC,
@@ -157,10 +188,11 @@ static int64_t go_around(struct running *r, int count, int stage, const struct a
         struct lane *l = run_lane(r, before, r->self, chunk);
         int64_t start = larger(s.ready_ns, l->free_ns);
         l->free_ns = start + l->occupied_ns;
-        now = larger(now, l->free_ns + l->latency_ns);
+        now = larger(now + hides, l->free_ns + l->latency_ns);
         if (step < adding) now += add_chunk(r, chunk);
     }
-    run_note_ring(r, ring, count, now);
+    now -= steps * hides;
+    if (!hides) run_note_ring(r, ring, count, now);
     return now;
 }
 

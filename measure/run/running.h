@@ -21,7 +21,7 @@
 #include "measure/links/wire.h"
 #include "measure/sampling/backend.h"
 
-enum { LANE_REPETITIONS = 48, LAYER_KINDS = 3, GRADIENTS = 3 };
+enum { LANE_REPETITIONS = 48 };
 
 // Messages of one size from one process to another, each time alone.
 struct lane {
@@ -38,9 +38,19 @@ struct lanes {
     int count, capacity;
 };
 
-// How often a ring is gone around: an all-reduce, or one of its halves.
-enum ring_rounds { RING_SUM, RING_SCATTER, RING_GATHER };
-enum ring_of { RING_OF_TENSOR, RING_OF_DATA, RING_OF_CONTEXT }; // whose ranks are its members
+// How often a ring is gone around: an all-reduce, or one of its halves; or once, each member passing
+// on what it got; or every member sends every other one its part.
+enum ring_rounds { RING_SUM, RING_SCATTER, RING_GATHER, RING_STEPS, RING_EXCHANGE };
+// Whose ranks are its members. Of a mixture: those that hold parts of one expert, those that hold
+// all experts once, those with the same ones.
+enum ring_of {
+    RING_OF_TENSOR,
+    RING_OF_DATA,
+    RING_OF_CONTEXT,
+    RING_OF_PARTS,
+    RING_OF_EXPERTS,
+    RING_OF_COPIES
+};
 
 // A kernel, or a ring of so many bytes. beside: the ring runs beside the pass, whose next kernel
 // waits for what is gathered, and whose end waits for all.
@@ -52,6 +62,8 @@ struct action {
     bool in_sync;  // of an overlapped sync: once an iteration, on the clock of syncs
     enum ring_rounds rounds;
     int64_t bytes;
+    int hides; // cell + 1 of which a repetition passes in every step, as the action before has them;
+               // 0: none
 };
 
 struct actions {
@@ -183,12 +195,29 @@ int run_cell(struct catalogue *c, enum work work, enum sample_kind kind, const c
 void run_add_cell(struct running *r, struct actions *to, int cell);
 void run_add_ring(struct running *r, struct actions *to, struct action ring); // bytes 0: none
 
-// values.c: of a layer, on one tensor rank.
+// values.c: of a layer, on one tensor rank, without its experts; and of these.
 int64_t run_values(const struct running *r, const struct layer_run *layers);
+int64_t run_expert_values(const struct running *r, const struct layer_run *layers);
+int64_t run_shared_ffn(const struct running *r, const struct layer_run *layers); // a block's: ffn
 int64_t run_vocabulary(const struct running *r); // padded, of one tensor rank
 // Of a block: rows and columns of its matrices. Returns their number.
 enum { BLOCK_MATRICES_MAX = 5 };
-int run_matrices(const struct running *r, int64_t matrices[BLOCK_MATRICES_MAX][2]);
+int run_matrices(const struct running *r, const struct layer_run *layers,
+                 int64_t matrices[BLOCK_MATRICES_MAX][2]);
+
+// experts.c: what a mixture's layer does besides attention and shared experts, of so many tokens.
+enum status run_check_experts(const struct running *r, struct error *err);
+void run_add_experts(struct running *r, struct catalogue *c, const struct layer_run *layers,
+                     int64_t tokens, enum pass pass, enum gradients gradients, struct actions *to);
+// What it keeps for its backward pass, and needs while that runs, in bytes.
+int64_t run_experts_keep(const struct running *r, const struct layer_run *layers, int64_t tokens,
+                         enum pass backward, int64_t *working);
+static inline int64_t run_tokens(const struct running *r, int slice) // of a context rank
+{
+    const struct layout *l = &r->plan->layout;
+    return l->micro_batch *
+           (l->slice_count > 1 ? l->slices[slice] : r->problem->job.sequence / l->context);
+}
 
 // endings.c: what follows the passes, and messages.
 void run_add_ending(struct running *r, struct catalogue *c, int stage);
@@ -204,6 +233,14 @@ struct lane *run_lane(struct running *r, int from, int to, int64_t bytes);
 static inline int run_process(const struct running *r, int replica, int rank, int tensor)
 {
     return (replica * r->rank_count + rank) * r->tensor_count + tensor;
+}
+static inline int run_expert_parts(const struct running *r)
+{
+    return layout_expert_tensor(&r->plan->layout);
+}
+static inline int run_expert_degree(const struct running *r)
+{
+    return r->plan->layout.expert > 1 ? r->plan->layout.expert : 1;
 }
 static inline int run_process_count(const struct running *r)
 {

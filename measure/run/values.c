@@ -12,31 +12,49 @@ int64_t run_vocabulary(const struct running *r)
 
 static int64_t of_norm(const struct shape *s) { return s->rms_norm ? s->hidden : 2 * s->hidden; }
 
-int run_matrices(const struct running *r, int64_t matrices[BLOCK_MATRICES_MAX][2])
+int64_t run_shared_ffn(const struct running *r, const struct layer_run *layers)
+{
+    return layers->kind == LAYER_MOE ? layers->experts.shared_ffn : r->problem->model.shape.ffn;
+}
+
+int run_matrices(const struct running *r, const struct layer_run *layers,
+                 int64_t matrices[BLOCK_MATRICES_MAX][2])
 {
     const struct shape *s = &r->problem->model.shape;
     int64_t t = r->tensor_count, query = s->heads * s->head_width,
-            key = s->kv_heads * s->head_width, ffn = s->ffn / t;
+            key = s->kv_heads * s->head_width, ffn = run_shared_ffn(r, layers) / t;
     int count = 0;
     matrices[count][0] = s->hidden, matrices[count++][1] = (query + 2 * key) / t;
     matrices[count][0] = query / t, matrices[count++][1] = s->hidden;
+    if (!ffn) return count;
     for (int i = 0; i < (s->gated_ffn ? 2 : 1); i++)
         matrices[count][0] = s->hidden, matrices[count++][1] = ffn;
     matrices[count][0] = ffn, matrices[count++][1] = s->hidden;
     return count;
 }
 
-static int64_t of_block(const struct running *r)
+int64_t run_expert_values(const struct running *r, const struct layer_run *layers)
+{
+    const struct shape *s = &r->problem->model.shape;
+    const struct expert_shape *e = &layers->experts;
+    if (layers->kind != LAYER_MOE) return 0;
+    return (s->gated_ffn ? 3 : 2) * expert_width(s, e) * e->ffn / run_expert_parts(r) *
+           (e->experts / run_expert_degree(r));
+}
+
+// Of a mixture its router, too, which every tensor rank has whole.
+static int64_t of_block(const struct running *r, const struct layer_run *layers)
 {
     const struct shape *s = &r->problem->model.shape;
     int64_t matrices[BLOCK_MATRICES_MAX][2], sum = 2 * of_norm(s), t = r->tensor_count,
                                              query = s->heads * s->head_width,
                                              key = s->kv_heads * s->head_width;
-    for (int i = 0, count = run_matrices(r, matrices); i < count; i++)
+    for (int i = 0, count = run_matrices(r, layers, matrices); i < count; i++)
         sum += matrices[i][0] * matrices[i][1];
     if (s->qkv_bias) sum += (query + 2 * key) / t;
-    if (s->linear_bias) sum += (s->gated_ffn ? 2 : 1) * s->ffn / t + 2 * s->hidden;
-    return sum;
+    if (s->linear_bias)
+        sum += (s->gated_ffn ? 2 : 1) * run_shared_ffn(r, layers) / t + 2 * s->hidden;
+    return sum + (layers->kind == LAYER_MOE ? s->hidden * layers->experts.experts : 0);
 }
 
 int64_t run_values(const struct running *r, const struct layer_run *layers)
@@ -46,7 +64,7 @@ int64_t run_values(const struct running *r, const struct layer_run *layers)
     bool apart = !s->tied_embeddings || r->plan->layout.pipeline > 1,
          whole_module = s->tied_embeddings && r->plan->layout.pipeline > 1 &&
                         r->problem->job.trainer == TRAINER_DEEPSPEED;
-    if (layers->kind == LAYER_BLOCK) return of_block(r);
+    if (layers->kind == LAYER_BLOCK || layers->kind == LAYER_MOE) return of_block(r, layers);
     if (layers->kind == LAYER_EMBEDDING) return matrix + s->positions * s->hidden;
     return (apart ? matrix : 0) + of_norm(s) + (whole_module ? s->positions * s->hidden : 0);
 }

@@ -202,7 +202,8 @@ static void step(struct running *r, int stage)
 
 static void walk_ending(struct running *r)
 {
-    for (int i = 0; i < r->own_count && r->replicas > 1; i++) sync_stage(r, r->own[i]);
+    bool alone = r->replicas == 1 && run_ring_size(r, RING_OF_COPIES) == 1;
+    for (int i = 0; i < r->own_count && !alone; i++) sync_stage(r, r->own[i]);
     if (r->schedule.request.embedding_sync) sync_embedding(r);
     for (int i = 0; i < r->own_count; i++) step(r, r->own[i]);
 }

@@ -22,14 +22,15 @@ static bool slices_are_whole(const struct layout *l)
     return true;
 }
 
-// Steps of a ring of keys and values would run beside attention's, an exchange of heads changes it.
 static enum status check_context(const struct running *r, struct error *err)
 {
     const struct plan *p = r->plan;
     const struct layout *l = &p->layout;
     if (l->context == 1) return OK;
-    if (r->problem->job.context_kind != CONTEXT_ALL_GATHER)
-        return refuse(p, "layout.context with another context_kind than all_gather", err);
+    const struct shape *s = &r->problem->model.shape;
+    if (r->problem->job.context_kind == CONTEXT_ALL_TO_ALL &&
+        (s->heads % (l->tensor * l->context) || s->kv_heads % (l->tensor * l->context)))
+        return refuse(p, "layout.context, which with tensor does not divide the heads", err);
     if (l->slice_count > 1) return refuse(p, "layout: slices of context ranks", err);
     if (p->placement) return refuse(p, "placement: of context ranks", err);
     return r->problem->job.sequence % l->context
@@ -43,7 +44,7 @@ static enum status check_degrees(const struct running *r, struct error *err)
     const struct layout *l = &p->layout;
     const struct shape *s = &r->problem->model.shape;
     const struct job *job = &r->problem->job;
-    if (l->expert > 1) return refuse(p, "layout.expert above 1", err);
+    TRY(run_check_experts(r, err));
     TRY(check_context(r, err));
     if (layout_has_grid(l)) return refuse(p, "layout: a grid of tensor ranks", err);
     if (l->tensor > 1 && (s->kv_heads % l->tensor || s->ffn % l->tensor))
@@ -102,9 +103,9 @@ static enum status check_model(const struct running *r, struct error *err)
     const struct model *m = &r->problem->model;
     const char *what = m->has_shape ? model_peculiarity(m, false) : "layers without a shape";
     for (int i = 0; i < m->run_count && !what; i++)
-        if (m->runs[i].kind > LAYER_HEAD || m->runs[i].frozen)
+        if ((m->runs[i].kind > LAYER_HEAD && m->runs[i].kind != LAYER_MOE) || m->runs[i].frozen)
             what = arena_print(r->arena, "run %s", m->runs[i].name);
-    return what ? fail(err, BAD_INPUT, "%s: %s: own kernels run plain transformers",
+    return what ? fail(err, BAD_INPUT, "%s: %s: own kernels run plain transformers, and mixtures",
                        m->document.path, what)
                 : OK;
 }
@@ -122,28 +123,62 @@ int run_cell(struct catalogue *c, enum work work, enum sample_kind kind, const c
     return c->chooser.count - 1;
 }
 
-// Of a slice: its tokens, and those before it.
-static int pass_cell(struct catalogue *c, const struct running *r, enum layer_kind kind,
+static int layer_cell(const struct catalogue *c, const struct layer_cell *what,
+                      const int64_t dimensions[4])
+{
+    for (int i = 0; i < c->chooser.count; i++) {
+        const struct cell *cell = &c->chooser.cells[i];
+        const struct layer_cell *l = cell->layer;
+        if (l && l->shape == what->shape && l->kind == what->kind && l->pass == what->pass &&
+            l->gradients == what->gradients &&
+            !memcmp(cell->sample.dimensions, dimensions, 4 * sizeof *dimensions))
+            return i;
+    }
+    return -1;
+}
+
+// Of a slice: its tokens, and those before it. A mixture's is that of its shared experts.
+static int pass_cell(struct catalogue *c, const struct running *r, const struct layer_run *layers,
                      enum pass pass, enum gradients gradients, int slice)
 {
-    int *at = &c->layers[kind][pass][gradients][slice];
     const struct layout *l = &r->plan->layout;
     int64_t sequence = r->problem->job.sequence, parts = l->context;
-    if (*at) return *at - 1;
     if (l->slice_count > 1) {
         sequence = 0;
         for (int i = 0; i <= slice; i++) sequence += l->slices[i];
         parts = sequence / l->slices[slice];
     }
-    const struct layer_cell what = {.kind = kind,
+    const struct layer_cell what = {.kind = layers->kind == LAYER_MOE ? LAYER_BLOCK : layers->kind,
                                     .pass = pass,
+                                    .shape = c->shapes[layers - r->problem->model.runs],
                                     .gradients = gradients,
                                     .parts = l->sequence_parallel ? l->tensor : 1};
-    c->chooser.context = parts;
+    int at = layer_cell(c, &what, SIZE(l->micro_batch, sequence, l->tensor, parts));
+    if (at >= 0) return at;
+    struct chooser usual = c->chooser;
+    c->chooser.context = parts, c->chooser.shape = what.shape;
     cells_add_pass(&c->chooser, &what, l->micro_batch, sequence);
-    c->chooser.context = 1;
-    *at = c->chooser.count;
-    return *at - 1;
+    c->chooser.context = usual.context, c->chooser.shape = usual.shape;
+    return c->chooser.count - 1;
+}
+
+// A mixture's kernels have its shared experts in place of a feed-forward part; of none, width 1.
+static void find_shapes(struct catalogue *c, const struct running *r)
+{
+    const struct model *m = &r->problem->model;
+    c->shapes = TAKE(r->arena, m->run_count, const struct shape *);
+    for (int i = 0; i < m->run_count; i++) {
+        c->shapes[i] = &m->shape;
+        if (m->runs[i].kind != LAYER_MOE) continue;
+        int64_t ffn = larger(1, m->runs[i].experts.shared_ffn);
+        for (int k = 0; k < i; k++)
+            if (m->runs[k].kind == LAYER_MOE && c->shapes[k]->ffn == ffn)
+                c->shapes[i] = c->shapes[k];
+        if (c->shapes[i] != &m->shape) continue;
+        struct shape *own = TAKE_COPY(r->arena, &m->shape, 1);
+        own->ffn = ffn;
+        c->shapes[i] = own;
+    }
 }
 
 // ---- passes
@@ -172,12 +207,14 @@ static void add_shards(struct making *m, struct actions *to, const struct layer_
     if (zero < (rounds == RING_GATHER ? 3 : 2)) return;
     if (rounds == RING_SCATTER && job->trainer == TRAINER_DEEPSPEED)
         value_bytes = (int)smaller(value_bytes, precision_bytes(job->precision));
-    run_add_ring(m->r, to,
-                 (struct action){.of = RING_OF_DATA,
-                                 .beside = m->beside,
-                                 .by_stage = m->by_stage,
-                                 .rounds = rounds,
-                                 .bytes = value_bytes * run_values(m->r, layers)});
+    struct action ring = {.of = RING_OF_DATA,
+                          .beside = m->beside,
+                          .by_stage = m->by_stage,
+                          .rounds = rounds,
+                          .bytes = value_bytes * run_values(m->r, layers)};
+    run_add_ring(m->r, to, ring);
+    ring.of = RING_OF_COPIES, ring.bytes = value_bytes * run_expert_values(m->r, layers);
+    run_add_ring(m->r, to, ring);
 }
 
 // What tensor ranks send each other in a pass (docs/FORMULAS.md section 3). With sequence
@@ -194,6 +231,9 @@ static void add_tensor_sums(struct making *m, struct actions *to, const struct l
         if (pass == PASS_BACKWARD_FULL) add_sums(m, to, 2, m->activation_bytes);
         bool gates = !forward && job->split_gate && !m->r->plan->layout.sequence_parallel;
         add_sums(m, to, 2 + gates, m->activation_bytes);
+    } else if (layers->kind == LAYER_MOE) {
+        int sums = layers->experts.shared_ffn ? 2 : 1;
+        add_sums(m, to, pass == PASS_BACKWARD_FULL ? 2 * sums : sums, m->activation_bytes);
     } else if (layers->kind == LAYER_EMBEDDING) {
         add_sums(m, to, forward, m->activation_bytes);
     } else if (!forward) {
@@ -208,34 +248,72 @@ static void add_tensor_sums(struct making *m, struct actions *to, const struct l
     }
 }
 
-// Keys and values of all context ranks, before attention; backward again, and their gradients go
-// back.
-static void add_context(struct making *m, struct actions *to, const struct layer_run *layers,
-                        enum gradients gradients, enum ring_rounds rounds)
+// The attention of one step of a ring, which hides what is sent meanwhile: cell + 1.
+static int step_cell(struct making *m, bool back)
 {
-    const struct shape *s = &m->r->problem->model.shape;
     const struct layout *l = &m->r->plan->layout;
-    int64_t tokens = m->activation_bytes / s->hidden; // times a value's bytes
-    if (layers->kind != LAYER_BLOCK || gradients == GRADIENTS_OF_WEIGHTS || l->context == 1) return;
+    const struct shape *s = &m->r->problem->model.shape;
+    int64_t heads = l->micro_batch * s->heads / l->tensor,
+            tokens = m->r->problem->job.sequence / l->context;
+    double scores = (double)heads * (double)tokens * (double)tokens;
+    return 1 + run_cell(m->c, back ? WORK_CONTEXT_ATTENTION_BACKWARD : WORK_CONTEXT_ATTENTION,
+                        SAMPLE_CONTEXT, back ? "step of a ring, backward" : "step of a ring",
+                        SIZE(heads, tokens, tokens, s->head_width),
+                        (back ? 8 : 4) * scores * (double)s->head_width,
+                        (back ? 12 : 6) * scores * precision_bytes(m->r->problem->job.precision));
+}
+
+static void add_of_context(struct making *m, struct actions *to, enum ring_rounds rounds,
+                           int64_t values, int hides)
+{
+    int64_t tokens = m->activation_bytes / m->r->problem->model.shape.hidden; // times a value's bytes
     run_add_ring(m->r, to,
                  (struct action){.of = RING_OF_CONTEXT,
                                  .rounds = rounds,
-                                 .bytes = l->context * tokens * 2 * s->kv_heads * s->head_width /
-                                          l->tensor});
+                                 .bytes = tokens * values / m->r->plan->layout.tensor,
+                                 .hides = hides});
+}
+
+// Between context ranks. Gathered: keys and values of all before attention, backward again, and
+// their gradients go back after it. In a ring they pass while attention runs, backward with their
+// gradients. Exchanged: queries, keys, values and results, each for other tokens or heads.
+static void add_context(struct making *m, struct actions *to, bool back, bool after)
+{
+    const struct shape *s = &m->r->problem->model.shape;
+    int64_t context = m->r->plan->layout.context, key = s->kv_heads * s->head_width,
+            query = s->heads * s->head_width;
+    switch (m->r->problem->job.context_kind) {
+    case CONTEXT_ALL_GATHER:
+        if (!after || back)
+            add_of_context(m, to, after ? RING_SCATTER : RING_GATHER, context * 2 * key, 0);
+        break;
+    case CONTEXT_RING:
+        if (!after)
+            add_of_context(m, to, RING_STEPS, context * (back ? 4 : 2) * key, step_cell(m, back));
+        break;
+    case CONTEXT_ALL_TO_ALL:
+        for (int i = 0; i < 4 && !after; i++)
+            add_of_context(m, to, RING_EXCHANGE, i % 2 ? key : query, 0);
+        break;
+    }
 }
 
 static void add_layer(struct making *m, struct actions *to, const struct layer_run *layers,
                       enum pass pass, enum gradients gradients)
 {
+    bool back = pass != PASS_FORWARD, mixture = layers->kind == LAYER_MOE,
+         attends = (layers->kind == LAYER_BLOCK || mixture) && m->r->plan->layout.context > 1 &&
+                   gradients != GRADIENTS_OF_WEIGHTS;
     if (gradients != GRADIENTS_OF_WEIGHTS) add_shards(m, to, layers, RING_GATHER);
-    if (pass == PASS_BACKWARD_FULL) add_context(m, to, layers, gradients, RING_GATHER);
-    add_context(m, to, layers, gradients, RING_GATHER);
-    run_add_cell(m->r, to, pass_cell(m->c, m->r, layers->kind, pass, gradients, m->slice));
-    if (pass != PASS_FORWARD) add_context(m, to, layers, gradients, RING_SCATTER);
+    if (attends && pass == PASS_BACKWARD_FULL) add_context(m, to, false, false);
+    if (attends) add_context(m, to, back, false);
+    run_add_cell(m->r, to, pass_cell(m->c, m->r, layers, pass, gradients, m->slice));
+    if (attends) add_context(m, to, back, true);
+    if (mixture)
+        run_add_experts(m->r, m->c, layers, run_tokens(m->r, m->slice), pass, gradients, to);
     add_tensor_sums(m, to, layers, pass, gradients);
-    if (pass != PASS_FORWARD && gradients != GRADIENTS_OF_INPUT)
-        add_shards(m, to, layers, RING_SCATTER);
-    if (pass != PASS_FORWARD && gradients != GRADIENTS_OF_INPUT && m->beside)
+    if (back && gradients != GRADIENTS_OF_INPUT) add_shards(m, to, layers, RING_SCATTER);
+    if (back && gradients != GRADIENTS_OF_INPUT && m->beside)
         run_add_layer_sync(m->r, m->c, m->stage, layers, to);
 }
 
@@ -247,7 +325,8 @@ static enum pass backward_of(const struct plan_stage *x, const struct layer_run 
     if (x->recompute == RECOMPUTE_FIRST_LAYERS)
         return recomputable < x->recomputed_layers ? PASS_BACKWARD_FULL : PASS_BACKWARD;
     return x->recompute == RECOMPUTE_FULL ? PASS_BACKWARD_FULL
-           : x->recompute == RECOMPUTE_SELECTIVE && run->kind == LAYER_BLOCK
+           : x->recompute == RECOMPUTE_SELECTIVE && run->kind != LAYER_EMBEDDING &&
+                     run->kind != LAYER_HEAD
                ? PASS_BACKWARD_SELECTIVE
                : PASS_BACKWARD;
 }
@@ -289,10 +368,13 @@ static void count_memory(struct running *r, struct catalogue *c, int stage)
         const struct layer_run *run = &m->runs[model_run_of(m, x->first_layer + i)];
         enum pass back = backward_of(x, run, recomputable_before(r, x, i));
         for (int slice = 0; slice < r->plan->layout.slice_count; slice++) {
-            int64_t working;
-            int cell = pass_cell(c, r, run->kind, back, GRADIENTS_BOTH, slice);
+            int64_t working, of_experts = 0;
+            int cell = pass_cell(c, r, run, back, GRADIENTS_BOTH, slice);
             work->kept_bytes[slice] += r->backend->keeps(&c->chooser.cells[cell], &working);
-            work->working_bytes = larger(work->working_bytes, working);
+            if (run->kind == LAYER_MOE)
+                work->kept_bytes[slice] +=
+                    run_experts_keep(r, run, run_tokens(r, slice), back, &of_experts);
+            work->working_bytes = larger(work->working_bytes, working + of_experts);
         }
     }
 }
@@ -325,13 +407,11 @@ static void add_passes(struct running *r, struct catalogue *c, int stage)
     for (int k = 0; k <= EVENT_WEIGHT; k++)
         passes[k] = TAKE(r->arena, l->slice_count, struct actions);
     for (int slice = 0; slice < l->slice_count; slice++) {
-        int64_t tokens = l->slice_count > 1 ? l->slices[slice]
-                                            : r->problem->job.sequence / l->context;
         struct making making = {.r = r,
                                 .c = c,
                                 .stage = stage,
                                 .slice = slice,
-                                .activation_bytes = l->micro_batch * tokens * m->shape.hidden *
+                                .activation_bytes = run_tokens(r, slice) * m->shape.hidden *
                                                     precision_bytes(r->problem->job.precision),
                                 .beside = l->gradient_sync == SYNC_OVERLAPPED,
                                 .by_stage = schedule_kinds[l->schedule].layered &&
@@ -362,6 +442,7 @@ enum status run_make_work(struct running *r, struct arena *arena, struct error *
     // With a pipeline, whole gradients accumulate, and are scattered once.
     bool whole = l->pipeline > 1 && job->trainer != TRAINER_DEEPSPEED;
     c->zero = whole && l->zero == 2 ? 1 : l->zero;
+    find_shapes(c, r);
     r->stages = TAKE(arena, r->plan->stage_count, struct stage_work);
     for (int s = 0; s < r->plan->stage_count; s++) {
         find_turns(r, s);

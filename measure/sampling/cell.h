@@ -35,6 +35,8 @@ enum work {
     WORK_GATED_ELEMENTWISE_BACKWARD,
     WORK_NORM, // {bytes, tokens, hidden}
     WORK_NORM_BACKWARD,
+    WORK_ACTIVATION, // {bytes, rows, width, 1 if gated: gate x up}: the activation alone
+    WORK_ACTIVATION_BACKWARD,
     WORK_ROTARY,  // {tokens, heads, head width}: both halves of every head are rotated
     WORK_DROPOUT, // {values}: a tenth becomes zero, a byte for each says which
     WORK_DROPOUT_BACKWARD,

@@ -203,6 +203,8 @@ static void add_memory(struct chooser *c)
         if (!r->quick) {
             add_rows(c, WORK_NORM, "norm", 2 * hidden_bytes, tokens, 0);
             add_rows(c, WORK_NORM_BACKWARD, "norm, backward", 4 * hidden_bytes, tokens, 0);
+            cells_add_activation(c, tokens, ffn, false);
+            cells_add_activation(c, tokens, ffn, true);
         }
         cells_add(c, WORK_COPY, SAMPLE_MEMORY, "copy", 0, (double)bytes, SIZE(bytes));
     }
@@ -255,8 +257,8 @@ double cells_least_work(const struct cells_request *r)
 {
     double ladder = r->quick ? 1.5 : 1.75; // at most: 1/2 + 1, 1/4 + 1/2 + 1
     double kernels = 5 * 3 + 3 + 3 +
-                     (r->quick ? 0 : 2); // products; attention and its backward; elementwise;
-                                         // norms, rotary positions and dropout
+                     (r->quick ? 0 : 3); // products; attention and its backward; elementwise;
+                                         // norms, activations, rotary positions and dropout
     for (int i = 0; i < r->contexts.count; i++) kernels += r->contexts.values[i] > 1 ? 3 : 0;
     kernels += 2 * 3 * r->experts.count;
     double of_shape = r->tensors.count * kernels + 1 + 1.5 * r->ranks.count;

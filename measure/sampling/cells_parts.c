@@ -85,6 +85,16 @@ static void add_cast(struct chooser *c, int64_t tokens)
         ->sample.recipe = c->request->recipe;
 }
 
+struct cell *cells_add_activation(struct chooser *c, int64_t rows, int64_t width, bool backward)
+{
+    bool gated = c->shape->gated_ffn;
+    double bytes = (double)((backward ? 2 : 1) * (gated ? 3 : 2) * rows * width) *
+                   precision_bytes(c->request->precision);
+    return cells_add(c, backward ? WORK_ACTIVATION_BACKWARD : WORK_ACTIVATION, SAMPLE_MEMORY,
+                     backward ? "activation, backward" : "activation", 0, bytes,
+                     SIZE((int64_t)bytes, rows, width, gated));
+}
+
 void cells_add_elementwise(struct chooser *c)
 {
     const struct cells_request *r = c->request;

@@ -39,6 +39,8 @@ void cells_product_size(const struct chooser *c, int64_t *rows, int64_t *columns
 
 void cells_add_experts(struct chooser *c);
 void cells_add_elementwise(struct chooser *c);
+// Of the shape: rows of `width` values, once more as many of the gate where it is gated.
+struct cell *cells_add_activation(struct chooser *c, int64_t rows, int64_t width, bool backward);
 void cells_add_low_rank(struct chooser *c, int64_t rank);
 // One pass of the chooser's shape and degrees; of `what` the kind, the pass, the gradients and
 // whether it is a graph.

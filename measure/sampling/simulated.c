@@ -157,6 +157,7 @@ double simulated_truth(const struct simulated *m, const struct sample *s)
     case SAMPLE_LINK:
     case SAMPLE_COLLECTIVE: return m->latency_s + s->bytes / m->link_bytes_per_s;
     case SAMPLE_GEMM:
+    case SAMPLE_GROUPED:
     case SAMPLE_LOW_RANK: return m->call_s + (s->flop > 0 ? flop_s : bytes_s);
     default: return m->call_s + flop_s + bytes_s;
     }
