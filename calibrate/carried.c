@@ -237,11 +237,12 @@ static void add_sums(struct samples *s, struct arena *arena)
     memcpy(all, s->samples, (size_t)count * sizeof *all);
     for (int i = 0; i < count; i++) {
         const struct sample *x = &s->samples[i];
-        bool sums = false;
+        bool sums = false,
+             half = !strcmp(x->operation, "reduce_scatter") || !strcmp(x->operation, "all_gather");
         for (int k = 0; k < count; k++)
             sums |= s->samples[k].member_count == x->member_count &&
                     !strcmp(s->samples[k].operation, "all_reduce");
-        if (x->kind != SAMPLE_COLLECTIVE || sums) continue;
+        if (x->kind != SAMPLE_COLLECTIVE || !half || sums) continue;
         struct sample *to = &all[s->sample_count++];
         *to = *x;
         to->operation = "all_reduce";

@@ -73,8 +73,7 @@ bool kernel_has(enum kernel kernel, const struct sample *s)
     if (kernel == KERNEL_NORM || kernel == KERNEL_NORM_BACKWARD) return norm;
     if (kernel == KERNEL_ACTIVATION || kernel == KERNEL_ACTIVATION_BACKWARD) return active;
     if (kernel == KERNEL_ELEMENTWISE_BACKWARD) return !norm && !active;
-    return kernel != KERNEL_ELEMENTWISE ||
-           (!norm && !active && !strstr(s->operation, "copy"));
+    return kernel != KERNEL_ELEMENTWISE || (!norm && !active && !strstr(s->operation, "copy"));
 }
 
 // Least share of a time left for the work itself, whatever another fit says about the rest.

@@ -1,5 +1,7 @@
 // A mixture's layer, beyond attention and shared experts: its router, rows that go to their experts
 // on other ranks and back, the experts' products. docs/FORMULAS.md sections 3, 5 and 22.
+#include <string.h>
+
 #include "data/base/least.h"
 #include "measure/run/catalogue.h"
 
@@ -18,7 +20,7 @@ enum status run_check_experts(const struct running *r, struct error *err)
     for (int i = 0; i < m->run_count; i++) {
         const struct expert_shape *e = &m->runs[i].experts;
         if (m->runs[i].kind != LAYER_MOE) continue;
-        if (r->backend == &backend_cuda) return refuse(r, "a mixture on cuda", err);
+        if (!strcmp(r->backend->name, "cuda")) return refuse(r, "a mixture on cuda", err);
         if (e->latent) return refuse(r, "experts of latents", err);
         if (r->plan->placement) return refuse(r, "placement: of a mixture's replicas", err);
         if (e->experts % run_expert_degree(r) || e->ffn % run_expert_parts(r) ||
@@ -106,10 +108,10 @@ static void put_activation(struct mixture *m, bool back)
 // Rows that are put in another order, each read and written.
 static void put_copies(struct mixture *m, int64_t rows, int times)
 {
-    int64_t bytes =
-        2 * times * rows * m->x.width * precision_bytes(m->r->problem->job.precision) / 8 * 8;
-    run_add_cell(m->r, m->to, run_cell(m->c, WORK_COPY, SAMPLE_MEMORY, "copy", SIZE(bytes), 0,
-                                       (double)bytes));
+    int64_t bytes = 2 * times * rows * m->x.width * precision_bytes(m->r->problem->job.precision) /
+                    8 * 8;
+    run_add_cell(m->r, m->to,
+                 run_cell(m->c, WORK_COPY, SAMPLE_MEMORY, "copy", SIZE(bytes), 0, (double)bytes));
 }
 
 static void put_ring(struct mixture *m, enum ring_of of, enum ring_rounds rounds, int64_t rows)

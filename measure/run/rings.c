@@ -124,7 +124,8 @@ static void add_of_embeddings(struct running *r, const struct actions *all)
         for (int d = 0; d < (fused ? 1 : r->replicas); d++)
             for (int t = 0; t < r->tensor_count; t++) {
                 int count = embedding_members(r, members, d, t);
-                if (members[0] != members[1]) add_lanes(r, members, count, all->items[i].bytes, false);
+                if (members[0] != members[1])
+                    add_lanes(r, members, count, all->items[i].bytes, false);
             }
 }
 

@@ -38,8 +38,8 @@ struct lanes {
     int count, capacity;
 };
 
-// How often a ring is gone around: an all-reduce, or one of its halves; or once, each member passing
-// on what it got; or every member sends every other one its part.
+// How often a ring is gone around: an all-reduce, or one of its halves; or once, each member
+// passing on what it got; or every member sends every other one its part.
 enum ring_rounds { RING_SUM, RING_SCATTER, RING_GATHER, RING_STEPS, RING_EXCHANGE };
 // Whose ranks are its members. Of a mixture: those that hold parts of one expert, those that hold
 // all experts once, those with the same ones.
@@ -62,8 +62,8 @@ struct action {
     bool in_sync;  // of an overlapped sync: once an iteration, on the clock of syncs
     enum ring_rounds rounds;
     int64_t bytes;
-    int hides; // cell + 1 of which a repetition passes in every step, as the action before has them;
-               // 0: none
+    int hides; // cell + 1 of which a repetition passes in every step, as the action before has
+               // them; 0: none
 };
 
 struct actions {

@@ -266,7 +266,8 @@ static int step_cell(struct making *m, bool back)
 static void add_of_context(struct making *m, struct actions *to, enum ring_rounds rounds,
                            int64_t values, int hides)
 {
-    int64_t tokens = m->activation_bytes / m->r->problem->model.shape.hidden; // times a value's bytes
+    int64_t tokens = m->activation_bytes /
+                     m->r->problem->model.shape.hidden; // times a value's bytes
     run_add_ring(m->r, to,
                  (struct action){.of = RING_OF_CONTEXT,
                                  .rounds = rounds,
@@ -326,7 +327,7 @@ static enum pass backward_of(const struct plan_stage *x, const struct layer_run 
         return recomputable < x->recomputed_layers ? PASS_BACKWARD_FULL : PASS_BACKWARD;
     return x->recompute == RECOMPUTE_FULL ? PASS_BACKWARD_FULL
            : x->recompute == RECOMPUTE_SELECTIVE && run->kind != LAYER_EMBEDDING &&
-                     run->kind != LAYER_HEAD
+                   run->kind != LAYER_HEAD
                ? PASS_BACKWARD_SELECTIVE
                : PASS_BACKWARD;
 }

@@ -55,6 +55,32 @@ TEST(test_grouped)
     }
 }
 
+// Forward by its definition, backward by finite differences.
+TEST(test_activation)
+{
+    enum { N = 6, F = 21, VALUES = N * F };
+    for (int gated = 0; gated < 2; gated++) {
+        struct bench y = run_part(WORK_ACTIVATION, 0, N, F, gated, arena),
+                     d = run_part(WORK_ACTIVATION_BACKWARD, 0, N, F, gated, arena);
+        const float *dy = d.in + (1 + gated) * VALUES;
+        for (int i = 0; i < VALUES; i++) {
+            double at[] = {(double)y.in[i], (double)d.in[i] - 1e-5, (double)d.in[i] + 1e-5},
+                   value[3];
+            for (int k = 0; k < 3; k++) {
+                double up = gated ? (double)(k ? d.in : y.in)[VALUES + i] : 0, x = at[k],
+                       turn = sqrt(2 / acos(-1.0)) * (x + 0.044715 * x * x * x);
+                value[k] = gated ? x / (1 + exp(-x)) * up : 0.5 * x * (1 + tanh(turn));
+            }
+            double slope = (value[2] - value[1]) / 2e-5, gate = (double)d.in[i];
+            assert_close((double)y.out[i], value[0], 1e-4, "y", i);
+            assert_close((double)d.out[i], slope * (double)dy[i], 1e-4, "gate", i);
+            if (gated)
+                assert_close((double)d.out[VALUES + i], gate / (1 + exp(-gate)) * (double)dy[i],
+                             1e-4, "up", i);
+        }
+    }
+}
+
 // The context by its definition; the gradients of keys and values as sums over all queries.
 TEST(test_context)
 {

@@ -122,9 +122,9 @@ further 48 fused 1f1b 2 1 3 2 none ', "fused_embedding_sync": true' '' tied.json
 grep -q '"operation": "compress"' "$folder/beside/run.json" || complain "nothing was compressed"
 
 # ---- what is refused
-problem ring 1f1b 1 1 2 2 none ', "context": 2'
-carries ring && complain "a ring of keys and values runs"
-says "ring/plan.json: layout.context with another context_kind than all_gather: not carried out"
+problem whole 1f1b 1 1 2 2 none '' '"whole_gradient_sums": true,'
+carries whole && complain "sums of whole gradients run"
+says "whole/plan.json: job: whole_gradient_sums: not carried out"
 "$plumbline" report "$folder/even/plan.json" --against "$folder/zb/run.json" 2> "$folder/err"
 [ $? = 2 ] && says "made_from: expected the plan" || complain "a run of another plan is taken"
 sed 's/"kind": "forward", "iteration": 0/"kind": "forward", "iteration": 9/' \
