@@ -1,8 +1,8 @@
 #!/bin/sh
 # Plans of a mixture carried out by two and four ranks on this host: rows go to their experts and
 # back with their true sizes, among the ranks that FORMULAS 1 names; passes take as long as their
-# kernels and messages; kernels take what the costs say; kinds of context ranks likewise. What is not
-# carried out is refused by name.
+# kernels and messages; kernels take what the costs say; kinds of context ranks likewise. What is
+# not carried out is refused by name.
 set -u
 name=test_run_experts
 . tests/links/begin.sh
@@ -92,8 +92,8 @@ carries sharded 1 4 1 ', "expert": 2, "zero": 3' &&
 carries fuller 1 2 1 ', "expert": 2' '' shared.json &&
     checked fuller all_to_all=0-1 bytes=196608 exchanges=4 passes
 
-# ---- context ranks: a step of a ring passes 64 tokens' keys and values; an exchange has queries and
-# keys of 64 tokens
+# ---- context ranks: a step of a ring passes 64 tokens' keys and values; an exchange has queries
+# and keys of 64 tokens
 carries ring 1 1 1 ', "context": 2' '"context_kind": "ring",' &&
     checked ring link=32768 link=65536 passes
 carries heads 1 1 1 ', "context": 2, "expert": 2' '"context_kind": "all_to_all",' &&
