@@ -108,16 +108,16 @@ carries beside 1 2 1 ', "expert": 2' '"overlapped_dispatch": true,' &&
     complain "an overlapped dispatch runs"
 says "beside/plan.json: job.overlapped_dispatch: not carried out"
 
-# ---- costs from a run: a second plan is inside its interval
+# ---- costs from a run of two ranks: a plan for one is inside its interval
 "$plumbline" calibrate "$folder/two/run.json" -o "$folder/corrected.json" 2> "$folder/err" ||
     complain "no costs from a run"
-sed 's/"\.\.\/costs.json"/"..\/corrected.json"/' "$folder/again/problem.json" \
-    > "$folder/again/next.json"
-"$plumbline" solve "$folder/again/next.json" --quiet -o "$folder/again/plan.json" 2> "$folder/err"
-timeout $patience_s "$plumbline" run "$folder/again/plan.json" --backend simulated \
-    --simulate noise=none,$simulate --iterations 2 --quiet -o "$folder/again/run.json" \
+sed 's/"\.\.\/costs.json"/"..\/corrected.json"/' "$folder/one/problem.json" \
+    > "$folder/one/next.json"
+"$plumbline" solve "$folder/one/next.json" --quiet -o "$folder/one/plan.json" 2> "$folder/err"
+timeout $patience_s "$plumbline" run "$folder/one/plan.json" --backend simulated \
+    --simulate noise=none,$simulate --iterations 2 --quiet -o "$folder/one/run.json" \
     > "$folder/out" 2> "$folder/err" < /dev/null
-"$plumbline" report "$folder/again/plan.json" --against "$folder/again/run.json" > "$folder/err"
+"$plumbline" report "$folder/one/plan.json" --against "$folder/one/run.json" > "$folder/err"
 grep -q 'inside what the costs leave open' "$folder/err" ||
     complain "another plan is not inside its interval"
 

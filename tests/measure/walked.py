@@ -8,6 +8,7 @@ walked.py RUN RULE...
   passes              a forward pass takes as long as its kernels, and messages between the fastest
                       and the slowest of its lanes
 """
+import collections
 import json
 import sys
 
@@ -56,9 +57,9 @@ def copies_apart():
 def check_passes():
     events = [e for e in run["events"] if e["kind"] == "forward"]
     kernels = kernel_seconds() - copies_apart() / len(events)
-    chunks = [(s["dimensions"][0] // 2, len(s["seconds"]))
-              for s in of("collective", "all_to_all") + of("collective", "all_gather")]
-    stages = len({e["stage"] for e in events})
+    chunks = collections.defaultdict(list)  # of an operation: how often each group sent them
+    for s in of("collective", "all_to_all") + of("collective", "all_gather"):
+        chunks[s["operation"], s["dimensions"][0] // s["dimensions"][1]].append(len(s["seconds"]))
     sent = of("link", "send")
     took = sum((e["end_ns"] - e["start_ns"]) * 1e-9 for e in events) / len(events)
     hidden = [min(s["seconds"]) for s in of("context_attention", "step of a ring")]
@@ -67,10 +68,10 @@ def check_passes():
         low, high = max(0, low - hidden[0]) * LAYERS, max(0, high - hidden[0]) * LAYERS
     else:
         low = high = 0
-        for chunk, count in chunks:
+        for (_, chunk), counts in chunks.items():
             least, most = lane_seconds(chunk)
             # half of the exchanges are those of the forward pass; a process notes each once
-            share = 0.5 * count / (MICRO_BATCHES * len(run["iterations"])) / stages
+            share = 0.5 * sum(counts) / len(counts) / (MICRO_BATCHES * len(run["iterations"]))
             low, high = low + share * least, high + share * most
     if not kernels + low - 2e-6 * LAYERS <= took <= kernels + high + 2e-6 * LAYERS + 0.02 * high:
         faults.append(f"a forward pass takes {took:.9f} s, its kernels {kernels:.9f}, its messages "
