@@ -100,7 +100,7 @@ def apply(plant, files):
 
 def sources():
     return [os.path.join(at, f)[2:] for at, folders, names in os.walk('.')
-            if not at.startswith(('./build', './.git')) for f in names if f.endswith('.c')]
+            if not at.startswith(('./build', './.git')) for f in names if f.endswith(('.c', '.h'))]
 
 
 def build(name, test):
