@@ -74,7 +74,11 @@ let read text (p : problem) =
         | _ -> Json.refuse "a split that is none")
     | w :: _ -> Json.refuse "a line that begins with \"%s\"" w
     | [] -> () in
-  List.iter line (String.split_on_char '\n' text);
+  let whole = text <> "" && text.[String.length text - 1] = '\n' in
+  if not whole then Json.refuse "ends too early, in line %d" (List.length (String.split_on_char '\n' text));
+  List.iteri (fun i l -> try line l with
+    | Json.Refused e -> Json.refuse "line %d: %s" (i + 1) e
+    | Failure _ | Invalid_argument _ -> Json.refuse "line %d: expected whole numbers" (i + 1)) (String.split_on_char '\n' text);
   let rest = ref (List.rev !boxes) in
   let rec tree () = match !rest with
     | [] -> Json.refuse "a half of a split is missing"
