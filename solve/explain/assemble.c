@@ -1,6 +1,7 @@
 // The run as a row of runs: what the log states, what the user says instead, and what had to be
 // taken for the rest, with its reason. What a program does by itself is filled by the prediction.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/base/least.h"
@@ -66,6 +67,19 @@ static bool is_trainer(const struct explained *x)
 {
     return x->log.format == LOG_TRANSFORMERS || x->log.format == LOG_LLAMA_FACTORY ||
            x->log.format == LOG_UNKNOWN || x->log.format == LOG_DEEPSPEED;
+}
+
+// What NVIDIA's configurations of MLPerf's GPT-3 leave unsaid (mlcommons/training_results_v3.1,
+// conf/custom.yaml: INTERLEAVED_PIPELINE, 12): a layer in each virtual stage.
+static void assume_benchmark(struct explained *x)
+{
+    enum { LAYERS = 96, CHUNKS = 12, UNTIL = 2024 };
+    struct run_row *r = &x->asked;
+    bool then = told(&x->log, TOLD_VERSION) && atoi(x->log.told[TOLD_VERSION].text) < UNTIL;
+    if (x->log.format != LOG_MLPERF || !then || !cell_is(r->model, "gpt3-175b") || r->pp < 2 ||
+        LAYERS % (r->pp * CHUNKS))
+        return;
+    assume_count(x, &r->vpp, "vpp", CHUNKS, "the benchmark's configuration: INTERLEAVED_PIPELINE");
 }
 
 static void assume_gpus(struct explained *x)
@@ -340,6 +354,7 @@ enum status explain_assemble(struct explained *x, struct error *err)
     TRY(set_columns(x, err));
     set_origin(x);
     assume_recipe(x);
+    assume_benchmark(x);
     assume_gpus(x);
     explain_measured(x); // without what is assumed
     assume_sequence(x);

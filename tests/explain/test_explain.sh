@@ -75,6 +75,52 @@ reads generates.log seq=-
 { grep -v global mlperf.log | sed 's/.*MICRO_BATCH.*/  --batch_size 1024/'; } > whole.log
 reads whole.log global_batch=1024 micro_batch=-
 
+# ---- what is said elsewhere, or left to a default: batches in a line of their own, and the width
+# that a small Llama's arguments give
+args='dim=256, n_layers=6, n_heads=16, multiple_of=256, ffn_dim_multiplier=None, vocab_size=2048'
+sed "s/ llama3 8B with .*/ llama3 debugmodel with TransformerModelArgs($args)/
+    s/Training starts at step 1, with/Trainer is initialized with/
+    s/global batch size 8,/global batch size 64, gradient accumulation steps 1,/" titan.log \
+    > small.log
+reads small.log global_batch=64 micro_batch=2 seq=8192 ffn=768 hidden=256
+# a recipe of 4 bits behind a switch of 8, and a table's words
+echo 'Config: 8xB200, GBS=128, MBS=2, Seq.Len=8192, TP=1, PP=1, CP=1
+python -m scripts.performance.llm.pretrain_llama3_8b -g b200 --compute_dtype fp8 --fp8_recipe nvfp4
+iteration 10/14 | global_batch_size: 128 | train_step_timing in s: 3.684 | TFLOPS_per_GPU: 1831' \
+    > four_bits.log
+reads four_bits.log precision=nvfp4 seq=8192 micro_batch=2 num_gpus=8 reading=certified
+sed 's/ nvfp4$/ mxfp8/' four_bits.log > eight_bits.log
+reads eight_bits.log precision=mxfp8
+# a card's memory is no number of GPUs; experts as wide as the flag of others; a tokenizer's name
+{ printf '4090 \345\215\225\345\215\241\345\217\252\346\234\211 24GB\nTP=1 PP=4\n'
+    grep ' iteration ' megatron.log; } > gb.log
+reads gb.log num_gpus=- pp=4
+{ echo '--num-layers 4 --hidden-size 256 --ffn-hidden-size 1024 --num-attention-heads 4 \'
+    echo '--num-experts 8 --moe-router-topk 2 --seq-length 256 --tokenizer-model meta-llama-3.1-8B'
+    grep ' iteration ' megatron.log; } > moe.log
+reads moe.log expert_ffn=1024 layers=4 model=-
+{ grep -v moe megatron.log; echo '--tokenizer-model meta-llama-3.1-8B'; } > tokenizer.log
+reads tokenizer.log layers=32 model=-
+# adapters by the trainer's own words
+{ cat trainer.log; echo 'llamafactory.model.adapter:143 >> Fine-tuning method: LoRA'; } > own.log
+reads trainer.log
+cp out full.json
+reads own.log
+python3 -c 'import json
+full, own = (json.load(open(f))["predicted"]["device_bytes"] for f in ("full.json", "out"))
+assert own < full / 2, (own, full)' || complain "adapters are not read in words"
+# stages of GPT-3 that MLPerf's configurations of 2023 leave to their default
+{ echo 'export TENSOR_MODEL_PARALLEL=4'; echo 'export PIPELINE_MODEL_PARALLEL=8'
+    echo 'export DGXNNODES=64'; echo 'export DGXNGPU=8'
+    grep -v PARALLEL mlperf.log | sed 's/xtp1pp1cp1//; s/llama31_8b/gpt3/
+        s/"time_ms": 1000, "event_type": "POINT/"time_ms": 1696158512804, "event_type": "POINT/'
+} > stages.log
+reads stages.log tp=4 pp=8 vpp=-
+grep -q '"column": "vpp", "value": "12"' out || complain "GPT-3 is not interleaved"
+sed 's/1696158512804/1730000000000/' stages.log > later.log
+reads later.log tp=4 pp=8
+! grep -q 'INTERLEAVED_PIPELINE' out || complain "later configurations state it"
+
 # ---- no degree is stated, and no GPU holds the model: the likeliest that fits, and no alarm
 grep -v PARALLEL mlperf.log |
     sed 's/xtp1pp1cp1//; s/llama31_8b/gpt3/; s/max_sequence_length/other/' > degrees.log

@@ -38,11 +38,13 @@ static int64_t or_one(const struct log *l, enum told what)
 // ---- GPUs, degrees, batches
 
 // A whole number that is meant by a quotient of rounded ones; 0: none is near.
-static int64_t whole_near(double x)
+static int64_t whole_within(double x, double share)
 {
     double whole = floor(x + 0.5);
-    return whole >= 1 && fabs(x - whole) <= 0.003 * whole && whole < 1e9 ? (int64_t)whole : 0;
+    return whole >= 1 && fabs(x - whole) <= share * whole && whole < 1e9 ? (int64_t)whole : 0;
 }
+
+static int64_t whole_near(double x) { return whole_within(x, 0.003); }
 
 static double usual(const struct log *l, enum measured what)
 {
@@ -61,6 +63,10 @@ static void conclude_gpus(struct log *l)
         put(l, TOLD_GPUS_PER_NODE, TOLD_NUM_GPUS, l->told[TOLD_NUM_GPUS].text);
         l->told[TOLD_NUM_GPUS].by = BY_NONE, each = told_count(l, TOLD_GPUS_PER_NODE);
     }
+    int64_t replica = or_one(l, TOLD_TP) * or_one(l, TOLD_PP) * or_one(l, TOLD_CP);
+    // "a card has 24 GB": fewer than the degrees need were not all of them.
+    if (l->told[TOLD_NUM_GPUS].by == BY_WORDS && told_count(l, TOLD_NUM_GPUS) < replica)
+        l->told[TOLD_NUM_GPUS].by = BY_NONE;
     bool words = l->told[TOLD_NUM_GPUS].by == BY_WORDS,
          surer = l->told[TOLD_NODES].by > BY_WORDS || l->told[TOLD_GPUS_PER_NODE].by > BY_WORDS;
     if (nodes && each && words && surer) l->told[TOLD_NUM_GPUS].by = BY_NONE;
@@ -101,7 +107,7 @@ enum { TILE = 128 };
 // Where a program prints rates alone, the clock of its lines tells how much a step is of.
 static void conclude_by_clock(struct log *l, double tokens)
 {
-    enum { SOME = 16 }; // batches of many are multiples of it
+    enum { SOME = 16, FEW = 16 }; // batches of many are multiples of it
     double clock = usual(l, MEASURED_CLOCK_S), each = (double)told_count(l, TOLD_MICRO_BATCH),
            samples = clock * usual(l, MEASURED_TIMER);
     int64_t replica = or_one(l, TOLD_TP) * or_one(l, TOLD_PP) * or_one(l, TOLD_CP);
@@ -169,16 +175,19 @@ static void conclude_batch(struct log *l)
 static void conclude_precision(struct log *l)
 {
     const char *p = l->told[TOLD_PRECISION].text;
+    bool narrow = told(l, TOLD_FP8) && !is(l, TOLD_FP8, "false") && !is(l, TOLD_FP8, "0") &&
+                  !is(l, TOLD_FP8_SWITCH, "0"),
+         eight = has(l, TOLD_PRECISION, "fp8");
     if (told(l, TOLD_PRECISION))
         put(l, TOLD_PRECISION, TOLD_PRECISION,
             find_in_any_case(p, "bf16") || find_in_any_case(p, "bfloat") ? "bf16"
-            : find_in_any_case(p, "fp8")                                 ? "fp8"
+            : eight                                                      ? "fp8"
             : strstr(p, "16")                                            ? "fp16"
                                                                          : "fp32");
-    if (told(l, TOLD_FP8) && !is(l, TOLD_FP8, "false") && !is(l, TOLD_FP8, "0") &&
-        !is(l, TOLD_FP8_SWITCH, "0"))
-        put(l, TOLD_PRECISION, TOLD_FP8,
-            has(l, TOLD_FP8_RECIPE, "mxfp8")       ? "mxfp8"
+    if (narrow || eight)
+        put(l, TOLD_PRECISION, narrow ? TOLD_FP8 : TOLD_PRECISION,
+            has(l, TOLD_FP8_RECIPE, "nvfp4")       ? "nvfp4"
+            : has(l, TOLD_FP8_RECIPE, "mxfp8")     ? "mxfp8"
             : has(l, TOLD_FP8_RECIPE, "blockwise") ? "blockwise"
                                                    : "fp8");
     if (told(l, TOLD_FP4) && !is(l, TOLD_FP4, "false") && !is(l, TOLD_FP4, "0"))
@@ -260,6 +269,12 @@ static void conclude_rest(struct log *l)
             follows(l, TOLD_VOCAB, known[i].tokenizer, known[i].size);
     if (!is(l, TOLD_LATENT, "1"))
         for (int i = TOLD_QUERY_RANK; i <= TOLD_VALUE_WIDTH; i++) l->told[i].by = BY_NONE;
+    if (told(l, TOLD_EXPERTS) && told(l, TOLD_FFN) && l->seen[LOG_MEGATRON])
+        follows(l, TOLD_EXPERT_FFN, "ffn_hidden_size, its default", told_count(l, TOLD_FFN));
+    if (!told(l, TOLD_MODEL)) follows(l, TOLD_FFN, "ModelArgs", l->reader->ffn);
+    if (told(l, TOLD_LAYERS) && told(l, TOLD_HIDDEN) && told(l, TOLD_FFN) &&
+        !strcmp(l->told[TOLD_MODEL].key, OF_TOKENIZER))
+        l->told[TOLD_MODEL].by = BY_NONE;
     if (!told(l, TOLD_EXPERTS)) l->told[TOLD_TOP_K].by = l->told[TOLD_EXPERT_FFN].by = BY_NONE;
     if (!told(l, TOLD_EXPERTS) && told(l, TOLD_LAYERS) && told(l, TOLD_HIDDEN))
         l->told[TOLD_ETP].by = BY_NONE;

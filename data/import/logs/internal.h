@@ -7,6 +7,7 @@
 #include "data/import/logs/log.h"
 
 enum { LINE_MOST = 1 << 16 };
+#define OF_TOKENIZER "a tokenizer's line"
 
 // What is kept only while a log is read.
 struct log_reader {
@@ -22,6 +23,7 @@ struct log_reader {
     char pending[TOLD_KEY]; // a flag at the end of a line; "": none
     int64_t model_hits, gpu_hits[64];
     bool shaped;                // by a model that is named
+    int64_t ffn;                // by torchtitan's arguments of a Llama; 0: none were there
     double step, samples;       // of Megatron's last line that states what was consumed
     double all_samples, tokens; // by then
     double clock_s, clock_step; // of the last line with a time of the day

@@ -107,6 +107,7 @@ static const struct key_row rows[] = {
     {"num_experts_per_tok", TOLD_TOP_K, COUNT, NULL},
     {"finetuning_type", TOLD_ADAPTERS, NAMES, "lora"},
     {"params_dtype", TOLD_PRECISION, TEXT, NULL},
+    {"compute_dtype", TOLD_PRECISION, TEXT, NULL}, // NeMo's performance scripts
     {"tokenizer_type", TOLD_TOKENIZER, TEXT, NULL},
     {"per_device_train_batch_size", TOLD_MICRO_BATCH, COUNT, NULL},
     {"micro_train_batch_size", TOLD_MICRO_BATCH, COUNT, NULL},

@@ -380,7 +380,9 @@ static void find_model(struct log *l, const char *line)
             if (begins_with(&bare, models->items[i].name, models->items[i].length,
                             models->items[i].fraction)) {
                 const char *shipped = models->items[i].shipped;
-                tell(l, TOLD_MODEL, BY_WORDS, "a line that names it", shipped, strlen(shipped));
+                bool tokenizer = find_in_any_case(line, "tokenizer") != NULL;
+                tell(l, TOLD_MODEL, BY_WORDS, tokenizer ? OF_TOKENIZER : "a line that names it",
+                     shipped, strlen(shipped));
                 return;
             }
     }

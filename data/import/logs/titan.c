@@ -1,4 +1,5 @@
 // torchtitan's log: step lines, and what it says about model, device and mesh.
+#include <math.h>
 #include <string.h>
 
 #include "data/import/logs/internal.h"
@@ -64,7 +65,14 @@ static void read_start(struct log *l, const char *line)
 static void read_model(struct log *l, const char *line)
 {
     static const struct count_words counts[] = {{"(dim=", TOLD_HIDDEN}, {" dim=", TOLD_HIDDEN}};
+    double dim, multiple, factor;
     tell_counts(l, line, BY_PROGRAM, "ModelArgs", counts, ARRAY_LENGTH(counts));
+    if (!number_after(line, "dim=", &dim, NULL) || !(dim > 0) || !(dim < 1e6) ||
+        !number_after(line, "multiple_of=", &multiple, NULL) || !(multiple >= 1))
+        return;
+    // Two thirds of four times the width, times a factor, up to the next multiple.
+    if (!number_after(line, "ffn_dim_multiplier=", &factor, NULL)) factor = 1;
+    l->reader->ffn = (int64_t)(ceil(floor(factor * floor(8 * dim / 3)) / multiple) * multiple);
 }
 
 void log_titan(struct log *l, const char *line)
@@ -73,7 +81,8 @@ void log_titan(struct log *l, const char *line)
     const char *after;
     if (read_step(l, line)) return;
     if (strstr(line, "device mesh with [")) read_mesh(l, line);
-    else if (strstr(line, "Training starts at step")) read_start(l, line);
+    else if (strstr(line, "Training starts at step") || strstr(line, "Trainer is initialized"))
+        read_start(l, line);
     else if (strstr(line, "ModelArgs(")) read_model(l, line);
     else if (strstr(line, "memory allocation retries")) {
         const char *at = strstr(line, "WARNING - ");

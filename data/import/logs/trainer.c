@@ -59,4 +59,6 @@ void log_trainer(struct log *l, const char *line)
     if (strstr(line, "llamafactory") || strstr(line, "LLaMA-Factory") ||
         strstr(line, "finetuning_type") || strstr(line, "cutoff_len"))
         l->seen[LOG_LLAMA_FACTORY] += 3;
+    if (strstr(line, "Fine-tuning method: LoRA"))
+        tell(l, TOLD_ADAPTERS, BY_PROGRAM, "Fine-tuning method", "1", 1);
 }

@@ -337,6 +337,7 @@ static bool names_failure(const char *line)
 static void read_prose(struct log *l, const char *line)
 {
     static const struct count_words counts[] = {{"batch size", TOLD_MICRO_BATCH},
+                                                {"Seq.Len=", TOLD_SEQ},
                                                 {"seq len is", TOLD_SEQ},
                                                 {"seq len", TOLD_SEQ},
                                                 {"sequence length", TOLD_SEQ},
