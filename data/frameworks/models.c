@@ -83,13 +83,6 @@ static const char *unnamed_activation(const struct shape *s, bool flags, struct 
     return arena_print(arena, "the activation %.40s", name);
 }
 
-bool model_is_maverick(const struct model *model, struct arena *arena)
-{
-    const struct torchtitan_flavor *f = model_first_chunk(model) ? titan_flavor(model, true, arena)
-                                                                 : NULL;
-    return f && !strcmp(f->shipped, "llama-4-maverick");
-}
-
 static void core_gaps(struct gaps *to, const struct problem *p, bool flags, struct arena *arena)
 {
     const struct model *m = &p->model;
@@ -99,7 +92,8 @@ static void core_gaps(struct gaps *to, const struct problem *p, bool flags, stru
     const char *rotary = core_rotary_of(s, !flags, &way, arena),
                *activation = unnamed_activation(s, flags, arena);
     int64_t chunk = model_first_chunk(m);
-    bool maverick = model_is_maverick(m, arena), sinks = model_has_sinks(m),
+    const struct known_model *known = known_model(m, arena);
+    bool maverick = known && known->llama4 && !known->unit_norms, sinks = model_has_sinks(m),
          hybrid = flags && model_is_hybrid(m);
     const struct gap gaps[] = {
         {f.cross, "cross attention"},
@@ -161,6 +155,16 @@ static const char *described(const struct model *model, struct arena *arena)
     return json_end(&w, &length);
 }
 
+bool model_is_shipped(const struct model *model, const char *shipped, struct arena *arena)
+{
+    struct error unread = {OK, ""};
+    const char *path;
+    struct model m;
+    return shipped_find(&path, "models", shipped, arena, &unread) == OK &&
+           model_load(&m, path, arena, &unread) == OK &&
+           !strcmp(described(model, arena), described(&m, arena));
+}
+
 static bool has_part_rotary(const struct shape *s)
 {
     return s->rotary_share > 0 && s->rotary_share < 1;
@@ -169,19 +173,12 @@ static bool has_part_rotary(const struct shape *s)
 const struct torchtitan_flavor *titan_flavor(const struct model *model, bool toml,
                                              struct arena *arena)
 {
-    const char *own = NULL, *path;
-    struct error unread = {OK, ""};
-    struct model m;
     int blocks = model->layer_count - 2 - model_mtp_depth(model);
-    for (const struct torchtitan_flavor *f = torchtitan_flavors; f->model; f++) {
-        if (!model->has_shape || !f->shipped || f->blocks != blocks ||
-            has_part_rotary(&model->shape) || (f->only && !strcmp(f->only, "0.2") != toml) ||
-            shipped_find(&path, "models", f->shipped, arena, &unread) != OK ||
-            model_load(&m, path, arena, &unread) != OK)
-            continue;
-        if (!own) own = described(model, arena);
-        if (!strcmp(own, described(&m, arena))) return f;
-    }
+    for (const struct torchtitan_flavor *f = torchtitan_flavors; f->model; f++)
+        if (model->has_shape && f->shipped && f->blocks == blocks &&
+            !has_part_rotary(&model->shape) && (!f->only || !strcmp(f->only, "0.2") == toml) &&
+            model_is_shipped(model, f->shipped, arena))
+            return f;
     return NULL;
 }
 
@@ -216,13 +213,14 @@ static bool resize_attention(struct shape *to, const struct shape *s)
 
 // The base's layers in the order and the dimensions of the problem's. False: it has none such.
 // Latent attention's function has dense layers beside mixtures before them; Qwen3's layers are
-// made by two functions, of any order.
+// made by two functions, of any order, and take windows (titan_needs_classes).
 static bool resize(struct model *base, const struct model *m, struct arena *arena)
 {
     struct shape *to = &base->shape;
     const struct shape *s = &m->shape;
     struct layer_run *runs = TAKE(arena, m->run_count, struct layer_run);
     const struct layer_run *mixture = model_first_run(base, LAYER_MOE);
+    bool windows = to->qk_norm == QK_NORM_HEAD; // as Qwen3's
     if (!resize_attention(to, s) || !mixture != !model_first_run(m, LAYER_MOE)) return false;
     for (int i = 0; i < m->run_count; i++) {
         const struct layer_run *own = &m->runs[i], *run = model_first_run(base, own->kind);
@@ -231,6 +229,7 @@ static bool resize(struct model *base, const struct model *m, struct arena *aren
         if (!run || (dense && to->kv_rank && i != 1)) return false;
         runs[i] = *run, runs[i].count = own->count, runs[i].kind = own->kind;
         if (dense) runs[i].experts = own->experts;
+        if (windows) runs[i].window = own->window;
         if (own->kind != LAYER_MOE) continue;
         if (!has_base_experts(m, &own->experts)) return false;
         runs[i].experts.experts = own->experts.experts, runs[i].experts.ffn = own->experts.ffn;
@@ -247,12 +246,29 @@ static bool resize(struct model *base, const struct model *m, struct arena *aren
     return true;
 }
 
+bool titan_needs_classes(const struct problem *p, struct arena *arena)
+{
+    bool cut = false;
+    for (int i = 0; i < p->model.run_count; i++) cut |= is_cut_off(&p->model.runs[i], p);
+    return cut || known_model(&p->model, arena);
+}
+
+// Qwen3's layers, made by the function of mixtures where there are some.
+static const struct torchtitan_flavor *base_of_known(const struct model *m)
+{
+    const struct torchtitan_flavor *f = torchtitan_flavors;
+    bool mixtures = model_first_run(m, LAYER_MOE) != NULL;
+    while (!f->base || strcmp(f->model, "qwen3") || !strchr(f->name, '-') == mixtures) f++;
+    return f;
+}
+
 const struct torchtitan_flavor *titan_base(const struct problem *p, struct arena *arena)
 {
     struct error unread = {OK, ""};
     struct model own = p->model, m;
     const char *path, *text;
     if (!own.has_shape || model_mtp_depth(&own)) return NULL;
+    if (known_model(&own, arena)) return base_of_known(&own);
     own.runs = TAKE(arena, own.run_count, struct layer_run);
     for (int i = 0; i < own.run_count; i++) {
         own.runs[i] = p->model.runs[i];

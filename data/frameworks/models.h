@@ -23,10 +23,31 @@ const struct torchtitan_flavor *titan_flavor(const struct model *model, bool tom
 // them (models/llama3, qwen3, deepseek_v3: __init__.py). NULL: none.
 const struct torchtitan_flavor *titan_base(const struct problem *p, struct arena *arena);
 
-// Llama 4 Maverick: every fourth layer has neither chunks nor positions, and an expert's weight
-// multiplies its tokens. (Scout also has norms of unit length in the other layers alone.)
-enum { MAVERICK_INTERVAL = 4 };
-bool model_is_maverick(const struct model *model, struct arena *arena);
+// A shipped model whose layers do what its document does not say (known.c). Llama 4: every fourth
+// layer has neither chunks nor positions, and an expert's weight multiplies its tokens; Gemma:
+// norms with weights beside 1, an embedding multiplied by the root of its width, a feed-forward
+// part gated by GELU. 0: none, or as without it.
+enum { LLAMA4_INTERVAL = 4 };
+enum norms_place { NORMS_BEFORE, NORMS_BEHIND, NORMS_AROUND }; // attention and feed-forward part
+struct known_model {
+    const char *shipped;
+    int blocks;
+    enum norms_place norms;
+    bool gemma, llama4;
+    bool unit_norms;    // queries and keys of length 1 behind positions, where those are
+    double query_width; // scores are multiplied by its -1/2nd power; 0: the head's width
+    double score_cap;   // scores and logits are bounded by cap tanh(x / cap)
+    double logit_cap;
+    double window_base; // rotary base of layers with a window, which is not scaled
+};
+// NULL: none of them.
+const struct known_model *known_model(const struct model *model, struct arena *arena);
+// Whether it is the shipped model, but for what names and positions are.
+bool model_is_shipped(const struct model *model, const char *shipped, struct arena *arena);
+
+// Whether torchtitan's layers need classes of their own for the problem (titan_base): a known
+// model's, or some with windows shorter than the sequence.
+bool titan_needs_classes(const struct problem *p, struct arena *arena);
 
 // Of each head's numbers, those that positions turn.
 int64_t titan_rotated(const struct shape *s);

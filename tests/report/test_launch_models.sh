@@ -39,7 +39,7 @@ launch() {
 # builds PROGRAM FOLDER ...
 builds() {
     "$python" "tests/report/$@" >"$work/log" 2>&1 || wrong "$1: $(grep Error "$work/log" | tail -1)"
-    grep stages, "$work/log" | sed "s|$work/||"
+    grep -E "stages,|layers," "$work/log" | sed "s|$work/||"
 }
 
 # Of each framework, in the degrees that hold the model; the rest is searched.
@@ -63,6 +63,9 @@ launch torchtitan phi-4 --tensor 2 --pipeline 2 --micro-batch 1
 launch torchtitan glm-4.5-air --tensor 2 --pipeline 2 --micro-batch 1
 sed 's/"name": "deepseek-v2-lite"/"name": "V2 of our own"/; s/"count": 26/"count": 21/
     s/"experts": 64/"experts": 96/' data/models/*/deepseek-v2-lite.json >"$work/latent.json"
+launch torchtitan olmo-3-32b --tensor 8 --pipeline 4 --micro-batch 1
+launch torchtitan llama-4-scout --tensor 4 --pipeline 4 --micro-batch 1
+launch torchtitan gemma-3-27b --tensor 8 --micro-batch 1
 launch torchtitan "$work/latent.json" --tensor 1 --pipeline 2 --micro-batch 1
 sed 's/"hidden": 4096/"hidden": 2048/; s/"ffn": 12288/"ffn": 6000/; s/"heads": 32/"heads": 24/
     s/"name": "qwen3-8b"/"name": "8B of our own"/; s/"count": 36/"count": 22/
@@ -71,13 +74,16 @@ sed 's/"tied_embeddings": false/"tied_embeddings": true/' "$work/own.json" >"$wo
 # shellcheck disable=SC2086
 if "$python" -c 'import megatron.core' 2>/dev/null; then builds megatron_core.py $built; fi
 if "$python" -c 'import torchtitan.distributed.pipeline_parallel' 2>/dev/null; then
-    built=
+    built='' layers=''
+    known="olmo-2-13b olmo-3-7b minimax-m2 llama-4-scout llama-4-maverick gemma-2-9b gemma-2-27b
+        gemma-3-27b"
     for model in llama-3.1-70b qwen3-32b qwen3-30b-a3b gpt-oss-20b deepseek-v2 deepseek-v3 phi-4 \
         mistral-7b llama-2-13b mixtral-8x7b kimi-k2 mistral-small-3-24b qwen2.5-7b glm-4.5 \
-        glm-4.5-air "$work/own.json" "$work/tied.json"; do
+        glm-4.5-air "$work/own.json" "$work/tied.json" phi-3-mini $known; do
         at=$work/whole-$(basename "$model" .json) ranks=4
-        case $model in */tied.json) ranks=1 ;; esac
+        case $model in */tied.json | gemma*) ranks=1 ;; esac
         built="$built $at"
+        case " $known " in *" $model "*) layers="$layers $at" ;; esac
         "$plumbline" example gpt --model "$model" --gpu h100-80gb --gpus 32 --sequence 4096 \
             --global-batch 128 --framework torchtitan --tensor 1 --pipeline $ranks \
             --data $((32 / ranks)) --zero 2 \
@@ -89,6 +95,8 @@ if "$python" -c 'import torchtitan.distributed.pipeline_parallel' 2>/dev/null; t
                 -o "$at/torchtitan_plan.py" 2>"$work/log" || wrong "$model: $(cat "$work/log")"
     done
     builds titan_stages.py $built
+    # What torchtitan lacks is in classes that do what transformers' do.
+    "$python" -c 'import transformers' 2>/dev/null && builds names/titan_layers.py $layers
 fi
 # Layers of one part, by their letters with strokes between stages: read back, they are the model,
 # and the job has the plan's layout.

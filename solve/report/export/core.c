@@ -245,8 +245,9 @@ static void set_model(struct run *r, const struct export *e)
     set_dispatch(r);
     r->frequencies = layers_text(e, is_mixture);
     set_router(r);
-    if (!model_is_maverick(&e->problem->model, r->arena)) return;
-    r->unturned = MAVERICK_INTERVAL, r->weighs_inputs = true, r->router_score = "sigmoid";
+    const struct known_model *known = known_model(&e->problem->model, r->arena);
+    if (!known || !known->llama4) return;
+    r->unturned = LLAMA4_INTERVAL, r->weighs_inputs = true, r->router_score = "sigmoid";
 }
 
 // ---- the job

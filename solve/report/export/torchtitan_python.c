@@ -15,8 +15,11 @@ static void put_imports(struct export *e, const struct torchtitan_flavor *recipe
 {
     bool further = model_mtp_depth(&e->problem->model) > 0,
          eight = e->problem->job.precision == FP8;
-    if (own && has_part(&e->problem->model.shape))
-        text_put(e->out, "from dataclasses import dataclass, fields\n\nimport torch\n");
+    bool classes = own && titan_needs_classes(e->problem, e->out->arena),
+         part = own && has_part(&e->problem->model.shape);
+    if (classes)
+        text_put(e->out, "from dataclasses import dataclass, fields, replace\n\nimport torch\n");
+    else if (part) text_put(e->out, "from dataclasses import dataclass, fields\n\nimport torch\n");
     text_put(e->out, "%sfrom torchtitan.config import CompileConfig, ParallelismConfig\n",
              further ? "" : "from torchtitan.components.loss import CrossEntropyLoss\n");
     if (eight)
@@ -34,8 +37,8 @@ static void put_imports(struct export *e, const struct torchtitan_flavor *recipe
                  "from torchtitan.models import %s as family\n"
                  "from torchtitan.models.common import RMSNorm\n",
                  r->model);
-    if (own && has_part(&e->problem->model.shape))
-        text_put(e->out, "from torchtitan.models.common.rope import CosSinRoPE\n");
+    if (part || classes) text_put(e->out, "from torchtitan.models.common.rope import CosSinRoPE\n");
+    if (classes) titan_put_class_imports(e);
     text_put(e->out, "from torchtitan.models.llama3.config_registry import llama3_debugmodel\n");
     if (further) text_put(e->out, "from torchtitan.models.deepseek_v3.mtp import MTPLoss\n");
     text_put(e->out, "from torchtitan.trainer import Trainer\n");
@@ -163,11 +166,14 @@ static void put_layers(const struct export *e, const struct torchtitan_flavor *b
         return;
     }
     if (x) text_put(e->out, "    backends.setdefault(\"moe_comm_backend\", \"standard\")\n");
-    for (int i = 0; i < model->run_count; i++) {
+    for (int i = 0, next; i < model->run_count; i = next) {
         const struct layer_run *run = &model->runs[i];
         bool mixture = run->kind == LAYER_MOE;
+        int count = 0;
+        for (next = i; next < model->run_count && model->runs[next].kind == run->kind; next++)
+            count += model->runs[next].count;
         if (!mixture && run->kind != LAYER_BLOCK) continue;
-        put_run(e, base, run->count, mixture ? &run->experts : NULL, first ? "=" : "+=",
+        put_run(e, base, count, mixture ? &run->experts : NULL, first ? "=" : "+=",
                 x && !mixture ? "attn_backend=backends[\"attn_backend\"]" : "**backends");
         first = false;
     }
@@ -198,7 +204,9 @@ static void put_own_flavor(const struct export *e, const struct torchtitan_flavo
     const char *configs = m->kv_rank ? "deepseekv3" : r->model;
     static const char part[] =
         "    rope = PartRoPE.Config(**{x.name: getattr(rope, x.name) for x in fields(rope)})\n";
+    bool classes = titan_needs_classes(e->problem, e->out->arena);
     if (has_part(m)) put_part_class(e);
+    if (classes) titan_put_classes(e);
     text_put(e->out,
              "\n\ndef own_model(**backends):  # layers of %s in the dimensions of %s\n"
              "    model = family.%s_configs[\"%s\"](**backends)\n"
@@ -218,6 +226,7 @@ static void put_own_flavor(const struct export *e, const struct torchtitan_flavo
         text_put(e->out, "    model.enable_weight_tying = True\n"
                          "    model.tok_embeddings.param_init = family._EMBEDDING_SKIP_INIT\n");
     put_layers(e, base, mixture ? &mixture->experts : NULL);
+    if (classes) titan_put_own_layers(e);
     if (m->norm_epsilon > 0)
         text_put(e->out,
                  "    for _, norm, _, _ in model.traverse(RMSNorm.Config):\n"
@@ -233,12 +242,12 @@ static void put_rope_number(const struct export *e, const char *key, double valu
 }
 
 // Independent of the flavor's.
-static void put_rope(struct export *e)
+static void put_rope(struct export *e, bool own)
 {
     const struct shape *m = &e->problem->model.shape;
     const struct rotary_scaling *x = &m->rotary_scaling;
     bool llama = x->type && !strcmp(x->type, "llama3"), yarn = x->type && !strcmp(x->type, "yarn");
-    if (m->positions) return;
+    if (m->positions || (own && titan_has_own_positions(e))) return;
     text_put(e->out,
              "    for _, rope, _, _ in config.model_spec.model.traverse(RoPE.Config):\n"
              "        rope.scaling = \"%s\"\n",
@@ -262,7 +271,7 @@ static void put_rope(struct export *e)
     }
 }
 
-static void put_model_spec(struct export *e, const char *flavor)
+static void put_model_spec(struct export *e, const char *flavor, bool own)
 {
     const struct job *job = &e->problem->job;
     int further = model_mtp_depth(&e->problem->model);
@@ -275,7 +284,7 @@ static void put_model_spec(struct export *e, const char *flavor)
                  "[\"lm_head\"], model_compile_enabled=%s)]",
                  job->compiled ? "True" : "False");
     text_put(e->out, ")\n");
-    put_rope(e);
+    put_rope(e, own);
     text_put(e->out, "    config.loss = %s.Config(", further ? "MTPLoss" : "CrossEntropyLoss");
     if (further && scale > 0) text_put(e->out, "mtp_scale=%.9g, ", scale);
     text_put(e->out, "global_vocab_size=decoder_vocab_size(config.model_spec))\n");
@@ -345,7 +354,7 @@ enum status report_torchtitan_python(const struct plan *plan, const struct probl
                    "    config.parallelism = ParallelismConfig(\n");
     export_rows(&e, &torchtitan_rows, &rest, &arguments, "parallelism");
     text_put(&out, "    )\n");
-    put_model_spec(&e, run.flavor);
+    put_model_spec(&e, run.flavor, base != NULL);
     export_rows(&e, &torchtitan_rows, &rest, &assignments, "training");
     put_batch(&e, &run);
     // What the plan's times include: the host starts kernels one by one; a pipeline requires it.
