@@ -8,12 +8,15 @@ static const struct setting_row rows[] = {
           "train-micro-batch-size-per-gpu",
           COUNT, micro_batch),
     TAKES("gradient-accumulation-steps", COUNT, steps),
-    TAKES("cutoff-len max-length max-seq-length max-seq-len model-max-length block-size", COUNT,
-          job.sequence),
+    TAKES("cutoff-len max-length max-seq-length max-seq-len model-max-length block-size "
+          "max-token-length",
+          COUNT, job.sequence),
     TAKES("bf16", FLAG, bf16),
     TAKES("fp16", FLAG, fp16),
     TAKES("torch-dtype dtype", TEXT, dtype),
-    TAKES("gradient-checkpointing activation-checkpointing", FLAG, checkpointed),
+    TAKES("gradient-checkpointing activation-checkpointing grad-checkpoint "
+          "enable-gradient-checkpointing",
+          FLAG, checkpointed),
     TAKES("disable-gradient-checkpointing", FLAG, waits),
     TAKES("deepspeed", TEXT, about),
     TAKES("zero-stage", INT, zero_stage),
@@ -28,7 +31,7 @@ static const struct setting_row rows[] = {
 };
 
 static const struct setting_effect effects[] = {
-    {"quantization-bit quant-bits load-in-4bit load-in-8bit", EFFECT_ON_JOB, "0",
+    {"quantization-bit quant-bits load-in-4bit load-in-8bit q-lora use-qlora", EFFECT_ON_JOB, "0",
      "weights in fewer bits than 16: leave it out"},
     {"use-galore use-apollo use-badam use-adam-mini use-muon", EFFECT_ON_JOB, "",
      "an optimizer with other states than Adam's: leave it out"},
@@ -47,6 +50,10 @@ static const struct setting_effect effects[] = {
      "deepspeed-autotp-size parallelism-config",
      EFFECT_ON_JOB, "1", "degrees of another engine than Trainer's: state them in the job"},
     {"split-batches", EFFECT_ON_JOB, "", "the batch of all GPUs: state it for each"},
+    {"optimizer-cpu-offload mcore-adapter use-hyper-parallel mixture-of-depths "
+     "lisa-activated-layers",
+     EFFECT_ON_JOB, "0", "another engine or other layers than Trainer's: state them in the job"},
+    {"fp8 fp8-format fp8-recipe", EFFECT_ASSUMED, "", "products are in 16 bits"},
     {"use-kt kt-use-lora-experts", EFFECT_ON_JOB, "", "experts on the host: leave it out"},
     {"auto-find-batch-size", EFFECT_ASSUMED, "", "the batch stated fits"},
     {"fsdp-config", EFFECT_ASSUMED, "", "no more than --fsdp says"},
@@ -55,10 +62,16 @@ static const struct setting_effect effects[] = {
     {"use-lora use-peft", EFFECT_ASSUMED, "", "adapters are the model's: state them there"},
     {"packing neat-packing padding-free group-by-length", EFFECT_ASSUMED, "",
      "every sequence has the stated length"},
-    {"freeze-vit freeze-vision-tower freeze-trainable-layers freeze-llm freeze-aligner",
+    {"freeze-vit freeze-vision-tower freeze-trainable-layers freeze-llm freeze-aligner "
+     "freeze-mlp freeze-backbone freeze-model freeze-vision-model freeze-qllama freeze-parameters "
+     "freeze-parameters-ratio freeze-parameters-regex freeze-extra-modules freeze-language-model "
+     "freeze-multi-modal-projector unfreeze-lm-head unfreeze-vit-layers tune-mm-mlp-adapter",
      EFFECT_ASSUMED, "", "frozen parts are the model's: state them there"},
-    {"lora-rank lora-target lora-alpha", EFFECT_ASSUMED, "",
-     "adapters are the model's: state them there"},
+    {"vision-select-layer mm-vision-select-layer pretrain-mm-mlp-adapter mm-vision-tower",
+     EFFECT_ASSUMED, "", "the tower for images is the model's: state it there"},
+    {"lora-rank lora-target lora-alpha use-llm-lora use-backbone-lora reft-rank oft-rank vera-rank "
+     "boft-block-size adapter-length",
+     EFFECT_ASSUMED, "", "adapters are the model's: state them there"},
     {"enable-liger-kernel use-liger-kernel use-unsloth", EFFECT_ASSUMED, "",
      "kernels are PyTorch's"},
     {NULL, EFFECT_ASSUMED, NULL, NULL}};

@@ -36,7 +36,45 @@ const struct setting_effect megatron_effects[] = {
     {"geglu gelu-tanh", EFFECT_ON_MODEL, "", "a gated unit: state glu-activation geglu"},
     {"expansion-factor num-unique-layers", EFFECT_ON_MODEL, "1",
      "layers of other kinds or shared ones: " MODEL},
+    {"attn-sliding-window sliding-window-size sink-sliding-window interleave-sliding-window "
+     "use-sink-attention attn-sink use-moba-attn kv-compress compress-ratios index-n-heads "
+     "index-head-dim index-topk index-topk-pattern attn-res-block-size",
+     EFFECT_ON_MODEL, "0", "attention of another kind: " MODEL},
+    {"full-attention-interval lfm-layer-types "
+     "n-hash-layers num-hash-layers mtp-layer-type",
+     EFFECT_ON_MODEL, "0 0.0", "layers of several kinds: " MODEL},
+    {"mamba-d-ssm mamba-expand mamba-d-conv mla-use-output-gate kda-use-full-rank-gate "
+     "latent-downsample-factor routed-expert-hidden-size o-groups o-lora-rank "
+     "mhc-num-residual-streams head-size dim-att",
+     EFFECT_ON_MODEL, "0", "a width that is not read: " MODEL},
+    {"multi-head-latent-attention num-nextn-predict-layers num-shared-experts num-zero-experts "
+     "num-experts-switch moe-model-type",
+     EFFECT_ON_MODEL, "0",
+     "state multi-latent-attention, mtp-num-layers, num-experts or "
+     "moe-shared-expert-intermediate-size in its place"},
+    {"num-layers-teacher hidden-size-teacher num-experts-teacher", EFFECT_ON_MODEL, "",
+     "another model beside it: " MODEL},
+    {"freeze-weights freeze-params-name-list", EFFECT_ON_MODEL, "", "frozen layers: " MODEL},
     // ---- of layout and memory
+    {"data-parallel-replicate-degree", EFFECT_ON_JOB, "1",
+     "states sharded by a part of the "
+     "replicas: leave it out for the smallest memory"},
+    {"outer-dp-sharding-strategy", EFFECT_ON_JOB, "no_shard",
+     "states sharded by a part of the replicas: leave it out for the smallest memory"},
+    {"zero-bubble-v-schedule patch-zero-bubble patch-primus-pipeline automated-pipeline",
+     EFFECT_ON_JOB, "", "another schedule: leave it out, and state the job's (zb-h1, zb-v)"},
+    {"pipeline-num-transformer-layers", EFFECT_ON_JOB, "",
+     "layers of each stage: state pipeline-model-parallel-layout"},
+    {"cpu-offload optimizer-offload-policy compress-optimizer quant-states use-bnb-optimizer "
+     "o2-optimizer virtual-optimizer",
+     EFFECT_ON_JOB, "none", "states in fewer bits or on the host: leave it out"},
+    {"activation-offload-fraction", EFFECT_ON_JOB, "0 0.0 1 1.0",
+     "a part of the activations on the host: leave it out, and allow swap in the job's recompute"},
+    {"swap-layer-input compress-activation compress-dense adaptive-recompute-device-swap",
+     EFFECT_ON_JOB, "", "activations on the host or compressed: leave it out"},
+    {"enable-expert-tensor-parallelism", EFFECT_ON_JOB, "",
+     "state expert-tensor-parallel-size in its place"},
+    {"fp4 fp4-param", EFFECT_ON_JOB, "", "FP4: leave it out, and state fp8-format"},
     {"zero-optimization.offload-param.device zero-optimization.offload-optimizer.device",
      EFFECT_ON_JOB, "none", "states on the host: " JOB},
     {"train-impl", EFFECT_ON_JOB, "normal",
@@ -80,6 +118,24 @@ const struct setting_effect megatron_effects[] = {
      "the job is one update of the policy: rollouts are no part of it"},
     {"lora-rank lora-alpha", EFFECT_ASSUMED, "", "adapters are the model's: state them there"},
     // ---- assumed
+    {"lora lora-r lora-target-modules peft peft-dim peft-alpha", EFFECT_ASSUMED, "",
+     "adapters are the model's: state them there"},
+    {"recompute-activation-function recompute-norm recompute-layer-ids recompute-in-bubble "
+     "recompute-in-advance recompute-mla-up-proj recompute-type mhc-recompute-layer-num "
+     "moe-adaptive-recompute-activation moe-zero-memory mla-zero-memory checkpoint-factor "
+     "partition-activations distribute-saved-activations distribute-checkpointed-activations "
+     "enable-recompute-layers-per-pp-rank",
+     EFFECT_ASSUMED, "0 disable", "recomputation is what recompute-granularity says"},
+    {"main-grads-dtype megatron-fsdp-main-grads-dtype megatron-fsdp-main-params-dtype",
+     EFFECT_ASSUMED, "fp32 torch.float32 auto", "states have the bytes that other flags say"},
+    {"adaptive-seq-len packed-sequence use-packed-attention enable-packed-sequences neat-pack pack",
+     EFFECT_ASSUMED, "", "every sequence is full"},
+    {"moe-capacity-factor moe-train-capacity-factor moe-token-dropping", EFFECT_ASSUMED, "",
+     "no token is dropped"},
+    {"shared-expert-gate add-dense-bias add-output-layer-bias conv-bias input-embeds-norm "
+     "use-bias-in-norms mamba-use-bias-in-linears disable-bias-attn-fc disable-bias-linear-fc",
+     EFFECT_ASSUMED, "", "those weights, less than a thousandth, are not counted"},
+    {"mtp-standalone", EFFECT_ASSUMED, "", "prediction layers are in the last stage"},
     {"data-types.grad-accum-dtype communication-data-type fp32-allreduce", EFFECT_ASSUMED, "",
      "gradients are summed as the precision has them"},
     {"te-columnparallel te-rowparallel te-layernorm-mlp te-mha", EFFECT_ASSUMED, "",

@@ -164,6 +164,24 @@ static int find_row(const struct text_lines *t, const struct columns *c)
 // Up to the point or the exponent: 1.0e+07 has fewer digits than it needs.
 static bool is_coarse(const char *word) { return strpbrk(word, "eE") != NULL; }
 
+// Releases before 2.11 head a redop that copies and exchanges leave empty.
+static void drop_redop(struct reader *r)
+{
+    const struct text_lines *t = &r->lines;
+    struct columns *c = &r->columns;
+    double value;
+    int64_t bytes;
+    int at = c->prefix;
+    if (!r->in_table || c->redop < 0 || c->open_end || t->word_count != at + c->count - 1 ||
+        !word_is_whole(t->words[at + c->size], &bytes) ||
+        !isalpha((unsigned char)*t->words[at + c->type]) ||
+        !word_is_number(t->words[at + c->redop], &value))
+        return;
+    int *later[] = {&c->time, &c->algbw, &c->busbw, &c->wrong, &c->count};
+    for (size_t i = 0; i < ARRAY_LENGTH(later); i++) *later[i] -= *later[i] > c->redop;
+    c->redop = -1;
+}
+
 static enum status take_row(struct reader *r, int at, struct nccl_row *row, struct error *err)
 {
     const struct text_lines *t = &r->lines;
@@ -366,6 +384,7 @@ enum status nccl_read_text(struct nccl_import *n, const char *path, const char *
             continue;
         }
         find_command(r);
+        drop_redop(r);
         at = r->in_table && r->bad.status == OK ? find_row(t, &r->columns) : -1;
         if (at < 0) continue;
         TRY(read_row(r, at, err));

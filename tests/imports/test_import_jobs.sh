@@ -63,12 +63,14 @@ lines"""
 metrics.nothing.at.all = 1979-05-27T07:32:00Z
 END
 says 'ignored (harmless): job, metrics'
-job torchtitan "l['data']==16;l['zero']==3" --gpus 16 <<'END'
+refuse 'tensor_parallel_dgree (did you mean parallelism.tensor_parallel_degree?): --ignore' \
+    torchtitan '[parallelism]\npipeline_parallel_degree = 2\ntensor_parallel_dgree = 2\n' --gpus 16
+job torchtitan "l['data']==16;l['zero']==3" --gpus 16 --ignore parallelism.tensor_parallel_dgree <<'END'
 [parallelism]
 data_parallel_replicate_degree = 2
 tensor_parallel_dgree = 2
 END
-says "line 3: parallelism.tensor_parallel_dgree $unknown parallelism.tensor_parallel_degree"
+says "parallelism.tensor_parallel_dgree changes nothing, as --ignore says"
 says 'data_parallel_replicate_degree 2 together with shards'
 job torchtitan "j['precision']=='fp32'" <<'END'
 [parallelism]
@@ -423,9 +425,11 @@ grep -q '"sequence": 1024' "$work/job.json" && grep -q '"fused_loss": true' "$wo
 { printf 'model:\r\n  tensor_model_parallel_sise: 2\r\n  context_parallel_size: 2\r\n'
   printf 'train: {global_batch_size: 8, micro_batch_size: 1}\r\n'
   printf 'dataset:\r\n  seq_length: 4096\r\n'; } >"$work/in"
-"$plumbline" import nemo "$work/in" --gpus 8 --job "$work/job.json" 2>"$work/err" ||
-    wrong "$(cat "$work/err")"
-says "line 2: model.tensor_model_parallel_sise $unknown model.tensor_model_parallel_size"
+"$plumbline" import nemo "$work/in" --gpus 8 --job "$work/no.json" 2>"$work/err" &&
+    wrong "nemo: a key of another spelling"
+says 'model.tensor_model_parallel_sise (did you mean model.tensor_model_parallel_size?)'
+"$plumbline" import nemo "$work/in" --gpus 8 --job "$work/job.json" \
+    --ignore model.tensor_model_parallel_sise 2>"$work/err" || wrong "$(cat "$work/err")"
 says 'the precision is missing'
 refuse 'write only the job' nemo \
     'train: {global_batch_size: 8, micro_batch_size: 1}\ndataset:\n  seq_length: 4096\n' --gpus 8
@@ -448,7 +452,7 @@ refuse 'line 2: \*y: expected an anchor' nemo 'a: &x 1\nb: *y\n'
 refuse 'line 1: <<: expected up to 16 aliases' nemo '<<: 1\n'
 refuse 'in brackets are not read' nemo 'a: &x 1\nb: [*x]\n'
 # What a mapping states goes before what it merges, whole subsections too; a list's element is whole.
-printf 'x: &x\n  seq_length: 64\n  micro_batch_size: &m 2\n  num_layers: 4\n  deep: {hidden: 1}
+printf 'x: &x\n  seq_length: 64\n  micro_batch_size: &m 2\n  num_layers: 4\n  deep: {one: 1}
 y: &y {num_layers: 9, pipeline_model_parallel_size: 2}\nmodel:\n  <<: [*x, *y]\n  seq_length: 128
   deep: {other: 1}\n  global_batch_size: 8\n  tensor_model_parallel_size: *m # of x\n' >"$work/in"
 "$plumbline" import nemo "$work/in" --gpus 8 --precision bf16 --job "$work/job.json" \

@@ -35,9 +35,13 @@ per_device_train_batch_size: 1
 bf16: true
 save_total_limit: 3
 galore_rank: 8' >"$work/in.yaml"
-unknown '--gradient-checkpoint is unknown .*; did you mean --gradient-checkpointing?' trainer \
+unknown '--gradient-checkpoint (did you mean --gradient-checkpointing?): --ignore' trainer \
     '--gpus 8' 'gradient_checkpoint: true'
+unknown '--gradient-checkpoint changes nothing, as --ignore says' trainer \
+    '--gpus 8 --ignore gradient-checkpoint' 'logging_stepps: 5'
+told '--logging-stepps is unknown and left out; did you mean --logging-steps?'
 told 'ignored (harmless): --save-total-limit, --galore-rank'
+sed -i /gradient/d "$work/in.yaml"
 unknown 'assumed: .*--finetuning-type: adapters and frozen weights' trainer '--gpus 8' \
     'finetuning_type: lora'
 unknown '--stage: is not read: pairs, rewards or another model' trainer '--gpus 8' 'stage: dpo'
@@ -49,9 +53,11 @@ unknown '--beta: is not read: pairs, rewards or another model' trainer '--gpus 8
 echo 'model: {num_layers: 4, hidden_size: 64, num_attention_heads: 4, seq_length: 64,
   micro_batch_size: 1, global_batch_size: 8, apply_rope_fusion: true,
   tensor_model_paralel_size: 2, optim: {tensor_model_parallel_size: 4}}' >"$work/in.yaml"
-unknown 'paralel_size is unknown and left out; did you mean model.tensor_model_parallel' \
+unknown 'states: .*paralel_size (did you mean model.tensor_model_parallel' \
     nemo "--gpus 8 --vocabulary 100 --precision bf16 --job $work/job.json" 'exp_manager: {name: x}'
-told 'model.optim.tensor_model_parallel_size is unknown and left out'
+told 'model.optim.tensor_model_parallel_size (did you mean .*: --ignore NAME'
+sed -i 's/  tensor_model_paralel.*/}/' "$work/in.yaml"
+unknown 'read: ' nemo "--gpus 8 --vocabulary 100 --precision bf16 --job $work/job.json"
 told 'ignored (harmless): model.apply_rope_fusion, exp_manager'
 unknown 'model.expert_gtp_weight_remat_size: is not read: weights sharded once more' nemo \
     "--gpus 8 --vocabulary 100 --precision bf16 --job $work/job.json" \

@@ -23,12 +23,12 @@ launch() { # WORDS TO TEXT OPTION ...: refused with these words, or read
 own='torchrun --nproc_per_node=8 train.py --hidden_width=4096 --num_layers=32 --num_heads=32
     --max_context_width=4096 --intermediate_size=11008 --num_key_value_heads=32
     --sharding_strategy=full'
-launch 'flags, such as --hidden-width, are none of Megatron' megatron "$(echo $own)" \
+launch '--hidden-width (did .*or the file is another program' megatron "$(echo $own)" \
     --sequence 4096 --micro-batch 1 --job "$work/no.json"
 esm='torchrun --nproc_per_node=8 train_esm2 --num-layers 6 --micro-batch-size 4 --num-steps 9
     --precision=bf16-mixed --val-check-interval 5 --max-seq-length 64 --result-dir x
     --num-attention-head 2'
-launch 'or --micro-batch-size is missing: is it another' megatron "$(echo $esm)" --sequence 64 \
+launch '--num-attention-head (did .*or the file is another program' megatron "$(echo $esm)" --sequence 64 \
     --job "$work/no.json"
 launch 'expected JSON, found a script' deepspeed '#!/bin/bash
 deepspeed train.py --deepspeed ds.json' --sequence 64 -o "$work/no.json"

@@ -89,6 +89,7 @@ static const struct importer importer = {.name = "axonn",
 
 static const struct option_row option_rows[] = {
     ASK_GPUS,
+    ASK_IGNORE,
     ASK_SEQUENCE,
     ASK_MICRO_BATCH,
     ASK_PRECISION,

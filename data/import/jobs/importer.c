@@ -25,7 +25,8 @@ static enum status convert(struct run *r, struct settings *s, struct asked *aske
     const struct importer *im = asked->importer;
     TRY(settings_take(s, im->rows, r, err));
     enum { UNKNOWN_MOST = 8 }; // of one that is read
-    if (s->count && (!s->said.read || s->said.unknown_count > UNKNOWN_MOST * s->said.read_count))
+    int unknown = s->said.unknown_count + s->weighty_count;
+    if (s->count && (!s->said.read || unknown > UNKNOWN_MOST * s->said.read_count))
         return fail(err, BAD_INPUT,
                     "%s: %s of its %d settings, such as %.80s, is one that import %s reads: is "
                     "it another program's (plumbline import lists them; rl: reinforcement "
@@ -37,6 +38,7 @@ static enum status convert(struct run *r, struct settings *s, struct asked *aske
                     "%s: no launch with settings that import %s reads was found: import the "
                     "script that has it, or with another program's reader (plumbline import)",
                     r->file, im->name);
+    TRY(settings_check_weighty(s, err));
     TRY(im->run(r, s, asked, err));
     if (asked->job_path && im->job) TRY(im->job(r, err));
     set_one_recompute(r, im, s);
@@ -61,7 +63,8 @@ static enum status read_configuration(void *options, struct error *err)
     struct run run = *im->defaults;
     run.file = path, run.arena = asked->import.arena;
     run.wants_model = asked->model_path != NULL, run.wants_job = asked->job_path != NULL;
-    s.gpus_asked = asked->gpus > 0, s.vocabulary_asked = asked->vocabulary > 0;
+    s.leave = &asked->ignore, s.gpus_asked = asked->gpus > 0,
+    s.vocabulary_asked = asked->vocabulary > 0;
     run.job = job_imported(asked->import.name ? asked->import.name : im->name, &s);
     run.job.sequence = im->defaults->job.sequence;
     run.gpus = asked->gpus;

@@ -15,7 +15,7 @@ struct asked {
     const char *model_path, *job_path; // NULL: not asked for
     int64_t gpus, vocabulary, sequence, global_batch, micro_batch, tensor, pipeline, expert, layers;
     int precision, schedule; // -1: not given
-    struct option_texts set; // --set
+    struct option_texts set, ignore;
     const char *arguments, *config;
     int64_t launch;
     struct job made; // what was read
@@ -58,6 +58,12 @@ struct asked {
         "--set", OPTION_TEXT, ASK(set),                                                            \
             "NAME=value: a variable of the script or of the YAML file, whatever they assign to "   \
             "it",                                                                                  \
+            .many = OPTION_ANY_NUMBER                                                              \
+    }
+#define ASK_IGNORE                                                                                 \
+    {                                                                                              \
+        "--ignore", OPTION_TEXT, ASK(ignore),                                                      \
+            "a setting that changes nothing here, whatever its name says",                         \
             .many = OPTION_ANY_NUMBER                                                              \
     }
 #define ASK_ARGUMENTS                                                                              \

@@ -22,6 +22,8 @@ static bool split_line(const char *from, const char *end, const char **name, siz
     if (start == dots || dots - start > NAME_MAX || at >= end || *at != ' ') return false;
     while (at < end && *at == ' ') at++;
     while (end > at && isspace((unsigned char)end[-1])) end--;
+    if (end - at > 2 && *at == '[' && end[-1] == ']' && !memchr(at, ',', (size_t)(end - at)))
+        at++, end--; // a list of one
     *name = start, *length = (size_t)(dots - start), *value = at, *size = (size_t)(end - at);
     return true;
 }

@@ -170,14 +170,40 @@ static enum status set_sharding(struct run *r, struct settings *s, struct error 
     return OK;
 }
 
+// Whether one of the names came when attention was Transformer Engine's by default already.
+static bool is_recent(const struct settings *s)
+{
+    const struct setting_names *n = megatron_names;
+    while (n->names && !strstr(n->version, "core_v0.7")) n++;
+    for (; n->names; n++)
+        for (int i = 0; i < s->count; i++)
+            if (setting_named(n->names, s->items[i].key, settings_base_length(s->items[i].key)))
+                return true;
+    return setting_of(s, "use-mcore-models") || setting_of(s, "transformer-impl");
+}
+
 // Programs without Transformer Engine fuse attention where a flag says so alone.
 static void say_attention(struct run *r, struct settings *s)
 {
-    bool older = (r->deepspeed && !s->neox) || r->head_type;
-    if (!older || r->flash || strcmp(r->backend, megatron_defaults.backend) != 0) return;
-    r->backend = "unfused";
-    said_assume(&s->said, "attention is not fused, as without --use-flash-attn in a program of "
-                          "before Transformer Engine");
+    static const char *const gone[] = {"DDP-impl",
+                                       "checkpoint-activations",
+                                       "checkpoint-num-layers",
+                                       "activations-checkpoint-method",
+                                       "activations-checkpoint-num-layers",
+                                       "distribute-checkpointed-activations"};
+    const struct setting *kernels = setting_of(s, "transformer-impl");
+    bool older = (r->deepspeed && !s->neox) || r->head_type ||
+                 (kernels && kernels->text && !strcmp(kernels->text, "local"));
+    for (size_t i = 0; i < ARRAY_LENGTH(gone) && !s->neox; i++)
+        older |= setting_of(s, gone[i]) != NULL;
+    if (r->flash || strcmp(r->backend, megatron_defaults.backend) != 0) return;
+    if (older) r->backend = "unfused";
+    if (older)
+        said_assume(&s->said, "attention is not fused, as without --use-flash-attn in a program "
+                              "without Transformer Engine");
+    else if (r->wants_job && !s->neox && !is_recent(s))
+        said_assume(&s->said, "attention is fused, as by Transformer Engine, the default since "
+                              "2024; before, state transformer-impl local");
 }
 
 // An update of slime's or miles' policy: whole answers, as many at once as their tokens allow.
@@ -265,6 +291,21 @@ static enum status check_program(const struct run *r, const struct settings *s, 
     return OK;
 }
 
+// Layers of several kinds whose order is nowhere.
+static enum status check_hybrid(const struct run *r, const struct settings *s, struct error *err)
+{
+    static const char *const keys[] = {"is-hybrid-model", "hybrid-attention-ratio",
+                                       "hybrid-mlp-ratio"};
+    for (size_t i = 0; i < ARRAY_LENGTH(keys) && r->wants_model && !r->hybrid; i++) {
+        const struct setting *at = setting_of(s, keys[i]);
+        if (at && at->text && strcmp(at->text, "0") != 0 && strcmp(at->text, "0.0") != 0)
+            return settings_refuse(
+                s, keys[i], err,
+                "expected --hybrid-layer-pattern or --hybrid-override-pattern with it");
+    }
+    return OK;
+}
+
 // A launch that states neither the tokens of a sequence nor those of a micro-batch, as Megatron's
 // have to, and flags that nobody knows, is another program's; so is one without either of them and
 // with more such flags than known ones.
@@ -299,10 +340,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
                            words_of(own, "--recompute-modules", s->arena), err));
     }
     TRY(check_program(r, s, err));
-    if (r->wants_model && setting_of(s, "is-hybrid-model") && !r->hybrid)
-        return settings_refuse(
-            s, "is-hybrid-model", err,
-            "expected --hybrid-layer-pattern or --hybrid-override-pattern with it");
+    TRY(check_hybrid(r, s, err));
     TRY(core_hybrid(NULL, r, err));
     if (asked->sequence) r->job.sequence = asked->sequence;
     if (asked->micro_batch) r->micro_batch = r->job.layout.micro_batch = (int)asked->micro_batch;
@@ -375,8 +413,8 @@ static const struct importer importer = {.name = "megatron",
                                          .model = core_model};
 
 static const struct option_row option_rows[] = {
-    ASK_JOB,         ASK_GPUS, ASK_VOCABULARY, ASK_SEQUENCE,
-    ASK_MICRO_BATCH, ASK_SET,  ASK_ARGUMENTS,  ASK_LAUNCH,
+    ASK_JOB,         ASK_GPUS, ASK_IGNORE,    ASK_VOCABULARY, ASK_SEQUENCE,
+    ASK_MICRO_BATCH, ASK_SET,  ASK_ARGUMENTS, ASK_LAUNCH,
 };
 static const struct asked defaults_asked = ASKED(importer);
 const struct command import_megatron = {

@@ -101,6 +101,7 @@ static const struct importer importer = {.name = "nanotron",
 static const struct option_row option_rows[] = {
     ASK_JOB,
     ASK_GPUS,
+    ASK_IGNORE,
     ASK_VOCABULARY,
 };
 static const struct asked defaults_asked = ASKED(importer);

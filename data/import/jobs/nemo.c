@@ -275,8 +275,8 @@ static const struct importer importer = {
     .model = make_model};
 
 static const struct option_row option_rows[] = {
-    ASK_JOB,       ASK_GPUS, ASK_VOCABULARY, ASK_SEQUENCE, ASK_MICRO_BATCH,
-    ASK_PRECISION, ASK_SET,  ASK_ARGUMENTS,  ASK_LAUNCH,
+    ASK_JOB,         ASK_GPUS,      ASK_IGNORE, ASK_VOCABULARY, ASK_SEQUENCE,
+    ASK_MICRO_BATCH, ASK_PRECISION, ASK_SET,    ASK_ARGUMENTS,  ASK_LAUNCH,
 };
 static const struct asked defaults_asked = ASKED(importer);
 const struct command import_nemo = {

@@ -151,7 +151,7 @@ static const struct importer importer = {.name = "rl",
                                          .job = make_job};
 
 static const struct option_row option_rows[] = {
-    ASK_GPUS, ASK_SEQUENCE, ASK_MICRO_BATCH, ASK_SET, ASK_ARGUMENTS, ASK_LAUNCH,
+    ASK_GPUS, ASK_IGNORE, ASK_SEQUENCE, ASK_MICRO_BATCH, ASK_SET, ASK_ARGUMENTS, ASK_LAUNCH,
 };
 static const struct asked defaults_asked = ASKED(importer);
 const struct command import_rl = {

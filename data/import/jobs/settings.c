@@ -227,6 +227,7 @@ enum status settings_take(struct settings *s, const struct setting_rows *table, 
     for (int i = 0; i < s->count; i++) {
         const struct setting *at = &s->items[i];
         const struct setting_row *row = rows->rows, *end = row + rows->count;
+        if (settings_are_left(s, at->key)) continue;
         while (row < end && !setting_is_known(row, at->key)) row++;
         if (row == end || row->kind == SETTING_LEFT || row->use == ONLY_WRITTEN)
             TRY(take_other(s, rows, run, at, err));

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "data/base/command.h"
 #include "data/frameworks/setting.h"
 #include "data/import/said.h"
 #include "data/text/document.h"
@@ -40,6 +41,9 @@ struct settings {
     bool neox;                     // names and defaults are GPT-NeoX's
     bool dump, last_wins, presets; // presets: most settings are in files that are not here
     bool gpus_asked, vocabulary_asked; // what the file says of them does not matter
+    const struct option_texts *leave;  // --ignore; NULL: none
+    const char *weighty;               // unknown keys whose names are of what is made
+    int weighty_count;
     struct arena *arena;
 };
 
@@ -101,6 +105,10 @@ void settings_say_open(struct settings *s, const struct setting *at);
 enum status settings_check_open(const struct settings *s, struct error *err);
 // A key that no row reads: harmless or unknown.
 void settings_leave(struct settings *s, const struct setting_rows *rows, const struct setting *at);
+// BAD_INPUT: keys are unknown, and by the words of their names of what is made.
+enum status settings_check_weighty(const struct settings *s, struct error *err);
+// Whether the key is to be left out (--ignore), which is said.
+bool settings_are_left(struct settings *s, const char *key);
 
 // ---- the job made from settings
 

@@ -105,7 +105,10 @@ static bool takes_list(const char *name)
 // The position of the program among the words: its flags follow; -1: there is none.
 static int program_at(const char *const *words, int count)
 {
-    for (int i = 0; i < count; i++) {
+    int begin = 0; // behind "--": what is before it submits the launch
+    for (int i = 1; i + 1 < count; i++)
+        if (!strcmp(words[i], "--")) begin = i + 1;
+    for (int i = begin; i < count; i++) {
         size_t length = strlen(words[i]);
         if (length > 3 && !strcmp(words[i] + length - 3, ".py")) return i;
         if (!strcmp(words[i], "-m") && i + 1 < count && strchr(words[i + 1], '.') &&

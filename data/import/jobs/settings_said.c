@@ -2,19 +2,26 @@
 // nothing; keys that nobody knows, with the nearest one; refusals.
 #include "data/import/jobs/settings.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "data/base/names.h"
 #include "data/import/script/script.h"
 
-enum { CLOSE_MOST = 300, NAMES_MOST = 4096 };
+enum { CLOSE_MOST = 20, WEIGHTY_TOLD = 6, NAMES_MOST = 4096 };
 
 struct settings settings_empty(struct arena *arena)
 {
-    return (struct settings){
-        .arena = arena, .said.arena = arena, .twice = "", .empty = "", .hints = "", .open = ""};
+    return (struct settings){.arena = arena,
+                             .said.arena = arena,
+                             .twice = "",
+                             .empty = "",
+                             .hints = "",
+                             .open = "",
+                             .weighty = ""};
 }
 
 size_t settings_base_length(const char *key) { return strcspn(key, "["); }
@@ -115,6 +122,88 @@ static bool is_listed_name(const struct setting_rows *rows, const char *key)
     return false;
 }
 
+// ---- keys that nobody knows, by the words of their names
+
+// What a model, a layout or memory is said in; what has one of the other words is none of it.
+static const char weighty[] =
+    "parallel parallelism tp pp cp ep vpp etp fsdp hsdp zero shard sharding sharded layer layers "
+    "hidden heads kv gqa mqa experts expert moe topk lora qlora dora adapter adapters peft freeze "
+    "frozen recompute recomputation offload offloading fp8 fp4 fp16 bf16 float8 float16 bfloat16 "
+    "mxfp8 nvfp4 precision quantize quantized quantization batch seq seqlen sequence vocab "
+    "vocabulary rope rotary norm layernorm rmsnorm bias tie tied untie window attention attn mlp "
+    "ffn intermediate swiglu glu geglu activation activations mtp nextn pipeline virtual stages "
+    "residual mamba ssm hybrid mla gdn linear compress compression swap distill distillation "
+    "teacher reward dpo zero1 zero3";
+static const char weightless[] =
+    "log logs logging logger print verbose wandb mlflow tensorboard swanlab comet save saving load "
+    "loading resume eval evaluation validation val test lr learning rate decay warmup scheduler "
+    "seed init initializer data dataset datasets tokenizer template path dir file name project "
+    "entity host port address url timeout interval freq frequency steps epochs epoch iters profile "
+    "profiler nsys debug trace inference generation rollout sampling vllm sglang export convert "
+    "workers prefetch prompt image images video vision hub push report monitor metrics timers ckpt "
+    "coef "
+    "coeff bucket loss std eps epsilon beta beta1 beta2 backend impl kernel fused fusion "
+    "deterministic";
+static const char weightless_sections[] =
+    "logger logging log wandb exp ckpt checkpoint rollout generation eval validation reward critic "
+    "ref teacher env ray hydra inference tokenizer";
+
+// Whether one of the words of a key, in small letters, is in the list.
+static bool has_word(const char *key, size_t length, const char *list)
+{
+    for (size_t i = 0, word; i < length; i += word + 1) {
+        word = 0;
+        while (i + word < length && isalnum((unsigned char)key[i + word])) word++;
+        if (word && setting_named(list, key + i, word)) return true;
+    }
+    return false;
+}
+
+// Whether an unknown key may be of what is made, by its words, and is not turned off.
+static bool weighs(struct settings *s, const struct setting *at)
+{
+    static const char off[] = "false none null no off 0", ranks[] = "parallel tp pp cp ep";
+    const char *text = at->text;
+    if (!text || (*text && setting_named(off, text, strlen(text)))) return false;
+    char *key = arena_copy_text(s->arena, at->key);
+    for (char *c = key; *c; c++) *c = (char)tolower((unsigned char)*c);
+    size_t length = settings_base_length(key), part = length;
+    while (part && key[part - 1] != '.') part--;
+    const char *last = key + part;
+    length -= part;
+    if (has_word(key, part, weightless_sections) || !strcasecmp(text, "false") ||
+        !strcasecmp(text, "none") || (!strcmp(text, "1") && has_word(last, length, ranks)))
+        return false;
+    if (strstr(last, "grad") && strstr(last, "checkpoint")) return true;
+    return !has_word(last, length, weightless) &&
+           (has_word(last, length, weighty) || has_word(key, part, weighty));
+}
+
+// Whether the file states a key of the same last part that is read: this one is what an anchor
+// names, or what a reference takes.
+static bool is_stated(const struct settings *s, const struct setting_rows *rows, const char *key)
+{
+    const char *dot = strrchr(key, '.'), *last = dot ? dot : key;
+    for (int i = 0; dot && i < s->count; i++) {
+        const char *other = s->items[i].key, *part = strrchr(other, '.');
+        if (!part || strcmp(part, last) != 0 || !strcmp(other, key)) continue;
+        for (int k = 0; k < rows->count; k++)
+            if (rows->rows[k].kind != SETTING_LEFT && setting_is_known(&rows->rows[k], other))
+                return true;
+    }
+    return false;
+}
+
+// Whether a key that is read was probably meant.
+static bool is_misspelt(const struct settings *s, const struct setting_rows *rows, const char *key,
+                        const char *const *names, int count)
+{
+    if (s->said.unknown_count >= CLOSE_MOST || strlen(key) < 8) return false;
+    int at = name_within(key, names, count, 1);
+    return at >= 0 && at < rows->count && rows->rows[at].kind != SETTING_LEFT;
+}
+
+// A key that nobody knows: to be refused if it weighs, else said.
 static void say_unknown(struct settings *s, const struct setting_rows *rows,
                         const struct setting *at)
 {
@@ -125,12 +214,35 @@ static void say_unknown(struct settings *s, const struct setting_rows *rows,
         strstr(s->said.unknown, arena_print(s->arena, " %.120s is unknown", key)))
         return;
     const char **names = names_of(s, rows, &count);
-    int meant = name_meant(key + strlen(dashes(s)), names, count);
-    if (meant < 0) meant = name_meant(last_part(rows, key), names, count);
+    bool refused = !is_stated(s, rows, at->key) &&
+                   (weighs(s, at) || is_misspelt(s, rows, key + strlen(dashes(s)), names, count));
+    bool told = refused ? s->weighty_count < WEIGHTY_TOLD : s->said.unknown_count < CLOSE_MOST;
+    int meant = told ? name_meant(key + strlen(dashes(s)), names, count) : -1;
+    if (told && meant < 0) meant = name_meant(last_part(rows, key), names, count);
+    const char *hint =
+        meant < 0 ? "" : arena_print(s->arena, " (did you mean %s%s?)", dashes(s), names[meant]);
+    if (refused && strstr(s->weighty, key)) return;
+    if (refused && s->weighty_count++ < WEIGHTY_TOLD)
+        s->weighty =
+            arena_print(s->arena, "%s%s%.100s%s", s->weighty, *s->weighty ? ", " : "", key, hint);
+    if (refused) return;
     const char *line = s->flags ? "" : arena_print(s->arena, "line %d: ", at->line);
     said_unknown(&s->said, "%s: %s%.120s is unknown and left out%s%s%s%s", s->document.path, line,
                  key, meant < 0 ? "" : "; did you mean ", meant < 0 ? "" : dashes(s),
                  meant < 0 ? "" : names[meant], meant < 0 ? "" : "?");
+}
+
+enum status settings_check_weighty(const struct settings *s, struct error *err)
+{
+    if (!s->weighty_count) return OK;
+    const char *more = s->weighty_count > WEIGHTY_TOLD
+                           ? arena_print(s->arena, " and %d more", s->weighty_count - WEIGHTY_TOLD)
+                           : "";
+    return fail(err, BAD_INPUT,
+                "%s: unknown, and by the name of what a model or job states: %s%s: --ignore NAME "
+                "leaves one out that changes nothing here%s",
+                s->document.path, s->weighty, more,
+                s->weighty_count < 2 ? "" : "; or the file is another program's");
 }
 
 // For a section without any known key, only the first name.
@@ -169,20 +281,28 @@ static bool is_python(const char *key)
 
 void settings_leave(struct settings *s, const struct setting_rows *rows, const struct setting *at)
 {
-    int count;
     const struct setting_row *row = rows->rows, *end = row + rows->count;
     while (row < end && (!strcmp(row->key, "*") || !setting_is_known(row, at->key))) row++;
     bool any = rows->count && !strcmp(rows->rows[rows->count - 1].key, "*");
-    const char **names = names_of(s, rows, &count);
     if (is_python(at->key)) return;
     if (row < end) say_left(s, is_read(rows, row->key) ? at->key : row->key);
     else if (rows->last_parts && !at->text) return;
     else if (is_listed_name(rows, at->key))
         say_left(s, rows->last_parts && any ? left_name(s, rows, at->key) : at->key);
-    else if (!any || rows->names[0]) say_unknown(s, rows, at);
-    else if (s->said.ignored_count < CLOSE_MOST && name_within(at->key, names, count, 2) >= 0)
-        say_unknown(s, rows, at);
-    else if (at->text) say_left(s, left_name(s, rows, at->key));
+    else say_unknown(s, rows, at);
+}
+
+bool settings_are_left(struct settings *s, const char *key)
+{
+    size_t length = settings_base_length(key);
+    for (int i = 0; s->leave && i < s->leave->count; i++) {
+        const char *name = s->leave->items[i] + strspn(s->leave->items[i], "-");
+        if (length == strlen(name) && !strncmp(key, name, length))
+            return said_assume(&s->said, "%s changes nothing, as --ignore says",
+                               shown_key(s, key, length)),
+                   true;
+    }
+    return false;
 }
 
 // ---- at the end

@@ -320,6 +320,7 @@ static const struct importer importer = {.name = "torchtitan",
 
 static const struct option_row option_rows[] = {
     ASK_GPUS,
+    ASK_IGNORE,
     {"--layers", OPTION_INT, ASK(layers),
      "blocks of the model, if pipeline_parallel_layers_per_stage is set (default: the flavor's)", 1,
      1e6},

@@ -81,6 +81,13 @@ static enum status set_accelerate(struct run *r, struct settings *s, struct erro
     return OK;
 }
 
+// "zero3_offload" does, "stage3_no_offloading" does not.
+static bool offloads(const char *name)
+{
+    return holds(name, "offload") && !holds(name, "no_offload") && !holds(name, "no-offload") &&
+           !holds(name, "without_offload");
+}
+
 static enum status set_sharding(struct run *r, struct settings *s, struct error *err)
 {
     struct layout *l = &r->job.layout;
@@ -94,8 +101,10 @@ static enum status set_sharding(struct run *r, struct settings *s, struct error 
                                "which ZeRO stage it is stands in %.80s: add zero_stage to the file",
                                r->about);
     if (stage > 3) return settings_refuse(s, "zero-stage", err, "expected 0 to 3");
-    if (deepspeed) l->zero = stage, l->offload_optimizer = stage && holds(r->about, "offload");
+    if (deepspeed) l->zero = stage, l->offload_optimizer = stage && offloads(r->about);
     else TRY(set_fsdp(r, s, err));
+    if (!deepspeed && !(r->sharding && *r->sharding))
+        said_assume(&s->said, "states are not sharded, as neither --deepspeed nor --fsdp is here");
     l->gradient_sync = l->zero == 3 || !deepspeed ? SYNC_OVERLAPPED : SYNC_EXPOSED;
     if (deepspeed && !setting_of(s, "zero-stage") && strcmp(r->about, "z0") != 0)
         said_assume(&s->said, "ZeRO %d%s, as the name %.80s says", stage,
@@ -128,11 +137,24 @@ static void set_recompute(struct run *r, struct settings *s)
     r->job.layout.recompute = 1 + (full ? RECOMPUTE_FULL : RECOMPUTE_NONE);
 }
 
+static enum status check_program(const struct run *r, const struct settings *s, struct error *err)
+{
+    static const char *const others[] = {"reward", "dpo", "ppo", "grpo", "rlhf", "orpo", "kto"};
+    for (size_t i = 0; s->program && i < ARRAY_LENGTH(others); i++)
+        if (holds(s->program, others[i]))
+            return fail(err, BAD_INPUT,
+                        "%s: %.80s is not read: pairs, rewards or another model beside it: a job "
+                        "has one",
+                        r->file, s->program);
+    return OK;
+}
+
 static enum status read_run(struct run *r, struct settings *s, const struct asked *asked,
                             struct error *err)
 {
     struct job *j = &r->job;
     struct layout *l = &j->layout;
+    TRY(check_program(r, s, err));
     if (!r->processes && s->processes) r->processes = atoll(s->processes);
     settings_take_slurm(r, s);
     int64_t gpus = r->gpus ? r->gpus : r->processes * (r->nodes ? r->nodes : 1);
@@ -243,7 +265,7 @@ static const struct importer importer = {.name = "trainer",
                                          .run = read_run};
 
 static const struct option_row option_rows[] = {
-    ASK_GPUS, ASK_SEQUENCE, ASK_SET, ASK_ARGUMENTS, ASK_LAUNCH,
+    ASK_GPUS, ASK_IGNORE, ASK_SEQUENCE, ASK_SET, ASK_ARGUMENTS, ASK_LAUNCH,
 };
 static const struct asked defaults_asked = ASKED(importer);
 const struct command import_trainer = {
