@@ -52,8 +52,11 @@ static const struct setting_effect effects[] = {
     {"model.model_config.global_attn_layers.* model.model_config.global_attn_layers[0]",
      EFFECT_ON_MODEL, "", "layers without the window: " MODEL},
     {"model.model_config.flex_attention_mask", EFFECT_ON_MODEL, "", "masks of attention: " MODEL},
-    {"parallelism.tp_linear_async_communication", EFFECT_ASSUMED, "",
-     "sums over tensor ranks are waited for"},
+    {"parallelism.tp_linear_async_communication "
+     "parallelism.tp_column_linear_async_communication",
+     EFFECT_ASSUMED, "", "sums over tensor ranks are waited for"},
+    {"parallelism.recompute_granularity", EFFECT_ASSUMED, "",
+     "nothing is recomputed but what recompute_layer says"},
     {"parallelism.tp_recompute_allgather", EFFECT_ASSUMED, "", "what is gathered is kept"},
     {"model.model_config.no_rope_layer", EFFECT_ASSUMED, "0", "every layer has rotary positions"},
     {"model.model_config.rope_scaling.*", EFFECT_ASSUMED, "", "rotary positions are not stretched"},

@@ -142,7 +142,8 @@ static const char weightless[] =
     "profiler nsys debug trace inference generation rollout sampling vllm sglang export convert "
     "workers prefetch prompt image images video vision hub push report monitor metrics timers ckpt "
     "coef "
-    "coeff bucket loss std eps epsilon beta beta1 beta2 backend impl kernel fused fusion "
+    "coeff bucket dropout update loss std eps epsilon beta beta1 beta2 backend impl kernel fused "
+    "fusion "
     "deterministic";
 static const char weightless_sections[] =
     "logger logging log wandb exp ckpt checkpoint rollout generation eval validation reward critic "
