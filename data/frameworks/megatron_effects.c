@@ -52,7 +52,7 @@ const struct setting_effect megatron_effects[] = {
      EFFECT_ON_MODEL, "0",
      "state multi-latent-attention, mtp-num-layers, num-experts or "
      "moe-shared-expert-intermediate-size in its place"},
-    {"num-layers-teacher hidden-size-teacher num-experts-teacher", EFFECT_ON_MODEL, "",
+    {"num-layers-teacher hidden-size-teacher num-experts-teacher", EFFECT_ON_MODEL, "1",
      "another model beside it: " MODEL},
     {"freeze-weights freeze-params-name-list", EFFECT_ON_MODEL, "", "frozen layers: " MODEL},
     // ---- of layout and memory

@@ -112,9 +112,11 @@ static void drop_unused(struct settings *s)
 
 enum status launch_read_log(struct settings *s, const char *text, size_t size, struct error *err)
 {
-    const char *end = text + size, *name, *value;
+    const char *last = strstr(text, "end of arguments"), // DeepSpeed prints its own behind them
+        *end = last ? last : text + size, *name, *value;
+    const char *first = strstr(text, "- arguments -");
     size_t length, value_length;
-    for (const char *at = text, *next; at < end; at = next + 1) {
+    for (const char *at = first && first < end ? first : text, *next; at < end; at = next + 1) {
         next = line_end(at, end);
         if (!split_line(at, next, &name, &length, &value, &value_length)) continue;
         TRY(take_line(s, arena_print(s->arena, "%.*s", (int)length, name),
