@@ -28,8 +28,8 @@ launch '--hidden-width (did .*or the file is another program' megatron "$(echo $
 esm='torchrun --nproc_per_node=8 train_esm2 --num-layers 6 --micro-batch-size 4 --num-steps 9
     --precision=bf16-mixed --val-check-interval 5 --max-seq-length 64 --result-dir x
     --num-attention-head 2'
-launch '--num-attention-head (did .*or the file is another program' megatron "$(echo $esm)" --sequence 64 \
-    --job "$work/no.json"
+launch '--num-attention-head (did .*or the file is another program' megatron "$(echo $esm)" \
+    --sequence 64 --job "$work/no.json"
 launch 'expected JSON, found a script' deepspeed '#!/bin/bash
 deepspeed train.py --deepspeed ds.json' --sequence 64 -o "$work/no.json"
 mha='pretrain_gpt.py --num-layers 2 --hidden-size 64 --seq-length 64 --micro-batch-size 1 --bf16
