@@ -6,8 +6,6 @@
 // more general ones of its trait.
 #include "data/frameworks/defaults.h"
 
-#include <ctype.h>
-
 #define BIT(x) (1U << (x))
 
 enum {
@@ -52,13 +50,6 @@ enum {
     N_BLACKWELL = BIT(20),
     N_UNFUSED = BIT(21), // attention is not fused
     N_HOSTS = BIT(22),   // tensor ranks are on several hosts
-};
-
-// Sets of Megatron's modules that recipes recompute, as recompute_repeats numbers them.
-enum {
-    REPEAT_NORMS_ACT = RECOMPUTE_SWAP + 2 + 4, // layernorm, moe_act
-    REPEAT_MLA = RECOMPUTE_SWAP + 12,          // mla_up_proj
-    REPEAT_MLA_MLP_MOE = REPEAT_MLA + 1 + 8,   // mlp, moe, mla_up_proj
 };
 
 static const struct fact {
@@ -299,8 +290,7 @@ static const struct fact {
     {TRAIT_DISPATCHER, P_ANY, 0, 0, 0, DISPATCH_ALL_TO_ALL, 0, ""},
 
     // overlap_moe_expert_parallel_comm (2025-06), off unless stated. Bridge's moe_a2a_overlap on
-    // H100: of Qwen3 235B in v0.2.0 and v0.3.0 (with all-to-all, since then with others), of
-    // DeepSeek-V3 in v0.2.0
+    // H100: of Qwen3 235B, of DeepSeek-V3 in v0.2.0; mixture_recipes.c has those that are known
     {TRAIT_OVERLAP_DISPATCH, P_BRIDGE, N_SPREAD | N_STEP, 0, 0, 1, 0, "recipes"},
     {TRAIT_OVERLAP_DISPATCH, P_RECIPES, N_SPREAD | N_WIDE, 0, 0, 0, 0, "recipes"},
     {TRAIT_OVERLAP_DISPATCH, P_BRIDGE, N_SPREAD | N_BLACKWELL, 0, 0, 0, BIT(1), "recipes"},
@@ -433,17 +423,6 @@ static bool decides_others(enum trait trait)
            trait == TRAIT_SEQUENCE_PARALLEL || trait == TRAIT_ZERO || trait == TRAIT_GRAPHS;
 }
 
-// Words of models' names are joined in many ways: "GPT OSS 120B", "gpt_oss".
-static bool names_model(struct cell name, const char *word)
-{
-    char plain[64];
-    int length = 0;
-    for (int i = 0; i < name.length && length < (int)sizeof plain - 1; i++)
-        plain[length++] = isalnum((unsigned char)name.text[i]) || name.text[i] == '.' ? name.text[i]
-                                                                                      : '-';
-    return cell_contains((struct cell){plain, length}, word);
-}
-
 static bool applies(const struct fact *x, const struct run_facts *f, unsigned held, int date)
 {
     return (x->programs & BIT(f->origin.program)) && !(x->needs & ~held) && x->from <= date &&
@@ -482,7 +461,10 @@ void run_defaults(struct run_default traits[TRAIT_COUNT], const struct run_facts
         if ((int)x->trait <= done || !applies(x, f, held, date)) continue;
         done = (int)x->trait;
         if (!traits[done].assumed) continue;
-        traits[done] = (struct run_default){x->value, true, x->open, x->by_memory, x->why};
+        int recipe;
+        traits[done] = recipe_says(f, (enum trait)done, held & N_EIGHT, &recipe)
+                           ? (struct run_default){recipe, true, 0, false, "its recipe"}
+                           : (struct run_default){x->value, true, x->open, x->by_memory, x->why};
         if (decides_others((enum trait)done)) held = holds(f, traits);
     }
     struct run_default *attention = &traits[TRAIT_ATTENTION];

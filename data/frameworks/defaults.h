@@ -72,7 +72,9 @@ enum { NOT_STATED = -1 };
 struct run_origin {
     enum program program;
     const char *from; // the column that names it; "": none
+    const char *gpu;  // the beginning of its name, of those that facts name; else ""
     int date;         // YYYYMM
+    int point;        // of a version, 1 of 26.02.01
     bool date_stated; // as a date or a version, or by the source; else the GPU's
     bool fuses;       // the GPU has kernels of fused attention
     bool wide;        // its links join more GPUs than a node's eight
@@ -99,6 +101,18 @@ struct run_facts {
     int64_t replicas;        // data x context ranks
     int values[TRAIT_COUNT]; // as stated
 };
+
+// Sets of Megatron's modules that recipes recompute, as recompute_repeats numbers them.
+enum {
+    REPEAT_NORMS_ACT = RECOMPUTE_SWAP + 2 + 4, // layernorm, moe_act
+    REPEAT_MLA = RECOMPUTE_SWAP + 12,          // mla_up_proj
+    REPEAT_MLA_MLP_MOE = REPEAT_MLA + 1 + 8,   // mlp, moe, mla_up_proj
+};
+// What the program's recipe of that model, GPU and release sets, where it is known; `eight`: it
+// computes in 8 bits or fewer.
+bool recipe_says(const struct run_facts *f, enum trait trait, bool eight, int *value);
+// Words of models' names are joined in many ways: "GPT OSS 120B", "gpt_oss".
+bool names_model(struct cell name, const char *word);
 
 // Whether the program has that value at all, whatever its user sets.
 bool program_may(enum program program, enum trait trait, int value);

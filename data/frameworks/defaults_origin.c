@@ -233,6 +233,15 @@ static int date_in(struct cell text)
     return 0;
 }
 
+// 1 of 26.02.01.
+static int point_of(struct cell version)
+{
+    int point = version.length >= 8 && version.text[2] == '.' && version.text[5] == '.'
+                    ? digits_at(version, 6, 2)
+                    : 0;
+    return point > 0 && point < 10 ? point : 0;
+}
+
 static int date_of(struct cell version)
 {
     int found = date_in(version), year = digits_at(version, 0, 4);
@@ -253,7 +262,9 @@ struct run_origin run_origin_of(struct cell framework, struct cell version, stru
                                 struct cell gpu, int trainer)
 {
     struct gpu_age age = age_of(gpu);
-    struct run_origin o = {.fuses = age.fuses,
+    struct run_origin o = {.gpu = age.begins,
+                           .point = point_of(version),
+                           .fuses = age.fuses,
                            .tensor_cores_fp8 = age.fp8,
                            .wide = age.wide,
                            .blackwell = age.blackwell,

@@ -248,6 +248,35 @@ TEST(mixtures_on_wide_links_are_as_near_as_their_runs_show)
     assert_true(fast[0] >= 0.08 && fast[0] < 0.09 && fast[1] > 0.1);
 }
 
+// What a recipe of that model, GPU and release sets is not open; a point release is one of its own.
+TEST(recipes_of_mixtures_are_those_of_their_release)
+{
+    static const struct {
+        const char *words;
+        int dispatcher, overlap, graphs;
+        bool open;
+    } cases[] = {
+        {"gpu=B200,version=26.02", DISPATCH_ALL_TO_ALL, 0, GRAPHS_PARTS, false},
+        {"gpu=B200,version=26.02.01", DISPATCH_HYBRIDEP, 0, GRAPHS_PARTS, false},
+        {"gpu=B300,version=26.04.01", DISPATCH_HYBRIDEP, 0, GRAPHS_PARTS, false},
+        {"gpu=B300,version=26.06", DISPATCH_HYBRIDEP, 1, GRAPHS_STEP, false},
+        {"gpu=H100-80GB,version=26.02", DISPATCH_DEEPEP, 1, GRAPHS_NONE, false},
+        {"gpu=H200,version=26.02", DISPATCH_ALL_TO_ALL, 0, GRAPHS_NONE, true},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        struct prediction x;
+        predict_words(&x,
+                      "num_gpus=8,model=qwen3-30b-a3b,seq=4096,tp=1,pp=1,ep=8,micro_batch=1,"
+                      "global_batch=512,precision=fp8,framework=megatron-bridge",
+                      cases[i].words, arena);
+        const struct assumption *a = x.assumptions;
+        assert_int_equal(a[TRAIT_DISPATCHER].taken.value, cases[i].dispatcher);
+        assert_int_equal(a[TRAIT_OVERLAP_DISPATCH].taken.value, cases[i].overlap);
+        assert_int_equal(a[TRAIT_GRAPHS].taken.value, cases[i].graphs);
+        assert_int_equal(a[TRAIT_DISPATCHER].taken.open != 0, cases[i].open);
+    }
+}
+
 #define SMALL_RUN                                                                                  \
     "gpu=A100-80GB,num_gpus=8,layers=24,hidden=1024,ffn=4096,heads=16,kv_heads=16,vocab=50257,"    \
     "seq=1024,tp=2,global_batch=32,precision=bf16,flash=unfused,sp=0,zero=0,recompute=full,"       \
@@ -320,7 +349,8 @@ TEST(mixtures_run_as_the_recipes_of_their_release)
         {MIXTURE("DeepSeekV3", "GB200", "26.02"), GRAPHS_PARTS, DISPATCH_HYBRIDEP, 0,
          "mla_up_proj"},
         {MIXTURE("DeepSeekV3", "GB200", "26.08"), GRAPHS_STEP, DISPATCH_HYBRIDEP, 1, "mla_up_proj"},
-        {MIXTURE("DeepSeekV3", "H100", "25.11"), GRAPHS_NONE, DISPATCH_DEEPEP, 1, "mla_up_proj"},
+        {MIXTURE("DeepSeekV3", "H100", "25.11"), GRAPHS_NONE, DISPATCH_DEEPEP, 1,
+         "mla_up_proj+mlp"},
         {MIXTURE("Qwen3-235B-A22B", "H100", "26.02"), GRAPHS_NONE, DISPATCH_ALL_TO_ALL, 1, "full"},
         {MIXTURE("Qwen3-235B-A22B", "B200", "26.02"), GRAPHS_NONE, DISPATCH_ALL_TO_ALL, 0, "full"},
         {MIXTURE("GPT OSS 120B", "GB300", "26.02"), GRAPHS_PARTS, DISPATCH_ALL_TO_ALL, 0, "none"},
