@@ -290,7 +290,7 @@ static const struct fact {
     {TRAIT_DISPATCHER, P_ANY, 0, 0, 0, DISPATCH_ALL_TO_ALL, 0, ""},
 
     // overlap_moe_expert_parallel_comm (2025-06), off unless stated. Bridge's moe_a2a_overlap on
-    // H100: of Qwen3 235B, of DeepSeek-V3 in v0.2.0; mixture_recipes.c has those that are known
+    // H100: of Qwen3 235B, of DeepSeek-V3 in v0.2.0; recipe_says has those that are known
     {TRAIT_OVERLAP_DISPATCH, P_BRIDGE, N_SPREAD | N_STEP, 0, 0, 1, 0, "recipes"},
     {TRAIT_OVERLAP_DISPATCH, P_RECIPES, N_SPREAD | N_WIDE, 0, 0, 0, 0, "recipes"},
     {TRAIT_OVERLAP_DISPATCH, P_BRIDGE, N_SPREAD | N_BLACKWELL, 0, 0, 0, BIT(1), "recipes"},
