@@ -1,6 +1,7 @@
 // How long rings took on the virtual clock from when the last member had come: collectives, as
 // samples, so that costs of them follow from a run.
 #include <stdlib.h>
+#include <string.h>
 
 #include "data/base/grow.h"
 #include "measure/run/document.h"
@@ -50,9 +51,32 @@ static struct sample sample_of(const struct ring_times *t)
                            .stopped_by = "count"};
 }
 
-// Of each process the rings whose first member it is.
+static bool is_of_same(const struct sample *a, const struct sample *b)
+{
+    return a->operation == b->operation && a->dimensions[0] == b->dimensions[0] &&
+           a->member_count == b->member_count && a->repetitions == b->repetitions &&
+           !memcmp(a->members, b->members, (size_t)a->member_count * sizeof *a->members);
+}
+
+// A ring takes until the last of its members has what it needs: the one that came last may have
+// found it there.
+static void take_sample(struct samples *to, int first, const struct ring_times *t)
+{
+    struct sample s = sample_of(t);
+    int at = first;
+    while (at < to->sample_count && !is_of_same(&to->samples[at], &s)) at++;
+    if (at == to->sample_count) {
+        to->samples[to->sample_count++] = s;
+        return;
+    }
+    for (int i = 0; i < s.repetitions; i++)
+        if (s.seconds[i] > to->samples[at].seconds[i]) to->samples[at].seconds[i] = s.seconds[i];
+}
+
+// Of all members of each ring.
 void run_gather_rings(struct running *r, struct samples *to)
 {
+    int first = to->sample_count;
     for (int from = 0; from < ranks_count(r->ranks); from++) {
         int count = r->self == from ? r->ring_times_count : 0;
         struct ring_times *all = run_gather(r, from, r->ring_times, &count, sizeof *all);
@@ -66,9 +90,7 @@ void run_gather_rings(struct running *r, struct samples *to)
             double *seconds = run_gather(r, from, t->seconds, &times, sizeof *seconds);
             if (r->self) continue;
             t->members = ends, t->seconds = seconds;
-            int first = t->members[0];
-            for (int k = 1; k < members; k++) first = t->members[k] < first ? t->members[k] : first;
-            if (first == from) to->samples[to->sample_count++] = sample_of(t);
+            take_sample(to, first, t);
         }
     }
 }

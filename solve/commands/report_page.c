@@ -63,6 +63,7 @@ static enum status find_against(struct against *a, const struct plan *plan, cons
     plan_bring_run(run, plan, arena);
     TRY(plan_for_run(beside, plan, run, arena, err));
     TRY(against_find(a, beside, run, arena, err));
+    against_take_costs(a, origin_whole_problem(plan, arena));
     plan_find_kept(&a->kept, plan, arena);
     return OK;
 }

@@ -69,6 +69,12 @@ within() {
 
 # ---- one rank, or a pipeline: kernels alone
 carries one 1 1 1 '' && within one 0.5
+"$plumbline" report "$folder/one/plan.json" --against "$folder/one/run.json" > "$folder/err"
+# every kernel by its own cost
+awk '/^Kernels and rings/ { on = 1 } /^Memory|^As pred/ { on = 0 }
+    on && /experts|router|copy|activation|adam/ { rows++; off = $(NF - 3); if (off > 0.5 ||
+        off < -0.5) exit bad = 1 } END { exit bad || rows != 14 }' "$folder/err" ||
+    complain "one: kernels against their costs"
 carries shares 1 1 1 '' '' shared.json && within shares 0.5
 carries again 2 1 1 ', "recompute": "full"' && within again 10
 carries apart 2 1 1 ', "schedule": "zb-h1"' && checked apart passes

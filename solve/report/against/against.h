@@ -3,6 +3,7 @@
 #ifndef PLUMBLINE_SOLVE_REPORT_AGAINST_AGAINST_H
 #define PLUMBLINE_SOLVE_REPORT_AGAINST_AGAINST_H
 
+#include "data/inputs/problem.h"
 #include "data/results/plan_run.h"
 #include "solve/report/report.h"
 
@@ -49,10 +50,18 @@ struct against {
     int replica;                              // that ended last in it
     int64_t *each_ns;                         // [operation] as measured in it
     struct against_kept kept;
+    // What the plan's costs say of the machine of its first node group; NULL: they are not there.
+    const struct gpu_costs *gpu;
+    const struct node_group *group;
+    enum precision precision;
+    double intra_efficiency;
 };
 
 enum status against_find(struct against *a, const struct plan *plan, const struct plan_run *run,
                          struct arena *arena, struct error *err);
+void against_take_costs(struct against *a, const struct problem *problem); // NULL: none
+// Every kernel and ring of the run, and how it differs from its price; false: it has none.
+bool against_kernels_table(struct report_table *t, const struct against *a, struct arena *arena);
 void against_text(struct text *out, const struct against *a);
 void against_summary(struct text *out, const struct against *a); // without passes and charts
 // Both charts on one scale, one above the other (SVG), for a page.

@@ -140,6 +140,12 @@ void against_text(struct text *out, const struct against *a)
     rows_table(&t, a, out->arena);
     report_table_print(out, &t);
     put_steps(out, a);
+    if (against_kernels_table(&t, a, out->arena)) {
+        text_put(out,
+                 "\nKernels and rings (what each added to a rank's iteration, where the plan's "
+                 "costs have a rate for it)\n");
+        report_table_print(out, &t);
+    }
     if (holds_memory(a)) {
         text_put(out, "\nMemory\n");
         memory_table(&t, a, out->arena);
@@ -219,6 +225,7 @@ void against_page(struct text *out, const struct against *a)
     html_table(out, &t, "what the difference is made of");
     rows_table(&t, a, out->arena);
     html_table(out, &t, "passes, messages and syncs");
+    if (against_kernels_table(&t, a, out->arena)) html_table(out, &t, "kernels and rings");
     if (!holds_memory(a)) return;
     memory_table(&t, a, out->arena);
     html_table(out, &t, "memory held");
