@@ -142,27 +142,6 @@ bool priced_keeps_part(const struct priced *p, const struct priced_run *run, enu
 
 // ---- checks
 
-// If stages may swap, then on each group either all layers have a price or none has.
-static enum status check_swap(const struct priced *p, int i, struct error *err)
-{
-    const struct priced_run *r = &p->runs[i];
-    if (!r->swap_ns != !p->recompute[RECOMPUTE_SWAP])
-        return fail(err, BAD_INPUT,
-                    "%s: runs[%d].swap_ns: expected it where \"swap\" is offered alone",
-                    priced_file(p), i);
-    for (int k = 0; r->swap_ns && k < p->group_count * p->gradient_option_count; k++) {
-        int g = k % p->group_count, o = k / p->group_count;
-        bool none = priced_away_ns(&p->runs[0], o)[g] < 0;
-        if (((priced_away_ns(r, o)[g] < 0) != none || (priced_back_ns(r, o)[g] < 0) != none) &&
-            !p->groups[g].excluded)
-            return fail(err, BAD_INPUT,
-                        "%s: runs[%d]: swap_ns, away_ns, back_ns: expected prices of all runs or "
-                        "of none on group \"%s\"",
-                        priced_file(p), i, p->groups[g].name);
-    }
-    return OK;
-}
-
 static int64_t least_again_ns(const struct priced_run *r, int pass)
 {
     int64_t least = 0;
@@ -175,7 +154,6 @@ static enum status check_run(const struct priced *p, int i, struct error *err)
 {
     const struct priced_run *r = &p->runs[i];
     TRY(priced_tiered_check(p, i, err));
-    TRY(check_swap(p, i, err));
     if (r->cut < 0 || r->cut >= p->cut_count)
         return fail(err, BAD_INPUT, "%s: runs[%d].cut: expected a class below %d, found %d",
                     priced_file(p), i, p->cut_count, r->cut);
@@ -315,7 +293,6 @@ static double longest_iteration(const struct priced *p)
                             priced_longest_tiered(run, g);
             for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
                 if (run->again_ns[mode]) passes += (double)run->again_ns[mode][g];
-            if (run->swap_ns && run->swap_ns[g] > 0) passes += 2 * (double)run->swap_ns[g];
             worst = larger_double(worst, m * passes + sync);
         }
         total += run->count * worst;

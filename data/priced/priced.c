@@ -126,20 +126,6 @@ PUT_MEMBER(put_weights)
         put_groups(w, key, from, context);
 }
 
-// Present only if stages may swap.
-GET_MEMBER(get_swaps)
-{
-    const struct priced *p = context;
-    if (p->recompute[RECOMPUTE_SWAP]) return get_groups(value, to, context, arena, err);
-    return json_is_present(value) ? json_refuse(value, err, "expected none: no stage may swap")
-                                  : OK;
-}
-
-PUT_MEMBER(put_swaps)
-{
-    if (*(int64_t *const *)from) put_groups(w, key, from, context);
-}
-
 #define AGAIN(mode) offsetof(struct priced_run, again_ns[RECOMPUTE_##mode])
 static const struct member run_rows[] = {
     KEY_TEXT(priced_run, name, REQUIRED),
@@ -163,7 +149,6 @@ static const struct member run_rows[] = {
     KEY_PART("full_ns", JSON_ARRAY, REQUIRED, AGAIN(FULL), get_passes, put_passes),
     KEY_PART("module_sets_ns", JSON_ARRAY, OPTIONAL, AGAIN(NONE), get_module_times,
              put_module_times),
-    KEY_PRICES(priced_run, swap_ns, OPTIONAL, swaps),
     KEY_PRICES(priced_run, optimizer_ns, REQUIRED, groups),
     KEY_PRICES(priced_run, sync_ns, REQUIRED, syncs),
     KEY_PART("entry_ns", JSON_ARRAY, OPTIONAL, offsetof(struct priced_run, entry_ns),

@@ -19,7 +19,8 @@ struct priced_tiered {
     int64_t *tier_bytes;                    // [tier]
     int64_t *forward_ns, *backward_ns;      // as the run's own, which none is below; NULL: those
     int64_t optimizer_bytes, *optimizer_ns; // what stays of the state; [group]: the step
-    // As swap_ns, there and back, if the option says where activations are; else NULL.
+    // [group]: of its activations to their tier and back; PRICE_NONE where the group has no such
+    // tier. NULL: no stage may swap.
     int64_t *away_ns, *back_ns;
 };
 
@@ -42,9 +43,6 @@ struct priced_run {
     // [mode][slice * group_count + group]: added to backward; NULL for mode none, and for modes in
     // which no layer runs or that are not priced.
     int64_t *again_ns[RECOMPUTE_COUNT];
-    // Time to move its activations to the host, or back: PRICE_NONE if the group has no link to it.
-    // Of options that do not say where activations are. NULL: no stage may swap.
-    int64_t *swap_ns;
     int64_t *optimizer_ns;
     int64_t **sync_ns; // [gradient_option][group]
     // [part * group_count + group]: with replicas in turn, what the message before one of its
@@ -204,7 +202,8 @@ bool priced_uses_part(const struct priced *p, enum transfer_part part); // any n
 bool priced_uses_epilogue(const struct priced *p); // an epilogue-only option is offered
 bool priced_uses_sync(const struct priced *p);     // any nonzero gradient sync
 bool priced_uses_optimizer(const struct priced *p);
-bool priced_tiers(const struct priced *p); // there are tiers, or options with parts in one
+// There are tiers, options with parts in one, or stages that may swap.
+bool priced_tiers(const struct priced *p);
 // Stages there may swap with the option; the tier that then has what they swap.
 bool priced_swaps_on(const struct priced *p, int group, int gradient_option);
 const char *priced_swap_tier(const struct priced *p, int gradient_option);
@@ -243,16 +242,6 @@ static inline const int64_t *priced_backward_ns(const struct priced_run *run, in
 {
     const int64_t *own = run->tiered_count ? run->tiered[gradient_option].backward_ns : NULL;
     return own ? own : run->backward_ns;
-}
-static inline const int64_t *priced_away_ns(const struct priced_run *run, int gradient_option)
-{
-    const int64_t *own = run->tiered_count ? run->tiered[gradient_option].away_ns : NULL;
-    return own ? own : run->swap_ns;
-}
-static inline const int64_t *priced_back_ns(const struct priced_run *run, int gradient_option)
-{
-    const int64_t *own = run->tiered_count ? run->tiered[gradient_option].back_ns : NULL;
-    return own ? own : run->swap_ns;
 }
 // Whether stages have widths of their own.
 static inline bool priced_has_widths(const struct priced *p)

@@ -48,7 +48,7 @@ int64_t priced_least_resident(const struct priced *p, const struct priced_run *r
 
 bool priced_tiers(const struct priced *p)
 {
-    bool some = p->tier_count > 0;
+    bool some = p->tier_count > 0 || p->recompute[RECOMPUTE_SWAP];
     for (int o = 0; o < p->gradient_option_count; o++)
         some = some || option_uses_tiers(&p->gradient_options[o]);
     return some;
@@ -57,7 +57,7 @@ bool priced_tiers(const struct priced *p)
 bool priced_swaps_on(const struct priced *p, int group, int gradient_option)
 {
     return p->recompute[RECOMPUTE_SWAP] && p->run_count &&
-           priced_away_ns(&p->runs[0], gradient_option)[group] >= 0;
+           p->runs[0].tiered[gradient_option].away_ns[group] >= 0;
 }
 
 const char *priced_swap_tier(const struct priced *p, int gradient_option)
@@ -92,6 +92,28 @@ static bool is_sound(const struct priced *p, const struct priced_run *r, int opt
     return sound;
 }
 
+// Each group has prices of all runs or of none.
+static enum status check_swap(const struct priced *p, int run, int option, struct error *err)
+{
+    const struct priced_tiered *t = &p->runs[run].tiered[option],
+                               *first = &p->runs[0].tiered[option];
+    bool swaps = p->recompute[RECOMPUTE_SWAP];
+    if (!t->away_ns != !swaps || !t->back_ns != !swaps)
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].tiered[%d]: expected away_ns and back_ns where \"swap\" is "
+                    "offered alone",
+                    priced_file(p), run, option);
+    for (int g = 0; swaps && g < p->group_count; g++)
+        if (((t->away_ns[g] < 0) != (first->away_ns[g] < 0) ||
+             (t->back_ns[g] < 0) != (first->away_ns[g] < 0)) &&
+            !p->groups[g].excluded)
+            return fail(err, BAD_INPUT,
+                        "%s: runs[%d].tiered[%d]: away_ns, back_ns: expected prices of all runs or "
+                        "of none on group \"%s\"",
+                        priced_file(p), run, option, p->groups[g].name);
+    return OK;
+}
+
 enum status priced_tiered_check(const struct priced *p, int run, struct error *err)
 {
     const struct priced_run *r = &p->runs[run];
@@ -102,17 +124,11 @@ enum status priced_tiered_check(const struct priced *p, int run, struct error *e
     if (!priced_tiers(p) || r->tiered_count != p->gradient_option_count)
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].tiered: expected one entry for each of %d gradient_options where "
-                    "there are tiers or options with parts in them, else none, found %d",
+                    "there are tiers, options with parts in them or \"swap\", else none, found %d",
                     priced_file(p), run, p->gradient_option_count, r->tiered_count);
     for (int o = 0; o < r->tiered_count; o++) {
-        const struct priced_tiered *t = &r->tiered[o];
-        bool plain = !p->gradient_options[o].tier_option,
-             swaps = p->recompute[RECOMPUTE_SWAP] && p->gradient_options[o].activations;
-        if (!t->away_ns != !swaps || !t->back_ns != !swaps)
-            return fail(err, BAD_INPUT,
-                        "%s: runs[%d].tiered[%d]: expected away_ns and back_ns where \"swap\" is "
-                        "offered and the option has activations, and there alone",
-                        priced_file(p), run, o);
+        bool plain = !p->gradient_options[o].tier_option;
+        TRY(check_swap(p, run, o, err));
         if (!is_sound(p, r, o) || (plain && !is_as_run(p, r, o)))
             return fail(err, BAD_INPUT, "%s: runs[%d].tiered[%d]: expected %s", priced_file(p), run,
                         o,

@@ -41,7 +41,8 @@ static void pass_pieces(struct swap_pass *w, const struct swap_piece *pieces, in
         int64_t again = pieces[i].mode == RECOMPUTE_FULL ? run->again_ns[RECOMPUTE_FULL][group] : 0,
                 pass = backward ? priced_backward_ns(run, option)[group] + again
                                 : priced_forward_ns(run, option)[group],
-                way = (backward ? priced_back_ns : priced_away_ns)(run, option)[group];
+                way = backward ? run->tiered[option].back_ns[group]
+                               : run->tiered[option].away_ns[group];
         for (int layer = 0; layer < pieces[i].count; layer++)
             pass_layer(w, pass, way, piece_bytes(&pieces[i]), pieces[i].swapped);
     }

@@ -280,8 +280,6 @@ static enum status price_run(struct pricing *x, int run, struct error *err)
     for (int mode = RECOMPUTE_NONE + 1; mode < RECOMPUTE_COUNT; mode++)
         if (mode <= RECOMPUTE_FULL || (mode > RECOMPUTE_SWAP && priced->recompute[mode]))
             to->again_ns[mode] = TAKE(x->arena, passes, int64_t);
-    if (priced->recompute[RECOMPUTE_SWAP])
-        to->swap_ns = TAKE(x->arena, priced->group_count, int64_t);
     to->optimizer_ns = TAKE(x->arena, priced->group_count, int64_t);
     to->feedback_bytes = TAKE(x->arena, priced->gradient_option_count, int64_t);
     to->sync_ns = TAKE(x->arena, priced->gradient_option_count, int64_t *);

@@ -130,13 +130,10 @@ static enum status price_way(const struct pricing *x, int run, int group, const 
 
 enum status price_swaps(struct pricing *x, int run, int group, const char *of, struct error *err)
 {
-    struct priced_run *to = &x->priced->runs[run];
-    const char *all = option_of(x, 0).parts[TIER_ACTIVATIONS].tier;
-    if (to->swap_ns) TRY(price_way(x, run, group, all, true, of, &to->swap_ns[group], err));
-    for (int o = 0; o < to->tiered_count; o++) {
-        struct priced_tiered *own = &to->tiered[o];
-        const char *tier = x->priced->gradient_options[o].activations;
-        if (!own->away_ns) continue;
+    const struct priced_run *to = &x->priced->runs[run];
+    for (int o = 0; x->priced->recompute[RECOMPUTE_SWAP] && o < to->tiered_count; o++) {
+        const struct priced_tiered *own = &to->tiered[o];
+        const char *tier = option_of(x, o).parts[TIER_ACTIVATIONS].tier;
         TRY(price_way(x, run, group, tier, true, of, &own->away_ns[group], err));
         TRY(price_way(x, run, group, tier, false, of, &own->back_ns[group], err));
     }
@@ -171,7 +168,8 @@ real tiered_step_s(const struct pricing *x, const struct layer_run *run, int gro
 
 bool tiers_matter(const struct pricing *x)
 {
-    return x->priced->tier_count || job_tier_ways(&x->problem->job) > 1;
+    return x->priced->tier_count || x->priced->recompute[RECOMPUTE_SWAP] ||
+           job_tier_ways(&x->problem->job) > 1;
 }
 
 void name_tiers(struct pricing *x)
@@ -215,8 +213,7 @@ void open_tiers(struct pricing *x, int run)
             to->tiered[o].forward_ns = TAKE(x->arena, passes, int64_t);
             to->tiered[o].backward_ns = TAKE(x->arena, passes, int64_t);
         }
-        if (!priced->recompute[RECOMPUTE_SWAP] || !priced->gradient_options[o].activations)
-            continue;
+        if (!priced->recompute[RECOMPUTE_SWAP]) continue;
         to->tiered[o].away_ns = TAKE(x->arena, priced->group_count, int64_t);
         to->tiered[o].back_ns = TAKE(x->arena, priced->group_count, int64_t);
     }

@@ -105,8 +105,8 @@ static bool swaps_alike(const struct priced *a, const struct priced *b)
             !all_equal(u->stash_bytes, v->stash_bytes, RECOMPUTE_FULL + 1))
             return false;
         for (int o = 0; o < a->gradient_option_count; o++)
-            if (!all_equal(priced_away_ns(u, o), priced_away_ns(v, o), n) ||
-                !all_equal(priced_back_ns(u, o), priced_back_ns(v, o), n) ||
+            if (!all_equal(u->tiered[o].away_ns, v->tiered[o].away_ns, n) ||
+                !all_equal(u->tiered[o].back_ns, v->tiered[o].back_ns, n) ||
                 !all_equal(priced_forward_ns(u, o), priced_forward_ns(v, o), n) ||
                 !all_equal(priced_backward_ns(u, o), priced_backward_ns(v, o), n))
                 return false;

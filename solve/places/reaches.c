@@ -168,7 +168,6 @@ static void put_runs(struct placed_reaches *m)
                 r->again_ns[mode] = spread(m, r->again_ns[mode], to->slice_count);
         r->weight_ns = spread(m, r->weight_ns, 1);
         r->optimizer_ns = spread(m, r->optimizer_ns, 1);
-        if (r->swap_ns) r->swap_ns = spread(m, r->swap_ns, 1);
         r->sync_ns = TAKE(m->arena, to->gradient_option_count, int64_t *);
         if (r->tiered) r->tiered = TAKE_COPY(m->arena, r->tiered, r->tiered_count);
         for (int o = 0; o < to->gradient_option_count; o++) {

@@ -160,8 +160,9 @@ TEST(swaps_are_tier_options)
             for (int o = 0; o < options.gradient_option_count; o++) {
                 const struct priced_run *x = &t.priced.runs[r], *y = &options.runs[r];
                 if (!options.gradient_options[o].activations) continue;
-                same_numbers(x->swap_ns, priced_away_ns(y, o), options.group_count, "there");
-                same_numbers(x->swap_ns, priced_back_ns(y, o), options.group_count, "back");
+                const int64_t *old = x->tiered[0].away_ns;
+                same_numbers(old, y->tiered[o].away_ns, options.group_count, "there");
+                same_numbers(old, y->tiered[o].back_ns, options.group_count, "back");
                 same_numbers(x->stash_bytes, y->stash_bytes, 3, "stash");
             }
         struct schedule_request request = schedule_request_of(&options);

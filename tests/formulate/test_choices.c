@@ -59,7 +59,8 @@ static int64_t swapped_pass(const struct priced *p, const struct raw *x, bool ba
         }
         now += backward ? layer_backward(p, x, x->first + i) : run->forward_ns[x->group];
         end[i] = INT64_MAX;
-        if (swaps) end[i] = link = (link > now ? link : now) + run->swap_ns[x->group];
+        if (swaps)
+            end[i] = link = (link > now ? link : now) + run->tiered[x->gradient].away_ns[x->group];
     }
     return link > now ? link : now;
 }
@@ -214,7 +215,7 @@ static void try_raw(struct oracle *o, int stage, struct raw x);
 static void try_swaps(struct oracle *o, int stage, struct raw x, int most)
 {
     const bool *offered = o->p->recompute;
-    if (!offered[RECOMPUTE_SWAP] || o->p->runs[0].swap_ns[x.group] < 0) return;
+    if (!offered[RECOMPUTE_SWAP] || o->p->runs[0].tiered[0].away_ns[x.group] < 0) return;
     for (x.swapped = 1; x.swapped <= most; x.swapped++)
         for (x.recomputed = 0; x.recomputed <= most - x.swapped; x.recomputed++)
             if (!x.recomputed || offered[RECOMPUTE_FIRST_LAYERS] ||

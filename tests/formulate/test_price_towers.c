@@ -70,7 +70,7 @@ static void check_same(int name, const struct priced *x, int run, const struct p
     for (int mode = 0; mode < 3; mode++) SAME(stash_bytes[mode]), SAME(working_bytes[mode]);
     SAME(forward_ns[0]), SAME(backward_ns[0]), SAME(again_ns[RECOMPUTE_SELECTIVE][0]),
         SAME(again_ns[RECOMPUTE_FULL][0]);
-    SAME(optimizer_ns[0]), SAME(swap_ns[0]);
+    SAME(optimizer_ns[0]), SAME(tiered[0].away_ns[0]);
     for (int o = 0; o < x->gradient_option_count; o++) SAME(sync_ns[o][0]), SAME(feedback_bytes[o]);
     assert_int_equal(x->cuts[a->cut].message_bytes, y->cuts[b->cut].message_bytes);
     for (int part = 0; part < PART_COUNT; part++)

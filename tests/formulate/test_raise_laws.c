@@ -94,7 +94,7 @@ enum kind {
 };
 static const char *const kind_names[KINDS] = {
     "forward_ns",       "backward_ns",  "weight_ns",   "selective_ns",  "full_ns",       "sync_ns",
-    "sync_constant_ns", "optimizer_ns", "swap_ns",     "transfers",     "embedding_ns",  "local",
+    "sync_constant_ns", "optimizer_ns", "away_ns",     "transfers",     "embedding_ns",  "local",
     "weight_bytes",     "state bytes",  "stash_bytes", "working bytes", "message_bytes", "feedback",
     "quality_cost"};
 
@@ -126,7 +126,7 @@ static void note_run(struct numbers *n, const struct priced *p, struct priced_ru
         if (r->again_ns[mode]) note(n, SELECTIVE, r->again_ns[mode], passes);
     note(n, WEIGHT, r->weight_ns, groups);
     note(n, OPTIMIZER, r->optimizer_ns, groups);
-    note(n, SWAP, r->swap_ns, groups);
+    if (p->recompute[RECOMPUTE_SWAP]) note(n, SWAP, r->tiered[0].away_ns, groups);
     for (int o = 0; o < p->gradient_option_count; o++) {
         note(n, SYNC, r->sync_ns[o], groups);
         if (r->tiered && r->tiered[o].optimizer_ns != r->optimizer_ns)
@@ -388,12 +388,12 @@ static void turn_groups(struct priced *p, uint64_t *state, struct arena *arena)
                 x->again_ns[i] = in_order(x->again_ns[i], slices, order, n, 1, arena);
         x->weight_ns = in_order(x->weight_ns, 1, order, n, 1, arena);
         x->optimizer_ns = in_order(x->optimizer_ns, 1, order, n, 1, arena);
-        if (x->swap_ns) x->swap_ns = in_order(x->swap_ns, 1, order, n, 1, arena);
         for (int o = 0; o < p->gradient_option_count; o++) {
             x->sync_ns[o] = in_order(x->sync_ns[o], 1, order, n, 1, arena);
-            if (x->tiered)
-                x->tiered[o].optimizer_ns =
-                    in_order(x->tiered[o].optimizer_ns, 1, order, n, 1, arena);
+            struct priced_tiered *t = x->tiered ? &x->tiered[o] : NULL;
+            if (t) t->optimizer_ns = in_order(t->optimizer_ns, 1, order, n, 1, arena);
+            if (t && t->away_ns)
+                t->away_ns = t->back_ns = in_order(t->away_ns, 1, order, n, 1, arena);
         }
     }
     for (int c = 0; c < p->cut_count; c++) {

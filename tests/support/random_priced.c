@@ -245,6 +245,20 @@ static void draw_shares(struct priced *p, uint64_t state, struct arena *arena)
         draw_shares_of(p, &p->runs[r], &own, arena);
 }
 
+void priced_swap(const struct priced *p, struct priced_run *run, int64_t *away_ns,
+                 struct arena *arena)
+{
+    if (!run->tiered) run->tiered = TAKE(arena, p->gradient_option_count, struct priced_tiered);
+    for (int o = run->tiered_count; o < p->gradient_option_count; o++)
+        run->tiered[o] = (struct priced_tiered){.weight_bytes = run->weight_bytes,
+                                                .optimizer_bytes = run->optimizer_bytes,
+                                                .optimizer_ns = run->optimizer_ns,
+                                                .tier_bytes = TAKE(arena, 1, int64_t)};
+    run->tiered_count = p->gradient_option_count;
+    for (int o = 0; o < run->tiered_count; o++)
+        run->tiered[o].away_ns = run->tiered[o].back_ns = away_ns;
+}
+
 // Stages may swap now and then, from numbers of their own; not on every group.
 static void draw_swaps(struct priced *p, uint64_t state, struct arena *arena)
 {
@@ -254,8 +268,9 @@ static void draw_swaps(struct priced *p, uint64_t state, struct arena *arena)
     int without = below(&own, 3) ? -1 : below(&own, p->group_count), longest = 2 + below(&own, 40);
     p->recompute[RECOMPUTE_SWAP] = true;
     for (int r = 0; r < p->run_count; r++) {
-        p->runs[r].swap_ns = numbers(arena, &own, p->group_count, longest);
-        if (without >= 0) p->runs[r].swap_ns[without] = PRICE_NONE;
+        int64_t *away_ns = numbers(arena, &own, p->group_count, longest);
+        if (without >= 0) away_ns[without] = PRICE_NONE;
+        priced_swap(p, &p->runs[r], away_ns, arena);
     }
     for (int i = 0; i < p->rule_count; i++)
         if (p->rules[i].recompute_stated) p->rules[i].recompute[RECOMPUTE_SWAP] = below(&own, 2);
@@ -270,7 +285,12 @@ void priced_without_swaps(struct priced *p)
 {
     if (p->layout.recompute > RECOMPUTE_SWAP) p->layout.recompute = 0;
     for (int mode = RECOMPUTE_SWAP; mode < RECOMPUTE_COUNT; mode++) p->recompute[mode] = false;
-    for (int r = 0; r < p->run_count; r++) p->runs[r].swap_ns = NULL;
+    for (int r = 0; r < p->run_count; r++) {
+        struct priced_run *run = &p->runs[r];
+        if (!priced_tiers(p)) run->tiered = NULL, run->tiered_count = 0;
+        for (int o = 0; o < run->tiered_count; o++)
+            run->tiered[o].away_ns = run->tiered[o].back_ns = NULL;
+    }
 }
 
 static void draw_all(struct priced *p, uint64_t *state, struct arena *arena)

@@ -20,6 +20,10 @@ void random_priced_of(struct priced *p, int kind, uint64_t *state, struct arena 
 // one or two node groups, each with devices and bytes of its own; what widths exclude is removed.
 void priced_draw_widths(struct priced *p, uint64_t state, struct arena *arena);
 
+// Lets layers of the run swap in so much time each way, with every option; what is not elsewhere by
+// then stays.
+void priced_swap(const struct priced *p, struct priced_run *run, int64_t *away_ns,
+                 struct arena *arena);
 // Removes swapping, for formulations that do not support it.
 void priced_without_swaps(struct priced *p); // nor other modes after it
 // Each stage chooses how it recomputes.

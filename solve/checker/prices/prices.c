@@ -160,13 +160,12 @@ static struct check_run open_run(const struct check_problem *p, const struct lay
     r.optimizer_bytes = take_numbers(p->gradient_count, arena);
     r.optimizer = take_tables(p->gradient_count, p->group_count, arena);
     r.sync = take_tables(p->gradient_count, p->group_count, arena);
-    if (p->modes[MODE_SWAP]) r.swap = take_numbers(p->group_count, arena);
     if (check_has_tiers(p)) r.tiered = TAKE(arena, p->gradient_count, struct check_tiered);
     for (int o = 0; r.tiered && o < p->gradient_count; o++) {
         struct check_tiered *t = &r.tiered[o];
         t->tier_bytes = take_numbers(p->tier_count, arena);
         t->forward = take_numbers(passes, arena), t->backward = take_numbers(passes, arena);
-        if (!p->gradient[o].away) continue;
+        if (!p->modes[MODE_SWAP]) continue;
         t->away = take_numbers(p->group_count, arena),
         t->back = take_numbers(p->group_count, arena);
     }
@@ -346,7 +345,6 @@ static void price_run(struct prices *x, const struct price_audit *a, int run, st
             if (r->again[mode]) r->again[mode][at] = note(x, d.again_ns[mode]);
         if (slice == 0) r->weight[g] = note(x, d.weight_ns);
     }
-    if (r->swap) r->swap[g] = has ? note(x, swap_ns_of(a, run, g, tiering_of_option(x, 0), 0)) : 0;
     for (int o = 0; o < p->gradient_count; o++) {
         for (int back = 0; back < 2 && r->tiered && r->tiered[o].away; back++)
             (back ? r->tiered[o].back : r->tiered[o].away)[g] =

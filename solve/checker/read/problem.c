@@ -47,7 +47,6 @@ static enum status read_layers(struct check_problem *p, const cJSON *v, const ch
         {"selective_ns", -1, MOST_NS, .numbers = &r->again[MODE_SELECTIVE], .count = passes},
         {"full_ns", -1, MOST_NS, .numbers = &r->again[MODE_FULL], .count = passes},
         {sets ? "module_sets_ns" : "?module_sets_ns", .value = &modules},
-        {"?swap_ns", -1, MOST_NS, .numbers = &r->swap, .count = groups},
         {"optimizer_ns", -1, MOST_NS, .numbers = &step, .count = groups},
         {"sync_ns", .value = &sync},
         {"?seats", .value = &seats, .type = cJSON_Array},
@@ -65,8 +64,6 @@ static enum status read_layers(struct check_problem *p, const cJSON *v, const ch
     }
     if (!r->weight) r->weight = TAKE(arena, groups, int64_t);
     TRY(read_tables(p, sync, where, p->gradient_count, groups, &r->sync, arena));
-    if (!r->swap != !p->modes[MODE_SWAP])
-        return check_refuse(&p->reader, where, "swap_ns goes with the mode swap");
     TRY(check_read_tiered(p, r, tiered, states, step, where, arena));
     return check_read_seats(p, seats, where, 3 + sets, r, arena);
 }

@@ -109,8 +109,9 @@ struct check_layout {
 // Of a layer with one option, where its parts may be in tiers besides the GPU's own memory.
 struct check_tiered {
     int64_t weight_bytes, buffer_bytes;
-    int64_t *tier_bytes;         // [tier]
-    int64_t *away, *back;        // [group]; NULL: as the run's swap
+    int64_t *tier_bytes; // [tier]
+    // [group], its activations there and back; -1: no tier takes them. NULL: no swapping
+    int64_t *away, *back;
     int64_t *forward, *backward; // as the run's own; NULL: those
 };
 
@@ -125,9 +126,6 @@ struct check_run {
     int64_t *forward, *backward; // [slice * groups + group]
     int64_t *again[MODES];       // [mode][the same]: more backward; NULL: no layer runs in the mode
     int64_t *weight;             // [group]
-    // [group], its activations to the host or back, with options that name no tier for them; -1:
-    // no link. NULL: no swapping
-    int64_t *swap;
     int64_t **sync, **optimizer; // [gradient option][group]
     struct check_run *seats;     // [group], with a width's own bytes; NULL: those above, on each
     struct check_tiered *tiered; // [gradient option]; NULL: all as the run itself
@@ -261,8 +259,7 @@ static inline const int64_t *check_backward(const struct check_run *r, int optio
 // A layer's activations to their tier, or back from there.
 static inline const int64_t *check_swap(const struct check_run *r, int option, bool back)
 {
-    const struct check_tiered *t = r->tiered && r->tiered[option].away ? &r->tiered[option] : NULL;
-    return !t ? r->swap : back ? t->back : t->away;
+    return back ? r->tiered[option].back : r->tiered[option].away;
 }
 
 struct check_text;

@@ -37,7 +37,7 @@ static wide most_ns_of_run(const struct check_problem *p, const struct check_run
     for (int g = 0; g < p->group_count; g++) {
         wide passes = r->weight[g], sync = 0;
         wide ways = 0;
-        for (int o = 0; r->swap && o < p->gradient_count; o++)
+        for (int o = 0; p->modes[MODE_SWAP] && o < p->gradient_count; o++)
             ways = larger(ways, (wide)larger(check_swap(r, o, false)[g], 0) +
                                     larger(check_swap(r, o, true)[g], 0));
         passes += ways;
@@ -116,7 +116,7 @@ enum status check_run_prices(const struct check_problem *p, const struct check_r
             missing = missing || r->sync[o][g] < 0 || r->optimizer[o][g] < 0 ||
                       p->groups[g].sync_constant[o] < 0;
         bool unlike = false;
-        for (int o = 0; r->swap && p->runs[0].swap && o < p->gradient_count; o++) {
+        for (int o = 0; p->modes[MODE_SWAP] && o < p->gradient_count; o++) {
             bool none = check_swap(&p->runs[0], o, false)[g] < 0;
             for (int back = 0; back < 2; back++)
                 unlike = unlike || (check_swap(r, o, back)[g] < 0) != none;

@@ -6,7 +6,7 @@
 
 bool check_has_tiers(const struct check_problem *p)
 {
-    bool some = p->tier_count > 0;
+    bool some = p->tier_count > 0 || p->modes[MODE_SWAP];
     for (int o = 0; o < p->gradient_count; o++)
         some = some || p->gradient[o].tiers || p->gradient[o].offloaded;
     return some;
@@ -33,11 +33,8 @@ static enum status check_entry(const struct check_problem *p, const struct check
 {
     const struct check_tiered *t = &r->tiered[o];
     const int64_t *forward = check_forward(r, o), *backward = check_backward(r, o);
-    bool swaps = p->gradient[o].away && p->modes[MODE_SWAP];
-    if (!t->away != !swaps || !t->back != !swaps)
-        return check_refuse(&p->reader, where,
-                            "tiered, option %d: away_ns and back_ns go with "
-                            "activations",
+    if (!t->away != !p->modes[MODE_SWAP] || !t->back != !p->modes[MODE_SWAP])
+        return check_refuse(&p->reader, where, "tiered, option %d: away_ns, back_ns go with swap",
                             o);
     bool plain = !p->gradient[o].tiers,
          sound = t->weight_bytes <= r->weight_bytes &&
@@ -72,7 +69,7 @@ enum status check_read_tiered(struct check_problem *p, struct check_run *r, cons
     int passes = p->slices * p->group_count, o = 0;
     if (!array != !check_has_tiers(p))
         return check_refuse(&p->reader, where,
-                            "tiered goes with tiers or options with parts there");
+                            "tiered goes with tiers, options with parts there and swap");
     r->optimizer_bytes = TAKE(arena, p->gradient_count, int64_t);
     r->optimizer = TAKE(arena, p->gradient_count, int64_t *);
     for (int all = 0; all < p->gradient_count; all++)

@@ -6,6 +6,7 @@
 #include "solve/checker/space/arguments.h"
 #include "tests/support/claims/tables.h"
 #include "tests/support/oracle/oracle.h"
+#include "tests/support/random_priced.h"
 #include "tests/support/check.h"
 
 static bool chance(struct random *rng, int percent) { return random_chance(rng, percent); }
@@ -193,7 +194,7 @@ static void draw_swaps(struct priced *p, const struct extreme *x, uint64_t state
         return;
     p->recompute[RECOMPUTE_SWAP] = true;
     for (int r = 0; r < p->run_count; r++)
-        p->runs[r].swap_ns = values(x, &own, p->group_count, arena);
+        priced_swap(p, &p->runs[r], values(x, &own, p->group_count, arena), arena);
 }
 
 // Now and then a few layers of another kind, before or after the rest.
@@ -241,11 +242,14 @@ static void copy_arrays(struct priced *p, struct arena *arena)
         COPY(arena, r->forward_ns, passes), COPY(arena, r->backward_ns, passes),
             COPY(arena, r->again_ns[RECOMPUTE_SELECTIVE], passes),
             COPY(arena, r->again_ns[RECOMPUTE_FULL], passes);
-        if (r->swap_ns) COPY(arena, r->swap_ns, p->group_count);
         COPY(arena, r->weight_ns, p->group_count), COPY(arena, r->optimizer_ns, p->group_count),
             COPY(arena, r->sync_ns, p->gradient_option_count);
         for (int o = 0; o < p->gradient_option_count; o++)
             COPY(arena, r->sync_ns[o], p->group_count);
+        if (!r->tiered) continue;
+        int64_t *away_ns = r->tiered[0].away_ns;
+        r->tiered = NULL, r->tiered_count = 0;
+        priced_swap(p, r, COPY(arena, away_ns, p->group_count), arena);
     }
     for (int g = 0; g < p->group_count; g++)
         COPY(arena, p->groups[g].sync_constant_ns, p->gradient_option_count);
@@ -278,7 +282,7 @@ static int64_t *some_time(struct priced *p, struct random *rng)
                               &c->backward_ns[0][price],
                               &p->embedding_sync_ns[g]};
     if (schedule_splits_backward(p->layout.schedule) && chance(rng, 15)) return &r->weight_ns[g];
-    if (r->swap_ns && chance(rng, 15)) return &r->swap_ns[g];
+    if (r->tiered && chance(rng, 15)) return &r->tiered[0].away_ns[g];
     return times[between(rng, 0, 13)];
 }
 
@@ -322,6 +326,10 @@ static void change_priced(struct priced *p, const struct extreme *x, struct rand
     case 5: change_number(some_bytes(p, rng), x, rng); break;
     default: change_number(some_time(p, rng), x, rng); break;
     }
+    for (int r = 0; r < p->run_count; r++)
+        for (int o = 0; o < p->runs[r].tiered_count; o++)
+            p->runs[r].tiered[o].weight_bytes = p->runs[r].weight_bytes,
+            p->runs[r].tiered[o].optimizer_bytes = p->runs[r].optimizer_bytes;
 }
 
 // One of its prices outweighs all others.

@@ -16,12 +16,16 @@ static void copy_shares(struct priced_run *to, const struct check_run *r,
 {
     to->tiered = TAKE(arena, p->gradient_count, struct priced_tiered);
     to->tiered_count = p->gradient_count;
-    for (int o = 0; o < p->gradient_count; o++)
-        to->tiered[o] =
-            (struct priced_tiered){.weight_bytes = r->weight_bytes,
-                                   .tier_bytes = TAKE(arena, 1, int64_t),
-                                   .optimizer_bytes = r->optimizer_bytes[o],
-                                   .optimizer_ns = copy(r->optimizer[o], p->group_count, arena)};
+    for (int o = 0; o < p->gradient_count; o++) {
+        struct priced_tiered *t = &to->tiered[o];
+        *t = (struct priced_tiered){.weight_bytes = r->weight_bytes,
+                                    .tier_bytes = TAKE(arena, 1, int64_t),
+                                    .optimizer_bytes = r->optimizer_bytes[o],
+                                    .optimizer_ns = copy(r->optimizer[o], p->group_count, arena)};
+        if (!p->modes[MODE_SWAP]) continue;
+        t->away_ns = copy(r->tiered[o].away, p->group_count, arena),
+        t->back_ns = copy(r->tiered[o].back, p->group_count, arena);
+    }
 }
 
 static void copy_run(struct priced_run *to, const struct check_run *r,
@@ -43,14 +47,13 @@ static void copy_run(struct priced_run *to, const struct check_run *r,
     to->backward_ns = copy(r->backward, passes, arena);
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
         if (r->again[mode]) to->again_ns[mode] = copy(r->again[mode], passes, arena);
-    if (p->modes[MODE_SWAP]) to->swap_ns = copy(r->swap, p->group_count, arena);
     to->weight_ns = copy(r->weight, p->group_count, arena),
     to->optimizer_ns = copy(r->optimizer[0], p->group_count, arena);
     to->sync_ns = TAKE(arena, p->gradient_count, int64_t *);
     for (int o = 0; o < p->gradient_count; o++)
         to->sync_ns[o] = copy(r->sync[o], p->group_count, arena);
     for (int o = 0; o < p->gradient_count && !to->tiered; o++)
-        if (p->gradient[o].offloaded) copy_shares(to, r, p, arena);
+        if (p->gradient[o].offloaded || p->modes[MODE_SWAP]) copy_shares(to, r, p, arena);
 }
 
 static void copy_cut(struct priced_cut *to, const struct check_cut *c,
@@ -183,7 +186,6 @@ static void fill_run(struct check_run *to, const struct priced *p, struct priced
                              .forward = r->forward_ns,
                              .backward = r->backward_ns,
                              .weight = r->weight_ns,
-                             .swap = r->swap_ns,
                              .sync = r->sync_ns};
     memcpy(to->again, r->again_ns, sizeof r->again_ns);
     to->optimizer_bytes = TAKE(arena, p->gradient_option_count, int64_t);
@@ -192,6 +194,13 @@ static void fill_run(struct check_run *to, const struct priced *p, struct priced
         to->optimizer_bytes[o] = priced_optimizer_bytes(r, o);
         to->optimizer[o] = r->tiered ? r->tiered[o].optimizer_ns : r->optimizer_ns;
     }
+    if (p->recompute[RECOMPUTE_SWAP])
+        to->tiered = TAKE(arena, p->gradient_option_count, struct check_tiered);
+    for (int o = 0; to->tiered && o < p->gradient_option_count; o++)
+        to->tiered[o] = (struct check_tiered){.weight_bytes = r->weight_bytes,
+                                              .tier_bytes = r->tiered[o].tier_bytes,
+                                              .away = r->tiered[o].away_ns,
+                                              .back = r->tiered[o].back_ns};
 }
 
 static void fill_runs(struct check_problem *to, const struct priced *p, struct arena *arena)

@@ -28,7 +28,9 @@ static bool same_run(const struct priced_run *a, const struct priced_run *b, con
             priced_optimizer_bytes(a, o) != priced_optimizer_bytes(b, o))
             return false;
     for (int o = 0; o < a->tiered_count; o++)
-        if (!same(a->tiered[o].optimizer_ns, b->tiered[o].optimizer_ns, p->group_count))
+        if (!same(a->tiered[o].optimizer_ns, b->tiered[o].optimizer_ns, p->group_count) ||
+            (a->tiered[o].away_ns &&
+             !same(a->tiered[o].away_ns, b->tiered[o].away_ns, p->group_count)))
             return false;
     return a->weight_bytes == b->weight_bytes && a->gradient_bytes == b->gradient_bytes &&
            a->optimizer_bytes == b->optimizer_bytes && a->unsharded_bytes == b->unsharded_bytes &&
@@ -40,7 +42,6 @@ static bool same_run(const struct priced_run *a, const struct priced_run *b, con
            same(a->again_ns[RECOMPUTE_SELECTIVE], b->again_ns[RECOMPUTE_SELECTIVE], passes) &&
            same(a->again_ns[RECOMPUTE_FULL], b->again_ns[RECOMPUTE_FULL], passes) &&
            same(a->weight_ns, b->weight_ns, p->group_count) &&
-           (!a->swap_ns || same(a->swap_ns, b->swap_ns, p->group_count)) &&
            same(a->optimizer_ns, b->optimizer_ns, p->group_count);
 }
 

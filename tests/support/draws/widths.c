@@ -60,7 +60,6 @@ void priced_draw_widths(struct priced *p, uint64_t state, struct arena *arena)
     draw_groups(p, &own);
     priced_find_pools(p);
     for (int r = 0; r < p->run_count; r++) {
-        p->runs[r].swap_ns = NULL;
         p->runs[r].tiered = NULL, p->runs[r].tiered_count = 0;
         draw_seats(p, &p->runs[r], &own, arena);
     }

@@ -141,10 +141,10 @@ static void compare_times(struct comparison *c, int run, int group)
         if (slice) continue;
         same(c, "weight gradient", of, group, theirs->weight_ns[group], d.weight_ns);
         same(c, "optimizer", of, group, theirs->optimizer_ns[group], d.optimizer_ns);
-        for (int o = 0; theirs->swap_ns && o < p->gradient_option_count; o++) {
-            same(c, "swap", of, o, priced_away_ns(theirs, o)[group],
+        for (int o = 0; p->recompute[RECOMPUTE_SWAP] && o < p->gradient_option_count; o++) {
+            same(c, "swap", of, o, theirs->tiered[o].away_ns[group],
                  swap_ns_of(&c->price_audit, run, group, tiering(c, o), false));
-            same(c, "swap back", of, o, priced_back_ns(theirs, o)[group],
+            same(c, "swap back", of, o, theirs->tiered[o].back_ns[group],
                  swap_ns_of(&c->price_audit, run, group, tiering(c, o), true));
         }
         for (int o = 0; o < theirs->tiered_count; o++)

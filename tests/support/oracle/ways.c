@@ -54,7 +54,6 @@ static int64_t way_of_layer(const struct priced *p, const struct plan_stage *d, 
     const struct priced_run *r = &p->runs[priced_run_of(p, layer)];
     const struct priced_tiered *t = tiered_of(r, d);
     if (mode_of_layer(p, d, layer) != RECOMPUTE_SWAP) return 0;
-    if (!p->gradient_options[d->gradient_option].activations) return r->swap_ns[d->group];
     return (backward ? t->back_ns : t->away_ns)[d->group];
 }
 
@@ -379,8 +378,7 @@ static int next_recomputed(const struct priced *p, const struct plan_stage *d, i
 static bool may_go(const struct priced *p, const struct plan_stage *d)
 {
     const struct priced_run *r = &p->runs[0];
-    return (p->gradient_options[d->gradient_option].activations ? tiered_of(r, d)->away_ns
-                                                                : r->swap_ns)[d->group] >= 0;
+    return tiered_of(r, d)->away_ns[d->group] >= 0;
 }
 
 // Calls make_way for every recompute mode and option of an interval on a group; counts, and stores
