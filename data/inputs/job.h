@@ -263,7 +263,7 @@ extern const char *const compression_keys[]; // "rank", "kept_per_thousand", "bi
 const char *compression_text(struct compression_form form, struct arena *arena);
 
 // What of each layer of a stage is in tiers besides the GPU's own memory (data/places/cluster.h).
-// Of the weights those of embeddings and of memory layers stay; how many layers swap is decided.
+// The weights of embeddings and memory layers stay; how many layers swap is decided.
 enum tier_part { TIER_FROZEN, TIER_TRAINED, TIER_OPTIMIZER, TIER_ACTIVATIONS, TIER_PARTS };
 extern const char *const tier_part_names[]; // "frozen_weights", "trained_weights" ...
 struct tier_share {
@@ -299,6 +299,7 @@ bool compression_same(const struct compression_option *a, const struct compressi
 struct quality_budget {
     int64_t boundaries_max, stages_max, cost_max; // -1: no limit
     int rank_min;                                 // lower ranks are not offered; 0: no limit
+    int64_t energy_max_uj;                        // of an iteration, on all GPUs; 0: no limit
 };
 
 // A rule about one stage (or all): `require` demands that every stated condition holds there,
@@ -474,8 +475,7 @@ static inline bool job_unfused(const struct job *j, enum unfused operation)
 {
     return j->unfused[operation] || (j->trainer == TRAINER_TORCHTITAN && !j->compiled);
 }
-// The tier option of this name; NULL: there is none, or no name.
-const struct tier_option *job_tier_option(const struct job *j, const char *name);
+const struct tier_option *job_tier_option(const struct job *j, const char *name); // or NULL
 // A tier option moves weights.
 static inline bool tier_option_moves_weights(const struct tier_option *t)
 {

@@ -15,7 +15,8 @@ enum {
     RULES_MAX = 1024,
     RULE_GROUPS_MAX = 64
 };
-#define QUALITY_MAX 1099511627776 // 2^40, of one option, so that sums over all stages are exact
+#define ENERGY_MAX ((int64_t)1 << 50) // microjoules of an iteration
+#define QUALITY_MAX 1099511627776     // 2^40, of one option, so that sums over all stages are exact
 
 // Repeated by the priced document, plans and layouts.
 extern const struct members layout_members, budget_members, rule_members;

@@ -265,6 +265,7 @@ static const struct member budget_rows[] = {
     KEY_COUNT(quality_budget, stages_max, OPTIONAL, IF_STATED, 0, STAGES_MAX),
     KEY_COUNT(quality_budget, cost_max, OPTIONAL, IF_STATED, 0, QUALITY_MAX * 1024),
     KEY_INT(quality_budget, rank_min, OPTIONAL, ALWAYS_WRITTEN, 0, RANK_MAX),
+    KEY_COUNT(quality_budget, energy_max_uj, OPTIONAL, IF_SET, 1, ENERGY_MAX),
 };
 MEMBERS(budget, struct quality_budget, &budget_initial, true, NULL);
 

@@ -144,6 +144,14 @@ static enum status check_tier(const struct problem *p, int option, int part, str
                 nearest >= 0 ? "; nearest: " : "", nearest >= 0 ? known[nearest] : "");
 }
 
+bool problem_states_energy(const struct problem *p)
+{
+    bool tiers = job_tier_ways(&p->job) > 1;
+    for (int g = 0; g < p->cluster.group_count; g++)
+        tiers = tiers || p->cluster.groups[g].tier_count;
+    return tiers && !p->cluster.places.node_count && cluster_states_energy(&p->cluster);
+}
+
 enum status problem_check_names(const struct problem *p, struct arena *arena, struct error *err)
 {
     for (int g = 0; g < p->cluster.group_count; g++)

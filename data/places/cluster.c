@@ -1,5 +1,6 @@
 // Clusters: load, check, save. Groups are named; links name the groups they join.
 #include "data/places/cluster.h"
+#include "data/base/least.h"
 #include "data/places/internal.h"
 
 #include <stdio.h>
@@ -40,6 +41,7 @@ static const struct member sum_rows[] = {
 };
 static MEMBERS(sum, struct ring_rate, NULL, true, NULL);
 
+enum { BYTE_ENERGY_MAX = 1000000 }; // pJ
 static const struct tier tier_initial = {.gpus = 1};
 static const struct member tier_rows[] = {
     KEY_TEXT(tier, name, REQUIRED),
@@ -48,6 +50,8 @@ static const struct member tier_rows[] = {
     KEY_NUMBER(tier, write_bytes_per_s, OPTIONAL, IF_SET, 1, LINK_RATE_MAX),
     KEY_INT(tier, gpus, OPTIONAL, 1, 1, GPUS_MAX),
     KEY_BOOL(tier, in_place, OPTIONAL, IF_SET),
+    KEY_NUMBER(tier, read_pj_per_byte, OPTIONAL, IF_SET, 0, BYTE_ENERGY_MAX),
+    KEY_NUMBER(tier, write_pj_per_byte, OPTIONAL, IF_SET, 0, BYTE_ENERGY_MAX),
 };
 static MEMBERS(tier, struct tier, &tier_initial, true, NULL);
 
@@ -63,6 +67,8 @@ static const struct member group_rows[] = {
     KEY_LIST(node_group, switch_sums, switch_sum_count, OPTIONAL, IF_SET, RINGS_MAX, &sum_members),
     KEY_LIST(node_group, nics, nic_count, OPTIONAL, ALWAYS_WRITTEN, NIC_KIND_COUNT, &nic_members),
     KEY_LIST(node_group, tiers, tier_count, OPTIONAL, IF_SET, TIERS_MAX, &tier_members),
+    KEY_NUMBER(node_group, memory_read_pj_per_byte, OPTIONAL, IF_SET, 0, BYTE_ENERGY_MAX),
+    KEY_NUMBER(node_group, memory_write_pj_per_byte, OPTIONAL, IF_SET, 0, BYTE_ENERGY_MAX),
 };
 static MEMBERS(group, struct node_group, NULL, false, NULL);
 
@@ -129,6 +135,19 @@ enum status cluster_save(const struct cluster *c, const char *path, struct arena
 }
 
 // ---- tiers
+
+bool cluster_states_energy(const struct cluster *c)
+{
+    double most = 0;
+    for (int i = 0; i < c->group_count; i++) {
+        const struct node_group *g = &c->groups[i];
+        most = larger_double(most, g->memory_read_pj_per_byte + g->memory_write_pj_per_byte);
+        for (int k = 0; k < g->tier_count; k++)
+            most =
+                larger_double(most, g->tiers[k].read_pj_per_byte + g->tiers[k].write_pj_per_byte);
+    }
+    return most > 0;
+}
 
 const struct tier *group_tier(const struct node_group *g, const char *name)
 {

@@ -36,6 +36,7 @@ struct tier {
     int64_t bytes;                              // of all that share it; 0: no limit
     double read_bytes_per_s, write_bytes_per_s; // of all that share it; 0 for the host
     int gpus;                                   // that share it, evenly
+    double read_pj_per_byte, write_pj_per_byte; // energy; 0: none is stated
     bool in_place; // a GPU computes on what is there; else it is first copied to the GPU's own
 };
 
@@ -54,6 +55,7 @@ struct node_group {
     int switch_sum_count;          // that add up reach this bus bandwidth; none: they do not
     struct tier *tiers;
     int tier_count;
+    double memory_read_pj_per_byte, memory_write_pj_per_byte; // of a GPU's own memory, as a tier's
 };
 
 // Between two groups (or between nodes of one group), for one stream, instead of what the NICs
@@ -107,6 +109,7 @@ struct cluster {
 enum { GROUPS_MAX = 16, TIERS_MAX = 8 };
 enum { SEATS_MAX = 64 }; // kinds of seats of a priced document: node groups, each with its widths
 #define TIER_HOST "host"
+bool cluster_states_energy(const struct cluster *c); // of a memory
 // The group's tier of this name; NULL: it has none.
 const struct tier *group_tier(const struct node_group *g, const char *name);
 // The names of all groups' tiers, in the order in which the groups first state them.

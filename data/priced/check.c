@@ -257,6 +257,9 @@ static enum status check_options(const struct priced *p, struct error *err)
     if (p->stage_count * (boundary + gradient) > SUM_MAX)
         return fail(err, BAD_INPUT, "%s: quality costs of all stages sum to more than 2^52",
                     priced_file(p));
+    if (p->budget.energy_max_uj && !priced_states_energy(p))
+        return fail(err, BAD_INPUT, "%s: budget.energy_max_uj: expected energies in runs[].tiered",
+                    priced_file(p));
     return members_check(&budget_members, &p->budget, priced_file(p), "budget.", err);
 }
 

@@ -113,8 +113,9 @@ enum status priced_places_check(const struct priced *p, double passes_ns, double
     const struct priced_places *x = p->places;
     TRY(priced_pipette_check(p, sum_max, err));
     if (!x) return OK;
-    if (p->tier_count || p->recompute[RECOMPUTE_SWAP])
-        return fail(err, BAD_INPUT, "%s: places: expected no tiers and no \"swap\" with them",
+    if (p->tier_count || p->recompute[RECOMPUTE_SWAP] || priced_states_energy(p))
+        return fail(err, BAD_INPUT,
+                    "%s: places: expected no tiers, no energy and no \"swap\" with them",
                     priced_file(p));
     for (int i = 0; i < x->node_count; i++)
         for (int k = 0; k < i; k++)

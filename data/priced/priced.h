@@ -22,6 +22,9 @@ struct priced_tiered {
     // [group]: of its activations to their tier and back; PRICE_NONE where the group has no such
     // tier. NULL: no stage may swap.
     int64_t *away_ns, *back_ns;
+    // [group]: of an iteration, on all GPUs of a stage, of weights and states; more if it is
+    // recomputed in full, or swapped. NULL: no memory's energy is stated.
+    int64_t *energy_uj, *again_uj, *swap_uj;
 };
 
 // A run of identical layers.
@@ -204,6 +207,7 @@ bool priced_uses_sync(const struct priced *p);     // any nonzero gradient sync
 bool priced_uses_optimizer(const struct priced *p);
 // There are tiers, options with parts in one, or stages that may swap.
 bool priced_tiers(const struct priced *p);
+bool priced_states_energy(const struct priced *p);
 // Stages there may swap with the option; the tier that then has what they swap.
 bool priced_swaps_on(const struct priced *p, int group, int gradient_option);
 const char *priced_swap_tier(const struct priced *p, int gradient_option);

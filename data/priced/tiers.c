@@ -1,6 +1,7 @@
 // What a priced document says of the tiers besides the GPU's own memory: of each run, with each
 // option, what stays, what is in which tier, and passes that read it there.
 #include "data/base/least.h"
+#include "data/inputs/job_fields.h"
 #include "data/places/cluster.h"
 #include "data/priced/fields.h"
 
@@ -33,6 +34,9 @@ static const struct member priced_tiered_rows[] = {
     KEY_PRICES(priced_tiered, optimizer_ns, REQUIRED, groups),
     KEY_PRICES(priced_tiered, away_ns, OPTIONAL, swaps),
     KEY_PRICES(priced_tiered, back_ns, OPTIONAL, swaps),
+    KEY_PRICES(priced_tiered, energy_uj, OPTIONAL, swaps),
+    KEY_PRICES(priced_tiered, again_uj, OPTIONAL, swaps),
+    KEY_PRICES(priced_tiered, swap_uj, OPTIONAL, swaps),
 };
 MEMBERS(priced_tiered, struct priced_tiered, NULL, false, NULL);
 
@@ -52,6 +56,11 @@ bool priced_tiers(const struct priced *p)
     for (int o = 0; o < p->gradient_option_count; o++)
         some = some || option_uses_tiers(&p->gradient_options[o]);
     return some;
+}
+
+bool priced_states_energy(const struct priced *p)
+{
+    return p->run_count && p->runs[0].tiered_count && p->runs[0].tiered[0].energy_uj;
 }
 
 bool priced_swaps_on(const struct priced *p, int group, int gradient_option)
@@ -114,6 +123,30 @@ static enum status check_swap(const struct priced *p, int run, int option, struc
     return OK;
 }
 
+// Either all entries state energies, or none does; together no more than a budget can be.
+static enum status check_energy(const struct priced *p, int run, int option, struct error *err)
+{
+    const struct priced_tiered *t = &p->runs[run].tiered[option];
+    bool some = priced_states_energy(p), sound = true;
+    double most = 0;
+    if (!t->energy_uj == some || !t->again_uj == some || !t->swap_uj == some)
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].tiered[%d]: expected energy_uj, again_uj and swap_uj in all "
+                    "entries or in none",
+                    priced_file(p), run, option);
+    for (int g = 0; some && g < p->group_count; g++) {
+        if (p->groups[g].excluded) continue;
+        sound = sound && t->energy_uj[g] >= 0 && t->again_uj[g] >= 0 && t->swap_uj[g] >= 0;
+        most = larger_double(most, (double)t->energy_uj[g] + (double)t->again_uj[g] +
+                                       (double)t->swap_uj[g]);
+    }
+    if (sound && most * p->layer_count <= (double)ENERGY_MAX) return OK;
+    return fail(err, BAD_INPUT,
+                "%s: runs[%d].tiered[%d]: energies: expected at least 0 and, of all layers, at "
+                "most 2^50 microjoules",
+                priced_file(p), run, option);
+}
+
 enum status priced_tiered_check(const struct priced *p, int run, struct error *err)
 {
     const struct priced_run *r = &p->runs[run];
@@ -129,6 +162,7 @@ enum status priced_tiered_check(const struct priced *p, int run, struct error *e
     for (int o = 0; o < r->tiered_count; o++) {
         bool plain = !p->gradient_options[o].tier_option;
         TRY(check_swap(p, run, o, err));
+        TRY(check_energy(p, run, o, err));
         if (!is_sound(p, r, o) || (plain && !is_as_run(p, r, o)))
             return fail(err, BAD_INPUT, "%s: runs[%d].tiered[%d]: expected %s", priced_file(p), run,
                         o,

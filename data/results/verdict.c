@@ -57,6 +57,7 @@ static const struct member verdict_rows[] = {
     COUNT_AS("doubtful_terms", doubtful, IF_SET),
     KEY_COUNT(verdict, memory_bytes, OPTIONAL, IF_STATED, 0, JSON_COUNT_MAX),
     COUNT_AS("published_memory_bytes", published_bytes, IF_STATED),
+    COUNT_AS("energy_uj", energy_uj, IF_STATED),
     KEY_OF("published_memory_ratio", JSON_NUMBER, OPTIONAL, 0,
            offsetof(struct verdict, published_ratio), 0, 1e300, NULL, NULL, put_ratio),
     KEY_LIST(verdict, violations, violation_count, REQUIRED, ALWAYS_WRITTEN, INT_MAX,

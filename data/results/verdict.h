@@ -30,6 +30,7 @@ struct verdict {
     // Of a device of the first rank: by the judge's own sums, and by a published formula (Fujii et
     // al.). -1: not known, or not defined for this model.
     int64_t memory_bytes, published_bytes;
+    int64_t energy_uj; // of an iteration's weights, states and swaps on all GPUs; -1: not stated
     double published_ratio; // in a verdict that was read: published_bytes / memory_bytes
 };
 

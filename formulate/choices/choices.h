@@ -19,6 +19,7 @@ struct choice {
     int64_t weight_ns;          // if the schedule splits it off backward, else 0
     int64_t load_ns;            // of one micro-batch: forward + backward + weight of all slices
     int64_t quality_cost;       // of both options
+    int64_t energy_uj;          // of an iteration, on all GPUs of the stage
     int64_t stash_bytes;        // per micro-batch in flight
     int64_t tier_excess_bytes;  // over a tier's limit; 0: none
     struct memory_parts memory; // the stage's own share, as in struct plan_stage

@@ -115,6 +115,10 @@ static void add_layers(const struct choices *c, struct choice *x, struct walk *w
             !strcmp(c->priced->tiers[i], priced_swap_tier(c->priced, x->gradient_option)))
             w->tier_bytes[i] += count * run->stash_bytes[mode] * w->in_flight;
     }
+    const struct priced_tiered *t = run->tiered_count ? &run->tiered[x->gradient_option] : NULL;
+    if (t && t->energy_uj)
+        x->energy_uj += count * (t->energy_uj[g] + (mode == RECOMPUTE_FULL ? t->again_uj[g] : 0) +
+                                 (of->swapped ? t->swap_uj[g] : 0));
     w->unsharded_bytes += count * at->unsharded_bytes;
     x->memory.feedback_bytes += count * run->feedback_bytes[x->gradient_option];
 }
@@ -210,7 +214,7 @@ void choice_evaluate(const struct choices *c, int stage, struct choice *x)
     walk.in_flight = c->schedule->in_flight[stage];
     assert(x->layer_count > 0 && (choice_sends_backward(c, stage) || x->boundary_option == 0));
     x->forward_ns = walk.forward_ns, x->backward_ns = walk.backward_ns;
-    x->weight_ns = x->optimizer_ns = x->stash_bytes = 0;
+    x->weight_ns = x->optimizer_ns = x->stash_bytes = x->energy_uj = 0;
     x->memory =
         (struct memory_parts){.constant_bytes = stage < c->rank_count ? group->constant_bytes : 0};
     x->cut = p->runs[walk_layers(c, stage, x, &walk)].cut;
@@ -350,7 +354,7 @@ bool choice_dominates(const struct choices *c, const struct choice *a, const str
     if (c->priced->places && a->gradient_option != b->gradient_option) return false;
     return a->first_layer == b->first_layer && a->layer_count == b->layer_count &&
            a->group == b->group && a->boundary_option == b->boundary_option && a->cut == b->cut &&
-           a->quality_cost <= b->quality_cost &&
+           a->quality_cost <= b->quality_cost && a->energy_uj <= b->energy_uj &&
            priced_compresses_sync(c->priced, a->gradient_option) <=
                priced_compresses_sync(c->priced, b->gradient_option) &&
            no_slower(c, a, b) && leaves_as_much_room(c, a, b);

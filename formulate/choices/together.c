@@ -225,16 +225,18 @@ bool choices_within_budget(const struct choices *c, const int *chosen)
 {
     const struct priced *p = c->priced;
     const struct quality_budget *b = &p->budget;
-    int64_t boundaries = 0, stages = 0, cost = 0;
+    int64_t boundaries = 0, stages = 0, cost = 0, energy = 0;
     for (int s = 0; s < p->stage_count; s++) {
         const struct choice *x = &c->stages[s].items[chosen[s]];
         boundaries += p->boundary_options[x->boundary_option].form.amount > 0;
         stages += priced_compresses_sync(p, x->gradient_option);
         cost += x->quality_cost;
+        energy += x->energy_uj;
     }
     return (b->boundaries_max < 0 || boundaries <= b->boundaries_max) &&
            (b->stages_max < 0 || stages <= b->stages_max) &&
-           (b->cost_max < 0 || cost <= b->cost_max);
+           (b->cost_max < 0 || cost <= b->cost_max) &&
+           (!b->energy_max_uj || energy <= b->energy_max_uj);
 }
 
 static bool ends_joined(const struct choices *c, const int *chosen)

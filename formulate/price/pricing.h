@@ -7,7 +7,7 @@
 #include "data/inputs/places_use.h"
 #include "formulate/price/price.h"
 
-// Where a link is: a ring that leaves its node holds links of both levels.
+// Of a link: a ring that leaves its node holds links of both levels.
 enum level { LEVEL_ANY, LEVEL_WITHIN, LEVEL_BETWEEN, LEVEL_COUNT };
 
 // The type of every intermediate value. With double, one price in a hundred thousand would be
@@ -315,7 +315,7 @@ real tiered_step_s(const struct pricing *x, const struct layer_run *run, int gro
 // How long the tiers need to deliver a layer's weights to a pass.
 real tiered_read_s(const struct pricing *x, const struct layer_run *run, int group, int option);
 enum status price_swaps(struct pricing *x, int run, int group, const char *of, struct error *err);
-bool tiers_matter(const struct pricing *x); // priced documents have runs[].tiered
+enum status price_energy(struct pricing *x, int run, int group, const char *of, struct error *err);
 enum status price_tiered_bytes(const struct pricing *x, int run, const struct layer_bytes *bytes,
                                struct error *err);
 void open_tiers(struct pricing *x, int run);

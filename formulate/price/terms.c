@@ -61,5 +61,6 @@ enum status price_layer_times(struct pricing *x, int run, int group, struct erro
                        tiered_step_s(x, layers, group, o, device_s, measured) + gathered,
                        "optimizer time", of, err));
     TRY(price_swaps(x, run, group, of, err));
+    TRY(price_energy(x, run, group, of, err));
     return round_time(&to->optimizer_ns[group], seconds + gathered, "optimizer time", of, err);
 }

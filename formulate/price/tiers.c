@@ -140,6 +140,83 @@ enum status price_swaps(struct pricing *x, int run, int group, const char *of, s
     return OK;
 }
 
+// The same for every group that has the tier.
+static bool is_read_in_place(const struct pricing *x, const char *tier)
+{
+    for (int g = 0; g < x->problem->cluster.group_count; g++) {
+        const struct tier *t = group_tier(&x->problem->cluster.groups[g], tier);
+        if (t) return t->in_place;
+    }
+    return false;
+}
+
+// ---- energy, in microjoules of all GPUs of a stage
+
+struct byte_energy {
+    real read, write;
+};
+
+static struct byte_energy energy_of(const struct pricing *x, int group, const char *tier)
+{
+    const struct node_group *g = &x->problem->cluster.groups[group];
+    const struct tier *t = tier ? group_tier(g, tier) : NULL;
+    if (!tier) return (struct byte_energy){g->memory_read_pj_per_byte, g->memory_write_pj_per_byte};
+    return t ? (struct byte_energy){t->read_pj_per_byte, t->write_pj_per_byte}
+             : (struct byte_energy){0, 0};
+}
+
+// Of reading a layer's weights once; *write: of writing the trained ones.
+static real weights_pj(const struct pricing *x, const struct layer_bytes *bytes, int group,
+                       const struct tier_option *t, real *write)
+{
+    struct byte_energy own = energy_of(x, group, NULL);
+    real sum = (bytes->frozen + bytes->trained) * own.read;
+    *write = bytes->trained * own.write;
+    for (int part = TIER_FROZEN; part <= TIER_TRAINED; part++) {
+        const char *tier = t->parts[part].tier;
+        real away = moved(bytes, t, (enum tier_part)part);
+        if (!tier) continue;
+        struct byte_energy there = energy_of(x, group, tier);
+        sum += away * (there.read + (is_read_in_place(x, tier) ? -own.read : own.write));
+        if (part == TIER_TRAINED) *write += away * (there.write - own.write);
+    }
+    return sum;
+}
+
+// Of a step's state and of what it sends to the host and back.
+static real state_pj(const struct pricing *x, const struct layer_bytes *bytes, int group,
+                     const struct tier_option *t)
+{
+    struct byte_energy own = energy_of(x, group, NULL), host = energy_of(x, group, TIER_HOST);
+    real share = share_of(t, TIER_OPTIMIZER);
+    return bytes->movable * ((1 - share) * (own.read + own.write)) +
+           share * (bytes->movable * (host.read + host.write) +
+                    bytes->values * (x->e_g * (own.read + host.write) + x->e * host.read));
+}
+
+enum status price_energy(struct pricing *x, int run, int group, const char *of, struct error *err)
+{
+    const struct layer_run *layers = &x->problem->model.runs[run];
+    const struct priced_run *to = &x->priced->runs[run];
+    for (int o = 0; o < to->tiered_count && to->tiered[o].energy_uj; o++) {
+        const struct priced_tiered *own = &to->tiered[o];
+        const struct tier_option t = option_of(x, o);
+        struct layer_bytes bytes = bytes_of_layer(x, layers);
+        struct byte_energy here = energy_of(x, group, NULL),
+                           away = energy_of(x, group, t.parts[TIER_ACTIVATIONS].tier);
+        real write, read = x->priced->slice_count * x->m * weights_pj(x, &bytes, group, &t, &write),
+                    pass = run_has_gradient(x, layers) ? 2 : 1;
+        real all = pass * read + write + state_pj(x, &bytes, group, &t);
+        real both = here.read + away.write + away.read + here.write;
+        bool swaps = own->away_ns && own->away_ns[group] >= 0;
+        TRY(round_bytes(&own->energy_uj[group], x->D * all / 1e6L, "energy", of, err));
+        TRY(round_bytes(&own->again_uj[group], x->D * read / 1e6L, "energy", of, err));
+        TRY(round_bytes(&own->swap_uj[group],
+                        swaps ? x->D * x->m * bytes.stash[0] * both / 1e6L : 0, "energy", of, err));
+    }
+    return OK;
+}
+
 real tiered_read_s(const struct pricing *x, const struct layer_run *run, int group, int option)
 {
     const struct tier_option t = option_of(x, option);
@@ -166,7 +243,7 @@ real tiered_step_s(const struct pricing *x, const struct layer_run *run, int gro
            moved(&bytes, &t, TIER_TRAINED) / rate_of(x, group, t.parts[TIER_TRAINED].tier, true);
 }
 
-bool tiers_matter(const struct pricing *x)
+static bool tiers_matter(const struct pricing *x)
 {
     return x->priced->tier_count || x->priced->recompute[RECOMPUTE_SWAP] ||
            job_tier_ways(&x->problem->job) > 1;
@@ -213,9 +290,12 @@ void open_tiers(struct pricing *x, int run)
             to->tiered[o].forward_ns = TAKE(x->arena, passes, int64_t);
             to->tiered[o].backward_ns = TAKE(x->arena, passes, int64_t);
         }
-        if (!priced->recompute[RECOMPUTE_SWAP]) continue;
-        to->tiered[o].away_ns = TAKE(x->arena, priced->group_count, int64_t);
-        to->tiered[o].back_ns = TAKE(x->arena, priced->group_count, int64_t);
+        int64_t **of_groups[] = {&to->tiered[o].away_ns, &to->tiered[o].back_ns,
+                                 &to->tiered[o].energy_uj, &to->tiered[o].again_uj,
+                                 &to->tiered[o].swap_uj};
+        for (int i = 0; i < (int)ARRAY_LENGTH(of_groups); i++)
+            if (i < 2 ? priced->recompute[RECOMPUTE_SWAP] : problem_states_energy(x->problem))
+                *of_groups[i] = TAKE(x->arena, priced->group_count, int64_t);
     }
 }
 
@@ -229,16 +309,6 @@ static real held(const struct pricing *x, const struct layer_bytes *bytes, int o
     if (strcmp(tier, TIER_HOST)) return sum;
     bool bare = t.parts[TIER_OPTIMIZER].in_turn; // without copies of the device's step
     return sum + share_of(&t, TIER_OPTIMIZER) * (bare ? bytes->state : bytes->movable);
-}
-
-// The same for every group that has the tier.
-static bool is_read_in_place(const struct pricing *x, const char *tier)
-{
-    for (int g = 0; g < x->problem->cluster.group_count; g++) {
-        const struct tier *t = group_tier(&x->problem->cluster.groups[g], tier);
-        if (t) return t->in_place;
-    }
-    return false;
 }
 
 enum status price_tiered_bytes(const struct pricing *x, int run, const struct layer_bytes *bytes,

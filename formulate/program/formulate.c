@@ -288,6 +288,11 @@ static int64_t cost_use(const struct priced *p, const struct choice *x)
     return (void)p, x->quality_cost;
 }
 
+static int64_t energy_use(const struct priced *p, const struct choice *x)
+{
+    return (void)p, x->energy_uj;
+}
+
 static void add_choice_budget(struct builder *b, int resource,
                               int64_t (*use)(const struct priced *, const struct choice *),
                               int64_t limit)
@@ -314,6 +319,8 @@ static void add_budgets(struct builder *b)
         add_choice_budget(b, b->p->group_count + 1, gradient_use, budget->stages_max);
     if (budget->cost_max >= 0)
         add_choice_budget(b, b->p->group_count + 2, cost_use, budget->cost_max);
+    if (budget->energy_max_uj)
+        add_choice_budget(b, b->p->group_count + 3, energy_use, budget->energy_max_uj);
 }
 
 // ---- the whole program
@@ -333,8 +340,8 @@ static void begin(struct formulation *f, const struct choices *c, int64_t time_u
     f->level_load_ns = TAKE(arena, stages, int64_t *);
     f->level_count = TAKE(arena, stages, int);
     f->working_bytes = TAKE(arena, c->rank_count, int64_t *);
-    f->resource_row = TAKE(arena, c->priced->group_count + 3, int);
-    for (int i = 0; i < c->priced->group_count + 3; i++) f->resource_row[i] = -1;
+    f->resource_row = TAKE(arena, c->priced->group_count + 4, int);
+    for (int i = 0; i < c->priced->group_count + 4; i++) f->resource_row[i] = -1;
 }
 
 enum status formulate_choices(struct formulation *f, const struct choices *c, int64_t time_upper_ns,

@@ -19,8 +19,8 @@ struct formulation {
                       // is no such column
     int64_t **working_bytes; // [rank][level]: sizes of COLUMN_WORKING; NULL if the rank has no row
                              // of memory
-    int *resource_row; // [group, then budget of boundaries, stages, cost]: the row of its limit;
-                       // -1: it cannot bind
+    int *resource_row; // [group, then budget of boundaries, stages, cost, energy]: the row of its
+                       // limit; -1: it cannot bind
     int path_row_count;
 };
 

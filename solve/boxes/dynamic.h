@@ -30,7 +30,7 @@ struct dynamic; // the tables for one set of choices; reopen after choices_remov
 
 // What couples stages and is priced where it is not counted exactly: the slots of each group (one
 // per rank, counted with its first stage), then the quality budget.
-enum { RESOURCE_BOUNDARIES, RESOURCE_STAGES, RESOURCE_COST, BUDGET_COUNT };
+enum { RESOURCE_BOUNDARIES, RESOURCE_STAGES, RESOURCE_COST, RESOURCE_ENERGY, BUDGET_COUNT };
 
 struct layer_span {
     int least, most;

@@ -28,7 +28,8 @@ int64_t dynamic_choice_use(const struct dynamic *d, int stage, int resource, con
     switch (resource - d->group_count) {
     case RESOURCE_BOUNDARIES: return c->boundary_option != 0;
     case RESOURCE_STAGES: return priced_compresses_sync(d->c->priced, c->gradient_option);
-    default: return c->quality_cost;
+    case RESOURCE_COST: return c->quality_cost;
+    default: return c->energy_uj;
     }
 }
 
@@ -44,7 +45,8 @@ int64_t dynamic_resource_use(const struct dynamic *d, int resource, const int *c
 static void find_limits(struct dynamic *d, int *used_groups)
 {
     const struct quality_budget *b = &d->c->priced->budget;
-    int64_t budget[BUDGET_COUNT] = {b->boundaries_max, b->stages_max, b->cost_max};
+    int64_t budget[BUDGET_COUNT] = {b->boundaries_max, b->stages_max, b->cost_max,
+                                    b->energy_max_uj ? b->energy_max_uj : -1};
     *used_groups = 0;
     for (int r = 0; r < dynamic_resource_count(d); r++) {
         int64_t most = 0, limit = r < d->group_count ? d->c->priced->groups[r].slots

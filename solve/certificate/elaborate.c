@@ -21,7 +21,7 @@ struct elaborate {
 };
 
 // By these a proof names what is priced and counted beside slots.
-static const char *const budgets[BUDGETS] = {"boundaries", "stages", "cost"};
+static const char *const budgets[BUDGETS] = {"boundaries", "stages", "cost", "energy"};
 
 // ---- operations, as the referee names them: kind, place, micro-batch, slice
 

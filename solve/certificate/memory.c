@@ -44,6 +44,7 @@ static double cost_of(const struct search *x, int s, const struct check_choice *
                         (double)check_transfer_ns(p, s - 1, kind, slice, choice_at(x, s - 1, 0), c);
     }
     cost += (double)((wide)x->round->prices[p->group_count + BUDGET_COST] * c->cost << 20);
+    cost += (double)((wide)x->round->prices[p->group_count + BUDGET_ENERGY] * c->energy << 20);
     if (c->boundary)
         cost += (double)((wide)x->round->prices[p->group_count + BUDGET_BOUNDARIES] << 20);
     if (p->gradient[c->gradient].amount)

@@ -22,7 +22,8 @@ static bool take_counted(struct taker *t)
 {
     const struct priced *priced = t->p->request->priced;
     const struct quality_budget *b = &priced->budget;
-    const int64_t budget[BUDGET_COUNT] = {b->boundaries_max, b->stages_max, b->cost_max};
+    const int64_t budget[BUDGET_COUNT] = {b->boundaries_max, b->stages_max, b->cost_max,
+                                          b->energy_max_uj ? b->energy_max_uj : -1};
     int64_t uses = 1;
     t->p->counted = t->records->counted;
     for (int r = 0; r < t->resources; r++) {

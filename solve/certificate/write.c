@@ -76,7 +76,7 @@ static void put_incumbent(const struct proof *p, struct json_writer *w)
     json_close_array(w);
 }
 
-static const char *const budget_names[] = {"boundaries", "stages", "cost"};
+static const char *const budget_names[] = {"boundaries", "stages", "cost", "energy"};
 
 static void put_counted(const struct proof *p, struct json_writer *w)
 {

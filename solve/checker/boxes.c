@@ -46,7 +46,7 @@ static enum status read_weights(struct check_proof *k, const cJSON *v, const cha
 static enum status put_price(struct check_proof *k, const char *where, struct check_round *round,
                              int resource, int64_t price)
 {
-    int64_t most = (int64_t)1 << (resource == k->p->group_count + BUDGET_COST ? 50 : 59);
+    int64_t most = (int64_t)1 << (resource >= k->p->group_count + BUDGET_COST ? 50 : 59);
     if (price < 0) return NOT_PROVEN_HERE(k, "%s: prices: a price is negative", where);
     if (price > most)
         return check_refuse(&k->reader, where, "prices: more than 2^50 (cost) or 2^59");
@@ -65,6 +65,7 @@ static enum status read_prices(struct check_proof *k, const cJSON *v, const char
         {"?boundaries", .value = &budget[BUDGET_BOUNDARIES], .type = cJSON_Number},
         {"?stages", .value = &budget[BUDGET_STAGES], .type = cJSON_Number},
         {"?cost", .value = &budget[BUDGET_COST], .type = cJSON_Number},
+        {"?energy", .value = &budget[BUDGET_ENERGY], .type = cJSON_Number},
         {NULL},
     };
     if (!v) return OK;

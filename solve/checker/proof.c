@@ -49,6 +49,7 @@ static enum status read_counted(const struct check_problem *p, const struct read
         {"?boundaries", .flag = &budget[BUDGET_BOUNDARIES]},
         {"?stages", .flag = &budget[BUDGET_STAGES]},
         {"?cost", .flag = &budget[BUDGET_COST]},
+        {"?energy", .flag = &budget[BUDGET_ENERGY]},
         {NULL},
     };
     const char *names[MOST_SEATS + 1];

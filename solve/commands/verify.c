@@ -57,6 +57,9 @@ static void print_memory(FILE *to, const struct verdict *v)
                 (double)v->published_bytes / 1e9,
                 (double)v->published_bytes / (double)v->memory_bytes);
     fprintf(to, "\n");
+    if (v->energy_uj >= 0)
+        fprintf(to, "energy of weights, states and swaps, of an iteration on all GPUs: %.6f J\n",
+                (double)v->energy_uj / 1e6);
 }
 
 // Without a certificate, what the plan says of its bound.
@@ -210,8 +213,11 @@ static enum status audit(struct verdict *v, const struct plan *plan, struct veri
 enum status verify_run(struct verdict *v, const struct plan *plan, struct verify_request *r,
                        struct arena *arena, struct error *err)
 {
-    *v = (struct verdict){
-        .closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1, .proven_ns = -1};
+    *v = (struct verdict){.closed_form_ns = -1,
+                          .memory_bytes = -1,
+                          .published_bytes = -1,
+                          .proven_ns = -1,
+                          .energy_uj = -1};
     TRY(audit(v, plan, r, arena, err));
     v->accepted = v->violation_count == 0;
     return OK;

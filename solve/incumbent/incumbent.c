@@ -23,22 +23,16 @@ bool search_is_over(struct search *s) { return search_is_stopped(s) || s->effort
 bool search_resources_hold(const struct search *s, const int *chosen)
 {
     const struct priced *p = s->c->priced;
-    int64_t slots[SEATS_MAX] = {0}, boundaries = 0, stages = 0, cost = 0;
+    int64_t slots[SEATS_MAX] = {0};
     for (int i = 0; i < s->stage_count; i++) {
         const struct choice *c = &s->c->stages[i].items[chosen[i]];
         int pool = priced_pool(p, c->group);
         if (i < s->c->rank_count) slots[pool] += priced_seat_slots(p, c->group);
         if (slots[pool] > p->groups[pool].slots) return false;
-        boundaries += c->boundary_option != 0;
-        stages += priced_compresses_sync(p, c->gradient_option);
-        cost += c->quality_cost;
     }
     for (int r = 0; r < s->c->rank_count && s->c->virtual_stages > 1; r++)
         if (!choices_rank_fits(s->c, chosen, r)) return false;
-    const struct quality_budget *b = &p->budget;
-    return (b->boundaries_max < 0 || boundaries <= b->boundaries_max) &&
-           (b->stages_max < 0 || stages <= b->stages_max) &&
-           (b->cost_max < 0 || cost <= b->cost_max);
+    return choices_within_budget(s->c, chosen);
 }
 
 int64_t search_replay(struct search *s, const int *chosen, int *counts)

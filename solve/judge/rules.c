@@ -12,14 +12,34 @@ static void within(struct audit *h, const char *what, int64_t used, int64_t limi
                (long long)limit);
 }
 
+static int64_t energy_of_stage(const struct audit *h, int stage)
+{
+    const struct plan_stage *x = &h->plan->stages[stage];
+    struct tier_option where = stage_tiering(h, stage);
+    int left = counted_layers(x), group = judged_group(h, stage), last = -1;
+    int64_t sum = 0;
+    struct judged_energy e = {0, 0, 0};
+    for (int i = 0; i < x->layer_count; i++) {
+        int run = judged_run(h, x->first_layer + i);
+        enum recompute mode = layer_mode(h, x, i, run, &left);
+        if (run != last) e = energy_of_layer(&h->price_audit, run, group, where, true);
+        sum += e.always_uj + (mode == RECOMPUTE_FULL ? e.again_uj : 0) +
+               (mode == RECOMPUTE_SWAP ? e.swapped_uj : 0);
+        last = run;
+    }
+    return sum;
+}
+
 void audit_budget(struct audit *h)
 {
     const struct quality_budget *b = &h->problem->job.budget;
-    int64_t boundaries = 0, stages = 0, cost = 0;
+    int64_t boundaries = 0, stages = 0, cost = 0, energy = 0;
+    bool states_energy = problem_states_energy(h->problem);
     for (int s = 0; s < h->plan->stage_count; s++) {
         if (!h->sound[s]) continue;
         struct compression_form boundary = boundary_form(h, s), gradient = gradient_form(h, s);
         boundaries += boundary.amount > 0;
+        if (states_energy) energy += energy_of_stage(h, s);
         stages += gradient.amount > 0;
         cost += h->plan->boundary_options[h->plan->stages[s].boundary_option].quality_cost +
                 h->plan->gradient_options[h->plan->stages[s].gradient_option].quality_cost;
@@ -33,6 +53,8 @@ void audit_budget(struct audit *h)
     within(h, "compressed boundaries", boundaries, b->boundaries_max);
     within(h, "stages with compressed gradient sync", stages, b->stages_max);
     within(h, "sum of quality costs", cost, b->cost_max);
+    within(h, "microjoules of memories", energy, b->energy_max_uj ? b->energy_max_uj : -1);
+    if (states_energy) h->verdict->energy_uj = energy;
 }
 
 // ---- rules

@@ -274,8 +274,11 @@ enum status verify_plan(struct verdict *v, const struct plan *plan, const struct
                       .problem = problem,
                       .price_audit = {.doubts = &doubts},
                       .arena = arena};
-    *v = (struct verdict){
-        .closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1, .proven_ns = -1};
+    *v = (struct verdict){.closed_form_ns = -1,
+                          .memory_bytes = -1,
+                          .published_bytes = -1,
+                          .proven_ns = -1,
+                          .energy_uj = -1};
     if (plan->stage_count == 0) {
         audit_sources(v, plan, problem, arena);
         verdict_add(v, arena, "plan", -1, "there is no plan here to verify (outcome %s)",

@@ -8,8 +8,8 @@
 
 enum { FAMILY_S_MAX = 10 }; // seconds for each
 enum family { FAMILY_SLOTS, FAMILY_BUDGET, FAMILY_RULES, FAMILY_MEMORY, FAMILY_COUNT };
-static const char *const family_names[] = {"the number of devices of each group",
-                                           "the quality budget", "the rules", "memory"};
+static const char *const family_names[] = {"the number of devices of each group", "the budget",
+                                           "the rules", "memory"};
 
 // That a seat takes.
 static int most_slots(const struct priced *p)
@@ -22,7 +22,7 @@ static int most_slots(const struct priced *p)
 static void relax_family(struct priced *p, enum family family, struct arena *arena)
 {
     if (family == FAMILY_BUDGET)
-        p->budget.boundaries_max = p->budget.stages_max = p->budget.cost_max = -1;
+        p->budget = (struct quality_budget){-1, -1, -1, p->budget.rank_min};
     if (family == FAMILY_RULES) p->rule_count = 0;
     p->groups = TAKE_COPY(arena, p->groups, p->group_count);
     for (int g = 0; g < p->group_count; g++) {
@@ -35,7 +35,7 @@ static bool matters(const struct priced *p, enum family family)
 {
     if (family == FAMILY_BUDGET)
         return p->budget.boundaries_max >= 0 || p->budget.stages_max >= 0 ||
-               p->budget.cost_max >= 0;
+               p->budget.cost_max >= 0 || p->budget.energy_max_uj;
     return family != FAMILY_RULES || p->rule_count > 0;
 }
 

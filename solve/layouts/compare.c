@@ -56,6 +56,16 @@ static bool syncs_no_worse(const struct layout *x, const struct layout *y)
 }
 
 // Compares the optimizer's step and state, and what is in tiers, with one option of a stage.
+// As no budget can tell from less.
+static bool energy_no_worse(const struct priced_tiered *x, const struct priced_tiered *y,
+                            int groups)
+{
+    if (!x->energy_uj) return true;
+    return none_above(x->energy_uj, y->energy_uj, groups) &&
+           none_above(x->again_uj, y->again_uj, groups) &&
+           none_above(x->swap_uj, y->swap_uj, groups);
+}
+
 static bool option_no_worse(const struct priced *a, const struct priced_run *u,
                             const struct priced_run *v, int option)
 {
@@ -68,7 +78,8 @@ static bool option_no_worse(const struct priced *a, const struct priced_run *u,
     return x->weight_bytes <= y->weight_bytes && x->buffer_bytes <= y->buffer_bytes &&
            none_above(x->tier_bytes, y->tier_bytes, a->tier_count) &&
            none_above(priced_forward_ns(u, option), priced_forward_ns(v, option), n) &&
-           none_above(priced_backward_ns(u, option), priced_backward_ns(v, option), n);
+           none_above(priced_backward_ns(u, option), priced_backward_ns(v, option), n) &&
+           energy_no_worse(x, y, a->group_count);
 }
 
 static bool run_no_worse(const struct priced *a, const struct priced_run *u,

@@ -188,6 +188,14 @@ static bool draw_tiers(struct problem *p, struct random *rng, struct arena *aren
     return random_tiers(p, rng->state, arena);
 }
 static bool offers_tiers(const struct exact_trial *t) { return t->problem.job.tier_option_count; }
+static bool draw_energy(struct problem *p, struct random *rng, struct arena *arena)
+{
+    return draw_tiers(p, rng, arena) && random_energy(p, rng->state, arena);
+}
+static bool offers_energy(const struct exact_trial *t)
+{
+    return t->priced.budget.energy_max_uj && t->problem.job.tier_option_count;
+}
 static bool offers_host(const struct exact_trial *t)
 {
     return t->priced.tier_count && t->priced.recompute[RECOMPUTE_SWAP];
@@ -263,6 +271,8 @@ static const struct one_decision {
     {"tiers-shape", FLAVOUR_SHAPE, draw_tiers, offers_tiers, takes_tiers},
     {"host", FLAVOUR_ANY, draw_tiers, offers_host, takes_swap},
     {"activations", FLAVOUR_ANY, draw_tiers, offers_activations, takes_activations},
+    {"energy", FLAVOUR_ANY, draw_energy, offers_energy, takes_tiers},
+    {"energy-shape", FLAVOUR_SHAPE, draw_energy, offers_energy, takes_tiers},
     {"slices", FLAVOUR_SHAPE, draw_layout, offers_slices, NULL},
     {"looped-bfs", FLAVOUR_ANY, draw_breadth_first, offers_breadth_first, NULL},
     {"layered", FLAVOUR_ANY, draw_breadth_first, offers_layered, NULL},

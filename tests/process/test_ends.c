@@ -49,12 +49,14 @@ static void draw_moments(struct priced *p, uint64_t *state, struct arena *arena)
         run->stash_bytes[RECOMPUTE_SELECTIVE] = kept + random_less(state, freed);
         run->stash_bytes[RECOMPUTE_FULL] = kept;
         run->optimizer_bytes = 2 * freed + random_less(state, freed);
+        int64_t *away_ns = run->tiered ? run->tiered[0].away_ns : NULL;
         run->tiered = TAKE(arena, 2, struct priced_tiered);
         run->tiered_count = 2;
         run->tiered[0].optimizer_bytes = run->optimizer_bytes;
         for (int o = 0; o < 2; o++) {
             run->tiered[o].weight_bytes = run->weight_bytes;
             run->tiered[o].tier_bytes = TAKE(arena, 1, int64_t);
+            run->tiered[o].away_ns = run->tiered[o].back_ns = away_ns;
             run->tiered[o].optimizer_ns = TAKE(arena, 1, int64_t);
             run->tiered[o].optimizer_ns[0] = (o + 1) * random_less(state, 30);
             run->feedback_bytes[o] = 0;

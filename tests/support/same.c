@@ -342,6 +342,7 @@ void same_job(const struct job *a, const struct job *b)
     SAME(budget.stages_max);
     SAME(budget.cost_max);
     SAME(budget.rank_min);
+    SAME(budget.energy_max_uj);
     SAME_NUMBER(memory_fraction);
     for (int k = 0; k < a->rule_count; k++) same_rule(&a->rules[k], &b->rules[k]);
 }

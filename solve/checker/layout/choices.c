@@ -47,7 +47,7 @@ static bool no_slower(const struct check_problem *p, const struct check_choice *
 static bool dominates(const struct check_problem *p, const struct check_choice *a,
                       const struct check_choice *b)
 {
-    if (a->cost > b->cost ||
+    if (a->cost > b->cost || a->energy > b->energy ||
         (p->gradient[a->gradient].amount && !p->gradient[b->gradient].amount) ||
         !no_slower(p, a, b))
         return false;

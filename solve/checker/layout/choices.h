@@ -15,6 +15,7 @@ struct check_choice {
     int64_t queued_sync; // the sync in full, if another stage's keeps it waiting; 0: none can
     int64_t load;        // forward + backward + weight of all slices
     int64_t cost;        // of the objective cost
+    int64_t energy;      // microjoules of an iteration
     int64_t resident, stash,
         working; // bytes: always present, per micro-batch in flight, while a layer runs
     // Bytes: of each micro-batch in flight that are swapped; what its layers leave of the tier that

@@ -34,7 +34,7 @@ int64_t check_resource_limit(const struct check_problem *p, int resource)
 int64_t check_most_use(const struct check_problem *p, int resource)
 {
     int64_t most = 1;
-    if (resource == p->group_count + BUDGET_COST) return (int64_t)1 << 50;
+    if (resource >= p->group_count + BUDGET_COST) return (int64_t)1 << 50;
     for (int g = 0; g < p->group_count && resource < p->group_count; g++)
         if (check_seat_slots(p, g) > most) most = check_seat_slots(p, g);
     return most * p->stages;
@@ -50,8 +50,8 @@ int64_t check_use(const struct check_problem *p, int stage, int resource,
         return stage < p->ranks && on ? check_seat_slots(p, c->group) : 0;
     }
     if (resource == p->group_count + BUDGET_BOUNDARIES) return c->boundary > 0;
-    return resource == p->group_count + BUDGET_STAGES ? p->gradient[c->gradient].amount > 0
-                                                      : c->cost;
+    if (resource == p->group_count + BUDGET_STAGES) return p->gradient[c->gradient].amount > 0;
+    return resource == p->group_count + BUDGET_COST ? c->cost : c->energy;
 }
 
 static const char *resource_misfit(const struct check_problem *p,
@@ -62,7 +62,7 @@ static const char *resource_misfit(const struct check_problem *p,
         for (int s = 0; s < p->stages; s++) used += check_use(p, s, r, chosen[s]);
         if (check_resource_limit(p, r) >= 0 && used > check_resource_limit(p, r))
             return r < p->group_count ? "more ranks are on a group than it has slots"
-                                      : "the budget of compression is exceeded";
+                                      : "a budget is exceeded";
     }
     return NULL;
 }

@@ -6,7 +6,7 @@
 #include "solve/checker/layout/choices.h"
 
 // What couples the stages besides the layers: the slots of each group, then the budgets of
-// boundaries, stages and cost. Limit -1: none.
+// boundaries, stages, cost and energy. Limit -1: none.
 int check_resource_count(const struct check_problem *p);
 int64_t check_resource_limit(const struct check_problem *p, int resource);
 // No plan uses more: so many slots, stages, or costs.

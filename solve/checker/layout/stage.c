@@ -135,12 +135,18 @@ static void add_boundaries(const struct check_problem *p, int stage, int first,
     }
 }
 
+static int64_t energy_of(const struct check_tiered *t, int group, int mode, bool goes)
+{
+    return t->energy[group] + (mode == MODE_FULL) * t->again[group] + goes * t->swapped[group];
+}
+
 void check_evaluate(const struct check_problem *p, int stage, int first, struct check_choice *c)
 {
     struct tail tail = {0};
     int end = first + c->layers, left = c->recomputed, away = c->swapped;
     for (int slice = 0; slice < p->slices; slice++) c->forward[slice] = c->backward[slice] = 0;
     c->weight = c->optimizer = c->resident = c->stash = c->working = c->load = c->away = 0;
+    c->energy = 0;
     int64_t unsharded = 0;
     for (int layer = first, count; layer < end; layer += count) {
         const struct check_run *r = &p->runs[p->run_of[layer]];
@@ -158,6 +164,8 @@ void check_evaluate(const struct check_problem *p, int stage, int first, struct 
         add_layers(p, c, &tail, r, mode, count);
         if (goes) c->stash -= count * r->stash[MODE_NONE]; // not kept between the passes
         if (goes) c->away += count * r->stash[MODE_NONE];
+        if (r->tiered && r->tiered[c->gradient].energy)
+            c->energy += count * energy_of(&r->tiered[c->gradient], c->group, mode, goes);
         unsharded += count * check_run_at(r, c->group)->unsharded_bytes;
     }
     if (p->head && stage < p->stages - 1 && check_is_local(p, stage)) {

@@ -36,65 +36,9 @@ static int64_t **take_tables(int tables, int count, struct arena *arena)
     return to;
 }
 
-struct compression_form check_form_of(const struct check_option *o)
-{
-    static const enum compression_method method_of[] = {[FORM_RANK] = COMPRESS_LOW_RANK,
-                                                        [FORM_KEPT] = COMPRESS_TOP_K,
-                                                        [FORM_BITS] = COMPRESS_QUANTISE};
-    return (struct compression_form){method_of[o->form], o->amount};
-}
-
-// Option 0 is none; the others are those allowed.
-static void offer_options(struct check_option **to, int *count,
-                          const struct compression_option *options, int option_count, int rank_min,
-                          struct arena *arena)
-{
-    static const enum check_form form_of[] = {[COMPRESS_LOW_RANK] = FORM_RANK,
-                                              [COMPRESS_TOP_K] = FORM_KEPT,
-                                              [COMPRESS_QUANTISE] = FORM_BITS};
-    *to = TAKE(arena, option_count + 1, struct check_option);
-    *count = 1;
-    (*to)[0].remembers = true; // nothing is left out
-    for (int i = 0; i < option_count; i++)
-        if (options[i].form.method != COMPRESS_LOW_RANK || options[i].form.amount >= rank_min)
-            (*to)[(*count)++] = (struct check_option){.form = form_of[options[i].form.method],
-                                                      .amount = options[i].form.amount,
-                                                      .epilogue_only = options[i].epilogue_only,
-                                                      .cost = options[i].quality_cost,
-                                                      .remembers = !options[i].forgets};
-}
-
-// Each compression of a stage's sync with everything on the GPU, then with every way to use tiers.
-static void offer_tiers(struct check_problem *p, const struct job *j, struct arena *arena)
-{
-    int ways = job_tier_ways(j), compressions = p->gradient_count;
-    struct check_option *all = TAKE(arena, compressions * ways, struct check_option);
-    for (int i = 0; i < compressions * ways; i++) {
-        struct tier_option where = job_tiering(j, i % ways);
-        all[i] = p->gradient[i / ways];
-        all[i].offloaded = job_offloaded_percent(j, i % ways);
-        all[i].tiers = where.name;
-        if (where.name) all[i].away = where.parts[TIER_ACTIVATIONS].tier;
-    }
-    p->gradient = all, p->gradient_count = compressions * ways;
-}
-
 static struct tier_option tiering_of_option(const struct prices *x, int option)
 {
     return job_tiering(&x->one.job, option % job_tier_ways(&x->one.job));
-}
-
-static void read_options(struct check_problem *p, const struct job *j, struct arena *arena)
-{
-    offer_options(&p->boundary, &p->boundary_count, j->boundary_options, j->boundary_option_count,
-                  j->budget.rank_min, arena);
-    offer_options(&p->gradient, &p->gradient_count, j->gradient_options, j->gradient_option_count,
-                  j->budget.rank_min, arena);
-    offer_tiers(p, j, arena);
-    p->budget[BUDGET_BOUNDARIES] = j->budget.boundaries_max;
-    p->budget[BUDGET_STAGES] = j->budget.stages_max;
-    p->budget[BUDGET_COST] = j->budget.cost_max;
-    p->rank_min = j->budget.rank_min;
 }
 
 static uint64_t bits_of_modes(const bool modes[RECOMPUTE_COUNT])
@@ -144,7 +88,7 @@ static void keep_together(struct check_problem *p, const struct model *m)
 }
 
 static struct check_run open_run(const struct check_problem *p, const struct layer_run *layers,
-                                 struct arena *arena)
+                                 bool energies, struct arena *arena)
 {
     int passes = MOST_SLICES * p->group_count;
     struct check_run r = {
@@ -165,9 +109,10 @@ static struct check_run open_run(const struct check_problem *p, const struct lay
         struct check_tiered *t = &r.tiered[o];
         t->tier_bytes = take_numbers(p->tier_count, arena);
         t->forward = take_numbers(passes, arena), t->backward = take_numbers(passes, arena);
-        if (!p->modes[MODE_SWAP]) continue;
-        t->away = take_numbers(p->group_count, arena),
-        t->back = take_numbers(p->group_count, arena);
+        int64_t **of_groups[] = {&t->away, &t->back, &t->energy, &t->again, &t->swapped};
+        for (int i = 0; i < 5; i++)
+            if (i < 2 ? p->modes[MODE_SWAP] : energies)
+                *of_groups[i] = take_numbers(p->group_count, arena);
     }
     return r;
 }
@@ -175,14 +120,15 @@ static struct check_run open_run(const struct check_problem *p, const struct lay
 static void open_runs(struct prices *x, const struct model *m, struct arena *arena)
 {
     struct check_problem *p = &x->p;
+    bool energies = problem_states_energy(x->problem);
     p->run_count = m->run_count;
     p->layers = m->layer_count;
     p->runs = TAKE(arena, p->run_count, struct check_run);
-    for (int i = 0; i < p->run_count; i++) p->runs[i] = open_run(p, &m->runs[i], arena);
+    for (int i = 0; i < p->run_count; i++) p->runs[i] = open_run(p, &m->runs[i], energies, arena);
     if (!x->problem->job.local_loss.head.vocabulary) return;
     x->headed = problem_with_local_head(&x->one, &x->head, arena);
     x->own_head = TAKE(arena, 1, struct check_run);
-    *x->own_head = open_run(p, &x->headed.model.runs[x->head], arena);
+    *x->own_head = open_run(p, &x->headed.model.runs[x->head], false, arena);
 }
 
 static int64_t values_sent(const struct prices *x, const struct layer_run *r)
@@ -326,6 +272,18 @@ static bool price_bytes(void *context, const struct check_layout *l, struct chec
     return !x->too_large;
 }
 
+static void price_tiered_ways(struct prices *x, const struct price_audit *a, int run,
+                              struct check_tiered *t, int g, int option)
+{
+    struct tier_option at = tiering_of_option(x, option);
+    if (t->away) t->away[g] = note(x, swap_ns_of(a, run, g, at, false));
+    if (t->away) t->back[g] = note(x, swap_ns_of(a, run, g, at, true));
+    if (!t->energy) return;
+    struct judged_energy e = energy_of_layer(a, run, g, at, x->p.modes[MODE_SWAP]);
+    t->energy[g] = note(x, e.always_uj), t->again[g] = note(x, e.again_uj);
+    t->swapped[g] = note(x, e.swapped_uj);
+}
+
 static void price_run(struct prices *x, const struct price_audit *a, int run, struct check_run *r,
                       int g)
 {
@@ -346,9 +304,7 @@ static void price_run(struct prices *x, const struct price_audit *a, int run, st
         if (slice == 0) r->weight[g] = note(x, d.weight_ns);
     }
     for (int o = 0; o < p->gradient_count; o++) {
-        for (int back = 0; back < 2 && r->tiered && r->tiered[o].away; back++)
-            (back ? r->tiered[o].back : r->tiered[o].away)[g] =
-                has ? note(x, swap_ns_of(a, run, g, tiering_of_option(x, o), back)) : 0;
+        if (has && r->tiered) price_tiered_ways(x, a, run, &r->tiered[o], g, o);
         r->sync[o][g] = has ? note(x, layer_sync_ns(a, run, g, check_form_of(&p->gradient[o]))) : 0;
         r->optimizer[o][g] = has ? note(x, shared_step_ns(a, run, g, tiering_of_option(x, o))) : 0;
     }
@@ -443,7 +399,7 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     for (int mode = 0; mode < MODES; mode++)
         p->modes[mode] = mode == MODE_NONE || problem->job.recompute[mode];
     p->modes[MODE_SWAP] = job_swaps(&problem->job);
-    read_options(p, &problem->job, arena);
+    check_read_options(p, &problem->job, arena);
     p->objective = problem->job.objective == OBJECTIVE_MAX_LOAD ? MINIMISE_LOAD : MINIMISE_TIME;
     p->group_count = groups;
     p->tiers = cluster_tiers(&problem->cluster, &p->tier_count, arena);

@@ -10,6 +10,7 @@
 
 struct check_option;
 struct compression_form check_form_of(const struct check_option *o); // as in jobs
+void check_read_options(struct check_problem *p, const struct job *j, struct arena *arena);
 
 // The problem's job must have a space.
 void space_read(struct check_space *to, const struct problem *problem, struct arena *arena);

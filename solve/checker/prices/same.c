@@ -122,6 +122,7 @@ static enum status same_numbers(struct comparison *c)
         {"budget.boundaries_max", a->budget[BUDGET_BOUNDARIES], b->budget[BUDGET_BOUNDARIES]},
         {"budget.stages_max", a->budget[BUDGET_STAGES], b->budget[BUDGET_STAGES]},
         {"budget.cost_max", a->budget[BUDGET_COST], b->budget[BUDGET_COST]},
+        {"budget.energy_max_uj", a->budget[BUDGET_ENERGY], b->budget[BUDGET_ENERGY]},
         {"budget.rank_min", a->rank_min, b->rank_min},
         {"number of tiers", a->tier_count, b->tier_count},
     };
@@ -206,7 +207,7 @@ static enum status same_bytes(struct comparison *c, const struct check_run *a,
     TRY(same(c, "recomputable", a->recomputable, b->recomputable));
     TRY(same(c, "weight_bytes", a->weight_bytes, b->weight_bytes));
     TRY(same(c, "gradient_bytes", a->gradient_bytes, b->gradient_bytes));
-    for (int o = 0; b->tiered && o < c->own->gradient_count; o++) {
+    for (int o = 0; check_has_tiers(c->own) && o < c->own->gradient_count; o++) {
         const struct check_tiered *x = &a->tiered[o], *y = &b->tiered[o];
         TRY(same(c, "tiered weight_bytes", x->weight_bytes, y->weight_bytes));
         TRY(same(c, "buffer_bytes", x->buffer_bytes, y->buffer_bytes));
@@ -225,6 +226,16 @@ static enum status same_bytes(struct comparison *c, const struct check_run *a,
     return OK;
 }
 
+static enum status same_energy(struct comparison *c, const struct check_tiered *a,
+                               const struct check_tiered *b, int group)
+{
+    TRY(same(c, "energies", a->energy != NULL, b->energy != NULL));
+    if (!a->energy) return OK;
+    TRY(same(c, "energy_uj", a->energy[group], b->energy[group]));
+    TRY(same(c, "again_uj", a->again[group], b->again[group]));
+    return same(c, "swap_uj", a->swapped[group], b->swapped[group]);
+}
+
 static enum status same_run(struct comparison *c, const char *list, int i,
                             const struct check_run *a, const struct check_run *b)
 {
@@ -241,7 +252,7 @@ static enum status same_run(struct comparison *c, const char *list, int i,
                   p->groups[g].name);
             TRY(same(c, "forward_ns", a->forward[at], b->forward[at]));
             TRY(same(c, "backward_ns", a->backward[at], b->backward[at]));
-            for (int o = 0; b->tiered && o < p->gradient_count; o++) {
+            for (int o = 0; check_has_tiers(p) && o < p->gradient_count; o++) {
                 TRY(same(c, "tiered forward_ns", check_forward(a, o)[at], check_forward(b, o)[at]));
                 TRY(same(c, "tiered backward_ns", check_backward(a, o)[at],
                          check_backward(b, o)[at]));
@@ -257,6 +268,7 @@ static enum status same_run(struct comparison *c, const char *list, int i,
                 TRY(same(c, back ? "back_ns" : "away_ns", check_swap(a, o, back)[g],
                          check_swap(b, o, back)[g]));
             TRY(same(c, "optimizer_ns", a->optimizer[o][g], b->optimizer[o][g]));
+            if (check_has_tiers(p)) TRY(same_energy(c, &a->tiered[o], &b->tiered[o], g));
             TRY(same(c, "sync_ns", a->sync[o][g], b->sync[o][g]));
         }
     }

@@ -329,6 +329,7 @@ static enum status read_budget(struct check_problem *p, const cJSON *v)
         {"?boundaries_max", 0, MOST_NS, .large = &p->budget[BUDGET_BOUNDARIES]},
         {"?stages_max", 0, MOST_NS, .large = &p->budget[BUDGET_STAGES]},
         {"?cost_max", 0, MOST_NS, .large = &p->budget[BUDGET_COST]},
+        {"?energy_max_uj", 1, MOST_ENERGY, .large = &p->budget[BUDGET_ENERGY]},
         {"?rank_min", 0, 1 << 20, .small = &p->rank_min},
         {NULL},
     };

@@ -24,7 +24,8 @@ enum {
     MOST_RULES = 1024,
     MOST_TIERS = 128,
 };
-#define MOST_NS ((int64_t)1 << 53)  // and bytes, of any one thing
+#define MOST_ENERGY ((int64_t)1 << 50) // of any one thing
+#define MOST_NS ((int64_t)1 << 53)     // and bytes, of any one thing
 #define MOST_SUM ((int64_t)1 << 54) // of all operations of an iteration; of all bytes of a device
 
 // The checker's own table of schedules (solve/checker/read/orders.c); a `kind` is an index into it.
@@ -112,6 +113,8 @@ struct check_tiered {
     int64_t *tier_bytes; // [tier]
     // [group], its activations there and back; -1: no tier takes them. NULL: no swapping
     int64_t *away, *back;
+    // [group], microjoules of an iteration, more if recomputed in full, or swapped; NULL: none
+    int64_t *energy, *again, *swapped;
     int64_t *forward, *backward; // as the run's own; NULL: those
 };
 
@@ -174,7 +177,7 @@ struct check_rule {
     int compresses_gradient, compresses_boundary;
 };
 
-enum { BUDGET_BOUNDARIES, BUDGET_STAGES, BUDGET_COST, BUDGETS };
+enum { BUDGET_BOUNDARIES, BUDGET_STAGES, BUDGET_COST, BUDGET_ENERGY, BUDGETS };
 
 struct check_problem {
     struct reader reader;

@@ -2,6 +2,7 @@
 // each option.
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/checker/read/problem.h"
 
 bool check_has_tiers(const struct check_problem *p)
@@ -49,6 +50,20 @@ static enum status check_entry(const struct check_problem *p, const struct check
                                       : "more weights or shorter passes than the run's own");
 }
 
+// All state energies or none does; with those of its layers no stage uses more than a price may be.
+static enum status check_energy(const struct check_problem *p, const struct check_run *r, int o,
+                                const char *where)
+{
+    const struct check_tiered *t = &r->tiered[o], *first = &p->runs[0].tiered[0];
+    int64_t most = 0;
+    for (int g = 0; t->energy && t->again && t->swapped && g < p->group_count; g++)
+        most = larger(most, t->energy[g] + t->again[g] + t->swapped[g]);
+    if (!t->energy != !first->energy || !t->again != !t->energy || !t->swapped != !t->energy ||
+        most > MOST_ENERGY / p->layers)
+        return check_refuse(&p->reader, where, "tiered, option %d: energies", o);
+    return OK;
+}
+
 // The first option is to do nothing; no other has more of the state on the GPU.
 static enum status check_states(const struct check_problem *p, const struct check_run *r,
                                 int64_t states, const int64_t *step, const char *where)
@@ -94,10 +109,14 @@ enum status check_read_tiered(struct check_problem *p, struct check_run *r, cons
             {"optimizer_ns", -1, MOST_NS, .numbers = &r->optimizer[o], .count = p->group_count},
             {"?away_ns", -1, MOST_NS, .numbers = &t->away, .count = p->group_count},
             {"?back_ns", -1, MOST_NS, .numbers = &t->back, .count = p->group_count},
+            {"?energy_uj", 0, MOST_ENERGY, .numbers = &t->energy, .count = p->group_count},
+            {"?again_uj", 0, MOST_ENERGY, .numbers = &t->again, .count = p->group_count},
+            {"?swap_uj", 0, MOST_ENERGY, .numbers = &t->swapped, .count = p->group_count},
             {NULL},
         };
         TRY(value_fields(&p->reader, e, where, fields, arena));
         TRY(check_entry(p, r, o, where));
+        TRY(check_energy(p, r, o, where));
     }
     return check_states(p, r, states, step, where);
 }

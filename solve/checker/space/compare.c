@@ -87,7 +87,10 @@ static bool tiered_no_worse(const struct check_problem *p, const struct check_ru
     return a->weight_bytes <= b->weight_bytes && a->buffer_bytes <= b->buffer_bytes &&
            none_above(a->tier_bytes, b->tier_bytes, p->tier_count) &&
            none_above(check_forward(x, o), check_forward(y, o), passes) &&
-           none_above(check_backward(x, o), check_backward(y, o), passes);
+           none_above(check_backward(x, o), check_backward(y, o), passes) &&
+           (!a->energy || (none_above(a->energy, b->energy, p->group_count) &&
+                           none_above(a->again, b->again, p->group_count) &&
+                           none_above(a->swapped, b->swapped, p->group_count)));
 }
 
 static bool run_no_worse(const struct check_problem *p, const struct check_run *a,

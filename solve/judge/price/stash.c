@@ -366,13 +366,10 @@ void activations_of(const struct price_audit *a, int run, struct layer_bytes *b)
     }
 }
 
-int64_t judged_way_ns(const struct price_audit *of_all, int run, long double rate)
+long double judged_kept_bytes(const struct price_audit *of_all, int run)
 {
     struct own_audit own;
     const struct price_audit *a = audit_of_run(of_all, run, &own);
-    long double kept = 0;
-    if (!(rate > 0)) return -1;
-    if (!has_shape(a, run)) kept = stated_bytes(a, run_of(a, run))->stash_bytes[RECOMPUTE_NONE];
-    else if (passes_gradient(a, run)) kept = needs_of(a, run).stash[RECOMPUTE_NONE];
-    return judged_nanoseconds(a, (struct computed){kept / rate, 0});
+    if (!has_shape(a, run)) return stated_bytes(a, run_of(a, run))->stash_bytes[RECOMPUTE_NONE];
+    return passes_gradient(a, run) ? needs_of(a, run).stash[RECOMPUTE_NONE] : 0;
 }

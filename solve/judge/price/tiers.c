@@ -121,7 +121,9 @@ int64_t swap_ns_of(const struct price_audit *a, int run, int group, struct tier_
                    bool back)
 {
     const char *tier = where.parts[TIER_ACTIVATIONS].tier;
-    return tier ? judged_way_ns(a, run, rate_of(a, group, tier, !back)) : -1;
+    long double rate = tier ? rate_of(a, group, tier, !back) : 0;
+    if (!(rate > 0)) return -1;
+    return judged_nanoseconds(a, (struct computed){judged_kept_bytes(a, run) / rate, 0});
 }
 
 // Tiers deliver side by side, what is in one of them one after another.
@@ -134,6 +136,57 @@ long double tier_read_s(const struct price_audit *a, int run, int group, struct 
             seconds[part] = away[part] / rate_of(a, group, goes_to(where, part), false);
     bool one = away[0] > 0 && away[1] > 0 && !strcmp(goes_to(where, 0), goes_to(where, 1));
     return one ? seconds[0] + seconds[1] : greatest(seconds[0], seconds[1]);
+}
+
+// ---- energy
+
+// Picojoules a byte of one memory: {read, written}.
+static const double *byte_pj(const struct price_audit *a, int group, const char *name, double of[2])
+{
+    const struct node_group *g = &a->problem->cluster.groups[group];
+    const struct tier *t = name ? tier_of(a, group, name) : NULL;
+    of[0] = !name ? g->memory_read_pj_per_byte : t ? t->read_pj_per_byte : 0;
+    of[1] = !name ? g->memory_write_pj_per_byte : t ? t->write_pj_per_byte : 0;
+    return of;
+}
+
+// A pass takes each byte of the weights from where it is: of a tier that is not read in place by a
+// copy on the GPU.
+struct judged_energy energy_of_layer(const struct price_audit *a, int run, int group,
+                                     struct tier_option where, bool may_swap)
+{
+    const struct layer_run *r = run_of(a, run);
+    struct judged_state state = judged_state_of(a, run, group);
+    struct held_weights held = {0, 0};
+    double gpu[2], tier[2], host[2];
+    long double away[2], read = 0, step = 0, kept = judged_kept_bytes(a, run),
+                         to_host = where.parts[TIER_OPTIMIZER].percent / 100.0L,
+                         scale = (long double)a->devices / 1000000;
+    byte_pj(a, group, NULL, gpu), byte_pj(a, group, TIER_HOST, host);
+    if (r->kind != LAYER_EMBEDDING && r->kind != LAYER_MEMORY) held = held_weights_of(a, run);
+    leaving(a, run, where, away);
+    for (int part = 0; part < 2; part++) {
+        const char *name = goes_to(where, part);
+        long double stays = (part ? held.trained : held.frozen) - away[part];
+        byte_pj(a, group, name, tier);
+        read += stays * gpu[0] + away[part] * tier[0];
+        if (away[part] > 0 && !in_place(a, name)) read += away[part] * (gpu[1] + gpu[0]);
+        if (part) step += stays * gpu[1] + away[part] * tier[1];
+    }
+    step += (state.bytes + state.copies) *
+            ((1 - to_host) * (gpu[0] + gpu[1]) + to_host * (host[0] + host[1]));
+    step +=
+        to_host * state.values *
+        (a->problem->job.gradient_bytes_per_value * (gpu[0] + host[1]) + a->value_bytes * host[0]);
+    read *= a->micro_batches * layout_of(a)->slice_count * scale;
+    const char *swapped = where.parts[TIER_ACTIVATIONS].tier;
+    byte_pj(a, group, swapped, tier);
+    if (!may_swap || swap_ns_of(a, run, group, where, false) < 0) kept = 0;
+    return (struct judged_energy){
+        .always_uj = judged_whole(a, read * (passes_gradient(a, run) ? 2 : 1) + scale * step),
+        .again_uj = judged_whole(a, read),
+        .swapped_uj = judged_whole(a, scale * a->micro_batches * kept *
+                                          (gpu[0] + tier[1] + tier[0] + gpu[1]))};
 }
 
 // ---- a layer

@@ -315,8 +315,8 @@ struct layer_bytes {
     int64_t message;   // after the layer
 };
 struct layer_bytes layer_bytes_of(const struct price_audit *a, int run);
-// Time to move its activations at this rate; -1: there is none.
-int64_t judged_way_ns(const struct price_audit *a, int run, long double rate);
+// What a micro-batch keeps of it in mode none.
+long double judged_kept_bytes(const struct price_audit *a, int run);
 void activations_of(const struct price_audit *a, int run, struct layer_bytes *b);
 
 // ---- rates.c
@@ -406,6 +406,12 @@ int64_t tier_held_bytes(const struct price_audit *a, int run, struct tier_option
 // Of its activations, to their tier or back; -1: the group has none for them.
 int64_t swap_ns_of(const struct price_audit *a, int run, int group, struct tier_option where,
                    bool back);
+// Of an iteration, on all GPUs of a stage, and what more if it is recomputed in full, or swapped.
+struct judged_energy {
+    int64_t always_uj, again_uj, swapped_uj;
+};
+struct judged_energy energy_of_layer(const struct price_audit *a, int run, int group,
+                                     struct tier_option where, bool may_swap);
 long double tier_read_s(const struct price_audit *a, int run, int group, struct tier_option where);
 int64_t judged_tier_limit(const struct price_audit *a, int group,
                           const char *tier);                     // of a stage; -1: none

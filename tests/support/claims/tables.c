@@ -122,8 +122,10 @@ static void copy_options(struct priced *to, const struct check_problem *p, struc
             .quality_cost = p->gradient[o].cost,
             .forgets = !p->gradient[o].remembers,
             .offloaded_percent = p->gradient[o].offloaded};
+    int64_t energy = p->budget[BUDGET_ENERGY];
     to->budget = (struct quality_budget){p->budget[BUDGET_BOUNDARIES], p->budget[BUDGET_STAGES],
-                                         p->budget[BUDGET_COST], p->rank_min};
+                                         p->budget[BUDGET_COST], p->rank_min,
+                                         energy < 0 ? 0 : energy};
 }
 
 void priced_of_tables(struct priced *to, const struct check_problem *p, const struct layout *layout,
@@ -258,6 +260,7 @@ static void fill_options(struct check_problem *to, const struct priced *p, struc
                                   .offloaded = p->gradient_options[o].offloaded_percent};
     to->budget[BUDGET_BOUNDARIES] = p->budget.boundaries_max,
     to->budget[BUDGET_STAGES] = p->budget.stages_max, to->budget[BUDGET_COST] = p->budget.cost_max;
+    to->budget[BUDGET_ENERGY] = p->budget.energy_max_uj ? p->budget.energy_max_uj : -1;
     to->rank_min = p->budget.rank_min;
 }
 

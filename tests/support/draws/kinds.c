@@ -41,7 +41,9 @@ static void keep_weights(struct priced_run *run, struct arena *arena)
     struct priced_tiered *own = TAKE(arena, run->tiered_count + 1, struct priced_tiered);
     for (int o = 0; o < run->tiered_count; o++)
         own[o] = run->tiered[o], own[o].weight_bytes = run->weight_bytes;
-    if (run->tiered) run->tiered = own;
+    if (!run->tiered) return;
+    own[0].optimizer_bytes = run->optimizer_bytes;
+    run->tiered = own;
 }
 
 // heavy: the kind of few layers, with much to keep and much to recompute.
@@ -76,6 +78,7 @@ static void draw_kind(struct priced *p, struct priced_run *run, bool heavy, enum
         run->weight_bytes = run->gradient_bytes = 0, run->optimizer_bytes = below(state, 2);
         for (int mode = 0; mode < 3; mode++) run->stash_bytes[mode] = run->working_bytes[mode] = 0;
     }
+    keep_weights(run, arena);
     if (!heavy && contrast == CONTRAST_CHEAP)
         run->stash_bytes[0] = run->stash_bytes[1] = 30 + below(state, 20),
         run->again_ns[RECOMPUTE_FULL] = passes(p, 2, state, arena);
@@ -214,7 +217,11 @@ static void draw_ranks(struct priced *p, bool apart, uint64_t *state)
 static void drop_options(struct priced *p)
 {
     p->boundary_option_count = p->gradient_option_count = 1;
-    for (int r = 0; r < p->run_count; r++) p->runs[r].tiered = NULL, p->runs[r].tiered_count = 0;
+    for (int r = 0; r < p->run_count; r++) {
+        struct priced_run *run = &p->runs[r];
+        run->tiered_count = p->recompute[RECOMPUTE_SWAP]; // the first is the run as it is
+        if (!run->tiered_count) run->tiered = NULL;
+    }
 }
 
 void random_kinds(struct priced *p, int schedule, uint64_t *state, struct arena *arena)

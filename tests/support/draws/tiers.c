@@ -154,3 +154,48 @@ bool random_tiers(struct problem *p, uint64_t seed, struct arena *arena)
     if (weights || random_chance(&own, 70)) leave_little_room(p, &priced, &own);
     return limit_tiers(p, &own, arena);
 }
+
+// ---- energy
+
+static double random_pj(struct random *own) { return (double)random_between(own, 0, 40) * 5000; }
+
+// The least and the most that the layers can take, wherever they are.
+static void energy_range(const struct priced *p, int64_t *least, int64_t *most)
+{
+    *least = *most = 0;
+    for (int r = 0; r < p->run_count; r++) {
+        int64_t low = INT64_MAX, high = 0;
+        for (int o = 0; o < p->gradient_option_count; o++)
+            for (int g = 0; g < p->group_count; g++) {
+                if (p->groups[g].excluded) continue;
+                const struct priced_tiered *t = &p->runs[r].tiered[o];
+                int64_t all = t->energy_uj[g] + t->again_uj[g];
+                if (t->energy_uj[g] < low) low = t->energy_uj[g];
+                if (all > high) high = all;
+            }
+        if (low == INT64_MAX) continue;
+        *least += p->runs[r].count * low, *most += p->runs[r].count * high;
+    }
+}
+
+bool random_energy(struct problem *p, uint64_t seed, struct arena *arena)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 101};
+    struct priced priced;
+    struct error err = {OK, ""};
+    int64_t least, most;
+    for (int g = 0; g < p->cluster.group_count; g++) {
+        struct node_group *group = &p->cluster.groups[g];
+        group->memory_read_pj_per_byte = random_pj(&own);
+        group->memory_write_pj_per_byte = random_pj(&own);
+        for (int i = 0; i < group->tier_count; i++) {
+            group->tiers[i].read_pj_per_byte = random_pj(&own);
+            group->tiers[i].write_pj_per_byte = random_pj(&own);
+        }
+    }
+    if (problem_check(p, &err) != OK || !problem_states_energy(p)) return false;
+    CHECK_OK(price_problem(&priced, p, arena, &err));
+    energy_range(&priced, &least, &most);
+    p->job.budget.energy_max_uj = 1 + least + (most - least) * random_between(&own, 0, 60) / 100;
+    return true;
+}

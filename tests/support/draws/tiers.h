@@ -9,4 +9,8 @@
 // small for all that is swapped or offloaded. Returns whether.
 bool random_tiers(struct problem *p, uint64_t seed, struct arena *arena);
 
+// Energies of the memories, and a limit of energy between the least and the most that layers can
+// take; from numbers of its own.
+bool random_energy(struct problem *p, uint64_t seed, struct arena *arena);
+
 #endif

@@ -19,7 +19,7 @@ struct walk {
     const struct way **taken; // [stage]
     int *slots_used;          // [group], by ranks
     struct moments *moments;  // [rank]
-    int64_t boundaries, stages, cost;
+    int64_t boundaries, stages, cost, energy;
     int *order; // the schedule's operations, topologically
     int *before_first,
         *before; // predecessors of operation i: before[before_first[i] .. before_first[i+1])
@@ -318,12 +318,13 @@ static void descend(struct walk *w, int stage, int layer)
         if (p->budget.boundaries_max >= 0 && w->boundaries + boundary > p->budget.boundaries_max)
             continue;
         if (p->budget.cost_max >= 0 && w->cost + cost > p->budget.cost_max) continue;
+        if (p->budget.energy_max_uj && w->energy + way->energy > p->budget.energy_max_uj) continue;
         w->slots_used[d->group] += slot, w->stages += gradient, w->boundaries += boundary,
-            w->cost += cost;
+            w->cost += cost, w->energy += way->energy;
         w->taken[stage] = way;
         descend(w, stage + 1, layer + d->layer_count);
         w->slots_used[d->group] -= slot, w->stages -= gradient, w->boundaries -= boundary,
-            w->cost -= cost;
+            w->cost -= cost, w->energy -= way->energy;
     }
 }
 

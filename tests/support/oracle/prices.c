@@ -147,9 +147,17 @@ static void compare_times(struct comparison *c, int run, int group)
             same(c, "swap back", of, o, theirs->tiered[o].back_ns[group],
                  swap_ns_of(&c->price_audit, run, group, tiering(c, o), true));
         }
-        for (int o = 0; o < theirs->tiered_count; o++)
-            same(c, "shared step", of, o, theirs->tiered[o].optimizer_ns[group],
+        for (int o = 0; o < theirs->tiered_count; o++) {
+            const struct priced_tiered *t = &theirs->tiered[o];
+            same(c, "shared step", of, o, t->optimizer_ns[group],
                  shared_step_ns(&c->price_audit, run, group, tiering(c, o)));
+            if (!t->energy_uj) continue;
+            struct judged_energy e = energy_of_layer(&c->price_audit, run, group, tiering(c, o),
+                                                     p->recompute[RECOMPUTE_SWAP]);
+            same(c, "energy", of, o, t->energy_uj[group], e.always_uj);
+            same(c, "energy again", of, o, t->again_uj[group], e.again_uj);
+            same(c, "energy swapped", of, o, t->swap_uj[group], e.swapped_uj);
+        }
     }
     for (int o = 0; o < p->gradient_option_count; o++)
         same(c, "sync", of, o, theirs->sync_ns[o][group],

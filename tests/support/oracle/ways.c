@@ -227,6 +227,9 @@ void way_put_memory(struct way *w, const struct priced *p, int stage)
         enum recompute mode = mode_of_layer(p, d, l);
         if (r->seats) r = &r->seats[d->group];
         const struct priced_tiered *t = tiered_of(r, d);
+        if (t && t->energy_uj) w->energy += t->energy_uj[d->group];
+        if (t && t->energy_uj && mode == RECOMPUTE_FULL) w->energy += t->again_uj[d->group];
+        if (t && t->energy_uj && mode == RECOMPUTE_SWAP) w->energy += t->swap_uj[d->group];
         w->resident += t ? t->weight_bytes : r->weight_bytes;
         w->resident += r->gradient_bytes + r->feedback_bytes[d->gradient_option];
         w->resident += t ? t->optimizer_bytes : r->optimizer_bytes;

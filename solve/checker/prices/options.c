@@ -1,0 +1,59 @@
+// A stage's options and the budget, as the job states them, in the checker's tables.
+#include "solve/checker/prices/prices.h"
+
+struct compression_form check_form_of(const struct check_option *o)
+{
+    static const enum compression_method method_of[] = {[FORM_RANK] = COMPRESS_LOW_RANK,
+                                                        [FORM_KEPT] = COMPRESS_TOP_K,
+                                                        [FORM_BITS] = COMPRESS_QUANTISE};
+    return (struct compression_form){method_of[o->form], o->amount};
+}
+
+// Option 0 is none; the others are those allowed.
+static void offer_options(struct check_option **to, int *count,
+                          const struct compression_option *options, int option_count, int rank_min,
+                          struct arena *arena)
+{
+    static const enum check_form form_of[] = {[COMPRESS_LOW_RANK] = FORM_RANK,
+                                              [COMPRESS_TOP_K] = FORM_KEPT,
+                                              [COMPRESS_QUANTISE] = FORM_BITS};
+    *to = TAKE(arena, option_count + 1, struct check_option);
+    *count = 1;
+    (*to)[0].remembers = true; // nothing is left out
+    for (int i = 0; i < option_count; i++)
+        if (options[i].form.method != COMPRESS_LOW_RANK || options[i].form.amount >= rank_min)
+            (*to)[(*count)++] = (struct check_option){.form = form_of[options[i].form.method],
+                                                      .amount = options[i].form.amount,
+                                                      .epilogue_only = options[i].epilogue_only,
+                                                      .cost = options[i].quality_cost,
+                                                      .remembers = !options[i].forgets};
+}
+
+// Each compression of a stage's sync with everything on the GPU, then with every way to use tiers.
+static void offer_tiers(struct check_problem *p, const struct job *j, struct arena *arena)
+{
+    int ways = job_tier_ways(j), compressions = p->gradient_count;
+    struct check_option *all = TAKE(arena, compressions * ways, struct check_option);
+    for (int i = 0; i < compressions * ways; i++) {
+        struct tier_option where = job_tiering(j, i % ways);
+        all[i] = p->gradient[i / ways];
+        all[i].offloaded = job_offloaded_percent(j, i % ways);
+        all[i].tiers = where.name;
+        if (where.name) all[i].away = where.parts[TIER_ACTIVATIONS].tier;
+    }
+    p->gradient = all, p->gradient_count = compressions * ways;
+}
+
+void check_read_options(struct check_problem *p, const struct job *j, struct arena *arena)
+{
+    offer_options(&p->boundary, &p->boundary_count, j->boundary_options, j->boundary_option_count,
+                  j->budget.rank_min, arena);
+    offer_options(&p->gradient, &p->gradient_count, j->gradient_options, j->gradient_option_count,
+                  j->budget.rank_min, arena);
+    offer_tiers(p, j, arena);
+    p->budget[BUDGET_BOUNDARIES] = j->budget.boundaries_max;
+    p->budget[BUDGET_STAGES] = j->budget.stages_max;
+    p->budget[BUDGET_COST] = j->budget.cost_max;
+    p->budget[BUDGET_ENERGY] = j->budget.energy_max_uj ? j->budget.energy_max_uj : -1;
+    p->rank_min = j->budget.rank_min;
+}
