@@ -100,6 +100,23 @@ sed -i 's/"tier": "dense"/"tier": "dens"/' "$work/tiers/8,200/job.json"
     wrong "tiers: a name that no group has is taken"
 grep -q 'found dens; nearest: dense' "$work/err" || wrong "tiers: $(cat "$work/err")"
 
+# The more is trained, the more of the frozen weights the same limit of energy sends to the dense
+# tier, until nothing is enough; what is trained follows only where writing is cheap.
+sh docs/examples/papers/energy.sh "$work/energy" 16,100 16,60 256,60 1024,60 0,80 \
+    >"$work/energy.txt" || wrong "energy.sh fails"
+WRITE=100 sh docs/examples/papers/energy.sh "$work/energy" 0,80 >>"$work/energy.txt" ||
+    wrong "energy.sh fails"
+awk '{ frozen = frozen " " $4; trained = trained " " $5 }
+     NR == 2 && $7 >= joules { bad = 1 }
+     NR == 1 { joules = $7 }
+     END { exit bad || frozen != " 50 75 100 - - 0" || trained != " 0 0 0 - - 100" }' \
+    "$work/energy.txt" || wrong "energy: $(cat "$work/energy.txt")"
+sed -i 's/"energy_max_uj": [0-9]*/"energy_max_uj": 1/' "$work/energy/16,60/job.json"
+"$PLUMBLINE" verify "$work/energy/16,60/plan.json" \
+    >"$work/log" 2>&1 && wrong "energy: a plan above the limit is accepted"
+grep -q 'microjoules of memories: [0-9]*, the budget allows 1' "$work/log" ||
+    wrong "energy: $(cat "$work/log")"
+
 # ALBERT needs no pipeline whatever the network; BERT on a slow one does, and is far slower.
 sh docs/examples/papers/albert.sh "$work/albert" 1.25 50 >"$work/albert.txt" ||
     wrong "albert.sh fails"

@@ -25,7 +25,7 @@ table() {
 
 for script in ${*:-layered slices terapipe onebit interleaved fused offers designs offload karma \
     grids pools poolgroups bits albert llava pipette holmes reaches memory local stored segments \
-    piper adapters tiers}; do
+    piper adapters tiers energy}; do
     table "$script"
     case $script in
     designs)
@@ -33,6 +33,9 @@ for script in ${*:-layered slices terapipe onebit interleaved fused offers desig
         ;;
     offload)
         HOST=220e9 table offload 80 70 55
+        ;;
+    energy)
+        WRITE=100 table energy 0,80
         ;;
     llava)
         MODEL=qwen2-vl-7b table llava
