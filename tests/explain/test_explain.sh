@@ -101,6 +101,13 @@ reads gb.log num_gpus=- pp=4
 reads moe.log expert_ffn=1024 layers=4 model=-
 { grep -v moe megatron.log; echo '--tokenizer-model meta-llama-3.1-8B'; } > tokenizer.log
 reads tokenizer.log layers=32 model=-
+# a batch by a timer's rate and the clock of its lines, whose rates are rounded
+for step in 10 20 30 40; do
+    stamp="[2023-11-07 01:5$((step / 10)):00,714] [INFO] [timer.py:260:stop]"
+    echo "$stamp epoch=0/micro_step=1/global_step=$step, RunningAvgSamplesPerSec=10.7," \
+        "CurrSamplesPerSec=10.71, MemAllocated=4.32GB, MaxMemAllocated=38.49GB"
+done > timer.log
+reads timer.log global_batch=64
 # adapters by the trainer's own words
 { cat trainer.log; echo 'llamafactory.model.adapter:143 >> Fine-tuning method: LoRA'; } > own.log
 reads trainer.log

@@ -116,7 +116,7 @@ static void conclude_by_clock(struct log *l, double tokens)
                 TILE * whole_near(tokens * clock / each / TILE));
     if (samples > 2 * SOME && !told(l, TOLD_MICRO_BATCH))
         follows(l, TOLD_GLOBAL_BATCH, "samples/s x time between lines",
-                SOME * whole_near(samples / SOME));
+                SOME * whole_within(samples / SOME, samples < FEW * SOME ? 0.006 : 0.003));
 }
 
 // Settings of the same name that are of something else: the length of texts that a model's
