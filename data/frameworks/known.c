@@ -3,6 +3,8 @@
 // Olmo2Model, Olmo3Model and MiniMaxM2Model).
 #include "data/frameworks/models.h"
 
+#include <string.h>
+
 static const struct known_model models[] = {
     {.shipped = "olmo-2-13b", .blocks = 40, .norms = NORMS_BEHIND},
     {.shipped = "olmo-3-7b", .blocks = 32, .norms = NORMS_BEHIND},
@@ -27,10 +29,21 @@ static const struct known_model models[] = {
      .norms = NORMS_AROUND,
      .gemma = true,
      .query_width = 168,
-     .window_base = 10000},
+     .window_base = 10000,
+     .provider = "megatron.bridge.models.gemma.gemma3_provider.Gemma3ModelProvider",
+     .hidden = 5376},
     {.shipped = "llama-4-scout", .blocks = 48, .llama4 = true, .unit_norms = true},
     {.shipped = "llama-4-maverick", .blocks = 48, .llama4 = true},
 };
+
+const struct known_model *known_provided(const char *provider, int64_t blocks, int64_t hidden)
+{
+    for (size_t i = 0; provider && i < ARRAY_LENGTH(models); i++)
+        if (models[i].provider && !strcmp(models[i].provider, provider) &&
+            models[i].blocks == blocks && models[i].hidden == hidden)
+            return &models[i];
+    return NULL;
+}
 
 const struct known_model *known_model(const struct model *model, struct arena *arena)
 {

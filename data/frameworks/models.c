@@ -93,7 +93,8 @@ static void core_gaps(struct gaps *to, const struct problem *p, bool flags, stru
                *activation = unnamed_activation(s, flags, arena);
     int64_t chunk = model_first_chunk(m);
     const struct known_model *known = known_model(m, arena);
-    bool maverick = known && known->llama4 && !known->unit_norms, sinks = model_has_sinks(m),
+    bool gemma = !flags && known && known->provider,
+         maverick = known && known->llama4 && !known->unit_norms, sinks = model_has_sinks(m),
          hybrid = flags && model_is_hybrid(m);
     const struct gap gaps[] = {
         {f.cross, "cross attention"},
@@ -114,7 +115,7 @@ static void core_gaps(struct gaps *to, const struct problem *p, bool flags, stru
         {f.more && !sinks, "parameters besides those of its layers' shape"},
         {f.experts, "experts whose shape differs between layers"},
         {f.frozen, "frozen layers and their adapters"},
-        {s->norms > 0, arena_print(arena, "%d norms in a layer", s->norms)},
+        {s->norms > 0 && !gemma, arena_print(arena, "%d norms in a layer", s->norms)},
         {s->qk_norm == QK_NORM_WHOLE, "norms over all heads of queries and keys"},
         {s->plain_norms, "norms without parameters"},
         {s->no_final_norm, "no norm before the logits"},

@@ -31,6 +31,8 @@ enum { LLAMA4_INTERVAL = 4 };
 enum norms_place { NORMS_BEFORE, NORMS_BEHIND, NORMS_AROUND }; // attention and feed-forward part
 struct known_model {
     const char *shipped;
+    const char *provider; // Megatron Bridge's class of its configuration, where it is usable
+    int64_t hidden;       // beside it
     int blocks;
     enum norms_place norms;
     bool gemma, llama4;
@@ -40,6 +42,8 @@ struct known_model {
     double logit_cap;
     double window_base; // rotary base of layers with a window, which is not scaled
 };
+// Bridge has one of the class with as many layers of this width: the shipped model. NULL: none.
+const struct known_model *known_provided(const char *provider, int64_t blocks, int64_t hidden);
 // NULL: none of them.
 const struct known_model *known_model(const struct model *model, struct arena *arena);
 // Whether it is the shipped model, but for what names and positions are.

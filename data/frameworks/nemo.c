@@ -7,8 +7,8 @@
 static const char *const norm_names[] = {"LayerNorm", "RMSNorm", NULL};
 
 static const char *const model_sections[] = {"model", "model.config", "trainer.strategy", NULL};
-enum { MODEL_ROWS = 120 };
 static const struct setting_row rows[] = {
+    SAYS("_target_", TEXT, provider),
     SAYS("tensor_model_parallel_size", INT, job.layout.tensor),
     SAYS("context_parallel_size", INT, job.layout.context),
     ROW("cp_comm_type", NAME, job.context_kind, READ_AND_WRITTEN, offsetof(struct run, spread),
@@ -75,6 +75,8 @@ static const struct setting_row rows[] = {
     SAYS_IF(latent, "mscale", NUMBER, shape.rotary_scaling.mscale),
     SAYS_IF(latent, "mscale_all_dim", NUMBER, shape.rotary_scaling.mscale_all_dim),
     SAYS_IF(rotary, "rotary_base", ROUND, shape.rotary_base),
+    WRITES("rotary_base", RAW, bases),
+    WRITES("softmax_scale", NUMBER, score_scale),
     SAYS_IF(rotary, "rotary_percent rotary_percentage", NUMBER, shape.rotary_share),
     SAYS_IF(shaped, "gated_linear_unit", FLAG, shape.gated_ffn),
     SAYS("activation_func activation", TEXT, activation),
@@ -245,7 +247,7 @@ const struct setting_rows nemo_rows = {.rows = rows,
                                        .last_parts = true,
                                        .left = "*",
                                        .sections = model_sections,
-                                       .section_rows = MODEL_ROWS};
+                                       .beyond = "train.micro_batch_size data.micro_batch_size"};
 
 const struct activation_name nemo_activations[] = {
     {"silu", "silu", false},          {"swiglu", "silu", true},

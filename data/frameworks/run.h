@@ -53,6 +53,10 @@ struct run {
     // Attention over windows: "127,0", and which layers have it; linear attention: its kind, and
     // which layers have it.
     const char *window, *windowed, *variant, *linear_layers;
+    // Of a model whose configuration has a class of its own in Megatron Bridge: the class, rotary
+    // bases of local and other layers, what multiplies scores.
+    const char *provider, *bases;
+    double score_scale;
     int64_t unturned;   // every how many layers has no positions
     bool weighs_inputs; // an expert's weight multiplies its tokens, not what it makes of them
     const char *activation, *target; // its name, or the name of its function

@@ -98,14 +98,19 @@ struct setting_rows setting_rows_of(const struct setting_rows *rows, struct aren
 {
     static const struct setting_row left = {.kind = SETTING_LEFT, .use = ONLY_READ};
     struct setting_rows all = *rows;
+    int of_sections = 0;
+    while (rows->beyond && strcmp(rows->rows[of_sections].key, rows->beyond) != 0) {
+        of_sections++;
+        assert(of_sections < rows->count);
+    }
     all.rows = TAKE(arena, ROWS_MAX, struct setting_row), all.count = 0;
     for (int k = 0; rows->sections && rows->sections[k]; k++)
-        for (int i = 0; i < rows->section_rows; i++) {
+        for (int i = 0; i < of_sections; i++) {
             struct setting_row row = rows->rows[i];
             if (k) row.use = ONLY_READ;
             add_rows(&all, &row, rows->sections[k], row.key, arena);
         }
-    for (int i = rows->section_rows; i < rows->count; i++)
+    for (int i = of_sections; i < rows->count; i++)
         add_rows(&all, &rows->rows[i], "", rows->rows[i].key, arena);
     add_rows(&all, &left, "", rows->left, arena);
     return all;

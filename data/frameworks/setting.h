@@ -57,9 +57,10 @@ struct setting_rows {
     const struct setting_effect *effects; // ended by keys NULL; NULL: none
     const struct setting_names *names[3]; // every key that the programs have; ended by NULL
     bool last_parts;                      // they are the last parts of keys
-    // The first rows are in a section that has several names, of which the first is written.
+    // The rows before the one of key `beyond` are in a section that has several names, of which the
+    // first is written. NULL: all are keys as they are.
     const char *const *sections;
-    int section_rows;
+    const char *beyond;
     const char *left; // keys that are nothing for a job, between blanks; looked at last
 };
 // A row for each name of a section and a key, and for what is left out.

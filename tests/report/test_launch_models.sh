@@ -33,7 +33,10 @@ launch() {
     files=$((files + $(ls "$at/launch" | wc -l)))
     "$python" tests/report/names/parsers.py "$at/launch" >"$work/log" 2>&1 ||
         wrong "$framework $model: $(tail -3 "$work/log")"
-    case $framework in megatron | nemo) built="$built $at" ;; esac
+    case $framework-$model in
+    nemo-gemma*) ;; # Bridge's own layers
+    megatron-* | nemo-*) built="$built $at" ;;
+    esac
 }
 
 # builds PROGRAM FOLDER ...
@@ -58,6 +61,17 @@ done
 grep -q -- "--no-rope-freq 4" "$work/megatron-llama-4-maverick/launch/megatron.sh" &&
     grep -q "^  no_rope_freq: 4" "$work/nemo-llama-4-maverick/launch/nemo.yaml" ||
     wrong "layers without positions"
+# Gemma 3 in Megatron Bridge's class of it: read back, it is the model, and the job has its layout.
+gemma=$work/nemo-gemma-3-27b
+launch nemo gemma-3-27b --tensor 8 --pipeline 2 --micro-batch 1
+"$plumbline" import nemo "$gemma/launch/nemo.yaml" --gpus 64 -o "$gemma/read.json" \
+    --job "$gemma/read-job.json" 2>"$work/log" || wrong "gemma: $(cat "$work/log")"
+python3 -c 'import json, sys
+made, model, job, plan = (json.load(open(path)) for path in sys.argv[1:])
+assert all(made[key] == model[key] for key in ("shape", "runs")), "another model"
+assert job["layout"] == {k: plan["layout"][k] for k in job["layout"]}, "another layout"
+' "$gemma/read.json" "$gemma/model.json" "$gemma/read-job.json" "$gemma/plan.json" ||
+    wrong "gemma: read back otherwise"
 # No flavors of torchtitan, but layers of its llama3, qwen3, deepseek_v3 in other dimensions.
 launch torchtitan phi-4 --tensor 2 --pipeline 2 --micro-batch 1
 launch torchtitan glm-4.5-air --tensor 2 --pipeline 2 --micro-batch 1

@@ -43,9 +43,12 @@ TEST(fields_of_nemo)
 {
     const char *names = names_of("megatron-bridge", arena);
     struct setting_rows rows = setting_rows_of(&nemo_rows, arena);
-    for (int i = 0; i < rows.count; i++)
-        if (is_written(&rows.rows[i], 0) && !has(names, rows.rows[i].key, ' ', arena))
-            fail_msg("Megatron Bridge has no field %s", rows.rows[i].key);
+    for (int i = 0; i < rows.count; i++) {
+        const char *key = rows.rows[i].key;
+        bool class = !strcmp(key, "model._target_"); // no field: what instantiate makes of them
+        if (is_written(&rows.rows[i], 0) && !class && !has(names, key, ' ', arena))
+            fail_msg("Megatron Bridge has no field %s", key);
+    }
 }
 
 // Sections may be named by their text, which the record has as a single word.

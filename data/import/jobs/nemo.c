@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "data/base/shipped.h"
+#include "data/frameworks/models.h"
 #include "data/import/jobs/core.h"
 #include "data/import/jobs/importer.h"
 #include "data/import/jobs/launch.h"
@@ -144,10 +145,23 @@ static void find_known(struct run *r, struct settings *s)
     r->layers = layers, r->known = m;
 }
 
+// The model whose layers Megatron Bridge has in a class of their own.
+static void find_provided(struct run *r, struct settings *s)
+{
+    struct error ignored = {OK, ""};
+    const struct known_model *known = known_provided(r->provider, r->layers, r->shape.hidden);
+    const char *path;
+    struct model *m = TAKE(s->arena, 1, struct model);
+    if (known && shipped_find(&path, "models", known->shipped, s->arena, &ignored) == OK &&
+        model_load(m, path, s->arena, &ignored) == OK)
+        r->known = m;
+}
+
 static enum status set_run(struct run *r, struct settings *s, const struct asked *asked,
                            struct error *err)
 {
     find_known(r, s);
+    if (!r->known) find_provided(r, s);
     settings_take_slurm(r, s);
     if (asked->vocabulary) r->shape.vocabulary = asked->vocabulary;
     if (asked->micro_batch) r->job.layout.micro_batch = (int)asked->micro_batch;

@@ -155,8 +155,7 @@ static const struct setting_effect *effect_of(const struct setting_rows *rows,
                                               const struct setting *at)
 {
     const struct setting_effect *e = rows->effects;
-    const char *dot = rows->section_rows ? strrchr(at->key, '.') : NULL,
-               *last = dot ? dot + 1 : at->key;
+    const char *dot = rows->beyond ? strrchr(at->key, '.') : NULL, *last = dot ? dot + 1 : at->key;
     while (e && e->keys && !setting_named(e->keys, at->key, base_length(at->key)) &&
            !setting_named(e->keys, last, base_length(last)))
         e++;

@@ -1,7 +1,9 @@
 // A plan as YAML for NeMo's Megatron Bridge: sections and fields of its ConfigContainer, which a
 // script merges into a recipe (process_config_with_overrides).
+#include <math.h>
 #include <string.h>
 
+#include "data/frameworks/models.h"
 #include "solve/report/export/internal.h"
 
 // The registered mixed-precision recipe, which sets the width of gradients regardless of ddp.
@@ -25,6 +27,21 @@ static void set_precision(struct export *e, struct run *r)
                     r->precision ? r->precision : "null");
 }
 
+// Gemma 3: its layers' class has windows, bases and the scale of scores in keys of its own. The
+// recipe is any of that class.
+static void set_provider(struct export *e, struct run *r)
+{
+    const struct known_model *known = known_model(&e->problem->model, r->arena);
+    if (!known || !known->provider) return;
+    r->provider = known->provider, r->windowed = NULL, r->rotary = r->plain_rotary = false;
+    r->window = arena_print(r->arena, "%lld", (long long)e->problem->model.runs[1].window);
+    r->bases = arena_print(r->arena, "[%.9g, %.9g]", known->window_base, r->shape.rotary_base);
+    r->stretch = r->shape.rotary_factor, r->interpolation = 0;
+    r->score_scale = 1 / sqrt(known->query_width);
+    text_put(e->out, "# The recipe's model is of the class %s:\n# gemma3_1b_pretrain_config is.\n",
+             strrchr(known->provider, '.') + 1);
+}
+
 enum status report_nemo(const struct plan *plan, const struct problem *problem, const char **text,
                         size_t *length, struct arena *arena, struct error *err)
 {
@@ -46,6 +63,7 @@ enum status report_nemo(const struct plan *plan, const struct problem *problem, 
              "rate.\n",
              export_headline(&e));
     struct run run = core_run(&e);
+    set_provider(&e, &run);
     core_set_recompute(&run, export_recompute(&e));
     run.odd_heads = run.plain;
     if (run.latent) run.rope_type = "yarn"; // a factor of 1 scales nothing

@@ -96,7 +96,7 @@ static void put_gemma(const struct export *e, const struct known_model *known)
                  "    return torch.tanh(score / %.9g) * %.9g\n",
                  known->score_cap, known->score_cap);
         put_class(e, "CappedAttention", "FlexAttention", "bounded scores", "pass");
-        text_put(e->out, "\n    def __init__(self, config):\n        super().__init__(config)\n"
+        text_put(e->out, "\n    def __init__(self, of):\n        super().__init__(of)\n"
                          "        self.forward = self.bounded\n\n"
                          "    def bounded(self, *args, **further):\n"
                          "        return super().forward(*args, score_mod=capped, **further)\n");
@@ -105,12 +105,11 @@ static void put_gemma(const struct export *e, const struct known_model *known)
         put_class(e, "SlowRoPE", "CosSinRoPE", "positions divided by a number",
                   "slower: float = 1.0");
         text_put(e->out,
-                 "\n    def _precompute_cache(self):\n        config = self.config\n"
-                 "        length = getattr(config, \"max_seq_len\", 0) or "
-                 "config.max_context_length\n"
-                 "        turns = config.theta ** (-torch.arange(0, config.dim, 2).float() / "
-                 "config.dim)\n"
-                 "        angles = torch.outer(torch.arange(length) / config.slower, turns)\n"
+                 "\n    def _precompute_cache(self):\n        of = self.config\n"
+                 "        length = getattr(of, \"max_seq_len\", 0) or "
+                 "of.max_context_length\n"
+                 "        turns = of.theta ** (-torch.arange(0, of.dim, 2).float() / of.dim)\n"
+                 "        angles = torch.outer(torch.arange(length) / of.slower, turns)\n"
                  "        angles = angles.repeat(1, 2)\n"
                  "        return torch.cat((angles.cos(), angles.sin()), -1)\n");
     }
@@ -130,17 +129,16 @@ static void put_llama4(const struct export *e, const struct known_model *known)
     }
     put_class(e, "FarRoPE", "ComplexRoPE", "turns nothing; queries of far positions are longer",
               "pass");
-    text_put(e->out,
-             "\n    def _precompute_cache(self):\n        config = self.config\n"
-             "        length = getattr(config, \"max_seq_len\", 0) or config.max_context_length\n"
-             "        far = torch.floor((torch.arange(length) + 1) / 8192)\n"
-             "        far = 1 + 0.1 * torch.log(far + 1)\n"
-             "        return far[:, None].repeat(1, config.dim // 2).to(torch.complex64)\n\n"
-             "    @staticmethod\n    def apply_rotary_emb(query, key, rope_cache):\n"
-             "        return (query * rope_cache.real[..., :1]).type_as(query), key\n");
+    text_put(e->out, "\n    def _precompute_cache(self):\n        of = self.config\n"
+                     "        length = getattr(of, \"max_seq_len\", 0) or of.max_context_length\n"
+                     "        far = torch.floor((torch.arange(length) + 1) / 8192)\n"
+                     "        far = 1 + 0.1 * torch.log(far + 1)\n"
+                     "        return far[:, None].repeat(1, of.dim // 2).to(torch.complex64)\n\n"
+                     "    @staticmethod\n    def apply_rotary_emb(query, key, rope_cache):\n"
+                     "        return (query * rope_cache.real[..., :1]).type_as(query), key\n");
     put_class(e, "EarlyExperts", "RoutedExperts", "an expert's weight multiplies what it takes",
               "pass");
-    text_put(e->out, "\n    def __init__(self, config):\n        super().__init__(config)\n"
+    text_put(e->out, "\n    def __init__(self, of):\n        super().__init__(of)\n"
                      "        self.forward = self.weighted\n\n"
                      "    def weighted(self, x, scores, *rest):\n"
                      "        x = x * scores.type_as(x)  # one expert of each token\n"
@@ -152,9 +150,8 @@ static void put_attention(const struct export *e)
     bool whole = is_whole(&e->problem->model);
     put_class(e, "OwnAttention", "GQAttention", whole ? "norms of two widths" : "its own scale",
               whole ? "key_norm: RMSNorm.Config" : "scale: float");
-    text_put(e->out,
-             "\n    def __init__(self, config):\n        super().__init__(config)\n        %s\n",
-             whole ? "self.k_norm = config.key_norm.build()" : "self.scaling = config.scale");
+    text_put(e->out, "\n    def __init__(self, of):\n        super().__init__(of)\n        %s\n",
+             whole ? "self.k_norm = of.key_norm.build()" : "self.scaling = of.scale");
 }
 
 static void put_block(const struct export *e, enum norms_place norms)
@@ -175,13 +172,13 @@ static void put_block(const struct export *e, enum norms_place norms)
                        "        behind_ffn: RMSNorm.Config"
                      : "mask: tuple | None");
     text_put(e->out,
-             "\n    def __init__(self, config):\n        super().__init__(config)\n"
-             "        self.mask = config.mask\n%s\n"
+             "\n    def __init__(self, of):\n        super().__init__(of)\n"
+             "        self.mask = of.mask\n%s\n"
              "    def forward(self, x, attention_masks, positions=None):\n"
              "        masks = attention_masks[self.mask]\n"
              "        part = self.moe if self.moe_enabled else self.feed_forward\n%s",
-             around ? "        self.behind_attention = config.behind_attention.build()\n"
-                      "        self.behind_ffn = config.behind_ffn.build()\n"
+             around ? "        self.behind_attention = of.behind_attention.build()\n"
+                      "        self.behind_ffn = of.behind_ffn.build()\n"
                     : "",
              sums[norms]);
 }
