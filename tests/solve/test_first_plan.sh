@@ -16,11 +16,37 @@ complain() { echo "FAILED: $*"; sed 's/^/    /' log 2> /dev/null | head -8
 # The number behind a key of a document.
 number() { sed -n "s/^ *\"$2\": \\([0-9]*\\),*\$/\\1/p" "$1" | head -1; }
 
+# What the lines of the log say while the search goes on: later, no plan is worse, no bound is
+# lower, and the answer has the last ones or better ones.
+told() { # PLAN
+    awk -v best="$(number "$1" iteration_ns)" -v proven="$(number "$1" bound_ns)" '
+    function of(word) {
+        if (!match($0, word " [0-9.]+ s")) return 0
+        return int(substr($0, RSTART + length(word) + 1) * 1e9 + 0.5)
+    }
+    /^ *[0-9.]+ s  (plan|no plan)/ {
+        lines++
+        plan = of("plan"); bound = of("bound")
+        if ($1 + 0 < seconds || (last && plan > last) || bound < floor) wrong = $0
+        seconds = $1 + 0
+        if (plan) { plans++; last = plan }
+        if (bound) { bounds++; floor = bound }
+    }
+    END {
+        if (last < best) wrong = "a plan of " last ", which is lost"
+        if (floor > proven) wrong = "a bound of " floor ", which is lost"
+        if (wrong) print "progress: " wrong
+        if (lines < 2 || !plans || (proven && ended && !bounds)) print "progress: too few lines"
+    }' ended="${2:-0}" log > told 2>&1
+    [ ! -s told ] || complain "$1: $(cat told)"
+}
+
 "$plumbline" example gpt --model gpt2-xl --gpus 16 --layouts all --framework any --global-batch 64 \
     --sequence 1024 -o space > /dev/null || complain "example"
 "$plumbline" solve space/problem.json --gap 0.05 --progress --layouts whole.layouts.json \
     -o whole.json 2> log || complain "the whole search: $?"
 best=$(number whole.json iteration_ns)
+told whole.json 1
 
 # The order of work: a plan first, then the scan, then a bound.
 plan_line=$(grep -n "  plan .*a first plan" log | head -1 | cut -d: -f1)
@@ -51,6 +77,7 @@ interrupted() {
     [ "$bound" != 0 ] || grep -q "no bound: the search ended" log ||
         complain "$1 at '$2': a bound of 0 goes unexplained"
     [ -s plan.layouts.json ] || complain "$1 at '$2': no fates"
+    told plan.json
 }
 for signal in INT TERM; do
     interrupted $signal "  plan "
