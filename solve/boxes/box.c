@@ -67,6 +67,7 @@ static void note_step(struct box_closer *b, struct box_answer *a, int path_count
                               .weights = weights,
                               .prices = used_prices(b),
                               .relaxed = b->current.on_small_table,
+                              .labelled = b->current.labelled,
                               .removes = removing};
     note_memory(b, step);
 }
@@ -84,8 +85,8 @@ static void mix(struct box_closer *b, const int *ids, const int64_t *weights, in
     assert(sum <= (wide)1 << WEIGHT_BITS); // what makes the mixture a bound
 }
 
-static void take_bound(struct box_closer *b, struct box_answer *a, int64_t bound_ns, int path_count,
-                       bool removed)
+void box_take_bound(struct box_closer *b, struct box_answer *a, int64_t bound_ns, int path_count,
+                    bool removed)
 {
     assert(bound_ns >= 0 && a->bound_ns >= 0);
     if (bound_ns > a->bound_ns) {
@@ -126,13 +127,12 @@ static int trim_spans(struct box_closer *b, struct layer_span *spans, int64_t ta
     return removed;
 }
 
-// Returns the bound under b->work.coefficients. Removes what reaches the target: *removed choices
-// and ends of spans (NULL: nothing).
-static int64_t solve_and_remove(struct box_closer *b, bool on_small_table,
-                                const struct choice_box *box, int64_t target_ns, int *removed)
+int64_t box_solve(struct box_closer *b, bool on_small_table, const struct choice_box *box,
+                  int64_t target_ns, int *removed)
 {
     struct dynamic *d = on_small_table ? b->priced : b->counted;
     b->current.on_small_table = on_small_table && b->priced != b->counted;
+    b->current.labelled = false;
     struct dynamic_box dynamic_box = {.coefficients = b->work.coefficients,
                                       .prices = b->work.prices,
                                       .allowed = box->allowed,
@@ -158,19 +158,23 @@ static int64_t solve_and_remove(struct box_closer *b, bool on_small_table,
     return answer.bound_ns;
 }
 
+void box_mix_one(struct box_closer *b, int id)
+{
+    b->now.ids[0] = id, b->now.weights[0] = (int64_t)1 << WEIGHT_BITS;
+    mix(b, b->now.ids, b->now.weights, 1);
+}
+
 // Uses each starting path on its own, on the small table: loads too heavy for any plan below the
 // target are removed at once.
 static bool use_starting_paths(struct box_closer *b, const struct choice_box *box,
                                int64_t target_ns, struct box_answer *a)
 {
-    b->now.weights[0] = (int64_t)1 << WEIGHT_BITS;
     for (int id = 0; id < b->starting_count && !box_is_stopped(b);
          id += 1 + b->starting_count / STARTING_PATHS_USED) {
         int removed;
-        b->now.ids[0] = id;
-        mix(b, b->now.ids, b->now.weights, 1);
-        int64_t bound = solve_and_remove(b, true, box, target_ns, &removed);
-        take_bound(b, a, bound, 1, removed > 0);
+        box_mix_one(b, id);
+        int64_t bound = box_solve(b, true, box, target_ns, &removed);
+        box_take_bound(b, a, bound, 1, removed > 0);
         if (bound >= target_ns) return true;
     }
     return false;
@@ -190,12 +194,11 @@ int box_mix_game(struct box_closer *b)
     return count;
 }
 
-// By ranks the game's weights swing from one extreme to the other. A better bound comes from moving
-// from the best weights so far half way towards them (less, the longer it stalls).
-static int mix_towards_game(struct box_closer *b, int stalled)
+int box_mix_towards(struct box_closer *b, int stalled)
 {
-    static const int sixteenths[] = {5, 8, 3, 12, 2, 16};
-    int count = take_weights(b), share = sixteenths[stalled % (int)ARRAY_LENGTH(sixteenths)];
+    static const int by_ranks[] = {5, 8, 3, 12, 2, 16}, by_labels[] = {4, 2, 1, 8, 6, 16};
+    int count = take_weights(b),
+        share = (b->labels ? by_labels : by_ranks)[stalled % (int)ARRAY_LENGTH(by_ranks)];
     for (int i = 0; i < count; i++) b->now.weights[i] = b->now.weights[i] / 16 * share;
     for (int i = 0; i < b->memory.count; i++)
         b->memory.rows[i].price = b->memory.rows[i].price / 16 * share +
@@ -214,8 +217,7 @@ static int mix_towards_game(struct box_closer *b, int stalled)
     return count;
 }
 
-// Drops weights that count for little, so that the mixture stays small.
-static void keep_best(struct box_closer *b, int count)
+void box_keep_best(struct box_closer *b, int count)
 {
     b->best.count = 0;
     for (int i = 0; i < b->memory.count; i++) b->memory.best[i] = b->memory.rows[i].price;
@@ -268,8 +270,7 @@ static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struc
     }
 }
 
-// Takes the weights of the enclosing box; returns the number of paths.
-static int mix_beginning(struct box_closer *b)
+int box_mix_beginning(struct box_closer *b)
 {
     const struct box_step *step = b->current.beginning;
     assert(step->path_count <= 2 * WEIGHTS_MAX);
@@ -300,15 +301,15 @@ static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int
          round++) {
         bool begins = round == 0 && balanced && b->current.beginning,
              towards = balanced && b->best.count > 0;
-        int removed = 0, count = begins    ? mix_beginning(b)
-                                 : towards ? mix_towards_game(b, stalled)
+        int removed = 0, count = begins    ? box_mix_beginning(b)
+                                 : towards ? box_mix_towards(b, stalled)
                                            : box_mix_game(b);
-        int64_t bound = solve_and_remove(b, false, box, target_ns, keeping ? NULL : &removed);
-        take_bound(b, a, bound, count, removed > 0);
+        int64_t bound = box_solve(b, false, box, target_ns, keeping ? NULL : &removed);
+        box_take_bound(b, a, bound, count, removed > 0);
         if (bound >= target_ns) return true;
         stalled = removed || bound > best + best / 2000 ? 0 : stalled + 1;
         if (b->memory.count && !b->current.beginning && round < 2 * b->c->rank_count) stalled = 0;
-        if (balanced && bound > best) keep_best(b, count);
+        if (balanced && bound > best) box_keep_best(b, count);
         best = bound > best ? bound : best;
         assert(a->bound_ns >= best); // what is proven stays proven
         if (removed) box_drop_plans(b, box->allowed, false);
@@ -330,8 +331,8 @@ static bool use_shares(struct box_closer *b, const struct choice_box *box, int64
         if (!(count = box_share_weights(b, box, target_ns))) return false;
         b->current.in_shares = true;
         mix(b, b->now.ids, b->now.weights, count);
-        int64_t bound = solve_and_remove(b, false, box, target_ns, &removed);
-        take_bound(b, a, bound, count, removed > 0);
+        int64_t bound = box_solve(b, false, box, target_ns, &removed);
+        box_take_bound(b, a, bound, count, removed > 0);
         if (bound >= target_ns) return true;
         if (choices_durations(b->c, b->work.chosen, b->work.durations))
             box_meet_plan(b, b->work.chosen, a);
@@ -374,11 +375,14 @@ static bool close_box(struct box_closer *b, const struct choice_box *box, int64_
             box_game_add_path(b, id, box_closer_path(b, id));
         box_learn_from_plan(b, box, a);
     }
-    if (!b->current.in_shares && use_mixtures(b, box, target_ns,
-                                              rounds > 0                  ? rounds
-                                              : box_closer_is_balanced(b) ? ROUNDS_BY_RANKS
-                                                                          : ROUNDS,
-                                              a))
+    bool suited = false, labels = b->labels && target_ns < NEVER_NS / 2;
+    if (labels && box_use_labels(b, box, target_ns, rounds, a, &suited)) return true;
+    if (!suited && !b->current.in_shares &&
+        use_mixtures(b, box, target_ns,
+                     rounds > 0                  ? rounds
+                     : box_closer_is_balanced(b) ? ROUNDS_BY_RANKS
+                                                 : ROUNDS,
+                     a))
         return true;
     if (sharing && !b->shares && !rounds && use_shares(b, box, target_ns, a)) return true;
     a->split = box_choose_split(b, box);
@@ -458,7 +462,10 @@ bool box_repeat(struct box_closer *b, const struct choice_box *box, int64_t targ
         for (int r = 0; r < resources; r++)
             b->work.prices[r] = steps[i].prices ? steps[i].prices[r] : 0;
         box_memory_repeat(b, &steps[i]);
-        closed = solve_and_remove(b, steps[i].relaxed, &now, target_ns, &removed) >= target_ns;
+        bool found;
+        closed = (steps[i].labelled
+                      ? box_solve_labels(b, &now, target_ns, &found)
+                      : box_solve(b, steps[i].relaxed, &now, target_ns, &removed)) >= target_ns;
     }
     bool holds = closed || (left ? holds_within(b, &now, left)
                                  : is_one_plan_at_least(b, now.allowed, target_ns));

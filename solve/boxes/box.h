@@ -32,8 +32,9 @@ struct box_step {
                                        // (solve/boxes/dynamic.h), as used; NULL: none
     const struct memory_price *memory; // those of memory; NULL: none
     int memory_count;
-    bool relaxed; // on the small table, which counts no resource
-    bool removes; // removed something from the box; else it only raised the bound
+    bool relaxed;  // on the small table, which counts no resource
+    bool labelled; // by labels over the small table (dynamic_solve_labels)
+    bool removes;  // removed something from the box; else it only raised the bound
 };
 
 // A split into the plans with a property and the others; neither part is empty.
@@ -85,6 +86,8 @@ struct box_settings {
     // box open with what is proven so far. NULL: never.
     bool (*should_stop)(void *argument);
     void *argument;
+    bool labels;    // slots that the table leaves to prices are counted by labels
+    bool uncounted; // the table leaves all of them to prices (for tests)
 };
 struct box_closer *box_closer_open(const struct choices *c, struct graph *g,
                                    struct box_settings settings, struct arena *arena);
@@ -114,6 +117,13 @@ void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *w
 // If balanced: weights and prices that gave the bound of a box around the next one. The next box's
 // search for weights starts from them, so its bound is no less. NULL: none.
 void box_closer_begin_with(struct box_closer *b, const struct box_step *step);
+
+// Whether boxes go by labels; then splits by level help.
+bool box_closer_has_labels(const struct box_closer *b);
+// A level is a stage's load times its weight: what it adds to the longest path if it is the
+// heaviest stage. Returns the greatest level in the box; *least: some stage has at least this one.
+double box_levels(const struct box_closer *b, const struct choice_box *box, double *weights,
+                  double *least);
 
 // By ranks: a plan near the balance of the whole problem. false: none was found.
 bool box_closer_meet_plan(struct box_closer *b, int *chosen);

@@ -39,6 +39,7 @@ struct box_current {
     int64_t removed_ns;    // the least bound of what was removed from it
     bool last_only_raised; // of the last recorded step
     bool on_small_table;   // the current step
+    bool labelled;         // likewise
     bool in_shares;        // it is a box for shares.c
 };
 
@@ -55,6 +56,8 @@ struct box_closer {
     struct box_weights now, best; // best: those that gave the box its best bound so far (by ranks)
     struct box_memory memory;
     struct box_work work;
+    bool labels;           // boxes but the first go by labels (levels.c)
+    int64_t *label_prices; // [group]: of the box before
     struct box_current current;
     struct box_shares *shares; // shares.c; NULL: not begun
     struct arena *arena;
@@ -64,8 +67,34 @@ bool box_is_stopped(const struct box_closer *b);
 // Keeps the plan whose durations are in b->durations if it fits together and is the best found; its
 // path is then in b->counts.
 void box_meet_plan(struct box_closer *b, const int *chosen, struct box_answer *a);
+// The least value of the box under the current weights and prices; removes from it what reaches the
+// target: *removed choices and ends of spans (NULL: nothing).
+int64_t box_solve(struct box_closer *b, bool on_small_table, const struct choice_box *box,
+                  int64_t target_ns, int *removed);
+// Notes the step if it raised the bound or removed something.
+void box_take_bound(struct box_closer *b, struct box_answer *a, int64_t bound_ns, int path_count,
+                    bool removed);
+void box_mix_one(struct box_closer *b, int id); // one path on its own
+
+// ---- levels.c
+// As box_solve on the small table, with slots counted by labels and nothing removed. *found:
+// b->work.chosen is a plan of that value.
+int64_t box_solve_labels(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
+                         bool *found);
+// Closes the box by labels. *suited: false: they would be too many, and other weights may help.
+bool box_use_labels(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
+                    int rounds, struct box_answer *a, bool *suited);
 // Sets b->ids, weights and coefficients from the game; returns how many.
 int box_mix_game(struct box_closer *b);
+// By ranks and by labels the game's weights swing from one extreme to the other. A better bound
+// comes from moving from the best weights so far half way towards them (less, the longer it
+// stalls).
+int box_mix_towards(struct box_closer *b, int stalled);
+// Takes the weights of the enclosing box; returns the number of paths.
+int box_mix_beginning(struct box_closer *b);
+// Those of now are the best so far; without weights that count for little, so that mixtures stay
+// small.
+void box_keep_best(struct box_closer *b, int count);
 // By ranks: weights to start the box with, and plans found on the way.
 void box_balance(struct box_closer *b, const struct choice_box *box, struct box_answer *a);
 

@@ -35,6 +35,15 @@ static void take_starting_paths(struct box_closer *b)
     assert(b->starting_count > 0);
 }
 
+// Whether the larger table leaves slots to prices.
+static bool prices_slots(const struct box_closer *b)
+{
+    bool some = false;
+    for (int g = 0; g < b->c->priced->group_count; g++)
+        some = some || dynamic_resource_limit(b->counted, g) < INT64_MAX;
+    return some;
+}
+
 struct box_closer *box_closer_open(const struct choices *c, struct graph *g,
                                    struct box_settings settings, struct arena *arena)
 {
@@ -48,8 +57,9 @@ struct box_closer *box_closer_open(const struct choices *c, struct graph *g,
     path_pool_open(&b->paths, path_size(b->symbols), arena);
     assert(b->symbols ==
            symbol_count(b->stages, c->priced->slice_count)); // choices and graph are of one layout
-    b->counted = settings.by_ranks ? dynamic_open_by_ranks(c, arena)
-                                   : dynamic_open(c, CELLS_COUNTED, arena);
+    b->counted = settings.by_ranks
+                     ? dynamic_open_by_ranks(c, arena)
+                     : dynamic_open(c, settings.uncounted ? CELLS_PRICED : CELLS_COUNTED, arena);
     b->priced = dynamic_is_by_ranks(b->counted) ? b->counted : dynamic_open(c, CELLS_PRICED, arena);
     box_memory_open(b);
     bool many = dynamic_is_by_ranks(b->counted) || b->memory.count;
@@ -75,9 +85,13 @@ struct box_closer *box_closer_open(const struct choices *c, struct graph *g,
     b->best.ids = TAKE(arena, 2 * WEIGHTS_MAX, int);
     b->best.weights = TAKE(arena, 2 * WEIGHTS_MAX, int64_t);
     take_starting_paths(b);
+    b->labels = settings.labels && b->priced != b->counted && dynamic_has_labels(b->priced) &&
+                prices_slots(b);
+    b->label_prices = TAKE(arena, dynamic_resource_count(b->counted), int64_t);
     assert(b->stages == b->c->priced->stage_count);
     return b;
 }
+bool box_closer_has_labels(const struct box_closer *b) { return b->labels; }
 bool box_closer_is_by_ranks(const struct box_closer *b) { return dynamic_is_by_ranks(b->counted); }
 
 struct choice_box choice_box_copy(const struct box_closer *b, const struct choice_box *box,

@@ -94,6 +94,14 @@ int64_t dynamic_used_price(const struct dynamic *d, int resource, const int64_t 
 // Fills *answer. Costs a walk over the table, two with through_ns.
 void dynamic_solve(struct dynamic *d, const struct dynamic_box *box, struct dynamic_answer *answer);
 
+// Whether the slots that a table only prices can be counted by labels: widths, one or two pools.
+bool dynamic_has_labels(const struct dynamic *d);
+// With the box's costs and `through_ns` of the dynamic_solve before, of the same box: the least
+// cost of its plans, slots counted, or target_ns if that is less; *chosen is the least plan where
+// it is below target_ns. 0: it would take too many labels.
+int64_t dynamic_solve_labels(struct dynamic *d, const struct dynamic_box *box, int64_t target_ns,
+                             int *chosen, struct arena *arena);
+
 // A path in an array: the counts of its symbols, then its laps.
 static inline int path_size(int symbols) { return symbols + 1; }
 static inline int path_laps(const int *counts, int symbols) { return counts[symbols]; }

@@ -85,6 +85,9 @@ void dynamic_count_uses(struct dynamic *d, int64_t cells_max, int64_t cells_per_
 void dynamic_price_box(struct dynamic *d, const struct dynamic_box *box, wide *priced_limits);
 // Each cell of `to` becomes the lesser of itself and the cell of `from` plus a cost.
 void dynamic_lower_row(double *restrict to, const double *restrict from, double cost, int count);
+// The numbers of layers covered before stage s from which choice i can be completed: [*first,
+// *last]. false: from none.
+bool dynamic_span_of(const struct dynamic *d, int s, int i, int *first, int *last);
 // A cost in whole nanoseconds: an iteration time is an integer, so a bound may be rounded up.
 int64_t dynamic_cost_to_ns(const struct dynamic *d, double cost, wide priced_limits);
 

@@ -222,9 +222,7 @@ static void enter_stage(struct dynamic *d, int s)
                          t->state_count});
 }
 
-// The numbers of layers covered before stage s from which this choice can be completed: [*first,
-// *last]. false: from none.
-static bool span_of(const struct dynamic *d, int s, int i, int *first, int *last)
+bool dynamic_span_of(const struct dynamic *d, int s, int i, int *first, int *last)
 {
     const struct choice *c = &d->c->stages[s].items[i];
     *first = least_before(d, s);
@@ -245,7 +243,7 @@ static void walk_forward(struct dynamic *d, int s)
     for (int i = 0; i < d->c->stages[s].count; i++) {
         const struct use_class *k = &t->classes[t->class_of[i]];
         int first, last, q = t->state_of[i];
-        if (!span_of(d, s, i, &first, &last)) continue;
+        if (!dynamic_span_of(d, s, i, &first, &last)) continue;
         for (int r = 0; r < k->row_count; r++)
             dynamic_lower_row(t->forward + cell(d, q, k->rows[r] + k->shift,
                                                 first + d->c->stages[s].items[i].layer_count),
@@ -263,7 +261,7 @@ static void walk_backward(struct dynamic *d, int s)
     for (int i = 0; i < d->c->stages[s].count; i++) {
         const struct use_class *k = &t->classes[t->class_of[i]];
         int first, last, q = t->state_of[i];
-        if (!span_of(d, s, i, &first, &last)) continue;
+        if (!dynamic_span_of(d, s, i, &first, &last)) continue;
         for (int r = 0; r < k->row_count; r++)
             dynamic_lower_row(d->entry + cell(d, q, k->rows[r], first),
                               t->backward + cell(d, q, k->rows[r] + k->shift,
@@ -293,7 +291,7 @@ static void bound_choices(struct dynamic *d, int s, wide priced_limits, int64_t 
         const struct use_class *k = &t->classes[t->class_of[i]];
         double least = NOT_REACHED;
         int first, last, q = t->state_of[i];
-        bool leads = span_of(d, s, i, &first, &last);
+        bool leads = dynamic_span_of(d, s, i, &first, &last);
         for (int r = 0; r < k->row_count && leads; r++) {
             const double *before = d->entry + cell(d, q, k->rows[r], first);
             const double *behind = t->backward + cell(d, q, k->rows[r] + k->shift,
@@ -335,7 +333,7 @@ static int step_back(const struct dynamic *d, int s, double *cost, int *uses, in
         const struct use_class *k = &t->classes[t->class_of[i]];
         int from = *uses - k->shift, before = *layers - d->c->stages[s].items[i].layer_count, first,
             last;
-        if (t->state_of[i] != q || !span_of(d, s, i, &first, &last) || before < first ||
+        if (t->state_of[i] != q || !dynamic_span_of(d, s, i, &first, &last) || before < first ||
             before > last || !has_row(k, from))
             continue;
         double entry = entry_at(d, s, q, from, before);

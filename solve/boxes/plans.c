@@ -106,7 +106,7 @@ void box_learn_from_plan(struct box_closer *b, const struct choice_box *box, str
             fits = choices_rank_fits(b->c, b->work.chosen, r);
         if (!fits && b->memory.count) meet_refitted_plan(b, box, a);
     }
-    if (box_closer_is_balanced(b)) game_solve_exactly(b->game);
+    if (box_closer_is_balanced(b) || b->labels) game_solve_exactly(b->game);
     else game_solve(b->game, GAME_STEPS);
     if (!game_plan_count(b->game)) return;
     game_mean_durations(b->game, b->work.durations);

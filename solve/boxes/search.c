@@ -99,13 +99,13 @@ static void keep_plan(struct box_search *s, const struct box_answer *a)
 
 // Works on the box; true: closed. Its bound rises to what is proven for it, and its record holds
 // the proof.
-static bool settle(struct box_search *s, struct open_box *box, struct box_answer *a)
+static bool settle(struct box_search *s, struct open_box *box, int rounds, struct box_answer *a)
 {
     int64_t closing = frontier_closing_ns(&s->frontier);
     view(s, box);
-    if (box_closer_is_balanced(s->closer) && box->step_count)
+    if ((box_closer_is_balanced(s->closer) || box_closer_has_labels(s->closer)) && box->step_count)
         box_closer_begin_with(s->closer, &box->steps[box->step_count - 1]);
-    bool closed = box_close(s->closer, &s->view, closing, 0, a);
+    bool closed = box_close(s->closer, &s->view, closing, rounds, a);
     keep_plan(s, a);
     s->r->boxes++;
     s->r->closed += closed;
@@ -176,6 +176,56 @@ static bool is_over(struct box_search *s)
            (t->should_stop && t->should_stop(t->argument));
 }
 
+// ---- levels
+
+static const double level_step = 1.02, level_share = 0.95;
+
+// The whole problem, where its bound is far from what is wanted: a mixture of plans in which one
+// stage after another has nearly all layers costs less than any of them.
+static bool levels_help(const struct box_search *s, const struct open_box *box)
+{
+    return box_closer_has_labels(s->closer) && !box->number &&
+           (double)box->bound_ns < level_share * (double)frontier_closing_ns(&s->frontier);
+}
+
+// Splits off the plans in which the stage has this load or more. false: there are none, or no
+// others.
+static bool split_off(struct box_search *s, struct open_box *box, int stage, int64_t load_ns)
+{
+    struct box_answer a = {.split = {SPLIT_LOAD, stage, load_ns}};
+    bool halves[2] = {false, false};
+    for (int i = 0; i < s->c->stages[stage].count; i++)
+        if (box->mask[s->first_choice[stage] + i])
+            halves[s->c->stages[stage].items[i].load_ns >= load_ns] = true;
+    if (!halves[0] || !halves[1]) return false;
+    split_box(s, box, &a);
+    s->r->proof.records[box->number].claim_ns = NEVER_NS; // nothing is removed from it
+    return true;
+}
+
+// From the greatest level downwards, the plans in which some stage, the first of them, reaches the
+// level and none the one above; what is left goes on until it closes. a: the answer of the box.
+// false: stopped.
+static bool split_by_levels(struct box_search *s, struct open_box *box, struct box_answer *a)
+{
+    double weights[STAGES_MAX], least, level;
+    bool closed = false, settled = true; // settled: since its last split
+    view(s, box);
+    level = box_levels(s->closer, &s->view, weights, &least);
+    for (level /= level_step; level > least && !closed; level /= level_step) {
+        bool any = false;
+        for (int t = 0; t < s->stages; t++)
+            any = split_off(s, box, t, (int64_t)(level / weights[t])) || any;
+        settled = settled && !any;
+        if (is_over(s)) break;
+        if (any) closed = settle(s, box, 1, a), settled = true;
+    }
+    if (!closed && settled) split_box(s, box, a);
+    if (!closed) push(s, box);
+    else box->next = s->spare, s->spare = box;
+    return closed || !is_over(s);
+}
+
 // From one box downwards, the lighter half each time, until it closes. By ranks one box only: the
 // light half of one of many stages is no lighter when the others take up its layers, and what
 // matters is the bound. false: stopped, with the box put back.
@@ -188,12 +238,13 @@ static bool dive(struct box_search *s, struct open_box *box)
             push(s, box);
             return false;
         }
-        closed = settle(s, box, &a);
+        closed = settle(s, box, 0, &a);
+        if (!closed && levels_help(s, box)) return split_by_levels(s, box, &a);
         if (!closed) split_box(s, box, &a);
         if (!closed && s->settings->report)
             s->settings->report(s->settings->argument, s->r->best_ns, bound_of(s, box->bound_ns),
                                 s->r->boxes, s->frontier.count, box_closer_path_count(s->closer));
-        if (!closed && box_closer_is_balanced(s->closer)) {
+        if (!closed && (box_closer_is_balanced(s->closer) || box_closer_has_labels(s->closer))) {
             push(s, box);
             return true;
         }
@@ -263,8 +314,12 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
                            .stages = c->priced->stage_count,
                            .ranks = c->rank_count,
                            .resources = c->priced->group_count + BUDGET_COUNT};
-    s.closer = box_closer_open(
-        c, g, (struct box_settings){false, settings->should_stop, settings->argument}, scratch);
+    s.closer = box_closer_open(c, g,
+                               (struct box_settings){.labels = settings->labels,
+                                                     .uncounted = settings->uncounted,
+                                                     .should_stop = settings->should_stop,
+                                                     .argument = settings->argument},
+                               scratch);
     s.by_ranks = box_closer_is_by_ranks(s.closer);
     open_search(&s);
     bool stopped = false;

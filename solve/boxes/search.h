@@ -13,6 +13,7 @@ struct box_search_settings {
     double gap;        // (target - bound) / target at which to stop; 0: exact
     int64_t cutoff_ns; // plans at or above it are of no interest; 0: all are
     int64_t boxes_max;
+    bool labels, uncounted;              // of the boxes (box.h); only without a certificate
     bool recheck;                        // afterwards prove every box a second time from its record
     bool (*should_stop)(void *argument); // may be NULL
     void (*report)(void *argument, int64_t best_ns, int64_t bound_ns, int64_t boxes, int open,

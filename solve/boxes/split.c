@@ -172,6 +172,52 @@ static void split_by_mean(const struct box_closer *b, const struct choice_box *b
     if (!x->by) split_stage_by_mean(b, box, &m, x);
 }
 
+// A path's share of one stage's time beyond what the mixture has of it, for this choice.
+static double missing_of(const struct box_closer *b, const int *path, int stage,
+                         const struct choice *x)
+{
+    double sum = 0, unit = (double)((int64_t)1 << WEIGHT_BITS) / path_laps(path, b->symbols);
+    for (int slice = 0; slice < b->c->priced->slice_count; slice++)
+        for (int back = 0; back < 2; back++) {
+            int at = symbol_index(
+                b->stages, symbol_of_slice(slice, back ? SYMBOL_BACKWARD : SYMBOL_FORWARD), stage);
+            sum += (path[at] * unit - (double)b->work.coefficients[at]) *
+                   (double)(back ? x->backward_ns : x->forward_ns)[slice];
+        }
+    return sum;
+}
+
+// By labels the mixture has few plans. The most likely of them takes longer than the mixture's
+// bound on a path that counts some stage more: split half way between this stage's load and the
+// least it can have, so that the bound rises in one part and the plan is gone from the other.
+static void split_by_plan(struct box_closer *b, bool *const *allowed, struct box_split *x)
+{
+    int at = -1;
+    double most = 0;
+    for (int plan = 0; plan < game_plan_count(b->game); plan++) {
+        bool inside = true;
+        for (int s = 0; s < b->stages && inside; s++)
+            inside = allowed[s][b->work.plans[plan * b->stages + s]];
+        if (inside && (at < 0 || game_plan_share(b->game, plan) > game_plan_share(b->game, at)))
+            at = plan;
+    }
+    if (at < 0 || !choices_durations(b->c, b->work.plans + at * b->stages, b->work.durations))
+        return;
+    graph_longest(b->g, b->work.durations, b->work.counts);
+    for (int s = 0; s < b->stages; s++) {
+        const struct choice *own = choice_of(b, at, s);
+        int64_t least, load;
+        double missing = missing_of(b, b->work.counts, s, own);
+        if (missing <= most) continue;
+        widest_loads(b, allowed, s, &least, &load, &(int){0});
+        if (!least_load_from(b, allowed, s, 0, (double)least + (double)(own->load_ns - least) / 2,
+                             &load))
+            continue;
+        most = missing;
+        *x = (struct box_split){SPLIT_LOAD, s, load};
+    }
+}
+
 // A rank on which the least plan has two groups: split into the group of its first stage and the
 // others.
 static void split_by_group(const struct box_closer *b, bool *const *allowed, struct box_split *x)
@@ -251,6 +297,7 @@ struct box_split box_choose_split(struct box_closer *b, const struct choice_box 
     if (!x.by && b->current.in_shares) split_by_shares(b, box, &x);
     if (!x.by && box->spans) split_by_mean(b, box, &x);
     else if (!x.by && b->c->virtual_stages > 1) split_by_group(b, box->allowed, &x);
+    if (!x.by && b->labels) split_by_plan(b, box->allowed, &x);
     if (!x.by) split_by_mixture(b, box->allowed, &x);
     if (split_without_mixture(b, box->allowed, &x) < 2) return (struct box_split){0};
     assert(x.by == SPLIT_LAYERS || (x.by && has_halves(b, box->allowed, &x)));

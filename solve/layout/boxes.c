@@ -104,6 +104,7 @@ enum status solving_run_boxes(struct solving *s, struct error *err)
         .boxes_max = limit      ? limit
                      : by_ranks ? BOXES_BY_RANKS_MAX
                                 : BOXES_MAX,
+        .labels = !s->result->evidence,
         .recheck = s->settings->recheck,
         .should_stop = solving_should_stop,
         .report = report,

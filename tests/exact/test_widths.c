@@ -5,6 +5,8 @@
 //
 //   test_widths [PROBLEMS] [SEED]      make test runs 250
 #include "data/kinds/schedules.h"
+#include "formulate/graph/objective.h"
+#include "solve/boxes/search.h"
 #include "solve/layout/solve.h"
 #include "tests/support/check.h"
 #include "tests/support/oracle/oracle.h"
@@ -148,6 +150,96 @@ TEST(test_choices)
         arena_reset(&own_arena, mark);
     }
     print_message("%lld choices are the checker's\n", (long long)compared);
+}
+
+// ---- labels: slots counted without a table
+
+// A mixture of one path, at random prices, over a random part of the choices: the labels' least
+// value is that of the table that counts all slots, or the target if that is less.
+static void compare_labels(const struct choices *c, struct graph *g, uint64_t *state, int *below,
+                           int *above)
+{
+    int symbols = graph_symbol_count(g), stages = c->priced->stage_count;
+    struct dynamic *priced = dynamic_open(c, 0, &own_arena),
+                   *counted = dynamic_open(c, 1 << 22, &own_arena);
+    int64_t *durations = TAKE(&own_arena, symbols, int64_t),
+            *coefficients = TAKE(&own_arena, symbols, int64_t),
+            *prices = TAKE(&own_arena, dynamic_resource_count(priced), int64_t);
+    int *path = TAKE(&own_arena, path_size(symbols), int), *chosen = TAKE(&own_arena, stages, int);
+    int64_t **through = TAKE(&own_arena, stages, int64_t *);
+    bool **allowed = TAKE(&own_arena, stages, bool *);
+    if (!dynamic_has_labels(priced)) return;
+    for (int r = 0; r < c->priced->group_count; r++) {
+        prices[r] = (int64_t)random_less(state, 2) * (int64_t)random_less(state, 1 << 30);
+        if (dynamic_resource_limit(counted, r) < INT64_MAX) return; // too many for the table
+    }
+    for (int k = 0; k < symbols; k++) durations[k] = (int64_t)random_less(state, 1000);
+    graph_longest(g, durations, path);
+    for (int k = 0; k < symbols; k++)
+        coefficients[k] = ((int64_t)1 << WEIGHT_BITS) / path_laps(path, symbols) * path[k];
+    for (int s = 0; s < stages; s++) {
+        through[s] = TAKE(&own_arena, c->stages[s].count, int64_t);
+        allowed[s] = TAKE(&own_arena, c->stages[s].count, bool);
+        for (int i = 0; i < c->stages[s].count; i++) allowed[s][i] = random_less(state, 8) > 0;
+    }
+    struct dynamic_box box = {.coefficients = coefficients, .prices = prices, .allowed = allowed};
+    struct dynamic_answer table = {0}, relaxed = {.through_ns = through};
+    dynamic_solve(counted, &box, &table);
+    dynamic_solve(priced, &box, &relaxed);
+    if (relaxed.bound_ns == DYNAMIC_NOTHING) return;
+    for (int k = 0; k < 4; k++) {
+        int64_t least = table.bound_ns == DYNAMIC_NOTHING ? 2 * relaxed.bound_ns : table.bound_ns;
+        int64_t target = 1 + least - least / 8;
+        target += (int64_t)random_less(state, least / 4 + 2);
+        int64_t value = dynamic_solve_labels(priced, &box, target, chosen, &own_arena);
+        assert_int_equal(value, table.bound_ns < target ? table.bound_ns : target);
+        for (int r = 0; r < c->priced->group_count && value < target; r++)
+            assert_true(dynamic_resource_use(priced, r, chosen) <= c->priced->groups[r].slots ||
+                        dynamic_resource_limit(priced, r) == INT64_MAX);
+        ++*(value < target ? below : above);
+    }
+}
+
+// A search whose tables count no slots ends at the same plan, and its records hold.
+static void search_by_labels(const struct choices *c, struct graph *g, const struct oracle *e,
+                             uint64_t seed)
+{
+    struct box_search_settings settings = {.target_ns = INT64_MAX,
+                                           .boxes_max = 100000,
+                                           .labels = true,
+                                           .uncounted = true,
+                                           .recheck = true};
+    struct box_search_result r;
+    if (seed % 2 && e->plans) settings.target_ns = e->best_ns + (int64_t)(seed % 5);
+    box_search(&r, c, g, &settings, &own_arena);
+    assert_true(r.finished && r.bad == 0);
+    assert_int_equal(r.best_ns, e->plans ? e->best_ns : INT64_MAX);
+    assert_true(!e->plans || r.bound_ns == e->best_ns);
+}
+
+TEST(test_labels)
+{
+    int below = 0, above = 0, searched = 0;
+    for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count; seed++) {
+        struct priced p;
+        struct schedule schedule;
+        struct oracle e;
+        struct choices c;
+        struct graph *g;
+        const char *why;
+        uint64_t state = seed;
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        draw(&p, &schedule, &e, 1000 * seed, &own_arena);
+        MUST(choices_build(&c, &p, &schedule, &own_arena, &own_err));
+        MUST(objective_graph(&g, &p, &schedule, &own_arena, &own_err));
+        if (choices_hopeless_stage(&c, &why) < 0) {
+            compare_labels(&c, g, &state, &below, &above);
+            if (p.objective != OBJECTIVE_MAX_LOAD) search_by_labels(&c, g, &e, seed), searched++;
+        }
+        arena_reset(&own_arena, mark);
+    }
+    print_message("%d values by labels, %d at the target; %d searches\n", below, above, searched);
+    assert_true(below && above && searched);
 }
 
 // ---- false claims, with certificates made for them
