@@ -20,6 +20,7 @@ static const struct setting_row rows[] = {
     TAKES("disable-gradient-checkpointing", FLAG, waits),
     TAKES("deepspeed", TEXT, about),
     TAKES("zero-stage", INT, zero_stage),
+    TAKES("offload", FLAG, job.layout.offload_optimizer), // of DeepSpeedExamples
     TAKES("fsdp fsdp-sharding-strategy", TEXT, sharding),
     TAKES("config-file", TEXT, accelerate),
     TAKES("optim", TEXT, optimizer),
@@ -69,7 +70,8 @@ static const struct setting_effect effects[] = {
      EFFECT_ASSUMED, "", "frozen parts are the model's: state them there"},
     {"vision-select-layer mm-vision-select-layer pretrain-mm-mlp-adapter mm-vision-tower",
      EFFECT_ASSUMED, "", "the tower for images is the model's: state it there"},
-    {"lora-rank lora-target lora-alpha use-llm-lora use-backbone-lora reft-rank oft-rank vera-rank "
+    {"lora-dim lora-rank lora-target lora-alpha use-llm-lora use-backbone-lora reft-rank oft-rank "
+     "vera-rank "
      "boft-block-size adapter-length",
      EFFECT_ASSUMED, "", "adapters are the model's: state them there"},
     {"enable-liger-kernel use-liger-kernel use-unsloth", EFFECT_ASSUMED, "",

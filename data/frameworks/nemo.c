@@ -188,6 +188,12 @@ const struct setting_effect nemo_effects[] = {
     {"kimi_kda_layers num_kv_shared_layers attention_k_eq_v per_layer_embed_dim global_head_dim "
      "num_global_key_value_heads hybrid_attention_pattern",
      EFFECT_ON_MODEL, "0", "layers unlike each other: " MODEL},
+    {"layer_types nope_layer_interval interleaved_attn_pattern full_attn_num_query_groups "
+     "swa_num_query_groups kimi_attn_res_block_size head_wise_attn_gate enc_num_layers "
+     "dec_num_layers drop_layers",
+     EFFECT_ON_MODEL, "0", "layers unlike each other: " MODEL},
+    {"activation_offload_fraction", EFFECT_ON_JOB, "0 0.0 1 1.0",
+     "a part of the activations on the host: leave it out, and allow swap in the job's recompute"},
     {"decoder_sparse_step mlp_only_layers", EFFECT_ON_MODEL, "1",
      "which layers have experts: state moe_layer_freq"},
     {"mtp_use_repeated_layer", EFFECT_ON_MODEL, "", "all depths share one layer: " MODEL},

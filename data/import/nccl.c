@@ -399,6 +399,9 @@ static enum status read_file(void *options, struct error *err)
                     r->file.path);
     if (n->guessed_by_name)
         said_assume(&r->said, "the collective is %s, by the file's name", n->test.operation);
+    if (n->assumed_columns)
+        said_assume(&r->said, "columns are size, count, type, time, algbw and busbw, as no header "
+                              "is in the file");
     if (n->assumed_ranks)
         said_assume(&r->said, "one process has all ranks, which the file does not list");
     if (n->any_type)

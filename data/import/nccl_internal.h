@@ -50,8 +50,8 @@ struct nccl_import {
     const char *cut_at;  // the first of them
     const char *guessed; // how the collective was found; NULL: it is stated
     bool guessed_by_name;
-    bool any_type;      // no row is of a type that samples have: all are read, by their bytes
-    bool assumed_ranks; // one process has all of them
+    bool any_type; // no row is of a type that samples have: all are read, by their bytes
+    bool assumed_ranks, assumed_columns; // one process has all of them
     struct arena *arena;
 };
 

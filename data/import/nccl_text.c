@@ -4,6 +4,7 @@
 // "# Rank ..." say who took part, and "# Avg bus bandwidth" says that a test was completed. A file
 // may contain several tests, and any output of launchers and libraries between their lines.
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +165,20 @@ static int find_row(const struct text_lines *t, const struct columns *c)
 // Up to the point or the exponent: 1.0e+07 has fewer digits than it needs.
 static bool is_coarse(const char *word) { return strpbrk(word, "eE") != NULL; }
 
+// mpirun's tag before a part of a line: "[1,0]<stdout>:" or "[0]", wherever it comes again.
+static void blank_tags(char *text)
+{
+    for (char *at = text, *next; *at; at = next) {
+        next = at + strcspn(at, "\n");
+        size_t length = *at == '[' ? strspn(at + 1, "0123456789,") + 1 : 0;
+        length = length > 1 && at[length] == ']' ? length + 1 : 0;
+        if (length && !strncmp(at + length, "<stdout>:", 9)) length += 9;
+        for (char *c = at + 1; length && c + length <= next; c++)
+            if (!memcmp(c, at, length)) memset(c, ' ', length);
+        next += *next == '\n';
+    }
+}
+
 // Releases before 2.11 head a redop that copies and exchanges leave empty.
 static void drop_redop(struct reader *r)
 {
@@ -263,11 +278,11 @@ static enum status look_ahead(struct reader *r, struct nccl_row *best, const cha
     return OK;
 }
 
-static enum status read_header(struct reader *r, int at, struct error *err)
+// The collective and the ranks, where no line said them, by the rows that follow.
+static enum status guess(struct reader *r, struct error *err)
 {
     struct nccl_row best = {.redop = ""};
     const char *program = NULL;
-    TRY(read_columns(r, at, err));
     if (r->n->test.operation && r->n->test.rank_count) return OK;
     TRY(look_ahead(r, &best, &program, err));
     return nccl_guess(r->n, program, &best, r->lines.path, place(r), err);
@@ -355,12 +370,43 @@ static enum status read_line(struct reader *r, enum line line, int at, struct er
         return read_rank(r, at, err);
     case LINE_HEADER:
         if (!r->in_test || r->ended) TRY(begin(r, NULL, err));
-        return read_header(r, at, err);
+        TRY(read_columns(r, at, err));
+        return guess(r, err);
     case LINE_BAD: return text_refuse(t, err, "the test failed: values were out of bounds");
     case LINE_END: r->ended = true, r->in_table = false; return OK;
     case LINE_OTHER: break;
     }
     return OK;
+}
+
+// A row of a table whose header is not in the file: its words are as many as one has, and its
+// bandwidth follows from its time.
+static enum status find_bare_table(struct reader *r, struct error *err)
+{
+    enum { WORDS_LEAST = 11 }; // size count type (time algbw busbw error) twice
+    const struct text_lines *t = &r->lines;
+    int more = t->word_count - WORDS_LEAST, time = 3 + more;
+    int64_t bytes, count;
+    double us, algbw, bus;
+    if (r->in_table || r->ended || more < 0 || more > 2 || !word_is_whole(t->words[0], &bytes) ||
+        !word_is_whole(t->words[1], &count) || !isalpha((unsigned char)*t->words[2]) ||
+        !word_is_number(t->words[time], &us) || !word_is_number(t->words[time + 1], &algbw) ||
+        !word_is_number(t->words[time + 2], &bus) || us <= 0 ||
+        fabs((double)bytes / us / 1e3 - algbw) > 0.01 + 0.01 * algbw)
+        return OK;
+    if (!r->in_test) TRY(begin(r, NULL, err));
+    int64_t wrong;
+    int side = r->n->settings->in_place ? 4 : 0;
+    bool whole = word_is_whole(t->words[time + side + 3], &wrong);
+    r->columns = (struct columns){.type = 2,
+                                  .redop = isalpha((unsigned char)*t->words[3]) ? 3 : -1,
+                                  .time = time + side,
+                                  .algbw = time + side + 1,
+                                  .busbw = time + side + 2,
+                                  .wrong = whole ? time + side + 3 : -1,
+                                  .count = t->word_count};
+    r->in_table = r->n->assumed_columns = true;
+    return guess(r, err);
 }
 
 enum status nccl_read_text(struct nccl_import *n, const char *path, const char *text, size_t size,
@@ -372,6 +418,7 @@ enum status nccl_read_text(struct nccl_import *n, const char *path, const char *
     char *bare =
         memcpy(TAKE(n->arena, size + 1, char), text, size); // tables of Markdown, of compose
     for (char *bar = bare; (bar = strchr(bar, '|'));) *bar = ' ';
+    blank_tags(bare);
     r->n = n;
     text_open(t, path, bare, size, n->arena);
     for (;;) {
@@ -384,6 +431,7 @@ enum status nccl_read_text(struct nccl_import *n, const char *path, const char *
             continue;
         }
         find_command(r);
+        TRY(find_bare_table(r, err));
         drop_redop(r);
         at = r->in_table && r->bad.status == OK ? find_row(t, &r->columns) : -1;
         if (at < 0) continue;

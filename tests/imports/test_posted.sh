@@ -114,6 +114,16 @@ table 1.5 | sed '/Rank/d' | same "ranks as told" --ranks 4 --gpus-per-node 2
 table 1.5 | sed '/Rank/d; s/nGpus 1/nGpus 4/' | same "one process"
 told 'assumed: one process has all ranks'
 table 1.5 | sed '/Rank/d; s/nGpus 1/nGpus 8/' | refused nccl-tests 'give --ranks N'
+# rows alone; a launcher's tag before each part of a line; a redop that older releases leave empty
+table 1.5 | grep '^ *[0-9]' | same "rows alone" --ranks 4 --gpus-per-node 2
+told 'assumed: .*as no header is in the file'
+table 1.5 | grep '^ *[0-9]' | sed 's/ [0-9.]* *[0-9.]* *0 .*/ 1.00 1.50 0 9.0 1.00 1.50 0/' |
+    refused nccl-tests 'found no line "# nThread ..."' --ranks 4
+table 1.5 | sed 's/^/[1,0]<stdout>:/; /float/s/ -1 / -1[1,0]<stdout>: /' | same "a tag in a row"
+table 0.75 | sed '/float/s/ sum -1 / /; s/redop  root/redop/' >"$work/alltoall.log"
+"$plumbline" import nccl-tests "$work/alltoall.log" -o "$work/a2a.json" 2>"$work/err" &&
+    samples "$work/a2a.json" | grep -c "^all_to_all" | grep -q 3 ||
+    wrong "an empty redop: $(cat "$work/err")"
 printf 'nothing\n' | refused nccl-tests 'found no line "# nThread ..."'
 
 [ ! -e "$work/failed" ] && echo "measurements as posted: all as printed"

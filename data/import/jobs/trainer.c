@@ -101,7 +101,9 @@ static enum status set_sharding(struct run *r, struct settings *s, struct error 
                                "which ZeRO stage it is stands in %.80s: add zero_stage to the file",
                                r->about);
     if (stage > 3) return settings_refuse(s, "zero-stage", err, "expected 0 to 3");
-    if (deepspeed) l->zero = stage, l->offload_optimizer = stage && offloads(r->about);
+    if (deepspeed)
+        l->zero = stage,
+        l->offload_optimizer = stage && (l->offload_optimizer || offloads(r->about));
     else TRY(set_fsdp(r, s, err));
     if (!deepspeed && !(r->sharding && *r->sharding))
         said_assume(&s->said, "states are not sharded, as neither --deepspeed nor --fsdp is here");
