@@ -167,7 +167,7 @@ static const struct setting_row rows[] = {
     TAKES("optimizer.fp16 mixed_precision.fp16 optim.config.fp16", FLAG, fp16),
     SAYS_OR_NULL("mixed_precision trainer.precision trainer.plugins.precision", TEXT, precision),
     TAKES("mixed_precision.fp8", TEXT, fp8),
-    TAKES("mixed_precision.fp8_recipe", TEXT, fp8_recipe),
+    TAKES("mixed_precision.fp8_recipe model.fp8_recipe", TEXT, fp8_recipe),
     TAKES("mixed_precision.fp4", TEXT, fp4),
     TAKES("tokenizer.vocab_size", COUNT, shape.vocabulary),
     TAKES("trainer.devices run.env.gpus_per_node run.nproc_per_node", COUNT, processes),

@@ -104,11 +104,11 @@ const struct setting_rows rl_rows = {
         "transfer_queue.* trainer.* data.* optim.* grpo.* ppo.* sft.* dpo.* rm.* "
         "distillation.* loss_fn.* checkpointing.* env.* logger.* cluster.* defaults "
         "policy.generation.* policy.tokenizer.* policy.optimizer.* policy.scheduler.* "
-        "models.ref_policy.* models.reward.* models.policy.* runtime_args.* runtime_env.* " ACTOR
-        "optim.* " ACTOR "checkpoint.* " ACTOR "policy_loss.* " ACTOR "profiler.* " ACTOR
-        "router_replay.* " ACTOR "clip_ratio " ACTOR "clip_ratio_low " ACTOR
-        "clip_ratio_high " ACTOR "clip_ratio_c " ACTOR "tau_pos " ACTOR "tau_neg " ACTOR
-        "loss_agg_mode " ACTOR "loss_scale_factor " ACTOR "entropy_coeff " ACTOR
+        "models.policy_trainer.free_gpu_memory.* models.ref_policy.* models.reward.* "
+        "models.policy.* runtime_args.* runtime_env.* " ACTOR "optim.* " ACTOR "checkpoint.* " ACTOR
+        "policy_loss.* " ACTOR "profiler.* " ACTOR "router_replay.* " ACTOR "clip_ratio " ACTOR
+        "clip_ratio_low " ACTOR "clip_ratio_high " ACTOR "clip_ratio_c " ACTOR "tau_pos " ACTOR
+        "tau_neg " ACTOR "loss_agg_mode " ACTOR "loss_scale_factor " ACTOR "entropy_coeff " ACTOR
         "calculate_entropy " ACTOR "use_kl_loss " ACTOR "use_prefix_grouper " ACTOR
         "use_torch_compile " ACTOR "kl_loss_coef " ACTOR "kl_loss_type " ACTOR "ppo_epochs " ACTOR
         "shuffle " ACTOR "data_loader_seed " ACTOR "grad_clip " ACTOR "load_weight " ACTOR

@@ -142,7 +142,8 @@ static const char weightless[] =
     "profiler nsys debug trace inference generation rollout sampling vllm sglang export convert "
     "workers prefetch prompt image images video vision hub push report monitor metrics timers ckpt "
     "coef "
-    "coeff bucket dropout update loss std eps epsilon beta beta1 beta2 backend impl kernel fused "
+    "coeff bucket dropout update pad loss std eps epsilon beta beta1 beta2 backend impl kernel "
+    "fused "
     "fusion "
     "deterministic";
 static const char weightless_sections[] =

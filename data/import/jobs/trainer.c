@@ -101,6 +101,8 @@ static enum status set_sharding(struct run *r, struct settings *s, struct error 
                                "which ZeRO stage it is stands in %.80s: add zero_stage to the file",
                                r->about);
     if (stage > 3) return settings_refuse(s, "zero-stage", err, "expected 0 to 3");
+    if (deepspeed && stage && l->offload_optimizer)
+        said_assume(&s->said, "--offload: the optimizer on the host; weights stay on the GPU");
     if (deepspeed)
         l->zero = stage,
         l->offload_optimizer = stage && (l->offload_optimizer || offloads(r->about));
