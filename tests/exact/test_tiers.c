@@ -216,6 +216,70 @@ static bool is_free(const struct problem *p, const struct tier_option *t)
     return true;
 }
 
+static void set_energies(struct problem *p, double by, double to)
+{
+    for (int g = 0; g < p->cluster.group_count; g++) {
+        struct node_group *group = &p->cluster.groups[g];
+        double *numbers[] = {&group->memory_read_pj_per_byte, &group->memory_write_pj_per_byte};
+        for (int i = 0; i < 2; i++) *numbers[i] = *numbers[i] * by + to;
+        for (int i = 0; i < group->tier_count; i++) {
+            struct tier *t = &group->tiers[i];
+            t->read_pj_per_byte = t->read_pj_per_byte * by + to;
+            t->write_pj_per_byte = t->write_pj_per_byte * by + to;
+        }
+    }
+}
+
+// Whether the option's weights are all in a tier that is read in place, and nothing else is moved.
+static bool is_in_place(const struct problem *p, const struct tier_option *t)
+{
+    bool all = !t->parts[TIER_OPTIMIZER].tier && !p->job.layout.offload_optimizer;
+    for (int part = TIER_FROZEN; part <= TIER_TRAINED; part++)
+        all = all && (!t->parts[part].tier || !strcmp(t->parts[part].tier, "dense"));
+    return all;
+}
+
+// Memories that take twice as much take twice as much of an iteration; where all take the same,
+// weights that are read in place take as much wherever they are, and copies take more.
+TEST(energy_obeys_its_laws)
+{
+    struct random rng = {17 + first_seed};
+    struct arena_mark mark = arena_set_mark(arena);
+    int in_place = 0, copied = 0;
+    for (int found = 0; found < problem_count; arena_reset(arena, mark)) {
+        struct problem p;
+        struct priced was, twice, alike;
+        if (!draw(&p, &rng, arena) || !random_energy(&p, rng.state, arena)) continue;
+        found++;
+        CHECK_OK(price_problem(&was, &p, arena, &err));
+        set_energies(&p, 2, 0);
+        CHECK_OK(price_problem(&twice, &p, arena, &err));
+        set_energies(&p, 0, 1e5);
+        CHECK_OK(price_problem(&alike, &p, arena, &err));
+        for (int r = 0; r < was.run_count; r++)
+            for (int k = 0; k < was.gradient_option_count * was.group_count; k++) {
+                int o = k / was.group_count, g = k % was.group_count;
+                if (was.groups[g].excluded) continue;
+                const struct priced_tiered *a = &was.runs[r].tiered[o],
+                                           *b = &twice.runs[r].tiered[o],
+                                           *c = &alike.runs[r].tiered[o],
+                                           *all = &alike.runs[r].tiered[0];
+                assert_true(llabs((long long)(b->energy_uj[g] - 2 * a->energy_uj[g])) <= 1);
+                assert_true(llabs((long long)(b->again_uj[g] - 2 * a->again_uj[g])) <= 1);
+                assert_true(llabs((long long)(b->swap_uj[g] - 2 * a->swap_uj[g])) <= 1);
+                const struct tier_option *t =
+                    job_tier_option(&p.job, was.gradient_options[o].tier_option);
+                if (!t) continue;
+                assert_true(c->again_uj[g] >= all->again_uj[g]);
+                copied += c->again_uj[g] > all->again_uj[g];
+                if (!is_in_place(&p, t)) continue;
+                assert_true(llabs((long long)(c->energy_uj[g] - all->energy_uj[g])) <= 1);
+                in_place++;
+            }
+    }
+    assert_true(in_place > 0 && copied > 0);
+}
+
 // The sum of what stays and what is in tiers is all of it, faster tiers read no slower, twice the
 // GPUs at twice the tier change nothing, and tiers that take no time cost none.
 TEST(tiers_obey_their_laws)
