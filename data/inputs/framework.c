@@ -287,6 +287,12 @@ enum status framework_check(const struct job *j, const char *file, struct error 
                     "%s state no other (megatron's and nemo's do), found %s",
                     file, precision_names[rules[framework].narrowest], framework_names[framework],
                     precision_names[j->precision]);
+    if (j->precision == FP16 && rules[framework].trainer == TRAINER_TORCHTITAN)
+        return fail(
+            err, BAD_INPUT,
+            "%s: precision: expected bf16 or fp32, as the space's framework %s trains in no "
+            "other of 16 bits, found fp16",
+            file, framework_names[framework]);
     if (!rules[framework].overlaps_dispatch && (j->dispatcher || j->graphs))
         return fail(err, BAD_INPUT,
                     "%s: dispatcher, graphs: expected all_to_all and none, as the launch files of "

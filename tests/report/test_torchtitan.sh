@@ -114,7 +114,8 @@ config "the trainer" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zer
     --schedule v-half --virtual-stages 2 --framework any
 config "the model;the trainer;share a matrix" --model gpt2-xl --sequence 1024 --tensor 1 \
     --pipeline 4 --data 8 --zero 1 --schedule v-min --virtual-stages 2 --framework any
-config "fp16" $titan --tensor 2 --pipeline 4 --data 4 --zero 3 --precision fp16
+config "fp16" --model llama-3.1-8b --framework any --trainer torchtitan --tensor 2 \
+    --pipeline 4 --data 4 --zero 3 --precision fp16
 
 "$python" -c 'import torch' 2>/dev/null ||
     echo "torchtitan: $python has no torch; its reader of schedules was not asked"

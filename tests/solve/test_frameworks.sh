@@ -131,6 +131,10 @@ answers 2 "mixed/job.json: layout.fused_attention: expected false, as megatron h
 answers 0 "" example mixed --framework deepspeed -o mixed2
 grep -q '"fused_attention": true' mixed2/job.json || complain "mixed: PyTorch's own runs on V100"
 
+answers 2 "precision: expected bf16 or fp32, as the space's framework torchtitan trains in no" \
+    example gpt --model llama-3.1-8b --gpu v100-32gb --precision fp16 --layouts all \
+    --framework torchtitan -o no
+
 # ---- models: what a framework cannot express is named, and what can
 refused() { # FRAMEWORK MODEL WORDS
     answers 2 "$2.json: $1 cannot express this model: $3" example gpt --model $2 --layouts all \
