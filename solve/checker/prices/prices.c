@@ -276,10 +276,12 @@ static void price_tiered_ways(struct prices *x, const struct price_audit *a, int
                               struct check_tiered *t, int g, int option)
 {
     struct tier_option at = tiering_of_option(x, option);
-    if (t->away) t->away[g] = note(x, swap_ns_of(a, run, g, at, false));
-    if (t->away) t->back[g] = note(x, swap_ns_of(a, run, g, at, true));
+    struct judged_energy e = {0, 0, 0};
+    bool has = !x->p.groups[g].excluded;
+    for (int back = 0; back < 2 && t->away; back++)
+        (back ? t->back : t->away)[g] = has ? note(x, swap_ns_of(a, run, g, at, back)) : 0;
     if (!t->energy) return;
-    struct judged_energy e = energy_of_layer(a, run, g, at, x->p.modes[MODE_SWAP]);
+    if (has) e = energy_of_layer(a, run, g, at, x->p.modes[MODE_SWAP]);
     t->energy[g] = note(x, e.always_uj), t->again[g] = note(x, e.again_uj);
     t->swapped[g] = note(x, e.swapped_uj);
 }
@@ -304,7 +306,7 @@ static void price_run(struct prices *x, const struct price_audit *a, int run, st
         if (slice == 0) r->weight[g] = note(x, d.weight_ns);
     }
     for (int o = 0; o < p->gradient_count; o++) {
-        if (has && r->tiered) price_tiered_ways(x, a, run, &r->tiered[o], g, o);
+        if (r->tiered) price_tiered_ways(x, a, run, &r->tiered[o], g, o);
         r->sync[o][g] = has ? note(x, layer_sync_ns(a, run, g, check_form_of(&p->gradient[o]))) : 0;
         r->optimizer[o][g] = has ? note(x, shared_step_ns(a, run, g, tiering_of_option(x, o))) : 0;
     }
