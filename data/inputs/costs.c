@@ -132,6 +132,7 @@ static const struct member time_rows[] = {
     KEY_COUNT(layer_time, micro_batch, OPTIONAL, ALWAYS_WRITTEN, 0, 1 << 20),
     KEY_COUNT(layer_time, context, OPTIONAL, IF_SET, 0, 1 << 20),
     KEY_COUNT(layer_time, data, OPTIONAL, IF_SET, 0, 1 << 20),
+    KEY_COUNT(layer_time, zero, OPTIONAL, IF_SET, 0, 3),
     KEY_NUMBER(layer_time, forward_s, REQUIRED, ALWAYS_WRITTEN, 0, SECONDS_MAX),
     KEY_NUMBER(layer_time, backward_s, REQUIRED, ALWAYS_WRITTEN, 0, SECONDS_MAX),
     KEY_NUMBER(layer_time, weight_s, OPTIONAL, IF_SET, 0, SECONDS_MAX),

@@ -161,7 +161,7 @@ struct gpu_costs {
 struct layer_time {
     const char *run, *gpu;
     // Conditions of the measurement; 0: not stated, used for any.
-    int64_t tensor, micro_batch, context, data;
+    int64_t tensor, micro_batch, context, data, zero;
     double forward_s, backward_s;
     double selective_s, full_s; // added to backward by selective and by full recomputation
     double optimizer_s;

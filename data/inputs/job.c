@@ -117,6 +117,7 @@ static const struct member job_rows[] = {
     KEY_LIST(job, widths, width_list_count, OPTIONAL, IF_SET, 16, &width_list_members),
     KEY_PART("recompute", JSON_ARRAY, OPTIONAL, offsetof(struct job, recompute), modes_get,
              modes_put),
+    KEY_INT(job, sharded_zero, OPTIONAL, IF_SET, 2, 3),
     KEY_BOOL(job, recompute_any, OPTIONAL, IF_SET),
     KEY_PART("recompute_modules", JSON_ARRAY, OPTIONAL, offsetof(struct job, recompute),
              get_modules, put_modules),

@@ -400,6 +400,7 @@ struct job {
     struct width_list *widths; // that stages may have, if they have their own (seats.c)
     int width_list_count;
     bool recompute[RECOMPUTE_COUNT]; // what a stage may choose; none is always allowed
+    int sharded_zero;   // ZeRO stage of the first layers of a stage, as many as it chooses; 0: none
     bool recompute_any; // with full: also any set of its layers, in full; with replicas in turn
     struct compression_option *boundary_options;
     int boundary_option_count;
@@ -414,8 +415,7 @@ struct job {
     struct placement_wishes placement;
     double memory_fraction;      // part of each GPU's memory that may be planned, in (0, 1]
     int64_t memory_margin_bytes; // kept free in addition
-    // Upper limits for plans of a searched space: iteration time, and price per million tokens; 0:
-    // none.
+    // Upper limits of plans of a space: iteration time, price per million tokens; 0: none.
     double iteration_limit_s, price_limit;
     int64_t run_tokens; // on which the whole run trains; 0: not stated
     struct rule *rules;

@@ -1,5 +1,5 @@
-// A stage's own head before a local boundary, as a layer: the model that has it; and what it and
-// stored inputs exclude.
+// Problems of layers that differ from the layout's: a stage's own head before a local boundary, as
+// a layer of a model that has it, and layers that are sharded further; and what these exclude.
 #include "data/inputs/problem.h"
 #include "data/kinds/schedules.h"
 
@@ -72,5 +72,51 @@ enum status problem_check_local_head(const struct problem *p, struct error *err)
     else if (j->recompute[RECOMPUTE_SWAP]) wanted = "no \"swap\" in recompute";
     else if (tiers) wanted = "no tiers and no offload percentages";
     return wanted ? fail(err, BAD_INPUT, "%s: local_loss.head: expected %s next to it", job, wanted)
+                  : OK;
+}
+
+// ---- layers that are sharded further
+
+struct problem problem_sharded(const struct problem *p)
+{
+    struct problem to = *p;
+    to.job.layout.zero = p->job.sharded_zero;
+    to.job.sharded_zero = 0;
+    return to;
+}
+
+static bool is_axis_free(const struct space *space, enum space_key key)
+{
+    return !space->given || space->axes[key].kind == AXIS_FIXED;
+}
+
+static const char *what_sharding_excludes(const struct problem *p)
+{
+    const struct job *j = &p->job;
+    bool tiers = j->tier_option_count || j->offload_percent_count || j->layout.offload_optimizer;
+    for (int g = 0; g < p->cluster.group_count; g++)
+        tiers = tiers || p->cluster.groups[g].tier_count > 0;
+    return j->layout.zero >= j->sharded_zero                   ? "a lower layout.zero"
+           : !is_axis_free(&j->space, SPACE_ZERO)              ? "no zero in space"
+           : j->layout.virtual_stages > 1                      ? "one stage a rank"
+           : !is_axis_free(&j->space, SPACE_VIRTUAL_STAGES)    ? "no virtual_stages in space"
+           : !is_axis_free(&j->space, SPACE_OFFLOAD_OPTIMIZER) ? "no offload_optimizer in space"
+           : j->space.framework != FRAMEWORK_ANY               ? "no framework in space"
+           : p->cluster.places.node_count                      ? "a cluster without places"
+           : job_has_widths(j)                                 ? "stage_degrees uniform"
+           : model_shares_weights(&p->model) ? "a model whose layers share no weights"
+           : tiers                           ? "no tiers and no offloading"
+           : j->gradient_option_count        ? "no gradient_options"
+           : j->recompute[RECOMPUTE_SWAP]    ? "no \"swap\" in recompute"
+           : j->local_loss.head.vocabulary   ? "no local_loss.head"
+           : layout_has_grid(&j->layout) || j->space.tensor_grids ? "no tensor_grid"
+                                                                  : NULL;
+}
+
+enum status problem_check_sharded(const struct problem *p, struct error *err)
+{
+    const char *wanted = p->job.sharded_zero ? what_sharding_excludes(p) : NULL;
+    return wanted ? fail(err, BAD_INPUT, "%s: sharded_zero: expected %s next to it",
+                         document_name(&p->job.document, "job"), wanted)
                   : OK;
 }

@@ -390,6 +390,7 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(check_shared(p, err));
     TRY(check_limits(p, job, err));
     TRY(problem_check_local_head(p, err));
+    TRY(problem_check_sharded(p, err));
     TRY(problem_check_widths(p, err));
     if (p->job.objective == OBJECTIVE_PIPETTE) TRY(problem_check_pipette(p, err));
     if (has_blocks(p)) TRY(check_positions(p, err));

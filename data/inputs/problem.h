@@ -93,6 +93,15 @@ enum status problem_check_widths(const struct problem *p, struct error *err);
 #define LOCAL_HEAD "local_head"
 struct problem problem_with_local_head(const struct problem *p, int *run, struct arena *arena);
 enum status problem_check_local_head(const struct problem *p, struct error *err);
+// Whether a stage's prices may be those of several layouts at once.
+static inline bool job_mixes_layouts(const struct job *j)
+{
+    return job_has_widths(j) || j->sharded_zero > 0;
+}
+// The problem in which the layout's ZeRO stage is the job's sharded_zero, and none is offered; what
+// sharded_zero excludes.
+struct problem problem_sharded(const struct problem *p);
+enum status problem_check_sharded(const struct problem *p, struct error *err);
 
 // ---- problem_sources.c: its five documents
 

@@ -84,20 +84,11 @@ static bool any_ring(const struct priced *p)
     return false;
 }
 
-// Stages' own heads as the only layers, without messages.
-static struct priced heads_alone(const struct priced *p)
-{
-    struct priced heads = *p;
-    heads.runs = p->local_heads, heads.run_count = p->local_head_count;
-    heads.local_head_count = heads.cut_count = 0;
-    heads.has_embedding_sync = false;
-    return heads;
-}
-
 bool priced_uses_sync(const struct priced *p)
 {
-    struct priced heads = heads_alone(p);
-    if (p->local_head_count && priced_uses_sync(&heads)) return true;
+    struct priced alone;
+    for (int list = 0; priced_list_alone(p, list, &alone); list++)
+        if (priced_uses_sync(&alone)) return true;
     if (p->places && any_ring(p)) return true;
     for (int g = 0; g < p->group_count; g++)
         for (int o = 0; o < p->gradient_option_count && !p->groups[g].excluded; o++) {
@@ -110,8 +101,9 @@ bool priced_uses_sync(const struct priced *p)
 
 bool priced_uses_optimizer(const struct priced *p)
 {
-    struct priced heads = heads_alone(p);
-    if (p->local_head_count && priced_uses_optimizer(&heads)) return true;
+    struct priced alone;
+    for (int list = 0; priced_list_alone(p, list, &alone); list++)
+        if (priced_uses_optimizer(&alone)) return true;
     for (int g = 0; g < p->group_count; g++)
         for (int r = 0; r < p->run_count && !p->groups[g].excluded; r++)
             for (int o = 0; o < p->gradient_option_count; o++)
@@ -150,7 +142,7 @@ static int64_t least_again_ns(const struct priced_run *r, int pass)
     return least;
 }
 
-static enum status check_run(const struct priced *p, int i, struct error *err)
+enum status priced_check_run(const struct priced *p, int i, struct error *err)
 {
     const struct priced_run *r = &p->runs[i];
     TRY(priced_tiered_check(p, i, err));
@@ -406,47 +398,23 @@ static enum status check_counts(const struct priced *p, struct error *err)
     return OK;
 }
 
-static enum status check_local_heads(const struct priced *p, struct error *err)
-{
-    struct priced heads = *p;
-    heads.runs = p->local_heads, heads.run_count = p->local_head_count;
-    if (p->layout.stored_inputs && (p->places || priced_has_widths(p)))
-        return fail(err, BAD_INPUT, "%s: layout.stored_inputs: expected no places and no widths",
-                    priced_file(p));
-    if (!p->local_head_count) return OK;
-    if (!p->layout.local_loss_every || p->places || priced_has_widths(p) || priced_tiers(p) ||
-        p->recompute[RECOMPUTE_SWAP])
-        return fail(err, BAD_INPUT,
-                    "%s: local_heads: expected local boundaries next to it, and no places, widths, "
-                    "tiers or \"swap\"",
-                    priced_file(p));
-    for (int run = 0; run < p->run_count; run++)
-        if (!strcmp(p->runs[run].name, p->local_heads->name))
-            return fail(err, BAD_INPUT, "%s: local_heads[0].name: \"%s\" names a run, too",
-                        priced_file(p), p->local_heads->name);
-    if (p->local_heads->count != 1 || p->local_heads->recomputable)
-        return fail(err, BAD_INPUT, "%s: local_heads[0]: expected one layer, not recomputable",
-                    priced_file(p));
-    return check_run(&heads, 0, err);
-}
-
 enum status priced_check(const struct priced *p, struct error *err)
 {
     TRY(layout_check(&p->layout, priced_file(p), err));
     TRY(check_counts(p, err));
     TRY(check_options(p, err));
     for (int i = 0; i < p->group_count; i++) TRY(check_group(p, i, err));
-    for (int i = 0; i < p->run_count; i++) TRY(check_run(p, i, err));
+    for (int i = 0; i < p->run_count; i++) TRY(priced_check_run(p, i, err));
     for (int i = 0; i < p->cut_count; i++) TRY(check_cut(p, i, err));
     TRY(rules_check(p->rules, p->rule_count, p->stage_count, p->layer_count, priced_file(p), err));
     TRY(check_rule_names(p, err));
     TRY(priced_check_widths(p, err));
-    TRY(check_local_heads(p, err));
+    TRY(priced_check_lists(p, err));
     double longest = longest_iteration(p), largest = largest_memory(p);
-    if (p->local_head_count) {
-        struct priced heads = heads_alone(p);
-        longest += p->stage_count * longest_iteration(&heads);
-        largest += p->stage_count * largest_memory(&heads);
+    struct priced alone;
+    for (int list = 0; priced_list_alone(p, list, &alone); list++) {
+        longest += p->stage_count * longest_iteration(&alone);
+        largest += p->stage_count * largest_memory(&alone);
     }
     if (!(longest <= SUM_MAX))
         return fail(err, BAD_INPUT,

@@ -62,6 +62,12 @@ enum status priced_tiered_check(const struct priced *p, int run, struct error *e
 double priced_largest_tiered(const struct priced *p, const struct priced_run *run);
 double priced_longest_tiered(const struct priced_run *run, int pass);
 
+// lists.c: whether there is a list-th one of runs besides the model's, and it as the only layers,
+// without messages; what such lists exclude. check.c: one run.
+bool priced_list_alone(const struct priced *p, int list, struct priced *alone);
+enum status priced_check_lists(const struct priced *p, struct error *err);
+enum status priced_check_run(const struct priced *p, int run, struct error *err);
+
 // places.c, for the whole priced document
 extern const struct members priced_places_members;
 member_get priced_places_get;

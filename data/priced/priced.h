@@ -187,6 +187,10 @@ struct priced {
     // The head of such a stage, one more layer behind its own (struct local_head); at most one.
     struct priced_run *local_heads;
     int local_head_count;
+    // [run]: the runs as sharded further (the job's sharded_zero), with prices and bytes of their
+    // own: of a stage's recomputable layers as many of the first ones as it chooses. 0: none.
+    struct priced_run *sharded_runs;
+    int sharded_run_count;
     bool
         in_turn; // replicas of a stage take whole micro-batches in turn, with prices of one replica
     bool recompute_any;   // any set of a stage's layers may be recomputed in full

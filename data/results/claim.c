@@ -49,9 +49,9 @@ const char *claim_has_no_certificate(const struct problem *p)
                ? "its stage_degrees is per_group, whose searches by combination have none"
            : p->job.replicas == REPLICAS_IN_TURN
                ? "its replicas take micro-batches in turn, whose search by a table has none"
-           : job_has_widths(&p->job) && p->job.space.given
-               ? "it has a space with stage_degrees, and a space's certificate is of one width for "
-                 "all stages"
+           : job_mixes_layouts(&p->job) && p->job.space.given
+               ? "it has a space with stage_degrees or sharded_zero, and a space's certificate is "
+                 "of one width and one ZeRO stage for all stages"
            : p->job.objective == OBJECTIVE_PIPETTE && many
                ? "its objective is pipette, whose certificates cover at most 16 nodes"
                : NULL;

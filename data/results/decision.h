@@ -21,6 +21,7 @@
                            /* RECOMPUTE_SWAP: the first ones after the swapped ones; */            \
                            /* RECOMPUTE_FULL: any set of so many (struct plan_stage); 0: all */    \
     int swapped_layers;    /* of the recomputable layers the first ones, RECOMPUTE_SWAP */         \
+    int sharded_layers;    /* of the recomputable layers the first ones (struct priced) */         \
     int gradient_option;   /* index in gradient_options: compression, and share on the host */     \
     int boundary_option;   /* of what the stage sends backward, over boundary stage - 1; 0 for */  \
                            /* stage 0 */
@@ -42,6 +43,7 @@ struct decision {
     KEY_NAME(s, recompute, REQUIRED, ALWAYS_WRITTEN, recompute_names),                             \
         KEY_INT(s, recomputed_layers, REQUIRED, ALWAYS_WRITTEN, 0, LAYERS_MAX),                    \
         KEY_INT(s, swapped_layers, OPTIONAL, IF_SET, 0, LAYERS_MAX),                               \
+        KEY_INT(s, sharded_layers, OPTIONAL, IF_SET, 0, LAYERS_MAX),                               \
         KEY_INT(s, gradient_option, REQUIRED, ALWAYS_WRITTEN, 0, OPTIONS_MAX),                     \
         KEY_INT(s, boundary_option, REQUIRED, ALWAYS_WRITTEN, 0, OPTIONS_MAX)
 

@@ -187,6 +187,7 @@ const struct memory_parts *plan_memory(const struct plan *p, int at, int64_t *li
 
 // GPUs of a stage, and of all pipeline ranks.
 int64_t plan_stage_devices(const struct plan *p, int stage);
+bool plan_shards(const struct plan *p); // some stage shards layers further than the layout does
 int64_t plan_devices(const struct plan *p);
 
 #endif

@@ -113,9 +113,11 @@ static bool fitted(int removal) { return removal < 0 || removal == REMOVED_BY_DO
 // Whether more recomputation never needs more stash, which holds for all sensible numbers.
 static bool stash_falls(const struct priced *p, int group)
 {
-    for (int r = 0; r < p->run_count; r++) {
-        const int64_t *stash = priced_run_at(&p->runs[r], group)->stash_bytes;
-        if (p->runs[r].recomputable && stash[RECOMPUTE_FULL] > stash[RECOMPUTE_NONE]) return false;
+    for (int r = 0; r < p->run_count + p->sharded_run_count; r++) {
+        const struct priced_run *run = r < p->run_count ? &p->runs[r]
+                                                        : &p->sharded_runs[r - p->run_count];
+        const int64_t *stash = priced_run_at(run, group)->stash_bytes;
+        if (run->recomputable && stash[RECOMPUTE_FULL] > stash[RECOMPUTE_NONE]) return false;
     }
     return true;
 }
@@ -216,26 +218,34 @@ static void try_setting(struct bucket *b, struct choice x, int recomputable)
     try_mode(b, x, x.recomputed_layers || recompute_of_layer(mode) ? mode : RECOMPUTE_NONE);
 }
 
+static void try_modes(struct bucket *b, struct choice x, int recomputable)
+{
+    const struct priced *p = b->c->priced;
+    if (layout_recomputes_alike(&p->layout)) {
+        try_setting(b, x, recomputable);
+        return;
+    }
+    bool kept = fitted(try_mode(b, x, RECOMPUTE_NONE));
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        if (p->recompute[mode] && recompute_in_part((enum recompute)mode))
+            try_mode(b, x, (enum recompute)mode);
+    if (p->recompute[RECOMPUTE_FULL])
+        try_mode(b, x, RECOMPUTE_FULL); // before the equal choice: first_layers of all layers
+    if (p->recompute[RECOMPUTE_FIRST_LAYERS]) try_first_layers(b, x, recomputable);
+    if (p->recompute[RECOMPUTE_SWAP] && !(kept && room_settles(b->c, x.group)))
+        try_swaps(b, x, recomputable);
+}
+
 static void fill_bucket(struct bucket *b, struct choice x)
 {
     const struct priced *p = b->c->priced;
-    int recomputable = span_recomputable(p, choice_first_layer(b->c, b->stage, &x), x.layer_count);
+    int recomputable = span_recomputable(p, choice_first_layer(b->c, b->stage, &x), x.layer_count),
+        sharded_most = p->sharded_run_count ? recomputable : 0;
     for (x.gradient_option = 0; x.gradient_option < p->gradient_option_count; x.gradient_option++) {
         if (!compression_allowed(p->gradient_options[x.gradient_option].form, p->budget.rank_min))
             continue;
-        if (layout_recomputes_alike(&p->layout)) {
-            try_setting(b, x, recomputable);
-            continue;
-        }
-        bool kept = fitted(try_mode(b, x, RECOMPUTE_NONE));
-        for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
-            if (p->recompute[mode] && recompute_in_part((enum recompute)mode))
-                try_mode(b, x, (enum recompute)mode);
-        if (p->recompute[RECOMPUTE_FULL])
-            try_mode(b, x, RECOMPUTE_FULL); // before the equal choice: first_layers of all layers
-        if (p->recompute[RECOMPUTE_FIRST_LAYERS]) try_first_layers(b, x, recomputable);
-        if (p->recompute[RECOMPUTE_SWAP] && !(kept && room_settles(b->c, x.group)))
-            try_swaps(b, x, recomputable);
+        for (x.sharded_layers = 0; x.sharded_layers <= sharded_most; x.sharded_layers++)
+            try_modes(b, x, recomputable);
     }
 }
 

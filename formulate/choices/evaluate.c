@@ -123,10 +123,16 @@ static void add_layers(const struct choices *c, struct choice *x, struct walk *w
     x->memory.feedback_bytes += count * run->feedback_bytes[x->gradient_option];
 }
 
+// Of the recomputable layers of a stage that are still to come, how many are swapped, recomputed or
+// sharded; the next ones are, in this order.
+struct counted {
+    int swapped, recomputed, sharded;
+};
+
 // How the next layers of a run are executed: as many of them as are treated alike, at most
 // `of->count`.
 static void take_mode(const struct choices *c, int layer, struct swap_piece *of,
-                      const struct choice *x, int *swapped, int *recomputed)
+                      const struct choice *x, struct counted *left)
 {
     enum recompute mode = of->run->recomputable ? x->recompute : RECOMPUTE_NONE;
     of->mode = mode;
@@ -136,11 +142,19 @@ static void take_mode(const struct choices *c, int layer, struct swap_piece *of,
         if (!c->recomputed[layer]) of->mode = RECOMPUTE_NONE;
     }
     if (mode != RECOMPUTE_FIRST_LAYERS && mode != RECOMPUTE_SWAP) return;
-    int *left = *swapped > 0 ? swapped : recomputed;
-    of->swapped = *swapped > 0;
-    of->mode = *left > 0 && !of->swapped ? RECOMPUTE_FULL : RECOMPUTE_NONE;
-    if (*left > 0) of->count = smaller_int(of->count, *left);
-    *left -= of->count;
+    int *more = left->swapped > 0 ? &left->swapped : &left->recomputed;
+    of->swapped = left->swapped > 0;
+    of->mode = *more > 0 && !of->swapped ? RECOMPUTE_FULL : RECOMPUTE_NONE;
+    if (*more > 0) of->count = smaller_int(of->count, *more);
+}
+
+// Takes the layers off the counts.
+static void take_off(struct counted *left, const struct swap_piece *of)
+{
+    if (!of->run->recomputable) return;
+    if (of->swapped) left->swapped -= of->count;
+    else if (left->recomputed > 0) left->recomputed -= of->count;
+    if (left->sharded > 0) left->sharded -= of->count;
 }
 
 // Behind a stage's layers its own head, before a local boundary.
@@ -157,12 +171,16 @@ static void add_local_head(const struct choices *c, int stage, struct choice *x,
 static int walk_layers(const struct choices *c, int stage, struct choice *x, struct walk *w)
 {
     const struct priced *p = c->priced;
-    int layer = choice_first_layer(c, stage, x), end = layer + x->layer_count,
-        recomputed = x->recomputed_layers, swapped = x->swapped_layers;
+    int layer = choice_first_layer(c, stage, x), end = layer + x->layer_count;
+    struct counted left = {x->swapped_layers, x->recomputed_layers, x->sharded_layers};
     int run = priced_run_of(p, layer), run_end = priced_first_layer(p, run) + p->runs[run].count;
     for (;;) {
         struct swap_piece of = {.run = &p->runs[run], .count = smaller_int(run_end, end) - layer};
-        take_mode(c, layer, &of, x, &swapped, &recomputed);
+        take_mode(c, layer, &of, x, &left);
+        bool sharded = of.run->recomputable && left.sharded > 0;
+        if (sharded) of.count = smaller_int(of.count, left.sharded);
+        take_off(&left, &of);
+        if (sharded) of.run = &p->sharded_runs[run];
         add_layers(c, x, w, &of);
         if (w->pieces) w->pieces[w->piece_count++] = of;
         layer += of.count;

@@ -307,6 +307,23 @@ static enum status price_local_head(const struct pricing *x, struct error *err)
     return OK;
 }
 
+// The runs of the layout that shards further, with its messages, which are the same.
+static enum status price_sharded(const struct pricing *x, struct error *err)
+{
+    struct priced *priced = x->priced, other = *priced;
+    if (!x->problem->job.sharded_zero) return OK;
+    struct problem problem = problem_sharded(x->problem);
+    other.runs = TAKE(x->arena, priced->run_count, struct priced_run);
+    struct pricing y = pricing_of(&problem, &other, x->arena);
+    for (int run = 0; run < priced->run_count; run++) {
+        TRY(price_run(&y, run, err));
+        other.runs[run].cut = priced->runs[run].cut;
+    }
+    priced->sharded_runs = other.runs;
+    priced->sharded_run_count = priced->run_count;
+    return OK;
+}
+
 static enum status price_local_loss(struct pricing *x, struct error *err)
 {
     const struct local_loss *loss = &x->problem->job.local_loss;
@@ -324,6 +341,7 @@ static enum status price_rest(struct pricing *x, struct error *err)
     TRY(price_sync_constants(x, err));
     TRY(price_embedding_sync(x, err));
     TRY(price_local_head(x, err));
+    TRY(price_sharded(x, err));
     return x->problem->cluster.places.node_count ? price_nodes(x, err) : OK;
 }
 

@@ -163,7 +163,8 @@ const struct layer_time *find_layer_time(const struct pricing *x, const char *ru
         const struct layer_time *l = &costs->layer_times[i];
         if (fits(l->tensor, layout->tensor) && fits(l->micro_batch, layout->micro_batch) &&
             fits(l->context, layout->context) && fits(l->data, layout->data) &&
-            !strcmp(l->run, run) && !strcmp(l->gpu, gpu) && !layout_has_grid(layout))
+            fits(l->zero, layout->zero) && !strcmp(l->run, run) && !strcmp(l->gpu, gpu) &&
+            !layout_has_grid(layout))
             return l;
     }
     return NULL;
@@ -175,7 +176,8 @@ const struct measured_bytes *find_measured(const struct pricing *x, const struct
     for (int i = 0; i < run->measured.by_degrees_count; i++) {
         const struct measured_bytes *m = &run->measured.by_degrees[i];
         if (fits(m->tensor, layout->tensor) && fits(m->context, layout->context) &&
-            fits(m->data, layout->data) && fits(m->micro_batch, layout->micro_batch))
+            fits(m->data, layout->data) && fits(m->micro_batch, layout->micro_batch) &&
+            fits(m->zero, layout->zero))
             return m;
     }
     return &run->measured;

@@ -22,7 +22,7 @@ static enum status read_stage(struct check_proof *k, const cJSON *v, int stage, 
     if (!check_offers(p, stage, c))
         return NOT_PROVEN_HERE(k, "%s: the problem does not offer this choice", where);
     if (!check_counts_layers(p, c, first))
-        return NOT_PROVEN_HERE(k, "%s: recomputed_layers do not fit the stage", where);
+        return NOT_PROVEN_HERE(k, "%s: its numbers of layers do not fit the stage", where);
     if (!check_has_setting(p, c, first))
         return NOT_PROVEN_HERE(k, "%s: recomputes otherwise than the layout sets for all", where);
     if (!check_obeys_rules(p, stage, c, c->first))

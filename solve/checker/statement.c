@@ -93,6 +93,10 @@ static void put_layout(struct check_page *p, const struct check_problem *q)
         page_print(p, "%s%s", i ? ", " : "  Tiers of memory: ", tame(q->tiers[i], p->arena));
     if (q->tier_count) page_print(p, ", as the gradient options say.\n");
     put_shares(p, q);
+    if (q->runs[0].sharded)
+        page_print(p,
+                   "  Each stage shards the first of its recomputable layers further, as many as "
+                   "it chooses.\n");
     page_print(p, "  Recomputation:");
     if (v[KEY_RECOMPUTE])
         page_print(p, " %s for every stage", check_setting_names[v[KEY_RECOMPUTE]]);

@@ -179,8 +179,12 @@ static void audit_recompute(struct audit *h, int stage)
         REJECT(h, "recompute", stage, "recomputed_layers is %d, which mode '%s' does not count",
                x->recomputed_layers, recompute_names[x->recompute]);
     if (!h->sound[stage]) return;
-    int most = recomputable_layers(h, stage);
+    int most = recomputable_layers(h, stage),
+        sharded_most = h->problem->job.sharded_zero ? most : 0;
     audit_set(h, stage);
+    if (x->sharded_layers < 0 || x->sharded_layers > sharded_most)
+        REJECT(h, "sharded", stage, "sharded_layers is %d, the stage may shard %d further",
+               x->sharded_layers, sharded_most);
     if (x->recomputed_layers < 0 || x->recomputed_layers > most)
         REJECT(h, "recompute", stage, "recomputed_layers is %d, the stage has %d that can be",
                x->recomputed_layers, most);

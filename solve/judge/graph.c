@@ -109,6 +109,10 @@ void audit_graph(struct audit *h)
     for (int g = 0; g < h->judged.cluster.group_count && job_has_local_head(&h->judged.job); g++)
         if (!exclusion_of(&h->price_audit, g))
             raise_ending(&h->headed_audit, h->headed_run, g, &largest);
+    for (int run = 0; run < h->judged.model.run_count && h->problem->job.sharded_zero; run++)
+        for (int g = 0; g < h->judged.cluster.group_count; g++)
+            if (!exclusion_of(&h->price_audit, g))
+                raise_ending(&h->sharded_audit, run, g, &largest);
     for (int s = 0; s < p->stage_count; s++) {
         const struct plan_stage *x = &p->stages[s];
         sync = sync || x->sync_ns || x->queued_sync_ns;

@@ -19,6 +19,9 @@ struct audit {
     struct problem headed;
     struct price_audit headed_audit;
     int headed_run;
+    // Where stages may shard layers further: the problem whose layout does, for all layers.
+    struct problem sharded;
+    struct price_audit sharded_audit;
     struct schedule_request request;
     struct schedule schedule;
     int *group;                   // [plan's group]: the cluster's group of that name, -1: none
@@ -199,8 +202,9 @@ void audit_swap(struct audit *h, int stage, int recomputable); // checks the pla
 bool sends_over(const struct audit *h, int boundary);      // its stages are on different ranks
 bool sends_back_over(const struct audit *h, int boundary); // and a gradient comes back
 bool learns_locally(const struct audit *h, int stage);     // the next boundary has a local loss
-// Prices the local head, if there is one, as `h->judged` has it now.
-void judge_local_head(struct audit *h);
+// Prices layers that differ from the layout's as `h->judged` has them now: a local head, and layers
+// that are sharded further.
+void judge_other_layers(struct audit *h);
 int judged_layers(const struct audit *h, int stage); // of the stage, with its own head
 // Of the stage's layers the one of that number: its run, and the prices that hold for it.
 const struct price_audit *judged_layer(const struct audit *h, int stage, int layer, int *run);

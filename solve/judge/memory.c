@@ -80,6 +80,7 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
     int64_t feedback = 0;
     struct sum unsharded = {0, 0};
     struct tier_option where = stage_tiering(h, stage);
+    const struct price_audit *priced = NULL;
     for (int i = 0; i < judged_layers(h, stage); i++) {
         int run;
         const struct price_audit *a = judged_layer(h, stage, i, &run);
@@ -87,7 +88,7 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
         int mode = head ? RECOMPUTE_NONE : (int)layer_mode(h, x, i, run, &left);
         bool away = mode == RECOMPUTE_SWAP;
         if (away) mode = RECOMPUTE_NONE;
-        if (run != priced_run || head) {
+        if (run != priced_run || a != priced) {
             b = layer_bytes_of(a, run);
             b.optimizer = device_state_bytes(a, run, where);
             struct tiered_weights w = tiered_weights_of(a, run, where);
@@ -96,7 +97,7 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
             feedback = remembers(h->plan->gradient_options, x->gradient_option)
                            ? gradient_feedback_of(a, run, gradient_form(h, stage))
                            : 0;
-            priced_run = run;
+            priced_run = run, priced = a;
         }
         sum_add(&parts[MEMORY_WEIGHT], b.weight);
         sum_add(&parts[MEMORY_GRADIENT], b.gradient);

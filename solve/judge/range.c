@@ -27,7 +27,7 @@ static int64_t time_at(const struct audit *h, const struct costs *costs, int64_t
     x.verdict = &unused;
     x.judged.costs = *costs;
     x.price_audit = price_audit_over(&x.judged, &h->price_audit);
-    judge_local_head(&x);
+    judge_other_layers(&x);
     x.plan = &copy;
     x.collect = true;
     audit_prices(&x);

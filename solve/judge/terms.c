@@ -66,8 +66,13 @@ bool learns_locally(const struct audit *h, int stage)
     return stage < h->request.stage_count - 1 && schedule_is_local(&h->request, stage);
 }
 
-void judge_local_head(struct audit *h)
+void judge_other_layers(struct audit *h)
 {
+    if (h->problem->job.sharded_zero) {
+        h->sharded = h->judged;
+        h->sharded.job.layout.zero = h->problem->job.sharded_zero;
+        h->sharded_audit = price_audit_over(&h->sharded, &h->price_audit);
+    }
     if (!job_has_local_head(&h->judged.job)) return;
     h->headed = problem_with_local_head(&h->judged, &h->headed_run, h->arena);
     h->headed_audit = price_audit_over(&h->headed, &h->price_audit);
@@ -79,12 +84,24 @@ int judged_layers(const struct audit *h, int stage)
     return h->plan->stages[stage].layer_count + (head ? 1 : 0);
 }
 
+// Counted are a stage's layers that can be recomputed, from its first one.
+static bool is_sharded(const struct audit *h, const struct plan_stage *x, int layer)
+{
+    int before = 0;
+    for (int i = 0; i < layer && x->sharded_layers > 0; i++)
+        before += h->problem->model.runs[judged_run(h, x->first_layer + i)].recomputable;
+    return before < x->sharded_layers && h->problem->job.sharded_zero &&
+           h->problem->model.runs[judged_run(h, x->first_layer + layer)].recomputable;
+}
+
 const struct price_audit *judged_layer(const struct audit *h, int stage, int layer, int *run)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
     bool head = layer >= x->layer_count;
     *run = head ? h->headed_run : judged_run(h, x->first_layer + layer);
-    return head ? &h->headed_audit : audit_at(h, stage);
+    return head                      ? &h->headed_audit
+           : is_sharded(h, x, layer) ? &h->sharded_audit
+                                     : audit_at(h, stage);
 }
 
 // ---- what happens once per layer
@@ -174,20 +191,21 @@ static struct stage_times stage_times_of(const struct audit *h, int stage, int s
         count = judged_layers(h, stage);
     struct stage_times t = {0};
     struct layer_duration d = {0};
+    const struct price_audit *priced = NULL;
     int64_t sync = 0, work = 0;
     for (int i = 0; i < count; i++) {
         int run;
         const struct price_audit *a = judged_layer(h, stage, i, &run);
         bool head = i == x->layer_count;
         enum recompute mode = head ? RECOMPUTE_NONE : layer_mode(h, x, i, run, &left);
-        if (run != priced_run || head) {
+        if (run != priced_run || a != priced) {
             d = layer_duration_of(a, run, group, slice, stage_tiering(h, stage));
             if (layers) {
                 struct compression_form form = gradient_form(h, stage);
                 sync = layer_sync_ns(a, run, sync_group, form);
                 work = layer_sync_work_ns(a, run, sync_group, form);
             }
-            priced_run = run;
+            priced_run = run, priced = a;
         }
         add_layer(&t, &d, mode);
         if (!layers) continue;

@@ -174,7 +174,7 @@ static bool audit_layout(struct audit *h)
     h->judged = judged_problem(h->problem, &h->plan->layout);
     if (!(h->problem->job.space.given ? is_member(h) : is_jobs_layout(h))) return false;
     h->price_audit = price_audit_over(&h->judged, &h->price_audit);
-    judge_local_head(h);
+    judge_other_layers(h);
     // For replicas that may have different numbers see places.c.
     bool uneven = h->problem->job.placement.uneven_micro_batches;
     bool same = uneven || same_number(h, "micro_batches", h->plan->micro_batches,

@@ -54,7 +54,7 @@ static int64_t find_bound_ns(struct group_bounds *x, const struct layout *group)
     struct problem one = problem_with_layout(x->problem, group);
     struct arena_mark mark = arena_set_mark(&x->prices);
     int64_t bound_ns = 0;
-    if (job_has_widths(&one.job)) return 0; // sketches are of one width for all
+    if (job_mixes_layouts(&one.job)) return 0; // sketches are of one layout for all
     if (problem_check_layout(&one, &err) == OK &&
         price_terms_alike(&priced, &one, x->memo, &x->prices, &err) == OK &&
         layout_sketch_prices(sketch, &priced, &why))

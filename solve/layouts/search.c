@@ -246,8 +246,8 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
     layouts_report_scan(&s, "groups of layouts are bounded, then priced");
     if (!layouts_is_over(&s) && layouts_scan(&s)) {
         layouts_sort_open(&s);
-        bool seated = job_has_widths(&problem->job); // whose first looks do more than scouts
-        if (!begun && !layouts_is_large(&s) && !seated) layouts_scout(&s);
+        bool mixed = job_mixes_layouts(&problem->job); // whose first looks do more than scouts
+        if (!begun && !layouts_is_large(&s) && !mixed) layouts_scout(&s);
         TRY(run(&s, err));
         layouts_derive_again(&s);
     }

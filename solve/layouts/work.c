@@ -154,7 +154,7 @@ static int scan_layout(struct scan *s, const struct layout *layout, int64_t *val
     if (s->refusal >= 0 && refused_alike(s->problem, &s->refused, layout)) return s->refusal;
     one = problem_with_layout(s->problem, layout);
     if (problem_check_layout(&one, &err) != OK) return refuse(s, layout, err.text);
-    if (job_has_widths(&one.job))
+    if (job_mixes_layouts(&one.job))
         return layouts_reason(&s->found, FATE_OPEN, "not looked at", s->arena);
     const struct layout_sketch *sketch = sketch_cached(&s->cache, layout, &s->kept, &why);
     if (!sketch) return refuse(s, NULL, why);
@@ -308,7 +308,7 @@ static int64_t sharpened(const struct layouts_context *c, struct price_cache *pr
                          struct kept_cache *kept, const struct layout *layout, int64_t enough)
 {
     const char *why;
-    if (job_has_widths(&c->problem->job)) return 0; // sketches are of one width for all
+    if (job_mixes_layouts(&c->problem->job)) return 0; // sketches are of one layout for all
     const struct layout_sketch *sketch = sketch_cached(prices, layout, kept, &why);
     struct layout_worth worth = problem_layout_worth(c->problem, layout);
     int64_t enough_ns = enough < INT64_MAX ? cutoff_of(&worth, enough) : INT64_MAX,

@@ -19,8 +19,9 @@ static enum status read_layout(struct plan *plan, const char *path, struct arena
     if (own->job.space.given && !space_is_of_settings(&own->job.space))
         return fail(err, BAD_INPUT, "--known: %s: expected a job with one layout, found a space",
                     path);
-    if (job_has_widths(&own->job))
-        return fail(err, BAD_INPUT, "--known: %s: stage_degrees: expected uniform", path);
+    if (job_mixes_layouts(&own->job))
+        return fail(err, BAD_INPUT, "--known: %s: expected stage_degrees uniform, no sharded_zero",
+                    path);
     plan->layout = own->job.layout;
     plan->layout.context_kind = 1 + (int)own->job.context_kind;
     plan->layout.overlapped_dispatch = own->job.overlapped_dispatch && plan->layout.expert > 1;

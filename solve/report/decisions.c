@@ -37,8 +37,15 @@ static const char *tiers(const struct plan *plan, const struct decision *d, stru
     return name ? arena_print(arena, "tiers \"%s\"", name) : "";
 }
 
+static const char *sharded(const struct plan *plan, const struct decision *d, struct arena *arena)
+{
+    (void)plan;
+    return d->sharded_layers ? arena_print(arena, "%d sharded", d->sharded_layers) : "";
+}
+
 const struct report_decision report_decisions[] = {
     {"recomputation", "", recompute},
+    {"sharded layers", "first ", sharded},
     {"compression of the gradient sync", "gradient ", gradient},
     {"compression backward", "backward ", backward},
     {"optimizer state", "", offloaded},

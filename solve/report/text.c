@@ -157,8 +157,10 @@ static const char *range_text(int64_t first, int64_t last, struct arena *arena)
 void report_placement_table(struct report_table *t, const struct plan *plan, struct arena *arena)
 {
     const char *const headings[] = {
-        "stage", "layers", "count",     "node group",
-        "GPU",   "ranks",  "recompute", plan_offloads(plan) ? "options" : "compression"};
+        "stage",     "layers",
+        "count",     "node group",
+        "GPU",       "ranks",
+        "recompute", plan_offloads(plan) || plan_shards(plan) ? "options" : "compression"};
     struct schedule_request request = plan_request(plan);
     report_table_begin(t, headings, "rlrlllll", arena);
     for (int s = 0; s < plan->stage_count; s++) {

@@ -70,6 +70,7 @@ static const struct member by_degrees_rows[] = {
     KEY_INT(measured_bytes, context, OPTIONAL, IF_SET, 1, MEASURED_DEGREE_MAX),
     KEY_INT(measured_bytes, data, OPTIONAL, IF_SET, 1, MEASURED_DEGREE_MAX),
     KEY_INT(measured_bytes, micro_batch, OPTIONAL, IF_SET, 1, MEASURED_DEGREE_MAX),
+    KEY_INT(measured_bytes, zero, OPTIONAL, IF_SET, 1, 3),
     MEASURED_ROWS,
 };
 static MEMBERS(by_degrees, struct measured_bytes, NULL, false, NULL);

@@ -106,7 +106,7 @@ struct measured_bytes {
                          // turn; 0: boundary_bytes of the layer before
     int64_t matrix_rows, matrix_columns; // matrix for low-rank compression; 0: not compressible
     // Of an entry of by_degrees: where it holds; 0: at any.
-    int tensor, context, data, micro_batch;
+    int tensor, context, data, micro_batch, zero;
     const struct measured_bytes *by_degrees; // the first that holds counts in place of all this
     int by_degrees_count;
 };

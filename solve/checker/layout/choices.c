@@ -159,12 +159,14 @@ static enum status try_span(struct visit *v, int first, int count)
     bool middle = v->stage > 0 && v->stage < p->stages - 1;
     struct check_choice x = {.first = first, .layers = count};
     if (middle && first >= v->c->free_from) x.first = -1 - v->c->free_from;
-    int recomputable = check_recomputable(p, first, count);
+    int recomputable = check_recomputable(p, first, count),
+        sharded_most = p->runs[0].sharded ? recomputable : 0;
     for (x.group = 0; x.group < p->group_count; x.group++)
         for (x.boundary = 0; x.boundary < p->boundary_count; x.boundary++) {
             v->bucket = v->c->count[v->stage];
             for (x.gradient = 0; x.gradient < p->gradient_count; x.gradient++)
-                TRY(try_modes(v, x, first, recomputable));
+                for (x.sharded = 0; x.sharded <= sharded_most; x.sharded++)
+                    TRY(try_modes(v, x, first, recomputable));
         }
     return OK;
 }

@@ -10,6 +10,7 @@ const struct check_decision_row check_decision_rows[] = {
     {"?recompute", AT(mode), check_mode_names, false},
     {"?recomputed_layers", AT(recomputed), NULL, false},
     {"?swapped_layers", AT(swapped), NULL, true},
+    {"?sharded_layers", AT(sharded), NULL, true},
     {"?gradient_option", AT(gradient), NULL, false},
     {"?boundary_option", AT(boundary), NULL, false},
 };

@@ -85,7 +85,8 @@ static void find_features(struct check_graph *g)
     for (int k = 0; k < p->group_count; k++) {
         if (p->groups[k].excluded) continue;
         g->sync = g->sync || any_above_zero(p->groups[k].sync_constant, p->gradient_count, 1);
-        for (int r = 0; r < p->run_count; r++) find_ending(g, &p->runs[r], k);
+        for (int i = 0; i < p->run_count; i++)
+            for (const struct check_run *r = &p->runs[i]; r; r = r->sharded) find_ending(g, r, k);
         if (p->head) find_ending(g, p->head, k);
     }
 }

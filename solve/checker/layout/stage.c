@@ -143,24 +143,28 @@ static int64_t energy_of(const struct check_tiered *t, int group, int mode, bool
 void check_evaluate(const struct check_problem *p, int stage, int first, struct check_choice *c)
 {
     struct tail tail = {0};
-    int end = first + c->layers, left = c->recomputed, away = c->swapped;
+    int end = first + c->layers, left = c->recomputed, away = c->swapped, sharded = c->sharded;
     for (int slice = 0; slice < p->slices; slice++) c->forward[slice] = c->backward[slice] = 0;
     c->weight = c->optimizer = c->resident = c->stash = c->working = c->load = c->away = 0;
     c->energy = 0;
     int64_t unsharded = 0;
     for (int layer = first, count; layer < end; layer += count) {
         const struct check_run *r = &p->runs[p->run_of[layer]];
-        int mode = r->recomputable ? c->mode : MODE_NONE;
+        bool able = r->recomputable;
+        int mode = able ? c->mode : MODE_NONE;
         bool counted = mode == MODE_FIRST_LAYERS || mode == MODE_SWAP, goes = counted && away > 0;
         int *of = goes ? &away : &left;
         if (counted) mode = !goes && left > 0 ? MODE_FULL : MODE_NONE;
         count =
             (end < p->run_begin[p->run_of[layer] + 1] ? end : p->run_begin[p->run_of[layer] + 1]) -
             layer;
-        if (counted && *of > 0) {
-            if (count > *of) count = *of;
-            *of -= count;
+        if (counted && *of > 0 && count > *of) count = *of;
+        if (able && sharded > 0) {
+            r = r->sharded;
+            if (count > sharded) count = sharded;
+            sharded -= count;
         }
+        if (counted && *of > 0) *of -= count;
         add_layers(p, c, &tail, r, mode, count);
         if (goes) c->stash -= count * r->stash[MODE_NONE]; // not kept between the passes
         if (goes) c->away += count * r->stash[MODE_NONE];

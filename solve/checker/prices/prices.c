@@ -386,10 +386,10 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     int groups = problem->cluster.group_count;
     *x = (struct prices){
         .problem = problem, .one = *problem, .embedding = take_numbers(groups * groups, arena)};
-    if (job_has_widths(&problem->job))
+    if (job_mixes_layouts(&problem->job))
         return fail(err, BAD_INPUT,
-                    "stage_degrees: expected uniform, as prices of widths are not confirmed from "
-                    "documents; name the priced document instead");
+                    "expected stage_degrees uniform and no sharded_zero, as such prices are not "
+                    "confirmed from documents; name the priced document instead");
     if (groups > MOST_GROUPS)
         return fail(err, BAD_INPUT, "more than %d node groups are not checked", MOST_GROUPS);
     if (problem->job.boundary_option_count >= MOST_OPTIONS ||

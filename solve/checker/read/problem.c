@@ -90,6 +90,24 @@ static enum status read_head(struct check_problem *p, const cJSON *v, int i, str
     return check_run_prices(p, p->head, p->run_count);
 }
 
+// The runs once more, as sharded further: alike in what is no price.
+static enum status read_sharded(struct check_problem *p, const cJSON *v, int i, struct arena *arena)
+{
+    struct check_run *r = &p->runs[i < p->run_count ? i : 0],
+                     *to = TAKE(arena, 1, struct check_run);
+    if (i >= p->run_count || p->modes[MODE_SWAP] || check_has_tiers(p) || p->turns > 1 || p->head ||
+        p->gradient_count > 1 || p->groups[0].of_node_group)
+        return check_refuse(&p->reader, "sharded_runs",
+                            "expected one for each run, one stage a rank, and no widths, tiers, "
+                            "swap, local_heads or gradient_options");
+    TRY(read_layers(p, v, "sharded_runs", to, arena));
+    if (strcmp(to->name, r->name) || to->count != r->count || to->cut != r->cut ||
+        to->recomputable != r->recomputable)
+        return check_refuse(&p->reader, "sharded_runs", "number %d is another run", i);
+    r->sharded = to;
+    return check_run_prices(p, to, 0);
+}
+
 static enum status read_group(struct check_problem *p, const cJSON *v, int i, struct arena *arena)
 {
     struct check_group *g = &p->groups[i];
@@ -383,7 +401,8 @@ static enum status read_document(struct check_problem *p, const char *file, cons
     static const char *const kinds[] = {"plumbline.priced", NULL};
     int version, kind, stage_count;
     const cJSON *layout, *modes, *boundary, *gradient, *groups, *runs, *cuts,
-        *embedding = NULL, *budget = NULL, *rules = NULL, *tiers = NULL, *heads = NULL;
+        *embedding = NULL, *budget = NULL, *rules = NULL, *tiers = NULL, *heads = NULL,
+        *sharded = NULL;
     const struct value_field fields[] = {
         {"kind", .small = &kind, .names = kinds},
         {"version", 1, 1, .small = &version},
@@ -407,6 +426,7 @@ static enum status read_document(struct check_problem *p, const char *file, cons
         {"?local_backward_ns", 0, MOST_NS, .large = &p->local_backward},
         {"?local_bytes", 0, MOST_NS, .large = &p->local_bytes},
         {"?local_heads", .value = &heads, .type = cJSON_Array},
+        {"?sharded_runs", .value = &sharded, .type = cJSON_Array},
         {"?budget", .value = &budget},
         {"?rules", .value = &rules},
         {.key = "?objective"},
@@ -438,6 +458,9 @@ static enum status read_document(struct check_problem *p, const char *file, cons
     TRY(check_widths(p));
     for (int i = 0; i < p->run_count; i++) TRY(check_run_prices(p, &p->runs[i], i));
     if (heads) TRY(read_items(p, heads, read_head, arena));
+    if (sharded) TRY(read_items(p, sharded, read_sharded, arena));
+    if (sharded && !p->runs[p->run_count - 1].sharded)
+        return check_refuse(r, "sharded_runs", "expected one for each run");
     if (embedding)
         TRY(value_integers(r, embedding, "embedding_sync_ns", p->group_count * p->group_count, -1,
                            MOST_NS, &p->embedding, arena));

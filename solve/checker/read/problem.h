@@ -132,6 +132,7 @@ struct check_run {
     int64_t **sync, **optimizer; // [gradient option][group]
     struct check_run *seats;     // [group], with a width's own bytes; NULL: those above, on each
     struct check_tiered *tiered; // [gradient option]; NULL: all as the run itself
+    struct check_run *sharded;   // as sharded further; NULL: no stage shards it
 };
 
 struct check_group {

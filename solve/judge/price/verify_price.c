@@ -199,7 +199,8 @@ const struct layer_time *stated_time(const struct price_audit *a, int run, int g
         bool same_size = (t->tensor == 0 || t->tensor == l->tensor) &&
                          (t->micro_batch == 0 || t->micro_batch == l->micro_batch) &&
                          (t->context == 0 || t->context == l->context) &&
-                         (t->data == 0 || t->data == l->data) && !a->gridded;
+                         (t->data == 0 || t->data == l->data) &&
+                         (t->zero == 0 || t->zero == l->zero) && !a->gridded;
         if (same_size && !strcmp(t->run, run_of(a, run)->name) &&
             !strcmp(t->gpu, a->problem->cluster.groups[group].gpu))
             return t;
@@ -215,7 +216,8 @@ const struct measured_bytes *stated_bytes(const struct price_audit *a, const str
         const struct measured_bytes *b = &r->measured.by_degrees[i];
         bool unlike = (b->tensor && b->tensor != l->tensor) ||
                       (b->context && b->context != l->context) || (b->data && b->data != l->data) ||
-                      (b->micro_batch && b->micro_batch != l->micro_batch);
+                      (b->micro_batch && b->micro_batch != l->micro_batch) ||
+                      (b->zero && b->zero != l->zero);
         if (!unlike) return b;
     }
     return m;

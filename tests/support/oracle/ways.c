@@ -214,12 +214,40 @@ static const struct priced *with_head(const struct priced *p, struct plan_stage 
     return to;
 }
 
+// The problem in which each layer is a run of its own, the first ones of the stage that can be
+// recomputed those of the further sharding.
+static const struct priced *with_shards(const struct priced *p, struct plan_stage *d,
+                                        struct priced *to, struct priced_run *runs)
+{
+    int left = d->sharded_layers;
+    if (!left) return p;
+    assert_true(p->layer_count <= RUNS_MOST);
+    *to = *p;
+    to->runs = runs, to->run_count = p->layer_count;
+    for (int l = 0; l < p->layer_count; l++) {
+        int r = priced_run_of(p, l);
+        bool own = l >= d->first_layer && p->runs[r].recomputable && left-- > 0;
+        runs[l] = own ? p->sharded_runs[r] : p->runs[r];
+        runs[l].count = 1;
+    }
+    d->sharded_layers = 0;
+    return to;
+}
+
+// The problem whose layers are the stage's as it has them.
+static const struct priced *as_treated(const struct priced *p, struct plan_stage *d, int stage,
+                                       struct priced *to, struct priced_run *runs)
+{
+    const struct priced *sharded = with_shards(p, d, to, runs);
+    return sharded == p ? with_head(p, d, stage, to, runs) : sharded;
+}
+
 void way_put_memory(struct way *w, const struct priced *p, int stage)
 {
     struct plan_stage with = w->decision, *d = &with;
     struct priced other;
     struct priced_run runs[RUNS_MOST + 2];
-    p = with_head(p, d, stage, &other, runs);
+    p = as_treated(p, d, stage, &other, runs);
     int behind = d->first_layer + d->layer_count;
     int64_t whole = 0; // what sharding sends away, of all the stage's layers
     for (int l = d->first_layer; l < behind; l++) {
@@ -312,7 +340,7 @@ void way_put_times(struct way *w, const struct priced *p, int stage)
     struct plan_stage with = w->decision, *d = &with;
     struct priced other;
     struct priced_run runs[RUNS_MOST + 2];
-    p = with_head(p, d, stage, &other, runs);
+    p = as_treated(p, d, stage, &other, runs);
     for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++) {
         const struct priced_run *r = &p->runs[priced_run_of(p, l)];
         for (int i = 0; i < p->slice_count; i++) {
@@ -407,7 +435,10 @@ static int ways_of_interval(struct way *to, const struct priced *p, struct plan_
                         d.gradient_option = g;
                         if (swaps && !may_go(p, &d)) continue;
                         d.boundary_option = o;
-                        n += make_way(to ? &to[n] : &scratch, p, &d, stage);
+                        for (d.sharded_layers = 0;
+                             d.sharded_layers <= (p->sharded_run_count ? recomputable : 0);
+                             d.sharded_layers++)
+                            n += make_way(to ? &to[n] : &scratch, p, &d, stage);
                     }
     }
     return n;
