@@ -50,6 +50,7 @@ enum {
     N_BLACKWELL = BIT(20),
     N_UNFUSED = BIT(21), // attention is not fused
     N_HOSTS = BIT(22),   // tensor ranks are on several hosts
+    N_SPLIT = BIT(23),   // tensor ranks or a pipeline
 };
 
 static const struct fact {
@@ -87,6 +88,10 @@ static const struct fact {
      "transformer-engine of 2024"},
     {TRAIT_ATTENTION, P_RECIPES, N_FUSES, 202306, 0, FUSED_FASTEST, 0, "transformer-engine"},
     {TRAIT_ATTENTION, P_MEGATRON, N_FUSES, 202312, 0, FUSED_FASTEST, 0, "transformer-engine"},
+    // Of 300 published runs of dense models with tensor ranks or a pipeline on H100 and newer 29
+    // had FlashAttention, none whole optimizers; 1 of 220 waited for messages.
+    {TRAIT_ATTENTION, P_UNKNOWN, N_FUSES | N_FP8 | N_SPLIT, 0, 202501, FUSED_EARLIER, 0, "cuDNN's"},
+    {TRAIT_ATTENTION, P_UNKNOWN, N_FUSES | N_FP8 | N_SPLIT, 0, 0, FUSED_FASTEST, 0, "cuDNN's"},
     {TRAIT_ATTENTION, P_UNKNOWN | P_OTHER, N_FUSES | N_FP8, 0, 202501, FUSED_EARLIER,
      BIT(FUSED_OPEN), "cuDNN's or FlashAttention"},
     {TRAIT_ATTENTION, P_UNKNOWN | P_OTHER, N_FUSES | N_FP8, 0, 0, FUSED_FASTEST, BIT(FUSED_OPEN),
@@ -133,6 +138,7 @@ static const struct fact {
     {TRAIT_ZERO, P_NANOTRON, N_REPLICAS, 0, 0, 0, BIT(1), "zero_stage: 0 or 1"},
     // Replicas alone that do not fit with whole weights are FSDP or ZeRO 3, whoever runs them.
     {TRAIT_ZERO, P_UNKNOWN, N_REPLICAS | N_FLAT, 202301, 0, 1, BIT(3), "as little as fits", true},
+    {TRAIT_ZERO, P_UNKNOWN, N_REPLICAS | N_FP8 | N_SPLIT, 0, 0, 1, 0, "distributed optimizer"},
     {TRAIT_ZERO, P_MEGATRON | P_UNKNOWN | P_OTHER, N_REPLICAS, 202301, 0, 1, BIT(0),
      "distributed optimizer"},
     {TRAIT_ZERO, P_ANY, 0, 0, 0, 0, 0, ""},
@@ -210,6 +216,11 @@ static const struct fact {
 
     // --overlap-grad-reduce (2023-07); CommOverlapConfig of the recipes; FSDP's and DDP's hooks;
     // DeepSpeed: overlap_comm false, at ZeRO 3 true
+    // Bridge's DeepSeek-V3 and Kimi K2 on H100, v0.2.0 to v0.6.0: overlap_grad_reduce = False
+    {TRAIT_OVERLAP, P_BRIDGE, N_REPLICAS | N_SPREAD | N_BLACKWELL, 0, 0, 1, 0,
+     "overlap_grad_reduce"},
+    {TRAIT_OVERLAP, P_BRIDGE, N_REPLICAS | N_SPREAD | N_LATENT, 0, 0, 0, 0,
+     "recipes: not of latent attention on H100"},
     {TRAIT_OVERLAP, P_RECIPES, N_REPLICAS, 202307, 0, 1, 0, "overlap_grad_reduce"},
     {TRAIT_OVERLAP, P_TITAN | P_FOUNDRY | P_TRANSFORMERS, N_REPLICAS, 0, 0, 1, 0, "FSDP, DDP"},
     {TRAIT_OVERLAP, P_DEEPSPEED, N_REPLICAS | N_ZERO_3, 0, 0, 1, 0, "overlap_comm at ZeRO 3"},
@@ -225,6 +236,7 @@ static const struct fact {
 
     // overlap_p2p_comm: with interleaved stages since 2023-05; torch's schedules do not wait
     {TRAIT_OVERLAP_MESSAGES, P_MEGATRON | P_RECIPES, N_CHUNKS, 202305, 0, 1, 0, "overlap_p2p_comm"},
+    {TRAIT_OVERLAP_MESSAGES, P_UNKNOWN, N_CHUNKS | N_FP8, 0, 0, 1, 0, "overlap of messages"},
     {TRAIT_OVERLAP_MESSAGES, P_UNKNOWN, N_CHUNKS, 202305, 0, 1, BIT(0), "overlap of messages"},
     {TRAIT_OVERLAP_MESSAGES, P_TITAN, N_PIPELINE, 0, 0, 1, 0, "torch's schedules"},
     {TRAIT_OVERLAP_MESSAGES, P_ANY, 0, 0, 0, 0, 0, ""},
@@ -397,7 +409,7 @@ static unsigned holds(const struct run_facts *f, const struct run_default *t)
     if (f->replicas > 1) bits |= N_REPLICAS;
     if (f->context > 1) bits |= N_RINGS;
     if (f->pipeline > 1) bits |= N_PIPELINE;
-    if (f->pipeline == 1 && f->tensor == 1) bits |= N_FLAT;
+    bits |= f->pipeline == 1 && f->tensor == 1 ? N_FLAT : N_SPLIT;
     if (f->pipeline > 1 && f->chunks > 1) bits |= N_CHUNKS;
     if (t[TRAIT_PRECISION].value != FP32) bits |= N_HALF;
     if (t[TRAIT_PRECISION].value >= FP8) bits |= N_EIGHT;

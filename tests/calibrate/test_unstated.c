@@ -143,18 +143,18 @@ static void predict_words(struct prediction *x, const char *text, const char *mo
 #define SHORT_RUN                                                                                  \
     "gpu=B200,num_gpus=16,layers=32,hidden=4096,ffn=14336,heads=32,kv_heads=8,vocab=128256,"       \
     "seq=8192,cp=2,recompute=none"
-#define RUN                                                                                        \
-    "gpu=H100-80GB,num_gpus=64,layers=32,hidden=8192,ffn=28672,heads=64,kv_heads=8,vocab=128256,"  \
-    "seq=4096,tp=4,pp=2,vpp=4,global_batch=128"
+#define SPLIT_RUN                                                                                  \
+    "num_gpus=64,layers=32,hidden=8192,ffn=28672,heads=64,kv_heads=8,vocab=128256,seq=4096,tp=4,"  \
+    "pp=2,vpp=4,global_batch=128,gpu="
+#define RUN SPLIT_RUN "H100-80GB"
 
 // Stating what was taken changes neither time nor memory; stating what was open gives the time that
 // was told, and lies within the range.
 TEST(what_is_open_is_inside_the_range)
 {
-    static const char *const others[] = {"overlap_tensor=0", "zero=0", "flash=flash",
-                                         "gradient_bytes=2"};
-    static const enum trait traits[] = {TRAIT_OVERLAP_TENSOR, TRAIT_ZERO, TRAIT_ATTENTION,
-                                        TRAIT_GRADIENT_BYTES};
+    static const char *const others[] = {"overlap_tensor=0", "gradient_bytes=2"};
+    static const enum trait traits[] = {TRAIT_OVERLAP_TENSOR, TRAIT_GRADIENT_BYTES},
+                            known[] = {TRAIT_ZERO, TRAIT_ATTENTION, TRAIT_OVERLAP_MESSAGES};
     struct prediction plain, stated;
     predict_words(&plain, RUN, "", arena);
     predict_words(&stated, RUN,
@@ -174,6 +174,10 @@ TEST(what_is_open_is_inside_the_range)
         assert_true(plain.low_ns <= other.iteration_ns && other.iteration_ns <= plain.high_ns);
         assert_true(a->low_ns <= other.iteration_ns && other.iteration_ns <= a->high_ns);
     }
+    for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
+        assert_int_equal(plain.assumptions[known[i]].taken.open, 0);
+    predict_words(&plain, SPLIT_RUN "A100-80GB", "", arena);
+    for (size_t i = 0; i < 2; i++) assert_int_not_equal(plain.assumptions[known[i]].taken.open, 0);
 }
 
 // A run that would need far more than its GPUs have recomputes; one that fits does not.
@@ -453,6 +457,18 @@ TEST(layers_that_predict_further_tokens_are_behind_a_stated_split)
     predict_words(&other, run, "ep=8,split=16 16 16 13", arena);
     assert_int_equal(plain.iteration_ns, stated.iteration_ns);
     assert_true(other.iteration_ns != stated.iteration_ns);
+}
+
+// Megatron-Bridge sums gradients of DeepSeek-V3 and Kimi K2 beside passes, but not on H100.
+TEST(gradients_of_latent_attention_are_summed_behind_passes_on_h100)
+{
+    struct prediction x;
+    predict_words(&x, MIXTURE("deepseek-v3", "H100", "26.04") ",pp=4", "ep=8", arena);
+    assert_int_equal(x.assumptions[TRAIT_OVERLAP].taken.value, 0);
+    predict_words(&x, MIXTURE("deepseek-v3", "B200", "26.04") ",pp=4", "ep=8", arena);
+    assert_int_equal(x.assumptions[TRAIT_OVERLAP].taken.value, 1);
+    predict_words(&x, MIXTURE("qwen3-30b-a3b", "H100", "26.04"), "ep=8", arena);
+    assert_int_equal(x.assumptions[TRAIT_OVERLAP].taken.value, 1);
 }
 
 // Experts have the tensor ranks of attention, or one where only that divides.
