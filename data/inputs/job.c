@@ -32,6 +32,7 @@ static const struct member local_loss_rows[] = {
     KEY_NUMBER(local_loss, backward_s, OPTIONAL, ALWAYS_WRITTEN, 0, LOCAL_LOSS_MAX_S),
     KEY_COUNT(local_loss, bytes, OPTIONAL, ALWAYS_WRITTEN, 0, MARGIN_MAX),
     KEY_OBJECT("head", local_loss, head, OPTIONAL, IF_SET, &local_head_members),
+    KEY_BOOL(local_loss, step_each_micro_batch, OPTIONAL, IF_SET),
 };
 
 // The numbers are missing only beside a head.

@@ -330,12 +330,13 @@ struct local_head {
     int64_t embedding_width;
 };
 
-// The work of a stage before a local boundary in addition to its layers: per micro-batch and
-// device, as stated by the user, and a head.
+// The work of a stage before a local boundary in addition to its layers, per micro-batch and
+// device.
 struct local_loss {
     double forward_s, backward_s;
     int64_t bytes;
     struct local_head head;
+    bool step_each_micro_batch; // all stages' optimizers step after each micro-batch
 };
 
 // Constraints on a placement on nodes.

@@ -54,6 +54,33 @@ static enum status check_stored(const struct problem *p, struct error *err)
                   : OK;
 }
 
+bool problem_steps_each(const struct problem *p)
+{
+    return p->job.local_loss.step_each_micro_batch && p->job.layout.local_loss_every == 1;
+}
+
+// A step waits for its stage's gradients alone, and the stage's next pass for the step.
+static enum status check_steps(const struct problem *p, struct error *err)
+{
+    const struct job *j = &p->job;
+    const struct layout *l = &j->layout;
+    const char *wanted = NULL;
+    if (!j->local_loss.step_each_micro_batch) return OK;
+    if (j->space.given) wanted = "no space";
+    else if (l->local_loss_every != 1 || l->schedule != SCHEDULE_1F1B)
+        wanted = "layout.local_loss_every 1 and schedule 1f1b";
+    else if (l->data * l->context > 1) wanted = "one replica, data and context 1,";
+    else if (p->model.shape.tied_embeddings && l->pipeline > 1) wanted = "untied embeddings";
+    else if (l->offload_optimizer || j->offload_percent_count || j->tier_option_count)
+        wanted = "no offload and no tier options";
+    else if (problem_states_energy(p)) wanted = "no energies of memories";
+    else wanted = excluded(p);
+    return wanted ? fail(err, BAD_INPUT,
+                         "%s: local_loss.step_each_micro_batch: expected %s next to it",
+                         document_name(&j->document, "job"), wanted)
+                  : OK;
+}
+
 enum status problem_check_local_head(const struct problem *p, struct error *err)
 {
     const char *job = document_name(&p->job.document, "job");
@@ -62,6 +89,7 @@ enum status problem_check_local_head(const struct problem *p, struct error *err)
     const char *wanted = NULL;
     bool tiers = j->tier_option_count || j->offload_percent_count;
     TRY(check_stored(p, err));
+    TRY(check_steps(p, err));
     if (!j->local_loss.head.vocabulary) return OK;
     for (int g = 0; g < p->cluster.group_count; g++)
         tiers = tiers || p->cluster.groups[g].tier_count > 0;

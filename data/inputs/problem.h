@@ -92,6 +92,9 @@ enum status problem_check_widths(const struct problem *p, struct error *err);
 // index, called LOCAL_HEAD, trained, with a matrix of its own.
 #define LOCAL_HEAD "local_head"
 struct problem problem_with_local_head(const struct problem *p, int *run, struct arena *arena);
+// Whether each stage's optimizer steps after each micro-batch (job's
+// local_loss.step_each_micro_batch).
+bool problem_steps_each(const struct problem *p);
 enum status problem_check_local_head(const struct problem *p, struct error *err);
 // Whether a stage's prices may be those of several layouts at once.
 static inline bool job_mixes_layouts(const struct job *j)

@@ -42,6 +42,14 @@ static enum status price_slice(struct pricing *x, int run, int group, int slice,
                : round_time(&to->weight_ns[group], seconds.weight, "weight gradient time", of, err);
 }
 
+// The step after each micro-batch is a part of its backward pass (FORMULAS 6).
+static void step_each_micro_batch(const struct pricing *x, struct priced_run *run, int group)
+{
+    if (!problem_steps_each(x->problem)) return;
+    run->backward_ns[group] += run->optimizer_ns[group];
+    run->optimizer_ns[group] = 0;
+}
+
 enum status price_layer_times(struct pricing *x, int run, int group, struct error *err)
 {
     const struct layer_run *layers = &x->problem->model.runs[run];
@@ -62,5 +70,7 @@ enum status price_layer_times(struct pricing *x, int run, int group, struct erro
                        "optimizer time", of, err));
     TRY(price_swaps(x, run, group, of, err));
     TRY(price_energy(x, run, group, of, err));
-    return round_time(&to->optimizer_ns[group], seconds + gathered, "optimizer time", of, err);
+    TRY(round_time(&to->optimizer_ns[group], seconds + gathered, "optimizer time", of, err));
+    step_each_micro_batch(x, to, group);
+    return OK;
 }

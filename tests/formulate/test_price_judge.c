@@ -194,7 +194,7 @@ struct tally {
     int problems, refused, excluded, unjoined, kinds[LAYER_PROJECTOR + 1],
         schedules[SCHEDULE_KIND_COUNT], zero[4], fully_sharded, shared, copied, towers, further,
         folds, sharing, quantised[LAYER_MEMORY + 1], rules[LINEAR_CONVOLUTION + 1], beside,
-        parts[2], widths, headed, same_heads;
+        parts[2], widths, headed, same_heads, steps;
 };
 
 static void note(struct tally *t, const struct problem *p)
@@ -253,6 +253,35 @@ static void own_head(struct problem *p, uint64_t seed)
     if (random_chance(&own, 60)) h->vocabulary = random_between(&own, 1, 200000);
     if (random_chance(&own, 40)) h->embedding_width = random_between(&own, 1, 4096);
     if (problem_check(p, &unfit) != OK) *h = (struct local_head){0, 0};
+}
+
+// Where stages learn alone, a step after each micro-batch in place of one: of every layer the
+// backward pass takes as much longer.
+static bool step_each(struct problem *p, uint64_t seed, struct arena *arena)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 19};
+    struct error err = {OK, ""};
+    struct layout *l = &p->job.layout;
+    struct problem before = *p;
+    struct priced once, each;
+    if (!p->model.has_shape || random_chance(&own, 80)) return false;
+    p->model.shape.tied_embeddings = false;
+    l->local_loss_every = 1, l->schedule = SCHEDULE_1F1B, l->virtual_stages = l->slice_count = 1;
+    l->data = l->context = 1, l->offload_optimizer = false;
+    p->job.offload_percent_count = p->job.tier_option_count = 0;
+    if (problem_check(p, &err) != OK) return *p = before, false;
+    CHECK_OK(price_problem(&once, p, arena, &err));
+    p->job.local_loss.step_each_micro_batch = true;
+    CHECK_OK(price_problem(&each, p, arena, &err));
+    for (int run = 0; run < once.run_count; run++)
+        for (int g = 0; g < once.group_count; g++) {
+            const struct priced_run *a = &once.runs[run], *b = &each.runs[run];
+            if (once.groups[g].excluded) continue;
+            assert_int_equal(b->backward_ns[g], a->backward_ns[g] + a->optimizer_ns[g]);
+            assert_int_equal(b->optimizer_ns[g], 0);
+            assert_int_equal(b->forward_ns[g], a->forward_ns[g]);
+        }
+    return true;
 }
 
 static void expect_prices(const int64_t *a, const int64_t *b, int count)
@@ -316,6 +345,7 @@ static void compare_models(uint64_t seed, int models, bool parts, struct tally *
         if (rng.state / 8 % 4 == 0) share_weights(&problem);
         if (rng.state / 32 % 8) predict_further(&problem, rng.state, arena);
         own_head(&problem, rng.state);
+        tally->steps += step_each(&problem, rng.state, arena);
         if (problem_check(&problem, &err) == OK) {
             compare_prices(&problem, i, count, arena);
             note(tally, &problem);
@@ -339,9 +369,9 @@ TEST(random_models)
     struct tally tally = {0};
     compare_models(11, 6000, false, &tally, &count, arena);
     check_tally(&tally);
-    print_message("%d with heads of stages, %d of them the model's own\n", tally.headed,
-                  tally.same_heads);
-    assert_true(tally.headed > 100 && tally.same_heads > 10);
+    print_message("%d with heads of stages, %d of them the model's own; %d step each time\n",
+                  tally.headed, tally.same_heads, tally.steps);
+    assert_true(tally.headed > 100 && tally.same_heads > 10 && tally.steps > 50);
     assert_true(count.terms > 400000);
 }
 

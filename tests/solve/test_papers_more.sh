@@ -165,8 +165,8 @@ awk 'BEGIN { h["7bpretrain"] = 3.5; h["7bfinetune"] = 10
 [ "$failed" = 0 ] && echo "papers: decisions change as they say"
 # The command that runs them all: published splits by speed, an objective's least, memory that
 # freezing and 4 bits save, a formula beside our count, how wide a stage's own head may be.
-sh docs/examples/papers/all.sh "$work/all" holmes pipette adapters memory local stored \
-    segments piper >"$work/all.txt" ||
+sh docs/examples/papers/all.sh "$work/all" holmes pipette adapters memory local updates stored \
+    alone segments piper >"$work/all.txt" ||
     wrong "all.sh fails: $(cat "$work/all.txt")"
 grep -q '^30 14 roce, 16 infiniband' "$work/all.txt" &&
     grep -q '^48 22 roce, 26 infiniband' "$work/all.txt" || wrong "holmes: $(cat "$work/all.txt")"
@@ -186,6 +186,19 @@ awk '/^local.sh/ { in_local = 1 } !in_local || NF != 8 || $1 !~ /^[0-9]+$/ { nex
 awk '/^[a-z]/ { here = /^stored.sh/ } !here || NF != 9 || $1 !~ /^[0-9]+$/ { next }
      { n++; if ($4 >= $3 || $8 >= $7 || ($1 < 8) != ($4 < $5)) bad = 1 }
      END { exit bad || n != 4 }' "$work/all.txt" || wrong "stored: $(cat "$work/all.txt")"
+# With one micro-batch a step after each is one step; with more, each of them costs another.
+awk '/^[a-z]/ { here = /^updates.sh/ } !here || NF != 5 || $1 !~ /^[0-9]+$/ { next }
+     { n++; if (($2 == 1) != ($4 == $5) || ($2 > 1 && $5 <= $3)) bad = 1 }
+     END { exit bad || n != 6 }' "$work/all.txt" || wrong "updates: $(cat "$work/all.txt")"
+# Segments one after another take longer, by their heads, and little memory at a time.
+awk '/^[a-z]/ { here = /^alone.sh/ } !here || NF != 5 || $1 !~ /^[0-9]+$/ { next }
+     { n++; if (n > 1 && ($2 <= sum || $3 >= longest || $4 >= fullest)) bad = 1
+       sum = $2; longest = $3; fullest = $4 }
+     END { exit bad || n != 5 }' "$work/all.txt" || wrong "alone: $(cat "$work/all.txt")"
+for claim in updates/4,8/each alone/4/3; do
+    "$PLUMBLINE" check "$work/all/$claim.certificate.json" "$work/all/$claim.problem.json" \
+        >"$work/log" 2>&1 || wrong "$claim: $(cat "$work/log")"
+done
 # Dear heads make segments longer; all is proven and certified.
 awk '/^[a-z]/ { here = /^segments.sh/ } !here || NF != 13 { next }
      { n++; if ($2 == 0 ? $4 != 1 : $4 < 2 || $4 < last) bad = 1; last = $2 == 0 ? 0 : $4

@@ -24,8 +24,8 @@ table() {
 }
 
 for script in ${*:-layered slices terapipe onebit interleaved fused offers designs offload karma \
-    grids pools poolgroups bits albert llava pipette holmes reaches memory local stored segments \
-    piper adapters tiers energy}; do
+    grids pools poolgroups bits albert llava pipette holmes reaches memory local updates stored \
+    alone segments piper adapters tiers energy}; do
     table "$script"
     case $script in
     designs)

@@ -191,6 +191,8 @@ struct judged_energy energy_of_layer(const struct price_audit *a, int run, int g
 
 // ---- a layer
 
+static int64_t step_ns(const struct price_audit *a, int run, int group, struct tier_option where);
+
 struct layer_duration layer_duration_of(const struct price_audit *a, int run, int group, int slice,
                                         struct tier_option where)
 {
@@ -204,6 +206,7 @@ struct layer_duration layer_duration_of(const struct price_audit *a, int run, in
         .weight_ns = judged_nanoseconds(a, (struct computed){s.weight_s, s.lost_s}),
         .optimizer_ns = shared_step_ns(a, run, group, where),
     };
+    if (problem_steps_each(a->problem)) d.backward_ns += step_ns(a, run, group, where);
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
         d.again_ns[mode] = judged_nanoseconds(a, s.again[mode]);
     return d;
@@ -267,7 +270,7 @@ long double judged_state_step_s(const struct price_audit *a, const struct judged
 }
 
 // Trained weights that are in a tier are written there when they are new.
-int64_t shared_step_ns(const struct price_audit *a, int run, int group, struct tier_option where)
+static int64_t step_ns(const struct price_audit *a, int run, int group, struct tier_option where)
 {
     struct judged_state state = judged_state_of(a, run, group);
     long double step = judged_state_step_s(a, &state, group, where, judged_step_s(a, run, group)),
@@ -277,4 +280,10 @@ int64_t shared_step_ns(const struct price_audit *a, int run, int group, struct t
     struct computed all = gathered_after_step(a, run, group);
     all.value += step;
     return judged_nanoseconds(a, all);
+}
+
+// What is left of it for the end of the iteration.
+int64_t shared_step_ns(const struct price_audit *a, int run, int group, struct tier_option where)
+{
+    return problem_steps_each(a->problem) ? 0 : step_ns(a, run, group, where);
 }
