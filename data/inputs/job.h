@@ -330,8 +330,7 @@ struct local_head {
     int64_t embedding_width;
 };
 
-// The work of a stage before a local boundary in addition to its layers, per micro-batch and
-// device.
+// A stage's work before a local boundary beside its layers, per micro-batch and device.
 struct local_loss {
     double forward_s, backward_s;
     int64_t bytes;

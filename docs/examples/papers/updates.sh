@@ -37,7 +37,8 @@ END
     done
     python3 - "$here" "$stages" "$batches" <<'END'
 import json, sys
-ns = [json.load(open(f"{sys.argv[1]}/{n}.plan.json"))["iteration_ns"] for n in ("one", "once", "each")]
+names = ("one", "once", "each")
+ns = [json.load(open(f"{sys.argv[1]}/{n}.plan.json"))["iteration_ns"] for n in names]
 print(*sys.argv[2:], *("%.3f" % (n / 1e9) for n in ns))
 END
 done
