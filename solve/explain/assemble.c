@@ -90,6 +90,7 @@ static void assume_gpus(struct explained *x)
         assume_count(x, &r->num_gpus, "num_gpus", replica * r->dp, "the product of the degrees");
     int64_t nodes = told_count(&x->log, TOLD_NODES);
     const char *gpu = x->log.told[TOLD_GPU].text;
+    if (r->num_gpus == NOT_STATED && !nodes) x->guessed = "the number of GPUs is";
     bool superchip = !strncmp(gpu, "gb", 2); // their hosts have 4
     assume_count(x, &r->num_gpus, "num_gpus",
                  nodes         ? (superchip ? 4 : 8) * nodes
@@ -299,6 +300,21 @@ static void assume_experts(struct explained *x)
     if (ep > 1) assume_count(x, &r->ep, "ep", ep, "not in the log: as far as experts and ranks go");
 }
 
+// A post with several runs: the degree that another one has.
+static void leave_out_experts(struct explained *x)
+{
+    struct run_row *r = &x->asked, without = *r;
+    struct prediction p;
+    without.ep = without.etp = NOT_STATED;
+    if (r->ep <= 1 || told(&x->log, TOLD_EXPERTS) || explain_try(x, r, &p) ||
+        !explain_try(x, &without, &p))
+        return;
+    *r = without;
+    x->log.told[TOLD_EP].by = BY_NONE;
+    explain_assume(x, "ep", "1",
+                   "the model has no experts: the degree that is named is of another");
+}
+
 // What runs out of memory recomputes as little as it says; one that ran, as much as it needed.
 static void undo_memory(struct explained *x)
 {
@@ -363,6 +379,7 @@ enum status explain_assemble(struct explained *x, struct error *err)
     TRY(explain_find_gpu(x, err));
     assume_host(x);
     set_split(x);
+    leave_out_experts(x);
     assume_experts(x);
     x->asked_count = x->assumed_count;
     explain_predict(x);

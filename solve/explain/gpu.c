@@ -55,6 +55,14 @@ static const char *gpu_by_name(struct explained *x, const char *const *gpus, int
     return other;
 }
 
+// A page about several: the card that a report states is none of the named GPU's.
+static const char *without_other_card(const struct explained *x, const char *gpu)
+{
+    int64_t card = x->log.failure.card_bytes;
+    double own = gpu ? named_gb(gpu) * 1073741824.0 : 0;
+    return card && own > 0 && fabs(log((double)card / own)) > 0.5 ? NULL : gpu;
+}
+
 // "a800-40gb", where only a card of 80 is known: its costs, and the memory that is named.
 static const char *with_named_memory(struct explained *x, const char *gpu)
 {
@@ -104,6 +112,16 @@ static const struct {
                   {0, {"v100-32gb", "v100-16gb", "a100-40gb", "a100-80gb"}}};
 static const double near_enough = 0.25;
 
+// Whether it computes as fast as the log says; the log's count may be a tenth too high.
+static bool is_fast_enough(const struct explained *x, const char *gpu)
+{
+    double tflops = log_rate_of(&x->log.series[MEASURED_TFLOPS], true, x->arena).value;
+    const struct gpu_costs *g = costs_find_gpu(predictor_costs(x->predictor), gpu);
+    const struct precision_costs *p = g ? costs_find_precision(g, BF16) : NULL;
+    bool wide = !told(&x->log, TOLD_FP8) && !told(&x->log, TOLD_FP4);
+    return !p || !wide || !(tflops * 1e12 > 0.9 * p->peak_flop_per_s.value);
+}
+
 // How far its time is from the log's, as a logarithm; HUGE_VAL: it cannot be, or has no room for
 // what the log says was held.
 static double time_off(struct explained *x, const char *gpu)
@@ -113,7 +131,9 @@ static double time_off(struct explained *x, const char *gpu)
     struct prediction p;
     struct run_row row = x->asked;
     row.gpu = (struct cell){gpu, (int)strlen(gpu)};
-    if ((double)held > named_gb(gpu) * 1073741824.0 || !explain_try(x, &row, &p)) return HUGE_VAL;
+    if ((double)held > named_gb(gpu) * 1073741824.0 || !is_fast_enough(x, gpu) ||
+        !explain_try(x, &row, &p))
+        return HUGE_VAL;
     return fabs(log((double)p.iteration_ns * 1e-9 / x->measured_s));
 }
 
@@ -150,8 +170,11 @@ enum status explain_find_gpu(struct explained *x, struct error *err)
     TRY(shipped_gpus(&gpus, &count, "clusters", x->arena, err));
     if (!gpu && told(&x->log, TOLD_GPU)) {
         gpu = gpu_by_name(x, gpus, count);
-        if (!x->settings.likeness.known) gpu = with_named_memory(x, gpu);
-        if (!gpu) gpu = x->log.told[TOLD_GPU].text; // which is in no shipped cluster
+        const char *named = gpu;
+        gpu = without_other_card(x, gpu);
+        if (gpu && !x->settings.likeness.known) gpu = with_named_memory(x, gpu);
+        if (!gpu && named) x->log.told[TOLD_GPU].by = BY_NONE;
+        else if (!gpu) gpu = x->log.told[TOLD_GPU].text; // which is in no shipped cluster
     }
     if (!gpu && (gpu = gpu_by_peak(x, gpus, count)))
         explain_assume(x, "gpu", gpu, "the peak behind the log's utilisation, and its card");
@@ -161,7 +184,7 @@ enum status explain_find_gpu(struct explained *x, struct error *err)
     }
     if (!gpu) {
         gpu = gpu_by_time(x, gpus, count);
-        if (gpu) x->guessed = "the GPU is";
+        if (gpu) x->guessed = x->guessed ? "GPU and number of GPUs are" : "the GPU is";
         if (gpu)
             explain_assume(x, "gpu", gpu,
                            "not in the log: of those with enough memory a usual one of the year "

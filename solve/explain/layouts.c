@@ -162,7 +162,7 @@ bool explain_assume_degrees(struct explained *x)
     r->tp = x->any.row.tp, r->pp = x->any.row.pp, r->cp = x->any.row.cp, r->ep = x->any.row.ep;
     r->vpp = x->any.row.vpp, r->sp = x->any.row.sp, r->micro_batch = x->any.row.micro_batch;
     x->asked_count = x->assumed_count;
-    x->guessed = x->guessed ? "GPU and degrees are" : "the degrees are";
+    x->guessed = x->guessed ? "GPUs and degrees are" : "the degrees are";
     return true;
 }
 

@@ -236,6 +236,22 @@ static enum explained_verdict explain_fast(struct explained *x)
                     "faster than predicted, and no value that the log leaves open makes up for it");
 }
 
+// A page that names several GPUs may give the times of another one.
+static enum explained_verdict explain_difference(struct explained *x)
+{
+    const struct log *l = &x->log;
+    bool slow = x->measured_s * 1e9 > (double)x->own.iteration_ns;
+    enum explained_verdict verdict = (slow ? explain_slow : explain_fast)(x);
+    if (verdict != VERDICT_NOT_EXPLAINED || !*l->other_gpu || !told(l, TOLD_GPU) ||
+        l->told[TOLD_GPU].by != BY_WORDS || l->memory.card_bytes || x->settings.gpu)
+        return verdict;
+    return conclude(x, VERDICT_UNSTATED,
+                    arena_print(x->arena,
+                                "%s is named, and %s too: which of them has this time is not said "
+                                "(--gpu states it)",
+                                x->log.told[TOLD_GPU].text, l->other_gpu));
+}
+
 // What the report itself says where there was room: pieces that no request fits into.
 static const char *fragments_of(const struct explained *x)
 {
@@ -333,7 +349,7 @@ static enum explained_verdict judge(struct explained *x)
                                     "%s not in the log, and what was taken is only the "
                                     "likeliest: --gpu and --set state it",
                                     x->guessed));
-    return (x->measured_s * 1e9 > (double)x->own.iteration_ns ? explain_slow : explain_fast)(x);
+    return explain_difference(x);
 }
 
 void explain_judge(struct explained *x) { x->verdict = judge(x); }

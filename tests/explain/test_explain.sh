@@ -404,6 +404,85 @@ grep -q "its layout has a plan of" err && grep -q "stages uneven, too" err &&
 sed 's/  virtual_pipeline\(.*\) 3/  virtual_pipeline\1 5/' wound.log > five.log
 answers 0 "any layout: " explain five.log --then plan -o five --time-limit-s 20
 
+# ---- a notebook's file, NULs where another writer's lines went, values by "=", and arguments of
+# which a part was left out
+python3 - << 'END'
+import json
+lines = open("megatron.log").read().split("\n")
+with open("notebook.log", "w") as f:
+    for line in lines:
+        f.write("      " + json.dumps("\t" + line + "\n") + ",\n")
+with open("nuls.log", "w") as f:
+    f.write("\n".join(lines[:-4]) + "\n" + "\0" * 200 + "\n" + "\n".join(lines[-4:]))
+with open("signs.log", "w") as f:
+    for line in lines:
+        f.write(line.replace("elapsed time per iteration (ms):", "elapsed_time_per_iteration_ms=")
+                .replace("global batch size:", "global_batch_size=") + "\n")
+with open("cut.log", "w") as f:
+    for line in lines:
+        f.write(line + "\n" + (" ...\n" if "num_layers" in line else ""))
+END
+for log in notebook nuls signs; do
+    reads $log.log num_gpus=8 layers=32 tp=4 pp=2 global_batch=128 precision=bf16 \
+        iteration_s=7.004 reading=certified
+done
+sed -i '/sequence_parallel/d' cut.log
+reads cut.log layers=32 sp=-
+
+# ---- bars of data and evaluation beside the training's; a report with an address; towers; a device
+# that is null; what is said of other runs
+cat > bars.log << 'END'
+Loading checkpoint shards: 100%|####| 30/30 [00:00<00:00, 548.41it/s]
+65446537it [11:32, 608611.75it/s]
+***** Running training *****
+  Instantaneous batch size per device = 2
+  Total optimization steps = 1,000
+"text_config": {"hidden_size": 2048, "num_hidden_layers": 24},
+"vision_config": {
+  "hidden_size": 1152,
+  "num_hidden_layers": 27
+},
+# cfg.model.num_layers = 8
+"zero_optimization": {"stage": 2,
+    "offload_optimizer": {
+        "device": null
+    }
+},
+ 99%|####| 5/1000 [00:20<1:02:01,  4.00s/it]
+100%|####| 38/38 [00:02<00:00, 19.00it/s]
+ 99%|####| 6/1000 [00:24<1:02:01,  4.02s/it]
+ 99%|####| 7/1000 [00:28<1:02:01,  4.00s/it]
+END
+reads bars.log hidden=2048 layers=24 micro_batch=2 zero=2 iteration_s=4
+grep -q offload out && complain "a device that is null is one"
+sed '/Total optimization/d' bars.log > unstated.log
+reads unstated.log iteration_s=4
+{
+    printf '8x H100, B200 in the next room\n[rank2]: torch.OutOfMemoryError: CUDA out of memory. '
+    printf 'Tried to allocate 11.11 GiB. GPU 2 has a total capacity of 79.18 GiB of which 8.72 GiB '
+    printf 'is free. See documentation (https://pytorch.org/docs/stable/notes/cuda.html)\n'
+} > address.log
+reads address.log out_of_memory=True card_bytes=85018877624 gpu=h100
+sed 's/8x H100, //' address.log > other.log
+reads other.log out_of_memory=True gpu=-
+cat > counted.log << 'END'
+from megatron.bridge.recipes.llama.h100 import llama31_8b_h100_config # needs H100+
+cfg.train.micro_batch_size = 2
+cfg.train.global_batch_size = 128
+!torchrun --nproc-per-node 4 train.py
+With 4 GB200 it is:
+Step Time : 11.65s GPU utilization: 1158.1TFLOP/s/GPU
+mem-max-allocated-gigabytes: 130.5 | mem-max-reserved-gigabytes: 140.25
+4 nodes: DP=1 PP=2, 8 nodes: DP=2 PP=2
+END
+reads counted.log gpu=gb200 model=llama-3.1-8b num_gpus=4 verdict=agrees reading=certified \
+    allocated_bytes=130500000000 reserved_bytes=140250000000
+
+# ---- ms-swift's lines of JSON
+printf '{"global_step/max_steps": "%d/20", "memory(GiB)": 26.8, "train_speed(s/it)": %s}\n' \
+    1 9.5 2 5.01 3 5.0 4 5.0 > lines.jsonl
+reads lines.jsonl iteration_s=5 reserved_bytes=28776280883
+
 # ---- the search of any layout starts from the run, and is never worse
 "$plumbline" explain megatron.log --then plan -o then --time-limit-s 20 > out 2> err ||
     complain "--then plan"

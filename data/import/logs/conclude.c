@@ -396,9 +396,20 @@ void log_take_layers(struct log *l, int64_t layers)
     split_by_ends_counted(l);
 }
 
+// A report of memory before the training is none of the most that was held; a step's time without
+// its number, quoted alone, is no first step's.
+static void conclude_measured(struct log *l)
+{
+    struct log_memory *m = &l->memory;
+    struct log_series *s = &l->series[MEASURED_ITERATION_S];
+    if (m->reserved_bytes < m->allocated_bytes) m->reserved_bytes = 0;
+    if (s->count == 1 && l->seen[LOG_BRIDGE] && !l->seen[LOG_MEGATRON]) s->points[0].step = 100;
+}
+
 void log_conclude(struct log *l)
 {
     undo_namesakes(l);
+    conclude_measured(l);
     if (told(l, TOLD_SOURCE) && told(l, TOLD_TARGET))
         follows(l, TOLD_SEQ, "max_source_length + max_target_length",
                 told_count(l, TOLD_SOURCE) + told_count(l, TOLD_TARGET));

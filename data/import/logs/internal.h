@@ -16,11 +16,16 @@ struct log_reader {
     char block[1 << 16];
     size_t at, end;
     bool over;                 // the file's end was reached
+    int64_t bytes, nuls;       // NULs: weighted
     bool after_return, counts; // of the last line's end
-    bool in_dump;
+    bool in_dump, cut_dump;    // cut: a part of it was left out
+    int tower;                 // open braces of a part of a model that is no language model
+    double bar_total;          // steps of the training's bar; 0: not known
+    bool bar_stated;           // by the program
     struct log_keys *keys;
     struct log_models *models;
     char pending[TOLD_KEY]; // a flag at the end of a line; "": none
+    char place[TOLD_KEY];   // a key whose value is where: {"device": "cpu"}; "": none
     int64_t model_hits, gpu_hits[64];
     bool shaped;                // by a model that is named
     int64_t ffn;                // by torchtitan's arguments of a Llama; 0: none were there
@@ -29,7 +34,7 @@ struct log_reader {
     double clock_s, clock_step; // of the last line with a time of the day
     // MLPerf
     bool common; // exports of config_common.sh, which others replace
-    double block_from_ms, block_ms, block_from_samples;
+    double block_from_ms, block_ms, block_from_samples, block_samples;
     bool samples_are_tokens;
 };
 

@@ -12,6 +12,7 @@
 enum how {
     AS_KIND,          // of a setting's row
     COUNT,            // a whole number above 0
+    SEVERAL,          // above 1: a launcher's one task starts others
     WHOLE,            // 0 too
     TRUTH,            // true or false, or nothing behind it
     FALSITY,          // the opposite
@@ -35,9 +36,8 @@ struct key_row {
     const char *text;
 };
 
-// Keys that no configuration has: of the printed arguments of older programs, of DeepSpeed's own
-// printing, MLPerf's config_*.sh, transformers' TrainingArguments and config.json; and those of
-// frameworks that mean something else in a log.
+// Keys that no configuration has: of older programs' printed arguments, of DeepSpeed's own
+// printing, MLPerf's config_*.sh, transformers; and those that mean something else in a log.
 static const struct key_row rows[] = {
     {"world_size", TOLD_NUM_GPUS, COUNT, NULL},
     {"nnodes", TOLD_NODES, COUNT, NULL},
@@ -63,7 +63,9 @@ static const struct key_row rows[] = {
     {"num_gpus_per_node", TOLD_GPUS_PER_NODE, COUNT, NULL},
     {"dgxngpu", TOLD_GPUS_PER_NODE, COUNT, NULL},
     {"ppn", TOLD_GPUS_PER_NODE, COUNT, NULL},
-    {"ntasks_per_node", TOLD_GPUS_PER_NODE, COUNT, NULL},
+    {"ntasks_per_node", TOLD_GPUS_PER_NODE, SEVERAL, NULL},
+    {"dp_shard_size", TOLD_DP, COUNT, NULL}, // accelerate's
+    {"dropout", TOLD_DROPOUT, POSITIVE, NULL},
     {"num_hidden_layers", TOLD_LAYERS, COUNT, NULL},
     {"n_layers", TOLD_LAYERS, COUNT, NULL},
     {"n_layer", TOLD_LAYERS, COUNT, NULL},
@@ -76,6 +78,7 @@ static const struct key_row rows[] = {
     {"head_dim", TOLD_HEAD_WIDTH, COUNT, NULL},
     {"cutoff_len", TOLD_SEQ, COUNT, NULL},
     {"max_seq_length", TOLD_SEQ, COUNT, NULL},
+    {"max_seq_len", TOLD_SEQ, COUNT, NULL},
     {"sequence_len", TOLD_SEQ, COUNT, NULL},
     {"model_max_length", TOLD_SEQ, COUNT, NULL},
     {"packed_sequence_size", TOLD_SEQ, COUNT, NULL},
@@ -105,6 +108,7 @@ static const struct key_row rows[] = {
     {"asym_pp_loss", TOLD_HEAD_COUNTS, TRUTH, NULL},
     {"expert_model_parallel", TOLD_EP, COUNT, NULL},
     {"num_experts_per_tok", TOLD_TOP_K, COUNT, NULL},
+    {"top_k_experts", TOLD_TOP_K, COUNT, NULL},
     {"finetuning_type", TOLD_ADAPTERS, NAMES, "lora"},
     {"params_dtype", TOLD_PRECISION, TEXT, NULL},
     {"compute_dtype", TOLD_PRECISION, TEXT, NULL}, // NeMo's performance scripts
@@ -129,6 +133,7 @@ static const struct key_row rows[] = {
     {"attn_implementation", TOLD_BACKEND, TEXT, NULL},
     {"transformer_impl", TOLD_IMPLEMENTATION, TEXT, NULL},
     {"gradient_checkpointing", TOLD_GRANULARITY, EITHER, "full|none"},
+    {"activation_checkpointing", TOLD_GRANULARITY, MEANS, "full"},
     {"checkpoint_mode", TOLD_GRANULARITY, TEXT, NULL},
     {"bfloat16_enabled", TOLD_PRECISION, MEANS, "bf16"},
     {"fp16_enabled", TOLD_PRECISION, MEANS, "fp16"},
@@ -384,7 +389,8 @@ static void take_truth(struct log *l, const struct key_row *row, enum told_by by
     case MEANS:
         if (truth) tell_text(l, row, by, row->text);
         break;
-    case EITHER:
+    case EITHER: // FSDP's own switch stays
+        if (!truth && !strcmp(l->told[row->told].key, "activation_checkpointing")) break;
         tell(l, row->told, by, row->key, truth ? row->text : bar + 1,
              truth ? (size_t)(bar - row->text) : strlen(bar + 1));
         break;
@@ -432,12 +438,16 @@ static void take_value(struct log *l, const struct key_row *row, enum told_by by
     int64_t number;
     switch (row->how) {
     case COUNT:
+    case SEVERAL:
     case WHOLE:
-        if (whole_of(value, length, &number) && (number > 0 || row->how == WHOLE))
+        if (whole_of(value, length, &number) && (number > 0 || row->how == WHOLE) &&
+            (number > 1 || row->how != SEVERAL))
             tell_count(l, row->told, by, row->key, number);
         return;
     case TEXT:
-        if (row->told == TOLD_ADAM && !isalpha((unsigned char)*value)) return; // a size in MB
+        if (row->told == TOLD_ADAM && // a size in MB; "FP16_Optimizer", around another
+            (!isalpha((unsigned char)*value) || (length > 10 && value[length - 9] == 'O')))
+            return;
         if (length && (!is_nothing(value, length) || row->told == TOLD_GRANULARITY))
             tell(l, row->told, by, row->key, value, length);
         return;
@@ -463,7 +473,7 @@ static void take_value(struct log *l, const struct key_row *row, enum told_by by
             tell_text(l, row, by, "1");
         return;
     case POSITIVE:
-        if (length && (strtod(value, NULL) > 0 || !told(l, row->told)))
+        if (length && (strtod(value, NULL) > 0 || l->told[row->told].by < by))
             tell_text(l, row, by, strtod(value, NULL) > 0 ? "1" : "0");
         return;
     default: take_truth(l, row, by, is_nothing(value, length) ? -1 : truth_of(value, length));

@@ -1,5 +1,6 @@
 // A log's lines, one at a time, whatever their number and length: terminal codes and what launchers
-// put before each line ("[rank0]:", "[1,0]<stdout>:", "12: ", "[pod/name] ") are taken off.
+// put before each line ("[rank0]:", "[1,0]<stdout>:", "12: ", "[pod/name] ") are taken off, and the
+// quotes of a notebook's file.
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -60,6 +61,29 @@ static const char *without_prefix(const char *s)
     return s;
 }
 
+// A line of a notebook's file, "text\\n", with what is escaped in it.
+static void unquote(char *line)
+{
+    const char *s = line + strspn(line, " "), *end = s + strlen(s);
+    if (*s != '"' || end - s < 4) return;
+    if (end[-1] == ',') end--;
+    if (end[-1] != '"' || end[-2] != 'n' || end[-3] != '\\') return;
+    for (s++, end -= 3; s < end; s++)
+        if (*s != '\\') *line++ = *s;
+        else if (*++s == 'n' || *s == 't' || *s == 'r') *line++ = ' ';
+        else *line++ = *s;
+    *line = '\0';
+}
+
+// Writers of one file leave NULs where another's lines went; a file of them is no text.
+enum { NULS_MOST = 8 };
+
+static bool is_text(struct log_reader *r, int c)
+{
+    r->bytes++;
+    return c != '\0' || (r->nuls += NULS_MOST) <= r->bytes;
+}
+
 enum status log_next(struct log *l, bool *more, struct error *err)
 {
     struct log_reader *r = l->reader;
@@ -70,14 +94,16 @@ enum status log_next(struct log *l, bool *more, struct error *err)
     if (c < 0) return OK;
     if (r->counts || !l->lines) l->lines++; // what a bar overwrites is one line
     for (; c >= 0 && c != '\n' && c != '\r'; c = next_byte(r)) {
-        if (c == '\0')
+        if (!is_text(r, c))
             return fail(err, BAD_INPUT, "%s: line %lld: expected text, found a NUL byte", l->path,
                         (long long)l->lines);
+        if (c == '\0') continue;
         if (c == 27) skip_code(r);
         else if (length < LINE_MOST) r->line[length++] = (char)c;
     }
     r->after_return = c == '\r', r->counts = c == '\n';
     r->line[length] = '\0';
+    unquote(r->line);
     const char *begin = without_prefix(r->line);
     memmove(r->line, begin, strlen(begin) + 1);
     return OK;

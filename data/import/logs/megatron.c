@@ -53,7 +53,9 @@ static double consumed_batch(struct log *l, const char *line)
 static void read_batch(struct log *l, const char *line)
 {
     double batch;
-    if (!number_after(line, "global batch size:", &batch, NULL)) batch = consumed_batch(l, line);
+    if (!number_after(line, "global batch size:", &batch, NULL) &&
+        !number_after(line, "global_batch_size=", &batch, NULL))
+        batch = consumed_batch(l, line);
     if (!(batch >= 1) || batch > 1e9) return;
     if (l->batch &&
         l->batch != (int64_t)batch) // it is being raised: what was before is another run's
@@ -77,7 +79,11 @@ static void read_rates(struct log *l, const char *line, int64_t step)
         const char *before;
         enum measured what;
     } rates[] = {{"throughput per GPU (TFLOP/s/GPU):", MEASURED_TFLOPS},
+                 {"throughput (TFLOP/s/GPU):", MEASURED_TFLOPS},
                  {"TFLOPs:", MEASURED_TFLOPS},
+                 {"TFLOPs=", MEASURED_TFLOPS},
+                 {"tokens_per_gpu_per_second_tgs=", MEASURED_TOKENS},
+                 {"samples_per_second=", MEASURED_SAMPLES},
                  {"approx flops per GPU:", MEASURED_TFLOPS},
                  {"tokens per gpu per second (tgs):", MEASURED_TOKENS},
                  {"tokens per gpu per second(tgs):", MEASURED_TOKENS},
@@ -89,7 +95,8 @@ static void read_rates(struct log *l, const char *line, int64_t step)
     for (size_t i = 0; i < ARRAY_LENGTH(rates); i++)
         if (number_after(line, rates[i].before, &value, NULL))
             measure(l, rates[i].what, step, value);
-    if (number_after(line, "actual seqlen:", &value, NULL))
+    if (number_after(line, "actual seqlen:", &value, NULL) ||
+        number_after(line, "actual_seqlen=", &value, NULL))
         tell_count(l, TOLD_SEQ, BY_PROGRAM, "actual seqlen", (int64_t)value);
     if (number_after(line, "number of skipped iterations:", &value, NULL))
         l->skipped += (int64_t)value;
@@ -100,15 +107,18 @@ static bool read_iteration(struct log *l, const char *line)
     double step, time;
     const char *after = NULL, *ms = strstr(line, "elapsed time per iteration (ms)"),
                *s = strstr(line, "elapsed time per iteration (s)");
+    if (!ms && (ms = strstr(line, "elapsed_time_per_iteration_ms="))) ms--; // a letter shorter
     if ((!ms && !s) || !number_after(line, "iteration", &step, &after)) return false;
     if (!number_at((ms ? ms + 31 : s + 30), &time, NULL)) return true;
     read_batch(l, line);
-    number_after(line, "consumed samples:", &l->reader->all_samples, NULL);
+    if (!number_after(line, "consumed samples:", &l->reader->all_samples, NULL))
+        number_after(line, "consumed_samples=", &l->reader->all_samples, NULL);
     read_consumed_tokens(l, line);
     measure(l, MEASURED_ITERATION_S, (int64_t)step, ms ? time / 1000 : time);
     read_rates(l, line, (int64_t)step);
     log_memory(l, line);
-    l->seen[strstr(line, "samples per second:") || strstr(line, "approx flops")
+    l->seen[strstr(line, "samples per second:") || strstr(line, "approx flops") ||
+                    strstr(line, "samples_per_second=")
                 ? LOG_MEGATRON_DEEPSPEED
                 : LOG_MEGATRON]++;
     return true;
@@ -125,6 +135,17 @@ static void read_world(struct log *l, const char *line)
         {" model-parallel size:", TOLD_TP}};
     tell_counts(l, line, BY_PROGRAM, "the line of the world size", degrees, ARRAY_LENGTH(degrees));
     l->seen[LOG_MEGATRON]++;
+}
+
+// "> initialized tensor model parallel with size 8": of older programs.
+static void read_initialized(struct log *l, const char *line)
+{
+    static const struct count_words counts[] = {
+        {"initialized tensor model parallel with size", TOLD_TP},
+        {"initialized pipeline model parallel with size", TOLD_PP},
+        {"number of micro-batches to constant", TOLD_ACCUMULATION},
+        {"number of microbatches to constant", TOLD_ACCUMULATION}};
+    tell_counts(l, line, BY_PROGRAM, "a line of the program", counts, ARRAY_LENGTH(counts));
 }
 
 static void read_parameters(struct log *l, const char *line)
@@ -146,13 +167,16 @@ void log_megatron(struct log *l, const char *line)
     if (strstr(line, "pretrain_gpt.py")) l->seen[LOG_MEGATRON]++;
     if (strstr(line, "- arguments -") || strstr(line, " arguments ---")) {
         if (!strstr(line, "end of")) begin_dump(l);
-        else l->reader->in_dump = false, l->dumped = true;
+        else l->reader->in_dump = false, l->dumped = !l->reader->cut_dump;
         l->seen[LOG_MEGATRON] += 5;
         return;
     }
-    if (strstr(line, "end of arguments")) l->reader->in_dump = false, l->dumped = true;
+    if (strstr(line, "end of arguments"))
+        l->reader->in_dump = false, l->dumped = !l->reader->cut_dump;
+    if (l->reader->in_dump && !strcmp(line + strspn(line, " "), "...")) l->reader->cut_dump = true;
     if (strstr(line, "using torch.") && strstr(line, "for parameters"))
         log_setting(l, BY_PROGRAM, "params_dtype", 12, line + 6, 14);
+    if (strstr(line, "initialized ") || strstr(line, "to constant")) read_initialized(l, line);
     if (strstr(line, "using world size:")) read_world(l, line);
     else if (strstr(line, "parameters")) read_parameters(l, line);
     else if (strstr(line, "padded vocab (size:")) {

@@ -70,6 +70,16 @@ static void read_gb(struct log *l, const char *line)
         keep(l, &l->memory.reserved_bytes, value * gib, -1);
 }
 
+// Megatron-Bridge's report, of 10^9 bytes.
+static void read_gigabytes(struct log *l, const char *line)
+{
+    double value;
+    if (number_after(line, "mem-max-allocated-gigabytes:", &value, NULL))
+        keep(l, &l->memory.allocated_bytes, value * 1e9, -1);
+    if (number_after(line, "mem-max-reserved-gigabytes:", &value, NULL))
+        keep(l, &l->memory.reserved_bytes, value * 1e9, -1);
+}
+
 // ---- out of memory
 
 static double unit_of(const char *s)
@@ -127,6 +137,7 @@ void log_memory(struct log *l, const char *line)
     if (strstr(line, "memory (MB)")) read_ranks(l, line);
     if (strstr(line, "usage_ratio:")) read_hip(l, line);
     if (strstr(line, "max_memory_allocated(GB):")) read_gb(l, line);
+    if (strstr(line, "-gigabytes:")) read_gigabytes(l, line);
     if (strstr(line, " / ")) read_device(l, line);
     if (!f->out_of_memory) read_where(l, line);
     bool goes_on = f->out_of_memory && strstr(line, "total capacity of"); // on a line of its own

@@ -133,11 +133,13 @@ static void read_block(struct log *l, const char *line, bool begins)
          tokens = number_after(line, "\"epoch_count\":", &epochs, NULL) && epochs > 1;
     if (!begins) {
         r->block_ms = r->block_from_ms > 0 ? ms - r->block_from_ms : 0;
+        r->block_samples = samples ? count : 0;
         if (tokens && r->block_ms > 0)
             l->block_s += r->block_ms / 1000, l->block_samples += epochs,
                 r->samples_are_tokens = true;
         return;
     }
+    if (r->block_samples > 0) count = r->block_samples, samples = true; // some starts count steps
     if (samples && r->block_ms > 0 && count > r->block_from_samples)
         l->block_s += r->block_ms / 1000, l->block_samples += count - r->block_from_samples;
     r->block_from_ms = ms, r->block_ms = 0;

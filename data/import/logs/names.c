@@ -100,6 +100,20 @@ static bool follows_card(const char *line, const char *word)
            (!strncmp(word - 3, "\xe5\x8d\xa1", 3) || !strncmp(word - 3, "\xe5\xbc\xa0", 3));
 }
 
+// "With 4 GB200": how many there are says more than a name in a module's or a file's path.
+enum { COUNTED_HITS = 3 };
+
+static bool is_counted(const char *line, const char *word)
+{
+    const char *s = word;
+    if (s > line && s[-1] == ' ') s--;
+    else if (s > line && strchr("xX*", s[-1])) s--;
+    else return false;
+    if (s == line || !isdigit((unsigned char)s[-1])) return false;
+    while (s > line && isdigit((unsigned char)s[-1])) s--;
+    return s == line || strchr(" (~", s[-1]);
+}
+
 static void find_gpu(struct log *l, const char *line)
 {
     for (const char *s = line; *s;) {
@@ -130,11 +144,14 @@ static void find_gpu(struct log *l, const char *line)
                           !find_in_any_case(line, "nvidia")))
             continue;
         if (strstr(line, "GPU_ARCH") && told(l, TOLD_GPU)) continue; // which GB300 calls gb200
+        if (*s == '+') continue;                                     // "H100+": at least
         int64_t most = 0;
         for (size_t i = 0; i < ARRAY_LENGTH(gpus); i++)
             if (l->reader->gpu_hits[i] > most) most = l->reader->gpu_hits[i];
         const char *before = l->told[TOLD_GPU].text;
-        bool taken = is_surer(before, gpus[found].gpu) && ++l->reader->gpu_hits[found] > most,
+        bool surer = is_surer(before, gpus[found].gpu);
+        if (surer) l->reader->gpu_hits[found] += is_counted(line, word) ? COUNTED_HITS : 1;
+        bool taken = surer && l->reader->gpu_hits[found] > most,
              other = *before && strncmp(before, gpus[found].gpu, strlen(gpus[found].gpu)) != 0;
         if (other) snprintf(l->other_gpu, TOLD_KEY, "%.40s", taken ? before : gpus[found].gpu);
         if (!taken) continue;
@@ -182,7 +199,14 @@ struct log_models {
     } * items;         // the longer before the shorter
     int count;
     bool begins[256];
+    bool threes[1 << 12]; // whether the three letters of a place begin a name of either table
 };
+
+static unsigned place_of_three(const char *s)
+{
+    const unsigned char *c = (const unsigned char *)s;
+    return c[0] && c[1] ? (c[0] * 1369U + c[1] * 37U + c[2]) & 0xfff : 0;
+}
 
 // A shorter one may be a part of anything, unless it ends with a size.
 enum { MODEL_NAME_LEAST = 6, SIZED_NAME_LEAST = 5 };
@@ -218,26 +242,8 @@ static void add_model(struct log_models *to, const char *name, const char *shipp
     if (length < (sized ? SIZED_NAME_LEAST : MODEL_NAME_LEAST)) return;
     bool fraction = has_fraction(shipped, shipped + strlen(shipped));
     to->items[to->count++] = (struct model_name){name, shipped, length, fraction};
+    to->threes[place_of_three(name)] = true;
     to->begins[(unsigned char)*name] = to->begins[toupper((unsigned char)*name)] = true;
-}
-
-struct log_models *log_models_make(struct arena *arena)
-{
-    struct log_models *m = TAKE(arena, 1, struct log_models);
-    struct error unread = {OK, ""};
-    const char *const *shipped;
-    int count = 0;
-    *m = (struct log_models){.count = 0};
-    if (shipped_list(&shipped, &count, "models", arena, &unread) != OK) count = 0;
-    m->items = TAKE(arena, count + (int)ARRAY_LENGTH(also) + 1, struct model_name);
-    // Of adapters or further tokens no name tells; a tower of images is no run of one pipeline.
-    for (int i = 0; i < count; i++)
-        if (!strstr(shipped[i], "-adapters") && !strstr(shipped[i], "-mtp") &&
-            strncmp(shipped[i], "llava", 5) != 0)
-            add_model(m, without_signs(shipped[i], arena), shipped[i]);
-    for (size_t i = 0; i < ARRAY_LENGTH(also); i++) add_model(m, also[i].name, also[i].shipped);
-    qsort(m->items, (size_t)m->count, sizeof *m->items, longer_first);
-    return m;
 }
 
 // Models that are not shipped and whose blocks are as Llama's, or, with learned positions, as
@@ -283,10 +289,37 @@ static const struct unshipped {
                  {"internlm220b", 48, 6144, 16384, 48, 8, 92544},
                  {"gpt2large", 36, 1280, 5120, 20, 20, 50257, false, 1024},
                  {"gpt2medium", 24, 1024, 4096, 16, 16, 50257, false, 1024},
+                 {"opt125m", 12, 768, 3072, 12, 12, 50272, false, 2050},
+                 {"opt350m", 24, 1024, 4096, 16, 16, 50272, false, 2050},
+                 {"opt13b", 24, 2048, 8192, 32, 32, 50272, true, 2050},
+                 {"opt27b", 32, 2560, 10240, 32, 32, 50272, true, 2050},
+                 {"opt13b", 40, 5120, 20480, 40, 40, 50272, false, 2050},
                  {"opt67b", 32, 4096, 16384, 32, 32, 50272, true, 2050},
+                 {"opt66b", 64, 9216, 36864, 72, 72, 50272, false, 2050},
                  {"opt30b", 48, 7168, 28672, 56, 56, 50272, false, 2050},
                  {"galactica67b", 32, 4096, 16384, 32, 32, 50000, true, 2050},
                  {"galactica30b", 48, 7168, 28672, 56, 56, 50000, false, 2050}};
+
+struct log_models *log_models_make(struct arena *arena)
+{
+    struct log_models *m = TAKE(arena, 1, struct log_models);
+    struct error unread = {OK, ""};
+    const char *const *shipped;
+    int count = 0;
+    *m = (struct log_models){.count = 0};
+    if (shipped_list(&shipped, &count, "models", arena, &unread) != OK) count = 0;
+    m->items = TAKE(arena, count + (int)ARRAY_LENGTH(also) + 1, struct model_name);
+    // Of adapters or further tokens no name tells; a tower of images is no run of one pipeline.
+    for (int i = 0; i < count; i++)
+        if (!strstr(shipped[i], "-adapters") && !strstr(shipped[i], "-mtp") &&
+            strncmp(shipped[i], "llava", 5) != 0)
+            add_model(m, without_signs(shipped[i], arena), shipped[i]);
+    for (size_t i = 0; i < ARRAY_LENGTH(also); i++) add_model(m, also[i].name, also[i].shipped);
+    for (size_t i = 0; i < ARRAY_LENGTH(unshipped); i++)
+        m->threes[place_of_three(unshipped[i].name)] = true;
+    qsort(m->items, (size_t)m->count, sizeof *m->items, longer_first);
+    return m;
+}
 
 static void tell_shape(struct log *l, const struct unshipped *m)
 {
@@ -370,6 +403,7 @@ static void find_model(struct log *l, const char *line)
                    : !models->begins[(unsigned char)*s] && !strchr("lLqQdDvVbBiIyYcCaAoOgG", *s))
             continue;
         read_bare(&bare, s);
+        if (!models->threes[place_of_three(bare.text)]) continue;
         for (size_t i = 0; i < ARRAY_LENGTH(unshipped) && !inside; i++)
             if (begins_with(&bare, unshipped[i].name, strlen(unshipped[i].name),
                             unshipped[i].fraction)) {

@@ -8,9 +8,11 @@
 // them.
 static bool is_measured_line(const char *line)
 {
+    const char *rate = strstr(line, "tps:"); // torchtitan's; an address has "https:"
+    if (rate && (rate == line || !isalpha((unsigned char)rate[-1]))) return true;
     return strstr(line, "elapsed time per iteration") || strstr(line, "CurrSamplesPerSec=") ||
-           strstr(line, "train_step_timing") || strstr(line, "tps:") || strstr(line, ":::MLLOG") ||
-           strstr(line, "time (ms)");
+           strstr(line, "train_step_timing") || strstr(line, ":::MLLOG") ||
+           strstr(line, "time (ms)") || strstr(line, "elapsed_time_per_iteration_ms=");
 }
 
 static void read_line(struct log *l, const char *line)

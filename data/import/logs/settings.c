@@ -41,11 +41,47 @@ static void take_pending(struct log *l, const char *line)
     *pending = '\0';
 }
 
+// '"offload_optimizer": {', of which the device within decides, perhaps lines later. Whether the
+// key is either.
+static bool take_place(struct log *l, enum told_by by, const char *key, size_t length,
+                       const char *value)
+{
+    char *place = l->reader->place;
+    if (length == 6 && !strncmp(key, "device", 6) && *place) {
+        log_setting(l, by, place, strlen(place), value, (size_t)(end_of_value(value) - value));
+        *place = '\0';
+        return true;
+    }
+    bool offload = length < TOLD_KEY && !strncmp(key, "offload_", 8) && *value == '{';
+    if (offload) memcpy(place, key, length), place[length] = '\0';
+    return offload;
+}
+
+// Whether a line is within the configuration of a tower of images or sound, or begins it.
+static bool is_of_tower(struct log_reader *r, const char *line)
+{
+    bool begins = strstr(line, "vision_config\": {") || strstr(line, "audio_config\": {");
+    if (!r->tower && !begins) return false;
+    for (const char *s = line; *s; s++) r->tower += (*s == '{') - (*s == '}');
+    if (r->tower < 0) r->tower = 0;
+    return true;
+}
+
+// "# cfg.model.num_layers = 8": a setting that is left out.
+static bool is_comment(const char *line)
+{
+    const char *s = line + strspn(line, " ");
+    if (s[0] != '#' || s[1] != ' ') return false;
+    for (s += 2; in_key(*s);) s++;
+    return s[strspn(s, " ")] == '=' && s[strspn(s, " ") + 1] != '=';
+}
+
 void log_settings(struct log *l, const char *line)
 {
     // The program says what it replaces by.
     enum told_by by = strstr(line, "Overriding config:") ? BY_PROGRAM : BY_SETTING;
     take_pending(l, line);
+    if (is_of_tower(l->reader, line) || is_comment(line)) return;
     for (const char *s = line; *s;) {
         if (!isalpha((unsigned char)*s) && *s != '_') {
             s++;
@@ -70,6 +106,7 @@ void log_settings(struct log *l, const char *line)
             log_setting(l, by, key, length, "", 0);
             continue;
         }
+        if (signed_ && take_place(l, by, key, length, value)) continue;
         const char *end = end_of_value(value), *from = value;
         if (*from == '"' || *from == '$') from = without_default(from, &end);
         if (log_setting(l, by, key, length, from, (size_t)(end - from)) || dashes)

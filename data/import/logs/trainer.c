@@ -3,20 +3,65 @@
 
 #include "data/import/logs/internal.h"
 
+// A bar's description, "Loading weights:": of something else than training.
+static bool is_other_bar(const char *line, const char *bar)
+{
+    static const char *const words[] = {"train", "epoch", "step", "iter"};
+    const char *percent = strchr(line, '%');
+    if (!percent || percent > bar) return false;
+    while (percent > line && strchr("0123456789 ", percent[-1])) percent--;
+    if (percent == line || percent[-1] != ':') return false;
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
+        const char *word = find_in_any_case(line, words[i]);
+        if (word && word < percent) return false;
+    }
+    return true;
+}
+
+// Bars of evaluations and of data have other totals; before the training's is stated, the longest
+// bar is its.
+static bool is_training(struct log *l, double total)
+{
+    struct log_reader *r = l->reader;
+    if (total == r->bar_total) return true;
+    if (r->bar_stated || total < r->bar_total) return false;
+    r->bar_total = total;
+    l->series[MEASURED_ITERATION_S].count = 0, l->series[MEASURED_ITERATION_S].seen = 0;
+    return true;
+}
+
 // "12/1218 [01:03<1:42:08,  5.08s/it]"
 static bool read_bar(struct log *l, const char *line)
 {
-    double value, step = 0;
-    const char *end = strstr(line, "s/it]"), *rate = strstr(line, "it/s]"), *at = end ? end : rate;
-    if (!at) return false;
+    double value, step, total;
+    const char *end = strstr(line, "s/it"), *rate = strstr(line, "it/s"), *at = end ? end : rate;
+    if (!at || (at[4] != ']' && at[4] != ',') || l->seen[LOG_NEMO]) return false;
     while (at > line && strchr("0123456789.", at[-1])) at--;
     if (!number_at(at, &value, NULL) || !(value > 0)) return false;
-    const char *slash = strchr(line, '/');
-    const char *from = slash;
-    while (from && from > line && strchr("0123456789", from[-1])) from--;
-    if (from) number_at(from, &step, NULL);
+    while (at > line && *at != '[') at--;
+    while (at > line && at[-1] == ' ') at--;
+    while (at > line && strchr("0123456789/", at[-1])) at--;
+    if (!number_at(at, &step, &at) || *at != '/' || !number_at(at + 1, &total, NULL)) return false;
+    if (step < 1 || is_other_bar(line, at) || !is_training(l, total)) return false;
     measure(l, MEASURED_ITERATION_S, (int64_t)step, end ? value : 1 / value);
     return true;
+}
+
+// ms-swift's lines of JSON: means since the beginning.
+static void read_json(struct log *l, const char *line)
+{
+    double step = 0, value, gib = 1073741824;
+    if (!strstr(line, "global_step/max_steps")) return;
+    number_after(line, "global_step/max_steps", &step, NULL);
+    const char *word = strstr(line, "train_speed(");
+    const char *close = word ? strchr(word, ')') : NULL;
+    if (close && number_at(close + 1, &value, NULL) && value > 0)
+        measure(l, MEASURED_ITERATION_S, (int64_t)step,
+                !strncmp(word, "train_speed(s/it)", 17) ? value : 1 / value);
+    if (number_after(line, "memory(GiB)", &value, NULL) &&
+        value * gib > (double)l->memory.reserved_bytes)
+        l->memory.reserved_bytes = (int64_t)(value * gib), l->memory.line = (int)l->lines;
+    l->seen[LOG_TRANSFORMERS]++;
 }
 
 static void read_summary(struct log *l, const char *line)
@@ -28,6 +73,10 @@ static void read_summary(struct log *l, const char *line)
     double value;
     l->seen[LOG_TRANSFORMERS] +=
         2 * tell_counts(l, line, BY_PROGRAM, "the trainer's summary", counts, ARRAY_LENGTH(counts));
+    if (number_after(line, "Total optimization steps =", &value, NULL)) {
+        l->reader->bar_stated = false, (void)is_training(l, value);
+        l->reader->bar_total = value, l->reader->bar_stated = true;
+    }
     if (number_after(line, "Number of trainable parameters =", &value, NULL))
         l->parameters = (int64_t)value, l->seen[LOG_TRANSFORMERS] += 2;
     if (number_after(line, "train_samples_per_second", &value, NULL)) {
@@ -50,7 +99,7 @@ static void read_words(struct log *l, const char *line)
 
 void log_trainer(struct log *l, const char *line)
 {
-    read_bar(l, line);
+    if (!read_bar(l, line)) read_json(l, line);
     read_summary(l, line);
     read_words(l, line);
     if (strstr(line, "TrainingArguments") || strstr(line, "transformers/trainer") ||

@@ -87,6 +87,15 @@ static void read_shell_degree(struct log *l, const char *line)
             tell_counts(l, line, BY_WORDS, "a shell's variable", &degrees[i], 1);
 }
 
+// "4 nodes: DP=1, 8 nodes: DP=2": no value of one run.
+static bool is_stated_twice(const struct short_words *w, int of)
+{
+    for (int i = 0; i < w->count; i++)
+        if (w->items[i].row == w->items[of].row && w->items[i].value != w->items[of].value)
+            return true;
+    return false;
+}
+
 // Two degrees in one line are no accident.
 static void read_shorts(struct log *l, const char *line)
 {
@@ -104,6 +113,7 @@ static void read_shorts(struct log *l, const char *line)
         if (strcmp(shorts[w.items[i].row].word, "gb") == 0 &&
             (w.items[i].value == 200 || w.items[i].value == 300))
             continue; // a GPU
+        else if (is_stated_twice(&w, i)) continue;
         else if (w.items[i].value > 0 || shorts[w.items[i].row].told == TOLD_ZERO)
             tell_count(l, shorts[w.items[i].row].told, BY_WORDS, "short words of a line",
                        w.items[i].value);
@@ -354,7 +364,8 @@ static void read_prose(struct log *l, const char *line)
     if (strstr(line, "DeepEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "DeepEP", "deepep", 6);
     if (strstr(line, "Transformer Engine CUDA graphs"))
         tell(l, TOLD_GRAPHS, BY_WORDS, "CUDA graphs", "parts", 5);
-    if (find_in_any_case(line, "offload") && !strstr(line, "...") && !strchr(line, '?')) {
+    const char *offload = find_in_any_case(line, "offload");
+    if (offload && offload[7] != '_' && !strstr(line, "...") && !strchr(line, '?')) {
         bool other = strstr(line, "OOM") || l->mentions_failure; // what helped, not what failed
         if (!other) tell(l, TOLD_OFFLOAD, BY_WORDS, "offload, in words", "1", 1);
     }
