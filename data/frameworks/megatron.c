@@ -65,7 +65,7 @@ static const struct setting_row rows[] = {
     SAYS("attention-output-gate", FLAG, shape.gated_attention),
     SAYS("window-size", TEXT, window),
     SAYS("window-attn-skip-freq", TEXT, windowed),
-    SAYS("experimental-attention-variant", TEXT, variant),
+    SAYS("experimental-attention-variant linear-attention-type", TEXT, variant),
     SAYS("linear-attention-freq", TEXT, linear_layers),
     SAYS("dsa-indexer-n-heads", COUNT, shape.index_heads),
     SAYS("dsa-indexer-head-dim", COUNT, shape.index_width),

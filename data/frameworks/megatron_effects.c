@@ -141,6 +141,7 @@ const struct setting_effect megatron_effects[] = {
     {"te-columnparallel te-rowparallel te-layernorm-mlp te-mha", EFFECT_ASSUMED, "",
      "no layer is in FP8"},
     {"curriculum-learning.enabled", EFFECT_ASSUMED, "", "sequences have their full length"},
+    {"packing-seq-length total-seq-length", EFFECT_ASSUMED, "0", "every sequence is full"},
     {"padding-free packing", EFFECT_ASSUMED, "", "every sequence is full"},
     {"exp-avg-dtype exp-avg-sq-dtype main-params-dtype", EFFECT_ASSUMED, "fp32",
      "the optimizer's state has 12 bytes a parameter"},

@@ -6,7 +6,8 @@
 
 static const char *const norm_names[] = {"LayerNorm", "RMSNorm", NULL};
 
-static const char *const model_sections[] = {"model", "model.config", "trainer.strategy", NULL};
+static const char *const model_sections[] = {"model", "model.config", "trainer.strategy",
+                                             "distributed_strategy", NULL};
 static const struct setting_row rows[] = {
     SAYS("_target_", TEXT, provider),
     SAYS("tensor_model_parallel_size", INT, job.layout.tensor),
@@ -42,7 +43,7 @@ static const struct setting_row rows[] = {
     SAYS("qk_head_dim", COUNT, plain_width),
     SAYS("qk_pos_emb_head_dim", COUNT, shape.rotary_width),
     SAYS_IF(latent, "v_head_dim", COUNT, shape.value_width),
-    SAYS_IF(plain, "num_query_groups", COUNT, groups),
+    SAYS_IF(plain, "num_query_groups num_kv_heads", COUNT, groups),
     SAYS_IF(odd_heads, "kv_channels", COUNT, shape.head_width),
     SAYS_IF(shaped, "qk_layernorm", FLAG, qk_norm),
     SAYS("attention_output_gate", TRUE, shape.gated_attention),
@@ -74,8 +75,8 @@ static const struct setting_row rows[] = {
     SAYS_IF(latent, "beta_slow", NUMBER, shape.rotary_scaling.beta_slow),
     SAYS_IF(latent, "mscale", NUMBER, shape.rotary_scaling.mscale),
     SAYS_IF(latent, "mscale_all_dim", NUMBER, shape.rotary_scaling.mscale_all_dim),
-    SAYS_IF(rotary, "rotary_base", ROUND, shape.rotary_base),
-    WRITES("rotary_base", RAW, bases),
+    SAYS_IF(rotary, "rotary_base rope_theta", ROUND, shape.rotary_base),
+    WRITES("rotary_base rope_theta", RAW, bases),
     WRITES("softmax_scale", NUMBER, score_scale),
     SAYS_IF(rotary, "rotary_percent rotary_percentage", NUMBER, shape.rotary_share),
     SAYS_IF(shaped, "gated_linear_unit", FLAG, shape.gated_ffn),
@@ -158,14 +159,16 @@ static const struct setting_row rows[] = {
           "model.optim.grad_sync_dtype",
           TEXT, gradients),
     SAYS("optimizer.optimizer model.optim.name optim.config.optimizer", TEXT, optimizer),
-    SAYS("optimizer.use_distributed_optimizer optim.config.use_distributed_optimizer", FLAG,
-         distributed),
+    SAYS("optimizer.use_distributed_optimizer optim.config.use_distributed_optimizer "
+         "distributed_strategy.zero1",
+         FLAG, distributed),
     SAYS("optimizer.optimizer_cpu_offload", FLAG, job.layout.offload_optimizer),
     TAKES("optimizer.optimizer_offload_fraction", NUMBER, offload_share),
     WRITES("optimizer.use_precision_aware_optimizer", FLAG, precision_aware),
     TAKES("optimizer.bf16 mixed_precision.bf16 optim.config.bf16", FLAG, bf16),
     TAKES("optimizer.fp16 mixed_precision.fp16 optim.config.fp16", FLAG, fp16),
-    SAYS_OR_NULL("mixed_precision trainer.precision trainer.plugins.precision", TEXT, precision),
+    SAYS_OR_NULL("mixed_precision trainer.precision trainer.plugins.precision precision.type", TEXT,
+                 precision),
     TAKES("mixed_precision.fp8", TEXT, fp8),
     TAKES("mixed_precision.fp8_recipe model.fp8_recipe", TEXT, fp8_recipe),
     TAKES("mixed_precision.fp4", TEXT, fp4),
@@ -233,8 +236,22 @@ const struct setting_effect nemo_effects[] = {
      "the batch has its final size"},
     {"peft.* peft_scheme lora_tuning", EFFECT_ASSUMED, "0",
      "adapters are the model's: state them there"},
-    {"enable_offline_packing enable_in_batch_packing packed_sequence", EFFECT_ASSUMED, "",
-     "every sequence is full"},
+    // neuronx-distributed-training's
+    {"kv_replicator", EFFECT_ASSUMED, "1", "ranks that share keys and values make them once"},
+    {"qkv_linear", EFFECT_ASSUMED, "", "one product makes queries, keys and values"},
+    {"activations_checkpoint_recompute", EFFECT_ASSUMED, "",
+     "selective recomputation is attention's"},
+    {"pipeline_cuts", EFFECT_ASSUMED, "", "stages may have any number of layers"},
+    {"ring_attention", EFFECT_ASSUMED, "", "context ranks pass keys and values around"},
+    {"xla_use_bf16 xla_downcast_bf16 parallel_layers_reduce_dtype", EFFECT_ASSUMED, "0",
+     "precision.type states the precision"},
+    {"model_alignment_strategy.dpo.* model_alignment_strategy.orpo.*", EFFECT_ON_JOB, "",
+     "pairs, with another model beside it: a job has one"},
+    {"model_alignment_strategy.peft.*", EFFECT_ASSUMED, "",
+     "adapters are the model's: state them there"},
+    {"enable_offline_packing enable_in_batch_packing packed_sequence max_packing_seqlen "
+     "pad_seq_to_mult",
+     EFFECT_ASSUMED, "0 1", "every sequence is full"},
     {"moe_shared_expert_overlap delay_wgrad_compute overlap_param_gather_with_optimizer_step "
      "overlap_dispatch_backward_with_experts_wgrad defer_embedding_wgrad_compute",
      EFFECT_ASSUMED, "", "that overlap is not priced"},

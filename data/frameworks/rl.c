@@ -1,62 +1,149 @@
 // Keys of programs of reinforcement learning (and of tuning in the same programs) that state how
 // their policy is trained: veRL's overrides (verl/trainer/config at b178a3cd56f5), NeMo RL's YAML
-// (examples/configs), ChatLearn's overrides (template). The first rows have Megatron's names, in
+// (examples/configs), ChatLearn's overrides (template), ROLL's YAML (roll/configs at 8eb27cc2dc34),
+// AReaL's YAML (areal/api/cli_args.py at 4aef98d8d818). The first rows have Megatron's names, in
 // the section of the policy's trainer.
 #include "data/frameworks/setting.h"
 
 #define ACTOR "actor_rollout_ref.actor."
-static const struct setting_row rows[] = {
-    TAKES("tensor_model_parallel_size tensor_parallel_size", INT, job.layout.tensor),
-    TAKES("pipeline_model_parallel_size", INT, job.layout.pipeline),
-    TAKES("virtual_pipeline_model_parallel_size", COUNT, stages_of_rank),
-    TAKES("context_parallel_size", INT, job.layout.context),
-    TAKES("expert_model_parallel_size", INT, job.layout.expert),
-    TAKES("expert_tensor_parallel_size", COUNT, expert_tensor),
-    TAKES("sequence_parallel", FLAG, job.layout.sequence_parallel),
-    TAKES("use_distributed_optimizer distributed_data_parallel_config.use_distributed_optimizer",
-          SWITCH, job.layout.zero),
-    TAKES("activation_checkpointing", FLAG, checkpointed),
-    TAKES("recompute_granularity", TEXT, granularity),
-    TAKES("recompute_method", TEXT, method),
-    TAKES("recompute_num_layers", COUNT, recomputed),
-    TAKES("moe_token_dispatcher_type", TEXT, dispatcher),
-    TAKES("moe_flex_dispatcher_backend", TEXT, dispatch_kernels),
-    TAKES("moe_enable_deepep", FLAG, deepep),
-    TAKES("bf16", FLAG, bf16),
-    TAKES("num_gpu", COUNT, processes),
+#define ROLL(key) "actor_train." key " sft_train." key
+// Sections of ROLL's and AReaL's files that are no part of an update.
+#define ROLL_REST                                                                                  \
+    "hydra.* actor_infer.* reference.* rewards.* reward.* validation.* checkpoint_config.* "       \
+    "tracker_kwargs.* system_envs.* train_env_manager.* val_env_manager.* custom_envs.* "          \
+    "reward_normalization.* num_gpus_per_node rollout_batch_size reward_pretrain "                 \
+    "num_return_sequences_in_group val_sequence_length val_prompt_length max_grad_norm "           \
+    "reward_clip reward_norm reward_shift reward_scale norm_mean_type norm_std_type "              \
+    "batch_adjust_mode step_reward_gamma step_reward_weight episode_reward_weight lora_alpha "     \
+    "lora_target enable_old_logprobs_recompute "
+#define AREAL_REST                                                                                 \
+    "rollout.* gconfig.* ref.* teacher.* sglang.* vllm.* train_dataset.* valid_dataset.* saver.* " \
+    "recover.* evaluator.* stats_logger.* perf_tracer.* scheduler.* launcher.* eval_gconfig.* "    \
+    "actor.optimizer.* actor.scheduling_spec.* actor.rejection_sampling.* actor.reward_norm.* "    \
+    "actor.adv_norm.* actor.lr_scheduler.* actor.mb_spec.* actor.megatron.ddp.* "                  \
+    "actor.scheduling_strategy.* actor.max_new_tokens actor.recompute_logprob actor.lora_alpha "   \
+    "actor.lora_rank actor.target_modules actor.peft_type actor.init_from_scratch "                \
+    "actor.reward_scaling actor.reward_bias actor.reward_clip actor.overlong_reward_penalty "      \
+    "actor.overlong_tokens actor.archon.attn_type "                                                \
+    "actor.weight_update_mode actor.group_size actor.dynamic_sampling actor.log_agent_stats_keys " \
+    "tokenizer_path"
 
-    TAKES(ACTOR "strategy model.strategy runtime_args.train_backend", TEXT, sharding),
-    TAKES(ACTOR "ppo_mini_batch_size policy.train_global_batch_size "
-                "runtime_args.train_global_batch_size",
-          COUNT, global_batch),
-    TAKES("data.train_batch_size", COUNT, rollout.batch),
-    TAKES("actor_rollout_ref.rollout.n", COUNT, rollout.answers),
-    TAKES(ACTOR "ppo_micro_batch_size_per_gpu policy.train_micro_batch_size "
-                "runtime_args.train_micro_batch_size data.micro_batch_size_per_gpu",
-          COUNT, micro_batch),
-    TAKES(ACTOR "use_dynamic_bsz data.use_dynamic_bsz", FLAG, rollout.packs),
-    TAKES(ACTOR "ppo_max_token_len_per_gpu data.max_token_len_per_gpu", COUNT, rollout.packed),
-    TAKES("data.max_prompt_length models.policy.max_prompt_tokens_length", COUNT, rollout.prompt),
-    TAKES("data.max_response_length models.policy.max_response_tokens_length", COUNT,
-          rollout.answer),
-    TAKES("data.max_length policy.max_total_sequence_length", COUNT, job.sequence),
-    TAKES(ACTOR "ulysses_sequence_parallel_size " ACTOR
-                "fsdp_config.ulysses_sequence_parallel_size "
-                "ulysses_sequence_parallel_size engine.ulysses_sequence_parallel_size",
-          INT, ulysses),
-    TAKES("actor_rollout_ref.model.enable_gradient_checkpointing "
-          "model.enable_gradient_checkpointing",
-          FLAG, checkpointed),
-    TAKES("actor_rollout_ref.model.path model.path model.partial_pretrain policy.model_name "
-          "models.policy.load",
-          TEXT, model),
-    TAKES(ACTOR "optim.override_optimizer_config.optimizer_cpu_offload", FLAG,
-          job.layout.offload_optimizer),
-    TAKES(ACTOR "optim.override_optimizer_config.optimizer_offload_fraction", NUMBER,
-          offload_share),
-    TAKES("policy.precision", TEXT, dtype),
-    TAKES("trainer.n_gpus_per_node cluster.gpus_per_node", COUNT, processes),
-    TAKES("trainer.nnodes cluster.num_nodes", COUNT, nodes),
+static const struct setting_row
+    rows
+        [] =
+            {
+                TAKES("tensor_model_parallel_size tensor_parallel_size", INT, job.layout.tensor),
+                TAKES("pipeline_model_parallel_size", INT, job.layout.pipeline),
+                TAKES("virtual_pipeline_model_parallel_size", COUNT, stages_of_rank),
+                TAKES("context_parallel_size", INT, job.layout.context),
+                TAKES("expert_model_parallel_size", INT, job.layout.expert),
+                TAKES("expert_tensor_parallel_size", COUNT, expert_tensor),
+                TAKES("sequence_parallel", FLAG, job.layout.sequence_parallel),
+                TAKES("use_distributed_optimizer "
+                      "distributed_data_parallel_config.use_distributed_optimizer "
+                      "ddp.use_distributed_optimizer",
+                      SWITCH, job.layout.zero),
+                TAKES("activation_checkpointing", FLAG, checkpointed),
+                TAKES("recompute_granularity", TEXT, granularity),
+                TAKES("recompute_method", TEXT, method),
+                TAKES("recompute_num_layers", COUNT, recomputed),
+                TAKES("moe_token_dispatcher_type", TEXT, dispatcher),
+                TAKES("moe_flex_dispatcher_backend", TEXT, dispatch_kernels),
+                TAKES("moe_enable_deepep", FLAG, deepep),
+                TAKES("bf16", FLAG, bf16),
+                TAKES("num_gpu", COUNT, processes),
+
+                TAKES(ACTOR "strategy model.strategy runtime_args.train_backend", TEXT, sharding),
+                TAKES(ROLL("strategy_args.strategy_name"), TEXT, sharding),
+                LATER("actor.backend allocation_mode"),
+                LATER(ROLL("device_mapping")),
+                TAKES(ROLL("strategy_args.strategy_config"), TEXT, about),
+                TAKES(ROLL("training_args.gradient_accumulation_steps"), COUNT, steps),
+                TAKES(ROLL("model_args.disable_gradient_checkpointing"), UNLESS, checkpointed),
+                TAKES("actor.ppo_n_minibatches", COUNT, micro_batches),
+                TAKES(ACTOR "ppo_mini_batch_size policy.train_global_batch_size "
+                            "runtime_args.train_global_batch_size",
+                      COUNT, global_batch),
+                TAKES("data.train_batch_size train_dataset.batch_size", COUNT, rollout.batch),
+                TAKES("actor_rollout_ref.rollout.n gconfig.n_samples", COUNT, rollout.answers),
+                TAKES(ACTOR
+                      "ppo_micro_batch_size_per_gpu policy.train_micro_batch_size "
+                      "runtime_args.train_micro_batch_size data.micro_batch_size_per_gpu " ROLL(
+                          "training_args.per_device_train_batch_size"),
+                      COUNT, micro_batch),
+                TAKES(ACTOR "use_dynamic_bsz data.use_dynamic_bsz " ROLL(
+                          "use_dynamic_batching_in_train") " " ROLL("use_sequence_packing"),
+                      FLAG, rollout.packs),
+                TAKES(
+                    ACTOR "ppo_max_token_len_per_gpu data.max_token_len_per_gpu " ROLL(
+                        "max_tokens_per_microbatch_in_train") " " ROLL("sequence_packing_args.max_"
+                                                                       "packed_sequence_length_"
+                                                                       "train") " actor.mb_spec."
+                                                                                "max_tokens_per_mb",
+                    COUNT, rollout.packed),
+                TAKES("data.max_prompt_length models.policy.max_prompt_tokens_length prompt_length "
+                      "train_dataset.max_length",
+                      COUNT, rollout.prompt),
+                TAKES("data.max_response_length models.policy.max_response_tokens_length "
+                      "response_length "
+                      "gconfig.max_new_tokens",
+                      COUNT, rollout.answer),
+                TAKES("data.max_length policy.max_total_sequence_length sequence_length", COUNT,
+                      job.sequence),
+                TAKES(ACTOR
+                      "ulysses_sequence_parallel_size " ACTOR
+                      "fsdp_config.ulysses_sequence_parallel_size "
+                      "ulysses_sequence_parallel_size engine.ulysses_sequence_parallel_size " ROLL(
+                          "model_args.ulysses_size"),
+                      INT, ulysses),
+                TAKES("actor_rollout_ref.model.enable_gradient_checkpointing "
+                      "model.enable_gradient_checkpointing actor.gradient_checkpointing",
+                      FLAG, checkpointed),
+                TAKES("actor_rollout_ref.model.path model.path model.partial_pretrain "
+                      "policy.model_name "
+                      "models.policy.load pretrain actor.path",
+                      TEXT, model),
+                TAKES(ACTOR "optim.override_optimizer_config.optimizer_cpu_offload", FLAG,
+                      job.layout.offload_optimizer),
+                TAKES(ACTOR "optim.override_optimizer_config.optimizer_offload_fraction", NUMBER,
+                      offload_share),
+                TAKES("policy.precision actor.dtype " ROLL("model_args.dtype"), TEXT, dtype),
+                TAKES("trainer.n_gpus_per_node cluster.gpus_per_node", COUNT, processes),
+                TAKES("trainer.nnodes cluster.num_nodes", COUNT, nodes),
+                ROW(ROLL_REST
+                        ROLL("training_args.*") " " ROLL("data_args.*") " " ROLL("model_args.*") " " ROLL("strategy_args.strategy_config.param_dtype") " " ROLL("strategy_args.strategy_config.reduce_dtype") " " ROLL("strategy_args.strategy_config.reshard_after_forward") " " ROLL("strategy_args.strategy_config.wrap_policy.*") " " ROLL("strategy_args.strategy_config.moe_use_grouped_mm") " " ROLL(
+                            "system_envs.*") " " ROLL("sequence_length_round_in_train") " " ROLL("s"
+                                                                                                 "e"
+                                                                                                 "q"
+                                                                                                 "u"
+                                                                                                 "e"
+                                                                                                 "n"
+                                                                                                 "c"
+                                                                                                 "e"
+                                                                                                 "_"
+                                                                                                 "l"
+                                                                                                 "e"
+                                                                                                 "n"
+                                                                                                 "g"
+                                                                                                 "t"
+                                                                                                 "h"
+                                                                                                 "_"
+                                                                                                 "r"
+                                                                                                 "o"
+                                                                                                 "u"
+                                                                                                 "n"
+                                                                                                 "d"
+                                                                                                 "_"
+                                                                                                 "i"
+                                                                                                 "n"
+                                                                                                 "_"
+                                                                                                 "i"
+                                                                                                 "n"
+                                                                                                 "f"
+                                                                                                 "e"
+                                                                                                 "r") " " ROLL("sequence_packing_args.*") " " ROLL("infer_batch_size") " " ROLL("max_tokens_per_microbatch_in_infer") " " ROLL("use_dynamic_batching_in_infer") " " ROLL("worker_cls") " " ROLL("name"),
+                    LEFT, job, ONLY_READ, 0, NULL, false),
+                ROW(AREAL_REST, LEFT, job, ONLY_READ, 0, NULL, false),
 };
 
 static const char *const sections[] = {ACTOR "megatron",
@@ -65,6 +152,9 @@ static const char *const sections[] = {ACTOR "megatron",
                                        "policy.dtensor_cfg",
                                        "models.policy_trainer",
                                        "engine",
+                                       "actor_train.strategy_args.strategy_config",
+                                       "sft_train.strategy_args.strategy_config",
+                                       "actor.megatron",
                                        NULL};
 
 static const struct setting_effect effects[] = {
@@ -79,7 +169,26 @@ static const struct setting_effect effects[] = {
     {ACTOR
      "fsdp_config.offload_policy policy.dtensor_cfg.cpu_offload model.fsdp_config.cpu_offload",
      EFFECT_ON_JOB, "", "states on the host: leave it out"},
-    {ACTOR "fsdp_config.fsdp_size", EFFECT_ASSUMED, "-1", "states are sharded over all replicas"},
+    {ACTOR "fsdp_config.fsdp_size " ROLL("strategy_args.strategy_config.fsdp_size"), EFFECT_ASSUMED,
+     "-1", "states are sharded over all replicas"},
+    {ROLL("model_args.lora_rank") " lora_rank actor.use_lora", EFFECT_ASSUMED, "0 false",
+     "adapters are the model's: state them there"},
+    {ROLL("strategy_args.strategy_config.offload_policy") " actor.fsdp.offload_params "
+                                                          "actor.archon.offload_params",
+     EFFECT_ON_JOB, "false", "states on the host: leave it out"},
+    {ROLL("freeze_module_prefix") " " ROLL("model_args.freeze_module_prefix"), EFFECT_ASSUMED, "",
+     "all weights are trained"},
+    {"is_offload_states enable_offload", EFFECT_ASSUMED, "false",
+     "what is on the host between updates is back while one runs"},
+    {"is_offload_optimizer_states_in_train_step", EFFECT_ASSUMED, "false",
+     "the optimizer's state stays on the GPU"},
+    {"chosen_key", EFFECT_ON_JOB, "", "pairs, with another model beside it: a job has one"},
+    {ROLL("strategy_args.strategy_config.ep_size"), EFFECT_ON_JOB, "1",
+     "experts over ranks of FSDP: state them in the job"},
+    {"actor.pad_to_maximum actor.enable_tree_training", EFFECT_ASSUMED, "false",
+     "every sequence has the stated length"},
+    {"actor.megatron.fp8_config.* actor.archon.fp8_config.*", EFFECT_ASSUMED, "",
+     "products are in 16 bits"},
     {ACTOR "megatron.override_transformer_config.num_layers_in_first_pipeline_stage " ACTOR
            "megatron.override_transformer_config.num_layers_in_last_pipeline_stage "
            "policy.megatron_cfg.num_layers_in_first_pipeline_stage "

@@ -55,6 +55,66 @@ printf 'defaults: base.yaml\ncluster:\n  num_nodes: 4\n' >"$work/own.yaml"
 grep -q '"tensor": 2' "$work/job.json" && grep -q '"data": 16' "$work/job.json" &&
     grep -q '"zero": 3' "$work/job.json" || wrong "rl: not FSDP's job of 32 GPUs"
 says 'read with base.yaml'
+# ROLL: 16 GPUs, replicas of 4, micro-batches of 2, 8 of them each; AReaL: letters
+cat >"$work/roll.yaml" <<'END'
+prompt_length: 1024
+response_length: 3072
+pretrain: Qwen/Qwen2.5-7B
+reward_clip: 10
+actor_train:
+  model_args: {disable_gradient_checkpointing: false, dtype: bf16}
+  training_args: {per_device_train_batch_size: 2, gradient_accumulation_steps: 8}
+  strategy_args:
+    strategy_name: megatron_train
+    strategy_config:
+      tensor_model_parallel_size: 2
+      pipeline_model_parallel_size: 2
+      sequence_parallel: true
+      recompute_granularity: full
+  device_mapping: list(range(0,12))+list([12,13,14,15])
+actor_infer:
+  strategy_args: {strategy_name: vllm, strategy_config: {tensor_model_parallel_size: 8}}
+END
+job() { # NAME WANTED: what the job of NAME.yaml must be, as "key=value ..."
+    "$plumbline" import rl "$work/$1.yaml" -o "$work/job.json" 2>"$work/err" || wrong "$1: $(cat "$work/err")"
+    python3 -c 'import json, sys
+j = json.load(open(sys.argv[1])); j.update(j["layout"]); j["full"] = "full" in j["recompute"]
+for pair in sys.argv[2].split():
+    key, value = pair.split("=")
+    assert str(j.get(key)) == value, (key, value, j.get(key))' "$work/job.json" "$2" || wrong "$1: another job"
+}
+job roll "sequence=4096 global_batch=64 tensor=2 pipeline=2 data=4 micro_batch=2 zero=0 full=True
+    sequence_parallel=True trainer=megatron"
+sed -e 's/megatron_train/deepspeed_train/' -e 's/strategy_config:$/strategy_config: ${deepspeed_zero2}/' \
+    -e '/^      /d' "$work/roll.yaml" >"$work/zero.yaml"
+job zero "global_batch=256 tensor=1 data=16 zero=2 trainer=deepspeed full=True"
+sed -i 's/${deepspeed_zero2}/${my_own}/' "$work/zero.yaml"
+"$plumbline" import rl "$work/zero.yaml" -o "$work/no.json" 2>"$work/err" && wrong "ROLL: no stage"
+says 'which ZeRO stage it is'
+sed -i '/device_mapping/d' "$work/roll.yaml"
+"$plumbline" import rl "$work/roll.yaml" -o "$work/no.json" 2>"$work/err" && wrong "ROLL: no GPUs"
+says 'give it with --gpus'
+cat >"$work/areal.yaml" <<'END'
+cluster: {n_nodes: 8, n_gpus_per_node: 8}
+gconfig: {n_samples: 8, max_new_tokens: 3072}
+rollout: {backend: "sglang:d4t8"}
+actor:
+  backend: "megatron:(attn:d4p4t2|ffn:d2p4e4)"
+  path: Qwen/Qwen3-30B-A3B
+  gradient_checkpointing: true
+  dtype: bfloat16
+  mb_spec: {max_tokens_per_mb: 8192}
+  reward_scaling: 10.0
+  ppo_n_minibatches: 2
+train_dataset: {batch_size: 16, max_length: 1024}
+END
+job areal "sequence=4096 global_batch=64 tensor=2 pipeline=4 data=4 expert=4 expert_tensor=1 zero=1
+    micro_batch=2 sequence_parallel=True full=True trainer=megatron"
+sed -i 's/megatron:(.*)/fsdp:d8/' "$work/areal.yaml"
+job areal "data=8 zero=3 trainer=other global_batch=64 sequence_parallel=False"
+sed -i 's/fsdp:d8/fsdp:8d/' "$work/areal.yaml"
+"$plumbline" import rl "$work/areal.yaml" -o "$work/no.json" 2>"$work/err" && wrong "AReaL: 8d"
+says 'expected an engine with its degrees'
 # slime and miles have Megatron's flags: 8 prompts with 4 answers of 768 tokens, in two updates
 cat >"$work/slime.sh" <<'END'
 PERF=(--tensor-model-parallel-size 2 --context-parallel-size 2 --use-dynamic-batch-size

@@ -327,6 +327,19 @@ static enum status check_others(const struct run *r, const struct settings *s, s
                 first ? first : "");
 }
 
+// Beside a tower for images --seq-length is the tower's.
+static void take_decoder_sequence(struct run *r, struct settings *s)
+{
+    const struct setting *at = setting_of(s, "decoder-seq-length");
+    int64_t length = at && at->text ? strtoll(at->text, NULL, 10) : 0;
+    if (!setting_of(s, "language-model-type") || length < 1 || length > 1 << 24) return;
+    r->job.sequence = length;
+    said_assume(&s->said,
+                "a sequence has --decoder-seq-length's %lld tokens, every one is full: "
+                "--seq-length is the tower's",
+                (long long)length);
+}
+
 static enum status read_run(struct run *r, struct settings *s, const struct asked *asked,
                             struct error *err)
 {
@@ -342,6 +355,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     TRY(check_program(r, s, err));
     TRY(check_hybrid(r, s, err));
     TRY(core_hybrid(NULL, r, err));
+    take_decoder_sequence(r, s);
     if (asked->sequence) r->job.sequence = asked->sequence;
     if (asked->micro_batch) r->micro_batch = r->job.layout.micro_batch = (int)asked->micro_batch;
     // Settings without a program may be BERT's or T5's, whose words come without merges.

@@ -35,7 +35,8 @@ static void set_precision(struct run *r)
 {
     const char *words = r->precision ? r->precision : "", *reduced = r->gradients;
     bool eight = r->fp8 && strcasecmp(r->fp8, "false") && strcasecmp(r->fp8, "none");
-    r->bf16 = r->bf16 || strstr(words, "bf16");
+    bool neuron = !strncmp(words, "mixed_precision", 15) || !strcmp(words, "autocast");
+    r->bf16 = r->bf16 || strstr(words, "bf16") || neuron;
     r->fp16 = !r->bf16 && (r->fp16 || strstr(words, "fp16") || !strncmp(words, "16", 2));
     r->fp8 = eight || strstr(words, "fp8") ? "hybrid" : NULL;
     if (strstr(words, "mxfp8")) r->fp8_recipe = "mxfp8";

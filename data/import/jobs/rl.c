@@ -1,5 +1,8 @@
 // The training of a policy by reinforcement learning, or its tuning by the same programs: veRL's
-// and ChatLearn's overrides, NeMo RL's YAML. Rollouts and other models are no part of a job.
+// and ChatLearn's overrides, NeMo RL's, ROLL's and AReaL's YAML. Rollouts and other models are no
+// part of a job.
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -15,6 +18,12 @@ static bool is(const char *text, const char *word) { return text && !strcasecmp(
 static bool is_below(const char *key, const char *section)
 {
     return !strncmp(key, section, strlen(section));
+}
+
+static bool ends(const char *key, const char *end)
+{
+    size_t length = strlen(key), last = strlen(end);
+    return length >= last && !strcmp(key + length - last, end);
 }
 
 static bool holds(const struct settings *s, const char *section)
@@ -35,7 +44,7 @@ static void drop_unused(struct settings *s)
     int kept = 0;
     for (int i = 0; i < s->count; i++) {
         const struct setting *at = &s->items[i];
-        bool open = at->text && strstr(at->text, "${");
+        bool open = at->text && strstr(at->text, "${") && !ends(at->key, ".strategy_config");
         if (!open && (!is_below(at->key, unused) || strstr(at->key, ".enabled")))
             s->items[kept++] = *at;
     }
@@ -56,6 +65,108 @@ static enum status read_settings(struct settings *s, const struct asked *asked, 
     return OK;
 }
 
+// ---- ranks as texts
+
+// ROLL's list of devices: "list(range(0,16))", "[0, 1]", and sums of them. 0: it is another text.
+static int64_t count_devices(const char *text)
+{
+    int64_t all = 0;
+    while (text && (text = strpbrk(text, "r["))) {
+        long from = 0, to = 0;
+        int read = 0;
+        if (*text == '[') {
+            const char *end = strchr(text, ']');
+            if (!end || !isdigit((unsigned char)text[1])) return 0;
+            for (all++; text < end; text++) all += *text == ',';
+        } else {
+            if (sscanf(text, "range(%ld ,%ld%n", &from, &to, &read) < 2 || text[read] != ')')
+                return 0;
+            if (from < 0 || to < from || to > 1 << 24) return 0;
+            all += to - from, text += read;
+        }
+    }
+    return all;
+}
+
+// AReaL's letters: d4p2t1, c for context, e for experts. False: it is another text.
+static bool take_letters(struct run *r, const char *text, const char *end, bool experts)
+{
+    struct layout *l = &r->job.layout;
+    int64_t gpus = 1;
+    while (text < end) {
+        char letter = *text++, *behind;
+        long count = strtol(text, &behind, 10);
+        if (behind == text || count < 1 || count > 1 << 20) return false;
+        if (letter == 't' && experts) r->expert_tensor = count;
+        else if (letter == 't') l->tensor = (int)count;
+        else if (letter == 'p') l->pipeline = (int)count;
+        else if (letter == 'c') l->context = (int)count;
+        else if (letter == 'e') l->expert = (int)count;
+        else if (letter != 'd') return false;
+        if (letter != 'e' || experts) gpus *= count;
+        if (gpus > 1 << 24) return false;
+        text = behind;
+    }
+    if (!experts && !r->gpus) r->gpus = gpus;
+    return true;
+}
+
+// "megatron:d4p1t2", "megatron:(attn:d4p4t2|ffn:d2p4e4)"; older: "sglang:d4+fsdp:d4", of which the
+// last part trains.
+static enum status take_backend(struct run *r, struct settings *s, struct error *err)
+{
+    const struct setting *own = setting_of(s, "actor.backend"),
+                         *at = own ? own : setting_of(s, "allocation_mode");
+    if (!at || !at->text) return OK;
+    const char *plus = strrchr(at->text, '+'), *text = plus ? plus + 1 : at->text,
+               *colon = strchr(text, ':'), *letters = colon ? colon + 1 : text,
+               *attention = strstr(text, "(attn:"), *bar = strchr(text, '|'),
+               *close = strchr(text, ')');
+    r->sharding = colon ? arena_print(r->arena, "%.*s", (int)(colon - text), text) : "fsdp";
+    bool read = false;
+    if (!attention) read = take_letters(r, letters, text + strlen(text), false);
+    else if (bar && close && bar < close && !strncmp(bar, "|ffn:", 5))
+        r->expert_tensor = 1,
+        read = take_letters(r, attention + 6, bar, false) && take_letters(r, bar + 5, close, true);
+    if (!read)
+        return settings_refuse(s, at->key, err,
+                               "expected an engine with its degrees (megatron:d4p2t1), found "
+                               "\"%.60s\"",
+                               at->text);
+    return OK;
+}
+
+// ROLL's ZeRO, by the name of the section that its strategy takes: ${deepspeed_zero3}.
+static enum status take_zero(struct run *r, struct settings *s, struct error *err)
+{
+    const char *zero = r->about ? strstr(r->about, "zero") : NULL;
+    if (!is(r->sharding, "deepspeed_train")) return OK;
+    if (!zero || zero[4] == '_')
+        return settings_refuse(s, "actor_train.strategy_args.strategy_name", err,
+                               "which ZeRO stage it is: expected strategy_config: "
+                               "${deepspeed_zero2} or another stage");
+    r->job.layout.zero = zero[4] >= '1' && zero[4] <= '3' ? zero[4] - '0' : 1;
+    r->job.layout.offload_optimizer = strstr(zero, "offload") != NULL;
+    r->job.trainer = TRAINER_DEEPSPEED;
+    return OK;
+}
+
+// ROLL's ranks, and its batch: micro-batches on each replica.
+static enum status take_devices(struct run *r, struct settings *s, const char *key,
+                                struct error *err)
+{
+    const struct layout *l = &r->job.layout;
+    const struct setting *at = setting_of(s, key);
+    if (at && at->text && !r->gpus) r->gpus = count_devices(at->text);
+    if (!r->gpus)
+        return settings_refuse(s, key, err, "the number of GPUs is not here: give it with --gpus");
+    int64_t ranks = (int64_t)l->tensor * l->pipeline * (l->context > 0 ? l->context : 1);
+    int replicas;
+    TRY(settings_divide(r->file, "GPUs over a replica's", r->gpus, ranks, &replicas, err));
+    r->rollout.batch = replicas * r->micro_batch * (r->steps ? r->steps : 1);
+    return OK;
+}
+
 // ---- what the settings mean
 
 // What an update takes at once: `global_batch` prompts with all their answers.
@@ -64,8 +175,14 @@ static enum status set_batch(struct run *r, struct settings *s, const struct ask
 {
     struct job *j = &r->job;
     struct layout *l = &j->layout;
-    bool verl = holds(s, "actor_rollout_ref.");
-    if (r->rollout.prompt && r->rollout.answer) j->sequence = r->rollout.prompt + r->rollout.answer;
+    bool verl = holds(s, "actor_rollout_ref."), areal = setting_of(s, "train_dataset.batch_size");
+    if (r->rollout.prompt && r->rollout.answer && !j->sequence)
+        j->sequence = r->rollout.prompt + r->rollout.answer;
+    if (areal && !holds(s, "gconfig.")) j->sequence = r->rollout.prompt;
+    if (areal) r->rollout.packs = true;
+    if (areal && r->rollout.answers) r->rollout.batch *= r->rollout.answers;
+    if (areal && r->micro_batches > 1) r->rollout.batch /= r->micro_batches;
+    if (areal && !verl) r->global_batch = r->rollout.batch;
     if (asked->sequence) j->sequence = asked->sequence;
     if (verl && !r->global_batch) r->global_batch = 256;
     j->global_batch = verl ? r->global_batch * (r->rollout.answers ? r->rollout.answers : 1)
@@ -73,7 +190,8 @@ static enum status set_batch(struct run *r, struct settings *s, const struct ask
                                         : r->rollout.batch;
     if (asked->micro_batch) r->micro_batch = asked->micro_batch, r->rollout.packs = false;
     if (j->sequence && r->rollout.packs && r->rollout.packed) {
-        r->micro_batch = r->rollout.packed * (l->context > 0 ? l->context : 1) / j->sequence;
+        int together = l->context > 0 && !areal ? l->context : 1;
+        r->micro_batch = r->rollout.packed * together / j->sequence;
         if (r->micro_batch < 1) r->micro_batch = 1;
         said_assume(&s->said, "micro-batches of %lld whole sequences, of %lld tokens",
                     (long long)r->micro_batch, (long long)r->rollout.packed);
@@ -93,29 +211,42 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
 {
     struct layout *l = &r->job.layout;
     const struct setting *on = setting_of(s, "policy.megatron_cfg.enabled");
-    bool megatron = is(r->sharding, "megatron") || holds(s, "models.policy_trainer.") ||
+    const char *devices = holds(s, "actor_train.") ? "actor_train.device_mapping"
+                          : holds(s, "sft_train.") ? "sft_train.device_mapping"
+                                                   : NULL;
+    TRY(take_backend(r, s, err));
+    bool areal = is_below(r->sharding ? r->sharding : "", "megatron") && holds(s, "actor.");
+    bool megatron = is_below(r->sharding ? r->sharding : "", "megatron") ||
+                    holds(s, "models.policy_trainer.") ||
                     holds(s, "actor_rollout_ref.actor.megatron.") || (on && is(on->text, "true"));
     static const char *const sharded[] = {
         "actor_rollout_ref.actor.megatron.use_distributed_optimizer",
         "policy.megatron_cfg.distributed_data_parallel_config.use_distributed_optimizer",
-        "models.policy_trainer.use_distributed_optimizer"};
+        "models.policy_trainer.use_distributed_optimizer",
+        "actor_train.strategy_args.strategy_config.use_distributed_optimizer",
+        "sft_train.strategy_args.strategy_config.use_distributed_optimizer",
+        "actor.megatron.ddp.use_distributed_optimizer"};
     bool stated = false;
     for (size_t i = 0; i < ARRAY_LENGTH(sharded); i++) stated |= setting_of(s, sharded[i]) != NULL;
-    if (!stated) l->zero = 1; // as the programs have it
+    if (!stated) l->zero = !devices; // as the programs have it
+    if (areal) l->sequence_parallel = l->tensor > 1;
     if (megatron && holds(s, "actor_rollout_ref.") &&
         !setting_of(s, "actor_rollout_ref.actor.megatron.sequence_parallel"))
         l->sequence_parallel = true;
     if (r->ulysses > 1) l->context = r->ulysses, r->job.context_kind = CONTEXT_ALL_TO_ALL;
+    if (devices) TRY(take_devices(r, s, devices, err));
     TRY(set_batch(r, s, asked, err));
     core_fit_micro_batch(r, s);
-    r->fp16 = is(r->dtype, "float16"), r->bf16 = !r->fp16 && !is(r->dtype, "float32");
+    r->fp16 = is(r->dtype, "float16") || is(r->dtype, "fp16");
+    r->bf16 = !r->fp16 && !is(r->dtype, "float32") && !is(r->dtype, "fp32");
     if (megatron) {
-        bool nemo = holds(s, "policy.megatron_cfg.");
+        bool nemo = holds(s, "policy.megatron_cfg.") || areal;
         if (nemo && r->checkpointed && !r->granularity) r->granularity = "full";
         if (nemo && !r->checkpointed) r->granularity = NULL;
     } else {
         r->job.trainer = TRAINER_OTHER;
         l->zero = 3, l->gradient_sync = SYNC_OVERLAPPED;
+        TRY(take_zero(r, s, err));
         r->granularity = r->checkpointed ? "full" : NULL;
     }
     if (is(r->granularity, "full") && !r->method) r->method = "uniform";
@@ -123,7 +254,9 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     said_assume(&s->said,
                 "an update of the policy alone, as %s: rollouts and other models are no "
                 "part of the job, and every sequence is full",
-                megatron ? "Megatron trains it" : "FSDP trains it");
+                megatron                              ? "Megatron trains it"
+                : r->job.trainer == TRAINER_DEEPSPEED ? "DeepSpeed trains it"
+                                                      : "FSDP trains it");
     if (r->model)
         said_assume(&s->said, "the model is %.80s: from its config.json (plumbline import hf)",
                     r->model);
@@ -133,7 +266,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
 static enum status make_job(struct run *r, struct error *err)
 {
     enum trainer trainer = r->job.trainer;
-    bool whole = r->job.layout.zero == 3;
+    bool whole = r->job.layout.zero == 3 || trainer == TRAINER_DEEPSPEED;
     TRY(core_job(r, err));
     r->job.trainer = trainer;
     if (whole) r->job.gradient_bytes_per_value = trainer_gradient_bytes(trainer, r->job.precision);
@@ -156,7 +289,7 @@ static const struct option_row option_rows[] = {
 static const struct asked defaults_asked = ASKED(importer);
 const struct command import_rl = {
     .name = "rl",
-    .text = "veRL's, NeMo RL's or ChatLearn's settings -> job of the policy's update",
+    .text = "veRL's, NeMo RL's, ROLL's, AReaL's or ChatLearn's settings -> job of the update",
     .usage = "plumbline import rl FILE.sh|CONFIG.yaml [--gpus N] [-o job.json]",
     READER(option_rows, struct asked, defaults_asked),
 };
