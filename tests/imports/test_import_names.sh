@@ -69,5 +69,39 @@ unknown 'reduce_bucket_sizes is unknown and left out; did you mean .*reduce_buck
     '--gpus 8 --sequence 512'
 told 'ignored (harmless): wall_clock_breakdown, zero_optimization.reduce_scatter'
 
+# beside a tower for images the sequence is the decoder's; without one it is the encoder's
+tower() {
+    echo "torchrun --nproc-per-node 8 train.py --seq-length 256 --decoder-seq-length 4096 $* \
+        --micro-batch-size 1 --global-batch-size 8 --bf16 --num-layers 2 --hidden-size 64 \
+        --num-attention-heads 4 --packing-seq-length 4096" >"$work/in.sh"
+    "$plumbline" import megatron "$work/in.sh" --job "$work/job.json" 2>"$work/err" ||
+        wrong "tower: $(cat "$work/err")"
+}
+tower --language-model-type=llama3_8b && grep -q '"sequence": 4096' "$work/job.json" ||
+    wrong "the tower's sequence was taken"
+told 'a sequence has --decoder-seq-length.s 4096 tokens'
+tower && grep -q '"sequence": 256' "$work/job.json" || wrong "another sequence without a tower"
+
+# neuronx-distributed-training: a section of degrees; pairs are refused
+cat >"$work/in.yaml" <<'END'
+trainer: {devices: 32, num_nodes: 4}
+distributed_strategy: {tensor_model_parallel_size: 8, pipeline_model_parallel_size: 4, zero1: true,
+  sequence_parallel: true, kv_replicator: 4}
+data: {micro_batch_size: 1, global_batch_size: 64}
+model: {encoder_seq_length: 4096, num_layers: 32, qkv_linear: true}
+precision: {type: mixed_precision}
+END
+"$plumbline" import nemo "$work/in.yaml" --job "$work/job.json" 2>"$work/err" ||
+    wrong "neuronx: $(cat "$work/err")"
+python3 -c 'import json, sys
+j = json.load(open(sys.argv[1])); l = j["layout"]
+assert (l["tensor"], l["pipeline"], l["data"], l["zero"], l["sequence_parallel"], j["precision"],
+        j["sequence"]) == (8, 4, 4, 1, True, "bf16", 4096), j' "$work/job.json" ||
+    wrong "neuronx: another job"
+told 'kv_replicator: ranks that share keys and values make them once'
+echo 'model_alignment_strategy: {dpo: {kl_beta: 0.1}}' >>"$work/in.yaml"
+"$plumbline" import nemo "$work/in.yaml" --job "$work/no.json" 2>"$work/err" && wrong "DPO is read"
+told 'pairs, with another model beside it'
+
 [ -e "$work/failed" ] && exit 1
 echo "names of settings: all as expected"
