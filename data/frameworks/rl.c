@@ -16,6 +16,15 @@
     "reward_clip reward_norm reward_shift reward_scale norm_mean_type norm_std_type "              \
     "batch_adjust_mode step_reward_gamma step_reward_weight episode_reward_weight lora_alpha "     \
     "lora_target enable_old_logprobs_recompute "
+#define ROLL_STRATEGY "strategy_args.strategy_config."
+#define ROLL_TRAINER(of)                                                                           \
+    of "training_args.* " of "data_args.* " of "model_args.* " of ROLL_STRATEGY                    \
+       "param_dtype " of ROLL_STRATEGY "reduce_dtype " of ROLL_STRATEGY                            \
+       "reshard_after_forward " of ROLL_STRATEGY "wrap_policy.* " of ROLL_STRATEGY                 \
+       "moe_use_grouped_mm " of "system_envs.* " of "sequence_length_round_in_train " of           \
+       "sequence_length_round_in_infer " of "sequence_packing_args.* " of "infer_batch_size " of   \
+       "max_tokens_per_microbatch_in_infer " of "use_dynamic_batching_in_infer " of                \
+       "worker_cls " of "name"
 #define AREAL_REST                                                                                 \
     "rollout.* gconfig.* ref.* teacher.* sglang.* vllm.* train_dataset.* valid_dataset.* saver.* " \
     "recover.* evaluator.* stats_logger.* perf_tracer.* scheduler.* launcher.* eval_gconfig.* "    \
@@ -28,122 +37,85 @@
     "actor.weight_update_mode actor.group_size actor.dynamic_sampling actor.log_agent_stats_keys " \
     "tokenizer_path"
 
-static const struct setting_row
-    rows
-        [] =
-            {
-                TAKES("tensor_model_parallel_size tensor_parallel_size", INT, job.layout.tensor),
-                TAKES("pipeline_model_parallel_size", INT, job.layout.pipeline),
-                TAKES("virtual_pipeline_model_parallel_size", COUNT, stages_of_rank),
-                TAKES("context_parallel_size", INT, job.layout.context),
-                TAKES("expert_model_parallel_size", INT, job.layout.expert),
-                TAKES("expert_tensor_parallel_size", COUNT, expert_tensor),
-                TAKES("sequence_parallel", FLAG, job.layout.sequence_parallel),
-                TAKES("use_distributed_optimizer "
-                      "distributed_data_parallel_config.use_distributed_optimizer "
-                      "ddp.use_distributed_optimizer",
-                      SWITCH, job.layout.zero),
-                TAKES("activation_checkpointing", FLAG, checkpointed),
-                TAKES("recompute_granularity", TEXT, granularity),
-                TAKES("recompute_method", TEXT, method),
-                TAKES("recompute_num_layers", COUNT, recomputed),
-                TAKES("moe_token_dispatcher_type", TEXT, dispatcher),
-                TAKES("moe_flex_dispatcher_backend", TEXT, dispatch_kernels),
-                TAKES("moe_enable_deepep", FLAG, deepep),
-                TAKES("bf16", FLAG, bf16),
-                TAKES("num_gpu", COUNT, processes),
+static const struct setting_row rows[] = {
+    TAKES("tensor_model_parallel_size tensor_parallel_size", INT, job.layout.tensor),
+    TAKES("pipeline_model_parallel_size", INT, job.layout.pipeline),
+    TAKES("virtual_pipeline_model_parallel_size", COUNT, stages_of_rank),
+    TAKES("context_parallel_size", INT, job.layout.context),
+    TAKES("expert_model_parallel_size", INT, job.layout.expert),
+    TAKES("expert_tensor_parallel_size", COUNT, expert_tensor),
+    TAKES("sequence_parallel", FLAG, job.layout.sequence_parallel),
+    TAKES("use_distributed_optimizer "
+          "distributed_data_parallel_config.use_distributed_optimizer "
+          "ddp.use_distributed_optimizer",
+          SWITCH, job.layout.zero),
+    TAKES("activation_checkpointing", FLAG, checkpointed),
+    TAKES("recompute_granularity", TEXT, granularity),
+    TAKES("recompute_method", TEXT, method),
+    TAKES("recompute_num_layers", COUNT, recomputed),
+    TAKES("moe_token_dispatcher_type", TEXT, dispatcher),
+    TAKES("moe_flex_dispatcher_backend", TEXT, dispatch_kernels),
+    TAKES("moe_enable_deepep", FLAG, deepep),
+    TAKES("bf16", FLAG, bf16),
+    TAKES("num_gpu", COUNT, processes),
 
-                TAKES(ACTOR "strategy model.strategy runtime_args.train_backend", TEXT, sharding),
-                TAKES(ROLL("strategy_args.strategy_name"), TEXT, sharding),
-                LATER("actor.backend allocation_mode"),
-                LATER(ROLL("device_mapping")),
-                TAKES(ROLL("strategy_args.strategy_config"), TEXT, about),
-                TAKES(ROLL("training_args.gradient_accumulation_steps"), COUNT, steps),
-                TAKES(ROLL("model_args.disable_gradient_checkpointing"), UNLESS, checkpointed),
-                TAKES("actor.ppo_n_minibatches", COUNT, micro_batches),
-                TAKES(ACTOR "ppo_mini_batch_size policy.train_global_batch_size "
-                            "runtime_args.train_global_batch_size",
-                      COUNT, global_batch),
-                TAKES("data.train_batch_size train_dataset.batch_size", COUNT, rollout.batch),
-                TAKES("actor_rollout_ref.rollout.n gconfig.n_samples", COUNT, rollout.answers),
-                TAKES(ACTOR
-                      "ppo_micro_batch_size_per_gpu policy.train_micro_batch_size "
-                      "runtime_args.train_micro_batch_size data.micro_batch_size_per_gpu " ROLL(
-                          "training_args.per_device_train_batch_size"),
-                      COUNT, micro_batch),
-                TAKES(ACTOR "use_dynamic_bsz data.use_dynamic_bsz " ROLL(
-                          "use_dynamic_batching_in_train") " " ROLL("use_sequence_packing"),
-                      FLAG, rollout.packs),
-                TAKES(
-                    ACTOR "ppo_max_token_len_per_gpu data.max_token_len_per_gpu " ROLL(
-                        "max_tokens_per_microbatch_in_train") " " ROLL("sequence_packing_args.max_"
-                                                                       "packed_sequence_length_"
-                                                                       "train") " actor.mb_spec."
-                                                                                "max_tokens_per_mb",
-                    COUNT, rollout.packed),
-                TAKES("data.max_prompt_length models.policy.max_prompt_tokens_length prompt_length "
-                      "train_dataset.max_length",
-                      COUNT, rollout.prompt),
-                TAKES("data.max_response_length models.policy.max_response_tokens_length "
-                      "response_length "
-                      "gconfig.max_new_tokens",
-                      COUNT, rollout.answer),
-                TAKES("data.max_length policy.max_total_sequence_length sequence_length", COUNT,
-                      job.sequence),
-                TAKES(ACTOR
-                      "ulysses_sequence_parallel_size " ACTOR
-                      "fsdp_config.ulysses_sequence_parallel_size "
-                      "ulysses_sequence_parallel_size engine.ulysses_sequence_parallel_size " ROLL(
-                          "model_args.ulysses_size"),
-                      INT, ulysses),
-                TAKES("actor_rollout_ref.model.enable_gradient_checkpointing "
-                      "model.enable_gradient_checkpointing actor.gradient_checkpointing",
-                      FLAG, checkpointed),
-                TAKES("actor_rollout_ref.model.path model.path model.partial_pretrain "
-                      "policy.model_name "
-                      "models.policy.load pretrain actor.path",
-                      TEXT, model),
-                TAKES(ACTOR "optim.override_optimizer_config.optimizer_cpu_offload", FLAG,
-                      job.layout.offload_optimizer),
-                TAKES(ACTOR "optim.override_optimizer_config.optimizer_offload_fraction", NUMBER,
-                      offload_share),
-                TAKES("policy.precision actor.dtype " ROLL("model_args.dtype"), TEXT, dtype),
-                TAKES("trainer.n_gpus_per_node cluster.gpus_per_node", COUNT, processes),
-                TAKES("trainer.nnodes cluster.num_nodes", COUNT, nodes),
-                ROW(ROLL_REST
-                        ROLL("training_args.*") " " ROLL("data_args.*") " " ROLL("model_args.*") " " ROLL("strategy_args.strategy_config.param_dtype") " " ROLL("strategy_args.strategy_config.reduce_dtype") " " ROLL("strategy_args.strategy_config.reshard_after_forward") " " ROLL("strategy_args.strategy_config.wrap_policy.*") " " ROLL("strategy_args.strategy_config.moe_use_grouped_mm") " " ROLL(
-                            "system_envs.*") " " ROLL("sequence_length_round_in_train") " " ROLL("s"
-                                                                                                 "e"
-                                                                                                 "q"
-                                                                                                 "u"
-                                                                                                 "e"
-                                                                                                 "n"
-                                                                                                 "c"
-                                                                                                 "e"
-                                                                                                 "_"
-                                                                                                 "l"
-                                                                                                 "e"
-                                                                                                 "n"
-                                                                                                 "g"
-                                                                                                 "t"
-                                                                                                 "h"
-                                                                                                 "_"
-                                                                                                 "r"
-                                                                                                 "o"
-                                                                                                 "u"
-                                                                                                 "n"
-                                                                                                 "d"
-                                                                                                 "_"
-                                                                                                 "i"
-                                                                                                 "n"
-                                                                                                 "_"
-                                                                                                 "i"
-                                                                                                 "n"
-                                                                                                 "f"
-                                                                                                 "e"
-                                                                                                 "r") " " ROLL("sequence_packing_args.*") " " ROLL("infer_batch_size") " " ROLL("max_tokens_per_microbatch_in_infer") " " ROLL("use_dynamic_batching_in_infer") " " ROLL("worker_cls") " " ROLL("name"),
-                    LEFT, job, ONLY_READ, 0, NULL, false),
-                ROW(AREAL_REST, LEFT, job, ONLY_READ, 0, NULL, false),
+    TAKES(ACTOR "strategy model.strategy runtime_args.train_backend", TEXT, sharding),
+    TAKES(ROLL("strategy_args.strategy_name"), TEXT, sharding),
+    LATER("actor.backend allocation_mode"),
+    LATER(ROLL("device_mapping")),
+    TAKES(ROLL("strategy_args.strategy_config"), TEXT, about),
+    TAKES(ROLL("training_args.gradient_accumulation_steps"), COUNT, steps),
+    TAKES(ROLL("model_args.disable_gradient_checkpointing"), UNLESS, checkpointed),
+    TAKES("actor.ppo_n_minibatches", COUNT, micro_batches),
+    TAKES(ACTOR "ppo_mini_batch_size policy.train_global_batch_size "
+                "runtime_args.train_global_batch_size",
+          COUNT, global_batch),
+    TAKES("data.train_batch_size train_dataset.batch_size", COUNT, rollout.batch),
+    TAKES("actor_rollout_ref.rollout.n gconfig.n_samples", COUNT, rollout.answers),
+    TAKES(ACTOR "ppo_micro_batch_size_per_gpu policy.train_micro_batch_size "
+                "runtime_args.train_micro_batch_size data.micro_batch_size_per_gpu " ROLL(
+                    "training_args.per_device_train_batch_size"),
+          COUNT, micro_batch),
+    TAKES(ACTOR "use_dynamic_bsz data.use_dynamic_bsz " ROLL(
+              "use_dynamic_batching_in_train") " " ROLL("use_sequence_packing"),
+          FLAG, rollout.packs),
+    TAKES(ACTOR "ppo_max_token_len_per_gpu data.max_token_len_per_gpu " ROLL(
+              "max_tokens_per_microbatch_in_train") " " ROLL("sequence_packing_args.max_"
+                                                             "packed_sequence_length_"
+                                                             "train") " actor.mb_spec."
+                                                                      "max_tokens_per_mb",
+          COUNT, rollout.packed),
+    TAKES("data.max_prompt_length models.policy.max_prompt_tokens_length prompt_length "
+          "train_dataset.max_length",
+          COUNT, rollout.prompt),
+    TAKES("data.max_response_length models.policy.max_response_tokens_length "
+          "response_length "
+          "gconfig.max_new_tokens",
+          COUNT, rollout.answer),
+    TAKES("data.max_length policy.max_total_sequence_length sequence_length", COUNT, job.sequence),
+    TAKES(ACTOR "ulysses_sequence_parallel_size " ACTOR
+                "fsdp_config.ulysses_sequence_parallel_size "
+                "ulysses_sequence_parallel_size engine.ulysses_sequence_parallel_size " ROLL(
+                    "model_args.ulysses_size"),
+          INT, ulysses),
+    TAKES("actor_rollout_ref.model.enable_gradient_checkpointing "
+          "model.enable_gradient_checkpointing actor.gradient_checkpointing",
+          FLAG, checkpointed),
+    TAKES("actor_rollout_ref.model.path model.path model.partial_pretrain "
+          "policy.model_name "
+          "models.policy.load pretrain actor.path",
+          TEXT, model),
+    TAKES(ACTOR "optim.override_optimizer_config.optimizer_cpu_offload", FLAG,
+          job.layout.offload_optimizer),
+    TAKES(ACTOR "optim.override_optimizer_config.optimizer_offload_fraction", NUMBER,
+          offload_share),
+    TAKES("policy.precision actor.dtype " ROLL("model_args.dtype"), TEXT, dtype),
+    TAKES("trainer.n_gpus_per_node cluster.gpus_per_node", COUNT, processes),
+    TAKES("trainer.nnodes cluster.num_nodes", COUNT, nodes),
+    ROW(ROLL_REST, LEFT, job, ONLY_READ, 0, NULL, false),
+    ROW(ROLL_TRAINER("actor_train."), LEFT, job, ONLY_READ, 0, NULL, false),
+    ROW(ROLL_TRAINER("sft_train."), LEFT, job, ONLY_READ, 0, NULL, false),
+    ROW(AREAL_REST, LEFT, job, ONLY_READ, 0, NULL, false),
 };
 
 static const char *const sections[] = {ACTOR "megatron",

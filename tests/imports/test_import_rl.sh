@@ -76,16 +76,19 @@ actor_infer:
   strategy_args: {strategy_name: vllm, strategy_config: {tensor_model_parallel_size: 8}}
 END
 job() { # NAME WANTED: what the job of NAME.yaml must be, as "key=value ..."
-    "$plumbline" import rl "$work/$1.yaml" -o "$work/job.json" 2>"$work/err" || wrong "$1: $(cat "$work/err")"
+    "$plumbline" import rl "$work/$1.yaml" -o "$work/job.json" 2>"$work/err" ||
+        wrong "$1: $(cat "$work/err")"
     python3 -c 'import json, sys
 j = json.load(open(sys.argv[1])); j.update(j["layout"]); j["full"] = "full" in j["recompute"]
 for pair in sys.argv[2].split():
     key, value = pair.split("=")
-    assert str(j.get(key)) == value, (key, value, j.get(key))' "$work/job.json" "$2" || wrong "$1: another job"
+    assert str(j.get(key)) == value, (key, value, j.get(key))' "$work/job.json" "$2" ||
+        wrong "$1: another job"
 }
 job roll "sequence=4096 global_batch=64 tensor=2 pipeline=2 data=4 micro_batch=2 zero=0 full=True
     sequence_parallel=True trainer=megatron"
-sed -e 's/megatron_train/deepspeed_train/' -e 's/strategy_config:$/strategy_config: ${deepspeed_zero2}/' \
+sed -e 's/megatron_train/deepspeed_train/' \
+    -e 's/strategy_config:$/strategy_config: ${deepspeed_zero2}/' \
     -e '/^      /d' "$work/roll.yaml" >"$work/zero.yaml"
 job zero "global_batch=256 tensor=1 data=16 zero=2 trainer=deepspeed full=True"
 sed -i 's/${deepspeed_zero2}/${my_own}/' "$work/zero.yaml"
