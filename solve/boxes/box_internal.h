@@ -16,6 +16,13 @@ struct box_weights {
     int64_t *weights;
 };
 
+// By labels: weights and prices with which an earlier box ended.
+enum { REMEMBERED = 16 };
+struct box_remembered {
+    struct box_weights weights;
+    int64_t *prices;
+};
+
 // Where ranks have several stages and the dynamic programme works stage by stage (memory.c); else 0
 // rows.
 struct box_memory {
@@ -58,6 +65,8 @@ struct box_closer {
     struct box_work work;
     bool labels;           // boxes but the first go by labels (levels.c)
     int64_t *label_prices; // [group]: of the box before
+    struct box_remembered remembered[REMEMBERED];
+    int remembered_count; // all that ever were
     struct box_current current;
     struct box_shares *shares; // shares.c; NULL: not begun
     struct arena *arena;

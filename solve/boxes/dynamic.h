@@ -96,11 +96,17 @@ void dynamic_solve(struct dynamic *d, const struct dynamic_box *box, struct dyna
 
 // Whether the slots that a table only prices can be counted by labels: widths, one or two pools.
 bool dynamic_has_labels(const struct dynamic *d);
-// With the box's costs and `through_ns` of the dynamic_solve before, of the same box: the least
-// cost of its plans, slots counted, or target_ns if that is less; *chosen is the least plan where
-// it is below target_ns. 0: it would take too many labels.
-int64_t dynamic_solve_labels(struct dynamic *d, const struct dynamic_box *box, int64_t target_ns,
-                             int *chosen, struct arena *arena);
+// With the box's costs and `through_ns` of the dynamic_solve before, of the same box: what the
+// stages behind each one cost at least, by slots left in whole units and layers.
+struct label_rooms;
+struct label_rooms *dynamic_label_rooms(struct dynamic *d, const struct dynamic_box *box,
+                                        struct arena *arena);
+int64_t dynamic_rooms_bound(const struct label_rooms *rooms); // of the box, by this table
+// Likewise: the least cost of its plans, slots counted, or target_ns if that is less; *chosen is
+// the least plan where it is below target_ns. 0: it would take too many labels.
+int64_t dynamic_solve_labels(struct dynamic *d, const struct dynamic_box *box,
+                             const struct label_rooms *rooms, int64_t target_ns, int *chosen,
+                             struct arena *arena);
 
 // A path in an array: the counts of its symbols, then its laps.
 static inline int path_size(int symbols) { return symbols + 1; }

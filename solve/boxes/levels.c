@@ -12,7 +12,7 @@ enum {
     LABEL_STALLED = 4,
     PRICE_ROUNDS = 8,    // for the prices of one mixture
     STARTING_TRIED = 24, // paths, to begin a box with
-    NEAR_PERCENT = 80    // of the target: farther off, labels are too many
+    NEAR_PERCENT = 50    // of the target: farther off, one path tells as much
 };
 
 static const int64_t label_target_most = (int64_t)1 << 49;
@@ -35,15 +35,21 @@ int64_t box_solve_labels(struct box_closer *b, const struct choice_box *box, int
     b->current.on_small_table = true, b->current.labelled = true;
     dynamic_solve(b->priced, &of, &answer);
     target_ns = smaller(target_ns, label_target_most); // of a claim that there is no plan
-    int64_t bound = answer.bound_ns, step = (target_ns - bound) / 4;
+    struct arena *scratch = arena_open_within(b->arena);
+    const struct label_rooms *rooms =
+        answer.bound_ns < target_ns ? dynamic_label_rooms(b->priced, &of, scratch) : NULL;
+    int64_t bound = answer.bound_ns, step;
+    if (rooms) bound = larger(bound, smaller(dynamic_rooms_bound(rooms), target_ns));
+    step = (target_ns - bound) / 4;
     for (int tries = 0; tries < 2 * LABEL_TRIES && bound < target_ns && !*found; tries++) {
         int64_t to = smaller(bound + larger(step, 1), target_ns);
-        int64_t value = dynamic_solve_labels(b->priced, &of, to, b->work.chosen, b->arena);
+        int64_t value = dynamic_solve_labels(b->priced, &of, rooms, to, b->work.chosen, scratch);
         step = value ? 2 * step : step / 4;
         if (!value && ++tries >= LABEL_TRIES) break;
         *found = value && value < to;
         bound = larger(bound, value);
     }
+    arena_close(scratch);
     return bound;
 }
 
@@ -90,7 +96,40 @@ static bool find_prices(struct box_closer *b, const struct choice_box *box, int6
     return false;
 }
 
-// The weights of the enclosing box, or the starting path that bounds the box better on its own.
+// b->now: the weights that an earlier box ended with.
+static int mix_remembered(struct box_closer *b, const struct box_remembered *kept)
+{
+    struct box_step step = {.path_count = kept->weights.count,
+                            .ids = kept->weights.ids,
+                            .weights = kept->weights.weights,
+                            .prices = kept->prices};
+    const struct box_step *own = b->current.beginning;
+    b->current.beginning = &step;
+    int count = box_mix_beginning(b);
+    b->current.beginning = own;
+    return count;
+}
+
+// Keeps the best weights of this box for the next ones, in place of the oldest.
+static void remember(struct box_closer *b)
+{
+    struct box_remembered *kept = &b->remembered[b->remembered_count % REMEMBERED];
+    if (!b->best.count) return;
+    if (b->remembered_count++ < REMEMBERED) {
+        kept->weights.ids = TAKE(b->arena, WEIGHTS_MAX, int);
+        kept->weights.weights = TAKE(b->arena, WEIGHTS_MAX, int64_t);
+        kept->prices = TAKE(b->arena, dynamic_resource_count(b->counted), int64_t);
+    }
+    kept->weights.count = b->best.count;
+    memcpy(kept->weights.ids, b->best.ids, (size_t)b->best.count * sizeof *b->best.ids);
+    memcpy(kept->weights.weights, b->best.weights,
+           (size_t)b->best.count * sizeof *b->best.weights);
+    memcpy(kept->prices, b->label_prices,
+           (size_t)b->c->priced->group_count * sizeof *b->label_prices);
+}
+
+// The weights of the enclosing box, those of an earlier one or the starting path that bounds the
+// box better on its own.
 static int begin(struct box_closer *b, const struct choice_box *box, int64_t target_ns)
 {
     int64_t best = -1;
@@ -101,12 +140,19 @@ static int begin(struct box_closer *b, const struct choice_box *box, int64_t tar
         box_game_add_path(b, id, box_closer_path(b, id));
         if (bound > best) best = bound, at = id;
     }
-    if (b->current.beginning) {
-        int count = box_mix_beginning(b);
-        if (box_solve(b, true, box, target_ns, NULL) >= best) return count;
-        memcpy(b->work.prices, b->label_prices,
-               (size_t)b->c->priced->group_count * sizeof *b->work.prices);
+    int mixed = -1, count = 1, tried = smaller_int(b->remembered_count, REMEMBERED);
+    for (int k = 0; k < tried; k++) {
+        mix_remembered(b, &b->remembered[k]);
+        int64_t bound = box_solve(b, true, box, target_ns, NULL);
+        if (bound > best) best = bound, mixed = k;
     }
+    if (b->current.beginning) {
+        count = box_mix_beginning(b);
+        if (box_solve(b, true, box, target_ns, NULL) >= best) return count;
+    }
+    memcpy(b->work.prices, b->label_prices,
+           (size_t)b->c->priced->group_count * sizeof *b->work.prices);
+    if (mixed >= 0) return mix_remembered(b, &b->remembered[mixed]);
     box_mix_one(b, at);
     return 1;
 }
@@ -122,8 +168,8 @@ static bool learn_by_labels(struct box_closer *b, const struct choice_box *box, 
     return found;
 }
 
-bool box_use_labels(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
-                    int rounds, struct box_answer *a, bool *suited)
+static bool use_labels(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
+                       int rounds, struct box_answer *a, bool *suited)
 {
     int64_t best = 0, priced, bound;
     size_t bytes = (size_t)b->c->priced->group_count * sizeof *b->work.prices;
@@ -149,6 +195,14 @@ bool box_use_labels(struct box_closer *b, const struct choice_box *box, int64_t 
         if (!learnt) return false;
     }
     return false;
+}
+
+bool box_use_labels(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
+                    int rounds, struct box_answer *a, bool *suited)
+{
+    bool closed = use_labels(b, box, target_ns, rounds, a, suited);
+    remember(b);
+    return closed;
 }
 
 // ---- levels

@@ -171,7 +171,8 @@ static int64_t bound_of(struct box_search *s, int64_t dived_ns)
 static bool is_over(struct box_search *s)
 {
     const struct box_search_settings *t = s->settings;
-    return s->r->boxes >= t->boxes_max ||
+    bool labelled = t->labelled_max && box_closer_has_labels(s->closer);
+    return s->r->boxes >= (labelled ? t->labelled_max : t->boxes_max) ||
            (int64_t)s->box_count * s->choice_count > MASK_BYTES_MAX ||
            (t->should_stop && t->should_stop(t->argument));
 }

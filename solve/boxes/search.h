@@ -12,7 +12,7 @@ struct box_search_settings {
                        // plan is known
     double gap;        // (target - bound) / target at which to stop; 0: exact
     int64_t cutoff_ns; // plans at or above it are of no interest; 0: all are
-    int64_t boxes_max;
+    int64_t boxes_max, labelled_max;     // the latter where boxes go by labels; 0: the same
     bool labels, uncounted;              // of the boxes (box.h); only without a certificate
     bool recheck;                        // afterwards prove every box a second time from its record
     bool (*should_stop)(void *argument); // may be NULL

@@ -15,9 +15,12 @@ enum { BOXES_MAX = 400, CELLS_MAX = 10000 };
 // By ranks with several stages the tree is far slower: its relaxations have all their choices as
 // columns.
 enum { BOXES_BY_RANKS_MAX = 100 * 1000 };
+// By labels, too, no slots of the larger group are in a table.
+enum { BOXES_LABELLED_MAX = 20 * 1000, CELLS_LABELLED_MAX = 1 << 17 };
 
-static bool is_small(const struct priced *p)
+static bool is_small(const struct priced *p, bool labels)
 {
+    int64_t limit = labels && priced_has_widths(p) ? CELLS_LABELLED_MAX : CELLS_MAX;
     int64_t cells = p->layer_count, most = 1;
     for (int g = 0; g < p->group_count && cells < (int64_t)1 << 40; g++) {
         if (priced_pool(p, g) != g) continue;
@@ -26,7 +29,7 @@ static bool is_small(const struct priced *p)
         cells *= seats + 1;
         most = larger(most, seats + 1);
     }
-    return cells / most <= CELLS_MAX; // the largest group's seats are what the others leave
+    return cells / most <= limit; // the largest group's seats are what the others leave
 }
 
 void solving_keep_incumbent(struct solving *s)
@@ -67,7 +70,7 @@ static enum status write_program(struct solving *s, const struct box_search_resu
 
 bool solving_is_cut_off(struct solving *s)
 {
-    if (s->settings->cutoff_ns <= 0 || !is_small(s->priced) || s->settings->alternatives > 1)
+    if (s->settings->cutoff_ns <= 0 || !is_small(s->priced, false) || s->settings->alternatives > 1)
         return false;
     struct box_search_settings settings = {.target_ns = INT64_MAX,
                                            .cutoff_ns = s->settings->cutoff_ns,
@@ -94,7 +97,7 @@ static bool improve(void *solving, int step, int *found, int64_t *found_ns)
 
 enum status solving_run_boxes(struct solving *s, struct error *err)
 {
-    if (!is_small(s->priced)) return OK;
+    if (!is_small(s->priced, !s->result->evidence)) return OK;
     bool by_ranks = s->choices.virtual_stages > 1;
     int64_t limit = by_ranks ? s->settings->boxes_max : 0;
     struct box_search_settings settings = {
@@ -104,6 +107,7 @@ enum status solving_run_boxes(struct solving *s, struct error *err)
         .boxes_max = limit      ? limit
                      : by_ranks ? BOXES_BY_RANKS_MAX
                                 : BOXES_MAX,
+        .labelled_max = BOXES_LABELLED_MAX,
         .labels = !s->result->evidence,
         .recheck = s->settings->recheck,
         .should_stop = solving_should_stop,

@@ -187,11 +187,12 @@ static void compare_labels(const struct choices *c, struct graph *g, uint64_t *s
     dynamic_solve(counted, &box, &table);
     dynamic_solve(priced, &box, &relaxed);
     if (relaxed.bound_ns == DYNAMIC_NOTHING) return;
+    const struct label_rooms *rooms = dynamic_label_rooms(priced, &box, &own_arena);
     for (int k = 0; k < 4; k++) {
         int64_t least = table.bound_ns == DYNAMIC_NOTHING ? 2 * relaxed.bound_ns : table.bound_ns;
         int64_t target = 1 + least - least / 8;
         target += (int64_t)random_less(state, least / 4 + 2);
-        int64_t value = dynamic_solve_labels(priced, &box, target, chosen, &own_arena);
+        int64_t value = dynamic_solve_labels(priced, &box, rooms, target, chosen, &own_arena);
         assert_int_equal(value, table.bound_ns < target ? table.bound_ns : target);
         for (int r = 0; r < c->priced->group_count && value < target; r++)
             assert_true(dynamic_resource_use(priced, r, chosen) <= c->priced->groups[r].slots ||
