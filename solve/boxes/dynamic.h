@@ -100,7 +100,7 @@ bool dynamic_has_labels(const struct dynamic *d);
 // stages behind each one cost at least, by slots left in whole units and layers.
 struct label_rooms;
 struct label_rooms *dynamic_label_rooms(struct dynamic *d, const struct dynamic_box *box,
-                                        struct arena *arena);
+                                        int64_t cells_most, struct arena *arena);
 int64_t dynamic_rooms_bound(const struct label_rooms *rooms); // of the box, by this table
 // Likewise: the least cost of its plans, slots counted, or target_ns if that is less; *chosen is
 // the least plan where it is below target_ns. 0: it would take too many labels.

@@ -11,7 +11,7 @@
 #include "solve/boxes/dynamic_table.h"
 
 enum { POOLS_MOST = 2, LIMIT_MOST = 1 << 13, LABELS_MOST = 1 << 18 };
-static const int64_t room_cells_most = (int64_t)1 << 22, room_work_most = (int64_t)1 << 28;
+enum { WORK_OF_A_CELL = 16 }; // choices tried at one, if all cells are used
 
 // Choices of a stage alike in what the coarse table knows of them.
 struct room_choice {
@@ -272,8 +272,8 @@ static double *least_crossings(const struct labels *l, int s)
 static void join_choice(struct room_choice *items, int *count, const struct room_choice *x)
 {
     struct room_choice *at = items;
-    while (at < items + *count && (at->use[0] != x->use[0] || at->use[1] != x->use[1] ||
-                                   at->layers != x->layers))
+    while (at < items + *count &&
+           (at->use[0] != x->use[0] || at->use[1] != x->use[1] || at->layers != x->layers))
         at++;
     if (at == items + *count) {
         items[(*count)++] = *x;
@@ -316,8 +316,8 @@ static void fill_rest(const struct label_rooms *r, const struct dynamic *d, int 
             for (const struct room_choice *x = items; x < items + count; x++) {
                 int left = a - x->use[0] / r->unit[0], other = b - x->use[1] / r->unit[1];
                 if (left < 0 || other < 0) continue;
-                const double *from =
-                    r->rest[s] + ((size_t)left * (size_t)r->rooms[1] + (size_t)other) * row;
+                const double *from = r->rest[s] +
+                                     ((size_t)left * (size_t)r->rooms[1] + (size_t)other) * row;
                 dynamic_lower_row(to + x->first, from + x->first + x->layers, x->cost,
                                   x->last - x->first + 1);
             }
@@ -340,20 +340,22 @@ static int64_t least_of_all(const struct label_rooms *r, const struct dynamic *d
 }
 
 // Units that keep the table small: doubled where there are more rooms.
-static void choose_units(struct label_rooms *r, const struct labels *l, int64_t all)
+static void choose_units(struct label_rooms *r, const struct labels *l, int64_t all,
+                         int64_t cells_most)
 {
     for (int k = 0; k < POOLS_MOST; k++) r->unit[k] = 1;
     for (;;) {
         for (int k = 0; k < POOLS_MOST; k++) r->rooms[k] = l->limit[k] / r->unit[k] + 1;
         int64_t cells = (int64_t)r->rooms[0] * r->rooms[1] * l->d->row;
-        if (cells * l->d->stage_count <= room_cells_most && cells * all <= room_work_most) return;
+        if (cells * l->d->stage_count <= cells_most && cells * all <= WORK_OF_A_CELL * cells_most)
+            return;
         if (r->rooms[0] == 1 && r->rooms[1] == 1) return;
         r->unit[r->rooms[0] < r->rooms[1]] *= 2;
     }
 }
 
 struct label_rooms *dynamic_label_rooms(struct dynamic *d, const struct dynamic_box *box,
-                                        struct arena *arena)
+                                        int64_t cells_most, struct arena *arena)
 {
     struct arena *scratch = arena_open_within(arena);
     struct labels l = {.d = d, .box = box, .arena = scratch};
@@ -367,7 +369,7 @@ struct label_rooms *dynamic_label_rooms(struct dynamic *d, const struct dynamic_
         items[s] = list_room_choices(&l, s, &counts[s]);
         all += counts[s];
     }
-    choose_units(r, &l, all);
+    choose_units(r, &l, all, cells_most);
     size_t rows = (size_t)r->rooms[0] * (size_t)r->rooms[1];
     r->rest = TAKE(arena, d->stage_count, double *);
     for (int s = 0; s <= last; s++) r->rest[s] = TAKE(arena, rows * (size_t)d->row, double);

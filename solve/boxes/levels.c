@@ -12,7 +12,8 @@ enum {
     LABEL_STALLED = 4,
     PRICE_ROUNDS = 8,    // for the prices of one mixture
     STARTING_TRIED = 24, // paths, to begin a box with
-    NEAR_PERCENT = 50    // of the target: farther off, one path tells as much
+    NEAR_PERCENT = 50,   // of the target: farther off, one path tells as much
+    ROOM_CELLS = 1 << 22 // of a coarse table
 };
 
 static const int64_t label_target_most = (int64_t)1 << 49;
@@ -36,8 +37,9 @@ int64_t box_solve_labels(struct box_closer *b, const struct choice_box *box, int
     dynamic_solve(b->priced, &of, &answer);
     target_ns = smaller(target_ns, label_target_most); // of a claim that there is no plan
     struct arena *scratch = arena_open_within(b->arena);
-    const struct label_rooms *rooms =
-        answer.bound_ns < target_ns ? dynamic_label_rooms(b->priced, &of, scratch) : NULL;
+    const struct label_rooms *rooms = answer.bound_ns < target_ns
+                                          ? dynamic_label_rooms(b->priced, &of, ROOM_CELLS, scratch)
+                                          : NULL;
     int64_t bound = answer.bound_ns, step;
     if (rooms) bound = larger(bound, smaller(dynamic_rooms_bound(rooms), target_ns));
     step = (target_ns - bound) / 4;
@@ -122,8 +124,7 @@ static void remember(struct box_closer *b)
     }
     kept->weights.count = b->best.count;
     memcpy(kept->weights.ids, b->best.ids, (size_t)b->best.count * sizeof *b->best.ids);
-    memcpy(kept->weights.weights, b->best.weights,
-           (size_t)b->best.count * sizeof *b->best.weights);
+    memcpy(kept->weights.weights, b->best.weights, (size_t)b->best.count * sizeof *b->best.weights);
     memcpy(kept->prices, b->label_prices,
            (size_t)b->c->priced->group_count * sizeof *b->label_prices);
 }
