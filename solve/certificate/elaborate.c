@@ -20,8 +20,14 @@ struct elaborate {
     int *numbers[MOST_STAGES]; // [stage][choice]: in the list
 };
 
-// By these a proof names what is priced and counted beside slots.
-static const char *const budgets[BUDGETS] = {"boundaries", "stages", "cost", "energy"};
+// By these a proof names what is priced and counted beside slots. Of energies the referee reads
+// nothing, and it refuses documents that limit them.
+static const char *const budgets[] = {"boundaries", "stages", "cost"};
+
+static int resources_of(const struct check_problem *p)
+{
+    return p->group_count + (int)ARRAY_LENGTH(budgets);
+}
 
 // ---- operations, as the referee names them: kind, place, micro-batch, slice
 
@@ -264,12 +270,12 @@ static void put_round(struct elaborate *e, const cJSON *round)
     const cJSON *weights = value_get(round, "weights"), *prices = value_get(round, "prices"),
                 *slots = prices ? value_get(prices, "slots") : NULL;
     int64_t price[RESOURCES_MOST] = {0};
-    int resources = check_resource_count(p);
+    int resources = resources_of(p);
     for (const cJSON *v = slots ? slots->child : NULL; v; v = v->next)
         price[value_number(v->child)] = value_number(v->child->next);
-    for (int i = 0; i < BUDGETS && prices; i++)
+    for (size_t i = 0; i < ARRAY_LENGTH(budgets) && prices; i++)
         if (value_get(prices, budgets[i]))
-            price[p->group_count + i] = value_number(value_get(prices, budgets[i]));
+            price[p->group_count + (int)i] = value_number(value_get(prices, budgets[i]));
     // A round by ranks counts nothing; where one group is left its slots close the box as well.
     bool by_ranks = cJSON_IsTrue(value_get(round, "by_ranks"));
     int64_t counted[RESOURCES_MOST];
@@ -293,7 +299,7 @@ static void put_leaf(struct elaborate *e, const struct check_box *left)
 {
     const struct check_choice *chosen[MOST_STAGES];
     int64_t bound = e->k->result->bound_ns, all[RESOURCES_MOST];
-    int resources = check_resource_count(e->k->p);
+    int resources = resources_of(e->k->p);
     for (int r = 0; r < resources; r++) all[r] = 1;
     for (int s = 0; s < e->k->p->stages; s++) chosen[s] = &e->k->choices.items[s][left->left[s][0]];
     bool fits = !check_misfit(e->g, chosen);
@@ -352,7 +358,7 @@ static void put_choices(struct elaborate *e)
                                     c->resident, c->stash, c->working};
             for (size_t n = 0; n < ARRAY_LENGTH(more); n++)
                 page_print(&e->page, " %lld", (long long)more[n]);
-            for (int r = 0; r < check_resource_count(p); r++)
+            for (int r = 0; r < resources_of(p); r++)
                 page_print(&e->page, " %lld", (long long)check_use(p, s, r, c));
             page_print(&e->page, "\n");
         }
@@ -379,8 +385,8 @@ static void find_counted(struct elaborate *e, const cJSON *proof)
     for (const cJSON *v = slots ? slots->child : NULL; v; v = v->next)
         for (int g = 0; g < p->group_count; g++)
             e->counted[g] = e->counted[g] || !strcmp(p->groups[g].name, v->valuestring);
-    for (int i = 0; i < BUDGETS && counted; i++)
-        e->counted[p->group_count + i] = cJSON_IsTrue(value_get(counted, budgets[i]));
+    for (size_t i = 0; i < ARRAY_LENGTH(budgets) && counted; i++)
+        e->counted[p->group_count + (int)i] = cJSON_IsTrue(value_get(counted, budgets[i]));
 }
 
 // The plan, a stage a line: first layer, layers, group, options, mode, recomputed layers.
