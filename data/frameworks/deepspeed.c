@@ -76,6 +76,7 @@ const struct setting_effect deepspeed_effects[] = {
      "every layer has all tokens"},
     {"curriculum_learning.enabled elasticity.enabled", EFFECT_ASSUMED, "",
      "sequences and replicas have the stated size"},
+    {"autotuning.enabled", EFFECT_ASSUMED, "", "batch and stage are as stated"},
     {"hybrid_engine.enabled", EFFECT_ASSUMED, "", "nothing is generated in between"},
     {"zero_optimization.zeropp_loco_param.*", EFFECT_ASSUMED, "", "gradients are not compressed"},
     {"bf16.bf16_master_weights_and_grads bf16.bf16_optimizer_states "

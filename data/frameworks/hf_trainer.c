@@ -25,6 +25,7 @@ static const struct setting_row rows[] = {
     TAKES("config-file", TEXT, accelerate),
     TAKES("optim", TEXT, optimizer),
     TAKES("flash-attn attn-impl attn-implementation", TEXT, backend),
+    TAKES("use-flash-attn use-flash-attention use-flash-attention-2", FLAG, flash),
     TAKES("sequence-parallel-size", INT, ulysses),
     TAKES("model-name-or-path model", TEXT, model),
     TAKES("nproc-per-node num-processes global-world-size", COUNT, processes),
@@ -32,6 +33,7 @@ static const struct setting_row rows[] = {
 };
 
 static const struct setting_effect effects[] = {
+    {"bits", EFFECT_ON_JOB, "16", "weights in fewer bits than 16: leave it out"},
     {"quantization-bit quant-bits load-in-4bit load-in-8bit q-lora use-qlora", EFFECT_ON_JOB, "0",
      "weights in fewer bits than 16: leave it out"},
     {"use-galore use-apollo use-badam use-adam-mini use-muon", EFFECT_ON_JOB, "",
@@ -70,7 +72,8 @@ static const struct setting_effect effects[] = {
      EFFECT_ASSUMED, "", "frozen parts are the model's: state them there"},
     {"vision-select-layer mm-vision-select-layer pretrain-mm-mlp-adapter mm-vision-tower",
      EFFECT_ASSUMED, "", "the tower for images is the model's: state it there"},
-    {"lora-dim lora-rank lora-target lora-alpha use-llm-lora use-backbone-lora reft-rank oft-rank "
+    {"lora-dim lora-rank lora-r lora-enable lora-target lora-alpha use-llm-lora use-backbone-lora "
+     "reft-rank oft-rank "
      "vera-rank "
      "boft-block-size adapter-length",
      EFFECT_ASSUMED, "", "adapters are the model's: state them there"},

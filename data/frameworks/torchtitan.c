@@ -80,8 +80,19 @@ static const char left[] =
     "parallelism.enable_fsdp_symm_mem optimizer.* "
     "checkpoint.* comm.* memory_estimation.* fault_tolerance.* experimental.* validation.* "
     "debug.*";
+static const struct setting_effect effects[] = {
+    {"model.norm_type", EFFECT_ASSUMED, "rmsnorm", "norms are the shipped model's"},
+    {"float8.enable_fsdp_float8_all_gather quantize.linear.float8.enable_fsdp_float8_all_gather",
+     EFFECT_ASSUMED, "", "weights are gathered in 16 bits"},
+    {"fault_tolerance.enable", EFFECT_ASSUMED, "",
+     "one group of replicas, whose gradients are summed in every step"},
+    {"parallelism.pipeline_parallel_expert_parallel_overlap", EFFECT_ASSUMED, "",
+     "that overlap is not priced"},
+    {"parallelism.expert_parallel_comm_backend", EFFECT_ASSUMED, "standard",
+     "tokens travel by all-to-all"},
+    {NULL, EFFECT_ASSUMED, NULL, NULL}};
 const struct setting_rows torchtitan_rows = {
-    .rows = rows, .count = ARRAY_LENGTH(rows), .left = left};
+    .rows = rows, .count = ARRAY_LENGTH(rows), .effects = effects, .left = left};
 
 // The whole models have as many parameters as the shipped documents. A recipe may be of another
 // size: the flavor replaces its model.

@@ -82,6 +82,42 @@ tower --language-model-type=llama3_8b && grep -q '"sequence": 4096' "$work/job.j
 told 'a sequence has --decoder-seq-length.s 4096 tokens'
 tower && grep -q '"sequence": 256' "$work/job.json" || wrong "another sequence without a tower"
 
+# a script of Trainer's: DeepSpeed's own file says the stage, adapters and attention are said
+mkdir -p "$work/scripts" "$work/configs"
+echo 'deepspeed train.py --deepspeed configs/my.json --per_device_train_batch_size 2 --bf16 True \
+    --max_seq_length 2048 --lora_r 8 --use_flash_attention_2 True' >"$work/scripts/t.sh"
+stage() { # JSON KEYS: the file, and the words that the job must have
+    echo "$1" >"$work/configs/my.json"; shift
+    "$plumbline" import trainer "$work/scripts/t.sh" --gpus 8 >"$work/out" 2>"$work/err" ||
+        wrong "stage: $(cat "$work/err")"
+    for words in "$@"; do grep -q "$words" "$work/out" || wrong "stage: no $words"; done
+}
+stage '{"zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu"}}}' '"zero": 3' \
+    '"offload_optimizer": true'
+told 'ZeRO 3 with the optimizer on the host, as .*configs/my.json says'
+stage '{"zero_optimization": {"stage": 2}}' '"zero": 2' '"offload_optimizer": false'
+told '--lora-r: adapters are the model.s'
+echo '{"zero_optimization": {}}' >"$work/configs/my.json"
+"$plumbline" import trainer "$work/scripts/t.sh" --gpus 8 2>"$work/err" && wrong "no stage is read"
+told 'which ZeRO stage it is'
+
+# torchtitan: what its lists of harmless keys do not hold is said
+printf '[model]\nname = "llama3"\nflavor = "8B"\nnorm_type = "layernorm"\n[training]\nseq_len = 512
+local_batch_size = 1\n[fault_tolerance]\nenable = true\n[float8]
+enable_fsdp_float8_all_gather = true\n' >"$work/t.toml"
+"$plumbline" import torchtitan "$work/t.toml" --gpus 8 >"$work/out" 2>"$work/err" ||
+    wrong "torchtitan: $(cat "$work/err")"
+told 'model.norm_type: norms are the shipped model'
+told 'fault_tolerance.enable: one group of replicas'
+told 'all_gather: weights are gathered in 16 bits'
+
+# a tool that reads data is no training
+echo 'python ../analyze_data.py --micro-batch-size 64 --global-batch-size 64 --seq-length 512 \
+    --num-layers 2 --hidden-size 64 --num-attention-heads 4' >"$work/in.sh"
+"$plumbline" import megatron "$work/in.sh" --gpus 1 --job "$work/no.json" 2>"$work/err" &&
+    wrong "analyze_data is read as training"
+told 'analyze_data.py does not train'
+
 # neuronx-distributed-training: a section of degrees; pairs are refused
 cat >"$work/in.yaml" <<'END'
 trainer: {devices: 32, num_nodes: 4}

@@ -268,7 +268,7 @@ static enum status check_program(const struct run *r, const struct settings *s, 
         {"huggingface", "a model of Hugging Face's"}};
     static const char *const tools[] = {
         "text_generation", "inference", "convert", "preprocess", "generate", "quantize",
-        "export",          "prune",     "mmlu",    "eval",       "tasks/"};
+        "export",          "prune",     "mmlu",    "eval",       "tasks/",   "analyze_data"};
     const char *name = s->program ? s->program : "";
     const struct setting *task = setting_of(s, "task");
     if (strstr(name, "tasks/") && task && task->text && !strstr("WIKITEXT103 LAMBADA", task->text))

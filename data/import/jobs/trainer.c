@@ -88,6 +88,33 @@ static bool offloads(const char *name)
            !holds(name, "without_offload");
 }
 
+// DeepSpeed's own file, beside the one that is read or in a folder above it.
+static int read_stage(struct run *r, struct settings *s)
+{
+    enum { FOLDERS_MOST = 4 };
+    const char *name = r->about, *slash = strrchr(r->file, '/'),
+               *from = slash ? arena_print(r->arena, "%.*s/", (int)(slash - r->file), r->file) : "";
+    if (!strstr(name, ".json") || *name == '/') return -1;
+    for (int up = 0; up < FOLDERS_MOST; up++, from = arena_print(r->arena, "%s../", from)) {
+        struct settings own;
+        struct error ignored = {OK, ""};
+        const char *path = arena_print(r->arena, "%s%s", from, name);
+        if (settings_read_json(&own, path, r->arena, &ignored) != OK) continue;
+        const struct setting *stage = setting_of(&own, "zero_optimization.stage"),
+                             *place =
+                                 setting_of(&own, "zero_optimization.offload_optimizer.device");
+        const struct setting *weights = setting_of(&own, "zero_optimization.offload_param.device");
+        if (weights && weights->text && strcmp(weights->text, "none") != 0)
+            said_assume(&s->said, "offload_param: weights stay on the GPU");
+        if (!stage || !stage->text || !strchr("0123", *stage->text) || stage->text[1]) return -1;
+        r->job.layout.offload_optimizer = place && place->text && strcmp(place->text, "none") != 0;
+        said_assume(&s->said, "ZeRO %s%s, as %.80s says", stage->text,
+                    r->job.layout.offload_optimizer ? " with the optimizer on the host" : "", path);
+        return *stage->text - '0';
+    }
+    return -1;
+}
+
 static enum status set_sharding(struct run *r, struct settings *s, struct error *err)
 {
     struct layout *l = &r->job.layout;
@@ -95,13 +122,14 @@ static enum status set_sharding(struct run *r, struct settings *s, struct error 
     bool deepspeed = r->about && *r->about && strcasecmp(r->about, "none") != 0;
     int stage = deepspeed ? stage_in(r->about) : -1;
     if (setting_of(s, "zero-stage")) stage = r->zero_stage, deepspeed = true;
+    bool read = deepspeed && stage < 0 && (stage = read_stage(r, s)) >= 0;
     r->job.trainer = deepspeed ? TRAINER_DEEPSPEED : TRAINER_OTHER;
     if (deepspeed && stage < 0)
         return settings_refuse(s, "deepspeed", err,
                                "which ZeRO stage it is stands in %.80s: add zero_stage to the file",
                                r->about);
     if (stage > 3) return settings_refuse(s, "zero-stage", err, "expected 0 to 3");
-    if (deepspeed && stage && l->offload_optimizer)
+    if (deepspeed && stage && l->offload_optimizer && !read)
         said_assume(&s->said, "--offload: the optimizer on the host; weights stay on the GPU");
     if (deepspeed)
         l->zero = stage,
@@ -110,7 +138,7 @@ static enum status set_sharding(struct run *r, struct settings *s, struct error 
     if (!deepspeed && !(r->sharding && *r->sharding))
         said_assume(&s->said, "states are not sharded, as neither --deepspeed nor --fsdp is here");
     l->gradient_sync = l->zero == 3 || !deepspeed ? SYNC_OVERLAPPED : SYNC_EXPOSED;
-    if (deepspeed && !setting_of(s, "zero-stage") && strcmp(r->about, "z0") != 0)
+    if (deepspeed && !read && !setting_of(s, "zero-stage") && strcmp(r->about, "z0") != 0)
         said_assume(&s->said, "ZeRO %d%s, as the name %.80s says", stage,
                     l->offload_optimizer ? " with the optimizer on the host" : "", r->about);
     return OK;
