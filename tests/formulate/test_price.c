@@ -120,11 +120,11 @@ TEST(measured_times_taken_outright)
 {
     struct bench *b = bench_dense();
     b->times[0] =
-        (struct layer_time){"block", "G", 2, 0, 0, 0, 9, 9, 9, 9, 9, 0}; // another tensor degree
+        (struct layer_time){"block", "G", 2, 0, 0, 0, 0, 9, 9, 9, 9, 9, 0}; // another tensor degree
     b->times[1] =
-        (struct layer_time){"block", "G", 1, 2, 0, 0, 0.001, 0.002, 0.0001, 0.0003, 0.0004, 0};
-    b->times[2] =
-        (struct layer_time){"block", "G", 0, 0, 0, 0, 8, 8, 8, 8, 8, 0}; // the first match counts
+        (struct layer_time){"block", "G", 1, 2, 0, 0, 0, 0.001, 0.002, 0.0001, 0.0003, 0.0004, 0};
+    b->times[2] = (struct layer_time){"block", "G", 0, 0, 0, 0, 0,
+                                      8,       8,   8, 8, 8, 0}; // the first match counts
     b->problem.costs.layer_times = b->times;
     b->problem.costs.layer_time_count = 3;
     const struct priced_run *block = &price(b)->runs[BLOCK];

@@ -144,7 +144,7 @@ TEST(states_leave_for_the_host)
     // 4 P over the link, (24 + 4) P in host memory, P = 15 730 688
     near_to(block.optimizer_ns[0], llround(15730688 * (4 / 10.0 + 28 / 20.0)));
     // A time taken on a device makes it neither cheaper nor free, but may be longer.
-    b->times[0] = (struct layer_time){"block", "G", 0, 0, 0, 0, 1e-3, 2e-3, 0, 0, 1e-6, 0};
+    b->times[0] = (struct layer_time){"block", "G", 0, 0, 0, 0, 0, 1e-3, 2e-3, 0, 0, 1e-6, 0};
     b->problem.costs.layer_times = b->times, b->problem.costs.layer_time_count = 1;
     near_to(block_of(b).optimizer_ns[0], block.optimizer_ns[0]);
     b->times[0].optimizer_s = 1;

@@ -160,7 +160,7 @@ TEST(exclusions_say_why)
     assert_non_null(strstr(price(b)->groups[1].excluded, "unknown"));
     b->groups[1].gpu = "H";
     b->runs[HEAD].kind = LAYER_MEASURED;
-    b->times[0] = (struct layer_time){"head", "G", 0, 0, 0, 0, 1, 1, 0, 0, 0, 0};
+    b->times[0] = (struct layer_time){"head", "G", 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0};
     b->problem.costs.layer_times = b->times;
     b->problem.costs.layer_time_count = 1;
     p = price(b);
@@ -347,7 +347,8 @@ TEST(classes_of_messages)
     b->runs[BLOCK].measured.boundary_bytes = 100, b->runs[HEAD].measured.boundary_bytes = 100;
     b->runs[HEAD].measured.matrix_rows = b->runs[HEAD].measured.matrix_columns = 4;
     for (int i = 0; i < 2; i++)
-        b->times[i] = (struct layer_time){i ? "head" : "block", "G", 0, 0, 0, 0, 1, 1, 0, 0, 0, 0};
+        b->times[i] =
+            (struct layer_time){i ? "head" : "block", "G", 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0};
     b->problem.costs.layer_times = b->times;
     b->problem.costs.layer_time_count = 2;
     p = price(b);
