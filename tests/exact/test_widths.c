@@ -190,7 +190,7 @@ static void compare_labels(const struct choices *c, struct graph *g, uint64_t *s
     for (int k = 0; k < 8; k++) {
         // From slots one by one to one unit for all of them.
         const struct label_rooms *rooms =
-            dynamic_label_rooms(priced, &box, (int64_t)1 << (k < 4 ? 22 : 4 + 2 * k), &own_arena);
+            dynamic_label_rooms(priced, &box, (int64_t)1 << (k < 4 ? 22 : 2 * k - 4), &own_arena);
         assert_true(dynamic_rooms_bound(rooms) <= table.bound_ns);
         int64_t least = table.bound_ns == DYNAMIC_NOTHING ? 2 * relaxed.bound_ns : table.bound_ns;
         int64_t target = 1 + least - least / 8;
