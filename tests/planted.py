@@ -18,6 +18,8 @@ ASSERTS_OFF = '-DNDEBUG -Wno-unused-variable -Wno-unused-function ' \
 JOBS = int(os.environ.get('TEST_JOBS') or os.cpu_count() or 1)
 PROBLEMS = os.environ.get('PLANTED_PROBLEMS', '500')
 TOKEN = re.compile(r'//[^\n]*|"(?:\\.|[^"\\])*"|\$?\w+|->|&&|\|\||[-+*/%&|<>=!^]=|<<|>>|\+\+|--|\S')
+# What scripts run.
+SCRIPTED = 'plumbline', 'plumbline-measure', 'plumbline-measure-mpi'
 Plant = collections.namedtuple('Plant', 'test name thought file function change')
 
 
@@ -106,14 +108,16 @@ def sources():
 def build(name, test):
     """The program, and the test that it asks."""
     test = test.split()[0]
+    programs = ['bin/' + program for program in SCRIPTED] if test.endswith('.sh') else \
+        ['bin/plumbline', '%s/tests/%s' % (OUT, test)]
     made = subprocess.run(
         ['make', '-C', TREE, '--no-print-directory', '-j%d' % JOBS, 'BUILD=release',
-         'CFLAGS=' + ASSERTS_OFF, 'bin/plumbline', '%s/tests/%s' % (OUT, test)],
+         'CFLAGS=' + ASSERTS_OFF] + programs,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if made.returncode:
         raise SystemExit('%s\nplanted: %s: does not build' % (made.stdout, name))
     os.mkdir('%s/bin-%s' % (TREE, name))
-    for program in 'bin/plumbline', '%s/tests/%s' % (OUT, test):
+    for program in programs:
         shutil.copy(os.path.join(TREE, program), '%s/bin-%s' % (TREE, name))
 
 
@@ -124,11 +128,14 @@ def judge(name, test):
     test, *arguments = test.split()
     claims = test == 'test_claims'
     words = ['bin-%s/%s' % (name, test)] + arguments + [PROBLEMS] * claims
+    if test.endswith('.sh'):
+        words = ['sh', test]
     with open(log, 'wb') as to:
         status = subprocess.run(words, cwd=TREE, stdout=to, stderr=to,
                                 env=dict(os.environ, BIN='bin-' + name)).returncode
     said = open(log, errors='replace').read()
     told = collections.Counter(re.findall(r'^seed \d+: (.*): claimed .*, true ' if claims else
+                                          r'^FAILED: (\w+):' if test.endswith('.sh') else
                                           r'^\[  FAILED  \] (\w+)$', said, re.M))
     right = not status and not told if name == 'nothing-planted' else status and told
     what = ', '.join('%s %d' % t for t in told.items()) or 'nothing'

@@ -232,13 +232,23 @@ static bool is_adjusted(const struct explained *x)
     return told_count(&x->log, TOLD_ADAPTERS) > 0 || told_count(&x->log, TOLD_OFFLOAD) > 0;
 }
 
+// NVIDIA's configurations of MLPerf's LoRA keep the frozen blocks' values as FP8 products read
+// them, and none wider (training_results_v4.0, megatron_gpt_peft_tuning_config.yaml: fp8_params by
+// FP8).
+static bool keeps_narrow(const struct explained *x, const struct problem *problem)
+{
+    return x->log.format == LOG_MLPERF && problem->job.precision == FP8;
+}
+
 static void adjust(const struct explained *x, struct problem *problem)
 {
     int64_t rank = told_count(&x->log, TOLD_ADAPTERS);
+    int bits = keeps_narrow(x, problem) ? 8 : 0;
     for (int i = 0; rank > 0 && i < problem->model.run_count; i++) {
         struct layer_run *run = &problem->model.runs[i];
         run->frozen = true;
-        if (run->kind == LAYER_BLOCK) run->adapter_rank = rank > 1 ? (int)rank : 8;
+        if (run->kind != LAYER_BLOCK) continue;
+        run->adapter_rank = rank > 1 ? (int)rank : 8, run->weight_bits = bits;
     }
     if (told_count(&x->log, TOLD_OFFLOAD) > 0) problem->job.layout.offload_optimizer = true;
 }
@@ -362,6 +372,9 @@ void explain_predict(struct explained *x)
     if (!explain_try(x, &x->row, &again)) return;
     predictor_problem(x->predictor, &x->problem, &x->placement, x->arena);
     x->problem.costs = *predictor_costs(x->predictor);
+    if (told_count(&x->log, TOLD_ADAPTERS) > 0 && keeps_narrow(x, &x->problem))
+        explain_assume(x, "weight_bits", "8",
+                       "the benchmark's configuration: frozen weights in FP8 alone");
 }
 
 enum status explain_assemble(struct explained *x, struct error *err)

@@ -185,6 +185,7 @@ reads card.log num_gpus=4 seq=2048 dp=1 micro_batch=1 global_batch=32 model=qwen
 # ---- MLPerf's LoRA: short names, a configuration that another replaces, the benchmark's rules
 reads lora.log tp=4 pp=1 num_gpus=8 dp=2 micro_batch=1 global_batch=8 seq=8192 precision=fp8 \
     model=llama-2-70b gpu=h100 iteration_s=3.7647 verdict=agrees
+grep -q '"column": "weight_bits", "value": "8"' out || complain "no frozen weights in FP8 alone"
 
 # ---- in words; torchtitan's own configuration of the model states the rest
 reads words.log num_gpus=8 compiled=1 tp=4 pp=2 model=llama-3.1-8b gpu=h100-80gb global_batch=- \
@@ -477,6 +478,23 @@ mem-max-allocated-gigabytes: 130.5 | mem-max-reserved-gigabytes: 140.25
 END
 reads counted.log gpu=gb200 model=llama-3.1-8b num_gpus=4 verdict=agrees reading=certified \
     allocated_bytes=130500000000 reserved_bytes=140250000000
+
+# ---- tables of Markdown: of one run; of several, which say nothing; of names and values
+cat > table.md << 'END'
+| GPUs | SeqLen | TP | PP | MBS | **GBS** | rate |
+|------|:------:|:--:|---:|----:|--------:|------|
+| 64   | 4,096  | 2  | NA | `2` | 256     | 3.5  |
+END
+printf '%s\n' 'Training epoch 0, iteration 1/9 | global_step: 1 | train_step_timing in s: 2.5' \
+    'Training epoch 0, iteration 2/9 | global_step: 2 | train_step_timing in s: 2.0' > steps.log
+cat table.md steps.log > one.log
+reads one.log num_gpus=64 seq=4096 tp=2 pp=- micro_batch=2 global_batch=256
+{ cat table.md; echo '| 128 | 8192 | 4 | 2 | 1 | 512 | 4.5 |'; cat steps.log; } > several.log
+reads several.log seq=- tp=- micro_batch=- global_batch=-
+printf '| Parameter | Value |\n|---|---|\n| Tensor parallel size | 4 |\n| GPUs | 8x H100 |\n' \
+    > pairs.md
+cat steps.log pairs.md > pairs.log
+reads pairs.log tp=4
 
 # ---- ms-swift's lines of JSON
 printf '{"global_step/max_steps": "%d/20", "memory(GiB)": 26.8, "train_speed(s/it)": %s}\n' \

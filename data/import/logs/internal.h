@@ -9,6 +9,13 @@
 enum { LINE_MOST = 1 << 16 };
 #define OF_TOKENIZER "a tokenizer's line"
 
+// A table of Markdown so far.
+struct log_table {
+    int lines, rows; // of values
+    bool pairs;      // each row is a name and its value
+    char head[1024], row[1024];
+};
+
 // What is kept only while a log is read.
 struct log_reader {
     FILE *file;
@@ -27,6 +34,7 @@ struct log_reader {
     char pending[TOLD_KEY]; // a flag at the end of a line; "": none
     char place[TOLD_KEY];   // a key whose value is where: {"device": "cpu"}; "": none
     int64_t model_hits, gpu_hits[64];
+    struct log_table table;
     bool shaped;                // by a model that is named
     int64_t ffn;                // by torchtitan's arguments of a Llama; 0: none were there
     double step, samples;       // of Megatron's last line that states what was consumed
@@ -77,7 +85,8 @@ void log_memory(struct log *l, const char *line);
 void log_names(struct log *l, const char *line);
 void log_date(struct log *l, const char *line);
 void log_words(struct log *l, const char *line);
-bool names_gpu(const char *text); // begins with the name of one
+void log_table(struct log *l, const char *line); // table.c; at the end: of ""
+bool names_gpu(const char *text);                // begins with the name of one
 // What follows from other values.
 void log_conclude(struct log *l);
 

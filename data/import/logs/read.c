@@ -24,6 +24,7 @@ static void read_line(struct log *l, const char *line)
     if (plain) log_memory(l, line);
     for (size_t i = 0; i < ARRAY_LENGTH(formats); i++) formats[i](l, line);
     if (!plain || l->reader->in_dump) return;
+    log_table(l, line);
     log_names(l, line);
     if (!strstr(line, "[config.py:") && strncmp(line, "export ", 7) != 0) log_settings(l, line);
     log_words(l, line);
@@ -73,6 +74,7 @@ enum status log_read(struct log *l, const char *path, struct arena *arena, struc
         if (!more) break;
         read_line(l, l->reader->line);
     }
+    log_table(l, "");
     l->format = format_of(l);
     if (!says_something(l))
         return fail(err, BAD_INPUT,
