@@ -1,6 +1,7 @@
 // What layers do that no key of a document says, as it costs no time: of models that are shipped
 // (transformers' classes of each at 5.24, Llama4TextModel, Gemma2Model, Gemma3TextModel,
-// Olmo2Model, Olmo3Model and MiniMaxM2Model).
+// Olmo2Model, Olmo3Model, MiniMaxM2Model, Starcoder2Model, MptModel, FalconModel, GPTNeoXModel,
+// GPTJModel and PhiModel), and of any with GPT-2's layers.
 #include "data/frameworks/models.h"
 
 #include <string.h>
@@ -34,7 +35,16 @@ static const struct known_model models[] = {
      .hidden = 5376},
     {.shipped = "llama-4-scout", .blocks = 48, .llama4 = true, .unit_norms = true},
     {.shipped = "llama-4-maverick", .blocks = 48, .llama4 = true},
+    {.shipped = "starcoder2-15b", .blocks = 40},
+    {.shipped = "mpt-7b", .blocks = 32, .layer_norms = true, .slopes = true},
+    {.shipped = "mpt-30b", .blocks = 48, .layer_norms = true, .slopes = true},
+    {.shipped = "falcon-40b", .blocks = 60},
+    {.shipped = "gpt-neox-20b", .blocks = 44},
+    {.shipped = "gpt-j-6b", .blocks = 28, .pairs = true},
+    {.shipped = "phi-2", .blocks = 32},
 };
+// GPT-2's layers without dropout, which flexible attention has none of.
+static const struct known_model gpt2 = {.shipped = NULL};
 
 const struct known_model *known_provided(const char *provider, int64_t blocks, int64_t hidden)
 {
@@ -51,5 +61,5 @@ const struct known_model *known_model(const struct model *model, struct arena *a
     for (size_t i = 0; model->has_shape && i < ARRAY_LENGTH(models); i++)
         if (models[i].blocks == blocks && model_is_shipped(model, models[i].shipped, arena))
             return &models[i];
-    return NULL;
+    return model_is_gpt2(model, arena) ? &gpt2 : NULL;
 }

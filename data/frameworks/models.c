@@ -166,6 +166,33 @@ bool model_is_shipped(const struct model *model, const char *shipped, struct are
            !strcmp(described(model, arena), described(&m, arena));
 }
 
+// Of both, gelu's names; NULL: as gelu.
+static bool is_gelu(const char *name)
+{
+    return !name || !strcmp(name, "gelu") || !strcmp(name, "gelu_new") ||
+           !strcmp(name, "gelu_pytorch_tanh");
+}
+
+bool model_is_gpt2(const struct model *model, struct arena *arena)
+{
+    struct error unread = {OK, ""};
+    const char *path;
+    struct model m;
+    const struct shape *s = &model->shape;
+    if (!model->has_shape || s->dropout || s->positions <= 0 || !is_gelu(s->activation) ||
+        model->run_count != 3 || shipped_find(&path, "models", "gpt2-xl", arena, &unread) != OK ||
+        model_load(&m, path, arena, &unread) != OK)
+        return false;
+    struct shape *to = &m.shape;
+    to->hidden = s->hidden, to->ffn = s->ffn, to->vocabulary = s->vocabulary;
+    to->heads = s->heads, to->kv_heads = s->kv_heads, to->head_width = s->head_width;
+    to->positions = s->positions, to->qkv_bias = s->qkv_bias, to->linear_bias = s->linear_bias;
+    to->tied_embeddings = s->tied_embeddings, to->activation = s->activation;
+    to->dropout = false;
+    m.runs[1].count = model->runs[1].count, m.layer_count = model->layer_count;
+    return !strcmp(described(model, arena), described(&m, arena));
+}
+
 static bool has_part_rotary(const struct shape *s)
 {
     return s->rotary_share > 0 && s->rotary_share < 1;
@@ -307,6 +334,7 @@ static void base_gaps(struct gaps *to, const struct problem *p, struct arena *ar
          "a feed-forward part that is not gated by silu"},
         {linear, "linear attention and state spaces"},
         {s->index_heads > 0, "sparse attention"},
+        {s->dropout, "dropout"},
         {model_first_chunk(m) > 0, "attention within chunks"},
         {s->norms > 0, arena_print(arena, "%d norms in a layer", s->norms)},
         {!s->rms_norm, "norms that are not RMS norms"},

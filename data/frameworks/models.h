@@ -36,6 +36,9 @@ struct known_model {
     int blocks;
     enum norms_place norms;
     bool gemma, llama4;
+    bool layer_norms;   // norms without biases that take the mean off
+    bool slopes;        // scores fall with distance, by 2^(-8 / heads) a head (ALiBi)
+    bool pairs;         // positions turn numbers beside one another
     bool unit_norms;    // queries and keys of length 1 behind positions, where those are
     double query_width; // scores are multiplied by its -1/2nd power; 0: the head's width
     double score_cap;   // scores and logits are bounded by cap tanh(x / cap)
@@ -48,6 +51,8 @@ const struct known_model *known_provided(const char *provider, int64_t blocks, i
 const struct known_model *known_model(const struct model *model, struct arena *arena);
 // Whether it is the shipped model, but for what names and positions are.
 bool model_is_shipped(const struct model *model, const char *shipped, struct arena *arena);
+// Whether its layers are GPT-2's without dropout, in any dimensions, with or without biases.
+bool model_is_gpt2(const struct model *model, struct arena *arena);
 
 // Whether torchtitan's layers need classes of their own for the problem (titan_base): a known
 // model's, or some with windows shorter than the sequence.

@@ -80,6 +80,8 @@ sed 's/"name": "deepseek-v2-lite"/"name": "V2 of our own"/; s/"count": 26/"count
 launch torchtitan olmo-3-32b --tensor 8 --pipeline 4 --micro-batch 1
 launch torchtitan llama-4-scout --tensor 4 --pipeline 4 --micro-batch 1
 launch torchtitan gemma-3-27b --tensor 8 --micro-batch 1
+launch torchtitan gpt-neox-20b --tensor 4 --pipeline 4 --micro-batch 1
+launch torchtitan mpt-7b --tensor 2 --micro-batch 1
 launch torchtitan "$work/latent.json" --tensor 1 --pipeline 2 --micro-batch 1
 sed 's/"hidden": 4096/"hidden": 2048/; s/"ffn": 12288/"ffn": 6000/; s/"heads": 32/"heads": 24/
     s/"name": "qwen3-8b"/"name": "8B of our own"/; s/"count": 36/"count": 22/
@@ -89,15 +91,20 @@ sed 's/"tied_embeddings": false/"tied_embeddings": true/' "$work/own.json" >"$wo
 if "$python" -c 'import megatron.core' 2>/dev/null; then builds megatron_core.py $built; fi
 if "$python" -c 'import torchtitan.distributed.pipeline_parallel' 2>/dev/null; then
     built='' layers=''
+    sed 's/"dropout": true/"dropout": false/; s/"name": "gpt3-175b"/"name": "gpt3 of our own"/
+        s/"positions": 2048/"positions": 4096/' data/models/*/gpt3-175b.json >"$work/gpt3.json"
     known="olmo-2-13b olmo-3-7b minimax-m2 llama-4-scout llama-4-maverick gemma-2-9b gemma-2-27b
-        gemma-3-27b"
+        gemma-3-27b starcoder2-15b mpt-7b mpt-30b falcon-40b gpt-neox-20b gpt-j-6b phi-2
+        $work/gpt3.json"
     for model in llama-3.1-70b qwen3-32b qwen3-30b-a3b gpt-oss-20b deepseek-v2 deepseek-v3 phi-4 \
         mistral-7b llama-2-13b mixtral-8x7b kimi-k2 mistral-small-3-24b qwen2.5-7b glm-4.5 \
         glm-4.5-air "$work/own.json" "$work/tied.json" phi-3-mini $known; do
         at=$work/whole-$(basename "$model" .json) ranks=4
-        case $model in */tied.json | gemma*) ranks=1 ;; esac
+        case $model in
+        */tied.json | */gpt3.json | gemma* | starcoder2* | mpt* | falcon*) ranks=1 ;;
+        esac
         built="$built $at"
-        case " $known " in *" $model "*) layers="$layers $at" ;; esac
+        case " $(echo $known) " in *" $model "*) layers="$layers $at" ;; esac
         "$plumbline" example gpt --model "$model" --gpu h100-80gb --gpus 32 --sequence 4096 \
             --global-batch 128 --framework torchtitan --tensor 1 --pipeline $ranks \
             --data $((32 / ranks)) --zero 2 \

@@ -146,8 +146,8 @@ refused megatron gemma-3-27b "4 norms in a layer, a gated feed-forward part with
 refused megatron llama-4-scout "attention within chunks"
 refused nemo kimi-linear-48b-a3b "linear attention whose decays"
 refused torchtitan gpt3-175b "it has none like it, a feed-forward part that is not gated by silu"
-refused torchtitan falcon-40b "it has none like it, a feed-forward part that is not gated by silu"
-refused torchtitan starcoder2-15b "it has none like it, a feed-forward part that is not gated by "
+refused torchtitan gpt3-175b ".* dropout, .* biases"
+refused torchtitan bloom-176b "it has none like it, a feed-forward part that is not gated by silu"
 refused torchtitan qwen3-next-80b-a3b "it has none like it, experts unlike its flavors', "
 refused torchtitan-0.2 phi-4 "it has none like it; expected megatron, torchtitan, deepspeed"
 refused axonn qwen3-30b-a3b "mixtures of experts; expected megatron, torchtitan, deepspeed, nemo,"
@@ -173,9 +173,15 @@ sed 's/"heads": 32/"heads": 16/; s/"kv_heads": 32/"kv_heads": 16/' \
 answers 2 "it has none like it, norms over all heads of queries and keys" example gpt \
     --model own.json --layouts all --framework torchtitan -o no
 for model in qwen2.5-7b glm-4.5 glm-4.5-air phi-3-mini olmo-3-7b minimax-m2 gemma-2-9b \
-    gemma-3-27b llama-4-scout llama-4-maverick; do
+    gemma-3-27b llama-4-scout llama-4-maverick starcoder2-15b mpt-7b mpt-30b falcon-40b \
+    gpt-neox-20b gpt-j-6b phi-2; do
     answers 0 "" example gpt --model $model --layouts all --framework torchtitan -o $model
 done
+# GPT-2's layers in any dimensions, where they drop nothing out.
+sed 's/"dropout": true/"dropout": false/; s/"heads": 96/"heads": 48/; s/"kv_heads": 96/"kv_heads": 48/
+    s/"head_width": 128/"head_width": 256/; s/"count": 96/"count": 20/' \
+    "$root"/data/models/*/gpt3-175b.json > own.json
+answers 0 "" example gpt --model own.json --layouts all --framework torchtitan -o gpt
 for model in qwen3-next-80b-a3b mistral-7b; do
     answers 0 "" example gpt --model $model --layouts all -o $model
 done

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "solve/report/export/torchtitan.h"
+#include "solve/report/export/torchtitan_layers.h"
 
 static bool has_masks(const struct model *m)
 {
@@ -27,6 +27,7 @@ void titan_put_class_imports(const struct export *e)
              "from torchtitan.models.common.linear import Linear\n"
              "from torchtitan.models.common.moe import RoutedExperts\n"
              "from torchtitan.models.common.rope import ComplexRoPE\n");
+    if (titan_is_plain(m)) titan_put_plain_imports(e);
     if (is_whole(m))
         text_put(e->out,
                  "from torch.distributed.tensor import DTensor, Partial, Replicate\n"
@@ -37,9 +38,8 @@ void titan_put_class_imports(const struct export *e)
 
 // ---- classes
 
-// A class on one of torchtitan's, with a configuration of its own. more: its further fields.
-static void put_class(const struct export *e, const char *name, const char *base, const char *does,
-                      const char *more)
+void titan_put_class(const struct export *e, const char *name, const char *base, const char *does,
+                     const char *more)
 {
     text_put(e->out,
              "\n\nclass %s(%s):  # %s\n    @dataclass(kw_only=True, slots=True)\n"
@@ -49,7 +49,7 @@ static void put_class(const struct export *e, const char *name, const char *base
 
 static void put_whole_norm(const struct export *e)
 {
-    put_class(e, "WholeNorm", "RMSNorm", "over the heads of all tensor ranks", "pass");
+    titan_put_class(e, "WholeNorm", "RMSNorm", "over the heads of all tensor ranks", "pass");
     text_put(e->out,
              "\n    mesh = None\n\n    def parallelize(self, parallel_dims):\n"
              "        self.mesh = parallel_dims.get_optional_mesh(\"tp\")\n"
@@ -70,21 +70,21 @@ static void put_whole_norm(const struct export *e)
 
 static void put_gemma(const struct export *e, const struct known_model *known)
 {
-    put_class(e, "OneNorm", "RMSNorm", "its weights are beside 1", "pass");
+    titan_put_class(e, "OneNorm", "RMSNorm", "its weights are beside 1", "pass");
     text_put(e->out, "\n    def forward(self, input):\n"
                      "        weight = 1 + self.weight.float()\n"
                      "        return torch.nn.functional.rms_norm(\n"
                      "            input.float(), self.normalized_shape, weight, self.eps"
                      ").type_as(input)\n");
-    put_class(e, "GeluFeedForward", "FeedForward", "GELU for SiLU", "pass");
+    titan_put_class(e, "GeluFeedForward", "FeedForward", "GELU for SiLU", "pass");
     text_put(e->out, "\n    def forward(self, x):\n"
                      "        gate = torch.nn.functional.gelu(self.w1(x), approximate=\"tanh\")\n"
                      "        return self.w2(gate * self.w3(x))\n");
-    put_class(e, "WideEmbedding", "Embedding", "times the root of its width", "pass");
+    titan_put_class(e, "WideEmbedding", "Embedding", "times the root of its width", "pass");
     text_put(e->out, "\n    def forward(self, input):\n"
                      "        return super().forward(input) * self.embedding_dim**0.5\n");
     if (known->logit_cap > 0) {
-        put_class(e, "CappedLinear", "Linear", "bounded logits", "pass");
+        titan_put_class(e, "CappedLinear", "Linear", "bounded logits", "pass");
         text_put(e->out,
                  "\n    def forward(self, input):\n"
                  "        return torch.tanh(super().forward(input) / %.9g) * %.9g\n",
@@ -95,15 +95,15 @@ static void put_gemma(const struct export *e, const struct known_model *known)
                  "\n\ndef capped(score, batch, head, query, key):\n"
                  "    return torch.tanh(score / %.9g) * %.9g\n",
                  known->score_cap, known->score_cap);
-        put_class(e, "CappedAttention", "FlexAttention", "bounded scores", "pass");
-        text_put(e->out, "\n    def __init__(self, of):\n        super().__init__(of)\n"
+        titan_put_class(e, "CappedAttention", "FlexAttention", "bounded scores", "pass");
+        text_put(e->out, "\n    def __init__(self, config):\n        super().__init__(config)\n"
                          "        self.forward = self.bounded\n\n"
                          "    def bounded(self, *args, **further):\n"
                          "        return super().forward(*args, score_mod=capped, **further)\n");
     }
     if (known->window_base > 0) {
-        put_class(e, "SlowRoPE", "CosSinRoPE", "positions divided by a number",
-                  "slower: float = 1.0");
+        titan_put_class(e, "SlowRoPE", "CosSinRoPE", "positions divided by a number",
+                        "slower: float = 1.0");
         text_put(e->out,
                  "\n    def _precompute_cache(self):\n        of = self.config\n"
                  "        length = getattr(of, \"max_seq_len\", 0) or "
@@ -118,8 +118,8 @@ static void put_gemma(const struct export *e, const struct known_model *known)
 static void put_llama4(const struct export *e, const struct known_model *known)
 {
     if (known->unit_norms) {
-        put_class(e, "UnitRoPE", "ComplexRoPE", "turns, then makes heads as long as their width",
-                  "pass");
+        titan_put_class(e, "UnitRoPE", "ComplexRoPE",
+                        "turns, then makes heads as long as their width", "pass");
         text_put(e->out,
                  "\n    @staticmethod\n    def apply_rotary_emb(query, key, rope_cache):\n"
                  "        both = ComplexRoPE.apply_rotary_emb(query, key, rope_cache)\n"
@@ -127,8 +127,8 @@ static void put_llama4(const struct export *e, const struct known_model *known)
                  "%.9g).type_as(x)\n                     for x in both)\n",
                  e->problem->model.shape.norm_epsilon);
     }
-    put_class(e, "FarRoPE", "ComplexRoPE", "turns nothing; queries of far positions are longer",
-              "pass");
+    titan_put_class(e, "FarRoPE", "ComplexRoPE",
+                    "turns nothing; queries of far positions are longer", "pass");
     text_put(e->out, "\n    def _precompute_cache(self):\n        of = self.config\n"
                      "        length = getattr(of, \"max_seq_len\", 0) or of.max_context_length\n"
                      "        far = torch.floor((torch.arange(length) + 1) / 8192)\n"
@@ -136,9 +136,9 @@ static void put_llama4(const struct export *e, const struct known_model *known)
                      "        return far[:, None].repeat(1, of.dim // 2).to(torch.complex64)\n\n"
                      "    @staticmethod\n    def apply_rotary_emb(query, key, rope_cache):\n"
                      "        return (query * rope_cache.real[..., :1]).type_as(query), key\n");
-    put_class(e, "EarlyExperts", "RoutedExperts", "an expert's weight multiplies what it takes",
-              "pass");
-    text_put(e->out, "\n    def __init__(self, of):\n        super().__init__(of)\n"
+    titan_put_class(e, "EarlyExperts", "RoutedExperts",
+                    "an expert's weight multiplies what it takes", "pass");
+    text_put(e->out, "\n    def __init__(self, config):\n        super().__init__(config)\n"
                      "        self.forward = self.weighted\n\n"
                      "    def weighted(self, x, scores, *rest):\n"
                      "        x = x * scores.type_as(x)  # one expert of each token\n"
@@ -148,10 +148,12 @@ static void put_llama4(const struct export *e, const struct known_model *known)
 static void put_attention(const struct export *e)
 {
     bool whole = is_whole(&e->problem->model);
-    put_class(e, "OwnAttention", "GQAttention", whole ? "norms of two widths" : "its own scale",
-              whole ? "key_norm: RMSNorm.Config" : "scale: float");
-    text_put(e->out, "\n    def __init__(self, of):\n        super().__init__(of)\n        %s\n",
-             whole ? "self.k_norm = of.key_norm.build()" : "self.scaling = of.scale");
+    titan_put_class(e, "OwnAttention", "GQAttention",
+                    whole ? "norms of two widths" : "its own scale",
+                    whole ? "key_norm: RMSNorm.Config" : "scale: float");
+    text_put(e->out,
+             "\n    def __init__(self, config):\n        super().__init__(config)\n        %s\n",
+             whole ? "self.k_norm = config.key_norm.build()" : "self.scaling = config.scale");
 }
 
 static void put_block(const struct export *e, enum norms_place norms)
@@ -167,29 +169,33 @@ static void put_block(const struct export *e, enum norms_place norms)
                          "        x = x + self.behind_attention(own)\n"
                          "        return x + self.behind_ffn(part(self.ffn_norm(x)))\n"};
     bool around = norms == NORMS_AROUND;
-    put_class(e, "OwnBlock", "family.Qwen3TransformerBlock", "a layer",
-              around ? "mask: tuple | None\n        behind_attention: RMSNorm.Config\n"
-                       "        behind_ffn: RMSNorm.Config"
-                     : "mask: tuple | None");
+    titan_put_class(e, "OwnBlock", "family.Qwen3TransformerBlock", "a layer",
+                    around ? "mask: tuple | None\n        behind_attention: RMSNorm.Config\n"
+                             "        behind_ffn: RMSNorm.Config"
+                           : "mask: tuple | None");
     text_put(e->out,
-             "\n    def __init__(self, of):\n        super().__init__(of)\n"
-             "        self.mask = of.mask\n%s\n"
+             "\n    def __init__(self, config):\n        super().__init__(config)\n"
+             "        self.mask = config.mask\n%s\n"
              "    def forward(self, x, attention_masks, positions=None):\n"
              "        masks = attention_masks[self.mask]\n"
              "        part = self.moe if self.moe_enabled else self.feed_forward\n%s",
-             around ? "        self.behind_attention = of.behind_attention.build()\n"
-                      "        self.behind_ffn = of.behind_ffn.build()\n"
+             around ? "        self.behind_attention = config.behind_attention.build()\n"
+                      "        self.behind_ffn = config.behind_ffn.build()\n"
                     : "",
              sums[norms]);
 }
 
 static void put_model_class(const struct export *e, enum norms_place norms)
 {
-    put_class(e, "OwnModel", "family.Qwen3Model", "the model",
-              "def update_from_config(self, *, config, **further):\n"
-              "            family.Qwen3Model.Config.update_from_config(self, config=config, "
-              "**further)\n"
-              "            for layer in self.layers:\n                share(layer)");
+    titan_put_class(e, "OwnModel", "family.Qwen3Model", "the model",
+                    "def update_from_config(self, *, config, **further):\n"
+                    "            family.Qwen3Model.Config.update_from_config(self, config=config, "
+                    "**further)\n"
+                    "            for layer in self.layers:\n                share(layer)");
+    if (titan_is_plain(&e->problem->model)) {
+        text_put(e->out, "\n");
+        titan_put_plain_ends(e);
+    }
     text_put(e->out,
              "\n    def get_attention_masks(self, positions):\n"
              "        first = self.config.first_attention\n"
@@ -214,7 +220,8 @@ static void put_model_class(const struct export *e, enum norms_place norms)
         text_put(e->out, "    layer.behind_attention.sharding_config = "
                          "layer.attention_norm.sharding_config\n"
                          "    layer.behind_ffn.sharding_config = layer.ffn_norm.sharding_config\n");
-    if (norms != NORMS_AROUND && !is_whole(&e->problem->model)) text_put(e->out, "    pass\n");
+    if (titan_is_plain(&e->problem->model)) titan_put_plain_shares(e);
+    else if (norms != NORMS_AROUND && !is_whole(&e->problem->model)) text_put(e->out, "    pass\n");
     text_put(e->out,
              "\n\ndef own(config, kind, **more):  # what torchtitan's class has, in one of ours\n"
              "    return kind.Config(**{x.name: getattr(config, x.name) for x in fields(config)} "
@@ -237,7 +244,8 @@ void titan_put_classes(const struct export *e)
     if (known->gemma) put_gemma(e, known);
     if (known->llama4) put_llama4(e, known);
     if (whole || known->query_width > 0) put_attention(e);
-    put_block(e, known->norms);
+    if (titan_is_plain(&e->problem->model)) titan_put_plain_classes(e, known);
+    else put_block(e, known->norms);
     put_model_class(e, known->norms);
 }
 
@@ -324,9 +332,11 @@ void titan_put_own_layers(const struct export *e)
                  "    model.tok_embeddings = own(model.tok_embeddings, WideEmbedding)\n");
     if (known->logit_cap > 0)
         text_put(e->out, "    model.lm_head = own(model.lm_head, CappedLinear)\n");
+    if (titan_is_plain(&e->problem->model)) titan_put_plain_model(e, known);
     text_put(e->out, "    for i, (layer, mask) in enumerate(zip(model.layers, masks)):\n"
                      "        attention, more = layer.attention, {}\n");
     put_attention_of_layer(e, known);
+    if (titan_is_plain(&e->problem->model)) titan_put_plain_layer(e, known);
     text_put(e->out, "        layer.attention = attention\n");
     if (known->gemma)
         text_put(e->out, "        layer.feed_forward = own(layer.feed_forward, GeluFeedForward)\n"

@@ -182,6 +182,21 @@ static void put_layers(const struct export *e, const struct torchtitan_flavor *b
 
 static void put_part_class(const struct export *e)
 {
+    const struct known_model *known = known_model(&e->problem->model, e->out->arena);
+    if (known && known->pairs) {
+        text_put(e->out,
+                 "\n\nclass PartRoPE(ComplexRoPE):  # turns pairs of the first of each head's "
+                 "numbers\n"
+                 "    @dataclass(kw_only=True, slots=True)\n"
+                 "    class Config(ComplexRoPE.Config):\n        pass\n\n"
+                 "    def forward(self, query, key, *rest, **further):\n"
+                 "        width, both = self.config.dim, (query, key)\n"
+                 "        turned = super().forward(*(x[..., :width] for x in both), *rest, "
+                 "**further)\n"
+                 "        return tuple(torch.cat((x, whole[..., width:]), dim=-1)\n"
+                 "                     for x, whole in zip(turned, both))\n");
+        return;
+    }
     text_put(e->out,
              "\n\nclass PartRoPE(CosSinRoPE):  # turns the first of each head's numbers, its dim\n"
              "    @dataclass(kw_only=True, slots=True)\n"

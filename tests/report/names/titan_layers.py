@@ -2,8 +2,8 @@
 
 A folder holds torchtitan_plan.py of a shipped model. Its model is made small (the same classes, of
 fewer layers and narrower ones), takes the weights of transformers' model of as many, and has the
-same logits. Without experts, two processes of one tensor rank each have the same logits and the
-same gradients of the norms of queries and keys as one."""
+same logits. Without experts, two processes of one tensor rank each have the same logits as one, and the
+same gradients of what ranks hold whole, as their sum, and of norms of which each has a part."""
 import json
 import os
 import re
@@ -13,9 +13,12 @@ import torch
 import torch.multiprocessing
 from torch.nn.attention.flex_attention import create_block_mask
 
+from titan_plain import plain_weights, smallest
+
 SMALL = {
     "dim": 64, "n_heads": 4, "n_kv_heads": 2, "head_dim": 16, "hidden_dim": 96,
-    "moe_hidden_dim": 48, "num_experts": 4, "top_k": 2,
+    "moe_hidden_dim": 48, "num_experts": 4, "top_k": 2, "heads": 4, "embedding_dim": 64,
+    "num_embeddings": 32,
 }
 VOCABULARY, TOKENS, CUT = 128, 24, 8
 COMMON = dict(
@@ -45,6 +48,9 @@ def theirs(name, layers):
     """transformers' model, and what of its small dimensions are not SMALL's."""
     import transformers as t
 
+    plain = smallest(name, layers, VOCABULARY, CUT)
+    if plain:
+        return plain
     base = dict(COMMON, num_hidden_layers=layers)
     if name.startswith("olmo-2"):
         config = t.Olmo2Config(**base, num_key_value_heads=4, rms_norm_eps=1e-6, rope_theta=5e5)
@@ -142,9 +148,10 @@ def plain_attention(q, k, v, *, score_mod, block_mask, scale, enable_gqa, return
     batch, heads, length, width = q.shape
     k, v = (x.repeat_interleave(heads // x.shape[1], dim=1) for x in (k, v))
     score = q @ k.transpose(-1, -2) * (scale or width**-0.5)
-    if score_mod:
-        score = score_mod(score, None, None, None, None)
     places = torch.arange(length)
+    if score_mod:
+        head = torch.arange(heads)[:, None, None]
+        score = score_mod(score, None, head, places[:, None], places[None])
     seen = torch.stack([block_mask.mask_mod(torch.tensor(b), 0, places[:, None], places[None])
                         for b in range(batch)])
     return score.masked_fill(~seen[:, None], float("-inf")).softmax(-1) @ v, None
@@ -178,10 +185,11 @@ def small_model(config, found, rank=None):
 
 
 def gradients(model, tokens):
-    """Logits, and gradients of the norms of queries and keys for a sum of weighted logits."""
+    """Logits, and parameters of one dimension, norms of heads and learned positions."""
     positions = torch.arange(TOKENS).repeat(2, 1)
     logits = model(tokens, positions, model.get_attention_masks(positions))
-    return logits, [x for k, x in model.named_parameters() if "q_norm" in k or "k_norm" in k]
+    return logits, {k: x for k, x in model.named_parameters()
+                    if x.dim() == 1 or "_norm" in k or "places" in k}
 
 
 def one_rank(rank, folder, name, own, layers, found, tokens, wanted, port):
@@ -207,10 +215,14 @@ def one_rank(rank, folder, name, own, layers, found, tokens, wanted, port):
         part = wanted[0].chunk(2, dim=-1)[rank]
         assert torch.allclose(logits, part, atol=1e-4), (logits - part).abs().max()
         (logits * weight_of(logits, rank)).sum().backward()
-    for x, grad in zip(norms, wanted[1]):
-        if grad.dim() == 2:
-            off = (x.grad - grad.chunk(2)[rank]).abs().max()
-            assert off < 1e-4, off
+    for key, x in norms.items():
+        found, grad = x.grad, wanted[1][key]
+        if found.shape == grad.shape:  # whole in each rank: their gradients are summed later
+            dist.all_reduce(found)
+        else:
+            grad = grad.chunk(2)[rank]
+        off = (found - grad).abs().max()
+        assert off < 1e-4 * max(1, grad.abs().max()), (key, off)
     dist.destroy_process_group()
 
 
@@ -237,7 +249,8 @@ def check(folder):
     with torch.no_grad():
         for key, x in wanted.named_parameters():
             x.normal_(std=0.3 if "norm" in key else 0.15).add_(1 if "norm" in key else 0)
-    found = weights(wanted, norm)
+    plain = not document["shape"]["gated_ffn"]
+    found = plain_weights(name, wanted, 4, 16) if plain else weights(wanted, norm)
     config = configuration(folder, name, own, layers)
     model = small_model(config, found)
     tokens = torch.randint(VOCABULARY, (2, TOKENS))
@@ -249,7 +262,7 @@ def check(folder):
     assert worst < 2e-5 * size, f"{folder}: logits differ by {worst}"
     if not any("moe" in key for key in found):
         (out * weight_of(out, 0)).sum().backward()
-        whole = out.detach(), [x.grad for x in norms]
+        whole = out.detach(), {key: x.grad for key, x in norms.items()}
         port = 20000 + os.getpid() % 20000
         torch.multiprocessing.spawn(
             one_rank, (folder, name, own, layers, found, tokens, whole, port), nprocs=2)
