@@ -5,8 +5,8 @@ weights whole (tensor and expert degrees of 1, ZeRO 2). The configuration's mode
 torchtitan 0.3 on the meta device and split by its own function at the configuration's stages; each
 has as many parameters as the plan's stage has bytes of weights, two each, where embedding, learned
 positions and head count twice (FORMULAS 4). Positions that turn a part of each head turn it as
-transformers' GLM-4.5 does, but for pairs of numbers (titan_layers.py). Biases and experts that all tokens use are where the model has them. Prints stages and
-parameters."""
+transformers' GLM-4.5 does, but for pairs of numbers (titan_layers.py). Biases and experts that all
+tokens use are where the model has them. Prints stages and parameters."""
 import importlib.util
 import json
 import sys

@@ -178,8 +178,9 @@ for model in qwen2.5-7b glm-4.5 glm-4.5-air phi-3-mini olmo-3-7b minimax-m2 gemm
     answers 0 "" example gpt --model $model --layouts all --framework torchtitan -o $model
 done
 # GPT-2's layers in any dimensions, where they drop nothing out.
-sed 's/"dropout": true/"dropout": false/; s/"heads": 96/"heads": 48/; s/"kv_heads": 96/"kv_heads": 48/
-    s/"head_width": 128/"head_width": 256/; s/"count": 96/"count": 20/' \
+sed 's/"dropout": true/"dropout": false/; s/"heads": 96/"heads": 48/
+    s/"kv_heads": 96/"kv_heads": 48/; s/"head_width": 128/"head_width": 256/
+    s/"count": 96/"count": 20/' \
     "$root"/data/models/*/gpt3-175b.json > own.json
 answers 0 "" example gpt --model own.json --layouts all --framework torchtitan -o gpt
 for model in qwen3-next-80b-a3b mistral-7b; do

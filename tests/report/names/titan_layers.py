@@ -2,8 +2,9 @@
 
 A folder holds torchtitan_plan.py of a shipped model. Its model is made small (the same classes, of
 fewer layers and narrower ones), takes the weights of transformers' model of as many, and has the
-same logits. Without experts, two processes of one tensor rank each have the same logits as one, and the
-same gradients of what ranks hold whole, as their sum, and of norms of which each has a part."""
+same logits. Without experts, two processes of one tensor rank each have the same logits as one,
+and the same gradients of what ranks hold whole, as their sum, and of norms of which each has a
+part."""
 import json
 import os
 import re
