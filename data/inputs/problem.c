@@ -241,6 +241,10 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
     if (!p->job.layout.barrier && what_is_shared(&p->model))
         return fail(err, BAD_INPUT, "%s: layout.barrier: expected true for a model %s, found false",
                     job, what_is_shared(&p->model));
+    if (p->job.sharded_zero && p->job.layout.virtual_stages > 1)
+        return fail(err, BAD_INPUT,
+                    "%s: layout.virtual_stages: expected 1 next to sharded_zero, found %d", job,
+                    p->job.layout.virtual_stages);
     if (p->job.layout.zero && model_shares_weights(&p->model))
         return fail(err, BAD_INPUT,
                     "%s: layout.zero: expected 0 for a model whose layers share weights, found %d",

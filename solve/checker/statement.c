@@ -124,7 +124,7 @@ static bool has_epilogues(const struct check_problem *q)
     return false;
 }
 
-enum { LACKS = 9 };
+enum { LACKS = 10 };
 
 // What no theorem is about; ended by NULL.
 static void find_lacks(const struct check_problem *q, const char *lacks[LACKS + 1])
@@ -139,6 +139,7 @@ static void find_lacks(const struct check_problem *q, const char *lacks[LACKS + 
                     {tiers, "tiers of memory"},
                     {q->stored, "stored inputs"},
                     {q->local_every, "local losses"},
+                    {q->runs[0].sharded, "layers that are sharded further"},
                     {q->modes[MODE_SWAP], "swap"},
                     {any_blocks(q), "messages that block both ends"},
                     {q->slices > 1 && has_epilogues(q), "epilogues of slices"},

@@ -37,6 +37,7 @@ struct random_limits {
     int flavour;         // enum model_flavour
     bool grids;          // tensor ranks may be a grid, if there is a shape
     bool keeps;          // no stage may swap: for clusters with places
+    bool sharded;        // of a trial (trials/trial.h): stages may shard layers further
 };
 struct random_limits random_limits_small(
     void); // 9 layers, 4 stages, 3 groups, 6 micro-batches, 200,000 plans

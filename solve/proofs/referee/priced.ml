@@ -35,6 +35,7 @@ let schedule_of = function
 
 let read text : problem =
   let d = parse text in
+  need (find d "sharded_runs" = None) "layers that are sharded further";
   only d [ "kind"; "version"; "made_by"; "made_from"; "name"; "objective"; "layout"; "stage_count"; "micro_batches"; "layer_count";
            "devices_per_stage"; "recompute"; "boundary_options"; "gradient_options"; "groups"; "runs"; "cuts"; "embedding_sync_ns";
            "local_forward_ns"; "local_backward_ns"; "local_bytes"; "budget"; "rules" ];

@@ -6,6 +6,7 @@
 #include "formulate/price/price.h"
 #include "solve/judge/verify.h"
 #include "tests/support/check.h"
+#include "tests/support/draws/sharding.h"
 
 // Slices of different lengths, if the sequence has room for them.
 static void cut_sequence(struct layout *l, int64_t sequence, struct random *rng)
@@ -107,6 +108,10 @@ bool trial_open(struct trial *t, uint64_t seed, const struct random_limits *limi
     arena_open(&t->arena, NULL);
     random_problem(&t->problem, &t->rng, limits, &t->arena);
     if (varied) vary_layout(&t->problem, &t->rng);
+    if (limits->sharded && !random_sharding(&t->problem, seed, &t->arena)) {
+        arena_close(&t->arena);
+        return false;
+    }
     if (price_problem(&t->priced, &t->problem, &t->arena, &t->err) != OK)
         fail_msg("seed %llu: %s", (unsigned long long)seed, t->err.text);
     request = schedule_request_of(&t->priced);

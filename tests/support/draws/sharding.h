@@ -1,0 +1,12 @@
+// Random jobs whose stages may shard their first layers further than the layout does.
+#ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_SHARDING_H
+#define PLUMBLINE_TESTS_SUPPORT_DRAWS_SHARDING_H
+
+#include "tests/support/problems.h"
+
+// Gives the problem the choice, often less memory, and some measured layers a time of their own
+// where they are sharded further. What the choice excludes is taken away. The numbers come from the
+// seed alone. False: the problem cannot have it.
+bool random_sharding(struct problem *p, uint64_t seed, struct arena *arena);
+
+#endif
