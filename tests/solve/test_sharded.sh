@@ -90,6 +90,12 @@ grep -q 'sharded_layers is 29, the stage may shard 28' "$folder/out" "$folder/er
     complain "29 of 28 layers"
 sed 's/"sharded_layers": 26/"sharded_layers": 25/' "$folder/fine.proof.json" > "$folder/other.json"
 run 1 check "$folder/other.json" "$folder/fine.proof.priced.json"
+run 2 check "$folder/fine.proof.json" "$folder/fine.proof.priced.json" --elaborate "$folder/x"
+says "elaborate: expected no sharded_runs"
+run 0 check "$folder/fine.proof.json" "$folder/fine.proof.priced.json" --statement "$folder/text"
+grep -q 'no theorem that a machine has checked' "$folder/text" &&
+    grep -q 'layers that are sharded further\.$' "$folder/text" ||
+    complain "the statement names a theorem"
 run 2 report "$plan" --format hostfile
 says "no trainer that launch files are made for"
 run 2 predict "$folder/fine.json"
@@ -138,4 +144,13 @@ for memory in 84990000000 48000000000 44000000000 38000000000; do
     before=$more
 done
 [ "$sharded" -gt 0 ] || complain "no layer is sharded with the least memory"
+
+# The nearest plan of a framework shards no stage's layers further.
+run 0 solve "$gpt/more.json" -o "$gpt/more.plan.json" --quiet --gap 0.1
+run 2 report "$gpt/more.plan.json" --format megatron
+says "nearest FOLDER finds one"
+run 0 report "$gpt/more.plan.json" --format megatron --nearest "$folder/near"
+says "stages that shard some layers further 8 -> 0"
+run 0 verify "$folder/near/plan.json"
+grep -q 'sharded_zero": [1-9]' "$folder/near/job.json" && complain "the nearest job shards further"
 [ $failures = 0 ] && echo "sharded: passed" || exit 1

@@ -51,6 +51,8 @@ def _stages(document: Any) -> List[str]:
         recompute = stage["recompute"]
         if stage["recomputed_layers"]:
             recompute += f" ({stage['recomputed_layers']})"
+        if stage.get("sharded_layers"):
+            recompute += f", {stage['sharded_layers']} sharded"
         times = (time(stage[key]) for key in ("forward_s", "backward_s", "sync_s"))
         held = f"{memory / 1e9:.1f} of {limit / 1e9:.1f} GB"
         rows.append(_row((stage["stage"], stage["gpu"], layers, recompute, *times, held)))
