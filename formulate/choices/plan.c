@@ -132,9 +132,8 @@ static bool choice_of_plan(struct choice *x, const struct choices *c, const stru
         (stage == p->stage_count - 1 && s->first_layer + s->layer_count != p->layer_count))
         return false;
     *x = (struct choice){.decision = decision_tidy(&s->decision)};
-    if (x->sharded_layers > (p->sharded_run_count
-                                 ? span_recomputable(p, s->first_layer, s->layer_count)
-                                 : 0))
+    if (x->sharded_layers >
+        (p->sharded_run_count ? span_recomputable(p, s->first_layer, s->layer_count) : 0))
         return false;
     x->first_layer = choices_place(c, s->first_layer);
     x->group = group_of_plan(p, plan, s->group);

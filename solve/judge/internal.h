@@ -146,7 +146,7 @@ static inline struct compression_form gradient_form(const struct audit *h, int s
 // although the job has no tier for it (audit_swap) counts as on the host.
 static inline struct tier_option stage_tiering(const struct audit *h, int stage)
 {
-    const struct job *j = &h->problem->job;
+    const struct job *j = &h->judged.job; // with the layout of the plan
     int way = tiering_of(j, &h->plan->gradient_options[h->plan->stages[stage].gradient_option]);
     struct tier_option t = job_tiering(j, way < 0 ? 0 : way);
     if (!t.parts[TIER_ACTIVATIONS].tier) t.parts[TIER_ACTIVATIONS].tier = TIER_HOST;
