@@ -1,3 +1,4 @@
+// Random jobs with sharded_zero, from problems without.
 #include "tests/support/draws/sharding.h"
 
 #include "data/kinds/schedules.h"
