@@ -141,6 +141,12 @@ const struct setting_effect megatron_effects[] = {
     {"te-columnparallel te-rowparallel te-layernorm-mlp te-mha", EFFECT_ASSUMED, "",
      "no layer is in FP8"},
     {"curriculum-learning.enabled", EFFECT_ASSUMED, "", "sequences have their full length"},
+    {"tp-2d", EFFECT_ON_JOB, "", "products over two axes of tensor ranks: " JOB},
+    {"smart-swap use-nanopipe-swap mla-swap-core-attn-out moe-unperm2-mem-optim-swap "
+     "recompute-norm-num-layers recompute-activation-function-num-layers "
+     "moe-zero-memory-num-layers",
+     EFFECT_ASSUMED, "0",
+     "what it moves or makes again is kept: memory is planned above the run's"},
     {"packing-seq-length total-seq-length", EFFECT_ASSUMED, "0", "every sequence is full"},
     {"padding-free packing", EFFECT_ASSUMED, "", "every sequence is full"},
     {"exp-avg-dtype exp-avg-sq-dtype main-params-dtype", EFFECT_ASSUMED, "fp32",
