@@ -76,7 +76,7 @@ static const struct setting_row rows[] = {
     SAYS_IF(latent, "mscale", NUMBER, shape.rotary_scaling.mscale),
     SAYS_IF(latent, "mscale_all_dim", NUMBER, shape.rotary_scaling.mscale_all_dim),
     SAYS_IF(rotary, "rotary_base rope_theta", ROUND, shape.rotary_base),
-    WRITES("rotary_base rope_theta", RAW, bases),
+    WRITES("rotary_base", RAW, bases),
     WRITES("softmax_scale", NUMBER, score_scale),
     SAYS_IF(rotary, "rotary_percent rotary_percentage", NUMBER, shape.rotary_share),
     SAYS_IF(shaped, "gated_linear_unit", FLAG, shape.gated_ffn),

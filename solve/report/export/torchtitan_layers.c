@@ -152,8 +152,9 @@ static void put_attention(const struct export *e)
                     whole ? "norms of two widths" : "its own scale",
                     whole ? "key_norm: RMSNorm.Config" : "scale: float");
     text_put(e->out,
-             "\n    def __init__(self, config):\n        super().__init__(config)\n        %s\n",
-             whole ? "self.k_norm = config.key_norm.build()" : "self.scaling = config.scale");
+             "\n    def __init__(self, config):\n        super().__init__(config)\n        of = "
+             "config\n        %s\n",
+             whole ? "self.k_norm = of.key_norm.build()" : "self.scaling = of.scale");
 }
 
 static void put_block(const struct export *e, enum norms_place norms)
@@ -175,12 +176,12 @@ static void put_block(const struct export *e, enum norms_place norms)
                            : "mask: tuple | None");
     text_put(e->out,
              "\n    def __init__(self, config):\n        super().__init__(config)\n"
-             "        self.mask = config.mask\n%s\n"
+             "        of = config\n        self.mask = of.mask\n%s\n"
              "    def forward(self, x, attention_masks, positions=None):\n"
              "        masks = attention_masks[self.mask]\n"
              "        part = self.moe if self.moe_enabled else self.feed_forward\n%s",
-             around ? "        self.behind_attention = config.behind_attention.build()\n"
-                      "        self.behind_ffn = config.behind_ffn.build()\n"
+             around ? "        self.behind_attention = of.behind_attention.build()\n"
+                      "        self.behind_ffn = of.behind_ffn.build()\n"
                     : "",
              sums[norms]);
 }

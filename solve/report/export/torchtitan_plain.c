@@ -75,19 +75,19 @@ static void put_slopes(const struct export *e)
 {
     titan_put_class(e, "SlopedAttention", "FlexAttention", "scores fall with distance",
                     "heads: int");
-    text_put(e->out,
-             "\n    def __init__(self, config):\n        super().__init__(config)\n"
-             "        self.heads, self.first, self.forward = config.heads, 0, self.sloped\n\n"
-             "    def parallelize(self, parallel_dims):\n"
-             "        mesh = parallel_dims.get_optional_mesh(\"tp\")\n"
-             "        if mesh is not None:\n"
-             "            self.first = mesh.get_local_rank() * self.heads // mesh.size()\n"
-             "        super().parallelize(parallel_dims)\n\n"
-             "    def slope(self, score, batch, head, query, key):\n"
-             "        each = torch.exp2((head + self.first + 1) * (-8.0 / self.heads))\n"
-             "        return score + each * (key - query)\n\n"
-             "    def sloped(self, *args, **further):\n"
-             "        return super().forward(*args, score_mod=self.slope, **further)\n");
+    text_put(e->out, "\n    def __init__(self, config):\n        super().__init__(config)\n"
+                     "        of = config\n        self.heads, self.first, self.forward = "
+                     "of.heads, 0, self.sloped\n\n"
+                     "    def parallelize(self, parallel_dims):\n"
+                     "        mesh = parallel_dims.get_optional_mesh(\"tp\")\n"
+                     "        if mesh is not None:\n"
+                     "            self.first = mesh.get_local_rank() * self.heads // mesh.size()\n"
+                     "        super().parallelize(parallel_dims)\n\n"
+                     "    def slope(self, score, batch, head, query, key):\n"
+                     "        each = torch.exp2((head + self.first + 1) * (-8.0 / self.heads))\n"
+                     "        return score + each * (key - query)\n\n"
+                     "    def sloped(self, *args, **further):\n"
+                     "        return super().forward(*args, score_mod=self.slope, **further)\n");
 }
 
 static void put_no_rope(const struct export *e)
@@ -111,11 +111,10 @@ static void put_block(const struct export *e)
                             : "mask: tuple | None");
     text_put(e->out,
              "\n    def __init__(self, config):\n        super().__init__(config)\n"
-             "        self.mask = config.mask\n%s%s\n"
+             "        of = config\n        self.mask = of.mask\n%s%s\n"
              "    def forward(self, x, attention_masks, positions=None):\n"
              "        masks = attention_masks[self.mask]\n%s%s",
-             learned ? "        self.places = config.places.build() if config.places else None\n"
-                     : "",
+             learned ? "        self.places = of.places.build() if of.places else None\n" : "",
              one ? "        del self.ffn_norm\n" : "",
              learned ? "        if self.places is not None:  # the first layer\n"
                        "            x = x + self.places(positions)\n"
