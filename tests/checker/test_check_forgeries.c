@@ -414,7 +414,7 @@ static const struct {
     {"an unknown group", group_unknown, "unknown here", false},
     {"an excluded group", group_excluded, "does not offer", true},
     {"a mode that is not allowed", mode_not_allowed, "does not offer", true},
-    {"recomputed layers without the mode", recomputed_without_mode, "numbers of layers do not fit", true},
+    {"recomputed layers without the mode", recomputed_without_mode, "do not fit the stage", true},
     {"an unknown gradient option", gradient_option_unknown, "gradient_option", false},
     {"a boundary option before the first stage", boundary_before_first, "does not offer", true},
     {"slots overdrawn", slots_overdrawn, "incumbent", true},
