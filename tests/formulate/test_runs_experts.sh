@@ -44,8 +44,10 @@ bridge="framework=megatron-bridge version=26.04 ep=8 pp=4 num_gpus=64 seq=4096"
 told model=qwen3-30b-a3b gpu=GB200 $bridge | grep -q "graphs parts.*dispatcher hybridep" ||
     complain "a recipe of GB200"
 told model=qwen3-30b-a3b gpu=GB200 $bridge | grep -q gated && complain "a model's gate is assumed"
-told model=qwen3-30b-a3b gpu=H100 framework=megatron-bridge version=25.11 ep=8 num_gpus=64 \
-    seq=4096 | grep -q "dispatcher all_to_all (unknown: " || complain "a release of 25.11"
+old="gpu=H100 framework=megatron-bridge version=25.11 ep=8 num_gpus=64 seq=4096"
+told model=mixtral-8x7b $old | grep -q "dispatcher all_to_all (unknown: " ||
+    complain "a model that has no recipe"
+told model=qwen3-30b-a3b $old | grep -q "dispatcher all_to_all, " || complain "a recipe of 25.11"
 told model=qwen3-30b-a3b gpu=GB200 $bridge dispatcher=deepep graphs=none overlap_dispatch=0 |
     grep -q "dispatcher\|graphs" && complain "what is stated is assumed"
 told model=qwen3-8b gpu=GB200 framework=megatron-bridge num_gpus=8 seq=4096 |
