@@ -55,6 +55,13 @@ const struct known_model *known_provided(const char *provider, int64_t blocks, i
     return NULL;
 }
 
+const struct known_model *known_provider(const char *provider)
+{
+    for (size_t i = 0; provider && i < ARRAY_LENGTH(models); i++)
+        if (models[i].provider && !strcmp(models[i].provider, provider)) return &models[i];
+    return NULL;
+}
+
 const struct known_model *known_model(const struct model *model, struct arena *arena)
 {
     int blocks = model->layer_count - 2 - model_mtp_depth(model);

@@ -47,6 +47,8 @@ struct known_model {
 };
 // Bridge has one of the class with as many layers of this width: the shipped model. NULL: none.
 const struct known_model *known_provided(const char *provider, int64_t blocks, int64_t hidden);
+// Some model of the class. NULL: none.
+const struct known_model *known_provider(const char *provider);
 // NULL: none of them.
 const struct known_model *known_model(const struct model *model, struct arena *arena);
 // Whether it is the shipped model, but for what names and positions are.

@@ -72,6 +72,12 @@ assert all(made[key] == model[key] for key in ("shape", "runs")), "another model
 assert job["layout"] == {k: plan["layout"][k] for k in job["layout"]}, "another layout"
 ' "$gemma/read.json" "$gemma/model.json" "$gemma/read-job.json" "$gemma/plan.json" ||
     wrong "gemma: read back otherwise"
+# Another size of the class has such layers, too, and is not read as ordinary ones.
+sed 's/hidden_size: 5376/hidden_size: 3840/' "$gemma/launch/nemo.yaml" >"$work/smaller.yaml"
+"$plumbline" import nemo "$work/smaller.yaml" --gpus 64 -o "$gemma/no.json" 2>"$work/log" &&
+    wrong "gemma: another size is read"
+grep -q "expected num_layers 62 and hidden_size 5376, found 62 and 3840" "$work/log" ||
+    wrong "gemma: $(cat "$work/log")"
 # No flavors of torchtitan, but layers of its llama3, qwen3, deepseek_v3 in other dimensions.
 launch torchtitan phi-4 --tensor 2 --pipeline 2 --micro-batch 1
 launch torchtitan glm-4.5-air --tensor 2 --pipeline 2 --micro-batch 1

@@ -146,23 +146,34 @@ static void find_known(struct run *r, struct settings *s)
     r->layers = layers, r->known = m;
 }
 
-// The model whose layers Megatron Bridge has in a class of their own.
-static void find_provided(struct run *r, struct settings *s)
+// The model whose layers Megatron Bridge has in a class of their own. Others of the class have
+// such layers in other dimensions, which nothing here reads.
+static enum status find_provided(struct run *r, struct settings *s, const struct asked *asked,
+                                 struct error *err)
 {
     struct error ignored = {OK, ""};
-    const struct known_model *known = known_provided(r->provider, r->layers, r->shape.hidden);
+    const struct known_model *known = known_provided(r->provider, r->layers, r->shape.hidden),
+                             *other = known_provider(r->provider);
     const char *path;
     struct model *m = TAKE(s->arena, 1, struct model);
-    if (known && shipped_find(&path, "models", known->shipped, s->arena, &ignored) == OK &&
+    if (!other || (!known && !asked->model_path)) return OK;
+    if (!known)
+        return fail(err, BAD_INPUT,
+                    "%s: model._target_: %s has layers of its own, which are read as %s's alone: "
+                    "expected num_layers %d and hidden_size %lld, found %lld and %lld",
+                    r->file, r->provider, other->shipped, other->blocks, (long long)other->hidden,
+                    (long long)r->layers, (long long)r->shape.hidden);
+    if (shipped_find(&path, "models", known->shipped, s->arena, &ignored) == OK &&
         model_load(m, path, s->arena, &ignored) == OK)
         r->known = m;
+    return OK;
 }
 
 static enum status set_run(struct run *r, struct settings *s, const struct asked *asked,
                            struct error *err)
 {
     find_known(r, s);
-    if (!r->known) find_provided(r, s);
+    if (!r->known) TRY(find_provided(r, s, asked, err));
     settings_take_slurm(r, s);
     if (asked->vocabulary) r->shape.vocabulary = asked->vocabulary;
     if (asked->micro_batch) r->job.layout.micro_batch = (int)asked->micro_batch;
