@@ -33,6 +33,15 @@ static const char *excluded(const struct problem *p)
     return job_has_widths(&p->job) ? "stage_degrees uniform" : NULL;
 }
 
+// Whether parts of a stage may be in tiers or on the host, by a decision.
+static bool has_tiers(const struct problem *p)
+{
+    bool tiers = p->job.tier_option_count || p->job.offload_percent_count;
+    for (int g = 0; g < p->cluster.group_count; g++)
+        tiers = tiers || p->cluster.groups[g].tier_count > 0;
+    return tiers;
+}
+
 // Only two schedules have segments of their own.
 static bool has_other_schedules(const struct space *space)
 {
@@ -87,18 +96,15 @@ enum status problem_check_local_head(const struct problem *p, struct error *err)
     const struct job *j = &p->job;
     const struct model *m = &p->model;
     const char *wanted = NULL;
-    bool tiers = j->tier_option_count || j->offload_percent_count;
     TRY(check_stored(p, err));
     TRY(check_steps(p, err));
     if (!j->local_loss.head.vocabulary) return OK;
-    for (int g = 0; g < p->cluster.group_count; g++)
-        tiers = tiers || p->cluster.groups[g].tier_count > 0;
     if (head_of(m) == m->run_count) wanted = "a model with a head";
     else if (model_mtp_depth(m)) wanted = "a model that predicts one token at a time";
     else if (excluded(p)) wanted = excluded(p);
     else if (layout_has_grid(&j->layout) || j->space.tensor_grids) wanted = "no tensor_grid";
     else if (j->recompute[RECOMPUTE_SWAP]) wanted = "no \"swap\" in recompute";
-    else if (tiers) wanted = "no tiers and no offload percentages";
+    else if (has_tiers(p)) wanted = "no tiers and no offload percentages";
     return wanted ? fail(err, BAD_INPUT, "%s: local_loss.head: expected %s next to it", job, wanted)
                   : OK;
 }
@@ -121,9 +127,7 @@ static bool is_axis_free(const struct space *space, enum space_key key)
 static const char *what_sharding_excludes(const struct problem *p)
 {
     const struct job *j = &p->job;
-    bool tiers = j->tier_option_count || j->offload_percent_count || j->layout.offload_optimizer;
-    for (int g = 0; g < p->cluster.group_count; g++)
-        tiers = tiers || p->cluster.groups[g].tier_count > 0;
+    bool tiers = has_tiers(p) || j->layout.offload_optimizer;
     return j->layout.zero >= j->sharded_zero                   ? "a lower layout.zero"
            : !is_axis_free(&j->space, SPACE_ZERO)              ? "no zero in space"
            : j->layout.virtual_stages > 1                      ? "one stage a rank"
