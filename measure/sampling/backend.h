@@ -60,6 +60,9 @@ struct backend {
     // May be NULL: the seconds in which budgets are counted; otherwise the machine's monotonic
     // clock.
     double (*clock)(void *session);
+    // May be NULL: what a message of a stated link takes, and how much of that occupies the link;
+    // false: messages are to be timed.
+    bool (*message)(void *session, int64_t bytes, double *latency_s, double *occupied_s);
     // May be NULL: why a repetition failed, called after many of them; OK: none did.
     enum status (*failure)(void *session, struct error *err);
 };

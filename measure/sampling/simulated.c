@@ -16,7 +16,8 @@ const char *const noise_names[] = {"none",    "lognormal", "student", "pareto",
 const char simulated_help[] =
     "with --backend simulated: KEY=VALUE,... with keys gemm (FLOP/s), memory, link (bytes/s), "
     "call, block, latency (s), noise (none, lognormal, student, pareto, bimodal, ticks), spread, "
-    "launch, throttle (shares), slowdown (factor), bytes (memory)";
+    "launch, throttle (shares), slowdown (factor), bytes (memory); with link or latency, messages "
+    "of a run take what these say";
 
 static const double handling_s = 2e-6, handling_share = 0.1, episode_s = 0.4, clock_hz = 1.5e9;
 enum { POWER_CAP = 4 };
@@ -86,6 +87,8 @@ enum status simulated_read(struct simulated *m, const char *text, struct arena *
                         "--simulate: %s: expected a number from %g to %g, found '%s'", word,
                         keys[i].low, keys[i].high, equals);
         *keys[i].to = value;
+        if (keys[i].to == &m->link_bytes_per_s || keys[i].to == &m->latency_s)
+            m->states_link = true;
     }
     return OK;
 }
@@ -194,6 +197,14 @@ static void simulated_describe(void *session, struct machine *machine, struct ar
                          .taken_at = "1970-01-01T00:00:00Z"};
 }
 
+static bool simulated_message(void *session, int64_t bytes, double *latency_s, double *occupied_s)
+{
+    const struct simulated *m = &((struct simulated_session *)session)->machine;
+    *latency_s = m->latency_s;
+    *occupied_s = (double)bytes / m->link_bytes_per_s;
+    return m->states_link;
+}
+
 static enum status simulated_prepare(void *session, const struct cell *cells, int cell_count,
                                      struct arena *arena, struct error *err)
 {
@@ -245,5 +256,6 @@ const struct backend backend_simulated = {
     .repeat = simulated_repeat,
     .condition = simulated_condition,
     .clock = simulated_clock,
+    .message = simulated_message,
     .cuts_layers = true,
 };

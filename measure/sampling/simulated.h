@@ -31,6 +31,7 @@ struct simulated {
     double throttle,
         slowdown; // share of the time that the clock is held down, and how much longer all takes
     double memory_bytes;
+    bool states_link; // a link's rate or latency was named
 };
 
 // "gemm=2e12,noise=pareto,...": changes what is named; NULL changes nothing. BAD_INPUT names the

@@ -39,16 +39,17 @@ END
         2> "$folder/err" ||
         complain "$1: no plan: $(cat "$folder/err")"
 }
+link=link=4e9,latency=3e-6 # of messages, as the clusters state it
 # carries NAME ARGUMENT ...
 carries() {
     of=$1; shift
     timeout $patience_s "$plumbline" run "$folder/$of/plan.json" --backend simulated \
-        --simulate noise=none --iterations 2 --quiet -o "$folder/$of/run.json" "$@" \
+        --simulate noise=none,$link --iterations 2 --quiet -o "$folder/$of/run.json" "$@" \
         > "$folder/out" 2> "$folder/err" < /dev/null
 }
 # accounted NAME OFF MODEL ARGUMENT ...: carried out; measured differs by OFF % from predicted at
 # most, and the schedule model has at most MODEL % of it. Simulated passes take what they should;
-# rings send and add on this host, which others may slow, so the best of five trials counts.
+# rings add on this host, which others may slow, so the best of five trials counts.
 accounted() {
     of=$1 off=$2 model=$3; shift 3
     for _ in 1 2 3 4 5; do
@@ -91,7 +92,7 @@ if python3 -c 'import jsonschema' 2> /dev/null; then
 fi
 
 # ---- degrees, sharding, slices, compression: the order of what is carried out is the plan's; rings
-# send and add on this host, whatever its cluster states
+# add on this host
 sed 's/"vocabulary"/"tied_embeddings": true, "vocabulary"/' "$folder/gpt.json" \
     > "$folder/tied.json"
 "$plumbline" measure compress --backend simulated --simulate spread=0.003 --rank 8 \
@@ -138,14 +139,14 @@ says "backend: expected one of cpu, simulated, cuda"
 cmp -s "$folder/even/run.json" "$folder/kept.json" || complain "a run that failed took the old one"
 
 # ---- costs from a run: of a machine whose layers take half as long again, by what is told of it
-carries even --simulate noise=none,memory=5e10,gemm=6e11
+carries even --simulate noise=none,$link,memory=5e10,gemm=6e11
 "$plumbline" calibrate "$folder/even/run.json" -o "$folder/corrected.json" 2> "$folder/err" ||
     complain "no costs from a run"
 says "measured: [0-9]* samples of whole layers; other_step_factor"
 sed 's/"\.\.\/costs.json"/"..\/corrected.json"/' "$folder/four/problem.json" \
     > "$folder/four/again.json"
 "$plumbline" solve "$folder/four/again.json" --quiet -o "$folder/four/plan.json" 2> "$folder/err"
-carries four --simulate noise=none,memory=5e10,gemm=6e11
+carries four --simulate noise=none,$link,memory=5e10,gemm=6e11
 "$plumbline" report "$folder/four/plan.json" --against "$folder/four/run.json" > "$folder/text"
 grep -q 'inside what the costs leave open' "$folder/text" ||
     complain "another plan is not inside its interval: $(head -1 "$folder/text")"
@@ -204,7 +205,7 @@ grep -q '"kernels_yardstick_s": {"value": 0.00[0-9]*, .*"origin": "measured"' \
 sed 's/"\.\.\/costs.json"/"..\/paced.json"/' "$folder/paced/problem.json" \
     > "$folder/paced/again.json"
 "$plumbline" solve "$folder/paced/again.json" --quiet -o "$folder/paced/plan.json" 2> "$folder/err"
-accounted paced 2 1.5 --simulate noise=none,gemm=5e11,memory=5e10,call=1e-5
+accounted paced 2 1.5 --simulate noise=none,$link,gemm=5e11,memory=5e10,call=1e-5
 grep -q 'took .*multiplied by 0\.\(49\|50\)' "$folder/text" ||
     complain "own kernels at half the speed: $(head -2 "$folder/text")"
 "$plumbline" calibrate "$folder/paced/run.json" -o "$folder/slow.json" 2> "$folder/err"
