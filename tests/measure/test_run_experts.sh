@@ -22,7 +22,7 @@ END
 }
 model mix.json '"experts": 8, "top_k": 2, "ffn": 192'
 model shared.json '"experts": 8, "top_k": 2, "ffn": 192, "shared_ffn": 256, "imbalance": 1.5'
-simulate=call=0,block=1e-6
+simulate=call=0,block=1e-6,link=4e9,latency=3e-6 # of messages, as the clusters state it
 "$plumbline" measure compute --backend simulated --simulate spread=0.001,$simulate \
     --model "$folder/mix.json" --experts 4,8 --sequence 128 --name core --quiet \
     -o "$folder/samples.json" &&
