@@ -53,8 +53,9 @@ const char *layouts_space_words(const struct layouts *l, struct arena *arena)
     return arena_print(arena, " of the space for %s%s", framework_names[space->framework],
                        !winds || !framework_evens_stages(space->framework) ? ""
                        : space->uneven_stages
-                           ? ", interleaved stages uneven, too"
-                           : ", interleaved stages equal (--uneven-stages: others, too)");
+                           ? ", interleaved stages in any number"
+                           : ", interleaved stages in numbers that divide the layers "
+                             "(--uneven-stages: in any)");
 }
 
 static int find_reason(const struct layouts *l, enum layout_fate fate, const char *text)

@@ -36,8 +36,8 @@ static const char *missing_stages(const struct problem *problem, const struct la
     struct space wider = problem->job.space;
     int stages = l->virtual_stages;
     if (!wider.uneven_stages && framework_is_uneven(wider.framework, l, limits.layers))
-        return ", whose interleaved stages are equal (space.uneven_stages, which --uneven-stages "
-               "of plan and example sets)";
+        return ", whose interleaved stages are of numbers that divide the layers "
+               "(space.uneven_stages, which --uneven-stages of plan and example sets)";
     wider.axes[SPACE_VIRTUAL_STAGES] = (struct space_axis){AXIS_LIST, &stages, 1};
     return space_contains(&wider, &limits, l, NULL)
                ? arena_print(arena, ", which would have it with --virtual-stages %d", stages)

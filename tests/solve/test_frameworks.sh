@@ -73,13 +73,15 @@ wound="example gpt --model llama-3.1-8b --gpu h100-80gb --nodes 1 --tensor 2 --d
 answers 0 "" $wound --layouts all -o even
 answers 0 "" $wound --layouts all --uneven-stages -o uneven
 answers 0 "" $wound --virtual-stages 3 -o twelve
-answers 0 "megatron, interleaved stages equal (--uneven-stages: others, too): " \
+answers 0 \
+    "megatron, interleaved stages in numbers that divide the layers (--uneven-stages: in any): " \
     solve even/problem.json -o even.json --certificate even.proof.json
-answers 0 "megatron, interleaved stages uneven, too: " solve uneven/problem.json -o uneven.json \
+answers 0 "megatron, interleaved stages in any number: " solve uneven/problem.json -o uneven.json \
     --certificate uneven.proof.json
 answers 0 "" solve twelve/problem.json -o twelve.json
 answers 0 "no plan of any layout takes less" check uneven.proof.json uneven/problem.json
-answers 2 "job's space, whose interleaved stages are equal (space.uneven_stages, which" \
+answers 2 \
+    "space, whose interleaved stages are of numbers that divide the layers (space.uneven_stages," \
     solve even/problem.json --known twelve.json -o no.json
 answers 0 "its layout has a plan of" solve uneven/problem.json --known twelve.json -o known.json
 wide=${wound#example gpt}
