@@ -1,6 +1,6 @@
 // Flags that change the model, the layout or the memory, and that a run here cannot state: refused
 // by name where what they change is asked for, or assumed not to matter, which is said. From
-// Megatron-LM's arguments.py of the versions in megatron_names.c, and its forks'.
+// Megatron-LM's arguments.py of the versions in names/megatron.txt, and its forks'.
 #include "data/frameworks/setting.h"
 
 #define MODEL                                                                                      \

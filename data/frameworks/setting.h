@@ -45,7 +45,7 @@ struct setting_effect {
     const char *text;     // what it changes and what to do; of ASSUMED, what is assumed instead
 };
 
-// Keys of a program, by the version that first has them; ended by a row of NULLs.
+// Keys of a program, by the version that first has them (names/*.txt); ended by a row of NULLs.
 struct setting_names {
     const char *version, *commit;
     const char *names; // between blanks
@@ -97,7 +97,7 @@ extern const struct run megatron_defaults;     // Megatron-LM's own; NeMo has th
 struct bridge_recipe {
     const char *names, *model, *settings;
 };
-extern const struct bridge_recipe bridge_recipes[], bridge_more_recipes[]; // ended by NULLs
+extern const struct bridge_recipe bridge_recipes[]; // of recipes.txt, ended by NULLs
 struct recipe_key {
     const char *code, *key;
 };

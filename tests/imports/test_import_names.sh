@@ -158,14 +158,11 @@ tables = "megatron nemo deepspeed nanotron hf_trainer torchtitan rl axonn recipe
 known = set()
 for table in tables:
     for path in glob.glob("data/frameworks/%s*.c" % table):
-        if "_names" in path or "_forks" in path:
-            continue
         for text in literals(path):
             known.update(part for word in text.split() for part in (word, word.split(".")[-1]))
 listed = set()
-for path in glob.glob("data/frameworks/*_names.c") + glob.glob("data/frameworks/*_forks.c"):
-    for text in literals(path):
-        listed.update(text.split() if " " in text else [text])
+for path in glob.glob("data/frameworks/names/*.txt"):
+    listed.update(word for line in open(path) if line[0] not in "#[" for word in line.split())
 
 def weighs(name):
     words = set(re.split(r"[^a-z0-9]+", name.lower().split(".")[-1]))

@@ -82,26 +82,22 @@ static const char *value_of(const struct script_command *c, const char *option)
 
 static const struct bridge_recipe *recipe_of(const char *name)
 {
-    const struct bridge_recipe *all[] = {bridge_recipes, bridge_more_recipes};
-    for (size_t k = 0; k < ARRAY_LENGTH(all); k++)
-        for (const struct bridge_recipe *r = all[k]; r->names; r++)
-            if (setting_named(r->names, name, strlen(name))) return r;
+    for (const struct bridge_recipe *r = bridge_recipes; r->names; r++)
+        if (setting_named(r->names, name, strlen(name))) return r;
     return NULL;
 }
 
 static const char *nearest_recipe(const char *name, struct arena *arena)
 {
     enum { RECIPES_MAX = 1024 };
-    const struct bridge_recipe *all[] = {bridge_recipes, bridge_more_recipes};
     const char **names = TAKE(arena, RECIPES_MAX, const char *);
     int count = 0;
-    for (size_t k = 0; k < ARRAY_LENGTH(all); k++)
-        for (const struct bridge_recipe *r = all[k]; r->names; r++)
-            for (const char *at = r->names; *at && count < RECIPES_MAX; at += strspn(at, " ")) {
-                size_t length = strcspn(at, " ");
-                names[count++] = arena_print(arena, "%.*s", (int)length, at);
-                at += length;
-            }
+    for (const struct bridge_recipe *r = bridge_recipes; r->names; r++)
+        for (const char *at = r->names; *at && count < RECIPES_MAX; at += strspn(at, " ")) {
+            size_t length = strcspn(at, " ");
+            names[count++] = arena_print(arena, "%.*s", (int)length, at);
+            at += length;
+        }
     return names[name_nearest(name, names, count)];
 }
 
