@@ -40,12 +40,12 @@ static enum status cluster_of_gpu(struct cluster *cluster, const char *gpu, stru
                     "%s: no shipped cluster has this GPU; did you mean %s? (plumbline clusters "
                     "lists them)",
                     gpu, gpus[meant]);
-    int related = name_related_gpu(gpu, gpus, count);
+    int related = name_related_gpu(gpu, gpus, count), nearest = name_nearest(gpu, gpus, count);
     return fail(err, BAD_INPUT,
-                "%s: no shipped cluster has this GPU (plumbline clusters lists them); describe "
+                "%s: no shipped cluster has this GPU (plumbline clusters lists them%s%s); describe "
                 "your own nodes in a cluster file, as for plan --cluster FILE%s%s",
-                gpu, related < 0 ? "" : ", or take it as --gpu-like ",
-                related < 0 ? "" : gpus[related]);
+                gpu, related < 0 ? "; the nearest is " : "", related < 0 ? gpus[nearest] : "",
+                related < 0 ? "" : ", or take it as --gpu-like ", related < 0 ? "" : gpus[related]);
 }
 
 void gpu_likeness_apply(struct node_group *group, const struct gpu_likeness *likeness)

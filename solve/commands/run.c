@@ -232,8 +232,10 @@ static enum status explain_ending(const struct ending *e, const char *launcher, 
     if (*e->error) return fail(err, code == 2 || code == 127 ? BAD_INPUT : SYSTEM, "%s", e->error);
     if (*e->lost)
         return fail(err, SYSTEM, "%s; the others were ended, and nothing was written", e->lost);
-    return fail(err, SYSTEM, "%s ended with exit code %d, and nothing was written%s%s", launcher,
-                code, *e->banner ? ": " : "", e->banner);
+    return fail(err, SYSTEM, "%s ended with exit code %d, and nothing was written%s%s%s", launcher,
+                code, *e->banner ? ": " : "", e->banner,
+                strstr(e->banner, "as root") ? " (--launcher 'mpirun --allow-run-as-root' lets it)"
+                                             : "");
 }
 
 static enum status carry(const struct options *o, const struct carry_listener *to,

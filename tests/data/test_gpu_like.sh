@@ -49,6 +49,7 @@ run validate t.csv || complain validate
 grep -q 'has a GPU like' out err || complain "validate knows x"
 run validate t.csv --gpu-like h200-141gb && grep -q 'iteration_time *1 ' out || complain "validate"
 
+refused "the nearest is h100-80gb" plan --model llama-3.1-8b --gpu h1000 --nodes 1 -o z
 refused "shipped cluster has this GPU" example gpt --model llama-3.1-8b --gpu x --gpu-like y -o z
 refused "have h100-80gb itself" example gpt --model llama-3.1-8b --gpu h100-80gb \
     --gpu-like h200-141gb -o z
