@@ -2,7 +2,6 @@
 // them.
 #include "calibrate/calibrate.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static const double least_share_left = 0.1;

@@ -1,5 +1,4 @@
 // plumbline validate: tables of measured runs in, scores of our predictions out.
-#include <string.h>
 
 #include "data/base/file.h"
 #include "calibrate/commands.h"

@@ -1,7 +1,6 @@
 // plumbline-measure: takes samples on a machine. It is a separate program, so that a node without
 // GLPK can measure and one without the measuring libraries can plan.
 #include "data/base/commands.h"
-#include "data/text/document.h"
 #include "measure/commands.h"
 #include "measure/cpu/core.h"
 #include "measure/links/links.h"

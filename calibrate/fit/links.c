@@ -3,7 +3,6 @@
 // other traffic, and are used where there are no others.
 #include "calibrate/fit/links.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "calibrate/runs/memory.h"
-
 // What a trait may be tried with. Traits of the model are decided by its name.
 static const struct {
     enum trait trait;

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "calibrate/runs/memory.h"
 #include "data/numbers/intervals.h"

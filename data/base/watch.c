@@ -3,7 +3,6 @@
 #include "data/base/watch.h"
 
 #include <sched.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>

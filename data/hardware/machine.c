@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "data/hardware/designs.h"
-#include "data/kinds/schedules.h"
 
 // What a vector lane does for a score of fused attention: compare, subtract, take the exponential,
 // add.

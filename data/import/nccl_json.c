@@ -2,7 +2,6 @@
 // is null if nothing was checked. It contains the whole environment: `env` is never read. With
 // several devices per process, `devices` has only the first of each process; the others follow from
 // config's nthreads and ngpus.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/import/nccl_internal.h"

@@ -1,5 +1,4 @@
 // See import.h.
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "data/text/json_stream.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

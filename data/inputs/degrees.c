@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "data/inputs/framework.h"
-#include "data/inputs/job_fields.h"
 #include "data/kinds/schedules.h"
 #include "data/inputs/problem.h"
 

@@ -3,8 +3,6 @@
 // stay as measured.
 #include "data/places/cluster_change.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

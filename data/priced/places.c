@@ -1,6 +1,5 @@
 // The part of a priced document with the prices of links between nodes: reading and writing, and
 // which prices a ring has.
-#include <string.h>
 
 #include "data/base/least.h"
 #include "data/priced/fields.h"

@@ -4,7 +4,6 @@
 #include "data/schedule/schedule.h"
 
 #include <assert.h>
-#include <stdio.h>
 
 // Successors of every operation: next[first[i] .. first[i + 1]).
 struct successors {

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/base/grow.h"
 #include "data/base/names.h"
 #include "data/text/json_stream.h"
 #include "data/text/unit.h"

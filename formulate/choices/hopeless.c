@@ -1,8 +1,6 @@
 // Explains in words why there is no plan at all, as far as one stage or a simple count shows it.
 // Anything more subtle is left to the tree.
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "formulate/choices/choice.h"
 

@@ -1,6 +1,5 @@
 // What couples the stages' choices: layers covered once and in order, ranks, slots, budgets, links
 // between neighbours; and the durations of all symbols for a combination of choices.
-#include <assert.h>
 #include <string.h>
 
 #include "formulate/choices/choice.h"

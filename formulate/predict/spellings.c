@@ -6,8 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "data/base/names.h"
-
 // ---- numbers
 
 struct cell cell_without_separators(struct cell cell, char buffer[NUMBER_MAX])

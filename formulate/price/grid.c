@@ -2,7 +2,6 @@
 // axis splits the columns and the second the depth; for the remaining ones it is the other way
 // round. The third axis splits the rows, and each of its ranks stores a part of each matrix.
 // docs/FORMULAS.md section 20.
-#include <math.h>
 
 #include "formulate/price/pricing.h"
 

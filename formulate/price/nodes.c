@@ -1,6 +1,5 @@
 // Prices that depend on the nodes that ranks are placed on: transfers and rings by ordered pairs of
 // nodes, and for each group the minimum of them. docs/FORMULAS.md section 15.
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

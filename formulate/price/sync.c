@@ -1,6 +1,5 @@
 // Gradient synchronisation: bytes and time of one layer by compression option, the latency of a
 // stage, and the sync of tied embeddings between the end stages. docs/FORMULAS.md section 7.
-#include <math.h>
 
 #include "formulate/price/pricing.h"
 

@@ -1,6 +1,5 @@
 // Layers whose parts are in tiers besides the GPU's own memory: docs/FORMULAS.md section 4, Shares
 // and Tiers.
-#include <math.h>
 #include <string.h>
 
 #include "formulate/price/pricing.h"

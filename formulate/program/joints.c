@@ -6,8 +6,6 @@
 // joins get no flow column.
 #include "formulate/program/build.h"
 
-#include "formulate/choices/choice.h"
-
 struct side {
     int stage, count;
     int *key_of_state;

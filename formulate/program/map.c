@@ -6,7 +6,6 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "formulate/program/build.h"
 #include "formulate/program/units.h"
 
 static const char *const role_names[] = {"time",  "symbol", "choice", "level",

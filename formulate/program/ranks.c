@@ -3,7 +3,6 @@
 // and the activations of that moment are sums over choices. The working memory is the maximum over
 // the stages, represented by a staircase of columns, one per distinct size.
 #include <stdlib.h>
-#include <string.h>
 
 #include "data/base/least.h"
 #include "formulate/program/build.h"

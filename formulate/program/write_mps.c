@@ -3,7 +3,6 @@
 #include "formulate/program/formulate.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "data/base/file.h"
 #include "data/text/pieces.h"

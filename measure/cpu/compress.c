@@ -5,7 +5,6 @@
 
 #include <cblas.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 // results cycle through another area.
 #include <cblas.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

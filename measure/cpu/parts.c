@@ -4,7 +4,6 @@
 #include "measure/cpu/internal.h"
 
 #include <assert.h>
-#include <math.h>
 
 #include "measure/cpu/compress.h"
 #include "measure/cpu/kernels.h"

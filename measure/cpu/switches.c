@@ -5,8 +5,6 @@
 #include <math.h>
 #include <sys/resource.h>
 
-#include "data/base/least.h"
-
 // Fewer tell nothing (in squares about the means); more than this share of a repetition is not due
 // to switches.
 static const double squares_min = 20, share_most = 0.1;

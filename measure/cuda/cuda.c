@@ -2,7 +2,6 @@
 // and between two events. Two kinds of work are timed by the host's clock instead: transfers of
 // memory that is not pinned, which the host copies, and blocks without work, which measure
 // launches.
-#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>

@@ -5,7 +5,6 @@
 #include <cuda.h>
 #include <string.h>
 
-#include "measure/cuda/nvml.h"
 #include "measure/cuda/session.h"
 
 enum { BYTES_TAKEN = 64, QUANTITIES = 6, GRANULARITY_SINCE = 10020 };

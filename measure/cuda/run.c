@@ -1,8 +1,6 @@
 // Runs steps on the stream.
 #include "measure/cuda/session.h"
 
-#include <assert.h>
-
 static enum status run_kernel(struct cuda_session *s, const struct program *program,
                               const struct step *step, struct error *err)
 {

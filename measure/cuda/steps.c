@@ -7,7 +7,6 @@
 #include "data/base/grow.h"
 
 #include <assert.h>
-#include <string.h>
 
 int64_t element_bytes(enum element type)
 {

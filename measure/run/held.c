@@ -2,7 +2,6 @@
 // them, working memory while a pass runs. The pages are really there, as in training; the operands
 // of the kernels, which no training has, are not counted.
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "data/base/grow.h"

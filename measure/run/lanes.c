@@ -1,6 +1,5 @@
 // Lanes: every size that a process sends to another while the plan is carried out, and how long it
 // takes alone.
-#include <string.h>
 
 #include "data/base/grow.h"
 #include "data/base/least.h"

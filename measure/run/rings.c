@@ -1,6 +1,5 @@
 // Rings: sums, scatters and gathers of gradients, weights and activations, from neighbour to
 // neighbour in the plan's order.
-#include <string.h>
 #include <time.h>
 
 #include "data/base/grow.h"

@@ -1,5 +1,4 @@
 // plumbline batch collect, batch plot: the results as tables and drawings.
-#include <stdio.h>
 
 #include "data/base/file.h"
 #include "solve/batch/table.h"

@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include "data/base/file.h"
-#include "data/base/names.h"
 #include "data/text/shell.h"
-#include "data/base/commands.h"
 #include "solve/batch/commands.h"
 #include "solve/batch/result.h"
 #include "solve/batch/slurm.h"

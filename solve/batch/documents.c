@@ -7,7 +7,6 @@
 
 #include "data/base/file.h"
 #include "data/inputs/problem.h"
-#include "data/inputs/space.h"
 #include "formulate/commands.h"
 #include "formulate/example/example.h"
 #include "solve/batch/manifest.h"

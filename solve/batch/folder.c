@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "data/base/file.h"
 #include "solve/batch/batch.h"
 
 const char *batch_path(const struct batch *b, const char *id, const char *name, struct arena *arena)

@@ -1,5 +1,4 @@
 // Tables as comma-separated values and for LaTeX.
-#include <string.h>
 
 #include "solve/batch/table.h"
 #include "solve/report/report.h"

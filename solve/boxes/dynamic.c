@@ -5,7 +5,6 @@
 #include "solve/boxes/dynamic.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "solve/boxes/dynamic_table.h"
 

@@ -1,7 +1,6 @@
 // A rank of the dynamic programme by ranks whose decisions are listed: all that fit into its
 // memory, at every moment of the schedule. Its least cost for N layers is the least of those with N
 // layers (docs/PROOFS.md 5).
-#include <assert.h>
 #include <string.h>
 
 #include "solve/boxes/dynamic_ranks.h"

@@ -5,7 +5,6 @@
 #include "solve/boxes/dynamic_ranks.h"
 
 #include <assert.h>
-#include <string.h>
 
 static int turns_of(const struct dynamic *d) { return d->c->virtual_stages; }
 

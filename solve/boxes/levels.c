@@ -1,6 +1,5 @@
 // Boxes where stages have widths of their own and the table cannot count the slots of all node
 // groups: their bounds by labels (labels.c), and the levels by which the whole problem is split.
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"

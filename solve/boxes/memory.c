@@ -4,7 +4,6 @@
 // >= 0 (docs/PROOFS.md 5). Good prices come from the game: such a limit is a row in addition to the
 // paths, and its pay-off rises steeply with the missing bytes.
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 #include "data/base/least.h"

@@ -2,7 +2,6 @@
 #include "solve/boxes/proof.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "data/base/grow.h"
 #include "data/base/least.h"

@@ -3,7 +3,6 @@
 // the mixture has only in part. By ranks the split is at the number of layers on a rank, so that
 // each half constrains all of the rank's stages together.
 #include <assert.h>
-#include <string.h>
 
 #include "solve/boxes/box_internal.h"
 

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "data/base/grow.h"
 #include "data/base/least.h"

@@ -6,7 +6,6 @@
 // throughout. A chain's positions are walked from the last to the first, so one walk serves all
 // first nodes.
 #include <assert.h>
-#include <string.h>
 
 #include "solve/chains/internal.h"
 

@@ -1,8 +1,6 @@
 // The decision priced again, and its claims taken from the durations.
 #include "solve/commands/kernels_plan.h"
 
-#include <string.h>
-
 #include "formulate/graph/longest.h"
 #include "formulate/graph/objective.h"
 #include "formulate/price/price.h"

@@ -2,14 +2,12 @@
 // certificate is checked first. The output is for a third party's checker; the tests have their own
 // (tests/support/vipr).
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "data/base/file.h"
 #include "solve/checker/sources.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/verbs.h"
-#include "solve/layout/steps.h"
 #include "solve/certificate/vipr/vipr.h"
 
 struct options {

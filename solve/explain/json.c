@@ -1,5 +1,4 @@
 // The answer as JSON (docs/FORMATS.md, explain).
-#include <string.h>
 
 #include "solve/explain/internal.h"
 

@@ -1,6 +1,5 @@
 // Starting plans where ranks have several stages: those that the first box finds while it searches
 // for weights (solve/boxes/balance.c), by ranks or, with memory prices, stage by stage.
-#include <string.h>
 
 #include "solve/boxes/box.h"
 #include "solve/incumbent/internal.h"

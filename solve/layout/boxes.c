@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "data/base/least.h"
-#include "solve/layout/eliminate.h"
 #include "solve/boxes/search.h"
 #include "solve/layout/steps.h"
 

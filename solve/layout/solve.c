@@ -2,7 +2,6 @@
 // are passed from step to step.
 #include "solve/layout/solve.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "data/results/bound.h"

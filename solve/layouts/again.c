@@ -1,7 +1,6 @@
 // What a search that takes over the results of an earlier one (--resume) derives again. Each layout
 // has two bounds: the one that is used, and its own, which no file had a part in. Where the own
 // ones reach the answer, it rests on nothing that was taken over.
-#include <assert.h>
 #include <stdlib.h>
 
 #include "data/base/least.h"

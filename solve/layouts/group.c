@@ -1,9 +1,7 @@
 // Bounds of groups of layouts, before any layout is priced: docs/PROOFS.md 8.17. The layouts of a
 // group have the same member with the fastest passes, which may be none of the space; its mean of
 // passes bounds every plan of each of them.
-#include <assert.h>
 
-#include "data/base/least.h"
 #include "data/kinds/schedules.h"
 #include "solve/layouts/group.h"
 

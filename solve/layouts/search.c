@@ -7,7 +7,6 @@
 #include "data/results/bound.h"
 #include "formulate/graph/objective.h"
 #include "formulate/price/price.h"
-#include "solve/layout/steps.h"
 #include "solve/layouts/search.h"
 
 static int64_t best_known_ns(const struct search *s)

@@ -1,5 +1,4 @@
 // A plan's layers and options with its ranks on nodes in a framework's order.
-#include "formulate/price/price.h"
 #include "solve/places/internal.h"
 
 // Device groups one after the other, with the replicas of a stage next to each other. false: there

@@ -3,7 +3,6 @@
 // sets of them; for many, the chain may return to a group, but not immediately. The least time of
 // each boundary by itself is already counted; the chain adds what is beyond it.
 #include <assert.h>
-#include <string.h>
 
 #include "data/base/least.h"
 #include "solve/chains/chains.h"

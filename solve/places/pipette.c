@@ -5,7 +5,6 @@
 // them: there is one search for each value that it can have, in which slower nodes cannot be first.
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "data/base/least.h"
 #include "data/results/bound.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "data/base/least.h"
-#include "solve/chains/chains.h"
 #include "solve/places/internal.h"
 
 // ---- time

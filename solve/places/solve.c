@@ -2,7 +2,6 @@
 // link, which is a relaxation and gives layers and options; then the search for a placement.
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #include "data/base/least.h"
 #include "data/results/bound.h"

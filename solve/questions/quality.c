@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "data/base/watch.h"
-#include "formulate/price/price.h"
 #include "solve/questions/question.h"
 #include "solve/report/out.h"
 

@@ -6,7 +6,6 @@
 
 #include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
-#include "solve/report/out.h"
 #include "solve/report/report.h"
 #include "solve/questions/what_if.h"
 

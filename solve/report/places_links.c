@@ -4,7 +4,6 @@
 #include "solve/report/places_links.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "solve/report/replay.h"
 

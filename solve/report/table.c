@@ -3,7 +3,6 @@
 // same priced document. Times and bounds are whole nanoseconds and written in full; rounded values
 // (gaps, sizes, seconds of checking) are rounded up. For another objective than the iteration
 // time, bound and gap are of that objective, and so is the time in LaTeX.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/text/csv.h"

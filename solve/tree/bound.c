@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const wide one_ns = (wide)1 << BOUND_FRACTION_BITS;
 

@@ -6,11 +6,9 @@
 // arena's exit instead, which ends a worker process, or its task if there are no processes.
 #include "solve/tree/internal.h"
 
-#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdlib.h>
-#include <string.h>
 
 // How often the thread's whole GLPK environment, with all its problems, was dropped: the only way
 // to continue after an error.

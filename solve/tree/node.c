@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 enum { PATHS_AT_ONCE = 6, PRICE_RAISES = 4 };
 static const double violated_ns = 0.3;

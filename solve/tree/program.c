@@ -1,11 +1,8 @@
 // The program as the tree sees it, and its pool of path rows.
 #include "solve/tree/program.h"
 
-#include "data/base/grow.h"
-
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 // A power of two in nanoseconds, as a unit in which the heaviest stage is a number near 16.
 static int unit_for(int64_t heaviest_ns)

@@ -4,8 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "data/places/cluster.h"
-
 struct translation {
     struct box_proof *proof;
     const struct program *p;

@@ -1,6 +1,5 @@
 // Decoders in which layers of linear attention, of state spaces or of convolutions stand between
 // those of attention, or beside it.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/import/hf/internal.h"

@@ -6,7 +6,6 @@
 
 #include "data/base/grow.h"
 #include "data/import/import.h"
-#include "data/import/text.h"
 
 enum {
     SCRIPT_SIZE_MAX = 1 << 20,

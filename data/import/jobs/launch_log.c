@@ -1,7 +1,6 @@
 // The arguments that a run prints when it starts: "  hidden_size ............ 4096", one a line,
 // sorted, with what validation made of them. The most complete form there is: also what nobody set.
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "data/import/jobs/launch.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "data/base/grow.h"
 #include "data/base/names.h"
 #include "data/frameworks/setting.h"
 #include "data/import/import.h"

@@ -1,5 +1,4 @@
 // nanotron's YAML as a run: Llama's and Qwen 2's blocks, by Megatron Core's words.
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

@@ -8,7 +8,6 @@
 #include <strings.h>
 
 #include "data/base/file.h"
-#include "data/base/grow.h"
 #include "data/import/jobs/core.h"
 #include "data/import/jobs/importer.h"
 #include "data/import/jobs/launch.h"

@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include "data/base/grow.h"
-#include "data/import/import.h"
 #include "data/import/jobs/launch.h"
 
 enum { FLAGS_MAX = 1024 };

@@ -1,5 +1,4 @@
 // The shell's own commands, as far as scripts of launches need them: assignments, tests, printing.
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

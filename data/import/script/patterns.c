@@ -1,5 +1,4 @@
 // Patterns of file names, as case and [[ == ]] compare texts with them.
-#include <string.h>
 
 #include "data/import/script/internal.h"
 

@@ -1,5 +1,4 @@
 // Follows the tree of commands.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/base/grow.h"

@@ -1,7 +1,6 @@
 // See script.h.
 #include "data/import/script/internal.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "data/base/grow.h"

@@ -2,7 +2,6 @@
 // one sample.
 #include "data/import/trace/op_samples.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

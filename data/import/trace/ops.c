@@ -4,7 +4,6 @@
 #include "data/import/trace/ops.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "data/base/grow.h"

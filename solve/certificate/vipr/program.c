@@ -1,7 +1,6 @@
 // The problem of a VIPR file: the program's columns with all their bounds, its rows, and the plan
 // as a point. The point is computed from the decision alone and tested on every row before it is
 // written.
-#include <string.h>
 
 #include "solve/certificate/vipr/internal.h"
 

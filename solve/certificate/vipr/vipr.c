@@ -1,7 +1,6 @@
 // Writes a certificate's proof of one layout in the format of VIPR.
 #include "solve/certificate/vipr/vipr.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "solve/layout/steps.h"

@@ -1,9 +1,7 @@
 // Machines of a document of designs: one for each choice within the limits of area and power, with
 // a bound on its iterations that no layout beats (docs/FORMULAS.md 24), which orders and dismisses.
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "formulate/price/price.h"
 #include "solve/commands/offers/offers.h"

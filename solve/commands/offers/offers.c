@@ -11,15 +11,12 @@
 #include <unistd.h>
 
 #include "data/base/file.h"
-#include "data/text/csv.h"
 #include "data/base/grow.h"
-#include "data/inputs/framework.h"
 #include "formulate/commands.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/offers/offers.h"
 #include "solve/commands/verbs.h"
 #include "solve/layout/solve.h"
-#include "solve/report/report.h"
 
 enum { OFFERS_MOST = 256, WORDS_MAX = 200 };
 

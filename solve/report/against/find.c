@@ -1,6 +1,5 @@
 // Lays the events of a run on the operations of its plan.
 #include <stdlib.h>
-#include <string.h>
 
 #include "solve/report/against/against.h"
 

@@ -3,7 +3,6 @@
 // the three degrees). What they do not state is under the key "plumbline", with the notes.
 #include "solve/report/export/internal.h"
 #include "data/inputs/framework.h"
-#include "data/kinds/schedules.h"
 
 static void set_ranks(const struct export *e, struct run *r)
 {

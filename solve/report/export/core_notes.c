@@ -1,7 +1,6 @@
 // Where Megatron Core's ranks stand, and every decision of the plan that none of its settings
 // expresses. Without them the flags would seem to express the whole plan.
 #include <inttypes.h>
-#include <string.h>
 
 #include "solve/report/export/internal.h"
 #include "data/kinds/schedules.h"

@@ -2,7 +2,6 @@
 // Qwen3. What names modules' arguments differently at 0.3.0 and b5bcd76c is not overridden; their
 // forward functions are.
 #include <inttypes.h>
-#include <math.h>
 
 #include "solve/report/export/torchtitan_layers.h"
 
