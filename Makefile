@@ -110,23 +110,9 @@ all: $(BIN)/plumbline $(MEASURING) $(LIBRARY) $(OUT)/made/man
 	    "plumbline: no MPI found: plumbline measure links and collectives are left out" >&2)
 	@echo "plumbline: $(WORDS_CUDA)" >&2
 
-# The style and the scripts of the HTML report, as bytes in the program.
-PAGE  = $(OUT)/solve/report/html/page_text
-BYTES = od -An -v -td1 | sed 's/\(-*[0-9][0-9]*\)/\1,/g'
-$(PAGE).c: $(addprefix solve/report/html/,style.css tables.js chart.js)
-	@mkdir -p $(@D)
-	$(Q){ echo '#include "solve/report/html/page_text.h"'; \
-	    echo 'const char page_style[] = {'; cat $(filter %.css,$^) | $(BYTES); echo '0};'; \
-	    echo 'const char page_script[] = {'; cat $(filter %.js,$^) | $(BYTES); echo '0};'; } > $@
-# What frameworks call their keys, and recipes, as tables in the program.
-NAMES = $(OUT)/data/frameworks/tables
-$(NAMES).c: $(addprefix data/frameworks/,tables.awk recipes.txt) $(wildcard data/frameworks/names/*)
-	$(Q)mkdir -p $(@D) && awk -f $^ > $@.made && mv $@.made $@
-$(PAGE).o $(NAMES).o: %.o: %.c $(OUT)/flags
-	$(SAY) cc $<
-	$(Q)$(CC) $(CFLAGS_all) -Wno-overlength-strings -c -o $@ $<
+include packaging/embed.mk
 
-$(OUT)/libplumbline.a: $(call object,$(PLAN)) $(PAGE).o $(NAMES).o
+$(OUT)/libplumbline.a: $(call object,$(PLAN)) $(EMBEDDED:=.o)
 	@mkdir -p $(@D)
 	$(SAY) ar $@
 	$(Q)rm -f $@ && ar rcs $@ $^

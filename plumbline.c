@@ -6,7 +6,6 @@
 
 #include "calibrate/commands.h"
 #include "data/base/commands.h"
-#include "data/base/completion.h"
 #include "data/base/command_text.h"
 #include "formulate/commands.h"
 #include "measure/commands.h"
@@ -18,22 +17,18 @@ static const struct command program;
 
 // ---- completion
 
-static enum status put_bash(void *options, int *exit_code, struct arena *arena, struct error *err)
-{
-    (void)options, (void)exit_code, (void)arena, (void)err;
-    return fputs(completion_bash, stdout), OK;
-}
+// Scripts that let a shell complete command lines (packaging/completion.*): each asks the program
+// itself, by `plumbline completion words`, so that they hold for every version.
+extern const char completion_bash[], completion_zsh[], completion_fish[];
 
-static enum status put_zsh(void *options, int *exit_code, struct arena *arena, struct error *err)
-{
-    (void)options, (void)exit_code, (void)arena, (void)err;
-    return fputs(completion_zsh, stdout), OK;
-}
+struct shell {
+    const char *script;
+};
 
-static enum status put_fish(void *options, int *exit_code, struct arena *arena, struct error *err)
+static enum status put_script(void *shell, int *exit_code, struct arena *arena, struct error *err)
 {
-    (void)options, (void)exit_code, (void)arena, (void)err;
-    return fputs(completion_fish, stdout), OK;
+    (void)exit_code, (void)arena, (void)err;
+    return fputs(((const struct shell *)shell)->script, stdout), OK;
 }
 
 // Completions of the last of these words of a command line.
@@ -52,18 +47,14 @@ static enum status put_words(int argc, char **argv, int *exit_code, struct arena
     return command_call(&program, argc + 1, line, exit_code, arena, err);
 }
 
-static const struct command bash = {.name = "bash",
-                                    .text = "bash 4 and later",
-                                    .usage = "plumbline completion bash",
-                                    .run = put_bash},
-                            zsh = {.name = "zsh",
-                                   .text = "zsh",
-                                   .usage = "plumbline completion zsh",
-                                   .run = put_zsh},
-                            fish = {.name = "fish",
-                                    .text = "fish 3 and later",
-                                    .usage = "plumbline completion fish",
-                                    .run = put_fish},
+#define SHELL(called, versions)                                                                    \
+    {                                                                                              \
+        .name = #called, .text = versions, .usage = "plumbline completion " #called,               \
+        .size = sizeof(struct shell), .defaults = &(const struct shell){completion_##called},      \
+        .run = put_script                                                                          \
+    }
+static const struct command bash = SHELL(bash, "bash 4 and later"), zsh = SHELL(zsh, "zsh"),
+                            fish = SHELL(fish, "fish 3 and later"),
                             words = {
                                 .name = "words",
                                 .text = "WORD ...: print completions of the last word (used by the "

@@ -1,0 +1,34 @@
+# Texts that are in the program: as bytes, or as tables of C.
+PAGE     = $(OUT)/solve/report/html/page_text
+TRY      = $(OUT)/solve/report/try_text
+COMPLETE = $(OUT)/completion_text
+NAMES    = $(OUT)/data/frameworks/tables
+EMBEDDED = $(PAGE) $(TRY) $(COMPLETE) $(NAMES)
+
+# $(1): the array's name; $(2): the files that follow each other in it.
+as_bytes = echo 'const char $(1)[] = {'; cat $(2) | od -An -v -td1 | \
+    sed 's/\(-*[0-9][0-9]*\)/\1,/g'; echo '0};'
+
+# The style and the scripts of the HTML report.
+$(PAGE).c: $(addprefix solve/report/html/,style.css tables.js chart.js)
+	@mkdir -p $(@D)
+	$(Q){ $(call as_bytes,page_style,$(filter %.css,$^)); \
+	    $(call as_bytes,page_script,$(filter %.js,$^)); } > $@
+
+# What reads a framework's log, in the script that tries a plan.
+$(TRY).c: solve/report/try.awk
+	@mkdir -p $(@D)
+	$(Q){ $(call as_bytes,try_reading,$^); } > $@
+
+# Completion of shells.
+$(COMPLETE).c: $(addprefix packaging/completion.,bash zsh fish)
+	@mkdir -p $(@D)
+	$(Q){ $(foreach file,$^,$(call as_bytes,completion_$(subst .,,$(suffix $(file))),$(file));) } > $@
+
+# What frameworks call their keys, and recipes.
+$(NAMES).c: $(addprefix data/frameworks/,tables.awk recipes.txt) $(wildcard data/frameworks/names/*)
+	$(Q)mkdir -p $(@D) && awk -f $^ > $@.made && mv $@.made $@
+
+$(EMBEDDED:=.o): %.o: %.c $(OUT)/flags
+	$(SAY) cc $<
+	$(Q)$(CC) $(CFLAGS_all) -Wno-overlength-strings -c -o $@ $<
