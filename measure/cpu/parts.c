@@ -31,8 +31,22 @@ static struct part_size layer_size(const struct cell *cell)
 
 static struct part_size size_of(int64_t in, int64_t out) { return (struct part_size){in, out}; }
 
+// Of a part with attention; without a ring of context ranks, keys are as many as queries.
+struct attended {
+    int64_t heads, queries, keys, width;
+};
+
+static struct attended attended_of(const struct cell *cell)
+{
+    const int64_t *d = cell->sample.dimensions;
+    int ring = cell->work == WORK_CONTEXT_ATTENTION ||
+               cell->work == WORK_CONTEXT_ATTENTION_BACKWARD;
+    return (struct attended){d[0], d[1], d[1 + ring], d[2 + ring]};
+}
+
 struct part_size part_size(const struct cell *cell, int threads)
 {
+    const struct attended a = attended_of(cell);
     const int64_t *d = cell->sample.dimensions;
     switch (cell->work) {
     case WORK_GEMM: return size_of(d[0] * d[2] + d[1] * d[2], d[0] * d[1]);
@@ -42,17 +56,17 @@ struct part_size part_size(const struct cell *cell, int threads)
     case WORK_GROUPED_DATA: return size_of(d[3] * (d[0] * d[1] + d[1] * d[2]), d[3] * d[0] * d[2]);
     case WORK_GROUPED_WEIGHT:
         return size_of(d[3] * (d[0] * d[2] + d[0] * d[1]), d[3] * d[1] * d[2]);
+    case WORK_ATTENTION:
     case WORK_CONTEXT_ATTENTION:
-        return size_of(d[0] * (d[1] + 2 * d[2]) * d[3], d[0] * d[1] * (d[2] + d[3]));
+        return size_of(a.heads * (a.queries + 2 * a.keys) * a.width,
+                       a.heads * a.queries * (a.keys + a.width));
+    case WORK_ATTENTION_BACKWARD:
     case WORK_CONTEXT_ATTENTION_BACKWARD:
-        return size_of(d[0] * (2 * (d[1] + d[2]) * d[3] + d[1] * d[2]),
-                       d[0] * (d[1] * d[2] + (d[1] + 2 * d[2]) * d[3]));
+        return size_of(a.heads * (2 * (a.queries + a.keys) * a.width + a.queries * a.keys),
+                       a.heads * (a.queries * a.keys + (a.queries + 2 * a.keys) * a.width));
     case WORK_ROTARY: return size_of(d[0] * d[2] * (d[1] + 1), d[0] * d[1] * d[2]);
     case WORK_DROPOUT: return size_of(d[0], d[0] + floats_of(d[0]));
     case WORK_DROPOUT_BACKWARD: return size_of(d[0] + floats_of(d[0]), d[0]);
-    case WORK_ATTENTION: return size_of(3 * d[0] * d[1] * d[2], d[0] * d[1] * (d[1] + d[2]));
-    case WORK_ATTENTION_BACKWARD:
-        return size_of(d[0] * d[1] * (4 * d[2] + d[1]), d[0] * d[1] * (d[1] + 3 * d[2]));
     case WORK_ELEMENTWISE: return size_of(d[1] * (d[2] + d[3]), d[1] * (2 * d[2] + d[3] + 1));
     case WORK_ELEMENTWISE_BACKWARD:
         return size_of(d[1] * (2 * d[2] + 2 * d[3] + 1), d[1] * (2 * d[2] + d[3]));
@@ -116,25 +130,27 @@ static void run_grouped(struct team *team, const struct cell *cell, const float 
 }
 
 // in: queries, keys, values, and backward the context's gradient and the kept scores.
-static void run_context(struct team *team, const struct cell *cell, const float *in, float *out)
+static void run_attention(struct team *team, const struct cell *cell, const float *in, float *out)
 {
-    const int64_t *d = cell->sample.dimensions, queries = d[0] * d[1] * d[3],
-                  keys = d[0] * d[2] * d[3], scores = d[0] * d[1] * d[2];
-    struct attention a = {.batch = d[0],
+    bool forward = cell->work == WORK_ATTENTION || cell->work == WORK_CONTEXT_ATTENTION;
+    const struct attended z = attended_of(cell);
+    int64_t queries = z.heads * z.queries * z.width, keys = z.heads * z.keys * z.width,
+            scores = z.heads * z.queries * z.keys;
+    struct attention a = {.batch = z.heads,
                           .heads = 1,
                           .kv_heads = 1,
-                          .queries = d[1],
-                          .keys = d[2],
+                          .queries = z.queries,
+                          .keys = z.keys,
                           .blocks = 1,
-                          .width = d[3],
-                          .query_row = d[3],
-                          .key_row = d[3],
-                          .context_row = d[3],
+                          .width = z.width,
+                          .query_row = z.width,
+                          .key_row = z.width,
+                          .context_row = z.width,
                           .query = in,
                           .key = in + queries,
                           .value = in + queries + keys};
     a.scores = out, a.context = out + scores;
-    if (cell->work == WORK_CONTEXT_ATTENTION) {
+    if (forward) {
         attention_forward(team, &a);
         return;
     }
@@ -158,41 +174,6 @@ static void run_dropped(struct team *team, const struct cell *cell, const float 
     if (cell->work == WORK_DROPOUT) d.x = in, d.kept = (uint8_t *)(out + count);
     else d.dy = in, d.kept = (uint8_t *)(in + count); // only read by backward
     dropout_run(team, &d);
-}
-
-static struct attention attention_at(const int64_t *d, const float *query)
-{
-    int64_t values = d[0] * d[1] * d[2];
-    return (struct attention){.batch = d[0],
-                              .heads = 1,
-                              .kv_heads = 1,
-                              .queries = d[1],
-                              .keys = d[1],
-                              .blocks = 1,
-                              .width = d[2],
-                              .query_row = d[2],
-                              .key_row = d[2],
-                              .context_row = d[2],
-                              .query = query,
-                              .key = query + values,
-                              .value = query + 2 * values};
-}
-
-static void run_attention(struct team *team, const struct cell *cell, const float *in, float *out)
-{
-    const int64_t *d = cell->sample.dimensions;
-    int64_t values = d[0] * d[1] * d[2], scores = d[0] * d[1] * d[1];
-    struct attention a = attention_at(d, in);
-    a.scores = out, a.context = out + scores;
-    if (cell->work == WORK_ATTENTION) {
-        attention_forward(team, &a);
-        return;
-    }
-    a.scores = (float *)in + 4 * values; // only read by backward
-    a.d_context = in + 3 * values;
-    a.d_scores = out;
-    a.d_query = out + scores, a.d_key = a.d_query + values, a.d_value = a.d_key + values;
-    attention_backward(team, &a);
 }
 
 static void run_elementwise(struct team *team, const struct cell *cell, const float *in, float *out)
@@ -324,13 +305,13 @@ void part_run(struct team *team, const struct cell *cell, const float *in, float
     case WORK_GROUPED:
     case WORK_GROUPED_DATA:
     case WORK_GROUPED_WEIGHT: run_grouped(team, cell, in, out); break;
-    case WORK_CONTEXT_ATTENTION:
-    case WORK_CONTEXT_ATTENTION_BACKWARD: run_context(team, cell, in, out); break;
     case WORK_ROTARY: run_rotated(team, cell, in, out); break;
     case WORK_DROPOUT:
     case WORK_DROPOUT_BACKWARD: run_dropped(team, cell, in, out); break;
     case WORK_ATTENTION:
-    case WORK_ATTENTION_BACKWARD: run_attention(team, cell, in, out); break;
+    case WORK_CONTEXT_ATTENTION:
+    case WORK_ATTENTION_BACKWARD:
+    case WORK_CONTEXT_ATTENTION_BACKWARD: run_attention(team, cell, in, out); break;
     case WORK_ELEMENTWISE:
     case WORK_GATED_ELEMENTWISE: run_elementwise(team, cell, in, out); break;
     case WORK_ELEMENTWISE_BACKWARD:
