@@ -25,8 +25,9 @@ $(COMPLETE).c: $(addprefix packaging/completion.,bash zsh fish)
 	@mkdir -p $(@D)
 	$(Q){ $(foreach file,$^,$(call as_bytes,completion_$(subst .,,$(suffix $(file))),$(file));) } > $@
 
-# What frameworks call their keys, and recipes.
-$(NAMES).c: $(addprefix data/frameworks/,tables.awk recipes.txt) $(wildcard data/frameworks/names/*)
+# What frameworks call their keys, what those change that no row states, and recipes.
+$(NAMES).c: $(addprefix data/frameworks/,tables.awk recipes.txt) \
+    $(wildcard data/frameworks/names/* data/frameworks/effects/*)
 	$(Q)mkdir -p $(@D) && awk -f $^ > $@.made && mv $@.made $@
 
 $(EMBEDDED:=.o): %.o: %.c $(OUT)/flags

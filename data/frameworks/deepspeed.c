@@ -63,32 +63,6 @@ static const char left[] =
     "sparse_attention.* progressive_layer_drop.* eigenvalue.* nebula.* aio.* datastates.* timers.* "
     "tensor_parallel.* expert_parallel.* weight_quantization.*";
 // What a job cannot state (runtime/zero/config.py and the sections' own files at edaa72212672).
-const struct setting_effect deepspeed_effects[] = {
-    {"zero_optimization.zero_hpz_partition_size zero_optimization.mics_shard_size", EFFECT_ON_JOB,
-     "1 -1", "weights sharded within a part of the replicas: leave it out"},
-    {"zero_optimization.zero_quantized_weights zero_optimization.zero_quantized_gradients "
-     "zero_optimization.zero_quantized_nontrainable_weights",
-     EFFECT_ON_JOB, "", "weights or gradients travel in 8 bits or fewer: leave it out"},
-    {"sparse_attention.*", EFFECT_ON_JOB, "", "sparse attention: leave it out"},
-    {"compression_training.* quantize_training.* weight_quantization.*", EFFECT_ASSUMED,
-     "false 0 1", "weights are not compressed"},
-    {"progressive_layer_drop.enabled data_efficiency.enabled", EFFECT_ASSUMED, "",
-     "every layer has all tokens"},
-    {"curriculum_learning.enabled elasticity.enabled", EFFECT_ASSUMED, "",
-     "sequences and replicas have the stated size"},
-    {"autotuning.enabled", EFFECT_ASSUMED, "", "batch and stage are as stated"},
-    {"hybrid_engine.enabled", EFFECT_ASSUMED, "", "nothing is generated in between"},
-    {"zero_optimization.zeropp_loco_param.*", EFFECT_ASSUMED, "", "gradients are not compressed"},
-    {"bf16.bf16_master_weights_and_grads bf16.bf16_optimizer_states "
-     "fp16.fp16_master_weights_and_grads",
-     EFFECT_ON_JOB, "", "the optimizer's copies in 16 bits: leave it out"},
-    {"zero_optimization.super_offload zero_optimization.zenflow.*", EFFECT_ON_JOB, "",
-     "the optimizer's steps on the host beside the GPU's: leave it out"},
-    {"tensor_parallel.tp.*", EFFECT_ON_JOB, "1", "state tensor_parallel.autotp_size"},
-    {"pipeline.partition", EFFECT_ASSUMED, "parameters", "layers are split as a plan decides"},
-    {"pipeline.activation_checkpoint_interval", EFFECT_ASSUMED, "0 1", "as recompute says"},
-    {"gradient_predivide_factor", EFFECT_ASSUMED, "1 1.0", "it takes no time"},
-    {NULL, EFFECT_ASSUMED, NULL, NULL}};
 
 const struct setting_rows deepspeed_rows = {.rows = rows,
                                             .count = ARRAY_LENGTH(rows),

@@ -40,32 +40,10 @@ static const struct setting_row rows[] = {
     TAKES("model.model_config.resid_pdrop", NUMBER, hidden_dropout),
 };
 
-#define MODEL                                                                                      \
-    "write only the job (--job, without -o), and take the model from its config.json "             \
-    "(plumbline import hf)"
-static const struct setting_effect effects[] = {
-    {"model.model_config.moe_config.* model.model_config.moe_num_experts "
-     "model.model_config.num_experts_per_tok model.model_config.is_llamoe_config",
-     EFFECT_ON_MODEL, "", "experts: " MODEL},
-    {"model.model_config.is_mamba_config model.model_config.ssm_cfg.*", EFFECT_ON_MODEL, "",
-     "state spaces: " MODEL},
-    {"model.model_config.global_attn_layers.* model.model_config.global_attn_layers[0]",
-     EFFECT_ON_MODEL, "", "layers without the window: " MODEL},
-    {"model.model_config.flex_attention_mask", EFFECT_ON_MODEL, "", "masks of attention: " MODEL},
-    {"parallelism.tp_linear_async_communication "
-     "parallelism.tp_column_linear_async_communication",
-     EFFECT_ASSUMED, "", "sums over tensor ranks are waited for"},
-    {"parallelism.recompute_granularity", EFFECT_ASSUMED, "",
-     "nothing is recomputed but what recompute_layer says"},
-    {"parallelism.tp_recompute_allgather", EFFECT_ASSUMED, "", "what is gathered is kept"},
-    {"model.model_config.no_rope_layer", EFFECT_ASSUMED, "0", "every layer has rotary positions"},
-    {"model.model_config.rope_scaling.*", EFFECT_ASSUMED, "", "rotary positions are not stretched"},
-    {NULL, EFFECT_ASSUMED, NULL, NULL}};
-
 const struct setting_rows nanotron_rows = {
     .rows = rows,
     .count = ARRAY_LENGTH(rows),
-    .effects = effects,
+    .effects = nanotron_effects,
     .names = {nanotron_names},
     .last_parts = true,
     .left = "data_stages.* data.* logging.* optimizer.no_load_optim doremi.* lighteval.* general.* "

@@ -37,7 +37,7 @@ struct setting_row {
     const char *const *names;
     bool null; // written as null where it is not stated
 };
-// What a key changes that no member can state.
+// What a key changes that no member can state (effects/*.txt).
 struct setting_effect {
     const char *keys; // between blanks; a "section.*" is everything below
     enum { EFFECT_ON_MODEL, EFFECT_ON_JOB, EFFECT_ASSUMED } kind;
@@ -85,7 +85,8 @@ bool setting_named(const char *names, const char *key, size_t length);
 extern const struct setting_names megatron_names[], megatron_fork_names[], nemo_names[],
     nemo_older_names[], deepspeed_names[], nanotron_names[], hf_trainer_names[],
     hf_trainer_fork_names[];
-extern const struct setting_effect megatron_effects[], deepspeed_effects[], nemo_effects[];
+extern const struct setting_effect megatron_effects[], deepspeed_effects[], nemo_effects[],
+    nanotron_effects[];
 
 extern const struct setting_rows megatron_rows, nemo_rows, deepspeed_rows, torchtitan_rows,
     nanotron_rows, hf_trainer_rows, rl_rows, axonn_rows;

@@ -1,42 +1,85 @@
-# Writes names/*.txt and recipes.txt as the tables of setting.h.
+# Writes names/*.txt, effects/*.txt and recipes.txt as the tables of setting.h.
 
-BEGIN { print "#include \"data/frameworks/setting.h\"" }
+BEGIN {
+    print "#include \"data/frameworks/setting.h\""
+    kinds["model"] = "EFFECT_ON_MODEL"
+    kinds["job"] = "EFFECT_ON_JOB"
+    kinds["assumed"] = "EFFECT_ASSUMED"
+}
 
 FNR == 1 {
     end_table()
     table = FILENAME
     gsub(/.*\/|\.txt$/, "", table)
-    in_recipes = table == "recipes"
-    if (in_recipes) print "const struct bridge_recipe bridge_recipes[] = {"
-    else print "const struct setting_names " table "_names[] = {"
+    kind = FILENAME ~ /\/names\// ? "names" : FILENAME ~ /\/effects\// ? "effects" : "recipes"
+    if (kind == "names") print "const struct setting_names " table "_names[] = {"
+    if (kind == "effects") print "const struct setting_effect " table "_effects[] = {"
+    if (kind == "recipes") print "const struct bridge_recipe bridge_recipes[] = {"
+    split("", ending)
 }
 
 /^#/ || /^$/ { next }
 
-# A version and its commit, and then names.
-!in_recipes && /^\[/ {
+# ---- names: a version and its commit, and then names
+
+kind == "names" && /^\[/ {
     end_row()
     split(substr($0, 2, length($0) - 2), of, ", ")
     begin_row("\"" of[1] "\", \"" of[2] "\",")
     next
 }
+kind == "names" { put_text($0) }
 
-# The names of a recipe, its model, and then settings.
-in_recipes && /^[^ ]/ {
+# ---- recipes: its names; below them its model, and then settings
+
+kind == "recipes" && /^[^ ]/ {
     if (!named) { end_row(); begin_row("") }
     named = 1
+    put_text($0)
 }
-in_recipes && /^ / && named {
+kind == "recipes" && /^ / {
+    if (!named) put_text($0)
+    else print ", \"" ($1 == "-" ? "" : $1) "\","
+    if (named) between = ""
     named = 0
-    print ", \"" ($1 == "-" ? "" : $1) "\","
-    between = ""
-    next
 }
 
-{ sub(/^ +/, ""); print "\"" between $0 "\""; between = " " }
+# ---- effects: keys; below them on what, unless with which values, and a text that may end in words
+# that the file begins with
+
+kind == "effects" && /^[A-Z]+ = / {
+    ending[$1] = substr($0, length($1) + 4)
+    next
+}
+kind == "effects" && /^[^ ]/ {
+    if (effect != "") { end_effect(); end_row() }
+    if (!rows) begin_row("")
+    put_text($0)
+}
+kind == "effects" && /^ / {
+    sub(/^ +/, "")
+    effect = effect (effect == "" ? "" : " ") $0
+}
 
 END { end_table() }
 
+function put_text(text) { sub(/^ +/, "", text); print "\"" between text "\""; between = " " }
 function begin_row(first) { print "{" first; rows = 1; between = "" }
 function end_row() { if (rows) print "},"; rows = 0 }
-function end_table() { end_row(); if (table) print "{NULL, NULL, NULL}};" }
+function end_table() {
+    if (effect != "") end_effect()
+    end_row()
+    if (kind == "effects") print "{NULL, EFFECT_ASSUMED, NULL, NULL}};"
+    else if (table) print "{NULL, NULL, NULL}};"
+}
+function end_effect(    on, unless, word) {
+    on = substr(effect, 1, index(effect, ": ") - 1)
+    effect = substr(effect, length(on) + 3)
+    if (match(on, /, unless /)) {
+        unless = substr(on, RSTART + RLENGTH)
+        on = substr(on, 1, RSTART - 1)
+    }
+    for (word in ending) sub(": " word "$", ": " ending[word], effect)
+    print ", " kinds[on] ", \"" unless "\", \"" effect "\""
+    effect = ""
+}

@@ -160,6 +160,9 @@ for table in tables:
     for path in glob.glob("data/frameworks/%s*.c" % table):
         for text in literals(path):
             known.update(part for word in text.split() for part in (word, word.split(".")[-1]))
+    for path in glob.glob("data/frameworks/effects/%s.txt" % table):
+        for word in open(path).read().split():
+            known.update((word, word.split(".")[-1]))
 listed = set()
 for path in glob.glob("data/frameworks/names/*.txt"):
     listed.update(word for line in open(path) if line[0] not in "#[" for word in line.split())
