@@ -450,6 +450,7 @@ static void take_value(struct log *l, const struct key_row *row, enum told_by by
             return;
         if (length && (!is_nothing(value, length) || row->told == TOLD_GRANULARITY))
             tell(l, row->told, by, row->key, value, length);
+        if (!length && row->told == TOLD_BACKEND) tell_text(l, row, by, "flash"); // a bare flag
         return;
     case SWITCH_OR_TEXT:
         if (truth_of(value, length) >= 0 && length)

@@ -33,11 +33,25 @@ static void skip_code(struct log_reader *r)
     for (c = next_byte(r); c >= 0 && !isalpha(c);) c = next_byte(r);
 }
 
+// pdsh's "worker-1: [2026-04-19 ...", "sd-2:  iteration 1/": a host's name, which ends with a number;
+// what follows begins with a bracket or a blank of its own.
+static const char *without_host(const char *s)
+{
+    size_t length = strcspn(s, ": \t");
+    bool host = length > 1 && s[length] == ':' && s[length + 1] == ' ' &&
+                strchr(" [>", s[length + 2]) && isalpha((unsigned char)*s) &&
+                isdigit((unsigned char)s[length - 1]);
+    for (size_t i = 0; host && i < length; i++)
+        host = isalnum((unsigned char)s[i]) || s[i] == '-' || s[i] == '.';
+    return host ? s + length + 1 : s;
+}
+
 // What launchers put before a line, up to `]:`, `>:` or a rank's number.
 static const char *without_prefix(const char *s)
 {
     for (int turn = 0; turn < 3; turn++) {
         s += strspn(s, " \t");
+        s = without_host(s), s += strspn(s, " \t");
         size_t digits = strspn(s, "0123456789");
         if (digits && digits < 7 && s[digits] == ':' && s[digits + 1] == ' ') {
             s += digits + 1; // srun --label
@@ -75,6 +89,19 @@ static void unquote(char *line)
     *line = '\0';
 }
 
+// A command as a list of Python's, "['-u', 'train.py', '--deepspeed', 'ds.json']": as a shell's.
+static void unlist(char *line)
+{
+    static const char between[] = "', '";
+    const size_t length = sizeof between - 1;
+    const char *s = line;
+    if (!strstr(line, "', '-")) return;
+    while (*s)
+        if (!strncmp(s, between, length)) *line++ = ' ', s += length;
+        else *line++ = *s++;
+    *line = '\0';
+}
+
 // Writers of one file leave NULs where another's lines went; a file of them is no text.
 enum { NULS_MOST = 8 };
 
@@ -103,7 +130,7 @@ enum status log_next(struct log *l, bool *more, struct error *err)
     }
     r->after_return = c == '\r', r->counts = c == '\n';
     r->line[length] = '\0';
-    unquote(r->line);
+    unquote(r->line), unlist(r->line);
     const char *begin = without_prefix(r->line);
     memmove(r->line, begin, strlen(begin) + 1);
     return OK;

@@ -171,7 +171,8 @@ static void read_mllog(struct log *l, const char *line)
     if (!strncmp(key, "block_start", key_length)) read_block(l, line, true);
     if (!strncmp(key, "block_stop", key_length)) read_block(l, line, false);
     number_after(line, "\"step\":", &step, NULL);
-    if (number_after(line, "\"train_step_time\":", &number, NULL))
+    if (number_after(line, "\"train_step_time\":", &number, NULL) ||
+        number_after(line, "\"train_step_timing\":", &number, NULL))
         measure(l, MEASURED_ITERATION_S, l->series[MEASURED_ITERATION_S].seen + 1, number);
     enum { OF_TOKENS = 100000 }; // GPT-3 of rounds up to 3.1 counts tokens
     if (number_after(line, "\"throughput\":", &number, NULL) && number < OF_TOKENS)

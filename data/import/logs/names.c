@@ -66,13 +66,14 @@ static int stated_gb(const char *line, const char *end)
     return 0;
 }
 
-// The end of the word at s: its letters and digits, up to an x that multiplies ("V100x32G").
+// The end of the word at s: its letters and digits, up to an x that multiplies ("V100x32G",
+// "XE9680Lx8B200").
 static const char *end_of_word(const char *s)
 {
     const char *word = s;
     for (; isalnum((unsigned char)*s); s++)
-        if ((*s == 'x' || *s == 'X') && s > word + 1 && isdigit((unsigned char)s[-1]) &&
-            isdigit((unsigned char)s[1]))
+        if ((*s == 'x' || *s == 'X') && s > word + 1 && isdigit((unsigned char)s[1]) &&
+            (isdigit((unsigned char)s[-1]) || names_gpu(s + 1 + strspn(s + 1, "0123456789"))))
             return s;
     return s;
 }
@@ -122,7 +123,7 @@ static void find_gpu(struct log *l, const char *line)
             continue;
         }
         // "XE8640x4H100"
-        if (*s == 'x' && s > line && isdigit((unsigned char)s[-1]) && isdigit((unsigned char)s[1]))
+        if (*s == 'x' && s > line && isalnum((unsigned char)s[-1]) && isdigit((unsigned char)s[1]))
             s++;
         const char *word = s;
         size_t count = strspn(s, "0123456789");
@@ -392,6 +393,24 @@ static bool begins_with(const struct bare *b, const char *name, size_t length, b
     return fraction == has_fraction(b->from, b->at[length - 1] + 1);
 }
 
+// The same family's model that the rest of a line names in full: ".../deepseek_v3/deepseek_v3_16b".
+static const struct model_name *fuller_name(const struct log_models *models, const char *rest,
+                                            const struct model_name *name)
+{
+    struct bare bare;
+    bool sized = name->name[name->length - 1] == 'b';
+    for (const char *s = rest; !sized && *s; s++) {
+        if (!models->begins[(unsigned char)*s] || isalnum((unsigned char)s[-1])) continue;
+        read_bare(&bare, s);
+        for (int i = 0; i < models->count && models->items[i].length > name->length; i++)
+            if (!strncmp(models->items[i].name, name->name, name->length) &&
+                begins_with(&bare, models->items[i].name, models->items[i].length,
+                            models->items[i].fraction))
+                return &models->items[i];
+    }
+    return name;
+}
+
 // Within a word only Llama is looked for ("OpenLLaMA-7B").
 static void find_model(struct log *l, const char *line)
 {
@@ -413,7 +432,7 @@ static void find_model(struct log *l, const char *line)
         for (int i = 0; i < models->count; i++)
             if (begins_with(&bare, models->items[i].name, models->items[i].length,
                             models->items[i].fraction)) {
-                const char *shipped = models->items[i].shipped;
+                const char *shipped = fuller_name(models, s + 1, &models->items[i])->shipped;
                 bool tokenizer = find_in_any_case(line, "tokenizer") != NULL;
                 tell(l, TOLD_MODEL, BY_WORDS, tokenizer ? OF_TOKENIZER : "a line that names it",
                      shipped, strlen(shipped));

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/base/least.h"
 #include "data/import/logs/internal.h"
 
 enum { SHORT_MOST = 32 };
@@ -259,6 +260,7 @@ static int cards_in_chinese(const char *line)
     } words[] = {{"\xe5\x8d\x95\xe5\x8d\xa1", 1},
                  {"\xe5\x8f\x8c\xe5\x8d\xa1", 2},
                  {"\xe4\xb8\xa4\xe5\x8d\xa1", 2},
+                 {"\xe4\xb8\xa4\xe5\xbc\xa0", 2}, // of cards
                  {"\xe5\x9b\x9b\xe5\x8d\xa1", 4},
                  {"\xe5\x85\xab\xe5\x8d\xa1", 8}};
     for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
@@ -266,11 +268,36 @@ static int cards_in_chinese(const char *line)
     return 0;
 }
 
+// A row of nvidia-smi's table, "|   7  NVIDIA H100 80GB HBM3   On | ...": the GPU of that index.
+static bool read_table_row(struct log *l, const char *line)
+{
+    double index;
+    const char *after;
+    if (line[0] != '|' || line[1] != ' ' || !number_at(line + 1, &index, &after)) return false;
+    if (*after != ' ' || index > 15) return false;
+    if (strstr(after, "NVIDIA ") || strstr(after, "Tesla ") || strstr(after, "GeForce "))
+        tell_count(l, TOLD_GPUS_PER_NODE, BY_COMMON, "nvidia-smi's table", (int64_t)index + 1);
+    return true;
+}
+
+// "4 * 8 H100", behind its first number: the second one; 0: it is no product.
+static int64_t second_factor(const char *s)
+{
+    double factor;
+    s += strspn(s, " ");
+    if (*s != '*' && *s != 'x') return 0;
+    s += 1 + strspn(s + 1, " ");
+    if (!isdigit((unsigned char)*s) || !number_at(s, &factor, &s) || *s != ' ') return 0;
+    s += strspn(s, " ");
+    bool gpus = names_gpu(s) || !strncasecmp(s, "gpus", 4);
+    return gpus && factor >= 1 && factor <= 65536 ? (int64_t)factor : 0;
+}
+
 // "8xA100", "A100 80G*8", "8 GPUs", "8-V100", "single A100": only where a GPU is named.
 static void read_gpus(struct log *l, const char *line)
 {
     double count;
-    if (told(l, TOLD_NUM_GPUS)) return;
+    if (read_table_row(l, line) || told(l, TOLD_NUM_GPUS)) return;
     int cards = is_single(line) ? 1 : cards_in_chinese(line);
     if (cards) {
         tell_count(l, TOLD_NUM_GPUS, BY_WORDS, "a number of GPUs, in words", cards);
@@ -281,6 +308,7 @@ static void read_gpus(struct log *l, const char *line)
         const char *begin = s;
         if (!number_at(s, &count, &s)) continue;
         const char *unit = s + strspn(s, " ");
+        count *= (double)larger(second_factor(s), 1);
         if (!strncmp(unit, "of ", 3)) unit += 3;
         if (!strncasecmp(unit, "nvidia ", 7)) unit += 7;
         bool many = count >= 1 && count <= 65536 &&
@@ -298,7 +326,7 @@ static void read_gpus(struct log *l, const char *line)
         bool of_node = is_of_node(l, line, begin);
         bool card = !strncmp(unit, "3090", 4) || !strncmp(unit, "4090", 4),
              before = *s == ' ' && told(l, TOLD_GPU) && (card || names_gpu(unit));
-        bool used = named && follows_word(line, begin);
+        bool used = named && (follows_word(line, begin) || !strncasecmp(unit + 4, " total", 6));
         if (many && (named || times || behind || before) &&
             (used || l->told[TOLD_GPU].line == l->lines)) {
             tell_count(l, of_node ? TOLD_GPUS_PER_NODE : TOLD_NUM_GPUS, BY_WORDS,
