@@ -86,6 +86,9 @@ static const struct fact {
      "transformer-engine of 2024"},
     {TRAIT_ATTENTION, P_MEGATRON, N_FUSES | N_FP8, 202312, 202501, FUSED_EARLIER, 0,
      "transformer-engine of 2024"},
+    // NVIDIA/TransformerEngine, release 0.6 (2023-03): cuDNN's fused attention
+    {TRAIT_ATTENTION, P_MLPERF, N_FUSES, 202304, 202306, FUSED_EARLIER, 0,
+     "transformer-engine since 0.6"},
     {TRAIT_ATTENTION, P_RECIPES, N_FUSES, 202306, 0, FUSED_FASTEST, 0, "transformer-engine"},
     {TRAIT_ATTENTION, P_MEGATRON, N_FUSES, 202312, 0, FUSED_FASTEST, 0, "transformer-engine"},
     // Of 300 published runs of dense models with tensor ranks or a pipeline on H100 and newer 29

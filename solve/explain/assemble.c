@@ -103,6 +103,49 @@ static void assume_gpus(struct explained *x)
                      "what the replicas leave of the GPUs");
 }
 
+// Tokens of a GPU in an iteration, where the lines of a log have a clock and no time; 0: they do
+// not.
+static double tokens_by_clock(const struct explained *x)
+{
+    const struct log_series *s = x->log.series;
+    return log_rate_of(&s[MEASURED_TOKENS], true, x->arena).value *
+           log_rate_of(&s[MEASURED_CLOCK_S], false, x->arena).value;
+}
+
+// The model alone: on one GPU, of which any will do.
+static bool try_model(struct explained *x, const struct cell *name, int64_t seq, struct model *m)
+{
+    struct run_row row = x->asked;
+    struct problem problem;
+    struct placement placement;
+    struct prediction p;
+    if (name) row.model = *name;
+    row.seq = seq, row.num_gpus = row.tp = row.pp = row.cp = row.dp = row.ep = row.etp = 1;
+    row.vpp = row.global_batch = row.micro_batch = NOT_STATED, row.sp = 0, row.precision = BF16;
+    row.gpu = (struct cell){"h100-80gb", 9}, row.split = (struct cell){"", 0};
+    if (!explain_try(x, &row, &p)) return false;
+    predictor_problem(x->predictor, &problem, &placement, x->arena);
+    *m = problem.model;
+    return true;
+}
+
+// A model of the program's own that nothing names: its FLOP of a token at the sequence are the
+// log's.
+static void assume_model(struct explained *x, const char *name)
+{
+    struct run_row *r = &x->asked;
+    struct cell cell = {name, (int)strlen(name)};
+    struct model model;
+    double flop = explain_flop_of_log(x);
+    if (r->model.length || r->layers != NOT_STATED || !(flop > 0)) return;
+    if (!try_model(x, &cell, 2048, &model)) return;
+    int64_t seq = certify_sequence(x, &model, flop, 0);
+    if (!seq || (r->seq != NOT_STATED && r->seq != seq)) return;
+    r->model = cell, x->certificate.solved = true;
+    explain_assume(x, "model", name,
+                   "of torchtitan's models, the one with the log's FLOP of a token");
+}
+
 // What torchtitan's own configurations of a model say (models/*/train_configs/*.toml, v0.1 to
 // v0.2), where the log shows no other.
 static void assume_recipe(struct explained *x)
@@ -116,9 +159,12 @@ static void assume_recipe(struct explained *x)
                    {"deepseek-v2-lite", 4, 4096, 1},
                    {"deepseek-v3", 4, 4096, 1}};
     const char *why = "torchtitan's configuration of this model";
-    for (size_t i = 0; x->log.format == LOG_TORCHTITAN && i < ARRAY_LENGTH(recipes); i++) {
+    bool own = x->log.format == LOG_TORCHTITAN, clocked = tokens_by_clock(x) > 0;
+    for (size_t i = 0; own && i < ARRAY_LENGTH(recipes); i++) assume_model(x, recipes[i].model);
+    for (size_t i = 0; own && i < ARRAY_LENGTH(recipes); i++) {
         if (!cell_is(x->asked.model, recipes[i].model)) continue;
-        assume_count(x, &x->asked.micro_batch, "micro_batch", recipes[i].micro_batch, why);
+        if (!clocked)
+            assume_count(x, &x->asked.micro_batch, "micro_batch", recipes[i].micro_batch, why);
         if (!(explain_flop_of_log(x) > 0)) // else it follows
             assume_count(x, &x->asked.seq, "seq", recipes[i].seq, why);
         if (told(&x->log, TOLD_NUM_GPUS)) assume_count(x, &x->asked.tp, "tp", recipes[i].tp, why);
@@ -150,6 +196,12 @@ static void assume_batch(struct explained *x)
                      "the batch over replicas and accumulation");
     assume_count(x, &r->global_batch, "global_batch", batch_by_rate(x),
                  "tokens/s of a GPU x GPUs x time / seq");
+    double local = tokens_by_clock(x) * (double)(replica / (r->pp > 0 ? r->pp : 1)), whole;
+    whole = r->seq > 0 ? floor(local / (double)r->seq + 0.5) : 0;
+    if (x->log.format == LOG_TORCHTITAN && r->pp <= 1 && whole >= 1 &&
+        fabs(local / ((double)r->seq * whole) - 1) < 0.02)
+        assume_count(x, &r->micro_batch, "micro_batch", (int64_t)whole,
+                     "tokens/s of a GPU x the clock of its lines / seq");
     assume_count(x, &r->micro_batch, "micro_batch", 1, "not in the log");
     assume_count(x, &r->global_batch, "global_batch",
                  r->micro_batch * data *
@@ -160,22 +212,39 @@ static void assume_batch(struct explained *x)
                        : "not in the log: no accumulation");
 }
 
+// Samples are of different lengths, and padded to the longest of their batch: transformers counts 6
+// FLOP a parameter (without embeddings) and token, by total_flos; FSDP's ranks see their share of
+// the parameters.
+static int64_t mean_length(struct explained *x)
+{
+    const struct log *l = &x->log;
+    double rate = log_rate_of(&l->series[MEASURED_SAMPLES], true, x->arena).value;
+    struct model m;
+    if (!(l->total_flop > 0) || !(l->runtime_s > 0) || !(rate > 0) || !try_model(x, NULL, 1024, &m))
+        return 0;
+    double table = (double)m.shape.vocabulary * (double)m.shape.hidden,
+           parameters = (double)model_size_of(&m).all - (m.shape.tied_embeddings ? 0 : table);
+    if (!strcmp(l->told[TOLD_ZERO].key, "fsdp") && x->asked.num_gpus > 1)
+        parameters /= (double)x->asked.num_gpus;
+    double length = l->total_flop / (rate * l->runtime_s) / (6 * parameters);
+    return length >= 1 && length < 1e7 ? (int64_t)(length + 0.5) : 0;
+}
+
 // The sequence: by the FLOP of a token, where the log has a rate; else a program's default.
 static void assume_sequence(struct explained *x)
 {
-    struct run_row *r = &x->asked, row = *r;
-    struct problem problem;
-    struct placement placement;
-    struct prediction p;
+    struct run_row *r = &x->asked;
+    struct model model;
     double flop = explain_flop_of_log(x), whole = explain_flop_of_sequence(x);
+    int64_t mean = told(&x->log, TOLD_PACKED) ? 0 : mean_length(x);
+    if (mean > 0 && (r->seq == NOT_STATED || (double)mean < 0.95 * (double)r->seq)) {
+        r->seq = NOT_STATED;
+        assume_count(x, &r->seq, "seq", mean,
+                     "the mean: total_flos of a sample over 6 x parameters without embeddings");
+    }
     if (r->seq != NOT_STATED) return;
-    // Only for its model: on one GPU, of which any will do.
-    row.seq = 2048, row.num_gpus = row.tp = row.pp = row.cp = row.dp = row.ep = row.etp = 1;
-    row.vpp = row.global_batch = row.micro_batch = NOT_STATED, row.sp = 0;
-    row.gpu = (struct cell){"h100-80gb", 9}, row.split = (struct cell){"", 0};
-    if ((flop > 0 || whole > 0) && explain_try(x, &row, &p)) {
-        predictor_problem(x->predictor, &problem, &placement, x->arena);
-        int64_t found = certify_sequence(x, &problem.model, flop, whole);
+    if ((flop > 0 || whole > 0) && try_model(x, NULL, 2048, &model)) {
+        int64_t found = certify_sequence(x, &model, flop, whole);
         x->certificate.solved = found > 0;
         assume_count(x, &r->seq, "seq", found,
                      "with it, the model's FLOP of a token are the log's");
@@ -242,7 +311,8 @@ static bool keeps_narrow(const struct explained *x, const struct problem *proble
 static void adjust(const struct explained *x, struct problem *problem)
 {
     int64_t rank = told_count(&x->log, TOLD_ADAPTERS);
-    int bits = keeps_narrow(x, problem) ? 8 : 0;
+    int64_t stated = told_count(&x->log, TOLD_WEIGHT_BITS);
+    int bits = keeps_narrow(x, problem) ? 8 : stated > 0 && stated < 16 ? (int)stated : 0;
     for (int i = 0; rank > 0 && i < problem->model.run_count; i++) {
         struct layer_run *run = &problem->model.runs[i];
         run->frozen = true;
@@ -364,6 +434,12 @@ void explain_predict(struct explained *x)
     struct prediction again;
     x->assumed_count = x->asked_count;
     predict(x, &x->asked, true, &x->own);
+    if (strstr(x->own.reason, "lacks bf16") && x->log.failure.out_of_memory) {
+        x->asked.precision = FP16;
+        explain_assume(x, "precision", "fp16",
+                       "the GPU computes bf16 in other units: as many bytes");
+        predict(x, &x->asked, true, &x->own);
+    }
     if (!*x->own.reason) undo_memory(x);
     x->row = x->asked;
     if (*x->own.reason) return;
@@ -396,5 +472,11 @@ enum status explain_assemble(struct explained *x, struct error *err)
     x->asked_count = x->assumed_count;
     explain_predict(x);
     if (explain_assume_degrees(x)) explain_predict(x);
+    if (explain_fit_card(x)) explain_predict(x);
+    double seconds = explain_time_of_flop(x);
+    if (!(x->measured_s > 0) && seconds > 0) {
+        x->measured_s = seconds, x->measured_by = "the log's FLOP/s and the model's FLOP";
+        x->certificate.solved = true;
+    }
     return OK;
 }

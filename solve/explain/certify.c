@@ -67,6 +67,9 @@ static void count_flop(struct certificate *c, const struct model *m, int64_t seq
         add_count(c, "formula of arXiv 2104.04473 with recomputation",
                   96 * layers * h * h * (1 + own + head / 16));
     add_count(c, "6 x parameters", 6 * (double)model_size_of(m).active);
+    if (s->kv_rank) // torchtitan counts latent attention as if its heads were as wide as others'
+        add_count(c, "attention of the model's width",
+                  3 * products / tokens + 12 * layers * h * tokens);
 }
 
 static void count_whole(struct certificate *c, const struct model *m, int64_t sequence,
@@ -118,8 +121,11 @@ static int nearest_of(const struct certificate *c)
 static bool counts_causal(const struct explained *x)
 {
     const char *date = x->log.told[TOLD_VERSION].text;
-    bool late = told(&x->log, TOLD_VERSION) && atoi(date) >= 2025;
-    return x->log.format == LOG_BRIDGE || (x->log.format == LOG_MEGATRON && late);
+    bool late = told(&x->log, TOLD_VERSION) && atoi(date) >= 2025,
+         blackwell = strstr(x->log.told[TOLD_GPU].text, "b200") ||
+                     strstr(x->log.told[TOLD_GPU].text, "b300");
+    return x->log.format == LOG_BRIDGE || (x->log.format == LOG_MEGATRON && late) ||
+           (x->log.format == LOG_UNKNOWN && blackwell);
 }
 
 int64_t certify_sequence(const struct explained *x, const struct model *m, double flop_per_token,
@@ -133,6 +139,9 @@ int64_t certify_sequence(const struct explained *x, const struct model *m, doubl
         double products, attention, blocks;
         forward_of(&whole, lengths[i], &products, &attention, &blocks);
         double flop = 3 * (products + share * attention) / (double)lengths[i];
+        if (m->shape.kv_rank && x->log.format == LOG_TORCHTITAN)
+            flop = 3 * products / (double)lengths[i] +
+                   12.0 * (m->layer_count - 2) * (double)m->shape.hidden * (double)lengths[i];
         double by_log = flop_per_token > 0 ? flop_per_token
                                            : flop_per_sequence / (double)lengths[i];
         if (fabs(flop / by_log - 1) <= tolerance) return lengths[i];
@@ -140,10 +149,38 @@ int64_t certify_sequence(const struct explained *x, const struct model *m, doubl
     return 0;
 }
 
+// A rate that no GPU has is of something else, as Bridge's of a model's longest sequence.
+static double rate_of_log(const struct explained *x)
+{
+    static const double fastest = 2e4; // TFLOP/s
+    static const struct {
+        const char *gpu;
+        double tflops;
+    } peaks[] = {{"a100", 312}, {"h100", 989}, {"h200", 989}, {"b200", 2250}}; // of torchtitan
+    const struct log *l = &x->log;
+    double rate = log_rate_of(&l->series[MEASURED_TFLOPS], true, x->arena).value,
+           mfu = log_rate_of(&l->series[MEASURED_MFU], true, x->arena).value;
+    bool share = !(rate > 0) && mfu > 0 && l->format == LOG_TORCHTITAN && told(l, TOLD_GPU);
+    for (size_t i = 0; share && i < ARRAY_LENGTH(peaks); i++)
+        if (!strncmp(l->told[TOLD_GPU].text, peaks[i].gpu, strlen(peaks[i].gpu)))
+            rate = mfu / 100 * peaks[i].tflops;
+    return rate < fastest ? rate * 1e12 : 0;
+}
+
+double explain_time_of_flop(const struct explained *x)
+{
+    double products, attention, blocks, rate = rate_of_log(x);
+    const struct run_row *r = &x->asked;
+    if (!(rate > 0) || *x->own.reason || r->num_gpus < 1 || r->global_batch < 1) return 0;
+    forward_of(&x->problem.model, x->problem.job.sequence, &products, &attention, &blocks);
+    return 3 * (products + (counts_causal(x) ? 0.5 : 1) * attention) * (double)r->global_batch /
+           rate / (double)r->num_gpus;
+}
+
 double explain_flop_of_sequence(const struct explained *x)
 {
     const struct log *l = &x->log;
-    double rate = log_rate_of(&l->series[MEASURED_TFLOPS], true, x->arena).value * 1e12;
+    double rate = rate_of_log(x);
     bool stated = told(l, TOLD_NUM_GPUS) && told(l, TOLD_GLOBAL_BATCH);
     if (!stated || !(x->measured_s > 0)) return 0;
     return rate * x->measured_s * (double)x->asked.num_gpus / (double)x->asked.global_batch;
@@ -152,7 +189,7 @@ double explain_flop_of_sequence(const struct explained *x)
 double explain_flop_of_log(const struct explained *x)
 {
     const struct log *l = &x->log;
-    double rate = log_rate_of(&l->series[MEASURED_TFLOPS], true, x->arena).value * 1e12,
+    double rate = rate_of_log(x),
            tokens = log_rate_of(&l->series[MEASURED_TOKENS], true, x->arena).value;
     if (!(rate > 0)) return 0;
     if (tokens > 0) return rate / tokens;

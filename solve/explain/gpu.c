@@ -161,12 +161,64 @@ static const char *gpu_by_time(struct explained *x, const char *const *gpus, int
     return best;
 }
 
+// A name without its memory is taken for the smallest card, on which what ran has to fit.
+bool explain_fit_card(struct explained *x)
+{
+    const char *const *gpus, *named = x->log.told[TOLD_GPU].text, *best = NULL;
+    struct error err = {OK, ""};
+    int count, own = (int)(x->own.capacity_bytes >> 30);
+    bool stated = x->settings.gpu || x->log.memory.card_bytes || x->log.failure.out_of_memory ||
+                  strchr(named, '-');
+    if (!told(&x->log, TOLD_GPU) || stated || *x->own.reason ||
+        x->own.device_bytes <= x->own.capacity_bytes ||
+        shipped_gpus(&gpus, &count, "clusters", x->arena, &err) != OK)
+        return false;
+    for (int i = 0; i < count; i++)
+        if (!strncmp(gpus[i], named, strlen(named)) && gpus[i][strlen(named)] == '-' &&
+            !cell_is(x->asked.gpu, gpus[i]) && named_gb(gpus[i]) > own &&
+            (!best || named_gb(gpus[i]) > named_gb(best)))
+            best = gpus[i];
+    if (!best) return false;
+    x->asked.gpu = (struct cell){best, (int)strlen(best)};
+    x->assumed_count = x->asked_count;
+    explain_assume(x, "gpu", best, "it ran, and is predicted not to fit on a smaller card");
+    x->asked_count = x->assumed_count;
+    return true;
+}
+
+// Cards that no cluster has, as one with much the same chip, but for its memory.
+static const char *gpu_by_likeness(struct explained *x)
+{
+    static const struct {
+        const char *named, *like;
+        int gb;
+    } likes[] = {{"a10", "a40-48gb", 24},
+                 {"a10g", "a40-48gb", 24},
+                 {"a5000", "rtx3090-24gb", 24},
+                 {"l40", "a40-48gb", 48}};
+    const char *named = x->log.told[TOLD_GPU].text;
+    size_t length = strcspn(named, "-");
+    for (size_t i = 0; i < ARRAY_LENGTH(likes) && !x->settings.likeness.known; i++) {
+        if (strlen(likes[i].named) != length || strncmp(named, likes[i].named, length) != 0)
+            continue;
+        x->settings.likeness = (struct gpu_likeness){
+            .known = likes[i].like, .memory_gb = (double)((int64_t)likes[i].gb << 30) / 1e9};
+        predictor_set_likeness(x->predictor, &x->settings.likeness);
+        explain_assume(x, "gpu", named,
+                       arena_print(x->arena, "as %s, but for its memory of %d GiB", likes[i].like,
+                                   likes[i].gb));
+        return named;
+    }
+    return NULL;
+}
+
 enum status explain_find_gpu(struct explained *x, struct error *err)
 {
     const char *const *gpus, *gpu = x->settings.gpu;
     int count;
     if (x->settings.cluster && !gpu) return OK; // its first group
     TRY(shipped_gpus(&gpus, &count, "clusters", x->arena, err));
+    if (!gpu && told(&x->log, TOLD_GPU)) gpu = gpu_by_likeness(x);
     if (!gpu && told(&x->log, TOLD_GPU)) {
         gpu = gpu_by_name(x, gpus, count);
         const char *named = gpu;

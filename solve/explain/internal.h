@@ -8,6 +8,7 @@ void explain_assume(struct explained *x, const char *column, const char *value, 
 // assemble.c: x->row and x->own; measured.c: what was measured.
 enum status explain_assemble(struct explained *x, struct error *err);
 enum status explain_find_gpu(struct explained *x, struct error *err); // sets asked.gpu
+bool explain_fit_card(struct explained *x); // after a prediction: whether asked.gpu is another
 // Predicts x->asked: x->own, x->row, x->problem, and what was assumed.
 void explain_predict(struct explained *x);
 void explain_measured(struct explained *x);
@@ -18,6 +19,8 @@ int64_t certify_sequence(const struct explained *x, const struct model *m, doubl
                          double flop_per_sequence);
 double explain_flop_of_sequence(const struct explained *x); // 0: GPUs or batch are not stated
 double explain_flop_of_log(const struct explained *x);      // of a token; 0: not stated
+// An iteration's seconds by the log's FLOP/s alone, and the model's FLOP; 0: they give none.
+double explain_time_of_flop(const struct explained *x);
 void explain_judge(struct explained *x);
 void explain_changes(struct explained *x);
 void explain_layouts(struct explained *x); // x->any

@@ -404,6 +404,11 @@ static void conclude_measured(struct log *l)
     struct log_series *s = &l->series[MEASURED_ITERATION_S];
     if (m->reserved_bytes < m->allocated_bytes) m->reserved_bytes = 0;
     if (s->count == 1 && l->seen[LOG_BRIDGE] && !l->seen[LOG_MEGATRON]) s->points[0].step = 100;
+    // The only line is a mean from the first iteration on.
+    double all = l->reader->all_samples, batch = (double)l->batch;
+    bool alone = s->seen == 1 || (s->seen == 2 && l->seen[LOG_BRIDGE]); // which says it twice
+    if (alone && batch > 0 && all == batch * (double)s->points[s->count - 1].step)
+        for (int i = 0; i < s->count; i++) s->points[i].step = 1;
 }
 
 void log_conclude(struct log *l)

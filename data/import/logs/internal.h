@@ -16,6 +16,11 @@ struct log_table {
     char head[1024], row[1024];
 };
 
+struct prose_rate {
+    double value; // 0: none
+    bool own;     // its author's
+};
+
 // What is kept only while a log is read.
 struct log_reader {
     FILE *file;
@@ -35,6 +40,7 @@ struct log_reader {
     char place[TOLD_KEY];   // a key whose value is where: {"device": "cpu"}; "": none
     int64_t model_hits, gpu_hits[64];
     struct log_table table;
+    struct prose_rate prose[MEASURED_COUNT];
     bool shaped;                // by a model that is named
     int64_t ffn;                // by torchtitan's arguments of a Llama; 0: none were there
     double step, samples;       // of Megatron's last line that states what was consumed
@@ -81,6 +87,7 @@ void log_deepspeed(struct log *l, const char *line);
 void log_nemo(struct log *l, const char *line);
 void log_mlperf(struct log *l, const char *line);
 void log_trainer(struct log *l, const char *line);
+void log_take_prose(struct log *l); // trainer.c: rates in words, where no line has any
 void log_memory(struct log *l, const char *line);
 void log_names(struct log *l, const char *line);
 void log_date(struct log *l, const char *line);

@@ -1,6 +1,5 @@
 // Which value a key states: of the frameworks' rows (data/frameworks), and of logs alone. Keys are
-// compared by their last part ("model.seq_length",
-// "--seq-length", "SEQ_LENGTH"), in lower case and with '_' for '-'.
+// compared by their last part ("model.seq_length"), in lower case and with '_' for '-'.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +134,10 @@ static const struct key_row rows[] = {
     {"gradient_checkpointing", TOLD_GRANULARITY, EITHER, "full|none"},
     {"activation_checkpointing", TOLD_GRANULARITY, MEANS, "full"},
     {"checkpoint_mode", TOLD_GRANULARITY, TEXT, NULL},
+    {"act_ckpt_granularity", TOLD_GRANULARITY, TEXT, NULL}, // MLPerf's exports
+    {"quantization_bit", TOLD_WEIGHT_BITS, COUNT, NULL},
+    {"load_in_4bit", TOLD_WEIGHT_BITS, MEANS, "4"},
+    {"load_in_8bit", TOLD_WEIGHT_BITS, MEANS, "8"},
     {"bfloat16_enabled", TOLD_PRECISION, MEANS, "bf16"},
     {"fp16_enabled", TOLD_PRECISION, MEANS, "fp16"},
     {"float16_enabled", TOLD_PRECISION, MEANS, "fp16"},
@@ -465,12 +468,10 @@ static void take_value(struct log *l, const struct key_row *row, enum told_by by
         if (word_of(row->how, value, length))
             tell_text(l, row, by, word_of(row->how, value, length));
         return;
-    case PRESENT:
-        if (length && !is_nothing(value, length)) tell_text(l, row, by, "1");
-        return;
     case SHARDS: take_shards(l, row, by, value, length); return;
+    case PRESENT:
     case PLACES:
-        if (length && !is_nothing(value, length) && !strstr(value, "none"))
+        if (length && !is_nothing(value, length) && (row->how == PRESENT || !strstr(value, "none")))
             tell_text(l, row, by, "1");
         return;
     case POSITIVE:

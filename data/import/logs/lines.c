@@ -33,8 +33,8 @@ static void skip_code(struct log_reader *r)
     for (c = next_byte(r); c >= 0 && !isalpha(c);) c = next_byte(r);
 }
 
-// pdsh's "worker-1: [2026-04-19 ...", "sd-2:  iteration 1/": a host's name, which ends with a number;
-// what follows begins with a bracket or a blank of its own.
+// pdsh's "worker-1: [2026-04-19 ...", "sd-2:  iteration 1/": a host's name, which ends with a
+// number; what follows begins with a bracket or a blank of its own.
 static const char *without_host(const char *s)
 {
     size_t length = strcspn(s, ": \t");

@@ -101,8 +101,9 @@ enum told {
     TOLD_GROUPED,
     TOLD_OFFLOAD,
     TOLD_OFFLOAD_WEIGHTS,
-    TOLD_ADAPTERS, // low-rank: their rank, or 1
-    TOLD_LATENT,   // attention
+    TOLD_ADAPTERS,    // low-rank: their rank, or 1
+    TOLD_WEIGHT_BITS, // of what is frozen beside them
+    TOLD_LATENT,      // attention
     TOLD_DEEPSPEED,
     TOLD_PACKED, // several documents in a sequence
     TOLD_TOKENIZER,
@@ -197,6 +198,7 @@ struct log {
     int64_t batch;                 // of the last iteration line; the series are of it alone
     double block_s, block_samples; // MLPerf: training without evaluation
     double average_s;              // of the last steps, stated as such
+    double total_flop, runtime_s;  // of the whole run, as transformers counts them; 0: not stated
     bool dumped;                   // the program printed all its arguments
     bool mentions_failure;         // of memory, in words
     int64_t lines;

@@ -65,6 +65,7 @@ void log_nemo(struct log *l, const char *line)
         strstr(line, "megatron-bridge"))
         l->seen[LOG_BRIDGE]++;
     else if (strstr(line, "scripts.performance.llm") || strstr(line, "nemo.collections") ||
-             strstr(line, "[NeMo "))
+             strstr(line, "[NeMo ") || strstr(line, "/megatron_llama_pretraining.py") ||
+             strstr(line, "/megatron_gpt_pretraining.py"))
         l->seen[LOG_NEMO]++;
 }

@@ -75,6 +75,7 @@ enum status log_read(struct log *l, const char *path, struct arena *arena, struc
         read_line(l, l->reader->line);
     }
     log_table(l, "");
+    log_take_prose(l);
     l->format = format_of(l);
     if (!says_something(l))
         return fail(err, BAD_INPUT,

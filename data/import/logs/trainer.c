@@ -79,6 +79,8 @@ static void read_summary(struct log *l, const char *line)
     }
     if (number_after(line, "Number of trainable parameters =", &value, NULL))
         l->parameters = (int64_t)value, l->seen[LOG_TRANSFORMERS] += 2;
+    if (number_after(line, "total_flos", &value, NULL)) l->total_flop = value;
+    if (number_after(line, "train_runtime", &value, NULL)) l->runtime_s = value;
     if (number_after(line, "train_samples_per_second", &value, NULL)) {
         measure(l, MEASURED_SAMPLES, 100, value);
         l->seen[LOG_TRANSFORMERS] += 2;
@@ -97,11 +99,48 @@ static void read_words(struct log *l, const char *line)
     if (number_at(at, &value, NULL)) measure(l, MEASURED_SAMPLES, 100 + (int64_t)l->lines, value);
 }
 
+// Rates of posts, "8,784 tokens/s/GPU", "17,905.340 ms/step": where no line of a log has any. What
+// its author measured counts more than what others did.
+static void read_prose_rates(struct log *l, const char *line)
+{
+    static const struct {
+        const char *unit;
+        enum measured of;
+        double scale;
+    } units[] = {
+        {"tokens/s/gpu", MEASURED_TOKENS, 1},     {"tokens/sec/gpu", MEASURED_TOKENS, 1},
+        {"ms/step", MEASURED_ITERATION_S, 0.001}, {"s/step", MEASURED_ITERATION_S, 1},
+        {"tflop/s/gpu", MEASURED_TFLOPS, 1},      {"tflops/s/gpu", MEASURED_TFLOPS, 1},
+        {"tflops/gpu", MEASURED_TFLOPS, 1},       {"model tflops/gpu", MEASURED_TFLOPS, 1}};
+    bool own = strstr(line, "I ") || strstr(line, "I'm ") || find_in_any_case(line, " we ") ||
+               find_in_any_case(line, " my ");
+    for (size_t i = 0; i < ARRAY_LENGTH(units); i++) {
+        const char *at = find_in_any_case(line, units[i].unit), *from = at;
+        struct prose_rate *to = &l->reader->prose[units[i].of];
+        double value;
+        if (!at || (to->value > 0 && (!own || to->own))) continue;
+        while (from > line && from[-1] == ' ') from--;
+        while (from > line && strchr("0123456789.,", from[-1])) from--;
+        if (from < at && number_at(from, &value, NULL) && value > 0)
+            *to = (struct prose_rate){value * units[i].scale, own};
+    }
+}
+
+void log_take_prose(struct log *l)
+{
+    static const enum measured rates[] = {MEASURED_ITERATION_S, MEASURED_TOKENS, MEASURED_SAMPLES,
+                                          MEASURED_TIMER, MEASURED_TFLOPS};
+    for (size_t i = 0; i < ARRAY_LENGTH(rates); i++)
+        if (l->series[rates[i]].count) return;
+    for (int i = 0; i < MEASURED_COUNT && !(l->average_s > 0) && !(l->block_s > 0); i++)
+        measure(l, (enum measured)i, 100, l->reader->prose[i].value);
+}
+
 void log_trainer(struct log *l, const char *line)
 {
     if (!read_bar(l, line)) read_json(l, line);
     read_summary(l, line);
-    read_words(l, line);
+    read_words(l, line), read_prose_rates(l, line);
     if (strstr(line, "TrainingArguments") || strstr(line, "transformers/trainer") ||
         strstr(line, "transformers.Trainer") || strstr(line, "trainer.py"))
         l->seen[LOG_TRANSFORMERS]++;

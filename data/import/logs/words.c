@@ -1,6 +1,7 @@
 // What prose and names of runs state in short words: "tp4_pp2", "TP1/PP1/CP1, DP16, GBS/MBS
 // 1024/1", "8xA100", "ZeRO-3", "batch size 8".
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -257,12 +258,9 @@ static int cards_in_chinese(const char *line)
     static const struct {
         const char *word;
         int count;
-    } words[] = {{"\xe5\x8d\x95\xe5\x8d\xa1", 1},
-                 {"\xe5\x8f\x8c\xe5\x8d\xa1", 2},
-                 {"\xe4\xb8\xa4\xe5\x8d\xa1", 2},
-                 {"\xe4\xb8\xa4\xe5\xbc\xa0", 2}, // of cards
-                 {"\xe5\x9b\x9b\xe5\x8d\xa1", 4},
-                 {"\xe5\x85\xab\xe5\x8d\xa1", 8}};
+    } words[] = {{"\xe5\x8d\x95\xe5\x8d\xa1", 1}, {"\xe5\x8f\x8c\xe5\x8d\xa1", 2},
+                 {"\xe4\xb8\xa4\xe5\x8d\xa1", 2}, {"\xe4\xb8\xa4\xe5\xbc\xa0", 2}, // of cards
+                 {"\xe5\x9b\x9b\xe5\x8d\xa1", 4}, {"\xe5\x85\xab\xe5\x8d\xa1", 8}};
     for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
         if (strstr(line, words[i].word)) return words[i].count;
     return 0;
@@ -313,6 +311,13 @@ static void read_gpus(struct log *l, const char *line)
         if (!strncasecmp(unit, "nvidia ", 7)) unit += 7;
         bool many = count >= 1 && count <= 65536 &&
                     (begin == line || !isalpha((unsigned char)begin[-1]));
+        bool whole = !strncmp(unit, "-GPU ", 5) && count > 1 && at_border(line, begin);
+        if (many && whole) { // "the 256-GPU recipes", "an 8-GPU node"
+            bool node = !strncmp(unit + 5, "node", 4) || !strncmp(unit + 5, "server", 6);
+            tell_count(l, node ? TOLD_GPUS_PER_NODE : TOLD_NUM_GPUS, BY_WORDS,
+                       "a number of GPUs, in words", (int64_t)count);
+            return;
+        }
         bool named = !strncasecmp(unit, "gpus", 4) || !strncmp(unit, "GPUs", 4) ||
                      !strncmp(unit, "\xe5\x8d\xa1", 3);
         const char *of = unit + (*unit == '\xc3' ? 2 : 1);
@@ -362,6 +367,9 @@ static void read_quoted(struct log *l, const char *line)
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
         if (strstr(line, names[i]))
             tell(l, TOLD_PRECISION, BY_WORDS, "in words", names[i] + 1, strlen(names[i]) - 2);
+    bool narrow = strstr(line, "MXFP8") && !find_in_any_case(line, "bf16");
+    if (narrow) tell(l, TOLD_PRECISION, BY_WORDS, "in words", "fp8", 3);
+    if (narrow) tell(l, TOLD_FP8_RECIPE, BY_WORDS, "in words", "mxfp8", 5);
 }
 
 // "OOM" as a word, in any case ("zoom" is none); "out of memory".
@@ -406,9 +414,24 @@ static void read_prose(struct log *l, const char *line)
         l->runs_elsewhere = true;
 }
 
+// When, at the earliest: the month in a container's tag, "nvcr.io/nvidia/nemo:23.08".
+static void read_container(struct log *l, const char *line)
+{
+    double year, month;
+    const char *at = strstr(line, "nvidia/"), *after;
+    at = at ? strchr(at, ':') : NULL;
+    if (!at || !number_at(at, &year, &after) || year < 19 || year > 40 || after != at + 6) return;
+    month = floor((year - floor(year)) * 100 + 0.5);
+    char text[16];
+    snprintf(text, sizeof text, "20%02d-%02d", (int)year, (int)month);
+    if (month >= 1 && month <= 12)
+        tell(l, TOLD_VERSION, BY_WORDS, "a container's tag", text, strlen(text));
+}
+
 // When: the first date of the form 2025-04.
 void log_date(struct log *l, const char *line)
 {
+    read_container(l, line);
     for (const char *at = line; !told(l, TOLD_VERSION) && (at = strstr(at, "20")); at++)
         if (isdigit((unsigned char)at[2]) && isdigit((unsigned char)at[3]) && at[4] == '-' &&
             (at[5] == '0' || at[5] == '1') && isdigit((unsigned char)at[6]) &&
