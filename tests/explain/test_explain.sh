@@ -501,6 +501,67 @@ printf '{"global_step/max_steps": "%d/20", "memory(GiB)": 26.8, "train_speed(s/i
     1 9.5 2 5.01 3 5.0 4 5.0 > lines.jsonl
 reads lines.jsonl iteration_s=5 reserved_bytes=28776280883
 
+# ---- pdsh's host before each line, a command as a list of Python's, a row of nvidia-smi's table
+sed 's/^/node-12: /; s/^node-12: \[/node-12: [/' megatron.log > hosts.log
+reads hosts.log tp=4 num_gpus=8 iteration_s=7.004 reading=certified
+printf '%s\n' "['/usr/bin/python3', '-u', 'src/train_bash.py', '--cutoff_len', '512'," \
+    " '--per_device_train_batch_size', '1', '--model_name_or_path', '/x/Qwen-14B-Chat']" |
+    tr -d '\n' > list.log
+printf '\nCUDA out of memory on \344\270\244\345\274\240 24G\n' >> list.log
+reads list.log seq=512 micro_batch=1 layers=40 num_gpus=2
+{ cat card.log; printf '|   1  NVIDIA H100 80GB HBM3    On  | 0:00 Off |\n'; } > table_row.log
+sed -i 's/--nodes 1 --gpus-per-node 4//' table_row.log
+reads table_row.log gpus_per_node=2 num_gpus=2
+# products and wholes of GPUs; a GPU within a maker's name; one that is like a known one
+printf 'out of memory, 4 nodes (4 * 8 H100 GPUs), qwen3-8b\n' > factor.log
+reads factor.log num_gpus=32
+printf 'out of memory in the 256-GPU MXFP8 recipe of qwen3-8b on GB300\n' > whole.log
+reads whole.log num_gpus=256 precision=mxfp8 gpu=gb300
+sed 's/"closed"/"1xXE9680Lx8B200-SXM-180GB"/; s/H100/X/g' mlperf.log > maker.log
+printf '# 1xXE9680Lx8B200-SXM-180GB\n' >> maker.log
+reads maker.log gpu=b200-180gb
+printf 'CUDA out of memory: 4*A10G 24 Gb, quantization_bit: 4, llama3-70b\n' > likely.log
+reads likely.log num_gpus=4 gpu=a10g-24gb model=llama-3.1-70b
+grep -q 'as a40-48gb, but for its memory of 24 GiB' out || complain "no likeness of an A10G"
+# V100 that are told to compute bf16 run out of memory as in fp16
+{ sed '/iteration /d; s/H100 80GB HBM3/V100-32GB/' megatron.log; echo 'CUDA out of memory'; } \
+    > emulated.log
+reads emulated.log precision=bf16 gpu=v100-32gb "verdict=out of memory"
+grep -q '"column": "precision", "value": "fp16"' out || complain "bf16 on V100 is not priced"
+
+# ---- rates in words: the author's own; a container's month; the only line is of the first ten
+printf '%s\n' 'The blog has 2357 Tokens/s/GPU for LLaMA 13B, I get 1900 Tokens/s/GPU' \
+    'nvcr.io/nvidia/nemo:23.08 with 8xA100-80GB, global_batch_size=32 seq_length=4096' > post.log
+sed -n 1p post.log | sed 's/, I get.*//' > blog.log
+printf 'we reach 1900 Tokens/s/GPU\n' >> blog.log && sed -n 2p post.log >> blog.log
+reads blog.log tokens_per_s_per_gpu=1900 num_gpus=8 model=llama-2-13b iteration_s=8.623
+sed '/iteration [2-6]\//d; s/iteration 1\//iteration 10\//; s/samples: 128 /samples: 1280 /' \
+    megatron.log > mean.log
+reads mean.log "verdict=warm-up only"
+# a time that is stated by FLOP/s alone proves nothing more; one that no GPU has, nothing
+printf 'llama3-8b on 8xH100-80GB: 400 TFLOP/s/GPU\nglobal_batch_size=128 seq_length=8192\n' \
+    > flops.log
+reads flops.log tflops_per_gpu=400
+grep -q "the log's FLOP/s and the model's FLOP" out || complain "no time by FLOP/s"
+sed 's/435.2/59892.5/' megatron.log > longest.log
+reads longest.log "reading=not certified"
+
+# ---- torchtitan names no model: by its FLOP of a token; the batch by the clock of its lines
+sed '/Building llama3/d; /mesh\|starts/d' titan.log > nameless.log
+reads nameless.log model=- num_gpus=- reading=certified
+grep -q '"column": "model", "value": "llama-3.1-8b"' out || complain "no model by its FLOP"
+printf 'deepseek_v3/train_configs/deepseek_v3_16b.toml\n' | cat - nameless.log > fuller.log
+reads fuller.log model=deepseek-v2-lite
+
+# ---- transformers' total_flos: the mean length of samples
+sed "s/'train_steps/'total_flos': 1.0e17, 'train_steps/" trainer.log > lengths.log
+reads lengths.log micro_batch=4
+grep -q 'the mean: total_flos' out || complain "no mean length"
+printf 'tracked_stats\n:::MLLOG {"time_ms": 1684043516415, "key": "tracked_stats", "value": %s}\n' \
+    '{"train_step_timing": 12.1}' '{"train_step_timing": 12.0}' '{"train_step_timing": 12.0}' |
+    cat mlperf.log - > stats.log
+reads stats.log iteration_s=12
+
 # ---- the search of any layout starts from the run, and is never worse
 "$plumbline" explain megatron.log --then plan -o then --time-limit-s 20 > out 2> err ||
     complain "--then plan"

@@ -87,7 +87,9 @@ void log_deepspeed(struct log *l, const char *line);
 void log_nemo(struct log *l, const char *line);
 void log_mlperf(struct log *l, const char *line);
 void log_trainer(struct log *l, const char *line);
-void log_take_prose(struct log *l); // trainer.c: rates in words, where no line has any
+// trainer.c: rates in words; taken where no line has any.
+void log_prose(struct log *l, const char *line);
+void log_take_prose(struct log *l);
 void log_memory(struct log *l, const char *line);
 void log_names(struct log *l, const char *line);
 void log_date(struct log *l, const char *line);

@@ -1,5 +1,5 @@
-// Which value a key states: of the frameworks' rows (data/frameworks), and of logs alone. Keys are
-// compared by their last part ("model.seq_length"), in lower case and with '_' for '-'.
+// Which value a key states: of the frameworks' rows, and of logs alone. Keys are compared by their
+// last part ("model.seq_length"), in lower case and with '_' for '-'.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,7 +251,7 @@ static const struct meaning {
 #undef MEANS_OF
 };
 
-// Of a key: what is behind its last dot, in the rows' letters. false: it is too long for a row.
+// What is behind a key's last dot, in the rows' letters. false: it is too long for a row.
 static bool plain_key(char to[TOLD_KEY], const char *key, size_t length)
 {
     for (size_t i = length; i-- > 0;)
@@ -269,12 +269,11 @@ static bool plain_key(char to[TOLD_KEY], const char *key, size_t length)
 static unsigned letters_of(const char *key)
 {
     unsigned h = 0;
-    while (*key) h = h * 31 + (unsigned char)*key++;
+    for (; *key; key++) h = h * 31 + (unsigned char)*key;
     return h;
 }
 
-// ---- all keys: those above, and of frameworks' rows those whose last parts are several words
-// (one, such as "mode", means anything in a log) and mean one thing
+// ---- all keys: those above, and of frameworks' rows those of several words that mean one thing
 
 enum { KEY_ROOM = 4096 };
 
@@ -401,7 +400,7 @@ static void take_truth(struct log *l, const struct key_row *row, enum told_by by
     }
 }
 
-// How experts' tokens travel, and what graphs hold, as columns say it; others are not known.
+// How experts' tokens travel, and what graphs hold, as columns say it.
 static const char *word_of(enum how how, const char *value, size_t length)
 {
     static const struct {

@@ -99,9 +99,18 @@ static void read_words(struct log *l, const char *line)
     if (number_at(at, &value, NULL)) measure(l, MEASURED_SAMPLES, 100 + (int64_t)l->lines, value);
 }
 
+static bool is_first_person(const char *line)
+{
+    static const char *const words[] = {"I ", "I'm ", "we ", "We ", "my ", "My "};
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+        for (const char *at = line; (at = strstr(at, words[i])); at++)
+            if (at == line || at[-1] == ' ') return true;
+    return false;
+}
+
 // Rates of posts, "8,784 tokens/s/GPU", "17,905.340 ms/step": where no line of a log has any. What
 // its author measured counts more than what others did.
-static void read_prose_rates(struct log *l, const char *line)
+void log_prose(struct log *l, const char *line)
 {
     static const struct {
         const char *unit;
@@ -112,8 +121,8 @@ static void read_prose_rates(struct log *l, const char *line)
         {"ms/step", MEASURED_ITERATION_S, 0.001}, {"s/step", MEASURED_ITERATION_S, 1},
         {"tflop/s/gpu", MEASURED_TFLOPS, 1},      {"tflops/s/gpu", MEASURED_TFLOPS, 1},
         {"tflops/gpu", MEASURED_TFLOPS, 1},       {"model tflops/gpu", MEASURED_TFLOPS, 1}};
-    bool own = strstr(line, "I ") || strstr(line, "I'm ") || find_in_any_case(line, " we ") ||
-               find_in_any_case(line, " my ");
+    if (!strstr(line, "/s") && !strstr(line, "/GPU")) return;
+    bool own = is_first_person(line);
     for (size_t i = 0; i < ARRAY_LENGTH(units); i++) {
         const char *at = find_in_any_case(line, units[i].unit), *from = at;
         struct prose_rate *to = &l->reader->prose[units[i].of];
@@ -140,7 +149,7 @@ void log_trainer(struct log *l, const char *line)
 {
     if (!read_bar(l, line)) read_json(l, line);
     read_summary(l, line);
-    read_words(l, line), read_prose_rates(l, line);
+    read_words(l, line);
     if (strstr(line, "TrainingArguments") || strstr(line, "transformers/trainer") ||
         strstr(line, "transformers.Trainer") || strstr(line, "trainer.py"))
         l->seen[LOG_TRANSFORMERS]++;
