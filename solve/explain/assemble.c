@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/base/least.h"
+#include "data/inputs/model/size.h"
 #include "solve/explain/internal.h"
 
 void explain_assume(struct explained *x, const char *column, const char *value, const char *why)
