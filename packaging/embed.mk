@@ -1,9 +1,11 @@
 # Texts that are in the program: as bytes, or as tables of C.
 PAGE     = $(OUT)/solve/report/html/page_text
 TRY      = $(OUT)/solve/report/try_text
+TORCHRUN = $(OUT)/solve/report/torchrun_text
+TITAN    = $(OUT)/solve/report/export/torchtitan_text
 COMPLETE = $(OUT)/completion_text
 NAMES    = $(OUT)/data/frameworks/tables
-EMBEDDED = $(PAGE) $(TRY) $(COMPLETE) $(NAMES)
+EMBEDDED = $(PAGE) $(TRY) $(TORCHRUN) $(TITAN) $(COMPLETE) $(NAMES)
 
 # $(1): the array's name; $(2): the files that follow each other in it.
 as_bytes = echo 'const char $(1)[] = {'; cat $(2) | od -An -v -td1 | \
@@ -19,6 +21,16 @@ $(PAGE).c: $(addprefix solve/report/html/,style.css tables.js chart.js)
 $(TRY).c: solve/report/try.awk
 	@mkdir -p $(@D)
 	$(Q){ $(call as_bytes,try_reading,$^); } > $@
+
+# What starts a plan on a node.
+$(TORCHRUN).c: solve/report/torchrun.bash
+	@mkdir -p $(@D)
+	$(Q){ $(call as_bytes,torchrun_parts,$^); } > $@
+
+# Layers of models for torchtitan.
+$(TITAN).c: solve/report/export/torchtitan_layers.py
+	@mkdir -p $(@D)
+	$(Q){ $(call as_bytes,titan_layers,$^); } > $@
 
 # Completion of shells.
 $(COMPLETE).c: $(addprefix packaging/completion.,bash zsh fish)

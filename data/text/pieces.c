@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 void text_begin(struct text *t, struct arena *arena)
 {
@@ -35,6 +36,20 @@ void text_put(struct text *t, const char *format, ...)
     va_start(arguments, format);
     text_put_list(t, format, arguments);
     va_end(arguments);
+}
+
+void text_put_part(struct text *t, const char *parts, const char *part, const char *const *values)
+{
+    const char *line = arena_print(t->arena, "#: %s\n", part), *at = strstr(parts, line);
+    assert(at);
+    at += strlen(line);
+    for (const char *end = strstr(at, "\n#: "); *at && at != end + 1;) {
+        const char *const *value = values;
+        while (*value && strncmp(at, *value, strlen(*value)) != 0) value += 2;
+        if (*value) text_put(t, "%s", value[1]);
+        else text_put(t, "%c", *at);
+        at += *value ? strlen(*value) : 1;
+    }
 }
 
 enum status text_end(const struct text *t, const char **text, size_t *length)

@@ -19,5 +19,8 @@ void text_put(struct text *t, const char *format, ...) __attribute__((format(pri
 enum status text_end(const struct text *t, const char **text, size_t *length); // OK
 void text_put_list(struct text *t, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
+// A part of a text: from behind the line "#: PART" to the next such line. values: pairs of a word
+// and what stands for it, ended by NULL.
+void text_put_part(struct text *t, const char *parts, const char *part, const char *const *values);
 
 #endif

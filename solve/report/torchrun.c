@@ -43,26 +43,26 @@ static void put_runs(struct text *out, const struct launch_nodes *n)
                  n->most_ranks);
 }
 
+extern const char torchrun_parts[]; // of torchrun.bash
+
+// A part of the script, in which `name` stands for the text; NULL: nothing does.
+static void put_part(struct text *out, const char *part, const char *name, const char *text)
+{
+    const char *values[] = {name, text, NULL};
+    text_put_part(out, torchrun_parts, part, values);
+}
+
 // The nodes as launched: given at run time, or the plan's own.
 static void put_hosts(struct text *out, const struct script *b)
 {
     bool named = b->plan->placement;
-    text_put(out,
-             "# The nodes in the order of their ranks: HOSTS (names between blanks or commas), "
-             "else HOSTFILE (a name a line,\n# each as often as one likes)%s, else %s.\n"
-             "here=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\n"
-             "file=${HOSTFILE:-}\n"
-             "[ -z \"$file\" ] || [ -e \"$file\" ] || file=$here/$file\n"
-             "if [ -n \"${HOSTS:-}\" ]; then\n"
-             "    read -r -d '' -a hosts <<<\"${HOSTS//,/ }\" || true\n",
-             b->slurm ? ", else those of Slurm's job" : "",
-             named                 ? "the plan's"
-             : b->nodes.count == 1 ? "this one"
-                                   : "the hostfile next to this script");
-    if (b->slurm)
-        text_put(out, "elif [ -z \"$file\" ] && [ -n \"${SLURM_JOB_NODELIST:-}\" ]; then\n"
-                      "    mapfile -t hosts < <(scontrol show hostnames "
-                      "\"$SLURM_JOB_NODELIST\")\n");
+    const char *values[] = {"@slurm@", b->slurm ? ", else those of Slurm's job" : "", "@nodes@",
+                            named                 ? "the plan's"
+                            : b->nodes.count == 1 ? "this one"
+                                                  : "the hostfile next to this script",
+                            NULL};
+    text_put_part(out, torchrun_parts, "hosts", values);
+    if (b->slurm) put_part(out, "hosts_of_slurm", NULL, NULL);
     if (named) {
         text_put(out, "elif [ -z \"$file\" ]; then\n    hosts=(");
         for (int64_t i = 0; i < b->nodes.count; i++)
@@ -71,32 +71,7 @@ static void put_hosts(struct text *out, const struct script *b)
     } else if (b->nodes.count == 1) {
         text_put(out, "elif [ -z \"$file\" ]; then\n    hosts=(\"$(hostname)\")\n");
     }
-    text_put(out,
-             "else\n"
-             "    mapfile -t hosts < <(awk 'NF && $1 !~ /^#/ && !seen[$1]++ { print $1 }' "
-             "\"${file:-$here/hostfile}\")\n"
-             "fi\n"
-             "if [ ${#hosts[@]} -ne $nodes ]; then\n"
-             "    echo \"torchrun.sh: the plan is for $nodes nodes, found ${#hosts[@]}"
-             "${hosts[*]:+: ${hosts[*]}} (HOSTS, HOSTFILE%s)\" >&2\n"
-             "    exit 2\nfi\n",
-             b->slurm ? ", SLURM_JOB_NODELIST" : "");
-}
-
-static void put_own_number(struct text *out)
-{
-    text_put(out, "rank=${NODE_RANK:-}\n"
-                  "own=$(hostname)\n"
-                  "for ((i = 0; i < nodes; i++)); do\n"
-                  "    for name in \"$own\" \"${own%%%%.*}\" \"${SLURMD_NODENAME:-}\"; do\n"
-                  "        if [ -z \"$rank\" ] && { [ \"${hosts[i]}\" = \"$name\" ] || "
-                  "[ \"${hosts[i]%%%%.*}\" = \"$name\" ]; }; then rank=$i; fi\n"
-                  "    done\n"
-                  "done\n"
-                  "if [ -z \"$rank\" ]; then\n"
-                  "    echo \"torchrun.sh: ${SLURMD_NODENAME:-$own} is not in ${hosts[*]} (or set "
-                  "NODE_RANK)\" >&2\n"
-                  "    exit 2\nfi\n");
+    put_part(out, "hosts_end", "@slurm@", b->slurm ? ", SLURM_JOB_NODELIST" : "");
 }
 
 // The file next to the script determines which program is run.
@@ -104,44 +79,7 @@ static void put_program(struct text *out, const struct problem *problem)
 {
     // Older releases add a token to the null tokenizer's.
     int64_t tokens = problem && problem->model.has_shape ? problem->model.shape.vocabulary - 1 : 0;
-    text_put(
-        out,
-        "steps=${MOCK:-} mock=() # MOCK: this many iterations, on mock data\n"
-        "if [ -e \"$here/megatron.sh\" ]; then\n"
-        "    # shellcheck source=/dev/null\n"
-        "    source \"$here/megatron.sh\"\n"
-        "    program=(\"${MEGATRON_RUN[@]}\" \"${PRETRAIN:-pretrain_gpt.py}\" "
-        "\"${MEGATRON_ARGS[@]}\")\n"
-        "    mock=(--mock-data --tokenizer-type NullTokenizer --vocab-size %" PRId64
-        "\n        --train-iters \"$steps\" --log-interval 1 --eval-iters 0 --lr 1e-5)\n"
-        "elif [ -e \"$here/torchtitan_plan.py\" ] && ! { [ -e "
-        "\"$here/torchtitan.toml\" ] &&\n"
-        "    python3 -c 'import torchtitan.config.job_config' 2>/dev/null; }; then "
-        "# 0.3: no TOML\n"
-        "    export PYTHONPATH=\"$here${PYTHONPATH:+:$PYTHONPATH}\"\n"
-        "    program=(-m torchtitan.train --module torchtitan_plan --config plan)\n"
-        "    mock=(--config mock --training.steps \"$steps\" --metrics.log_freq 1)\n"
-        "elif [ -e \"$here/torchtitan.toml\" ]; then\n"
-        "    program=(-m torchtitan.train --job.config_file \"$here/torchtitan.toml\")\n"
-        "    mock=(--training.steps \"$steps\" --metrics.log_freq 1 --training.dataset "
-        "c4_test\n        --model.hf_assets_path ./tests/assets/tokenizer)\n"
-        "elif [ -e \"$here/nemo.yaml\" ] && [ -n \"${PRETRAIN:-}\" ]; then\n"
-        "    program=(\"$PRETRAIN\" --config-file \"$here/nemo.yaml\")\n"
-        "    mock=(\"train.train_iters=$steps\" logger.log_interval=1)\n"
-        "elif [ -e \"$here/deepspeed.json\" ] && [ -n \"${PRETRAIN:-}\" ]; then\n"
-        "    program=(\"$PRETRAIN\" --deepspeed_config \"$here/deepspeed.json\")\n"
-        "elif [ -e \"$here/axonn.json\" ] && [ -n \"${PRETRAIN:-}\" ]; then\n"
-        "    program=(\"$PRETRAIN\" \"$here/axonn.json\")\n"
-        "else\n"
-        "    echo \"torchrun.sh: expected megatron.sh, torchtitan.toml or torchtitan_plan.py "
-        "next to it, or deepspeed.json, nemo.yaml or axonn.json and PRETRAIN=SCRIPT\" >&2\n"
-        "    exit 2\nfi\n"
-        "# torchtitan: run this in its checkout, in which its recipes find tokenizer and data\n"
-        "[[ ${program[1]} != torchtitan* ]] || [ ! -e \"$here/schedule.csv\" ] ||\n"
-        "    program+=(--parallelism.pipeline_parallel_schedule_csv "
-        "\"$here/schedule.csv\")\n"
-        "[ -z \"$steps\" ] || program+=(\"${mock[@]}\")\n",
-        tokens);
+    put_part(out, "program", "@tokens@", arena_print(out->arena, "%" PRId64, tokens));
 }
 
 // A node's only torchrun takes the place of the script. Of several each sees its own GPUs, and all
@@ -150,31 +88,10 @@ static void put_program(struct text *out, const struct problem *problem)
 // is overlapped wants more (Megatron-LM, megatron/training/arguments.py).
 static void put_start(struct text *out, const struct launch_nodes *n, bool overlapped)
 {
-    static const char launch[] =
-        "torchrun --nnodes ${#runs[@]} --nproc-per-node \"$count\" --node-rank \"$run\" \\\n"
-        "    --master-addr \"${MASTER_ADDR:-${hosts[0]}}\" --master-port "
-        "\"${MASTER_PORT:-29500}\" \\\n"
-        "    \"${program[@]}\" \"$@\"";
     text_put(out, "export CUDA_DEVICE_MAX_CONNECTIONS=\"${CUDA_DEVICE_MAX_CONNECTIONS:-%d}\"\n",
              overlapped ? 32 : 1);
-    if (n->run_count == n->count) {
-        text_put(out, "run=$rank\nread -r _ _ count <<<\"${runs[run]}\"\nexec %s\n", launch);
-        return;
-    }
-    text_put(out,
-             "IFS=, read -r -a gpus <<<\"${CUDA_VISIBLE_DEVICES:-$(seq -s , 0 %" PRId64 ")}\"\n"
-             "for ((run = 0; run < ${#runs[@]}; run++)); do\n"
-             "    read -r node first count <<<\"${runs[run]}\"\n"
-             "    [ \"$node\" -eq \"$rank\" ] || continue\n"
-             "    CUDA_VISIBLE_DEVICES=$(IFS=, && echo \"${gpus[*]:first:count}\") \\\n"
-             "    %s &\n"
-             "done\n"
-             "failed=0\n"
-             "while [ -n \"$(jobs -p)\" ]; do\n"
-             "    wait -n || { failed=$?; jobs -p | xargs -r kill 2>/dev/null || true; wait || "
-             "true; }\n"
-             "done\nexit $failed\n",
-             n->most_ranks - 1, launch);
+    put_part(out, n->run_count == n->count ? "only" : "several", "@last@",
+             arena_print(out->arena, "%" PRId64, n->most_ranks - 1));
 }
 
 enum status report_torchrun(const struct plan *plan, const struct problem *problem,
@@ -198,7 +115,7 @@ enum status report_torchrun(const struct plan *plan, const struct problem *probl
     text_put(&out, "set -eu\n");
     put_runs(&out, &b.nodes);
     put_hosts(&out, &b);
-    put_own_number(&out);
+    put_part(&out, "own_number", NULL, NULL);
     put_program(&out, problem);
     put_start(&out, &b.nodes,
               problem && problem_with_layout(problem, &plan->layout).job.overlapped_dispatch);

@@ -14,25 +14,22 @@ static bool has_masks(const struct model *m)
 
 static bool is_whole(const struct model *m) { return m->shape.qk_norm == QK_NORM_WHOLE; }
 
+// A part of torchtitan_layers.py; NAME, where it is not NULL, stands for a number in it.
+extern const char titan_layers[];
+static void put_part(const struct export *e, const char *part, const char *name, double number)
+{
+    const char *values[] = {name, arena_print(e->out->arena, "%.9g", number), NULL};
+    text_put_part(e->out, titan_layers, part, values);
+}
+
+static void put(const struct export *e, const char *part) { put_part(e, part, NULL, 0); }
+
 void titan_put_class_imports(const struct export *e)
 {
     const struct model *m = &e->problem->model;
-    text_put(e->out,
-             "from torchtitan.models.common.attention import (\n    FlexAttention, GQAttention, "
-             "get_causal_mask_mod,\n    get_efficient_causal_mask_mod_for_packed_document, "
-             "get_fixed_block_mask_mod,\n    get_sliding_window_mask_mod)\n"
-             "from torchtitan.models.common.embedding import Embedding\n"
-             "from torchtitan.models.common.feed_forward import FeedForward\n"
-             "from torchtitan.models.common.linear import Linear\n"
-             "from torchtitan.models.common.moe import RoutedExperts\n"
-             "from torchtitan.models.common.rope import ComplexRoPE\n");
+    put(e, "imports");
     if (titan_is_plain(m)) titan_put_plain_imports(e);
-    if (is_whole(m))
-        text_put(e->out,
-                 "from torch.distributed.tensor import DTensor, Partial, Replicate\n"
-                 "from torchtitan.models.common.decoder_sharding import dense_param_placement\n"
-                 "from torchtitan.protocols.sharding import LocalMapConfig\n"
-                 "import spmd_types as spmd\n");
+    if (is_whole(m)) put(e, "whole_imports");
 }
 
 // ---- classes
@@ -44,116 +41,6 @@ void titan_put_class(const struct export *e, const char *name, const char *base,
              "\n\nclass %s(%s):  # %s\n    @dataclass(kw_only=True, slots=True)\n"
              "    class Config(%s.Config):\n        %s\n",
              name, base, does, base, more);
-}
-
-static void put_whole_norm(const struct export *e)
-{
-    titan_put_class(e, "WholeNorm", "RMSNorm", "over the heads of all tensor ranks", "pass");
-    text_put(e->out,
-             "\n    mesh = None\n\n    def parallelize(self, parallel_dims):\n"
-             "        self.mesh = parallel_dims.get_optional_mesh(\"tp\")\n"
-             "        super().parallelize(parallel_dims)\n\n"
-             "    def forward(self, input):\n"
-             "        weight = self.weight\n"
-             "        if isinstance(weight, DTensor):\n            weight = weight.to_local()\n"
-             "        x = input.float()\n"
-             "        squares = x.pow(2).sum((-2, -1), keepdim=True)\n"
-             "        if self.mesh is not None:\n"
-             "            squares = DTensor.from_local(squares, self.mesh, [Partial()], "
-             "run_check=False)\n"
-             "            squares = squares.redistribute(placements=[Replicate()])\n"
-             "            squares = squares.to_local(grad_placements=[Partial()])\n"
-             "        mean = squares / (self.normalized_shape[0] * self.normalized_shape[1])\n"
-             "        return (x * torch.rsqrt(mean + self.eps) * weight).type_as(input)\n");
-}
-
-static void put_gemma(const struct export *e, const struct known_model *known)
-{
-    titan_put_class(e, "OneNorm", "RMSNorm", "its weights are beside 1", "pass");
-    text_put(e->out, "\n    def forward(self, input):\n"
-                     "        weight = 1 + self.weight.float()\n"
-                     "        return torch.nn.functional.rms_norm(\n"
-                     "            input.float(), self.normalized_shape, weight, self.eps"
-                     ").type_as(input)\n");
-    titan_put_class(e, "GeluFeedForward", "FeedForward", "GELU for SiLU", "pass");
-    text_put(e->out, "\n    def forward(self, x):\n"
-                     "        gate = torch.nn.functional.gelu(self.w1(x), approximate=\"tanh\")\n"
-                     "        return self.w2(gate * self.w3(x))\n");
-    titan_put_class(e, "WideEmbedding", "Embedding", "times the root of its width", "pass");
-    text_put(e->out, "\n    def forward(self, input):\n"
-                     "        return super().forward(input) * self.embedding_dim**0.5\n");
-    if (known->logit_cap > 0) {
-        titan_put_class(e, "CappedLinear", "Linear", "bounded logits", "pass");
-        text_put(e->out,
-                 "\n    def forward(self, input):\n"
-                 "        return torch.tanh(super().forward(input) / %.9g) * %.9g\n",
-                 known->logit_cap, known->logit_cap);
-    }
-    if (known->score_cap > 0) {
-        text_put(e->out,
-                 "\n\ndef capped(score, batch, head, query, key):\n"
-                 "    return torch.tanh(score / %.9g) * %.9g\n",
-                 known->score_cap, known->score_cap);
-        titan_put_class(e, "CappedAttention", "FlexAttention", "bounded scores", "pass");
-        text_put(e->out, "\n    def __init__(self, config):\n        super().__init__(config)\n"
-                         "        self.forward = self.bounded\n\n"
-                         "    def bounded(self, *args, **further):\n"
-                         "        return super().forward(*args, score_mod=capped, **further)\n");
-    }
-    if (known->window_base > 0) {
-        titan_put_class(e, "SlowRoPE", "CosSinRoPE", "positions divided by a number",
-                        "slower: float = 1.0");
-        text_put(e->out,
-                 "\n    def _precompute_cache(self):\n        of = self.config\n"
-                 "        length = getattr(of, \"max_seq_len\", 0) or "
-                 "of.max_context_length\n"
-                 "        turns = of.theta ** (-torch.arange(0, of.dim, 2).float() / of.dim)\n"
-                 "        angles = torch.outer(torch.arange(length) / of.slower, turns)\n"
-                 "        angles = angles.repeat(1, 2)\n"
-                 "        return torch.cat((angles.cos(), angles.sin()), -1)\n");
-    }
-}
-
-static void put_llama4(const struct export *e, const struct known_model *known)
-{
-    if (known->unit_norms) {
-        titan_put_class(e, "UnitRoPE", "ComplexRoPE",
-                        "turns, then makes heads as long as their width", "pass");
-        text_put(e->out,
-                 "\n    @staticmethod\n    def apply_rotary_emb(query, key, rope_cache):\n"
-                 "        both = ComplexRoPE.apply_rotary_emb(query, key, rope_cache)\n"
-                 "        return tuple(x * torch.rsqrt(x.float().pow(2).mean(-1, keepdim=True) + "
-                 "%.9g).type_as(x)\n                     for x in both)\n",
-                 e->problem->model.shape.norm_epsilon);
-    }
-    titan_put_class(e, "FarRoPE", "ComplexRoPE",
-                    "turns nothing; queries of far positions are longer", "pass");
-    text_put(e->out, "\n    def _precompute_cache(self):\n        of = self.config\n"
-                     "        length = getattr(of, \"max_seq_len\", 0) or of.max_context_length\n"
-                     "        far = torch.floor((torch.arange(length) + 1) / 8192)\n"
-                     "        far = 1 + 0.1 * torch.log(far + 1)\n"
-                     "        return far[:, None].repeat(1, of.dim // 2).to(torch.complex64)\n\n"
-                     "    @staticmethod\n    def apply_rotary_emb(query, key, rope_cache):\n"
-                     "        return (query * rope_cache.real[..., :1]).type_as(query), key\n");
-    titan_put_class(e, "EarlyExperts", "RoutedExperts",
-                    "an expert's weight multiplies what it takes", "pass");
-    text_put(e->out, "\n    def __init__(self, config):\n        super().__init__(config)\n"
-                     "        self.forward = self.weighted\n\n"
-                     "    def weighted(self, x, scores, *rest):\n"
-                     "        x = x * scores.type_as(x)  # one expert of each token\n"
-                     "        return super().forward(x, torch.ones_like(scores), *rest)\n");
-}
-
-static void put_attention(const struct export *e)
-{
-    bool whole = is_whole(&e->problem->model);
-    titan_put_class(e, "OwnAttention", "GQAttention",
-                    whole ? "norms of two widths" : "its own scale",
-                    whole ? "key_norm: RMSNorm.Config" : "scale: float");
-    text_put(e->out,
-             "\n    def __init__(self, config):\n        super().__init__(config)\n        of = "
-             "config\n        %s\n",
-             whole ? "self.k_norm = of.key_norm.build()" : "self.scaling = of.scale");
 }
 
 static void put_block(const struct export *e, enum norms_place norms)
@@ -187,45 +74,16 @@ static void put_block(const struct export *e, enum norms_place norms)
 
 static void put_model_class(const struct export *e, enum norms_place norms)
 {
-    titan_put_class(e, "OwnModel", "family.Qwen3Model", "the model",
-                    "def update_from_config(self, *, config, **further):\n"
-                    "            family.Qwen3Model.Config.update_from_config(self, config=config, "
-                    "**further)\n"
-                    "            for layer in self.layers:\n                share(layer)");
-    if (titan_is_plain(&e->problem->model)) {
-        text_put(e->out, "\n");
-        titan_put_plain_ends(e);
-    }
-    text_put(e->out,
-             "\n    def get_attention_masks(self, positions):\n"
-             "        first = self.config.first_attention\n"
-             "        causal = [get_causal_mask_mod(),\n"
-             "                  get_efficient_causal_mask_mod_for_packed_document(positions)]\n"
-             "        kinds = {\"window\": get_sliding_window_mask_mod, "
-             "\"chunk\": get_fixed_block_mask_mod}\n"
-             "        return {mask: self._create_flex_attention_mask(\n"
-             "                    positions, first, causal + [kinds[mask[0]](mask[1])] if mask "
-             "else causal)\n"
-             "                for mask in {layer.mask for layer in self.config.layers}}\n"
-             "\n\ndef share(layer):  # what each rank has of the parts that torchtitan's lack\n");
-    if (is_whole(&e->problem->model))
-        text_put(e->out,
-                 "    attention = layer.attention\n    each = attention.qk_norm.sharding_config\n"
-                 "    attention.qk_norm.sharding_config = attention.key_norm.sharding_config = "
-                 "replace(\n"
-                 "        each, state_shardings={\"weight\": dense_param_placement(tp=spmd.S(0))},"
-                 "\n        local_map=LocalMapConfig(in_grad_placements="
-                 "(each.in_dst_shardings[\"input\"],)))\n");
-    if (norms == NORMS_AROUND)
-        text_put(e->out, "    layer.behind_attention.sharding_config = "
-                         "layer.attention_norm.sharding_config\n"
-                         "    layer.behind_ffn.sharding_config = layer.ffn_norm.sharding_config\n");
-    if (titan_is_plain(&e->problem->model)) titan_put_plain_shares(e);
-    else if (norms != NORMS_AROUND && !is_whole(&e->problem->model)) text_put(e->out, "    pass\n");
-    text_put(e->out,
-             "\n\ndef own(config, kind, **more):  # what torchtitan's class has, in one of ours\n"
-             "    return kind.Config(**{x.name: getattr(config, x.name) for x in fields(config)} "
-             "| more)\n");
+    bool plain = titan_is_plain(&e->problem->model), whole = is_whole(&e->problem->model);
+    put(e, "model");
+    if (plain) text_put(e->out, "\n");
+    if (plain) titan_put_plain_ends(e);
+    put(e, "masks");
+    if (whole) put(e, "whole_share");
+    if (norms == NORMS_AROUND) put(e, "around_share");
+    if (plain) titan_put_plain_shares(e);
+    else if (norms != NORMS_AROUND && !whole) text_put(e->out, "    pass\n");
+    put(e, "own");
 }
 
 static const struct known_model nothing = {.shipped = NULL};
@@ -240,10 +98,17 @@ void titan_put_classes(const struct export *e)
 {
     const struct known_model *known = known_of(e);
     bool whole = is_whole(&e->problem->model);
-    if (whole) put_whole_norm(e);
-    if (known->gemma) put_gemma(e, known);
-    if (known->llama4) put_llama4(e, known);
-    if (whole || known->query_width > 0) put_attention(e);
+    if (whole) put(e, "whole_norm");
+    if (known->gemma) put(e, "gemma");
+    if (known->gemma && known->logit_cap > 0)
+        put_part(e, "logit_cap", "LOGIT_CAP", known->logit_cap);
+    if (known->gemma && known->score_cap > 0)
+        put_part(e, "score_cap", "SCORE_CAP", known->score_cap);
+    if (known->gemma && known->window_base > 0) put(e, "window_base");
+    if (known->llama4 && known->unit_norms)
+        put_part(e, "unit_norms", "EPSILON", e->problem->model.shape.norm_epsilon);
+    if (known->llama4) put(e, "llama4");
+    if (whole || known->query_width > 0) put(e, whole ? "whole_attention" : "scaled_attention");
     if (titan_is_plain(&e->problem->model)) titan_put_plain_classes(e, known);
     else put_block(e, known->norms);
     put_model_class(e, known->norms);
