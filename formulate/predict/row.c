@@ -354,6 +354,22 @@ static void refuse_foreign(const struct row_reader *r, struct run_row *row, stru
     }
 }
 
+static enum status refuse_name(struct cell name, const char *what, struct arena *arena,
+                               struct error *err)
+{
+    const char *known = NULL, *names[FIELD_COUNT];
+    bool foreign = column_is_foreign(name, &known);
+    for (int i = 0; i < FIELD_COUNT; i++) names[i] = fields[i].name;
+    if (foreign && !known)
+        return fail(err, BAD_INPUT, "%s: no column states %.*s, and the model would be another one",
+                    what, name.length, name.text);
+    if (!known)
+        known = column_nearest(arena_print(arena, "%.*s", name.length, name.text), names,
+                               FIELD_COUNT, arena);
+    return fail(err, BAD_INPUT, "%s: there is no column %.*s; %s is %s", what, name.length,
+                name.text, foreign ? "here it" : "the nearest", known);
+}
+
 // Reads "a=1,b=2" as a table with one row, whose other cells are those of *row.
 enum status row_set_columns(struct run_row *row, const char *what, const char *text,
                             struct arena *arena, struct error *err)
@@ -375,7 +391,8 @@ enum status row_set_columns(struct run_row *row, const char *what, const char *t
     const char *table = arena_print(arena, "%s\n%s\n", names, values);
     TRY(table_open_text(&r.table, what, table, strlen(table), arena, err));
     find_columns(&r, arena);
-    if (*r.ignored) return fail(err, BAD_INPUT, "%s: there is no column %s", what, r.ignored);
+    for (int k = 0; k < r.table.column_count; k++)
+        if (is_unread(&r, k)) return refuse_name(r.table.columns[k], what, arena, err);
     return rows_next(&r, row, &more, err);
 }
 

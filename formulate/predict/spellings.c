@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/base/names.h"
+
 // ---- numbers
 
 struct cell cell_without_separators(struct cell cell, char buffer[NUMBER_MAX])
@@ -189,4 +191,14 @@ bool column_is_foreign(struct cell name, const char **known)
     for (size_t i = 0; i < ARRAY_LENGTH(foreign); i++)
         if (same_column(name, foreign[i][0])) return *known = foreign[i][1], true;
     return false;
+}
+
+const char *column_nearest(const char *name, const char *const *own, int count, struct arena *arena)
+{
+    const char **names = TAKE(arena, count + (int)ARRAY_LENGTH(foreign), const char *),
+               **means = TAKE(arena, count + (int)ARRAY_LENGTH(foreign), const char *);
+    for (int i = 0; i < count; i++) names[i] = means[i] = own[i];
+    for (size_t i = 0; i < ARRAY_LENGTH(foreign); i++)
+        if (foreign[i][1]) names[count] = foreign[i][0], means[count++] = foreign[i][1];
+    return means[name_nearest(name, names, count)];
 }

@@ -19,4 +19,8 @@ enum status precision_read(const struct table *t, int column, int *precision, st
 // none.
 bool column_is_foreign(struct cell name, const char **known);
 
+// Of own columns the nearest to a name, by its own name or by one that others have for it.
+const char *column_nearest(const char *name, const char *const *own, int count,
+                           struct arena *arena);
+
 #endif

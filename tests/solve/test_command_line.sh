@@ -47,7 +47,8 @@ says "columns not read: colour" err
 gives 0 predict rows.csv --json
 [ "$(grep -c '{"id": ' out)" = 2 ] || complain "predict --json: expected two objects"
 refuses "short.csv: line 2: expected 3 cells, found 2" predict short.csv
-refuses "there is no column colour" predict gpu=A100 colour=red
+refuses "there is no column colour; the nearest is " predict gpu=A100 colour=red
+refuses "there is no column tensr; the nearest is tp" predict gpu=A100 tensr=4
 printf 'id,gpu,layers,hidden,seq,num_gpus\na,A100,4,1024,128,eight\nb,A100,4,1024,128,8\n' > odd.csv
 gives 0 predict odd.csv
 says '^a,.*column num_gpus: expected a whole number from 1 to 16777216, found .eight.' out
