@@ -20,9 +20,8 @@ struct elaborate {
     int *numbers[MOST_STAGES]; // [stage][choice]: in the list
 };
 
-// By these a proof names what is priced and counted beside slots. Of energies the referee reads
-// nothing, and it refuses documents that limit them.
-static const char *const budgets[] = {"boundaries", "stages", "cost"};
+// By these a proof names what is priced and counted beside slots.
+static const char *const budgets[] = {"boundaries", "stages", "cost", "energy"};
 
 static int resources_of(const struct check_problem *p)
 {
@@ -342,15 +341,22 @@ static enum status see_box(void *of, const cJSON *box, const struct check_box *l
 
 // ---- the file
 
+// The class of the message behind a stage, from 2; 0: nothing is sent, the next stage is on the same
+// rank; 1: nothing is sent, it reads a file.
+static int class_behind(const struct check_problem *p, int stage, const struct check_choice *c)
+{
+    if (stage == p->stages - 1 || check_sends_forward(p, stage)) return c->cut + 2;
+    return !check_is_inner(p, stage);
+}
+
 static void put_choices(struct elaborate *e)
 {
     const struct check_problem *p = e->k->p;
     for (int s = 0; s < p->stages; s++)
         for (int i = 0; i < e->listed.count[s]; i++) {
             const struct check_choice *c = &e->listed.items[s][i];
-            bool silent = s < p->stages - 1 && !check_sends_forward(p, s);
             page_print(&e->page, "v %d %d %d %d %d %d", s, c->first, c->layers, c->group,
-                       silent ? 0 : c->cut + 1, c->boundary);
+                       class_behind(p, s, c), c->boundary);
             for (int n = 0; n < 2 * p->slices; n++)
                 page_print(&e->page, " %lld",
                            (long long)(n < p->slices ? c->forward[n] : c->backward[n - p->slices]));
@@ -389,7 +395,8 @@ static void find_counted(struct elaborate *e, const cJSON *proof)
         e->counted[p->group_count + (int)i] = cJSON_IsTrue(value_get(counted, budgets[i]));
 }
 
-// The plan, a stage a line: first layer, layers, group, options, mode, recomputed layers.
+// The plan, a stage a line: first layer, layers, group, options, mode, recomputed and sharded
+// layers.
 static void put_plan(struct elaborate *e, const cJSON *proof)
 {
     const struct check_problem *p = e->k->p;
@@ -398,14 +405,14 @@ static void put_plan(struct elaborate *e, const cJSON *proof)
     page_print(&e->page, "time %lld\n", (long long)e->k->result->iteration_ns);
     for (const cJSON *v = plan->child; v; v = v->next) {
         const char *const keys[] = {"first_layer", "layer_count", "boundary_option",
-                                    "gradient_option", "recomputed_layers"};
-        long long n[5] = {0};
+                                    "gradient_option", "recomputed_layers", "sharded_layers"};
+        long long n[6] = {0};
         int group = 0;
         while (strcmp(p->groups[group].name, value_get(v, "group")->valuestring)) group++;
-        for (int i = 0; i < 5; i++)
+        for (int i = 0; i < 6; i++)
             if (value_get(v, keys[i])) n[i] = value_number(value_get(v, keys[i]));
-        page_print(&e->page, "d %lld %lld %d %lld %lld %s %lld\n", n[0], n[1], group, n[2], n[3],
-                   value_get(v, "recompute")->valuestring, n[4]);
+        page_print(&e->page, "d %lld %lld %d %lld %lld %s %lld %lld\n", n[0], n[1], group, n[2],
+                   n[3], value_get(v, "recompute")->valuestring, n[4], n[5]);
     }
 }
 

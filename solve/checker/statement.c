@@ -124,26 +124,21 @@ static bool has_epilogues(const struct check_problem *q)
     return false;
 }
 
-enum { LACKS = 10 };
+enum { LACKS = 5 };
 
 // What no theorem is about; ended by NULL.
 static void find_lacks(const struct check_problem *q, const char *lacks[LACKS + 1])
 {
-    bool tiers = q->tier_count > 0;
-    for (int o = 0; o < q->gradient_count; o++) tiers = tiers || q->gradient[o].tiers;
+    bool in_rounds = check_schedules[q->kind].in_groups || check_schedules[q->kind].layered;
     const struct {
         bool is;
         const char *what;
-    } all[LACKS] = {{q->objective != MINIMISE_TIME, "another objective"},
-                    {has_widths(q), "widths of stages"},
-                    {tiers, "tiers of memory"},
-                    {q->stored, "stored inputs"},
-                    {q->local_every, "local losses"},
-                    {q->runs[0].sharded, "layers that are sharded further"},
-                    {q->modes[MODE_SWAP], "swap"},
-                    {any_blocks(q), "messages that block both ends"},
-                    {q->slices > 1 && has_epilogues(q), "epilogues of slices"},
-                    {q->group_count > 16, "more than 16 groups"}};
+    } all[LACKS] = {
+        {q->objective != MINIMISE_TIME, "another objective"},
+        {q->stored && (q->turns > 1 || in_rounds), "stored inputs with this schedule"},
+        {q->modes[MODE_SWAP], "swap"},
+        {any_blocks(q), "messages that block both ends"},
+        {q->slices > 1 && has_epilogues(q), "epilogues of slices"}};
     for (int i = 0; i < LACKS; i++)
         if (all[i].is) *lacks++ = all[i].what;
     *lacks = NULL;

@@ -242,12 +242,13 @@ Variables d0 start0 : op -> Z.
 Hypothesis Ht0 : timing x d0 start0 T.
 Variable s : nat.
 Hypothesis Hs : (s < rank_count x)%nat.
-Hypothesis opens_then : start0 (opens s) <= start (opens s).
+Hypothesis none_stored : forall b, stored x && is_local x b = false.
+Hypothesis opens_then : start0 (opens x s) <= start (opens x s).
 (* Messages that block the rank, but for the one that opens its stream. *)
 Variable messages : list (direction * op).
 Definition interval (m : direction * op) := (from_ begins_ (fst m) (snd m), blocks lasts_ (fst m) (snd m)).
 Hypothesis positive : forall m, In m messages -> 0 <= snd (interval m).
-Hypothesis after_opening : forall m, In m messages -> start (opens s) <= fst (interval m).
+Hypothesis after_opening : forall m, In m messages -> start (opens x s) <= fst (interval m).
 Hypothesis one_by_one : ForallOrdPairs apart (map interval messages).
 Hypothesis beside_none : forall m u, In m messages -> valid x u = true -> (exists i, in_stream x u = Some (s, i)) -> apart (interval m) (start u, d u).
 Let blocked_for := total (map (fun m => snd (interval m)) messages).
@@ -260,11 +261,11 @@ Proof.
   - apply (waits_stream x Hx d start T Ht v u s j i); auto.
 Qed.
 (* THEOREM 8.5, 8.6, with what blocks: up to any time by which l and the messages are over. *)
-Theorem early l e : of_rank x s l -> NoDup l -> (forall u, In u l -> start u + d u <= e) -> (forall m, In m messages -> fst (interval m) + snd (interval m) <= e) -> start (opens s) <= e ->
+Theorem early l e : of_rank x s l -> NoDup l -> (forall u, In u l -> start u + d u <= e) -> (forall m, In m messages -> fst (interval m) + snd (interval m) <= e) -> start (opens x s) <= e ->
   start0 (Op Forward 0 0 0) + fill d0 s + length_of d l + blocked_for <= e.
 Proof.
-  intros Hl Hn He Hm Ho. pose proof (reaches x Hx d0 start0 T Ht0 s Hs) as R. unfold begins in R.
-  assert (Q : start (opens s) + total (map snd (map interval messages ++ map (fun u => (start u, d u)) l)) <= e).
+  intros Hl Hn He Hm Ho. pose proof (reaches x Hx none_stored d0 start0 T Ht0 s Hs) as R. unfold begins in R.
+  assert (Q : start (opens x s) + total (map snd (map interval messages ++ map (fun u => (start u, d u)) l)) <= e).
   { pose proof Hl as Hl'. unfold of_rank, of_row in Hl'. rewrite Forall_forall in Hl'. apply (in_a_row _ _ eq_refl).
     - pose proof (row_apart l Hl Hn) as A. assert (B : forall m u, In m messages -> In u l -> apart (interval m) (start u, d u)) by (intros m u Im Iu; destruct (Hl' u Iu); apply beside_none; auto).
       revert one_by_one B. clear - A. generalize messages. induction messages0 as [|m ms IH]; intros O B; cbn [map app]; [exact A|]. inversion_clear O as [|? ? F G]. constructor.

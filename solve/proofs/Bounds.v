@@ -14,6 +14,13 @@ Let few := ranks_few x Hx.
 Let one_place := one_place x Hx.
 Lemma sent b : (S b < rank_count x)%nat -> leaves_rank x b = true.
 Proof. intros H. unfold leaves_rank. rewrite !own_rank by lia. apply negb_true_iff, Nat.eqb_neq. lia. Qed.
+(* What asks for these is about the way onward, or back, through other ranks. *)
+Hypothesis none_stored : forall b, stored x && is_local x b = false.
+Hypothesis none_local : forall b, is_local x b = false.
+Lemma sent_onward b : (S b < rank_count x)%nat -> is_sent x Onward b = true.
+Proof. intros H. unfold is_sent. rewrite (sent b H), none_stored. reflexivity. Qed.
+Lemma sent_back b : (S b < rank_count x)%nat -> is_sent x Back b = true.
+Proof. intros H. unfold is_sent. rewrite (sent b H), none_local. reflexivity. Qed.
 Ltac here := lazymatch goal with |- in_stream _ _ = _ => unfold in_stream; cbn [what place batch slice]; rewrite ?own_rank by lia; reflexivity end.
 
 Section Timed.
@@ -100,15 +107,16 @@ Definition message b dir j y := d (Op (Links dir) b j y) + d (Op (Delays dir) b 
 Fixpoint fill (s : nat) : Z := match s with
   | O => 0
   | S r => fill r + (if (0 <? r)%nat then d (Op (Receives Onward) (r - 1) 0 0) else 0) + d (Op Forward r 0 0) + d (Op (Sends Onward) r 0 0) + message r Onward 0 0 end.
-Definition opens s := match s with O => Op Forward 0 0 0 | S r => Op (Receives Onward) r 0 0 end.
+(* What a rank's stream begins with: nothing is received where its inputs are read from a file. *)
+Definition opens s := match s with O => Op Forward 0 0 0 | S r => if is_sent x Onward r then Op (Receives Onward) r 0 0 else Op Forward s 0 0 end.
 (* When the iteration begins: paths that end on the first rank close there, with a barrier or not. *)
 Definition begins := start (Op Forward 0 0 0).
 
-Ltac ok := unfold valid; cbn [what place batch slice]; rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq; repeat split; try assumption; try lia; try (apply sent; lia); auto.
-Lemma waits_message dir b j y : (S b < rank_count x)%nat -> (j < batches x)%nat -> (y < slices x)%nat ->
+Ltac ok := unfold valid; cbn [what place batch slice]; rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq; repeat split; try assumption; try lia; try (apply sent_onward; lia); try (apply sent_back; lia); auto.
+Lemma waits_message dir b j y : is_sent x dir b = true -> (S b < rank_count x)%nat -> (j < batches x)%nat -> (y < slices x)%nat ->
   start (Op (Sends dir) b j y) + d (Op (Sends dir) b j y) + message b dir j y <= start (Op (Receives dir) b j y).
 Proof.
-  intros Hb Hj Hy. destruct Ht as (_ & _ & _ & W & _).
+  intros Sb Hb Hj Hy. destruct Ht as (_ & _ & _ & W & _).
   assert (V : forall k, In k [Sends dir; Links dir; Delays dir; Receives dir] -> valid x (Op k b j y) = true) by (intros k [<-|[<-|[<-|[<-|[]]]]]; ok).
   assert (E : same_direction dir dir = true) by (destruct dir; reflexivity).
   assert (M : forall u v, same_message (Op u b j y) (Op v b j y) = true) by (intros; unfold same_message; cbn; rewrite !Nat.eqb_refl; reflexivity).
@@ -133,22 +141,22 @@ Lemma reaches : forall s, (s < rank_count x)%nat -> begins + fill s <= start (op
 Proof.
   induction s as [|s IH]; intros Hs.
   - cbn. unfold begins. lia.
-  - specialize (IH ltac:(lia)). cbn [fill opens].
+  - specialize (IH ltac:(lia)). cbn [fill opens]. rewrite (sent_onward s Hs).
     assert (F : start (opens s) + (if (0 <? s)%nat then d (Op (Receives Onward) (s - 1) 0 0) else 0) <= start (Op Forward s 0 0)).
-    { destruct s as [|r]; [cbn; lia|]. cbn [opens Nat.ltb Nat.leb]. replace (S r - 1)%nat with r by lia.
+    { destruct s as [|r]; [cbn; lia|]. cbn [opens Nat.ltb Nat.leb]. rewrite (sent_onward r ltac:(lia)). replace (S r - 1)%nat with r by lia.
       apply (waits_stream _ _ (S r) (3 * turn x (S r) Forward 0 0 + 0) (3 * turn x (S r) Forward 0 0 + 1)); try here; try lia; ok. }
     assert (G : start (Op Forward s 0 0) + d (Op Forward s 0 0) <= start (Op (Sends Onward) s 0 0)).
     { apply (waits_stream _ _ s (3 * turn x s Forward 0 0 + 1) (3 * turn x s Forward 0 0 + 2)); try here; try lia; ok. }
-    pose proof (waits_message Onward s 0 0 ltac:(lia) ltac:(lia) ltac:(lia)). lia.
+    pose proof (waits_message Onward s 0 0 (sent_onward s Hs) ltac:(lia) ltac:(lia) ltac:(lia)). lia.
 Qed.
 Lemma opens_valid s : (s < rank_count x)%nat -> valid x (opens s) = true.
-Proof. intros Hs. destruct s; cbn [opens]; ok. Qed.
+Proof. intros Hs. pose proof (ranks_few x Hx). destruct s as [|r]; cbn [opens]; [ok|]. destruct (is_sent x Onward r) eqn:E; ok. Qed.
 Lemma opens_stream s : (s < rank_count x)%nat -> exists j, in_stream x (opens s) = Some (s, j).
-Proof. intros Hs. destruct s; unfold opens, in_stream; cbn [what place]; rewrite own_rank by lia; eauto. Qed.
+Proof. intros Hs. destruct s as [|r]; cbn [opens]; [|destruct (is_sent x Onward r)]; unfold in_stream; cbn [what place]; rewrite own_rank by lia; eauto. Qed.
 Lemma opens_first s u i : (s < rank_count x)%nat -> valid x u = true -> in_stream x u = Some (s, i) -> (forall j, in_stream x (opens s) = Some (s, j) -> (j <= i)%nat) ->
   0 <= d (opens s) -> begins + fill s <= start u.
 Proof.
-  intros Hs Hu Ei Hfirst Hp. pose proof (reaches s Hs) as R. assert (V : valid x (opens s) = true) by (destruct s; cbn [opens]; ok).
+  intros Hs Hu Ei Hfirst Hp. pose proof (reaches s Hs) as R. pose proof (opens_valid s Hs) as V.
   destruct (opens_stream s Hs) as (j & Ej). specialize (Hfirst j Ej).
   destruct (Nat.eq_dec j i) as [->|N].
   - rewrite (one_place u (opens s) s i); auto.
@@ -157,12 +165,18 @@ Qed.
 Lemma opens_before s u i j : (s < rank_count x)%nat -> valid x u = true -> in_stream x u = Some (s, i) -> in_stream x (opens s) = Some (s, j) -> (j <= i)%nat.
 Proof.
   intros Hs Hu Ei Ej. destruct (seated x u s i Hu Ei) as (t & k & h & R & I & L & S & P & B & U). pose proof (first_turn x Hx s t k (batch u) (slice u) Hs S (eq_sym R) P) as F.
-  destruct s as [|r]; unfold opens, in_stream in Ej; cbn [what place batch slice] in Ej; rewrite own_rank in Ej by lia; injection Ej as Ej; subst j; [|lia].
-  destruct (Nat.eq_dec (turn x t k (batch u) (slice u)) (turn x 0 Forward 0 0)) as [E|N]; [|lia].
-  destruct (apart_all x Hx t 0%nat S ltac:(lia) ltac:(rewrite (own_rank x 0) by lia; auto) k Forward (batch u) 0%nat (slice u) 0%nat P ltac:(cbn [pass]; lia) B ltac:(lia) E) as (-> & -> & _ & _).
-  destruct h as [|h]; [|lia]. exfalso. assert (W : what u = Receives Onward /\ place u = 0%nat) by (rewrite U; auto). destruct W as [W W'].
-  unfold in_stream in Ei. rewrite W, W' in Ei. injection Ei as Ei _. unfold valid in Hu. rewrite W, W', !andb_true_iff in Hu. destruct Hu as (_ & V).
-  unfold leaves_rank in V. rewrite Ei, (own_rank x 0) in V by lia. discriminate V.
+  pose proof (ranks_few x Hx) as Few.
+  assert (G : opens s = Op Forward s 0 0 -> (forall r, s = Datatypes.S r -> is_sent x Onward r = false) -> (j <= i)%nat).
+  { intros Eo No. rewrite Eo in Ej. unfold in_stream in Ej. cbn [what place batch slice] in Ej. rewrite own_rank in Ej by lia. injection Ej as Ej. subst j.
+    destruct (Nat.eq_dec (turn x t k (batch u) (slice u)) (turn x s Forward 0 0)) as [E|N]; [|lia].
+    destruct (apart_all x Hx t s S ltac:(lia) ltac:(rewrite (own_rank x s) by lia; auto) k Forward (batch u) 0%nat (slice u) 0%nat P ltac:(cbn [pass]; lia) B ltac:(lia) E) as (-> & -> & _ & _).
+    destruct h as [|h]; [|lia]. exfalso. assert (W : what u = Receives Onward /\ place u = (s - 1)%nat) by (rewrite U; auto). destruct W as [W W'].
+    unfold valid in Hu. rewrite W, W', !andb_true_iff in Hu. destruct Hu as (_ & V). destruct s as [|r].
+    - cbn in V. unfold is_sent, leaves_rank in V. rewrite andb_true_iff, negb_true_iff, Nat.eqb_neq in V. destruct V as [V _].
+      unfold in_stream in Ei. rewrite W, W' in Ei. injection Ei as Ei _. cbn [Nat.sub] in Ei. rewrite Ei, (own_rank x 0) in V by lia. lia.
+    - replace (Datatypes.S r - 1)%nat with r in V by lia. rewrite (No r eq_refl) in V. discriminate V. }
+  destruct s as [|r]; [apply G; [reflexivity|discriminate]|]. cbn [opens] in Ej, G. destruct (is_sent x Onward r) eqn:So; [|apply G; [reflexivity|intros q [= <-]; exact So]].
+  unfold in_stream in Ej. cbn [what place batch slice] in Ej. rewrite own_rank in Ej by lia. injection Ej as Ej. subst j. lia.
 Qed.
 (* After t, not before a rank's stream begins: its work, its steps. *)
 Lemma work_and_steps s t e l q : t <= e -> of_rank s l -> NoDup l -> steps_of s q -> NoDup q ->
@@ -203,11 +217,11 @@ Qed.
    returns to its start. *)
 Theorem load s l q : (s < rank_count x)%nat -> of_rank s l -> NoDup l -> steps_of s q -> NoDup q -> (forall u, 0 <= d u) -> length_of d l + length_of d q <= T.
 Proof.
-  intros Hs Hl Nl Hq Nq Hd. destruct (barrier x) eqn:Hb; [pose proof (stream s l q Hb Hs Hl Nl Hq Nq Hd); pose proof (fill_positive Hd s); lia|].
-  pose proof Hl as Hl'. pose proof Hq as Hq'. unfold of_rank, steps_of, of_row in Hl', Hq'. rewrite Forall_forall in Hl', Hq'. destruct Ht as (HT & _ & _ & _ & C).
+  intros Hs Hl Nl Hq Nq Hd. pose proof Hl as Hl'. pose proof Hq as Hq'. unfold of_rank, steps_of, of_row in Hl', Hq'. rewrite Forall_forall in Hl', Hq'. destruct Ht as (HT & H0 & He & _ & C). destruct (barrier x) eqn:Hb.
+  { apply (work_and_steps s 0 T); auto; [intros u Hu; destruct (Hl' u Hu); auto|intros u Hu; destruct (Hq' u Hu); auto|]. intros u [Hu|Hu]; [destruct (Hl' u Hu)|destruct (Hq' u Hu)]; auto. }
   pose proof (opens_valid s Hs) as Vp. assert (K : forall u, In u l \/ In u q -> start u + d u <= start (opens s) + T).
-  { destruct (opens_stream s Hs) as (j & Ej). assert (Rp : rank_of x (opens s) = Some s) by (unfold rank_of; destruct s; cbn [opens what] in *; rewrite Ej; reflexivity).
-    intros u [Hu|Hu]; [destruct (Hl' u Hu) as (Vu & i & Ei)|destruct (Hq' u Hu) as (Vu & i & Ei)]; apply (C Hb u (opens s) Vu Vp); unfold carries; apply orb_true_iff; left; rewrite Rp.
+  { destruct (opens_stream s Hs) as (j & Ej). assert (Rp : rank_of x (opens s) = Some s) by (unfold rank_of; destruct s as [|r]; cbn [opens] in *; [|destruct (is_sent x Onward r)]; cbn [what] in *; rewrite Ej; reflexivity).
+    intros u [Hu|Hu]; [destruct (Hl' u Hu) as (Vu & i & Ei)|destruct (Hq' u Hu) as (Vu & i & Ei)]; apply (C eq_refl u (opens s) Vu Vp); unfold carries; apply orb_true_iff; left; rewrite Rp.
     - unfold rank_of. destruct u as [k p b y]. cbn [what] in *. destruct k; rewrite ?Ei; try (cbn; apply Nat.eqb_refl); discriminate Ei.
     - unfold rank_of, in_order_of in *. destruct u as [k p b y]. cbn [what place] in *. destruct k; try discriminate Ei. injection Ei as -> _. cbn. apply Nat.eqb_refl. }
   cut (start (opens s) + length_of d l + length_of d q <= start (opens s) + T); [lia|]. apply (work_and_steps s); auto; [lia|intros u Hu|intros u Hu].
@@ -238,7 +252,7 @@ Proof.
   intros Hu Hj Hy.
   assert (A : start (Op Forward u j y) + d (Op Forward u j y) <= start (Op (Sends Onward) u j y)).
   { apply (waits_stream _ _ u (3 * turn x u Forward j y + 1) (3 * turn x u Forward j y + 2)); try here; try lia; ok. }
-  pose proof (waits_message Onward u j y Hu Hj Hy) as B.
+  pose proof (waits_message Onward u j y (sent_onward u Hu) Hu Hj Hy) as B.
   assert (C : start (Op (Receives Onward) u j y) + d (Op (Receives Onward) u j y) <= start (Op Forward (S u) j y)).
   { apply (waits_stream _ _ (S u) (3 * turn x (S u) Forward j y + 0) (3 * turn x (S u) Forward j y + 1)); try here; try lia; ok. }
   unfold step_on. lia.
@@ -248,7 +262,7 @@ Proof.
   intros Hu Hj Hy.
   assert (A : start (Op Backward (S u) j y) + d (Op Backward (S u) j y) <= start (Op (Sends Back) u j y)).
   { apply (waits_stream _ _ (S u) (3 * turn x (S u) Backward j y + 1) (3 * turn x (S u) Backward j y + 2)); try here; try lia; ok. }
-  pose proof (waits_message Back u j y Hu Hj Hy) as B.
+  pose proof (waits_message Back u j y (sent_back u Hu) Hu Hj Hy) as B.
   assert (C : start (Op (Receives Back) u j y) + d (Op (Receives Back) u j y) <= start (Op Backward u j y)).
   { apply (waits_stream _ _ u (3 * turn x u Backward j y + 0) (3 * turn x u Backward j y + 1)); try here; try lia; ok. }
   unfold step_back. lia.
@@ -319,6 +333,22 @@ Proof.
   intros Hb Ho Hs Vw Pw Lw Hd Hl Hq Nq. pose proof (begins_late ltac:(lia)). pose proof (reaches s Hs). destruct (last_in w Lw) as (j & Ej). rewrite Pw in Ej. pose proof (until s w l Hs Vw ltac:(eauto) Hl Hd).
   cut (start w + d w + length_of d q <= T); [lia|]. destruct Ht as (_ & _ & He & _). apply (syncs_end s w q T); auto. unfold syncs_of, of_row in Hq. rewrite Forall_forall in Hq. intros u Hu. destruct (Hq u Hu) as (Vu & _). auto.
 Qed.
+(* Of a rank alone, with inputs that may be read from a file: nothing before it. *)
+Lemma starts_late s : (s < rank_count x)%nat -> 0 <= start (opens s).
+Proof. intros Hs. destruct Ht as (_ & H0 & _). apply H0, opens_valid, Hs. Qed.
+Theorem ending_alone s w l : barrier x = true -> (s < rank_count x)%nat -> valid x w = true -> on_rank x (place w) = s -> last_pass x w = true -> (forall u, 0 <= d u) -> before_pass s w l ->
+  length_of d l + d w + syncs_at (place w) + d (Op Optimizer (place w) 0 0) <= T.
+Proof.
+  intros Hb Hs Vw Pw Lw Hd Hl. assert (Hp : (place w < stages x)%nat) by (unfold last_pass in Lw; unfold valid in Vw; destruct (what w); try discriminate; rewrite !andb_true_iff, !Nat.ltb_lt in Vw; lia).
+  pose proof (ends_with w _ Hp Vw eq_refl Lw). pose proof (starts_late s Hs). destruct (last_in w Lw) as (j & Ej). rewrite Pw in Ej. pose proof (until s w l Hs Vw ltac:(eauto) Hl Hd).
+  destruct Ht as (_ & _ & He & _). specialize (He Hb (Op Optimizer (place w) 0 0) ltac:(ok)). lia.
+Qed.
+Theorem ending_syncs_alone s w l q : barrier x = true -> overlapped x = false -> (s < rank_count x)%nat -> valid x w = true -> on_rank x (place w) = s -> last_pass x w = true -> (forall u, 0 <= d u) -> before_pass s w l ->
+  syncs_of s q -> NoDup q -> length_of d l + d w + length_of d q <= T.
+Proof.
+  intros Hb Ho Hs Vw Pw Lw Hd Hl Hq Nq. pose proof (starts_late s Hs). destruct (last_in w Lw) as (j & Ej). rewrite Pw in Ej. pose proof (until s w l Hs Vw ltac:(eauto) Hl Hd).
+  cut (start w + d w + length_of d q <= T); [lia|]. destruct Ht as (_ & _ & He & _). apply (syncs_end s w q T); auto. unfold syncs_of, of_row in Hq. rewrite Forall_forall in Hq. intros u Hu. destruct (Hq u Hu) as (Vu & _). auto.
+Qed.
 Lemma first_ends : splits x = false -> (0 < rank_count x)%nat ->
   start (Op Backward 0 (batches x - 1) 0) + d (Op Backward 0 (batches x - 1) 0) + syncs_at 0 + d (Op Optimizer 0 0 0) <= begins + T.
 Proof.
@@ -354,14 +384,14 @@ Proof.
   pose proof (ends_with w _ Hp Vw eq_refl Lw). destruct (last_in w Lw) as (j & Ej). rewrite Pw in Ej. pose proof (until s w l Hs Vw ltac:(eauto) Hl Hd).
   assert (Q : start (Op Optimizer (place w) 0 0) + d (Op Optimizer (place w) 0 0) <= start (opens s) + T); [|lia].
   destruct Ht as (_ & _ & _ & _ & C). apply (C Hb); [ok|apply opens_valid; exact Hs|]. unfold carries. cbn [rank_of what place]. rewrite Pw.
-  unfold rank_of. destruct s; cbn [opens what in_stream place alike]; rewrite own_rank, Nat.eqb_refl by lia; reflexivity.
+  unfold rank_of. destruct s as [|r]; cbn [opens]; [|destruct (is_sent x Onward r)]; cbn [what in_stream place alike]; rewrite own_rank, Nat.eqb_refl by lia; reflexivity.
 Qed.
 Theorem ending_syncs_again s w l q : barrier x = false -> overlapped x = false -> (s < rank_count x)%nat -> valid x w = true -> on_rank x (place w) = s -> last_pass x w = true -> (forall u, 0 <= d u) -> before_pass s w l ->
   syncs_of s q -> NoDup q -> length_of d l + d w + length_of d q <= T.
 Proof.
   intros Hb Ho Hs Vw Pw Lw Hd Hl Hq Nq. destruct (last_in w Lw) as (j & Ej). rewrite Pw in Ej. pose proof (until s w l Hs Vw ltac:(eauto) Hl Hd).
   cut (start w + d w + length_of d q <= start (opens s) + T); [lia|]. pose proof (opens_valid s Hs) as Vo. pose proof Ht as (_ & _ & _ & W & C).
-  assert (O : alike (Some s) (rank_of x (opens s)) = true) by (unfold rank_of; destruct s; cbn [opens what in_stream place alike]; rewrite own_rank, Nat.eqb_refl by lia; reflexivity).
+  assert (O : alike (Some s) (rank_of x (opens s)) = true) by (unfold rank_of; destruct s as [|r]; cbn [opens]; [|destruct (is_sent x Onward r)]; cbn [what in_stream place alike]; rewrite own_rank, Nat.eqb_refl by lia; reflexivity).
   apply (syncs_end s w q); auto; [unfold syncs_of, of_row in Hq; rewrite Forall_forall in Hq; intros u Hu|].
   - destruct (Hq u Hu) as (Vu & i & Iu). destruct u as [k p b y]. unfold in_order_of in Iu. cbn [what place] in Iu. destruct k; try discriminate Iu. injection Iu as Ru _.
     unfold valid in Vu. cbn [what place batch slice] in Vu. rewrite !andb_true_iff, Nat.ltb_lt, !Nat.eqb_eq in Vu. destruct Vu as (Lp & -> & ->).
@@ -442,4 +472,4 @@ Proof.
 Qed.
 End Timed.
 End Of.
-Definition theorems := (@stream, @ending, @ending_syncs, @drain, @turning, @crossing, @mean, @load, @ending_again, @ending_syncs_again).
+Definition theorems := (@stream, @ending, @ending_syncs, @drain, @turning, @crossing, @mean, @load, @ending_again, @ending_syncs_again, @ending_alone, @ending_syncs_alone).

@@ -6,7 +6,7 @@ Import ListNotations.
 Open Scope Z_scope.
 
 (* The same operations and waits, with a barrier or without, with overlapped syncs or without. *)
-Definition other y b o := Shape (schedule y) (stages y) (ranks y) (batches y) (slices y) b o (embedding y).
+Definition other y b o := Shape (schedule y) (stages y) (ranks y) (batches y) (slices y) b o (embedding y) (local_every y) (stored y).
 Notation loosen y b := (other y b (overlapped y)).
 Lemma turn_same y b o s k i j : turn (other y b o) s k i j = turn y s k i j. Proof. destruct y; reflexivity. Qed.
 Lemma on_same y b o s : on_rank (other y b o) s = on_rank y s. Proof. reflexivity. Qed.
@@ -84,6 +84,8 @@ Hypothesis same_shape : shape_of A = loosen y b.
 (* the same choices *)
 Hypothesis same_model : model A = model B.
 Hypothesis same_runs : forall r, recomputable (run_at A r) = recomputable (run_at B r) /\ run_cut (run_at A r) = run_cut (run_at B r).
+Hypothesis same_ways : sharded_further A = sharded_further B /\ (forall r o g, as_on A r o g = as_on B r o g) /\ local_head A = local_head B /\ tiers A = tiers B /\ (forall r, named (run_at A r) = named (run_at B r))
+  /\ forall g, (takes_slots (group_at A g) = 1 /\ takes_slots (group_at B g) = 1) /\ forall h, shares (group_at A g) h = (g =? h)%nat /\ shares (group_at B g) h = (g =? h)%nat.
 Hypothesis same_boundaries : boundary_options A = boundary_options B.
 Hypothesis same_gradients : gradient_options A = gradient_options B.
 Hypothesis same_rank : rank_min A = rank_min B.
@@ -92,15 +94,17 @@ Hypothesis same_budgets : budgets A = budgets B /\ rules A = rules B /\ length (
 (* no more of anything, on groups that can be used *)
 Definition stands g := excluded (group_at B g) = false.
 Hypothesis less_bytes : forall r m, resident (run_at A r) m <= resident (run_at B r) m /\ unsharded (run_at A r) <= unsharded (run_at B r)
-  /\ 0 <= stash (run_at A r) m <= stash (run_at B r) m /\ working (run_at A r) m <= working (run_at B r) m.
+  /\ 0 <= stash (run_at A r) m <= stash (run_at B r) m /\ working (run_at A r) m <= working (run_at B r) m /\ in_tier (run_at A r) m <= in_tier (run_at B r) m /\ energy (run_at A r) m <= energy (run_at B r) m.
+Hypothesis less_local : local_forward_ns A <= local_forward_ns B /\ 0 <= local_backward_ns A <= local_backward_ns B /\ local_bytes A <= local_bytes B.
 Hypothesis less_time : forall r k m g, stands g -> forward_ns (run_at A r) k g <= forward_ns (run_at B r) k g /\ backward_ns (run_at A r) k g <= backward_ns (run_at B r) k g
   /\ weight_ns (run_at A r) g <= weight_ns (run_at B r) g /\ again_ns (run_at A r) m k g <= again_ns (run_at B r) m k g
   /\ optimizer_ns (run_at A r) k g <= optimizer_ns (run_at B r) k g /\ sync_ns (run_at A r) k g <= sync_ns (run_at B r) k g.
 (* what hides a sync may be shorter: its pass ends sooner by as much *)
 Hypothesis positive_gradients : forall r m g, 0 <= gradient_pass A (run_at A r) m g.
 Hypothesis better_groups : forall g, (stands g -> excluded (group_at A g) = false /\ slots (group_at B g) <= slots (group_at A g) /\ memory_limit (group_at B g) <= memory_limit (group_at A g)
-  /\ constant_bytes (group_at A g) <= constant_bytes (group_at B g) /\ forall o, sync_constant_ns (group_at A g) o <= sync_constant_ns (group_at B g) o) /\ 0 <= slots (group_at A g).
-Hypothesis less_sent : forall c o, message_bytes A c <= message_bytes B c /\ message_feedback A c o <= message_feedback B c o.
+  /\ constant_bytes (group_at A g) <= constant_bytes (group_at B g) /\ (forall t l, tier_limit (group_at A g) t = Some l -> exists l', tier_limit (group_at B g) t = Some l' /\ l' <= l)
+  /\ forall o, sync_constant_ns (group_at A g) o <= sync_constant_ns (group_at B g) o) /\ 0 <= slots (group_at A g).
+Hypothesis less_sent : forall c o, message_bytes A c o <= message_bytes B c o /\ message_feedback A c o <= message_feedback B c o.
 Hypothesis linked_too : forall c g h, linked B c g h = true -> linked A c g h = true
   /\ forall k o part, onward_ns A c g h k part <= onward_ns B c g h k part /\ back_ns A o c g h k part <= back_ns B o c g h k part.
 Hypothesis less_embedding : forall g h e, embedding_ns B g h = Some e -> exists e', embedding_ns A g h = Some e' /\ e' <= e.
@@ -114,7 +118,17 @@ Qed.
 Lemma recomputable_same l : recomputable_in A l = recomputable_in B l.
 Proof. unfold recomputable_in. f_equal. apply filter_ext. intros [r c]. cbn [fst]. apply same_runs. Qed.
 Lemma holds_same d : holds_layers A d = holds_layers B d.
-Proof. unfold holds_layers, held. rewrite same_model. reflexivity. Qed.
+Proof.
+  destruct same_ways as (S & W & _). unfold holds_layers, laid, held. rewrite same_model, S. rewrite (map_ext _ (fun p => (as_on B (fst p) (gradient_option d) (on d), snd p))) by (intros p; rewrite W; reflexivity). f_equal.
+  destruct (sharded_further B) as [f|]; [|reflexivity]. generalize (sharded d) (take (count d) (drop (from d) (model B))). intros k l. revert k.
+  induction l as [|[r c] l IH]; intros k; [reflexivity|]. cbn [shard]. destruct (same_runs r) as [-> _]. rewrite !IH. reflexivity.
+Qed.
+Lemma ends_same s : ends_locally A s = ends_locally B s.
+Proof. unfold ends_locally. rewrite same_shape. reflexivity. Qed.
+Lemma headed_same s l : headed A s l = headed B s l.
+Proof. destruct same_ways as (_ & _ & H & _). unfold headed. rewrite ends_same, H. reflexivity. Qed.
+Lemma local_less s k u v : u <= v -> local A s k u <= local B s k v.
+Proof. intros H. unfold local. rewrite ends_same. destruct (_ && _); lia. Qed.
 Lemma cut_same l : last_cut A l = last_cut B l.
 Proof. unfold last_cut. destruct (last l (0%nat, 0%nat)). apply same_runs. Qed.
 Lemma over_less (f g : run -> nat -> Z) l : (forall r m, f (run_at A r) m <= g (run_at B r) m) -> over A l f <= over B l g.
@@ -128,20 +142,20 @@ Proof.
 Qed.
 (* Of single layers, first to last: their gradients, and what is left of the syncs behind them. *)
 Definition gradients Q g (l : list (run * nat)) := sum (map (fun p => gradient_pass Q (fst p) (snd p) g) l).
-Definition named (Q : problem) (l : list (nat * nat)) := map (fun p => (run_at Q (fst p), snd p)) l.
+Definition as_runs (Q : problem) (l : list (nat * nat)) := map (fun p => (run_at Q (fst p), snd p)) l.
 Lemma tail_less o g : stands g -> forall l s s' q q', s <= s' -> q <= q' ->
-  q + gradients A g (named A l) + tail A o g (named A l) s q <= q' + gradients B g (named B l) + tail B o g (named B l) s' q'.
+  q + gradients A g (as_runs A l) + tail A o g (as_runs A l) s q <= q' + gradients B g (as_runs B l) + tail B o g (as_runs B l) s' q'.
 Proof.
-  intros Hg. induction l as [|[r m] l IH]; intros s s' q q' Hs Hq; [cbn; lia|]. unfold named, gradients in *. cbn [map tail fst snd sum fold_right]. fold sum.
+  intros Hg. induction l as [|[r m] l IH]; intros s s' q q' Hs Hq; [cbn; lia|]. unfold as_runs, gradients in *. cbn [map tail fst snd sum fold_right]. fold sum.
   pose proof (gradient_less r m g Hg) as K. destruct (less_time r o m g Hg) as (_ & _ & _ & _ & _ & S).
   specialize (IH (s + sync_ns (run_at A r) o g) (s' + sync_ns (run_at B r) o g) (q + gradient_pass A (run_at A r) m g) (q' + gradient_pass B (run_at B r) m g) ltac:(lia) ltac:(lia)).
   assert (D : forall l, sum (map (fun p : run * nat => gradient_pass A (fst p) (snd p) g) (map (fun p : nat * nat => (run_at A (fst p), snd p)) l)) <= sum (map (fun p : run * nat => gradient_pass B (fst p) (snd p) g) (map (fun p : nat * nat => (run_at B (fst p), snd p)) l))).
   { clear IH K S Hs Hq. clear r m. intros l0. induction l0 as [|[r m] k IH]; [cbn; lia|]. cbn [map sum fold_right fst snd]. fold sum. pose proof (gradient_less r m g Hg). unfold sum in *. lia. }
   specialize (D l). unfold sum in *. lia.
 Qed.
-Lemma single_is Q l : single Q l = named Q (flat_map (fun p : nat * nat * nat => let '(r, n, m) := p in repeat (r, m) n) l).
+Lemma single_is Q l : single Q l = as_runs Q (flat_map (fun p : nat * nat * nat => let '(r, n, m) := p in repeat (r, m) n) l).
 Proof.
-  unfold single, named. induction l as [|[[r n] m] l IH]; [reflexivity|]. cbn [flat_map]. rewrite map_app, IH. f_equal. induction n as [|n IHn]; [reflexivity|]. cbn [repeat map fst snd]. rewrite IHn. reflexivity.
+  unfold single, as_runs. induction l as [|[[r n] m] l IH]; [reflexivity|]. cbn [flat_map]. rewrite map_app, IH. f_equal. induction n as [|n IHn]; [reflexivity|]. cbn [repeat map fst snd]. rewrite IHn. reflexivity.
 Qed.
 Lemma gradients_are Q g l : gradients Q g (single Q l) = over Q l (fun r m => gradient_pass Q r m g).
 Proof.
@@ -156,16 +170,16 @@ Lemma nth_parts p p' e e' n i : Forall2 Z.le p p' -> length p = n -> (forall j, 
 Proof.
   intros F L H. assert (K : length p = length p') by (clear - F; induction F; cbn; congruence). destruct (Nat.lt_ge_cases i n) as [Lt|Ge]; [rewrite !app_nth1 by lia; apply nth_less, F|rewrite !app_nth2 by lia; rewrite <- K, L; apply H; lia].
 Qed.
-Lemma constant_less d : stands (on d) -> sync_constant_ns (nth (on d) (groups A) (Group 0 true 0 0 (fun _ => 0))) (gradient_option d) <= sync_constant_ns (nth (on d) (groups B) (Group 0 true 0 0 (fun _ => 0))) (gradient_option d).
+Lemma constant_less d : stands (on d) -> sync_constant_ns (group_at A (on d)) (gradient_option d) <= sync_constant_ns (group_at B (on d)) (gradient_option d).
 Proof. intros Hg. apply (proj1 (better_groups (on d)) Hg). Qed.
 Lemma slices_are : slices (shape_of A) = slices y. Proof. rewrite same_shape. reflexivity. Qed.
-Lemma times_less d i : stands (on d) -> i <> (2 * slices y + 1)%nat \/ overlapped y = false -> nth i (times A d) 0 <= nth i (times B d) 0.
+Lemma times_less st d i : stands (on d) -> i <> (2 * slices y + 1)%nat \/ overlapped y = false -> nth i (times A st d) 0 <= nth i (times B st d) 0.
 Proof.
-  intros Hg Hi. pose proof (constant_less d Hg) as K. unfold times. rewrite modes_same, holds_same. set (l := in_modes B (recompute d) (holds_layers B d)). set (g := on d) in *. set (o := gradient_option d) in *. unfold own_times. rewrite same_shape. cbn [loosen slices overlapped]. fold y.
+  intros Hg Hi. pose proof (constant_less d Hg) as K. unfold times, own_times. cbn zeta. rewrite headed_same, modes_same, holds_same. set (l := headed B st (in_modes B (recompute d) (holds_layers B d))). set (g := on d) in *. set (o := gradient_option d) in *. destruct less_local as (Lf & Lb & _). rewrite same_shape. cbn [loosen slices overlapped]. fold y.
   assert (S : over A l (fun r _ => sync_ns r o g) <= over B l (fun r _ => sync_ns r o g)) by (apply over_less; intros r m; apply (less_time r o m g Hg)).
-  assert (F : Forall2 Z.le (map (fun k => over A l (fun r _ => forward_ns r k g)) (seq 0 (slices y)) ++ map (fun k => over A l (fun r m => layer_backward r m k g)) (seq 0 (slices y)))
-      (map (fun k => over B l (fun r _ => forward_ns r k g)) (seq 0 (slices y)) ++ map (fun k => over B l (fun r m => layer_backward r m k g)) (seq 0 (slices y)))).
-  { apply Forall2_app; apply Forall2_map; intros k _; apply over_less; intros r m; destruct (less_time r k m g Hg) as (H1 & H2 & _ & H3 & _); [exact H1|]. unfold layer_backward. destruct m; lia. }
+  assert (F : Forall2 Z.le (map (fun k => over A l (fun r _ => forward_ns r k g) + local A st k (local_forward_ns A)) (seq 0 (slices y)) ++ map (fun k => over A l (fun r m => layer_backward r m k g) + local A st k (local_backward_ns A)) (seq 0 (slices y)))
+      (map (fun k => over B l (fun r _ => forward_ns r k g) + local B st k (local_forward_ns B)) (seq 0 (slices y)) ++ map (fun k => over B l (fun r m => layer_backward r m k g) + local B st k (local_backward_ns B)) (seq 0 (slices y)))).
+  { apply Forall2_app; apply Forall2_map; intros k _; (apply Z.add_le_mono; [apply over_less|apply local_less; lia]); intros r m; destruct (less_time r k m g Hg) as (H1 & H2 & _ & H3 & _); [exact H1|]. unfold layer_backward. destruct m; lia. }
   rewrite !app_assoc. apply (nth_parts _ _ _ _ (2 * slices y) i F); [rewrite app_length, !map_length, seq_length; lia|]. intros n J. replace (several (loosen y b)) with (several y) by (destruct y; reflexivity).
   pose proof (over_less (fun r _ => weight_ns r g) (fun r _ => weight_ns r g) l (fun r m => proj1 (proj2 (proj2 (less_time r 0%nat m g Hg))))).
   pose proof (over_less (fun r _ => optimizer_ns r o g) (fun r _ => optimizer_ns r o g) l (fun r m => proj1 (proj2 (proj2 (proj2 (proj2 (less_time r o m g Hg))))))).
@@ -175,49 +189,58 @@ Proof.
 Qed.
 (* The time of the stage's last gradient. *)
 Definition gradient_at Q := ((if splits (shape_of Q) then 2 * slices (shape_of Q) else slices (shape_of Q)) + 0)%nat.
-Lemma gradient_time Q d : (1 <= slices (shape_of Q))%nat -> nth (gradient_at Q) (times Q d) 0 = gradients Q (on d) (single Q (in_modes Q (recompute d) (holds_layers Q d))).
+Definition local_gradient Q st := if splits (shape_of Q) then 0 else local Q st 0 (local_backward_ns Q).
+Lemma gradient_time Q st d : (1 <= slices (shape_of Q))%nat -> nth (gradient_at Q) (times Q st d) 0 = gradients Q (on d) (single Q (headed Q st (in_modes Q (recompute d) (holds_layers Q d)))) + local_gradient Q st.
 Proof.
-  intros H1. rewrite gradients_are. unfold gradient_at, times, own_times, gradient_pass. destruct (splits (shape_of Q)).
-  - rewrite !app_nth2; rewrite ?map_length, ?seq_length; try lia. replace (_ + 0 - _ - _)%nat with 0%nat by lia. reflexivity.
+  intros H1. rewrite gradients_are. unfold gradient_at, times, own_times, gradient_pass, local_gradient. cbn zeta. destruct (splits (shape_of Q)).
+  - rewrite !app_nth2; rewrite ?map_length, ?seq_length; try lia. replace (_ + 0 - _ - _)%nat with 0%nat by lia. rewrite Z.add_0_r. reflexivity.
   - rewrite app_nth2; rewrite ?map_length, ?seq_length; try lia. rewrite app_nth1 by (rewrite map_length, seq_length; lia). replace (_ + 0 - _)%nat with 0%nat by lia. destruct (slices (shape_of Q)); [lia|]. reflexivity.
 Qed.
-Lemma sync_time Q d : overlapped (shape_of Q) = true -> nth (2 * slices (shape_of Q) + 1) (times Q d) 0 =
-  sync_constant_ns (nth (on d) (groups Q) (Group 0 true 0 0 (fun _ => 0))) (gradient_option d) + tail Q (gradient_option d) (on d) (single Q (in_modes Q (recompute d) (holds_layers Q d))) 0 0.
+Lemma sync_time Q st d : overlapped (shape_of Q) = true -> nth (2 * slices (shape_of Q) + 1) (times Q st d) 0 =
+  sync_constant_ns (group_at Q (on d)) (gradient_option d) + tail Q (gradient_option d) (on d) (single Q (headed Q st (in_modes Q (recompute d) (holds_layers Q d)))) 0 0.
 Proof.
-  intros Ho. unfold times, own_times. rewrite Ho. rewrite !app_nth2; rewrite ?map_length, ?seq_length; try lia. replace (_ + 1 - _ - _)%nat with 1%nat by lia. reflexivity.
+  intros Ho. unfold times, own_times. cbn zeta. rewrite Ho. rewrite !app_nth2; rewrite ?map_length, ?seq_length; try lia. replace (_ + 1 - _ - _)%nat with 1%nat by lia. reflexivity.
 Qed.
 Lemma gradients_positive g l : 0 <= gradients A g (single A l).
 Proof.
-  unfold gradients. rewrite single_is. unfold named. induction (flat_map _ l) as [|[r m] k IH]; [cbn; lia|]. cbn [map sum fold_right fst snd]. fold sum. pose proof (positive_gradients r m g). unfold sum in *. lia.
+  unfold gradients. rewrite single_is. unfold as_runs. induction (flat_map _ l) as [|[r m] k IH]; [cbn; lia|]. cbn [map sum fold_right fst snd]. fold sum. pose proof (positive_gradients r m g). unfold sum in *. lia.
 Qed.
 (* An overlapped sync behind its stage's last gradient ends no later. *)
-Lemma sync_less d : (1 <= slices y)%nat -> stands (on d) -> overlapped y = true -> 0 <= nth (gradient_at A) (times A d) 0
-  /\ nth (gradient_at A) (times A d) 0 + nth (2 * slices y + 1) (times A d) 0 <= nth (gradient_at B) (times B d) 0 + nth (2 * slices y + 1) (times B d) 0.
+Lemma sync_less st d : (1 <= slices y)%nat -> stands (on d) -> overlapped y = true -> 0 <= nth (gradient_at A) (times A st d) 0
+  /\ nth (gradient_at A) (times A st d) 0 + nth (2 * slices y + 1) (times A st d) 0 <= nth (gradient_at B) (times B st d) 0 + nth (2 * slices y + 1) (times B st d) 0.
 Proof.
   intros H1 Hg Ho. pose proof (constant_less d Hg) as K. pose proof slices_are as Sl. assert (Oa : overlapped (shape_of A) = true) by (rewrite same_shape; exact Ho).
-  rewrite !gradient_time by (rewrite ?Sl; exact H1). rewrite <- Sl at 1. rewrite (sync_time A d Oa). pose proof (sync_time B d Ho) as Tb. fold y in Tb. rewrite Tb. split; [apply gradients_positive|].
-  rewrite modes_same, holds_same, !single_is. pose proof (tail_less (gradient_option d) (on d) Hg (flat_map (fun p : nat * nat * nat => let '(r, n, m) := p in repeat (r, m) n) (in_modes B (recompute d) (holds_layers B d))) 0 0 0 0 ltac:(lia) ltac:(lia)). lia.
+  rewrite !gradient_time by (rewrite ?Sl; exact H1). rewrite <- Sl at 1. rewrite (sync_time A st d Oa). pose proof (sync_time B st d Ho) as Tb. fold y in Tb. rewrite Tb. destruct less_local as (_ & Lb & _).
+  assert (Lg : 0 <= local_gradient A st <= local_gradient B st).
+  { unfold local_gradient. replace (splits (shape_of A)) with (splits y) by (rewrite same_shape; destruct y; reflexivity). fold y. destruct (splits y); [lia|]. split; [unfold local; destruct (_ && _); lia|apply local_less; lia]. }
+  split; [pose proof (gradients_positive (on d) (headed A st (in_modes A (recompute d) (holds_layers A d)))); lia|].
+  rewrite headed_same, modes_same, holds_same, !single_is. pose proof (tail_less (gradient_option d) (on d) Hg (flat_map (fun p : nat * nat * nat => let '(r, n, m) := p in repeat (r, m) n) (headed B st (in_modes B (recompute d) (holds_layers B d)))) 0 0 0 0 ltac:(lia) ltac:(lia)). lia.
 Qed.
 
 (* ---- plans *)
+Lemma forallb_eq {X} (f g : X -> bool) l : (forall a, In a l -> f a = g a) -> forallb f l = forallb g l.
+Proof. induction l as [|a l IH]; intros H; [reflexivity|]. cbn [forallb]. rewrite (H a (or_introl eq_refl)), IH by (intros c Ic; apply H; right; exact Ic). reflexivity. Qed.
 Lemma obeys_same s f l g bo go m : obeys A s f l g bo go m = obeys B s f l g bo go m.
-Proof. destruct same_budgets as (_ & E & _). unfold obeys, conditions. rewrite E, same_boundaries, same_gradients. reflexivity. Qed.
+Proof. destruct same_budgets as (_ & E & _). destruct same_ways as (_ & _ & _ & _ & N & _). unfold obeys, conditions, rule_layers. rewrite E, same_boundaries, same_gradients. apply forallb_eq. intros r _. destruct (of_run r) as [k|]; [|reflexivity]. rewrite (filter_ext (fun p => (named (run_at A (fst p)) =? k)%nat) (fun p => (named (run_at B (fst p)) =? k)%nat)) by (intros p; rewrite N; reflexivity). reflexivity. Qed.
 Lemma decides s d : decision_ok B s d = true -> decision_ok A s d = true /\ stands (on d).
 Proof.
-  destruct same_modes as (M1 & M2 & M3), same_budgets as (_ & _ & L). intros H. apply andb_prop in H as [R H]. do 5 (apply andb_prop in H as [H ?]). apply andb_prop in H as [E S].
-  assert (G : stands (on d)) by (unfold stands; destruct (excluded _); [discriminate|reflexivity]). destruct (better_groups (on d)) as [G1 _]. destruct (G1 G) as (X & Y & _).
+  destruct same_modes as (M1 & M2 & M3), same_budgets as (_ & _ & L). intros H. apply andb_prop in H as [R H]. do 6 (apply andb_prop in H as [H ?]). apply andb_prop in H as [E S].
+  assert (G : stands (on d)) by (unfold stands; destruct (excluded _); [discriminate|reflexivity]). destruct (better_groups (on d)) as [G1 _]. destruct (G1 G) as (X & Y & _ & _ & Tl & _). destruct same_ways as (Sf & _ & _ & Ti & _ & Sl). destruct (Sl (on d)) as [[Ta Tb] _].
   split; [|exact G]. apply andb_true_intro. split; [|repeat (apply andb_true_intro; split)].
-  - unfold in_range in *. rewrite same_boundaries, same_gradients, L, same_shape. unfold total_layers. rewrite same_model. destruct s; [exact R|rewrite leaves_same; exact R].
+  - unfold in_range in *. rewrite same_boundaries, same_gradients, L, same_shape. unfold total_layers. rewrite same_model. assert (Em : may_shard A (held A (from d) (count d)) = may_shard B (held B (from d) (count d))) by (unfold may_shard, held; rewrite Sf, same_model; destruct (sharded_further B); [apply recomputable_same|reflexivity]). rewrite Em. destruct s; exact R.
   - rewrite X. reflexivity.
-  - apply Z.leb_le. apply Z.leb_le in S. lia.
+  - apply Z.leb_le. apply Z.leb_le in S. rewrite Ta. rewrite Tb in S. lia.
   - unfold mode_fits in *. rewrite M1, M2, recomputable_same, holds_same. assumption.
   - unfold as_set in *. rewrite M3, recomputable_same, holds_same. assumption.
+  - unfold tiers_hold in *. rewrite Ti, holds_same, modes_same. match goal with T : forallb _ (seq 0 (tiers B)) = true |- _ => rewrite forallb_forall in T |- *; intros t It; specialize (T t It); destruct (tier_limit (group_at A (on d)) t) as [l|] eqn:El; [|reflexivity];
+      destruct (Tl t l El) as (l' & El' & Ll); rewrite El' in T; cbn [if_stated] in *; apply Z.leb_le; apply Z.leb_le in T; etransitivity; [|etransitivity; [exact T|exact Ll]] end.
+    apply over_less. intros r m. apply (less_bytes r t).
   - unfold allowed in *. rewrite same_rank, same_boundaries. assumption.
   - unfold allowed in *. rewrite same_rank, same_gradients. assumption.
   - rewrite obeys_same, holds_same. assumption.
 Qed.
 Lemma joins_too s d e : joined B s d e = true -> joined A s d e = true.
-Proof. unfold joined. rewrite same_shape, leaves_same, holds_same, cut_same. fold y. destruct (leaves_rank y s); [|auto]. intros H. apply (linked_too _ _ _ H). Qed.
+Proof. unfold joined. rewrite same_shape, leaves_same, holds_same, cut_same. fold y. change (is_sent (loosen y b) Onward s) with (is_sent y Onward s). destruct (leaves_rank y s); [|auto]. destruct (is_sent y Onward s); [|auto]. cbn [negb orb]. intros H. apply (linked_too _ _ _ H). Qed.
 Lemma order_too : forall plan s f, in_order B s f plan = true -> in_order A s f plan = true /\ Forall (fun d => stands (on d)) plan.
 Proof.
   induction plan as [|d plan IH]; intros s f; cbn [in_order].
@@ -248,10 +271,10 @@ Qed.
 Theorem lasts_less u : valid y u = true -> what u <> Sync \/ overlapped y = false -> lasts A plan u <= lasts B plan u.
 Proof.
   intros V Sy. pose proof ok as (O & _ & _ & E). pose proof (order_length plan 0 0 O) as L. unfold lasts. set (d := nth (place u) plan nobody). set (e := nth (S (place u)) plan nobody).
-  assert (T : (place u < stages y)%nat -> forall i, i <> (2 * slices y + 1)%nat \/ overlapped y = false -> nth i (times A d) 0 <= nth i (times B d) 0) by (intros P i; apply times_less, all_stand, P).
+  assert (T : (place u < stages y)%nat -> forall i, i <> (2 * slices y + 1)%nat \/ overlapped y = false -> nth i (times A (place u) d) 0 <= nth i (times B (place u) d) 0) by (intros P i; apply times_less, all_stand, P).
   assert (K : slices (shape_of A) = slices y) by (rewrite same_shape; reflexivity). fold y. rewrite K.
-  assert (M : forall dir part, (S (place u) < stages y)%nat -> leaves_rank y (place u) = true -> message_ns A d e dir (slice u) (drains (shape_of A) u) part <= message_ns B d e dir (slice u) (drains y u) part).
-  { intros dir part P Lv. pose proof (joined_nth plan 0 0 (place u) O ltac:(lia)) as J. cbn [Nat.add] in J. fold d e in J. unfold joined in J. fold y in J. rewrite Lv in J. destruct (linked_too _ _ _ J) as [_ Q].
+  assert (M : forall dir part, (S (place u) < stages y)%nat -> is_sent y dir (place u) = true -> message_ns A d e dir (slice u) (drains (shape_of A) u) part <= message_ns B d e dir (slice u) (drains y u) part).
+  { intros dir part P Lv. pose proof (joined_nth plan 0 0 (place u) O ltac:(lia)) as J. cbn [Nat.add] in J. fold d e in J. unfold joined in J. fold y in J. assert (On : leaves_rank y (place u) = true /\ is_sent y Onward (place u) = true) by (unfold is_sent in *; destruct dir, (leaves_rank y (place u)), (is_local y (place u)); cbn in *; rewrite ?andb_false_r in *; auto; discriminate). destruct On as [Ol Os]. rewrite Ol, Os in J. cbn [negb orb] in J. destruct (linked_too _ _ _ J) as [_ Q].
     unfold message_ns, gradient_compression. rewrite same_shape, drains_same, holds_same, cut_same, same_boundaries. destruct dir; apply Q. exact 0%nat. }
   unfold valid in V. destruct (what u) eqn:Eu; repeat match goal with H : _ && _ = true |- _ => apply andb_prop in H as [H ?] end; try (apply M; [apply Nat.ltb_lt|]; assumption);
     try (apply T; [apply Nat.ltb_lt; assumption|]; first [left; try match goal with H : (slice u <? _)%nat = true |- _ => apply Nat.ltb_lt in H end; lia|destruct Sy; [congruence|auto]]).
@@ -263,9 +286,9 @@ Lemma sync_lasts u : valid y u = true -> what u = Sync -> overlapped y = true ->
   0 <= lasts A plan (last_gradient y (place u)) /\ lasts A plan (last_gradient y (place u)) + lasts A plan u <= lasts B plan (last_gradient y (place u)) + lasts B plan u.
 Proof.
   intros V Eu Ho. assert (P : (place u < stages y)%nat) by (unfold valid in V; rewrite Eu, !andb_true_iff, Nat.ltb_lt in V; tauto).
-  assert (G : forall Q, slices (shape_of Q) = slices y -> splits (shape_of Q) = splits y -> lasts Q plan (last_gradient y (place u)) = nth (gradient_at Q) (times Q (nth (place u) plan nobody)) 0).
+  assert (G : forall Q, slices (shape_of Q) = slices y -> splits (shape_of Q) = splits y -> lasts Q plan (last_gradient y (place u)) = nth (gradient_at Q) (times Q (place u) (nth (place u) plan nobody)) 0).
   { intros Q K1 K2. unfold lasts, last_gradient, gradient_at. rewrite K1, K2. cbn [what place slice]. destruct (splits y); [rewrite Nat.add_0_r|]; reflexivity. }
-  assert (U : forall Q, slices (shape_of Q) = slices y -> lasts Q plan u = nth (2 * slices y + 1) (times Q (nth (place u) plan nobody)) 0) by (intros Q K1; unfold lasts; rewrite Eu, K1; reflexivity).
+  assert (U : forall Q, slices (shape_of Q) = slices y -> lasts Q plan u = nth (2 * slices y + 1) (times Q (place u) (nth (place u) plan nobody)) 0) by (intros Q K1; unfold lasts; rewrite Eu, K1; reflexivity).
   rewrite (G A), (G B), (U A), (U B) by (first [reflexivity|rewrite same_shape; reflexivity]). destruct Hy as (_ & H1 & _). apply sync_less; auto. apply all_stand, P.
 Qed.
 Lemma sum_less {X} (f g : X -> Z) l : (forall a, In a l -> f a <= g a) -> sum (map f l) <= sum (map g l).
@@ -283,19 +306,19 @@ Proof.
 Qed.
 Lemma fixed_less s d : fixed_of A s d <= fixed_of B s d.
 Proof.
-  unfold fixed_of, fixed_bytes. rewrite before_same, holds_same, cut_same, modes_same. replace (sends_on A s) with (sends_on B s) by (unfold sends_on; rewrite same_shape; fold y; rewrite leaves_same; reflexivity).
-  pose proof (over_less (fun r _ => resident r (gradient_option d)) (fun r _ => resident r (gradient_option d)) (in_modes B (recompute d) (holds_layers B d)) (fun r _ => proj1 (less_bytes r (gradient_option d)))) as R.
-  pose proof (less_sent (last_cut B (holds_layers B d)) 0%nat). destruct (before B s (from d)) as [c|]; [pose proof (less_sent c (boundary_option d))|]; destruct (sends_on B s); lia.
+  unfold fixed_of, fixed_bytes. rewrite before_same, holds_same, cut_same, modes_same, headed_same, ends_same. destruct less_local as (_ & _ & Lm). replace (sends_on A s) with (sends_on B s) by (unfold sends_on; rewrite same_shape; fold y; reflexivity).
+  pose proof (over_less (fun r _ => resident r (gradient_option d)) (fun r _ => resident r (gradient_option d)) (headed B s (in_modes B (recompute d) (holds_layers B d))) (fun r _ => proj1 (less_bytes r (gradient_option d)))) as R.
+  pose proof (less_sent (last_cut B (holds_layers B d)) (on d)). destruct (before B s (from d)) as [c|]; [pose proof (less_sent c (boundary_option d)); pose proof (less_sent c (on d))|]; destruct (sends_on B s), (ends_locally B s); lia.
 Qed.
-Lemma working_less d : working_of A d <= working_of B d.
+Lemma working_less s d : working_of A s d <= working_of B s d.
 Proof.
-  unfold working_of, working_bytes. rewrite holds_same, modes_same. set (l := in_modes B (recompute d) (holds_layers B d)).
+  unfold working_of, working_bytes. cbn zeta. rewrite holds_same, modes_same, headed_same. set (l := headed B s (in_modes B (recompute d) (holds_layers B d))).
   pose proof (over_less (fun r _ => unsharded r) (fun r _ => unsharded r) l (fun r _ => proj1 (proj2 (less_bytes r 0%nat)))).
   pose proof (most_less (fun p : nat * nat * nat => let '(r, _, m) := p in working (run_at A r) m) (fun p : nat * nat * nat => let '(r, _, m) := p in working (run_at B r) m) l ltac:(intros [[r n] m] _; apply (less_bytes r m))). lia.
 Qed.
-Lemma stash_less d : 0 <= stash_of A d <= stash_of B d.
+Lemma stash_less s d : 0 <= stash_of A s d <= stash_of B s d.
 Proof.
-  unfold stash_of, stash_bytes. rewrite holds_same, modes_same. set (l := in_modes B (recompute d) (holds_layers B d)). split.
+  unfold stash_of, stash_bytes. rewrite holds_same, modes_same, headed_same. set (l := headed B s (in_modes B (recompute d) (holds_layers B d))). split.
   - unfold over. induction l as [|[[r n] m] l0 IH]; [cbn; lia|]. change (0 <= Z.of_nat n * stash (run_at A r) m + over A l0 (fun r m => stash r m)). unfold over. pose proof (less_bytes r m) as (_ & _ & Q & _). pose proof (Z.mul_nonneg_nonneg (Z.of_nat n) (stash (run_at A r) m) ltac:(lia) ltac:(lia)). lia.
   - apply over_less. intros r m. apply (less_bytes r m).
 Qed.
@@ -309,26 +332,36 @@ Proof.
 Qed.
 Lemma bytes_less r : stands (on (nth r plan nobody)) -> rank_bytes A plan r <= rank_bytes B plan r.
 Proof.
-  intros Hg. unfold rank_bytes. destruct (moments_same r) as [-> ->]. destruct (better_groups (on (nth r plan nobody))) as [G _]. destruct (G Hg) as (_ & _ & _ & K & _).
+  intros Hg. unfold rank_bytes. destruct (moments_same r) as [-> ->]. destruct (better_groups (on (nth r plan nobody))) as [G _]. destruct (G Hg) as (_ & _ & _ & K & _ & _).
   pose proof (sum_less (fun s => fixed_of A s (nth s plan nobody)) (fun s => fixed_of B s (nth s plan nobody)) (stages_on B r) ltac:(intros; apply fixed_less)).
-  pose proof (most_less (fun s => working_of A (nth s plan nobody)) (fun s => working_of B (nth s plan nobody)) (stages_on B r) ltac:(intros; apply working_less)).
-  pose proof (most_less (fun now => sum (map (fun s => Z.max 0 (held_at A s now * stash_of A (nth s plan nobody))) (stages_on B r))) (fun now => sum (map (fun s => Z.max 0 (held_at B s now * stash_of B (nth s plan nobody))) (stages_on B r))) (moments B r)
+  pose proof (most_less (fun s => working_of A s (nth s plan nobody)) (fun s => working_of B s (nth s plan nobody)) (stages_on B r) ltac:(intros; apply working_less)).
+  pose proof (most_less (fun now => sum (map (fun s => Z.max 0 (held_at A s now * stash_of A s (nth s plan nobody))) (stages_on B r))) (fun now => sum (map (fun s => Z.max 0 (held_at B s now * stash_of B s (nth s plan nobody))) (stages_on B r))) (moments B r)
     ltac:(intros now _; apply sum_less; intros s _; rewrite held_same; apply held_less, stash_less)). lia.
 Qed.
-Lemma needed_same r : needed A r plan = needed B r plan.
-Proof. unfold needed, needs. rewrite same_shape, count_same, same_boundaries, same_gradients. destruct same_budgets as (_ & _ & ->). reflexivity. Qed.
+Lemma needs_less r s d : nth r (needs A s d) 0 <= nth r (needs B s d) 0.
+Proof.
+  destruct same_budgets as (_ & _ & L), same_ways as (_ & _ & _ & _ & _ & Sl). unfold needs, needs_on. rewrite same_shape, count_same, same_boundaries, same_gradients, L. fold y.
+  rewrite (map_ext _ (fun h => if (s <? rank_count y)%nat && shares (group_at B (on d)) h then takes_slots (group_at B (on d)) else 0)) by (intros h; destruct (Sl (on d)) as [[-> ->] K]; destruct (K h) as [-> ->]; reflexivity).
+  assert (E : energy_of A (holds_layers A d) (recompute d) <= energy_of B (holds_layers B d) (recompute d)) by (unfold energy_of; rewrite holds_same, modes_same; apply over_less; intros q m; apply (less_bytes q m)).
+  destruct (Nat.lt_ge_cases r (length (map (fun h => if (s <? rank_count y)%nat && shares (group_at B (on d)) h then takes_slots (group_at B (on d)) else 0) (seq 0 (length (groups B)))))) as [Lt|Ge]; [rewrite !app_nth1 by exact Lt; lia|].
+  rewrite !app_nth2 by exact Ge. destruct (r - _)%nat as [|[|[|[|[|q]]]]]; cbn [nth]; lia.
+Qed.
+Lemma needed_less r : needed A r plan <= needed B r plan.
+Proof. unfold needed. apply sum_less. intros [s d]. cbn [fst snd]. intros _. apply needs_less. Qed.
 (* Of a group that cannot be used nothing is needed. *)
 Lemma unused g : (g < length (groups B))%nat -> ~ stands g -> needed B g plan = 0.
 Proof.
   intros Hl Hg. pose proof ok as (O & _). destruct (order_too plan 0 0 O) as [_ F]. unfold needed. generalize 0%nat at 1. clear ok O. induction F as [|d l D F IH]; intros i; [reflexivity|]. cbn [length seq combine map fst snd]. specialize (IH (S i)).
-  match goal with |- sum (?a :: ?t) = 0 => change (a + sum t = 0) end. rewrite IH. unfold needs. rewrite app_nth1 by (rewrite map_length, seq_length; exact Hl). rewrite nth_indep with (d' := one ((i <? rank_count (shape_of B)) && (on d =? 0))%nat) by (rewrite map_length, seq_length; exact Hl).
-  rewrite (map_nth (fun g => one ((i <? rank_count (shape_of B)) && (on d =? g))%nat) _ 0%nat), seq_nth by exact Hl. cbn [Nat.add]. destruct (Nat.eqb_spec (on d) g) as [E|N]; [rewrite E in D; contradiction|]. rewrite andb_false_r. reflexivity.
+  match goal with |- sum (?a :: ?t) = 0 => change (a + sum t = 0) end. rewrite IH. unfold needs, needs_on. rewrite app_nth1 by (rewrite map_length, seq_length; exact Hl). destruct same_ways as (_ & _ & _ & _ & _ & Sl). destruct (Sl (on d)) as [_ K].
+  rewrite nth_indep with (d' := (fun h => if (i <? rank_count (shape_of B))%nat && shares (group_at B (on d)) h then takes_slots (group_at B (on d)) else 0) 0%nat) by (rewrite map_length, seq_length; exact Hl).
+  rewrite (map_nth (fun h => if (i <? rank_count (shape_of B))%nat && shares (group_at B (on d)) h then takes_slots (group_at B (on d)) else 0)), seq_nth by exact Hl. cbn [Nat.add]. destruct (K g) as [_ ->].
+  destruct (Nat.eqb_spec (on d) g) as [E|N]; [rewrite E in D; contradiction|]. rewrite andb_false_r. reflexivity.
 Qed.
 (* THEOREM 8, d: every plan of the one is a plan of the other. *)
 Theorem plan_too : plan_ok A plan.
 Proof.
   pose proof ok as (O & R & M & E). destruct (order_too plan 0 0 O) as [O' F]. split; [exact O'|]. destruct same_budgets as (Eb & _ & El). split; [|split].
-  - intros r l. unfold available. rewrite needed_same, Eb. destruct (Nat.lt_ge_cases r (length (groups B))) as [L|L].
+  - intros r l. unfold available. rewrite Eb. intros Hav. etransitivity; [apply needed_less|]. revert Hav. destruct (Nat.lt_ge_cases r (length (groups B))) as [L|L].
     + rewrite nth_error_app1 by (rewrite map_length; lia). intros H.
       assert (X : nth_error (groups A) r = Some (group_at A r)) by (apply nth_error_nth'; lia). rewrite (map_nth_error _ _ _ X) in H. injection H as <-. destruct (better_groups r) as [G Z0].
       destruct (excluded (group_at B r)) eqn:Ex; [rewrite unused; [exact Z0|exact L|unfold stands; congruence]|]. destruct (G Ex) as (_ & Q & _).
@@ -352,8 +385,8 @@ End Of.
 
 (* ---- syncs beside the gradients instead of behind them *)
 Notation overlaps y o := (other y (barrier y) o).
-Definition with_syncs P o := Problem (overlaps (shape_of P) o) (model P) (run_at P) (groups P) (boundary_options P) (gradient_options P) (rank_min P) (offered P) (offers_first_layers P)
-  (setting P) (message_bytes P) (message_feedback P) (linked P) (onward_ns P) (back_ns P) (embedding_ns P) (budgets P) (rules P).
+Definition with_syncs P o := Problem (overlaps (shape_of P) o) (model P) (run_at P) (sharded_further P) (as_on P) (groups P) (tiers P) (boundary_options P) (gradient_options P) (rank_min P) (offered P) (offers_first_layers P)
+  (setting P) (message_bytes P) (message_feedback P) (linked P) (onward_ns P) (back_ns P) (embedding_ns P) (local_head P) (local_forward_ns P) (local_backward_ns P) (local_bytes P) (budgets P) (rules P).
 (* A sync that waits for the one before it on its rank, and the sync behind the gradients that is there. *)
 Definition own u := match what u with QueuedSync => Op Sync (place u) 0 0 | _ => u end.
 Lemma own_stream y u : in_stream y (own u) = in_stream y u. Proof. destruct u as [k p i j], k; reflexivity. Qed.
@@ -407,7 +440,7 @@ Let Q := with_syncs P true.
 Hypothesis exposed : overlapped (shape_of P) = false.
 Hypothesis Hx : regular (shape_of P).
 Hypothesis positive_syncs : forall r m o g, 0 <= sync_ns (run_at P r) o g /\ 0 <= gradient_pass P (run_at P r) m g.
-Lemma syncs_summed d : let l := in_modes P (recompute d) (holds_layers P d) in
+Lemma syncs_summed st d : let l := headed P st (in_modes P (recompute d) (holds_layers P d)) in
   tail P (gradient_option d) (on d) (single P l) 0 0 <= over P l (fun r _ => sync_ns r (gradient_option d) (on d)).
 Proof.
   intros l. eapply Z.le_trans; [apply tail_at_most; [|lia|lia]|].
@@ -426,10 +459,10 @@ Proof.
   - reflexivity.
   - intros. apply (f_equal sum), map_ext. intros. rewrite E. reflexivity.
 Qed.
-Lemma times_of d : exists p w n o, length p = (2 * slices (shape_of P))%nat /\ times P d = p ++ [w; n; o; 0]
-  /\ exists s q, s <= n /\ times Q d = p ++ [w; s; o; q] /\ (several (shape_of P) = true -> q <= n) /\ (several (shape_of P) = false -> q = 0).
+Lemma times_of st d : exists p w n o, length p = (2 * slices (shape_of P))%nat /\ times P st d = p ++ [w; n; o; 0]
+  /\ exists s q, s <= n /\ times Q st d = p ++ [w; s; o; q] /\ (several (shape_of P) = true -> q <= n) /\ (several (shape_of P) = false -> q = 0).
 Proof.
-  pose proof (syncs_summed d) as S. cbn zeta in S. unfold times, own_times. rewrite exposed, !app_assoc. cbn [andb]. do 4 eexists. split; [|split; [reflexivity|]]; [rewrite app_length, !map_length, seq_length; lia|].
+  pose proof (syncs_summed st d) as S. cbn zeta in S. unfold times, own_times. cbn zeta. rewrite exposed, !app_assoc. cbn [andb]. do 4 eexists. split; [|split; [reflexivity|]]; [rewrite app_length, !map_length, seq_length; lia|].
   do 2 eexists. split; [|split; [reflexivity|]].
   - apply Z.add_le_mono_l. exact S.
   - change (several (shape_of Q)) with (several (shape_of P)). split; intros ->; [apply Z.le_refl|reflexivity].
@@ -439,13 +472,13 @@ Theorem beside plan : plan_ok P plan -> plan_ok Q plan /\ forall T, takes P plan
 Proof.
   intros H. split; [exact (same_plan plan H)|]. intros T (start & K). apply (beside_ends (shape_of P) (lasts P plan) (lasts Q plan) start T exposed); [| |exact K].
   - intros u V. destruct (what u) eqn:Eu; unfold lasts; rewrite Eu; try apply Z.le_refl; try (unfold valid in V; rewrite Eu, exposed in V; discriminate).
-    all: destruct (times_of (nth (place u) plan nobody)) as (p & w & n & o & L & -> & s & q & S & -> & _); change (slices (shape_of Q)) with (slices (shape_of P)).
+    all: destruct (times_of (place u) (nth (place u) plan nobody)) as (p & w & n & o & L & -> & s & q & S & -> & _); change (slices (shape_of Q)) with (slices (shape_of P)).
     1, 2: assert (slice u < slices (shape_of P))%nat by (unfold valid in V; rewrite Eu, !andb_true_iff, !Nat.ltb_lt in V; tauto); rewrite !app_nth1 by lia; apply Z.le_refl.
     all: rewrite !app_nth2, !L by lia.
     + replace (_ - _)%nat with 0%nat by lia. apply Z.le_refl.
     + replace (_ - _)%nat with 1%nat by lia. exact S.
     + replace (_ - _)%nat with 2%nat by lia. apply Z.le_refl.
-  - intros Sv s Hs. unfold lasts. cbn [what place]. destruct (times_of (nth s plan nobody)) as (p & w & n & o & L & -> & r & q & _ & -> & K2 & _). change (slices (shape_of Q)) with (slices (shape_of P)).
+  - intros Sv s Hs. unfold lasts. cbn [what place]. destruct (times_of s (nth s plan nobody)) as (p & w & n & o & L & -> & r & q & _ & -> & K2 & _). change (slices (shape_of Q)) with (slices (shape_of P)).
     rewrite !app_nth2, !L by lia. replace (_ + 3 - _)%nat with 3%nat by lia. replace (_ + 1 - _)%nat with 1%nat by lia. exact (K2 Sv).
 Qed.
 End Beside.

@@ -126,26 +126,38 @@ Variable plan : list decision.
 Let d := lasts P plan.
 Definition decided s := nth s plan nobody.
 Definition layers_modes s := in_modes P (recompute (decided s)) (holds_layers P (decided s)).
-Lemma batch_takes s j : length_of d (of_batch s j) = by_mode (layers_modes s) (fun r m => layer_passes r m (on (decided s))).
+(* What a stage does for a loss of its own only comes on top. *)
+Definition local_adds := 0 <= local_forward_ns P /\ 0 <= local_backward_ns P /\ forall h, local_head P = Some h -> forall y g, 0 <= forward_ns (run_at P h) y g /\ 0 <= backward_ns (run_at P h) y g /\ 0 <= weight_ns (run_at P h) g.
+Hypothesis local_positive : local_adds.
+Lemma at_least s l h v y : 0 <= v -> (forall r, local_head P = Some r -> 0 <= h (run_at P r) 0%nat) -> over P l h <= over P (headed P s l) h + local P s y v.
 Proof.
-  unfold of_batch. rewrite !length_app, !length_map. set (g := on (decided s)). set (ls := layers_modes s).
+  intros Hv Hh. assert (0 <= local P s y v) by (unfold local; destruct (_ && _); lia). enough (over P l h <= over P (headed P s l) h) by lia.
+  unfold headed. destruct (ends_locally P s); [|lia]. destruct (local_head P) as [r|] eqn:E; [|lia]. specialize (Hh r eq_refl). unfold over. rewrite map_app, sum_app. cbn [map sum fold_right]. change (Z.of_nat 1) with 1. match goal with |- Document.sum ?a <= _ => change (Document.sum a) with (sum a) end. lia.
+Qed.
+Lemma batch_takes s j : by_mode (layers_modes s) (fun r m => layer_passes r m (on (decided s))) <= length_of d (of_batch s j).
+Proof.
+  destruct local_positive as (Lf & Lb & Lh). unfold of_batch. rewrite !length_app, !length_map. set (g := on (decided s)). set (ls := layers_modes s).
   assert (F : forall h : nat -> run -> nat -> Z, sum (map (fun y => over P ls (h y)) (seq 0 (slices x))) = by_mode ls (fun r m => sum (map (fun y => h y (run_at P r) m) (seq 0 (slices x))))).
   { intros h. unfold over, by_mode. rewrite sum_swap. apply sum_same. intros [[r n] m] _. apply sum_scaled. }
-  assert (A : sum (map (fun y => d (Op Forward s j y)) (seq 0 (slices x))) = by_mode ls (fun r _ => sum (map (fun y => forward_ns (run_at P r) y g) (seq 0 (slices x))))).
-  { etransitivity; [|apply (F (fun y r _ => forward_ns r y g))]. apply sum_same. intros y Hy. apply in_seq in Hy. unfold d, lasts. cbn [what place slice]. unfold times, own_times. fold x. rewrite nth_of by lia. reflexivity. }
-  assert (B : sum (map (fun y => d (Op Backward s j y)) (seq 0 (slices x))) = by_mode ls (fun r m => sum (map (fun y => layer_backward (run_at P r) m y g) (seq 0 (slices x))))).
-  { etransitivity; [|apply (F (fun y r m => layer_backward r m y g))]. apply sum_same. intros y Hy. apply in_seq in Hy. unfold d, lasts. cbn [what place slice]. unfold times, own_times. fold x.
-    rewrite app_nth2; rewrite map_length, seq_length; [|lia]. replace (slices x + y - slices x)%nat with y by lia. rewrite nth_of by lia. reflexivity. }
-  assert (C : length_of d (if splits x then [Op Weight s j 0] else []) = by_mode ls (fun r _ => if splits x then weight_ns (run_at P r) g else 0)).
+  assert (A : by_mode ls (fun r _ => sum (map (fun y => forward_ns (run_at P r) y g) (seq 0 (slices x)))) <= sum (map (fun y => d (Op Forward s j y)) (seq 0 (slices x)))).
+  { rewrite <- (F (fun y r _ => forward_ns r y g)). apply sum_least. intros y Hy. apply in_seq in Hy. unfold d, lasts. cbn [what place slice]. unfold times, own_times. cbn zeta. fold x. rewrite nth_of by lia. apply at_least; [exact Lf|]. intros r E. apply (Lh r E). }
+  assert (B : by_mode ls (fun r m => sum (map (fun y => layer_backward (run_at P r) m y g) (seq 0 (slices x)))) <= sum (map (fun y => d (Op Backward s j y)) (seq 0 (slices x)))).
+  { rewrite <- (F (fun y r m => layer_backward r m y g)). apply sum_least. intros y Hy. apply in_seq in Hy. unfold d, lasts. cbn [what place slice]. unfold times, own_times. cbn zeta. fold x.
+    rewrite app_nth2; rewrite map_length, seq_length; [|lia]. replace (slices x + y - slices x)%nat with y by lia. rewrite nth_of by lia. apply at_least; [exact Lb|]. intros r E. change (0 <= backward_ns (run_at P r) y g + 0). pose proof (Lh r E y g). lia. }
+  assert (C : by_mode ls (fun r _ => if splits x then weight_ns (run_at P r) g else 0) <= length_of d (if splits x then [Op Weight s j 0] else [])).
   { destruct (splits x).
-    - cbn [length_of]. unfold d, lasts. cbn [what place]. unfold times, own_times. fold x. rewrite app_nth2; rewrite map_length, seq_length; [|lia].
-      rewrite app_nth2; rewrite map_length, seq_length; [|lia]. replace (2 * slices x - slices x - slices x)%nat with 0%nat by lia. cbn [nth]. unfold over, by_mode. rewrite Z.add_0_r. reflexivity.
-    - cbn [length_of]. unfold by_mode. symmetry. transitivity (sum (map (fun _ : nat * nat * nat => 0 * 0) ls)); [apply sum_same; intros [[r n] m] _; lia|]. rewrite sum_scaled. lia. }
-  rewrite A, B, C. unfold by_mode. rewrite <- !sum_both. apply sum_same. intros [[r n] m] _. unfold layer_passes. lia.
+    - cbn [length_of]. unfold d, lasts. cbn [what place]. unfold times, own_times. cbn zeta. fold x. rewrite app_nth2; rewrite map_length, seq_length; [|lia].
+      rewrite app_nth2; rewrite map_length, seq_length; [|lia]. replace (2 * slices x - slices x - slices x)%nat with 0%nat by lia. cbn [nth]. rewrite Z.add_0_r.
+      pose proof (at_least s ls (fun r _ => weight_ns r g) 0 1%nat ltac:(lia) ltac:(intros r E; apply (Lh r E 0%nat))) as Q. unfold local in Q. rewrite andb_false_r, Z.add_0_r in Q. exact Q.
+    - cbn [length_of]. unfold by_mode. apply Z.eq_le_incl. transitivity (sum (map (fun _ : nat * nat * nat => 0 * 0) ls)); [apply sum_same; intros [[r n] m] _; lia|]. rewrite sum_scaled. lia. }
+  unfold by_mode in *. assert (E : sum (map (fun p : nat * nat * nat => let '(r, n, m) := p in Z.of_nat n * layer_passes r m g) ls) = sum (map (fun p : nat * nat * nat => let '(r, n, m) := p in Z.of_nat n * sum (map (fun y => forward_ns (run_at P r) y g) (seq 0 (slices x)))) ls)
+    + sum (map (fun p : nat * nat * nat => let '(r, n, m) := p in Z.of_nat n * sum (map (fun y => layer_backward (run_at P r) m y g) (seq 0 (slices x)))) ls) + sum (map (fun p : nat * nat * nat => let '(r, n, m) := p in Z.of_nat n * (if splits x then weight_ns (run_at P r) g else 0)) ls)).
+  { rewrite <- !sum_both. apply sum_same. intros [[r n] m] _. unfold layer_passes. lia. }
+  rewrite E. lia.
 Qed.
-Lemma passes_take s : length_of d (passes s) = Z.of_nat (batches x) * by_mode (layers_modes s) (fun r m => layer_passes r m (on (decided s))).
+Lemma passes_take s : Z.of_nat (batches x) * by_mode (layers_modes s) (fun r m => layer_passes r m (on (decided s))) <= length_of d (passes s).
 Proof.
-  unfold passes. rewrite length_of_all. rewrite (sum_same _ (fun _ => by_mode (layers_modes s) (fun r m => layer_passes r m (on (decided s))) * 1)) by (intros; rewrite batch_takes; lia).
+  unfold passes. rewrite length_of_all. transitivity (sum (map (fun _ => by_mode (layers_modes s) (fun r m => layer_passes r m (on (decided s))) * 1) (seq 0 (batches x)))); [|apply sum_least; intros j _; rewrite Z.mul_1_r; apply batch_takes].
   rewrite sum_scaled. assert (E : forall l : list nat, sum (map (fun _ => 1) l) = Z.of_nat (length l)) by (induction l as [|a l IH]; [reflexivity|]; cbn [map length]; rewrite sum_cons, IH; lia).
   rewrite E, seq_length. lia.
 Qed.
@@ -154,7 +166,7 @@ Qed.
 Theorem layers_take s low again : (forall r n m, In (r, n, m) (layers_modes s) -> low r + again r m <= layer_passes r m (on (decided s))) ->
   Z.of_nat (batches x) * (per (holds_layers P (decided s)) low + by_mode (layers_modes s) again) <= length_of d (passes s).
 Proof.
-  intros H. rewrite passes_take. apply Z.mul_le_mono_nonneg_l; [lia|]. unfold layers_modes. rewrite <- (layers_in_modes (recompute (decided s))). fold (layers_modes s).
+  intros H. etransitivity; [|apply passes_take]. apply Z.mul_le_mono_nonneg_l; [lia|]. unfold layers_modes. rewrite <- (layers_in_modes (recompute (decided s))). fold (layers_modes s).
   unfold by_mode. rewrite <- sum_both. apply sum_least. intros [[r n] m] Hi. specialize (H r n m Hi). nia.
 Qed.
 Lemma rank_takes r low again : (forall s q n m, In s (stages_on P r) -> In (q, n, m) (layers_modes s) -> low q + again q m <= layer_passes q m (on (decided s))) ->
@@ -163,23 +175,24 @@ Proof.
   intros H. unfold work. rewrite length_of_all, <- sum_scaled. apply sum_least. intros s S. apply layers_take. intros q n m. apply H. exact S.
 Qed.
 (* With 8.5: a rank's whole stream, from the micro-batch that fills it to its steps, all its stages. *)
-Theorem stream_of_layers start T r low again : barrier x = true -> (r < rank_count x)%nat -> timing x d start T ->
+Theorem stream_of_layers start T r low again : barrier x = true -> (r < rank_count x)%nat -> timing x d start T -> (forall b, stored x && is_local x b = false) ->
   (forall u, 0 <= d u) -> (forall s q n m, In s (stages_on P r) -> In (q, n, m) (layers_modes s) -> low q + again q m <= layer_passes q m (on (decided s))) ->
   fill d r + Z.of_nat (batches x) * sum (map (fun s => per (holds_layers P (decided s)) low + by_mode (layers_modes s) again) (stages_on P r)) + length_of d (steps r) <= T.
 Proof.
-  intros Hb Hr Ht Hd H. pose proof (rank_takes r low again H). destruct (work_of_rank r) as [A B], (steps_of_rank r) as [C D].
-  pose proof (stream x Hx d start T Ht r (work r) (steps r) Hb Hr A B C D Hd). lia.
+  intros Hb Hr Ht Hs Hd H. pose proof (rank_takes r low again H). destruct (work_of_rank r) as [A B], (steps_of_rank r) as [C D].
+  pose proof (stream x Hx Hs d start T Ht r (work r) (steps r) Hb Hr A B C D Hd). lia.
 Qed.
 (* 8.5, 8.7: each stage's layers on the way there, and back. *)
 Lemma forward_takes s j y low : (y < slices x)%nat -> (forall r, low r <= forward_ns (run_at P r) y (on (decided s))) -> per (holds_layers P (decided s)) low <= d (Op Forward s j y).
 Proof.
-  intros Hy H. unfold d, lasts. cbn [what place slice]. unfold times, own_times. fold x. rewrite nth_of by exact Hy. fold (decided s).
+  intros Hy H. unfold d, lasts. cbn [what place slice]. unfold times, own_times. cbn zeta. fold x. rewrite nth_of by exact Hy. fold (decided s). etransitivity; [|apply at_least; [apply local_positive|]]; [|intros q E; destruct local_positive as (_ & _ & Lh); apply (Lh q E)].
   rewrite <- (layers_in_modes (recompute (decided s))). unfold by_mode, over. apply sum_least. intros [[r n] m] _. specialize (H r). nia.
 Qed.
 Lemma backward_takes s j y low : (y < slices x)%nat -> (forall r m, low r <= layer_backward (run_at P r) m y (on (decided s))) -> per (holds_layers P (decided s)) low <= d (Op Backward s j y).
 Proof.
-  intros Hy H. unfold d, lasts. cbn [what place slice]. unfold times, own_times. fold x. rewrite app_nth2; rewrite map_length, seq_length; [|lia].
+  intros Hy H. unfold d, lasts. cbn [what place slice]. unfold times, own_times. cbn zeta. fold x. rewrite app_nth2; rewrite map_length, seq_length; [|lia].
   replace (slices x + y - slices x)%nat with y by lia. rewrite nth_of by exact Hy. fold (decided s).
+  etransitivity; [|apply at_least; [apply local_positive|]]; [|intros q E; destruct local_positive as (_ & _ & Lh); pose proof (Lh q E y (on (decided s))); change (0 <= backward_ns (run_at P q) y (on (decided s)) + 0); lia].
   rewrite <- (layers_in_modes (recompute (decided s))). unfold by_mode, over. apply sum_least. intros [[r n] m] _. specialize (H r m). nia.
 Qed.
 Theorem fill_of_layers low send n : (1 <= slices x)%nat -> (forall u, 0 <= d u) -> (forall s r, low r <= forward_ns (run_at P r) 0 (on (decided s))) ->
@@ -220,11 +233,20 @@ Proof.
     - destruct (Nat.ltb_spec n c); [lia|]. apply IH. lia. }
   apply G. lia.
 Qed.
-Theorem all_layers low : forall pl s f, in_order P s f pl = true -> sum (map (fun e => per (holds_layers P e) low) pl) = per (drop f (model P)) low.
+(* Of a run wherever it is, and however it is sharded: the least of all of them. *)
+Definition everywhere (low : nat -> Z) := (forall r o g, low (as_on P r o g) = low r) /\ (forall f r, sharded_further P = Some f -> low (f r) = low r).
+Lemma laid_per low k o g l : everywhere low -> per (laid P k o g l) low = per l low.
 Proof.
-  induction pl as [|e pl IH]; intros s f H; cbn [in_order map] in *.
+  intros [H1 H2]. unfold laid, per. rewrite map_map. rewrite (sum_same _ (fun p => Z.of_nat (snd p) * low (fst p))) by (intros [r c] _; cbn [fst snd]; rewrite H1; reflexivity).
+  destruct (sharded_further P) as [f|]; [|reflexivity]. revert k. induction l as [|[r c] l IH]; intros k; [reflexivity|]. cbn [shard].
+  assert (K : forall q n t, sum (map (fun p => Z.of_nat (snd p) * low (fst p)) (part q n t)) = Z.of_nat n * low q + sum (map (fun p => Z.of_nat (snd p) * low (fst p)) t)) by (intros q [|n] t; cbn [part map]; rewrite ?sum_cons; cbn [fst snd]; lia).
+  destruct (recomputable (run_at P r)); cbn [map]; rewrite ?K, ?sum_cons, IH; cbn [fst snd]; rewrite ?(H2 f r eq_refl); nia.
+Qed.
+Theorem all_layers low : everywhere low -> forall pl s f, in_order P s f pl = true -> sum (map (fun e => per (holds_layers P e) low) pl) = per (drop f (model P)) low.
+Proof.
+  intros K. induction pl as [|e pl IH]; intros s f H; cbn [in_order map] in *.
   - rewrite andb_true_iff, !Nat.eqb_eq in H. destruct H as [_ ->]. unfold total_layers. rewrite left_over. reflexivity.
-  - rewrite !andb_true_iff in H. destruct H as (((_ & A) & _) & H). apply Nat.eqb_eq in A. rewrite sum_cons, (IH _ _ H). unfold holds_layers, held. rewrite A, drop_twice. apply per_cut.
+  - rewrite !andb_true_iff in H. destruct H as (((_ & A) & _) & H). apply Nat.eqb_eq in A. rewrite sum_cons, (IH _ _ H). unfold holds_layers. rewrite laid_per by auto. unfold held. rewrite A, drop_twice. apply per_cut.
 Qed.
 Lemma as_many : forall pl s f, in_order P s f pl = true -> (s + length pl = stages x)%nat.
 Proof.
@@ -255,11 +277,11 @@ Proof.
 Qed.
 (* THEOREM 8.4, and 8.17 with the least that another layout's prices give each layer: with a barrier
    or not, some rank has the mean of all layers, rounded up. *)
-Theorem mean_of_plan start T low : (1 <= stages x)%nat -> timing x d start T -> (forall u, 0 <= d u) -> in_order P 0 0 plan = true ->
+Theorem mean_of_plan start T low : everywhere low -> (1 <= stages x)%nat -> timing x d start T -> (forall u, 0 <= d u) -> in_order P 0 0 plan = true ->
   (forall e r m, In e plan -> low r <= layer_passes r m (on e)) ->
   let p := Z.of_nat (rank_count x) in Z.of_nat (batches x) * ((per (model P) low + p - 1) / p) <= T.
 Proof.
-  intros Hs Ht Hd Ho Hl p. pose proof (as_many _ _ _ Ho) as L. cbn [Nat.add] in L. pose proof (ranks_some x Hx Hs) as Hp.
+  intros Every Hs Ht Hd Ho Hl p. pose proof (as_many _ _ _ Ho) as L. cbn [Nat.add] in L. pose proof (ranks_some x Hx Hs) as Hp.
   set (f := fun s => per (holds_layers P (decided s)) low).
   assert (R : forall r, (r < rank_count x)%nat -> Z.of_nat (batches x) * sum (map f (stages_on P r)) <= T).
   { intros r Hr. destruct (work_of_rank r) as [A B], (steps_of_rank r) as [C D]. pose proof (load x Hx d start T Ht r (work r) (steps r) Hr A B C D Hd) as Q.
@@ -270,7 +292,7 @@ Proof.
   pose proof (mean_of_layers (map (fun r => map f (stages_on P r)) (seq 0 (rank_count x))) (Z.of_nat (batches x)) T) as M. cbn zeta in M. rewrite map_length, seq_length in M. fold p in M.
   assert (E : all (map (fun r => map f (stages_on P r)) (seq 0 (rank_count x))) = per (model P) low).
   { transitivity (per (drop 0 (model P)) low); [|destruct (model P) as [|[r c] t]; reflexivity].
-    rewrite <- (all_layers low _ _ _ Ho), <- (by_nth (fun e => per (holds_layers P e) low) plan 0), L. fold x. rewrite (sum_same _ f (seq 0 (stages x))) by (intros; rewrite Nat.sub_0_r; reflexivity).
+    rewrite <- (all_layers low Every _ _ _ Ho), <- (by_nth (fun e => per (holds_layers P e) low) plan 0), L. fold x. rewrite (sum_same _ f (seq 0 (stages x))) by (intros; rewrite Nat.sub_0_r; reflexivity).
     rewrite <- by_ranks. unfold all. rewrite map_map. reflexivity. }
   rewrite E in M. apply M; [intros K; apply (f_equal (@length _)) in K; rewrite map_length, seq_length in K; cbn in K; lia|lia|].
   intros l Hi. apply in_map_iff in Hi. destruct Hi as (r & <- & Hr). apply in_seq in Hr. apply R. lia.

@@ -18,11 +18,13 @@ Definition message_row c g h o : list Z :=
   flat_map (fun s => map (onward_ns P c g h s) [0%nat; 1%nat; 2%nat]) (seq 0 (slices x)) ++
   flat_map (fun s => map (back_ns P (gradient_compression P o false) c g h s) [0%nat; 1%nat; 2%nat]) (seq 0 (slices x)) ++
   map (back_ns P (gradient_compression P o true) c g h 0%nat) [0%nat; 1%nat; 2%nat].
-(* A message's class is counted from 1; 0: nothing is sent, the next stage is on the same rank. *)
-Definition cut_key s l : nat := if (S s <? stages x)%nat && negb (leaves_rank x s) then 0%nat else S (last_cut P l).
+(* A message's class is counted from 2; 0: nothing is sent, the next stage is on the same rank; 1: nothing
+   is sent, it reads a file. *)
+Definition cut_key s l : nat := if negb (S s <? stages x)%nat || is_sent x Onward s then S (S (last_cut P l)) else if leaves_rank x s then 1%nat else 0%nat.
 Definition crossing_of c g h o : option (list Z) := match c with
   | O => if (g =? h)%nat then Some (repeat 0 (boundary_width x)) else None
-  | S c => if linked P c g h then Some (message_row c g h o) else None end.
+  | 1%nat => Some (repeat 0 (boundary_width x))
+  | S (S c) => if linked P c g h then Some (message_row c g h o) else None end.
 
 (* ---- the memory of a rank with several stages as resources: at a moment, with the working memory
    of one of its stages, its bytes are a sum over them *)
@@ -41,8 +43,8 @@ Definition bytes_in (c : coupling) s (fixed stash work : Z) g : Z := if (on_rank
     + (if (s =? of_rank c)%nat then constant_bytes (group_at P g) + (largest_limit - memory_limit (group_at P g)) else 0)
   else 0.
 Definition rank_row cs s fixed stash work g : list Z := map (fun c => bytes_in c s fixed stash work g) cs.
-Definition all_needs cs s f l b g bo go m := needs P s (Decision f (layers_of l) g bo go m) ++
-  match cs with [] => [] | _ => rank_row cs s (fixed_bytes P s l b bo go m) (stash_bytes P l m) (working_bytes P l m) g end.
+Definition all_needs cs s l b g bo go m := needs_on P s l g bo go m ++
+  match cs with [] => [] | _ => rank_row cs s (fixed_bytes P s l b g bo go m) (stash_bytes P s l m) (working_bytes P s l m) g end.
 
 Definition as_layout (cs : list coupling) : layout := Layout x (total_layers P) crossing_of (embedding_ns P)
   (fun s t => several x && (on_rank x s =? on_rank x t)%nat) (on_rank x)
@@ -53,8 +55,9 @@ Lemma message_row_wide c g h o : length (message_row c g h o) = boundary_width x
 Proof. unfold message_row, boundary_width. rewrite !app_length, !triples_length, map_length. cbn [length]. fold x. lia. Qed.
 Lemma crossing_wide cs c g h o t : crossing (as_layout cs) c g h o = Some t -> length t = boundary_width x.
 Proof.
-  cbn [crossing as_layout]. unfold crossing_of. destruct c as [|c].
+  cbn [crossing as_layout]. unfold crossing_of. destruct c as [|[|c]].
   - destruct (g =? h)%nat; [|discriminate]. intros [=<-]. apply repeat_length.
+  - intros [=<-]. apply repeat_length.
   - destruct (linked P c g h); [|discriminate]. intros [=<-]. apply message_row_wide.
 Qed.
 
@@ -86,17 +89,17 @@ Definition modes_for l : list mode := map Each (offered P) ++ (if offers_first_l
 (* What a stage needs alone. *)
 Definition in_flight s : Z := most (map (fun j => held_at P s (released P s j)) (seq 0 (batches x))).
 Definition bytes flight s l b g bo go m : Z :=
-  constant_bytes (group_at P g) + fixed_bytes P s l b bo go m + working_bytes P l m + flight * stash_bytes P l m.
+  constant_bytes (group_at P g) + fixed_bytes P s l b g bo go m + working_bytes P s l m + flight * stash_bytes P s l m.
 Definition may_fit flight s f l b g bo go m := may_decide P s f l g bo go m && (bytes flight s l b g bo go m <=? memory_limit (group_at P g)).
 Definition decided cs flight s f l b (page : list choice) g bo go m :=
   negb (may_fit flight s f l b g bo go m) ||
-  let n := all_needs cs s f l b g bo go m in let t := own_times P (in_modes P m l) g go in
+  let n := all_needs cs s l b g bo go m in let t := own_times P s (in_modes P m l) g go in
   existsb (fun v => stands_for v s f l g bo n t) page.
-Definition options_at s : list nat := match s with O => [0%nat] | S b => if leaves_rank x b then seq 0 (length (boundary_options P)) else [0%nat] end.
+Definition options_at s : list nat := match s with O => [0%nat] | S b => if is_sent x Back b then seq 0 (length (boundary_options P)) else [0%nat] end.
 Definition span_covered cs book flight s f l b : bool :=
-  let ms := modes_for l in
   forallb (fun g => forallb (fun bo => let page := page_of book (layers_of l) g bo in
-    forallb (fun go => forallb (decided cs flight s f l b page g bo go) ms) (seq 0 (length (gradient_options P))))
+    forallb (fun go => forallb (fun k => let own := laid P k go g l in forallb (decided cs flight s f own b page g bo go) (modes_for own))
+      (seq 0 (S (may_shard P l)))) (seq 0 (length (gradient_options P))))
     (options_at s)) (seq 0 (length (groups P))).
 
 (* Where neither choices nor rules say which layers a stage holds, spans of the same layers are as
@@ -127,7 +130,7 @@ Definition read_paths (ps : list (list op)) : list (option path) := map (read_pa
 Definition accept (claim : option Z) (ps : list (list op)) (vss : list (list choice)) (t : tree) : bool :=
   let qs := read_paths ps in let cs := couplings in
   (length vss =? stages x)%nat && (1 <=? batches x)%nat && (1 <=? slices x)%nat && (1 <=? ranks x)%nat && (ranks x <=? stages x)%nat
-  && (length (budgets P) =? 3)%nat && all_covered cs 0 vss
+  && (length (budgets P) =? 4)%nat && all_covered cs 0 vss
   && closes (as_layout cs) (fun i => nth i qs None) claim t ([], vss).
 
 (* ------------------------------------------------------------------ proofs *)
@@ -148,6 +151,17 @@ Proof.
 Qed.
 Lemma layers_held f n : (f + n <= total_layers P)%nat -> layers_of (held P f n) = n.
 Proof. intros H. unfold held. apply layers_take. rewrite layers_drop. unfold total_layers in H. lia. Qed.
+Lemma layers_part r n l : layers_of (part r n l) = (n + layers_of l)%nat.
+Proof. destruct n; reflexivity. Qed.
+Lemma layers_shard f : forall l k, layers_of (shard P f k l) = layers_of l.
+Proof. induction l as [|[r c] l IH]; intros k; [reflexivity|]. cbn [shard]. destruct (recomputable _); rewrite ?layers_part, ?layers_cons, IH; lia. Qed.
+Lemma layers_laid k o g l : layers_of (laid P k o g l) = layers_of l.
+Proof.
+  assert (M : forall a, layers_of (map (fun p => (as_on P (fst p) o g, snd p)) a) = layers_of a) by (induction a as [|[r c] a IH]; [reflexivity|]; cbn [map fst snd]; rewrite !layers_cons, IH; reflexivity).
+  unfold laid. rewrite M. destruct (sharded_further P); [apply layers_shard|reflexivity].
+Qed.
+Lemma layers_held_by d : (from d + count d <= total_layers P)%nat -> layers_of (holds_layers P d) = count d.
+Proof. intros H. unfold holds_layers. rewrite layers_laid. apply layers_held, H. Qed.
 Lemma same_runs_eq a : forall b, same_runs a b = true -> a = b.
 Proof.
   induction a as [|[r c] a IH]; intros [|[q d] b] H; try discriminate; auto. cbn in H. rewrite !andb_true_iff, !Nat.eqb_eq in H.
@@ -162,15 +176,15 @@ Proof.
   - left. apply in_map. apply existsb_exists in H as (j & Hj & E). apply Nat.eqb_eq in E. subst. exact Hj.
   - right. rewrite !andb_true_iff, !Nat.leb_le in H. destruct H as [[H1 H2] H3]. rewrite H1. apply in_map, in_seq. lia.
 Qed.
-Lemma span_covers cs book flight s f l b g bo go m : span_covered cs book flight s f l b = true ->
-  (g < length (groups P))%nat -> In bo (options_at s) -> (go < length (gradient_options P))%nat ->
+Lemma span_covers cs book flight s f l0 k b g bo go m : let l := laid P k go g l0 in span_covered cs book flight s f l0 b = true ->
+  (g < length (groups P))%nat -> In bo (options_at s) -> (go < length (gradient_options P))%nat -> (k <= may_shard P l0)%nat ->
   may_fit flight s f l b g bo go m = true ->
-  exists v, In v (page_of book (layers_of l) g bo) /\ stands_for v s f l g bo (all_needs cs s f l b g bo go m) (own_times P (in_modes P m l) g go) = true.
+  exists v, In v (page_of book (layers_of l0) g bo) /\ stands_for v s f l g bo (all_needs cs s l b g bo go m) (own_times P s (in_modes P m l) g go) = true.
 Proof.
-  unfold span_covered. intros H Hg Ib Ho Hm. rewrite forallb_forall in H. specialize (H g ltac:(apply in_seq; lia)).
+  intros l. unfold span_covered. intros H Hg Ib Ho Hk Hm. rewrite forallb_forall in H. specialize (H g ltac:(apply in_seq; lia)).
   rewrite forallb_forall in H.
   specialize (H bo Ib). cbn zeta in H. rewrite forallb_forall in H. specialize (H go ltac:(apply in_seq; lia)).
-  rewrite forallb_forall in H. assert (Im : In m (modes_for l)).
+  rewrite forallb_forall in H. specialize (H k ltac:(apply in_seq; lia)). cbn zeta in H. fold l in H. rewrite forallb_forall in H. assert (Im : In m (modes_for l)).
   { apply mode_listed. unfold may_fit, may_decide in Hm. rewrite !andb_true_iff in Hm. tauto. }
   specialize (H m Im). unfold decided in H. rewrite Hm in H. cbn [negb orb] in H. apply existsb_exists in H. exact H.
 Qed.
@@ -188,8 +202,6 @@ Proof.
   assert (T : existsb (fun r => concerns s r && match holds r with None => false | Some _ => true end) (rules P) = true); [|congruence].
   apply existsb_exists. exists r. split; [exact Ir|]. rewrite Ec, Eh. reflexivity.
 Qed.
-Lemma needs_elsewhere cs s f f' l b g bo go m : all_needs cs s f l b g bo go m = all_needs cs s f' l b g bo go m.
-Proof. reflexivity. Qed.
 Lemma stands_elsewhere v s f f' l g bo n t : first v = None -> earliest v = 0%nat -> stands_for v s f l g bo n t = stands_for v s f' l g bo n t.
 Proof. intros H E. unfold stands_for. rewrite H, E. reflexivity. Qed.
 
@@ -208,26 +220,25 @@ Proof.
 Qed.
 
 Definition stands cs s (d : decision) (v : choice) := stands_for v s (from d) (holds_layers P d) (on d) (boundary_option d)
-  (all_needs cs s (from d) (holds_layers P d) (before P s (from d)) (on d) (boundary_option d) (gradient_option d) (recompute d)) (times P d) = true.
+  (all_needs cs s (holds_layers P d) (before P s (from d)) (on d) (boundary_option d) (gradient_option d) (recompute d)) (times P s d) = true.
 Definition fits_alone s d : bool := bytes (in_flight s) s (holds_layers P d) (before P s (from d)) (on d) (boundary_option d) (gradient_option d) (recompute d) <=? memory_limit (group_at P (on d)).
 Lemma stage_covers cs s vs d : stage_covered cs s vs = true -> decision_ok P s d = true -> fits_alone s d = true -> (s < stages x)%nat -> (s <= from d)%nat -> (s = 0%nat -> from d = 0%nat) ->
   (from d + count d <= latest_end s)%nat -> (S s = stages x -> (from d + count d)%nat = total_layers P) -> exists v, In v vs /\ stands cs s d v.
 Proof.
   intros Hc Hd Hfit Hs Hf H0 Hend Hl. unfold decision_ok in Hd. apply andb_prop in Hd as [Hr Hm]. unfold in_range in Hr. rewrite !andb_true_iff, !Nat.ltb_lt, !Nat.leb_le in Hr.
-  destruct Hr as (((((Hg & Hb) & Ho) & H1) & H2) & H3).
+  destruct Hr as ((((((Hg & Hb) & Ho) & H1) & H2) & H3) & Hk).
   unfold stage_covered in Hc. rewrite forallb_forall in Hc. specialize (Hc (count d) ltac:(apply in_seq; lia)).
   assert (Hin : In (from d) (starts_of s (count d))).
   { unfold starts_of. destruct (Nat.eqb_spec (S s) (stages x)) as [E|E]; [specialize (Hl E); unfold latest_end in *; replace (total_layers P - (stages x - 1 - s) - count d)%nat with (from d) by lia;
       replace (s <=? from d)%nat with true by (symmetry; apply Nat.leb_le; lia);
       replace (negb (s =? 0)%nat || (from d =? 0)%nat) with true by (symmetry; destruct (Nat.eqb_spec s 0) as [E0|]; [rewrite (H0 E0)|]; reflexivity); left; reflexivity|]. destruct s; [left; rewrite (H0 eq_refl); reflexivity|apply in_seq; lia]. }
   destruct (spans_cover cs vs s (count d) (in_flight s) (starts_of s (count d)) None Hc I (from d) Hin) as (f' & Hsp & Hwhere).
-  change (held P (from d) (count d)) with (holds_layers P d) in Hsp.
   assert (Ib : In (boundary_option d) (options_at s)).
-  { unfold options_at. destruct s as [|k]; [left; symmetry; apply Nat.eqb_eq, H1|]. fold x in H1. destruct (leaves_rank x k); [apply in_seq; lia|]. left. symmetry. apply Nat.eqb_eq, H1. }
+  { unfold options_at. destruct s as [|k]; [left; symmetry; apply Nat.eqb_eq, H1|]. fold x in H1. destruct (is_sent x Back k); [apply in_seq; lia|]. left. symmetry. apply Nat.eqb_eq, H1. }
   assert (Hm' : may_fit (in_flight s) s f' (holds_layers P d) (before P s (from d)) (on d) (boundary_option d) (gradient_option d) (recompute d) = true).
   { unfold may_fit. rewrite andb_true_iff. split; [|exact Hfit]. destruct Hwhere as [->|Hw]; [exact Hm|]. eapply may_decide_elsewhere; eauto. }
-  destruct (span_covers _ _ _ _ _ _ _ _ _ _ _ Hsp Hg Ib Ho Hm') as (v & Hv & Hst). exists v. pose proof (page_in _ _ _ _ _ Hv) as Hvs. split; [exact Hvs|].
-  unfold stands. destruct Hwhere as [E|Hw]; [subst f'; exact Hst|]. rewrite (needs_elsewhere cs s (from d) f').
+  destruct (span_covers _ _ _ _ _ _ _ _ _ _ _ _ Hsp Hg Ib Ho Hk Hm') as (v & Hv & Hst). exists v. pose proof (page_in _ _ _ _ _ Hv) as Hvs. split; [exact Hvs|].
+  unfold stands. destruct Hwhere as [E|Hw]; [subst f'; exact Hst|].
   assert (T : first v = None /\ earliest v = 0%nat).
   { unfold places_matter in Hw. apply orb_false_iff in Hw as [Hw _]. destruct (match first v with None => (1 <=? earliest v)%nat | Some _ => true end) eqn:E.
     - exfalso. assert (T : existsb (fun v => match first v with None => (1 <=? earliest v)%nat | Some _ => true end) vs = true); [|congruence]. apply existsb_exists. exists v. auto.

@@ -11,8 +11,8 @@ Variable P : problem.
 Let x := shape_of P.
 Variable plan : list decision.
 Let d s := nth s plan nobody.
-Hypothesis bytes_count : forall s, 0 <= stash_of P (d s).
-Definition kept r now := sum (map (fun s => Z.max 0 (held_at P s now * stash_of P (d s))) (stages_on P r)).
+Hypothesis bytes_count : forall s, 0 <= stash_of P s (d s).
+Definition kept r now := sum (map (fun s => Z.max 0 (held_at P s now * stash_of P s (d s))) (stages_on P r)).
 Lemma most_in z l : In z l -> z <= most l.
 Proof. induction l as [|a l IH]; [intros []|]. intros [->|H]; [change (z <= Z.max z (most l))|change (z <= Z.max a (most l)); specialize (IH H)]; lia. Qed.
 Lemma most_positive l : 0 <= most l.
@@ -58,18 +58,20 @@ Proof.
 Qed.
 (* THEOREM 8.3: so it is within the rank's memory, with the working memory of any of its stages. *)
 Theorem moment_fits r now s : rank_ok P plan r = true -> In s (stages_on P r) ->
-  constant_bytes (group_at P (on (d r))) + sum (map (fun s => fixed_of P s (d s)) (stages_on P r)) + working_of P (d s) + sum (map (fun s => held_at P s now * stash_of P (d s)) (stages_on P r))
+  constant_bytes (group_at P (on (d r))) + sum (map (fun s => fixed_of P s (d s)) (stages_on P r)) + working_of P s (d s) + sum (map (fun s => held_at P s now * stash_of P s (d s)) (stages_on P r))
   <= memory_limit (group_at P (on (d r))).
 Proof.
   unfold rank_ok. rewrite andb_true_iff, Z.leb_le. intros [_ H] Hs. unfold rank_bytes in H. fold (d r) in H. pose proof (any_moment r now) as M. unfold kept in M at 1.
-  assert (K : sum (map (fun s => held_at P s now * stash_of P (d s)) (stages_on P r)) <= sum (map (fun s => Z.max 0 (held_at P s now * stash_of P (d s))) (stages_on P r))) by (apply sums_less; intros; lia).
-  assert (V : working_of P (d s) <= most (map (fun s => working_of P (d s)) (stages_on P r))) by (apply most_in, (in_map (fun s => working_of P (d s))), Hs).
+  assert (K : sum (map (fun s => held_at P s now * stash_of P s (d s)) (stages_on P r)) <= sum (map (fun s => Z.max 0 (held_at P s now * stash_of P s (d s))) (stages_on P r))) by (apply sums_less; intros; lia).
+  assert (V : working_of P s (d s) <= most (map (fun s => working_of P s (d s)) (stages_on P r))) by (apply most_in, (in_map (fun s => working_of P s (d s))), Hs).
   unfold kept, d in *. lia.
 Qed.
 (* A layer's own working memory is no more than its stage's. *)
-Theorem layer_works s q n m : (forall r, 0 <= unsharded (run_at P r)) -> In (q, n, m) (in_modes P (recompute (d s)) (holds_layers P (d s))) -> working (run_at P q) m <= working_of P (d s).
+Theorem layer_works s q n m : (forall r, 0 <= unsharded (run_at P r)) -> In (q, n, m) (in_modes P (recompute (d s)) (holds_layers P (d s))) -> working (run_at P q) m <= working_of P s (d s).
 Proof.
-  intros Hu Hi. unfold working_of, working_bytes. set (l := in_modes P (recompute (d s)) (holds_layers P (d s))) in *.
+  intros Hu Hi. unfold working_of, working_bytes. cbn zeta. assert (Hh : In (q, n, m) (headed P s (in_modes P (recompute (d s)) (holds_layers P (d s))))).
+  { unfold headed. destruct (ends_locally P s); [|exact Hi]. destruct (local_head P); [apply in_or_app; left|]; exact Hi. }
+  clear Hi. rename Hh into Hi. set (l := headed P s (in_modes P (recompute (d s)) (holds_layers P (d s)))) in *.
   assert (A : 0 <= over P l (fun r _ => unsharded r)).
   { unfold over. clear Hi. induction l as [|[[a c] k] l IH]; [cbn; lia|]. cbn [map]. match goal with |- 0 <= sum (?u :: ?t) => change (0 <= u + sum t) end. specialize (Hu a). nia. }
   assert (B : working (run_at P q) m <= most (map (fun p => let '(r, _, m) := p in working (run_at P r) m) l)) by (apply most_in; change (working (run_at P q) m) with ((fun p : nat * nat * nat => let '(r, _, m) := p in working (run_at P r) m) (q, n, m)); apply in_map, Hi). lia.

@@ -15,7 +15,9 @@ Record shape := Shape {
   slices : nat;     (* of a sequence *)
   barrier : bool;   (* an iteration starts when the one before has ended *)
   overlapped : bool; (* a stage's sync starts with its own gradients, not with its rank's last *)
-  embedding : bool  (* the first and the last stage sync a shared embedding *) }.
+  embedding : bool; (* the first and the last stage sync a shared embedding *)
+  local_every : nat; (* stages up to a loss of their own, behind which no gradient comes back; 0: none *)
+  stored : bool     (* the inputs behind such a loss are read from a file *) }.
 
 (* ---- where stages are *)
 Definition several x := match schedule x with
@@ -29,9 +31,12 @@ Definition on_rank x s : nat := if several x
   else s.
 (* whether a message is sent over the boundary after a stage *)
 Definition leaves_rank x s := negb (on_rank x s =? on_rank x (S s))%nat.
+Definition is_local x s := negb (local_every x =? 0)%nat && (S s mod local_every x =? 0)%nat.
 
 (* A message is overhead at its sender, a use of the link, a delay, and overhead at its receiver. *)
 Inductive direction := Onward | Back.
+(* whether a message crosses the boundary after a stage *)
+Definition is_sent x d s := leaves_rank x s && match d with Onward => negb (stored x && is_local x s) | Back => negb (is_local x s) end.
 Inductive kind :=
   | Forward | Backward | Weight | Sync | Optimizer
   | Sends (d : direction) | Links (d : direction) | Delays (d : direction) | Receives (d : direction)
@@ -55,10 +60,13 @@ Definition number_of x r batch slice : nat := if several x
   then let g := group_size x in (batch / g * each x + r) * g + batch mod g
   else batch * slices x + slice.
 Definition total x := (batches x * slices x)%nat.
+(* stages behind it, one after another, that messages go to *)
+Definition stages_behind x s : nat := if stored x && negb (local_every x =? 0)%nat
+  then Nat.min (stages x - 1 - s) (local_every x - 1 - s mod local_every x) else stages x - 1 - s.
 (* forwards before the first backward; backwards before the first weight gradient *)
 Definition ahead x s : nat := match schedule x with
-  | OneFOneB | ZeroBubbleH1 => Nat.min (total x) (stages x - 1 - s)
-  | ZeroBubbleH2 => Nat.min (total x) (2 * (stages x - 1 - s))
+  | OneFOneB | ZeroBubbleH1 => Nat.min (total x) (stages_behind x s)
+  | ZeroBubbleH2 => Nat.min (total x) (2 * stages_behind x s)
   | Interleaved => 2 * (ranks x - 1 - s mod ranks x) + (each x - 1) * group_size x
   | LoopedBfs => total x * each x
   | _ => total x end.
@@ -115,7 +123,7 @@ Definition valid (x : shape) (u : op) : bool :=
   | Sync | Optimizer => (place u <? stages x)%nat && once
   | QueuedSync => overlapped x && (place u <? stages x)%nat && once && several x && existsb (fun s => sooner x s (place u)) (seq 0 (stages x))
   | EmbeddingSync => embedding x && (place u =? 0)%nat && once
-  | _ => (S (place u) <? stages x)%nat && passes && leaves_rank x (place u)
+  | Sends d | Links d | Delays d | Receives d => (S (place u) <? stages x)%nat && passes && is_sent x d (place u)
   end.
 
 (* The compute stream of a rank, and the place in it: overheads are right beside their passes. *)

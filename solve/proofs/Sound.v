@@ -78,7 +78,7 @@ Let cs := couplings P.
 Let y := as_layout P cs.
 Notation stands := (stands P cs).
 Definition nowhere := Choice 0 None 0 0 0 0 0 [] [].
-Definition needs_of s d := all_needs P cs s (from d) (holds_layers P d) (before P s (from d)) (on d) (boundary_option d) (gradient_option d) (recompute d).
+Definition needs_of s d := all_needs P cs s (holds_layers P d) (before P s (from d)) (on d) (boundary_option d) (gradient_option d) (recompute d).
 
 Record standing s (d : decision) (v : choice) : Prop := {
   st_layers : layers v = layers_of (holds_layers P d);
@@ -88,7 +88,7 @@ Record standing s (d : decision) (v : choice) : Prop := {
   st_first : starts (from d) v = true;
   st_uses : Forall2 Z.le (uses v) (needs_of s d);
   st_nonneg : Forall (Z.le 0) (uses v);
-  st_times : no_slower P (own v) (times P d) = true }.
+  st_times : no_slower P (own v) (times P s d) = true }.
 Lemma stands_means s d v : stands s d v -> standing s d v.
 Proof.
   unfold Referee.stands, stands_for. rewrite !andb_true_iff, !Nat.eqb_eq. intros (((((((A & B) & C) & D) & E) & F) & G) & H).
@@ -156,10 +156,12 @@ Proof.
     exists (v :: w). split; [constructor; auto|split; auto].
 Qed.
 Lemma crossing_joined s c d : (S s < stages x)%nat -> joined P s c d = true -> exists t, crossing y (cut_key P s (holds_layers P c)) (on c) (on d) (boundary_option d) = Some t
-  /\ (leaves_rank x s = true -> t = message_row P (last_cut P (holds_layers P c)) (on c) (on d) (boundary_option d)).
+  /\ (is_sent x Onward s = true -> t = message_row P (last_cut P (holds_layers P c)) (on c) (on d) (boundary_option d)).
 Proof.
   intros Hs J. unfold y. cbn [crossing as_layout]. unfold joined in J. fold x in J. unfold cut_key. fold x. replace (S s <? stages x)%nat with true by (symmetry; apply Nat.ltb_lt, Hs).
-  destruct (leaves_rank x s); cbn [negb andb crossing_of]; rewrite J; eexists; split; try reflexivity; discriminate.
+  cbn [negb orb]. destruct (is_sent x Onward s) eqn:Cr; cbn [negb orb] in *.
+  - assert (L : leaves_rank x s = true) by (unfold is_sent in Cr; apply andb_prop in Cr; tauto). rewrite L in J. cbn [crossing_of]. rewrite J. eexists; split; reflexivity.
+  - destruct (leaves_rank x s); cbn [crossing_of]; [|rewrite J]; eexists; split; try reflexivity; discriminate.
 Qed.
 Lemma choices_chained : forall plan w s f (b : option (decision * choice)), stand_all s plan w -> in_order P s f plan = true ->
   match b, plan with Some (c, u), d :: _ => exists k, s = S k /\ stands k c u /\ joined P k c d = true | _, _ => True end ->
@@ -173,7 +175,7 @@ Proof.
     + destruct b as [[c u]|]; cbn [option_map snd]; auto. destruct Hb as (k & -> & Hu & Hcd). pose proof (stands_means _ _ _ Hu) as U.
       unfold across. rewrite (st_cut _ _ _ U), (st_group _ _ _ U), (st_group _ _ _ S), (st_opt _ _ _ S).
       destruct (crossing_joined k c d ltac:(lia) Hcd) as (t & -> & _). discriminate.
-    + rewrite (st_layers _ _ _ S). unfold holds_layers. rewrite layers_held by exact R2.
+    + rewrite (st_layers _ _ _ S). rewrite layers_held_by by exact R2.
       apply (IH w (Datatypes.S s) (from d + count d)%nat (Some (d, v))); auto. destruct plan; auto. exists s. auto.
 Qed.
 Definition needed_all r s (plan : list decision) := sum (map (fun p => nth r (needs_of (fst p) (snd p)) 0) (combine (seq s (length plan)) plan)).
@@ -247,7 +249,9 @@ Proof.
   intros Hs Hi. rewrite nth_rows by (rewrite length_w; exact Hs). unfold row_after. rewrite app_nth1; [reflexivity|].
   rewrite (ns_length _ _ (no_slower_mean _ _ (st_times _ _ _ (stands_means _ _ _ (stands_at s Hs))))). exact Hi.
 Qed.
-Lemma boundary_value u dir part : valid x u = true -> (S (place u) < stages x)%nat -> leaves_rank x (place u) = true -> (slice u < slices x)%nat -> (part < 3)%nat ->
+Lemma sent_on dir s : is_sent x dir s = true -> is_sent x Onward s = true.
+Proof. unfold is_sent. destruct dir; [auto|]. destruct (is_local x s); [rewrite andb_false_r; discriminate|rewrite andb_false_r; auto]. Qed.
+Lemma boundary_value u dir part : valid x u = true -> (S (place u) < stages x)%nat -> is_sent x dir (place u) = true -> (slice u < slices x)%nat -> (part < 3)%nat ->
   nth (own_width x + message_symbol x dir u part) (nth (place u) (rows y w) []) 0
   = message_ns P (nth (place u) plan nobody) (nth (S (place u)) plan nobody) dir (slice u) (drains x u) part.
 Proof.
@@ -259,7 +263,7 @@ Proof.
   - assert (V : v2 = nth (S (place u)) w nowhere).
     { eapply skipn_head, E. }
     rewrite V. unfold between, across. rewrite (st_cut _ _ _ S1), (st_group _ _ _ S1), (st_group _ _ _ S2), (st_opt _ _ _ S2).
-    destruct (crossing_joined _ _ _ Hs (joined_at (place u) Hs)) as (t & -> & Et). rewrite (Et Hc). rewrite message_value by assumption. unfold message_ns. destruct dir; reflexivity.
+    destruct (crossing_joined _ _ _ Hs (joined_at (place u) Hs)) as (t & -> & Et). rewrite (Et (sent_on _ _ Hc)). rewrite message_value by assumption. unfold message_ns. destruct dir; reflexivity.
 Qed.
 Notation real := (lasts P plan).
 Notation virtual := (value x (rows y w) e).
@@ -336,13 +340,13 @@ Proof. induction l as [|a l IH]; intros H; cbn [map]; [reflexivity|]. rewrite !s
 Lemma fits_of_rank plan s : (s < stages x)%nat -> rank_ok P plan (on_rank x s) = true -> fits_alone P s (nth s plan nobody) = true.
 Proof.
   intros Hs H. unfold rank_ok in H. rewrite andb_true_iff, forallb_forall, Z.leb_le in H. destruct H as [Hg Hb].
-  pose proof (on_own s Hs) as Ho. pose proof (Hg s Ho) as E. apply Nat.eqb_eq in E. unfold fits_alone. rewrite Z.leb_le, E. etransitivity; [|exact Hb].
-  unfold rank_bytes, bytes. fold (fixed_of P s (nth s plan nobody)) (working_of P (nth s plan nobody)) (stash_of P (nth s plan nobody)).
+  pose proof (on_own s Hs) as Ho. pose proof (Hg s Ho) as E. apply Nat.eqb_eq in E. unfold fits_alone. rewrite Z.leb_le. unfold bytes.
+  fold (fixed_of P s (nth s plan nobody)) (working_of P s (nth s plan nobody)) (stash_of P s (nth s plan nobody)). rewrite E. etransitivity; [|exact Hb]. unfold rank_bytes.
   pose proof (sum_in (fun t => fixed_of P t (nth t plan nobody)) _ s ltac:(intros; unfold fixed_of, fixed_bytes; lia) Ho) as A.
-  pose proof (most_in _ _ (in_map (fun t => working_of P (nth t plan nobody)) _ s Ho)) as B.
-  pose proof (flight_alone s (stash_of P (nth s plan nobody)) Ho) as C.
-  assert (D : most (map (fun now => sum (map (fun t => Z.max 0 (held_at P t now * (if (t =? s)%nat then stash_of P (nth s plan nobody) else 0))) (stages_on P (on_rank x s)))) (moments P (on_rank x s)))
-    <= most (map (fun now => sum (map (fun t => Z.max 0 (held_at P t now * stash_of P (nth t plan nobody))) (stages_on P (on_rank x s)))) (moments P (on_rank x s)))).
+  pose proof (most_in _ _ (in_map (fun t => working_of P t (nth t plan nobody)) _ s Ho)) as B.
+  pose proof (flight_alone s (stash_of P s (nth s plan nobody)) Ho) as C.
+  assert (D : most (map (fun now => sum (map (fun t => Z.max 0 (held_at P t now * (if (t =? s)%nat then stash_of P s (nth s plan nobody) else 0))) (stages_on P (on_rank x s)))) (moments P (on_rank x s)))
+    <= most (map (fun now => sum (map (fun t => Z.max 0 (held_at P t now * stash_of P t (nth t plan nobody))) (stages_on P (on_rank x s)))) (moments P (on_rank x s)))).
   { apply most_mono. intros now _. apply sum_mono. intros t _. destruct (Nat.eqb_spec t s) as [->|]; lia. }
   cbn beta in *. lia.
 Qed.
@@ -378,14 +382,14 @@ Proof.
   induction 1 as [|a l Ha _ IH]; cbn [map existsb]; [reflexivity|]. rewrite sum_cons, IH. rewrite (Nat.eqb_sym t a). destruct (Nat.eqb_spec a t) as [->|N]; cbn [orb]; [|lia].
   destruct (existsb (Nat.eqb t) l) eqn:E; [|lia]. exfalso. apply existsb_exists in E as (b & Hb & Eb). apply Nat.eqb_eq in Eb. subst. auto.
 Qed.
-Definition bytes_of c s d := bytes_in P c s (fixed_of P s d) (stash_of P d) (working_of P d) (on d).
+Definition bytes_of c s d := bytes_in P c s (fixed_of P s d) (stash_of P s d) (working_of P s d) (on d).
 Lemma coupling_bound plan c : length plan = stages x -> In c cs -> rank_ok P plan (of_rank c) = true ->
   sum (map (fun p => bytes_of c (fst p) (snd p)) (combine (seq 0 (length plan)) plan)) <= largest_limit P.
 Proof.
   intros Hl Hc Hok. destruct (couplings_mean c Hc) as (Hsv & Hr & now & Hnow & Hh). rewrite (numbered_sum (bytes_of c)), Hl.
   unfold rank_ok in Hok. rewrite andb_true_iff, Z.leb_le in Hok. destruct Hok as [_ Hb]. set (r := of_rank c) in *. set (ss := stages_on P r) in *.
   assert (E : sum (map (fun s => bytes_of c s (nth (s - 0) plan nobody)) (seq 0 (stages x))) =
-    sum (map (fun s => fixed_of P s (nth s plan nobody) + Z.max 0 (held_at P s now * stash_of P (nth s plan nobody)) + (if (s =? works c)%nat then working_of P (nth s plan nobody) else 0)
+    sum (map (fun s => fixed_of P s (nth s plan nobody) + Z.max 0 (held_at P s now * stash_of P s (nth s plan nobody)) + (if (s =? works c)%nat then working_of P s (nth s plan nobody) else 0)
       + (if (s =? r)%nat then constant_bytes (group_at P (on (nth s plan nobody))) + (largest_limit P - memory_limit (group_at P (on (nth s plan nobody)))) else 0)) ss)).
   { unfold bytes_of, bytes_in. fold x. unfold ss, stages_on. fold x. rewrite <- sum_filter. f_equal. apply map_ext_in. intros s Hs. rewrite Nat.sub_0_r. fold r.
     destruct (on_rank x s =? r)%nat eqn:Er; [|reflexivity]. rewrite Hh, held_by_at; [reflexivity|]. apply filter_In. split; [exact Hs|exact Er]. }
@@ -395,28 +399,28 @@ Proof.
   assert (Ir : existsb (Nat.eqb r) ss = true).
   { apply existsb_exists. exists r. split; [|apply Nat.eqb_refl]. apply filter_In. split; [apply in_seq; fold x; lia|]. fold x. rewrite first_on by auto. apply Nat.eqb_refl. }
   rewrite Ir. unfold rank_bytes in Hb. fold ss in Hb.
-  pose proof (most_in _ _ (in_map (fun now => sum (map (fun s => Z.max 0 (held_at P s now * stash_of P (nth s plan nobody))) ss)) _ now Hnow)) as A. cbn beta in A.
-  assert (B : (if existsb (Nat.eqb (works c)) ss then working_of P (nth (works c) plan nobody) else 0) <= most (map (fun s => working_of P (nth s plan nobody)) ss)).
+  pose proof (most_in _ _ (in_map (fun now => sum (map (fun s => Z.max 0 (held_at P s now * stash_of P s (nth s plan nobody))) ss)) _ now Hnow)) as A. cbn beta in A.
+  assert (B : (if existsb (Nat.eqb (works c)) ss then working_of P (works c) (nth (works c) plan nobody) else 0) <= most (map (fun s => working_of P s (nth s plan nobody)) ss)).
   { destruct (existsb (Nat.eqb (works c)) ss) eqn:Ew; [|apply most_positive]. apply existsb_exists in Ew as (t & Ht & Et). apply Nat.eqb_eq in Et. subst t. apply most_in, in_map_iff. exists (works c). auto. }
   lia.
 Qed.
 
-Lemma needs_length s d : length (needs P s d) = (length (groups P) + 3)%nat.
-Proof. unfold needs. rewrite app_length, map_length, seq_length. reflexivity. Qed.
-Lemma within plan w : length (budgets P) = 3%nat -> length plan = stages x -> plan_ok P plan -> stand_all 0 plan w -> within_limits y w.
+Lemma needs_length s d : length (needs P s d) = (length (groups P) + 4)%nat.
+Proof. unfold needs, needs_on. rewrite app_length, map_length, seq_length. reflexivity. Qed.
+Lemma within plan w : length (budgets P) = 4%nat -> length plan = stages x -> plan_ok P plan -> stand_all 0 plan w -> within_limits y w.
 Proof.
   intros Hb Hl (Hp & Hr & Hm & He) Hst r l E. etransitivity; [apply (choices_use r _ _ _ Hst)|]. unfold y in E. cbn [limits as_layout] in E.
-  assert (La : length (available P) = (length (groups P) + 3)%nat) by (unfold available; rewrite app_length, map_length; lia).
+  assert (La : length (available P) = (length (groups P) + 4)%nat) by (unfold available; rewrite app_length, map_length; lia).
   unfold needed_all, needs_of, all_needs. destruct (Nat.lt_ge_cases r (length (available P))) as [L|L].
   - rewrite nth_error_app1 in E by exact L. etransitivity; [|apply (Hr r l E)]. unfold needed. apply Z.eq_le_incl. f_equal. apply map_ext. intros [s d]. cbn [fst snd].
-    rewrite app_nth1 by (rewrite needs_length; lia). reflexivity.
+    change (needs_on P s (holds_layers P d) (on d) (boundary_option d) (gradient_option d) (recompute d)) with (needs P s d). rewrite app_nth1 by (rewrite needs_length; lia). reflexivity.
   - rewrite nth_error_app2 in E by exact L. set (k := (r - length (available P))%nat) in *.
     destruct (nth_error cs k) as [c|] eqn:Ec; [|exfalso; apply nth_error_None in Ec; assert (nth_error (map (fun _ => Some (largest_limit P)) cs) k = None) by (apply nth_error_None; rewrite map_length; exact Ec); congruence].
     rewrite (map_nth_error _ _ _ Ec) in E. injection E as <-. pose proof (nth_error_In _ _ Ec) as Ic.
     destruct (couplings_mean c Ic) as (Hsv & Hrank & _).
     etransitivity; [|apply (coupling_bound plan c Hl Ic)].
     + apply Z.eq_le_incl. f_equal. apply map_ext. intros [s d]. cbn [fst snd].
-      rewrite app_nth2 by (rewrite needs_length; lia). rewrite needs_length, <- La. fold k.
+      change (needs_on P s (holds_layers P d) (on d) (boundary_option d) (gradient_option d) (recompute d)) with (needs P s d). rewrite app_nth2 by (rewrite needs_length; lia). rewrite needs_length, <- La. fold k.
       destruct cs as [|c0 cs'] eqn:Ecs; [destruct k; discriminate|]. unfold rank_row.
       erewrite nth_error_nth; [|apply map_nth_error, Ec]. reflexivity.
     + apply Hm. unfold rank_count. fold x. rewrite Hsv. exact Hrank.

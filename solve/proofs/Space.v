@@ -57,6 +57,8 @@ Section Slots.
 Variable P : problem.
 Let x := shape_of P.
 Hypothesis Hx : regular x.
+(* no widths: each rank takes one of its own group's slots *)
+Hypothesis own_slots : forall g, takes_slots (group_at P g) = 1 /\ forall h, shares (group_at P g) h = (g =? h)%nat.
 Definition usable g := negb (excluded (group_at P g)) && (1 <=? slots (group_at P g)).
 Definition all_slots := sum (map (fun g => if usable g then slots (group_at P g) else 0) (seq 0 (length (groups P)))).
 Lemma sum_next a l : sum (a :: l) = a + sum l. Proof. reflexivity. Qed.
@@ -72,7 +74,7 @@ Proof.
   - rewrite IH by lia. replace (S a + n)%nat with (a + S n)%nat by lia. cbn [one]. lia.
 Qed.
 Lemma decided_on s d : decision_ok P s d = true -> (on d < length (groups P))%nat /\ usable (on d) = true.
-Proof. unfold decision_ok, in_range, may_decide, usable. rewrite !andb_true_iff, Nat.ltb_lt. tauto. Qed.
+Proof. unfold decision_ok, in_range, may_decide, usable. destruct (own_slots (on d)) as [-> _]. rewrite !andb_true_iff, Nat.ltb_lt. tauto. Qed.
 Lemma ranks_counted : forall plan s f, in_order P s f plan = true ->
   sum (map (fun g => sum (map (fun p => nth g (needs P (fst p) (snd p)) 0) (combine (seq s (length plan)) plan))) (seq 0 (length (groups P)))) = Z.of_nat (rank_count x - s) - Z.of_nat (rank_count x - (s + length plan))
   /\ forall g, (g < length (groups P))%nat -> usable g = false -> sum (map (fun p => nth g (needs P (fst p) (snd p)) 0) (combine (seq s (length plan)) plan)) = 0.
@@ -81,7 +83,8 @@ Proof.
   - rewrite Nat.add_0_r, sums_zero. split; [lia|reflexivity].
   - cbn [in_order] in H. rewrite !andb_true_iff in H. destruct H as (((D & _) & _) & H). destruct (decided_on s d D) as [G U]. destruct (IH _ _ H) as [A B]. cbn [fst snd].
     assert (N : forall g, (g < length (groups P))%nat -> nth g (needs P s d) 0 = one ((s <? rank_count x) && (on d =? g))%nat).
-    { intros g Hg. unfold needs. fold x. rewrite app_nth1 by (rewrite map_length, seq_length; exact Hg). rewrite nth_indep with (d' := one ((s <? rank_count x) && (on d =? 0))%nat) by (rewrite map_length, seq_length; exact Hg).
+    { intros g Hg. unfold needs, needs_on. fold x. destruct (own_slots (on d)) as [Ts Sh]. rewrite (map_ext _ (fun h => one ((s <? rank_count x) && (on d =? h))%nat)) by (intros h; rewrite Ts, Sh; destruct (_ && _); reflexivity).
+      rewrite app_nth1 by (rewrite map_length, seq_length; exact Hg). rewrite nth_indep with (d' := one ((s <? rank_count x) && (on d =? 0))%nat) by (rewrite map_length, seq_length; exact Hg).
       rewrite (map_nth (fun g => one ((s <? rank_count x) && (on d =? g))%nat) _ 0%nat), seq_nth by exact Hg. reflexivity. }
     split.
     + rewrite (map_ext (fun g => sum (_ :: _)) (fun g => nth g (needs P s d) 0 + sum (map (fun p => nth g (needs P (fst p) (snd p)) 0) (combine (seq (S s) (length plan)) plan)))) by (intros; reflexivity).

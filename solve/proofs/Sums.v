@@ -12,6 +12,10 @@ Hypothesis Hx : regular x.
 Variable plan : list decision.
 Let d := lasts P plan.
 Hypothesis Hd : forall u, 0 <= d u.
+Hypothesis Hl : local_adds P.
+Hypothesis none_local : forall b, is_local x b = false.
+Lemma none_stored b : stored x && is_local x b = false.
+Proof. rewrite none_local, andb_false_r. reflexivity. Qed.
 Definition layers_at s low := per (holds_layers P (decided plan s)) low.
 (* of a layer of each run, on any group and in any mode *)
 Variables forth back : nat -> Z.
@@ -42,21 +46,21 @@ Theorem turn_of_layers start T s l l2 opening : several x = false -> timing x d 
   own + sum (map (fun u => layers_at u forth + layers_at u back) (seq 0 s)) + sum (map (fun u => layers_at u forth + layers_at u back) (seq (S s) (e - s)))
   + Z.of_nat s * opening + Z.of_nat (e - s) * send_forth + Z.of_nat e * send_back + last_weight x d + syncs_at x d 0 + d (Op Optimizer 0 0 0) <= T.
 Proof.
-  intros One Ht Once Hs m z e Hl Hl2 Ho own. pose proof (proj1 (proj2 Hx)) as Hy. pose proof (turning x Hx d start T Ht One s l l2 Once Hs Hd Hl Hl2) as Q. cbn zeta in Q. fold m z e in Q.
-  pose proof (fill_of_layers P plan forth opening s Hy Hd (fun s r => forth_least s 0%nat r Hy) Ho) as F. pose proof (on_of_layers m z ltac:(unfold z; lia) (e - s) s) as A. replace (s + (e - s))%nat with e in A by (unfold e; lia).
-  pose proof (back_of_layers m z ltac:(unfold z; lia) (e - s) s) as B. pose proof (drain_of_layers P plan m back send_back Hy (fun s r k => back_least s 0%nat r k Hy) (back_sent m 0%nat) s) as C.
+  intros One Ht Once Hs m z e Hl1 Hl2 Ho own. pose proof (proj1 (proj2 Hx)) as Hy. pose proof (turning x Hx none_stored none_local d start T Ht One s l l2 Once Hs Hd Hl1 Hl2) as Q. cbn zeta in Q. fold m z e in Q.
+  pose proof (fill_of_layers P plan Hl forth opening s Hy Hd (fun s r => forth_least s 0%nat r Hy) Ho) as F. pose proof (on_of_layers m z ltac:(unfold z; lia) (e - s) s) as A. replace (s + (e - s))%nat with e in A by (unfold e; lia).
+  pose proof (back_of_layers m z ltac:(unfold z; lia) (e - s) s) as B. pose proof (drain_of_layers P plan Hl m back send_back Hy (fun s r k => back_least s 0%nat r k Hy) (back_sent m 0%nat) s) as C.
   rewrite !sum_both. fold d in F, C. unfold layers_at in *. replace (Z.of_nat e) with (Z.of_nat s + Z.of_nat (e - s)) by (unfold e; lia). unfold own. lia.
 Qed.
 (* THEOREM 8.8, several stages per rank, in layers: every layer backward, and of the stages of later
    ranks a layer forward and a message each. *)
-Theorem turn_of_many start T s l least opening : several x = true -> folds x = false -> timing x d start T -> (s < stages x)%nat -> in_order P 0 0 plan = true ->
+Theorem turn_of_many start T s l least opening : everywhere P back -> several x = true -> folds x = false -> timing x d start T -> (s < stages x)%nat -> in_order P 0 0 plan = true ->
   let m := (batches x - 1)%nat in before_pass x (on_rank x s) (Op Forward s m 0) l ->
   (forall u, (u < stages x)%nat -> least <= layers_at u forth) -> 0 <= least -> 0 <= send_forth -> (forall r, opening <= d (Op (Sends Onward) r 0 0) + message d r Onward 0 0) ->
   sum (map (fun u => layers_at u forth) (seq 0 (on_rank x s))) + Z.of_nat (on_rank x s) * opening + length_of d l + d (Op Forward s m 0)
   + Z.of_nat (rank_count x - 1 - on_rank x s) * (least + send_forth) + per (model P) back + syncs_at x d 0 + d (Op Optimizer 0 0 0) <= T.
 Proof.
-  intros Many Straight Ht Hs Hin m Hl Hleast L0 S0 Ho. pose proof (turning_many x Hx Many Straight d start T Ht s l Hs Hd Hl) as Q. cbn zeta in Q. fold m in Q. set (e := (stages x - 1)%nat) in *. pose proof (proj1 (proj2 Hx)) as Hy.
-  pose proof (fill_of_layers P plan forth opening (on_rank x s) Hy Hd (fun s r => forth_least s 0%nat r Hy) Ho) as F. fold d in F.
+  intros Every Many Straight Ht Hs Hin m Hl' Hleast L0 S0 Ho. pose proof (turning_many x Hx Many Straight none_local d start T Ht s l Hs Hd Hl') as Q. cbn zeta in Q. fold m in Q. set (e := (stages x - 1)%nat) in *. pose proof (proj1 (proj2 Hx)) as Hy.
+  pose proof (fill_of_layers P plan Hl forth opening (on_rank x s) Hy Hd (fun s r => forth_least s 0%nat r Hy) Ho) as F. fold d in F.
   assert (K : forall dir u j, 0 <= sends x d dir u j) by (intros dir u j; unfold sends, message; destruct (leaves_rank x u); [|lia]; pose proof (Hd (Op (Sends dir) u j 0)); pose proof (Hd (Op (Links dir) u j 0)); pose proof (Hd (Op (Delays dir) u j 0)); pose proof (Hd (Op (Receives dir) u j 0)); lia).
   assert (B : sum (map (fun u => layers_at u back) (seq 0 (stages x))) <= sum_over (hop_back x d m) 0 e + d (Op Backward 0 m 0)).
   { assert (G : forall n a, sum (map (fun u => layers_at u back) (seq (S a) n)) <= sum_over (hop_back x d m) a n).
@@ -64,7 +68,7 @@ Proof.
     replace (stages x) with (S e) by (unfold e; lia). cbn [seq map]. rewrite sum_cons. specialize (G e 0%nat). pose proof (back_at 0%nat m 0%nat ltac:(lia)). lia. }
   assert (W : sum (map (fun u => layers_at u back) (seq 0 (stages x))) = per (model P) back).
   { pose proof (as_many P plan 0 0 Hin) as Len. cbn [Nat.add] in Len. fold x in Len. transitivity (per (drop 0 (model P)) back); [|destruct (model P) as [|[? ?] ?]; reflexivity].
-    rewrite <- (all_layers P back plan 0 0 Hin), <- (by_nth (fun e => per (holds_layers P e) back) plan 0), Len. apply sum_same. intros u _. rewrite Nat.sub_0_r. reflexivity. }
+    rewrite <- (all_layers P back Every plan 0 0 Hin), <- (by_nth (fun e => per (holds_layers P e) back) plan 0), Len. apply sum_same. intros u _. rewrite Nat.sub_0_r. reflexivity. }
   assert (Es : (s + (e - s))%nat = e /\ (s + (e - s) < stages x)%nat) by (clear - Hs; unfold e; lia). destruct Es as [Es Es'].
   assert (A : Z.of_nat (rank_count x - 1 - on_rank x s) * (least + send_forth) + d (Op Forward s m 0) <= sum_over (hop_on x d m) s (e - s) + d (Op Forward e m 0)).
   { destruct (given x Hx Many) as (_ & One & Rk & Ea & St & _). assert (Rc : rank_count x = ranks x) by (unfold rank_count; rewrite Many; reflexivity). pose proof (rank_mod x Many Straight s) as Rm. pose proof (Nat.div_mod_eq s (ranks x)) as Dv. pose proof (Nat.mod_upper_bound s (ranks x) ltac:(lia)) as Mb.
@@ -97,6 +101,7 @@ Hypothesis one_each : several x = false.
 Variables (d start : op -> Z) (T : Z).
 Hypothesis Ht : timing x d start T.
 Hypothesis Hd : forall u, 0 <= d u.
+Hypothesis none_local : forall b, is_local x b = false.
 Hypothesis joint : splits x = false.
 Hypothesis first_all : forall r, ahead x r = total x.
 (* how long passes take, whichever micro-batch's *)
@@ -174,7 +179,7 @@ Proof.
     - intros u Hu. unfold around in Hu. rewrite in_app_iff, !in_map_iff in Hu. assert (Q : (m * k + k = batches x * k)%nat) by (replace (batches x) with (S m) by lia; lia). destruct Hu as [(y & <- & Hy)|(y & <- & Hy)]; apply in_seq in Hy.
       + split; [apply pass_valid; auto; lia|]. eexists. split; [apply at_forward; lia|lia].
       + split; [apply pass_valid; auto; lia|]. eexists. split; [apply at_backward; lia|lia]. }
-  pose proof (crossing x Hx d start T Ht one_each s z ahead_of forwards around backwards back_home joint first_all Hs Hz Hd L1 L2 L3 L4 L5) as Q. cbn zeta in Q. fold m e in Q.
+  pose proof (crossing x Hx (fun b => eq_trans (f_equal (andb (stored x)) (none_local b)) (andb_false_r _)) none_local d start T Ht one_each s z ahead_of forwards around backwards back_home joint first_all Hs Hz Hd L1 L2 L3 L4 L5) as Q. cbn zeta in Q. fold m e in Q.
   assert (S1 : length_of d ahead_of = sum (map (f 0%nat) (seq 0 z))) by (unfold ahead_of; rewrite length_map; apply sum_same; intros; apply f_is).
   assert (S2 : length_of d forwards = Z.of_nat m * sum (map (f s) (seq 0 k))).
   { unfold forwards. rewrite length_map. rewrite (sum_same _ (fun n => f s (n mod k)%nat)) by (intros; apply f_is). apply all_cycles. }

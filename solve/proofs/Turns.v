@@ -9,6 +9,11 @@ Variable x : shape.
 Hypothesis Hx : regular x.
 Hypothesis many : several x = true.
 Hypothesis straight : folds x = false.
+Hypothesis none_local : forall b, is_local x b = false.
+Lemma none_stored b : stored x && is_local x b = false.
+Proof. rewrite none_local, andb_false_r. reflexivity. Qed.
+Lemma always dir u : leaves_rank x u = true -> is_sent x dir u = true.
+Proof. intros L. unfold is_sent. rewrite L, none_local, andb_false_r. destruct dir; reflexivity. Qed.
 Lemma given : (1 <= batches x /\ slices x = 1 /\ 1 <= ranks x /\ 1 <= each x /\ stages x = each x * ranks x /\ 1 <= group_size x)%nat.
 Proof. destruct Hx as (A & _ & H). destruct (H many) as (B & C & D & E & _). repeat split; auto. apply group_some; auto. Qed.
 Lemma some_batches : (1 <= batches x)%nat. Proof. apply given. Qed.
@@ -57,7 +62,7 @@ Hypothesis Ht : timing x d start T.
 Definition sends dir u j := if leaves_rank x u then d (Op (Sends dir) u j 0) + message d u dir j 0 + d (Op (Receives dir) u j 0) else 0.
 Definition hop_on j u := d (Op Forward u j 0) + sends Onward u j.
 Definition hop_back j u := d (Op Backward (S u) j 0) + sends Back u j.
-Ltac ok := unfold valid; cbn [what place batch slice]; rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq; repeat split; try assumption; try lia; auto.
+Ltac ok := unfold valid; cbn [what place batch slice]; rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq; repeat split; try assumption; try lia; try (apply always; assumption); auto.
 Lemma follows u v r i j : valid x u = true -> valid x v = true -> in_stream x u = Some (r, i) -> in_stream x v = Some (r, j) -> (i < j)%nat -> start u + d u <= start v.
 Proof. apply (waits_stream x Hx d start T Ht). Qed.
 Lemma sends_through dir u j : (S u < stages x)%nat -> (j < batches x)%nat -> leaves_rank x u = true ->
@@ -113,11 +118,11 @@ Theorem turning_many s l : let m := (batches x - 1)%nat in let e := (stages x - 
   fill d (on_rank x s) + length_of d l + sum_over (hop_on m) s (e - s) + d (Op Forward e m 0) + sum_over (hop_back m) 0 e + d (Op Backward 0 m 0) + syncs_at x d 0 + d (Op Optimizer 0 0 0) <= T.
 Proof.
   intros m e Hs Hd Hl. pose proof some_batches. pose proof one_slice. assert (Hm : (m < batches x)%nat) by (unfold m; lia). assert (He : (e < stages x)%nat) by (unfold e; lia). pose proof (on_some x Hx s Hs) as Ho.
-  pose proof (first_ends x Hx d start T Ht joint ltac:(lia)) as E. fold m in E. pose proof (reaches x Hx d start T Ht (on_rank x s) Ho) as R.
+  pose proof (first_ends x Hx d start T Ht joint ltac:(lia)) as E. fold m in E. pose proof (reaches x Hx none_stored d start T Ht (on_rank x s) Ho) as R.
   pose proof (hops_on m Hm (e - s) s ltac:(lia)) as F. replace (s + (e - s))%nat with e in F by lia. pose proof (hops_back m Hm e 0 ltac:(lia)) as B. cbn [Nat.add] in B.
   assert (M : start (Op Forward e m 0) + d (Op Forward e m 0) <= start (Op Backward e m 0)).
   { pose proof (last_turns m Hm) as L. cbn zeta in L. fold e in L. apply (follows _ _ (on_rank x e) (3 * turn x e Forward m 0 + 1) (3 * turn x e Backward m 0 + 1)); [ok|ok|reflexivity|reflexivity|lia]. }
-  assert (A : start (opens (on_rank x s)) + length_of d l <= start (Op Forward s m 0)).
+  assert (A : start (opens x (on_rank x s)) + length_of d l <= start (Op Forward s m 0)).
   { apply (until x Hx d start T Ht (on_rank x s) (Op Forward s m 0) l Ho); auto; [ok|]. eexists. reflexivity. }
   lia.
 Qed.

@@ -59,10 +59,10 @@ let read text (p : problem) =
         rounds := (if way = "r" then Use round else ByRanks round) :: !rounds
     | [ "k" ] -> rounds := Couple :: !rounds
     | [ "time"; t ] -> time := Some (Z.of_string t)
-    | [ "d"; f; n; g; b; o; m; r ] -> (match ints [ f; n; g; b; o; r ] with
-        | [ from; count; on; boundary_option; gradient_option; recomputed ] when List.for_all (fun i -> i >= 0) [ from; count; on; boundary_option; gradient_option; recomputed ] ->
+    | [ "d"; f; n; g; b; o; m; r; k ] -> (match ints [ f; n; g; b; o; r; k ] with
+        | [ from; count; on; boundary_option; gradient_option; recomputed; sharded ] when List.for_all (fun i -> i >= 0) [ from; count; on; boundary_option; gradient_option; recomputed; sharded ] ->
             let recompute = if m = "first_layers" then FirstLayers recomputed else Each (Priced.mode_number m) in
-            plan := { from; count; on; boundary_option; gradient_option; recompute } :: !plan
+            plan := { from; count; on; boundary_option; gradient_option; recompute; sharded } :: !plan
         | _ -> Json.refuse "a decision that is none")
     | [ "b" ] -> boxes := `Closed (List.rev !rounds) :: !boxes; rounds := []
     | "t" :: r -> (match ints r with

@@ -35,15 +35,14 @@ let schedule_of = function
 
 let read text : problem =
   let d = parse text in
-  need (find d "sharded_runs" = None) "layers that are sharded further";
   only d [ "kind"; "version"; "made_by"; "made_from"; "name"; "objective"; "layout"; "stage_count"; "micro_batches"; "layer_count";
-           "devices_per_stage"; "recompute"; "boundary_options"; "gradient_options"; "groups"; "runs"; "cuts"; "embedding_sync_ns";
-           "local_forward_ns"; "local_backward_ns"; "local_bytes"; "budget"; "rules" ];
+           "devices_per_stage"; "recompute"; "boundary_options"; "gradient_options"; "groups"; "runs"; "cuts"; "embedding_sync_ns"; "tiers"; "sharded_runs";
+           "local_forward_ns"; "local_backward_ns"; "local_bytes"; "local_heads"; "budget"; "rules" ];
   if Json.text (get d "kind") <> "plumbline.priced" then refuse "kind: expected plumbline.priced";
   need (given d "objective" "iteration_time" Json.text = "iteration_time") "objective";
   let lay = get d "layout" in
   let stages = within 1 256 (get d "stage_count") in
-  need (given lay "local_loss_every" 0 (within 0 256) = 0) "local losses";
+  let local_every = given lay "local_loss_every" 0 (within 0 256) and stored = given lay "stored_inputs" false flag in
   let slices = given lay "slices" 1 (fun v -> List.length (array v)) in
   need (slices >= 1 && slices <= 32) "slices";
   let schedule = schedule_of (given lay "schedule" "1f1b" Json.text) in
@@ -54,14 +53,15 @@ let read text : problem =
     | Gpipe | OneFOneB | ZeroBubbleH1 | ZeroBubbleH2 | TokenSliced -> turns = 1
     | Interleaved | LoopedBfs -> true
     | ZeroBubbleV | VHalf | VMin -> turns = 2) "so many stages per rank with this schedule";
+  need (not stored || (turns = 1 && schedule <> Interleaved && schedule <> LoopedBfs)) "stored inputs with this schedule";
   let names = List.map Json.text (array (get d "recompute")) in
   let sets = List.sort compare (List.filter (fun m -> m > 3) (List.map mode_number names)) in
   let group_list = array (get d "groups") in
   let ng = List.length group_list in
-  need (ng >= 1 && ng <= 16) "groups";
+  need (ng >= 1 && ng <= 64) "groups";
   let group_names = List.map (fun g -> Json.text (get g "name")) group_list in
   let option_of v =
-    only v [ "rank"; "kept_per_thousand"; "bits"; "epilogue_only"; "quality_cost"; "error_feedback"; "offloaded_percent" ];
+    only v [ "rank"; "kept_per_thousand"; "bits"; "epilogue_only"; "quality_cost"; "error_feedback"; "offloaded_percent"; "tier_option"; "activations" ];
     let rank = Option.map number (find v "rank") in
     { compresses = (match rank with Some z -> not (zero z) | None -> true);
       rank = (match rank with Some z when not (zero z) -> Some z | _ -> None);
@@ -70,22 +70,29 @@ let read text : problem =
   let boundary_options = options "boundary_options" and gradient_options = options "gradient_options" in
   need (slices = 1 || not (List.exists (fun o -> o.epilogue_only) boundary_options)) "epilogues of slices";
   let no = List.length gradient_options and nb = List.length boundary_options in
-  let groups = List.map (fun g ->
-    only g [ "name"; "gpu"; "slots"; "memory_limit_bytes"; "constant_bytes"; "excluded"; "sync_constant_ns" ];
+  let tiers = given d "tiers" 0 (fun v -> List.length (array v)) in
+  let seated g = Option.map Json.text (find g "node_group") in
+  let widths = List.exists (fun g -> seated g <> None) group_list in
+  need (not widths || List.for_all (fun g -> seated g <> None) group_list) "widths of some groups alone";
+  let groups = List.mapi (fun i g ->
+    only g [ "name"; "gpu"; "slots"; "memory_limit_bytes"; "constant_bytes"; "excluded"; "sync_constant_ns"; "tier_limit_bytes";
+             "node_group"; "tensor"; "context"; "data"; "seat_slots" ];
     let sync = numbers ~count:no (get g "sync_constant_ns") in
+    let limits = given g "tier_limit_bytes" (Array.make tiers Z.minus_one) (numbers ~count:tiers) in
+    let of_group = Array.of_list (List.map seated group_list) in
     { slots = number (get g "slots"); excluded = find g "excluded" <> None; memory_limit = number (get g "memory_limit_bytes");
-      constant_bytes = number (get g "constant_bytes"); sync_constant_ns = (fun o -> sync.(o)) }) group_list in
+      constant_bytes = number (get g "constant_bytes"); sync_constant_ns = (fun o -> sync.(o));
+      tier_limit = (fun t -> if Z.sign limits.(t) < 0 then None else Some limits.(t));
+      takes_slots = (if widths then number (get g "seat_slots") else Z.one);
+      shares = (fun h -> h = i || (widths && of_group.(h) = of_group.(i))) }) group_list in
   let cut_list = array (get d "cuts") and run_list = array (get d "runs") in
   let nc = List.length cut_list in
   let passes = slices * ng in
-  let run_of r =
+  (* A run as it is with each gradient option on each group, and before that as the document states it. *)
+  let run_of named r =
     only r [ "name"; "count"; "recomputable"; "weight_bytes"; "gradient_bytes"; "optimizer_bytes"; "stash_bytes"; "working_bytes";
              "unsharded_bytes"; "feedback_bytes"; "cut"; "forward_ns"; "backward_ns"; "weight_ns"; "selective_ns"; "full_ns";
-             "module_sets_ns"; "optimizer_ns"; "sync_ns"; "tiered" ];
-    let tiered_of e =
-      only e [ "weight_bytes"; "tier_bytes"; "optimizer_bytes"; "optimizer_ns" ];
-      need (Z.equal (number (get e "weight_bytes")) (number (get r "weight_bytes")) && array (get e "tier_bytes") = []) "tiers of memory";
-      (number (get e "optimizer_bytes"), numbers ~count:ng (get e "optimizer_ns")) in
+             "module_sets_ns"; "optimizer_ns"; "sync_ns"; "tiered"; "seats" ];
     let ns = List.length sets in
     let at k count = numbers ~count (get r k) in
     let stash = at "stash_bytes" (3 + ns) and working = at "working_bytes" (3 + ns) in
@@ -95,37 +102,64 @@ let read text : problem =
     let more = if ns = 0 then [||] else tables ~outer:ns ~inner:passes (get r "module_sets_ns") in
     let sync = tables ~outer:no ~inner:ng (get r "sync_ns") in
     let step = at "optimizer_ns" ng in
-    let own = (number (get r "optimizer_bytes"), step) in
-    let tiered = given r "tiered" (Array.make no own) (fun v -> Array.of_list (List.map tiered_of (array v))) in
-    need (Array.length tiered = no && tiered.(0) = own) "such tiered entries";
     let feedback = at "feedback_bytes" no in
-    let fixed = Z.add (number (get r "weight_bytes")) (number (get r "gradient_bytes")) in
+    let nothing = Array.make ng Z.zero in
+    let tiered = Option.map (fun v -> Array.of_list (array v)) (find r "tiered") and seats = Option.map (fun v -> Array.of_list (array v)) (find r "seats") in
+    need (match tiered with Some t -> Array.length t = no && seats = None | None -> true) "such tiered entries";
+    need (match seats with Some t -> widths && no = 1 && Array.length t = ng | None -> not widths) "such seats";
     let set_at m = if m < 3 then m else 3 + index_of_any "mode" string_of_int m sets in
-    { recomputable = flag (get r "recomputable"); run_cut = within 0 (nc - 1) (get r "cut");
-      resident = (fun o -> Z.add fixed (Z.add (fst tiered.(o)) feedback.(o)));
-      unsharded = given r "unsharded_bytes" Z.zero number;
-      stash = (fun m -> stash.(set_at m)); working = (fun m -> working.(set_at m));
-      forward_ns = (fun y g -> forward.(y * ng + g)); backward_ns = (fun y g -> backward.(y * ng + g));
-      weight_ns = (fun g -> weight.(g));
-      again_ns = (fun m y g -> (match m with 1 -> selective | 2 -> full | m -> more.(index_of_any "mode" string_of_int m sets)).(y * ng + g));
-      optimizer_ns = (fun o g -> (snd tiered.(o)).(g)); sync_ns = (fun o g -> sync.(o).(g)) } in
-  let runs = Array.of_list (List.map run_of run_list) in
+    let of_one o g =
+      let moved = match tiered with Some t when o >= 0 -> Some t.(o) | _ -> None in
+      let seat = match seats with Some t when g >= 0 -> t.(g) | _ -> r in
+      Option.iter (fun e -> only e [ "weight_bytes"; "buffer_bytes"; "tier_bytes"; "optimizer_bytes"; "optimizer_ns"; "forward_ns"; "backward_ns"; "energy_uj"; "again_uj"; "swap_uj" ]) moved;
+      if seat != r then only seat [ "weight_bytes"; "gradient_bytes"; "optimizer_bytes"; "unsharded_bytes"; "stash_bytes"; "working_bytes" ];
+      let or_own k own read = match moved with Some e -> given e k own read | None -> own in
+      let bytes k = number (get (match moved with Some e -> e | None -> seat) k) in
+      let fixed = Z.add (bytes "weight_bytes") (Z.add (number (get seat "gradient_bytes")) (bytes "optimizer_bytes")) in
+      let forward = or_own "forward_ns" forward (numbers ~count:passes) and backward = or_own "backward_ns" backward (numbers ~count:passes) in
+      let step = or_own "optimizer_ns" step (numbers ~count:ng) and buffer = or_own "buffer_bytes" Z.zero number in
+      let in_tier = or_own "tier_bytes" (Array.make tiers Z.zero) (numbers ~count:tiers) in
+      let energy = or_own "energy_uj" nothing (numbers ~count:ng) and again = or_own "again_uj" nothing (numbers ~count:ng) in
+      let stash = if seat == r then stash else numbers ~count:(3 + ns) (get seat "stash_bytes") in
+      let working = if seat == r then working else numbers ~count:(3 + ns) (get seat "working_bytes") in
+      { named; recomputable = flag (get r "recomputable"); run_cut = within 0 (nc - 1) (get r "cut");
+        resident = (fun o -> Z.add fixed feedback.(o));
+        unsharded = given seat "unsharded_bytes" Z.zero number;
+        stash = (fun m -> stash.(set_at m)); working = (fun m -> Z.add working.(set_at m) buffer);
+        in_tier = (fun t -> in_tier.(t)); energy = (fun m -> if g < 0 then Z.zero else Z.add energy.(g) (if m = 2 then again.(g) else Z.zero));
+        forward_ns = (fun y g -> forward.(y * ng + g)); backward_ns = (fun y g -> backward.(y * ng + g));
+        weight_ns = (fun g -> weight.(g));
+        again_ns = (fun m y g -> (match m with 1 -> selective | 2 -> full | m -> more.(index_of_any "mode" string_of_int m sets)).(y * ng + g));
+        optimizer_ns = (fun _ g -> step.(g)); sync_ns = (fun o g -> sync.(o).(g)) } in
+    Array.init (1 + (no * ng)) (fun i -> if i = 0 then of_one (-1) (-1) else of_one ((i - 1) / ng) ((i - 1) mod ng)) in
+  let heads = given d "local_heads" [] array in
+  need (List.length heads <= 1 && not (heads <> [] && (widths || tiers > 0))) "such local_heads";
+  let further = given d "sharded_runs" [] array in
+  let rn = List.length run_list in
+  need (further = [] || (List.length further = rn && no = 1 && turns = 1 && tiers = 0 && heads = [] && not widths)) "such sharded_runs";
+  List.iter2 (fun r t -> List.iter (fun k -> need (get r k = get t k) "sharded_runs of other runs") [ "name"; "count"; "recomputable"; "cut" ])
+    (if further = [] then [] else run_list) further;
+  let all_runs = Array.of_list (List.mapi (fun i r -> run_of (if i < rn then i else i - rn) r) (run_list @ further @ heads)) in
+  let kinds = Array.length all_runs in
+  let moves = List.exists (fun r -> find r "tiered" <> None || find r "seats" <> None) run_list in
   let run_names = List.map (fun r -> Json.text (get r "name")) run_list in
   let model = List.mapi (fun i r -> (i, within 1 4096 (get r "count"))) run_list in
   let layers = List.fold_left (fun a (_, c) -> a + c) 0 model in
   need (layers <= 4096 && layers = within 1 4096 (get d "layer_count")) "layer_count";
   let prices = slices * ng * ng * 4 in
   let cut_of c =
-    only c [ "message_bytes"; "feedback_bytes"; "forward_ns"; "backward_ns" ];
+    only c [ "message_bytes"; "feedback_bytes"; "forward_ns"; "backward_ns"; "seat_bytes" ];
     let f = numbers ~count:prices (get c "forward_ns") and b = tables ~outer:nb ~inner:prices (get c "backward_ns") in
     Array.iteri (fun i v -> if i mod 4 = 0 then
       need (Z.sign v <= 0 && Array.for_all (fun t -> Z.sign t.(i) <= 0) b) "messages that block both ends") f;
-    (number (get c "message_bytes"), numbers ~count:nb (get c "feedback_bytes"), f, b) in
+    let held = match find c "seat_bytes" with None -> Array.make ng (number (get c "message_bytes")) | Some v -> numbers ~count:ng v in
+    need ((find c "seat_bytes" <> None) = widths) "such seat_bytes";
+    (held, numbers ~count:nb (get c "feedback_bytes"), f, b) in
   let cuts = Array.of_list (List.map cut_of cut_list) in
   let part = [| 3; 1; 2 |] in
   let at g h y p = (((y * ng) + g) * ng + h) * 4 + part.(p) in
   let embedding = Option.map (numbers ~count:(ng * ng)) (find d "embedding_sync_ns") in
-  let budget = match find d "budget" with Some b -> only b [ "boundaries_max"; "stages_max"; "cost_max"; "rank_min" ]; b | None -> Object [] in
+  let budget = match find d "budget" with Some b -> only b [ "boundaries_max"; "stages_max"; "cost_max"; "energy_max_uj"; "rank_min" ]; b | None -> Object [] in
   let rule_of r =
     only r [ "action"; "stage"; "groups"; "holds_first"; "holds_last"; "run"; "layers_min"; "layers_max"; "recompute"; "compresses_gradient"; "compresses_boundary" ];
     let small k = Option.map (within 0 (1 lsl 20)) (find r k) in
@@ -143,14 +177,19 @@ let read text : problem =
     | m -> Some (Each (mode_number m)) in
   { shape_of = { schedule; stages; ranks; batches = within 1 65536 (get d "micro_batches"); slices; barrier = given lay "barrier" true flag;
                  overlapped = (match given lay "gradient_sync" "exposed" Json.text with "overlapped" -> true | "exposed" -> false | s -> refuse "gradient_sync: \"%s\"" s);
-                 embedding = embedding <> None };
-    model; run_at = (fun i -> runs.(i)); groups; boundary_options; gradient_options;
+                 embedding = embedding <> None; local_every; stored };
+    model; run_at = (fun i -> all_runs.(i mod kinds).(i / kinds));
+    sharded_further = (if further = [] then None else Some (fun r -> r + rn));
+    as_on = (fun r o g -> if moves && r < kinds then r + (kinds * (1 + (o * ng) + g)) else r); groups; tiers; boundary_options; gradient_options;
     rank_min = given budget "rank_min" Z.zero number;
     offered = List.filter (fun m -> m <> 3) offered_numbers; offers_first_layers = List.mem 3 offered_numbers; setting;
-    message_bytes = (fun c -> let (m, _, _, _) = cuts.(c) in m); message_feedback = (fun c o -> let (_, f, _, _) = cuts.(c) in f.(o));
+    message_bytes = (fun c g -> let (m, _, _, _) = cuts.(c) in m.(g)); message_feedback = (fun c o -> let (_, f, _, _) = cuts.(c) in f.(o));
     linked = (fun c g h -> let (_, _, f, _) = cuts.(c) in Z.sign f.(at g h 0 1) >= 0);
     onward_ns = (fun c g h y p -> let (_, _, f, _) = cuts.(c) in f.(at g h y p));
     back_ns = (fun o c g h y p -> let (_, _, _, b) = cuts.(c) in b.(o).(at g h y p));
     embedding_ns = (fun g h -> match embedding with None -> None | Some e -> let v = e.(g * ng + h) in if Z.sign v < 0 then None else Some v);
-    budgets = List.map (fun k -> Option.map number (find budget k)) [ "boundaries_max"; "stages_max"; "cost_max" ];
+    local_head = (if heads = [] then None else Some (kinds - 1));
+    local_forward_ns = given d "local_forward_ns" Z.zero number; local_backward_ns = given d "local_backward_ns" Z.zero number;
+    local_bytes = given d "local_bytes" Z.zero number;
+    budgets = List.map (fun k -> Option.map number (find budget k)) [ "boundaries_max"; "stages_max"; "cost_max"; "energy_max_uj" ];
     rules = List.map rule_of (given d "rules" [] array) }
