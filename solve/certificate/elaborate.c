@@ -341,8 +341,8 @@ static enum status see_box(void *of, const cJSON *box, const struct check_box *l
 
 // ---- the file
 
-// The class of the message behind a stage, from 2; 0: nothing is sent, the next stage is on the same
-// rank; 1: nothing is sent, it reads a file.
+// The class of the message behind a stage, from 2; 0: nothing is sent, the next stage is on the
+// same rank; 1: nothing is sent, it reads a file.
 static int class_behind(const struct check_problem *p, int stage, const struct check_choice *c)
 {
     if (stage == p->stages - 1 || check_sends_forward(p, stage)) return c->cut + 2;
@@ -404,7 +404,7 @@ static void put_plan(struct elaborate *e, const cJSON *proof)
     if (!plan) return;
     page_print(&e->page, "time %lld\n", (long long)e->k->result->iteration_ns);
     for (const cJSON *v = plan->child; v; v = v->next) {
-        const char *const keys[] = {"first_layer", "layer_count", "boundary_option",
+        const char *const keys[] = {"first_layer",     "layer_count",       "boundary_option",
                                     "gradient_option", "recomputed_layers", "sharded_layers"};
         long long n[6] = {0};
         int group = 0;
@@ -451,10 +451,6 @@ enum status certificate_elaborate(const char *to, const struct check_text *certi
     TRY(check_read_problem(p, priced, arena, err));
     if (p->objective != MINIMISE_TIME)
         return fail(err, BAD_INPUT, "%s: --elaborate: expected the iteration time as objective",
-                    priced->file);
-    if (p->runs[0].sharded)
-        return fail(err, BAD_INPUT,
-                    "%s: --elaborate: expected no sharded_runs, of which no theorem tells yet",
                     priced->file);
     TRY(check_build_graph(&g, p, arena));
     struct check_proof k = {

@@ -133,12 +133,11 @@ static void find_lacks(const struct check_problem *q, const char *lacks[LACKS + 
     const struct {
         bool is;
         const char *what;
-    } all[LACKS] = {
-        {q->objective != MINIMISE_TIME, "another objective"},
-        {q->stored && (q->turns > 1 || in_rounds), "stored inputs with this schedule"},
-        {q->modes[MODE_SWAP], "swap"},
-        {any_blocks(q), "messages that block both ends"},
-        {q->slices > 1 && has_epilogues(q), "epilogues of slices"}};
+    } all[LACKS] = {{q->objective != MINIMISE_TIME, "another objective"},
+                    {q->stored && (q->turns > 1 || in_rounds), "stored inputs with this schedule"},
+                    {q->modes[MODE_SWAP], "swap"},
+                    {any_blocks(q), "messages that block both ends"},
+                    {q->slices > 1 && has_epilogues(q), "epilogues of slices"}};
     for (int i = 0; i < LACKS; i++)
         if (all[i].is) *lacks++ = all[i].what;
     *lacks = NULL;

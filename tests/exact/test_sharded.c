@@ -25,59 +25,13 @@ static struct {
 
 // ---- problems
 
-static int64_t *moved(const int64_t *values, int count, int up, int down, uint64_t *state,
-                      struct arena *arena)
-{
-    int64_t *copy = TAKE_COPY(arena, values, count);
-    for (int i = 0; i < count; i++) {
-        copy[i] += random_less(state, up + 1) - random_less(state, down + 1);
-        if (copy[i] < 0) copy[i] = values[i] < 0 ? values[i] : 0;
-    }
-    return copy;
-}
-
-static int64_t part_of(int64_t bytes, uint64_t *state) { return bytes * random_less(state, 5) / 4; }
-
-static void draw_sharded(struct priced_run *to, const struct priced *p, uint64_t *state,
-                         struct arena *arena)
-{
-    int passes = p->slice_count * p->group_count;
-    const int64_t *sync = to->sync_ns[0];
-    to->forward_ns = moved(to->forward_ns, passes, 6, 0, state, arena);
-    to->backward_ns = moved(to->backward_ns, passes, 8, 1, state, arena);
-    to->sync_ns = TAKE(arena, 1, int64_t *);
-    to->sync_ns[0] = moved(sync, p->group_count, 3, 12, state, arena);
-    to->optimizer_ns = moved(to->optimizer_ns, p->group_count, 0, 4, state, arena);
-    to->weight_bytes = part_of(to->weight_bytes, state);
-    to->gradient_bytes = part_of(to->gradient_bytes, state);
-    to->optimizer_bytes = part_of(to->optimizer_bytes, state);
-    to->unsharded_bytes += random_less(state, 3);
-    if (random_less(state, 4) == 0) to->stash_bytes[RECOMPUTE_FULL] += 1 + random_less(state, 4);
-}
-
-// What the choice excludes is left out.
 static void draw_one(struct priced *p, uint64_t *state, struct arena *arena)
 {
     int kind;
     do kind = (int)random_less(state, SCHEDULE_KIND_COUNT);
     while (schedule_kinds[kind].virtual_stages != 1);
     random_priced_of(p, kind, state, arena);
-    p->gradient_option_count = 1;
-    p->recompute[RECOMPUTE_SWAP] = false;
-    p->tier_count = p->local_head_count = 0;
-    if (random_less(state, 3) == 0) p->objective = OBJECTIVE_MAX_LOAD;
-    for (int i = 0; i < p->run_count; i++) {
-        struct priced_run *r = &p->runs[i];
-        r->tiered = NULL, r->tiered_count = 0;
-        r->recomputable = random_less(state, 4) > 0;
-        r->weight_bytes += random_less(state, 12), r->gradient_bytes += random_less(state, 6);
-    }
-    p->sharded_runs = TAKE_COPY(arena, p->runs, p->run_count);
-    p->sharded_run_count = p->run_count;
-    for (int i = 0; i < p->run_count; i++) draw_sharded(&p->sharded_runs[i], p, state, arena);
-    for (int g = 0; g < p->group_count; g++)
-        p->groups[g].memory_limit_bytes -= random_less(state, 2) * p->groups[g].memory_limit_bytes /
-                                           4;
+    priced_draw_sharded(p, state, arena);
 }
 
 static void answer(struct oracle *e, const struct priced *p, struct arena *arena)

@@ -20,6 +20,13 @@ void random_priced_of(struct priced *p, int kind, uint64_t *state, struct arena 
 // one or two node groups, each with devices and bytes of its own; what widths exclude is removed.
 void priced_draw_widths(struct priced *p, uint64_t state, struct arena *arena);
 
+// Offers to shard layers further (docs/PROOFS.md 4.2); what that excludes is removed.
+void priced_draw_sharded(struct priced *p, uint64_t *state, struct arena *arena);
+
+// Options with parts of a stage in tiers, of limited room, and now and then a budget of energy.
+// false: the document has no option to become one, or what tiers exclude.
+bool priced_draw_tiers(struct priced *p, uint64_t *state, struct arena *arena);
+
 // Lets layers of the run swap in so much time each way, with every option; what is not elsewhere by
 // then stays.
 void priced_swap(const struct priced *p, struct priced_run *run, int64_t *away_ns,

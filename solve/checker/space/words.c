@@ -115,19 +115,20 @@ enum status check_space_write_statement(const struct check_space_audit *h, const
     put_claims(p, h->result);
     put_verified(p, h->result, h->microseconds);
     page_print(
-        p, "WHY THE ONE FOLLOWS FROM THE OTHER\n"
-           "  Argued in docs/PROOFS.md 8. Proven by machine (solve/proofs, docs/PROOFS.md 16): "
-           "the paths that bound a rank\n"
-           "  (of several stages, and with messages that block both ends, too), what layers of any "
-           "kinds add to them, room,\n"
-           "  slots, how ranks are filled, means, groups, dominance, settings, what all layouts' "
-           "arguments make\n"
-           "  together; of a proof of a layout's own, accepted_bound, where 16 "
-           "leaves nothing of that\n"
-           "  layout out.\n"
-           "  Not proven by machine: local losses, swapping and tiers, the order of the space, and "
-           "that these lines of the\n"
-           "  checker compute what the theorems speak of.\n\n");
+        p,
+        "WHY THE ONE FOLLOWS FROM THE OTHER\n"
+        "  Argued in docs/PROOFS.md 8. Proven by machine (solve/proofs, docs/PROOFS.md 16): "
+        "the paths that bound a rank\n"
+        "  (of several stages, with messages that block both ends, and before local losses, too), "
+        "what layers of any\n"
+        "  kinds, wherever their parts are, add to them, room, slots, how ranks are filled, means, "
+        "groups, dominance,\n"
+        "  settings, what all layouts' arguments make together; of a proof of a layout's own, "
+        "accepted_bound, where 16\n"
+        "  leaves nothing of that layout out.\n"
+        "  Not proven by machine: swapping, the order of the space, and that these lines of the "
+        "checker compute what the\n"
+        "  theorems speak of.\n\n");
     page_print(p, "ASSUMED, not verified\n"
                   "  - the prices: whole nanoseconds and bytes that the judge (solve/judge/price/, "
                   "docs/FORMULAS.md) finds for each\n"

@@ -362,6 +362,7 @@ static void put_split(struct maker *m, int stage, int64_t load, const struct che
         json_put_text(&m->boxes, "recompute", check_mode_names[c->mode]);
         json_put_count(&m->boxes, "recomputed_layers", c->recomputed);
         if (c->swapped) json_put_count(&m->boxes, "swapped_layers", c->swapped);
+        if (m->p->runs[0].sharded) json_put_count(&m->boxes, "sharded_layers", c->sharded);
         json_put_count(&m->boxes, "gradient_option", c->gradient);
         json_put_count(&m->boxes, "boundary_option", c->boundary);
         json_close_object(&m->boxes);
@@ -460,6 +461,7 @@ static void put_incumbent(struct json_writer *w, const struct maker *m)
         json_put_count(w, "recomputed_layers",
                        swaps || x->recompute == RECOMPUTE_FIRST_LAYERS ? x->recomputed_layers : 0);
         if (swaps) json_put_count(w, "swapped_layers", x->swapped_layers);
+        if (x->sharded_layers) json_put_count(w, "sharded_layers", x->sharded_layers);
         json_put_count(w, "gradient_option", x->gradient_option);
         json_put_count(w, "boundary_option", x->boundary_option);
         json_close_object(w);
@@ -552,7 +554,7 @@ const char *certify(const struct certify_claim *claim, const struct check_text *
         check_list_choices(&m.choices, &g, &m.work, arena))
         fail_msg("%s", err.text);
     for (int r = 0; r < check_resource_count(&p) && claim->counts; r++)
-        counted[r] = r != p.group_count + BUDGET_COST;
+        counted[r] = r < p.group_count + BUDGET_COST;
     check_open_replay(&m.replay, &g, &m.work, arena);
     assert_int_equal(check_open_mixer(&m.mixer, &m.choices, counted, arena), OK);
     int count = g.offset[KINDS];
