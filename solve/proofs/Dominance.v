@@ -387,6 +387,10 @@ End Of.
 Notation overlaps y o := (other y (barrier y) o).
 Definition with_syncs P o := Problem (overlaps (shape_of P) o) (model P) (run_at P) (sharded_further P) (as_on P) (groups P) (tiers P) (boundary_options P) (gradient_options P) (rank_min P) (offered P) (offers_first_layers P)
   (setting P) (message_bytes P) (message_feedback P) (linked P) (onward_ns P) (back_ns P) (embedding_ns P) (local_head P) (local_forward_ns P) (local_backward_ns P) (local_bytes P) (budgets P) (rules P).
+Lemma syncs_same R o s d : fixed_of (with_syncs R o) s d = fixed_of R s d /\ working_of (with_syncs R o) s d = working_of R s d /\ stash_of (with_syncs R o) s d = stash_of R s d.
+Proof. destruct R as [[]]. split; [|split]; reflexivity. Qed.
+Lemma syncs_message R o d e dir y dr part : message_ns (with_syncs R o) d e dir y dr part = message_ns R d e dir y dr part.
+Proof. destruct R as [[]]. reflexivity. Qed.
 (* A sync that waits for the one before it on its rank, and the sync behind the gradients that is there. *)
 Definition own u := match what u with QueuedSync => Op Sync (place u) 0 0 | _ => u end.
 Lemma own_stream y u : in_stream y (own u) = in_stream y u. Proof. destruct u as [k p i j], k; reflexivity. Qed.
@@ -455,9 +459,9 @@ Proof.
   assert (M : moments Q r = moments P r) by (unfold moments, stages_on, released; cbn [shape_of Q with_syncs]; destruct (shape_of P); reflexivity).
   replace (rank_bytes Q plan r) with (rank_bytes P plan r); [exact C|]. unfold rank_bytes. rewrite M.
   apply (f_equal2 Z.add); [apply (f_equal2 Z.add); [apply (f_equal2 Z.add)|]|]; [reflexivity|apply (f_equal sum)|apply (f_equal most)|apply (f_equal most)]; apply map_ext.
-  - reflexivity.
-  - reflexivity.
-  - intros. apply (f_equal sum), map_ext. intros. rewrite E. reflexivity.
+  - intros. symmetry. apply syncs_same.
+  - intros. symmetry. apply syncs_same.
+  - intros. apply (f_equal sum), map_ext. intros. rewrite E. apply (f_equal (Z.max 0)), (f_equal (Z.mul _)). symmetry. apply syncs_same.
 Qed.
 Lemma times_of st d : exists p w n o, length p = (2 * slices (shape_of P))%nat /\ times P st d = p ++ [w; n; o; 0]
   /\ exists s q, s <= n /\ times Q st d = p ++ [w; s; o; q] /\ (several (shape_of P) = true -> q <= n) /\ (several (shape_of P) = false -> q = 0).
@@ -471,7 +475,7 @@ Qed.
 Theorem beside plan : plan_ok P plan -> plan_ok Q plan /\ forall T, takes P plan T -> takes Q plan T.
 Proof.
   intros H. split; [exact (same_plan plan H)|]. intros T (start & K). apply (beside_ends (shape_of P) (lasts P plan) (lasts Q plan) start T exposed); [| |exact K].
-  - intros u V. destruct (what u) eqn:Eu; unfold lasts; rewrite Eu; try apply Z.le_refl; try (unfold valid in V; rewrite Eu, exposed in V; discriminate).
+  - intros u V. destruct (what u) eqn:Eu; unfold lasts; rewrite Eu; try (change (drains (shape_of Q) u) with (drains (shape_of P) u); unfold Q; rewrite syncs_message; apply Z.le_refl); try (match goal with |- context [ends_of] => apply Z.le_refl end); try (unfold valid in V; rewrite Eu, exposed in V; discriminate).
     all: destruct (times_of (place u) (nth (place u) plan nobody)) as (p & w & n & o & L & -> & s & q & S & -> & _); change (slices (shape_of Q)) with (slices (shape_of P)).
     1, 2: assert (slice u < slices (shape_of P))%nat by (unfold valid in V; rewrite Eu, !andb_true_iff, !Nat.ltb_lt in V; tauto); rewrite !app_nth1 by lia; apply Z.le_refl.
     all: rewrite !app_nth2, !L by lia.

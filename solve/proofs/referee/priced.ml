@@ -168,7 +168,7 @@ let read text : problem =
       of_stage = small "stage"; of_groups = among "groups" (fun n -> index_of "group" n group_names);
       holds = (match small "holds_first", small "holds_last" with None, None -> None | Some a, None -> Some (a, a) | Some a, Some b -> Some (a, b) | None, Some _ -> refuse "holds_last without holds_first");
       of_run = Option.map (fun v -> index_of "run" (Json.text v) run_names) (find r "run");
-      at_least = small "layers_min"; at_most = small "layers_max"; of_modes = among "recompute" mode_number;
+      at_least = small "layers_min"; at_most = small "layers_max"; of_modes = among "recompute" (fun m -> if m = "swap" then -1 else mode_number m);
       of_gradient = Option.map flag (find r "compresses_gradient"); of_boundary = Option.map flag (find r "compresses_boundary") } in
   let offered_numbers = List.map mode_number names in
   let setting = match given lay "recompute" "each" Json.text with
