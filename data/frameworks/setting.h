@@ -102,7 +102,7 @@ extern const struct bridge_recipe bridge_recipes[]; // of recipes.txt, ended by 
 struct recipe_key {
     const char *code, *key;
 };
-extern const struct recipe_key bridge_recipe_keys[]; // ended by NULLs
+extern const struct recipe_key bridge_recipe_keys[]; // of their codes, ended by NULLs
 extern const char bridge_recipe_usual[];
 
 // How Megatron names the modes of recomputation. The first row of a mode is written; in reading,

@@ -30,8 +30,17 @@ kind == "names" && /^\[/ {
 }
 kind == "names" { put_text($0) }
 
-# ---- recipes: its names; below them its model, and then settings
+# ---- recipes: what is usual and the codes of keys; then the names of each; below them its model,
+# and then settings
 
+kind == "recipes" && /^usual: / {
+    usual = substr($0, 8)
+    next
+}
+kind == "recipes" && /^[a-z0-9]+ = / {
+    codes = codes "{\"" $1 "\", \"" $3 "\"},\n"
+    next
+}
 kind == "recipes" && /^[^ ]/ {
     if (!named) { end_row(); begin_row("") }
     named = 1
@@ -71,6 +80,10 @@ function end_table() {
     end_row()
     if (kind == "effects") print "{NULL, EFFECT_ASSUMED, NULL, NULL}};"
     else if (table) print "{NULL, NULL, NULL}};"
+    if (kind == "recipes") {
+        print "const struct recipe_key bridge_recipe_keys[] = {\n" codes "{NULL, NULL}};"
+        print "const char bridge_recipe_usual[] = \"" usual "\";"
+    }
 }
 function end_effect(    on, unless, word) {
     on = substr(effect, 1, index(effect, ": ") - 1)

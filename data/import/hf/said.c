@@ -26,81 +26,22 @@ static bool was_asked(const struct hf_asked *a, const char *key)
 // ---- keys that no model depends on: of tokens, generation, files, starting values, losses, and
 // how scores, positions and experts' choices are scaled
 
-static const char *const harmless[] = {"architectures",
-                                       "transformers_version",
-                                       "torch_dtype",
-                                       "dtype",
-                                       "use_cache",
-                                       "max_position_embeddings",
-                                       "model_max_length",
-                                       "initializer_range",
-                                       "initializer_factor",
-                                       "init_std",
-                                       "pretraining_tp",
-                                       "num_logits_to_keep",
-                                       "output_router_logits",
-                                       "output_attentions",
-                                       "output_hidden_states",
-                                       "return_dict",
-                                       "router_aux_loss_coef",
-                                       "router_z_loss_coef",
-                                       "router_jitter_noise",
-                                       "aux_loss_alpha",
-                                       "seq_aux",
-                                       "ep_size",
-                                       "norm_topk_prob",
-                                       "routed_scaling_factor",
-                                       "scoring_func",
-                                       "score_function",
-                                       "topk_method",
-                                       "n_group",
-                                       "topk_group",
-                                       "rope_theta",
-                                       "rope_scaling",
-                                       "rope_parameters",
-                                       "rope_interleave",
-                                       "rope_local_base_freq",
-                                       "attn_logit_softcapping",
-                                       "final_logit_softcapping",
-                                       "query_pre_attn_scalar",
-                                       "attention_multiplier",
-                                       "embedding_multiplier",
-                                       "residual_multiplier",
-                                       "logits_scaling",
-                                       "swiglu_limit",
-                                       "cache_implementation",
-                                       "is_decoder",
-                                       "id2label",
-                                       "label2id",
-                                       "problem_type",
-                                       "task_specific_params",
-                                       "gradient_checkpointing",
-                                       "classifier_dropout",
-                                       "summary_activation",
-                                       "summary_first_dropout",
-                                       "summary_proj_to_labels",
-                                       "summary_type",
-                                       "summary_use_proj",
-                                       "scale_attn_weights",
-                                       "reorder_and_upcast_attn",
-                                       "chunk_size_feed_forward",
-                                       "time_step_min",
-                                       "time_step_max",
-                                       "time_step_floor",
-                                       "time_step_limit",
-                                       "residual_in_fp32",
-                                       "use_mamba_kernels",
-                                       "use_qk_norm",
-                                       "max_window_layers",
-                                       "first_k_dense_replace",
-                                       "moe_layer_freq",
-                                       "mlp_bias",
-                                       "attention_bias",
-                                       "head_dim",
-                                       "bos_token_id",
-                                       "quantization_config",
-                                       "_attn_implementation",
-                                       "_attn_implementation_autoset"};
+static const char harmless[] =
+    "architectures transformers_version torch_dtype dtype use_cache max_position_embeddings "
+    "model_max_length initializer_range initializer_factor init_std pretraining_tp "
+    "num_logits_to_keep output_router_logits output_attentions output_hidden_states return_dict "
+    "router_aux_loss_coef router_z_loss_coef router_jitter_noise aux_loss_alpha seq_aux ep_size "
+    "norm_topk_prob routed_scaling_factor scoring_func score_function topk_method n_group "
+    "topk_group rope_theta rope_scaling rope_parameters rope_interleave rope_local_base_freq "
+    "attn_logit_softcapping final_logit_softcapping query_pre_attn_scalar attention_multiplier "
+    "embedding_multiplier residual_multiplier logits_scaling swiglu_limit cache_implementation "
+    "is_decoder id2label label2id problem_type task_specific_params gradient_checkpointing "
+    "classifier_dropout summary_activation summary_first_dropout summary_proj_to_labels "
+    "summary_type summary_use_proj scale_attn_weights reorder_and_upcast_attn "
+    "chunk_size_feed_forward time_step_min time_step_max time_step_floor time_step_limit "
+    "residual_in_fp32 use_mamba_kernels use_qk_norm max_window_layers first_k_dense_replace "
+    "moe_layer_freq mlp_bias attention_bias head_dim bos_token_id quantization_config "
+    "_attn_implementation _attn_implementation_autoset";
 
 static bool is_harmless(const char *key)
 {
@@ -109,8 +50,10 @@ static bool is_harmless(const char *key)
     for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
         if (length > strlen(ends[i]) && !strcmp(key + length - strlen(ends[i]), ends[i]))
             return true;
-    for (size_t i = 0; i < ARRAY_LENGTH(harmless); i++)
-        if (!strcmp(key, harmless[i])) return true;
+    for (const char *at = harmless, *end; *at; at = end + strspn(end, " ")) {
+        end = at + strcspn(at, " ");
+        if ((size_t)(end - at) == length && !memcmp(at, key, length)) return true;
+    }
     return false;
 }
 
