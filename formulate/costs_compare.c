@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "data/base/grow.h"
+#include "data/base/names.h"
 #include "data/base/shipped.h"
 #include "data/inputs/cost_keys.h"
 
@@ -140,11 +141,6 @@ enum status costs_diff(const struct option_texts *words, struct arena *arena, st
 
 // ---- history
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 // A folder's documents, in the order of their names.
 static enum status list_folder(const char ***paths, int *count, const char *folder,
                                struct arena *arena, struct error *err)
@@ -161,7 +157,7 @@ static enum status list_folder(const char ***paths, int *count, const char *fold
         (*paths)[(*count)++] = arena_print(arena, "%s/%s", folder, entry->d_name);
     }
     closedir(at);
-    if (*count) qsort(*paths, (size_t)*count, sizeof **paths, by_name);
+    if (*count) qsort(*paths, (size_t)*count, sizeof **paths, compare_texts);
     return *count > 1
                ? OK
                : fail(err, BAD_INPUT, "%s: expected at least two documents (.json), found %d",

@@ -92,6 +92,7 @@ plumbline_status plumbline_check(const char *certificate, const char *against, i
 
 struct report {
     const plumbline_plan *plan;
+    const char *run; // that the plan is beside; NULL: none
     plumbline_format format;
     char **text;
     size_t *length;
@@ -115,25 +116,9 @@ static enum status report(struct call *c, void *arguments)
     return call_give(r->text, r->length, text, length, &c->err);
 }
 
-plumbline_status plumbline_report(const plumbline_plan *plan, plumbline_format format, char **text,
-                                  size_t *length, plumbline_error *error)
-{
-    struct report r = {plan, format, text, length};
-    *text = NULL;
-    return call_run(report, NULL, &r, error);
-}
-
-struct asked_against {
-    const plumbline_plan *plan;
-    const char *run;
-    plumbline_format format;
-    char **text;
-    size_t *length;
-};
-
 static enum status report_against(struct call *c, void *arguments)
 {
-    const struct asked_against *r = arguments;
+    const struct report *r = arguments;
     const char *text;
     size_t length;
     TRY(call_expect(r->plan, "a plan", &c->err));
@@ -153,11 +138,19 @@ static enum status report_against(struct call *c, void *arguments)
     return call_give(r->text, r->length, text, length, &c->err);
 }
 
+plumbline_status plumbline_report(const plumbline_plan *plan, plumbline_format format, char **text,
+                                  size_t *length, plumbline_error *error)
+{
+    struct report r = {plan, NULL, format, text, length};
+    *text = NULL;
+    return call_run(report, NULL, &r, error);
+}
+
 plumbline_status plumbline_report_against(const plumbline_plan *plan, const char *run,
                                           plumbline_format format, char **text, size_t *length,
                                           plumbline_error *error)
 {
-    struct asked_against r = {plan, run, format, text, length};
+    struct report r = {plan, run, format, text, length};
     *text = NULL;
     return call_run(report_against, NULL, &r, error);
 }

@@ -1,4 +1,4 @@
-// The nearest name by the number of characters to change.
+// Names in order, and the nearest name by the number of characters to change.
 #include "data/base/names.h"
 
 #include <ctype.h>
@@ -6,6 +6,11 @@
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
+
+int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 // Signs between words are easily left out; a digit is rarely mistaken for another.
 enum { NAME_MOST = 64, CHANGE = 4, CHANGE_CASE = 2, CHANGE_SIGN = 2, CHANGE_DIGIT = 6 };

@@ -1,9 +1,11 @@
-// Finds the nearest known name to an unknown one.
+// Names in order, and the nearest known one to an unknown one.
 #ifndef PLUMBLINE_DATA_BASE_NAMES_H
 #define PLUMBLINE_DATA_BASE_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+int compare_texts(const void *a, const void *b); // two const char *, ascending: for qsort
 
 // The index of the name that was probably meant; otherwise of the one with the fewest changed
 // characters (inserted, left out, replaced; signs between words and case count for less, digits for

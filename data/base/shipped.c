@@ -65,11 +65,6 @@ static const char *place_of(int i, const char *folder, struct arena *arena)
     return home ? arena_print(arena, "%s/%s/%s", home, beside[(i - 1) % BESIDE], folder) : NULL;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 // Adds the names of the documents of a place, and of its folders, to the existing names.
 static int list_place(const char *place, bool folders, const char **names, int count,
                       struct arena *arena)
@@ -107,7 +102,7 @@ enum status shipped_list(const char *const **names, int *count, const char *fold
     *count = 0;
     for (int i = 0; i < PLACES && !*count; i++)
         *count = list_place(place_of(i, folder, arena), true, found, 0, arena);
-    qsort(found, (size_t)*count, sizeof *found, by_name);
+    qsort(found, (size_t)*count, sizeof *found, compare_texts);
     *names = found;
     if (*count) return OK;
     return fail(err, BAD_INPUT,
@@ -231,7 +226,7 @@ enum status shipped_gpus(const char *const **names, int *count, const char *fold
         int more = add_gpus(found, all, text, arena);
         if (more == all + 1) all = more;
     }
-    qsort(found, (size_t)all, sizeof *found, by_name);
+    qsort(found, (size_t)all, sizeof *found, compare_texts);
     *count = 0;
     for (int i = 0; i < all; i++)
         if (!i || strcmp(found[i], found[i - 1])) found[(*count)++] = found[i];

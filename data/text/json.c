@@ -76,17 +76,12 @@ static enum status count_tree(const char *file, const char *text, size_t size, s
     return OK;
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static const char *doubled_key(const cJSON *object, int count, struct arena *arena)
 {
     const char **keys = TAKE(arena, count, const char *), *doubled = NULL;
     int n = 0;
     for (const cJSON *c = object->child; c; c = c->next) keys[n++] = c->string;
-    qsort(keys, (size_t)n, sizeof *keys, compare_keys);
+    qsort(keys, (size_t)n, sizeof *keys, compare_texts);
     for (int i = 1; i < n && !doubled; i++)
         if (!strcmp(keys[i - 1], keys[i])) doubled = keys[i];
     return doubled;

@@ -71,7 +71,6 @@ const char *const *batch_varying(const struct batch *b, struct arena *arena);
 const char *instance_label(const struct instance *i, const char *const *varying,
                            struct arena *arena);
 const struct instance *batch_find(const struct batch *b, const char *id); // NULL: none
-int batch_by_text(const void *a, const void *b);                          // of texts, for qsort
 const char *instance_key(const struct instance *i, const char *key);      // NULL: not stated
 
 // ---- folder.c: contents of the folder

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "data/base/file.h"
+#include "data/base/names.h"
 #include "data/inputs/problem.h"
 #include "formulate/commands.h"
 #include "formulate/example/example.h"
@@ -102,7 +103,7 @@ static void set_id(struct instance *i, const struct point *c, const struct probl
                                          axis->key,
                                          value_text(&axis->values[c->at[k]], c->scratch));
     }
-    qsort(parts, (size_t)count, sizeof *parts, batch_by_text);
+    qsort(parts, (size_t)count, sizeof *parts, compare_texts);
     const char *text = arena_print(c->scratch, "plumbline %s\n%s\n%s\n%s\n%s\n%s\n",
                                    PLUMBLINE_VERSION, p->name, p->model.document.sha256,
                                    p->cluster.document.sha256, p->costs.document.sha256,

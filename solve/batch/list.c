@@ -4,6 +4,7 @@
 
 #include "data/base/file.h"
 #include "data/base/grow.h"
+#include "data/base/names.h"
 #include "data/text/json.h"
 #include "data/inputs/space.h"
 #include "solve/batch/batch.h"
@@ -114,16 +115,11 @@ const char *instance_label(const struct instance *i, const char *const *varying,
     return i->part ? arena_print(arena, "%s, part %d/%d", label, i->part, i->parts) : label;
 }
 
-int batch_by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static bool tells_apart(const struct batch *b, const char *const *varying, struct arena *arena)
 {
     const char **labels = TAKE(arena, b->count, const char *);
     for (int i = 0; i < b->count; i++) labels[i] = instance_label(&b->items[i], varying, arena);
-    qsort(labels, (size_t)b->count, sizeof *labels, batch_by_text);
+    qsort(labels, (size_t)b->count, sizeof *labels, compare_texts);
     for (int i = 1; i < b->count; i++)
         if (!strcmp(labels[i], labels[i - 1])) return false;
     return true;

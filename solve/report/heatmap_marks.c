@@ -84,13 +84,6 @@ static unsigned kinds_on(const struct heatmap *m, int from, int to)
     return kinds;
 }
 
-static int bits_of(unsigned set)
-{
-    int bits = 0;
-    for (; set; set &= set - 1) bits++;
-    return bits;
-}
-
 // A single mark is in the middle, two are on a diagonal, more are in the corners.
 static void draw_mark(struct heatmap *m, const struct report_link *x)
 {
@@ -99,7 +92,8 @@ static void draw_mark(struct heatmap *m, const struct report_link *x)
         {{-0.22, -0.22}, {0.22, 0.22}},
         {{-0.23, -0.23}, {0.23, 0.23}, {0.23, -0.23}, {-0.23, 0.23}}};
     unsigned kinds = kinds_on(m, x->from, x->to);
-    int together = bits_of(kinds), before = bits_of(kinds & ((1u << x->use) - 1)),
+    int together = __builtin_popcount(kinds),
+        before = __builtin_popcount(kinds & ((1u << x->use) - 1)),
         number = x->use == USE_RING ? x->stage : x->replica;
     const double *offset = offsets[together > 2 ? 2 : together - 1][before];
     double size = m->cell >= 8 ? m->cell - 1 : m->cell,

@@ -191,13 +191,6 @@ bool mesh_put(struct node_group *g, const struct mesh *m, const char **why, stru
 
 enum { SUBSETS_OF = 8 }; // with more GPUs, not every subset is tried
 
-static int bits(int set)
-{
-    int count = 0;
-    for (; set; set &= set - 1) count++;
-    return count;
-}
-
 // The best of all subsets, and its GPUs; NULL: not tried.
 static const char *best_text(const struct mesh *m, int gpus, double than, struct arena *arena)
 {
@@ -206,7 +199,7 @@ static const char *best_text(const struct mesh *m, int gpus, double than, struct
     const char *text = "";
     for (int subset = 1; m->count <= SUBSETS_OF && subset < 1 << m->count; subset++) {
         int at = 0;
-        if (bits(subset) != gpus) continue;
+        if (__builtin_popcount((unsigned)subset) != gpus) continue;
         for (int i = 0; i < m->count; i++)
             if (subset >> i & 1) set[at++] = i;
         double rate = of_set(m, set, gpus, arena);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "data/base/least.h"
+#include "data/numbers/intervals.h"
 
 // What others of the same kind leave to chance, as factors; chosen with runs of docs/VALIDATION.md
 // 11 in view, whose ranks were 3 % apart. Moves: of single layers between neighbours.
@@ -74,15 +75,9 @@ static double ratio_of(const struct search *s, int replica, int rank, bool forwa
     return predicted > 0 ? measured / predicted : 0;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double lower_median(double *values, int count)
 {
-    qsort(values, (size_t)count, sizeof *values, ascending);
+    qsort(values, (size_t)count, sizeof *values, compare_numbers);
     return count ? values[(count - 1) / 2] : 0;
 }
 

@@ -1,6 +1,7 @@
 // Lays the events of a run on the operations of its plan.
 #include <stdlib.h>
 
+#include "data/numbers/intervals.h"
 #include "solve/report/against/against.h"
 
 const char *const against_step_names[] = {
@@ -56,12 +57,6 @@ static int64_t predicted_of(const struct against *a, enum run_event_kind kind, i
     return sum;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void find_row(struct against *a, struct against_row row, double *ns)
 {
     const struct plan_run *run = a->run;
@@ -72,7 +67,7 @@ static void find_row(struct against *a, struct against_row row, double *ns)
         row.rank = e->rank;
     }
     if (!row.count) return;
-    qsort(ns, (size_t)row.count, sizeof *ns, ascending);
+    qsort(ns, (size_t)row.count, sizeof *ns, compare_numbers);
     median_interval(ns, row.count, 0.95, &row.measured_ns, &row.low_ns, &row.high_ns);
     row.predicted_ns = predicted_of(a, row.kind, row.stage, row.slice);
     a->rows[a->row_count++] = row;
