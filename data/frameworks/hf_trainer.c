@@ -26,10 +26,12 @@ static const struct setting_row rows[] = {
     TAKES("optim", TEXT, optimizer),
     TAKES("flash-attn attn-impl attn-implementation", TEXT, backend),
     TAKES("use-flash-attn use-flash-attention use-flash-attention-2", FLAG, flash),
-    TAKES("sequence-parallel-size", INT, ulysses),
+    TAKES("sequence-parallel-size cp-size", INT, ulysses),
     TAKES("model-name-or-path model", TEXT, model),
     TAKES("nproc-per-node num-processes global-world-size", COUNT, processes),
     TAKES("nnodes", COUNT, nodes),
+    TAKES("max-prompt-length", COUNT, rollout.prompt),
+    TAKES("max-completion-length", COUNT, rollout.answer),
 };
 
 static const struct setting_effect effects[] = {
@@ -38,15 +40,15 @@ static const struct setting_effect effects[] = {
      "weights in fewer bits than 16: leave it out"},
     {"use-galore use-apollo use-badam use-adam-mini use-muon", EFFECT_ON_JOB, "",
      "an optimizer with other states than Adam's: leave it out"},
-    {"ref-model reward-model rlhf-type", EFFECT_ON_JOB, "",
-     "another model beside the one that is trained: a job has one"},
-    {"stage", EFFECT_ON_JOB, "pt sft", "pairs, rewards or another model beside it: a job has one"},
+    {"stage", EFFECT_ON_JOB, "pt sft", SETTING_OF_OTHERS},
+    {"task-type", EFFECT_ON_JOB, "causal_lm",
+     "another head, and pairs or lists of sequences: a job has tokens and their loss"},
     // TRL's configurations of DPO, ORPO, CPO, KTO, GRPO and PPO (trl/trainer), which SFT's lacks.
-    {"beta max-prompt-length max-completion-length precompute-ref-log-probs ref-model-init-kwargs "
+    {"ref-model reward-model rlhf-type beta precompute-ref-log-probs ref-model-init-kwargs "
      "reference-free rpo-alpha sync-ref-model f-divergence-type simpo-gamma cpo-alpha "
      "desirable-weight undesirable-weight num-generations reward-weights reward-model-path kl-coef "
      "cliprange vf-coef",
-     EFFECT_ON_JOB, "", "pairs, rewards or another model beside it: a job has one"},
+     EFFECT_ON_OTHERS, "", SETTING_OF_OTHERS},
     {"pure-bf16", EFFECT_ON_JOB, "", "the optimizer's copies in bf16: leave it out"},
     {"tensor-model-parallel-size pipeline-model-parallel-size expert-model-parallel-size "
      "virtual-pipeline-model-parallel-size context-parallel-size hyper-parallel-cp-size "

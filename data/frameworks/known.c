@@ -4,6 +4,7 @@
 // GPTJModel and PhiModel), and of any with GPT-2's layers.
 #include "data/frameworks/models.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const struct known_model models[] = {
@@ -69,4 +70,32 @@ const struct known_model *known_model(const struct model *model, struct arena *a
         if (models[i].blocks == blocks && model_is_shipped(model, models[i].shipped, arena))
             return &models[i];
     return model_is_gpt2(model, arena) ? &gpt2 : NULL;
+}
+
+// By the names of tokenizers and checkpoints on the hub, in letters and digits: the vocab_size of
+// their config.json; what is part of another name stands behind it.
+int64_t tokenizer_vocabulary(const char *name)
+{
+    static const struct {
+        const char *part;
+        int64_t size;
+    } known[] = {{"gpt2bpe", 50257},      {"distillllama", 128256}, {"distillqwen15", 151936},
+                 {"distillqwen", 152064}, {"llama2", 32000},        {"llama3", 128256},
+                 {"llama4", 202048},      {"qwen205", 151936},      {"qwen215", 151936},
+                 {"qwen2505", 151936},    {"qwen2515", 151936},     {"qwen253b", 151936},
+                 {"qwen2", 152064},       {"qwen35", 248320},       {"qwen3", 151936},
+                 {"deepseekv3", 129280},  {"deepseekr1", 129280},   {"deepseekv2", 102400},
+                 {"mixtral", 32000},      {"gptoss", 201088},       {"gemma2", 256000},
+                 {"kimik2", 163840},      {"moonlight", 163840},    {"glm45", 151552},
+                 {"phi3", 32064},         {"minitron", 256000},     {"gptneox20b", 50432}};
+    char letters[128];
+    size_t length = 0;
+    const char *slash = strrchr(name, '/');
+    if (slash && slash[1]) name = slash + 1;
+    for (; *name && length < sizeof letters - 1; name++)
+        if (isalnum((unsigned char)*name)) letters[length++] = (char)tolower((unsigned char)*name);
+    letters[length] = '\0';
+    for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
+        if (strstr(letters, known[i].part)) return known[i].size;
+    return 0;
 }

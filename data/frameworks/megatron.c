@@ -161,9 +161,14 @@ static const struct setting_row rows[] = {
     TAKES("num-key-value-heads n-head-kv", COUNT, key_value_heads),
     TAKES("attention-head-type", TEXT, head_type),
     TAKES("glu-activation", TEXT, glu),
+    TAKES("geglu gelu-tanh", FLAG, geglu),
+    TAKES("apply-layernorm-rms", FLAG, shape.rms_norm), // FlagScale's
+    TAKES("num-layer-list", TEXT, layer_list),
+    TAKES("moe-tp-extend-ep", FLAG, experts_over_tensor),
     TAKES("topk moe-topk", COUNT, experts.top_k),
     TAKES("moe-latent-size", COUNT, experts.latent),
     TAKES("shared-moe-ffn-hidden-size", COUNT, experts.shared_ffn),
+    TAKES("use-gated-attention", FLAG, shape.gated_attention), // slime's
     TAKES("qk-nope-head-dim", COUNT, plain_width),
     TAKES("qk-rope-head-dim", COUNT, shape.rotary_width),
     TAKES("moe-expert-parallel-size", INT, job.layout.expert),
@@ -181,7 +186,7 @@ static const struct setting_row rows[] = {
     TAKES("actor-num-nodes", COUNT, nodes), // slime's and miles'
     TAKES("actor-num-gpus-per-node", COUNT, processes),
     TAKES("rollout-max-prompt-len", COUNT, rollout.prompt),
-    TAKES("rollout-max-response-len", COUNT, rollout.answer),
+    TAKES("rollout-max-response-len max-completion-length", COUNT, rollout.answer),
     TAKES("rollout-batch-size", COUNT, rollout.batch),
     TAKES("n-samples-per-prompt", COUNT, rollout.answers),
     TAKES("num-steps-per-rollout", COUNT, steps),

@@ -15,15 +15,18 @@ const struct setting_effect megatron_effects[] = {
     {"mtp-hybrid-override-pattern", EFFECT_ON_MODEL, "", "layers of several kinds: " MODEL},
     {"heterogeneous-layers-config-path heterogeneous-layers-config-encoded-json", EFFECT_ON_MODEL,
      "", "every layer has a shape of its own: " MODEL},
-    {"mtp-use-repeated-layer", EFFECT_ON_MODEL, "", "all depths share one layer: " MODEL},
+    {"mtp-use-repeated-layer mtp-shared-weights", EFFECT_ON_MODEL, "",
+     "all depths share one layer: " MODEL},
     {"decoder-num-layers decoder-seq-length", EFFECT_ON_MODEL, "",
      "an encoder and a decoder: " MODEL},
     {"retro-add-retriever", EFFECT_ON_MODEL, "", "cross attention to retrieved text: " MODEL},
     {"enable-mhc-connections", EFFECT_ON_MODEL, "", "several residual streams: " MODEL},
     {"language-model-type vision-model-type vision-tower image-size", EFFECT_ON_MODEL, "",
      "the shape is in the program, with a tower for images: " MODEL},
-    {"freeze-all-layers freeze-LM freeze-llm freeze-ViT freeze-clip-vision-tower", EFFECT_ON_MODEL,
-     "", "frozen layers: " MODEL},
+    {"freeze-all-layers freeze-LM freeze-llm freeze-ViT freeze-clip-vision-tower freeze-parameters "
+     "freeze-parameters-ratio freeze-parameters-regex trainable-parameters "
+     "trainable-parameters-regex",
+     EFFECT_ON_MODEL, "0 0.0", "frozen layers: " MODEL},
     {"mlp-type", EFFECT_ON_MODEL, "standard", "a dense part beside the experts: " MODEL},
     {"tuner-type train-type", EFFECT_ON_MODEL, "full", "frozen weights and adapters: " MODEL},
     {"kd mos memory-centric-tiled-linear", EFFECT_ON_MODEL, "", "another model beside it: " MODEL},
@@ -33,7 +36,6 @@ const struct setting_effect megatron_effects[] = {
      EFFECT_ON_MODEL, "", "another activation or other norms: " MODEL},
     {"use-bridge bridge-hf-model", EFFECT_ON_MODEL, "", "the model of a config.json: " MODEL},
     {"noop-layers", EFFECT_ON_MODEL, "", "layers that do nothing: " MODEL},
-    {"geglu gelu-tanh", EFFECT_ON_MODEL, "", "a gated unit: state glu-activation geglu"},
     {"expansion-factor num-unique-layers", EFFECT_ON_MODEL, "1",
      "layers of other kinds or shared ones: " MODEL},
     {"attn-sliding-window sliding-window-size sink-sliding-window interleave-sliding-window "
@@ -77,16 +79,14 @@ const struct setting_effect megatron_effects[] = {
     {"fp4 fp4-param", EFFECT_ON_JOB, "", "FP4: leave it out, and state fp8-format"},
     {"zero-optimization.offload-param.device zero-optimization.offload-optimizer.device",
      EFFECT_ON_JOB, "none", "states on the host: " JOB},
-    {"train-impl", EFFECT_ON_JOB, "normal",
-     "pairs, rewards or another model beside it: a job has one"},
+    {"train-impl", EFFECT_ON_JOB, "normal", SETTING_OF_OTHERS},
+    {"rlhf-type teacher-model teacher-model-server reward-model mcore-ref-model", EFFECT_ON_OTHERS,
+     "", SETTING_OF_OTHERS},
+    {"task-type", EFFECT_ON_JOB, "causal_lm",
+     "another head, and pairs or lists of sequences: a job has tokens and their loss"},
     {"moe-weight-parallelism", EFFECT_ON_JOB, "", "experts cut over data ranks: " JOB},
-    {"num-layer-list", EFFECT_ON_JOB, "",
-     "layers of each stage: state pipeline-model-parallel-layout"},
     {"schedules-method moe-fb-overlap", EFFECT_ON_JOB, "",
      "another schedule: leave it out, and state the job's"},
-    {"moe-tp-extend-ep", EFFECT_ON_JOB, "", "experts over tensor and expert ranks together: " JOB},
-    {"swap-attention swap-optimizer swap-modules", EFFECT_ON_JOB, "",
-     "activations or states on the host: leave it out, and allow swap in the job's recompute"},
     {"decoder-pipeline-manual-split-list", EFFECT_ON_JOB, "",
      "layers of each stage: state pipeline-model-parallel-layout"},
     {"enable-zero-bubble enable-zbh1-pipeline enable-1f1b-v", EFFECT_ON_JOB, "",
@@ -116,15 +116,17 @@ const struct setting_effect megatron_effects[] = {
     {"train-backend", EFFECT_ON_JOB, "megatron", "a policy trained by another program: " JOB},
     {"rl-prompts-per-eval perform-rl-step grpo-prompts-per-step", EFFECT_ASSUMED, "",
      "the job is one update of the policy: rollouts are no part of it"},
-    {"lora-rank lora-alpha", EFFECT_ASSUMED, "", "adapters are the model's: state them there"},
     // ---- assumed
-    {"lora lora-r lora-target-modules peft peft-dim peft-alpha", EFFECT_ASSUMED, "",
-     "adapters are the model's: state them there"},
+    {"lora lora-r lora-rank lora-alpha lora-target-modules peft peft-dim peft-alpha mcore-adapter "
+     "mcore-ref-adapter ref-adapters modules-to-save target-modules",
+     EFFECT_ASSUMED, "", "adapters are the model's: state them there"},
+    {"freeze-vit freeze-aligner", EFFECT_ASSUMED, "", "a tower is the model's: state it there"},
     {"recompute-activation-function recompute-norm recompute-layer-ids recompute-in-bubble "
      "recompute-in-advance recompute-mla-up-proj recompute-type mhc-recompute-layer-num "
      "moe-adaptive-recompute-activation moe-zero-memory mla-zero-memory checkpoint-factor "
      "partition-activations distribute-saved-activations distribute-checkpointed-activations "
-     "enable-recompute-layers-per-pp-rank",
+     "enable-recompute-layers-per-pp-rank recompute-granularity-per-stage "
+     "recompute-method-per-stage recompute-num-layers-per-stage custom-recompute-layers-per-stage",
      EFFECT_ASSUMED, "0 disable", "recomputation is what recompute-granularity says"},
     {"main-grads-dtype megatron-fsdp-main-grads-dtype megatron-fsdp-main-params-dtype",
      EFFECT_ASSUMED, "fp32 torch.float32 auto", "states have the bytes that other flags say"},
@@ -142,13 +144,14 @@ const struct setting_effect megatron_effects[] = {
      "no layer is in FP8"},
     {"curriculum-learning.enabled", EFFECT_ASSUMED, "", "sequences have their full length"},
     {"tp-2d", EFFECT_ON_JOB, "", "products over two axes of tensor ranks: " JOB},
-    {"smart-swap use-nanopipe-swap mla-swap-core-attn-out moe-unperm2-mem-optim-swap "
+    {"swap-attention swap-optimizer swap-modules smart-swap use-nanopipe-swap "
+     "mla-swap-core-attn-out moe-unperm2-mem-optim-swap "
      "recompute-norm-num-layers recompute-activation-function-num-layers "
      "moe-zero-memory-num-layers",
      EFFECT_ASSUMED, "0",
      "what it moves or makes again is kept: memory is planned above the run's"},
     {"packing-seq-length total-seq-length", EFFECT_ASSUMED, "0", "every sequence is full"},
-    {"padding-free packing", EFFECT_ASSUMED, "", "every sequence is full"},
+    {"padding-free packing group-by-length", EFFECT_ASSUMED, "", "every sequence is full"},
     {"exp-avg-dtype exp-avg-sq-dtype main-params-dtype", EFFECT_ASSUMED, "fp32",
      "the optimizer's state has 12 bytes a parameter"},
     {"fp8-param-gather fp4-param-gather", EFFECT_ASSUMED, "", "weights are gathered in 16 bits"},
@@ -160,8 +163,9 @@ const struct setting_effect megatron_effects[] = {
     {"use-legacy-models", EFFECT_ASSUMED, "", "kernels are Transformer Engine's"},
     {"fp16-lm-cross-entropy", EFFECT_ASSUMED, "", "the loss is in fp32"},
     {"reuse-fp32-param", EFFECT_ASSUMED, "", "weights have a copy in 16 bits of their own"},
-    {"rope-scaling-type", EFFECT_ASSUMED, "", "rotary positions are not stretched"},
-    {"post-norm", EFFECT_ASSUMED, "", "layers have no norms behind their parts"},
+    {"rope-scaling-type rope-scaling", EFFECT_ASSUMED, "", "rotary positions are not stretched"},
+    {"post-norm post-self-attn-layernorm post-mlp-layernorm", EFFECT_ASSUMED, "",
+     "layers have no norms behind their parts"},
     {"context-parallel-algo", EFFECT_ASSUMED, "megatron_cp_algo",
      "context ranks pass keys and values around a ring"},
     {"no-rope-freq", EFFECT_ASSUMED, "", "every layer has rotary positions"},

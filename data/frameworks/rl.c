@@ -93,10 +93,10 @@ static const struct setting_row rows[] = {
           "gconfig.max_new_tokens",
           COUNT, rollout.answer),
     TAKES("data.max_length policy.max_total_sequence_length sequence_length", COUNT, job.sequence),
-    TAKES(ACTOR "ulysses_sequence_parallel_size " ACTOR
-                "fsdp_config.ulysses_sequence_parallel_size "
-                "ulysses_sequence_parallel_size engine.ulysses_sequence_parallel_size " ROLL(
-                    "model_args.ulysses_size"),
+    TAKES(ACTOR
+          "ulysses_sequence_parallel_size " ACTOR "fsdp_config.ulysses_sequence_parallel_size "
+          "ulysses_sequence_parallel_size engine.ulysses_sequence_parallel_size "
+          "models.policy_trainer.ulysses_sequence_parallel_size " ROLL("model_args.ulysses_size"),
           INT, ulysses),
     TAKES("actor_rollout_ref.model.enable_gradient_checkpointing "
           "model.enable_gradient_checkpointing actor.gradient_checkpointing",
@@ -154,9 +154,17 @@ static const struct setting_effect effects[] = {
      "what is on the host between updates is back while one runs"},
     {"is_offload_optimizer_states_in_train_step", EFFECT_ASSUMED, "false",
      "the optimizer's state stays on the GPU"},
-    {"chosen_key", EFFECT_ON_JOB, "", "pairs, with another model beside it: a job has one"},
-    {ROLL("strategy_args.strategy_config.ep_size"), EFFECT_ON_JOB, "1",
-     "experts over ranks of FSDP: state them in the job"},
+    {"chosen_key dpo.* rm.*", EFFECT_ON_JOB, "",
+     "pairs, with another model beside it: a job has one"},
+    {"policy.dtensor_cfg.automodel_kwargs.freeze_config.*", EFFECT_ASSUMED, "",
+     "all weights are trained"},
+    {"policy.quant_cfg policy.quant_sequence_length", EFFECT_ASSUMED, "",
+     "products are in 16 bits"},
+    {"models.policy_trainer.decoder_first_pipeline_num_layers "
+     "models.policy_trainer.decoder_last_pipeline_num_layers",
+     EFFECT_ASSUMED, "", "stages may have any number of layers"},
+    {ROLL("strategy_args.strategy_config.ep_size") " policy.dtensor_cfg.expert_parallel_size",
+     EFFECT_ON_JOB, "1", "experts over ranks of FSDP: state them in the job"},
     {"actor.pad_to_maximum actor.enable_tree_training", EFFECT_ASSUMED, "false",
      "every sequence has the stated length"},
     {"actor.megatron.fp8_config.* actor.archon.fp8_config.*", EFFECT_ASSUMED, "",
@@ -170,6 +178,14 @@ static const struct setting_effect effects[] = {
      "every sequence has the stated length"},
     {NULL, EFFECT_ASSUMED, NULL, NULL}};
 
+static const struct setting_names names[] = {
+    {"NeMo RL, ChatLearn", "",
+     "clear_memory_caches_before_refit refit_buffer_size_gb quant_batch_size quant_calib_size "
+     "quant_calib_data disable_modelopt_layer_spec cp_normalize generation_batch_size "
+     "pos_clip_ratio neg_clip_ratio meta_init groupgemm kl_coef model_provider_module "
+     "use_group_sequence_policy save_hf max_token_in_packing"},
+    {NULL, NULL, NULL}};
+
 // Sections of what is no part of an update.
 const struct setting_rows rl_rows = {
     .rows = rows,
@@ -177,13 +193,14 @@ const struct setting_rows rl_rows = {
     .effects = effects,
     .sections = sections,
     .beyond = ACTOR "strategy model.strategy runtime_args.train_backend",
-    .names = {nemo_names},
+    .names = {nemo_names, names},
     .last_parts = true,
     .left =
         "algorithm.* reward.* reward_model.* reward_manager.* custom_reward_function.* critic.* "
         "actor_rollout_ref.rollout.* actor_rollout_ref.ref.* global_profiler.* ray_kwargs.* "
-        "transfer_queue.* trainer.* data.* optim.* grpo.* ppo.* sft.* dpo.* rm.* "
-        "distillation.* loss_fn.* checkpointing.* env.* logger.* cluster.* defaults "
+        "transfer_queue.* trainer.* data.* optim.* grpo.* ppo.* sft.* async_rl.* teachers.* "
+        "distillation.* on_policy_distillation.* loss_fn.* checkpointing.* env.* logger.* "
+        "cluster.* defaults "
         "policy.generation.* policy.tokenizer.* policy.optimizer.* policy.scheduler.* "
         "models.policy_trainer.free_gpu_memory.* models.ref_policy.* models.reward.* "
         "models.policy.* runtime_args.* runtime_env.* " ACTOR "optim.* " ACTOR "checkpoint.* " ACTOR
@@ -217,5 +234,6 @@ const struct setting_rows rl_rows = {
         "policy.megatron_cfg.use_fused_linear_logprobs policy.logprob_chunk_size "
         "policy.megatron_cfg.fused_linear_logprobs_chunk_size "
         "policy.megatron_cfg.force_reconvert_from_hf policy.megatron_cfg.converter_type "
-        "policy.megatron_cfg.track_moe_metrics "
+        "policy.megatron_cfg.track_moe_metrics policy.dtensor_cfg.automodel_kwargs.* "
+        "models.partial_rollout_manager.* "
         "value.* value_loss_fn.* reward_penalties.* data_plane.*"};

@@ -77,10 +77,12 @@ struct run {
     bool rotary_flag, no_positions, unpadded, counts_embedding, counts_loss, fp8_flag, checkpointed,
         recomputes_experts, deepep, graphed, fsdp, torch_fsdp, deepspeed, no_pipeline;
     int64_t padded_vocabulary, key_value_heads;
+    const int64_t *rank_layers;      // decoder layers of each pipeline rank; NULL: not stated
     int64_t first_stage, last_stage; // decoder layers of the first and the last pipeline rank
     int zero_stage, ulysses;
-    const char *glu, *head_type, *sharding;
-    const char *accelerate; // the name of its configuration
+    bool geglu, experts_over_tensor;
+    const char *glu, *head_type, *sharding, *layer_list; // the list: of each stage, "7,7,8"
+    const char *accelerate;                              // the name of its configuration
     // One letter for each layer: M, *, -, E; of its state spaces.
     const char *hybrid;
     int64_t state_heads, state_head_width, state_width, state_groups;

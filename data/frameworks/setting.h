@@ -40,10 +40,13 @@ struct setting_row {
 // What a key changes that no member can state (effects/*.txt).
 struct setting_effect {
     const char *keys; // between blanks; a "section.*" is everything below
-    enum { EFFECT_ON_MODEL, EFFECT_ON_JOB, EFFECT_ASSUMED } kind;
+    // ON_OTHERS: on the job, unless that is an update of the policy alone.
+    enum { EFFECT_ON_MODEL, EFFECT_ON_JOB, EFFECT_ON_OTHERS, EFFECT_ASSUMED } kind;
     const char *harmless; // values with which it changes nothing, between blanks
     const char *text;     // what it changes and what to do; of ASSUMED, what is assumed instead
 };
+
+#define SETTING_OF_OTHERS "pairs, rewards or another model beside it: a job has one"
 
 // Keys of a program, by the version that first has them (names/*.txt); ended by a row of NULLs.
 struct setting_names {
@@ -104,6 +107,9 @@ struct recipe_key {
 };
 extern const struct recipe_key bridge_recipe_keys[]; // of their codes, ended by NULLs
 extern const char bridge_recipe_usual[];
+
+// The vocabulary of the tokenizer of that name, or of the checkpoint it is in; 0: unknown.
+int64_t tokenizer_vocabulary(const char *name);
 
 // How Megatron names the modes of recomputation. The first row of a mode is written; in reading,
 // the first that fits counts.

@@ -101,6 +101,69 @@ echo '{"zero_optimization": {}}' >"$work/configs/my.json"
 "$plumbline" import trainer "$work/scripts/t.sh" --gpus 8 2>"$work/err" && wrong "no stage is read"
 told 'which ZeRO stage it is'
 
+# ms-swift: an update of the policy alone (GRPO) has a prompt and its answer, other models, pairs
+# and heads are refused; its Megatron has other defaults than Megatron-LM
+swift() { # DOOR WORDS OF THE LAUNCH ...
+    door=$1; shift
+    echo "NPROC_PER_NODE=8 $*" >"$work/in.sh"
+    out=-o; [ "$door" = megatron ] && out=--job
+    "$plumbline" import "$door" "$work/in.sh" $out "$work/job.json" 2>"$work/err"
+}
+mega='megatron sft --model Qwen/Qwen3-8B --max_length 1024 --tensor_model_parallel_size 4'
+swift megatron "$mega --tuner_type lora --freeze_vit true --merge_lora false" ||
+    wrong "swift: $(cat "$work/err")"
+told 'assumed: .*--tuner-type: frozen weights and adapters: the model.s, which is not made here'
+python3 -c 'import json, sys
+j = json.load(open(sys.argv[1])); l = j["layout"]
+assert (l["zero"], l["micro_batch"], j["recompute"], j["global_batch"], j["fused_loss"],
+        j["sequence"]) == (1, 1, ["none", "selective"], 16, True, 1024), j' "$work/job.json" ||
+    wrong "swift: other defaults"
+mega=$(echo "$mega" | sed 's/sft/rlhf/')
+swift megatron "$mega --rlhf_type grpo --max_completion_length 3072 --num_generations 8 \
+    --reward_funcs accuracy --offload_model true --vllm_mode colocate --some_new 2" ||
+    wrong "swift: $(cat "$work/err")"
+grep -q '"sequence": 4096' "$work/job.json" || wrong "swift: another sequence of GRPO's"
+told 'an update of the policy alone'
+swift megatron "$mega --rlhf_type dpo --beta 0.1" && wrong "swift: DPO is read"
+told '--rlhf-type: is not read: pairs, rewards'
+swift megatron "$mega --task_type seq_cls" && wrong "swift: another head is read"
+told '--task-type: is not read'
+plain='--model Qwen/Qwen3-8B --per_device_train_batch_size 4 --max_length 512'
+swift trainer "swift rlhf --rlhf_type grpo $plain --num_generations 8 --beta 0.04 \
+    --reward_weights 1" || wrong "swift: $(cat "$work/err")"
+grep -q '"sequence": 1024' "$work/job.json" || wrong "swift: another sequence of Trainer's GRPO"
+swift trainer "swift rlhf --rlhf_type gkd $plain" && wrong "swift: a teacher is read"
+told '--rlhf-type: is not read'
+swift trainer "swift sft --task_type reranker $plain" && wrong "swift: a reranker is read"
+told '--task-type: is not read'
+
+# MindSpeed-LLM: layers of each stage, experts over tensor ranks, a gated unit; the vocabulary by
+# the tokenizer's name
+echo 'torchrun --nproc-per-node 8 pretrain_gpt.py --seq-length 256 --micro-batch-size 1 --bf16 \
+    --global-batch-size 8 --num-layers 5 --hidden-size 64 --num-attention-heads 4 --gelu-tanh \
+    --ffn-hidden-size 128 --pipeline-model-parallel-size 2 --num-layer-list 2,3 \
+    --tensor-model-parallel-size 2 --num-experts 4 --expert-model-parallel-size 2 \
+    --moe-tp-extend-ep --sequence-parallel \
+    --tokenizer-name-or-path /models/Qwen2.5-7B-Instruct' >"$work/in.sh"
+"$plumbline" import megatron "$work/in.sh" --job "$work/job.json" -o "$work/model.json" \
+    2>"$work/err" || wrong "MindSpeed: $(cat "$work/err")"
+python3 -c 'import json, sys
+j = json.load(open(sys.argv[1])); l = j["layout"]; m = json.load(open(sys.argv[2]))["shape"]
+assert (l["expert"], l["expert_tensor"]) == (4, 1), l
+assert [r["layers_max"] for r in j["rules"]] == [3, 4], j["rules"]
+assert (m["vocabulary"], m["gated_ffn"], m["activation"]) == (152064, True, "gelu"), m' \
+    "$work/job.json" "$work/model.json" || wrong "MindSpeed: another job or model"
+told 'a vocabulary of 152064, as tokenizer-name-or-path /models/Qwen2.5-7B-Instruct has it'
+sed -i 's/2,3/2,2/' "$work/in.sh"
+"$plumbline" import megatron "$work/in.sh" --job "$work/no.json" 2>"$work/err" &&
+    wrong "a list of other layers is read"
+told '--num-layer-list: expected the layers of each of 2 stages, 5 in all'
+sed -i 's/--num-layer-list 2,2//; s/--num-layers 5 --hidden-size 64 --num-attention-heads 4//
+    s/--ffn-hidden-size/--hf-checkpoint \/root\/Qwen3-8B\/ --ffn-hidden-size/' "$work/in.sh"
+"$plumbline" import megatron "$work/in.sh" -o "$work/model.json" 2>"$work/err" ||
+    wrong "a model by name: $(cat "$work/err")"
+told 'the model is the shipped qwen3-8b'
+
 # torchtitan: what its lists of harmless keys do not hold is said
 printf '[model]\nname = "llama3"\nflavor = "8B"\nnorm_type = "layernorm"\n[training]\nseq_len = 512
 local_batch_size = 1\n[fault_tolerance]\nenable = true\n[float8]

@@ -9,9 +9,18 @@ printf 'micro_batch_size: 1\ncutoff_len: 64\ndist_config:\n  name: fsdp2\n' >"$w
     wrong "LLaMA-Factory's version 1: $(cat "$work/err")"
 grep -q '"zero": 3' "$work/job.json" || wrong "LLaMA-Factory's version 1: not sharded"
 printf 'peft_config:\n  name: lora\n' >>"$work/v1.yaml"
+"$plumbline" import trainer "$work/v1.yaml" --gpus 8 -o "$work/job.json" 2>"$work/err" ||
+    wrong "LLaMA-Factory's version 1: $(cat "$work/err")"
+told 'assumed: peft_config lora: adapters and frozen weights are the model.s'
+printf 'train_dataset: data/v1_dpo_demo.yaml\n' >>"$work/v1.yaml"
 "$plumbline" import trainer "$work/v1.yaml" --gpus 8 -o "$work/no.json" 2>"$work/err" &&
-    wrong "LLaMA-Factory's version 1: adapters are read"
-told 'line 6: peft_config.name: frozen weights'
+    wrong "LLaMA-Factory's version 1: pairs are read"
+told 'train_dataset: data/v1_dpo_demo.yaml: pairs'
+printf 'micro_batch_size: 1\ncutoff_len: 64\ndist_config:\n  name: deepspeed
+  config_file: ds_z2_config.json\n' >"$work/v1.yaml"
+"$plumbline" import trainer "$work/v1.yaml" --gpus 8 -o "$work/job.json" 2>"$work/err" ||
+    wrong "LLaMA-Factory's version 1: $(cat "$work/err")"
+grep -q '"zero": 2' "$work/job.json" || wrong "LLaMA-Factory's version 1: not DeepSpeed's stage"
 # A launch of another program's is not Megatron's, nor a script JSON; what one may state is right.
 launch() { # WORDS TO TEXT OPTION ...: refused with these words, or read
     words=$1 to=$2; shift 2

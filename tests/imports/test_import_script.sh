@@ -348,5 +348,19 @@ read_file "$work/gated.yml" own --gpus 8 --vocabulary 32000 || fail "gated: $(ca
 says "6738415616 parameters" gated
 says "assumed: a gated part a third of 32768 wide" gated
 
+# a file of another machine's path is that of the same end in the repository
+repo=$work/repo
+mkdir -p "$repo/.git" "$repo/models" "$repo/run"
+echo 'MODEL_ARGS=(--num-layers 3 --hidden-size 64 --num-attention-heads 4)' >"$repo/models/tiny.sh"
+echo 'source "/root/elsewhere/models/tiny.sh"
+torchrun pretrain_gpt.py ${MODEL_ARGS[@]} --vocab-size 128' >"$repo/run/run.sh"
+"$plumbline" import megatron "$repo/run/run.sh" -o "$work/model.json" 2>"$work/err" ||
+    fail "another machine's path: $(cat "$work/err")"
+grep -q '"count": 3' "$work/model.json" || fail "another machine's path: another model"
+sed -i 's|elsewhere/models/tiny|tiny|' "$repo/run/run.sh"
+cp "$repo/models/tiny.sh" "$repo/run/tiny.sh"
+"$plumbline" import megatron "$repo/run/run.sh" -o "$work/model.json" 2>"$work/err" &&
+    fail "a file is taken by its name alone"
+
 [ $failures = 0 ] && echo "test_import_script: all as expected"
 exit $((failures > 0))

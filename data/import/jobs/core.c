@@ -25,22 +25,23 @@ enum status core_check(const struct run *r, struct error *err)
 {
     const struct shape *s = &r->shape;
     const struct layout *l = &r->job.layout;
+    bool made = r->wants_model && !r->known;
     const struct {
         bool wrong;
         const char *text;
     } checks[] = {
-        {r->wants_model && (!r->layers || !s->hidden || !s->heads),
+        {made && (!r->layers || !s->hidden || !s->heads),
          "the model's sizes are not here (--num-layers, --hidden-size, --num-attention-heads): "
          "write only the job (--job, without -o), and take the model from its config.json "
          "(plumbline import hf) or from plumbline models"},
         {r->wants_job && !r->job.sequence, "--seq-length is missing: give it with --sequence, or "
                                            "write only the model (-o, without --job)"},
-        {r->wants_model && !s->vocabulary,
+        {made && !s->vocabulary,
          "--vocab-size is missing (the tokenizer sets it): give it with --vocabulary"},
         {r->variant && strcmp(r->variant, "gated_delta_net") && strcmp(r->variant, "gdn") &&
              !is_sparse(r),
          "--experimental-attention-variant: expected gated_delta_net, gdn or dsa"},
-        {r->wants_model && is_sparse(r) &&
+        {made && is_sparse(r) &&
              (!r->latent || !s->query_rank || !s->index_heads || !s->index_width ||
               !s->index_top_k),
          "--experimental-attention-variant dsa: expected latents with --q-lora-rank, and "
@@ -54,8 +55,7 @@ enum status core_check(const struct run *r, struct error *err)
          "flag, or remove the number"},
         {r->latent && r->grouped, "--multi-latent-attention with --group-query-attention"},
         {!r->latent && s->query_rank, "--q-lora-rank without --multi-latent-attention"},
-        {r->wants_model && !r->experts.experts &&
-             (l->expert > 1 || r->frequencies || r->experts.shared_ffn),
+        {made && !r->experts.experts && (l->expert > 1 || r->frequencies || r->experts.shared_ffn),
          "flags of experts without --num-experts"},
         {r->layers_of_stage && r->stages_of_rank,
          "--num-layers-per-virtual-pipeline-stage and --num-virtual-stages-per-pipeline-rank: "
@@ -176,8 +176,7 @@ static enum status set_runs(struct model *m, const struct run *r,
     return OK;
 }
 
-// What flags leave open has Megatron's own values: those of Llama 3's method, and of latent
-// attention's, which are fixed there.
+// What flags leave open has Megatron's own values: of Llama 3's method, of latent attention's.
 static void set_rotary(struct shape *s, const struct run *r)
 {
     struct rotary_scaling stated = s->rotary_scaling, *to = &s->rotary_scaling;
@@ -247,6 +246,8 @@ enum status core_model(struct model *m, const struct run *r, struct arena *arena
 {
     struct shape *s = &m->shape;
     struct expert_shape experts = r->experts;
+    struct document document = m->document;
+    if (r->known) return *m = *r->known, m->document = document, OK;
     *s = r->shape;
     if (r->latent && !r->qk_norm)
         fprintf(stderr, "norms of the latents are counted, which Megatron has only with "
@@ -387,15 +388,15 @@ static enum status set_uneven(struct run *r, struct error *err)
     struct layout *l = &j->layout;
     int stages = layout_stage_count(l), ends = (r->first_stage > 0) + (r->last_stage > 0);
     int64_t rest = r->layers - r->first_stage - r->last_stage;
-    if (!ends) return OK;
+    if (!ends && !r->rank_layers) return OK;
     if (!r->layers)
         return fail(
             err, BAD_INPUT,
             "%s: the layers of the first or last stage are stated, --num-layers is not: add "
             "it to the file",
             r->file);
-    if (l->pipeline < 2 || stages > STAGES_MAX || rest < 0 ||
-        (l->pipeline > ends ? rest % (l->pipeline - ends) : rest != 0))
+    if (ends && (l->pipeline < 2 || stages > STAGES_MAX || rest < 0 || r->rank_layers ||
+                 (l->pipeline > ends ? rest % (l->pipeline - ends) : rest != 0)))
         return fail(err, BAD_INPUT,
                     "%s: --decoder-first-pipeline-num-layers %lld, "
                     "--decoder-last-pipeline-num-layers %lld: expected the other %lld of %lld "
@@ -405,7 +406,8 @@ static enum status set_uneven(struct run *r, struct error *err)
     j->rules = TAKE(r->arena, stages, struct rule);
     for (int k = 0; k < stages; k++) {
         int rank = k % l->pipeline;
-        int64_t own = rank == 0 && r->first_stage                ? r->first_stage
+        int64_t own = r->rank_layers                             ? r->rank_layers[rank]
+                      : rank == 0 && r->first_stage              ? r->first_stage
                       : rank == l->pipeline - 1 && r->last_stage ? r->last_stage
                                                                  : rest / (l->pipeline - ends);
         if (own % l->virtual_stages)

@@ -24,6 +24,14 @@ struct settings;
 void core_fit_micro_batch(struct run *r, struct settings *s);
 void core_modules(struct run *r, struct settings *s);
 
+// The model whose name on the hub is s->model, as r->known, where it is shipped and the settings do
+// not change it.
+void core_find_known(struct run *r, struct settings *s);
+// The same, of a model without sizes that flags state by its checkpoint's name alone.
+void core_find_model(struct run *r, struct settings *s);
+// The vocabulary that the tokenizer's name means, where a model is made and none is stated.
+void core_vocabulary(struct run *r, struct settings *s);
+
 // ZeRO's stage where Megatron's or PyTorch's FSDP shards the states.
 enum status core_sharding(struct run *r, struct settings *s, struct error *err);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "data/base/shipped.h"
 #include "data/import/jobs/settings.h"
 
 static enum status divide_gpus(struct run *r, int64_t gpus, struct error *err)
@@ -114,4 +115,56 @@ void core_fit_micro_batch(struct run *r, struct settings *s)
     if (l->micro_batch != stated)
         said_assume(&s->said, "micro-batches of %d sequences, not %d: %lld are a replica's",
                     l->micro_batch, stated, (long long)own);
+}
+
+void core_find_known(struct run *r, struct settings *s)
+{
+    struct error ignored = {OK, ""};
+    const char *path;
+    struct model *m = TAKE(s->arena, 1, struct model);
+    if (!s->model || r->shape.hidden || r->shape.heads ||
+        shipped_find(&path, "models", s->model, s->arena, &ignored) != OK ||
+        model_load(m, path, s->arena, &ignored) != OK)
+        return;
+    int64_t layers = 0;
+    for (int i = 0; i < m->run_count; i++) {
+        const struct layer_run *run = &m->runs[i];
+        if (run->kind != LAYER_EMBEDDING && run->kind != LAYER_HEAD && !run->mtp)
+            layers += run->count;
+        if (run->kind == LAYER_MOE && !r->experts.experts) r->experts = run->experts;
+    }
+    if (r->layers && r->layers != layers) return;
+    r->layers = layers, r->known = m;
+}
+
+void core_find_model(struct run *r, struct settings *s)
+{
+    static const char *const keys[] = {"hf-checkpoint", "model", "hf-model-path", "load"};
+    for (size_t i = 0; i < ARRAY_LENGTH(keys) && !r->layers && r->wants_model && !r->known; i++) {
+        const struct setting *at = setting_of(s, keys[i]);
+        size_t length = at && at->text ? strlen(at->text) : 0;
+        while (length && at->text[length - 1] == '/') length--;
+        const char *name = length ? arena_print(s->arena, "%.*s", (int)length, at->text) : "",
+                   *slash = strrchr(name, '/');
+        s->model = arena_print(s->arena, "hub/%s", slash ? slash + 1 : name);
+        core_find_known(r, s);
+        if (r->known)
+            said_assume(&s->said, "the model is the shipped %s, as --%s %.80s says", r->known->name,
+                        keys[i], name);
+    }
+}
+
+void core_vocabulary(struct run *r, struct settings *s)
+{
+    static const char *const keys[] = {
+        "tokenizer-model",      "tokenizer-name-or-path",    "hf-checkpoint",
+        "tokenizer-type",       "tokenizer.tokenizer_model", "tokenizer.tokenizer_type",
+        "patch-tokenizer-type", "model.tokenizer.type"};
+    for (size_t i = 0; r->wants_model && !r->shape.vocabulary && i < ARRAY_LENGTH(keys); i++) {
+        const struct setting *at = setting_of(s, keys[i]);
+        r->shape.vocabulary = at && at->text ? tokenizer_vocabulary(at->text) : 0;
+        if (r->shape.vocabulary)
+            said_assume(&s->said, "a vocabulary of %lld, as %s %.80s has it (--vocabulary)",
+                        (long long)r->shape.vocabulary, keys[i], at->text);
+    }
 }

@@ -96,8 +96,9 @@ static enum status find_launches(struct launches *to, struct settings *s,
                                      "line %d: flags on a line of their own are read as "
                                      "the launch's",
                                      c->line);
-        bool list = !strncmp(c->words[0], "--", 2);
-        if (goes_on || (!list && read_count(at, rows) < READ_LEAST)) continue;
+        bool list = !strncmp(c->words[0], "--", 2),
+             named = at->program && !strcmp(at->program, "megatron"); // ms-swift's
+        if (goes_on || (!list && !named && read_count(at, rows) < READ_LEAST)) continue;
         to->lines[to->count++] = c->line, listed = list;
     }
     return OK;

@@ -149,6 +149,7 @@ static enum status set_shape(struct run *r, struct settings *s, struct error *er
                                "expected swiglu, geglu or reglu, found \"%.40s\"", r->glu);
     r->swiglu |= is(r->glu, "swiglu");
     set_multiple(r);
+    if (r->geglu && !r->glu) r->glu = "geglu";
     if (r->glu && !r->swiglu)
         r->shape.gated_ffn = true, r->shape.activation = is(r->glu, "geglu") ? "gelu" : "relu";
     if (r->experts.experts == 1) r->experts = megatron_defaults.experts; // dense
@@ -231,6 +232,25 @@ static void set_update(struct run *r, struct settings *s)
                 l->micro_batch);
 }
 
+// What ms-swift 4's `megatron` has otherwise than Megatron-LM (swift/megatron/arguments at
+// 3602360a).
+static void set_swift(struct run *r, struct settings *s)
+{
+    struct layout *l = &r->job.layout;
+    if (!is(s->program, "megatron")) return;
+    if (!r->processes && s->processes) r->processes = atoll(s->processes);
+    if (!setting_of(s, "use-distributed-optimizer")) l->zero = 1;
+    if (!setting_of(s, "cross-entropy-loss-fusion")) r->job.fused_loss = true;
+    if (!setting_of(s, "recompute-granularity") && !r->selective) r->granularity = "selective";
+    if (is(r->granularity, "none")) r->granularity = NULL;
+    if (!l->micro_batch) l->micro_batch = 1;
+    if (!r->job.global_batch) r->job.global_batch = 16;
+    if (s->policy_alone) r->job.sequence += r->rollout.answer ? r->rollout.answer : 512;
+    if (s->policy_alone)
+        said_assume(&s->said, "an update of the policy alone: rollouts and other models are no "
+                              "part of the job; sequences of a prompt and its answer, both full");
+}
+
 static void set_recompute(struct run *r)
 {
     if (r->checkpointed && !r->granularity) r->granularity = "full";
@@ -239,6 +259,27 @@ static void set_recompute(struct run *r)
     if (is(r->granularity, "selective"))
         r->modules = strstr(modules, "moe") ? modules : arena_print(r->arena, "%s moe", modules);
     else if (!r->granularity) r->granularity = "selective", r->modules = "moe";
+}
+
+// MindSpeed-LLM's: the layers of each stage as a list; experts whole on tensor ranks, too.
+static enum status set_mindspeed(struct run *r, struct settings *s, struct error *err)
+{
+    struct layout *l = &r->job.layout;
+    const char *at = r->layer_list ? r->layer_list : "";
+    int64_t rest = r->layers, count = 0, *own = TAKE(r->arena, strlen(at) + 1, int64_t);
+    if (r->experts_over_tensor && l->expert <= 1 << 20 && l->tensor <= 1 << 20)
+        l->expert *= l->tensor, r->expert_tensor = 1;
+    if (!*at || !r->wants_job) return OK;
+    for (char *end; *at && rest > 0; at = end + (*end == ',')) {
+        rest -= own[count] = strtoll(at, &end, 10);
+        if (end == at || own[count++] < 1 || own[count - 1] > LAYERS_MAX || !strchr(",", *end))
+            break;
+    }
+    r->rank_layers = own;
+    if (!*at && !rest && count == l->pipeline) return OK;
+    return settings_refuse(s, "num-layer-list", err,
+                           "expected the layers of each of %d stages, %lld in all, found \"%.60s\"",
+                           l->pipeline, (long long)r->layers, r->layer_list);
 }
 
 static void set_optimizer(struct run *r, struct settings *s)
@@ -343,7 +384,7 @@ static void take_decoder_sequence(struct run *r, struct settings *s)
 static enum status read_run(struct run *r, struct settings *s, const struct asked *asked,
                             struct error *err)
 {
-    if (r->wants_job) set_update(r, s);
+    if (r->wants_job) set_update(r, s), set_swift(r, s);
     TRY(check_others(r, s, err));
     for (int i = 0; i < s->count; i++) {
         const char *own = s->items[i].text;
@@ -366,6 +407,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
                     "it may be an encoder (BERT, T5), which flags do not describe");
     TRY(set_neox(r, s, err));
     TRY(set_shape(r, s, err));
+    TRY(set_mindspeed(r, s, err));
     TRY(set_sharding(r, s, err));
     if (r->wants_job) say_attention(r, s);
     core_modules(r, s);
@@ -379,7 +421,6 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     if (!precise)
         said_assume(&s->said, "the precision is not stated: %s",
                     r->bf16 ? "bf16, as in the presets" : "fp32, as without --bf16 and --fp16");
-    if (swift && !r->processes && s->processes) r->processes = atoll(s->processes);
     settings_take_slurm(r, s), settings_take_offload(r, s);
     if (r->experts_over_data && r->wants_job) { // MegaBlocks'
         struct layout *l = &r->job.layout;
@@ -389,6 +430,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     }
     r->job.overlapped_messages = !r->waits;
     if (!r->shape.vocabulary) r->shape.vocabulary = asked->vocabulary;
+    core_find_model(r, s);
+    if (!r->known) core_vocabulary(r, s);
     if (r->latent && r->groups && !r->grouped)
         said_assume(&s->said, "--num-query-groups: latent attention has no groups");
     if (r->experts.experts && !r->experts.ffn && r->shared_experts && r->dense_first > 0)
@@ -414,7 +457,9 @@ static enum status read_settings(struct settings *s, const struct asked *asked, 
                                     .set = asked->set,
                                     .arguments = asked->arguments,
                                     .launch = asked->launch};
-    return launch_read(s, asked->import.path, &of, asked->import.arena, err);
+    TRY(launch_read(s, asked->import.path, &of, asked->import.arena, err));
+    if (is(s->program, "megatron")) settings_take_policy(s);
+    return OK;
 }
 
 static const struct importer importer = {.name = "megatron",

@@ -125,27 +125,6 @@ static void set_modules(struct run *r, const struct settings *s)
     }
 }
 
-// The model of a recipe, where it is shipped and the overrides do not change it.
-static void find_known(struct run *r, struct settings *s)
-{
-    struct error ignored = {OK, ""};
-    const char *path;
-    struct model *m = TAKE(s->arena, 1, struct model);
-    if (!s->model || r->shape.hidden || r->shape.heads ||
-        shipped_find(&path, "models", s->model, s->arena, &ignored) != OK ||
-        model_load(m, path, s->arena, &ignored) != OK)
-        return;
-    int64_t layers = 0;
-    for (int i = 0; i < m->run_count; i++) {
-        const struct layer_run *run = &m->runs[i];
-        if (run->kind != LAYER_EMBEDDING && run->kind != LAYER_HEAD && !run->mtp)
-            layers += run->count;
-        if (run->kind == LAYER_MOE && !r->experts.experts) r->experts = run->experts;
-    }
-    if (r->layers && r->layers != layers) return;
-    r->layers = layers, r->known = m;
-}
-
 // The model whose layers Megatron Bridge has in a class of their own. Others of the class have
 // such layers in other dimensions, which nothing here reads.
 static enum status find_provided(struct run *r, struct settings *s, const struct asked *asked,
@@ -172,10 +151,11 @@ static enum status find_provided(struct run *r, struct settings *s, const struct
 static enum status set_run(struct run *r, struct settings *s, const struct asked *asked,
                            struct error *err)
 {
-    find_known(r, s);
+    core_find_known(r, s);
     if (!r->known) TRY(find_provided(r, s, asked, err));
     settings_take_slurm(r, s);
     if (asked->vocabulary) r->shape.vocabulary = asked->vocabulary;
+    if (!r->known) core_vocabulary(r, s);
     if (asked->micro_batch) r->job.layout.micro_batch = (int)asked->micro_batch;
     if (asked->precision >= 0)
         r->precision = precision_words[asked->precision], r->bf16 = r->fp16 = false;
@@ -253,12 +233,7 @@ static enum status make_job(struct run *r, struct error *err)
 static enum status make_model(struct model *m, const struct run *r, struct arena *arena,
                               struct error *err)
 {
-    if (r->known) {
-        struct document made = m->document;
-        *m = *r->known, m->document = made;
-        return OK;
-    }
-    TRY(in_own_names(core_check(r, err), r->file, err));
+    if (!r->known) TRY(in_own_names(core_check(r, err), r->file, err));
     return in_own_names(core_model(m, r, arena, err), r->file, err);
 }
 

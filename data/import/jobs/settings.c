@@ -167,17 +167,24 @@ static enum status take_other(struct settings *s, const struct setting_rows *row
                               const struct run *run, const struct setting *at, struct error *err)
 {
     const struct setting_effect *e = effect_of(rows, at);
-    if (e && at->text && strchr(at->text, OPEN_BEGIN) && e->kind != EFFECT_ASSUMED) {
-        if (e->kind == EFFECT_ON_MODEL ? run->wants_model : run->wants_job)
-            settings_say_open(s, at);
-    } else if (!e || !has_effect(e, at)) {
+    bool on_model = e && e->kind == EFFECT_ON_MODEL,
+         asked = on_model ? run->wants_model : run->wants_job;
+    bool left = e && e->kind == EFFECT_ON_OTHERS && s->policy_alone;
+    if (e && !left && at->text && strchr(at->text, OPEN_BEGIN) && e->kind != EFFECT_ASSUMED) {
+        if (asked) settings_say_open(s, at);
+    } else if (!e) {
         settings_leave(s, rows, at);
+    } else if (left || !has_effect(e, at)) {
+        settings_say_left(s, at->key);
     } else if (e->kind == EFFECT_ASSUMED) {
         said_assume(&s->said, "%s%s: %s", s->flags ? "--" : "", at->key, e->text);
-    } else if (e->kind == EFFECT_ON_MODEL ? run->wants_model : run->wants_job) {
+    } else if (asked) {
         return settings_refuse(s, at->key, err, "is not read: %s", e->text);
-    } else {
-        settings_leave(s, rows, at);
+    } else { // of what is not made
+        const char *what = strstr(e->text, ": ");
+        said_assume(&s->said, "%s%s: %.*s: the %s's, which is not made here", s->flags ? "--" : "",
+                    at->key, (int)(what ? what - e->text : (long)strlen(e->text)), e->text,
+                    on_model ? "model" : "job");
     }
     return OK;
 }
@@ -248,6 +255,14 @@ void settings_take_offload(struct run *r, struct settings *s)
     j->layout.offload_optimizer = false;
     said_assume(&s->said, "a stage may keep %d %% of the optimizer's state on the host, or none",
                 *percents);
+}
+
+bool settings_take_policy(struct settings *s)
+{
+    const struct setting *type = setting_of(s, "rlhf-type");
+    s->policy_alone = type ? type->text && !strcmp(type->text, "grpo")
+                           : setting_of(s, "num-generations") != NULL;
+    return s->policy_alone;
 }
 
 void settings_take_slurm(struct run *r, struct settings *s)

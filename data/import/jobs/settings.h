@@ -40,6 +40,7 @@ struct settings {
     const char *model;             // of the recipe of overrides, by the hub's name; NULL: unknown
     bool neox;                     // names and defaults are GPT-NeoX's
     bool dump, last_wins, presets; // presets: most settings are in files that are not here
+    bool policy_alone;             // what is said of rollouts and other models does not matter
     bool gpus_asked, vocabulary_asked; // what the file says of them does not matter
     const struct option_texts *leave;  // --ignore; NULL: none
     const char *weighty;               // unknown keys whose names are of what is made
@@ -86,6 +87,8 @@ void settings_take_offload(struct run *r, struct settings *s);
 // Nodes and processes as #SBATCH says, where no launcher says them.
 void settings_take_slurm(struct run *r, struct settings *s);
 
+// Whether the policy is updated by answers to its prompts (GRPO), as ms-swift or TRL say it.
+bool settings_take_policy(struct settings *s);
 // Assumes what stands twice, is not set, or depends on what is not set.
 void settings_conclude(struct settings *s);
 // Adds to an error what decides the settings.
@@ -100,6 +103,7 @@ enum status settings_refuse(const struct settings *s, const char *key, struct er
 size_t settings_base_length(const char *key); // up to the index of a list's element
 bool setting_is_known(const struct setting_row *row, const char *key);
 void settings_say_read(struct settings *s, const char *key);
+void settings_say_left(struct settings *s, const char *key);
 void settings_say_open(struct settings *s, const struct setting *at);
 // BAD_INPUT: something is open.
 enum status settings_check_open(const struct settings *s, struct error *err);

@@ -150,6 +150,9 @@ static const char weightless_sections[] =
     "logger logging log wandb exp ckpt checkpoint rollout generation eval validation reward critic "
     "ref teacher env ray hydra inference tokenizer";
 
+// Flags that begin so are of programs beside the one that trains.
+static const char tools[] = "sglang vllm lmdeploy wandb swanlab mlflow clearml";
+
 // Whether one of the words of a key, in small letters, is in the list.
 static bool has_word(const char *key, size_t length, const char *list)
 {
@@ -267,7 +270,7 @@ static bool is_read(const struct setting_rows *rows, const char *section)
     return false;
 }
 
-static void say_left(struct settings *s, const char *name)
+void settings_say_left(struct settings *s, const char *name)
 {
     size_t length = settings_base_length(name);
     if (length > 1 && !strcmp(name + length - 2, ".*")) length -= 2;
@@ -287,10 +290,12 @@ void settings_leave(struct settings *s, const struct setting_rows *rows, const s
     while (row < end && (!strcmp(row->key, "*") || !setting_is_known(row, at->key))) row++;
     bool any = rows->count && !strcmp(rows->rows[rows->count - 1].key, "*");
     if (is_python(at->key)) return;
-    if (row < end) say_left(s, is_read(rows, row->key) ? at->key : row->key);
+    if (row < end) settings_say_left(s, is_read(rows, row->key) ? at->key : row->key);
     else if (rows->last_parts && !at->text) return;
+    else if (s->flags && has_word(at->key, strcspn(at->key, "-_."), tools))
+        settings_say_left(s, at->key);
     else if (is_listed_name(rows, at->key))
-        say_left(s, rows->last_parts && any ? left_name(s, rows, at->key) : at->key);
+        settings_say_left(s, rows->last_parts && any ? left_name(s, rows, at->key) : at->key);
     else say_unknown(s, rows, at);
 }
 

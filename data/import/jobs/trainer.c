@@ -8,6 +8,8 @@
 #include "data/import/jobs/importer.h"
 #include "data/import/jobs/launch.h"
 
+enum { ANSWER_DEFAULT = 512 }; // TRL's and ms-swift's max_completion_length
+
 static bool holds(const char *text, const char *word)
 {
     size_t length = strlen(word);
@@ -172,13 +174,24 @@ static void set_recompute(struct run *r, struct settings *s)
 static enum status check_program(const struct run *r, const struct settings *s, struct error *err)
 {
     static const char *const others[] = {"reward", "dpo", "ppo", "grpo", "rlhf", "orpo", "kto"};
-    for (size_t i = 0; s->program && i < ARRAY_LENGTH(others); i++)
+    for (size_t i = 0; s->program && !s->policy_alone && i < ARRAY_LENGTH(others); i++)
         if (holds(s->program, others[i]))
-            return fail(err, BAD_INPUT,
-                        "%s: %.80s is not read: pairs, rewards or another model beside it: a job "
-                        "has one",
-                        r->file, s->program);
+            return fail(err, BAD_INPUT, "%s: %.80s is not read: " SETTING_OF_OTHERS, r->file,
+                        s->program);
     return OK;
+}
+
+// GRPO's sequences: a prompt and its answer, each of full length.
+static void take_answers(struct run *r, struct settings *s)
+{
+    struct job *j = &r->job;
+    int64_t prompt = r->rollout.prompt ? r->rollout.prompt : j->sequence,
+            answer = r->rollout.answer ? r->rollout.answer : ANSWER_DEFAULT;
+    if (!s->policy_alone) return;
+    j->sequence = prompt ? prompt + answer : 0;
+    said_assume(&s->said,
+                "an update of the policy alone: rollouts and other models are no part of the job, "
+                "and every sequence is full");
 }
 
 static enum status read_run(struct run *r, struct settings *s, const struct asked *asked,
@@ -190,6 +203,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     if (!r->processes && s->processes) r->processes = atoll(s->processes);
     settings_take_slurm(r, s);
     int64_t gpus = r->gpus ? r->gpus : r->processes * (r->nodes ? r->nodes : 1);
+    take_answers(r, s);
     if (asked->sequence) j->sequence = asked->sequence;
     if (!j->sequence)
         return fail(err, BAD_INPUT,
@@ -232,19 +246,30 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
 // Sections of LLaMA-Factory's version 1.
 static enum status take_sections(struct settings *s, const struct settings *yaml, struct error *err)
 {
-    static const char *const refused[] = {"peft_config.name", "quant_config.name"};
-    const struct setting *engine = setting_of(yaml, "dist_config.name");
-    for (size_t i = 0; i < ARRAY_LENGTH(refused); i++)
-        if (setting_of(yaml, refused[i]))
-            return settings_refuse(yaml, refused[i], err,
-                                   "frozen weights, adapters and fewer bits are not read: leave "
-                                   "the section out");
+    const struct setting *engine = setting_of(yaml, "dist_config.name"),
+                         *file = setting_of(yaml, "dist_config.config_file"),
+                         *adapter = setting_of(yaml, "peft_config.name");
+    if (adapter && adapter->text)
+        said_assume(&s->said,
+                    "peft_config %.40s: adapters and frozen weights are the model's: "
+                    "state them there",
+                    adapter->text);
+    const struct setting *data = setting_of(yaml, "train_dataset");
+    if (data && holds(data->text, "dpo"))
+        return settings_refuse(yaml, data->key, err, "%.60s: " SETTING_OF_OTHERS, data->text);
+    if (data) said_assume(&s->said, "tokens are trained (llamafactory-cli sft), not pairs");
+    if (setting_of(yaml, "quant_config.name"))
+        return settings_refuse(yaml, "quant_config.name", err,
+                               "weights in fewer bits are not read: leave the section out");
     if (!engine || !engine->text) return OK;
     if (!strcmp(engine->text, "fsdp2")) return launch_set_value(s, "fsdp", "full_shard", err);
-    return settings_refuse(yaml, engine->key, err,
-                           "expected fsdp2, found \"%.40s\": leave the section out, and state the "
-                           "job's layout",
-                           engine->text);
+    if (!strcmp(engine->text, "deepspeed") && file && file->text)
+        return launch_set_value(s, "deepspeed", file->text, err);
+    return settings_refuse(
+        yaml, engine->key, err,
+        "expected fsdp2 or deepspeed, found \"%.40s\": leave the section out, and state the "
+        "job's layout",
+        engine->text);
 }
 
 // YAML, or the arguments that ms-swift saves (args.json).
@@ -263,7 +288,7 @@ static enum status take_pairs(struct settings *s, const struct settings *pairs, 
     return stage && stage->text ? launch_set(s, "zero-stage", stage->text, err) : OK;
 }
 
-static enum status read_settings(struct settings *s, const struct asked *asked, struct error *err)
+static enum status read_files(struct settings *s, const struct asked *asked, struct error *err)
 {
     const char *path = asked->import.path, *dot = strrchr(path, '.');
     const struct launch_asked of = {.rows = asked->importer->rows,
@@ -285,6 +310,13 @@ static enum status read_settings(struct settings *s, const struct asked *asked, 
     s->document = yaml.document, s->flags = true;
     TRY(take_pairs(s, &yaml, err));
     return take_sections(s, &yaml, err);
+}
+
+static enum status read_settings(struct settings *s, const struct asked *asked, struct error *err)
+{
+    TRY(read_files(s, asked, err));
+    settings_take_policy(s);
+    return OK;
 }
 
 static const struct run defaults = {.mode = RECOMPUTE_NONE};

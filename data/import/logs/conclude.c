@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/frameworks/setting.h"
 #include "data/import/logs/internal.h"
 
 static void follows(struct log *l, enum told what, const char *from, int64_t value)
@@ -260,13 +261,9 @@ static void conclude_rest(struct log *l)
             layers = told_count(l, TOLD_LAYERS);
     if (stages && layers && layers % stages == 0 && layers / stages > 1)
         follows(l, TOLD_VPP, "layers of a virtual stage", layers / stages);
-    static const struct {
-        const char *tokenizer;
-        int64_t size;
-    } known[] = {{"GPT2BPETokenizer", 50257}, {"Llama2Tokenizer", 32000}};
-    for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
-        if (is(l, TOLD_TOKENIZER, known[i].tokenizer))
-            follows(l, TOLD_VOCAB, known[i].tokenizer, known[i].size);
+    int64_t vocabulary =
+        told(l, TOLD_TOKENIZER) ? tokenizer_vocabulary(l->told[TOLD_TOKENIZER].text) : 0;
+    if (vocabulary) follows(l, TOLD_VOCAB, l->told[TOLD_TOKENIZER].text, vocabulary);
     if (!is(l, TOLD_LATENT, "1"))
         for (int i = TOLD_QUERY_RANK; i <= TOLD_VALUE_WIDTH; i++) l->told[i].by = BY_NONE;
     if (told(l, TOLD_EXPERTS) && told(l, TOLD_FFN) && l->seen[LOG_MEGATRON])

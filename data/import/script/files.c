@@ -1,6 +1,7 @@
 // Other files that a script reads in or runs, and the folder that it is in. A file is found as the
-// shell would find it, or, where a part of its path is open, by the end of its path in the folder
-// of the script and those above it, up to a repository's root; none outside of it is opened.
+// shell would find it, or, where a part of its path is open or another machine's, by the end of its
+// path in the folder of the script and those above it, up to a repository's root; none outside of
+// it is opened.
 #define _XOPEN_SOURCE 700 // realpath
 #include <stdlib.h>
 #include <string.h>
@@ -100,13 +101,17 @@ const char *script_file(struct follow *f, const char *name, const char **text)
     bool here = start && !open && !strncmp(name, f->start, start) && name[start] == '/';
     if (here) tail += start;
     tail += strspn(tail, "/");
-    if (!found && *tail && (open || here || *name != '/')) {
+    // An absolute path is another machine's: by its end, too, but not by a file's name alone.
+    bool elsewhere = !open && !here && *name == '/';
+    while (!found && *tail && (!elsewhere || strchr(tail, '/'))) {
         const char *folder = f->home;
         for (int i = 0; i <= FOLDERS_UP && !found; i++, folder = folder_of(f, folder)) {
             found = opened(f, arena_print(f->arena, "%s/%s", folder, tail), text);
             if (!strcmp(folder, f->root)) break;
         }
         if (found) f->script->searched = true;
+        if (!elsewhere) break;
+        tail += strcspn(tail, "/"), tail += strspn(tail, "/");
     }
     if (!found) return NULL;
     struct script *s = f->script;
