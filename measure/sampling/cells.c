@@ -78,8 +78,9 @@ static int64_t tokens_most(const struct chooser *c)
     return larger(1, cells_largest(&c->request->micro_batches) * c->request->sequence / c->context);
 }
 
-void cells_product_size(const struct chooser *c, int64_t *rows, int64_t *of_columns, int64_t inner,
-                        int64_t parts)
+// Rows in all and columns of `parts` products' largest size; the first of a ladder's rows.
+static void product_size(const struct chooser *c, int64_t *rows, int64_t *of_columns, int64_t inner,
+                         int64_t parts)
 {
     const struct cells_request *r = c->request;
     int64_t columns = *of_columns;
@@ -98,32 +99,35 @@ void cells_product_size(const struct chooser *c, int64_t *rows, int64_t *of_colu
     *rows = tokens, *of_columns = columns;
 }
 
-// The three products of a linear layer, at the same sizes.
-static void add_gemm(struct chooser *c, const char *operation, int64_t columns, int64_t inner)
+void cells_add_products(struct chooser *c, const char *operation, int64_t columns, int64_t inner,
+                        int64_t experts)
 {
     static const struct {
-        enum work work;
+        enum work work, grouped;
         const char *what;
     } products[] = {
-        {WORK_GEMM, ""},
-        {WORK_GEMM_DATA, ", data gradient"},
-        {WORK_GEMM_WEIGHT, ", weight gradient"},
+        {WORK_GEMM, WORK_GROUPED, ""},
+        {WORK_GEMM_DATA, WORK_GROUPED_DATA, ", data gradient"},
+        {WORK_GEMM_WEIGHT, WORK_GROUPED_WEIGHT, ", weight gradient"},
     };
     const struct cells_request *r = c->request;
-    int64_t tokens;
-    cells_product_size(c, &tokens, &columns, inner, 1);
-    for (int i = 0; i < cells_sizes(r); i++, tokens *= 2)
+    int64_t tokens, count = larger(1, experts);
+    product_size(c, &tokens, &columns, inner, count);
+    int64_t rows = larger(1, tokens / count);
+    for (int i = 0; i < cells_sizes(r); i++, rows *= 2)
         for (size_t p = 0; p < ARRAY_LENGTH(products); p++) {
-            const char *name = arena_print(c->arena, "%s%s", operation, products[p].what);
             bool wide = products[p].work == WORK_GEMM_WEIGHT && r->fp32_gradients;
-            double e = precision_bytes(r->precision), weight = wide ? FP32_BYTES : e;
-            cells_add(c, products[p].work, SAMPLE_GEMM, name,
-                      2.0 * (double)tokens * (double)columns * (double)inner,
-                      e * (double)tokens * (double)(columns + inner) +
-                          weight * (double)columns * (double)inner,
-                      SIZE(tokens, columns, inner))
-                ->sample.fp32_gradients = wide;
-            c->cells[c->count - 1].sample.recipe = r->recipe;
+            double e = precision_bytes(r->precision), weight = wide ? FP32_BYTES : e,
+                   m = (double)rows, n = (double)columns, k = (double)inner;
+            struct sample *s =
+                &cells_add(c, experts ? products[p].grouped : products[p].work,
+                           experts ? SAMPLE_GROUPED : SAMPLE_GEMM,
+                           arena_print(c->arena, "%s%s", operation, products[p].what),
+                           2 * (double)count * m * n * k,
+                           (double)count * (e * m * (n + k) + weight * n * k),
+                           SIZE(rows, columns, inner, experts))
+                     ->sample;
+            s->fp32_gradients = wide, s->recipe = r->recipe;
         }
 }
 
@@ -214,12 +218,12 @@ static void add_kernels(struct chooser *c)
 {
     const struct shape *s = c->shape;
     int64_t t = c->tensor, query = s->heads * s->head_width, key = s->kv_heads * s->head_width;
-    add_gemm(c, "query, key and value", (query + 2 * key) / t, s->hidden);
-    add_gemm(c, "attention projection", s->hidden, larger(1, query / t));
-    add_gemm(c, s->gated_ffn ? "ffn gate and up" : "ffn up", (s->gated_ffn ? 2 : 1) * s->ffn / t,
-             s->hidden);
-    add_gemm(c, "ffn down", s->hidden, larger(1, s->ffn / t));
-    add_gemm(c, "head", s->vocabulary / t, s->hidden);
+    cells_add_products(c, "query, key and value", (query + 2 * key) / t, s->hidden, 0);
+    cells_add_products(c, "attention projection", s->hidden, larger(1, query / t), 0);
+    cells_add_products(c, s->gated_ffn ? "ffn gate and up" : "ffn up",
+                       (s->gated_ffn ? 2 : 1) * s->ffn / t, s->hidden, 0);
+    cells_add_products(c, "ffn down", s->hidden, larger(1, s->ffn / t), 0);
+    cells_add_products(c, "head", s->vocabulary / t, s->hidden, 0);
     add_attention(c, cells_largest(&c->request->micro_batches) * s->heads / t, s->head_width,
                   false);
     cells_add_experts(c);

@@ -7,37 +7,6 @@ static int64_t rows_most(const struct chooser *c)
     return larger(1, cells_largest(&c->request->micro_batches) * c->request->sequence);
 }
 
-// ---- products of experts: each has the same number of rows
-
-static void add_grouped(struct chooser *c, const char *operation, int64_t columns, int64_t inner,
-                        int64_t experts)
-{
-    static const struct {
-        enum work work;
-        const char *what;
-    } products[] = {
-        {WORK_GROUPED, ""},
-        {WORK_GROUPED_DATA, ", data gradient"},
-        {WORK_GROUPED_WEIGHT, ", weight gradient"},
-    };
-    const struct cells_request *r = c->request;
-    int64_t tokens;
-    cells_product_size(c, &tokens, &columns, inner, experts);
-    int64_t rows = larger(1, tokens / experts);
-    for (int i = 0; i < cells_sizes(r); i++, rows *= 2)
-        for (size_t p = 0; p < ARRAY_LENGTH(products); p++) {
-            const char *name = arena_print(c->arena, "%s%s", operation, products[p].what);
-            bool wide = products[p].work == WORK_GROUPED_WEIGHT && r->fp32_gradients;
-            double e = precision_bytes(r->precision), weight = wide ? 4 : e, m = (double)rows;
-            double n = (double)columns, k = (double)inner, count = (double)experts;
-            cells_add(c, products[p].work, SAMPLE_GROUPED, name, 2 * count * m * n * k,
-                      count * (e * m * (n + k) + weight * n * k),
-                      SIZE(rows, columns, inner, experts))
-                ->sample.fp32_gradients = wide;
-            c->cells[c->count - 1].sample.recipe = r->recipe;
-        }
-}
-
 void cells_add_experts(struct chooser *c)
 {
     const struct shape *s = c->shape;
@@ -46,9 +15,9 @@ void cells_add_experts(struct chooser *c)
     // The library has no batched products with scales of runs.
     bool can = c->request->recipe <= RECIPE_TENSOR;
     for (int i = 0; i < experts->count && can; i++) {
-        add_grouped(c, s->gated_ffn ? "experts' gate and up" : "experts' up",
-                    (s->gated_ffn ? 2 : 1) * ffn, s->hidden, experts->values[i]);
-        add_grouped(c, "experts' down", s->hidden, ffn, experts->values[i]);
+        cells_add_products(c, s->gated_ffn ? "experts' gate and up" : "experts' up",
+                           (s->gated_ffn ? 2 : 1) * ffn, s->hidden, experts->values[i]);
+        cells_add_products(c, "experts' down", s->hidden, ffn, experts->values[i]);
     }
 }
 

@@ -33,9 +33,10 @@ int64_t cells_step(const struct cells_request *request);
 int64_t cells_largest(const struct cells_list *list);
 int64_t cells_smallest(const struct cells_list *list);
 
-// Rows in all and columns of `parts` products' largest size; the first of a ladder's rows.
-void cells_product_size(const struct chooser *c, int64_t *rows, int64_t *columns, int64_t inner,
-                        int64_t parts);
+// The three products of a linear layer, at the same sizes. experts: of so many layers together,
+// each with its share of the rows; 0: of one.
+void cells_add_products(struct chooser *c, const char *operation, int64_t columns, int64_t inner,
+                        int64_t experts);
 
 void cells_add_experts(struct chooser *c);
 void cells_add_elementwise(struct chooser *c);
