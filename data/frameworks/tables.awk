@@ -4,6 +4,7 @@ BEGIN {
     print "#include \"data/frameworks/setting.h\""
     kinds["model"] = "EFFECT_ON_MODEL"
     kinds["job"] = "EFFECT_ON_JOB"
+    kinds["others"] = "EFFECT_ON_OTHERS"
     kinds["assumed"] = "EFFECT_ASSUMED"
 }
 
@@ -92,7 +93,8 @@ function end_effect(    on, unless, word) {
         unless = substr(on, RSTART + RLENGTH)
         on = substr(on, 1, RSTART - 1)
     }
-    for (word in ending) sub(": " word "$", ": " ending[word], effect)
+    for (word in ending) if (!sub(": " word "$", ": " ending[word], effect) && effect == word)
+        effect = ending[word]
     print ", " kinds[on] ", \"" unless "\", \"" effect "\""
     effect = ""
 }
