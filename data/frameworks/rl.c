@@ -129,55 +129,6 @@ static const char *const sections[] = {ACTOR "megatron",
                                        "actor.megatron",
                                        NULL};
 
-static const struct setting_effect effects[] = {
-    {"actor_rollout_ref.model.lora_rank model.lora_rank actor_rollout_ref.model.lora.rank",
-     EFFECT_ASSUMED, "0", "adapters are the model's: state them there"},
-    {"policy.megatron_cfg.peft.enabled policy.dtensor_cfg.lora_cfg.enabled", EFFECT_ASSUMED, "",
-     "adapters are the model's: state them there"},
-    {ACTOR "megatron.param_offload " ACTOR "megatron.grad_offload " ACTOR
-           "megatron.optimizer_offload " ACTOR "fsdp_config.param_offload " ACTOR
-           "fsdp_config.optimizer_offload models.policy_trainer.offload_weights",
-     EFFECT_ASSUMED, "", "what is on the host between updates is back while one runs"},
-    {ACTOR
-     "fsdp_config.offload_policy policy.dtensor_cfg.cpu_offload model.fsdp_config.cpu_offload",
-     EFFECT_ON_JOB, "", "states on the host: leave it out"},
-    {ACTOR "fsdp_config.fsdp_size " ROLL("strategy_args.strategy_config.fsdp_size"), EFFECT_ASSUMED,
-     "-1", "states are sharded over all replicas"},
-    {ROLL("model_args.lora_rank") " lora_rank actor.use_lora", EFFECT_ASSUMED, "0 false",
-     "adapters are the model's: state them there"},
-    {ROLL("strategy_args.strategy_config.offload_policy") " actor.fsdp.offload_params "
-                                                          "actor.archon.offload_params",
-     EFFECT_ON_JOB, "false", "states on the host: leave it out"},
-    {ROLL("freeze_module_prefix") " " ROLL("model_args.freeze_module_prefix"), EFFECT_ASSUMED, "",
-     "all weights are trained"},
-    {"is_offload_states enable_offload", EFFECT_ASSUMED, "false",
-     "what is on the host between updates is back while one runs"},
-    {"is_offload_optimizer_states_in_train_step", EFFECT_ASSUMED, "false",
-     "the optimizer's state stays on the GPU"},
-    {"chosen_key dpo.* rm.*", EFFECT_ON_JOB, "",
-     "pairs, with another model beside it: a job has one"},
-    {"policy.dtensor_cfg.automodel_kwargs.freeze_config.*", EFFECT_ASSUMED, "",
-     "all weights are trained"},
-    {"policy.quant_cfg policy.quant_sequence_length", EFFECT_ASSUMED, "",
-     "products are in 16 bits"},
-    {"models.policy_trainer.decoder_first_pipeline_num_layers "
-     "models.policy_trainer.decoder_last_pipeline_num_layers",
-     EFFECT_ASSUMED, "", "stages may have any number of layers"},
-    {ROLL("strategy_args.strategy_config.ep_size") " policy.dtensor_cfg.expert_parallel_size",
-     EFFECT_ON_JOB, "1", "experts over ranks of FSDP: state them in the job"},
-    {"actor.pad_to_maximum actor.enable_tree_training", EFFECT_ASSUMED, "false",
-     "every sequence has the stated length"},
-    {"actor.megatron.fp8_config.* actor.archon.fp8_config.*", EFFECT_ASSUMED, "",
-     "products are in 16 bits"},
-    {ACTOR "megatron.override_transformer_config.num_layers_in_first_pipeline_stage " ACTOR
-           "megatron.override_transformer_config.num_layers_in_last_pipeline_stage "
-           "policy.megatron_cfg.num_layers_in_first_pipeline_stage "
-           "policy.megatron_cfg.num_layers_in_last_pipeline_stage",
-     EFFECT_ASSUMED, "", "stages may have any number of layers"},
-    {"policy.sequence_packing.enabled models.policy_trainer.packing", EFFECT_ASSUMED, "",
-     "every sequence has the stated length"},
-    {NULL, EFFECT_ASSUMED, NULL, NULL}};
-
 static const struct setting_names names[] = {
     {"NeMo RL, ChatLearn", "",
      "clear_memory_caches_before_refit refit_buffer_size_gb quant_batch_size quant_calib_size "
@@ -190,7 +141,7 @@ static const struct setting_names names[] = {
 const struct setting_rows rl_rows = {
     .rows = rows,
     .count = ARRAY_LENGTH(rows),
-    .effects = effects,
+    .effects = rl_effects,
     .sections = sections,
     .beyond = ACTOR "strategy model.strategy runtime_args.train_backend",
     .names = {nemo_names, names},

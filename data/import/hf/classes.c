@@ -3,9 +3,57 @@
 // without any key in the file (gated FFN, kind and number of norms, learned positions) is set here
 // as well. Source: the configuration and model classes of transformers; docs/FORMATS.md lists the
 // mapping.
-#include "data/import/hf/classes.h"
+#include "data/import/hf/internal.h"
 
-const struct hf_class hf_dense[] = {
+// A row: the name of the class, and what else it has.
+#define CLASS(type, ...)                                                                           \
+    {                                                                                              \
+        .name = type, __VA_ARGS__                                                                  \
+    }
+#define GATED .shape.gated_ffn = true, .shape.rms_norm = true
+#define FACTS(name, epsilon, base)                                                                 \
+    .shape.activation = name, .shape.norm_epsilon = epsilon, .shape.rotary_base = base
+#define LINEAR(keys, values, width, value_width)                                                   \
+    .shape.linear = {keys, values, width, value_width, .convolution = 4}
+#define BIASES .shape.qkv_bias = true, .shape.linear_bias = true
+#define TIED .shape.tied_embeddings = true
+#define LATENT                                                                                     \
+    .shape.query_rank = 1536, .shape.kv_rank = 512, .shape.rotary_width = 64,                      \
+    .shape.value_width = 128
+#define SIZES(h, f, a, k, v)                                                                       \
+    .shape.hidden = h, .shape.ffn = f, .shape.heads = a, .shape.kv_heads = k, .shape.vocabulary = v
+// Sigmoid scores, of which a number for each expert decides the choice.
+#define CORRECTED .experts.router_score = ROUTER_SIGMOID, .experts.router_bias = true
+#define EXPERTS(count, each) .experts.experts = count, .experts.top_k = each
+#define MIXTURE(count, each) EXPERTS(count, each), .experts_as_ffn = true
+// What several classes have by default.
+#define LLAMA FACTS("silu", 1e-6, 1e4), SIZES(4096, 11008, 32, 0, 32000), GATED, .layers = 32
+#define DEEPSEEK_V3                                                                                \
+    FACTS("silu", 1e-6, 1e4), SIZES(7168, 18432, 128, 0, 129280), LATENT, GATED,                   \
+        .layers = 61, .front = 3, .plain_width = 128, EXPERTS(256, 8), .experts.ffn = 2048,        \
+        .experts.shared_ffn = 1, CORRECTED
+#define BERT(vocabulary)                                                                           \
+    FACTS("gelu", 1e-12, 0), SIZES(768, 3072, 12, 0, vocabulary),                                  \
+        .shape.no_final_norm = true, BIASES, TIED, .layers = 12, .fixed_head_width = true,         \
+        .read = hf_read_bert, .arrange = hf_arrange_bert
+
+#define BIASLESS                                                                                   \
+    .told = "norms by the mean without biases are planned as norms by the root mean square"
+
+#define STEP                                                                                       \
+    FACTS("silu", 1e-5, 1e4), SIZES(4096, 11264, 64, 8, 128815),                                   \
+        .shape.head_width = 128, GATED, .shape.qk_norm = QK_NORM_HEAD, .layers = 45,               \
+        EXPERTS(288, 8), .experts.ffn = 1280, .experts.shared_ffn = 1280, .read = hf_read_step,    \
+        .arrange = hf_arrange_step,                                                                \
+        .told = "the gates of heads are counted in parameters, not in work"
+
+#define MINIMAX                                                                                    \
+    FACTS("silu", 1e-5, 1e6), SIZES(4096, 14336, 32, 8, 32000), GATED,                             \
+        .layers = 32, MIXTURE(8, 2), .read = hf_read_minimax, .arrange = hf_arrange_minimax
+
+#define SCANS .told = "selective scans are planned as bound by what they move"
+
+const struct hf_class hf_classes[] = {
     CLASS("llama", LLAMA, .read = hf_read_llama),
     CLASS("mistral", FACTS("silu", 1e-6, 1e4), SIZES(4096, 14336, 32, 8, 32000), GATED,
           .layers = 32, .window = 4096, .arrange = hf_arrange_all_near),
@@ -154,5 +202,250 @@ const struct hf_class hf_dense[] = {
           .read = hf_read_persimmon),
     CLASS("nemotron-nas", FACTS("silu", 1e-5, 5e5), SIZES(8192, 0, 64, 0, 128256), GATED,
           .layers = 80, .read = hf_read_nas, .arrange = hf_arrange_nas),
+    // Layers, all or some, are mixtures of experts.
+    CLASS("mixtral", FACTS("silu", 1e-5, 1e6), SIZES(4096, 14336, 32, 8, 32000), GATED,
+          .layers = 32, MIXTURE(8, 2), .arrange = hf_arrange_mixtral),
+    CLASS("llama4_text", FACTS("silu", 1e-5, 5e5), SIZES(5120, 8192, 40, 8, 202048),
+          .shape.head_width = 128, GATED, .layers = 48, .window = 8192, EXPERTS(16, 1),
+          .read = hf_read_llama4, .arrange = hf_arrange_llama4),
+    CLASS("qwen2_moe", FACTS("silu", 1e-6, 1e4), SIZES(2048, 5632, 16, 16, 151936), GATED,
+          .shape.qkv_bias = true, .layers = 24, .window = 4096, EXPERTS(60, 4), .experts.ffn = 1408,
+          .experts.shared_ffn = 5632, .read = hf_read_qwen2_moe, .arrange = hf_arrange_qwen2_moe),
+    CLASS("qwen3_moe", FACTS("silu", 1e-6, 1e4), SIZES(2048, 6144, 32, 4, 151936), GATED,
+          .shape.qk_norm = QK_NORM_HEAD, .layers = 24, .window = 4096, EXPERTS(128, 8),
+          .experts.ffn = 768, .experts.router_all = true, .read = hf_read_attention_bias,
+          .arrange = hf_arrange_qwen3_moe),
+    CLASS("deepseek_v2", FACTS("silu", 1e-6, 1e4), SIZES(4096, 11008, 32, 0, 102400), LATENT, GATED,
+          .layers = 32, .experts.experts = 64, .experts.ffn = 1407, .experts.shared_ffn = 2,
+          .experts.router_all = true, .plain_width = 128, .read = hf_read_deepseek,
+          .arrange = hf_arrange_deepseek),
+    CLASS("deepseek_v3", DEEPSEEK_V3, .read = hf_read_deepseek, .arrange = hf_arrange_deepseek),
+    CLASS("qwen3_vl_moe_text", .whole_ties = true, FACTS("silu", 1e-6, 5e5),
+          SIZES(2048, 5632, 16, 16, 151936), GATED, .shape.qk_norm = QK_NORM_HEAD, .layers = 24,
+          EXPERTS(60, 4), .experts.ffn = 1408, .read = hf_read_attention_bias,
+          .arrange = hf_arrange_qwen3_moe),
+    CLASS("kimi_k2", DEEPSEEK_V3, .read = hf_read_deepseek, .arrange = hf_arrange_deepseek),
+    CLASS("deepseek_v32", DEEPSEEK_V3, .index_heads = 64, .read = hf_read_indexed,
+          .arrange = hf_arrange_listed),
+    CLASS("glm_moe_dsa", FACTS("silu", 1e-5, 1e4), SIZES(6144, 12288, 64, 0, 154880),
+          .shape.query_rank = 2048, .shape.kv_rank = 512, .shape.rotary_width = 64,
+          .shape.value_width = 256, GATED, .layers = 78, .front = 3, EXPERTS(256, 8),
+          .experts.ffn = 2048, .experts.shared_ffn = 1, CORRECTED, .index_heads = 32,
+          .plain_width = 192, .read = hf_read_indexed, .arrange = hf_arrange_listed),
+    CLASS("glm4_moe_lite", FACTS("silu", 1e-5, 1e4), SIZES(2048, 10240, 20, 0, 154880),
+          .shape.query_rank = 768, .shape.kv_rank = 512, .shape.rotary_width = 64,
+          .shape.value_width = 256, GATED, .layers = 47, .front = 1, EXPERTS(64, 4),
+          .experts.ffn = 1536, .experts.shared_ffn = 1, CORRECTED, .plain_width = 192,
+          .read = hf_read_deepseek, .arrange = hf_arrange_listed),
+    CLASS("glm4_moe", FACTS("silu", 1e-5, 1e4), SIZES(4096, 10944, 96, 8, 151552),
+          .shape.rotary_share = 0.5, GATED, .layers = 46, .front = 1, EXPERTS(128, 8),
+          .experts.ffn = 1408, CORRECTED, .read = hf_read_glm4_moe, .arrange = hf_arrange_deepseek),
+    CLASS("olmoe", FACTS("silu", 1e-5, 1e4), SIZES(2048, 2048, 16, 0, 50304), GATED,
+          .shape.qk_norm = QK_NORM_WHOLE, .layers = 16, MIXTURE(64, 8),
+          .read = hf_read_attention_bias, .arrange = hf_arrange_mixtures),
+    CLASS("gpt_oss", FACTS("silu", 1e-5, 150000), SIZES(2880, 2880, 64, 8, 201088),
+          .shape.head_width = 64, GATED, .layers = 36, .window = 128, MIXTURE(128, 4),
+          .read = hf_read_gpt_oss, .arrange = hf_arrange_gpt_oss,
+          .told = "biases of experts are planned as copies on every GPU"),
+    CLASS("hunyuan_v1_moe", FACTS("silu", 1e-5, 1e4), SIZES(4096, 11008, 32, 0, 290943), GATED,
+          .shape.qk_norm = QK_NORM_HEAD, .layers = 32, MIXTURE(1, 1), .read = hf_read_hunyuan_moe,
+          .arrange = hf_arrange_mixtures),
+    CLASS("ernie4_5_moe", FACTS("silu", 1e-5, 5e5), SIZES(2560, 12288, 20, 4, 103424), GATED, TIED,
+          .layers = 28, EXPERTS(64, 6), .experts.ffn = 1536, .read = hf_read_ernie_moe,
+          .arrange = hf_arrange_ernie_moe),
+    CLASS("dots1", FACTS("silu", 1e-6, 1e4), SIZES(4608, 10944, 32, 32, 152064), GATED,
+          .shape.qk_norm = QK_NORM_HEAD, .layers = 62, .window = 4096, .experts.experts = 1,
+          .experts.ffn = 1408, .read = hf_read_dots1, .arrange = hf_arrange_dots1),
+    CLASS("minimax_m2", FACTS("silu", 1e-6, 5e6), SIZES(3072, 1536, 48, 8, 200064),
+          .shape.head_width = 128, GATED, .shape.qk_norm = QK_NORM_WHOLE, .layers = 62,
+          MIXTURE(256, 8), .read = hf_read_minimax_m2, .arrange = hf_arrange_mixtures),
+    CLASS("granitemoe", LLAMA, MIXTURE(8, 2), .read = hf_read_attention_bias,
+          .arrange = hf_arrange_mixtures),
+    CLASS("granitemoeshared", LLAMA, MIXTURE(8, 2), .read = hf_read_granite_shared,
+          .arrange = hf_arrange_mixtures),
+    CLASS("phimoe", FACTS("silu", 1e-5, 1e6), SIZES(4096, 6400, 32, 8, 32064),
+          .shape.gated_ffn = true, .layers = 32, MIXTURE(16, 2), .read = hf_read_phimoe,
+          .arrange = hf_arrange_mixtral),
+    CLASS("exaone_moe", FACTS("silu", 1e-5, 1e4), SIZES(4096, 16384, 32, 32, 102400), GATED,
+          .shape.qk_norm = QK_NORM_HEAD, .layers = 32, .window = 4096, EXPERTS(64, 8),
+          .experts.ffn = 1024, .read = hf_read_exaone_moe, .arrange = hf_arrange_exaone_moe),
+    CLASS("solar_open", FACTS("silu", 1e-5, 1e6), SIZES(4096, 1280, 64, 8, 196608),
+          .shape.head_width = 128, GATED, .layers = 48, EXPERTS(128, 8), .experts.ffn = 1280,
+          .read = hf_read_solar_open, .arrange = hf_arrange_mixtures),
+    CLASS("flex_olmo", FACTS("silu", 1e-6, 5e5), SIZES(4096, 11008, 32, 0, 100352), GATED,
+          .shape.qk_norm = QK_NORM_WHOLE, .layers = 32, MIXTURE(7, 5),
+          .read = hf_read_attention_bias, .arrange = hf_arrange_mixtures),
+    CLASS("afmoe", FACTS("silu", 1e-5, 1e4), SIZES(2048, 6144, 16, 0, 200192),
+          .shape.head_width = 128, .shape.norms = 4, GATED, .shape.qk_norm = QK_NORM_HEAD,
+          .shape.gated_attention = true, .layers = 32, .window = 1024, EXPERTS(64, 6),
+          .experts.ffn = 1408, .read = hf_read_afmoe, .arrange = hf_arrange_afmoe),
+    CLASS("hy_v3", FACTS("silu", 1e-5, 11158840), SIZES(4096, 13312, 64, 8, 120832),
+          .shape.head_width = 128, GATED, .shape.qk_norm = QK_NORM_HEAD, .layers = 80,
+          EXPERTS(192, 8), .experts.ffn = 1536, .read = hf_read_hy_v3, .arrange = hf_arrange_hy_v3),
+    CLASS("sarvam_moe", FACTS("silu", 1e-6, 8e6), SIZES(4096, 8192, 64, 4, 262144), GATED,
+          .layers = 19, EXPERTS(128, 6), .experts.ffn = 1024, .read = hf_read_sarvam_moe,
+          .arrange = hf_arrange_hy_v3),
+    CLASS("sarvam_mla", FACTS("silu", 1e-6, 1e4), SIZES(4096, 16384, 64, 0, 262144),
+          .shape.kv_rank = 512, .shape.rotary_width = 64, .shape.value_width = 128, GATED,
+          .layers = 32, .front = 1, .plain_width = 128, EXPERTS(128, 8), .experts.ffn = 2048,
+          .experts.shared_ffn = 1, .read = hf_read_deepseek, .arrange = hf_arrange_listed),
+    CLASS("axk1", FACTS("silu", 1e-6, 1e4), SIZES(7168, 18432, 64, 0, 163840), LATENT, GATED,
+          .layers = 61, .front = 1, .plain_width = 128, EXPERTS(192, 8), .experts.ffn = 2048,
+          .experts.shared_ffn = 1, .read = hf_read_axk1, .arrange = hf_arrange_listed),
+    CLASS("mimo_v2_flash", FACTS("silu", 1e-5, 5e6), SIZES(4096, 16384, 64, 4, 152576),
+          .shape.head_width = 192, .shape.value_width = 128, .shape.rotary_share = 0.334, GATED,
+          .layers = 48, .window = 129, EXPERTS(256, 8), .experts.ffn = 2048, .read = hf_read_mimo,
+          .arrange = hf_arrange_mimo),
+    CLASS("step3p5", STEP),
+    CLASS("step3p7_text", STEP),
+    CLASS("laguna", FACTS("silu", 1e-6, 5e5), SIZES(2048, 8192, 48, 8, 100352),
+          .shape.head_width = 128, .shape.rotary_share = 0.5, GATED, .shape.qk_norm = QK_NORM_HEAD,
+          .layers = 40, .window = 512, EXPERTS(256, 8), .experts.ffn = 512, .read = hf_read_laguna,
+          .arrange = hf_arrange_laguna),
+    CLASS("gemma4_text", FACTS("gelu_pytorch_tanh", 1e-6, 1e6), SIZES(2304, 9216, 8, 4, 262144),
+          .shape.head_width = 256, .shape.rotary_share = 0.25, .shape.norms = 4, GATED, TIED,
+          .shape.qk_norm = QK_NORM_HEAD, .layers = 30, .window = 512, EXPERTS(128, 8),
+          .experts.ffn = 704, .maybe_dense = true, .read = hf_read_gemma4,
+          .arrange = hf_arrange_gemma4),
+    CLASS("longcat_flash", FACTS("silu", 1e-5, 1e7), SIZES(6144, 12288, 64, 0, 131072), LATENT,
+          GATED, .layers = 56, .plain_width = 128, EXPERTS(512, 12), .experts.ffn = 2048,
+          .read = hf_read_longcat, .arrange = hf_arrange_longcat,
+          .told = "each layer is planned as two, with the experts beside the first feed-forward "
+                  "part and "
+                  "as many of the chosen as compute on average"),
+    CLASS("dbrx", FACTS("silu", 1e-5, 1e4), SIZES(2048, 3584, 16, 1, 32000), GATED, .layers = 24,
+          EXPERTS(4, 1), .experts.ffn = 3584, .read = hf_read_dbrx, .arrange = hf_arrange_mixtures,
+          BIASLESS),
+    CLASS("granitemoe_swa", LLAMA, MIXTURE(8, 2), .window = 128, .read = hf_read_granite_moe_swa,
+          .arrange = hf_arrange_granite_moe_swa),
+    // Layers of linear attention, state spaces or convolutions.
+    CLASS("qwen3_next", FACTS("silu", 1e-6, 1e4), SIZES(2048, 5632, 16, 2, 151936),
+          .shape.head_width = 256, .shape.rotary_share = 0.25, GATED, .shape.qk_norm = QK_NORM_HEAD,
+          .shape.gated_attention = true, LINEAR(16, 32, 128, 128), .layers = 48, EXPERTS(512, 10),
+          .experts.ffn = 512, .experts.shared_ffn = 512, .read = hf_read_qwen3_next,
+          .arrange = hf_arrange_qwen3_next),
+    CLASS("kimi_linear", FACTS("silu", 1e-5, 0), SIZES(2304, 9216, 32, 0, 163840),
+          .shape.kv_rank = 512, .shape.rotary_width = 64, .shape.value_width = 128, GATED,
+          LINEAR(32, 32, 128, 128), .layers = 27, .front = 1, EXPERTS(256, 8), .experts.ffn = 1024,
+          .experts.shared_ffn = 1, CORRECTED, .plain_width = 128, .read = hf_read_kimi_linear,
+          .arrange = hf_arrange_kimi_linear),
+    CLASS("bailing_hybrid", FACTS("silu", 1e-6, 6e6), SIZES(2560, 6144, 32, 0, 157184),
+          .shape.kv_rank = 512, .shape.rotary_width = 64, .shape.value_width = 128, GATED,
+          .shape.linear = {.value_width = 128, .convolution = 4}, .layers = 42, .front = 2,
+          EXPERTS(512, 8), .experts.ffn = 768, .experts.shared_ffn = 1, .plain_width = 128,
+          .read = hf_read_bailing, .arrange = hf_arrange_bailing),
+    CLASS("qwen3_5_text", .whole_ties = true, FACTS("silu", 1e-6, 1e4),
+          SIZES(4096, 12288, 16, 4, 248320), .shape.head_width = 256, .shape.rotary_share = 0.25,
+          GATED, .shape.qk_norm = QK_NORM_HEAD, .shape.gated_attention = true,
+          LINEAR(16, 32, 128, 128), .layers = 32, .read = hf_read_delta,
+          .arrange = hf_arrange_qwen3_5),
+    CLASS("qwen3_5_moe_text", .whole_ties = true, FACTS("silu", 1e-6, 1e4),
+          SIZES(2048, 512, 16, 2, 248320), .shape.head_width = 256, .shape.rotary_share = 0.25,
+          GATED, .shape.qk_norm = QK_NORM_HEAD, .shape.gated_attention = true,
+          LINEAR(16, 32, 128, 128), .layers = 40, EXPERTS(256, 8), .experts.ffn = 512,
+          .experts.shared_ffn = 512, .read = hf_read_qwen3_next, .arrange = hf_arrange_qwen3_5),
+    CLASS("olmo_hybrid", FACTS("silu", 1e-6, 1e4), SIZES(3840, 11008, 30, 0, 100352), GATED,
+          .shape.qk_norm = QK_NORM_WHOLE, .shape.linear.convolution = 4, .layers = 32,
+          .read = hf_read_olmo_hybrid, .arrange = hf_arrange_olmo_hybrid),
+    CLASS("minimax", MINIMAX),
+    CLASS("minimax_text_01", MINIMAX),
+    CLASS("minimax_m1", MINIMAX),
+    CLASS("bamba", FACTS("silu", 1e-5, 1e4), SIZES(4096, 14336, 32, 8, 128000),
+          .shape.rotary_share = 0.5, GATED, LINEAR(1, 128, 256, 0), .layers = 32,
+          .read = hf_read_bamba, .arrange = hf_arrange_bamba),
+    CLASS("granitemoehybrid", FACTS("silu", 1e-6, 1e4), SIZES(4096, 11008, 32, 0, 32000), GATED,
+          LINEAR(1, 128, 256, 0), .layers = 32, MIXTURE(8, 2), .maybe_dense = true,
+          .read = hf_read_granite_hybrid, .arrange = hf_arrange_granite_hybrid),
+    CLASS("falcon_h1", FACTS("silu", 1e-5, 1e4), SIZES(4096, 14336, 32, 8, 128000), GATED,
+          LINEAR(1, 128, 256, 0), .layers = 32, .read = hf_read_falcon_h1,
+          .arrange = hf_arrange_falcon_h1),
+    CLASS("nemotron_h", FACTS("relu2", 1e-5, 0), SIZES(4096, 21504, 32, 8, 131072),
+          .shape.head_width = 128, .shape.rms_norm = true, LINEAR(8, 128, 128, 64), .layers = 4,
+          EXPERTS(8, 2), .experts.ffn = 7688, .read = hf_read_nemotron_h,
+          .arrange = hf_arrange_nemotron_h),
+    CLASS("jamba", FACTS("silu", 1e-6, 0), SIZES(4096, 14336, 32, 8, 65536), GATED, .layers = 32,
+          MIXTURE(16, 2), .read = hf_read_jamba, .arrange = hf_arrange_jamba, SCANS),
+    CLASS("mamba2", FACTS("silu", 1e-5, 0), SIZES(4096, 8192, 128, 128, 32768),
+          .shape.rms_norm = true, LINEAR(8, 128, 128, 64), .layers = 64, .read = hf_read_mamba2,
+          .arrange = hf_arrange_mamba2),
+    CLASS("mamba", FACTS("silu", 1e-5, 0), SIZES(768, 1536, 1, 1, 50280), .shape.rms_norm = true,
+          TIED, .layers = 32, .read = hf_read_mamba, .arrange = hf_arrange_mamba2, SCANS),
+    CLASS("falcon_mamba", FACTS("silu", 1e-5, 0), SIZES(4096, 8192, 1, 1, 50280),
+          .shape.rms_norm = true, TIED, .layers = 32, .read = hf_read_mamba,
+          .arrange = hf_arrange_mamba2, SCANS),
+    CLASS("lfm2", FACTS("silu", 1e-5, 1e6), SIZES(2560, 12288, 32, 8, 65536), GATED, TIED,
+          .shape.qk_norm = QK_NORM_HEAD, .layers = 32, .read = hf_read_lfm2,
+          .arrange = hf_arrange_lfm2),
+    CLASS("lfm2_moe", FACTS("silu", 1e-5, 1e6), SIZES(2048, 7168, 32, 8, 65536), GATED, TIED,
+          .shape.qk_norm = QK_NORM_HEAD, .layers = 32, EXPERTS(32, 4), .experts.ffn = 1792,
+          .read = hf_read_lfm2, .arrange = hf_arrange_lfm2),
+    // Read in recent.c.
+    CLASS("mellum", FACTS("silu", 1e-6, 5e5), SIZES(2304, 7168, 32, 4, 98304),
+          .shape.head_width = 128, GATED, .shape.qk_norm = QK_NORM_HEAD, .layers = 28,
+          .window = 1024, EXPERTS(64, 8), .experts.ffn = 896, .read = hf_read_attention_bias,
+          .arrange = hf_arrange_mellum),
+    CLASS("kolibri1", FACTS("silu", 1e-6, 1e4), SIZES(2560, 512, 48, 4, 128000),
+          .shape.head_width = 128, .shape.norms = 4, GATED, .shape.qk_norm = QK_NORM_HEAD,
+          .layers = 50, .window = 513, EXPERTS(384, 6), .experts.ffn = 512,
+          .experts.shared_ffn = 512, CORRECTED, .read = hf_read_shared_width,
+          .arrange = hf_arrange_kolibri),
+    CLASS("flint", FACTS("silu", 1e-6, 1e4), SIZES(2048, 6144, 32, 4, 150144),
+          .shape.head_width = 128, GATED, .shape.qk_norm = QK_NORM_HEAD, .layers = 49,
+          .window = 513, EXPERTS(256, 6), .experts.ffn = 512, .experts.shared_ffn = 1024,
+          .experts.router_score = ROUTER_SIGMOID, .read = hf_read_flint,
+          .arrange = hf_arrange_flint),
+    CLASS("aria_text", FACTS("silu", 1e-6, 1e4), SIZES(4096, 4096, 32, 0, 32000), GATED,
+          .layers = 32, MIXTURE(8, 2), .read = hf_read_aria, .arrange = hf_arrange_mixtures),
+    CLASS("cohere2_moe", FACTS("silu", 1e-5, 1e4), SIZES(8192, 22528, 64, 0, 256000),
+          .shape.head_width = 128, GATED, .shape.norms = 1, .shape.parallel_residual = true, TIED,
+          .layers = 40, .window = 4096, MIXTURE(8, 2), .read = hf_read_cohere_moe,
+          .arrange = hf_arrange_cohere_moe, BIASLESS),
+    CLASS("minimax_m3_vl_text", .whole_ties = true, FACTS("silu", 1e-6, 5e6),
+          SIZES(6144, 3072, 64, 4, 200064), .shape.head_width = 128, .shape.rotary_share = 0.5,
+          GATED, .shape.qk_norm = QK_NORM_HEAD, .layers = 60, MIXTURE(128, 4),
+          .read = hf_read_minimax_m3, .arrange = hf_arrange_minimax_m3,
+          .told = "sparse attention is planned as attention to all tokens: the products that find "
+                  "blocks of keys are counted, what they spare is not"),
+    CLASS("gemma4_unified_text", FACTS("gelu_pytorch_tanh", 1e-6, 1e6),
+          SIZES(2304, 9216, 8, 4, 262144), .shape.head_width = 256, .shape.rotary_share = 0.25,
+          .shape.norms = 4, GATED, TIED, .shape.qk_norm = QK_NORM_HEAD, .layers = 30,
+          .window = 1024, .read = hf_read_gemma4_unified, .arrange = hf_arrange_gemma4),
+    CLASS("apertus1p5_text", FACTS("xielu", 1e-5, 12e6), SIZES(4096, 14336, 32, 0, 266752),
+          .shape.rms_norm = true, .shape.qk_norm = QK_NORM_HEAD, .layers = 32,
+          .read = hf_read_apertus15),
+    CLASS("iquestcoder", FACTS("silu", 1e-5, 1e4), SIZES(5120, 27648, 40, 8, 76800), GATED,
+          .layers = 80, .read = hf_read_llama),
+    CLASS("bitnet", FACTS("relu2", 1e-5, 5e5), SIZES(2560, 6912, 20, 5, 128256), GATED,
+          .layers = 30, .fixed_head_width = true, .read = hf_read_bitnet,
+          .told = "weights of two bits are trained as in the job's precision"),
+    CLASS("diffllama", FACTS("silu", 1e-5, 1e4), SIZES(2048, 8192, 32, 0, 32000), GATED,
+          .layers = 16, .read = hf_read_diffllama,
+          .told = "the difference of two attentions is planned as one"),
+    CLASS("doge", FACTS("silu", 1e-6, 1e4), SIZES(1024, 2048, 8, 0, 32768), GATED,
+          .shape.qk_norm = QK_NORM_HEAD, .layers = 32, EXPERTS(16384, 64), .maybe_dense = true,
+          .read = hf_read_doge, .told = "keys that its mask leaves out are planned as attended to"),
+    CLASS("lfm3", FACTS("silu", 1e-5, 1e6), SIZES(2048, 7680, 16, 4, 128000),
+          .shape.head_width = 128, .shape.rotary_share = 0.5, .shape.norms = 4, GATED, TIED,
+          .shape.qk_norm = QK_NORM_HEAD, .layers = 24, .window = 256, .read = hf_read_lfm3,
+          .arrange = hf_arrange_lfm3),
+    CLASS("codegen", FACTS("gelu_new", 1e-5, 1e4), SIZES(4096, 16384, 16, 0, 50400),
+          .shape.norms = 1, .shape.parallel_residual = true, .shape.linear_bias = true,
+          .layers = 28, .fixed_head_width = true, .read = hf_read_gptj),
+    CLASS("biogpt", FACTS("gelu", 1e-12, 0), SIZES(1024, 4096, 16, 0, 42384),
+          .shape.positions = 1024, BIASES, TIED, .layers = 24, .fixed_head_width = true,
+          .read = hf_read_biogpt),
+    CLASS("xglm", FACTS("gelu", 1e-5, 0), SIZES(1024, 4096, 16, 0, 256008), BIASES, TIED,
+          .layers = 24, .fixed_head_width = true, .read = hf_read_xglm),
+    CLASS("gpt_neox_japanese", FACTS("gelu", 1e-5, 1e4), SIZES(2560, 10240, 32, 0, 32000), TIED,
+          .layers = 32, .fixed_head_width = true, .read = hf_read_neox_japanese,
+          .arrange = hf_arrange_neox_japanese),
+    CLASS("openai-gpt", FACTS("gelu", 1e-5, 0), SIZES(768, 3072, 12, 0, 40478),
+          .shape.positions = 512, .shape.no_final_norm = true, BIASES, TIED, .layers = 12,
+          .fixed_head_width = true, .read = hf_read_gpt2),
+    CLASS("camembert", BERT(30522)),
+    CLASS("data2vec-text", BERT(30522)),
+    CLASS("rwkv", FACTS("relu2", 1e-5, 0), SIZES(4096, 16384, 1, 1, 50277), .layers = 32,
+          .read = hf_read_rwkv, .arrange = hf_arrange_rwkv,
+          .told = "the state of each channel is planned as a convolution of two tokens"),
 };
-const int hf_dense_count = ARRAY_LENGTH(hf_dense);
+const int hf_class_count = ARRAY_LENGTH(hf_classes);

@@ -2,34 +2,21 @@
 #include <string.h>
 
 #include "data/base/names.h"
-#include "data/import/hf/classes.h"
-
-// The i-th class of all tables; NULL: no more.
-static const struct hf_class *class_at(int i)
-{
-    if (i < hf_dense_count) return &hf_dense[i];
-    i -= hf_dense_count;
-    if (i < hf_mixture_count) return &hf_mixtures[i];
-    i -= hf_mixture_count;
-    if (i < hf_hybrid_count) return &hf_hybrids[i];
-    i -= hf_hybrid_count;
-    return i < hf_recent_count ? &hf_recent[i] : NULL;
-}
+#include "data/import/hf/internal.h"
 
 const struct hf_class *hf_find_class(const char *name)
 {
-    const struct hf_class *class;
-    for (int i = 0; (class = class_at(i)); i++)
-        if (!strcmp(class->name, name)) return class;
+    for (int i = 0; i < hf_class_count; i++)
+        if (!strcmp(hf_classes[i].name, name)) return &hf_classes[i];
     return NULL;
 }
 
 static const char *const *class_names(struct arena *arena)
 {
-    int count = hf_dense_count + hf_mixture_count + hf_hybrid_count + hf_recent_count, towers = 0;
+    int count = hf_class_count, towers = 0;
     while (hf_tower_name(towers)) towers++;
     const char **names = TAKE(arena, count + towers + 1, const char *);
-    for (int i = 0; i < count; i++) names[i] = class_at(i)->name;
+    for (int i = 0; i < count; i++) names[i] = hf_classes[i].name;
     for (int i = 0; i < towers; i++) names[count + i] = hf_tower_name(i);
     return names;
 }

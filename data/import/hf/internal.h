@@ -71,6 +71,8 @@ struct hf_class {
     int64_t index_heads; // of the part that selects a token's keys
     const char *told;    // features of the class that the model lacks; NULL: none
 };
+extern const struct hf_class hf_classes[];
+extern const int hf_class_count;
 const struct hf_class *hf_find_class(const char *name); // NULL: none of that name
 // For a class that is not supported, as the end of a sentence: why and the nearest supported one;
 // else the nearest name; else all names.
