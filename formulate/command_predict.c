@@ -284,9 +284,9 @@ static enum status predict_file(struct predictor *p, const char *path, int mode,
     if (problem.job.space.given && !space_is_of_settings(&problem.job.space))
         return fail(err, BAD_INPUT,
                     "%s: expected one layout, found a space of them; solve searches it", path);
-    if (problem.job.sharded_zero)
-        return fail(err, BAD_INPUT, "%s: sharded_zero: expected none; solve finds each stage's",
-                    path);
+    if (job_mixing_key(&problem.job))
+        return fail(err, BAD_INPUT, "%s: %s: expected none; solve finds each stage's", path,
+                    job_mixing_key(&problem.job));
     if (job_has_widths(&problem.job))
         return fail(err, BAD_INPUT,
                     "%s: stage_degrees: expected uniform; solve finds each stage's own", path);

@@ -119,6 +119,8 @@ static const struct member job_rows[] = {
     KEY_PART("recompute", JSON_ARRAY, OPTIONAL, offsetof(struct job, recompute), modes_get,
              modes_put),
     KEY_INT(job, sharded_zero, OPTIONAL, IF_SET, 2, 3),
+    KEY_ARRAY(job, vocabulary_tensor, vocabulary_tensor_count, JSON_INT, OPTIONAL, IF_SET, 1,
+              DEGREE_MAX, VOCABULARY_DEGREES_MAX),
     KEY_BOOL(job, recompute_any, OPTIONAL, IF_SET),
     KEY_PART("recompute_modules", JSON_ARRAY, OPTIONAL, offsetof(struct job, recompute),
              get_modules, put_modules),

@@ -17,8 +17,7 @@ enum grid_gathers { GRID_EACH_PASS, GRID_EACH_MICRO_BATCH, GRID_EACH_STEP };
 extern const char *const grid_gathers_names[]; // "pass", "micro_batch", "step"
 extern const char *const grid_order_names[];   // "1-2-3" ..., the first innermost
 
-// The kernel of fused attention: the GPU maker's library, FlashAttention-2, FlashAttention in
-// Triton, or the maker's library of 2024 and before.
+// Fused attention's kernel: the GPU maker's library, FlashAttention-2, FlashAttention in Triton ...
 enum attention_kernel {
     ATTENTION_MAKER,
     ATTENTION_FLASH_2,
@@ -400,7 +399,10 @@ struct job {
     struct width_list *widths; // that stages may have, if they have their own (seats.c)
     int width_list_count;
     bool recompute[RECOMPUTE_COUNT]; // what a stage may choose; none is always allowed
-    int sharded_zero;   // ZeRO stage of the first layers of a stage, as many as it chooses; 0: none
+    int sharded_zero; // ZeRO stage of the first layers of a stage, as many as it chooses; 0: none
+    // Tensor degrees that a stage may choose for its layers with the vocabulary, besides its own.
+    int *vocabulary_tensor;
+    int vocabulary_tensor_count;
     bool recompute_any; // with full: also any set of its layers, in full; with replicas in turn
     struct compression_option *boundary_options;
     int boundary_option_count;
@@ -422,7 +424,7 @@ struct job {
     int rule_count;
 };
 
-enum { STAGES_MAX = 256, MICRO_BATCHES_MAX = 65536 };
+enum { STAGES_MAX = 256, MICRO_BATCHES_MAX = 65536, VOCABULARY_DEGREES_MAX = 8 };
 // Of published runs that ran out of memory, nine of ten are above this fraction; of those that ran,
 // one of twenty (docs/VALIDATION.md, section 1).
 #define MEMORY_FRACTION_DEFAULT 0.9
@@ -470,8 +472,7 @@ static inline bool job_may_keep_gathered(const struct job *j)
     return j->trainer == TRAINER_OTHER || j->trainer == TRAINER_TORCHTITAN;
 }
 static inline bool job_may_split_gate(const struct job *j) { return j->trainer == TRAINER_OTHER; }
-// As stated, or as the trainer does it.
-static inline bool job_unfused(const struct job *j, enum unfused operation)
+static inline bool job_unfused(const struct job *j, enum unfused operation) // or as the trainer
 {
     return j->unfused[operation] || (j->trainer == TRAINER_TORCHTITAN && !j->compiled);
 }
@@ -492,8 +493,7 @@ int job_tier_ways(const struct job *j);
 struct tier_option job_tiering(const struct job *j, int way);
 int job_offloaded_percent(const struct job *j, int way);
 bool job_swaps(const struct job *j); // some way has activations in a tier
-// Per replica: global_batch / (data x micro_batch). If replicas may differ, at least one of them
-// has this many or more.
+// Per replica: global_batch / (data x micro_batch). If replicas may differ, one has as many or more.
 int job_micro_batches(const struct job *j);
 int64_t job_micro_batches_together(const struct job *j); // of all replicas
 

@@ -1,5 +1,6 @@
 // Problems of layers that differ from the layout's: a stage's own head before a local boundary, as
-// a layer of a model that has it, and layers that are sharded further; and what these exclude.
+// a layer of a model that has it, layers that are sharded further, and those with the vocabulary at
+// a tensor degree of their own; and what these exclude.
 #include "data/inputs/problem.h"
 #include "data/kinds/schedules.h"
 
@@ -109,14 +110,39 @@ enum status problem_check_local_head(const struct problem *p, struct error *err)
                   : OK;
 }
 
-// ---- layers that are sharded further
+// ---- layers of several layouts in one stage
 
 struct problem problem_sharded(const struct problem *p)
 {
     struct problem to = *p;
     to.job.layout.zero = p->job.sharded_zero;
-    to.job.sharded_zero = 0;
+    to.job.sharded_zero = to.job.vocabulary_tensor_count = 0;
     return to;
+}
+
+struct problem problem_at_vocabulary(const struct problem *p, int tensor)
+{
+    struct problem to = *p;
+    struct layout *l = &to.job.layout;
+    l->data = l->data * l->tensor / tensor;
+    l->micro_batch = (int)((int64_t)l->micro_batch * tensor / l->tensor);
+    l->tensor = tensor;
+    to.job.sharded_zero = to.job.vocabulary_tensor_count = 0;
+    return to;
+}
+
+int problem_vocabulary_degrees(const struct problem *p, int degrees[VOCABULARY_DEGREES_MAX])
+{
+    const struct layout *l = &p->job.layout;
+    int count = 0;
+    for (int i = 0; i < p->job.vocabulary_tensor_count; i++) {
+        int tensor = p->job.vocabulary_tensor[i];
+        bool divides = tensor % l->tensor == 0 || l->tensor % tensor == 0;
+        if (tensor != l->tensor && divides && (int64_t)l->data * l->tensor % tensor == 0 &&
+            (int64_t)l->micro_batch * tensor % l->tensor == 0)
+            degrees[count++] = tensor;
+    }
+    return count;
 }
 
 static bool is_axis_free(const struct space *space, enum space_key key)
@@ -124,13 +150,11 @@ static bool is_axis_free(const struct space *space, enum space_key key)
     return !space->given || space->axes[key].kind == AXIS_FIXED;
 }
 
-static const char *what_sharding_excludes(const struct problem *p)
+static const char *what_mixing_excludes(const struct problem *p)
 {
     const struct job *j = &p->job;
     bool tiers = has_tiers(p) || j->layout.offload_optimizer;
-    return j->layout.zero >= j->sharded_zero                   ? "a lower layout.zero"
-           : !is_axis_free(&j->space, SPACE_ZERO)              ? "no zero in space"
-           : j->layout.virtual_stages > 1                      ? "one stage a rank"
+    return j->layout.virtual_stages > 1                        ? "one stage a rank"
            : !is_axis_free(&j->space, SPACE_VIRTUAL_STAGES)    ? "no virtual_stages in space"
            : !is_axis_free(&j->space, SPACE_OFFLOAD_OPTIMIZER) ? "no offload_optimizer in space"
            : j->space.framework != FRAMEWORK_ANY               ? "no framework in space"
@@ -145,10 +169,52 @@ static const char *what_sharding_excludes(const struct problem *p)
                                                                   : NULL;
 }
 
-enum status problem_check_sharded(const struct problem *p, struct error *err)
+static const char *what_sharding_excludes(const struct problem *p)
 {
-    const char *wanted = p->job.sharded_zero ? what_sharding_excludes(p) : NULL;
-    return wanted ? fail(err, BAD_INPUT, "%s: sharded_zero: expected %s next to it",
-                         document_name(&p->job.document, "job"), wanted)
-                  : OK;
+    const struct job *j = &p->job;
+    return j->layout.zero >= j->sharded_zero      ? "a lower layout.zero"
+           : !is_axis_free(&j->space, SPACE_ZERO) ? "no zero in space"
+                                                  : what_mixing_excludes(p);
+}
+
+// Where both ends have the vocabulary's matrix they would have to choose alike.
+static const char *what_degrees_exclude(const struct problem *p)
+{
+    const struct job *j = &p->job;
+    const struct model *m = &p->model;
+    bool found = false, apart = j->layout.pipeline > 1 || !is_axis_free(&j->space, SPACE_PIPELINE);
+    for (int i = 0; i < m->run_count; i++) found = found || run_has_vocabulary(&m->runs[i]);
+    for (int i = 0; i < m->run_count; i++)
+        if (run_has_vocabulary(&m->runs[i]) && m->runs[i].recomputable)
+            return "an embedding and a head that are not recomputable";
+    return !found                ? "a model with an embedding or a head"
+           : model_has_towers(m) ? "a model without towers"
+           : model_mtp_depth(m)  ? "a model that predicts one token at a time"
+           : m->has_shape && m->shape.tied_embeddings && apart ? "one stage, as embeddings are tied,"
+                                                               : what_mixing_excludes(p);
+}
+
+static enum status check_ascending(const struct job *j, const char *file, struct error *err)
+{
+    for (int i = 1; i < j->vocabulary_tensor_count; i++)
+        if (j->vocabulary_tensor[i] <= j->vocabulary_tensor[i - 1])
+            return fail(err, BAD_INPUT,
+                        "%s: vocabulary_tensor[%d]: expected a degree above the one before, %d, "
+                        "found %d",
+                        file, i, j->vocabulary_tensor[i - 1], j->vocabulary_tensor[i]);
+    return OK;
+}
+
+enum status problem_check_mixing(const struct problem *p, struct error *err)
+{
+    const struct job *j = &p->job;
+    const char *file = document_name(&j->document, "job"),
+               *sharding = j->sharded_zero ? what_sharding_excludes(p) : NULL,
+               *degrees = j->vocabulary_tensor_count ? what_degrees_exclude(p) : NULL;
+    TRY(check_ascending(j, file, err));
+    if (sharding)
+        return fail(err, BAD_INPUT, "%s: sharded_zero: expected %s next to it", file, sharding);
+    return degrees ? fail(err, BAD_INPUT, "%s: vocabulary_tensor: expected %s next to it", file,
+                          degrees)
+                   : OK;
 }

@@ -241,10 +241,9 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
     if (!p->job.layout.barrier && what_is_shared(&p->model))
         return fail(err, BAD_INPUT, "%s: layout.barrier: expected true for a model %s, found false",
                     job, what_is_shared(&p->model));
-    if (p->job.sharded_zero && p->job.layout.virtual_stages > 1)
-        return fail(err, BAD_INPUT,
-                    "%s: layout.virtual_stages: expected 1 next to sharded_zero, found %d", job,
-                    p->job.layout.virtual_stages);
+    if (job_mixing_key(&p->job) && p->job.layout.virtual_stages > 1)
+        return fail(err, BAD_INPUT, "%s: layout.virtual_stages: expected 1 next to %s, found %d",
+                    job, job_mixing_key(&p->job), p->job.layout.virtual_stages);
     if (p->job.layout.zero && model_shares_weights(&p->model))
         return fail(err, BAD_INPUT,
                     "%s: layout.zero: expected 0 for a model whose layers share weights, found %d",
@@ -394,7 +393,7 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(check_shared(p, err));
     TRY(check_limits(p, job, err));
     TRY(problem_check_local_head(p, err));
-    TRY(problem_check_sharded(p, err));
+    TRY(problem_check_mixing(p, err));
     TRY(problem_check_widths(p, err));
     if (p->job.objective == OBJECTIVE_PIPETTE) TRY(problem_check_pipette(p, err));
     if (has_blocks(p)) TRY(check_positions(p, err));

@@ -96,15 +96,26 @@ struct problem problem_with_local_head(const struct problem *p, int *run, struct
 // local_loss.step_each_micro_batch).
 bool problem_steps_each(const struct problem *p);
 enum status problem_check_local_head(const struct problem *p, struct error *err);
+// The key by which layers of one stage may have several layouts; NULL: none is stated.
+static inline const char *job_mixing_key(const struct job *j)
+{
+    return j->sharded_zero              ? "sharded_zero"
+           : j->vocabulary_tensor_count ? "vocabulary_tensor"
+                                        : NULL;
+}
 // Whether a stage's prices may be those of several layouts at once.
 static inline bool job_mixes_layouts(const struct job *j)
 {
-    return job_has_widths(j) || j->sharded_zero > 0;
+    return job_has_widths(j) || job_mixing_key(j);
 }
-// The problem in which the layout's ZeRO stage is the job's sharded_zero, and none is offered; what
-// sharded_zero excludes.
+// The problem in which the layout's ZeRO stage is the job's sharded_zero, and none is offered.
 struct problem problem_sharded(const struct problem *p);
-enum status problem_check_sharded(const struct problem *p, struct error *err);
+// The degrees of the job's vocabulary_tensor that are divisors or multiples of the layout's, divide
+// its devices and leave each rank whole samples; and the problem whose layout has one of them on
+// the same devices, with the same micro-batches.
+int problem_vocabulary_degrees(const struct problem *p, int degrees[VOCABULARY_DEGREES_MAX]);
+struct problem problem_at_vocabulary(const struct problem *p, int tensor);
+enum status problem_check_mixing(const struct problem *p, struct error *err); // what these exclude
 
 // ---- problem_sources.c: its five documents
 

@@ -32,6 +32,7 @@ struct priced_run {
     const char *name;
     int count;
     bool recomputable;
+    int tensor; // of vocabulary_runs: the degree; else 0
     int64_t weight_bytes, gradient_bytes, optimizer_bytes;
     // By the mode in which a layer runs: per micro-batch in flight; and while one layer runs, of
     // which a stage needs the maximum over its layers.
@@ -191,6 +192,10 @@ struct priced {
     // own: of a stage's recomputable layers as many of the first ones as it chooses. 0: none.
     struct priced_run *sharded_runs;
     int sharded_run_count;
+    // The runs with the vocabulary, once more for each tensor degree that they may have besides the
+    // layout's (the job's vocabulary_tensor): degree by degree. 0: none.
+    struct priced_run *vocabulary_runs;
+    int vocabulary_run_count;
     bool
         in_turn; // replicas of a stage take whole micro-batches in turn, with prices of one replica
     bool recompute_any;   // any set of a stage's layers may be recomputed in full
@@ -251,6 +256,15 @@ static inline const int64_t *priced_backward_ns(const struct priced_run *run, in
     const int64_t *own = run->tiered_count ? run->tiered[gradient_option].backward_ns : NULL;
     return own ? own : run->backward_ns;
 }
+// Whether layers of a stage may have another layout than the document's.
+static inline bool priced_mixes_layouts(const struct priced *p)
+{
+    return p->sharded_run_count + p->vocabulary_run_count > 0;
+}
+// The run's layers at a degree of the vocabulary; NULL: it has no vocabulary, or not this degree.
+const struct priced_run *priced_at_vocabulary(const struct priced *p, int run, int tensor);
+// The first of vocabulary_runs of the next degree; i is that of a degree.
+int priced_next_degree(const struct priced *p, int i);
 // Whether stages have widths of their own.
 static inline bool priced_has_widths(const struct priced *p)
 {

@@ -50,8 +50,8 @@ const char *claim_has_no_certificate(const struct problem *p)
            : p->job.replicas == REPLICAS_IN_TURN
                ? "its replicas take micro-batches in turn, whose search by a table has none"
            : job_mixes_layouts(&p->job) && p->job.space.given
-               ? "it has a space with stage_degrees or sharded_zero, and a space's certificate is "
-                 "of one width and one ZeRO stage for all stages"
+               ? "it has a space with stage_degrees, sharded_zero or vocabulary_tensor, and a "
+                 "space's certificate is of one layout for all layers"
            : p->job.objective == OBJECTIVE_PIPETTE && many
                ? "its objective is pipette, whose certificates cover at most 16 nodes"
                : NULL;

@@ -20,7 +20,7 @@ void decision_put(struct json_writer *w, const struct decision *d, bool zeros)
         const struct member *row = &decision_rows[i];
         int value = decision_value(d, row);
         if (row->names) json_put_text(w, row->key, row->names[value]);
-        else if (value || !counts_layers(row) || (zeros && row->need == REQUIRED))
+        else if (value || (row->need == REQUIRED && (zeros || !counts_layers(row))))
             json_put_count(w, row->key, value);
     }
 }

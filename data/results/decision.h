@@ -22,6 +22,7 @@
                            /* RECOMPUTE_FULL: any set of so many (struct plan_stage); 0: all */    \
     int swapped_layers;    /* of the recomputable layers the first ones, RECOMPUTE_SWAP */         \
     int sharded_layers;    /* of the recomputable layers the first ones (struct priced) */         \
+    int vocabulary_tensor; /* degree of its embedding and head; 0: the layout's */                 \
     int gradient_option;   /* index in gradient_options: compression, and share on the host */     \
     int boundary_option;   /* of what the stage sends backward, over boundary stage - 1; 0 for */  \
                            /* stage 0 */
@@ -44,6 +45,7 @@ struct decision {
         KEY_INT(s, recomputed_layers, REQUIRED, ALWAYS_WRITTEN, 0, LAYERS_MAX),                    \
         KEY_INT(s, swapped_layers, OPTIONAL, IF_SET, 0, LAYERS_MAX),                               \
         KEY_INT(s, sharded_layers, OPTIONAL, IF_SET, 0, LAYERS_MAX),                               \
+        KEY_INT(s, vocabulary_tensor, OPTIONAL, IF_SET, 0, DEGREE_MAX),                            \
         KEY_INT(s, gradient_option, REQUIRED, ALWAYS_WRITTEN, 0, OPTIONS_MAX),                     \
         KEY_INT(s, boundary_option, REQUIRED, ALWAYS_WRITTEN, 0, OPTIONS_MAX)
 

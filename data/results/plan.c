@@ -28,11 +28,12 @@ void plan_effort_add(struct plan_effort *sum, const struct plan_effort *e)
     sum->seconds += e->seconds;
 }
 
-bool plan_shards(const struct plan *p)
+int plan_mixing_stages(const struct plan *p)
 {
-    bool some = false;
-    for (int s = 0; s < p->stage_count; s++) some = some || p->stages[s].sharded_layers > 0;
-    return some;
+    int count = 0;
+    for (int s = 0; s < p->stage_count; s++)
+        count += p->stages[s].sharded_layers > 0 || p->stages[s].vocabulary_tensor > 0;
+    return count;
 }
 
 int64_t plan_stage_devices(const struct plan *p, int stage)

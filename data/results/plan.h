@@ -187,7 +187,9 @@ const struct memory_parts *plan_memory(const struct plan *p, int at, int64_t *li
 
 // GPUs of a stage, and of all pipeline ranks.
 int64_t plan_stage_devices(const struct plan *p, int stage);
-bool plan_shards(const struct plan *p); // some stage shards layers further than the layout does
+// Stages of which some layers have another layout than the plan's: sharded further, or with the
+// vocabulary at a degree of their own.
+int plan_mixing_stages(const struct plan *p);
 int64_t plan_devices(const struct plan *p);
 
 #endif

@@ -9,6 +9,10 @@
 // its layers are all alike.
 int choice_first_layer(const struct choices *c, int stage, const struct choice *choice);
 int span_recomputable(const struct priced *p, int first_layer, int layer_count);
+// The vocabulary's degree that a stage with the choice's layers may have after the choice's; -1:
+// there is none. Whether it may have the choice's.
+int choice_next_degree(const struct choices *c, int stage, const struct choice *x);
+bool choice_may_have_degree(const struct choices *c, int stage, const struct choice *x);
 
 // Sets prices, quality cost, cut and memory of the decision in *choice (docs/FORMULAS.md 7, 8 and
 // 13).

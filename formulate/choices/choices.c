@@ -244,8 +244,10 @@ static void fill_bucket(struct bucket *b, struct choice x)
     for (x.gradient_option = 0; x.gradient_option < p->gradient_option_count; x.gradient_option++) {
         if (!compression_allowed(p->gradient_options[x.gradient_option].form, p->budget.rank_min))
             continue;
-        for (x.sharded_layers = 0; x.sharded_layers <= sharded_most; x.sharded_layers++)
-            try_modes(b, x, recomputable);
+        for (x.vocabulary_tensor = 0; x.vocabulary_tensor >= 0;
+             x.vocabulary_tensor = choice_next_degree(b->c, b->stage, &x))
+            for (x.sharded_layers = 0; x.sharded_layers <= sharded_most; x.sharded_layers++)
+                try_modes(b, x, recomputable);
     }
 }
 

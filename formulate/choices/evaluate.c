@@ -34,6 +34,34 @@ int span_recomputable(const struct priced *p, int first_layer, int layer_count)
     return sum;
 }
 
+// Some layer of the choice has the vocabulary, which has more degrees than the layout's.
+static bool has_vocabulary(const struct choices *c, int stage, const struct choice *x)
+{
+    const struct priced *p = c->priced;
+    bool found = false;
+    for (int r = 0; r < p->run_count && p->vocabulary_run_count; r++)
+        found = found || (priced_at_vocabulary(p, r, p->vocabulary_runs->tensor) &&
+                          span_of_run(p, r, choice_first_layer(c, stage, x), x->layer_count) > 0);
+    return found;
+}
+
+int choice_next_degree(const struct choices *c, int stage, const struct choice *x)
+{
+    const struct priced *p = c->priced;
+    int i = 0;
+    if (!has_vocabulary(c, stage, x)) return -1;
+    while (i < p->vocabulary_run_count && p->vocabulary_runs[i].tensor <= x->vocabulary_tensor)
+        i = priced_next_degree(p, i);
+    return i < p->vocabulary_run_count ? p->vocabulary_runs[i].tensor : -1;
+}
+
+bool choice_may_have_degree(const struct choices *c, int stage, const struct choice *x)
+{
+    struct choice before = *x;
+    before.vocabulary_tensor--; // degrees are whole numbers, and rise
+    return !x->vocabulary_tensor || choice_next_degree(c, stage, &before) == x->vocabulary_tensor;
+}
+
 // Sums while walking the stage's layers from the first to the last. The backward passes end in the
 // reverse order, the last layer's first.
 struct walk {
@@ -181,6 +209,9 @@ static int walk_layers(const struct choices *c, int stage, struct choice *x, str
         if (sharded) of.count = smaller_int(of.count, left.sharded);
         take_off(&left, &of);
         if (sharded) of.run = &p->sharded_runs[run];
+        const struct priced_run *apart =
+            x->vocabulary_tensor ? priced_at_vocabulary(p, run, x->vocabulary_tensor) : NULL;
+        if (apart) of.run = apart;
         add_layers(c, x, w, &of);
         if (w->pieces) w->pieces[w->piece_count++] = of;
         layer += of.count;

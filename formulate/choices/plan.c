@@ -136,6 +136,7 @@ static bool choice_of_plan(struct choice *x, const struct choices *c, const stru
         (p->sharded_run_count ? span_recomputable(p, s->first_layer, s->layer_count) : 0))
         return false;
     x->first_layer = choices_place(c, s->first_layer);
+    if (!choice_may_have_degree(c, stage, x)) return false;
     x->group = group_of_plan(p, plan, s->group);
     x->gradient_option = option_of_plan(p->gradient_options, p->gradient_option_count,
                                         plan->gradient_options, plan->gradient_option_count,

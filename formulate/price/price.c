@@ -264,7 +264,7 @@ static int run_alike(const struct pricing *x, int run)
     return -1;
 }
 
-static enum status price_run(struct pricing *x, int run, struct error *err)
+enum status price_run(struct pricing *x, int run, struct error *err)
 {
     struct priced *priced = x->priced;
     int alike = run_alike(x, run);
@@ -292,38 +292,6 @@ static enum status price_run(struct pricing *x, int run, struct error *err)
     return price_gradient_syncs(x, run, err);
 }
 
-// The head of a model that has this head for its own: the other problem's layers have no part.
-static enum status price_local_head(const struct pricing *x, struct error *err)
-{
-    struct priced *priced = x->priced, other = *priced;
-    int run;
-    if (!job_has_local_head(&x->problem->job)) return OK;
-    struct problem problem = problem_with_local_head(x->problem, &run, x->arena);
-    other.runs = TAKE(x->arena, run + 1, struct priced_run);
-    struct pricing y = pricing_of(&problem, &other, x->arena);
-    TRY(price_run(&y, run, err));
-    priced->local_heads = &other.runs[run];
-    priced->local_head_count = 1;
-    return OK;
-}
-
-// The runs of the layout that shards further, with its messages, which are the same.
-static enum status price_sharded(const struct pricing *x, struct error *err)
-{
-    struct priced *priced = x->priced, other = *priced;
-    if (!x->problem->job.sharded_zero) return OK;
-    struct problem problem = problem_sharded(x->problem);
-    other.runs = TAKE(x->arena, priced->run_count, struct priced_run);
-    struct pricing y = pricing_of(&problem, &other, x->arena);
-    for (int run = 0; run < priced->run_count; run++) {
-        TRY(price_run(&y, run, err));
-        other.runs[run].cut = priced->runs[run].cut;
-    }
-    priced->sharded_runs = other.runs;
-    priced->sharded_run_count = priced->run_count;
-    return OK;
-}
-
 static enum status price_local_loss(struct pricing *x, struct error *err)
 {
     const struct local_loss *loss = &x->problem->job.local_loss;
@@ -340,8 +308,7 @@ static enum status price_rest(struct pricing *x, struct error *err)
 {
     TRY(price_sync_constants(x, err));
     TRY(price_embedding_sync(x, err));
-    TRY(price_local_head(x, err));
-    TRY(price_sharded(x, err));
+    TRY(price_other_runs(x, err));
     return x->problem->cluster.places.node_count ? price_nodes(x, err) : OK;
 }
 

@@ -196,8 +196,7 @@ enum status round_bytes(int64_t *bytes, real value, const char *term, const char
 // ---- pricing.c (section 1)
 struct pricing pricing_of(const struct problem *problem, struct priced *priced,
                           struct arena *arena);
-// For this run: with its own shape and tokens in place of the model's and the job's. *own: memory
-// for the result.
+// With the run's own shape and tokens in place of the model's and the job's. *own: for the result.
 const struct pricing *pricing_of_run(const struct pricing *x, const struct layer_run *run,
                                      struct pricing *own);
 // Finds the GPUs' costs in the problem's costs; call again when those have changed.
@@ -232,6 +231,9 @@ static inline bool is_end(const struct layer_run *run)
 
 // ---- price.c
 bool run_has_gradient(const struct pricing *x, const struct layer_run *run); // or one before it
+enum status price_run(struct pricing *x, int run, struct error *err);
+// ---- terms.c: runs besides the model's own
+enum status price_other_runs(const struct pricing *x, struct error *err);
 
 // ---- links.c (section 2)
 void keep_links(struct pricing *x); // from now on, while costs are the same
@@ -454,15 +456,13 @@ bool grid_keeps(const struct pricing *x, const struct layer_run *run);
 real grid_step_s(const struct pricing *x, const struct layer_run *run, int group);
 
 // ---- sync.c (section 7)
-// The time of a layer's sync with a compression option, and of a stage's sync apart from its
-// layers', in seconds.
+// In seconds: a layer's sync with a compression option, a stage's apart from its layers'.
 // The sum of the copies of a pool's parts: once, and then, with sharded states, a gather.
 real pool_sum_s(const struct pricing *x, const struct layer_run *run,
                 const struct layer_parameters *p, int group);
 real layer_sync_s(const struct pricing *x, const struct layer_run *run, int option, int group);
 real stage_sync_s(const struct pricing *x, int group);
-// Gathers and scatters of a pass over a layer whose weights or gradients are sharded (ZeRO 2 and
-// 3).
+// Gathers and scatters of a pass over a layer whose weights or gradients are sharded (ZeRO 2, 3).
 struct layer_gathers {
     real weights_s, gradients_s;
 };

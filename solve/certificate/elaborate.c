@@ -452,6 +452,10 @@ enum status certificate_elaborate(const char *to, const struct check_text *certi
     if (p->objective != MINIMISE_TIME)
         return fail(err, BAD_INPUT, "%s: --elaborate: expected the iteration time as objective",
                     priced->file);
+    if (p->degree_count)
+        return fail(err, BAD_INPUT,
+                    "%s: --elaborate: expected no vocabulary_runs, of which no theorem tells yet",
+                    priced->file);
     TRY(check_build_graph(&g, p, arena));
     struct check_proof k = {
         .reader = r, .p = p, .g = &g, .result = &result, .work = &work, .arena = arena};

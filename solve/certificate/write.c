@@ -163,7 +163,7 @@ static void put_choice(const struct proof *p, struct json_writer *w, const struc
         const struct check_decision_row *row = &check_decision_rows[i];
         int value = check_decision_value(c, row);
         if (row->names) json_put_text(w, row->key + 1, row->names[value]);
-        else if (value || !row->if_set || p->request->priced->sharded_run_count)
+        else if (value || !row->if_set || priced_mixes_layouts(p->request->priced))
             json_put_count(w, row->key + 1, value);
     }
     json_close_object(w);

@@ -97,6 +97,8 @@ static void put_layout(struct check_page *p, const struct check_problem *q)
         page_print(p,
                    "  Each stage shards the first of its recomputable layers further, as many as "
                    "it chooses.\n");
+    if (q->degree_count)
+        page_print(p, "  A stage with an embedding or a head chooses their tensor degree.\n");
     page_print(p, "  Recomputation:");
     if (v[KEY_RECOMPUTE])
         page_print(p, " %s for every stage", check_setting_names[v[KEY_RECOMPUTE]]);
@@ -124,7 +126,7 @@ static bool has_epilogues(const struct check_problem *q)
     return false;
 }
 
-enum { LACKS = 5 };
+enum { LACKS = 6 };
 
 // What no theorem is about; ended by NULL.
 static void find_lacks(const struct check_problem *q, const char *lacks[LACKS + 1])
@@ -135,6 +137,7 @@ static void find_lacks(const struct check_problem *q, const char *lacks[LACKS + 
         const char *what;
     } all[LACKS] = {{q->objective != MINIMISE_TIME, "another objective"},
                     {q->stored && (q->turns > 1 || in_rounds), "stored inputs with this schedule"},
+                    {q->degree_count, "degrees of the vocabulary"},
                     {q->modes[MODE_SWAP], "swap"},
                     {any_blocks(q), "messages that block both ends"},
                     {q->slices > 1 && has_epilogues(q), "epilogues of slices"}};

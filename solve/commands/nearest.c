@@ -116,7 +116,7 @@ static void keep_to_framework(struct job *job, const struct search *s)
     job->trainer = framework_trainer(framework);
     bool titan = job->trainer == TRAINER_TORCHTITAN, megatron = job->trainer == TRAINER_MEGATRON;
     job->boundary_option_count = job->gradient_option_count = job->offload_percent_count = 0;
-    job->tier_option_count = job->sharded_zero = 0;
+    job->tier_option_count = job->sharded_zero = job->vocabulary_tensor_count = 0;
     job->budget = (struct quality_budget){.boundaries_max = -1, .stages_max = -1, .cost_max = -1};
     job->placement.uneven_micro_batches = job->split_gate = false;
     if (job->trainer != TRAINER_DEEPSPEED) job->whole_gradient_sums = false;
@@ -292,13 +292,6 @@ static int offloading_stages(const struct plan *plan)
     return count;
 }
 
-static int sharding_stages(const struct plan *plan)
-{
-    int count = 0;
-    for (int s = 0; s < plan->stage_count; s++) count += plan->stages[s].sharded_layers > 0;
-    return count;
-}
-
 static void tell_nearest(const struct search *s, const struct plan *now, const struct job *job)
 {
     const struct plan *was = s->plan;
@@ -317,8 +310,8 @@ static void tell_nearest(const struct search *s, const struct plan *now, const s
                s->arena);
     tell_count("stages with a share of the optimizer on the host", offloading_stages(was),
                offloading_stages(now), &comma, s->arena);
-    tell_count("stages that shard some layers further", sharding_stages(was), sharding_stages(now),
-               &comma, s->arena);
+    tell_count("stages with layers of other layouts", plan_mixing_stages(was),
+               plan_mixing_stages(now), &comma, s->arena);
     tell_change("priced as", trainer_names[before->trainer], trainer_names[job->trainer], &comma);
     tell_count("bytes of a gradient", before->gradient_bytes_per_value,
                job->gradient_bytes_per_value, &comma, s->arena);
@@ -345,7 +338,7 @@ static bool is_expressed(const struct search *s)
     if (!layout_recomputes_alike(&probe)) probe.recompute = 1 + RECOMPUTE_NONE;
     return !refusal_of(s, &probe) &&
            export_recomputes(p, s->problem, s->request->framework, s->arena) &&
-           !compressed_stages(p) && !offloading_stages(p) && !sharding_stages(p) &&
+           !compressed_stages(p) && !offloading_stages(p) && !plan_mixing_stages(p) &&
            !(p->placement && p->placement->micro_batches) &&
            layout_equal(&job.layout, &p->layout) && job.trainer == was->trainer &&
            job.gathered_logits == was->gathered_logits &&

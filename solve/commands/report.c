@@ -288,12 +288,13 @@ static enum status find_plan(const struct problem **problem, struct plan *plan, 
                     "%s: no trainer that launch files are made for runs stages with widths of "
                     "their own; a plan of the same job with stage_degrees uniform has them",
                     plan->document.path);
-    if (plan_shards(plan) &&
+    if (plan_mixing_stages(plan) &&
         ((is_launch(o->format) && !o->nearest.folder) || o->format >= FORMAT_HOSTFILE))
         return fail(err, BAD_INPUT,
                     "%s: no trainer that launch files are made for shards some of a stage's layers "
-                    "further than others; expected a plan of the same job without sharded_zero "
-                    "(for a framework, --nearest FOLDER finds one)",
+                    "further than others, or splits its vocabulary over other ranks; expected a "
+                    "plan of the same job without sharded_zero and vocabulary_tensor (for a "
+                    "framework, --nearest FOLDER finds one)",
                     plan->document.path);
     if (!o->nearest.folder) return OK;
     return find_nearest(plan, known ? own : NULL, o->format, &o->nearest, exit_code, arena, err);

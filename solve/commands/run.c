@@ -252,8 +252,10 @@ static enum status carry(const struct options *o, const struct carry_listener *t
     TRY(report_expect_stages(&plan, err));
     if (plan.widths)
         return fail(err, BAD_INPUT, "%s: runs have no stages with widths of their own", o->plan);
-    if (plan_shards(&plan))
-        return fail(err, BAD_INPUT, "%s: runs do not shard some layers further than others",
+    if (plan_mixing_stages(&plan))
+        return fail(err, BAD_INPUT,
+                    "%s: runs neither shard some layers further than others nor split the "
+                    "vocabulary over other ranks",
                     o->plan);
     TRY(file_check_place(o->output, err));
     if (o->with == RUNNER_OWN)

@@ -139,6 +139,20 @@ static void audit_setting(struct audit *h, int stage, int most)
                recompute_names[x->recompute], x->recomputed_layers, mode, layers);
 }
 
+static void audit_degree(struct audit *h, int stage)
+{
+    const struct plan_stage *x = &h->plan->stages[stage];
+    bool has = false, offered = false;
+    for (int i = x->first_layer; i < x->first_layer + x->layer_count; i++)
+        has = has || run_has_vocabulary(&h->problem->model.runs[judged_run(h, i)]);
+    for (int i = 0; i < h->degree_count; i++)
+        offered = offered || h->degrees[i] == x->vocabulary_tensor;
+    if (x->vocabulary_tensor && !(has && offered))
+        REJECT(h, "vocabulary", stage, "vocabulary_tensor is %d, %s", x->vocabulary_tensor,
+               has ? "which the job does not offer or its prices leave out"
+                   : "and the stage has neither embedding nor head");
+}
+
 // Layers that a stage names are its own, can be recomputed, and are counted once each.
 static void audit_set(struct audit *h, int stage)
 {
@@ -185,6 +199,7 @@ static void audit_recompute(struct audit *h, int stage)
     if (x->sharded_layers < 0 || x->sharded_layers > sharded_most)
         REJECT(h, "sharded", stage, "sharded_layers is %d, the stage may shard %d further",
                x->sharded_layers, sharded_most);
+    audit_degree(h, stage);
     if (x->recomputed_layers < 0 || x->recomputed_layers > most)
         REJECT(h, "recompute", stage, "recomputed_layers is %d, the stage has %d that can be",
                x->recomputed_layers, most);

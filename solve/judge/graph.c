@@ -113,6 +113,12 @@ void audit_graph(struct audit *h)
         for (int g = 0; g < h->judged.cluster.group_count; g++)
             if (!exclusion_of(&h->price_audit, g))
                 raise_ending(&h->sharded_audit, run, g, &largest);
+    for (int i = 0; i < h->degree_count; i++)
+        for (int run = 0; run < h->judged.model.run_count; run++)
+            for (int g = 0; g < h->judged.cluster.group_count; g++)
+                if (run_has_vocabulary(&h->judged.model.runs[run]) &&
+                    !exclusion_of(&h->price_audit, g))
+                    raise_ending(&h->spread_audit[i], run, g, &largest);
     for (int s = 0; s < p->stage_count; s++) {
         const struct plan_stage *x = &p->stages[s];
         sync = sync || x->sync_ns || x->queued_sync_ns;

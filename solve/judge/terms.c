@@ -66,8 +66,31 @@ bool learns_locally(const struct audit *h, int stage)
     return stage < h->request.stage_count - 1 && schedule_is_local(&h->request, stage);
 }
 
+// The same GPUs and samples, divided into other numbers of ranks.
+static void spread_vocabulary(struct audit *h)
+{
+    const struct layout *own = layout_of(&h->price_audit);
+    int degrees[VOCABULARY_DEGREES_MAX], count = problem_vocabulary_degrees(&h->judged, degrees);
+    h->degree_count = 0;
+    h->spread = TAKE(h->arena, count, struct problem);
+    h->spread_audit = TAKE(h->arena, count, struct price_audit);
+    for (int i = 0; i < count; i++) {
+        struct problem *p = &h->spread[h->degree_count];
+        int64_t devices = (int64_t)own->tensor * own->data,
+                samples = (int64_t)own->data * own->micro_batch;
+        *p = h->judged;
+        p->job.layout.tensor = degrees[i];
+        p->job.layout.data = (int)(devices / degrees[i]);
+        p->job.layout.micro_batch = (int)(samples / p->job.layout.data);
+        h->spread_audit[h->degree_count] = price_audit_over(p, &h->price_audit);
+        if (can_spread_vocabulary(&h->price_audit, &h->spread_audit[h->degree_count]))
+            h->degrees[h->degree_count++] = degrees[i];
+    }
+}
+
 void judge_other_layers(struct audit *h)
 {
+    spread_vocabulary(h);
     if (h->problem->job.sharded_zero) {
         h->sharded = h->judged;
         h->sharded.job.layout.zero = h->problem->job.sharded_zero;
@@ -99,6 +122,10 @@ const struct price_audit *judged_layer(const struct audit *h, int stage, int lay
     const struct plan_stage *x = &h->plan->stages[stage];
     bool head = layer >= x->layer_count;
     *run = head ? h->headed_run : judged_run(h, x->first_layer + layer);
+    for (int i = 0; i < h->degree_count && !head; i++)
+        if (x->vocabulary_tensor == h->degrees[i] &&
+            run_has_vocabulary(&h->problem->model.runs[*run]))
+            return &h->spread_audit[i];
     return head                      ? &h->headed_audit
            : is_sharded(h, x, layer) ? &h->sharded_audit
                                      : audit_at(h, stage);
@@ -172,6 +199,11 @@ static void add_layer(struct stage_times *t, const struct layer_duration *d, enu
     sum_add(&t->optimizer, d->optimizer_ns);
 }
 
+static bool is_spread(const struct audit *h, const struct price_audit *a)
+{
+    return h->degree_count && a >= h->spread_audit && a < h->spread_audit + h->degree_count;
+}
+
 static struct layer_terms terms_of_layer(const struct audit *h, const struct layer_duration *d,
                                          enum recompute mode, int64_t sync_ns)
 {
@@ -200,6 +232,10 @@ static struct stage_times stage_times_of(const struct audit *h, int stage, int s
         enum recompute mode = head ? RECOMPUTE_NONE : layer_mode(h, x, i, run, &left);
         if (run != priced_run || a != priced) {
             d = layer_duration_of(a, run, group, slice, stage_tiering(h, stage));
+            if (is_spread(h, a)) {
+                d.forward_ns += vocabulary_exchange_ns(&h->price_audit, a, run, group, slice, 0);
+                d.backward_ns += vocabulary_exchange_ns(&h->price_audit, a, run, group, slice, 1);
+            }
             if (layers) {
                 struct compression_form form = gradient_form(h, stage);
                 sync = layer_sync_ns(a, run, sync_group, form);

@@ -164,7 +164,7 @@ static bool cut_no_worse(const struct priced *a, const struct priced_cut *u,
 
 bool layout_no_worse(const struct priced *a, const struct priced *b)
 {
-    if (priced_has_widths(a) || a->sharded_run_count || !same_graph(a, b) ||
+    if (priced_has_widths(a) || priced_mixes_layouts(a) || !same_graph(a, b) ||
         a->run_count != b->run_count || a->group_count != b->group_count ||
         a->cut_count != b->cut_count || a->local_head_count != b->local_head_count ||
         !syncs_no_worse(&a->layout, &b->layout))

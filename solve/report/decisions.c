@@ -43,9 +43,17 @@ static const char *sharded(const struct plan *plan, const struct decision *d, st
     return d->sharded_layers ? arena_print(arena, "%d sharded", d->sharded_layers) : "";
 }
 
+static const char *vocabulary(const struct plan *plan, const struct decision *d,
+                              struct arena *arena)
+{
+    (void)plan;
+    return d->vocabulary_tensor ? arena_print(arena, "over %d", d->vocabulary_tensor) : "";
+}
+
 const struct report_decision report_decisions[] = {
     {"recomputation", "", recompute},
     {"sharded layers", "first ", sharded},
+    {"tensor ranks of the vocabulary", "vocabulary ", vocabulary},
     {"compression of the gradient sync", "gradient ", gradient},
     {"compression backward", "backward ", backward},
     {"optimizer state", "", offloaded},

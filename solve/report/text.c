@@ -160,7 +160,7 @@ void report_placement_table(struct report_table *t, const struct plan *plan, str
         "stage",     "layers",
         "count",     "node group",
         "GPU",       "ranks",
-        "recompute", plan_offloads(plan) || plan_shards(plan) ? "options" : "compression"};
+        "recompute", plan_offloads(plan) || plan_mixing_stages(plan) ? "options" : "compression"};
     struct schedule_request request = plan_request(plan);
     report_table_begin(t, headings, "rlrlllll", arena);
     for (int s = 0; s < plan->stage_count; s++) {

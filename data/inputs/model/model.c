@@ -116,6 +116,7 @@ static const struct member run_rows[] = {
     KEY_BOOL(layer_run, cross_attention, OPTIONAL, IF_SET),
     KEY_BOOL(layer_run, shared_weights, OPTIONAL, IF_SET),
     KEY_BOOL(layer_run, mtp, OPTIONAL, IF_SET),
+    KEY_BOOL(layer_run, vocabulary, OPTIONAL, IF_SET),
     KEY_COUNT(layer_run, more_values, OPTIONAL, IF_SET, 0, MORE_VALUES_MAX),
     KEY_COUNT(layer_run, more_products, OPTIONAL, IF_SET, 0, MORE_VALUES_MAX),
     KEY_COUNT(layer_run, tokens, OPTIONAL, IF_SET, 1, 1 << 24),
@@ -150,6 +151,9 @@ static enum status finish_run(const struct json *object, void *to, const void *c
                                      : "key \"%s\" is missing: a layer of kind \"%s\" needs it",
                                key, layer_kind_names[run->kind]);
     }
+    if (run->vocabulary && run->kind != LAYER_MEASURED)
+        return json_refuse(object, err, "key \"vocabulary\" does not belong to layers of kind \"%s\"",
+                           layer_kind_names[run->kind]);
     if (!json_has(object, "recomputable"))
         run->recomputable = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
     if (run->pieces == 1) run->pieces = 0;

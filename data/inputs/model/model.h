@@ -165,6 +165,7 @@ struct layer_run {
     bool shared_weights;                // all its layers have the parameters of one layer
     bool mtp; // each of its layers predicts one more token (multi-token prediction); they are after
               // the main layers and before the head, on the same stage as the head
+    bool vocabulary; // LAYER_MEASURED: it is an embedding or a head, as the job's vocabulary_tensor asks
     int64_t more_products; // of more_values, those of matrices that every token is multiplied with
     int64_t more_values;   // parameters in addition to those that follow from the shape, on every
                            // tensor rank
@@ -218,6 +219,11 @@ static inline bool shape_output_bias(const struct shape *s)
 static inline const struct shape *run_shape(const struct model *m, const struct layer_run *r)
 {
     return r->shape ? r->shape : &m->shape;
+}
+// The layers whose tensor degree may be the stage's own choice.
+static inline bool run_has_vocabulary(const struct layer_run *r)
+{
+    return r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD || r->vocabulary;
 }
 static inline int64_t run_pieces(const struct layer_run *r) { return r->pieces ? r->pieces : 1; }
 // The output of a run that is not measured: tokens per sequence, values per token.

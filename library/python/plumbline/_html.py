@@ -53,6 +53,8 @@ def _stages(document: Any) -> List[str]:
             recompute += f" ({stage['recomputed_layers']})"
         if stage.get("sharded_layers"):
             recompute += f", {stage['sharded_layers']} sharded"
+        if stage.get("vocabulary_tensor"):
+            recompute += f", vocabulary over {stage['vocabulary_tensor']}"
         times = (time(stage[key]) for key in ("forward_s", "backward_s", "sync_s"))
         held = f"{memory / 1e9:.1f} of {limit / 1e9:.1f} GB"
         rows.append(_row((stage["stage"], stage["gpu"], layers, recompute, *times, held)))

@@ -1,6 +1,6 @@
 // The enumeration of choices: see choices.h. The order is that of docs/PROOFS.md 4: first layer,
-// number of layers, group, boundary option, gradient option, mode, recomputed layers; of equal
-// choices the first is kept.
+// number of layers, group, boundary option, gradient option, the vocabulary's degree, sharded
+// layers, mode, recomputed layers; of equal choices the first is kept.
 #include "solve/checker/layout/box.h"
 
 #include <string.h>
@@ -160,13 +160,19 @@ static enum status try_span(struct visit *v, int first, int count)
     struct check_choice x = {.first = first, .layers = count};
     if (middle && first >= v->c->free_from) x.first = -1 - v->c->free_from;
     int recomputable = check_recomputable(p, first, count),
-        sharded_most = p->runs[0].sharded ? recomputable : 0;
+        sharded_most = p->runs[0].sharded ? recomputable : 0,
+        degrees = p->degree_count && check_may_spread(p, first, count, p->degrees[0])
+                      ? p->degree_count
+                      : 0;
     for (x.group = 0; x.group < p->group_count; x.group++)
         for (x.boundary = 0; x.boundary < p->boundary_count; x.boundary++) {
             v->bucket = v->c->count[v->stage];
             for (x.gradient = 0; x.gradient < p->gradient_count; x.gradient++)
-                for (x.sharded = 0; x.sharded <= sharded_most; x.sharded++)
-                    TRY(try_modes(v, x, first, recomputable));
+                for (int k = 0; k <= degrees; k++) {
+                    x.vocabulary = k ? p->degrees[k - 1] : 0;
+                    for (x.sharded = 0; x.sharded <= sharded_most; x.sharded++)
+                        TRY(try_modes(v, x, first, recomputable));
+                }
         }
     return OK;
 }

@@ -11,6 +11,7 @@ const struct check_decision_row check_decision_rows[] = {
     {"?recomputed_layers", AT(recomputed), NULL, false},
     {"?swapped_layers", AT(swapped), NULL, true},
     {"?sharded_layers", AT(sharded), NULL, true},
+    {"?vocabulary_tensor", AT(vocabulary), NULL, true},
     {"?gradient_option", AT(gradient), NULL, false},
     {"?boundary_option", AT(boundary), NULL, false},
 };
@@ -32,6 +33,7 @@ bool check_decision_is(const struct check_decision *stated, const struct check_d
 static int most_of(const struct check_decision_row *row, const struct check_problem *p)
 {
     if (row->at == AT(gradient)) return p->gradient_count - 1;
+    if (row->at == AT(vocabulary)) return MOST_DEGREE;
     return row->at == AT(boundary) ? p->boundary_count - 1 : p->layers;
 }
 

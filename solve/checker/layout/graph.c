@@ -86,7 +86,7 @@ static void find_features(struct check_graph *g)
         if (p->groups[k].excluded) continue;
         g->sync = g->sync || any_above_zero(p->groups[k].sync_constant, p->gradient_count, 1);
         for (int i = 0; i < p->run_count; i++)
-            for (const struct check_run *r = &p->runs[i]; r; r = r->sharded) find_ending(g, r, k);
+            for (const struct check_run *r = &p->runs[i]; r; r = r->next) find_ending(g, r, k);
         if (p->head) find_ending(g, p->head, k);
     }
 }

@@ -164,6 +164,7 @@ void check_evaluate(const struct check_problem *p, int stage, int first, struct 
             if (count > sharded) count = sharded;
             sharded -= count;
         }
+        if (c->vocabulary && !able) r = check_at_degree(r, c->vocabulary);
         if (counted && *of > 0) *of -= count;
         add_layers(p, c, &tail, r, mode, count);
         if (goes) c->stash -= count * r->stash[MODE_NONE]; // not kept between the passes

@@ -7,6 +7,7 @@ bool check_counts_layers(const struct check_problem *p, const struct check_choic
 {
     int most = check_recomputable(p, first, c->layers);
     if (c->sharded > (p->runs[0].sharded ? most : 0)) return false;
+    if (!check_may_spread(p, first, c->layers, c->vocabulary)) return false;
     if (c->mode == MODE_FIRST_LAYERS)
         return !c->swapped && c->recomputed >= 1 && c->recomputed <= most;
     if (c->mode != MODE_SWAP) return !c->swapped && !c->recomputed;

@@ -20,6 +20,9 @@ struct prices {
     struct price_audit headed_audit;
     int head; // its run there
     struct check_run *own_head;
+    struct other_run *others;
+    struct check_run **other; // their prices
+    int other_count;
     struct doubts doubts;
     struct check_problem p;
     int *message_of; // [cut]: a run that sends it
@@ -129,6 +132,25 @@ static void open_runs(struct prices *x, const struct model *m, struct arena *are
     x->headed = problem_with_local_head(&x->one, &x->head, arena);
     x->own_head = TAKE(arena, 1, struct check_run);
     *x->own_head = open_run(p, &x->headed.model.runs[x->head], false, arena);
+}
+
+// The runs besides the model's, behind it and the one before in the layers' chain.
+static void open_others(struct prices *x, struct arena *arena)
+{
+    struct check_problem *p = &x->p;
+    x->other_count = space_other_runs(&x->others, &x->one, &x->price_audit, arena);
+    x->other = TAKE(arena, x->other_count, struct check_run *);
+    for (int i = 0; i < x->other_count; i++) {
+        struct other_run *o = &x->others[i];
+        struct check_run *last = &p->runs[o->run], *to = TAKE(arena, 1, struct check_run);
+        bool first = o->tensor && (!p->degree_count || p->degrees[p->degree_count - 1] < o->tensor);
+        *to = open_run(p, &x->one.model.runs[o->run], false, arena);
+        to->cut = last->cut, to->tensor = o->tensor;
+        if (!o->tensor) last->sharded = to;
+        if (first) p->degrees[p->degree_count++] = o->tensor;
+        while (last->next) last = last->next;
+        last->next = x->other[i] = to;
+    }
 }
 
 static int64_t values_sent(const struct prices *x, const struct layer_run *r)
@@ -264,6 +286,8 @@ static bool price_bytes(void *context, const struct check_layout *l, struct chec
         p->cuts[p->runs[i].cut].message_bytes = note(x, message);
     }
     if (p->head) price_run_bytes(x, &x->headed_audit, x->head, p->head);
+    for (int i = 0; i < x->other_count; i++)
+        price_run_bytes(x, x->others[i].audit, x->others[i].run, x->other[i]);
     for (int c = 0; c < p->cut_count; c++)
         for (int o = 0; o < p->boundary_count; o++)
             if (p->boundary[o].remembers)
@@ -310,6 +334,21 @@ static void price_run(struct prices *x, const struct price_audit *a, int run, st
         r->sync[o][g] = has ? note(x, layer_sync_ns(a, run, g, check_form_of(&p->gradient[o]))) : 0;
         r->optimizer[o][g] = has ? note(x, shared_step_ns(a, run, g, tiering_of_option(x, o))) : 0;
     }
+}
+
+// At another degree with what its ranks exchange with those of the stage.
+static void price_other(struct prices *x, int i, int g)
+{
+    const struct other_run *o = &x->others[i];
+    struct check_run *to = x->other[i];
+    price_run(x, o->audit, o->run, to, g);
+    if (!o->tensor || x->p.groups[g].excluded) return;
+    for (int slice = 0; slice < x->p.slices; slice++)
+        for (int back = 0; back < 2; back++) {
+            int64_t *ns = (back ? to->backward : to->forward) + slice * x->p.group_count + g;
+            *ns = note(x, *ns + vocabulary_exchange_ns(&x->price_audit, o->audit, o->run, g, slice,
+                                                       back));
+        }
 }
 
 static void put_parts(struct prices *x, int64_t *to, struct sending m, bool joined)
@@ -366,6 +405,7 @@ static bool price_times(void *context)
         for (int run = 0; run < p->run_count; run++)
             price_run(x, &x->price_audit, run, &p->runs[run], g);
         if (p->head) price_run(x, &x->headed_audit, x->head, p->head, g);
+        for (int i = 0; i < x->other_count; i++) price_other(x, i, g);
         for (int to = 0; to < p->group_count; to++) {
             int64_t ns = 0;
             bool joined = !p->groups[g].excluded && !p->groups[to].excluded && p->embedding &&
@@ -386,10 +426,10 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     int groups = problem->cluster.group_count;
     *x = (struct prices){
         .problem = problem, .one = *problem, .embedding = take_numbers(groups * groups, arena)};
-    if (job_mixes_layouts(&problem->job))
+    if (job_has_widths(&problem->job))
         return fail(err, BAD_INPUT,
-                    "expected stage_degrees uniform and no sharded_zero, as such prices are not "
-                    "confirmed from documents; name the priced document instead");
+                    "expected stage_degrees uniform, as such prices are not confirmed from "
+                    "documents; name the priced document instead");
     if (groups > MOST_GROUPS)
         return fail(err, BAD_INPUT, "more than %d node groups are not checked", MOST_GROUPS);
     if (problem->job.boundary_option_count >= MOST_OPTIONS ||
@@ -420,6 +460,7 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     p->reader = (struct reader){"prices", err};
     TRY(check_place_layers(p, arena));
     open_cuts(x, arena);
+    if (!problem->job.space.given) open_others(x, arena);
     *to = (struct check_pricer){price_bytes, price_times, x, &x->doubts.prices, &x->doubts.sizes};
     return OK;
 }

@@ -275,6 +275,20 @@ static enum status same_run(struct comparison *c, const char *list, int i,
     return OK;
 }
 
+// The run's layers in other layouts.
+static enum status same_others(struct comparison *c, int run, const struct check_run *a,
+                               const struct check_run *b)
+{
+    for (; a && b; a = a->next, b = b->next) {
+        const char *list = b->tensor ? "vocabulary_runs of run" : "sharded_runs";
+        WHERE(c, "%s[%d]", list, run);
+        TRY(same(c, "tensor", a->tensor, b->tensor));
+        TRY(same_run(c, list, run, a, b));
+    }
+    WHERE(c, "runs[%d]", run);
+    return same(c, "other layouts of its layers", a != NULL, b != NULL);
+}
+
 // For the message after a run. The two may put runs into different classes, as long as each run's
 // numbers are equal.
 static enum status same_message(struct comparison *c, int run)
@@ -339,6 +353,8 @@ enum status check_same_prices(const struct check_problem *document, const struct
     for (int i = 0; i < own->run_count; i++)
         TRY(same_run(&c, "runs", i, &document->runs[i], &own->runs[i]));
     if (own->head) TRY(same_run(&c, "local_heads", 0, document->head, own->head));
+    for (int i = 0; i < own->run_count; i++)
+        TRY(same_others(&c, i, document->runs[i].next, own->runs[i].next));
     for (int i = 0; i < own->run_count; i++) TRY(same_message(&c, i));
     TRY(same_embedding(&c));
     *compared = c.compared;

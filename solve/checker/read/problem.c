@@ -22,8 +22,8 @@ static enum status read_tables(const struct check_problem *p, const cJSON *v, co
     return OK;
 }
 
-static enum status read_layers(struct check_problem *p, const cJSON *v, const char *where,
-                               struct check_run *r, struct arena *arena)
+enum status check_read_layers(struct check_problem *p, const cJSON *v, const char *where,
+                              struct check_run *r, struct arena *arena)
 {
     const cJSON *sync, *modules = NULL, *seats = NULL, *tiered = NULL;
     int64_t states, *step, *stash, *working, **again = NULL;
@@ -33,6 +33,7 @@ static enum status read_layers(struct check_problem *p, const cJSON *v, const ch
         {"name", .text = &r->name},
         {"count", 1, MOST_LAYERS, .small = &r->count},
         {"recomputable", .flag = &r->recomputable},
+        {"?tensor", 1, MOST_DEGREE, .small = &r->tensor},
         {"weight_bytes", 0, MOST_NS, .large = &r->weight_bytes},
         {"gradient_bytes", 0, MOST_NS, .large = &r->gradient_bytes},
         {"optimizer_bytes", 0, MOST_NS, .large = &states},
@@ -72,40 +73,7 @@ static enum status read_run(struct check_problem *p, const cJSON *v, int i, stru
 {
     char where[CHECK_PATH_MAX];
     snprintf(where, sizeof where, "runs[%d]", i);
-    return read_layers(p, v, where, &p->runs[i], arena);
-}
-
-// At most one layer, where boundaries are local and nothing of a stage is elsewhere.
-static enum status read_head(struct check_problem *p, const cJSON *v, int i, struct arena *arena)
-{
-    p->head = TAKE(arena, 1, struct check_run);
-    TRY(read_layers(p, v, "local_heads", p->head, arena));
-    bool elsewhere = p->modes[MODE_SWAP] || check_has_tiers(p);
-    for (int o = 0; o < p->gradient_count; o++) elsewhere = elsewhere || p->gradient[o].offloaded;
-    for (int g = 0; g < p->group_count; g++) elsewhere = elsewhere || p->groups[g].of_node_group;
-    if (i || !p->local_every || p->head->count != 1 || p->head->recomputable || elsewhere)
-        return check_refuse(&p->reader, "local_heads",
-                            "expected one layer, not recomputable, before local boundaries, and no "
-                            "widths, tiers or swap");
-    return check_run_prices(p, p->head, p->run_count);
-}
-
-// The runs once more, as sharded further: alike in what is no price.
-static enum status read_sharded(struct check_problem *p, const cJSON *v, int i, struct arena *arena)
-{
-    struct check_run *r = &p->runs[i < p->run_count ? i : 0],
-                     *to = TAKE(arena, 1, struct check_run);
-    if (i >= p->run_count || p->modes[MODE_SWAP] || check_has_tiers(p) || p->turns > 1 || p->head ||
-        p->gradient_count > 1 || p->groups[0].of_node_group)
-        return check_refuse(&p->reader, "sharded_runs",
-                            "expected one for each run, one stage a rank, and no widths, tiers, "
-                            "swap, local_heads or gradient_options");
-    TRY(read_layers(p, v, "sharded_runs", to, arena));
-    if (strcmp(to->name, r->name) || to->count != r->count || to->cut != r->cut ||
-        to->recomputable != r->recomputable)
-        return check_refuse(&p->reader, "sharded_runs", "number %d is another run", i);
-    r->sharded = to;
-    return check_run_prices(p, to, 0);
+    return check_read_layers(p, v, where, &p->runs[i], arena);
 }
 
 static enum status read_group(struct check_problem *p, const cJSON *v, int i, struct arena *arena)
@@ -402,7 +370,7 @@ static enum status read_document(struct check_problem *p, const char *file, cons
     int version, kind, stage_count;
     const cJSON *layout, *modes, *boundary, *gradient, *groups, *runs, *cuts,
         *embedding = NULL, *budget = NULL, *rules = NULL, *tiers = NULL, *heads = NULL,
-        *sharded = NULL;
+        *sharded = NULL, *vocabulary = NULL;
     const struct value_field fields[] = {
         {"kind", .small = &kind, .names = kinds},
         {"version", 1, 1, .small = &version},
@@ -427,6 +395,7 @@ static enum status read_document(struct check_problem *p, const char *file, cons
         {"?local_bytes", 0, MOST_NS, .large = &p->local_bytes},
         {"?local_heads", .value = &heads, .type = cJSON_Array},
         {"?sharded_runs", .value = &sharded, .type = cJSON_Array},
+        {"?vocabulary_runs", .value = &vocabulary, .type = cJSON_Array},
         {"?budget", .value = &budget},
         {"?rules", .value = &rules},
         {.key = "?objective"},
@@ -457,10 +426,7 @@ static enum status read_document(struct check_problem *p, const char *file, cons
     TRY(read_items(p, cuts, read_cut, arena));
     TRY(check_widths(p));
     for (int i = 0; i < p->run_count; i++) TRY(check_run_prices(p, &p->runs[i], i));
-    if (heads) TRY(read_items(p, heads, read_head, arena));
-    if (sharded) TRY(read_items(p, sharded, read_sharded, arena));
-    if (sharded && !p->runs[p->run_count - 1].sharded)
-        return check_refuse(r, "sharded_runs", "expected one for each run");
+    TRY(check_read_lists(p, heads, sharded, vocabulary, arena));
     if (embedding)
         TRY(value_integers(r, embedding, "embedding_sync_ns", p->group_count * p->group_count, -1,
                            MOST_NS, &p->embedding, arena));

@@ -15,6 +15,8 @@ enum {
     PARTS, // of a transfer: blocking, link, delay, overhead
     MOST_STAGES = 256,
     MOST_LAYERS = 4096,
+    MOST_DEGREE = 65536,
+    MOST_DEGREES = 8,
     MOST_GROUPS = 16,     // of a cluster
     MOST_SEATS = 64,      // of a priced document: node groups, each with widths of its own
     MOST_SLOTS = 1 << 20, // of a seat
@@ -133,6 +135,10 @@ struct check_run {
     struct check_run *seats;     // [group], with a width's own bytes; NULL: those above, on each
     struct check_tiered *tiered; // [gradient option]; NULL: all as the run itself
     struct check_run *sharded;   // as sharded further; NULL: no stage shards it
+    // The same layers in another layout than the document's: sharded, then with the vocabulary at
+    // other tensor degrees, which are `tensor` there.
+    struct check_run *next;
+    int tensor;
 };
 
 struct check_group {
@@ -209,6 +215,8 @@ struct check_problem {
     int64_t *embedding; // [first group * groups + last group], -1: not joined; NULL: none
     int64_t local_forward, local_backward, local_bytes;
     struct check_run *head;  // of a stage before a local boundary, behind its layers; NULL: none
+    int degrees[MOST_DEGREES], degree_count; // of the vocabulary besides the layout's; they rise
+    int spread;              // a run that has them
     int64_t budget[BUDGETS]; // -1: no limit
     int rank_min;
     struct check_rule *rules;
@@ -269,6 +277,15 @@ static inline const int64_t *check_swap(const struct check_run *r, int option, b
 struct check_text;
 enum status check_read_problem(struct check_problem *p, const struct check_text *text,
                                struct arena *arena, struct error *err);
+enum status check_read_layers(struct check_problem *p, const cJSON *v, const char *where,
+                              struct check_run *r, struct arena *arena); // a run
+// lists.c: the runs besides the model's own; arrays, or NULL.
+enum status check_read_lists(struct check_problem *p, const cJSON *heads, const cJSON *sharded,
+                             const cJSON *vocabulary, struct arena *arena);
+// The run at a degree of the vocabulary; itself, if it has none.
+const struct check_run *check_at_degree(const struct check_run *r, int tensor);
+// Whether a stage with these layers may have the degree: 0, the layout's, or one of its layers'.
+bool check_may_spread(const struct check_problem *p, int first, int count, int tensor);
 // widths.c: of a document whose stages have widths of their own, the bytes by group of a run and of
 // a message (NULL: none are stated), and the groups' node groups.
 enum status check_read_seats(const struct check_problem *p, const cJSON *v, const char *where,

@@ -73,7 +73,7 @@ enum status check_problem_bytes(const struct check_problem *p)
 {
     wide bytes = 0, message = 0;
     for (int i = 0; i < p->run_count; i++)
-        for (const struct check_run *r = &p->runs[i]; r; r = r->sharded)
+        for (const struct check_run *r = &p->runs[i]; r; r = r->next)
             bytes += r->count * most_bytes_of_run(p, r);
     for (int i = 0; i < p->cut_count; i++) {
         message = larger(message, p->cuts[i].message_bytes);
@@ -90,7 +90,7 @@ enum status check_problem_times(const struct check_problem *p)
 {
     wide ns = 0, price = 0, constant = 0, passes = (wide)p->micro_batches * p->slices;
     for (int i = 0; i < p->run_count; i++)
-        for (const struct check_run *r = &p->runs[i]; r; r = r->sharded)
+        for (const struct check_run *r = &p->runs[i]; r; r = r->next)
             ns += r->count * most_ns_of_run(p, r);
     for (int i = 0; i < p->cut_count; i++)
         for (int k = 0; k < p->slices * p->group_count * p->group_count * PARTS; k++) {

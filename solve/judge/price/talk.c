@@ -385,3 +385,46 @@ long double chunks_shown_s(const struct price_audit *a, int group, const struct 
     return least +
            (talk->chunked_s - least) * (long double)gpu_of(a, group)->context_tensor_loss.value;
 }
+
+// ---- between the ranks of a layout and those that the vocabulary is spread over
+
+bool can_spread_vocabulary(const struct price_audit *own, const struct price_audit *spread)
+{
+    const struct model *m = &own->problem->model;
+    for (int g = 0; g < own->problem->cluster.group_count; g++) {
+        bool syncs = spread->ranks > 1 || spread->expert_ranks > 1;
+        if (exclusion_of(own, g)) continue;
+        if (!judged_tensor_link(spread, g).joined) return false;
+        if (syncs && !judged_gradient_link(spread, g).joined) return false;
+        for (int run = 0; run < m->run_count; run++) {
+            if (!run_has_vocabulary(&m->runs[run]) || stated_time(spread, run, g)) continue;
+            if (m->runs[run].kind == LAYER_MEASURED || !rates_of(own, g)) return false;
+        }
+    }
+    return true;
+}
+
+// A device of the layout with the higher tensor degree has f times the samples that one of the
+// other has, f the ratio of the degrees. Where every tensor rank has all values of its samples,
+// whoever changes to more samples lacks (f - 1)/f of them, and f devices gather them; whoever
+// changes to fewer lacks none. Where each has its part of the tokens alone, f devices give each
+// other (f - 1)/f of that part.
+int64_t vocabulary_exchange_ns(const struct price_audit *own, const struct price_audit *spread,
+                               int run, int group, int slice, bool backward)
+{
+    const struct price_audit *wide = own, *thin = spread;
+    if (layout_of(spread)->tensor > layout_of(own)->tensor) wide = spread, thin = own;
+    const struct layer_run *r = run_of(own, run);
+    // Forward an embedding hands over to the stage's layers, and a head takes over from them.
+    bool ends_at_wide = ((r->kind == LAYER_EMBEDDING) != backward) == (wide == own);
+    if (r->kind == LAYER_MEASURED || (backward && !passes_gradient(own, run))) return 0;
+    long double f = (long double)layout_of(wide)->tensor / layout_of(thin)->tensor,
+                held = piece_of(wide, slice).tokens * own->problem->model.shape.hidden *
+                       own->value_bytes;
+    if (layout_of(own)->sequence_parallel) held /= layout_of(wide)->tensor;
+    else if (!ends_at_wide) return 0;
+    struct joint link = judged_tensor_link(wide, group);
+    long double seconds = held * (f - 1) / f / link.bytes_per_s + (f - 1) * link.latency_s +
+                          gpu_of(own, group)->collective_launch_s.value;
+    return judged_nanoseconds(own, (struct computed){seconds, 0});
+}

@@ -220,6 +220,13 @@ struct layer_duration {
 struct layer_duration layer_duration_of(const struct price_audit *a, int run, int group, int slice,
                                         struct tier_option where); // group: not excluded
 
+// Whether the vocabulary's layers can have the layout of `spread` beside that of `own`: their times
+// and links are known on every group that can hold a stage. And, in whole nanoseconds, what the
+// ranks of both layouts exchange in a pass over such a layer.
+bool can_spread_vocabulary(const struct price_audit *own, const struct price_audit *spread);
+int64_t vocabulary_exchange_ns(const struct price_audit *own, const struct price_audit *spread,
+                               int run, int group, int slice, bool backward);
+
 // The matrices of a layer's attention in the order of its forward pass, with one GPU's part of
 // each. whole: every tensor rank has all of it.
 struct judged_matrix {
