@@ -202,7 +202,7 @@ static enum status read_split(struct check_proof *k, const cJSON *v, const char 
         {"?choice", .value = &choice},
         {NULL},
     };
-    *to = (struct check_property){-1, -1, -1, -1, {-1, -1, -1, -1, -1, -1, -1, -1, -1}};
+    memset(to, -1, sizeof *to); // nothing is stated
     TRY(value_expect(&k->reader, v, where, cJSON_Object));
     if (value_get(v, "rank")) return value_fields(&k->reader, v, where, rank_fields, NULL);
     TRY(value_fields(&k->reader, v, where, fields, NULL));

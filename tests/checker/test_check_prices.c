@@ -5,6 +5,7 @@
 #include "solve/checker/proof.h"
 #include "solve/checker/prices/open.h"
 #include "solve/checker/prices/prices.h"
+#include "tests/support/draws/sharding.h"
 #include "tests/support/draws/tiers.h"
 #include "tests/support/trials/check_trials.h"
 #include "tests/support/trials/trial.h"
@@ -28,6 +29,8 @@ static bool pricing_trial_open(struct pricing_trial *t, int flavour, struct rand
     random_problem(&t->problem, rng, &limits, arena);
     if (random_chance(rng, 60)) vary_layout(&t->problem, rng);
     if (rng->state % 4 == 0) random_tiers(&t->problem, rng->state, arena);
+    if (rng->state % 4 == 1 && !random_sharding(&t->problem, rng->state, arena))
+        return pricing_trial_open(t, flavour, rng, arena);
     MUST(price_problem(&priced, &t->problem, arena, &own_err));
     t->text = check_trial_save(&priced, "priced.json", arena);
     MUST(space_one_prices(&t->own, &t->problem, arena, &own_err));
@@ -52,7 +55,7 @@ static enum status compare(const struct pricing_trial *t, const char *text, size
 TEST(honest_documents_agree)
 {
     struct random rng = {40};
-    int compared = 0;
+    int compared = 0, sharded = 0, spread = 0;
     struct arena_mark mark = arena_set_mark(arena);
     for (int i = 0; i < 600; i++, arena_reset(arena, mark)) {
         struct pricing_trial t;
@@ -60,8 +63,11 @@ TEST(honest_documents_agree)
         if (compare(&t, t.text.text, t.text.size, &err) != OK)
             fail_msg("problem %d: %s", i, err.text);
         compared++;
+        sharded += t.own->runs->sharded != NULL, spread += t.own->degree_count > 0;
     }
-    print_message("%d documents\n", compared);
+    print_message("%d documents, %d with sharded layers, %d with degrees of the vocabulary\n",
+                  compared, sharded, spread);
+    assert_true(sharded && spread);
 }
 
 // ---- forgeries

@@ -1,4 +1,5 @@
-// Layers that are sharded further, from random documents with unlike kinds of layers, measured or
+// Layers that are sharded further, and those with the vocabulary at another tensor degree, from
+// random documents with unlike kinds of layers, measured or
 // priced by formula, with and without replicas, local losses, barrier or overlapped syncs: the
 // judge accepts plans of the planner's choices, number by number, and none with another number of
 // sharded layers where one layer's bytes tell them apart. And spaces of layouts: the answer is the
@@ -15,7 +16,7 @@ static int problem_count = 300;
 static uint64_t first_seed = 1;
 static struct {
     int plans, sharded, beside, forged, refused, alone, local, open, overlapped;
-    int spaces, without, chosen;
+    int spaces, without, chosen, spread, exchanges, degrees, degrees_refused, spread_spaces;
 } seen;
 
 // ---- plans and the judge
@@ -36,8 +37,48 @@ static int layer_between(const struct priced *p, const struct plan_stage *x, int
     return -1;
 }
 
+static bool unlike_run(const struct priced_run *a, const struct priced_run *b, int group)
+{
+    return a->weight_bytes != b->weight_bytes || a->forward_ns[group] != b->forward_ns[group] ||
+           a->optimizer_bytes != b->optimizer_bytes;
+}
+
+// Every other degree of the vocabulary, and one that nobody offers.
+static void forge_degrees(struct trial *t, uint64_t seed)
+{
+    const struct priced *p = &t->priced;
+    for (int s = 0; s < t->plan.stage_count && t->problem.job.vocabulary_tensor_count; s++) {
+        struct plan_stage *x = &t->plan.stages[s];
+        int had = x->vocabulary_tensor;
+        for (int i = -1; i <= t->problem.job.vocabulary_tensor_count; i++) {
+            bool unlike = i == t->problem.job.vocabulary_tensor_count;
+            x->vocabulary_tensor = i < 0    ? 0
+                                   : unlike ? 7
+                                            : t->problem.job.vocabulary_tensor[i];
+            if (x->vocabulary_tensor == had) continue;
+            for (int l = x->first_layer; l < x->first_layer + x->layer_count; l++) {
+                int run = priced_run_of(p, l);
+                const struct priced_run *was = had ? priced_at_vocabulary(p, run, had)
+                                                   : &p->runs[run],
+                                        *now = x->vocabulary_tensor
+                                                   ? priced_at_vocabulary(p, run,
+                                                                          x->vocabulary_tensor)
+                                                   : &p->runs[run];
+                unlike = unlike || (was && now && unlike_run(was, now, x->group)) || (had && !now);
+            }
+            bool accepted = trial_judge(t).accepted;
+            seen.degrees++, seen.degrees_refused += !accepted;
+            if (accepted && unlike)
+                fail_msg("seed %llu, stage %d: degree %d of the vocabulary is accepted for %d",
+                         (unsigned long long)seed, s, x->vocabulary_tensor, had);
+        }
+        x->vocabulary_tensor = had;
+    }
+}
+
 static void forge(struct trial *t, uint64_t seed)
 {
+    if (!t->priced.sharded_run_count) return;
     for (int s = 0; s < t->plan.stage_count; s++) {
         struct plan_stage *x = &t->plan.stages[s];
         int had = x->sharded_layers;
@@ -57,12 +98,15 @@ static void forge(struct trial *t, uint64_t seed)
 static void note(const struct trial *t)
 {
     const struct layout *l = &t->plan.layout;
-    bool sharded = false, beside = false;
+    bool sharded = false, beside = false, spread = false;
     for (int s = 0; s < t->plan.stage_count; s++) {
         const struct plan_stage *x = &t->plan.stages[s];
         sharded = sharded || x->sharded_layers;
         beside = beside || (x->sharded_layers && x->recomputed_layers);
+        spread = spread || x->vocabulary_tensor;
     }
+    seen.spread += spread;
+    seen.exchanges += spread && t->problem.model.has_shape && l->sequence_parallel;
     seen.plans++, seen.sharded += sharded, seen.beside += beside;
     seen.alone += sharded && l->data * l->context == 1;
     seen.local += sharded && l->local_loss_every, seen.open += sharded && !l->barrier;
@@ -80,15 +124,17 @@ TEST(test_judged)
         trial_expect_accepted(&t, seed);
         note(&t);
         forge(&t, seed);
+        forge_degrees(&t, seed);
         trial_close(&t);
     }
     print_message(
         "%d plans accepted, %d with sharded layers (%d beside recomputed ones, %d without "
         "replicas, %d with local losses, %d without a barrier, %d with overlapped "
-        "syncs); of %d with another number %d refused\n",
+        "syncs), %d with the vocabulary at another degree (%d of them with sequence parallelism); "
+        "of %d with another number %d refused, of %d with another degree %d\n",
         seen.plans, seen.sharded, seen.beside, seen.alone, seen.local, seen.open, seen.overlapped,
-        seen.forged, seen.refused);
-    assert_true(seen.sharded > problem_count / 2 && seen.beside && seen.alone && seen.local &&
+        seen.spread, seen.exchanges, seen.forged, seen.refused, seen.degrees, seen.degrees_refused);
+    assert_true(seen.spread && seen.exchanges && seen.sharded > problem_count / 2 && seen.beside && seen.alone && seen.local &&
                 seen.open && seen.overlapped && 10 * seen.refused > 5 * seen.forged);
 }
 
@@ -118,6 +164,8 @@ static void check_space(const struct problem *p, uint64_t seed)
                  v.violations[0].text);
     bool chosen = false;
     for (int s = 0; s < plan->stage_count; s++) chosen = chosen || plan->stages[s].sharded_layers;
+    for (int s = 0; s < plan->stage_count; s++)
+        seen.spread_spaces += plan->stages[s].vocabulary_tensor > 0;
     seen.chosen += chosen;
 }
 
@@ -135,8 +183,8 @@ TEST(test_spaces)
         arena_reset(&own_arena, mark);
     }
     print_message("%d spaces equal to the best of their layouts, %d without a plan, %d best plans "
-                  "with sharded layers\n",
-                  seen.spaces, seen.without, seen.chosen);
+                  "with sharded layers, %d stages with the vocabulary at another degree\n",
+                  seen.spaces, seen.without, seen.chosen, seen.spread_spaces);
     assert_true(seen.spaces > problem_count / 10 && seen.chosen);
 }
 

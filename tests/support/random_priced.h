@@ -22,6 +22,8 @@ void priced_draw_widths(struct priced *p, uint64_t state, struct arena *arena);
 
 // Offers to shard layers further (docs/PROOFS.md 4.2); what that excludes is removed.
 void priced_draw_sharded(struct priced *p, uint64_t *state, struct arena *arena);
+// Gives a document without tiers and options degrees of the vocabulary for its end runs.
+void priced_draw_vocabulary(struct priced *p, uint64_t *state, struct arena *arena);
 
 // Options with parts of a stage in tiers, of limited room, and now and then a budget of energy.
 // false: the document has no option to become one, or what tiers exclude.

@@ -1,4 +1,5 @@
-// Further sharded layers, and tiers, for random priced documents, from numbers of their own.
+// Further sharded layers, degrees of the vocabulary, and tiers, for random priced documents, from numbers of their own.
+#include "data/kinds/schedules.h"
 #include "tests/support/random_priced.h"
 
 static int below(uint64_t *state, int n) { return (int)random_less(state, n); }
@@ -51,6 +52,38 @@ void priced_draw_sharded(struct priced *p, uint64_t *state, struct arena *arena)
     for (int g = 0; g < p->group_count; g++)
         p->groups[g].memory_limit_bytes -= random_less(state, 2) * p->groups[g].memory_limit_bytes /
                                            4;
+}
+
+// The first run and mostly the last one at up to three degrees, with more or less of everything.
+void priced_draw_vocabulary(struct priced *p, uint64_t *state, struct arena *arena)
+{
+    int degrees = 1 + (int)random_less(state, 3), tensor = 0, last = p->run_count - 1,
+        ends = last && random_less(state, 4) ? 2 : 1, passes = p->slice_count * p->group_count;
+    p->has_embedding_sync = false, p->embedding_sync_ns = NULL;
+    p->vocabulary_runs = TAKE(arena, degrees * ends, struct priced_run);
+    for (int k = 0; k < degrees; k++) {
+        tensor += 1 + (int)random_less(state, 3);
+        for (int end = 0; end < ends; end++) {
+            struct priced_run *own = &p->runs[end ? last : 0],
+                              *to = &p->vocabulary_runs[p->vocabulary_run_count++];
+            own->recomputable = false;
+            if (p->sharded_run_count) p->sharded_runs[end ? last : 0].recomputable = false;
+            *to = *own;
+            to->tensor = tensor;
+            to->forward_ns = moved(to->forward_ns, passes, 5, 5, state, arena);
+            to->backward_ns = moved(to->backward_ns, passes, 6, 6, state, arena);
+            if (schedule_splits_backward(p->layout.schedule))
+                to->weight_ns = moved(to->weight_ns, p->group_count, 3, 3, state, arena);
+            to->sync_ns = TAKE(arena, 1, int64_t *);
+            to->sync_ns[0] = moved(own->sync_ns[0], p->group_count, 6, 8, state, arena);
+            to->optimizer_ns = moved(to->optimizer_ns, p->group_count, 3, 4, state, arena);
+            to->weight_bytes = 2 * part_of(to->weight_bytes, state);
+            to->optimizer_bytes = part_of(to->optimizer_bytes, state);
+            to->stash_bytes[0] = 2 * part_of(to->stash_bytes[0], state);
+            to->working_bytes[0] = 2 * part_of(to->working_bytes[0], state);
+            to->unsharded_bytes += random_less(state, 3);
+        }
+    }
 }
 
 static void draw_tiered(struct priced *p, struct priced_run *run, bool energies, uint64_t *state,

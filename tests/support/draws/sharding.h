@@ -1,4 +1,5 @@
-// Random jobs whose stages may shard their first layers further than the layout does.
+// Random jobs whose stages may shard their first layers further than the layout does, or choose the
+// tensor degree of their embedding and head.
 #ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_SHARDING_H
 #define PLUMBLINE_TESTS_SUPPORT_DRAWS_SHARDING_H
 

@@ -214,23 +214,35 @@ static const struct priced *with_head(const struct priced *p, struct plan_stage 
     return to;
 }
 
+// A layer at a degree of the vocabulary; NULL: it has no such price.
+static const struct priced_run *at_degree(const struct priced *p, int run, int degree)
+{
+    for (int i = 0; i < p->vocabulary_run_count; i++)
+        if (degree && p->vocabulary_runs[i].tensor == degree &&
+            !strcmp(p->vocabulary_runs[i].name, p->runs[run].name))
+            return &p->vocabulary_runs[i];
+    return NULL;
+}
+
 // The problem in which each layer is a run of its own, the first ones of the stage that can be
-// recomputed those of the further sharding.
+// recomputed those of the further sharding, and its vocabulary's those of its degree.
 static const struct priced *with_shards(const struct priced *p, struct plan_stage *d,
                                         struct priced *to, struct priced_run *runs)
 {
     int left = d->sharded_layers;
-    if (!left) return p;
+    if (!left && !d->vocabulary_tensor) return p;
     assert_true(p->layer_count <= RUNS_MOST);
     *to = *p;
     to->runs = runs, to->run_count = p->layer_count;
     for (int l = 0; l < p->layer_count; l++) {
         int r = priced_run_of(p, l);
         bool own = l >= d->first_layer && p->runs[r].recomputable && left-- > 0;
+        const struct priced_run *spread = at_degree(p, r, d->vocabulary_tensor);
         runs[l] = own ? p->sharded_runs[r] : p->runs[r];
+        if (spread && l >= d->first_layer && l < d->first_layer + d->layer_count) runs[l] = *spread;
         runs[l].count = 1;
     }
-    d->sharded_layers = 0;
+    d->sharded_layers = d->vocabulary_tensor = 0;
     return to;
 }
 
@@ -412,6 +424,37 @@ static bool may_go(const struct priced *p, const struct plan_stage *d)
     return tiered_of(r, d)->away_ns[d->group] >= 0;
 }
 
+// Degrees of the vocabulary for a stage with these layers: 0, and then those that any of its layers
+// has. Returns how many; TEST_DEGREES at most.
+enum { TEST_DEGREES = 9 };
+static int degrees_of(int degrees[TEST_DEGREES], const struct priced *p, const struct plan_stage *d)
+{
+    int count = 1;
+    degrees[0] = 0;
+    for (int i = 0; i < p->vocabulary_run_count; i++)
+        for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++) {
+            int degree = p->vocabulary_runs[i].tensor, known = 0;
+            if (!at_degree(p, priced_run_of(p, l), degree)) continue;
+            while (known < count && degrees[known] != degree) known++;
+            if (known == count) degrees[count++] = degree;
+        }
+    return count;
+}
+
+// As many layers sharded further as can be, at each of the vocabulary's degrees.
+static int ways_of_layouts(struct way *to, const struct priced *p, struct plan_stage d, int stage,
+                           int recomputable)
+{
+    int degrees[TEST_DEGREES], count = degrees_of(degrees, p, &d), n = 0;
+    struct way scratch;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k <= (p->sharded_run_count ? recomputable : 0); k++) {
+            d.vocabulary_tensor = degrees[i], d.sharded_layers = k;
+            n += make_way(to ? &to[n] : &scratch, p, &d, stage);
+        }
+    return n;
+}
+
 // Calls make_way for every recompute mode and option of an interval on a group; counts, and stores
 // if there is room.
 static int ways_of_interval(struct way *to, const struct priced *p, struct plan_stage d, int stage)
@@ -419,7 +462,6 @@ static int ways_of_interval(struct way *to, const struct priced *p, struct plan_
     int n = 0, recomputable = recomputable_layers(p, &d);
     bool compresses = stage > 0 && !way_boundary_is_inner(p, stage - 1) &&
                       !way_boundary_is_local(p, stage - 1);
-    struct way scratch;
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         if (mode != RECOMPUTE_NONE && !p->recompute[mode]) continue;
         bool swaps = mode == RECOMPUTE_SWAP;
@@ -435,10 +477,7 @@ static int ways_of_interval(struct way *to, const struct priced *p, struct plan_
                         d.gradient_option = g;
                         if (swaps && !may_go(p, &d)) continue;
                         d.boundary_option = o;
-                        for (d.sharded_layers = 0;
-                             d.sharded_layers <= (p->sharded_run_count ? recomputable : 0);
-                             d.sharded_layers++)
-                            n += make_way(to ? &to[n] : &scratch, p, &d, stage);
+                        n += ways_of_layouts(to ? to + n : NULL, p, d, stage, recomputable);
                     }
     }
     return n;
