@@ -493,7 +493,7 @@ int job_tier_ways(const struct job *j);
 struct tier_option job_tiering(const struct job *j, int way);
 int job_offloaded_percent(const struct job *j, int way);
 bool job_swaps(const struct job *j); // some way has activations in a tier
-// Per replica: global_batch / (data x micro_batch). If replicas may differ, one has as many or more.
+// Per replica: global_batch / (data x micro_batch), or more of one replica if they may differ.
 int job_micro_batches(const struct job *j);
 int64_t job_micro_batches_together(const struct job *j); // of all replicas
 

@@ -190,8 +190,9 @@ static const char *what_degrees_exclude(const struct problem *p)
     return !found                ? "a model with an embedding or a head"
            : model_has_towers(m) ? "a model without towers"
            : model_mtp_depth(m)  ? "a model that predicts one token at a time"
-           : m->has_shape && m->shape.tied_embeddings && apart ? "one stage, as embeddings are tied,"
-                                                               : what_mixing_excludes(p);
+           : m->has_shape && m->shape.tied_embeddings && apart
+               ? "one stage, as embeddings are tied,"
+               : what_mixing_excludes(p);
 }
 
 static enum status check_ascending(const struct job *j, const char *file, struct error *err)

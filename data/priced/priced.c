@@ -284,7 +284,7 @@ static const struct member priced_rows[] = {
     KEY_LIST(priced, local_heads, local_head_count, OPTIONAL, IF_SET, 1, &run_members),
     KEY_LIST(priced, sharded_runs, sharded_run_count, OPTIONAL, IF_SET, RUNS_MAX, &run_members),
     KEY_LIST(priced, vocabulary_runs, vocabulary_run_count, OPTIONAL, IF_SET,
-             VOCABULARY_DEGREES_MAX * RUNS_MAX, &run_members),
+             VOCABULARY_DEGREES_MAX *RUNS_MAX, &run_members),
     KEY_OBJECT("budget", priced, budget, OPTIONAL, ALWAYS_WRITTEN, &budget_members),
     KEY_LIST(priced, rules, rule_count, OPTIONAL, ALWAYS_WRITTEN, RULES_MAX, &rule_members),
     KEY_OBJECT_PART("places", 0, &priced_places_members, priced_places_get, priced_places_put),

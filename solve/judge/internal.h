@@ -22,8 +22,8 @@ struct audit {
     // Where stages may shard layers further: the problem whose layout does, for all layers.
     struct problem sharded;
     struct price_audit sharded_audit;
-    // The tensor degrees that a stage may choose for its layers with the vocabulary, and the problems
-    // whose layouts have them.
+    // The tensor degrees that a stage may choose for its layers with the vocabulary, and the
+    // problems whose layouts have them.
     int degrees[VOCABULARY_DEGREES_MAX], degree_count;
     struct problem *spread;
     struct price_audit *spread_audit;

@@ -20,8 +20,8 @@ static enum status read_layout(struct plan *plan, const char *path, struct arena
         return fail(err, BAD_INPUT, "--known: %s: expected a job with one layout, found a space",
                     path);
     if (job_mixes_layouts(&own->job))
-        return fail(err, BAD_INPUT, "--known: %s: expected stage_degrees uniform, no %s",
-                    path, job_mixing_key(&own->job) ? job_mixing_key(&own->job) : "widths");
+        return fail(err, BAD_INPUT, "--known: %s: expected stage_degrees uniform, no %s", path,
+                    job_mixing_key(&own->job) ? job_mixing_key(&own->job) : "widths");
     plan->layout = own->job.layout;
     plan->layout.context_kind = 1 + (int)own->job.context_kind;
     plan->layout.overlapped_dispatch = own->job.overlapped_dispatch && plan->layout.expert > 1;

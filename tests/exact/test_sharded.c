@@ -1,10 +1,10 @@
 // Layers of a stage in other layouts than its own: sharded further, the first ones, as many as the
-// stage chooses, beside those that are recomputed; those with the vocabulary at a tensor degree that
-// it chooses, or both (docs/PROOFS.md 4.2, 4.3). Small random problems of every schedule with one
-// stage per rank: bytes that fall, passes that rise, syncs that do either, memory tight. The plan
-// equals the best of all plans to the nanosecond by enumeration, whichever way it is searched for,
-// and each proof is certified; a false one is refused. With sharded prices that are the runs' own,
-// and with those alone, the answer is that of the problem without the choice.
+// stage chooses, beside those that are recomputed; those with the vocabulary at a tensor degree
+// that it chooses, or both (docs/PROOFS.md 4.2, 4.3). Small random problems of every schedule with
+// one stage per rank: bytes that fall, passes that rise, syncs that do either, memory tight. The
+// plan equals the best of all plans to the nanosecond by enumeration, whichever way it is searched
+// for, and each proof is certified; a false one is refused. With sharded prices that are the runs'
+// own, and with those alone, the answer is that of the problem without the choice.
 //
 //   test_sharded [PROBLEMS] [SEED]      make test runs 120
 #include "data/kinds/schedules.h"
@@ -74,7 +74,8 @@ static void note(const struct priced *p, const struct oracle *e)
     }
     const struct plan_stage *last = &e->best[p->stage_count - 1];
     seen.spread += spread;
-    seen.apart += last->vocabulary_tensor && last->vocabulary_tensor != e->best[0].vocabulary_tensor;
+    seen.apart += last->vocabulary_tensor &&
+                  last->vocabulary_tensor != e->best[0].vocabulary_tensor;
     without.sharded_run_count = without.vocabulary_run_count = 0;
     answer(&own, &without, &own_arena);
     assert_true(own.best_ns >= e->best_ns);

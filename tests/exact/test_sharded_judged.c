@@ -52,18 +52,16 @@ static void forge_degrees(struct trial *t, uint64_t seed)
         int had = x->vocabulary_tensor;
         for (int i = -1; i <= t->problem.job.vocabulary_tensor_count; i++) {
             bool unlike = i == t->problem.job.vocabulary_tensor_count;
-            x->vocabulary_tensor = i < 0    ? 0
-                                   : unlike ? 7
-                                            : t->problem.job.vocabulary_tensor[i];
+            x->vocabulary_tensor = i < 0 ? 0 : unlike ? 7 : t->problem.job.vocabulary_tensor[i];
             if (x->vocabulary_tensor == had) continue;
             for (int l = x->first_layer; l < x->first_layer + x->layer_count; l++) {
                 int run = priced_run_of(p, l);
                 const struct priced_run *was = had ? priced_at_vocabulary(p, run, had)
                                                    : &p->runs[run],
-                                        *now = x->vocabulary_tensor
-                                                   ? priced_at_vocabulary(p, run,
-                                                                          x->vocabulary_tensor)
-                                                   : &p->runs[run];
+                                        *now =
+                                            x->vocabulary_tensor
+                                                ? priced_at_vocabulary(p, run, x->vocabulary_tensor)
+                                                : &p->runs[run];
                 unlike = unlike || (was && now && unlike_run(was, now, x->group)) || (had && !now);
             }
             bool accepted = trial_judge(t).accepted;
@@ -134,8 +132,9 @@ TEST(test_judged)
         "of %d with another number %d refused, of %d with another degree %d\n",
         seen.plans, seen.sharded, seen.beside, seen.alone, seen.local, seen.open, seen.overlapped,
         seen.spread, seen.exchanges, seen.forged, seen.refused, seen.degrees, seen.degrees_refused);
-    assert_true(seen.spread && seen.exchanges && seen.sharded > problem_count / 2 && seen.beside && seen.alone && seen.local &&
-                seen.open && seen.overlapped && 10 * seen.refused > 5 * seen.forged);
+    assert_true(seen.spread && seen.exchanges && seen.sharded > problem_count / 2 && seen.beside &&
+                seen.alone && seen.local && seen.open && seen.overlapped &&
+                10 * seen.refused > 5 * seen.forged);
 }
 
 // ---- spaces

@@ -99,6 +99,67 @@ says "no trainer that launch files are made for"
 run 2 predict "$folder/fine.json"
 says "sharded_zero: expected none"
 
+# ---- the same by one problem: tensor 4 and 8 for the layers, 4 and 8 for both ends of the model
+# (whose weights are not sharded), with the bytes and times at each. The buffer is of the higher
+# degree, so it is what either of them needs while it runs.
+degrees() { # degrees KEYS STATES STASH OF_FULL BUFFER
+    printf '{%s"weight_bytes": 0, "gradient_bytes": 0, "optimizer_bytes": %s,
+    "stash_bytes": {"none": %s, "full": %s}, "working_bytes": {"none": %s, "full": %s},
+    "boundary_bytes": 0' "$1" $(($2 * mib)) $(($3 * mib)) $(($4 * mib)) $(($5 * mib)) $(($5 * mib))
+}
+cp "$folder/model.json" "$folder/pairs.model.json"
+cp "$folder/costs.json" "$folder/pairs.costs.json"
+cat > "$folder/model.json" << END
+{"kind": "plumbline.model", "version": 1, "name": "llama", "runs": [
+ {"name": "block", "kind": "measured", "count": 28, "recomputable": true, "measured":
+  $(degrees '' 0 1210 702 64), "by_degrees": [$(degrees '"tensor": 8, ' 0 1009 501 128)},
+   $(degrees '"zero": 3, ' 0 1135 627 64)}]}},
+ {"name": "ends", "kind": "measured", "vocabulary": true, "measured":
+  $(degrees '' 5358 0 0 64), "by_degrees": [$(degrees '"tensor": 8, ' 4493 0 0 128)}]}}]}
+END
+time_of() { printf '{"run": "%s", "gpu": "profiled", %s"forward_s": %s, "backward_s": %s%s}' "$@"; }
+cat > "$folder/times" << END
+ $(time_of block '"tensor": 4, "micro_batch": 1, "zero": 3, ' 0.007220392935089564 \
+    0.014440785870179128 ', "full_s": 0.007381002442313624'),
+ $(time_of block '"tensor": 4, "micro_batch": 1, ' 0.007088602442313622 0.014177204884627244 \
+    ', "full_s": 0.007381002442313624'),
+ $(time_of block '"tensor": 8, "micro_batch": 2, ' 0.00778640244231362 0.01557280488462724 \
+    ', "full_s": 0.00842770244231355'),
+ $(time_of ends '"tensor": 4, "micro_batch": 1, ' 0.015129239157885526 0.030258478315771052 ''),
+ $(time_of ends '"tensor": 8, "micro_batch": 2, ' 0.015361839157885526 0.030723678315771052 '')]}
+END
+sed -i -e '/"layer_times"/,$d' "$folder/costs.json"
+{ echo ' "layer_times": ['; cat "$folder/times"; } >> "$folder/costs.json"
+pairs() { job "$1" "\"sharded_zero\": 3, \"vocabulary_tensor\": [4, 8], $2" "$3"; }
+pairs each '' ''
+solve each
+pairs pairs '"space": {"tensor": [4, 8], "data": [1, 2], "micro_batch": [1, 2]},' ''
+run 0 solve "$folder/pairs.json" -o "$folder/pairs.plan.json" --quiet
+for name in each pairs; do
+    plan=$folder/$name.plan.json
+    [ "$(value iteration_ns "$plan")" = 24164538016 ] &&
+        [ "$(value bound_ns "$plan")" = 24164538016 ] &&
+        [ "$(value tensor "$plan")" = 4 ] && [ "$(value vocabulary_tensor "$plan")" = 8 ] &&
+        [ "$(value recomputed_layers "$plan")" = 14 ] &&
+        [ "$(value sharded_layers "$plan")" = 26 ] ||
+        complain "$name: not Galvatron's plan with its ends over 8"
+    run 0 verify "$plan"
+done
+run 0 check "$folder/each.proof.json" "$folder/each.proof.priced.json"
+run 0 check "$folder/each.proof.json" "$folder/each.json"
+run 0 report "$plan"
+grep -q 'vocabulary over 8' "$folder/out" || complain "the report does not state the degree"
+for other in 4 2 16; do
+    sed "s/\"vocabulary_tensor\": 8/\"vocabulary_tensor\": $other/" "$plan" > "$folder/other.json"
+    run 20 verify "$folder/other.json"
+done
+sed 's/"vocabulary_tensor": 8/"vocabulary_tensor": 4/' "$folder/each.proof.json" \
+    > "$folder/other.json"
+run 1 check "$folder/other.json" "$folder/each.proof.priced.json"
+cp "$folder/pairs.model.json" "$folder/model.json"
+cp "$folder/pairs.costs.json" "$folder/costs.json"
+plan=$folder/fine.plan.json
+
 # All layers sharded are the layout with that stage, the ends aside; none the layout's own.
 job whole '' 's/"zero": 2/"zero": 3/'
 solve whole

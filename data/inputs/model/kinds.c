@@ -199,6 +199,10 @@ enum status run_kind_check(const struct layer_run *run, const struct shape *s, i
                     "%s: runs[%d].frozen: expected false for kind \"measured\" (state its bytes "
                     "and times as they are), found true",
                     file, i);
+    if (run->vocabulary && run->kind != LAYER_MEASURED)
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].vocabulary: expected it of kind \"measured\" alone, found \"%s\"",
+                    file, i, kind);
     if (run->adapter_rank < 0 || run->adapter_rank > ADAPTER_RANK_MAX ||
         (run->adapter_rank && (!run->frozen || run->kind != LAYER_BLOCK)))
         return fail(err, BAD_INPUT,

@@ -131,8 +131,7 @@ static const struct member run_rows[] = {
 static const struct layer_run one_layer = {.count = 1};
 static MEMBERS(run, struct layer_run, &one_layer, false, finish_run);
 
-// The last rows: the object that only one kind has. It is required for that kind and allowed with
-// no other.
+// The last rows: the object that only one kind has, which needs it; no other kind may have it.
 static const enum layer_kind part_kinds[] = {LAYER_PROJECTOR, LAYER_MOE, LAYER_MEMORY,
                                              LAYER_MEASURED};
 enum { PARTS = ARRAY_LENGTH(part_kinds), FIRST_PART = ARRAY_LENGTH(run_rows) - PARTS };
@@ -151,9 +150,6 @@ static enum status finish_run(const struct json *object, void *to, const void *c
                                      : "key \"%s\" is missing: a layer of kind \"%s\" needs it",
                                key, layer_kind_names[run->kind]);
     }
-    if (run->vocabulary && run->kind != LAYER_MEASURED)
-        return json_refuse(object, err, "key \"vocabulary\" does not belong to layers of kind \"%s\"",
-                           layer_kind_names[run->kind]);
     if (!json_has(object, "recomputable"))
         run->recomputable = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
     if (run->pieces == 1) run->pieces = 0;

@@ -165,7 +165,8 @@ struct layer_run {
     bool shared_weights;                // all its layers have the parameters of one layer
     bool mtp; // each of its layers predicts one more token (multi-token prediction); they are after
               // the main layers and before the head, on the same stage as the head
-    bool vocabulary; // LAYER_MEASURED: it is an embedding or a head, as the job's vocabulary_tensor asks
+    bool vocabulary; // LAYER_MEASURED: it is an embedding or a head, as the job's vocabulary_tensor
+                     // asks
     int64_t more_products; // of more_values, those of matrices that every token is multiplied with
     int64_t more_values;   // parameters in addition to those that follow from the shape, on every
                            // tensor rank

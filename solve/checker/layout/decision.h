@@ -7,8 +7,7 @@
 
 // Ints only. first below 0: any layer from -1 - first on; the stage is the same wherever it stands.
 #define CHECK_DECISION_MEMBERS                                                                     \
-    int first, layers, group, mode, swapped, recomputed, sharded, vocabulary, gradient, \
-        boundary;
+    int first, layers, group, mode, swapped, recomputed, sharded, vocabulary, gradient, boundary;
 struct check_decision {
     CHECK_DECISION_MEMBERS
 };

@@ -17,7 +17,7 @@ int space_other_runs(struct other_run **runs, const struct problem *p,
                      const struct price_audit *own, struct arena *arena)
 {
     int degrees[VOCABULARY_DEGREES_MAX], count = 0,
-        degree_count = problem_vocabulary_degrees(p, degrees);
+                                         degree_count = problem_vocabulary_degrees(p, degrees);
     struct other_run *to = TAKE(arena, (1 + degree_count) * p->model.run_count, struct other_run);
     struct problem other = *p;
     *runs = to;

@@ -346,8 +346,8 @@ static void price_other(struct prices *x, int i, int g)
     for (int slice = 0; slice < x->p.slices; slice++)
         for (int back = 0; back < 2; back++) {
             int64_t *ns = (back ? to->backward : to->forward) + slice * x->p.group_count + g;
-            *ns = note(x, *ns + vocabulary_exchange_ns(&x->price_audit, o->audit, o->run, g, slice,
-                                                       back));
+            *ns = note(
+                x, *ns + vocabulary_exchange_ns(&x->price_audit, o->audit, o->run, g, slice, back));
         }
 }
 

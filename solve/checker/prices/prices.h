@@ -53,8 +53,8 @@ struct price_audit;
 struct check_rows;
 bool space_rows(struct check_rows *to, const struct price_audit *whole, struct arena *arena);
 
-// mixed.c: a run in another layout than the document's: as its audit prices it; tensor: the degree of
-// the vocabulary, 0: sharded further. Returns how many there are, in the order of the document.
+// mixed.c: a run in another layout than the document's: as its audit prices it; tensor: the degree
+// of the vocabulary, 0: sharded further. Returns how many there are, in the order of the document.
 struct other_run {
     const struct price_audit *audit;
     int run, tensor;

@@ -214,10 +214,10 @@ struct check_problem {
     int tier_count;
     int64_t *embedding; // [first group * groups + last group], -1: not joined; NULL: none
     int64_t local_forward, local_backward, local_bytes;
-    struct check_run *head;  // of a stage before a local boundary, behind its layers; NULL: none
+    struct check_run *head; // of a stage before a local boundary, behind its layers; NULL: none
     int degrees[MOST_DEGREES], degree_count; // of the vocabulary besides the layout's; they rise
-    int spread;              // a run that has them
-    int64_t budget[BUDGETS]; // -1: no limit
+    int spread;                              // a run that has them
+    int64_t budget[BUDGETS];                 // -1: no limit
     int rank_min;
     struct check_rule *rules;
     int rule_count;

@@ -73,9 +73,8 @@ static void spread_vocabulary(struct problem *p, struct random *own, struct aren
             m->runs[i].recomputable = false;
         }
     if (p->job.layout.pipeline > 1) m->shape.tied_embeddings = false;
-    j->space.axes[SPACE_PIPELINE].kind = m->shape.tied_embeddings
-                                             ? AXIS_FIXED
-                                             : j->space.axes[SPACE_PIPELINE].kind;
+    j->space.axes[SPACE_PIPELINE].kind =
+        m->shape.tied_embeddings ? AXIS_FIXED : j->space.axes[SPACE_PIPELINE].kind;
     if (random_chance(own, 80)) add_degrees(p, own, arena);
 }
 
