@@ -13,6 +13,20 @@ int check_recomputable(const struct check_problem *p, int first, int count)
     return sum;
 }
 
+const struct check_run *check_at_degree(const struct check_run *r, int tensor)
+{
+    for (const struct check_run *other = r; other; other = other->next)
+        if (other->tensor == tensor) return other;
+    return r;
+}
+
+bool check_may_spread(const struct check_problem *p, int first, int count, int tensor)
+{
+    for (int layer = first; layer < first + count; layer++)
+        if (check_at_degree(&p->runs[p->run_of[layer]], tensor)->tensor == tensor) return true;
+    return tensor == 0;
+}
+
 void check_take_setting(const struct check_problem *p, struct check_choice *c, int recomputable)
 {
     int set = check_set_mode(p);

@@ -103,17 +103,3 @@ enum status check_read_lists(struct check_problem *p, const cJSON *heads, const 
         return check_refuse(&p->reader, "sharded_runs", "expected one for each run");
     return vocabulary ? read_vocabulary(p, vocabulary, arena) : OK;
 }
-
-const struct check_run *check_at_degree(const struct check_run *r, int tensor)
-{
-    for (const struct check_run *other = r; other; other = other->next)
-        if (other->tensor == tensor) return other;
-    return r;
-}
-
-bool check_may_spread(const struct check_problem *p, int first, int count, int tensor)
-{
-    for (int layer = first; layer < first + count; layer++)
-        if (check_at_degree(&p->runs[p->run_of[layer]], tensor)->tensor == tensor) return true;
-    return tensor == 0;
-}

@@ -282,10 +282,6 @@ enum status check_read_layers(struct check_problem *p, const cJSON *v, const cha
 // lists.c: the runs besides the model's own; arrays, or NULL.
 enum status check_read_lists(struct check_problem *p, const cJSON *heads, const cJSON *sharded,
                              const cJSON *vocabulary, struct arena *arena);
-// The run at a degree of the vocabulary; itself, if it has none.
-const struct check_run *check_at_degree(const struct check_run *r, int tensor);
-// Whether a stage with these layers may have the degree: 0, the layout's, or one of its layers'.
-bool check_may_spread(const struct check_problem *p, int first, int count, int tensor);
 // widths.c: of a document whose stages have widths of their own, the bytes by group of a run and of
 // a message (NULL: none are stated), and the groups' node groups.
 enum status check_read_seats(const struct check_problem *p, const cJSON *v, const char *where,
