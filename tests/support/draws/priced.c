@@ -1,4 +1,5 @@
-// Further sharded layers, degrees of the vocabulary, and tiers, for random priced documents, from numbers of their own.
+// Further sharded layers, degrees of the vocabulary, and tiers, for random priced documents, from
+// numbers of their own.
 #include "data/kinds/schedules.h"
 #include "tests/support/random_priced.h"
 
