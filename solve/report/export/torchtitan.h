@@ -12,6 +12,7 @@ enum status titan_begin(struct export *e, struct text *out, struct run *r, bool 
 const char *titan_own_name(const struct model *model, struct arena *arena);
 // Layers in classes of their own (titan_needs_classes): what they need of torchtitan, the classes,
 // and what makes layers of Qwen3 in own_model theirs. Positions may be theirs, too.
+void titan_put(const struct export *e, const char *part); // of torchtitan_layers.py
 void titan_put_class_imports(const struct export *e);
 void titan_put_classes(const struct export *e);
 void titan_put_own_layers(const struct export *e);

@@ -22,14 +22,14 @@ static void put_part(const struct export *e, const char *part, const char *name,
     text_put_part(e->out, titan_layers, part, values);
 }
 
-static void put(const struct export *e, const char *part) { put_part(e, part, NULL, 0); }
+void titan_put(const struct export *e, const char *part) { put_part(e, part, NULL, 0); }
 
 void titan_put_class_imports(const struct export *e)
 {
     const struct model *m = &e->problem->model;
-    put(e, "imports");
+    titan_put(e, "imports");
     if (titan_is_plain(m)) titan_put_plain_imports(e);
-    if (is_whole(m)) put(e, "whole_imports");
+    if (is_whole(m)) titan_put(e, "whole_imports");
 }
 
 // ---- classes
@@ -75,15 +75,15 @@ static void put_block(const struct export *e, enum norms_place norms)
 static void put_model_class(const struct export *e, enum norms_place norms)
 {
     bool plain = titan_is_plain(&e->problem->model), whole = is_whole(&e->problem->model);
-    put(e, "model");
+    titan_put(e, "model");
     if (plain) text_put(e->out, "\n");
     if (plain) titan_put_plain_ends(e);
-    put(e, "masks");
-    if (whole) put(e, "whole_share");
-    if (norms == NORMS_AROUND) put(e, "around_share");
+    titan_put(e, "masks");
+    if (whole) titan_put(e, "whole_share");
+    if (norms == NORMS_AROUND) titan_put(e, "around_share");
     if (plain) titan_put_plain_shares(e);
     else if (norms != NORMS_AROUND && !whole) text_put(e->out, "    pass\n");
-    put(e, "own");
+    titan_put(e, "own");
 }
 
 static const struct known_model nothing = {.shipped = NULL};
@@ -98,17 +98,18 @@ void titan_put_classes(const struct export *e)
 {
     const struct known_model *known = known_of(e);
     bool whole = is_whole(&e->problem->model);
-    if (whole) put(e, "whole_norm");
-    if (known->gemma) put(e, "gemma");
+    if (whole) titan_put(e, "whole_norm");
+    if (known->gemma) titan_put(e, "gemma");
     if (known->gemma && known->logit_cap > 0)
         put_part(e, "logit_cap", "LOGIT_CAP", known->logit_cap);
     if (known->gemma && known->score_cap > 0)
         put_part(e, "score_cap", "SCORE_CAP", known->score_cap);
-    if (known->gemma && known->window_base > 0) put(e, "window_base");
+    if (known->gemma && known->window_base > 0) titan_put(e, "window_base");
     if (known->llama4 && known->unit_norms)
         put_part(e, "unit_norms", "EPSILON", e->problem->model.shape.norm_epsilon);
-    if (known->llama4) put(e, "llama4");
-    if (whole || known->query_width > 0) put(e, whole ? "whole_attention" : "scaled_attention");
+    if (known->llama4) titan_put(e, "llama4");
+    if (whole || known->query_width > 0)
+        titan_put(e, whole ? "whole_attention" : "scaled_attention");
     if (titan_is_plain(&e->problem->model)) titan_put_plain_classes(e, known);
     else put_block(e, known->norms);
     put_model_class(e, known->norms);

@@ -15,6 +15,33 @@ from torch.distributed.tensor import DTensor, Partial, Replicate
 from torchtitan.models.common.decoder_sharding import dense_param_placement
 from torchtitan.protocols.sharding import LocalMapConfig
 import spmd_types as spmd
+#: part_of_pairs
+
+
+class PartRoPE(ComplexRoPE):  # turns pairs of the first of each head's numbers
+    @dataclass(kw_only=True, slots=True)
+    class Config(ComplexRoPE.Config):
+        pass
+
+    def forward(self, query, key, *rest, **further):
+        width, both = self.config.dim, (query, key)
+        turned = super().forward(*(x[..., :width] for x in both), *rest, **further)
+        return tuple(torch.cat((x, whole[..., width:]), dim=-1)
+                     for x, whole in zip(turned, both))
+#: part
+
+
+class PartRoPE(CosSinRoPE):  # turns the first of each head's numbers, its dim
+    @dataclass(kw_only=True, slots=True)
+    class Config(CosSinRoPE.Config):
+        pass
+
+    @staticmethod
+    def apply_rotary_emb(query, key, rope_cache):
+        width, both = rope_cache.shape[-1] // 2, (query, key)
+        turned = CosSinRoPE.apply_rotary_emb(*(x[..., :width] for x in both), rope_cache)
+        return tuple(torch.cat((x, whole[..., width:]), dim=-1)
+                     for x, whole in zip(turned, both))
 #: whole_norm
 
 

@@ -180,36 +180,6 @@ static void put_layers(const struct export *e, const struct torchtitan_flavor *b
     if (!strcmp(base->model, "qwen3")) put_differences(e, x);
 }
 
-static void put_part_class(const struct export *e)
-{
-    const struct known_model *known = known_model(&e->problem->model, e->out->arena);
-    if (known && known->pairs) {
-        text_put(e->out,
-                 "\n\nclass PartRoPE(ComplexRoPE):  # turns pairs of the first of each head's "
-                 "numbers\n"
-                 "    @dataclass(kw_only=True, slots=True)\n"
-                 "    class Config(ComplexRoPE.Config):\n        pass\n\n"
-                 "    def forward(self, query, key, *rest, **further):\n"
-                 "        width, both = self.config.dim, (query, key)\n"
-                 "        turned = super().forward(*(x[..., :width] for x in both), *rest, "
-                 "**further)\n"
-                 "        return tuple(torch.cat((x, whole[..., width:]), dim=-1)\n"
-                 "                     for x, whole in zip(turned, both))\n");
-        return;
-    }
-    text_put(e->out,
-             "\n\nclass PartRoPE(CosSinRoPE):  # turns the first of each head's numbers, its dim\n"
-             "    @dataclass(kw_only=True, slots=True)\n"
-             "    class Config(CosSinRoPE.Config):\n        pass\n\n"
-             "    @staticmethod\n"
-             "    def apply_rotary_emb(query, key, rope_cache):\n"
-             "        width, both = rope_cache.shape[-1] // 2, (query, key)\n"
-             "        turned = CosSinRoPE.apply_rotary_emb(*(x[..., :width] for x in both), "
-             "rope_cache)\n"
-             "        return tuple(torch.cat((x, whole[..., width:]), dim=-1)\n"
-             "                     for x, whole in zip(turned, both))\n");
-}
-
 // A model that is no flavor becomes one: the base's function builds its layers.
 static void put_own_flavor(const struct export *e, const struct torchtitan_flavor *base,
                            const struct run *r)
@@ -220,7 +190,8 @@ static void put_own_flavor(const struct export *e, const struct torchtitan_flavo
     static const char part[] =
         "    rope = PartRoPE.Config(**{x.name: getattr(rope, x.name) for x in fields(rope)})\n";
     bool classes = titan_needs_classes(e->problem, e->out->arena);
-    if (has_part(m)) put_part_class(e);
+    const struct known_model *known = known_model(&e->problem->model, e->out->arena);
+    if (has_part(m)) titan_put(e, known && known->pairs ? "part_of_pairs" : "part");
     if (classes) titan_put_classes(e);
     text_put(e->out,
              "\n\ndef own_model(**backends):  # layers of %s in the dimensions of %s\n"
