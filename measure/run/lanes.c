@@ -55,16 +55,24 @@ static enum status time_lane(struct running *r, struct lane *l, struct error *er
     return OK;
 }
 
-static bool is_stated(const struct running *r, struct lane *l)
+// What the sender's link states; the other processes know no time.
+static void state_lane(const struct running *r, struct lane *l)
 {
-    double latency_s, occupied_s;
-    if (!r->backend->message || !r->backend->message(r->session, l->bytes, &latency_s, &occupied_s))
-        return false;
+    double latency_s = -1, occupied_s = 0;
+    if (r->self == l->from) r->backend->message(r->session, l->bytes, &latency_s, &occupied_s);
     for (int i = 0; i < LANE_REPETITIONS; i++) {
         l->empty_s[i] = latency_s;
         l->seconds[i] = latency_s + occupied_s;
     }
-    return true;
+}
+
+// What the first process says holds for all.
+static bool states_links(const struct running *r)
+{
+    double latency_s, occupied_s;
+    int stated = r->backend->message && r->backend->message(r->session, 0, &latency_s, &occupied_s);
+    ranks_share(r->ranks, &stated, (int)sizeof stated);
+    return stated;
 }
 
 static double fastest(const double *seconds)
@@ -86,10 +94,12 @@ enum status run_time_lanes(struct running *r, struct error *err)
     r->in = TAKE(r->arena, r->largest_bytes, unsigned char);
     r->wire = (struct wire){r->ranks, &r->roster, TAKE(r->arena, r->largest_bytes, unsigned char),
                             TAKE(r->arena, r->largest_bytes, unsigned char), NULL};
+    r->stated = states_links(r);
     for (int i = 0; i < r->lanes.count; i++) {
         struct lane *l = &r->lanes.items[i];
         ranks_meet(r->ranks);
-        if (!is_stated(r, l)) TRY(time_lane(r, l, err));
+        if (r->stated) state_lane(r, l);
+        else TRY(time_lane(r, l, err));
         ranks_set_patience(r->ranks, r->patient);
         ranks_maximum(r->ranks, l->seconds, LANE_REPETITIONS);
         ranks_maximum(r->ranks, l->empty_s, LANE_REPETITIONS);

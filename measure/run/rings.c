@@ -159,7 +159,7 @@ static int64_t add_chunk(struct running *r, int64_t bytes)
     const float *more = (const float *)(const void *)(r->in + sizeof(struct stamp));
     for (int64_t i = 0; i < bytes / 4; i++) sum[i] += more[i];
     GROW(r->arena, a->ns, a->count, a->capacity, 64);
-    return a->ns[a->count++] = processor_ns() - begin;
+    return a->ns[a->count++] = r->stated ? 0 : processor_ns() - begin;
 }
 
 static int64_t go_around(struct running *r, int count, int stage, const struct action *ring,

@@ -155,6 +155,7 @@ struct running {
     void *session;
 
     bool patient; // how the ranks wait, but for the timing of lanes
+    bool stated;  // what links take, sums on their way included; else it is measured
     int self, replica, rank, tensor, replicas, rank_count, tensor_count;
     int *members;              // of the ring that is gone around
     struct stage_work *stages; // [stage]
