@@ -46,7 +46,7 @@ FAKE_LATE=3 gives 0 3 links --nccl --largest 16384 --factor 64 --budget-s 0.1 \
 python3 - "$folder/links.json" "$folder/late.json" > "$folder/err" 2>&1 << 'EOF' ||
 import json, sys
 most = [max(max(s["seconds"]) for s in json.load(open(p))["samples"]) for p in sys.argv[1:]]
-assert most[0] < 0.5 and most[1] < 0.5, most
+assert most[0] < 0.9 and most[1] < 0.9, most
 EOF
     complain "a late rank's launches were timed"
 gives 0 4 collectives 0,1 2-3 all 1-3 --nccl --cold --in-a-row 3 --largest 4096 --factor 64 \
