@@ -87,6 +87,7 @@ void log_deepspeed(struct log *l, const char *line);
 void log_nemo(struct log *l, const char *line);
 void log_mlperf(struct log *l, const char *line);
 void log_trainer(struct log *l, const char *line);
+bool log_is_of_others(const char *line); // words.c: what a post says of others' runs, or advises
 // trainer.c: rates in words; taken where no line has any.
 void log_prose(struct log *l, const char *line);
 void log_take_prose(struct log *l);

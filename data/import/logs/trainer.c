@@ -101,7 +101,8 @@ static void read_words(struct log *l, const char *line)
 
 static bool is_first_person(const char *line)
 {
-    static const char *const words[] = {"I ", "I'm ", "we ", "We ", "my ", "My "};
+    static const char *const words[] = {"I ", "I'm ", "we ", "We ", "my ", "My ", "me."};
+    if (log_is_of_others(line)) return false;
     for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
         for (const char *at = line; (at = strstr(at, words[i])); at++)
             if (at == line || at[-1] == ' ') return true;
@@ -116,18 +117,24 @@ void log_prose(struct log *l, const char *line)
         const char *unit;
         enum measured of;
         double scale;
-    } units[] = {
-        {"tokens/s/gpu", MEASURED_TOKENS, 1},     {"tokens/sec/gpu", MEASURED_TOKENS, 1},
-        {"ms/step", MEASURED_ITERATION_S, 0.001}, {"s/step", MEASURED_ITERATION_S, 1},
-        {"tflop/s/gpu", MEASURED_TFLOPS, 1},      {"tflops/s/gpu", MEASURED_TFLOPS, 1},
-        {"tflops/gpu", MEASURED_TFLOPS, 1},       {"model tflops/gpu", MEASURED_TFLOPS, 1}};
-    if (!strstr(line, "/s") && !strstr(line, "/GPU")) return;
+    } units[] = {{"tokens/s/gpu", MEASURED_TOKENS, 1},
+                 {"tokens/sec/gpu", MEASURED_TOKENS, 1},
+                 {"ms/step", MEASURED_ITERATION_S, 0.001},
+                 {" ms,", MEASURED_ITERATION_S, 0.001},
+                 {"seconds per step", MEASURED_ITERATION_S, 1},
+                 {"s/step", MEASURED_ITERATION_S, 1},
+                 {"tflop/s/gpu", MEASURED_TFLOPS, 1},
+                 {"tflops/s/gpu", MEASURED_TFLOPS, 1},
+                 {"tflops/gpu", MEASURED_TFLOPS, 1},
+                 {"model tflops/gpu", MEASURED_TFLOPS, 1}};
+    if (!strstr(line, "/s") && !strstr(line, "/GPU") && !strstr(line, "seconds per")) return;
     bool own = is_first_person(line);
     for (size_t i = 0; i < ARRAY_LENGTH(units); i++) {
         const char *at = find_in_any_case(line, units[i].unit), *from = at;
         struct prose_rate *to = &l->reader->prose[units[i].of];
         double value;
-        if (!at || (to->value > 0 && (!own || to->own))) continue;
+        bool rates = *units[i].unit != ' ' || find_in_any_case(line, "/s/gpu"); // of a step
+        if (!at || !rates || (to->value > 0 && (!own || to->own))) continue;
         while (from > line && from[-1] == ' ') from--;
         while (from > line && strchr("0123456789.,", from[-1])) from--;
         if (from < at && number_at(from, &value, NULL) && value > 0)

@@ -140,8 +140,8 @@ static void read_shorts(struct log *l, const char *line)
 static void read_zero(struct log *l, const char *line)
 {
     static const char *const before[] = {
-        "zero stage", "zero-stage", "zero_stage",       "zero-",           "zero",
-        "ds_z",       "ds_stage",   "deep speed stage", "deepspeed stage", NULL};
+        "zero stage",   "zero-stage", "zero_stage",       "zero-",           "zero", "ds_z",
+        "config_stage", "ds_stage",   "deep speed stage", "deepspeed stage", NULL};
     if (told(l, TOLD_ZERO) && l->told[TOLD_ZERO].by >= BY_WORDS) return;
     if (strstr(line, "/fsdp/")) tell(l, TOLD_ZERO, BY_WORDS, "a traceback through FSDP", "3", 1);
     for (int i = 0; before[i]; i++)
@@ -383,6 +383,7 @@ static bool names_failure(const char *line)
 static void read_prose(struct log *l, const char *line)
 {
     static const struct count_words counts[] = {{"batch size", TOLD_MICRO_BATCH},
+                                                {"GPU number:", TOLD_GPUS_PER_NODE},
                                                 {"Seq.Len=", TOLD_SEQ},
                                                 {"seq len is", TOLD_SEQ},
                                                 {"seq len", TOLD_SEQ},
@@ -439,8 +440,21 @@ void log_date(struct log *l, const char *line)
             tell(l, TOLD_VERSION, BY_WORDS, "a date", at, 7);
 }
 
+bool log_is_of_others(const char *line)
+{
+    static const char *const theirs[] = {"readme", "paper", "table", "blog", "report"};
+    static const char *const advice[] = {"use ", "try ", "please ", "you can ", "you should "};
+    const char *your = strstr(line, "your ");
+    for (size_t i = 0; your && i < ARRAY_LENGTH(theirs); i++)
+        if (!strncasecmp(your + 5, theirs[i], strlen(theirs[i]))) return true;
+    for (size_t i = 0; i < ARRAY_LENGTH(advice); i++)
+        if (!strncasecmp(line, advice[i], strlen(advice[i]))) return true;
+    return false;
+}
+
 void log_words(struct log *l, const char *line)
 {
+    if (log_is_of_others(line)) return;
     read_shorts(l, line);
     read_shell_degree(l, line);
     read_zero(l, line);
