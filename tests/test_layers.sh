@@ -134,8 +134,8 @@ for library in $libraries; do
         complain "no wrong include of $library is planted"
 done
 
-(cd "$root" && tar -cf - Makefile packaging/install.mk tests/fuzz/fuzz.mk plumbline.c \
-    tests/layers.sh tests/setup.sh docs/ARCHITECTURE.md $(
+(cd "$root" && tar -cf - Makefile packaging/*.mk tests/fuzz/fuzz.mk plumbline.c tests/layers.sh \
+    tests/setup.sh docs/ARCHITECTURE.md $(
     find data measure calibrate formulate solve library -name '*.[ch]' -o -name '*.cu' \
         -o -name '*.cuh'
 )) | tar -xf - -C "$tree"
