@@ -164,6 +164,11 @@ sed -i 's/--num-layer-list 2,2//; s/--num-layers 5 --hidden-size 64 --num-attent
     wrong "a model by name: $(cat "$work/err")"
 told 'the model is the shipped qwen3-8b'
 
+sed -i 's/--gelu-tanh/--gelu-tanh --stage dpo/' "$work/in.sh"
+"$plumbline" import megatron "$work/in.sh" --job "$work/no.json" 2>"$work/err" &&
+    wrong "MindSpeed: pairs are read"
+told '--stage: is not read: pairs'
+
 # torchtitan: what its lists of harmless keys do not hold is said
 printf '[model]\nname = "llama3"\nflavor = "8B"\nnorm_type = "layernorm"\n[training]\nseq_len = 512
 local_batch_size = 1\n[fault_tolerance]\nenable = true\n[float8]
