@@ -7,6 +7,7 @@
 
 #define ACTOR "actor_rollout_ref.actor."
 #define ROLL(key) "actor_train." key " sft_train." key
+#define PRIME(key) "trainer.model." key " model." key
 // Sections of ROLL's and AReaL's files that are no part of an update.
 #define ROLL_REST                                                                                  \
     "hydra.* actor_infer.* reference.* rewards.* reward.* validation.* checkpoint_config.* "       \
@@ -112,6 +113,18 @@ static const struct setting_row rows[] = {
     TAKES("policy.precision actor.dtype " ROLL("model_args.dtype"), TEXT, dtype),
     TAKES("trainer.n_gpus_per_node cluster.gpus_per_node", COUNT, processes),
     TAKES("trainer.nnodes cluster.num_nodes", COUNT, nodes),
+    // prime-rl's TOML (packages/prime-rl-configs at 559b4477): of RL, of tuning.
+    TAKES("trainer.model.cp model.cp", INT, job.layout.context),
+    TAKES("trainer.model.ep model.ep", INT, job.layout.expert),
+    TAKES("seq_len trainer.model.seq_len data.seq_len", COUNT, job.sequence),
+    TAKES("orchestrator.batch_size data.batch_size", COUNT, rollout.batch),
+    TAKES("orchestrator.token_batch_size", COUNT, rollout.packed),
+    TAKES("data.micro_batch_size", COUNT, micro_batch),
+    TAKES("deployment.num_train_nodes", COUNT, nodes),
+    TAKES("deployment.num_train_gpus deployment.gpus_per_node", COUNT, processes),
+    TAKES(PRIME("optim_cpu_offload"), FLAG, job.layout.offload_optimizer),
+    TAKES("model.name trainer.model.name", TEXT, model),
+    LATER(PRIME("cp_style") " " PRIME("ac") " " PRIME("ac.mode") " " PRIME("ac.freq")),
     ROW(ROLL_REST, LEFT, job, ONLY_READ, 0, NULL, false),
     ROW(ROLL_TRAINER("actor_train."), LEFT, job, ONLY_READ, 0, NULL, false),
     ROW(ROLL_TRAINER("sft_train."), LEFT, job, ONLY_READ, 0, NULL, false),
@@ -135,6 +148,13 @@ static const struct setting_names names[] = {
      "quant_calib_data disable_modelopt_layer_spec cp_normalize generation_batch_size "
      "pos_clip_ratio neg_clip_ratio meta_init groupgemm kl_coef model_provider_module "
      "use_group_sequence_policy save_hf max_token_in_packing"},
+    {"prime-rl", "559b4477",
+     "max_steps output_dir clean impl attn compile trust_remote_code "
+     "fused_lm_head_token_chunk_size "
+     "moe_use_grouped_mm moe_fused_kernel moe_router_dtype ep_comm_backend deepep_num_sms "
+     "deepep_token_chunk_size freeze_moe_router reshard_after_forward conversion_dir enabled "
+     "num_infer_gpus num_infer_nodes num_infer_replicas type level gpus_per_node max_async_level "
+     "bench dump_config dry_run clean_output_dir seed"},
     {NULL, NULL, NULL}};
 
 // Sections of what is no part of an update.
@@ -186,5 +206,7 @@ const struct setting_rows rl_rows = {
         "policy.megatron_cfg.fused_linear_logprobs_chunk_size "
         "policy.megatron_cfg.force_reconvert_from_hf policy.megatron_cfg.converter_type "
         "policy.megatron_cfg.track_moe_metrics policy.dtensor_cfg.automodel_kwargs.* "
-        "models.partial_rollout_manager.* "
+        "models.partial_rollout_manager.* orchestrator.* inference.* monitors.* run.* log.* ckpt.* "
+        "slurm.* weight_broadcast.* wandb.* eval.* loss.* scheduler.* val.* benchmark.* "
+        "model.debug.* model.compile.* deployment.* "
         "value.* value_loss_fn.* reward_penalties.* data_plane.*"};

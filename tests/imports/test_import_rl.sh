@@ -145,4 +145,42 @@ says 'train-backend: is not read: a policy trained by another program'
 says 'flags of slime and miles: plumbline import megatron'
 
 [ $status = 0 ] && echo "import rl: all as expected"
+# prime-rl's TOML: tables in lists have sections of their own
+cat >"$work/prime.toml" <<'END'
+seq_len = 4096
+[model]
+name = "Qwen/Qwen3-8B"
+[deployment]
+type = "multi_node"
+num_train_nodes = 2
+[trainer.model]
+cp = 4
+cp_style = "ulysses"
+optim_cpu_offload = false
+ac = "None"
+[orchestrator]
+batch_size = 64
+[[orchestrator.train.source]]
+name = "a"
+[orchestrator.train.source.env]
+id = "x"
+[[orchestrator.train.source]]
+name = "b"
+[orchestrator.train.source.env]
+id = "y"
+END
+"$plumbline" import rl "$work/prime.toml" -o "$work/job.json" 2>"$work/err" ||
+    wrong "prime-rl: $(cat "$work/err")"
+python3 -c 'import json, sys
+j = json.load(open(sys.argv[1])); l = j["layout"]
+assert (j["sequence"], j["global_batch"], l["context"], l["data"], l["zero"], l["micro_batch"],
+        l["offload_optimizer"], j["context_kind"], j["recompute"]) == \
+    (4096, 64, 4, 4, 3, 1, False, "all_to_all", ["none"]), j' "$work/job.json" ||
+    wrong "prime-rl: another job"
+says 'the model is Qwen/Qwen3-8B'
+sed -i 's/optim_cpu_offload = false/full_offload = true/' "$work/prime.toml"
+"$plumbline" import rl "$work/prime.toml" -o "$work/no.json" 2>"$work/err" &&
+    wrong "prime-rl: states on the host are read"
+says 'trainer.model.full_offload: is not read: states on the host'
+
 exit $status

@@ -1,6 +1,6 @@
 // The training of a policy by reinforcement learning, or its tuning by the same programs: veRL's
-// and ChatLearn's overrides, NeMo RL's, ROLL's and AReaL's YAML. Rollouts and other models are no
-// part of a job.
+// and ChatLearn's overrides, NeMo RL's, ROLL's and AReaL's YAML, prime-rl's TOML. Rollouts and
+// other models are no part of a job.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +57,7 @@ static enum status read_settings(struct settings *s, const struct asked *asked, 
                                     .arguments = asked->arguments,
                                     .launch = asked->launch,
                                     .rollouts = true};
+    if (path_ends_with(path, ".toml")) return settings_read_toml(s, path, asked->import.arena, err);
     if (!path_ends_with(path, ".yaml") && !path_ends_with(path, ".yml"))
         return launch_read_overrides(s, path, &of, asked->import.arena, err);
     TRY(settings_read_yaml_based(s, path, asked->import.arena, err));
@@ -166,6 +167,41 @@ static enum status take_devices(struct run *r, struct settings *s, const char *k
     return OK;
 }
 
+// prime-rl's defaults, and what its keys mean together.
+static void take_prime(struct run *r, struct settings *s)
+{
+    static const char *const sections[] = {"model", "trainer.model"};
+    struct job *j = &r->job;
+    const struct setting *own = setting_of(s, "deployment.gpus_per_node");
+    const char *offload =
+        "the optimizer's state is on the host, as optim_cpu_offload is unless told";
+    if (!r->processes || (own && !r->nodes)) r->processes = r->nodes ? 8 : 1;
+    if (!r->micro_batch) r->micro_batch = 1;
+    if (!j->sequence) j->sequence = holds(s, "data.") ? 128 : 2048;
+    if (!r->rollout.batch && r->rollout.packed) r->rollout.batch = r->rollout.packed / j->sequence;
+    if (!r->rollout.batch) r->rollout.batch = 128;
+    r->rollout.packed = 0;
+    if (!setting_of(s, "model.optim_cpu_offload") &&
+        !setting_of(s, "trainer.model.optim_cpu_offload"))
+        j->layout.offload_optimizer = true;
+    for (size_t i = 0; i < ARRAY_LENGTH(sections); i++) {
+        const struct setting *style =
+                                 setting_of(s, arena_print(r->arena, "%s.cp_style", sections[i])),
+                             *kept = setting_of(s, arena_print(r->arena, "%s.ac", sections[i])),
+                             *mode =
+                                 setting_of(s, arena_print(r->arena, "%s.ac.mode", sections[i])),
+                             *every =
+                                 setting_of(s, arena_print(r->arena, "%s.ac.freq", sections[i]));
+        if (style && is(style->text, "ulysses")) j->context_kind = CONTEXT_ALL_TO_ALL;
+        if (kept && (is(kept->text, "None") || is(kept->text, "false"))) r->checkpointed = false;
+        if ((mode && !is(mode->text, "full")) || (every && !is(every->text, "1")))
+            said_assume(&s->said, "%s.ac: every layer is recomputed whole", sections[i]);
+    }
+    if (j->layout.offload_optimizer) said_assume(&s->said, "%s", offload);
+    if (j->layout.expert < 2)
+        said_assume(&s->said, "ep is not stated: a mixture's experts are not spread over ranks");
+}
+
 // ---- what the settings mean
 
 // What an update takes at once: `global_batch` prompts with all their answers.
@@ -214,6 +250,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
                           : holds(s, "sft_train.") ? "sft_train.device_mapping"
                                                    : NULL;
     TRY(take_backend(r, s, err));
+    if (path_ends_with(r->file, ".toml")) take_prime(r, s);
     bool areal = is_below(r->sharding ? r->sharding : "", "megatron") && holds(s, "actor.");
     bool megatron = is_below(r->sharding ? r->sharding : "", "megatron") ||
                     holds(s, "models.policy_trainer.") ||
@@ -288,7 +325,7 @@ static const struct option_row option_rows[] = {
 static const struct asked defaults_asked = ASKED(importer);
 const struct command import_rl = {
     .name = "rl",
-    .text = "veRL's, NeMo RL's, ROLL's, AReaL's or ChatLearn's settings -> job of the update",
-    .usage = "plumbline import rl FILE.sh|CONFIG.yaml [--gpus N] [-o job.json]",
+    .text = "veRL's, NeMo RL's, ROLL's, AReaL's, prime-rl's, ChatLearn's ... -> job of the update",
+    .usage = "plumbline import rl FILE.sh|CONFIG.yaml|CONFIG.toml [--gpus N] [-o job.json]",
     READER(option_rows, struct asked, defaults_asked),
 };

@@ -42,16 +42,22 @@ static int count_tables(const struct settings *s, const char *name)
     return most;
 }
 
-static enum status read_section(struct settings_source *r, const char **section, struct error *err)
+// `table`: the last one of a list, "a.b[1]", whose own sections name it without its number.
+static enum status read_section(struct settings_source *r, const char **section, const char **table,
+                                struct error *err)
 {
+    size_t length = strcspn(*table, "[");
     bool several = r->end - r->at > 1 && r->at[1] == '[';
     r->at += several ? 2 : 1;
     TRY(read_key(r, section, err));
     for (int i = 0; i <= several; i++, r->at++)
         if (r->at == r->end || *r->at != ']')
             return source_refuse(r, err, "expected ] after [%.60s", *section);
-    if (several)
-        *section = arena_print(r->s->arena, "%s[%d]", *section, count_tables(r->s, *section));
+    if (length && !strncmp(*section, *table, length) && (*section)[length] == '.')
+        *section = arena_print(r->s->arena, "%s%s", *table, *section + length);
+    else if (several)
+        *table = *section =
+            arena_print(r->s->arena, "%s[%d]", *section, count_tables(r->s, *section));
     return OK;
 }
 
@@ -70,12 +76,12 @@ enum status settings_read_toml(struct settings *s, const char *path, struct aren
                                struct error *err)
 {
     struct settings_source r;
-    const char *section = "";
+    const char *section = "", *table = "";
     TRY(source_open(&r, s, path, arena, err));
     TRY(source_no_script(&r, "TOML", err));
     r.equals = '=';
     for (source_skip_lines(&r); r.at < r.end; source_skip_lines(&r)) {
-        if (*r.at == '[') TRY(read_section(&r, &section, err));
+        if (*r.at == '[') TRY(read_section(&r, &section, &table, err));
         else TRY(read_pair(&r, section, err));
         source_skip_blanks(&r);
         if (r.at < r.end && *r.at != '\n' && *r.at != '#')
