@@ -169,6 +169,17 @@ sed -i 's/--gelu-tanh/--gelu-tanh --stage dpo/' "$work/in.sh"
     wrong "MindSpeed: pairs are read"
 told '--stage: is not read: pairs'
 
+# deepspeed's own list of GPUs
+echo 'deepspeed --include a:0,1,2@b:0,1,2 train.py --deepspeed --zero_stage 2 --bf16 \
+    --per_device_train_batch_size 2 --max_seq_length 512' >"$work/in.sh"
+"$plumbline" import trainer "$work/in.sh" -o "$work/job.json" 2>"$work/err" ||
+    wrong "include: $(cat "$work/err")"
+grep -q '"data": 6' "$work/job.json" || wrong "include: another number of GPUs"
+sed -i 's/@b:0,1,2/@b:0/' "$work/in.sh"
+"$plumbline" import trainer "$work/in.sh" -o "$work/no.json" 2>"$work/err" &&
+    wrong "include: nodes unlike each other are read"
+told 'the number of GPUs is missing'
+
 # torchtitan: what its lists of harmless keys do not hold is said
 printf '[model]\nname = "llama3"\nflavor = "8B"\nnorm_type = "layernorm"\n[training]\nseq_len = 512
 local_batch_size = 1\n[fault_tolerance]\nenable = true\n[float8]

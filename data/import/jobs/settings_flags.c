@@ -150,6 +150,23 @@ static const char *value_of(struct settings *s, const struct setting_rows *rows,
     return text;
 }
 
+// deepspeed's --include HOST:0,1@HOST:0,1: processes of a node, and nodes, if all have as many.
+static enum status take_included(struct settings *s, const char *text, struct error *err)
+{
+    int hosts = 0, slots = 0;
+    for (const char *at = text; *at; at += *at == '@') {
+        size_t length = strcspn(at, "@");
+        const char *colon = memchr(at, ':', length);
+        int own = 1;
+        for (const char *c = colon; c && c < at + length; c++) own += *c == ',';
+        if (!colon || (hosts++ && own != slots)) return OK;
+        slots = own, at += length;
+    }
+    if (!hosts) return OK;
+    TRY(launch_set(s, "nproc-per-node", arena_print(s->arena, "%d", slots), err));
+    return launch_set(s, "nnodes", arena_print(s->arena, "%d", hosts), err);
+}
+
 static enum status take_flag(struct settings *s, const struct setting_rows *rows,
                              const char *const *words, int count, bool launcher, int *at,
                              struct error *err)
@@ -163,6 +180,7 @@ static enum status take_flag(struct settings *s, const struct setting_rows *rows
         return launch_set(s, name, blank + 1, err);
     }
     const char *text = value_of(s, rows, name, words, count, at), *own = of_launcher(rows, name);
+    if (launcher && !strcmp(name, "include")) return take_included(s, text, err);
     if (launcher && !own) return OK;
     if (launcher && (!strcmp(text, "gpu") || !strcmp(text, "auto"))) return OK;
     return launch_set(s, launcher || !launch_is_read(rows, name) ? own ? own : name : name, text,
