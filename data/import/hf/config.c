@@ -297,8 +297,11 @@ static enum status find_class(struct hf_model *x, struct json *text, const char 
                               struct error *err)
 {
     struct json_field parts[] = {FIELD_OBJECT("text_config", OPTIONAL, text)};
-    struct json_field types[] = {FIELD_TEXT("model_type", REQUIRED, type)};
+    struct json_field types[] = {FIELD_TEXT("model_type", OPTIONAL, type)};
     TRY(HF_FIELDS(x, types, err));
+    if (!*type)
+        return json_refuse(x->root, err,
+                           "key \"model_type\" is missing: expected the config.json of one model");
     TRY(HF_FIELDS(x, parts, err));
     x->class = hf_find_class(*type);
     const struct hf_class *of_text = hf_find_class(arena_print(x->arena, "%s_text", *type));
