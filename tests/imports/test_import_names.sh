@@ -118,6 +118,7 @@ j = json.load(open(sys.argv[1])); l = j["layout"]
 assert (l["zero"], l["micro_batch"], j["recompute"], j["global_batch"], j["fused_loss"],
         j["sequence"]) == (1, 1, ["none", "selective"], 16, True, 1024), j' "$work/job.json" ||
     wrong "swift: other defaults"
+plainmega="$mega --pipeline_model_parallel_size 2"
 mega=$(echo "$mega" | sed 's/sft/rlhf/')
 swift megatron "$mega --rlhf_type grpo --max_completion_length 3072 --num_generations 8 \
     --reward_funcs accuracy --offload_model true --vllm_mode colocate --some_new 2" ||
@@ -136,6 +137,13 @@ swift trainer "swift rlhf --rlhf_type gkd $plain" && wrong "swift: a teacher is 
 told '--rlhf-type: is not read'
 swift trainer "swift sft --task_type reranker $plain" && wrong "swift: a reranker is read"
 told '--task-type: is not read'
+
+swift megatron "$plainmega --decoder_first_pipeline_num_layers 3" ||
+    wrong "swift: $(cat "$work/err")"
+python3 -c 'import json, sys
+rules = json.load(open(sys.argv[1]))["rules"]
+assert [(r["stage"], r["layers_max"]) for r in rules] == [(0, 4)], rules' "$work/job.json" ||
+    wrong "swift: not the layers of the first stage alone"
 
 # MindSpeed-LLM: layers of each stage, experts over tensor ranks, a gated unit; the vocabulary by
 # the tokenizer's name

@@ -389,14 +389,12 @@ static enum status set_uneven(struct run *r, struct error *err)
     int stages = layout_stage_count(l), ends = (r->first_stage > 0) + (r->last_stage > 0);
     int64_t rest = r->layers - r->first_stage - r->last_stage;
     if (!ends && !r->rank_layers) return OK;
-    if (!r->layers)
-        return fail(
-            err, BAD_INPUT,
-            "%s: the layers of the first or last stage are stated, --num-layers is not: add "
-            "it to the file",
-            r->file);
-    if (ends && (l->pipeline < 2 || stages > STAGES_MAX || rest < 0 || r->rank_layers ||
-                 (l->pipeline > ends ? rest % (l->pipeline - ends) : rest != 0)))
+    if (!r->layers && l->virtual_stages > 1)
+        return fail(err, BAD_INPUT,
+                    "%s: the layers of the first or last stage without --num-layers", r->file);
+    if (ends && (l->pipeline < 2 || stages > STAGES_MAX || r->rank_layers ||
+                 (r->layers &&
+                  (rest < 0 || (l->pipeline > ends ? rest % (l->pipeline - ends) : rest != 0)))))
         return fail(err, BAD_INPUT,
                     "%s: --decoder-first-pipeline-num-layers %lld, "
                     "--decoder-last-pipeline-num-layers %lld: expected the other %lld of %lld "
@@ -410,6 +408,7 @@ static enum status set_uneven(struct run *r, struct error *err)
                       : rank == 0 && r->first_stage              ? r->first_stage
                       : rank == l->pipeline - 1 && r->last_stage ? r->last_stage
                                                                  : rest / (l->pipeline - ends);
+        if (own <= 0 && !r->layers) continue; // of a model that is not here
         if (own % l->virtual_stages)
             return fail(err, BAD_INPUT,
                         "%s: --decoder-first- and --decoder-last-pipeline-num-layers: expected "

@@ -151,7 +151,7 @@ static const char weightless_sections[] =
     "ref teacher env ray hydra inference tokenizer";
 
 // Flags that begin so are of programs beside the one that trains.
-static const char tools[] = "sglang vllm lmdeploy wandb swanlab mlflow clearml";
+static const char tools[] = "sglang vllm lmdeploy opd wandb swanlab mlflow clearml";
 
 // Whether one of the words of a key, in small letters, is in the list.
 static bool has_word(const char *key, size_t length, const char *list)
