@@ -157,6 +157,12 @@ enum status priced_check_run(const struct priced *p, int i, struct error *err)
             return fail(err, BAD_INPUT, "%s: runs[%d].name: \"%s\" names two runs", priced_file(p),
                         i, r->name);
     for (int g = 0; g < p->group_count; g++) {
+        if (r->weight_ns[g] > 0 && !schedule_splits_backward(p->layout.schedule))
+            return fail(
+                err, BAD_INPUT,
+                "%s: runs[%d].weight_ns: expected 0 of schedule %s, which does not split it "
+                "off backward_ns",
+                priced_file(p), i, schedule_names[p->layout.schedule]);
         bool missing = r->weight_ns[g] < 0 || r->optimizer_ns[g] < 0;
         for (int pass = g; pass < p->slice_count * p->group_count; pass += p->group_count)
             missing = missing || r->forward_ns[pass] < 0 || r->backward_ns[pass] < 0 ||

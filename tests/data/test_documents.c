@@ -424,6 +424,9 @@ TEST(test_priced_promises)
     REFUSED(p.rules[0].stage = 3, "rules[0].stage");
     REFUSED(p.rules[0].groups[0] = "nobody", "rules[0].groups[0]");
     REFUSED(p.layout.pipeline = 2, "stage_count");
+    REFUSED(p.runs[0].weight_ns[0] = 1, "does not split it");
+    REFUSED(p.runs[0].tensor = 2, "vocabulary_runs alone");
+    REFUSED((p.vocabulary_runs = p.runs, p.vocabulary_run_count = 1), "vocabulary_runs: expected");
 }
 
 TEST(test_plan_numbers)
