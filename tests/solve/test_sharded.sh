@@ -204,6 +204,24 @@ for memory in 84990000000 48000000000 44000000000 38000000000; do
 done
 [ "$sharded" -gt 0 ] || complain "no layer is sharded with the least memory"
 
+# Both ends of this model have one matrix, so they would have to choose alike.
+sed -e 's/"recompute":/"vocabulary_tensor": [16], "recompute":/' "$gpt/job.json" \
+    > "$gpt/tied.job.json"
+sed -e 's/job.json/tied.job.json/' "$gpt/problem.json" > "$gpt/tied.json"
+run 2 solve "$gpt/tied.json" -o "$folder/x.json"
+says "vocabulary_tensor: expected one stage, as embeddings are tied"
+sed -i -e 's/\[16\]/[16, 2]/' "$gpt/tied.job.json"
+run 2 solve "$gpt/tied.json" -o "$folder/x.json"
+says 'vocabulary_tensor\[1\]: expected a degree above the one before, 16, found 2'
+job bad '"vocabulary_tensor": [8],'
+run 2 solve "$folder/bad.json" -o "$folder/x.json"
+says "vocabulary_tensor: expected a model with an embedding or a head"
+sed -e 's/"kind": "head"/"kind": "head", "vocabulary": true/' "$gpt/model.json" \
+    > "$folder/other.json"
+sed -e "s|model.json|../other.json|" "$gpt/problem.json" > "$gpt/other.json"
+run 2 solve "$gpt/other.json" -o "$folder/x.json"
+says 'vocabulary: expected it of kind "measured" alone, found "head"'
+
 # The nearest plan of a framework shards no stage's layers further.
 run 0 solve "$gpt/more.json" -o "$gpt/more.plan.json" --quiet --gap 0.1
 run 2 report "$gpt/more.plan.json" --format megatron
