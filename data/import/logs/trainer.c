@@ -125,8 +125,7 @@ void log_prose(struct log *l, const char *line)
                  {"s/step", MEASURED_ITERATION_S, 1},
                  {"tflop/s/gpu", MEASURED_TFLOPS, 1},
                  {"tflops/s/gpu", MEASURED_TFLOPS, 1},
-                 {"tflops/gpu", MEASURED_TFLOPS, 1},
-                 {"model tflops/gpu", MEASURED_TFLOPS, 1}};
+                 {"tflops/gpu", MEASURED_TFLOPS, 1}};
     if (!strstr(line, "/s") && !strstr(line, "/GPU") && !strstr(line, "seconds per")) return;
     bool own = is_first_person(line);
     for (size_t i = 0; i < ARRAY_LENGTH(units); i++) {
