@@ -177,6 +177,14 @@ sed -i 's/--gelu-tanh/--gelu-tanh --stage dpo/' "$work/in.sh"
     wrong "MindSpeed: pairs are read"
 told '--stage: is not read: pairs'
 
+# slime's tuning: tokens of a sequence as asked, as many sequences at once as fit
+echo 'python3 train_async.py --actor-num-nodes 1 --actor-num-gpus-per-node 8 --num-layers 2 \
+    --hidden-size 64 --num-attention-heads 4 --global-batch-size 64 --rollout-batch-size 64 \
+    --use-dynamic-batch-size --max-tokens-per-gpu 1024 --vocab-size 512' >"$work/in.sh"
+"$plumbline" import megatron "$work/in.sh" --sequence 256 --job "$work/job.json" 2>"$work/err" ||
+    wrong "slime: $(cat "$work/err")"
+told 'every sequence is of 256 tokens, an answer of full length, 4 in a micro-batch'
+
 # deepspeed's own list of GPUs
 echo 'deepspeed --include a:0,1,2@b:0,1,2 train.py --deepspeed --zero_stage 2 --bf16 \
     --per_device_train_batch_size 2 --max_seq_length 512' >"$work/in.sh"

@@ -384,6 +384,7 @@ static void take_decoder_sequence(struct run *r, struct settings *s)
 static enum status read_run(struct run *r, struct settings *s, const struct asked *asked,
                             struct error *err)
 {
+    if (asked->sequence) r->job.sequence = asked->sequence, r->rollout.answer = 0;
     if (r->wants_job) set_update(r, s), set_swift(r, s);
     TRY(check_others(r, s, err));
     for (int i = 0; i < s->count; i++) {
