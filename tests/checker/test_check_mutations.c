@@ -5,9 +5,11 @@
 //   test_check_mutations [MUTATIONS] [SEED]       make test runs 2,000, make test-mutations 20,000
 #include <cjson/cJSON.h>
 
-#include "tests/support/trials/check_trials.h"
+#include "data/base/file.h"
+#include "tests/support/trials/other_trials.h"
 #include "tests/support/random_priced.h"
 #include "tests/support/check.h"
+#include "tests/support/folder.h"
 
 enum { DEFAULT_MUTATIONS = 2000, PER_TRIAL = 40 };
 
@@ -174,6 +176,81 @@ static void mutate(const struct check_trial *t, const struct check_text *from, u
     arena_reset(arena, mark);
 }
 
+// Mutations of one trial's certificates, the true one and false ones; returns how many.
+static int attack(const struct check_trial *t, uint64_t *state, struct arena *arena)
+{
+    bool feasible = t->best_ns != INT64_MAX;
+    int done = 0;
+    struct check_text from[3] = {t->certificate, {0}, {0}};
+    if (feasible) from[1] = check_trial_claim(t, false, -1, t->best_ns + 1, arena);
+    if (feasible) from[2] = check_trial_claim(t, true, -1, 0, arena);
+    for (int i = 1; i < 3; i++)
+        if (from[i].text) audit(t, &from[i], arena);
+    for (int i = 0; i < PER_TRIAL; i++) {
+        const struct check_text *text = &from[random_less(state, 4) % 3];
+        if (!text->text || (!feasible && i > PER_TRIAL / 8)) continue;
+        mutate(t, text, state, arena);
+        done++;
+    }
+    return done;
+}
+
+// The document is changed instead, and the certificate is about the changed one: what is accepted is
+// true of that.
+static int attack_document(const struct check_trial *t, uint64_t *state, struct arena *arena)
+{
+    int done = 0;
+    char before[SHA256_TEXT], after[SHA256_TEXT];
+    sha256_text(t->text.text, t->text.size, before);
+    const char *at = strstr(t->certificate.text, before);
+    assert_non_null(at);
+    for (int i = 0; i < PER_TRIAL / 4; i++) {
+        struct arena_mark mark = arena_set_mark(arena);
+        struct error err = {OK, ""};
+        struct check_trial other = *t;
+        const char *path = own_path("changed.json");
+        other.text = change_number(&t->text, state, arena);
+        other.text.file = t->text.file;
+        if (file_write(path, other.text.text, other.text.size, &err) == OK &&
+            priced_load(&other.priced, path, arena, &err) == OK &&
+            other.priced.objective == OBJECTIVE_ITERATION_TIME &&
+            other_trial_answer(&other, arena)) {
+            sha256_text(other.text.text, other.text.size, after);
+            struct check_text text = t->certificate;
+            text.text = arena_print(arena, "%.*s%s%s", (int)(at - text.text), text.text, after,
+                                    at + strlen(before));
+            audit(&other, &text, arena);
+            done++;
+        }
+        arena_reset(arena, mark);
+    }
+    return done;
+}
+
+TEST(test_mutations_of_other_kinds)
+{
+    for (int kind = 0; kind < OTHER_KINDS; kind++) {
+        int done = 0, documents = 0;
+        uint64_t random = first_seed + (uint64_t)kind;
+        memset(&seen, 0, sizeof seen);
+        for (uint64_t seed = first_seed; done < mutation_count / 4; seed++) {
+            struct arena_mark mark = arena_set_mark(arena);
+            struct check_trial t;
+            if (other_trial_open(&t, (enum other_kind)kind, seed, arena)) {
+                done += attack(&t, &random, arena);
+                documents += attack_document(&t, &random, arena);
+            }
+            arena_reset(arena, mark);
+        }
+        print_message("%s: %d mutations, %d of documents: %d no certificate, %d not proven, %d "
+                      "accepted and true\n",
+                      other_names[kind], done, documents, seen.unaudited, seen.not_proven,
+                      seen.accepted);
+        assert_true(seen.not_proven > done / 20 && seen.accepted > done / 50);
+    }
+    memset(&seen, 0, sizeof seen);
+}
+
 TEST(test_mutations)
 {
     int done = 0;
@@ -201,3 +278,5 @@ TEST(test_mutations)
 
 ARGUMENT(mutation_count)
 ARGUMENT(first_seed)
+
+AROUND_ALL(folder_open, folder_close)

@@ -15,9 +15,7 @@
 #include "solve/checker/read/problem.h"
 #include "solve/checker/verdict.h"
 #include "tests/support/check.h"
-#include "tests/support/oracle/oracle.h"
-#include "tests/support/random_priced.h"
-#include "tests/support/trials/check_trials.h"
+#include "tests/support/trials/other_trials.h"
 
 static int problem_count = 150, first_seed = 1, forged_every = 1;
 ARGUMENT(problem_count)
@@ -30,7 +28,7 @@ static struct {
     int64_t accepted, infeasible, outside, several, single, forged;
 } seen;
 
-enum { ACCEPTS, REFUSES, CANNOT, PLANS_MOST = 20000 };
+enum { ACCEPTS, REFUSES, CANNOT };
 
 static int ask(const char *elaborated, size_t size, const struct check_text *priced,
                struct arena *arena)
@@ -163,35 +161,6 @@ static bool is_single(const struct layout *l)
            (l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS);
 }
 
-// Kinds of decisions that the draws above do not have; the oracle enumerates.
-enum { SHARDED, TIERS, WIDTHS, OTHER_KINDS };
-
-static bool draw_other(struct check_trial *t, int kind, uint64_t seed, struct arena *arena)
-{
-    uint64_t state = seed * 7919 + 11;
-    struct error err = {OK, ""};
-    struct oracle e;
-    int schedule;
-    *t = (struct check_trial){.seed = seed};
-    do schedule = (int)random_less(&state, SCHEDULE_KIND_COUNT);
-    while (kind != TIERS && schedule_kinds[schedule].virtual_stages != 1);
-    random_priced_of(&t->priced, schedule, &state, arena);
-    if (kind == SHARDED) priced_draw_sharded(&t->priced, &state, arena);
-    if (kind == WIDTHS) priced_draw_widths(&t->priced, state, arena);
-    if (kind == TIERS && !priced_draw_tiers(&t->priced, &state, arena)) return false;
-    t->priced.objective = OBJECTIVE_ITERATION_TIME;
-    if (t->priced.layer_count < t->priced.stage_count || priced_check(&t->priced, &err) != OK ||
-        oracle_size(&t->priced, PLANS_MOST, arena) > PLANS_MOST)
-        return false;
-    priced_schedule(&t->schedule, &t->priced, arena);
-    CHECK_OK(oracle_answer(&e, &t->priced, &t->schedule, arena, &err));
-    if (!e.plans && random_less(&state, 5)) return false;
-    t->best_ns = e.plans ? e.best_ns : INT64_MAX;
-    t->best = e.plans ? e.best : NULL;
-    t->text = check_trial_save(&t->priced, "priced.json", arena);
-    return check_trial_certify(t, arena);
-}
-
 static bool try_one(struct check_trial *drawn, struct arena *arena)
 {
     struct check_trial t = *drawn;
@@ -291,7 +260,6 @@ TEST(random_problems)
 
 TEST(random_problems_of_other_kinds)
 {
-    static const char *const names[] = {"sharded layers", "tiers and energies", "widths"};
     if (*given) skip();
     need_referee(arena);
     for (int kind = 0; kind < OTHER_KINDS; kind++) {
@@ -300,12 +268,13 @@ TEST(random_problems_of_other_kinds)
         for (int seed = first_seed; tried < wanted; seed++) {
             struct arena_mark mark = arena_set_mark(arena);
             struct check_trial t;
-            if (draw_other(&t, kind, (uint64_t)seed, arena)) tried += try_one(&t, arena);
+            if (other_trial_open(&t, (enum other_kind)kind, (uint64_t)seed, arena))
+                tried += try_one(&t, arena);
             arena_reset(arena, mark);
         }
         printf("%s: %d problems, %lld accepted (%lld with several stages per rank, %lld without a "
                "plan), %lld forgeries refused; %lld with what has no theorem\n",
-               names[kind], wanted, (long long)seen.accepted, (long long)seen.several,
+               other_names[kind], wanted, (long long)seen.accepted, (long long)seen.several,
                (long long)seen.infeasible, (long long)seen.forged, (long long)seen.outside);
         assert_true(seen.accepted > wanted / 6);
     }

@@ -32,7 +32,8 @@ static void draw_sharded(struct priced_run *to, const struct priced *p, uint64_t
     to->gradient_bytes = part_of(to->gradient_bytes, state);
     to->optimizer_bytes = part_of(to->optimizer_bytes, state);
     to->unsharded_bytes += random_less(state, 3);
-    if (random_less(state, 4) == 0) to->stash_bytes[RECOMPUTE_FULL] += 1 + random_less(state, 4);
+    if (random_less(state, 4) == 0) // senseless, but allowed: recomputation keeps more
+        to->stash_bytes[RECOMPUTE_FULL] = to->stash_bytes[RECOMPUTE_NONE] + random_less(state, 9);
 }
 
 void priced_draw_sharded(struct priced *p, uint64_t *state, struct arena *arena)
