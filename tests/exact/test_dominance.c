@@ -66,6 +66,21 @@ static void put_times(struct numbers *n, const struct priced *p, int from)
     if (p->embedding_sync_ns) put(n, p->embedding_sync_ns, p->group_count * p->group_count);
 }
 
+// What is in tiers, what they hold, and energies.
+static void put_tiers(struct numbers *n, const struct priced *p)
+{
+    for (int g = 0; g < p->group_count; g++)
+        put(n, p->groups[g].tier_limit_bytes, p->tier_count);
+    for (int r = 0; r < p->run_count; r++)
+        for (int o = 0; o < p->runs[r].tiered_count; o++) {
+            struct priced_tiered *t = &p->runs[r].tiered[o];
+            put(n, t->energy_uj, p->group_count), put(n, t->again_uj, p->group_count);
+            put(n, t->swap_uj, p->group_count);
+            if (!p->gradient_options[o].tier_option) continue;
+            put(n, t->tier_bytes, p->tier_count), put(n, &t->buffer_bytes, 1);
+        }
+}
+
 // Some of its numbers rise or fall, or it has a slot less.
 static void change(struct priced *p, uint64_t *state)
 {
@@ -76,7 +91,8 @@ static void change(struct priced *p, uint64_t *state)
         return;
     }
     int from = p->local_head_count && random_less(state, 2) ? p->run_count : 0;
-    if (random_less(state, 2)) put_bytes(&n, p, from);
+    if (p->tier_count && random_less(state, 2)) put_tiers(&n, p);
+    else if (random_less(state, 2)) put_bytes(&n, p, from);
     else put_times(&n, p, from);
     bool rises = random_less(state, 3) > 0;
     for (int i = 1 + (int)random_less(state, 3); i > 0 && n.count; i--) {
@@ -129,7 +145,7 @@ static void tighten(struct priced *a, struct priced *b, struct arena *arena)
 
 TEST(what_is_no_worse_has_no_worse_best_plan)
 {
-    int64_t accepted = 0, refused = 0, faster = 0;
+    int64_t accepted = 0, refused = 0, faster = 0, with_tiers = 0;
     struct arena_mark mark = arena_set_mark(arena);
     for (int i = 0; i < problems; i++, arena_reset(arena, mark)) {
         uint64_t seed = first_seed + (uint64_t)i, state = seed, again = seed;
@@ -141,13 +157,17 @@ TEST(what_is_no_worse_has_no_worse_best_plan)
         random_priced_of(&b, kind, &again, arena);
         a.rule_count = b.rule_count = 0;
         priced_without_setting(&a), priced_without_setting(&b);
-        if (seed % 3) give_head(&a, seed, arena), give_head(&b, seed, arena);
+        uint64_t tiers = 7 * seed, tiers_again = tiers;
+        bool tiered = seed % 4 == 0 && priced_draw_tiers(&a, &tiers, arena) &&
+                      priced_draw_tiers(&b, &tiers_again, arena);
+        if (seed % 3 && !tiered) give_head(&a, seed, arena), give_head(&b, seed, arena);
         if (seed % 5 == 0) a.layout.gradient_sync = SYNC_OVERLAPPED;
         if (seed % 5 == 1) b.layout.gradient_sync = SYNC_OVERLAPPED;
         if (oracle_size(&a, PLANS_MOST, arena) > PLANS_MOST) continue;
         if (random_less(&state, 2)) tighten(&a, &b, arena);
         change(&a, &state);
         if (random_less(&state, 3) == 0) change(&b, &state);
+        if (tiered && (priced_check(&a, &own_err) || priced_check(&b, &own_err))) continue;
         tables_of_priced(&x, &a, arena);
         tables_of_priced(&y, &b, arena);
         if (!check_no_worse(&x, &y)) {
@@ -158,10 +178,12 @@ TEST(what_is_no_worse_has_no_worse_best_plan)
         if (best > other)
             fail_msg("seed %llu: no worse, but %lld for %lld", (unsigned long long)seed,
                      (long long)best, (long long)other);
-        accepted++, faster += best < other;
+        accepted++, faster += best < other, with_tiers += tiered;
     }
-    print_message("%lld no worse, %lld of them better; %lld not\n", (long long)accepted,
-                  (long long)faster, (long long)refused);
+    print_message("%lld no worse, %lld of them better, %lld with tiers; %lld not\n",
+                  (long long)accepted, (long long)faster, (long long)with_tiers,
+                  (long long)refused);
+    assert_true(with_tiers > accepted / 60);
     assert_true(accepted > problems / 30 && refused > problems / 10 && faster > problems / 200);
 }
 

@@ -196,13 +196,20 @@ static void fill_run(struct check_run *to, const struct priced *p, struct priced
         to->optimizer_bytes[o] = priced_optimizer_bytes(r, o);
         to->optimizer[o] = r->tiered ? r->tiered[o].optimizer_ns : r->optimizer_ns;
     }
-    if (p->recompute[RECOMPUTE_SWAP])
-        to->tiered = TAKE(arena, p->gradient_option_count, struct check_tiered);
-    for (int o = 0; to->tiered && o < p->gradient_option_count; o++)
-        to->tiered[o] = (struct check_tiered){.weight_bytes = r->weight_bytes,
-                                              .tier_bytes = r->tiered[o].tier_bytes,
-                                              .away = r->tiered[o].away_ns,
-                                              .back = r->tiered[o].back_ns};
+    if (r->tiered) to->tiered = TAKE(arena, p->gradient_option_count, struct check_tiered);
+    for (int o = 0; to->tiered && o < p->gradient_option_count; o++) {
+        const struct priced_tiered *t = &r->tiered[o];
+        to->tiered[o] = (struct check_tiered){.weight_bytes = t->weight_bytes,
+                                              .buffer_bytes = t->buffer_bytes,
+                                              .tier_bytes = t->tier_bytes,
+                                              .away = t->away_ns,
+                                              .back = t->back_ns,
+                                              .energy = t->energy_uj,
+                                              .again = t->again_uj,
+                                              .swapped = t->swap_uj,
+                                              .forward = t->forward_ns,
+                                              .backward = t->backward_ns};
+    }
 }
 
 static void fill_runs(struct check_problem *to, const struct priced *p, struct arena *arena)
@@ -236,7 +243,8 @@ static void fill_groups(struct check_problem *to, const struct priced *p, struct
                                              .excluded = p->groups[g].excluded != NULL,
                                              .memory_limit = p->groups[g].memory_limit_bytes,
                                              .constant_bytes = p->groups[g].constant_bytes,
-                                             .sync_constant = p->groups[g].sync_constant_ns};
+                                             .sync_constant = p->groups[g].sync_constant_ns,
+                                             .tier_limit = p->groups[g].tier_limit_bytes};
 }
 
 static void fill_options(struct check_problem *to, const struct priced *p, struct arena *arena)
@@ -257,7 +265,10 @@ static void fill_options(struct check_problem *to, const struct priced *p, struc
                                   .amount = p->gradient_options[o].form.amount,
                                   .cost = p->gradient_options[o].quality_cost,
                                   .remembers = !p->gradient_options[o].forgets,
-                                  .offloaded = p->gradient_options[o].offloaded_percent};
+                                  .offloaded = p->gradient_options[o].offloaded_percent,
+                                  .tiers = p->gradient_options[o].tier_option,
+                                  .away = p->gradient_options[o].activations};
+    to->tiers = p->tiers, to->tier_count = p->tier_count;
     to->budget[BUDGET_BOUNDARIES] = p->budget.boundaries_max,
     to->budget[BUDGET_STAGES] = p->budget.stages_max, to->budget[BUDGET_COST] = p->budget.cost_max;
     to->budget[BUDGET_ENERGY] = p->budget.energy_max_uj ? p->budget.energy_max_uj : -1;
