@@ -115,4 +115,13 @@ Proof.
   intros H. assert (G : forall k a, (a + k <= n)%nat -> sum (map held (seq a k)) <= sum (map most (seq a k))); [|apply G; lia].
   induction k as [|k IH]; intros a Ha; [cbn; lia|]. cbn [seq map]. rewrite !sum_next. specialize (H a ltac:(lia)). specialize (IH (S a) ltac:(lia)). lia.
 Qed.
-Definition theorems := (@whole, @joined_parts, @no_slots, @no_room).
+(* THEOREM 15.1: of weights that add up to at most u, the loads' mean is at most the greatest load. *)
+Theorem greatest_load u L : 0 <= L -> forall ws loads, Forall (fun w => 0 <= w) ws -> Forall (fun l => l <= L) loads -> sum ws <= u ->
+  sum (map (fun p => fst p * snd p) (combine ws loads)) <= u * L.
+Proof.
+  intros HL ws loads Hw Hl Hu. transitivity (sum ws * L); [|apply Z.mul_le_mono_nonneg_r; lia]. clear Hu. revert loads Hl. induction Hw as [|w ws W _ IH]; intros loads Hl; [cbn; lia|].
+  rewrite sum_next. destruct Hl as [|l loads L1 Hl]; cbn [combine map fst snd].
+  - specialize (IH [] (Forall_nil _)). replace (combine ws []) with (@nil (Z * Z)) in IH by (destruct ws; reflexivity). cbn in IH. cbn. nia.
+  - rewrite sum_next. specialize (IH loads Hl). nia.
+Qed.
+Definition theorems := (@whole, @joined_parts, @no_slots, @no_room, @greatest_load).

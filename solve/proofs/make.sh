@@ -19,7 +19,7 @@ cp ./*.v referee/*.ml "$into"
 cd "$into"
 for file in Schedule Document Mixture Automaton Boxes Ranks Tree Referee Sound Reach Extract \
     Streams Bounds Turns Blocks Strays Filling Layers Sums Settings Room Dominance Space \
-    Prices Theorems; do
+    Prices Swap Theorems; do
     coqc -w -abstract-large-number -Q . Plumbline $file.v > $file.said
 done
 if [ "$(cat ./*.said | grep -c 'Closed under the global context')" -ne \

@@ -195,8 +195,8 @@ static int attack(const struct check_trial *t, uint64_t *state, struct arena *ar
     return done;
 }
 
-// The document is changed instead, and the certificate is about the changed one: what is accepted is
-// true of that.
+// The document is changed instead, and the certificate is about the changed one: what is accepted
+// is true of that.
 static int attack_document(const struct check_trial *t, uint64_t *state, struct arena *arena)
 {
     int done = 0;

@@ -69,8 +69,7 @@ static void put_times(struct numbers *n, const struct priced *p, int from)
 // What is in tiers, what they hold, and energies.
 static void put_tiers(struct numbers *n, const struct priced *p)
 {
-    for (int g = 0; g < p->group_count; g++)
-        put(n, p->groups[g].tier_limit_bytes, p->tier_count);
+    for (int g = 0; g < p->group_count; g++) put(n, p->groups[g].tier_limit_bytes, p->tier_count);
     for (int r = 0; r < p->run_count; r++)
         for (int o = 0; o < p->runs[r].tiered_count; o++) {
             struct priced_tiered *t = &p->runs[r].tiered[o];

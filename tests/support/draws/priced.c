@@ -3,6 +3,8 @@
 #include "data/kinds/schedules.h"
 #include "tests/support/random_priced.h"
 
+#define UNIT ((int64_t)1000000000) // of most bytes of a draw
+
 static int below(uint64_t *state, int n) { return (int)random_less(state, n); }
 
 static int64_t *moved(const int64_t *values, int count, int up, int down, uint64_t *state,
@@ -33,7 +35,8 @@ static void draw_sharded(struct priced_run *to, const struct priced *p, uint64_t
     to->optimizer_bytes = part_of(to->optimizer_bytes, state);
     to->unsharded_bytes += random_less(state, 3);
     if (random_less(state, 4) == 0) // senseless, but allowed: recomputation keeps more
-        to->stash_bytes[RECOMPUTE_FULL] = to->stash_bytes[RECOMPUTE_NONE] + random_less(state, 9);
+        to->stash_bytes[RECOMPUTE_FULL] = to->stash_bytes[RECOMPUTE_NONE] +
+                                          random_less(state, 9) * UNIT;
 }
 
 void priced_draw_sharded(struct priced *p, uint64_t *state, struct arena *arena)
