@@ -132,16 +132,16 @@ let read text : problem =
         again_ns = (fun m y g -> (match m with 1 -> selective | 2 -> full | m -> more.(index_of_any "mode" string_of_int m sets)).(y * ng + g));
         optimizer_ns = (fun _ g -> step.(g)); sync_ns = (fun o g -> sync.(o).(g)) } in
     Array.init (1 + (no * ng)) (fun i -> if i = 0 then of_one (-1) (-1) else of_one ((i - 1) / ng) ((i - 1) mod ng)) in
+  let moves = List.exists (fun r -> find r "tiered" <> None || find r "seats" <> None) run_list in
   let heads = given d "local_heads" [] array in
-  need (List.length heads <= 1 && not (heads <> [] && (widths || tiers > 0))) "such local_heads";
+  need (heads = [] || (List.length heads = 1 && not moves && local_every > 0)) "such local_heads";
   let further = given d "sharded_runs" [] array in
   let rn = List.length run_list in
-  need (further = [] || (List.length further = rn && no = 1 && turns = 1 && tiers = 0 && heads = [] && not widths)) "such sharded_runs";
+  need (further = [] || (List.length further = rn && no = 1 && turns = 1 && heads = [] && not moves)) "such sharded_runs";
   List.iter2 (fun r t -> List.iter (fun k -> need (get r k = get t k) "sharded_runs of other runs") [ "name"; "count"; "recomputable"; "cut" ])
     (if further = [] then [] else run_list) further;
   let all_runs = Array.of_list (List.mapi (fun i r -> run_of (if i < rn then i else i - rn) r) (run_list @ further @ heads)) in
   let kinds = Array.length all_runs in
-  let moves = List.exists (fun r -> find r "tiered" <> None || find r "seats" <> None) run_list in
   let run_names = List.map (fun r -> Json.text (get r "name")) run_list in
   let model = List.mapi (fun i r -> (i, within 1 4096 (get r "count"))) run_list in
   let layers = List.fold_left (fun a (_, c) -> a + c) 0 model in
