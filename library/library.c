@@ -293,17 +293,18 @@ static enum status find_facts(struct call *c, void *arguments)
     TRY(call_expect(a->plan, "a plan", &c->err));
     TRY(call_expect(a->facts, "facts to fill in", &c->err));
     const struct plan *p = &a->plan->plan;
-    plumbline_facts found = {.size = a->facts->size,
-                             .outcome = (plumbline_outcome)p->outcome,
-                             .iteration_s = (double)p->iteration_ns / 1e9,
-                             .bound_s = (double)plan_bound_ns(p) / 1e9,
-                             .gap = plan_gap(p),
-                             .stages = p->stage_count,
-                             .micro_batches = p->micro_batches,
-                             .tensor = p->layout.tensor,
-                             .context = p->layout.context,
-                             .pipeline = p->layout.pipeline,
-                             .data = p->layout.data};
+    plumbline_facts found = {
+        .size = a->facts->size,
+        .outcome = (plumbline_outcome)p->outcome,
+        .iteration_s = (double)p->iteration_ns / 1e9,
+        .bound_s = p->objective == OBJECTIVE_ENERGY ? 0 : (double)plan_bound_ns(p) / 1e9,
+        .gap = plan_gap(p),
+        .stages = p->stage_count,
+        .micro_batches = p->micro_batches,
+        .tensor = p->layout.tensor,
+        .context = p->layout.context,
+        .pipeline = p->layout.pipeline,
+        .data = p->layout.data};
     memcpy(a->facts, &found, found.size < sizeof found ? found.size : sizeof found);
     return OK;
 }

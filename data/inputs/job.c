@@ -348,12 +348,12 @@ enum status job_check(const struct job *j, struct error *err)
     if (j->loss_in_place && j->trainer != TRAINER_MEGATRON)
         return fail(err, BAD_INPUT, "%s: loss_in_place: expected trainer megatron, found %s", file,
                     trainer_names[j->trainer]);
-    if (j->kept_logits && (!job_may_keep_logits(j) || j->chunked_loss))
+    if (j->kept_logits && (!job_may_be_pytorch(j) || j->chunked_loss))
         return fail(err, BAD_INPUT,
                     "%s: kept_logits: expected trainer other or torchtitan and no chunked_loss, "
                     "found %s",
                     file, trainer_names[j->trainer]);
-    if (j->gathered_inputs && !job_may_keep_gathered(j))
+    if (j->gathered_inputs && !job_may_be_pytorch(j))
         return fail(err, BAD_INPUT,
                     "%s: gathered_inputs: expected trainer other or torchtitan, found %s", file,
                     trainer_names[j->trainer]);

@@ -57,9 +57,16 @@ int trainer_gradient_bytes(enum trainer trainer, enum precision precision);
 // What a plan minimises; by default the iteration time. "pipette": the objective of a published
 // planner, for comparison (docs/FORMULAS.md section 16). "max_load": the load of the busiest device
 // or link, for throughput alone. "cost": iteration time x devices used, hence the price of a token;
-// only for a space, since all plans of one layout use the same number of devices.
-enum objective { OBJECTIVE_ITERATION_TIME, OBJECTIVE_PIPETTE, OBJECTIVE_MAX_LOAD, OBJECTIVE_COST };
-extern const char *const objective_names[]; // "iteration_time", "pipette", "max_load", "cost"
+// only for a space, as a layout's plans have the same devices. "energy": of memories, in
+// microjoules.
+enum objective {
+    OBJECTIVE_ITERATION_TIME,
+    OBJECTIVE_PIPETTE,
+    OBJECTIVE_MAX_LOAD,
+    OBJECTIVE_COST,
+    OBJECTIVE_ENERGY
+};
+extern const char *const objective_names[]; // "iteration_time", "pipette", "max_load" ...
 
 enum { SLICES_MAX = 32, SLICE_TOKENS_MAX = 1 << 24 };
 
@@ -262,7 +269,6 @@ extern const char *const compression_keys[]; // "rank", "kept_per_thousand", "bi
 const char *compression_text(struct compression_form form, struct arena *arena);
 
 // What of each layer of a stage is in tiers besides the GPU's own memory (data/places/cluster.h).
-// The weights of embeddings and memory layers stay; how many layers swap is decided.
 enum tier_part { TIER_FROZEN, TIER_TRAINED, TIER_OPTIMIZER, TIER_ACTIVATIONS, TIER_PARTS };
 extern const char *const tier_part_names[]; // "frozen_weights", "trained_weights" ...
 struct tier_share {
@@ -462,12 +468,7 @@ static inline bool job_may_sum_whole(const struct job *j)
     return (j->trainer == TRAINER_OTHER || j->trainer == TRAINER_DEEPSPEED) &&
            !j->gradient_option_count;
 }
-// Whose pipelines may be PyTorch's.
-static inline bool job_may_keep_logits(const struct job *j)
-{
-    return j->trainer == TRAINER_OTHER || j->trainer == TRAINER_TORCHTITAN;
-}
-static inline bool job_may_keep_gathered(const struct job *j)
+static inline bool job_may_be_pytorch(const struct job *j)
 {
     return j->trainer == TRAINER_OTHER || j->trainer == TRAINER_TORCHTITAN;
 }
@@ -477,7 +478,6 @@ static inline bool job_unfused(const struct job *j, enum unfused operation) // o
     return j->unfused[operation] || (j->trainer == TRAINER_TORCHTITAN && !j->compiled);
 }
 const struct tier_option *job_tier_option(const struct job *j, const char *name); // or NULL
-// A tier option moves weights.
 static inline bool tier_option_moves_weights(const struct tier_option *t)
 {
     return t && (t->parts[TIER_FROZEN].tier || t->parts[TIER_TRAINED].tier);

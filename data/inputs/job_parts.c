@@ -16,7 +16,8 @@ const char *const checkpoints_names[] = {"device", "partitioned", "host", NULL};
 const char *const attention_kernel_names[] = {"maker", "flash-attention-2", "triton", "maker-2024",
                                               NULL};
 const char *const trainer_names[] = {"megatron", "deepspeed", "torchtitan", "other", NULL};
-const char *const objective_names[] = {"iteration_time", "pipette", "max_load", "cost", NULL};
+const char *const objective_names[] = {"iteration_time", "pipette", "max_load",
+                                       "cost",           "energy",  NULL};
 const char *const framework_names[] = {"any",  "megatron",       "torchtitan", "deepspeed",
                                        "nemo", "torchtitan-0.2", "axonn",      NULL};
 const char *const trainer_switch_names[] = {

@@ -361,6 +361,7 @@ static enum status check_limits(const struct problem *p, const char *job, struct
 {
     bool cost = p->job.objective == OBJECTIVE_COST, price = p->job.price_limit > 0,
          limited = price || p->job.iteration_limit_s > 0;
+    if (p->job.objective == OBJECTIVE_ENERGY) return problem_check_energy(p, err);
     const char *what = cost                           ? "objective cost"
                        : price                        ? "price_limit"
                        : p->job.iteration_limit_s > 0 ? "iteration_limit_s"

@@ -33,6 +33,7 @@ enum status problem_compose(struct problem *p, const char *model, const char *cl
 // name; so is a tier that no group has.
 // Memories' energies are priced: some are stated, and parts may be in tiers.
 bool problem_states_energy(const struct problem *p);
+enum status problem_check_energy(const struct problem *p, struct error *err); // objective energy
 enum status problem_check_names(const struct problem *p, struct arena *arena, struct error *err);
 // If the job has a space, its layout only states what is fixed and is not checked against model and
 // batch.
@@ -59,6 +60,7 @@ struct layout_worth {
     int64_t weight, cap_ns;
 };
 struct layout_worth problem_layout_worth(const struct problem *p, const struct layout *layout);
+int64_t problem_energy_limit_ns(const struct problem *p); // of its plans; 0: another objective
 bool problem_counts_devices(const struct problem *p); // fewer devices are better, all else equal
 
 // The problem of one layout: its job has this layout with the switches that the space gives it, and

@@ -152,6 +152,29 @@ bool problem_states_energy(const struct problem *p)
     return tiers && !p->cluster.places.node_count && cluster_states_energy(&p->cluster);
 }
 
+// The least energy is one of a layout's plans within a time.
+enum status problem_check_energy(const struct problem *p, struct error *err)
+{
+    const char *wanted = p->job.space.given                ? "a job with one layout"
+                         : !(p->job.iteration_limit_s > 0) ? "an iteration_limit_s"
+                         : p->job.price_limit > 0          ? "no price_limit"
+                         : p->job.stage_degrees            ? "no stage_degrees"
+                         : !problem_states_energy(p) ? "a cluster with tiers or a job with shares, "
+                                                       "no places, and memories with "
+                                                       "read_pj_per_byte or write_pj_per_byte"
+                                                     : NULL;
+    if (!wanted) return OK;
+    return fail(err, BAD_INPUT, "%s: objective energy: expected %s",
+                document_name(&p->job.document, "job"), wanted);
+}
+
+// Up to what the digits of the limit leave open.
+int64_t problem_energy_limit_ns(const struct problem *p)
+{
+    long double ns = (long double)p->job.iteration_limit_s * 1e9L * (1 + 1e-12L);
+    return p->job.objective == OBJECTIVE_ENERGY ? (int64_t)ns : 0;
+}
+
 enum status problem_check_names(const struct problem *p, struct arena *arena, struct error *err)
 {
     for (int g = 0; g < p->cluster.group_count; g++)

@@ -255,6 +255,12 @@ static enum status check_options(const struct priced *p, struct error *err)
     if (p->stage_count * (boundary + gradient) > SUM_MAX)
         return fail(err, BAD_INPUT, "%s: quality costs of all stages sum to more than 2^52",
                     priced_file(p));
+    bool of_energy = p->objective == OBJECTIVE_ENERGY;
+    if (of_energy != (p->iteration_limit_ns > 0) || (of_energy && !priced_states_energy(p)))
+        return fail(err, BAD_INPUT,
+                    "%s: iteration_limit_ns: expected with the objective energy, and energies in "
+                    "runs[].tiered, and with no other",
+                    priced_file(p));
     if (p->budget.energy_max_uj && !priced_states_energy(p))
         return fail(err, BAD_INPUT, "%s: budget.energy_max_uj: expected energies in runs[].tiered",
                     priced_file(p));

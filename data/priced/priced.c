@@ -259,6 +259,7 @@ PUT_MEMBER(put_local)
 static const struct member priced_rows[] = {
     KEY_TEXT(priced, name, REQUIRED),
     KEY_NAME(priced, objective, OPTIONAL, IF_SET, objective_names),
+    KEY_COUNT(priced, iteration_limit_ns, OPTIONAL, IF_SET, 0, PRICE_MAX),
     KEY_PART("layout", JSON_OBJECT, REQUIRED, 0, get_layout, put_layout),
     KEY_INT(priced, stage_count, REQUIRED, ALWAYS_WRITTEN, 1, STAGES_MAX),
     KEY_INT(priced, micro_batches, REQUIRED, ALWAYS_WRITTEN, 1, MICRO_BATCHES_MAX),

@@ -161,6 +161,7 @@ struct priced {
     struct document document;
     const char *name;
     enum objective objective;
+    int64_t iteration_limit_ns; // with the objective energy; else 0
     struct layout layout;
     int stage_count; // over all ranks: rank_count x layout.virtual_stages
     int rank_count;  // pipeline ranks, each on devices of its own

@@ -114,16 +114,13 @@ PUT_MEMBER(put_gpu)
     json_put_text(w, key, ((const struct plan *)context)->group_gpus[*(const int *)from]);
 }
 
-PUT_MEMBER(put_devices)
-{
-    const struct plan *p = context;
-    int stage = (int)((const struct plan_stage *)from - p->stages);
-    json_put_count(w, key, plan_stage_devices(p, stage));
-}
-
 static int number_of(const struct plan *p, const struct plan_stage *s)
 {
     return (int)(s - p->stages);
+}
+PUT_MEMBER(put_devices)
+{
+    json_put_count(w, key, plan_stage_devices(context, number_of(context, from)));
 }
 PUT_MEMBER(put_number) { json_put_count(w, key, number_of(context, from)); }
 
@@ -385,7 +382,6 @@ PUT_MEMBER(put_ranks)
     if (p->ranks) members_write_each(w, key, &rank_members, p->ranks, p->layout.pipeline, p);
 }
 
-// Only with an objective other than the iteration time.
 static bool has_objective(const struct plan *p) { return p->objective != OBJECTIVE_ITERATION_TIME; }
 
 PUT_MEMBER(put_objective)
@@ -393,9 +389,13 @@ PUT_MEMBER(put_objective)
     if (has_objective(context)) json_put_count(w, key, *(const int64_t *)from);
 }
 
-PUT_MEMBER(put_objective_seconds)
+// A value or bound of another unit has no seconds.
+PUT_MEMBER(put_value_seconds)
 {
-    if (has_objective(context)) put_seconds(w, key, from, context);
+    const struct plan *p = context;
+    if (p->objective != OBJECTIVE_ENERGY &&
+        (from == (const void *)&p->bound_ns || has_objective(p)))
+        put_seconds(w, key, from, context);
 }
 
 PUT_MEMBER(put_gap)
@@ -429,9 +429,9 @@ static const struct member plan_rows[] = {
              &taken_over_members),
     KEY_NAME(plan, objective, OPTIONAL, IF_SET, objective_names),
     KEY_COUNT_PUT(plan, objective_ns, OPTIONAL, 0, TIME_MAX, put_objective),
-    KEY_PUT("objective_s", PLAN(objective_ns), put_objective_seconds),
+    KEY_PUT("objective_s", PLAN(objective_ns), put_value_seconds),
     KEY_PUT("iteration_s", PLAN(iteration_ns), put_seconds),
-    KEY_PUT("bound_s", PLAN(bound_ns), put_seconds),
+    KEY_PUT("bound_s", PLAN(bound_ns), put_value_seconds),
     KEY_PUT("gap", 0, put_gap),
     KEY_NUMBER(plan, gap_asked, OPTIONAL, ALWAYS_WRITTEN, 0, 1),
     KEY_COUNT(plan, iteration_low_ns, OPTIONAL, IF_SET, 0, TIME_MAX),

@@ -50,25 +50,43 @@ enum status objective_batch_graph(struct graph **graph, const struct priced *p,
     return make_graph(graph, p, schedule, p->micro_batches, arena, err);
 }
 
-bool objective_durations(int64_t *durations, const struct plan *plan, const struct priced *p,
-                         const struct schedule *schedule, struct arena *arena)
+// Choices of which each stage has one, the plan's. false: it cannot be priced.
+static bool choices_of_plan(struct choices *c, const struct plan *plan, const struct priced *p,
+                            const struct schedule *schedule, struct arena *arena)
 {
-    struct choices c = {.priced = p,
-                        .schedule = schedule,
-                        .free_from = p->layer_count,
-                        .arena = arena,
-                        .virtual_stages = schedule->request.virtual_stages,
-                        .rank_count = schedule->request.rank_count};
-    c.stages = TAKE(arena, plan->stage_count, struct stage_choices);
-    int *chosen = TAKE(arena, plan->stage_count, int);
+    *c = (struct choices){.priced = p,
+                          .schedule = schedule,
+                          .free_from = p->layer_count,
+                          .arena = arena,
+                          .virtual_stages = schedule->request.virtual_stages,
+                          .rank_count = schedule->request.rank_count};
+    c->stages = TAKE(arena, plan->stage_count, struct stage_choices);
     for (int s = 0; s < plan->stage_count; s++) {
         struct choice *choice = TAKE(arena, 1, struct choice);
         *choice = (struct choice){.decision = plan->stages[s].decision};
         if (p->groups[choice->group].excluded) return false;
-        choice_evaluate(&c, s, choice);
-        c.stages[s] = (struct stage_choices){choice, 1};
+        choice_evaluate(c, s, choice);
+        c->stages[s] = (struct stage_choices){choice, 1};
     }
-    return choices_durations(&c, chosen, durations);
+    return true;
+}
+
+bool objective_durations(int64_t *durations, const struct plan *plan, const struct priced *p,
+                         const struct schedule *schedule, struct arena *arena)
+{
+    struct choices c;
+    return choices_of_plan(&c, plan, p, schedule, arena) &&
+           choices_durations(&c, TAKE(arena, plan->stage_count, int), durations);
+}
+
+int64_t objective_energy_uj(const struct plan *plan, const struct priced *p,
+                            const struct schedule *schedule, struct arena *arena)
+{
+    struct choices c;
+    int64_t sum = 0;
+    if (!choices_of_plan(&c, plan, p, schedule, arena)) return 0;
+    for (int s = 0; s < plan->stage_count; s++) sum += c.stages[s].items->energy_uj;
+    return sum;
 }
 
 int64_t objective_iteration_ns(const struct plan *plan, const struct priced *p,

@@ -36,6 +36,9 @@ enum status objective_state_batch(struct plan *plan, const struct priced *p,
 // The durations of a plan's decision at these prices, by symbol; false: it cannot be priced.
 bool objective_durations(int64_t *durations, const struct plan *plan, const struct priced *p,
                          const struct schedule *schedule, struct arena *arena);
+// Of a plan's decision: what memories use, where the prices state it.
+int64_t objective_energy_uj(const struct plan *plan, const struct priced *p,
+                            const struct schedule *schedule, struct arena *arena);
 // The iteration time of a plan's decision at these prices, by a walk over a graph of its schedule;
 // 0: it cannot be priced.
 int64_t objective_iteration_ns(const struct plan *plan, const struct priced *p,

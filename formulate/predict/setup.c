@@ -204,7 +204,7 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->gathered_logits = stated(row->gathered_logits, 0);
     job->gathered_inputs = stated(row->gathered_inputs, 0);
     job->chunked_loss = stated(row->chunked_loss, 0);
-    job->kept_logits = stated(row->kept_logits, 0) && job_may_keep_logits(job);
+    job->kept_logits = stated(row->kept_logits, 0) && job_may_be_pytorch(job);
     job->loss_in_place = stated(row->loss_in_place, 0) && job->trainer == TRAINER_MEGATRON;
     job->whole_gradient_sums = stated(row->whole_gradient_sums, 0);
     job->split_gate = stated(row->split_gate, 0);
@@ -212,7 +212,7 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->adam = stated(row->adam, 1);
     if ((job->whole_gradient_sums && !job_may_sum_whole(job)) ||
         (job->split_gate && !job_may_split_gate(job)) ||
-        (job->gathered_inputs && !job_may_keep_gathered(job)))
+        (job->gathered_inputs && !job_may_be_pytorch(job)))
         return predict_refuse(prediction,
                               "whole_gradient_sums, split_gate, gathered_inputs: not of this "
                               "trainer, or gradient_rank is stated");

@@ -340,6 +340,7 @@ static enum status price_all(struct pricing *x, struct priced *priced,
     const struct job *job = &problem->job;
     *priced = (struct priced){.name = problem->name,
                               .objective = job->objective,
+                              .iteration_limit_ns = problem_energy_limit_ns(problem),
                               .layout = job->layout,
                               .stage_count = layout_stage_count(&job->layout),
                               .rank_count = job->layout.pipeline,

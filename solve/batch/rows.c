@@ -100,13 +100,14 @@ static void put_times(struct batch_row *row, const struct plan *p, const struct 
                       struct arena *arena)
 {
     int64_t bound_ns = r->bound_ns >= 0 ? r->bound_ns : plan_bound_ns(p);
+    bool of_time = p->objective != OBJECTIVE_ENERGY;
     if (p->stage_count) {
         put_ns(row, COLUMN_ITERATION_S, p->iteration_ns, arena);
-        put_ns(row, COLUMN_VALUE_S, plan_value_ns(p), arena);
+        if (of_time) put_ns(row, COLUMN_VALUE_S, plan_value_ns(p), arena);
         put(row, COLUMN_GAP, (double)report_gap_millionths(plan_value_ns(p), bound_ns) / 1e4,
             arena);
     }
-    if (p->outcome != OUTCOME_INFEASIBLE) put_ns(row, COLUMN_BOUND_S, bound_ns, arena);
+    if (of_time && p->outcome != OUTCOME_INFEASIBLE) put_ns(row, COLUMN_BOUND_S, bound_ns, arena);
     put_text(row, COLUMN_OBJECTIVE, objective_names[p->objective]);
     put_text(row, COLUMN_CLAIM,
              r->certified ? claim_words(CLAIM_CERTIFIED, NULL, 0, arena)

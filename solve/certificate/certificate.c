@@ -54,6 +54,7 @@ static bool prove(struct maker *m)
     if (plan->outcome == OUTCOME_INFEASIBLE) return prove_at(m, -1);
     if (plan->bound_ns <= 0) return false;
     if (prove_at(m, plan->bound_ns)) return true;
+    if (m->request->of_energy) return false; // a lower one says nothing
     int64_t edge_ns = bound_closing(plan_value_ns(plan), plan->gap_asked, 0);
     if (edge_ns > 0 && edge_ns < plan->bound_ns && prove_at(m, edge_ns)) return true;
     int64_t records_ns = m->request->evidence->proof_bound_ns;
@@ -106,5 +107,24 @@ enum status certificate_make(struct certificate_result *result,
         return make_anew(&proof, arena, err);
     }
     proof_write(&proof);
+    return OK;
+}
+
+enum status certificate_of_energy(struct certificate_result *result,
+                                  const struct certificate_request *request, struct arena *arena,
+                                  struct error *err)
+{
+    const struct plan *plan = request->plan;
+    struct certificate_request below = *request;
+    const struct priced priced = energy_below(request->priced, plan->bound_ns);
+    const struct plan none = {.outcome = OUTCOME_NO_PLAN,
+                              .bound_ns = request->priced->iteration_limit_ns + 1};
+    below.priced = &priced, below.plan = &none, below.of_energy = plan;
+    *result = (struct certificate_result){.bound_ns = 0};
+    if (request->evidence) return certificate_make(result, &below, arena, err);
+    struct proof proof = {.request = &below, .result = result, .arena = arena};
+    bool counted[RESOURCES_MOST] = {false};
+    proof.counted = counted;
+    if (plan->stage_count && plan->objective_ns == 0) proof_write(&proof); // nothing is less
     return OK;
 }

@@ -24,6 +24,9 @@ struct certificate_request {
     const struct check_problem *problem;
     struct json_writer *into;
     bool anew; // without the search's records
+    // Of the objective energy: the plan whose energy and bound are claimed, while the rest of the
+    // request is about times with less of it. NULL: another objective.
+    const struct plan *of_energy;
 };
 
 struct certificate_result {
@@ -37,5 +40,9 @@ struct certificate_result {
 enum status certificate_make(struct certificate_result *r,
                              const struct certificate_request *request, struct arena *arena,
                              struct error *err);
+// The same for the objective energy, whose evidence is of energy_below: the bound or nothing.
+enum status certificate_of_energy(struct certificate_result *r,
+                                  const struct certificate_request *request, struct arena *arena,
+                                  struct error *err);
 
 #endif

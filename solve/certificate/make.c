@@ -76,8 +76,10 @@ enum status maker_open(struct maker *m, struct proof *proof, struct arena *arena
     const struct check_text *priced = &r->priced_text;
     if (r->problem) m->p = *r->problem;
     m->p.reader = (struct reader){"prices", &m->err};
-    if ((!r->problem && check_read_problem(&m->p, priced, m->arena, &m->err)) ||
-        check_build_graph(&m->g, &m->p, m->arena) ||
+    if ((!r->problem && check_read_problem(&m->p, priced, m->arena, &m->err)))
+        return fail(err, SOLVER, "the checker refuses the priced document: %s", m->err.text);
+    if (r->of_energy) m->p = check_below_energy(&m->p, r->of_energy->bound_ns);
+    if (check_build_graph(&m->g, &m->p, m->arena) ||
         check_list_choices(&m->choices, &m->g, &m->work, m->arena))
         return fail(err, SOLVER, "the checker refuses the priced document: %s", m->err.text);
     m->symbols = check_symbol_count(&m->p);

@@ -57,12 +57,17 @@ struct proof_path *proof_add_path(struct proof *p, const struct proof_path *path
 
 // ---- claims and boxes
 
+static const struct plan *claimed(const struct proof *p)
+{
+    return p->request->of_energy ? p->request->of_energy : p->request->plan;
+}
+
 static void put_incumbent(const struct proof *p, struct json_writer *w)
 {
-    const struct plan *plan = p->request->plan;
+    const struct plan *plan = claimed(p);
     const struct priced_group *groups = p->request->priced->groups;
     json_open_array(w, "incumbent");
-    for (int s = 0; s < p->request->plan->stage_count; s++) {
+    for (int s = 0; s < plan->stage_count; s++) {
         const struct plan_stage *x = &plan->stages[s];
         assert(x->layer_count > 0 && x->group >= 0 && x->group < p->request->priced->group_count);
         json_open_flat_object(w, NULL);
@@ -278,21 +283,27 @@ static void put_proof(struct proof *p, struct json_writer *w)
 {
     for (int i = 0; i < p->path_count; i++) p->paths[i].number = -1;
     json_open_object(w, "proof");
-    const struct plan *plan = p->request->plan;
-    bool of_load = p->request->priced->objective == OBJECTIVE_MAX_LOAD;
-    if (of_load) json_put_text(w, "objective", check_objective_names[MINIMISE_LOAD]);
-    if (p->bound_ns < 0) json_put_bool(w, "infeasible", true);
-    else json_put_count(w, "bound_ns", p->bound_ns);
+    const struct plan *plan = claimed(p);
+    int64_t bound_ns = !p->request->of_energy                ? p->bound_ns
+                       : plan->outcome == OUTCOME_INFEASIBLE ? -1
+                                                             : plan->bound_ns;
+    enum check_objective of = p->request->of_energy ? MINIMISE_ENERGY
+                              : p->request->priced->objective == OBJECTIVE_MAX_LOAD ? MINIMISE_LOAD
+                                                                                    : MINIMISE_TIME;
+    if (of != MINIMISE_TIME) json_put_text(w, "objective", check_objective_names[of]);
+    if (bound_ns < 0) json_put_bool(w, "infeasible", true);
+    else json_put_count(w, "bound_ns", bound_ns);
     if (plan->stage_count) {
-        assert(p->bound_ns >= 0 && p->bound_ns <= plan_value_ns(plan));
-        json_put_count(w, of_load ? "objective_ns" : "iteration_ns", plan_value_ns(plan));
+        assert(bound_ns >= 0 && bound_ns <= plan_value_ns(plan));
+        json_put_count(w, of == MINIMISE_TIME ? "iteration_ns" : "objective_ns",
+                       plan_value_ns(plan));
         put_incumbent(p, w);
     }
     put_counted(p, w);
     put_boxes(p, w);
     put_paths(p, w);
     json_close_object(w);
-    p->result->bound_ns = p->bound_ns;
+    p->result->bound_ns = bound_ns;
 }
 
 void proof_write(struct proof *p)

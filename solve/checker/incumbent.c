@@ -33,6 +33,22 @@ static enum status read_stage(struct check_proof *k, const cJSON *v, int stage, 
     return OK;
 }
 
+// Of the objective energy: exactly what is stated, within the limit of time.
+static enum status check_energy_of(struct check_proof *k, const struct check_choice *const *chosen,
+                                   int64_t stated_uj)
+{
+    int64_t sum = 0;
+    bool within;
+    for (int s = 0; s < k->p->stages; s++) sum += chosen[s]->energy;
+    if (sum != stated_uj)
+        return NOT_PROVEN_HERE(k, "incumbent: needs %lld microjoules, stated are %lld",
+                               (long long)sum, (long long)stated_uj);
+    TRY(check_takes_at_most(&k->replay, k->p->time_limit, &within));
+    return within ? OK
+                  : NOT_PROVEN_HERE(k, "incumbent: takes longer than the limit of %lld ns",
+                                    (long long)k->p->time_limit);
+}
+
 enum status check_incumbent(struct check_proof *k, const cJSON *stages, int64_t iteration_ns)
 {
     const struct check_problem *p = k->p;
@@ -52,6 +68,7 @@ enum status check_incumbent(struct check_proof *k, const cJSON *stages, int64_t 
     const char *misfit = check_misfit(k->g, chosen);
     if (misfit) return NOT_PROVEN_HERE(k, "incumbent: %s", misfit);
     check_take_durations(&k->replay, chosen);
+    if (p->objective == MINIMISE_ENERGY) return check_energy_of(k, chosen, iteration_ns);
     TRY(check_takes_at_most(&k->replay, iteration_ns, &within));
     if (iteration_ns > 0) TRY(check_takes_at_most(&k->replay, iteration_ns - 1, &below));
     if (within && !below) return OK;

@@ -44,6 +44,9 @@ struct check_proof {
 };
 // The proof on the tables of k's problem, with its graph, result and work.
 enum status check_audit_proof(struct check_proof *k, const cJSON *proof);
+// Of the objective energy, the problem whose plans all take longer than the limit if none of *p
+// needs less than this: iteration times alone, and a unit less of energy.
+struct check_problem check_below_energy(const struct check_problem *p, int64_t bound_uj);
 
 enum status check_read_paths(struct check_proof *k, const cJSON *paths);
 enum status check_incumbent(struct check_proof *k, const cJSON *stages, int64_t iteration_ns);

@@ -18,8 +18,10 @@ static const char *tame(const char *text, struct arena *arena)
     return copy;
 }
 
-static const char *seconds(int64_t ns, struct arena *arena)
+static const char *amount(const struct check_result *r, int64_t ns, struct arena *arena)
 {
+    if (r->objective == MINIMISE_ENERGY)
+        return arena_print(arena, "%lld microjoules", (long long)ns);
     return arena_print(arena, "%lld ns (%lld.%09lld s)", (long long)ns,
                        (long long)(ns / 1000000000), (long long)(ns % 1000000000));
 }
@@ -202,6 +204,13 @@ static void put_problem(struct check_page *p, const struct check_problem *q)
 // What an objective other than the iteration time means.
 static void put_objective(struct check_page *p, const struct check_result *r)
 {
+    if (r->objective == MINIMISE_ENERGY)
+        page_print(
+            p,
+            "  \"Takes\" is about the objective energy: what the weights, states and swaps of "
+            "an iteration need on all\n"
+            "  GPUs. A plan takes %lld ns at most: every plan of less energy takes longer.\n",
+            (long long)r->problem->time_limit);
     if (r->objective != MINIMISE_LOAD) return;
     page_print(p, "  \"Takes\" is about the objective max_load (docs/FORMULAS.md 17): the greatest "
                   "time that one micro-batch\n"
@@ -210,8 +219,10 @@ static void put_objective(struct check_page *p, const struct check_result *r)
 
 static void put_claims(struct check_page *p, const struct check_result *r)
 {
-    bool of_load = r->objective == MINIMISE_LOAD;
     struct arena *a = p->arena;
+    const char *what = r->objective == MINIMISE_LOAD     ? "the greatest load of it"
+                       : r->objective == MINIMISE_ENERGY ? "the energy of it"
+                                                         : "one iteration of it";
     page_print(p, "CERTIFIED, given what is assumed below\n");
     put_objective(p, r);
     if (r->infeasible)
@@ -223,15 +234,14 @@ static void put_claims(struct check_page *p, const struct check_result *r)
                    "  1. The plan in the certificate satisfies every rule, memory limit, slot and "
                    "budget of the priced\n"
                    "     document, and %s takes exactly\n       %s.\n",
-                   of_load ? "the greatest load of it" : "one iteration of it",
-                   seconds(r->iteration_ns, a));
+                   what, amount(r, r->iteration_ns, a));
     page_print(p, "  %s No plan of the priced document takes less than\n       %s.\n",
-               r->iteration_ns >= 0 ? "2." : "1.", seconds(r->bound_ns, a));
+               r->iteration_ns >= 0 ? "2." : "1.", amount(r, r->bound_ns, a));
     if (r->iteration_ns >= 0 && r->iteration_ns == r->bound_ns)
         page_print(p, "  So the plan is optimal: the gap is 0.\n\n");
     else if (r->iteration_ns >= 0)
         page_print(p,
-                   "  So the plan takes at most %s of its own time longer than an optimal one.\n\n",
+                   "  So the plan takes at most %s of its own value more than an optimal one.\n\n",
                    gap(r, a));
     else page_print(p, "  The certificate contains no plan.\n\n");
 }

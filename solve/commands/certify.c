@@ -80,7 +80,8 @@ static enum status of_layout(struct written *w, const struct certify_request *c,
     TRY(file_read(asked->priced_path, &request.priced_text.text, &request.priced_text.size, arena,
                   err));
     request.priced_text.file = path_relative(asked->certificate_path, asked->priced_path, arena);
-    TRY(certificate_make(&r, &request, arena, err));
+    TRY((request.priced->objective == OBJECTIVE_ENERGY ? certificate_of_energy : certificate_make)(
+        &r, &request, arena, err));
     *w = (struct written){.text = r.text, .size = r.size, .bound_ns = r.bound_ns};
     snprintf(w->says, sizeof w->says,
              "%lld boxes, %lld rounds, %lld weights, %lld paths, %lld boxes closed anew",

@@ -76,28 +76,29 @@ static void print_took(FILE *to, int64_t microseconds)
             (long long)(microseconds / 1000 % 1000));
 }
 
-// "takes", or what else is minimised.
 static const char *takes(const struct check_result *r)
 {
-    return r->objective == MINIMISE_LOAD ? "has a greatest load (max_load) of" : "takes";
+    return r->objective == MINIMISE_LOAD     ? "has a greatest load (max_load) of"
+           : r->objective == MINIMISE_ENERGY ? "needs"
+                                             : "takes";
 }
 
 static void print_result(FILE *to, const struct check_result *r, const struct check_audit *h)
 {
     bool of_load = r->objective == MINIMISE_LOAD;
+    const char *unit = r->objective == MINIMISE_ENERGY ? "microjoules" : "ns";
+    char than[48] = "";
     if (!r->accepted) {
         fprintf(to, "not certified: %s\n", r->reason);
         return;
     }
+    if (r->iteration_ns != r->bound_ns)
+        snprintf(than, sizeof than, " than %lld %s", (long long)r->bound_ns, unit);
     if (r->infeasible) fprintf(to, "certified: there is no plan\n");
-    else if (r->iteration_ns < 0)
-        fprintf(to, "certified: no plan %s less than %lld ns\n", takes(r), (long long)r->bound_ns);
-    else if (r->iteration_ns == r->bound_ns)
-        fprintf(to, "certified: the plan %s %lld ns, and no plan %s less\n", takes(r),
-                (long long)r->iteration_ns, of_load ? "one of" : "takes");
+    else if (r->iteration_ns < 0) fprintf(to, "certified: no plan %s less%s\n", takes(r), than);
     else
-        fprintf(to, "certified: the plan %s %lld ns, and no plan %s less than %lld ns\n", takes(r),
-                (long long)r->iteration_ns, of_load ? "one of" : "takes", (long long)r->bound_ns);
+        fprintf(to, "certified: the plan %s %lld %s, and no plan %s less%s\n", takes(r),
+                (long long)r->iteration_ns, unit, of_load ? "one of" : takes(r), than);
     fprintf(to,
             "  verified   %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld "
             "choices, %lld %s of a graph of "

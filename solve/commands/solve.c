@@ -73,11 +73,11 @@ static enum status write_priced(struct priced *priced, const struct solve_reques
     return OK;
 }
 
-static void say_bound(const struct plan *p, const char *claim)
+static void say_bound(const struct plan *p, struct arena *arena)
 {
     if (p->bound_ns)
-        fprintf(stderr, "bound %.9f s (%s), gap %.4g %%", (double)plan_bound_ns(p) / 1e9, claim,
-                100 * plan_gap(p));
+        fprintf(stderr, "bound %s (%s), gap %.4g %%", plan_amount(p, plan_bound_ns(p), arena),
+                plan_claim_words(p, arena), 100 * plan_gap(p));
     else fprintf(stderr, "no bound: the search ended before it had one");
 }
 
@@ -87,12 +87,10 @@ static void say_outcome(const struct solve_result *r, struct arena *arena)
     bool within = p->outcome == OUTCOME_OPTIMAL && plan_gap(p) > 0;
     const char *outcome = within ? "within the gap" : outcome_names[p->outcome];
     bool times = p->objective == OBJECTIVE_ITERATION_TIME;
-    const char *claim = plan_claim_words(p, arena);
     if (p->stage_count) {
-        fprintf(stderr, "%s: %s %.9f s, ", outcome,
-                times ? "iteration" : objective_names[p->objective],
-                (double)(times ? p->iteration_ns : p->objective_ns) / 1e9);
-        say_bound(p, claim);
+        fprintf(stderr, "%s: %s %s, ", outcome, times ? "iteration" : objective_names[p->objective],
+                plan_amount(p, plan_value_ns(p), arena));
+        say_bound(p, arena);
         if (!times) fprintf(stderr, ", iteration %.9f s", (double)p->iteration_ns / 1e9);
         fprintf(stderr, "; %.2f s", p->effort.seconds);
         if (times)

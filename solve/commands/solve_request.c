@@ -190,6 +190,16 @@ static enum status refuse_with_pipette(const struct solve_request *r, struct err
                         "a job whose objective is iteration_time, found pipette", err);
 }
 
+static enum status refuse_with_energy(const struct solve_request *r, struct error *err)
+{
+    static const char expected[] = "a job whose objective is iteration_time, found energy";
+    const struct given others[] = {{cluster_change_any(&r->change), "changes of the cluster"},
+                                   {r->front > 0, "--front"},
+                                   {r->resume.count > 0, "--resume"}};
+    TRY(refuse_single(r, expected, err));
+    return refuse_given(others, ARRAY_LENGTH(others), expected, err);
+}
+
 static enum status part_suits(const struct solve_request *r, const struct problem *problem,
                               struct error *err)
 {
@@ -225,6 +235,7 @@ enum status solve_request_suits(const struct solve_request *r, const struct prob
     if (problem->job.stage_degrees == DEGREES_PER_GROUP)
         TRY(refuse_single(r, "stage_degrees uniform or per_stage, found per_group", err));
     if (places) TRY(refuse_single(r, "a cluster without places", err));
+    if (problem->job.objective == OBJECTIVE_ENERGY) TRY(refuse_with_energy(r, err));
     return problem->job.objective == OBJECTIVE_PIPETTE ? refuse_with_pipette(r, err) : OK;
 }
 

@@ -70,7 +70,8 @@ static void print_bound(FILE *to, const struct verdict *v, const struct plan *pl
         fprintf(to, "no bound stated");
         return;
     }
-    fprintf(to, "bound %lld ns, gap %.3g: ", (long long)plan->bound_ns, plan_gap(plan));
+    fprintf(to, "bound %lld %s, gap %.3g: ", (long long)plan->bound_ns, plan_unit(plan),
+            plan_gap(plan));
     if (!certificate) {
         fprintf(to, "%s%s", plan_claim_words(plan, arena),
                 plan->claim == CLAIM_STATED ? "" : " (--certificate FILE audits it)");
@@ -78,7 +79,7 @@ static void print_bound(FILE *to, const struct verdict *v, const struct plan *pl
     }
     fprintf(to, "%s by %s", claim_words(CLAIM_CERTIFIED, NULL, 0, arena), certificate);
     if (v->proven_ns > plan->bound_ns)
-        fprintf(to, " (which certifies %lld ns)", (long long)v->proven_ns);
+        fprintf(to, " (which certifies %lld %s)", (long long)v->proven_ns, plan_unit(plan));
 }
 
 // What no document at hand can tell: keys of the plan that the judge takes as they are.
@@ -117,8 +118,8 @@ void verify_print(FILE *to, const struct verdict *v, const struct plan *plan,
     if (v->accepted) {
         fprintf(to, "accepted: iteration %lld ns by replay, ", (long long)v->replayed_ns);
         if (plan->objective != OBJECTIVE_ITERATION_TIME)
-            fprintf(to, "%s %lld ns, its ", objective_names[plan->objective],
-                    (long long)plan->objective_ns);
+            fprintf(to, "%s %lld %s, its ", objective_names[plan->objective],
+                    (long long)plan->objective_ns, plan_unit(plan));
         print_bound(to, v, plan, certificate, arena);
         fprintf(to, "; %lld priced terms checked", (long long)v->terms_checked);
         if (v->doubtful) fprintf(to, " (%lld of them may be off by one)", (long long)v->doubtful);

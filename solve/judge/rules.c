@@ -55,6 +55,9 @@ void audit_budget(struct audit *h)
     within(h, "sum of quality costs", cost, b->cost_max);
     within(h, "microjoules of memories", energy, b->energy_max_uj ? b->energy_max_uj : -1);
     if (states_energy) h->verdict->energy_uj = energy;
+    if (h->problem->job.objective == OBJECTIVE_ENERGY)
+        audit_claim(h, "objective", -1, "energy", "microjoules", h->plan->objective_ns,
+                    (struct sum){energy, 1});
 }
 
 // ---- rules

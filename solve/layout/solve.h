@@ -103,6 +103,15 @@ enum status solve_run(struct solve_result *r, const struct priced *priced,
                       const struct solve_settings *settings, const struct plan *start,
                       const volatile int *stop, struct arena *arena, struct error *err);
 
+// The same for the objective energy (energy.c): the plan of least energy among those within the
+// priced limit of time. Its value and bound are microjoules; its evidence is of energy_below.
+enum status solve_least_energy(struct solve_result *r, const struct priced *priced,
+                               const struct solve_settings *settings, const struct plan *start,
+                               const volatile int *stop, struct arena *arena, struct error *err);
+// The same layout, whose time is minimised with less energy than the bound (at most 1: as its
+// budget says): no plan needs less than the bound if none of these is within the limit.
+struct priced energy_below(const struct priced *p, int64_t bound_uj);
+
 // Only the searches for a plan that solve_run begins with, each of so many replays; no bound, and
 // stage_count 0: none found.
 enum status solve_start(struct solve_result *r, const struct priced *priced,

@@ -71,7 +71,8 @@ enum status solve_find(struct solved *s, const struct solve_settings *settings,
     s->result = TAKE(arena, 1, struct solve_result);
     if (s->priced->places)
         return placed_solve(s->result, s->priced, settings, from->placed, stop, arena, err);
-    return solve_run(s->result, s->priced, settings, from->plan, stop, arena, err);
+    return (s->priced->objective == OBJECTIVE_ENERGY ? solve_least_energy : solve_run)(
+        s->result, s->priced, settings, from->plan, stop, arena, err);
 }
 
 // In the time that is left. Another layout's plan of the same time is not taken for a space's.

@@ -1,10 +1,11 @@
 // Quantities and tables of the reports.
 #include "solve/report/out.h"
 
-#include "data/base/grow.h"
-
 #include <stdbool.h>
 #include <string.h>
+
+#include "data/base/grow.h"
+#include "data/results/plan.h"
 
 const char *report_time(int64_t ns, struct arena *arena)
 {
@@ -12,6 +13,12 @@ const char *report_time(int64_t ns, struct arena *arena)
     if (ns >= 1000000000) return arena_print(arena, "%.6f s", x / 1e9);
     if (ns >= 1000000) return arena_print(arena, "%.3f ms", x / 1e6);
     return arena_print(arena, "%.3f us", x / 1e3);
+}
+
+const char *report_value(const struct plan *plan, int64_t value_ns, struct arena *arena)
+{
+    bool of_energy = plan->objective == OBJECTIVE_ENERGY;
+    return of_energy ? plan_amount(plan, value_ns, arena) : report_time(value_ns, arena);
 }
 
 const char *report_milliseconds(int64_t ns, struct arena *arena)

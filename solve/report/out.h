@@ -8,6 +8,9 @@
 
 // "1.234567 s", "12.346 ms", "3.200 us".
 const char *report_time(int64_t ns, struct arena *arena);
+struct plan;
+const char *report_value(const struct plan *plan, int64_t value_ns,
+                         struct arena *arena);                     // or bound
 const char *report_milliseconds(int64_t ns, struct arena *arena);  // "12.346"
 const char *report_gigabytes(int64_t bytes, struct arena *arena);  // "12.35", of 1e9 bytes
 int64_t report_gap_millionths(int64_t value_ns, int64_t bound_ns); // rounded up

@@ -38,7 +38,7 @@ static void print_verdict(struct text *out, const struct plan *plan)
         text_put(out, plan->reason ? ": %s\n" : "%s\n", plan->reason ? plan->reason : "");
         if (plan->bound_ns > 0)
             text_put(out, "any plan takes at least %s (%s)\n",
-                     report_time(plan->bound_ns, out->arena), claim);
+                     report_value(plan, plan->bound_ns, out->arena), claim);
         return;
     }
     bool other = plan->objective != OBJECTIVE_ITERATION_TIME;
@@ -48,7 +48,8 @@ static void print_verdict(struct text *out, const struct plan *plan)
              other ? objective_names[plan->objective] : "");
     if (other)
         text_put(out, "  objective  %s: %s%s, minimised instead of the iteration time\n",
-                 objective_names[plan->objective], report_time(plan->objective_ns, out->arena),
+                 objective_names[plan->objective],
+                 report_value(plan, plan->objective_ns, out->arena),
                  plan->objective == OBJECTIVE_COST ? " of a GPU" : "");
     if (plan->placement && plan->placement->pipette)
         text_put(out,
@@ -59,7 +60,7 @@ static void print_verdict(struct text *out, const struct plan *plan)
                  report_time(plan->placement->pipette->inner_ns, out->arena));
     if (plan->bound_ns)
         text_put(out, "  bound      %s (%s), gap %.4g %% (requested %.4g %%)\n",
-                 report_time(plan->bound_ns, out->arena), claim, 100 * plan_gap(plan),
+                 report_value(plan, plan->bound_ns, out->arena), claim, 100 * plan_gap(plan),
                  100 * plan->gap_asked);
     else text_put(out, "  bound      none yet: the search ended before it had one\n");
     print_extrapolated(out, plan);

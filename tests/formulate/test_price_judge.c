@@ -160,10 +160,10 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
                              !j->gradient_option_count;
     j->split_gate = j->trainer == TRAINER_OTHER && rng->state % 2;
     j->chunked_loss = rng->state % 11 < 3;
-    j->gathered_inputs = job_may_keep_gathered(j) && rng->state % 13 < 5;
+    j->gathered_inputs = job_may_be_pytorch(j) && rng->state % 13 < 5;
     j->loss_in_place = j->trainer == TRAINER_MEGATRON && rng->state % 19 < 6;
     j->stopped_recompute = rng->state % 23 < 9;
-    j->kept_logits = job_may_keep_logits(j) && !j->chunked_loss && rng->state % 17 < 6;
+    j->kept_logits = job_may_be_pytorch(j) && !j->chunked_loss && rng->state % 17 < 6;
     j->recompute[RECOMPUTE_NONE] = true;
     j->boundary_options[0] = (struct compression_option){
         .form.amount = (int)random_between(rng, 4, 64), .epilogue_only = true, .quality_cost = 1};

@@ -102,14 +102,14 @@ grep -q 'found dens; nearest: dense' "$work/err" || wrong "tiers: $(cat "$work/e
 
 # The more is trained, the more of the frozen weights the same limit of energy sends to the dense
 # tier, until nothing is enough; what is trained follows only where writing is cheap.
-sh docs/examples/papers/energy.sh "$work/energy" 16,100 16,60 256,60 1024,60 0,80 \
+sh docs/examples/papers/energy.sh "$work/energy" 16,100 16,60 256,60 1024,60 0,80 16,x1.1 16,x2 \
     >"$work/energy.txt" || wrong "energy.sh fails"
 WRITE=100 sh docs/examples/papers/energy.sh "$work/energy" 0,80 >>"$work/energy.txt" ||
     wrong "energy.sh fails"
 awk '{ frozen = frozen " " $4; trained = trained " " $5 }
      NR == 2 && $7 >= joules { bad = 1 }
      NR == 1 { joules = $7 }
-     END { exit bad || frozen != " 50 75 100 - - 0" || trained != " 0 0 0 - - 100" }' \
+     END { exit bad || frozen != " 50 75 100 - - 50 100 0" || trained != " 0 0 0 - - 0 0 100" }' \
     "$work/energy.txt" || wrong "energy: $(cat "$work/energy.txt")"
 job=$work/energy/16,60/job.json
 was=$(sha256sum <"$job" | cut -d' ' -f1)

@@ -56,4 +56,10 @@ void check_read_options(struct check_problem *p, const struct job *j, struct are
     p->budget[BUDGET_COST] = j->budget.cost_max;
     p->budget[BUDGET_ENERGY] = j->budget.energy_max_uj ? j->budget.energy_max_uj : -1;
     p->rank_min = j->budget.rank_min;
+    p->objective = j->objective == OBJECTIVE_MAX_LOAD ? MINIMISE_LOAD
+                   : j->objective == OBJECTIVE_ENERGY ? MINIMISE_ENERGY
+                                                      : MINIMISE_TIME;
+    // As the judge takes the limit: up to what its digits leave open.
+    if (p->objective == MINIMISE_ENERGY)
+        p->time_limit = (int64_t)(j->iteration_limit_s * (1 + 1e-12L) * 1e9L);
 }

@@ -442,7 +442,6 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
         p->modes[mode] = mode == MODE_NONE || problem->job.recompute[mode];
     p->modes[MODE_SWAP] = job_swaps(&problem->job);
     check_read_options(p, &problem->job, arena);
-    p->objective = problem->job.objective == OBJECTIVE_MAX_LOAD ? MINIMISE_LOAD : MINIMISE_TIME;
     p->group_count = groups;
     p->tiers = cluster_tiers(&problem->cluster, &p->tier_count, arena);
     p->groups = TAKE(arena, groups, struct check_group);

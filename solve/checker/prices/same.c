@@ -125,6 +125,7 @@ static enum status same_numbers(struct comparison *c)
         {"budget.energy_max_uj", a->budget[BUDGET_ENERGY], b->budget[BUDGET_ENERGY]},
         {"budget.rank_min", a->rank_min, b->rank_min},
         {"number of tiers", a->tier_count, b->tier_count},
+        {"iteration_limit_ns", a->time_limit, b->time_limit},
     };
     TRY(same_pairs(c, "", pairs, sizeof pairs / sizeof *pairs));
     for (int i = 0; i < b->tier_count; i++) TRY(same_text(c, "tiers", a->tiers[i], b->tiers[i]));

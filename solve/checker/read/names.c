@@ -23,7 +23,8 @@ bool check_repeats_experts(int mode)
     return mode == MODE_FULL || mode == MODE_FIRST_LAYERS || at;
 }
 
-const char *const check_objective_names[] = {"iteration_time", "pipette", "max_load", "cost", NULL};
+const char *const check_objective_names[] = {"iteration_time", "pipette", "max_load",
+                                             "cost",           "energy",  NULL};
 
 const char *const *check_group_names(const struct check_problem *p, const char **names)
 {

@@ -357,9 +357,11 @@ static enum status read_objective(struct check_problem *p, const cJSON *root)
                             "certificate about those");
     if (objective) TRY(value_name(r, objective, "objective", check_objective_names, &minimised));
     p->objective = (enum check_objective)minimised;
-    if (p->objective == MINIMISE_TIME || p->objective == MINIMISE_LOAD) return OK;
+    if ((p->objective == MINIMISE_ENERGY) != (p->time_limit > 0))
+        return check_refuse(r, "iteration_limit_ns", "goes with the objective energy");
+    if (p->objective != MINIMISE_PIPETTE && p->objective != MINIMISE_COST) return OK;
     return check_refuse(r, "objective",
-                        "a proof about one layout is of iteration_time or max_load, found \"%s\"",
+                        "a proof about one layout is not about the objective \"%s\"",
                         check_objective_names[minimised]);
 }
 
@@ -399,6 +401,7 @@ static enum status read_document(struct check_problem *p, const char *file, cons
         {"?budget", .value = &budget},
         {"?rules", .value = &rules},
         {.key = "?objective"},
+        {"?iteration_limit_ns", 1, MOST_NS, .large = &p->time_limit},
         {.key = "?places"},
         {NULL},
     };

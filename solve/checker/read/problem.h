@@ -65,7 +65,13 @@ extern const char *const check_setting_names[]; // "each", then these
 
 // What a job minimises, by its names in jobs and priced documents. A proof about one layout is of
 // the iteration time or of the greatest load (docs/FORMULAS.md 17).
-enum check_objective { MINIMISE_TIME, MINIMISE_PIPETTE, MINIMISE_LOAD, MINIMISE_COST };
+enum check_objective {
+    MINIMISE_TIME,
+    MINIMISE_PIPETTE,
+    MINIMISE_LOAD,
+    MINIMISE_COST,
+    MINIMISE_ENERGY
+};
 extern const char *const check_objective_names[]; // ended by NULL
 
 // What distinguishes layouts, in the order in which a space goes through the values, outermost
@@ -192,7 +198,8 @@ struct check_problem {
     const char *name;
     struct check_layout layout; // as stated; the rest is what the proof depends on
     enum check_objective objective;
-    int64_t devices; // of a stage
+    int64_t time_limit; // of a plan, where the least energy is sought; else 0
+    int64_t devices;    // of a stage
     // For placements (solve/checker/boxes/chain.h): what a mixture takes beyond the tables. NULL:
     // each boundary is bounded by itself.
     const struct check_chain *chain;

@@ -58,14 +58,14 @@ static const char *objective(const struct comparison *c, const struct compared_p
     const struct plan *plan = p->of.plan;
     if (plan->objective == OBJECTIVE_ITERATION_TIME) return "-";
     return arena_print(c->arena, "%s %s", objective_names[plan->objective],
-                       report_time(plan->objective_ns, c->arena));
+                       report_value(plan, plan->objective_ns, c->arena));
 }
 
 static const char *bound(const struct comparison *c, const struct compared_plan *p)
 {
     const struct plan *plan = p->of.plan;
     if (!plan->bound_ns) return "none";
-    return arena_print(c->arena, "%s (%s)", report_time(plan->bound_ns, c->arena),
+    return arena_print(c->arena, "%s (%s)", report_value(plan, plan->bound_ns, c->arena),
                        plan_claim_words(plan, c->arena));
 }
 

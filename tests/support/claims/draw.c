@@ -592,6 +592,7 @@ void claims_draw(struct problem *p, struct random *rng, struct arena *arena)
         draw_options(&d);
         draw_rules(&d);
         if (d.shape) claims_draw_kind(p, rng->state, arena);
+        claims_draw_energy(p, rng->state, arena);
         struct space_draw space = {p, rng, arena, d.layout, d.theme != THEME_ANY, d.spare};
         if (claims_draw_space(&space) && is_small(p, arena)) return;
     }

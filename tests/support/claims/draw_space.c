@@ -1,11 +1,26 @@
 // Spaces around the layout of a random problem, small enough to enumerate.
 #include "data/kinds/schedules.h"
+#include "formulate/price/price.h"
 #include "tests/support/claims/draw_space.h"
 
 #include "tests/support/claims/draw.h"
 #include "tests/support/draws/kinds.h"
 #include "tests/support/draws/models.h"
+#include "tests/support/draws/tiers.h"
 #include "tests/support/spaces.h"
+
+void claims_draw_energy(struct problem *p, uint64_t seed, struct arena *arena)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 211};
+    struct error err = {OK, ""};
+    struct priced priced;
+    if (!random_chance(&own, 60) || job_tier_ways(&p->job) < 2 ||
+        price_problem(&priced, p, arena, &err) != OK || random_energy(p, own.state, arena))
+        return;
+    for (int g = 0; g < p->cluster.group_count; g++)
+        p->cluster.groups[g].memory_read_pj_per_byte =
+            p->cluster.groups[g].memory_write_pj_per_byte = 0;
+}
 
 void claims_draw_kind(struct problem *p, uint64_t seed, struct arena *arena)
 {

@@ -8,6 +8,10 @@
 // frozen blocks in few bits. Uses its own random numbers, so that the other problems do not change.
 void claims_draw_kind(struct problem *p, uint64_t seed, struct arena *arena);
 
+// For many of the problems with shares or swaps: energies of memories and a budget of them; from
+// numbers of its own, too.
+void claims_draw_energy(struct problem *p, uint64_t seed, struct arena *arena);
+
 struct space_draw {
     struct problem *p;
     struct random *rng;

@@ -248,7 +248,7 @@ static void copy_arrays(struct priced *p, struct arena *arena)
             COPY(arena, r->sync_ns[o], p->group_count);
         if (!r->tiered) continue;
         int64_t *away_ns = r->tiered[0].away_ns;
-        r->tiered = NULL, r->tiered_count = 0;
+        r->tiered = NULL, r->tiered_count = 0, p->budget.energy_max_uj = 0;
         priced_swap(p, r, COPY(arena, away_ns, p->group_count), arena);
     }
     for (int g = 0; g < p->group_count; g++)

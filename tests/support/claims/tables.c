@@ -22,6 +22,10 @@ static void copy_shares(struct priced_run *to, const struct check_run *r,
                                     .tier_bytes = TAKE(arena, 1, int64_t),
                                     .optimizer_bytes = r->optimizer_bytes[o],
                                     .optimizer_ns = copy(r->optimizer[o], p->group_count, arena)};
+        if (r->tiered && r->tiered[o].energy)
+            t->energy_uj = copy(r->tiered[o].energy, p->group_count, arena),
+            t->again_uj = copy(r->tiered[o].again, p->group_count, arena),
+            t->swap_uj = copy(r->tiered[o].swapped, p->group_count, arena);
         if (!p->modes[MODE_SWAP]) continue;
         t->away_ns = copy(r->tiered[o].away, p->group_count, arena),
         t->back_ns = copy(r->tiered[o].back, p->group_count, arena);

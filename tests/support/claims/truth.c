@@ -29,6 +29,10 @@ static bool same_run(const struct priced_run *a, const struct priced_run *b, con
             return false;
     for (int o = 0; o < a->tiered_count; o++)
         if (!same(a->tiered[o].optimizer_ns, b->tiered[o].optimizer_ns, p->group_count) ||
+            (a->tiered[o].energy_uj &&
+             (!same(a->tiered[o].energy_uj, b->tiered[o].energy_uj, p->group_count) ||
+              !same(a->tiered[o].again_uj, b->tiered[o].again_uj, p->group_count) ||
+              !same(a->tiered[o].swap_uj, b->tiered[o].swap_uj, p->group_count))) ||
             (a->tiered[o].away_ns &&
              !same(a->tiered[o].away_ns, b->tiered[o].away_ns, p->group_count)))
             return false;

@@ -250,9 +250,12 @@ static void judge(struct walk *w)
     const struct priced *p = w->p;
     int S = p->stage_count;
     if (!memory_fits(w) || !put_durations(w)) return;
+    bool of_energy = p->objective == OBJECTIVE_ENERGY;
+    if (of_energy && time_below(w, p->iteration_limit_ns + 1) > p->iteration_limit_ns) return;
     w->e->plans++;
-    int64_t time = p->objective == OBJECTIVE_MAX_LOAD ? greatest_load(w)
-                                                      : time_below(w, w->e->second_ns);
+    int64_t time = of_energy                            ? w->energy
+                   : p->objective == OBJECTIVE_MAX_LOAD ? greatest_load(w)
+                                                        : time_below(w, w->e->second_ns);
     if (time < w->e->best_ns) {
         w->e->second_ns = w->e->best_ns;
         w->e->best_ns = time;

@@ -10,8 +10,8 @@
 
 struct oracle {
     int64_t plans;              // that satisfy everything
-    int64_t best_ns, second_ns; // least and next different iteration time (or greatest load, by
-                                // p->objective); INT64_MAX if there is none
+    int64_t best_ns, second_ns; // least and next different iteration time (or greatest load or
+                                // energy, by p->objective); INT64_MAX if there is none
     struct plan_stage *best;    // [stage_count], decision fields only
 };
 

@@ -13,7 +13,9 @@ bool certify_solved(struct certified *c, const struct priced *p, const struct ch
                                           .evidence = of->evidence,
                                           .shrink = shrink};
     c->audited = (struct check_result){.accepted = false};
-    if (certificate_make(&c->made, &request, arena, err) != OK) return false;
+    if ((p->objective == OBJECTIVE_ENERGY ? certificate_of_energy
+                                          : certificate_make)(&c->made, &request, arena, err) != OK)
+        return false;
     struct check_text certificate = {"certificate.json", c->made.text, c->made.size};
     return !c->made.text ||
            check_certificate(&c->audited, &certificate, text, CHECK_WORK_DEFAULT, arena, err) == OK;
