@@ -363,6 +363,7 @@ static void put_split(struct maker *m, int stage, int64_t load, const struct che
         json_put_count(&m->boxes, "recomputed_layers", c->recomputed);
         if (c->swapped) json_put_count(&m->boxes, "swapped_layers", c->swapped);
         if (m->p->runs[0].sharded) json_put_count(&m->boxes, "sharded_layers", c->sharded);
+        if (m->p->degree_count) json_put_count(&m->boxes, "vocabulary_tensor", c->vocabulary);
         json_put_count(&m->boxes, "gradient_option", c->gradient);
         json_put_count(&m->boxes, "boundary_option", c->boundary);
         json_close_object(&m->boxes);
@@ -462,6 +463,7 @@ static void put_incumbent(struct json_writer *w, const struct maker *m)
                        swaps || x->recompute == RECOMPUTE_FIRST_LAYERS ? x->recomputed_layers : 0);
         if (swaps) json_put_count(w, "swapped_layers", x->swapped_layers);
         if (x->sharded_layers) json_put_count(w, "sharded_layers", x->sharded_layers);
+        if (x->vocabulary_tensor) json_put_count(w, "vocabulary_tensor", x->vocabulary_tensor);
         json_put_count(w, "gradient_option", x->gradient_option);
         json_put_count(w, "boundary_option", x->boundary_option);
         json_close_object(w);
