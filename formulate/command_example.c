@@ -75,7 +75,7 @@ struct transformer_options {
     struct destination to;
     int layouts;
     bool unfused_attention;
-    const char *unfused_gpu; // for which the framework has no fused attention
+    struct unfused_gpu unfused; // in what the framework has no fused attention
 };
 #define AT(member) offsetof(struct transformer_options, member)
 
@@ -191,9 +191,10 @@ static enum status transformer_problem(struct problem *problem, struct transform
     r->name = arena_print(arena, "%s on %s", r->model, r->gpu ? r->gpu : r->cluster);
     TRY(example_transformer(problem, r, arena, err));
     TRY(framework_check_model(problem, arena, err));
-    const char *gpu = framework_unfused_gpu(r->space.framework, &problem->cluster);
-    o->unfused_gpu = problem->job.layout.fused_attention ? gpu : NULL;
-    if (gpu) problem->job.layout.fused_attention = false;
+    struct unfused_gpu none = framework_unfused_gpu(r->space.framework, problem->job.precision,
+                                                    &problem->model, &problem->cluster);
+    if (problem->job.layout.fused_attention) o->unfused = none;
+    if (none.gpu) problem->job.layout.fused_attention = false;
     settle_recomputation(problem, r->space.framework);
     return OK;
 }
@@ -205,11 +206,12 @@ static enum status run_transformer(void *options, int *exit_code, struct arena *
     struct problem problem;
     (void)exit_code;
     TRY(transformer_problem(&problem, o, arena, err));
-    if (o->unfused_gpu && !o->to.quiet)
-        fprintf(stderr,
-                "attention keeps its scores: %s has no fused attention for %s (it needs compute "
-                "capability 8.0)\n",
-                framework_names[o->request.space.framework], o->unfused_gpu);
+    if (o->unfused.gpu && !o->to.quiet)
+        fprintf(
+            stderr,
+            "attention keeps its scores: %s has no fused attention in %s for %s (it needs %s)\n",
+            framework_names[o->request.space.framework], precision_names[problem.job.precision],
+            o->unfused.gpu, o->unfused.needs);
     return deliver(&problem, &o->to, arena, err);
 }
 

@@ -110,7 +110,7 @@ struct run {
     bool syncs_beside;
 
     // torchtitan
-    const char *model, *flavor, *converters, *filters, *dtype, *reshard, *csv, *components;
+    const char *model, *flavor, *converters, *filters, *dtype, *reshard, *csv, *components, *rotate;
     int64_t local_batch, micro_batches, replicas, shards, first_less, last_less, expert_tensor;
     bool cpu_offload, early_step, compile;
 };

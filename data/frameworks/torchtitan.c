@@ -28,6 +28,7 @@ static const struct setting_row rows[] = {
          job.layout.tensor),
     SAYS("parallelism.context_parallel_degree experimental.context_parallel_degree", INT,
          job.layout.context),
+    SAYS_IF(toml, "parallelism.context_parallel_rotate_method", TEXT, rotate),
     SAYS_IF(python, "parallelism.enable_sequence_parallel", FLAG, job.layout.sequence_parallel),
     SAYS_IF(toml, "parallelism.disable_loss_parallel", FLAG, job.gathered_logits),
     SAYS_IF(toml,
@@ -63,8 +64,7 @@ static const char left[] =
     "optimizer.implementation training.dataset training.dataset_path training.max_norm "
     "training.steps training.gc_freq training.gc_debug training.dataloader.* "
     "parallelism.pipeline_parallel_expert_parallel_overlap "
-    "parallelism.context_parallel_load_balancer parallelism.context_parallel_rotate_method "
-    "parallelism.expert_parallel_comm_backend "
+    "parallelism.context_parallel_load_balancer parallelism.expert_parallel_comm_backend "
     "activation_checkpoint.per_op_sac_force_recompute_mm_shapes_by_fqns "
     "activation_checkpoint.early_stop activation_checkpoint.memory_budget "
     "activation_checkpoint.visualize_memory_budget_pareto "

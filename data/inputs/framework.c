@@ -20,16 +20,18 @@ static const struct rules {
     bool alike;                      // recomputes in all stages alike, whatever their layout
     bool alike_on_ranks;             // so if a rank has several stages
     bool exposed;                    // gradients may also be synced after it
-    bool shards_replicas;    // whole weights only without replicas, or with only replicas (DDP)
-    bool shards_narrow;      // of a replica on several ranks, only weights that are sharded are
-                             // computed with in 16 bits
-    unsigned contexts;       // kinds of context ranks, bits
-    bool evens_stages;       // several stages per rank are equal unless it is told otherwise
-    bool divides_batch;      // micro-batches that are in groups: the number of groups divides them
-    bool whole_windows;      // no window passes around a ring of context ranks
-    bool whole_further;      // layers that predict further tokens: without pipeline, context ranks
-    bool whole_tied;         // a matrix of embedding and head: without a pipeline
-    bool shares_keys;        // also more tensor ranks than KV heads
+    bool shards_replicas; // whole weights only without replicas, or with only replicas (DDP)
+    bool shards_narrow;   // of a replica on several ranks, only weights that are sharded are
+                          // computed with in 16 bits
+    unsigned contexts;    // kinds of context ranks, bits
+    bool evens_stages;    // several stages per rank are equal unless it is told otherwise
+    bool divides_batch;   // micro-batches that are in groups: the number of groups divides them
+    bool whole_windows;   // no window passes around a ring of context ranks
+    int each_tokens;      // blocks of so many, as masks are cut, are shared evenly by context ranks
+    bool flexible_alone;  // flexible attention (latents, windows, sinks) without context ranks
+    bool whole_further;   // layers that predict further tokens: without pipeline, context ranks
+    bool whole_tied;      // a matrix of embedding and head: without a pipeline
+    bool shares_keys;     // also more tensor ranks than KV heads
     bool scattered_mixtures; // mixtures only of scattered tokens, if there are tensor ranks
     // Experts over several ranks, only ...
     bool sharded_experts; // of the ranks that shard gradients or weights
@@ -63,10 +65,10 @@ static const struct rules {
     .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_SELECTIVE) | BIT(RECOMPUTE_FULL),             \
     .zero_piped = ZERO_0 | ZERO_2 | ZERO_3, .zero = ZERO_0 | ZERO_2 | ZERO_3,                      \
     .overlap_piped = ZERO_ANY, .overlap = ZERO_ANY, .shards_replicas = true,                       \
-    .contexts = BIT(CONTEXT_RING), .divides_batch = true, .sharded_experts = true, .alike = true
+    .divides_batch = true, .sharded_experts = true, .alike = true
     [FRAMEWORK_MEGATRON] = {OF_CORE, .alike_on_ranks = true},
-    [FRAMEWORK_TORCHTITAN] = {OF_TORCH, .whole_experts = true, .whole_further = true,
-                              .whole_tied = true},
+    [FRAMEWORK_TORCHTITAN] = {OF_TORCH, .contexts = BIT(CONTEXT_ALL_GATHER), .each_tokens = 128,
+                              .whole_experts = true, .whole_further = true, .whole_tied = true},
     [FRAMEWORK_DEEPSPEED] = {.trainer = TRAINER_DEEPSPEED,
                              .narrowest = FP8,
                              .schedules = BIT(SCHEDULE_1F1B),
@@ -79,7 +81,8 @@ static const struct rules {
                              .exposed = true,
                              .unpiped_experts = true},
     [FRAMEWORK_NEMO] = {OF_CORE, .alike = true},
-    [FRAMEWORK_TORCHTITAN_0_2] = {OF_TORCH, .shards_narrow = true},
+    [FRAMEWORK_TORCHTITAN_0_2] = {OF_TORCH, .contexts = BIT(CONTEXT_RING) | BIT(CONTEXT_ALL_GATHER),
+                                  .flexible_alone = true, .shards_narrow = true},
     [FRAMEWORK_AXONN] = {.trainer = TRAINER_MEGATRON,
                          .narrowest = BF16,
                          .schedules = BIT(SCHEDULE_1F1B),
@@ -218,6 +221,10 @@ const char *framework_refusal(enum framework framework, const struct layout *l,
     if (of->mtp_depth && r->whole_further && l->pipeline > 1) return "pipeline";
     if (of->tied && r->whole_tied && l->pipeline > 1) return "pipeline";
     if (of->mtp_depth && r->whole_further && l->context > 1) return "context";
+    bool flexible = of->latent || of->windows || of->sinks;
+    if (l->context > 1 && flexible && r->flexible_alone) return "context";
+    if (l->context > 1 && r->each_tokens && of->sequence % (r->each_tokens * l->context))
+        return "context";
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
         if (framework_excludes(framework, l, keys[i].key, of)) return keys[i].name;
     if (framework_recomputes_alike(framework, l) && !layout_recomputes_alike(l)) return "recompute";
@@ -410,21 +417,34 @@ int gpu_capability(const char *gpu)
     return found;
 }
 
-// Causal attention that keeps no scores: Transformer Engine calls FlashAttention 2 and cuDNN's,
-// torchtitan PyTorch's calls of both, and otherwise plain products; the code of a DeepSpeed model
-// may call PyTorch's memory-efficient kernel.
-static int fuses_from(enum framework framework)
+// Causal attention that keeps no scores. Transformer Engine calls FlashAttention 2 and cuDNN's,
+// which compute in 16 bits or fewer. torchtitan's is compiled (flexible attention, for which
+// PyTorch wants 7.0), but in 0.2.2 that of Llama 3 and Qwen3, for which it allows PyTorch's calls
+// of the two kernels and otherwise plain products. A DeepSpeed model may call PyTorch's
+// memory-efficient one.
+static int fuses_from(enum framework framework, const struct model *model)
 {
-    return framework == FRAMEWORK_ANY ? 0 : framework == FRAMEWORK_DEEPSPEED ? 60 : 80;
+    bool flexible = framework == FRAMEWORK_TORCHTITAN;
+    if (framework == FRAMEWORK_ANY) return 0;
+    if (framework == FRAMEWORK_DEEPSPEED) return 60;
+    for (int i = 0; framework == FRAMEWORK_TORCHTITAN_0_2 && i < model->run_count; i++)
+        flexible |= model->shape.kv_rank || model->runs[i].window || model->runs[i].chunk;
+    return flexible ? 70 : 80;
 }
 
-const char *framework_unfused_gpu(enum framework framework, const struct cluster *cluster)
+struct unfused_gpu framework_unfused_gpu(enum framework framework, enum precision precision,
+                                         const struct model *model, const struct cluster *cluster)
 {
-    for (int g = 0; g < cluster->group_count; g++) {
+    static const char *const needs[] = {"compute capability 6.0", "compute capability 7.0",
+                                        "compute capability 8.0", "16 bits"};
+    int from = fuses_from(framework, model);
+    bool narrow = from == 80 && precision == FP32;
+    for (int g = 0; g < cluster->group_count && from; g++) {
         int capability = gpu_capability(cluster->groups[g].gpu);
-        if (capability && capability < fuses_from(framework)) return cluster->groups[g].gpu;
+        if (narrow || (capability && capability < from))
+            return (struct unfused_gpu){cluster->groups[g].gpu, needs[narrow ? 3 : from / 10 - 6]};
     }
-    return NULL;
+    return (struct unfused_gpu){NULL, NULL};
 }
 
 // Products of 8 bits and fewer: Transformer Engine (pytorch/quantization.py), torchtitan
@@ -459,15 +479,17 @@ static enum status check_precision(const struct job *j, const struct cluster *cl
         precision_names[j->precision], needs / 10.0);
 }
 
-enum status framework_check_gpus(const struct job *j, const struct cluster *cluster,
-                                 const struct costs *costs, const char *file, struct error *err)
+enum status framework_check_gpus(const struct job *j, const struct model *model,
+                                 const struct cluster *cluster, const struct costs *costs,
+                                 const char *file, struct error *err)
 {
     TRY(check_precision(j, cluster, costs, file, err));
     enum framework framework = j->space.given ? j->space.framework : FRAMEWORK_ANY;
-    const char *gpu = j->layout.fused_attention ? framework_unfused_gpu(framework, cluster) : NULL;
-    if (!gpu) return OK;
+    struct unfused_gpu none = framework_unfused_gpu(framework, j->precision, model, cluster);
+    if (!j->layout.fused_attention || !none.gpu) return OK;
     return fail(err, BAD_INPUT,
-                "%s: layout.fused_attention: expected false, as %s has no fused attention for %s "
-                "(it needs compute capability 8.0), found true",
-                file, framework_names[framework], gpu);
+                "%s: layout.fused_attention: expected false, as %s has no fused attention in %s "
+                "for %s (it needs %s), found true",
+                file, framework_names[framework], precision_names[j->precision], none.gpu,
+                none.needs);
 }

@@ -6,6 +6,7 @@
 
 #include "data/inputs/costs.h"
 #include "data/inputs/job.h"
+#include "data/inputs/model/model.h"
 #include "data/places/cluster.h"
 
 enum { AXONN_ORDER = 2 }; // of a grid's axes over the ranks: "2-1-3"
@@ -18,9 +19,11 @@ struct framework_of {
     bool sinks;            // model_has_sinks
     bool windows, experts; // some layer has a window; some layer is a mixture
     bool hybrid;           // model_is_hybrid
-    int64_t key_heads;     // that divide every layer's KV heads; 0: there are none
-    int mtp_depth;         // further tokens that it predicts
-    bool tied;             // head and embedding share one matrix
+    bool latent;           // attention with latents
+    int64_t sequence;
+    int64_t key_heads; // that divide every layer's KV heads; 0: there are none
+    int mtp_depth;     // further tokens that it predicts
+    bool tied;         // head and embedding share one matrix
     enum context_kind context_kind;
     bool uneven_stages; // of a space
 };
@@ -49,12 +52,18 @@ bool layout_stands_as_in_axonn(const struct layout *l);
 
 // A GPU's compute capability times 10, by its name; 0: it is none of those known.
 int gpu_capability(const char *gpu);
-// The first GPU of the cluster for which the framework has no fused attention; NULL: it has it.
-const char *framework_unfused_gpu(enum framework framework, const struct cluster *cluster);
+// The first GPU of the cluster for which the framework has no fused attention of this model in this
+// precision, and what it would need; both NULL: it has it.
+struct unfused_gpu {
+    const char *gpu, *needs;
+};
+struct unfused_gpu framework_unfused_gpu(enum framework framework, enum precision precision,
+                                         const struct model *model, const struct cluster *cluster);
 // From which on products of this precision are a GPU's own; 0: not judged.
 int precision_capability(enum precision precision);
-enum status framework_check_gpus(const struct job *j, const struct cluster *cluster,
-                                 const struct costs *costs, const char *file, struct error *err);
+enum status framework_check_gpus(const struct job *j, const struct model *model,
+                                 const struct cluster *cluster, const struct costs *costs,
+                                 const char *file, struct error *err);
 
 // A job whose space names a framework must not offer anything that the framework cannot do in any
 // layout.

@@ -387,7 +387,7 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(cluster_check(&p->cluster, err));
     TRY(costs_check(&p->costs, err));
     TRY(job_check(&p->job, err));
-    TRY(framework_check_gpus(&p->job, &p->cluster, &p->costs, job, err));
+    TRY(framework_check_gpus(&p->job, &p->model, &p->cluster, &p->costs, job, err));
     TRY(problem_check_grid(p, err));
     TRY(check_mtp(p, job, err));
     TRY(p->job.space.given ? problem_check_framework(p, err) : check_layout_fits(p, err));
@@ -457,6 +457,7 @@ struct space_limits problem_space_limits(const struct problem *p)
     for (int g = 0; g < p->cluster.group_count; g++)
         limits.devices += (int64_t)p->cluster.groups[g].nodes * p->cluster.groups[g].gpus_per_node;
     limits.sinks = model_has_sinks(&p->model), limits.hybrid = model_is_hybrid(&p->model);
+    limits.latent = p->model.shape.kv_rank > 0;
     if (has_blocks(p)) limits.key_heads = p->model.shape.kv_heads;
     for (int i = 0; i < p->model.run_count; i++) {
         const struct layer_run *r = &p->model.runs[i];

@@ -146,6 +146,8 @@ struct framework_of space_framework_of(const struct space_limits *limits, const 
         .sinks = limits->sinks,
         .windows = limits->windows,
         .hybrid = limits->hybrid,
+        .latent = limits->latent,
+        .sequence = limits->sequence,
         .experts = limits->experts > 0,
         .key_heads = limits->key_heads,
         .uneven_stages = limits->uneven_stages};

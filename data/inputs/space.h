@@ -23,6 +23,7 @@ struct space_limits {
     enum context_kind context_kind;
     bool sinks, windows;   // model_has_sinks; some layer has a window
     bool hybrid;           // model_is_hybrid
+    bool latent;           // attention with latents
     bool tied;             // head and embedding share one matrix
     int mtp_depth;         // model_mtp_depth
     int64_t key_heads;     // that divide every layer's KV heads; 0: there are none

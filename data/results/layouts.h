@@ -52,7 +52,7 @@ struct layouts {
     enum pool_span pools;
     enum precision precision;
     enum context_kind context_kind;
-    bool sinks, windows, hybrid, tied;
+    bool sinks, windows, hybrid, latent, tied;
     int mtp_depth;
     bool recompute[RECOMPUTE_COUNT]; // modes that the job offers
     double gap_asked;

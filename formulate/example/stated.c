@@ -14,7 +14,8 @@ static const struct option_row rows[] = {
     {"--context", OPTION_COUNT, AT(layout.context), "context degree", 1, 1 << 10},
     {"--context-kind", OPTION_NAME, AT(context_kind),
      "how context ranks pass on keys and values (default: a space's choice; else ring, with "
-     "Megatron Core for models with windows all_gather, with attention sinks all_to_all)",
+     "torchtitan all_gather, and so with Megatron Core for models with windows, with attention "
+     "sinks all_to_all)",
      .names = context_kind_names},
     {"--data", OPTION_COUNT, AT(layout.data), "data degree (default: as high as the GPUs allow)", 0,
      1 << 16},

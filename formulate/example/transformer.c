@@ -234,13 +234,15 @@ static void offer_activations(struct job *job, const struct model *m)
                                    framework_recomputes(job->space.framework, (enum recompute)mode);
 }
 
-// Transformer Engine passes windows and sinks not around its ring.
+// Transformer Engine passes windows and sinks not around its ring, torchtitan's compiled attention
+// nothing.
 static enum context_kind context_kind_of(const struct problem *p,
                                          const struct transformer_request *r)
 {
     const struct space_limits limits = problem_space_limits(p);
     bool core = r->space.framework == FRAMEWORK_MEGATRON || r->space.framework == FRAMEWORK_NEMO;
     if (r->stated.context_kind != UNSTATED) return (enum context_kind)r->stated.context_kind;
+    if (r->space.framework == FRAMEWORK_TORCHTITAN) return CONTEXT_ALL_GATHER;
     return !core            ? CONTEXT_RING
            : limits.sinks   ? CONTEXT_ALL_TO_ALL
            : limits.windows ? CONTEXT_ALL_GATHER

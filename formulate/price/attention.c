@@ -194,15 +194,23 @@ real ring_bytes(const struct pricing *x, const struct layer_run *run, real token
     return bytes + (run_has_linear(run) ? linear_ring_bytes(x) : 0);
 }
 
-// What the ring keeps in transit; what is gathered, with its gradient; heads as they leave and
-// arrive.
+bool keeps_keys(const struct pricing *x, const struct layer_run *run)
+{
+    const struct job *job = &x->problem->job;
+    return x->c > 1 && job->trainer == TRAINER_TORCHTITAN &&
+           job->context_kind == CONTEXT_ALL_GATHER && !run->no_attention && !run_has_linear(run);
+}
+
+// What the ring keeps in transit; what is gathered, unless it is kept anyway, with its gradient;
+// heads as they leave and arrive.
 static real exchanged_bytes(const struct pricing *x, const struct layer_run *run)
 {
     enum context_kind kind = run_has_linear(run) ? CONTEXT_RING : x->problem->job.context_kind;
     struct attention y = attention_of(x, run);
     if (kind == CONTEXT_ALL_TO_ALL)
         return x->e * x->n * (y.count * (x->q + x->ctx) + y.sent) / x->t;
-    return 2 * (kind == CONTEXT_ALL_GATHER ? x->c : 1) * ring_bytes(x, run, x->n);
+    return (keeps_keys(x, run) ? 1 : 2) * (kind == CONTEXT_ALL_GATHER ? x->c : 1) *
+           ring_bytes(x, run, x->n);
 }
 
 // Gradients of the scores, the buffers of context ranks, and what tensor ranks gather, twice.

@@ -21,6 +21,7 @@ static real heads_exchange_s(const struct pricing *x, const struct layer_run *ru
 
 // Keys and values travel around the ring, one message per step. A step is exposed only where it
 // takes longer than the attention that it overlaps with. Gathered, they are there before it.
+// torchtitan keeps what it gathered, so that backward only gradients are scattered.
 static real context_s(const struct pricing *x, const struct layer_run *run, int group,
                       const struct slice *slice, real messages, real attention_s)
 {
@@ -29,6 +30,7 @@ static real context_s(const struct pricing *x, const struct layer_run *run, int 
     if (kind == CONTEXT_ALL_TO_ALL) return heads_exchange_s(x, run, group, slice->tokens);
     struct link_price link = link_of_context_ring(x, group);
     if (!is_at_level(x, &link)) return 0;
+    if (keeps_keys(x, run)) messages = 1;
     real step = messages * (ring_bytes(x, run, slice->tokens) / link.bytes_per_s + link.latency_s);
     real hidden = x->problem->costs.context_overlap.value * attention_s / x->c;
     bool overlapped = attention_of(x, run).scores > 0 && kind == CONTEXT_RING && !x->level;
@@ -256,6 +258,7 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
         both += shared_heads_s(x, run, &tensor, group, slice->tokens);
         talk->beside_s = sums_beside_products(x, run, &tensor) ? parts * once : 0;
         *forward_s = both + context_s(x, run, group, slice, 1, attention_s);
+        if (keeps_keys(x, run)) talk->keys_s = *forward_s - both;
         *backward_s = both + context_s(x, run, group, slice, 2, beta * attention_s);
         if (splits_gate(x, run) && !x->problem->job.layout.sequence_parallel) *backward_s += once;
         if (run->mtp) add_projection(x, &tensor, activation, start, once, forward_s, backward_s);

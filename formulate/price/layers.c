@@ -431,7 +431,8 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
             joined(x, apart ? weight : 0, gathers.gradients_s, within.weight, between.weight);
     }
     if (is_layered(run)) {
-        seconds.again[RECOMPUTE_SELECTIVE] = selective_s(x, run, group, slice, &work, c.attention);
+        seconds.again[RECOMPUTE_SELECTIVE] = selective_s(x, run, group, slice, &work, c.attention) +
+                                             talk.keys_s;
         real factor = step_factor(x, group) * or_else(&x->gpus[group]->forward_factor, 1),
              needed = c.forward - factor * unneeded_product_s(x, run, slice->tokens, group),
              again = floored(run, needed, launch, forward_comm);

@@ -351,11 +351,11 @@ int attention_products(const struct pricing *x, const struct layer_run *run, rea
 // FLOP, score cells and bytes of one pass that are not of its products.
 void add_attention(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
                    struct layer_work *work);
-// What a context rank sends on in one step of the ring.
+// What a context rank sends on in one step of the ring; whether it keeps the keys that it gathers.
 real ring_bytes(const struct pricing *x, const struct layer_run *run, real tokens);
-// While it runs, in addition to what is kept.
+bool keeps_keys(const struct pricing *x, const struct layer_run *run);
 real attention_working_bytes(const struct pricing *x, const struct layer_run *run,
-                             bool has_gradient);
+                             bool has_gradient); // in addition to what is kept
 
 // ---- linear.c (sections 1, 3, 5): the same of linear attention alone; states: values between
 // chunks, by token
@@ -414,10 +414,10 @@ real array_product_s(const struct product_limits *l, const struct product *p, re
 real array_attention_share(const struct pricing *x, int group, bool back);
 
 // ---- communication.c (section 3)
-// beside_s: the part of each direction that overlaps with the products chunk by chunk. dispatch:
-// of experts, in addition, which may run beside another micro-batch.
+// beside_s: overlaps with products, in each direction; dispatch: of experts, in addition, which may
+// run beside another micro-batch; keys: of forward, a gather that is kept.
 struct layer_talk {
-    real forward_s, backward_s, beside_s, dispatch_s, dispatch_back_s;
+    real forward_s, backward_s, beside_s, dispatch_s, dispatch_back_s, keys_s;
 };
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
                             const struct slice *slice, real attention_s, struct layer_talk *talk);

@@ -101,6 +101,7 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
     real bytes = x->n * x->h * (x->u * (inputs + masks) + (1 / x->t2 - x->u) * gathered) * width +
                  x->n * (2 * attention.kept.sharded + y * ffn) * width / x->t1 +
                  x->e * x->n * attention.kept.whole + kept_by_steps(x, run);
+    if (keeps_keys(x, run)) bytes += (x->c - 1) * ring_bytes(x, run, x->n);
     return bytes - spared_by_narrow(x, run, routed) + kept_by_experts(x, run, routed) +
            x->e * x->n * run->adapter_rank * (4 + x->g);
 }

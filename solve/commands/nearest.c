@@ -111,7 +111,8 @@ static void choose_space(struct job *job, const struct search *s, enum widened w
 static void keep_to_framework(struct job *job, const struct search *s)
 {
     enum framework framework = s->request->framework;
-    const char *unfused = framework_unfused_gpu(framework, &s->problem->cluster);
+    const struct problem *p = s->problem;
+    bool unfused = framework_unfused_gpu(framework, job->precision, &p->model, &p->cluster).gpu;
     struct layout *l = &job->layout;
     job->trainer = framework_trainer(framework);
     bool titan = job->trainer == TRAINER_TORCHTITAN, megatron = job->trainer == TRAINER_MEGATRON;

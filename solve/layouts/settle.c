@@ -23,6 +23,7 @@ struct layouts layouts_of(const struct problem *p, double gap)
                         .sinks = limits.sinks,
                         .windows = limits.windows,
                         .hybrid = limits.hybrid,
+                        .latent = limits.latent,
                         .mtp_depth = limits.mtp_depth,
                         .tied = limits.tied,
                         .key_heads = limits.key_heads,

@@ -266,6 +266,7 @@ static const struct {
 #define ALONE AT(2, 1, 4, 1), .barrier = true
 #define FOLD .expert_tensor = 1
 #define OVER .gradient_sync = SYNC_OVERLAPPED
+#define WITH(kind) .context_kind = CONTEXT_##kind
 #define O1F1B .schedule = SCHEDULE_1F1B
     {"1f1b, ZeRO 0, exposed", {PIPED, O1F1B}, "yny"},
     {"1f1b, ZeRO 1, exposed", {PIPED, O1F1B, .zero = 1}, "yny"},
@@ -325,15 +326,16 @@ static bool is_in_at(enum framework framework, const struct layout *l, int layer
     struct space space = {.given = true, .framework = framework, .uneven_stages = uneven_stages};
     struct layout of_all = *l; // nothing is recomputed in any stage
     of_all.recompute = 1 + RECOMPUTE_NONE;
-    struct space_limits limits = {.layout = &of_all,
-                                  .devices = (int64_t)l->tensor * l->context * l->data *
-                                             l->pipeline,
-                                  .global_batch = 32,
-                                  .sequence = 64,
-                                  .layers = layers,
-                                  .experts = l->expert > 1 ? 8 : 0,
-                                  .precision = precision,
-                                  .uneven_stages = uneven_stages};
+    struct space_limits limits = {
+        .layout = &of_all,
+        .devices = (int64_t)l->tensor * l->context * l->data * l->pipeline,
+        .global_batch = 32,
+        .sequence = 512,
+        .layers = layers,
+        .experts = l->expert > 1 ? 8 : 0,
+        .context_kind = framework == FRAMEWORK_TORCHTITAN ? CONTEXT_ALL_GATHER : CONTEXT_RING,
+        .precision = precision,
+        .uneven_stages = uneven_stages};
     bool in = space_contains(&space, &limits, &of_all, NULL);
     struct framework_of of = space_framework_of(&limits, &of_all);
     assert_int_equal(in, framework_refusal(framework, &of_all, &of) == NULL);
@@ -381,6 +383,35 @@ TEST(frameworks_run)
         }
 }
 
+// torchtitan: compiled attention takes all keys and values at once, for whole blocks of 128 tokens;
+// 0.2.2's PyTorch attention also step by step, its compiled one not at all.
+TEST(torchtitan_passes_keys)
+{
+    const struct {
+        struct framework_of of;
+        int context;
+        bool runs, early;
+    } rows[] = {{{18, 8, BF16, .sequence = 512}, 2, false, true},
+                {{18, 8, BF16, .sequence = 512, WITH(ALL_GATHER)}, 2, true, true},
+                {{18, 8, BF16, .sequence = 512, WITH(ALL_TO_ALL)}, 2, false, false},
+                {{18, 8, BF16, .sequence = 512, WITH(ALL_GATHER)}, 4, true, true},
+                {{18, 8, BF16, .sequence = 512, WITH(ALL_GATHER)}, 8, false, true},
+                {{18, 8, BF16, .sequence = 640, WITH(ALL_GATHER)}, 2, false, true},
+                {{18, 8, BF16, .sequence = 512, .latent = true, WITH(ALL_GATHER)}, 2, true, false},
+                {{18, 8, BF16, .sequence = 512, .windows = true, WITH(ALL_GATHER)}, 2, true, false},
+                {{18, 8, BF16, .sequence = 512, .sinks = true, WITH(ALL_GATHER)}, 2, true, false}};
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+        struct layout l = {AT(2, rows[i].context, 1, 2), .schedule = SCHEDULE_1F1B, .zero = 2,
+                           OVER};
+        l.barrier = true, l.sequence_parallel = true, l.recompute = 1 + RECOMPUTE_NONE;
+        const char *why = framework_refusal(FRAMEWORK_TORCHTITAN, &l, &rows[i].of),
+                   *early = framework_refusal(FRAMEWORK_TORCHTITAN_0_2, &l, &rows[i].of);
+        assert_int_equal(!why, rows[i].runs);
+        assert_int_equal(!early, rows[i].early);
+        if (why) assert_string_equal(why, "context");
+    }
+}
+
 // gpt-oss in Megatron Core: no context ranks, and experts that tensor ranks do not split.
 TEST(sinks_and_biases_of_experts_stay_whole)
 {
@@ -401,13 +432,11 @@ TEST(sinks_and_biases_of_experts_stay_whole)
             if (core) assert_null(framework_refusal((enum framework)f, &l, &other));
             if (core)
                 assert_int_equal(!framework_refusal((enum framework)f, &l, &of), rows[i].runs);
-            else
+            else if (f != FRAMEWORK_TORCHTITAN_0_2) // torchtitan_passes_keys
                 assert_ptr_equal(framework_refusal((enum framework)f, &l, &of),
                                  framework_refusal((enum framework)f, &l, &other));
         }
 }
-
-#define WITH(kind) .context_kind = CONTEXT_##kind
 
 // Megatron Core: mixtures of scattered tokens alone, windows not over context ranks.
 TEST(mixtures_are_scattered_and_windows_whole)
@@ -437,6 +466,8 @@ TEST(mixtures_are_scattered_and_windows_whole)
             const char *why = framework_refusal((enum framework)f, &l, &rows[i].of);
             if (f == FRAMEWORK_MEGATRON || f == FRAMEWORK_NEMO)
                 assert_int_equal(why == NULL, rows[i].runs);
+            else if (f == FRAMEWORK_TORCHTITAN || f == FRAMEWORK_TORCHTITAN_0_2) // they shard more
+                assert_non_null(why);
             else if (rows[i].of.context_kind && f != FRAMEWORK_DEEPSPEED)
                 assert_string_equal(why, "context");
             else if (rows[i].of.key_heads) assert_string_equal(why, "tensor");
@@ -525,46 +556,6 @@ TEST(settings_of_all_stages)
         space.axes[SPACE_RECOMPUTE].kind = AXIS_FIXED;
         assert_true(space_contains(&space, &limits, &base, NULL));
         assert_int_equal(space_each(&space, &limits, NULL, NULL), 1);
-    }
-}
-
-// All ways to write a degree as a product of three, in their order; the first is no grid.
-TEST(grids_of_a_degree)
-{
-    static struct layout storage[400];
-    struct layout base = plain;
-    base.sequence_parallel = true;
-    for (int tensor = 1; tensor <= 64; tensor++) {
-        int expected = 0, divided = 0, decided = 0, at = 0, only[] = {tensor}, both[] = {0, 1};
-        struct space space = {.given = true, .tensor_grids = true};
-        space.axes[SPACE_TENSOR] = (struct space_axis){AXIS_LIST, only, 1};
-        struct space_limits limits = {&base, tensor, 1, 100, 4};
-        struct seen seen = {storage, 0, (int64_t)ARRAY_LENGTH(storage)};
-        space_each(&space, &limits, note, &seen);
-        for (int third = 1; third <= tensor; third++)
-            for (int second = 1; second <= tensor; second++) {
-                if (tensor % (third * second)) continue;
-                const struct layout *l = &storage[at++];
-                expected++;
-                assert_int_equal(layout_tensor_axis(l, 2), third);
-                assert_int_equal(layout_tensor_axis(l, 1), second);
-                assert_int_equal(layout_tensor_axis(l, 0), tensor / third / second);
-                assert_int_equal(layout_has_grid(l), third * second > 1);
-                bool divides = !layout_has_grid(l) || layout_tensor_axis(l, 0) > 1;
-                assert_int_equal(l->sequence_parallel, divides);
-                divided += divides;
-                // Orders differ in how the axes above 1 come; gathers only where there are any.
-                int above = 0, orders[] = {1, 1, 2, 6};
-                for (int axis = 0; axis < 3; axis++) above += layout_tensor_axis(l, axis) > 1;
-                decided += layout_has_grid(l) ? orders[above] * (third > 1 ? 3 : 1) : 1;
-            }
-        assert_int_equal(seen.count, expected);
-        space.axes[SPACE_GRID_ORDER].kind = space.axes[SPACE_GRID_GATHERS].kind = AXIS_ALL;
-        assert_int_equal(space_each(&space, &limits, NULL, NULL), decided);
-        space.axes[SPACE_GRID_ORDER].kind = space.axes[SPACE_GRID_GATHERS].kind = AXIS_FIXED;
-        space.axes[SPACE_SEQUENCE_PARALLEL] = (struct space_axis){AXIS_LIST, both, 2};
-        seen.count = 0;
-        assert_int_equal(space_each(&space, &limits, note, &seen), expected + divided);
     }
 }
 

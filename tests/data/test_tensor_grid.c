@@ -1,5 +1,5 @@
 // Tensor grids in documents: written as they were read, and each incompatible setting refused by
-// name in one line.
+// name in one line; and which of them a degree is.
 #include "data/inputs/framework.h"
 #include "data/inputs/problem.h"
 #include "data/inputs/space.h"
@@ -203,4 +203,58 @@ TEST(axonn_runs_its_grids)
     space_each(&space, &limits, count_framed, &framed_count);
     assert_int_equal(framed_count, c.runs);
     assert_true(c.runs > 100 && c.all > 50 * c.runs);
+}
+
+struct seen {
+    struct layout *layouts;
+    int64_t count, capacity;
+};
+
+static bool note(void *argument, int64_t number, const struct layout *layout)
+{
+    struct seen *s = argument;
+    assert_int_equal(number, s->count);
+    assert_true(s->count < s->capacity);
+    s->layouts[s->count++] = *layout;
+    return true;
+}
+
+// All ways to write a degree as a product of three, in their order; the first is no grid.
+TEST(grids_of_a_degree)
+{
+    static struct layout storage[400];
+    struct layout base = {LAYOUT_PLAIN(1), .tensor = 1, .context = 1, .data = 1, .micro_batch = 1};
+    base.schedule = SCHEDULE_1F1B, base.sequence_parallel = true;
+    for (int tensor = 1; tensor <= 64; tensor++) {
+        int expected = 0, divided = 0, decided = 0, at = 0, only[] = {tensor}, both[] = {0, 1};
+        struct space space = {.given = true, .tensor_grids = true};
+        space.axes[SPACE_TENSOR] = (struct space_axis){AXIS_LIST, only, 1};
+        struct space_limits limits = {&base, tensor, 1, 100, 4};
+        struct seen seen = {storage, 0, (int64_t)ARRAY_LENGTH(storage)};
+        space_each(&space, &limits, note, &seen);
+        for (int third = 1; third <= tensor; third++)
+            for (int second = 1; second <= tensor; second++) {
+                if (tensor % (third * second)) continue;
+                const struct layout *l = &storage[at++];
+                expected++;
+                assert_int_equal(layout_tensor_axis(l, 2), third);
+                assert_int_equal(layout_tensor_axis(l, 1), second);
+                assert_int_equal(layout_tensor_axis(l, 0), tensor / third / second);
+                assert_int_equal(layout_has_grid(l), third * second > 1);
+                bool divides = !layout_has_grid(l) || layout_tensor_axis(l, 0) > 1;
+                assert_int_equal(l->sequence_parallel, divides);
+                divided += divides;
+                // Orders differ in how the axes above 1 come; gathers only where there are any.
+                int above = 0, orders[] = {1, 1, 2, 6};
+                for (int axis = 0; axis < 3; axis++) above += layout_tensor_axis(l, axis) > 1;
+                decided += layout_has_grid(l) ? orders[above] * (third > 1 ? 3 : 1) : 1;
+            }
+        assert_int_equal(seen.count, expected);
+        space.axes[SPACE_GRID_ORDER].kind = space.axes[SPACE_GRID_GATHERS].kind = AXIS_ALL;
+        assert_int_equal(space_each(&space, &limits, NULL, NULL), decided);
+        space.axes[SPACE_GRID_ORDER].kind = space.axes[SPACE_GRID_GATHERS].kind = AXIS_FIXED;
+        space.axes[SPACE_SEQUENCE_PARALLEL] = (struct space_axis){AXIS_LIST, both, 2};
+        seen.count = 0;
+        assert_int_equal(space_each(&space, &limits, note, &seen), expected + divided);
+    }
 }

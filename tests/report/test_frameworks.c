@@ -314,6 +314,9 @@ static bool there_and_back(const struct target *target, struct random *r, struct
            (plan.layout.zero && plan.layout.data * plan.layout.context == 1) || // the same as 0
            micro % layout_micro_batch_unit(&plan.layout) ||
            BLOCKS % layout_stage_count(&plan.layout));
+    // Fused attention is of 16 bits, but for PyTorch's memory-efficient one.
+    plan.layout.fused_attention &= problem.job.precision != FP32 ||
+                                   target->runs == FRAMEWORK_DEEPSPEED;
     if (problem.model.runs[problem.model.run_count - 2].kind == LAYER_MOE && coin(r))
         plan.layout.expert = plan.layout.data;
     fold_experts(&plan.layout, target, micro, r->state);

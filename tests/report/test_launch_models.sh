@@ -122,6 +122,9 @@ if "$python" -c 'import torchtitan.distributed.pipeline_parallel' 2>/dev/null; t
                 -o "$at/torchtitan_plan.py" 2>"$work/log" || wrong "$model: $(cat "$work/log")"
     done
     builds titan_stages.py $built
+    "$plumbline" plan --model mpt-7b --gpu h100-80gb --nodes 2 --tensor 2 --context 4 \
+        --for torchtitan -o "$work/slopes" >"$work/log" 2>&1 || wrong "slopes: $(cat "$work/log")"
+    builds names/titan_slopes.py "$work/slopes/launch/torchtitan_plan.py" 2 4
     # What torchtitan lacks is in classes that do what transformers' do.
     "$python" -c 'import transformers' 2>/dev/null && builds names/titan_layers.py $layers
 fi

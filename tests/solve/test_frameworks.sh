@@ -54,6 +54,32 @@ sed "$(awk 'NR % 2 { new = $1; next } { printf "s/%s/%s/;", $1, new }' sums)" an
     > forged.json
 answers 1 "layouts\|stated as" check forged.json framed/problem.json
 
+# ---- fused attention, where a framework has it for the GPU, the precision and the model
+attention() { # FRAMEWORK GPU PRECISION MODEL WHAT: what is said, or nothing
+    answers 0 "" example gpt --model "$4" --gpu "$2" --nodes 2 --precision "$3" --layouts all \
+        --framework "$1" -o fused --force
+    [ "$(sed -n 's/.*(it needs \(.*\))$/\1/p' err)" = "$5" ] || complain "$*: $(cat err)"
+    grep -q "\"fused_attention\": $([ "$5" ] && echo false || echo true)" fused/job.json ||
+        complain "$*: the job's attention"
+}
+attention megatron v100-32gb fp16 gpt2-xl "compute capability 8.0"
+attention nemo a100-80gb fp32 gpt2-xl "16 bits"
+attention megatron a100-80gb bf16 gpt2-xl ""
+attention deepspeed v100-32gb fp32 gpt2-xl ""
+attention torchtitan v100-32gb fp32 llama-3.1-8b ""
+attention torchtitan-0.2 v100-32gb fp32 llama-3.1-8b "16 bits"
+attention torchtitan-0.2 v100-32gb fp32 deepseek-v2-lite ""
+attention torchtitan-0.2 a100-80gb bf16 qwen3-8b ""
+answers 0 "" example gpt --model qwen3-8b --gpu h100-80gb --nodes 2 --sequence 8192 --tensor 2 \
+    --context 4 --layouts all --framework torchtitan -o keys
+sed -i 's/"all": \[.*\]/"all": ["data", "zero"]/' keys/job.json
+grep -q '"context_kind": "all_gather"' keys/job.json || complain "torchtitan gathers no keys"
+answers 0 "" solve keys/problem.json --quiet -o keys.json --certificate keys.proof.json
+answers 0 accepted verify keys.json
+answers 0 "no plan of any layout takes less" check keys.proof.json keys/problem.json
+sed -i 's/"context_kind": "all_gather"/"context_kind": "ring"/' keys/job.json
+answers 2 "torchtitan runs no layout of the space" solve keys/problem.json -o no.json
+
 # ---- names and settings
 known='any, megatron, torchtitan, deepspeed, nemo, torchtitan-0.2, axonn'
 answers 2 "expected one of $known, found 'megatorn'" $example \
@@ -124,7 +150,7 @@ for framework in torchtitan nemo deepspeed; do
 done
 
 # ---- what a GPU has: FlashAttention on no V100
-answers 0 "attention keeps its scores: megatron has no fused attention for v100-32gb" \
+answers 0 "attention keeps its scores: megatron has no fused attention in fp16 for v100-32gb" \
     example mixed --layouts degrees -o mixed
 grep -q '"fused_attention": false' mixed/job.json || complain "mixed: fused attention on V100"
 sed -i 's/"fused_attention": false/"fused_attention": true/' mixed/job.json

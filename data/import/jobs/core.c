@@ -493,7 +493,9 @@ enum status core_job(struct run *r, struct error *err)
     l->sequence_parallel &= l->tensor > 1;
     j->overlapped_messages &= l->schedule == SCHEDULE_INTERLEAVED;
     j->overlapped_tensor &= l->sequence_parallel;
-    l->fused_attention = r->flash || (strcmp(r->backend, "unfused") && strcmp(r->backend, "local"));
+    l->fused_attention =
+        j->precision != FP32 && // FlashAttention and cuDNN's have 16 bits
+        (r->flash || (strcmp(r->backend, "unfused") && strcmp(r->backend, "local")));
     TRY(set_recompute(r, err));
     return job_check(j, err);
 }

@@ -21,6 +21,7 @@ static const struct run defaults = {.local_batch = 8,
                                     .precision = "bfloat16",
                                     .reshard = "default",
                                     .schedule = "1F1B",
+                                    .rotate = "allgather",
                                     .granularity = "selective",
                                     .method = "2"};
 
@@ -243,6 +244,23 @@ static enum status set_recompute(struct run *r, struct settings *s, struct error
     return OK;
 }
 
+// Attention that is compiled takes all keys and values of context ranks at once; PyTorch's own, of
+// 0.2.2's Llama 3 and Qwen3, also step by step, and in fp32 it is plain products.
+static enum status set_attention(struct run *r, struct settings *s, struct error *err)
+{
+    bool compiled =
+             r->python ||
+             (r->model && (!strcmp(r->model, "deepseek_v3") || !strcmp(r->model, "gpt_oss"))) ||
+             (r->flavor && (strstr(r->flavor, "flex") || strstr(r->flavor, "irope"))),
+         round = !compiled && !strcmp(r->rotate, "alltoall");
+    if (!round && strcmp(r->rotate, "allgather") && strcmp(r->rotate, "alltoall"))
+        return settings_refuse(s, "parallelism.context_parallel_rotate_method", err,
+                               "expected allgather or alltoall, found \"%.60s\"", r->rotate);
+    if (r->job.layout.context > 1) r->job.context_kind = round ? CONTEXT_RING : CONTEXT_ALL_GATHER;
+    r->job.layout.fused_attention = compiled || r->job.precision != FP32;
+    return OK;
+}
+
 static bool compiles(const struct run *r, const struct settings *s, const char *component)
 {
     bool listed = setting_of(s, "compile.components") || setting_of(s, "compile.components[0]");
@@ -288,6 +306,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     if (l->pipeline > 1) TRY(set_stages(r, s, err));
     TRY(set_precision(r, s, err));
     TRY(set_recompute(r, s, err));
+    TRY(set_attention(r, s, err));
     j->trainer = TRAINER_TORCHTITAN;
     j->compiled = compiles(r, s, "model"), j->fused_loss = compiles(r, s, "loss");
     j->gathered_logits &= l->tensor > 1;

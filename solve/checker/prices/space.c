@@ -203,6 +203,7 @@ static void read_model(struct check_space *to, const struct model *m, struct are
     to->heads = m->shape.heads, to->ffn = m->shape.ffn;
     to->hidden = m->shape.hidden;
     to->sinks = has_sinks(m);
+    to->latents = m->shape.kv_rank > 0;
     to->parts = is_of_parts(m);
     to->own_widths = split_heads(&m->shape.linear);
     to->ties_behind_tower = ties_behind_tower(m);

@@ -79,6 +79,19 @@ static bool splits_keys(const struct check_space *s, const struct check_layout *
     return true;
 }
 
+// Context ranks of compiled attention take all keys and values at once, for whole blocks of 128
+// tokens each; 0.2.2 has them for what PyTorch's own attention does, which is none of latents,
+// windows and sinks, and there step by step, too.
+static bool passes_keys(const struct check_space *s, const struct check_layout *l)
+{
+    bool early = s->framework == RUN_BY_TORCHTITAN_0_2;
+    enum check_context context = check_context_of(s, l);
+    if (l->value[KEY_CONTEXT] == 1) return true;
+    if (early && (s->latents || s->windows || s->sinks)) return false;
+    if (early) return context != CONTEXT_BY_HEADS;
+    return context == CONTEXT_AT_ONCE && s->sequence % (128 * (int64_t)l->value[KEY_CONTEXT]) == 0;
+}
+
 // FSDP2, kept whole between forward and backward or not, with syncs that overlap the backward; or
 // whole weights, where nothing would shard them or there are only replicas (DDP), and every rank
 // all of the experts.
@@ -89,7 +102,7 @@ static bool torchtitan_runs(const struct check_space *s, const struct check_layo
          replicas = v[KEY_TENSOR] == 1 && v[KEY_CONTEXT] == 1 && v[KEY_PIPELINE] == 1;
     if (!schedule_of(l)->in_torchtitan || !rounds_are_equal(s, l)) return false;
     if (v[KEY_OFFLOAD] || !v[KEY_OVERLAPPED]) return false;
-    if (v[KEY_CONTEXT] > 1 && check_context_of(s, l) != CONTEXT_BY_STEPS) return false;
+    if (!passes_keys(s, l)) return false;
     if (v[KEY_EXPERT] > 1 && v[KEY_ZERO] == 0) return false;
     // An expert is whole, or in as many parts as the rest; in a mesh of its own only if it is
     // spread.

@@ -43,6 +43,7 @@ struct check_space {
     bool narrow;  // the job computes in less than 32 bits
     bool sinks;   // attention's softmax has a number per head, router and experts have biases
     bool windows; // some layer's attention
+    bool latents; // keys and values are made of one vector
     bool parts;   // each layer is one part alone, state spaces of the kind that Megatron has
     enum check_context context_kind; // of layouts that state none
     int further_tokens;              // that the model predicts

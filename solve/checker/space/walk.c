@@ -126,11 +126,12 @@ static int put_settings(const struct walk *w, int *values)
 static int put_contexts(const struct walk *w, int *values)
 {
     bool core = w->s->framework == RUN_BY_MEGATRON || w->s->framework == RUN_BY_NEMO,
+         at_once = w->s->framework == RUN_BY_TORCHTITAN || (core && (w->s->windows || w->s->sinks)),
          by_heads = w->s->key_head_count > 0;
     int64_t ranks = (int64_t)w->at.value[KEY_TENSOR] * w->at.value[KEY_CONTEXT];
     for (int i = 0; i < w->s->key_head_count; i++)
         by_heads = by_heads && w->s->key_heads[i] % ranks == 0;
-    values[0] = 1 + (core && (w->s->windows || w->s->sinks) ? CONTEXT_AT_ONCE : CONTEXT_BY_STEPS);
+    values[0] = 1 + (at_once ? CONTEXT_AT_ONCE : CONTEXT_BY_STEPS);
     values[1] = 1 + CONTEXT_BY_HEADS;
     return by_heads ? 2 : 1;
 }

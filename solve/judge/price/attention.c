@@ -193,6 +193,16 @@ long double judged_exchanged(const struct price_audit *a, int run)
            layout_of(a)->tensor;
 }
 
+// Of torchtitan's compiled attention, which reads the keys and values of all context ranks at once.
+bool judged_keys_kept(const struct price_audit *a, int run)
+{
+    const struct layer_run *r = run_of(a, run);
+    const struct job *j = &a->problem->job;
+    bool states = r->linear || r->linear_beside;
+    return layout_of(a)->context > 1 && !states && !r->no_attention &&
+           j->context_kind == CONTEXT_ALL_GATHER && j->trainer == TRAINER_TORCHTITAN;
+}
+
 // Buffers of context ranks: a step's and the next one's; all of the others' keys and values, or of
 // their gradients, and once more; the heads of others.
 static long double context_working(const struct price_audit *a, int run)
@@ -203,6 +213,7 @@ static long double context_working(const struct price_audit *a, int run)
     if (layout_of(a)->context == 1) return 0;
     if (kind == CONTEXT_ALL_TO_ALL) return judged_exchanged(a, run) * a->tokens * a->value_bytes;
     long double steps = kind == CONTEXT_RING ? 1 : layout_of(a)->context;
+    if (judged_keys_kept(a, run)) return steps * judged_ring_bytes(a, run, a->tokens); // gradients
     return 2 * steps * judged_ring_bytes(a, run, a->tokens);
 }
 

@@ -129,8 +129,8 @@ static void go_back(const struct price_audit *a, int run, int group, const struc
 }
 
 // What selective recomputation repeats: the scores; with torchtitan's, by single operators,
-// everything bound by memory, every second product, the gathers before products, and unfused
-// attention.
+// everything bound by memory, every second product, the gathers before products and attention, and
+// unfused attention.
 static void recompute_selected(const struct price_audit *a, int run, int group, struct piece p,
                                const struct work *w, const struct talk *talk, struct passes *s)
 {
@@ -138,9 +138,10 @@ static void recompute_selected(const struct price_audit *a, int run, int group, 
     long double again = w->repeated;
     if (operators)
         again = w->memory + w->small + w->dropped + every_second_product_s(a, run, group, p);
-    s->again[RECOMPUTE_SELECTIVE] = (struct computed){w->step_factor * w->forward_factor * again +
-                                                          (operators ? talk->reduce_s : 0),
-                                                      operators ? talk->reduce_lost_s : 0};
+    s->again[RECOMPUTE_SELECTIVE] =
+        (struct computed){w->step_factor * w->forward_factor * again +
+                              (operators ? talk->reduce_s + talk->keys_s : 0),
+                          operators ? talk->reduce_lost_s + talk->keys_s : 0};
 }
 
 struct passes passes_of(const struct price_audit *of_all, int run, int group, int slice)

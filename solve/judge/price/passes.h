@@ -55,6 +55,7 @@ struct talk {
     struct on_links ahead, back; // by collectives of either pass, shown or hidden
     long double chunked_s; // in addition, in either pass: overlaps the products, chunk by chunk
     long double reduce_s, reduce_lost_s; // scatter and gather of a block's output
+    long double keys_s;                  // gather of all context ranks' keys and values, if kept
     struct computed ffn;                 // of forward_s and routed_s, that of the feed-forward part
     long double routed_s, routed_back_s; // in addition: dispatch and combine of experts' tokens
 };

@@ -148,6 +148,8 @@ static long double layered_stash(const struct price_audit *a, int run)
     bool eager = a->problem->job.trainer == TRAINER_TORCHTITAN && !a->problem->job.compiled;
     if (s->rms_norm && (eager || a->problem->job.unfused[UNFUSED_NORMS]))
         stash += n * h * a->share * judged_norms(a, r) * ((4 - e) + e);
+    if (judged_keys_kept(a, run)) // its own are among those that were gathered
+        stash += judged_ring_bytes(a, run, n) * (long double)(a->problem->job.layout.context - 1);
     stash -= narrowed_bytes(a, run);
     return stash + e * n * r->adapter_rank * (4 + a->gates);
 }

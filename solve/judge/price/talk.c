@@ -101,7 +101,8 @@ static long double heads_s(const struct price_audit *a, int run, int group, stru
 }
 
 // Keys and values travel round step by step, each overlapped with a share of the step's attention;
-// gathered before attention, and there again in the backward pass, their gradients scattered.
+// gathered before attention, and there again in the backward pass, their gradients scattered; but
+// torchtitan still has what was gathered then, unless it runs that again.
 static void add_context(const struct price_audit *a, int run, int group, struct piece p,
                         long double attention_s, struct talk *talk)
 {
@@ -123,6 +124,14 @@ static void add_context(const struct price_audit *a, int run, int group, struct 
     struct joint link = judged_ring_link(a, group);
     long double step = judged_ring_bytes(a, run, p.tokens) / link.bytes_per_s + link.latency_s;
     if (linear || kind == CONTEXT_ALL_GATHER) hiding = 0;
+    if (judged_keys_kept(a, run)) {
+        judged_hold(&talk->ahead, link, (c - 1) * step);
+        judged_hold(&talk->back, link, (c - 1) * step);
+        talk->keys_s = (c - 1) * step;
+        talk->forward_s += talk->keys_s, talk->backward_s += talk->keys_s;
+        talk->lost_s += 2 * talk->keys_s;
+        return;
+    }
     judged_hold(&talk->ahead, link, (c - 1) * step);
     judged_hold(&talk->back, link, (c - 1) * 2 * step);
     talk->forward_s += (c - 1) * greatest(0, step - hiding);

@@ -250,6 +250,7 @@ struct judged_attention {
 };
 struct judged_attention judged_attention(const struct price_audit *a, int run);
 long double judged_ring_bytes(const struct price_audit *a, int run, long double tokens); // a step
+bool judged_keys_kept(const struct price_audit *a, int run);
 // Values of each token whose heads context ranks exchange.
 long double judged_exchanged(const struct price_audit *a, int run);
 // What it needs while it runs: gradients of scores, buffers of the ring.

@@ -295,10 +295,12 @@ static void note_job(struct export *e)
     struct arena *arena = e->out->arena;
     bool frozen = false;
     for (int i = 0; i < m->run_count; i++) frozen |= m->runs[i].frozen;
-    const char *unfused = framework_unfused_gpu(e->framework, &e->problem->cluster);
+    const struct unfused_gpu unfused =
+        framework_unfused_gpu(e->framework, job->precision, m, &e->problem->cluster);
     const struct export_note notes[] = {
-        {l->fused_attention && unfused, arena_print(arena, "fused attention: %s has none for %s",
-                                                    e->name, unfused ? unfused : "")},
+        {l->fused_attention && unfused.gpu,
+         arena_print(arena, "fused attention: %s has none for %s in %s", e->name,
+                     unfused.gpu ? unfused.gpu : "", precision_names[job->precision])},
         {job->trainer != e->trainer,
          arena_print(arena, "the trainer %s: times and memory are priced for it, not for %s",
                      trainer_names[job->trainer], e->name)},

@@ -142,6 +142,8 @@ static void set_parallelism(struct run *r, const struct export *e)
     r->replicas = shards ? 1 : l->data, r->shards = shards ? l->data : 1;
     r->reshard = l->zero == 3 ? "always" : "never";
     if (l->expert > 1 && r->toml) r->expert_tensor = layout_expert_tensor(l);
+    bool ring = l->context > 1 && r->job.context_kind == CONTEXT_RING;
+    if (l->context > 1) r->rotate = ring ? "alltoall" : "allgather";
     if (l->pipeline == 1) r->micro_batch = 0;
     if (l->pipeline == 1) return;
     r->schedule = schedule_of(l->schedule).name;
@@ -181,6 +183,9 @@ static void note_parallelism(struct export *e, bool python)
     const struct job *job = &e->problem->job;
     const struct layout *l = &e->plan->layout;
     struct arena *arena = e->out->arena;
+    bool unfused = framework_unfused_gpu(e->framework, job->precision, &e->problem->model,
+                                         &e->problem->cluster)
+                       .gpu;
     const struct export_note notes[] = {
         {!python && l->tensor > 1 && !l->sequence_parallel,
          "tensor parallelism without sequence parallelism: torchtitan's always has both"},
@@ -192,7 +197,11 @@ static void note_parallelism(struct export *e, bool python)
                      l->expert)},
         {python && model_mtp_depth(&e->problem->model) && (l->pipeline > 1 || l->context > 1),
          "multi-token prediction in a pipeline or over context ranks: torchtitan refuses it"},
-        {!l->fused_attention, "attention that keeps its scores: torchtitan's is fused"},
+        {!l->fused_attention && !unfused, "attention that keeps its scores: torchtitan's is fused"},
+        {l->context > 1 && python && job->context_kind != CONTEXT_ALL_GATHER,
+         "keys and values that come to context ranks one after another: torchtitan gathers them"},
+        {l->context > 1 && !python && job->context_kind == CONTEXT_ALL_TO_ALL,
+         "heads that context ranks exchange: torchtitan gathers keys and values"},
         {l->fused_attention && job->attention_kernel != ATTENTION_MAKER &&
              job->attention_kernel != ATTENTION_MAKER_2024,
          arena_print(arena, "the kernel of attention, %s: PyTorch chooses among its own",
@@ -206,7 +215,7 @@ enum status titan_begin(struct export *e, struct text *out, struct run *r, bool 
                         struct error *err)
 {
     *e = (struct export){.name = "torchtitan",
-                         .framework = FRAMEWORK_TORCHTITAN,
+                         .framework = python ? FRAMEWORK_TORCHTITAN : FRAMEWORK_TORCHTITAN_0_2,
                          .trainer = TRAINER_TORCHTITAN,
                          .logits = python ? "torchtitan keeps its parts" : NULL,
                          .scattered = "torchtitan's are whole"};

@@ -83,11 +83,25 @@ static void put_slopes(const struct export *e)
                      "        if mesh is not None:\n"
                      "            self.first = mesh.get_local_rank() * self.heads // mesh.size()\n"
                      "        super().parallelize(parallel_dims)\n\n"
-                     "    def slope(self, score, batch, head, query, key):\n"
-                     "        each = torch.exp2((head + self.first + 1) * (-8.0 / self.heads))\n"
-                     "        return score + each * (key - query)\n\n"
-                     "    def sloped(self, *args, **further):\n"
-                     "        return super().forward(*args, score_mod=self.slope, **further)\n");
+                     "    def sloped(self, q, k, *args, **further):\n");
+    if (e->plan->layout.context > 1)
+        text_put(e->out,
+                 "        parts, piece = k.shape[1] // q.shape[1], q.shape[1] // 2\n"
+                 "        part = torch.distributed.get_rank() // %d %% parts\n\n"
+                 "        def place(i):  # a context rank has one of the first and of the last "
+                 "pieces\n"
+                 "            rank, here = i // (2 * piece), i %% (2 * piece)\n"
+                 "            late = (2 * parts - 2 - rank) * piece + here\n"
+                 "            return torch.where(here < piece, rank * piece + here, late)\n\n",
+                 e->plan->layout.tensor);
+    text_put(e->out,
+             "        def slope(score, batch, head, query, key):\n%s"
+             "            each = torch.exp2((head + self.first + 1) * (-8.0 / self.heads))"
+             "\n            return score + each * (key - query)\n\n"
+             "        return super().forward(q, k, *args, score_mod=slope, **further)\n",
+             e->plan->layout.context > 1
+                 ? "            query, key = place(query + part * 2 * piece), place(key)\n"
+                 : "");
 }
 
 static void put_no_rope(const struct export *e)
