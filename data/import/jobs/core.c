@@ -490,12 +490,10 @@ enum status core_job(struct run *r, struct error *err)
     j->loss_in_place = j->fused_loss && r->fusion && !strcmp(r->fusion, "te");
     j->fused_loss &= !j->loss_in_place;
     set_dispatch(r);
-    l->sequence_parallel &= l->tensor > 1;
+    l->sequence_parallel &= l->tensor > 1, j->overlapped_tensor &= l->sequence_parallel;
     j->overlapped_messages &= l->schedule == SCHEDULE_INTERLEAVED;
-    j->overlapped_tensor &= l->sequence_parallel;
-    l->fused_attention =
-        j->precision != FP32 && // FlashAttention and cuDNN's have 16 bits
-        (r->flash || (strcmp(r->backend, "unfused") && strcmp(r->backend, "local")));
+    bool fused = r->flash || (strcmp(r->backend, "unfused") && strcmp(r->backend, "local"));
+    l->fused_attention = fused && j->precision != FP32;
     TRY(set_recompute(r, err));
     return job_check(j, err);
 }

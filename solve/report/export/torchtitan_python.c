@@ -213,13 +213,29 @@ static void put_own_flavor(const struct export *e, const struct torchtitan_flavo
                          "    model.tok_embeddings.param_init = family._EMBEDDING_SKIP_INIT\n");
     put_layers(e, base, mixture ? &mixture->experts : NULL);
     if (classes) titan_put_own_layers(e);
-    if (m->norm_epsilon > 0)
+    double epsilon = m->norm_epsilon > 0 || m->rms_norm ? m->norm_epsilon : 1e-5; // as PyTorch's
+    if (epsilon > 0)
         text_put(e->out,
                  "    for _, norm, _, _ in model.traverse(RMSNorm.Config):\n"
                  "        norm.eps = %.9g\n",
-                 m->norm_epsilon);
+                 epsilon);
     text_put(e->out, "    return model\n\n\nfamily.%s_configs[\"%s\"] = own_model\n", configs,
              r->flavor);
+}
+
+// The shortest of the flavors' positions; a longer sequence is refused.
+enum { FEWEST_POSITIONS = 16384 };
+
+static void put_positions(const struct export *e)
+{
+    long long sequence = e->problem->job.sequence;
+    if (sequence <= FEWEST_POSITIONS) return;
+    text_put(e->out,
+             "    for _, rope, _, _ in config.model_spec.model.traverse(RoPE.Config):\n"
+             "        longest = \"max_seq_len\" if hasattr(rope, \"max_seq_len\") else "
+             "\"max_context_length\"\n"
+             "        setattr(rope, longest, max(getattr(rope, longest), %lld))\n",
+             sequence);
 }
 
 static void put_rope_number(const struct export *e, const char *key, double value)
@@ -270,6 +286,7 @@ static void put_model_spec(struct export *e, const char *flavor, bool own)
                  "[\"lm_head\"], model_compile_enabled=%s)]",
                  job->compiled ? "True" : "False");
     text_put(e->out, ")\n");
+    put_positions(e);
     put_rope(e, own);
     text_put(e->out, "    config.loss = %s.Config(", further ? "MTPLoss" : "CrossEntropyLoss");
     if (further && scale > 0) text_put(e->out, "mtp_scale=%.9g, ", scale);

@@ -56,7 +56,7 @@ def smallest(name, layers, vocabulary, cut):
             rope_parameters=rope | {"partial_rotary_factor": 0.5})
         return t.PhiForCausalLM(config), WHOLE | {"rotated": 8}
     if name.startswith("gpt"):
-        config = t.GPT2Config(**old, n_positions=32, layer_norm_epsilon=1e-6,
+        config = t.GPT2Config(**old, n_positions=32, layer_norm_epsilon=1e-5,
                               activation_function="gelu")
         return t.GPT2LMHeadModel(config), WHOLE
     return None
