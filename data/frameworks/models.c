@@ -107,6 +107,8 @@ static void core_gaps(struct gaps *to, const struct problem *p, bool flags, stru
         {s->keys_as_values, "values that are keys"},
         {s->keys_reused, "keys of a layer before"},
         {s->index_heads > 0 && !flags, "sparse attention"},
+        {s->positions > 0 && s->positions != p->job.sequence && !flags,
+         "learned positions that are more or fewer than a sequence's tokens"},
         {f.windows, "windows of several widths"},
         {chunk && !maverick, "attention within chunks"},
         {maverick && chunk < p->job.sequence, "chunks of attention shorter than the sequence"},
