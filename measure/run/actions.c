@@ -42,25 +42,47 @@ static int64_t run_one(struct running *r, const struct action *a, int stage, int
                        : start_ns + (int64_t)(1e9 * run_repeat(r, a->cell) + 0.5);
 }
 
+// Whether a layer's weights are gathered beside what runs before it.
+static bool gathers(const struct running *r, const struct actions *all, int at,
+                    const struct run_event *of)
+{
+    if (at < 0 || at >= all->count) return false;
+    const struct action *a = &all->items[at];
+    return a->beside && !a->in_sync && a->rounds == RING_GATHER && is_due(r, a, of);
+}
+
+// The next layer's gathers from *at on, begun after all that runs beside so far; *at is then behind
+// them.
+static int64_t gather_next(struct running *r, const struct actions *all, int *at,
+                           const struct run_event *of)
+{
+    while (*at < all->count && !gathers(r, all, *at, of)) ++*at;
+    for (; gathers(r, all, *at, of); ++*at)
+        r->beside_ns = run_one(r, &all->items[*at], of->stage, r->beside_ns);
+    return r->beside_ns;
+}
+
+// A layer's weights are gathered while the layer before runs, so in front of what that scatters.
 void run_actions(struct running *r, const struct actions *all, struct run_event of)
 {
-    bool gathered = false; // the last action gathered, beside the pass
+    int ahead = 0; // gathers in front of it have begun
     r->beside_ns = r->now_ns;
+    int64_t next_ns = gather_next(r, all, &ahead, &of);
     for (int i = 0; i < all->count; i++) {
         const struct action *a = &all->items[i];
         if (!is_due(r, a, &of)) continue;
-        if (a->in_sync) {
+        if (gathers(r, all, i, &of)) {
+            if (gathers(r, all, i - 1, &of)) continue;
+            r->now_ns = larger(r->now_ns, next_ns);
+            next_ns = gather_next(r, all, &ahead, &of);
+        } else if (a->in_sync) {
             r->sync_ns = run_one(r, a, of.stage, larger(r->sync_ns, r->now_ns));
             r->beside_synced_ns[of.stage] = r->sync_ns;
         } else if (a->beside) {
-            bool scatters = a->rounds == RING_SCATTER;
-            r->beside_ns =
-                run_one(r, a, of.stage, scatters ? larger(r->beside_ns, r->now_ns) : r->beside_ns);
+            r->beside_ns = run_one(r, a, of.stage, larger(r->beside_ns, r->now_ns));
         } else {
-            if (gathered) r->now_ns = larger(r->now_ns, r->beside_ns);
             r->now_ns = run_one(r, a, of.stage, r->now_ns);
         }
-        gathered = a->beside && a->rounds == RING_GATHER;
     }
     r->now_ns = larger(r->now_ns, r->beside_ns);
 }
