@@ -16,7 +16,11 @@ build/fuzz/objects/%.o: %.c $(shell find data solve tests/support tests/fuzz -na
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -c -o $@ $<
 
-build/fuzz/fuzz: $(FUZZ_CODE:%.c=build/fuzz/objects/%.o)
+build/fuzz/objects/tables.o: $(NAMES).c
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -Wno-overlength-strings -c -o $@ $<
+
+build/fuzz/fuzz: $(FUZZ_CODE:%.c=build/fuzz/objects/%.o) build/fuzz/objects/tables.o
 	clang $(FUZZ_FLAGS) -o $@ $^ -lcjson -lnettle -lgmp -lm
 
 fuzz-keep-%: build/fuzz/fuzz
