@@ -339,7 +339,6 @@ bool *job_switch(struct job *j, enum trainer_switch s)
     switch (s) {
     case SWITCH_OVERLAPPED_MESSAGES: return &j->overlapped_messages;
     case SWITCH_OVERLAPPED_TENSOR: return &j->overlapped_tensor;
-    case SWITCH_OVERLAPPED_INPUT_GRADIENTS: return &j->overlapped_input_gradients;
     case SWITCH_SCATTERED_MESSAGES: return &j->scattered_messages;
     case SWITCH_FUSED_LOSS: return &j->fused_loss;
     case SWITCH_COMPILED: return &j->compiled;
@@ -374,10 +373,6 @@ bool switches_has(const struct job *j, enum trainer_switch s)
     switch (s) {
     case SWITCH_OVERLAPPED_MESSAGES: return has_messages_beside(j);
     case SWITCH_OVERLAPPED_TENSOR: return has_sums_beside(j);
-    case SWITCH_OVERLAPPED_INPUT_GRADIENTS:
-        return any_or(j, TRAINER_MEGATRON) && j->space.framework != FRAMEWORK_AXONN &&
-               j->trainer == TRAINER_MEGATRON && j->layout.tensor > 1 &&
-               !layout_has_grid(&j->layout);
     case SWITCH_SCATTERED_MESSAGES: return any_or(j, TRAINER_DEEPSPEED);
     case SWITCH_FUSED_LOSS: return torch && j->trainer >= TRAINER_TORCHTITAN;
     case SWITCH_COMPILED: return torch && j->trainer == TRAINER_TORCHTITAN;

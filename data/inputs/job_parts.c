@@ -20,13 +20,9 @@ const char *const objective_names[] = {"iteration_time", "pipette", "max_load",
                                        "cost",           "energy",  NULL};
 const char *const framework_names[] = {"any",  "megatron",       "torchtitan", "deepspeed",
                                        "nemo", "torchtitan-0.2", "axonn",      NULL};
-const char *const trainer_switch_names[] = {"overlapped_messages",
-                                            "overlapped_tensor",
-                                            "overlapped_input_gradients",
-                                            "scattered_messages",
-                                            "fused_loss",
-                                            "compiled",
-                                            NULL};
+const char *const trainer_switch_names[] = {
+    "overlapped_messages", "overlapped_tensor", "scattered_messages",
+    "fused_loss",          "compiled",          NULL};
 const char *const rule_action_names[] = {"require", "forbid", NULL};
 
 // ---- layout

@@ -47,12 +47,6 @@ struct problem judged_problem(const struct problem *p, const struct layout *layo
     bool compiles = j->compiled || listed[SWITCH_COMPILED];
     to->overlapped_tensor = j->overlapped_tensor ||
                             (listed[SWITCH_OVERLAPPED_TENSOR] && sums_hidden(j, layout, compiles));
-    bool megatron = framework == FRAMEWORK_ANY || framework == FRAMEWORK_MEGATRON ||
-                    framework == FRAMEWORK_NEMO;
-    to->overlapped_input_gradients = j->overlapped_input_gradients ||
-                                     (listed[SWITCH_OVERLAPPED_INPUT_GRADIENTS] && megatron &&
-                                      layout->tensor > 1 && j->trainer == TRAINER_MEGATRON &&
-                                      !layout_has_grid(layout));
     to->overlapped_dispatch = j->overlapped_dispatch || layout->overlapped_dispatch;
     to->context_kind = layout->context_kind ? (enum context_kind)(layout->context_kind - 1)
                                             : j->context_kind;

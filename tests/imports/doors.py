@@ -103,7 +103,7 @@ def columns(x):
              "version": "2025-06",
              "schedule": "interleaved" if x["vpp"] > 1 else "1f1b", "scattered_messages": 0,
              "overlap_messages": int(overlaps(x)), "kept_logits": 0, "loss_in_place": 0,
-             "chunked_loss": 0, "stopped_recompute": 0, "overlap_input_gradients": 0}
+             "chunked_loss": 0, "stopped_recompute": 0}
     for key in ("layers", "hidden", "heads", "kv_heads", "ffn", "vocab", "seq", "tp", "pp", "cp",
                 "dp", "vpp", "micro_batch", "global_batch", "precision", "gradient_bytes", "zero",
                 "sp", "recompute", "overlap", "fused_loss"):

@@ -33,10 +33,7 @@ static unsigned expected(const struct job *j)
         parts = false, sums = sharded && (listed[SWITCH_COMPILED] || j->compiled);
     if (j->space.framework == FRAMEWORK_AXONN) messages = parts = loss = compiled = false;
     if (j->space.framework == FRAMEWORK_DEEPSPEED) messages = sums = loss = compiled = false;
-    enum framework f = j->space.framework;
-    bool core = f == FRAMEWORK_ANY || f == FRAMEWORK_MEGATRON || f == FRAMEWORK_NEMO,
-         inputs = core && j->trainer == TRAINER_MEGATRON && l->tensor > 1 && !layout_has_grid(l);
-    const bool has[] = {messages, sums, inputs, parts, loss, compiled};
+    const bool has[] = {messages, sums, parts, loss, compiled};
     unsigned bits = 0;
     for (int i = 0; i < SWITCH_COUNT; i++) bits |= (unsigned)(has[i] && listed[i]) << i;
     return bits;
@@ -201,11 +198,8 @@ TEST(no_price_is_higher_with_a_switch)
         job->overlapped_tensor &= framework_trainer(job->space.framework) != TRAINER_TORCHTITAN ||
                                   job->compiled;
         if (price_problem(&off, &p, arena, &err) != OK) continue;
-        // Where nothing hides it, the second gather of whole tokens takes longer than it saves.
-        bool beside = job->overlapped_input_gradients;
         switches_list(&job->space);
         switches_set(job);
-        job->overlapped_input_gradients = beside;
         CHECK_OK(price_problem(&on, &p, arena, &err));
         if (on.cut_count != off.cut_count) continue; // equal messages that are parts now
         compare_runs(&on, &off), compare_cuts(&on, &off);

@@ -492,7 +492,6 @@ enum status core_job(struct run *r, struct error *err)
     set_dispatch(r);
     l->sequence_parallel &= l->tensor > 1, j->overlapped_tensor &= l->sequence_parallel;
     j->overlapped_messages &= l->schedule == SCHEDULE_INTERLEAVED;
-    j->overlapped_input_gradients = l->tensor > 1 && j->trainer == TRAINER_MEGATRON;
     bool fused = r->flash || (strcmp(r->backend, "unfused") && strcmp(r->backend, "local"));
     l->fused_attention = fused && j->precision != FP32;
     TRY(set_recompute(r, err));

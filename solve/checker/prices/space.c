@@ -105,9 +105,6 @@ void space_switch(struct job *to, const struct problem *problem, const struct ch
                               (listed[SWITCH_OVERLAPPED_MESSAGES] && has.messages);
     to->overlapped_tensor = job->overlapped_tensor ||
                             (listed[SWITCH_OVERLAPPED_TENSOR] && has.sums);
-    to->overlapped_input_gradients = job->overlapped_input_gradients ||
-                                     (listed[SWITCH_OVERLAPPED_INPUT_GRADIENTS] && has.inputs &&
-                                      job->trainer == TRAINER_MEGATRON);
     to->scattered_messages = job->scattered_messages ||
                              (listed[SWITCH_SCATTERED_MESSAGES] && has.parts);
     to->fused_loss = job->fused_loss || (listed[SWITCH_FUSED_LOSS] && has.loss);

@@ -167,16 +167,14 @@ struct check_switches check_switches(enum check_framework framework, const struc
                                      bool titan, bool own, bool compiles)
 {
     const int *v = l->value;
-    bool chunks = l->grid[0] || (v[KEY_SEQUENCE_PARALLEL] && v[KEY_TENSOR] > 1),
-         inputs = !l->grid[0] && v[KEY_TENSOR] > 1;
+    bool chunks = l->grid[0] || (v[KEY_SEQUENCE_PARALLEL] && v[KEY_TENSOR] > 1);
     switch (framework) {
-    case RUN_BY_ANY:
-        return (struct check_switches){true, chunks, inputs, true, titan || own, titan};
+    case RUN_BY_ANY: return (struct check_switches){true, chunks, true, titan || own, titan};
     case RUN_BY_NEMO:
-    case RUN_BY_MEGATRON: return (struct check_switches){v[KEY_TURNS] > 1, chunks, inputs};
+    case RUN_BY_MEGATRON: return (struct check_switches){v[KEY_TURNS] > 1, chunks};
     case RUN_BY_TORCHTITAN_0_2:
     case RUN_BY_TORCHTITAN:
-        return (struct check_switches){true, chunks && compiles, false, false, titan || own, titan};
+        return (struct check_switches){true, chunks && compiles, false, titan || own, titan};
     case RUN_BY_DEEPSPEED: return (struct check_switches){.parts = true};
     case RUN_BY_AXONN: return (struct check_switches){.sums = l->grid[0] > 0};
     }

@@ -108,7 +108,6 @@ bool check_sets_recomputation(const struct check_space *s, const struct check_la
 // What the trainer does in a layout if the job's space lists it: frameworks.c.
 struct check_switches {
     bool messages, sums; // beside the passes, beside the products
-    bool inputs;         // sums of their gradients beside products of weights' gradients
     bool parts;          // a tensor rank sends its part of a message
     bool loss, compiled;
 };
