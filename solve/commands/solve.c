@@ -73,12 +73,20 @@ static enum status write_priced(struct priced *priced, const struct solve_reques
     return OK;
 }
 
-static void say_bound(const struct plan *p, struct arena *arena)
+// Takes no memory: the plan is written.
+static void say_amount(const struct plan *p, const char *what, int64_t value_ns)
 {
-    if (p->bound_ns)
-        fprintf(stderr, "bound %s (%s), gap %.4g %%", plan_amount(p, plan_bound_ns(p), arena),
-                plan_claim_words(p, arena), 100 * plan_gap(p));
-    else fprintf(stderr, "no bound: the search ended before it had one");
+    bool of_energy = p->objective == OBJECTIVE_ENERGY;
+    fprintf(stderr, of_energy ? "%s %.6f J" : "%s %.9f s", what,
+            (double)value_ns / (of_energy ? 1e6 : 1e9));
+}
+
+static void say_bound(const struct plan *p, const char *claim)
+{
+    if (p->bound_ns) {
+        say_amount(p, "bound", plan_bound_ns(p));
+        fprintf(stderr, " (%s), gap %.4g %%", claim, 100 * plan_gap(p));
+    } else fprintf(stderr, "no bound: the search ended before it had one");
 }
 
 static void say_outcome(const struct solve_result *r, struct arena *arena)
@@ -87,10 +95,12 @@ static void say_outcome(const struct solve_result *r, struct arena *arena)
     bool within = p->outcome == OUTCOME_OPTIMAL && plan_gap(p) > 0;
     const char *outcome = within ? "within the gap" : outcome_names[p->outcome];
     bool times = p->objective == OBJECTIVE_ITERATION_TIME;
+    const char *claim = plan_claim_words(p, arena);
     if (p->stage_count) {
-        fprintf(stderr, "%s: %s %s, ", outcome, times ? "iteration" : objective_names[p->objective],
-                plan_amount(p, plan_value_ns(p), arena));
-        say_bound(p, arena);
+        fprintf(stderr, "%s: ", outcome);
+        say_amount(p, times ? "iteration" : objective_names[p->objective], plan_value_ns(p));
+        fprintf(stderr, ", ");
+        say_bound(p, claim);
         if (!times) fprintf(stderr, ", iteration %.9f s", (double)p->iteration_ns / 1e9);
         fprintf(stderr, "; %.2f s", p->effort.seconds);
         if (times)

@@ -28,7 +28,7 @@ static struct space_limits limits_of(const struct layout *base, const bool *mode
     return (struct space_limits){.layout = base,
                                  .devices = 8,
                                  .global_batch = 64,
-                                 .sequence = 64,
+                                 .sequence = 1024,
                                  .layers = 16,
                                  .experts = 8,
                                  .precision = BF16,
@@ -120,7 +120,8 @@ TEST(overlapped_dispatch_is_a_choice)
     }
 }
 
-// The ring, heads where tensor x context divides them, all at once only for windows in Megatron.
+// The ring, heads where tensor x context divides them, all at once for windows in Megatron and always
+// in torchtitan.
 TEST(kinds_of_context_ranks_are_choices)
 {
     const struct {
@@ -138,7 +139,7 @@ TEST(kinds_of_context_ranks_are_choices)
         {FRAMEWORK_NEMO, CONTEXT_RING, 8, 1, 8, true, false, "32"},
         {FRAMEWORK_MEGATRON, CONTEXT_ALL_TO_ALL, 8, 1, 8, true, true, "0"},
         {FRAMEWORK_ANY, CONTEXT_RING, 8, 1, 8, true, true, "02"},
-        {FRAMEWORK_TORCHTITAN, CONTEXT_RING, 8, 1, 8, false, false, "0"},
+        {FRAMEWORK_TORCHTITAN, CONTEXT_RING, 8, 1, 8, false, false, "3"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
         struct seen seen = {.count = 0};
