@@ -66,7 +66,6 @@ static enum status read_counted(const struct check_problem *p, const struct read
 static enum status audit_boxes(struct check_proof *k, const cJSON *proof)
 {
     bool counted[RESOURCES_MOST] = {false};
-    check_open_replay(&k->replay, k->g, k->work, k->arena);
     TRY(check_list_choices(&k->choices, k->g, k->work, k->arena));
     for (int s = 0; s < k->p->stages; s++) k->result->choices += k->choices.count[s];
     TRY(check_read_paths(k, value_get(proof, "paths")));
@@ -106,6 +105,7 @@ static enum status audit_energy(const struct check_proof *all, const cJSON *proo
     if (result->bound_ns == 0) return OK;
     graph.p = k.p = &below, k.g = &graph, k.result = &times;
     times.bound_ns = all->p->time_limit + 1, times.infeasible = false;
+    check_open_replay(&k.replay, k.g, k.work, k.arena);
     TRY(audit_boxes(&k, proof));
     times.bound_ns = result->bound_ns, times.infeasible = result->infeasible;
     *result = times;
