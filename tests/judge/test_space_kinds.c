@@ -120,8 +120,8 @@ TEST(overlapped_dispatch_is_a_choice)
     }
 }
 
-// The ring, heads where tensor x context divides them, all at once for windows in Megatron and always
-// in torchtitan.
+// The ring, heads where tensor x context divides them, all at once for windows in Megatron and
+// always in torchtitan.
 TEST(kinds_of_context_ranks_are_choices)
 {
     const struct {
