@@ -4,6 +4,7 @@ that can be carried out (small_problem.sh); own runs are skipped without mpirun.
 import _thread
 import pathlib
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -69,7 +70,8 @@ def check_errors():
 
 
 def check_interruption():
-    """As by Ctrl-C: the best plan is kept."""
+    """As by Ctrl-C: the best plan is kept; also where a shell's job has SIGINT ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     problem = plumbline.Problem.make(
         model="gpt3-175b", gpu="h100-80gb", nodes=64, global_batch=1536, sequence=2048
     )
