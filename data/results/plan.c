@@ -56,14 +56,9 @@ int64_t plan_value_ns(const struct plan *p)
     return p->objective == OBJECTIVE_ITERATION_TIME ? p->iteration_ns : p->objective_ns;
 }
 
-static bool is_of_energy(const struct plan *p) { return p->objective == OBJECTIVE_ENERGY; }
-
-const char *plan_unit(const struct plan *p) { return is_of_energy(p) ? "microjoules" : "ns"; }
-
-const char *plan_amount(const struct plan *p, int64_t value_ns, struct arena *arena)
+const char *plan_unit(const struct plan *p)
 {
-    if (is_of_energy(p)) return arena_print(arena, "%.6f J", (double)value_ns / 1e6);
-    return arena_print(arena, "%.9f s", (double)value_ns / 1e9);
+    return p->objective == OBJECTIVE_ENERGY ? "microjoules" : "ns";
 }
 
 int64_t plan_bound_ns(const struct plan *p)

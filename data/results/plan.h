@@ -162,10 +162,9 @@ struct plan {
 int64_t plan_micro_batches_together(const struct plan *p); // of all replicas
 int64_t plan_value_ns(
     const struct plan *p); // of the minimised quantity: iteration_ns, or objective_ns
-// Of a value or bound: "ns", or "microjoules" of the objective energy; "0.123456789 s", "1.2 J".
-const char *plan_unit(const struct plan *p);
-const char *plan_amount(const struct plan *p, int64_t value_ns, struct arena *arena);
-double plan_gap(const struct plan *p);           // (value - bound) / value
+const char *plan_unit(
+    const struct plan *p);             // of it: "ns", or "microjoules" of the objective energy
+double plan_gap(const struct plan *p); // (value - bound) / value
 enum outcome plan_outcome(const struct plan *p); // of a plan with stages, by the requested gap
 const char *plan_claim_words(const struct plan *p, struct arena *arena); // data/results/claim.h
 // The outcome in words, with what stands behind it: "optimal (certified)", "infeasible (...)", ...

@@ -59,7 +59,6 @@ static const struct field fields[] = {
     TEXT(gpu),
     TEXT(notes),
     TEXT(split),
-    TEXT(model),
     TEXT(framework),
     TEXT(version),
     WHOLE(num_gpus, 1, 1 << 24),

@@ -17,8 +17,8 @@ const char *report_time(int64_t ns, struct arena *arena)
 
 const char *report_value(const struct plan *plan, int64_t value_ns, struct arena *arena)
 {
-    bool of_energy = plan->objective == OBJECTIVE_ENERGY;
-    return of_energy ? plan_amount(plan, value_ns, arena) : report_time(value_ns, arena);
+    if (plan->objective != OBJECTIVE_ENERGY) return report_time(value_ns, arena);
+    return arena_print(arena, "%.6f J", (double)value_ns / 1e6);
 }
 
 const char *report_milliseconds(int64_t ns, struct arena *arena)
