@@ -1,6 +1,6 @@
 // Arguments of programs built on Hugging Face's Trainer: LLaMA-Factory (src/llamafactory/hparams at
-// ff6d4d12eeb0), ms-swift's sft (swift/arguments at 3602360a562a), DeepSpeedExamples; with '-' for
-// '_'.
+// ff6d4d12eeb0), ms-swift's sft (swift/arguments at 3602360a562a), axolotl's YAML
+// (src/axolotl/utils/schemas at 067b021c8), DeepSpeedExamples; with '-' for '_'.
 #include "data/frameworks/setting.h"
 
 static const struct setting_row rows[] = {
@@ -9,10 +9,10 @@ static const struct setting_row rows[] = {
           COUNT, micro_batch),
     TAKES("gradient-accumulation-steps", COUNT, steps),
     TAKES("cutoff-len max-length max-seq-length max-seq-len model-max-length block-size "
-          "max-token-length",
+          "max-token-length sequence-len",
           COUNT, job.sequence),
-    TAKES("bf16", FLAG, bf16),
-    TAKES("fp16", FLAG, fp16),
+    TAKES("bf16 bfloat16", FLAG, bf16),
+    TAKES("fp16 float16", FLAG, fp16),
     TAKES("torch-dtype dtype", TEXT, dtype),
     TAKES("gradient-checkpointing activation-checkpointing grad-checkpoint "
           "enable-gradient-checkpointing",
@@ -23,11 +23,11 @@ static const struct setting_row rows[] = {
     TAKES("offload", FLAG, job.layout.offload_optimizer), // of DeepSpeedExamples
     TAKES("fsdp fsdp-sharding-strategy", TEXT, sharding),
     TAKES("config-file", TEXT, accelerate),
-    TAKES("optim", TEXT, optimizer),
+    TAKES("optim optimizer", TEXT, optimizer),
     TAKES("flash-attn attn-impl attn-implementation", TEXT, backend),
-    TAKES("use-flash-attn use-flash-attention use-flash-attention-2", FLAG, flash),
+    TAKES("use-flash-attn use-flash-attention use-flash-attention-2 flash-attention", FLAG, flash),
     TAKES("sequence-parallel-size cp-size", INT, ulysses),
-    TAKES("model-name-or-path model", TEXT, model),
+    TAKES("model-name-or-path model base-model", TEXT, model),
     TAKES("nproc-per-node num-processes global-world-size", COUNT, processes),
     TAKES("nnodes", COUNT, nodes),
     TAKES("max-prompt-length", COUNT, rollout.prompt),

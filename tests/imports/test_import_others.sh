@@ -140,6 +140,23 @@ trained() { # ZeRO's stage, words that are said, the launch's or the file's text
     told "$2"
     grep -q "\"zero\": $1," "$work/job.json" || wrong "trainer: not ZeRO $1: $3"
 }
+# axolotl's names; lists and sections say how states are sharded, and what is another job.
+axolotl='base_model: m\nsequence_len: 64\nmicro_batch_size: 1\nadapter: qlora\n'
+trained 0 '--load-in-4bit: frozen weights in fewer bits are the model' \
+    "${axolotl}load_in_4bit: true\nflash_attention: true" yaml
+trained 3 'offload: the optimizer on the host' \
+    "${axolotl}fsdp:\n  - full_shard\nfsdp_config:\n  fsdp_offload_params: true" yml
+trained 2 'the model is m' "${axolotl}fsdp_config:\n  reshard_after_forward: false" yml
+trained 1 'ZeRO 1, as the name deepspeed_configs/zero1.json' \
+    "${axolotl}deepspeed: deepspeed_configs/zero1.json" yaml
+for other in 'rl: dpo/--rl: is not read: pairs' 'dp_shard_size: 4/--dp-shard-size: is not read' \
+    'optimizer: adamw_bnb_8bit/--optimizer: adamw_bnb_8bit has other states' \
+    'batch_size: 8/batch_size: expected gradient_accumulation_steps'; do
+    printf "$axolotl${other%%/*}\n" >"$work/in.yaml"
+    "$plumbline" import trainer "$work/in.yaml" --gpus 8 >"$work/out" 2>"$work/err" &&
+        wrong "axolotl: read: $other"
+    told "${other#*/}"
+done
 own='t.py --per_device_train_batch_size 1 --max_length 64 --bf16 true'
 trained 3 'ZeRO 3, as the name c/deepspeed_zero3.yaml' \
     "accelerate launch --config_file c/deepspeed_zero3.yaml $own"

@@ -1,4 +1,4 @@
-// Programs built on Hugging Face's Trainer (LLaMA-Factory, ms-swift, DeepSpeedExamples) as a run:
+// Programs built on Hugging Face's Trainer (LLaMA-Factory, ms-swift, axolotl, DeepSpeedExamples):
 // YAML or a launch script. The model is its checkpoint's, hence not read.
 #include <ctype.h>
 #include <stdlib.h>
@@ -231,8 +231,9 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     static const char *const narrow[] = {"8bit", "4bit", "galore", "apollo", "lomo"};
     for (size_t i = 0; i < ARRAY_LENGTH(narrow); i++)
         if (holds(r->optimizer, narrow[i]))
-            return settings_refuse(
-                s, "optim", err, "%.40s has other states than Adam's: leave it out", r->optimizer);
+            return settings_refuse(s, setting_of(s, "optim") ? "optim" : "optimizer", err,
+                                   "%.40s has other states than Adam's: leave it out",
+                                   r->optimizer);
     j->adam = !r->optimizer || holds(r->optimizer, "adam");
     if (!j->adam) said_assume(&s->said, "optimizer %.40s: no state is assumed", r->optimizer);
     l->fused_attention = !r->backend ||
@@ -259,8 +260,8 @@ static enum status take_sections(struct settings *s, const struct settings *yaml
         return settings_refuse(yaml, data->key, err, "%.60s: " SETTING_OF_OTHERS, data->text);
     if (data) said_assume(&s->said, "tokens are trained (llamafactory-cli sft), not pairs");
     if (setting_of(yaml, "quant_config.name"))
-        return settings_refuse(yaml, "quant_config.name", err,
-                               "weights in fewer bits are not read: leave the section out");
+        said_assume(&s->said, "quant_config: frozen weights in fewer bits are the model's: state "
+                              "them there (weight_bits)");
     if (!engine || !engine->text) return OK;
     if (!strcmp(engine->text, "fsdp2")) return launch_set_value(s, "fsdp", "full_shard", err);
     if (!strcmp(engine->text, "deepspeed") && file && file->text)
@@ -270,6 +271,52 @@ static enum status take_sections(struct settings *s, const struct settings *yaml
         "expected fsdp2 or deepspeed, found \"%.40s\": leave the section out, and state the "
         "job's layout",
         engine->text);
+}
+
+static bool is_true(const struct settings *pairs, const char *key)
+{
+    const struct setting *at = setting_of(pairs, key);
+    return at && at->text && !strcasecmp(at->text, "true");
+}
+
+// How axolotl's and Accelerate's lists and sections say that states are sharded.
+static enum status take_fsdp(struct settings *s, const struct settings *pairs, struct error *err)
+{
+    static const char *const hosts[] = {
+        "fsdp_config.offload_params", "fsdp_config.fsdp_offload_params", "fsdp_config.cpu_offload"};
+    const struct setting *strategy = setting_of(pairs, "fsdp_config.fsdp_sharding_strategy"),
+                         *again = setting_of(pairs, "fsdp_config.reshard_after_forward");
+    const char *words = setting_lists(pairs, "fsdp", "full_shard")      ? "full_shard"
+                        : setting_lists(pairs, "fsdp", "shard_grad_op") ? "shard_grad_op"
+                        : setting_lists(pairs, "fsdp", "hybrid_shard")  ? "hybrid_shard"
+                                                                        : NULL;
+    bool offloads = setting_lists(pairs, "fsdp", "offload");
+    if (setting_of(pairs, "fsdp") && setting_of(pairs, "fsdp")->text) return OK; // in one word
+    if (strategy && strategy->text) words = strategy->text;
+    else if (!words && again) words = is_true(pairs, again->key) ? "full_shard" : "shard_grad_op";
+    else if (!words && setting_of(pairs, "fsdp_version")) words = "full_shard"; // version 2's
+    for (size_t i = 0; i < ARRAY_LENGTH(hosts); i++) offloads |= is_true(pairs, hosts[i]);
+    if (!words) return OK;
+    return launch_set(s, "fsdp", arena_print(s->arena, "%s%s", words, offloads ? " offload" : ""),
+                      err);
+}
+
+// axolotl's YAML: sections are said by their names, and a batch of all GPUs is none of each.
+static enum status take_axolotl(struct settings *s, const struct settings *pairs,
+                                struct error *err)
+{
+    if (setting_of(pairs, "batch_size") && !setting_of(pairs, "gradient_accumulation_steps"))
+        return settings_refuse(pairs, "batch_size", err,
+                               "expected gradient_accumulation_steps: state it in place of it");
+    for (int i = 0; i < pairs->count; i++) {
+        const char *key = pairs->items[i].key, *end = strpbrk(key, ".[");
+        char *name = end ? arena_print(s->arena, "%.*s", (int)(end - key), key) : NULL;
+        for (char *at = name; at && *at; at++)
+            if (*at == '_') *at = '-';
+        if (name && strcmp(name, "fsdp") != 0 && !setting_of(s, name))
+            TRY(launch_set(s, name, "", err));
+    }
+    return OK;
 }
 
 // YAML, or the arguments that ms-swift saves (args.json).
@@ -285,6 +332,8 @@ static enum status take_pairs(struct settings *s, const struct settings *pairs, 
             TRY(launch_set(s, "gradient-checkpointing", at->text, err)); // false is a statement
         else TRY(launch_set_value(s, at->key, at->text, err));
     }
+    TRY(take_fsdp(s, pairs, err));
+    if (setting_of(pairs, "base_model")) TRY(take_axolotl(s, pairs, err));
     return stage && stage->text ? launch_set(s, "zero-stage", stage->text, err) : OK;
 }
 
@@ -334,7 +383,7 @@ static const struct option_row option_rows[] = {
 static const struct asked defaults_asked = ASKED(importer);
 const struct command import_trainer = {
     .name = "trainer",
-    .text = "LLaMA-Factory YAML, ms-swift JSON, script of Hugging Face's Trainer -> job",
+    .text = "LLaMA-Factory, axolotl YAML, ms-swift JSON, script of HF's Trainer -> job",
     .usage = "plumbline import trainer CONFIG.yaml|FILE.sh --gpus N [-o job.json]",
     READER(option_rows, struct asked, defaults_asked),
 };
