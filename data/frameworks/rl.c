@@ -6,6 +6,7 @@
 #include "data/frameworks/setting.h"
 
 #define ACTOR "actor_rollout_ref.actor."
+#define EASY "worker.actor." // EasyR1's, a fork of veRL (examples/config.yaml at b44b311)
 #define ROLL(key) "actor_train." key " sft_train." key
 #define PRIME(key) "trainer.model." key " model." key
 // Sections of ROLL's and AReaL's files that are no part of an update.
@@ -37,6 +38,24 @@
     "actor.overlong_tokens actor.archon.attn_type "                                                \
     "actor.weight_update_mode actor.group_size actor.dynamic_sampling actor.log_agent_stats_keys " \
     "tokenizer_path"
+#define EASY_REST                                                                                  \
+    "config worker.rollout.* worker.ref.* worker.reward.* worker.critic.* "                        \
+    "worker.hybrid_engine worker.actor.optim.lr worker.actor.optim.weight_decay "                  \
+    "worker.actor.optim.betas worker.actor.optim.lr_warmup_ratio "                                 \
+    "worker.actor.optim.lr_warmup_steps worker.actor.optim.min_lr_ratio "                          \
+    "worker.actor.optim.lr_scheduler_type worker.actor.optim.warmup_style "                        \
+    "worker.actor.fsdp.enable_full_shard worker.actor.fsdp.enable_rank0_init "                     \
+    "worker.actor.fsdp.use_orig_params worker.actor.fsdp.mp_param_dtype "                          \
+    "worker.actor.fsdp.mp_reduce_dtype worker.actor.fsdp.mp_buffer_dtype "                         \
+    "worker.actor.model.trust_remote_code worker.actor.model.tokenizer_path "                      \
+    "worker.actor.model.lora.alpha worker.actor.model.lora.target_modules "                        \
+    "worker.actor.model.lora.exclude_modules "                                                     \
+    "worker.actor.micro_batch_size_per_device_for_experience "                                     \
+    "worker.actor.max_grad_norm worker.actor.clip_ratio_low "                                      \
+    "worker.actor.clip_ratio_high worker.actor.clip_ratio_dual "                                   \
+    "worker.actor.loss_avg_mode worker.actor.loss_type worker.actor.ppo_epochs "                   \
+    "worker.actor.use_torch_compile worker.actor.tau_positive "                                    \
+    "worker.actor.tau_negative worker.actor.is_entropy_reg worker.actor.entropy_coef"
 
 static const struct setting_row rows[] = {
     TAKES("tensor_model_parallel_size tensor_parallel_size", INT, job.layout.tensor),
@@ -68,12 +87,14 @@ static const struct setting_row rows[] = {
     TAKES(ROLL("training_args.gradient_accumulation_steps"), COUNT, steps),
     TAKES(ROLL("model_args.disable_gradient_checkpointing"), UNLESS, checkpointed),
     TAKES("actor.ppo_n_minibatches", COUNT, micro_batches),
-    TAKES(ACTOR "ppo_mini_batch_size policy.train_global_batch_size "
+    TAKES(ACTOR "ppo_mini_batch_size " EASY "global_batch_size policy.train_global_batch_size "
                 "runtime_args.train_global_batch_size",
           COUNT, global_batch),
-    TAKES("data.train_batch_size train_dataset.batch_size", COUNT, rollout.batch),
-    TAKES("actor_rollout_ref.rollout.n gconfig.n_samples", COUNT, rollout.answers),
-    TAKES(ACTOR "ppo_micro_batch_size_per_gpu policy.train_micro_batch_size "
+    TAKES("data.train_batch_size data.rollout_batch_size train_dataset.batch_size", COUNT,
+          rollout.batch),
+    TAKES("actor_rollout_ref.rollout.n worker.rollout.n gconfig.n_samples", COUNT, rollout.answers),
+    TAKES(ACTOR "ppo_micro_batch_size_per_gpu " EASY
+                "micro_batch_size_per_device_for_update policy.train_micro_batch_size "
                 "runtime_args.train_micro_batch_size data.micro_batch_size_per_gpu " ROLL(
                     "training_args.per_device_train_batch_size"),
           COUNT, micro_batch),
@@ -95,16 +116,18 @@ static const struct setting_row rows[] = {
           COUNT, rollout.answer),
     TAKES("data.max_length policy.max_total_sequence_length sequence_length", COUNT, job.sequence),
     TAKES(ACTOR
+          "ulysses_sequence_parallel_size " EASY "ulysses_size " EASY
           "ulysses_sequence_parallel_size " ACTOR "fsdp_config.ulysses_sequence_parallel_size "
           "ulysses_sequence_parallel_size engine.ulysses_sequence_parallel_size "
           "models.policy_trainer.ulysses_sequence_parallel_size " ROLL("model_args.ulysses_size"),
           INT, ulysses),
-    TAKES("actor_rollout_ref.model.enable_gradient_checkpointing "
-          "model.enable_gradient_checkpointing actor.gradient_checkpointing",
+    TAKES("actor_rollout_ref.model.enable_gradient_checkpointing " EASY
+          "model.enable_gradient_checkpointing model.enable_gradient_checkpointing "
+          "actor.gradient_checkpointing",
           FLAG, checkpointed),
-    TAKES("actor_rollout_ref.model.path model.path model.partial_pretrain "
-          "policy.model_name "
-          "models.policy.load pretrain actor.path",
+    TAKES(EASY "model.model_path actor_rollout_ref.model.path model.path model.partial_pretrain "
+               "policy.model_name "
+               "models.policy.load pretrain actor.path",
           TEXT, model),
     TAKES(ACTOR "optim.override_optimizer_config.optimizer_cpu_offload", FLAG,
           job.layout.offload_optimizer),
@@ -128,6 +151,7 @@ static const struct setting_row rows[] = {
     ROW(ROLL_REST, LEFT, job, ONLY_READ, 0, NULL, false),
     ROW(ROLL_TRAINER("actor_train."), LEFT, job, ONLY_READ, 0, NULL, false),
     ROW(ROLL_TRAINER("sft_train."), LEFT, job, ONLY_READ, 0, NULL, false),
+    ROW(EASY_REST, LEFT, job, ONLY_READ, 0, NULL, false),
     ROW(AREAL_REST, LEFT, job, ONLY_READ, 0, NULL, false),
 };
 

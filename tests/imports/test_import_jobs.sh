@@ -441,7 +441,7 @@ sizes='num_layers: 2, hidden_size: 8, num_attention_heads: 2, vocab_size: 9, seq
 sizes="$sizes, micro_batch_size: 1"
 refuse ': global_batch_size: expected a multiple of 8, found 9' nemo \
     "model: {$sizes, global_batch_size: 9}" --gpus 8 --job "$work/no.json"
-refuse 'trainer.devices, num_nodes): give it with --gpus' nemo "model: {$sizes}" \
+refuse 'trainer.devices, num_nodes) is missing: give it with --gpus' nemo "model: {$sizes}" \
     --job "$work/no.json"
 refuse 'flags of experts without num_experts' nemo "model: {$sizes, expert_model_parallel_size: 2}"
 refuse 'line 2: expected spaces' nemo 'a:\n\tb: 1\n'

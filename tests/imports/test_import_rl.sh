@@ -183,4 +183,40 @@ sed -i 's/optim_cpu_offload = false/full_offload = true/' "$work/prime.toml"
     wrong "prime-rl: states on the host are read"
 says 'trainer.model.full_offload: is not read: states on the host'
 
+# EasyR1's script over the file that it names, seen from a folder above; its answers are of a prompt
+mkdir -p "$work/easy/examples"
+cat >"$work/easy/examples/config.yaml" <<'END'
+data: {max_prompt_length: 512, max_response_length: 1536, rollout_batch_size: 64}
+worker:
+  actor:
+    global_batch_size: 16
+    micro_batch_size_per_device_for_update: 2
+    micro_batch_size_per_device_for_experience: 4
+    ulysses_size: 2
+    model: {model_path: m, enable_gradient_checkpointing: false}
+    fsdp: {enable_full_shard: true, enable_cpu_offload: false}
+  rollout: {n: 4, tensor_parallel_size: 2}
+trainer: {n_gpus_per_node: 8, nnodes: 1}
+END
+easy() { # OVERRIDE WANTED: refused with these words, or "key=value ..." of the job
+    printf 'python3 -m verl.trainer.main \\\n config=examples/config.yaml \\\n data.seed=1 %s\n' \
+        "$1" >"$work/easy/examples/run.sh"
+    if "$plumbline" import rl "$work/easy/examples/run.sh" -o "$work/job.json" 2>"$work/err"; then
+        python3 -c 'import json, sys
+j = json.load(open(sys.argv[1])); j.update(j["layout"])
+for pair in sys.argv[2].split():
+    key, value = pair.split("=")
+    assert str(j.get(key)) == value, (key, value, j.get(key))' "$work/job.json" "$2" ||
+            wrong "EasyR1: another job: $1"
+    else says "$2"
+    fi
+}
+easy worker.rollout.n=8 "sequence=2048 global_batch=128 context=2 data=4 micro_batch=2 zero=3"
+easy worker.actor.fsdp.enable_full_shard=false "global_batch=64 zero=2"
+easy worker.actor.fsdp.enable_cpu_offload=true 'enable_cpu_offload: is not read: states on the host'
+easy worker.actor.optim.strategy=adamw_bf16 'optim.strategy: is not read: an optimizer with other'
+rm "$work/easy/examples/config.yaml"
+easy worker.rollout.n=8 \
+    'the sequence length, the micro-batch and the number of GPUs are missing: give them with'
+
 exit $status

@@ -34,10 +34,6 @@ enum status core_check(const struct run *r, struct error *err)
          "the model's sizes are not here (--num-layers, --hidden-size, --num-attention-heads): "
          "write only the job (--job, without -o), and take the model from its config.json "
          "(plumbline import hf) or from plumbline models"},
-        {r->wants_job && !r->job.sequence, "--seq-length is missing: give it with --sequence, or "
-                                           "write only the model (-o, without --job)"},
-        {made && !s->vocabulary,
-         "--vocab-size is missing (the tokenizer sets it): give it with --vocabulary"},
         {r->variant && strcmp(r->variant, "gated_delta_net") && strcmp(r->variant, "gdn") &&
              !is_sparse(r),
          "--experimental-attention-variant: expected gated_delta_net, gdn or dsa"},
@@ -76,14 +72,12 @@ enum status core_check(const struct run *r, struct error *err)
         {l->tensor > DEGREE_MAX || l->pipeline > DEGREE_MAX || l->context > DEGREE_MAX ||
              l->expert > DEGREE_MAX || r->expert_tensor > DEGREE_MAX,
          "expected degrees of at most 1e6"},
-        {r->wants_job && !l->micro_batch,
-         "--micro-batch-size is missing: give it with --micro-batch, or write only the model (-o, "
-         "without --job)"},
         {!l->tensor, "--tensor-model-parallel-size: expected at least 1"},
         {!l->pipeline, "--pipeline-model-parallel-size: expected at least 1"},
         {!l->context, "--context-parallel-size: expected at least 1"},
         {!l->expert, "--expert-model-parallel-size: expected at least 1"},
     };
+    if (!checks[0].wrong) TRY(core_ask(r, made, err));
     for (size_t i = 0; i < ARRAY_LENGTH(checks); i++)
         if (checks[i].wrong) return fail(err, BAD_INPUT, "%s: %s", r->file, checks[i].text);
     return OK;

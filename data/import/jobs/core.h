@@ -6,6 +6,9 @@
 
 // BAD_INPUT, in the words of Megatron's flags: sizes are missing, or one flag contradicts another.
 enum status core_check(const struct run *r, struct error *err);
+// BAD_INPUT: all that must be given, in one line; the number of GPUs alone is asked for by
+// core_ranks. `made`: the model, from the run's sizes.
+enum status core_ask(const struct run *r, bool made, struct error *err);
 enum status core_model(struct model *m, const struct run *r, struct arena *arena,
                        struct error *err);
 // The data ranks, and whether experts fit them; the micro-batches of a replica.

@@ -32,6 +32,18 @@ static enum status check_expert_ranks(const struct run *r, int64_t gpus, struct 
                 l->expert_tensor ? "" : " and tensor");
 }
 
+enum status core_ask(const struct run *r, bool made, struct error *err)
+{
+    bool sequence = r->wants_job && !r->job.sequence,
+         batch = r->wants_job && !r->job.layout.micro_batch, words = made && !r->shape.vocabulary,
+         gpus = r->wants_job && !r->gpus && !r->processes && (sequence || batch || words);
+    const struct settings_lack of[] = {{words, "--vocab-size (the tokenizer's)", "--vocabulary"},
+                                       {sequence, "--seq-length", "--sequence"},
+                                       {batch, "--micro-batch-size", "--micro-batch"},
+                                       {gpus, "the number of GPUs", "--gpus"}};
+    return settings_ask(r->file, of, ARRAY_LENGTH(of), err);
+}
+
 enum status core_ranks(struct run *r, struct error *err)
 {
     struct layout *l = &r->job.layout;

@@ -9,12 +9,14 @@
 #include "data/import/import.h"
 #include "data/import/jobs/launch.h"
 
-// The key's length; 0: the word is no override, or one of paths and logs.
+// The key's length; 0: the word is no override, or one of paths and logs. EasyR1's file of settings
+// (config=FILE.yaml) is one.
 static size_t key_length(const char *word)
 {
     size_t length = 0;
     if (!strncmp(word, "checkpoint.", 11) || !strncmp(word, "logger.", 7)) return 0;
     bool dot = false;
+    if (!strncmp(word, "config=", 7) && path_ends_with(word, ".yaml")) return 6;
     if (!isalpha((unsigned char)*word)) return 0;
     for (; isalnum((unsigned char)word[length]) || strchr("._", word[length]); length++) {
         if (!word[length]) return 0;

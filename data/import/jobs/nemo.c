@@ -191,20 +191,14 @@ static enum status check_sizes(const struct run *r, const struct asked *asked, s
                     "%s: model: num_layers, hidden_size, num_attention_heads are missing: write "
                     "only the job (--job, without -o), and use a model from plumbline models",
                     r->file);
-    if (asked->model_path && !r->known && !s->vocabulary)
-        return fail(err, BAD_INPUT,
-                    "%s: vocab_size is missing (the tokenizer sets it): give it with --vocabulary",
-                    r->file);
-    if (!r->job.sequence || !r->job.layout.micro_batch)
-        return fail(err, BAD_INPUT, "%s: %s is missing: give it with %s", r->file,
-                    r->job.sequence ? "micro_batch_size" : "the sequence length (seq_length)",
-                    r->job.sequence ? "--micro-batch" : "--sequence");
-    if (asked->job_path && !asked->gpus && !r->processes)
-        return fail(
-            err, BAD_INPUT,
-            "%s: the number of GPUs is missing (trainer.devices, num_nodes): give it with --gpus",
-            r->file);
-    return OK;
+    const struct settings_lack of[] = {
+        {asked->model_path && !r->known && !s->vocabulary, "vocab_size (the tokenizer's)",
+         "--vocabulary"},
+        {!r->job.sequence, "the sequence length (seq_length)", "--sequence"},
+        {!r->job.layout.micro_batch, "micro_batch_size", "--micro-batch"},
+        {asked->job_path && !asked->gpus && !r->processes,
+         "the number of GPUs (trainer.devices, num_nodes)", "--gpus"}};
+    return settings_ask(r->file, of, ARRAY_LENGTH(of), err);
 }
 
 // Errors of Megatron's flags, with the names used in the file; "with --gpus" is an option.

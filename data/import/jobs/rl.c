@@ -1,6 +1,6 @@
-// The training of a policy by reinforcement learning, or its tuning by the same programs: veRL's
-// and ChatLearn's overrides, NeMo RL's, ROLL's and AReaL's YAML, prime-rl's TOML. Rollouts and
-// other models are no part of a job.
+// The training of a policy by reinforcement learning, or its tuning by the same programs: veRL's,
+// EasyR1's and ChatLearn's overrides, NeMo RL's, ROLL's and AReaL's YAML, prime-rl's TOML. Rollouts
+// and other models are no part of a job.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +50,28 @@ static void drop_unused(struct settings *s)
     s->count = kept;
 }
 
+// EasyR1's file, which a script names as seen from a folder above it, under the script's settings.
+static void take_config(struct settings *s, const char *path)
+{
+    enum { FOLDERS_MOST = 5 };
+    const struct setting *config = setting_of(s, "config");
+    const char *slash = strrchr(path, '/');
+    const char *from = slash ? arena_print(s->arena, "%.*s/", (int)(slash - path), path) : "";
+    if (!config || !config->text || *config->text == '/' || !holds(s, "worker.")) return;
+    const char *name = config->text;
+    for (int up = 0; up < FOLDERS_MOST; up++, from = arena_print(s->arena, "%s../", from)) {
+        struct settings below;
+        struct error ignored = {OK, ""};
+        const char *file = arena_print(s->arena, "%s%s", from, name);
+        if (settings_read_yaml_based(&below, file, s->arena, &ignored) != OK) continue;
+        for (int i = 0; i < below.count; i++)
+            if (!setting_of(s, below.items[i].key))
+                settings_replace(s, below.items[i].key, below.items[i].text, 0);
+        said_assume(&s->said, "%s, as the script says", file);
+        return;
+    }
+}
+
 static enum status read_settings(struct settings *s, const struct asked *asked, struct error *err)
 {
     const char *path = asked->import.path;
@@ -58,8 +80,11 @@ static enum status read_settings(struct settings *s, const struct asked *asked, 
                                     .launch = asked->launch,
                                     .rollouts = true};
     if (path_ends_with(path, ".toml")) return settings_read_toml(s, path, asked->import.arena, err);
-    if (!path_ends_with(path, ".yaml") && !path_ends_with(path, ".yml"))
-        return launch_read_overrides(s, path, &of, asked->import.arena, err);
+    if (!path_ends_with(path, ".yaml") && !path_ends_with(path, ".yml")) {
+        TRY(launch_read_overrides(s, path, &of, asked->import.arena, err));
+        take_config(s, path);
+        return OK;
+    }
     TRY(settings_read_yaml_based(s, path, asked->import.arena, err));
     drop_unused(s);
     return OK;
@@ -210,7 +235,8 @@ static enum status set_batch(struct run *r, struct settings *s, const struct ask
 {
     struct job *j = &r->job;
     struct layout *l = &j->layout;
-    bool verl = holds(s, "actor_rollout_ref."), areal = setting_of(s, "train_dataset.batch_size");
+    bool verl = holds(s, "actor_rollout_ref.") || holds(s, "worker.actor."),
+         areal = setting_of(s, "train_dataset.batch_size");
     if (r->rollout.prompt && r->rollout.answer && !j->sequence)
         j->sequence = r->rollout.prompt + r->rollout.answer;
     if (areal && !holds(s, "gconfig.")) j->sequence = r->rollout.prompt;
@@ -231,10 +257,12 @@ static enum status set_batch(struct run *r, struct settings *s, const struct ask
         said_assume(&s->said, "micro-batches of %lld whole sequences, of %lld tokens",
                     (long long)r->micro_batch, (long long)r->rollout.packed);
     }
-    if (!j->sequence || !r->micro_batch)
-        return fail(err, BAD_INPUT, "%s: the %s missing: give it with %s", r->file,
-                    j->sequence ? "micro-batch is" : "sequence length is",
-                    j->sequence ? "--micro-batch" : "--sequence");
+    bool asks = !j->sequence || !r->micro_batch;
+    const struct settings_lack of[] = {
+        {!j->sequence, "the sequence length", "--sequence"},
+        {!r->micro_batch && !r->rollout.packs, "the micro-batch", "--micro-batch"},
+        {asks && !r->gpus && !r->processes, "the number of GPUs", "--gpus"}};
+    TRY(settings_ask(r->file, of, ARRAY_LENGTH(of), err));
     if (r->micro_batch > 1 << 20 || j->global_batch > INT64_C(1) << 40)
         return fail(err, BAD_INPUT, "%s: expected smaller batches", r->file);
     l->micro_batch = (int)r->micro_batch;
@@ -281,7 +309,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
         if (nemo && !r->checkpointed) r->granularity = NULL;
     } else {
         r->job.trainer = TRAINER_OTHER;
-        l->zero = 3, l->gradient_sync = SYNC_OVERLAPPED;
+        const struct setting *whole = setting_of(s, "worker.actor.fsdp.enable_full_shard");
+        l->zero = whole && is(whole->text, "false") ? 2 : 3, l->gradient_sync = SYNC_OVERLAPPED;
         TRY(take_zero(r, s, err));
         r->granularity = r->checkpointed ? "full" : NULL;
     }

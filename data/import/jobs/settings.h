@@ -97,6 +97,15 @@ void settings_hint(const struct settings *s, struct error *err);
 enum status settings_refuse(const struct settings *s, const char *key, struct error *err,
                             const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+// What a run needs and its file does not say, and the option that gives it.
+struct settings_lack {
+    bool lacks;
+    const char *what, *option;
+};
+// BAD_INPUT: all that is lacking, in one line.
+enum status settings_ask(const char *file, const struct settings_lack *of, int count,
+                         struct error *err);
+
 // ---- for settings.c: settings_said.c
 
 #define OPEN_BEGIN '\1' // begins the name of what is open, in a text (data/import/script)

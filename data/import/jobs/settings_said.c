@@ -334,3 +334,22 @@ enum status settings_refuse(const struct settings *s, const char *key, struct er
         return fail(err, BAD_INPUT, "%s: line %d: %s: %s", s->document.path, at->line, key, text);
     return fail(err, BAD_INPUT, "%s: %s%s: %s", s->document.path, dashes(s), key, text);
 }
+
+enum status settings_ask(const char *file, const struct settings_lack *of, int count,
+                         struct error *err)
+{
+    char what[256] = "", options[128] = "";
+    int found = 0, left = 0;
+    for (int i = 0; i < count; i++) left += of[i].lacks;
+    for (int i = 0; i < count; i++) {
+        if (!of[i].lacks) continue;
+        const char *between = !found ? "" : --left > 1 ? ", " : " and ";
+        size_t at = strlen(what), to = strlen(options);
+        snprintf(what + at, sizeof what - at, "%s%s", between, of[i].what);
+        snprintf(options + to, sizeof options - to, "%s%s", between, of[i].option);
+        found++;
+    }
+    if (!found) return OK;
+    return fail(err, BAD_INPUT, "%s: %s %s missing: give %s with %s", file, what,
+                found > 1 ? "are" : "is", found > 1 ? "them" : "it", options);
+}

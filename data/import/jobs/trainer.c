@@ -205,20 +205,16 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     int64_t gpus = r->gpus ? r->gpus : r->processes * (r->nodes ? r->nodes : 1);
     take_answers(r, s);
     if (asked->sequence) j->sequence = asked->sequence;
-    if (!j->sequence)
-        return fail(err, BAD_INPUT,
-                    "%s: the sequence length is missing (cutoff_len, max_length): give it with "
-                    "--sequence",
-                    r->file);
     if (!r->micro_batch)
         return fail(
             err, BAD_INPUT,
             "%s: expected per_device_train_batch_size, found none: this is no training with "
             "Hugging Face's Trainer",
             r->file);
-    if (!gpus)
-        return fail(err, BAD_INPUT, "%s: the number of GPUs is missing: give it with --gpus",
-                    r->file);
+    const struct settings_lack of[] = {
+        {!j->sequence, "the sequence length (cutoff_len, max_length)", "--sequence"},
+        {!gpus, "the number of GPUs", "--gpus"}};
+    TRY(settings_ask(r->file, of, ARRAY_LENGTH(of), err));
     if (r->ulysses > 1) l->context = r->ulysses, j->context_kind = CONTEXT_ALL_TO_ALL;
     if (r->micro_batch > 1 << 16 || r->steps > 1 << 16)
         return fail(err, BAD_INPUT, "%s: expected batch sizes of at most 2^16", r->file);
@@ -302,8 +298,7 @@ static enum status take_fsdp(struct settings *s, const struct settings *pairs, s
 }
 
 // axolotl's YAML: sections are said by their names, and a batch of all GPUs is none of each.
-static enum status take_axolotl(struct settings *s, const struct settings *pairs,
-                                struct error *err)
+static enum status take_axolotl(struct settings *s, const struct settings *pairs, struct error *err)
 {
     if (setting_of(pairs, "batch_size") && !setting_of(pairs, "gradient_accumulation_steps"))
         return settings_refuse(pairs, "batch_size", err,
