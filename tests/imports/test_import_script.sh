@@ -245,7 +245,7 @@ says 'seq-length is missing: give it with --sequence' line
 printf 'x.py --num-layers 2 --hidden-size 64 --num-attention-heads 4\n' \
     >"$work/bare.sh"
 read_file "$work/bare.sh" own && fail "bare: read without sizes"
-says 'tokenizer.s), --seq-length, --micro-batch-size and the number of GPUs are missing' bare
+says 'tokenizer.s), --seq-length and --micro-batch-size are missing: give them with' bare
 read_file "$work/line.sh" own --sequence 2048 --micro-batch 4 || fail "line: $(cat "$work/err")"
 grep -q '"micro_batch": 4' "$work/own.job" || fail "line: another micro-batch"
 # sparse attention: as many parameters as transformers' deepseek_v32 of this shape has
