@@ -22,7 +22,7 @@ enum status explain_log(struct explained *x, const char *path,
                                        .ranges = true,
                                        .operations_kept = 1 << 16};
     *x = (struct explained){.settings = *settings, .arena = arena, .why = ""};
-    TRY(log_read(&x->log, path, arena, err));
+    TRY(log_read(&x->log, path, settings->run, arena, err));
     TRY(predictor_open(&x->predictor, &predict, arena, err));
     TRY(explain_assemble(x, err));
     explain_certify(x);

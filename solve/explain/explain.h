@@ -11,6 +11,7 @@ struct explain_settings {
     const char *cluster, *costs, *gpu; // NULL: as the log states
     struct gpu_likeness likeness;      // of a GPU that no cluster has
     int64_t gpus;                      // 0: as the log states
+    const char *run;                   // of several in the text's tables; NULL: none
     const char *set;                   // "column=value,..." instead of the log's; NULL: nothing
     double margin;
 };

@@ -158,6 +158,9 @@ static void conclude_batch(struct log *l)
         follows(l, TOLD_SEQ, "consumed tokens over samples",
                 TILE * whole_near(l->reader->tokens / l->reader->all_samples / TILE));
     double seq = (double)told_count(l, TOLD_SEQ), gpus = (double)told_count(l, TOLD_NUM_GPUS);
+    if (time > 0 && l->seen[LOG_MEGATRON_DEEPSPEED])
+        follows(l, TOLD_GLOBAL_BATCH, "samples/s x time",
+                whole_near(time * usual(l, MEASURED_SAMPLES)));
     if (time > 0 && tokens > 0 && seq > 0 && gpus > 0)
         follows(l, TOLD_GLOBAL_BATCH, "tokens/s of a GPU x GPUs x time / seq",
                 whole_near(tokens * gpus * time / seq));

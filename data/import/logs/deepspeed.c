@@ -37,7 +37,9 @@ static void keep_gib(int64_t *to, double gib)
 static bool read_timer(struct log *l, const char *line)
 {
     double rate, step = 0, memory;
-    if (!number_after(line, "CurrSamplesPerSec=", &rate, NULL)) return false;
+    if (!number_after(line, "CurrSamplesPerSec=", &rate, NULL) && // of 2021 only the mean
+        !number_after(line, " SamplesPerSec=", &rate, NULL))
+        return false;
     if (!number_after(line, "global_step=", &step, NULL))
         number_after(line, "stop] 0/", &step, NULL); // of 2022
     measure_clock(l, line, step);
@@ -60,5 +62,8 @@ void log_deepspeed(struct log *l, const char *line)
             keep_gib(&l->memory.allocated_bytes, value);
         if (number_after(line, "Max_CA ", &value, NULL)) keep_gib(&l->memory.reserved_bytes, value);
     }
+    if (strstr(line, "contiguous Memory Checkpointing") &&
+        number_after(line, " with ", &value, NULL) && strstr(line, " total layers"))
+        tell_count(l, TOLD_LAYERS, BY_PROGRAM, "a line of the program", (int64_t)value);
     if (strstr(line, "deepspeed")) l->seen[LOG_DEEPSPEED]++;
 }

@@ -2,17 +2,20 @@
 #ifndef PLUMBLINE_DATA_IMPORT_LOGS_INTERNAL_H
 #define PLUMBLINE_DATA_IMPORT_LOGS_INTERNAL_H
 
+#include <ctype.h>
 #include <stdio.h>
 
 #include "data/import/logs/log.h"
 
 enum { LINE_MOST = 1 << 16 };
 #define OF_TOKENIZER "a tokenizer's line"
+#define OF_MODEL "a model that is named"
 
 // A table of Markdown so far.
 struct log_table {
     int lines, rows; // of values
     bool pairs;      // each row is a name and its value
+    bool rates;      // each row is a run, with a rate of its own
     char head[1024], row[1024];
 };
 
@@ -42,6 +45,9 @@ struct log_reader {
     struct log_table table;
     struct prose_rate prose[MEASURED_COUNT];
     bool shaped;                // by a model that is named
+    bool keyed_model;           // its name is a configuration's
+    bool titled;                // the first line is a post's title
+    int branches;               // of a shell, that are open: which is taken is not known
     int64_t ffn;                // by torchtitan's arguments of a Llama; 0: none were there
     double step, samples;       // of Megatron's last line that states what was consumed
     double all_samples, tokens; // by then
@@ -93,12 +99,19 @@ void log_prose(struct log *l, const char *line);
 void log_take_prose(struct log *l);
 void log_memory(struct log *l, const char *line);
 void log_names(struct log *l, const char *line);
+void log_models(struct log *l, const char *line);
 void log_date(struct log *l, const char *line);
 void log_words(struct log *l, const char *line);
-void log_table(struct log *l, const char *line); // table.c; at the end: of ""
-bool names_gpu(const char *text);                // begins with the name of one
+void log_counts(struct log *l, const char *line); // cards.c
+void log_table(struct log *l, const char *line);  // table.c; at the end: of ""
+bool names_gpu(const char *text);                 // begins with the name of one
 // What follows from other values.
 void log_conclude(struct log *l);
+
+static inline bool at_border(const char *line, const char *s)
+{
+    return s == line || !isalnum((unsigned char)s[-1]);
+}
 
 // The number after `before` in the line (blanks and colons between are skipped); *after: behind it.
 // false: there is none. Digits may be grouped by commas.

@@ -179,8 +179,18 @@ struct log_failure {
     int line;
 };
 
+// Runs that rows of the text's tables give rates of.
+enum { RUNS_NAMED = 12 };
+struct log_runs {
+    int count, line; // line: of the first
+    bool chosen;     // the one that was asked for is among them
+    char names[RUNS_NAMED * (TOLD_KEY + 8)];
+};
+
 struct log {
     const char *path;
+    const char *run; // that was asked for, of several; NULL: none
+    struct log_runs runs;
     struct document document;
     enum log_format format;
     int seen[LOG_FORMAT_COUNT]; // lines that only it has
@@ -206,8 +216,11 @@ struct log {
     struct log_reader *reader; // while it is read
 };
 
-// BAD_INPUT: it cannot be read, is not text, or says nothing about a training run.
-enum status log_read(struct log *log, const char *path, struct arena *arena, struct error *err);
+// run: the one of the text's tables that is meant, by its first cell or its number; NULL: none.
+// BAD_INPUT: it cannot be read, is not text, or says nothing about a training run, or of several;
+// there is no such run.
+enum status log_read(struct log *log, const char *path, const char *run, struct arena *arena,
+                     struct error *err);
 
 // What a model has that the log did not state: what else follows then.
 void log_take_layers(struct log *log, int64_t layers);

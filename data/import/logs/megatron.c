@@ -90,7 +90,8 @@ static void read_rates(struct log *l, const char *line, int64_t step)
                  {"tokens per GPU (tokens/s/GPU):", MEASURED_TOKENS},
                  {"tokens/sec/gpu:", MEASURED_TOKENS},
                  {"tokens/sec/GPU:", MEASURED_TOKENS},
-                 {"samples per second:", MEASURED_SAMPLES}};
+                 {"samples per second:", MEASURED_SAMPLES},
+                 {"samples/sec:", MEASURED_SAMPLES}}; // GPT-NeoX's
     double value;
     for (size_t i = 0; i < ARRAY_LENGTH(rates); i++)
         if (number_after(line, rates[i].before, &value, NULL))
@@ -118,7 +119,7 @@ static bool read_iteration(struct log *l, const char *line)
     read_rates(l, line, (int64_t)step);
     log_memory(l, line);
     l->seen[strstr(line, "samples per second:") || strstr(line, "approx flops") ||
-                    strstr(line, "samples_per_second=")
+                    strstr(line, "samples/sec:") || strstr(line, "samples_per_second=")
                 ? LOG_MEGATRON_DEEPSPEED
                 : LOG_MEGATRON]++;
     return true;

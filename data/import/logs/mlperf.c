@@ -24,6 +24,22 @@ static const char *full_name(const char *key, size_t length)
     return NULL;
 }
 
+// What a shell has from its launcher, with another value for none.
+static bool is_of_launch(const char *key, size_t length)
+{
+    static const char *const keys[] = {"NNODES", "NUM_NODES", "WORLD_SIZE", "NPROC_PER_NODE"};
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
+        if (strlen(keys[i]) == length && !strncmp(key, keys[i], length)) return true;
+    return false;
+}
+
+static void count_branches(struct log_reader *r, const char *line)
+{
+    if (!strncmp(line, "if [", 4)) r->branches++;
+    else if (r->branches && !strncmp(line, "fi", 2) && !isalnum((unsigned char)line[2]))
+        r->branches--;
+}
+
 static bool read_export(struct log *l, const char *line)
 {
     const char *key = strstr(line, "export ");
@@ -32,10 +48,12 @@ static bool read_export(struct log *l, const char *line)
     size_t length = strcspn(key, "= ");
     if (key[length] != '=') return true;
     const char *value = key + length + 1, *end, *inside;
+    bool launch = is_of_launch(key, length);
     size_t value_length = strcspn(value, "#");
     while (value_length && isspace((unsigned char)value[value_length - 1])) value_length--;
     end = value + value_length;
     inside = memchr(value, '{', value_length);
+    if (launch && (inside || l->reader->branches)) return true;
     if (inside) { // "${MINIBS:=128}"
         const char *from = strstr(inside, ":=");
         if (!from) from = strstr(inside, ":-");
@@ -186,6 +204,7 @@ static void read_mllog(struct log *l, const char *line)
 
 void log_mlperf(struct log *l, const char *line)
 {
+    count_branches(l->reader, line);
     if (strstr(line, ":::MLLOG")) read_mllog(l, line);
     else if (!read_export(l, line)) read_config_name(l, line);
 }

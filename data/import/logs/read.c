@@ -61,10 +61,25 @@ static bool says_something(struct log *l)
     return summary || l->failure.out_of_memory || l->average_s > 0 || l->block_s > 0 || l->dumped;
 }
 
-enum status log_read(struct log *l, const char *path, struct arena *arena, struct error *err)
+// What a text that says nothing of one run may say of several; or of none with that name.
+static enum status refuse(const struct log *l, struct error *err)
+{
+    if (l->runs.count > 1 || l->run)
+        return fail(err, BAD_INPUT, "%s: line %d: expected %s of %d runs in its tables%s%s%s",
+                    l->path, l->runs.line, l->run ? "--run to name one" : "--run to choose one",
+                    l->runs.count, *l->runs.names ? ": " : "", l->runs.names,
+                    l->runs.count > RUNS_NAMED ? " ..." : "");
+    return fail(err, BAD_INPUT,
+                "%s: expected a training log (iteration lines, printed arguments, MLPerf or "
+                "out-of-memory lines), found none in %lld lines",
+                l->path, (long long)l->lines);
+}
+
+enum status log_read(struct log *l, const char *path, const char *run, struct arena *arena,
+                     struct error *err)
 {
     bool more = true;
-    *l = (struct log){.path = path, .arena = arena, .memory.rank = -1};
+    *l = (struct log){.path = path, .run = run, .arena = arena, .memory.rank = -1};
     l->reader = TAKE(arena, 1, struct log_reader);
     l->reader->keys = log_keys_make(arena);
     l->reader->models = log_models_make(arena);
@@ -77,11 +92,7 @@ enum status log_read(struct log *l, const char *path, struct arena *arena, struc
     log_table(l, "");
     log_take_prose(l);
     l->format = format_of(l);
-    if (!says_something(l))
-        return fail(err, BAD_INPUT,
-                    "%s: expected a training log (iteration lines, printed arguments, MLPerf or "
-                    "out-of-memory lines), found none in %lld lines",
-                    path, (long long)l->lines);
+    if ((run && !l->runs.chosen) || !says_something(l)) return refuse(l, err);
     log_conclude(l);
     return OK;
 }

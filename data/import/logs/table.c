@@ -1,6 +1,6 @@
 // A table of Markdown that describes one run: a row of names over one row of values, or rows of a
-// name and a value under "| Parameter | Value |". One with several runs says nothing of any of
-// them.
+// name and a value under "| Parameter | Value |". Where its rows are several runs, with a rate of
+// each, the one that was asked for counts; without that none does.
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -46,6 +46,40 @@ static const struct {
              {"globalbatchsize", TOLD_GLOBAL_BATCH},
              {"ga", TOLD_ACCUMULATION}};
 
+// Those of rates. A unit behind the number in the cell says more; scale 0: what the rate is of is
+// not said.
+static const struct {
+    const char *name;
+    enum measured of;
+    double scale;
+} rates[] = {{"iters", MEASURED_ITERATION_S, 1},
+             {"itertimes", MEASURED_ITERATION_S, 1},
+             {"iterationtimes", MEASURED_ITERATION_S, 1},
+             {"steptimes", MEASURED_ITERATION_S, 1},
+             {"iterationtime", MEASURED_ITERATION_S, 0},
+             {"steptime", MEASURED_ITERATION_S, 0},
+             {"iterationtimems", MEASURED_ITERATION_S, 0.001},
+             {"steptimems", MEASURED_ITERATION_S, 0.001},
+             {"tflops", MEASURED_TFLOPS, 1},
+             {"tflopsgpu", MEASURED_TFLOPS, 1},
+             {"tflopspergpu", MEASURED_TFLOPS, 1},
+             {"tfsgpu", MEASURED_TFLOPS, 1},
+             {"modeltflopsgpu", MEASURED_TFLOPS, 1},
+             {"tps", MEASURED_TOKENS, 1},
+             {"wps", MEASURED_TOKENS, 1},
+             {"tpsgpu", MEASURED_TOKENS, 1},
+             {"tokssgpu", MEASURED_TOKENS, 1},
+             {"toksgpu", MEASURED_TOKENS, 1},
+             {"tokenssgpu", MEASURED_TOKENS, 1},
+             {"tokenssecgpu", MEASURED_TOKENS, 1},
+             {"tokenss", MEASURED_TOKENS, 0},
+             {"tokenssec", MEASURED_TOKENS, 0},
+             {"throughput", MEASURED_TOKENS, 0},
+             {"throughputsamplessec", MEASURED_SAMPLES, 1},
+             {"samplessec", MEASURED_SAMPLES, 1},
+             {"sampless", MEASURED_SAMPLES, 1},
+             {"speed", MEASURED_ITERATION_S, 0}};
+
 struct cell_text {
     const char *text;
     int length;
@@ -68,34 +102,99 @@ static int cells_of(const char *line, struct cell_text cells[CELLS_MOST])
     return count;
 }
 
-static void tell_cell(struct log *l, struct cell_text name, struct cell_text value)
+static void without_signs(char bare[TOLD_KEY], struct cell_text name)
 {
-    char bare[TOLD_KEY];
     size_t length = 0;
-    double number;
-    const char *after;
-    for (int i = 0; i < name.length && length + 1 < sizeof bare; i++)
+    for (int i = 0; i < name.length && length + 1 < TOLD_KEY; i++)
         if (isalnum((unsigned char)name.text[i]))
             bare[length++] = (char)tolower((unsigned char)name.text[i]);
     bare[length] = '\0';
+}
+
+static int rate_of(struct cell_text name)
+{
+    char bare[TOLD_KEY];
+    without_signs(bare, name);
+    for (size_t i = 0; i < ARRAY_LENGTH(rates); i++)
+        if (!strcmp(rates[i].name, bare)) return (int)i;
+    return -1;
+}
+
+// "10.2s/it" under "speed", "341" under "TFLOPS".
+static void tell_rate(struct log *l, int rate, struct cell_text value)
+{
+    double number, scale = rates[rate].scale;
+    const char *after;
+    if (!value.length || !isdigit((unsigned char)*value.text) ||
+        !number_at(value.text, &number, &after) || after > value.text + value.length)
+        return;
+    after += strspn(after, " ");
+    if (rates[rate].of == MEASURED_ITERATION_S && !strncmp(after, "ms", 2)) scale = 0.001;
+    else if (rates[rate].of == MEASURED_ITERATION_S && *after == 's') scale = 1;
+    struct prose_rate *to = &l->reader->prose[rates[rate].of];
+    if (scale > 0 && (l->run || !(to->value > 0))) *to = (struct prose_rate){number * scale, true};
+}
+
+static void tell_cell(struct log *l, struct cell_text name, struct cell_text value)
+{
+    char bare[TOLD_KEY];
+    double number;
+    const char *after;
+    int rate = rate_of(name);
+    if (rate >= 0) {
+        tell_rate(l, rate, value);
+        return;
+    }
+    without_signs(bare, name);
     if (!value.length || !isdigit((unsigned char)*value.text) ||
         !number_at(value.text, &number, &after) || after != value.text + value.length ||
         number < 1 || number > 1e9)
         return;
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
         if (!strcmp(names[i].name, bare))
-            tell_count(l, names[i].told, BY_WORDS, "a table", (int64_t)number);
+            tell_count(l, names[i].told, l->run ? BY_COMMON : BY_WORDS, "a table", (int64_t)number);
+}
+
+static void tell_row(struct log *l, const char *row)
+{
+    struct cell_text names_[CELLS_MOST], cells[CELLS_MOST];
+    int heads = cells_of(l->reader->table.head, names_), count = cells_of(row, cells);
+    for (int i = 0; i < heads && i < count; i++) tell_cell(l, names_[i], cells[i]);
+}
+
+static bool has_rate(const char *head)
+{
+    struct cell_text cells[CELLS_MOST];
+    int count = cells_of(head, cells);
+    for (int i = 0; i < count; i++)
+        if (rate_of(cells[i]) >= 0) return true;
+    return false;
+}
+
+// A run among those of the page's tables: by what its first cell says, or by its number.
+static void take_run(struct log *l, const char *row, struct cell_text first)
+{
+    struct log_runs *runs = &l->runs;
+    char number[16], name[TOLD_KEY];
+    snprintf(number, sizeof number, "%d", ++runs->count);
+    snprintf(name, sizeof name, "%.*s", first.length < TOLD_KEY ? first.length : TOLD_KEY - 1,
+             first.text);
+    if (!runs->line) runs->line = (int)l->lines;
+    size_t used = strlen(runs->names);
+    if (runs->count <= RUNS_NAMED)
+        snprintf(runs->names + used, sizeof runs->names - used, "%s%s '%s'", used ? ", " : "",
+                 number, name);
+    if (!l->run || runs->chosen || (strcmp(l->run, number) != 0 && strcasecmp(l->run, name) != 0))
+        return;
+    runs->chosen = true;
+    tell_row(l, row);
 }
 
 // A table that ended: of one row of values.
 static void finish(struct log *l)
 {
     struct log_table *t = &l->reader->table;
-    struct cell_text head[CELLS_MOST], row[CELLS_MOST];
-    if (t->rows == 1 && !t->pairs) {
-        int heads = cells_of(t->head, head), cells = cells_of(t->row, row);
-        for (int i = 0; i < heads && i < cells; i++) tell_cell(l, head[i], row[i]);
-    }
+    if (t->rows == 1 && !t->pairs && !l->run) tell_row(l, t->row);
     t->lines = t->rows = 0, t->pairs = false;
 }
 
@@ -112,9 +211,11 @@ void log_table(struct log *l, const char *line)
     if (t->lines == 1) {
         snprintf(t->head, sizeof t->head, "%.*s", (int)sizeof t->head - 1, line);
         t->pairs = count == 2 && cells[1].length == 5 && !strncasecmp(cells[1].text, "value", 5);
+        t->rates = !t->pairs && has_rate(line);
     } else if (t->lines > 2) { // behind the rule
         t->rows++;
         snprintf(t->row, sizeof t->row, "%.*s", (int)sizeof t->row - 1, line);
         if (t->pairs && count == 2) tell_cell(l, cells[0], cells[1]);
+        if (t->rates) take_run(l, line, cells[0]);
     }
 }

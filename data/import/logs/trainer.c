@@ -81,7 +81,8 @@ static void read_summary(struct log *l, const char *line)
         l->parameters = (int64_t)value, l->seen[LOG_TRANSFORMERS] += 2;
     if (number_after(line, "total_flos", &value, NULL)) l->total_flop = value;
     if (number_after(line, "train_runtime", &value, NULL)) l->runtime_s = value;
-    if (number_after(line, "train_samples_per_second", &value, NULL)) {
+    if (number_after(line, "train_samples_per_second", &value, NULL) ||
+        (!strncmp(line, "Samples per second:", 19) && number_at(line + 19, &value, NULL))) {
         measure(l, MEASURED_SAMPLES, 100, value);
         l->seen[LOG_TRANSFORMERS] += 2;
     }
@@ -109,6 +110,27 @@ static bool is_first_person(const char *line)
     return false;
 }
 
+// "Avg Iteration Time: 8.01s": where a page has several runs, with as many times, of none of them.
+static void read_time_words(struct log *l, const char *line)
+{
+    static const char *const words[] = {"iteration time:", "iter time:", "step time:"};
+    const double apart = 1.5;
+    struct prose_rate *to = &l->reader->prose[MEASURED_ITERATION_S];
+    double value;
+    const char *after;
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
+        const char *at = find_in_any_case(line, words[i]);
+        if (!at || !number_at(at + strlen(words[i]), &value, &after) || !(value > 0)) continue;
+        after += *after == ' ';
+        if (!strncmp(after, "ms", 2)) value /= 1000;
+        else if (*after != 's') continue;
+        bool differs = to->value > 0 && (value > apart * to->value || to->value > apart * value);
+        if (differs) to->value = -1;
+        else if (!(to->value > 0) && !(to->value < 0)) *to = (struct prose_rate){value, true};
+        return;
+    }
+}
+
 // Rates of posts, "8,784 tokens/s/GPU", "17,905.340 ms/step": where no line of a log has any. What
 // its author measured counts more than what others did.
 void log_prose(struct log *l, const char *line)
@@ -123,9 +145,11 @@ void log_prose(struct log *l, const char *line)
                  {" ms,", MEASURED_ITERATION_S, 0.001},
                  {"seconds per step", MEASURED_ITERATION_S, 1},
                  {"s/step", MEASURED_ITERATION_S, 1},
+                 {"iter/s", MEASURED_ITERATION_S, 0}, // 0: its inverse
                  {"tflop/s/gpu", MEASURED_TFLOPS, 1},
                  {"tflops/s/gpu", MEASURED_TFLOPS, 1},
                  {"tflops/gpu", MEASURED_TFLOPS, 1}};
+    if (strstr(line, "ime:")) read_time_words(l, line);
     if (!strstr(line, "/s") && !strstr(line, "/GPU") && !strstr(line, "seconds per")) return;
     bool own = is_first_person(line);
     for (size_t i = 0; i < ARRAY_LENGTH(units); i++) {
@@ -133,11 +157,11 @@ void log_prose(struct log *l, const char *line)
         struct prose_rate *to = &l->reader->prose[units[i].of];
         double value;
         bool rates = *units[i].unit != ' ' || find_in_any_case(line, "/s/gpu"); // of a step
-        if (!at || !rates || (to->value > 0 && (!own || to->own))) continue;
+        if (!at || !rates || to->value < 0 || (to->value > 0 && (!own || to->own))) continue;
         while (from > line && from[-1] == ' ') from--;
         while (from > line && strchr("0123456789.,", from[-1])) from--;
         if (from < at && number_at(from, &value, NULL) && value > 0)
-            *to = (struct prose_rate){value * units[i].scale, own};
+            *to = (struct prose_rate){units[i].scale > 0 ? value * units[i].scale : 1 / value, own};
     }
 }
 
@@ -145,6 +169,8 @@ void log_take_prose(struct log *l)
 {
     static const enum measured rates[] = {MEASURED_ITERATION_S, MEASURED_TOKENS, MEASURED_SAMPLES,
                                           MEASURED_TIMER, MEASURED_TFLOPS};
+    for (size_t i = 0; i < ARRAY_LENGTH(rates) && l->run; i++) // its table has them
+        l->series[rates[i]] = (struct log_series){.count = 0};
     for (size_t i = 0; i < ARRAY_LENGTH(rates); i++)
         if (l->series[rates[i]].count) return;
     for (int i = 0; i < MEASURED_COUNT && !(l->average_s > 0) && !(l->block_s > 0); i++)

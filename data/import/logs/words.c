@@ -32,11 +32,6 @@ struct short_words {
     int count;
 };
 
-static bool at_border(const char *line, const char *s)
-{
-    return s == line || !isalnum((unsigned char)s[-1]);
-}
-
 // One word at s, "tp4", "TP=4" or "2mbs"; returns what is behind it.
 static const char *read_short(struct short_words *w, const char *line, const char *s)
 {
@@ -111,6 +106,8 @@ static void read_shorts(struct log *l, const char *line)
                    shorts[w.items[i].row].told <= TOLD_VPP;
     for (const char *at = line; (at = strstr(at, "DP=")); at++)
         if (at_border(line, at)) degrees++; // no other word is written so
+    for (const char *at = line; (at = strstr(at, "GBS=")); at++)
+        if (at_border(line, at)) degrees += 2;
     for (int i = 0; degrees > 1 && i < w.count; i++)
         if (strcmp(shorts[w.items[i].row].word, "gb") == 0 &&
             (w.items[i].value == 200 || w.items[i].value == 300))
@@ -155,201 +152,19 @@ static void read_zero(struct log *l, const char *line)
         }
 }
 
-// "4 nodes, each 4 A100", "10 nodes with 8 GPUs per node": the number before `number`, and what it
-// is of.
-static bool is_of_each(struct log *l, const char *line, const char *number)
-{
-    static const char *const nodes[] = {"nodes", "machines", "\xe8\x8a\x82\xe7\x82\xb9",
-                                        "\xe7\xbb\x93\xe7\x82\xb9"};
-    static const char *const each[] = {"each ", "per node", "per machine", "\xe6\xaf\x8f"};
-    bool of_each = false;
-    double count;
-    for (size_t i = 0; i < ARRAY_LENGTH(each); i++) of_each |= strstr(line, each[i]) != NULL;
-    for (const char *s = line; of_each && s < number; s++) {
-        if (!isdigit((unsigned char)*s) || !at_border(line, s) || !number_at(s, &count, &s))
-            continue;
-        s += strspn(s, " ");
-        for (size_t i = 0; i < ARRAY_LENGTH(nodes); i++)
-            if (s < number && !strncmp(s, nodes[i], strlen(nodes[i])) && count >= 1 &&
-                count < 1e5) {
-                tell_count(l, TOLD_NODES, BY_WORDS, "a number of nodes, in words", (int64_t)count);
-                return true;
-            }
-    }
-    return false;
-}
-
-// "2 nodes x 8", "2Nodes * 8": the number before the GPU is a node's.
-static bool is_of_node(struct log *l, const char *line, const char *number)
-{
-    const char *s = number;
-    double nodes;
-    while (s > line && strchr(" *xX", s[-1])) s--;
-    size_t length = s - line > 5 && !strncasecmp(s - 5, "nodes", 5)  ? 5
-                    : s - line > 4 && !strncasecmp(s - 4, "node", 4) ? 4
-                                                                     : 0;
-    if (!length || s == number) return is_of_each(l, line, number);
-    for (s -= length; s > line && s[-1] == ' ';) s--;
-    while (s > line && isdigit((unsigned char)s[-1])) s--;
-    if (number_at(s, &nodes, NULL) && nodes >= 1 && nodes < 1e6)
-        tell_count(l, TOLD_NODES, BY_WORDS, "a number of nodes, in words", (int64_t)nodes);
-    return true;
-}
-
-// "on an 80 GB A100": of one, if it is no node of them.
-static bool is_on_a(const char *line)
-{
-    static const char *const many[] = {"node", "cluster", "server", "machine", "pod", "instance"};
-    for (const char *s = line; (s = find_in_any_case(s, "on a")); s += 4) {
-        const char *of = s + 4;
-        if (!at_border(line, s)) continue;
-        of += *of == 'n';
-        if (*of != ' ') continue;
-        size_t size = strspn(++of, "0123456789");
-        if (size) of += size + strspn(of + size, " GgBb");
-        if (!names_gpu(of)) continue;
-        bool alone = true;
-        for (size_t i = 0; i < ARRAY_LENGTH(many); i++) alone &= !find_in_any_case(of, many[i]);
-        if (alone) return true;
-    }
-    return false;
-}
-
-// "single A100", "a single GPU"; not of a single node.
-static bool is_single(const char *line)
-{
-    const char *s = line;
-    for (; (s = find_in_any_case(s, "single ")); s += 7) {
-        const char *of = s + 7;
-        if (!strncmp(of, "core ", 5)) of += 5;
-        if (!strncmp(of, "NVIDIA ", 7)) of += 7;
-        if (!strncmp(of, "GPU", 3) || (names_gpu(of) && strstr(of, "GPU"))) return true;
-    }
-    return is_on_a(line);
-}
-
-// "CUDA_VISIBLE_DEVICES=0,1,2 python", DeepSpeed's "--include localhost:0,1,2": of one node.
-static void read_visible(struct log *l, const char *line)
-{
-    static const char *const keys[] = {"CUDA_VISIBLE_DEVICES=", "--include localhost:"};
-    const char *key = strstr(line, keys[1]) ? keys[1] : keys[0], *at = strstr(line, key);
-    size_t length = at ? strspn(at + strlen(key), "0123456789,") : 0;
-    int count = 1;
-    if (!length || told(l, TOLD_GPUS_PER_NODE)) return;
-    for (size_t i = 0; i < length; i++) count += at[strlen(key) + i] == ',';
-    tell_count(l, TOLD_GPUS_PER_NODE, BY_WORDS, "CUDA_VISIBLE_DEVICES", count);
-}
-
-// "on 32 GPUs": no GPU need be named for that.
-static bool follows_word(const char *line, const char *number)
-{
-    static const char *const words[] = {"on ", "with ", "using ", "use "};
-    for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
-        size_t length = strlen(words[i]);
-        if ((size_t)(number - line) >= length && !strncmp(number - length, words[i], length))
-            return true;
-    }
-    return false;
-}
-
-// "Two cards", in Chinese.
-static int cards_in_chinese(const char *line)
-{
-    static const struct {
-        const char *word;
-        int count;
-    } words[] = {{"\xe5\x8d\x95\xe5\x8d\xa1", 1}, {"\xe5\x8f\x8c\xe5\x8d\xa1", 2},
-                 {"\xe4\xb8\xa4\xe5\x8d\xa1", 2}, {"\xe4\xb8\xa4\xe5\xbc\xa0", 2}, // of cards
-                 {"\xe5\x9b\x9b\xe5\x8d\xa1", 4}, {"\xe5\x85\xab\xe5\x8d\xa1", 8}};
-    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
-        if (strstr(line, words[i].word)) return words[i].count;
-    return 0;
-}
-
-// A row of nvidia-smi's table, "|   7  NVIDIA H100 80GB HBM3   On | ...": the GPU of that index.
-static bool read_table_row(struct log *l, const char *line)
-{
-    double index;
-    const char *after;
-    if (line[0] != '|' || line[1] != ' ' || !number_at(line + 1, &index, &after)) return false;
-    if (*after != ' ' || index > 15) return false;
-    if (strstr(after, "NVIDIA ") || strstr(after, "Tesla ") || strstr(after, "GeForce "))
-        tell_count(l, TOLD_GPUS_PER_NODE, BY_COMMON, "nvidia-smi's table", (int64_t)index + 1);
-    return true;
-}
-
-// "4 * 8 H100", behind its first number: the second one; 0: it is no product.
-static int64_t second_factor(const char *s)
-{
-    double factor;
-    s += strspn(s, " ");
-    if (*s != '*' && *s != 'x') return 0;
-    s += 1 + strspn(s + 1, " ");
-    if (!isdigit((unsigned char)*s) || !number_at(s, &factor, &s) || *s != ' ') return 0;
-    s += strspn(s, " ");
-    bool gpus = names_gpu(s) || !strncasecmp(s, "gpus", 4);
-    return gpus && factor >= 1 && factor <= 65536 ? (int64_t)factor : 0;
-}
-
-// "8xA100", "A100 80G*8", "8 GPUs", "8-V100", "single A100": only where a GPU is named.
-static void read_gpus(struct log *l, const char *line)
-{
-    double count;
-    if (read_table_row(l, line) || told(l, TOLD_NUM_GPUS)) return;
-    int cards = is_single(line) ? 1 : cards_in_chinese(line);
-    if (cards) {
-        tell_count(l, TOLD_NUM_GPUS, BY_WORDS, "a number of GPUs, in words", cards);
-        return;
-    }
-    for (const char *s = line; *s; s++) {
-        if (!isdigit((unsigned char)*s)) continue;
-        const char *begin = s;
-        if (!number_at(s, &count, &s)) continue;
-        const char *unit = s + strspn(s, " ");
-        count *= (double)larger(second_factor(s), 1);
-        if (!strncmp(unit, "of ", 3)) unit += 3;
-        if (!strncasecmp(unit, "nvidia ", 7)) unit += 7;
-        bool many = count >= 1 && count <= 65536 &&
-                    (begin == line || !isalpha((unsigned char)begin[-1]));
-        bool whole = !strncmp(unit, "-GPU ", 5) && count > 1 && at_border(line, begin);
-        if (many && whole) { // "the 256-GPU recipes", "an 8-GPU node"
-            bool node = !strncmp(unit + 5, "node", 4) || !strncmp(unit + 5, "server", 6);
-            tell_count(l, node ? TOLD_GPUS_PER_NODE : TOLD_NUM_GPUS, BY_WORDS,
-                       "a number of GPUs, in words", (int64_t)count);
-            return;
-        }
-        bool named = !strncasecmp(unit, "gpus", 4) || !strncmp(unit, "GPUs", 4) ||
-                     !strncmp(unit, "\xe5\x8d\xa1", 3);
-        const char *of = unit + (*unit == '\xc3' ? 2 : 1);
-        bool times = (*unit == 'x' || *unit == '*' || !strncmp(unit, "\xc3\x97", 2)) && *of &&
-                     (strchr("AHVBLMR34T ", *of) || names_gpu(of)) && told(l, TOLD_GPU);
-        const char *sign = begin;
-        while (sign > line && sign[-1] == ' ') sign--;
-        bool behind = sign > line + 1 && strchr("*xX", sign[-1]) && told(l, TOLD_GPU) &&
-                      (sign[-1] == '*' || sign[-2] == ' ') && !isalnum((unsigned char)*s) &&
-                      s[strspn(s, " ")] != '='; // "12*7 = 84"
-        bool of_node = is_of_node(l, line, begin);
-        bool card = !strncmp(unit, "3090", 4) || !strncmp(unit, "4090", 4),
-             before = *s == ' ' && told(l, TOLD_GPU) && (card || names_gpu(unit));
-        bool used = named && (follows_word(line, begin) || !strncasecmp(unit + 4, " total", 6));
-        if (many && (named || times || behind || before) &&
-            (used || l->told[TOLD_GPU].line == l->lines)) {
-            tell_count(l, of_node ? TOLD_GPUS_PER_NODE : TOLD_NUM_GPUS, BY_WORDS,
-                       "a number of GPUs, in words", (int64_t)count);
-            return;
-        }
-        s--;
-    }
-}
-
-// "TPS ~6.5k; memory 40.15GiB-47.65GiB"
+// "TPS ~6.5k; memory 40.15GiB-47.65GiB", "wps is only around ~200": of a GPU.
 static void read_titan_words(struct log *l, const char *line)
 {
+    static const char *const between[] = {"is ", "was ", "only ", "around ", "about "};
     const char *at = strstr(line, "TPS"), *after;
     double value;
-    if (!at || l->series[MEASURED_TOKENS].seen) return;
+    if (!at) at = find_in_any_case(line, "wps");
+    if (!at || !at_border(line, at) || l->series[MEASURED_TOKENS].seen) return;
     at += 3 + strspn(at + 3, " ~:=");
-    if (!number_at(at, &value, &after)) return;
+    for (size_t i = 0; i < ARRAY_LENGTH(between); i++)
+        if (!strncmp(at, between[i], strlen(between[i])))
+            at += strlen(between[i]), at += strspn(at, " ~:=");
+    if (!isdigit((unsigned char)*at) || !number_at(at, &value, &after)) return;
     measure(l, MEASURED_TOKENS, 100, *after == 'k' || *after == 'K' ? 1000 * value : value);
     for (at = line; (at = strstr(at, "GiB")); at++) {
         const char *from = at;
@@ -372,11 +187,11 @@ static void read_quoted(struct log *l, const char *line)
     if (narrow) tell(l, TOLD_FP8_RECIPE, BY_WORDS, "in words", "mxfp8", 5);
 }
 
-// "OOM" as a word, in any case ("zoom" is none); "out of memory".
+// "OOM" as a word or a verb, in any case ("zoom" is none); "out of memory".
 static bool names_failure(const char *line)
 {
     for (const char *at = line; (at = find_in_any_case(at, "oom")); at += 3)
-        if (at_border(line, at) && !isalpha((unsigned char)at[3])) return true;
+        if (at_border(line, at) && !isalpha((unsigned char)at[3 + (at[3] == 's')])) return true;
     return find_in_any_case(line, "out of memory") != NULL;
 }
 
@@ -391,6 +206,9 @@ static void read_prose(struct log *l, const char *line)
                                                 {"max length", TOLD_SEQ},
                                                 {"model parallelism degree", TOLD_TP},
                                                 {"model parallel of", TOLD_TP},
+                                                {"tensor model parallel size", TOLD_TP},
+                                                {"pipeline model parallel size", TOLD_PP},
+                                                {"context parallel size", TOLD_CP},
                                                 {"tensor parallelism degree", TOLD_TP},
                                                 {"pipeline parallelism degree", TOLD_PP},
                                                 {"grad accum", TOLD_ACCUMULATION},
@@ -454,11 +272,11 @@ bool log_is_of_others(const char *line)
 
 void log_words(struct log *l, const char *line)
 {
+    if (l->lines == 1) l->reader->titled = line[0] == '#' && line[1] == ' ';
     if (log_is_of_others(line)) return;
     read_shorts(l, line);
     read_shell_degree(l, line);
     read_zero(l, line);
-    read_gpus(l, line);
-    read_visible(l, line);
+    log_counts(l, line);
     read_prose(l, line);
 }

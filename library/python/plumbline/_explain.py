@@ -73,13 +73,14 @@ def explain(
     memory_gb: Optional[float] = None,
     intra: Optional[float] = None,
     set: Optional[Mapping[str, Any]] = None,
+    run: Optional[str] = None,
 ) -> Explanation:
     """Reads a training log as people have it (Megatron-LM, DeepSpeed, NeMo, Megatron-Bridge,
     torchtitan, transformers, MLPerf), or a post with parts of one.
 
     cluster: the nodes that it ran on. gpu, gpus: if the log does not say. gpu_like: what a GPU is
     like that no cluster has, but for its memory_gb and its link within a node in GB/s. set: columns
-    of a table of runs instead of what the log states.
+    of a table of runs instead of what the log states. run: which of a page's tables is meant.
     """
     said = words(
         [],
@@ -92,6 +93,7 @@ def explain(
             "memory_gb": memory_gb,
             "intra": intra,
             "set": set or None,
+            "run": run,
         },
     )
     at = os.fspath(log)

@@ -91,7 +91,7 @@ static bool read_input(const void *argument, struct arena *arena)
     words[count++] = arena_copy_text(arena, "/dev/null");
     struct log log;
     enum status status = command ? command_call(command, count, words, &exit_code, arena, &err)
-                                 : log_read(&log, path, arena, &err);
+                                 : log_read(&log, path, NULL, arena, &err);
     if (status != OK && strchr(err.text, '\n')) give_up(name, "lines", err.text);
     bool read = strstr(err.text, ": not written: ") != NULL; // names that are not UTF-8
     if (status == BAD_INPUT && strncmp(err.text, path, strlen(path)) && !read)

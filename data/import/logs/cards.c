@@ -1,0 +1,237 @@
+// How many GPUs and nodes there were, in words: "8xA100", "2 nodes, each 4 A100", "single GPU".
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/base/least.h"
+#include "data/import/logs/internal.h"
+
+// "4 nodes, each 4 A100", "10 nodes with 8 GPUs per node": the number before `number`, and what it
+// is of.
+static bool is_of_each(struct log *l, const char *line, const char *number)
+{
+    static const char *const nodes[] = {"nodes", "machines", "\xe8\x8a\x82\xe7\x82\xb9",
+                                        "\xe7\xbb\x93\xe7\x82\xb9"};
+    static const char *const each[] = {"each ", "per node", "per machine", "\xe6\xaf\x8f"};
+    bool of_each = false;
+    double count;
+    for (size_t i = 0; i < ARRAY_LENGTH(each); i++) of_each |= strstr(line, each[i]) != NULL;
+    for (const char *s = line; of_each && s < number; s++) {
+        if (!isdigit((unsigned char)*s) || !at_border(line, s) || !number_at(s, &count, &s))
+            continue;
+        s += strspn(s, " ");
+        for (size_t i = 0; i < ARRAY_LENGTH(nodes); i++)
+            if (s < number && !strncmp(s, nodes[i], strlen(nodes[i])) && count >= 1 &&
+                count < 1e5) {
+                tell_count(l, TOLD_NODES, BY_WORDS, "a number of nodes, in words", (int64_t)count);
+                return true;
+            }
+    }
+    return false;
+}
+
+// "2 nodes x 8", "2Nodes * 8": the number before the GPU is a node's.
+static bool is_of_node(struct log *l, const char *line, const char *number)
+{
+    const char *s = number;
+    double nodes;
+    while (s > line && strchr(" *xX", s[-1])) s--;
+    size_t length = s - line > 5 && !strncasecmp(s - 5, "nodes", 5)  ? 5
+                    : s - line > 4 && !strncasecmp(s - 4, "node", 4) ? 4
+                                                                     : 0;
+    if (!length || s == number) return is_of_each(l, line, number);
+    for (s -= length; s > line && s[-1] == ' ';) s--;
+    while (s > line && isdigit((unsigned char)s[-1])) s--;
+    if (number_at(s, &nodes, NULL) && nodes >= 1 && nodes < 1e6)
+        tell_count(l, TOLD_NODES, BY_WORDS, "a number of nodes, in words", (int64_t)nodes);
+    return true;
+}
+
+// "on an 80 GB A100": of one, if it is no node of them.
+static bool is_on_a(const char *line)
+{
+    static const char *const many[] = {"node", "cluster", "server", "machine", "pod", "instance"};
+    for (const char *s = line; (s = find_in_any_case(s, "on a")); s += 4) {
+        const char *of = s + 4;
+        if (!at_border(line, s)) continue;
+        of += *of == 'n';
+        if (*of != ' ') continue;
+        size_t size = strspn(++of, "0123456789");
+        if (size) of += size + strspn(of + size, " GgBb");
+        if (!names_gpu(of)) continue;
+        bool alone = true;
+        for (size_t i = 0; i < ARRAY_LENGTH(many); i++) alone &= !find_in_any_case(of, many[i]);
+        if (alone) return true;
+    }
+    return false;
+}
+
+// "single A100", "a single GPU"; not of a single node.
+static bool is_single(const char *line)
+{
+    const char *s = line;
+    for (; (s = find_in_any_case(s, "single ")); s += 7) {
+        const char *of = s + 7;
+        if (!strncmp(of, "core ", 5)) of += 5;
+        if (!strncmp(of, "NVIDIA ", 7)) of += 7;
+        if (!strncmp(of, "GPU", 3) || (names_gpu(of) && strstr(of, "GPU"))) return true;
+    }
+    return is_on_a(line);
+}
+
+// "CUDA_VISIBLE_DEVICES=0,1,2 python", DeepSpeed's "--include localhost:0,1,2": of one node.
+static void read_visible(struct log *l, const char *line)
+{
+    static const char *const keys[] = {"CUDA_VISIBLE_DEVICES=", "--include localhost:"};
+    const char *key = strstr(line, keys[1]) ? keys[1] : keys[0], *at = strstr(line, key);
+    size_t length = at ? strspn(at + strlen(key), "0123456789,") : 0;
+    int count = 1;
+    if (!length || told(l, TOLD_GPUS_PER_NODE)) return;
+    for (size_t i = 0; i < length; i++) count += at[strlen(key) + i] == ',';
+    tell_count(l, TOLD_GPUS_PER_NODE, BY_WORDS, "CUDA_VISIBLE_DEVICES", count);
+}
+
+// "on 32 GPUs": no GPU need be named for that.
+static bool follows_word(const char *line, const char *number)
+{
+    static const char *const words[] = {"on ", "with ", "using ", "use "};
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
+        size_t length = strlen(words[i]);
+        if ((size_t)(number - line) >= length && !strncmp(number - length, words[i], length))
+            return true;
+    }
+    return false;
+}
+
+// "Two cards", in Chinese.
+static int cards_in_chinese(const char *line)
+{
+    static const struct {
+        const char *word;
+        int count;
+    } words[] = {{"\xe5\x8d\x95\xe5\x8d\xa1", 1}, {"\xe5\x8f\x8c\xe5\x8d\xa1", 2},
+                 {"\xe4\xb8\xa4\xe5\x8d\xa1", 2}, {"\xe4\xb8\xa4\xe5\xbc\xa0", 2}, // of cards
+                 {"\xe5\x9b\x9b\xe5\x8d\xa1", 4}, {"\xe5\x85\xab\xe5\x8d\xa1", 8}};
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+        if (strstr(line, words[i].word)) return words[i].count;
+    return 0;
+}
+
+// A row of nvidia-smi's table, "|   7  NVIDIA H100 80GB HBM3   On | ...": the GPU of that index.
+static bool read_table_row(struct log *l, const char *line)
+{
+    double index;
+    const char *after;
+    if (line[0] != '|' || line[1] != ' ' || !number_at(line + 1, &index, &after)) return false;
+    if (*after != ' ' || index > 15) return false;
+    if (strstr(after, "NVIDIA ") || strstr(after, "Tesla ") || strstr(after, "GeForce "))
+        tell_count(l, TOLD_GPUS_PER_NODE, BY_COMMON, "nvidia-smi's table", (int64_t)index + 1);
+    return true;
+}
+
+// "4 * 8 H100", behind its first number: the second one; 0: it is no product.
+static int64_t second_factor(const char *s)
+{
+    double factor;
+    s += strspn(s, " ");
+    if (*s != '*' && *s != 'x') return 0;
+    s += 1 + strspn(s + 1, " ");
+    if (!isdigit((unsigned char)*s) || !number_at(s, &factor, &s) || (*s != ' ' && !names_gpu(s)))
+        return 0;
+    s += strspn(s, " ");
+    bool gpus = names_gpu(s) || !strncasecmp(s, "gpus", 4);
+    return gpus && factor >= 1 && factor <= 65536 ? (int64_t)factor : 0;
+}
+
+// "64 GB200 nodes"
+static bool before_nodes(const char *unit)
+{
+    if (!names_gpu(unit)) return false;
+    while (isalnum((unsigned char)*unit)) unit++;
+    return !strncmp(unit, " node", 5);
+}
+
+// Whether the line has the name of the run's GPU.
+static bool names_own(const struct log *l, const char *line)
+{
+    char name[TOLD_KEY];
+    snprintf(name, sizeof name, "%.40s", told(l, TOLD_GPU) ? l->told[TOLD_GPU].text : "");
+    name[strcspn(name, "-")] = '\0';
+    return *name && find_in_any_case(line, name);
+}
+
+static bool names_card(const char *s)
+{
+    return !strncmp(s, "3090", 4) || !strncmp(s, "4090", 4) || names_gpu(s);
+}
+
+// "8xA100", "A100 80G*8", "8 GPUs", "8-V100", "single A100": only where a GPU is named.
+static void count_gpus(struct log *l, const char *line)
+{
+    double count;
+    int cards = is_single(line) ? 1 : cards_in_chinese(line);
+    if (cards) {
+        tell_count(l, TOLD_NUM_GPUS, BY_WORDS, "a number of GPUs, in words", cards);
+        return;
+    }
+    for (const char *s = line; *s; s++) {
+        if (!isdigit((unsigned char)*s)) continue;
+        const char *begin = s;
+        if (!number_at(s, &count, &s)) continue;
+        const char *unit = s + strspn(s, " ");
+        int64_t factor = second_factor(s);
+        count *= (double)larger(factor, 1);
+        if (!strncmp(unit, "of ", 3)) unit += 3;
+        if (!strncasecmp(unit, "nvidia ", 7)) unit += 7;
+        bool many = count >= 1 && count <= 65536 &&
+                    (begin == line || !isalpha((unsigned char)begin[-1]));
+        bool whole = !strncmp(unit, "-GPU ", 5) && count > 1 && at_border(line, begin);
+        if (many && whole) { // "the 256-GPU recipes", "an 8-GPU node"
+            bool node = !strncmp(unit + 5, "node", 4) || !strncmp(unit + 5, "server", 6);
+            tell_count(l, node ? TOLD_GPUS_PER_NODE : TOLD_NUM_GPUS, BY_WORDS,
+                       "a number of GPUs, in words", (int64_t)count);
+            return;
+        }
+        bool named = !strncasecmp(unit, "gpus", 4) || !strncmp(unit, "GPUs", 4) ||
+                     !strncmp(unit, "\xe5\x8d\xa1", 3);
+        const char *of = unit + (*unit == '\xc3' ? 2 : 1);
+        bool times = (*unit == 'x' || *unit == '*' || !strncmp(unit, "\xc3\x97", 2)) && *of &&
+                     (strchr("AHVBLMR34T ", *of) || names_gpu(of)) && told(l, TOLD_GPU);
+        const char *sign = begin;
+        while (sign > line && sign[-1] == ' ') sign--;
+        bool behind = sign > line + 1 && strchr("*xX", sign[-1]) && told(l, TOLD_GPU) &&
+                      (sign[-1] == '*' || sign[-2] == ' ') && !isalnum((unsigned char)*s) &&
+                      s[strspn(s, " ")] != '='; // "12*7 = 84"
+        if (before_nodes(unit) && told(l, TOLD_GPU)) {
+            if (many) tell_count(l, TOLD_NODES, BY_WORDS, "a number of nodes", (int64_t)count);
+            s--;
+            continue;
+        }
+        bool of_node = is_of_node(l, line, begin);
+        bool before = *s == ' ' && told(l, TOLD_GPU) && names_card(unit);
+        bool used = named && (follows_word(line, begin) || !strncasecmp(unit + 4, " total", 6) ||
+                              names_card(unit + 3));
+        if (many && (named || times || behind || before || factor > 1) &&
+            (used || factor > 1 || l->told[TOLD_GPU].line == l->lines || names_own(l, line))) {
+            tell_count(l, of_node ? TOLD_GPUS_PER_NODE : TOLD_NUM_GPUS, BY_WORDS,
+                       "a number of GPUs, in words", (int64_t)count);
+            return;
+        }
+        s--;
+    }
+}
+
+// The first count holds, but for a post's title, which the lines behind it say more exactly.
+void log_counts(struct log *l, const char *line)
+{
+    enum { NEAR_TITLE = 4 };
+    struct told_value *gpus = &l->told[TOLD_NUM_GPUS], before = *gpus;
+    bool title = before.line == 1 && l->reader->titled && l->lines <= NEAR_TITLE;
+    bool open = !told(l, TOLD_NUM_GPUS) || (title && before.by == BY_WORDS);
+    if (!read_table_row(l, line) && open) {
+        gpus->by = BY_NONE;
+        count_gpus(l, line);
+        if (gpus->by == BY_NONE) *gpus = before;
+    }
+    read_visible(l, line);
+}

@@ -1,0 +1,96 @@
+#!/bin/sh
+# `plumbline explain` on posts and pages: which of several runs, what a configuration says against a
+# title, counts and rates in words, what a shell has from its launcher.
+name=test_explain_posts
+. tests/script.sh
+. "$root/tests/explain/reads.sh"
+
+# ---- tables of several runs: none is taken unless one is asked for, by its first cell or number
+cat > runs.md << 'END'
+# Scaling of our Qwen3-8B runs on H100
+
+| Run | Nodes | GPUs | GBS | Iter (s) | TFLOPS/GPU |
+|-----|-------|------|-----|----------|------------|
+| small | 1 | 8 | 128 | 3.20 | 410 |
+| large | 4 | 32 | 512 | 3,400 ms | 385 |
+END
+answers 2 "line 5: expected --run to choose one of 2 runs in its tables: 1 'small', 2 'large'" \
+    explain runs.md
+answers 2 "expected --run to name one of 2 runs" explain runs.md --run medium
+chosen() {
+    "$plumbline" explain runs.md --run "$1" --json > out 2> err || complain "--run $1"
+    python3 - "$2" "$3" "$4" "$5" << 'END' || complain "--run $1: not its row"
+import json, sys
+answer = json.load(open("out"))
+gpus, batch, seconds, tflops = sys.argv[1:]
+assert answer["stated"]["num_gpus"]["value"] == gpus, answer["stated"]
+assert answer["stated"]["global_batch"]["value"] == batch
+assert abs(answer["measured"]["iteration_s"] - float(seconds)) < 1e-9, answer["measured"]
+assert answer["measured"]["tflops_per_gpu"] == float(tflops)
+END
+}
+chosen small 8 128 3.2 410
+chosen LARGE 32 512 3.4 385
+chosen 2 32 512 3.4 385
+sed '/large/d' runs.md > one.md # one run needs no name
+reads one.md num_gpus=8 global_batch=128 iteration_s=3.2 tflops_per_gpu=410 model=qwen3-8b
+printf 'Iteration time: 3.2 s\nlater\nIteration time: 9.1 s\n' > times.md # of which run is not said
+answers 2 "expected a training log" explain times.md
+
+# ---- a configuration's model against the title's; a title's GPUs against the lines behind it
+cat > title.md << 'END'
+# OOM with qwen2 7b on 8 A100 80G
+torch.OutOfMemoryError: CUDA out of memory.
+model_name_or_path: /models/Qwen2-72B
+finetuning_type: full
+END
+reads title.md layers=80 hidden=8192 num_gpus=8 model=- "verdict=out of memory"
+cat > cards.md << 'END'
+# OOM: 8卡4090 and Qwen2.5-7B
+here 2卡4090 run out of memory as well
+model_name_or_path: Qwen2.5-7B-Instruct
+END
+reads cards.md num_gpus=2 model=qwen2.5-7b gpu=rtx4090
+
+# ---- words and verbs, products, nodes
+cat > verbs.md << 'END'
+gemma-2-9b CUDA-OOMs on 8xH100-80GB
+tensor model parallel size = 4, pipeline model parallel size = 2
+END
+reads verbs.md num_gpus=8 tp=4 pp=2 dp=1 model=gemma-2-9b "verdict=out of memory"
+printf 'OOM with Qwen3-VL-235B-A22B (4x8H100-80G)\n' > product.md
+reads product.md num_gpus=32 model=qwen3-235b-a22b gpu=h100-80gb
+printf 'DeepSeek-V3 on 16 GB200 nodes / 64 GPUs, GBS=512: 12.5 s/step\n' > nodes.md
+reads nodes.md num_gpus=64 gpus_per_node=4 global_batch=512 model=deepseek-v3 iteration_s=12.5
+cat > launched.md << 'END'
+out of memory with llama-7b on 4x8H100
+if [ -z "$MASTER" ]; then
+    export NNODES=1
+    export NPROC_PER_NODE=8
+else
+    export NNODES=${WORLD_SIZE:-1}
+fi
+END
+reads launched.md num_gpus=32 model=llama-2-7b
+
+# ---- rates in words
+printf 'llama3_70b.toml of torchtitan on 32 H200 GPUs: wps is only around ~210\n' > wps.md
+reads wps.md num_gpus=32 model=llama-3.1-70b gpu=h200 tokens_per_s_per_gpu=210
+printf 'swift sft of Qwen3-8B on 8 H100 GPUs: train speed 0.05iter/s\n' > speed.md
+reads speed.md iteration_s=20 num_gpus=8
+printf 'Llama 3.2 3B\nTraining runtime: 50 seconds\nSamples per second: 4.5\n' > ended.md
+reads ended.md samples_per_s=4.5 model=llama-3.2-3b
+
+# ---- DeepSpeed of 2021, whose timer prints only a mean; GPT-NeoX's lines
+for step in 10 20 30; do
+    printf '[2021-11-02 03:10:%d,100] [INFO] [timer.py:189:stop] 0/%d, SamplesPerSec=41.5, %s\n' \
+        "$step" "$step" 'MemAllocated=1.5GB, MaxMemAllocated=12.25GB'
+done > timer.log
+reads timer.log timer_samples_per_s=41.5 allocated_bytes=13153337344
+cat > neox.log << 'END'
+[checkpointing.py:531:forward] ----contiguous Memory Checkpointing False with 24 total layers
+ samples/sec: 16.000 | iteration       20/   10000 | elapsed time per iteration (ms): 4000.0 | lm_loss: 2.1E+00 |
+ samples/sec: 16.000 | iteration       21/   10000 | elapsed time per iteration (ms): 4000.0 | lm_loss: 2.1E+00 |
+END
+reads neox.log layers=24 global_batch=64 iteration_s=4 samples_per_s=16
+ended
