@@ -89,8 +89,54 @@ done > timer.log
 reads timer.log timer_samples_per_s=41.5 allocated_bytes=13153337344
 cat > neox.log << 'END'
 [checkpointing.py:531:forward] ----contiguous Memory Checkpointing False with 24 total layers
- samples/sec: 16.000 | iteration       20/   10000 | elapsed time per iteration (ms): 4000.0 | lm_loss: 2.1E+00 |
- samples/sec: 16.000 | iteration       21/   10000 | elapsed time per iteration (ms): 4000.0 | lm_loss: 2.1E+00 |
+ samples/sec: 16.000 | iteration       20/   10000 | elapsed time per iteration (ms): 4000.0 |
+ samples/sec: 16.000 | iteration       21/   10000 | elapsed time per iteration (ms): 4000.0 |
 END
 reads neox.log layers=24 global_batch=64 iteration_s=4 samples_per_s=16
+cat > pipe.log << 'END'
+trained on 16(2*8) 32GB V100, seq_length is 1024
+steps: 10 loss: 9.1 iter time (s): 2.500 samples/sec: 51.200
+steps: 20 loss: 8.7 iter time (s): 2.500 samples/sec: 51.200
+END
+reads pipe.log num_gpus=16 gpu=v100-32gb seq=1024 iteration_s=2.5 samples_per_s=51.2 \
+    global_batch=128
+
+# ---- YAML: a key with nothing behind it, a list; what is behind "reducing to" ran
+cat > lists.md << 'END'
+# QLoRA of Llama-2-70b-hf on 2*RTX3090 (24G): CUDA out of memory
+bf16: auto
+fp16:
+micro_batch_size: 4 goes OOM, reducing to micro_batch_size: 2 works
+fsdp:
+  - full_shard
+END
+reads lists.md zero=3 precision=- micro_batch=4 num_gpus=2 model=llama-2-70b
+grep -q 'of a card of 25' out && grep -q '"predicted"' out || complain "no prediction of adapters"
+
+# ---- a notebook is one process; a tokenizer's vocabulary and answers' length are not the run's
+cat > notebook.ipynb << 'END'
+   "cell_type": "code",
+      "Qwen2Tokenizer(name_or_path='Qwen2.5-7B', vocab_size=151000, model_max_length=512)\n",
+    "MAX_LENGTH = 384\n",
+    "    lora_alpha=32,\n",
+    "    per_device_train_batch_size=4,\n",
+    "    gradient_accumulation_steps=2,\n",
+      "WARNING:root:Some parameters were offloaded to the cpu.\n",
+       "metrics={'train_runtime': 60.0, 'train_samples_per_second': 16.0})\n",
+    "gen_kwargs = {\"max_length\": 2500, \"do_sample\": True}\n",
+END
+reads notebook.ipynb num_gpus=1 vocab=- seq=384 micro_batch=4 iteration_s=0.5 model=qwen2.5-7b
+
+# ---- joined degrees; instances; settings are no traceback; another program's stage
+printf 'TP1EP8PP2VP24 takes 14 s/step\n' > joined.md
+reads joined.md tp=1 ep=8 pp=2 vpp=24 iteration_s=14
+printf 'Llama3.1-8B on 2 x p5.48xlarge instances (each has 8 x H100 GPUs): %s\n' \
+    '5,000 tokens/s/GPU' > cloud.md
+reads cloud.md num_gpus=16 gpus_per_node=8 tokens_per_s_per_gpu=5000
+cat > where.md << 'END'
+OOM of Qwen3-8B with 七张A800; deepspeed zero3 在别处可以正常微调
+exp_avg_sq_dtype=torch.float32 --cross_entropy_loss_fusion true
+END
+reads where.md num_gpus=7 zero=- gpu=a800
+grep -q 'ran out of memory in' out && complain "a setting is taken for a traceback's line"
 ended

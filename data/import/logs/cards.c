@@ -6,12 +6,17 @@
 #include "data/base/least.h"
 #include "data/import/logs/internal.h"
 
+static bool names_card(const char *s)
+{
+    return !strncmp(s, "3090", 4) || !strncmp(s, "4090", 4) || names_gpu(s);
+}
+
 // "4 nodes, each 4 A100", "10 nodes with 8 GPUs per node": the number before `number`, and what it
 // is of.
 static bool is_of_each(struct log *l, const char *line, const char *number)
 {
-    static const char *const nodes[] = {"nodes", "machines", "\xe8\x8a\x82\xe7\x82\xb9",
-                                        "\xe7\xbb\x93\xe7\x82\xb9"};
+    static const char *const nodes[] = {"nodes", "machines", "instances",
+                                        "\xe8\x8a\x82\xe7\x82\xb9", "\xe7\xbb\x93\xe7\x82\xb9"};
     static const char *const each[] = {"each ", "per node", "per machine", "\xe6\xaf\x8f"};
     bool of_each = false;
     double count;
@@ -20,6 +25,8 @@ static bool is_of_each(struct log *l, const char *line, const char *number)
         if (!isdigit((unsigned char)*s) || !at_border(line, s) || !number_at(s, &count, &s))
             continue;
         s += strspn(s, " ");
+        if (!strncmp(s, "x p", 3))
+            s += 2 + strcspn(s + 2, " "), s += strspn(s, " "); // "4 x p5 ..."
         for (size_t i = 0; i < ARRAY_LENGTH(nodes); i++)
             if (s < number && !strncmp(s, nodes[i], strlen(nodes[i])) && count >= 1 &&
                 count < 1e5) {
@@ -109,11 +116,15 @@ static int cards_in_chinese(const char *line)
     static const struct {
         const char *word;
         int count;
-    } words[] = {{"\xe5\x8d\x95\xe5\x8d\xa1", 1}, {"\xe5\x8f\x8c\xe5\x8d\xa1", 2},
-                 {"\xe4\xb8\xa4\xe5\x8d\xa1", 2}, {"\xe4\xb8\xa4\xe5\xbc\xa0", 2}, // of cards
-                 {"\xe5\x9b\x9b\xe5\x8d\xa1", 4}, {"\xe5\x85\xab\xe5\x8d\xa1", 8}};
-    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
-        if (strstr(line, words[i].word)) return words[i].count;
+    } digits[] = {{"\xe5\x8d\x95", 1}, {"\xe5\x8f\x8c", 2}, {"\xe4\xb8\xa4", 2},
+                  {"\xe5\x9b\x9b", 4}, {"\xe5\x85\xad", 6}, {"\xe4\xb8\x83", 7},
+                  {"\xe5\x85\xab", 8}};
+    for (size_t i = 0; i < ARRAY_LENGTH(digits); i++)
+        for (const char *at = line; (at = strstr(at, digits[i].word)); at += 3) {
+            if (!strncmp(at + 3, "\xe5\x8d\xa1", 3)) return digits[i].count;
+            if (!strncmp(at + 3, "\xe5\xbc\xa0", 3) && (digits[i].count == 2 || names_card(at + 6)))
+                return digits[i].count;
+        }
     return 0;
 }
 
@@ -143,9 +154,21 @@ static int64_t second_factor(const char *s)
     return gpus && factor >= 1 && factor <= 65536 ? (int64_t)factor : 0;
 }
 
+// What a number of cards is of: "8 x NVIDIA A100", "8 x GPUs"; "1 x p5" is none.
+static bool names_maker(const char *s)
+{
+    static const char *const words[] = {"NVIDIA", "Nvidia", "nvidia", "Tesla", "GeForce",
+                                        "AMD",    "GPU",    "gpu",    "RTX"};
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+        if (!strncmp(s, words[i], strlen(words[i]))) return true;
+    size_t size = strspn(s, "0123456789"); // "8 x 80GB A100"
+    return names_card(s) || (size && (s[size] == 'G' || s[size] == 'g'));
+}
+
 // "64 GB200 nodes"
 static bool before_nodes(const char *unit)
 {
+    if (!strncmp(unit, "nodes ", 6) && names_gpu(unit + 6)) return true; // "2 nodes A100"
     if (!names_gpu(unit)) return false;
     while (isalnum((unsigned char)*unit)) unit++;
     return !strncmp(unit, " node", 5);
@@ -158,11 +181,6 @@ static bool names_own(const struct log *l, const char *line)
     snprintf(name, sizeof name, "%.40s", told(l, TOLD_GPU) ? l->told[TOLD_GPU].text : "");
     name[strcspn(name, "-")] = '\0';
     return *name && find_in_any_case(line, name);
-}
-
-static bool names_card(const char *s)
-{
-    return !strncmp(s, "3090", 4) || !strncmp(s, "4090", 4) || names_gpu(s);
 }
 
 // "8xA100", "A100 80G*8", "8 GPUs", "8-V100", "single A100": only where a GPU is named.
@@ -178,7 +196,11 @@ static void count_gpus(struct log *l, const char *line)
         if (!isdigit((unsigned char)*s)) continue;
         const char *begin = s;
         if (!number_at(s, &count, &s)) continue;
+        if (*s == '(' && s[1 + strspn(s + 1, "0123456789*x")] == ')')
+            s += 2 + strspn(s + 1, "0123456789*x"); // "64(8*8)"
         const char *unit = s + strspn(s, " ");
+        size_t size = strspn(unit, "0123456789"); // "64 32GB V100"
+        if (size && !strncmp(unit + size, "GB ", 3)) s = unit + size + 2, unit = s + 1;
         int64_t factor = second_factor(s);
         count *= (double)larger(factor, 1);
         if (!strncmp(unit, "of ", 3)) unit += 3;
@@ -195,8 +217,10 @@ static void count_gpus(struct log *l, const char *line)
         bool named = !strncasecmp(unit, "gpus", 4) || !strncmp(unit, "GPUs", 4) ||
                      !strncmp(unit, "\xe5\x8d\xa1", 3);
         const char *of = unit + (*unit == '\xc3' ? 2 : 1);
-        bool times = (*unit == 'x' || *unit == '*' || !strncmp(unit, "\xc3\x97", 2)) && *of &&
-                     (strchr("AHVBLMR34T ", *of) || names_gpu(of)) && told(l, TOLD_GPU);
+        bool times =
+            (*unit == 'x' || *unit == '*' || !strncmp(unit, "\xc3\x97", 2)) && *of &&
+            (*of == ' ' ? names_maker(of + 1) : strchr("AHVBLMR34T", *of) || names_gpu(of)) &&
+            told(l, TOLD_GPU);
         const char *sign = begin;
         while (sign > line && sign[-1] == ' ') sign--;
         bool behind = sign > line + 1 && strchr("*xX", sign[-1]) && told(l, TOLD_GPU) &&

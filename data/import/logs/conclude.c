@@ -72,6 +72,8 @@ static void conclude_gpus(struct log *l)
          surer = l->told[TOLD_NODES].by > BY_WORDS || l->told[TOLD_GPUS_PER_NODE].by > BY_WORDS;
     if (nodes && each && words && surer) l->told[TOLD_NUM_GPUS].by = BY_NONE;
     follows(l, TOLD_NUM_GPUS, "nodes x GPUs of a node", nodes * each);
+    if (l->reader->notebook && l->seen[LOG_TRANSFORMERS])
+        follows(l, TOLD_NUM_GPUS, "a notebook, which is one process", 1);
     if (samples > 0 && tokens > 0)
         follows(l, TOLD_NUM_GPUS, "samples/s x seq / tokens/s of a GPU",
                 whole_near(samples * (double)told_count(l, TOLD_SEQ) / tokens));
@@ -158,7 +160,7 @@ static void conclude_batch(struct log *l)
         follows(l, TOLD_SEQ, "consumed tokens over samples",
                 TILE * whole_near(l->reader->tokens / l->reader->all_samples / TILE));
     double seq = (double)told_count(l, TOLD_SEQ), gpus = (double)told_count(l, TOLD_NUM_GPUS);
-    if (time > 0 && l->seen[LOG_MEGATRON_DEEPSPEED])
+    if (time > 0 && (l->seen[LOG_MEGATRON_DEEPSPEED] || l->seen[LOG_DEEPSPEED]))
         follows(l, TOLD_GLOBAL_BATCH, "samples/s x time",
                 whole_near(time * usual(l, MEASURED_SAMPLES)));
     if (time > 0 && tokens > 0 && seq > 0 && gpus > 0)

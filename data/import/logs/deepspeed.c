@@ -52,10 +52,24 @@ static bool read_timer(struct log *l, const char *line)
     return true;
 }
 
+// "steps: 2 loss: 12.6157 iter time (s): 2.673 samples/sec: 95.775", of its pipelines.
+static bool read_pipeline(struct log *l, const char *line)
+{
+    double step, time, rate;
+    if (!number_after(line, "iter time (s):", &time, NULL) ||
+        !number_after(line, "steps:", &step, NULL))
+        return false;
+    measure(l, MEASURED_ITERATION_S, (int64_t)step, time);
+    if (number_after(line, "samples/sec:", &rate, NULL))
+        measure(l, MEASURED_SAMPLES, (int64_t)step, rate);
+    l->seen[LOG_DEEPSPEED] += 2;
+    return true;
+}
+
 void log_deepspeed(struct log *l, const char *line)
 {
     double value;
-    if (read_printed(l, line) || read_timer(l, line)) return;
+    if (read_printed(l, line) || read_timer(l, line) || read_pipeline(l, line)) return;
     if (strstr(line, "see_memory_usage") || strstr(line, "MA ")) {
         if (number_after(line, "Max_MA ", &value, NULL) ||
             number_after(line, "Max_MA", &value, NULL))

@@ -39,13 +39,15 @@ struct log_reader {
     bool bar_stated;           // by the program
     struct log_keys *keys;
     struct log_models *models;
-    char pending[TOLD_KEY]; // a flag at the end of a line; "": none
-    char place[TOLD_KEY];   // a key whose value is where: {"device": "cpu"}; "": none
+    char pending[TOLD_KEY]; // a flag at the end of a line, or a key of a list; "": none
+    bool pending_list;
+    char place[TOLD_KEY]; // a key whose value is where: {"device": "cpu"}; "": none
     int64_t model_hits, gpu_hits[64];
     struct log_table table;
     struct prose_rate prose[MEASURED_COUNT];
-    bool shaped;                // by a model that is named
-    bool keyed_model;           // its name is a configuration's
+    bool shaped;      // by a model that is named
+    bool keyed_model; // its name is a configuration's
+    bool notebook;
     bool titled;                // the first line is a post's title
     int branches;               // of a shell, that are open: which is taken is not known
     int64_t ffn;                // by torchtitan's arguments of a Llama; 0: none were there

@@ -7,249 +7,7 @@
 
 #include "data/frameworks/setting.h"
 #include "data/import/logs/internal.h"
-
-enum how {
-    AS_KIND,          // of a setting's row
-    COUNT,            // a whole number above 0
-    SEVERAL,          // above 1: a launcher's one task starts others
-    WHOLE,            // 0 too
-    TRUTH,            // true or false, or nothing behind it
-    FALSITY,          // the opposite
-    TEXT,             // any
-    SWITCH_OR_TEXT,   // any; true and false state the switch beside it alone
-    NAMES,            // 1 if it is the row's text, else 0
-    MEANS,            // the row's text, if it is true
-    EITHER,           // the row's two texts, "A|B": A if it is true, else B
-    NAMES_DISPATCHER, // of experts, in a framework's words
-    NAMES_GRAPHS,     // a kind of CUDA graphs
-    PRESENT,          // 1, whatever it is
-    SHARDS,           // FSDP's words for what it shards, and "offload"
-    PLACES,           // 1, unless the place is "none"
-    POSITIVE,         // 1 if it is a number above 0; 0 does not undo another key's 1
-};
-
-struct key_row {
-    const char *key;
-    enum told told;
-    enum how how;
-    const char *text;
-};
-
-// Keys that no configuration has: of older programs' printed arguments, of DeepSpeed's own
-// printing, MLPerf's config_*.sh, transformers; and those that mean something else in a log.
-static const struct key_row rows[] = {
-    {"world_size", TOLD_NUM_GPUS, COUNT, NULL},
-    {"nnodes", TOLD_NODES, COUNT, NULL},
-    {"devices", TOLD_GPUS_PER_NODE, COUNT, NULL},
-    {"swiglu", TOLD_GATED, TRUTH, NULL},
-    {"gated_linear_unit", TOLD_GATED, TRUTH, NULL},
-    {"grad_reduce_in_fp32", TOLD_GRADIENT_BYTES, EITHER, "4|2"},
-    {"optimizer", TOLD_ADAM, TEXT, NULL},
-    {"compile", TOLD_COMPILED, TRUTH, NULL},
-    {"bf16", TOLD_PRECISION, MEANS, "bf16"},
-    {"fp16", TOLD_PRECISION, MEANS, "fp16"},
-    {"precision", TOLD_PRECISION, TEXT, NULL},
-    {"deepspeed", TOLD_DEEPSPEED, TRUTH, NULL},
-    {"num_gpus", TOLD_NUM_GPUS, COUNT, NULL},
-    {"np", TOLD_NUM_GPUS, COUNT, NULL}, // mpirun's
-    {"ngpu", TOLD_NUM_GPUS, COUNT, NULL},
-    {"num_processes", TOLD_NUM_GPUS, COUNT, NULL},
-    {"nodes", TOLD_NODES, COUNT, NULL},
-    {"num_node", TOLD_NODES, COUNT, NULL},
-    {"dgxnnodes", TOLD_NODES, COUNT, NULL},
-    {"slurm_nnodes", TOLD_NODES, COUNT, NULL},
-    {"gpus_per_node", TOLD_GPUS_PER_NODE, COUNT, NULL},
-    {"num_gpus_per_node", TOLD_GPUS_PER_NODE, COUNT, NULL},
-    {"dgxngpu", TOLD_GPUS_PER_NODE, COUNT, NULL},
-    {"ppn", TOLD_GPUS_PER_NODE, COUNT, NULL},
-    {"ntasks_per_node", TOLD_GPUS_PER_NODE, SEVERAL, NULL},
-    {"dp_shard_size", TOLD_DP, COUNT, NULL}, // accelerate's
-    {"dropout", TOLD_DROPOUT, POSITIVE, NULL},
-    {"num_hidden_layers", TOLD_LAYERS, COUNT, NULL},
-    {"n_layers", TOLD_LAYERS, COUNT, NULL},
-    {"n_layer", TOLD_LAYERS, COUNT, NULL},
-    {"n_embd", TOLD_HIDDEN, COUNT, NULL},
-    {"n_heads", TOLD_HEADS, COUNT, NULL},
-    {"n_head", TOLD_HEADS, COUNT, NULL},
-    {"num_heads", TOLD_HEADS, COUNT, NULL},
-    {"n_kv_heads", TOLD_KV_HEADS, COUNT, NULL},
-    {"num_kv_heads", TOLD_KV_HEADS, COUNT, NULL},
-    {"head_dim", TOLD_HEAD_WIDTH, COUNT, NULL},
-    {"cutoff_len", TOLD_SEQ, COUNT, NULL},
-    {"max_seq_length", TOLD_SEQ, COUNT, NULL},
-    {"max_seq_len", TOLD_SEQ, COUNT, NULL},
-    {"sequence_len", TOLD_SEQ, COUNT, NULL},
-    {"model_max_length", TOLD_SEQ, COUNT, NULL},
-    {"packed_sequence_size", TOLD_SEQ, COUNT, NULL},
-    {"block_size", TOLD_SEQ, COUNT, NULL},
-    {"max_len", TOLD_SEQ, COUNT, NULL},
-    {"max_words", TOLD_SEQ, COUNT, NULL},
-    {"max_source_length", TOLD_SOURCE, COUNT, NULL},
-    {"max_target_length", TOLD_TARGET, COUNT, NULL},
-    {"model_parallel_size", TOLD_TP, COUNT, NULL},
-    {"model_parallel", TOLD_TP, COUNT, NULL},
-    {"tp_size", TOLD_TP, COUNT, NULL},
-    {"pp_size", TOLD_PP, COUNT, NULL},
-    {"cp_size", TOLD_CP, COUNT, NULL},
-    {"dp_size", TOLD_DP, COUNT, NULL},
-    {"ep_size", TOLD_EP, COUNT, NULL},
-    {"tensor_model_parallel", TOLD_TP, COUNT, NULL},
-    {"tensor_parallel_size", TOLD_TP, COUNT, NULL},
-    {"pipeline_model_parallel", TOLD_PP, COUNT, NULL},
-    {"pipeline_parallel_size", TOLD_PP, COUNT, NULL},
-    {"pipe_parallel_size", TOLD_PP, COUNT, NULL},
-    {"context_parallel", TOLD_CP, COUNT, NULL},
-    {"data_parallel_size", TOLD_DP, COUNT, NULL},
-    {"interleaved_pipeline", TOLD_VPP, COUNT, NULL},
-    {"num_layers_in_first_pipeline_stage", TOLD_FIRST_LAYERS, WHOLE, NULL},
-    {"num_layers_in_last_pipeline_stage", TOLD_LAST_LAYERS, WHOLE, NULL},
-    {"asym_pp_embed", TOLD_EMBEDDING_COUNTS, TRUTH, NULL},
-    {"asym_pp_loss", TOLD_HEAD_COUNTS, TRUTH, NULL},
-    {"expert_model_parallel", TOLD_EP, COUNT, NULL},
-    {"num_experts_per_tok", TOLD_TOP_K, COUNT, NULL},
-    {"top_k_experts", TOLD_TOP_K, COUNT, NULL},
-    {"finetuning_type", TOLD_ADAPTERS, NAMES, "lora"},
-    {"params_dtype", TOLD_PRECISION, TEXT, NULL},
-    {"compute_dtype", TOLD_PRECISION, TEXT, NULL}, // NeMo's performance scripts
-    {"tokenizer_type", TOLD_TOKENIZER, TEXT, NULL},
-    {"per_device_train_batch_size", TOLD_MICRO_BATCH, COUNT, NULL},
-    {"micro_train_batch_size", TOLD_MICRO_BATCH, COUNT, NULL},
-    {"device_train_microbatch_size", TOLD_MICRO_BATCH, COUNT, NULL},
-    {"pp_microbatch_size", TOLD_MICRO_BATCH, COUNT, NULL},
-    {"zero_stage", TOLD_ZERO, WHOLE, NULL},
-    {"zero_optimization_stage", TOLD_ZERO, WHOLE, NULL},
-    {"stage", TOLD_ZERO, WHOLE, NULL},
-    {"fsdp", TOLD_ZERO, SHARDS, NULL},
-    {"fsdp_sharding_strategy", TOLD_ZERO, SHARDS, NULL},
-    {"offload_optimizer", TOLD_OFFLOAD, PLACES, NULL},
-    {"offload_param", TOLD_OFFLOAD_WEIGHTS, PLACES, NULL},
-    {"use_dist_optimizer", TOLD_ZERO, TRUTH, NULL},
-    {"normalization", TOLD_RMS_NORM, NAMES, "RMSNorm"},
-    {"tie_word_embeddings", TOLD_TIED, TRUTH, NULL},
-    {"torch_compile", TOLD_COMPILED, TRUTH, NULL},
-    {"flash_attention", TOLD_FLASH_SWITCH, TRUTH, NULL},
-    {"flash_attn", TOLD_BACKEND, TEXT, NULL},
-    {"attn_implementation", TOLD_BACKEND, TEXT, NULL},
-    {"transformer_impl", TOLD_IMPLEMENTATION, TEXT, NULL},
-    {"gradient_checkpointing", TOLD_GRANULARITY, EITHER, "full|none"},
-    {"activation_checkpointing", TOLD_GRANULARITY, MEANS, "full"},
-    {"checkpoint_mode", TOLD_GRANULARITY, TEXT, NULL},
-    {"act_ckpt_granularity", TOLD_GRANULARITY, TEXT, NULL}, // MLPerf's exports
-    {"quantization_bit", TOLD_WEIGHT_BITS, COUNT, NULL},
-    {"load_in_4bit", TOLD_WEIGHT_BITS, MEANS, "4"},
-    {"load_in_8bit", TOLD_WEIGHT_BITS, MEANS, "8"},
-    {"bfloat16_enabled", TOLD_PRECISION, MEANS, "bf16"},
-    {"fp16_enabled", TOLD_PRECISION, MEANS, "fp16"},
-    {"float16_enabled", TOLD_PRECISION, MEANS, "fp16"},
-    {"fp8", TOLD_FP8, SWITCH_OR_TEXT, NULL},
-    {"fp4", TOLD_FP4, TEXT, NULL},
-    {"fp8_hybrid", TOLD_FP8, MEANS, "hybrid"}, // one of both is true
-    {"fp8_e4m3", TOLD_FP8, MEANS, "e4m3"},
-    {"converters", TOLD_FP8, NAMES, "float8"},
-    {"moe_dispatcher", TOLD_DISPATCHER, NAMES_DISPATCHER, NULL},
-    {"enable_cuda_graph", TOLD_GRAPHS, EITHER, "step|none"},
-    {"external_cuda_graph", TOLD_GRAPHS, EITHER, "parts|none"},
-    {"enable_offline_packing", TOLD_PACKED, TRUTH, NULL},
-    {"sequence_packing", TOLD_PACKED, PRESENT, NULL},
-    {"packed_sequence", TOLD_PACKED, TRUTH, NULL},
-    {"adapter_name", TOLD_ADAPTERS, NAMES, "lora"},
-    {"use_lora", TOLD_ADAPTERS, TRUTH, NULL},
-    {"use_peft", TOLD_ADAPTERS, TRUTH, NULL},
-    {"use_gradient_checkpointing", TOLD_GRANULARITY, EITHER, "full|none"},
-    {"lora_r", TOLD_ADAPTERS, COUNT, NULL},
-    {"lora_rank", TOLD_ADAPTERS, COUNT, NULL},
-};
-
-// What a member of a run is as a value that is told; how: if not by its row's kind.
-static const struct meaning {
-    size_t member; // of struct run
-    enum told told;
-    enum how how;
-    const char *text;
-} meanings[] = {
-#define MEANS_OF(member) offsetof(struct run, member)
-    {MEANS_OF(nodes), TOLD_NODES, AS_KIND, NULL},
-    {MEANS_OF(processes), TOLD_GPUS_PER_NODE, AS_KIND, NULL},
-    {MEANS_OF(layers), TOLD_LAYERS, AS_KIND, NULL},
-    {MEANS_OF(shape.hidden), TOLD_HIDDEN, AS_KIND, NULL},
-    {MEANS_OF(shape.ffn), TOLD_FFN, AS_KIND, NULL},
-    {MEANS_OF(shape.heads), TOLD_HEADS, AS_KIND, NULL},
-    {MEANS_OF(groups), TOLD_KV_HEADS, AS_KIND, NULL},
-    {MEANS_OF(key_value_heads), TOLD_KV_HEADS, AS_KIND, NULL},
-    {MEANS_OF(grouped), TOLD_GROUPED, AS_KIND, NULL},
-    {MEANS_OF(shape.head_width), TOLD_HEAD_WIDTH, AS_KIND, NULL},
-    {MEANS_OF(shape.vocabulary), TOLD_VOCAB, AS_KIND, NULL},
-    {MEANS_OF(padded_vocabulary), TOLD_VOCAB, AS_KIND, NULL},
-    {MEANS_OF(job.sequence), TOLD_SEQ, AS_KIND, NULL},
-    {MEANS_OF(data_sequence), TOLD_SEQ, AS_KIND, NULL},
-    {MEANS_OF(job.layout.tensor), TOLD_TP, AS_KIND, NULL},
-    {MEANS_OF(job.layout.pipeline), TOLD_PP, AS_KIND, NULL},
-    {MEANS_OF(job.layout.context), TOLD_CP, AS_KIND, NULL},
-    {MEANS_OF(stages_of_rank), TOLD_VPP, AS_KIND, NULL},
-    {MEANS_OF(layers_of_stage), TOLD_LAYERS_OF_STAGE, AS_KIND, NULL},
-    {MEANS_OF(first_stage), TOLD_FIRST_LAYERS, WHOLE, NULL},
-    {MEANS_OF(last_stage), TOLD_LAST_LAYERS, WHOLE, NULL},
-    {MEANS_OF(counts_embedding), TOLD_EMBEDDING_COUNTS, AS_KIND, NULL},
-    {MEANS_OF(counts_loss), TOLD_HEAD_COUNTS, AS_KIND, NULL},
-    {MEANS_OF(stages), TOLD_STAGES, AS_KIND, NULL},
-    {MEANS_OF(job.layout.expert), TOLD_EP, AS_KIND, NULL},
-    {MEANS_OF(expert_tensor), TOLD_ETP, AS_KIND, NULL},
-    {MEANS_OF(experts.experts), TOLD_EXPERTS, AS_KIND, NULL},
-    {MEANS_OF(experts.top_k), TOLD_TOP_K, AS_KIND, NULL},
-    {MEANS_OF(experts.ffn), TOLD_EXPERT_FFN, AS_KIND, NULL},
-    {MEANS_OF(experts.shared_ffn), TOLD_SHARED_FFN, AS_KIND, NULL},
-    {MEANS_OF(shape.query_rank), TOLD_QUERY_RANK, AS_KIND, NULL},
-    {MEANS_OF(shape.kv_rank), TOLD_KV_RANK, AS_KIND, NULL},
-    {MEANS_OF(shape.rotary_width), TOLD_ROTARY_WIDTH, AS_KIND, NULL},
-    {MEANS_OF(shape.value_width), TOLD_VALUE_WIDTH, AS_KIND, NULL},
-    {MEANS_OF(latent), TOLD_LATENT, AS_KIND, NULL},
-    {MEANS_OF(position_type), TOLD_POSITION_TYPE, AS_KIND, NULL},
-    {MEANS_OF(rotary_flag), TOLD_POSITION_TYPE, MEANS, "rope"},
-    {MEANS_OF(positions), TOLD_MOST_POSITIONS, AS_KIND, NULL},
-    {MEANS_OF(job.layout.micro_batch), TOLD_MICRO_BATCH, AS_KIND, NULL},
-    {MEANS_OF(local_batch), TOLD_MICRO_BATCH, AS_KIND, NULL},
-    {MEANS_OF(micro_batch), TOLD_MICRO_BATCH, AS_KIND, NULL},
-    {MEANS_OF(job.global_batch), TOLD_GLOBAL_BATCH, AS_KIND, NULL},
-    {MEANS_OF(global_batch), TOLD_GLOBAL_BATCH, AS_KIND, NULL},
-    {MEANS_OF(steps), TOLD_ACCUMULATION, AS_KIND, NULL},
-    {MEANS_OF(job.layout.sequence_parallel), TOLD_SP, AS_KIND, NULL},
-    {MEANS_OF(job.layout.zero), TOLD_ZERO, AS_KIND, NULL},
-    {MEANS_OF(distributed), TOLD_ZERO, AS_KIND, NULL},
-    {MEANS_OF(shape.tied_embeddings), TOLD_TIED, AS_KIND, NULL},
-    {MEANS_OF(hidden_dropout), TOLD_DROPOUT, AS_KIND, NULL},
-    {MEANS_OF(attention_dropout), TOLD_DROPOUT, AS_KIND, NULL},
-    {MEANS_OF(shape.linear_bias), TOLD_BIAS, AS_KIND, NULL},
-    {MEANS_OF(gradients_in_fp32), TOLD_GRADIENT_BYTES, EITHER, "4|2"},
-    {MEANS_OF(gradients_in_bf16), TOLD_GRADIENT_BYTES, MEANS, "2"},
-    {MEANS_OF(optimizer), TOLD_ADAM, AS_KIND, NULL},
-    {MEANS_OF(job.layout.gradient_sync), TOLD_OVERLAP, AS_KIND, NULL},
-    {MEANS_OF(overlap), TOLD_OVERLAP, TRUTH, NULL},
-    {MEANS_OF(job.overlapped_messages), TOLD_OVERLAP_MESSAGES, AS_KIND, NULL},
-    {MEANS_OF(job.overlapped_tensor), TOLD_OVERLAP_TENSOR, AS_KIND, NULL},
-    {MEANS_OF(job.fused_loss), TOLD_FUSED_LOSS, AS_KIND, NULL},
-    {MEANS_OF(flash), TOLD_FLASH_SWITCH, AS_KIND, NULL},
-    {MEANS_OF(backend), TOLD_BACKEND, AS_KIND, NULL},
-    {MEANS_OF(granularity), TOLD_GRANULARITY, AS_KIND, NULL},
-    {MEANS_OF(method), TOLD_METHOD, AS_KIND, NULL},
-    {MEANS_OF(recomputed), TOLD_RECOMPUTED, AS_KIND, NULL},
-    {MEANS_OF(modules), TOLD_MODULES, AS_KIND, NULL},
-    {MEANS_OF(module_list), TOLD_MODULES, AS_KIND, NULL},
-    {MEANS_OF(selective), TOLD_GRANULARITY, MEANS, "selective"},
-    {MEANS_OF(checkpointed), TOLD_GRANULARITY, EITHER, "full|none"},
-    {MEANS_OF(precision), TOLD_PRECISION, AS_KIND, NULL},
-    {MEANS_OF(fp8), TOLD_FP8, AS_KIND, NULL},
-    {MEANS_OF(fp8_flag), TOLD_FP8, AS_KIND, NULL},
-    {MEANS_OF(fp8_recipe), TOLD_FP8_RECIPE, TEXT, NULL},
-    {MEANS_OF(fp4), TOLD_FP4, TEXT, NULL},
-    {MEANS_OF(dispatcher), TOLD_DISPATCHER, NAMES_DISPATCHER, NULL},
-    {MEANS_OF(dispatch_kernels), TOLD_DISPATCHER, NAMES_DISPATCHER, NULL},
-    {MEANS_OF(job.overlapped_dispatch), TOLD_OVERLAP_DISPATCH, AS_KIND, NULL},
-    {MEANS_OF(capacity), TOLD_FIXED_CAPACITY, AS_KIND, NULL},
-    {MEANS_OF(job.fixed_capacity), TOLD_FIXED_CAPACITY, AS_KIND, NULL},
-    {MEANS_OF(graphs), TOLD_GRAPHS, NAMES_GRAPHS, NULL},
-    {MEANS_OF(job.layout.offload_optimizer), TOLD_OFFLOAD, AS_KIND, NULL},
-#undef MEANS_OF
-};
+#include "data/import/logs/keys.h"
 
 // What is behind a key's last dot, in the rows' letters. false: it is too long for a row.
 static bool plain_key(char to[TOLD_KEY], const char *key, size_t length)
@@ -308,8 +66,8 @@ static enum how how_of_kind(enum setting_kind kind)
 static const struct meaning *meaning_of(const struct setting_row *row)
 {
     bool read = row->kind != SETTING_LEFT && row->kind != SETTING_LATER && row->use != ONLY_WRITTEN;
-    for (size_t i = 0; read && i < ARRAY_LENGTH(meanings); i++)
-        if (meanings[i].member == row->at) return &meanings[i];
+    for (size_t i = 0; read && i < (size_t)log_meaning_count; i++)
+        if (log_meanings[i].member == row->at) return &log_meanings[i];
     return NULL;
 }
 
@@ -323,7 +81,7 @@ static void take_framework(struct log_keys *keys, const struct setting_rows *of,
         const struct meaning *m = meaning_of(row);
         if (!plain_key(key, row->key, strlen(row->key)) || !strchr(key, '_')) continue;
         struct key_row **to = place_of(keys, key);
-        bool own = *to >= rows && *to < rows + ARRAY_LENGTH(rows);
+        bool own = *to >= log_key_rows && *to < log_key_rows + log_key_row_count;
         if (own || (*to && m && (*to)->told == m->told)) continue;
         if (!*to) *to = TAKE(arena, 1, struct key_row);
         else m = NULL;
@@ -339,8 +97,8 @@ struct log_keys *log_keys_make(struct arena *arena)
     static const struct setting_rows *const frameworks[] = {&megatron_rows, &nemo_rows,
                                                             &deepspeed_rows, &torchtitan_rows};
     struct log_keys *keys = TAKE(arena, 1, struct log_keys);
-    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-        *place_of(keys, rows[i].key) = (struct key_row *)&rows[i];
+    for (size_t i = 0; i < (size_t)log_key_row_count; i++)
+        *place_of(keys, log_key_rows[i].key) = (struct key_row *)&log_key_rows[i];
     for (size_t i = 0; i < ARRAY_LENGTH(frameworks); i++)
         take_framework(keys, frameworks[i], arena);
     return keys;
@@ -460,6 +218,10 @@ static void take_value(struct log *l, const struct key_row *row, enum told_by by
                       truth_of(value, length) ? "1" : "0");
         if (truth_of(value, length) != 0 && length && !is_nothing(value, length))
             tell(l, row->told, by, row->key, value, length);
+        return;
+    case NAMES_LORA:
+        tell_text(l, row, by,
+                  is_word(value, length, "lora") || is_word(value, length, "qlora") ? "1" : "0");
         return;
     case NAMES: tell_text(l, row, by, is_word(value, length, row->text) ? "1" : "0"); return;
     case NAMES_DISPATCHER:

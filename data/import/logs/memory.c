@@ -1,4 +1,5 @@
 // What a log says of memory, in its own definitions, and its reports of having run out of it.
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -120,9 +121,13 @@ static void read_where(struct log *l, const char *line)
                   {"model.to(", "placing the model"},
                   {"initialize_optimizer_states", "optimizer states"},
                   {"in forward", "forward"}};
-    for (size_t i = 0; i < ARRAY_LENGTH(places); i++)
-        if (strstr(line, places[i].words))
+    for (size_t i = 0; i < ARRAY_LENGTH(places); i++) {
+        const char *at = strstr(line, places[i].words), *end = at;
+        while (end && (islower((unsigned char)*end) || *end == '_')) end++;
+        bool setting = at && (!strncmp(end - 5, "dtype", 5) || !strncmp(end - 6, "fusion", 6));
+        if (at && !setting)
             snprintf(l->failure.where, sizeof l->failure.where, "%s", places[i].where);
+    }
 }
 
 static bool says_failed(const char *line)

@@ -31,12 +31,15 @@ static const char *without_default(const char *value, const char **end)
     return value;
 }
 
-// A flag at the end of a line has its value on the next.
+// A flag at the end of a line has its value on the next; a key of YAML perhaps a list.
 static void take_pending(struct log *l, const char *line)
 {
     char *pending = l->reader->pending;
+    bool list = l->reader->pending_list;
     line += strspn(line, " \t");
-    if (*pending && *line && *line != '-')
+    if (*pending && list && line[0] == '-' && line[1] == ' ')
+        log_setting(l, BY_SETTING, pending, strlen(pending), line + 2, strcspn(line + 2, " \t"));
+    else if (*pending && !list && *line && *line != '-')
         log_setting(l, BY_SETTING, pending, strlen(pending), line, strcspn(line, " \t"));
     *pending = '\0';
 }
@@ -76,13 +79,24 @@ static bool is_comment(const char *line)
     return s[strspn(s, " ")] == '=' && s[strspn(s, " ") + 1] != '=';
 }
 
+// A tokenizer's vocabulary, and the length of what a model is asked to write.
+static bool is_of_others(const char *line, const char *key, size_t length)
+{
+    bool vocabulary = length == 10 && !strncmp(key, "vocab_size", 10),
+         longest = length == 10 && !strncmp(key, "max_length", 10);
+    return (vocabulary && strstr(line, "Tokenizer")) ||
+           (longest &&
+            (strstr(line, "gen_kwargs") || strstr(line, "generate(") || strstr(line, "do_sample")));
+}
+
 void log_settings(struct log *l, const char *line)
 {
     // The program says what it replaces by.
     enum told_by by = strstr(line, "Overriding config:") ? BY_PROGRAM : BY_SETTING;
     take_pending(l, line);
     if (is_of_tower(l->reader, line) || is_comment(line)) return;
-    for (const char *s = line; *s;) {
+    const char *helped = find_in_any_case(line, "reducing to"); // what is behind it ran
+    for (const char *s = line; *s && (!helped || s < helped);) {
         if (!isalpha((unsigned char)*s) && *s != '_') {
             s++;
             continue;
@@ -99,7 +113,8 @@ void log_settings(struct log *l, const char *line)
         else if (!dashes || value == s) {
             if (dashes) log_setting(l, by, key, length, "", 0);
             if (dashes && !*s && length < TOLD_KEY)
-                memcpy(l->reader->pending, key, length), l->reader->pending[length] = '\0';
+                l->reader->pending_list = false, memcpy(l->reader->pending, key, length),
+                l->reader->pending[length] = '\0';
             continue;
         }
         if (!signed_ && value[0] == '-' && value[1] == '-') { // a flag, and the next one
@@ -107,6 +122,13 @@ void log_settings(struct log *l, const char *line)
             continue;
         }
         if (signed_ && take_place(l, by, key, length, value)) continue;
+        if (signed_ && !*value) { // "fp16:" says nothing
+            l->reader->pending_list = length < TOLD_KEY;
+            if (l->reader->pending_list)
+                memcpy(l->reader->pending, key, length), l->reader->pending[length] = '\0';
+            continue;
+        }
+        if (is_of_others(line, key, length)) continue;
         const char *end = end_of_value(value), *from = value;
         if (*from == '"' || *from == '$') from = without_default(from, &end);
         if (log_setting(l, by, key, length, from, (size_t)(end - from)) || dashes)

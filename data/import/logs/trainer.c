@@ -94,6 +94,7 @@ static void read_words(struct log *l, const char *line)
     const char *at = NULL, *next = line;
     while ((next = strstr(next, "samples/s"))) at = next++;
     if (!at || l->seen[LOG_MEGATRON] || l->series[MEASURED_SAMPLES].seen > 8) return;
+    if (at[strcspn(at, ": ")] == ':') return; // the number is behind it
     while (at > line && at[-1] == ' ') at--;
     while (at > line && strchr("0123456789.", at[-1])) at--;
     double value;

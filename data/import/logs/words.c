@@ -93,14 +93,36 @@ static bool is_stated_twice(const struct short_words *w, int of)
     return false;
 }
 
+// "TP1EP8PP2": returns its end; NULL: it is none.
+static const char *read_joined(struct short_words *w, const char *s)
+{
+    struct short_words found = *w;
+    for (int count = 0;; count++) {
+        size_t letters = 0, row = 0;
+        double value;
+        while (isupper((unsigned char)s[letters])) letters++;
+        for (; row < ARRAY_LENGTH(shorts); row++)
+            if (strlen(shorts[row].word) == letters && !strncasecmp(s, shorts[row].word, letters))
+                break;
+        bool is_one = letters && row < ARRAY_LENGTH(shorts) && found.count < SHORT_MOST &&
+                      isdigit((unsigned char)s[letters]) && number_at(s + letters, &value, &s);
+        if (!is_one && (count < 2 || isalnum((unsigned char)*s))) return NULL;
+        if (!is_one) return *w = found, s;
+        found.items[found.count].row = (int)row;
+        found.items[found.count++].value = (int64_t)value;
+    }
+}
+
 // Two degrees in one line are no accident.
 static void read_shorts(struct log *l, const char *line)
 {
     struct short_words w = {.count = 0};
     int degrees = 0;
     for (const char *s = line; *s;)
-        if (isalnum((unsigned char)*s)) s = read_short(&w, line, s);
-        else s++;
+        if (isalnum((unsigned char)*s)) {
+            const char *end = at_border(line, s) ? read_joined(&w, s) : NULL;
+            s = end ? end : read_short(&w, line, s);
+        } else s++;
     for (int i = 0; i < w.count; i++)
         degrees += shorts[w.items[i].row].told >= TOLD_TP &&
                    shorts[w.items[i].row].told <= TOLD_VPP;
@@ -140,6 +162,8 @@ static void read_zero(struct log *l, const char *line)
         "zero stage",   "zero-stage", "zero_stage",       "zero-",           "zero", "ds_z",
         "config_stage", "ds_stage",   "deep speed stage", "deepspeed stage", NULL};
     if (told(l, TOLD_ZERO) && l->told[TOLD_ZERO].by >= BY_WORDS) return;
+    if (strstr(line, "also tried") || strstr(line, "\xe6\xad\xa3\xe5\xb8\xb8"))
+        return; // "normally"
     if (strstr(line, "/fsdp/")) tell(l, TOLD_ZERO, BY_WORDS, "a traceback through FSDP", "3", 1);
     for (int i = 0; before[i]; i++)
         for (const char *at = line; (at = find_in_any_case(at, before[i])); at++) {
@@ -195,6 +219,19 @@ static bool names_failure(const char *line)
     return find_in_any_case(line, "out of memory") != NULL;
 }
 
+// "LoRA", "QLoRA" in a post's first lines.
+static void read_adapters(struct log *l, const char *line)
+{
+    enum { NEAR_TITLE = 3 };
+    const char *lora = find_in_any_case(line, "lora");
+    bool narrow = lora && lora > line && (lora[-1] == 'Q' || lora[-1] == 'q');
+    if (!lora || l->lines > NEAR_TITLE || isalpha((unsigned char)lora[4]) ||
+        !at_border(line, lora - narrow) || find_in_any_case(line, "full"))
+        return;
+    tell(l, TOLD_ADAPTERS, BY_WORDS, "LoRA, in words", "1", 1);
+    if (narrow) tell(l, TOLD_WEIGHT_BITS, BY_WORDS, "QLoRA, in words", "4", 1);
+}
+
 static void read_prose(struct log *l, const char *line)
 {
     static const struct count_words counts[] = {{"batch size", TOLD_MICRO_BATCH},
@@ -204,6 +241,8 @@ static void read_prose(struct log *l, const char *line)
                                                 {"seq len", TOLD_SEQ},
                                                 {"sequence length", TOLD_SEQ},
                                                 {"max length", TOLD_SEQ},
+                                                {"seq_length is", TOLD_SEQ},
+                                                {"global_batch_size is", TOLD_GLOBAL_BATCH},
                                                 {"model parallelism degree", TOLD_TP},
                                                 {"model parallel of", TOLD_TP},
                                                 {"tensor model parallel size", TOLD_TP},
@@ -215,12 +254,14 @@ static void read_prose(struct log *l, const char *line)
                                                 {"radient accumulation:", TOLD_ACCUMULATION}};
     tell_counts(l, line, BY_WORDS, "in words", counts, ARRAY_LENGTH(counts));
     read_quoted(l, line);
+    read_adapters(l, line);
     if (strstr(line, "HybridEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "HybridEP", "hybridep", 8);
     if (strstr(line, "DeepEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "DeepEP", "deepep", 6);
     if (strstr(line, "Transformer Engine CUDA graphs"))
         tell(l, TOLD_GRAPHS, BY_WORDS, "CUDA graphs", "parts", 5);
     const char *offload = find_in_any_case(line, "offload");
-    if (offload && offload[7] != '_' && !strstr(line, "...") && !strchr(line, '?')) {
+    if (offload && offload[7] != '_' && !strstr(line, "...") && !strchr(line, '?') &&
+        !strstr(line, "WARNING")) {
         bool other = strstr(line, "OOM") || l->mentions_failure; // what helped, not what failed
         if (!other) tell(l, TOLD_OFFLOAD, BY_WORDS, "offload, in words", "1", 1);
     }
