@@ -327,6 +327,7 @@ static bool use_shares(struct box_closer *b, const struct choice_box *box, int64
                        struct box_answer *a)
 {
     int removed = 1, count;
+    int64_t before = a->bound_ns; // by mixtures: of the first box
     for (int round = 0; round < ROUNDS_OF_SHARES && removed && !box_is_stopped(b); round++) {
         if (!(count = box_share_weights(b, box, target_ns))) return false;
         b->current.in_shares = true;
@@ -334,6 +335,7 @@ static bool use_shares(struct box_closer *b, const struct choice_box *box, int64
         int64_t bound = box_solve(b, false, box, target_ns, &removed);
         box_take_bound(b, a, bound, count, removed > 0);
         if (bound >= target_ns) return true;
+        b->shares_lag = bound < before - before / 10000;
         if (choices_durations(b->c, b->work.chosen, b->work.durations))
             box_meet_plan(b, b->work.chosen, a);
     }
@@ -358,7 +360,7 @@ static bool close_box(struct box_closer *b, const struct choice_box *box, int64_
     box_couple_ranks(b->c, box->allowed);
     bool by_ranks = box_closer_is_by_ranks(b), sharing = by_ranks && b->c->virtual_stages > 1;
     b->current.in_shares = false;
-    if (b->shares && use_shares(b, box, target_ns, a)) return true;
+    if (b->shares && !b->shares_lag && use_shares(b, box, target_ns, a)) return true;
     if (b->memory.count) box_memory_begin(b, target_ns);
     if (by_ranks && !b->current.in_shares) {
         if (!b->started && target_ns < INT64_MAX / 8 && use_starting_paths(b, box, target_ns, a))

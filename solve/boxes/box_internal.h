@@ -69,6 +69,7 @@ struct box_closer {
     int remembered_count; // all that ever were
     struct box_current current;
     struct box_shares *shares; // shares.c; NULL: not begun
+    bool shares_lag;           // behind the mixtures of the first box: not used again
     struct arena *arena;
 };
 

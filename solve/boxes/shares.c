@@ -1,4 +1,4 @@
-// Path weights of a box by ranks in which a stage's choices differ in their layers alone. With any
+// Path weights of a box by ranks, as if the lightest choices of a stage rose evenly. With any
 // fraction of a layer on a stage, the least time is a linear program: its rows are paths, to which
 // the longest one of each solution is added until it is no longer than the solution says. A rank
 // whose memory binds has parts of its decisions that fit instead (dynamic_decisions.c). The rows'
@@ -36,25 +36,37 @@ struct box_shares {
     double *start, *layers;     // [stage], above least: without shares; of the last solution
     double *row, *upper;
     double scale;
-    bool *seen; // [layers]
 };
 
+// Of the stage's choices in the box the lightest with the least layers, and the one that adds the
+// least load per layer to it (of several the one with the most layers). false: it has none.
 static bool find_ends(struct box_closer *b, const struct choice_box *box, int stage, int *ends)
 {
     const struct stage_choices *stage_choices = &b->c->stages[stage];
-    struct box_shares *h = b->shares;
-    bool different = true;
-    ends[0] = ends[1] = -1;
-    memset(h->seen, 0, (size_t)(b->c->priced->layer_count + 1) * sizeof *h->seen);
+    const struct choice *items = stage_choices->items, *least = NULL, *steady = NULL;
+    int most = 0;
     for (int i = 0; i < stage_choices->count; i++) {
-        int n = stage_choices->items[i].layer_count;
+        const struct choice *x = &items[i];
         if (!box->allowed[stage][i]) continue;
-        different = different && !h->seen[n];
-        h->seen[n] = true;
-        if (ends[0] < 0 || n < stage_choices->items[ends[0]].layer_count) ends[0] = i;
-        if (ends[1] < 0 || n > stage_choices->items[ends[1]].layer_count) ends[1] = i;
+        bool fewer = !least || x->layer_count < least->layer_count;
+        if (fewer || (x->layer_count == least->layer_count && x->load_ns < least->load_ns))
+            least = x;
+        if (x->layer_count > most) most = x->layer_count;
     }
-    return different && ends[0] >= 0;
+    if (!least) return false;
+    for (int i = 0; i < stage_choices->count; i++) {
+        const struct choice *x = &items[i];
+        int more = x->layer_count - least->layer_count;
+        if (!box->allowed[stage][i] || !more) continue;
+        int64_t slope = (x->load_ns - least->load_ns) / more,
+                other = steady ? (steady->load_ns - least->load_ns) /
+                                     (steady->layer_count - least->layer_count)
+                               : slope + 1;
+        if (slope < other || (slope == other && x->layer_count > steady->layer_count)) steady = x;
+    }
+    ends[0] = (int)(least - items), ends[1] = (int)((steady ? steady : least) - items);
+    b->shares->least[stage] = least->layer_count, b->shares->most[stage] = most;
+    return true;
 }
 
 // The durations with the least layers of each stage, and what they rise by per layer. false: this
@@ -62,21 +74,20 @@ static bool find_ends(struct box_closer *b, const struct choice_box *box, int st
 static bool find_durations(struct box_closer *b, const struct choice_box *box)
 {
     struct box_shares *h = b->shares;
-    int *chosen = b->work.fitting;
+    int *chosen = b->work.fitting, spans[STAGES_MAX];
     for (int s = 0; s < b->stages; s++) {
         int ends[2];
         if (!find_ends(b, box, s, ends)) return false;
+        const struct choice *items = b->c->stages[s].items;
         chosen[s] = ends[0];
-        h->least[s] = b->c->stages[s].items[ends[0]].layer_count;
-        h->most[s] = b->c->stages[s].items[ends[1]].layer_count;
-        choices_stage_durations(b->c, s, &b->c->stages[s].items[ends[1]], h->durations);
+        spans[s] = items[ends[1]].layer_count - items[ends[0]].layer_count;
+        choices_stage_durations(b->c, s, &items[ends[1]], h->durations);
     }
     if (!choices_durations(b->c, chosen, h->base)) return false;
     for (int k = 0; k < b->symbols; k++) {
-        int s = k % b->stages, kind = symbol_base_kind(k / b->stages),
-            span = h->most[s] - h->least[s];
+        int s = k % b->stages, kind = symbol_base_kind(k / b->stages);
         bool own = kind < SYMBOL_SEND_FORWARD || kind == SYMBOL_QUEUED_SYNC;
-        h->rise[k] = own && span ? (double)(h->durations[k] - h->base[k]) / span : 0;
+        h->rise[k] = own && spans[s] ? (double)(h->durations[k] - h->base[k]) / spans[s] : 0;
     }
     return true;
 }
@@ -323,7 +334,6 @@ static void open_shares(struct box_closer *b)
     h->start = TAKE(b->arena, b->stages, double);
     h->row = TAKE(b->arena, shares_max + 1, double);
     h->upper = TAKE(b->arena, shares_max + 1, double);
-    h->seen = TAKE(b->arena, b->c->priced->layer_count + 1, bool);
     for (int i = 0; i < b->starting_count && i < h->rows_max / 2; i++) h->ids[h->id_count++] = i;
 }
 

@@ -147,6 +147,23 @@ static void split_stage_by_mean(const struct box_closer *b, const struct choice_
     }
 }
 
+// The rank whose fraction of a layer is closest to one half, as above.
+static void split_rank_by_shares(const struct box_closer *b, const struct choice_box *box,
+                                 struct box_split *x)
+{
+    double best = share_least;
+    for (int r = 0; r < b->c->rank_count; r++) {
+        double layers = 0;
+        for (int t = 0; t < b->c->virtual_stages; t++)
+            layers += box_share_of(b, choices_stage_of(b->c, r, t));
+        int at = (int)layers + 1;
+        if (open_share(layers) <= best || at > box->spans[r].most || at <= box->spans[r].least)
+            continue;
+        best = open_share(layers);
+        *x = (struct box_split){SPLIT_LAYERS, r, at};
+    }
+}
+
 // The stage whose fraction of a layer is closest to one half, likewise.
 static void split_by_shares(const struct box_closer *b, const struct choice_box *box,
                             struct box_split *x)
@@ -293,6 +310,7 @@ struct box_split box_choose_split(struct box_closer *b, const struct choice_box 
 {
     struct box_split x = {0};
     if (box->spans) split_by_place(b, box->allowed, &x);
+    if (!x.by && b->current.in_shares && box->spans) split_rank_by_shares(b, box, &x);
     if (!x.by && b->current.in_shares) split_by_shares(b, box, &x);
     if (!x.by && box->spans) split_by_mean(b, box, &x);
     else if (!x.by && b->c->virtual_stages > 1) split_by_group(b, box->allowed, &x);
