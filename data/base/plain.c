@@ -1,6 +1,7 @@
 // Looks for what must not be printed.
 #include "data/base/plain.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,10 +33,21 @@ static const char *what_is(unsigned code)
     return turns ? "direction mark" : NULL;
 }
 
+// Eight bytes from blank to tilde: none has its highest bit, is below a blank, or is DEL.
+static bool eight_are_plain(const unsigned char *p)
+{
+    const uint64_t each = 0x0101010101010101;
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return !((word | (word - ' ' * each) | (word + each)) & 0x80 * each);
+}
+
 bool text_is_plain(const char *text, size_t length, char found[PLAIN_FOUND_MAX])
 {
     const unsigned char *p = (const unsigned char *)text, *end = p + length;
     for (int n; p < end; p += n) {
+        n = 8;
+        if (end - p >= n && eight_are_plain(p)) continue;
         n = utf8_length(p, end);
         const char *what = n ? what_is(code_at(p, n)) : "byte that is not UTF-8,";
         if (!what) continue;

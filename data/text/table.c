@@ -29,22 +29,19 @@ static enum status take_cell(struct table *t, struct cell *cell, const char *sta
                              bool quoted, int number, struct error *err)
 {
     char what[PLAIN_FOUND_MAX], text[PLAIN_FOUND_MAX + 40];
-    bool changed = false;
     if (length > TABLE_CELL_MAX)
         return refuse_line(t, err, "expected a cell of at most 65536 bytes", number);
-    for (int i = 0; i < length && !changed; i++)
-        changed = (quoted && start[i] == '"') || blank_of(start[i]) != start[i];
     *cell = (struct cell){start, length};
-    if (changed) {
-        char *copy = TAKE(t->arena, length + 1, char);
-        int copied = 0;
-        for (int i = 0; i < length; i++) {
-            copy[copied++] = blank_of(start[i]);
-            if (quoted && start[i] == '"') i++;
-        }
-        *cell = (struct cell){copy, copied};
+    bool doubled = quoted && length && memchr(start, '"', (size_t)length);
+    if (!doubled && text_is_plain(start, (size_t)length, what)) return OK;
+    char *copy = TAKE(t->arena, length + 1, char);
+    int copied = 0;
+    for (int i = 0; i < length; i++) {
+        copy[copied++] = blank_of(start[i]);
+        if (quoted && start[i] == '"') i++;
     }
-    if (text_is_plain(cell->text, (size_t)cell->length, what)) return OK;
+    *cell = (struct cell){copy, copied};
+    if (text_is_plain(copy, (size_t)copied, what)) return OK;
     snprintf(text, sizeof text, "expected text, found a %s", what);
     return refuse_line(t, err, text, number);
 }
@@ -52,20 +49,17 @@ static enum status take_cell(struct table *t, struct cell *cell, const char *sta
 // A quoted cell; t->at is after its opening quote, and afterwards after the closing one.
 static enum status read_quoted(struct table *t, struct cell *cell, int number, struct error *err)
 {
-    const char *start = t->at;
-    int lines = 0;
-    for (;; t->at++) {
-        if (t->at == t->end)
+    const char *start = t->at, *close = start, *line = start;
+    for (;; close += 2) {
+        close = memchr(close, '"', (size_t)(t->end - close));
+        if (!close)
             return refuse_line(t, err, "expected a closing quote before the end of the file",
                                number);
-        lines += *t->at == '\n';
-        if (*t->at != '"') continue;
-        if (t->at + 1 == t->end || t->at[1] != '"') break;
-        t->at++;
+        if (close + 1 == t->end || close[1] != '"') break;
     }
-    TRY(take_cell(t, cell, start, (int)(t->at - start), true, number, err));
-    t->at++;
-    t->next_line += lines;
+    TRY(take_cell(t, cell, start, (int)(close - start), true, number, err));
+    while ((line = memchr(line, '\n', (size_t)(close - line)))) t->next_line++, line++;
+    t->at = close + 1;
     return OK;
 }
 
@@ -289,10 +283,11 @@ enum status table_name(const struct table *t, int column, const char *const *nam
     char known[300] = "";
     if (t->cells[column].length == 0) return OK;
     for (int i = 0; names[i]; i++) {
-        if (cell_is(t->cells[column], names[i])) {
-            *value = i;
-            return OK;
-        }
+        if (!cell_is(t->cells[column], names[i])) continue;
+        *value = i;
+        return OK;
+    }
+    for (int i = 0; names[i]; i++) {
         size_t n = strlen(known);
         snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", names[i]);
     }

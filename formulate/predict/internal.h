@@ -87,6 +87,12 @@ struct predictor {
     int chosen[STAGES_MAX];
     int64_t *durations;
     int duration_count;
+    bool placed; // the choices of the current problem have their stages' layers and groups
+    struct walked {
+        const struct kept_graph *graph; // NULL: none yet
+        int64_t *durations, ns;
+    } walked; // the current problem's first
+    struct product_memo *memo;
 };
 
 // model.c: the named model, or what the row's columns say

@@ -62,6 +62,7 @@ enum status predictor_open(struct predictor **predictor, const struct predict_se
     p->graphs = arena_open_within(arena);
     p->scratch = arena_open_within(arena);
     p->moving = arena_open_within(arena);
+    p->memo = product_memo_open(arena);
     TAKE(p->graphs, 1, char); // an allocation that resets keep
     TAKE(p->scratch, 1, char);
     TAKE(p->moving, 1, char);
@@ -154,13 +155,26 @@ bool predict_place_layers(const struct placement *placement, const struct priced
                           layer, placement->stage_count, priced->layer_count, priced->stage_count);
 }
 
+static bool place(struct predictor *p, const struct priced *priced, int pipeline,
+                  const struct schedule_request *request, struct prediction *prediction)
+{
+    memset(p->choices, 0, (size_t)priced->stage_count * sizeof *p->choices);
+    for (int s = 0; s < priced->stage_count; s++)
+        p->stages[s] = (struct stage_choices){&p->choices[s], 1};
+    return (p->fleet.pipeline_count
+                ? place_pipeline(p, priced, pipeline, request, p->choices, prediction)
+                : predict_place_groups(priced, request, p->choices, prediction)) &&
+           predict_place_layers(&p->placement, priced, p->choices, prediction);
+}
+
 // The choices of a priced problem for kind `pipeline` of pipeline, and the graph on which they are
-// timed. false: there is no prediction.
+// timed. Other costs leave a single kind where it is placed. false: there is no prediction.
 static bool choose(struct predictor *p, const struct priced *priced, int pipeline,
                    struct choices *c, struct kept_graph **kept, struct prediction *prediction)
 {
-    struct error err = {OK, ""};
+    struct error err; // a large text: not cleared
     struct schedule_request request = schedule_request_of(priced);
+    err.status = OK;
     *kept = predict_graph(p, &request, &err);
     if (!*kept) return predict_refuse(prediction, "%s", err.text);
     *c = (struct choices){.priced = priced,
@@ -170,16 +184,9 @@ static bool choose(struct predictor *p, const struct priced *priced, int pipelin
                           .arena = p->scratch,
                           .virtual_stages = request.virtual_stages,
                           .rank_count = request.rank_count};
-    memset(p->choices, 0, (size_t)priced->stage_count * sizeof *p->choices);
-    if (!(p->fleet.pipeline_count
-              ? place_pipeline(p, priced, pipeline, &request, p->choices, prediction)
-              : predict_place_groups(priced, &request, p->choices, prediction)) ||
-        !predict_place_layers(&p->placement, priced, p->choices, prediction))
-        return false;
-    for (int s = 0; s < priced->stage_count; s++) {
-        p->stages[s] = (struct stage_choices){&p->choices[s], 1};
-        choice_evaluate(c, s, &p->choices[s]);
-    }
+    if (!p->placed && !place(p, priced, pipeline, &request, prediction)) return false;
+    p->placed = !p->fleet.pipeline_count;
+    for (int s = 0; s < priced->stage_count; s++) choice_evaluate(c, s, &p->choices[s]);
     return true;
 }
 
@@ -189,10 +196,24 @@ static bool find_durations(struct predictor *p, const struct choices *c, struct 
     int count = graph_symbol_count(kept->graph);
     if (count > p->duration_count) {
         p->durations = TAKE(p->arena, 2 * count, int64_t);
+        p->walked.durations = TAKE(p->arena, 2 * count, int64_t);
         p->duration_count = 2 * count;
     }
     if (choices_durations(c, p->chosen, p->durations)) return true;
     return predict_refuse(prediction, "no link connects two neighbouring stages");
+}
+
+// With the durations found. Many costs that are moved leave all of them as they were.
+static int64_t walk(struct predictor *p, struct kept_graph *kept)
+{
+    struct walked *w = &p->walked;
+    size_t bytes = (size_t)graph_symbol_count(kept->graph) * sizeof *p->durations;
+    if (w->graph == kept && !memcmp(w->durations, p->durations, bytes)) return w->ns;
+    int64_t ns = graph_longest(kept->graph, p->durations, NULL);
+    if (w->graph) return ns;
+    w->graph = kept, w->ns = ns;
+    memcpy(w->durations, p->durations, bytes);
+    return ns;
 }
 
 // The syncs of replicas with different GPUs: the time of the slowest.
@@ -229,7 +250,7 @@ static bool time_of(struct predictor *p, const struct priced *priced, int64_t *n
                 !find_durations(p, &c, kept, prediction))
                 return false;
             join_syncs(p, priced->stage_count, syncs, take);
-            if (take) *ns = larger(*ns, graph_longest(kept->graph, p->durations, NULL));
+            if (take) *ns = larger(*ns, walk(p, kept));
         }
     *graph = kept;
     return true;
@@ -273,8 +294,8 @@ static int64_t shown_bytes(const struct predictor *p, int64_t requested, double 
 }
 
 // The device with the least room left; all must fit. *over: bytes beyond the limit, so far.
-static void find_memory(const struct predictor *p, const struct priced *priced,
-                        const struct schedule *schedule, int64_t *over,
+static void find_memory(const struct predictor *p, const struct pricing *pricing,
+                        const struct priced *priced, const struct schedule *schedule, int64_t *over,
                         struct prediction *prediction)
 {
     int first = schedule_rank_of(&schedule->request, 0),
@@ -284,7 +305,7 @@ static void find_memory(const struct predictor *p, const struct priced *priced,
         struct memory_parts memory = schedule->request.virtual_stages > 1
                                          ? memory_of_rank(p, schedule, rank)
                                          : p->choices[stage].memory;
-        double outside = price_outside_bytes(&p->problem, group);
+        double outside = price_outside_bytes(pricing, group);
         int64_t requested = predict_requested_bytes(p, &memory, schedule->in_flight[stage]),
                 bytes = shown_bytes(p, requested, outside),
                 held = predict_held_bytes(p, requested, outside),
@@ -313,8 +334,9 @@ static void find_memory(const struct predictor *p, const struct priced *priced,
 }
 
 // For every kind of pipeline; the choices of the last one stay.
-static void find_memories(struct predictor *p, const struct priced *priced,
-                          const struct schedule *schedule, struct prediction *prediction)
+static void find_memories(struct predictor *p, const struct pricing *pricing,
+                          const struct priced *priced, const struct schedule *schedule,
+                          struct prediction *prediction)
 {
     struct choices c;
     struct kept_graph *kept;
@@ -322,9 +344,9 @@ static void find_memories(struct predictor *p, const struct priced *priced,
     prediction->fits = true;
     for (int k = 0; k + 1 < pipeline_count(p); k++)
         if (choose(p, priced, k, &c, &kept, prediction))
-            find_memory(p, priced, schedule, &over, prediction);
+            find_memory(p, pricing, priced, schedule, &over, prediction);
     if (pipeline_count(p) > 1) choose(p, priced, pipeline_count(p) - 1, &c, &kept, prediction);
-    find_memory(p, priced, schedule, &over, prediction);
+    find_memory(p, pricing, priced, schedule, &over, prediction);
 }
 
 // A single block; one of the recomputed ones.
@@ -350,8 +372,9 @@ static void find_block(const struct predictor *p, const struct priced *priced,
 static bool time_with(struct predictor *p, struct pricing *pricing, const struct priced *priced,
                       const struct costs *costs, int64_t *ns, struct prediction *prediction)
 {
-    struct error err = {OK, ""};
+    struct error err;
     struct kept_graph *kept;
+    err.status = OK;
     p->problem.costs = *costs;
     if (price_times(pricing, &err) != OK) return predict_refuse(prediction, "%s", err.text);
     return time_of(p, priced, ns, &kept, prediction);
@@ -421,12 +444,15 @@ static void find_figures(const struct predictor *p, int stages, struct predictio
 
 void predict_once(struct predictor *p, const struct costs *costs, struct prediction *prediction)
 {
-    struct error err = {OK, ""};
+    struct error err;
     struct priced priced;
     struct pricing *pricing;
     struct kept_graph *kept;
+    err.status = OK;
     p->problem.costs = *costs;
-    if (price_terms_kept(&pricing, &priced, &p->problem, p->scratch, &err) != OK) {
+    p->placed = false;
+    p->walked.graph = NULL;
+    if (price_terms_kept(&pricing, &priced, &p->problem, p->memo, p->scratch, &err) != OK) {
         predict_refuse(prediction, "%s", err.text);
         return;
     }
@@ -436,7 +462,7 @@ void predict_once(struct predictor *p, const struct costs *costs, struct predict
     prediction->value_bytes = precision_bytes(p->problem.job.precision);
     prediction->gpus = (double)(priced.devices_per_stage * p->problem.job.layout.pipeline);
     find_figures(p, priced.stage_count, prediction);
-    find_memories(p, &priced, &kept->schedule, prediction);
+    find_memories(p, pricing, &priced, &kept->schedule, prediction);
     find_block(p, &priced, prediction);
     if (p->settings.ranges) find_range(p, pricing, &priced, prediction);
 }

@@ -434,7 +434,8 @@ static bool set_placement(struct predictor *p, const struct run_row *row,
 // What is predicted could be solved for, too: the rules are those of a job's layout.
 static bool check_rules(const struct predictor *p, struct prediction *prediction)
 {
-    struct error err = {OK, ""};
+    struct error err; // a large text: not cleared
+    err.status = OK;
     if (problem_check_layout(&p->problem, &err) == OK) return true;
     return predict_refuse(prediction, "%s", err.text);
 }

@@ -6,11 +6,6 @@
 #include "data/kinds/schedules.h"
 #include "formulate/price/pricing.h"
 
-// Compute alone: forward; backward for inputs and weights together; the weights' part of that.
-struct compute {
-    real forward, backward, weight, attention, products; // products: a part of forward
-};
-
 // Rates that products reach, in FLOP per second.
 struct product_rates {
     real forward, data, weight, share; // share: of its rates that a misaligned head reaches
@@ -376,22 +371,38 @@ static real selective_s(const struct pricing *x, const struct layer_run *run, in
     return factor * seconds + tensor_all_reduce_s(x, group, slice);
 }
 
-static struct layer_work kept_work(const struct pricing *x, const struct layer_run *run, int group,
-                                   const struct slice *slice)
+// Compute, of the work that is put into *own or was kept; with the numbers of the same GPU it takes
+// the same time.
+static struct compute kept_compute(const struct pricing *x, const struct layer_run *run, int group,
+                                   const struct slice *slice, struct layer_work *own,
+                                   const struct layer_work **work)
 {
     struct kept_layer *kept = kept_of(x, run, group, slice->index);
-    if (!kept) return work_of_layer(x, run, slice);
-    if (!kept->has_work) kept->work = work_of_layer(x, run, slice);
-    kept->has_work = true;
-    return kept->work;
+    *work = kept ? &kept->work : own;
+    if (!kept || !kept->gpu) *(kept ? &kept->work : own) = work_of_layer(x, run, slice);
+    if (kept && kept->gpu == x->gpus[group]) return kept->compute;
+    struct compute c = compute_of(x, run, *work, slice, group);
+    finish_compute(x, run, group, &c);
+    if (kept && !kept->gpu) kept->gpu = x->gpus[group], kept->compute = c;
+    return c;
+}
+
+// Of the modes that are priced; the others are not even cleared, thousands of times a second.
+static struct layer_seconds no_seconds(const struct pricing *x)
+{
+    struct layer_seconds s;
+    s.forward = s.backward = s.weight = 0;
+    for (int level = 0; level < LEVEL_COUNT; level++) s.idle[level] = 0;
+    for (int mode = 0; mode < x->modes; mode++) s.again[mode] = 0;
+    return s;
 }
 
 static struct layer_seconds by_formula(const struct pricing *x, const struct layer_run *run,
                                        int group, const struct slice *slice)
 {
-    struct layer_work work = kept_work(x, run, group, slice);
-    struct compute c = compute_of(x, run, &work, slice, group);
-    finish_compute(x, run, group, &c);
+    struct layer_work own;
+    const struct layer_work *work;
+    struct compute c = kept_compute(x, run, group, slice, &own, &work);
     struct layer_gathers gathers = gathers_of_layer(x, run, group);
     real launch = launch_of(x, run, group),
          twice = run->kind == LAYER_EMBEDDING ? launch : 2 * launch;
@@ -414,8 +425,8 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
                   between = shares_at(x, run, group, slice, LEVEL_BETWEEN, apart);
     real forward = floored(run, c.forward, launch, forward_comm),
          gathering = moving(x, run, c.forward, launch, forward_comm, 0, grid.gather_s);
-    struct layer_seconds seconds = {
-        .forward = joined(x, gathering, gathers.weights_s, within.forward, between.forward)};
+    struct layer_seconds seconds = no_seconds(x);
+    seconds.forward = joined(x, gathering, gathers.weights_s, within.forward, between.forward);
     forward = fmaxl(forward, fmaxl(within.again, between.again));
     seconds.idle[LEVEL_WITHIN] = seconds.forward - within.forward.held;
     seconds.idle[LEVEL_BETWEEN] = seconds.forward - between.forward.held;
@@ -431,7 +442,7 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
             joined(x, apart ? weight : 0, gathers.gradients_s, within.weight, between.weight);
     }
     if (is_layered(run)) {
-        seconds.again[RECOMPUTE_SELECTIVE] = selective_s(x, run, group, slice, &work, c.attention) +
+        seconds.again[RECOMPUTE_SELECTIVE] = selective_s(x, run, group, slice, work, c.attention) +
                                              talk.keys_s;
         real factor = step_factor(x, group) * or_else(&x->gpus[group]->forward_factor, 1),
              needed = c.forward - factor * unneeded_product_s(x, run, slice->tokens, group),
@@ -439,7 +450,7 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
         seconds.again[RECOMPUTE_FULL] = fmaxl(again, fmaxl(within.again, between.again)) +
                                         checkpoint_s(x, run, group, slice, forward);
         if (job_like_megatron(&x->problem->job))
-            module_seconds(x, run, group, slice, factor, c.products / work.linear, seconds.again);
+            module_seconds(x, run, group, slice, factor, c.products / work->linear, seconds.again);
     }
     return seconds;
 }
@@ -449,13 +460,13 @@ static struct layer_seconds as_measured(const struct pricing *x, const struct la
 {
     bool split = schedule_splits_backward(x->problem->job.layout.schedule);
     real weight = !split ? 0 : t->weight_s > 0 ? t->weight_s : t->backward_s / 2;
-    struct layer_seconds seconds = {share * t->forward_s,
-                                    share * (t->backward_s - weight),
-                                    share * weight,
-                                    {[RECOMPUTE_SELECTIVE] = share * t->selective_s}};
+    struct layer_seconds seconds = no_seconds(x);
+    seconds.forward = share * t->forward_s;
+    seconds.backward = share * (t->backward_s - weight), seconds.weight = share * weight;
+    seconds.again[RECOMPUTE_SELECTIVE] = share * t->selective_s;
     for (int level = 0; level < LEVEL_COUNT; level++) seconds.idle[level] = seconds.forward;
     // No module was measured: each set takes as long as all.
-    for (int mode = RECOMPUTE_FULL; mode < RECOMPUTE_COUNT; mode++)
+    for (int mode = RECOMPUTE_FULL; mode < x->modes; mode++)
         if (recompute_of_layer((enum recompute)mode)) seconds.again[mode] = share * t->full_s;
     return seconds;
 }
@@ -468,5 +479,6 @@ struct layer_seconds seconds_of_layer(const struct pricing *x, const struct laye
     struct slice part = slice_of(x, slice);
     const struct layer_time *measured =
         find_layer_time(x, run->name, x->problem->cluster.groups[group].gpu);
-    return measured ? as_measured(x, measured, part.share) : by_formula(x, run, group, &part);
+    if (measured) return as_measured(x, measured, part.share);
+    return by_formula(x, run, group, &part);
 }

@@ -234,12 +234,7 @@ static enum status price_bytes(struct pricing *x, int run, struct error *err)
                     err));
     TRY(round_bytes(&to->unsharded_bytes, bytes.unsharded, "unsharded weights", name, err));
     TRY(price_tiered_bytes(x, run, &bytes, err));
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
-        if (mode >= x->modes) {
-            to->stash_bytes[mode] = to->stash_bytes[mode - 1];
-            to->working_bytes[mode] = to->working_bytes[mode - 1];
-            continue;
-        }
+    for (int mode = 0; mode < x->modes; mode++) {
         TRY(round_bytes(&to->stash_bytes[mode], bytes.stash[mode], "activations", name, err));
         TRY(round_bytes(&to->working_bytes[mode], bytes.working[mode], "working memory", name,
                         err));
@@ -277,7 +272,7 @@ enum status price_run(struct pricing *x, int run, struct error *err)
     to->forward_ns = TAKE(x->arena, passes, int64_t);
     to->backward_ns = TAKE(x->arena, passes, int64_t);
     to->weight_ns = TAKE(x->arena, priced->group_count, int64_t);
-    for (int mode = RECOMPUTE_NONE + 1; mode < RECOMPUTE_COUNT; mode++)
+    for (int mode = RECOMPUTE_NONE + 1; mode < x->modes; mode++)
         if (mode <= RECOMPUTE_FULL || (mode > RECOMPUTE_SWAP && priced->recompute[mode]))
             to->again_ns[mode] = TAKE(x->arena, passes, int64_t);
     to->optimizer_ns = TAKE(x->arena, priced->group_count, int64_t);
@@ -405,15 +400,18 @@ enum status price_terms_of_free_links(struct priced *priced, const struct proble
 }
 
 enum status price_terms_kept(struct pricing **kept, struct priced *priced,
-                             const struct problem *problem, struct arena *arena, struct error *err)
+                             const struct problem *problem, struct product_memo *memo,
+                             struct arena *arena, struct error *err)
 {
     *kept = TAKE(arena, 1, struct pricing);
-    return price_all(*kept, priced, problem, (struct pricing_wishes){.keeps = true}, arena, err);
+    return price_all(*kept, priced, problem, (struct pricing_wishes){.keeps = true, .memo = memo},
+                     arena, err);
 }
 
 enum status price_times(struct pricing *x, struct error *err)
 {
     pricing_find_costs(x);
+    keep_links(x);
     for (int run = 0; run < x->priced->run_count; run++) {
         for (int group = 0; group < x->priced->group_count; group++)
             if (!x->priced->groups[group].excluded) TRY(price_layer_times(x, run, group, err));
@@ -423,10 +421,9 @@ enum status price_times(struct pricing *x, struct error *err)
     return price_rest(x, err);
 }
 
-double price_outside_bytes(const struct problem *problem, int group)
+double price_outside_bytes(const struct pricing *x, int group)
 {
-    struct pricing x = pricing_of(problem, NULL, NULL);
-    return x.gpus[group] ? (double)outside_bytes(&x, group) : 0;
+    return x->gpus[group] ? (double)outside_bytes(x, group) : 0;
 }
 
 enum status price_problem(struct priced *priced, const struct problem *problem, struct arena *arena,

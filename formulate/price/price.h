@@ -25,10 +25,12 @@ enum status price_terms_alike(struct priced *priced, const struct problem *probl
 // lead: a lower bound for every plan with the actual links. Prices of nodes are left out.
 enum status price_terms_of_free_links(struct priced *priced, const struct problem *problem,
                                       struct arena *arena, struct error *err);
-// The same, and keeps what price_times needs in *kept, which refers to the three other arguments.
+// The same, and keeps what price_times needs in *kept, which refers to the other arguments. memo
+// NULL: none.
 struct pricing;
 enum status price_terms_kept(struct pricing **kept, struct priced *priced,
-                             const struct problem *problem, struct arena *arena, struct error *err);
+                             const struct problem *problem, struct product_memo *memo,
+                             struct arena *arena, struct error *err);
 // Computes the times again, and nothing else, for a problem in whose costs only the numbers have
 // changed since (to an end of their intervals).
 enum status price_times(struct pricing *kept, struct error *err);
@@ -50,6 +52,6 @@ struct least_work;
 struct least_work *price_least_work(const struct problem *p, struct arena *arena);
 double price_least_s(const struct least_work *w, const struct gpu_costs *gpu, int64_t devices);
 // Bytes of a device of the group outside the allocator: context, libraries, communicators.
-double price_outside_bytes(const struct problem *problem, int group);
+double price_outside_bytes(const struct pricing *kept, int group);
 
 #endif

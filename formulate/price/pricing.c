@@ -97,7 +97,7 @@ static int modes_of(const struct job *job)
 {
     int last = RECOMPUTE_COUNT - 1;
     while (last > RECOMPUTE_SWAP && !job->recompute[last]) last--;
-    return last + 2 < RECOMPUTE_COUNT ? last + 2 : RECOMPUTE_COUNT;
+    return last + 1;
 }
 
 struct pricing pricing_of(const struct problem *problem, struct priced *priced, struct arena *arena)

@@ -49,7 +49,7 @@ struct pricing {
     struct message *messages;  // [cut_count], transfers.c
     struct kept_layer *kept;   // [(run * group_count + group) * slice_count + slice]; NULL: nothing
     struct product_memo *memo; // NULL: none
-    int modes; // of recomputation: all offered ones, and one whose bytes the later ones have
+    int modes; // of recomputation: up to the last that is offered; later ones have no price
     struct kept_links *links;          // by group; NULL: not kept
     struct kept_attention *attentions; // of the problem's runs, once asked for; NULL: not kept
     // By group; NULL where the costs lack them.
@@ -101,8 +101,7 @@ struct layer_bytes {
     real frozen, trained; // of the weights that may be in a tier
     real values, state;   // that a step updates; Adam's state, wherever it is; 0: there is none
     real movable, fixed;  // it and copies of the step; what stays on the device whatever moves
-    real matrix_rows,
-        matrix_columns; // matrix that low-rank compression of the message works on; 0: none
+    real matrix_rows, matrix_columns; // that low-rank compression of messages works on; 0: none
 };
 
 // A slice of a micro-batch: its tokens on one GPU, and its score cells, rows x columns: all of
@@ -132,7 +131,7 @@ struct attention {
 
 // One pass of one slice over one layer, before rounding (section 3).
 struct layer_seconds {
-    real forward, backward, weight, again[RECOMPUTE_COUNT]; // again: added by recomputation
+    real forward, backward, weight, again[RECOMPUTE_COUNT]; // again: added; of the priced modes
     real idle[LEVEL_COUNT]; // of the forward pass, while the links of a level are free
 };
 
@@ -170,20 +169,21 @@ struct product_limits {
     real array_share;                   // of the arrays' clock
 };
 
-// Products already priced, and the limits they were priced with.
-struct kept_products {
-    bool known;
-    struct product_limits limits;
-    struct product_seconds seconds;
-};
-
 // Kept for a slice of a layer, for times with other costs (price_times): what does not depend on
 // costs, and the products, which depend on only some of them.
 struct kept_layer {
-    bool has_parameters, has_work; // parameters: at group and slice 0
+    bool has_parameters; // at group and slice 0
     struct layer_parameters parameters;
+    struct kept_products { // already priced, with these limits
+        bool known;
+        struct product_limits limits;
+        struct product_seconds seconds;
+    } matrices, scores;
+    const struct gpu_costs *gpu; // whose compute it is; NULL: there is neither work nor compute
     struct layer_work work;
-    struct kept_products matrices, scores;
+    struct compute { // alone; backward: of inputs and weights; products: a part of forward
+        real forward, backward, weight, attention, products;
+    } compute;
 };
 
 // Rounds a term in seconds to nanoseconds, or one in bytes to bytes, halves up. BAD_INPUT names the

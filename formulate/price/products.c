@@ -179,7 +179,7 @@ struct product_list {
     int count; // 0: none yet
     struct product products[PRODUCTS_MAX];
 };
-enum { MEMO_LISTS = 256 };
+enum { MEMO_LISTS = 512 };
 struct product_memo {
     struct product_list lists[MEMO_LISTS];
     struct product_seconds seconds[MEMO_LISTS];
@@ -204,7 +204,9 @@ static bool same_list(const struct product_list *a, const struct product_list *b
 
 static int place_of(const struct product_list *list)
 {
-    uint64_t hash = (uint64_t)list->count;
+    const struct product_limits *l = &list->limits;
+    uint64_t hash = (uint64_t)list->count ^ (uint64_t)l->flop_per_s ^
+                    (uint64_t)(l->launch * 0x1p40L) ^ (uint64_t)l->bytes_per_s << 20;
     for (int i = 0; i < list->count; i++) {
         const struct product *p = &list->products[i];
         hash = (hash ^ (uint64_t)(p->rows * 8) ^ (uint64_t)p->columns << 24 ^

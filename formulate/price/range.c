@@ -3,11 +3,28 @@
 #include "formulate/price/range.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "formulate/graph/longest.h"
 #include "formulate/graph/objective.h"
 #include "formulate/price/price.h"
 
+// The same numbers of every GPU.
+static bool same_gpus(const struct costs *a, const struct costs *b)
+{
+    bool same = true;
+    for (int i = 0; i < a->gpu_count && same; i++) {
+        struct gpu_costs other = b->gpus[i];
+        other.precisions = a->gpus[i].precisions;
+        same = !memcmp(&a->gpus[i], &other, sizeof other) &&
+               !memcmp(a->gpus[i].precisions, b->gpus[i].precisions,
+                       (size_t)other.precision_count * sizeof *other.precisions);
+    }
+    return same;
+}
+
+// Where they leave GPUs as they are, these are the very same: what depends on them alone is priced
+// once.
 void range_move_costs(struct moved_costs_list *list, const struct costs *costs, struct arena *arena)
 {
     list->count = 0;
@@ -17,6 +34,7 @@ void range_move_costs(struct moved_costs_list *list, const struct costs *costs, 
             *m = (struct moved_costs){(enum cost_group)group, (enum cost_end)end,
                                       costs_copy(costs, arena)};
             list->count += costs_move_to(&m->costs, (enum cost_group)group, m->end);
+            if (same_gpus(costs, &m->costs)) m->costs.gpus = costs->gpus;
         }
 }
 

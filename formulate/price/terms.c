@@ -11,7 +11,7 @@ static const char *name_of_terms(const struct pricing *x, const struct layer_run
                                  const struct node_group *nodes, const struct layer_seconds *s)
 {
     real sum = s->forward + s->backward + s->weight;
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) sum += s->again[mode];
+    for (int mode = 0; mode < x->modes; mode++) sum += s->again[mode];
     return sum < 1e6 ? run->name
                      : arena_print(x->arena, "run %s on group %s", run->name, nodes->name);
 }
@@ -34,7 +34,7 @@ static enum status price_slice(struct pricing *x, int run, int group, int slice,
         TRY(round_time(&to->tiered[o].backward_ns[at], fmaxl(seconds.backward, read),
                        "backward time", of, err));
     }
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+    for (int mode = 0; mode < x->modes; mode++)
         if (to->again_ns[mode])
             TRY(round_time(&to->again_ns[mode][at], seconds.again[mode], "recomputation time", of,
                            err));
