@@ -47,8 +47,6 @@ const char *claim_has_no_certificate(const struct problem *p)
     bool many = p->cluster.places.node_count > 16;
     return p->job.stage_degrees == DEGREES_PER_GROUP
                ? "its stage_degrees is per_group, whose searches by combination have none"
-           : p->job.replicas == REPLICAS_IN_TURN
-               ? "its replicas take micro-batches in turn, whose search by a table has none"
            : job_mixes_layouts(&p->job) && p->job.space.given
                ? "it has a space with stage_degrees, sharded_zero or vocabulary_tensor, and a "
                  "space's certificate is of one layout for all layers"

@@ -93,6 +93,21 @@ static enum status splits_stand(bool *stand, const struct proof *proof, struct a
     return OK;
 }
 
+// Replicas in turn: the checker searches anew, so the file states no more than bound and plan.
+static enum status make_in_turn(struct proof *proof, struct error *err)
+{
+    struct certificate_result *result = proof->result;
+    proof_write(proof);
+    struct error why = {OK, ""};
+    struct check_result audited;
+    struct check_text text = {"certificate", result->text, result->size};
+    enum status status = check_certificate(&audited, &text, &proof->request->priced_text,
+                                           CHECK_WORK_DEFAULT, proof->arena, &why);
+    if (status != OK) return fail(err, status, "%s", why.text);
+    if (!audited.accepted) result->text = NULL;
+    return OK;
+}
+
 enum status certificate_make(struct certificate_result *result,
                              const struct certificate_request *request, struct arena *arena,
                              struct error *err)
@@ -100,6 +115,7 @@ enum status certificate_make(struct certificate_result *result,
     struct proof proof = {.request = request, .result = result, .arena = arena};
     *result = (struct certificate_result){.bound_ns = 0};
     proof.bound_ns = request->plan->outcome == OUTCOME_INFEASIBLE ? -1 : request->plan->bound_ns;
+    if (request->priced->in_turn) return make_in_turn(&proof, err);
     bool stands = !request->shrink && !request->anew && proof_take_records(&proof);
     if (stands) TRY(splits_stand(&stands, &proof, arena, err));
     if (!stands) {

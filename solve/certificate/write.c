@@ -75,7 +75,11 @@ static void put_incumbent(const struct proof *p, struct json_writer *w)
         json_put_count(w, "layer_count", x->layer_count);
         json_put_text(w, "group", groups[x->group].name);
         struct decision tidy = decision_tidy(&x->decision);
+        if (x->recomputed_count) tidy.recomputed_layers = 0; // the list says which
         decision_put(w, &tidy, true);
+        if (x->recomputed_count) json_open_array(w, "recomputed");
+        for (int i = 0; i < x->recomputed_count; i++) json_put_count(w, NULL, x->recomputed[i]);
+        if (x->recomputed_count) json_close_array(w);
         json_close_object(w);
     }
     json_close_array(w);
@@ -299,9 +303,11 @@ static void put_proof(struct proof *p, struct json_writer *w)
                        plan_value_ns(plan));
         put_incumbent(p, w);
     }
-    put_counted(p, w);
-    put_boxes(p, w);
-    put_paths(p, w);
+    if (!p->request->priced->in_turn) {
+        put_counted(p, w);
+        put_boxes(p, w);
+        put_paths(p, w);
+    }
     json_close_object(w);
     p->result->bound_ns = bound_ns;
 }

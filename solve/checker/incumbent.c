@@ -5,17 +5,20 @@
 #include "solve/checker/proof.h"
 
 static enum status read_stage(struct check_proof *k, const cJSON *v, int stage, int first,
-                              struct check_choice *c)
+                              struct check_choice *c, const cJSON **set)
 {
     const char *names[MOST_SEATS + 1];
     const struct check_problem *p = k->p;
+    int n = 2;
     struct value_field fields[CHECK_DECISION_FIELDS] = {
         {"first_layer", 0, p->layers - 1, .small = &c->first},
         {"layer_count", 1, p->layers, .small = &c->layers},
     };
     char where[CHECK_PATH_MAX];
     snprintf(where, sizeof where, "incumbent[%d]", stage);
-    check_decision_fields(fields + 2, p, &c->decision, false, names);
+    if (p->any_sets)
+        fields[n++] = (struct value_field){"?recomputed", .value = set, .type = cJSON_Array};
+    check_decision_fields(fields + n, p, &c->decision, false, names);
     TRY(value_fields(&k->reader, v, where, fields, NULL));
     if (c->first != first || c->layers > p->layers - first)
         return NOT_PROVEN_HERE(k, "%s: the stages do not cover the layers once in order", where);
@@ -49,22 +52,31 @@ static enum status check_energy_of(struct check_proof *k, const struct check_cho
                                     (long long)k->p->time_limit);
 }
 
-enum status check_incumbent(struct check_proof *k, const cJSON *stages, int64_t iteration_ns)
+enum status check_read_incumbent(struct check_proof *k, const cJSON *stages,
+                                 struct check_choice *own, const cJSON **sets)
 {
     const struct check_problem *p = k->p;
-    struct check_choice *own = TAKE(k->arena, p->stages, struct check_choice);
-    const struct check_choice *chosen[MOST_STAGES];
     int stage = 0, first = 0;
-    bool within, below = false;
     TRY(value_expect(&k->reader, stages, "incumbent", cJSON_Array));
     if (cJSON_GetArraySize(stages) != p->stages)
         return check_refuse(&k->reader, "incumbent", "expected %d stages, found %d", p->stages,
                             cJSON_GetArraySize(stages));
     for (const cJSON *v = stages->child; v; v = v->next, stage++) {
-        TRY(read_stage(k, v, stage, first, &own[stage]));
+        TRY(read_stage(k, v, stage, first, &own[stage], &sets[stage]));
         first += own[stage].layers;
-        chosen[stage] = &own[stage];
     }
+    return OK;
+}
+
+enum status check_incumbent(struct check_proof *k, const cJSON *stages, int64_t iteration_ns)
+{
+    const struct check_problem *p = k->p;
+    struct check_choice *own = TAKE(k->arena, p->stages, struct check_choice);
+    const cJSON *sets[MOST_STAGES];
+    const struct check_choice *chosen[MOST_STAGES];
+    bool within, below = false;
+    TRY(check_read_incumbent(k, stages, own, sets));
+    for (int s = 0; s < p->stages; s++) chosen[s] = &own[s];
     const char *misfit = check_misfit(k->g, chosen);
     if (misfit) return NOT_PROVEN_HERE(k, "incumbent: %s", misfit);
     check_take_durations(&k->replay, chosen);

@@ -16,8 +16,8 @@ enum status check_read_claims(const struct reader *r, const cJSON *proof,
         {"?bound_ns", 0, MOST_SUM, .large = &result->bound_ns},
         {"?incumbent", .value = &incumbent},
         {.key = "?counted"},
-        {.key = "paths"},
-        {.key = "boxes"},
+        {.key = "?paths"},
+        {.key = "?boxes"},
         {NULL},
     };
     TRY(value_fields(r, proof, "proof", fields, NULL));
@@ -121,10 +121,11 @@ enum status check_one_proof(const struct reader *r, const cJSON *proof,
         return fail(r->err, (enum status)NOT_PROVEN,
                     "the proof is about %s, its problem minimises %s",
                     check_objective_names[result->objective], check_objective_names[p->objective]);
+    struct check_proof k = {.reader = *r, .p = p, .result = result, .work = work, .arena = arena};
+    if (p->in_turn) return check_in_turn(&k, proof);
     TRY(check_build_graph(&graph, p, arena));
     result->operations = graph.operation_count;
-    struct check_proof k = {
-        .reader = *r, .p = p, .g = &graph, .result = result, .work = work, .arena = arena};
+    k.g = &graph;
     if (p->objective != MINIMISE_ENERGY) return check_audit_proof(&k, proof);
     check_open_replay(&k.replay, k.g, work, arena);
     return audit_energy(&k, proof);

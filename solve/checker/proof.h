@@ -49,8 +49,16 @@ enum status check_audit_proof(struct check_proof *k, const cJSON *proof);
 struct check_problem check_below_energy(const struct check_problem *p, int64_t bound_uj);
 
 enum status check_read_paths(struct check_proof *k, const cJSON *paths);
+// The decisions of a plan in the file, each judged by itself. sets: where a stage may recompute any
+// of its layers, those that it does, or NULL.
+enum status check_read_incumbent(struct check_proof *k, const cJSON *stages,
+                                 struct check_choice *own, const cJSON **sets);
 enum status check_incumbent(struct check_proof *k, const cJSON *stages, int64_t iteration_ns);
 enum status check_boxes(struct check_proof *k, const cJSON *boxes);
+
+// ---- turns.c
+// The proof where replicas take whole micro-batches in turn.
+enum status check_in_turn(struct check_proof *k, const cJSON *proof);
 
 #define NOT_PROVEN_HERE(k, ...) fail((k)->reader.err, (enum status)NOT_PROVEN, __VA_ARGS__)
 

@@ -91,6 +91,9 @@ static void put_layout(struct check_page *p, const struct check_problem *q)
     if (has_widths(q))
         page_print(p, "  Each stage has the width of its group instead of tensor and data above; "
                       "groups of one node group share its slots.\n");
+    if (q->in_turn)
+        page_print(p, "  The replicas of a stage take whole micro-batches in turn%s.\n",
+                   q->any_sets ? "; a stage recomputes any of its layers" : "");
     for (int i = 0; i < q->tier_count; i++)
         page_print(p, "%s%s", i ? ", " : "  Tiers of memory: ", tame(q->tiers[i], p->arena));
     if (q->tier_count) page_print(p, ", as the gradient options say.\n");
@@ -128,7 +131,7 @@ static bool has_epilogues(const struct check_problem *q)
     return false;
 }
 
-enum { LACKS = 6 };
+enum { LACKS = 7 };
 
 // What no theorem is about; ended by NULL.
 static void find_lacks(const struct check_problem *q, const char *lacks[LACKS + 1])
@@ -140,6 +143,7 @@ static void find_lacks(const struct check_problem *q, const char *lacks[LACKS + 
     } all[LACKS] = {{q->objective != MINIMISE_TIME, "another objective"},
                     {q->stored && (q->turns > 1 || in_rounds), "stored inputs with this schedule"},
                     {q->degree_count, "degrees of the vocabulary"},
+                    {q->in_turn, "replicas in turn"},
                     {q->modes[MODE_SWAP], "swap"},
                     {any_blocks(q), "messages that block both ends"},
                     {q->slices > 1 && has_epilogues(q), "epilogues of slices"}};
@@ -172,8 +176,10 @@ static void put_argument(struct check_page *p, const struct check_result *r)
                                           : "theorem accepted_bound");
         return;
     }
-    page_print(p, "  Argued in docs/PROOFS.md 2 to 5; no theorem that a machine has checked is "
-                  "about such a document yet (16):\n");
+    page_print(p,
+               "  Argued in docs/PROOFS.md %s; no theorem that a machine has checked is about such "
+               "a document yet (16):\n",
+               r->problem->in_turn ? "15.6" : "2 to 5");
     for (int i = 0; lacks[i]; i++) page_print(p, "%s%s", i ? ", " : "  ", lacks[i]);
     page_print(p, ".\n\n");
 }
@@ -189,8 +195,8 @@ static void put_problem(struct check_page *p, const struct check_problem *q)
                q->barrier ? "a barrier behind each" : "no barrier between iterations");
     for (int g = 0; g < q->group_count; g++)
         page_print(p, "    %s: %d rank%s at most, %lld bytes a device%s\n",
-                   tame(q->groups[g].name, p->arena), q->groups[g].slots,
-                   q->groups[g].slots == 1 ? "" : "s", (long long)q->groups[g].memory_limit,
+                   tame(q->groups[g].name, p->arena), check_seats(q, g),
+                   check_seats(q, g) == 1 ? "" : "s", (long long)q->groups[g].memory_limit,
                    q->groups[g].excluded ? " (excluded)" : "");
     put_layout(p, q);
     page_print(p,
@@ -274,6 +280,34 @@ static void put_graph(struct check_page *p, const struct check_result *r)
                (long long)r->paths, (long long)r->operations);
 }
 
+static void put_boxes(struct check_page *p, const struct check_result *r)
+{
+    put_graph(p, r);
+    page_print(p,
+               "  - that the boxes cover every plan: %lld boxes, %lld of them split in two, %lld "
+               "of one decision that was\n"
+               "    replayed; the %lld stage choices were enumerated by the checker itself;\n",
+               (long long)r->boxes, (long long)r->splits, (long long)r->leaves,
+               (long long)r->choices);
+    page_print(p,
+               "  - that nothing%s is left in any box that is not split: %lld "
+               "minimisations by dynamic\n"
+               "    programming, redone.\n",
+               r->infeasible ? "" : " below the bound", (long long)r->rounds);
+}
+
+static void put_turns(struct check_page *p, const struct check_result *r)
+{
+    if (r->iteration_ns >= 0)
+        page_print(p, "  - the plan, by the sums of its loads, and the bytes of what its replicas "
+                      "keep;\n");
+    page_print(p,
+               "  - that no plan%s is left: the fewest slots that hold all layers, by a table over "
+               "%lld spans of layers\n"
+               "    and widths (docs/PROOFS.md 15.6), are more than there are.\n",
+               r->infeasible ? "" : " below the bound", (long long)r->choices);
+}
+
 static void put_verified(struct check_page *p, const struct check_audit *h)
 {
     const struct check_result *r = h->result;
@@ -285,20 +319,9 @@ static void put_verified(struct check_page *p, const struct check_audit *h)
                    "  - that all %lld numbers of that document are those of the problem named "
                    "below, by the judge's own prices of it;\n",
                    (long long)r->confirmed);
-    put_graph(p, r);
-    page_print(p,
-               "  - that the boxes cover every plan: %lld boxes, %lld of them split in two, %lld "
-               "of one decision that was\n"
-               "    replayed; the %lld stage choices were enumerated by the checker itself;\n",
-               (long long)r->boxes, (long long)r->splits, (long long)r->leaves,
-               (long long)r->choices);
-    page_print(p,
-               "  - that nothing%s is left in any box that is not split: %lld "
-               "minimisations by dynamic\n"
-               "    programming, redone.\n  Work: %llu steps, %lld.%06lld s.\n\n",
-               r->infeasible ? "" : " below the bound", (long long)r->rounds,
-               (unsigned long long)r->work, (long long)(h->microseconds / 1000000),
-               (long long)(h->microseconds % 1000000));
+    (r->problem->in_turn ? put_turns : put_boxes)(p, r);
+    page_print(p, "  Work: %llu steps, %lld.%06lld s.\n\n", (unsigned long long)r->work,
+               (long long)(h->microseconds / 1000000), (long long)(h->microseconds % 1000000));
 }
 
 static void put_assumed(struct check_page *p, const struct check_audit *h)

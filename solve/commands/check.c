@@ -83,6 +83,16 @@ static const char *takes(const struct check_result *r)
                                              : "takes";
 }
 
+static void print_boxes(FILE *to, const struct check_result *r, const char *what, const char *paths)
+{
+    fprintf(to,
+            "  verified   %s%lld boxes (%lld splits, %lld single decisions) by %lld rounds over "
+            "%lld choices, %lld %s of %lld operations\n",
+            what, (long long)r->boxes, (long long)r->splits, (long long)r->leaves,
+            (long long)r->rounds, (long long)r->choices, (long long)r->paths, paths,
+            (long long)r->operations);
+}
+
 static void print_result(FILE *to, const struct check_result *r, const struct check_audit *h)
 {
     bool of_load = r->objective == MINIMISE_LOAD;
@@ -99,14 +109,15 @@ static void print_result(FILE *to, const struct check_result *r, const struct ch
     else
         fprintf(to, "certified: the plan %s %lld %s, and no plan %s less%s\n", takes(r),
                 (long long)r->iteration_ns, unit, of_load ? "one of" : takes(r), than);
-    fprintf(to,
-            "  verified   %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld "
-            "choices, %lld %s of a graph of "
-            "%lld operations\n",
-            (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds,
-            (long long)r->choices, (long long)r->paths,
-            of_load ? "loads of ranks and links, memory by the moments" : "paths",
-            (long long)r->operations);
+    if (r->problem->in_turn)
+        fprintf(to,
+                "  verified   the fewest slots of plans with less load, by a table over %lld spans "
+                "of layers and widths\n",
+                (long long)r->choices);
+    else
+        print_boxes(to, r, "",
+                    of_load ? "loads of ranks and links, memory by the moments of a graph"
+                            : "paths of a graph");
     if (h->problem)
         fprintf(to,
                 "  confirmed  by the judge's own prices of %s: all %lld numbers of %s\n  assumed   "
@@ -222,11 +233,7 @@ static void print_space(FILE *to, const struct check_space_result *s, const char
             (long long)s->layouts, (long long)s->grouped, (long long)s->refused,
             (long long)s->memory, (long long)s->bounded, (long long)s->dominated,
             (long long)s->proven);
-    fprintf(to,
-            "  verified   %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld "
-            "choices, %lld paths of graphs of %lld operations\n",
-            (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds,
-            (long long)r->choices, (long long)r->paths, (long long)r->operations);
+    print_boxes(to, r, "", "paths of graphs");
     print_doubtful(to, s->doubtful);
     fprintf(to,
             "  assumed    the reading of %s and of what it names, and the prices that the judge "
@@ -283,14 +290,7 @@ static void print_places(FILE *to, const struct check_result *r, const char *pro
                 (long long)r->work);
     if (r->parts)
         fprintf(to, "  verified   that the %lld parts cover all placements\n", (long long)r->parts);
-    if (!of_rows)
-        fprintf(to,
-                "  verified   the least price of every link; %lld boxes (%lld splits, %lld single "
-                "decisions) by %lld rounds over %lld choices, "
-                "%lld paths of a graph of %lld operations\n",
-                (long long)r->boxes, (long long)r->splits, (long long)r->leaves,
-                (long long)r->rounds, (long long)r->choices, (long long)r->paths,
-                (long long)r->operations);
+    if (!of_rows) print_boxes(to, r, "the least price of every link; ", "paths of a graph");
     print_doubtful(to, r->doubtful);
     fprintf(to,
             "  assumed    the reading of %s and of what it names, and the judge's prices of its "

@@ -1,20 +1,27 @@
 // Replicas that take whole micro-batches in turn, on small random priced problems: the plan of
 // least load equals the best of all plans to the nanosecond, by an enumeration with sums of its
 // own (every set of recomputed layers where any may be), also with a cut-off; a problem without a
-// plan has none. One table over all numbers of stages finds the best of all of them.
+// plan has none. Each result is certified; one nanosecond more, and a plan that is not what it is
+// said to be, are refused. One table over all numbers of stages finds the best of all of them.
 //
 //   test_turns [PROBLEMS] [SEED]      make test runs 1000
 #include "data/kinds/schedules.h"
+#include "formulate/choices/choice.h"
 #include "solve/layout/solve.h"
 #include "tests/support/check.h"
+#include "data/base/file.h"
 #include "tests/support/random_priced.h"
+#include "tests/support/trials/certified.h"
+#include "tests/support/trials/check_trials.h"
+#include "solve/checker/proof.h"
 
 enum { DEFAULT_PROBLEMS = 1000, STAGES = 8 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 77;
 static struct {
-    int planned, without, unlike, deep, recomputed, full, any, other, alone, sets, gapped;
+    int planned, without, unlike, deep, recomputed, full, any, other, alone, sets, gapped,
+        certified, right, wrong;
 } seen;
 
 // ---- enumeration: a stage is busy for its passes and its own ends of messages, over its replicas
@@ -22,6 +29,7 @@ static struct {
 struct stage {
     int first, end, group;
     int64_t busy_ns, link_ns, held, stash;
+    int mode, set;
 };
 
 struct all {
@@ -89,7 +97,8 @@ static bool fill(const struct priced *p, struct stage *s, int mode, int first_la
            (s->end == p->layer_count || add_message(p, s, s->end - 1));
 }
 
-static void judge(struct all *x)
+// The greatest load; -1: it is no plan.
+static int64_t judged(const struct all *x)
 {
     const struct priced *p = x->p;
     int64_t load = 0, slots = 0, sum = 0;
@@ -99,13 +108,18 @@ static void judge(struct all *x)
         int64_t busy = s->busy_ns > s->link_ns ? s->busy_ns : s->link_ns, kept = 0;
         sum += g->data;
         while (kept * g->data < sum && kept < p->micro_batches / g->data) kept++;
-        if (s->held + kept * s->stash > g->memory_limit_bytes) return;
+        if (s->held + kept * s->stash > g->memory_limit_bytes) return -1;
         slots += g->seat_slots;
         while (load * g->data < busy) load += 1 + (busy - load * g->data - 1) / g->data;
     }
-    if (slots > p->groups[0].slots) return;
-    x->plans++;
-    if (load < x->best_ns) x->best_ns = load;
+    return slots <= p->groups[0].slots ? load : -1;
+}
+
+static void judge(struct all *x)
+{
+    int64_t load = judged(x);
+    x->plans += load >= 0;
+    if (load >= 0 && load < x->best_ns) x->best_ns = load;
 }
 
 static void enumerate(struct all *x, int stage, int first);
@@ -187,6 +201,109 @@ static void draw(struct priced *p, uint64_t *state, struct arena *arena)
     if (!random_less(&own, 2)) allow_sets(p, &own);
 }
 
+// ---- certificates
+
+static struct check_text state(const struct check_text *priced, const char *proof)
+{
+    char hash[SHA256_TEXT];
+    sha256_text(priced->text, priced->size, hash);
+    const char *text = arena_print(
+        &own_arena,
+        "{\"kind\": \"plumbline.certificate\", \"version\": 1, \"made_by\": \"test\", "
+        "\"made_from\": [{\"role\": \"priced\", \"path\": \"%s\", \"sha256\": \"%s\"}], "
+        "\"proof\": {\"objective\": \"max_load\", %s}}",
+        priced->file, hash, proof);
+    return (struct check_text){"certificate.json", text, strlen(text)};
+}
+
+static void refuse(const struct check_text *priced, const char *proof, const char *reason)
+{
+    const struct check_text forged = state(priced, proof);
+    check_trial_refused(proof, &forged, priced, reason, true, &own_arena);
+}
+
+// Some stages, alike or not, with room or not, as drawn.
+static bool draw_plan(struct all *x, uint64_t *state)
+{
+    const struct priced *p = x->p;
+    int first = 0, last = p->stage_count - 1;
+    for (int i = 0; i <= last; i++) {
+        struct stage *s = &x->stages[i];
+        int room = p->layer_count - first - (last - i);
+        s->first = first, first += i < last ? 1 + (int)random_less(state, room) : room;
+        s->end = first, s->group = (int)random_less(state, p->group_count);
+        do s->mode = (int)random_less(state, RECOMPUTE_COUNT);
+        while (s->mode != RECOMPUTE_NONE && !p->recompute[s->mode]);
+        int able = span_recomputable(p, s->first, s->end - s->first);
+        bool counts = s->mode == RECOMPUTE_FIRST_LAYERS;
+        if (counts && (!able || p->recompute_any)) s->mode = RECOMPUTE_NONE, counts = false;
+        s->set = 1 + (int)random_less(state, counts ? able : 1 << (s->end - s->first));
+        for (int layer = s->first; layer < s->end; layer++)
+            if (!p->runs[run_of_layer(p, layer)].recomputable && !counts)
+                s->set &= ~(1 << (layer - s->first));
+        if (p->groups[s->group].excluded || !fill(p, s, s->mode, s->set, s->set)) return false;
+    }
+    return true;
+}
+
+static const char *write_stage(const struct priced *p, const struct stage *s)
+{
+    bool counts = s->mode == RECOMPUTE_FIRST_LAYERS, set = false;
+    const char *list = "";
+    for (int layer = s->first; p->recompute_any && s->mode == RECOMPUTE_FULL && layer < s->end;
+         layer++)
+        if (s->set >> (layer - s->first) & 1)
+            list = arena_print(&own_arena, "%s%s%d", list, set ? ", " : "", layer), set = true;
+    int mode = p->recompute_any && s->mode == RECOMPUTE_FULL && !set ? RECOMPUTE_NONE : s->mode;
+    return arena_print(&own_arena,
+                       "{\"first_layer\": %d, \"layer_count\": %d, \"group\": \"%s\", "
+                       "\"recompute\": \"%s\", \"recomputed_layers\": %d, \"gradient_option\": 0, "
+                       "\"boundary_option\": 0%s%s%s}",
+                       s->first, s->end - s->first, p->groups[s->group].name,
+                       check_mode_names[mode], counts ? s->set : 0,
+                       set ? ", \"recomputed\": [" : "", list, set ? "]" : "");
+}
+
+// A drawn plan is accepted just if it is one, and its load the one that is stated.
+static void check_drawn(const struct priced *p, const struct check_text *priced, uint64_t *from)
+{
+    struct all x = {.p = p};
+    if (!draw_plan(&x, from)) return;
+    const char *stages = "";
+    for (int i = 0; i < p->stage_count; i++)
+        stages =
+            arena_print(&own_arena, "%s%s%s", stages, i ? ", " : "", write_stage(p, &x.stages[i]));
+    int64_t load = judged(&x), off = random_less(from, 3) ? 0 : 1;
+    const char *proof = arena_print(&own_arena,
+                                    "\"bound_ns\": 0, \"objective_ns\": %lld, \"incumbent\": [%s]",
+                                    (long long)(load < 0 ? 0 : load + off), stages);
+    const struct check_text text = state(priced, proof);
+    struct check_result r;
+    MUST(check_certificate(&r, &text, priced, CHECK_WORK_DEFAULT, &own_arena, &own_err));
+    bool right = load >= 0 && !off;
+    if (r.accepted != right)
+        fail_msg("%s: load %lld: %s", proof, (long long)load, r.accepted ? "accepted" : r.reason);
+    seen.right += right, seen.wrong += !right;
+}
+
+static void check_certified(const struct priced *p, const struct solve_result *r, int64_t best_ns,
+                            uint64_t seed)
+{
+    struct certified c;
+    struct error err;
+    uint64_t own = seed ^ 0x636865636b;
+    bool none = best_ns == INT64_MAX;
+    if (!certify_best(&c, p, r, best_ns, &own_arena, &err))
+        fail_msg("seed %llu: %s", (unsigned long long)seed, err.text);
+    struct check_text priced = check_trial_save(p, "priced.json", &own_arena);
+    seen.certified++;
+    for (int i = 0; i < 6; i++) check_drawn(p, &priced, &own);
+    if (none) return;
+    refuse(&priced, "\"infeasible\": true", "some plan has no load above");
+    refuse(&priced, arena_print(&own_arena, "\"bound_ns\": %lld", (long long)best_ns + 1),
+           "some plan has no load above");
+}
+
 static int64_t sum_of_replicas(const struct priced *p, const struct plan *plan)
 {
     int64_t sum = 0;
@@ -226,6 +343,7 @@ static void check(const struct priced *p, uint64_t seed)
     MUST(solve_run(&r, p, &settings, NULL, NULL, &own_arena, &own_err));
     assert_true(r.finished);
     seen.without += !all.plans;
+    check_certified(p, &r, all.best_ns, seed);
     if (!all.plans) {
         assert_int_equal(r.plan.outcome, OUTCOME_INFEASIBLE);
         return;
@@ -288,12 +406,12 @@ TEST(test_enumerated)
         "%d problems with a plan (%d with unlike stages, %d with several replicas, %d "
         "with more than micro-batches, %d that recompute, %d stages some set, %d of those "
         "not the first layers), %d without; any number of stages: %d with a plan, %d "
-        "better by it, %d of one\n",
+        "better by it, %d of one; %d certified, %d drawn plans right, %d wrong\n",
         seen.planned, seen.unlike, seen.deep, seen.full, seen.recomputed, seen.sets, seen.gapped,
-        seen.without, seen.any, seen.other, seen.alone);
-    assert_true(seen.any && seen.other && seen.alone && seen.planned > problem_count / 10 &&
-                seen.unlike && seen.deep && seen.recomputed && seen.without && seen.sets &&
-                seen.gapped);
+        seen.without, seen.any, seen.other, seen.alone, seen.certified, seen.right, seen.wrong);
+    assert_true(seen.right && seen.wrong && seen.any && seen.other && seen.alone &&
+                seen.planned > problem_count / 10 && seen.unlike && seen.deep && seen.recomputed &&
+                seen.without && seen.sets && seen.gapped);
 }
 
 ARGUMENT(problem_count)

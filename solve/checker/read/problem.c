@@ -50,6 +50,7 @@ enum status check_read_layers(struct check_problem *p, const cJSON *v, const cha
         {sets ? "module_sets_ns" : "?module_sets_ns", .value = &modules},
         {"optimizer_ns", -1, MOST_NS, .numbers = &step, .count = groups},
         {"sync_ns", .value = &sync},
+        {"?entry_ns", 0, MOST_NS, .numbers = &r->entry, .count = 2 * groups},
         {"?seats", .value = &seats, .type = cJSON_Array},
         {"?tiered", .value = &tiered},
         {NULL},
@@ -80,7 +81,7 @@ static enum status read_group(struct check_problem *p, const cJSON *v, int i, st
 {
     struct check_group *g = &p->groups[i];
     const char *excluded = NULL;
-    int width[3];
+    int width[2];
     char where[CHECK_PATH_MAX];
     const struct value_field fields[] = {
         {"name", .text = &g->name},
@@ -88,7 +89,7 @@ static enum status read_group(struct check_problem *p, const cJSON *v, int i, st
         {"?node_group", .text = &p->node_groups[i]},
         {"?tensor", 1, INT32_MAX, .small = &width[0]},
         {"?context", 1, INT32_MAX, .small = &width[1]},
-        {"?data", 1, INT32_MAX, .small = &width[2]},
+        {"?data", 1, INT32_MAX, .small = &g->data},
         {"?seat_slots", 1, MOST_SLOTS, .small = &g->seat_slots},
         {"slots", 0, INT32_MAX, .small = &g->slots},
         {"memory_limit_bytes", 0, MOST_NS, .large = &g->memory_limit},
@@ -382,6 +383,8 @@ static enum status read_document(struct check_problem *p, const char *file, cons
         {"layout", .value = &layout},
         {"stage_count", 1, MOST_STAGES, .small = &stage_count},
         {"micro_batches", 1, MOST_MICRO_BATCHES, .small = &p->micro_batches},
+        {"?in_turn", .flag = &p->in_turn},
+        {"?recompute_any", .flag = &p->any_sets},
         {"layer_count", 1, MOST_LAYERS, .small = &p->layers},
         {"devices_per_stage", 1, MOST_NS, .large = &p->devices},
         {"recompute", .value = &modes, .type = cJSON_Array},
@@ -427,7 +430,6 @@ static enum status read_document(struct check_problem *p, const char *file, cons
     TRY(check_find_pools(p));
     TRY(read_items(p, runs, read_run, arena));
     TRY(read_items(p, cuts, read_cut, arena));
-    TRY(check_widths(p));
     for (int i = 0; i < p->run_count; i++) TRY(check_run_prices(p, &p->runs[i], i));
     TRY(check_read_lists(p, heads, sharded, vocabulary, arena));
     if (embedding)
@@ -436,6 +438,7 @@ static enum status read_document(struct check_problem *p, const char *file, cons
     TRY(read_budget(p, budget));
     TRY(check_place_layers(p, arena));
     TRY(check_read_rules(p, rules, arena));
+    TRY(check_widths(p));
     TRY(check_problem_bytes(p));
     return check_problem_times(p);
 }

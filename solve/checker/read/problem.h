@@ -138,6 +138,9 @@ struct check_run {
     int64_t *again[MODES];       // [mode][the same]: more backward; NULL: no layer runs in the mode
     int64_t *weight;             // [group]
     int64_t **sync, **optimizer; // [gradient option][group]
+    // [group], what the message before a layer of the run takes of a stage that begins with it,
+    // then [groups + group] of the link; NULL: as the layer before states
+    int64_t *entry;
     struct check_run *seats;     // [group], with a width's own bytes; NULL: those above, on each
     struct check_tiered *tiered; // [gradient option]; NULL: all as the run itself
     struct check_run *sharded;   // as sharded further; NULL: no stage shards it
@@ -152,6 +155,7 @@ struct check_group {
     // Groups of one node group with different widths share its slots: of_node_group, its number +
     // 1, and what a rank takes of them. 0, 0: the group has its own, one for a rank.
     int slots, of_node_group, seat_slots;
+    int data; // replicas of a stage with the width; 0: not stated
     bool excluded;
     int64_t memory_limit, constant_bytes, *sync_constant; // [gradient option]
     int64_t *tier_limit;                                  // [tier], of a stage; -1: none
@@ -208,6 +212,8 @@ struct check_problem {
     int64_t doubtful; // numbers that the pricer could not distinguish from the next
     int kind;         // index into check_schedules
     bool barrier, overlapped, splits_backward, stored; // stored: inputs, behind local boundaries
+    bool in_turn;  // replicas take whole micro-batches in turn, with prices of one replica
+    bool any_sets; // with in_turn: a stage recomputes any of its layers in full
     int local_every;
     int stages, ranks, turns, slices, micro_batches, layers; // turns: stages of a rank
     int group_count, run_count, cut_count, boundary_count, gradient_count;

@@ -98,6 +98,9 @@ enum status check_problem_times(const struct check_problem *p)
             for (int o = 0; o < p->boundary_count; o++)
                 price = larger(price, p->cuts[i].backward[o][k]);
         }
+    for (int i = 0; i < p->run_count; i++)
+        for (int k = 0; p->runs[i].entry && k < 2 * p->group_count; k++)
+            price = larger(price, p->runs[i].entry[k]);
     for (int g = 0; g < p->group_count; g++)
         for (int o = 0; o < p->gradient_count; o++)
             constant = larger(constant, p->groups[g].sync_constant[o]);

@@ -83,8 +83,30 @@ enum status check_read_seats(const struct check_problem *p, const cJSON *v, cons
     return OK;
 }
 
+// Where replicas take micro-batches in turn: what docs/PROOFS.md 15.6 assumes.
+static enum status check_turns(const struct check_problem *p)
+{
+    bool right = p->node_groups[0] && p->objective == MINIMISE_LOAD && !p->rule_count &&
+                 p->kind == check_schedule_default && !p->local_every;
+    for (int i = 0; i < BUDGETS; i++) right = right && p->budget[i] < 0;
+    for (int g = 0; g < p->group_count && right; g++)
+        right = p->groups[g].of_node_group == 1 && p->groups[g].data > 0 &&
+                p->micro_batches % p->groups[g].data == 0;
+    if (p->any_sets) right = right && p->modes[MODE_FULL] && !p->layout.value[KEY_RECOMPUTE];
+    return right ? OK
+                 : check_refuse(&p->reader, "in_turn",
+                                "expected widths of one node group, whose data degrees divide "
+                                "micro_batches, schedule 1f1b, objective max_load, no rules, "
+                                "budgets or local losses, and recompute_any with \"full\" alone");
+}
+
 enum status check_widths(const struct check_problem *p)
 {
+    bool stated = p->any_sets;
+    for (int i = 0; i < p->run_count; i++) stated = stated || p->runs[i].entry;
+    if (stated && !p->in_turn)
+        return check_refuse(&p->reader, "in_turn", "expected it with recompute_any and entry_ns");
+    if (p->in_turn) TRY(check_turns(p));
     bool widths = p->node_groups[0] != NULL;
     if (widths && (p->turns > 1 || p->boundary_count > 1 || p->tier_count || p->modes[MODE_SWAP]))
         return check_refuse(&p->reader, "groups",
