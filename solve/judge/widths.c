@@ -97,33 +97,10 @@ bool stages_joined(const struct audit *h, int from, int to)
     return both_ways(audit_at(h, from), one, other) && both_ways(audit_at(h, to), one, other);
 }
 
-static bool same_width(const struct price_audit *a, const struct price_audit *b)
-{
-    const struct layout *x = layout_of(a), *y = layout_of(b);
-    return x->tensor == y->tensor && x->context == y->context && x->data == y->data;
-}
-
-// The whole of every receiver's part travels: where tensor ranks hold the same values, fewer
-// senders send theirs again.
-static bool between(const struct price_audit *sender, const struct price_audit *receiver,
-                    struct sending s, int64_t parts[PART_COUNT])
-{
-    const struct job *j = &sender->problem->job;
-    int64_t taken[PART_COUNT];
-    bool split = j->layout.sequence_parallel || (j->scattered_messages && has_shape(sender, s.run));
-    struct sending sent = s;
-    if (same_width(sender, receiver)) return transfer_price(sender, s, parts);
-    if (!split) sent.copies = (long double)layout_of(receiver)->tensor / layout_of(sender)->tensor;
-    if (!transfer_price(sender, sent, parts) || !transfer_price(receiver, s, taken)) return false;
-    for (int k = 0; k < PART_COUNT; k++)
-        if (taken[k] > parts[k]) parts[k] = taken[k];
-    return true;
-}
-
 bool stage_transfer(const struct audit *h, int from, int to, struct sending s,
                     int64_t parts[PART_COUNT])
 {
-    return between(audit_at(h, from), audit_at(h, to), s, parts);
+    return resharded_price(audit_at(h, from), audit_at(h, to), s, parts);
 }
 
 bool ends_embedding_price(const struct audit *h, int64_t *ns)
@@ -224,7 +201,7 @@ static void raise_pair(const struct audit *h, int from, int to, struct largest_p
                                 .sender = back ? other : one,
                                 .receiver = back ? one : other,
                                 .backward = back};
-            if (!between(back ? b : a, back ? a : b, s, parts)) continue;
+            if (!resharded_price(back ? b : a, back ? a : b, s, parts)) continue;
             for (int k = 0; k < PART_COUNT; k++) raise_to(&largest->parts_ns[k], parts[k]);
         }
 }

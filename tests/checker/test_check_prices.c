@@ -7,6 +7,7 @@
 #include "solve/checker/prices/prices.h"
 #include "tests/support/draws/sharding.h"
 #include "tests/support/draws/tiers.h"
+#include "tests/support/draws/widths.h"
 #include "tests/support/trials/check_trials.h"
 #include "tests/support/trials/trial.h"
 #include "tests/support/check.h"
@@ -36,6 +37,25 @@ static bool pricing_trial_open(struct pricing_trial *t, int flavour, struct rand
     MUST(space_one_prices(&t->own, &t->problem, arena, &own_err));
     for (int g = 0; g < priced.group_count; g++)
         if (priced.groups[g].excluded) return false;
+    return true;
+}
+
+// Stages with widths of their own, in half of the problems with replicas in turn. false: none fit.
+static bool seated_trial_open(struct pricing_trial *t, struct random *rng, struct arena *arena)
+{
+    struct random_limits limits = random_limits_small();
+    struct priced priced;
+    limits.flavour = FLAVOUR_SHAPE;
+    t->arena = arena;
+    random_problem(&t->problem, rng, &limits, arena);
+    if (!random_stage_widths(&t->problem, rng, arena)) return false;
+    if (random_chance(rng, 50))
+        random_turns(&t->problem, random_chance(rng, 50), rng->state, arena);
+    if (problem_check(&t->problem, &(struct error){0}) != OK ||
+        price_problem(&priced, &t->problem, arena, &(struct error){0}) != OK)
+        return false;
+    t->text = check_trial_save(&priced, "priced.json", arena);
+    MUST(space_one_prices(&t->own, &t->problem, arena, &own_err));
     return true;
 }
 
@@ -153,4 +173,28 @@ TEST(whatever_is_changed_is_found)
     }
     print_message("%d forgeries of %d documents\n", forgeries, documents);
     assert_true(forgeries > 3000);
+}
+
+TEST(widths_agree)
+{
+    struct random rng = {42};
+    int compared = 0, turned = 0, entered = 0, forged = 0, forgeries = 0;
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < 600; i++, arena_reset(arena, mark)) {
+        struct pricing_trial t;
+        if (!seated_trial_open(&t, &rng, arena)) continue;
+        if (compare(&t, t.text.text, t.text.size, &err) != OK)
+            fail_msg("problem %d: %s", i, err.text);
+        compared++, turned += t.own->in_turn;
+        bool entry = false, whole = true;
+        for (int r = 0; r < t.own->run_count; r++) entry = entry || t.own->runs[r].entry;
+        for (int g = 0; g < t.own->group_count; g++) whole = whole && !t.own->groups[g].excluded;
+        entered += entry;
+        if (!whole || t.text.size > 12000 || (forged >= 6 && !(entry && forged < 10))) continue;
+        forgeries += forge_all(&t, i % 2 ? 1 : -1), forged++;
+    }
+    print_message(
+        "%d documents, %d in turn, %d with stated entries; %d forgeries of %d documents\n",
+        compared, turned, entered, forgeries, forged);
+    assert_true(compared > turned && turned && entered && forgeries > 1000);
 }

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "data/inputs/problem.h"
 #include "solve/checker/prices/open.h"
 #include "solve/judge/price/verify_price.h"
@@ -16,6 +17,7 @@ struct prices {
     const struct problem *problem;
     struct problem one; // of the current layout
     struct price_audit price_audit;
+    struct seat_prices *seats; // NULL: a group of the checker is a node group
     struct problem headed; // whose head is that of stages before local boundaries, if they have one
     struct price_audit headed_audit;
     int head; // its run there
@@ -39,55 +41,19 @@ static int64_t **take_tables(int tables, int count, struct arena *arena)
     return to;
 }
 
+// The prices of the checker's group, and its number in the cluster.
+static const struct price_audit *audit_at(const struct prices *x, int group)
+{
+    return x->seats ? &x->seats->at[group] : &x->price_audit;
+}
+static int node_group(const struct prices *x, int group)
+{
+    return x->seats ? x->seats->seats[group].group : group;
+}
+
 static struct tier_option tiering_of_option(const struct prices *x, int option)
 {
     return job_tiering(&x->one.job, option % job_tier_ways(&x->one.job));
-}
-
-static uint64_t bits_of_modes(const bool modes[RECOMPUTE_COUNT])
-{
-    uint64_t bits = 0;
-    _Static_assert((int)RECOMPUTE_COUNT == (int)MODES && (int)RECOMPUTE_SWAP == (int)MODE_SWAP,
-                   "the modes of the inputs are numbered as the checker's");
-    for (int mode = 0; mode < MODES; mode++) bits |= (uint64_t)modes[mode] << mode;
-    return bits;
-}
-
-static void read_rule(struct check_rule *to, const struct rule *r, const struct problem *problem)
-{
-    *to = (struct check_rule){.forbids = r->action == RULE_FORBID,
-                              .stage = r->stage,
-                              .holds_first = r->holds_first,
-                              .holds_last = r->holds_last,
-                              .run = -1,
-                              .layers_min = r->layers_min,
-                              .layers_max = r->layers_max,
-                              .modes_stated = r->recompute_stated,
-                              .compresses_gradient = r->compresses_gradient,
-                              .compresses_boundary = r->compresses_boundary};
-    if (r->recompute_stated) to->modes = bits_of_modes(r->recompute);
-    for (int i = 0; i < r->group_count; i++)
-        for (int g = 0; g < problem->cluster.group_count; g++)
-            if (!strcmp(problem->cluster.groups[g].name, r->groups[i])) to->groups |= 1u << g;
-    for (int i = 0; r->run && i < problem->model.run_count; i++)
-        if (!strcmp(problem->model.runs[i].name, r->run)) to->run = i;
-}
-
-// The stage with the head also has all layers that predict further tokens, which precede it.
-static void keep_together(struct check_problem *p, const struct model *m)
-{
-    int further = 0;
-    for (int i = 0; i < m->run_count; i++) further += m->runs[i].mtp ? m->runs[i].count : 0;
-    if (!further) return;
-    p->rules[p->rule_count++] = (struct check_rule){.forbids = true,
-                                                    .stage = -1,
-                                                    .holds_first = m->layer_count - 1,
-                                                    .holds_last = m->layer_count - 1,
-                                                    .run = -1,
-                                                    .layers_min = -1,
-                                                    .layers_max = further,
-                                                    .compresses_gradient = -1,
-                                                    .compresses_boundary = -1};
 }
 
 static struct check_run open_run(const struct check_problem *p, const struct layer_run *layers,
@@ -127,7 +93,10 @@ static void open_runs(struct prices *x, const struct model *m, struct arena *are
     p->run_count = m->run_count;
     p->layers = m->layer_count;
     p->runs = TAKE(arena, p->run_count, struct check_run);
-    for (int i = 0; i < p->run_count; i++) p->runs[i] = open_run(p, &m->runs[i], energies, arena);
+    for (int i = 0; i < p->run_count; i++) {
+        p->runs[i] = open_run(p, &m->runs[i], energies, arena);
+        if (x->seats) seats_open_run(p, &p->runs[i], &m->runs[i], arena);
+    }
     if (!x->problem->job.local_loss.head.vocabulary) return;
     x->headed = problem_with_local_head(&x->one, &x->head, arena);
     x->own_head = TAKE(arena, 1, struct check_run);
@@ -192,7 +161,8 @@ static void open_cuts(struct prices *x, struct arena *arena)
         if (cut < p->cut_count) continue;
         x->message_of[p->cut_count++] = run;
         p->cuts[cut] =
-            (struct check_cut){.feedback = take_numbers(p->boundary_count, arena),
+            (struct check_cut){.seat_bytes = x->seats ? take_numbers(p->group_count, arena) : NULL,
+                               .feedback = take_numbers(p->boundary_count, arena),
                                .forward = take_numbers(prices, arena),
                                .backward = take_tables(p->boundary_count, prices, arena)};
     }
@@ -213,12 +183,13 @@ static void take_layout(struct prices *x, const struct check_layout *l)
     x->one.job.layout = space_layout_back(l, &x->problem->job.layout);
     space_switch(&x->one.job, x->problem, l);
     x->price_audit = price_audit_over(&x->one, &x->price_audit);
+    if (x->seats) seats_take_layout(x->seats, &x->one, &x->price_audit);
     p->head = job_has_local_head(&x->one.job) ? x->own_head : NULL;
     if (p->head) {
         x->headed.job = x->one.job;
         x->headed_audit = price_audit_over(&x->headed, &x->price_audit);
     }
-    p->layout = *l, p->devices = x->price_audit.devices;
+    p->layout = *l, p->devices = x->seats ? 1 : x->price_audit.devices;
     p->kind = v[KEY_SCHEDULE];
     p->barrier = v[KEY_BARRIER], p->overlapped = v[KEY_OVERLAPPED];
     p->splits_backward = check_schedules[p->kind].splits_backward;
@@ -261,6 +232,35 @@ static int64_t price_run_bytes(struct prices *x, const struct price_audit *a, in
     return b.message;
 }
 
+static void price_group(struct prices *x, struct check_group *group, int g)
+{
+    const struct price_audit *a = audit_at(x, g);
+    int at = node_group(x, g);
+    group->excluded = exclusion_of(a, at) != NULL;
+    if (!x->seats) group->slots = 0;
+    group->memory_limit = group->constant_bytes = 0;
+    if (group->excluded) return;
+    if (!x->seats) group->slots = (int)slots_of(a, at);
+    group->memory_limit = note(x, memory_limit_of(a, at)),
+    group->constant_bytes = note(x, constant_bytes_of(a, at));
+    for (int i = 0; i < x->p.tier_count; i++)
+        group->tier_limit[i] = judged_tier_limit(a, at, x->p.tiers[i]);
+}
+
+// Each seat's own, and the greatest of all.
+static void price_seats_bytes(struct prices *x, int run, struct check_cut *cut)
+{
+    struct check_run *r = &x->p.runs[run];
+    cut->message_bytes = 0;
+    r->weight_bytes = r->gradient_bytes = r->unsharded_bytes = r->optimizer_bytes[0] = 0;
+    for (int mode = 0; mode < MODES; mode++) r->stash[mode] = r->working[mode] = 0;
+    for (int g = 0; g < x->p.group_count; g++) {
+        cut->seat_bytes[g] = note(x, price_run_bytes(x, audit_at(x, g), run, &r->seats[g]));
+        cut->message_bytes = larger(cut->message_bytes, cut->seat_bytes[g]);
+        seats_raise_bytes(r, &r->seats[g]);
+    }
+}
+
 static bool price_bytes(void *context, const struct check_layout *l, struct check_problem **to)
 {
     struct prices *x = context;
@@ -269,21 +269,12 @@ static bool price_bytes(void *context, const struct check_layout *l, struct chec
     *to = p;
     x->too_large = false;
     take_layout(x, l);
-    for (int g = 0; g < p->group_count; g++) {
-        struct check_group *group = &p->groups[g];
-        group->excluded = exclusion_of(a, g) != NULL;
-        group->slots = 0, group->memory_limit = group->constant_bytes = 0;
-        if (group->excluded) continue;
-        group->slots = (int)slots_of(a, g);
-        group->memory_limit = note(x, memory_limit_of(a, g)),
-        group->constant_bytes = note(x, constant_bytes_of(a, g));
-        for (int i = 0; i < p->tier_count; i++)
-            group->tier_limit[i] = judged_tier_limit(a, g, p->tiers[i]);
-    }
+    for (int g = 0; g < p->group_count; g++) price_group(x, &p->groups[g], g);
     for (int i = 0; i < p->run_count; i++) {
-        int64_t message = price_run_bytes(x, a, i, &p->runs[i]);
+        struct check_cut *cut = &p->cuts[p->runs[i].cut];
+        if (x->seats) price_seats_bytes(x, i, cut);
+        else cut->message_bytes = note(x, price_run_bytes(x, a, i, &p->runs[i]));
         price_tiered_bytes(x, i);
-        p->cuts[p->runs[i].cut].message_bytes = note(x, message);
     }
     if (p->head) price_run_bytes(x, &x->headed_audit, x->head, p->head);
     for (int i = 0; i < x->other_count; i++)
@@ -315,15 +306,16 @@ static void price_run(struct prices *x, const struct price_audit *a, int run, st
 {
     struct check_problem *p = &x->p;
     bool has = !p->groups[g].excluded;
+    int at_node = node_group(x, g);
     for (int slice = 0; slice < p->slices; slice++) {
         struct layer_duration d = {0};
         int at = slice * p->group_count + g;
         for (int o = 0; r->tiered && o < p->gradient_count; o++) {
-            if (has) d = layer_duration_of(a, run, g, slice, tiering_of_option(x, o));
+            if (has) d = layer_duration_of(a, run, at_node, slice, tiering_of_option(x, o));
             r->tiered[o].forward[at] = note(x, d.forward_ns);
             r->tiered[o].backward[at] = note(x, d.backward_ns);
         }
-        if (has) d = layer_duration_of(a, run, g, slice, tiering_of_option(x, 0));
+        if (has) d = layer_duration_of(a, run, at_node, slice, tiering_of_option(x, 0));
         r->forward[at] = note(x, d.forward_ns), r->backward[at] = note(x, d.backward_ns);
         for (int mode = 0; mode < MODES; mode++)
             if (r->again[mode]) r->again[mode][at] = note(x, d.again_ns[mode]);
@@ -331,8 +323,10 @@ static void price_run(struct prices *x, const struct price_audit *a, int run, st
     }
     for (int o = 0; o < p->gradient_count; o++) {
         if (r->tiered) price_tiered_ways(x, a, run, &r->tiered[o], g, o);
-        r->sync[o][g] = has ? note(x, layer_sync_ns(a, run, g, check_form_of(&p->gradient[o]))) : 0;
-        r->optimizer[o][g] = has ? note(x, shared_step_ns(a, run, g, tiering_of_option(x, o))) : 0;
+        r->sync[o][g] =
+            has ? note(x, layer_sync_ns(a, run, at_node, check_form_of(&p->gradient[o]))) : 0;
+        r->optimizer[o][g] = has ? note(x, shared_step_ns(a, run, at_node, tiering_of_option(x, o)))
+                                 : 0;
     }
 }
 
@@ -351,10 +345,22 @@ static void price_other(struct prices *x, int i, int g)
         }
 }
 
-static void put_parts(struct prices *x, int64_t *to, struct sending m, bool joined)
+// Of a message between two of the checker's groups, by each end's prices.
+struct ends {
+    int sender, receiver;
+};
+
+static bool message_price(const struct prices *x, struct ends e, struct sending m,
+                          int64_t parts[PART_COUNT])
+{
+    m.sender = node_group(x, e.sender), m.receiver = node_group(x, e.receiver);
+    return resharded_price(audit_at(x, e.sender), audit_at(x, e.receiver), m, parts);
+}
+
+static void put_parts(struct prices *x, int64_t *to, struct ends e, struct sending m, bool joined)
 {
     int64_t parts[PART_COUNT];
-    joined = joined && transfer_price(&x->price_audit, m, parts);
+    joined = joined && message_price(x, e, m, parts);
     to[PART_BLOCKS] = joined ? note(x, parts[PART_BLOCKING]) : -1;
     to[PART_LINKS] = joined ? note(x, parts[PART_LINK]) : -1;
     to[PART_DELAYS] = joined ? note(x, parts[PART_DELAY]) : -1;
@@ -366,22 +372,15 @@ static void price_pair(struct prices *x, int cut, int from, int to, int slice)
     struct check_problem *p = &x->p;
     int64_t parts[PART_COUNT];
     int at = ((slice * p->group_count + from) * p->group_count + to) * PARTS;
-    struct sending there = {.run = x->message_of[cut],
-                            .sender = from,
-                            .receiver = to,
-                            .slice = slice},
-                   back = {.run = x->message_of[cut],
-                           .sender = to,
-                           .receiver = from,
-                           .slice = slice,
-                           .backward = true};
+    struct ends forth = {from, to}, home = {to, from};
+    struct sending there = {.run = x->message_of[cut], .slice = slice},
+                   back = {.run = x->message_of[cut], .slice = slice, .backward = true};
     bool joined = !p->groups[from].excluded && !p->groups[to].excluded &&
-                  transfer_price(&x->price_audit, there, parts) &&
-                  transfer_price(&x->price_audit, back, parts);
-    put_parts(x, p->cuts[cut].forward + at, there, joined);
+                  message_price(x, forth, there, parts) && message_price(x, home, back, parts);
+    put_parts(x, p->cuts[cut].forward + at, forth, there, joined);
     for (int o = 0; o < p->boundary_count; o++) {
         back.form = check_form_of(&p->boundary[o]);
-        put_parts(x, p->cuts[cut].backward[o] + at, back, joined);
+        put_parts(x, p->cuts[cut].backward[o] + at, home, back, joined);
     }
 }
 
@@ -389,6 +388,26 @@ static int64_t local_ns(struct prices *x, double s)
 {
     return note(
         x, judged_nanoseconds(&x->price_audit, (struct computed){x->p.local_every ? s : 0, 0}));
+}
+
+// As long as the slower end's width makes it.
+static bool embedding_price(const struct prices *x, int first, int last, int64_t *ns)
+{
+    int from = node_group(x, first), to = node_group(x, last);
+    int64_t other = 0;
+    bool joined = embedding_sync_price(audit_at(x, first), from, to, ns) &&
+                  embedding_sync_price(audit_at(x, last), from, to, &other);
+    *ns = larger(*ns, other);
+    return joined;
+}
+
+static void price_entry(struct prices *x, int run, int g)
+{
+    int64_t ns[2];
+    bool stated = seats_entry(x->seats, run, g, ns);
+    assert(stated);
+    for (int i = 0; i < 2 && stated; i++)
+        x->p.runs[run].entry[i * x->p.group_count + g] = note(x, ns[i]);
 }
 
 static bool price_times(void *context)
@@ -401,15 +420,18 @@ static bool price_times(void *context)
     for (int g = 0; g < p->group_count; g++) {
         for (int o = 0; o < p->gradient_count; o++)
             p->groups[g].sync_constant[o] =
-                p->groups[g].excluded ? 0 : note(x, sync_constant_ns(&x->price_audit, g));
-        for (int run = 0; run < p->run_count; run++)
-            price_run(x, &x->price_audit, run, &p->runs[run], g);
+                p->groups[g].excluded ? 0
+                                      : note(x, sync_constant_ns(audit_at(x, g), node_group(x, g)));
+        for (int run = 0; run < p->run_count; run++) {
+            price_run(x, audit_at(x, g), run, &p->runs[run], g);
+            if (p->runs[run].entry) price_entry(x, run, g);
+        }
         if (p->head) price_run(x, &x->headed_audit, x->head, p->head, g);
         for (int i = 0; i < x->other_count; i++) price_other(x, i, g);
         for (int to = 0; to < p->group_count; to++) {
             int64_t ns = 0;
             bool joined = !p->groups[g].excluded && !p->groups[to].excluded && p->embedding &&
-                          embedding_sync_price(&x->price_audit, g, to, &ns);
+                          embedding_price(x, g, to, &ns);
             if (p->embedding) p->embedding[g * p->group_count + to] = joined ? note(x, ns) : -1;
             for (int cut = 0; cut < p->cut_count; cut++)
                 for (int slice = 0; slice < p->slices; slice++) price_pair(x, cut, g, to, slice);
@@ -424,13 +446,12 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     struct prices *x = TAKE(arena, 1, struct prices);
     struct check_problem *p = &x->p;
     int groups = problem->cluster.group_count;
-    *x = (struct prices){
-        .problem = problem, .one = *problem, .embedding = take_numbers(groups * groups, arena)};
-    if (job_has_widths(&problem->job))
-        return fail(err, BAD_INPUT,
-                    "expected stage_degrees uniform, as such prices are not confirmed from "
-                    "documents; name the priced document instead");
-    if (groups > MOST_GROUPS)
+    *x = (struct prices){.problem = problem, .one = *problem};
+    if (job_has_widths(&problem->job)) {
+        x->seats = TAKE(arena, 1, struct seat_prices);
+        seats_open(x->seats, problem, arena);
+        groups = x->seats->count;
+    } else if (groups > MOST_GROUPS)
         return fail(err, BAD_INPUT, "more than %d node groups are not checked", MOST_GROUPS);
     if (problem->job.boundary_option_count >= MOST_OPTIONS ||
         (problem->job.gradient_option_count + 1) * job_tier_ways(&problem->job) > MOST_OPTIONS)
@@ -445,16 +466,21 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     p->group_count = groups;
     p->tiers = cluster_tiers(&problem->cluster, &p->tier_count, arena);
     p->groups = TAKE(arena, groups, struct check_group);
-    for (int g = 0; g < groups; g++)
-        p->groups[g] = (struct check_group){.name = problem->cluster.groups[g].name,
-                                            .gpu = problem->cluster.groups[g].gpu,
+    p->node_groups = TAKE(arena, groups, const char *);
+    const char **node_groups = TAKE(arena, groups, const char *);
+    for (int g = 0; g < groups; g++) {
+        const struct node_group *nodes = &problem->cluster.groups[node_group(x, g)];
+        node_groups[g] = nodes->name;
+        p->groups[g] = (struct check_group){.name = nodes->name,
+                                            .gpu = nodes->gpu,
                                             .sync_constant = take_numbers(p->gradient_count, arena),
                                             .tier_limit = take_numbers(p->tier_count, arena)};
-    p->rule_count = problem->job.rule_count;
-    p->rules = TAKE(arena, p->rule_count + 1, struct check_rule);
-    for (int i = 0; i < p->rule_count; i++)
-        read_rule(&p->rules[i], &problem->job.rules[i], problem);
-    keep_together(p, &problem->model);
+    }
+    if (x->seats) seats_put_groups(x->seats, problem, p);
+    p->in_turn = problem->job.replicas == REPLICAS_IN_TURN;
+    p->any_sets = problem->job.recompute_any;
+    x->embedding = take_numbers(groups * groups, arena);
+    check_read_job_rules(p, node_groups, problem, arena);
     open_runs(x, &problem->model, arena);
     p->reader = (struct reader){"prices", err};
     TRY(check_place_layers(p, arena));
@@ -469,28 +495,4 @@ void space_pricer_lean(struct check_pricer *pricer, int direction, long double e
     struct prices *x = pricer->context;
     x->price_audit.direction = direction;
     x->price_audit.error = greatest(x->price_audit.error, error);
-}
-
-enum status space_pricers_open(struct check_pricer pricers[2], const struct problem *problem,
-                               struct arena *arena, struct error *err)
-{
-    for (int i = 0; i < 2; i++) {
-        bool nodes = problem->cluster.places.node_count;
-        TRY((nodes ? space_free_pricer_open : space_pricer_open)(&pricers[i], problem, arena, err));
-        if (!nodes) space_pricer_lean(&pricers[i], i ? 1 : -1, 0);
-    }
-    return OK;
-}
-
-enum status space_open(struct check_space *space, struct check_pricer pricers[2],
-                       const char *problem_path, const struct check_input *inputs, int input_count,
-                       struct arena *arena, struct error *err)
-{
-    struct problem *problem = TAKE(arena, 1, struct problem);
-    TRY(space_load_problem(problem, problem_path, inputs, input_count, arena, err));
-    if (!problem->job.space.given)
-        return fail(err, BAD_INPUT, "%s: expected a job with a space of layouts", problem_path);
-    TRY(space_check_kind(problem, CERTIFICATE_OF_SPACE, err));
-    space_read(space, problem, arena);
-    return space_pricers_open(pricers, problem, arena, err);
 }

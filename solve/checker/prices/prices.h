@@ -12,6 +12,10 @@ struct check_option;
 struct compression_form check_form_of(const struct check_option *o); // as in jobs
 void check_read_options(struct check_problem *p, const struct job *j, struct arena *arena);
 
+// rules.c: [group of the checker], the node groups that rules name.
+void check_read_job_rules(struct check_problem *p, const char *const *node_groups,
+                          const struct problem *problem, struct arena *arena);
+
 // The problem's job must have a space.
 void space_read(struct check_space *to, const struct problem *problem, struct arena *arena);
 struct check_layout space_layout(const struct layout *layout);
@@ -52,6 +56,31 @@ enum status space_places(struct check_places *to, const struct problem *problem,
 struct price_audit;
 struct check_rows;
 bool space_rows(struct check_rows *to, const struct price_audit *whole, struct arena *arena);
+
+// seats.c: stages with widths of their own (docs/FORMULAS.md 23). Groups of the checker are then
+// seats, each with the prices of the layout in which all stages have its width.
+struct seat;
+struct seat_prices {
+    struct seat *seats; // [group]
+    int count;
+    struct problem *one; // [group]
+    struct price_audit *at;
+};
+void seats_open(struct seat_prices *s, const struct problem *p, struct arena *arena);
+// The checker's groups, without prices.
+void seats_put_groups(const struct seat_prices *s, const struct problem *p,
+                      struct check_problem *to);
+// For a layout, whose audit is `as`.
+void seats_take_layout(struct seat_prices *s, const struct problem *p,
+                       const struct price_audit *as);
+// Room for what a run has by seat.
+void seats_open_run(const struct check_problem *p, struct check_run *r,
+                    const struct layer_run *layers, struct arena *arena);
+// Of the layers' bytes by seat, the greatest of each.
+void seats_raise_bytes(struct check_run *most, const struct check_run *own);
+// What the message before a measured layer takes of a stage that begins with it: of its rank, and
+// of the link. false: the layer does not state it.
+bool seats_entry(const struct seat_prices *s, int run, int group, int64_t ns[2]);
 
 // mixed.c: a run in another layout than the document's: as its audit prices it; tensor: the degree
 // of the vocabulary, 0: sharded further. Returns how many there are, in the order of the document.

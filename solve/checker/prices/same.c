@@ -126,6 +126,9 @@ static enum status same_numbers(struct comparison *c)
         {"budget.rank_min", a->rank_min, b->rank_min},
         {"number of tiers", a->tier_count, b->tier_count},
         {"iteration_limit_ns", a->time_limit, b->time_limit},
+        {"in_turn", a->in_turn, b->in_turn},
+        {"recompute_any", a->any_sets, b->any_sets},
+        {"widths", a->groups[0].of_node_group > 0, b->groups[0].of_node_group > 0},
     };
     TRY(same_pairs(c, "", pairs, sizeof pairs / sizeof *pairs));
     for (int i = 0; i < b->tier_count; i++) TRY(same_text(c, "tiers", a->tiers[i], b->tiers[i]));
@@ -198,6 +201,13 @@ static enum status same_group(struct comparison *c, int g)
         TRY(same(c, "tier_limit_bytes", a->tier_limit[i], b->tier_limit[i]));
     for (int o = 0; o < c->own->gradient_count; o++)
         TRY(same(c, "sync_constant_ns", a->sync_constant[o], b->sync_constant[o]));
+    TRY(same(c, "node_group", a->of_node_group, b->of_node_group));
+    TRY(same(c, "seat_slots", a->seat_slots, b->seat_slots));
+    if (!b->of_node_group) return OK;
+    TRY(same_text(c, "node_group", c->document->node_groups[g], c->own->node_groups[g]));
+    TRY(same(c, "tensor", a->tensor, b->tensor));
+    TRY(same(c, "context", a->context, b->context));
+    TRY(same(c, "data", a->data, b->data));
     return OK;
 }
 
@@ -237,6 +247,19 @@ static enum status same_energy(struct comparison *c, const struct check_tiered *
     return same(c, "swap_uj", a->swapped[group], b->swapped[group]);
 }
 
+// Its bytes at a width, and the message before it.
+static enum status same_seat(struct comparison *c, const char *list, int i, int g,
+                             const struct check_run *a, const struct check_run *b)
+{
+    const struct check_problem *p = c->own;
+    WHERE(c, "%s[%d] \"%.40s\" on \"%.40s\"", list, i, b->name, p->groups[g].name);
+    TRY(same_bytes(c, &a->seats[g], &b->seats[g]));
+    for (int of_link = 0; of_link < 2 && b->entry; of_link++)
+        TRY(same(c, "entry_ns", a->entry[of_link * p->group_count + g],
+                 b->entry[of_link * p->group_count + g]));
+    return OK;
+}
+
 static enum status same_run(struct comparison *c, const char *list, int i,
                             const struct check_run *a, const struct check_run *b)
 {
@@ -245,8 +268,10 @@ static enum status same_run(struct comparison *c, const char *list, int i,
     TRY(same_text(c, "name", a->name, b->name));
     WHERE(c, "%s[%d] \"%.40s\"", list, i, b->name);
     TRY(same_bytes(c, a, b));
+    TRY(same(c, "entry_ns stated", a->entry != NULL, b->entry != NULL));
     for (int g = 0; g < p->group_count; g++) {
         if (p->groups[g].excluded) continue;
+        if (b->seats) TRY(same_seat(c, list, i, g, a, b));
         for (int slice = 0; slice < p->slices; slice++) {
             int at = slice * p->group_count + g;
             WHERE(c, "%s[%d] \"%.40s\", slice %d on \"%.40s\"", list, i, b->name, slice,
@@ -305,6 +330,8 @@ static enum status same_message(struct comparison *c, int run)
     TRY(same(c, "message_bytes", a->message_bytes, b->message_bytes));
     for (int o = 0; o < p->boundary_count; o++)
         TRY(same(c, "feedback_bytes", a->feedback[o], b->feedback[o]));
+    for (int g = 0; b->seat_bytes && g < p->group_count; g++)
+        if (!p->groups[g].excluded) TRY(same(c, "seat_bytes", a->seat_bytes[g], b->seat_bytes[g]));
     for (int at = 0; at < p->slices * p->group_count * p->group_count * PARTS; at++) {
         int pair = at / PARTS, from = pair / p->group_count % p->group_count,
             to = pair % p->group_count;

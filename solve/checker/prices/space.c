@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "data/kinds/schedules.h"
+#include "solve/checker/prices/open.h"
 #include "solve/checker/prices/prices.h"
 
 static const struct {
@@ -290,4 +291,28 @@ void space_read(struct check_space *to, const struct problem *p, struct arena *a
             to->rule_layer = p->job.rules[i].holds_last;
     }
     read_model(to, &p->model, arena);
+}
+
+enum status space_pricers_open(struct check_pricer pricers[2], const struct problem *problem,
+                               struct arena *arena, struct error *err)
+{
+    for (int i = 0; i < 2; i++) {
+        bool nodes = problem->cluster.places.node_count;
+        TRY((nodes ? space_free_pricer_open : space_pricer_open)(&pricers[i], problem, arena, err));
+        if (!nodes) space_pricer_lean(&pricers[i], i ? 1 : -1, 0);
+    }
+    return OK;
+}
+
+enum status space_open(struct check_space *space, struct check_pricer pricers[2],
+                       const char *problem_path, const struct check_input *inputs, int input_count,
+                       struct arena *arena, struct error *err)
+{
+    struct problem *problem = TAKE(arena, 1, struct problem);
+    TRY(space_load_problem(problem, problem_path, inputs, input_count, arena, err));
+    if (!problem->job.space.given)
+        return fail(err, BAD_INPUT, "%s: expected a job with a space of layouts", problem_path);
+    TRY(space_check_kind(problem, CERTIFICATE_OF_SPACE, err));
+    space_read(space, problem, arena);
+    return space_pricers_open(pricers, problem, arena, err);
 }

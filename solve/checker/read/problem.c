@@ -81,14 +81,13 @@ static enum status read_group(struct check_problem *p, const cJSON *v, int i, st
 {
     struct check_group *g = &p->groups[i];
     const char *excluded = NULL;
-    int width[2];
     char where[CHECK_PATH_MAX];
     const struct value_field fields[] = {
         {"name", .text = &g->name},
         {"gpu", .text = &g->gpu},
         {"?node_group", .text = &p->node_groups[i]},
-        {"?tensor", 1, INT32_MAX, .small = &width[0]},
-        {"?context", 1, INT32_MAX, .small = &width[1]},
+        {"?tensor", 1, INT32_MAX, .small = &g->tensor},
+        {"?context", 1, INT32_MAX, .small = &g->context},
         {"?data", 1, INT32_MAX, .small = &g->data},
         {"?seat_slots", 1, MOST_SLOTS, .small = &g->seat_slots},
         {"slots", 0, INT32_MAX, .small = &g->slots},

@@ -155,7 +155,7 @@ struct check_group {
     // Groups of one node group with different widths share its slots: of_node_group, its number +
     // 1, and what a rank takes of them. 0, 0: the group has its own, one for a rank.
     int slots, of_node_group, seat_slots;
-    int data; // replicas of a stage with the width; 0: not stated
+    int tensor, context, data; // of a width; 0: not stated
     bool excluded;
     int64_t memory_limit, constant_bytes, *sync_constant; // [gradient option]
     int64_t *tier_limit;                                  // [tier], of a stage; -1: none
@@ -219,7 +219,7 @@ struct check_problem {
     int group_count, run_count, cut_count, boundary_count, gradient_count;
     bool modes[MODES];
     struct check_group *groups;
-    const char **node_groups; // [group], while the document is read: as stated, or NULL
+    const char **node_groups; // [group], as stated, or NULL
     struct check_run *runs;
     struct check_cut *cuts;
     struct check_option *boundary, *gradient;

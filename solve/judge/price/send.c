@@ -143,6 +143,29 @@ bool transfer_price(const struct price_audit *a, struct sending s, int64_t parts
     return true;
 }
 
+static bool same_width(const struct price_audit *a, const struct price_audit *b)
+{
+    const struct layout *x = layout_of(a), *y = layout_of(b);
+    return x->tensor == y->tensor && x->context == y->context && x->data == y->data;
+}
+
+// The whole of every receiver's part travels: where tensor ranks hold the same values, fewer
+// senders send theirs again.
+bool resharded_price(const struct price_audit *sender, const struct price_audit *receiver,
+                     struct sending s, int64_t parts[PART_COUNT])
+{
+    const struct job *j = &sender->problem->job;
+    int64_t taken[PART_COUNT];
+    bool split = j->layout.sequence_parallel || (j->scattered_messages && has_shape(sender, s.run));
+    struct sending sent = s;
+    if (same_width(sender, receiver)) return transfer_price(sender, s, parts);
+    if (!split) sent.copies = (long double)layout_of(receiver)->tensor / layout_of(sender)->tensor;
+    if (!transfer_price(sender, sent, parts) || !transfer_price(receiver, s, taken)) return false;
+    for (int k = 0; k < PART_COUNT; k++)
+        if (taken[k] > parts[k]) parts[k] = taken[k];
+    return true;
+}
+
 int64_t boundary_feedback_of(const struct price_audit *a, int run, struct compression_form form)
 {
     long double bytes;

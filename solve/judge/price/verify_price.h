@@ -364,6 +364,9 @@ struct sending {
     long double stated_bytes; // in place of the message's; 0: the message's
 };
 bool transfer_price(const struct price_audit *a, struct sending m, int64_t parts[PART_COUNT]);
+// Between two stages, each with the prices of its own width (docs/FORMULAS.md 23).
+bool resharded_price(const struct price_audit *sender, const struct price_audit *receiver,
+                     struct sending m, int64_t parts[PART_COUNT]);
 int64_t boundary_feedback_of(const struct price_audit *a, int run, struct compression_form form);
 // Bytes of so many values as their largest with positions, or in few bits; and the time to pack
 // and unpack arrays of so many.
