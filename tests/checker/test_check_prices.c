@@ -7,7 +7,7 @@
 #include "solve/checker/prices/prices.h"
 #include "tests/support/draws/sharding.h"
 #include "tests/support/draws/tiers.h"
-#include "tests/support/draws/widths.h"
+#include "tests/support/draws/stage_widths.h"
 #include "tests/support/trials/check_trials.h"
 #include "tests/support/trials/trial.h"
 #include "tests/support/check.h"

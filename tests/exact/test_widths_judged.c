@@ -11,7 +11,7 @@
 #include "solve/judge/verify.h"
 #include "solve/layout/solve.h"
 #include "tests/support/check.h"
-#include "tests/support/draws/widths.h"
+#include "tests/support/draws/stage_widths.h"
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/random_priced.h"
 #include "tests/support/spaces.h"

@@ -1,144 +1,81 @@
-// Widths of stages, drawn: see widths.h.
-#include "tests/support/draws/widths.h"
+// Widths of stages for random priced documents, from numbers of their own.
+#include "tests/support/random_priced.h"
 
-#include "data/kinds/schedules.h"
+#include <string.h>
 
-static int *list_of(struct random *rng, int *count, const int *from, int most, struct arena *arena)
+static int below(uint64_t *state, int n) { return (int)random_less(state, n); }
+
+// None above the run's own, often far below.
+static int64_t part_of(uint64_t *state, int64_t bytes)
 {
-    int *to = TAKE(arena, most, int);
-    *count = 0;
-    for (int i = 0; i < most; i++)
-        if (random_chance(rng, 60)) to[(*count)++] = from[i];
-    return to;
+    return below(state, 3) ? random_less(state, bytes + 1) : bytes / (1 + below(state, 3));
 }
 
-// Measured layers, some for one tensor degree or micro-batch alone, from numbers of their own.
-static void draw_times(struct problem *p, struct random own, struct arena *arena)
+static void draw_seats(struct priced *p, struct priced_run *run, uint64_t *state,
+                       struct arena *arena)
 {
-    enum { TIMES = 24 };
-    struct costs *c = &p->costs;
-    const struct model *m = &p->model;
-    if (random_chance(&own, 50)) return;
-    c->layer_times = TAKE(arena, TIMES, struct layer_time);
-    c->layer_time_count = (int)random_between(&own, 1, TIMES);
-    for (int i = 0; i < c->layer_time_count; i++) {
-        int64_t group = random_between(&own, 0, p->cluster.group_count - 1);
-        double forward = 1e-9 * (double)random_between(&own, 50, 2000);
-        c->layer_times[i] =
-            (struct layer_time){.run = m->runs[random_between(&own, 0, m->run_count - 1)].name,
-                                .gpu = p->cluster.groups[group].gpu,
-                                .tensor = random_between(&own, 0, 2),
-                                .micro_batch = random_between(&own, 0, 4),
-                                .data = random_between(&own, 0, 7) / 5,
-                                .context = random_between(&own, 0, 9) / 8,
-                                .forward_s = forward,
-                                .backward_s = 2 * forward,
-                                .selective_s = forward / 4,
-                                .full_s = forward,
-                                .optimizer_s = 1e-9 * (double)random_between(&own, 0, 500)};
-    }
-}
-
-static struct measured_bytes draw_bytes(struct random *own)
-{
-    struct measured_bytes b = {.weight_bytes = random_between(own, 0, 20000),
-                               .gradient_bytes = random_between(own, 0, 20000),
-                               .optimizer_bytes = random_between(own, 0, 40000),
-                               .boundary_bytes = random_between(own, 1, 10000)};
-    for (int mode = 0; mode < 3; mode++) {
-        b.stash_bytes[mode] = random_between(own, 0, 10000);
-        b.working_bytes[mode] = random_between(own, 0, 10000);
-    }
-    return b;
-}
-
-// Of some problems the blocks state their bytes, most of them by degrees, and their times.
-static void measure_blocks(struct problem *p, struct random own, struct arena *arena)
-{
-    enum { ENTRIES = 5 };
-    struct costs *c = &p->costs;
-    struct model *m = &p->model;
-    int times = c->layer_time_count, all = times + m->run_count * p->cluster.group_count;
-    if (random_chance(&own, 40)) return;
-    struct layer_time *to = TAKE(arena, all, struct layer_time);
-    for (int i = 0; i < times; i++) to[i] = c->layer_times[i];
-    m->runs = TAKE_COPY(arena, m->runs, m->run_count);
-    for (int r = 0; r < m->run_count; r++) {
-        struct layer_run *run = &m->runs[r];
-        if (run->kind != LAYER_BLOCK) continue;
-        struct measured_bytes *entries = TAKE(arena, ENTRIES, struct measured_bytes);
-        *run = (struct layer_run){.name = run->name,
-                                  .kind = LAYER_MEASURED,
-                                  .count = run->count,
-                                  .recomputable = run->recomputable,
-                                  .measured = draw_bytes(&own)};
-        run->measured.by_degrees = entries;
-        run->measured.by_degrees_count = (int)random_between(&own, 0, ENTRIES);
-        for (int i = 0; i < ENTRIES; i++) {
-            entries[i] = draw_bytes(&own);
-            int *when[] = {&entries[i].data, &entries[i].tensor, &entries[i].micro_batch,
-                           &entries[i].context};
-            *when[random_between(&own, 0, 7) % 5 % 4] = (int)random_between(&own, 1, 2);
+    struct priced_run *bytes = TAKE(arena, p->group_count, struct priced_run);
+    for (int g = 0; g < p->group_count; g++) {
+        bytes[g].weight_bytes = part_of(state, run->weight_bytes);
+        bytes[g].gradient_bytes = part_of(state, run->gradient_bytes);
+        bytes[g].optimizer_bytes = part_of(state, run->optimizer_bytes);
+        bytes[g].unsharded_bytes = part_of(state, run->unsharded_bytes);
+        for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
+            bytes[g].stash_bytes[mode] = part_of(state, run->stash_bytes[mode]);
+            bytes[g].working_bytes[mode] = part_of(state, run->working_bytes[mode]);
         }
-        for (int g = 0; g < p->cluster.group_count; g++)
-            to[times++] = (struct layer_time){.run = run->name,
-                                              .gpu = p->cluster.groups[g].gpu,
-                                              .forward_s = 1e-6,
-                                              .backward_s = 2e-6,
-                                              .selective_s = 1e-7,
-                                              .full_s = 1e-6};
+        if (below(state, 4)) continue; // senseless, but allowed: recomputation keeps more
+        bytes[g].stash_bytes[RECOMPUTE_FULL] = run->stash_bytes[RECOMPUTE_FULL];
+        bytes[g].stash_bytes[RECOMPUTE_NONE] /= 4;
     }
-    c->layer_times = to, c->layer_time_count = times;
+    priced_put_seats(run, bytes, p->group_count, arena);
 }
 
-bool random_stage_widths(struct problem *p, struct random *rng, struct arena *arena)
+static void draw_groups(struct priced *p, uint64_t *state)
 {
-    static const int degrees[] = {1, 2, 4};
-    struct job *j = &p->job;
-    struct layout *l = &j->layout;
-    struct width_list *lists = TAKE(arena, p->cluster.group_count, struct width_list);
-    j->boundary_option_count = j->gradient_option_count = j->offload_percent_count = 0;
-    j->recompute[RECOMPUTE_SWAP] = false;
-    l->tensor = l->context = l->data = l->expert = 1, l->expert_tensor = 0;
-    l->grid_depth = l->grid_rows = 0;
-    l->fused_embedding_sync = false;
-    l->micro_batch = 1 << random_between(rng, 0, 2);
-    j->global_batch = (int64_t)l->micro_batch * random_between(rng, 1, 6);
-    j->rule_count = 0;
-    for (int g = 0; g < p->cluster.group_count; g++) {
-        struct width_list *w = &lists[g];
-        w->groups = TAKE(arena, 1, const char *);
-        w->groups[0] = p->cluster.groups[g].name, w->group_count = 1;
-        p->cluster.groups[g].gpus_per_node = 1 << random_between(rng, 0, 3);
-        w->tensor = list_of(rng, &w->tensor_count, degrees, 2, arena);
-        w->context = list_of(rng, &w->context_count, degrees, 1, arena);
-        w->data = list_of(rng, &w->data_count, degrees, 3, arena);
-    }
-    j->widths = lists, j->width_list_count = p->cluster.group_count;
-    j->stage_degrees = DEGREES_PER_STAGE;
-    draw_times(p, (struct random){rng->state ^ UINT64_C(0x74696d6573)}, arena);
-    measure_blocks(p, (struct random){rng->state ^ UINT64_C(0x6279746573)}, arena);
-    return problem_check(p, &(struct error){0}) == OK;
-}
-
-static void state_entries(struct problem *p, struct random own, struct arena *arena)
-{
-    for (int r = 0; r < p->model.run_count; r++) {
-        struct measured_bytes *m = &p->model.runs[r].measured, *entries;
-        if (p->model.runs[r].kind != LAYER_MEASURED || random_chance(&own, 30)) continue;
-        m->by_degrees = entries = TAKE_COPY(arena, m->by_degrees, m->by_degrees_count);
-        m->entry_bytes = random_between(&own, 1, 100000);
-        for (int i = 0; i < m->by_degrees_count; i++)
-            entries[i].entry_bytes = random_between(&own, 1, 100000);
+    static const int widths[][3] = {{1, 1, 1}, {2, 1, 1}, {1, 1, 2},
+                                    {2, 1, 2}, {4, 1, 1}, {1, 2, 1}};
+    static const char *const names[] = {"left", "right"};
+    int groups = 1 + below(state, 2), slots[2];
+    for (int k = 0; k < 2; k++) slots[k] = 1 + below(state, 2 * p->stage_count + 2);
+    for (int g = 0; g < p->group_count; g++) {
+        struct priced_group *x = &p->groups[g];
+        const int *width = widths[below(state, (int)(sizeof widths / sizeof *widths))];
+        int where = below(state, groups);
+        x->node_group = names[where];
+        x->tensor = width[0], x->context = width[1], x->data = width[2];
+        x->seat_slots = 1 + below(state, 4);
+        x->slots = slots[where];
+        if (below(state, 3)) x->excluded = NULL;
     }
 }
 
-void random_turns(struct problem *p, bool any_sets, uint64_t seed, struct arena *arena)
+void priced_draw_widths(struct priced *p, uint64_t state, struct arena *arena)
 {
-    struct job *j = &p->job;
-    j->replicas = REPLICAS_IN_TURN, j->objective = OBJECTIVE_MAX_LOAD;
-    j->layout.schedule = SCHEDULE_1F1B, j->layout.micro_batch = 1;
-    j->global_batch = 8, j->layout.sequence_parallel = true;
-    if (any_sets) j->recompute_any = j->recompute[RECOMPUTE_FULL] = true;
-    state_entries(p, (struct random){seed ^ UINT64_C(0x656e747279)}, arena);
+    uint64_t own = state * 0x9e3779b97f4a7c15u + 11;
+    p->boundary_option_count = p->gradient_option_count = 1;
+    p->budget = (struct quality_budget){-1, -1, -1, 0};
+    p->recompute[RECOMPUTE_SWAP] = false;
+    if (p->layout.recompute == 1 + RECOMPUTE_SWAP) priced_without_setting(p);
+    draw_groups(p, &own);
+    priced_find_pools(p);
+    for (int r = 0; r < p->run_count; r++) {
+        p->runs[r].tiered = NULL, p->runs[r].tiered_count = 0;
+        draw_seats(p, &p->runs[r], &own, arena);
+    }
+    for (int c = 0; c < p->cut_count; c++) {
+        int64_t *bytes = TAKE(arena, p->group_count, int64_t);
+        for (int g = 0; g < p->group_count; g++) bytes[g] = part_of(&own, p->cuts[c].message_bytes);
+        p->cuts[c].seat_bytes = bytes;
+    }
+    for (int r = 0; r < p->rule_count; r++)
+        p->rules[r].compresses_gradient = p->rules[r].compresses_boundary = -1;
+    int kept = 0; // rules that state something yet
+    for (int r = 0; r < p->rule_count; r++) {
+        const struct rule *x = &p->rules[r];
+        if (x->group_count || x->holds_first >= 0 || x->layers_min >= 0 || x->layers_max >= 0 ||
+            x->recompute_stated)
+            p->rules[kept++] = *x;
+    }
+    p->rule_count = kept;
 }

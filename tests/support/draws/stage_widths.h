@@ -1,6 +1,6 @@
 // Random problems whose stages have widths of their own.
-#ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_WIDTHS_H
-#define PLUMBLINE_TESTS_SUPPORT_DRAWS_WIDTHS_H
+#ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_STAGE_WIDTHS_H
+#define PLUMBLINE_TESTS_SUPPORT_DRAWS_STAGE_WIDTHS_H
 
 #include "tests/support/problems.h"
 
