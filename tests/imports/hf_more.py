@@ -212,6 +212,25 @@ def draw_recent(rng, kind, config):
     if kind in ("mellum", "kolibri1", "flint", "cohere2_moe") and rng.random() < 0.5 and \
             "first_k_dense_replace" not in config:
         config["layer_types"] = words(rng, layers, NEAR)
+    if kind == "lara_mini":
+        draw_experts(rng, kind, config)
+        heads = rng.randint(1, 3)
+        config.update(moe_intermediate_size=rng.randint(8, 60), sliding_window=rng.randint(4, 99),
+                      shared_expert_intermediate_size=rng.randint(8, 60),
+                      linear_num_key_heads=heads, linear_num_value_heads=heads * rng.randint(1, 3),
+                      linear_key_head_dim=rng.randint(4, 20),
+                      linear_value_head_dim=rng.randint(4, 20),
+                      linear_conv_kernel_dim=rng.randint(1, 6))
+        config.pop("intermediate_size", None)
+        if rng.random() < 0.5:
+            config["layer_types"] = words(rng, layers, NEAR + ["linear_attention"])
+    if kind == "cohere_compass_text":
+        config.pop("head_dim")
+        config["sliding_window"] = rng.randint(4, 99)
+        config["rope_parameters"] = {near: {"rope_type": "default", "rope_theta": 1e4}
+                                     for near in NEAR}
+        if rng.random() < 0.5:
+            config["layer_types"] = words(rng, layers, NEAR)
     if kind == "lfm3":
         config["hidden_size"] = config["num_attention_heads"] * config["head_dim"]
         config["conv_L_cache"] = rng.randint(2, 8)
@@ -228,6 +247,7 @@ OLDER = ["codegen", "biogpt", "xglm", "gpt_neox_japanese", "openai-gpt", "rwkv",
          "data2vec-text"]
 RECENT = {"mellum": ["attention_bias"], "kolibri1": [], "flint": ["attention_bias"],
           "aria_text": ["attention_bias", "mlp_bias"], "cohere2_moe": ["attention_bias"],
+          "lara_mini": ["attention_bias"], "cohere_compass_text": ["attention_bias"],
           "minimax_m3_vl_text": [], "gemma4_unified_text": ["attention_bias"],
           "apertus1p5_text": ["attention_bias"], "iquestcoder": ["attention_bias", "mlp_bias"],
           "bitnet": ["attention_bias"], "diffllama": ["attention_bias"],
@@ -238,6 +258,8 @@ RECENT = {"mellum": ["attention_bias"], "kolibri1": [], "flint": ["attention_bia
 # Published ones, as in hf_configs.py.
 PUBLISHED_RECENT = [
     ("mellum", "mellum", {}), ("flint", "flint", {}), ("kolibri-1", "kolibri1", {}),
+    ("lara-mini", "lara_mini", {}), ("cohere-compass", "cohere_compass_text",
+     {"rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 1e4}}}),
     ("iquestcoder-40b", "iquestcoder", {}), ("minimax-m3", "minimax_m3_vl_text", {}),
     ("codegen-6b", "codegen", {}), ("rwkv-7b", "rwkv", {}), ("xglm-564m", "xglm", {}),
     ("biogpt", "biogpt", {}), ("bitnet-2b", "bitnet", {}),

@@ -24,17 +24,31 @@ static const char *const *class_names(struct arena *arena)
 // ---- classes that are not supported: why, and the nearest supported one
 
 #define LINEAR "layers of linear attention"
-#define STATES "layers of a state space"
+#define SHARED "layers of a state space, and blocks of attention that several of them share"
+#define CONVOLVED "convolutions beside its attention"
 
 static const struct unread {
     const char *name, *has, *nearest;
 } unread[] = {
     {"recurrent_gemma", LINEAR, "gemma2"},
     {"xlstm", "layers of long short-term memory", "mamba2"},
-    {"zamba", STATES, "bamba"},
-    {"zamba2", STATES, "bamba"},
+    {"zamba", SHARED, "bamba"},
+    {"zamba2", SHARED ", with adapters for each use", "bamba"},
     {"deepseek_v4", "compressed attention and hyper-connections", "deepseek_v32"},
+    {"hy_v4", "hyper-connections", "glm_moe_dsa"},
     {"jetmoe", "mixtures of attention's heads", "mixtral"},
+    {"axk2", "gates in its norms", "deepseek_v32"},
+    {"blt", "bytes that are patched", "llama"},
+    {"dory", "states of unit length, with rates of channels", "afmoe"},
+    {"dots3_note", "norms of rotated keys and gates in its latent attention", "deepseek_v32"},
+    {"hrm", "layers that are run again", "llama"},
+    {"inkling", CONVOLVED, "mixtral"},
+    {"inkling2", CONVOLVED, "mixtral"},
+    {"inkling2_loop", CONVOLVED ", and layers that are run again", "mixtral"},
+    {"modernbert-decoder", "a dense layer before its head", "olmo"},
+    {"phi4_multimodal", "adapters for images and sound", "phi3"},
+    {"qwen4_exp", "embeddings of several tokens and gated residuals", "qwen3_5_text"},
+    {"zaya", "convolved attention and routers of layers", "qwen3_moe"},
 };
 
 const char *hf_why_not(const char *type, struct arena *arena)
@@ -51,7 +65,8 @@ const char *hf_why_not(const char *type, struct arena *arena)
     while (names[count]) count++;
     meant = name_within(type, names, count, 2);
     if (meant >= 0) return arena_print(arena, "; the nearest name that is: %s", names[meant]);
-    const char *list = names[0];
-    for (int i = 1; i < count; i++) list = arena_print(arena, "%s, %s", list, names[i]);
-    return arena_print(arena, ", but %s are", list);
+    return arena_print(arena,
+                       ", nor a name near it: the %d classes that are stand in "
+                       "docs/FORMATS.md (import hf)",
+                       count);
 }

@@ -189,10 +189,11 @@ enum status hf_arrange_linear(struct hf_model *x, int64_t interval, struct error
 
 // ---- recent.c
 hf_reader hf_arrange_mellum, hf_read_shared_width, hf_arrange_kolibri, hf_read_flint,
-    hf_arrange_flint, hf_read_aria, hf_read_cohere_moe, hf_arrange_cohere_moe, hf_read_minimax_m3,
-    hf_arrange_minimax_m3, hf_read_gemma4_unified, hf_read_apertus15, hf_read_bitnet,
-    hf_read_diffllama, hf_read_doge, hf_read_lfm3, hf_arrange_lfm3, hf_read_biogpt, hf_read_xglm,
-    hf_read_neox_japanese, hf_arrange_neox_japanese, hf_read_rwkv, hf_arrange_rwkv;
+    hf_arrange_flint, hf_read_lara_mini, hf_arrange_lara_mini, hf_arrange_windows, hf_read_aria,
+    hf_read_cohere_moe, hf_arrange_cohere_moe, hf_read_minimax_m3, hf_arrange_minimax_m3,
+    hf_read_gemma4_unified, hf_read_apertus15, hf_read_bitnet, hf_read_diffllama, hf_read_doge,
+    hf_read_lfm3, hf_arrange_lfm3, hf_read_biogpt, hf_read_xglm, hf_read_neox_japanese,
+    hf_arrange_neox_japanese, hf_read_rwkv, hf_arrange_rwkv;
 
 // ---- nas.c
 hf_reader hf_read_nas, hf_arrange_nas;

@@ -59,6 +59,35 @@ enum status hf_arrange_flint(struct hf_model *x, struct error *err)
     return hf_windows(x, 0, err);
 }
 
+enum status hf_read_lara_mini(struct hf_model *x, struct error *err)
+{
+    TRY(hf_read_shared_width(x, err));
+    x->shape.ffn = x->experts.ffn; // no layer is dense
+    return hf_read_delta(x, err);
+}
+
+// Mixtures in all layers; of five layers the first and third are linear, the second and last near.
+enum status hf_arrange_lara_mini(struct hf_model *x, struct error *err)
+{
+    static const char *const period[] = {"linear_attention", "sliding_attention",
+                                         "linear_attention", "full_attention", "sliding_attention"};
+    const char **types;
+    TRY(hf_layer_types(x, "layer_types", &types, err));
+    for (int64_t i = 0; i < x->layer_count; i++) {
+        const char *type = types ? types[i] : period[i % 5];
+        x->layers[i].mixture = true;
+        x->layers[i].linear = !strcmp(type, "linear_attention");
+        if (!strcmp(type, "sliding_attention")) x->layers[i].window = x->window;
+    }
+    return OK;
+}
+
+// Windows where the file says so, and nowhere else.
+enum status hf_arrange_windows(struct hf_model *x, struct error *err)
+{
+    return hf_windows(x, 0, err);
+}
+
 enum status hf_read_aria(struct hf_model *x, struct error *err)
 {
     TRY(hf_read_llama(x, err));
