@@ -98,6 +98,7 @@ static const struct setting_row rows[] = {
                 "runtime_args.train_micro_batch_size data.micro_batch_size_per_gpu " ROLL(
                     "training_args.per_device_train_batch_size"),
           COUNT, micro_batch),
+    TAKES(ACTOR "ppo_micro_batch_size", COUNT, rollout.at_once), // older
     TAKES(ACTOR "use_dynamic_bsz data.use_dynamic_bsz " ROLL(
               "use_dynamic_batching_in_train") " " ROLL("use_sequence_packing"),
           FLAG, rollout.packs),

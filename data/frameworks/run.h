@@ -94,9 +94,10 @@ struct run {
     const char *attention_kinds, *norm_kind, *number_format;
 
     // Reinforcement learning: tokens of a prompt and of an answer, answers to each prompt, the
-    // batch of tuning; micro-batches of whole sequences within a number of tokens.
+    // batch of tuning; micro-batches of whole sequences within a number of tokens; what all GPUs
+    // take at once.
     struct {
-        int64_t prompt, answer, answers, batch, packed;
+        int64_t prompt, answer, answers, batch, packed, at_once;
         bool packs;
     } rollout;
 

@@ -149,6 +149,9 @@ trained 3 'offload: the optimizer on the host' \
 trained 2 'the model is m' "${axolotl}fsdp_config:\n  reshard_after_forward: false" yml
 trained 1 'ZeRO 1, as the name deepspeed_configs/zero1.json' \
     "${axolotl}deepspeed: deepspeed_configs/zero1.json" yaml
+trained 0 'optimizer adamw_bnb_8bit: Adam.s states in fp32, of the adapters alone' \
+    "${axolotl}optimizer: adamw_bnb_8bit" yaml
+axolotl='base_model: m\nsequence_len: 64\nmicro_batch_size: 1\n'
 for other in 'rl: dpo/--rl: is not read: pairs' 'dp_shard_size: 4/--dp-shard-size: is not read' \
     'optimizer: adamw_bnb_8bit/--optimizer: adamw_bnb_8bit has other states' \
     'batch_size: 8/batch_size: expected gradient_accumulation_steps'; do

@@ -215,6 +215,13 @@ easy worker.rollout.n=8 "sequence=2048 global_batch=128 context=2 data=4 micro_b
 easy worker.actor.fsdp.enable_full_shard=false "global_batch=64 zero=2"
 easy worker.actor.fsdp.enable_cpu_offload=true 'enable_cpu_offload: is not read: states on the host'
 easy worker.actor.optim.strategy=adamw_bf16 'optim.strategy: is not read: an optimizer with other'
+printf 'python3 -m verl.trainer.main_ppo data.max_prompt_length=512 data.max_response_length=512 \
+    actor_rollout_ref.actor.ppo_mini_batch_size=64 trainer.n_gpus_per_node=8 trainer.nnodes=2 \
+    actor_rollout_ref.actor.ppo_micro_batch_size=32\n' >"$work/old.sh"
+"$plumbline" import rl "$work/old.sh" -o "$work/job.json" 2>"$work/err" ||
+    wrong "older veRL: $(cat "$work/err")"
+grep -q '"micro_batch": 2,' "$work/job.json" || wrong "older veRL: another micro-batch"
+says 'micro-batches of 2: ppo_micro_batch_size is of all GPUs'
 rm "$work/easy/examples/config.yaml"
 easy worker.rollout.n=8 \
     'the sequence length, the micro-batch and the number of GPUs are missing: give them with'

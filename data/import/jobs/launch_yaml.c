@@ -43,8 +43,13 @@ static const char *unquoted(struct settings *s, const char *text)
 // The flag that a key states; NULL: it is none. Behind a section, with its element's index.
 static const char *flag_of(const char *key, bool arguments)
 {
-    static const char *const sections[] = {"modules.", "system.", "model.", "train.system.",
-                                           "train.model."};
+    static const char *const sections[] = {"modules.",
+                                           "system.",
+                                           "model.",
+                                           "train.system.",
+                                           "train.model.",
+                                           "data.tokenizer.",
+                                           "train.data.tokenizer."};
     static const char model_args[] = "MODEL_ARGS.";
     const char *dot = strrchr(key, '.');
     if (arguments) {

@@ -257,6 +257,13 @@ static enum status set_batch(struct run *r, struct settings *s, const struct ask
         said_assume(&s->said, "micro-batches of %lld whole sequences, of %lld tokens",
                     (long long)r->micro_batch, (long long)r->rollout.packed);
     }
+    int64_t gpus = r->gpus ? r->gpus : r->processes * (r->nodes ? r->nodes : 1);
+    if (!r->micro_batch && r->rollout.at_once && gpus) {
+        int64_t of_one = r->rollout.at_once * (l->context > 0 ? l->context : 1) / gpus;
+        r->micro_batch = of_one > 1 ? of_one : 1;
+        said_assume(&s->said, "micro-batches of %lld: ppo_micro_batch_size is of all GPUs",
+                    (long long)r->micro_batch);
+    }
     bool asks = !j->sequence || !r->micro_batch;
     const struct settings_lack of[] = {
         {!j->sequence, "the sequence length", "--sequence"},

@@ -194,6 +194,38 @@ static void take_answers(struct run *r, struct settings *s)
                 "and every sequence is full");
 }
 
+// Whether adapters are trained, beside frozen weights.
+static bool trains_adapters(const struct settings *s)
+{
+    static const char *const ways[] = {"finetuning-type", "tuner-type", "train-type", "adapter"},
+                             *const flags[] = {"use-lora", "use-peft", "lora-enable"};
+    for (size_t i = 0; i < ARRAY_LENGTH(ways); i++) {
+        const struct setting *at = setting_of(s, ways[i]);
+        if (at && at->text && holds(at->text, "lora")) return true;
+    }
+    for (size_t i = 0; i < ARRAY_LENGTH(flags); i++) {
+        const struct setting *at = setting_of(s, flags[i]);
+        if (at && !(at->text && !strcasecmp(at->text, "false"))) return true;
+    }
+    return false;
+}
+
+static enum status check_optimizer(const struct run *r, struct settings *s, struct error *err)
+{
+    static const char *const narrow[] = {"8bit", "4bit", "galore", "apollo", "lomo"};
+    enum { BITS = 2 };
+    for (size_t i = 0; i < ARRAY_LENGTH(narrow); i++) {
+        if (!holds(r->optimizer, narrow[i])) continue;
+        if (i >= BITS || !holds(r->optimizer, "adam") || !trains_adapters(s))
+            return settings_refuse(s, setting_of(s, "optim") ? "optim" : "optimizer", err,
+                                   "%.40s has other states than Adam's: leave it out",
+                                   r->optimizer);
+        said_assume(&s->said, "optimizer %.40s: Adam's states in fp32, of the adapters alone",
+                    r->optimizer);
+    }
+    return OK;
+}
+
 static enum status read_run(struct run *r, struct settings *s, const struct asked *asked,
                             struct error *err)
 {
@@ -224,12 +256,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     TRY(set_sharding(r, s, err));
     set_precision(r, s);
     set_recompute(r, s);
-    static const char *const narrow[] = {"8bit", "4bit", "galore", "apollo", "lomo"};
-    for (size_t i = 0; i < ARRAY_LENGTH(narrow); i++)
-        if (holds(r->optimizer, narrow[i]))
-            return settings_refuse(s, setting_of(s, "optim") ? "optim" : "optimizer", err,
-                                   "%.40s has other states than Adam's: leave it out",
-                                   r->optimizer);
+    TRY(check_optimizer(r, s, err));
     j->adam = !r->optimizer || holds(r->optimizer, "adam");
     if (!j->adam) said_assume(&s->said, "optimizer %.40s: no state is assumed", r->optimizer);
     l->fused_attention = !r->backend ||
