@@ -395,12 +395,22 @@ static void leave_out_experts(struct explained *x)
                    "the model has no experts: the degree that is named is of another");
 }
 
+// transformers' TrainingArguments leave gradient checkpointing off. LLaMA-Factory and ms-swift turn
+// it on, and so does peft for weights of few bits; axolotl does what its configuration says.
+static bool leaves_checkpointing_off(const struct log *l)
+{
+    bool trainer = l->format == LOG_TRANSFORMERS || (l->format == LOG_UNKNOWN && l->says_recompute);
+    return trainer && !l->recomputes && (l->says_recompute || !told(l, TOLD_WEIGHT_BITS));
+}
+
 // What runs out of memory recomputes as little as it says; one that ran, as much as it needed.
 static void undo_memory(struct explained *x)
 {
     const struct run_default *t = &x->own.assumptions[TRAIT_RECOMPUTE].taken;
     bool failed = x->log.failure.out_of_memory, adapters = told_count(&x->log, TOLD_ADAPTERS) > 0;
-    if ((!failed && !adapters) || !t->assumed || !t->by_memory) return;
+    bool off = failed && leaves_checkpointing_off(&x->log);
+    if ((!failed && !adapters) || !t->assumed || (!t->by_memory && !off)) return;
+    if (x->asked.recompute == RECOMPUTE_NONE) return;
     x->asked.recompute = RECOMPUTE_NONE;
     predict(x, &x->asked, true, &x->own);
     explain_assume(x, "recompute", "none",
@@ -419,6 +429,10 @@ static void assume_host(struct explained *x)
     if (told_count(&x->log, TOLD_OFFLOAD_WEIGHTS) > 0)
         explain_assume(x, "offload_param", "0",
                        "its weights are taken as on the device: what fetches them is not priced");
+    if (told(&x->log, TOLD_COMPRESSION))
+        explain_assume(x, "compression", "none",
+                       arena_print(x->arena, "%s sends fewer bits: gradients are priced whole",
+                                   x->log.told[TOLD_COMPRESSION].text));
     if (told_count(&x->log, TOLD_OFFLOAD) < 1 || own) return;
     int64_t host = r->gpus_per_node > 0 ? r->gpus_per_node : 8,
             ranks = r->num_gpus > 0 ? smaller(r->num_gpus, host) : host;

@@ -127,6 +127,27 @@ cat > notebook.ipynb << 'END'
 END
 reads notebook.ipynb num_gpus=1 vocab=- seq=384 micro_batch=4 iteration_s=0.5 model=qwen2.5-7b
 
+# ---- what failed recomputes only if its program does unless told; offload in a file's name; what
+# sends fewer bits is said, and not priced
+cat > axolotl.md << 'END'
+# LoRA of Mistral 7B on 1 A100 80GB GPU with axolotl goes OOM
+base_model: mistralai/Mistral-7B-v0.1
+sequence_len: 4096
+micro_batch_size: 4
+adapter: lora
+END
+answers 0 "recompute none.*it failed, and does not say that it recomputes" explain axolotl.md
+answers 0 "is predicted not to fit" explain axolotl.md
+sed 's/axolotl/swift sft/' axolotl.md > swift.md
+answers 0 "recompute full: gradient checkpointing" explain swift.md
+cat > bits.md << 'END'
+CUDA out of memory: Qwen3-8B on 8 A100 80GB GPUs, cut_off 2048, ds_z2_offload_config.json
+"optimizer": {"type": "OneBitAdam", "params": {"lr": 1e-4}}
+END
+reads bits.md seq=2048 zero=2 num_gpus=8
+answers 0 "1-bit Adam sends fewer bits: gradients are priced whole" explain bits.md
+answers 0 "host_update_values_per_s" explain bits.md
+
 # ---- joined degrees; instances; settings are no traceback; another program's stage
 printf 'TP1EP8PP2VP24 takes 14 s/step\n' > joined.md
 reads joined.md tp=1 ep=8 pp=2 vpp=24 iteration_s=14

@@ -52,6 +52,25 @@ static bool read_timer(struct log *l, const char *line)
     return true;
 }
 
+// Optimizers and switches that send fewer bits than a value has.
+void log_compression(struct log *l, const char *line)
+{
+    static const struct {
+        const char *word, *name;
+        bool is_switch;
+    } kinds[] = {
+        {"onebitadam", "1-bit Adam", false},          {"onebitlamb", "1-bit LAMB", false},
+        {"zerooneadam", "0/1 Adam", false},           {"powersgd", "PowerSGD", false},
+        {"zero_quantized_gradients", "ZeRO++", true}, {"zero_quantized_weights", "ZeRO++", true}};
+    for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) {
+        const char *at = find_in_any_case(line, kinds[i].word);
+        bool on = at && (!kinds[i].is_switch || find_in_any_case(at, "true"));
+        if (on)
+            tell(l, TOLD_COMPRESSION, BY_SETTING, kinds[i].word, kinds[i].name,
+                 strlen(kinds[i].name));
+    }
+}
+
 // "steps: 2 loss: 12.6157 iter time (s): 2.673 samples/sec: 95.775", of its pipelines.
 static bool read_pipeline(struct log *l, const char *line)
 {

@@ -92,6 +92,7 @@ void log_settings(struct log *l, const char *line);
 void log_megatron(struct log *l, const char *line);
 void log_titan(struct log *l, const char *line);
 void log_deepspeed(struct log *l, const char *line);
+void log_compression(struct log *l, const char *line);
 void log_nemo(struct log *l, const char *line);
 void log_mlperf(struct log *l, const char *line);
 void log_trainer(struct log *l, const char *line);

@@ -111,6 +111,7 @@ enum told {
     TOLD_MOST_POSITIONS,
     TOLD_SOURCE, // tokens of a prompt, of an answer: a sequence is both
     TOLD_TARGET,
+    TOLD_COMPRESSION, // of gradients, or of what ZeRO gathers
     TOLD_VERSION,
     TOLD_COUNT
 };
@@ -204,13 +205,14 @@ struct log {
     int64_t skipped;     // iterations without an update, of all lines
     int64_t parameters;  // of the whole model, or of one rank
     int64_t rank_parameters;
-    double peak_flop;              // by which the program computes utilisation; 0: not stated
-    int64_t batch;                 // of the last iteration line; the series are of it alone
-    double block_s, block_samples; // MLPerf: training without evaluation
-    double average_s;              // of the last steps, stated as such
-    double total_flop, runtime_s;  // of the whole run, as transformers counts them; 0: not stated
-    bool dumped;                   // the program printed all its arguments
-    bool mentions_failure;         // of memory, in words
+    double peak_flop;                // by which the program computes utilisation; 0: not stated
+    int64_t batch;                   // of the last iteration line; the series are of it alone
+    double block_s, block_samples;   // MLPerf: training without evaluation
+    double average_s;                // of the last steps, stated as such
+    double total_flop, runtime_s;    // of the whole run, as transformers counts them; 0: not stated
+    bool recomputes, says_recompute; // its program does unless told; never does unless told
+    bool dumped;                     // the program printed all its arguments
+    bool mentions_failure;           // of memory, in words
     int64_t lines;
     struct arena *arena;
     struct log_reader *reader; // while it is read

@@ -124,7 +124,8 @@ static void read_where(struct log *l, const char *line)
     for (size_t i = 0; i < ARRAY_LENGTH(places); i++) {
         const char *at = strstr(line, places[i].words), *end = at;
         while (end && (islower((unsigned char)*end) || *end == '_')) end++;
-        bool setting = at && (!strncmp(end - 5, "dtype", 5) || !strncmp(end - 6, "fusion", 6));
+        bool setting = at && end > at + 5 &&
+                       (!strncmp(end - 5, "dtype", 5) || !strncmp(end - 6, "fusion", 6));
         if (at && !setting)
             snprintf(l->failure.where, sizeof l->failure.where, "%s", places[i].where);
     }

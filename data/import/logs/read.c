@@ -27,6 +27,7 @@ static void read_line(struct log *l, const char *line)
     log_table(l, line);
     log_names(l, line);
     if (!strstr(line, "[config.py:") && strncmp(line, "export ", 7) != 0) log_settings(l, line);
+    log_compression(l, line);
     log_words(l, line), log_prose(l, line);
 }
 

@@ -95,6 +95,7 @@ const char *const told_names[] = {"num_gpus",
                                   "most_positions",
                                   "max_source_length",
                                   "max_target_length",
+                                  "compression",
                                   "version"};
 
 void tell(struct log *l, enum told what, enum told_by by, const char *key, const char *text,

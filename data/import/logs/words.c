@@ -158,6 +158,11 @@ static void read_shorts(struct log *l, const char *line)
 // "zero3", "zero stage2", "ZeRO-3", "ds_z3_config": the stage behind the word.
 static void read_zero(struct log *l, const char *line)
 {
+    static const char *const offload[] = {"z2_offload", "z3_offload", "zero2_offload",
+                                          "zero3_offload"};
+    for (size_t i = 0; i < ARRAY_LENGTH(offload); i++) // "ds_z3_offload_config.json"
+        if (strstr(line, offload[i]))
+            tell(l, TOLD_OFFLOAD, BY_WORDS, "offload, in a file's name", "1", 1);
     static const char *const before[] = {
         "zero stage",   "zero-stage", "zero_stage",       "zero-",           "zero", "ds_z",
         "config_stage", "ds_stage",   "deep speed stage", "deepspeed stage", NULL};
@@ -242,6 +247,7 @@ static void read_prose(struct log *l, const char *line)
                                                 {"sequence length", TOLD_SEQ},
                                                 {"max length", TOLD_SEQ},
                                                 {"seq_length is", TOLD_SEQ},
+                                                {"cut_off", TOLD_SEQ},
                                                 {"global_batch_size is", TOLD_GLOBAL_BATCH},
                                                 {"model parallelism degree", TOLD_TP},
                                                 {"model parallel of", TOLD_TP},
@@ -269,6 +275,9 @@ static void read_prose(struct log *l, const char *line)
     if (torch || (compile && !isalpha((unsigned char)compile[12])))
         tell(l, TOLD_COMPILED, BY_WORDS, "in words", "1", 1);
     read_titan_words(l, line);
+    if (strstr(line, "swift sft") || strstr(line, "swift pt") || strstr(line, "unsloth"))
+        l->recomputes = true;
+    if (strstr(line, "axolotl")) l->says_recompute = true;
     if (names_failure(line) && !find_in_any_case(line, "no OOM")) l->mentions_failure = true;
     if (strstr(line, "it ran") || strstr(line, "it runs") || strstr(line, "works"))
         l->runs_elsewhere = true;
