@@ -320,35 +320,54 @@ struct case_of_reaches {
     struct check_problem p;
     struct priced priced;
     struct solve_result found;
+    int shared;       // the group of which the replica has at most its share; -1: none
     int64_t bound_ns; // -1: the case has no plan
 };
 
-static enum status search_cases(struct case_of_reaches *cases, const struct check_cases *list,
-                                struct check_relaxation how, struct places_maker *m,
-                                int64_t *bound_ns, struct error *err)
+static bool proves_less(int64_t bound_ns, int64_t than_ns)
+{
+    return bound_ns >= 0 && (than_ns < 0 || bound_ns < than_ns);
+}
+
+// How: of which case. Takes the group to share that proves most, or enough.
+static enum status search_case(struct case_of_reaches **c, struct check_relaxation how,
+                               struct places_maker *m, struct error *err)
 {
     const struct reader r = {"prices", &m->why};
-    *bound_ns = m->bound_ns;
-    for (int i = 0; i < list->count && *bound_ns; i++) {
-        struct case_of_reaches *c = &cases[i];
-        how.ranks = list->ranks[i];
-        if (check_relax_places(&c->p, &m->places, &how, &r, &m->work, m->arena) != OK)
+    int groups = m->places.problem->group_count, first = group_to_share(m);
+    for (int way = 0; way < (first < 0 ? 1 : groups); way++) {
+        struct case_of_reaches *own = TAKE(m->arena, 1, struct case_of_reaches);
+        own->shared = how.shared = first < 0 ? -1 : (first + way) % groups;
+        if (check_relax_places(&own->p, &m->places, &how, &r, &m->work, m->arena) != OK)
             return fail(err, SOLVER, "the checker refuses the problem: %s", m->why.text);
-        certificate_places_priced(&c->priced, m->request->priced, &c->p, m->arena);
-        TRY(search_anew(&c->found, &c->bound_ns, m, &c->priced, err));
-        if (c->bound_ns >= 0 && c->bound_ns < *bound_ns) *bound_ns = c->bound_ns;
+        certificate_places_priced(&own->priced, m->request->priced, &own->p, m->arena);
+        TRY(search_anew(&own->found, &own->bound_ns, m, &own->priced, err));
+        if (!*c || proves_less((*c)->bound_ns, own->bound_ns)) *c = own;
+        if (!proves_less(own->bound_ns, m->bound_ns)) break;
     }
     return OK;
 }
 
-static enum status put_cases(struct json_writer *w, struct case_of_reaches *cases, int count,
+static enum status search_cases(struct case_of_reaches **cases, const struct check_cases *list,
+                                struct places_maker *m, int64_t *bound_ns, struct error *err)
+{
+    *bound_ns = m->bound_ns;
+    for (int i = 0; i < list->count && *bound_ns; i++) {
+        const struct check_relaxation how = {RELAX_BY_REACHES, -1, false, list->ranks[i]};
+        TRY(search_case(&cases[i], how, m, err));
+        if (proves_less(cases[i]->bound_ns, *bound_ns)) *bound_ns = cases[i]->bound_ns;
+    }
+    return OK;
+}
+
+static enum status put_cases(struct json_writer *w, struct case_of_reaches **cases, int count,
                              int64_t bound_ns, struct certificate_places_result *to,
-                             struct arena *arena, struct error *err)
+                             const struct places_maker *m, struct error *err)
 {
     bool whole = true;
     json_open_array(w, "parts");
     for (int i = 0; i < count; i++) {
-        struct case_of_reaches *c = &cases[i];
+        const struct case_of_reaches *c = cases[i];
         struct plan plan = {.outcome = c->bound_ns < 0 ? OUTCOME_INFEASIBLE : OUTCOME_OPEN,
                             .bound_ns = c->bound_ns < 0 ? -1 : bound_ns};
         struct certificate_request request = {.priced = &c->priced,
@@ -359,7 +378,8 @@ static enum status put_cases(struct json_writer *w, struct case_of_reaches *case
                                               .into = w};
         struct certificate_result made;
         json_open_object(w, NULL);
-        TRY(certificate_make(&made, &request, arena, err));
+        if (c->shared >= 0) json_put_text(w, "shared", m->places.problem->groups[c->shared].name);
+        TRY(certificate_make(&made, &request, m->arena, err));
         json_close_object(w);
         whole = whole && made.text;
         to->boxes += made.boxes, to->weights += made.weights;
@@ -374,23 +394,21 @@ static enum status put_reaches(struct certificate_places_result *to, struct plac
 {
     const struct certificate_places_request *request = m->request;
     const struct reader r = {"certificate", &m->why};
-    const struct check_relaxation how = {RELAX_BY_REACHES, group_to_share(m), false, NULL};
     struct check_cases *list = TAKE(m->arena, 1, struct check_cases);
     struct check_result audited = {.iteration_ns = -1, .bound_ns = -1};
     struct certificate_places_result made = {.how = "reaches"};
     struct json_writer w;
     cJSON *root;
     if (check_list_cases(list, &m->places, &r, &m->work) != OK) return OK;
-    struct case_of_reaches *cases = TAKE(m->arena, list->count + 1, struct case_of_reaches);
-    TRY(search_cases(cases, list, how, m, &made.bound_ns, err));
+    struct case_of_reaches **cases = TAKE(m->arena, list->count + 1, struct case_of_reaches *);
+    TRY(search_cases(cases, list, m, &made.bound_ns, err));
     if (!made.bound_ns) return OK;
     document_begin(&w, "plumbline.certificate", request->sources, request->source_count, m->arena);
     json_open_object(&w, "places");
     json_put_text(&w, "by", made.how);
-    if (how.shared >= 0) json_put_text(&w, "shared", m->places.problem->groups[how.shared].name);
     if (made.bound_ns < 0) json_put_bool(&w, "infeasible", true);
     else json_put_count(&w, "bound_ns", made.bound_ns);
-    TRY(put_cases(&w, cases, list->count, made.bound_ns, &made, m->arena, err));
+    TRY(put_cases(&w, cases, list->count, made.bound_ns, &made, m, err));
     json_close_object(&w);
     json_close_object(&w);
     if (!made.text) return OK;

@@ -170,7 +170,10 @@ int64_t placed_least_bottleneck(const struct priced *p, const int64_t *weights, 
 struct placed_reaches_result {
     int64_t enough_ns; // no case matters once one proves no more than this
     int64_t bound_ns;  // 0: nothing beyond the program over groups; NEVER_NS: there is no plan
-    const struct plan *plan; // the fastest of those of the cases, by groups; NULL: none was found
+    // Places a plan by groups that is faster than those before. Returns the bound that the best
+    // plan leaves to be proven.
+    int64_t (*place)(void *context, const struct plan *plan);
+    void *context;
 };
 enum status placed_reaches_solve(struct placed_reaches_result *r, const struct priced *p,
                                  const struct priced *relaxed,

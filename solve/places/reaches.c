@@ -17,7 +17,7 @@ struct placed_reaches {
     const struct priced *p, *relaxed;
     int *group_of;      // [group of priced]: that of the program over groups
     unsigned *reach_of; // [likewise]: a bit for each group
-    int reach_count, case_count, next;
+    int reach_count, case_count;
     unsigned reaches[PLACED_REACHES_MAX];
     int ranks[PLACED_CASES_MAX][PLACED_REACHES_MAX]; // [case][reach]
     int64_t *weights;                                // [pair]: of the present reach's links
@@ -112,23 +112,20 @@ static int ranks_with(const struct placed_reaches *m, const int *ranks, unsigned
 }
 
 // Ranks with rings on the group alone are there in every replica; those with others get what is
-// left.
-static int slots_of(const struct placed_reaches *m, const int *ranks, int target)
+// left. The replica that has the fewest of the shared group has at most its share.
+static int slots_of(const struct placed_reaches *m, const int *ranks, int shared, int target)
 {
-    int group = m->group_of[target], most = m->relaxed->groups[group].slots,
-        alone = ranks_with(m, ranks, 1u << group),
-        left = slots_within(m, 1u << group) - alone * (int)m->p->layout.data;
+    int group = m->group_of[target], all = slots_within(m, 1u << group),
+        most = group == shared ? all / (int)m->p->layout.data : all,
+        alone = ranks_with(m, ranks, 1u << group), left = all - alone * (int)m->p->layout.data;
     if (size_of(m->reach_of[target]) > 1) most = smaller_int(most - alone, left);
     return larger_int(0, smaller_int(most, ranks_with(m, ranks, m->reach_of[target])));
 }
 
-static bool next_case(struct placed_reaches *m)
+static void put_slots(struct placed_reaches *m, const int *ranks, int shared)
 {
-    if (m->next == m->case_count) return false;
     for (int t = 0; t < m->priced->group_count; t++)
-        m->priced->groups[t].slots = slots_of(m, m->ranks[m->next], t);
-    m->next++;
-    return true;
+        m->priced->groups[t].slots = slots_of(m, ranks, shared, t);
 }
 
 // ---- values by groups
@@ -333,23 +330,75 @@ static bool open_reaches(struct placed_reaches *m, const struct priced *p,
     return says_more(m);
 }
 
+// ---- the cases' programs
+
+struct case_solving {
+    struct placed_reaches *m;
+    struct placed_reaches_result *r;
+    struct solve_settings *settings; // their limits become what is left
+    struct watch *watch;
+    int64_t enough_ns; // a bound that no case has to pass
+    int64_t least_ns;  // of the plans by groups so far
+    int shared;        // of which the last program bounded most; -1: no group is shared
+    struct error *err;
+};
+
+static enum status solve_shared(struct case_solving *c, const int *ranks, int shared,
+                                int64_t *bound_ns)
+{
+    struct placed_reaches *m = c->m;
+    struct solve_result *own = TAKE(m->arena, 1, struct solve_result);
+    put_slots(m, ranks, shared);
+    c->settings->cutoff_ns = c->enough_ns < NEVER_NS ? c->enough_ns : 0;
+    if (c->settings->time_limit_s > 0) c->settings->time_limit_s = watch_left_s(c->watch);
+    TRY(solve_run(own, m->priced, c->settings, NULL, c->watch->stop, m->arena, c->err));
+    const struct plan *plan = &own->plan;
+    bool none = plan->outcome == OUTCOME_INFEASIBLE && !own->cut_off;
+    *bound_ns = none ? NEVER_NS : plan->bound_ns;
+    if (none || own->cut_off || !plan->stage_count || plan->iteration_ns >= c->least_ns) return OK;
+    c->least_ns = plan->iteration_ns;
+    c->enough_ns = smaller(c->enough_ns, c->r->place(c->r->context, plan));
+    return OK;
+}
+
+// Any group may be the one of which the replica in question has at most its share: what the best of
+// these programs proves holds. *bound_ns NEVER_NS: the case has no plan.
+static enum status solve_case(struct case_solving *c, const int *ranks, int64_t *bound_ns)
+{
+    int ways = c->shared < 0 ? 1 : c->m->p->group_count, first = c->shared;
+    *bound_ns = -1;
+    for (int way = 0; way < ways && *bound_ns < c->enough_ns; way++) {
+        int shared = ways == 1 ? -1 : (first + way) % ways;
+        int64_t own_ns;
+        TRY(solve_shared(c, ranks, shared, &own_ns));
+        if (own_ns <= *bound_ns) continue;
+        *bound_ns = own_ns;
+        c->shared = shared;
+    }
+    return OK;
+}
+
+// From the case with the most ranks whose rings are on one group on: its plans are the easiest to
+// place, and a plan's time spares the others' programs.
 static enum status solve_cases(struct placed_reaches_result *r, struct placed_reaches *m,
                                struct solve_settings *settings, struct watch *watch,
                                struct error *err)
 {
-    int64_t cutoff_ns = settings->cutoff_ns ? settings->cutoff_ns : NEVER_NS;
+    bool may_share = !m->p->places->micro_batches_together;
+    struct case_solving c = {.m = m,
+                             .r = r,
+                             .settings = settings,
+                             .watch = watch,
+                             .enough_ns = settings->cutoff_ns ? settings->cutoff_ns : NEVER_NS,
+                             .least_ns = NEVER_NS,
+                             .shared = may_share - 1,
+                             .err = err};
     r->bound_ns = NEVER_NS;
-    while (r->bound_ns > r->enough_ns && next_case(m)) {
-        struct solve_result *own = TAKE(m->arena, 1, struct solve_result);
-        cutoff_ns = smaller(cutoff_ns, r->bound_ns);
-        settings->cutoff_ns = cutoff_ns < NEVER_NS ? cutoff_ns : 0;
-        if (settings->time_limit_s > 0) settings->time_limit_s = watch_left_s(watch);
-        TRY(solve_run(own, m->priced, settings, NULL, watch->stop, m->arena, err));
-        if (own->plan.outcome == OUTCOME_INFEASIBLE && !own->cut_off) continue;
-        r->bound_ns = smaller(r->bound_ns, own->plan.bound_ns);
-        if (!own->cut_off && own->plan.stage_count &&
-            (!r->plan || own->plan.iteration_ns < r->plan->iteration_ns))
-            r->plan = &own->plan;
+    for (int i = m->case_count - 1; i >= 0 && r->bound_ns > r->enough_ns; i--) {
+        int64_t bound_ns;
+        TRY(solve_case(&c, m->ranks[i], &bound_ns));
+        r->bound_ns = smaller(r->bound_ns, bound_ns);
+        c.enough_ns = smaller(c.enough_ns, r->bound_ns);
     }
     return OK;
 }
@@ -363,7 +412,6 @@ enum status placed_reaches_solve(struct placed_reaches_result *r, const struct p
     struct solve_settings own = *settings;
     struct watch watch = watch_begin(stop, settings->time_limit_s);
     r->bound_ns = 0;
-    r->plan = NULL;
     own.evidence = false; // that of one case alone is none
     return open_reaches(m, p, relaxed, arena) ? solve_cases(r, m, &own, &watch, err) : OK;
 }

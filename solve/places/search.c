@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "data/base/random.h"
 #include "solve/places/internal.h"
 
@@ -276,6 +277,27 @@ static int place_of(const struct placed *p, enum order order, int k)
     return order == BY_REPLICA ? k : k % p->replicas * p->ranks + k / p->replicas;
 }
 
+// Every replica within one group, as many in a group as it has room for, and there rank by rank, so
+// that different ranks' rings leave different nodes where they can. false: some group's rest would
+// be needed.
+static bool take_groups(struct search *s, const int *chosen, const int *slots, int slot_count)
+{
+    struct placed *p = s->p;
+    int replica = 0;
+    for (int i = 0, next; i < slot_count && replica < p->replicas; i = next) {
+        int group = p->priced->places->nodes[slots[i]].group, first = replica;
+        for (next = i; next < slot_count && p->priced->places->nodes[slots[next]].group == group;)
+            next++;
+        int count = smaller_int((next - i) / p->ranks, p->replicas - first);
+        for (int stage = 0; stage < p->stages; stage++)
+            if (placed_choice_on(p, stage, chosen[stage], group) < 0) count = 0;
+        for (int k = 0; k < count * p->ranks; k++)
+            s->next.node[(first + k % count) * p->ranks + k / count] = slots[i + k];
+        replica = first + count;
+    }
+    return replica == p->replicas;
+}
+
 // Before a rank: skips the rest of nodes in use that have no room for all replicas.
 static void leave_remainders(const struct placed *p, const int *slots, int slot_count, bool *used)
 {
@@ -382,6 +404,8 @@ bool placed_search(struct placed *p, struct placed_plan *best, const int *chosen
             if (begin(&s, chosen, in_proportion)) take_next(&s);
         }
     }
+    s.now.time_ns = INT64_MAX;
+    if (take_groups(&s, chosen, slots, slot_count) && begin(&s, chosen, p->uneven)) take_next(&s);
     if (best->time_ns == INT64_MAX) return false;
     placed_plan_copy(p, &s.now, best);
     list_spares(&s);

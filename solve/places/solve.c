@@ -13,8 +13,9 @@
 // In evaluations of a placement.
 static const int64_t proof_steps = 200000;
 static const int64_t quick_tree = 50 * 1000; // in the tree's effort
-enum { TREE_NODES_MAX = 32, FEW_PLACES = 8 };
+enum { TREE_NODES_MAX = 32, FEW_PLACES = 8, QUICK_EVALUATIONS = 2000 };
 static const double share_for_relaxation = 0.5; // of a time limit
+static const double share_for_reaches = 0.25;   // of a gap
 
 // If the search used another objective: from here on the iteration time counts, and the slowest
 // replica in it.
@@ -128,17 +129,19 @@ static enum status search_from_start(struct proving *x)
 }
 
 // The plan of another program, placed: it takes the place of the best if it is faster.
-static void search_from(struct proving *x, const struct plan *plan)
+static int64_t search_from(void *proving, const struct plan *plan)
 {
+    struct proving *x = proving;
     struct arena *arena = x->s->arena;
     struct placed_plan other = placed_plan_empty(x->p, arena);
     struct placed_settings search = x->search;
     int *chosen = TAKE(arena, x->p->stages, int);
-    search.enough_ns = enough_for(x->bound_ns, x->s->settings->gap);
+    search.evaluations = QUICK_EVALUATIONS;
     if (!plan->stage_count || !choices_from_plan(chosen, placed_choices(x->p), plan) ||
         !placed_search(x->p, &other, chosen, &search, arena))
-        return;
+        return NEVER_NS;
     if (other.time_ns < x->best.time_ns) placed_plan_copy(x->p, &x->best, &other);
+    return wanted_ns(x);
 }
 
 // Which kinds of card rings use, decided with the groups of their stages.
@@ -150,9 +153,9 @@ static enum status prove_by_reaches(struct proving *x)
 {
     struct solving *s = x->s;
     struct solve_settings settings = *s->settings;
-    struct placed_reaches_result r = {.enough_ns = x->bound_ns};
+    struct placed_reaches_result r = {x->bound_ns, .place = search_from, .context = x};
     settings.time_limit_s = x->share * watch_left_s(&s->watch);
-    settings.gap *= x->effort->share_of_gap;
+    settings.gap *= share_for_reaches;
     if (is_found(x) && !(settings.cutoff_ns && settings.cutoff_ns < x->best.time_ns))
         settings.cutoff_ns = x->best.time_ns;
     TRY(placed_reaches_solve(&r, s->priced, x->groups, &settings, s->watch.stop, s->arena, x->err));
@@ -160,7 +163,6 @@ static enum status prove_by_reaches(struct proving *x)
     x->bound_ns = x->search.enough_ns = r.bound_ns;
     x->r->evidence_of = EVIDENCE_REACHES;
     if (r.bound_ns == NEVER_NS) x->chosen = NULL;
-    else if (r.plan) search_from(x, r.plan);
     return OK;
 }
 

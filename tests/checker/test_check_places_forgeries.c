@@ -151,6 +151,8 @@ TEST(test_reaches)
                 "less than is claimed");
     must_refuse(&h, end_with(&h, parts, "\"parts\": []}}"), OK, "a part is missing");
     must_refuse(&h, edit(&h, parts, "\"parts\": [{}, "), BAD_INPUT, "parts[0]");
+    must_refuse(&h, edit(&h, parts, "\"parts\": [{\"shared\": \"none\"}, "), BAD_INPUT, "shared");
+    must_refuse(&h, edit(&h, by, "\"by\": \"reaches\", \"shared\": \"none\""), BAD_INPUT, "shared");
     const char *last = strrchr(h.made.text, ']');
     must_refuse(
         &h,

@@ -32,8 +32,13 @@ static enum status audit_cases(struct case_audit *h, const cJSON *parts, const s
                                struct arena *arena)
 {
     struct check_cases *cases = TAKE(arena, 1, struct check_cases);
+    const char *names[MOST_GROUPS + 1];
     const cJSON *v = parts->child, *proof;
-    const struct value_field fields[] = {{"proof", .value = &proof, .type = cJSON_Object}, {NULL}};
+    const struct value_field fields[] = {
+        {"?shared", .small = &h->how.shared, .names = check_group_names(h->x->problem, names)},
+        {"proof", .value = &proof, .type = cJSON_Object},
+        {NULL},
+    };
     TRY(check_list_cases(cases, h->x, r, h->work));
     for (int i = 0; i < cases->count; i++, v = v->next) {
         struct error why = {OK, ""};
@@ -43,6 +48,7 @@ static enum status audit_cases(struct case_audit *h, const cJSON *parts, const s
             return fail(r->err, (enum status)NOT_PROVEN,
                         "places.parts: a part is missing: they do not cover all placements");
         h->how.ranks = cases->ranks[i];
+        h->how.shared = -1;
         enum status status = value_fields(&own, v, "part", fields, NULL);
         if (status == OK) status = audit_case(h, proof, &own);
         if (status != OK) return fail(r->err, status, "places.parts[%d]: %s", i, why.text);
@@ -55,13 +61,10 @@ enum status check_audit_reaches(struct check_result *result, const struct reader
                                 const cJSON *places, const struct check_places *x, uint64_t *work,
                                 struct arena *arena)
 {
-    const char *names[MOST_GROUPS + 1];
-    struct case_audit h = {
-        x, {.by = RELAX_BY_REACHES, .shared = -1}, result, work, arena_open_within(arena)};
+    struct case_audit h = {x, {.by = RELAX_BY_REACHES}, result, work, arena_open_within(arena)};
     const cJSON *parts;
     const struct value_field fields[] = {
         {.key = "by"},
-        {"?shared", .small = &h.how.shared, .names = check_group_names(x->problem, names)},
         {"?infeasible", .flag = &result->infeasible},
         {"?bound_ns", 0, MOST_SUM, .large = &result->bound_ns},
         {"parts", .value = &parts, .type = cJSON_Array},
