@@ -337,19 +337,19 @@ struct case_solving {
     struct placed_reaches_result *r;
     struct solve_settings *settings; // their limits become what is left
     struct watch *watch;
-    int64_t enough_ns; // a bound that no case has to pass
+    int64_t wanted_ns; // a bound that no case has to pass
     int64_t least_ns;  // of the plans by groups so far
     int shared;        // of which the last program bounded most; -1: no group is shared
     struct error *err;
 };
 
 static enum status solve_shared(struct case_solving *c, const int *ranks, int shared,
-                                int64_t *bound_ns)
+                                int64_t enough_ns, int64_t *bound_ns)
 {
     struct placed_reaches *m = c->m;
     struct solve_result *own = TAKE(m->arena, 1, struct solve_result);
     put_slots(m, ranks, shared);
-    c->settings->cutoff_ns = c->enough_ns < NEVER_NS ? c->enough_ns : 0;
+    c->settings->cutoff_ns = enough_ns < NEVER_NS ? enough_ns : 0;
     if (c->settings->time_limit_s > 0) c->settings->time_limit_s = watch_left_s(c->watch);
     TRY(solve_run(own, m->priced, c->settings, NULL, c->watch->stop, m->arena, c->err));
     const struct plan *plan = &own->plan;
@@ -357,20 +357,21 @@ static enum status solve_shared(struct case_solving *c, const int *ranks, int sh
     *bound_ns = none ? NEVER_NS : plan->bound_ns;
     if (none || own->cut_off || !plan->stage_count || plan->iteration_ns >= c->least_ns) return OK;
     c->least_ns = plan->iteration_ns;
-    c->enough_ns = smaller(c->enough_ns, c->r->place(c->r->context, plan));
+    c->wanted_ns = smaller(c->wanted_ns, c->r->place(c->r->context, plan));
     return OK;
 }
 
 // Any group may be the one of which the replica in question has at most its share: what the best of
 // these programs proves holds. *bound_ns NEVER_NS: the case has no plan.
-static enum status solve_case(struct case_solving *c, const int *ranks, int64_t *bound_ns)
+static enum status solve_case(struct case_solving *c, const int *ranks, int ways, int64_t enough_ns,
+                              int64_t *bound_ns)
 {
-    int ways = c->shared < 0 ? 1 : c->m->p->group_count, first = c->shared;
+    int first = c->shared;
     *bound_ns = -1;
-    for (int way = 0; way < ways && *bound_ns < c->enough_ns; way++) {
-        int shared = ways == 1 ? -1 : (first + way) % ways;
+    for (int way = 0; way < ways && *bound_ns < smaller(enough_ns, c->wanted_ns); way++) {
+        int shared = ways == 1 ? first : (first + way) % ways;
         int64_t own_ns;
-        TRY(solve_shared(c, ranks, shared, &own_ns));
+        TRY(solve_shared(c, ranks, shared, smaller(enough_ns, c->wanted_ns), &own_ns));
         if (own_ns <= *bound_ns) continue;
         *bound_ns = own_ns;
         c->shared = shared;
@@ -378,28 +379,42 @@ static enum status solve_case(struct case_solving *c, const int *ranks, int64_t 
     return OK;
 }
 
-// From the case with the most ranks whose rings are on one group on: its plans are the easiest to
-// place, and a plan's time spares the others' programs.
-static enum status solve_cases(struct placed_reaches_result *r, struct placed_reaches *m,
-                               struct solve_settings *settings, struct watch *watch,
-                               struct error *err)
+// The group that the program over groups shares; its first group if that is not known.
+static int shared_before(const struct placed_reaches *m)
 {
-    bool may_share = !m->p->places->micro_batches_together;
-    struct case_solving c = {.m = m,
-                             .r = r,
-                             .settings = settings,
-                             .watch = watch,
-                             .enough_ns = settings->cutoff_ns ? settings->cutoff_ns : NEVER_NS,
-                             .least_ns = NEVER_NS,
-                             .shared = may_share - 1,
-                             .err = err};
-    r->bound_ns = NEVER_NS;
-    for (int i = m->case_count - 1; i >= 0 && r->bound_ns > r->enough_ns; i--) {
-        int64_t bound_ns;
-        TRY(solve_case(&c, m->ranks[i], &bound_ns));
-        r->bound_ns = smaller(r->bound_ns, bound_ns);
-        c.enough_ns = smaller(c.enough_ns, r->bound_ns);
+    for (int g = 0; g < m->p->group_count; g++)
+        if (m->relaxed->groups[g].slots < slots_within(m, 1u << g)) return g;
+    return 0;
+}
+
+// The least of all cases' bounds. above_ns: what is known.
+static enum status pass_cases(struct case_solving *c, int ways, int64_t above_ns, int64_t *bound_ns)
+{
+    int count = c->m->case_count;
+    *bound_ns = NEVER_NS;
+    for (int i = 0; i<count && * bound_ns> above_ns; i++) {
+        int64_t own_ns;
+        TRY(solve_case(c, c->m->ranks[ways > 1 ? count - 1 - i : i], ways,
+                       smaller(*bound_ns, c->wanted_ns), &own_ns));
+        *bound_ns = smaller(*bound_ns, own_ns);
     }
+    return OK;
+}
+
+// First with the group to share that is known, which is quick and lower. Then with any, from the
+// case with the most ranks whose rings are on one group on: its plans are the easiest to place, and
+// a plan's time spares the others' programs.
+static enum status solve_cases(struct case_solving *c)
+{
+    bool may_share = !c->m->p->places->micro_batches_together;
+    int64_t bound_ns, known_ns = c->r->enough_ns;
+    c->shared = may_share ? shared_before(c->m) : -1;
+    TRY(pass_cases(c, 1, known_ns, &bound_ns));
+    c->r->bound_ns = bound_ns;
+    if (!may_share || bound_ns >= c->wanted_ns) return OK;
+    c->least_ns = NEVER_NS;
+    TRY(pass_cases(c, c->m->p->group_count, larger(known_ns, bound_ns), &bound_ns));
+    c->r->bound_ns = larger(c->r->bound_ns, bound_ns);
     return OK;
 }
 
@@ -413,5 +428,12 @@ enum status placed_reaches_solve(struct placed_reaches_result *r, const struct p
     struct watch watch = watch_begin(stop, settings->time_limit_s);
     r->bound_ns = 0;
     own.evidence = false; // that of one case alone is none
-    return open_reaches(m, p, relaxed, arena) ? solve_cases(r, m, &own, &watch, err) : OK;
+    struct case_solving c = {.m = m,
+                             .r = r,
+                             .settings = &own,
+                             .watch = &watch,
+                             .wanted_ns = own.cutoff_ns ? own.cutoff_ns : NEVER_NS,
+                             .least_ns = NEVER_NS,
+                             .err = err};
+    return open_reaches(m, p, relaxed, arena) ? solve_cases(&c) : OK;
 }

@@ -13,7 +13,7 @@
 // In evaluations of a placement.
 static const int64_t proof_steps = 200000;
 static const int64_t quick_tree = 50 * 1000; // in the tree's effort
-enum { TREE_NODES_MAX = 32, FEW_PLACES = 8, QUICK_EVALUATIONS = 2000 };
+enum { TREE_NODES_MAX = 32, FEW_PLACES = 8, QUICK_EVALUATIONS = 500 };
 static const double share_for_relaxation = 0.5; // of a time limit
 static const double share_for_reaches = 0.25;   // of a gap
 
