@@ -324,10 +324,7 @@ struct case_of_reaches {
     int64_t bound_ns; // -1: the case has no plan
 };
 
-static bool proves_less(int64_t bound_ns, int64_t than_ns)
-{
-    return bound_ns >= 0 && (than_ns < 0 || bound_ns < than_ns);
-}
+static bool proves_less(int64_t ns, int64_t than) { return ns >= 0 && (than < 0 || ns < than); }
 
 // How: of which case. Takes the group to share that proves most, or enough.
 static enum status search_case(struct case_of_reaches **c, struct check_relaxation how,
