@@ -3,9 +3,10 @@ PAGE     = $(OUT)/solve/report/html/page_text
 TRY      = $(OUT)/solve/report/try_text
 TORCHRUN = $(OUT)/solve/report/torchrun_text
 TITAN    = $(OUT)/solve/report/export/torchtitan_text
+MEGATRON = $(OUT)/solve/report/export/megatron_text
 COMPLETE = $(OUT)/completion_text
 NAMES    = $(OUT)/data/frameworks/tables
-EMBEDDED = $(PAGE) $(TRY) $(TORCHRUN) $(TITAN) $(COMPLETE) $(NAMES)
+EMBEDDED = $(PAGE) $(TRY) $(TORCHRUN) $(TITAN) $(MEGATRON) $(COMPLETE) $(NAMES)
 
 # $(1): the array's name; $(2): the files that follow each other in it.
 as_bytes = echo 'const char $(1)[] = {'; cat $(2) | od -An -v -td1 | \
@@ -31,6 +32,11 @@ $(TORCHRUN).c: solve/report/torchrun.bash
 $(TITAN).c: solve/report/export/torchtitan_layers.py
 	@mkdir -p $(@D)
 	$(Q){ $(call as_bytes,titan_layers,$^); } > $@
+
+# The layer of a model that Megatron-LM's flags do not say.
+$(MEGATRON).c: solve/report/export/megatron_layer.py
+	@mkdir -p $(@D)
+	$(Q){ $(call as_bytes,megatron_layer,$^); } > $@
 
 # Completion of shells.
 $(COMPLETE).c: $(addprefix packaging/completion.,bash zsh fish)

@@ -121,6 +121,7 @@ static const struct setting_row rows[] = {
     SAYS("moe-router-score-function", TEXT, router_score),
     WRITES("moe-apply-probs-on-input", FLAG, weighs_inputs),
     WRITES("no-rope-freq", COUNT, unturned),
+    WRITES("qk-l2-norm", FLAG, unit_norms),
     SAYS("moe-router-pre-softmax", FLAG, experts.router_all),
     SAYS("moe-router-enable-expert-bias", FLAG, experts.router_bias),
     SAYS("moe-router-num-groups", COUNT, experts.router_groups),

@@ -94,8 +94,8 @@ static void core_gaps(struct gaps *to, const struct problem *p, bool flags, stru
     int64_t chunk = model_first_chunk(m);
     const struct known_model *known = known_model(m, arena);
     bool gemma = !flags && known && known->provider,
-         maverick = known && known->llama4 && !known->unit_norms, sinks = model_has_sinks(m),
-         hybrid = flags && model_is_hybrid(m);
+         llama4 = known && known->llama4 && (flags || !known->unit_norms),
+         sinks = model_has_sinks(m), hybrid = flags && model_is_hybrid(m);
     const struct gap gaps[] = {
         {f.cross, "cross attention"},
         {f.both, "attention without a causal mask"},
@@ -110,8 +110,8 @@ static void core_gaps(struct gaps *to, const struct problem *p, bool flags, stru
         {s->positions > 0 && s->positions != p->job.sequence && !flags,
          "learned positions that are more or fewer than a sequence's tokens"},
         {f.windows, "windows of several widths"},
-        {chunk && !maverick, "attention within chunks"},
-        {maverick && chunk < p->job.sequence, "chunks of attention shorter than the sequence"},
+        {chunk && !llama4, "attention within chunks"},
+        {llama4 && chunk < p->job.sequence, "chunks of attention shorter than the sequence"},
         {f.own, "layers of a shape or of tokens of their own"},
         {f.other, "layers that are neither embedding, decoder layer nor head"},
         {f.more && !sinks, "parameters besides those of its layers' shape"},

@@ -58,6 +58,7 @@ struct run {
     const char *provider, *bases;
     double score_scale;
     int64_t unturned;   // every how many layers has no positions
+    bool unit_norms;    // queries and keys of unit length in the others
     bool weighs_inputs; // an expert's weight multiplies its tokens, not what it makes of them
     const char *activation, *target; // its name, or the name of its function
     // Of attention with sinks and experts with biases, as in gpt-oss: its gate, x sigmoid(1.702 x)

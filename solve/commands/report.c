@@ -373,7 +373,11 @@ static enum status write_folder(const struct plan *plan, const struct problem *p
             return f->may_fail ? (*err = refused).status : err->status;
         else fprintf(stderr, "plumbline report: no %s: %s\n", f->file, refused.text);
     }
-    return OK;
+    const char *layer = framework == FRAMEWORK_MEGATRON ? report_megatron_layer(problem, arena)
+                                                        : NULL;
+    if (!layer) return OK;
+    return file_write(arena_print(arena, "%s/plumbline_layer.py", o->to), layer, strlen(layer),
+                      err);
 }
 
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)

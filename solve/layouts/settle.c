@@ -85,14 +85,29 @@ static void settle_work(struct layouts *l, const struct layouts_end *e)
     l->work = e->work, l->work_count = kept;
 }
 
-static void state_no_plan(struct plan *plan, const struct problem *problem, bool proven)
+// What keeps most layouts from having a plan, as one line without its numbers.
+static const char *commonest_reason(struct layouts *l)
+{
+    int at = 0;
+    layouts_count(l);
+    for (int i = 1; i < l->reason_count; i++)
+        if (l->reasons[i].count > l->reasons[at].count) at = i;
+    return l->reasons[at].text;
+}
+
+// l: in which it is proven; NULL: it is not.
+static void state_no_plan(struct plan *plan, const struct problem *problem, struct layouts *l,
+                          struct arena *arena)
 {
     const struct job *job = &problem->job;
     struct space_limits limits = problem_space_limits(problem);
-    const char *empty = proven ? space_why_empty(&job->space, &limits) : NULL;
-    plan->reason = !proven ? "the search was stopped before it found a plan"
+    const char *empty = l ? space_why_empty(&job->space, &limits) : NULL;
+    plan->reason = !l      ? "the search was stopped before it found a plan"
                    : empty ? empty
-                           : "no layout of the space has a plan; the layouts document says why";
+                           : arena_print(arena,
+                                         "no layout of the space has a plan; the layouts document "
+                                         "says why, of most: %s",
+                                         commonest_reason(l));
     plan->layout = job->layout;
     plan->micro_batches = job_micro_batches(job) > 0 ? job_micro_batches(job) : 1;
     plan->devices_per_stage = (int64_t)plan->layout.tensor * plan->layout.context *
@@ -121,7 +136,8 @@ void layouts_end(struct layouts_result *r, const struct layouts_end *e, struct a
     plan->effort = e->effort;
     plan->bound_ns = least_ns == INT64_MAX ? 0 : least_ns;
     r->solved.finished = r->searched_bound_ns >= e->closing_ns;
-    if (!plan->stage_count) state_no_plan(plan, e->problem, least_ns == INT64_MAX);
+    if (!plan->stage_count)
+        state_no_plan(plan, e->problem, least_ns == INT64_MAX ? l : NULL, arena);
     plan_end(plan, e->settings->gap, least_ns == INT64_MAX);
     if (plan->stage_count && job->objective == OBJECTIVE_ITERATION_TIME)
         plan->runner_up_ns = runner_up_ns(e);
@@ -168,7 +184,7 @@ void layouts_lost(struct layouts_result *r, const struct problem *problem,
     bool of_values = problem->job.objective != OBJECTIVE_MAX_LOAD; // else of one micro-batch
     know_little(l, task ? task->known : NULL, of_values ? plan->bound_ns : 0, arena);
     if (!plan->stage_count) {
-        state_no_plan(plan, problem, false);
+        state_no_plan(plan, problem, NULL, NULL);
         return;
     }
     if (!space_contains(&problem->job.space, &limits, &plan->layout, &l->chosen)) l->chosen = -1;

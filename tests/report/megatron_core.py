@@ -5,6 +5,7 @@ stage's model is built on the meta device from the flags or fields alone, by Meg
 specifications (the local ones, without Transformer Engine), and has as many parameters as the
 plan's stage has bytes of weights, two each; of a model that predicts further tokens Megatron has
 the last norm with the last decoder layer. Prints stages and parameters."""
+import importlib
 import json
 import os
 import subprocess
@@ -115,6 +116,8 @@ def spec_of_last(flags, config, spec):
 
 
 def spec_of(flags, config, turn):
+    if flags.get("spec") == "plumbline_layer":
+        return importlib.import_module("plumbline_layer").layer, None
     if "num-experts" in flags:
         spec = specs.get_gpt_decoder_block_spec(config, use_transformer_engine=False, vp_stage=turn)
     else:
@@ -185,6 +188,7 @@ def check(folder):
         init_model_with_meta_device=True,
         mtp_num_layers=count("mtp-num-layers"),
         softmax_type=flags.get("softmax-type", "vanilla"),
+        qk_l2_norm="qk-l2-norm" in flags,
     )
     if "num-experts" in flags:
         keys.update(
@@ -256,6 +260,9 @@ def check(folder):
                     vp_stage=chunk,
                 )
             counts[stage] = sum(p.numel() for p in part.parameters())
+            for layer in part.decoder.layers if config.qk_l2_norm else ():
+                bare = layer.self_attention.q_layernorm is None
+                assert bare == (layer.layer_number % 4 == 0), f"layer {layer.layer_number}"
         parallel_state.destroy_model_parallel()
         dist.destroy_process_group()
     if (
@@ -283,4 +290,5 @@ def check(folder):
 
 
 for path in sys.argv[1:]:
+    sys.path[0] = f"{path}/launch"
     check(path)

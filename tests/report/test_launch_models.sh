@@ -58,6 +58,9 @@ done
 for framework in megatron nemo; do
     launch $framework llama-4-maverick --tensor 8 --pipeline 4 --micro-batch 1
 done
+# Scout's norms of queries and keys, of the others alone, are in a layer of its own.
+launch megatron llama-4-scout --tensor 8 --pipeline 4 --micro-batch 1
+[ -s "$work/megatron-llama-4-scout/launch/plumbline_layer.py" ] || wrong "no layer of Scout's"
 grep -q -- "--no-rope-freq 4" "$work/megatron-llama-4-maverick/launch/megatron.sh" &&
     grep -q "^  no_rope_freq: 4" "$work/nemo-llama-4-maverick/launch/nemo.yaml" ||
     wrong "layers without positions"

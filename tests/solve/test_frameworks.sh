@@ -171,7 +171,7 @@ refused() { # FRAMEWORK MODEL WORDS
 refused megatron gemma-2-27b "4 norms in a layer, a gated feed-forward part with gelu_pytorch_tanh"
 refused nemo gemma-2-27b "4 norms in a layer; expected torchtitan, deepspeed, axonn, or any"
 refused megatron gemma-3-27b "4 norms in a layer, a gated feed-forward part with gelu"
-refused megatron llama-4-scout "attention within chunks"
+refused nemo llama-4-scout "attention within chunks"
 refused nemo kimi-linear-48b-a3b "linear attention whose decays"
 refused torchtitan gpt3-175b "it has none like it, a feed-forward part that is not gated by silu"
 refused torchtitan gpt3-175b ".* dropout, .* biases"
@@ -192,6 +192,11 @@ for framework in megatron nemo; do
     answers 0 "" example gpt --model llama-4-maverick --sequence 8192 --layouts all \
         --framework $framework -o maverick-$framework
 done
+answers 2 "megatron cannot express this model: chunks of attention shorter than the seq" \
+    example gpt --model llama-4-scout --sequence 16384 --layouts all --framework megatron -o no
+# The reason of most layouts is told where none has a plan.
+answers 11 "says why, of most: shape.kv_heads: expected a multiple" plan --model phi-4 \
+    --gpu h100-80gb --gpus 32 --tensor 4 --time-limit-s 60 -o none
 scaled='"rotary_factor": 8, "rotary_scaling": {"type": "llama3"}'
 sed "s/\"rotary_base\": 1000000/&, $scaled/" "$root"/data/models/*/qwen2.5-7b.json > own.json
 answers 2 "it has none like it, positions scaled as Llama 3's in attention unlike" example gpt \

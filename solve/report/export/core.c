@@ -247,6 +247,7 @@ static void set_model(struct run *r, const struct export *e)
     const struct known_model *known = known_model(&e->problem->model, r->arena);
     if (!known || !known->llama4) return;
     r->unturned = LLAMA4_INTERVAL, r->weighs_inputs = true, r->router_score = "sigmoid";
+    if (known->unit_norms) r->unit_norms = true, r->spec = "plumbline_layer layer";
 }
 
 // ---- the job

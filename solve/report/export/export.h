@@ -15,6 +15,8 @@ typedef enum status export_function(const struct plan *plan, const struct proble
 // Megatron-LM's flags, as a bash array to be sourced. Without a problem, those that describe the
 // model are left out, and the comments say so.
 export_function report_megatron;
+// The file next to it, plumbline_layer.py, of a model that flags do not say; NULL: it needs none.
+const char *report_megatron_layer(const struct problem *problem, struct arena *arena);
 // YAML that NeMo's Megatron Bridge merges into a recipe's ConfigContainer (training/config.py,
 // training/utils/omegaconf_utils.py): --config-file of its scripts.
 export_function report_nemo;

@@ -2,7 +2,10 @@
 // as comments, so that an incomplete export is not mistaken for the plan.
 #include <inttypes.h>
 
+#include "data/frameworks/models.h"
 #include "solve/report/export/internal.h"
+
+extern const char megatron_layer[];
 
 // Each process reads its own flags, those of its pipeline rank, which is the outermost in the rank
 // order.
@@ -55,6 +58,13 @@ static void put_head(const struct export *e)
              plan->layout.pipeline * plan->devices_per_stage);
 }
 
+// Llama 4 Scout's: no flag gives some layers norms of queries and keys.
+const char *report_megatron_layer(const struct problem *problem, struct arena *arena)
+{
+    const struct known_model *known = problem ? known_model(&problem->model, arena) : NULL;
+    return known && known->unit_norms ? megatron_layer : NULL;
+}
+
 enum status report_megatron(const struct plan *plan, const struct problem *problem,
                             const char **text, size_t *length, struct arena *arena,
                             struct error *err)
@@ -77,6 +87,10 @@ enum status report_megatron(const struct plan *plan, const struct problem *probl
     put_head(&e);
     export_rows(&e, &megatron_rows, &run, &form, NULL);
     text_put(&out, ")\n");
+    if (run.unit_norms)
+        text_put(&out, "# plumbline_layer.py is in the folder of launch files.\n"
+                       "export PYTHONPATH=\"$(dirname \"$(realpath \"${BASH_SOURCE[0]}\")\")"
+                       "${PYTHONPATH:+:$PYTHONPATH}\"\n");
     if (e.by_rank) put_rank_recompute(&e);
     core_print_placement(&e);
     core_note(&e, &run);
