@@ -8,7 +8,7 @@ Open Scope Z_scope.
 (* The same operations and waits, with a barrier or without, with overlapped syncs or without. *)
 Definition other y b o := Shape (schedule y) (stages y) (ranks y) (batches y) (slices y) b o (embedding y) (local_every y) (stored y).
 Notation loosen y b := (other y b (overlapped y)).
-Lemma turn_same y b o s k i j : turn (other y b o) s k i j = turn y s k i j. Proof. destruct y; reflexivity. Qed.
+Lemma turn_same y b o s k i j : turn (other y b o) s k i j = turn y s k i j. Proof. reflexivity. Qed.
 Lemma on_same y b o s : on_rank (other y b o) s = on_rank y s. Proof. reflexivity. Qed.
 Lemma count_same y b o : rank_count (other y b o) = rank_count y. Proof. reflexivity. Qed.
 Lemma sooner_same y b o s t : sooner (other y b o) s t = sooner y s t.
@@ -19,7 +19,7 @@ Lemma link_same y b o u : in_link (other y b o) u = in_link y u.
 Proof. destruct u as [[| | | | |[]|[]|[]|[]| |] p i j]; unfold in_link; cbn [what place batch slice]; rewrite ?on_same, ?turn_same, ?count_same; reflexivity. Qed.
 Lemma waits_same y b u v : waits (loosen y b) u v = waits y u v.
 Proof. unfold waits. rewrite !stream_same, !link_same, !sooner_same, !on_same. reflexivity. Qed.
-Lemma valid_same y b u : valid (loosen y b) u = valid y u. Proof. destruct y; reflexivity. Qed.
+Lemma valid_same y b u : valid (loosen y b) u = valid y u. Proof. reflexivity. Qed.
 Lemma carries_same y b o u v : carries (other y b o) u v = carries y u v.
 Proof. unfold carries, rank_of, link_of. rewrite !stream_same, !link_same, !on_same. reflexivity. Qed.
 Lemma leaves_same y b o s : leaves_rank (other y b o) s = leaves_rank y s. Proof. reflexivity. Qed.
@@ -388,9 +388,9 @@ Notation overlaps y o := (other y (barrier y) o).
 Definition with_syncs P o := Problem (overlaps (shape_of P) o) (model P) (run_at P) (sharded_further P) (as_on P) (groups P) (tiers P) (boundary_options P) (gradient_options P) (rank_min P) (offered P) (offers_first_layers P)
   (setting P) (message_bytes P) (message_feedback P) (linked P) (onward_ns P) (back_ns P) (embedding_ns P) (local_head P) (local_forward_ns P) (local_backward_ns P) (local_bytes P) (budgets P) (rules P).
 Lemma syncs_same R o s d : fixed_of (with_syncs R o) s d = fixed_of R s d /\ working_of (with_syncs R o) s d = working_of R s d /\ stash_of (with_syncs R o) s d = stash_of R s d.
-Proof. destruct R as [[]]. split; [|split]; reflexivity. Qed.
+Proof. split; [|split]; reflexivity. Qed.
 Lemma syncs_message R o d e dir y dr part : message_ns (with_syncs R o) d e dir y dr part = message_ns R d e dir y dr part.
-Proof. destruct R as [[]]. reflexivity. Qed.
+Proof. reflexivity. Qed.
 (* A sync that waits for the one before it on its rank, and the sync behind the gradients that is there. *)
 Definition own u := match what u with QueuedSync => Op Sync (place u) 0 0 | _ => u end.
 Lemma own_stream y u : in_stream y (own u) = in_stream y u. Proof. destruct u as [k p i j], k; reflexivity. Qed.
@@ -455,8 +455,8 @@ Qed.
 Lemma same_plan plan : plan_ok P plan -> plan_ok Q plan.
 Proof.
   intros (A & B & C & D). split; [exact A|]. split; [exact B|]. split; [|exact D]. intros r Hr. specialize (C r Hr). unfold rank_ok in *.
-  assert (E : forall s now, held_at Q s now = held_at P s now) by (intros; unfold held_at, how_many, released; cbn [shape_of Q with_syncs]; destruct (shape_of P); reflexivity).
-  assert (M : moments Q r = moments P r) by (unfold moments, stages_on, released; cbn [shape_of Q with_syncs]; destruct (shape_of P); reflexivity).
+  assert (E : forall s now, held_at Q s now = held_at P s now) by (intros; unfold held_at, how_many, released; reflexivity).
+  assert (M : moments Q r = moments P r) by (unfold moments, stages_on, released; reflexivity).
   replace (rank_bytes Q plan r) with (rank_bytes P plan r); [exact C|]. unfold rank_bytes. rewrite M.
   apply (f_equal2 Z.add); [apply (f_equal2 Z.add); [apply (f_equal2 Z.add)|]|]; [reflexivity|apply (f_equal sum)|apply (f_equal most)|apply (f_equal most)]; apply map_ext.
   - intros. symmetry. apply syncs_same.

@@ -52,8 +52,8 @@ Definition passes s := flat_map (of_batch s) (seq 0 (batches x)).
 Lemma of_batch_in s j u : In u (of_batch s j) -> (what u = Forward \/ what u = Backward \/ what u = Weight /\ splits x = true /\ slice u = 0%nat) /\ place u = s /\ batch u = j /\ ((slice u < slices x)%nat \/ slice u = 0%nat).
 Proof.
   unfold of_batch. rewrite !in_app_iff, !in_map_iff. intros [(y & <- & H)|[(y & <- & H)|H]].
-  - apply in_seq in H. cbn. auto with zarith.
-  - apply in_seq in H. cbn. auto with zarith.
+  - apply in_seq in H. cbn. intuition lia.
+  - apply in_seq in H. cbn. intuition lia.
   - destruct (splits x) eqn:E; [|destruct H]. destruct H as [<-|[]]. cbn. auto 8.
 Qed.
 Lemma nodup_app {A} (a b : list A) : NoDup a -> NoDup b -> (forall u, In u a -> In u b -> False) -> NoDup (a ++ b).

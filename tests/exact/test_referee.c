@@ -233,6 +233,51 @@ TEST(one_certificate)
     printf("accepted; %d forgeries refused\n", kinds);
 }
 
+// Documents that check reads otherwise, or not at all: no claim about them is accepted.
+static const struct {
+    const char *from, *to;
+} otherwise[] = {
+    {"\"schedule\"", "\"\\u0073chedule\""},
+    {"\"barrier\"", "\"barrie\\u0072\""},
+    {"\"layout\": {", "\"layout\": {\"pace\": 2, "},
+    {"\"version\": 1", "\"version\": 2"},
+    {"\"micro_batches\": ", "\"micro_batches\": 0"},
+    {"\"micro_batches\": ", "\"micro_batches\": +"},
+    {"\"name\": \"", "\"name\": \"\\u0041"},
+    {"\"name\": \"", "\"name\": \"\n"},
+    {"\"slots\": ", "\"excluded\": false, \"slots\": "},
+    {"{", "{}{"},
+};
+
+TEST(documents_that_are_read_otherwise)
+{
+    struct check_trial t;
+    const char *text, *file;
+    size_t size;
+    if (*given) skip();
+    need_referee(arena);
+    file = arena_print(arena, "%s/written", folder);
+    for (uint64_t seed = 1, answer = CANNOT; answer == CANNOT; seed++) {
+        if (!draw(&t, seed, arena)) continue;
+        CHECK_OK(certificate_elaborate(file, &t.certificate, &t.text, arena, &err));
+        CHECK_OK(file_read(file, &text, &size, arena, &err));
+        answer = (uint64_t)ask(text, size, &t.text, arena);
+    }
+    for (size_t i = 0; i < sizeof otherwise / sizeof otherwise[0]; i++) {
+        const char *at = strstr(t.text.text, otherwise[i].from);
+        if (!at) fail_msg("no %s", otherwise[i].from);
+        const char *changed = arena_print(arena, "%.*s%s%s", (int)(at - t.text.text), t.text.text,
+                                          otherwise[i].to, at + strlen(otherwise[i].from));
+        struct check_text document = {.text = changed, .size = strlen(changed)};
+        char hash[CHECK_HASH];
+        check_hash(changed, document.size, hash);
+        const char *about =
+            with_line(text, "priced ", arena_print(arena, "priced %s", hash), arena);
+        if (ask(about, strlen(about), &document, arena) != CANNOT)
+            fail_msg("reads %s", otherwise[i].to);
+    }
+}
+
 TEST(random_problems)
 {
     int tried = 0;

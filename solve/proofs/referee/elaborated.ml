@@ -1,17 +1,17 @@
 (* Untrusted: what `plumbline check --elaborate` writes, a line each. *)
-module Whole = Z
-open Verified
-module Z = Whole
+open Names
 
-type t = { hash : string; claim : Z.t option; choices : choice list list; paths : op list list; tree : tree0; time : Z.t option; plan : decision list }
+type t = { hash : string; claim : Z.t option; choices : choice list list; paths : op list list; tree : tree; time : Z.t option; plan : decision list }
 
 let kinds = [| Forward; Backward; Weight; Sync; Optimizer; Sends Onward; Links Onward; Delays Onward; Receives Onward; Sends Back; Links Back; Delays Back; Receives Back; EmbeddingSync; QueuedSync |]
+(* What is a natural of the theorems: small, so that no sum or product of a few leaves machine integers. *)
+let is_small i = i >= 0 && i <= 1 lsl 20
 let rec ops = function
   | [] -> []
-  | k :: place :: batch :: slice :: r when k >= 0 && k < Array.length kinds && place >= 0 && batch >= 0 && slice >= 0 ->
+  | k :: place :: batch :: slice :: r when k >= 0 && k < Array.length kinds && List.for_all is_small [ place; batch; slice ] ->
       { what = kinds.(k); place; batch; slice } :: ops r
   | _ -> Json.refuse "a path that is not of operations"
-let rec pairs = function [] -> [] | i :: w :: r -> (i, Z.of_int w) :: pairs r | _ -> Json.refuse "weights: expected pairs"
+let rec pairs = function [] -> [] | i :: w :: r when is_small i -> (i, Z.of_int w) :: pairs r | _ -> Json.refuse "weights: expected pairs"
 
 let read text (p : problem) =
   let own = (2 * p.shape_of.slices) + 4 in
@@ -30,7 +30,7 @@ let read text (p : problem) =
     | [ "bound"; b ] -> claim := Some (Z.of_string b)
     | [ "infeasible" ] -> claim := None
     | "v" :: r -> (match ints r with
-        | s :: place :: layers :: grp :: cut :: opt :: r when s >= 0 && s < stages && layers >= 0 && grp >= 0 && cut >= 0 && opt >= 0 ->
+        | s :: place :: layers :: grp :: cut :: opt :: r when s >= 0 && s < stages && List.for_all is_small [ max place (-1 - place); layers; grp; cut; opt ] ->
             let whole = List.map Z.of_int in
             let (times, r) = split own r in
             let (bytes, uses) = split 3 r in
@@ -45,7 +45,7 @@ let read text (p : problem) =
     | "c" :: r -> counted := List.map (fun i -> i <> 0) (ints r)
     | "w" :: r -> weights := pairs (ints r)
     | "m" :: r -> (match ints r with
-        | price :: works :: held ->
+        | price :: works :: held when is_small works ->
             let held = List.map (fun (s, n) -> (s, n)) (pairs held) in
             memory := (Z.of_int price, works, List.sort compare held) :: !memory
         | _ -> Json.refuse "a price of memory that is none")
@@ -60,16 +60,16 @@ let read text (p : problem) =
     | [ "k" ] -> rounds := Couple :: !rounds
     | [ "time"; t ] -> time := Some (Z.of_string t)
     | [ "d"; f; n; g; b; o; m; r; k ] -> (match ints [ f; n; g; b; o; r; k ] with
-        | [ from; count; on; boundary_option; gradient_option; recomputed; sharded ] when List.for_all (fun i -> i >= 0) [ from; count; on; boundary_option; gradient_option; recomputed; sharded ] ->
+        | [ from; count; on; boundary_option; gradient_option; recomputed; sharded ] when List.for_all is_small [ from; count; on; boundary_option; gradient_option; recomputed; sharded ] ->
             let recompute = if m = "first_layers" then FirstLayers recomputed else Each (Priced.mode_number m) in
             plan := { from; count; on; boundary_option; gradient_option; recompute; sharded } :: !plan
         | _ -> Json.refuse "a decision that is none")
     | [ "b" ] -> boxes := `Closed (List.rev !rounds) :: !boxes; rounds := []
     | "t" :: r -> (match ints r with
-        | [ rank; layers ] when rank >= 0 && layers >= 0 -> boxes := `Parts (List.rev !rounds, rank, layers) :: !boxes; rounds := []
+        | [ rank; layers ] when is_small rank && is_small layers -> boxes := `Parts (List.rev !rounds, rank, layers) :: !boxes; rounds := []
         | _ -> Json.refuse "a split by layers that is none")
     | "s" :: r -> (match ints r with
-        | stage :: yes when stage >= 0 -> let h = Hashtbl.create 16 in List.iter (fun i -> Hashtbl.replace h i ()) yes;
+        | stage :: yes when is_small stage -> let h = Hashtbl.create 16 in List.iter (fun i -> Hashtbl.replace h i ()) yes;
             boxes := `Split (List.rev !rounds, stage, fun (v : choice) -> Hashtbl.mem h v.id) :: !boxes; rounds := []
         | _ -> Json.refuse "a split that is none")
     | w :: _ -> Json.refuse "a line that begins with \"%s\"" w
@@ -86,4 +86,5 @@ let read text (p : problem) =
     | `Parts (rs, k, n) :: r -> rest := r; let a = tree () in let b = tree () in Parts (rs, k, n, a, b)
     | `Split (rs, s, yes) :: r -> rest := r; let a = tree () in let b = tree () in Split (rs, s, yes, a, b) in
   let tree = tree () in
+  if !rest <> [] then Json.refuse "a box more than its splits make";
   { hash = !hash; claim = !claim; choices = Array.to_list (Array.map List.rev choices); paths = List.rev !paths; tree; time = !time; plan = List.rev !plan }

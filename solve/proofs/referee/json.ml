@@ -17,9 +17,9 @@ let parse s =
         incr at;
         match peek () with
         | '"' | '\\' | '/' as c -> Buffer.add_char b c
-        | 'u' -> Buffer.add_string b (String.sub s !at 5); at := !at + 4
         | _ -> refuse "an escape that is not read at byte %d" !at
-      end else Buffer.add_char b (peek ());
+      end else if peek () < ' ' then refuse "a control character at byte %d" !at
+      else Buffer.add_char b (peek ());
       incr at
     done;
     incr at; Buffer.contents b in
@@ -36,26 +36,28 @@ let parse s =
     end in
   let number () =
     let start = !at in
-    incr at;
+    if peek () = '-' then incr at;
+    let first = !at in
     while !at < n && s.[!at] >= '0' && s.[!at] <= '9' do incr at done;
-    if !at < n && String.contains ".eE" s.[!at] then refuse "expected a whole number at byte %d" start;
-    match Z.of_string (String.sub s start (!at - start)) with
-    | z -> Number z | exception _ -> refuse "expected a number at byte %d" start in
-  let rec value () =
+    if !at = first || (s.[first] = '0' && (!at > first + 1 || first > start)) || (!at < n && String.contains ".eE" s.[!at]) then
+      refuse "expected a whole number at byte %d" start;
+    Number (Z.of_string (String.sub s start (!at - start))) in
+  let rec value depth () =
     space ();
+    if depth > 32 then refuse "nested too deeply at byte %d" !at;
     match peek () with
-    | '{' -> incr at; Object (members [])
-    | '[' -> incr at; Array (items ']' value [])
+    | '{' -> incr at; Object (members (depth + 1) [])
+    | '[' -> incr at; Array (items ']' (value (depth + 1)) [])
     | '"' -> Text (text ())
     | 't' -> word "true" (Flag true) | 'f' -> word "false" (Flag false) | 'n' -> word "null" Null
     | _ -> number ()
-  and members acc =
-    let member () = space (); let k = text () in expect ':'; (k, value ()) in
+  and members depth acc =
+    let member () = space (); let k = text () in expect ':'; (k, value depth ()) in
     let l = items '}' member acc in
     let seen = Hashtbl.create 16 in
     List.iter (fun (k, _) -> if Hashtbl.mem seen k then refuse "%s: stated twice" k; Hashtbl.add seen k ()) l;
     l in
-  let v = value () in
+  let v = value 0 () in
   space ();
   if !at <> n then refuse "continues after the end";
   v

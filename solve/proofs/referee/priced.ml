@@ -1,8 +1,6 @@
 (* Trusted: the priced document as the specification's problem. What the specification does not
    have is refused, and so is what is beyond the limits of machine integers. *)
-module Whole = Z
-open Verified
-module Z = Whole
+open Names
 open Json
 
 let zero z = Z.sign z = 0
@@ -39,8 +37,12 @@ let read text : problem =
            "devices_per_stage"; "recompute"; "boundary_options"; "gradient_options"; "groups"; "runs"; "cuts"; "embedding_sync_ns"; "tiers"; "sharded_runs";
            "local_forward_ns"; "local_backward_ns"; "local_bytes"; "local_heads"; "budget"; "rules" ];
   if Json.text (get d "kind") <> "plumbline.priced" then refuse "kind: expected plumbline.priced";
+  ignore (within 1 1 (get d "version"));
   need (given d "objective" "iteration_time" Json.text = "iteration_time") "objective";
   let lay = get d "layout" in
+  only lay [ "tensor"; "context"; "data"; "pipeline"; "virtual_stages"; "micro_batch"; "schedule"; "sequence_parallel"; "fused_attention"; "gradient_sync";
+             "fused_embedding_sync"; "zero"; "offload_optimizer"; "expert_tensor"; "expert"; "barrier"; "local_loss_every"; "stored_inputs"; "slices";
+             "tensor_grid"; "recompute"; "recomputed_layers"; "context_kind"; "overlapped_dispatch"; "pool"; "grid_order"; "grid_gathers" ];
   let stages = within 1 256 (get d "stage_count") in
   let local_every = given lay "local_loss_every" 0 (within 0 256) and stored = given lay "stored_inputs" false flag in
   let slices = given lay "slices" 1 (fun v -> List.length (array v)) in
@@ -60,6 +62,7 @@ let read text : problem =
   let ng = List.length group_list in
   need (ng >= 1 && ng <= 64) "groups";
   let group_names = List.map (fun g -> Json.text (get g "name")) group_list in
+  if List.length (List.sort_uniq compare group_names) <> ng then refuse "groups: two of one name";
   let option_of v =
     only v [ "rank"; "kept_per_thousand"; "bits"; "epilogue_only"; "quality_cost"; "error_feedback"; "offloaded_percent"; "tier_option"; "activations" ];
     let rank = Option.map number (find v "rank") in
@@ -80,7 +83,7 @@ let read text : problem =
     let sync = numbers ~count:no (get g "sync_constant_ns") in
     let limits = given g "tier_limit_bytes" (Array.make tiers Z.minus_one) (numbers ~count:tiers) in
     let of_group = Array.of_list (List.map seated group_list) in
-    { slots = number (get g "slots"); excluded = find g "excluded" <> None; memory_limit = number (get g "memory_limit_bytes");
+    { slots = number (get g "slots"); excluded = Option.map Json.text (find g "excluded") <> None; memory_limit = number (get g "memory_limit_bytes");
       constant_bytes = number (get g "constant_bytes"); sync_constant_ns = (fun o -> sync.(o));
       tier_limit = (fun t -> if Z.sign limits.(t) < 0 then None else Some limits.(t));
       takes_slots = (if widths then number (get g "seat_slots") else Z.one);
@@ -143,6 +146,7 @@ let read text : problem =
   let all_runs = Array.of_list (List.mapi (fun i r -> run_of (if i < rn then i else i - rn) r) (run_list @ further @ heads)) in
   let kinds = Array.length all_runs in
   let run_names = List.map (fun r -> Json.text (get r "name")) run_list in
+  if List.length (List.sort_uniq compare run_names) <> rn then refuse "runs: two of one name";
   let model = List.mapi (fun i r -> (i, within 1 4096 (get r "count"))) run_list in
   let layers = List.fold_left (fun a (_, c) -> a + c) 0 model in
   need (layers <= 4096 && layers = within 1 4096 (get d "layer_count")) "layer_count";

@@ -6,15 +6,15 @@ let read path =
 (* What is wrong, as far as it can be said in a few words; None: its boxes are not closed. *)
 let why problem (e : Elaborated.t) =
   let number p l = let rec seek i = function [] -> None | x :: r -> if p i x then Some i else seek (i + 1) r in seek 0 l in
-  match number (fun _ p -> Verified.read_path problem.Verified.shape_of p = None) e.paths with
+  match number (fun _ p -> Names.read_path problem.Names.shape_of p = None) e.paths with
   | Some i -> Some (Printf.sprintf "path %d is none of the schedule" i)
-  | None -> match number (fun s vs -> not (Verified.stage_covered problem (Verified.couplings problem) s vs)) e.choices with
+  | None -> match number (fun s vs -> not (Names.stage_covered problem (Names.couplings problem) s vs)) e.choices with
     | Some s -> Some (Printf.sprintf "stage %d has a choice that is not listed, or is slower or larger than listed" s)
     | None -> None
 
 (* Whether a round by ranks counts stages one by one, at least in the whole problem. *)
 let is_loose problem (e : Elaborated.t) =
-  let open Verified in
+  let open Names in
   let y = as_layout problem (couplings problem) in
   let by_ranks ms = List.exists (function ByRanks _ -> true | _ -> false) ms in
   let rec any = function
@@ -34,13 +34,13 @@ let () =
         if e.hash <> hash then begin
           Printf.printf "refused: %s is about the document %.12s..., %s is %.12s...\n" elaborated e.hash priced hash; exit 1
         end;
-        if Verified.accept problem e.claim e.paths e.choices e.tree then
+        if Names.accept problem e.claim e.paths e.choices e.tree then
           match e.claim, e.time with
           | None, _ -> Printf.printf "accepted: %s (SHA-256 %s) has no plan\n" priced hash
           | Some bound, None -> Printf.printf "accepted: no plan of %s (SHA-256 %s) takes less than %s ns\n" priced hash (Z.to_string bound)
           | Some bound, Some time ->
               let start, streams, links = Starts.find problem e.plan time in
-              if Verified.reaches problem e.plan start streams links time then
+              if Names.reaches problem e.plan start streams links time then
                 Printf.printf "accepted: the plan takes at most %s ns, and no plan of %s (SHA-256 %s) takes less than %s ns\n" (Z.to_string time) priced hash (Z.to_string bound)
               else begin
                 Printf.printf "refused: %s does not show that its plan takes %s ns\n" elaborated (Z.to_string time); exit 1

@@ -1,7 +1,5 @@
 (* Untrusted: when each operation of a plan starts, at the earliest, and who takes turns where. *)
-module Whole = Z
-open Verified
-module Z = Whole
+open Names
 
 (* [lane] -> its operations in order *)
 let turns lane count ops =
