@@ -75,7 +75,7 @@ static void put_quoted(struct output *o, const char *text, size_t length)
 static void put_cell(struct output *o, const char *text, size_t length)
 {
     struct arena_mark mark = arena_set_mark(o->arena);
-    put(o, csv_cell(arena_print(o->arena, "%.*s", (int)length, text), o->arena));
+    put(o, csv_cell(cell_copy((struct cell){text, (int)length}, o->arena), o->arena));
     arena_reset(o->arena, mark);
 }
 

@@ -48,6 +48,8 @@ bool text_is_plain(const char *text, size_t length, char found[PLAIN_FOUND_MAX])
     for (int n; p < end; p += n) {
         n = 8;
         if (end - p >= n && eight_are_plain(p)) continue;
+        n = 1;
+        if (*p >= ' ' && *p < 0x7f) continue;
         n = utf8_length(p, end);
         const char *what = n ? what_is(code_at(p, n)) : "byte that is not UTF-8,";
         if (!what) continue;

@@ -473,9 +473,9 @@ void run_defaults(struct run_default traits[TRAIT_COUNT], const struct run_facts
     int done = TRAIT_LEARNED_POSITIONS;
     for (size_t i = 0; i < ARRAY_LENGTH(facts); i++) {
         const struct fact *x = &facts[i];
-        if ((int)x->trait <= done || !applies(x, f, held, date)) continue;
+        if ((int)x->trait <= done || !traits[x->trait].assumed || !applies(x, f, held, date))
+            continue;
         done = (int)x->trait;
-        if (!traits[done].assumed) continue;
         int recipe;
         traits[done] = recipe_says(f, (enum trait)done, held & N_EIGHT, &recipe)
                            ? (struct run_default){recipe, true, 0, false, "its recipe"}

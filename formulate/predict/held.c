@@ -41,10 +41,10 @@ int64_t predict_requested_bytes(const struct predictor *p, const struct memory_p
     // Autocast: the sums are the fp32 weights' own gradients. Of replicas, DDP's fp32 buckets take
     // as much as the copies and buckets in 16 bits that are counted. Of 6 gradient bytes of a value
     // that is trained 2 are such a copy's; frozen weights are what they were loaded as.
-    if (p->origin.origin.program == PROGRAM_TRANSFORMERS && job->trainer == TRAINER_OTHER &&
+    if (p->origin->origin.program == PROGRAM_TRANSFORMERS && job->trainer == TRAINER_OTHER &&
         alone && job->gradient_bytes_per_value > 2 && job->precision != FP32)
         return memory_total(m) - smaller(m->weight_bytes, m->gradient_bytes / 3);
-    if (p->origin.origin.program != PROGRAM_NANOTRON) return memory_total(m);
+    if (p->origin->origin.program != PROGRAM_NANOTRON) return memory_total(m);
     // ZeRO 1 gathers weights after the step into one piece, for which no freed one is large enough.
     bool gathers = job->layout.zero == 1 && !alone;
     return memory_total(m) - in_place_of_activations(job, m, in_flight) +
@@ -56,5 +56,5 @@ int64_t predict_held_bytes(const struct predictor *p, int64_t requested, double 
     double factor = p->problem.costs.allocator_factor.value;
     return round_half_up((factor > 1 ? factor : HELD_FOR_REQUESTED) *
                          ((double)requested - outside)) +
-           (p->origin.origin.program == PROGRAM_NANOTRON ? not_sent_yet(&p->problem) : 0);
+           (p->origin->origin.program == PROGRAM_NANOTRON ? not_sent_yet(&p->problem) : 0);
 }

@@ -44,7 +44,8 @@ struct row_words {
     const char *boundaries; // AMP's list of them, after its bracket; NULL: none
 };
 
-// Who ran it, by these cells: neighbouring rows mostly have the same.
+// Who ran it, by these cells: neighbouring rows mostly have one of a few.
+enum { ORIGINS_KEPT = 4 };
 struct known_origin {
     struct cell framework, version, source, gpu;
     int trainer;
@@ -54,7 +55,8 @@ struct known_origin {
 struct predictor {
     struct predict_settings settings;
     struct row_words words;
-    struct known_origin origin;
+    struct known_origin origins[ORIGINS_KEPT], *origin; // the current row's
+    int origin_next;
     struct arena *arena;
     struct cluster *clusters; // in order of preference
     int cluster_count;
@@ -87,6 +89,8 @@ struct predictor {
     int chosen[STAGES_MAX];
     int64_t *durations;
     int duration_count;
+    struct pricing *pricing; // of the current problem, until its scratch goes
+    struct priced priced;
     bool placed; // the choices of the current problem have their stages' layers and groups
     struct walked {
         const struct kept_graph *graph; // NULL: none yet
@@ -122,7 +126,11 @@ void predict_read_words(struct row_words *w, const struct run_row *row);
 bool predict_set_up(struct predictor *p, const struct run_row *row, struct prediction *prediction);
 
 // Predicts what is in p->problem and p->placement.
-void predict_once(struct predictor *p, const struct costs *costs, struct prediction *prediction);
+// priced: it is so already, and only its placement is another.
+void predict_once(struct predictor *p, const struct costs *costs, bool priced,
+                  struct prediction *prediction);
+// And how much of the time its costs leave open, with settings.ranges.
+void predict_range(struct predictor *p, struct prediction *prediction);
 // Puts the ends of p->range into the prediction.
 void predict_put_range(const struct predictor *p, struct prediction *prediction);
 

@@ -63,6 +63,7 @@ enum status predictor_open(struct predictor **predictor, const struct predict_se
     p->scratch = arena_open_within(arena);
     p->moving = arena_open_within(arena);
     p->memo = product_memo_open(arena);
+    p->origin = p->origins;
     TAKE(p->graphs, 1, char); // an allocation that resets keep
     TAKE(p->scratch, 1, char);
     TAKE(p->moving, 1, char);
@@ -294,10 +295,10 @@ static int64_t shown_bytes(const struct predictor *p, int64_t requested, double 
 }
 
 // The device with the least room left; all must fit. *over: bytes beyond the limit, so far.
-static void find_memory(const struct predictor *p, const struct pricing *pricing,
-                        const struct priced *priced, const struct schedule *schedule, int64_t *over,
+static void find_memory(const struct predictor *p, const struct schedule *schedule, int64_t *over,
                         struct prediction *prediction)
 {
+    const struct priced *priced = &p->priced;
     int first = schedule_rank_of(&schedule->request, 0),
         last = schedule_rank_of(&schedule->request, priced->stage_count - 1);
     for (int rank = 0; rank < priced->rank_count; rank++) {
@@ -305,7 +306,7 @@ static void find_memory(const struct predictor *p, const struct pricing *pricing
         struct memory_parts memory = schedule->request.virtual_stages > 1
                                          ? memory_of_rank(p, schedule, rank)
                                          : p->choices[stage].memory;
-        double outside = price_outside_bytes(pricing, group);
+        double outside = price_outside_bytes(p->pricing, group);
         int64_t requested = predict_requested_bytes(p, &memory, schedule->in_flight[stage]),
                 bytes = shown_bytes(p, requested, outside),
                 held = predict_held_bytes(p, requested, outside),
@@ -317,14 +318,14 @@ static void find_memory(const struct predictor *p, const struct pricing *pricing
             prediction->ends_bytes = larger(prediction->ends_bytes, bytes);
         prediction->fits = prediction->fits &&
                            requested <= priced->groups[group].memory_limit_bytes;
-        if (rank == first && p->origin.origin.program == PROGRAM_NANOTRON)
+        if (rank == first && p->origin->origin.program == PROGRAM_NANOTRON)
             prediction->held_bytes = held; // rank 0 writes its table
         if (bytes - limit <= *over) continue;
         *over = bytes - limit;
         prediction->fullest_rank = rank;
         prediction->memory = memory;
         prediction->device_bytes = bytes;
-        if (p->origin.origin.program != PROGRAM_NANOTRON) prediction->held_bytes = held;
+        if (p->origin->origin.program != PROGRAM_NANOTRON) prediction->held_bytes = held;
         prediction->outside_bytes = round_half_up(outside);
         prediction->library_bytes = memory.constant_bytes - prediction->outside_bytes;
         prediction->capacity_bytes = capacity;
@@ -334,8 +335,7 @@ static void find_memory(const struct predictor *p, const struct pricing *pricing
 }
 
 // For every kind of pipeline; the choices of the last one stay.
-static void find_memories(struct predictor *p, const struct pricing *pricing,
-                          const struct priced *priced, const struct schedule *schedule,
+static void find_memories(struct predictor *p, const struct schedule *schedule,
                           struct prediction *prediction)
 {
     struct choices c;
@@ -343,10 +343,10 @@ static void find_memories(struct predictor *p, const struct pricing *pricing,
     int64_t over = INT64_MIN;
     prediction->fits = true;
     for (int k = 0; k + 1 < pipeline_count(p); k++)
-        if (choose(p, priced, k, &c, &kept, prediction))
-            find_memory(p, pricing, priced, schedule, &over, prediction);
-    if (pipeline_count(p) > 1) choose(p, priced, pipeline_count(p) - 1, &c, &kept, prediction);
-    find_memory(p, pricing, priced, schedule, &over, prediction);
+        if (choose(p, &p->priced, k, &c, &kept, prediction))
+            find_memory(p, schedule, &over, prediction);
+    if (pipeline_count(p) > 1) choose(p, &p->priced, pipeline_count(p) - 1, &c, &kept, prediction);
+    find_memory(p, schedule, &over, prediction);
 }
 
 // A single block; one of the recomputed ones.
@@ -369,15 +369,15 @@ static void find_block(const struct predictor *p, const struct priced *priced,
 }
 
 // The time with some costs moved; everything else keeps its price.
-static bool time_with(struct predictor *p, struct pricing *pricing, const struct priced *priced,
-                      const struct costs *costs, int64_t *ns, struct prediction *prediction)
+static bool time_with(struct predictor *p, const struct costs *costs, int64_t *ns,
+                      struct prediction *prediction)
 {
     struct error err;
     struct kept_graph *kept;
     err.status = OK;
     p->problem.costs = *costs;
-    if (price_times(pricing, &err) != OK) return predict_refuse(prediction, "%s", err.text);
-    return time_of(p, priced, ns, &kept, prediction);
+    if (price_times(p->pricing, &err) != OK) return predict_refuse(prediction, "%s", err.text);
+    return time_of(p, &p->priced, ns, &kept, prediction);
 }
 
 void predict_put_range(const struct predictor *p, struct prediction *prediction)
@@ -386,14 +386,14 @@ void predict_put_range(const struct predictor *p, struct prediction *prediction)
     prediction->high_ns = range_end_ns(&p->range, COSTS_SLOW);
 }
 
-static void find_range(struct predictor *p, struct pricing *pricing, const struct priced *priced,
-                       struct prediction *prediction)
+void predict_range(struct predictor *p, struct prediction *prediction)
 {
     int64_t ns;
+    if (*prediction->reason || !p->settings.ranges) return;
     p->range = range_begin(prediction->iteration_ns, &p->problem.costs, p->shown);
     for (int i = 0; i < p->moved.count; i++) {
         const struct moved_costs *m = &p->moved.items[i];
-        if (!time_with(p, pricing, priced, &m->costs, &ns, prediction)) return;
+        if (!time_with(p, &m->costs, &ns, prediction)) return;
         range_add(&p->range, m->group, m->end, ns);
         if (m->group == COSTS_OF_LAUNCHES && m->end == COSTS_SLOW) prediction->launched_ns = ns;
     }
@@ -442,29 +442,28 @@ static void find_figures(const struct predictor *p, int stages, struct predictio
                                            (prediction->tokens_per_s * 3600) * 1e6;
 }
 
-void predict_once(struct predictor *p, const struct costs *costs, struct prediction *prediction)
+void predict_once(struct predictor *p, const struct costs *costs, bool priced,
+                  struct prediction *prediction)
 {
     struct error err;
-    struct priced priced;
-    struct pricing *pricing;
     struct kept_graph *kept;
     err.status = OK;
     p->problem.costs = *costs;
     p->placed = false;
     p->walked.graph = NULL;
-    if (price_terms_kept(&pricing, &priced, &p->problem, p->memo, p->scratch, &err) != OK) {
+    if (!priced &&
+        price_terms_kept(&p->pricing, &p->priced, &p->problem, p->memo, p->scratch, &err) != OK) {
         predict_refuse(prediction, "%s", err.text);
         return;
     }
-    if (!time_of(p, &priced, &prediction->iteration_ns, &kept, prediction)) return;
-    prediction->micro_batches = priced.micro_batches;
+    if (!time_of(p, &p->priced, &prediction->iteration_ns, &kept, prediction)) return;
+    prediction->micro_batches = p->priced.micro_batches;
     prediction->sequences = p->problem.job.global_batch;
     prediction->value_bytes = precision_bytes(p->problem.job.precision);
-    prediction->gpus = (double)(priced.devices_per_stage * p->problem.job.layout.pipeline);
-    find_figures(p, priced.stage_count, prediction);
-    find_memories(p, pricing, &priced, &kept->schedule, prediction);
-    find_block(p, &priced, prediction);
-    if (p->settings.ranges) find_range(p, pricing, &priced, prediction);
+    prediction->gpus = (double)(p->priced.devices_per_stage * p->problem.job.layout.pipeline);
+    find_figures(p, p->priced.stage_count, prediction);
+    find_memories(p, &kept->schedule, prediction);
+    find_block(p, &p->priced, prediction);
 }
 
 void predict_problem(struct predictor *p, const struct problem *problem,
@@ -476,6 +475,7 @@ void predict_problem(struct predictor *p, const struct problem *problem,
     p->shown = (struct shown_runs){0};
     p->fleet.pipeline_count = 0;
     move_costs(p, &problem->costs);
-    predict_once(p, &problem->costs, prediction);
+    predict_once(p, &problem->costs, false, prediction);
+    predict_range(p, prediction);
     arena_reset(p->scratch, p->scratch_mark);
 }

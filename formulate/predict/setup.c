@@ -423,7 +423,7 @@ static bool set_placement(struct predictor *p, const struct run_row *row,
     if (prediction->impossible)
         return predict_refuse(prediction, "%d layers on %d stages", blocks, stages);
     bool alike = p->problem.model.run_count == 3 && p->problem.model.runs[1].kind == LAYER_BLOCK;
-    if (p->origin.origin.program == PROGRAM_NANOTRON && alike &&
+    if (p->origin->origin.program == PROGRAM_NANOTRON && alike &&
         stages == p->problem.job.layout.pipeline)
         return split_by_work(to, &p->problem.model, stages, prediction);
     split_equally(to, p->words.embedding_counted, stages, blocks);

@@ -100,12 +100,16 @@ static struct cell gpu_of_years(const struct predictor *p, struct cell gpu)
 
 static const struct run_origin *origin_of(struct predictor *p, const struct run_row *row)
 {
-    struct known_origin *k = &p->origin;
     struct cell gpu = predict_gpu(p, row->gpu);
-    if (k->gpu.text && same_cell(k->framework, row->framework) &&
-        same_cell(k->version, row->version) && same_cell(k->source, row->origin) &&
-        same_cell(k->gpu, gpu) && k->trainer == row->trainer)
-        return &k->origin;
+    for (int i = 0; i < ORIGINS_KEPT; i++) {
+        struct known_origin *k = p->origin = &p->origins[i];
+        if (k->gpu.text && same_cell(k->framework, row->framework) &&
+            same_cell(k->version, row->version) && same_cell(k->source, row->origin) &&
+            same_cell(k->gpu, gpu) && k->trainer == row->trainer)
+            return &k->origin;
+    }
+    struct known_origin *k = p->origin = &p->origins[p->origin_next];
+    p->origin_next = (p->origin_next + 1) % ORIGINS_KEPT;
     *k = (struct known_origin){row->framework,
                                row->version,
                                row->origin,
@@ -200,12 +204,19 @@ static void fill(struct run_row *filled, const struct run_row *row,
 
 #define OVERFULL 1.15
 
-static void predict_filled(struct predictor *p, const struct run_row *row,
+// The prices stay for the next row, which may have them as well.
+static void predict_filled(struct predictor *p, const struct run_row *row, bool priced,
                            struct prediction *prediction)
 {
     memset(prediction, 0, sizeof *prediction);
-    if (predict_set_up(p, row, prediction)) predict_once(p, &p->costs, prediction);
-    arena_reset(p->scratch, p->scratch_mark);
+    if (!priced) arena_reset(p->scratch, p->scratch_mark);
+    if (predict_set_up(p, row, prediction)) predict_once(p, &p->costs, priced, prediction);
+}
+
+// Another such mode of all layers leaves all prices as they are.
+static bool is_priced_anyway(int recompute)
+{
+    return recompute >= RECOMPUTE_NONE && recompute <= RECOMPUTE_FULL;
 }
 
 // Of what only memory decides, the first with which it fits; none does: the one with the fewest
@@ -215,7 +226,7 @@ static bool choose_by_memory(struct predictor *p, struct run_facts *facts,
                              struct run_default traits[TRAIT_COUNT], struct run_row *filled,
                              struct prediction *prediction)
 {
-    bool tried_others = false;
+    bool tried_others = false, priced = true; // as *filled, but for what it recomputes
     for (int i = 0; i < TRAIT_COUNT; i++) {
         struct run_default *t = &traits[i];
         if (!t->assumed || !t->by_memory || *prediction->reason) continue;
@@ -228,11 +239,15 @@ static bool choose_by_memory(struct predictor *p, struct run_facts *facts,
             struct prediction tried;
             if (!(open >> value & 1)) continue;
             row_set_trait(&other, (enum trait)i, value);
-            predict_filled(p, &other, &tried);
+            bool alike = i == TRAIT_RECOMPUTE && is_priced_anyway(value) &&
+                         is_priced_anyway(filled->recompute);
+            predict_filled(p, &other, priced && alike, &tried);
             tried_others = true;
+            priced = priced && alike;
             if (*tried.reason || tried.device_bytes >= prediction->device_bytes) continue;
             t->value = value;
             *filled = other, *prediction = tried;
+            priced = true;
         }
         t->open = full > 1 ? (open | first) & ~(1U << t->value) : 0;
         facts->values[i] = t->value; // with whatever else is tried
@@ -256,7 +271,7 @@ static void price_open(struct predictor *p, const struct run_row *row,
         fill(&filled, row, traits);
         for (int i = 0; i < TRAIT_COUNT; i++)
             if (!traits[i].assumed) row_set_trait(&filled, (enum trait)i, traits[i].value);
-        predict_filled(p, &filled, &x);
+        predict_filled(p, &filled, false, &x);
         if (*x.reason) continue;
         if (!a->low_ns) a->low_ns = a->high_ns = ns;
         if (x.iteration_ns < a->low_ns) a->low_ns = x.iteration_ns;
@@ -291,7 +306,7 @@ static int64_t as_pytorch_ns(struct predictor *p, const struct run_row *row,
     for (int i = 0; i < TRAIT_COUNT; i++) other.values[i] = row_trait(row, (enum trait)i);
     run_defaults(traits, &other);
     fill(&filled, &own, traits);
-    predict_filled(p, &filled, &x);
+    predict_filled(p, &filled, false, &x);
     choose_by_memory(p, &other, traits, &filled, &x);
     return *x.reason ? 0 : x.iteration_ns;
 }
@@ -301,7 +316,6 @@ static void widen(struct predictor *p, const struct run_row *row, const struct r
                   struct prediction *prediction)
 {
     struct range range = p->range;
-    p->settings.ranges = false;
     if (may_be_pytorch(facts)) {
         int64_t ns = as_pytorch_ns(p, row, facts);
         if (ns) range_add_joint_case(&range, ns);
@@ -314,7 +328,6 @@ static void widen(struct predictor *p, const struct run_row *row, const struct r
         range_add_case(&range, COSTS_FAST, a->low_ns);
         range_add_case(&range, COSTS_SLOW, a->high_ns);
     }
-    p->settings.ranges = true;
     p->range = range;
     predict_put_range(p, prediction);
 }
@@ -343,8 +356,10 @@ void predict_row(struct predictor *p, const struct run_row *stated, struct predi
     for (int i = 0; i <= TRAIT_LEARNED_POSITIONS && named; i++)
         traits[i].assumed = false; // the model says
     fill(&filled, &row, traits);
-    predict_filled(p, &filled, prediction);
+    predict_filled(p, &filled, false, prediction);
     bool others = choose_by_memory(p, &facts, traits, &filled, prediction);
+    if (others && p->settings.ranges) predict_filled(p, &filled, false, prediction);
+    predict_range(p, prediction);
     prediction->origin = origin;
     if (*prediction->reason) return;
     for (int i = 0; i < TRAIT_COUNT; i++) prediction->assumptions[i].taken = traits[i];

@@ -350,10 +350,10 @@ static enum status price_all(struct pricing *x, struct priced *priced,
     *x = pricing_of(problem, priced, arena);
     x->links_free = wishes.links_free;
     x->memo = wishes.memo;
-    if (wishes.keeps)
-        x->kept = TAKE(arena,
-                       priced->run_count * problem->cluster.group_count * priced->slice_count,
-                       struct kept_layer);
+    if (wishes.keeps) x->kept = TAKE(arena, priced->run_count, struct kept_layer *);
+    for (int run = 0; run < priced->run_count && wishes.keeps; run++)
+        x->kept[run] =
+            TAKE(arena, problem->cluster.group_count * priced->slice_count, struct kept_layer);
     priced->devices_per_stage = (int64_t)x->D;
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
         priced->recompute[mode] = mode == RECOMPUTE_NONE || job->recompute[mode];

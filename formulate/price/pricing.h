@@ -47,7 +47,7 @@ struct pricing {
     int rings[2];  // rings that leave each of the two
     int transport; // of the ring: a kind of card, or TRANSPORT_NONE (data/places/places.h)
     struct message *messages;  // [cut_count], transfers.c
-    struct kept_layer *kept;   // [(run * group_count + group) * slice_count + slice]; NULL: nothing
+    struct kept_layer **kept;  // [run][group * slice_count + slice]; NULL: nothing
     struct product_memo *memo; // NULL: none
     int modes; // of recomputation: up to the last that is offered; later ones have no price
     struct kept_links *links;          // by group; NULL: not kept

@@ -232,12 +232,14 @@ static struct product_seconds seconds_of(const struct product_list *list)
     return sum;
 }
 
-static struct product_seconds remembered(struct product_memo *memo, const struct product_list *list)
+static struct product_seconds remembered(
+    struct product_memo *memo, const struct product_list *list,
+    struct product_seconds (*find)(const struct product_list *list))
 {
     int at = place_of(list);
     if (!same_list(&memo->lists[at], list)) {
         memo->lists[at] = *list;
-        memo->seconds[at] = seconds_of(list);
+        memo->seconds[at] = find(list);
     }
     return memo->seconds[at];
 }
@@ -252,7 +254,7 @@ bool product_times(const struct pricing *x, const struct layer_run *run, const s
     if (kept && take_kept(&kept->matrices, l, to)) return true;
     list.count = products_of(x, run, slice->tokens, list.products);
     list.times = times_of(x, run), list.bytes = x->e, list.gradient_bytes = 2 * x->e_g;
-    *to = x->memo && list.count ? remembered(x->memo, &list) : seconds_of(&list);
+    *to = x->memo && list.count ? remembered(x->memo, &list, seconds_of) : seconds_of(&list);
     if (kept && list.count) keep(&kept->matrices, l, to);
     return list.count > 0;
 }
@@ -308,25 +310,37 @@ real unneeded_product_s(const struct pricing *x, const struct layer_run *run, re
     return times_of(x, run) * once;
 }
 
+// Of attention's own two products: of its scores, and of these with the values.
+static struct product_seconds seconds_of_scores(const struct product_list *list)
+{
+    const struct product_limits *l = &list->limits;
+    const struct product *scores = &list->products[0], *context = &list->products[1];
+    real rows = scores->rows, keys = scores->columns, w = scores->depth, w_v = context->columns,
+         heads = scores->count, e = list->bytes;
+    struct product of_scores = {"scores' gradients", rows, keys, w_v, heads},
+                   of_queries = {"queries' gradients", rows, w, keys, heads},
+                   of_keys = {"keys' gradients", keys, w, rows, heads},
+                   of_values = {"values' gradients", keys, w_v, rows, heads};
+    return (struct product_seconds){product_s(l, scores, e) + product_s(l, context, e),
+                                    product_s(l, &of_scores, e) + product_s(l, &of_queries, e),
+                                    product_s(l, &of_keys, e) + product_s(l, &of_values, e)};
+}
+
 bool score_times(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
                  int group, struct product_seconds *to)
 {
     struct kept_layer *kept = kept_of(x, run, group, slice->index);
-    struct product_limits l;
-    if (!limits_of(x, x->head_rates[group], group, 1, &l)) return false;
-    if (kept && take_kept(&kept->scores, &l, to)) return true;
+    struct product_list list;
+    if (!limits_of(x, x->head_rates[group], group, 1, &list.limits)) return false;
+    if (kept && take_kept(&kept->scores, &list.limits, to)) return true;
     real rows = slice->share * x->s, keys = slice->score_cells / (x->b * rows),
-         heads = x->b * x->a / x->t1 * (run->cross_attention ? 2 : 1), w_v = x->ctx / x->a;
-    struct product scores = {"scores", rows, keys, x->w, heads},
-                   context = {"context", rows, w_v, keys, heads},
-                   of_scores = {"scores' gradients", rows, keys, w_v, heads},
-                   of_queries = {"queries' gradients", rows, x->w, keys, heads},
-                   of_keys = {"keys' gradients", keys, x->w, rows, heads},
-                   of_values = {"values' gradients", keys, w_v, rows, heads};
-    to->forward = product_s(&l, &scores, x->e) + product_s(&l, &context, x->e);
-    to->data = product_s(&l, &of_scores, x->e) + product_s(&l, &of_queries, x->e);
-    to->weight = product_s(&l, &of_keys, x->e) + product_s(&l, &of_values, x->e);
-    if (kept) keep(&kept->scores, &l, to);
+         heads = x->b * x->a / x->t1 * (run->cross_attention ? 2 : 1);
+    // No other list's gradients have no bytes.
+    list.times = 1, list.bytes = x->e, list.gradient_bytes = 0, list.count = 2;
+    list.products[0] = (struct product){"scores", rows, keys, x->w, heads};
+    list.products[1] = (struct product){"context", rows, x->ctx / x->a, keys, heads};
+    *to = x->memo ? remembered(x->memo, &list, seconds_of_scores) : seconds_of_scores(&list);
+    if (kept) keep(&kept->scores, &list.limits, to);
     return true;
 }
 
