@@ -378,32 +378,42 @@ static enum status read_line(struct reader *r, enum line line, int at, struct er
     return OK;
 }
 
-// A row of a table whose header is not in the file: its words are as many as one has, and its
-// bandwidth follows from its time.
-static enum status find_bare_table(struct reader *r, struct error *err)
+// Whether a row of a table whose header is not in the file begins at the word: there are as many
+// words as one has, and its bandwidth follows from its time.
+static bool is_bare_row(const struct text_lines *t, int at)
 {
     enum { WORDS_LEAST = 11 }; // size count type (time algbw busbw error) twice
-    const struct text_lines *t = &r->lines;
-    int more = t->word_count - WORDS_LEAST, time = 3 + more;
+    const char *const *words = t->words + at;
+    int more = t->word_count - at - WORDS_LEAST, time = 3 + more;
     int64_t bytes, count;
     double us, algbw, bus;
-    if (r->in_table || r->ended || more < 0 || more > 2 || !word_is_whole(t->words[0], &bytes) ||
-        !word_is_whole(t->words[1], &count) || !isalpha((unsigned char)*t->words[2]) ||
-        !word_is_number(t->words[time], &us) || !word_is_number(t->words[time + 1], &algbw) ||
-        !word_is_number(t->words[time + 2], &bus) || us <= 0 ||
-        fabs((double)bytes / us / 1e3 - algbw) > 0.01 + 0.01 * algbw)
-        return OK;
+    return more >= 0 && more <= 2 && word_is_whole(words[0], &bytes) &&
+           word_is_whole(words[1], &count) && isalpha((unsigned char)*words[2]) &&
+           word_is_number(words[time], &us) && word_is_number(words[time + 1], &algbw) &&
+           word_is_number(words[time + 2], &bus) && us > 0 &&
+           fabs((double)bytes / us / 1e3 - algbw) <= 0.01 + 0.01 * algbw;
+}
+
+// A row behind as many words as may stand before a header's.
+static enum status find_bare_table(struct reader *r, struct error *err)
+{
+    const struct text_lines *t = &r->lines;
+    int at = 0, side = r->n->settings->in_place ? 4 : 0;
+    if (r->in_table || r->ended) return OK;
+    while (at < PREFIX_MOST && !is_bare_row(t, at)) at++;
+    if (!is_bare_row(t, at)) return OK;
     if (!r->in_test) TRY(begin(r, NULL, err));
+    const char *const *words = t->words + at;
     int64_t wrong;
-    int side = r->n->settings->in_place ? 4 : 0;
-    bool whole = word_is_whole(t->words[time + side + 3], &wrong);
+    int time = t->word_count - at - 8 + side;
     r->columns = (struct columns){.type = 2,
-                                  .redop = isalpha((unsigned char)*t->words[3]) ? 3 : -1,
-                                  .time = time + side,
-                                  .algbw = time + side + 1,
-                                  .busbw = time + side + 2,
-                                  .wrong = whole ? time + side + 3 : -1,
-                                  .count = t->word_count};
+                                  .redop = isalpha((unsigned char)*words[3]) ? 3 : -1,
+                                  .time = time,
+                                  .algbw = time + 1,
+                                  .busbw = time + 2,
+                                  .wrong = word_is_whole(words[time + 3], &wrong) ? time + 3 : -1,
+                                  .count = t->word_count - at,
+                                  .prefix = at};
     r->in_table = r->n->assumed_columns = true;
     return guess(r, err);
 }

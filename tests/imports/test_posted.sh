@@ -117,6 +117,9 @@ table 1.5 | sed '/Rank/d; s/nGpus 1/nGpus 8/' | refused nccl-tests 'give --ranks
 # rows alone; a launcher's tag before each part of a line; a redop that older releases leave empty
 table 1.5 | grep '^ *[0-9]' | same "rows alone" --ranks 4 --gpus-per-node 2
 told 'assumed: .*as no header is in the file'
+table 1.5 | grep '^ *[0-9]' | sed 's/^/   [1,0]<stdout>: /' |
+    same "rows behind tags" --ranks 4 --gpus-per-node 2
+table 1.5 | grep '^ *[0-9]' | sed 's/^/1 2 3 a b c d e f /' | refused nccl-tests 'found no line'
 table 1.5 | grep '^ *[0-9]' | sed 's/ [0-9.]* *[0-9.]* *0 .*/ 1.00 1.50 0 9.0 1.00 1.50 0/' |
     refused nccl-tests 'found no line "# nThread ..."' --ranks 4
 table 1.5 | sed 's/^/[1,0]<stdout>:/; /float/s/ -1 / -1[1,0]<stdout>: /' | same "a tag in a row"
