@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "data/base/file.h"
 #include "data/base/grow.h"
 #include "data/import/import.h"
 
@@ -322,11 +323,11 @@ enum status launch_read(struct settings *s, const char *path, const struct launc
                         struct arena *arena, struct error *err)
 {
     struct file f = {.path = path, .asked = asked, .arena = arena};
-    const char *dot = strrchr(path, '.');
+    static const char *const pairs[] = {".yaml", ".yml", ".json"};
     *s = empty_settings(&(struct settings){.arena = arena});
     TRY(import_read(&s->document, path, &f.text, &f.size, arena, err));
-    if (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml")))
-        return launch_read_yaml(s, path, asked, err);
+    for (size_t i = 0; i < ARRAY_LENGTH(pairs); i++)
+        if (path_ends_with(path, pairs[i])) return launch_read_yaml(s, path, asked, err);
     if (launch_is_log(f.text, f.size)) return launch_read_log(s, f.text, f.size, err);
     return read_script(s, &f, err);
 }

@@ -1,8 +1,9 @@
-// YAML whose keys are flags: MODEL_ARGS with "--hidden-size: 4096", Primus's modules with overrides
-// and its models, FlagScale's system and model with "hidden_size: 4096"; with ${NAME} of the
-// environment.
+// YAML (GPT-NeoX: JSON, too) whose keys are flags: MODEL_ARGS with "--hidden-size: 4096", Primus's
+// modules with overrides and its models, FlagScale's system and model with "hidden_size: 4096";
+// with ${NAME} of the environment.
 #include <string.h>
 
+#include "data/base/file.h"
 #include "data/import/jobs/launch.h"
 
 static const char *given(const struct launch_asked *asked, const char *name, size_t length)
@@ -171,8 +172,14 @@ enum status launch_read_yaml(struct settings *s, const char *path, const struct 
     struct settings yaml;
     bool arguments = false;
     int found = 0;
-    TRY(settings_read_yaml_raw(&yaml, path, s->arena, err));
+    TRY((path_ends_with(path, ".json") ? settings_read_json
+                                       : settings_read_yaml_raw)(&yaml, path, s->arena, err));
     if (is_neox(&yaml)) return take_neox(s, &yaml, err);
+    if (path_ends_with(path, ".json"))
+        return fail(err, BAD_INPUT,
+                    "%s: expected GPT-NeoX's keys, found others: a model's config.json is read by "
+                    "import hf, DeepSpeed's file by import deepspeed",
+                    path);
     TRY(refuse_primus(&yaml, err));
     for (int i = 0; i < yaml.count; i++) arguments |= flag_of(yaml.items[i].key, true) != NULL;
     TRY(take_defaults(s, &yaml, err));
