@@ -78,14 +78,15 @@ printf '{"pipe_parallel_size": 1, "num_layers": 2, "hidden_size": 8, "num_attent
     >"$work/in.yml"
 "$plumbline" import megatron "$work/in.yml" --vocabulary 9 >"$work/out" 2>"$work/err" ||
     wrong "GPT-NeoX: $(cat "$work/err")"
+told 'read: --pipe-parallel-size, --num-layers'
 cp "$work/in.yml" "$work/in.json"
 "$plumbline" import megatron "$work/in.json" --vocabulary 9 >"$work/out" 2>"$work/err" ||
     wrong "GPT-NeoX in JSON: $(cat "$work/err")"
-echo '{"num_layers": 2, "hidden_size": 8, "num_attention_heads": 2, "vocab_size": 9}' >"$work/in.json"
+echo '{"num_layers": 2, "hidden_size": 8, "num_attention_heads": 2, "vocab_size": 9}' \
+    >"$work/in.json"
 "$plumbline" import megatron "$work/in.json" >"$work/out" 2>"$work/err" &&
     wrong "JSON without GPT-NeoX's keys is read"
 told "expected GPT-NeoX.s keys, found others: a model.s config.json is read by import hf"
-told 'read: --pipe-parallel-size, --num-layers'
 # These look like a known one.
 for said in 'framework: maxtext/framework: expected megatron' \
     'framework: megatron\n    trainer_class: FluxTrainer/trainer_class: trains a diffusion'; do
