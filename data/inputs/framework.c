@@ -214,6 +214,7 @@ const char *framework_refusal(enum framework framework, const struct layout *l,
     const struct rules *r = &rules[framework];
     if (framework == FRAMEWORK_ANY) return NULL;
     if (layout_has_grid(l) && !r->grids) return "tensor_grid";
+    if (l->in_flight[0]) return "in_flight"; // of none can a configuration say them
     bool sinks = of->sinks && r->plain_attention;
     if (!r->shares_keys && of->key_heads % layout_tensor_axis(l, 0)) return "tensor";
     if (l->context > 1 && !runs_context(r, of)) return "context";

@@ -330,6 +330,22 @@ enum status job_check_layout(const struct job *j, struct error *err)
     return rules_check(j->rules, j->rule_count, layout_stage_count(&j->layout), 0, file, err);
 }
 
+// A list in flight is of the layout's own stages, or the space has every one.
+static enum status check_lists(const struct job *j, struct error *err)
+{
+    static const enum space_key keys[] = {SPACE_PIPELINE, SPACE_SCHEDULE, SPACE_LOCAL_LOSS_EVERY};
+    if (!j->space.given || !j->layout.in_flight[0]) return OK;
+    if (j->space.in_flight_max)
+        return fail(err, BAD_INPUT, "%s: space.in_flight_max: expected a layout without in_flight",
+                    name_of(j));
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
+        if (j->space.axes[keys[i]].kind != AXIS_FIXED)
+            return fail(err, BAD_INPUT,
+                        "%s: layout.in_flight: expected a space without %s, or with in_flight_max",
+                        name_of(j), space_key_names[keys[i]]);
+    return OK;
+}
+
 enum status job_check(const struct job *j, struct error *err)
 {
     const char *file = name_of(j);
@@ -370,6 +386,7 @@ enum status job_check(const struct job *j, struct error *err)
         return fail(err, BAD_INPUT,
                     "%s: space.slice_tokens: expected a divisor of sequence %lld, found %d", file,
                     (long long)j->sequence, j->space.slice_tokens);
+    TRY(check_lists(j, err));
     if (!j->space.given) return job_check_layout(j, err);
     TRY(layout_check(&j->layout, file, err));
     return rules_check(j->rules, j->rule_count, STAGES_MAX, 0, file, err);

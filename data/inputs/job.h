@@ -68,7 +68,7 @@ enum objective {
 };
 extern const char *const objective_names[]; // "iteration_time", "pipette", "max_load" ...
 
-enum { SLICES_MAX = 32, SLICE_TOKENS_MAX = 1 << 24 };
+enum { SLICES_MAX = 32, SLICE_TOKENS_MAX = 1 << 24, LISTED_STAGES_MAX = 32, IN_FLIGHT_MAX = 255 };
 
 struct layout {
     int tensor, context, data, pipeline; // degrees
@@ -101,9 +101,9 @@ struct layout {
     // How context ranks see each other's keys and values: 0: as the job states, else 1 + the kind.
     int context_kind;
     bool overlapped_dispatch; // the job's, which a layout of a space has besides
-    int slice_count; // slices of a sequence that pass the pipeline one after another; 1: whole
-                     // sequences
+    int slice_count; // slices of a sequence that pass the pipeline in turn; 1: whole sequences
     int slices[SLICES_MAX]; // tokens of each, sum = sequence; slices[0] 0 with slice_count 1
+    unsigned char in_flight[LISTED_STAGES_MAX]; // [stage], at most; [0] 0: as 1f1b has them
 };
 
 // Initialises a layout: one stage per rank, whole sequences, a barrier.
@@ -207,10 +207,9 @@ enum space_key {
     SPACE_GRID_ORDER,
     SPACE_GRID_GATHERS,
     SPACE_RECOMPUTE,
-    SPACE_KEY_COUNT,
+    SPACE_KEY_COUNT
 };
-extern const char *const space_key_names[]; // as in struct layout; "slice_count": the number of
-                                            // slices
+extern const char *const space_key_names[]; // as in struct layout; of slices, "slice_count"
 
 // Switches of the trainer, each a key of the job, that a layout of a space has wherever its
 // framework has them and where they can cost nothing (data/inputs/framework.h).
@@ -241,7 +240,8 @@ struct space {
     bool switches[SWITCH_COUNT]; // on wherever the framework has them
     bool tensor_grids;           // a tensor degree is taken as each of its grids
     bool uneven_stages;          // interleaved stages need not be equal: framework_is_uneven
-    int slice_tokens; // slices are multiples of this many tokens; 0: all slices are equal
+    int slice_tokens;  // slices are multiples of this many tokens; 0: all slices are equal
+    int in_flight_max; // every list of layout.in_flight up to it; 0: as in the layout
     struct space_axis axes[SPACE_KEY_COUNT];
 };
 

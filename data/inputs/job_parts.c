@@ -1,6 +1,7 @@
 // The parts of a job that the priced document repeats: layout, rules, budget, recompute modes.
 // Reading, writing and the checks that apply to both.
 #include "data/inputs/job_fields.h"
+#include "data/kinds/in_flight.h"
 #include "data/kinds/schedules.h"
 
 #include <stdio.h>
@@ -76,6 +77,28 @@ PUT_MEMBER(put_slices)
     if (l->slice_count > 1) json_put_ints(w, key, l->slices, l->slice_count);
 }
 
+GET_MEMBER(get_in_flight)
+{
+    struct layout *l = to;
+    int64_t *depths;
+    int count;
+    if (!json_is_present(value)) return OK;
+    if (json_length(value) > LISTED_STAGES_MAX)
+        return json_refuse(value, err, "expected at most %d stages, found %d", LISTED_STAGES_MAX,
+                           json_length(value));
+    TRY(json_counts(value, 1, IN_FLIGHT_MAX, &depths, &count, arena, err));
+    for (int s = 0; s < count; s++) l->in_flight[s] = (unsigned char)depths[s];
+    return OK;
+}
+
+PUT_MEMBER(put_in_flight)
+{
+    const struct layout *l = from;
+    int depths[LISTED_STAGES_MAX];
+    for (int s = 0; s < LISTED_STAGES_MAX; s++) depths[s] = l->in_flight[s];
+    if (l->in_flight[0]) json_put_ints(w, key, depths, l->pipeline);
+}
+
 // Three axes whose product is the tensor degree; if all of it is on the first axis, there is no
 // grid.
 GET_MEMBER(get_grid)
@@ -131,6 +154,7 @@ static const struct member layout_rows[] = {
     KEY_INT(layout, local_loss_every, OPTIONAL, ALWAYS_WRITTEN, 0, STAGES_MAX),
     KEY_BOOL(layout, stored_inputs, OPTIONAL, IF_SET),
     KEY_PART("slices", JSON_ARRAY, OPTIONAL, 0, get_slices, put_slices),
+    KEY_PART("in_flight", JSON_ARRAY, OPTIONAL, 0, get_in_flight, put_in_flight),
     KEY_NAME(layout, recompute, OPTIONAL, IF_SET, recompute_setting_names),
     KEY_INT(layout, recomputed_layers, OPTIONAL, IF_SET, 0, 1 << 20),
     KEY_NAME(layout, context_kind, OPTIONAL, IF_SET, layout_context_names),
@@ -144,6 +168,9 @@ GET_MEMBER(finish_layout)
     struct layout *l = to;
     (void)value, (void)arena, (void)err, (void)context;
     if (l->expert_tensor == l->tensor) l->expert_tensor = 0;
+    if (l->schedule == SCHEDULE_1F1B &&
+        in_flight_fits(l->in_flight, l->pipeline, LISTED_STAGES_MAX))
+        in_flight_settle(l->in_flight, l->pipeline, IN_FLIGHT_MAX);
     return OK;
 }
 
@@ -228,6 +255,23 @@ static enum status check_stored(const struct layout *l, const char *file, struct
     return OK;
 }
 
+// A list that rises cannot be executed; the last stage needs no second one (docs/PROOFS.md 8.19).
+static enum status check_in_flight(const struct layout *l, const char *file, struct error *err)
+{
+    if (!l->in_flight[0]) return OK;
+    if (l->schedule != SCHEDULE_1F1B || l->local_loss_every)
+        return fail(err, BAD_INPUT,
+                    "%s: layout.in_flight: expected the schedule 1f1b without local losses, found "
+                    "%s%s",
+                    file, schedule_names[l->schedule], l->local_loss_every ? " with them" : "");
+    if (!in_flight_fits(l->in_flight, l->pipeline, LISTED_STAGES_MAX))
+        return fail(err, BAD_INPUT,
+                    "%s: layout.in_flight: expected a number for each of %d stages (at most %d), "
+                    "none above the one before it and the last one 1",
+                    file, l->pipeline, LISTED_STAGES_MAX);
+    return OK;
+}
+
 enum status layout_check(const struct layout *l, const char *file, struct error *err)
 {
     TRY(members_check(&layout_members, l, file, "layout.", err));
@@ -245,6 +289,7 @@ enum status layout_check(const struct layout *l, const char *file, struct error 
                                   : grid_gathers_names[l->grid_gathers]);
     TRY(check_stages(l, file, err));
     TRY(check_stored(l, file, err));
+    TRY(check_in_flight(l, file, err));
     TRY(check_setting(l, file, err));
     double devices = (double)l->tensor * l->context * l->data;
     if (devices > 1e9)
@@ -269,87 +314,6 @@ static const struct member budget_rows[] = {
     KEY_COUNT(quality_budget, energy_max_uj, OPTIONAL, IF_SET, 1, ENERGY_MAX),
 };
 MEMBERS(budget, struct quality_budget, &budget_initial, true, NULL);
-
-// ---- compression
-
-const char *const compression_keys[] = {"rank", "kept_per_thousand", "bits", NULL};
-
-const char *compression_text(struct compression_form form, struct arena *arena)
-{
-    if (!form.amount) return "none";
-    if (form.method == COMPRESS_LOW_RANK) return arena_print(arena, "rank %d", form.amount);
-    if (form.method == COMPRESS_QUANTISE)
-        return arena_print(arena, form.amount > 1 ? "%d bits" : "%d bit", form.amount);
-    return arena_print(arena, "the largest %g %%", form.amount / 10.0);
-}
-
-PUT_MEMBER(put_form)
-{
-    const struct compression_form *form = from;
-    json_put_count(w, compression_keys[form->method], form->amount);
-}
-
-static enum status read_form(const struct json *object, struct compression_form *to, int rank_min,
-                             struct arena *arena, struct error *err)
-{
-    int amounts[COMPRESSION_METHOD_COUNT] = {-1, -1, -1}, found = 0;
-    struct json_field fields[] = {
-        FIELD_INT("rank", OPTIONAL, &amounts[COMPRESS_LOW_RANK], rank_min, RANK_MAX),
-        FIELD_INT("kept_per_thousand", OPTIONAL, &amounts[COMPRESS_TOP_K], 1, 999),
-        FIELD_INT("bits", OPTIONAL, &amounts[COMPRESS_QUANTISE], 1, 8),
-    };
-    TRY(json_fields(object, fields, ARRAY_LENGTH(fields), JSON_ENVELOPE, arena, err));
-    for (int i = 0; i < COMPRESSION_METHOD_COUNT; i++)
-        if (amounts[i] >= 0) *to = (struct compression_form){i, amounts[i]}, found++;
-    if (found != 1)
-        return json_refuse(object, err, "expected one of rank, kept_per_thousand and bits");
-    if (to->method == COMPRESS_QUANTISE && to->amount != 8 && to->amount != 4 && to->amount != 1)
-        return json_refuse(object, err, "bits: expected 1, 4 or 8, found %d", to->amount);
-    return OK;
-}
-
-GET_MEMBER(finish_offer)
-{
-    return read_form(value, &((struct compression_option *)to)->form, 1, arena, err);
-}
-
-GET_MEMBER(finish_option)
-{
-    return read_form(value, &((struct compression_option *)to)->form, 0, arena, err);
-}
-
-#define FORM_ROWS                                                                                  \
-    KEY_PUT("rank", offsetof(struct compression_option, form), put_form),                          \
-        KEY_SKIP("kept_per_thousand"), KEY_SKIP("bits")
-
-static const struct member boundary_option_rows[] = {
-    FORM_ROWS,
-    KEY_BOOL(compression_option, epilogue_only, OPTIONAL, ALWAYS_WRITTEN),
-    KEY_COUNT(compression_option, quality_cost, OPTIONAL, ALWAYS_WRITTEN, 0, QUALITY_MAX),
-    KEY_UNLESS("error_feedback", compression_option, forgets),
-};
-static const struct member gradient_option_rows[] = {
-    FORM_ROWS,
-    KEY_COUNT(compression_option, quality_cost, OPTIONAL, ALWAYS_WRITTEN, 0, QUALITY_MAX),
-    KEY_UNLESS("error_feedback", compression_option, forgets),
-    KEY_INT(compression_option, offloaded_percent, OPTIONAL, IF_SET, 0, 100), // not offered
-    KEY_TEXT(compression_option, tier_option, OPTIONAL),                      // this neither
-    KEY_TEXT(compression_option, activations, OPTIONAL),                      // nor this
-};
-MEMBERS(boundary_option, struct compression_option, NULL, true, finish_option);
-MEMBERS(gradient_option, struct compression_option, NULL, true, finish_option);
-const struct members boundary_offer_members = {boundary_option_rows,
-                                               ARRAY_LENGTH(boundary_option_rows),
-                                               sizeof(struct compression_option),
-                                               NULL,
-                                               true,
-                                               finish_offer},
-                     gradient_offer_members = {gradient_option_rows,
-                                               ARRAY_LENGTH(gradient_option_rows) - 3,
-                                               sizeof(struct compression_option),
-                                               NULL,
-                                               true,
-                                               finish_offer};
 
 // ---- sets of names
 

@@ -1,5 +1,5 @@
-// What of a stage may be in tiers besides the GPU's own memory: a job's shares, swaps and tier
-// options as one table.
+// What a stage may do besides recompute: how it may compress, and what may be in tiers besides the
+// GPU's own memory: a job's shares, swaps and tier options as one table.
 #include <string.h>
 
 #include "data/inputs/job_fields.h"
@@ -147,3 +147,84 @@ enum status job_check_tiers(const struct job *j, const char *file, struct error 
     }
     return OK;
 }
+
+// ---- compression
+
+const char *const compression_keys[] = {"rank", "kept_per_thousand", "bits", NULL};
+
+const char *compression_text(struct compression_form form, struct arena *arena)
+{
+    if (!form.amount) return "none";
+    if (form.method == COMPRESS_LOW_RANK) return arena_print(arena, "rank %d", form.amount);
+    if (form.method == COMPRESS_QUANTISE)
+        return arena_print(arena, form.amount > 1 ? "%d bits" : "%d bit", form.amount);
+    return arena_print(arena, "the largest %g %%", form.amount / 10.0);
+}
+
+PUT_MEMBER(put_form)
+{
+    const struct compression_form *form = from;
+    json_put_count(w, compression_keys[form->method], form->amount);
+}
+
+static enum status read_form(const struct json *object, struct compression_form *to, int rank_min,
+                             struct arena *arena, struct error *err)
+{
+    int amounts[COMPRESSION_METHOD_COUNT] = {-1, -1, -1}, found = 0;
+    struct json_field fields[] = {
+        FIELD_INT("rank", OPTIONAL, &amounts[COMPRESS_LOW_RANK], rank_min, RANK_MAX),
+        FIELD_INT("kept_per_thousand", OPTIONAL, &amounts[COMPRESS_TOP_K], 1, 999),
+        FIELD_INT("bits", OPTIONAL, &amounts[COMPRESS_QUANTISE], 1, 8),
+    };
+    TRY(json_fields(object, fields, ARRAY_LENGTH(fields), JSON_ENVELOPE, arena, err));
+    for (int i = 0; i < COMPRESSION_METHOD_COUNT; i++)
+        if (amounts[i] >= 0) *to = (struct compression_form){i, amounts[i]}, found++;
+    if (found != 1)
+        return json_refuse(object, err, "expected one of rank, kept_per_thousand and bits");
+    if (to->method == COMPRESS_QUANTISE && to->amount != 8 && to->amount != 4 && to->amount != 1)
+        return json_refuse(object, err, "bits: expected 1, 4 or 8, found %d", to->amount);
+    return OK;
+}
+
+GET_MEMBER(finish_offer)
+{
+    return read_form(value, &((struct compression_option *)to)->form, 1, arena, err);
+}
+
+GET_MEMBER(finish_option)
+{
+    return read_form(value, &((struct compression_option *)to)->form, 0, arena, err);
+}
+
+#define FORM_ROWS                                                                                  \
+    KEY_PUT("rank", offsetof(struct compression_option, form), put_form),                          \
+        KEY_SKIP("kept_per_thousand"), KEY_SKIP("bits")
+
+static const struct member boundary_option_rows[] = {
+    FORM_ROWS,
+    KEY_BOOL(compression_option, epilogue_only, OPTIONAL, ALWAYS_WRITTEN),
+    KEY_COUNT(compression_option, quality_cost, OPTIONAL, ALWAYS_WRITTEN, 0, QUALITY_MAX),
+    KEY_UNLESS("error_feedback", compression_option, forgets),
+};
+static const struct member gradient_option_rows[] = {
+    FORM_ROWS,
+    KEY_COUNT(compression_option, quality_cost, OPTIONAL, ALWAYS_WRITTEN, 0, QUALITY_MAX),
+    KEY_UNLESS("error_feedback", compression_option, forgets),
+    KEY_INT(compression_option, offloaded_percent, OPTIONAL, IF_SET, 0, 100), // not offered
+    KEY_TEXT(compression_option, tier_option, OPTIONAL),                      // this neither
+    KEY_TEXT(compression_option, activations, OPTIONAL),                      // nor this
+};
+MEMBERS(boundary_option, struct compression_option, NULL, true, finish_option);
+MEMBERS(gradient_option, struct compression_option, NULL, true, finish_option);
+const struct members boundary_offer_members = {boundary_option_rows,
+                                               ARRAY_LENGTH(boundary_option_rows),
+                                               sizeof(struct compression_option),
+                                               NULL,
+                                               true,
+                                               finish_offer},
+                     gradient_offer_members = {gradient_option_rows,
+                                               ARRAY_LENGTH(gradient_option_rows) - 3,
+                                               sizeof(struct compression_option),
+                                               NULL,
+                                               true,
+                                               finish_offer};

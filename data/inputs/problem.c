@@ -283,6 +283,7 @@ enum status problem_check_places(const struct problem *p, struct error *err)
     const struct layout *l = &p->job.layout;
     const char *job = document_name(&p->job.document, "job");
     const char *wrong = l->zero > 1        ? "zero at most 1"
+                        : l->in_flight[0]  ? "no in_flight"
                         : l->expert > 1    ? "expert 1"
                         : l->expert_tensor ? "no expert_tensor"
                         : !l->barrier      ? "a barrier"

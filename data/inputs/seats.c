@@ -155,7 +155,8 @@ static const char *what_turns_exclude(const struct problem *p)
            : j->layout.schedule != SCHEDULE_1F1B ||
                    (j->space.given && schedules->kind != AXIS_FIXED)
                ? "schedule 1f1b"
-           : j->layout.local_loss_every                  ? "no local losses"
+           : j->layout.local_loss_every                       ? "no local losses"
+           : j->layout.in_flight[0] || j->space.in_flight_max ? "no in_flight"
            : j->rule_count || model_mtp_depth(&p->model) ? "no rules and no multi-token prediction"
            : !sends_once(p) ? "one tensor degree, sequence_parallel or measured layers alone"
                             : NULL;

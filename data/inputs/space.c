@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data/inputs/job_fields.h"
+#include "data/kinds/in_flight.h"
 #include "data/kinds/schedules.h"
 
 enum { VALUES_MAX = 4096 };
@@ -21,26 +22,6 @@ struct walk {
     int deepest; // the innermost key that had a layout so far
     bool stopped;
 };
-
-bool layout_equal(const struct layout *a, const struct layout *b)
-{
-    for (int i = 0; i < SLICES_MAX; i++)
-        if (a->slice_count > 1 && a->slices[i] != b->slices[i]) return false;
-    return a->tensor == b->tensor && a->context == b->context && a->data == b->data &&
-           a->pipeline == b->pipeline && a->expert == b->expert &&
-           a->expert_tensor == b->expert_tensor && a->grid_depth == b->grid_depth &&
-           a->grid_rows == b->grid_rows && a->virtual_stages == b->virtual_stages &&
-           a->micro_batch == b->micro_batch && a->schedule == b->schedule &&
-           a->sequence_parallel == b->sequence_parallel &&
-           a->fused_attention == b->fused_attention && a->gradient_sync == b->gradient_sync &&
-           a->fused_embedding_sync == b->fused_embedding_sync && a->zero == b->zero &&
-           a->offload_optimizer == b->offload_optimizer && a->barrier == b->barrier &&
-           a->local_loss_every == b->local_loss_every && a->stored_inputs == b->stored_inputs &&
-           a->slice_count == b->slice_count && a->recompute == b->recompute &&
-           a->recomputed_layers == b->recomputed_layers && a->context_kind == b->context_kind &&
-           a->overlapped_dispatch == b->overlapped_dispatch && a->pool == b->pool &&
-           a->grid_order == b->grid_order && a->grid_gathers == b->grid_gathers;
-}
 
 // ---- the values of one key
 
@@ -233,6 +214,8 @@ uint64_t layout_hash(const struct layout *l)
     for (int key = 0; key < SPACE_KEY_COUNT; key++) hash = hash_with(hash, get_value(l, key));
     for (int i = 0; i < l->slice_count && l->slice_count > 1; i++)
         hash = hash_with(hash, l->slices[i]);
+    for (int i = 0; i < LISTED_STAGES_MAX && l->in_flight[i]; i++)
+        hash = hash_with(hash, l->in_flight[i]);
     return hash_with(hash_with(hash, l->grid_depth), l->grid_rows);
 }
 
@@ -405,6 +388,35 @@ static inline bool is_excluded(struct walk *w, int key)
     return true;
 }
 
+static void number_layout(struct walk *w)
+{
+    if (is_excluded(w, SPACE_KEY_COUNT)) return;
+    int64_t number = w->number++;
+    w->stopped = w->visit && !w->visit(w->argument, number, &w->layout);
+}
+
+// Where the space lists how many are in flight: every list, where 1f1b can have one.
+static void visit_lists(struct walk *w)
+{
+    struct layout *l = &w->layout;
+    int64_t together = (int64_t)l->data * l->micro_batch,
+            count = w->limits->global_batch / together;
+    int micro_batches = count < IN_FLIGHT_MAX ? (int)count : IN_FLIGHT_MAX,
+        most = micro_batches < w->space->in_flight_max ? micro_batches : w->space->in_flight_max;
+    unsigned char list[LISTED_STAGES_MAX] = {0};
+    memset(l->in_flight, 0, sizeof l->in_flight);
+    bool lists = l->schedule == SCHEDULE_1F1B && !l->local_loss_every &&
+                 l->pipeline <= LISTED_STAGES_MAX && micro_batches;
+    if (!lists) number_layout(w);
+    if (!lists) return;
+    memset(list, 1, (size_t)l->pipeline);
+    do {
+        memcpy(l->in_flight, list, sizeof list);
+        in_flight_settle(l->in_flight, l->pipeline, micro_batches);
+        number_layout(w);
+    } while (!w->stopped && in_flight_next(list, l->pipeline, most));
+}
+
 static void walk_key(struct walk *w, int key)
 {
     const int *values;
@@ -414,9 +426,8 @@ static void walk_key(struct walk *w, int key)
     if (key == SPACE_GRID_ORDER && !layout_has_grid(&w->layout)) key = SPACE_GRID_GATHERS + 1;
     if (key > w->deepest) w->deepest = key;
     if (key == SPACE_KEY_COUNT) {
-        if (is_excluded(w, key)) return;
-        int64_t number = w->number++;
-        w->stopped = w->visit && !w->visit(w->argument, number, &w->layout);
+        if (w->space->in_flight_max) visit_lists(w);
+        else number_layout(w);
         return;
     }
     int count = values_of(w, (enum space_key)key, &values);
@@ -452,7 +463,7 @@ bool space_is_of_settings(const struct space *space)
 {
     for (int key = 0; key < SPACE_KEY_COUNT; key++)
         if (key != SPACE_RECOMPUTE && space->axes[key].kind != AXIS_FIXED) return false;
-    return space->given && !space->tensor_grids && !space->slice_tokens;
+    return space->given && !space->tensor_grids && !space->slice_tokens && !space->in_flight_max;
 }
 
 static bool pass_over(void *argument, int64_t number, const struct layout *layout)

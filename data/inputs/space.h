@@ -47,8 +47,10 @@ struct space_limits {
 // on one rank, and sequence parallelism is off without tensor parallelism, whatever is listed. With
 // tensor_grids, each tensor degree is replaced by its grids in order: t3 rising in the outer loop,
 // t2 in the inner, [t, 1, 1] first; sequence parallelism is off in a grid of one along the first
-// axis; grid_order, each that places an axis above 1 elsewhere. A tuple of degrees whose
-// data degree does not divide the batch counts once, with the layout's micro_batch.
+// axis; grid_order, each that places an axis above 1 elsewhere. With in_flight_max, a layout of
+// 1f1b without local losses is taken with every list of data/kinds/in_flight.h up to it, innermost
+// and in their order, none above the number of micro-batches. A tuple of degrees whose data degree
+// does not divide the batch counts once, with the layout's micro_batch.
 enum { SPACE_COUNT_MAX = 20 * 1000 * 1000 }; // the most that a search accepts
 // visit NULL: they are counted.
 typedef bool space_visitor(void *argument, int64_t number, const struct layout *layout);

@@ -1,6 +1,6 @@
 // The `space` of a job: {"all": [keys], key: [values] ..., "fewer_devices": bool,
-// "framework": name, "switches": [keys of the job], "slice_tokens": count, "tensor_grids": bool,
-// "uneven_stages": bool}.
+// "framework": name, "switches": [keys of the job], "slice_tokens": count, "in_flight_max": count,
+// "tensor_grids": bool, "uneven_stages": bool}.
 // Flags are listed as 0 and 1, schedules and gradient_sync by name. At the end, walks of some
 // layouts.
 #include <assert.h>
@@ -130,6 +130,7 @@ static const struct member space_rows[] = {
     KEY_BOOL(space, tensor_grids, OPTIONAL, IF_SET),
     KEY_BOOL(space, uneven_stages, OPTIONAL, IF_SET),
     KEY_INT(space, slice_tokens, OPTIONAL, IF_SET, 1, SLICE_TOKENS_MAX),
+    KEY_INT(space, in_flight_max, OPTIONAL, IF_SET, 1, IN_FLIGHT_MAX),
 };
 static const struct space no_space;
 MEMBERS(space, struct space, &no_space, false, finish_space);
@@ -216,6 +217,27 @@ void space_each_of(const struct space *space, const struct space_limits *limits,
 }
 
 // ---- one layout
+
+bool layout_equal(const struct layout *a, const struct layout *b)
+{
+    for (int i = 0; i < SLICES_MAX; i++)
+        if (a->slice_count > 1 && a->slices[i] != b->slices[i]) return false;
+    return a->tensor == b->tensor && a->context == b->context && a->data == b->data &&
+           a->pipeline == b->pipeline && a->expert == b->expert &&
+           a->expert_tensor == b->expert_tensor && a->grid_depth == b->grid_depth &&
+           a->grid_rows == b->grid_rows && a->virtual_stages == b->virtual_stages &&
+           a->micro_batch == b->micro_batch && a->schedule == b->schedule &&
+           a->sequence_parallel == b->sequence_parallel &&
+           a->fused_attention == b->fused_attention && a->gradient_sync == b->gradient_sync &&
+           a->fused_embedding_sync == b->fused_embedding_sync && a->zero == b->zero &&
+           a->offload_optimizer == b->offload_optimizer && a->barrier == b->barrier &&
+           a->local_loss_every == b->local_loss_every && a->stored_inputs == b->stored_inputs &&
+           a->slice_count == b->slice_count && a->recompute == b->recompute &&
+           a->recomputed_layers == b->recomputed_layers && a->context_kind == b->context_kind &&
+           a->overlapped_dispatch == b->overlapped_dispatch && a->pool == b->pool &&
+           a->grid_order == b->grid_order && a->grid_gathers == b->grid_gathers &&
+           !memcmp(a->in_flight, b->in_flight, sizeof a->in_flight);
+}
 
 struct finding {
     const struct layout *layout;

@@ -210,7 +210,8 @@ static enum status check_rest(const struct priced *p, struct error *err)
 static enum status check_turns(const struct priced *p, struct error *err)
 {
     bool one = priced_has_widths(p) && p->objective == OBJECTIVE_MAX_LOAD && !p->rule_count &&
-               p->layout.schedule == SCHEDULE_1F1B && !p->layout.local_loss_every;
+               p->layout.schedule == SCHEDULE_1F1B && !p->layout.local_loss_every &&
+               !p->layout.in_flight[0];
     for (int g = 0; g < p->group_count && one; g++)
         one = p->groups[g].pool == 0 && p->micro_batches % p->groups[g].data == 0;
     return one ? OK

@@ -127,6 +127,7 @@ struct schedule_request plan_request(const struct plan *p)
                                  .optimizer = p->graph.optimizer,
                                  .embedding_sync = p->graph.embedding_sync};
     memcpy(r.parts, p->graph.parts, sizeof r.parts);
+    memcpy(r.in_flight, p->layout.in_flight, sizeof r.in_flight);
     return r;
 }
 

@@ -1,6 +1,7 @@
 // What a layout determines of the graph: the operations of a priced problem's graph (without those
 // that no price could make longer than zero), and the ranks of the stages.
 #include <assert.h>
+#include <string.h>
 
 #include "data/kinds/schedules.h"
 #include "data/priced/priced.h"
@@ -27,6 +28,7 @@ struct schedule_request schedule_request_of(const struct priced *p)
     };
     for (int part = 0; part < PART_COUNT; part++)
         r.parts[part] = priced_uses_part(p, (enum transfer_part)part);
+    memcpy(r.in_flight, l->in_flight, sizeof r.in_flight);
     return r;
 }
 

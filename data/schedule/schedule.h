@@ -93,6 +93,7 @@ struct schedule_request {
     bool parts[PART_COUNT]; // which parts a transfer has; a part without any price is left out
     bool epilogue;          // the drain's backward transfers have their own symbols
     bool sync, optimizer, embedding_sync;
+    unsigned char in_flight[LISTED_STAGES_MAX]; // struct layout
 };
 
 // Initialises a request: one stage per rank, whole sequences, a barrier.

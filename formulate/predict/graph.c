@@ -16,7 +16,8 @@ static bool same_request(const struct schedule_request *a, const struct schedule
            a->sync_overlapped == b->sync_overlapped &&
            !memcmp(a->parts, b->parts, sizeof a->parts) && a->epilogue == b->epilogue &&
            a->sync == b->sync && a->optimizer == b->optimizer &&
-           a->embedding_sync == b->embedding_sync;
+           a->embedding_sync == b->embedding_sync &&
+           !memcmp(a->in_flight, b->in_flight, sizeof a->in_flight);
 }
 
 static unsigned hash_request(const struct schedule_request *r)

@@ -61,6 +61,8 @@ void page_layout(struct check_page *p, const struct check_layout *l)
                l->fused_attention ? ", fused attention" : "");
     for (int i = 0; i < v[KEY_SLICES] && v[KEY_SLICES] > 1; i++)
         page_print(p, "%s%lld", i ? " + " : ", slices of ", (long long)l->slice[i]);
+    for (int i = 0; i < v[KEY_PIPELINE] && l->in_flight[i]; i++)
+        page_print(p, "%s%d", i ? ", " : ", in flight on its stages ", l->in_flight[i]);
     if (v[KEY_LOCAL]) page_print(p, ", a local loss every %d stages", v[KEY_LOCAL]);
 }
 

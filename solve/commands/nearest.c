@@ -28,6 +28,7 @@ static void plain_schedule(struct layout *l)
 {
     l->schedule = SCHEDULE_1F1B;
     l->virtual_stages = l->slice_count = 1;
+    memset(l->in_flight, 0, sizeof l->in_flight);
 }
 
 static const char *refusal_of(const struct search *s, const struct layout *l)
@@ -53,7 +54,8 @@ static void next_zero(const struct search *s, struct layout *l)
 static void give_up(struct space *space, struct layout *l, const char *key, const struct search *s)
 {
     struct space_axis *axes = space->axes;
-    if (!strcmp(key, "schedule") || !strcmp(key, "virtual_stages") || !strcmp(key, "slices")) {
+    if (!strcmp(key, "schedule") || !strcmp(key, "virtual_stages") || !strcmp(key, "slices") ||
+        !strcmp(key, "in_flight")) {
         axes[SPACE_SCHEDULE].kind = axes[SPACE_VIRTUAL_STAGES].kind = AXIS_ALL;
         axes[SPACE_SLICE_COUNT].kind = AXIS_ALL;
         plain_schedule(l);
@@ -243,7 +245,8 @@ static void tell_layouts(const struct layout *a, const struct layout *b, const c
                   {"barrier", a->barrier, b->barrier},
                   {"fused embedding sync", a->fused_embedding_sync, b->fused_embedding_sync},
                   {"local losses", a->local_loss_every, b->local_loss_every},
-                  {"slices", a->slice_count, b->slice_count}};
+                  {"slices", a->slice_count, b->slice_count},
+                  {"in flight on the first stage", a->in_flight[0], b->in_flight[0]}};
     tell_change("schedule", schedule_names[a->schedule], schedule_names[b->schedule], comma);
     tell_change("gradient sync", gradient_sync_names[a->gradient_sync],
                 gradient_sync_names[b->gradient_sync], comma);

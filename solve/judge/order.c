@@ -27,8 +27,8 @@ static bool check_overhead(struct table *t, const struct stream *stream, int at,
 
 // A blocking transfer follows the turn that made its message, with only such transfers between. It
 // comes before the turn that needs it, and right before it where the schedule neither loops nor
-// splits the backward. In other schedules a rank may have to take it earlier. The order of
-// transfers between two turns is free: a wrong one is a cycle.
+// splits the backward, and no list says what is in flight. Elsewhere a rank may have to take it
+// earlier. The order of transfers between two turns is free: a wrong one is a cycle.
 static bool check_blocking(struct table *t, const struct stream *stream, int at, int before,
                            int after)
 {
@@ -47,7 +47,7 @@ static bool check_blocking(struct table *t, const struct stream *stream, int at,
     if (schedule_rank_of(t->r, receiver) != stream->rank)
         return FAULT(t, receiver, "operation %d blocks rank %d, which is neither of its ends",
                      stream->operations[at], stream->rank);
-    bool simple = t->r->virtual_stages == 1 && t->passes == 2,
+    bool simple = t->r->virtual_stages == 1 && t->passes == 2 && !t->r->in_flight[0],
          right = simple ? after == needed : t->place[0][needed] > at;
     return right ||
            FAULT(t, receiver,

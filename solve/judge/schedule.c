@@ -7,6 +7,7 @@
 // The orders are described in data/schedule/schedule.h and docs/FORMULAS.md 14. Cycles are
 // found by the replay, which then cannot finish.
 #include <stdlib.h>
+#include <string.h>
 
 #include "data/kinds/schedules.h"
 #include "solve/judge/internal.h"
@@ -327,7 +328,8 @@ static bool same_request(struct table *t)
                 x->stored_inputs == y->stored_inputs && x->barrier == y->barrier &&
                 x->sync_overlapped == y->sync_overlapped && x->epilogue == y->epilogue &&
                 x->sync == y->sync && x->optimizer == y->optimizer &&
-                x->embedding_sync == y->embedding_sync;
+                x->embedding_sync == y->embedding_sync &&
+                !memcmp(x->in_flight, y->in_flight, sizeof x->in_flight);
     for (int k = 0; k < PART_COUNT; k++) same = same && x->parts[k] == y->parts[k];
     return same || FAULT(t, -1, "the table was written for another request");
 }

@@ -135,6 +135,8 @@ static bool is_jobs_layout(struct audit *h)
         same &= same_number(h, numbers[i].name, numbers[i].found, numbers[i].wanted);
     for (int i = 0; same && i < x->slice_count; i++)
         same = same_number(h, "a length in slices", x->slices[i], y->slices[i]);
+    for (int s = 0; same && s < LISTED_STAGES_MAX; s++)
+        same = same_number(h, "a stage's in_flight", x->in_flight[s], y->in_flight[s]);
     if (same && !layout_equal(x, y)) {
         REJECT(h, "layout", -1, "the plan's layout is not the job's");
         same = false;

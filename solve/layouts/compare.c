@@ -3,6 +3,7 @@
 // first holds for the second.
 
 #include <assert.h>
+#include <string.h>
 
 #include "solve/layouts/work.h"
 
@@ -35,6 +36,7 @@ static bool same_graph(const struct priced *a, const struct priced *b)
         return false;
     for (int i = 0; i < a->slice_count && a->slice_count > 1; i++)
         if (x->slices[i] != y->slices[i]) return false;
+    if (memcmp(x->in_flight, y->in_flight, sizeof x->in_flight)) return false;
     if (x->recompute != y->recompute || x->recomputed_layers != y->recomputed_layers) return false;
     return x->barrier <= y->barrier; // a barrier only adds waits
 }

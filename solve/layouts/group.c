@@ -1,6 +1,7 @@
 // Bounds of groups of layouts, before any layout is priced: docs/PROOFS.md 8.17. The layouts of a
 // group have the same member with the fastest passes, which may be none of the space; its mean of
 // passes bounds every plan of each of them.
+#include <string.h>
 
 #include "data/kinds/schedules.h"
 #include "solve/layouts/group.h"
@@ -28,6 +29,7 @@ struct layout layout_group(const struct layout *l)
     g.offload_optimizer = g.fused_embedding_sync = false;
     g.barrier = true;
     g.recompute = g.recomputed_layers = 0;
+    memset(g.in_flight, 0, sizeof g.in_flight);
     g.schedule = standing_for(l, sharded, &g.virtual_stages);
     return g;
 }

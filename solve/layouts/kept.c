@@ -15,17 +15,21 @@ struct kept_entry {
     int kind;
     int ranks, turns, micro_batches, slices;
     int segment; // ranks of one that reads its inputs from a file; 0: there are none
+    unsigned char in_flight[LISTED_STAGES_MAX]; // as the layout
     struct kept *kept;
 };
 
 enum { ROUNDS = 3 }; // micro-batches examined, in multiples of the ranks or of a group
 
-// Of a schedule in groups, as many groups as have the size that all of them have.
+// At least as many as are ever in flight: from then on each further one adds one of each pass
+// before the last forward. Of a schedule in groups, as many groups as have the size that all of
+// them have.
 static int looked_at(const struct priced *p)
 {
     bool in_groups = schedule_kinds[p->layout.schedule].in_groups;
     int round = in_groups ? schedule_group(p->micro_batches, p->rank_count) : p->rank_count;
     int64_t enough = (int64_t)ROUNDS * round;
+    if (enough < p->layout.in_flight[0]) enough = p->layout.in_flight[0];
     while (in_groups && enough < p->micro_batches &&
            schedule_group((int)enough, p->rank_count) != round)
         enough += round;
@@ -103,6 +107,7 @@ static void count_kept(struct kept_entry *e, const struct priced *p, struct aren
                                  .local_loss_every = e->segment,
                                  .stored_inputs = e->segment > 0,
                                  .barrier = true};
+    memcpy(r.in_flight, e->in_flight, sizeof r.in_flight);
     e->kept = TAKE(arena, p->rank_count, struct kept);
     for (int rank = 0; rank < p->rank_count; rank++) {
         e->kept[rank].by_turn = TAKE(arena, e->turns, int);
@@ -141,12 +146,15 @@ const struct kept *kept_by_ranks(struct kept_cache *c, const struct priced *p)
                               all ? p->micro_batches : looked_at(p),
                               all ? 1 : p->slice_count,
                               all ? 0 : segment_of(&p->layout),
+                              {0},
                               NULL};
+    memcpy(want.in_flight, p->layout.in_flight, sizeof want.in_flight);
     for (int i = c->count - 1; i >= 0; i--) {
         struct kept_entry *e = &c->entries[i];
         if (e->kind == want.kind && e->ranks == want.ranks && e->turns == want.turns &&
             e->micro_batches == want.micro_batches && e->slices == want.slices &&
-            e->segment == want.segment)
+            e->segment == want.segment &&
+            !memcmp(e->in_flight, want.in_flight, sizeof e->in_flight))
             return e->kept;
     }
     GROW(c->arena, c->entries, c->count, c->capacity, 256);

@@ -49,6 +49,7 @@ static struct layout price_key(const struct price_cache *c, const struct layout 
     if (!model_shared_pool(model) && !model_shares_weights(model)) key.virtual_stages = 1;
     key.schedule = c->priced_like[layout->schedule];
     key.recompute = key.recomputed_layers = 0;
+    memset(key.in_flight, 0, sizeof key.in_flight);
     // Without a matrix at both ends there is no sync to fuse.
     bool shares = !model->has_shape || model->shape.tied_embeddings || model_mtp_depth(model);
     if (!shares) key.fused_embedding_sync = false;

@@ -119,12 +119,14 @@ struct report_layout *report_layouts_sorted(const struct layouts *l, bool planne
 
 const char *report_layout_words(const struct layout *l, struct arena *arena)
 {
-    return arena_print(arena, "t%s c%s p%d d%d%s b%d %s zero %d%s", layout_tensor_text(l, arena),
-                       layout_context_text(l, arena), l->pipeline, l->data,
+    return arena_print(arena, "t%s c%s p%d d%d%s b%d %s%s%s zero %d%s",
+                       layout_tensor_text(l, arena), layout_context_text(l, arena), l->pipeline,
+                       l->data,
                        l->expert > 1 ? arena_print(arena, " e%d%s", l->expert,
                                                    l->overlapped_dispatch ? " overlapped" : "")
                                      : "",
-                       l->micro_batch, schedule_names[l->schedule], l->zero,
+                       l->micro_batch, schedule_names[l->schedule], l->in_flight[0] ? " " : "",
+                       l->in_flight[0] ? report_in_flight(l, arena) : "", l->zero,
                        l->offload_optimizer ? " offload" : "");
 }
 
@@ -181,19 +183,21 @@ static void print_line(struct text *out, const struct layouts *l, const struct r
                         : report_has_time(fate) ? seconds_of(l->value[line->number], out->arena)
                                                 : "-";
     char text[512];
-    snprintf(text, sizeof text,
-             "%9" PRId64
-             " %-10s %14s %14s %5s %4d %4d %5d %4d %4d %2d %5d %-12s %d %d %-10s %d %d %d %d %d%s%s"
-             "%s%s",
-             line->number, layout_fate_names[fate], time, bound, layout_tensor_text(x, out->arena),
-             x->context, x->pipeline, x->data, layout_expert_tensor(x), x->expert,
-             x->virtual_stages, x->micro_batch, schedule_names[x->schedule], x->sequence_parallel,
-             x->zero, gradient_sync_names[x->gradient_sync], x->offload_optimizer, x->barrier,
-             x->fused_embedding_sync, x->local_loss_every, x->slice_count,
-             x->context_kind ? " " : "",
-             x->context_kind ? layout_context_names[x->context_kind] : "",
-             x->overlapped_dispatch ? " overlapped_dispatch" : "",
-             x->pool ? arena_print(out->arena, " pool %d", x->pool) : "");
+    snprintf(
+        text, sizeof text,
+        "%9" PRId64
+        " %-10s %14s %14s %5s %4d %4d %5d %4d %4d %2d %5d %-12s %d %d %-10s %d %d %d %d %d%s%s"
+        "%s%s%s",
+        line->number, layout_fate_names[fate], time, bound, layout_tensor_text(x, out->arena),
+        x->context, x->pipeline, x->data, layout_expert_tensor(x), x->expert, x->virtual_stages,
+        x->micro_batch, schedule_names[x->schedule], x->sequence_parallel, x->zero,
+        gradient_sync_names[x->gradient_sync], x->offload_optimizer, x->barrier,
+        x->fused_embedding_sync, x->local_loss_every, x->slice_count, x->context_kind ? " " : "",
+        x->context_kind ? layout_context_names[x->context_kind] : "",
+        x->overlapped_dispatch ? " overlapped_dispatch" : "",
+        x->pool ? arena_print(out->arena, " pool %d", x->pool) : "",
+        x->in_flight[0] ? arena_print(out->arena, " in flight %s", report_in_flight(x, out->arena))
+                        : "");
     arena_reset(out->arena, mark);
     text_put(out, "%s\n", text);
 }
@@ -219,19 +223,20 @@ static void print_lines(struct text *out, const struct layouts *l,
 static void print_csv(struct text *out, const struct layouts *l, const struct report_layout *lines,
                       int64_t count)
 {
-    bool grids = false, more = false, pools = false;
+    bool grids = false, more = false, pools = false, lists = false;
     for (int64_t i = 0; i < count; i++) {
         grids = grids || layout_has_grid(&lines[i].layout);
         pools = pools || lines[i].layout.pool;
+        lists = lists || lines[i].layout.in_flight[0];
         more = more || lines[i].layout.context_kind || lines[i].layout.overlapped_dispatch;
     }
     text_put(out,
              "layout,fate,iteration_ns,bound_ns,excess_bytes,other,tensor,context,"
              "pipeline,data,expert_tensor,expert,virtual_stages,micro_batch,schedule,"
              "sequence_parallel,zero,gradient_sync,offload_optimizer,barrier,fused_"
-             "embedding_sync,local_loss_every,slice_count,%s%s%sreason\n",
+             "embedding_sync,local_loss_every,slice_count,%s%s%s%sreason\n",
              grids ? "tensor_grid," : "", more ? "context_kind,overlapped_dispatch," : "",
-             pools ? "pool," : "");
+             pools ? "pool," : "", lists ? "in_flight," : "");
     for (int64_t i = 0; i < count; i++) {
         const struct report_layout *k = &lines[i];
         const struct layout *x = &k->layout;
@@ -239,7 +244,7 @@ static void print_csv(struct text *out, const struct layouts *l, const struct re
         int64_t value = l->value[k->number];
         text_put(out,
                  "%" PRId64 ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-                 ",%d,%d,%d,%d,%d,%d,%d,%d,%s,%d,%d,%s,%d,%d,%d,%d,%d,%s%s%s%s%d\n",
+                 ",%d,%d,%d,%d,%d,%d,%d,%d,%s,%d,%d,%s,%d,%d,%d,%d,%d,%s%s%s%s%s%d\n",
                  k->number, layout_fate_names[fate], k->work ? k->work->iteration_ns : 0,
                  report_has_time(fate) ? value : 0, fate == FATE_MEMORY ? value : 0,
                  k->work ? k->work->other : -1, x->tensor, x->context, x->pipeline, x->data,
@@ -251,7 +256,9 @@ static void print_csv(struct text *out, const struct layouts *l, const struct re
                  more ? arena_print(out->arena, "%s,%d,", layout_context_names[x->context_kind],
                                     x->overlapped_dispatch)
                       : "",
-                 pools ? arena_print(out->arena, "%d,", x->pool) : "", l->reason[k->number]);
+                 pools ? arena_print(out->arena, "%d,", x->pool) : "",
+                 lists ? arena_print(out->arena, "%s,", report_in_flight(x, out->arena)) : "",
+                 l->reason[k->number]);
     }
 }
 

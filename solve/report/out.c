@@ -31,6 +31,14 @@ const char *report_gigabytes(int64_t bytes, struct arena *arena)
     return arena_print(arena, "%.2f", (double)bytes / 1e9);
 }
 
+const char *report_in_flight(const struct layout *l, struct arena *arena)
+{
+    const char *text = l->in_flight[0] ? "" : "-";
+    for (int s = 0; s < LISTED_STAGES_MAX && l->in_flight[s]; s++)
+        text = arena_print(arena, "%s%s%d", text, s ? " " : "", l->in_flight[s]);
+    return text;
+}
+
 const char *report_bar(double share, int width, struct arena *arena)
 {
     char *bar = arena_take(arena, (size_t)width + 1, 1);

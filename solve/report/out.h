@@ -16,6 +16,9 @@ const char *report_gigabytes(int64_t bytes, struct arena *arena);  // "12.35", o
 int64_t report_gap_millionths(int64_t value_ns, int64_t bound_ns); // rounded up
 const char *report_escape_tex(const char *text, struct arena *arena);
 void report_csv_text(struct text *out, const char *text); // csv_cell
+struct layout;
+// "7 5 3 1", of each stage; "-": as the schedule has them.
+const char *report_in_flight(const struct layout *l, struct arena *arena);
 // `width` characters, filled in proportion to share (0..1).
 const char *report_bar(double share, int width, struct arena *arena);
 

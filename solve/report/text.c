@@ -115,6 +115,9 @@ static void print_layout(struct text *out, const struct plan *plan)
              l->fused_embedding_sync ? ", fused embedding sync" : "",
              l->barrier ? "" : ", no barrier");
     print_slices(out, l);
+    if (l->in_flight[0])
+        text_put(out, "  in flight  %s micro-batches at most, stage by stage\n",
+                 report_in_flight(l, out->arena));
     if (l->local_loss_every)
         text_put(out, "  losses     local, one every %d stage%s%s\n", l->local_loss_every,
                  l->local_loss_every == 1 ? "" : "s", l->stored_inputs ? ", inputs stored" : "");

@@ -111,6 +111,19 @@ static void give_head(struct priced *p, uint64_t seed, struct arena *arena)
     p->local_heads->count = 1, p->local_heads->recomputable = false;
 }
 
+// What each stage of 1f1b has in flight, the same in both or not.
+static void give_lists(struct priced *a, struct priced *b, uint64_t seed)
+{
+    uint64_t state = 11 * seed;
+    bool same = random_less(&state, 2) > 0;
+    if (a->layout.schedule != SCHEDULE_1F1B || a->layout.local_loss_every) return;
+    for (int s = a->rank_count - 1, one = 1, other = 1; s >= 0; s--) {
+        a->layout.in_flight[s] = (unsigned char)one, b->layout.in_flight[s] = (unsigned char)other;
+        one += (int)random_less(&state, 3),
+            other = same ? one : other + (int)random_less(&state, 3);
+    }
+}
+
 static struct oracle answer(const struct priced *p, struct schedule *s, struct arena *arena)
 {
     struct oracle e;
@@ -160,6 +173,7 @@ TEST(what_is_no_worse_has_no_worse_best_plan)
         bool tiered = seed % 4 == 0 && priced_draw_tiers(&a, &tiers, arena) &&
                       priced_draw_tiers(&b, &tiers_again, arena);
         if (seed % 3 && !tiered) give_head(&a, seed, arena), give_head(&b, seed, arena);
+        if (seed % 7 < 5) give_lists(&a, &b, seed);
         if (seed % 5 == 0) a.layout.gradient_sync = SYNC_OVERLAPPED;
         if (seed % 5 == 1) b.layout.gradient_sync = SYNC_OVERLAPPED;
         if (oracle_size(&a, PLANS_MOST, arena) > PLANS_MOST) continue;

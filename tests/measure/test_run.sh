@@ -114,6 +114,7 @@ further 44 7 keys 1f1b 2 1 3 1 full ', "context": 2' '"context_kind": "all_gathe
 further 40 7 eight 1f1b 2 1 1 2 full ', "tensor": 2, "zero": 1'
 further 40 8 sharded 1f1b 2 1 3 2 none ', "zero": 3, "gradient_sync": "overlapped"'
 further 24 2 wholes 1f1b 1 1 2 4 none ', "zero": 2'
+further 63 3 listed 1f1b 3 1 6 1 none ', "in_flight": [5, 2, 1]'
 further 56 18 slices token-sliced 2 1 3 1 none ', "slices": [64, 32, 32]'
 further 44 2 beside 1f1b 2 1 3 2 none ', "gradient_sync": "overlapped"' "$packs"
 further 48 2 fused 1f1b 2 1 3 2 none ', "fused_embedding_sync": true' '' tied.json

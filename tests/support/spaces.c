@@ -42,6 +42,8 @@ static bool give_space(struct problem *p, struct random *rng)
     for (int key = SPACE_CONTEXT_KIND; key <= SPACE_OVERLAPPED_DISPATCH; key++)
         if (random_chance(&own, 40)) space->axes[key].kind = AXIS_ALL;
     int64_t count = spaces_count(p);
+    if (random_chance(&own, 40)) space->in_flight_max = (int)random_between(&own, 1, 4);
+    if (space->in_flight_max && spaces_count(p) > LAYOUTS_MOST_DRAWN) space->in_flight_max = 0;
     return count > 1 && count <= LAYOUTS_MOST_DRAWN;
 }
 
@@ -292,6 +294,44 @@ void spaces_draw_segments(struct problem *p, struct random *rng, struct arena *a
         random_problem(p, rng, &limits, arena);
         p->job.rule_count = 0;
     } while (!give_segments(p, rng) || problem_check(p, &err) != OK);
+}
+
+// Every list in flight, over links that are slow or fast.
+static bool give_in_flight(struct problem *p, struct random *rng)
+{
+    struct space *space = &p->job.space;
+    struct layout *l = &p->job.layout;
+    p->job.global_batch *= random_between(rng, 1, 3);
+    l->schedule = SCHEDULE_1F1B, l->virtual_stages = 1, l->slice_count = 1;
+    l->local_loss_every = 0, l->stored_inputs = false;
+    for (int g = 0; g < p->cluster.group_count && random_chance(rng, 60); g++)
+        for (int k = 0; k < p->cluster.groups[g].nic_count; k++)
+            p->cluster.groups[g].nics[k].link.bytes_per_s /= 30;
+    *space = (struct space){.given = true,
+                            .fewer_devices = random_chance(rng, 30),
+                            .in_flight_max = (int)random_between(rng, 2, 6)};
+    const struct {
+        enum space_key key;
+        int percent;
+    } others[] = {{SPACE_PIPELINE, 40}, {SPACE_DATA, 40},     {SPACE_MICRO_BATCH, 30},
+                  {SPACE_ZERO, 15},     {SPACE_SCHEDULE, 10}, {SPACE_GRADIENT_SYNC, 15},
+                  {SPACE_BARRIER, 20}};
+    for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
+        if (random_chance(rng, others[i].percent)) space->axes[others[i].key].kind = AXIS_ALL;
+    int64_t count = spaces_count(p);
+    return count > 3 && count <= 2 * LAYOUTS_MOST_DRAWN;
+}
+
+void spaces_draw_in_flight(struct problem *p, struct random *rng, struct arena *arena)
+{
+    struct random_limits limits = random_limits_small();
+    struct error err = {OK, ""};
+    limits.layers_max = 6, limits.stages_max = 4, limits.groups_max = 2;
+    limits.micro_batches_max = 4;
+    do {
+        random_problem(p, rng, &limits, arena);
+        p->job.rule_count = 0;
+    } while (!give_in_flight(p, rng) || problem_check(p, &err) != OK);
 }
 
 int64_t spaces_value(const struct plan *plan)

@@ -19,6 +19,8 @@ void spaces_draw_pools(struct problem *p, struct random *rng, struct arena *aren
 // The same with segments of stages that have losses, and mostly heads, of their own, and whose
 // inputs may be stored.
 void spaces_draw_segments(struct problem *p, struct random *rng, struct arena *arena);
+// The same of 1f1b with every list of micro-batches in flight up to a number.
+void spaces_draw_in_flight(struct problem *p, struct random *rng, struct arena *arena);
 
 // Of a plan: what layouts are compared by, its iteration time or m x its greatest load.
 int64_t spaces_value(const struct plan *plan);

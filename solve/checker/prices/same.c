@@ -87,6 +87,8 @@ static enum status same_layout(struct comparison *c)
     for (int i = 0; i < 2; i++) TRY(same(c, "tensor_grid", a->grid[i], b->grid[i]));
     TRY(same(c, "fused_attention", a->fused_attention, b->fused_attention));
     for (int i = 0; i < MOST_SLICES; i++) TRY(same(c, "slices", a->slice[i], b->slice[i]));
+    for (int i = 0; i < MOST_LISTED; i++)
+        TRY(same(c, "in_flight", a->in_flight[i], b->in_flight[i]));
     return OK;
 }
 

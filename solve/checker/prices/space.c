@@ -44,6 +44,8 @@ static int kind_named(const char *name, const char *const *names)
     return kind;
 }
 
+static_assert((int)MOST_LISTED == (int)LISTED_STAGES_MAX, "copied whole");
+
 struct check_layout space_layout(const struct layout *l)
 {
     struct check_layout to = {.fused_attention = l->fused_attention};
@@ -65,6 +67,7 @@ struct check_layout space_layout(const struct layout *l)
     to.grid[0] = l->grid_depth, to.grid[1] = l->grid_rows;
     for (int i = 0; i < MOST_SLICES; i++)
         to.slice[i] = l->slice_count > 1 && i < l->slice_count ? l->slices[i] : 0;
+    memcpy(to.in_flight, l->in_flight, sizeof to.in_flight);
     return to;
 }
 
@@ -91,6 +94,7 @@ struct layout space_layout_back(const struct check_layout *l, const struct layou
     const char *schedule = check_schedule_names[v[KEY_SCHEDULE]];
     to.schedule = kind_named(schedule, schedule_names);
     for (int i = 0; i < SLICES_MAX; i++) to.slices[i] = (int)l->slice[i];
+    memcpy(to.in_flight, l->in_flight, sizeof to.in_flight);
     return to;
 }
 
@@ -262,6 +266,7 @@ void space_read(struct check_space *to, const struct problem *p, struct arena *a
         .global_batch = p->job.global_batch,
         .sequence = p->job.sequence,
         .slice_tokens = p->job.space.slice_tokens,
+        .in_flight_most = p->job.space.in_flight_max,
         .has_options = p->job.boundary_option_count || p->job.gradient_option_count ||
                        p->job.offload_percent_count || p->job.tier_option_count,
         .rule_stage = -1,

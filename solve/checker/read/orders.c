@@ -48,6 +48,23 @@ static void put_nth(struct list *l, int group, enum check_pass pass, int n)
     else put(l, pass, micro_batch, p->turns - 1 - turn, p->slices - 1 - slice);
 }
 
+// From the last stage to the first: one there, and nowhere fewer than behind it.
+bool check_is_executable(const struct check_layout *l, int stages)
+{
+    int behind = 1;
+    if (stages > MOST_LISTED || l->in_flight[stages - 1] != 1) return false;
+    for (int stage = stages - 1; stage >= 0; behind = l->in_flight[stage--])
+        if (l->in_flight[stage] < behind) return false;
+    for (int stage = stages; stage < MOST_LISTED; stage++)
+        if (l->in_flight[stage]) return false;
+    return true;
+}
+
+int check_own_in_flight(int stages, int stage, int micro_batches)
+{
+    return stages - stage > micro_batches ? micro_batches : stages - stage;
+}
+
 static void put_shape(struct list *l, int rank)
 {
     const struct check_problem *p = l->p;
@@ -58,6 +75,7 @@ static void put_shape(struct list *l, int rank)
         total = (p->micro_batches + group - 1) / group * group * p->turns * p->slices,
         ahead = s->holds_all ? total : s->lead * to_go + (p->turns - 1) * together,
         behind = s->lag * rank, forwards = 0, left = ahead < total ? total - 1 - ahead : 0;
+    if (p->layout.in_flight[0]) ahead = p->layout.in_flight[rank] - 1;
     if (s->catches_up && behind > left) behind = left;
     while (forwards < ahead && forwards < total) put_nth(l, group, PASS_F, forwards++);
     for (int n = 0; n < total; n++) {

@@ -216,6 +216,25 @@ static enum status read_grid(struct check_problem *p, const cJSON *v, struct are
     return OK;
 }
 
+// Of 1f1b, whose stages all wait for each other. What it has anyway counts as not stated.
+static enum status read_in_flight(struct check_problem *p, const cJSON *v, struct arena *arena)
+{
+    int64_t *counts;
+    int own = 0;
+    if (p->kind != check_schedule_default || p->local_every || p->ranks > MOST_LISTED)
+        return check_refuse(&p->reader, "layout.in_flight", "does not fit the schedule");
+    TRY(value_integers(&p->reader, v, "layout.in_flight", p->ranks, 1, MOST_IN_FLIGHT, &counts,
+                       arena));
+    for (int s = 0; s < p->ranks; s++) {
+        p->layout.in_flight[s] = (uint8_t)counts[s];
+        own += counts[s] == check_own_in_flight(p->ranks, s, MOST_IN_FLIGHT);
+    }
+    if (!check_is_executable(&p->layout, p->ranks))
+        return check_refuse(&p->reader, "layout.in_flight", "the stages would wait for each other");
+    if (own == p->ranks) memset(p->layout.in_flight, 0, sizeof p->layout.in_flight);
+    return OK;
+}
+
 const char *const check_orders[] = {"1-2-3", "1-3-2", "2-1-3", "2-3-1", "3-1-2", "3-2-1", NULL};
 
 // The proof depends on some of these keys; all of them identify the layout.
@@ -225,7 +244,7 @@ static enum status read_layout(struct check_problem *p, const cJSON *v, struct a
     static const char *const contexts[] = {"stated", "ring", "all_to_all", "all_gather", NULL};
     static const char *const gathers[] = {"pass", "micro_batch", "step", NULL};
     struct check_layout *l = &p->layout;
-    const cJSON *slices = NULL, *grid = NULL;
+    const cJSON *slices = NULL, *grid = NULL, *listed = NULL;
     bool sequence_parallel = false, fused_embedding = false, offload = false, beside = false;
     int overlapped = 0, *value = l->value;
     int64_t *lengths;
@@ -249,6 +268,7 @@ static enum status read_layout(struct check_problem *p, const cJSON *v, struct a
         {"?local_loss_every", 0, MOST_STAGES, .small = &p->local_every},
         {"?stored_inputs", .flag = &p->stored},
         {"?slices", .value = &slices, .type = cJSON_Array},
+        {"?in_flight", .value = &listed, .type = cJSON_Array},
         {"?tensor_grid", .value = &grid, .type = cJSON_Array},
         {"?recompute", .small = &value[KEY_RECOMPUTE], .names = check_setting_names},
         {"?recomputed_layers", 0, 1 << 20, .small = &l->recomputed},
@@ -276,6 +296,7 @@ static enum status read_layout(struct check_problem *p, const cJSON *v, struct a
     value[KEY_SEQUENCE_PARALLEL] = sequence_parallel, value[KEY_OFFLOAD] = offload;
     value[KEY_FUSED_EMBEDDING] = fused_embedding, value[KEY_BESIDE] = beside;
     if (grid) TRY(read_grid(p, grid, arena));
+    if (listed) TRY(read_in_flight(p, listed, arena));
     if (p->slices == 1) return OK;
     TRY(value_integers(&p->reader, slices, "layout.slices", p->slices, 1, MOST_NS, &lengths,
                        arena));

@@ -22,6 +22,8 @@ enum {
     MOST_SLOTS = 1 << 20, // of a seat
     MOST_OPTIONS = 65,
     MOST_SLICES = 32,
+    MOST_LISTED = 32,     // stages of a list in flight
+    MOST_IN_FLIGHT = 255, // in it
     MOST_MICRO_BATCHES = 65536,
     MOST_RULES = 1024,
     MOST_TIERS = 128,
@@ -112,7 +114,8 @@ struct check_layout {
     int recomputed; // layers of each stage, if that mode is first_layers
     int grid[2];    // axes 2 and 3 of the grid of tensor ranks, not both 1; 0, 0: no grid
     bool fused_attention;
-    int64_t slice[MOST_SLICES]; // tokens of each, if there are several
+    int64_t slice[MOST_SLICES];     // tokens of each, if there are several
+    uint8_t in_flight[MOST_LISTED]; // on each stage, at most; all 0: as the schedule has them
 };
 
 // Of a layer with one option, where its parts may be in tiers besides the GPU's own memory.
@@ -236,6 +239,11 @@ struct check_problem {
     int rule_count;
     int *run_of, *run_begin; // [layer]; [run + 1]: first layers, and the end of the last run
 };
+
+// orders.c: whether a list in flight is one that can be executed, as stages need it: never more
+// than on the stage before, 1 on the last. What the schedule has without a list.
+bool check_is_executable(const struct check_layout *l, int stages);
+int check_own_in_flight(int stages, int stage, int micro_batches);
 
 static inline int check_seat_slots(const struct check_problem *p, int group)
 {

@@ -4,6 +4,8 @@
 // boundaries are equal; a barrier only adds waits, and so does what has a cost in the other alone.
 // A sync that overlaps gradients shrinks as they grow, so it is compared only where both syncs are
 // exposed or gradients are equal.
+#include <string.h>
+
 #include "solve/checker/space/arguments.h"
 
 static bool none_above(const int64_t *a, const int64_t *b, int count)
@@ -37,6 +39,7 @@ static bool same_graph(const struct check_problem *a, const struct check_problem
     return a->kind == b->kind && a->ranks == b->ranks && a->stages == b->stages &&
            a->slices == b->slices && a->micro_batches == b->micro_batches &&
            a->local_every == b->local_every && a->stored == b->stored &&
+           !memcmp(a->layout.in_flight, b->layout.in_flight, sizeof a->layout.in_flight) &&
            same_setting(&a->layout, &b->layout) && a->barrier <= b->barrier &&
            !a->embedding == !b->embedding && !a->head == !b->head;
 }

@@ -198,6 +198,7 @@ bool check_is_run(const struct check_space *s, const struct check_layout *l)
 {
     if (check_sets_recomputation(s, l) && !l->value[KEY_RECOMPUTE]) return false;
     if (s->framework == RUN_BY_ANY) return true;
+    if (l->in_flight[0]) return false; // no configuration says it
     bool core = s->framework == RUN_BY_MEGATRON || s->framework == RUN_BY_NEMO;
     if (l->value[KEY_BESIDE] && !(core && dispatches_beside(s, l))) return false;
     switch (s->framework) {

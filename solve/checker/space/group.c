@@ -33,6 +33,7 @@ struct check_layout check_standing_for(const struct check_layout *l)
     if (!gathers) g.value[KEY_ZERO] = g.value[KEY_OVERLAPPED] = 0;
     g.value[KEY_OFFLOAD] = g.value[KEY_FUSED_EMBEDDING] = 0;
     g.value[KEY_BARRIER] = 1;
+    memset(g.in_flight, 0, sizeof g.in_flight);
     g.value[KEY_TURNS] = layered ? 2 : 1;
     if (!s->slices) g.value[KEY_SCHEDULE] = schedule_with(s->splits_backward, layered);
     return g;
@@ -87,6 +88,7 @@ static bool same_layout(const struct check_layout *a, const struct check_layout 
     return !memcmp(a->value, b->value, sizeof a->value) &&
            !memcmp(a->grid, b->grid, sizeof a->grid) &&
            !memcmp(a->slice, b->slice, sizeof a->slice) && a->recomputed == b->recomputed &&
+           !memcmp(a->in_flight, b->in_flight, sizeof a->in_flight) &&
            a->fused_attention == b->fused_attention;
 }
 

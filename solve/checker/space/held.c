@@ -12,6 +12,7 @@ enum { TURNS_LISTED = 1 << 22 };
 struct held_entry {
     int kind, ranks, turns, micro_batches;
     int segment; // ranks that pass messages on among themselves alone; 0: all do
+    uint8_t in_flight[MOST_LISTED];
     struct check_held *held;
 };
 
@@ -109,7 +110,8 @@ static bool is_of(const struct held_entry *e, const struct check_problem *p)
 {
     bool alike = e->kind == p->kind || (holds_all(e->kind) && holds_all(p->kind));
     return alike && e->ranks == p->ranks && e->turns == p->turns &&
-           e->micro_batches == p->micro_batches && e->segment == segment_of(p);
+           e->micro_batches == p->micro_batches && e->segment == segment_of(p) &&
+           !memcmp(e->in_flight, p->layout.in_flight, sizeof e->in_flight);
 }
 
 enum status check_find_held(struct check_held_cache *c, const struct check_problem *p,
@@ -121,7 +123,9 @@ enum status check_find_held(struct check_held_cache *c, const struct check_probl
     if (c->last < c->count) return *held = c->entries[c->last].held, OK;
     GROW(c->arena, c->entries, c->count, c->capacity, 256);
     struct held_entry *e = &c->entries[c->count];
-    *e = (struct held_entry){p->kind, p->ranks, p->turns, p->micro_batches, segment_of(p), NULL};
+    *e = (struct held_entry){p->kind,       p->ranks, p->turns, p->micro_batches,
+                             segment_of(p), {0},      NULL};
+    memcpy(e->in_flight, p->layout.in_flight, sizeof e->in_flight);
     TRY(fill_entry(c, p, e));
     c->count++;
     for (int rank = 0; rank < p->ranks; rank++) e->held[rank].sides = count_sides(p, rank);

@@ -51,6 +51,7 @@ struct check_space {
     bool shares_keys;                // by its trainer, tensor ranks may share a KV head
     int64_t devices, global_batch, sequence;
     int64_t slice_tokens; // slices may be cut at any of its multiples; 0: equal slices
+    int in_flight_most;   // lists in flight up to it; 0: as the base
     int layers;
     bool has_blocks, has_mixtures, has_options; // options: compression, shares, tiers
     bool looks_ahead;                           // attention that is not causal
@@ -122,6 +123,8 @@ int check_put_orders(const struct check_layout *layout, int *values);
 bool check_has_order(const struct check_layout *l, const char *order); // over the same ranks
 bool check_is_undivided(const struct check_layout *layout);
 const char *check_grid_refusal(const struct check_space *s, const struct check_layout *layout);
+const char *check_batch_refusal(const struct check_space *s, const struct check_layout *l);
+const char *check_schedule_refusal(const struct check_layout *l);
 
 enum { LAYOUTS_MOST = 20 * 1000 * 1000 };
 

@@ -21,7 +21,13 @@
 // average stage, rounded up; where the base has the setting and nothing else is asked for, with its
 // number. Where the framework has one setting and the base leaves it to the stages, every one
 // comes.
+// With a number in flight, 1f1b without local losses comes with every list of depths up to it and
+// up to the micro-batches, none of them above the one before, the last one 1, in the order of a
+// dictionary; the list that 1f1b has anyway counts as none.
+#include <string.h>
+
 #include "solve/checker/space/space.h"
+
 enum { DEGREE_MOST = 65536, VALUES_MOST = 4096 };
 
 struct walk {
@@ -295,14 +301,53 @@ static bool asks_for_pools(const struct walk *w)
            (w->s->axes[KEY_POOL].kind != AXIS_EVERY && w->s->axes[KEY_POOL].kind != AXIS_AS_BASE);
 }
 
+static void take_layout(struct walk *w)
+{
+    if (check_is_run(w->s, &w->at)) w->stopped = !w->visit(w->argument, w->number++, &w->at);
+}
+
+// Depths of the stages from `stage` on; the one before has at most `most`.
+static void walk_depths(struct walk *w, uint8_t *depths, int stage, int most, int micro_batches)
+{
+    int stages = w->at.value[KEY_PIPELINE], own = 0;
+    for (int depth = 1; stage < stages && depth <= (stage == stages - 1 ? 1 : most); depth++) {
+        depths[stage] = (uint8_t)depth;
+        walk_depths(w, depths, stage + 1, depth, micro_batches);
+        if (w->stopped) return;
+    }
+    if (stage < stages) return;
+    for (int i = 0; i < stages; i++)
+        own += depths[i] == check_own_in_flight(stages, i, micro_batches);
+    for (int i = 0; i < stages; i++) w->at.in_flight[i] = own == stages ? 0 : depths[i];
+    take_layout(w);
+}
+
+static void walk_lists(struct walk *w)
+{
+    const int *v = w->at.value;
+    uint8_t depths[MOST_LISTED];
+    int64_t most = w->s->global_batch / ((int64_t)v[KEY_DATA] * v[KEY_MICRO_BATCH]);
+    memset(w->at.in_flight, 0, sizeof w->at.in_flight);
+    if (v[KEY_SCHEDULE] != check_schedule_default || v[KEY_LOCAL] || most < 1 ||
+        v[KEY_PIPELINE] > MOST_LISTED) {
+        take_layout(w);
+        return;
+    }
+    int micro_batches = most > MOST_IN_FLIGHT ? MOST_IN_FLIGHT : (int)most;
+    walk_depths(w, depths, 0,
+                micro_batches < w->s->in_flight_most ? micro_batches : w->s->in_flight_most,
+                micro_batches);
+    memset(w->at.in_flight, 0, sizeof w->at.in_flight);
+}
+
 static void walk_key(struct walk *w, int key)
 {
     int values[VALUES_MOST];
     if (key == KEY_POOL && !asks_for_pools(w)) key++;
     if (key == KEY_GRID_ORDER && !w->at.grid[0]) key += 2;
     if (key == KEYS) {
-        if (!check_is_run(w->s, &w->at)) return;
-        w->stopped = !w->visit(w->argument, w->number++, &w->at);
+        if (w->s->in_flight_most) walk_lists(w);
+        else take_layout(w);
         return;
     }
     int count = put_values(w, key, values);
@@ -393,44 +438,11 @@ static const char *refusal_by_shape(const struct check_space *s, const struct ch
                : NULL;
 }
 
-static const char *refusal_by_batch(const struct check_space *s, const struct check_layout *l)
-{
-    const int *v = l->value;
-    int64_t together = (int64_t)v[KEY_DATA] * v[KEY_MICRO_BATCH],
-            micro_batches = s->global_batch / together, tokens = 0;
-    if (check_schedules[v[KEY_SCHEDULE]].in_groups && micro_batches < v[KEY_PIPELINE])
-        return "schedule in groups: fewer micro-batches than ranks";
-    for (int i = 0; i < v[KEY_SLICES]; i++) tokens += l->slice[i];
-    if (v[KEY_SLICES] > 1) {
-        if (s->looks_ahead) return "slices of a sequence whose tokens see later ones";
-        if (tokens != s->sequence) return "slices do not add up to the sequence";
-        if (v[KEY_CONTEXT] > 1) return "slices of a sequence that context splits";
-        if (s->has_options) return "slices with compression, shares on the host or tiers";
-    }
-    if (s->sequence % v[KEY_CONTEXT]) return "sequence not divisible by context";
-    int64_t divided = v[KEY_TENSOR] / (l->grid[0] ? l->grid[0] * l->grid[1] : 1);
-    if (v[KEY_SEQUENCE_PARALLEL] && s->sequence / v[KEY_CONTEXT] % divided)
-        return "sequence not divisible by context x tensor";
-    if (s->global_batch % together) return "batch not divisible by data x micro_batch";
-    return micro_batches > MOST_MICRO_BATCHES ? "too many micro-batches" : NULL;
-}
-
-static const char *refusal_by_schedule(const struct check_layout *l)
-{
-    const int *v = l->value, turns = v[KEY_TURNS], slices = v[KEY_SLICES];
-    const struct check_schedule *schedule = &check_schedules[v[KEY_SCHEDULE]];
-    if (schedule->turns ? turns != schedule->turns : turns < 2)
-        return "stages of a rank do not fit the schedule";
-    if (turns > 1 && v[KEY_PIPELINE] < 2 && !schedule->layered)
-        return "several stages on a single rank";
-    if (schedule->slices ? slices < 2 : slices != 1) return "slices do not fit the schedule";
-    return slices > MOST_SLICES ? "too many slices" : NULL;
-}
-
 // What ranks on named nodes do not support (docs/FORMULAS.md 15).
 static const char *refusal_by_nodes(const struct check_space *s, const struct check_layout *l)
 {
     if (l->value[KEY_ZERO] > 1) return "weights or gradients sharded on nodes";
+    if (l->in_flight[0]) return "lists of what is in flight on nodes";
     if (l->value[KEY_EXPERT] > 1 || l->value[KEY_EXPERT_TENSOR]) return "experts on nodes";
     if (!l->value[KEY_BARRIER]) return "no barrier on nodes";
     if (s->shares_pool || s->own_pool) return "memory layers on nodes";
@@ -461,11 +473,11 @@ const char *check_space_refusal(const struct check_space *s, const struct check_
     if (parts_of_devices(l) % v[KEY_EXPERT])
         return "expert degree does not divide the ranks with a part of each expert";
     if ((int64_t)v[KEY_PIPELINE] * v[KEY_TURNS] > MOST_STAGES) return "too many stages";
-    const char *why = refusal_by_schedule(l);
+    const char *why = check_schedule_refusal(l);
     if (!why && s->of_nodes) why = refusal_by_nodes(s, l);
     if (why) return why;
     if ((__extension__(__int128) v[KEY_TENSOR] * v[KEY_CONTEXT]) * v[KEY_DATA] > 1000000000)
         return "too many devices for a stage";
-    why = refusal_by_batch(s, l);
+    why = check_batch_refusal(s, l);
     return why ? why : refusal_by_shape(s, l);
 }

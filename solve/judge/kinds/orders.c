@@ -54,6 +54,7 @@ static int64_t gpipe_place(const struct schedule_request *r, int rank, const str
 static int64_t one_f_one_b_place(const struct schedule_request *r, int rank, const struct place *at)
 {
     int64_t ahead = r->rank_count - 1 - rank;
+    if (r->in_flight[0]) ahead = r->in_flight[rank] - 1; // all that it may hold but the next one
     // Of stages that wait for each other: up to the next boundary over which nothing is sent.
     if (r->stored_inputs)
         ahead = smaller(ahead, r->local_loss_every - 1 - rank % r->local_loss_every);
@@ -214,7 +215,7 @@ static struct closed_form gpipe_form(const struct plan *p, const struct schedule
 static struct closed_form one_f_one_b_form(const struct plan *p, const struct schedule_request *r)
 {
     struct alike x = alike_of(p, r);
-    if (!r->barrier) return (struct closed_form){0};
+    if (!r->barrier || r->in_flight[0]) return (struct closed_form){0};
     return (struct closed_form){"1F1B, equal stages without messages: (m + p - 1) (F + B)",
                                 (x.m + x.ranks - 1) * (x.f + x.b)};
 }

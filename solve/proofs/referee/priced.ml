@@ -49,6 +49,7 @@ let read text : problem =
   need (slices >= 1 && slices <= 32) "slices";
   let schedule = schedule_of (given lay "schedule" "1f1b" Json.text) in
   need ((schedule = TokenSliced) = (slices > 1)) "slices with this schedule";
+  need (find lay "in_flight" = None) "a list of what is in flight";
   let ranks = within 1 256 (get lay "pipeline") and turns = given lay "virtual_stages" 1 (within 1 256) in
   need (ranks * turns = stages) "a stage_count that is not pipeline x virtual_stages";
   need (match schedule with

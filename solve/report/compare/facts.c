@@ -121,6 +121,11 @@ static const char *slices(const struct comparison *c, const struct compared_plan
     return count > 1 ? arena_print(c->arena, "%d", count) : "-";
 }
 
+static const char *in_flight(const struct comparison *c, const struct compared_plan *p)
+{
+    return report_in_flight(&p->of.plan->layout, c->arena);
+}
+
 static const char *states(const struct comparison *c, const struct compared_plan *p)
 {
     const struct layout *l = &p->of.plan->layout;
@@ -216,8 +221,8 @@ void compare_facts(struct comparison *c)
     static const struct fact layouts[] = {
         {"GPUs", .say = gpus},         {"pipeline x tensor x data", .say = degrees},
         {"schedule", .say = schedule}, {"micro-batches", .say = micro_batches},
-        {"slices", .say = slices},     {"states", .say = states},
-        {"switches", .say = switches}};
+        {"slices", .say = slices},     {"in flight, by stage", .say = in_flight},
+        {"states", .say = states},     {"switches", .say = switches}};
     static const struct fact figures[] = {
         FIGURE("tokens/s", "%.6g", tokens_per_s),
         FIGURE("TFLOP/s per GPU", "%.4g", tflops_per_gpu),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "solve/report/export/internal.h"
+#include "solve/report/out.h"
 #include "data/kinds/schedules.h"
 
 // ---- layers
@@ -283,6 +284,10 @@ static void note_layout(struct export *e)
          arena_print(arena,
                      "%d slices of a sequence that follow each other: micro-batches go whole",
                      l->slice_count)},
+        {l->in_flight[0],
+         arena_print(arena,
+                     "micro-batches in flight %s by stage: 1f1b's own times and memory are others",
+                     report_in_flight(l, arena))},
         {l->fused_embedding_sync, "the fused embedding synchronisation"}};
     EXPORT_NOTES(e, notes);
 }

@@ -30,7 +30,9 @@ static void put_degrees(struct report_table *t, const struct layout *x)
     report_cell(t, *experts ? experts + strlen(", expert ") : "-");
     report_cell(t, count_of(x->virtual_stages, 1, arena));
     report_cell(t, count_of(x->micro_batch, -1, arena));
-    report_cell(t, schedule_names[x->schedule]);
+    report_cell(t, x->in_flight[0] ? arena_print(arena, "%s %s", schedule_names[x->schedule],
+                                                 report_in_flight(x, arena))
+                                   : schedule_names[x->schedule]);
     report_cell(t, count_of(x->zero, -1, arena));
     report_cell(t, gradient_sync_names[x->gradient_sync]);
     report_cell(t, yes(x->sequence_parallel));

@@ -303,6 +303,7 @@ void tables_of_priced(struct check_problem *to, const struct priced *p, struct a
     for (int mode = 0; mode < MODES; mode++)
         to->modes[mode] = mode == MODE_NONE || p->recompute[mode];
     if (p->has_embedding_sync) to->embedding = p->embedding_sync_ns;
+    memcpy(to->layout.in_flight, l->in_flight, sizeof l->in_flight);
     assert_int_equal(p->rule_count, 0);
     fill_runs(to, p, arena);
     fill_cuts(to, p, arena);

@@ -94,6 +94,14 @@ void space_trial_of_segments(struct space_trial *t, uint64_t seed, double gap, s
     space_trial_of_problem(t, seed, gap, arena);
 }
 
+void space_trial_of_in_flight(struct space_trial *t, uint64_t seed, double gap, struct arena *arena)
+{
+    struct random rng = {seed};
+    *t = (struct space_trial){0};
+    spaces_draw_in_flight(&t->problem, &rng, arena);
+    space_trial_of_problem(t, seed, gap, arena);
+}
+
 bool space_trial_audit(const struct space_trial *t, const struct check_text *text,
                        struct check_space_result *audited, const char **why, struct arena *arena)
 {

@@ -27,6 +27,8 @@ void space_trial_of_grids(struct space_trial *t, uint64_t seed, double gap, stru
 void space_trial_of_experts(struct space_trial *t, uint64_t seed, double gap, struct arena *arena);
 void space_trial_of_pools(struct space_trial *t, uint64_t seed, double gap, struct arena *arena);
 void space_trial_of_segments(struct space_trial *t, uint64_t seed, double gap, struct arena *arena);
+void space_trial_of_in_flight(struct space_trial *t, uint64_t seed, double gap,
+                              struct arena *arena);
 // Of t->problem, as it stands.
 void space_trial_of_problem(struct space_trial *t, uint64_t seed, double gap, struct arena *arena);
 // What its documents are known by.
