@@ -76,5 +76,14 @@ awk '($1 < 1 && ($2 != "1-bit" || $3 * 5 > $4)) || ($1 == 12.5 && $2 != "1-bit")
 "$PLUMBLINE" check "$work/onebit/0.51/certificate.json" "$work/onebit/0.51/problem.json" \
     >"$work/log" 2>&1 ||
     wrong "onebit: $(cat "$work/log")"
+# The page has the figures that are printed, and a wrong one is noticed.
+for name in layered slices terapipe offload onebit; do
+    echo && echo "$name.sh" && cat "$work/$name.txt"
+done >"$work/all.txt"
+python3 tests/solve/papers_page.py docs/PAPERS.md <"$work/all.txt" >"$work/page.txt" ||
+    wrong "PAPERS.md: $(cat "$work/page.txt")"
+sed 's/0\.683741/0.683743/; s/2\.670/2.671/' docs/PAPERS.md >"$work/PAPERS.md"
+python3 tests/solve/papers_page.py "$work/PAPERS.md" <"$work/all.txt" >/dev/null &&
+    wrong "papers_page.py takes another figure for that of the page"
 [ "$failed" = 0 ] && echo "papers: decisions change as they say"
 exit $failed
