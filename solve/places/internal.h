@@ -169,6 +169,7 @@ int64_t placed_least_bottleneck(const struct priced *p, const int64_t *weights, 
 // groups that a stage's ring is on, in every case of how many ranks have rings of which reach.
 struct placed_reaches_result {
     int64_t enough_ns; // no case matters once one proves no more than this
+    bool repeats;      // with every group to share, not only the one of the program over groups
     int64_t bound_ns;  // 0: nothing beyond the program over groups; NEVER_NS: there is no plan
     // Places a plan by groups that is faster than those before. Returns the bound that the best
     // plan leaves to be proven.

@@ -411,7 +411,7 @@ static enum status solve_cases(struct case_solving *c)
     c->shared = may_share ? shared_before(c->m) : -1;
     TRY(pass_cases(c, 1, known_ns, &bound_ns));
     c->r->bound_ns = bound_ns;
-    if (!may_share || bound_ns >= c->wanted_ns) return OK;
+    if (!may_share || !c->r->repeats || bound_ns >= c->wanted_ns) return OK;
     c->least_ns = NEVER_NS;
     TRY(pass_cases(c, c->m->p->group_count, larger(known_ns, bound_ns), &bound_ns));
     c->r->bound_ns = larger(c->r->bound_ns, bound_ns);

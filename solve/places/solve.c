@@ -153,7 +153,8 @@ static enum status prove_by_reaches(struct proving *x)
 {
     struct solving *s = x->s;
     struct solve_settings settings = *s->settings;
-    struct placed_reaches_result r = {x->bound_ns, .place = search_from, .context = x};
+    struct placed_reaches_result r = {x->bound_ns, x->effort->repeats, .place = search_from,
+                                      .context = x};
     settings.time_limit_s = x->share * watch_left_s(&s->watch);
     settings.gap *= share_for_reaches;
     if (is_found(x) && !(settings.cutoff_ns && settings.cutoff_ns < x->best.time_ns))
