@@ -98,6 +98,7 @@ static enum status make_in_turn(struct proof *proof, struct error *err)
 {
     struct certificate_result *result = proof->result;
     proof_write(proof);
+    if (proof->request->into) return OK; // whose caller audits it
     struct error why = {OK, ""};
     struct check_result audited;
     struct check_text text = {"certificate", result->text, result->size};

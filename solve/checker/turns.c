@@ -377,6 +377,7 @@ enum status check_in_turn(struct check_proof *k, const cJSON *proof)
 {
     struct turns t = {.k = k, .p = k->p};
     const struct check_result *claims = k->result;
+    TRY(check_widths(k->p));
     if (value_get(proof, "paths") || value_get(proof, "boxes") || value_get(proof, "counted"))
         return check_refuse(&k->reader, "proof",
                             "expected no paths, boxes or counted with in_turn");

@@ -253,6 +253,17 @@ static void read_limits(struct check_space *to, const struct problem *p)
     to->limit_device_ns = within_ns(j->price_limit * tokens / 1e6L / second * 1e9L);
 }
 
+static void read_widths(struct check_space *to, const struct problem *p, struct arena *arena)
+{
+    struct seat *seats;
+    int count = problem_seats(p, &seats, arena);
+    struct check_width *widths = TAKE(arena, count, struct check_width);
+    for (int i = 0; i < count; i++)
+        widths[i] = (struct check_width){seats[i].tensor, seats[i].context, seats[i].data};
+    to->widths = widths, to->width_count = count;
+    to->in_turn = p->job.replicas == REPLICAS_IN_TURN;
+}
+
 void space_read(struct check_space *to, const struct problem *p, struct arena *arena)
 {
     *to = (struct check_space){
@@ -296,6 +307,7 @@ void space_read(struct check_space *to, const struct problem *p, struct arena *a
             to->rule_layer = p->job.rules[i].holds_last;
     }
     read_model(to, &p->model, arena);
+    if (job_has_widths(&p->job)) read_widths(to, p, arena);
 }
 
 enum status space_pricers_open(struct check_pricer pricers[2], const struct problem *problem,

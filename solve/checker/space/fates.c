@@ -51,6 +51,7 @@ enum status check_fate_holds(struct check_layouts *x, const struct check_layout 
     struct check_sketch s;
     *holds = false;
     *why = NULL;
+    if (x->space->width_count && fate != FATE_IS_REFUSED) return OK;
     if (fate == FATE_IS_GROUP) return in_slow_group(x, layout, holds);
     *why = check_space_refusal(x->space, layout);
     if (!*why) TRY(ask_bytes(x, layout, why));
@@ -73,13 +74,17 @@ enum status check_find_fate(struct check_layouts *x, const struct check_layout *
                             enum check_fate *fate)
 {
     struct check_sketch s;
-    bool slow;
-    TRY(in_slow_group(x, layout, &slow));
+    bool slow = false, seated = x->space->width_count > 0;
+    if (!seated) TRY(in_slow_group(x, layout, &slow));
     if (slow) return *fate = FATE_IS_GROUP, OK;
     const char *why = check_space_refusal(x->space, layout);
     *fate = FATE_IS_REFUSED;
     if (!why) TRY(ask_bytes(x, layout, &why));
     if (why) return OK;
+    if (seated) {
+        if (x->pricer->times(x->pricer->context)) *fate = FATE_IS_PROVEN;
+        return OK;
+    }
     TRY(sketch(x, &s));
     if (check_never_fits(&s)) return *fate = FATE_IS_MEMORY, OK;
     TRY(ask_times(x, &s, &why));

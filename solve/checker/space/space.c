@@ -295,6 +295,9 @@ static enum status audit_dominated(struct audit *h, const struct listed *l,
                                    const struct listed *other, int64_t by)
 {
     struct check_problem *a, *b;
+    if (h->space->width_count)
+        return NOT_PROVEN_SPACE(h, "layout %lld: has widths of stages, and no proof of its own",
+                                (long long)l->number);
     if (!other->seen || other->fate == FATE_IS_REFUSED || other->fate == FATE_IS_DOMINATED)
         return NOT_PROVEN_SPACE(h,
                                 "layout %lld: layout %lld, which it is dominated by, has no bound",

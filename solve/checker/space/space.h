@@ -77,6 +77,13 @@ struct check_space {
                                   const struct check_layout *layout, const struct reader *r,
                                   const cJSON *places, uint64_t *work, struct arena *arena);
     bool ends_meet; // the first and last stage share weights
+    // Widths of single stages, on all groups: every layout has all of them, and is proven by
+    // itself.
+    const struct check_width {
+        int tensor, context, data;
+    } * widths;
+    int width_count;
+    bool in_turn; // their replicas take whole micro-batches
 };
 
 // ---- worth.c: plans of different layouts

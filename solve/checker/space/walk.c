@@ -451,6 +451,19 @@ static const char *refusal_by_nodes(const struct check_space *s, const struct ch
                : NULL;
 }
 
+// The layout in which all stages have the width.
+static const char *refusal_by_width(const struct check_space *s, struct check_layout l,
+                                    const struct check_width *w)
+{
+    int *v = l.value;
+    v[KEY_TENSOR] = w->tensor, v[KEY_CONTEXT] = w->context, v[KEY_DATA] = w->data;
+    if (!s->in_turn && v[KEY_MICRO_BATCH] % w->data)
+        return "a micro-batch that the replicas of a width do not divide";
+    if (!s->in_turn) v[KEY_MICRO_BATCH] /= w->data;
+    const char *why = check_batch_refusal(s, &l);
+    return why ? why : refusal_by_shape(s, &l);
+}
+
 const char *check_space_refusal(const struct check_space *s, const struct check_layout *l)
 {
     const int *v = l->value;
@@ -479,5 +492,7 @@ const char *check_space_refusal(const struct check_space *s, const struct check_
     if ((__extension__(__int128) v[KEY_TENSOR] * v[KEY_CONTEXT]) * v[KEY_DATA] > 1000000000)
         return "too many devices for a stage";
     why = check_batch_refusal(s, l);
-    return why ? why : refusal_by_shape(s, l);
+    if (!why) why = refusal_by_shape(s, l);
+    for (int i = 0; i < s->width_count && !why; i++) why = refusal_by_width(s, *l, &s->widths[i]);
+    return why;
 }
