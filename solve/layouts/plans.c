@@ -64,8 +64,11 @@ void layouts_put_plan(struct message *m, const struct plan *p)
     message_put(m, p->gradient_options,
                 (size_t)p->gradient_option_count * sizeof *p->gradient_options);
     message_put(m, p->stages, (size_t)p->stage_count * sizeof *p->stages);
-    for (int s = 0; s < p->stage_count; s++)
-        message_put(m, p->stages[s].slices, (size_t)slices * sizeof(struct plan_slice));
+    for (int s = 0; s < p->stage_count; s++) {
+        const struct plan_stage *x = &p->stages[s];
+        message_put(m, x->slices, (size_t)slices * sizeof *x->slices);
+        message_put(m, x->recomputed, (size_t)x->recomputed_count * sizeof *x->recomputed);
+    }
     if (p->ranks) message_put(m, p->ranks, (size_t)p->layout.pipeline * sizeof *p->ranks);
     if (p->placement) put_placement(m, p);
 }
@@ -101,8 +104,11 @@ void layouts_get_plan(struct message *m, struct plan *p, const struct problem *p
     p->gradient_options =
         message_get_array(m, p->gradient_option_count, sizeof *p->gradient_options, arena);
     p->stages = message_get_array(m, p->stage_count, sizeof *p->stages, arena);
-    for (int s = 0; s < p->stage_count && !m->broken; s++)
-        p->stages[s].slices = message_get_array(m, slices, sizeof(struct plan_slice), arena);
+    for (int s = 0; s < p->stage_count && !m->broken; s++) {
+        struct plan_stage *x = &p->stages[s];
+        x->slices = message_get_array(m, slices, sizeof *x->slices, arena);
+        x->recomputed = message_get_array(m, x->recomputed_count, sizeof *x->recomputed, arena);
+    }
     if (p->ranks) p->ranks = message_get_array(m, p->layout.pipeline, sizeof *p->ranks, arena);
     if (p->placement && !m->broken) get_placement(m, p, arena);
     p->document = (struct document){0};

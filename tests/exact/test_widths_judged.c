@@ -15,12 +15,13 @@
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/random_priced.h"
 #include "tests/support/spaces.h"
+#include "tests/support/trials/space_trials.h"
 
 static int problem_count = 400;
 static uint64_t first_seed = 1;
 static struct {
     int priced, planned, unlike, forged, alike, timed, measured;
-    int spaces, without, of_layout[8], by_group, loads;
+    int spaces, without, of_layout[8], by_group, loads, certified, turned_spaces, space_forged;
     int turned, turned_unlike, turned_deep, turned_forged, turned_entered, turned_sets;
 } seen;
 
@@ -272,6 +273,48 @@ static bool enumerate(void *argument, int64_t number, const struct layout *layou
     return true;
 }
 
+// With text in place of what stands first behind `before`; refused for what is given.
+static void refuse_space(const struct space_trial *t, const char *before, const char *had,
+                         const char *text, const char *what, int i)
+{
+    struct check_space_result audited;
+    const char *why, *at = strstr(t->certificate.text, before);
+    if (!at || !(at = strstr(at, had))) fail_msg("space %d: no %s", i, had);
+    const char *forged = arena_print(&own_arena, "%.*s%s%s", (int)(at - t->certificate.text),
+                                     t->certificate.text, text, at + strlen(had));
+    const struct check_text file = {"forged.json", forged, strlen(forged)};
+    if (space_trial_audit(t, &file, &audited, &why, &own_arena) && audited.proof.accepted)
+        fail_msg("space %d: accepted: %s", i, text);
+    if (!strstr(why, what)) fail_msg("space %d: %s: expected \"%s\": %s", i, text, what, why);
+    seen.space_forged++;
+}
+
+// The certificate proves just the best value of all layouts; another fate of one is refused.
+static void certify_space(const struct problem *p, int64_t best_ns, int i)
+{
+    struct space_trial t = {.problem = *p};
+    struct check_space_result audited;
+    const char *why;
+    space_trial_of_problem(&t, (uint64_t)i, 0, &own_arena);
+    if (!t.certificate.text) fail_msg("space %d: no certificate", i);
+    if (!space_trial_audit(&t, &t.certificate, &audited, &why, &own_arena) ||
+        !audited.proof.accepted)
+        fail_msg("space %d: refused: %s", i, why);
+    assert_int_equal(audited.proof.infeasible, best_ns == INT64_MAX);
+    if (best_ns < INT64_MAX) assert_int_equal(audited.proof.bound_ns, best_ns);
+    if (best_ns < INT64_MAX) assert_int_equal(audited.proof.iteration_ns, best_ns);
+    seen.certified++, seen.turned_spaces += t.space.in_turn;
+    const char *fates = strstr(t.certificate.text, "\"fates\": \"") + strlen("\"fates\": \"");
+    const char *proven = *fates == 'p' ? "p" : " p", *end = strchr(fates, '"');
+    const char *first = strstr(fates, proven);
+    if (!first || first > end) return;
+    const char *others[] = {"r", "b", "m", "g"};
+    for (int k = 0; k < 4; k++)
+        refuse_space(&t, "\"fates\": \"", proven,
+                     arena_print(&own_arena, "%s%s", *fates == 'p' ? "" : " ", others[k]), "layout",
+                     i);
+}
+
 static void check_space(struct problem *p, int i)
 {
     struct space_limits limits = problem_space_limits(p);
@@ -291,11 +334,42 @@ static void check_space(struct problem *p, int i)
     seen.spaces++, seen.without += !all.plans;
     seen.loads += p->job.objective == OBJECTIVE_MAX_LOAD;
     seen.by_group += p->job.stage_degrees == DEGREES_PER_GROUP;
+    if (p->job.stage_degrees == DEGREES_PER_STAGE) certify_space(p, all.best_ns, i);
     if (!all.plans) return;
     assert_int_equal(plan_value_ns(plan), plan->bound_ns);
     seen.of_layout[plan->layout.pipeline]++;
     if (refusals(p, plan, &own_arena, &first))
         fail_msg("space %d: the judge refuses: %s", i, first);
+}
+
+// Of numbers of stages; each one's plans are enumerated by test_turns.
+static void certify_turned(struct problem *p, int i)
+{
+    struct layouts_result r;
+    p->job.space = (struct space){.given = true, .fewer_devices = true};
+    give_axis(p, SPACE_PIPELINE, 1, 3, 1, &own_arena);
+    if (problem_check(p, &(struct error){0}) != OK) return;
+    spaces_search(&r, p, 0, 0, 0, NULL, &own_arena);
+    const struct plan *plan = &r.solved.plan;
+    certify_space(p, plan->stage_count ? spaces_value(plan) : INT64_MAX, i);
+}
+
+TEST(test_turned_spaces)
+{
+    struct random rng = {first_seed ^ UINT64_C(0x7475726e)};
+    int before = seen.certified;
+    for (int i = 0; i < problem_count; i++) {
+        struct problem p;
+        struct priced priced;
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        if (draw(&p, &priced, &rng, &own_arena)) {
+            random_turns(&p, i % 2, rng.state, &own_arena);
+            certify_turned(&p, i);
+        }
+        arena_reset(&own_arena, mark);
+    }
+    print_message("%d spaces in turn certified\n", seen.certified - before);
+    assert_true(seen.turned_spaces && seen.turned_spaces == seen.certified - before);
 }
 
 TEST(test_spaces)
@@ -316,10 +390,11 @@ TEST(test_spaces)
         }
         arena_reset(&own_arena, mark);
     }
-    print_message("%d spaces (%d without a plan, %d with one width for each node group, %d of "
-                  "loads): best with 1, 2, 3 stages %d, %d, %d\n",
-                  seen.spaces, seen.without, seen.by_group, seen.loads, seen.of_layout[1],
-                  seen.of_layout[2], seen.of_layout[3]);
+    print_message(
+        "%d spaces (%d without a plan, %d with one width for each node group, %d of "
+        "loads): best with 1, 2, 3 stages %d, %d, %d; %d certified, %d forgeries refused\n",
+        seen.spaces, seen.without, seen.by_group, seen.loads, seen.of_layout[1], seen.of_layout[2],
+        seen.of_layout[3], seen.certified, seen.space_forged);
     assert_true(seen.spaces > problem_count / 20 && seen.without && seen.by_group && seen.loads &&
                 seen.of_layout[1] && seen.of_layout[2] && seen.of_layout[3]);
 }

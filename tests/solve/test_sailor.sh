@@ -149,8 +149,10 @@ stages=$time
 grep -q '^uniform: .* s (+[0-9.]* %), with 1 x 1 x 128 for all' "$folder/widths/stages.err" ||
     complain "the nearest uniform plan is not stated"
 grep -q '^8 layouts: ' "$folder/widths/stages.err" || complain "no eight layouts"
-run 2 solve "$folder/widths/stages.json" -o "$folder/x.json" --certificate "$folder/x.proof.json"
-grep -q 'it has a space with stage_degrees' "$folder/err" || complain "a certificate is not refused"
+run 0 solve "$folder/widths/stages.json" --gap 0.001 -o "$folder/x.json" \
+    --certificate "$folder/x.proof.json"
+run 0 check "$folder/x.proof.json" "$folder/widths/stages.json"
+grep -q ', 8 with a proof' "$folder/out" || complain "the certificate is not of eight proofs"
 widths groups 4 128 "\"stage_degrees\": \"per_group\", $lists"
 echo "widths: uniform $uniform ns, per group $time, per stage $stages"
 [ "$((stages * 1028))" -le "$((uniform * 1000))" ] || complain "widths do not pay 2.8 %"
