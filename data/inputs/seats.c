@@ -274,6 +274,9 @@ enum status problem_check_seats(const struct problem *p, struct error *err)
     struct seat *seats;
     enum status status = OK;
     if (!job_has_widths(&p->job)) return OK;
+    if (p->job.layout.virtual_stages > 1)
+        return fail(err, BAD_INPUT, "%s: widths: expected a schedule with one stage for each rank",
+                    job);
     int count = problem_seats(p, &seats, &scratch);
     for (int i = 0; i < count && status == OK; i++) status = check_seat(p, &seats[i], job, err);
     arena_close(&scratch);

@@ -286,6 +286,19 @@ static void check_drawn(const struct priced *p, const struct check_text *priced,
     seen.right += right, seen.wrong += !right;
 }
 
+// The same document with a list of what is in flight, which says nothing of replicas in turn.
+static void refuse_list(const struct check_text *priced, int stages)
+{
+    const char *at = strstr(priced->text, "\"pipeline\":"), *list = "1";
+    if (stages < 2) return;
+    for (int s = 1; s < stages; s++) list = arena_print(&own_arena, "%d, %s", s + 2, list);
+    const char *text = arena_print(&own_arena, "%.*s\"in_flight\": [%s], %s",
+                                   (int)(at - priced->text), priced->text, list, at);
+    const struct check_text listed = {"priced.json", text, strlen(text)};
+    const struct check_text forged = state(&listed, "\"bound_ns\": 0");
+    check_trial_refused("a list", &forged, &listed, "in_turn: expected", false, &own_arena);
+}
+
 static void check_certified(const struct priced *p, const struct solve_result *r, int64_t best_ns,
                             uint64_t seed)
 {
@@ -298,6 +311,7 @@ static void check_certified(const struct priced *p, const struct solve_result *r
     struct check_text priced = check_trial_save(p, "priced.json", &own_arena);
     seen.certified++;
     for (int i = 0; i < 6; i++) check_drawn(p, &priced, &own);
+    refuse_list(&priced, p->stage_count);
     if (none) return;
     refuse(&priced, "\"infeasible\": true", "some plan has no load above");
     refuse(&priced, arena_print(&own_arena, "\"bound_ns\": %lld", (long long)best_ns + 1),

@@ -386,6 +386,7 @@ TEST(test_spaces)
             j->space = (struct space){.given = true, .fewer_devices = true};
             give_axis(&p, SPACE_PIPELINE, 1, 3, 1, &own_arena);
             give_axis(&p, SPACE_MICRO_BATCH, j->layout.micro_batch, 2, 2, &own_arena);
+            if (i % 4 == 1) j->space.axes[SPACE_SCHEDULE].kind = AXIS_ALL;
             if (problem_check(&p, &(struct error){0}) == OK) check_space(&p, i);
         }
         arena_reset(&own_arena, mark);

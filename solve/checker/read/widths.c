@@ -87,18 +87,18 @@ enum status check_read_seats(const struct check_problem *p, const cJSON *v, cons
 static enum status check_turns(const struct check_problem *p)
 {
     bool right = p->node_groups[0] && p->objective == MINIMISE_LOAD && !p->rule_count &&
-                 p->kind == check_schedule_default && !p->local_every &&
+                 p->kind == check_schedule_default && !p->local_every && !p->layout.in_flight[0] &&
                  p->budget[BUDGET_ENERGY] < 0; // nothing is compressed, so others limit nothing
     for (int g = 0; g < p->group_count && right; g++)
         right = p->groups[g].of_node_group == 1 && p->groups[g].data > 0 &&
                 p->micro_batches % p->groups[g].data == 0;
     if (p->any_sets) right = right && p->modes[MODE_FULL] && !p->layout.value[KEY_RECOMPUTE];
     return right ? OK
-                 : check_refuse(
-                       &p->reader, "in_turn",
-                       "expected widths of one node group, whose data degrees divide "
-                       "micro_batches, schedule 1f1b, objective max_load, no rules, "
-                       "energy_max_uj or local losses, and recompute_any with \"full\" alone");
+                 : check_refuse(&p->reader, "in_turn",
+                                "expected widths of one node group, whose data degrees divide "
+                                "micro_batches, schedule 1f1b, objective max_load, no rules, "
+                                "energy_max_uj, in_flight or local losses, and recompute_any with "
+                                "\"full\" alone");
 }
 
 enum status check_widths(const struct check_problem *p)

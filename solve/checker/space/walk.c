@@ -456,6 +456,7 @@ static const char *refusal_by_width(const struct check_space *s, struct check_la
                                     const struct check_width *w)
 {
     int *v = l.value;
+    if (v[KEY_TURNS] > 1) return "several stages of a rank, which have one width";
     v[KEY_TENSOR] = w->tensor, v[KEY_CONTEXT] = w->context, v[KEY_DATA] = w->data;
     if (!s->in_turn && v[KEY_MICRO_BATCH] % w->data)
         return "a micro-batch that the replicas of a width do not divide";
