@@ -22,7 +22,7 @@ struct options {
 
 static const char *const then_names[] = {"nothing", "plan", NULL};
 static const struct option_row rows[] = {
-    {"LOG", OPTION_PATH, OPT(log)},
+    {"LOG", OPTION_PATH, OPT(log), .low = 1},
     {"--cluster", OPTION_CLUSTER, OPT(explain.cluster),
      "shipped name or file of the nodes that it ran on (default: the shipped cluster with the "
      "log's GPU)"},
@@ -160,8 +160,8 @@ const struct command command_explain = {
     .about =
         "Reads a training log as people have it (Megatron-LM, Megatron-DeepSpeed, DeepSpeed, NeMo, "
         "Megatron-Bridge, torchtitan, transformers, LLaMA-Factory, MLPerf), or a post with parts "
-        "of "
-        "one. Prints on one page what the log states and what was assumed, whether the FLOP of a "
+        "of one. Prints on one page what the log states and what was assumed, whether the FLOP of "
+        "a "
         "token certify the reading, measured against predicted time and memory, the fullest rank, "
         "the idle time, what most probably explains the difference, and the best change of one "
         "flag, of one degree, and of the layout, each the best of all that were priced. Of a "

@@ -17,6 +17,13 @@ END
 answers 2 "line 5: expected --run to choose one of 2 runs in its tables: 1 'small', 2 'large'" \
     explain runs.md
 answers 2 "expected --run to name one of 2 runs" explain runs.md --run medium
+echo 'Iteration time: 3.2 s' > times.log
+printf '| run | tokens/s |\n|---|---|\n| one | 9000 |\n| two | 9500 |\n' > rates.md # of what?
+answers 2 "line 4: --run two: expected a rate under a column that says of what it is" \
+    explain rates.md --run two
+answers 2 "times.log: --run: expected a table of runs with a column of rates, found none" \
+    explain times.log --run two
+answers 2 "plumbline explain: missing operand; usage: plumbline explain LOG" explain
 chosen() {
     "$plumbline" explain runs.md --run "$1" --json > out 2> err || complain "--run $1"
     python3 - "$2" "$3" "$4" "$5" << 'END' || complain "--run $1: not its row"

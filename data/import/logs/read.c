@@ -62,18 +62,32 @@ static bool says_something(struct log *l)
     return summary || l->failure.out_of_memory || l->average_s > 0 || l->block_s > 0 || l->dumped;
 }
 
-// What a text that says nothing of one run may say of several; or of none with that name.
+// Of tables with several runs: which were none asked for, or not there, or has no rate to count.
+static enum status refuse_runs(const struct log *l, struct error *err)
+{
+    const struct log_runs *r = &l->runs;
+    if (!r->count)
+        return fail(err, BAD_INPUT,
+                    "%s: --run: expected a table of runs with a column of rates, found none",
+                    l->path);
+    if (r->chosen)
+        return fail(err, BAD_INPUT,
+                    "%s: line %d: --run %s: expected a rate under a column that says of what it is "
+                    "(as step time (s), tokens/s/GPU, TFLOPS/GPU, samples/s), found none",
+                    l->path, r->line, l->run);
+    return fail(err, BAD_INPUT,
+                "%s: line %d: expected --run to %s one of %d run%s in its tables: %s%s", l->path,
+                r->line, l->run ? "name" : "choose", r->count, r->count > 1 ? "s" : "", r->names,
+                r->count > RUNS_NAMED ? " ..." : "");
+}
+
 static enum status refuse(const struct log *l, struct error *err)
 {
-    if (l->runs.count > 1 || l->run)
-        return fail(err, BAD_INPUT, "%s: line %d: expected %s of %d runs in its tables%s%s%s",
-                    l->path, l->runs.line, l->run ? "--run to name one" : "--run to choose one",
-                    l->runs.count, *l->runs.names ? ": " : "", l->runs.names,
-                    l->runs.count > RUNS_NAMED ? " ..." : "");
+    if (l->runs.count > 1 || l->run) return refuse_runs(l, err);
     return fail(err, BAD_INPUT,
                 "%s: expected a training log (iteration lines, printed arguments, MLPerf or "
-                "out-of-memory lines), found none in %lld lines",
-                l->path, (long long)l->lines);
+                "out-of-memory lines), found none in %lld line%s",
+                l->path, (long long)l->lines, l->lines == 1 ? "" : "s");
 }
 
 enum status log_read(struct log *l, const char *path, const char *run, struct arena *arena,

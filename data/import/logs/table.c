@@ -186,7 +186,7 @@ static void take_run(struct log *l, const char *row, struct cell_text first)
                  number, name);
     if (!l->run || runs->chosen || (strcmp(l->run, number) != 0 && strcasecmp(l->run, name) != 0))
         return;
-    runs->chosen = true;
+    runs->chosen = true, runs->line = (int)l->lines;
     tell_row(l, row);
 }
 
