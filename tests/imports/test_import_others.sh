@@ -162,12 +162,15 @@ trained 0 'optimizer adamw_bnb_8bit: Adam.s states in fp32, of the adapters alon
 axolotl='base_model: m\nsequence_len: 64\nmicro_batch_size: 1\n'
 for other in 'rl: dpo/--rl: is not read: pairs' 'dp_shard_size: 4/--dp-shard-size: is not read' \
     'optimizer: adamw_bnb_8bit/--optimizer: adamw_bnb_8bit has other states' \
+    'gradient_checkpointing: flase/checkpointing: expected true or false, found "flase"' \
     'batch_size: 8/batch_size: expected gradient_accumulation_steps'; do
     printf "$axolotl${other%%/*}\n" >"$work/in.yaml"
     "$plumbline" import trainer "$work/in.yaml" --gpus 8 >"$work/out" 2>"$work/err" &&
         wrong "axolotl: read: $other"
     told "${other#*/}"
 done
+trained 0 'the model is m' "${axolotl}gradient_checkpointing: no" yaml # no as YAML says it
+grep -q '"full"' "$work/job.json" && wrong "axolotl: no counts as yes"
 own='t.py --per_device_train_batch_size 1 --max_length 64 --bf16 true'
 trained 3 'ZeRO 3, as the name c/deepspeed_zero3.yaml' \
     "accelerate launch --config_file c/deepspeed_zero3.yaml $own"

@@ -224,6 +224,7 @@ grep -q '"micro_batch": 2,' "$work/job.json" || wrong "older veRL: another micro
 says 'micro-batches of 2: ppo_micro_batch_size is of all GPUs'
 rm "$work/easy/examples/config.yaml"
 easy worker.rollout.n=8 \
-    'the sequence length, the micro-batch and the number of GPUs are missing: give them with'
+    'config.yaml, which is not there: the sequence length, the micro-batch and the number of GPUs'
+says 'are missing: give them with'
 
 exit $status

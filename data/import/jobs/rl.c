@@ -50,26 +50,37 @@ static void drop_unused(struct settings *s)
     s->count = kept;
 }
 
-// EasyR1's file, which a script names as seen from a folder above it, under the script's settings.
-static void take_config(struct settings *s, const char *path)
+// EasyR1's file, which a script names as seen from a folder above it. NULL: none is named; *found
+// says whether it is there.
+static const char *named_config(const struct settings *s, const char *path, struct settings *below,
+                                bool *found)
 {
     enum { FOLDERS_MOST = 5 };
     const struct setting *config = setting_of(s, "config");
     const char *slash = strrchr(path, '/');
     const char *from = slash ? arena_print(s->arena, "%.*s/", (int)(slash - path), path) : "";
-    if (!config || !config->text || *config->text == '/' || !holds(s, "worker.")) return;
-    const char *name = config->text;
+    *found = false;
+    if (!config || !config->text || *config->text == '/' || !holds(s, "worker.")) return NULL;
     for (int up = 0; up < FOLDERS_MOST; up++, from = arena_print(s->arena, "%s../", from)) {
-        struct settings below;
         struct error ignored = {OK, ""};
-        const char *file = arena_print(s->arena, "%s%s", from, name);
-        if (settings_read_yaml_based(&below, file, s->arena, &ignored) != OK) continue;
-        for (int i = 0; i < below.count; i++)
-            if (!setting_of(s, below.items[i].key))
-                settings_replace(s, below.items[i].key, below.items[i].text, 0);
-        said_assume(&s->said, "%s, as the script says", file);
-        return;
+        const char *file = arena_print(s->arena, "%s%s", from, config->text);
+        *found = settings_read_yaml_based(below, file, s->arena, &ignored) == OK;
+        if (*found) return file;
     }
+    return config->text;
+}
+
+static void take_config(struct settings *s, const char *path)
+{
+    struct settings below;
+    bool found;
+    const char *file = named_config(s, path, &below, &found);
+    for (int i = 0; found && i < below.count; i++)
+        if (!setting_of(s, below.items[i].key))
+            settings_replace(s, below.items[i].key, below.items[i].text, 0);
+    if (file)
+        said_assume(&s->said, found ? "%s, as the script says" : "%s is not there: nothing of it",
+                    file);
 }
 
 static enum status read_settings(struct settings *s, const struct asked *asked, struct error *err)
@@ -269,7 +280,14 @@ static enum status set_batch(struct run *r, struct settings *s, const struct ask
         {!j->sequence, "the sequence length", "--sequence"},
         {!r->micro_batch && !r->rollout.packs, "the micro-batch", "--micro-batch"},
         {asks && !r->gpus && !r->processes, "the number of GPUs", "--gpus"}};
-    TRY(settings_ask(r->file, of, ARRAY_LENGTH(of), err));
+    struct settings below;
+    bool found;
+    const char *config = named_config(s, r->file, &below, &found);
+    const char *asker =
+        config && !found
+            ? arena_print(s->arena, "%s: without %s, which is not there", r->file, config)
+            : r->file;
+    TRY(settings_ask(asker, of, ARRAY_LENGTH(of), err));
     if (r->micro_batch > 1 << 20 || j->global_batch > INT64_C(1) << 40)
         return fail(err, BAD_INPUT, "%s: expected smaller batches", r->file);
     l->micro_batch = (int)r->micro_batch;

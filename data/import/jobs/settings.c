@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "data/base/grow.h"
+#include "data/base/names.h"
 #include "data/import/text.h"
 #include "data/kinds/schedules.h"
 
@@ -89,10 +90,21 @@ static bool is_whole(const struct setting_row *row, const char *text, int64_t *v
     return word_is_whole(text, value) && *value <= NUMBER_MOST;
 }
 
+// A flag's value is what YAML and transformers take for one; another word turns it on, unless it
+// looks like a word for no misspelt.
 static bool is_truth(const struct settings *s, const char *text, bool *value)
 {
-    *value = s->flags ? strcasecmp(text, "false") != 0 : !strcasecmp(text, "true");
-    return *value || !strcasecmp(text, "false");
+    static const char *const no[] = {"false", "no", "off", "n", "f", "0"},
+                             *const yes[] = {"", "true", "yes", "on", "y", "t", "1"},
+                             *const words[] = {"true", "false"};
+    *value = !strcasecmp(text, "true");
+    if (!s->flags) return *value || !strcasecmp(text, "false");
+    for (size_t i = 0; i < ARRAY_LENGTH(no); i++)
+        if (!strcasecmp(text, no[i])) return true;
+    *value = true;
+    for (size_t i = 0; i < ARRAY_LENGTH(yes); i++)
+        if (!strcasecmp(text, yes[i])) return true;
+    return name_meant(text, words, ARRAY_LENGTH(words)) < 0;
 }
 
 // Whether the text is a value of this kind.
