@@ -28,7 +28,6 @@ static void plain_schedule(struct layout *l)
 {
     l->schedule = SCHEDULE_1F1B;
     l->virtual_stages = l->slice_count = 1;
-    memset(l->in_flight, 0, sizeof l->in_flight);
 }
 
 static const char *refusal_of(const struct search *s, const struct layout *l)
@@ -54,8 +53,7 @@ static void next_zero(const struct search *s, struct layout *l)
 static void give_up(struct space *space, struct layout *l, const char *key, const struct search *s)
 {
     struct space_axis *axes = space->axes;
-    if (!strcmp(key, "schedule") || !strcmp(key, "virtual_stages") || !strcmp(key, "slices") ||
-        !strcmp(key, "in_flight")) {
+    if (!strcmp(key, "schedule") || !strcmp(key, "virtual_stages") || !strcmp(key, "slices")) {
         axes[SPACE_SCHEDULE].kind = axes[SPACE_VIRTUAL_STAGES].kind = AXIS_ALL;
         axes[SPACE_SLICE_COUNT].kind = AXIS_ALL;
         plain_schedule(l);
@@ -123,6 +121,7 @@ static void keep_to_framework(struct job *job, const struct search *s)
     job->budget = (struct quality_budget){.boundaries_max = -1, .stages_max = -1, .cost_max = -1};
     job->placement.uneven_micro_batches = job->split_gate = false;
     if (job->trainer != TRAINER_DEEPSPEED) job->whole_gradient_sums = false;
+    memset(l->in_flight, 0, sizeof l->in_flight);
     l->grid_depth = l->grid_rows = l->grid_order = 0, l->grid_gathers = GRID_EACH_PASS;
     if (layout_recomputes_alike(l) && !framework_recomputes(framework, layout_recompute(l)))
         l->recompute = l->recomputed_layers = 0;

@@ -68,6 +68,11 @@ nearest deepspeed "schedule zb-v -> 1f1b" "the trainer\|zb-v\|refuses it" \
     schedule,virtual_stages,zero,gradient_sync,recompute
 make_plan --tensor 2 --pipeline 4 --data 4 --zero 1 --boundary-rank 16 --gradient-rank 16
 nearest megatron "stages with compression . -> 0" "low-rank" none
+make_plan --tensor 2 --pipeline 4 --data 4 --zero 1
+sed -i 's/"pipeline": 4,/& "in_flight": [6, 4, 2, 1],/' "$work/p/job.json"
+"$plumbline" solve "$work/p/problem.json" --quiet -o "$work/p/plan.json" 2>"$work/log" ||
+    wrong "in flight: $(cat "$work/log")"
+nearest megatron "in flight on the first stage 6 -> 0" "in flight" in_flight,recompute
 make_plan --model qwen2.5-72b --tensor 8 --pipeline 4 --data 1 --zero 1 --micro-batch 2
 python3 -c 'import json, sys
 stages = json.load(open(sys.argv[1]))["stages"]
