@@ -83,6 +83,10 @@ static enum status of_layout(struct written *w, const struct certify_request *c,
     TRY((request.priced->objective == OBJECTIVE_ENERGY ? certificate_of_energy : certificate_make)(
         &r, &request, arena, err));
     *w = (struct written){.text = r.text, .size = r.size, .bound_ns = r.bound_ns};
+    if (request.priced->in_turn) {
+        snprintf(w->says, sizeof w->says, "bound and plan alone: the checker searches by itself");
+        return OK;
+    }
     snprintf(w->says, sizeof w->says,
              "%lld boxes, %lld rounds, %lld weights, %lld paths, %lld boxes closed anew",
              (long long)r.boxes, (long long)r.rounds, (long long)r.weights, (long long)r.paths,

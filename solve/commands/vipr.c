@@ -122,9 +122,10 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     TRY(file_check_place(r->out, err));
     memory_limit((size_t)MEMORY_BASE_MIB << 20);
     TRY(read_text(&certificate, r->certificate, arena, err));
-    TRY(check_priced_path(&path, &certificate, arena, err));
-    path = r->priced ? r->priced : path_beside(r->certificate, path, arena);
     struct error unread = {OK, ""};
+    if (check_priced_path(&path, &certificate, arena, &unread) != OK)
+        return fail(err, unread.status, "%s: expected the certificate of one layout", unread.text);
+    path = r->priced ? r->priced : path_beside(r->certificate, path, arena);
     if (read_text(&priced_text, path, arena, &unread) != OK)
         return fail(err, unread.status, "%s%s%s", r->priced ? "" : r->certificate,
                     r->priced ? "" : ": made_from: ", unread.text);

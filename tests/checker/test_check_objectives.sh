@@ -39,6 +39,16 @@ answers 1 "not certified: load/job.json: its SHA-256" check proof.json load
 answers 20 "proof.json is not certified" verify load/plan.json --certificate proof.json \
     --problem load/problem.json
 
+# ---- replicas in turn: the checker searches by itself
+answers 0 "" example gpt --framework any --model gpt2-xl --gpu h100-80gb --gpus 8 --pipeline 2 \
+    --tensor 1 --data 1 --micro-batch 1 --global-batch 32 --sequence 1024 --schedule 1f1b \
+    --objective max_load -o turns
+sed -i 's/^  "recompute":/  "stage_degrees": "per_stage", "replicas": "in_turn",\
+  "widths": [{"tensor": [1], "data": [1, 2]}],\n&/' turns/job.json
+answers 0 "certificate: bound and plan alone: the checker searches by itself" \
+    solve turns -o turns.json --quiet --certificate turns.proof.json
+answers 0 "^certified: the plan has a greatest load" check turns.proof.json turns
+
 # ---- costs, limits and loads of a space
 answers 0 "" example gpt --model gpt2-xl --gpus 16 --global-batch 64 --sequence 1024 \
     --layouts degrees --fewer-devices --objective cost -o space
@@ -58,6 +68,8 @@ proven() {
     answers 0 "certified by proof.json" verify plan.json --certificate proof.json
 }
 proven "costs .* ns of a device, and no plan of any layout costs less" "costs less"
+answers 2 "names no priced document: expected the certificate of one layout" \
+    vipr proof.json -o no.vipr
 cost=$(number plan.json objective_ns)
 with ', "iteration_limit_s": 0.5' cost
 answers 1 "not certified: space/job.json: its SHA-256" check proof.json space
