@@ -452,10 +452,6 @@ enum status certificate_elaborate(const char *to, const struct check_text *certi
     if (p->objective != MINIMISE_TIME)
         return fail(err, BAD_INPUT, "%s: --elaborate: expected the iteration time as objective",
                     priced->file);
-    if (p->layout.in_flight[0])
-        return fail(err, BAD_INPUT,
-                    "%s: --elaborate: expected no in_flight, of which no theorem tells yet",
-                    priced->file);
     if (p->degree_count)
         return fail(err, BAD_INPUT,
                     "%s: --elaborate: expected no vocabulary_runs, of which no theorem tells yet",

@@ -6,7 +6,7 @@ Import ListNotations.
 Open Scope Z_scope.
 
 (* The same operations and waits, with a barrier or without, with overlapped syncs or without. *)
-Definition other y b o := Shape (schedule y) (stages y) (ranks y) (batches y) (slices y) b o (embedding y) (local_every y) (stored y).
+Definition other y b o := Shape (schedule y) (stages y) (ranks y) (batches y) (slices y) b o (embedding y) (local_every y) (stored y) (in_flight y).
 Notation loosen y b := (other y b (overlapped y)).
 Lemma turn_same y b o s k i j : turn (other y b o) s k i j = turn y s k i j. Proof. reflexivity. Qed.
 Lemma on_same y b o s : on_rank (other y b o) s = on_rank y s. Proof. reflexivity. Qed.

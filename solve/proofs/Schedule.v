@@ -17,7 +17,8 @@ Record shape := Shape {
   overlapped : bool; (* a stage's sync starts with its own gradients, not with its rank's last *)
   embedding : bool; (* the first and the last stage sync a shared embedding *)
   local_every : nat; (* stages up to a loss of their own, behind which no gradient comes back; 0: none *)
-  stored : bool     (* the inputs behind such a loss are read from a file *) }.
+  stored : bool;    (* the inputs behind such a loss are read from a file *)
+  in_flight : list nat (* of 1F1B: micro-batches of each stage at most; none: as many as are behind it, and itself *) }.
 
 (* ---- where stages are *)
 Definition several x := match schedule x with
@@ -65,7 +66,8 @@ Definition stages_behind x s : nat := if stored x && negb (local_every x =? 0)%n
   then Nat.min (stages x - 1 - s) (local_every x - 1 - s mod local_every x) else stages x - 1 - s.
 (* forwards before the first backward; backwards before the first weight gradient *)
 Definition ahead x s : nat := match schedule x with
-  | OneFOneB | ZeroBubbleH1 => Nat.min (total x) (stages_behind x s)
+  | OneFOneB => Nat.min (total x) (match nth_error (in_flight x) s with Some n => n - 1 | None => stages_behind x s end)
+  | ZeroBubbleH1 => Nat.min (total x) (stages_behind x s)
   | ZeroBubbleH2 => Nat.min (total x) (2 * stages_behind x s)
   | Interleaved => 2 * (ranks x - 1 - s mod ranks x) + (each x - 1) * group_size x
   | LoopedBfs => total x * each x

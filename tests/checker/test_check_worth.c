@@ -145,7 +145,7 @@ static void try_certificate(const struct space_trial *t, const struct worth *w, 
     seen.gaps += audited.proof.bound_ns < w->best_ns;
 }
 
-// The argument by bounds never says of a layout what one of its plans refutes.
+// The arguments by bounds never say of a layout, or of its group, what one of its plans refutes.
 static void sound_layouts(const struct space_trial *t, const struct worth *w, struct arena *arena)
 {
     struct error err = {OK, ""};
@@ -156,13 +156,14 @@ static void sound_layouts(const struct space_trial *t, const struct worth *w, st
         .reader = {"prices", &err},
         .held = {.work = &work, .arena = arena, .scratch = arena_open_within(arena)}};
     for (int64_t i = 0; i < w->count; i++) {
-        bool holds;
+        bool holds, in_group;
         const char *why;
         if (w->value_ns[i] == INT64_MAX) continue;
         for (int k = 0; k < 3; k++) {
             x.bound_ns = k == 0 ? w->value_ns[i] + 1 : k == 1 ? -1 : w->value_ns[i] / 10 * 7;
+            CHECK_OK(check_fate_holds(&x, &w->checked[i], FATE_IS_GROUP, &in_group, &why));
             CHECK_OK(check_fate_holds(&x, &w->checked[i], FATE_IS_BOUND, &holds, &why));
-            if (holds && k < 2)
+            if ((holds || in_group) && k < 2)
                 fail_msg("layout %lld has a plan of value %lld within the limits, and is said to "
                          "have %s",
                          (long long)i, (long long)w->value_ns[i], k ? "none" : "none so good");

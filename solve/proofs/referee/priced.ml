@@ -42,16 +42,17 @@ let read text : problem =
   let lay = get d "layout" in
   only lay [ "tensor"; "context"; "data"; "pipeline"; "virtual_stages"; "micro_batch"; "schedule"; "sequence_parallel"; "fused_attention"; "gradient_sync";
              "fused_embedding_sync"; "zero"; "offload_optimizer"; "expert_tensor"; "expert"; "barrier"; "local_loss_every"; "stored_inputs"; "slices";
-             "tensor_grid"; "recompute"; "recomputed_layers"; "context_kind"; "overlapped_dispatch"; "pool"; "grid_order"; "grid_gathers" ];
+             "tensor_grid"; "recompute"; "recomputed_layers"; "context_kind"; "overlapped_dispatch"; "pool"; "grid_order"; "grid_gathers"; "in_flight" ];
   let stages = within 1 256 (get d "stage_count") in
   let local_every = given lay "local_loss_every" 0 (within 0 256) and stored = given lay "stored_inputs" false flag in
   let slices = given lay "slices" 1 (fun v -> List.length (array v)) in
   need (slices >= 1 && slices <= 32) "slices";
   let schedule = schedule_of (given lay "schedule" "1f1b" Json.text) in
   need ((schedule = TokenSliced) = (slices > 1)) "slices with this schedule";
-  need (find lay "in_flight" = None) "a list of what is in flight";
   let ranks = within 1 256 (get lay "pipeline") and turns = given lay "virtual_stages" 1 (within 1 256) in
   need (ranks * turns = stages) "a stage_count that is not pipeline x virtual_stages";
+  let in_flight = given lay "in_flight" [] (fun v -> List.map (within 1 255) (array v)) in
+  need (in_flight = [] || (schedule = OneFOneB && local_every = 0 && List.length in_flight = stages)) "such in_flight";
   need (match schedule with
     | Gpipe | OneFOneB | ZeroBubbleH1 | ZeroBubbleH2 | TokenSliced -> turns = 1
     | Interleaved | LoopedBfs -> true
@@ -182,7 +183,7 @@ let read text : problem =
     | m -> Some (Each (mode_number m)) in
   { shape_of = { schedule; stages; ranks; batches = within 1 65536 (get d "micro_batches"); slices; barrier = given lay "barrier" true flag;
                  overlapped = (match given lay "gradient_sync" "exposed" Json.text with "overlapped" -> true | "exposed" -> false | s -> refuse "gradient_sync: \"%s\"" s);
-                 embedding = embedding <> None; local_every; stored };
+                 embedding = embedding <> None; local_every; stored; in_flight };
     model; run_at = (fun i -> all_runs.(i mod kinds).(i / kinds));
     sharded_further = (if further = [] then None else Some (fun r -> r + rn));
     as_on = (fun r o g -> if moves && r < kinds then r + (kinds * (1 + (o * ng) + g)) else r); groups; tiers; boundary_options; gradient_options;

@@ -1,6 +1,7 @@
 // See other_trials.h.
 #include "tests/support/trials/other_trials.h"
 
+#include "data/kinds/in_flight.h"
 #include "data/kinds/schedules.h"
 #include "tests/support/check.h"
 #include "tests/support/oracle/oracle.h"
@@ -8,8 +9,8 @@
 
 enum { PLANS_MOST = 20000 };
 
-const char *const other_names[] = {"sharded layers", "tiers and energies", "widths",
-                                   "local losses"};
+const char *const other_names[] = {"sharded layers", "tiers and energies", "widths", "local losses",
+                                   "lists of what is in flight"};
 
 // Segments of one or two stages, with heads of their own and stored inputs now and then.
 static void draw_local(struct priced *p, uint64_t *state, struct arena *arena)
@@ -27,6 +28,18 @@ static void draw_local(struct priced *p, uint64_t *state, struct arena *arena)
     p->local_heads->name = "own head";
     p->local_heads->count = 1, p->local_heads->recomputable = false;
     p->local_head_count = 1;
+}
+
+// From the last stage on, which has one: none before has fewer, the first at times all.
+static void draw_listed(struct priced *p, uint64_t *state)
+{
+    int depth = 1, stages = p->layout.pipeline;
+    p->layout.local_loss_every = 0, p->layout.stored_inputs = false;
+    for (int s = stages - 1; s >= 0 && stages <= LISTED_STAGES_MAX; s--) {
+        p->layout.in_flight[s] = (unsigned char)depth;
+        if (random_less(state, 2)) depth += 1 + (int)random_less(state, 2);
+    }
+    in_flight_settle(p->layout.in_flight, stages, p->micro_batches);
 }
 
 bool other_trial_answer(struct check_trial *t, struct arena *arena)
@@ -54,10 +67,12 @@ bool other_trial_open(struct check_trial *t, enum other_kind kind, uint64_t seed
     *t = (struct check_trial){.seed = seed};
     do schedule = (int)random_less(&state, SCHEDULE_KIND_COUNT);
     while (one_stage && schedule_kinds[schedule].virtual_stages != 1);
+    if (kind == OTHER_LISTED) schedule = SCHEDULE_1F1B;
     random_priced_of(&t->priced, schedule, &state, arena);
     if (kind == OTHER_SHARDED) priced_draw_sharded(&t->priced, &state, arena);
     if (kind == OTHER_WIDTHS) priced_draw_widths(&t->priced, state, arena);
     if (kind == OTHER_LOCAL) draw_local(&t->priced, &state, arena);
+    if (kind == OTHER_LISTED) draw_listed(&t->priced, &state);
     if (kind == OTHER_TIERS && !priced_draw_tiers(&t->priced, &state, arena)) return false;
     t->priced.objective = OBJECTIVE_ITERATION_TIME;
     if (!other_trial_answer(t, arena)) return false;

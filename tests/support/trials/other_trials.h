@@ -5,7 +5,14 @@
 
 #include "tests/support/trials/check_trials.h"
 
-enum other_kind { OTHER_SHARDED, OTHER_TIERS, OTHER_WIDTHS, OTHER_LOCAL, OTHER_KINDS };
+enum other_kind {
+    OTHER_SHARDED,
+    OTHER_TIERS,
+    OTHER_WIDTHS,
+    OTHER_LOCAL,
+    OTHER_LISTED,
+    OTHER_KINDS
+};
 extern const char *const other_names[];
 
 // false: no valid document, too many plans, or too many boxes. Of four without a plan one is kept.
