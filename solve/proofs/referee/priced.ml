@@ -52,7 +52,8 @@ let read text : problem =
   let ranks = within 1 256 (get lay "pipeline") and turns = given lay "virtual_stages" 1 (within 1 256) in
   need (ranks * turns = stages) "a stage_count that is not pipeline x virtual_stages";
   let in_flight = given lay "in_flight" [] (fun v -> List.map (within 1 255) (array v)) in
-  need (in_flight = [] || (schedule = OneFOneB && local_every = 0 && List.length in_flight = stages)) "such in_flight";
+  need (in_flight = [] || (schedule = OneFOneB && local_every = 0 && stages <= 32 && List.length in_flight = stages
+    && List.sort (fun a b -> compare b a) in_flight = in_flight && List.nth in_flight (stages - 1) = 1)) "such in_flight";
   need (match schedule with
     | Gpipe | OneFOneB | ZeroBubbleH1 | ZeroBubbleH2 | TokenSliced -> turns = 1
     | Interleaved | LoopedBfs -> true
