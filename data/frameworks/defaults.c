@@ -261,6 +261,14 @@ static const struct fact {
      "--tp-comm-overlap is off unless stated"},
     {TRAIT_OVERLAP_TENSOR, P_ANY, 0, 0, 0, 0, 0, ""},
 
+    // Megatron-LM's mpu/layers.py, async_op=True, after v2.6 (f5345dfa, 2021-10: on unless
+    // --no-async-tensor-model-parallel-allreduce; with sequence parallelism, 02bb1f5c, always), for
+    // which arguments.py requires CUDA_DEVICE_MAX_CONNECTIONS=1; Transformer Engine's linear.py the
+    // same. DeepSpeed turns it off (Megatron-DeepSpeed's arguments.py: "if args.deepspeed").
+    {TRAIT_OVERLAP_INPUT_GRADIENTS, P_CORE, N_TENSOR, 202110, 0, 1, 0,
+     "input gradients are summed beside weight gradients"},
+    {TRAIT_OVERLAP_INPUT_GRADIENTS, P_ANY, 0, 0, 0, 0, 0, ""},
+
     // torchtitan: compile.enable false; components/quantization/float8.md (b5bcd76c): compile is
     // "required for competitive performance", and all its published float8 runs are compiled
     {TRAIT_COMPILED, P_TITAN, N_EIGHT, 0, 0, 1, 0, "float8 is meant for compiled models"},

@@ -313,6 +313,11 @@ enum status framework_check(const struct job *j, const char *file, struct error 
                     "%s: loss_in_place: expected none, as the space's framework %s has no such "
                     "loss, or refuses it (nemo has it)",
                     file, framework_names[framework]);
+    if (j->exposed_input_gradients)
+        return fail(err, BAD_INPUT,
+                    "%s: exposed_input_gradients: expected false, as the space's framework %s "
+                    "always sums them beside the products for weights' gradients",
+                    file, framework_names[framework]);
     if (j->stopped_recompute)
         return fail(
             err, BAD_INPUT,

@@ -103,6 +103,7 @@ static const struct member job_rows[] = {
     KEY_BOOL(job, scattered_messages, OPTIONAL, ALWAYS_WRITTEN),
     KEY_BOOL(job, overlapped_messages, OPTIONAL, IF_SET),
     KEY_BOOL(job, overlapped_tensor, OPTIONAL, IF_SET),
+    KEY_BOOL(job, exposed_input_gradients, OPTIONAL, IF_SET),
     KEY_NAME(job, attention_kernel, OPTIONAL, IF_SET, attention_kernel_names),
     KEY_NAME(job, dispatcher, OPTIONAL, IF_SET, dispatcher_names),
     KEY_BOOL(job, overlapped_dispatch, OPTIONAL, IF_SET),
@@ -360,6 +361,10 @@ enum status job_check(const struct job *j, struct error *err)
                     file, trainer_names[j->trainer], j->gradient_option_count);
     if (j->split_gate && !job_may_split_gate(j))
         return fail(err, BAD_INPUT, "%s: split_gate: expected trainer other, found %s", file,
+                    trainer_names[j->trainer]);
+    if (j->exposed_input_gradients && j->trainer != TRAINER_MEGATRON)
+        return fail(err, BAD_INPUT,
+                    "%s: exposed_input_gradients: expected trainer megatron, found %s", file,
                     trainer_names[j->trainer]);
     if (j->loss_in_place && j->trainer != TRAINER_MEGATRON)
         return fail(err, BAD_INPUT, "%s: loss_in_place: expected trainer megatron, found %s", file,

@@ -379,16 +379,17 @@ struct job {
     bool chunked_loss;           // the loss makes its logits in chunks, and never holds all of them
     bool loss_in_place;          // Transformer Engine's cross entropy: the gradient takes the place
                                  // of the logits; for trainer megatron
-    bool kept_logits;         // a pipeline's last stage keeps the logits of all micro-batches, as
-                              // PyTorch's schedules do that return them
-    bool gathered_inputs;     // what sequence-parallel tensor ranks gather for a product is kept
-                              // for its backward pass; for trainer other, torchtitan always does
-    bool whole_gradient_sums; // at ZeRO 1 every rank gets all sums, in fp32; for trainer other
+    bool kept_logits;            // a pipeline's last stage keeps all logits, as PyTorch's may
+    bool gathered_inputs;        // what sequence-parallel tensor ranks gather for a product is kept
+                                 // for its backward pass; for trainer other, torchtitan always does
+    bool whole_gradient_sums;    // at ZeRO 1 every rank gets all sums, in fp32; for trainer other
     bool split_gate;         // gate and up are two products, and their inputs' gradients are summed
                              // separately; for trainer other
     bool scattered_messages; // each tensor rank sends only its part of a message between stages
-    bool overlapped_messages; // ranks compute during messages, whatever the costs say
-    bool overlapped_tensor;   // sums over tensor ranks overlap with the products chunk by chunk
+    bool overlapped_messages;     // ranks compute during messages, whatever the costs say
+    bool overlapped_tensor;       // sums over tensor ranks overlap with the products chunk by chunk
+    bool exposed_input_gradients; // those of gradients overlap with none for weights' gradients,
+                                  // as Megatron's otherwise do; for trainer megatron
     enum attention_kernel attention_kernel; // for fused attention
     enum dispatcher dispatcher;             // of experts' tokens
     bool overlapped_dispatch;               // it runs beside the passes of another micro-batch

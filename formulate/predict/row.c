@@ -105,6 +105,7 @@ static const struct field fields[] = {
     WHOLE(overlap, 0, 1),
     WHOLE(overlap_messages, 0, 1),
     WHOLE(overlap_tensor, 0, 1),
+    WHOLE(overlap_input_gradients, 0, 1),
     WHOLE(overlap_dispatch, 0, 1),
     WHOLE(fixed_capacity, 0, 1),
     WHOLE(boundary_rank, 0, 1 << 20),

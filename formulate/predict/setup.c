@@ -192,6 +192,8 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->scattered_messages = stated(row->scattered_messages, job_like_megatron(job));
     job->overlapped_messages = row->overlap_messages;
     job->overlapped_tensor = row->overlap_tensor;
+    job->exposed_input_gradients = !stated(row->overlap_input_gradients, 1) &&
+                                   job->trainer == TRAINER_MEGATRON;
     job->compiled = row->compiled;
     if (row->dispatcher != NOT_STATED) job->dispatcher = (enum dispatcher)row->dispatcher;
     if (row->checkpoints != NOT_STATED) job->checkpoints = (enum checkpoints)row->checkpoints;

@@ -24,6 +24,7 @@ static int64_t *whole_cell(struct run_row *row, enum trait trait)
     case TRAIT_OVERLAP: return &row->overlap;
     case TRAIT_OVERLAP_MESSAGES: return &row->overlap_messages;
     case TRAIT_OVERLAP_TENSOR: return &row->overlap_tensor;
+    case TRAIT_OVERLAP_INPUT_GRADIENTS: return &row->overlap_input_gradients;
     case TRAIT_COMPILED: return &row->compiled;
     case TRAIT_WHOLE_SUMS: return &row->whole_gradient_sums;
     case TRAIT_FIXED_CAPACITY: return &row->fixed_capacity;

@@ -54,8 +54,9 @@ int attention_products(const struct pricing *x, const struct layer_run *run, rea
     for (int cross = 0; cross <= (int)run->cross_attention; cross++) {
         if (latent) count += latent_products(x, n, to + count);
         else if (!cross)
-            to[count++] = (struct product){"queries, keys and values", n,
-                                           (gate + x->q + read_of(x)) / x->t1, x->h / x->t2, 1};
+            to[count++] = (struct product){
+                "queries, keys and values",  n, (gate + x->q + read_of(x)) / x->t1, x->h / x->t2, 1,
+                .reads = 1 + READS_ATTENTION};
         else {
             to[count++] = (struct product){"queries", n, (gate + x->q) / x->t, x->h, 1};
             to[count++] = (struct product){"keys and values", n, read_of(x) / x->t, x->h, 1};

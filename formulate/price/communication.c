@@ -2,6 +2,7 @@
 // attention, of experts' tokens and of a memory layer's pool. docs/FORMULAS.md section 3.
 #include <math.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/price/pricing.h"
 
 // Each rank gives the others their heads of its tokens, and gets them back after attention: two
@@ -174,6 +175,28 @@ static bool sums_beside_products(const struct pricing *x, const struct layer_run
            x->t > 1 && tensor->intra && run->kind == LAYER_BLOCK;
 }
 
+// Megatron starts the sum of a product's input gradients, with scattered tokens their scatter, and
+// computes those of its weights meanwhile; scattered tokens are gathered once more for these,
+// beside the product for the input gradients. Of attention's latents or a second attention nothing
+// is.
+static void put_beside_gradients(const struct pricing *x, const struct layer_run *run, real once,
+                                 real gather, struct layer_talk *talk)
+{
+    const struct job *job = &x->problem->job;
+    bool scattered = job->layout.sequence_parallel, head = run->kind == LAYER_HEAD;
+    if (job->trainer != TRAINER_MEGATRON || job->exposed_input_gradients || x->t <= 1 || x->grid ||
+        talk->beside_s > 0 || run->frozen || schedule_splits_backward(job->layout.schedule) ||
+        x->shape->parallel_residual)
+        return;
+    talk->reads[READS_ATTENTION] = !head && !run->no_attention && !run->linear &&
+                                   !run->linear_beside && !x->shape->kv_rank;
+    talk->reads[READS_FFN] = head || ffn_of(x, run) > 0;
+    talk->summed_s = once * (scattered ? 0.5L : 1), talk->gathered_s = once - talk->summed_s;
+    if (head || !scattered) return; // a head's gather is the other half of its sum
+    talk->gathered_s = gather;
+    for (int k = 0; k < READING_PARTS; k++) talk->backward_s += talk->reads[k] ? gather : 0;
+}
+
 // The ranks that have parts of one expert gather its rows and scatter their sums.
 static real parts_s(const struct pricing *x, const struct layer_run *run, int group, real tokens)
 {
@@ -235,6 +258,7 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
                          ? exposed * gather_s(x, &tensor, x->e * slice->tokens * x->v, start)
                          : exposed * 3 * tensor_sum_s(x, &tensor, 4 * slice->tokens, start);
         *forward_s *= x->predicted, *backward_s = x->predicted * once;
+        put_beside_gradients(x, run, *backward_s, 0, talk);
     } else if (run->kind == LAYER_PROJECTOR) {
         // Both matrices are split along the inner width, so outputs are summed, and inputs'
         // gradients.
@@ -260,6 +284,7 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
         *forward_s = both + context_s(x, run, group, slice, 1, attention_s);
         if (keeps_keys(x, run)) talk->keys_s = *forward_s - both;
         *backward_s = both + context_s(x, run, group, slice, 2, beta * attention_s);
+        put_beside_gradients(x, run, once, checkpoint_gather_s(x, group, activation), talk);
         if (splits_gate(x, run) && !x->problem->job.layout.sequence_parallel) *backward_s += once;
         if (run->mtp) add_projection(x, &tensor, activation, start, once, forward_s, backward_s);
     }

@@ -2,6 +2,7 @@
 // least what the host needs to launch the kernels, with collectives and gathers:
 // docs/FORMULAS.md 3.
 #include <math.h>
+#include <string.h>
 
 #include "data/kinds/schedules.h"
 #include "formulate/price/pricing.h"
@@ -151,6 +152,9 @@ static struct product_seconds seconds_by_rates(const struct layer_work *work,
 {
     real routed = r->experts > 0 ? work->routed : 0, others = work->linear - routed - without;
     struct product_seconds s = {others / r->forward, others / r->data, others / r->weight};
+    for (int k = 0; k < READING_PARTS; k++)
+        s.read_data[k] = work->reading[k] / r->data,
+        s.read_weight[k] = work->reading[k] / r->weight;
     if (routed > 0) {
         s.forward += routed / r->experts;
         s.data += routed / r->experts_back, s.weight += routed / r->experts_back;
@@ -179,6 +183,8 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
     real casts = work->casts / or_else(&x->rates[group]->cast_bytes_per_s, memory);
     struct compute c = {.attention = kernels.attention};
     c.products = matrices_s(x, run, products.forward, group) + operands.products;
+    memcpy(c.read_data, products.read_data, sizeof c.read_data);
+    memcpy(c.read_weight, products.read_weight, sizeof c.read_weight);
     c.forward = c.products + work->adapters / rates.forward + c.attention + work->memory / memory +
                 casts + kernels.elementwise;
     c.backward = matrices_s(x, run, products.data, group) + operands.products +
@@ -230,6 +236,8 @@ static void finish_compute(const struct pricing *x, const struct layer_run *run,
     c->forward = step * (forward * c->forward + overhead);
     c->backward = step * (backward * c->backward + after);
     c->weight *= step * backward;
+    for (int k = 0; k < READING_PARTS; k++)
+        c->read_data[k] *= step * backward, c->read_weight[k] *= step * backward;
 }
 
 bool price_layer_kernels(struct layer_kernels *to, const struct problem *problem, int run,
@@ -265,7 +273,8 @@ struct shares {
     real again; // of the forward pass without what a grid gathers
 };
 
-// Whether anything of a pass runs beside something else, so that a link could be promised twice.
+// Whether anything of a pass runs beside something else, so that a link could be promised twice:
+// not what is beside a product of its own, which is a part of the pass.
 static bool anything_hides(const struct pricing *x)
 {
     const struct job *job = &x->problem->job;
@@ -334,6 +343,23 @@ static real hidden_s(const struct pricing *x, int group, real beside, real compu
 {
     real lost = x->c > 1 ? x->gpus[group]->context_tensor_loss.value : 0;
     return (1 - lost) * (1 - 1 / x->t) * fminl(beside, compute);
+}
+
+static real both_hide_s(const struct pricing *x, real moved, real computed)
+{
+    return (1 - x->problem->costs.overlap_slowdown.value) * fminl(moved, computed);
+}
+
+// Of what is gathered and summed beside the products for a part's gradients.
+static real hidden_by_gradients_s(const struct pricing *x, const struct layer_talk *talk,
+                                  const struct compute *c)
+{
+    real seconds = 0;
+    for (int k = 0; k < READING_PARTS; k++)
+        if (talk->reads[k])
+            seconds += both_hide_s(x, talk->gathered_s, c->read_data[k]) +
+                       both_hide_s(x, talk->summed_s, c->read_weight[k]);
+    return seconds;
 }
 
 // Dispatch that another micro-batch's passes hide in part, of which this one is as long.
@@ -413,7 +439,8 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
     real back = split ? c.backward - c.weight : c.backward,
          forward_comm = talk.forward_s - hidden_s(x, group, talk.beside_s, c.forward) +
                         dispatch_shown_s(x, talk.dispatch_s, c.forward),
-         backward_comm = talk.backward_s - hidden_s(x, group, talk.beside_s, back) +
+         backward_comm = talk.backward_s - hidden_s(x, group, talk.beside_s, back) -
+                         hidden_by_gradients_s(x, &talk, &c) +
                          dispatch_shown_s(x, talk.dispatch_back_s, back);
     if (x->grid) grid = collectives_of_grid(x, run, group, slice);
     // Sums of inputs' gradients run beside the products for those of the weights.

@@ -138,27 +138,28 @@ struct layer_seconds {
 // Work of a forward pass on one device: FLOP of matrices, of adapters and of attention; bytes, and
 // the part of them for the scores and for a pool; FLOP without weights; bytes cast to 8 bits, the
 // same forward and backward; bytes of the matrices that one pass of products reads and writes.
+enum reading_part { READS_ATTENTION, READS_FFN, READING_PARTS }; // the head's: READS_FFN
 struct layer_work {
     real linear, adapters, attention, memory, scores, gathered, weightless, casts, operands;
-    real routed;              // of linear, that of experts
-    real attention_back;      // FLOP of attention's backward pass
-    real states, states_back; // of both, those of linear attention
+    real routed, reading[READING_PARTS];      // of linear, that of experts, of what reads tokens
+    real attention_back, states, states_back; // FLOP of its backward pass; of both, linear's
     real cells, wasted; // scores that fused attention computes; FLOP of those computed in vain
     bool fused;         // attention is one kernel
 };
 
-// `count` products of rows x columns values and this depth, launched together, or, of experts, one
-// by one.
+// `count` products of rows x columns values, launched together, or, of experts, one by one.
 struct product {
     const char *what;
     real rows, columns, depth, count;
     bool of_experts;
+    int reads; // 1 + enum reading_part, of what reads the tokens of all tensor ranks; 0: others
 };
 enum { PRODUCTS_MAX = 17 };
 
 // The products of one pass: forward, for the gradients of inputs, and for those of weights.
 struct product_seconds {
     real forward, data, weight;
+    real read_data[READING_PARTS], read_weight[READING_PARTS]; // of data and weight
 };
 
 // What limits products on one device.
@@ -183,6 +184,7 @@ struct kept_layer {
     struct layer_work work;
     struct compute { // alone; backward: of inputs and weights; products: a part of forward
         real forward, backward, weight, attention, products;
+        real read_data[READING_PARTS], read_weight[READING_PARTS]; // parts of backward
     } compute;
 };
 
@@ -297,12 +299,10 @@ real scatter_latency_s(const struct link_price *link, real ranks);
 
 // ---- memory.c (sections 4, 5, 8)
 struct layer_parameters parameters_of(const struct pricing *x, const struct layer_run *run);
-// Of one value, quantised if the run says so.
-real frozen_value_bytes(const struct pricing *x, const struct layer_run *run);
-// The dense gradient of an embedding that one backward pass of DeepSpeed creates; 0 for others.
-// Whether gradients are summed in fp32 apart from those of the backward pass, all on every rank:
-// DeepSpeed and other trainers below ZeRO 2 in 16-bit training (docs/FORMULAS.md 4).
+real frozen_value_bytes(const struct pricing *x, const struct layer_run *run); // of one value
+// Whether gradients are summed in fp32 apart from those of the backward pass, on every rank.
 bool sums_apart(const struct pricing *x);
+// The dense gradient of an embedding that one backward pass of DeepSpeed creates; 0 for others.
 real table_gradient_bytes(const struct pricing *x, const struct layer_run *run);
 struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_run *run);
 real optimizer_s(const struct pricing *x, const struct layer_run *run, int group);
@@ -324,7 +324,6 @@ void open_tiers(struct pricing *x, int run);
 void name_tiers(struct pricing *x);
 int64_t tier_limit_bytes(const struct pricing *x, int group, const char *tier); // -1: none
 const char *lacks_tier(const struct pricing *x, int group); // that an option needs; NULL: none
-
 real outside_bytes(const struct pricing *x, int group);
 real inside_bytes(const struct pricing *x, int group);
 // Of the pool that memory layers share, on every device whatever its layers; 0 if there is none.
@@ -407,7 +406,6 @@ bool score_times(const struct pricing *x, const struct layer_run *run, const str
 
 // x / y rounded up, except for the error that decimal fractions can cause.
 real pieces(real x, real y);
-
 // ---- arrays.c (section 3, Arrays)
 real array_product_s(const struct product_limits *l, const struct product *p, real output_bytes);
 // The share of the arrays that attention's products fill; 1: no arrays.
@@ -418,6 +416,8 @@ real array_attention_share(const struct pricing *x, int group, bool back);
 // run beside another micro-batch; keys: of forward, a gather that is kept.
 struct layer_talk {
     real forward_s, backward_s, beside_s, dispatch_s, dispatch_back_s, keys_s;
+    real gathered_s, summed_s; // of backward_s, for each part that `reads`: beside its products
+    bool reads[READING_PARTS];
 };
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
                             const struct slice *slice, real attention_s, struct layer_talk *talk);

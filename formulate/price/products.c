@@ -37,15 +37,17 @@ int products_of(const struct pricing *x, const struct layer_run *run, real n, st
     if (run->kind == LAYER_HEAD && x->shape->embedding_width)
         to[count++] = (struct product){"projection of the last layer", n, x->h_e, x->h, 1};
     if (run->kind == LAYER_HEAD)
-        to[count++] = (struct product){"logits", n, x->v / x->t1, x->h_e / x->t2, 1};
+        to[count++] =
+            (struct product){"logits", n, x->v / x->t1, x->h_e / x->t2, 1, .reads = 1 + READS_FFN};
     if (run->kind == LAYER_PROJECTOR) return projector_products(x, &run->projector, n, to);
     if (run->kind != LAYER_BLOCK && !moe) return count;
     count = attention_products(x, run, n, to);
     if (ffn > 0) {
         bool apart = splits_gate(x, run);
         for (int i = 0; i <= (int)apart; i++)
-            to[count++] = (struct product){"ffn up", n, (x->g - 1) * ffn / x->t1 / (apart ? 2 : 1),
-                                           x->h / x->t2, 1};
+            to[count++] =
+                (struct product){"ffn up",     n, (x->g - 1) * ffn / x->t1 / (apart ? 2 : 1),
+                                 x->h / x->t2, 1, .reads = 1 + READS_FFN};
         to[count++] = (struct product){"ffn down", n, x->h / x->t2, ffn / x->t1, 1};
     }
     if (run->mtp)
@@ -197,7 +199,7 @@ static bool same_list(const struct product_list *a, const struct product_list *b
     for (int i = 0; i < a->count && same; i++) {
         const struct product *p = &a->products[i], *q = &b->products[i];
         same = p->rows == q->rows && p->columns == q->columns && p->depth == q->depth &&
-               p->count == q->count && p->of_experts == q->of_experts;
+               p->count == q->count && p->of_experts == q->of_experts && p->reads == q->reads;
     }
     return same;
 }
@@ -225,9 +227,11 @@ static struct product_seconds seconds_of(const struct product_list *list)
         struct product inputs = *p, weights = *p;
         inputs.columns = p->depth, inputs.depth = p->columns;
         weights.rows = p->columns, weights.columns = p->depth, weights.depth = p->rows;
+        real data = list->times * product_s(&list->limits, &inputs, list->bytes),
+             weight = list->times * product_s(&list->limits, &weights, list->gradient_bytes);
         sum.forward += list->times * product_s(&list->limits, p, list->bytes);
-        sum.data += list->times * product_s(&list->limits, &inputs, list->bytes);
-        sum.weight += list->times * product_s(&list->limits, &weights, list->gradient_bytes);
+        sum.data += data, sum.weight += weight;
+        if (p->reads) sum.read_data[p->reads - 1] += data, sum.read_weight[p->reads - 1] += weight;
     }
     return sum;
 }

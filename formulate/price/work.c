@@ -62,6 +62,7 @@ static void add_products(const struct pricing *x, const struct layer_run *run, r
         real flop = 2 * times * p->count * p->rows * p->columns * p->depth;
         work->linear += flop;
         if (p->of_experts) work->routed += flop;
+        if (p->reads) work->reading[p->reads - 1] += flop;
         work->operands += x->e * times * p->count *
                           (p->rows * p->depth + p->depth * p->columns + p->rows * p->columns);
     }

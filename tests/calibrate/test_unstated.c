@@ -159,7 +159,8 @@ TEST(what_is_open_is_inside_the_range)
     predict_words(&plain, RUN, "", arena);
     predict_words(&stated, RUN,
                   "precision=bf16,flash=te-2024,sp=1,zero=1,recompute=none,gradient_bytes=4,"
-                  "overlap=1,overlap_messages=1,overlap_tensor=1,gated=1,rms_norm=1,tied=0,"
+                  "overlap=1,overlap_messages=1,overlap_tensor=1,overlap_input_gradients=1,"
+                  "gated=1,rms_norm=1,tied=0,"
                   "dropout=0,bias=0,"
                   "positions=0",
                   arena);

@@ -163,6 +163,7 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
     j->gathered_inputs = job_may_be_pytorch(j) && rng->state % 13 < 5;
     j->loss_in_place = j->trainer == TRAINER_MEGATRON && rng->state % 19 < 6;
     j->stopped_recompute = rng->state % 23 < 9;
+    j->exposed_input_gradients = j->trainer == TRAINER_MEGATRON && rng->state % 29 < 14;
     j->kept_logits = job_may_be_pytorch(j) && !j->chunked_loss && rng->state % 17 < 6;
     j->recompute[RECOMPUTE_NONE] = true;
     j->boundary_options[0] = (struct compression_option){

@@ -395,6 +395,55 @@ TEST(sums_go_beside_products)
     assert_true(hidden > 3 && shown > 3);
 }
 
+// ---- sums beside the products for weights' gradients
+
+// What is left to see of y seconds beside x, which slow each other by an eighth of the shorter.
+static double left_of(double y, double x) { return y <= x ? y / 8 : y - x * 7 / 8; }
+
+// Queries, keys and values are 2 x 1024 x 1024 x 2048 FLOP, gate and up 2 x 1024 x 1024 x 8192, at
+// 100e12 a second; 2 MiB are summed for each.
+TEST(input_gradients_go_beside_those_of_weights)
+{
+    int hidden = 0, shown = 0;
+    for (int ranks = 2; ranks <= 4; ranks *= 2)
+        for (double rate = 1e9; rate < 1e13; rate *= 5)
+            for (int scattered = 0; scattered < 2; scattered++) {
+                struct bench *b = bench_gated();
+                b->problem.costs.overlap_slowdown = exactly(0.125);
+                b->problem.job.layout.tensor = ranks;
+                b->problem.job.layout.sequence_parallel = scattered;
+                b->problem.job.exposed_input_gradients = true;
+                b->groups[0].intra = (struct link){1e18, 0};
+                struct priced_run compute = block_of(b);
+                b->groups[0].intra = (struct link){rate, 0};
+                struct priced_run after = block_of(b);
+                b->problem.job.exposed_input_gradients = false;
+                struct priced_run beside = block_of(b);
+                double sum = 2.0 * (ranks - 1) / ranks * 2 * 1024 * 1024 / rate * 1e9, left = 0;
+                const double products[] = {42949.67 / ranks, 171798.69 / ranks};
+                for (int i = 0; i < 2; i++) {
+                    left += scattered ? sum / 2 + 2 * left_of(sum / 2, products[i])
+                                      : left_of(sum, products[i]);
+                    hidden += sum<products[i], shown += sum> products[i];
+                }
+                // Not before the link has passed on all of it.
+                double all = (double)compute.backward_ns[0] + left,
+                       link = scattered ? 3 * sum : 2 * sum;
+                near_to(beside.backward_ns[0], llround(all > link ? all : link));
+                assert_int_equal(beside.forward_ns[0], after.forward_ns[0]);
+                b->problem.job.overlapped_tensor = true; // chunk by chunk instead
+                b->problem.job.exposed_input_gradients = true;
+                struct priced_run chunks = block_of(b);
+                b->problem.job.exposed_input_gradients = false;
+                if (scattered) assert_int_equal(block_of(b).backward_ns[0], chunks.backward_ns[0]);
+                b->problem.job.overlapped_tensor = false, b->runs[BLOCK].frozen = true;
+                struct priced_run frozen = block_of(b);
+                b->problem.job.exposed_input_gradients = true;
+                assert_int_equal(block_of(b).backward_ns[0], frozen.backward_ns[0]);
+            }
+    assert_true(hidden > 3 && shown > 3);
+}
+
 // ---- a program of one's own
 
 // All sums to every rank, in fp32, and then the gather of weights: over 4 devices of a node at

@@ -101,7 +101,7 @@ done
 "$plumbline" example gpt --model llama-3.1-8b --cluster a100-16x8 --gpus 16 --layouts degrees \
     -o narrow > /dev/null 2>&1 &&
     "$plumbline" solve narrow/problem.json --gap 0.05 --quiet -o wide.json 2> log &&
-    sed 's/"memory_fraction": [0-9.]*/"memory_fraction": 0.6/' narrow/job.json > job.json &&
+    sed 's/"memory_fraction": [0-9.]*/"memory_fraction": 0.7/' narrow/job.json > job.json &&
     mv job.json narrow/job.json &&
     "$plumbline" solve narrow/problem.json --gap 0.4 --quiet --known wide.json -o no-room.json \
         2> log || complain "a known plan without room: $(cat log)"

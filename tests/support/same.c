@@ -290,6 +290,7 @@ void same_job(const struct job *a, const struct job *b)
     SAME(scattered_messages);
     SAME(overlapped_messages);
     SAME(overlapped_tensor);
+    SAME(exposed_input_gradients);
     SAME(attention_kernel);
     SAME(dispatcher);
     SAME(overlapped_dispatch);

@@ -79,6 +79,25 @@ static struct passes stated_passes(const struct price_audit *a, const struct lay
     return s;
 }
 
+// Of two that run side by side, by how much the first is longer, and what both slow each other.
+static long double outlasts(const struct price_audit *a, long double moved, long double computed)
+{
+    return greatest(0, moved - computed) +
+           (long double)a->problem->costs.overlap_slowdown.value * least(moved, computed);
+}
+
+// What is left to see of what goes beside the gradients of a part's first product.
+static long double shown_beside_first(const struct price_audit *a, const struct work *w,
+                                      const struct talk *talk)
+{
+    long double factor = w->step_factor * w->backward_factor, seconds = 0;
+    for (int part = 0; part < 2; part++)
+        if (talk->beside_first[part])
+            seconds += outlasts(a, talk->comes_s, factor * w->first[part].data) +
+                       outlasts(a, talk->goes_s, factor * w->first[part].weight);
+    return seconds;
+}
+
 // The backward pass of a layer that gradients pass through.
 static void go_back(const struct price_audit *a, int run, int group, const struct work *w,
                     const struct grid_talk *talks, const struct gathers *g, struct passes *s)
@@ -103,7 +122,7 @@ static void go_back(const struct price_audit *a, int run, int group, const struc
     // A product for a weight's gradient runs while that of its input is summed.
     bool beside = together && a->problem->job.overlapped_tensor;
     long double under = beside ? least(weight, talks->products_s) : 0;
-    talk_s += talks->products_s - under;
+    talk_s += talks->products_s - under + shown_beside_first(a, w, talk);
     talk_s += chunks_shown_s(a, group, talk, together ? rest + weight : rest) +
               judged_routing_s(a, talk->routed_back_s, together ? rest + weight : rest);
     struct on_links held = all_of(talk->back, talks->gathered_back),

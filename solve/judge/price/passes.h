@@ -23,6 +23,10 @@ struct work {                     // seconds of one pass of one slice on one GPU
     long double forward_factor, backward_factor; // of kernels in sequence over kernels alone
     long double step_factor; // of the kernels of a training step over the same kernels
     long double small;       // launches of the elementwise kernels
+    // Of data and weight, those of a part's product that reads what all tensor ranks have.
+    struct first_product {
+        long double data, weight;
+    } first[2]; // attention; feed-forward part, or head
 };
 // Replaces the time of products at one rate by their time by shape; false: these rates do not give
 // it. slower: the share of the rates that is reached.
@@ -58,6 +62,10 @@ struct talk {
     long double keys_s;                  // gather of all context ranks' keys and values, if kept
     struct computed ffn;                 // of forward_s and routed_s, that of the feed-forward part
     long double routed_s, routed_back_s; // in addition: dispatch and combine of experts' tokens
+    // In addition, in the backward pass beside the first product of such parts: its input comes
+    // while the data's gradient is computed, that gradient goes while the weights' is.
+    bool beside_first[2];
+    long double comes_s, goes_s;
 };
 // Of a grid: with that over its third axis, and apart that of products' inputs' gradients.
 struct grid_talk {

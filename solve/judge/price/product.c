@@ -98,13 +98,23 @@ static void add(const struct limits *l, struct shape_of_product p, struct work *
     w->weight += one_s(l, (struct shape_of_product){p.n, p.k, p.m, p.same, p.routed}, 2 * gradient);
 }
 
+// The same, and remembered as what its part begins with.
+static void add_first(const struct limits *l, struct shape_of_product p,
+                      struct first_product *first, struct work *w)
+{
+    long double data = w->data, weight = w->weight;
+    add(l, p, w);
+    *first = (struct first_product){w->data - data, w->weight - weight};
+}
+
 static long double inverse(double rate) { return rate > 0 ? 1 / (long double)rate : 0; }
 
 static void add_feed_forward(const struct limits *l, long double tokens, long double width,
                              struct work *w)
 {
     long double h = l->a->problem->model.shape.hidden / l->a->inner, part = width / l->a->outer;
-    add(l, (struct shape_of_product){tokens, (l->a->gates - 1) * part, h, 1}, w);
+    add_first(l, (struct shape_of_product){tokens, (l->a->gates - 1) * part, h, 1}, &w->first[1],
+              w);
     add(l, (struct shape_of_product){tokens, h, part, 1}, w);
 }
 
@@ -126,8 +136,11 @@ static void add_layered(const struct limits *l, int run, long double tokens, str
     long double h = a->problem->model.shape.hidden, t = layout_of(a)->tensor;
     bool moe = r->kind == LAYER_MOE;
     long double ffn = shared_width(a, r);
-    for (int i = 0, count = judged_matrices(a, run, attention); i < count; i++)
-        add(l, (struct shape_of_product){tokens, attention[i].outputs, attention[i].inputs, 1}, w);
+    for (int i = 0, count = judged_matrices(a, run, attention); i < count; i++) {
+        struct shape_of_product p = {tokens, attention[i].outputs, attention[i].inputs, 1};
+        if (i) add(l, p, w);
+        else add_first(l, p, &w->first[0], w);
+    }
     if (has_split_gate(a, r)) add_apart(l, tokens, w);
     else if (ffn > 0) add_feed_forward(l, tokens, ffn, w);
     if (r->mtp) add(l, (struct shape_of_product){tokens, h / t, 2 * h, 1}, w);
@@ -194,9 +207,11 @@ bool shaped_products(const struct price_audit *a, int run, int group,
     }
     if (a->problem->model.shape.embedding_width)
         add(&l, (struct shape_of_product){piece.tokens, a->row, h, 1}, w);
-    add(&l, (struct shape_of_product){piece.tokens, a->vocabulary / a->outer, a->row / a->inner, 1},
-        w);
+    add_first(
+        &l, (struct shape_of_product){piece.tokens, a->vocabulary / a->outer, a->row / a->inner, 1},
+        &w->first[1], w);
     w->linear *= a->asked, w->data *= a->asked, w->weight *= a->asked;
+    w->first[1].data *= a->asked, w->first[1].weight *= a->asked;
     return true;
 }
 

@@ -2,6 +2,7 @@
 // (docs/FORMULAS.md, section 3): all-reduces of tensor ranks, the ring of context ranks, exchanges
 // between experts and of a pool's values.
 #include "data/base/least.h"
+#include "data/kinds/schedules.h"
 #include "solve/judge/price/passes.h"
 
 // What tensor ranks do with values: scatter and gather them, gather only, or sum them, possibly by
@@ -242,6 +243,36 @@ static void add_further_token(const struct price_audit *a, int group, long doubl
     talk->lost_s += looked_up.lost + 2 * made.lost + 3 * read.lost + summed.lost;
 }
 
+// Of Megatron's parts that begin with a product of whole tokens: what follows that product's
+// gradients leaves the pass, to be shown beside them (passes.c). Scattered tokens come a second
+// time.
+static void set_apart(const struct price_audit *a, int run, int group, long double unsharded,
+                      struct computed reduce, struct talk *talk)
+{
+    const struct layer_run *r = run_of(a, run);
+    const struct shape *s = &a->problem->model.shape;
+    const struct job *j = &a->problem->job;
+    bool head = r->kind == LAYER_HEAD, scattered = layout_of(a)->sequence_parallel;
+    if (j->exposed_input_gradients || j->trainer != TRAINER_MEGATRON || r->frozen ||
+        s->parallel_residual || layout_of(a)->tensor == 1 || layout_has_grid(layout_of(a)) ||
+        talk->chunked_s > 0 || schedule_splits_backward(layout_of(a)->schedule))
+        return;
+    bool plain = !head && !s->kv_rank && !r->no_attention && !r->linear && !r->linear_beside;
+    struct computed whole = shown_part(a, reduce),
+                    tokens = tensor_part_s(a, group, unsharded, GATHERED),
+                    again = shown_part(a, tokens);
+    talk->beside_first[0] = plain, talk->beside_first[1] = head || shared_width(a, r) > 0;
+    talk->goes_s = scattered ? whole.value / 2 : whole.value;
+    talk->comes_s = !scattered ? 0 : head ? whole.value / 2 : again.value;
+    for (int part = 0; part < 2; part++) {
+        if (!talk->beside_first[part]) continue;
+        talk->backward_s -= head ? whole.value : talk->goes_s;
+        talk->lost_s += 3 * whole.lost + 2 * again.lost;
+        if (scattered && !head)
+            judged_hold(&talk->back, judged_tensor_link(a, group), tokens.value);
+    }
+}
+
 static struct talk layered_talk(const struct price_audit *a, int run, int group, struct piece p,
                                 long double attention_s)
 {
@@ -266,6 +297,7 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
         talk.forward_s = talk.backward_s = 0;
         talk.lost_s += 2 * talk.chunked_s;
     }
+    set_apart(a, run, group, unsharded, reduce, &talk);
     if (r->kind == LAYER_MOE) {
         long double busiest = r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1;
         long double sent = p.tokens * judged_expert_reads(a, r) * a->value_bytes,
@@ -347,7 +379,7 @@ static struct talk projector_talk(const struct price_audit *a, int group,
     return talk;
 }
 
-static struct talk head_talk(const struct price_audit *a, int group, long double unsharded,
+static struct talk head_talk(const struct price_audit *a, int run, int group, long double unsharded,
                              struct piece slice)
 {
     struct computed loss = tensor_part_s(a, group, 4 * slice.tokens, SUMMED),
@@ -361,6 +393,8 @@ static struct talk head_talk(const struct price_audit *a, int group, long double
     struct talk talk = {.lost_s = a->asked * (times * loss.lost + back.lost)};
     say_ahead(a, &talk, judged_tensor_link(a, group), a->asked * times * loss.value);
     say_back(a, &talk, judged_tensor_link(a, group), a->asked * back.value);
+    back.value *= a->asked, back.lost *= a->asked;
+    set_apart(a, run, group, unsharded, back, &talk);
     return talk;
 }
 
@@ -374,7 +408,7 @@ struct talk talk_of(const struct price_audit *a, int run, int group, struct piec
     case LAYER_MOE: return layered_talk(a, run, group, slice, attention_s);
     case LAYER_MEMORY: return memory_talk(a, run, group, slice);
     case LAYER_EMBEDDING: return embedding_talk(a, group, unsharded);
-    case LAYER_HEAD: return head_talk(a, group, unsharded, slice);
+    case LAYER_HEAD: return head_talk(a, run, group, unsharded, slice);
     case LAYER_PROJECTOR:
         return projector_talk(a, group, &run_of(a, run)->projector, slice.tokens * a->value_bytes);
     case LAYER_MEASURED: break;

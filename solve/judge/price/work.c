@@ -32,6 +32,16 @@ static void products(const struct precision_costs *r, long double learning, long
     w->learning_operands = moved_learning > 0 ? operands / moved_learning : 0;
 }
 
+// A part's first product, at one rate as well.
+static struct first_product first_of(const struct precision_costs *r, long double flop,
+                                     long double slower)
+{
+    long double rate = r->gemm_flop_per_s.value;
+    return (struct first_product){flop / (stated_or(&r->data_gradient_flop_per_s, rate) * slower),
+                                  flop /
+                                      (stated_or(&r->weight_gradient_flop_per_s, rate) * slower)};
+}
+
 // Experts' products together, at rates of their own.
 static void add_grouped(const struct precision_costs *r, long double flop, struct work *w)
 {
@@ -190,6 +200,10 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
     w->attention_back = pass.flop_back / rate_back;
     w->scores = pass.score_bytes / memory;
     products(rates, flop - grouped, 0, operands, 1, w);
+    struct judged_matrix m[ATTENTION_MATRICES_MAX];
+    if (judged_matrices(a, run, m) > 0)
+        w->first[0] = first_of(rates, 2 * n * m[0].inputs * m[0].outputs, 1);
+    w->first[1] = first_of(rates, 2 * n * (h / a->inner) * (a->gates - 1) * ffn / t, 1);
     add_grouped(rates, grouped, w);
     w->flop = flop;
     bool shaped = shaped_products(a, run, group, rates, p, 1, w);
@@ -269,6 +283,7 @@ static void end_work(const struct price_audit *a, int run, int group, struct pie
         add_effort(&logits, p.tokens, a->row / a->inner, shard);
         products(rates, a->asked * logits.flop, 0, a->asked * a->value_bytes * logits.bytes, slower,
                  w);
+        w->first[1] = first_of(rates, a->asked * 2 * p.tokens * a->row / a->inner * shard, slower);
         shaped_products(a, run, group, rates, p, slower, w);
         read_in_bits(a, run_of(a, run), group, a->row * shard, w);
         bytes += 12 * p.tokens * (a->problem->job.gathered_logits ? a->vocabulary : shard);

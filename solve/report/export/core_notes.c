@@ -94,6 +94,9 @@ static void note_job(struct export *e, const struct run *r)
          "attention in Triton: its backend is the one above"},
         {e->flags && job->loss_in_place,
          "Transformer Engine's loss: Megatron-LM's newest arguments refuse it as unstable"},
+        {job->exposed_input_gradients,
+         "sums of input gradients that nothing hides: all versions since 2024-05 hide them beside "
+         "the products for weights' gradients"},
         {job->unfused[UNFUSED_NORMS], "norms in single steps: Transformer Engine's are fused"},
         {r->shaped && !r->padding,
          arena_print(arena,
