@@ -1,8 +1,6 @@
 // Time of a layer on a device of a node group: as measured, else FLOP and bytes over rates, at
-// least what the host needs to launch the kernels, with collectives and gathers:
-// docs/FORMULAS.md 3.
+// least what the host needs to launch the kernels, with collectives and gathers (FORMULAS 3).
 #include <math.h>
-#include <string.h>
 
 #include "data/kinds/schedules.h"
 #include "formulate/price/pricing.h"
@@ -183,8 +181,8 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
     real casts = work->casts / or_else(&x->rates[group]->cast_bytes_per_s, memory);
     struct compute c = {.attention = kernels.attention};
     c.products = matrices_s(x, run, products.forward, group) + operands.products;
-    memcpy(c.read_data, products.read_data, sizeof c.read_data);
-    memcpy(c.read_weight, products.read_weight, sizeof c.read_weight);
+    for (int k = 0; k < READING_PARTS; k++)
+        c.read_data[k] = products.read_data[k], c.read_weight[k] = products.read_weight[k];
     c.forward = c.products + work->adapters / rates.forward + c.attention + work->memory / memory +
                 casts + kernels.elementwise;
     c.backward = matrices_s(x, run, products.data, group) + operands.products +
@@ -207,8 +205,7 @@ static real step_factor(const struct pricing *x, int group)
     return sharded ? or_else(&gpu->sharded_step_factor, factor) : factor;
 }
 
-// A sequence of kernels takes another time than the sum of single kernels; a layer also has
-// overheads.
+// Kernels in sequence take another time than single ones added up; a layer has overheads, too.
 static void finish_compute(const struct pricing *x, const struct layer_run *run, int group,
                            struct compute *c)
 {
@@ -273,8 +270,7 @@ struct shares {
     real again; // of the forward pass without what a grid gathers
 };
 
-// Whether anything of a pass runs beside something else, so that a link could be promised twice:
-// not what is beside a product of its own, which is a part of the pass.
+// Whether anything of a pass runs beside something else, so that a link could be promised twice.
 static bool anything_hides(const struct pricing *x)
 {
     const struct job *job = &x->problem->job;
@@ -336,18 +332,12 @@ static real moving(const struct pricing *x, const struct layer_run *run, real co
     return fminl(after, busy + beside(x, idle, moved));
 }
 
-// Of t chunks that are multiplied and sent, the first multiplication or the last message is not
-// overlapped: T + C in t parts take max(C + T/t, T + C/t). Beside a ring of context ranks some GPUs
-// hide less.
+// Of t chunks that are multiplied and sent, the first or the last message is not overlapped: T + C
+// in t parts take max(C + T/t, T + C/t). Beside a ring of context ranks some GPUs hide less.
 static real hidden_s(const struct pricing *x, int group, real beside, real compute)
 {
     real lost = x->c > 1 ? x->gpus[group]->context_tensor_loss.value : 0;
     return (1 - lost) * (1 - 1 / x->t) * fminl(beside, compute);
-}
-
-static real both_hide_s(const struct pricing *x, real moved, real computed)
-{
-    return (1 - x->problem->costs.overlap_slowdown.value) * fminl(moved, computed);
 }
 
 // Of what is gathered and summed beside the products for a part's gradients.
@@ -357,9 +347,9 @@ static real hidden_by_gradients_s(const struct pricing *x, const struct layer_ta
     real seconds = 0;
     for (int k = 0; k < READING_PARTS; k++)
         if (talk->reads[k])
-            seconds += both_hide_s(x, talk->gathered_s, c->read_data[k]) +
-                       both_hide_s(x, talk->summed_s, c->read_weight[k]);
-    return seconds;
+            seconds += fminl(talk->gathered_s, c->read_data[k]) +
+                       fminl(talk->summed_s, c->read_weight[k]);
+    return (1 - x->problem->costs.overlap_slowdown.value) * seconds;
 }
 
 // Dispatch that another micro-batch's passes hide in part, of which this one is as long.
@@ -380,9 +370,8 @@ static real launch_of(const struct pricing *x, const struct layer_run *run, int 
     return launch;
 }
 
-// What selective recomputation repeats: attention. With torchtitan's single operators: the
-// operations bound by memory, every second product and the second of a layer's reduce-scatters, but
-// not fused attention.
+// What selective recomputation repeats: attention; torchtitan's single operators: what is bound by
+// memory, every second product, a layer's second reduce-scatter, but not fused attention.
 static real selective_s(const struct pricing *x, const struct layer_run *run, int group,
                         const struct slice *slice, const struct layer_work *work, real attention)
 {
