@@ -388,8 +388,7 @@ struct job {
     bool scattered_messages; // each tensor rank sends only its part of a message between stages
     bool overlapped_messages;     // ranks compute during messages, whatever the costs say
     bool overlapped_tensor;       // sums over tensor ranks overlap with the products chunk by chunk
-    bool exposed_input_gradients; // those of gradients overlap with none for weights' gradients,
-                                  // as Megatron's otherwise do; for trainer megatron
+    bool exposed_input_gradients; // nothing hides those of input gradients; for trainer megatron
     enum attention_kernel attention_kernel; // for fused attention
     enum dispatcher dispatcher;             // of experts' tokens
     bool overlapped_dispatch;               // it runs beside the passes of another micro-batch
