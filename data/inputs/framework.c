@@ -314,9 +314,7 @@ enum status framework_check(const struct job *j, const char *file, struct error 
                     "loss, or refuses it (nemo has it)",
                     file, framework_names[framework]);
     if (j->exposed_input_gradients)
-        return fail(err, BAD_INPUT,
-                    "%s: exposed_input_gradients: expected false, as the space's framework %s "
-                    "always sums them beside the products for weights' gradients",
+        return fail(err, BAD_INPUT, "%s: exposed_input_gradients: expected false, as %s hides them",
                     file, framework_names[framework]);
     if (j->stopped_recompute)
         return fail(
