@@ -332,12 +332,10 @@ static real moving(const struct pricing *x, const struct layer_run *run, real co
     return fminl(after, busy + beside(x, idle, moved));
 }
 
-// Of t chunks that are multiplied and sent, the first or the last message is not overlapped: T + C
-// in t parts take max(C + T/t, T + C/t). Beside a ring of context ranks some GPUs hide less.
-static real hidden_s(const struct pricing *x, int group, real beside, real compute)
+// Of t chunks multiplied and sent, one message is not overlapped: max(C + T/t, T + C/t).
+static real hidden_s(const struct pricing *x, real beside, real compute)
 {
-    real lost = x->c > 1 ? x->gpus[group]->context_tensor_loss.value : 0;
-    return (1 - lost) * (1 - 1 / x->t) * fminl(beside, compute);
+    return (1 - 1 / x->t) * fminl(beside, compute);
 }
 
 // Of what is gathered and summed beside the products for a part's gradients.
@@ -426,11 +424,13 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
     communication_of_layer(x, run, group, slice, c.attention, &talk);
     bool split = schedule_splits_backward(x->problem->job.layout.schedule);
     real back = split ? c.backward - c.weight : c.backward,
-         forward_comm = talk.forward_s - hidden_s(x, group, talk.beside_s, c.forward) +
+         lost = x->c > 1 ? x->gpus[group]->context_tensor_loss.value : 0,
+         forward_comm = talk.forward_s - (1 - lost) * hidden_s(x, talk.beside_s, c.forward) +
                         dispatch_shown_s(x, talk.dispatch_s, c.forward),
-         backward_comm = talk.backward_s - hidden_s(x, group, talk.beside_s, back) -
-                         hidden_by_gradients_s(x, &talk, &c) +
-                         dispatch_shown_s(x, talk.dispatch_back_s, back);
+         backward_comm =
+             talk.backward_s -
+             (1 - lost) * (hidden_s(x, talk.beside_s, back) + hidden_by_gradients_s(x, &talk, &c)) +
+             dispatch_shown_s(x, talk.dispatch_back_s, back);
     if (x->grid) grid = collectives_of_grid(x, run, group, slice);
     // Sums of inputs' gradients run beside the products for those of the weights.
     real under = x->problem->job.overlapped_tensor && !split ? fminl(grid.products_s, c.weight) : 0;

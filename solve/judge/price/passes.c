@@ -86,16 +86,20 @@ static long double outlasts(const struct price_audit *a, long double moved, long
            (long double)a->problem->costs.overlap_slowdown.value * least(moved, computed);
 }
 
-// What is left to see of what goes beside the gradients of a part's first product.
-static long double shown_beside_first(const struct price_audit *a, const struct work *w,
+// What is left to see of what goes beside the gradients of a part's first product. Beside a ring
+// of context ranks some GPUs show more of it.
+static long double shown_beside_first(const struct price_audit *a, int group, const struct work *w,
                                       const struct talk *talk)
 {
-    long double factor = w->step_factor * w->backward_factor, seconds = 0;
-    for (int part = 0; part < 2; part++)
-        if (talk->beside_first[part])
-            seconds += outlasts(a, talk->comes_s, factor * w->first[part].data) +
-                       outlasts(a, talk->goes_s, factor * w->first[part].weight);
-    return seconds;
+    long double factor = w->step_factor * w->backward_factor, seconds = 0, whole = 0, lost = 0;
+    if (layout_of(a)->context > 1) lost = gpu_of(a, group)->context_tensor_loss.value;
+    for (int part = 0; part < 2; part++) {
+        if (!talk->beside_first[part]) continue;
+        whole += talk->comes_s + talk->goes_s;
+        seconds += outlasts(a, talk->comes_s, factor * w->first[part].data) +
+                   outlasts(a, talk->goes_s, factor * w->first[part].weight);
+    }
+    return seconds + lost * (whole - seconds);
 }
 
 // The backward pass of a layer that gradients pass through.
@@ -122,7 +126,7 @@ static void go_back(const struct price_audit *a, int run, int group, const struc
     // A product for a weight's gradient runs while that of its input is summed.
     bool beside = together && a->problem->job.overlapped_tensor;
     long double under = beside ? least(weight, talks->products_s) : 0;
-    talk_s += talks->products_s - under + shown_beside_first(a, w, talk);
+    talk_s += talks->products_s - under + shown_beside_first(a, group, w, talk);
     talk_s += chunks_shown_s(a, group, talk, together ? rest + weight : rest) +
               judged_routing_s(a, talk->routed_back_s, together ? rest + weight : rest);
     struct on_links held = all_of(talk->back, talks->gathered_back),
