@@ -49,7 +49,7 @@ grep -q "^wrong,b,.*memory_of.*expected" out || complain "memory_of: middle is t
 mv plain-bridge-nosource.csv plain.csv
 awk -F, 'NR == 1 || $1 == "nm-31"' plain-nemo-nosource.csv > full.csv
 run validate plain.csv --suggest
-grep -q "assumed (rows), as programs of 2024-01: .*overlap_tensor 1 (8; unknown: -2 to" out ||
+grep -q "assumed (rows), as programs of 2024-01: .*overlap_tensor 1 (8; unknown: 0 to" out ||
     complain "what was assumed is not said"
 stated=$(sed -n 's/^plain: state --default \([^ ]*\) if.*/\1/p' out)
 mean() { awk '$1 == "plain" && $2 == "throughput" { print $6 }' "$1"; }
