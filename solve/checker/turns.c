@@ -257,6 +257,9 @@ static enum status find_fewest(const struct turns *t, int *fewest)
     for (int g = 0; g < p->group_count; g++)
         most =
             larger(most, (int64_t)p->groups[g].slots * p->groups[g].data / check_seat_slots(p, g));
+    if (most >= SLOTS_NONE)
+        return NOT_PROVEN_HERE(t->k, "room for %lld replicas, more than are counted",
+                               (long long)most);
     size_t row = (size_t)most + 1, rows = (size_t)(p->layers + 1) * row;
     TRY(check_spend(p, t->k->work, (uint64_t)(p->stages + 2) * rows / 8));
     int *behind = TAKE(t->k->arena, rows, int), *here = TAKE(t->k->arena, rows, int);
@@ -286,7 +289,7 @@ static enum status check_none_within(struct turns *t, int64_t limit)
 {
     const struct check_problem *p = t->p;
     size_t spans = (size_t)p->layers * (size_t)(p->layers + 1) * (size_t)p->group_count;
-    int fewest;
+    int fewest = 0;
     TRY(check_spend(p, t->k->work, spans));
     t->deepest = TAKE(t->k->arena, spans, int);
     for (int first = 0; first < p->layers; first++)
