@@ -46,39 +46,3 @@ const char *check_grid_refusal(const struct check_space *s, const struct check_l
     if (l->value[KEY_MICRO_BATCH] % l->grid[1]) return "micro_batch not divisible by a grid's axis";
     return s->hidden % l->grid[0] ? "hidden not divisible by a grid's axis" : NULL;
 }
-
-// ---- batch and schedule
-
-const char *check_batch_refusal(const struct check_space *s, const struct check_layout *l)
-{
-    const int *v = l->value;
-    int64_t together = (int64_t)v[KEY_DATA] * v[KEY_MICRO_BATCH],
-            micro_batches = s->global_batch / together, tokens = 0;
-    if (check_schedules[v[KEY_SCHEDULE]].in_groups && micro_batches < v[KEY_PIPELINE])
-        return "schedule in groups: fewer micro-batches than ranks";
-    for (int i = 0; i < v[KEY_SLICES]; i++) tokens += l->slice[i];
-    if (v[KEY_SLICES] > 1) {
-        if (s->looks_ahead) return "slices of a sequence whose tokens see later ones";
-        if (tokens != s->sequence) return "slices do not add up to the sequence";
-        if (v[KEY_CONTEXT] > 1) return "slices of a sequence that context splits";
-        if (s->has_options) return "slices with compression, shares on the host or tiers";
-    }
-    if (s->sequence % v[KEY_CONTEXT]) return "sequence not divisible by context";
-    int64_t divided = v[KEY_TENSOR] / (l->grid[0] ? l->grid[0] * l->grid[1] : 1);
-    if (v[KEY_SEQUENCE_PARALLEL] && s->sequence / v[KEY_CONTEXT] % divided)
-        return "sequence not divisible by context x tensor";
-    if (s->global_batch % together) return "batch not divisible by data x micro_batch";
-    return micro_batches > MOST_MICRO_BATCHES ? "too many micro-batches" : NULL;
-}
-
-const char *check_schedule_refusal(const struct check_layout *l)
-{
-    const int *v = l->value, turns = v[KEY_TURNS], slices = v[KEY_SLICES];
-    const struct check_schedule *schedule = &check_schedules[v[KEY_SCHEDULE]];
-    if (schedule->turns ? turns != schedule->turns : turns < 2)
-        return "stages of a rank do not fit the schedule";
-    if (turns > 1 && v[KEY_PIPELINE] < 2 && !schedule->layered)
-        return "several stages on a single rank";
-    if (schedule->slices ? slices < 2 : slices != 1) return "slices do not fit the schedule";
-    return slices > MOST_SLICES ? "too many slices" : NULL;
-}

@@ -130,15 +130,19 @@ int check_put_orders(const struct check_layout *layout, int *values);
 bool check_has_order(const struct check_layout *l, const char *order); // over the same ranks
 bool check_is_undivided(const struct check_layout *layout);
 const char *check_grid_refusal(const struct check_space *s, const struct check_layout *layout);
-const char *check_batch_refusal(const struct check_space *s, const struct check_layout *l);
-const char *check_schedule_refusal(const struct check_layout *l);
 
-enum { LAYOUTS_MOST = 20 * 1000 * 1000 };
+enum { LAYOUTS_MOST = 20 * 1000 * 1000, DEGREE_MOST = 65536 };
 
 // visit: false stops the walk. Returns the number of layouts visited.
 typedef bool check_space_visit(void *argument, int64_t number, const struct check_layout *layout);
 int64_t check_space_walk(const struct check_space *s, check_space_visit *visit, void *argument);
 
+// Ranks of a stage that hold the same part of each expert, or of others.
+int64_t check_parts_of_devices(const struct check_layout *l);
+// All devices that have some of a pool; 0: a layout cannot say how they divide it.
+int64_t check_devices_of_pool(const struct check_space *s, const struct check_layout *l);
+
+// ---- refusals.c
 // The rule that refuses a layout; NULL: none.
 const char *check_space_refusal(const struct check_space *s, const struct check_layout *layout);
 

@@ -28,7 +28,7 @@
 
 #include "solve/checker/space/space.h"
 
-enum { DEGREE_MOST = 65536, VALUES_MOST = 4096 };
+enum { VALUES_MOST = 4096 };
 
 struct walk {
     const struct check_space *s;
@@ -71,8 +71,7 @@ static int put_slice_counts(const struct walk *w, int *values)
     return count;
 }
 
-// Ranks of a stage that hold the same part of each expert, or of others.
-static int64_t parts_of_devices(const struct check_layout *l)
+int64_t check_parts_of_devices(const struct check_layout *l)
 {
     const int *v = l->value;
     int64_t devices = (int64_t)v[KEY_TENSOR] * v[KEY_CONTEXT] * v[KEY_DATA];
@@ -82,7 +81,7 @@ static int64_t parts_of_devices(const struct check_layout *l)
 // From the highest degree down, since an expert needs one rank at least; then in rising order.
 static int put_experts(const struct walk *w, int *values)
 {
-    int64_t ranks = parts_of_devices(&w->at), degree = w->s->has_mixtures ? ranks : 1;
+    int64_t ranks = check_parts_of_devices(&w->at), degree = w->s->has_mixtures ? ranks : 1;
     int count = 0;
     for (int i = 0; i < w->s->mixture_count; i++)
         if (w->s->mixtures[i].experts < degree) degree = w->s->mixtures[i].experts;
@@ -99,8 +98,7 @@ static int put_experts(const struct walk *w, int *values)
     return count;
 }
 
-// All devices that have some of a pool; 0: a layout cannot say how they divide it.
-static int64_t devices_of_pool(const struct check_space *s, const struct check_layout *l)
+int64_t check_devices_of_pool(const struct check_space *s, const struct check_layout *l)
 {
     int64_t devices = 1;
     if (s->shares_pool == s->own_pool) return 0;
@@ -112,7 +110,7 @@ static int64_t devices_of_pool(const struct check_space *s, const struct check_l
 // Every smaller number of them that makes equal groups; then all.
 static int put_pools(const struct walk *w, int *values)
 {
-    int64_t devices = devices_of_pool(w->s, &w->at);
+    int64_t devices = check_devices_of_pool(w->s, &w->at);
     int count = 0;
     for (int64_t d = 1; d <= devices / 2 && d <= DEGREE_MOST && count < VALUES_MOST - 1; d++)
         if (devices % d == 0) values[count++] = (int)d;
@@ -354,7 +352,7 @@ static void walk_key(struct walk *w, int key)
     for (int i = 0; i < count && !w->stopped; i++) {
         bool whole = (key == KEY_EXPERT_TENSOR && values[i] == w->at.value[KEY_TENSOR]) ||
                      (key == KEY_CONTEXT_KIND && values[i] == 1 + (int)w->s->context_kind) ||
-                     (key == KEY_POOL && values[i] == devices_of_pool(w->s, &w->at));
+                     (key == KEY_POOL && values[i] == check_devices_of_pool(w->s, &w->at));
         w->at.value[key] = whole ? 0 : values[i];
         if (key == KEY_SLICES && values[i] > 1 && cuts_anywhere(w->s)) {
             walk_cuts(w, values[i]);
@@ -377,123 +375,4 @@ int64_t check_space_walk(const struct check_space *s, check_space_visit *visit, 
     struct walk w = {.s = s, .visit = visit, .argument = argument, .at = s->base};
     walk_key(&w, 0);
     return w.number;
-}
-
-// ---- refusals
-
-// Each tensor rank has some of the KV heads, or, where ranks may share one, one of them.
-static bool splits_keys(const struct check_space *s, int64_t tensor, bool grid)
-{
-    for (int i = 0; i < s->key_head_count; i++) {
-        int64_t heads = s->key_heads[i];
-        bool shared = s->shares_keys && !grid && tensor > heads && tensor % heads == 0;
-        if (heads % tensor && !shared) return false;
-    }
-    return true;
-}
-
-// Where context ranks exchange heads, each tensor rank's are enough for all of them.
-static bool splits_heads(const struct check_space *s, const struct check_layout *l)
-{
-    int64_t ranks = (int64_t)l->value[KEY_TENSOR] * l->value[KEY_CONTEXT];
-    if (check_context_of(s, l) != CONTEXT_BY_HEADS || l->value[KEY_CONTEXT] == 1) return true;
-    for (int i = 0; i < s->key_head_count; i++)
-        if (s->key_heads[i] % ranks) return false;
-    return !s->has_blocks || s->heads % ranks == 0;
-}
-
-static const char *refusal_by_shape(const struct check_space *s, const struct check_layout *l)
-{
-    int64_t tensor = l->value[KEY_TENSOR] / (l->grid[0] ? (int64_t)l->grid[0] * l->grid[1] : 1),
-            stages = (int64_t)l->value[KEY_PIPELINE] * l->value[KEY_TURNS];
-    if (stages > s->layers) return "more stages than layers";
-    const char *why = check_grid_refusal(s, l);
-    if (why) return why;
-    if (s->has_blocks && (s->heads % tensor || s->ffn % tensor))
-        return "heads or widths not divisible by tensor";
-    if (!splits_heads(s, l)) return "heads not divisible by tensor x context";
-    if (!splits_keys(s, tensor, l->grid[0])) return "KV heads not divisible by tensor";
-    if (s->own_widths % tensor) return "a run's own heads or widths not divisible by tensor";
-    if (s->tower && l->value[KEY_CONTEXT] > 1) return "context ranks with a tower";
-    if (s->ties_behind_tower && l->value[KEY_PIPELINE] > 1)
-        return "a pipeline of a model that ties its embeddings behind a tower";
-    for (int i = 0; i < s->mixture_count; i++) {
-        const struct check_mixture *m = &s->mixtures[i];
-        int64_t parts = l->value[KEY_EXPERT_TENSOR] ? l->value[KEY_EXPERT_TENSOR] : tensor;
-        if (m->ffn % parts || m->shared_ffn % tensor)
-            return "widths of experts not divisible by tensor";
-        if (m->experts % l->value[KEY_EXPERT]) return "experts not divisible by their degree";
-    }
-    if ((l->value[KEY_EXPERT] > 1 || l->value[KEY_EXPERT_TENSOR]) && !s->has_mixtures)
-        return "expert degree without experts";
-    int64_t pool = devices_of_pool(s, l);
-    if (l->value[KEY_POOL] && (!pool || pool % l->value[KEY_POOL]))
-        return "a pool's devices not divisible by its degree";
-    if (s->shares_pool && !l->value[KEY_BARRIER])
-        return "a pool that layers share, without a barrier";
-    if (s->shares_weights && (!l->value[KEY_BARRIER] || l->value[KEY_ZERO]))
-        return "weights that layers share, without a barrier or sharded";
-    return s->rule_stage >= stages || s->rule_layer >= s->layers
-               ? "a rule about a stage or layer that does not exist"
-               : NULL;
-}
-
-// What ranks on named nodes do not support (docs/FORMULAS.md 15).
-static const char *refusal_by_nodes(const struct check_space *s, const struct check_layout *l)
-{
-    if (l->value[KEY_ZERO] > 1) return "weights or gradients sharded on nodes";
-    if (l->in_flight[0]) return "lists of what is in flight on nodes";
-    if (l->value[KEY_EXPERT] > 1 || l->value[KEY_EXPERT_TENSOR]) return "experts on nodes";
-    if (!l->value[KEY_BARRIER]) return "no barrier on nodes";
-    if (s->shares_pool || s->own_pool) return "memory layers on nodes";
-    return check_schedules[l->value[KEY_SCHEDULE]].folds && s->ends_meet
-               ? "the ends of a model that share weights on one rank of a node"
-               : NULL;
-}
-
-// The layout in which all stages have the width.
-static const char *refusal_by_width(const struct check_space *s, struct check_layout l,
-                                    const struct check_width *w)
-{
-    int *v = l.value;
-    if (v[KEY_TURNS] > 1) return "several stages of a rank, which have one width";
-    v[KEY_TENSOR] = w->tensor, v[KEY_CONTEXT] = w->context, v[KEY_DATA] = w->data;
-    if (!s->in_turn && v[KEY_MICRO_BATCH] % w->data)
-        return "a micro-batch that the replicas of a width do not divide";
-    if (!s->in_turn) v[KEY_MICRO_BATCH] /= w->data;
-    const char *why = check_batch_refusal(s, &l);
-    return why ? why : refusal_by_shape(s, &l);
-}
-
-const char *check_space_refusal(const struct check_space *s, const struct check_layout *l)
-{
-    const int *v = l->value;
-    for (int key = 0; key <= KEY_DATA; key++)
-        if (v[key] < 1 || v[key] > (key == KEY_PIPELINE ? MOST_STAGES : DEGREE_MOST))
-            return "a degree out of range";
-    if (v[KEY_EXPERT] < 1 || v[KEY_EXPERT] > DEGREE_MOST) return "a degree out of range";
-    if (v[KEY_TURNS] < 1 || v[KEY_TURNS] > MOST_STAGES || v[KEY_MICRO_BATCH] < 1 ||
-        v[KEY_MICRO_BATCH] > 1 << 20)
-        return "stages of a rank or micro-batch out of range";
-    if (v[KEY_RECOMPUTE] && !s->modes[v[KEY_RECOMPUTE] - 1])
-        return "a setting of recomputation that is not offered";
-    if (v[KEY_ZERO] < 0 || v[KEY_ZERO] > 3 || v[KEY_SLICES] < 1 || v[KEY_LOCAL] < 0)
-        return "a setting out of range";
-    if (v[KEY_EXPERT_TENSOR] &&
-        (v[KEY_EXPERT_TENSOR] > DEGREE_MOST || v[KEY_TENSOR] % v[KEY_EXPERT_TENSOR]))
-        return "expert_tensor does not divide tensor";
-    if (v[KEY_EXPERT_TENSOR] && !v[KEY_SEQUENCE_PARALLEL])
-        return "expert_tensor without sequence parallelism";
-    if (parts_of_devices(l) % v[KEY_EXPERT])
-        return "expert degree does not divide the ranks with a part of each expert";
-    if ((int64_t)v[KEY_PIPELINE] * v[KEY_TURNS] > MOST_STAGES) return "too many stages";
-    const char *why = check_schedule_refusal(l);
-    if (!why && s->of_nodes) why = refusal_by_nodes(s, l);
-    if (why) return why;
-    if ((__extension__(__int128) v[KEY_TENSOR] * v[KEY_CONTEXT]) * v[KEY_DATA] > 1000000000)
-        return "too many devices for a stage";
-    why = check_batch_refusal(s, l);
-    if (!why) why = refusal_by_shape(s, l);
-    for (int i = 0; i < s->width_count && !why; i++) why = refusal_by_width(s, *l, &s->widths[i]);
-    return why;
 }
