@@ -14,7 +14,7 @@ struct output {
     char text[1 << 16];
     size_t length;
     FILE *to, *notes;
-    bool json, first, read_notes;
+    bool json, first, read_notes, refused; // refused: all rows
     struct arena *arena;
 };
 
@@ -207,6 +207,7 @@ static enum status predict_table(struct predictor *p, const char *path, const ch
     flush(o);
     fprintf(o->notes, "%s: %d rows predicted, %d not (reasons in the rows)%s%s\n", path, predicted,
             refused, *rows.ignored ? "; columns not read: " : "", rows.ignored);
+    o->refused = refused && !predicted;
     return OK;
 }
 
@@ -328,18 +329,17 @@ static const struct option_row rows[] = {
      "recomputation on all stages of a problem (default: none)", .names = modes},
 };
 
-static enum status answer(const struct options *o, const char *table, FILE *to, FILE *notes,
+static enum status answer(const struct options *o, const char *table, struct output *out,
                           struct arena *arena, struct error *err)
 {
     const char *first = o->words.items[0];
     struct predictor *p;
-    struct output *out = TAKE(arena, 1, struct output);
     struct run_row row;
     struct prediction prediction;
     struct predict_settings settings = o->settings;
     bool told = false;
     settings.ranges = !o->no_ranges;
-    out->to = to, out->notes = notes, out->arena = arena;
+    out->arena = arena;
     out->json = o->json, out->first = true, out->read_notes = o->read_notes;
     TRY(predictor_open(&p, &settings, arena, err));
     if (o->set) TRY(predictor_set(p, o->set, err));
@@ -350,15 +350,18 @@ static enum status answer(const struct options *o, const char *table, FILE *to, 
     if (o->words.count == 1 && !strchr(first, '='))
         return predict_table(p, first, NULL, o->defaults, out, arena, err);
     TRY(row_of_words(&row, o->words.items, o->words.count, arena, err));
-    if (!o->read_notes) row_drop_notes(&row, notes, &told);
+    if (!o->read_notes) row_drop_notes(&row, out->notes, &told);
     predict_row(p, &row, &prediction);
     return answer_one(&prediction, predictor_costs(p), "configuration", out, err);
 }
 
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    (void)exit_code;
-    return answer(options, NULL, stdout, stderr, arena, err);
+    struct output *out = TAKE(arena, 1, struct output);
+    out->to = stdout, out->notes = stderr;
+    TRY(answer(options, NULL, out, arena, err));
+    if (out->refused) *exit_code = 2;
+    return OK;
 }
 
 const struct command command_predict = {
@@ -377,6 +380,8 @@ enum status predict_words(FILE *to, FILE *notes, const char *table, int argc, ch
                           struct arena *arena, struct error *err)
 {
     struct options o;
+    struct output *out = TAKE(arena, 1, struct output);
+    out->to = to, out->notes = notes;
     TRY(command_read_options(&command_predict, &o, argc, argv, arena, err));
-    return answer(&o, table, to, notes, arena, err);
+    return answer(&o, table, out, arena, err);
 }

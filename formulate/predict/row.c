@@ -316,13 +316,24 @@ static bool is_unread(const struct row_reader *r, int column)
     return true;
 }
 
+// `close`: NULL unless the name is likely meant.
+static const char *nearest_field(struct cell name, bool close, struct arena *arena)
+{
+    const char *names[FIELD_COUNT];
+    for (int i = 0; i < FIELD_COUNT; i++) names[i] = fields[i].name;
+    return column_nearest(cell_copy(name, arena), names, FIELD_COUNT, close, arena);
+}
+
 static const char *list_ignored(const struct row_reader *r, struct arena *arena)
 {
-    const char *list = "";
+    const char *list = "", *meant;
     for (int k = 0; k < r->table.column_count; k++) {
         struct cell name = r->table.columns[k];
-        if (is_unread(r, k))
-            list = arena_print(arena, "%s%s%.*s", list, *list ? ", " : "", name.length, name.text);
+        if (!is_unread(r, k)) continue;
+        list = arena_print(arena, "%s%s%.*s", list, *list ? ", " : "", name.length, name.text);
+        meant = nearest_field(name, true, arena);
+        if (meant && table_column(&r->table, meant) < 0)
+            list = arena_print(arena, "%s (the nearest is %s)", list, meant);
     }
     return list;
 }
@@ -357,15 +368,12 @@ static void refuse_foreign(const struct row_reader *r, struct run_row *row, stru
 static enum status refuse_name(struct cell name, const char *what, struct arena *arena,
                                struct error *err)
 {
-    const char *known = NULL, *names[FIELD_COUNT];
+    const char *known = NULL;
     bool foreign = column_is_foreign(name, &known);
-    for (int i = 0; i < FIELD_COUNT; i++) names[i] = fields[i].name;
     if (foreign && !known)
         return fail(err, BAD_INPUT, "%s: no column states %.*s, and the model would be another one",
                     what, name.length, name.text);
-    if (!known)
-        known = column_nearest(arena_print(arena, "%.*s", name.length, name.text), names,
-                               FIELD_COUNT, arena);
+    if (!known) known = nearest_field(name, false, arena);
     return fail(err, BAD_INPUT, "%s: there is no column %.*s; %s is %s", what, name.length,
                 name.text, foreign ? "here it" : "the nearest", known);
 }

@@ -193,12 +193,14 @@ bool column_is_foreign(struct cell name, const char **known)
     return false;
 }
 
-const char *column_nearest(const char *name, const char *const *own, int count, struct arena *arena)
+const char *column_nearest(const char *name, const char *const *own, int count, bool close,
+                           struct arena *arena)
 {
     const char **names = TAKE(arena, count + (int)ARRAY_LENGTH(foreign), const char *),
                **means = TAKE(arena, count + (int)ARRAY_LENGTH(foreign), const char *);
     for (int i = 0; i < count; i++) names[i] = means[i] = own[i];
     for (size_t i = 0; i < ARRAY_LENGTH(foreign); i++)
         if (foreign[i][1]) names[count] = foreign[i][0], means[count++] = foreign[i][1];
-    return means[name_nearest(name, names, count)];
+    int found = (close ? name_meant : name_nearest)(name, names, count);
+    return found < 0 ? NULL : means[found];
 }

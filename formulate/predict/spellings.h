@@ -19,8 +19,9 @@ enum status precision_read(const struct table *t, int column, int *precision, st
 // none.
 bool column_is_foreign(struct cell name, const char **known);
 
-// Of own columns the nearest to a name, by its own name or by one that others have for it.
-const char *column_nearest(const char *name, const char *const *own, int count,
+// Of own columns the nearest to a name, by its own name or by one that others have for it. `close`:
+// NULL unless it is likely the one that is meant.
+const char *column_nearest(const char *name, const char *const *own, int count, bool close,
                            struct arena *arena);
 
 #endif
