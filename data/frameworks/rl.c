@@ -44,9 +44,8 @@
     "worker.actor.optim.betas worker.actor.optim.lr_warmup_ratio "                                 \
     "worker.actor.optim.lr_warmup_steps worker.actor.optim.min_lr_ratio "                          \
     "worker.actor.optim.lr_scheduler_type worker.actor.optim.warmup_style "                        \
-    "worker.actor.fsdp.enable_full_shard worker.actor.fsdp.enable_rank0_init "                     \
-    "worker.actor.fsdp.use_orig_params worker.actor.fsdp.mp_param_dtype "                          \
-    "worker.actor.fsdp.mp_reduce_dtype worker.actor.fsdp.mp_buffer_dtype "                         \
+    "worker.actor.fsdp.enable_rank0_init worker.actor.fsdp.use_orig_params "                       \
+    "worker.actor.fsdp.mp_buffer_dtype "                                                           \
     "worker.actor.model.trust_remote_code worker.actor.model.tokenizer_path "                      \
     "worker.actor.model.lora.alpha worker.actor.model.lora.target_modules "                        \
     "worker.actor.model.lora.exclude_modules "                                                     \
@@ -148,6 +147,7 @@ static const struct setting_row rows[] = {
     TAKES("deployment.num_train_gpus deployment.gpus_per_node", COUNT, processes),
     TAKES(PRIME("optim_cpu_offload"), FLAG, job.layout.offload_optimizer),
     TAKES("model.name trainer.model.name", TEXT, model),
+    LATER(EASY "fsdp.enable_full_shard"),
     LATER(PRIME("cp_style") " " PRIME("ac") " " PRIME("ac.mode") " " PRIME("ac.freq")),
     ROW(ROLL_REST, LEFT, job, ONLY_READ, 0, NULL, false),
     ROW(ROLL_TRAINER("actor_train."), LEFT, job, ONLY_READ, 0, NULL, false),

@@ -125,25 +125,6 @@ static enum status check_positions(const struct problem *p, struct error *err)
     return OK;
 }
 
-static enum status check_rule_names(const struct problem *p, int i, const char *job,
-                                    struct error *err)
-{
-    const struct rule *r = &p->job.rules[i];
-    for (int g = 0; g < r->group_count; g++) {
-        int k = 0;
-        while (k < p->cluster.group_count && strcmp(p->cluster.groups[k].name, r->groups[g])) k++;
-        if (k == p->cluster.group_count)
-            return fail(err, BAD_INPUT,
-                        "%s: rules[%d].groups[%d]: expected a group of the cluster, found \"%s\"",
-                        job, i, g, r->groups[g]);
-    }
-    if (!r->run) return OK;
-    for (int k = 0; k < p->model.run_count; k++)
-        if (!strcmp(p->model.runs[k].name, r->run)) return OK;
-    return fail(err, BAD_INPUT, "%s: rules[%d].run: expected a run of the model, found \"%s\"", job,
-                i, r->run);
-}
-
 static bool has_kind(const struct problem *p, enum layer_kind kind)
 {
     for (int i = 0; i < p->model.run_count; i++)
@@ -399,7 +380,6 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(problem_check_widths(p, err));
     if (p->job.objective == OBJECTIVE_PIPETTE) TRY(problem_check_pipette(p, err));
     if (has_blocks(p)) TRY(check_positions(p, err));
-    for (int i = 0; i < p->job.rule_count; i++) TRY(check_rule_names(p, i, job, err));
     return OK;
 }
 

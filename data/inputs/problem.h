@@ -29,11 +29,11 @@ enum status problem_load(struct problem *p, const char *path, struct arena *aren
 enum status problem_compose(struct problem *p, const char *model, const char *cluster,
                             const char *costs, const char *job, struct arena *arena,
                             struct error *err);
-// A GPU without costs is not a group that cannot be used, but an error, most likely a misspelt
-// name; so is a tier that no group has.
 // Memories' energies are priced: some are stated, and parts may be in tiers.
 bool problem_states_energy(const struct problem *p);
 enum status problem_check_energy(const struct problem *p, struct error *err); // objective energy
+// A GPU without costs is not a group that cannot be used, but an error, most likely a misspelt
+// name; so is a tier that no group has, and a rule's or a width's group or run that does not exist.
 enum status problem_check_names(const struct problem *p, struct arena *arena, struct error *err);
 // If the job has a space, its layout only states what is fixed and is not checked against model and
 // batch.

@@ -126,6 +126,19 @@ static enum status refuse_gpu(const struct problem *p, int group, struct arena *
                 nearest >= 0 ? "; nearest: " : "", nearest >= 0 ? known[nearest] : "");
 }
 
+// where: the key of the name in the job; what: "a group of the cluster".
+static enum status check_name(const struct problem *p, const char *where, const char *what,
+                              const char *name, const char *const *known, int count,
+                              struct error *err)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(name, known[i])) return OK;
+    int nearest = name_nearest(name, known, count);
+    return fail(err, BAD_INPUT, "%s: %s: expected %s, found \"%.60s\"%s%s",
+                document_name(&p->job.document, "job"), where, what, name,
+                nearest >= 0 ? "; nearest: " : "", nearest >= 0 ? known[nearest] : "");
+}
+
 static enum status check_tier(const struct problem *p, int option, int part, struct arena *arena,
                               struct error *err)
 {
@@ -134,14 +147,33 @@ static enum status check_tier(const struct problem *p, int option, int part, str
                                                                          &p->cluster, &count,
                                                                          arena);
     if (!tier || !strcmp(tier, TIER_HOST)) return OK; // which every group may have
+    return check_name(p,
+                      arena_print(arena, "tier_options[%d].%s.tier", option, tier_part_names[part]),
+                      "a tier of a group of the cluster", tier, known, count, err);
+}
+
+static enum status check_group_names(const struct problem *p, const char *list, int entry,
+                                     const char *const *names, int count, struct arena *arena,
+                                     struct error *err)
+{
+    const char *known[GROUPS_MAX];
+    for (int g = 0; g < p->cluster.group_count; g++) known[g] = p->cluster.groups[g].name;
     for (int i = 0; i < count; i++)
-        if (!strcmp(tier, known[i])) return OK;
-    int nearest = name_nearest(tier, known, count);
-    return fail(err, BAD_INPUT,
-                "%s: tier_options[%d].%s.tier: expected a tier of a group of the cluster, found "
-                "%s%s%s",
-                document_name(&p->job.document, "job"), option, tier_part_names[part], tier,
-                nearest >= 0 ? "; nearest: " : "", nearest >= 0 ? known[nearest] : "");
+        TRY(check_name(p, arena_print(arena, "%s[%d].groups[%d]", list, entry, i),
+                       "a group of the cluster", names[i], known, p->cluster.group_count, err));
+    return OK;
+}
+
+static enum status check_rule(const struct problem *p, int i, struct arena *arena,
+                              struct error *err)
+{
+    const struct rule *r = &p->job.rules[i];
+    const char **runs = TAKE(arena, p->model.run_count + 1, const char *);
+    TRY(check_group_names(p, "rules", i, r->groups, r->group_count, arena, err));
+    if (!r->run) return OK;
+    for (int k = 0; k < p->model.run_count; k++) runs[k] = p->model.runs[k].name;
+    return check_name(p, arena_print(arena, "rules[%d].run", i), "a run of the model", r->run, runs,
+                      p->model.run_count, err);
 }
 
 bool problem_states_energy(const struct problem *p)
@@ -182,5 +214,9 @@ enum status problem_check_names(const struct problem *p, struct arena *arena, st
             return refuse_gpu(p, g, arena, err);
     for (int i = 0; i < p->job.tier_option_count; i++)
         for (int part = 0; part < TIER_PARTS; part++) TRY(check_tier(p, i, part, arena, err));
+    for (int i = 0; i < p->job.rule_count; i++) TRY(check_rule(p, i, arena, err));
+    for (int i = 0; i < p->job.width_list_count; i++)
+        TRY(check_group_names(p, "widths", i, p->job.widths[i].groups, p->job.widths[i].group_count,
+                              arena, err));
     return OK;
 }

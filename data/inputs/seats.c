@@ -212,23 +212,6 @@ static enum status check_groups(const struct problem *p, const struct seat *seat
                       job, COMBINATIONS_MOST);
 }
 
-static enum status check_names(const struct problem *p, const char *job, struct error *err)
-{
-    for (int i = 0; i < p->job.width_list_count; i++)
-        for (int k = 0; k < p->job.widths[i].group_count; k++) {
-            int g = 0;
-            while (g < p->cluster.group_count &&
-                   strcmp(p->cluster.groups[g].name, p->job.widths[i].groups[k]) != 0)
-                g++;
-            if (g == p->cluster.group_count)
-                return fail(err, BAD_INPUT,
-                            "%s: widths[%d].groups[%d]: expected a group of the cluster, found "
-                            "\"%.60s\"",
-                            job, i, k, p->job.widths[i].groups[k]);
-        }
-    return OK;
-}
-
 // Stages of several widths fill a group's nodes without gaps if of any two tensor x context one
 // divides the other, and a node's GPUs divide it or are a multiple of it: then devices need only be
 // counted.
@@ -337,7 +320,6 @@ enum status problem_check_widths(const struct problem *p, struct error *err)
     if (wanted) return fail(err, BAD_INPUT, "%s: replicas: in_turn expects %s", job, wanted);
     if (!p->job.width_list_count)
         return fail(err, BAD_INPUT, "%s: widths: expected lists of degrees for %s", job, kind);
-    TRY(check_names(p, job, err));
     struct arena scratch = {0};
     struct seat *seats;
     int count = problem_seats(p, &seats, &scratch);
