@@ -116,6 +116,17 @@ enum status check_list_sources(struct check_source **list, int *count,
     return OK;
 }
 
+// Documents of other kinds may have numbers that are not read: they are refused by their kind.
+static enum status refuse_other_kinds(const struct reader *r, const char *text)
+{
+    static const char own[] = "\"kind\": \"plumbline.";
+    const char *kind = strstr(text, own);
+    if (!kind || !strncmp(kind += strlen(own), "problem", 7) || !strncmp(kind, "priced", 6))
+        return OK;
+    return check_refuse(r, "kind", "expected %sproblem\" or %spriced\", found %s%.*s\"", own + 8,
+                        own + 8, own + 8, (int)strcspn(kind, "\""), kind);
+}
+
 enum status check_is_problem(bool *is_problem, const struct check_text *document,
                              struct arena *arena, struct error *err)
 {
@@ -123,6 +134,7 @@ enum status check_is_problem(bool *is_problem, const struct check_text *document
     const struct reader r = {document->file, err};
     cJSON *root;
     int kind;
+    TRY(refuse_other_kinds(&r, document->text));
     TRY(open_document(&r, document, &root, arena));
     TRY(value_name(&r, value_get(root, "kind"), "kind", kinds, &kind));
     *is_problem = kind == 1;

@@ -168,20 +168,6 @@ static enum status check_named_problem(const struct check_text *document, char s
     return strcmp(seen, named->sha256) ? OK : space_check_kind_of(path, arena, err);
 }
 
-// Documents of other kinds may have numbers that the checker does not read: they are refused by
-// their kind.
-static enum status refuse_other_kinds(const struct check_text *document, struct error *err)
-{
-    static const char own[] = "\"kind\": \"plumbline.";
-    const char *kind = strstr(document->text, own);
-    if (!kind || !strncmp(kind += strlen(own), "problem", 7) || !strncmp(kind, "priced", 6))
-        return OK;
-    return fail(err, BAD_INPUT,
-                "%s: kind: expected \"plumbline.priced\" or \"plumbline.problem\", found "
-                "\"plumbline.%.*s\"",
-                document->file, (int)strcspn(kind, "\""), kind);
-}
-
 // given: a priced document, the problem, or NULL: then the priced document is the one that the
 // certificate names.
 static enum status audit_one(struct check_audit *h, struct check_result *result, const char *given,
@@ -192,7 +178,6 @@ static enum status audit_one(struct check_audit *h, struct check_result *result,
     char seen[CHECK_HASH] = "";
     bool is_problem = false;
     if (given) TRY(space_read_file(file, given, arena, err));
-    if (given) TRY(refuse_other_kinds(file, err));
     if (given) TRY(check_is_problem(&is_problem, file, arena, err));
     if (given && !is_problem) priced = file;
     else TRY(read_named(priced, h->certificate, arena, err));
