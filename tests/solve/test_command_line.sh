@@ -46,6 +46,9 @@ says '^"b, too",,*no cluster has a GPU like .TPU. (nearest: t4-16gb)$' out
 says "columns not read: colour" err
 gives 0 predict rows.csv --json
 [ "$(grep -c '{"id": ' out)" = 2 ] || complain "predict --json: expected two objects"
+printf "id,gpu,layers,hidden,seq,tensr\nb,A100,24,1024,1024,2\n" > near.csv
+gives 0 predict near.csv
+says "columns not read: tensr (the nearest is tp)" err
 refuses "short.csv: line 2: expected 3 cells, found 2" predict short.csv
 refuses "there is no column colour; the nearest is " predict gpu=A100 colour=red
 refuses "there is no column tensr; the nearest is tp" predict gpu=A100 tensr=4
@@ -61,7 +64,7 @@ refuses "header.csv: expected rows after the header, found none" validate header
 refuses "seq not stated" predict gpu=A100
 refuses "missing.csv" predict missing.csv
 refuses "--set: expected a number of the costs, found 'speed'" predict rows.csv --set speed=2
-gives 0 predict word.csv
+gives 2 predict word.csv
 says "column tp: expected a whole number" out
 printf 'id,gpu,layers,hidden,seq,dp,metric,value,unit\n' > runs.csv
 for i in 1 2 3 4 5 6 7 8; do
@@ -80,7 +83,7 @@ gives 0 calibrate --iterations runs.csv --fit gemm -o fitted.json
 says '"role": "runs", "path": "runs.csv"' fitted.json
 gives 0 validate runs.csv --costs ./fitted.json
 gives 0 validate --help; gives 0 calibrate --iterations --help
-rm -f rows.csv short.csv word.csv runs.csv fitted.json
+rm -f near.csv rows.csv short.csv word.csv runs.csv fitted.json
 
 # ---- words and numbers of the command line
 gives 2
