@@ -63,14 +63,15 @@ static bool prove(struct maker *m)
     return root_ns > 0 && root_ns < plan->bound_ns && prove_at(m, root_ns);
 }
 
-static enum status make_anew(struct proof *proof, struct arena *arena, struct error *err)
+// Step by step; with shrink, written, too.
+static enum status find_anew(struct proof *proof, bool *proven, struct arena *arena,
+                             struct error *err)
 {
     struct arena *scratch = arena_open_within(arena);
     struct maker *m = TAKE(arena, 1, struct maker);
     TRY(maker_open(m, proof, arena, scratch, err));
-    bool proven = prove(m);
-    if (proven && proof->request->shrink) write_shrunk(m);
-    else if (proven) proof_write(proof);
+    *proven = prove(m);
+    if (*proven && proof->request->shrink) write_shrunk(m);
     arena_close(scratch);
     arena_open(scratch, arena->exit);
     return OK;
@@ -93,29 +94,42 @@ static enum status splits_stand(bool *stand, const struct proof *proof, struct a
     return OK;
 }
 
-// Replicas in turn: the checker searches anew, so the file states no more than bound and plan.
-static void make_in_turn(struct proof *proof)
+static struct proof open_proof(struct certificate_result *result,
+                               const struct certificate_request *request, struct arena *arena)
 {
-    proof_write(proof);
-    if (proof->request->into) return; // whose caller audits it
-    if (!is_accepted(proof)) proof->result->text = NULL;
+    const struct plan *plan = request->plan;
+    return (struct proof){.request = request,
+                          .result = result,
+                          .arena = arena,
+                          .bound_ns = plan->outcome == OUTCOME_INFEASIBLE ? -1 : plan->bound_ns};
+}
+
+enum status proof_find(struct proof *proof, bool *proven, struct arena *arena, struct error *err)
+{
+    const struct certificate_request *request = proof->request;
+    const bool *taken = proof->taken;
+    *proven = true;
+    if (request->priced->in_turn) return OK; // the checker searches anew: bound and plan alone
+    if (request->priced->width_per_group) return proof_find_by_group(proof, proven, arena, err);
+    bool stands = !request->shrink && !request->anew && proof_take_records(proof);
+    if (stands) TRY(splits_stand(&stands, proof, arena, err));
+    if (stands) return OK;
+    *proof = open_proof(proof->result, request, arena);
+    proof->taken = taken;
+    return find_anew(proof, proven, arena, err);
 }
 
 enum status certificate_make(struct certificate_result *result,
                              const struct certificate_request *request, struct arena *arena,
                              struct error *err)
 {
-    struct proof proof = {.request = request, .result = result, .arena = arena};
+    struct proof proof = open_proof(result, request, arena);
+    bool alone = request->priced->in_turn || request->priced->width_per_group, proven;
     *result = (struct certificate_result){.bound_ns = 0};
-    proof.bound_ns = request->plan->outcome == OUTCOME_INFEASIBLE ? -1 : request->plan->bound_ns;
-    if (request->priced->in_turn) return make_in_turn(&proof), OK;
-    bool stands = !request->shrink && !request->anew && proof_take_records(&proof);
-    if (stands) TRY(splits_stand(&stands, &proof, arena, err));
-    if (!stands) {
-        proof = (struct proof){.request = request, .result = result, .arena = arena};
-        return make_anew(&proof, arena, err);
-    }
+    TRY(proof_find(&proof, &proven, arena, err));
+    if (!proven || result->text) return OK; // nothing, or written
     proof_write(&proof);
+    if (alone && !request->into && !is_accepted(&proof)) result->text = NULL;
     return OK;
 }
 

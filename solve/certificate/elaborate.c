@@ -452,10 +452,10 @@ enum status certificate_elaborate(const char *to, const struct check_text *certi
     if (p->objective != MINIMISE_TIME)
         return fail(err, BAD_INPUT, "%s: --elaborate: expected the iteration time as objective",
                     priced->file);
-    if (p->degree_count)
+    if (p->degree_count || p->width_per_group)
         return fail(err, BAD_INPUT,
-                    "%s: --elaborate: expected no vocabulary_runs, of which no theorem tells yet",
-                    priced->file);
+                    "%s: --elaborate: expected no %s, of which no theorem tells yet", priced->file,
+                    p->degree_count ? "vocabulary_runs" : "width_per_group");
     TRY(check_build_graph(&g, p, arena));
     struct check_proof k = {
         .reader = r, .p = p, .g = &g, .result = &result, .work = &work, .arena = arena};

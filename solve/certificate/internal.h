@@ -70,7 +70,18 @@ struct proof {
     int path_count, path_capacity;
     struct proof_box *boxes;
     int box_count, box_capacity;
+    // In place of paths and boxes where all stages on a node group have one of its widths: a proof
+    // of each combination, with its widths taken.
+    struct proof *combinations;
+    int combination_count;
+    const bool *taken; // [group]; NULL: not one of them
 };
+
+// ---- certificate.c: everything but the file. false: nothing could be proven.
+enum status proof_find(struct proof *p, bool *proven, struct arena *arena, struct error *err);
+// ---- by_group.c: the same
+enum status proof_find_by_group(struct proof *p, bool *proven, struct arena *arena,
+                                struct error *err);
 
 // ---- write.c
 struct proof_box *proof_add_box(struct proof *p);

@@ -47,6 +47,8 @@ static void choose_counted(struct maker *m)
         int next = -1;
         for (int r = 0; r < check_resource_count(&m->p); r++) {
             int64_t limit = check_resource_limit(&m->p, r);
+            int whose = r < m->p.group_count ? m->p.groups[r].of_node_group : 0;
+            if (whose && whose != r + 1) continue; // the same slots as its first group's
             if (!seen[r] && limit >= 0 && most_use(m, r) > limit &&
                 (next < 0 || limit < check_resource_limit(&m->p, next)))
                 next = r;

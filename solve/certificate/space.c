@@ -278,7 +278,7 @@ static enum status put_proof(struct space_maker *m, struct json_writer *w,
     *bound_ns = 0;
     if (!price(m, 0, &o->layout, &p)) return OK;
     TRY(layout_price(priced, m->request->problem, &layout, m->scratch, err));
-    if (!m->space.in_turn)
+    if (!m->space.in_turn && !priced->width_per_group)
         TRY(space_search_boxes(&evidence, goal_ns, priced, choices, m->scratch, err));
     if (o->number == m->chosen) {
         plan = m->request->found->solved.plan;

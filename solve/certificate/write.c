@@ -218,7 +218,7 @@ static void put_boxes(struct proof *p, struct json_writer *w)
         json_close_object(w);
     }
     json_close_array(w);
-    p->result->boxes = p->box_count;
+    p->result->boxes += p->box_count;
 }
 
 // ---- paths
@@ -280,12 +280,37 @@ static void put_paths(const struct proof *p, struct json_writer *w)
     json_open_array(w, "paths");
     for (int i = 0; i < used; i++) put_path(p, w, &p->paths[by_number[i]]);
     json_close_array(w);
-    p->result->paths = used;
+    p->result->paths += used;
+}
+
+static void put_steps(struct proof *p, struct json_writer *w)
+{
+    for (int i = 0; i < p->path_count; i++) p->paths[i].number = -1;
+    put_counted(p, w);
+    put_boxes(p, w);
+    put_paths(p, w);
+}
+
+static void put_combinations(struct proof *p, struct json_writer *w)
+{
+    const struct priced *priced = p->request->priced;
+    json_open_array(w, "combinations");
+    for (int i = 0; i < p->combination_count; i++) {
+        json_open_object(w, NULL);
+        json_open_flat_array(w, "groups");
+        for (int g = 0; g < priced->group_count; g++)
+            if (p->combinations[i].taken[g]) json_put_text(w, NULL, priced->groups[g].name);
+        json_close_array(w);
+        if (p->bound_ns >= 0 && p->combinations[i].bound_ns < 0)
+            json_put_bool(w, "infeasible", true);
+        put_steps(&p->combinations[i], w);
+        json_close_object(w);
+    }
+    json_close_array(w);
 }
 
 static void put_proof(struct proof *p, struct json_writer *w)
 {
-    for (int i = 0; i < p->path_count; i++) p->paths[i].number = -1;
     json_open_object(w, "proof");
     const struct plan *plan = claimed(p);
     int64_t bound_ns = !p->request->of_energy                ? p->bound_ns
@@ -303,11 +328,8 @@ static void put_proof(struct proof *p, struct json_writer *w)
                        plan_value_ns(plan));
         put_incumbent(p, w);
     }
-    if (!p->request->priced->in_turn) {
-        put_counted(p, w);
-        put_boxes(p, w);
-        put_paths(p, w);
-    }
+    if (p->combination_count) put_combinations(p, w);
+    else if (!p->request->priced->in_turn) put_steps(p, w);
     json_close_object(w);
     p->result->bound_ns = bound_ns;
 }

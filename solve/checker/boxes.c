@@ -312,7 +312,7 @@ enum status check_boxes(struct check_proof *k, const cJSON *boxes)
         TRY(check_box(&t, v, &ends));
         if (ends) TRY(check_next_half(&t.halves, &more));
     }
-    k->result->boxes = t.number;
+    k->result->boxes += t.number;
     return more ? NOT_PROVEN_HERE(
                       k, "boxes: a half of a split is missing: the boxes do not cover the problem")
                 : OK;

@@ -148,6 +148,6 @@ enum status check_read_paths(struct check_proof *k, const cJSON *paths)
     k->counts = TAKE(k->arena, (size_t)count * (size_t)symbols, int);
     k->laps = TAKE(k->arena, count, int);
     for (const cJSON *v = paths->child; v; v = v->next) TRY(read_path(k, v, number++));
-    k->result->paths = count;
+    k->result->paths += count;
     return OK;
 }

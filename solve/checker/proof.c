@@ -18,6 +18,7 @@ enum status check_read_claims(const struct reader *r, const cJSON *proof,
         {.key = "?counted"},
         {.key = "?paths"},
         {.key = "?boxes"},
+        {.key = "?combinations"},
         {NULL},
     };
     TRY(value_fields(r, proof, "proof", fields, NULL));
@@ -122,10 +123,13 @@ enum status check_one_proof(const struct reader *r, const cJSON *proof,
                     "the proof is about %s, its problem minimises %s",
                     check_objective_names[result->objective], check_objective_names[p->objective]);
     struct check_proof k = {.reader = *r, .p = p, .result = result, .work = work, .arena = arena};
+    if (value_get(proof, "combinations") && !p->width_per_group)
+        return check_refuse(r, "proof", "combinations: expected width_per_group in the problem");
     if (p->in_turn) return check_in_turn(&k, proof);
     TRY(check_build_graph(&graph, p, arena));
     result->operations = graph.operation_count;
     k.g = &graph;
+    if (p->width_per_group) return check_by_group(&k, proof);
     if (p->objective != MINIMISE_ENERGY) return check_audit_proof(&k, proof);
     check_open_replay(&k.replay, k.g, work, arena);
     return audit_energy(&k, proof);

@@ -56,6 +56,16 @@ enum status check_read_incumbent(struct check_proof *k, const cJSON *stages,
 enum status check_incumbent(struct check_proof *k, const cJSON *stages, int64_t iteration_ns);
 enum status check_boxes(struct check_proof *k, const cJSON *boxes);
 
+// ---- by_group.c
+// The proof where all stages on a node group have one of its widths, on k's graph and result.
+enum status check_by_group(struct check_proof *k, const cJSON *proof);
+// taken: one width of each node group that has any which is not excluded; at first none of all.
+// false: it was the last combination, and the first comes again.
+bool check_next_combination(const struct check_problem *p, bool *taken);
+// The same problem where all other widths are excluded.
+struct check_problem check_with_widths(const struct check_problem *p, const bool *taken,
+                                       struct arena *arena);
+
 // ---- turns.c
 // The proof where replicas take whole micro-batches in turn.
 enum status check_in_turn(struct check_proof *k, const cJSON *proof);

@@ -91,8 +91,10 @@ static void put_layout(struct check_page *p, const struct check_problem *q)
     if (q->stored) page_print(p, " (its inputs stored)");
     page_print(p, ";\n  it minimises %s.\n", check_objective_names[q->objective]);
     if (has_widths(q))
-        page_print(p, "  Each stage has the width of its group instead of tensor and data above; "
-                      "groups of one node group share its slots.\n");
+        page_print(p,
+                   "  Each stage has the width of its group instead of tensor and data above; "
+                   "groups of one node group share its slots%s.\n",
+                   q->width_per_group ? ", and all stages on them have one width" : "");
     if (q->in_turn)
         page_print(p, "  The replicas of a stage take whole micro-batches in turn%s.\n",
                    q->any_sets ? "; a stage recomputes any of its layers" : "");
@@ -133,7 +135,7 @@ static bool has_epilogues(const struct check_problem *q)
     return false;
 }
 
-enum { LACKS = 7 };
+enum { LACKS = 8 };
 
 // What no theorem is about; ended by NULL.
 static void find_lacks(const struct check_problem *q, const char *lacks[LACKS + 1])
@@ -146,6 +148,7 @@ static void find_lacks(const struct check_problem *q, const char *lacks[LACKS + 
                     {q->stored && (q->turns > 1 || in_rounds), "stored inputs with this schedule"},
                     {q->degree_count, "degrees of the vocabulary"},
                     {q->in_turn, "replicas in turn"},
+                    {q->width_per_group, "one width for each node group"},
                     {q->modes[MODE_SWAP], "swap"},
                     {any_blocks(q), "messages that block both ends"},
                     {q->slices > 1 && has_epilogues(q), "epilogues of slices"}};

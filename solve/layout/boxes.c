@@ -67,6 +67,13 @@ static enum status write_program(struct solving *s, const struct box_search_resu
     return solving_write_program(s, &program, err);
 }
 
+static void keep_records(struct solving *s, const struct box_search_result *r)
+{
+    if (!s->result->evidence) return;
+    s->result->evidence->proof = r->proof;
+    s->result->evidence->proof_bound_ns = r->bound_ns;
+}
+
 bool solving_is_cut_off(struct solving *s)
 {
     if (s->settings->cutoff_ns <= 0 || !is_small(s->priced, false) || s->settings->alternatives > 1)
@@ -80,6 +87,7 @@ bool solving_is_cut_off(struct solving *s)
     box_search(&r, &s->choices, s->graph, &settings, s->arena);
     s->effort = (struct plan_effort){r.boxes, 0, r.proof.paths, 0};
     s->bound_ns = r.bound_ns;
+    keep_records(s, &r);
     return s->finished = r.finished && !r.found_better;
 }
 
@@ -118,10 +126,7 @@ enum status solving_run_boxes(struct solving *s, struct error *err)
     struct box_search_result r;
     box_search(&r, &s->choices, s->graph, &settings, s->arena);
     if (settings.recheck) solve_rechecks(s->settings, s->priced, false);
-    if (s->result->evidence) {
-        s->result->evidence->proof = r.proof;
-        s->result->evidence->proof_bound_ns = r.bound_ns;
-    }
+    keep_records(s, &r);
     if (r.bad)
         return fail(
             err, SOLVER,

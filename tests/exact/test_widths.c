@@ -9,6 +9,7 @@
 #include "solve/boxes/search.h"
 #include "solve/layout/solve.h"
 #include "tests/support/check.h"
+#include "tests/support/forge.h"
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/random_priced.h"
 #include "tests/support/trials/certified.h"
@@ -21,23 +22,134 @@ enum { PLANS_MAX = 20000, DEFAULT_PROBLEMS = 250 };
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
 static struct {
-    int feasible, infeasible, mixed, loads, periodic, certified, by_group, dearer;
+    int feasible, infeasible, mixed, loads, periodic, certified, by_group, dearer, of_group, forged,
+        two;
 } seen;
 
-static void check_way(const struct priced *p, const struct oracle *e, enum way way, uint64_t seed)
+// ---- certificates of one width for each node group, forged
+
+enum forgery {
+    LACKS_ONE,
+    HAS_ONE_TWICE,
+    HAS_ONE_IN_PLACE,
+    IN_ANOTHER_ORDER,
+    CLAIMS_MORE,
+    CLAIMS_NONE,
+    EACH_NONE,
+    OF_ALL,
+    FORGERIES
+};
+
+// false: it has nothing to forge so.
+static bool forge(cJSON *proof, enum forgery how, bool has_plan)
+{
+    cJSON *all = get(proof, "combinations");
+    int last = cJSON_GetArraySize(all) - 1;
+    if (how == LACKS_ONE) cJSON_DeleteItemFromArray(all, last);
+    if (how == HAS_ONE_TWICE)
+        cJSON_AddItemToArray(all, cJSON_Duplicate(cJSON_GetArrayItem(all, last), true));
+    if (how == HAS_ONE_IN_PLACE && last)
+        cJSON_ReplaceItemInArray(all, 0, cJSON_Duplicate(cJSON_GetArrayItem(all, last), true));
+    if (how == IN_ANOTHER_ORDER && last)
+        cJSON_AddItemToArray(all, cJSON_DetachItemFromArray(all, 0));
+    if (how == CLAIMS_MORE || how == CLAIMS_NONE) {
+        drop(proof, "incumbent"), drop(proof, "iteration_ns"), drop(proof, "objective_ns");
+        if (how == CLAIMS_MORE && has_plan)
+            set_number(proof, "bound_ns", get_number(proof, "bound_ns") + 1);
+        else drop(proof, "bound_ns"), set(proof, "infeasible", cJSON_CreateTrue());
+    }
+    for (cJSON *one = all->child; one && how == EACH_NONE; one = one->next)
+        set(one, "infeasible", cJSON_CreateTrue());
+    if (how == OF_ALL) {
+        set(proof, "paths", cJSON_Duplicate(get(cJSON_GetArrayItem(all, 0), "paths"), true));
+        set(proof, "boxes", cJSON_Duplicate(get(cJSON_GetArrayItem(all, 0), "boxes"), true));
+        drop(proof, "combinations");
+    }
+    if (how == EACH_NONE) return has_plan;
+    return last || how == LACKS_ONE || how == HAS_ONE_TWICE || how > IN_ANOTHER_ORDER;
+}
+
+// One of each combination: the product of what node groups have.
+static int combinations_of(const struct priced *p)
+{
+    int all = 1;
+    for (int g = 0; g < p->group_count; g++) {
+        int widths = 0;
+        bool first = true;
+        for (int k = 0; k < p->group_count; k++) {
+            if (strcmp(p->groups[k].node_group, p->groups[g].node_group) != 0) continue;
+            first = first && k >= g;
+            widths += !p->groups[k].excluded;
+        }
+        if (first && widths) all *= widths;
+    }
+    return all;
+}
+
+static void refuse_forged(const struct priced *p, const char *text, bool has_plan, uint64_t seed)
+{
+    const struct check_text priced = check_trial_save(p, "priced.json", &own_arena);
+    for (enum forgery how = 0; how < FORGERIES; how++) {
+        struct check_result audited = {.accepted = false};
+        cJSON *root = cJSON_Parse(text);
+        assert_int_equal(cJSON_GetArraySize(get(get(root, "proof"), "combinations")),
+                         combinations_of(p));
+        if ((has_plan || how < CLAIMS_MORE) && forge(get(root, "proof"), how, has_plan)) {
+            char *forged = cJSON_PrintUnformatted(root);
+            const struct check_text file = {"forged.json", forged, strlen(forged)};
+            struct error why = {OK, ""};
+            if (check_certificate(&audited, &file, &priced, CHECK_WORK_DEFAULT, &own_arena, &why) ==
+                    OK &&
+                audited.accepted)
+                fail_msg("seed %d: forgery %d is accepted", (int)seed, how);
+            cJSON_free(forged);
+            seen.forged++;
+        }
+        cJSON_Delete(root);
+    }
+}
+
+// A plan that has two widths on a node group, with what it takes.
+static void refuse_two_widths(const struct priced *p, const char *text, const struct oracle *e,
+                              uint64_t seed)
+{
+    const struct check_text priced = check_trial_save(p, "priced.json", &own_arena);
+    cJSON *root = cJSON_Parse(text), *proof = get(root, "proof");
+    const char *value = p->objective == OBJECTIVE_MAX_LOAD ? "objective_ns" : "iteration_ns";
+    struct check_trial t = {.priced = *p, .best = e->best, .seed = seed};
+    t.text = priced;
+    t.priced.width_per_group = false;
+    struct check_text of = check_trial_claim(&t, false, e->best_ns, 0, &own_arena);
+    cJSON *other = cJSON_Parse(of.text);
+    set(proof, "incumbent", cJSON_Duplicate(get(get(other, "proof"), "incumbent"), true));
+    set_number(proof, value, (double)e->best_ns);
+    set_number(proof, "bound_ns", (double)e->best_ns);
+    char *forged = cJSON_PrintUnformatted(root);
+    const struct check_text file = {"forged.json", forged, strlen(forged)};
+    check_trial_refused("two widths", &file, &priced, "two widths of one node group", true,
+                        &own_arena);
+    cJSON_free(forged), cJSON_Delete(root), cJSON_Delete(other);
+    seen.two++;
+}
+
+// of_stages: of the problem in which each stage has its own width.
+static void check_way(const struct priced *p, const struct oracle *e, enum way way, uint64_t seed,
+                      const struct oracle *of_stages)
 {
     struct error err = {OK, ""};
     struct arena_mark mark = arena_set_mark(&own_arena);
     struct solve_result result = way_solve(p, way, seed, 1, &own_arena);
     way_expect(&result, p, e, way, seed);
     struct certified c;
-    if (p->width_per_group) { // no certificate
-        arena_reset(&own_arena, mark);
-        return;
-    }
     if (!certify_best(&c, p, &result, e->plans ? e->best_ns : INT64_MAX, &own_arena, &err))
         fail_msg("%s: %s", way_name(p, way, seed, &own_arena), err.text);
     seen.certified++;
+    if (p->width_per_group) {
+        refuse_forged(p, c.made.text, e->plans > 0, seed);
+        if (e->plans && of_stages->best_ns < e->best_ns)
+            refuse_two_widths(p, c.made.text, of_stages, seed);
+        seen.of_group++;
+    }
     arena_reset(&own_arena, mark);
 }
 
@@ -75,15 +187,15 @@ static bool has_two_widths(const struct priced *p, const struct oracle *e)
 }
 
 // The same problem where all stages on a node group have one width.
-static void check_by_group(struct priced *p, const struct schedule *schedule,
-                           const struct oracle *of_stages, uint64_t seed)
+static void search_by_group(struct priced *p, const struct schedule *schedule,
+                            const struct oracle *of_stages, uint64_t seed)
 {
     struct oracle e;
     p->width_per_group = true;
     MUST(oracle_answer(&e, p, schedule, &own_arena, &own_err));
-    check_way(p, &e, WAY_DEFAULT, seed);
-    if (seed % 3 == 0) check_way(p, &e, WAY_TREE_ALONE, seed);
-    if (seed % 9 == 0) check_way(p, &e, WAY_GLPK, seed);
+    check_way(p, &e, WAY_DEFAULT, seed, of_stages);
+    if (seed % 3 == 0) check_way(p, &e, WAY_TREE_ALONE, seed, of_stages);
+    if (seed % 9 == 0) check_way(p, &e, WAY_GLPK, seed, of_stages);
     seen.by_group++;
     seen.dearer += e.best_ns > of_stages->best_ns;
 }
@@ -96,25 +208,26 @@ TEST(test_enumerated)
         struct oracle e;
         struct arena_mark mark = arena_set_mark(&own_arena);
         draw(&p, &schedule, &e, 1000 * seed, &own_arena);
-        check_way(&p, &e, WAY_DEFAULT, seed);
-        check_way(&p, &e, WAY_TREE_ALONE, seed);
-        if (seed % 3 == 0) check_way(&p, &e, WAY_GLPK, seed);
+        check_way(&p, &e, WAY_DEFAULT, seed, NULL);
+        check_way(&p, &e, WAY_TREE_ALONE, seed, NULL);
+        if (seed % 3 == 0) check_way(&p, &e, WAY_GLPK, seed, NULL);
         seen.feasible += e.plans > 0;
         seen.infeasible += e.plans == 0;
         seen.mixed += e.plans > 0 && has_two_widths(&p, &e);
         seen.loads += p.objective == OBJECTIVE_MAX_LOAD;
         seen.periodic += !p.layout.barrier;
-        check_by_group(&p, &schedule, &e, seed);
+        search_by_group(&p, &schedule, &e, seed);
         arena_reset(&own_arena, mark);
     }
     print_message(
         "%d problems with a plan (%d with unlike stages), %d without; %d of loads, %d "
         "without a barrier; %d proofs certified; %d with one width for each node group, %d of "
-        "them dearer\n",
+        "them dearer, %d of their proofs certified, %d forgeries and %d plans of two widths "
+        "refused\n",
         seen.feasible, seen.mixed, seen.infeasible, seen.loads, seen.periodic, seen.certified,
-        seen.by_group, seen.dearer);
+        seen.by_group, seen.dearer, seen.of_group, seen.forged, seen.two);
     assert_true(seen.feasible && seen.mixed && seen.infeasible && seen.loads && seen.periodic &&
-                seen.dearer);
+                seen.dearer && seen.forged && seen.two);
 }
 
 // The planner's choices and the checker's are as many, with the same bytes: neither misses one.

@@ -71,8 +71,15 @@ sed "0,/\"group\": \"$used\"/s//\"group\": \"$other\"/" "$folder/group.plan.json
     > "$folder/two.json"
 run 20 verify "$folder/two.json"
 grep -q 'another width than stage' "$folder/out" "$folder/err" || complain "two widths on a group"
-run 2 solve "$folder/group.json" -o "$folder/x.json" --certificate "$folder/x.proof.json"
-says "its stage_degrees is per_group"
+run 0 solve "$folder/group.json" -o "$folder/group.plan.json" --quiet --gap 0.005 \
+    --priced "$folder/group.priced.json" --certificate "$folder/group.proof.json"
+run 0 check "$folder/group.proof.json" "$folder/group.json" --statement "$folder/group.txt"
+grep -q "confirmed  by the judge's own prices" "$folder/out" || complain "per group: no price is confirmed"
+grep -q "all stages on them have one width" "$folder/group.txt" || complain "per group: not stated"
+run 2 vipr "$folder/group.proof.json" -o "$folder/x.vipr"
+says "one width for each node group"
+run 2 check "$folder/group.proof.json" "$folder/group.priced.json" --elaborate "$folder/x.txt"
+says "no width_per_group"
 run 2 solve "$folder/group.json" -o "$folder/x.json" --alternatives 2
 says "expected stage_degrees uniform or per_stage"
 echo "one width for each group $group ns"

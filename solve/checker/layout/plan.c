@@ -84,12 +84,23 @@ static const char *rank_misfit(const struct check_graph *g,
                : "a rank does not fit into memory";
 }
 
+static bool has_two_widths(const struct check_problem *p, const struct check_choice *const *chosen)
+{
+    for (int s = 1; s < p->stages && p->width_per_group; s++)
+        for (int r = 0; r < s; r++) {
+            int a = chosen[s]->group, b = chosen[r]->group;
+            if (a != b && p->groups[a].of_node_group == p->groups[b].of_node_group) return true;
+        }
+    return false;
+}
+
 const char *check_misfit(const struct check_graph *g, const struct check_choice *const *chosen)
 {
     const struct check_problem *p = g->p;
     int last = p->stages - 1;
     if (!layers_meet(p, chosen)) return "the stages do not cover the layers once in order";
     if (resource_misfit(p, chosen)) return resource_misfit(p, chosen);
+    if (has_two_widths(p, chosen)) return "two widths of one node group";
     for (int s = 0; s < last; s++)
         if (!check_is_joined(p, s, chosen[s]->group, chosen[s]->cut, chosen[s + 1]->group))
             return "no link connects two neighbours";

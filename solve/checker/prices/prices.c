@@ -478,6 +478,7 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     }
     if (x->seats) seats_put_groups(x->seats, problem, p);
     p->in_turn = problem->job.replicas == REPLICAS_IN_TURN;
+    p->width_per_group = problem->job.stage_degrees == DEGREES_PER_GROUP;
     p->any_sets = problem->job.recompute_any;
     x->embedding = take_numbers(groups * groups, arena);
     check_read_job_rules(p, node_groups, problem, arena);

@@ -130,6 +130,7 @@ static enum status same_numbers(struct comparison *c)
         {"iteration_limit_ns", a->time_limit, b->time_limit},
         {"in_turn", a->in_turn, b->in_turn},
         {"recompute_any", a->any_sets, b->any_sets},
+        {"width_per_group", a->width_per_group, b->width_per_group},
         {"widths", a->groups[0].of_node_group > 0, b->groups[0].of_node_group > 0},
     };
     TRY(same_pairs(c, "", pairs, sizeof pairs / sizeof *pairs));

@@ -405,6 +405,7 @@ static enum status read_document(struct check_problem *p, const char *file, cons
         {"micro_batches", 1, MOST_MICRO_BATCHES, .small = &p->micro_batches},
         {"?in_turn", .flag = &p->in_turn},
         {"?recompute_any", .flag = &p->any_sets},
+        {"?width_per_group", .flag = &p->width_per_group},
         {"layer_count", 1, MOST_LAYERS, .small = &p->layers},
         {"devices_per_stage", 1, MOST_NS, .large = &p->devices},
         {"recompute", .value = &modes, .type = cJSON_Array},

@@ -215,8 +215,9 @@ struct check_problem {
     int64_t doubtful; // numbers that the pricer could not distinguish from the next
     int kind;         // index into check_schedules
     bool barrier, overlapped, splits_backward, stored; // stored: inputs, behind local boundaries
-    bool in_turn;  // replicas take whole micro-batches in turn, with prices of one replica
-    bool any_sets; // with in_turn: a stage recomputes any of its layers in full
+    bool in_turn;         // replicas take whole micro-batches in turn, with prices of one replica
+    bool width_per_group; // all stages on a node group have one of its widths
+    bool any_sets;        // with in_turn: a stage recomputes any of its layers in full
     int local_every;
     int stages, ranks, turns, slices, micro_batches, layers; // turns: stages of a rank
     int group_count, run_count, cut_count, boundary_count, gradient_count;

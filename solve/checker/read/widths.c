@@ -88,6 +88,7 @@ static enum status check_turns(const struct check_problem *p)
 {
     bool right = p->node_groups[0] && p->objective == MINIMISE_LOAD && !p->rule_count &&
                  p->kind == check_schedule_default && !p->local_every && !p->layout.in_flight[0] &&
+                 !p->width_per_group &&
                  p->budget[BUDGET_ENERGY] < 0; // nothing is compressed, so others limit nothing
     for (int g = 0; g < p->group_count && right; g++)
         right = p->groups[g].of_node_group == 1 && p->groups[g].data > 0 &&
@@ -109,6 +110,9 @@ enum status check_widths(const struct check_problem *p)
         return check_refuse(&p->reader, "in_turn", "expected it with recompute_any and entry_ns");
     if (p->in_turn) TRY(check_turns(p));
     bool widths = p->node_groups[0] != NULL;
+    if (p->width_per_group && (!widths || p->objective == MINIMISE_ENERGY))
+        return check_refuse(&p->reader, "width_per_group",
+                            "expected it with widths of stages and another objective");
     if (widths && (p->turns > 1 || p->boundary_count > 1 || p->tier_count || p->modes[MODE_SWAP]))
         return check_refuse(&p->reader, "groups",
                             "widths do not go with several stages of a rank, boundary options or "
