@@ -5,9 +5,14 @@
 // accepted and proves that time. No plan is accepted with another list, and no certificate with a
 // higher bound. usage: test_in_flight [PROBLEMS] [SEED]
 #include "data/kinds/in_flight.h"
+#include "formulate/price/price.h"
+#include "solve/checker/prices/prices.h"
+#include "solve/checker/space/arguments.h"
 #include "solve/judge/verify.h"
+#include "solve/layouts/bound.h"
 #include "tests/support/check.h"
 #include "tests/support/forge.h"
+#include "tests/support/spaces.h"
 #include "tests/support/trials/kind_trials.h"
 
 enum { STAGES = 4, BATCHES = 8, MOST = 5 };
@@ -234,6 +239,180 @@ TEST(forged_lists_are_refused)
     }
     print_message("%d forged lists and %d forged bounds refused\n", plans, bounds);
     assert_true(plans > 40 && bounds > 10);
+}
+
+// ---- what planner and checker say of each list, after all others, in either order
+
+struct sounding {
+    const struct problem *problem;
+    struct spaces_alone alone;
+    struct check_layout *of_checker;
+    struct layout *of_planner;
+    int64_t count;
+    struct check_layouts x;
+    struct kept_cache kept;
+    int64_t asked, without_room, reached;
+};
+
+static bool keep_own(void *argument, int64_t number, const struct layout *layout)
+{
+    struct sounding *s = argument;
+    s->of_planner[number] = *layout;
+    return true;
+}
+
+static bool keep_checked(void *argument, int64_t number, const struct check_layout *layout)
+{
+    struct sounding *s = argument;
+    s->of_checker[number] = *layout;
+    return true;
+}
+
+static void sound_planner(struct sounding *s, int64_t i, int64_t best_ns)
+{
+    struct problem one = problem_with_layout(s->problem, &s->of_planner[i]);
+    struct priced priced;
+    struct layout_sketch sketch;
+    const char *why;
+    MUST(price_problem(&priced, &one, &own_arena, &own_err));
+    if (!layout_sketch(&sketch, &priced, &s->kept, &why)) return;
+    for (int r = 0; r < one.job.layout.pipeline && one.job.layout.in_flight[0]; r++) {
+        int depth = one.job.layout.in_flight[r], all = priced.micro_batches;
+        assert_int_equal(sketch.kept[r].by_turn[0], depth < all ? depth : all);
+    }
+    if (layout_missing_bytes(&sketch) > 0) {
+        if (best_ns) fail_msg("layout %d has a plan, the planner says no room", (int)i);
+        return;
+    }
+    int64_t bound_ns = layout_filling_bound(&sketch, INT64_MAX);
+    if (best_ns && (bound_ns > best_ns || layout_average_bound(&sketch) > best_ns))
+        fail_msg("layout %d: %lld ns, a plan takes %lld", (int)i, (long long)bound_ns,
+                 (long long)best_ns);
+}
+
+static void sound_checker(struct sounding *s, int64_t i, int64_t best_ns)
+{
+    bool holds;
+    const char *why;
+    MUST(check_fate_holds(&s->x, &s->of_checker[i], FATE_IS_MEMORY, &holds, &why));
+    if (holds && best_ns) fail_msg("layout %d has a plan, the checker says no room", (int)i);
+    s->without_room += holds;
+    if (!best_ns) return;
+    s->x.bound_ns = best_ns + 1;
+    MUST(check_fate_holds(&s->x, &s->of_checker[i], FATE_IS_BOUND, &holds, &why));
+    if (holds)
+        fail_msg("layout %d: more than %lld ns, that a plan takes", (int)i, (long long)best_ns);
+    s->x.bound_ns = best_ns / 10 * 8;
+    MUST(check_fate_holds(&s->x, &s->of_checker[i], FATE_IS_BOUND, &holds, &why));
+    s->reached += holds;
+    s->asked++;
+}
+
+static void sound_all(struct sounding *s, bool backwards)
+{
+    struct arena scratch;
+    struct check_space space;
+    struct check_pricer pricer;
+    uint64_t work = UINT64_MAX / 2;
+    arena_open(&scratch, NULL);
+    space_read(&space, s->problem, &own_arena);
+    MUST(space_pricer_open(&pricer, s->problem, &own_arena, &own_err));
+    s->x =
+        (struct check_layouts){.space = &space,
+                               .pricer = &pricer,
+                               .reader = {"prices", &own_err},
+                               .held = {.work = &work, .arena = &own_arena, .scratch = &scratch}};
+    s->kept = (struct kept_cache){.arena = &own_arena};
+    for (int64_t k = 0; k < s->count; k++) {
+        int64_t i = backwards ? s->count - 1 - k : k;
+        if (s->alone.refused[i]) continue;
+        sound_checker(s, i, s->alone.optimum_ns[i]);
+        sound_planner(s, i, s->alone.optimum_ns[i]);
+    }
+    arena_close(&scratch);
+}
+
+// Memory in which the best plan of some layout just fits, so that others' lists may not.
+static bool tighten(struct problem *p, const struct layout *layout)
+{
+    struct problem one = problem_with_layout(p, layout);
+    struct priced priced;
+    struct solve_result r;
+    struct solve_settings settings;
+    int64_t left = INT64_MAX;
+    solve_defaults(&settings);
+    settings.progress = 0;
+    MUST(price_problem(&priced, &one, &own_arena, &own_err));
+    MUST(solve_run(&r, &priced, &settings, NULL, NULL, &own_arena, &own_err));
+    for (int s = 0; s < r.plan.stage_count; s++) {
+        const struct plan_stage *x = &r.plan.stages[s];
+        if (x->memory_limit_bytes - memory_total(&x->memory) < left)
+            left = x->memory_limit_bytes - memory_total(&x->memory);
+    }
+    if (r.plan.stage_count) p->job.memory_margin_bytes += left;
+    return problem_check(p, &(struct error){0}) == OK;
+}
+
+// Of two stages, with many more in flight than there are stages, over links that take as long as
+// several passes.
+static void make_deep(struct problem *p, struct random *rng)
+{
+    struct layout *l = &p->job.layout;
+    struct priced priced;
+    double passes_ns = 0;
+    l->pipeline = 2;
+    for (enum space_key key = 0; key < SPACE_KEY_COUNT; key++)
+        p->job.space.axes[key].kind = AXIS_FIXED;
+    p->job.space.in_flight_max = 20;
+    p->job.global_batch = (int64_t)l->micro_batch * l->data * 20;
+    if (problem_check(p, &own_err) || price_problem(&priced, p, &own_arena, &own_err)) return;
+    for (int r = 0; r < priced.run_count; r++)
+        passes_ns += priced.runs[r].count *
+                     (double)(priced.runs[r].forward_ns[0] + priced.runs[r].backward_ns[0]);
+    double latency_s = passes_ns / 2e9 * (double)random_between(rng, 1, 80) / 10;
+    for (int g = 0; g < p->cluster.group_count; g++) {
+        struct node_group *of = &p->cluster.groups[g];
+        of->intra.latency_s = latency_s;
+        for (int k = 0; k < of->nic_count; k++) of->nics[k].link.latency_s = latency_s;
+    }
+}
+
+TEST(no_list_is_said_to_take_more_than_its_best_plan)
+{
+    struct random rng = {first_seed * 7919 + 11};
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    struct sounding s = {.asked = 0};
+    int tight = 0, deep = 0;
+    for (int i = 0; i < problem_count; i++, arena_reset(&own_arena, mark)) {
+        struct problem p;
+        spaces_draw_in_flight(&p, &rng, &own_arena);
+        struct problem before = p;
+        if (i % 3 == 0) make_deep(&p, &rng);
+        if (problem_check(&p, &(struct error){0}) != OK) p = before;
+        else deep += i % 3 == 0;
+        s.problem = &p, s.count = spaces_count(&p);
+        if (!s.count) continue;
+        s.of_planner = TAKE(&own_arena, s.count, struct layout);
+        s.of_checker = TAKE(&own_arena, s.count, struct check_layout);
+        struct space_limits limits = problem_space_limits(&p);
+        struct check_space space;
+        space_read(&space, &p, &own_arena);
+        space_each(&p.job.space, &limits, keep_own, &s);
+        assert_int_equal(check_space_walk(&space, keep_checked, &s), s.count);
+        spaces_solve(&s.alone, &p, &own_arena);
+        int64_t from = (int64_t)random_between(&rng, 0, s.count - 1);
+        while (from > 0 && (s.alone.refused[from] || !s.alone.optimum_ns[from])) from--;
+        before = p;
+        if (s.alone.optimum_ns[from] && tighten(&p, &s.of_planner[from])) {
+            spaces_solve(&s.alone, &p, &own_arena), tight++;
+        } else p = before;
+        sound_all(&s, false), sound_all(&s, true);
+    }
+    print_message("%d spaces tight, %d deep; %lld times asked, %lld without room, of %lld 80 %% "
+                  "follows\n",
+                  tight, deep, (long long)s.asked, (long long)s.without_room, (long long)s.reached);
+    assert_true(tight > problem_count / 4 && deep > problem_count / 10 && s.without_room &&
+                s.asked > problem_count && s.reached);
 }
 
 ARGUMENT(problem_count)

@@ -74,7 +74,8 @@ grep -q 'another width than stage' "$folder/out" "$folder/err" || complain "two 
 run 0 solve "$folder/group.json" -o "$folder/group.plan.json" --quiet --gap 0.005 \
     --priced "$folder/group.priced.json" --certificate "$folder/group.proof.json"
 run 0 check "$folder/group.proof.json" "$folder/group.json" --statement "$folder/group.txt"
-grep -q "confirmed  by the judge's own prices" "$folder/out" || complain "per group: no price is confirmed"
+grep -q "confirmed  by the judge's own prices" "$folder/out" ||
+    complain "per group: no price is confirmed"
 grep -q "all stages on them have one width" "$folder/group.txt" || complain "per group: not stated"
 run 2 vipr "$folder/group.proof.json" -o "$folder/x.vipr"
 says "one width for each node group"
