@@ -33,9 +33,8 @@ static void find_kinds(struct pricing *x)
 // The vocabulary is padded so that all tensor ranks have equal parts of it.
 static real padded(const struct shape *shape, real t)
 {
-    real multiple = (real)shape->vocabulary_multiple * t;
-    return shape->vocabulary_multiple > 1 ? ceill((real)shape->vocabulary / multiple) * multiple
-                                          : (real)shape->vocabulary;
+    real multiple = t * (real)(shape->vocabulary_multiple > 1 ? shape->vocabulary_multiple : 1);
+    return ceill((real)shape->vocabulary / multiple) * multiple;
 }
 
 // With a pipeline, whole gradients accumulate and are scattered once, which is ZeRO 1. But

@@ -5,7 +5,7 @@
 int64_t run_vocabulary(const struct running *r)
 {
     const struct shape *s = &r->problem->model.shape;
-    int64_t multiple = s->vocabulary_multiple > 1 ? s->vocabulary_multiple * r->tensor_count : 1;
+    int64_t multiple = (s->vocabulary_multiple ? s->vocabulary_multiple : 1) * r->tensor_count;
     int64_t padded = (s->vocabulary + multiple - 1) / multiple * multiple;
     return padded / r->tensor_count;
 }

@@ -89,6 +89,7 @@ TEST(all_ranks_do_the_work_of_one)
         draw(&p, &rng, arena);
         grids_give(&p, &rng, 4);
         p.model.shape.vocabulary_multiple = 0, p.model.shape.plain_norms = true;
+        p.model.shape.vocabulary *= p.job.layout.tensor; // of which each rank has whole rows
         p.model.shape.qkv_bias = p.model.shape.linear_bias = false;
         p.model.shape.output_bias = -1, p.model.shape.positions = 0;
         alone = p;

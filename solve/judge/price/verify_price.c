@@ -83,8 +83,7 @@ static bool has_frozen_end(const struct price_audit *a)
 static long double padded_vocabulary(const struct problem *p)
 {
     int64_t vocabulary = p->model.shape.vocabulary, multiple = p->model.shape.vocabulary_multiple;
-    if (multiple <= 1) return vocabulary;
-    multiple *= p->job.layout.tensor;
+    multiple = (multiple ? multiple : 1) * p->job.layout.tensor;
     return (vocabulary + multiple - 1) / multiple * multiple;
 }
 

@@ -86,7 +86,6 @@ static void note_model(struct export *e)
 static void note_job(struct export *e, const struct run *r)
 {
     const struct job *job = &r->job;
-    struct arena *arena = e->out->arena;
     const struct export_note notes[] = {
         {e->flags && job->precision == FP32 && job->gradient_bytes_per_value == 2,
          "gradients of 2 bytes: in fp32 they have 4"},
@@ -97,12 +96,7 @@ static void note_job(struct export *e, const struct run *r)
         {job->exposed_input_gradients,
          "sums of input gradients that nothing hides: all versions since 2024-05 hide them beside "
          "the products for weights' gradients"},
-        {job->unfused[UNFUSED_NORMS], "norms in single steps: Transformer Engine's are fused"},
-        {r->shaped && !r->padding,
-         arena_print(arena,
-                     "a vocabulary of %" PRId64 ": it is padded to a multiple of the tensor "
-                     "degree, %d",
-                     r->shape.vocabulary, job->layout.tensor)}};
+        {job->unfused[UNFUSED_NORMS], "norms in single steps: Transformer Engine's are fused"}};
     EXPORT_NOTES(e, notes);
 }
 

@@ -68,7 +68,6 @@ enum status report_nemo(const struct plan *plan, const struct problem *problem, 
     run.odd_heads = run.plain;
     if (run.latent) run.rope_type = "yarn"; // a factor of 1 scales nothing
     if (run.latent && !(run.yarn > 0)) run.yarn = 1;
-    if (!run.padding) run.padding = 1;
     set_precision(&e, &run);
     if (!plan->layout.fused_attention)
         export_note(&e,
