@@ -34,9 +34,9 @@ $(TITAN).c: solve/report/export/torchtitan_layers.py
 	$(Q){ $(call as_bytes,titan_layers,$^); } > $@
 
 # The layer of a model that Megatron-LM's flags do not say.
-$(MEGATRON).c: solve/report/export/megatron_layer.py
+$(MEGATRON).c: solve/report/export/megatron_layers.py
 	@mkdir -p $(@D)
-	$(Q){ $(call as_bytes,megatron_layer,$^); } > $@
+	$(Q){ $(call as_bytes,megatron_layers,$^); } > $@
 
 # Completion of shells.
 $(COMPLETE).c: $(addprefix packaging/completion.,bash zsh fish)

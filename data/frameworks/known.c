@@ -8,10 +8,10 @@
 #include <string.h>
 
 static const struct known_model models[] = {
-    {.shipped = "olmo-2-13b", .blocks = 40, .norms = NORMS_BEHIND},
-    {.shipped = "olmo-3-7b", .blocks = 32, .norms = NORMS_BEHIND},
-    {.shipped = "olmo-3-32b", .blocks = 64, .norms = NORMS_BEHIND},
-    {.shipped = "minimax-m2", .blocks = 62},
+    {.shipped = "olmo-2-13b", .blocks = 40, .norms = NORMS_BEHIND, .layer = "norms_behind"},
+    {.shipped = "olmo-3-7b", .blocks = 32, .norms = NORMS_BEHIND, .layer = "norms_behind"},
+    {.shipped = "olmo-3-32b", .blocks = 64, .norms = NORMS_BEHIND, .layer = "norms_behind"},
+    {.shipped = "minimax-m2", .blocks = 62, .layer = "whole_norms"},
     {.shipped = "gemma-2-9b",
      .blocks = 42,
      .norms = NORMS_AROUND,
@@ -34,7 +34,11 @@ static const struct known_model models[] = {
      .window_base = 10000,
      .provider = "megatron.bridge.models.gemma.gemma3_provider.Gemma3ModelProvider",
      .hidden = 5376},
-    {.shipped = "llama-4-scout", .blocks = 48, .llama4 = true, .unit_norms = true},
+    {.shipped = "llama-4-scout",
+     .blocks = 48,
+     .llama4 = true,
+     .unit_norms = true,
+     .layer = "unit_norms"},
     {.shipped = "llama-4-maverick", .blocks = 48, .llama4 = true},
     {.shipped = "starcoder2-15b", .blocks = 40},
     {.shipped = "mpt-7b", .blocks = 32, .layer_norms = true, .slopes = true},
@@ -70,6 +74,18 @@ const struct known_model *known_model(const struct model *model, struct arena *a
         if (models[i].blocks == blocks && model_is_shipped(model, models[i].shipped, arena))
             return &models[i];
     return model_is_gpt2(model, arena) ? &gpt2 : NULL;
+}
+
+const char *core_layer(const struct model *model, struct arena *arena)
+{
+    const struct known_model *known = known_model(model, arena);
+    return known ? known->layer : NULL;
+}
+
+bool core_layer_is_whole(const char *spec)
+{
+    return spec && (!strcmp(spec, CORE_LAYER_FILE " norms_behind") ||
+                    !strcmp(spec, CORE_LAYER_FILE " whole_norms"));
 }
 
 // By the names of tokenizers and checkpoints on the hub, in letters and digits: the vocab_size of

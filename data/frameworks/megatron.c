@@ -80,7 +80,7 @@ static const struct setting_row rows[] = {
     SAYS_IF(states, "mamba-head-dim", COUNT, state_head_width),
     SAYS_IF(states, "mamba-state-dim", COUNT, state_width),
     SAYS_IF(states, "mamba-num-groups", COUNT, state_groups),
-    WRITES("spec", RAW, spec),
+    SAYS("spec", RAW, spec),
     SAYS("swiglu", FLAG, swiglu),
     SAYS("quick-geglu", FLAG, quick_geglu),
     SAYS("glu-linear-offset", NUMBER, glu_offset),

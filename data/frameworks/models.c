@@ -83,6 +83,14 @@ static const char *unnamed_activation(const struct shape *s, bool flags, struct 
     return arena_print(arena, "the activation %.40s", name);
 }
 
+static bool repeats_norms(const struct job *j)
+{
+    bool any = false;
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        any |= j->recompute[mode] && recompute_repeats((enum recompute)mode, MODULE_LAYERNORM);
+    return any;
+}
+
 static void core_gaps(struct gaps *to, const struct problem *p, bool flags, struct arena *arena)
 {
     const struct model *m = &p->model;
@@ -93,6 +101,7 @@ static void core_gaps(struct gaps *to, const struct problem *p, bool flags, stru
                *activation = unnamed_activation(s, flags, arena);
     int64_t chunk = model_first_chunk(m);
     const struct known_model *known = known_model(m, arena);
+    const char *layer = flags ? core_layer(m, arena) : NULL;
     bool gemma = !flags && known && known->provider,
          llama4 = known && known->llama4 && (flags || !known->unit_norms),
          sinks = model_has_sinks(m), hybrid = flags && model_is_hybrid(m);
@@ -118,7 +127,9 @@ static void core_gaps(struct gaps *to, const struct problem *p, bool flags, stru
         {f.experts, "experts whose shape differs between layers"},
         {f.frozen, "frozen layers and their adapters"},
         {s->norms > 0 && !gemma, arena_print(arena, "%d norms in a layer", s->norms)},
-        {s->qk_norm == QK_NORM_WHOLE, "norms over all heads of queries and keys"},
+        {s->qk_norm == QK_NORM_WHOLE && !layer, "norms over all heads of queries and keys"},
+        {layer && known->norms == NORMS_BEHIND && repeats_norms(&p->job),
+         "repeated norms (recompute: layernorm) that stand behind"},
         {s->plain_norms, "norms without parameters"},
         {s->no_final_norm, "no norm before the logits"},
         {s->parallel_residual, "attention and feed-forward part in parallel"},

@@ -40,6 +40,7 @@ struct known_model {
     bool slopes;        // scores fall with distance, by 2^(-8 / heads) a head (ALiBi)
     bool pairs;         // positions turn numbers beside one another
     bool unit_norms;    // queries and keys of length 1 behind positions, where those are
+    const char *layer;  // Megatron's, where flags do not say it: core_layer
     double query_width; // scores are multiplied by its -1/2nd power; 0: the head's width
     double score_cap;   // scores and logits are bounded by cap tanh(x / cap)
     double logit_cap;
@@ -51,6 +52,12 @@ const struct known_model *known_provided(const char *provider, int64_t blocks, i
 const struct known_model *known_provider(const char *provider);
 // NULL: none of them.
 const struct known_model *known_model(const struct model *model, struct arena *arena);
+// The layer that Megatron-LM's flags do not say, by its name in the file that --spec names in the
+// folder of launch files; NULL: they say it.
+#define CORE_LAYER_FILE "plumbline_layer"
+const char *core_layer(const struct model *model, struct arena *arena);
+// Whether the layer that --spec names is one of them, with norms over all heads; spec may be NULL.
+bool core_layer_is_whole(const char *spec);
 // Whether it is the shipped model, but for what names and positions are.
 bool model_is_shipped(const struct model *model, const char *shipped, struct arena *arena);
 // Whether its layers are GPT-2's without dropout, in any dimensions, with or without biases.

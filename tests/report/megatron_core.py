@@ -97,6 +97,8 @@ def flags_of(folder):
             flags[word[2:]] = (
                 words[i + 1] if i + 1 < len(words) and not words[i + 1].startswith("--") else None
             )
+            if word == "--spec":
+                flags["layer"] = words[i + 2]
     return flags
 
 
@@ -117,7 +119,7 @@ def spec_of_last(flags, config, spec):
 
 def spec_of(flags, config, turn):
     if flags.get("spec") == "plumbline_layer":
-        return importlib.import_module("plumbline_layer").layer, None
+        return getattr(importlib.import_module("plumbline_layer"), flags["layer"]), None
     if "num-experts" in flags:
         spec = specs.get_gpt_decoder_block_spec(config, use_transformer_engine=False, vp_stage=turn)
     else:
@@ -291,4 +293,5 @@ def check(folder):
 
 for path in sys.argv[1:]:
     sys.path[0] = f"{path}/launch"
+    sys.modules.pop("plumbline_layer", None)
     check(path)

@@ -61,6 +61,10 @@ done
 # Scout's norms of queries and keys, of the others alone, are in a layer of its own.
 launch megatron llama-4-scout --tensor 8 --pipeline 4 --micro-batch 1
 [ -s "$work/megatron-llama-4-scout/launch/plumbline_layer.py" ] || wrong "no layer of Scout's"
+# So are norms over all heads, behind attention and feed-forward part or before them.
+launch megatron olmo-3-32b --tensor 4 --pipeline 4 --micro-batch 1
+launch megatron olmo-2-13b --tensor 2 --pipeline 4 --micro-batch 1
+launch megatron minimax-m2 --tensor 4 --pipeline 4 --micro-batch 1
 grep -q -- "--no-rope-freq 4" "$work/megatron-llama-4-maverick/launch/megatron.sh" &&
     grep -q "^  no_rope_freq: 4" "$work/nemo-llama-4-maverick/launch/nemo.yaml" ||
     wrong "layers without positions"
@@ -97,7 +101,11 @@ sed 's/"hidden": 4096/"hidden": 2048/; s/"ffn": 12288/"ffn": 6000/; s/"heads": 3
     s/"norm_epsilon": 1e-06/"norm_epsilon": 1e-05/' data/models/*/qwen3-8b.json >"$work/own.json"
 sed 's/"tied_embeddings": false/"tied_embeddings": true/' "$work/own.json" >"$work/tied.json"
 # shellcheck disable=SC2086
-if "$python" -c 'import megatron.core' 2>/dev/null; then builds megatron_core.py $built; fi
+if "$python" -c 'import megatron.core' 2>/dev/null; then
+    builds megatron_core.py $built
+    "$python" -c 'import transformers' 2>/dev/null && builds names/megatron_layers.py \
+        "$work/megatron-olmo-3-32b" "$work/megatron-olmo-2-13b"
+fi
 if "$python" -c 'import torchtitan.distributed.pipeline_parallel' 2>/dev/null; then
     built='' layers=''
     sed 's/"dropout": true/"dropout": false/; s/"name": "gpt3-175b"/"name": "gpt3 of our own"/

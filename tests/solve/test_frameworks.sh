@@ -194,6 +194,10 @@ for framework in megatron nemo; do
 done
 answers 2 "megatron cannot express this model: chunks of attention shorter than the seq" \
     example gpt --model llama-4-scout --sequence 16384 --layouts all --framework megatron -o no
+# Norms behind a layer are in a file of its own, which repeats none.
+answers 0 "" example gpt --model olmo-3-7b --layouts all --framework megatron -o olmo
+sed -i 's/"none", "selective"/"none", "layernorm", "selective"/' olmo/job.json
+answers 2 "repeated norms (recompute: layernorm) that stand behind" solve olmo/problem.json -o no
 # The reason of most layouts is told where none has a plan.
 answers 11 "says why, of most: shape.kv_heads: expected a multiple" plan --model phi-4 \
     --gpu h100-80gb --gpus 32 --tensor 4 --time-limit-s 60 -o none

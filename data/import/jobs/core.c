@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/frameworks/models.h"
 #include "data/frameworks/setting.h"
 #include "data/import/jobs/settings.h"
 #include "data/import/text.h"
@@ -260,6 +261,7 @@ enum status core_model(struct model *m, const struct run *r, struct arena *arena
     if (r->padding > 1 && r->padding * r->job.layout.tensor != s->vocabulary)
         s->vocabulary_multiple = r->padding;
     s->qk_norm = r->qk_norm && !r->latent ? QK_NORM_HEAD : QK_NORM_NONE;
+    if (core_layer_is_whole(r->spec)) s->qk_norm = QK_NORM_WHOLE;
     s->gated_ffn |= r->swiglu || r->quick_geglu, s->qkv_bias |= s->linear_bias && r->attention_bias;
     s->dropout = r->attention_dropout > 0 || r->hidden_dropout > 0;
     if (!s->activation)

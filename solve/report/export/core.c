@@ -230,14 +230,15 @@ static void set_model(struct run *r, const struct export *e)
     set_activation(r, s);
     if (!model_is_hybrid(&e->problem->model)) set_kinds_of_attention(r, e);
     set_sinks(r, e);
+    const char *layer = e->flags ? core_layer(&e->problem->model, r->arena) : NULL;
+    if (layer) r->spec = arena_print(r->arena, "%s %s", CORE_LAYER_FILE, layer);
     r->shape.qkv_bias |= s->linear_bias;
     r->attention_dropout = r->hidden_dropout = s->dropout ? 0.1 : 0;
     // The tokenizer's vocabulary is padded to a multiple of this and the tensor degree, giving the
     // model's.
     r->padded = true;
-    r->padding = s->vocabulary_multiple > 1    ? s->vocabulary_multiple
-                 : s->vocabulary % tensor == 0 ? s->vocabulary / tensor
-                                               : 0;
+    r->padding = s->vocabulary_multiple > 1 ? s->vocabulary_multiple
+                                            : (s->vocabulary + tensor - 1) / tensor;
     if (!experts) return;
     r->mixtures = true, r->experts = *experts;
     r->expert_tensor = e->plan->layout.expert_tensor;
@@ -247,7 +248,7 @@ static void set_model(struct run *r, const struct export *e)
     const struct known_model *known = known_model(&e->problem->model, r->arena);
     if (!known || !known->llama4) return;
     r->unturned = LLAMA4_INTERVAL, r->weighs_inputs = true, r->router_score = "sigmoid";
-    if (known->unit_norms) r->unit_norms = true, r->spec = "plumbline_layer layer";
+    r->unit_norms = known->unit_norms;
 }
 
 // ---- the job

@@ -1,11 +1,12 @@
 // A plan as Megatron-LM flags: a bash array to be sourced. What the flags cannot express follows
 // as comments, so that an incomplete export is not mistaken for the plan.
 #include <inttypes.h>
+#include <string.h>
 
 #include "data/frameworks/models.h"
 #include "solve/report/export/internal.h"
 
-extern const char megatron_layer[];
+extern const char megatron_layers[];
 
 // Each process reads its own flags, those of its pipeline rank, which is the outermost in the rank
 // order.
@@ -58,11 +59,22 @@ static void put_head(const struct export *e)
              plan->layout.pipeline * plan->devices_per_stage);
 }
 
-// Llama 4 Scout's: no flag gives some layers norms of queries and keys.
 const char *report_megatron_layer(const struct problem *problem, struct arena *arena)
 {
-    const struct known_model *known = problem ? known_model(&problem->model, arena) : NULL;
-    return known && known->unit_norms ? megatron_layer : NULL;
+    const char *layer = problem ? core_layer(&problem->model, arena) : NULL;
+    bool whole = layer && problem->model.shape.qk_norm == QK_NORM_WHOLE;
+    const struct layer_run *mixture = layer ? model_first_run(&problem->model, LAYER_MOE) : NULL;
+    const char *values[] = {"EXPERTS", NULL, NULL};
+    struct text text;
+    if (!layer) return NULL;
+    if (mixture) values[1] = arena_print(arena, "%" PRId64, mixture->experts.experts);
+    else values[0] = NULL;
+    text_begin(&text, arena);
+    text_put_part(&text, megatron_layers, "head", values);
+    if (whole) text_put_part(&text, megatron_layers, "whole_norm", values);
+    if (!strcmp(layer, "norms_behind")) text_put_part(&text, megatron_layers, "behind", values);
+    text_put_part(&text, megatron_layers, layer, values);
+    return text.text;
 }
 
 enum status report_megatron(const struct plan *plan, const struct problem *problem,
@@ -87,7 +99,7 @@ enum status report_megatron(const struct plan *plan, const struct problem *probl
     put_head(&e);
     export_rows(&e, &megatron_rows, &run, &form, NULL);
     text_put(&out, ")\n");
-    if (run.unit_norms)
+    if (e.problem && core_layer(&e.problem->model, arena))
         text_put(&out, "# plumbline_layer.py is in the folder of launch files.\n"
                        "export PYTHONPATH=\"$(dirname \"$(realpath \"${BASH_SOURCE[0]}\")\")"
                        "${PYTHONPATH:+:$PYTHONPATH}\"\n");

@@ -1,22 +1,113 @@
-"""Llama 4 Scout's layer, for Megatron-LM's --spec plumbline_layer layer: queries and keys have
-unit length in the layers with positions alone; --qk-l2-norm gives it to all."""
+# Layers that Megatron-LM's flags do not say, of which megatron.c puts a model's into the file for
+# --spec plumbline_layer NAME, by the name of the part; words in capitals are numbers.
+#: head
+"""The model's layer, for Megatron-LM's --spec plumbline_layer NAME: what its flags do not say."""
+import torch
 from megatron.core.models.gpt import gpt_layer_specs as specs
+from megatron.core.tensor_parallel import mappings
+from megatron.core.tensor_parallel.layers import set_tensor_model_parallel_attributes
 from megatron.core.transformer.attention import SelfAttention
+from megatron.core.transformer.identity_op import IdentityOp
+from megatron.core.transformer.utils import make_sharded_tensors_for_checkpoint
+
+TE = specs.HAVE_TE  # Transformer Engine's modules, or Megatron Core's own
+BACKEND = "TESpecProvider" if TE else "LocalSpecProvider"
+
+
+def layer(attention, backend=None, **keys):
+    """A layer whose attention and whose backend's modules are these."""
+    own = getattr(specs, BACKEND)
+    try:
+        setattr(specs, BACKEND, backend or own)
+        if TE:
+            made = specs.get_gpt_layer_with_transformer_engine_spec(**keys)
+        else:
+            keys.pop("moe_grouped_gemm", None)
+            made = specs.get_gpt_layer_local_spec(normalization="RMSNorm", **keys)
+    finally:
+        setattr(specs, BACKEND, own)
+    made.submodules.self_attention.module = attention
+    return made
+#: whole_norm
+
+
+class WholeNorm(torch.nn.Module):
+    """Over the heads of all tensor ranks; each has the weights of its own."""
+
+    def __init__(self, heads, width, config, group):
+        super().__init__()
+        self.group, self.values = group, heads * width
+        self.eps = config.layernorm_epsilon
+        here = heads // group.size()
+        self.weight = torch.nn.Parameter(torch.ones(here * width, dtype=config.params_dtype))
+        set_tensor_model_parallel_attributes(self.weight, True, 0, 1)
+
+    def forward(self, x):
+        squares = x.float().pow(2).sum((-2, -1), keepdim=True).contiguous()
+        # The sum over ranks, and that of their gradients.
+        squares = mappings.reduce_from_tensor_model_parallel_region(squares, self.group)
+        squares = mappings.copy_to_tensor_model_parallel_region(squares, self.group)
+        scale = torch.rsqrt(squares / self.values + self.eps)
+        return (x.float() * scale * self.weight.view(x.shape[-2:])).type_as(x)
+
+    def sharded_state_dict(self, prefix="", sharded_offsets=(), metadata=None):
+        own = self.state_dict(prefix="", keep_vars=True)
+        return make_sharded_tensors_for_checkpoint(own, prefix, {"weight": 0}, sharded_offsets)
 
 
 class Attention(SelfAttention):
+    def __init__(self, config, submodules, layer_number, *args, **keys):
+        super().__init__(config, submodules, layer_number, *args, **keys)
+        width, group = config.kv_channels, self.pg_collection.tp
+        self.q_layernorm = WholeNorm(config.num_attention_heads, width, config, group)
+        self.k_layernorm = WholeNorm(config.num_query_groups, width, config, group)
+#: behind
+
+
+def behind(linear, norm):
+    """The projection with a norm of what it makes."""
+
+    class Normed(linear):
+        def __init__(self, inputs, outputs, *args, config, **keys):
+            super().__init__(inputs, outputs, *args, config=config, **keys)
+            self.norm = norm(config=config, hidden_size=outputs, eps=config.layernorm_epsilon)
+
+        def forward(self, *args, **keys):
+            made, bias = super().forward(*args, **keys)
+            return self.norm(made), bias
+
+    return Normed
+
+
+class Backend(getattr(specs, BACKEND)):
+    def row_parallel_linear(self):
+        return behind(super().row_parallel_linear(), self.layer_norm(rms_norm=True))
+#: unit_norms
+
+
+class Attention(SelfAttention):
+    """Queries and keys have unit length in the layers with positions alone; --qk-l2-norm gives it
+    to all."""
+
     def __init__(self, config, submodules, layer_number, *args, **keys):
         super().__init__(config, submodules, layer_number, *args, **keys)
         if config.no_rope_freq[layer_number - 1]:
             self.q_layernorm = self.k_layernorm = None
 
 
-if specs.HAVE_TE:
-    layer = specs.get_gpt_layer_with_transformer_engine_spec(
-        num_experts=16, moe_grouped_gemm=True, qk_l2_norm=True
-    )
-else:
-    layer = specs.get_gpt_layer_local_spec(
-        num_experts=16, qk_l2_norm=True, normalization="RMSNorm"
-    )
-layer.submodules.self_attention.module = Attention
+unit_norms = layer(Attention, num_experts=EXPERTS, moe_grouped_gemm=True, qk_l2_norm=True)
+#: whole_norms
+
+
+whole_norms = layer(Attention, num_experts=EXPERTS, moe_grouped_gemm=True)
+#: norms_behind
+
+
+class Bare(Backend):
+    def column_parallel_layer_norm_linear(self):
+        return self.column_parallel_linear()
+
+
+norms_behind = layer(Attention, Bare)
+norms_behind.submodules.input_layernorm = IdentityOp
+norms_behind.submodules.pre_mlp_layernorm = IdentityOp
