@@ -1,8 +1,8 @@
 """Megatron Core's layers of our own, against transformers': megatron_layers.py FOLDER ...
 
-A folder has launch/plumbline_layer.py of a shipped model without experts. A small model of that layer takes the
-weights of transformers' model of as many layers and has the same logits, on one tensor rank and on
-two processes of one tensor rank each, which have the same gradients, too."""
+A folder has launch/plumbline_layer.py of a shipped model without experts. A small model of that
+layer takes the weights of transformers' model of as many layers and has the same logits, on one
+tensor rank and on two processes of one tensor rank each, and the same gradients."""
 import contextlib
 import importlib
 import json
@@ -55,9 +55,10 @@ def columns(x, rank, ranks):
 
 def weights(model, found, rank, ranks):
     """transformers' weights, or their gradients, by Megatron Core's names: a rank's part."""
-    part = {"embedding.word_embeddings.weight": rows(found["model.embed_tokens.weight"], rank, ranks),
+    words, head = found["model.embed_tokens.weight"], found["lm_head.weight"]
+    part = {"embedding.word_embeddings.weight": rows(words, rank, ranks),
             "decoder.final_layernorm.weight": found["model.norm.weight"],
-            "output_layer.weight": rows(found["lm_head.weight"], rank, ranks)}
+            "output_layer.weight": rows(head, rank, ranks)}
     groups = model.config.num_key_value_heads
     for i in range(model.config.num_hidden_layers):
         to, at = f"decoder.layers.{i}.", f"model.layers.{i}."
