@@ -352,6 +352,17 @@ read_file "$work/gated.yml" own --gpus 8 --vocabulary 32000 || fail "gated: $(ca
 says "6738415616 parameters" gated
 says "assumed: a gated part a third of 32768 wide" gated
 
+# the tokenizer of a program that is told none
+echo 'torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 12 --hidden-size 768 --seq-length 1024
+    --num-attention-heads 12 --max-position-embeddings 1024 --micro-batch-size 1' |
+    tr '\n' ' ' >"$work/untold.sh"
+read_file "$work/untold.sh" own || fail "untold: $(cat "$work/err")"
+says '124439808 parameters' untold
+says 'assumed: .*50257, as pretrain_gpt.py has it without tokenizer-type' untold
+sed -i 's/--seq/--tokenizer-type TokenizerFromFile &/' "$work/untold.sh"
+read_file "$work/untold.sh" own && fail 'a tokenizer of a file has a vocabulary'
+says 'the tokenizer.s) is missing: give it with --vocabulary' untold
+
 # a file of another machine's path is that of the same end in the repository
 repo=$work/repo
 mkdir -p "$repo/.git" "$repo/models" "$repo/run"

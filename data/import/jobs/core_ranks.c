@@ -172,11 +172,22 @@ void core_vocabulary(struct run *r, struct settings *s)
         "tokenizer-model",      "tokenizer-name-or-path",    "hf-checkpoint",
         "tokenizer-type",       "tokenizer.tokenizer_model", "tokenizer.tokenizer_type",
         "patch-tokenizer-type", "model.tokenizer.type"};
+    bool unnamed = true;
     for (size_t i = 0; r->wants_model && !r->shape.vocabulary && i < ARRAY_LENGTH(keys); i++) {
         const struct setting *at = setting_of(s, keys[i]);
         r->shape.vocabulary = at && at->text ? tokenizer_vocabulary(at->text) : 0;
         if (r->shape.vocabulary)
             said_assume(&s->said, "a vocabulary of %lld, as %s %.80s has it (--vocabulary)",
                         (long long)r->shape.vocabulary, keys[i], at->text);
+        if (at) unnamed = false;
+    }
+    // NVIDIA/Megatron-LM d98e8a64 and before, args_defaults of these programs.
+    static const char *const programs[] = {"pretrain_gpt", "finetune_gpt", "pretrain_hybrid"};
+    for (size_t i = 0; i < ARRAY_LENGTH(programs) && unnamed && r->wants_model; i++) {
+        if (r->shape.vocabulary || !s->program || !strstr(s->program, programs[i])) continue;
+        r->shape.vocabulary = tokenizer_vocabulary("GPT2BPETokenizer");
+        said_assume(&s->said,
+                    "a vocabulary of %lld, as %.80s has it without tokenizer-type (--vocabulary)",
+                    (long long)r->shape.vocabulary, s->program);
     }
 }
