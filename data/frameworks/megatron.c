@@ -76,6 +76,8 @@ static const struct setting_row rows[] = {
     SAYS_IF(linear, "linear-num-key-heads", COUNT, shape.linear.key_heads),
     SAYS_IF(linear, "linear-num-value-heads", COUNT, shape.linear.value_heads),
     SAYS("hybrid-layer-pattern hybrid-override-pattern", TEXT, hybrid),
+    TAKES("hybrid-attention-ratio", NUMBER, hybrid_attention),
+    TAKES("hybrid-mlp-ratio", NUMBER, hybrid_mlp),
     SAYS_IF(states, "mamba-num-heads", COUNT, state_heads),
     SAYS_IF(states, "mamba-head-dim", COUNT, state_head_width),
     SAYS_IF(states, "mamba-state-dim", COUNT, state_width),

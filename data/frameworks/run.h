@@ -86,6 +86,7 @@ struct run {
     const char *accelerate;                              // the name of its configuration
     // One letter for each layer: M, *, -, E; of its state spaces.
     const char *hybrid;
+    double hybrid_attention, hybrid_mlp; // shares of the layers, where no letters are stated
     int64_t state_heads, state_head_width, state_width, state_groups;
     bool states; // are written
     const char *spec;

@@ -352,9 +352,25 @@ read_file "$work/gated.yml" own --gpus 8 --vocabulary 32000 || fail "gated: $(ca
 says "6738415616 parameters" gated
 says "assumed: a gated part a third of 32768 wide" gated
 
+# Mamba2-Hybrid 8B (arXiv 2406.07887) by its shares and by its published letters
+echo 'torchrun --nproc_per_node 8 pretrain_mamba.py --num-layers 56 --hidden-size 4096 --bf16
+    --num-attention-heads 32 --group-query-attention --num-query-groups 8 --seq-length 4096
+    --micro-batch-size 4 --vocab-size 256000 --untie-embeddings-and-output-weights
+    --position-embedding-type none --normalization RMSNorm --disable-bias-linear
+    --hybrid-attention-ratio 0.08 --hybrid-mlp-ratio 0.5' | tr '\n' ' ' >"$work/shares.sh"
+letters=M-M-M--M-M*-M-M-M-M--M*-M-M-M-M-M*--M-M-M-M-M*-M--M-M-M-
+sed "s/--hybrid.*/--hybrid-override-pattern $letters/" "$work/shares.sh" >"$work/letters.sh"
+for name in shares letters; do
+    read_file "$work/$name.sh" $name || fail "$name: $(cat "$work/err")"
+    says '8654517248 parameters' $name
+done
+[ "$(documents shares)" = "$(documents letters)" ] ||
+    fail 'shares: other layers than the published ones'
+
 # the tokenizer of a program that is told none
-echo 'torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 12 --hidden-size 768 --seq-length 1024
-    --num-attention-heads 12 --max-position-embeddings 1024 --micro-batch-size 1' |
+echo 'torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 12 --hidden-size 768
+    --seq-length 1024 --num-attention-heads 12 --max-position-embeddings 1024
+    --micro-batch-size 1' |
     tr '\n' ' ' >"$work/untold.sh"
 read_file "$work/untold.sh" own || fail "untold: $(cat "$work/err")"
 says '124439808 parameters' untold

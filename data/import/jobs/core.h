@@ -49,6 +49,9 @@ struct core_kinds {
     bool *mixture, *window, *linear;
     bool *no_attention, *no_feed_forward; // one part alone
 };
+// Those letters by the shares of attention and of feed-forward parts, of which an older Megatron-LM
+// makes them.
+enum status core_allocate(struct run *r, struct arena *arena, struct error *err);
 // The kinds that --hybrid-layer-pattern's letters state; k NULL: only their number, as r->layers.
 enum status core_hybrid(struct core_kinds *k, struct run *r, struct error *err);
 

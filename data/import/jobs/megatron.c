@@ -332,19 +332,15 @@ static enum status check_program(const struct run *r, const struct settings *s, 
     return OK;
 }
 
-// Layers of several kinds whose order is nowhere.
-static enum status check_hybrid(const struct run *r, const struct settings *s, struct error *err)
+// Layers of several kinds whose order is nowhere, or stated by how many there are of each.
+static enum status set_hybrid(struct run *r, struct settings *s, struct error *err)
 {
-    static const char *const keys[] = {"is-hybrid-model", "hybrid-attention-ratio",
-                                       "hybrid-mlp-ratio"};
-    for (size_t i = 0; i < ARRAY_LENGTH(keys) && r->wants_model && !r->hybrid; i++) {
-        const struct setting *at = setting_of(s, keys[i]);
-        if (at && at->text && strcmp(at->text, "0") != 0 && strcmp(at->text, "0.0") != 0)
-            return settings_refuse(
-                s, keys[i], err,
-                "expected --hybrid-layer-pattern or --hybrid-override-pattern with it");
-    }
-    return OK;
+    if (!r->hybrid && (r->hybrid_attention > 0 || r->hybrid_mlp > 0))
+        TRY(core_allocate(r, s->arena, err));
+    if (r->hybrid || !r->wants_model || !setting_of(s, "is-hybrid-model")) return OK;
+    return settings_refuse(s, "is-hybrid-model", err,
+                           "expected --hybrid-layer-pattern, --hybrid-override-pattern or "
+                           "--hybrid-attention-ratio with it");
 }
 
 // A launch that states neither the tokens of a sequence nor those of a micro-batch, as Megatron's
@@ -394,8 +390,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
                            words_of(own, "--recompute-method", s->arena),
                            words_of(own, "--recompute-modules", s->arena), err));
     }
+    TRY(set_hybrid(r, s, err));
     TRY(check_program(r, s, err));
-    TRY(check_hybrid(r, s, err));
     TRY(core_hybrid(NULL, r, err));
     take_decoder_sequence(r, s);
     if (asked->sequence) r->job.sequence = asked->sequence;

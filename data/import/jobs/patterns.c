@@ -1,5 +1,6 @@
 // Which decoder layers a flag of Megatron means: every n-th one, or a list of 0s and 1s as Python
 // reads it, "([1]*3+[0])*12".
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,34 @@ enum status core_pattern(bool *to, const struct run *r, const char *flag, const 
     if (!p.wrong && !*p.at && p.count == r->layers) return OK;
     return fail(err, BAD_INPUT, "%s: %s: expected %lld layers, found %lld in \"%s\"", r->file, flag,
                 (long long)r->layers, (long long)p.count, text);
+}
+
+// One layer of the kind after each `gap` state spaces, where that is rounded on the way.
+static void spread(char *letters, char kind, double gap)
+{
+    double left = gap;
+    for (char *at = letters; *at; at++)
+        if (*at == 'M') *at = left < 0.5 ? kind : 'M', left += left < 0.5 ? gap : -1;
+}
+
+// Attention between state spaces, then feed-forward parts in place of state spaces
+// (mamba_hybrid_layer_allocation.py of core 0.8 to 0.12).
+enum status core_allocate(struct run *r, struct arena *arena, struct error *err)
+{
+    double attention = r->hybrid_attention, mlp = r->hybrid_mlp;
+    if (attention + mlp > 1)
+        return fail(err, BAD_INPUT,
+                    "%s: --hybrid-attention-ratio and --hybrid-mlp-ratio: expected at most 1 "
+                    "together, found %g and %g",
+                    r->file, attention, mlp);
+    int layers = (int)(r->layers < LAYERS_MAX ? r->layers : LAYERS_MAX),
+        attentions = (int)rint(layers * attention), parts = (int)rint(layers * mlp);
+    char *letters = TAKE(arena, layers + 1, char);
+    memset(letters, 'M', (size_t)layers);
+    spread(letters, '*', (double)(layers - attentions) / (attentions + 1));
+    if (parts) spread(letters, '-', (double)(layers - attentions - parts) / parts);
+    r->hybrid = letters;
+    return OK;
 }
 
 // M: a state space, *: attention, -: a feed-forward part, E: experts (Megatron-LM's
