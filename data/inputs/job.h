@@ -489,9 +489,11 @@ static inline bool job_has_local_head(const struct job *j)
 }
 // How many ways there are to keep a stage's parts in tiers, the first none, the named ones last.
 int job_tier_ways(const struct job *j);
-// Where the way has each part, all state where the layout offloads it; the share that it states.
+// Where the way has each part, all state where the layout offloads it; a compression with it as an
+// option of a stage.
 struct tier_option job_tiering(const struct job *j, int way);
-int job_offloaded_percent(const struct job *j, int way);
+struct compression_option job_option(const struct job *j, struct compression_option compression,
+                                     int way);
 bool job_swaps(const struct job *j); // some way has activations in a tier
 // Per replica: global_batch / (data x micro_batch), or more of one replica if they may differ.
 int job_micro_batches(const struct job *j);

@@ -57,19 +57,28 @@ int job_tier_ways(const struct job *j)
     return 1 + j->offload_percent_count + j->tier_option_count;
 }
 
-int job_offloaded_percent(const struct job *j, int way)
+// As the job states the way, whatever holds for all of them.
+static struct tier_option stated_tiering(const struct job *j, int way)
 {
     int named = way - 1 - j->offload_percent_count;
-    if (named >= 0) return j->tier_options[named].parts[TIER_OPTIMIZER].percent;
-    return way > 0 ? j->offload_percents[way - 1] : 0;
+    if (named >= 0) return j->tier_options[named];
+    return (struct tier_option){
+        .parts[TIER_OPTIMIZER].percent = way > 0 ? j->offload_percents[way - 1] : 0};
+}
+
+struct compression_option job_option(const struct job *j, struct compression_option compression,
+                                     int way)
+{
+    struct tier_option t = stated_tiering(j, way);
+    compression.tier_option = t.name;
+    compression.offloaded_percent = t.parts[TIER_OPTIMIZER].percent;
+    compression.activations = t.parts[TIER_ACTIVATIONS].tier;
+    return compression;
 }
 
 struct tier_option job_tiering(const struct job *j, int way)
 {
-    int named = way - 1 - j->offload_percent_count;
-    struct tier_option t = {.name = NULL};
-    if (named >= 0) t = j->tier_options[named];
-    else if (way > 0) t.parts[TIER_OPTIMIZER].percent = j->offload_percents[way - 1];
+    struct tier_option t = stated_tiering(j, way);
     struct tier_share *state = &t.parts[TIER_OPTIMIZER];
     if (j->layout.offload_optimizer) state->percent = 100, state->in_turn = true;
     if (state->percent) state->tier = TIER_HOST;

@@ -34,15 +34,6 @@ static const char *excluded(const struct problem *p)
     return job_has_widths(&p->job) ? "stage_degrees uniform" : NULL;
 }
 
-// Whether parts of a stage may be in tiers or on the host, by a decision.
-static bool has_tiers(const struct problem *p)
-{
-    bool tiers = p->job.tier_option_count || p->job.offload_percent_count;
-    for (int g = 0; g < p->cluster.group_count; g++)
-        tiers = tiers || p->cluster.groups[g].tier_count > 0;
-    return tiers;
-}
-
 // Only two schedules have segments of their own.
 static bool has_other_schedules(const struct space *space)
 {
@@ -105,7 +96,7 @@ enum status problem_check_local_head(const struct problem *p, struct error *err)
     else if (excluded(p)) wanted = excluded(p);
     else if (layout_has_grid(&j->layout) || j->space.tensor_grids) wanted = "no tensor_grid";
     else if (j->recompute[RECOMPUTE_SWAP]) wanted = "no \"swap\" in recompute";
-    else if (has_tiers(p)) wanted = "no tiers and no offload percentages";
+    else if (problem_has_tiers(p)) wanted = "no tiers and no offload percentages";
     return wanted ? fail(err, BAD_INPUT, "%s: local_loss.head: expected %s next to it", job, wanted)
                   : OK;
 }
@@ -153,7 +144,7 @@ static bool is_axis_free(const struct space *space, enum space_key key)
 static const char *what_mixing_excludes(const struct problem *p)
 {
     const struct job *j = &p->job;
-    bool tiers = has_tiers(p) || j->layout.offload_optimizer;
+    bool tiers = problem_has_tiers(p) || j->layout.offload_optimizer;
     return j->layout.virtual_stages > 1                        ? "one stage a rank"
            : !is_axis_free(&j->space, SPACE_VIRTUAL_STAGES)    ? "no virtual_stages in space"
            : !is_axis_free(&j->space, SPACE_OFFLOAD_OPTIMIZER) ? "no offload_optimizer in space"

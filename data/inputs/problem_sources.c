@@ -176,12 +176,18 @@ static enum status check_rule(const struct problem *p, int i, struct arena *aren
                       p->model.run_count, err);
 }
 
-bool problem_states_energy(const struct problem *p)
+bool problem_has_tiers(const struct problem *p)
 {
     bool tiers = job_tier_ways(&p->job) > 1;
     for (int g = 0; g < p->cluster.group_count; g++)
         tiers = tiers || p->cluster.groups[g].tier_count;
-    return tiers && !p->cluster.places.node_count && cluster_states_energy(&p->cluster);
+    return tiers;
+}
+
+bool problem_states_energy(const struct problem *p)
+{
+    return problem_has_tiers(p) && !p->cluster.places.node_count &&
+           cluster_states_energy(&p->cluster);
 }
 
 // The least energy is one of a layout's plans within a time.

@@ -167,8 +167,6 @@ static const char *what_excludes(const struct problem *p)
 {
     const struct job *j = &p->job;
     const struct layout *l = &j->layout;
-    for (int g = 0; g < p->cluster.group_count; g++)
-        if (p->cluster.groups[g].tier_count) return "a cluster without tiers";
     for (int i = 0; i < p->model.run_count; i++)
         if (p->model.runs[i].kind == LAYER_MEMORY) return "a model without memory layers";
     if (model_has_towers(&p->model) || model_shares_weights(&p->model))
@@ -178,9 +176,8 @@ static const char *what_excludes(const struct problem *p)
            : p->cluster.places.node_count      ? "a cluster without places"
            : j->objective == OBJECTIVE_PIPETTE ? "another objective than pipette"
            : j->boundary_option_count || j->gradient_option_count ? "no compression"
-           : j->offload_percent_count || j->tier_option_count
-               ? "no offload_percents and tier_options"
-           : j->recompute[RECOMPUTE_SWAP]      ? "no swap"
+           : problem_has_tiers(p) ? "a cluster without tiers, no offload_percents and tier_options"
+           : job_swaps(j)                      ? "no swap"
            : l->virtual_stages > 1             ? "one stage for each rank"
            : l->slice_count > 1                ? "whole sequences"
            : layout_has_grid(l)                ? "no tensor_grid"

@@ -28,11 +28,10 @@ static enum status check_local_heads(const struct priced *p, struct error *err)
         return fail(err, BAD_INPUT, "%s: layout.stored_inputs: expected no places and no widths",
                     priced_file(p));
     if (!p->local_head_count) return OK;
-    if (!p->layout.local_loss_every || p->places || priced_has_widths(p) || priced_tiers(p) ||
-        p->recompute[RECOMPUTE_SWAP])
+    if (!p->layout.local_loss_every || p->places || priced_has_widths(p) || priced_tiers(p))
         return fail(err, BAD_INPUT,
-                    "%s: local_heads: expected local boundaries next to it, and no places, widths, "
-                    "tiers or \"swap\"",
+                    "%s: local_heads: expected local boundaries next to it, and no places, widths or "
+                    "tiers",
                     priced_file(p));
     for (int run = 0; run < p->run_count; run++)
         if (!strcmp(p->runs[run].name, p->local_heads->name))
@@ -65,10 +64,10 @@ const struct priced_run *priced_at_vocabulary(const struct priced *p, int run, i
 static enum status check_mixing(const struct priced *p, const char *list, struct error *err)
 {
     if (p->layout.virtual_stages > 1 || p->places || priced_has_widths(p) || priced_tiers(p) ||
-        p->local_head_count || p->recompute[RECOMPUTE_SWAP] || p->gradient_option_count > 1)
+        p->local_head_count || p->gradient_option_count > 1)
         return fail(err, BAD_INPUT,
                     "%s: %s: expected one stage a rank, and no places, widths, tiers, "
-                    "local_heads, gradient_options or \"swap\"",
+                    "local_heads or gradient_options",
                     priced_file(p), list);
     return OK;
 }

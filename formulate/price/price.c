@@ -63,13 +63,8 @@ static void offer_tiers(struct priced *priced, const struct job *job, struct are
     priced->gradient_option_count = count * ways;
     priced->gradient_options =
         TAKE(arena, priced->gradient_option_count, struct compression_option);
-    for (int i = 0; i < count * ways; i++) {
-        struct tier_option t = job_tiering(job, i % ways);
-        priced->gradient_options[i] = compressions[i / ways];
-        priced->gradient_options[i].tier_option = t.name;
-        priced->gradient_options[i].offloaded_percent = job_offloaded_percent(job, i % ways);
-        priced->gradient_options[i].activations = t.name ? t.parts[TIER_ACTIVATIONS].tier : NULL;
-    }
+    for (int i = 0; i < count * ways; i++)
+        priced->gradient_options[i] = job_option(job, compressions[i / ways], i % ways);
 }
 
 static bool needs_host(const struct job *j)

@@ -119,11 +119,7 @@ static void state_options(struct statement *s, const char *list,
         if (i >= 0 && !is_offered(s, &offered->items[i])) continue;
         for (int way = 0; way < (offered->tiers ? job_tier_ways(offered->tiers) : 1); way++, at++) {
             struct compression_option own = i < 0 ? none : offered->items[i];
-            struct tier_option where = {.name = NULL};
-            if (offered->tiers) where = job_tiering(offered->tiers, way);
-            if (offered->tiers) own.offloaded_percent = job_offloaded_percent(offered->tiers, way);
-            own.tier_option = where.name;
-            own.activations = where.name ? where.parts[TIER_ACTIVATIONS].tier : NULL;
+            if (offered->tiers) own = job_option(offered->tiers, own, way);
             if (at < count) state_option(s, list, at, &found[at], &own);
         }
     }

@@ -35,11 +35,10 @@ static void offer_tiers(struct check_problem *p, const struct job *j, struct are
     int ways = job_tier_ways(j), compressions = p->gradient_count;
     struct check_option *all = TAKE(arena, compressions * ways, struct check_option);
     for (int i = 0; i < compressions * ways; i++) {
-        struct tier_option where = job_tiering(j, i % ways);
+        struct compression_option way = job_option(j, (struct compression_option){0}, i % ways);
         all[i] = p->gradient[i / ways];
-        all[i].offloaded = job_offloaded_percent(j, i % ways);
-        all[i].tiers = where.name;
-        if (where.name) all[i].away = where.parts[TIER_ACTIVATIONS].tier;
+        all[i].offloaded = way.offloaded_percent;
+        all[i].tiers = way.tier_option, all[i].away = way.activations;
     }
     p->gradient = all, p->gradient_count = compressions * ways;
 }

@@ -9,13 +9,12 @@ static enum status read_head(struct check_problem *p, const cJSON *v, int i, str
 {
     p->head = TAKE(arena, 1, struct check_run);
     TRY(check_read_layers(p, v, "local_heads", p->head, arena));
-    bool elsewhere = p->modes[MODE_SWAP] || check_has_tiers(p);
-    for (int o = 0; o < p->gradient_count; o++) elsewhere = elsewhere || p->gradient[o].offloaded;
+    bool elsewhere = check_has_tiers(p);
     for (int g = 0; g < p->group_count; g++) elsewhere = elsewhere || p->groups[g].of_node_group;
     if (i || !p->local_every || p->head->count != 1 || p->head->recomputable || elsewhere)
         return check_refuse(&p->reader, "local_heads",
                             "expected one layer, not recomputable, before local boundaries, and no "
-                            "widths, tiers or swap");
+                            "widths or tiers");
     return check_run_prices(p, p->head, p->run_count);
 }
 
@@ -24,11 +23,11 @@ static enum status read_sharded(struct check_problem *p, const cJSON *v, int i, 
 {
     struct check_run *r = &p->runs[i < p->run_count ? i : 0],
                      *to = TAKE(arena, 1, struct check_run);
-    if (i >= p->run_count || p->modes[MODE_SWAP] || check_has_tiers(p) || p->turns > 1 || p->head ||
+    if (i >= p->run_count || check_has_tiers(p) || p->turns > 1 || p->head ||
         p->gradient_count > 1 || p->groups[0].of_node_group)
         return check_refuse(&p->reader, "sharded_runs",
                             "expected one for each run, one stage a rank, and no widths, tiers, "
-                            "swap, local_heads or gradient_options");
+                            "local_heads or gradient_options");
     TRY(check_read_layers(p, v, "sharded_runs", to, arena));
     if (strcmp(to->name, r->name) || to->count != r->count || to->cut != r->cut ||
         to->recomputable != r->recomputable || to->tensor)
@@ -77,10 +76,10 @@ static int degrees_of(const struct check_run *r)
 
 static enum status read_vocabulary(struct check_problem *p, const cJSON *array, struct arena *arena)
 {
-    if (p->modes[MODE_SWAP] || check_has_tiers(p) || p->turns > 1 || p->head ||
+    if (check_has_tiers(p) || p->turns > 1 || p->head ||
         p->gradient_count > 1 || p->groups[0].of_node_group)
         return check_refuse(&p->reader, "vocabulary_runs",
-                            "expected one stage a rank, and no widths, tiers, swap, local_heads or "
+                            "expected one stage a rank, and no widths, tiers, local_heads or "
                             "gradient_options");
     for (const cJSON *v = array->child; v; v = v->next) TRY(read_degree(p, v, arena));
     for (int i = 0; i < p->run_count; i++)

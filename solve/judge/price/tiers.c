@@ -10,10 +10,10 @@
 int tiering_of(const struct job *j, const struct compression_option *o)
 {
     for (int way = 0; way < job_tier_ways(j); way++) {
-        struct tier_option t = job_tiering(j, way);
-        bool named = t.name && o->tier_option ? !strcmp(t.name, o->tier_option)
-                                              : t.name == o->tier_option;
-        if (named && job_offloaded_percent(j, way) == o->offloaded_percent) return way;
+        struct compression_option own = job_option(j, *o, way);
+        bool named = own.tier_option && o->tier_option ? !strcmp(own.tier_option, o->tier_option)
+                                                       : own.tier_option == o->tier_option;
+        if (named && own.offloaded_percent == o->offloaded_percent) return way;
     }
     return -1;
 }
