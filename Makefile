@@ -389,7 +389,7 @@ test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_place
     test_check_places test_exact_schedules test_eliminate test_certificate test_layout_paths \
     test_layout_kinds test_slices test_grids test_pools test_segments test_tiers test_claims \
     test_claims_extreme test_raise_laws test_price_laws test_wording_laws test_ends \
-    test_referee) proofs $(BIN)/plumbline \
+    test_across test_referee) proofs $(BIN)/plumbline \
     $(OUT)/bench-separate
 	$(OUT)/tests/test_exact 2000
 	$(OUT)/tests/test_exact_decisions 500
@@ -405,6 +405,7 @@ test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_place
 	$(OUT)/tests/test_pools 500
 	$(OUT)/tests/test_segments 500
 	$(OUT)/tests/test_tiers 1000
+	$(OUT)/tests/test_across 1000
 	$(OUT)/tests/test_claims 20000
 	sh tests/formulate/test_other_solvers.sh long
 	$(OUT)/tests/test_claims_extreme 5000

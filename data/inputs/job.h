@@ -272,9 +272,10 @@ const char *compression_text(struct compression_form form, struct arena *arena);
 enum tier_part { TIER_FROZEN, TIER_TRAINED, TIER_OPTIMIZER, TIER_ACTIVATIONS, TIER_PARTS };
 extern const char *const tier_part_names[]; // "frozen_weights", "trained_weights" ...
 struct tier_share {
-    const char *tier; // NULL: it stays
-    int percent;      // 1 to 100; 0: of activations
-    bool in_turn;     // the optimizer: the device's step, then the host's, not side by side
+    const char *tier;   // NULL: it stays
+    int percent;        // 1 to 100; 0: of activations
+    bool in_turn;       // the optimizer: the device's step, then the host's, not side by side
+    bool across_passes; // activations: in transfer under other passes, too
 };
 struct tier_option {
     const char *name;                    // NULL: one of offload_percents, or nothing is elsewhere
@@ -292,6 +293,7 @@ struct compression_option {
     int offloaded_percent;   // share of the optimizer's state that is on the host
     const char *tier_option; // its name; NULL: none
     const char *activations; // the tier of what is swapped; NULL: that of all options
+    bool across_passes;      // what is swapped is in transfer under other passes, too
 };
 
 // Whether parts of a stage are elsewhere than on the GPU.

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "data/inputs/job_fields.h"
+#include "data/kinds/schedules.h"
 #include "data/places/cluster.h"
 
 const char *const tier_part_names[] = {"frozen_weights", "trained_weights", "optimizer",
@@ -21,6 +22,7 @@ static const struct member tier_state_rows[] = {
 static MEMBERS(tier_state, struct tier_share, NULL, true, NULL);
 static const struct member tier_place_rows[] = {
     KEY_TEXT(tier_share, tier, REQUIRED),
+    KEY_BOOL(tier_share, across_passes, OPTIONAL, IF_SET),
 };
 static MEMBERS(tier_place, struct tier_share, NULL, true, NULL);
 
@@ -42,7 +44,8 @@ bool compression_same(const struct compression_option *a, const struct compressi
     return a->form.method == b->form.method && a->form.amount == b->form.amount &&
            a->epilogue_only == b->epilogue_only && a->quality_cost == b->quality_cost &&
            a->forgets == b->forgets && a->offloaded_percent == b->offloaded_percent &&
-           same_text(a->tier_option, b->tier_option) && same_text(a->activations, b->activations);
+           same_text(a->tier_option, b->tier_option) && same_text(a->activations, b->activations) &&
+           a->across_passes == b->across_passes;
 }
 
 const struct tier_option *job_tier_option(const struct job *j, const char *name)
@@ -73,6 +76,7 @@ struct compression_option job_option(const struct job *j, struct compression_opt
     compression.tier_option = t.name;
     compression.offloaded_percent = t.parts[TIER_OPTIMIZER].percent;
     compression.activations = t.parts[TIER_ACTIVATIONS].tier;
+    compression.across_passes = t.parts[TIER_ACTIVATIONS].across_passes;
     return compression;
 }
 
@@ -95,6 +99,20 @@ bool job_swaps(const struct job *j)
     return some;
 }
 
+// What a graph in which transfers run under other passes is made for; NULL: the job is so.
+static const char *across_wants(const struct job *j)
+{
+    const struct layout *l = &j->layout;
+    return j->space.given                                ? "one layout"
+           : l->virtual_stages > 1                       ? "one stage a rank"
+           : l->slice_count > 1                          ? "whole sequences"
+           : schedule_kinds[l->schedule].splits_backward ? "whole backward passes"
+           : !l->barrier                                 ? "a barrier"
+           : l->local_loss_every                         ? "no local losses"
+           : j->objective == OBJECTIVE_MAX_LOAD          ? "another objective than max_load"
+                                                         : NULL;
+}
+
 static enum status check_tier_option(const struct job *j, int i, const char *file,
                                      struct error *err)
 {
@@ -115,6 +133,10 @@ static enum status check_tier_option(const struct job *j, int i, const char *fil
                     "%s: tier_options[%d]: expected frozen_weights, trained_weights, optimizer or "
                     "activations, found none of them",
                     file, i);
+    if (t->parts[TIER_ACTIVATIONS].across_passes && across_wants(j))
+        return fail(err, BAD_INPUT,
+                    "%s: tier_options[%d].activations.across_passes: expected %s next to it", file,
+                    i, across_wants(j));
     if (optimizer->tier && strcmp(optimizer->tier, TIER_HOST))
         return fail(err, BAD_INPUT,
                     "%s: tier_options[%d].optimizer.tier: expected \"host\", which updates what it "
@@ -222,6 +244,7 @@ static const struct member gradient_option_rows[] = {
     KEY_INT(compression_option, offloaded_percent, OPTIONAL, IF_SET, 0, 100), // not offered
     KEY_TEXT(compression_option, tier_option, OPTIONAL),                      // this neither
     KEY_TEXT(compression_option, activations, OPTIONAL),                      // nor this
+    KEY_BOOL(compression_option, across_passes, OPTIONAL, IF_SET),            // nor this
 };
 MEMBERS(boundary_option, struct compression_option, NULL, true, finish_option);
 MEMBERS(gradient_option, struct compression_option, NULL, true, finish_option);
@@ -232,7 +255,7 @@ const struct members boundary_offer_members = {boundary_option_rows,
                                                true,
                                                finish_offer},
                      gradient_offer_members = {gradient_option_rows,
-                                               ARRAY_LENGTH(gradient_option_rows) - 3,
+                                               ARRAY_LENGTH(gradient_option_rows) - 4,
                                                sizeof(struct compression_option),
                                                NULL,
                                                true,

@@ -250,6 +250,14 @@ static enum status check_options(const struct priced *p, struct error *err)
                         "%s: gradient_options[%d]: expected a compression, an "
                         "offloaded_percent of 1 to 100, or a tier_option",
                         priced_file(p), o);
+        if (x->across_passes &&
+            (!x->activations || !p->layout.barrier || p->layout.virtual_stages > 1 ||
+             p->layout.local_loss_every || p->objective == OBJECTIVE_MAX_LOAD))
+            return fail(err, BAD_INPUT,
+                        "%s: gradient_options[%d].across_passes: expected a tier of activations, a "
+                        "barrier, one stage a rank, no local losses, and not the objective "
+                        "max_load",
+                        priced_file(p), o);
         gradient = larger_double(gradient, (double)p->gradient_options[o].quality_cost);
     }
     if (p->stage_count * (boundary + gradient) > SUM_MAX)
@@ -332,7 +340,7 @@ static double largest_memory(const struct priced *p)
             feedback = larger_double(feedback, (double)run->feedback_bytes[o]);
         total += run->count * ((double)run->weight_bytes + (double)run->gradient_bytes +
                                (double)run->optimizer_bytes + (double)run->unsharded_bytes +
-                               m * stash + feedback + tiered);
+                               (m + 2 * priced_swaps_across(p)) * stash + feedback + tiered);
     }
     for (int c = 0; c < p->cut_count; c++) {
         double feedback = 0;

@@ -29,10 +29,11 @@ static enum status check_local_heads(const struct priced *p, struct error *err)
                     priced_file(p));
     if (!p->local_head_count) return OK;
     if (!p->layout.local_loss_every || p->places || priced_has_widths(p) || priced_tiers(p))
-        return fail(err, BAD_INPUT,
-                    "%s: local_heads: expected local boundaries next to it, and no places, widths or "
-                    "tiers",
-                    priced_file(p));
+        return fail(
+            err, BAD_INPUT,
+            "%s: local_heads: expected local boundaries next to it, and no places, widths or "
+            "tiers",
+            priced_file(p));
     for (int run = 0; run < p->run_count; run++)
         if (!strcmp(p->runs[run].name, p->local_heads->name))
             return fail(err, BAD_INPUT, "%s: local_heads[0].name: \"%s\" names a run, too",

@@ -221,6 +221,7 @@ bool priced_states_energy(const struct priced *p);
 // Stages there may swap with the option; the tier that then has what they swap.
 bool priced_swaps_on(const struct priced *p, int group, int gradient_option);
 const char *priced_swap_tier(const struct priced *p, int gradient_option);
+bool priced_swaps_across(const struct priced *p); // with some option, under other passes, too
 bool priced_compresses_sync(const struct priced *p, int gradient_option);
 // Whether a stage may recompute in the mode: offered, and not another than the layout's setting.
 bool priced_may_recompute(const struct priced *p, enum recompute mode);

@@ -75,6 +75,14 @@ const char *priced_swap_tier(const struct priced *p, int gradient_option)
     return own ? own : TIER_HOST;
 }
 
+bool priced_swaps_across(const struct priced *p)
+{
+    bool across = false;
+    for (int o = 0; o < p->gradient_option_count && p->recompute[RECOMPUTE_SWAP]; o++)
+        across = across || p->gradient_options[o].across_passes;
+    return across;
+}
+
 // Option 0 and shares of the state leave weights and passes as they are, and the first the step.
 static bool is_as_run(const struct priced *p, const struct priced_run *r, int option)
 {

@@ -105,7 +105,8 @@ struct plan_graph plan_graph_of(const struct schedule_request *request)
     struct plan_graph g = {.epilogue = request->epilogue,
                            .sync = request->sync,
                            .optimizer = request->optimizer,
-                           .embedding_sync = request->embedding_sync};
+                           .embedding_sync = request->embedding_sync,
+                           .across_passes = request->across_passes};
     memcpy(g.parts, request->parts, sizeof g.parts);
     return g;
 }
@@ -125,7 +126,8 @@ struct schedule_request plan_request(const struct plan *p)
                                  .epilogue = p->graph.epilogue,
                                  .sync = p->graph.sync,
                                  .optimizer = p->graph.optimizer,
-                                 .embedding_sync = p->graph.embedding_sync};
+                                 .embedding_sync = p->graph.embedding_sync,
+                                 .across_passes = p->graph.across_passes};
     memcpy(r.parts, p->graph.parts, sizeof r.parts);
     memcpy(r.in_flight, p->layout.in_flight, sizeof r.in_flight);
     return r;

@@ -34,9 +34,10 @@ struct plan_stage {
     // claims
     struct plan_slice *slices; // [slice_count]
     int64_t sync_ns, optimizer_ns;
-    int64_t queued_sync_ns; // the whole sync, if the one before it on its rank is what it waits
-                            // for; 0 where none can be before it, or syncs are not overlapped
-    int64_t weight_ns;      // weight gradient, if the schedule splits it off backward
+    int64_t queued_sync_ns;   // the whole sync, if the one before it on its rank is what it waits
+                              // for; 0 where none can be before it, or syncs are not overlapped
+    int64_t weight_ns;        // weight gradient, if the schedule splits it off backward
+    int64_t away_ns, back_ns; // SYMBOL_AWAY, SYMBOL_BACK; 0 where its passes wait for all transfers
     int64_t send_epilogue_ns[PART_COUNT]; // the first slice's messages backward, in the drain
     // With several stages on a rank: the stage's own share. Activations are those at its own peak;
     // the constant belongs to the rank's first stage.
@@ -60,7 +61,7 @@ extern const char
 struct plan_graph {
     bool parts[PART_COUNT]; // of every transfer
     bool epilogue;          // the drain's backward transfers have their own times
-    bool sync, optimizer, embedding_sync;
+    bool sync, optimizer, embedding_sync, across_passes;
 };
 struct plan_graph plan_graph_of(const struct schedule_request *request);
 

@@ -226,6 +226,8 @@ static const struct member stage_rows[] = {
     KEY_EACH("slices", OPTIONAL, STAGE(slices), &slice_members, get_slices, put_slices),
     KEY_COUNT(plan_stage, sync_ns, REQUIRED, ALWAYS_WRITTEN, 0, TIME_MAX),
     KEY_COUNT(plan_stage, queued_sync_ns, OPTIONAL, IF_SET, 0, TIME_MAX),
+    KEY_COUNT(plan_stage, away_ns, OPTIONAL, IF_SET, 0, TIME_MAX),
+    KEY_COUNT(plan_stage, back_ns, OPTIONAL, IF_SET, 0, TIME_MAX),
     KEY_COUNT(plan_stage, optimizer_ns, REQUIRED, ALWAYS_WRITTEN, 0, TIME_MAX),
     {"send_forward_ns", JSON_OBJECT, REQUIRED, ALWAYS_WRITTEN, FIRST_SLICE(send_forward_ns),
      .of = &parts_members},
@@ -262,6 +264,7 @@ static const struct member graph_rows[] = {
            0, 0, NULL, NULL, NULL),
     KEY_BOOL(plan_graph, optimizer, REQUIRED, ALWAYS_WRITTEN),
     KEY_BOOL(plan_graph, embedding_sync, REQUIRED, ALWAYS_WRITTEN),
+    KEY_BOOL(plan_graph, across_passes, OPTIONAL, IF_SET),
 };
 static MEMBERS(graph, struct plan_graph, NULL, true, NULL);
 

@@ -63,6 +63,7 @@ int boundary_out(const struct builder *b, const struct turn *t, int stage);
 enum status make_turns(struct builder *b, struct error *err); // and what is in flight
 void make_compute(struct builder *b);
 void make_messages(struct builder *b); // and their dependences
+void make_swaps(struct builder *b);    // the same
 enum status make_compute_streams(struct builder *b, struct error *err);
 void make_link_streams(struct builder *b);
 void make_ending(struct builder *b); // syncs, optimizers, what is carried

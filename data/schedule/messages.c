@@ -83,6 +83,34 @@ void make_messages(struct builder *b)
         }
 }
 
+// Of each pass one operation. A stage's next forward pass needs the room that what goes away
+// leaves, and what comes back needs that of the last backward pass, and begins when all is away.
+void make_swaps(struct builder *b)
+{
+    const struct schedule_request *r = b->request;
+    int *away = TAKE(b->arena, r->micro_batches, int);
+    for (int rank = 0; rank < r->rank_count && r->across_passes; rank++) {
+        int left = -1, passed = -1;
+        for (int i = 0; i < b->turns[rank].count; i++) {
+            const struct turn *t = &b->turns[rank].turns[i];
+            bool forward = t->pass == PASS_FORWARD;
+            int pass = *compute_of(b, (int)t->pass, rank, t->micro_batch, 0),
+                moved = add_operation(b, forward ? SYMBOL_AWAY : SYMBOL_BACK, rank, rank,
+                                      t->micro_batch);
+            if (forward) {
+                if (left >= 0) add_dependence(b, left, pass);
+                add_dependence(b, pass, moved);
+                away[t->micro_batch] = left = moved;
+                continue;
+            }
+            if (passed >= 0) add_dependence(b, passed, moved);
+            add_dependence(b, away[t->micro_batch], moved);
+            add_dependence(b, moved, pass);
+            passed = pass;
+        }
+    }
+}
+
 static void make_link_stream(struct builder *b, int from, int to)
 {
     const struct schedule_request *r = b->request;

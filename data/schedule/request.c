@@ -25,6 +25,7 @@ struct schedule_request schedule_request_of(const struct priced *p)
         .sync = priced_uses_sync(p),
         .optimizer = priced_uses_optimizer(p),
         .embedding_sync = p->has_embedding_sync,
+        .across_passes = priced_swaps_across(p),
     };
     for (int part = 0; part < PART_COUNT; part++)
         r.parts[part] = priced_uses_part(p, (enum transfer_part)part);

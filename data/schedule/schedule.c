@@ -64,7 +64,7 @@ static void make_room(struct builder *b, size_t operation_max)
            passes = stages * (size_t)r->micro_batches * (size_t)r->slice_count;
     s->operations = TAKE(b->arena, operation_max, struct operation);
     s->dependences =
-        TAKE(b->arena, 2 * passes * (MESSAGE_OPERATIONS + 1) + 8 * stages + 4, struct dependence);
+        TAKE(b->arena, 2 * passes * (MESSAGE_OPERATIONS + 4) + 8 * stages + 4, struct dependence);
     s->streams = TAKE(b->arena, 4 * p + 4, struct stream);
     s->in_flight = TAKE(b->arena, stages, int);
     b->compute = TAKE(b->arena, PASS_COUNT * passes, int);
@@ -79,6 +79,8 @@ static enum status check_shape(const struct schedule_request *r, struct error *e
 {
     assert(r->rank_count >= 1 && r->virtual_stages >= 1 && r->slice_count >= 1 &&
            r->micro_batches >= 1);
+    assert(!r->across_passes || (r->virtual_stages == 1 && r->slice_count == 1 && r->barrier &&
+                                 !schedule_splits_backward(r->kind)));
     assert(r->stage_count == r->rank_count * r->virtual_stages && r->slice_count <= SLICES_MAX);
     const char *name = schedule_names[r->kind];
     int wanted = schedule_kinds[r->kind].virtual_stages;
@@ -104,7 +106,7 @@ enum status schedule_build(struct schedule *s, const struct schedule_request *re
             passes = (int64_t)request->micro_batches * request->slice_count, parts = 0;
     for (int i = 0; i < PART_COUNT; i++) parts += request->parts[i] * (i == PART_OVERHEAD ? 2 : 1);
     int64_t operation_max = b.passes * stages * passes + 2 * (stages - 1) * passes * parts +
-                            3 * stages + 1;
+                            3 * stages + 1 + (request->across_passes ? 2 * stages * passes : 0);
     if (operation_max > OPERATIONS_MAX)
         return fail(err, BAD_INPUT,
                     "schedule: %lld stages and %d micro-batches make %lld operations, more than %d",
@@ -114,6 +116,7 @@ enum status schedule_build(struct schedule *s, const struct schedule_request *re
     TRY(make_turns(&b, err));
     make_compute(&b);
     make_messages(&b);
+    make_swaps(&b);
     TRY(make_compute_streams(&b, err));
     if (request->parts[PART_LINK]) make_link_streams(&b);
     make_ending(&b);

@@ -33,6 +33,10 @@ enum symbol_kind {
     SYMBOL_EMBEDDING_SYNC = SYMBOL_SEND_EPILOGUE + PART_COUNT, // stage 0 only
     SYMBOL_QUEUED_SYNC, // the same sync as SYMBOL_SYNC, in full, once the rank's sync before it is
                         // done; where syncs are overlapped and the rank has several stages
+    // Where transfers of swapped layers may run under other passes: what is left of them when the
+    // stage's forward pass ends, and what of them must be done before its backward pass begins.
+    SYMBOL_AWAY,
+    SYMBOL_BACK,
     SYMBOL_KIND_COUNT,
 };
 
@@ -93,6 +97,7 @@ struct schedule_request {
     bool parts[PART_COUNT]; // which parts a transfer has; a part without any price is left out
     bool epilogue;          // the drain's backward transfers have their own symbols
     bool sync, optimizer, embedding_sync;
+    bool across_passes; // some stages' swapped layers may be in transfer under other passes
     unsigned char in_flight[LISTED_STAGES_MAX]; // struct layout
 };
 

@@ -7,7 +7,8 @@
 #define SLICE_NAMES(slice)                                                                         \
     "forward" slice, "backward" slice, "weight" slice, "sync" slice, "optimizer" slice,            \
         PARTS_OF("send_forward", slice), PARTS_OF("send_backward", slice),                         \
-        PARTS_OF("send_epilogue", slice), "embedding_sync" slice, "queued_sync" slice
+        PARTS_OF("send_epilogue", slice), "embedding_sync" slice, "queued_sync" slice,             \
+        "away" slice, "back" slice
 #define OF_NINE_SLICES(tens)                                                                       \
     SLICE_NAMES(tens "1"), SLICE_NAMES(tens "2"), SLICE_NAMES(tens "3"), SLICE_NAMES(tens "4"),    \
         SLICE_NAMES(tens "5"), SLICE_NAMES(tens "6"), SLICE_NAMES(tens "7"),                       \

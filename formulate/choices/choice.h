@@ -28,9 +28,11 @@ struct swap_piece {
     int count;
 };
 // Adds to the choice's passes, each of one slice, and to its memory what the transfers of its
-// swapped layers need (docs/FORMULAS.md 8, Swapping).
-void choice_add_swaps(struct choice *x, int64_t *forward_ns, int64_t *backward_ns,
-                      const struct swap_piece *pieces, int count, struct arena *scratch);
+// swapped layers need (docs/FORMULAS.md 8, Swapping); what of them runs under other passes, if it
+// may.
+void choice_add_swaps(struct choice *x, bool across_passes, int64_t *forward_ns,
+                      int64_t *backward_ns, const struct swap_piece *pieces, int count,
+                      struct arena *scratch);
 // Whether the stage may have these numbers of swapped and recomputed layers.
 bool choice_may_swap(const struct choices *c, int stage, const struct choice *x);
 

@@ -16,6 +16,7 @@ struct choice {
     const int64_t *forward_ns, *backward_ns; // [slice] of a micro-batch
     int64_t sync_ns, optimizer_ns;
     int64_t queued_sync_ns;     // SYMBOL_QUEUED_SYNC; 0 where the graph has none
+    int64_t away_ns, back_ns;   // the same of SYMBOL_AWAY and SYMBOL_BACK
     int64_t weight_ns;          // if the schedule splits it off backward, else 0
     int64_t load_ns;            // of one micro-batch: forward + backward + weight of all slices
     int64_t quality_cost;       // of both options

@@ -263,7 +263,7 @@ void choice_evaluate(const struct choices *c, int stage, struct choice *x)
     walk.in_flight = c->schedule->in_flight[stage];
     assert(x->layer_count > 0 && (choice_sends_backward(c, stage) || x->boundary_option == 0));
     x->forward_ns = walk.forward_ns, x->backward_ns = walk.backward_ns;
-    x->weight_ns = x->optimizer_ns = x->stash_bytes = x->energy_uj = 0;
+    x->weight_ns = x->optimizer_ns = x->stash_bytes = x->energy_uj = x->away_ns = x->back_ns = 0;
     x->memory =
         (struct memory_parts){.constant_bytes = stage < c->rank_count ? group->constant_bytes : 0};
     x->cut = p->runs[walk_layers(c, stage, x, &walk)].cut;
@@ -274,8 +274,8 @@ void choice_evaluate(const struct choices *c, int stage, struct choice *x)
             x->tier_excess_bytes =
                 larger(x->tier_excess_bytes, walk.tier_bytes[i] - group->tier_limit_bytes[i]);
     if (swaps)
-        choice_add_swaps(x, walk.forward_ns, walk.backward_ns, walk.pieces, walk.piece_count,
-                         c->arena);
+        choice_add_swaps(x, p->gradient_options[x->gradient_option].across_passes, walk.forward_ns,
+                         walk.backward_ns, walk.pieces, walk.piece_count, c->arena);
     if (stage < p->stage_count - 1 && schedule_is_local(r, stage)) add_local_loss(p, x, &walk);
     add_loads(x, p->slice_count);
     x->memory.activation_bytes = c->schedule->in_flight[stage] * x->stash_bytes;
@@ -381,6 +381,12 @@ static bool no_slower(const struct choices *c, const struct choice *a, const str
     for (int i = 0; i < c->priced->slice_count; i++)
         if (a->forward_ns[i] > b->forward_ns[i] || a->backward_ns[i] > b->backward_ns[i])
             return false;
+    // What goes away follows its forward pass alone, and what comes back leads to its backward
+    // pass alone.
+    int64_t back_a = a->backward_ns[0] + a->back_ns, back_b = b->backward_ns[0] + b->back_ns;
+    if (a->forward_ns[0] + a->away_ns > b->forward_ns[0] + b->away_ns || back_a > back_b ||
+        ((a->back_ns || b->back_ns) && back_a + a->sync_ns > back_b + b->sync_ns))
+        return false;
     bool queues = choices_queue_syncs(c);
     if (a->queued_sync_ns > b->queued_sync_ns) return false;
     if ((c->virtual_stages > 1 && !queues) || schedule_splits_backward(c->priced->layout.schedule))

@@ -37,6 +37,8 @@ static void put_stage(struct plan_stage *out, const struct choices *c, const int
         .decision = x->decision,
         .sync_ns = x->sync_ns,
         .queued_sync_ns = x->queued_sync_ns,
+        .away_ns = x->away_ns,
+        .back_ns = x->back_ns,
         .optimizer_ns = x->optimizer_ns,
         .weight_ns = x->weight_ns,
         .slices = slices,

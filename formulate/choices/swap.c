@@ -48,23 +48,27 @@ static void pass_pieces(struct swap_pass *w, const struct swap_piece *pieces, in
     }
 }
 
-void choice_add_swaps(struct choice *x, int64_t *forward_ns, int64_t *backward_ns,
-                      const struct swap_piece *pieces, int count, struct arena *scratch)
+void choice_add_swaps(struct choice *x, bool across_passes, int64_t *forward_ns,
+                      int64_t *backward_ns, const struct swap_piece *pieces, int count,
+                      struct arena *scratch)
 {
     struct arena_mark mark = arena_set_mark(scratch);
     int64_t *gone = TAKE(scratch, x->swapped_layers, int64_t),
-            *bytes = TAKE(scratch, x->swapped_layers, int64_t), longest = 0, kept = 0;
+            *bytes = TAKE(scratch, x->swapped_layers, int64_t), longest = 0, kept = 0, swapped = 0;
     for (int i = 0; i < count; i++) {
         if (pieces[i].run->recomputable)
             longest = larger(longest, pieces[i].run->stash_bytes[RECOMPUTE_NONE]);
-        kept += pieces[i].swapped ? 0 : pieces[i].count * piece_bytes(&pieces[i]);
+        *(pieces[i].swapped ? &swapped : &kept) += pieces[i].count * piece_bytes(&pieces[i]);
     }
+    int64_t buffer = across_passes ? swapped : longest;
     for (int backward = 0; backward < 2; backward++) {
-        struct swap_pass w = {.gone_ns = gone, .bytes = bytes, .room_bytes = kept + 2 * longest};
+        struct swap_pass w = {.gone_ns = gone, .bytes = bytes, .room_bytes = kept + 2 * buffer};
         pass_pieces(&w, pieces, count, x, backward);
-        *(backward ? backward_ns : forward_ns) = larger(w.computed_ns, w.link_ns);
+        int64_t whole = larger(w.computed_ns, w.link_ns);
+        *(backward ? backward_ns : forward_ns) = across_passes ? w.computed_ns : whole;
+        if (across_passes) *(backward ? &x->back_ns : &x->away_ns) = whole - w.computed_ns;
     }
-    x->memory.working_bytes += 2 * longest;
+    x->memory.working_bytes += 2 * buffer;
     arena_reset(scratch, mark);
 }
 

@@ -92,6 +92,8 @@ void choices_stage_durations(const struct choices *c, int stage, const struct ch
     durations[symbol_index(stages, SYMBOL_SYNC, stage)] = x->sync_ns;
     durations[symbol_index(stages, SYMBOL_QUEUED_SYNC, stage)] = x->queued_sync_ns;
     durations[symbol_index(stages, SYMBOL_OPTIMIZER, stage)] = x->optimizer_ns;
+    durations[symbol_index(stages, SYMBOL_AWAY, stage)] = x->away_ns;
+    durations[symbol_index(stages, SYMBOL_BACK, stage)] = x->back_ns;
     for (int slice = 0; slice < c->priced->slice_count; slice++) {
         durations[symbol_index(stages, symbol_of_slice(slice, SYMBOL_FORWARD), stage)] =
             x->forward_ns[slice];

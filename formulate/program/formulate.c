@@ -109,6 +109,8 @@ static int64_t stage_value(const struct choice *x, int kind)
     case SYMBOL_WEIGHT: return x->weight_ns;
     case SYMBOL_SYNC: return x->sync_ns;
     case SYMBOL_QUEUED_SYNC: return x->queued_sync_ns;
+    case SYMBOL_AWAY: return x->away_ns;
+    case SYMBOL_BACK: return x->back_ns;
     default: assert(kind == SYMBOL_OPTIMIZER); return x->optimizer_ns;
     }
 }
@@ -138,7 +140,8 @@ static void add_stage_symbols(struct builder *b, int stage)
     for (int slice = 0; slice < b->p->slice_count; slice++)
         for (int kind = SYMBOL_FORWARD; kind <= SYMBOL_OPTIMIZER; kind++)
             add_stage_symbol(b, symbol_of_slice(slice, kind), stage);
-    add_stage_symbol(b, SYMBOL_QUEUED_SYNC, stage);
+    for (int kind = SYMBOL_QUEUED_SYNC; kind <= SYMBOL_BACK; kind++)
+        add_stage_symbol(b, kind, stage);
 }
 
 struct loaded {

@@ -46,6 +46,8 @@ static void put_choice(struct json_writer *w, const struct priced *p, int stage,
     }
     json_put_count(w, "sync_ns", x->sync_ns);
     if (x->queued_sync_ns) json_put_count(w, "queued_sync_ns", x->queued_sync_ns);
+    if (x->away_ns) json_put_count(w, "away_ns", x->away_ns);
+    if (x->back_ns) json_put_count(w, "back_ns", x->back_ns);
     json_put_count(w, "optimizer_ns", x->optimizer_ns);
     json_put_count(w, "memory_bytes", memory_total(&x->memory));
 }

@@ -174,7 +174,9 @@ static wide choice_value(const struct dynamic *d, const struct dynamic_box *box,
 {
     wide value = coefficient(d, box, SYMBOL_SYNC, s) * c->sync_ns +
                  coefficient(d, box, SYMBOL_QUEUED_SYNC, s) * c->queued_sync_ns +
-                 coefficient(d, box, SYMBOL_OPTIMIZER, s) * c->optimizer_ns;
+                 coefficient(d, box, SYMBOL_OPTIMIZER, s) * c->optimizer_ns +
+                 coefficient(d, box, SYMBOL_AWAY, s) * c->away_ns +
+                 coefficient(d, box, SYMBOL_BACK, s) * c->back_ns;
     if (c->weight_ns) value += coefficient(d, box, SYMBOL_WEIGHT, s) * c->weight_ns;
     for (int i = 0; i < d->c->priced->slice_count; i++)
         value += coefficient(d, box, symbol_of_slice(i, SYMBOL_FORWARD), s) * c->forward_ns[i] +

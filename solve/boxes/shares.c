@@ -86,7 +86,7 @@ static bool find_durations(struct box_closer *b, const struct choice_box *box)
     if (!choices_durations(b->c, chosen, h->base)) return false;
     for (int k = 0; k < b->symbols; k++) {
         int s = k % b->stages, kind = symbol_base_kind(k / b->stages);
-        bool own = kind < SYMBOL_SEND_FORWARD || kind == SYMBOL_QUEUED_SYNC;
+        bool own = kind < SYMBOL_SEND_FORWARD || kind >= SYMBOL_QUEUED_SYNC;
         h->rise[k] = own && spans[s] ? (double)(h->durations[k] - h->base[k]) / spans[s] : 0;
     }
     return true;

@@ -34,7 +34,9 @@ static double cost_of(const struct search *x, int s, const struct check_choice *
     double cost = (double)w[check_symbol(p, KIND_WEIGHT, s, 0)] * (double)c->weight +
                   (double)w[check_symbol(p, KIND_SYNC, s, 0)] * (double)c->sync +
                   (double)w[check_symbol(p, KIND_QUEUED_SYNC, s, 0)] * (double)c->queued_sync +
-                  (double)w[check_symbol(p, KIND_OPTIMIZER, s, 0)] * (double)c->optimizer;
+                  (double)w[check_symbol(p, KIND_OPTIMIZER, s, 0)] * (double)c->optimizer +
+                  (double)w[check_symbol(p, KIND_AWAY, s, 0)] * (double)c->rest +
+                  (double)w[check_symbol(p, KIND_BACK, s, 0)] * (double)c->start;
     for (int slice = 0; slice < p->slices; slice++) {
         cost += (double)w[check_symbol(p, KIND_FORWARD, s, slice)] * (double)c->forward[slice] +
                 (double)w[check_symbol(p, KIND_BACKWARD, s, slice)] * (double)c->backward[slice];

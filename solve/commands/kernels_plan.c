@@ -43,6 +43,8 @@ static void take_claims(struct plan *to, const int64_t *durations, struct arena 
         x->sync_ns = durations[symbol_index(p, SYMBOL_SYNC, s)];
         x->queued_sync_ns = durations[symbol_index(p, SYMBOL_QUEUED_SYNC, s)];
         x->optimizer_ns = durations[symbol_index(p, SYMBOL_OPTIMIZER, s)];
+        x->away_ns = durations[symbol_index(p, SYMBOL_AWAY, s)];
+        x->back_ns = durations[symbol_index(p, SYMBOL_BACK, s)];
         for (int part = 0; part < PART_COUNT; part++)
             x->send_epilogue_ns[part] = durations[symbol_index(p, SYMBOL_SEND_EPILOGUE + part, s)];
         for (int i = 0; i < to->layout.slice_count; i++)

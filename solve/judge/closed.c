@@ -10,7 +10,8 @@ struct totals {
     int64_t sync, optimizer;
     int64_t messages; // both ways, for one micro-batch
     bool equal, silent,
-        ending; // all stages alike; no message ever takes time; any sync or optimizer
+        ending, moves; // all stages alike; no message ever takes time; any sync or optimizer;
+                       // swapped layers are in transfer besides the passes
 };
 
 static void add_messages(struct totals *t, const struct plan_stage *x,
@@ -38,6 +39,7 @@ static struct totals totals_of(const struct plan *p, const struct schedule_reque
     for (int s = 0; s < p->stage_count; s++) {
         const struct plan_stage *x = &p->stages[s], *first = &p->stages[0];
         t.weight += x->weight_ns;
+        t.moves = t.moves || x->away_ns || x->back_ns;
         t.sync += x->sync_ns;
         t.optimizer += x->optimizer_ns;
         t.equal = t.equal && x->weight_ns == first->weight_ns;
@@ -69,6 +71,7 @@ static struct closed_form one_rank(const struct plan *p, const struct schedule_r
 struct closed_form closed_form_of(const struct plan *p, const struct schedule_request *r)
 {
     struct totals t = totals_of(p, r);
+    if (t.moves) return (struct closed_form){0};
     if (r->rank_count == 1) return one_rank(p, r, &t);
     if (t.ending || r->local_loss_every) return (struct closed_form){0};
     bool whole = r->slice_count == 1 && !schedule_splits_backward(r->kind);

@@ -80,6 +80,15 @@ bool offers_epilogue(const struct price_audit *a)
     return false;
 }
 
+// Some of the job's tier options lets transfers run under other passes.
+static bool offers_across(const struct job *j)
+{
+    bool across = false;
+    for (int i = 0; i < j->tier_option_count; i++)
+        across = across || j->tier_options[i].parts[TIER_ACTIVATIONS].across_passes;
+    return across;
+}
+
 static void audit_kind(struct audit *h, const char *what, bool stated, int64_t largest_ns,
                        bool claimed)
 {
@@ -133,5 +142,7 @@ void audit_graph(struct audit *h)
     audit_kind(h, "gradient sync", p->graph.sync, largest.sync_ns, sync);
     audit_kind(h, "optimizer step", p->graph.optimizer, largest.optimizer_ns, optimizer);
     audit_same(h, "epilogue", p->graph.epilogue, offers_epilogue(&h->price_audit));
+    audit_same(h, "transfers across passes", p->graph.across_passes,
+               offers_across(&h->problem->job));
     audit_same(h, "embedding sync", p->graph.embedding_sync, h->price_audit.embedding_sync);
 }

@@ -194,9 +194,10 @@ void audit_turned_time(struct audit *h, int64_t load_ns);
 
 // ---- swap.c (docs/FORMULAS.md 8, Swapping)
 
-// The passes of a stage with swapped layers, and the working memory that swapping adds.
+// The passes of a stage with swapped layers, what of their transfers is left behind a forward pass
+// and must go before a backward pass, and the working memory that swapping adds.
 struct swapping {
-    int64_t forward_ns, backward_ns, buffer_bytes;
+    int64_t forward_ns, backward_ns, away_ns, back_ns, buffer_bytes;
 };
 // What a micro-batch's swapped layers take of the link to their tier, the longer of both ways.
 int64_t swap_work_of(const struct audit *h, int stage);

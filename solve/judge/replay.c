@@ -69,6 +69,8 @@ int64_t judged_duration(const struct plan *plan, const struct operation *o)
     case SYMBOL_QUEUED_SYNC: return x->queued_sync_ns;
     case SYMBOL_OPTIMIZER: return x->optimizer_ns;
     case SYMBOL_EMBEDDING_SYNC: return plan->embedding_sync_ns;
+    case SYMBOL_AWAY: return x->away_ns;
+    case SYMBOL_BACK: return x->back_ns;
     default: break;
     }
     int part = (kind - SYMBOL_SEND_FORWARD) % PART_COUNT;

@@ -63,6 +63,10 @@ static int *slot_of(struct table *t, int operation)
     if (kind == SYMBOL_EMBEDDING_SYNC)
         return r->embedding_sync && single && x.place == 0 ? &t->embedding_sync : NULL;
     if (o->micro_batch < 0 || o->micro_batch >= r->micro_batches) return NULL;
+    if (kind == SYMBOL_AWAY || kind == SYMBOL_BACK)
+        return r->across_passes && o->stage == x.place
+                   ? &t->moved[kind == SYMBOL_BACK][x.place * r->micro_batches + o->micro_batch]
+                   : NULL;
     if (x.pass >= 0)
         return o->stage == x.place && x.pass < t->passes
                    ? turn_at(t, x.pass, x.place, x.micro_batch, x.slice)
@@ -87,7 +91,7 @@ static int64_t operations_wanted(const struct table *t)
         messages += carries_message(r, FORWARD, boundary) + carries_message(r, BACKWARD, boundary);
     int64_t syncs = stages + (queues_syncs(r) ? stages - r->rank_count : 0);
     return t->passes * stages * each + messages * each * parts + r->sync * syncs +
-           stages * r->optimizer + r->embedding_sync;
+           stages * r->optimizer + r->embedding_sync + r->across_passes * 2 * stages * each;
 }
 
 static bool note_operations(struct table *t)
@@ -242,6 +246,36 @@ static void need_message(struct table *t, int pass, int boundary, int micro_batc
     need(t, before, *turn_at(t, pass, receiver, micro_batch, slice));
 }
 
+// The stage's pass that its schedule puts before the given one; -1: that is its first of this kind.
+static int pass_before(const struct table *t, int pass, int stage, int micro_batch)
+{
+    int best = -1;
+    for (int i = 0; i < t->r->micro_batches; i++) {
+        int one = *turn_at(t, pass, stage, i, 0);
+        if (t->place[0][one] < t->place[0][*turn_at(t, pass, stage, micro_batch, 0)] &&
+            (best < 0 || t->place[0][one] > t->place[0][*turn_at(t, pass, stage, best, 0)]))
+            best = i;
+    }
+    return best;
+}
+
+// A stage's swapped layers have the room of one micro-batch on their way out, and of another one on
+// their way in. They come back when they are all away, before the pass that needs them.
+static void need_swap(struct table *t, int stage, int micro_batch)
+{
+    const int *away = t->moved[0] + stage * t->r->micro_batches,
+              *back = t->moved[1] + stage * t->r->micro_batches;
+    int forward = *turn_at(t, FORWARD, stage, micro_batch, 0),
+        backward = *turn_at(t, BACKWARD, stage, micro_batch, 0),
+        out = pass_before(t, FORWARD, stage, micro_batch),
+        in = pass_before(t, BACKWARD, stage, micro_batch);
+    need(t, forward, away[micro_batch]);
+    need(t, away[micro_batch], back[micro_batch]);
+    need(t, back[micro_batch], backward);
+    if (out >= 0) need(t, away[out], forward);
+    if (in >= 0) need(t, *turn_at(t, BACKWARD, stage, in, 0), back[micro_batch]);
+}
+
 // What a pass needs from its own stage and, across the boundary after it, from the next.
 static void need_pass(struct table *t, int stage, int micro_batch, int slice)
 {
@@ -258,6 +292,7 @@ static void need_pass(struct table *t, int stage, int micro_batch, int slice)
         need(t, *turn_at(t, BACKWARD, stage, micro_batch, slice + 1),
              *turn_at(t, BACKWARD, stage, micro_batch, slice));
     }
+    if (r->across_passes) need_swap(t, stage, micro_batch);
     if (stage == r->stage_count - 1) return;
     bool local = schedule_is_local(r, stage);
     if (!local || !r->stored_inputs) need_message(t, FORWARD, stage, micro_batch, slice);
@@ -294,7 +329,9 @@ static bool check_dependences(struct table *t)
     size_t given_count = (size_t)t->s->dependence_count,
            each = (size_t)r->stage_count * (size_t)r->micro_batches * (size_t)r->slice_count;
     struct dependence *given = TAKE_COPY(t->arena, t->s->dependences, given_count);
-    t->needed = TAKE(t->arena, each * (4 + 2 * (pieces_of(r) + 1)) + 8 * (size_t)r->stage_count,
+    t->needed = TAKE(t->arena,
+                     each * (4 + 5 * (size_t)r->across_passes + 2 * (pieces_of(r) + 1)) +
+                         8 * (size_t)r->stage_count,
                      struct dependence);
     for (int stage = 0; stage < r->stage_count; stage++)
         for (int i = 0; i < r->micro_batches; i++)
@@ -328,7 +365,7 @@ static bool same_request(struct table *t)
                 x->stored_inputs == y->stored_inputs && x->barrier == y->barrier &&
                 x->sync_overlapped == y->sync_overlapped && x->epilogue == y->epilogue &&
                 x->sync == y->sync && x->optimizer == y->optimizer &&
-                x->embedding_sync == y->embedding_sync &&
+                x->embedding_sync == y->embedding_sync && x->across_passes == y->across_passes &&
                 !memcmp(x->in_flight, y->in_flight, sizeof x->in_flight);
     for (int k = 0; k < PART_COUNT; k++) same = same && x->parts[k] == y->parts[k];
     return same || FAULT(t, -1, "the table was written for another request");
@@ -352,6 +389,7 @@ void audit_schedule(struct verdict *v, const struct schedule *s,
     t.queued = filled(arena, stages, -1);
     t.optimizer = filled(arena, stages, -1);
     t.last_gradient = filled(arena, stages, -1);
+    for (int i = 0; i < 2; i++) t.moved[i] = filled(arena, turns, -1);
     t.compute = filled(arena, ranks, -1);
     t.sync_stream = filled(arena, ranks, -1);
     t.embedding_sync = -1;

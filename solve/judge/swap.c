@@ -45,13 +45,15 @@ static struct timed *layers_of(const struct audit *h, int stage)
     return layers;
 }
 
-// Twice the largest layer that could be swapped.
-static int64_t buffers_of(const struct timed *layers, int count)
+// Twice the largest layer that could be swapped; across passes, all that are, on both their ways.
+static int64_t buffers_of(const struct timed *layers, int count, bool across)
 {
-    int64_t most = 0;
-    for (int i = 0; i < count; i++)
+    int64_t most = 0, all = 0;
+    for (int i = 0; i < count; i++) {
         if (layers[i].may_go && layers[i].whole > most) most = layers[i].whole;
-    return 2 * most;
+        if (layers[i].away) all += layers[i].whole;
+    }
+    return 2 * (across ? all : most);
 }
 
 // The last swapped layer that must have left before layer i is there; -1: none.
@@ -105,9 +107,15 @@ struct swapping swapping_of(const struct audit *h, int stage)
     struct arena_mark mark = arena_set_mark(h->arena);
     int count = h->plan->stages[stage].layer_count;
     struct timed *layers = layers_of(h, stage);
-    struct swapping s = {.buffer_bytes = buffers_of(layers, count)};
+    bool across = stage_tiering(h, stage).parts[TIER_ACTIVATIONS].across_passes;
+    struct swapping s = {.buffer_bytes = buffers_of(layers, count, across)};
     s.forward_ns = run_forward(layers, count, s.buffer_bytes);
     s.backward_ns = run_backward(layers, count, s.buffer_bytes);
+    if (across) { // the passes end with their last layers, and begin with their first
+        s.away_ns = s.forward_ns - layers[count - 1].to;
+        s.back_ns = s.backward_ns + layers[count - 1].from;
+        s.forward_ns -= s.away_ns, s.backward_ns -= s.back_ns;
+    }
     arena_reset(h->arena, mark);
     return s;
 }

@@ -21,6 +21,7 @@ struct table {
     int *message;                   // [forward or backward, boundary, micro-batch, slice, piece]
     int *sync, *queued, *optimizer; // [stage]; queued: its sync after the rank's one before it
     int embedding_sync;
+    int *moved[2];              // [stage, micro-batch]: of swapped layers, away and back
     unsigned char *seen;        // [operation]: how many streams it is in
     int *stream[2], *place[2];  // [operation]: its first two; NULL where no operation is in two
     int *compute, *sync_stream; // [rank]: stream, -1 none

@@ -328,8 +328,9 @@ static void audit_layer_prices(struct audit *h, int stage)
     struct plan_stage *x = &h->plan->stages[stage];
     struct layer_terms *layers = TAKE(h->arena, judged_layers(h, stage), struct layer_terms);
     struct stage_times t = stage_times_of(h, stage, 0, layers, judged_group(h, stage));
+    struct swapping s = {0};
     if (x->recompute == RECOMPUTE_SWAP) {
-        struct swapping s = swapping_of(h, stage);
+        s = swapping_of(h, stage);
         t.forward = (struct sum){s.forward_ns, t.forward.terms + 1};
         t.backward = (struct sum){s.backward_ns, t.backward.terms + 1};
     }
@@ -342,6 +343,10 @@ static void audit_layer_prices(struct audit *h, int stage)
     }
     if (!schedule_splits_backward(h->request.kind)) t.weight = (struct sum){0, 0};
     audit_passes(h, stage, 0, &t);
+    audit_price(h, stage, "rest of what is swapped away", &x->away_ns,
+                (struct sum){s.away_ns, 2 * t.forward.terms});
+    audit_price(h, stage, "beginning of what is swapped back", &x->back_ns,
+                (struct sum){s.back_ns, 2 * t.backward.terms});
     audit_price(h, stage, "weight gradient", &x->weight_ns, t.weight);
     audit_price(h, stage, "optimizer", &x->optimizer_ns, t.optimizer);
     audit_syncs(h, stage, layers);

@@ -14,8 +14,8 @@ static bool has_negative_claim(const struct plan *p)
     int64_t signs = p->embedding_sync_ns;
     for (int s = 0; s < p->stage_count; s++) {
         const struct plan_stage *x = &p->stages[s];
-        signs |= x->weight_ns | x->sync_ns | x->queued_sync_ns | x->optimizer_ns |
-                 signs_of_parts(x->send_epilogue_ns);
+        signs |= x->weight_ns | x->sync_ns | x->queued_sync_ns | x->optimizer_ns | x->away_ns |
+                 x->back_ns | signs_of_parts(x->send_epilogue_ns);
         for (int i = 0; i < p->layout.slice_count; i++)
             signs |= x->slices[i].forward_ns | x->slices[i].backward_ns |
                      signs_of_parts(x->slices[i].send_forward_ns) |

@@ -10,6 +10,7 @@ static enum report_path_class class_of(int symbol_kind)
     if (kind == SYMBOL_BACKWARD) return REPORT_BACKWARD;
     if (kind == SYMBOL_SYNC || kind == SYMBOL_QUEUED_SYNC) return REPORT_SYNC;
     if (kind == SYMBOL_OPTIMIZER) return REPORT_OPTIMIZER;
+    if (kind >= SYMBOL_AWAY) return REPORT_SWAPS;
     if (kind == SYMBOL_EMBEDDING_SYNC) return REPORT_EMBEDDING;
     return kind < SYMBOL_SEND_BACKWARD ? REPORT_SEND_FORWARD : REPORT_SEND_BACKWARD;
 }
@@ -36,7 +37,8 @@ const char *const report_path_class_names[] = {"forward compute",
                                                "exposed transfers backward",
                                                "gradient sync",
                                                "embedding sync",
-                                               "optimizer"};
+                                               "optimizer",
+                                               "swapped layers"};
 
 struct report_path_parts report_path_parts_of(const struct report_replay *r)
 {

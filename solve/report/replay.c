@@ -27,6 +27,8 @@ static void set_durations(int64_t *durations, const struct plan *plan)
         durations[symbol_index(p, SYMBOL_SYNC, s)] = stage->sync_ns;
         durations[symbol_index(p, SYMBOL_QUEUED_SYNC, s)] = stage->queued_sync_ns;
         durations[symbol_index(p, SYMBOL_OPTIMIZER, s)] = stage->optimizer_ns;
+        durations[symbol_index(p, SYMBOL_AWAY, s)] = stage->away_ns;
+        durations[symbol_index(p, SYMBOL_BACK, s)] = stage->back_ns;
         for (int part = 0; part < PART_COUNT; part++)
             durations[symbol_index(p, SYMBOL_SEND_EPILOGUE + part, s)] =
                 stage->send_epilogue_ns[part];

@@ -154,6 +154,7 @@ enum report_path_class {
     REPORT_SYNC,
     REPORT_EMBEDDING,
     REPORT_OPTIMIZER,
+    REPORT_SWAPS,
     REPORT_PATH_CLASSES
 };
 extern const char *const report_path_class_names[]; // [REPORT_PATH_CLASSES]

@@ -82,6 +82,7 @@ static const char *category_of(int symbol_kind)
 {
     int kind = symbol_base_kind(symbol_kind);
     if (kind >= SYMBOL_SEND_FORWARD && kind < SYMBOL_EMBEDDING_SYNC) return "transfer";
+    if (kind >= SYMBOL_AWAY) return "swap";
     return kind >= SYMBOL_EMBEDDING_SYNC ? "sync" : symbol_kind_name(kind);
 }
 
@@ -147,7 +148,8 @@ static void put_others(struct tracer *t)
     for (int i = 0; i < r->schedule.operation_count; i++) {
         if (t->in_stream[i]) continue;
         int rank = schedule_rank_of(&r->schedule.request, r->schedule.operations[i].stage);
-        bool syncs = report_kind_of(r, i) == SYMBOL_SYNC;
+        bool syncs = report_kind_of(r, i) == SYMBOL_SYNC,
+             swaps = report_kind_of(r, i) >= SYMBOL_AWAY && r->schedule.request.across_passes;
         if (report_kind_of(r, i) == SYMBOL_EMBEDDING_SYNC) {
             put_slice(t, i, rank, TRACK_SYNC);
             continue;
@@ -156,7 +158,7 @@ static void put_others(struct tracer *t)
             char name[NAME_MAX_BYTES];
             open_event(t, end ? "e" : "b", name_of(r, i, name), end ? r->end_ns[i] : r->start_ns[i],
                        rank, syncs ? TRACK_SYNC : TRACK_COMPUTE);
-            json_put_text(&t->json, "cat", syncs ? "sync" : "delay");
+            json_put_text(&t->json, "cat", syncs ? "sync" : swaps ? "swap" : "delay");
             json_put_count(&t->json, "id", i);
             json_close_object(&t->json);
         }

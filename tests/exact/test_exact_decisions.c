@@ -235,6 +235,11 @@ static bool offers_activations(const struct exact_trial *t)
         some = some || t->priced.gradient_options[o].activations;
     return some && t->priced.recompute[RECOMPUTE_SWAP];
 }
+static bool offers_across(const struct exact_trial *t) { return priced_swaps_across(&t->priced); }
+static bool takes_across(const struct priced *p, const struct plan_stage *s)
+{
+    return s->recompute == RECOMPUTE_SWAP && p->gradient_options[s->gradient_option].across_passes;
+}
 static bool takes_activations(const struct priced *p, const struct plan_stage *s)
 {
     return s->recompute == RECOMPUTE_SWAP && p->gradient_options[s->gradient_option].activations;
@@ -299,6 +304,7 @@ static const struct one_decision {
     {"tiers-shape", FLAVOUR_SHAPE, draw_tiers, offers_tiers, takes_tiers},
     {"host", FLAVOUR_ANY, draw_tiers, offers_host, takes_swap},
     {"activations", FLAVOUR_ANY, draw_tiers, offers_activations, takes_activations},
+    {"across", FLAVOUR_ANY, draw_tiers, offers_across, takes_across},
     {"energy", FLAVOUR_ANY, draw_energy, offers_energy, takes_tiers},
     {"energy-shape", FLAVOUR_SHAPE, draw_energy, offers_energy, takes_tiers},
     {"least-energy", FLAVOUR_ANY, draw_least_energy, offers_least_energy, takes_tiers},

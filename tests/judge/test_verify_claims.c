@@ -250,6 +250,8 @@ static void add_stage(struct trial *t, struct claims *c, int stage)
     add_claim(c, &x->optimizer_ns, "price", stage, "optimizer: ");
     add_claim(c, &x->sync_ns, "price", stage, "sync: ");
     add_claim(c, &x->queued_sync_ns, "price", stage, "queued sync: ");
+    add_claim(c, &x->away_ns, "price", stage, "rest of what is swapped away: ");
+    add_claim(c, &x->back_ns, "price", stage, "beginning of what is swapped back: ");
     add_parts(t, c, x->send_epilogue_ns, stage, "send_epilogue", 0);
     for (int i = 0; i < t->plan.layout.slice_count; i++) {
         struct plan_slice *y = &x->slices[i];

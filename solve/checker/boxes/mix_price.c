@@ -11,7 +11,9 @@ static wide choice_value(const struct check_problem *p, int s, const struct chec
     wide value = (wide)w[check_symbol(p, KIND_WEIGHT, s, 0)] * c->weight +
                  (wide)w[check_symbol(p, KIND_SYNC, s, 0)] * c->sync +
                  (wide)w[check_symbol(p, KIND_QUEUED_SYNC, s, 0)] * c->queued_sync +
-                 (wide)w[check_symbol(p, KIND_OPTIMIZER, s, 0)] * c->optimizer;
+                 (wide)w[check_symbol(p, KIND_OPTIMIZER, s, 0)] * c->optimizer +
+                 (wide)w[check_symbol(p, KIND_AWAY, s, 0)] * c->rest +
+                 (wide)w[check_symbol(p, KIND_BACK, s, 0)] * c->start;
     for (int slice = 0; slice < p->slices; slice++)
         value += (wide)w[check_symbol(p, KIND_FORWARD, s, slice)] * c->forward[slice] +
                  (wide)w[check_symbol(p, KIND_BACKWARD, s, slice)] * c->backward[slice];

@@ -34,6 +34,13 @@ static bool no_slower(const struct check_problem *p, const struct check_choice *
         if (a->forward[slice] > b->forward[slice] || a->backward[slice] > b->backward[slice])
             return false;
     if (a->weight > b->weight || a->optimizer > b->optimizer) return false;
+    // A path that has the rest of a pass's transfers has the pass before it, and one that has the
+    // start of them the pass behind it; the sync may follow both.
+    if (a->forward[0] + a->rest > b->forward[0] + b->rest ||
+        a->backward[0] + a->start > b->backward[0] + b->start ||
+        (a->start + b->start > 0 &&
+         a->backward[0] + a->start + a->sync > b->backward[0] + b->start + b->sync))
+        return false;
     // What waits behind another stage's sync, or its own rank's last pass, has no pass of its own
     // in front of it. Where every path to the sync includes the stage's last backward, only their
     // sum matters.

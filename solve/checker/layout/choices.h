@@ -13,6 +13,7 @@ struct check_choice {
     int64_t *forward, *backward; // [slice]
     int64_t weight, sync, optimizer;
     int64_t queued_sync; // the sync in full, if another stage's keeps it waiting; 0: none can
+    int64_t rest, start; // of transfers: behind a forward pass, before a backward pass
     int64_t load;        // forward + backward + weight of all slices
     int64_t cost;        // of the objective cost
     int64_t energy;      // microjoules of an iteration

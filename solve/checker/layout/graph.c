@@ -17,6 +17,8 @@ const char *const check_kind_names[] = {"forward",
                                         SEND_NAMES("send_epilogue"),
                                         "embedding_sync",
                                         "queued_sync",
+                                        "away",
+                                        "back",
                                         NULL};
 
 struct edge {
@@ -98,6 +100,7 @@ static bool has_kind(const struct check_graph *g, int kind)
     if (kind == KIND_SYNC) return g->sync;
     if (kind == KIND_QUEUED_SYNC) return g->sync && check_syncs_queue(g->p);
     if (kind == KIND_OPTIMIZER) return g->optimizer;
+    if (kind >= KIND_AWAY) return g->p->across;
     if (kind == KIND_EMBEDDING_SYNC) return g->p->embedding != NULL;
     return g->parts[(kind - KIND_SEND_FORWARD) % PARTS] &&
            (kind < KIND_SEND_EPILOGUE || g->epilogue);
@@ -116,7 +119,8 @@ static enum status number_operations(struct check_graph *g)
     const struct check_problem *p = g->p;
     int64_t count = 0;
     for (int kind = 0; kind < KINDS; kind++) {
-        bool once = kind == KIND_SYNC || kind == KIND_OPTIMIZER || kind >= KIND_EMBEDDING_SYNC,
+        bool once = kind == KIND_SYNC || kind == KIND_OPTIMIZER || kind == KIND_EMBEDDING_SYNC ||
+                    kind == KIND_QUEUED_SYNC,
              first_slice = once || kind == KIND_WEIGHT || kind >= KIND_SEND_EPILOGUE;
         g->offset[kind] = (int)count;
         g->micro_batches[kind] = once ? 1 : micro_batches_of(p, kind);
@@ -252,6 +256,35 @@ static void send_messages(struct build *b)
                 kind = drains ? KIND_SEND_EPILOGUE : KIND_SEND_BACKWARD;
             }
             send(b, rank, t, boundary, kind);
+        }
+    }
+}
+
+// Each stage has room for one micro-batch of what goes away and for one of what comes back: the
+// pass that fills the first waits until the one before has left, the second is free once it was
+// used. Nothing comes back before all of it is away.
+static void swap_across(struct build *b)
+{
+    struct check_graph *g = b->g;
+    for (int stage = 0; stage < b->p->stages && b->p->across; stage++) {
+        int gone = -1, used = -1;
+        for (int i = 0; i < b->turn_count; i++) {
+            const struct check_turn *t = &b->streams.turns[stage][i];
+            int pass = check_turn_operation(g, stage, t),
+                away = check_operation(g, KIND_AWAY, stage, t->micro_batch, 0),
+                back = check_operation(g, KIND_BACK, stage, t->micro_batch, 0);
+            if (t->pass == PASS_F) {
+                g->exists[away] = true;
+                join(b, pass, away, 0);
+                if (gone >= 0) join(b, gone, pass, 0);
+                gone = away;
+            } else {
+                g->exists[back] = true;
+                join(b, away, back, 0);
+                join(b, back, pass, 0);
+                if (used >= 0) join(b, used, back, 0);
+                used = pass;
+            }
         }
     }
 }
@@ -489,6 +522,7 @@ enum status check_build_graph(struct check_graph *g, const struct check_problem 
     for (int rank = 0; rank < p->ranks; rank++)
         TRY(check_find_peaks(g, rank, b.streams.turns[rank], &comparisons, arena));
     send_messages(&b);
+    swap_across(&b);
     TRY(check_weave_streams(&b.streams, arena));
     if (g->parts[PART_LINKS]) order_links(&b);
     end_iteration(&b);

@@ -18,6 +18,8 @@ enum check_operation_kind {
     KIND_SEND_EPILOGUE = KIND_SEND_BACKWARD + PARTS, // + part
     KIND_EMBEDDING_SYNC = KIND_SEND_EPILOGUE + PARTS,
     KIND_QUEUED_SYNC, // a stage's overlapped sync in full, after the one before it on the rank
+    KIND_AWAY,        // transfers of swapped layers that a forward pass leaves to be done
+    KIND_BACK,        // and those that must be done before a backward pass
     KINDS,
 };
 extern const char *const check_kind_names[]; // ended by NULL

@@ -147,6 +147,8 @@ void check_take_durations(struct check_replay *r, const struct check_choice *con
         r->durations[check_symbol(p, KIND_SYNC, s, 0)] = c->sync;
         r->durations[check_symbol(p, KIND_QUEUED_SYNC, s, 0)] = c->queued_sync;
         r->durations[check_symbol(p, KIND_OPTIMIZER, s, 0)] = c->optimizer;
+        r->durations[check_symbol(p, KIND_AWAY, s, 0)] = c->rest;
+        r->durations[check_symbol(p, KIND_BACK, s, 0)] = c->start;
     }
     if (p->embedding)
         r->durations[check_symbol(p, KIND_EMBEDDING_SYNC, 0, 0)] =

@@ -160,7 +160,7 @@ void check_evaluate(const struct check_problem *p, int stage, int first, struct 
     int end = first + c->layers, left = c->recomputed, away = c->swapped, sharded = c->sharded;
     for (int slice = 0; slice < p->slices; slice++) c->forward[slice] = c->backward[slice] = 0;
     c->weight = c->optimizer = c->resident = c->stash = c->working = c->load = c->away = 0;
-    c->energy = 0;
+    c->energy = c->rest = c->start = 0;
     int64_t unsharded = 0;
     for (int layer = first, count; layer < end; layer += count) {
         const struct check_run *r = &p->runs[p->run_of[layer]];

@@ -59,7 +59,9 @@ static struct device device_of(const struct check_problem *p, const struct check
     for (int layer = first; layer < first + c->layers; layer++) {
         struct place x = place_of(p, c, layer, &counted);
         d.stays += x.goes ? 0 : bytes_of(&x);
-        if (x.run->recomputable) d.buffers = larger(d.buffers, 2 * x.run->stash[MODE_NONE]);
+        int64_t one = x.run->recomputable ? 2 * x.run->stash[MODE_NONE] : 0;
+        if (!p->gradient[c->gradient].across) d.buffers = larger(d.buffers, one);
+        else if (x.goes) d.buffers += one; // a whole micro-batch goes, and another comes
     }
     return d;
 }
@@ -70,8 +72,9 @@ struct transfers {
     int count;
 };
 
+// *beside: what of its transfers is not done while its layers run, where that may be so.
 static int64_t pass_takes(const struct check_problem *p, const struct check_choice *c, int first,
-                          const struct device *d, bool backward)
+                          const struct device *d, bool backward, int64_t *beside)
 {
     struct transfers t = {.count = 0};
     int64_t produced = 0, ends = 0;
@@ -89,15 +92,19 @@ static int64_t pass_takes(const struct check_problem *p, const struct check_choi
                     check_swap(x.run, c->gradient, backward)[c->group];
         t.bytes[n] = (n ? t.bytes[n - 1] : 0) + bytes_of(&x);
     }
-    return larger(ends, t.count ? t.ends[t.count - 1] : 0);
+    *beside = t.count ? larger(t.ends[t.count - 1] - ends, 0) : 0;
+    return ends;
 }
 
 void check_time_swaps(const struct check_problem *p, int first, struct check_choice *c)
 {
     struct device d = device_of(p, c, first);
     c->working += d.buffers;
-    c->forward[0] = pass_takes(p, c, first, &d, false);
-    c->backward[0] = pass_takes(p, c, first, &d, true);
+    c->forward[0] = pass_takes(p, c, first, &d, false, &c->rest);
+    c->backward[0] = pass_takes(p, c, first, &d, true, &c->start);
+    if (p->gradient[c->gradient].across) return;
+    c->forward[0] += c->rest, c->backward[0] += c->start;
+    c->rest = c->start = 0;
 }
 
 bool check_full_keeps_less(const struct check_problem *p)

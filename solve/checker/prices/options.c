@@ -39,6 +39,8 @@ static void offer_tiers(struct check_problem *p, const struct job *j, struct are
         all[i] = p->gradient[i / ways];
         all[i].offloaded = way.offloaded_percent;
         all[i].tiers = way.tier_option, all[i].away = way.activations;
+        all[i].across = way.across_passes;
+        p->across = p->across || (way.across_passes && p->modes[MODE_SWAP]);
     }
     p->gradient = all, p->gradient_count = compressions * ways;
 }

@@ -76,8 +76,8 @@ static int degrees_of(const struct check_run *r)
 
 static enum status read_vocabulary(struct check_problem *p, const cJSON *array, struct arena *arena)
 {
-    if (check_has_tiers(p) || p->turns > 1 || p->head ||
-        p->gradient_count > 1 || p->groups[0].of_node_group)
+    if (check_has_tiers(p) || p->turns > 1 || p->head || p->gradient_count > 1 ||
+        p->groups[0].of_node_group)
         return check_refuse(&p->reader, "vocabulary_runs",
                             "expected one stage a rank, and no widths, tiers, local_heads or "
                             "gradient_options");

@@ -165,6 +165,7 @@ static enum status read_options(struct check_problem *p, const cJSON *v, const c
             {"?offloaded_percent", 0, *count ? 100 : 0, .small = &o->offloaded},
             {"?tier_option", .text = &o->tiers},
             {"?activations", .text = &o->away},
+            {"?across_passes", .flag = &o->across},
             {"?epilogue_only", .flag = &o->epilogue_only},
             {"?error_feedback", .flag = &o->remembers},
             {"?quality_cost", 0, *count ? (int64_t)1 << 40 : 0, .large = &o->cost},
@@ -177,6 +178,13 @@ static enum status read_options(struct check_problem *p, const cJSON *v, const c
                                 *count);
         if (!*count && (o->form != FORM_RANK || o->epilogue_only || !o->remembers))
             return check_refuse(&p->reader, where, "the first option is to do nothing");
+        bool alone = p->turns == 1 && p->barrier && !p->local_every;
+        if (o->across && (!o->away || !alone || p->objective == MINIMISE_LOAD))
+            return check_refuse(&p->reader, where,
+                                "option %d: across_passes with nothing swapped, or with another "
+                                "schedule or objective",
+                                *count);
+        p->across = p->across || (o->across && p->modes[MODE_SWAP]);
         if (o->away ? !*count || !o->tiers : !*count && o->tiers)
             return check_refuse(&p->reader, where,
                                 "option %d: activations without a tier option, "

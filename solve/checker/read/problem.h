@@ -184,6 +184,7 @@ struct check_option {
     int offloaded;     // percent of the optimizer's state on the host
     const char *tiers; // name of a tier option; NULL: none
     const char *away;  // the tier of its swapped activations; NULL: the host, as of all options
+    bool across;       // these are in transfer under other passes, too
 };
 
 struct check_rule {
@@ -227,6 +228,7 @@ struct check_problem {
     struct check_run *runs;
     struct check_cut *cuts;
     struct check_option *boundary, *gradient;
+    bool across;        // with some option swapped layers are in transfer under other passes
     const char **tiers; // names; the one called "host" takes what is swapped
     int tier_count;
     int64_t *embedding; // [first group * groups + last group], -1: not joined; NULL: none

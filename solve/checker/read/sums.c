@@ -61,7 +61,7 @@ static wide most_bytes_of_run(const struct check_problem *p, const struct check_
         feedback = larger(feedback, sum);
     }
     return (wide)r->weight_bytes + r->gradient_bytes + r->unsharded_bytes +
-           (p->micro_batches + 1) * stash + feedback;
+           (p->micro_batches + 1 + 2 * p->across) * stash + feedback;
 }
 
 static enum status refuse_sums(const struct check_problem *p)

@@ -125,6 +125,7 @@ static void put_others(struct writer *w)
             rank = schedule_rank_of(&s->request, s->operations[first[symbol]].stage);
         for (int i = first[symbol]; i >= 0; i = next[i]) keep(w, i);
         if (kind == SYMBOL_EMBEDDING_SYNC || kind == SYMBOL_SYNC) put_track(w, "sync", rank, rank);
+        else if (kind >= SYMBOL_AWAY) put_track(w, "swap", rank, rank);
         else
             put_track(w, "delay", rank,
                       schedule_rank_of(&s->request, place + (kind < SYMBOL_SEND_BACKWARD)));

@@ -45,6 +45,19 @@ static void move_activations(struct tier_option *t, uint64_t state)
     if (random_chance(&own, 60)) t->parts[TIER_ACTIVATIONS].tier = tier;
 }
 
+// Some activations are in transfer under other passes, where the job may have that; from numbers of
+// their own. A stage then has choices with and without.
+static void cross_passes(struct job *j, uint64_t state)
+{
+    const struct layout *l = &j->layout;
+    struct random own = {state * 0x9e3779b97f4a7c15u + 89};
+    bool may = l->barrier && l->virtual_stages == 1 && !l->local_loss_every && !j->space.given &&
+               !schedule_kinds[l->schedule].splits_backward && j->objective != OBJECTIVE_MAX_LOAD;
+    for (int i = 0; i < j->tier_option_count && may; i++)
+        j->tier_options[i].parts[TIER_ACTIVATIONS].across_passes =
+            j->tier_options[i].parts[TIER_ACTIVATIONS].tier && random_chance(&own, 60);
+}
+
 // Some of the states on the host are updated there behind the device's step, from numbers of their
 // own.
 static void take_turns(struct tier_option *t, uint64_t state)
@@ -151,6 +164,7 @@ bool random_tiers(struct problem *p, uint64_t seed, struct arena *arena)
         take_turns(&j->tier_options[i], own.state + (uint64_t)i);
     for (int i = 0; i < j->tier_option_count && !schedule_splits_backward(j->layout.schedule); i++)
         move_activations(&j->tier_options[i], own.state + (uint64_t)i);
+    cross_passes(j, own.state);
     if (weights || random_chance(&own, 70)) leave_little_room(p, &priced, &own);
     return limit_tiers(p, &own, arena);
 }

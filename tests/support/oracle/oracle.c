@@ -240,6 +240,8 @@ static bool put_durations(struct walk *w)
         w->durations[symbol_index(S, SYMBOL_SYNC, s)] = w->taken[s]->sync;
         w->durations[symbol_index(S, SYMBOL_QUEUED_SYNC, s)] = w->taken[s]->queued;
         w->durations[symbol_index(S, SYMBOL_OPTIMIZER, s)] = w->taken[s]->optimizer;
+        w->durations[symbol_index(S, SYMBOL_AWAY, s)] = w->taken[s]->away;
+        w->durations[symbol_index(S, SYMBOL_BACK, s)] = w->taken[s]->back;
         if (s > 0 && !put_transfer(w, s)) return false;
     }
     return true;

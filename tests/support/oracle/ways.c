@@ -69,9 +69,17 @@ static bool goes(const struct priced *p, const struct plan_stage *d, int layer)
     return mode_of_layer(p, d, layer) == RECOMPUTE_SWAP;
 }
 
+static bool crosses(const struct priced *p, const struct plan_stage *d)
+{
+    return p->gradient_options[d->gradient_option].across_passes;
+}
+
 static int64_t swap_buffers(const struct priced *p, const struct plan_stage *d)
 {
-    int64_t most = 0;
+    int64_t most = 0, all = 0;
+    for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++)
+        if (goes(p, d, l)) all += 2 * stash_of_layer(p, d, l);
+    if (crosses(p, d)) return all;
     for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++) {
         const struct priced_run *r = &p->runs[priced_run_of(p, l)];
         if (r->recomputable && r->stash_bytes[0] > most) most = r->stash_bytes[0];
@@ -369,6 +377,13 @@ void way_put_times(struct way *w, const struct priced *p, int stage)
     if (d->recompute == RECOMPUTE_SWAP) {
         w->forward[0] = swapped_pass(p, d, false);
         w->backward[0] = swapped_pass(p, d, true);
+    }
+    if (d->recompute == RECOMPUTE_SWAP && crosses(p, d)) {
+        int64_t both[] = {0, 0};
+        for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++)
+            for (int i = 0; i < 2; i++) both[i] += pass_of_layer(p, d, l, i);
+        w->away = w->forward[0] - both[0], w->back = w->backward[0] - both[1];
+        w->forward[0] = both[0], w->backward[0] = both[1];
     }
     if (stage == p->stage_count - 1 || !way_boundary_is_local(p, stage)) return;
     w->forward[0] += p->local_forward_ns;

@@ -9,6 +9,7 @@
 struct way {
     struct plan_stage decision;
     int64_t forward[SLICES_MAX], backward[SLICES_MAX], weight, sync, queued, optimizer;
+    int64_t away, back;               // transfers beside the passes
     int64_t resident, stash, working; // bytes; resident without the group's constant
     int64_t energy;                   // microjoules of an iteration
     int64_t swapped;                  // of a micro-batch, on the host between its passes
