@@ -9,9 +9,9 @@ struct totals {
     int64_t forward, backward, weight; // sums over the stages, for one micro-batch
     int64_t sync, optimizer;
     int64_t messages; // both ways, for one micro-batch
-    bool equal, silent,
-        ending, moves; // all stages alike; no message ever takes time; any sync or optimizer;
-                       // swapped layers are in transfer besides the passes
+    bool equal, silent, ending,
+        moves; // all stages alike; no message ever takes time; any sync or optimizer;
+               // swapped layers are in transfer besides the passes
 };
 
 static void add_messages(struct totals *t, const struct plan_stage *x,

@@ -110,12 +110,11 @@ struct swapping swapping_of(const struct audit *h, int stage)
     bool across = stage_tiering(h, stage).parts[TIER_ACTIVATIONS].across_passes;
     struct swapping s = {.buffer_bytes = buffers_of(layers, count, across)};
     s.forward_ns = run_forward(layers, count, s.buffer_bytes);
+    // Across passes a pass ends with its last layer, and begins with its first.
+    if (across) s.away_ns = s.forward_ns - layers[count - 1].to;
     s.backward_ns = run_backward(layers, count, s.buffer_bytes);
-    if (across) { // the passes end with their last layers, and begin with their first
-        s.away_ns = s.forward_ns - layers[count - 1].to;
-        s.back_ns = s.backward_ns + layers[count - 1].from;
-        s.forward_ns -= s.away_ns, s.backward_ns -= s.back_ns;
-    }
+    if (across) s.back_ns = s.backward_ns + layers[count - 1].from;
+    s.forward_ns -= s.away_ns, s.backward_ns -= s.back_ns;
     arena_reset(h->arena, mark);
     return s;
 }

@@ -17,7 +17,8 @@ static uint64_t first_seed = 1;
 
 // ---- the machine: a stage runs one layer after another; a layer's activations leave when it has
 // run forward, one after another, and are there again before it runs backward. There is room for
-// those of one micro-batch that leave, and of one that come.
+// those of one micro-batch that leave, and of one that come; a backward pass begins when what it
+// needs may come.
 
 struct layer {
     int64_t forward, backward, out, in;
@@ -27,7 +28,7 @@ struct layer {
 struct machine {
     int stages, batches, layer_count[STAGES];
     struct layer layers[STAGES][LAYERS];
-    int64_t there[STAGES], back[STAGES];   // of a message to the next stage, and back from it
+    int64_t there[STAGES], back[STAGES];      // of a message to the next stage, and back from it
     int64_t takes_f[STAGES], takes_b[STAGES]; // of a stage whose passes wait; -1: it runs by layers
     int64_t forward_end[STAGES][BATCHES], backward_end[STAGES][BATCHES]; // -1: not yet
     int64_t free[STAGES], gone[STAGES], used[STAGES], left[STAGES][BATCHES];
@@ -49,7 +50,7 @@ static void run_forward(struct machine *m, int s, int i, int64_t from)
 
 static void run_backward(struct machine *m, int s, int i, int64_t from)
 {
-    int64_t now = later(m->free[s], from), link = later(m->used[s], m->left[s][i]),
+    int64_t link = later(m->used[s], m->left[s][i]), now = later(later(m->free[s], from), link),
             here[LAYERS] = {0};
     if (m->takes_b[s] >= 0) now += m->takes_b[s];
     for (int l = m->layer_count[s] - 1; l >= 0; l--)
@@ -59,8 +60,8 @@ static void run_backward(struct machine *m, int s, int i, int64_t from)
     m->backward_end[s][i] = m->free[s] = m->used[s] = now;
 }
 
-// The next pass of a stage, if what it needs is there: GPipe runs all forward first; 1F1B as many as
-// there are stages behind it, then one of each kind in turn.
+// The next pass of a stage, if what it needs is there: GPipe runs all forward first; 1F1B as many
+// as there are stages behind it, then one of each kind in turn.
 static bool step(struct machine *m, bool gpipe, int s, int *forwards, int *backwards)
 {
     int ahead = gpipe ? m->batches : m->stages - s, last = m->stages - 1;
@@ -131,7 +132,8 @@ static bool draw(struct priced *p, struct random *rng, struct arena *arena, stru
         return false;
     CHECK_OK(price_problem(p, &problem, arena, &err));
     if (!priced_swaps_across(p) || p->micro_batches > BATCHES || p->stage_count > STAGES ||
-        p->layer_count > LAYERS || p->layout.in_flight[0])
+        p->layer_count > LAYERS || p->layout.in_flight[0] ||
+        (p->layout.schedule != SCHEDULE_1F1B && p->layout.schedule != SCHEDULE_GPIPE))
         return false;
     leave_passes(p);
     return true;
@@ -151,13 +153,13 @@ static void put_stage(struct machine *m, const struct priced *p, int s, const st
         bool goes = across && r->recomputable && swapped > 0,
              full = across && r->recomputable && !goes && again > 0;
         swapped -= goes, again -= full;
-        m->layers[s][l] = (struct layer){
-            .forward = priced_forward_ns(r, x->gradient_option)[x->group],
-            .backward = priced_backward_ns(r, x->gradient_option)[x->group] +
-                        (full ? r->again_ns[RECOMPUTE_FULL][x->group] : 0),
-            .out = goes ? t->away_ns[x->group] : 0,
-            .in = goes ? t->back_ns[x->group] : 0,
-            .goes = goes};
+        m->layers[s][l] =
+            (struct layer){.forward = priced_forward_ns(r, x->gradient_option)[x->group],
+                           .backward = priced_backward_ns(r, x->gradient_option)[x->group] +
+                                       (full ? r->again_ns[RECOMPUTE_FULL][x->group] : 0),
+                           .out = goes ? t->away_ns[x->group] : 0,
+                           .in = goes ? t->back_ns[x->group] : 0,
+                           .goes = goes};
     }
 }
 
@@ -279,8 +281,10 @@ TEST(plans_take_what_the_machine_takes)
                     ran = run_plan(&t, chosen, arena),
                     waiting = time_waiting(&t, chosen, arena, err);
             if (planned != ran)
-                fail_msg("%lld ns planned, %lld ns by the machine", (long long)planned,
-                         (long long)ran);
+                fail_msg(
+                    "%lld ns planned, %lld ns by the machine (%s, %d stages, %d micro-batches)",
+                    (long long)planned, (long long)ran, schedule_names[t.priced.layout.schedule],
+                    t.priced.stage_count, t.priced.micro_batches);
             if (planned > waiting)
                 fail_msg("%lld ns, %lld ns where passes wait", (long long)planned,
                          (long long)waiting);
