@@ -30,6 +30,11 @@ awk 'NR > 1 && ($2 <= swapped || $3 >= again) { bad = 1 }
 "$PLUMBLINE" check "$work/karma/8/all.certificate.json" "$work/karma/8/all.problem.json" \
     >"$work/log" 2>&1 ||
     wrong "karma: $(cat "$work/log")"
+# In a pipeline transfers across passes are worth it at rates at which passes would wait.
+PIPELINE=16 sh docs/examples/papers/karma.sh "$work/across" 3 12 >"$work/across.txt" ||
+    wrong "karma.sh fails"
+awk '$3 > $2 || $4 > $3 || ($1 == 3 && $4 != $2) || ($1 == 12 && $4 * 1.05 > $3) { bad = 1 }
+     END { exit bad || NR != 2 }' "$work/across.txt" || wrong "across: $(cat "$work/across.txt")"
 
 # GPTs on A100: small ones want one dimension in a node, or none; of 77 10^9 parameters AxoNN's grid
 # takes a third less time than one dimension over nodes of four, but a pipeline is the best of all.
@@ -210,9 +215,9 @@ awk '/^[a-z]/ { here = /^segments.sh/ } !here || NF != 13 { next }
 awk '/^[a-z]/ { here = /^piper.sh/ } !here || NF != 6 || $1 !~ /^[0-9]+$/ { next }
      { n++; if ($4 > $3 || $5 > $4) bad = 1 }
      END { exit bad || n != 5 }' "$work/all.txt" || wrong "piper: $(cat "$work/all.txt")"
-for name in interleaved karma grids pools groups bits tiers energy albert fused images llava \
+for name in interleaved karma across grids pools groups bits tiers energy albert fused images llava \
     reaches; do
-    case $name in groups) script=poolgroups ;; images) script=llava ;; *) script=$name ;; esac
+    case $name in groups) script=poolgroups ;; images) script=llava ;; across) script=karma ;; *) script=$name ;; esac
     echo && echo "$script.sh" && cat "$work/$name.txt"
 done >>"$work/all.txt"
 # The page has the figures that are printed, and a wrong one is noticed.

@@ -31,6 +31,9 @@ for script in ${*:-layered slices terapipe onebit interleaved fused offers desig
     designs)
         AREA=0.5 table designs gpt2-xl
         ;;
+    karma)
+        PIPELINE=16 table karma 3 6 12 24 48
+        ;;
     offload)
         HOST=220e9 table offload 80 70 55
         ;;

@@ -48,6 +48,10 @@ enum status check_find_peaks(struct check_graph *g, int rank, const struct check
 enum status check_build_graph(struct check_graph *g, const struct check_problem *p,
                               struct arena *arena);
 
+// Finds what the graph has and numbers its operations by kinds; then whether it has a kind.
+enum status check_number_operations(struct check_graph *g);
+bool check_has_kind(const struct check_graph *g, int kind);
+
 static inline int check_operation(const struct check_graph *g, int kind, int place, int micro_batch,
                                   int slice)
 {
