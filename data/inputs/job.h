@@ -293,7 +293,7 @@ struct compression_option {
     int offloaded_percent;   // share of the optimizer's state that is on the host
     const char *tier_option; // its name; NULL: none
     const char *activations; // the tier of what is swapped; NULL: that of all options
-    bool across_passes;      // what is swapped is in transfer under other passes, too
+    bool across_passes;      // and whether that is in transfer under other passes, too
 };
 
 // Whether parts of a stage are elsewhere than on the GPU.
@@ -479,23 +479,19 @@ static inline bool job_unfused(const struct job *j, enum unfused operation) // o
 {
     return j->unfused[operation] || (j->trainer == TRAINER_TORCHTITAN && !j->compiled);
 }
-const struct tier_option *job_tier_option(const struct job *j, const char *name); // or NULL
 static inline bool tier_option_moves_weights(const struct tier_option *t)
 {
     return t && (t->parts[TIER_FROZEN].tier || t->parts[TIER_TRAINED].tier);
 }
-// Some stage has a head of its own.
-static inline bool job_has_local_head(const struct job *j)
+static inline bool job_has_local_head(const struct job *j) // some stage has one of its own
 {
     return j->layout.local_loss_every > 0 && j->local_loss.head.vocabulary > 0;
 }
 // How many ways there are to keep a stage's parts in tiers, the first none, the named ones last.
 int job_tier_ways(const struct job *j);
-// Where the way has each part, all state where the layout offloads it; a compression with it as an
-// option of a stage.
+// Where it has each part, all state if the layout offloads it; a compression with it, as an option.
 struct tier_option job_tiering(const struct job *j, int way);
-struct compression_option job_option(const struct job *j, struct compression_option compression,
-                                     int way);
+struct compression_option job_option(const struct job *j, struct compression_option of, int way);
 bool job_swaps(const struct job *j); // some way has activations in a tier
 // Per replica: global_batch / (data x micro_batch), or more of one replica if they may differ.
 int job_micro_batches(const struct job *j);

@@ -48,7 +48,7 @@ bool compression_same(const struct compression_option *a, const struct compressi
            a->across_passes == b->across_passes;
 }
 
-const struct tier_option *job_tier_option(const struct job *j, const char *name)
+static const struct tier_option *option_named(const struct job *j, const char *name)
 {
     for (int i = 0; name && i < j->tier_option_count; i++)
         if (!strcmp(j->tier_options[i].name, name)) return &j->tier_options[i];
@@ -69,15 +69,14 @@ static struct tier_option stated_tiering(const struct job *j, int way)
         .parts[TIER_OPTIMIZER].percent = way > 0 ? j->offload_percents[way - 1] : 0};
 }
 
-struct compression_option job_option(const struct job *j, struct compression_option compression,
-                                     int way)
+struct compression_option job_option(const struct job *j, struct compression_option of, int way)
 {
     struct tier_option t = stated_tiering(j, way);
-    compression.tier_option = t.name;
-    compression.offloaded_percent = t.parts[TIER_OPTIMIZER].percent;
-    compression.activations = t.parts[TIER_ACTIVATIONS].tier;
-    compression.across_passes = t.parts[TIER_ACTIVATIONS].across_passes;
-    return compression;
+    of.tier_option = t.name;
+    of.offloaded_percent = t.parts[TIER_OPTIMIZER].percent;
+    of.activations = t.parts[TIER_ACTIVATIONS].tier;
+    of.across_passes = t.parts[TIER_ACTIVATIONS].across_passes;
+    return of;
 }
 
 struct tier_option job_tiering(const struct job *j, int way)
@@ -119,7 +118,7 @@ static enum status check_tier_option(const struct job *j, int i, const char *fil
     const struct tier_option *t = &j->tier_options[i];
     const struct tier_share *optimizer = &t->parts[TIER_OPTIMIZER];
     char where[40];
-    if (!t->name || !*t->name || job_tier_option(j, t->name) != t)
+    if (!t->name || !*t->name || option_named(j, t->name) != t)
         return fail(err, BAD_INPUT,
                     "%s: tier_options[%d].name: expected a name of its own, found \"%s\"", file, i,
                     t->name ? t->name : "");

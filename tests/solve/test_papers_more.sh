@@ -215,9 +215,14 @@ awk '/^[a-z]/ { here = /^segments.sh/ } !here || NF != 13 { next }
 awk '/^[a-z]/ { here = /^piper.sh/ } !here || NF != 6 || $1 !~ /^[0-9]+$/ { next }
      { n++; if ($4 > $3 || $5 > $4) bad = 1 }
      END { exit bad || n != 5 }' "$work/all.txt" || wrong "piper: $(cat "$work/all.txt")"
-for name in interleaved karma across grids pools groups bits tiers energy albert fused images llava \
-    reaches; do
-    case $name in groups) script=poolgroups ;; images) script=llava ;; across) script=karma ;; *) script=$name ;; esac
+for name in interleaved karma across grids pools groups bits tiers energy albert fused images \
+    llava reaches; do
+    case $name in
+    groups) script=poolgroups ;;
+    images) script=llava ;;
+    across) script=karma ;;
+    *) script=$name ;;
+    esac
     echo && echo "$script.sh" && cat "$work/$name.txt"
 done >>"$work/all.txt"
 # The page has the figures that are printed, and a wrong one is noticed.

@@ -6,8 +6,8 @@
 # of recomputed blocks, of the best number of swapped ones, the others kept.
 #   karma.sh FOLDER [GB/s ...]
 # PIPELINE=16: stages so many, one sequence a micro-batch, ZeRO 1. Lines of: GB/s, the iteration's
-# time without swapping, where passes wait for their transfers, and with transfers across passes, too;
-# then of the first stage the blocks swapped and recomputed where passes wait, and where not all do.
+# time without swapping, where passes wait for their transfers, and with transfers across passes,
+# too; of the first stage the blocks swapped and recomputed where passes wait, and where not all do.
 set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
 shift
