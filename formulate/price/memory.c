@@ -144,8 +144,8 @@ static real step_rate(const struct gpu_costs *gpu)
 static real step_s(const struct pricing *x, const struct layer_parameters *p, int group)
 {
     const struct gpu_costs *gpu = x->gpus[group];
-    return (2 * state_bytes(x, p) + x->e_g * kept_values(x, p, 2) + x->e * kept_values(x, p, 3) +
-            gpu->step_bytes_per_value.value * kept_values(x, p, 1)) /
+    return (2 * state_bytes(x, p) + x->e_g * kept_values(x, p, 2) +
+            (x->e + gpu->step_bytes_per_value.value) * kept_values(x, p, 1)) /
            step_rate(gpu);
 }
 

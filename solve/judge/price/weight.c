@@ -313,9 +313,10 @@ static long double update_s(const struct price_audit *a, const struct layer_weig
     long double gradient = a->problem->job.gradient_bytes_per_value,
                 rate = gpu->step_bytes_per_s.value > 0 ? gpu->step_bytes_per_s.value
                                                        : gpu->memory_bytes_per_s.value;
-    return (2 * state_bytes(a, w) + gradient * held_values(a, w, 2) +
-            a->value_bytes * held_values(a, w, 3) +
-            gpu->step_bytes_per_value.value * held_values(a, w, 1)) /
+    // What it updates is written here; the others' weights come with their gather.
+    long double updated = held_values(a, w, 1);
+    return (2 * state_bytes(a, w) + gradient * held_values(a, w, 2) + a->value_bytes * updated +
+            gpu->step_bytes_per_value.value * updated) /
            rate;
 }
 
