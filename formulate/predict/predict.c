@@ -393,6 +393,7 @@ void predict_range(struct predictor *p, struct prediction *prediction)
     p->range = range_begin(prediction->iteration_ns, &p->problem.costs, p->shown);
     for (int i = 0; i < p->moved.count; i++) {
         const struct moved_costs *m = &p->moved.items[i];
+        if (!range_needs(&p->range, m->group, m->end)) continue;
         if (!time_with(p, &m->costs, &ns, prediction)) return;
         range_add(&p->range, m->group, m->end, ns);
         if (m->group == COSTS_OF_LAUNCHES && m->end == COSTS_SLOW) prediction->launched_ns = ns;

@@ -24,16 +24,18 @@ static bool same_gpus(const struct costs *a, const struct costs *b)
 }
 
 // Where they leave GPUs as they are, these are the very same: what depends on them alone is priced
-// once.
+// once. First what is asked of every range, and what alone may settle one.
 void range_move_costs(struct moved_costs_list *list, const struct costs *costs, struct arena *arena)
 {
+    static const enum cost_group groups[COST_GROUPS] = {
+        COSTS_OF_LAUNCHES, COSTS_OF_TRAINER, COSTS_OF_PRODUCTS, COSTS_OF_ATTENTION,
+        COSTS_OF_MEMORY,   COSTS_OF_NODE,    COSTS_OF_NETWORK,  COSTS_OF_OVERLAP};
     list->count = 0;
-    for (int group = 0; group < COST_GROUPS; group++)
+    for (int i = 0; i < COST_GROUPS; i++)
         for (int end = 0; end < COST_ENDS; end++) {
             struct moved_costs *m = &list->items[list->count];
-            *m = (struct moved_costs){(enum cost_group)group, (enum cost_end)end,
-                                      costs_copy(costs, arena)};
-            list->count += costs_move_to(&m->costs, (enum cost_group)group, m->end);
+            *m = (struct moved_costs){groups[i], (enum cost_end)end, costs_copy(costs, arena)};
+            list->count += costs_move_to(&m->costs, groups[i], m->end);
             if (same_gpus(costs, &m->costs)) m->costs.gpus = costs->gpus;
         }
 }
@@ -95,9 +97,19 @@ void range_add_joint_case(struct range *r, int64_t moved_ns)
     }
 }
 
+static double costs_square(const struct range *r, enum cost_end end)
+{
+    return r->squares[end] + fmax(r->kernels[end], r->trainer[end]);
+}
+
+bool range_needs(const struct range *r, enum cost_group group, enum cost_end end)
+{
+    return group == COSTS_OF_LAUNCHES || r->shown <= 0 || costs_square(r, end) < r->shown;
+}
+
 int64_t range_end_ns(const struct range *r, enum cost_end end)
 {
-    double costs = r->squares[end] + fmax(r->kernels[end], r->trainer[end]);
+    double costs = costs_square(r, end);
     if (r->shown > 0) costs = fmin(costs, r->shown);
     if (end == COSTS_SLOW) costs += r->once;
     double factor = exp(sqrt(costs + r->launches[end] + fmax(r->cases[end], r->joint[end])));

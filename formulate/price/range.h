@@ -47,6 +47,8 @@ struct range {
 // Costs that were fitted to runs have their own: nothing is shown of these.
 struct range range_begin(int64_t ns, const struct costs *costs, struct shown_runs shown);
 void range_add(struct range *r, enum cost_group group, enum cost_end end, int64_t moved_ns);
+// false: whatever this group does to the time, published runs show less than is added already.
+bool range_needs(const struct range *r, enum cost_group group, enum cost_end end);
 // The time in a case that may be, which is inside the range.
 void range_add_case(struct range *r, enum cost_end end, int64_t moved_ns);
 // The time in a case that takes the place of all others: the greater doubt counts.
