@@ -32,12 +32,10 @@ static char *room(struct output *o, size_t bytes)
 
 static void put_text(struct output *o, const char *text, size_t length)
 {
-    for (size_t done = 0; done < length;) {
-        size_t part = length - done < 4096 ? length - done : 4096;
-        memcpy(room(o, part), text + done, part);
-        o->length += part;
-        done += part;
-    }
+    for (; length > 4096; text += 4096, length -= 4096, o->length += 4096)
+        memcpy(room(o, 4096), text, 4096);
+    memcpy(room(o, length), text, length);
+    o->length += length;
 }
 
 static void put(struct output *o, const char *text) { put_text(o, text, strlen(text)); }

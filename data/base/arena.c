@@ -140,7 +140,8 @@ struct arena_mark arena_set_mark(struct arena *arena)
                                arena->files};
 }
 
-// The C library clears 2 KiB and more by an instruction that repeats byte by byte, and starts slowly.
+// The C library clears 2 KiB and more by an instruction that repeats byte by byte, and starts
+// slowly.
 static void clear(unsigned char *to, size_t bytes)
 {
     const size_t part = 1024;

@@ -52,11 +52,20 @@ struct known_origin {
     struct run_origin origin;
 };
 
+// Defaults of such facts; neighbouring rows mostly have those of a few.
+enum { DEFAULTS_KEPT = 32 };
+struct known_defaults {
+    struct run_facts key;
+    struct run_default traits[TRAIT_COUNT];
+};
+
 struct predictor {
     struct predict_settings settings;
     struct row_words words;
     struct known_origin origins[ORIGINS_KEPT], *origin; // the current row's
     int origin_next;
+    struct known_defaults defaults[DEFAULTS_KEPT];
+    unsigned defaults_next;
     struct arena *arena;
     struct cluster *clusters; // in order of preference
     int cluster_count;

@@ -368,15 +368,25 @@ static void find_block(const struct predictor *p, const struct priced *priced,
     }
 }
 
+// Whether no message can leave a node: a job of one kind of GPU, all of it in one.
+static bool is_in_node(const struct predictor *p)
+{
+    const struct cluster *c = &p->problem.cluster;
+    int64_t gpus = p->priced.devices_per_stage * p->priced.rank_count;
+    return c->group_count == 1 && !c->places.node_count && !p->fleet.pipeline_count &&
+           gpus <= c->groups[0].gpus_per_node;
+}
+
 // The time with some costs moved; everything else keeps its price.
-static bool time_with(struct predictor *p, const struct costs *costs, int64_t *ns,
+static bool time_with(struct predictor *p, const struct moved_costs *moved, int64_t *ns,
                       struct prediction *prediction)
 {
     struct error err;
     struct kept_graph *kept;
     err.status = OK;
-    p->problem.costs = *costs;
-    if (price_times(p->pricing, &err) != OK) return predict_refuse(prediction, "%s", err.text);
+    p->problem.costs = moved->costs;
+    if (price_times(p->pricing, range_moves_compute(moved->group), &err) != OK)
+        return predict_refuse(prediction, "%s", err.text);
     return time_of(p, &p->priced, ns, &kept, prediction);
 }
 
@@ -394,7 +404,8 @@ void predict_range(struct predictor *p, struct prediction *prediction)
     for (int i = 0; i < p->moved.count; i++) {
         const struct moved_costs *m = &p->moved.items[i];
         if (!range_needs(&p->range, m->group, m->end)) continue;
-        if (!time_with(p, &m->costs, &ns, prediction)) return;
+        if (m->group == COSTS_OF_NETWORK && is_in_node(p)) continue;
+        if (!time_with(p, m, &ns, prediction)) return;
         range_add(&p->range, m->group, m->end, ns);
         if (m->group == COSTS_OF_LAUNCHES && m->end == COSTS_SLOW) prediction->launched_ns = ns;
     }

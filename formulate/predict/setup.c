@@ -92,7 +92,7 @@ void predict_read_words(struct row_words *w, const struct run_row *row)
 void row_drop_notes(struct run_row *row, FILE *to, bool *told)
 {
     struct row_words said = {0};
-    if (!*told) {
+    if (!*told && (row->notes.length || row->source.length)) {
         predict_read_words(&said, row);
         *told = said.family != FAMILY_GPT || said.untied || said.gated || said.rms_norm ||
                 said.overlapped || said.wide_sums || said.embedding_counted || said.fused_loss ||

@@ -256,6 +256,39 @@ static bool choose_by_memory(struct predictor *p, struct run_facts *facts,
     return tried_others;
 }
 
+// All that defaults read of facts that name no model: of numbers, what these decide
+// (data/frameworks).
+static bool key_of(struct run_facts *key, const struct run_facts *f)
+{
+    if (f->model.length) return false;
+    memcpy(key, f, sizeof *key);
+    key->hidden = key->heads = key->kv_heads = 0;
+    key->ffn = f->ffn == NOT_STATED || f->ffn == 4 * f->hidden;
+    key->vocab = f->vocab == 256000;
+    key->tensor = f->tensor > 8 ? 9 : f->tensor > 4 ? 5 : f->tensor > 1 ? 2 : 1;
+    key->context = f->context > 1, key->pipeline = f->pipeline > 1 ? 2 : f->pipeline;
+    key->chunks = f->chunks > 1, key->replicas = f->replicas > 1;
+    return true;
+}
+
+static void find_defaults(struct predictor *p, struct run_default traits[TRAIT_COUNT],
+                          const struct run_facts *facts)
+{
+    struct run_facts key;
+    if (!key_of(&key, facts)) {
+        run_defaults(traits, facts);
+        return;
+    }
+    struct known_defaults *known = p->defaults;
+    while (known < p->defaults + DEFAULTS_KEPT && memcmp(&known->key, &key, sizeof key)) known++;
+    if (known == p->defaults + DEFAULTS_KEPT) {
+        known = &p->defaults[p->defaults_next++ % DEFAULTS_KEPT];
+        known->key = key;
+        run_defaults(known->traits, facts);
+    }
+    memcpy(traits, known->traits, sizeof known->traits);
+}
+
 // The times with a trait's other values. What follows from it changes with it.
 static void price_open(struct predictor *p, const struct run_row *row,
                        const struct run_facts *facts, enum trait trait, struct assumption *a,
@@ -268,7 +301,7 @@ static void price_open(struct predictor *p, const struct run_row *row,
         struct prediction x;
         if (!(a->taken.open >> value & 1)) continue;
         other.values[trait] = value;
-        run_defaults(traits, &other);
+        find_defaults(p, traits, &other);
         fill(&filled, row, traits);
         for (int i = 0; i < TRAIT_COUNT; i++)
             if (!traits[i].assumed) row_set_trait(&filled, (enum trait)i, traits[i].value);
@@ -305,7 +338,7 @@ static int64_t as_pytorch_ns(struct predictor *p, const struct run_row *row,
     other.origin.program = PROGRAM_TORCHTITAN;
     own.trainer = (int)program_trainer(PROGRAM_TORCHTITAN);
     for (int i = 0; i < TRAIT_COUNT; i++) other.values[i] = row_trait(row, (enum trait)i);
-    run_defaults(traits, &other);
+    find_defaults(p, traits, &other);
     fill(&filled, &own, traits);
     predict_filled(p, &filled, false, &x);
     choose_by_memory(p, &other, traits, &filled, &x);
@@ -353,7 +386,7 @@ void predict_row(struct predictor *p, const struct run_row *stated, struct predi
     find_facts(&facts, &row, &p->words, &origin, named);
     bool whole = row.lora_rank <= 0;
     p->shown = (struct shown_runs){whole ? program_shown(&facts) : 0, program_host(&origin)};
-    run_defaults(traits, &facts);
+    find_defaults(p, traits, &facts);
     for (int i = 0; i <= TRAIT_LEARNED_POSITIONS && named; i++)
         traits[i].assumed = false; // the model says
     fill(&filled, &row, traits);

@@ -15,6 +15,8 @@
 static enum status round_term(int64_t *to, real value, const char *unit, const char *term,
                               const char *of, struct error *err)
 {
+    *to = 0;
+    if (value == 0) return OK; // as most are
     if (!(value < JSON_COUNT_MAX - 1))
         return fail(err, BAD_INPUT, "%s of %s: %.6g %s is beyond what can be counted (2^53)", term,
                     of, (double)value, unit);
@@ -403,17 +405,26 @@ enum status price_terms_kept(struct pricing **kept, struct priced *priced,
                      arena, err);
 }
 
-enum status price_times(struct pricing *x, struct error *err)
+// What is compressed is computed, and a gather beside the next forward pass shows by that pass.
+static bool talk_computes(const struct pricing *x)
 {
+    bool beside = x->overlapped && !x->problem->job.layout.barrier;
+    return beside || x->problem->cluster.places.node_count ||
+           x->priced->gradient_option_count > 1 || x->priced->boundary_option_count > 1;
+}
+
+enum status price_times(struct pricing *x, bool compute_alone, struct error *err)
+{
+    bool talk = !compute_alone || talk_computes(x);
     pricing_find_costs(x);
     keep_links(x);
     for (int run = 0; run < x->priced->run_count; run++) {
         for (int group = 0; group < x->priced->group_count; group++)
             if (!x->priced->groups[group].excluded) TRY(price_layer_times(x, run, group, err));
-        TRY(price_gradient_syncs(x, run, err));
+        if (talk) TRY(price_gradient_syncs(x, run, err));
     }
-    TRY(price_transfers_again(x, err));
-    return price_rest(x, err);
+    if (talk) TRY(price_transfers_again(x, err));
+    return talk ? price_rest(x, err) : price_other_runs(x, err);
 }
 
 double price_outside_bytes(const struct pricing *x, int group)

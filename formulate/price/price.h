@@ -32,8 +32,9 @@ enum status price_terms_kept(struct pricing **kept, struct priced *priced,
                              const struct problem *problem, struct product_memo *memo,
                              struct arena *arena, struct error *err);
 // Computes the times again, and nothing else, for a problem in whose costs only the numbers have
-// changed since (to an end of their intervals).
-enum status price_times(struct pricing *kept, struct error *err);
+// changed since (to an end of their intervals). compute_alone: the numbers of compute alone, so
+// that syncs and transfers are as they were priced last.
+enum status price_times(struct pricing *kept, bool compute_alone, struct error *err);
 // The kernels of one layer on one device of the group, for one micro-batch without slices: what the
 // rates alone give, without the overheads, factors, collectives and gathers of a pass. For
 // comparison with measured layers. false: the costs lack the GPU or the precision.

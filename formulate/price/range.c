@@ -24,12 +24,12 @@ static bool same_gpus(const struct costs *a, const struct costs *b)
 }
 
 // Where they leave GPUs as they are, these are the very same: what depends on them alone is priced
-// once. First what is asked of every range, and what alone may settle one.
+// once. First those that leave all but compute as it is.
 void range_move_costs(struct moved_costs_list *list, const struct costs *costs, struct arena *arena)
 {
     static const enum cost_group groups[COST_GROUPS] = {
-        COSTS_OF_LAUNCHES, COSTS_OF_TRAINER, COSTS_OF_PRODUCTS, COSTS_OF_ATTENTION,
-        COSTS_OF_MEMORY,   COSTS_OF_NODE,    COSTS_OF_NETWORK,  COSTS_OF_OVERLAP};
+        COSTS_OF_TRAINER, COSTS_OF_PRODUCTS, COSTS_OF_ATTENTION, COSTS_OF_LAUNCHES,
+        COSTS_OF_MEMORY,  COSTS_OF_NODE,     COSTS_OF_NETWORK,   COSTS_OF_OVERLAP};
     list->count = 0;
     for (int i = 0; i < COST_GROUPS; i++)
         for (int end = 0; end < COST_ENDS; end++) {

@@ -21,9 +21,13 @@ struct moved_costs_list {
     int count;
     struct moved_costs items[COST_GROUPS * COST_ENDS];
 };
-// Leaves out groups that no time depends on.
+// Leaves out groups that no time depends on. Those that move compute alone come first.
 void range_move_costs(struct moved_costs_list *list, const struct costs *costs,
                       struct arena *arena);
+static inline bool range_moves_compute(enum cost_group group)
+{
+    return group == COSTS_OF_TRAINER || group == COSTS_OF_PRODUCTS || group == COSTS_OF_ATTENTION;
+}
 
 // What published runs of a program show: the logarithm of the factor within which three to four in
 // five are predicted with such costs; of the interval of what a host takes to launch, the part that
