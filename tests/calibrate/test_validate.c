@@ -245,7 +245,7 @@ TEST(tables_carry_over_to_pipelines)
             batch = b * dp * (i >= 48 ? 8 : 24);
         const char *word = arena_print(arena,
                                        "gpu=A100,layers=%d,hidden=2048,seq=1024,tp=%d,pp=%d,dp=%d,"
-                                       "micro_batch=%d,global_batch=%d,recompute=full",
+                                       "micro_batch=%d,global_batch=%d,recompute=full,zero=0",
                                        layers, tp, pp, dp, b, batch);
         struct run_row row;
         struct prediction x;
