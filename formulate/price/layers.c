@@ -280,22 +280,11 @@ static bool anything_hides(const struct pricing *x)
            job->overlapped_dispatch;
 }
 
-// Tensor ranks' collectives alone, and those are on the other level's links.
-static bool leaves_level(const struct pricing *x, const struct layer_run *run, int group,
-                         enum level level)
-{
-    bool plain = run->kind == LAYER_BLOCK || run->kind == LAYER_EMBEDDING ||
-                 run->kind == LAYER_HEAD;
-    if (!plain || x->grid || x->c > 1 || x->zero >= 2) return false;
-    return x->t <= 1 || link_of_tensor_ranks(x, group).intra != (level == LEVEL_WITHIN);
-}
-
 // apart: gradients are scattered in a pass of their own.
 static struct shares shares_at(const struct pricing *x, const struct layer_run *run, int group,
                                const struct slice *slice, enum level level, bool apart)
 {
-    if (!anything_hides(x) || leaves_level(x, run, group, level))
-        return (struct shares){{0, 0}, {0, 0}, {0, 0}, 0};
+    if (!anything_hides(x)) return (struct shares){{0, 0}, {0, 0}, {0, 0}, 0};
     struct pricing own = *x;
     struct layer_talk talk;
     struct grid_collectives grid = {0};
