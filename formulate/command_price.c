@@ -38,6 +38,11 @@ enum status one_layout(struct problem *one, const struct problem *p, const char 
     const struct framework_of of = space_framework_of(&limits, &layout);
     const char *name = document_name(&p->job.document, "job");
     *one = *p;
+    if (job_has_widths(&p->job) && p->cluster.places.node_count)
+        return fail(err, BAD_INPUT,
+                    "%s: stage_degrees: expected uniform, or a cluster without places: what each "
+                    "stage's nodes decide is in no priced document",
+                    name);
     if (plan) TRY(plan_layout(&layout, p, plan, arena, err));
     if (!p->job.space.given) return OK;
     *one = problem_with_layout(p, &layout);

@@ -8,7 +8,8 @@
 #include "data/inputs/model/model.h"
 #include "data/inputs/space.h"
 
-enum { PLACED_NODES_MAX = 512 }; // a plan states for each node what is on it
+enum { NAMED_NODES_MAX = 64, NAMED_DATA_MAX = 4 }; // where stages have widths of their own
+enum { PLACED_NODES_MAX = 512 };                   // a plan states for each node what is on it
 
 struct problem {
     struct document document;

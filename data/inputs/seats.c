@@ -162,6 +162,25 @@ static const char *what_turns_exclude(const struct problem *p)
                             : NULL;
 }
 
+// The first that does not go with widths on nodes that have names; NULL: all do.
+static const char *what_names_exclude(const struct problem *p)
+{
+    const struct job *j = &p->job;
+    bool tied = p->model.has_shape && p->model.shape.tied_embeddings;
+    return p->cluster.places.node_count > NAMED_NODES_MAX
+               ? "at most 64 nodes, on a cluster with places"
+           : j->stage_degrees != DEGREES_PER_STAGE ? "per_stage, on a cluster with places"
+           : j->replicas != REPLICAS_SPLIT         ? "replicas split, on a cluster with places"
+           : j->space.given                        ? "one layout, on a cluster with places"
+           : j->objective != OBJECTIVE_ITERATION_TIME
+               ? "objective iteration_time, on a cluster with places"
+           : j->placement.homogeneous_groups || j->placement.uneven_micro_batches
+               ? "no wishes in placement, as each stage is on one node group"
+           : tied && j->layout.pipeline > 1
+               ? "embeddings that are not tied, on a cluster with places"
+               : NULL;
+}
+
 // The first that does not go with widths; NULL: all do.
 static const char *what_excludes(const struct problem *p)
 {
@@ -171,9 +190,9 @@ static const char *what_excludes(const struct problem *p)
         if (p->model.runs[i].kind == LAYER_MEMORY) return "a model without memory layers";
     if (model_has_towers(&p->model) || model_shares_weights(&p->model))
         return "a model without towers and without layers that share weights";
+    if (p->cluster.places.node_count && what_names_exclude(p)) return what_names_exclude(p);
     if (j->space.given && what_space_excludes(&j->space)) return what_space_excludes(&j->space);
     return problem_counts_devices(p)           ? "no objective cost and price_limit"
-           : p->cluster.places.node_count      ? "a cluster without places"
            : j->objective == OBJECTIVE_PIPETTE ? "another objective than pipette"
            : j->boundary_option_count || j->gradient_option_count ? "no compression"
            : problem_has_tiers(p)  ? "a cluster without tiers, no offload_percents and tier_options"
@@ -230,6 +249,35 @@ static enum status check_packing(const struct problem *p, const struct seat *sea
                        "%s: widths: group %s: expected numbers of tensor x context of which one "
                        "divides the other, and a node's %d GPUs, found %lld and %lld",
                        job, g->name, g->gpus_per_node, (long long)own, (long long)other);
+}
+
+// On named nodes each replica takes as many devices of one node as any other of its group.
+static enum status check_named(const struct problem *p, const struct seat *seats, int count,
+                               const char *job, struct error *err)
+{
+    for (int i = 0; i < count && p->cluster.places.node_count; i++) {
+        const struct node_group *g = &p->cluster.groups[seats[i].group];
+        int64_t own = (int64_t)seats[i].tensor * seats[i].context;
+        if (seats[i].data > NAMED_DATA_MAX)
+            return fail(err, BAD_INPUT,
+                        "%s: widths: expected data degrees of 1 to %d on a cluster with places, "
+                        "found %d",
+                        job, NAMED_DATA_MAX, seats[i].data);
+        if (own > g->gpus_per_node)
+            return fail(err, BAD_INPUT,
+                        "%s: widths: group %s: expected tensor x context of at most a node's %d "
+                        "GPUs on a cluster with places, found %lld",
+                        job, g->name, g->gpus_per_node, (long long)own);
+        for (int k = 0; k < i; k++)
+            if (seats[k].group == seats[i].group &&
+                (int64_t)seats[k].tensor * seats[k].context != own)
+                return fail(err, BAD_INPUT,
+                            "%s: widths: group %s: expected one number of tensor x context on a "
+                            "cluster with places, found %lld and %lld",
+                            job, g->name, (long long)seats[k].tensor * seats[k].context,
+                            (long long)own);
+    }
+    return OK;
 }
 
 static enum status check_seat(const struct problem *p, const struct seat *seat, const char *job,
@@ -327,6 +375,7 @@ enum status problem_check_widths(const struct problem *p, struct error *err)
     if (status == OK) status = check_groups(p, seats, count, job, err);
     for (int i = 0; i < count && status == OK; i++)
         status = check_packing(p, seats, count, i, job, err);
+    if (status == OK) status = check_named(p, seats, count, job, err);
     arena_close(&scratch);
     return status != OK || p->job.space.given ? status : problem_check_seats(p, err);
 }

@@ -49,9 +49,23 @@ static bool table_uses_part(const struct priced *p, const int64_t *forward_ns,
     return false;
 }
 
+static bool seats_use_part(const struct priced *p, enum transfer_part part)
+{
+    const struct priced_seat_nodes *x = p->seat_nodes;
+    for (int i = 0; i < x->seat_count * x->seat_count; i++)
+        for (int c = 0; c < p->cut_count; c++) {
+            size_t nodes = (size_t)x->of[0]->places->node_count;
+            const struct priced_hops *hops = &x->cuts[i][c];
+            if (table_uses_part(p, hops->forward_ns, hops->backward_ns, nodes * nodes, part))
+                return true;
+        }
+    return false;
+}
+
 bool priced_uses_part(const struct priced *p, enum transfer_part part)
 {
     size_t pairs = (size_t)(p->slice_count * p->group_count * p->group_count);
+    if (p->seat_nodes && seats_use_part(p, part)) return true;
     size_t nodes = p->places ? (size_t)p->places->node_count : 0;
     for (int c = 0; c < p->cut_count; c++) {
         if (table_uses_part(p, p->cuts[c].forward_ns, p->cuts[c].backward_ns, pairs, part))
@@ -90,6 +104,8 @@ bool priced_uses_sync(const struct priced *p)
     for (int list = 0; priced_list_alone(p, list, &alone); list++)
         if (priced_uses_sync(&alone)) return true;
     if (p->places && any_ring(p)) return true;
+    for (int i = 0; p->seat_nodes && i < p->seat_nodes->seat_count; i++)
+        if (any_ring(p->seat_nodes->of[i])) return true;
     for (int g = 0; g < p->group_count; g++)
         for (int o = 0; o < p->gradient_option_count && !p->groups[g].excluded; o++) {
             if (p->groups[g].sync_constant_ns[o] > 0) return true;

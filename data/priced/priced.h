@@ -157,6 +157,14 @@ struct priced_pipette {
     int64_t *inner_ns; // [node]: the ring of a node's own replicas
 };
 
+// On a cluster with places where stages have widths of their own: what their nodes decide. The
+// document's own prices are then the least over all nodes, and it is not written.
+struct priced_seat_nodes {
+    int seat_count;
+    const struct priced **of;  // [seat]: of its width's uniform layout, with places of its own
+    struct priced_hops **cuts; // [from * seat_count + to][cut]: messages between the two seats
+};
+
 struct priced {
     struct document document;
     const char *name;
@@ -204,7 +212,8 @@ struct priced {
     struct quality_budget budget;
     struct rule *rules;
     int rule_count;
-    struct priced_places *places; // NULL: ranks are on groups, not on nodes
+    struct priced_places *places;               // NULL: ranks are on groups, not on nodes
+    const struct priced_seat_nodes *seat_nodes; // NULL: stages have no widths, or nodes no names
 };
 
 // ---- pure accessors, shared by everything that reads a priced document

@@ -31,6 +31,10 @@ struct plan_stage {
     DECISION;
     int *recomputed; // [recomputed_layers]: layers of the model, ascending, that RECOMPUTE_FULL is
     int recomputed_count; // of; 0: of all
+    // On a cluster with places, where stages have widths of their own: the node of each replica,
+    // in the order of the samples that they take and of their ring. NULL, 0: not stated.
+    const char **nodes; // [node_count]
+    int node_count;
     // claims
     struct plan_slice *slices; // [slice_count]
     int64_t sync_ns, optimizer_ns;

@@ -16,9 +16,7 @@
 
 // ---- times
 
-static double seconds(int64_t ns) { return (double)ns / 1e9; }
-
-PUT_MEMBER(put_seconds) { json_put_number(w, key, seconds(*(const int64_t *)from)); }
+PUT_MEMBER(put_seconds) { json_put_number(w, key, (double)*(const int64_t *)from / 1e9); }
 
 PUT_MEMBER(put_some_seconds)
 {
@@ -30,7 +28,7 @@ PUT_MEMBER(put_seconds_of_parts)
     const int64_t *ns = from;
     int64_t sum = 0;
     for (int part = 0; part < PART_COUNT; part++) sum += ns[part];
-    json_put_number(w, key, seconds(sum));
+    json_put_number(w, key, (double)sum / 1e9);
 }
 
 struct parts {
@@ -208,6 +206,7 @@ static const struct member stage_rows[] = {
     KEY_PUT("last_layer", 0, put_last_layer),
     KEY_PART("group", JSON_VALUE, REQUIRED, STAGE(group), get_group, put_group),
     KEY_PUT("gpu", STAGE(group), put_gpu),
+    KEY_PART("nodes", JSON_ARRAY, OPTIONAL, 0, plan_nodes_get, plan_nodes_put),
     KEY_PUT("devices", 0, put_devices),
     DECISION_KEYS(plan_stage),
     KEY_ARRAY(plan_stage, recomputed, recomputed_count, JSON_INT, OPTIONAL, IF_SET, 0,

@@ -45,7 +45,7 @@ static bool is_pair(const struct priced_places *p, int from, int to)
     return p->nodes[from].slots && p->nodes[to].slots && (from != to || p->nodes[from].slots > 1);
 }
 
-static struct message_ends ends_of(const struct pricing *x, int from, int to)
+struct message_ends ends_of_nodes(const struct pricing *x, int from, int to)
 {
     const struct priced_places *p = x->priced->places;
     struct message_ends ends = {p->nodes[from].group, p->nodes[to].group, {0}, {0}};
@@ -82,7 +82,7 @@ static enum status price_cuts(struct pricing *x, struct error *err)
         for (size_t pair = 0; pair < pairs; pair++) {
             int slice = (int)(pair / (nodes * nodes)), from = (int)(pair / nodes % nodes),
                 to = (int)(pair % nodes);
-            struct message_ends ends = ends_of(x, from, to);
+            struct message_ends ends = ends_of_nodes(x, from, to);
             enum status status = price_message(x, &x->messages[cut], &ends, slice,
                                                p->cuts[cut].forward_ns, p->cuts[cut].backward_ns,
                                                pair * PART_COUNT, err);
@@ -306,6 +306,18 @@ static enum status price_embeddings(struct pricing *x, struct error *err)
 static void take_least(int64_t *least, int64_t ns)
 {
     if (ns != PRICE_NONE && (*least == PRICE_NONE || ns < *least)) *least = ns;
+}
+
+void least_over_nodes(const struct priced_places *p, int from_group, int to_group,
+                      const int64_t *nodes_ns, int64_t *least)
+{
+    for (int part = 0; part < PART_COUNT; part++) least[part] = PRICE_NONE;
+    for (int from = 0; from < p->node_count; from++)
+        for (int to = 0; to < p->node_count; to++)
+            for (int part = 0; part < PART_COUNT; part++)
+                if (p->nodes[from].group == from_group && p->nodes[to].group == to_group)
+                    take_least(&least[part],
+                               nodes_ns[(from * p->node_count + to) * PART_COUNT + part]);
 }
 
 static void relax_table(const struct priced *priced, int64_t *groups, const int64_t *nodes,

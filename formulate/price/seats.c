@@ -20,6 +20,7 @@ struct seating {
     struct seat *seats;
     int count;
     struct at_width **at; // [seat]; seats of one width share it
+    bool named;           // nodes have names: ends of messages are nodes, not groups
     struct arena *arena;
 };
 
@@ -141,7 +142,7 @@ static bool is_used(const struct seating *s, int seat) { return !s->priced->grou
 // width shares it. copies: of what a device sends.
 struct one_end {
     const struct seating *s;
-    int seat, from, to; // groups of the cluster
+    int seat, from, to; // groups of the cluster, or nodes
     int cut;
 };
 
@@ -150,7 +151,8 @@ static enum status price_end(const struct one_end *e, real copies, int64_t *forw
 {
     const struct pricing *x = e->s->at[e->seat]->x;
     struct message m = x->messages[e->cut];
-    struct message_ends ends = ends_of_stages(x, e->from, e->to);
+    struct message_ends ends = e->s->named ? ends_of_nodes(x, e->from, e->to)
+                                           : ends_of_stages(x, e->from, e->to);
     m.bytes *= copies;
     *joined = ends.there.joined;
     return price_message(x, &m, &ends, 0, forward, &backward, 0, err);
@@ -170,11 +172,12 @@ static void take_longer(int64_t *to, const int64_t *a, const int64_t *b)
     for (int part = 0; part < PART_COUNT; part++) to[part] = larger(a[part], b[part]);
 }
 
+// ends: the cluster's groups, or nodes, that the two stages are on.
 static enum status price_unlike(const struct seating *s, int cut, int from, int to,
-                                int64_t *forward, int64_t *backward, struct error *err)
+                                const int ends[2], int64_t *forward, int64_t *backward,
+                                struct error *err)
 {
-    struct one_end sends = {s, from, s->seats[from].group, s->seats[to].group, cut},
-                   takes = {s, to, s->seats[from].group, s->seats[to].group, cut};
+    struct one_end sends = {s, from, ends[0], ends[1], cut}, takes = {s, to, ends[0], ends[1], cut};
     int64_t f[2][PART_COUNT] = {{0}}, b[2][PART_COUNT] = {{0}}, unused[PART_COUNT] = {0};
     bool joined[2];
     TRY(price_end(&sends, copies_of(s, from, to, cut), f[0], unused, &joined[0], err));
@@ -190,14 +193,62 @@ static enum status price_unlike(const struct seating *s, int cut, int from, int 
     return OK;
 }
 
+// ---- nodes that have names: prices between two seats by pairs of nodes
+
+static enum status price_hops(struct seating *s, int cut, int from, int to, struct priced_hops *h,
+                              struct error *err)
+{
+    const struct priced_places *p = document_of(s, from)->places;
+    int nodes = p->node_count;
+    if (same_width(&s->seats[from], &s->seats[to])) return *h = p->cuts[cut], OK;
+    h->forward_ns = TAKE(s->arena, nodes * nodes * PART_COUNT, int64_t);
+    h->backward_ns = TAKE(s->arena, 1, int64_t *);
+    h->backward_ns[0] = TAKE(s->arena, nodes * nodes * PART_COUNT, int64_t);
+    for (int pair = 0; pair < nodes * nodes; pair++) {
+        const int ends[2] = {pair / nodes, pair % nodes};
+        int64_t *there = h->forward_ns + pair * PART_COUNT,
+                *back = h->backward_ns[0] + pair * PART_COUNT;
+        for (int part = 0; part < PART_COUNT; part++) there[part] = back[part] = PRICE_NONE;
+        if (p->nodes[ends[0]].group == s->seats[from].group &&
+            p->nodes[ends[1]].group == s->seats[to].group)
+            TRY(price_unlike(s, cut, from, to, ends, there, back, err));
+    }
+    return OK;
+}
+
+static enum status put_nodes(struct seating *s, struct error *err)
+{
+    struct priced_seat_nodes *x = TAKE(s->arena, 1, struct priced_seat_nodes);
+    int count = s->count;
+    x->seat_count = count;
+    x->of = TAKE(s->arena, count, const struct priced *);
+    x->cuts = TAKE(s->arena, count * count, struct priced_hops *);
+    for (int i = 0; i < count; i++) x->of[i] = document_of(s, i);
+    for (int pair = 0; pair < count * count; pair++) {
+        x->cuts[pair] = TAKE(s->arena, s->priced->cut_count, struct priced_hops);
+        for (int cut = 0; cut < s->priced->cut_count; cut++)
+            TRY(price_hops(s, cut, pair / count, pair % count, &x->cuts[pair][cut], err));
+    }
+    s->priced->seat_nodes = x;
+    return OK;
+}
+
 static enum status put_pair(struct seating *s, int cut, int from, int to, struct error *err)
 {
     struct priced_cut *c = &s->priced->cuts[cut];
     size_t at = (size_t)(from * s->count + to) * PART_COUNT;
-    if (!same_width(&s->seats[from], &s->seats[to]))
-        return price_unlike(s, cut, from, to, c->forward_ns + at, c->backward_ns[0] + at, err);
+    const int ends[2] = {s->seats[from].group, s->seats[to].group};
     const struct priced *own = document_of(s, from);
-    size_t of = (size_t)(s->seats[from].group * own->group_count + s->seats[to].group) * PART_COUNT;
+    if (s->named) {
+        const struct priced_hops *h = &s->priced->seat_nodes->cuts[from * s->count + to][cut];
+        least_over_nodes(own->places, ends[0], ends[1], h->forward_ns, c->forward_ns + at);
+        least_over_nodes(own->places, ends[0], ends[1], h->backward_ns[0], c->backward_ns[0] + at);
+        return OK;
+    }
+    if (!same_width(&s->seats[from], &s->seats[to]))
+        return price_unlike(s, cut, from, to, ends, c->forward_ns + at, c->backward_ns[0] + at,
+                            err);
+    size_t of = (size_t)(ends[0] * own->group_count + ends[1]) * PART_COUNT;
     memcpy(c->forward_ns + at, own->cuts[cut].forward_ns + of, PART_COUNT * sizeof(int64_t));
     memcpy(c->backward_ns[0] + at, own->cuts[cut].backward_ns[0] + of,
            PART_COUNT * sizeof(int64_t));
@@ -309,9 +360,11 @@ enum status price_seats(struct priced *priced, const struct problem *problem, st
     struct seating s = {.problem = problem, .priced = priced, .arena = arena};
     s.count = problem_seats(problem, &s.seats, arena);
     s.at = TAKE(arena, s.count, struct at_width *);
+    s.named = problem->cluster.places.node_count > 0;
     TRY(price_widths(&s, err));
     *priced = *document_of(&s, 0);
     priced->layout = problem->job.layout;
+    priced->places = NULL;
     priced->devices_per_stage = 1;
     priced->in_turn = problem->job.replicas == REPLICAS_IN_TURN;
     priced->recompute_any = problem->job.recompute_any;
@@ -323,6 +376,7 @@ enum status price_seats(struct priced *priced, const struct problem *problem, st
     for (int run = 0; run < priced->run_count; run++) put_run(&s, run);
     TRY(join_all(&s, err));
     put_embedding(&s);
+    if (s.named) TRY(put_nodes(&s, err));
     TRY(put_cuts(&s, err));
     return put_entries(&s, err);
 }

@@ -47,6 +47,10 @@ struct audit {
         int count;
     } * rings;
     struct joint *joints; // [group] what joins the group with itself: the current link of the ring
+    // Where stages with widths of their own stand on nodes (widths.c): [stage] the judged group of
+    // its first replica, those of the others follow; and its width's joints in place of the above.
+    const int *first_place;
+    struct joint **stage_joints;
     struct arena *arena;
 };
 
@@ -178,6 +182,8 @@ void match_widths(struct audit *h); // sets group and at of a plan whose stages 
 // "groups": those that the job's lists give, in their order.
 void state_widths(struct verdict *v, const struct plan *plan, const struct problem *problem,
                   struct arena *arena);
+// Everything after the layout, for such a plan on a cluster with places.
+enum status audit_named(struct audit *h, struct error *err);
 void audit_devices(struct audit *h); // "count": of each node group
 // Of a message from stage `from` to stage `to`, neighbours; s: of the sender's group and so on.
 bool stage_transfer(const struct audit *h, int from, int to, struct sending s,

@@ -285,9 +285,32 @@ static struct sync_ways sync_over_link(const struct audit *h, int stage,
     return ways_of_sync(h, layers, count, constants[constants[1] > constants[0]]);
 }
 
+// Where stages with widths of their own stand on nodes: each term over its slowest link.
+static struct sync_ways sync_by_terms(const struct audit *h, int stage, struct layer_terms *layers)
+{
+    int count = h->plan->stages[stage].layer_count;
+    int64_t constant = 0;
+    struct layer_terms *own = TAKE(h->arena, count, struct layer_terms);
+    for (int i = 0; i < count; i++) layers[i].sync_ns = layers[i].work_ns = 0;
+    for (int k = 0; k < h->rings[stage].count; k++) {
+        const struct ring_link *link = &h->rings[stage].links[k];
+        int64_t ns;
+        h->stage_joints[stage][link->ends[0]] = link->joint;
+        stage_times_of(h, stage, 0, own, link->ends[0]);
+        for (int i = 0; i < count; i++) {
+            if (own[i].sync_ns > layers[i].sync_ns) layers[i].sync_ns = own[i].sync_ns;
+            if (own[i].work_ns > layers[i].work_ns) layers[i].work_ns = own[i].work_ns;
+        }
+        ns = sync_constant_ns(audit_at(h, stage), link->ends[0]);
+        if (ns > constant) constant = ns;
+    }
+    return ways_of_sync(h, layers, count, constant);
+}
+
 static struct sync_ways sync_over_ring(const struct audit *h, int stage, struct layer_terms *layers)
 {
     struct sync_ways longest = {{-1, 0}, {-1, 0}, 0};
+    if (h->first_place) return sync_by_terms(h, stage, layers);
     for (int i = 0; i < h->rings[stage].count; i++) {
         struct sync_ways sync = sync_over_link(h, stage, &h->rings[stage].links[i], layers);
         if (sync.own.value > longest.own.value) longest.own = sync.own;

@@ -291,8 +291,10 @@ enum status verify_plan(struct verdict *v, const struct plan *plan, const struct
     if (plan->stage_count && audit_layout(&h)) {
         h.request = plan_request(plan);
         match_groups(&h);
-        TRY(problem->cluster.places.node_count || plan->placement ? audit_placement(&h, err)
-                                                                  : audit_plan(&h, err));
+        bool placed = problem->cluster.places.node_count || plan->placement;
+        TRY(placed && job_has_widths(&problem->job) ? audit_named(&h, err)
+            : placed                                ? audit_placement(&h, err)
+                                                    : audit_plan(&h, err));
     }
     v->doubtful = doubts.prices;
     if (doubts.sizes)

@@ -73,6 +73,7 @@ static void audit_one_width(struct audit *h)
 void audit_devices(struct audit *h)
 {
     audit_one_width(h);
+    if (h->first_place) return; // audit_stand has counted, node by node
     const struct cluster *c = &h->problem->cluster;
     for (int g = 0; g < c->group_count; g++) {
         int64_t used = 0, all = (int64_t)c->groups[g].nodes * c->groups[g].gpus_per_node;
@@ -91,8 +92,52 @@ static bool both_ways(const struct price_audit *a, int from, int to)
     return judged_stage_link(a, from, to).joined && judged_stage_link(a, to, from).joined;
 }
 
+// Whether two replicas have a sample of a micro-batch in common: of so many equal parts each, in
+// order, the one's and the other's overlap.
+static bool share_samples(int part, int of, int other, int of_other)
+{
+    int begins = part * of_other, ends = begins + of_other, from = other * of, to = from + of;
+    return begins < to && from < ends;
+}
+
+static int replicas_at(const struct audit *h, int stage)
+{
+    return layout_of(audit_at(h, stage))->data;
+}
+
+static bool named_joined(const struct audit *h, int from, int to)
+{
+    bool joined = true;
+    for (int i = 0; i < replicas_at(h, from); i++)
+        for (int k = 0; k < replicas_at(h, to); k++) {
+            int one = h->first_place[from] + i, other = h->first_place[to] + k;
+            if (share_samples(i, replicas_at(h, from), k, replicas_at(h, to)))
+                joined = joined && both_ways(audit_at(h, from), one, other) &&
+                         both_ways(audit_at(h, to), one, other);
+        }
+    return joined;
+}
+
+// The slowest of the messages between replicas that have samples in common, part by part.
+static bool named_transfer(const struct audit *h, int from, int to, struct sending s,
+                           int64_t parts[PART_COUNT])
+{
+    int64_t own[PART_COUNT];
+    for (int k = 0; k < PART_COUNT; k++) parts[k] = 0;
+    for (int i = 0; i < replicas_at(h, from); i++)
+        for (int r = 0; r < replicas_at(h, to); r++) {
+            if (!share_samples(i, replicas_at(h, from), r, replicas_at(h, to))) continue;
+            s.sender = h->first_place[from] + i, s.receiver = h->first_place[to] + r;
+            if (!resharded_price(audit_at(h, from), audit_at(h, to), s, own)) return false;
+            for (int k = 0; k < PART_COUNT; k++)
+                if (own[k] > parts[k]) parts[k] = own[k];
+        }
+    return true;
+}
+
 bool stages_joined(const struct audit *h, int from, int to)
 {
+    if (h->first_place) return named_joined(h, from, to);
     int one = judged_group(h, from), other = judged_group(h, to);
     return both_ways(audit_at(h, from), one, other) && both_ways(audit_at(h, to), one, other);
 }
@@ -100,7 +145,8 @@ bool stages_joined(const struct audit *h, int from, int to)
 bool stage_transfer(const struct audit *h, int from, int to, struct sending s,
                     int64_t parts[PART_COUNT])
 {
-    return resharded_price(audit_at(h, from), audit_at(h, to), s, parts);
+    return h->first_place ? named_transfer(h, from, to, s, parts)
+                          : resharded_price(audit_at(h, from), audit_at(h, to), s, parts);
 }
 
 bool ends_embedding_price(const struct audit *h, int64_t *ns)
@@ -194,6 +240,7 @@ static void raise_pair(const struct audit *h, int from, int to, struct largest_p
     const struct price_audit *a = &h->at[from], *b = &h->at[to];
     int64_t parts[PART_COUNT];
     int one = h->group[from], other = h->group[to];
+    if (h->first_place && one == other) return; // one replica
     if (!both_ways(a, one, other) || !both_ways(b, one, other)) return;
     for (int run = 0; run < a->problem->model.run_count; run++)
         for (int back = 0; back < 2; back++) {
@@ -224,4 +271,166 @@ struct largest_prices largest_of_widths(const struct audit *h)
                 raise_pair(h, i, k, &largest);
     }
     return largest;
+}
+
+// ---- stages that stand on nodes: each replica is a group of the judged cluster
+
+struct stand {
+    const struct audit *h;          // the plan's, on the cluster with places
+    int place_count, *node, *first; // [place], [stage]
+};
+
+static int place_named(const struct audit *h, int stage, int replica)
+{
+    const struct places *p = &h->problem->cluster.places;
+    const char *name = h->plan->stages[stage].nodes[replica];
+    for (int i = 0; i < p->node_count; i++)
+        if (!strcmp(p->nodes[i].name, name)) {
+            if (p->nodes[i].group == judged_group(h, stage)) return i;
+            REJECT(h, "placement", stage, "node '%s' is not of its width's node group", name);
+            return -1;
+        }
+    REJECT(h, "placement", stage, "nodes: '%s' is not in the cluster", name);
+    return -1;
+}
+
+// Every replica has a node of its width's group, and none holds more than it has room for.
+static bool audit_stand(struct audit *h, struct stand *t)
+{
+    const struct places *p = &h->problem->cluster.places;
+    int64_t *used = TAKE(h->arena, p->node_count, int64_t);
+    int before = h->verdict->violation_count;
+    for (int s = 0; s < h->plan->stage_count; s++) {
+        const struct plan_stage *x = &h->plan->stages[s];
+        bool known = x->group >= 0 && x->group < h->plan->group_count && h->group[x->group] >= 0;
+        t->first[s] = t->place_count;
+        if (!known || x->node_count != replicas_at(h, s)) {
+            REJECT(h, "placement", s, "it states %d nodes, its width has %d replicas",
+                   x->node_count, known ? replicas_at(h, s) : 0);
+            return false;
+        }
+        for (int i = 0; i < x->node_count; i++) {
+            int node = t->node[t->place_count++] = place_named(h, s, i);
+            if (node >= 0) used[node] += audit_at(h, s)->collective;
+        }
+    }
+    for (int i = 0; i < p->node_count; i++) {
+        int room = h->problem->cluster.groups[p->nodes[i].group].gpus_per_node;
+        if (used[i] > room)
+            REJECT(h, "placement", -1, "%lld GPUs of node '%s' are taken, it has %d",
+                   (long long)used[i], p->nodes[i].name, room);
+    }
+    return h->verdict->violation_count == before;
+}
+
+// The problem with a group for each place, then the cluster's own, in which all ranks that share a
+// layer's work are of one node; and what joins them for this stage's width.
+static void stand_on(struct audit *x, const struct stand *t, int stage, struct price_audit *to)
+{
+    const struct price_audit *own = audit_at(t->h, stage);
+    const struct cluster *c = &t->h->problem->cluster;
+    struct problem *p = TAKE(x->arena, 1, struct problem);
+    int n = t->place_count, all = n + c->group_count, count = 0;
+    struct node_group *groups = TAKE(x->arena, all, struct node_group);
+    struct group_link *links = TAKE(x->arena, all + n * n, struct group_link);
+    struct joint *joints = TAKE(x->arena, all + n * n, struct joint);
+    struct summed_by *summed_by = TAKE(x->arena, all, struct summed_by);
+    for (int g = 0; g < all; g++) {
+        int of = g < n ? c->places.nodes[t->node[g]].group : g - n;
+        groups[g] = c->groups[of];
+        groups[g].nodes = replicas_at(t->h, stage);
+        groups[g].gpus_per_node = (int)own->collective;
+        groups[g].nic_count = 0;
+        summed_by[g] = judged_sums(own, of);
+        links[count] = (struct group_link){.from = g, .to = g};
+        joints[count++] = (struct joint){true, false, true, 1e18, 0, 1};
+    }
+    for (int pair = 0; pair < n * n; pair++) {
+        if (pair / n == pair % n) continue;
+        joints[count] = judged_node_link(own, t->node[pair / n], t->node[pair % n]);
+        links[count] = (struct group_link){.from = pair / n, .to = pair % n};
+        count += joints[count].joined;
+    }
+    *p = *own->problem;
+    p->cluster.groups = groups, p->cluster.group_count = all;
+    p->cluster.links = links, p->cluster.link_count = count;
+    p->cluster.places = (struct places){0};
+    *to = price_audit_over(p, &t->h->price_audit);
+    to->joints = x->stage_joints[stage] = joints;
+    to->summed_by = summed_by;
+}
+
+static bool ring_leaves(const struct stand *t, int stage, int node)
+{
+    bool there = false, elsewhere = false;
+    for (int i = 0; i < replicas_at(t->h, stage); i++) {
+        bool here = t->node[t->first[stage] + i] == node;
+        there = there || here, elsewhere = elsewhere || !here;
+    }
+    return there && elsewhere;
+}
+
+// A stage's ring runs from each replica to the next; within a node only if it never leaves it.
+static struct ring_links ring_of(struct audit *h, const struct stand *t, int stage)
+{
+    const struct price_audit *own = audit_at(h, stage);
+    const struct places *p = &h->problem->cluster.places;
+    const int *node = t->node + t->first[stage];
+    int count = replicas_at(h, stage), kind = judged_ring_kind(own, node, count);
+    struct ring_link *links = TAKE(h->arena, count, struct ring_link);
+    struct ring_links ring = {links, 0};
+    for (int i = 0; i < count; i++) {
+        int from = node[i], to = node[(i + 1) % count];
+        int64_t rings[2] = {0, 0};
+        if (from == to && ring_leaves(t, stage, from)) continue;
+        for (int s = 0; s < h->plan->stage_count; s++) {
+            rings[0] += ring_leaves(t, s, from);
+            rings[1] += ring_leaves(t, s, to);
+        }
+        struct ring_link *link = &links[ring.count++];
+        link->ends[0] = t->place_count + p->nodes[from].group;
+        link->ends[1] = t->place_count + p->nodes[to].group;
+        link->joint = judged_ring_part(own, from, to, rings, kind);
+        if (!link->joint.joined)
+            REJECT(h, "joined", stage, "no link connects node '%s' with node '%s' for its ring",
+                   p->nodes[from].name, p->nodes[to].name);
+    }
+    return ring;
+}
+
+enum status audit_named(struct audit *h, struct error *err)
+{
+    int stages = h->plan->stage_count, before = h->verdict->violation_count;
+    struct stand t = {h, 0, TAKE(h->arena, NAMED_DATA_MAX * stages, int),
+                      TAKE(h->arena, stages, int)};
+    if (h->plan->placement || !h->problem->cluster.places.node_count) {
+        REJECT(h, "placement", -1,
+               "stages with widths of their own state their nodes, on a cluster with places alone");
+        return OK;
+    }
+    if (!audit_stand(h, &t)) return OK;
+    struct ring_links *rings = TAKE(h->arena, stages, struct ring_links);
+    for (int s = 0; s < stages; s++) rings[s] = ring_of(h, &t, s);
+    if (h->verdict->violation_count > before) return OK;
+    struct audit x = *h;
+    struct plan plan = *h->plan;
+    struct price_audit *at = TAKE(h->arena, stages, struct price_audit);
+    plan.group_count = stages;
+    plan.group_names = TAKE(h->arena, stages, const char *);
+    plan.widths = TAKE(h->arena, stages, struct plan_width);
+    plan.stages = TAKE_COPY(h->arena, plan.stages, stages);
+    x.stage_joints = TAKE(h->arena, stages, struct joint *);
+    x.group = TAKE_COPY(h->arena, t.first, stages);
+    for (int s = 0; s < stages; s++) {
+        int had = plan.stages[s].group;
+        stand_on(&x, &t, s, &at[s]);
+        plan.group_names[s] = h->plan->group_names[had], plan.widths[s] = h->plan->widths[had];
+        plan.stages[s].group = s;
+    }
+    struct problem judged = *h->problem;
+    judged.cluster = at[0].problem->cluster;
+    x.problem = &judged, x.judged = judged_problem(&judged, &plan.layout);
+    x.price_audit = price_audit_over(&x.judged, &h->price_audit);
+    x.plan = &plan, x.at = at, x.rings = rings, x.first_place = t.first;
+    return audit_plan(&x, err);
 }

@@ -68,6 +68,7 @@ void layouts_put_plan(struct message *m, const struct plan *p)
         const struct plan_stage *x = &p->stages[s];
         message_put(m, x->slices, (size_t)slices * sizeof *x->slices);
         message_put(m, x->recomputed, (size_t)x->recomputed_count * sizeof *x->recomputed);
+        for (int i = 0; i < x->node_count; i++) message_put_text(m, x->nodes[i]);
     }
     if (p->ranks) message_put(m, p->ranks, (size_t)p->layout.pipeline * sizeof *p->ranks);
     if (p->placement) put_placement(m, p);
@@ -108,6 +109,10 @@ void layouts_get_plan(struct message *m, struct plan *p, const struct problem *p
         struct plan_stage *x = &p->stages[s];
         x->slices = message_get_array(m, slices, sizeof *x->slices, arena);
         x->recomputed = message_get_array(m, x->recomputed_count, sizeof *x->recomputed, arena);
+        m->broken = m->broken || x->node_count < 0 || x->node_count > NAMED_DATA_MAX;
+        x->nodes = TAKE(arena, NAMED_DATA_MAX, const char *);
+        for (int i = 0; i < x->node_count && !m->broken; i++)
+            x->nodes[i] = message_get_text(m, arena);
     }
     if (p->ranks) p->ranks = message_get_array(m, p->layout.pipeline, sizeof *p->ranks, arena);
     if (p->placement && !m->broken) get_placement(m, p, arena);

@@ -14,6 +14,7 @@
 #include "solve/questions/question.h"
 #include "solve/layouts/work.h"
 #include "solve/judge/verify.h"
+#include "solve/places/named.h"
 #include "solve/places/space/space.h"
 
 enum status solve_prepare(struct solved *s, const struct problem *problem, struct arena *arena,
@@ -69,6 +70,7 @@ enum status solve_find(struct solved *s, const struct solve_settings *settings,
     if (s->problem->job.space.given)
         return find_in_space(s, settings, from->task, stop, arena, err);
     s->result = TAKE(arena, 1, struct solve_result);
+    if (s->priced->seat_nodes) return named_solve(s->result, s->priced, settings, stop, arena, err);
     if (s->priced->places)
         return placed_solve(s->result, s->priced, settings, from->placed, stop, arena, err);
     return (s->priced->objective == OBJECTIVE_ENERGY ? solve_least_energy : solve_run)(
