@@ -9,22 +9,26 @@
 
 #include "data/base/least.h"
 #include "data/results/bound.h"
+#include "formulate/graph/objective.h"
 #include "solve/layout/steps.h"
 
-// In programs solved: of exchanges, of all; and the most ways to put one stage on nodes.
-enum { EXCHANGES_MOST = 400, PROGRAMS_MOST = 20000, WAYS_MOST = 4096 };
+// Exchanges tried, programs solved, and the most ways to put one stage on nodes.
+enum { EXCHANGES_MOST = 100000, PROGRAMS_MOST = 20000, WAYS_MOST = 4096 };
 
 struct naming {
     const struct priced *p;
     const struct priced_places *places; // of any width: nodes, and the device groups that they hold
     const struct solve_settings *settings;
     struct watch watch;
-    int stages, nodes, programs;
+    int stages, nodes, programs, exchanges;
     bool *alike;               // [node * nodes + node]: exchanging the two changes no price
     int *used;                 // [node]: device groups that are taken
     struct standing *standing; // [stage], of the part at hand
     struct standing *best;
     int64_t best_ns;  // NEVER_NS: no plan yet
+    struct plan kept; // the best plan's decisions, stage s on group s
+    struct schedule schedule;
+    struct graph *graph;
     int64_t floor_ns; // least bound of the parts that are closed or left open
     struct plan_effort effort;
     struct arena *arena;
@@ -65,6 +69,7 @@ static enum status look(struct naming *x, const struct standing *standing, int f
     struct solve_settings settings = settings_of(x, wanted_ns(x));
     named_program(own, x->p, standing, fixed, x->arena);
     x->programs++;
+    settings.start_search = fixed == x->stages; // of others only a bound is wanted
     TRY(solve_without_reason(r, own, &settings, x->watch.stop, x->arena, x->err));
     const struct plan *plan = &r->plan;
     bool none = plan->outcome == OUTCOME_INFEASIBLE && !r->cut_off && !plan->stage_count;
@@ -73,6 +78,7 @@ static enum status look(struct naming *x, const struct standing *standing, int f
     if (fixed == x->stages && plan->stage_count && plan->iteration_ns < x->best_ns) {
         x->best_ns = plan->iteration_ns;
         memcpy(x->best, standing, (size_t)x->stages * sizeof *standing);
+        for (int s = 0; s < x->stages; s++) x->kept.stages[s].decision = plan->stages[s].decision;
     }
     arena_reset(x->arena, mark);
     return OK;
@@ -251,44 +257,89 @@ static bool stand_first(struct naming *x, const struct plan *plan)
     return all;
 }
 
-// Two replicas of any stages, or a replica and a free device group, exchange their nodes.
-static enum status exchange(struct naming *x, int place, int other, bool *better)
+// The best plan's decisions on other nodes, and the plan if it is better.
+static void try_standing(struct naming *x, const struct standing *now)
 {
-    struct standing *now = TAKE_COPY(x->arena, x->best, x->stages);
-    int s = place / NAMED_DATA_MAX, i = place % NAMED_DATA_MAX, k = other % NAMED_DATA_MAX,
-        stages = x->stages * NAMED_DATA_MAX, t = other / NAMED_DATA_MAX;
-    bool free_node = other >= stages;
-    *better = false;
-    if (i >= replicas_of(x, now[s].seat)) return OK;
-    if (!free_node && (other <= place || k >= replicas_of(x, now[t].seat))) return OK;
-    int here = now[s].node[i], there = free_node ? other - stages : now[t].node[k];
-    const struct priced_node *nodes = x->p->seat_nodes->of[now[s].seat]->places->nodes;
-    if (here == there || nodes[here].group != nodes[there].group) return OK;
-    int room = nodes[there].slots;
-    for (int q = 0; q < x->stages && free_node; q++)
-        for (int r = 0; r < replicas_of(x, now[q].seat); r++) room -= now[q].node[r] == there;
-    if (room < 1 && free_node) return OK;
-    now[s].node[i] = there;
-    if (!free_node) now[t].node[k] = here;
-    int64_t before = x->best_ns, bound_ns;
-    TRY(look(x, now, x->stages, &bound_ns));
-    *better = x->best_ns < before;
-    return OK;
+    struct arena_mark mark = arena_set_mark(x->arena);
+    struct priced *own = TAKE(x->arena, 1, struct priced);
+    x->exchanges++;
+    named_program(own, x->p, now, x->stages, x->arena);
+    int64_t ns = objective_iteration_ns(&x->kept, own, &x->schedule, x->graph, x->arena);
+    arena_reset(x->arena, mark);
+    if (ns <= 0 || ns >= x->best_ns) return;
+    x->best_ns = ns;
+    memcpy(x->best, now, (size_t)x->stages * sizeof *now);
 }
 
+static bool same_group(const struct naming *x, int a, int b)
+{
+    return x->places->nodes[a].group == x->places->nodes[b].group;
+}
+
+static int room_on(const struct naming *x, const struct standing *at, int seat, int node)
+{
+    int room = x->p->seat_nodes->of[seat]->places->nodes[node].slots;
+    for (int s = 0; s < x->stages; s++)
+        for (int i = 0; i < replicas_of(x, at[s].seat); i++) room -= at[s].node[i] == node;
+    return room;
+}
+
+// A replica of the best plan and another one of any stage exchange their nodes.
+static void exchange_replicas(struct naming *x, struct standing *now, int s, int i)
+{
+    for (int t = s; t < x->stages; t++)
+        for (int k = 0; k < replicas_of(x, x->best[t].seat); k++) {
+            memcpy(now, x->best, (size_t)x->stages * sizeof *now);
+            int here = now[s].node[i], there = now[t].node[k];
+            if (here == there || !same_group(x, here, there)) continue;
+            now[s].node[i] = there, now[t].node[k] = here;
+            try_standing(x, now);
+        }
+}
+
+// It goes to another node with room.
+static void move_replica(struct naming *x, struct standing *now, int s, int i)
+{
+    for (int node = 0; node < x->nodes; node++) {
+        memcpy(now, x->best, (size_t)x->stages * sizeof *now);
+        if (!same_group(x, node, now[s].node[i]) || room_on(x, now, now[s].seat, node) < 1)
+            continue;
+        now[s].node[i] = node;
+        try_standing(x, now);
+    }
+}
+
+// All that is on the one node goes to the other, and the reverse.
+static void exchange_nodes(struct naming *x, struct standing *now, int a, int b)
+{
+    if (!same_group(x, a, b)) return;
+    memcpy(now, x->best, (size_t)x->stages * sizeof *now);
+    for (int s = 0; s < x->stages; s++)
+        for (int i = 0; i < replicas_of(x, now[s].seat); i++)
+            now[s].node[i] = now[s].node[i] == a ? b : now[s].node[i] == b ? a : now[s].node[i];
+    try_standing(x, now);
+}
+
+// Exchanges with the decisions as they are, then layers anew, as long as either helps.
 static enum status improve(struct naming *x, int64_t root_ns)
 {
-    int places = x->stages * NAMED_DATA_MAX;
-    for (bool better = x->best_ns < NEVER_NS; better;) {
-        better = false;
-        for (int i = 0; i < places; i++)
-            for (int k = 0; k < places + x->nodes; k++) {
-                bool one;
-                if (x->programs >= EXCHANGES_MOST || is_over(x) || root_ns >= wanted_ns(x))
-                    return OK;
-                TRY(exchange(x, i, k, &one));
-                better = better || one;
-            }
+    struct standing *now = TAKE(x->arena, x->stages, struct standing);
+    for (int64_t before = NEVER_NS; x->best_ns < before && root_ns < wanted_ns(x);) {
+        before = x->best_ns;
+        for (int64_t last = NEVER_NS; x->best_ns < last;) {
+            last = x->best_ns;
+            for (int a = 0; a < x->nodes; a++)
+                for (int b = a + 1; b < x->nodes; b++) exchange_nodes(x, now, a, b);
+            for (int s = 0; s < x->stages; s++)
+                for (int i = 0; i < replicas_of(x, x->best[s].seat); i++) {
+                    if (x->exchanges >= EXCHANGES_MOST || is_over(x)) return OK;
+                    exchange_replicas(x, now, s, i);
+                    move_replica(x, now, s, i);
+                }
+        }
+        int64_t unused;
+        memcpy(now, x->best, (size_t)x->stages * sizeof *now);
+        if (x->best_ns < before) TRY(look(x, now, x->stages, &unused));
     }
     return OK;
 }
@@ -359,6 +410,17 @@ static void find_alike(struct naming *x)
             x->alike[a * x->nodes + b] = x->alike[b * x->nodes + a] = are_alike(x, a, b);
 }
 
+static enum status open_graph(struct naming *x)
+{
+    const struct priced *p = x->p;
+    struct schedule_request request = schedule_request_of(p);
+    TRY(schedule_build(&x->schedule, &request, x->arena, x->err));
+    x->kept = (struct plan){.layout = p->layout,
+                            .stage_count = x->stages,
+                            .stages = TAKE(x->arena, x->stages, struct plan_stage)};
+    return graph_compile(&x->graph, &x->schedule, x->arena, x->err);
+}
+
 enum status named_solve(struct solve_result *r, const struct priced *priced,
                         const struct solve_settings *settings, const volatile int *stop,
                         struct arena *arena, struct error *err)
@@ -384,6 +446,7 @@ enum status named_solve(struct solve_result *r, const struct priced *priced,
     x.standing = TAKE(arena, x.stages, struct standing);
     x.best = TAKE(arena, x.stages, struct standing);
     find_alike(&x);
+    TRY(open_graph(&x));
     int64_t unused;
     if (stand_first(&x, &r->plan)) TRY(look(&x, x.standing, x.stages, &unused));
     TRY(improve(&x, root_ns));
