@@ -308,18 +308,6 @@ static void take_least(int64_t *least, int64_t ns)
     if (ns != PRICE_NONE && (*least == PRICE_NONE || ns < *least)) *least = ns;
 }
 
-void least_over_nodes(const struct priced_places *p, int from_group, int to_group,
-                      const int64_t *nodes_ns, int64_t *least)
-{
-    for (int part = 0; part < PART_COUNT; part++) least[part] = PRICE_NONE;
-    for (int from = 0; from < p->node_count; from++)
-        for (int to = 0; to < p->node_count; to++)
-            for (int part = 0; part < PART_COUNT; part++)
-                if (p->nodes[from].group == from_group && p->nodes[to].group == to_group)
-                    take_least(&least[part],
-                               nodes_ns[(from * p->node_count + to) * PART_COUNT + part]);
-}
-
 static void relax_table(const struct priced *priced, int64_t *groups, const int64_t *nodes,
                         int slices, int parts)
 {

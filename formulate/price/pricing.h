@@ -272,13 +272,8 @@ enum status price_seats(struct priced *priced, const struct problem *problem, st
 struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool ring);
 int node_slots(const struct pricing *x, int group);
 struct message_ends ends_of_nodes(const struct pricing *x, int from, int to); // nodes
-// The least of each part over the pairs of nodes of two groups, PRICE_NONE where none is joined.
-void least_over_nodes(const struct priced_places *p, int from_group, int to_group,
-                      const int64_t *nodes_ns, int64_t *least);
 enum status price_nodes(struct pricing *x, struct error *err);
-
-// ---- pipette.c (section 16), called after price_nodes
-enum status price_pipette(struct pricing *x, struct error *err);
+enum status price_pipette(struct pricing *x, struct error *err); // pipette.c (16), called after it
 
 // ---- collectives.c (section 2)
 const struct collective_times *find_collective(const struct pricing *x, int group, real ranks,

@@ -233,6 +233,21 @@ static enum status put_nodes(struct seating *s, struct error *err)
     return OK;
 }
 
+// The least of each part over the pairs of nodes of two groups, PRICE_NONE where none is joined.
+static void least_over_nodes(const struct priced_places *p, const int groups[2],
+                             const int64_t *nodes_ns, int64_t *least)
+{
+    for (int part = 0; part < PART_COUNT; part++) least[part] = PRICE_NONE;
+    for (int pair = 0; pair < p->node_count * p->node_count; pair++)
+        for (int part = 0; part < PART_COUNT; part++) {
+            int64_t ns = nodes_ns[pair * PART_COUNT + part];
+            bool of = p->nodes[pair / p->node_count].group == groups[0] &&
+                      p->nodes[pair % p->node_count].group == groups[1];
+            if (of && ns != PRICE_NONE && (least[part] == PRICE_NONE || ns < least[part]))
+                least[part] = ns;
+        }
+}
+
 static enum status put_pair(struct seating *s, int cut, int from, int to, struct error *err)
 {
     struct priced_cut *c = &s->priced->cuts[cut];
@@ -241,8 +256,8 @@ static enum status put_pair(struct seating *s, int cut, int from, int to, struct
     const struct priced *own = document_of(s, from);
     if (s->named) {
         const struct priced_hops *h = &s->priced->seat_nodes->cuts[from * s->count + to][cut];
-        least_over_nodes(own->places, ends[0], ends[1], h->forward_ns, c->forward_ns + at);
-        least_over_nodes(own->places, ends[0], ends[1], h->backward_ns[0], c->backward_ns[0] + at);
+        least_over_nodes(own->places, ends, h->forward_ns, c->forward_ns + at);
+        least_over_nodes(own->places, ends, h->backward_ns[0], c->backward_ns[0] + at);
         return OK;
     }
     if (!same_width(&s->seats[from], &s->seats[to]))

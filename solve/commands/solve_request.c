@@ -200,6 +200,19 @@ static enum status refuse_with_energy(const struct solve_request *r, struct erro
     return refuse_given(others, ARRAY_LENGTH(others), expected, err);
 }
 
+// What would take a program over node groups for the problem, or a plan without nodes for one.
+static enum status refuse_with_named(const struct solve_request *r, struct error *err)
+{
+    const struct given others[] = {{cluster_change_any(&r->change), "changes of the cluster"},
+                                   {r->settings.engine != ENGINE_TREE, "--engine"},
+                                   {r->start_path, "--start"},
+                                   {r->settings.recheck, "--recheck"},
+                                   {r->resume.count > 0, "--resume"},
+                                   {r->priced_path, "--priced"}};
+    return refuse_given(others, ARRAY_LENGTH(others),
+                        "stage_degrees uniform, or a cluster without places", err);
+}
+
 static enum status part_suits(const struct solve_request *r, const struct problem *problem,
                               struct error *err)
 {
@@ -235,6 +248,7 @@ enum status solve_request_suits(const struct solve_request *r, const struct prob
     if (problem->job.stage_degrees == DEGREES_PER_GROUP)
         TRY(refuse_single(r, "stage_degrees uniform or per_stage, found per_group", err));
     if (places) TRY(refuse_single(r, "a cluster without places", err));
+    if (places && job_has_widths(&problem->job)) TRY(refuse_with_named(r, err));
     if (problem->job.objective == OBJECTIVE_ENERGY) TRY(refuse_with_energy(r, err));
     return problem->job.objective == OBJECTIVE_PIPETTE ? refuse_with_pipette(r, err) : OK;
 }

@@ -162,8 +162,14 @@ static bool is_member(struct audit *h)
 static bool has_claims(struct audit *h)
 {
     const struct plan *p = h->plan;
-    bool slices = true;
+    bool slices = true,
+         named = h->problem->cluster.places.node_count > 0 && job_has_widths(&h->problem->job);
     for (int s = 0; s < p->stage_count; s++) slices = slices && p->stages[s].slices;
+    for (int s = 0; s < p->stage_count && !named; s++)
+        if (p->stages[s].node_count)
+            REJECT(h, "placement", s,
+                   "nodes: expected where stages have widths of their own, on a cluster with "
+                   "places");
     if (!slices) REJECT(h, "layout", -1, "claims for the slices are missing");
     if (p->layout.virtual_stages > 1 && !p->ranks)
         REJECT(h, "layout", -1, "claims for the ranks are missing");

@@ -19,11 +19,11 @@ void named_program(struct priced *to, const struct priced *p, const struct stand
                    int fixed, struct arena *arena);
 
 // The best plan whose stages all stand like this, within the settings' gap; without stages: there
-// is none.
+// is none. start: NULL, or decisions, stage s's group s, than which it is no worse.
 struct plan;
 enum status named_plan(struct plan *plan, const struct priced *p, const struct standing *standing,
-                       const struct solve_settings *settings, struct arena *arena,
-                       struct error *err);
+                       const struct plan *start, const struct solve_settings *settings,
+                       struct arena *arena, struct error *err);
 
 // As solve_run, for a priced document with seat_nodes.
 enum status named_solve(struct solve_result *r, const struct priced *priced,

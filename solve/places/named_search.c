@@ -347,13 +347,16 @@ static enum status improve(struct naming *x, int64_t root_ns)
 // ---- the answer
 
 enum status named_plan(struct plan *plan, const struct priced *p, const struct standing *standing,
-                       const struct solve_settings *settings, struct arena *arena,
-                       struct error *err)
+                       const struct plan *start, const struct solve_settings *settings,
+                       struct arena *arena, struct error *err)
 {
     struct solve_result *r = TAKE(arena, 1, struct solve_result);
     struct priced *own = TAKE(arena, 1, struct priced);
+    struct plan first = start ? *start : (struct plan){0};
     named_program(own, p, standing, p->stage_count, arena);
-    TRY(solve_run(r, own, settings, NULL, NULL, arena, err));
+    first.group_names = TAKE(arena, own->group_count, const char *);
+    for (int g = 0; g < own->group_count; g++) first.group_names[g] = own->groups[g].name;
+    TRY(solve_run(r, own, settings, start ? &first : NULL, NULL, arena, err));
     *plan = r->plan;
     plan->group_count = p->group_count;
     plan->group_names = TAKE(arena, p->group_count, const char *);
@@ -387,7 +390,7 @@ static enum status finish(struct naming *x, struct solve_result *r, int64_t boun
     if (x->best_ns < NEVER_NS) {
         struct solve_settings settings = settings_of(x, NEVER_NS);
         settings.time_limit_s = 0;
-        TRY(named_plan(plan, x->p, x->best, &settings, x->arena, x->err));
+        TRY(named_plan(plan, x->p, x->best, &x->kept, &settings, x->arena, x->err));
         assert(plan->stage_count == x->stages && plan->iteration_ns <= x->best_ns);
         plan->bound_ns = bound_stated(smaller(bound_ns, plan->iteration_ns), plan->iteration_ns, 0);
     } else {
@@ -417,7 +420,12 @@ static enum status open_graph(struct naming *x)
     TRY(schedule_build(&x->schedule, &request, x->arena, x->err));
     x->kept = (struct plan){.layout = p->layout,
                             .stage_count = x->stages,
-                            .stages = TAKE(x->arena, x->stages, struct plan_stage)};
+                            .stages = TAKE(x->arena, x->stages, struct plan_stage),
+                            .group_count = x->stages,
+                            .boundary_options = p->boundary_options,
+                            .boundary_option_count = p->boundary_option_count,
+                            .gradient_options = p->gradient_options,
+                            .gradient_option_count = p->gradient_option_count};
     return graph_compile(&x->graph, &x->schedule, x->arena, x->err);
 }
 

@@ -158,6 +158,15 @@ static const char *range_text(int64_t first, int64_t last, struct arena *arena)
                          : arena_print(arena, "%" PRId64 "-%" PRId64, first, last);
 }
 
+static const char *group_text(const struct plan *plan, const struct plan_stage *s,
+                              struct arena *arena)
+{
+    const char *text = plan->group_names[s->group];
+    for (int i = 0; i < s->node_count; i++)
+        text = arena_print(arena, "%s%s %s", text, i ? "," : " on", s->nodes[i]);
+    return text;
+}
+
 void report_placement_table(struct report_table *t, const struct plan *plan, struct arena *arena)
 {
     const char *const headings[] = {
@@ -177,7 +186,7 @@ void report_placement_table(struct report_table *t, const struct plan *plan, str
         report_cell(
             t, range_text(stage->first_layer, stage->first_layer + stage->layer_count - 1, arena));
         report_cell(t, arena_print(arena, "%d", stage->layer_count));
-        report_cell(t, plan->group_names[stage->group]);
+        report_cell(t, group_text(plan, stage, arena));
         report_cell(t, plan->group_gpus[stage->group]);
         report_cell(t, range_text(rank, rank + own - 1, arena));
         report_cell(t, stage->recompute ? decision_recompute_text(&stage->decision, arena) : "-");

@@ -417,7 +417,7 @@ static void solve_one(const struct problem *p, const struct priced *priced, stru
     walk(&x, 0, 0);
     if (x.placements && x.placements <= MOST_PLACEMENTS) {
         struct plan plan;
-        MUST(named_plan(&plan, priced, x.drawn, &settings, &own_arena, &own_err));
+        MUST(named_plan(&plan, priced, x.drawn, NULL, &settings, &own_arena, &own_err));
         if (plan.stage_count) {
             plan.outcome = OUTCOME_OPEN, plan.bound_ns = 0;
             judge(p, priced, &plan, &own, i);
