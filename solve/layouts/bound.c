@@ -17,6 +17,7 @@
 
 #include <assert.h>
 #include "data/base/least.h"
+#include "data/kinds/schedules.h"
 #include "solve/layouts/room.h"
 
 static int64_t pass_ns(const struct layer_terms *t)
@@ -288,10 +289,22 @@ int64_t layout_mean_of_passes(const struct layout_sketch *s, const struct priced
     return p->micro_batches * mean_ns(s, p->rank_count, 0);
 }
 
+// Of 1f1b: each round trip of a micro-batch after one that the first rank has in flight before it.
+static int64_t round_trips_ns(const struct layout_sketch *s)
+{
+    const struct layout *l = &s->priced->layout;
+    int64_t depth = l->in_flight[0] ? l->in_flight[0] : s->ranks;
+    if (l->schedule != SCHEDULE_1F1B || s->local || s->priced->objective == OBJECTIVE_MAX_LOAD)
+        return 0;
+    return (s->micro_batches + depth - 1) / depth *
+               (s->all_ns + (s->ranks - 1) * (s->send_forward_ns + s->send_backward_ns)) +
+           first_ending_ns(s);
+}
+
 int64_t layout_average_bound(const struct layout_sketch *s)
 {
     int64_t blocks = s->segment ? 0
                                 : (s->ranks - 1) * 2 * (s->turns == 1) *
                                       (s->block_forward_ns + (s->local ? 0 : s->block_backward_ns));
-    return s->micro_batches * mean_ns(s, s->ranks, blocks);
+    return larger(s->micro_batches * mean_ns(s, s->ranks, blocks), round_trips_ns(s));
 }

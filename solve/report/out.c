@@ -39,6 +39,15 @@ const char *report_in_flight(const struct layout *l, struct arena *arena)
     return text;
 }
 
+void report_put_in_flight(struct text *out, const struct layout *l)
+{
+    if (!l->in_flight[0]) return;
+    text_put(out,
+             "# Not in it: micro-batches in flight %s by stage; 1f1b's own times and memory are "
+             "others.\n",
+             report_in_flight(l, out->arena));
+}
+
 const char *report_bar(double share, int width, struct arena *arena)
 {
     char *bar = arena_take(arena, (size_t)width + 1, 1);

@@ -19,6 +19,8 @@ void report_csv_text(struct text *out, const char *text); // csv_cell
 struct layout;
 // "7 5 3 1", of each stage; "-": as the schedule has them.
 const char *report_in_flight(const struct layout *l, struct arena *arena);
+// Of a script that starts a trainer: a comment that the plan's list is not in it.
+void report_put_in_flight(struct text *out, const struct layout *l);
 // `width` characters, filled in proportion to share (0..1).
 const char *report_bar(double share, int width, struct arena *arena);
 

@@ -2,6 +2,7 @@
 // several groups are a heterogeneous job with a component for each.
 #include <inttypes.h>
 
+#include "solve/report/out.h"
 #include "solve/report/report.h"
 
 struct batch {
@@ -90,6 +91,7 @@ enum status report_sbatch(const struct plan *plan, const struct problem *problem
         "(or PLAN_DIR=FOLDER). By plumbline %s.\n"
         "# The nodes in the order of their ranks: HOSTS, else the plan's or Slurm's.\n",
         plan->name ? plan->name : "", PLUMBLINE_VERSION);
+    report_put_in_flight(&out, &plan->layout);
     for (int k = 0; k < b.group_count; k++) {
         if (k) text_put(&out, "#SBATCH hetjob\n");
         put_component(&out, &b, b.groups[k]);

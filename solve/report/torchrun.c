@@ -2,6 +2,7 @@
 // other there. It uses what is next to it: flags or a configuration, and the hostfile.
 #include <inttypes.h>
 
+#include "solve/report/out.h"
 #include "solve/report/report.h"
 
 struct script {
@@ -111,6 +112,7 @@ enum status report_torchrun(const struct plan *plan, const struct problem *probl
              "# The plan %s by torchrun: bash torchrun.sh OPTION ... on each node, options for "
              "the training program. By plumbline %s.\n",
              plan->name ? plan->name : "", PLUMBLINE_VERSION);
+    report_put_in_flight(&out, &plan->layout);
     put_groups(&out, &b);
     text_put(&out, "set -eu\n");
     put_runs(&out, &b.nodes);

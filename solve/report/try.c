@@ -2,6 +2,7 @@
 // measured beside what was predicted.
 #include <inttypes.h>
 
+#include "solve/report/out.h"
 #include "solve/report/report.h"
 
 extern const char try_reading[]; // try.awk
@@ -27,13 +28,14 @@ enum status report_try(const struct plan *plan, const struct problem *problem, c
         "# Iterations of the plan %s on mock data: bash try.sh OPTION ... on each node, options "
         "as for torchrun.sh.\n"
         "# Prints what was measured beside what was predicted. STEPS: how many, else 20. LOG: "
-        "where all that is printed goes. By plumbline %s.\n"
-        "set -u\nset -o pipefail\n"
-        "here=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\n"
-        "log=${LOG:-$here/try.log}\n"
-        "MOCK=${STEPS:-20} bash \"$here/torchrun.sh\" \"$@\" 2>&1 | tee \"$log\"\n"
-        "status=$?\n",
+        "where all that is printed goes. By plumbline %s.\n",
         plan->name ? plan->name : "", PLUMBLINE_VERSION);
+    report_put_in_flight(&out, &plan->layout);
+    text_put(&out, "set -u\nset -o pipefail\n"
+                   "here=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\n"
+                   "log=${LOG:-$here/try.log}\n"
+                   "MOCK=${STEPS:-20} bash \"$here/torchrun.sh\" \"$@\" 2>&1 | tee \"$log\"\n"
+                   "status=$?\n");
     text_put(&out,
              "awk -v predicted=%.9f -v low=%.9f -v high=%.9f -v room=%" PRId64 " \\\n"
              "    -v tokens=%" PRId64 " -v batch=%" PRId64 " -v gpus=%" PRId64 " '\n",

@@ -72,6 +72,11 @@ make_plan --tensor 2 --pipeline 4 --data 4 --zero 1
 sed -i 's/"pipeline": 4,/& "in_flight": [6, 4, 2, 1],/' "$work/p/job.json"
 "$plumbline" solve "$work/p/problem.json" --quiet -o "$work/p/plan.json" 2>"$work/log" ||
     wrong "in flight: $(cat "$work/log")"
+for format in sbatch torchrun try; do
+    "$plumbline" report "$work/p/plan.json" --format $format -o "$work/x" 2> "$work/log"
+    grep -q "^# Not in it: micro-batches in flight 6 4 2 1 by stage" "$work/x" ||
+        wrong "$format does not say that lists are not in it: $(cat "$work/log")"
+done
 nearest megatron "in flight on the first stage 6 -> 0" "in flight" in_flight,recompute
 make_plan --model qwen2.5-72b --tensor 8 --pipeline 4 --data 1 --zero 1 --micro-batch 2
 python3 -c 'import json, sys
