@@ -79,13 +79,15 @@ const struct known_model *known_model(const struct model *model, struct arena *a
 const char *core_layer(const struct model *model, struct arena *arena)
 {
     const struct known_model *known = known_model(model, arena);
-    return known ? known->layer : NULL;
+    const struct shape *s = &model->shape;
+    if (known && known->layer) return known->layer;
+    return s->activation && !strcmp(s->activation, "relu") && !s->gated_ffn ? "relu" : NULL;
 }
 
-bool core_layer_is_whole(const char *spec)
+bool core_layer_is(const char *spec, const char *name)
 {
-    return spec && (!strcmp(spec, CORE_LAYER_FILE " norms_behind") ||
-                    !strcmp(spec, CORE_LAYER_FILE " whole_norms"));
+    size_t length = strlen(CORE_LAYER_FILE " ");
+    return spec && !strncmp(spec, CORE_LAYER_FILE " ", length) && !strcmp(spec + length, name);
 }
 
 // By the names of tokenizers and checkpoints on the hub, in letters and digits: the vocab_size of

@@ -98,10 +98,10 @@ static void core_gaps(struct gaps *to, const struct problem *p, bool flags, stru
     struct features f = features_of(m);
     struct core_rotary way;
     const char *rotary = core_rotary_of(s, !flags, &way, arena),
-               *activation = unnamed_activation(s, flags, arena);
+               *activation = unnamed_activation(s, flags, arena),
+               *layer = flags ? core_layer(m, arena) : NULL;
     int64_t chunk = model_first_chunk(m);
     const struct known_model *known = known_model(m, arena);
-    const char *layer = flags ? core_layer(m, arena) : NULL;
     bool gemma = !flags && known && known->provider,
          llama4 = known && known->llama4 && (flags || !known->unit_norms),
          sinks = model_has_sinks(m), hybrid = flags && model_is_hybrid(m);
@@ -128,7 +128,7 @@ static void core_gaps(struct gaps *to, const struct problem *p, bool flags, stru
         {f.frozen, "frozen layers and their adapters"},
         {s->norms > 0 && !gemma, arena_print(arena, "%d norms in a layer", s->norms)},
         {s->qk_norm == QK_NORM_WHOLE && !layer, "norms over all heads of queries and keys"},
-        {layer && known->norms == NORMS_BEHIND && repeats_norms(&p->job),
+        {layer && known && known->norms == NORMS_BEHIND && repeats_norms(&p->job),
          "repeated norms (recompute: layernorm) that stand behind"},
         {s->plain_norms, "norms without parameters"},
         {s->no_final_norm, "no norm before the logits"},
@@ -136,7 +136,7 @@ static void core_gaps(struct gaps *to, const struct problem *p, bool flags, stru
         {s->output_bias != 0 && !sinks, "a bias on attention's output unlike the other layers'"},
         {s->embedding_width > 0, "an embedding narrower than the model"},
         {s->linear_bias && !s->qkv_bias, "no bias on queries, keys and values alone"},
-        {activation != NULL, activation},
+        {activation && (!layer || strcmp(layer, "relu") != 0), activation},
         {f.unlike, "multi-token prediction layers unlike the last decoder layer"},
         {rotary != NULL, rotary}};
     add_gaps(to, gaps, ARRAY_LENGTH(gaps));

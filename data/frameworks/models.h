@@ -56,8 +56,8 @@ const struct known_model *known_model(const struct model *model, struct arena *a
 // folder of launch files; NULL: they say it.
 #define CORE_LAYER_FILE "plumbline_layer"
 const char *core_layer(const struct model *model, struct arena *arena);
-// Whether the layer that --spec names is one of them, with norms over all heads; spec may be NULL.
-bool core_layer_is_whole(const char *spec);
+// Whether --spec's words are that file and the name; spec may be NULL.
+bool core_layer_is(const char *spec, const char *name);
 // Whether it is the shipped model, but for what names and positions are.
 bool model_is_shipped(const struct model *model, const char *shipped, struct arena *arena);
 // Whether its layers are GPT-2's without dropout, in any dimensions, with or without biases.

@@ -1,6 +1,7 @@
 // plumbline report PLAN: a plan for people, for a trace viewer, for a launcher. report --layouts
 // FILE: the fate of each layout of a space. report --format latex|csv FILE...: a table for a paper,
 // from plans and checkers' verdicts.
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +38,8 @@ static const char *const format_names[] = {"text",
                                            NULL};
 
 enum { FILES_MOST = 1000, LAUNCHERS_LAST = FORMAT_AXONN };
+// Of a table of layouts: how many lines are announced; the bytes of one, and those held to make it.
+enum { MANY_LINES = 100000, LINE_BYTES = 130, HELD_BYTES = 620 };
 
 // The launch formats, from FORMAT_MEGATRON to the last.
 static enum status (*const launchers[])(const struct plan *, const struct problem *, const char **,
@@ -61,6 +64,12 @@ static enum status write_layouts(const char *from, int64_t top, int format, cons
     if (format != FORMAT_TEXT && format != FORMAT_CSV)
         return fail(err, BAD_INPUT, "--format: expected text or csv with --layouts");
     TRY(layouts_load(&layouts, from, arena, err));
+    if (top <= 0 && layouts.count > MANY_LINES)
+        fprintf(stderr,
+                "plumbline report: %" PRId64 " layouts, each a line: some %.1f GB, made in %.1f GB "
+                "of memory; --top N writes the N best\n",
+                layouts.count, (double)layouts.count * LINE_BYTES / 1e9,
+                (double)layouts.count * HELD_BYTES / 1e9);
     report_layouts(&layouts, top, format == FORMAT_CSV, &text, &length, arena);
     return file_write(to, text, length, err);
 }

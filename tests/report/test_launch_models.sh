@@ -65,6 +65,8 @@ launch megatron llama-4-scout --tensor 8 --pipeline 4 --micro-batch 1
 launch megatron olmo-3-32b --tensor 4 --pipeline 4 --micro-batch 1
 launch megatron olmo-2-13b --tensor 2 --pipeline 4 --micro-batch 1
 launch megatron minimax-m2 --tensor 4 --pipeline 4 --micro-batch 1
+# And an activation that no flag names.
+launch megatron opt-66b --tensor 4 --pipeline 4 --micro-batch 1 --sequence 2048
 grep -q -- "--no-rope-freq 4" "$work/megatron-llama-4-maverick/launch/megatron.sh" &&
     grep -q "^  no_rope_freq: 4" "$work/nemo-llama-4-maverick/launch/nemo.yaml" ||
     wrong "layers without positions"

@@ -261,14 +261,16 @@ enum status core_model(struct model *m, const struct run *r, struct arena *arena
     if (r->padding > 1 && r->padding * r->job.layout.tensor != s->vocabulary)
         s->vocabulary_multiple = r->padding;
     s->qk_norm = r->qk_norm && !r->latent ? QK_NORM_HEAD : QK_NORM_NONE;
-    if (core_layer_is_whole(r->spec)) s->qk_norm = QK_NORM_WHOLE;
+    if (core_layer_is(r->spec, "norms_behind") || core_layer_is(r->spec, "whole_norms"))
+        s->qk_norm = QK_NORM_WHOLE;
     s->gated_ffn |= r->swiglu || r->quick_geglu, s->qkv_bias |= s->linear_bias && r->attention_bias;
     s->dropout = r->attention_dropout > 0 || r->hidden_dropout > 0;
     if (!s->activation)
-        s->activation = r->swiglu || r->quick_geglu ? "silu"
-                        : r->squared_relu           ? "relu2"
-                        : r->openai_gelu            ? "gelu_new"
-                                                    : "gelu";
+        s->activation = r->swiglu || r->quick_geglu      ? "silu"
+                        : r->squared_relu                ? "relu2"
+                        : core_layer_is(r->spec, "relu") ? "relu"
+                        : r->openai_gelu                 ? "gelu_new"
+                                                         : "gelu";
     if (!r->mtp) s->mtp_loss_scale = 0;
     set_rotary(s, r);
     set_latents(s, r);

@@ -64,11 +64,12 @@ const char *report_megatron_layer(const struct problem *problem, struct arena *a
     const char *layer = problem ? core_layer(&problem->model, arena) : NULL;
     bool whole = layer && problem->model.shape.qk_norm == QK_NORM_WHOLE;
     const struct layer_run *mixture = layer ? model_first_run(&problem->model, LAYER_MOE) : NULL;
-    const char *values[] = {"EXPERTS", NULL, NULL};
+    int64_t experts = mixture ? mixture->experts.experts : 0;
+    const char *values[] = {"EXPERTS", arena_print(arena, "%" PRId64, experts), "NORMS",
+                            problem && problem->model.shape.rms_norm ? "RMSNorm" : "LayerNorm",
+                            NULL};
     struct text text;
     if (!layer) return NULL;
-    if (mixture) values[1] = arena_print(arena, "%" PRId64, mixture->experts.experts);
-    else values[0] = NULL;
     text_begin(&text, arena);
     text_put_part(&text, megatron_layers, "head", values);
     if (whole) text_put_part(&text, megatron_layers, "whole_norm", values);

@@ -14,7 +14,7 @@ TE = specs.HAVE_TE  # Transformer Engine's modules, or Megatron Core's own
 BACKEND = "TESpecProvider" if TE else "LocalSpecProvider"
 
 
-def layer(attention, backend=None, **keys):
+def layer(attention, backend=None, norms="RMSNorm", **keys):
     """A layer whose attention and whose backend's modules are these."""
     own = getattr(specs, BACKEND)
     try:
@@ -23,7 +23,7 @@ def layer(attention, backend=None, **keys):
             made = specs.get_gpt_layer_with_transformer_engine_spec(**keys)
         else:
             keys.pop("moe_grouped_gemm", None)
-            made = specs.get_gpt_layer_local_spec(normalization="RMSNorm", **keys)
+            made = specs.get_gpt_layer_local_spec(normalization=norms, **keys)
     finally:
         setattr(specs, BACKEND, own)
     made.submodules.self_attention.module = attention
@@ -111,3 +111,18 @@ class Bare(Backend):
 norms_behind = layer(Attention, Bare)
 norms_behind.submodules.input_layernorm = IdentityOp
 norms_behind.submodules.pre_mlp_layernorm = IdentityOp
+#: relu
+from copy import copy
+
+from megatron.core.transformer.transformer_layer import TransformerLayer
+
+
+class Layer(TransformerLayer):
+    def __init__(self, config, *args, **keys):
+        own = copy(config)
+        own.activation_func, own.bias_activation_fusion = torch.nn.functional.relu, False
+        super().__init__(own, *args, **keys)
+
+
+relu = layer(SelfAttention, norms="NORMS")
+relu.module = Layer
