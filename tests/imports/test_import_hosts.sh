@@ -124,6 +124,26 @@ printf 'SwitchName=s1 Nodes=n[1-2]\nSwitchName=s2 Nodes=n[3-4]\nSwitchName=root 
 like="--like h100-128x8"
 refuse 'like is missing' hostfile 'a\n'
 refuse 'did you mean h100-128x8\|h100-128x8' hostfile 'a\n' --like h100-128
+mixed="--like a=a100-16x8 --like v=v100-32gb-16x8"
+refuse 'has nodes with a100-80gb and with v100-32gb, which a hostfile does not tell' hostfile \
+    'a1\nv1\n' --like mixed-a100-v100
+refuse 'b1: its name begins with none of those given' hostfile 'a1\nb1\n' --like a=a100-16x8
+refuse 'v=v100-32gb-16x8: no host of .* is described by it' hostfile 'a1\na2\n' $mixed
+refuse 'the nearest is .a100-16x8' hostfile 'a1\n' --like a=a100-16
+# Nodes of two kinds in one hostfile: each name's cluster, and the rest one of its own.
+printf 'a1 slots=8\nav2 slots=4\nv1 slots=8\nx1\n' >"$work/mixed"
+"$plumbline" import hostfile "$work/mixed" $mixed --like av=h100-128x8 --like t4-4x4 \
+    -o "$work/mixed.json" 2>"$work/err" || wrong "$(cat "$work/err")"
+found=$(python3 -c 'import json, sys
+c = json.load(open(sys.argv[1]))
+for x in c["groups"]:
+    print(x["name"], x["gpu"], x["nodes"], x["gpus_per_node"], sep=" ", end=", ")
+groups = {x["name"]: x["gpu"] for x in c["groups"]}
+for x in c["places"]["nodes"]:
+    print(x["name"], groups[x["group"]], sep=" ", end=", ")
+' "$work/mixed.json" 2>&1)
+[ "$found" = "a100 a100-80gb 1 8, h100 h100-80gb 1 4, v100-32gb v100-32gb 1 8, t4 t4-16gb 1 4, \
+a1 a100-80gb, av2 h100-80gb, v1 v100-32gb, x1 t4-16gb, " ] || wrong "mixed hostfile: $found"
 refuse 'line 2: host a appears twice' hostfile 'a\na\n' $like
 refuse "slots: expected 1 to 1024, found 'x'" hostfile 'a slots=x\n' $like
 refuse 'found none' hostfile '# nobody\n' $like

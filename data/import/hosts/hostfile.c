@@ -1,5 +1,6 @@
 // plumbline import hostfile FILE: "HOST slots=8" of Open MPI and DeepSpeed, "HOST:8" of MPICH, or
-// only names; makes a cluster whose nodes have these names, with a group for each number of slots.
+// only names; makes a cluster whose nodes have these names, with a group for each number of slots
+// and each --like.
 #include <stdio.h>
 #include <string.h>
 
@@ -46,30 +47,91 @@ static enum status read_line(struct hosts *h, const struct text_lines *t, struct
     return OK;
 }
 
-static int group_of(struct cluster *c, const struct node_group *like, int slots,
-                    struct arena *arena)
-{
-    int gpus = slots ? slots : like->gpus_per_node, g = 0;
-    while (g < c->group_count && c->groups[g].gpus_per_node != gpus) g++;
-    if (g == GROUPS_MAX) return -1;
-    if (g == c->group_count) {
-        c->groups[c->group_count++] = *like;
-        c->groups[g].gpus_per_node = gpus;
-        c->groups[g].nodes = 0;
-        c->groups[g].name = g ? arena_print(arena, "%s-of-%d", like->name, gpus) : like->name;
-    }
-    c->groups[g].nodes++;
-    return g;
-}
-
 struct options {
     struct reading import;
-    const char *like;
+    struct option_texts likes;
+    const char *like_of[GROUPS_MAX]; // of --like, by group
+    bool used[GROUPS_MAX];           // by --like
 };
 static const struct option_row rows[] = {
-    {"--like", OPTION_CLUSTER, OPT(like),
-     "cluster whose first group describes the nodes: shipped name or file; slots are GPUs"},
+    {"--like", OPTION_TEXT, OPT(likes),
+     "cluster whose first group describes the nodes: shipped name or file; slots are GPUs; "
+     "NAME=CLUSTER: for hosts whose names begin with NAME; may be repeated",
+     .many = GROUPS_MAX},
 };
+
+// The cluster of the longest beginning of the host's name, or that for all others; NULL: none.
+static const char *find_like(struct options *o, const char *host)
+{
+    int found = -1;
+    size_t longest = 0;
+    for (int i = 0; i < o->likes.count; i++) {
+        const char *like = o->likes.items[i], *equals = strchr(like, '=');
+        size_t length = equals ? (size_t)(equals - like) + 1 : 0;
+        if ((length && strncmp(like, host, length - 1) != 0) || (found >= 0 && length < longest))
+            continue;
+        found = i, longest = length;
+    }
+    if (found < 0) return NULL;
+    o->used[found] = true;
+    return o->likes.items[found] + longest;
+}
+
+// Nodes of several kinds are told apart by nothing in a hostfile.
+static enum status check_like(const char *like, struct arena *arena, struct error *err)
+{
+    struct cluster c;
+    TRY(host_cluster(&c, like, arena, err));
+    for (int g = 1; g < c.group_count; g++)
+        if (strcmp(c.groups[g].gpu, c.groups[0].gpu) != 0)
+            return fail(err, BAD_INPUT,
+                        "--like: %s has nodes with %s and with %s, which a hostfile does not tell "
+                        "apart: give one for each, --like NAME=CLUSTER for hosts whose names begin "
+                        "with NAME",
+                        like, c.groups[0].gpu, c.groups[g].gpu);
+    return OK;
+}
+
+static bool is_named(const struct cluster *c, const char *name)
+{
+    int g = 0;
+    while (g < c->group_count && strcmp(c->groups[g].name, name) != 0) g++;
+    return g < c->group_count;
+}
+
+static enum status find_group(int *group, struct options *o, const char *host, int slots,
+                              struct error *err)
+{
+    struct cluster *c = &o->import.cluster;
+    struct arena *arena = o->import.arena;
+    const char *like = find_like(o, host);
+    struct node_group nodes;
+    int g = 0;
+    if (!like && o->likes.count)
+        return fail(err, BAD_INPUT,
+                    "--like: %.60s: its name begins with none of those given; expected --like "
+                    "NAME=CLUSTER for it, or a CLUSTER for all others",
+                    host);
+    TRY(host_group(&nodes, like, arena, err));
+    if (slots) nodes.gpus_per_node = slots;
+    while (g < c->group_count &&
+           (strcmp(o->like_of[g], like) != 0 || c->groups[g].gpus_per_node != nodes.gpus_per_node))
+        g++;
+    if (g == GROUPS_MAX)
+        return fail(err, BAD_INPUT, "%s: more than %d different numbers of slots", o->import.path,
+                    GROUPS_MAX);
+    if (g == c->group_count) {
+        TRY(check_like(like, arena, err));
+        if (is_named(c, nodes.name))
+            nodes.name = arena_print(arena, "%s-of-%d", nodes.name, nodes.gpus_per_node);
+        if (is_named(c, nodes.name)) nodes.name = arena_print(arena, "%s-%d", nodes.name, g);
+        nodes.nodes = 0, o->like_of[g] = like;
+        c->groups[g] = nodes, c->group_count++;
+    }
+    c->groups[g].nodes++;
+    *group = g;
+    return OK;
+}
 
 static enum status read_file(void *options, struct error *err)
 {
@@ -77,10 +139,8 @@ static enum status read_file(void *options, struct error *err)
     struct reading *r = &o->import;
     struct cluster *c = &r->cluster;
     struct hosts h = {.names = {.arena = r->arena}};
-    struct node_group nodes;
     struct text_lines t;
     bool more;
-    TRY(host_group(&nodes, o->like, r->arena, err));
     text_open(&t, r->file.path, r->text, r->size, r->arena);
     while (true) {
         TRY(text_next(&t, &more, err));
@@ -93,19 +153,25 @@ static enum status read_file(void *options, struct error *err)
     c->places.node_count = h.names.count;
     c->places.nodes = TAKE(r->arena, h.names.count, struct cluster_node);
     for (int i = 0; i < h.names.count; i++) {
-        int group = group_of(c, &nodes, h.slots[i], r->arena);
-        if (group < 0)
-            return fail(err, BAD_INPUT, "%s: more than %d different numbers of slots", r->path,
-                        GROUPS_MAX);
+        int group = 0;
+        TRY(find_group(&group, o, h.names.items[i], h.slots[i], err));
         c->places.nodes[i] = (struct cluster_node){.name = h.names.items[i], .group = group};
     }
+    for (int i = 0; i < o->likes.count; i++)
+        if (!o->used[i])
+            return fail(err, BAD_INPUT, "--like %s: no host of %s is described by it",
+                        o->likes.items[i], r->path);
     return OK;
 }
 
 static void tell(const void *options)
 {
     const struct options *o = options;
-    fprintf(stderr, "%d nodes as in %s\n", o->import.cluster.places.node_count, o->like);
+    const struct cluster *c = &o->import.cluster;
+    for (int g = 0; g < c->group_count; g++)
+        fprintf(stderr, "%s%d nodes of %d GPUs as in %s", g ? ", " : "", c->groups[g].nodes,
+                c->groups[g].gpus_per_node, o->like_of[g]);
+    fputc('\n', stderr);
 }
 
 static const struct reader reader = {"hostfile", MAKES_CLUSTER, false, read_file, tell};
