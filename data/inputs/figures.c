@@ -18,7 +18,7 @@ static struct layer_flop forward_of_sequence(const struct model *m, const struct
 static double adapter_flop(const struct model *m, const struct layer_run *run, int64_t sequence)
 {
     return 2 * (double)run_tokens_out(run, sequence) *
-           (double)adapter_values(run_shape(m, run), run->adapter_rank);
+           (double)adapter_values(run_shape(m, run), run);
 }
 
 // Backward: once more for gradients of inputs, if any are needed, and once more for those of

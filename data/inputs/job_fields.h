@@ -38,9 +38,5 @@ enum status job_check_tiers(const struct job *j, const char *file, struct error 
 // Recompute modes, bool[RECOMPUTE_COUNT], as an array of names.
 member_get modes_get;
 member_put modes_put;
-// Flags as a list of names, each once, in the order of `names`, which ends with NULL.
-void set_put(struct json_writer *w, const char *key, const char *const *names, const bool *set);
-enum status set_get(const struct json *array, const char *const *names, bool *set,
-                    struct arena *arena, struct error *err);
 
 #endif

@@ -315,29 +315,6 @@ static const struct member budget_rows[] = {
 };
 MEMBERS(budget, struct quality_budget, &budget_initial, true, NULL);
 
-// ---- sets of names
-
-void set_put(struct json_writer *w, const char *key, const char *const *names, const bool *set)
-{
-    json_open_flat_array(w, key);
-    for (int i = 0; names[i]; i++)
-        if (set[i]) json_put_text(w, NULL, names[i]);
-    json_close_array(w);
-}
-
-// "a", "b" or "c".
-enum status set_get(const struct json *array, const char *const *names, bool *set,
-                    struct arena *arena, struct error *err)
-{
-    for (int i = 0, at; i < json_length(array); i++) {
-        struct json element = json_element(array, i, arena);
-        TRY(json_name(&element, names, &at, err));
-        if (set[at]) return json_refuse(&element, err, "\"%s\" appears twice", names[at]);
-        set[at] = true;
-    }
-    return OK;
-}
-
 void modes_put(struct json_writer *w, const char *key, const void *modes, const void *context)
 {
     (void)context;

@@ -143,5 +143,9 @@ void members_put(struct json_writer *w, const struct members *m, const void *fro
 // "layout.".
 enum status members_check(const struct members *m, const void *of, const char *file,
                           const char *where, struct error *err);
+// Flags as a list of names, each once, in the order of `names`, which ends with NULL.
+void set_put(struct json_writer *w, const char *key, const char *const *names, const bool *set);
+enum status set_get(const struct json *array, const char *const *names, bool *set,
+                    struct arena *arena, struct error *err);
 
 #endif

@@ -237,14 +237,24 @@ static void pack_documents(struct layer_run *run, int64_t tokens)
     if (!run->chunk || run->chunk > tokens) run->chunk = tokens;
 }
 
-// Adapters on every matrix of frozen blocks, between a frozen embedding and a frozen head.
-static bool adapt(struct layer_run *run, const struct run_row *row, struct prediction *prediction)
+// Adapters on matrices of frozen blocks, between a frozen embedding and a frozen head.
+static bool adapt(struct layer_run *run, const struct shape *shape, const struct run_row *row,
+                  struct prediction *prediction)
 {
     bool ends = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
     if (!ends && run->kind != LAYER_BLOCK)
         return predict_refuse(prediction, "lora_rank: expected a model of dense blocks");
     run->frozen = true;
-    if (!ends) run->adapter_rank = (int)row->lora_rank;
+    if (ends) return true;
+    run->adapter_rank = (int)row->lora_rank;
+    run->weight_bits = (int)stated(row->frozen_bits, 0);
+    char words[256];
+    snprintf(words, sizeof words, "%.*s", row->lora_modules.length, row->lora_modules.text);
+    if (*words && !adapters_by_words(words, shape, run->adapter_modules))
+        return predict_refuse(prediction,
+                              "lora_modules: expected names of products (q_proj v_proj, linear_qkv "
+                              "...), found '%s'",
+                              words);
     return true;
 }
 
@@ -260,7 +270,7 @@ bool predict_set_model(struct predictor *p, const struct run_row *row,
     for (int i = 0; i < m->run_count; i++) {
         bool ends = m->runs[i].kind == LAYER_EMBEDDING || m->runs[i].kind == LAYER_HEAD;
         if (shorter && !ends) pack_documents(&m->runs[i], packed);
-        if (rank > 0 && !adapt(&m->runs[i], row, prediction)) return false;
+        if (rank > 0 && !adapt(&m->runs[i], &m->shape, row, prediction)) return false;
     }
     return true;
 }

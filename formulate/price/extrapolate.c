@@ -1,6 +1,6 @@
 // The arguments of each evaluation are those of docs/FORMULAS.md sections 2, 3 and 6. A fit's own
 // argument is one kernel's work, so the products of a pass are looked at one by one.
-#include "formulate/price/extrapolate.h"
+#include "formulate/price/range.h"
 
 #include <math.h>
 #include <string.h>

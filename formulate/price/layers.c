@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "data/kinds/schedules.h"
-#include "formulate/price/pricing.h"
+#include "formulate/price/adapters.h"
 
 // Rates that products reach, in FLOP per second.
 struct product_rates {
@@ -164,9 +164,8 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
                                  const struct layer_work *work, const struct slice *slice,
                                  int group)
 {
-    const struct gpu_costs *gpu = x->gpus[group];
-    real memory = gpu->memory_bytes_per_s.value,
-         back = or_else(&gpu->backward_memory_bytes_per_s, memory);
+    real memory = x->gpus[group]->memory_bytes_per_s.value,
+         back = or_else(&x->gpus[group]->backward_memory_bytes_per_s, memory);
     struct operand_seconds operands = operands_of(x, run, work, group);
     struct product_rates rates = product_rates_of(x, run, group);
     struct kernel_seconds kernels = kernels_of(x, run, work, slice, group);
@@ -183,12 +182,13 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
     c.products = matrices_s(x, run, products.forward, group) + operands.products;
     for (int k = 0; k < READING_PARTS; k++)
         c.read_data[k] = products.read_data[k], c.read_weight[k] = products.read_weight[k];
-    c.forward = c.products + work->adapters / rates.forward + c.attention + work->memory / memory +
-                casts + kernels.elementwise;
-    c.backward = matrices_s(x, run, products.data, group) + operands.products +
-                 work->adapters / rates.data + work->adapters / rates.weight +
-                 kernels.attention_back + 2 * work->memory / back + casts + 2 * kernels.elementwise;
-    if (run->frozen) c.weight = work->adapters / rates.weight;
+    struct product_seconds adapters = adapter_times(x, run, work, group);
+    c.forward = c.products + adapters.forward + c.attention + work->memory / memory + casts +
+                kernels.elementwise;
+    c.backward = matrices_s(x, run, products.data, group) + operands.products + adapters.data +
+                 adapters.weight + kernels.attention_back + 2 * work->memory / back + casts +
+                 2 * kernels.elementwise;
+    if (run->frozen) c.weight = adapters.weight;
     else if (run->kind != LAYER_EMBEDDING) c.weight = learning + operands.learning;
     if (!run->frozen) c.backward += products.weight + operands.learning + work->gathered / memory;
     return c;

@@ -3,7 +3,7 @@
 // layers are. docs/FORMULAS.md sections 4 and 8.
 #include <math.h>
 
-#include "formulate/price/pricing.h"
+#include "formulate/price/adapters.h"
 
 // Matrices of a block or of a memory layer's queries: what is sharded over tensor ranks and what is
 // not.
@@ -74,9 +74,8 @@ static struct layer_parameters freeze(const struct pricing *x, const struct laye
         p.frozen_bytes +=
             ((is_end(run) ? v->sharded : v->matrices) / x->t + all->experts + all->pool) *
             (frozen_value_bytes(x, run) - x->e);
-    if (run->adapter_rank)
-        p.dense = run->adapter_rank *
-                  ((5 + (x->g - 1)) * x->h + (2 * x->q + 2 * x->kv + x->g * x->f) / x->t);
+    struct adapters adapters = adapters_of(x, run);
+    p.dense = run->adapter_rank * (adapters.count * x->h + adapters.wide / x->t);
     return p;
 }
 

@@ -1,13 +1,33 @@
 // Sets of Megatron's recompute modules: what each module of a layer frees of its activations, and
 // the time in which it is computed again. docs/FORMULAS.md section 5, Recompute modules.
 
-#include "formulate/price/pricing.h"
+#include <math.h>
+
+#include "formulate/price/adapters.h"
 
 // Norms whose outputs products read, and the encoder's output is none of these.
 static real norms_read(const struct pricing *x, const struct layer_run *run)
 {
     bool one = !run_is_whole(run) || (x->shape->parallel_residual && shape_norms(x->shape) == 1);
     return (one ? 1 : 2) + (run->cross_attention ? 1 : 0);
+}
+
+real inputs_of_products(const struct pricing *x, const struct layer_run *run)
+{
+    bool read[2] = {false, false};
+    static const bool of_ffn[ADAPTER_MODULE_COUNT] = {
+        [ADAPTER_GATE] = true, [ADAPTER_UP] = true, [ADAPTER_GATE_UP] = true};
+    if (!run->frozen || run->kind != LAYER_BLOCK) return norms_read(x, run);
+    for (int i = 0; i < ADAPTER_MODULE_COUNT; i++)
+        if (i != ADAPTER_OUTPUT && i != ADAPTER_DOWN &&
+            run_adapts(run, x->shape, (enum adapter_module)i))
+            read[of_ffn[i]] = true;
+    return fminl(norms_read(x, run), read[0] + read[1]);
+}
+
+bool keeps_last_input(const struct pricing *x, const struct layer_run *run)
+{
+    return !run->frozen || run->kind != LAYER_BLOCK || run_adapts(run, x->shape, ADAPTER_DOWN);
 }
 
 // Rows of experts that a rank gathers.
@@ -28,19 +48,18 @@ static real projected_up(const struct pricing *x, const struct layer_run *run)
 static real freed_bytes(const struct pricing *x, const struct layer_run *run,
                         enum recompute_module module, real scores)
 {
-    bool moe = run->kind == LAYER_MOE, bare = run->frozen && !run->adapter_rank && !moe,
+    bool moe = run->kind == LAYER_MOE,
          narrow = precision_is_narrow(x->problem->job.precision) && !run->frozen;
     real spare = narrow ? x->e - precision_narrow_bytes(x->problem->job.precision) : 0;
     real kept = kept_of_ffn(x), made = x->shape->gated_ffn ? 2 : 1, ffn = ffn_of(x, run),
-         norms = norms_read(x, run), routed = moe ? routed_tokens(x, run, x->n) : 0,
+         norms = inputs_of_products(x, run), routed = moe ? routed_tokens(x, run, x->n) : 0,
          wide = (real)run->experts.ffn / x->t_e, each = (real)expert_width(x->shape, &run->experts),
-         dense = x->n * ffn * (x->e * (bare ? made : kept) / x->t1 - spare / x->t);
+         dense = x->n * ffn * (x->e * (kept - !keeps_last_input(x, run)) / x->t1 - spare / x->t);
     switch (module) {
     case MODULE_CORE_ATTN: return scores;
     case MODULE_MLA_UP_PROJ: return x->e * x->n * projected_up(x, run) / x->t1;
     case MODULE_LAYERNORM:
-        return bare ? 0
-                    : x->n * x->h * x->u * (x->e * norms - spare * (moe && ffn == 0 ? 1 : norms));
+        return x->n * x->h * x->u * (x->e * norms - spare * (moe && ffn == 0 ? 1 : norms));
     case MODULE_MLP: return moe ? 0 : dense;
     case MODULE_MOE_ACT: return routed * wide * (x->e * (kept - made) - spare);
     default:

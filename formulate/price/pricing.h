@@ -141,8 +141,9 @@ struct layer_seconds {
 enum reading_part { READS_ATTENTION, READS_FFN, READING_PARTS }; // the head's: READS_FFN
 struct layer_work {
     real linear, adapters, attention, memory, scores, gathered, weightless, casts, operands;
-    real routed, reading[READING_PARTS];      // of linear, that of experts, of what reads tokens
-    real attention_back, states, states_back; // FLOP of its backward pass; of both, linear's
+    real adapters_read, adapters_made, adapted; // bytes of their inputs and outputs; how many
+    // Of linear: experts', and what reads tokens; FLOP of attention's backward pass, of linear's.
+    real routed, reading[READING_PARTS], attention_back, states, states_back;
     real cells, wasted; // scores that fused attention computes; FLOP of those computed in vain
     bool fused;         // attention is one kernel
 };
@@ -281,9 +282,8 @@ const struct collective_times *find_collective(const struct pricing *x, int grou
 real table_price_s(const struct collective_times *table, real bytes);
 // The lower price of rings and trees.
 real sum_price_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks);
-// The share of a link's bandwidth that trees reach for a gradient sum (experts: for the experts'
-// gradients). It depends on the ranks' own link in their group, wherever the replicas are; 0: rings
-// are used. With trees, scatter_s is half of the sum.
+// The share of a link's bandwidth that trees reach for a gradient sum (experts: for theirs), by the
+// ranks' own link in their group; 0: rings. With trees, scatter_s is half of the sum.
 bool syncs_are_sums(const struct pricing *x); // of gradients: one all-reduce of whole values
 real sync_tree_share(const struct pricing *x, const struct link_price *own, real ranks,
                      bool experts);

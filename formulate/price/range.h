@@ -3,7 +3,8 @@
 // independently of each other and of the error of the formulas, so the squares of the factors'
 // logarithms add up; but a trainer's factor comes from whole iterations, priced with these kernels,
 // and contains their errors, so of the two the greater counts. Where runs of the very program were
-// predicted, what they show bounds all of this but the host (docs/FORMULAS.md 19).
+// predicted, what they show bounds all of this but the host (docs/FORMULAS.md 19). And which
+// numbers of the costs lie outside the samples they were fitted on (extrapolate.c).
 #ifndef PLUMBLINE_FORMULATE_PRICE_RANGE_H
 #define PLUMBLINE_FORMULATE_PRICE_RANGE_H
 
@@ -68,5 +69,12 @@ enum status range_times(int64_t *ns, const struct moved_costs_list *moved, const
 // has the plan's layout. If some of the moved costs cannot be priced, both stay 0.
 enum status range_of_plan(struct plan *plan, const struct problem *problem, struct arena *arena,
                           struct error *err);
+
+// Sets plan->extrapolated: the numbers that the plan's prices used outside their samples
+// (valid_low, valid_high; first and last size of tables and segments). Products are checked one by
+// one, attention and elementwise parts pass by pass, then messages and all-reduces. `problem` has
+// the plan's layout.
+enum status extrapolation_of_plan(struct plan *plan, const struct problem *problem,
+                                  struct arena *arena, struct error *err);
 
 #endif

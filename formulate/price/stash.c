@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "data/kinds/schedules.h"
-#include "formulate/price/pricing.h"
+#include "formulate/price/adapters.h"
 
 // Softmax output, dropout mask and dropout output of the scores; the fused kernel keeps none.
 static real scores_kept(const struct pricing *x, const struct layer_run *run)
@@ -49,6 +49,7 @@ static real inputs_kept(const struct pricing *x, const struct layer_run *run)
 {
     const struct shape *s = x->shape;
     bool one = !run_is_whole(run) || (s->parallel_residual && shape_norms(s) == 1);
+    if (run->frozen && run->kind == LAYER_BLOCK) return 2 * inputs_of_products(x, run);
     return (one ? 2 : 4) + (run->cross_attention ? 4 : 0) + (run->mtp ? 4 : 0);
 }
 
@@ -92,18 +93,17 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
 {
     const struct shape *shape = x->shape;
     struct attention attention = attention_of(x, run);
-    real width = x->e / 2, y = 2 * kept_of_ffn(x), norms = norms_of(x, run),
-         masks = shape->dropout ? parts_of(run) : 0, inputs = 2 * norms + inputs_kept(x, run);
+    real width = x->e / 2, y = 2 * (kept_of_ffn(x) - !keeps_last_input(x, run)),
+         norms = norms_of(x, run), masks = shape->dropout ? parts_of(run) : 0,
+         inputs = 2 * norms + inputs_kept(x, run);
     real ffn = ffn_of(x, run), routed = routed_of(x, run);
-    if (run->frozen && !run->adapter_rank && run->kind == LAYER_BLOCK)
-        inputs = 2 * norms, y = shape->gated_ffn ? 4 : 2; // no input of a matrix is needed
     real gathered = keeps_gathered(x) ? inputs - 2 * norms : 0;
     real bytes = x->n * x->h * (x->u * (inputs + masks) + (1 / x->t2 - x->u) * gathered) * width +
                  x->n * (2 * attention.kept.sharded + y * ffn) * width / x->t1 +
                  x->e * x->n * attention.kept.whole + kept_by_steps(x, run);
     if (keeps_keys(x, run)) bytes += (x->c - 1) * ring_bytes(x, run, x->n);
     return bytes - spared_by_narrow(x, run, routed) + kept_by_experts(x, run, routed) +
-           x->e * x->n * run->adapter_rank * (4 + x->g);
+           x->e * x->n * run->adapter_rank * adapters_of(x, run).count;
 }
 
 // In tensors of the FFN's width. Where it runs in single steps, what is kept goes as soon as it has
@@ -166,7 +166,8 @@ static real stash_of_operators(const struct pricing *x, const struct layer_run *
     real bytes = x->e * x->n *
                  (x->h * x->u * (x->t > 1 && run_is_whole(run) ? 2 : 1) + wide / x->t);
     if (run->mtp) bytes += 5 * x->e * x->n * x->h * x->u; // all that it has in addition to a block
-    return bytes + exchanged_with_experts(x, run) + x->e * x->n * run->adapter_rank * (4 + x->g);
+    return bytes + exchanged_with_experts(x, run) +
+           x->e * x->n * run->adapter_rank * adapters_of(x, run).count;
 }
 
 static void block(const struct pricing *x, const struct layer_run *run, bool has_gradient,

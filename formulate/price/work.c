@@ -2,7 +2,7 @@
 // and bytes of what is bound by memory. docs/FORMULAS.md section 3.
 #include <math.h>
 
-#include "formulate/price/pricing.h"
+#include "formulate/price/adapters.h"
 
 struct slice slice_of(const struct pricing *x, int slice)
 {
@@ -117,6 +117,78 @@ real bias_bytes(const struct pricing *x, const struct layer_run *run)
     return adds_biases(x, run) ? (24 + 2 * x->e) * x->h : 0;
 }
 
+// ---- adapters
+
+static real wide_side(const struct pricing *x, enum adapter_module module)
+{
+    switch (module) {
+    case ADAPTER_QUERY:
+    case ADAPTER_OUTPUT: return x->q;
+    case ADAPTER_KEY:
+    case ADAPTER_VALUE: return x->kv;
+    case ADAPTER_QKV: return x->q + 2 * x->kv;
+    case ADAPTER_GATE_UP: return 2 * x->f;
+    default: return x->f;
+    }
+}
+
+struct adapters adapters_of(const struct pricing *x, const struct layer_run *run)
+{
+    struct adapters all = {0, 0};
+    for (int i = 0; i < ADAPTER_MODULE_COUNT; i++) {
+        if (!run_adapts(run, x->shape, (enum adapter_module)i)) continue;
+        all.count += 1;
+        all.wide += wide_side(x, (enum adapter_module)i);
+    }
+    return all;
+}
+
+// The hidden side is scattered as tokens are, the wide one as the matrix is.
+static void add_adapters(const struct pricing *x, const struct layer_run *run, real n,
+                         struct layer_work *work)
+{
+    struct adapters all = adapters_of(x, run);
+    work->adapted = all.count;
+    work->adapters = 2 * n * run->adapter_rank * (all.count * x->h + all.wide) / x->t;
+    for (int i = 0; i < ADAPTER_MODULE_COUNT; i++) {
+        bool back = i == ADAPTER_OUTPUT || i == ADAPTER_DOWN;
+        real token = x->e * n * x->h * x->u,
+             wide = x->e * n * wide_side(x, (enum adapter_module)i) / x->t;
+        if (!run_adapts(run, x->shape, (enum adapter_module)i)) continue;
+        work->adapters_read += back ? wide : token;
+        work->adapters_made += back ? token : wide;
+    }
+}
+
+static real stated(const struct estimate *e, real otherwise)
+{
+    return e->value > 0 ? e->value : otherwise;
+}
+
+// Two products, their result scaled and added; of their gradients two products are for inputs, two
+// for weights.
+struct product_seconds adapter_times(const struct pricing *x, const struct layer_run *run,
+                                     const struct layer_work *work, int group)
+{
+    const struct gpu_costs *gpu = x->gpus[group];
+    const struct precision_costs *rates = rates_of_run(x, run, group);
+    real read = work->adapters_read, made = work->adapters_made,
+         memory = gpu->memory_bytes_per_s.value, rate = rates->gemm_flop_per_s.value,
+         back = stated(&gpu->backward_memory_bytes_per_s, memory), products = 0, steps = 0;
+    if (x->rates[group]->product_flop_per_s.value > 0) {
+        products = 2 * work->adapted * gpu->product_launch_s.value;
+        steps = 2 * work->adapted * gpu->elementwise_launch_s.value;
+    }
+    return (struct product_seconds){
+        work->adapters / rate + (read + 6 * made) / memory + products + steps,
+        work->adapters / stated(&rates->data_gradient_flop_per_s, rate) +
+            (4 * read + 3 * made) / back + products + steps,
+        work->adapters / stated(&rates->weight_gradient_flop_per_s, rate) + (read + made) / back +
+            products,
+        {0},
+        {0}};
+}
+
 static struct layer_work work_of_block(const struct pricing *x, const struct layer_run *run,
                                        const struct slice *slice)
 {
@@ -134,8 +206,7 @@ static struct layer_work work_of_block(const struct pricing *x, const struct lay
             8 * n * (real)e->experts / x->t + eager_bytes(x, run, n, shared + routed / n * ffn);
         work.casts = cast_bytes(x, run, n, shared + routed / n * ffn);
     } else {
-        real widths = (x->h + x->q) + 2 * (x->h + x->kv) + (x->q + x->h) + x->g * (x->h + x->f);
-        work.adapters = 2 * n * run->adapter_rank * widths / x->t;
+        add_adapters(x, run, n, &work);
         real ffn = ffn_of(x, run);
         work.memory += x->g * n * ffn * x->e / x->t1 + eager_bytes(x, run, n, ffn);
         work.casts = cast_bytes(x, run, n, ffn);

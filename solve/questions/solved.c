@@ -8,7 +8,6 @@
 #include "data/base/file.h"
 #include "data/base/least.h"
 #include "data/base/command.h"
-#include "formulate/price/extrapolate.h"
 #include "formulate/price/price.h"
 #include "formulate/price/range.h"
 #include "solve/questions/question.h"

@@ -30,6 +30,7 @@ static struct layer_run kinds[] = {
      .recomputable = true,
      .frozen = true,
      .adapter_rank = 8,
+     .adapter_modules = {[ADAPTER_QKV] = true, [ADAPTER_OUTPUT] = true},
      .weight_bits = 4},
     {.name = "mixture",
      .kind = LAYER_MOE,
@@ -102,9 +103,15 @@ static struct model model_of_kinds(struct layer_run *runs)
                                     .vocabulary_multiple = 128}};
 }
 
+static void take_adapters(struct layer_run *run)
+{
+    run->adapter_rank = run->weight_bits = 0;
+    memset(run->adapter_modules, 0, sizeof run->adapter_modules);
+}
+
 static void make_latent(struct model *m)
 {
-    m->runs[1].adapter_rank = m->runs[1].weight_bits = 0;
+    take_adapters(&m->runs[1]);
     m->shape.qk_norm = QK_NORM_NONE, m->shape.linear_bias = true, m->shape.output_bias = -1;
     m->shape.query_rank = 24, m->shape.kv_rank = 8, m->shape.rotary_width = 4;
     m->shape.value_width = 12;
@@ -154,7 +161,15 @@ TEST(senseless_models)
 {
     REFUSED_MODEL(runs[1].frozen = false, "adapter_rank");
     REFUSED_MODEL(runs[2].adapter_rank = 4, "adapter_rank");
-    REFUSED_MODEL((runs[1].adapter_rank = 0, runs[1].frozen = false), "weight_bits");
+    REFUSED_MODEL((take_adapters(&runs[1]), runs[1].weight_bits = 4, runs[1].frozen = false),
+                  "weight_bits");
+    REFUSED_MODEL(runs[1].adapter_modules[ADAPTER_QUERY] = true, "adapter_modules");
+    REFUSED_MODEL(
+        (runs[1].adapter_modules[ADAPTER_GATE_UP] = runs[1].adapter_modules[ADAPTER_UP] = true),
+        "adapter_modules");
+    REFUSED_MODEL((runs[1].adapter_modules[ADAPTER_GATE] = true, m.shape.gated_ffn = false),
+                  "adapter_modules");
+    REFUSED_MODEL(runs[1].adapter_rank = 0, "adapter_modules");
     REFUSED_MODEL(runs[1].weight_bits = 17, "weight_bits");
     REFUSED_MODEL(runs[2].weight_bits = 4, "weight_bits");
     REFUSED_MODEL(runs[2].shared_weights = true, "shared_weights");
@@ -176,7 +191,7 @@ TEST(senseless_models)
     REFUSED_MODEL((m.shape.qk_norm = QK_NORM_NONE, m.shape.kv_rank = 8), "adapter_rank");
     REFUSED_MODEL((make_latent(&m), m.shape.rotary_width = 17), "rotary_width");
     REFUSED_MODEL((make_latent(&m), m.shape.kv_heads = 2), "kv_heads");
-    REFUSED_MODEL((m.shape.keys_reused = true, runs[1].adapter_rank = runs[1].weight_bits = 0),
+    REFUSED_MODEL((m.shape.keys_reused = true, take_adapters(&runs[1])),
                   "runs[1]: shape.keys_reused: expected a run before it whose attention");
     REFUSED_MODEL(runs[1].mtp = true, "runs[1].mtp: expected a trained causal block");
     REFUSED_MODEL(runs[2].mtp = true, "runs[2].mtp");

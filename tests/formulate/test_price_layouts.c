@@ -342,6 +342,15 @@ TEST(adapters)
     assert_true(p->cuts[p->runs[EMBEDDING].cut].forward_ns[PART_LINK] > 0);
     assert_int_equal(p->cuts[p->runs[BLOCK].cut].backward_ns[0][PART_LINK], sync);
     assert_true(p->runs[BLOCK].backward_ns[0] < trained.backward_ns[0] * 7 / 10);
+    // MLPerf's are on attention alone, queries, keys and values as one: 44,564,480 values.
+    int64_t everywhere = p->runs[BLOCK].stash_bytes[0], n = b->problem.job.sequence;
+    bool *on = b->runs[BLOCK].adapter_modules;
+    on[ADAPTER_QKV] = on[ADAPTER_OUTPUT] = true;
+    n *= b->problem.job.layout.micro_batch;
+    assert_int_equal(80 * block_of(b).gradient_bytes, 4LL * 44564480);
+    // Neither the second norm's output nor what the last product reads, and five states fewer.
+    assert_int_equal(everywhere - block_of(b).stash_bytes[0], 2 * n * (8192 + 28672 + 5 * 16));
+    on[ADAPTER_QKV] = on[ADAPTER_OUTPUT] = false;
     // 4 bits a value and 2 bytes for 128: 0.515625; the norms stay
     b->runs[BLOCK].weight_bits = 4;
     int64_t matrices = (trained.weight_bytes - 2 * 2 * 8192) / 2;

@@ -1,7 +1,7 @@
 // Prices of passes, against closed forms and laws: the backward pass, values beyond the samples,
 // and sums over slices, splits and collectives of a pass.
 #include "data/kinds/schedules.h"
-#include "formulate/price/extrapolate.h"
+#include "formulate/price/range.h"
 
 #include "tests/support/price_bench.h"
 #include "tests/support/check.h"

@@ -211,8 +211,35 @@ static bool run_as_two(struct problem *p)
     m->runs[at + 1].name = "and_on";
     return true;
 }
+// Those that a block has unless it names some.
+static void name_adapters(struct layer_run *r, bool gated)
+{
+    for (int k = ADAPTER_QUERY; k <= ADAPTER_DOWN; k++)
+        r->adapter_modules[k] = k != ADAPTER_GATE || gated;
+}
+static bool one_adapter_more(struct problem *p)
+{
+    struct model *m = &p->model;
+    for (int i = 0; i < m->run_count; i++) {
+        struct layer_run *r = &m->runs[i];
+        bool *on = r->adapter_modules;
+        if (!r->adapter_rank || !memchr(on, true, ADAPTER_MODULE_COUNT)) continue;
+        for (int k = ADAPTER_QUERY; k <= ADAPTER_DOWN; k++) {
+            bool together = k <= ADAPTER_VALUE ? on[ADAPTER_QKV] : on[ADAPTER_GATE_UP];
+            if (k != ADAPTER_OUTPUT && k != ADAPTER_DOWN && together) continue;
+            if (on[k] || (k == ADAPTER_GATE && !m->shape.gated_ffn)) continue;
+            return on[k] = true;
+        }
+    }
+    return false;
+}
 static bool said_in_full(struct problem *p)
 {
+    for (int i = 0; i < p->model.run_count; i++) {
+        struct layer_run *r = &p->model.runs[i];
+        if (r->adapter_rank && !memchr(r->adapter_modules, true, ADAPTER_MODULE_COUNT))
+            name_adapters(r, p->model.shape.gated_ffn);
+    }
     struct shape *s = &p->model.shape;
     s->value_width = shape_value_width(s);
     s->norms = shape_norms(s);
@@ -242,6 +269,7 @@ static const struct law {
     {"wider gradients", wider_gradients, MORE, SAME, MORE},
     {"attention that is not fused", unfused, SAME, MORE, MORE, true},
     {"nothing frozen", thawed, MORE, MORE, FREE},
+    {"one adapter more", one_adapter_more, MORE, MORE, MORE},
     {"more replicas", more_replicas, LESS, SAME, FREE},
     {"a higher stage of sharding", shard_more, LESS, SAME, FREE},
     {"more tensor ranks", more_tensor_ranks, LESS, LESS, FREE},

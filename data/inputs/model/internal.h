@@ -19,6 +19,12 @@ extern const struct members projector_members;
 // The runs' own shapes and tokens, and the order of runs that they require.
 enum status towers_check(const struct model *m, const char *file, struct error *err);
 
+// ---- adapters.c
+member_get get_adapters;
+member_put put_adapters;
+enum status adapters_check(const struct layer_run *run, const struct shape *s, int place,
+                           const char *file, struct error *err);
+
 // ---- kinds.c
 extern const struct members experts_members, pool_members;
 // `file` and the run's place name it in an error. Also checks what depends on the shape (may be

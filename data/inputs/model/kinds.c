@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const layer_kind_names[] = {"embedding", "block",  "head",      "measured",
+                                        "moe",       "memory", "projector", NULL};
+
 enum { ADAPTER_RANK_MAX = 65536, TOP_K_MAX = 65536 };
 #define WIDTH_MAX 4194304        // 2^22
 #define VALUES_MAX 1099511627776 // 2^40
@@ -209,6 +212,7 @@ enum status run_kind_check(const struct layer_run *run, const struct shape *s, i
                     "%s: runs[%d].adapter_rank: expected 0 to %d, and 0 unless the run is a frozen "
                     "block, found %d (kind \"%s\")",
                     file, i, ADAPTER_RANK_MAX, run->adapter_rank, kind);
+    TRY(adapters_check(run, s, i, file, err));
     if (run->weight_bits && (run->weight_bits < 1 || run->weight_bits > 16 || !run->frozen))
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].weight_bits: expected 1 to 16, and only for a frozen run, "

@@ -8,9 +8,6 @@
 
 #include "data/inputs/model/internal.h"
 
-const char *const layer_kind_names[] = {"embedding", "block",  "head",      "measured",
-                                        "moe",       "memory", "projector", NULL};
-
 enum { BY_DEGREES_MAX = 256, MEASURED_DEGREE_MAX = 65536 };
 #define BYTES_MAX 1125899906842624.0 // 2^50: of one layer on one device
 #define BYTES_SUM_MAX                                                                              \
@@ -105,6 +102,8 @@ static const struct member run_rows[] = {
     KEY_BOOL(layer_run, recomputable, OPTIONAL, ALWAYS_WRITTEN),
     KEY_BOOL(layer_run, frozen, OPTIONAL, IF_SET),
     KEY_INT(layer_run, adapter_rank, OPTIONAL, IF_STATED, 0, 65536),
+    KEY_PART("adapter_modules", JSON_ARRAY, OPTIONAL, offsetof(struct layer_run, adapter_modules),
+             get_adapters, put_adapters),
     KEY_INT(layer_run, weight_bits, OPTIONAL, IF_SET, 1, 16),
     KEY_COUNT(layer_run, window, OPTIONAL, IF_SET, 1, 1 << 30),
     KEY_COUNT(layer_run, chunk, OPTIONAL, IF_SET, 1, 1 << 30),

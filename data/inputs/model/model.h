@@ -146,18 +146,35 @@ struct projector_shape {
     bool bias;                      // of each matrix
 };
 
+// Products of a frozen block that may have an adapter; the last two are one product with one
+// adapter in place of several (Megatron's linear_qkv and linear_fc1).
+enum adapter_module {
+    ADAPTER_QUERY,
+    ADAPTER_KEY,
+    ADAPTER_VALUE,
+    ADAPTER_OUTPUT,
+    ADAPTER_GATE,
+    ADAPTER_UP,
+    ADAPTER_DOWN,
+    ADAPTER_QKV,
+    ADAPTER_GATE_UP,
+    ADAPTER_MODULE_COUNT
+};
+extern const char *const adapter_module_names[]; // "query", ..., "gate_up", NULL
+
 struct layer_run {
     const char *name; // unique in the model
     enum layer_kind kind;
     int count;         // >= 1
     bool recomputable; // full and first_layers apply; true for blocks, false for embedding and head
     bool frozen;       // not trained: no gradient, no optimizer state, no sync
-    int adapter_rank;  // low-rank adapters, trained, on every matrix of a frozen block; 0: none
-    int weight_bits;   // of a frozen run's matrices, experts, vocabulary or pool; 0: as in the
-                       // job's precision
-    int64_t window;    // tokens that a token looks back over, including itself; 0: all
-    int64_t chunk;     // or the tokens of a chunk, within which a token looks back; 0: all
-    bool linear;       // attention is the shape's linear one
+    int adapter_rank;  // low-rank adapters, trained, on matrices of a frozen block; 0: none
+    bool adapter_modules[ADAPTER_MODULE_COUNT]; // on which; none stated: on every matrix
+    int weight_bits;    // of a frozen run's matrices, experts, vocabulary or pool; 0: as in the
+                        // job's precision
+    int64_t window;     // tokens that a token looks back over, including itself; 0: all
+    int64_t chunk;      // or the tokens of a chunk, within which a token looks back; 0: all
+    bool linear;        // attention is the shape's linear one
     bool linear_beside; // or both kinds read the same input and are summed (Falcon-H1)
     bool no_attention, no_feed_forward; // the layer is the other part alone (Nemotron-H)
     bool bidirectional;                 // attention without a causal mask
@@ -278,6 +295,11 @@ static inline bool run_is_trained(const struct layer_run *r)
 {
     return !r->frozen || r->adapter_rank > 0;
 }
+// Whether this product of the block has an adapter.
+bool run_adapts(const struct layer_run *run, const struct shape *s, enum adapter_module module);
+// Which ones the words of a list name, by the names of peft, Megatron-Bridge and NeMo, in `set`,
+// which has none yet; false: no word is known.
+bool adapters_by_words(const char *text, const struct shape *s, bool *set);
 bool model_has_gradient(const struct model *m, int run); // this run is trained, or one before it is
 
 #endif

@@ -178,10 +178,13 @@ static int64_t feed_forward(const struct shape *s, int64_t width, bool bias)
            (bias ? (gate_matrices(s) - 1) * width + s->hidden : 0);
 }
 
-int64_t adapter_values(const struct shape *s, int64_t rank)
+int64_t adapter_values(const struct shape *s, const struct layer_run *run)
 {
-    return rank * (2 * (s->hidden + query_width(s)) + 2 * (s->hidden + key_width(s)) +
-                   gate_matrices(s) * (s->hidden + s->ffn));
+    int64_t q = query_width(s), kv = key_width(s), f = s->ffn, sum = 0,
+            wide[ADAPTER_MODULE_COUNT] = {q, kv, kv, q, f, f, f, q + 2 * kv, 2 * f};
+    for (int m = 0; m < ADAPTER_MODULE_COUNT; m++)
+        if (run_adapts(run, s, (enum adapter_module)m)) sum += s->hidden + wide[m];
+    return run->adapter_rank * sum;
 }
 
 static struct model_size block(const struct shape *s, const struct layer_run *r)
@@ -193,7 +196,7 @@ static struct model_size block(const struct shape *s, const struct layer_run *r)
     if (r->mtp) all += linear(2 * s->hidden, s->hidden, false) + 3 * norm(s, s->hidden);
     if (r->kind == LAYER_BLOCK) {
         if (!r->no_feed_forward) all += feed_forward(s, s->ffn, s->linear_bias);
-        all += adapter_values(s, r->adapter_rank);
+        all += adapter_values(s, r);
         return (struct model_size){all, all, false};
     }
     all += s->hidden * (e->experts + (e->shared_gate ? 1 : 0)) +

@@ -18,7 +18,7 @@ struct model_size model_size_of(const struct model *m);
 // Of low-rank factors for each matrix of a block; of the weights that recomputation of single
 // operators multiplies again: every second product (keys, attention's output, a gated layer's
 // second one).
-int64_t adapter_values(const struct shape *s, int64_t rank);
+int64_t adapter_values(const struct shape *s, const struct layer_run *run);
 int64_t repeated_weights(const struct shape *s, const struct layer_run *r);
 
 // Forward FLOP of one layer of the run on one sequence: its products, and its attention (all score

@@ -23,13 +23,12 @@ static int norms_in_front(const struct price_audit *a, const struct layer_run *r
 }
 
 // A dense feed-forward part: its tensors; the input of its last product in few bits where products
-// are; only what the activation reads if it is frozen.
+// are; without
+// that input if the product is frozen and has no adapter.
 static long double dense_freed(const struct price_audit *a, const struct layer_run *r)
 {
-    bool gated = a->problem->model.shape.gated_ffn,
-         bare = r->frozen && !r->adapter_rank && r->kind == LAYER_BLOCK;
-    int read = gated ? 2 : 1;
-    long double each = a->value_bytes * (bare ? read : inner_tensors(a)) - spared(a, r);
+    int tensors = inner_tensors(a) - (last_input_kept(a, r) ? 0 : 1);
+    long double each = a->value_bytes * tensors - spared(a, r);
     return a->tokens * shared_width(a, r) * each / layout_of(a)->tensor;
 }
 
@@ -38,7 +37,7 @@ static long double norms_freed(const struct price_audit *a, const struct layer_r
     const struct shape *s = &a->problem->model.shape;
     bool unshared = r->kind == LAYER_MOE && !r->experts.shared_ffn;
     int norms = norms_in_front(a, r), narrow = unshared ? 1 : norms;
-    if (r->frozen && !r->adapter_rank && r->kind == LAYER_BLOCK) return 0;
+    if (r->frozen && r->kind == LAYER_BLOCK) norms = adapted_inputs(a, r);
     return a->tokens * s->hidden * a->share * (a->value_bytes * norms - narrow * spared(a, r));
 }
 

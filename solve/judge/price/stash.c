@@ -39,9 +39,30 @@ int inner_tensors(const struct price_audit *a)
     return 2 + 1 + (j->trainer != TRAINER_MEGATRON || j->unfused[UNFUSED_ACTIVATION]);
 }
 
-static bool is_bare(const struct layer_run *r)
+// Whether a product's weights, or an adapter's beside it, need what it reads.
+static bool is_learning(const struct layer_run *r) { return !r->frozen || r->kind != LAYER_BLOCK; }
+
+int last_input_kept(const struct price_audit *a, const struct layer_run *r)
 {
-    return r->frozen && !r->adapter_rank && r->kind == LAYER_BLOCK;
+    return is_learning(r) || run_adapts(r, &a->problem->model.shape, ADAPTER_DOWN);
+}
+
+int adapted_inputs(const struct price_audit *a, const struct layer_run *r)
+{
+    struct adapted each[ADAPTER_MODULE_COUNT];
+    int count = judged_adapters(a, r, each), attention = 0, ffn = 0;
+    const struct shape *s = &a->problem->model.shape;
+    for (int i = 0; i < count; i++)
+        if (each[i].reads_token) *(each[i].in_ffn ? &ffn : &attention) = 1;
+    bool same = s->parallel_residual && s->norms == 1;
+    return same && attention ? 1 : attention + ffn;
+}
+
+// Of a token: what stands between both factors of each adapter.
+static long double adapter_states(const struct price_audit *a, const struct layer_run *r)
+{
+    struct adapted each[ADAPTER_MODULE_COUNT];
+    return (long double)r->adapter_rank * judged_adapters(a, r, each);
 }
 
 long double expert_stash(const struct price_audit *a, const struct layer_run *r)
@@ -74,7 +95,7 @@ static long double operator_stash(const struct price_audit *a, int run)
     struct judged_attention y = judged_attention(a, run);
     long double inputs = (l->tensor > 1 && judged_parts(r) > 1 ? 2 : 1) * s->hidden * a->share,
                 products = y.held_split + shared_width(a, r);
-    long double adapters = (long double)r->adapter_rank * (4 + a->gates);
+    long double adapters = adapter_states(a, r);
     // A further token's layer: inputs of three norms, and of the projection of two tensors.
     if (r->mtp) inputs += (3 + 2) * s->hidden * a->share;
     return a->tokens * (a->value_bytes * (inputs + products / l->tensor + adapters) +
@@ -87,6 +108,7 @@ static long double operator_stash(const struct price_audit *a, int run)
 // output, a projection those of a state and an embedding.
 static int inputs_read(const struct price_audit *a, const struct layer_run *r)
 {
+    if (!is_learning(r)) return adapted_inputs(a, r);
     const struct shape *s = &a->problem->model.shape;
     bool one = judged_parts(r) == 1 || (s->parallel_residual && s->norms == 1);
     return (one ? 1 : 2) + (attentions_of(r) == 2 ? 2 : 0) + (r->mtp ? 2 : 0);
@@ -132,18 +154,17 @@ static long double layered_stash(const struct price_audit *a, int run)
     const struct layer_run *r = run_of(a, run);
     const struct judged_attention y = judged_attention(a, run);
     const struct shape *s = &a->problem->model.shape;
-    bool moe = r->kind == LAYER_MOE, bare = is_bare(r);
+    bool moe = r->kind == LAYER_MOE;
     long double n = a->tokens, h = s->hidden, e = a->value_bytes, t = a->outer;
-    // A bare frozen block keeps the inputs of its norms and of its activation function, and no
-    // inputs of matrices.
+    // A frozen block keeps the inputs of its norms and of its activation function, and of matrices
+    // those that an adapter reads.
     int read = inputs_read(a, r);
-    long double narrow = 2 * judged_norms(a, r) + (bare ? 0 : 2 * read) +
-                         (s->dropout ? judged_parts(r) : 0),
-                inner = (bare ? (s->gated_ffn ? 2 : 1) : inner_tensors(a)) * shared_width(a, r);
+    long double narrow = 2 * judged_norms(a, r) + 2 * read + (s->dropout ? judged_parts(r) : 0),
+                inner = (inner_tensors(a) - 1 + last_input_kept(a, r)) * shared_width(a, r);
     long double stash = n * h * a->share * narrow * e / 2 +
                         e * n * ((y.kept_split + inner) / t + y.kept_whole);
     if (moe) stash += expert_stash(a, r);
-    if (inputs_stay_whole(a) && !bare) stash += e * n * h * read * (1 / a->inner - a->share);
+    if (inputs_stay_whole(a)) stash += e * n * h * read * (1 / a->inner - a->share);
     // Each step of a norm keeps its input: fp32 values, and the normalised ones in their own type.
     bool eager = a->problem->job.trainer == TRAINER_TORCHTITAN && !a->problem->job.compiled;
     if (s->rms_norm && (eager || a->problem->job.unfused[UNFUSED_NORMS]))
@@ -151,7 +172,7 @@ static long double layered_stash(const struct price_audit *a, int run)
     if (judged_keys_kept(a, run)) // its own are among those that were gathered
         stash += judged_ring_bytes(a, run, n) * (long double)(a->problem->job.layout.context - 1);
     stash -= narrowed_bytes(a, run);
-    return stash + e * n * r->adapter_rank * (4 + a->gates);
+    return stash + e * n * adapter_states(a, r);
 }
 
 // Gradients of activations in transit, and the buffers of exchanges.

@@ -306,8 +306,14 @@ long double judged_pool_sum_s(const struct price_audit *a, const struct layer_ru
 long double shared_copy_bytes(const struct price_audit *a);
 long double shared_copy_s(const struct price_audit *a, int group);
 long double half_keys(const struct pool_shape *p); // the number whose pairs name every value
-long double adapter_width(
-    const struct price_audit *a); // sum of both dimensions over the matrices of a block
+// One product of a block with an adapter: whether what it reads has a token's whole width (else
+// what it makes has), and its other width, over all tensor ranks.
+struct adapted {
+    bool reads_token, in_ffn;
+    long double other;
+};
+// [ADAPTER_MODULE_COUNT]; how many.
+int judged_adapters(const struct price_audit *a, const struct layer_run *r, struct adapted *to);
 long double matrix_values(const struct price_audit *a, long double ffn); // of a block, unsharded
 
 // Bytes of weights that one GPU holds, by what is trained.
@@ -345,6 +351,10 @@ struct judged_biases {
 struct judged_biases judged_biases_of(const struct price_audit *a, const struct layer_run *r);
 long double routed_tokens(const struct price_audit *a, const struct layer_run *r);
 int inner_tensors(const struct price_audit *a); // of the feed-forward width, kept by a trained one
+// 0 or 1: whether the last product's input is kept. Of a frozen block: inputs of a token's whole
+// width that adapters read.
+int last_input_kept(const struct price_audit *a, const struct layer_run *r);
+int adapted_inputs(const struct price_audit *a, const struct layer_run *r);
 long double score_stash(const struct price_audit *a, int run);
 // Values of a token that one of its experts reads, and gives back.
 long double judged_expert_reads(const struct price_audit *a, const struct layer_run *r);

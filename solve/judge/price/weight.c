@@ -11,11 +11,21 @@ long double matrix_values(const struct price_audit *a, long double ffn)
     return h * (a->query + 2 * a->key) + a->query * h + a->gates * h * ffn;
 }
 
-long double adapter_width(const struct price_audit *a)
+int judged_adapters(const struct price_audit *a, const struct layer_run *r, struct adapted *to)
 {
     const struct shape *s = &a->problem->model.shape;
-    long double h = s->hidden;
-    return 2 * (h + a->query) + 2 * (h + a->key) + a->gates * (h + s->ffn);
+    const long double q = a->query, k = a->key, f = s->ffn;
+    const struct adapted each[ADAPTER_MODULE_COUNT] = {
+        [ADAPTER_QUERY] = {true, false, q},   [ADAPTER_KEY] = {true, false, k},
+        [ADAPTER_VALUE] = {true, false, k},   [ADAPTER_QKV] = {true, false, q + k + k},
+        [ADAPTER_OUTPUT] = {false, false, q}, [ADAPTER_GATE] = {true, true, f},
+        [ADAPTER_UP] = {true, true, f},       [ADAPTER_GATE_UP] = {true, true, f + f},
+        [ADAPTER_DOWN] = {false, true, f},
+    };
+    int count = 0;
+    for (int m = 0; m < ADAPTER_MODULE_COUNT; m++)
+        if (run_adapts(r, s, (enum adapter_module)m)) to[count++] = each[m];
+    return count;
 }
 
 // Values by kind; `whole` ones are on every tensor rank.
@@ -117,12 +127,15 @@ static long double frozen_bytes(const struct price_audit *a, const struct layer_
     return kept_bytes(a, r) * large + a->value_bytes * small;
 }
 
+// Two factors for each: rank times both widths.
 static long double adapter_values(const struct price_audit *a, const struct layer_run *r)
 {
-    const struct shape *s = &a->problem->model.shape;
-    long double wide = (2 * a->query + 2 * a->key + a->gates * (long double)s->ffn) /
-                       layout_of(a)->tensor;
-    return r->adapter_rank * ((5 + a->gates - 1) * (long double)s->hidden + wide);
+    struct adapted each[ADAPTER_MODULE_COUNT];
+    int count = judged_adapters(a, r, each);
+    long double wide = 0;
+    for (int i = 0; i < count; i++) wide += each[i].other;
+    return r->adapter_rank *
+           (count * (long double)a->problem->model.shape.hidden + wide / layout_of(a)->tensor);
 }
 
 static struct layer_weight weight_alone(const struct price_audit *of_all, int run)

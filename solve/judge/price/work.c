@@ -156,6 +156,42 @@ static long double moved_to_narrow(enum precision p)
     return p == FP8 ? 2 + 1 + 1 : p == NVFP4 ? 2 + 2 + 3 : 2 + 2 * (1 + 1);
 }
 
+// x A and (x A) B of each adapter, B's result scaled and added. Back: the scaled gradient, from it
+// those of B and of x A, from the latter those of A and of x, which is added.
+static void adapter_work(const struct price_audit *a, int run, int group, long double n,
+                         struct work *w)
+{
+    const struct layer_run *r = run_of(a, run);
+    const struct precision_costs *rates = rates_of(a, group);
+    const struct gpu_costs *gpu = gpu_of(a, group);
+    struct adapted each[ADAPTER_MODULE_COUNT];
+    int count = judged_adapters(a, r, each);
+    long double h = a->problem->model.shape.hidden, t = a->outer,
+                memory = gpu->memory_bytes_per_s.value,
+                memory_back = stated_or(&gpu->backward_memory_bytes_per_s, memory),
+                rate = rates->gemm_flop_per_s.value, flop = 0, forward = 0, data = 0, weight = 0;
+    for (int i = 0; i < count; i++) {
+        long double token = a->value_bytes * n * h * a->share,
+                    other = a->value_bytes * n * each[i].other / t,
+                    x = each[i].reads_token ? token : other,
+                    y = each[i].reads_token ? other : token;
+        flop += 2 * n * r->adapter_rank * (h + each[i].other) / t;
+        forward += x + y + 2 * y + 3 * y;
+        data += 2 * y + y + x + 3 * x;
+        weight += y + x;
+    }
+    w->adapters = flop / rate + forward / memory;
+    w->adapter_data = flop / stated_or(&rates->data_gradient_flop_per_s, rate) + data / memory_back;
+    w->adapter_weight = flop / stated_or(&rates->weight_gradient_flop_per_s, rate) +
+                        weight / memory_back;
+    if (!(rates->product_flop_per_s.value > 0)) return;
+    long double product = count * (long double)gpu->product_launch_s.value,
+                step = count * (long double)gpu->elementwise_launch_s.value;
+    w->adapters += 2 * product + 2 * step;
+    w->adapter_data += 2 * product + 2 * step;
+    w->adapter_weight += 2 * product;
+}
+
 static void layered_work(const struct price_audit *a, int run, int group, struct piece p,
                          struct work *w)
 {
@@ -218,11 +254,7 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
                            : 0;
     read_in_bits(a, r, group,
                  matrix_values(a, ffn) / t + each / l->expert / (long double)a->expert_parts, w);
-    long double added = 2 * n * r->adapter_rank * adapter_width(a) / t,
-                rate = rates->gemm_flop_per_s.value;
-    w->adapters = added / rate;
-    w->adapter_weight = added / stated_or(&rates->weight_gradient_flop_per_s, rate);
-    w->adapter_data = added / stated_or(&rates->data_gradient_flop_per_s, rate);
+    adapter_work(a, run, group, n, w);
     w->memory = bytes / memory + w->scores;
     w->repeated = pass.cells > 0 ? w->attention + w->scores : 0;
     w->dropped = pass.fused && pass.cells > 0 ? 0 : w->attention;

@@ -106,6 +106,20 @@ static void random_peculiarities(struct model *m, struct random *rng)
     }
 }
 
+void draw_adapters(struct model *m, uint64_t seed)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 71};
+    for (int i = 0; i < m->run_count; i++) {
+        struct layer_run *r = &m->runs[i];
+        bool *on = r->adapter_modules, gated = run_shape(m, r)->gated_ffn;
+        if (!r->adapter_rank || random_chance(&own, 30)) continue;
+        for (int k = 0; k < ADAPTER_MODULE_COUNT; k++) on[k] = random_chance(&own, 35);
+        if (on[ADAPTER_QKV]) on[ADAPTER_QUERY] = on[ADAPTER_KEY] = on[ADAPTER_VALUE] = false;
+        if (on[ADAPTER_GATE_UP]) on[ADAPTER_GATE] = on[ADAPTER_UP] = false;
+        if (!gated) on[ADAPTER_GATE] = on[ADAPTER_GATE_UP] = false;
+    }
+}
+
 void model_look_back(struct model *m)
 {
     for (int i = 0; i < m->run_count; i++)
@@ -143,6 +157,8 @@ void random_model(struct model *m, struct random *rng, struct arena *arena)
         (struct layer_run){.name = names[4], .kind = LAYER_HEAD, .count = 1, .frozen = frozen_ends};
     for (int i = 0; i <= last; i++) m->layer_count += m->runs[i].count;
     if (random_chance(rng, 50)) random_peculiarities(m, rng);
+    struct random own = *rng;
+    draw_adapters(m, random_bits(&own));
 }
 
 // ---- rules of linear attention, layers of one part
@@ -402,5 +418,6 @@ bool random_frozen(struct problem *p, uint64_t seed, struct arena *arena)
     runs[0].frozen = !m->shape.tied_embeddings && random_chance(&own, 50);
     m->runs = runs, m->run_count = count;
     quantise_frozen(m, seed);
+    draw_adapters(m, seed);
     return true;
 }

@@ -16,6 +16,8 @@ bool random_pools(struct problem *p, uint64_t seed, struct arena *arena);
 // Some or all of the blocks of a tiny transformer are frozen, with adapters or without, in few
 // bits, and perhaps what is before them; from its own random numbers. Returns whether.
 bool random_frozen(struct problem *p, uint64_t seed, struct arena *arena);
+// Which products of the frozen blocks with adapters have one, of some of them.
+void draw_adapters(struct model *m, uint64_t seed);
 // Trained blocks share weights, if there are some; one group, a barrier, ZeRO 0. Returns whether.
 bool share_weights(struct problem *p);
 // Adds after the last blocks some that predict further tokens, if compatible with the rest. Returns

@@ -1,5 +1,6 @@
 // Random towers: patches, blocks of a shape of their own, a projector, before an embedding.
 #include "data/kinds/schedules.h"
+#include "tests/support/draws/models.h"
 #include "tests/support/draws/towers.h"
 
 static struct shape *draw_shape(const struct problem *p, struct random *rng, int scale,
@@ -138,6 +139,7 @@ bool random_tower(struct problem *p, uint64_t seed, int scale, struct arena *are
     untie(p, &own);
     p->job.layout.context = 1;
     put_before(&p->model, tower, draw_tower(tower, p, &own, scale, arena), arena);
+    draw_adapters(&p->model, seed);
     return true;
 }
 
@@ -162,5 +164,6 @@ bool random_small_tower(struct problem *p, uint64_t seed, struct arena *arena)
     if (random_chance(&own, 30)) m->runs[1].frozen = true; // a projector learns before it
     m->runs[1].count -= sum, m->layer_count -= sum;
     put_before(m, tower, count, arena);
+    draw_adapters(m, seed);
     return true;
 }

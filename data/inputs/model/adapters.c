@@ -1,0 +1,119 @@
+// Which products of a frozen block have an adapter of low rank: names, keys, and what fits a shape.
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/inputs/model/internal.h"
+
+const char *const adapter_module_names[] = {"query", "key",  "value", "output",  "gate",
+                                            "up",    "down", "qkv",   "gate_up", NULL};
+
+enum status get_adapters(const struct json *value, void *to, const void *context,
+                         struct arena *arena, struct error *err)
+{
+    (void)context;
+    return set_get(value, adapter_module_names, to, arena, err);
+}
+
+void put_adapters(struct json_writer *w, const char *key, const void *from, const void *context)
+{
+    (void)context;
+    if (memchr(from, true, ADAPTER_MODULE_COUNT)) set_put(w, key, adapter_module_names, from);
+}
+
+bool run_adapts(const struct layer_run *run, const struct shape *s, enum adapter_module module)
+{
+    if (run->adapter_rank <= 0) return false;
+    if (memchr(run->adapter_modules, true, ADAPTER_MODULE_COUNT))
+        return run->adapter_modules[module];
+    return module <= ADAPTER_DOWN && (module != ADAPTER_GATE || s->gated_ffn);
+}
+
+enum status adapters_check(const struct layer_run *run, const struct shape *s, int i,
+                           const char *file, struct error *err)
+{
+    const bool *m = run->adapter_modules;
+    bool any = memchr(m, true, ADAPTER_MODULE_COUNT), ungated = s && !s->gated_ffn;
+    if (any && !run->adapter_rank)
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].adapter_modules: expected it next to an adapter_rank above 0",
+                    file, i);
+    if (m[ADAPTER_QKV] && (m[ADAPTER_QUERY] || m[ADAPTER_KEY] || m[ADAPTER_VALUE]))
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].adapter_modules: expected \"qkv\" alone or query, key and value",
+                    file, i);
+    if (m[ADAPTER_GATE_UP] && (m[ADAPTER_GATE] || m[ADAPTER_UP]))
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].adapter_modules: expected \"gate_up\" alone or gate and up", file,
+                    i);
+    if (ungated && (m[ADAPTER_GATE] || m[ADAPTER_GATE_UP]))
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].adapter_modules: expected no \"%s\": the shape has no gated_ffn",
+                    file, i,
+                    adapter_module_names[m[ADAPTER_GATE] ? ADAPTER_GATE : ADAPTER_GATE_UP]);
+    return OK;
+}
+
+// Names of programs and of models' code: of peft, Megatron-Bridge and NeMo.
+static const struct {
+    const char *word;
+    int modules; // bits of enum adapter_module
+} module_words[] = {
+#define IS(module) (1 << ADAPTER_##module)
+    {"q_proj", IS(QUERY)},
+    {"k_proj", IS(KEY)},
+    {"v_proj", IS(VALUE)},
+    {"o_proj", IS(OUTPUT)},
+    {"gate_proj", IS(GATE)},
+    {"up_proj", IS(UP)},
+    {"down_proj", IS(DOWN)},
+    {"qkv_proj", IS(QKV)},
+    {"query_key_value", IS(QKV)},
+    {"W_pack", IS(QKV)},
+    {"wqkv", IS(QKV)},
+    {"c_attn", IS(QKV)},
+    {"linear_qkv", IS(QKV)},
+    {"attention_qkv", IS(QKV)},
+    {"linear_q", IS(QUERY)},
+    {"linear_k", IS(KEY)},
+    {"linear_v", IS(VALUE)},
+    {"linear_proj", IS(OUTPUT)},
+    {"attention_dense", IS(OUTPUT)},
+    {"wo", IS(OUTPUT)},
+    {"attention", IS(QKV) | IS(OUTPUT)},
+    {"gate_up_proj", IS(GATE_UP)},
+    {"linear_fc1", IS(GATE_UP)},
+    {"mlp_fc1", IS(GATE_UP)},
+    {"dense_h_to_4h", IS(GATE_UP)},
+    {"linear_fc1_gate", IS(GATE)},
+    {"linear_fc1_up", IS(UP)},
+    {"linear_fc2", IS(DOWN)},
+    {"mlp_fc2", IS(DOWN)},
+    {"dense_4h_to_h", IS(DOWN)},
+    {"w1", IS(GATE)},
+    {"w3", IS(UP)},
+    {"w2", IS(DOWN)},
+    {"mlp", IS(GATE_UP) | IS(DOWN)},
+#undef IS
+};
+
+bool adapters_by_words(const char *text, const struct shape *s, bool *set)
+{
+    bool any = false;
+    for (const char *at = text; *at;) {
+        size_t length = 0;
+        while (isalnum((unsigned char)at[length]) || at[length] == '_') length++;
+        for (size_t i = 0; length && i < ARRAY_LENGTH(module_words); i++) {
+            const char *word = module_words[i].word;
+            if (strlen(word) != length || strncasecmp(at, word, length)) continue;
+            for (int m = 0; m < ADAPTER_MODULE_COUNT; m++)
+                if (module_words[i].modules & 1 << m) set[m] = any = true;
+        }
+        at += length ? length : 1;
+    }
+    if (!s->gated_ffn && (set[ADAPTER_GATE] || set[ADAPTER_GATE_UP]))
+        set[ADAPTER_UP] = true, set[ADAPTER_GATE] = set[ADAPTER_GATE_UP] = false;
+    if (set[ADAPTER_QKV]) set[ADAPTER_QUERY] = set[ADAPTER_KEY] = set[ADAPTER_VALUE] = false;
+    if (set[ADAPTER_GATE_UP]) set[ADAPTER_GATE] = set[ADAPTER_UP] = false;
+    return any;
+}

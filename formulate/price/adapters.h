@@ -1,0 +1,20 @@
+// Low-rank adapters on products of frozen blocks, and what those products keep: work.c, modules.c.
+#ifndef PLUMBLINE_FORMULATE_PRICE_ADAPTERS_H
+#define PLUMBLINE_FORMULATE_PRICE_ADAPTERS_H
+
+#include "formulate/price/pricing.h"
+
+// How many, and the sum of those widths that tensor ranks divide.
+struct adapters {
+    real count, wide;
+};
+struct adapters adapters_of(const struct pricing *x, const struct layer_run *run);
+// Seconds of their kernels in a pass of each kind.
+struct product_seconds adapter_times(const struct pricing *x, const struct layer_run *run,
+                                     const struct layer_work *work, int group);
+// Tensors of a token's width that products keep: norms' outputs, by who reads them.
+real inputs_of_products(const struct pricing *x, const struct layer_run *run);
+// A frozen block's last product without an adapter keeps no input.
+bool keeps_last_input(const struct pricing *x, const struct layer_run *run);
+
+#endif
