@@ -295,34 +295,6 @@ static void take_defaults(struct explained *x)
 
 // ---- the prediction
 
-// What no column of a row says: adapters on frozen layers, the optimizer on the host.
-static bool is_adjusted(const struct explained *x)
-{
-    return told_count(&x->log, TOLD_ADAPTERS) > 0 || told_count(&x->log, TOLD_OFFLOAD) > 0;
-}
-
-// NVIDIA's configurations of MLPerf's LoRA keep the frozen blocks' values as FP8 products read
-// them, and none wider (training_results_v4.0, megatron_gpt_peft_tuning_config.yaml: fp8_params by
-// FP8).
-static bool keeps_narrow(const struct explained *x, const struct problem *problem)
-{
-    return x->log.format == LOG_MLPERF && problem->job.precision == FP8;
-}
-
-static void adjust(const struct explained *x, struct problem *problem)
-{
-    int64_t rank = told_count(&x->log, TOLD_ADAPTERS);
-    int64_t stated = told_count(&x->log, TOLD_WEIGHT_BITS);
-    int bits = keeps_narrow(x, problem) ? 8 : stated > 0 && stated < 16 ? (int)stated : 0;
-    for (int i = 0; rank > 0 && i < problem->model.run_count; i++) {
-        struct layer_run *run = &problem->model.runs[i];
-        run->frozen = true;
-        if (run->kind != LAYER_BLOCK) continue;
-        run->adapter_rank = rank > 1 ? (int)rank : 8, run->weight_bits = bits;
-    }
-    if (told_count(&x->log, TOLD_OFFLOAD) > 0) problem->job.layout.offload_optimizer = true;
-}
-
 static void predict(struct explained *x, const struct run_row *row, bool ranges,
                     struct prediction *to)
 {
@@ -330,10 +302,10 @@ static void predict(struct explained *x, const struct run_row *row, bool ranges,
     struct placement placement;
     predictor_ask_ranges(x->predictor, ranges);
     predict_row(x->predictor, row, to);
-    if (*to->reason || !is_adjusted(x)) return;
+    if (*to->reason || !explain_adjusts(x)) return;
     struct prediction adjusted;
     predictor_problem(x->predictor, &problem, &placement, x->arena);
-    adjust(x, &problem);
+    explain_adjust(x, &problem);
     problem.costs = *predictor_costs(x->predictor);
     predict_problem(x->predictor, &problem, &placement, &adjusted);
     if (*adjusted.reason) return;
@@ -462,9 +434,7 @@ void explain_predict(struct explained *x)
     if (!explain_try(x, &x->row, &again)) return;
     predictor_problem(x->predictor, &x->problem, &x->placement, x->arena);
     x->problem.costs = *predictor_costs(x->predictor);
-    if (told_count(&x->log, TOLD_ADAPTERS) > 0 && keeps_narrow(x, &x->problem))
-        explain_assume(x, "weight_bits", "8",
-                       "the benchmark's configuration: frozen weights in FP8 alone");
+    explain_assume_adapters(x);
 }
 
 enum status explain_assemble(struct explained *x, struct error *err)

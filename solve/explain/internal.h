@@ -5,6 +5,10 @@
 #include "solve/explain/explain.h"
 
 void explain_assume(struct explained *x, const char *column, const char *value, const char *why);
+// adapters.c: whether the log says what no column does; puts it into the row's problem.
+bool explain_adjusts(const struct explained *x);
+void explain_adjust(const struct explained *x, struct problem *problem);
+void explain_assume_adapters(struct explained *x);
 // assemble.c: x->row and x->own; measured.c: what was measured.
 enum status explain_assemble(struct explained *x, struct error *err);
 enum status explain_find_gpu(struct explained *x, struct error *err); // sets asked.gpu

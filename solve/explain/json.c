@@ -6,9 +6,9 @@ static void put_told(struct json_writer *w, const struct explained *x)
 {
     static const char *const by[] = {"", "words", "setting", "setting", "program", "other values"};
     json_open_object(w, "stated");
-    for (int i = 0; i < TOLD_COLUMNS; i++) {
+    for (int i = 0; i < TOLD_COUNT; i++) {
         const struct told_value *v = &x->log.told[i];
-        if (v->by == BY_NONE) continue;
+        if (!told_is_shown(&x->log, (enum told)i)) continue;
         json_open_flat_object(w, told_names[i]);
         json_put_text(w, "value", v->text);
         json_put_text(w, "by", by[v->by]);

@@ -63,9 +63,9 @@ static void put_stated(struct text *out, const struct explained *x)
 {
     const struct log *l = &x->log;
     const char *text = "";
-    for (int i = 0; i < TOLD_COLUMNS; i++) {
+    for (int i = 0; i < TOLD_COUNT; i++) {
         const struct told_value *v = &l->told[i];
-        if (v->by == BY_NONE) continue;
+        if (!told_is_shown(l, (enum told)i)) continue;
         text = v->by == BY_OTHERS ? arena_print(x->arena, "%s%s%s %s (from %s)", text,
                                                 *text ? ", " : "", told_names[i], v->text, v->key)
                                   : arena_print(x->arena, "%s%s%s %s (line %d)", text,

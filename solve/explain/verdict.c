@@ -191,6 +191,15 @@ static void find_alternatives(struct explained *x)
 // beyond that is a machine suspected.
 static const double alarming = 1.5;
 
+// What GPUs of a node fall back to is the host's bus and memory (PCIe 3.0: 12 GB/s, through the
+// host half of it); a network, its slowest cards. No link that is there is slower.
+static bool is_fallback(const struct explained *x, double share)
+{
+    static const double host_bytes_per_s = 6e9, least = 0.02;
+    if (share >= 0.97) return false;
+    return leaves_nodes(x) ? share > least : share * node_rate(x) >= host_bytes_per_s;
+}
+
 static enum explained_verdict explain_slow(struct explained *x)
 {
     double time = (double)x->own.iteration_ns * 1e-9;
@@ -212,7 +221,7 @@ static enum explained_verdict explain_slow(struct explained *x)
     bool suspect = x->measured_s > alarming * time;
     double share = suspect ? network_share(x) : 0;
     bool leaves = leaves_nodes(x);
-    if (share > (leaves ? 0.02 : 0.002) && share < 0.97)
+    if (is_fallback(x, share))
         return conclude(x, VERDICT_NETWORK,
                         arena_print(x->arena,
                                     "%s that behaves as at %.1f GB/s%s (of %.0f) would take this "

@@ -17,6 +17,9 @@ END
 answers 2 "line 5: expected --run to choose one of 2 runs in its tables: 1 'small', 2 'large'" \
     explain runs.md
 answers 2 "expected --run to name one of 2 runs" explain runs.md --run medium
+sed 's/large/small/' runs.md > equal.md
+answers 2 "--run small: expected the number of one of several runs of that name: 1 'small'," \
+    explain equal.md --run small
 echo 'Iteration time: 3.2 s' > times.log
 printf '| run | tokens/s |\n|---|---|\n| one | 9000 |\n| two | 9500 |\n' > rates.md # of what?
 answers 2 "line 4: --run two: expected a rate under a column that says of what it is" \
@@ -39,6 +42,8 @@ END
 chosen small 8 128 3.2 410
 chosen LARGE 32 512 3.4 385
 chosen 2 32 512 3.4 385
+cp equal.md runs.md && chosen 2 32 512 3.4 385
+sed '6s/small/large/' equal.md > runs.md
 sed '/large/d' runs.md > one.md # one run needs no name
 reads one.md num_gpus=8 global_batch=128 iteration_s=3.2 tflops_per_gpu=410 model=qwen3-8b
 printf 'Iteration time: 3.2 s\nlater\nIteration time: 9.1 s\n' > times.md # of which run is not said

@@ -116,9 +116,9 @@ static int cards_in_chinese(const char *line)
     static const struct {
         const char *word;
         int count;
-    } digits[] = {{"\xe5\x8d\x95", 1}, {"\xe5\x8f\x8c", 2}, {"\xe4\xb8\xa4", 2},
-                  {"\xe5\x9b\x9b", 4}, {"\xe5\x85\xad", 6}, {"\xe4\xb8\x83", 7},
-                  {"\xe5\x85\xab", 8}};
+    } digits[] = {{"\xe5\x8d\x95", 1}, {"\xe4\xb8\x80", 1}, {"\xe5\x8f\x8c", 2},
+                  {"\xe4\xb8\xa4", 2}, {"\xe5\x9b\x9b", 4}, {"\xe5\x85\xad", 6},
+                  {"\xe4\xb8\x83", 7}, {"\xe5\x85\xab", 8}};
     for (size_t i = 0; i < ARRAY_LENGTH(digits); i++)
         for (const char *at = line; (at = strstr(at, digits[i].word)); at += 3) {
             if (!strncmp(at + 3, "\xe5\x8d\xa1", 3)) return digits[i].count;

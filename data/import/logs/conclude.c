@@ -95,7 +95,8 @@ static void conclude_degrees(struct log *l)
     if (degrees && gpus && gpus % replica == 0)
         follows(l, TOLD_DP, "GPUs over the other degrees", gpus / replica);
     int64_t each = told_count(l, TOLD_MICRO_BATCH) * steps, all = told_count(l, TOLD_GLOBAL_BATCH);
-    if (each && all % each == 0)
+    bool divides = each && all && all % each == 0;
+    if (divides && (!gpus || gpus % (replica * (all / each)) == 0))
         follows(l, TOLD_DP, "global_batch over micro_batch and accumulation", all / each);
     int64_t data = told_count(l, TOLD_DP), micro = told_count(l, TOLD_MICRO_BATCH);
     follows(l, TOLD_GLOBAL_BATCH, "micro_batch x dp x accumulation", micro * data * steps);

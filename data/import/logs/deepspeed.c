@@ -2,6 +2,7 @@
 // the data degree.
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "data/import/logs/internal.h"
 
@@ -64,7 +65,9 @@ void log_compression(struct log *l, const char *line)
         {"zero_quantized_gradients", "ZeRO++", true}, {"zero_quantized_weights", "ZeRO++", true}};
     for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) {
         const char *at = find_in_any_case(line, kinds[i].word);
-        bool on = at && (!kinds[i].is_switch || find_in_any_case(at, "true"));
+        if (at) at += strlen(kinds[i].word);
+        bool on = at && (!kinds[i].is_switch || // its own value, behind signs alone
+                         !strncasecmp(at + strspn(at, "\"'=:. "), "true", 4));
         if (on)
             tell(l, TOLD_COMPRESSION, BY_SETTING, kinds[i].word, kinds[i].name,
                  strlen(kinds[i].name));

@@ -130,6 +130,10 @@ const struct key_row log_key_rows[] = {
     {"lora_r", TOLD_ADAPTERS, COUNT, NULL},
     {"lora_rank", TOLD_ADAPTERS, COUNT, NULL},
     {"lora_alpha", TOLD_ADAPTERS, PRESENT, NULL},
+    {"lora_target", TOLD_ADAPTED, TEXT, NULL},
+    {"lora_target_linear", TOLD_ADAPTED, MEANS, "all"},
+    {"lora_target_modules", TOLD_ADAPTED, TEXT, NULL},
+    {"target_modules", TOLD_ADAPTED, TEXT, NULL},
 };
 const int log_key_row_count = (int)ARRAY_LENGTH(log_key_rows);
 

@@ -102,6 +102,7 @@ enum told {
     TOLD_OFFLOAD,
     TOLD_OFFLOAD_WEIGHTS,
     TOLD_ADAPTERS,    // low-rank: their rank, or 1
+    TOLD_ADAPTED,     // names of the products that have one
     TOLD_WEIGHT_BITS, // of what is frozen beside them
     TOLD_LATENT,      // attention
     TOLD_DEEPSPEED,
@@ -185,6 +186,7 @@ enum { RUNS_NAMED = 12 };
 struct log_runs {
     int count, line; // line: of the first
     bool chosen;     // the one that was asked for is among them
+    bool several;    // and another one has the same name
     char names[RUNS_NAMED * (TOLD_KEY + 8)];
 };
 
@@ -228,6 +230,8 @@ enum status log_read(struct log *log, const char *path, const char *run, struct 
 void log_take_layers(struct log *log, int64_t layers);
 
 static inline bool told(const struct log *l, enum told what) { return l->told[what].by != BY_NONE; }
+// Whether a value is shown as stated: those of columns, adapters, bits, what is on the host.
+bool told_is_shown(const struct log *l, enum told what);
 // 0: not stated.
 int64_t told_count(const struct log *l, enum told what);
 

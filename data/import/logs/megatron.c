@@ -175,8 +175,9 @@ void log_megatron(struct log *l, const char *line)
     if (strstr(line, "end of arguments"))
         l->reader->in_dump = false, l->dumped = !l->reader->cut_dump;
     if (l->reader->in_dump && !strcmp(line + strspn(line, " "), "...")) l->reader->cut_dump = true;
-    if (strstr(line, "using torch.") && strstr(line, "for parameters"))
-        log_setting(l, BY_PROGRAM, "params_dtype", 12, line + 6, 14);
+    const char *using = strstr(line, "using torch.");
+    if (using && strstr(using, "for parameters"))
+        log_setting(l, BY_PROGRAM, "params_dtype", 12, using + 6, strcspn(using + 6, " "));
     if (strstr(line, "initialized ") || strstr(line, "to constant")) read_initialized(l, line);
     if (strstr(line, "using world size:")) read_world(l, line);
     else if (strstr(line, "parameters")) read_parameters(l, line);

@@ -191,5 +191,6 @@ void log_names(struct log *l, const char *line)
         tell(l, TOLD_SEQ, by, "MLPerf's rules", "8192", 4);
         tell(l, TOLD_MODEL, by, "MLPerf's rules", "llama-2-70b", 11);
         tell(l, TOLD_ADAPTERS, by, "MLPerf's rules", "16", 2);
+        tell(l, TOLD_ADAPTED, by, "MLPerf's rules", "attention", 9);
     }
 }

@@ -70,6 +70,11 @@ static enum status refuse_runs(const struct log *l, struct error *err)
         return fail(err, BAD_INPUT,
                     "%s: --run: expected a table of runs with a column of rates, found none",
                     l->path);
+    if (r->several)
+        return fail(err, BAD_INPUT,
+                    "%s: line %d: --run %s: expected the number of one of several runs of that "
+                    "name: %s%s",
+                    l->path, r->line, l->run, r->names, r->count > RUNS_NAMED ? " ..." : "");
     if (r->chosen)
         return fail(err, BAD_INPUT,
                     "%s: line %d: --run %s: expected a rate under a column that says of what it is "
@@ -107,7 +112,7 @@ enum status log_read(struct log *l, const char *path, const char *run, struct ar
     log_table(l, "");
     log_take_prose(l);
     l->format = format_of(l);
-    if ((run && !l->runs.chosen) || !says_something(l)) return refuse(l, err);
+    if ((run && (!l->runs.chosen || l->runs.several)) || !says_something(l)) return refuse(l, err);
     log_conclude(l);
     return OK;
 }

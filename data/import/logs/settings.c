@@ -31,12 +31,57 @@ static const char *without_default(const char *value, const char **end)
     return value;
 }
 
+// Keys whose value is a list of names.
+static bool takes_list(const char *key, size_t length)
+{
+    static const char *const names[] = {"target_modules", "lora_target_modules", "lora_target"};
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+        size_t own = strlen(names[i]);
+        if (length >= own && !strncmp(key + length - own, names[i], own) &&
+            (length == own || !isalnum((unsigned char)key[length - own - 1])))
+            return true;
+    }
+    return false;
+}
+
+// Up to the bracket that closes it, the next flag or setting, or the line's end.
+static const char *end_of_list(const char *value)
+{
+    const char *close = strchr(value, *value == '{' ? '}' : ']'), *s = value;
+    if ((*value == '[' || *value == '{') && close) return close + 1;
+    for (; *s && !strchr("}\\", *s); s++) {
+        const char *word = s + 1 + strspn(s + 1, " \"'"), *after = word;
+        while (in_key(*after)) after++;
+        bool sets = *s == ',' && (*after == '=' || *after == ':' || *after == '"');
+        if (sets || (isspace((unsigned char)*s) && s[1] == '-')) break;
+    }
+    while (s > value && isspace((unsigned char)s[-1])) s--;
+    return s;
+}
+
+// One more name of a list that has a line for each.
+static void take_item(struct log *l, const char *key, const char *item)
+{
+    char text[TOLD_TEXT];
+    const struct told_value *so_far = &l->told[TOLD_ADAPTED];
+    bool more = so_far->by == BY_SETTING && so_far->line == (int)l->lines - 1;
+    int length = snprintf(text, sizeof text, "%s%s%.*s", more ? so_far->text : "", more ? " " : "",
+                          (int)strcspn(item, " \t"), item);
+    log_setting(l, BY_SETTING, key, strlen(key), text,
+                length < TOLD_TEXT ? (size_t)length : TOLD_TEXT - 1);
+}
+
 // A flag at the end of a line has its value on the next; a key of YAML perhaps a list.
 static void take_pending(struct log *l, const char *line)
 {
     char *pending = l->reader->pending;
     bool list = l->reader->pending_list;
     line += strspn(line, " \t");
+    if (*pending && list && takes_list(pending, strlen(pending)) && line[0] == '-' &&
+        line[1] == ' ') {
+        take_item(l, pending, line + 2);
+        return; // until a line is none of its items
+    }
     if (*pending && list && line[0] == '-' && line[1] == ' ')
         log_setting(l, BY_SETTING, pending, strlen(pending), line + 2, strcspn(line + 2, " \t"));
     else if (*pending && !list && *line && *line != '-')
@@ -79,12 +124,13 @@ static bool is_comment(const char *line)
     return s[strspn(s, " ")] == '=' && s[strspn(s, " ") + 1] != '=';
 }
 
-// A tokenizer's vocabulary, and the length of what a model is asked to write.
+// A tokenizer's vocabulary, a pipeline's stage, and the length of what a model is asked to write.
 static bool is_of_others(const char *line, const char *key, size_t length)
 {
     bool vocabulary = length == 10 && !strncmp(key, "vocab_size", 10),
-         longest = length == 10 && !strncmp(key, "max_length", 10);
-    return (vocabulary && strstr(line, "Tokenizer")) ||
+         longest = length == 10 && !strncmp(key, "max_length", 10),
+         stage = length == 5 && !strncmp(key, "stage", 5); // "stage=0 layers=33": a pipeline's
+    return (stage && strstr(line, " layers=")) || (vocabulary && strstr(line, "Tokenizer")) ||
            (longest &&
             (strstr(line, "gen_kwargs") || strstr(line, "generate(") || strstr(line, "do_sample")));
 }
@@ -129,7 +175,8 @@ void log_settings(struct log *l, const char *line)
             continue;
         }
         if (is_of_others(line, key, length)) continue;
-        const char *end = end_of_value(value), *from = value;
+        bool list = takes_list(key, length) && *value != '"' && *value != '\'';
+        const char *end = list ? end_of_list(value) : end_of_value(value), *from = value;
         if (*from == '"' || *from == '$') from = without_default(from, &end);
         if (log_setting(l, by, key, length, from, (size_t)(end - from)) || dashes)
             s = end > s ? end : s;

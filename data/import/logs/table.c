@@ -184,8 +184,11 @@ static void take_run(struct log *l, const char *row, struct cell_text first)
     if (runs->count <= RUNS_NAMED)
         snprintf(runs->names + used, sizeof runs->names - used, "%s%s '%s'", used ? ", " : "",
                  number, name);
-    if (!l->run || runs->chosen || (strcmp(l->run, number) != 0 && strcasecmp(l->run, name) != 0))
+    if (!l->run || (strcmp(l->run, number) != 0 && strcasecmp(l->run, name) != 0)) return;
+    if (runs->chosen) {
+        runs->several = true;
         return;
+    }
     runs->chosen = true, runs->line = (int)l->lines;
     tell_row(l, row);
 }

@@ -86,6 +86,7 @@ const char *const told_names[] = {"num_gpus",
                                   "offload",
                                   "offload_param",
                                   "adapters",
+                                  "adapter_modules",
                                   "weight_bits",
                                   "latent",
                                   "deepspeed",
@@ -128,6 +129,19 @@ int tell_counts(struct log *l, const char *line, enum told_by by, const char *ke
         if (number_after(line, rows[i].before, &value, NULL) && value >= 1 && value < 1e9)
             tell_count(l, rows[i].told, by, key, (int64_t)value), count++;
     return count;
+}
+
+bool told_is_shown(const struct log *l, enum told what)
+{
+    static const bool others[TOLD_COUNT] = {[TOLD_ADAPTERS] = true,
+                                            [TOLD_ADAPTED] = true,
+                                            [TOLD_WEIGHT_BITS] = true,
+                                            [TOLD_OFFLOAD] = true,
+                                            [TOLD_OFFLOAD_WEIGHTS] = true};
+    return told(l, what) &&
+           (what < TOLD_COLUMNS ||
+            (others[what] && (what != TOLD_ADAPTED || told_count(l, TOLD_ADAPTERS) > 0) &&
+             strcmp(l->told[what].text, "0") != 0));
 }
 
 int64_t told_count(const struct log *l, enum told what)

@@ -167,7 +167,7 @@ static void read_zero(struct log *l, const char *line)
         "zero stage",   "zero-stage", "zero_stage",       "zero-",           "zero", "ds_z",
         "config_stage", "ds_stage",   "deep speed stage", "deepspeed stage", NULL};
     if (told(l, TOLD_ZERO) && l->told[TOLD_ZERO].by >= BY_WORDS) return;
-    if (strstr(line, "also tried") || strstr(line, "\xe6\xad\xa3\xe5\xb8\xb8"))
+    if (find_in_any_case(line, "also tried") || strstr(line, "\xe6\xad\xa3\xe5\xb8\xb8"))
         return; // "normally"
     if (strstr(line, "/fsdp/")) tell(l, TOLD_ZERO, BY_WORDS, "a traceback through FSDP", "3", 1);
     for (int i = 0; before[i]; i++)
@@ -237,6 +237,15 @@ static void read_adapters(struct log *l, const char *line)
     if (narrow) tell(l, TOLD_WEIGHT_BITS, BY_WORDS, "QLoRA, in words", "4", 1);
 }
 
+// Whether a word is part of a setting's name, whose value says more.
+static bool is_of_key(const char *word)
+{
+    while (isalpha((unsigned char)*word)) word++;
+    if (*word == '_') return true;
+    word += strspn(word, "\"' ");
+    return *word == ':' || *word == '=';
+}
+
 static void read_prose(struct log *l, const char *line)
 {
     static const struct count_words counts[] = {{"batch size", TOLD_MICRO_BATCH},
@@ -266,8 +275,8 @@ static void read_prose(struct log *l, const char *line)
     if (strstr(line, "Transformer Engine CUDA graphs"))
         tell(l, TOLD_GRAPHS, BY_WORDS, "CUDA graphs", "parts", 5);
     const char *offload = find_in_any_case(line, "offload");
-    if (offload && offload[7] != '_' && !strstr(line, "...") && !strchr(line, '?') &&
-        !strstr(line, "WARNING")) {
+    if (offload && !is_of_key(offload) && !strstr(line, "...") && !strchr(line, '?') &&
+        !strstr(line, "WARNING") && !strstr(line, "meta device")) {
         bool other = strstr(line, "OOM") || l->mentions_failure; // what helped, not what failed
         if (!other) tell(l, TOLD_OFFLOAD, BY_WORDS, "offload, in words", "1", 1);
     }

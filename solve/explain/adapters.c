@@ -1,0 +1,54 @@
+// What no column of a row says of a log's run: adapters on frozen layers, the optimizer on the
+// host.
+#include <strings.h>
+
+#include "solve/explain/internal.h"
+
+bool explain_adjusts(const struct explained *x)
+{
+    return told_count(&x->log, TOLD_ADAPTERS) > 0 || told_count(&x->log, TOLD_OFFLOAD) > 0;
+}
+
+// NVIDIA's configurations of MLPerf's LoRA keep the frozen blocks' values as FP8 products read
+// them, and none wider (training_results_v4.0, megatron_gpt_peft_tuning_config.yaml: fp8_params by
+// FP8).
+static bool keeps_narrow(const struct explained *x, const struct problem *problem)
+{
+    return x->log.format == LOG_MLPERF && problem->job.precision == FP8;
+}
+
+static bool finds_modules(const struct explained *x, const struct shape *s, bool *set)
+{
+    return told(&x->log, TOLD_ADAPTED) && adapters_by_words(x->log.told[TOLD_ADAPTED].text, s, set);
+}
+
+void explain_adjust(const struct explained *x, struct problem *problem)
+{
+    int64_t rank = told_count(&x->log, TOLD_ADAPTERS),
+            stated = told_count(&x->log, TOLD_WEIGHT_BITS);
+    int bits = keeps_narrow(x, problem) ? 8 : stated > 0 && stated < 16 ? (int)stated : 0;
+    for (int i = 0; rank > 0 && i < problem->model.run_count; i++) {
+        struct layer_run *run = &problem->model.runs[i];
+        run->frozen = true;
+        if (run->kind != LAYER_BLOCK) continue;
+        run->adapter_rank = rank > 1 ? (int)rank : 8, run->weight_bits = bits;
+        finds_modules(x, run_shape(&problem->model, run), run->adapter_modules);
+    }
+    if (told_count(&x->log, TOLD_OFFLOAD) > 0) problem->job.layout.offload_optimizer = true;
+}
+
+void explain_assume_adapters(struct explained *x)
+{
+    const char *text = x->log.told[TOLD_ADAPTED].text;
+    bool set[ADAPTER_MODULE_COUNT] = {false}, all = !strncasecmp(text, "all", 3);
+    int64_t rank = told_count(&x->log, TOLD_ADAPTERS);
+    if (rank <= 0) return;
+    if (rank == 1) explain_assume(x, "adapter_rank", "8", "the adapters' rank is not in the text");
+    if (!all && !finds_modules(x, &x->problem.model.shape, set))
+        explain_assume(x, "adapter_modules", "all",
+                       told(&x->log, TOLD_ADAPTED) ? "none of the names of products is known"
+                                                   : "the text does not say which have an adapter");
+    if (keeps_narrow(x, &x->problem))
+        explain_assume(x, "weight_bits", "8",
+                       "the benchmark's configuration: frozen weights in FP8 alone");
+}
