@@ -76,7 +76,7 @@ Proof.
   destruct Ht as (_ & Hz & _). specialize (Hz S_ V). repeat split; assumption.
 Qed.
 Lemma opening_mine dir u : opening dir u = true -> mine dir u = true.
-Proof. unfold opening. rewrite andb_true_iff. tauto. Qed.
+Proof. unfold opening. parts. tauto. Qed.
 Lemma starts_no_later u : valid x u = true -> start' u <= start u /\ 0 <= start' u.
 Proof.
   intros V. assert (S0 : 0 <= start u) by (destruct Ht as (_ & H0 & _); auto). unfold start'. destruct (what u) as [| | | | |dir|dir|dir|dir| |] eqn:E; try lia;
@@ -105,7 +105,7 @@ Proof.
   assert (A : start u + d u <= from_ dir v) by (apply (at_receiver dir v u); auto; [unfold late in L; apply andb_true_iff in L; apply L|rewrite (part_is _ v Ev); auto..]). unfold pays. destruct (what u) as [| | | | |dir'|dir'|dir'|dir'| |] eqn:E; try lia.
   destruct (late dir' u); [lia|]. pose proof (valid_message u dir' Vu ltac:(rewrite E; auto)) as V. pose proof (in_between dir' u V) as [Q _]. rewrite (part_is _ u E) in Q.
   assert (K : from_ dir' u + blocks dir' u <= start v) by (apply (at_sender dir' u v V Vv); left; rewrite (part_is _ u E); exact P).
-  assert (R : sender dir' u = receiver dir v). { unfold in_stream in P. rewrite E, Ev in P. unfold sender, receiver. destruct dir', dir; cbn [precedes] in P; rewrite andb_true_iff, Nat.eqb_eq in P; apply P. }
+  assert (R : sender dir' u = receiver dir v). { unfold in_stream in P. rewrite E, Ev in P. unfold sender, receiver. destruct dir', dir; cbn [precedes] in P; facts in P; apply P. }
   destruct (apart dir' u dir v V W R); lia.
 Qed.
 (* Parts on a link towards the rank follow those before them there. *)
@@ -114,11 +114,11 @@ Lemma on_link dir u dir' v : valid x u = true -> valid x v = true -> what u = Li
 Proof.
   intros Vu Vv Eu Ev P. pose proof (valid_message u dir Vu ltac:(rewrite Eu; auto)) as Wu. pose proof (valid_message v dir' Vv ltac:(rewrite Ev; auto)) as Wv. pose proof (in_between dir' v Wv) as [Q _]. pose proof (Hd (part (Sends dir') v)).
   assert (N : forall s, (s < stages x)%nat -> (on_rank x s < rank_count x)%nat) by apply (on_some x Hx).
-  unfold valid in Vu, Vv. rewrite Eu in Vu. rewrite Ev in Vv. rewrite !andb_true_iff, !Nat.ltb_lt in Vu, Vv.
+  unfold valid in Vu, Vv. rewrite Eu in Vu. rewrite Ev in Vv. (facts in Vu; facts in Vv).
   assert (D : sender dir u = sender dir' v /\ receiver dir u = receiver dir' v /\ precedes (in_stream x (part (Sends dir) u)) (in_stream x (part (Sends dir') v)) = true).
   { unfold in_link in P. rewrite Eu, Ev in P. unfold sender, receiver, in_stream, part. cbn [what place batch slice].
     assert (Du := N (place u) ltac:(lia)). assert (Du' := N (S (place u)) ltac:(lia)). assert (Dv := N (place v) ltac:(lia)). assert (Dv' := N (S (place v)) ltac:(lia)).
-    destruct dir, dir'; cbn [precedes] in P |- *; rewrite andb_true_iff, Nat.eqb_eq, Nat.ltb_lt in P; destruct P as [P P'];
+    destruct dir, dir'; cbn [precedes] in P |- *; facts in P; destruct P as [P P'];
       (destruct (digits (rank_count x) _ _ _ _ Du' Dv' P) as [E1 E2] || destruct (digits (rank_count x) _ _ _ _ Du' Dv P) as [E1 E2] || destruct (digits (rank_count x) _ _ _ _ Du Dv' P) as [E1 E2] || destruct (digits (rank_count x) _ _ _ _ Du Dv P) as [E1 E2]);
       (split; [exact E1|]; split; [exact E2|]; rewrite E1, Nat.eqb_refl; cbn [andb]; apply Nat.ltb_lt; lia). }
   destruct D as (D1 & D2 & D3). split; [unfold mine; rewrite D2; reflexivity|].
@@ -127,14 +127,14 @@ Qed.
 Lemma link_ranks dir u dir' v : valid x u = true -> valid x v = true -> what u = Links dir -> what v = Links dir' -> alike (link_of x u) (link_of x v) = true -> sender dir u = sender dir' v /\ receiver dir u = receiver dir' v.
 Proof.
   intros Vu Vv Eu Ev P. assert (N : forall s, (s < stages x)%nat -> (on_rank x s < rank_count x)%nat) by apply (on_some x Hx).
-  unfold valid in Vu, Vv. rewrite Eu in Vu. rewrite Ev in Vv. rewrite !andb_true_iff, !Nat.ltb_lt in Vu, Vv.
+  unfold valid in Vu, Vv. rewrite Eu in Vu. rewrite Ev in Vv. (facts in Vu; facts in Vv).
   assert (Du := N (place u) ltac:(lia)). assert (Du' := N (S (place u)) ltac:(lia)). assert (Dv := N (place v) ltac:(lia)). assert (Dv' := N (S (place v)) ltac:(lia)).
   unfold link_of, in_link in P. rewrite Eu, Ev in P. unfold sender, receiver. destruct dir, dir'; cbn [alike] in P; apply Nat.eqb_eq in P;
     (apply (digits (rank_count x) _ _ _ _ Du' Dv' P) || apply (digits (rank_count x) _ _ _ _ Du' Dv P) || apply (digits (rank_count x) _ _ _ _ Du Dv' P) || apply (digits (rank_count x) _ _ _ _ Du Dv P)).
 Qed.
 (* Of one message. *)
 Lemma of_one u v : same_message u v = true -> exists k, v = part k u.
-Proof. unfold same_message. rewrite !andb_true_iff, !Nat.eqb_eq. intros ((A & B) & C). exists (what v). destruct v as [k p b y]. unfold part. cbn in *. congruence. Qed.
+Proof. unfold same_message. facts. intros ((A & B) & C). exists (what v). destruct v as [k p b y]. unfold part. cbn in *. congruence. Qed.
 Lemma same_way a b : same_direction a b = true -> a = b.
 Proof. destruct a, b; cbn; congruence. Qed.
 Lemma no_stream a : precedes a None = false. Proof. destruct a as [[q i]|]; reflexivity. Qed.

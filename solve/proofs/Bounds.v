@@ -112,7 +112,7 @@ Definition opens s := match s with O => Op Forward 0 0 0 | S r => if is_sent x O
 (* When the iteration begins: paths that end on the first rank close there, with a barrier or not. *)
 Definition begins := start (Op Forward 0 0 0).
 
-Ltac ok := unfold valid; cbn [what place batch slice]; rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq; repeat split; try assumption; try lia; try (apply sent_onward; lia); try (apply sent_back; lia); auto.
+Ltac ok := unfold valid; cbn [what place batch slice]; try (facts); repeat split; try assumption; try lia; try (apply sent_onward; lia); try (apply sent_back; lia); auto.
 Lemma waits_message dir b j y : is_sent x dir b = true -> (S b < rank_count x)%nat -> (j < batches x)%nat -> (y < slices x)%nat ->
   start (Op (Sends dir) b j y) + d (Op (Sends dir) b j y) + message b dir j y <= start (Op (Receives dir) b j y).
 Proof.
@@ -171,7 +171,7 @@ Proof.
     destruct (Nat.eq_dec (turn x t k (batch u) (slice u)) (turn x s Forward 0 0)) as [E|N]; [|lia].
     destruct (apart_all x Hx t s S ltac:(lia) ltac:(rewrite (own_rank x s) by lia; auto) k Forward (batch u) 0%nat (slice u) 0%nat P ltac:(cbn [pass]; lia) B ltac:(lia) E) as (-> & -> & _ & _).
     destruct h as [|h]; [|lia]. exfalso. assert (W : what u = Receives Onward /\ place u = (s - 1)%nat) by (rewrite U; auto). destruct W as [W W'].
-    unfold valid in Hu. rewrite W, W', !andb_true_iff in Hu. destruct Hu as (_ & V). destruct s as [|r].
+    unfold valid in Hu. (rewrite W, W' in Hu; parts in Hu). destruct Hu as (_ & V). destruct s as [|r].
     - cbn in V. unfold is_sent, leaves_rank in V. rewrite andb_true_iff, negb_true_iff, Nat.eqb_neq in V. destruct V as [V _].
       unfold in_stream in Ei. rewrite W, W' in Ei. injection Ei as Ei _. cbn [Nat.sub] in Ei. rewrite Ei, (own_rank x 0) in V by lia. lia.
     - replace (Datatypes.S r - 1)%nat with r in V by lia. rewrite (No r eq_refl) in V. discriminate V. }
@@ -290,7 +290,7 @@ Proof.
   { apply W; auto. unfold waits. cbn [what place]. rewrite Pw, Lw, !Nat.eqb_refl. unfold last_pass in Lw.
     destruct (what w) as [| | | | |[]|[]|[]|[]| |]; try discriminate; destruct (overlapped x); apply orb_true_r. }
   unfold syncs_at. destruct (embedding x && is_end x s) eqn:E.
-  - rewrite andb_true_iff in E. destruct E as [E1 E2]. assert (Ve : valid x (Op EmbeddingSync 0 0 0) = true) by (unfold valid; cbn; rewrite E1; reflexivity).
+  - parts in E. destruct E as [E1 E2]. assert (Ve : valid x (Op EmbeddingSync 0 0 0) = true) by (unfold valid; cbn; rewrite E1; reflexivity).
     assert (B : start (Op Sync s 0 0) + d (Op Sync s 0 0) <= start (Op EmbeddingSync 0 0 0)) by (apply W; auto).
     assert (C : start (Op EmbeddingSync 0 0 0) + d (Op EmbeddingSync 0 0 0) <= start (Op Optimizer s 0 0)) by (apply W; auto). lia.
   - assert (B : start (Op Sync s 0 0) + d (Op Sync s 0 0) <= start (Op Optimizer s 0 0)); [|lia].
@@ -322,7 +322,7 @@ Qed.
 Theorem ending s w l : barrier x = true -> (s < rank_count x)%nat -> valid x w = true -> on_rank x (place w) = s -> last_pass x w = true -> (forall u, 0 <= d u) -> before_pass s w l ->
   fill s + length_of d l + d w + syncs_at (place w) + d (Op Optimizer (place w) 0 0) <= T.
 Proof.
-  intros Hb Hs Vw Pw Lw Hd Hl. assert (Hp : (place w < stages x)%nat) by (unfold last_pass in Lw; unfold valid in Vw; destruct (what w); try discriminate; rewrite !andb_true_iff, !Nat.ltb_lt in Vw; lia).
+  intros Hb Hs Vw Pw Lw Hd Hl. assert (Hp : (place w < stages x)%nat) by (unfold last_pass in Lw; unfold valid in Vw; destruct (what w); try discriminate; facts in Vw; lia).
   pose proof (ends_with w _ Hp Vw eq_refl Lw). pose proof (begins_late ltac:(lia)). pose proof (reaches s Hs).
   destruct (last_in w Lw) as (j & Ej). rewrite Pw in Ej. pose proof (until s w l Hs Vw ltac:(eauto) Hl Hd).
   destruct Ht as (_ & _ & He & _). specialize (He Hb (Op Optimizer (place w) 0 0) ltac:(ok)). lia.
@@ -339,7 +339,7 @@ Proof. intros Hs. destruct Ht as (_ & H0 & _). apply H0, opens_valid, Hs. Qed.
 Theorem ending_alone s w l : barrier x = true -> (s < rank_count x)%nat -> valid x w = true -> on_rank x (place w) = s -> last_pass x w = true -> (forall u, 0 <= d u) -> before_pass s w l ->
   length_of d l + d w + syncs_at (place w) + d (Op Optimizer (place w) 0 0) <= T.
 Proof.
-  intros Hb Hs Vw Pw Lw Hd Hl. assert (Hp : (place w < stages x)%nat) by (unfold last_pass in Lw; unfold valid in Vw; destruct (what w); try discriminate; rewrite !andb_true_iff, !Nat.ltb_lt in Vw; lia).
+  intros Hb Hs Vw Pw Lw Hd Hl. assert (Hp : (place w < stages x)%nat) by (unfold last_pass in Lw; unfold valid in Vw; destruct (what w); try discriminate; facts in Vw; lia).
   pose proof (ends_with w _ Hp Vw eq_refl Lw). pose proof (starts_late s Hs). destruct (last_in w Lw) as (j & Ej). rewrite Pw in Ej. pose proof (until s w l Hs Vw ltac:(eauto) Hl Hd).
   destruct Ht as (_ & _ & He & _). specialize (He Hb (Op Optimizer (place w) 0 0) ltac:(ok)). lia.
 Qed.
@@ -380,7 +380,7 @@ Qed.
 Theorem ending_again s w l : barrier x = false -> (s < rank_count x)%nat -> valid x w = true -> on_rank x (place w) = s -> last_pass x w = true -> (forall u, 0 <= d u) -> before_pass s w l ->
   length_of d l + d w + syncs_at (place w) + d (Op Optimizer (place w) 0 0) <= T.
 Proof.
-  intros Hb Hs Vw Pw Lw Hd Hl. assert (Hp : (place w < stages x)%nat) by (unfold last_pass in Lw; unfold valid in Vw; destruct (what w); try discriminate; rewrite !andb_true_iff, !Nat.ltb_lt in Vw; lia).
+  intros Hb Hs Vw Pw Lw Hd Hl. assert (Hp : (place w < stages x)%nat) by (unfold last_pass in Lw; unfold valid in Vw; destruct (what w); try discriminate; facts in Vw; lia).
   pose proof (ends_with w _ Hp Vw eq_refl Lw). destruct (last_in w Lw) as (j & Ej). rewrite Pw in Ej. pose proof (until s w l Hs Vw ltac:(eauto) Hl Hd).
   assert (Q : start (Op Optimizer (place w) 0 0) + d (Op Optimizer (place w) 0 0) <= start (opens s) + T); [|lia].
   destruct Ht as (_ & _ & _ & _ & C). apply (C Hb); [ok|apply opens_valid; exact Hs|]. unfold carries. cbn [rank_of what place]. rewrite Pw.
@@ -394,7 +394,7 @@ Proof.
   assert (O : alike (Some s) (rank_of x (opens s)) = true) by (unfold rank_of; destruct s as [|r]; cbn [opens]; [|destruct (is_sent x Onward r)]; cbn [what in_stream place alike]; rewrite own_rank, Nat.eqb_refl by lia; reflexivity).
   apply (syncs_end s w q); auto; [unfold syncs_of, of_row in Hq; rewrite Forall_forall in Hq; intros u Hu|].
   - destruct (Hq u Hu) as (Vu & i & Iu). destruct u as [k p b y]. unfold in_order_of in Iu. cbn [what place] in Iu. destruct k; try discriminate Iu. injection Iu as Ru _.
-    unfold valid in Vu. cbn [what place batch slice] in Vu. rewrite !andb_true_iff, Nat.ltb_lt, !Nat.eqb_eq in Vu. destruct Vu as (Lp & -> & ->).
+    unfold valid in Vu. cbn [what place batch slice] in Vu. facts in Vu. destruct Vu as (Lp & -> & ->).
     assert (A : start (Op Sync p 0 0) + d (Op Sync p 0 0) <= start (Op Optimizer p 0 0)) by (apply W; [ok|ok|]; unfold waits; cbn [what place in_stream in_link precedes]; rewrite Nat.eqb_refl; reflexivity).
     assert (B : start (Op Optimizer p 0 0) + d (Op Optimizer p 0 0) <= start (opens s) + T) by (apply (C Hb); [ok|exact Vo|]; unfold carries; cbn [rank_of what place]; rewrite Ru, O; reflexivity).
     specialize (Hd (Op Optimizer p 0 0)). lia.
@@ -411,7 +411,7 @@ Lemma first_ends_either : slices x = 1%nat -> (0 < rank_count x)%nat ->
   start (Op Backward 0 (batches x - 1) 0) + d (Op Backward 0 (batches x - 1) 0) + last_weight + syncs_at 0 + d (Op Optimizer 0 0 0) <= begins + T.
 Proof.
   intros Hk Hp. pose proof (closes Hp). unfold last_weight. destruct (splits x) eqn:Hs; [|rewrite Z.add_0_r; apply first_ends; auto].
-  assert (Vw : valid x (Op Weight 0 (batches x - 1) 0) = true) by (unfold valid; cbn [what place batch slice]; rewrite Hs; cbn [andb]; rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq; lia).
+  assert (Vw : valid x (Op Weight 0 (batches x - 1) 0) = true) by (unfold valid; cbn [what place batch slice]; rewrite Hs; cbn [andb]; try (facts); lia).
   assert (E := ends_with (Op Weight 0 (batches x - 1) 0) 0%nat ltac:(lia) Vw eq_refl). cbn [last_pass what batch] in E.
   specialize (E ltac:(apply Nat.eqb_eq; lia)).
   assert (A : start (Op Backward 0 (batches x - 1) 0) + d (Op Backward 0 (batches x - 1) 0) <= start (Op Weight 0 (batches x - 1) 0)).

@@ -188,7 +188,7 @@ Lemma nth_plus w a : forall b i, length a = length b -> nth i (plus w a b) 0 = w
 Proof. induction a as [|p a IH]; intros [|q b] [|i] H; cbn in *; try lia. apply IH. lia. Qed.
 Lemma fits_nth a : forall b, (forall i, (i < length a)%nat -> (i < length b)%nat -> nth i a 0 <= nth i b 0) -> fits a b = true.
 Proof.
-  induction a as [|p a IH]; intros [|q b] H; cbn; auto. rewrite andb_true_iff, Z.leb_le. split.
+  induction a as [|p a IH]; intros [|q b] H; cbn; auto. facts. split.
   - apply (H 0%nat); cbn; lia.
   - apply IH. intros i H1 H2. apply (H (S i)); cbn; lia.
 Qed.

@@ -27,7 +27,7 @@ Lemma drains_same y b o u : drains (other y b o) u = drains y u. Proof. reflexiv
 (* The last gradient of a stage: all that its overlapped sync waits for. *)
 Definition last_gradient y s := Op (if splits y then Weight else Backward) s (batches y - 1) 0.
 Lemma last_gradient_valid y s : regular y -> (s < stages y)%nat -> valid y (last_gradient y s) = true.
-Proof. intros (Hb & Hs & _) H. unfold valid, last_gradient. cbn [what place batch slice]. destruct (splits y); rewrite !andb_true_iff, !Nat.ltb_lt; repeat split; lia. Qed.
+Proof. intros (Hb & Hs & _) H. unfold valid, last_gradient. cbn [what place batch slice]. destruct (splits y); facts; repeat split; lia. Qed.
 Lemma last_gradient_waits y u : regular y -> overlapped y = true -> what u = Sync -> waits y (last_gradient y (place u)) u = true.
 Proof.
   intros (Hb & _) Ho Eu. unfold waits. rewrite Eu, Ho. unfold last_gradient, last_pass. cbn [what place batch slice].
@@ -39,7 +39,7 @@ Proof.
   replace (in_stream y v) with (@None (nat * nat)) in W by (unfold in_stream; rewrite Ev; reflexivity).
   replace (in_link y v) with (@None (nat * nat)) in W by (unfold in_link; rewrite Ev; reflexivity).
   assert (N : forall a, precedes a None = false) by (intros [[]|]; reflexivity). rewrite !N in W. cbn [orb] in W. clear N.
-  unfold last_gradient, last_pass in *. unfold valid in Hu. destruct u as [k p b z]. cbn [what place batch slice] in *. destruct k; try discriminate; rewrite !andb_true_iff in W.
+  unfold last_gradient, last_pass in *. unfold valid in Hu. destruct u as [k p b z]. cbn [what place batch slice] in *. destruct k; try discriminate; parts in W.
   - destruct (splits y); cbn [negb] in W; [clear - W; destruct W as (((W & _) & _) & _); discriminate|]. rewrite !Nat.eqb_eq in W. f_equal; lia.
   - destruct (splits y); [|discriminate]. rewrite !andb_true_iff, !Nat.eqb_eq in *. f_equal; lia.
 Qed.
@@ -55,7 +55,7 @@ Proof.
   exists (fun u => match what u with Sync => if overlapped y then start u + (d u - d' u) else start u | _ => start u end).
   assert (G : forall u, valid y u = true -> what u = Sync -> overlapped y = true ->
       d' (last_gradient y (place u)) + start (last_gradient y (place u)) <= start u + (d u - d' u) /\ 0 <= start u + (d u - d' u)).
-  { intros u V E Ho. destruct (Hs Ho u V E) as [P Q]. assert (Pl : (place u < stages y)%nat) by (unfold valid in V; rewrite E in V; rewrite !andb_true_iff, Nat.ltb_lt in V; tauto).
+  { intros u V E Ho. destruct (Hs Ho u V E) as [P Q]. assert (Pl : (place u < stages y)%nat) by (unfold valid in V; rewrite E in V; facts in V; tauto).
     pose proof (last_gradient_valid y _ Hy Pl) as Vg. specialize (H3 _ _ Vg V (last_gradient_waits y u Hy Ho E)). specialize (H1 _ Vg). lia. }
   assert (E : forall u, valid y u = true -> (match what u with Sync => if overlapped y then start u + (d u - d' u) else start u | _ => start u end) + d' u <= start u + d u).
   { intros u V. destruct (what u) eqn:Eu; try (specialize (Hd u V ltac:(left; congruence)); lia). destruct (overlapped y); [lia|]. specialize (Hd u V ltac:(auto)). lia. }
@@ -250,13 +250,13 @@ Proof.
 Qed.
 Lemma joined_nth : forall plan s f i, in_order B s f plan = true -> (S i < length plan)%nat -> joined B (s + i) (nth i plan nobody) (nth (S i) plan nobody) = true.
 Proof.
-  induction plan as [|d plan IH]; intros s f i H L; [cbn in L; lia|]. cbn [in_order] in H. rewrite !andb_true_iff in H. destruct H as (((_ & _) & J) & H). destruct i as [|i].
+  induction plan as [|d plan IH]; intros s f i H L; [cbn in L; lia|]. cbn [in_order] in H. parts in H. destruct H as (((_ & _) & J) & H). destruct i as [|i].
   - rewrite Nat.add_0_r. destruct plan; [cbn in L; lia|exact J].
   - cbn [length] in L. replace (s + S i)%nat with (S s + i)%nat by lia. exact (IH _ _ i H ltac:(lia)).
 Qed.
 Lemma order_length : forall plan s f, in_order B s f plan = true -> (s + length plan = stages y)%nat.
 Proof.
-  induction plan as [|d plan IH]; intros s f H; cbn [in_order length] in *; rewrite !andb_true_iff in H.
+  induction plan as [|d plan IH]; intros s f H; cbn [in_order length] in *; parts in H.
   - destruct H as [H _]. apply Nat.eqb_eq in H. fold y in H. lia.
   - destruct H as (_ & H). specialize (IH _ _ H). lia.
 Qed.
@@ -285,7 +285,7 @@ Qed.
 Lemma sync_lasts u : valid y u = true -> what u = Sync -> overlapped y = true ->
   0 <= lasts A plan (last_gradient y (place u)) /\ lasts A plan (last_gradient y (place u)) + lasts A plan u <= lasts B plan (last_gradient y (place u)) + lasts B plan u.
 Proof.
-  intros V Eu Ho. assert (P : (place u < stages y)%nat) by (unfold valid in V; rewrite Eu, !andb_true_iff, Nat.ltb_lt in V; tauto).
+  intros V Eu Ho. assert (P : (place u < stages y)%nat) by (unfold valid in V; (rewrite Eu in V; facts in V); tauto).
   assert (G : forall Q, slices (shape_of Q) = slices y -> splits (shape_of Q) = splits y -> lasts Q plan (last_gradient y (place u)) = nth (gradient_at Q) (times Q (place u) (nth (place u) plan nobody)) 0).
   { intros Q K1 K2. unfold lasts, last_gradient, gradient_at. rewrite K1, K2. cbn [what place slice]. destruct (splits y); [rewrite Nat.add_0_r|]; reflexivity. }
   assert (U : forall Q, slices (shape_of Q) = slices y -> lasts Q plan u = nth (2 * slices y + 1) (times Q (place u) (nth (place u) plan nobody)) 0) by (intros Q K1; unfold lasts; rewrite Eu, K1; reflexivity).
@@ -477,7 +477,7 @@ Proof.
   intros H. split; [exact (same_plan plan H)|]. intros T (start & K). apply (beside_ends (shape_of P) (lasts P plan) (lasts Q plan) start T exposed); [| |exact K].
   - intros u V. destruct (what u) eqn:Eu; unfold lasts; rewrite Eu; try (change (drains (shape_of Q) u) with (drains (shape_of P) u); unfold Q; rewrite syncs_message; apply Z.le_refl); try (match goal with |- context [ends_of] => apply Z.le_refl end); try (unfold valid in V; rewrite Eu, exposed in V; discriminate).
     all: destruct (times_of (place u) (nth (place u) plan nobody)) as (p & w & n & o & L & -> & s & q & S & -> & _); change (slices (shape_of Q)) with (slices (shape_of P)).
-    1, 2: assert (slice u < slices (shape_of P))%nat by (unfold valid in V; rewrite Eu, !andb_true_iff, !Nat.ltb_lt in V; tauto); rewrite !app_nth1 by lia; apply Z.le_refl.
+    1, 2: assert (slice u < slices (shape_of P))%nat by (unfold valid in V; (rewrite Eu in V; facts in V); tauto); rewrite !app_nth1 by lia; apply Z.le_refl.
     all: rewrite !app_nth2, !L by lia.
     + replace (_ - _)%nat with 0%nat by lia. apply Z.le_refl.
     + replace (_ - _)%nat with 1%nat by lia. exact S.

@@ -85,7 +85,7 @@ Proof.
   pose proof (proj1 (proj2 Hx)) as Hy. intros Hs. apply Forall_forall. intros u Hu. apply in_flat_map in Hu. destruct Hu as (j & J & Hu). apply in_seq in J. apply of_batch_in in Hu.
   destruct u as [k p b y]. cbn [what place batch slice] in Hu. destruct Hu as (K & -> & -> & Y).
   assert (Y' : (y < slices x)%nat) by lia. destruct K as [->|[->|(-> & Es & ->)]]; unfold valid, in_stream; cbn [what place batch slice]; try rewrite Es; cbn [andb];
-    (split; [rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq; repeat split; lia|eauto]).
+    (split; [try (facts); repeat split; lia|eauto]).
 Qed.
 (* All passes of a rank, and its steps. *)
 Definition work r := flat_map passes (stages_on P r).
@@ -245,12 +245,12 @@ Qed.
 Theorem all_layers low : everywhere low -> forall pl s f, in_order P s f pl = true -> sum (map (fun e => per (holds_layers P e) low) pl) = per (drop f (model P)) low.
 Proof.
   intros K. induction pl as [|e pl IH]; intros s f H; cbn [in_order map] in *.
-  - rewrite andb_true_iff, !Nat.eqb_eq in H. destruct H as [_ ->]. unfold total_layers. rewrite left_over. reflexivity.
-  - rewrite !andb_true_iff in H. destruct H as (((_ & A) & _) & H). apply Nat.eqb_eq in A. rewrite sum_cons, (IH _ _ H). unfold holds_layers. rewrite laid_per by auto. unfold held. rewrite A, drop_twice. apply per_cut.
+  - facts in H. destruct H as [_ ->]. unfold total_layers. rewrite left_over. reflexivity.
+  - parts in H. destruct H as (((_ & A) & _) & H). apply Nat.eqb_eq in A. rewrite sum_cons, (IH _ _ H). unfold holds_layers. rewrite laid_per by auto. unfold held. rewrite A, drop_twice. apply per_cut.
 Qed.
 Lemma as_many : forall pl s f, in_order P s f pl = true -> (s + length pl = stages x)%nat.
 Proof.
-  induction pl as [|e pl IH]; intros s f H; cbn [in_order length] in *; rewrite !andb_true_iff in H.
+  induction pl as [|e pl IH]; intros s f H; cbn [in_order length] in *; parts in H.
   - destruct H as [H _]. apply Nat.eqb_eq in H. fold x in H. lia.
   - destruct H as (_ & H). specialize (IH _ _ H). lia.
 Qed.

@@ -96,7 +96,7 @@ Lemma valid_symbol x u : valid x u = true -> what u <> EmbeddingSync -> (place u
 Proof.
   unfold valid, symbol, row_width, own_width, boundary_width, message_symbol.
   destruct (what u) as [| | | | |d|d|d|d| |]; intros H N; try congruence;
-    rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq in H; try (destruct d, (drains x u)); lia.
+    try (facts in H); try (destruct d, (drains x u)); lia.
 Qed.
 Lemma tally_shaped x p : shaped x (counts (tally_of x p)).
 Proof.

@@ -76,7 +76,7 @@ Proof.
 Qed.
 Lemma under_nth a : forall ls, (forall i l, nth_error ls i = Some (Some l) -> nth i a 0 <= l) -> under a ls = true.
 Proof.
-  induction a as [|u a IH]; intros [|l ls] H; cbn [under]; auto. rewrite andb_true_iff. split.
+  induction a as [|u a IH]; intros [|l ls] H; cbn [under]; auto. parts. split.
   - destruct l as [l|]; [|reflexivity]. apply Z.leb_le. apply (H 0%nat l eq_refl).
   - apply IH. intros i v E. apply (H (S i) v E).
 Qed.
@@ -369,7 +369,7 @@ Lemma rank_costs spans cells picks r : Forall2 (fun p c => In p c) picks cells -
   costs_at_most (snd (snd (on_rank_of spans cells r))) (layer_sum (tuple picks r)) (cost_sum (tuple picks r)).
 Proof.
   intros H Hf L. assert (Ln : length cells = length picks) by (clear -H; induction H; cbn; congruence). unfold on_rank_of. destruct (many cells r); cbn [fst snd].
-  - assert (S : in_spans spans r (layer_sum (tuple picks r)) = true) by (unfold fits_rank in Hf; rewrite !andb_true_iff in Hf; apply Hf).
+  - assert (S : in_spans spans r (layer_sum (tuple picks r)) = true) by (unfold fits_rank in Hf; parts in Hf; apply Hf).
     apply only_has; [|exact S]. rewrite Ln. pose proof (tuple_costs picks cells (stages_of (length picks) r) H ltac:(intros t; apply stages_below)) as C.
     destruct (tuple_sums picks (stages_of (length picks) r)) as [S1 S2]. unfold tuple in *. rewrite <- S1, <- S2. apply behind_has; [exact C|]. rewrite S1. exact L.
   - apply ledger_has. apply filter_In. split; [|exact Hf]. rewrite Ln. apply products_have; [exact H|]. intros t. apply stages_below.
@@ -388,7 +388,7 @@ Proof.
     + intros k p Hp. unfold tuple in Hp. apply in_map_iff in Hp as (s & <- & Is). cbn [fst snd]. set (f := fun s => (layers (fst (nth s picks nothing_there)), snd (nth s picks nothing_there))).
       pose proof (tuple_costs picks cells ss H ltac:(intros t; apply stages_below)) as C. destruct (tuple_sums picks ss) as [S1 S2]. change (map _ ss) with (tuple picks r) in S1 at 2. change (map (fun s => (s, _)) ss) with (tuple picks r) in S2. fold f in C, S1, S2. fold n in S1.
       assert (A : costs_at_most (only (fun q => in_spans spans r (layer_count y - q)) o) m z).
-      { apply only_has; [exact Ho|]. replace (layer_count y - m)%nat with n by lia. unfold fits_rank in Hf. rewrite !andb_true_iff in Hf. apply Hf. }
+      { apply only_has; [exact Ho|]. replace (layer_count y - m)%nat with n by lia. unfold fits_rank in Hf. parts in Hf. apply Hf. }
       pose proof (others_has _ _ _ m z C A ltac:(lia)) as Q.
       destruct (paired _ f (fun s => (s, nth s cells [])) ss _ s Q Is) as (o' & Io & j & e & Oj & Ej & Ee). rewrite S1 in Ej. rewrite S2 in Ee. change (fst (f s)) with (layers (fst (nth s picks nothing_there))) in Ej. change (snd (f s)) with (snd (nth s picks nothing_there)) in Ee.
       apply (fold_marks _ (o', (s, nth s cells []))); [apply picks_add| |exact Io]. intros k'. cbn [fst snd].
@@ -456,7 +456,7 @@ Lemma used_by_total i plan : used_by i plan = total (map (fun v => nth i (uses v
 Proof. induction plan as [|v plan IH]; cbn; [reflexivity|]. unfold used_by, total in IH. rewrite IH. reflexivity. Qed.
 Lemma plan_fits picks spans : is_plan y (map fst picks) -> within_spans (map fst picks) spans -> forall r, fits_rank spans r (tuple picks r) = true.
 Proof.
-  intros (Hl & Hc & Hw & Hj & Hg) Hs r. unfold fits_rank. rewrite !andb_true_iff.
+  intros (Hl & Hc & Hw & Hj & Hg) Hs r. unfold fits_rank. parts.
   assert (N : forall s, fst (nth s picks nothing_there) = nth s (map fst picks) (fst nothing_there)) by (intros; symmetry; apply map_nth).
   split; [split|].
   - specialize (Hs r). unfold layers_at in Hs. rewrite map_length in Hs. unfold tuple. rewrite layers_of_tuple. erewrite map_ext; [exact Hs|]. intros s. cbn beta. rewrite N. reflexivity.

@@ -34,8 +34,8 @@ Lemma turns_start r : forall l u, in_turn r (u :: l) = true -> forall v, In v l 
 Proof.
   induction l as [|w l IH]; intros u H v Hv; [destruct Hv|].
   assert (E : in_turn r (u :: w :: l) = match at_lane r u, at_lane r w with Some i, Some j => (i <? j)%nat && (end_of u <=? start w) | _, _ => false end && (0 <=? d u) && in_turn r (w :: l)) by reflexivity.
-  rewrite E, !andb_true_iff in H. clear E. destruct H as ((H1 & H2) & H3). pose proof H3 as Dw. cbn [in_turn] in Dw. rewrite !andb_true_iff, Z.leb_le in Dw. destruct Dw as ((_ & Dw) & _).
-  destruct (at_lane r u) as [i|] eqn:Eu; [|discriminate]. destruct (at_lane r w) as [j|] eqn:Ew; [|discriminate]. rewrite andb_true_iff, Nat.ltb_lt, Z.leb_le in H1.
+  (rewrite E in H; parts in H). clear E. destruct H as ((H1 & H2) & H3). pose proof H3 as Dw. cbn [in_turn] in Dw. facts in Dw. destruct Dw as ((_ & Dw) & _).
+  destruct (at_lane r u) as [i|] eqn:Eu; [|discriminate]. destruct (at_lane r w) as [j|] eqn:Ew; [|discriminate]. facts in H1.
   destruct H1 as [L1 L2]. destruct Hv as [<-|Hv].
   - split; [exact L2|]. exists i, j. auto.
   - destruct (IH w H3 v Hv) as (A & i' & j' & B1 & B2 & B3). rewrite Ew in B1. injection B1 as <-. split; [lia|]. exists i, j'. split; [reflexivity|]. split; [exact B2|lia].
@@ -43,7 +43,7 @@ Qed.
 Lemma in_turn_pairs r l : in_turn r l = true -> forall u v i j, In u l -> In v l -> at_lane r u = Some i -> at_lane r v = Some j -> (i < j)%nat -> start u + d u <= start v.
 Proof.
   induction l as [|w l IH]; intros H u v i j Hu Hv Ei Ej L; [destruct Hu|].
-  assert (H' : in_turn r l = true) by (cbn [in_turn] in H; rewrite !andb_true_iff in H; tauto).
+  assert (H' : in_turn r l = true) by (cbn [in_turn] in H; parts in H; tauto).
   destruct Hu as [<-|Hu], Hv as [<-|Hv].
   - rewrite Ei in Ej. injection Ej as <-. lia.
   - apply (turns_start r l w H v Hv).
@@ -142,7 +142,7 @@ Lemma later_all u v : valid x v = true -> waits x u v = true -> precedes (in_str
 Proof.
   intros Hv W Ws Wl. unfold waits in W. rewrite Ws, Wl in W. cbn [orb] in W. destruct v as [k p b y]. cbn [what place] in W.
   assert (Once : match k with Sync | QueuedSync | Optimizer => b = 0%nat /\ y = 0%nat /\ (p < stages x)%nat | EmbeddingSync => b = 0%nat /\ y = 0%nat /\ p = 0%nat | _ => True end).
-  { unfold valid in Hv. cbn [what place batch slice] in Hv. destruct k; auto; rewrite !andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq in Hv; tauto. }
+  { unfold valid in Hv. cbn [what place batch slice] in Hv. destruct k; auto; facts in Hv; tauto. }
   unfold later. apply in_app_iff.
   assert (R : forall r, on_rank x p = r -> works_on u = Some r -> (k = Sync \/ k = QueuedSync \/ k = Optimizer) ->
     In (Op k p b y) (match works_on u with Some r => Op EmbeddingSync 0 0 0 :: endings r | None => [] end)).
@@ -171,18 +171,18 @@ Proof.
     + left. destruct Once as (-> & -> & Hp). apply in_map_iff. exists p. split; [reflexivity|apply in_seq; lia].
     + right. eapply R; [exact E|reflexivity|auto].
   - destruct ku; discriminate.
-  - left. destruct ku as [| | | | |e|e|e|e| |]; try discriminate. apply andb_prop in W as [Wd Wm]. unfold same_message in Wm. cbn [place batch slice] in Wm. rewrite !andb_true_iff, !Nat.eqb_eq in Wm.
+  - left. destruct ku as [| | | | |e|e|e|e| |]; try discriminate. apply andb_prop in W as [Wd Wm]. unfold same_message in Wm. cbn [place batch slice] in Wm. facts in Wm.
     destruct Wm as ((-> & ->) & ->). destruct e, dv; try discriminate; left; reflexivity.
-  - left. destruct ku as [| | | | |e|e|e|e| |]; try discriminate. apply andb_prop in W as [Wd Wm]. unfold same_message in Wm. cbn [place batch slice] in Wm. rewrite !andb_true_iff, !Nat.eqb_eq in Wm.
+  - left. destruct ku as [| | | | |e|e|e|e| |]; try discriminate. apply andb_prop in W as [Wd Wm]. unfold same_message in Wm. cbn [place batch slice] in Wm. facts in Wm.
     destruct Wm as ((-> & ->) & ->). destruct e, dv; try discriminate; left; reflexivity.
-  - left. destruct ku as [| | | | |e|e|e|e| |]; try discriminate. apply andb_prop in W as [Wd Wm]. unfold same_message in Wm. cbn [place batch slice] in Wm. rewrite !andb_true_iff, !Nat.eqb_eq in Wm.
+  - left. destruct ku as [| | | | |e|e|e|e| |]; try discriminate. apply andb_prop in W as [Wd Wm]. unfold same_message in Wm. cbn [place batch slice] in Wm. facts in Wm.
     destruct Wm as ((-> & ->) & ->). destruct e, dv; try discriminate; left; reflexivity.
   - right. destruct Once as (-> & -> & ->). destruct ku; try discriminate; left; reflexivity.
   - right. destruct ku; try discriminate; (eapply R; [apply So, W|reflexivity|auto]).
 Qed.
 Lemma precedes_means a b : precedes a b = true -> exists r i j, a = Some (r, i) /\ b = Some (r, j) /\ (i < j)%nat.
 Proof.
-  destruct a as [[r i]|], b as [[q j]|]; cbn [precedes]; try discriminate. rewrite andb_true_iff, Nat.eqb_eq, Nat.ltb_lt. intros [-> L]. eauto 6.
+  destruct a as [[r i]|], b as [[q j]|]; cbn [precedes]; try discriminate. facts. intros [-> L]. eauto 6.
 Qed.
 Lemma alike_means a b : alike a b = true -> exists r, a = Some r /\ b = Some r.
 Proof. destruct a, b; cbn [alike]; try discriminate. rewrite Nat.eqb_eq. intros ->. eauto. Qed.
@@ -191,7 +191,7 @@ Theorem timed_sound streams links : timed streams links = true -> timing x d sta
 Proof.
   unfold timed. cbn zeta. rewrite !andb_true_iff, Z.leb_le, forallb_forall. intros ((((HT & Ho) & Hs) & Hl) & Hc).
   assert (O : forall u, valid x u = true -> 0 <= start u /\ (barrier x = true -> start u + d u <= T) /\ after_it u = true).
-  { intros u Vu. specialize (Ho u (all_ops_all u Vu)). rewrite !andb_true_iff, Z.leb_le in Ho. destruct Ho as ((A & B) & C). split; [exact A|]. split; [|exact C]. intros E. rewrite E in B. apply Z.leb_le, B. }
+  { intros u Vu. specialize (Ho u (all_ops_all u Vu)). facts in Ho. destruct Ho as ((A & B) & C). split; [exact A|]. split; [|exact C]. intros E. rewrite E in B. apply Z.leb_le, B. }
   split; [exact HT|]. split; [intros u Vu; apply O, Vu|]. split; [intros E u Vu; apply O; auto|]. split.
   - intros u v Vu Vv W. destruct (precedes (in_stream x u) (in_stream x v)) eqn:Ws.
     { destruct (precedes_means _ _ Ws) as (r & i & j & Eu & Ev & L). apply (lanes_pairs (in_stream x) streams all_ops u v r i j); auto using all_ops_all. }
@@ -219,7 +219,7 @@ Definition reaches (plan : list decision) (start : op -> Z) (streams links : lis
 (* THE THEOREM: where it is true, this is a plan, and it takes at most T. *)
 Theorem reached plan start streams links T : reaches plan start streams links T = true -> plan_ok P plan /\ takes P plan T.
 Proof.
-  unfold reaches. rewrite !andb_true_iff. intros ((((A & B) & M) & C) & D). split; [|exists start; eapply timed_sound; eauto]. split; [exact A|]. split; [|split].
+  unfold reaches. parts. intros ((((A & B) & M) & C) & D). split; [|exists start; eapply timed_sound; eauto]. split; [exact A|]. split; [|split].
   - intros r l E. unfold within_slots in B. rewrite forallb_forall in B. assert (R : (r < length (available P))%nat) by (apply nth_error_Some; congruence).
     specialize (B r ltac:(apply in_seq; lia)). rewrite (nth_error_nth _ _ _ E) in B. apply Z.leb_le, B.
   - intros r Hr. rewrite forallb_forall in M. apply M, in_seq. lia.

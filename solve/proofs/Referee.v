@@ -164,7 +164,7 @@ Lemma layers_held_by d : (from d + count d <= total_layers P)%nat -> layers_of (
 Proof. intros H. unfold holds_layers. rewrite layers_laid. apply layers_held, H. Qed.
 Lemma same_runs_eq a : forall b, same_runs a b = true -> a = b.
 Proof.
-  induction a as [|[r c] a IH]; intros [|[q d] b] H; try discriminate; auto. cbn in H. rewrite !andb_true_iff, !Nat.eqb_eq in H.
+  induction a as [|[r c] a IH]; intros [|[q d] b] H; try discriminate; auto. cbn in H. facts in H.
   destruct H as [[-> ->] H]. rewrite (IH b H). reflexivity.
 Qed.
 Lemma same_class_eq a b : same_class a b = true -> a = b.
@@ -174,7 +174,7 @@ Lemma mode_listed l m : mode_fits P l m = true -> In m (modes_for l).
 Proof.
   unfold mode_fits, modes_for. intros H. apply in_app_iff. destruct m as [k|n].
   - left. apply in_map. apply existsb_exists in H as (j & Hj & E). apply Nat.eqb_eq in E. subst. exact Hj.
-  - right. rewrite !andb_true_iff, !Nat.leb_le in H. destruct H as [[H1 H2] H3]. rewrite H1. apply in_map, in_seq. lia.
+  - right. facts in H. destruct H as [[H1 H2] H3]. rewrite H1. apply in_map, in_seq. lia.
 Qed.
 Lemma span_covers cs book flight s f l0 k b g bo go m : let l := laid P k go g l0 in span_covered cs book flight s f l0 b = true ->
   (g < length (groups P))%nat -> In bo (options_at s) -> (go < length (gradient_options P))%nat -> (k <= may_shard P l0)%nat ->
@@ -185,7 +185,7 @@ Proof.
   rewrite forallb_forall in H.
   specialize (H bo Ib). cbn zeta in H. rewrite forallb_forall in H. specialize (H go ltac:(apply in_seq; lia)).
   rewrite forallb_forall in H. specialize (H k ltac:(apply in_seq; lia)). cbn zeta in H. fold l in H. rewrite forallb_forall in H. assert (Im : In m (modes_for l)).
-  { apply mode_listed. unfold may_fit, may_decide in Hm. rewrite !andb_true_iff in Hm. tauto. }
+  { apply mode_listed. unfold may_fit, may_decide in Hm. parts in Hm. tauto. }
   specialize (H m Im). unfold decided in H. rewrite Hm in H. cbn [negb orb] in H. apply existsb_exists in H. exact H.
 Qed.
 
@@ -215,7 +215,7 @@ Proof.
      exists f', span_covered cs (pages vs) flight s f' (held P f n) (before P s f) = true /\ (f' = f \/ matter = false)).
   { intros G. apply andb_prop in G as [G1 G2]. destruct Hf as [->|Hf]; [exists f; auto|]. apply (IH _ G2); [exists f0; exact G1|exact Hf]. }
   destruct seen as [[l b]|]; [|auto]. destruct (negb matter && same_runs (held P f0 n) l && same_class (before P s f0) b) eqn:E; [|auto].
-  rewrite !andb_true_iff in E. destruct E as [[E1 E2] E3]. apply negb_true_iff in E1. apply same_runs_eq in E2. apply same_class_eq in E3.
+  parts in E. destruct E as [[E1 E2] E3]. apply negb_true_iff in E1. apply same_runs_eq in E2. apply same_class_eq in E3.
   destruct Hf as [->|Hf]; [|apply (IH _ H Hs _ Hf)]. destruct Hs as (f' & Hs). exists f'. rewrite E2, E3. auto.
 Qed.
 
@@ -225,7 +225,7 @@ Definition fits_alone s d : bool := bytes (in_flight s) s (holds_layers P d) (be
 Lemma stage_covers cs s vs d : stage_covered cs s vs = true -> decision_ok P s d = true -> fits_alone s d = true -> (s < stages x)%nat -> (s <= from d)%nat -> (s = 0%nat -> from d = 0%nat) ->
   (from d + count d <= latest_end s)%nat -> (S s = stages x -> (from d + count d)%nat = total_layers P) -> exists v, In v vs /\ stands cs s d v.
 Proof.
-  intros Hc Hd Hfit Hs Hf H0 Hend Hl. unfold decision_ok in Hd. apply andb_prop in Hd as [Hr Hm]. unfold in_range in Hr. rewrite !andb_true_iff, !Nat.ltb_lt, !Nat.leb_le in Hr.
+  intros Hc Hd Hfit Hs Hf H0 Hend Hl. unfold decision_ok in Hd. apply andb_prop in Hd as [Hr Hm]. unfold in_range in Hr. facts in Hr.
   destruct Hr as ((((((Hg & Hb) & Ho) & H1) & H2) & H3) & Hk).
   unfold stage_covered in Hc. rewrite forallb_forall in Hc. specialize (Hc (count d) ltac:(apply in_seq; lia)).
   assert (Hin : In (from d) (starts_of s (count d))).
@@ -236,7 +236,7 @@ Proof.
   assert (Ib : In (boundary_option d) (options_at s)).
   { unfold options_at. destruct s as [|k]; [left; symmetry; apply Nat.eqb_eq, H1|]. fold x in H1. destruct (is_sent x Back k); [apply in_seq; lia|]. left. symmetry. apply Nat.eqb_eq, H1. }
   assert (Hm' : may_fit (in_flight s) s f' (holds_layers P d) (before P s (from d)) (on d) (boundary_option d) (gradient_option d) (recompute d) = true).
-  { unfold may_fit. rewrite andb_true_iff. split; [|exact Hfit]. destruct Hwhere as [->|Hw]; [exact Hm|]. eapply may_decide_elsewhere; eauto. }
+  { unfold may_fit. parts. split; [|exact Hfit]. destruct Hwhere as [->|Hw]; [exact Hm|]. eapply may_decide_elsewhere; eauto. }
   destruct (span_covers _ _ _ _ _ _ _ _ _ _ _ _ Hsp Hg Ib Ho Hk Hm') as (v & Hv & Hst). exists v. pose proof (page_in _ _ _ _ _ Hv) as Hvs. split; [exact Hvs|].
   unfold stands. destruct Hwhere as [E|Hw]; [subst f'; exact Hst|].
   assert (T : first v = None /\ earliest v = 0%nat).

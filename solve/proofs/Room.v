@@ -61,7 +61,7 @@ Theorem moment_fits r now s : rank_ok P plan r = true -> In s (stages_on P r) ->
   constant_bytes (group_at P (on (d r))) + sum (map (fun s => fixed_of P s (d s)) (stages_on P r)) + working_of P s (d s) + sum (map (fun s => held_at P s now * stash_of P s (d s)) (stages_on P r))
   <= memory_limit (group_at P (on (d r))).
 Proof.
-  unfold rank_ok. rewrite andb_true_iff, Z.leb_le. intros [_ H] Hs. unfold rank_bytes in H. fold (d r) in H. pose proof (any_moment r now) as M. unfold kept in M at 1.
+  unfold rank_ok. facts. intros [_ H] Hs. unfold rank_bytes in H. fold (d r) in H. pose proof (any_moment r now) as M. unfold kept in M at 1.
   assert (K : sum (map (fun s => held_at P s now * stash_of P s (d s)) (stages_on P r)) <= sum (map (fun s => Z.max 0 (held_at P s now * stash_of P s (d s))) (stages_on P r))) by (apply sums_less; intros; lia).
   assert (V : working_of P s (d s) <= most (map (fun s => working_of P s (d s)) (stages_on P r))) by (apply most_in, (in_map (fun s => working_of P s (d s))), Hs).
   unfold kept, d in *. lia.

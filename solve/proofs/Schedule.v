@@ -206,6 +206,37 @@ Definition timing x (d : op -> Z) (start : op -> Z) (T : Z) : Prop :=
         start u + d u <= start v + T).
 Definition takes_at_most x d T := exists start, timing x d start T.
 
+(* ------------------------------------------------------------------ of proofs alone *)
+Lemma both_read a b (P Q : Prop) : (a = true -> P) -> (b = true -> Q) -> a && b = true -> P /\ Q.
+Proof. destruct a, b; cbn; intuition discriminate. Qed.
+Lemma both_shown a b (P Q : Prop) : (P -> a = true) -> (Q -> b = true) -> P /\ Q -> a && b = true.
+Proof. intros F G [p q]. rewrite (F p), (G q). reflexivity. Qed.
+(* What a truth value says, as rewriting with andb_true_iff and its like gives it, but without
+   searching for places: [parts] only of conjunctions, [facts] of comparisons, too. *)
+Ltac read_with compares e := lazymatch e with
+  | andb ?a ?b => let p := read_with compares a in let q := read_with compares b in constr:(both_read a b _ _ p q)
+  | _ => compares e end.
+Ltac show_with compares e := lazymatch e with
+  | andb ?a ?b => let p := show_with compares a in let q := show_with compares b in constr:(both_shown a b _ _ p q)
+  | _ => compares e end.
+Ltac as_is e := constr:(fun h : e = true => h).
+Ltac compared e := lazymatch e with
+  | Nat.ltb ?a ?b => constr:(proj1 (Nat.ltb_lt a b)) | Nat.leb ?a ?b => constr:(proj1 (Nat.leb_le a b)) | Nat.eqb ?a ?b => constr:(proj1 (Nat.eqb_eq a b))
+  | Z.ltb ?a ?b => constr:(proj1 (Z.ltb_lt a b)) | Z.leb ?a ?b => constr:(proj1 (Z.leb_le a b)) | Z.eqb ?a ?b => constr:(proj1 (Z.eqb_eq a b))
+  | _ => as_is e end.
+Ltac comparing e := lazymatch e with
+  | Nat.ltb ?a ?b => constr:(proj2 (Nat.ltb_lt a b)) | Nat.leb ?a ?b => constr:(proj2 (Nat.leb_le a b)) | Nat.eqb ?a ?b => constr:(proj2 (Nat.eqb_eq a b))
+  | Z.ltb ?a ?b => constr:(proj2 (Z.ltb_lt a b)) | Z.leb ?a ?b => constr:(proj2 (Z.leb_le a b)) | Z.eqb ?a ?b => constr:(proj2 (Z.eqb_eq a b))
+  | _ => as_is e end.
+Ltac read_in compares H := lazymatch type of H with ?e = true => let p := read_with compares e in apply p in H end.
+Ltac show_goal reads shows := lazymatch goal with
+  | |- ?e = true => let p := show_with shows e in apply p
+  | |- ?e = true -> _ => let p := read_with reads e in let h := fresh in intros h; apply p in h; revert h end.
+Tactic Notation "facts" "in" hyp(H) := read_in compared H.
+Tactic Notation "parts" "in" hyp(H) := read_in as_is H.
+Tactic Notation "facts" := show_goal compared comparing.
+Tactic Notation "parts" := show_goal as_is as_is.
+
 (* ------------------------------------------------------------------ paths *)
 (* From u along l: how many iterations further it ends. *)
 Fixpoint walk x (u : op) (l : list op) : option Z := match l with
@@ -224,7 +255,7 @@ Definition op_eqb (u v : op) : bool :=
 Lemma op_eqb_eq u v : op_eqb u v = true -> u = v.
 Proof.
   destruct u as [a p i y], v as [b q j z]. unfold op_eqb, same_message, same_direction. cbn [what place batch slice].
-  rewrite !andb_true_iff, !Nat.eqb_eq. intros (H & (-> & ->) & ->). f_equal.
+  facts. intros (H & (-> & ->) & ->). f_equal.
   destruct a, b; try discriminate; try reflexivity;
     (destruct d, d0; try discriminate; reflexivity).
 Qed.

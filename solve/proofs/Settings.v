@@ -89,7 +89,7 @@ Proof.
   destruct M as (((((((A & B) & C) & D) & Ti) & E) & F) & _). pose proof (is_k _ _ D) as K. split; [exact K|]. split; [exact R|].
   subst. rewrite K in Ti. assert (Ti' : tiers_hold Q (holds_layers P d) (on d) (Each 0) = true).
   { unfold tiers_hold in *. rewrite forallb_forall in *. intros t It. specialize (Ti t It). change (group_at Q) with (group_at P). destruct (tier_limit (group_at P (on d)) t); [|reflexivity]. cbn [if_stated] in *. rewrite <- (over_same (holds_layers P d) (fun r _ => in_tier r t) (fun r _ => in_tier r t)) by reflexivity. exact Ti. }
-  rewrite !andb_true_iff. repeat split; assumption.
+  parts. repeat split; assumption.
 Qed.
 Lemma last_cut_same l : last_cut Q l = last_cut P l.
 Proof. unfold last_cut. destruct (last l (0%nat, 0%nat)). reflexivity. Qed.
@@ -101,7 +101,7 @@ Proof.
 Qed.
 Lemma every_k : forall plan s f, in_order P s f plan = true -> Forall (fun d => recompute d = Each k) plan.
 Proof.
-  induction plan as [|d plan IH]; intros s f H; [constructor|]. cbn [in_order] in H. rewrite !andb_true_iff in H. destruct H as (((A & _) & _) & D).
+  induction plan as [|d plan IH]; intros s f H; [constructor|]. cbn [in_order] in H. parts in H. destruct H as (((A & _) & _) & D).
   constructor; [apply (decides s d A)|eapply IH; exact D].
 Qed.
 Lemma last_plain plan d : on (List.last (map plain plan) (plain d)) = on (List.last plan d).

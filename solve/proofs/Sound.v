@@ -19,11 +19,11 @@ Hypothesis summed_syncs : summed x = true -> forall u, valid x u = true -> what 
   d (last_backward (place u)) + d u <= d' (last_backward (place u)) + d' u.
 
 Lemma last_backward_valid s : (s < stages x)%nat -> valid x (last_backward s) = true.
-Proof. intros H. unfold valid, last_backward. cbn [what place batch slice]. rewrite !andb_true_iff, !Nat.ltb_lt. lia. Qed.
+Proof. intros H. unfold valid, last_backward. cbn [what place batch slice]. facts. lia. Qed.
 Lemma on_rank_alone s : several x = false -> on_rank x s = s.
 Proof. unfold on_rank. intros ->. reflexivity. Qed.
 Lemma sync_place u : valid x u = true -> what u = Sync -> (place u < stages x)%nat.
-Proof. intros H E. unfold valid in H. rewrite E in H. rewrite !andb_true_iff, Nat.ltb_lt in H. tauto. Qed.
+Proof. intros H E. unfold valid in H. rewrite E in H. facts in H. tauto. Qed.
 Lemma summed_means : summed x = true -> splits x = false /\ (several x = false \/ overlapped x = true).
 Proof. unfold summed. rewrite andb_true_iff, orb_true_iff, !negb_true_iff. tauto. Qed.
 (* what a sync waits for, where it is summed *)
@@ -36,7 +36,7 @@ Proof.
   assert (O : forall t, (on_rank x t =? on_rank x (place v))%nat = true -> several x = false -> t = place v).
   { intros t E Hn. rewrite !on_rank_alone in E by exact Hn. apply Nat.eqb_eq, E. }
   destruct (what u) eqn:Eu; try discriminate.
-  - apply andb_prop in W as [Wl Wp]. unfold last_pass in Wl. rewrite Eu, Hsp in Wl. cbn [negb andb] in Wl. rewrite andb_true_iff, !Nat.eqb_eq in Wl.
+  - apply andb_prop in W as [Wl Wp]. unfold last_pass in Wl. rewrite Eu, Hsp in Wl. cbn [negb andb] in Wl. facts in Wl.
     assert (Ep : place u = place v).
     { destruct Hone as [Hn|Ho]; [|rewrite Ho in Wp; apply Nat.eqb_eq, Wp]. destruct (overlapped x); [apply Nat.eqb_eq, Wp|apply O; assumption]. }
     destruct u as [k p b y]. unfold last_backward. cbn [what place batch slice] in *. subst. f_equal; lia.
@@ -91,7 +91,7 @@ Record standing s (d : decision) (v : choice) : Prop := {
   st_times : no_slower P (own v) (times P s d) = true }.
 Lemma stands_means s d v : stands s d v -> standing s d v.
 Proof.
-  unfold Referee.stands, stands_for. rewrite !andb_true_iff, !Nat.eqb_eq. intros (((((((A & B) & C) & D) & E) & F) & G) & H).
+  unfold Referee.stands, stands_for. facts. intros (((((((A & B) & C) & D) & E) & F) & G) & H).
   constructor; auto; [apply at_most_all_Forall2, F|]. apply Forall_forall. rewrite forallb_forall in G. intros z Hz. apply Z.leb_le, G, Hz.
 Qed.
 Fixpoint stand_all s (plan : list decision) (w : list choice) : Prop := match plan, w with
@@ -110,7 +110,7 @@ Lemma nth_skipn (l : list Z) n i : nth i (skipn n l) 0 = nth (n + i) l 0.
 Proof. revert n. induction l as [|a l IH]; intros [|n]; cbn; auto; [destruct i; reflexivity]. Qed.
 Lemma no_slower_mean v w : no_slower P v w = true -> no_slower_means v w.
 Proof.
-  unfold no_slower. fold x. rewrite !andb_true_iff, !Nat.eqb_eq. intros (((((A & B) & C) & D) & E) & F).
+  unfold no_slower. fold x. facts. intros (((((A & B) & C) & D) & E) & F).
   apply at_most_all_Forall2 in A, B. set (s := (2 * slices x + 1)%nat) in *. constructor; auto.
   - intros i Hi. destruct (Nat.lt_ge_cases i s) as [L|L].
     + pose proof (Forall2_nth _ _ i A) as G. rewrite !nth_firstn_lt in G by exact L. exact G.
@@ -125,15 +125,15 @@ Lemma in_order_length : forall plan s f, in_order P s f plan = true -> (s + leng
 Proof.
   induction plan as [|d plan IH]; intros s f H; cbn [in_order] in H.
   - apply andb_prop in H as [H _]. apply Nat.eqb_eq in H. fold x in H. cbn. lia.
-  - rewrite !andb_true_iff in H. destruct H as [_ H]. apply IH in H. cbn [length]. lia.
+  - parts in H. destruct H as [_ H]. apply IH in H. cbn [length]. lia.
 Qed.
 Lemma decision_ranges s d : decision_ok P s d = true -> (1 <= count d)%nat /\ (from d + count d <= total_layers P)%nat.
-Proof. unfold decision_ok, in_range. rewrite !andb_true_iff, !Nat.leb_le. tauto. Qed.
+Proof. unfold decision_ok, in_range. facts. tauto. Qed.
 Lemma in_order_room : forall plan s f, in_order P s f plan = true -> (f + length plan <= total_layers P)%nat.
 Proof.
   induction plan as [|d plan IH]; intros s f H; cbn [in_order] in H.
   - apply andb_prop in H as [_ H]. apply Nat.eqb_eq in H. cbn. lia.
-  - rewrite !andb_true_iff in H. destruct H as (((Hd & Hf) & _) & H). apply Nat.eqb_eq in Hf. subst f. apply IH in H.
+  - parts in H. destruct H as (((Hd & Hf) & _) & H). apply Nat.eqb_eq in Hf. subst f. apply IH in H.
     destruct (decision_ranges _ _ Hd). cbn [length]. lia.
 Qed.
 Lemma choices_exist : forall plan s f vss, in_order P s f plan = true -> all_covered P cs s vss = true -> (s + length vss)%nat = stages x ->
@@ -142,7 +142,7 @@ Lemma choices_exist : forall plan s f vss, in_order P s f plan = true -> all_cov
 Proof.
   induction plan as [|d plan IH]; intros s f vss Hp Hv Hl Hle H0 Hfit; pose proof (in_order_length _ _ _ Hp) as Hn.
   - destruct vss; [|cbn in *; lia]. exists []. split; constructor.
-  - cbn [in_order] in Hp. rewrite !andb_true_iff in Hp. destruct Hp as (((Hd & Hf) & _) & Hp). apply Nat.eqb_eq in Hf. subst f.
+  - cbn [in_order] in Hp. parts in Hp. destruct Hp as (((Hd & Hf) & _) & Hp). apply Nat.eqb_eq in Hf. subst f.
     destruct vss as [|vs vss]; [cbn in *; lia|]. cbn [all_covered] in Hv. apply andb_prop in Hv as [Hvs Hv]. cbn [length] in *.
     destruct (decision_ranges _ _ Hd) as [R1 R2].
     destruct (IH (S s) (from d + count d)%nat vss Hp Hv ltac:(lia) ltac:(lia) ltac:(lia)) as (w & Hw & Hst).
@@ -169,7 +169,7 @@ Lemma choices_chained : forall plan w s f (b : option (decision * choice)), stan
 Proof.
   induction plan as [|d plan IH]; intros [|v w] s f b Hst Hp Hb; cbn [stand_all] in Hst; try contradiction; pose proof (in_order_length _ _ _ Hp) as Hlen; cbn [in_order chained length] in *.
   - apply andb_prop in Hp as [_ Hp]. apply Nat.eqb_eq, Hp.
-  - destruct Hst as [Hv Hst]. rewrite !andb_true_iff in Hp. destruct Hp as (((Hd & Hf) & Hj) & Hp). apply Nat.eqb_eq in Hf. subst f.
+  - destruct Hst as [Hv Hst]. parts in Hp. destruct Hp as (((Hd & Hf) & Hj) & Hp). apply Nat.eqb_eq in Hf. subst f.
     pose proof (stands_means _ _ _ Hv) as S. destruct (decision_ranges _ _ Hd) as [R1 R2].
     split; [apply S|]. split; [apply (no_slower_mean _ _ (st_times _ _ _ S))|]. split; [apply S|]. split.
     + destruct b as [[c u]|]; cbn [option_map snd]; auto. destruct Hb as (k & -> & Hu & Hcd). pose proof (stands_means _ _ _ Hu) as U.
@@ -238,7 +238,7 @@ Qed.
 Lemma joined_at s : (S s < stages x)%nat -> joined P s (nth s plan nobody) (nth (S s) plan nobody) = true.
 Proof.
   pose proof (in_order_length _ _ _ Hp) as L. cbn in L. rewrite <- L. clear L Hst. change s with (0 + s)%nat at 2. revert Hp. generalize 0%nat at 1 3 as k. generalize 0%nat as f. revert s.
-  induction plan as [|d p IH]; intros s f k H Hs; [cbn in Hs; lia|]. cbn [in_order] in H. rewrite !andb_true_iff in H. destruct H as ((_ & Hj) & H).
+  induction plan as [|d p IH]; intros s f k H Hs; [cbn in Hs; lia|]. cbn [in_order] in H. parts in H. destruct H as ((_ & Hj) & H).
   destruct s as [|s]; cbn [nth].
   - destruct p as [|e p]; [cbn in Hs; lia|]. rewrite Nat.add_0_r. exact Hj.
   - destruct p as [|e p]; [cbn in Hs; lia|]. replace (k + S s)%nat with (S k + s)%nat by lia. apply (IH s _ _ H). cbn in *. lia.
@@ -273,15 +273,15 @@ Proof.
   destruct (what u) eqn:E; try congruence;
     try (specialize (V ltac:(discriminate)); destruct V as [V _];
          pose proof (no_slower_mean _ _ (st_times _ _ _ (stands_means _ _ _ (stands_at _ V)))) as M; unfold symbol; rewrite E;
-         rewrite !andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq in Hu; rewrite own_value by (unfold own_width; lia); apply (ns_others _ _ M); lia);
-    try (assert (Hu' : valid x u = true) by (unfold valid; rewrite E; exact Hu); rewrite !andb_true_iff, !Nat.ltb_lt in Hu; destruct Hu as ((Hs & Hb & Hy) & Hc); unfold symbol; rewrite E;
+         facts in Hu; rewrite own_value by (unfold own_width; lia); apply (ns_others _ _ M); lia);
+    try (assert (Hu' : valid x u = true) by (unfold valid; rewrite E; exact Hu); facts in Hu; destruct Hu as ((Hs & Hb & Hy) & Hc); unfold symbol; rewrite E;
          rewrite boundary_value by (auto; lia); lia).
   unfold e, joint_time. rewrite (choices_joint _ _ _ Hst). lia.
 Qed.
 Lemma value_sync u : valid x u = true -> what u = Sync -> forall k, k = last_backward x (place u) ->
   (summed x = false -> virtual u <= real u) /\ (summed x = true -> virtual k + virtual u <= real k + real u) .
 Proof.
-  intros Hu E k ->. assert (Hs : (place u < stages x)%nat) by (unfold valid in Hu; rewrite E in Hu; rewrite !andb_true_iff, Nat.ltb_lt in Hu; tauto).
+  intros Hu E k ->. assert (Hs : (place u < stages x)%nat) by (unfold valid in Hu; rewrite E in Hu; facts in Hu; tauto).
   pose proof (no_slower_mean _ _ (st_times _ _ _ (stands_means _ _ _ (stands_at _ Hs)))) as M.
   unfold value, lasts, last_backward. cbn [what place batch slice symbol]. unfold symbol. rewrite E. fold x.
   rewrite !own_value by (auto; unfold own_width; lia). rewrite Nat.add_0_r. split; intros Hsp; [apply (ns_single _ _ M Hsp)|apply (ns_summed _ _ M Hsp)].
@@ -387,7 +387,7 @@ Lemma coupling_bound plan c : length plan = stages x -> In c cs -> rank_ok P pla
   sum (map (fun p => bytes_of c (fst p) (snd p)) (combine (seq 0 (length plan)) plan)) <= largest_limit P.
 Proof.
   intros Hl Hc Hok. destruct (couplings_mean c Hc) as (Hsv & Hr & now & Hnow & Hh). rewrite (numbered_sum (bytes_of c)), Hl.
-  unfold rank_ok in Hok. rewrite andb_true_iff, Z.leb_le in Hok. destruct Hok as [_ Hb]. set (r := of_rank c) in *. set (ss := stages_on P r) in *.
+  unfold rank_ok in Hok. facts in Hok. destruct Hok as [_ Hb]. set (r := of_rank c) in *. set (ss := stages_on P r) in *.
   assert (E : sum (map (fun s => bytes_of c s (nth (s - 0) plan nobody)) (seq 0 (stages x))) =
     sum (map (fun s => fixed_of P s (nth s plan nobody) + Z.max 0 (held_at P s now * stash_of P s (nth s plan nobody)) + (if (s =? works c)%nat then working_of P s (nth s plan nobody) else 0)
       + (if (s =? r)%nat then constant_bytes (group_at P (on (nth s plan nobody))) + (largest_limit P - memory_limit (group_at P (on (nth s plan nobody)))) else 0)) ss)).
@@ -448,7 +448,7 @@ Lemma accepted_choices claim ps vss t plan : accept P claim ps vss t = true -> p
   exists w, inside w vss /\ stand_all P 0 plan w /\ is_plan y w /\ (1 <= batches x)%nat /\ (1 <= slices x)%nat
     /\ closes y (fun i => nth i (read_paths P ps) None) claim t ([], vss) = true.
 Proof.
-  intros Ha Hok. pose proof Hok as (Hp & Hr & Hm & He). unfold accept in Ha. fold x y in Ha. rewrite !andb_true_iff, !Nat.eqb_eq, !Nat.leb_le in Ha.
+  intros Ha Hok. pose proof Hok as (Hp & Hr & Hm & He). unfold accept in Ha. fold x y in Ha. facts in Ha.
   destruct Ha as (((((((Hl & Hb) & Hy) & Hk) & Hks) & Hbud) & Hc) & Ht').
   pose proof (in_order_length P _ _ _ Hp) as Hlen. cbn in Hlen. fold x in Hlen.
   destruct (choices_exist P plan 0 0 vss Hp Hc ltac:(cbn; exact Hl) (le_n 0) ltac:(auto)) as (w & Hw & Hst).

@@ -81,7 +81,7 @@ Lemma ranks_counted : forall plan s f, in_order P s f plan = true ->
 Proof.
   induction plan as [|d plan IH]; intros s f H; cbn [length seq combine map].
   - rewrite Nat.add_0_r, sums_zero. split; [lia|reflexivity].
-  - cbn [in_order] in H. rewrite !andb_true_iff in H. destruct H as (((D & _) & _) & H). destruct (decided_on s d D) as [G U]. destruct (IH _ _ H) as [A B]. cbn [fst snd].
+  - cbn [in_order] in H. parts in H. destruct H as (((D & _) & _) & H). destruct (decided_on s d D) as [G U]. destruct (IH _ _ H) as [A B]. cbn [fst snd].
     assert (N : forall g, (g < length (groups P))%nat -> nth g (needs P s d) 0 = one ((s <? rank_count x) && (on d =? g))%nat).
     { intros g Hg. unfold needs, needs_on. fold x. destruct (own_slots (on d)) as [Ts Sh]. rewrite (map_ext _ (fun h => one ((s <? rank_count x) && (on d =? h))%nat)) by (intros h; rewrite Ts, Sh; destruct (_ && _); reflexivity).
       rewrite app_nth1 by (rewrite map_length, seq_length; exact Hg). rewrite nth_indep with (d' := one ((s <? rank_count x) && (on d =? 0))%nat) by (rewrite map_length, seq_length; exact Hg).
@@ -96,7 +96,7 @@ Qed.
 Theorem no_slots plan : plan_ok P plan -> Z.of_nat (rank_count x) <= all_slots.
 Proof.
   intros (O & R & _). destruct (ranks_counted plan 0 0 O) as [A B]. assert (L : forall p s f, in_order P s f p = true -> (s + length p = stages x)%nat).
-  { induction p as [|d p IH]; intros s f H; cbn [in_order length] in *; rewrite !andb_true_iff in H; [destruct H as [H _]; apply Nat.eqb_eq in H; fold x in H; lia|destruct H as (_ & H); specialize (IH _ _ H); lia]. }
+  { induction p as [|d p IH]; intros s f H; cbn [in_order length] in *; parts in H; [destruct H as [H _]; apply Nat.eqb_eq in H; fold x in H; lia|destruct H as (_ & H); specialize (IH _ _ H); lia]. }
   specialize (L plan 0%nat 0%nat O). pose proof (ranks_few x Hx). cbn [Nat.add] in *. replace (rank_count x - length plan)%nat with 0%nat in A by lia. rewrite Nat.sub_0_r in A.
   apply Z.le_trans with (sum (map (fun g => sum (map (fun p => nth g (needs P (fst p) (snd p)) 0) (combine (seq 0 (length plan)) plan))) (seq 0 (length (groups P))))); [lia|]. clear A. unfold all_slots.
   assert (K : forall l, (forall g, In g l -> (g < length (groups P))%nat) -> sum (map (fun g => sum (map (fun p => nth g (needs P (fst p) (snd p)) 0) (combine (seq 0 (length plan)) plan))) l) <= sum (map (fun g => if usable g then slots (group_at P g) else 0) l)).

@@ -147,7 +147,7 @@ Proof. intros H. unfold in_stream. cbn [what place batch slice]. rewrite (of_pas
 Lemma at_backward t j y : (t < stages x)%nat -> in_stream x (Op Backward t j y) = Some (t, 3 * (3 * (j * k + (k - 1 - y) + batches x * k) + 1) + 1)%nat.
 Proof. intros H. unfold in_stream. cbn [what place batch slice]. rewrite (of_pass t H), (turn_is x t Backward j y one_each), first_all. reflexivity. Qed.
 Lemma pass_valid q t j y : q = Forward \/ q = Backward -> (t < stages x)%nat -> (j < batches x)%nat -> (y < k)%nat -> valid x (Op q t j y) = true.
-Proof. unfold k. intros [-> | ->] H1 H2 H3; unfold valid; cbn [what place batch slice]; rewrite !andb_true_iff, !Nat.ltb_lt; auto. Qed.
+Proof. unfold k. intros [-> | ->] H1 H2 H3; unfold valid; cbn [what place batch slice]; facts; auto. Qed.
 Lemma nodup_of {A} (h : nat -> A) a n : (forall i j, h i = h j -> i = j) -> NoDup (map h (seq a n)).
 Proof. intros H. apply FinFun.Injective_map_NoDup; [exact H|apply seq_NoDup]. Qed.
 (* THEOREM 8.9, in passes: all of the rank's but in one micro-batch, of which slice z alone; slice z

@@ -216,7 +216,7 @@ Proof.
   { rewrite <- (chained_sum y plan 0 None Hc), <- (map_map fst layers), E1. clear. unfold sum_nat, held_by. cbn [Nat.add]. induction plan as [|v plan IH]; cbn [map fold_right]; [reflexivity|]. rewrite IH. reflexivity. }
   destruct (marks_have y spans target _ (combine plan zs) Fz ltac:(rewrite E2; cbn in Sz; destruct plan; lia) Ln ltac:(apply plan_fits; rewrite E1; assumption)) as [Mv Mn].
   set (kk := marks y spans target _) in *. split; cbn [fst snd].
-  - intros q. specialize (Mn q). specialize (Hs q). cbn [in_spans forallb] in *. rewrite andb_true_r in Mn. rewrite andb_true_iff. split; [|exact Hs].
+  - intros q. specialize (Mn q). specialize (Hs q). cbn [in_spans forallb] in *. rewrite andb_true_r in Mn. parts. split; [|exact Hs].
     unfold tuple in Mn. rewrite layers_of_tuple, combine_length, Lz, Nat.min_id in Mn. unfold layers_at.
     erewrite map_ext; [exact Mn|]. intros s0. cbn beta. rewrite <- (map_nth fst), E1. reflexivity.
   - apply (numbered_inside (fun s v => is_kept kk (key s (id v))) plan b 0 Hi). intros k v Ek. cbn [Nat.add].
@@ -244,8 +244,8 @@ Proof.
   - eapply no_plan_in_empty; [exact Hi|exact Hc].
   - apply orb_prop in Hc as [Hc|Hc]; [eapply no_plan_in_empty; eauto|].
     apply andb_prop in Hc as [H1 H2]. destruct (Nat.lt_ge_cases (layers_at y plan r) n) as [L|L].
-    + apply (IHy _ H1). split; [|exact Hi]. intros q. cbn [fst in_spans forallb]. rewrite andb_true_iff. split; [|apply Hs]. destruct (Nat.eqb_spec r q) as [<-|]; [apply Nat.ltb_lt, L|reflexivity].
-    + apply (IHn _ H2). split; [|exact Hi]. intros q. cbn [fst in_spans forallb]. rewrite andb_true_iff. split; [|apply Hs]. destruct (Nat.eqb_spec r q) as [<-|]; [apply Nat.leb_le, L|reflexivity].
+    + apply (IHy _ H1). split; [|exact Hi]. intros q. cbn [fst in_spans forallb]. parts. split; [|apply Hs]. destruct (Nat.eqb_spec r q) as [<-|]; [apply Nat.ltb_lt, L|reflexivity].
+    + apply (IHn _ H2). split; [|exact Hi]. intros q. cbn [fst in_spans forallb]. parts. split; [|apply Hs]. destruct (Nat.eqb_spec r q) as [<-|]; [apply Nat.leb_le, L|reflexivity].
   - apply orb_prop in Hc as [Hc|Hc]; [eapply no_plan_in_empty; eauto|].
     apply andb_prop in Hc as [H1 H2]. destruct (halves_cover p s plan _ Hi) as [H|H]; [apply (IHy _ H1)|apply (IHn _ H2)]; split; auto.
 Qed.

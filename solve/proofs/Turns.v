@@ -62,7 +62,7 @@ Hypothesis Ht : timing x d start T.
 Definition sends dir u j := if leaves_rank x u then d (Op (Sends dir) u j 0) + message d u dir j 0 + d (Op (Receives dir) u j 0) else 0.
 Definition hop_on j u := d (Op Forward u j 0) + sends Onward u j.
 Definition hop_back j u := d (Op Backward (S u) j 0) + sends Back u j.
-Ltac ok := unfold valid; cbn [what place batch slice]; rewrite ?andb_true_iff, ?Nat.ltb_lt, ?Nat.eqb_eq; repeat split; try assumption; try lia; try (apply always; assumption); auto.
+Ltac ok := unfold valid; cbn [what place batch slice]; try (facts); repeat split; try assumption; try lia; try (apply always; assumption); auto.
 Lemma follows u v r i j : valid x u = true -> valid x v = true -> in_stream x u = Some (r, i) -> in_stream x v = Some (r, j) -> (i < j)%nat -> start u + d u <= start v.
 Proof. apply (waits_stream x Hx d start T Ht). Qed.
 Lemma sends_through dir u j : (S u < stages x)%nat -> (j < batches x)%nat -> leaves_rank x u = true ->

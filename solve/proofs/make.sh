@@ -32,7 +32,7 @@ if [ "$(grep -c 'Closed under the global context' said)" -ne \
     echo "proofs: a theorem rests on something" >&2
     exit 1
 fi
-ocamlfind ocamlopt -O3 -inline 200 -package zarith -linkpkg -w -a -o plumbline-referee \
+ocamlfind ocamlopt -inline 20 -package zarith -linkpkg -w -a -o plumbline-referee \
     whole.ml verified.mli verified.ml names.ml json.ml sha256.ml priced.ml elaborated.ml starts.ml \
     referee.ml \
     2> ocaml.said || { cat ocaml.said >&2; exit 1; }
