@@ -247,6 +247,13 @@ static const struct {
     {"\"name\": \"", "\"name\": \"\n"},
     {"\"slots\": ", "\"excluded\": false, \"slots\": "},
     {"{", "{}{"},
+    {"\"gpu\"", "\"pace\""},
+    {"\"memory_limit_bytes\": ", "\"memory_limit_bytes\": -1"},
+    {"\"working_bytes\": [", "\"working_bytes\": [-1"},
+    {"\"forward_ns\": [", "\"forward_ns\": [-1"},
+    {"\"backward_ns\": [", "\"backward_ns\": [9007199254740993, "},
+    {"{\"rank\": 0", "{\"bits\": 4, \"rank\": 0"},
+    {"\"none\"", "\"full\""},
 };
 
 TEST(documents_that_are_read_otherwise)
