@@ -1,10 +1,12 @@
 // Groups of layouts (docs/PROOFS.md 8.17): for random problems of every kind, in each layout of the
 // space every layer's passes take at least as long as in the layout that stands for its group,
-// number by number; the group's bound is at most each layout's own; and a walk over some numbers of
-// a space finds the layouts that the whole walk finds there.
+// the planner's and the checker's, number by number; the group's bound is at most each layout's
+// own; and a walk over some numbers of a space finds the layouts that the whole walk finds there.
 #include "data/inputs/framework.h"
 #include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
+#include "solve/checker/prices/prices.h"
+#include "solve/checker/space/arguments.h"
 #include "solve/layouts/group.h"
 #include "tests/support/check.h"
 #include "tests/support/spaces.h"
@@ -84,6 +86,33 @@ static bool price(struct priced *priced, const struct problem *problem, const st
     return problem_check_layout(&one, &err) == OK && price_terms(priced, &one, arena, &err) == OK;
 }
 
+// No pass takes longer in the layout that stands for its group, on any group that both can use.
+static void compare_passes(struct trial *t, const struct priced *own, const struct priced *standing,
+                           int64_t number, const char *whose)
+{
+    for (int run = 0; run < own->run_count; run++)
+        for (int g = 0; g < own->group_count; g++) {
+            if (!priced_seats(own, g)) continue;
+            assert_true(priced_seats(standing, g) >= priced_seats(own, g));
+            int64_t ns = passes_ns(own, run, g), least_ns = passes_ns(standing, run, g);
+            if (ns < least_ns)
+                fail_msg("layout %lld, run %d: passes take %lld ns, %lld in %s group",
+                         (long long)number, run, (long long)ns, (long long)least_ns, whose);
+            t->compared++;
+        }
+}
+
+// The layout that the checker has stand for it, which need not be the planner's.
+static void compare_checkers(struct trial *t, const struct priced *own, const struct layout *layout,
+                             int64_t number)
+{
+    struct check_layout asked = space_layout(layout), stands = check_standing_for(&asked);
+    struct layout group = space_layout_back(&stands, layout);
+    struct priced standing;
+    if (price(&standing, t->problem, &group, t->arena))
+        compare_passes(t, own, &standing, number, "the checker's");
+}
+
 static bool compare_layout(void *argument, int64_t number, const struct layout *layout)
 {
     struct trial *t = argument;
@@ -97,16 +126,8 @@ static bool compare_layout(void *argument, int64_t number, const struct layout *
         assert_int_equal(bound_ns, 0);
         return true;
     }
-    for (int run = 0; run < own.run_count; run++)
-        for (int g = 0; g < own.group_count; g++) {
-            if (!priced_seats(&own, g)) continue;
-            assert_true(priced_seats(&standing, g) >= priced_seats(&own, g));
-            int64_t ns = passes_ns(&own, run, g), least_ns = passes_ns(&standing, run, g);
-            if (ns < least_ns)
-                fail_msg("layout %lld, run %d: passes take %lld ns, %lld in its group",
-                         (long long)number, run, (long long)ns, (long long)least_ns);
-            t->compared++;
-        }
+    compare_passes(t, &own, &standing, number, "its");
+    compare_checkers(t, &own, layout, number);
     if (!layout_sketch(sketch, &own, &t->kept, &why)) return true;
     assert_true(bound_ns <= layout_average_bound(sketch));
     t->bounded += bound_ns > 0;
