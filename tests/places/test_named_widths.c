@@ -3,7 +3,7 @@
 // oracle; plans of drawn placements are accepted by the judge, on other nodes they are refused
 // unless they take the same; the documents keep them.
 //
-//   test_named_widths [PROBLEMS] [SEED]      make test runs 120
+//   test_named_widths [PROBLEMS] [SEED]      make test runs 300
 #include "formulate/price/price.h"
 #include "solve/judge/verify.h"
 #include "solve/places/named.h"
@@ -13,7 +13,7 @@
 #include "tests/support/problems.h"
 #include "tests/support/random_priced.h"
 
-static int problem_count = 120;
+static int problem_count = 300;
 static uint64_t first_seed = 1;
 enum { MOST_PLACEMENTS = 700, MOST_PLANS = 150000, STAGES = 3 };
 static struct {
