@@ -388,7 +388,10 @@ Notation overlaps y o := (other y (barrier y) o).
 Definition with_syncs P o := Problem (overlaps (shape_of P) o) (model P) (run_at P) (sharded_further P) (as_on P) (groups P) (tiers P) (boundary_options P) (gradient_options P) (rank_min P) (offered P) (offers_first_layers P)
   (setting P) (message_bytes P) (message_feedback P) (linked P) (onward_ns P) (back_ns P) (embedding_ns P) (local_head P) (local_forward_ns P) (local_backward_ns P) (local_bytes P) (budgets P) (rules P).
 Lemma syncs_same R o s d : fixed_of (with_syncs R o) s d = fixed_of R s d /\ working_of (with_syncs R o) s d = working_of R s d /\ stash_of (with_syncs R o) s d = stash_of R s d.
-Proof. split; [|split]; reflexivity. Qed.
+Proof.
+  unfold fixed_of, working_of, stash_of. change (holds_layers (with_syncs R o) d) with (holds_layers R d). change (before (with_syncs R o) s (from d)) with (before R s (from d)).
+  unfold fixed_bytes, working_bytes, stash_bytes. split; [|split]; reflexivity.
+Qed.
 Lemma syncs_message R o d e dir y dr part : message_ns (with_syncs R o) d e dir y dr part = message_ns R d e dir y dr part.
 Proof. reflexivity. Qed.
 (* A sync that waits for the one before it on its rank, and the sync behind the gradients that is there. *)
@@ -406,8 +409,9 @@ Proof.
 Qed.
 Lemma own_carries y u v : carries (overlaps y true) u v = true -> carries y (own u) (own v) = true.
 Proof.
-  rewrite carries_same. unfold carries, rank_of, link_of. rewrite !own_stream, !own_link. generalize (in_stream y u) (in_stream y v) (in_link y u) (in_link y v). intros.
-  destruct u as [k p i j], v as [k' p' i' j']. destruct k', k; assumption.
+  assert (R : forall w, rank_of y (own w) = rank_of y w) by (intros w; unfold rank_of; rewrite own_stream; destruct w as [k p i j], k; reflexivity).
+  assert (K : forall w, link_of y (own w) = link_of y w) by (intros w; unfold link_of; rewrite own_link; reflexivity).
+  rewrite carries_same. unfold carries. rewrite !R, !K. auto.
 Qed.
 Lemma own_valid y u : valid (overlaps y true) u = true -> valid y (own u) = true.
 Proof.
