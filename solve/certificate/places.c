@@ -326,15 +326,16 @@ struct case_of_reaches {
 
 static bool proves_less(int64_t ns, int64_t than) { return ns >= 0 && (than < 0 || ns < than); }
 
-// How: of which case. Takes the group to share that proves most, or enough.
+// How: of which case. Takes the group to share, or none, that proves most, or enough.
 static enum status search_case(struct case_of_reaches **c, struct check_relaxation how,
                                struct places_maker *m, struct error *err)
 {
     const struct reader r = {"prices", &m->why};
-    int groups = m->places.problem->group_count, first = group_to_share(m);
-    for (int way = 0; way < (first < 0 ? 1 : groups); way++) {
+    int groups = m->places.problem->group_count, first = group_to_share(m),
+        unshared = first < 0 || how.crossing == CROSS_SOME;
+    for (int way = 0; way < unshared + (first < 0 ? 0 : groups); way++) {
         struct case_of_reaches *own = TAKE(m->arena, 1, struct case_of_reaches);
-        own->shared = how.shared = first < 0 ? -1 : (first + way) % groups;
+        own->shared = how.shared = way < unshared ? -1 : (first + way - unshared) % groups;
         if (check_relax_places(&own->p, &m->places, &how, &r, &m->work, m->arena) != OK)
             return fail(err, SOLVER, "the checker refuses the problem: %s", m->why.text);
         certificate_places_priced(&own->priced, m->request->priced, &own->p, m->arena);
@@ -350,7 +351,8 @@ static enum status search_cases(struct case_of_reaches **cases, const struct che
 {
     *bound_ns = m->bound_ns;
     for (int i = 0; i < list->count && *bound_ns; i++) {
-        const struct check_relaxation how = {RELAX_BY_REACHES, -1, false, list->ranks[i]};
+        const struct check_relaxation how = {RELAX_BY_REACHES, -1, false, list->ranks[i],
+                                             list->crossing[i]};
         TRY(search_case(&cases[i], how, m, err));
         if (proves_less(cases[i]->bound_ns, *bound_ns)) *bound_ns = cases[i]->bound_ns;
     }

@@ -171,10 +171,10 @@ struct placed_reaches_result {
     int64_t enough_ns; // no case matters once one proves no more than this
     bool repeats;      // with every group to share, not only the one of the program over groups
     int64_t bound_ns;  // 0: nothing beyond the program over groups; NEVER_NS: there is no plan
-    // Places a plan by groups that is faster than those before. Returns the bound that the best
-    // plan leaves to be proven.
+    // Places a plan by groups that is faster than the best plan. Returns the best plan's time.
     int64_t (*place)(void *context, const struct plan *plan);
     void *context;
+    double gap; // that the best plan may leave
 };
 enum status placed_reaches_solve(struct placed_reaches_result *r, const struct priced *p,
                                  const struct priced *relaxed,

@@ -1,107 +1,19 @@
 // The program over reaches. A ring's reach is the set of groups that it has members on: it decides
 // the kind of card that all of the ring uses. Each group stands once for every reach that it is in,
 // so that the search decides with the group of a stage which kinds of card its ring may use; and it
-// branches on how many ranks have rings of which reach (docs/PROOFS.md 11, by reaches).
-// Values by groups come from the program over groups; only syncs and slots are those of the reach.
+// branches on how many ranks have rings of which reach, and on whether some replica crosses from
+// one group to another (docs/PROOFS.md 11, by reaches). Values by groups come from the program over
+// groups; only syncs and slots are those of the reach.
 #include "data/base/least.h"
 #include "data/base/watch.h"
 #include "data/places/cluster.h"
 #include "data/results/bound.h"
 #include "solve/chains/chains.h"
-#include "solve/places/internal.h"
-
-enum { PLACED_REACHES_MAX = 16, PLACED_CASES_MAX = 256 };
-
-struct placed_reaches {
-    struct priced *priced;
-    const struct priced *p, *relaxed;
-    int *group_of;      // [group of priced]: that of the program over groups
-    unsigned *reach_of; // [likewise]: a bit for each group
-    int reach_count, case_count;
-    unsigned reaches[PLACED_REACHES_MAX];
-    int ranks[PLACED_CASES_MAX][PLACED_REACHES_MAX]; // [case][reach]
-    int64_t *weights;                                // [pair]: of the present reach's links
-    struct arena *arena;
-};
+#include "solve/places/reaches.h"
 
 static bool is_in(const struct placed_reaches *m, unsigned reach, size_t node)
 {
     return reach >> m->p->places->nodes[node].group & 1;
-}
-
-static int size_of(unsigned reach) { return __builtin_popcount(reach); }
-
-static int slots_within(const struct placed_reaches *m, unsigned reach)
-{
-    int slots = 0;
-    for (int i = 0; i < m->p->places->node_count; i++)
-        slots += is_in(m, reach, (size_t)i) ? m->p->places->nodes[i].slots : 0;
-    return slots;
-}
-
-// Device groups that a rank with such a ring takes at least on these groups: all of them have its
-// replicas, and each has one of them.
-static int needs_of(const struct placed_reaches *m, unsigned reach, unsigned groups)
-{
-    return reach & ~groups ? size_of(reach & groups) : (int)m->p->layout.data;
-}
-
-// Whether every set of groups has room for what the ranks need there.
-static bool have_room(const struct placed_reaches *m, const int *ranks)
-{
-    for (unsigned groups = 1; groups < 1u << m->p->group_count; groups++) {
-        int64_t needed = 0;
-        for (int i = 0; i < m->reach_count; i++)
-            needed += (int64_t)ranks[i] * needs_of(m, m->reaches[i], groups);
-        if (needed > slots_within(m, groups)) return false;
-    }
-    return true;
-}
-
-// ---- cases
-
-// Gives the reaches from this one on what is left of the ranks, in every way. false: too many ways.
-static bool share_ranks(struct placed_reaches *m, int *ranks, int reach, int left)
-{
-    if (reach == m->reach_count) {
-        if (left) return true;
-        if (m->case_count == PLACED_CASES_MAX) return false;
-        for (int i = 0; i < reach; i++) m->ranks[m->case_count][i] = ranks[i];
-        m->case_count++;
-        return true;
-    }
-    for (ranks[reach] = 0; ranks[reach] <= left; ranks[reach]++) {
-        if (!have_room(m, ranks)) break;
-        if (!share_ranks(m, ranks, reach + 1, left - ranks[reach])) return false;
-    }
-    ranks[reach] = 0;
-    return true;
-}
-
-static bool can_be(const struct placed_reaches *m, unsigned reach)
-{
-    return size_of(reach) <= m->p->layout.data && slots_within(m, reach) >= m->p->layout.data;
-}
-
-// The groups themselves, for rings on them alone; then each group of every larger reach. false:
-// they are more than a program can have, or only the groups.
-static bool list_targets(struct placed_reaches *m)
-{
-    int groups = m->p->group_count, count = 0, ranks[PLACED_REACHES_MAX] = {0};
-    for (int size = 1; size <= 2; size++) // 2: two or more
-        for (unsigned reach = 1; reach < 1u << groups; reach++) {
-            if ((size_of(reach) > 1) != (size > 1) || (size > 1 && !can_be(m, reach))) continue;
-            if (m->reach_count == PLACED_REACHES_MAX || count + size_of(reach) > GROUPS_MAX)
-                return false;
-            m->reaches[m->reach_count++] = reach;
-            for (int g = 0; g < groups; g++) {
-                if (!(reach >> g & 1)) continue;
-                m->group_of[count] = g;
-                m->reach_of[count++] = reach;
-            }
-        }
-    m->priced->group_count = count;
-    return count > groups && share_ranks(m, ranks, 0, m->p->rank_count);
 }
 
 static int ranks_with(const struct placed_reaches *m, const int *ranks, unsigned reach)
@@ -112,20 +24,28 @@ static int ranks_with(const struct placed_reaches *m, const int *ranks, unsigned
 }
 
 // Ranks with rings on the group alone are there in every replica; those with others get what is
-// left. The replica that has the fewest of the shared group has at most its share.
-static int slots_of(const struct placed_reaches *m, const int *ranks, int shared, int target)
+// left. The replica that has the fewest of the shared group has at most its share. If none crosses,
+// the shared group is that on which the replica is; a replica that crosses is not on one alone.
+static int slots_of(const struct placed_reaches *m, const struct placed_case *of, int shared,
+                    int target)
 {
-    int group = m->group_of[target], all = slots_within(m, 1u << group),
-        most = group == shared ? all / (int)m->p->layout.data : all,
-        alone = ranks_with(m, ranks, 1u << group), left = all - alone * (int)m->p->layout.data;
-    if (size_of(m->reach_of[target]) > 1) most = smaller_int(most - alone, left);
+    const int *ranks = of->ranks;
+    int group = m->group_of[target], all = placed_slots_within(m, 1u << group), most = all;
+    if (of->crossing == NONE_CROSSES && shared >= 0 && group != shared &&
+        m->reach_of[target] >> shared & 1)
+        return 0;
+    if (of->crossing != NONE_CROSSES && group == shared) most = all / (int)m->p->layout.data;
+    if (of->crossing == SOME_CROSSES && shared < 0 && !m->p->places->micro_batches_together)
+        most = smaller_int(most, m->p->rank_count - 1);
+    int alone = ranks_with(m, ranks, 1u << group), left = all - alone * (int)m->p->layout.data;
+    if (placed_reach_size(m->reach_of[target]) > 1) most = smaller_int(most - alone, left);
     return larger_int(0, smaller_int(most, ranks_with(m, ranks, m->reach_of[target])));
 }
 
-static void put_slots(struct placed_reaches *m, const int *ranks, int shared)
+static void put_slots(struct placed_reaches *m, const struct placed_case *of, int shared)
 {
     for (int t = 0; t < m->priced->group_count; t++)
-        m->priced->groups[t].slots = slots_of(m, ranks, shared, t);
+        m->priced->groups[t].slots = slots_of(m, of, shared, t);
 }
 
 // ---- values by groups
@@ -258,8 +178,8 @@ static size_t weigh(struct placed_reaches *m, unsigned reach)
     for (size_t pair = 0; pair < nodes * nodes; pair++) {
         bool inside = pair / nodes == pair % nodes,
              counts = is_in(m, reach, pair / nodes) && is_in(m, reach, pair % nodes) &&
-                      (!inside ||
-                       (size_of(reach) == 1 && x->nodes[pair / nodes].slots >= m->p->layout.data));
+                      (!inside || (placed_reach_size(reach) == 1 &&
+                                   x->nodes[pair / nodes].slots >= m->p->layout.data));
         m->weights[pair] = counts ? placed_link_weight(m->p, offset + pair) : CHAIN_NONE;
     }
     return offset;
@@ -276,6 +196,41 @@ static int64_t least_of(const struct placed_reaches *m, const int64_t *table, in
     return least == INT64_MAX ? 0 : least;
 }
 
+// Where links have the price of two rings at one end.
+static void find_crowded(struct placed_reaches *m, size_t offset)
+{
+    const struct priced_places *x = m->p->places;
+    struct arena_mark mark = arena_set_mark(m->arena);
+    int *rings = TAKE(m->arena, x->node_count, int);
+    for (int i = 0; i < x->node_count; i++) {
+        rings[i] = 2;
+        m->beyond[i] = priced_ring_link(x, offset, i, i, rings) - offset -
+                       (size_t)i * (size_t)(x->node_count + 1);
+        rings[i] = 0;
+    }
+    arena_reset(m->arena, mark);
+}
+
+// The least of the table over links of the reach with two rings at one end.
+static int64_t least_crowded(const struct placed_reaches *m, const int64_t *table)
+{
+    size_t nodes = (size_t)m->p->places->node_count;
+    int64_t least = INT64_MAX;
+    for (size_t pair = 0; pair < nodes * nodes; pair++) {
+        if (m->weights[pair] == CHAIN_NONE) continue;
+        least = smaller(least, table[pair + m->beyond[pair / nodes]]);
+        least = smaller(least, table[pair + m->beyond[pair % nodes]]);
+    }
+    return least == INT64_MAX ? 0 : least;
+}
+
+static int64_t sync_of(const struct placed_reaches *m, int target, const int64_t *table,
+                       size_t offset, int64_t weight)
+{
+    return m->reach_of[target] == m->crowded ? least_crowded(m, table + offset)
+                                             : least_of(m, table + offset, weight);
+}
+
 static void put_syncs(struct placed_reaches *m)
 {
     const struct priced_places *x = m->p->places;
@@ -284,11 +239,12 @@ static void put_syncs(struct placed_reaches *m)
         size_t offset = weigh(m, m->reach_of[t]);
         int64_t weight = weight_at_least(m, m->reach_of[t]);
         if (weight == CHAIN_NONE) to->groups[t].excluded = "no ring joins these groups";
+        find_crowded(m, offset);
         for (int o = 0; o < to->gradient_option_count; o++) {
             to->groups[t].sync_constant_ns[o] =
-                least_of(m, x->ring_constant_ns[o] + offset, weight);
+                sync_of(m, t, x->ring_constant_ns[o], offset, weight);
             for (int run = 0; run < to->run_count; run++)
-                to->runs[run].sync_ns[o][t] = least_of(m, x->ring_ns[run][o] + offset, weight);
+                to->runs[run].sync_ns[o][t] = sync_of(m, t, x->ring_ns[run][o], offset, weight);
         }
     }
 }
@@ -321,8 +277,9 @@ static bool open_reaches(struct placed_reaches *m, const struct priced *p,
     m->priced->places = NULL;
     m->group_of = TAKE(arena, GROUPS_MAX, int);
     m->reach_of = TAKE(arena, GROUPS_MAX, unsigned);
-    if (!list_targets(m)) return false;
+    if (!placed_list_cases(m)) return false;
     m->weights = TAKE(arena, nodes * nodes, int64_t);
+    m->beyond = TAKE(arena, nodes, size_t);
     put_groups(m);
     put_runs(m);
     put_links(m);
@@ -338,40 +295,53 @@ struct case_solving {
     struct solve_settings *settings; // their limits become what is left
     struct watch *watch;
     int64_t wanted_ns; // a bound that no case has to pass
-    int64_t least_ns;  // of the plans by groups so far
+    int64_t best_ns;   // of the best plan
     int shared;        // of which the last program bounded most; -1: no group is shared
     struct error *err;
 };
 
-static enum status solve_shared(struct case_solving *c, const int *ranks, int shared,
+static enum status solve_shared(struct case_solving *c, const struct placed_case *of, int shared,
                                 int64_t enough_ns, int64_t *bound_ns)
 {
     struct placed_reaches *m = c->m;
     struct solve_result *own = TAKE(m->arena, 1, struct solve_result);
-    put_slots(m, ranks, shared);
+    put_slots(m, of, shared);
     c->settings->cutoff_ns = enough_ns < NEVER_NS ? enough_ns : 0;
     if (c->settings->time_limit_s > 0) c->settings->time_limit_s = watch_left_s(c->watch);
     TRY(solve_run(own, m->priced, c->settings, NULL, c->watch->stop, m->arena, c->err));
     const struct plan *plan = &own->plan;
     bool none = plan->outcome == OUTCOME_INFEASIBLE && !own->cut_off;
     *bound_ns = none ? NEVER_NS : plan->bound_ns;
-    if (none || own->cut_off || !plan->stage_count || plan->iteration_ns >= c->least_ns) return OK;
-    c->least_ns = plan->iteration_ns;
-    c->wanted_ns = smaller(c->wanted_ns, c->r->place(c->r->context, plan));
+    if (none || !plan->stage_count || plan->iteration_ns >= c->best_ns) return OK;
+    c->best_ns = smaller(c->best_ns, c->r->place(c->r->context, plan));
+    if (c->best_ns < INT64_MAX)
+        c->wanted_ns = smaller(c->wanted_ns, bound_closing(c->best_ns, c->r->gap, 0));
     return OK;
+}
+
+static void crowd(struct placed_reaches *m, const struct placed_case *of)
+{
+    unsigned common = of->crossing == NONE_CROSSES ? placed_common_reach(m, of->ranks) : 0,
+             crowded = common && placed_must_share_nodes(m, common) ? common : 0;
+    if (m->crowded == crowded) return;
+    m->crowded = crowded;
+    put_syncs(m);
 }
 
 // Any group may be the one of which the replica in question has at most its share: what the best of
 // these programs proves holds. *bound_ns NEVER_NS: the case has no plan.
-static enum status solve_case(struct case_solving *c, const int *ranks, int ways, int64_t enough_ns,
-                              int64_t *bound_ns)
+static enum status solve_case(struct case_solving *c, const struct placed_case *of, int ways,
+                              int64_t enough_ns, int64_t *bound_ns)
 {
     int first = c->shared;
     *bound_ns = -1;
+    crowd(c->m, of);
+    if (of->crossing == SOME_CROSSES)
+        TRY(solve_shared(c, of, -1, smaller(enough_ns, c->wanted_ns), bound_ns));
     for (int way = 0; way < ways && *bound_ns < smaller(enough_ns, c->wanted_ns); way++) {
         int shared = ways == 1 ? first : (first + way) % ways;
         int64_t own_ns;
-        TRY(solve_shared(c, ranks, shared, smaller(enough_ns, c->wanted_ns), &own_ns));
+        TRY(solve_shared(c, of, shared, smaller(enough_ns, c->wanted_ns), &own_ns));
         if (own_ns <= *bound_ns) continue;
         *bound_ns = own_ns;
         c->shared = shared;
@@ -383,7 +353,7 @@ static enum status solve_case(struct case_solving *c, const int *ranks, int ways
 static int shared_before(const struct placed_reaches *m)
 {
     for (int g = 0; g < m->p->group_count; g++)
-        if (m->relaxed->groups[g].slots < slots_within(m, 1u << g)) return g;
+        if (m->relaxed->groups[g].slots < placed_slots_within(m, 1u << g)) return g;
     return 0;
 }
 
@@ -394,7 +364,7 @@ static enum status pass_cases(struct case_solving *c, int ways, int64_t above_ns
     *bound_ns = NEVER_NS;
     for (int i = 0; i<count && * bound_ns> above_ns; i++) {
         int64_t own_ns;
-        TRY(solve_case(c, c->m->ranks[ways > 1 ? count - 1 - i : i], ways,
+        TRY(solve_case(c, &c->m->cases[ways > 1 ? count - 1 - i : i], ways,
                        smaller(*bound_ns, c->wanted_ns), &own_ns));
         *bound_ns = smaller(*bound_ns, own_ns);
     }
@@ -412,7 +382,6 @@ static enum status solve_cases(struct case_solving *c)
     TRY(pass_cases(c, 1, known_ns, &bound_ns));
     c->r->bound_ns = bound_ns;
     if (!may_share || !c->r->repeats || bound_ns >= c->wanted_ns) return OK;
-    c->least_ns = NEVER_NS;
     TRY(pass_cases(c, c->m->p->group_count, larger(known_ns, bound_ns), &bound_ns));
     c->r->bound_ns = larger(c->r->bound_ns, bound_ns);
     return OK;
@@ -432,8 +401,8 @@ enum status placed_reaches_solve(struct placed_reaches_result *r, const struct p
                              .r = r,
                              .settings = &own,
                              .watch = &watch,
+                             .best_ns = INT64_MAX,
                              .wanted_ns = own.cutoff_ns ? own.cutoff_ns : NEVER_NS,
-                             .least_ns = NEVER_NS,
                              .err = err};
     return open_reaches(m, p, relaxed, arena) ? solve_cases(&c) : OK;
 }

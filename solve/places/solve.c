@@ -139,9 +139,9 @@ static int64_t search_from(void *proving, const struct plan *plan)
     search.evaluations = QUICK_EVALUATIONS;
     if (!plan->stage_count || !choices_from_plan(chosen, placed_choices(x->p), plan) ||
         !placed_search(x->p, &other, chosen, &search, arena))
-        return NEVER_NS;
+        return x->best.time_ns;
     if (other.time_ns < x->best.time_ns) placed_plan_copy(x->p, &x->best, &other);
-    return wanted_ns(x);
+    return x->best.time_ns;
 }
 
 // Which kinds of card rings use, decided with the groups of their stages.
@@ -154,7 +154,7 @@ static enum status prove_by_reaches(struct proving *x)
     struct solving *s = x->s;
     struct solve_settings settings = *s->settings;
     struct placed_reaches_result r = {x->bound_ns, x->effort->repeats, .place = search_from,
-                                      .context = x};
+                                      .context = x, .gap = s->settings->gap};
     settings.time_limit_s = x->share * watch_left_s(&s->watch);
     settings.gap *= share_for_reaches;
     if (is_found(x) && !(settings.cutoff_ns && settings.cutoff_ns < x->best.time_ns))

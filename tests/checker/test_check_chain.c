@@ -37,10 +37,10 @@ static bool tell_pair(void *context, int from, int to, bool *joined, struct chec
     return true;
 }
 
-static bool tell_link(void *context, int kind, int from, int to, bool *joined,
-                      struct check_ring_link *prices)
+static bool tell_link(void *context, int kind, int from, int to, const int64_t rings[2],
+                      bool *joined, struct check_ring_link *prices)
 {
-    (void)context, (void)kind, (void)from, (void)to, (void)prices;
+    (void)context, (void)kind, (void)from, (void)to, (void)rings, (void)prices;
     *joined = false;
     return true;
 }

@@ -17,8 +17,8 @@ static uint64_t first_seed = 1;
 static const char *rings = ""; // "fused": all
 static struct {
     int problems, plans, several, fused, uneven, ways, reached, infeasible, certificates, whole,
-        by_nodes, by_reaches, of_reaches, placements, chained, trees, claims, most, most_reached,
-        loads;
+        by_nodes, by_reaches, of_reaches, placements, within, across, chained, trees, claims, most,
+        most_reached, loads;
     int64_t terms;
 } seen;
 
@@ -78,14 +78,15 @@ static void same_embedding(const struct place_trial *t, int from, int to, bool b
                joined ? ns : PRICE_NONE);
 }
 
-static void same_link(const struct place_trial *t, int transport, int from, int to, bool joined,
-                      const struct check_ring_link *own)
+static void same_link(const struct place_trial *t, int transport, int from, int to,
+                      const int64_t leave[2], bool joined, const struct check_ring_link *own)
 {
     const struct check_problem *p = t->places.problem;
     const struct priced_places *x = t->priced.places;
-    size_t link = ((size_t)transport * (size_t)x->node_count + (size_t)from) *
-                      (size_t)x->node_count +
-                  (size_t)to;
+    size_t nodes = (size_t)x->node_count;
+    int *leaving = TAKE(t->arena, x->node_count, int);
+    leaving[from] = (int)leave[0], leaving[to] = (int)leave[1];
+    size_t link = priced_ring_link(x, (size_t)transport * nodes * nodes, from, to, leaving);
     for (int o = 0; o < p->gradient_count; o++) {
         same_price(t, "a ring's constant", x->ring_constant_ns[o][link],
                    joined ? own->constant[o] : PRICE_NONE);
@@ -118,6 +119,7 @@ static bool is_usable(const struct place_trial *t, int node)
 
 static void same_links(const struct place_trial *t)
 {
+    static const int64_t counts[][2] = {{1, 1}, {2, 1}, {1, 2}}; // rings that leave the ends
     const struct check_places *x = &t->places;
     const struct check_problem *p = x->problem;
     int prices = p->cut_count * p->slices * PARTS;
@@ -132,12 +134,15 @@ static void same_links(const struct place_trial *t)
                 assert_true(x->pair(x->context, from, to, &joined, &pair));
             same_pair(t, from, to, joined, &pair);
             same_embedding(t, from, to, both);
-            for (int k = 0; k < t->priced.places->transport_count; k++) {
+            for (int k = 0; k < 3 * t->priced.places->transport_count; k++) {
+                int kind = kind_of(t->priced.places->transports[k / 3].name);
+                int crowded = x->nodes[k % 3 == 1 ? from : to].slots;
+                const int64_t *leave =
+                    counts[from == to || p->ranks < 2 || crowded < 2 ? 0 : k % 3];
                 joined = false;
                 if (both && may_ring(t, from, to))
-                    assert_true(x->link(x->context, kind_of(t->priced.places->transports[k].name),
-                                        from, to, &joined, &link));
-                same_link(t, k, from, to, joined, &link);
+                    assert_true(x->link(x->context, kind, from, to, leave, &joined, &link));
+                same_link(t, k / 3, from, to, leave, joined, &link);
             }
         }
 }
@@ -245,6 +250,7 @@ static void try_reaches(const struct place_trial *t)
     for (int i = 0; i < cases->count; i++) {
         int64_t most_ns = 0;
         how.ranks = cases->ranks[i];
+        how.crossing = cases->crossing[i];
         for (how.shared = -1; how.shared < groups; how.shared++) {
             int64_t own_ns = claim_by(t, &how);
             if (own_ns > most_ns) most_ns = own_ns;
@@ -296,11 +302,43 @@ static void fits_slots(const struct place_trial *t, const struct check_cases *c,
         }
 }
 
+// Whether the replica has ranks on two groups.
+static bool crosses(const struct place_trial *t, const int *group_of, int replica)
+{
+    int d = t->places.replicas;
+    for (int rank = 1; rank < t->places.problem->ranks; rank++)
+        if (group_of[rank * d + replica] != group_of[replica]) return true;
+    return false;
+}
+
+// The case of so many ranks of each reach in which some replica crosses, or none.
+static int find_case(const struct check_cases *c, const int *counts, bool some_cross)
+{
+    for (int at = 0; at < c->count; at++) {
+        enum check_crossing crossing = c->crossing[at];
+        if (!memcmp(c->ranks[at], counts, (size_t)c->reach_count * sizeof *counts) &&
+            (crossing == CROSS_ANY || (crossing == CROSS_SOME) == some_cross))
+            return at;
+    }
+    return c->count;
+}
+
+// Whether the claim of a case is about this replica.
+static bool is_about(const struct place_trial *t, const struct check_relaxation *how,
+                     const int *group_of, const unsigned *reach, int replica, int with_fewest)
+{
+    if (how->crossing == CROSS_SOME && how->shared < 0)
+        return t->places.together || crosses(t, group_of, replica);
+    if (how->crossing == CROSS_NONE && how->shared >= 0 && reach[0] >> how->shared & 1)
+        return group_of[replica] == how->shared;
+    return how->shared < 0 || replica == with_fewest;
+}
+
 static void try_placement(const struct place_trial *t, const struct check_cases *c, uint64_t *state)
 {
     struct error err = {OK, ""};
     const struct reader r = {"prices", &err};
-    int group_of[PLACES_MOST], d = t->places.replicas, ranks = t->places.problem->ranks, at = 0;
+    int group_of[PLACES_MOST], d = t->places.replicas, ranks = t->places.problem->ranks, at;
     unsigned reach[PLACES_MOST] = {0};
     int counts[MOST_GROUPS] = {0};
     uint64_t work = UINT64_MAX / 2;
@@ -313,12 +351,15 @@ static void try_placement(const struct place_trial *t, const struct check_cases 
                 return;
     for (int i = 0; i < c->reach_count; i++)
         for (int rank = 0; rank < ranks; rank++) counts[i] += reach[rank] == c->reaches[i];
-    while (at < c->count && memcmp(c->ranks[at], counts, (size_t)c->reach_count * sizeof *counts))
-        at++;
+    bool some_cross = false;
+    for (int replica = 0; replica < d; replica++)
+        some_cross = some_cross || crosses(t, group_of, replica);
+    at = find_case(c, counts, some_cross);
     if (at == c->count) fail_msg("problem %llu: a placement is in no case", t->seed);
     for (int shared = -1; shared < (t->places.together ? 0 : t->places.problem->group_count);
          shared++) {
-        struct check_relaxation how = {RELAX_BY_REACHES, shared, false, c->ranks[at]};
+        const struct check_relaxation how = {RELAX_BY_REACHES, shared, false, c->ranks[at],
+                                             c->crossing[at]};
         struct check_problem p;
         int fewest = INT32_MAX, first = 0;
         CHECK_OK(check_relax_places(&p, &t->places, &how, &r, &work, t->arena));
@@ -326,11 +367,13 @@ static void try_placement(const struct place_trial *t, const struct check_cases 
             int used = 0;
             for (int rank = 0; rank < ranks; rank++) used += group_of[rank * d + replica] == shared;
             if (used < fewest) fewest = used, first = replica;
-            if (shared < 0) fits_slots(t, c, &p, group_of, reach, replica);
         }
-        if (shared >= 0) fits_slots(t, c, &p, group_of, reach, first);
+        for (int replica = 0; replica < d; replica++)
+            if (is_about(t, &how, group_of, reach, replica, first))
+                fits_slots(t, c, &p, group_of, reach, replica);
     }
     seen.placements++;
+    seen.within += c->crossing[at] == CROSS_NONE, seen.across += c->crossing[at] == CROSS_SOME;
 }
 
 static void try_placements(const struct place_trial *t)
@@ -463,10 +506,12 @@ TEST(test_problems)
            "%d by chains, %d by trees; %d claims audited\n",
            seen.ways, seen.reached, seen.infeasible, seen.certificates, seen.whole, seen.by_nodes,
            seen.chained, seen.trees, seen.claims);
-    printf("%d of the ways by reaches, %d random placements in their cases; %d certificates; %d "
+    printf("%d of the ways by reaches, %d random placements in their cases, %d of them with every "
+           "replica within a group of several, %d with one across; %d certificates; %d "
            "certificates as high as they come: %d "
            "at the best plan's time\n",
-           seen.by_reaches, seen.placements, seen.of_reaches, seen.most, seen.most_reached);
+           seen.by_reaches, seen.placements, seen.within, seen.across, seen.of_reaches, seen.most,
+           seen.most_reached);
     printf("%lld prices of the judge and the planner\n", (long long)seen.terms);
     assert_true(seen.problems * 4 > problem_count && seen.plans * 3 > seen.problems &&
                 seen.several * 3 > seen.problems && seen.fused * 30 > problem_count &&

@@ -150,8 +150,8 @@ struct synced_places {
     int64_t nothing[GROUPS], *steps[OPTIONS], counts[RUNS];
 };
 
-static bool tell_link(void *context, int kind, int from, int to, bool *joined,
-                      struct check_ring_link *prices)
+static bool tell_link(void *context, int kind, int from, int to, const int64_t rings[2],
+                      bool *joined, struct check_ring_link *prices)
 {
     const struct synced_places *x = context;
     *joined = x->constant[kind][from][to][0] >= 0;

@@ -144,7 +144,8 @@ static bool is_below(const struct rings *x, const int *order)
         bool joined;
         if (leaves && order[i] == order[(i + 1) % x->count]) continue;
         assert_true(places->link(places->context, x->kind, order[i], order[(i + 1) % x->count],
-                                 &joined, (struct check_ring_link *)&x->link));
+                                 (const int64_t[2]){1, 1}, &joined,
+                                 (struct check_ring_link *)&x->link));
         found = true;
         for (int o = 0; o < p->gradient_count; o++) {
             found = found && x->link.constant[o] >= p->groups[x->node].sync_constant[o];
@@ -164,7 +165,9 @@ static bool is_ring(struct rings *x, const int *order)
         int pair = places->nodes[from].group * places->problem->group_count +
                    places->nodes[to].group;
         bool joined = places->may_ring[pair];
-        if (joined) places->link(places->context, x->kind, from, to, &joined, &x->link);
+        if (joined)
+            places->link(places->context, x->kind, from, to, (const int64_t[2]){1, 1}, &joined,
+                         &x->link);
         if (!joined) return false;
     }
     return true;
@@ -417,10 +420,10 @@ static bool price_pair(void *context, int from, int to, bool *joined, struct che
     return counted;
 }
 
-static bool price_link(void *context, int kind, int from, int to, bool *joined,
-                       struct check_ring_link *prices)
+static bool price_link(void *context, int kind, int from, int to, const int64_t rings[2],
+                       bool *joined, struct check_ring_link *prices)
 {
-    bool counted = dearer.plain->link(context, kind, from, to, joined, prices);
+    bool counted = dearer.plain->link(context, kind, from, to, rings, joined, prices);
     if (dearer.of_rings && from == dearer.from && to == dearer.to) prices->layer[0]++;
     return counted;
 }

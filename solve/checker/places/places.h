@@ -23,7 +23,7 @@ struct check_pair {
                        // last on the second
 };
 
-// A stage's sync if all links of its ring were like this one and no other ring left their nodes.
+// A stage's sync if all links of its ring were like this one.
 struct check_ring_link {
     int64_t *constant; // [gradient option]
     int64_t *layer;    // [run * gradient options + option]
@@ -54,7 +54,8 @@ struct check_places {
     // Both fill in the prices where the nodes are joined. false: a price exceeds the countable
     // range.
     bool (*pair)(void *context, int from, int to, bool *joined, struct check_pair *prices);
-    bool (*link)(void *context, int kind, int from, int to, bool *joined,
+    // rings: those that leave each end, of which this one is one.
+    bool (*link)(void *context, int kind, int from, int to, const int64_t rings[2], bool *joined,
                  struct check_ring_link *prices);
     // The fused embedding sync, if all links of its ring were like this one; NULL: it is not
     // fused.
@@ -70,26 +71,31 @@ struct check_places {
 // set of groups that the ring is on. shared: not by nodes, the group of which the replica has at
 // most its share; -1: none. chained: by groups, with what the transfers take together beyond the
 // least of each (solve/checker/boxes/chain.h).
-// ranks: by reaches, how many ranks have rings of each reach (a case).
+// ranks, crossing: by reaches, how many ranks have rings of each reach, and whether replicas cross
+// from one group to another (a case).
+enum check_crossing { CROSS_ANY, CROSS_NONE, CROSS_SOME };
 enum check_relaxed_by { RELAX_BY_GROUPS, RELAX_BY_NODES, RELAX_BY_REACHES };
 struct check_relaxation {
     enum check_relaxed_by by;
     int shared;
     bool chained;
     const int *ranks;
+    enum check_crossing crossing;
 };
 enum status check_relax_places(struct check_problem *to, const struct check_places *x,
                                const struct check_relaxation *how, const struct reader *r,
                                uint64_t *work, struct arena *arena);
 
 // Every plan is in one of the cases: so many of its ranks have rings of each reach, in this order:
-// on one group alone; then on several, by the number that has a bit for each. NOT_PROVEN: there are
-// too many of them, or only one group or replica.
+// on one group alone; then on several, by the number that has a bit for each. Where all ranks have
+// one reach of several groups: first the plans in which no replica crosses, if there is room for
+// that, then the others. NOT_PROVEN: there are too many cases, or only one group or replica.
 enum { CASES_MOST = 256 };
 struct check_cases {
     int reach_count, count;
     unsigned reaches[MOST_GROUPS];
     int ranks[CASES_MOST][MOST_GROUPS];
+    enum check_crossing crossing[CASES_MOST];
 };
 enum status check_list_cases(struct check_cases *cases, const struct check_places *x,
                              const struct reader *r, uint64_t *work);

@@ -40,17 +40,49 @@ static bool fits(const struct check_cases *c, const struct check_places *x, cons
     return true;
 }
 
+// Of several groups; 0: none, or there is one rank.
+static unsigned reach_of_all(const struct check_cases *c, const int *ranks, int all)
+{
+    unsigned reach = 0;
+    for (int i = 0; i < c->reach_count; i++)
+        if (ranks[i] == all && size_of(c->reaches[i]) > 1) reach = c->reaches[i];
+    return all > 1 ? reach : 0;
+}
+
+// Whole replicas in each of these groups, at least one, and all in one of them.
+static bool fits_within(const struct check_places *x, unsigned reach)
+{
+    int64_t replicas = 0;
+    for (int g = 0; g < x->problem->group_count; g++) {
+        if (!has(reach, g)) continue;
+        int64_t here = room_of(x, 1u << g) / x->problem->ranks;
+        if (here < 1) return false;
+        replicas += here;
+    }
+    return replicas >= x->replicas;
+}
+
+static bool add_case(struct check_cases *c, const int *ranks, enum check_crossing crossing)
+{
+    if (c->count == CASES_MOST) return false;
+    for (int i = 0; i < c->reach_count; i++) c->ranks[c->count][i] = ranks[i];
+    c->crossing[c->count++] = crossing;
+    return true;
+}
+
+static bool add_cases(struct check_cases *c, const struct check_places *x, const int *ranks)
+{
+    unsigned reach = reach_of_all(c, ranks, x->problem->ranks);
+    if (!reach) return add_case(c, ranks, CROSS_ANY);
+    if (fits_within(x, reach) && !add_case(c, ranks, CROSS_NONE)) return false;
+    return add_case(c, ranks, CROSS_SOME);
+}
+
 // From this reach on, `left` more ranks.
 static bool list_cases(struct check_cases *c, const struct check_places *x, int *ranks, int from,
                        int left)
 {
-    if (from == c->reach_count) {
-        if (left) return true;
-        if (c->count == CASES_MOST) return false;
-        for (int i = 0; i < from; i++) c->ranks[c->count][i] = ranks[i];
-        c->count++;
-        return true;
-    }
+    if (from == c->reach_count) return left || add_cases(c, x, ranks);
     bool listed = true;
     for (int n = 0; n <= left && listed; n++) {
         ranks[from] = n;
@@ -147,10 +179,14 @@ static void name_targets(struct relaxing *m)
 static int least(int64_t a, int64_t b) { return (int)(a < b ? a : b); }
 
 // The replica has all ranks whose rings are on the group alone, and of the others at most what they
-// leave: of the group, and of what it has of it at most.
-static void limit_slots(struct relaxing *m, const int *ranks)
+// leave: of the group, and of what it has of it at most. A replica that crosses has not all of them
+// on one group; where none crosses, it has all of them on the group that is named.
+static void limit_slots(struct relaxing *m, const struct check_relaxation *how)
 {
     const struct check_cases *c = m->cases;
+    const int *ranks = how->ranks;
+    bool crosses = how->crossing == CROSS_SOME && how->shared < 0 && !m->x->together,
+         stays = how->crossing == CROSS_NONE && how->shared >= 0;
     int groups = m->p->group_count;
     for (int t = m->to->group_count - 1; t >= 0; t--) {
         int g = m->group_of[t], slots = m->to->groups[g].slots, of_reach = 0;
@@ -161,6 +197,8 @@ static void limit_slots(struct relaxing *m, const int *ranks)
                           room_of(m->x, 1u << g) - (int64_t)ranks[g] * m->x->replicas);
             if (slots < 0) slots = 0;
         }
+        if (crosses) slots = least(slots, m->p->ranks - 1);
+        if (stays && has(m->reach_of[t], how->shared) && how->shared != g) slots = 0;
         m->to->groups[t].slots = least(slots, of_reach);
     }
 }
@@ -222,9 +260,20 @@ static enum status weigh(struct relaxing *m, unsigned reach, int pair, int64_t *
     return check_weigh_link(m, m->x->kind_of[reach], from, to, weight);
 }
 
-// Of all targets of the reach, which follow each other.
-static enum status relax_reach(struct relaxing *m, int first)
+// Whether each ring of the reach shares a node with another.
+static enum status find_crowded(bool *crowded, const struct relaxing *m,
+                                const struct check_relaxation *how, unsigned reach)
 {
+    bool none_crosses = how->crossing == CROSS_NONE;
+    *crowded = false;
+    if (!none_crosses || reach_of_all(m->cases, how->ranks, m->p->ranks) != reach) return OK;
+    return check_crowds(crowded, m, reach);
+}
+
+// Of all targets of the reach, which follow each other.
+static enum status relax_reach(struct relaxing *m, const struct check_relaxation *how, int first)
+{
+    bool crowded;
     unsigned reach = m->reach_of[first];
     int pairs = m->x->node_count * m->x->node_count, end = first;
     int64_t weight;
@@ -233,6 +282,8 @@ static enum status relax_reach(struct relaxing *m, int first)
     int64_t least = least_weight(m, reach);
     for (int t = first; t < end; t++)
         m->to->groups[t].excluded = m->to->groups[t].excluded || least == INT64_MAX;
+    TRY(find_crowded(&crowded, m, how, reach));
+    if (crowded) return check_lower_crowded(m, m->x->kind_of[reach], first, end);
     for (int pair = 0; pair < pairs; pair++) {
         if (m->weights[pair] < 0 || m->weights[pair] < least) continue;
         TRY(weigh(m, reach, pair, &weight));
@@ -241,7 +292,7 @@ static enum status relax_reach(struct relaxing *m, int first)
     return OK;
 }
 
-enum status check_relax_reaches(struct relaxing *m, const int *ranks)
+enum status check_relax_reaches(struct relaxing *m, const struct check_relaxation *how)
 {
     const struct check_problem *p = m->to;
     for (int c = 0; c < p->cut_count; c++) {
@@ -251,10 +302,10 @@ enum status check_relax_reaches(struct relaxing *m, const int *ranks)
     }
     copy_pairs(m, p->embedding, 1, 1);
     name_targets(m);
-    limit_slots(m, ranks);
+    limit_slots(m, how);
     check_open_link(m);
     for (int t = 0; t < p->group_count; t++)
-        if (!t || m->reach_of[t] != m->reach_of[t - 1]) TRY(relax_reach(m, t));
+        if (!t || m->reach_of[t] != m->reach_of[t - 1]) TRY(relax_reach(m, how, t));
     check_settle_syncs(m);
     return OK;
 }

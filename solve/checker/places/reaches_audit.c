@@ -48,6 +48,7 @@ static enum status audit_cases(struct case_audit *h, const cJSON *parts, const s
             return fail(r->err, (enum status)NOT_PROVEN,
                         "places.parts: a part is missing: they do not cover all placements");
         h->how.ranks = cases->ranks[i];
+        h->how.crossing = cases->crossing[i];
         h->how.shared = -1;
         enum status status = value_fields(&own, v, "part", fields, NULL);
         if (status == OK) status = audit_case(h, proof, &own);

@@ -81,7 +81,8 @@ static void put_groups(struct relaxing *m, const struct check_relaxation *how)
         if (relaxing_is_usable(m, i)) g->slots += m->x->nodes[i].slots;
     }
     for (int t = 0; t < m->p->group_count && how->by != RELAX_BY_NODES; t++)
-        if (t == how->shared || keeps_to_itself(m, t)) to->groups[t].slots /= m->x->replicas;
+        if ((t == how->shared && how->crossing != CROSS_NONE) || keeps_to_itself(m, t))
+            to->groups[t].slots /= m->x->replicas;
 }
 
 // ---- transfers
@@ -315,7 +316,7 @@ enum status check_relax_places(struct check_problem *to, const struct check_plac
     if (how->chained) open_chain(&m);
     TRY(relax_transfers(&m));
     TRY(relax_embedding(&m));
-    if (how->by == RELAX_BY_REACHES) TRY(check_relax_reaches(&m, how->ranks));
+    if (how->by == RELAX_BY_REACHES) TRY(check_relax_reaches(&m, how));
     else TRY(check_relax_syncs(&m));
     TRY(check_problem_bytes(to));
     return check_problem_times(to);

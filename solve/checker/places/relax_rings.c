@@ -17,6 +17,9 @@ void check_open_link(struct relaxing *m)
     m->weights = TAKE(m->arena, (size_t)m->x->node_count * (size_t)m->x->node_count, int64_t);
 }
 
+// How other rings use the nodes' cards depends on where all replicas are; the least is without any.
+static const int64_t alone[2] = {1, 1};
+
 enum status check_weigh_link(struct relaxing *m, int kind, int from, int to, int64_t *weight)
 {
     const struct check_places *x = m->x;
@@ -26,7 +29,8 @@ enum status check_weigh_link(struct relaxing *m, int kind, int from, int to, int
     *weight = -1;
     if (!joined) return OK;
     TRY(check_spend(m->to, m->work, (uint64_t)(m->p->gradient_count * (m->p->run_count + 1))));
-    if (!x->link(x->context, kind, from, to, &joined, &m->link)) return relaxing_refuse_price(m);
+    if (!x->link(x->context, kind, from, to, alone, &joined, &m->link))
+        return relaxing_refuse_price(m);
     if (joined) *weight = weight_of(m);
     return OK;
 }
@@ -122,7 +126,8 @@ static enum status price_single_rings(struct relaxing *m)
     for (int i = 0; i < m->x->node_count; i++) {
         bool joined;
         if (!relaxing_is_usable(m, i)) continue;
-        if (!m->x->link(m->x->context, 0, i, i, &joined, &m->link)) return relaxing_refuse_price(m);
+        if (!m->x->link(m->x->context, 0, i, i, alone, &joined, &m->link))
+            return relaxing_refuse_price(m);
         if (joined) check_lower_sync(m, m->target_of[i]);
     }
     return OK;

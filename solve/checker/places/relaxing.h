@@ -64,7 +64,15 @@ void check_settle_syncs(struct relaxing *m);
 // ---- reaches.c: the targets are the groups, and then groups in rings that are on several
 
 enum status check_open_reaches(struct relaxing *m);
-// What the other targets of a group take from its first, and all syncs. ranks: of a case.
-enum status check_relax_reaches(struct relaxing *m, const int *ranks);
+// What the other targets of a group take from its first, and all syncs. how: which case.
+enum status check_relax_reaches(struct relaxing *m, const struct check_relaxation *how);
+
+// ---- crowded.c
+
+// Where no replica crosses: whether each ring on exactly these groups shares a node with another.
+enum status check_crowds(bool *crowds, const struct relaxing *m, unsigned reach);
+// The syncs of the targets before `end` from `first` on, over any link between nodes that
+// m->weights has, if two rings leave one of its ends.
+enum status check_lower_crowded(struct relaxing *m, int kind, int first, int end);
 
 #endif

@@ -53,7 +53,8 @@ static enum status price_links(struct check_tree *t, const struct reader *r, uin
                       (from != to || slots_of(t, from) >= x->replicas) && may_ring(t, from, to);
         struct check_ring_link link = {t->constants + i * options, t->layers + i * options * runs};
         t->weights[i] = -1;
-        if (joined && !x->link(x->context, kind, from, to, &joined, &link))
+        if (joined &&
+            !x->link(x->context, kind, from, to, (const int64_t[2]){1, 1}, &joined, &link))
             return check_refuse(r, "places", "a price beyond what can be counted");
         if (!joined) continue;
         wide sum = link.constant[0];

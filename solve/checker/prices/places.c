@@ -147,14 +147,13 @@ static bool price_embedding(void *context, int from, int to, bool *joined, int64
 
 // ---- rings
 
-// Where GPUs of two kinds meet, each term is that of the slower kind. How other rings use the
-// nodes' cards depends on where all replicas are; the least is without any.
-static bool price_link(void *context, int kind, int from, int to, bool *joined,
-                       struct check_ring_link *prices)
+// Where GPUs of two kinds meet, each term is that of the slower kind.
+static bool price_link(void *context, int kind, int from, int to, const int64_t rings[2],
+                       bool *joined, struct check_ring_link *prices)
 {
     struct place_prices *x = context;
     const struct check_problem *p = x->p;
-    struct joint joint = judged_ring_part(&x->whole, from, to, (const int64_t[2]){1, 1}, kind);
+    struct joint joint = judged_ring_part(&x->whole, from, to, rings, kind);
     take_ends(x, from, to);
     *joined = joint.joined;
     if (!*joined) return true;
