@@ -1,9 +1,11 @@
 // The checker's bounds on rings against all rings: the bound on the heaviest link is never above
 // the least over all rings, and mostly equal to it; and the least time of a stage's sync on each
-// group of nodes, on randomly drawn places.
+// group of nodes, on randomly drawn places; and whether rings must share nodes where no replica
+// crosses from one group to another, against all placements.
 //
 //   test_check_rings [TRIALS] [SEED]
-#include "solve/checker/places/places.h"
+#include "solve/checker/places/relaxing.h"
+#include "solve/places/reaches.h"
 #include "tests/support/check.h"
 #include "tests/support/problems.h"
 
@@ -135,7 +137,7 @@ TEST(test_many)
 
 // ---- syncs
 
-enum { GROUPS = 3, KINDS = 3, RUNS = 2, OPTIONS = 2 };
+enum { GROUPS = 3, CARDS = 3, RUNS = 2, OPTIONS = 2 };
 
 struct synced_places {
     struct check_node nodes[NODES];
@@ -145,8 +147,8 @@ struct synced_places {
     struct check_places places;
     unsigned char kind_of[1 << GROUPS];
     bool may_ring[GROUPS * GROUPS];
-    int64_t constant[KINDS][NODES][NODES][OPTIONS],
-        layer[KINDS][NODES][NODES][RUNS][OPTIONS]; // constant -1: not joined
+    int64_t constant[CARDS][NODES][NODES][OPTIONS],
+        layer[CARDS][NODES][NODES][RUNS][OPTIONS]; // constant -1: not joined
     int64_t nothing[GROUPS], *steps[OPTIONS], counts[RUNS];
 };
 
@@ -154,6 +156,7 @@ static bool tell_link(void *context, int kind, int from, int to, const int64_t r
                       bool *joined, struct check_ring_link *prices)
 {
     const struct synced_places *x = context;
+    (void)rings;
     *joined = x->constant[kind][from][to][0] >= 0;
     memcpy(prices->constant, x->constant[kind][from][to], sizeof x->constant[kind][from][to]);
     memcpy(prices->layer, x->layer[kind][from][to], sizeof x->layer[kind][from][to]);
@@ -162,7 +165,7 @@ static bool tell_link(void *context, int kind, int from, int to, const int64_t r
 
 static void draw_links(struct synced_places *x, struct random *rng, int missing)
 {
-    for (int i = 0; i < KINDS * NODES * NODES; i++) {
+    for (int i = 0; i < CARDS * NODES * NODES; i++) {
         int64_t(*layer)[OPTIONS] = x->layer[i / NODES / NODES][i / NODES % NODES][i % NODES],
         *constant = x->constant[i / NODES / NODES][i / NODES % NODES][i % NODES];
         bool joined = !random_chance(rng, missing);
@@ -216,7 +219,7 @@ static void draw_synced(struct synced_places *x, struct random *rng, struct aren
                                         .feedback = TAKE(arena, OPTIONS, int64_t)};
     }
     for (int set = 0; set < 1 << GROUPS; set++)
-        x->kind_of[set] = (unsigned char)random_between(rng, 0, KINDS - 1);
+        x->kind_of[set] = (unsigned char)random_between(rng, 0, CARDS - 1);
     for (int i = 0; i < GROUPS * GROUPS; i++)
         x->may_ring[i] = !apart || (i / GROUPS == 2) == (i % GROUPS == 2);
     for (int i = 0; i < NODES; i++)
@@ -228,7 +231,7 @@ static void draw_synced(struct synced_places *x, struct random *rng, struct aren
                                       .nodes = x->nodes,
                                       .node_count = NODES,
                                       .replicas = (int)random_between(rng, 2, 4),
-                                      .kinds = KINDS,
+                                      .kinds = CARDS,
                                       .kind_of = x->kind_of,
                                       .may_ring = x->may_ring,
                                       .micro_batches = 1,
@@ -332,6 +335,101 @@ TEST(test_syncs)
     }
     printf("%d syncs, %d of them within a fifth of the least\n", rings, reached);
     assert_true(rings > trial_count / 4 && reached * 2 > rings);
+}
+
+// ---- rings that share a node
+
+enum { CROWD_NODES = 5, CROWD_PLACES = 6 };
+
+struct crowd {
+    const struct check_places *x;
+    int ranks, left[CROWD_NODES], node[CROWD_PLACES]; // [rank * replicas + replica]
+    bool found;                                       // a placement with a rank alone on its nodes
+};
+
+static bool is_alone(const struct crowd *c, int rank)
+{
+    int d = c->x->replicas;
+    for (int i = 0; i < c->ranks * d; i++)
+        for (int k = rank * d; k < (rank + 1) * d; k++)
+            if (i / d != rank && c->node[i] == c->node[k]) return false;
+    return true;
+}
+
+static void end_placement(struct crowd *c)
+{
+    bool on[GROUPS] = {false};
+    for (int replica = 0; replica < c->x->replicas; replica++)
+        on[c->x->nodes[c->node[replica]].group] = true;
+    for (int rank = 0; rank < c->ranks && on[0] && on[1]; rank++)
+        c->found = c->found || is_alone(c, rank);
+}
+
+// Every placement in which each replica is within the group of its first rank.
+static void place_all(struct crowd *c, int at)
+{
+    int d = c->x->replicas;
+    if (at == c->ranks * d) {
+        end_placement(c);
+        return;
+    }
+    for (int i = 0; i < CROWD_NODES && !c->found; i++) {
+        if (!c->left[i] || (at >= d && c->x->nodes[i].group != c->x->nodes[c->node[at % d]].group))
+            continue;
+        c->left[i]--;
+        c->node[at] = i;
+        place_all(c, at + 1);
+        c->left[i]++;
+    }
+}
+
+// The planner's answer.
+static bool planner_crowds(const struct crowd *c, struct arena *arena)
+{
+    struct priced_node nodes[CROWD_NODES];
+    struct priced_places places = {.nodes = nodes, .node_count = CROWD_NODES};
+    struct priced p = {.group_count = 2, .rank_count = c->ranks, .places = &places};
+    const struct placed_reaches m = {.p = &p, .arena = arena};
+    p.layout.data = c->x->replicas;
+    for (int i = 0; i < CROWD_NODES; i++)
+        nodes[i] =
+            (struct priced_node){.group = c->x->nodes[i].group, .slots = c->x->nodes[i].slots};
+    return placed_must_share_nodes(&m, 3);
+}
+
+TEST(test_crowds)
+{
+    int seen[2] = {0};
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int trial = 0; trial < trial_count / 4; trial++, arena_reset(arena, mark)) {
+        struct random rng = {first_seed + (uint64_t)trial};
+        struct check_node nodes[CROWD_NODES];
+        struct check_group groups[2] = {{.name = "a"}, {.name = "b"}};
+        int ranks = (int)random_between(&rng, 2, 3);
+        struct check_problem p = {.group_count = 2, .groups = groups, .ranks = ranks};
+        struct check_places x = {.problem = &p,
+                                 .nodes = nodes,
+                                 .node_count = CROWD_NODES,
+                                 .replicas = (int)random_between(&rng, 2, CROWD_PLACES / ranks)};
+        struct crowd c = {.x = &x, .ranks = ranks};
+        for (int i = 0; i < CROWD_NODES; i++) {
+            nodes[i] = (struct check_node){"node", (int)random_between(&rng, 0, 1),
+                                           (int)random_between(&rng, 0, 4)};
+            c.left[i] = nodes[i].slots;
+        }
+        uint64_t work = UINT64_MAX / 2;
+        struct relaxing m = {.to = &p, .x = &x, .p = &p, .work = &work, .arena = arena};
+        bool crowds;
+        CHECK_OK(check_crowds(&crowds, &m, 3));
+        place_all(&c, 0);
+        if (crowds == c.found || planner_crowds(&c, arena) == c.found)
+            fail_msg("trial %d: a rank can be alone on its nodes: %d, by the checker %d, by the "
+                     "planner %d",
+                     trial, c.found, !crowds, !planner_crowds(&c, arena));
+        seen[crowds]++;
+    }
+    printf("%d times a rank can be alone on its nodes, %d times none can\n", seen[0], seen[1]);
+    assert_true(seen[0] * 5 > seen[1] && seen[1] * 5 > seen[0]);
 }
 
 ARGUMENT(trial_count)
