@@ -521,6 +521,21 @@ TEST(test_problems)
                 seen.placements > problem_count / 2);
 }
 
+// Most plans of these are in a case in which a replica crosses, or none does.
+TEST(test_crossing)
+{
+    int before = seen.placements, by_reaches = seen.by_reaches, of_reaches = seen.of_reaches,
+        reached = seen.reached;
+    for (int i = 0; i < problem_count; i++) try_problem(first_seed + (uint64_t)i, PLACED_CROSSING);
+    printf("%d ways by reaches, %d certificates by them; of %d random placements %d have every "
+           "replica within a group, %d have one across; %d ways reach the best plan's time\n",
+           seen.by_reaches - by_reaches, seen.of_reaches - of_reaches, seen.placements - before,
+           seen.within, seen.across, seen.reached - reached);
+    assert_true(seen.by_reaches > by_reaches && seen.of_reaches > of_reaches &&
+                seen.within * 20 > seen.placements - before &&
+                seen.across * 20 > seen.placements - before);
+}
+
 ARGUMENT(problem_count)
 ARGUMENT(first_seed)
 ARGUMENT(rings)

@@ -181,3 +181,43 @@ void random_crowded_problem(struct problem *p, struct random *rng, int asked, st
         if (random_chance(rng, 50)) draw_heavy_gradients(p, rng);
     } while (problem_check(p, &err) != OK || problem_check_places(p, &err) != OK);
 }
+
+// A first kind of card for each group and slow ones for both.
+static void put_two_kinds(struct problem *p, struct random *rng, struct arena *arena)
+{
+    double slower = random_chance(rng, 50) ? 1e6 : 1e8;
+    for (int g = 0; g < 2; g++) {
+        struct node_group *to = &p->cluster.groups[g];
+        to->nics = TAKE(arena, 2, struct nic);
+        to->nic_count = 2;
+        to->nics[0] = (struct nic){g ? NIC_ROCE : NIC_INFINIBAND,
+                                   (int)random_between(rng, 1, 2),
+                                   {(double)random_between(rng, 1, 20) * 1e9, 1e-6}};
+        to->nics[1] =
+            (struct nic){NIC_ETHERNET, 1, {(double)random_between(rng, 1, 20) * slower, 5e-6}};
+    }
+}
+
+void random_crossing_problem(struct problem *p, struct random *rng, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    struct cluster *c = &p->cluster;
+    struct layout *l = &p->job.layout;
+    do {
+        random_crowded_problem(p, rng, 0, arena);
+        if (l->pipeline != 2 || l->data < 2 || c->group_count < 2) continue;
+        struct places *x = &c->places;
+        c->group_count = 2;
+        c->link_count = x->level_count = 0;
+        x->measured = NULL;
+        x->node_count = l->data + random_chance(rng, 30);
+        p->job.placement.homogeneous_groups = false;
+        p->job.rule_count = 0;
+        c->groups[0].nodes = (int)random_between(rng, 1, x->node_count - 1);
+        c->groups[1].nodes = x->node_count - c->groups[0].nodes;
+        for (int i = 0; i < x->node_count; i++) x->nodes[i].group = i >= c->groups[0].nodes;
+        for (int g = 0; g < 2; g++) c->groups[g].gpus_per_node = 2 * l->tensor * l->context;
+        put_two_kinds(p, rng, arena);
+    } while (l->pipeline != 2 || l->data < 2 || c->group_count != 2 || c->places.measured ||
+             problem_check(p, &err) != OK || problem_check_places(p, &err) != OK);
+}

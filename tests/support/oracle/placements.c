@@ -9,7 +9,7 @@
 #include "formulate/choices/choices.h"
 #include "tests/support/oracle/pipeline.h"
 
-enum { NODES = 6, PLACES = 6, RINGS = 120, MICRO_BATCHES = 32 };
+enum { NODES = 6 /* at most */, PLACES = 6, RINGS = 120, MICRO_BATCHES = 32 };
 
 // ---- the oracle
 
@@ -118,9 +118,10 @@ static size_t shared_link(const struct oracle *o, int transport, int from, int t
             level = (int)larger(
                 level, p->ring_level[transport][p->nodes[ends[end]].group * p->rings_most]);
     }
-    return (((size_t)level * (size_t)p->transport_count + (size_t)transport) * NODES +
+    size_t nodes = (size_t)p->node_count;
+    return (((size_t)level * (size_t)p->transport_count + (size_t)transport) * nodes +
             (size_t)from) *
-               NODES +
+               nodes +
            (size_t)to;
 }
 
@@ -471,7 +472,7 @@ int64_t best_placement_held(const struct problem *problem, const struct priced *
                        .best = INT64_MAX,
                        .arena = arena};
     bool uneven = p->places->micro_batches_together > 0;
-    for (int i = 0; i < NODES; i++) o.left[i] = p->places->nodes[i].slots;
+    for (int i = 0; i < p->places->node_count; i++) o.left[i] = p->places->nodes[i].slots;
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
         o.efficiency[kind] = problem->costs.network_efficiency[kind].value;
     int together = uneven ? (int)p->places->micro_batches_together : p->micro_batches * o.replicas,

@@ -7,8 +7,9 @@
 #include "data/priced/priced.h"
 #include "tests/support/problems.h"
 
-// Options of a draw: replicas with different numbers of micro-batches; a fused embedding sync.
-enum { PLACED_UNEVEN = 1, PLACED_FUSED = 2 };
+// Options of a draw: replicas with different numbers of micro-batches; a fused embedding sync; two
+// groups with cards of their own (random_crossing_problem).
+enum { PLACED_UNEVEN = 1, PLACED_FUSED = 2, PLACED_CROSSING = 4 };
 
 // Passes problem_check_places.
 void random_placed_problem(struct problem *p, struct random *rng, int asked, struct arena *arena);
@@ -16,6 +17,10 @@ void random_placed_problem(struct problem *p, struct random *rng, int asked, str
 // The same with one or two device groups per node, and with links that are equal, free, or differ
 // by a factor of a thousand.
 void random_crowded_problem(struct problem *p, struct random *rng, int asked, struct arena *arena);
+
+// Two stages of several replicas on two groups, whose rings have only slow cards in common, on
+// nodes with two device groups, of which few or none are spare.
+void random_crossing_problem(struct problem *p, struct random *rng, struct arena *arena);
 
 // The least iteration time, or greatest load, by p->objective. INT64_MAX: there is no plan; -1:
 // more than `most` placements, none was evaluated.

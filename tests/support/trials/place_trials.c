@@ -17,7 +17,8 @@ static void draw(struct problem *p, uint64_t seed, int asked, enum objective obj
                  struct arena *arena)
 {
     struct random rng = {seed};
-    if (seed % 2) random_placed_problem(p, &rng, asked, arena);
+    if (asked & PLACED_CROSSING) random_crossing_problem(p, &rng, arena);
+    else if (seed % 2) random_placed_problem(p, &rng, asked, arena);
     else random_crowded_problem(p, &rng, asked, arena);
     p->job.objective = objective;
     // Most of them have no plan else.
