@@ -57,7 +57,8 @@ solve/incumbent      | data formulate solve/boxes
 solve/tree           | data formulate solve/boxes solve/process
 solve/layout         | data formulate solve/boxes solve/incumbent solve/tree solve/process
 solve/layouts        | data formulate solve/layout solve/boxes solve/incumbent solve/tree solve/process
-solve/places         | data formulate solve/layouts solve/layout solve/boxes solve/incumbent solve/tree solve/process solve/chains
+solve/places         | data formulate solve/places/reaches solve/layouts solve/layout solve/boxes solve/incumbent solve/tree solve/process solve/chains
+solve/places/reaches | data
 solve/places/space   | data formulate solve/places solve/layouts solve/layout solve/boxes solve/incumbent solve/tree solve/process
 solve/judge          | data solve/judge/kinds solve/judge/price
 solve/judge/kinds    | data

@@ -9,7 +9,8 @@
 #include "data/places/cluster.h"
 #include "data/results/bound.h"
 #include "solve/chains/chains.h"
-#include "solve/places/reaches.h"
+#include "solve/places/internal.h"
+#include "solve/places/reaches/cases.h"
 
 static bool is_in(const struct placed_reaches *m, unsigned reach, size_t node)
 {

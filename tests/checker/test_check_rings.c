@@ -5,7 +5,7 @@
 //
 //   test_check_rings [TRIALS] [SEED]
 #include "solve/checker/places/relaxing.h"
-#include "solve/places/reaches.h"
+#include "solve/places/reaches/cases.h"
 #include "tests/support/check.h"
 #include "tests/support/problems.h"
 

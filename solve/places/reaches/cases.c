@@ -4,7 +4,7 @@
 
 #include "data/base/least.h"
 #include "data/places/cluster.h"
-#include "solve/places/reaches.h"
+#include "solve/places/reaches/cases.h"
 
 int placed_slots_within(const struct placed_reaches *m, unsigned reach)
 {

@@ -1,8 +1,8 @@
 // Reaches: shared by the files of the program over reaches (reaches.c).
-#ifndef PLUMBLINE_SOLVE_PLACES_REACHES_H
-#define PLUMBLINE_SOLVE_PLACES_REACHES_H
+#ifndef PLUMBLINE_SOLVE_PLACES_REACHES_CASES_H
+#define PLUMBLINE_SOLVE_PLACES_REACHES_CASES_H
 
-#include "solve/places/internal.h"
+#include "data/priced/priced.h"
 
 enum { PLACED_REACHES_MAX = 16, PLACED_CASES_MAX = 256 };
 
@@ -26,8 +26,6 @@ struct placed_reaches {
     int64_t *weights; // [pair]: of the present reach's links
     struct arena *arena;
 };
-
-// ---- reach_cases.c
 
 static inline int placed_reach_size(unsigned reach) { return __builtin_popcount(reach); }
 
