@@ -75,7 +75,7 @@ done
 # The group that holds a pool once grows with the pool, and never costs what all GPUs do.
 sh docs/examples/papers/poolgroups.sh "$work/groups" 8,256 8,1024 8,8192 >"$work/groups.txt" ||
     wrong "poolgroups.sh fails"
-awk '$4 != (NR == 1 ? 1 : NR == 2 ? 4 : 32) || ($7 != "-" && $5 > $7) || $5 > $11 { bad = 1 }
+awk '$4 != (NR == 1 ? 1 : NR == 2 ? 2 : 32) || ($7 != "-" && $5 > $7) || $5 > $11 { bad = 1 }
      NR < 3 && $5 * 2 > $11 { bad = 1 } NR == 3 && ($7 != "-" || $9 != "-") { bad = 1 }
      END { exit bad || NR != 3 }' "$work/groups.txt" || wrong "groups: $(cat "$work/groups.txt")"
 "$PLUMBLINE" check "$work/groups/8,1024/free.certificate.json" \
@@ -103,7 +103,7 @@ awk '{ frozen = frozen " " $3; adapters = adapters " " $4 }
 sed -i 's/"tier": "dense"/"tier": "dens"/' "$work/tiers/8,200/job.json"
 "$PLUMBLINE" solve "$work/tiers/8,200/problem.json" -o "$work/no.json" 2>"$work/err" &&
     wrong "tiers: a name that no group has is taken"
-grep -q 'found dens; nearest: dense' "$work/err" || wrong "tiers: $(cat "$work/err")"
+grep -q 'found "dens"; nearest: dense' "$work/err" || wrong "tiers: $(cat "$work/err")"
 
 # The more is trained, the more of the frozen weights the same limit of energy sends to the dense
 # tier, until nothing is enough; what is trained follows only where writing is cheap.
