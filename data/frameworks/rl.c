@@ -147,8 +147,23 @@ static const struct setting_row rows[] = {
     TAKES("deployment.num_train_gpus deployment.gpus_per_node", COUNT, processes),
     TAKES(PRIME("optim_cpu_offload"), FLAG, job.layout.offload_optimizer),
     TAKES("model.name trainer.model.name", TEXT, model),
+    TAKES("policy.megatron_cfg.peft.enabled policy.dtensor_cfg.lora_cfg.enabled actor.use_lora",
+          SWITCH, adapters.on),
+    TAKES(
+        "actor_rollout_ref.model.lora_rank model.lora_rank actor_rollout_ref.model.lora.rank " EASY
+        "model.lora.rank policy.dtensor_cfg.lora_cfg.dim policy.megatron_cfg.peft.dim "
+        "actor.lora_rank lora_rank " ROLL("model_args.lora_rank") " " PRIME("lora.rank"),
+        COUNT, adapters.rank),
+    TAKES("actor_rollout_ref.model.target_modules model.target_modules "
+          "actor_rollout_ref.model.lora.target_modules " EASY "model.lora.target_modules "
+          "policy.dtensor_cfg.lora_cfg.target_modules policy.megatron_cfg.peft.target_modules "
+          "actor.target_modules lora_target " ROLL("model_args.lora_target") " " PRIME(
+              "lora.target_modules"),
+          TEXT, adapters.modules),
+    TAKES("policy.dtensor_cfg.lora_cfg.match_all_linear", FLAG, adapters.all),
     LATER(EASY "fsdp.enable_full_shard"),
     LATER(PRIME("cp_style") " " PRIME("ac") " " PRIME("ac.mode") " " PRIME("ac.freq")),
+    ROW(PRIME("lora.*"), LEFT, job, ONLY_READ, 0, NULL, false),
     ROW(ROLL_REST, LEFT, job, ONLY_READ, 0, NULL, false),
     ROW(ROLL_TRAINER("actor_train."), LEFT, job, ONLY_READ, 0, NULL, false),
     ROW(ROLL_TRAINER("sft_train."), LEFT, job, ONLY_READ, 0, NULL, false),

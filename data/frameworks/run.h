@@ -103,6 +103,15 @@ struct run {
         bool packs;
     } rollout;
 
+    // Adapters of low rank: how weights are trained, by its name; 1 or 0 as stated, -1: not stated;
+    // their rank, their factor, on which products; bits of the frozen matrices.
+    struct {
+        const char *way, *alpha, *modules, *bits;
+        int on;
+        int64_t rank;
+        bool all, four, eight;
+    } adapters;
+
     // DeepSpeed
     const char *about, *sums, *offload, *old_offload, *parameters, *overlap;
     int64_t print_every; // iterations
@@ -117,5 +126,15 @@ struct run {
     int64_t local_batch, micro_batches, replicas, shards, first_less, last_less, expert_tensor;
     bool cpu_offload, early_step, compile;
 };
+
+bool run_has_adapters(const struct run *r);
+int run_frozen_bits(const struct run *r); // 0: the precision's
+// The keys of a frozen block, as a model document has them; NULL: none of the products' names is
+// known.
+const char *adapters_text(const struct run *r, struct arena *arena);
+// The model with all frozen but the blocks' adapters. BAD_INPUT: it has none for them, and stays as
+// it is.
+enum status adapters_add(struct model *m, const struct run *r, struct arena *arena,
+                         struct error *err);
 
 #endif

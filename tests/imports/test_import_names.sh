@@ -42,7 +42,7 @@ unknown '--gradient-checkpoint changes nothing, as --ignore says' trainer \
 told '--logging-stepps is unknown and left out; did you mean --logging-steps?'
 told 'ignored (harmless): --save-total-limit, --galore-rank'
 sed -i /gradient/d "$work/in.yaml"
-unknown 'assumed: .*--finetuning-type: adapters and frozen weights' trainer '--gpus 8' \
+unknown 'assumed: .*adapters of rank 8, the program.s default; adapters on all' trainer '--gpus 8' \
     'finetuning_type: lora'
 unknown '--stage: is not read: pairs, rewards or another model' trainer '--gpus 8' 'stage: dpo'
 echo 'cutoff_len: 2048
@@ -96,7 +96,7 @@ stage '{"zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu"}
     '"offload_optimizer": true'
 told 'ZeRO 3 with the optimizer on the host, as .*configs/my.json says'
 stage '{"zero_optimization": {"stage": 2}}' '"zero": 2' '"offload_optimizer": false'
-told '--lora-r: adapters are the model.s'
+told 'write "frozen": true, "adapter_rank": 8, "adapter_modules": ..query", "value".'
 echo '{"zero_optimization": {}}' >"$work/configs/my.json"
 "$plumbline" import trainer "$work/scripts/t.sh" --gpus 8 2>"$work/err" && wrong "no stage is read"
 told 'which ZeRO stage it is'
@@ -112,7 +112,7 @@ swift() { # DOOR WORDS OF THE LAUNCH ...
 mega='megatron sft --model Qwen/Qwen3-8B --max_length 1024 --tensor_model_parallel_size 4'
 swift megatron "$mega --tuner_type lora --freeze_vit true --merge_lora false" ||
     wrong "swift: $(cat "$work/err")"
-told 'assumed: .*--tuner-type: frozen weights and adapters: the model.s, which is not made here'
+told 'write "frozen": true, "adapter_rank": 8, "adapter_modules": ..output", "down", "qkv"'
 python3 -c 'import json, sys
 j = json.load(open(sys.argv[1])); l = j["layout"]
 assert (l["zero"], l["micro_batch"], j["recompute"], j["global_batch"], j["fused_loss"],

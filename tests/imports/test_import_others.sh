@@ -1,5 +1,6 @@
 #!/bin/sh
-# Configurations of other programs: LLaMA-Factory's version 1, GPT-NeoX, veRL, Primus's torchtitan.
+# Configurations of other programs: LLaMA-Factory's version 1, GPT-NeoX, veRL, Primus's torchtitan;
+# adapters of all of them.
 set -u
 name=test_import_others
 . tests/imports/import.sh
@@ -11,7 +12,7 @@ grep -q '"zero": 3' "$work/job.json" || wrong "LLaMA-Factory's version 1: not sh
 printf 'peft_config:\n  name: lora\n' >>"$work/v1.yaml"
 "$plumbline" import trainer "$work/v1.yaml" --gpus 8 -o "$work/job.json" 2>"$work/err" ||
     wrong "LLaMA-Factory's version 1: $(cat "$work/err")"
-told 'assumed: peft_config lora: adapters and frozen weights are the model.s'
+told 'the model.s: write "frozen": true, "adapter_rank": 8 in its runs of kind block, and "frozen"'
 printf 'train_dataset: data/v1_dpo_demo.yaml\n' >>"$work/v1.yaml"
 "$plumbline" import trainer "$work/v1.yaml" --gpus 8 -o "$work/no.json" 2>"$work/err" &&
     wrong "LLaMA-Factory's version 1: pairs are read"
@@ -150,7 +151,7 @@ trained() { # ZeRO's stage, words that are said, the launch's or the file's text
 }
 # axolotl's names; lists and sections say how states are sharded, and what is another job.
 axolotl='base_model: m\nsequence_len: 64\nmicro_batch_size: 1\nadapter: qlora\n'
-trained 0 '--load-in-4bit: frozen weights in fewer bits are the model' \
+trained 0 '"adapter_rank": 8, "adapter_modules": ..query", "value"., "weight_bits": 4' \
     "${axolotl}load_in_4bit: true\nflash_attention: true" yaml
 trained 3 'offload: the optimizer on the host' \
     "${axolotl}fsdp:\n  - full_shard\nfsdp_config:\n  fsdp_offload_params: true" yml
@@ -299,6 +300,116 @@ told 'hardly one of its 10 settings'
 printf 'model: {seq_length: 64, micro_batch_size: 1}\nfr\376b: 1\n' >"$work/in.yaml"
 "$plumbline" import nemo "$work/in.yaml" --gpus 8 --job "$work/job.json" 2>"$work/err"
 told 'fr?b is unknown and left out'
+
+# Adapters as configurations state them: what trainers' and RL's imports say to write into a model,
+# and the model that NeMo's makes, whose parameters are counted here once more.
+says() { # IMPORTER WORDS LINE ...: a file of these lines has adapters that are told as WORDS
+    kind=$1 words=$2 file=$work/in.yaml; shift 2
+    case $1 in torchrun*|python3*|swift*) file=$work/in.sh;; esac
+    printf '%s\n' "$@" >"$file"
+    "$plumbline" import "$kind" "$file" --gpus 8 -o "$work/job.json" 2>"$work/err" ||
+        wrong "not read: $*: $(cat "$work/err")"
+    if [ "$words" = none ]; then
+        grep 'assumed:.*\(adapter\|frozen\)' "$work/err" && wrong "adapters: $*"
+    else
+        told "write \"frozen\": true, $words in its runs of kind block, and \"frozen\": true in the"
+    fi
+}
+factory='cutoff_len: 64
+per_device_train_batch_size: 1
+bf16: true'
+some='"adapter_rank": 16, "adapter_modules": \["query", "value"\]'
+says trainer "$some, \"weight_bits\": 4" "$factory" 'finetuning_type: lora' 'lora_rank: 16' \
+    'lora_target: q_proj,v_proj' 'quantization_bit: 4'
+says trainer '"adapter_rank": 16' "$factory" 'finetuning_type: lora' 'lora_rank: 16' \
+    'lora_target: all'
+says trainer none "$factory" 'finetuning_type: full' 'lora_rank: 16' 'lora_target: all'
+says trainer '"adapter_rank": 16' 'cutoff_len: 64' 'micro_batch_size: 1' \
+    'peft_config: {name: lora, r: 16, target_modules: all}'
+axolotl='base_model: m
+sequence_len: 64
+micro_batch_size: 1
+gradient_accumulation_steps: 1
+bf16: true'
+says trainer "$some, \"weight_bits\": 4" "$axolotl" 'adapter: qlora' 'lora_r: 16' \
+    'lora_target_modules:' '  - q_proj' '  - v_proj' 'load_in_4bit: true' 'load_in_8bit: false'
+grep -q 'twice' "$work/err" && wrong "a list is said to stand twice"
+says trainer '"adapter_rank": 16, "weight_bits": 8' "$axolotl" 'adapter: lora' 'lora_r: 16' \
+    'lora_target_linear: true' 'load_in_8bit: true'
+says trainer "$some" "$axolotl" 'adapter: lora' 'lora_r: 16'
+told 'adapters on q_proj, v_proj, the program.s default'
+says trainer none "$axolotl" 'adapter:' 'lora_r:'
+launch='torchrun --nproc_per_node 8 sft.py --per_device_train_batch_size 1 --bf16
+--max_seq_length 64 --lora_r 16'
+launch=$(echo $launch)
+says trainer "$some, \"weight_bits\": 4" \
+    "$launch --use_peft --load_in_4bit --lora_target_modules q_proj v_proj"
+says trainer "$some" "$launch --lora_target '^model\.layers.*\.(q_proj|v_proj)\$'"
+says trainer '"adapter_rank": 16, "adapter_modules": \["output", "gate", "qkv"\]' \
+    "$launch --lora_target_modules attention.wqkv attention.wo feed_forward.w1"
+swift='swift sft --model m --per_device_train_batch_size 1 --max_length 64 --torch_dtype bfloat16'
+says trainer '"adapter_rank": 8' "$swift --tuner_type lora --target_modules all-linear"
+says trainer none "$swift --tuner_type full --target_modules all-linear --lora_rank 8"
+printf '%s\n' "$launch --lora_target_modules my_own" >"$work/in.sh"
+"$plumbline" import trainer "$work/in.sh" --gpus 8 -o "$work/job.json" 2>"$work/err"
+told 'names is known in "my_own": state adapter_rank 16 and adapter_modules'
+
+verl='python3 -m verl.trainer.main_ppo data.train_batch_size=64 data.max_prompt_length=64
+data.max_response_length=64 actor_rollout_ref.actor.ppo_mini_batch_size=64
+actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2 trainer.n_gpus_per_node=8 trainer.nnodes=1
+actor_rollout_ref.model.lora_alpha=32 actor_rollout_ref.model.path=m'
+verl=$(echo $verl) own=actor_rollout_ref.model
+says rl '"adapter_rank": 16' "$verl $own.lora_rank=16 $own.target_modules=all-linear"
+says rl "$some" "$verl $own.lora_rank=16 $own.target_modules=[q_proj,v_proj]"
+says rl none "$verl $own.lora_rank=0 $own.target_modules=all-linear"
+policy() { # of DTensor's section
+    printf 'policy:\n  train_global_batch_size: 64\n  train_micro_batch_size: 2
+  max_total_sequence_length: 64\n  dtensor_cfg:\n    enabled: true\n    lora_cfg: {%s, dim: 16}
+  megatron_cfg: {enabled: false, peft: {enabled: false, dim: 8}}
+cluster: {gpus_per_node: 8, num_nodes: 1}' "$1"
+}
+says rl "$some" "$(policy 'enabled: true, target_modules: [q_proj, v_proj]')"
+says rl '"adapter_rank": 16' "$(policy 'enabled: true, target_modules: [], match_all_linear: true')"
+says rl none "$(policy 'enabled: false, target_modules: [q_proj]')"
+
+# Megatron Bridge's: the model has them. A matrix of a x b has adapters of rank x (a + b) values.
+made() { # MODULES VALUES PEFT: four layers of hidden 64, 4 heads in 2 groups, gated ffn of 96
+    printf 'model: {num_layers: 4, hidden_size: 64, num_attention_heads: 4, num_query_groups: 2,
+  ffn_hidden_size: 96, seq_length: 64, add_bias_linear: false, gated_linear_unit: true,
+  activation_func: silu}\ntrain: {micro_batch_size: 1, global_batch_size: 8}\n%s\n' "$3" \
+        >"$work/in.yaml"
+    "$plumbline" import nemo "$work/in.yaml" --gpus 8 --vocabulary 100 --precision bf16 \
+        -o "$work/model.json" 2>"$work/err" || wrong "$3: $(cat "$work/err")"
+    python3 - "$work/model.json" "$1" <<'END' || wrong "$3: another model"
+import json, sys
+runs, want = json.load(open(sys.argv[1]))["runs"], sys.argv[2]
+adapters = [r.get("adapter_modules", ["all"]) for r in runs if r.get("adapter_rank", 0) > 0]
+assert adapters == ([] if want == "none" else [want.split()]), runs
+assert all(r.get("frozen", False) == (want != "none") for r in runs), runs
+END
+    values=$(sed -n 's/.*: \([0-9]*\) parameters$/\1/p' "$work/err")
+    [ -n "${whole:-}" ] || whole=$values
+    [ $((values - whole)) -eq "$2" ] || wrong "$3: $((values - whole)) values of adapters, not $2"
+}
+made none 0 'peft: null'
+bridge='peft: {_target_: megatron.bridge.peft.lora.LoRA, dim: 16, alpha: 32'
+made 'output qkv' $((4 * 16 * (64 + 64 + 64 + 128))) \
+    "$bridge, target_modules: [linear_qkv, linear_proj]}"
+made 'output down qkv gate_up' $((4 * 16 * (64 + 64 + 64 + 128 + 64 + 192 + 96 + 64))) "$bridge}"
+told 'adapters on linear_qkv, linear_proj, linear_fc1, linear_fc2, the program.s default'
+made all $((4 * 16 * (64 + 64 + 2 * (64 + 32) + 64 + 64 + 3 * (64 + 96)))) \
+    'peft: {_target_: megatron.bridge.peft.canonical_lora.CanonicalLoRA, dim: 16}'
+sed -i 's/hidden_size: 64/hidden_size: 64, num_moe_experts: 4, moe_router_topk: 2/' "$work/in.yaml"
+"$plumbline" import nemo "$work/in.yaml" --gpus 8 --vocabulary 100 --precision bf16 \
+    -o "$work/model.json" 2>"$work/err" || wrong "experts: $(cat "$work/err")"
+told 'the model is made without adapters: adapters are priced in dense blocks alone'
+flags='torchrun pretrain_gpt.py --num-layers 4 --hidden-size 64 --num-attention-heads 4
+--seq-length 64 --max-position-embeddings 64 --micro-batch-size 1 --vocab-size 99 --bf16
+--lora-r 16 --lora-target-modules linear_qkv linear_proj'
+echo $flags >"$work/in.sh"
+"$plumbline" import megatron "$work/in.sh" --gpus 8 -o "$work/model.json" 2>"$work/err" ||
+    wrong "flags: $(cat "$work/err")"
+grep -q '"adapter_modules": \["output", "qkv"\]' "$work/model.json" || wrong "flags: other adapters"
 
 [ -e "$work/failed" ] && exit 1
 echo "configurations of other programs: all as expected"

@@ -1,6 +1,9 @@
 // See importer.h.
 #include "data/import/jobs/importer.h"
 
+#include <string.h>
+#include <strings.h>
+
 #include "data/base/file.h"
 #include "data/inputs/framework.h"
 #include "data/inputs/model/size.h"
@@ -17,6 +20,53 @@ static void set_one_recompute(struct run *r, const struct importer *im, const st
     while (mode > RECOMPUTE_NONE && !r->job.recompute[mode]) mode--;
     l->recompute = 1 + mode;
     if (mode == RECOMPUTE_FIRST_LAYERS) l->recomputed_layers = (int)r->recomputed;
+}
+
+void adapters_default(struct run *r, struct settings *s, int64_t rank, const char *modules)
+{
+    const char *stated = r->adapters.modules;
+    if (!run_has_adapters(r)) return;
+    if (!r->adapters.rank)
+        r->adapters.rank = rank,
+        said_assume(&s->said, "adapters of rank %lld, the program's default", (long long)rank);
+    // Megatron Core has one product for queries, keys and values, and one for gate and up.
+    if (r->adapters.all || (stated && !strncasecmp(stated, "all", 3)))
+        r->adapters.modules = strcmp(modules, ADAPTED_BY_CORE) != 0 ? "all" : ADAPTED_BY_CORE;
+    else if (!stated || !*stated || !strcmp(stated, "[]"))
+        r->adapters.modules = modules,
+        said_assume(&s->said, "adapters on %s, the program's default", modules);
+}
+
+// Adapters in the model that is made, or what to write into another one.
+static void adapt(struct run *r, struct settings *s, struct asked *asked)
+{
+    static const char full[] = "full none null false no";
+    const char *way = r->adapters.way, *text = adapters_text(r, s->arena);
+    struct error why = {OK, ""};
+    bool has = run_has_adapters(r);
+    int bits = run_frozen_bits(r);
+    if (!has && way && *way && !setting_named(full, way, strlen(way)))
+        said_assume(&s->said, "%.40s: frozen weights are the model's: state them there", way);
+    if (!has && bits)
+        said_assume(&s->said,
+                    "frozen weights in %d bits are the model's: write \"weight_bits\": %d in its "
+                    "frozen runs",
+                    bits, bits);
+    if (!has) return;
+    if (!text)
+        said_assume(&s->said,
+                    "adapters are the model's: none of the products' names is known in \"%.60s\": "
+                    "state adapter_rank %lld and adapter_modules in it",
+                    r->adapters.modules, (long long)r->adapters.rank);
+    else if (!asked->model_path)
+        said_assume(&s->said,
+                    "adapters are the model's: write %s in its runs of kind block, and \"frozen\": "
+                    "true in the others",
+                    text);
+    else if (adapters_add(&asked->model, r, s->arena, &why) == OK)
+        said_line(&s->said, "%s: all is frozen but adapters, in runs of kind block: %s",
+                  asked->model.name, text);
+    else said_assume(&s->said, "the model is made without adapters: %s", why.text);
 }
 
 static enum status convert(struct run *r, struct settings *s, struct asked *asked,
@@ -43,9 +93,11 @@ static enum status convert(struct run *r, struct settings *s, struct asked *aske
     if (asked->job_path && im->job) TRY(im->job(r, err));
     set_one_recompute(r, im, s);
     if (asked->job_path) TRY(job_check(&r->job, err));
-    if (!asked->model_path) return OK;
-    asked->model = (struct model){.name = r->job.name, .document.path = r->file};
-    return im->model(&asked->model, r, s->arena, err);
+    if (asked->model_path) {
+        asked->model = (struct model){.name = r->job.name, .document.path = r->file};
+        TRY(im->model(&asked->model, r, s->arena, err));
+    }
+    return adapt(r, s, asked), OK;
 }
 
 static enum status read_configuration(void *options, struct error *err)

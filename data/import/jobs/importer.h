@@ -95,6 +95,9 @@ struct importer {
     enum status (*model)(struct model *m, const struct run *r, struct arena *arena,
                          struct error *err);
 };
+#define ADAPTED_BY_CORE "linear_qkv, linear_proj, linear_fc1, linear_fc2" // Megatron Core's
+// What a program has of adapters where its file does not state it, which is said.
+void adapters_default(struct run *r, struct settings *s, int64_t rank, const char *modules);
 extern const struct reader importer_reader; // runs the importer of its struct asked
 #define ASKED(of)                                                                                  \
     {                                                                                              \

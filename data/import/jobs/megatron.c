@@ -436,6 +436,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
                     "--moe-ffn-hidden-size is missing: experts as wide as the dense layers "
                     "(%lld), many parameters",
                     (long long)r->shape.ffn);
+    adapters_default(r, s, 8, ADAPTED_BY_CORE);
     return core_check(r, err);
 }
 

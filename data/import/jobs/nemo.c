@@ -234,6 +234,7 @@ static enum status make_model(struct model *m, const struct run *r, struct arena
 static enum status read_run(struct run *r, struct settings *s, const struct asked *asked,
                             struct error *err)
 {
+    const char *way = r->adapters.way;
     TRY(set_run(r, s, asked, err));
     if (!r->precision && !r->bf16 && !r->fp16)
         said_assume(
@@ -242,6 +243,9 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     if (asked->job_path && !asked->gpus && r->processes && !r->nodes)
         said_assume(&s->said, "one node of %lld GPUs, as num_nodes is not stated (--gpus)",
                     (long long)r->processes);
+    // NeMo 1's sections of schemes stand whether one is taken or not.
+    r->adapters.on = !setting_of(s, "model.peft.lora_tuning.adapter_dim") && r->adapters.rank > 0;
+    adapters_default(r, s, 32, way && strstr(way, "canonical") ? "all" : ADAPTED_BY_CORE);
     return check_sizes(r, asked, err);
 }
 

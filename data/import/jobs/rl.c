@@ -44,7 +44,7 @@ static void drop_unused(struct settings *s)
     for (int i = 0; i < s->count; i++) {
         const struct setting *at = &s->items[i];
         bool open = at->text && strstr(at->text, "${") && !ends(at->key, ".strategy_config");
-        if (!open && (!is_below(at->key, unused) || strstr(at->key, ".enabled")))
+        if (!open && (!is_below(at->key, unused) || !strcmp(at->key + strlen(unused), "enabled")))
             s->items[kept++] = *at;
     }
     s->count = kept;
@@ -350,6 +350,12 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     if (r->model)
         said_assume(&s->said, "the model is %.80s: from its config.json (plumbline import hf)",
                     r->model);
+    bool core = holds(s, "actor_rollout_ref.model.lora.") || holds(s, "policy.megatron_cfg.peft.");
+    adapters_default(r, s,
+                     holds(s, "actor.")                 ? 32
+                     : path_ends_with(r->file, ".toml") ? 16
+                                                        : 8,
+                     core ? ADAPTED_BY_CORE : "all");
     return core_check(r, err);
 }
 
@@ -363,8 +369,11 @@ static enum status make_job(struct run *r, struct error *err)
     return job_check(&r->job, err);
 }
 
-static const struct run defaults = {
-    .checkpointed = true, .position_type = "rope", .optimizer = "adam", .backend = "auto"};
+static const struct run defaults = {.checkpointed = true,
+                                    .position_type = "rope",
+                                    .optimizer = "adam",
+                                    .backend = "auto",
+                                    .adapters.on = -1};
 static const struct importer importer = {.name = "rl",
                                          .framework = FRAMEWORK_ANY,
                                          .defaults = &defaults,

@@ -213,7 +213,7 @@ static bool may_be_open(const struct settings *s, const struct setting_row *row,
     if (row->kind <= SETTING_SWITCH) return true;
     if (WITHIN(row, processes) || WITHIN(row, nodes)) return s->gpus_asked || !run->wants_job;
     if (WITHIN(row, shape.vocabulary)) return s->vocabulary_asked || !run->wants_model;
-    if (WITHIN(row, model)) return true;
+    if (WITHIN(row, model) || WITHIN(row, adapters)) return true;
     if (WITHIN(row, job)) return !run->wants_job;
     return (WITHIN(row, shape) || WITHIN(row, experts)) && !run->wants_model;
 }
@@ -232,6 +232,9 @@ static enum status take_row(struct settings *s, const struct setting_row *row,
     const char *text = at->text;
     if (text && s->flags && row->kind >= SETTING_INT && row->kind <= SETTING_SHARE)
         text = arena_print(s->arena, "%.*s", (int)strcspn(text, " "), text); // the first of several
+    const char *element = at->key + base_length(at->key);
+    if (text && WITHIN(row, adapters) && *element && strcmp(element, "[0]") != 0)
+        text = arena_print(s->arena, "%s, %s", run->adapters.modules, text);
     if (text && strcmp(text, "auto") &&
         !set_value(s, row, without_underscores(s, row, text), (char *)run + row->at, &expected))
         return settings_refuse(s, at->key, err, "expected %s, found \"%.60s\"", expected, text);

@@ -95,6 +95,9 @@ static bool takes_list(const char *name)
                                         "window-size",
                                         "spec",
                                         "rampup-batch-size",
+                                        "target-modules",
+                                        "lora-target",
+                                        "lora-target-modules",
                                         "hierarchical-context-parallel-sizes"};
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
         if (!strcmp(names[i], name)) return true;

@@ -194,20 +194,12 @@ static void take_answers(struct run *r, struct settings *s)
                 "and every sequence is full");
 }
 
-// Whether adapters are trained, beside frozen weights.
-static bool trains_adapters(const struct settings *s)
+// LLaMA-Factory and ms-swift adapt every matrix unless told; peft's own are those of Llama.
+static void set_adapters(struct run *r, struct settings *s)
 {
-    static const char *const ways[] = {"finetuning-type", "tuner-type", "train-type", "adapter"},
-                             *const flags[] = {"use-lora", "use-peft", "lora-enable"};
-    for (size_t i = 0; i < ARRAY_LENGTH(ways); i++) {
-        const struct setting *at = setting_of(s, ways[i]);
-        if (at && at->text && holds(at->text, "lora")) return true;
-    }
-    for (size_t i = 0; i < ARRAY_LENGTH(flags); i++) {
-        const struct setting *at = setting_of(s, flags[i]);
-        if (at && !(at->text && !strcasecmp(at->text, "false"))) return true;
-    }
-    return false;
+    bool every = setting_of(s, "finetuning-type") || setting_of(s, "tuner-type") ||
+                 setting_of(s, "train-type");
+    adapters_default(r, s, 8, every ? "all" : "q_proj, v_proj");
 }
 
 static enum status check_optimizer(const struct run *r, struct settings *s, struct error *err)
@@ -216,7 +208,7 @@ static enum status check_optimizer(const struct run *r, struct settings *s, stru
     enum { BITS = 2 };
     for (size_t i = 0; i < ARRAY_LENGTH(narrow); i++) {
         if (!holds(r->optimizer, narrow[i])) continue;
-        if (i >= BITS || !holds(r->optimizer, "adam") || !trains_adapters(s))
+        if (i >= BITS || !holds(r->optimizer, "adam") || !run_has_adapters(r))
             return settings_refuse(s, setting_of(s, "optim") ? "optim" : "optimizer", err,
                                    "%.40s has other states than Adam's: leave it out",
                                    r->optimizer);
@@ -257,6 +249,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     set_precision(r, s);
     set_recompute(r, s);
     TRY(check_optimizer(r, s, err));
+    set_adapters(r, s);
     j->adam = !r->optimizer || holds(r->optimizer, "adam");
     if (!j->adam) said_assume(&s->said, "optimizer %.40s: no state is assumed", r->optimizer);
     l->fused_attention = !r->backend ||
@@ -270,19 +263,23 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
 // Sections of LLaMA-Factory's version 1.
 static enum status take_sections(struct settings *s, const struct settings *yaml, struct error *err)
 {
+    static const struct {
+        const char *key, *of_script;
+    } adapters[] = {{"peft_config.name", "finetuning-type"},
+                    {"peft_config.r", "lora-rank"},
+                    {"peft_config.target_modules", "lora-target-modules"},
+                    {"quant_config.quantization_bit", "quantization-bit"}};
     const struct setting *engine = setting_of(yaml, "dist_config.name"),
-                         *file = setting_of(yaml, "dist_config.config_file"),
-                         *adapter = setting_of(yaml, "peft_config.name");
-    if (adapter && adapter->text)
-        said_assume(&s->said,
-                    "peft_config %.40s: adapters and frozen weights are the model's: "
-                    "state them there",
-                    adapter->text);
+                         *file = setting_of(yaml, "dist_config.config_file");
     const struct setting *data = setting_of(yaml, "train_dataset");
     if (data && holds(data->text, "dpo"))
         return settings_refuse(yaml, data->key, err, "%.60s: " SETTING_OF_OTHERS, data->text);
     if (data) said_assume(&s->said, "tokens are trained (llamafactory-cli sft), not pairs");
-    if (setting_of(yaml, "quant_config.name"))
+    for (size_t i = 0; i < ARRAY_LENGTH(adapters); i++) {
+        const struct setting *at = setting_of(yaml, adapters[i].key);
+        if (at && at->text) TRY(launch_set(s, adapters[i].of_script, at->text, err));
+    }
+    if (setting_of(yaml, "quant_config.name") && !setting_of(s, "quantization-bit"))
         said_assume(&s->said, "quant_config: frozen weights in fewer bits are the model's: state "
                               "them there (weight_bits)");
     if (!engine || !engine->text) return OK;
@@ -335,8 +332,24 @@ static enum status take_axolotl(struct settings *s, const struct settings *pairs
         char *name = end ? arena_print(s->arena, "%.*s", (int)(end - key), key) : NULL;
         for (char *at = name; at && *at; at++)
             if (*at == '_') *at = '-';
-        if (name && strcmp(name, "fsdp") != 0 && !setting_of(s, name))
+        if (name && strcmp(name, "fsdp") != 0 && strcmp(name, "lora-target-modules") != 0 &&
+            !setting_of(s, name))
             TRY(launch_set(s, name, "", err));
+    }
+    return OK;
+}
+
+// The elements of a list of products that have an adapter, as one text.
+static enum status take_products(struct settings *s, const struct setting *at, struct error *err)
+{
+    static const char *const keys[] = {"lora_target_modules", "target_modules", "lora_target",
+                                       "peft_config.target_modules"};
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
+        size_t length = strlen(keys[i]);
+        if (strncmp(at->key, keys[i], length) || at->key[length] != '[' || !at->text) continue;
+        struct setting *before = (struct setting *)setting_of(s, "lora-target-modules");
+        if (!before) return launch_set(s, "lora-target-modules", at->text, err);
+        before->text = arena_print(s->arena, "%s, %s", before->text, at->text);
     }
     return OK;
 }
@@ -349,6 +362,7 @@ static enum status take_pairs(struct settings *s, const struct settings *pairs, 
     bool whole = tuner && tuner->text && !strcmp(tuner->text, "full");
     for (int i = 0; i < pairs->count; i++) {
         const struct setting *at = &pairs->items[i];
+        TRY(take_products(s, at, err));
         if (strpbrk(at->key, ".[") || (whole && !strncmp(at->key, "lora", 4))) continue;
         if (!strcmp(at->key, "gradient_checkpointing") && at->text)
             TRY(launch_set(s, "gradient-checkpointing", at->text, err)); // false is a statement
@@ -390,7 +404,7 @@ static enum status read_settings(struct settings *s, const struct asked *asked, 
     return OK;
 }
 
-static const struct run defaults = {.mode = RECOMPUTE_NONE};
+static const struct run defaults = {.mode = RECOMPUTE_NONE, .adapters.on = -1};
 
 static const struct importer importer = {.name = "trainer",
                                          .framework = FRAMEWORK_ANY,

@@ -67,6 +67,12 @@ static const struct {
     {"gate_proj", IS(GATE)},
     {"up_proj", IS(UP)},
     {"down_proj", IS(DOWN)},
+    {"out_proj", IS(OUTPUT)},
+    {"dense", IS(OUTPUT)},
+    {"fc1", IS(UP)},
+    {"fc2", IS(DOWN)},
+    {"c_fc", IS(UP)},
+    {"c_proj", IS(OUTPUT) | IS(DOWN)},
     {"qkv_proj", IS(QKV)},
     {"query_key_value", IS(QKV)},
     {"W_pack", IS(QKV)},
@@ -103,7 +109,9 @@ bool adapters_by_words(const char *text, const struct shape *s, bool *set)
     for (const char *at = text; *at;) {
         size_t length = 0;
         while (isalnum((unsigned char)at[length]) || at[length] == '_') length++;
-        for (size_t i = 0; length && i < ARRAY_LENGTH(module_words); i++) {
+        // "attention.wqkv": the last part counts, and in a pattern what is behind "\\."
+        bool last = at[length] != '.' && (at[length] != '\\' || at[length + 1] != '.');
+        for (size_t i = 0; last && length && i < ARRAY_LENGTH(module_words); i++) {
             const char *word = module_words[i].word;
             if (strlen(word) != length || strncasecmp(at, word, length)) continue;
             for (int m = 0; m < ADAPTER_MODULE_COUNT; m++)
