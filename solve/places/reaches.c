@@ -295,9 +295,10 @@ struct case_solving {
     struct placed_reaches_result *r;
     struct solve_settings *settings; // their limits become what is left
     struct watch *watch;
-    int64_t wanted_ns; // a bound that no case has to pass
-    int64_t best_ns;   // of the best plan
-    int shared;        // of which the last program bounded most; -1: no group is shared
+    int64_t wanted_ns;       // a bound that no case has to pass
+    int64_t best_ns;         // of the best plan
+    const struct plan *next; // the fastest that is still to be placed; NULL: none is
+    int shared;              // of which the last program bounded most; -1: no group is shared
     struct error *err;
 };
 
@@ -314,10 +315,18 @@ static enum status solve_shared(struct case_solving *c, const struct placed_case
     bool none = plan->outcome == OUTCOME_INFEASIBLE && !own->cut_off;
     *bound_ns = none ? NEVER_NS : plan->bound_ns;
     if (none || !plan->stage_count || plan->iteration_ns >= c->best_ns) return OK;
-    c->best_ns = smaller(c->best_ns, c->r->place(c->r->context, plan));
+    if (!c->next || plan->iteration_ns < c->next->iteration_ns) c->next = plan;
+    return OK;
+}
+
+// A placed plan's time says which bound is wanted.
+static void place_next(struct case_solving *c)
+{
+    if (!c->next) return;
+    c->best_ns = smaller(c->best_ns, c->r->place(c->r->context, c->next));
+    c->next = NULL;
     if (c->best_ns < INT64_MAX)
         c->wanted_ns = smaller(c->wanted_ns, bound_closing(c->best_ns, c->r->gap, 0));
-    return OK;
 }
 
 static void crowd(struct placed_reaches *m, const struct placed_case *of)
@@ -343,6 +352,7 @@ static enum status solve_case(struct case_solving *c, const struct placed_case *
         int shared = ways == 1 ? first : (first + way) % ways;
         int64_t own_ns;
         TRY(solve_shared(c, of, shared, smaller(enough_ns, c->wanted_ns), &own_ns));
+        if (ways > 1) place_next(c);
         if (own_ns <= *bound_ns) continue;
         *bound_ns = own_ns;
         c->shared = shared;
@@ -365,8 +375,8 @@ static enum status pass_cases(struct case_solving *c, int ways, int64_t above_ns
     *bound_ns = NEVER_NS;
     for (int i = 0; i<count && * bound_ns> above_ns; i++) {
         int64_t own_ns;
-        TRY(solve_case(c, &c->m->cases[ways > 1 ? count - 1 - i : i], ways,
-                       smaller(*bound_ns, c->wanted_ns), &own_ns));
+        TRY(solve_case(c, &c->m->cases[count - 1 - i], ways, smaller(*bound_ns, c->wanted_ns),
+                       &own_ns));
         *bound_ns = smaller(*bound_ns, own_ns);
     }
     return OK;
@@ -381,6 +391,7 @@ static enum status solve_cases(struct case_solving *c)
     int64_t bound_ns, known_ns = c->r->enough_ns;
     c->shared = may_share ? shared_before(c->m) : -1;
     TRY(pass_cases(c, 1, known_ns, &bound_ns));
+    place_next(c);
     c->r->bound_ns = bound_ns;
     if (!may_share || !c->r->repeats || bound_ns >= c->wanted_ns) return OK;
     TRY(pass_cases(c, c->m->p->group_count, larger(known_ns, bound_ns), &bound_ns));
