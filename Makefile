@@ -384,7 +384,7 @@ $(OUT)/bench-placement: $(OUT)/tests/bench/placement.o $(OUT)/libplumbline.a
 # too. Then the bounds of layouts, and the largest claims that are accepted: 200,000 plans, 900
 # spaces of slices, 1,000 of grids, 20,000 problems and 5,000 sets of tables with extreme prices.
 # That 10,000 searches end. 500 that have a plan of each decision and kind of model, of slices, of
-# grids, and of the fused embedding sync on nodes.
+# grids, and of the fused embedding sync on nodes; 500 in which replicas may cross between groups.
 test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_placed \
     test_check_places test_exact_schedules test_eliminate test_certificate test_layout_paths \
     test_layout_kinds test_slices test_grids test_pools test_segments test_tiers test_claims \
@@ -394,7 +394,8 @@ test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_place
 	$(OUT)/tests/test_exact 2000
 	$(OUT)/tests/test_exact_decisions 500
 	$(OUT)/tests/test_placed 1600 '*fused*'
-	$(OUT)/tests/test_check_places 1800 1 fused
+	$(OUT)/tests/test_check_places 1800 1 fused '*problems*'
+	$(OUT)/tests/test_check_places 1000 1 any '*crossing*'
 	$(OUT)/tests/test_exact_schedules 400
 	$(OUT)/tests/test_eliminate 300
 	$(OUT)/tests/test_certificate 2000

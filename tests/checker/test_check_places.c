@@ -4,7 +4,7 @@
 // placement's time. What solve writes is accepted; every other accepted claim about it is at most
 // that time.
 //
-//   test_check_places [PROBLEMS] [SEED] [fused]: all of them have a fused embedding sync
+//   test_check_places [PROBLEMS] [SEED] [fused|any] [TESTS]: fused: all have a fused embedding sync
 #include "data/base/random.h"
 #include "solve/checker/proof.h"
 #include "tests/support/check.h"
@@ -539,3 +539,4 @@ TEST(test_crossing)
 ARGUMENT(problem_count)
 ARGUMENT(first_seed)
 ARGUMENT(rings)
+ARGUMENT(tests_only)
