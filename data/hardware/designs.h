@@ -79,8 +79,6 @@ bool design_is_within(const struct designs *d, const struct design *x);
 // The values of those parameters that have several: "m8-r128-b64M".
 const char *design_words(const struct designs *d, const struct design *x, struct arena *arena);
 
-// FLOP/s of all arrays, full in every cycle.
-double design_peak_flop_per_s(const struct design *x);
 // Its devices alone, in 16 bits.
 struct costs design_costs(const struct designs *d, const struct design *x, struct arena *arena);
 struct cluster design_cluster(const struct designs *d, const struct design *x, struct arena *arena);

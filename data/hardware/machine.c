@@ -11,7 +11,8 @@ static const char device_name[] = "design";
 
 static struct estimate by_design(double value) { return estimate_assumed(value, "by the design"); }
 
-double design_peak_flop_per_s(const struct design *x)
+// FLOP/s of all arrays, full in every cycle.
+static double design_peak_flop_per_s(const struct design *x)
 {
     const double *v = x->of;
     return 2 * v[DESIGN_MATRIX_UNITS] * v[DESIGN_ROWS] * v[DESIGN_COLUMNS] * v[DESIGN_CLOCK_HZ];

@@ -81,11 +81,6 @@ static void scale(struct estimate *e, double factor, const struct scaling *x)
                            .source = x->source};
 }
 
-static void copy_as_assumed(struct estimate *e, const char *source)
-{
-    e->origin = ORIGIN_ASSUMED, e->source = source;
-}
-
 static bool ends_with(const char *name, const char *end)
 {
     size_t length = strlen(name), tail = strlen(end);
@@ -150,7 +145,7 @@ static void scale_each(void *of, enum cost_scope scope, const struct scaling *x)
         struct estimate *e = (struct estimate *)((char *)of + key->offset);
         double factor = factor_of(x, key->name);
         if (factor > 0) scale(e, factor, x);
-        else copy_as_assumed(e, x->source);
+        else e->origin = ORIGIN_ASSUMED, e->source = x->source;
     }
 }
 

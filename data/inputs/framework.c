@@ -409,7 +409,8 @@ static const struct {
             {"l4", 89},    {"h100", 90},   {"h800", 90},  {"h20", 90},   {"gh", 90},  {"b100", 100},
             {"b200", 100}, {"gb200", 100}, {"b300", 103}, {"gb300", 103}};
 
-int gpu_capability(const char *gpu)
+// A GPU's compute capability times 10, by its name; 0: it is none of those known.
+static int gpu_capability(const char *gpu)
 {
     int found = 0;
     size_t longest = 0;

@@ -50,8 +50,6 @@ bool layout_stands_as_in_axonn(const struct layout *l);
 
 // ---- GPUs
 
-// A GPU's compute capability times 10, by its name; 0: it is none of those known.
-int gpu_capability(const char *gpu);
 // The first GPU of the cluster for which the framework has no fused attention of this model in this
 // precision, and what it would need; both NULL: it has it.
 struct unfused_gpu {

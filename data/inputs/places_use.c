@@ -57,7 +57,8 @@ struct place_link places_inside_link(const struct problem *p, int group, int64_t
     return inside;
 }
 
-struct place_link places_inside_ring(const struct problem *p, int group)
+// For the ring of a layout's replicas.
+static struct place_link places_inside_ring(const struct problem *p, int group)
 {
     const struct layout *l = &p->job.layout;
     return places_inside_link(p, group, (int64_t)l->data * l->context, l->tensor);

@@ -15,8 +15,6 @@ int places_slots(const struct problem *p, int node);
 // for a message (ranks 0).
 struct place_link places_inside_link(const struct problem *p, int group, int64_t ranks,
                                      int64_t apart);
-// For the ring of a layout's replicas.
-struct place_link places_inside_ring(const struct problem *p, int group);
 
 // Between unnamed nodes of two groups or of one group: for a message between stages, or for a ring
 // or exchange, with the traffic at that time. false: no link connects them.

@@ -445,17 +445,18 @@ static void walk_key(struct walk *w, int key)
     }
 }
 
+static void walk_all(struct walk *w, const struct space *space, const struct space_limits *limits)
+{
+    int values[SPACE_KEY_COUNT][VALUES_MAX];
+    w->values = values, w->space = space, w->limits = limits, w->layout = *limits->layout;
+    walk_key(w, 0);
+}
+
 int64_t space_each(const struct space *space, const struct space_limits *limits,
                    space_visitor *visit, void *argument)
 {
-    int values[SPACE_KEY_COUNT][VALUES_MAX];
-    struct walk w = {.values = values,
-                     .space = space,
-                     .limits = limits,
-                     .visit = visit,
-                     .argument = argument,
-                     .layout = *limits->layout};
-    walk_key(&w, 0);
+    struct walk w = {.visit = visit, .argument = argument};
+    walk_all(&w, space, limits);
     return w.number;
 }
 
@@ -473,13 +474,8 @@ static bool pass_over(void *argument, int64_t number, const struct layout *layou
 
 const char *space_why_empty(const struct space *space, const struct space_limits *limits)
 {
-    int values[SPACE_KEY_COUNT][VALUES_MAX];
-    struct walk w = {.values = values,
-                     .space = space,
-                     .limits = limits,
-                     .visit = pass_over,
-                     .layout = *limits->layout};
-    walk_key(&w, 0);
+    struct walk w = {.visit = pass_over};
+    walk_all(&w, space, limits);
     if (w.number) return NULL;
     if (w.deepest <= SPACE_DATA)
         return space->fewer_devices

@@ -308,8 +308,7 @@ static inline int64_t priced_message_bytes(const struct priced_cut *cut, int gro
 {
     return cut->seat_bytes ? cut->seat_bytes[group] : cut->message_bytes;
 }
-int64_t priced_devices(const struct priced *p, int group); // of a stage there
-int priced_seats(const struct priced *p, int group);       // of the group; 0: it can hold no rank
+int priced_seats(const struct priced *p, int group); // of the group; 0: it can hold no rank
 int64_t priced_all_seats(const struct priced *p);
 // Of weights, gradients and optimizer state: the minimum over all options.
 int64_t priced_least_resident(const struct priced *p, const struct priced_run *run);

@@ -125,12 +125,6 @@ void priced_find_pools(struct priced *p)
     }
 }
 
-int64_t priced_devices(const struct priced *p, int group)
-{
-    const struct priced_group *g = &p->groups[group];
-    return g->node_group ? (int64_t)g->tensor * g->context * g->data : p->devices_per_stage;
-}
-
 // ---- checks
 
 static enum status check_group(const struct priced *p, int i, struct error *err)

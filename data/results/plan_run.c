@@ -47,11 +47,6 @@ static const struct member event_rows[] = {
     KEY_COUNT(run_event, wall_end_ns, OPTIONAL, IF_SET, 0, TIME_MAX),
 };
 
-static bool of_whole_iteration(enum run_event_kind kind)
-{
-    return kind >= EVENT_SYNC && kind <= EVENT_OPTIMIZER;
-}
-
 GET_MEMBER(finish_event)
 {
     const struct run_event *e = to;
@@ -62,7 +57,7 @@ GET_MEMBER(finish_event)
     if (e->iteration >= r->iteration_count)
         return json_refuse(value, err, "iteration: expected one of the %d iterations, found %d",
                            r->iteration_count, e->iteration);
-    if ((e->micro_batch < 0) != of_whole_iteration(e->kind))
+    if ((e->micro_batch < 0) != (e->kind >= EVENT_SYNC && e->kind <= EVENT_OPTIMIZER))
         return json_refuse(value, err,
                            "micro_batch: expected for passes and messages, and only "
                            "there");

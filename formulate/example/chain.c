@@ -34,11 +34,6 @@ static void make_model(struct model *model, const struct chain_request *r, struc
                             .layer_count = r->layers + 2};
 }
 
-static int type_nodes(const struct chain_request *r, int type)
-{
-    return r->stages / r->types + (type < r->stages % r->types);
-}
-
 static void make_cluster(struct cluster *cluster, const struct chain_request *r,
                          struct arena *arena)
 {
@@ -49,7 +44,7 @@ static void make_cluster(struct cluster *cluster, const struct chain_request *r,
         const char *name = arena_print(arena, "type%d", k);
         groups[k] = (struct node_group){.name = name,
                                         .gpu = name,
-                                        .nodes = type_nodes(r, k),
+                                        .nodes = r->stages / r->types + (k < r->stages % r->types),
                                         .gpus_per_node = 1,
                                         .memory_bytes = type_memory_gb[k] * 1000000000,
                                         .intra = {1e12, 0}};

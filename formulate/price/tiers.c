@@ -242,12 +242,6 @@ real tiered_step_s(const struct pricing *x, const struct layer_run *run, int gro
            moved(&bytes, &t, TIER_TRAINED) / rate_of(x, group, t.parts[TIER_TRAINED].tier, true);
 }
 
-static bool tiers_matter(const struct pricing *x)
-{
-    return x->priced->tier_count || x->priced->recompute[RECOMPUTE_SWAP] ||
-           job_tier_ways(&x->problem->job) > 1;
-}
-
 void name_tiers(struct pricing *x)
 {
     x->priced->tiers = cluster_tiers(&x->problem->cluster, &x->priced->tier_count, x->arena);
@@ -278,7 +272,9 @@ void open_tiers(struct pricing *x, int run)
     struct priced *priced = x->priced;
     struct priced_run *to = &priced->runs[run];
     int passes = priced->slice_count * priced->group_count;
-    if (!tiers_matter(x)) return;
+    if (!priced->tier_count && !priced->recompute[RECOMPUTE_SWAP] &&
+        job_tier_ways(&x->problem->job) <= 1)
+        return;
     to->tiered_count = priced->gradient_option_count;
     to->tiered = TAKE(x->arena, to->tiered_count, struct priced_tiered);
     for (int o = 0; o < to->tiered_count; o++) {

@@ -6,7 +6,7 @@
 #include "data/base/least.h"
 #include "measure/run/running.h"
 
-int64_t run_ring_chunk(int64_t bytes, int members)
+static int64_t run_ring_chunk(int64_t bytes, int members)
 {
     int64_t values = (bytes + 3) / 4;
     return 4 * ((values + members - 1) / members);

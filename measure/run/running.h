@@ -199,7 +199,6 @@ void run_add_ring(struct running *r, struct actions *to, struct action ring); //
 // values.c: of a layer, on one tensor rank, without its experts; and of these.
 int64_t run_values(const struct running *r, const struct layer_run *layers);
 int64_t run_expert_values(const struct running *r, const struct layer_run *layers);
-int64_t run_shared_ffn(const struct running *r, const struct layer_run *layers); // a block's: ffn
 int64_t run_vocabulary(const struct running *r); // padded, of one tensor rank
 // Of a block: rows and columns of its matrices. Returns their number.
 enum { BLOCK_MATRICES_MAX = 5 };
@@ -250,7 +249,6 @@ static inline int run_process_count(const struct running *r)
 
 // rings.c
 int run_ring_size(const struct running *r, enum ring_of of);
-int64_t run_ring_chunk(int64_t bytes, int members);
 void run_add_ring_lanes(struct running *r); // of every ring of the plan
 // All members: a ring that begins at start_ns. Returns its end.
 int64_t run_ring(struct running *r, int stage, const struct action *ring, int64_t start_ns);

@@ -12,7 +12,7 @@ int64_t run_vocabulary(const struct running *r)
 
 static int64_t of_norm(const struct shape *s) { return s->rms_norm ? s->hidden : 2 * s->hidden; }
 
-int64_t run_shared_ffn(const struct running *r, const struct layer_run *layers)
+static int64_t run_shared_ffn(const struct running *r, const struct layer_run *layers)
 {
     return layers->kind == LAYER_MOE ? layers->experts.shared_ffn : r->problem->model.shape.ffn;
 }

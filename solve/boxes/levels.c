@@ -19,17 +19,12 @@ static const int64_t label_target_most = (int64_t)1 << 49;
 
 // ---- the bound
 
-static struct dynamic_box box_of(const struct box_closer *b, const struct choice_box *box)
-{
-    return (struct dynamic_box){
-        .coefficients = b->work.coefficients, .prices = b->work.prices, .allowed = box->allowed};
-}
-
 // Towards the target in steps: most boxes have a plan far below it, which few labels find.
 int64_t box_solve_labels(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
                          bool *found)
 {
-    struct dynamic_box of = box_of(b, box);
+    struct dynamic_box of = {
+        .coefficients = b->work.coefficients, .prices = b->work.prices, .allowed = box->allowed};
     struct dynamic_answer answer = {.through_ns = b->work.through};
     *found = false;
     b->current.on_small_table = true, b->current.labelled = true;

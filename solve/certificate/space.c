@@ -188,11 +188,6 @@ static enum status time_plan(struct space_maker *m, const struct check_layout *l
     return OK;
 }
 
-static struct check_layout layout_of_plan(const struct space_maker *m)
-{
-    return space_layout(&m->request->found->solved.plan.layout);
-}
-
 // ---- proofs
 
 // Whether the checker accepts the proof from the search's records, at its own prices. New proofs
@@ -396,7 +391,7 @@ static void aim_at_part(struct space_maker *m)
 static enum status aim(struct space_maker *m, struct error *err)
 {
     const struct plan *plan = &m->request->found->solved.plan;
-    struct check_layout layout = layout_of_plan(m);
+    struct check_layout layout = space_layout(&plan->layout);
     m->chosen = m->iteration_ns = -1;
     // A load's bound in the plan is for its own layout.
     m->bound_ns = plan->outcome == OUTCOME_INFEASIBLE   ? -1

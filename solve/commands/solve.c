@@ -54,11 +54,6 @@ static enum status write_plans(const struct solve_request *r, struct solved *s, 
     return OK;
 }
 
-static void certificate_begins(const struct solve_request *r)
-{
-    solve_goes_on("the certificate", solve_time_behind_s(r->settings.time_limit_s), false, 1);
-}
-
 // The priced problem as a file, read back for its hash.
 static enum status write_priced(struct priced *priced, const struct solve_request *r,
                                 const struct problem *problem, struct arena *arena,
@@ -266,7 +261,7 @@ static enum status write_certificate(const struct solve_request *r, struct solve
     const struct certify_request request = {.asked = r, .solved = s, .parts = parts};
     struct error unproven = {OK, ""};
     if (!r->certificate_path) return OK;
-    certificate_begins(r);
+    solve_goes_on("the certificate", solve_time_behind_s(r->settings.time_limit_s), false, 1);
     if (r->part.count) return solve_certify(&request, arena, err);
     enum status status = solve_certify(&request, arena, &unproven);
     if (*exit_code == exit_code_of(OUTCOME_OPTIMAL))

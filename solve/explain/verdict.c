@@ -150,39 +150,36 @@ static bool resolves(const struct explained *x, const struct prediction *p)
     return x->measured_s > 0 ? fabs(time / x->measured_s - 1) <= near : fits;
 }
 
+// Whether values of two columns together, or one alone (k == i), give what the run was.
+static bool are_enough(struct explained *x, int i, int k)
+{
+    struct prediction p;
+    struct run_row row = x->row;
+    struct error err = {OK, ""};
+    const char *set = arena_print(x->arena, "%s=%s", open_values[i].column, open_values[i].value);
+    if (k > i)
+        set = arena_print(x->arena, "%s,%s=%s", set, open_values[k].column, open_values[k].value);
+    return (k == i || strcmp(open_values[i].column, open_values[k].column)) && is_open(x, i) &&
+           is_open(x, k) && row_set_columns(&row, "", set, x->arena, &err) == OK &&
+           explain_try(x, &row, &p) && resolves(x, &p);
+}
+
+static void add_alternative(struct explained *x, int i)
+{
+    x->alternatives[x->alternative_count++] =
+        (struct assumed){open_values[i].column, open_values[i].value, open_values[i].words};
+}
+
 // Each value that the log leaves open, alone; if none is enough, two together.
 static void find_alternatives(struct explained *x)
 {
     enum { COUNT = ARRAY_LENGTH(open_values) };
-    struct prediction p;
-    for (int i = 0; i < COUNT && x->alternative_count < 2; i++) {
-        struct run_row row = x->row;
-        struct error err = {OK, ""};
-        const char *set =
-            arena_print(x->arena, "%s=%s", open_values[i].column, open_values[i].value);
-        if (!is_open(x, i) || row_set_columns(&row, "", set, x->arena, &err) != OK ||
-            !explain_try(x, &row, &p) || !resolves(x, &p))
-            continue;
-        x->alternatives[x->alternative_count++] =
-            (struct assumed){open_values[i].column, open_values[i].value, open_values[i].words};
-    }
+    for (int i = 0; i < COUNT && x->alternative_count < 2; i++)
+        if (are_enough(x, i, i)) add_alternative(x, i);
     bool pairs = !x->log.failure.out_of_memory;
     for (int i = 0; pairs && i < COUNT && !x->alternative_count; i++)
-        for (int k = i + 1; k < COUNT && !x->alternative_count; k++) {
-            struct run_row row = x->row;
-            struct error err = {OK, ""};
-            const char *set = arena_print(x->arena, "%s=%s,%s=%s", open_values[i].column,
-                                          open_values[i].value, open_values[k].column,
-                                          open_values[k].value);
-            if (!strcmp(open_values[i].column, open_values[k].column) || !is_open(x, i) ||
-                !is_open(x, k) || row_set_columns(&row, "", set, x->arena, &err) != OK ||
-                !explain_try(x, &row, &p) || !resolves(x, &p))
-                continue;
-            x->alternatives[x->alternative_count++] =
-                (struct assumed){open_values[i].column, open_values[i].value, open_values[i].words};
-            x->alternatives[x->alternative_count++] =
-                (struct assumed){open_values[k].column, open_values[k].value, open_values[k].words};
-        }
+        for (int k = i + 1; k < COUNT && !x->alternative_count; k++)
+            if (are_enough(x, i, k)) add_alternative(x, i), add_alternative(x, k);
 }
 
 // ---- the difference

@@ -31,7 +31,7 @@ int64_t solving_eliminate(struct solving *s, int64_t target_ns, struct box_proof
                      removed_ns, s->arena);
 }
 
-void solving_add_starting_paths(struct solving *s, struct program *program)
+static void solving_add_starting_paths(struct solving *s, struct program *program)
 {
     int *paths, count = graph_starting_paths(s->graph, &paths, solving_should_stop, s, s->arena);
     for (int i = 0; i < count; i++) {

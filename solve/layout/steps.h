@@ -68,7 +68,6 @@ int64_t solving_eliminate(struct solving *s, int64_t target_ns, struct box_proof
 enum status solving_formulate(struct solving *s, struct program *program, struct error *err);
 enum status solving_write_program(struct solving *s, const struct program *program,
                                   struct error *err);
-void solving_add_starting_paths(struct solving *s, struct program *program);
 // As solve_run, but may leave out the reason why a problem is infeasible.
 enum status solve_without_reason(struct solve_result *r, const struct priced *priced,
                                  const struct solve_settings *settings, const volatile int *stop,

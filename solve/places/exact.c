@@ -110,11 +110,6 @@ static void try_nodes(struct exact *e, int place)
 
 // ---- decisions
 
-static void take_least(const struct exact *e, bool found, const int64_t *one, int symbol)
-{
-    e->least[symbol] = found ? smaller(e->least[symbol], one[symbol]) : one[symbol];
-}
-
 // The least durations of a stage with the current layers and options, over all groups. false: it
 // fits on none.
 static bool fill_least_of_stage(struct exact *e, const struct placed_variant *v, int s, bool found,
@@ -128,9 +123,10 @@ static bool fill_least_of_stage(struct exact *e, const struct placed_variant *v,
         if (chosen < 0) continue;
         choices_stage_durations(v->choices, s, &v->choices->stages[s].items[chosen], one);
         for (int slice = 0; slice < p->priced->slice_count; slice++)
-            for (size_t k = 0; k < ARRAY_LENGTH(kinds); k++)
-                take_least(e, found, one,
-                           symbol_index(p->stages, symbol_of_slice(slice, kinds[k]), s));
+            for (size_t k = 0; k < ARRAY_LENGTH(kinds); k++) {
+                int symbol = symbol_index(p->stages, symbol_of_slice(slice, kinds[k]), s);
+                e->least[symbol] = found ? smaller(e->least[symbol], one[symbol]) : one[symbol];
+            }
         found = true;
     }
     return found;

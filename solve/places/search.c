@@ -272,11 +272,6 @@ static int list_slots(const struct placed *p, int **slots, struct arena *arena)
 // where a node has room.
 enum order { BY_REPLICA, BY_RANK, BY_RANK_WITHIN_NODES, ORDER_COUNT };
 
-static int place_of(const struct placed *p, enum order order, int k)
-{
-    return order == BY_REPLICA ? k : k % p->replicas * p->ranks + k / p->replicas;
-}
-
 // Every replica within one group, as many in a group as it has room for, and there rank by rank, so
 // that different ranks' rings leave different nodes where they can. false: some group's rest would
 // be needed.
@@ -318,7 +313,8 @@ static bool take_slots(struct search *s, const int *chosen, const int *slots, in
     for (int k = 0; k < p->replicas * p->ranks; k++) {
         if (order == BY_RANK_WITHIN_NODES && k % p->replicas == 0)
             leave_remainders(p, slots, slot_count, used);
-        int place = place_of(p, order, k), rank = place % p->ranks, found = -1;
+        int place = order == BY_REPLICA ? k : k % p->replicas * p->ranks + k / p->replicas,
+            rank = place % p->ranks, found = -1;
         int wanted = p->c->stages[choices_stage_of(p->c, rank, 0)]
                          .items[chosen[choices_stage_of(p->c, rank, 0)]]
                          .group;

@@ -78,10 +78,6 @@ static bool is_open(const struct proving *x)
 {
     return is_found(x) ? x->bound_ns < wanted_ns(x) : x->bound_ns < NEVER_NS;
 }
-static bool is_proven(const struct proving *x)
-{
-    return x->bound_ns >= smaller(x->best.time_ns, NEVER_NS);
-}
 static bool is_enough(const struct proving *x, int64_t time_ns)
 {
     return time_ns <= enough_for(x->bound_ns, x->s->settings->gap);
@@ -314,7 +310,7 @@ static const struct placed_engine {
 static void put_nothing(struct proving *x)
 {
     struct plan *plan = &x->r->plan;
-    bool proven = is_proven(x);
+    bool proven = x->bound_ns >= smaller(x->best.time_ns, NEVER_NS);
     plan->reason = proven ? "no placement on the nodes has room for all ranks, as memory and rules "
                             "allow, and joins them"
                           : NULL;

@@ -111,11 +111,6 @@ static void push(struct place_tree *t, int64_t bound_ns, int depth, const int *n
     frontier_push(&t->frontier, bound_ns, t->numbered++ - ((int64_t)depth << 40), x);
 }
 
-static int place_of(const struct place_tree *t, int k)
-{
-    return k % t->p->replicas * t->p->ranks + k / t->p->replicas;
-}
-
 static void count_left(struct place_tree *t, const int *node)
 {
     for (int i = 0; i < t->p->nodes; i++) t->left[i] = t->p->priced->places->nodes[i].slots;
@@ -294,7 +289,8 @@ static void close_part(struct place_tree *t, struct part *x)
         settle(t, x->node, NULL);
         return;
     }
-    int place = place_of(t, x->depth), first = least_node(t, x->node, x->depth);
+    int place = x->depth % t->p->replicas * t->p->ranks + x->depth / t->p->replicas,
+        first = least_node(t, x->node, x->depth);
     for (int i = first; i < t->p->nodes; i++) {
         count_left(t, x->node);
         if (!t->left[i] || is_repeated(t, i)) continue;

@@ -35,7 +35,8 @@ static const struct problem *judged_of(const struct solved *s)
     return limited ? s->problem : s->one;
 }
 
-enum status solve_take_layout(struct solved *s, struct arena *arena, struct error *err)
+// After the search of a space: prices the layout of its plan, and finds what it is judged by.
+static enum status solve_take_layout(struct solved *s, struct arena *arena, struct error *err)
 {
     struct problem *one = TAKE(arena, 1, struct problem);
     *one = problem_with_layout(s->problem, &s->result->plan.layout);

@@ -41,8 +41,6 @@ enum status solve_find(struct solved *s, const struct solve_settings *settings,
 enum status solve_search(struct solved *s, const struct solve_settings *settings,
                          const struct solve_from *from, const volatile int *stop,
                          struct arena *arena, struct error *err);
-// After the search of a space: prices the layout of its plan, and finds what it is judged by.
-enum status solve_take_layout(struct solved *s, struct arena *arena, struct error *err);
 // States what stands behind the bounds, in the results and in plans that are settled later.
 // files: CLAIM_TAKEN_OVER; else none.
 void solve_claim(struct solved *s, enum bound_claim claim, struct taken_over *files, int count);

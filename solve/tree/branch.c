@@ -147,12 +147,6 @@ static int most_fractional(struct split *split, const struct subtree *t)
     return column;
 }
 
-static bool has_both(const struct box *first, const struct box *second, const struct program *p,
-                     int stage)
-{
-    return box_allowed_count(first, p, stage) && box_allowed_count(second, p, stage);
-}
-
 static int branch(void *branching, int64_t box, int64_t children[2], bool *up)
 {
     struct branching *b = branching;
@@ -163,7 +157,9 @@ static int branch(void *branching, int64_t box, int64_t children[2], bool *up)
     if (column < 0) column = most_fractional(&split, t);
     if (column < 0) return -1;
     split_apply(&first, &second, &b->boxes[box], &split, t->program, t->arena);
-    if (!has_both(&first, &second, t->program, split.stage)) return -1;
+    if (!box_allowed_count(&first, t->program, split.stage) ||
+        !box_allowed_count(&second, t->program, split.stage))
+        return -1;
     first.number = LOCAL_NUMBERS + t->result->box_count++;
     second.number = LOCAL_NUMBERS + t->result->box_count++;
     struct record *r =

@@ -254,12 +254,6 @@ static int gpu_at(const struct node *n, int from, const char *bus)
     return -1;
 }
 
-static double rate_of_link(const struct gpu *gpu)
-{
-    return *gpu->architecture ? mesh_xgmi_rate(gpu->architecture)
-                              : mesh_nvlink_rate(gpu->generation);
-}
-
 // Of all hosts. false: links of a version that is not known.
 static bool make_mesh(struct mesh *m, struct node *n, double link_bytes_per_s)
 {
@@ -273,7 +267,10 @@ static bool make_mesh(struct mesh *m, struct node *n, double link_bytes_per_s)
     for (int i = 0; i < n->link_count; i++) {
         const struct nvlink *link = &n->links[i];
         int from = place[link->from];
-        double one = link_bytes_per_s > 0 ? link_bytes_per_s : rate_of_link(&n->gpus[from]);
+        const struct gpu *gpu = &n->gpus[from];
+        double one = link_bytes_per_s > 0 ? link_bytes_per_s
+                     : *gpu->architecture ? mesh_xgmi_rate(gpu->architecture)
+                                          : mesh_nvlink_rate(gpu->generation);
         if (link->end == END_SWITCH) {
             m->switched[from] += link->count * one;
         } else if (link->end == END_GPU) {

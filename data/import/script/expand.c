@@ -206,20 +206,21 @@ void script_expand(struct follow *f, struct part *t, struct piece word, bool quo
     f->depth--;
 }
 
-const char *script_expanded(struct follow *f, struct piece word)
+static const char *expanded_to(struct part t, struct follow *f, struct piece word)
 {
-    struct part t = {0};
     part_add(f, &t, "", 0);
     script_expand(f, &t, word, false);
     return t.s ? t.s : "";
 }
 
+const char *script_expanded(struct follow *f, struct piece word)
+{
+    return expanded_to((struct part){0}, f, word);
+}
+
 const char *script_pattern(struct follow *f, struct piece word)
 {
-    struct part t = {.pattern = true};
-    part_add(f, &t, "", 0);
-    script_expand(f, &t, word, false);
-    return t.s ? t.s : "";
+    return expanded_to((struct part){.pattern = true}, f, word);
 }
 
 // ---- fields

@@ -64,8 +64,6 @@ void against_take_costs(struct against *a, const struct problem *problem); // NU
 bool against_kernels_table(struct report_table *t, const struct against *a, struct arena *arena);
 void against_text(struct text *out, const struct against *a);
 void against_summary(struct text *out, const struct against *a); // without passes and charts
-// Both charts on one scale, one above the other (SVG), for a page.
-void against_chart(struct text *out, const struct against *a);
 // For a page: the same as text, in tables, and the charts.
 void against_page(struct text *out, const struct against *a);
 

@@ -23,11 +23,6 @@ static const struct {
     [EVENT_OPTIMIZER] = {SYMBOL_OPTIMIZER, AGAINST_OPTIMIZER},
 };
 
-static bool is_message(enum run_event_kind kind)
-{
-    return kind == EVENT_SEND_FORWARD || kind == EVENT_SEND_BACKWARD;
-}
-
 // The event's kind of a symbol's kind, and its part for a message, else -1.
 static enum run_event_kind event_of(int symbol_kind, int *part)
 {
@@ -49,7 +44,7 @@ static int64_t predicted_of(const struct against *a, enum run_event_kind kind, i
 {
     const struct report_replay *r = &a->predicted;
     int stages = a->plan->stage_count, symbol = symbol_of_slice(slice, of_event[kind].symbol);
-    if (!is_message(kind))
+    if (kind != EVENT_SEND_FORWARD && kind != EVENT_SEND_BACKWARD)
         return r->durations[symbol_index(stages, symbol, kind == EVENT_EMBEDDING_SYNC ? 0 : stage)];
     int64_t sum = r->durations[symbol_index(stages, symbol + PART_OVERHEAD, stage)];
     for (int part = 0; part < PART_COUNT; part++)

@@ -197,7 +197,8 @@ static int draw(struct text *out, const struct report_replay *r, const char *tit
     return top + ROW_HEIGHT / 2;
 }
 
-void against_chart(struct text *out, const struct against *a)
+// Both charts on one scale, one above the other (SVG), for a page.
+static void against_chart(struct text *out, const struct against *a)
 {
     int64_t span = a->predicted.span_ns > a->measured.span_ns ? a->predicted.span_ns
                                                               : a->measured.span_ns;

@@ -22,7 +22,8 @@ static const char *layout_text(const struct export *e)
     return text.text;
 }
 
-const struct expert_shape *core_experts(const struct export *e, bool *differ)
+// Of the mixtures, where all are alike; NULL: none, or they differ.
+static const struct expert_shape *core_experts(const struct export *e, bool *differ)
 {
     const struct expert_shape *found = NULL;
     *differ = false;

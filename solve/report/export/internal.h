@@ -95,8 +95,6 @@ void export_print_notes(const struct export *e); // as comment lines
 // ---- Megatron-LM, and frameworks built on Megatron Core
 
 struct run core_run(const struct export *e);
-// Of the mixtures, where all are alike; NULL: none, or they differ.
-const struct expert_shape *core_experts(const struct export *e, bool *differ);
 void core_set_recompute(struct run *r, struct recompute_setting setting);
 void core_note(struct export *e, const struct run *r);
 void core_print_placement(const struct export *e);

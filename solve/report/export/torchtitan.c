@@ -33,7 +33,8 @@ static const char *other_stretch(const struct torchtitan_flavor *flavor, const s
                        own->type);
 }
 
-const char *titan_own_name(const struct model *model, struct arena *arena)
+// Of a model that torchtitan lacks, as Python names things.
+static const char *titan_own_name(const struct model *model, struct arena *arena)
 {
     char *name = arena_print(arena, "%s%s",
                              model->name && isalpha((unsigned char)*model->name) ? "" : "model_",

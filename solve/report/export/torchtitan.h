@@ -8,8 +8,6 @@
 enum status titan_begin(struct export *e, struct text *out, struct run *r, bool python,
                         const struct plan *plan, const struct problem *problem, struct arena *arena,
                         struct error *err);
-// Of a model that torchtitan lacks, as Python names things.
-const char *titan_own_name(const struct model *model, struct arena *arena);
 // Layers in classes of their own (titan_needs_classes): what they need of torchtitan, the classes,
 // and what makes layers of Qwen3 in own_model theirs. Positions may be theirs, too.
 void titan_put(const struct export *e, const char *part); // of torchtitan_layers.py

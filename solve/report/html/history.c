@@ -24,11 +24,6 @@ static bool read_line(const char *line, struct report_moment *m)
     return m->plan_ns > 0 || m->bound_ns > 0;
 }
 
-static bool is_of(const struct plan *plan, const struct report_moment *m)
-{
-    return (!m->plan_ns || m->plan_ns >= plan_value_ns(plan)) && m->bound_ns <= plan->bound_ns;
-}
-
 enum status report_history_read(struct report_page *page, const char *path, struct arena *arena,
                                 struct error *err)
 {
@@ -44,7 +39,7 @@ enum status report_history_read(struct report_page *page, const char *path, stru
         const char *end = strchr(line, '\n');
         if (!read_line(end ? arena_print(arena, "%.*s", (int)(end - line), line) : line, &m))
             continue;
-        if (!is_of(plan, &m))
+        if ((m.plan_ns && m.plan_ns < plan_value_ns(plan)) || m.bound_ns > plan->bound_ns)
             return fail(err, BAD_INPUT,
                         "%s: at %.1f s: expected plans of at least, and bounds of at most, what %s "
                         "ends with; found a plan of %.9f s, a bound of %.9f s",
