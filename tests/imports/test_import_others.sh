@@ -338,7 +338,11 @@ says trainer '"adapter_rank": 16, "weight_bits": 8' "$axolotl" 'adapter: lora' '
     'lora_target_linear: true' 'load_in_8bit: true'
 says trainer "$some" "$axolotl" 'adapter: lora' 'lora_r: 16'
 told 'adapters on q_proj, v_proj, the program.s default'
-says trainer none "$axolotl" 'adapter:' 'lora_r:'
+says trainer none "$axolotl" 'adapter:' 'lora_r: 8' 'lora_alpha: 16' \
+    'lora_target_modules: [q_proj]'
+says trainer '"adapter_rank": 16, "adapter_modules": \["query", "gate"\]' "$axolotl" \
+    'adapter: lora' 'lora_r: 16' \
+    "lora_target_modules: 'model.layers.[\\d]+.(mlp|self_attn).(gate|q)_proj'"
 launch='torchrun --nproc_per_node 8 sft.py --per_device_train_batch_size 1 --bf16
 --max_seq_length 64 --lora_r 16'
 launch=$(echo $launch)

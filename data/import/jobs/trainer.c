@@ -324,6 +324,8 @@ static enum status take_fsdp(struct settings *s, const struct settings *pairs, s
 // axolotl's YAML: sections are said by their names, and a batch of all GPUs is none of each.
 static enum status take_axolotl(struct settings *s, const struct settings *pairs, struct error *err)
 {
+    const struct setting *adapter = setting_of(pairs, "adapter");
+    if (!adapter || !adapter->text) TRY(launch_set(s, "adapter", "none", err));
     if (setting_of(pairs, "batch_size") && !setting_of(pairs, "gradient_accumulation_steps"))
         return settings_refuse(pairs, "batch_size", err,
                                "expected gradient_accumulation_steps: state it in place of it");

@@ -103,9 +103,18 @@ static const struct {
 #undef IS
 };
 
+// parted: of a pattern such as "(mlp|self_attn).(up|q)_proj", in which names are without their end.
+static bool is_word(const char *at, size_t length, const char *word, bool parted)
+{
+    const char *end = strstr(word, "_proj");
+    if (parted && !end) return false;
+    return !strncasecmp(at, word, length) &&
+           (strlen(word) == length || (parted && word + length == end));
+}
+
 bool adapters_by_words(const char *text, const struct shape *s, bool *set)
 {
-    bool any = false;
+    bool any = false, parted = strstr(text, ")_proj");
     for (const char *at = text; *at;) {
         size_t length = 0;
         while (isalnum((unsigned char)at[length]) || at[length] == '_') length++;
@@ -113,7 +122,7 @@ bool adapters_by_words(const char *text, const struct shape *s, bool *set)
         bool last = at[length] != '.' && (at[length] != '\\' || at[length + 1] != '.');
         for (size_t i = 0; last && length && i < ARRAY_LENGTH(module_words); i++) {
             const char *word = module_words[i].word;
-            if (strlen(word) != length || strncasecmp(at, word, length)) continue;
+            if (!is_word(at, length, word, parted)) continue;
             for (int m = 0; m < ADAPTER_MODULE_COUNT; m++)
                 if (module_words[i].modules & 1 << m) set[m] = any = true;
         }
