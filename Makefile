@@ -395,7 +395,7 @@ test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_place
 	$(OUT)/tests/test_exact_decisions 500
 	$(OUT)/tests/test_placed 1600 '*fused*'
 	$(OUT)/tests/test_check_places 1800 1 fused '*problems*'
-	$(OUT)/tests/test_check_places 1000 1 any '*crossing*'
+	$(OUT)/tests/test_check_places 1100 1 any '*crossing*'
 	$(OUT)/tests/test_exact_schedules 400
 	$(OUT)/tests/test_eliminate 300
 	$(OUT)/tests/test_certificate 2000
