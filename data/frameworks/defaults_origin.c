@@ -3,7 +3,6 @@
 #include "data/frameworks/defaults.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

@@ -8,7 +8,6 @@
 #include "data/inputs/job_fields.h"
 #include "data/inputs/problem.h"
 #include "data/inputs/space.h"
-#include "data/places/cluster.h"
 #include "data/kinds/schedules.h"
 
 #define SEQUENCE_MAX 16777216.0     // 2^24 tokens

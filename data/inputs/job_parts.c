@@ -4,7 +4,6 @@
 #include "data/kinds/in_flight.h"
 #include "data/kinds/schedules.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const char *const gradient_sync_names[] = {"exposed", "overlapped", NULL};

@@ -17,30 +17,26 @@ enum status priced_tables_get(const struct json *array, int tables, int expected
 void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *tables,
                        int table_count, int count);
 
-// Arrays of prices whose lengths follow from the document read so far, which is the context: the
-// functions of a member with `count` prices.
+// The functions of a member whose length follows from the document read so far, p: what `get`
+// returns and `put` does.
+#define OF_PRICED(name, get, put)                                                                  \
+    GET_MEMBER(get_##name)                                                                         \
+    {                                                                                              \
+        const struct priced *p = context;                                                          \
+        return get;                                                                                \
+    }                                                                                              \
+    PUT_MEMBER(put_##name)                                                                         \
+    {                                                                                              \
+        const struct priced *p = context;                                                          \
+        put;                                                                                       \
+    }
+// Of arrays of `count` prices.
 #define PRICES(name, count, low)                                                                   \
-    GET_MEMBER(get_##name)                                                                         \
-    {                                                                                              \
-        const struct priced *p = context;                                                          \
-        return priced_prices_get(value, count, low, to, arena, err);                               \
-    }                                                                                              \
-    PUT_MEMBER(put_##name)                                                                         \
-    {                                                                                              \
-        const struct priced *p = context;                                                          \
-        json_put_counts(w, key, *(int64_t *const *)from, count);                                   \
-    }
+    OF_PRICED(name, priced_prices_get(value, count, low, to, arena, err),                          \
+              json_put_counts(w, key, *(int64_t *const *)from, count))
 #define TABLES(name, tables, count)                                                                \
-    GET_MEMBER(get_##name)                                                                         \
-    {                                                                                              \
-        const struct priced *p = context;                                                          \
-        return priced_tables_get(value, tables, count, PRICE_NONE, to, arena, err);                \
-    }                                                                                              \
-    PUT_MEMBER(put_##name)                                                                         \
-    {                                                                                              \
-        const struct priced *p = context;                                                          \
-        priced_tables_put(w, key, *(int64_t * *const *)from, tables, count);                       \
-    }
+    OF_PRICED(name, priced_tables_get(value, tables, count, PRICE_NONE, to, arena, err),           \
+              priced_tables_put(w, key, *(int64_t * *const *)from, tables, count))
 // A member with these functions.
 #define KEY_PRICES(s, member, need, kind)                                                          \
     KEY_PART(#member, JSON_ARRAY, need, offsetof(struct s, member), get_##kind, put_##kind)

@@ -10,17 +10,10 @@ PRICES(groups, p->group_count, PRICE_NONE)
 
 // Members of this kind that may be absent.
 #define OWN_PRICES(name, count)                                                                    \
-    GET_MEMBER(get_##name)                                                                         \
-    {                                                                                              \
-        const struct priced *p = context;                                                          \
-        if (!json_is_present(value)) return OK;                                                    \
-        return priced_prices_get(value, count, PRICE_NONE, to, arena, err);                        \
-    }                                                                                              \
-    PUT_MEMBER(put_##name)                                                                         \
-    {                                                                                              \
-        const struct priced *p = context;                                                          \
-        if (*(int64_t *const *)from) json_put_counts(w, key, *(int64_t *const *)from, count);      \
-    }
+    OF_PRICED(                                                                                     \
+        name,                                                                                      \
+        json_is_present(value) ? priced_prices_get(value, count, PRICE_NONE, to, arena, err) : OK, \
+        if (*(int64_t *const *)from) json_put_counts(w, key, *(int64_t *const *)from, count))
 OWN_PRICES(own_passes, p->slice_count * p->group_count)
 OWN_PRICES(swaps, p->group_count)
 

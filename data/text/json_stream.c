@@ -277,11 +277,6 @@ static enum status open_bracket(struct json_stream *s, int bracket, enum stream_
     return OK;
 }
 
-static bool closes(const struct json_stream *s, int c)
-{
-    return s->depth && c == (s->open[s->depth - 1] == '{' ? '}' : ']');
-}
-
 static enum status take_key(struct json_stream *s, enum stream_token *token, struct error *err)
 {
     int c = peek_behind_blanks(s);
@@ -306,7 +301,7 @@ enum status stream_next(struct json_stream *s, enum stream_token *token, struct 
                    ? OK
                    : refuse_byte(s, c, "nothing after the document", err);
     }
-    if (may_end && closes(s, c)) {
+    if (may_end && s->depth && c == (s->open[s->depth - 1] == '{' ? '}' : ']')) {
         take(s);
         *token = c == '}' ? STREAM_OBJECT_END : STREAM_ARRAY_END;
         s->depth--;

@@ -14,12 +14,6 @@
 enum { MICRO_BATCHES_DEFAULT = 64, SEQUENCE_DEFAULT = 2048 };
 static const double machine_memory_gb = 32;
 
-static bool has_only(const struct cluster *c, const char *gpu)
-{
-    return c->group_count == 1 && !c->places.node_count &&
-           name_is_gpu(gpu, strlen(gpu), c->groups[0].gpu);
-}
-
 // The first shipped cluster with only one kind of nodes that has this GPU.
 static enum status cluster_of_gpu(struct cluster *cluster, const char *gpu, struct arena *arena,
                                   struct error *err)
@@ -31,7 +25,9 @@ static enum status cluster_of_gpu(struct cluster *cluster, const char *gpu, stru
     for (int i = 0; i < count; i++) {
         TRY(shipped_find(&path, "clusters", names[i], arena, err));
         TRY(cluster_load(cluster, path, arena, err));
-        if (has_only(cluster, gpu)) return OK;
+        if (cluster->group_count == 1 && !cluster->places.node_count &&
+            name_is_gpu(gpu, strlen(gpu), cluster->groups[0].gpu))
+            return OK;
         gpus[i] = cluster->groups[0].gpu;
     }
     int meant = name_meant(gpu, gpus, count);

@@ -1,8 +1,6 @@
 // CPLEX-LP format, with every number written exactly, in the units of formulate/program/units.h.
 #include "formulate/program/formulate.h"
 
-#include <inttypes.h>
-
 #include "data/base/file.h"
 #include "data/text/pieces.h"
 #include "formulate/program/units.h"

@@ -2,8 +2,6 @@
 // GLPK's own writer keeps 9 digits, which gives a different program.
 #include "formulate/program/formulate.h"
 
-#include <inttypes.h>
-
 #include "data/base/file.h"
 #include "data/text/pieces.h"
 #include "formulate/program/units.h"

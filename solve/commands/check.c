@@ -93,15 +93,18 @@ static void print_boxes(FILE *to, const struct check_result *r, const char *what
             (long long)r->operations);
 }
 
+static bool is_refused(FILE *to, const struct check_result *r)
+{
+    if (!r->accepted) fprintf(to, "not certified: %s\n", r->reason);
+    return !r->accepted;
+}
+
 static void print_result(FILE *to, const struct check_result *r, const struct check_audit *h)
 {
     bool of_load = r->objective == MINIMISE_LOAD;
     const char *unit = r->objective == MINIMISE_ENERGY ? "microjoules" : "ns";
     char than[48] = "";
-    if (!r->accepted) {
-        fprintf(to, "not certified: %s\n", r->reason);
-        return;
-    }
+    if (is_refused(to, r)) return;
     if (r->iteration_ns != r->bound_ns)
         snprintf(than, sizeof than, " than %lld %s", (long long)r->bound_ns, unit);
     if (r->infeasible) fprintf(to, "certified: there is no plan\n");
@@ -211,10 +214,7 @@ static void print_space(FILE *to, const struct check_space_result *s, const char
                         int64_t microseconds)
 {
     const struct check_result *r = &s->proof;
-    if (!r->accepted) {
-        fprintf(to, "not certified: %s\n", r->reason);
-        return;
-    }
+    if (is_refused(to, r)) return;
     const char *within = check_space_within(s), *has = check_space_has(s),
                *unit = check_space_unit(s);
     if (r->infeasible) fprintf(to, "certified: no layout of the space has a plan%s\n", within);
@@ -275,10 +275,7 @@ static enum status audit_space(bool *proven, const struct check_request *r,
 static void print_places(FILE *to, const struct check_result *r, const char *problem,
                          int64_t microseconds)
 {
-    if (!r->accepted) {
-        fprintf(to, "not certified: %s\n", r->reason);
-        return;
-    }
+    if (is_refused(to, r)) return;
     bool of_rows = r->objective == MINIMISE_PIPETTE;
     if (r->infeasible) fprintf(to, "certified: no placement on the nodes is a plan\n");
     else

@@ -8,9 +8,7 @@
 
 #include "data/base/file.h"
 #include "data/inputs/framework.h"
-#include "formulate/price/range.h"
 #include "solve/commands/commands.h"
-#include "solve/commands/verbs.h"
 #include "solve/report/export/export.h"
 
 struct search {

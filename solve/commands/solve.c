@@ -8,7 +8,6 @@
 #include "data/results/bound.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/solve_request.h"
-#include "solve/commands/verbs.h"
 #include "solve/process/supervise.h"
 #include "solve/questions/what_if.h"
 

@@ -1,7 +1,6 @@
 // The loads of one micro-batch, for a plan that minimises the greatest of them: who is busiest,
 // how busy the others are, and the limit of the throughput of a long stream of micro-batches
 // (docs/FORMULAS.md section 17).
-#include <inttypes.h>
 
 #include "solve/report/report.h"
 

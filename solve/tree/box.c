@@ -47,11 +47,6 @@ void box_close_columns(const struct box *b, const struct program *p, bool *close
         if (!box_allows(b, i)) closed[p->column_of[i]] = true;
 }
 
-static bool split_is_first(const struct split *s, const struct program *p, int choice)
-{
-    return s->by_load ? p->load_ns[choice] < s->load_ns : choice == s->choice;
-}
-
 void split_apply(struct box *first, struct box *second, const struct box *of, const struct split *s,
                  const struct program *p, struct arena *arena)
 {
@@ -59,8 +54,10 @@ void split_apply(struct box *first, struct box *second, const struct box *of, co
     box_copy(second, of, p, arena);
     assert(s->stage >= 0 && s->stage < p->stage_count);
     first->depth = second->depth = of->depth + 1;
-    for (int i = p->first_choice[s->stage]; i < p->first_choice[s->stage + 1]; i++)
-        box_forbid(split_is_first(s, p, i) ? second : first, i);
+    for (int i = p->first_choice[s->stage]; i < p->first_choice[s->stage + 1]; i++) {
+        bool is_first = s->by_load ? p->load_ns[i] < s->load_ns : i == s->choice;
+        box_forbid(is_first ? second : first, i);
+    }
     assert(box_allowed_count(first, p, s->stage) + box_allowed_count(second, p, s->stage) ==
            box_allowed_count(of, p, s->stage));
 }

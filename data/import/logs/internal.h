@@ -42,7 +42,7 @@ struct log_reader {
     char pending[TOLD_KEY]; // a flag at the end of a line, or a key of a list; "": none
     bool pending_list;
     char place[TOLD_KEY]; // a key whose value is where: {"device": "cpu"}; "": none
-    int64_t model_hits, gpu_hits[64];
+    int64_t gpu_hits[64];
     struct log_table table;
     struct prose_rate prose[MEASURED_COUNT];
     bool shaped;      // by a model that is named

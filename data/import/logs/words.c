@@ -5,7 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "data/base/least.h"
 #include "data/import/logs/internal.h"
 
 enum { SHORT_MOST = 32 };

@@ -200,18 +200,24 @@ static void run_seq(struct follow *f, const char **words, int count)
         print(f, arena_print(f->arena, "%ld\n", first));
 }
 
-// expr A + B: a sum, with one word each.
-static bool run_expr(struct follow *f, const char **words, int count)
+// The words but the first, each with a space behind it.
+static const char *joined(struct follow *f, const char **words, int count)
 {
     struct part t = {0};
-    int64_t value;
-    const char *open;
     part_add(f, &t, "", 0);
     for (int i = 1; i < count; i++) {
         part_add(f, &t, words[i], strlen(words[i]));
         part_put(f, &t, ' ');
     }
-    if (!script_arithmetic(f, t.s ? t.s : "", &value, &open)) return false;
+    return t.s ? t.s : "";
+}
+
+// expr A + B: a sum, with one word each.
+static bool run_expr(struct follow *f, const char **words, int count)
+{
+    int64_t value;
+    const char *open;
+    if (!script_arithmetic(f, joined(f, words, count), &value, &open)) return false;
     print(f, arena_print(f->arena, "%" PRId64 "\n", value));
     return true;
 }
@@ -323,13 +329,7 @@ static bool run_nested(struct follow *f, const char **words, int count)
 {
     const char *name = strrchr(words[0], '/') ? strrchr(words[0], '/') + 1 : words[0];
     if (!strcmp(name, "eval")) {
-        struct part t = {0};
-        part_add(f, &t, "", 0);
-        for (int i = 1; i < count; i++) {
-            part_add(f, &t, words[i], strlen(words[i]));
-            part_put(f, &t, ' ');
-        }
-        script_run_text(f, t.s ? t.s : "", f->line);
+        script_run_text(f, joined(f, words, count), f->line);
         return true;
     }
     for (int i = 0; i + 2 < count; i++) {

@@ -2,7 +2,6 @@
 // from one group to another (docs/PROOFS.md 11).
 #include <string.h>
 
-#include "data/base/least.h"
 #include "data/places/cluster.h"
 #include "solve/places/reaches/cases.h"
 

@@ -117,15 +117,11 @@ static enum status try_ranks(struct search *s, struct error *err)
 
 // ---- a slow link
 
-static bool is_message(int kind)
-{
-    return kind >= SYMBOL_SEND_FORWARD && kind < SYMBOL_EMBEDDING_SYNC;
-}
-
 static bool is_over(const struct search *s, int operation, enum run_event_kind kind, int boundary)
 {
     int of = kind_of(s, operation);
-    return is_message(of) && report_place_of(&s->a->predicted, operation) == boundary &&
+    return of >= SYMBOL_SEND_FORWARD && of < SYMBOL_EMBEDDING_SYNC &&
+           report_place_of(&s->a->predicted, operation) == boundary &&
            (of < SYMBOL_SEND_BACKWARD) == (kind == EVENT_SEND_FORWARD);
 }
 

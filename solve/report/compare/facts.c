@@ -1,7 +1,6 @@
 // The facts that are compared: one line each, with the text for each plan.
 #include <inttypes.h>
 
-#include "data/inputs/framework.h"
 #include "data/kinds/schedules.h"
 #include "solve/report/compare/compare.h"
 
