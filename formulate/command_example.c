@@ -199,6 +199,18 @@ static enum status transformer_problem(struct problem *problem, struct transform
     return OK;
 }
 
+// Groups that can hold no stage for want of the precision that others have.
+static void tell_precision(const struct problem *p, struct arena *arena)
+{
+    for (int g = 0; g < p->cluster.group_count && !p->costs.layer_time_count; g++) {
+        const struct gpu_costs *gpu = costs_find_gpu(&p->costs, p->cluster.groups[g].gpu);
+        if (gpu && !costs_find_precision(gpu, p->job.precision))
+            fprintf(stderr, "no stage on %s: %s lacks %s; it has %s (--precision)\n",
+                    p->cluster.groups[g].name, gpu->gpu, precision_names[p->job.precision],
+                    costs_precisions(gpu, arena));
+    }
+}
+
 static enum status run_transformer(void *options, int *exit_code, struct arena *arena,
                                    struct error *err)
 {
@@ -212,6 +224,7 @@ static enum status run_transformer(void *options, int *exit_code, struct arena *
             "attention keeps its scores: %s has no fused attention in %s for %s (it needs %s)\n",
             framework_names[o->request.space.framework], precision_names[problem.job.precision],
             o->unfused.gpu, o->unfused.needs);
+    if (!o->to.quiet) tell_precision(&problem, arena);
     return deliver(&problem, &o->to, arena, err);
 }
 

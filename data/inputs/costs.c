@@ -394,3 +394,12 @@ const struct precision_costs *costs_find_precision(const struct gpu_costs *g,
         if (g->precisions[i].precision == precision) return &g->precisions[i];
     return NULL;
 }
+
+const char *costs_precisions(const struct gpu_costs *g, struct arena *arena)
+{
+    const char *text = "";
+    for (int i = 0; i < g->precision_count; i++)
+        text = arena_print(arena, "%s%s%s", text, i ? ", " : "",
+                           precision_names[g->precisions[i].precision]);
+    return text;
+}

@@ -240,5 +240,6 @@ const double *costs_transfer_share(const struct costs *c,
 const struct gpu_costs *costs_find_gpu(const struct costs *c, const char *gpu); // NULL: none
 const struct precision_costs *costs_find_precision(const struct gpu_costs *g,
                                                    enum precision precision); // NULL: lacks it
+const char *costs_precisions(const struct gpu_costs *g, struct arena *arena); // "fp16, fp32"
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/names.h"
 #include "data/places/internal.h"
 #include "data/places/places.h"
 
@@ -30,15 +31,44 @@ const char *cluster_change_text(const struct cluster_change *x, struct arena *ar
 
 // ---- nodes that leave
 
+// The number that a word ends in, of as many digits as a number below `limit` has; 0: none.
+static long last_number(const char *word, long limit)
+{
+    const char *digits = word + strlen(word);
+    while (digits > word && strchr("0123456789", digits[-1])) digits--;
+    while (*digits && strtol(digits, NULL, 10) >= limit) digits++;
+    return strtol(digits, NULL, 10);
+}
+
+// Where nodes have no names: of each group the one with the word's number.
+static int list_nodes(const char **names, const struct cluster *c, const char *word,
+                      struct arena *arena)
+{
+    for (int i = 0; i < c->places.node_count; i++) names[i] = c->places.nodes[i].name;
+    for (int g = 0; g < c->group_count && !c->places.node_count; g++)
+        names[g] =
+            arena_print(arena, "%s-%ld", c->groups[g].name, last_number(word, c->groups[g].nodes));
+    return c->places.node_count ? c->places.node_count : c->group_count;
+}
+
+const char *cluster_nearest_node(const struct cluster *c, const char *word, struct arena *arena)
+{
+    const char **names = TAKE(arena, c->places.node_count + c->group_count, const char *);
+    int count = list_nodes(names, c, word, arena);
+    return names[name_nearest(word, names, count)];
+}
+
 static enum status mark_nodes(const struct cluster *c, const struct cluster_change *x, bool *gone,
-                              struct error *err)
+                              struct arena *arena, struct error *err)
 {
     for (int i = 0; i < x->without.count; i++) {
         int node = places_find(&c->places, x->without.items[i]);
         if (node < 0)
             return fail(err, BAD_INPUT,
-                        "--without: expected the name of a node of %s, found '%.80s'",
-                        cluster_file(c), x->without.items[i]);
+                        "--without: expected the name of a node of %s, found '%.80s'; the nearest "
+                        "is %s",
+                        cluster_file(c), x->without.items[i],
+                        cluster_nearest_node(c, x->without.items[i], arena));
         if (gone[node])
             return fail(err, BAD_INPUT, "--without: '%s' appears twice", x->without.items[i]);
         gone[node] = true;
@@ -206,6 +236,21 @@ static bool find_ends(const struct places *p, const char *word, size_t length, i
     return *from >= 0;
 }
 
+// "; the nearest to vnode3 is vnode03", of the first of the two ends that is no node.
+static const char *nearest_ends(const struct places *p, const char *word, struct arena *arena)
+{
+    size_t length = strcspn(word, ":=");
+    const char *end = arena_print(arena, "%.*s", (int)length, word);
+    const char **names = TAKE(arena, p->node_count, const char *);
+    for (int i = 0; i < p->node_count; i++) names[i] = p->nodes[i].name;
+    if (places_find(p, end) >= 0) {
+        word += length + 1;
+        end = arena_print(arena, "%.*s", (int)strcspn(word, "="), word);
+    }
+    return arena_print(arena, "; the nearest to '%.60s' is %s", end,
+                       names[name_nearest(end, names, p->node_count)]);
+}
+
 static void lower(double *factor, double by)
 {
     if (*factor == 0 || by < *factor) *factor = by;
@@ -227,8 +272,8 @@ static enum status ask_one(const struct cluster *c, const char *word, double *as
                     CHANGE_FACTOR_LEAST, CHANGE_FACTOR_MOST, word);
     if (!find_ends(p, word, (size_t)(equals - word), &from, &to, arena))
         return fail(err, BAD_INPUT,
-                    "--degrade: expected names of nodes of %s, A:B=X or A=X, found '%.80s'",
-                    cluster_file(c), word);
+                    "--degrade: expected names of nodes of %s, A:B=X or A=X, found '%.80s'%s",
+                    cluster_file(c), word, nearest_ends(p, word, arena));
     if (from == to)
         return fail(err, BAD_INPUT, "--degrade: expected two different nodes, found '%.80s'", word);
     if (to >= 0 && !is_joined(c, from, to))
@@ -327,7 +372,7 @@ enum status cluster_make_change(struct cluster *to, const struct cluster *from,
         return OK;
     }
     bool *gone = TAKE(arena, from->places.node_count, bool);
-    TRY(mark_nodes(from, x, gone, err));
+    TRY(mark_nodes(from, x, gone, arena, err));
     for (int i = 0; i < from->places.node_count; i++) lost[from->places.nodes[i].group] += gone[i];
     take_groups(to, from, lost, number, arena);
     take_nodes(&to->places, &from->places, gone, number, arena);

@@ -23,6 +23,9 @@ const char *cluster_change_text(const struct cluster_change *x,
 // Whether --without takes the word.
 bool cluster_has_nodes(const struct cluster *c, const char *word);
 
+// The node that an unknown word probably means, as --without takes it.
+const char *cluster_nearest_node(const struct cluster *c, const char *word, struct arena *arena);
+
 // *to is the changed cluster; it shares memory with `from`, and its document is empty. If several
 // factors apply to a link, the smallest is used. BAD_INPUT: a word that names nothing, or the same
 // thing twice; nothing would be left.

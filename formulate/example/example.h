@@ -48,10 +48,10 @@ void layout_state(struct layout *layout, struct space *space, const struct state
 
 // Takes what is named (`layout_exclude_names`: "offload", "interleaved", "zero-3") out of space and
 // modes of recomputation: the axis then has the other values. BAD_INPUT: an unknown name, answered
-// with the nearest; something that is stated; nothing would be left.
+// with the nearest, or with the nearest node; something that is stated; nothing would be left.
 enum status layout_exclude(struct layout *layout, struct space *space, bool *recompute,
-                           const struct stated_layout *stated, struct arena *arena,
-                           struct error *err);
+                           const struct stated_layout *stated, const struct cluster *cluster,
+                           struct arena *arena, struct error *err);
 
 // A GPU that no shipped document has, by one that is known: in its nodes and with its costs, but
 // for its memory and its link within a node, where these are stated (above 0).

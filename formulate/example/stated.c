@@ -4,6 +4,7 @@
 
 #include "data/base/names.h"
 #include "data/kinds/schedules.h"
+#include "data/places/cluster_change.h"
 #include "formulate/example/example.h"
 
 // ---- what is fixed
@@ -126,10 +127,13 @@ static bool same_name(const char *a, const char *b)
     return *a == *b;
 }
 
-static enum status unknown_name(const char *word, struct error *err)
+static enum status unknown_name(const char *word, const struct cluster *cluster,
+                                struct arena *arena, struct error *err)
 {
     const char *names[NAMES_MOST];
-    int count = names_of(names), nearest = name_nearest(word, names, count);
+    int count = names_of(names);
+    names[count++] = cluster_nearest_node(cluster, word, arena);
+    int nearest = name_nearest(word, names, count);
     return fail(err, BAD_INPUT,
                 "--without: expected what a space of layouts may lack (offload, recompute, a "
                 "degree, a schedule ...) or a node of the cluster as a hostfile names it, found "
@@ -184,8 +188,8 @@ static bool exclude_mode(bool *recompute, const char *word)
 }
 
 static enum status exclude_word(struct layout *layout, struct space *space, const char *word,
-                                const struct stated_layout *stated, struct arena *arena,
-                                struct error *err)
+                                const struct stated_layout *stated, const struct cluster *cluster,
+                                struct arena *arena, struct error *err)
 {
     for (size_t i = 0; i < ARRAY_LENGTH(exclusions); i++)
         if (same_name(word, exclusions[i].name))
@@ -194,17 +198,17 @@ static enum status exclude_word(struct layout *layout, struct space *space, cons
         const struct exclusion x = {schedule_names[kind], SPACE_SCHEDULE, kind, false};
         if (same_name(word, x.name)) return exclude(layout, space, &x, stated, arena, err);
     }
-    return unknown_name(word, err);
+    return unknown_name(word, cluster, arena, err);
 }
 
 enum status layout_exclude(struct layout *layout, struct space *space, bool *recompute,
-                           const struct stated_layout *stated, struct arena *arena,
-                           struct error *err)
+                           const struct stated_layout *stated, const struct cluster *cluster,
+                           struct arena *arena, struct error *err)
 {
     for (int i = 0; i < stated->without.count; i++) {
         const char *word = stated->without.items[i];
         if (exclude_mode(recompute, word)) continue;
-        TRY(exclude_word(layout, space, word, stated, arena, err));
+        TRY(exclude_word(layout, space, word, stated, cluster, arena, err));
     }
     return OK;
 }

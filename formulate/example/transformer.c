@@ -93,10 +93,8 @@ static enum status check_precision(const struct problem *p, enum precision preci
     for (int i = 0; i < p->cluster.group_count; i++) {
         const struct gpu_costs *gpu = costs_find_gpu(&p->costs, p->cluster.groups[i].gpu);
         if (!gpu || costs_find_precision(gpu, precision)) return OK;
-        others = arena_print(arena, "%s; %s has", others, gpu->gpu);
-        for (int k = 0; k < gpu->precision_count; k++)
-            others = arena_print(arena, "%s%s %s", others, k ? "," : "",
-                                 precision_names[gpu->precisions[k].precision]);
+        others =
+            arena_print(arena, "%s; %s has %s", others, gpu->gpu, costs_precisions(gpu, arena));
     }
     return fail(err, BAD_INPUT, "--precision: no GPU of the cluster has %s by the costs %s%s",
                 precision_names[precision], p->costs.name, others);
@@ -301,11 +299,13 @@ static enum status drop_nodes(struct cluster *c, struct option_texts *without, s
     return change.without.count ? cluster_make_change(c, &all, &change, arena, err) : OK;
 }
 
-static enum status exclude(struct job *job, const struct transformer_request *r,
+static enum status exclude(struct problem *p, const struct transformer_request *r,
                            struct arena *arena, struct error *err)
 {
+    struct job *job = &p->job;
     if (!r->stated.without.count || job->space.given)
-        return layout_exclude(&job->layout, &job->space, job->recompute, &r->stated, arena, err);
+        return layout_exclude(&job->layout, &job->space, job->recompute, &r->stated, &p->cluster,
+                              arena, err);
     return fail(err, BAD_INPUT, "--without: requires a space to exclude it from (--layouts all)");
 }
 
@@ -330,7 +330,7 @@ enum status example_transformer(struct problem *problem, const struct transforme
     keep_stated(problem, request);
     offer_activations(&problem->job, &problem->model);
     keep_schedule(&problem->job.space, request, gpus_of(&problem->cluster), arena);
-    TRY(exclude(&problem->job, request, arena, err));
+    TRY(exclude(problem, request, arena, err));
     int64_t positions = problem->model.has_shape ? problem->model.shape.positions : 0;
     if (!problem->job.sequence)
         problem->job.sequence = positions ? smaller(SEQUENCE_DEFAULT, positions) : SEQUENCE_DEFAULT;

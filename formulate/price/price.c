@@ -138,8 +138,9 @@ static const char *reason_to_exclude(const struct pricing *x, int group)
         needs_rates = true;
     }
     if (needs_rates && !x->rates[group])
-        return arena_print(x->arena, "%s lacks %s", nodes->gpu,
-                           precision_names[problem->job.precision]);
+        return arena_print(x->arena, "%s lacks %s (it has %s)", nodes->gpu,
+                           precision_names[problem->job.precision],
+                           costs_precisions(gpu, x->arena));
     if (offers(x->priced, COMPRESS_TOP_K) &&
         !(gpu->top_k_values_per_s.value > 0 && gpu->top_k_back_values_per_s.value > 0))
         return lacks(x, nodes, "sending the largest values",

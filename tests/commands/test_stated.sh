@@ -78,6 +78,18 @@ answers 0 "" example gpt --model llama-3.1-8b --cluster mixed-a100-v100 --layout
     --without v100-2 --without offload --without a100=2 -o nodes
 grep -q '"nodes": 2' nodes/cluster.json && grep -q '"nodes": 3' nodes/cluster.json ||
     complain "--without v100-2: the cluster has it still"
+answers 2 "the nearest is v100-2" example gpt --model llama-3.1-8b --cluster mixed-a100-v100 \
+    --layouts all --without v1002 -o no
+answers 0 "no stage on v100: v100-32gb lacks bf16; it has fp16, fp32" example gpt \
+    --cluster mixed-a100-v100 --costs kernels --layouts all -o no16
+printf 'anode01\nvnode01\nvnode03\n' > hosts
+answers 0 "" import hostfile hosts --like anode=a100-16x8 --like vnode=v100-32gb-16x8 -o named.json
+named="--model gpt2-xl --cluster named.json --costs kernels --precision fp16 --sequence 1024"
+answers 2 "found 'vnode3'; the nearest is vnode03" example gpt $named --layouts all \
+    --without vnode3 -o no
+answers 0 "" example gpt $named --layouts all --global-batch 24 -o named
+answers 2 "found 'vnode3'; the nearest is vnode03" solve named --without vnode3
+answers 2 "the nearest to 'vnode3' is vnode03" solve named --degrade anode01:vnode3=0.5
 # 512 GPUs are not whole NVLink domains of 72, but equal parts of 8.
 answers 0 "" example gpt --model llama-3.1-8b --gpu gb200-186gb --gpus 512 --costs kernels \
     --layouts all -o parts

@@ -146,7 +146,7 @@ TEST(exclusions_say_why)
     b->precisions[1].precision = BF16;
     const struct priced *p = price(b);
     assert_null(p->groups[0].excluded);
-    assert_string_equal(p->groups[1].excluded, "H lacks fp16");
+    assert_string_equal(p->groups[1].excluded, "H lacks fp16 (it has bf16)");
     assert_int_equal(forward_parts(b, 0, 1)[PART_LINK], PRICE_NONE);
     b->precisions[1].precision = FP16;
     b->problem.job.layout.tensor = 8;
