@@ -239,7 +239,7 @@ static void pack_documents(struct layer_run *run, int64_t tokens)
 
 // Adapters on matrices of frozen blocks, between a frozen embedding and a frozen head.
 static bool adapt(struct layer_run *run, const struct shape *shape, const struct run_row *row,
-                  struct prediction *prediction)
+                  struct prediction *prediction, struct arena *arena)
 {
     bool ends = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
     if (!ends && run->kind != LAYER_BLOCK)
@@ -250,11 +250,13 @@ static bool adapt(struct layer_run *run, const struct shape *shape, const struct
     run->weight_bits = (int)stated(row->frozen_bits, 0);
     char words[256];
     snprintf(words, sizeof words, "%.*s", row->lora_modules.length, row->lora_modules.text);
-    if (*words && !adapters_by_words(words, shape, run->adapter_modules))
+    const char *nearest, *unknown = adapters_unknown_word(words, &nearest, arena);
+    if (unknown)
         return predict_refuse(prediction,
-                              "lora_modules: expected names of products (q_proj v_proj, linear_qkv "
-                              "...), found '%s'",
-                              words);
+                              "lora_modules: expected names of products, found '%.40s'; the "
+                              "nearest is %s",
+                              unknown, nearest);
+    adapters_by_words(words, shape, run->adapter_modules);
     return true;
 }
 
@@ -265,12 +267,14 @@ bool predict_set_model(struct predictor *p, const struct run_row *row,
     int64_t packed = row->document_tokens, rank = stated(row->lora_rank, 0);
     bool shorter = packed != NOT_STATED && packed < row->seq;
     if (!find_layers(p, row, prediction)) return false;
+    if (row->lora_modules.length && rank == 0)
+        return predict_refuse(prediction, "lora_modules: expected a lora_rank above 0 with it");
     if (!shorter && rank == 0) return true;
     if (m->runs != p->runs) m->runs = TAKE_COPY(p->scratch, m->runs, m->run_count);
     for (int i = 0; i < m->run_count; i++) {
         bool ends = m->runs[i].kind == LAYER_EMBEDDING || m->runs[i].kind == LAYER_HEAD;
         if (shorter && !ends) pack_documents(&m->runs[i], packed);
-        if (rank > 0 && !adapt(&m->runs[i], &m->shape, row, prediction)) return false;
+        if (rank > 0 && !adapt(&m->runs[i], &m->shape, row, prediction, p->scratch)) return false;
     }
     return true;
 }

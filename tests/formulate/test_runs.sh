@@ -156,7 +156,7 @@ refused "found 'V100'" "A100-80GB*16 V100" tp=2 pp=4 dp=4
 refused "gpu names 24 GPUs, tp x cp x pp x dp = 32" "A100-80GB*8 V100-32GB*16" tp=2 pp=4 dp=4
 refused "no cluster has a GPU like 'X9'" "A100-80GB*16 X9*16" tp=2 pp=4 dp=4
 shape=$(echo $shape | sed "s/fp16/bf16/")
-refused "lacks bf16" "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4
+refused "v100-32gb lacks bf16 (it has fp16, fp32)" "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4
 
 # ---- packed documents, adapters
 base="gpu=A100-80GB layers=32 hidden=4096 heads=32 vocab=51200 positions=0 tp=2 pp=4 dp=4 sp=0
@@ -176,6 +176,14 @@ less "$(seconds lora_rank=8)" "$(seconds lora_rank=64)" "time by rank"
 "$plumbline" predict gpu=h100-80gb num_gpus=8 model=qwen3-30b-a3b seq=4096 lora_rank=8 2> err &&
     complain "adapters of experts"
 grep -q "dense blocks" err || complain "adapters of experts: $(cat err)"
+while IFS=: read -r words cells; do
+    "$plumbline" predict $base $cells 2> err && complain "$cells: predicted"
+    grep -q -- "$words" err || complain "$cells: $(cat err)"
+done << 'END'
+found 'v_porj'; the nearest is v_proj:lora_rank=8 lora_modules=q_proj+v_porj
+expected a lora_rank above 0 with it:lora_modules=q_proj
+no column target_modules; here it is lora_modules:lora_rank=8 target_modules=q_proj
+END
 
 # ---- the shipped tables: every row that holds a time or a memory is scored
 for table in mpt-llm-foundry torchtitan-llama3 llama3-2407.21783 nvidia-megatron mt-nlg-2201.11990 \

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/base/names.h"
 #include "data/inputs/model/internal.h"
 
 const char *const adapter_module_names[] = {"query", "key",  "value", "output",  "gate",
@@ -60,6 +61,9 @@ static const struct {
     int modules; // bits of enum adapter_module
 } module_words[] = {
 #define IS(module) (1 << ADAPTER_##module)
+    {"query", IS(QUERY)},
+    {"key", IS(KEY)},
+    {"value", IS(VALUE)},
     {"q_proj", IS(QUERY)},
     {"k_proj", IS(KEY)},
     {"v_proj", IS(VALUE)},
@@ -133,4 +137,21 @@ bool adapters_by_words(const char *text, const struct shape *s, bool *set)
     if (set[ADAPTER_QKV]) set[ADAPTER_QUERY] = set[ADAPTER_KEY] = set[ADAPTER_VALUE] = false;
     if (set[ADAPTER_GATE_UP]) set[ADAPTER_GATE] = set[ADAPTER_UP] = false;
     return any;
+}
+
+const char *adapters_unknown_word(const char *text, const char **nearest, struct arena *arena)
+{
+    static const struct shape gated = {.gated_ffn = true};
+    const char *names[ARRAY_LENGTH(module_words)];
+    for (size_t length; *text; text += length ? length : 1) {
+        length = 0;
+        while (isalnum((unsigned char)text[length]) || text[length] == '_') length++;
+        const char *word = arena_print(arena, "%.*s", (int)length, text);
+        bool none[ADAPTER_MODULE_COUNT] = {false};
+        if (!length || text[length] == '.' || adapters_by_words(word, &gated, none)) continue;
+        for (size_t i = 0; i < ARRAY_LENGTH(module_words); i++) names[i] = module_words[i].word;
+        *nearest = names[name_nearest(word, names, ARRAY_LENGTH(module_words))];
+        return word;
+    }
+    return NULL;
 }

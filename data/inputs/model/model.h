@@ -300,6 +300,8 @@ bool run_adapts(const struct layer_run *run, const struct shape *s, enum adapter
 // Which ones the words of a list name, by the names of peft, Megatron-Bridge and NeMo, in `set`,
 // which has none yet; false: no word is known.
 bool adapters_by_words(const char *text, const struct shape *s, bool *set);
+// The first word that names none, with the nearest that does; NULL: all do.
+const char *adapters_unknown_word(const char *text, const char **nearest, struct arena *arena);
 bool model_has_gradient(const struct model *m, int run); // this run is trained, or one before it is
 
 #endif
