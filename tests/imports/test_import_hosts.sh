@@ -130,6 +130,9 @@ refuse 'has nodes with a100-80gb and with v100-32gb, which a hostfile does not t
 refuse 'b1: its name begins with none of those given' hostfile 'a1\nb1\n' --like a=a100-16x8
 refuse 'v=v100-32gb-16x8: no host of .* is described by it' hostfile 'a1\na2\n' $mixed
 refuse 'the nearest is .a100-16x8' hostfile 'a1\n' --like a=a100-16
+refuse 'a=t4-4x4. are for the same hosts' hostfile 'a1\nv1\n' $mixed --like a=t4-4x4
+refuse 't4-4x4. are for the same hosts' hostfile 'a1\n' $like --like t4-4x4
+refuse 'expected NAME=CLUSTER or CLUSTER' hostfile 'a1\n' --like =t4-4x4
 # Nodes of two kinds in one hostfile: each name's cluster, and the rest one of its own.
 printf 'a1 slots=8\nav2 slots=4\nv1 slots=8\nx1\n' >"$work/mixed"
 "$plumbline" import hostfile "$work/mixed" $mixed --like av=h100-128x8 --like t4-4x4 \

@@ -92,6 +92,24 @@ static enum status check_like(const char *like, struct arena *arena, struct erro
     return OK;
 }
 
+// Which of two clusters a name's beginning means, or a cluster that any name begins with.
+static enum status check_names(const struct option_texts *likes, struct error *err)
+{
+    for (int i = 0; i < likes->count; i++) {
+        const char *equals = strchr(likes->items[i], '=');
+        size_t length = equals ? (size_t)(equals - likes->items[i]) + 1 : 0;
+        if (length == 1)
+            return fail(err, BAD_INPUT, "--like: expected NAME=CLUSTER or CLUSTER, found '%.80s'",
+                        likes->items[i]);
+        for (int k = 0; k < i; k++)
+            if (length ? !strncmp(likes->items[i], likes->items[k], length)
+                       : !strchr(likes->items[k], '='))
+                return fail(err, BAD_INPUT, "--like: '%.80s' and '%.80s' are for the same hosts",
+                            likes->items[k], likes->items[i]);
+    }
+    return OK;
+}
+
 static bool is_named(const struct cluster *c, const char *name)
 {
     int g = 0;
@@ -141,6 +159,7 @@ static enum status read_file(void *options, struct error *err)
     struct hosts h = {.names = {.arena = r->arena}};
     struct text_lines t;
     bool more;
+    TRY(check_names(&o->likes, err));
     text_open(&t, r->file.path, r->text, r->size, r->arena);
     while (true) {
         TRY(text_next(&t, &more, err));
