@@ -188,20 +188,30 @@ static enum status read_number(const struct json *value, bool whole, double low,
     return OK;
 }
 
+// More names than a line has room for: the nearest is said alone.
+enum { NAMES_SHOWN = 12 };
+
 enum status json_name(const struct json *value, const char *const *names, int *to,
                       struct error *err)
 {
     const cJSON *item = value->node;
     char what[400] = "one of";
-    for (int i = 0; names[i]; i++) {
-        if (cJSON_IsString(item) && !strcmp(item->valuestring, names[i])) {
-            *to = i;
+    int count = 0;
+    for (; names[count]; count++) {
+        if (cJSON_IsString(item) && !strcmp(item->valuestring, names[count])) {
+            *to = count;
             return OK;
         }
         size_t n = strlen(what);
-        snprintf(what + n, sizeof what - n, "%s \"%s\"", i ? "," : "", names[i]);
+        snprintf(what + n, sizeof what - n, "%s \"%s\"", count ? "," : "", names[count]);
     }
-    return expected(value, what, err);
+    const char *text = cJSON_IsString(item) ? item->valuestring : "";
+    char odd[PLAIN_FOUND_MAX];
+    size_t length = strlen(text);
+    if (count <= NAMES_SHOWN || !length || length > 40 || !text_is_plain(text, length, odd))
+        return expected(value, what, err);
+    return json_refuse(value, err, "expected one of %d names, found \"%s\"; nearest: %s", count,
+                       text, names[name_nearest(text, names, count)]);
 }
 
 // A text that is used: it may be a name, and names are printed.
