@@ -248,9 +248,8 @@ static bool adapt(struct layer_run *run, const struct shape *shape, const struct
     if (ends) return true;
     run->adapter_rank = (int)row->lora_rank;
     run->weight_bits = (int)stated(row->frozen_bits, 0);
-    char words[256];
-    snprintf(words, sizeof words, "%.*s", row->lora_modules.length, row->lora_modules.text);
-    const char *nearest, *unknown = adapters_unknown_word(words, &nearest, arena);
+    const char *words = cell_copy(row->lora_modules, arena), *nearest;
+    const char *unknown = adapters_unknown_word(words, &nearest, arena);
     if (unknown)
         return predict_refuse(prediction,
                               "lora_modules: expected names of products, found '%.40s'; the "
