@@ -12,6 +12,15 @@ int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+const char *find_in_any_case(const char *text, const char *part)
+{
+    size_t length = strlen(part);
+    int first = tolower((unsigned char)*part);
+    for (; text && *text; text++)
+        if (tolower((unsigned char)*text) == first && !strncasecmp(text, part, length)) return text;
+    return NULL;
+}
+
 // Signs between words are easily left out; a digit is rarely mistaken for another.
 enum { NAME_MOST = 64, CHANGE = 4, CHANGE_CASE = 2, CHANGE_SIGN = 2, CHANGE_DIGIT = 6 };
 

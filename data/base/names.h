@@ -7,6 +7,9 @@
 
 int compare_texts(const void *a, const void *b); // two const char *, ascending: for qsort
 
+// Where a text (NULL: none) has this part, whatever the case of letters; NULL: nowhere.
+const char *find_in_any_case(const char *text, const char *part);
+
 // The index of the name that was probably meant; otherwise of the one with the fewest changed
 // characters (inserted, left out, replaced; signs between words and case count for less, digits for
 // more); -1: there is none.

@@ -3,20 +3,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/base/names.h"
 #include "data/frameworks/run.h"
-
-static bool holds(const char *text, const char *word)
-{
-    size_t length = strlen(word);
-    for (; text && *text; text++)
-        if (!strncasecmp(text, word, length)) return true;
-    return false;
-}
 
 bool run_has_adapters(const struct run *r)
 {
     const char *way = r->adapters.way;
-    if (way && *way) return holds(way, "lora") || holds(way, "dora");
+    if (way && *way) return find_in_any_case(way, "lora") || find_in_any_case(way, "dora");
     return r->adapters.on >= 0 ? r->adapters.on : r->adapters.rank > 0 || r->adapters.alpha;
 }
 
@@ -24,7 +17,7 @@ int run_frozen_bits(const struct run *r)
 {
     const char *digits = r->adapters.bits ? strpbrk(r->adapters.bits, "12348") : NULL;
     int bits = digits ? atoi(digits) : 0;
-    if (r->adapters.four || holds(r->adapters.way, "qlora")) return 4;
+    if (r->adapters.four || find_in_any_case(r->adapters.way, "qlora")) return 4;
     return r->adapters.eight ? 8 : bits < 16 ? bits : 0;
 }
 

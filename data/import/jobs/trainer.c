@@ -5,18 +5,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/base/names.h"
 #include "data/import/jobs/importer.h"
 #include "data/import/jobs/launch.h"
 
 enum { ANSWER_DEFAULT = 512 }; // TRL's and ms-swift's max_completion_length
-
-static bool holds(const char *text, const char *word)
-{
-    size_t length = strlen(word);
-    for (; text && *text; text++)
-        if (!strncasecmp(text, word, length)) return true;
-    return false;
-}
 
 // The stage in a name such as ds_z3_offload_config.json, zero2, stage3.json; -1: none.
 static int stage_in(const char *text)
@@ -52,16 +45,16 @@ static enum status set_fsdp(struct run *r, struct settings *s, struct error *err
     const char *text = r->sharding;
     size_t i = 0;
     if (!text || !*text || !strcasecmp(text, "false")) return OK;
-    while (i < ARRAY_LENGTH(words) && !holds(text, words[i].word)) i++;
+    while (i < ARRAY_LENGTH(words) && !find_in_any_case(text, words[i].word)) i++;
     if (strchr(text, '.') || i == ARRAY_LENGTH(words))
         return settings_refuse(s, "fsdp", err,
                                "expected full_shard, shard_grad_op, hybrid_shard or no_shard, "
                                "found \"%.60s\"",
                                text);
-    l->zero = words[i].zero, l->offload_optimizer = holds(text, "offload");
+    l->zero = words[i].zero, l->offload_optimizer = find_in_any_case(text, "offload");
     if (l->offload_optimizer)
         said_assume(&s->said, "offload: the optimizer on the host; weights and gradients stay");
-    if (holds(text, "hybrid") || !strcmp(text, "4"))
+    if (find_in_any_case(text, "hybrid") || !strcmp(text, "4"))
         said_assume(&s->said, "hybrid_shard: shards over all data ranks, not those of a node");
     return OK;
 }
@@ -70,10 +63,11 @@ static enum status set_fsdp(struct run *r, struct settings *s, struct error *err
 static enum status set_accelerate(struct run *r, struct settings *s, struct error *err)
 {
     const char *name = r->accelerate;
-    bool fsdp = holds(name, "fsdp");
+    bool fsdp = find_in_any_case(name, "fsdp");
     if (!name || r->about || r->sharding || setting_of(s, "zero-stage")) return OK;
     if (stage_in(name) >= 0) return r->about = name, OK;
-    if (!fsdp && !holds(name, "ddp") && !holds(name, "multi_gpu") && !holds(name, "single"))
+    if (!fsdp && !find_in_any_case(name, "ddp") && !find_in_any_case(name, "multi_gpu") &&
+        !find_in_any_case(name, "single"))
         return settings_refuse(s, "config-file", err,
                                "how states are sharded stands in %.80s: add --zero_stage, or "
                                "--fsdp_sharding_strategy, to the launch",
@@ -86,8 +80,8 @@ static enum status set_accelerate(struct run *r, struct settings *s, struct erro
 // "zero3_offload" does, "stage3_no_offloading" does not.
 static bool offloads(const char *name)
 {
-    return holds(name, "offload") && !holds(name, "no_offload") && !holds(name, "no-offload") &&
-           !holds(name, "without_offload");
+    return find_in_any_case(name, "offload") && !find_in_any_case(name, "no_offload") &&
+           !find_in_any_case(name, "no-offload") && !find_in_any_case(name, "without_offload");
 }
 
 // DeepSpeed's own file, beside the one that is read or in a folder above it.
@@ -148,11 +142,13 @@ static enum status set_sharding(struct run *r, struct settings *s, struct error 
 
 static void set_precision(struct run *r, struct settings *s)
 {
-    bool narrow = holds(r->dtype, "bfloat16") || holds(r->dtype, "bf16");
+    bool narrow = find_in_any_case(r->dtype, "bfloat16") || find_in_any_case(r->dtype, "bf16");
     if (!r->bf16 && !r->fp16 && (narrow || !r->dtype)) r->bf16 = true;
     if (!narrow && !setting_of(s, "bf16") && !setting_of(s, "fp16") && !r->dtype)
         said_assume(&s->said, "the precision is not stated: bf16");
-    r->job.precision = r->bf16 ? BF16 : r->fp16 || holds(r->dtype, "float16") ? FP16 : FP32;
+    r->job.precision = r->bf16                                            ? BF16
+                       : r->fp16 || find_in_any_case(r->dtype, "float16") ? FP16
+                                                                          : FP32;
     r->job.gradient_bytes_per_value = trainer_gradient_bytes(r->job.trainer, r->job.precision);
 }
 
@@ -175,7 +171,7 @@ static enum status check_program(const struct run *r, const struct settings *s, 
 {
     static const char *const others[] = {"reward", "dpo", "ppo", "grpo", "rlhf", "orpo", "kto"};
     for (size_t i = 0; s->program && !s->policy_alone && i < ARRAY_LENGTH(others); i++)
-        if (holds(s->program, others[i]))
+        if (find_in_any_case(s->program, others[i]))
             return fail(err, BAD_INPUT, "%s: %.80s is not read: " SETTING_OF_OTHERS, r->file,
                         s->program);
     return OK;
@@ -207,8 +203,8 @@ static enum status check_optimizer(const struct run *r, struct settings *s, stru
     static const char *const narrow[] = {"8bit", "4bit", "galore", "apollo", "lomo"};
     enum { BITS = 2 };
     for (size_t i = 0; i < ARRAY_LENGTH(narrow); i++) {
-        if (!holds(r->optimizer, narrow[i])) continue;
-        if (i >= BITS || !holds(r->optimizer, "adam") || !run_has_adapters(r))
+        if (!find_in_any_case(r->optimizer, narrow[i])) continue;
+        if (i >= BITS || !find_in_any_case(r->optimizer, "adam") || !run_has_adapters(r))
             return settings_refuse(s, setting_of(s, "optim") ? "optim" : "optimizer", err,
                                    "%.40s has other states than Adam's: leave it out",
                                    r->optimizer);
@@ -250,10 +246,10 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     set_recompute(r, s);
     TRY(check_optimizer(r, s, err));
     set_adapters(r, s);
-    j->adam = !r->optimizer || holds(r->optimizer, "adam");
+    j->adam = !r->optimizer || find_in_any_case(r->optimizer, "adam");
     if (!j->adam) said_assume(&s->said, "optimizer %.40s: no state is assumed", r->optimizer);
-    l->fused_attention = !r->backend ||
-                         (!holds(r->backend, "eager") && !holds(r->backend, "disab"));
+    l->fused_attention = !r->backend || (!find_in_any_case(r->backend, "eager") &&
+                                         !find_in_any_case(r->backend, "disab"));
     if (r->model)
         said_assume(&s->said, "the model is %.80s: from its config.json (plumbline import hf)",
                     r->model);
@@ -272,7 +268,7 @@ static enum status take_sections(struct settings *s, const struct settings *yaml
     const struct setting *engine = setting_of(yaml, "dist_config.name"),
                          *file = setting_of(yaml, "dist_config.config_file");
     const struct setting *data = setting_of(yaml, "train_dataset");
-    if (data && holds(data->text, "dpo"))
+    if (data && find_in_any_case(data->text, "dpo"))
         return settings_refuse(yaml, data->key, err, "%.60s: " SETTING_OF_OTHERS, data->text);
     if (data) said_assume(&s->said, "tokens are trained (llamafactory-cli sft), not pairs");
     for (size_t i = 0; i < ARRAY_LENGTH(adapters); i++) {

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include "data/base/names.h"
 #include "data/import/logs/log.h"
 
 enum { LINE_MOST = 1 << 16 };
@@ -119,7 +120,6 @@ static inline bool at_border(const char *line, const char *s)
 // The number after `before` in the line (blanks and colons between are skipped); *after: behind it.
 // false: there is none. Digits may be grouped by commas.
 bool number_after(const char *line, const char *before, double *value, const char **after);
-const char *find_in_any_case(const char *text, const char *part); // NULL: it is not there
 bool number_at(const char *at, double *value, const char **after);
 
 #endif

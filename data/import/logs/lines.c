@@ -3,7 +3,6 @@
 // quotes of a notebook's file.
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #include "data/base/file.h"
 #include "data/import/logs/internal.h"
@@ -168,13 +167,4 @@ bool number_after(const char *line, const char *before, double *value, const cha
 {
     const char *at = strstr(line, before);
     return at && number_at(at + strlen(before), value, after);
-}
-
-const char *find_in_any_case(const char *text, const char *part)
-{
-    size_t length = strlen(part);
-    int first = tolower((unsigned char)*part);
-    for (; *text; text++)
-        if (tolower((unsigned char)*text) == first && !strncasecmp(text, part, length)) return text;
-    return NULL;
 }
