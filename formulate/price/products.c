@@ -130,6 +130,14 @@ static const struct matrix_arrays *arrays_of(const struct gpu_costs *gpu)
     return gpu->arrays.units > 0 ? &gpu->arrays : NULL;
 }
 
+// Their biases are kernels of their own: added, their gradients summed, these copied.
+static real expert_start_s(const struct pricing *x, const struct layer_run *run, int group,
+                           const struct product_limits *l)
+{
+    bool biased = l->expert_start > 0 && bias_bytes(x, run) > 0;
+    return l->expert_start + (biased ? 3 * x->gpus[group]->product_launch_s.value : 0);
+}
+
 // The products reach `share` of the tile and product rates.
 static bool limits_of(const struct pricing *x, const struct precision_costs *rates, int group,
                       real share, struct product_limits *to)
@@ -255,6 +263,7 @@ bool product_times(const struct pricing *x, const struct layer_run *run, const s
     struct product_list list;
     struct product_limits *l = &list.limits;
     if (!limits_of(x, rates_of_run(x, run, group), group, share, l)) return false;
+    l->expert_start = expert_start_s(x, run, group, l);
     if (kept && take_kept(&kept->matrices, l, to)) return true;
     list.count = products_of(x, run, slice->tokens, list.products);
     list.times = times_of(x, run), list.bytes = x->e, list.gradient_bytes = 2 * x->e_g;
@@ -291,6 +300,7 @@ real repeated_products_s(const struct pricing *x, const struct layer_run *run, r
                                  {"ffn up", tokens, (x->g - 2) * ffn_of(x, run) / x->t, x->h, 1}};
     struct product_limits l;
     bool shaped = limits_of(x, rates, group, 1, &l);
+    l.expert_start = expert_start_s(x, run, group, &l);
     for (size_t i = 0; i < ARRAY_LENGTH(repeated); i++) {
         const struct product *p = &repeated[i];
         if (!(p->columns > 0 && p->depth > 0)) continue;

@@ -179,6 +179,27 @@ TEST(experts_start_one_by_one)
     near_to(forward_of(b), together.forward_ns[0]);
 }
 
+// Their biases add three kernels to each of the 24 products, no more than products take to start.
+TEST(biases_of_experts_start_kernels)
+{
+    for (int steps = 0; steps < 2; steps++) {
+        struct bench *b = bench_mixture(4);
+        b->precisions[0].product_flop_per_s = exactly(100e12);
+        b->gpus[0].product_launch_s = exactly(5e-6);
+        b->runs[BLOCK].more_values = 16 * (1 + 2 * 512 + 1024) + 16;
+        if (steps) b->problem.job.graphs = GRAPHS_STEP;
+        struct priced_run together = block_of(b);
+        b->precisions[0].expert_start_s = exactly(10e-6);
+        struct priced_run apart = block_of(b);
+        near_to(apart.forward_ns[0] - together.forward_ns[0], steps ? 0 : 8 * 25000);
+        near_to(apart.backward_ns[0] - together.backward_ns[0], steps ? 0 : 16 * 25000);
+        b->problem.job.trainer = TRAINER_TORCHTITAN; // fused
+        together = block_of(b);
+        b->precisions[0].expert_start_s = exactly(0);
+        near_to(together.forward_ns[0] - block_of(b).forward_ns[0], steps ? 0 : 8 * 10000);
+    }
+}
+
 // 2 x 3 x 1024 x 512 x 2048 FLOP forward, twice that backward, at 100e12 as all others.
 TEST(experts_have_rates_of_their_own)
 {

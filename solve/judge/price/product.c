@@ -190,6 +190,16 @@ static struct limits limits_of(const struct price_audit *a, int group,
                           : a->value_bytes};
 }
 
+// Three further kernels an expert where it has biases: one adds them, one sums their gradients, one
+// copies those.
+static void start_biases(struct limits *l, int run, int group)
+{
+    bool started = l->start_of_expert > 0,
+         biased = judged_biases_of(l->a, run_of(l->a, run)).added > 0;
+    if (started && biased)
+        l->start_of_expert += 3 * (long double)gpu_of(l->a, group)->product_launch_s.value;
+}
+
 bool shaped_products(const struct price_audit *a, int run, int group,
                      const struct precision_costs *rates, struct piece piece, long double slower,
                      struct work *w)
@@ -199,6 +209,7 @@ bool shaped_products(const struct price_audit *a, int run, int group,
     if (!(rates->product_flop_per_s.value > 0) || !(head || projector || is_layered(a, run)))
         return false;
     struct limits l = limits_of(a, group, rates, slower);
+    start_biases(&l, run, group);
     w->linear = w->data = w->weight = w->weightless = w->operands = w->learning_operands = 0;
     if (projector) return add_projector(&l, &run_of(a, run)->projector, piece.tokens, w), true;
     if (!head) {
@@ -241,6 +252,7 @@ long double every_second_product_s(const struct price_audit *a, int run, int gro
     const struct judged_attention y = judged_attention(a, run);
     const struct precision_costs *rates = rates_of(a, group);
     struct limits l = limits_of(a, group, rates, 1);
+    start_biases(&l, run, group);
     long double t = layout_of(a)->tensor, h = a->problem->model.shape.hidden, n = piece.tokens,
                 ffn = a->gates > 2 ? shared_width(a, run_of(a, run)) : 0, seconds = 0;
     if (!(rates->product_flop_per_s.value > 0))
