@@ -279,3 +279,15 @@ void add_attention(const struct pricing *x, const struct layer_run *run, const s
     work->memory += work->scores;
     if (run->linear_beside) add_linear(x, slice, work);
 }
+
+// FlashAttention-2 has kernels for every 32 values of a head, the first one and Triton's for powers
+// of two; keys and values are filled up alike.
+real filled(const struct pricing *x)
+{
+    enum attention_kernel kernel = x->problem->job.attention_kernel;
+    real value = x->ctx / x->a, head = fmaxl(x->w, value), width = 16;
+    if (kernel == ATTENTION_MAKER_2024 || !(x->w > 0 && value > 0)) return 1;
+    if (kernel == ATTENTION_FLASH_2) width = 32 * pieces(head, 32);
+    while (kernel == ATTENTION_TRITON && width < head) width *= 2;
+    return (x->w + value) / (2 * width);
+}

@@ -75,7 +75,7 @@ static real library_share(const struct pricing *x, int group)
                                        [ATTENTION_TRITON] = &g->triton_attention_share,
                                        [ATTENTION_MAKER_2024] = &g->earlier_attention_share};
     const struct estimate *share = shares[x->problem->job.attention_kernel];
-    return share && x->problem->job.layout.fused_attention ? or_else(share, 1) : 1;
+    return share && x->problem->job.layout.fused_attention ? or_else(share, 1) * filled(x) : 1;
 }
 
 static real attention_share(const struct pricing *x, int group, bool back)

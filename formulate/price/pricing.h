@@ -359,6 +359,7 @@ real attention_working_bytes(const struct pricing *x, const struct layer_run *ru
 // chunks, by token
 int linear_products(const struct pricing *x, real n, struct product *to);
 struct attention linear_attention(const struct pricing *x);
+real filled(const struct pricing *x); // the share of a fused kernel's width that heads have
 void add_linear(const struct pricing *x, const struct slice *slice, struct layer_work *work);
 real linear_ring_bytes(const struct pricing *x);
 real linear_states(const struct pricing *x);

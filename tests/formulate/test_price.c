@@ -67,6 +67,34 @@ TEST(all_reduce_factor)
     assert_true(llabs(slow - fast - 3670016) <= 1);
 }
 
+static int64_t attention_ns(int width, int values, enum attention_kernel kernel)
+{
+    struct bench *b = bench_dense();
+    b->problem.job.layout.fused_attention = true, b->problem.job.attention_kernel = kernel;
+    b->problem.model.shape.head_width = width, b->problem.model.shape.value_width = values;
+    return price(b)->runs[BLOCK].again_ns[RECOMPUTE_SELECTIVE][0];
+}
+
+// A kernel that is wider than a head computes what a head as wide as the kernel has.
+TEST(heads_are_as_wide_as_their_kernel)
+{
+    static const int every_32[] = {32, 64, 96, 128, 160, 192, 224, 256},
+                     powers[] = {16, 32, 64, 128, 256};
+    for (int width = 8, i = 0, k = 0; width <= 256; width += 8) {
+        if (width > every_32[i]) i++;
+        if (width > powers[k]) k++;
+        int64_t flash = attention_ns(every_32[i], 0, ATTENTION_MAKER),
+                triton = attention_ns(powers[k], 0, ATTENTION_MAKER);
+        assert_int_equal(attention_ns(width, 0, ATTENTION_FLASH_2), flash);
+        assert_int_equal(attention_ns(width, 0, ATTENTION_TRITON), triton);
+        assert_int_equal(attention_ns(width, 8, ATTENTION_FLASH_2), flash);
+        assert_int_equal(attention_ns(width, 8, ATTENTION_TRITON), triton);
+        int64_t own = attention_ns(width, 0, ATTENTION_MAKER_2024);
+        assert_int_equal(own, attention_ns(width, 0, ATTENTION_MAKER));
+        assert_true(own <= flash && own <= triton);
+    }
+}
+
 TEST(fused_attention_and_context)
 {
     struct bench *b = bench_dense();

@@ -28,6 +28,26 @@ static const struct estimate *share_of_kernel(const struct gpu_costs *gpu,
     return kernel == ATTENTION_TRITON ? &gpu->triton_attention_share : &gpu->open_attention_share;
 }
 
+// How wide a head is to a kernel: to Triton's, as to FlashAttention 1, a power of two, to
+// FlashAttention-2 a whole number of 32 values.
+static int64_t width_in_kernel(enum attention_kernel kernel, int64_t widest)
+{
+    int64_t width = 16;
+    if (kernel == ATTENTION_FLASH_2) return (widest + 31) / 32 * 32;
+    while (width < widest) width += width;
+    return width;
+}
+
+// Of what such a kernel multiplies, keys by queries and scores by values, the head's own part.
+static long double own_part(const struct price_audit *a, enum attention_kernel kernel)
+{
+    const struct shape *s = &a->problem->model.shape;
+    if (s->heads == 0 || kernel == ATTENTION_MAKER_2024) return 1;
+    int64_t keys = s->head_width, values = (int64_t)(a->summed / s->heads);
+    if (keys == 0 || values == 0) return 1;
+    return (keys + values) / (2.0L * width_in_kernel(kernel, keys > values ? keys : values));
+}
+
 // A fused attention library other than the GPU vendor's newest reaches a share of its rates.
 long double judged_attention_rate(const struct price_audit *a, int group, bool back)
 {
@@ -36,5 +56,5 @@ long double judged_attention_rate(const struct price_audit *a, int group, bool b
                           judged_filled_arrays(a, group, back);
     enum attention_kernel kernel = a->problem->job.attention_kernel;
     if (!layout_of(a)->fused_attention || kernel == ATTENTION_MAKER) return fastest;
-    return fastest * stated_or(share_of_kernel(gpu, kernel), 1);
+    return fastest * stated_or(share_of_kernel(gpu, kernel), 1) * own_part(a, kernel);
 }
