@@ -8,7 +8,7 @@
 #include "data/base/names.h"
 #include "formulate/predict/internal.h"
 
-static const struct node_group *find_known(const struct predictor *p, struct cell gpu)
+static const struct node_group *find_group(const struct predictor *p, struct cell gpu)
 {
     for (int i = 0; i < p->cluster_count; i++)
         for (int g = 0; g < p->clusters[i].group_count; g++)
@@ -19,13 +19,23 @@ static const struct node_group *find_known(const struct predictor *p, struct cel
     return p->settings.cluster && !gpu.length ? &p->clusters[0].groups[0] : NULL;
 }
 
-struct cell predict_gpu(const struct predictor *p, struct cell gpu)
+// Neighbouring rows mostly have the same.
+static const struct node_group *find_known(struct predictor *p, struct cell gpu)
+{
+    struct known_gpu *k = &p->gpu;
+    bool same = k->group && k->gpu.length == gpu.length &&
+                (k->gpu.text == gpu.text || !memcmp(k->gpu.text, gpu.text, (size_t)gpu.length));
+    if (!same) *k = (struct known_gpu){gpu, find_group(p, gpu)};
+    return k->group;
+}
+
+struct cell predict_gpu(struct predictor *p, struct cell gpu)
 {
     const char *known = p->settings.likeness.known;
     return known && !find_known(p, gpu) ? (struct cell){known, (int)strlen(known)} : gpu;
 }
 
-enum status predict_check_likeness(const struct predictor *p, struct error *err)
+enum status predict_check_likeness(struct predictor *p, struct error *err)
 {
     const char *known = p->settings.likeness.known;
     if (!known || find_known(p, (struct cell){known, (int)strlen(known)})) return OK;

@@ -33,10 +33,13 @@ static unsigned hash_request(const struct schedule_request *r)
     return h ^ h >> 15;
 }
 
-struct kept_graph *predict_graph(struct predictor *p, const struct schedule_request *request,
-                                 struct error *err)
+struct kept_graph *predict_graph(struct predictor *p, const struct priced *priced,
+                                 struct prediction *prediction)
 {
+    struct error err; // a large text: not cleared
+    struct schedule_request own = schedule_request_of(priced), *request = &own;
     unsigned at = hash_request(request) % KEPT_MAX;
+    err.status = OK;
     for (; p->kept[at]; at = (at + 1) % KEPT_MAX)
         if (same_request(&p->kept[at]->schedule.request, request)) return p->kept[at];
     int64_t most = p->settings.operations_kept;
@@ -44,12 +47,16 @@ struct kept_graph *predict_graph(struct predictor *p, const struct schedule_requ
         memset(p->kept, 0, sizeof p->kept);
         p->kept_count = 0;
         p->kept_operations = 0;
+        p->graph = NULL;
         arena_reset(p->graphs, p->graphs_mark);
         at = hash_request(request) % KEPT_MAX;
     }
     struct kept_graph *kept = TAKE(p->graphs, 1, struct kept_graph);
-    if (schedule_build(&kept->schedule, request, p->graphs, err) != OK) return NULL;
-    if (graph_compile(&kept->graph, &kept->schedule, p->graphs, err) != OK) return NULL;
+    if (schedule_build(&kept->schedule, request, p->graphs, &err) != OK ||
+        graph_compile(&kept->graph, &kept->schedule, p->graphs, &err) != OK) {
+        predict_refuse(prediction, "%s", err.text);
+        return NULL;
+    }
     assert(!p->kept[at] && p->kept_count <= KEPT_MAX / 2);
     p->kept[at] = kept;
     p->kept_count++;

@@ -59,9 +59,16 @@ struct known_defaults {
     struct run_default traits[TRAIT_COUNT];
 };
 
+// The group that has the GPU of this name; NULL: none was found last.
+struct known_gpu {
+    struct cell gpu;
+    const struct node_group *group;
+};
+
 struct predictor {
     struct predict_settings settings;
     struct row_words words;
+    struct known_gpu gpu;
     struct known_origin origins[ORIGINS_KEPT], *origin; // the current row's
     int origin_next;
     struct known_defaults defaults[DEFAULTS_KEPT];
@@ -101,6 +108,7 @@ struct predictor {
     struct pricing *pricing; // of the current problem, until its scratch goes
     struct priced priced;
     bool placed; // the choices of the current problem have their stages' layers and groups
+    struct kept_graph *graph; // the current problem's with its own costs; NULL: no longer there
     struct walked {
         const struct kept_graph *graph; // NULL: none yet
         int64_t *durations, ns;
@@ -122,8 +130,8 @@ const struct model *predict_named_model(struct predictor *p, struct cell name);
 bool model_has_experts(const struct model *m);
 // fleet.c: the GPUs that the row names
 // The GPU, or the one that it is like if no cluster has it.
-struct cell predict_gpu(const struct predictor *p, struct cell gpu);
-enum status predict_check_likeness(const struct predictor *p, struct error *err);
+struct cell predict_gpu(struct predictor *p, struct cell gpu);
+enum status predict_check_likeness(struct predictor *p, struct error *err);
 bool predict_set_fleet(struct predictor *p, const struct run_row *row,
                        struct prediction *prediction);
 
@@ -134,9 +142,10 @@ void predict_read_words(struct row_words *w, const struct run_row *row);
 // p->placement; false: prediction->reason says what is missing or wrong.
 bool predict_set_up(struct predictor *p, const struct run_row *row, struct prediction *prediction);
 
-// Predicts what is in p->problem and p->placement.
-// priced: it is so already, and only its placement is another.
-void predict_once(struct predictor *p, const struct costs *costs, bool priced,
+// Predicts what is in p->problem and p->placement. PREDICT_TIME: the time, and nothing else.
+// PREDICT_PLACED: it is priced already, and only its placement is another.
+enum predicted { PREDICT_ALL, PREDICT_TIME, PREDICT_PLACED };
+void predict_once(struct predictor *p, const struct costs *costs, enum predicted what,
                   struct prediction *prediction);
 // And how much of the time its costs leave open, with settings.ranges.
 void predict_range(struct predictor *p, struct prediction *prediction);
@@ -159,7 +168,8 @@ int64_t predict_held_bytes(const struct predictor *p, int64_t requested, double 
 bool predict_refuse(struct prediction *prediction, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-struct kept_graph *predict_graph(struct predictor *p, const struct schedule_request *request,
-                                 struct error *err); // NULL: none
+// NULL: none; the prediction says why.
+struct kept_graph *predict_graph(struct predictor *p, const struct priced *priced,
+                                 struct prediction *prediction);
 
 #endif

@@ -173,20 +173,22 @@ static bool place(struct predictor *p, const struct priced *priced, int pipeline
 static bool choose(struct predictor *p, const struct priced *priced, int pipeline,
                    struct choices *c, struct kept_graph **kept, struct prediction *prediction)
 {
-    struct error err; // a large text: not cleared
-    struct schedule_request request = schedule_request_of(priced);
-    err.status = OK;
-    *kept = predict_graph(p, &request, &err);
-    if (!*kept) return predict_refuse(prediction, "%s", err.text);
+    *kept = p->placed && price_kept_talk(p->pricing) ? p->graph : NULL;
+    if (!*kept) *kept = predict_graph(p, priced, prediction);
+    if (!*kept) return false;
+    const struct schedule_request *request = &(*kept)->schedule.request;
     *c = (struct choices){.priced = priced,
                           .schedule = &(*kept)->schedule,
                           .free_from = priced->layer_count,
                           .stages = p->stages,
                           .arena = p->scratch,
-                          .virtual_stages = request.virtual_stages,
-                          .rank_count = request.rank_count};
-    if (!p->placed && !place(p, priced, pipeline, &request, prediction)) return false;
-    p->placed = !p->fleet.pipeline_count;
+                          .virtual_stages = request->virtual_stages,
+                          .rank_count = request->rank_count};
+    if (!p->placed) {
+        if (!place(p, priced, pipeline, request, prediction)) return false;
+        p->graph = *kept;
+        p->placed = !p->fleet.pipeline_count;
+    }
     for (int s = 0; s < priced->stage_count; s++) choice_evaluate(c, s, &p->choices[s]);
     return true;
 }
@@ -385,7 +387,7 @@ static bool time_with(struct predictor *p, const struct moved_costs *moved, int6
     struct kept_graph *kept;
     err.status = OK;
     p->problem.costs = moved->costs;
-    if (price_times(p->pricing, range_moves_compute(moved->group), &err) != OK)
+    if (price_times(p->pricing, moved->group, &err) != OK)
         return predict_refuse(prediction, "%s", err.text);
     return time_of(p, &p->priced, ns, &kept, prediction);
 }
@@ -454,7 +456,7 @@ static void find_figures(const struct predictor *p, int stages, struct predictio
                                            (prediction->tokens_per_s * 3600) * 1e6;
 }
 
-void predict_once(struct predictor *p, const struct costs *costs, bool priced,
+void predict_once(struct predictor *p, const struct costs *costs, enum predicted what,
                   struct prediction *prediction)
 {
     struct error err;
@@ -463,12 +465,14 @@ void predict_once(struct predictor *p, const struct costs *costs, bool priced,
     p->problem.costs = *costs;
     p->placed = false;
     p->walked.graph = NULL;
-    if (!priced &&
-        price_terms_kept(&p->pricing, &p->priced, &p->problem, p->memo, p->scratch, &err) != OK) {
+    if (what != PREDICT_PLACED && price_terms_kept(&p->pricing, &p->priced, &p->problem, p->memo,
+                                                   what == PREDICT_TIME, p->scratch, &err) != OK) {
         predict_refuse(prediction, "%s", err.text);
         return;
     }
-    if (!time_of(p, &p->priced, &prediction->iteration_ns, &kept, prediction)) return;
+    if (!time_of(p, &p->priced, &prediction->iteration_ns, &kept, prediction) ||
+        what == PREDICT_TIME)
+        return;
     prediction->micro_batches = p->priced.micro_batches;
     prediction->sequences = p->problem.job.global_batch;
     prediction->value_bytes = precision_bytes(p->problem.job.precision);
@@ -487,7 +491,7 @@ void predict_problem(struct predictor *p, const struct problem *problem,
     p->shown = (struct shown_runs){0};
     p->fleet.pipeline_count = 0;
     move_costs(p, &problem->costs);
-    predict_once(p, &problem->costs, false, prediction);
+    predict_once(p, &problem->costs, PREDICT_ALL, prediction);
     predict_range(p, prediction);
     arena_reset(p->scratch, p->scratch_mark);
 }

@@ -206,12 +206,12 @@ static void fill(struct run_row *filled, const struct run_row *row,
 #define OVERFULL 1.15
 
 // The prices stay for the next row, which may have them as well.
-static void predict_filled(struct predictor *p, const struct run_row *row, bool priced,
+static void predict_filled(struct predictor *p, const struct run_row *row, enum predicted what,
                            struct prediction *prediction)
 {
     memset(prediction, 0, sizeof *prediction);
-    if (!priced) arena_reset(p->scratch, p->scratch_mark);
-    if (predict_set_up(p, row, prediction)) predict_once(p, &p->costs, priced, prediction);
+    if (what != PREDICT_PLACED) arena_reset(p->scratch, p->scratch_mark);
+    if (predict_set_up(p, row, prediction)) predict_once(p, &p->costs, what, prediction);
 }
 
 // Another such mode of all layers leaves all prices as they are.
@@ -242,7 +242,7 @@ static bool choose_by_memory(struct predictor *p, struct run_facts *facts,
             row_set_trait(&other, (enum trait)i, value);
             bool alike = i == TRAIT_RECOMPUTE && is_priced_anyway(value) &&
                          is_priced_anyway(filled->recompute);
-            predict_filled(p, &other, priced && alike, &tried);
+            predict_filled(p, &other, priced && alike ? PREDICT_PLACED : PREDICT_ALL, &tried);
             tried_others = true;
             priced = priced && alike;
             if (*tried.reason || tried.device_bytes >= prediction->device_bytes) continue;
@@ -305,7 +305,7 @@ static void price_open(struct predictor *p, const struct run_row *row,
         fill(&filled, row, traits);
         for (int i = 0; i < TRAIT_COUNT; i++)
             if (!traits[i].assumed) row_set_trait(&filled, (enum trait)i, traits[i].value);
-        predict_filled(p, &filled, false, &x);
+        predict_filled(p, &filled, PREDICT_TIME, &x);
         if (*x.reason) continue;
         if (!a->low_ns) a->low_ns = a->high_ns = ns;
         if (x.iteration_ns < a->low_ns) a->low_ns = x.iteration_ns;
@@ -340,7 +340,7 @@ static int64_t as_pytorch_ns(struct predictor *p, const struct run_row *row,
     for (int i = 0; i < TRAIT_COUNT; i++) other.values[i] = row_trait(row, (enum trait)i);
     find_defaults(p, traits, &other);
     fill(&filled, &own, traits);
-    predict_filled(p, &filled, false, &x);
+    predict_filled(p, &filled, PREDICT_ALL, &x);
     choose_by_memory(p, &other, traits, &filled, &x);
     return *x.reason ? 0 : x.iteration_ns;
 }
@@ -390,9 +390,9 @@ void predict_row(struct predictor *p, const struct run_row *stated, struct predi
     for (int i = 0; i <= TRAIT_LEARNED_POSITIONS && named; i++)
         traits[i].assumed = false; // the model says
     fill(&filled, &row, traits);
-    predict_filled(p, &filled, false, prediction);
+    predict_filled(p, &filled, PREDICT_ALL, prediction);
     bool others = choose_by_memory(p, &facts, traits, &filled, prediction);
-    if (others && p->settings.ranges) predict_filled(p, &filled, false, prediction);
+    if (others && p->settings.ranges) predict_filled(p, &filled, PREDICT_ALL, prediction);
     predict_range(p, prediction);
     prediction->origin = origin;
     if (*prediction->reason) return;

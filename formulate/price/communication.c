@@ -241,22 +241,27 @@ static real shared_heads_s(const struct pricing *x, const struct layer_run *run,
                       : 0;
 }
 
-// Of the layer's collectives there are the tensor ranks' alone, on the other level's links.
-static bool leaves_level(const struct pricing *x, const struct layer_run *run,
-                         const struct link_price *tensor)
+// Of the layer's collectives there are at most the tensor ranks', on the other level's links.
+static bool talks_elsewhere(const struct pricing *x, const struct layer_run *run, int group,
+                            enum level level)
 {
-    bool plain = run->kind == LAYER_BLOCK || run->kind == LAYER_EMBEDDING ||
-                 run->kind == LAYER_HEAD;
-    return plain && x->c <= 1 && (x->t <= 1 || !is_at_level(x, tensor));
+    bool plain = run->kind == LAYER_BLOCK || is_end(run);
+    if (!plain || x->c > 1 || x->grid) return false;
+    return x->t <= 1 || (level && link_of_tensor_ranks(x, group).intra != (level == LEVEL_WITHIN));
+}
+
+bool leaves_level(const struct pricing *x, const struct layer_run *run, int group, enum level level)
+{
+    return talks_elsewhere(x, run, group, level) && (x->zero < 2 || !has_replicas(x));
 }
 
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
                             const struct slice *slice, real attention_s, struct layer_talk *talk)
 {
     real *forward_s = &talk->forward_s, *backward_s = &talk->backward_s;
-    struct link_price tensor = link_of_tensor_ranks(x, group);
     *talk = (struct layer_talk){0};
-    if (x->grid || leaves_level(x, run, &tensor)) return; // grid.c
+    if (x->grid || talks_elsewhere(x, run, group, x->level)) return; // grid.c
+    struct link_price tensor = link_of_tensor_ranks(x, group);
     real exposed = exposed_share(x), activation = slice->tokens * x->h * x->e;
     real start = x->gpus[group]->collective_launch_s.value,
          once = activations_s(x, group, activation);

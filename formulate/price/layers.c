@@ -284,13 +284,13 @@ static bool anything_hides(const struct pricing *x)
 static struct shares shares_at(const struct pricing *x, const struct layer_run *run, int group,
                                const struct slice *slice, enum level level, bool apart)
 {
-    if (!anything_hides(x)) return (struct shares){{0, 0}, {0, 0}, {0, 0}, 0};
+    if (!anything_hides(x) || leaves_level(x, run, group, level))
+        return (struct shares){.again = 0};
     struct pricing own = *x;
     struct layer_talk talk;
     struct grid_collectives grid = {0};
     bool split = schedule_splits_backward(x->problem->job.layout.schedule);
-    own.level = level;
-    communication_of_layer(&own, run, group, slice, 0, &talk);
+    own.level = level, communication_of_layer(&own, run, group, slice, 0, &talk);
     if (x->grid) grid = collectives_of_grid(&own, run, group, slice);
     struct layer_gathers moved = gathers_of_layer(&own, run, group);
     real forward = talk.forward_s + talk.dispatch_s + grid.forward_s,
@@ -477,8 +477,8 @@ static struct layer_seconds as_measured(const struct pricing *x, const struct la
     bool split = schedule_splits_backward(x->problem->job.layout.schedule);
     real weight = !split ? 0 : t->weight_s > 0 ? t->weight_s : t->backward_s / 2;
     struct layer_seconds seconds = no_seconds(x);
-    seconds.forward = share * t->forward_s;
-    seconds.backward = share * (t->backward_s - weight), seconds.weight = share * weight;
+    seconds.forward = share * t->forward_s, seconds.weight = share * weight;
+    seconds.backward = share * (t->backward_s - weight);
     seconds.again[RECOMPUTE_SELECTIVE] = share * t->selective_s;
     for (int level = 0; level < LEVEL_COUNT; level++) seconds.idle[level] = seconds.forward;
     // No module was measured: each set takes as long as all.

@@ -255,7 +255,7 @@ struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_ru
     bytes.trained = bytes.weight - bytes.frozen;
     if (run->kind == LAYER_EMBEDDING || run->kind == LAYER_MEMORY)
         bytes.frozen = bytes.trained = 0; // of which a pass reads some rows
-    stash_of_layer(x, run, &p, &bytes);
+    if (!x->times_alone) stash_of_layer(x, run, &p, &bytes);
     return bytes;
 }
 

@@ -226,6 +226,7 @@ static enum status price_bytes(struct pricing *x, int run, struct error *err)
     struct layer_bytes bytes = bytes_of_layer(x, &x->problem->model.runs[run]);
     struct priced_run *to = &x->priced->runs[run];
     find_message(x, run, &bytes);
+    if (x->times_alone) return OK;
     TRY(round_bytes(&to->weight_bytes, bytes.weight, "weights", name, err));
     TRY(round_bytes(&to->gradient_bytes, bytes.gradient, "gradients", name, err));
     TRY(round_bytes(&to->optimizer_bytes, state_that_stays(x, &bytes, 0), "optimizer state", name,
@@ -257,6 +258,24 @@ static int run_alike(const struct pricing *x, int run)
     return -1;
 }
 
+// All arrays of a run's prices in one piece of memory: it is taken thousands of times a second.
+static void open_run(const struct pricing *x, struct priced_run *to)
+{
+    const struct priced *priced = x->priced;
+    int groups = priced->group_count, passes = priced->slice_count * groups,
+        options = priced->gradient_option_count;
+    int64_t *next =
+        TAKE(x->arena, (x->modes + 2) * passes + (options + 2) * groups + options, int64_t);
+    to->forward_ns = next, to->backward_ns = next += passes, next += passes;
+    for (int mode = RECOMPUTE_NONE + 1; mode < x->modes; mode++)
+        if (mode <= RECOMPUTE_FULL || (mode > RECOMPUTE_SWAP && priced->recompute[mode]))
+            to->again_ns[mode] = next, next += passes;
+    to->weight_ns = next, to->optimizer_ns = next += groups, next += groups;
+    to->feedback_bytes = next, next += options;
+    to->sync_ns = TAKE(x->arena, options, int64_t *);
+    for (int i = 0; i < options; i++) to->sync_ns[i] = next, next += groups;
+}
+
 enum status price_run(struct pricing *x, int run, struct error *err)
 {
     struct priced *priced = x->priced;
@@ -266,18 +285,7 @@ enum status price_run(struct pricing *x, int run, struct error *err)
     if (alike >= 0) *to = priced->runs[alike];
     to->name = from->name, to->count = from->count, to->recomputable = from->recomputable;
     if (alike >= 0) return OK;
-    int passes = priced->slice_count * priced->group_count;
-    to->forward_ns = TAKE(x->arena, passes, int64_t);
-    to->backward_ns = TAKE(x->arena, passes, int64_t);
-    to->weight_ns = TAKE(x->arena, priced->group_count, int64_t);
-    for (int mode = RECOMPUTE_NONE + 1; mode < x->modes; mode++)
-        if (mode <= RECOMPUTE_FULL || (mode > RECOMPUTE_SWAP && priced->recompute[mode]))
-            to->again_ns[mode] = TAKE(x->arena, passes, int64_t);
-    to->optimizer_ns = TAKE(x->arena, priced->group_count, int64_t);
-    to->feedback_bytes = TAKE(x->arena, priced->gradient_option_count, int64_t);
-    to->sync_ns = TAKE(x->arena, priced->gradient_option_count, int64_t *);
-    for (int i = 0; i < priced->gradient_option_count; i++)
-        to->sync_ns[i] = TAKE(x->arena, priced->group_count, int64_t);
+    open_run(x, to);
     open_tiers(x, run);
     TRY(price_bytes(x, run, err));
     for (int group = 0; group < priced->group_count; group++)
@@ -322,7 +330,7 @@ static void add_mtp_rule(struct priced *priced, const struct model *m, struct ar
 }
 
 struct pricing_wishes {
-    bool keeps, links_free;
+    bool keeps, links_free, times_alone;
     struct product_memo *memo;
 };
 
@@ -348,10 +356,11 @@ static enum status price_all(struct pricing *x, struct priced *priced,
     *x = pricing_of(problem, priced, arena);
     x->links_free = wishes.links_free;
     x->memo = wishes.memo;
-    if (wishes.keeps) x->kept = TAKE(arena, priced->run_count, struct kept_layer *);
-    for (int run = 0; run < priced->run_count && wishes.keeps; run++)
-        x->kept[run] =
-            TAKE(arena, problem->cluster.group_count * priced->slice_count, struct kept_layer);
+    x->times_alone = wishes.times_alone;
+    if (wishes.keeps)
+        x->kept = TAKE(
+            arena, (int64_t)priced->run_count * problem->cluster.group_count * priced->slice_count,
+            struct kept_layer);
     priced->devices_per_stage = (int64_t)x->D;
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
         priced->recompute[mode] = mode == RECOMPUTE_NONE || job->recompute[mode];
@@ -399,11 +408,11 @@ enum status price_terms_of_free_links(struct priced *priced, const struct proble
 
 enum status price_terms_kept(struct pricing **kept, struct priced *priced,
                              const struct problem *problem, struct product_memo *memo,
-                             struct arena *arena, struct error *err)
+                             bool times_alone, struct arena *arena, struct error *err)
 {
+    struct pricing_wishes wishes = {.keeps = true, .times_alone = times_alone, .memo = memo};
     *kept = TAKE(arena, 1, struct pricing);
-    return price_all(*kept, priced, problem, (struct pricing_wishes){.keeps = true, .memo = memo},
-                     arena, err);
+    return price_all(*kept, priced, problem, wishes, arena, err);
 }
 
 // What is compressed is computed, and a gather beside the next forward pass shows by that pass.
@@ -414,19 +423,32 @@ static bool talk_computes(const struct pricing *x)
            x->priced->gradient_option_count > 1 || x->priced->boundary_option_count > 1;
 }
 
-enum status price_times(struct pricing *x, bool compute_alone, struct error *err)
+// What is summed whole is converted, and what stages share is updated with their sync.
+static bool syncs_compute(const struct pricing *x)
 {
-    bool talk = !compute_alone || talk_computes(x);
+    return x->problem->job.whole_gradient_sums || x->has_pool ||
+           model_shares_weights(&x->problem->model);
+}
+
+enum status price_times(struct pricing *x, enum cost_group moved, struct error *err)
+{
+    bool all = moved == COSTS_OF_NODE || moved == COSTS_OF_NETWORK || talk_computes(x),
+         syncs = all || (moved == COSTS_OF_MEMORY && syncs_compute(x)),
+         messages = all || moved == COSTS_OF_LAUNCHES, syncs_anew = syncs || x->syncs_moved,
+         messages_anew = messages || x->messages_moved;
+    x->syncs_moved = syncs, x->messages_moved = messages;
     pricing_find_costs(x);
     keep_links(x);
     for (int run = 0; run < x->priced->run_count; run++) {
         for (int group = 0; group < x->priced->group_count; group++)
             if (!x->priced->groups[group].excluded) TRY(price_layer_times(x, run, group, err));
-        if (talk) TRY(price_gradient_syncs(x, run, err));
+        if (syncs_anew) TRY(price_gradient_syncs(x, run, err));
     }
-    if (talk) TRY(price_transfers_again(x, err));
-    return talk ? price_rest(x, err) : price_other_runs(x, err);
+    if (messages_anew) TRY(price_transfers_again(x, err));
+    return syncs_anew ? price_rest(x, err) : price_other_runs(x, err);
 }
+
+bool price_kept_talk(const struct pricing *x) { return !x->syncs_moved && !x->messages_moved; }
 
 double price_outside_bytes(const struct pricing *x, int group)
 {

@@ -26,15 +26,16 @@ enum status price_terms_alike(struct priced *priced, const struct problem *probl
 enum status price_terms_of_free_links(struct priced *priced, const struct problem *problem,
                                       struct arena *arena, struct error *err);
 // The same, and keeps what price_times needs in *kept, which refers to the other arguments. memo
-// NULL: none.
+// NULL: none. times_alone: layers' bytes are left at 0.
 struct pricing;
 enum status price_terms_kept(struct pricing **kept, struct priced *priced,
                              const struct problem *problem, struct product_memo *memo,
-                             struct arena *arena, struct error *err);
-// Computes the times again, and nothing else, for a problem in whose costs only the numbers have
-// changed since (to an end of their intervals). compute_alone: the numbers of compute alone, so
-// that syncs and transfers are as they were priced last.
-enum status price_times(struct pricing *kept, bool compute_alone, struct error *err);
+                             bool times_alone, struct arena *arena, struct error *err);
+// Computes the times again, and nothing else, for a problem whose costs are those of
+// price_terms_kept but for the numbers of this group.
+enum status price_times(struct pricing *kept, enum cost_group moved, struct error *err);
+// Whether syncs and transfers are as price_terms_kept found them.
+bool price_kept_talk(const struct pricing *kept);
 // The kernels of one layer on one device of the group, for one micro-batch without slices: what the
 // rates alone give, without the overheads, factors, collectives and gathers of a pass. For
 // comparison with measured layers. false: the costs lack the GPU or the precision.

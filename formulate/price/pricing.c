@@ -146,8 +146,8 @@ struct kept_layer *kept_of(const struct pricing *x, const struct layer_run *run,
                            int slice)
 {
     const struct problem *p = x->problem;
-    return x->kept ? &x->kept[run - p->model.runs][group * p->job.layout.slice_count + slice]
-                   : NULL;
+    int64_t at = (run - p->model.runs) * p->cluster.group_count + group;
+    return x->kept ? &x->kept[at * p->job.layout.slice_count + slice] : NULL;
 }
 
 // ---- what was measured at the degrees of the layout

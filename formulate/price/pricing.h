@@ -47,8 +47,10 @@ struct pricing {
     int rings[2];  // rings that leave each of the two
     int transport; // of the ring: a kind of card, or TRANSPORT_NONE (data/places/places.h)
     struct message *messages;  // [cut_count], transfers.c
-    struct kept_layer **kept;  // [run][group * slice_count + slice]; NULL: nothing
+    struct kept_layer *kept;   // [(run * group_count + group) * slice_count + slice]; NULL: nothing
     struct product_memo *memo; // NULL: none
+    // Layers' bytes are not asked for; what was priced with other costs since (price_times).
+    bool times_alone, syncs_moved, messages_moved;
     int modes; // of recomputation: up to the last that is offered; later ones have no price
     struct kept_links *links;          // by group; NULL: not kept
     struct kept_attention *attentions; // of the problem's runs, once asked for; NULL: not kept
@@ -391,7 +393,6 @@ const struct precision_costs *rates_of_run(const struct pricing *x, const struct
 // rates that a misaligned head reaches.
 bool product_times(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
                    int group, real share, struct product_seconds *to);
-
 // Whether gate and up are two products (the job's split_gate).
 bool splits_gate(const struct pricing *x, const struct layer_run *run);
 // The last product, whose output no gradient needs, where recomputation stops before it; else 0.
@@ -399,11 +400,9 @@ real unneeded_product_s(const struct pricing *x, const struct layer_run *run, re
 // A block's forward products that recomputation of single operators repeats.
 real repeated_products_s(const struct pricing *x, const struct layer_run *run, real tokens,
                          int group);
-
 // Products of unfused attention; weight: those that compute the gradients of keys and values.
 bool score_times(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
                  int group, struct product_seconds *to);
-
 // x / y rounded up, except for the error that decimal fractions can cause.
 real pieces(real x, real y);
 // ---- arrays.c (section 3, Arrays)
@@ -421,6 +420,9 @@ struct layer_talk {
 };
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
                             const struct slice *slice, real attention_s, struct layer_talk *talk);
+// Whether it is known at once that a layer's collectives and gathers leave this level's links
+// alone.
+bool leaves_level(const struct pricing *x, const struct layer_run *run, int group, enum level at);
 // Of the feed-forward part in a forward pass, not overlapped.
 real ffn_communication_s(const struct pricing *x, const struct layer_run *run, int group,
                          const struct slice *slice);
@@ -430,7 +432,6 @@ real checkpoint_s(const struct pricing *x, const struct layer_run *run, int grou
 real tensor_all_reduce_s(const struct pricing *x, int group, const struct slice *slice);
 
 // ---- modules.c (section 5, Recompute modules)
-
 // stash, again [mode]: of mode none to those of the sets of modules that are offered. scores: bytes
 // that core_attn frees.
 void module_bytes(const struct pricing *x, const struct layer_run *run, real scores, real *stash,

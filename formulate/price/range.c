@@ -28,8 +28,8 @@ static bool same_gpus(const struct costs *a, const struct costs *b)
 void range_move_costs(struct moved_costs_list *list, const struct costs *costs, struct arena *arena)
 {
     static const enum cost_group groups[COST_GROUPS] = {
-        COSTS_OF_TRAINER, COSTS_OF_PRODUCTS, COSTS_OF_ATTENTION, COSTS_OF_LAUNCHES,
-        COSTS_OF_MEMORY,  COSTS_OF_NODE,     COSTS_OF_NETWORK,   COSTS_OF_OVERLAP};
+        COSTS_OF_TRAINER, COSTS_OF_PRODUCTS, COSTS_OF_ATTENTION, COSTS_OF_OVERLAP,
+        COSTS_OF_MEMORY,  COSTS_OF_LAUNCHES, COSTS_OF_NODE,      COSTS_OF_NETWORK};
     list->count = 0;
     for (int i = 0; i < COST_GROUPS; i++)
         for (int end = 0; end < COST_ENDS; end++) {
@@ -53,7 +53,7 @@ struct range range_begin(int64_t ns, const struct costs *costs, struct shown_run
     const struct estimate *spread = &costs->iteration_spread;
     double own = log1p(spread->value);
     bool cold = spread->value > 0 && spread->origin == ORIGIN_ASSUMED;
-    struct range range = {.ns = ns, .host = 1, .squares = {own * own, own * own}};
+    struct range range = {.ns = ns, .host = 1, .own = own * own};
     if (!cold) return range;
     if (shown.host > 0) range.host = shown.host;
     if (shown.off <= 0) return range;
@@ -74,14 +74,8 @@ static double square_of(const struct range *r, enum cost_end end, int64_t moved_
 
 void range_add(struct range *r, enum cost_group group, enum cost_end end, int64_t moved_ns)
 {
-    bool kernels = group == COSTS_OF_PRODUCTS || group == COSTS_OF_ATTENTION ||
-                   group == COSTS_OF_MEMORY;
-    double *sums = kernels                      ? r->kernels
-                   : group == COSTS_OF_TRAINER  ? r->trainer
-                   : group == COSTS_OF_LAUNCHES ? r->launches
-                                                : r->squares;
     double part = group == COSTS_OF_LAUNCHES ? r->host : 1;
-    sums[end] += square_of(r, end, moved_ns, of_interval * part);
+    r->squares[group][end] = square_of(r, end, moved_ns, of_interval * part);
 }
 
 void range_add_case(struct range *r, enum cost_end end, int64_t moved_ns)
@@ -99,7 +93,11 @@ void range_add_joint_case(struct range *r, int64_t moved_ns)
 
 static double costs_square(const struct range *r, enum cost_end end)
 {
-    return r->squares[end] + fmax(r->kernels[end], r->trainer[end]);
+    const double(*s)[COST_ENDS] = r->squares;
+    double kernels = s[COSTS_OF_PRODUCTS][end] + s[COSTS_OF_ATTENTION][end] +
+                     s[COSTS_OF_MEMORY][end],
+           links = r->own + s[COSTS_OF_NODE][end] + s[COSTS_OF_NETWORK][end];
+    return links + s[COSTS_OF_OVERLAP][end] + fmax(kernels, s[COSTS_OF_TRAINER][end]);
 }
 
 bool range_needs(const struct range *r, enum cost_group group, enum cost_end end)
@@ -112,7 +110,8 @@ int64_t range_end_ns(const struct range *r, enum cost_end end)
     double costs = costs_square(r, end);
     if (r->shown > 0) costs = fmin(costs, r->shown);
     if (end == COSTS_SLOW) costs += r->once;
-    double factor = exp(sqrt(costs + r->launches[end] + fmax(r->cases[end], r->joint[end])));
+    double launches = r->squares[COSTS_OF_LAUNCHES][end],
+           factor = exp(sqrt(costs + launches + fmax(r->cases[end], r->joint[end])));
     return llround(end == COSTS_SLOW ? (double)r->ns * factor : (double)r->ns / factor);
 }
 

@@ -25,10 +25,6 @@ struct moved_costs_list {
 // Leaves out groups that no time depends on. Those that move compute alone come first.
 void range_move_costs(struct moved_costs_list *list, const struct costs *costs,
                       struct arena *arena);
-static inline bool range_moves_compute(enum cost_group group)
-{
-    return group == COSTS_OF_TRAINER || group == COSTS_OF_PRODUCTS || group == COSTS_OF_ATTENTION;
-}
 
 // What published runs of a program show: the logarithm of the factor within which three to four in
 // five are predicted with such costs; of the interval of what a host takes to launch, the part that
@@ -43,10 +39,9 @@ struct range {
     // The squared logarithms of what published runs of its program show, and of what they show
     // nothing of, as it is done once an iteration; 0: nothing.
     double shown, once;
-    // Sums of the squared logarithms of the time's factors: of all else, of a GPU's kernels, of the
-    // trainer, of launches, of cases.
-    double squares[COST_ENDS], kernels[COST_ENDS], trainer[COST_ENDS], launches[COST_ENDS],
-        cases[COST_ENDS];
+    // The squared logarithms of the time's factors: by what the formulas are off, by groups of
+    // costs, by cases.
+    double own, squares[COST_GROUPS][COST_ENDS], cases[COST_ENDS];
     double joint[COST_ENDS]; // of one case that changes all of these at once
 };
 // Costs that were fitted to runs have their own: nothing is shown of these.

@@ -38,7 +38,7 @@ static enum status price_widths(struct seating *s, struct error *err)
         struct problem *one = TAKE(s->arena, 1, struct problem);
         *one = problem_at_seat(s->problem, &s->seats[i]);
         s->at[i] = TAKE(s->arena, 1, struct at_width);
-        TRY(price_terms_kept(&s->at[i]->x, &s->at[i]->priced, one, NULL, s->arena, err));
+        TRY(price_terms_kept(&s->at[i]->x, &s->at[i]->priced, one, NULL, false, s->arena, err));
     }
     for (int i = 0; i < s->count; i++)
         if (s->at[i]->priced.cut_count != s->at[0]->priced.cut_count)

@@ -170,6 +170,7 @@ static enum status price_vocabulary(const struct pricing *x, struct error *err)
 {
     struct priced *priced = x->priced;
     int degrees[VOCABULARY_DEGREES_MAX], count = problem_vocabulary_degrees(x->problem, degrees);
+    if (!count) return OK;
     priced->vocabulary_runs = TAKE(x->arena, count * priced->run_count, struct priced_run);
     for (int i = 0; i < count; i++) {
         struct problem problem = problem_at_vocabulary(x->problem, degrees[i]);

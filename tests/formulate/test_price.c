@@ -1,6 +1,7 @@
 // Prices against values computed by hand (with the computation next to each) and against published
 // tables: activations and states of a layer. Links: test_price_links.c.
 #include "data/kinds/schedules.h"
+#include "tests/support/draws/models.h"
 #include "tests/support/price_bench.h"
 #include "tests/support/check.h"
 
@@ -321,4 +322,82 @@ TEST(states_and_activations_of_llama)
         assert_true(fabs(states / 1e9 - r->states_gb) < 0.0051);
         assert_true(fabs(activations / 1e9 - r->activations_gb) < 0.0051);
     }
+}
+
+// ---- costs that are moved
+
+static void widen(struct estimate *e, const struct cost_key *key, void *context)
+{
+    (void)context;
+    e->low = fmax(key->low, 0.75 * e->value), e->high = fmin(key->high, 1.3 * e->value);
+}
+
+static void same_prices(const int64_t *a, const int64_t *b, int count)
+{
+    for (int i = 0; i < count; i++) assert_int_equal(a[i], b[i]);
+}
+
+static void same_times(const struct priced *a, const struct priced *b)
+{
+    int groups = a->group_count, passes = a->slice_count * groups,
+        sent = passes * groups * PART_COUNT;
+    for (int r = 0; r < a->run_count; r++) {
+        const struct priced_run *x = &a->runs[r], *y = &b->runs[r];
+        same_prices(x->forward_ns, y->forward_ns, passes);
+        same_prices(x->backward_ns, y->backward_ns, passes);
+        same_prices(x->weight_ns, y->weight_ns, groups);
+        same_prices(x->optimizer_ns, y->optimizer_ns, groups);
+        for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+            if (y->again_ns[mode]) same_prices(x->again_ns[mode], y->again_ns[mode], passes);
+        for (int o = 0; o < a->gradient_option_count; o++)
+            same_prices(x->sync_ns[o], y->sync_ns[o], groups);
+    }
+    for (int c = 0; c < a->cut_count; c++) {
+        same_prices(a->cuts[c].forward_ns, b->cuts[c].forward_ns, sent);
+        for (int o = 0; o < a->boundary_option_count; o++)
+            same_prices(a->cuts[c].backward_ns[o], b->cuts[c].backward_ns[o], sent);
+    }
+    for (int g = 0; g < groups; g++)
+        same_prices(a->groups[g].sync_constant_ns, b->groups[g].sync_constant_ns,
+                    a->gradient_option_count);
+    same_prices(a->embedding_sync_ns, b->embedding_sync_ns, groups * groups);
+}
+
+// Groups of costs moved in any order, each from the costs as they are: what is priced again is all
+// that they change.
+TEST(what_moved_costs_change_is_priced_again)
+{
+    struct random_limits limits = random_limits_small();
+    int drawn = 0;
+    limits.flavour = FLAVOUR_SHAPE;
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        struct random rng = {9100 + seed};
+        struct problem p;
+        struct priced kept;
+        struct pricing *pricing;
+        struct arena_mark mark = arena_set_mark(arena);
+        random_problem(&p, &rng, &limits, arena);
+        if (seed % 4 == 0) random_pools(&p, seed, arena);
+        if (seed % 7 == 0) share_weights(&p);
+        if (seed % 3 == 0) p.job.trainer = TRAINER_OTHER;
+        if (seed % 3 == 0) p.job.whole_gradient_sums = job_may_sum_whole(&p.job);
+        p.costs.transfer_launch_s = exactly(1e-4 * (double)(seed % 2));
+        for (int key = 0; key < cost_key_count; key++)
+            costs_visit(&p.costs, key, NULL, 0, widen, NULL);
+        struct costs costs = p.costs;
+        if (job_has_widths(&p.job) || p.cluster.places.node_count) continue;
+        drawn++;
+        assert_int_equal(price_terms_kept(&pricing, &kept, &p, NULL, seed % 2, arena, &err), OK);
+        for (int i = 0; i < 24; i++) {
+            enum cost_group group = (enum cost_group)random_between(&rng, 0, COST_GROUPS - 1);
+            struct priced anew;
+            p.costs = costs_copy(&costs, arena);
+            costs_move_to(&p.costs, group, (enum cost_end)(i % 2));
+            assert_int_equal(price_times(pricing, group, &err), OK);
+            assert_int_equal(price_terms(&anew, &p, arena, &err), OK);
+            same_times(&kept, &anew);
+        }
+        arena_reset(arena, mark);
+    }
+    assert_true(drawn > 300);
 }
