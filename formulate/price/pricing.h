@@ -420,8 +420,7 @@ struct layer_talk {
 };
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
                             const struct slice *slice, real attention_s, struct layer_talk *talk);
-// Whether it is known at once that a layer's collectives and gathers leave this level's links
-// alone.
+// Known at once: none of a layer's collectives and gathers is on this level's links.
 bool leaves_level(const struct pricing *x, const struct layer_run *run, int group, enum level at);
 // Of the feed-forward part in a forward pass, not overlapped.
 real ffn_communication_s(const struct pricing *x, const struct layer_run *run, int group,
