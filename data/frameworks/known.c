@@ -1,7 +1,8 @@
 // What layers do that no key of a document says, as it costs no time: of models that are shipped
 // (transformers' classes of each at 5.24, Llama4TextModel, Gemma2Model, Gemma3TextModel,
 // Olmo2Model, Olmo3Model, MiniMaxM2Model, Starcoder2Model, MptModel, FalconModel, GPTNeoXModel,
-// GPTJModel and PhiModel), and of any with GPT-2's layers.
+// GPTJModel and PhiModel), and of any with GPT-2's or OPT's
+// layers.
 #include "data/frameworks/models.h"
 
 #include <ctype.h>
@@ -33,7 +34,8 @@ static const struct known_model models[] = {
      .query_width = 168,
      .window_base = 10000,
      .provider = "megatron.bridge.models.gemma.gemma3_provider.Gemma3ModelProvider",
-     .hidden = 5376},
+     .hidden = 5376,
+     .layer = "gemma3"},
     {.shipped = "llama-4-scout",
      .blocks = 48,
      .llama4 = true,
@@ -48,7 +50,7 @@ static const struct known_model models[] = {
     {.shipped = "gpt-j-6b", .blocks = 28, .pairs = true},
     {.shipped = "phi-2", .blocks = 32},
 };
-// GPT-2's layers without dropout, which flexible attention has none of.
+// GPT-2's and OPT's layers without dropout, which flexible attention has none of.
 static const struct known_model gpt2 = {.shipped = NULL};
 
 const struct known_model *known_provided(const char *provider, int64_t blocks, int64_t hidden)

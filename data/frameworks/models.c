@@ -126,9 +126,9 @@ static void core_gaps(struct gaps *to, const struct problem *p, bool flags, stru
         {f.more && !sinks, "parameters besides those of its layers' shape"},
         {f.experts, "experts whose shape differs between layers"},
         {f.frozen, "frozen layers and their adapters"},
-        {s->norms > 0 && !gemma, arena_print(arena, "%d norms in a layer", s->norms)},
+        {s->norms > 0 && !gemma && !layer, arena_print(arena, "%d norms in a layer", s->norms)},
         {s->qk_norm == QK_NORM_WHOLE && !layer, "norms over all heads of queries and keys"},
-        {layer && known && known->norms == NORMS_BEHIND && repeats_norms(&p->job),
+        {(layer || gemma) && known && known->norms && repeats_norms(&p->job),
          "repeated norms (recompute: layernorm) that stand behind"},
         {s->plain_norms, "norms without parameters"},
         {s->no_final_norm, "no norm before the logits"},
@@ -136,7 +136,7 @@ static void core_gaps(struct gaps *to, const struct problem *p, bool flags, stru
         {s->output_bias != 0 && !sinks, "a bias on attention's output unlike the other layers'"},
         {s->embedding_width > 0, "an embedding narrower than the model"},
         {s->linear_bias && !s->qkv_bias, "no bias on queries, keys and values alone"},
-        {activation && (!layer || strcmp(layer, "relu") != 0), activation},
+        {activation && !layer, activation},
         {f.unlike, "multi-token prediction layers unlike the last decoder layer"},
         {rotary != NULL, rotary}};
     add_gaps(to, gaps, ARRAY_LENGTH(gaps));
@@ -179,11 +179,11 @@ bool model_is_shipped(const struct model *model, const char *shipped, struct are
            !strcmp(described(model, arena), described(&m, arena));
 }
 
-// Of both, gelu's names; NULL: as gelu.
-static bool is_gelu(const char *name)
+// gelu's names, NULL as gelu, and OPT's.
+static bool is_plain_activation(const char *name)
 {
     return !name || !strcmp(name, "gelu") || !strcmp(name, "gelu_new") ||
-           !strcmp(name, "gelu_pytorch_tanh");
+           !strcmp(name, "gelu_pytorch_tanh") || !strcmp(name, "relu");
 }
 
 bool model_is_gpt2(const struct model *model, struct arena *arena)
@@ -192,8 +192,9 @@ bool model_is_gpt2(const struct model *model, struct arena *arena)
     const char *path;
     struct model m;
     const struct shape *s = &model->shape;
-    if (!model->has_shape || s->dropout || s->positions <= 0 || !is_gelu(s->activation) ||
-        model->run_count != 3 || shipped_find(&path, "models", "gpt2-xl", arena, &unread) != OK ||
+    if (!model->has_shape || s->dropout || s->positions <= 0 ||
+        !is_plain_activation(s->activation) || model->run_count != 3 ||
+        shipped_find(&path, "models", "gpt2-xl", arena, &unread) != OK ||
         model_load(&m, path, arena, &unread) != OK)
         return false;
     struct shape *to = &m.shape;
@@ -366,11 +367,16 @@ static void titan_gaps(struct gaps *to, const struct problem *p, bool toml, stru
 {
     const struct model *m = &p->model;
     bool none = !titan_flavor(m, toml, arena) && (toml || !titan_base(p, arena));
-    const struct gap gaps[] = {{none, "it has none like it"},
+    struct model dry = *m;
+    dry.shape.dropout = false;
+    bool drops = none && !toml && m->shape.dropout && model_is_gpt2(&dry, arena);
+    const struct gap gaps[] = {{none && !drops, "it has none like it"},
+                               {drops, "dropout, which its flexible attention has not "
+                                       "(\"dropout\": false in the model's shape leaves it out)"},
                                {features_of(m).frozen, "frozen layers and their adapters"},
                                {toml && model_mtp_depth(m), "multi-token prediction layers"}};
     add_gaps(to, gaps, ARRAY_LENGTH(gaps));
-    if (none && !toml) base_gaps(to, p, arena);
+    if (none && !toml && !drops) base_gaps(to, p, arena);
 }
 
 // Of the layers of a block, which AxoNN's Linear takes, those that the prices of grids cover.

@@ -60,7 +60,8 @@ const char *core_layer(const struct model *model, struct arena *arena);
 bool core_layer_is(const char *spec, const char *name);
 // Whether it is the shipped model, but for what names and positions are.
 bool model_is_shipped(const struct model *model, const char *shipped, struct arena *arena);
-// Whether its layers are GPT-2's without dropout, in any dimensions, with or without biases.
+// Whether its layers are GPT-2's or OPT's without dropout, in any dimensions, with or without
+// biases.
 bool model_is_gpt2(const struct model *model, struct arena *arena);
 
 // Whether torchtitan's layers need classes of their own for the problem (titan_base): a known

@@ -65,8 +65,9 @@ launch megatron llama-4-scout --tensor 8 --pipeline 4 --micro-batch 1
 launch megatron olmo-3-32b --tensor 4 --pipeline 4 --micro-batch 1
 launch megatron olmo-2-13b --tensor 2 --pipeline 4 --micro-batch 1
 launch megatron minimax-m2 --tensor 4 --pipeline 4 --micro-batch 1
-# And an activation that no flag names.
+# And activations that no flag names; Gemma 3's positions and norms are its own, too.
 launch megatron opt-66b --tensor 4 --pipeline 4 --micro-batch 1 --sequence 2048
+launch megatron gemma-3-27b --tensor 4 --pipeline 4 --micro-batch 1
 grep -q -- "--no-rope-freq 4" "$work/megatron-llama-4-maverick/launch/megatron.sh" &&
     grep -q "^  no_rope_freq: 4" "$work/nemo-llama-4-maverick/launch/nemo.yaml" ||
     wrong "layers without positions"
@@ -106,21 +107,24 @@ sed 's/"tied_embeddings": false/"tied_embeddings": true/' "$work/own.json" >"$wo
 if "$python" -c 'import megatron.core' 2>/dev/null; then
     builds megatron_core.py $built
     "$python" -c 'import transformers' 2>/dev/null && builds names/megatron_layers.py \
-        "$work/megatron-olmo-3-32b" "$work/megatron-olmo-2-13b"
+        "$work/megatron-olmo-3-32b" "$work/megatron-olmo-2-13b" "$work/megatron-gemma-3-27b" \
+        "$work/megatron-opt-66b" "$work/megatron-minimax-m2"
 fi
 if "$python" -c 'import torchtitan.distributed.pipeline_parallel' 2>/dev/null; then
     built='' layers=''
     sed 's/"dropout": true/"dropout": false/; s/"name": "gpt3-175b"/"name": "gpt3 of our own"/
         s/"positions": 2048/"positions": 4096/' data/models/*/gpt3-175b.json >"$work/gpt3.json"
+    sed 's/"dropout": true/"dropout": false/; s/"name": "opt-66b"/"name": "opt of our own"/
+        s/"positions": 2050/"positions": 4098/' data/models/*/opt-66b.json >"$work/opt.json"
     known="olmo-2-13b olmo-3-7b minimax-m2 llama-4-scout llama-4-maverick gemma-2-9b gemma-2-27b
         gemma-3-27b starcoder2-15b mpt-7b mpt-30b falcon-40b gpt-neox-20b gpt-j-6b phi-2
-        $work/gpt3.json"
+        $work/gpt3.json $work/opt.json"
     for model in llama-3.1-70b qwen3-32b qwen3-30b-a3b gpt-oss-20b deepseek-v2 deepseek-v3 phi-4 \
         mistral-7b llama-2-13b mixtral-8x7b kimi-k2 mistral-small-3-24b qwen2.5-7b glm-4.5 \
         glm-4.5-air "$work/own.json" "$work/tied.json" phi-3-mini $known; do
         at=$work/whole-$(basename "$model" .json) ranks=4
         case $model in
-        */tied.json | */gpt3.json | gemma* | starcoder2* | mpt* | falcon*) ranks=1 ;;
+        */tied.json | */gpt3.json | */opt.json | gemma* | starcoder2* | mpt* | falcon*) ranks=1 ;;
         esac
         built="$built $at"
         case " $(echo $known) " in *" $model "*) layers="$layers $at" ;; esac

@@ -70,6 +70,7 @@ done
 # A layer in a file of its own; a vocabulary that the tensor ranks do not divide.
 more="--tensor 4 --pipeline 2"
 [ -n "${MODELS:-}" ] || try olmo-3-32b megatron
+[ -n "${MODELS:-}" ] || try gemma-3-27b megatron
 [ -n "${MODELS:-}" ] || sequence=2048 try opt-66b megatron
 more=
 # Grids of tensor ranks: AxoNN has no pipeline.

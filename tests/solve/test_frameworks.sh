@@ -170,11 +170,10 @@ refused() { # FRAMEWORK MODEL WORDS
 }
 refused megatron gemma-2-27b "4 norms in a layer, a gated feed-forward part with gelu_pytorch_tanh"
 refused nemo gemma-2-27b "4 norms in a layer; expected torchtitan, deepspeed, axonn, or any"
-refused megatron gemma-3-27b "4 norms in a layer, a gated feed-forward part with gelu"
 refused nemo llama-4-scout "attention within chunks"
 refused nemo kimi-linear-48b-a3b "linear attention whose decays"
-refused torchtitan gpt3-175b "it has none like it, a feed-forward part that is not gated by silu"
-refused torchtitan gpt3-175b ".* dropout, .* biases"
+refused torchtitan gpt3-175b "dropout, which its flexible attention has not (\"dropout\": false in"
+refused torchtitan opt-66b "dropout, which its flexible attention has not"
 refused nemo opt-66b "learned positions that are more or fewer than a sequence's tokens"
 refused torchtitan bloom-176b "it has none like it, a feed-forward part that is not gated by silu"
 refused torchtitan qwen3-next-80b-a3b "it has none like it, experts unlike its flavors', "
@@ -225,7 +224,10 @@ for model in qwen3-next-80b-a3b mistral-7b; do
     answers 0 "" example gpt --model $model --layouts all -o $model
 done
 answers 0 "" example gpt --model qwen3-30b-a3b --layouts all --framework torchtitan -o titan
-answers 0 "" example gpt --model gemma-3-27b --layouts all --framework nemo -o gemma3
+for framework in megatron nemo; do
+    answers 0 "" example gpt --model gemma-3-27b --layouts all --framework $framework \
+        -o gemma3-$framework
+done
 answers 0 "" example gpt --model gemma-2-9b --layouts degrees --framework any -o gemma
 frame gemma/job.json > job.json && mv job.json gemma/job.json
 sed -i 's/, "swap"//' gemma/job.json

@@ -233,6 +233,7 @@ static void set_model(struct run *r, const struct export *e)
     set_sinks(r, e);
     const char *layer = e->flags ? core_layer(&e->problem->model, r->arena) : NULL;
     if (layer) r->spec = arena_print(r->arena, "%s %s", CORE_LAYER_FILE, layer);
+    r->swiglu |= layer && s->gated_ffn; // the layer puts another activation in silu's place
     r->shape.qkv_bias |= s->linear_bias;
     r->attention_dropout = r->hidden_dropout = s->dropout ? 0.1 : 0;
     // The tokenizer's vocabulary is padded to a multiple of this and the tensor degree, giving the

@@ -61,19 +61,28 @@ static void put_head(const struct export *e)
 
 const char *report_megatron_layer(const struct problem *problem, struct arena *arena)
 {
-    const char *layer = problem ? core_layer(&problem->model, arena) : NULL;
-    bool whole = layer && problem->model.shape.qk_norm == QK_NORM_WHOLE;
-    const struct layer_run *mixture = layer ? model_first_run(&problem->model, LAYER_MOE) : NULL;
+    static const struct known_model none = {.shipped = NULL};
+    const struct model *m = problem ? &problem->model : NULL;
+    const char *layer = m ? core_layer(m, arena) : NULL;
+    if (!layer) return NULL;
+    bool whole = m->shape.qk_norm == QK_NORM_WHOLE, gemma = !strcmp(layer, "gemma3");
+    const struct layer_run *mixture = model_first_run(m, LAYER_MOE);
     int64_t experts = mixture ? mixture->experts.experts : 0;
-    const char *values[] = {"EXPERTS", arena_print(arena, "%" PRId64, experts), "NORMS",
-                            problem && problem->model.shape.rms_norm ? "RMSNorm" : "LayerNorm",
+    const struct known_model *known = known_model(m, arena);
+    if (!known) known = &none;
+    // Gemma 3: EVERY layers, of which all but the last have a window.
+    const char *values[] = {"EXPERTS", arena_print(arena, "%" PRId64, experts),
+                            "NORMS",   m->shape.rms_norm ? "RMSNorm" : "LayerNorm",
+                            "EVERY",   arena_print(arena, "%d", m->runs[1].count + 1),
+                            "BASE",    arena_print(arena, "%g", known->window_base),
+                            "SCALED",  arena_print(arena, "%g", known->query_width),
                             NULL};
     struct text text;
-    if (!layer) return NULL;
     text_begin(&text, arena);
     text_put_part(&text, megatron_layers, "head", values);
     if (whole) text_put_part(&text, megatron_layers, "whole_norm", values);
-    if (!strcmp(layer, "norms_behind")) text_put_part(&text, megatron_layers, "behind", values);
+    if (gemma || !strcmp(layer, "norms_behind"))
+        text_put_part(&text, megatron_layers, "behind", values);
     text_put_part(&text, megatron_layers, layer, values);
     return text.text;
 }

@@ -100,6 +100,53 @@ unit_norms = layer(Attention, num_experts=EXPERTS, moe_grouped_gemm=True, qk_l2_
 
 
 whole_norms = layer(Attention, num_experts=EXPERTS, moe_grouped_gemm=True)
+#: gemma3
+from copy import copy
+from functools import partial
+
+from megatron.core.models.common.embeddings.rotary_pos_embedding import RotaryEmbedding
+from megatron.core.transformer.transformer_layer import TransformerLayer
+
+
+class Attention(SelfAttention):
+    """All but every EVERY-th layer turn queries and keys by a base of their own, not scaled."""
+
+    def __init__(self, config, submodules, layer_number, *args, **keys):
+        super().__init__(config, submodules, layer_number, *args, **keys)
+        self.turns = layer_number % EVERY and RotaryEmbedding(
+            config.kv_channels, 1.0, rotary_base=BASE, cp_group=self.pg_collection.cp,
+            use_cpu_initialization=config.use_cpu_initialization)
+
+    def forward(self, hidden_states, *args, rotary_pos_emb=None, **keys):
+        if self.turns:
+            tokens = len(rotary_pos_emb) * self.pg_collection.cp.size()
+            rotary_pos_emb = self.turns(tokens)
+        return super().forward(hidden_states, *args, rotary_pos_emb=rotary_pos_emb, **keys)
+
+
+class Layer(TransformerLayer):
+    """Gated by GELU, with scores of another scale; the first layer's input is the embedding times
+    the root of its width. Norms' weights, which do not decay, begin at 1: transformers' are beside
+    1 and begin at 0."""
+
+    def __init__(self, config, *args, **keys):
+        own, gelu = copy(config), torch.nn.functional.gelu
+        # What Megatron fuses for this function is its approximation by tanh.
+        own.activation_func = gelu if own.bias_activation_fusion else partial(
+            gelu, approximate="tanh")
+        own.softmax_scale = SCALED ** -0.5
+        super().__init__(own, *args, **keys)
+        root = torch.tensor(config.hidden_size ** 0.5, dtype=config.params_dtype, device="cpu")
+        self.times = root.item() if self.layer_number == 1 else 1
+
+    def forward(self, hidden_states, *args, **keys):
+        if self.times != 1:
+            hidden_states = hidden_states * self.times
+        return super().forward(hidden_states, *args, **keys)
+
+
+gemma3 = layer(Attention, Backend, qk_layernorm=True)
+gemma3.module = Layer
 #: norms_behind
 
 

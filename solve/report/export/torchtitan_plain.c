@@ -50,14 +50,14 @@ static void put_norm(const struct export *e)
 static void put_feed_forward(const struct export *e)
 {
     const char *name = e->problem->model.shape.activation;
-    bool near = name && strcmp(name, "gelu") != 0;
+    bool relu = name && !strcmp(name, "relu"), near = name && !relu && strcmp(name, "gelu") != 0;
     titan_put_class(e, "PlainFeedForward", "FeedForward", "no gate", "pass");
     text_put(e->out,
              "\n    def __init__(self, config):\n        super().__init__(config)\n        del "
              "self.w3\n\n"
              "    def forward(self, x):\n"
-             "        return self.w2(torch.nn.functional.gelu(self.w1(x)%s))\n",
-             near ? ", approximate=\"tanh\"" : "");
+             "        return self.w2(torch.nn.functional.%s(self.w1(x)%s))\n",
+             relu ? "relu" : "gelu", near ? ", approximate=\"tanh\"" : "");
 }
 
 static void put_places(const struct export *e)

@@ -9,12 +9,12 @@ PARTS = [  # of a layer, in the order of search
     (r"o_proj|out_proj|attn\.c_proj|(attn|attention)\.dense", "attention.wo"),
     (r"c_fc|fc1|fc_in|dense_h_to_4h|up_proj", "feed_forward.w1"),
     (r"mlp\.c_proj|fc2|fc_out|dense_4h_to_h|down_proj", "feed_forward.w2"),
-    (r"input_layernorm|ln_1|ln_attn|norm_1", "attention_norm"),
-    (r"post_attention_layernorm|ln_2|ln_mlp|norm_2", "ffn_norm"),
+    (r"input_layernorm|ln_1|ln_attn|norm_1|attn_layer_norm", "attention_norm"),
+    (r"post_attention_layernorm|ln_2|ln_mlp|norm_2|final_layer_norm", "ffn_norm"),
 ]
 ENDS = [
     (r"lm_head|embed_out", "lm_head"),
-    (r"wpe", "layers.0.places"),
+    (r"wpe|embed_positions", "layers.0.places"),
     (r"embed|wte", "tok_embeddings"),
     (r"norm|ln_f", "norm"),
 ]
@@ -55,6 +55,11 @@ def smallest(name, layers, vocabulary, cut):
             **common, intermediate_size=96,
             rope_parameters=rope | {"partial_rotary_factor": 0.5})
         return t.PhiForCausalLM(config), WHOLE | {"rotated": 8}
+    if name.startswith("opt"):
+        config = t.OPTConfig(
+            **common, ffn_dim=96, word_embed_proj_dim=64, max_position_embeddings=24, dropout=0.0,
+            attention_dropout=0.0, pad_token_id=None)
+        return t.OPTForCausalLM(config), WHOLE | {"num_embeddings": 26}
     if name.startswith("gpt"):
         config = t.GPT2Config(**old, n_positions=32, layer_norm_epsilon=1e-5,
                               activation_function="gelu")
@@ -81,6 +86,8 @@ def plain_weights(name, model, heads, width):
         ours = next(ours for theirs, ours in (PARTS if layer else ENDS) if re.search(theirs, stem))
         if name.startswith("gpt3") and layer and x.dim() == 2:
             x = x.T  # [in, out]
+        if name.startswith("opt") and "embed_positions" in stem:
+            x = x.roll(-2, 0)  # its first two rows are of no position
         at = f"layers.{layer[1]}." if layer else ""
         if ours.endswith("all"):
             for part, own in zip("qkv", split(name, x, heads, width)):
