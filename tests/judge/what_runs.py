@@ -4,6 +4,8 @@ what_runs.py PLUMBLINE drawn SEED COUNT        layouts and switches drawn here, 
                                                frameworks' own checks allow, COUNT for each space
 what_runs.py PLUMBLINE rows SECONDS FILE ...   rows of published runs (docs/FORMATS.md, runs),
                                                each against a space of its own
+                                               degrees; WHOLE: so many of them, drawn, against
+                                               the space of all layouts
 
 The runs are priced by `plumbline predict`, the bound is that of `solve` on the problem that
 `example gpt --layouts all` makes of the same model, cluster, batch, numerics and costs. Runs that
@@ -15,12 +17,13 @@ plumbline, mode = sys.argv[1:3]
 KEYS = ("gpu num_gpus layers hidden ffn heads kv_heads vocab positions gated rms_norm tied bias "
         "dropout seq tp cp pp dp vpp micro_batch global_batch recompute sp zero flash overlap "
         "precision gradient_bytes overlap_messages overlap_tensor scattered_messages fused_loss "
-        "compiled schedule trainer model lora_rank ep etp graphs dispatcher loss_in_place"
-        ).split()
+        "compiled schedule trainer model lora_rank ep etp graphs dispatcher loss_in_place "
+        "experts top_k expert_ffn overlap_dispatch").split()
 
 
 def call(*words, code=(0,)):
     done = subprocess.run([plumbline, *map(str, words)], capture_output=True, text=True)
+    if WHOLE and "no plan found within the limit" in done.stderr: return "no plan"
     if done.returncode == 2 and 2 in code and any(
             words in done.stderr for words in ("runs no layout of the space", "has nodes of",
                                            "cannot express this model")):
@@ -37,6 +40,9 @@ def model_of(x):
     runs = [{"name": "embedding", "kind": "embedding", "count": 1},
             {"name": "block", "kind": "block", "count": int(x["layers"]), "recomputable": True},
             {"name": "head", "kind": "head", "count": 1}]
+    if int(x.get("experts") or 0):
+        runs[1].update(kind="moe", moe={"experts": int(x["experts"]), "top_k": int(x["top_k"]),
+                                        "ffn": int(x["expert_ffn"])})
     hidden, heads, llama = int(x["hidden"]), int(x["heads"]), bool(int(x["rms_norm"]))
     return {"kind": "plumbline.model", "version": 1, "name": "a model",
             "shape": {"hidden": hidden, "ffn": int(x["ffn"]), "heads": heads,
@@ -56,7 +62,10 @@ def predicted(rows, folder):
         for i, x in enumerate(rows):
             table.writerow({"id": i, "source": "here", "metric": "iteration_time", "value": 1,
                             "unit": "s", **{key: x[key] for key in KEYS if key in x}})
-    return json.loads(call("predict", folder / "rows.csv", "--no-ranges", "--json"))
+    done = subprocess.run([plumbline, "predict", folder / "rows.csv", "--no-ranges", "--json"],
+                          capture_output=True, text=True) # a row without a time says why
+    if not done.stdout: raise SystemExit(f"what_runs: {done.stderr}")
+    return json.loads(done.stdout)
 
 
 # torchtitan trains models of its own alone.
@@ -68,8 +77,18 @@ EXPERTS = {"expert": "ep", "expert_tensor": "etp"}
 MODELS = pathlib.Path(__file__).parents[2] / "data/models"
 
 
+def setting_of(column):
+    """As a job names it: first_layers, or modules in the order of the schema's."""
+    name, layers, _ = column.partition(":")
+    schema = MODELS.parents[1] / "docs/schemas/recompute_setting.schema.json"
+    if layers: return "first_layers"
+    return next(own for own in json.loads(schema.read_text())["enum"]
+                if set(own.split("+")) == set(name.split("+")))
+
+
 def fix(job, x):
-    """Of the job's space only the run's own layout is left, with whatever switches."""
+    """Of the job's space only the run's own layout is left, with whatever switches and also its
+    own recomputation."""
     space = {key: job["space"][key] for key in ("framework", "switches") if key in job["space"]}
     keys = {**FIXED, **(EXPERTS if int(x.get("ep") or 1) > 1 else {})}
     space.update({key: [int(x[column])] for key, column in keys.items()})
@@ -77,6 +96,9 @@ def fix(job, x):
     space["uneven_stages"] = True
     space["gradient_sync"] = ["overlapped" if int(x["overlap"]) else "exposed"]
     if int(x["vpp"]) > 1: space["virtual_stages"] = [int(x["vpp"])]
+    if int(x.get("ep") or 1) > 1: space["overlapped_dispatch"] = [0, 1]
+    mode = setting_of(x["recompute"])
+    if mode not in job["recompute"]: job["recompute"].append(mode)
     job["space"] = space
     job["layout"]["fused_attention"] = str(x["flash"]) != "0"
 
@@ -99,6 +121,7 @@ def bound(x, framework, seconds, folder, fixed=False):
     """(bound, plan's time) of the space, in seconds; None: it has no layout."""
     own = own_model(x, framework, folder)
     more = ["--graphs", x["graphs"]] if x.get("graphs") else []
+    if int(x.get("ep") or 1) > 1: more += ["--dispatcher", x["dispatcher"]]
     made = call("example", "gpt", "--model", own, "--gpu", x["gpu"].lower(), "--gpus",
                 x["num_gpus"], "--sequence", x["seq"], "--global-batch", x["global_batch"],
                 "--precision", x["precision"], "--gradient-bytes", x["gradient_bytes"], "--costs",
@@ -113,6 +136,7 @@ def bound(x, framework, seconds, folder, fixed=False):
     said = call("solve", folder / "problem/problem.json", "--time-limit-s", seconds, "--gap", 0.01,
                 "--quiet", "-o", folder / "plan.json", code=(0, 2, 10, 11))
     if "no layout" in said: return None
+    if said == "no plan": return 0, 0
     plan = json.loads((folder / "plan.json").read_text())
     return plan["bound_ns"] / 1e9, plan.get("iteration_ns", 0) / 1e9
 
@@ -220,14 +244,16 @@ def compare_drawn(seed, count, folder):
 # ---- published
 
 MOST = int(os.environ.get("GPUS_MOST", 0)) # 0: rows of any size
+WHOLE = int(os.environ.get("WHOLE", 0))
 DEFAULTS = dict(tp=1, cp=1, pp=1, vpp=1, micro_batch=1, recompute="none", sp=0, zero=0, flash=0,
                 overlap=0, precision="fp16", overlap_messages=0, overlap_tensor=0, fused_loss=0,
                 compiled=0, trainer="megatron")
 
 
 def named(x, program):
-    """A run of a shipped model, with the switches that its trainer turns on where it can."""
+    """With the switches that the framework turns on where it can."""
     titan = "titan" in program
+    x["vpp"] = x["vpp"] or 1
     several, inner = int(x["tp"]) > 1, int(x["vpp"]) > 1
     x["framework"] = "any" if x["lora_rank"] else "torchtitan" if titan else "nemo"
     blank = dict(trainer="torchtitan" if titan else "megatron", recompute="none", flash="te",
@@ -242,10 +268,12 @@ def named(x, program):
 def complete(row):
     """The row with what blanks mean, as plan's frameworks run it; None: no run of these."""
     x = {key: row.get(key) or "" for key in KEYS}
+    if not next(MODELS.rglob(f"{x['model']}.json"), None): x["model"] = ""
     if x["model"]: return named(x, row["framework"])
     known = all(x[key] for key in ("gpu", "num_gpus", "layers", "hidden", "seq", "global_batch"))
     if not known or row.get("metric") not in ("iteration_time", "throughput",
                                               "model_tflops_per_gpu", "tflops_per_gpu"): return None
+    if row.get("framework"): x = named(x, row["framework"])
     x = {**x, **{key: value for key, value in DEFAULTS.items() if x[key] == ""}}
     if x["trainer"] not in ("megatron", "torchtitan", "deepspeed") or "*" in x["gpu"]: return None
     if x["recompute"] not in ("none", "selective", "full"): return None
@@ -266,37 +294,50 @@ def complete(row):
     return x
 
 
-def compare_rows(seconds, files, folder):
-    wrong, seen = 0, set()
-    counts = {"compared": 0, "above the memory rule": 0, "no layout there": 0,
-              "not predicted": 0, "in parts of domains": 0}
+def runs_of(files):
+    """Each run once, and what its row calls it."""
+    seen = {}
     for file in files:
         for row in csv.DictReader(open(file, newline="")):
             x = complete(row)
-            if not x or tuple(x.items()) in seen: continue
-            if MOST and int(x["num_gpus"]) > MOST: continue
-            seen.add(tuple(x.items()))
-            if x["gpu"] in ("GB200", "GB300") and int(x["num_gpus"]) > 72 and \
-                    int(x["num_gpus"]) % 72: # `example` takes parts of domains, `predict` not
-                counts["in parts of domains"] += 1
-                continue
-            answer = predicted([x], folder)[0]
-            if "iteration_s" not in answer or not answer["iteration_s"]: why = "not predicted"
-            elif not answer["fits"]:
-                why = "above the memory rule"
-                print(f"{row['id']}: {answer['memory_bytes'] / 1e9:.1f} GB of "
-                      f"{answer['memory_limit_bytes'] / 1e9:.1f}: above the memory rule")
-            else:
-                found = bound(x, x.get("framework") or x["trainer"], seconds, folder, True)
-                why = "compared" if found else "no layout there"
-                if found and not 0 < found[0] <= answer["iteration_s"] + rounding(x):
-                    print(f"VIOLATION: {row['id']}: {answer['iteration_s']:.9f} s, bound "
-                          f"{found[0]:.9f}: {x}")
-                    wrong += 1
-            counts[why] += 1
-    print("published runs:", ", ".join(f"{n} {what}" for what, n in counts.items()),
-          f"- {wrong} faster than the bound")
-    return wrong + (not counts["compared"])
+            if not x or (MOST and int(x["num_gpus"]) > MOST): continue
+            seen.setdefault(tuple(x.items()), (row["id"], x))
+    runs = list(seen.values())
+    if WHOLE: random.Random(37).shuffle(runs)
+    return runs
+
+
+def compare_row(name, x, seconds, folder):
+    """What became of the run; one faster than the bound and one without a bound are printed."""
+    gpus = int(x["num_gpus"])
+    if x["gpu"] in ("GB200", "GB300") and gpus > 72 and gpus % 72:
+        return "in parts of domains" # `example` takes these, `predict` not
+    answer = predicted([x], folder)[0]
+    if not answer.get("iteration_s"):
+        print(f"{name}: {answer.get('reason')}: not predicted")
+        return "not predicted"
+    if not answer["fits"]:
+        print(f"{name}: {answer['memory_bytes'] / 1e9:.1f} GB of "
+              f"{answer['memory_limit_bytes'] / 1e9:.1f}: above the memory rule")
+        return "above the memory rule"
+    found = bound(x, x.get("framework") or x["trainer"], seconds, folder, not WHOLE)
+    if not found: return "no layout there"
+    if WHOLE and not found[0]: return "without a bound yet"
+    if WHOLE: print(f"{name}: {answer['iteration_s']:.3f} s, bound {found[0]:.3f}", flush=True)
+    if 0 < found[0] <= answer["iteration_s"] + rounding(x): return "compared"
+    print(f"VIOLATION: {name}: {answer['iteration_s']:.9f} s, bound {found[0]:.9f}: {x}")
+    return "faster than the bound"
+
+
+def compare_rows(seconds, files, folder):
+    counts = {what: 0 for what in ("compared", "above the memory rule", "no layout there",
+                                   "not predicted", "in parts of domains",
+                                   "without a bound yet", "faster than the bound")}
+    for name, x in runs_of(files):
+        counts[compare_row(name, x, seconds, folder)] += 1
+        if WHOLE and counts["compared"] == WHOLE: break
+    print("published runs:", ", ".join(f"{n} {what}" for what, n in counts.items()))
+    return counts["faster than the bound"] + (not counts["compared"])
 
 
 if __name__ == "__main__":
