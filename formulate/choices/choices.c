@@ -5,6 +5,7 @@
 #include "formulate/choices/choices.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "data/base/grow.h"
 #include "data/base/least.h"
@@ -30,6 +31,65 @@ static int last_least(const struct priced *p)
     return smaller_int(least, p->layer_count - p->stage_count + 1);
 }
 
+static bool same_numbers(const int64_t *a, const int64_t *b, size_t count)
+{
+    return a == b || (a && b && !memcmp(a, b, count * sizeof *a));
+}
+
+static bool same_passes(const struct priced *p, const struct priced_run *a,
+                        const struct priced_run *b)
+{
+    size_t groups = (size_t)p->group_count, passes = groups * (size_t)p->slice_count;
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        if (!same_numbers(a->again_ns[mode], b->again_ns[mode], passes)) return false;
+    return same_numbers(a->forward_ns, b->forward_ns, passes) &&
+           same_numbers(a->backward_ns, b->backward_ns, passes) &&
+           same_numbers(a->weight_ns, b->weight_ns, groups) &&
+           same_numbers(a->optimizer_ns, b->optimizer_ns, groups);
+}
+
+static bool same_syncs(const struct priced *p, int a, int b)
+{
+    const struct priced_places *x = p->places;
+    size_t rings = x ? (size_t)x->ring_level_count * priced_ring_links(x) : 0;
+    for (int i = 0; i < p->gradient_option_count; i++)
+        if (!same_numbers(p->runs[a].sync_ns[i], p->runs[b].sync_ns[i], (size_t)p->group_count) ||
+            (x && !same_numbers(x->ring_ns[a][i], x->ring_ns[b][i], rings)))
+            return false;
+    return true;
+}
+
+static bool same_bytes(const struct priced *p, const struct priced_run *a,
+                       const struct priced_run *b)
+{
+    return a->weight_bytes == b->weight_bytes && a->gradient_bytes == b->gradient_bytes &&
+           a->optimizer_bytes == b->optimizer_bytes && a->unsharded_bytes == b->unsharded_bytes &&
+           same_numbers(a->stash_bytes, b->stash_bytes, RECOMPUTE_COUNT) &&
+           same_numbers(a->working_bytes, b->working_bytes, RECOMPUTE_COUNT) &&
+           same_numbers(a->feedback_bytes, b->feedback_bytes, (size_t)p->gradient_option_count);
+}
+
+// Whether nothing tells the layers of the two runs apart: numbers, tiers, widths or further lists.
+static bool runs_alike(const struct priced *p, int a, int b)
+{
+    const struct priced_run *x = &p->runs[a], *y = &p->runs[b];
+    bool plain = !x->tiered_count && !y->tiered_count && !x->seats && !y->seats && !x->entry_ns &&
+                 !y->entry_ns && !p->sharded_run_count && !p->vocabulary_run_count &&
+                 !p->seat_nodes;
+    return plain && x->recomputable == y->recomputable && x->cut == y->cut && same_bytes(p, x, y) &&
+           same_passes(p, x, y) && same_syncs(p, a, b);
+}
+
+// The first of the runs that end with this one and are all alike; a rule may tell runs apart.
+static int first_alike(const struct priced *p, int run)
+{
+    int first = run;
+    for (int i = 0; i < p->rule_count; i++)
+        if (p->rules[i].run) return run;
+    while (first > 0 && runs_alike(p, first - 1, run)) first--;
+    return first;
+}
+
 // See struct choices. A stage's buffers depend on the message before it, and the first and the last
 // stage have known places.
 static int free_from(const struct priced *p, int virtual_stages, int last_least)
@@ -43,7 +103,8 @@ static int free_from(const struct priced *p, int virtual_stages, int last_least)
         if (r->stage < 0 ? p->stage_count > 2 : r->stage > 0 && r->stage < p->stage_count - 1)
             return p->layer_count;
     }
-    int run = priced_run_of(p, larger_int(end - 1, 0)), from = priced_first_layer(p, run);
+    int run = first_alike(p, priced_run_of(p, larger_int(end - 1, 0))),
+        from = priced_first_layer(p, run);
     if (run > 0 && p->runs[run - 1].cut != p->runs[run].cut && p->stage_count > 1) from++;
     if (from <= 1) return 0; // only the first stage starts before it
     // Where a rank has one stage, stages are taken in their order, and places cost little.

@@ -6,6 +6,7 @@
 // refused.
 //
 //   test_first_layers [PROBLEMS] [SEED]      make test runs 250
+#include "data/base/least.h"
 #include "data/kinds/schedules.h"
 #include "solve/layout/solve.h"
 #include "tests/support/check.h"
@@ -20,8 +21,10 @@ enum { PLANS_MAX = 20000, DEFAULT_PROBLEMS = 250, RUNS_MOST = 5 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
+static bool cuts_runs; // of the problems drawn
 static struct {
-    int feasible, infeasible, open, free, stated, messages, single, split, by_ranks, certified;
+    int feasible, infeasible, open, free, stated, messages, single, split, by_ranks, certified,
+        exchanged;
 } seen;
 
 static void note_splits(const struct solve_evidence *e)
@@ -120,14 +123,79 @@ static void draw_one(struct priced *p, uint64_t *state, struct arena *arena)
         p->groups[g].slots = p->stage_count;
 }
 
+static void raise(int64_t **values, int count, uint64_t *state, struct arena *arena)
+{
+    *values = TAKE_COPY(arena, *values, count);
+    (*values)[random_less(state, count)] += 1 + random_less(state, 20);
+}
+
+// One number of the run, or whether it may be recomputed, as no other piece of its run has it.
+static void tell_apart(struct priced_run *r, const struct priced *p, uint64_t *state,
+                       struct arena *arena)
+{
+    int groups = p->group_count, options = p->gradient_option_count,
+        passes = p->slice_count * groups, option = (int)random_less(state, options);
+    int64_t *bytes[] = {&r->weight_bytes,    &r->gradient_bytes,
+                        &r->optimizer_bytes, &r->unsharded_bytes,
+                        r->stash_bytes,      r->stash_bytes + RECOMPUTE_FULL,
+                        r->working_bytes,    r->working_bytes + RECOMPUTE_FULL},
+            **times[] = {&r->forward_ns, &r->backward_ns, &r->again_ns[RECOMPUTE_FULL]};
+    int which = (int)random_less(state, ARRAY_LENGTH(bytes) + ARRAY_LENGTH(times) + 6) -
+                (int)ARRAY_LENGTH(bytes);
+    if (which < 0) *bytes[which + (int)ARRAY_LENGTH(bytes)] += 1 + random_less(state, 10);
+    else if (which < (int)ARRAY_LENGTH(times)) raise(times[which], passes, state, arena);
+    else if (which == 3) raise(&r->optimizer_ns, groups, state, arena);
+    else if (which == 4 && schedule_kinds[p->layout.schedule].splits_backward)
+        raise(&r->weight_ns, groups, state, arena);
+    else if (which == 5) raise(&r->feedback_bytes, options, state, arena);
+    else if (which == 6) r->recomputable = !r->recomputable;
+    else if (which == 7) r->cut = (int)random_less(state, p->cut_count);
+    else {
+        r->sync_ns = TAKE_COPY(arena, r->sync_ns, options);
+        raise(&r->sync_ns[option], groups, state, arena);
+    }
+}
+
+// Each run in pieces of a layer or two, most of which nothing but their names tells apart; a rule
+// may name one of them.
+static void cut_runs(struct priced *p, uint64_t *state, struct arena *arena)
+{
+    struct priced_run *runs = TAKE(arena, p->layer_count, struct priced_run);
+    int count = 0, odd = (int)random_less(state, 2 * p->layer_count);
+    for (int i = 0; i < p->run_count; i++)
+        for (int left = p->runs[i].count, n; left > 0; left -= n, count++) {
+            n = smaller_int(left, 1 + (int)random_less(state, 2));
+            runs[count] = p->runs[i];
+            runs[count].name = arena_print(arena, "piece%d", count);
+            runs[count].count = n;
+            if (count == odd) tell_apart(&runs[count], p, state, arena);
+        }
+    p->runs = runs;
+    p->run_count = count;
+    struct rule *rules = TAKE(arena, p->rule_count + 1, struct rule), *r = &rules[p->rule_count];
+    for (int i = 0; i < p->rule_count; i++) {
+        rules[i] = p->rules[i];
+        if (rules[i].run) rules[i].run = runs[random_less(state, count)].name;
+    }
+    p->rules = rules;
+    if (p->rule_count > 1 || random_less(state, 6)) return;
+    *r = rule_empty;
+    r->action = RULE_FORBID;
+    r->run = runs[random_less(state, count)].name;
+    r->layers_min = 1;
+    r->stage = (int)random_less(state, p->stage_count);
+    p->rule_count++;
+}
+
 // Draws until the enumeration is small enough; of problems without a plan one in five.
 static void draw(struct priced *p, struct schedule *schedule, struct oracle *e, uint64_t seed,
                  struct arena *arena)
 {
-    uint64_t state = seed;
+    uint64_t state = seed, pieces = ~seed;
     struct arena_mark mark = arena_set_mark(arena);
     for (;; arena_reset(arena, mark)) {
         draw_one(p, &state, arena);
+        if (cuts_runs) cut_runs(p, &pieces, arena);
         if (p->layer_count < p->stage_count || priced_check(p, &own_err) != OK) continue;
         if (oracle_size(p, PLANS_MAX, arena) > PLANS_MAX) continue;
         priced_schedule(schedule, p, arena);
@@ -146,9 +214,10 @@ static void note(const struct priced *p, const struct oracle *e, const struct ch
     seen.messages += c->free_from > 1 && c->free_from < p->layer_count &&
                      priced_run_of(p, c->free_from - 1) == priced_run_of(p, c->free_from);
     seen.single += p->micro_batches == 1;
+    seen.exchanged += c->free_from < priced_first_layer(p, p->run_count - 1) - 1;
 }
 
-TEST(test_enumerated)
+static void check_enumerated(void)
 {
     for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count; seed++) {
         struct priced p;
@@ -169,14 +238,31 @@ TEST(test_enumerated)
                   "split by place %d; %d proofs certified\n",
                   seen.feasible, seen.infeasible, seen.open, seen.messages, seen.stated, seen.free,
                   seen.single, seen.by_ranks, seen.split, seen.certified);
+}
+
+TEST(test_enumerated)
+{
+    check_enumerated();
     assert_true(seen.infeasible && seen.open > seen.feasible / 3 && seen.messages && seen.stated &&
                 seen.free && seen.single && seen.by_ranks && seen.split);
 }
 
-// Planner and checker state the same places, each for as many choices.
-TEST(test_choices)
+// Several runs whose layers nothing tells apart, or one number of one of them.
+TEST(test_cut_runs)
 {
-    uint64_t state = first_seed;
+    memset(&seen, 0, sizeof seen);
+    cuts_runs = true;
+    check_enumerated();
+    cuts_runs = false;
+    print_message("layers of several runs exchanged: %d\n", seen.exchanged);
+    assert_true(seen.infeasible && seen.open && seen.stated && seen.free && seen.single &&
+                seen.by_ranks && seen.exchanged > seen.feasible / 4);
+}
+
+// Planner and checker state the same places, each for as many choices.
+static void compare_choices(void)
+{
+    uint64_t state = first_seed, pieces = ~first_seed;
     int64_t compared = 0;
     for (int i = 0; i < 4 * problem_count; i++) {
         struct check_trial t = {0};
@@ -185,15 +271,18 @@ TEST(test_choices)
         struct check_choices own;
         uint64_t work = CHECK_WORK_DEFAULT;
         struct arena_mark mark = arena_set_mark(&own_arena);
-        do draw_one(&t.priced, &state, &own_arena);
-        while (t.priced.layer_count < t.priced.stage_count ||
-               priced_check(&t.priced, &own_err) != OK);
+        do {
+            draw_one(&t.priced, &state, &own_arena);
+            if (cuts_runs) cut_runs(&t.priced, &pieces, &own_arena);
+        } while (t.priced.layer_count < t.priced.stage_count ||
+                 priced_check(&t.priced, &own_err) != OK);
         priced_schedule(&t.schedule, &t.priced, &own_arena);
         t.text = check_trial_save(&t.priced, "priced.json", &own_arena);
         MUST(choices_build(&t.choices, &t.priced, &t.schedule, &own_arena, &own_err));
         MUST(check_read_problem(&p, &t.text, &own_arena, &own_err));
         MUST(check_build_graph(&g, &p, &own_arena));
         MUST(check_list_choices(&own, &g, &work, &own_arena));
+        assert_int_equal(own.free_from, p.stages > 2 ? t.choices.free_from : own.free_from);
         for (int s = 1; s < p.stages - 1; s++)
             for (int k = 0, of = 0; k < own.count[s]; k++, compared++) {
                 const struct stage_choices *stage = &t.choices.stages[s];
@@ -205,6 +294,14 @@ TEST(test_choices)
     }
     print_message("%lld choices compared\n", (long long)compared);
     assert_true(compared > problem_count);
+}
+
+TEST(test_choices)
+{
+    compare_choices();
+    cuts_runs = true;
+    compare_choices();
+    cuts_runs = false;
 }
 
 // ---- false claims, with certificates made for them

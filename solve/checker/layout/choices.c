@@ -234,9 +234,43 @@ static int find_spare(const struct check_problem *p)
     return spare < room ? spare : room;
 }
 
+static bool is_equal(const int64_t *a, const int64_t *b, int count)
+{
+    for (int i = 0; a != b && i < count; i++)
+        if (!a || !b || a[i] != b[i]) return false;
+    return true;
+}
+
+// Whether layers of the two runs may be exchanged: all that a choice is made of is the same, and
+// nothing else is stated of either.
+static bool may_exchange(const struct check_problem *p, const struct check_run *a,
+                         const struct check_run *b)
+{
+    int passes = p->slices * p->group_count;
+    bool same = !p->degree_count && a->recomputable == b->recomputable && a->cut == b->cut &&
+                a->weight_bytes == b->weight_bytes && a->gradient_bytes == b->gradient_bytes &&
+                a->unsharded_bytes == b->unsharded_bytes &&
+                is_equal(a->optimizer_bytes, b->optimizer_bytes, p->gradient_count) &&
+                is_equal(a->feedback, b->feedback, p->gradient_count) &&
+                is_equal(a->stash, b->stash, MODES) && is_equal(a->working, b->working, MODES) &&
+                is_equal(a->forward, b->forward, passes) &&
+                is_equal(a->backward, b->backward, passes) &&
+                is_equal(a->weight, b->weight, p->group_count);
+    for (int mode = 0; mode < MODES; mode++)
+        same = same && is_equal(a->again[mode], b->again[mode], passes);
+    for (int o = 0; o < p->gradient_count; o++)
+        same = same && is_equal(a->sync[o], b->sync[o], p->group_count) &&
+               is_equal(a->optimizer[o], b->optimizer[o], p->group_count);
+    const struct check_run *both[] = {a, b};
+    for (int i = 0; i < 2; i++)
+        same = same && !both[i]->entry && !both[i]->seats && !both[i]->tiered && !both[i]->next;
+    for (int i = 0; i < p->rule_count; i++) same = same && p->rules[i].run < 0;
+    return same;
+}
+
 // The first layer from which on a middle stage's times, bytes and rules are the same wherever it
-// starts: all layers that it could hold are of one run, and so is the message before it. All
-// layers: there is none, or places are stated anyway.
+// starts: all layers that it could hold are of one run, or of runs whose layers may be exchanged,
+// and the message before it is theirs. All layers: there is none, or places are stated anyway.
 static int find_free_layer(const struct check_problem *p, int spare)
 {
     int last = p->layers - 2 - spare, from = last;
@@ -245,7 +279,9 @@ static int find_free_layer(const struct check_problem *p, int spare)
         if (p->rules[i].holds_first >= 0 && (p->turns == 1 || p->rules[i].holds_last <= last) &&
             (p->rules[i].stage < 0 || (p->rules[i].stage > 0 && p->rules[i].stage < p->stages - 1)))
             return p->layers;
-    while (from > 1 && p->run_of[from - 1] == p->run_of[last]) from--;
+    while (from > 1 && (p->run_of[from - 1] == p->run_of[last] ||
+                        may_exchange(p, &p->runs[p->run_of[from - 1]], &p->runs[p->run_of[last]])))
+        from--;
     if (p->runs[p->run_of[from - 1]].cut != p->runs[p->run_of[last]].cut) from++;
     if (from == 1) return 0; // wherever a middle stage may start
     return p->turns == 1 || from > last ? p->layers : from;
