@@ -107,7 +107,9 @@ int64_t tokenizer_vocabulary(const char *name)
                  {"deepseekv3", 129280},  {"deepseekr1", 129280},   {"deepseekv2", 102400},
                  {"mixtral", 32000},      {"gptoss", 201088},       {"gemma2", 256000},
                  {"kimik2", 163840},      {"moonlight", 163840},    {"glm45", 151552},
-                 {"phi3", 32064},         {"minitron", 256000},     {"gptneox20b", 50432}};
+                 {"phi3", 32064},         {"minitron", 256000},     {"gptneox20b", 50432},
+                 {"starcoder", 49152},    {"smollm2", 49152},       {"smollm3", 128256},
+                 {"tinyllama", 32000},    {"minimaxm2", 200064},    {"olmo2", 100352}};
     char letters[128];
     size_t length = 0;
     const char *slash = strrchr(name, '/');

@@ -197,6 +197,7 @@ static const struct setting_row rows[] = {
     TAKES("max-tokens-per-gpu", COUNT, rollout.packed),
     TAKES("data-parallel-sharding-strategy", TEXT, sharding),
     TAKES("deepspeed", FLAG, deepspeed),
+    TAKES("deepspeed-config", TEXT, about),
     TAKES("zero-stage", INT, zero_stage),
     TAKES("no-pipeline-parallel", FLAG, no_pipeline),
     TAKES("ds-sequence-parallel-size", INT, ulysses),

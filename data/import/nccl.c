@@ -68,6 +68,11 @@ static enum status refuse_program(const char *program, const char *where, struct
 
 // ---- tests and ranks
 
+static bool is_left_out(const struct nccl_import *n)
+{
+    return n->settings->test && n->test_count != n->settings->test;
+}
+
 // program NULL: the file does not state it.
 enum status nccl_begin_test(struct nccl_import *n, const char *program, const char *where,
                             struct error *err)
@@ -76,8 +81,8 @@ enum status nccl_begin_test(struct nccl_import *n, const char *program, const ch
         return fail(err, BAD_INPUT, "%s: expected at most %d tests, found more", where,
                     NCCL_TESTS_MAX);
     const char *told = program ? nccl_operation(program) : NULL, *asked = n->settings->operation;
-    if (program && !told) return refuse_program(program, where, err);
-    if (told && asked && strcmp(told, asked))
+    if (program && !told && !is_left_out(n)) return refuse_program(program, where, err);
+    if (told && asked && strcmp(told, asked) != 0 && !is_left_out(n))
         return fail(err, BAD_INPUT, "%s: --operation %s, but the file is of %s", where, asked,
                     told);
     struct nccl_test *t = &n->test;
@@ -244,10 +249,27 @@ static int room_for(int count)
     return room;
 }
 
+// Tests under several conditions (a page on what an environment variable does) are no repetitions.
+static enum status check_repeated(const struct sample *s, const struct nccl_row *row,
+                                  const char *where, struct error *err)
+{
+    enum { BYTES_LEAST = 1 << 20 }; // below, times of one test differ as much
+    static const double factor_most = 2;
+    double before = s->repetitions ? *s->seconds * 1e6 : row->mean_us;
+    if (row->bytes < BYTES_LEAST || !(row->mean_us > 0) ||
+        fmax(before, row->mean_us) <= factor_most * fmin(before, row->mean_us))
+        return OK;
+    return fail(err, BAD_INPUT,
+                "%s: %lld bytes take %g us, but %g in a test before: tests of other conditions are "
+                "no repetitions: choose one with --test N",
+                where, (long long)row->bytes, row->mean_us, before);
+}
+
 static enum status add_times(struct sample *s, const struct nccl_row *row, const char *where,
                              struct arena *arena, struct error *err)
 {
     int old = s->repetitions, count = old + row->time_count;
+    TRY(check_repeated(s, row, where, err));
     if (row->time_count > REPETITIONS_MAX || count > REPETITIONS_MAX)
         return fail(err, BAD_INPUT, "%s: expected at most %d times of one size, found more", where,
                     REPETITIONS_MAX);
@@ -263,6 +285,7 @@ static enum status add_times(struct sample *s, const struct nccl_row *row, const
 enum status nccl_add_row(struct nccl_import *n, const struct nccl_row *row, const char *where,
                          struct error *err)
 {
+    if (is_left_out(n)) return OK;
     TRY(settle_groups(n, where, err));
     TRY(expect_operation(n, where, err));
     if (++n->row_count > NCCL_ROWS_MAX)
@@ -336,6 +359,7 @@ enum status nccl_guess(struct nccl_import *n, const char *program, const struct 
 {
     struct nccl_test *t = &n->test;
     const struct nccl_settings *s = n->settings;
+    if (is_left_out(n)) return OK;
     if (!t->rank_count && s->ranks)
         TRY(add_ranks(n, s->ranks, s->gpus_per_node ? s->gpus_per_node : s->ranks, where, err));
     else if (!t->rank_count && is_one_process(t, best)) {
@@ -370,6 +394,7 @@ static const struct option_row rows[] = {
      NCCL_RANKS_MAX},
     {"--gpus-per-node", OPTION_INT, OPT(asked.gpus_per_node),
      "of these ranks, on each node (default: all)", 1, NCCL_RANKS_MAX},
+    {"--test", OPTION_INT, OPT(asked.test), "the Nth of the file's tests alone", 1, NCCL_TESTS_MAX},
     {"--in-place", OPTION_FLAG, OPT(asked.in_place),
      "read the in-place times (default: out of place)"},
 };
@@ -394,6 +419,9 @@ static enum status read_file(void *options, struct error *err)
         *n = (struct nccl_import){.any_type = true};
         TRY(read_tests(o, err));
     }
+    if (o->asked.test > n->test_count)
+        return fail(err, BAD_INPUT, "%s: --test %d: there are %d", r->file.path, (int)o->asked.test,
+                    n->test_count);
     if (!n->samples.sample_count)
         return fail(err, BAD_INPUT,
                     "%s: expected rows with sizes and times, found none that can be imported",

@@ -13,6 +13,7 @@ struct nccl_settings {
     const char *gpu;       // the name in the samples; NULL: the device's
     bool in_place;
     int64_t ranks, gpus_per_node; // of a file without its list of ranks; 0: not stated
+    int64_t test;                 // the only one of the file's tests that is read; 0: all
 };
 
 // One test's run: a collective over some ranks.

@@ -97,9 +97,28 @@ stage '{"zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu"}
 told 'ZeRO 3 with the optimizer on the host, as .*configs/my.json says'
 stage '{"zero_optimization": {"stage": 2}}' '"zero": 2' '"offload_optimizer": false'
 told 'write "frozen": true, "adapter_rank": 8, "adapter_modules": ..query", "value".'
-echo '{"zero_optimization": {}}' >"$work/configs/my.json"
+stage '{"zero_optimization": {}}' '"zero": 0' # DeepSpeedZeroConfig's default
+echo '{"zero_optimization": {"stage": ""}}' >"$work/configs/my.json"
 "$plumbline" import trainer "$work/scripts/t.sh" --gpus 8 2>"$work/err" && wrong "no stage is read"
 told 'which ZeRO stage it is'
+
+# Megatron-DeepSpeed: DeepSpeed's own file decides; where it is not there, that is said
+echo 'deepspeed --num_gpus 8 pretrain_gpt.py --num-layers 4 --hidden-size 64 --num-attention-heads 4 \
+    --seq-length 64 --micro-batch-size 1 --vocab-size 100 --deepspeed --zero-stage 3 \
+    --deepspeed_config configs/my.json' >"$work/scripts/m.sh"
+megatron() { # WORDS OF THE JOB
+    "$plumbline" import megatron "$work/scripts/m.sh" -o /dev/null --job "$work/out" \
+        2>"$work/err" || wrong "stage: $(cat "$work/err")"
+    grep -q "$1" "$work/out" || wrong "Megatron-DeepSpeed: no $1"
+}
+echo '{"zero_optimization": {"stage": 1}}' >"$work/configs/my.json"
+megatron '"zero": 1'
+told 'ZeRO 1, as .*configs/my.json says'
+rm "$work/configs/my.json"
+megatron '"zero": 3'
+sed -i 's/--zero-stage 3//' "$work/scripts/m.sh"
+megatron '"zero": 0'
+told "ZeRO 0: DeepSpeed's configuration, configs/my.json, is not there"
 
 # ms-swift: an update of the policy alone (GRPO) has a prompt and its answer, other models, pairs
 # and heads are refused; its Megatron has other defaults than Megatron-LM

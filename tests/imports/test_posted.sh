@@ -127,6 +127,24 @@ table 0.75 | sed '/float/s/ sum -1 / /; s/redop  root/redop/' >"$work/alltoall.l
 "$plumbline" import nccl-tests "$work/alltoall.log" -o "$work/a2a.json" 2>"$work/err" &&
     samples "$work/a2a.json" | grep -c "^all_to_all" | grep -q 3 ||
     wrong "an empty redop: $(cat "$work/err")"
+# several tests of a file: repetitions, or of other conditions, of which one is chosen
+slower() { # TIMES: a table whose times are so many times as long
+    table 1.5 | awk -v by="$1" '$1 ~ /^[0-9]+$/ && $3 == "float" {
+        for (i = 6; i <= 10; i += 4) {$i *= by; $(i + 1) /= by; $(i + 2) /= by}} {print}'
+}
+{ table 1.5; slower 1.5; } >"$work/two.txt"
+"$plumbline" import nccl-tests "$work/two.txt" -o "$work/two.json" 2>"$work/err" ||
+    wrong "repetitions: $(cat "$work/err")"
+told '3 samples of collectives, 6 repetitions'
+{ table 1.5; slower 2.5; } | refused nccl-tests 'other conditions are no repetitions.*--test N'
+{ slower 2.5; table 1.5; } | same "the second test" --test 2
+{ table 1.5; slower 2.5; } | same "the first test" --test 1
+{ table 1.5; slower 2.5; } | refused nccl-tests 'test 3: there are 2' --test 3
+{ echo '# Collective test starting: broadcast_perf'; table 1; echo '# Collective test starting: x'
+    table 1.5; } >"$work/other.txt"
+refused nccl-tests 'found "broadcast_perf"' <"$work/other.txt"
+sed 's/starting: x/starting: all_reduce_perf/' "$work/other.txt" | same "a test of ours" --test 2
+
 printf 'nothing\n' | refused nccl-tests 'found no line "# nThread ..."'
 
 [ ! -e "$work/failed" ] && echo "measurements as posted: all as printed"

@@ -38,6 +38,10 @@ void core_vocabulary(struct run *r, struct settings *s);
 // ZeRO's stage where Megatron's or PyTorch's FSDP shards the states.
 enum status core_sharding(struct run *r, struct settings *s, struct error *err);
 
+// The stage that DeepSpeed's own file states, beside the one that is read or in a folder above it;
+// -1: there is none. Sets whether the optimizer's states are on the host.
+int core_stage(struct run *r, struct settings *s, const char *name);
+
 // patterns.c: which decoder layers a flag means; a number n: each n-th from the first on, or all
 // but each n-th.
 enum core_every { CORE_EVERY_NTH, CORE_ALL_BUT_NTH };

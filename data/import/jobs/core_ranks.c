@@ -191,3 +191,31 @@ void core_vocabulary(struct run *r, struct settings *s)
                     (long long)r->shape.vocabulary, s->program);
     }
 }
+
+int core_stage(struct run *r, struct settings *s, const char *name)
+{
+    enum { FOLDERS_MOST = 4 };
+    const char *slash = strrchr(r->file, '/'),
+               *from = slash ? arena_print(r->arena, "%.*s/", (int)(slash - r->file), r->file) : "";
+    if (!strstr(name, ".json") || *name == '/') return -1;
+    for (int up = 0; up < FOLDERS_MOST; up++, from = arena_print(r->arena, "%s../", from)) {
+        struct settings own;
+        struct error ignored = {OK, ""};
+        const char *path = arena_print(r->arena, "%s%s", from, name);
+        if (settings_read_json(&own, path, r->arena, &ignored) != OK) continue;
+        const struct setting *stage = setting_of(&own, "zero_optimization.stage"),
+                             *place =
+                                 setting_of(&own, "zero_optimization.offload_optimizer.device");
+        const struct setting *weights = setting_of(&own, "zero_optimization.offload_param.device");
+        if (weights && weights->text && strcmp(weights->text, "none") != 0)
+            said_assume(&s->said, "offload_param: weights stay on the GPU");
+        const char *text = stage && stage->text ? stage->text : "0";
+        if (setting_of(&own, "zero_optimization") || *text < '0' || *text > '3' || text[1])
+            return -1;
+        r->job.layout.offload_optimizer |= place && place->text && strcmp(place->text, "none") != 0;
+        said_assume(&s->said, "ZeRO %s%s, as %.80s says", text,
+                    r->job.layout.offload_optimizer ? " with the optimizer on the host" : "", path);
+        return *text - '0';
+    }
+    return -1;
+}

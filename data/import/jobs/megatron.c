@@ -157,14 +157,25 @@ static enum status set_shape(struct run *r, struct settings *s, struct error *er
     return OK;
 }
 
+// DeepSpeed's configuration decides, whatever --zero-stage says to the model.
+static enum status find_stage(struct run *r, struct settings *s, struct error *err)
+{
+    int stage = r->about ? core_stage(r, s, r->about) : -1;
+    if (stage >= 0) r->zero_stage = stage;
+    else if (r->about && !setting_of(s, "zero-stage"))
+        said_assume(&s->said, "ZeRO %d: DeepSpeed's configuration, %.80s, is not there",
+                    r->zero_stage, r->about);
+    if (r->zero_stage <= 3) return OK;
+    return settings_refuse(s, "zero-stage", err, "expected 0 to 3, found %d", r->zero_stage);
+}
+
 // Which states are sharded.
 static enum status set_sharding(struct run *r, struct settings *s, struct error *err)
 {
     struct layout *l = &r->job.layout;
     TRY(core_sharding(r, s, err));
     if (!r->deepspeed) return OK;
-    if (r->zero_stage > 3)
-        return settings_refuse(s, "zero-stage", err, "expected 0 to 3, found %d", r->zero_stage);
+    TRY(find_stage(r, s, err));
     r->job.trainer = TRAINER_DEEPSPEED, l->zero = r->zero_stage;
     if (r->no_pipeline) l->pipeline = 1;
     if (r->ulysses > 1) l->context = r->ulysses, r->job.context_kind = CONTEXT_ALL_TO_ALL;

@@ -25,13 +25,22 @@ static const struct run defaults = {.local_batch = 8,
                                     .granularity = "selective",
                                     .method = "2"};
 
+// The endings of flavors that differ in the kernel of their attention alone.
+static bool is_of_kernel(const char *ending)
+{
+    static const char *const endings[] = {"", "_flex", "_flex_attn", "_varlen", "_varlen_attn"};
+    size_t i = 0;
+    while (i < ARRAY_LENGTH(endings) && strcmp(endings[i], ending) != 0) i++;
+    return i < ARRAY_LENGTH(endings);
+}
+
 static const struct torchtitan_flavor *flavor_of(const struct run *r)
 {
     for (const struct torchtitan_flavor *f = torchtitan_flavors; r->flavor && r->model && f->model;
          f++) {
         size_t length = strlen(f->name);
         if (!strcmp(f->model, r->model) && !strncmp(f->name, r->flavor, length) &&
-            (!r->flavor[length] || r->flavor[length] == '_'))
+            is_of_kernel(r->flavor + length))
             return f;
     }
     return NULL;

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "data/base/names.h"
+#include "data/import/jobs/core.h"
 #include "data/import/jobs/importer.h"
 #include "data/import/jobs/launch.h"
 
@@ -84,33 +85,6 @@ static bool offloads(const char *name)
            !find_in_any_case(name, "no-offload") && !find_in_any_case(name, "without_offload");
 }
 
-// DeepSpeed's own file, beside the one that is read or in a folder above it.
-static int read_stage(struct run *r, struct settings *s)
-{
-    enum { FOLDERS_MOST = 4 };
-    const char *name = r->about, *slash = strrchr(r->file, '/'),
-               *from = slash ? arena_print(r->arena, "%.*s/", (int)(slash - r->file), r->file) : "";
-    if (!strstr(name, ".json") || *name == '/') return -1;
-    for (int up = 0; up < FOLDERS_MOST; up++, from = arena_print(r->arena, "%s../", from)) {
-        struct settings own;
-        struct error ignored = {OK, ""};
-        const char *path = arena_print(r->arena, "%s%s", from, name);
-        if (settings_read_json(&own, path, r->arena, &ignored) != OK) continue;
-        const struct setting *stage = setting_of(&own, "zero_optimization.stage"),
-                             *place =
-                                 setting_of(&own, "zero_optimization.offload_optimizer.device");
-        const struct setting *weights = setting_of(&own, "zero_optimization.offload_param.device");
-        if (weights && weights->text && strcmp(weights->text, "none") != 0)
-            said_assume(&s->said, "offload_param: weights stay on the GPU");
-        if (!stage || !stage->text || !strchr("0123", *stage->text) || stage->text[1]) return -1;
-        r->job.layout.offload_optimizer = place && place->text && strcmp(place->text, "none") != 0;
-        said_assume(&s->said, "ZeRO %s%s, as %.80s says", stage->text,
-                    r->job.layout.offload_optimizer ? " with the optimizer on the host" : "", path);
-        return *stage->text - '0';
-    }
-    return -1;
-}
-
 static enum status set_sharding(struct run *r, struct settings *s, struct error *err)
 {
     struct layout *l = &r->job.layout;
@@ -118,7 +92,7 @@ static enum status set_sharding(struct run *r, struct settings *s, struct error 
     bool deepspeed = r->about && *r->about && strcasecmp(r->about, "none") != 0;
     int stage = deepspeed ? stage_in(r->about) : -1;
     if (setting_of(s, "zero-stage")) stage = r->zero_stage, deepspeed = true;
-    bool read = deepspeed && stage < 0 && (stage = read_stage(r, s)) >= 0;
+    bool read = deepspeed && stage < 0 && (stage = core_stage(r, s, r->about)) >= 0;
     r->job.trainer = deepspeed ? TRAINER_DEEPSPEED : TRAINER_OTHER;
     if (deepspeed && stage < 0)
         return settings_refuse(s, "deepspeed", err,

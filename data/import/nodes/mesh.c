@@ -12,6 +12,7 @@ struct mesh mesh_open(int count, struct arena *arena)
     return (struct mesh){.count = count,
                          .direct = TAKE(arena, count * count, double),
                          .switched = TAKE(arena, count, double),
+                         .island = TAKE(arena, count, int),
                          .bus = TAKE(arena, count, double)};
 }
 
@@ -48,17 +49,22 @@ static double direct(const struct mesh *m, int a, int b)
     return fmin(m->direct[a * m->count + b], m->direct[b * m->count + a]);
 }
 
-static double joined(const struct mesh *m, int a, int b)
+static double by_switch(const struct mesh *m, int a, int b)
 {
-    return fmax(direct(m, a, b), fmin(m->switched[a], m->switched[b]));
+    return m->island[a] == m->island[b] ? fmin(m->switched[a], m->switched[b]) : 0;
+}
+
+double mesh_joined(const struct mesh *m, int a, int b)
+{
+    return fmax(direct(m, a, b), by_switch(m, a, b));
 }
 
 // By links of their own, or else through one other GPU, or over PCIe.
 static double of_pair(const struct mesh *m, int a, int b)
 {
-    double best = joined(m, a, b);
+    double best = mesh_joined(m, a, b);
     for (int k = 0; k < m->count && !(best > 0); k++)
-        if (k != a && k != b) best = fmax(best, fmin(joined(m, a, k), joined(m, k, b)));
+        if (k != a && k != b) best = fmax(best, fmin(mesh_joined(m, a, k), mesh_joined(m, k, b)));
     return best > 0 ? best : fmin(m->bus[a], m->bus[b]);
 }
 
@@ -70,10 +76,11 @@ static double slowest_pair(const struct mesh *m)
     return isfinite(least) ? least : 0;
 }
 
+// Whether rings are to be searched for: not where one switch, or PCIe alone, joins all.
 static bool has_links(const struct mesh *m)
 {
     for (int i = 0; i < m->count * m->count; i++)
-        if (m->direct[i] > 0) return true;
+        if (m->direct[i] > 0 || m->island[i % m->count] != *m->island) return true;
     return false;
 }
 
@@ -85,14 +92,16 @@ static double rounded(double rate) { return round(rate / 1e3) * 1e3; }
 static double of_set(const struct mesh *m, const int *gpus, int count, struct arena *arena)
 {
     struct arena_mark before = arena_set_mark(arena);
-    double bus = INFINITY, rate = 0,
+    double bus = INFINITY, switched = INFINITY, rate = 0,
            *capacity = count <= RINGS_GPUS_MAX ? TAKE(arena, count * count, double) : NULL;
     for (int i = 0; i < count; i++) {
         bus = fmin(bus, m->bus[gpus[i]]);
+        switched = fmin(switched, by_switch(m, gpus[0], gpus[i]));
         for (int k = 0; k < count && capacity; k++)
-            if (k != i) capacity[i * count + k] = joined(m, gpus[i], gpus[k]);
+            if (k != i) capacity[i * count + k] = mesh_joined(m, gpus[i], gpus[k]);
     }
-    if (capacity) rate = rings_rate(capacity, count, arena);
+    if (switched > 0) rate = switched; // however many: a GPU's links are all rings'
+    else if (capacity) rate = rings_rate(capacity, count, arena);
     arena_reset(arena, before);
     return rounded(fmax(rate, bus));
 }

@@ -10,7 +10,8 @@ struct mesh {
     int count;
     int capability;   // of NVIDIA's GPUs, times 10; 0: not known
     double *direct;   // [count * count] links of each pair of their own
-    double *switched; // [count] of a GPU to switches that reach all others
+    double *switched; // [count] of a GPU to switches that reach all others of its island
+    int *island;      // [count] switches join the GPUs of one number; 0 in all: one island
     double *bus;      // [count] of a GPU's PCIe; 0: not known
 };
 
@@ -18,6 +19,8 @@ struct mesh mesh_open(int count, struct arena *arena);
 // Fills intra's bandwidth, rings and sums in switches of a node of these GPUs. *why: in words.
 // false: it cannot be said, and *why not.
 bool mesh_put(struct node_group *g, const struct mesh *m, const char **why, struct arena *arena);
+// What joins two GPUs of their own or through switches; 0: nothing.
+double mesh_joined(const struct mesh *m, int a, int b);
 // "rings of 2 GPUs 25 GB/s (best 50: GPUs 0 3), of 4 100, of 8 150"; NULL: there are none.
 // Of a node through switches that add up: "all-reduces in switches of 8 GPUs 476 GB/s".
 const char *mesh_text(const struct node_group *g, const struct mesh *m, struct arena *arena);

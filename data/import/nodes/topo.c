@@ -157,40 +157,43 @@ static double bus_rate(const struct topology *t, const struct numbers *n, const 
     return (fifth ? 64e9 : third ? 16e9 : 32e9) * 128 / 130;
 }
 
-// As many links to each other GPU as a GPU can have at most lead through switches.
-static bool is_switched(const struct topology *t, const char *gpu)
+// More links to others than a GPU has at most lead through switches: to the first of those that
+// they reach, itself among them; -1: they do not.
+static int island_of(const struct topology *t, int gpu, int most)
 {
-    const struct gpu_links *of = links_of(gpu);
-    int most = of ? of->links : 18, links = 0;
+    int links = 0, first = -1;
     for (int b = 0; b < t->count; b++) {
-        int path = t->is_gpu[b] ? path_at(t, 0, b) : PATH_SELF;
-        if (b && t->is_gpu[b] && path <= PATH_LINKS) return false;
-        links += path > PATH_LINKS ? path - PATH_LINKS : 0;
+        int path = t->is_gpu[b] && b != gpu ? path_at(t, gpu, b) : PATH_SELF;
+        if (path > PATH_LINKS) links += path - PATH_LINKS;
+        if (first < 0 && (path > PATH_LINKS || b == gpu)) first = b;
     }
-    return t->form == FORM_MATRIX && links > most;
+    return t->form == FORM_MATRIX && links > most ? first : -1;
 }
 
 static struct mesh make_mesh(const struct topology *t, const struct numbers *n, const char *gpu)
 {
     struct mesh m = mesh_open(t->gpu_count, t->arena);
+    const struct gpu_links *links = links_of(gpu);
     double one = rate_of_link(n, gpu);
-    bool switched = t->form == FORM_LINKS || is_switched(t, gpu);
     int *of = TAKE(t->arena, t->count, int), gpus = 0;
-    m.capability = links_of(gpu) ? links_of(gpu)->capability : 0;
+    m.capability = links ? links->capability : 0;
     for (int i = 0; i < t->count; i++) of[i] = t->is_gpu[i] ? gpus++ : -1;
     for (int i = 0; i < t->gpu_count; i++) {
         m.bus[i] = bus_rate(t, n, gpu);
         if (t->form == FORM_LINKS) m.switched[i] = t->all[i];
     }
-    for (int a = 0; a < t->count; a++)
+    for (int a = 0; a < t->count; a++) {
+        int island = of[a] >= 0 ? island_of(t, a, links ? links->links : 18) : -1;
+        if (island >= 0) m.island[of[a]] = of[island];
         for (int b = 0; b < t->count; b++) {
             int path = path_at(t, a, b);
             if (of[a] < 0 || of[b] < 0 || path <= PATH_LINKS) continue;
             double stated = t->rates[a * t->count + b], rate = one * (path - PATH_LINKS);
             if (stated > 0 && !(n->link_bytes_per_s > 0)) rate = stated;
-            if (switched) m.switched[of[a]] = rate;
+            if (island >= 0) m.switched[of[a]] = rate;
             else m.direct[of[a] * m.count + of[b]] = rate;
         }
+    }
     return m;
 }
 
@@ -198,7 +201,7 @@ static bool uses_bus(const struct mesh *m)
 {
     for (int a = 0; a < m->count; a++)
         for (int b = 0; b < a; b++)
-            if (!(m->direct[a * m->count + b] > 0) && !(m->switched[a] > 0)) return true;
+            if (!(mesh_joined(m, a, b) > 0)) return true;
     return false;
 }
 
