@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS_MAX = 640 };
+enum { ROWS_MAX = 768 };
 
 static const char *count_text(int64_t value, struct arena *arena)
 {

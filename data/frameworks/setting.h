@@ -58,6 +58,7 @@ struct setting_rows {
     const struct setting_row *rows;
     int count;
     const struct setting_effect *effects; // ended by keys NULL; NULL: none
+    const struct setting_effect *within; // of keys in the sections, by their last parts; NULL: none
     const struct setting_names *names[3]; // every key that the programs have; ended by NULL
     bool last_parts;                      // they are the last parts of keys
     // The rows before the one of key `beyond` are in a section that has several names, of which the

@@ -224,6 +224,10 @@ echo "$auto" | job deepspeed "j['precision']=='fp32'" --sequence 8 --gpus 8 --mi
 says 'the precision is "auto"'
 refuse 'as "auto", which the script fills in: give --global-batch' deepspeed "$auto" --sequence 8 \
     --gpus 8
+for degree in '"size": 2' '"tp_size": 2' '"tensor_parallel": {"tp_size": 2}'; do
+    refuse 'is not read: state tensor_parallel.autotp_size' deepspeed \
+        "$batches, \"tensor_parallel\": {\"enabled\": true, $degree}}" --sequence 8
+done
 refuse 'give it with --sequence' deepspeed "$batches}"
 refuse 'give the number of GPUs with --gpus' deepspeed '{"train_batch_size": 32}' --sequence 8
 refuse 'expected train_batch_size or train_micro_batch_size_per_gpu' deepspeed \

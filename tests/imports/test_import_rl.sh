@@ -31,6 +31,17 @@ got = {k: j.get(k, l.get(k)) for k in want}
 assert got == want and "full" in j["recompute"], got' "$work/job.json" || wrong "rl: another job"
 says 'an update of the policy alone, as Megatron trains it'
 says 'param_offload: what is on the host between updates'
+# Megatron Core's keys in the policy's section: read, or what they change is said
+core=actor_rollout_ref.actor.megatron.override_transformer_config
+sed "s/override_transformer_config.recompute_gran.*/override_transformer_config.fp8=hybrid +$core.fp8_recipe=blockwise +$core.recompute_granularity=selective +$core.recompute_modules=[core_attn,moe_act] +$core.moe_shared_expert_overlap=True \\\\/" \
+    "$work/rl.sh" >"$work/core.sh"
+"$plumbline" import rl "$work/core.sh" -o "$work/job.json" 2>"$work/err" ||
+    wrong "Megatron Core's keys: $(cat "$work/err")"
+grep -q '"precision": "fp8_block"' "$work/job.json" || wrong "fp8 is not read"
+says 'moe_shared_expert_overlap: that overlap is not priced'
+sed 's/.fp8=hybrid/.fp32_residual_connection=True/' "$work/core.sh" >"$work/wide.sh"
+"$plumbline" import rl "$work/wide.sh" -o "$work/job.json" 2>"$work/err" && wrong "fp32 is read"
+says 'fp32_residual_connection: is not read: residuals in fp32'
 "$plumbline" import nemo "$work/rl.sh" --job "$work/j.json" 2>"$work/err" && wrong "nemo: reads rl"
 says 'is of reinforcement learning: plumbline import rl'
 cat >"$work/base.yaml" <<END

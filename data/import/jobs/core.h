@@ -21,10 +21,13 @@ void core_set_experts(struct layer_run *run, const struct expert_shape *e, const
 enum status core_recompute(struct run *r, const char *granularity, const char *method,
                            const char *modules, struct error *err);
 
-// Leaves out modules of selective recomputation that a job has no name for: what they keep is kept.
 struct settings;
+struct setting_rows;
 // The largest micro-batch up to the stated one that divides a replica's sequences.
 void core_fit_micro_batch(struct run *r, struct settings *s);
+// All modules of the list that a file states in one of the rows' sections.
+void core_module_list(struct run *r, const struct settings *s, const struct setting_rows *rows);
+// Leaves out modules of selective recomputation that a job has no name for: what they keep is kept.
 void core_modules(struct run *r, struct settings *s);
 
 // The model whose name on the hub is s->model, as r->known, where it is shipped and the settings do

@@ -81,6 +81,18 @@ enum status core_batch(struct run *r, int *micro_batches, struct error *err)
                            err);
 }
 
+void core_module_list(struct run *r, const struct settings *s, const struct setting_rows *rows)
+{
+    for (int k = 0; rows->sections[k] && r->module_list; k++) {
+        const char *key = arena_print(s->arena, "%s.recompute_modules", rows->sections[k]);
+        for (int i = 0; i < setting_list_length(s, key); i++) {
+            const struct setting *at = setting_of(s, arena_print(s->arena, "%s[%d]", key, i));
+            r->module_list = i ? arena_print(s->arena, "%s, %s", r->module_list, at->text)
+                               : at->text;
+        }
+    }
+}
+
 void core_modules(struct run *r, struct settings *s)
 {
     static const char *const unknown[] = {"shared_experts", "mhc"};

@@ -234,12 +234,13 @@ enum status launch_read_overrides(struct settings *s, const char *path,
             path, first_difference(found, other, arena), found->line,
             first_difference(other, found, arena), other->line);
     if (!found)
-        return fail(
-            err, BAD_INPUT,
-            "%s: expected a launch with overrides (model.seq_length=4096), found none: "
-            "write the run's settings as YAML (config.to_yaml(...), or run_config.yaml of a "
-            "checkpoint)%s",
-            path, asked->rollouts ? "; flags of slime and miles: plumbline import megatron" : "");
+        return fail(err, BAD_INPUT, "%s: expected a launch with overrides (%s), found none: %s",
+                    path, asked->rollouts ? "data.train_batch_size=256" : "model.seq_length=4096",
+                    asked->rollouts
+                        ? "import the script that has it; flags of slime and miles: plumbline "
+                          "import megatron"
+                        : "write the run's settings as YAML (config.to_yaml(...), or "
+                          "run_config.yaml of a checkpoint)");
     s->nodes = script.nodes, s->of_node = script.of_node, s->said.with = script.read_in;
     take(s, found);
     return asked->rollouts ? OK : refuse_rollouts(s, found, err);

@@ -112,19 +112,6 @@ static void set_sequence(struct run *r, struct settings *s, int64_t asked)
     if (data) *to = data;
 }
 
-// All of a list.
-static void set_modules(struct run *r, const struct settings *s)
-{
-    for (int k = 0; nemo_rows.sections[k]; k++) {
-        const char *key = arena_print(s->arena, "%s.recompute_modules", nemo_rows.sections[k]);
-        for (int i = 0; i < setting_list_length(s, key); i++) {
-            const struct setting *at = setting_of(s, arena_print(s->arena, "%s[%d]", key, i));
-            r->module_list = i ? arena_print(s->arena, "%s, %s", r->module_list, at->text)
-                               : at->text;
-        }
-    }
-}
-
 // The model whose layers Megatron Bridge has in a class of their own. Others of the class have
 // such layers in other dimensions, which nothing here reads.
 static enum status find_provided(struct run *r, struct settings *s, const struct asked *asked,
@@ -168,7 +155,7 @@ static enum status set_run(struct run *r, struct settings *s, const struct asked
     if (!r->experts.experts) r->experts.shared_ffn = 0, r->frequencies = NULL;
     if (!r->granularity || !strcasecmp(r->granularity, "none"))
         r->granularity = NULL, r->recomputed = 0;
-    if (r->module_list) set_modules(r, s);
+    core_module_list(r, s, &nemo_rows);
     core_modules(r, s);
     set_precision(r);
     set_optimizer(r);

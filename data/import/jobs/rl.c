@@ -340,6 +340,9 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
         r->granularity = r->checkpointed ? "full" : NULL;
     }
     if (is(r->granularity, "full") && !r->method) r->method = "uniform";
+    if (is(r->fp8, "false") || is(r->fp8, "none")) r->fp8 = NULL;
+    core_module_list(r, s, &rl_rows);
+    core_modules(r, s);
     settings_take_offload(r, s);
     said_assume(&s->said,
                 "an update of the policy alone, as %s: rollouts and other models are no "

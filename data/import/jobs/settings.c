@@ -163,6 +163,15 @@ static bool has_effect(const struct setting_effect *e, const struct setting *at)
     return !*text || !setting_named(e->harmless, text, strlen(text));
 }
 
+static bool is_in_section(const struct setting_rows *rows, const char *key, const char *last)
+{
+    for (int k = 0; rows->sections && rows->sections[k]; k++) {
+        size_t length = strlen(rows->sections[k]);
+        if (last == key + length + 1 && !strncmp(key, rows->sections[k], length)) return true;
+    }
+    return false;
+}
+
 static const struct setting_effect *effect_of(const struct setting_rows *rows,
                                               const struct setting *at)
 {
@@ -171,6 +180,9 @@ static const struct setting_effect *effect_of(const struct setting_rows *rows,
     while (e && e->keys && !setting_named(e->keys, at->key, base_length(at->key)) &&
            !setting_named(e->keys, last, base_length(last)))
         e++;
+    if (e && e->keys) return e;
+    e = is_in_section(rows, at->key, last) ? rows->within : NULL;
+    while (e && e->keys && !setting_named(e->keys, last, base_length(last))) e++;
     return e && e->keys ? e : NULL;
 }
 

@@ -126,10 +126,12 @@ static bool is_listed_name(const struct setting_rows *rows, const char *key)
 
 // What a model, a layout or memory is said in; what has one of the other words is none of it.
 static const char weighty[] =
-    "parallel parallelism tp pp cp ep vpp etp fsdp hsdp zero shard sharding sharded layer layers "
+    "parallel parallelism parallelization tp pp cp ep vpp etp fsdp hsdp zero shard sharding "
+    "sharded layer layers "
     "hidden heads kv gqa mqa experts expert moe topk lora qlora dora adapter adapters peft freeze "
     "frozen recompute recomputation offload offloading fp8 fp4 fp16 bf16 float8 float16 bfloat16 "
-    "mxfp8 nvfp4 precision quantize quantized quantization batch seq seqlen sequence vocab "
+    "mxfp8 nvfp4 precision quantize quantized quantization 4bit 8bit batch seq seqlen sequence "
+    "vocab "
     "vocabulary rope rotary norm layernorm rmsnorm bias tie tied untie window attention attn mlp "
     "ffn intermediate swiglu glu geglu activation activations mtp nextn pipeline virtual stages "
     "residual mamba ssm hybrid mla gdn linear compress compression swap distill distillation "
