@@ -33,8 +33,13 @@ says 'an update of the policy alone, as Megatron trains it'
 says 'param_offload: what is on the host between updates'
 # Megatron Core's keys in the policy's section: read, or what they change is said
 core=actor_rollout_ref.actor.megatron.override_transformer_config
-sed "s/override_transformer_config.recompute_gran.*/override_transformer_config.fp8=hybrid +$core.fp8_recipe=blockwise +$core.recompute_granularity=selective +$core.recompute_modules=[core_attn,moe_act] +$core.moe_shared_expert_overlap=True \\\\/" \
-    "$work/rl.sh" >"$work/core.sh"
+for key in fp8=hybrid fp8_recipe=blockwise recompute_granularity=selective \
+    recompute_modules=[core_attn,moe_act] moe_shared_expert_overlap=True; do echo "+$core.$key \\"
+done >"$work/keys"
+sed "/recompute_method/d; /recompute_granularity/{
+r $work/keys
+d
+}" "$work/rl.sh" >"$work/core.sh"
 "$plumbline" import rl "$work/core.sh" -o "$work/job.json" 2>"$work/err" ||
     wrong "Megatron Core's keys: $(cat "$work/err")"
 grep -q '"precision": "fp8_block"' "$work/job.json" || wrong "fp8 is not read"

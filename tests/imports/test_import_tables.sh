@@ -45,7 +45,7 @@ matrix $quad | node "4 100 3:200 4:300" --like a100-16x8
 told 'rings of 2 GPUs 100 GB/s, of 4 GPUs 300 GB/s'
 matrix $(echo "$quad" | sed 's/NV4/NV12/g') | node "4 300" --like a100-16x8 # through switches
 matrix $(echo "$quad" | sed 's/NV4/NV18/g') | node "4 450" --like h100-128x8
-# two islands, in each of which switches join GPUs: a ring has one GPU's links, however many it joins
+# two islands of switches: a ring has one GPU's links, however many it joins
 island="X,NV18,NV18,SYS,SYS,SYS NV18,X,NV18,SYS,SYS,SYS NV18,NV18,X,SYS,SYS,SYS"
 matrix $island SYS,SYS,SYS,X,NV18,NV18 SYS,SYS,SYS,NV18,X,NV18 SYS,SYS,SYS,NV18,NV18,X |
     node "6 63.0154 3/1:450 3/2:63.0154" --like h100-128x8
