@@ -103,8 +103,9 @@ echo '{"zero_optimization": {"stage": ""}}' >"$work/configs/my.json"
 told 'which ZeRO stage it is'
 
 # Megatron-DeepSpeed: DeepSpeed's own file decides; where it is not there, that is said
-echo 'deepspeed --num_gpus 8 pretrain_gpt.py --num-layers 4 --hidden-size 64 --num-attention-heads 4 \
-    --seq-length 64 --micro-batch-size 1 --vocab-size 100 --deepspeed --zero-stage 3 \
+echo 'deepspeed --num_gpus 8 pretrain_gpt.py --num-layers 4 --hidden-size 64 \
+    --num-attention-heads 4 --seq-length 64 --micro-batch-size 1 --vocab-size 100 --deepspeed \
+    --zero-stage 3 \
     --deepspeed_config configs/my.json' >"$work/scripts/m.sh"
 megatron() { # WORDS OF THE JOB
     "$plumbline" import megatron "$work/scripts/m.sh" -o /dev/null --job "$work/out" \

@@ -149,6 +149,21 @@ trained() { # ZeRO's stage, words that are said, the launch's or the file's text
     told "$2"
     grep -q "\"zero\": $1," "$work/job.json" || wrong "trainer: not ZeRO $1: $3"
 }
+# what Weights & Biases saves of a run: arguments, and the model's keys, which are no arguments
+saved='_wandb:\n  value:\n    cli_version: 0.21.0\n    m:\n      - "1": x\n        "6": [3]\n'
+for pair in num_hidden_layers:40 max_length:20 max_seq_length:512 per_device_train_batch_size:2 \
+    gradient_accumulation_steps:4 bf16:true fsdp:full_shard; do
+    saved="$saved${pair%:*}:\n  desc: null\n  value: ${pair#*:}\n"
+done
+is_read() { # WORDS OF THE JOB ...
+    printf "$saved" >"$work/wandb.yaml"
+    "$plumbline" import trainer "$work/wandb.yaml" --gpus 8 -o "$work/job.json" 2>"$work/err" ||
+        wrong "wandb: $(cat "$work/err")"
+    for words in "$@"; do grep -q "$words" "$work/job.json" || wrong "wandb: no $words"; done
+}
+is_read '"sequence": 512' '"global_batch": 64' '"zero": 3'
+told 'num-hidden-layers is unknown and left out'
+
 # axolotl's names; lists and sections say how states are sharded, and what is another job.
 axolotl='base_model: m\nsequence_len: 64\nmicro_batch_size: 1\nadapter: qlora\n'
 trained 0 '"adapter_rank": 8, "adapter_modules": ..query", "value"., "weight_bits": 4' \

@@ -37,10 +37,11 @@ struct settings {
     int twice_count;
     // NPROC_PER_NODE of a script; its nodes and their processes by #SBATCH.
     const char *processes, *nodes, *of_node;
-    const char *model;             // of the recipe of overrides, by the hub's name; NULL: unknown
-    bool neox;                     // names and defaults are GPT-NeoX's
-    bool dump, last_wins, presets; // presets: most settings are in files that are not here
-    bool policy_alone;             // what is said of rollouts and other models does not matter
+    const char *model; // of the recipe of overrides, by the hub's name; NULL: unknown
+    bool neox;         // names and defaults are GPT-NeoX's
+    bool saved;        // by a run, with other keys than its arguments, as those of its model
+    bool dump, last_wins, presets;     // presets: most settings are in files that are not here
+    bool policy_alone;                 // what is said of rollouts and other models does not matter
     bool gpus_asked, vocabulary_asked; // what the file says of them does not matter
     const struct option_texts *leave;  // --ignore; NULL: none
     const char *weighty;               // unknown keys whose names are of what is made

@@ -221,7 +221,8 @@ static void say_unknown(struct settings *s, const struct setting_rows *rows,
         strstr(s->said.unknown, arena_print(s->arena, " %.120s is unknown", key)))
         return;
     const char **names = names_of(s, rows, &count);
-    bool refused = at->text && strcmp(at->text, "auto") != 0 && !is_stated(s, rows, at->key) &&
+    bool refused = !s->saved && at->text && strcmp(at->text, "auto") != 0 &&
+                   !is_stated(s, rows, at->key) &&
                    (weighs(s, at) || is_misspelt(s, rows, key + strlen(dashes(s)), names, count));
     bool told = refused ? s->weighty_count < WEIGHTY_TOLD : s->said.unknown_count < CLOSE_MOST;
     int meant = told ? name_meant(key + strlen(dashes(s)), names, count) : -1;

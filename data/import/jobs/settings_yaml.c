@@ -129,7 +129,12 @@ static enum status add_plain(struct settings_source *r, const char *key, const c
 static bool begins_mapping(const struct settings_source *r)
 {
     const char *to = plain_end(r);
-    if (*r->at == '"' || *r->at == '\'' || *r->at == '[' || *r->at == '{') return false;
+    if (*r->at == '[' || *r->at == '{') return false;
+    if (*r->at == '"' || *r->at == '\'') {
+        const char *quote = memchr(r->at + 1, *r->at, (size_t)(to - r->at) - 1);
+        return quote && quote + 1 < to && quote[1] == ':' &&
+               (quote + 2 == to || strchr(" \t\r", quote[2]));
+    }
     for (const char *at = r->at; at < to; at++)
         if (*at == ':' && (at + 1 == to || strchr(" \t\r", at[1]))) return true;
     return false;

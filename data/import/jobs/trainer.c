@@ -345,6 +345,22 @@ static enum status take_pairs(struct settings *s, const struct settings *pairs, 
     return stage && stage->text ? launch_set(s, "zero-stage", stage->text, err) : OK;
 }
 
+// config.yaml of a run that Weights & Biases saves: each argument stands below its name, as
+// "value".
+static void take_values(struct settings *pairs)
+{
+    int kept = 0;
+    for (int i = 0; i < pairs->count; i++) {
+        struct setting at = pairs->items[i];
+        size_t name = strcspn(at.key, ".");
+        bool generates = !strcmp(at.key, "max_length.value") && at.text && !strcmp(at.text, "20");
+        if (strncmp(at.key + name, ".value", 6) || generates) continue; // 20: of texts it generates
+        at.key = arena_print(pairs->arena, "%.*s%s", (int)name, at.key, at.key + name + 6);
+        pairs->items[kept++] = at;
+    }
+    pairs->count = kept;
+}
+
 static enum status read_files(struct settings *s, const struct asked *asked, struct error *err)
 {
     const char *path = asked->import.path, *dot = strrchr(path, '.');
@@ -363,7 +379,10 @@ static enum status read_files(struct settings *s, const struct asked *asked, str
     }
     TRY((json ? settings_read_json : settings_read_yaml_raw)(&yaml, path, asked->import.arena,
                                                              err));
+    bool saved = setting_of(&yaml, "_wandb.value.cli_version");
+    if (saved) take_values(&yaml);
     *s = settings_empty(asked->import.arena);
+    s->saved = saved;
     s->document = yaml.document, s->flags = true;
     TRY(take_pairs(s, &yaml, err));
     return take_sections(s, &yaml, err);
