@@ -252,6 +252,22 @@ static void add_sums(struct samples *s, struct arena *arena)
     s->samples = all;
 }
 
+static void fit_ends(struct carried_fits *f, const char *gpu, struct arena *arena)
+{
+    double bytes = 0;
+    for (int i = 0; i < f->run_count; i++) {
+        const struct plan_run *r = &f->runs[i].run;
+        struct plan *plan = &f->runs[i].plan;
+        message_ends_add(&f->ends, r, arena);
+        for (int part = 0; part < PART_COUNT; part++) // its messages have parts that took no time
+            plan->graph.parts[part] = true;
+        for (int k = 0; k < r->samples.sample_count; k++)
+            if (r->samples.samples[k].kind == SAMPLE_LINK)
+                bytes = fmax(bytes, r->samples.samples[k].bytes);
+    }
+    message_ends_to_costs(&f->ends, &f->calibration.costs, gpu, bytes);
+}
+
 static enum status join(struct carried_fits *f, const char *name, struct arena *arena,
                         struct error *err)
 {
@@ -338,6 +354,7 @@ enum status carried_fit(struct carried_fits *f, const struct option_texts *paths
     fit_split(f, arena);
     TRY(links_fit(&f->calibration.links, f->calibration.inputs, arena, err));
     links_to_costs(&f->calibration.costs, &f->calibration.links, f->calibration.gpu, arena);
+    fit_ends(f, f->calibration.gpu, arena);
     put_step(f, g, NULL);
     TRY(layers_fit(&f->layers, &f->calibration, &f->runs[0].problem.model, arena, err));
     TRY(fit_factor(f, arena, err));
@@ -356,6 +373,8 @@ void carried_show(const struct carried_fits *f, FILE *to)
     if (f->step_values_per_s > 0) fprintf(to, "; the step");
     if (f->split_s >= 0) fprintf(to, "; %.3g ms of a split block", 1e3 * f->split_s);
     if (f->calibration.links.class_count) fprintf(to, "; messages and all-reduces");
+    double end_s = message_ends_s(&f->ends);
+    if (end_s > 0) fprintf(to, "; %.3g ms of a rank's own at each end of a message", 1e3 * end_s);
     if (f->constant_bytes >= 0)
         fprintf(to, "; %.0f MiB of the process itself", (double)f->constant_bytes / 1048576);
     fprintf(to, "\nstill as in the costs before: rates of single kernels, recomputation%s%s\n",

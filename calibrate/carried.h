@@ -5,6 +5,7 @@
 #define PLUMBLINE_CALIBRATE_CARRIED_H
 
 #include "calibrate/layers.h"
+#include "calibrate/message_ends.h"
 #include "data/base/command.h"
 #include "data/results/plan_run.h"
 
@@ -25,6 +26,7 @@ struct carried_fits {
     double step_values_per_s; // of an optimizer step; 0: not shown
     double split_s;           // of a block's two backward passes over one; -1: not shown
     int64_t constant_bytes;   // of a process; -1: no run observed its memory
+    struct message_ends ends; // of messages, between passes
 };
 
 bool carried_is_run(const char *path, struct arena *arena); // a file of plumbline run

@@ -40,16 +40,24 @@ static enum run_event_kind event_of(int symbol_kind, int *part)
 
 // ---- rows
 
+// Of a message, in a run of PyTorch: what a rank does for it at its ends is no part of its event.
+static int64_t message_ns(const struct against *a, int symbol, int stage)
+{
+    const int64_t *durations = a->predicted.durations;
+    int stages = a->plan->stage_count;
+    int64_t end = durations[symbol_index(stages, symbol + PART_OVERHEAD, stage)], sum = end;
+    for (int part = 0; part < PART_COUNT; part++)
+        sum += durations[symbol_index(stages, symbol + part, stage)];
+    return a->run->with == RUNNER_TORCH ? sum - 2 * end : sum;
+}
+
 static int64_t predicted_of(const struct against *a, enum run_event_kind kind, int stage, int slice)
 {
     const struct report_replay *r = &a->predicted;
     int stages = a->plan->stage_count, symbol = symbol_of_slice(slice, of_event[kind].symbol);
     if (kind != EVENT_SEND_FORWARD && kind != EVENT_SEND_BACKWARD)
         return r->durations[symbol_index(stages, symbol, kind == EVENT_EMBEDDING_SYNC ? 0 : stage)];
-    int64_t sum = r->durations[symbol_index(stages, symbol + PART_OVERHEAD, stage)];
-    for (int part = 0; part < PART_COUNT; part++)
-        sum += r->durations[symbol_index(stages, symbol + part, stage)];
-    return sum;
+    return message_ns(a, symbol, stage);
 }
 
 static void find_row(struct against *a, struct against_row row, double *ns)
@@ -139,10 +147,9 @@ static int64_t share_of(const struct against *a, int operation, int part, int64_
 {
     const struct report_replay *r = &a->predicted;
     int stages = a->plan->stage_count, symbol = r->schedule.operations[operation].symbol,
-        kind = symbol / stages - part, at = symbol % stages;
-    int64_t sum = r->durations[symbol_index(stages, kind + PART_OVERHEAD, at)], own;
-    for (int i = 0; i < PART_COUNT; i++) sum += r->durations[symbol_index(stages, kind + i, at)];
-    own = r->durations[symbol];
+        kind = symbol / stages - part;
+    int64_t sum = message_ns(a, kind, symbol % stages), own = r->durations[symbol];
+    if (part == PART_OVERHEAD && a->run->with == RUNNER_TORCH) return own;
     if (sum) return (int64_t)((double)measured * (double)own / (double)sum);
     for (int i = 0; i < part; i++)
         if (r->schedule.request.parts[i]) return 0;
