@@ -4,22 +4,12 @@
 
 #include "data/text/document.h"
 #include "solve/certificate/certificate.h"
-#include "solve/certificate/chained.h"
-#include "solve/certificate/tree.h"
+#include "solve/certificate/places_internal.h"
 #include "solve/checker/boxes/chain.h"
 #include "solve/checker/proof.h"
 #include "solve/checker/prices/prices.h"
 
 enum { BOXES_ANEW = 4000 };
-
-struct places_maker {
-    const struct certificate_places_request *request;
-    struct check_places places;
-    struct error why; // of the checker's functions
-    uint64_t work;
-    int64_t bound_ns; // the target; -1: there is no plan
-    struct arena *arena;
-};
 
 // One way to bound, and its result.
 struct attempt {
@@ -203,9 +193,7 @@ static enum status prove(struct attempt *a, struct places_maker *m, const struct
     return OK;
 }
 
-// The search on the checker's prices, up to the target bound. *bound_ns: what it proves; -1: that
-// there is no plan; 0: nothing.
-static enum status search_anew(struct solve_result *r, int64_t *bound_ns, struct places_maker *m,
+enum status places_search_anew(struct solve_result *r, int64_t *bound_ns, struct places_maker *m,
                                const struct priced *priced, struct error *err)
 {
     const struct solve_settings *given = m->request->settings;
@@ -232,7 +220,7 @@ static enum status search(struct attempt *a, struct places_maker *m, const struc
 {
     struct solve_result r;
     int64_t bound_ns;
-    TRY(search_anew(&r, &bound_ns, m, priced, err));
+    TRY(places_search_anew(&r, &bound_ns, m, priced, err));
     if (!bound_ns) return OK;
     if (bound_ns < 0) bound_ns = m->bound_ns;
     TRY(prove(a, m, priced, r.evidence, bound_ns, false, err));
@@ -278,9 +266,7 @@ static enum status try_way(struct attempt *a, struct places_maker *m, struct che
 
 // ---- which way
 
-// The group of which some replica has at most its share: the fastest group, by the passes of the
-// whole model.
-static int group_to_share(const struct places_maker *m)
+int places_group_to_share(const struct places_maker *m)
 {
     const struct check_problem *p = m->places.problem;
     int best = -1;
@@ -301,7 +287,7 @@ enum { WAYS_MOST = 3 };
 static int list_ways(const struct places_maker *m, struct check_relaxation ways[WAYS_MOST])
 {
     const struct check_problem *p = m->places.problem;
-    const struct check_relaxation by_groups = {RELAX_BY_GROUPS, group_to_share(m), false},
+    const struct check_relaxation by_groups = {RELAX_BY_GROUPS, places_group_to_share(m), false},
                                   by_nodes = {RELAX_BY_NODES, -1, false};
     int first = (int)m->request->solved->evidence_of, count = 0;
     if (first == EVIDENCE_NODES) ways[count++] = by_nodes;
@@ -312,111 +298,6 @@ static int list_ways(const struct places_maker *m, struct check_relaxation ways[
     }
     if (first != EVIDENCE_NODES && m->places.node_count <= MOST_GROUPS) ways[count++] = by_nodes;
     return count;
-}
-
-// ---- by reaches: a proof for each case
-
-struct case_of_reaches {
-    struct check_problem p;
-    struct priced priced;
-    struct solve_result found;
-    int shared;       // the group of which the replica has at most its share; -1: none
-    int64_t bound_ns; // -1: the case has no plan
-};
-
-static bool proves_less(int64_t ns, int64_t than) { return ns >= 0 && (than < 0 || ns < than); }
-
-// How: of which case. Takes the group to share, or none, that proves most, or enough.
-static enum status search_case(struct case_of_reaches **c, struct check_relaxation how,
-                               struct places_maker *m, struct error *err)
-{
-    const struct reader r = {"prices", &m->why};
-    int groups = m->places.problem->group_count, first = group_to_share(m),
-        unshared = first < 0 || how.crossing == CROSS_SOME;
-    for (int way = 0; way < unshared + (first < 0 ? 0 : groups); way++) {
-        struct case_of_reaches *own = TAKE(m->arena, 1, struct case_of_reaches);
-        own->shared = how.shared = way < unshared ? -1 : (first + way - unshared) % groups;
-        if (check_relax_places(&own->p, &m->places, &how, &r, &m->work, m->arena) != OK)
-            return fail(err, SOLVER, "the checker refuses the problem: %s", m->why.text);
-        certificate_places_priced(&own->priced, m->request->priced, &own->p, m->arena);
-        TRY(search_anew(&own->found, &own->bound_ns, m, &own->priced, err));
-        if (!*c || proves_less((*c)->bound_ns, own->bound_ns)) *c = own;
-        if (!proves_less(own->bound_ns, m->bound_ns)) break;
-    }
-    return OK;
-}
-
-static enum status search_cases(struct case_of_reaches **cases, const struct check_cases *list,
-                                struct places_maker *m, int64_t *bound_ns, struct error *err)
-{
-    *bound_ns = m->bound_ns;
-    for (int i = 0; i < list->count && *bound_ns; i++) {
-        const struct check_relaxation how = {RELAX_BY_REACHES, -1, false, list->ranks[i],
-                                             list->crossing[i]};
-        TRY(search_case(&cases[i], how, m, err));
-        if (proves_less(cases[i]->bound_ns, *bound_ns)) *bound_ns = cases[i]->bound_ns;
-    }
-    return OK;
-}
-
-static enum status put_cases(struct json_writer *w, struct case_of_reaches **cases, int count,
-                             int64_t bound_ns, struct certificate_places_result *to,
-                             const struct places_maker *m, struct error *err)
-{
-    bool whole = true;
-    json_open_array(w, "parts");
-    for (int i = 0; i < count; i++) {
-        const struct case_of_reaches *c = cases[i];
-        struct plan plan = {.outcome = c->bound_ns < 0 ? OUTCOME_INFEASIBLE : OUTCOME_OPEN,
-                            .bound_ns = c->bound_ns < 0 ? -1 : bound_ns};
-        struct certificate_request request = {.priced = &c->priced,
-                                              .plan = &plan,
-                                              .evidence = c->found.evidence,
-                                              .problem = &c->p,
-                                              .anew = true,
-                                              .into = w};
-        struct certificate_result made;
-        json_open_object(w, NULL);
-        if (c->shared >= 0) json_put_text(w, "shared", m->places.problem->groups[c->shared].name);
-        TRY(certificate_make(&made, &request, m->arena, err));
-        json_close_object(w);
-        whole = whole && made.text;
-        to->boxes += made.boxes, to->weights += made.weights;
-    }
-    json_close_array(w);
-    to->text = whole ? "" : NULL;
-    return OK;
-}
-
-static enum status put_reaches(struct certificate_places_result *to, struct places_maker *m,
-                               struct error *err)
-{
-    const struct certificate_places_request *request = m->request;
-    const struct reader r = {"certificate", &m->why};
-    struct check_cases *list = TAKE(m->arena, 1, struct check_cases);
-    struct check_result audited = {.iteration_ns = -1, .bound_ns = -1};
-    struct certificate_places_result made = {.how = "reaches"};
-    struct json_writer w;
-    cJSON *root;
-    if (check_list_cases(list, &m->places, &r, &m->work) != OK) return OK;
-    struct case_of_reaches **cases = TAKE(m->arena, list->count + 1, struct case_of_reaches *);
-    TRY(search_cases(cases, list, m, &made.bound_ns, err));
-    if (!made.bound_ns) return OK;
-    document_begin(&w, "plumbline.certificate", request->sources, request->source_count, m->arena);
-    json_open_object(&w, "places");
-    json_put_text(&w, "by", made.how);
-    if (made.bound_ns < 0) json_put_bool(&w, "infeasible", true);
-    else json_put_count(&w, "bound_ns", made.bound_ns);
-    TRY(put_cases(&w, cases, list->count, made.bound_ns, &made, m, err));
-    json_close_object(&w);
-    json_close_object(&w);
-    if (!made.text) return OK;
-    made.text = json_end(&w, &made.size);
-    if (check_parse(&r, made.text, made.size, &root, m->arena) == OK &&
-        check_audit_places(&audited, &r, value_get(root, "places"), &m->places, &m->work,
-                           m->arena) == OK)
-        *to = made;
-    return OK;
 }
 
 // What no single problem proves, part by part.
@@ -485,7 +366,7 @@ enum status certificate_places_make(struct certificate_places_result *result,
     TRY(space_places(&m->places, request->problem, arena, err));
     if (m->places.rows) return put_rows(result, m, err);
     if (request->solved->evidence_of == EVIDENCE_REACHES) {
-        TRY(put_reaches(result, m, err));
+        TRY(places_put_reaches(result, m, err));
         if (result->text && (m->bound_ns < 0 || result->bound_ns >= m->bound_ns)) return OK;
     }
     int count = list_ways(m, ways);

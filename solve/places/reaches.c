@@ -118,7 +118,11 @@ static void put_groups(struct placed_reaches *m)
     for (int t = 0; t < to->group_count; t++) {
         to->groups[t] = m->relaxed->groups[m->group_of[t]];
         to->groups[t].sync_constant_ns = TAKE(m->arena, to->gradient_option_count, int64_t);
+        if (t >= m->p->group_count)
+            to->groups[t].name =
+                arena_print(m->arena, "%s in rings of reach %u", to->groups[t].name, m->reach_of[t]);
     }
+    placed_spread_rules(m);
 }
 
 // ---- syncs
@@ -290,6 +294,8 @@ static bool open_reaches(struct placed_reaches *m, const struct priced *p,
 
 // ---- the cases' programs
 
+enum { PARTS_MAX = 400 }; // that are split
+
 struct case_solving {
     struct placed_reaches *m;
     struct placed_reaches_result *r;
@@ -298,6 +304,8 @@ struct case_solving {
     int64_t wanted_ns;       // a bound that no case has to pass
     int64_t best_ns;         // of the best plan
     const struct plan *next; // the fastest that is still to be placed; NULL: none is
+    const struct plan *looks[GROUPS_MAX + 1]; // of a part's programs, by shared + 1; NULL: none
+    int parts_left;
     int shared;              // of which the last program bounded most; -1: no group is shared
     struct error *err;
 };
@@ -314,6 +322,7 @@ static enum status solve_shared(struct case_solving *c, const struct placed_case
     const struct plan *plan = &own->plan;
     bool none = plan->outcome == OUTCOME_INFEASIBLE && !own->cut_off;
     *bound_ns = none ? NEVER_NS : plan->bound_ns;
+    c->looks[shared + 1] = plan->stage_count ? plan : NULL;
     if (none || !plan->stage_count || plan->iteration_ns >= c->best_ns) return OK;
     if (!c->next || plan->iteration_ns < c->next->iteration_ns) c->next = plan;
     return OK;
@@ -323,6 +332,7 @@ static enum status solve_shared(struct case_solving *c, const struct placed_case
 static void place_next(struct case_solving *c)
 {
     if (!c->next) return;
+    placed_name_groups(c->m, c->next);
     c->best_ns = smaller(c->best_ns, c->r->place(c->r->context, c->next));
     c->next = NULL;
     if (c->best_ns < INT64_MAX)
@@ -339,13 +349,13 @@ static void crowd(struct placed_reaches *m, const struct placed_case *of)
 }
 
 // Any group may be the one of which the replica in question has at most its share: what the best of
-// these programs proves holds. *bound_ns NEVER_NS: the case has no plan.
-static enum status solve_case(struct case_solving *c, const struct placed_case *of, int ways,
+// these programs proves holds. *bound_ns NEVER_NS: the part of a case has no plan.
+static enum status solve_part(struct case_solving *c, const struct placed_case *of, int ways,
                               int64_t enough_ns, int64_t *bound_ns)
 {
     int first = c->shared;
     *bound_ns = -1;
-    crowd(c->m, of);
+    for (int i = 0; i <= GROUPS_MAX; i++) c->looks[i] = NULL;
     if (of->crossing == SOME_CROSSES)
         TRY(solve_shared(c, of, -1, smaller(enough_ns, c->wanted_ns), bound_ns));
     for (int way = 0; way < ways && *bound_ns < smaller(enough_ns, c->wanted_ns); way++) {
@@ -358,6 +368,37 @@ static enum status solve_case(struct case_solving *c, const struct placed_case *
         c->shared = shared;
     }
     return OK;
+}
+
+// Where replicas want different plans, in halves: each is a part by itself, which a program of any
+// shared group may close (docs/PROOFS.md 11, halves).
+static enum status solve_halves(struct case_solving *c, const struct placed_case *of, int ways,
+                                int64_t enough_ns, int64_t *bound_ns)
+{
+    struct placed_half half;
+    int64_t least_ns = NEVER_NS;
+    TRY(solve_part(c, of, ways, enough_ns, bound_ns));
+    if (*bound_ns >= smaller(enough_ns, c->wanted_ns) || --c->parts_left < 0 ||
+        watch_is_over(c->watch) || !placed_find_half(&half, c->m, c->looks))
+        return OK;
+    for (half.second = false;; half.second = true) {
+        int64_t own_ns;
+        placed_add_half(c->m, &half);
+        TRY(solve_halves(c, of, ways, smaller(enough_ns, least_ns), &own_ns));
+        c->m->priced->rule_count--;
+        least_ns = smaller(least_ns, own_ns);
+        if (half.second || least_ns <= *bound_ns) break;
+    }
+    *bound_ns = larger(*bound_ns, least_ns);
+    return OK;
+}
+
+static enum status solve_case(struct case_solving *c, const struct placed_case *of, int ways,
+                              int64_t enough_ns, int64_t *bound_ns)
+{
+    crowd(c->m, of);
+    return ways > 1 && c->r->gap > 0 ? solve_halves(c, of, ways, enough_ns, bound_ns)
+                                     : solve_part(c, of, ways, enough_ns, bound_ns);
 }
 
 // The group that the program over groups shares; its first group if that is not known.
@@ -414,6 +455,7 @@ enum status placed_reaches_solve(struct placed_reaches_result *r, const struct p
                              .settings = &own,
                              .watch = &watch,
                              .best_ns = INT64_MAX,
+                             .parts_left = PARTS_MAX,
                              .wanted_ns = own.cutoff_ns ? own.cutoff_ns : NEVER_NS,
                              .err = err};
     return open_reaches(m, p, relaxed, arena) ? solve_cases(&c) : OK;

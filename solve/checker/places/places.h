@@ -73,14 +73,25 @@ struct check_places {
 // least of each (solve/checker/boxes/chain.h).
 // ranks, crossing: by reaches, how many ranks have rings of each reach, and whether replicas cross
 // from one group to another (a case).
+// halves: what a part of a case says beside.
 enum check_crossing { CROSS_ANY, CROSS_NONE, CROSS_SOME };
 enum check_relaxed_by { RELAX_BY_GROUPS, RELAX_BY_NODES, RELAX_BY_REACHES };
+// A stage has from `least` to `most` layers, or, if reach is not 0, its rank's rings are on just
+// these groups or, if `other`, are not.
+enum { HALVES_MOST = 64 };
+struct check_half {
+    int stage, least, most;
+    unsigned reach;
+    bool other;
+};
 struct check_relaxation {
     enum check_relaxed_by by;
     int shared;
     bool chained;
     const int *ranks;
     enum check_crossing crossing;
+    const struct check_half *halves;
+    int half_count;
 };
 enum status check_relax_places(struct check_problem *to, const struct check_places *x,
                                const struct check_relaxation *how, const struct reader *r,

@@ -203,6 +203,26 @@ static void limit_slots(struct relaxing *m, const struct check_relaxation *how)
     }
 }
 
+// All replicas of a plan have a stage's number of layers, and one reach of its rank's ring.
+static void add_halves(struct relaxing *m, const struct check_relaxation *how)
+{
+    struct check_problem *to = m->to;
+    to->rules = arena_grow(m->arena, to->rules, (size_t)to->rule_count,
+                           (size_t)(to->rule_count + how->half_count), sizeof *to->rules);
+    for (int i = 0; i < how->half_count; i++) {
+        const struct check_half *half = &how->halves[i];
+        struct check_rule *r = &to->rules[to->rule_count++];
+        *r = check_rule_about(half->stage);
+        if (!half->reach) {
+            r->layers_min = half->least, r->layers_max = half->most;
+            continue;
+        }
+        for (int t = 0; t < to->group_count; t++)
+            if ((m->reach_of[t] == half->reach) != half->other) r->groups |= 1u << t;
+        if (!r->groups) r->groups = OF_NO_TARGET;
+    }
+}
+
 // ---- syncs
 
 // The lightest of the links from nodes of the first groups to nodes of the second.
@@ -303,6 +323,7 @@ enum status check_relax_reaches(struct relaxing *m, const struct check_relaxatio
     copy_pairs(m, p->embedding, 1, 1);
     name_targets(m);
     limit_slots(m, how);
+    add_halves(m, how);
     check_open_link(m);
     for (int t = 0; t < p->group_count; t++)
         if (!t || m->reach_of[t] != m->reach_of[t - 1]) TRY(relax_reach(m, how, t));

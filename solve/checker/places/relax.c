@@ -42,15 +42,26 @@ static void spread_runs(struct relaxing *m)
     }
 }
 
+struct check_rule check_rule_about(int stage)
+{
+    return (struct check_rule){.stage = stage,
+                               .holds_first = -1,
+                               .holds_last = -1,
+                               .run = -1,
+                               .layers_min = -1,
+                               .layers_max = -1,
+                               .compresses_gradient = -1,
+                               .compresses_boundary = -1};
+}
+
 // A rule about groups that no target has holds for none of them, rather than for all.
 static void spread_rules(struct relaxing *m)
 {
-    const unsigned of_none = 1u << 31;
     struct check_problem *to = m->to;
     to->rules = TAKE_COPY(m->arena, m->p->rules, to->rule_count);
     for (int i = 0; i < to->rule_count; i++) {
         if (!to->rules[i].groups) continue;
-        to->rules[i].groups = of_none;
+        to->rules[i].groups = OF_NO_TARGET;
         for (int t = 0; t < to->group_count; t++)
             if (m->p->rules[i].groups >> m->group_of[t] & 1) to->rules[i].groups |= 1u << t;
     }

@@ -7,6 +7,7 @@
 
 #include "data/base/least.h"
 #include "solve/checker/layout/choices.h"
+#include "solve/checker/places/relaxing.h"
 
 struct check_tree {
     const struct check_places *x;
@@ -357,18 +358,6 @@ static void copy_syncs(const struct check_tree *t, struct check_problem *to, str
     }
 }
 
-static struct check_rule rule_about(int stage)
-{
-    return (struct check_rule){.stage = stage,
-                               .holds_first = -1,
-                               .holds_last = -1,
-                               .run = -1,
-                               .layers_min = -1,
-                               .layers_max = -1,
-                               .compresses_gradient = -1,
-                               .compresses_boundary = -1};
-}
-
 static void add_rules(struct check_problem *to, const struct check_tree *t,
                       const struct check_part *part, int replica, struct arena *arena)
 {
@@ -378,12 +367,12 @@ static void add_rules(struct check_problem *to, const struct check_tree *t,
     for (int stage = 0; stage < to->stages; stage++) {
         int place = check_rank_of(to, stage) * t->x->replicas + replica;
         if (place >= part->depth) continue;
-        to->rules[to->rule_count] = rule_about(stage);
+        to->rules[to->rule_count] = check_rule_about(stage);
         to->rules[to->rule_count++].groups = 1u << part->node[place];
     }
     for (int i = 0; i < part->range_count; i++) {
         struct check_rule *r = &to->rules[to->rule_count++];
-        *r = rule_about(part->ranges[i].stage);
+        *r = check_rule_about(part->ranges[i].stage);
         r->layers_min = part->ranges[i].least, r->layers_max = part->ranges[i].most;
     }
 }

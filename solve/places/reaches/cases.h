@@ -8,6 +8,8 @@ enum { PLACED_REACHES_MAX = 16, PLACED_CASES_MAX = 256 };
 
 enum crossing { ANY_CROSSING, NONE_CROSSES, SOME_CROSSES };
 
+struct plan;
+
 struct placed_case {
     int ranks[PLACED_REACHES_MAX]; // [reach]
     enum crossing crossing;
@@ -37,5 +39,26 @@ unsigned placed_common_reach(const struct placed_reaches *m, const int *ranks);
 // Whether, with every replica within one of the reach's groups, each ring shares a node with
 // another.
 bool placed_must_share_nodes(const struct placed_reaches *m, unsigned reach);
+
+// ---- halves.c
+
+// Two halves of a part of a case: a stage has fewer layers than `below`, or not; or, if below is 0,
+// the rings of a stage's rank have the reach, or another.
+struct placed_half {
+    int stage, below;
+    unsigned reach;
+    bool second;
+};
+
+// The rules of the groups' program hold for targets of these groups.
+void placed_spread_rules(struct placed_reaches *m);
+// One more rule: that of the half.
+void placed_add_half(struct placed_reaches *m, const struct placed_half *half);
+// Where the best plans differ: in the reach of a stage, otherwise most in its number of layers.
+// looks[0..GROUPS_MAX], NULL: none. false: they do not, or there are too many rules.
+bool placed_find_half(struct placed_half *half, const struct placed_reaches *m,
+                      const struct plan *const *looks);
+// The plan's groups are named as those of the program over groups.
+void placed_name_groups(const struct placed_reaches *m, const struct plan *plan);
 
 #endif
