@@ -119,8 +119,8 @@ static void put_groups(struct placed_reaches *m)
         to->groups[t] = m->relaxed->groups[m->group_of[t]];
         to->groups[t].sync_constant_ns = TAKE(m->arena, to->gradient_option_count, int64_t);
         if (t >= m->p->group_count)
-            to->groups[t].name =
-                arena_print(m->arena, "%s in rings of reach %u", to->groups[t].name, m->reach_of[t]);
+            to->groups[t].name = arena_print(m->arena, "%s in rings of reach %u",
+                                             to->groups[t].name, m->reach_of[t]);
     }
     placed_spread_rules(m);
 }
@@ -306,7 +306,7 @@ struct case_solving {
     const struct plan *next; // the fastest that is still to be placed; NULL: none is
     const struct plan *looks[GROUPS_MAX + 1]; // of a part's programs, by shared + 1; NULL: none
     int parts_left;
-    int shared;              // of which the last program bounded most; -1: no group is shared
+    int shared; // of which the last program bounded most; -1: no group is shared
     struct error *err;
 };
 
