@@ -153,6 +153,24 @@ TEST(test_reaches)
     must_refuse(&h, edit(&h, parts, "\"parts\": [{}, "), BAD_INPUT, "parts[0]");
     must_refuse(&h, edit(&h, parts, "\"parts\": [{\"shared\": \"none\"}, "), BAD_INPUT, "shared");
     must_refuse(&h, edit(&h, by, "\"by\": \"reaches\", \"shared\": \"none\""), BAD_INPUT, "shared");
+    const char *const steps[][2] = {
+        {"{\"stage\": 0}", "either layers_below or reach"},
+        {"{\"reach\": 1}", "either layers_below or reach"},
+        {"{\"stage\": 0, \"layers_below\": 1, \"reach\": 1}", "either layers_below or reach"},
+        {"{\"stage\": 0, \"reach\": 1, \"proof\": {}}", "either layers_below or reach"},
+        {"{\"stage\": 0, \"reach\": 0}", "reach"},
+        {"{\"stage\": 0, \"layers_below\": 0}", "layers_below"},
+        {"{\"stage\": 99, \"reach\": 1}", "stage"},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(steps); i++)
+        must_refuse(&h, edit(&h, parts, arena_print(arena, "%s%s, ", parts, steps[i][0])),
+                    BAD_INPUT, steps[i][1]);
+    // A half is missing: the next case's proof is taken for it.
+    const char *half = "{\"stage\": 0, \"layers_below\": 1}";
+    must_refuse(&h, edit(&h, parts, arena_print(arena, "%s%s, ", parts, half)), OK, "");
+    char *deep = arena_print(arena, "%s", parts);
+    for (int i = 0; i < 65; i++) deep = arena_print(arena, "%s%s, ", deep, half);
+    must_refuse(&h, edit(&h, parts, deep), BAD_INPUT, "more than 64 halves");
     const char *last = strrchr(h.made.text, ']');
     must_refuse(
         &h,
