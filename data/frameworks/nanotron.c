@@ -2,6 +2,8 @@
 // at 2411b022a75f).
 #include "data/frameworks/setting.h"
 
+#define EXPERTS "model.model_config.moe_config."
+
 static const struct setting_row rows[] = {
     TAKES("parallelism.tp", INT, job.layout.tensor),
     TAKES("parallelism.pp", INT, job.layout.pipeline),
@@ -31,6 +33,12 @@ static const struct setting_row rows[] = {
     TAKES("model.model_config.rope_theta", NUMBER, shape.rotary_base),
     TAKES("model.model_config.tie_word_embeddings", FLAG, shape.tied_embeddings),
     TAKES("model.model_config.attention_bias", FLAG, shape.qkv_bias),
+    TAKES(EXPERTS "num_experts", COUNT, experts.experts),
+    TAKES(EXPERTS "top_k", COUNT, experts.top_k),
+    TAKES(EXPERTS "moe_intermediate_size", COUNT, experts.ffn),
+    TAKES(EXPERTS "shared_expert_intermediate_size", COUNT, experts.shared_ffn),
+    TAKES(EXPERTS "enable_shared_expert", FLAG, experts.shared_gate),
+    LATER(EXPERTS "layers"),
     TAKES("model.model_config.is_llama_config", FLAG, swiglu),
     TAKES("model.model_config.is_qwen2_config", FLAG, swiglu),
     TAKES("model.model_config.is_starcoder2_config", FLAG, unmasked),

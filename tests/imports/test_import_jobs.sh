@@ -530,6 +530,15 @@ assert (l["data"], l["tensor"], l["zero"], l["sequence_parallel"], j["global_bat
     (4, 2, 1, True, 24), j
 assert j["gradient_bytes_per_value"] == 4 and "full" in j["recompute"], j' "$work/job.json" ||
     wrong "nanotron: another job"
+# experts in two of the layers: 2 (8 x 64 + 8 x 3 x 64 x 32 + 3 x 64 x 96 + 64) + 3 x 64 x 128
+# + 3 (2 x 64^2 + 2 x 64 x 32 + 2 x 64) + 64 + 1000 x 64
+{ echo "$nanotron" | sed 's/is_llama_config: true,/is_qwen2_config: true,/
+    s/tie_word_embeddings: true}/tie_word_embeddings: true,\n    moe_config: {num_experts: 8, \
+    top_k: 2, moe_intermediate_size: 32, shared_expert_intermediate_size: 96, \
+    enable_shared_expert: true, layers: [0, 2]}}/'; } >"$work/in"
+"$plumbline" import nanotron "$work/in" -o "$work/m.json" 2>"$work/err" ||
+    wrong "nanotron's experts: $(cat "$work/err")"
+says "nanotron: $((2 * (512 + 49152 + 18432 + 64) + 24576 + 3 * 12416 + 64000 + 64)) parameters"
 refuse 'is_mamba_config: is not read: state spaces' nanotron \
     'model:\n  model_config:\n    is_mamba_config: true\n'
 

@@ -102,6 +102,23 @@ echo '{"zero_optimization": {"stage": ""}}' >"$work/configs/my.json"
 "$plumbline" import trainer "$work/scripts/t.sh" --gpus 8 2>"$work/err" && wrong "no stage is read"
 told 'which ZeRO stage it is'
 
+# NxD Training: its names of biases and experts; a manual precision is several keys together
+neuron() { # TYPE OF PRECISION
+    printf 'trainer: {devices: 8, num_nodes: 1}\nprecision: {type: %s, master_weights: false}\n' $1
+    echo 'data: {micro_batch_size: 1, global_batch_size: 8, seq_length: 64}
+model: {num_layers: 2, hidden_size: 64, ffn_hidden_size: 128, num_attention_heads: 4,
+  normalization: rmsnorm, activation: swiglu, position_embedding_type: rope, has_bias: false,
+  share_embeddings_and_output_weights: false, moe: {num_experts: 4, top_k: 2, dropless: true}}'
+}
+neuron mixed_precision >"$work/nxd.yaml"
+"$plumbline" import nemo "$work/nxd.yaml" --vocabulary 100 -o "$work/out" --job /dev/null \
+    2>"$work/err" || wrong "NxD Training: $(cat "$work/err")"
+# 2 x 100 x 64 + 2 (4 x 64^2 + 4 x 64 + 4 x 3 x 64 x 128 + 2 x 64) + 64
+told "$((12800 + 2 * (16384 + 256 + 98304 + 128) + 64)) parameters"
+neuron manual >"$work/nxd.yaml"
+"$plumbline" import nemo "$work/nxd.yaml" --job /dev/null 2>"$work/err" && wrong "manual is read"
+told 'precision.type: manual is not read'
+
 # Megatron-DeepSpeed: DeepSpeed's own file decides; where it is not there, that is said
 echo 'deepspeed --num_gpus 8 pretrain_gpt.py --num-layers 4 --hidden-size 64 \
     --num-attention-heads 4 --seq-length 64 --micro-batch-size 1 --vocab-size 100 --deepspeed \

@@ -4,7 +4,10 @@
 
 #include "data/import/jobs/core.h"
 #include "data/import/jobs/importer.h"
+#include "data/import/text.h"
 #include "data/kinds/schedules.h"
+
+#define EXPERTS "model.model_config.moe_config."
 
 static bool is(const char *text, const char *word) { return text && !strcasecmp(text, word); }
 
@@ -20,6 +23,43 @@ static void set_starcoder(struct run *r, struct settings *s)
     if (!setting_of(s, "model.model_config.resid_pdrop")) r->hidden_dropout = 0.1;
 }
 
+// Which layers have experts, as Megatron Core's list; NULL: all, as [-1] means.
+static const char *layers_of_experts(const struct run *r, const struct settings *s)
+{
+    static const char begin[] = EXPERTS "layers[";
+    int64_t layers = r->layers < LAYERS_MAX ? r->layers : LAYERS_MAX, number;
+    char *text = NULL;
+    for (int i = 0; i < s->count; i++) {
+        const struct setting *at = &s->items[i];
+        if (strncmp(at->key, begin, sizeof begin - 1)) continue;
+        if (!text) {
+            text = TAKE(s->arena, 2 * layers + 2, char);
+            for (int64_t k = 0; k < layers; k++) memcpy(text + 2 * k, k ? ",0" : "[0", 2);
+            text[2 * layers] = ']';
+        }
+        if (!at->text || !word_is_whole(at->text, &number)) return NULL;
+        if (number < layers) text[2 * number + 1] = '1';
+    }
+    return text;
+}
+
+// Qwen 2's experts: the softmax is over all, and a token's are not scaled to one (nn/moe.py).
+static void set_experts(struct run *r, const struct settings *s)
+{
+    struct expert_shape *e = &r->experts;
+    bool any = false;
+    for (int i = 0; i < s->count; i++)
+        any |= !strncmp(s->items[i].key, EXPERTS, sizeof EXPERTS - 1);
+    if (!any) return;
+    if (!e->experts) e->experts = 8;
+    if (!e->top_k) e->top_k = 2;
+    if (!e->ffn) e->ffn = 1408;
+    if (!e->shared_ffn) e->shared_ffn = 5632;
+    if (!e->shared_gate) e->shared_ffn = 0;
+    e->router_all = true;
+    r->frequencies = layers_of_experts(r, s);
+}
+
 static enum status set_model(struct run *r, struct settings *s, struct error *err)
 {
     struct shape *m = &r->shape;
@@ -32,6 +72,7 @@ static enum status set_model(struct run *r, struct settings *s, struct error *er
     if (r->wants_model && !starcoder && r->activation && !is(r->activation, "silu"))
         return settings_refuse(s, "model.model_config.hidden_act", err,
                                "expected silu, found %.40s", r->activation);
+    set_experts(r, s);
     m->rms_norm = !starcoder, m->linear_bias = false;
     r->position_type = "rope", r->attention_dropout *= starcoder, r->hidden_dropout *= starcoder;
     if (starcoder) set_starcoder(r, s);

@@ -157,6 +157,9 @@ static enum status set_run(struct run *r, struct settings *s, const struct asked
         r->granularity = NULL, r->recomputed = 0;
     core_module_list(r, s, &nemo_rows);
     core_modules(r, s);
+    if (r->precision && !strcasecmp(r->precision, "manual"))
+        return settings_refuse(s, "precision.type", err,
+                               "manual is not read: expected mixed_precision, autocast or bf16SR");
     set_precision(r);
     set_optimizer(r);
     settings_take_offload(r, s);
