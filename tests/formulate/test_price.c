@@ -90,6 +90,8 @@ TEST(heads_are_as_wide_as_their_kernel)
         assert_int_equal(attention_ns(width, 0, ATTENTION_TRITON), triton);
         assert_int_equal(attention_ns(width, 8, ATTENTION_FLASH_2), flash);
         assert_int_equal(attention_ns(width, 8, ATTENTION_TRITON), triton);
+        assert_int_equal(attention_ns(8, width, ATTENTION_FLASH_2), flash);
+        assert_int_equal(attention_ns(8, width, ATTENTION_TRITON), triton);
         int64_t own = attention_ns(width, 0, ATTENTION_MAKER_2024);
         assert_int_equal(own, attention_ns(width, 0, ATTENTION_MAKER));
         assert_true(own <= flash && own <= triton);
