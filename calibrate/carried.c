@@ -15,7 +15,8 @@
 // By which another schedule or split of the same machine may differ, where one plan alone was
 // carried out; chosen with eleven plans of one small GPT in view (docs/VALIDATION.md).
 static const double other_plans_apart = 0.05;
-enum { FP32_STEP_BYTES = 24 }; // gradient and weight, both moments read and written
+enum { RUNS_THAT_SCATTER = 3 }; // with fewer it is assumed
+enum { FP32_STEP_BYTES = 24 };  // gradient and weight, both moments read and written
 static const double step_open = 0.1, split_open = 1.25; // what these rates leave open
 
 bool carried_is_run(const char *path, struct arena *arena)
@@ -139,7 +140,7 @@ static enum status fit_factor(struct carried_fits *f, struct arena *arena, struc
     }
     qsort(of_runs, (size_t)f->run_count, sizeof *of_runs, compare_numbers);
     f->factor = of_runs[(f->run_count - 1) / 2];
-    if (f->run_count > 2) {
+    if (f->run_count >= RUNS_THAT_SCATTER) {
         double sum = 0;
         for (int i = 0; i < f->run_count; i++) sum += pow(log(of_runs[i] / f->factor), 2);
         apart = student_quantile(0.95, f->run_count - 1) * sqrt(sum / (f->run_count - 1));
@@ -308,7 +309,9 @@ static void put_costs(struct carried_fits *f, struct gpu_costs *g, struct arena 
                                      runner_names[f->runs[0].run.with]);
     *factor_of(g, f->runs[0].problem.job.trainer, &f->factor_key) =
         estimate_fitted(f->factor, f->low, f->high, source);
-    f->calibration.costs.iteration_spread = estimate_fitted(f->apart, f->apart, f->apart, source);
+    struct estimate *spread = &f->calibration.costs.iteration_spread;
+    *spread = estimate_fitted(f->apart, f->apart, f->apart, source);
+    if (f->run_count < RUNS_THAT_SCATTER) spread->origin = ORIGIN_ASSUMED;
     double yardstick_s = 1e-9 * (double)f->runs[0].run.yardstick_ns;
     struct estimate *yardstick = f->runs[0].run.with == RUNNER_TORCH ? &g->torch_yardstick_s
                                                                      : &g->kernels_yardstick_s;

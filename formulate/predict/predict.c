@@ -402,7 +402,7 @@ void predict_range(struct predictor *p, struct prediction *prediction)
 {
     int64_t ns;
     if (*prediction->reason || !p->settings.ranges) return;
-    p->range = range_begin(prediction->iteration_ns, &p->problem.costs, p->shown);
+    p->range = range_begin(prediction->iteration_ns, &p->problem, p->shown);
     for (int i = 0; i < p->moved.count; i++) {
         const struct moved_costs *m = &p->moved.items[i];
         if (!range_needs(&p->range, m->group, m->end)) continue;

@@ -196,13 +196,7 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
 
 static real step_factor(const struct pricing *x, int group)
 {
-    const struct gpu_costs *gpu = x->gpus[group];
-    enum trainer trainer = x->problem->job.trainer;
-    real factor = or_else(
-        trainer == TRAINER_DEEPSPEED ? &gpu->deepspeed_step_factor : &gpu->megatron_step_factor, 1);
-    if (trainer == TRAINER_OTHER) factor = or_else(&gpu->other_step_factor, factor);
-    bool sharded = x->zero == 3 || x->problem->job.trainer == TRAINER_TORCHTITAN;
-    return sharded ? or_else(&gpu->sharded_step_factor, factor) : factor;
+    return or_else(step_factor_of(x, group), 1);
 }
 
 // Kernels in sequence take another time than single ones added up; a layer has overheads, too.

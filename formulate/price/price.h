@@ -53,6 +53,9 @@ double product_kernel_s(const struct gpu_costs *gpu, const struct precision_cost
 struct least_work;
 struct least_work *price_least_work(const struct problem *p, struct arena *arena);
 double price_least_s(const struct least_work *w, const struct gpu_costs *gpu, int64_t devices);
+// Whether the factor of the job's trainer was fitted to iterations, on all GPUs that the costs
+// list.
+bool price_factor_was_fitted(const struct problem *problem);
 // Bytes of a device of the group outside the allocator: context, libraries, communicators.
 double price_outside_bytes(const struct pricing *kept, int group);
 

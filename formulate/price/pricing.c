@@ -150,6 +150,28 @@ struct kept_layer *kept_of(const struct pricing *x, const struct layer_run *run,
     return x->kept ? &x->kept[at * p->job.layout.slice_count + slice] : NULL;
 }
 
+const struct estimate *step_factor_of(const struct pricing *x, int group)
+{
+    const struct gpu_costs *gpu = x->gpus[group];
+    enum trainer trainer = x->problem->job.trainer;
+    const struct estimate *factor = trainer == TRAINER_DEEPSPEED ? &gpu->deepspeed_step_factor
+                                                                 : &gpu->megatron_step_factor;
+    if (trainer == TRAINER_OTHER && gpu->other_step_factor.value > 0)
+        factor = &gpu->other_step_factor;
+    bool sharded = x->zero == 3 || trainer == TRAINER_TORCHTITAN;
+    return sharded && gpu->sharded_step_factor.value > 0 ? &gpu->sharded_step_factor : factor;
+}
+
+bool price_factor_was_fitted(const struct problem *problem)
+{
+    const struct estimate *spread = &problem->costs.iteration_spread;
+    if (spread->origin != ORIGIN_FITTED || !(spread->value > 0)) return false;
+    struct pricing x = pricing_of(problem, NULL, NULL);
+    for (int i = 0; i < problem->cluster.group_count; i++)
+        if (x.gpus[i] && step_factor_of(&x, i)->origin != ORIGIN_FITTED) return false;
+    return true;
+}
+
 // ---- what was measured at the degrees of the layout
 
 static bool fits(int64_t measured_at, int asked) { return !measured_at || measured_at == asked; }

@@ -199,6 +199,7 @@ enum status round_bytes(int64_t *bytes, real value, const char *term, const char
                         struct error *err);
 
 // ---- pricing.c (section 1)
+const struct estimate *step_factor_of(const struct pricing *x, int group); // value 0: 1
 struct pricing pricing_of(const struct problem *problem, struct priced *priced,
                           struct arena *arena);
 // With the run's own shape and tokens in place of the model's and the job's. *own: for the result.

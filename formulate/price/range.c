@@ -48,12 +48,13 @@ static const double of_interval = 0.75;
 // (docs/VALIDATION.md 6). Runs that show how far a program's times are off take seconds.
 static const double once_ns = 25e6;
 
-struct range range_begin(int64_t ns, const struct costs *costs, struct shown_runs shown)
+struct range range_begin(int64_t ns, const struct problem *problem, struct shown_runs shown)
 {
-    const struct estimate *spread = &costs->iteration_spread;
+    const struct estimate *spread = &problem->costs.iteration_spread;
     double own = log1p(spread->value);
     bool cold = spread->value > 0 && spread->origin == ORIGIN_ASSUMED;
-    struct range range = {.ns = ns, .host = 1, .own = own * own};
+    struct range range = {
+        .ns = ns, .host = 1, .own = own * own, .fitted = price_factor_was_fitted(problem)};
     if (!cold) return range;
     if (shown.host > 0) range.host = shown.host;
     if (shown.off <= 0) return range;
@@ -97,7 +98,8 @@ static double costs_square(const struct range *r, enum cost_end end)
     double kernels = s[COSTS_OF_PRODUCTS][end] + s[COSTS_OF_ATTENTION][end] +
                      s[COSTS_OF_MEMORY][end],
            links = r->own + s[COSTS_OF_NODE][end] + s[COSTS_OF_NETWORK][end];
-    return links + s[COSTS_OF_OVERLAP][end] + fmax(kernels, s[COSTS_OF_TRAINER][end]);
+    double trainer = s[COSTS_OF_TRAINER][end];
+    return links + s[COSTS_OF_OVERLAP][end] + (r->fitted ? trainer : fmax(kernels, trainer));
 }
 
 bool range_needs(const struct range *r, enum cost_group group, enum cost_end end)
@@ -146,7 +148,7 @@ enum status range_of_plan(struct plan *plan, const struct problem *problem, stru
 {
     int64_t ns[COST_GROUPS * COST_ENDS];
     struct moved_costs_list *moved = TAKE(arena, 1, struct moved_costs_list);
-    struct range range = range_begin(plan->iteration_ns, &problem->costs, (struct shown_runs){0});
+    struct range range = range_begin(plan->iteration_ns, problem, (struct shown_runs){0});
     if (!plan->stage_count || plan->placement || plan->widths) return OK;
     range_move_costs(moved, &problem->costs, arena);
     TRY(range_times(ns, moved, plan, problem, arena, err));

@@ -2,7 +2,8 @@
 // changes the time by a factor when the whole group is at one end of its intervals. The groups err
 // independently of each other and of the error of the formulas, so the squares of the factors'
 // logarithms add up; but a trainer's factor comes from whole iterations, priced with these kernels,
-// and contains their errors, so of the two the greater counts. Where runs of the very program were
+// and contains their errors, so of the two the greater counts, and of a factor that was fitted to
+// the machine's own runs that of the factor. Where runs of the very program were
 // predicted, what they show bounds all of this but the host (docs/FORMULAS.md 19). And which
 // numbers of the costs lie outside the samples they were fitted on (extrapolate.c).
 #ifndef PLUMBLINE_FORMULATE_PRICE_RANGE_H
@@ -42,10 +43,11 @@ struct range {
     // The squared logarithms of the time's factors: by what the formulas are off, by groups of
     // costs, by cases.
     double own, squares[COST_GROUPS][COST_ENDS], cases[COST_ENDS];
+    bool fitted;             // the trainer's factor, to iterations
     double joint[COST_ENDS]; // of one case that changes all of these at once
 };
 // Costs that were fitted to runs have their own: nothing is shown of these.
-struct range range_begin(int64_t ns, const struct costs *costs, struct shown_runs shown);
+struct range range_begin(int64_t ns, const struct problem *problem, struct shown_runs shown);
 void range_add(struct range *r, enum cost_group group, enum cost_end end, int64_t moved_ns);
 // false: whatever this group does to the time, published runs show less than is added already.
 bool range_needs(const struct range *r, enum cost_group group, enum cost_end end);

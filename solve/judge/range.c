@@ -53,6 +53,27 @@ static long double moved_by(struct audit *h, enum cost_group group, enum cost_en
     return factor > 1 ? factor : 1;
 }
 
+// Whether runs have shown what the trainer takes over its kernels, on each GPU that has costs: what
+// is wrong with the kernels is then in its factor, and what differs from run to run in the spread.
+static bool runs_showed_factor(const struct problem *p)
+{
+    const struct job *job = &p->job;
+    if (p->costs.iteration_spread.origin != ORIGIN_FITTED) return false;
+    for (int g = 0; g < p->cluster.group_count; g++) {
+        const struct gpu_costs *gpu = costs_find_gpu(&p->costs, p->cluster.groups[g].gpu);
+        if (!gpu) continue;
+        const struct estimate *factor = &gpu->megatron_step_factor;
+        if (job->trainer == TRAINER_DEEPSPEED) factor = &gpu->deepspeed_step_factor;
+        if (job->trainer == TRAINER_OTHER && gpu->other_step_factor.value > 0)
+            factor = &gpu->other_step_factor;
+        if ((job->layout.zero == 3 || job->trainer == TRAINER_TORCHTITAN) &&
+            gpu->sharded_step_factor.value > 0)
+            factor = &gpu->sharded_step_factor;
+        if (factor->origin != ORIGIN_FITTED) return false;
+    }
+    return p->costs.iteration_spread.value > 0;
+}
+
 // The two sides sum and round in different orders; a nanosecond does not count as a difference.
 // Beyond 2^53 nanoseconds neither side has single ones.
 static void audit_end(struct audit *h, const char *what, enum cost_end end, int64_t claimed_ns)
@@ -68,7 +89,7 @@ static void audit_end(struct audit *h, const char *what, enum cost_end end, int6
     long double trainer = doubts[COSTS_OF_TRAINER], kernels = doubts[COSTS_OF_PRODUCTS] +
                                                               doubts[COSTS_OF_ATTENTION] +
                                                               doubts[COSTS_OF_MEMORY];
-    sum -= trainer < kernels ? trainer : kernels;
+    sum -= trainer < kernels && !runs_showed_factor(&h->judged) ? trainer : kernels;
     // Four in five times are inside 0.75 of what holds nine in ten or more.
     long double all = expl(sqrtl(0.75L * 0.75L * sum + left * left)),
                 own = end == COSTS_SLOW ? stated * all : stated / all, slack = 1 + own * 0x1p-50L;

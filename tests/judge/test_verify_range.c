@@ -17,6 +17,8 @@ static void widen(struct estimate *e, const struct cost_key *key, void *context)
     if (e->high > key->high) e->high = key->high;
 }
 
+static bool factor_of_runs; // of the trial's costs
+
 // The plan's decision at other costs: its time by the solver's prices, choices and longest path.
 static int64_t time_at(struct trial *t, enum cost_group group, enum cost_end end)
 {
@@ -58,8 +60,14 @@ static int64_t end_of(struct trial *t, enum cost_end end)
               ? &kernels
               : &square) += (group < 0 ? 1 : 0.75 * 0.75) * doubt * doubt;
     }
-    square += trainer > kernels ? trainer : kernels;
+    square += trainer > kernels || factor_of_runs ? trainer : kernels;
     return llround(now * exp(end == COSTS_FAST ? -sqrt(square) : sqrt(square)));
+}
+
+static void take_origin(struct estimate *e, const struct cost_key *key, void *context)
+{
+    const enum origin *origin = context;
+    if (key->group == COSTS_OF_TRAINER) e->origin = *origin;
 }
 
 static bool open_with_range(struct trial *t, uint64_t seed)
@@ -74,6 +82,12 @@ static bool open_with_range(struct trial *t, uint64_t seed)
     if (seed % 3 == 0)
         t->problem.costs.iteration_spread =
             (struct estimate){.value = spread, .low = spread, .high = spread};
+    // Fitted to runs, a trainer's factor with it or not.
+    enum origin origin = seed % 15 == 0 ? ORIGIN_FITTED : ORIGIN_ASSUMED;
+    factor_of_runs = seed % 15 == 0;
+    if (seed % 5 == 0) t->problem.costs.iteration_spread.origin = ORIGIN_FITTED;
+    for (int key = 0; key < cost_key_count; key++)
+        costs_visit(&t->problem.costs, key, NULL, 0, take_origin, &origin);
     t->plan.iteration_low_ns = end_of(t, COSTS_FAST);
     t->plan.iteration_high_ns = end_of(t, COSTS_SLOW);
     t->plan.runner_up_ns =
