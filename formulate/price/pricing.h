@@ -234,7 +234,6 @@ static inline bool is_end(const struct layer_run *run)
 {
     return run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
 }
-
 // ---- price.c
 bool run_has_gradient(const struct pricing *x, const struct layer_run *run); // or one before it
 enum status price_run(struct pricing *x, int run, struct error *err);
