@@ -126,9 +126,17 @@ static struct layer_room room_of(const struct priced *p, int run)
 
 static bool same_numbers(const void *a, const void *b, size_t size) { return !memcmp(a, b, size); }
 
+// Runs of the same layers share their arrays of prices.
+static bool runs_are_one(const struct priced_run *a, const struct priced_run *b)
+{
+    struct priced_run own = *a;
+    own.name = b->name, own.count = b->count, own.cut = b->cut;
+    return !memcmp(&own, b, sizeof own);
+}
+
 static bool runs_alike(const struct priced *p, int a, int b)
 {
-    if (a == b) return true;
+    if (a == b || runs_are_one(&p->runs[a], &p->runs[b])) return true;
     if (p->runs[a].recomputable != p->runs[b].recomputable) return false;
     struct layer_room x = room_of(p, a), y = room_of(p, b);
     if (!same_numbers(&x, &y, sizeof x)) return false;
