@@ -170,7 +170,8 @@ static const struct setting_row rows[] = {
               "lora.target_modules"),
           TEXT, adapters.modules),
     TAKES("policy.dtensor_cfg.lora_cfg.match_all_linear", FLAG, adapters.all),
-    LATER(EASY "fsdp.enable_full_shard"),
+    LATER(EASY "fsdp.enable_full_shard " ACTOR
+               "fsdp_config.reshard_after_forward engine.reshard_after_forward"),
     LATER(PRIME("cp_style") " " PRIME("ac") " " PRIME("ac.mode") " " PRIME("ac.freq")),
     ROW(PRIME("lora.*"), LEFT, job, ONLY_READ, 0, NULL, false),
     ROW(ROLL_REST, LEFT, job, ONLY_READ, 0, NULL, false),

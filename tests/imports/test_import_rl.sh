@@ -47,6 +47,17 @@ says 'moe_shared_expert_overlap: that overlap is not priced'
 sed 's/.fp8=hybrid/.fp32_residual_connection=True/' "$work/core.sh" >"$work/wide.sh"
 "$plumbline" import rl "$work/wide.sh" -o "$work/job.json" 2>"$work/err" && wrong "fp32 is read"
 says 'fp32_residual_connection: is not read: residuals in fp32'
+# veRL's FSDP: what it keeps, and copies in 16 bits
+fsdp() { # KEY=VALUE of fsdp_config
+    sed "s/--config-name=[a-z_]*//; /actor.megatron/d
+        s/trainer.nnodes/actor_rollout_ref.actor.fsdp_config.$1 &/" "$work/rl.sh" >"$work/fsdp.sh"
+    "$plumbline" import rl "$work/fsdp.sh" -o "$work/job.json" 2>"$work/err"
+}
+fsdp reshard_after_forward=False && grep -q '"zero": 2' "$work/job.json" ||
+    wrong "reshard_after_forward: $(cat "$work/err")"
+fsdp model_dtype=fp32 && grep -q '"zero": 3' "$work/job.json" || wrong "fp32: $(cat "$work/err")"
+fsdp model_dtype=bf16 && wrong "copies in 16 bits are read"
+says "model_dtype: is not read: the optimizer's copies in 16 bits"
 "$plumbline" import nemo "$work/rl.sh" --job "$work/j.json" 2>"$work/err" && wrong "nemo: reads rl"
 says 'is of reinforcement learning: plumbline import rl'
 cat >"$work/base.yaml" <<END

@@ -294,6 +294,19 @@ static enum status set_batch(struct run *r, struct settings *s, const struct ask
     return OK;
 }
 
+// Whether FSDP keeps what it has gathered until the backward pass.
+static bool keeps_weights(const struct settings *s)
+{
+    static const char *const keys[] = {"worker.actor.fsdp.enable_full_shard",
+                                       "actor_rollout_ref.actor.fsdp_config.reshard_after_forward",
+                                       "engine.reshard_after_forward"};
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
+        const struct setting *at = setting_of(s, keys[i]);
+        if (at && is(at->text, "false")) return true;
+    }
+    return false;
+}
+
 static enum status read_run(struct run *r, struct settings *s, const struct asked *asked,
                             struct error *err)
 {
@@ -334,8 +347,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
         if (nemo && !r->checkpointed) r->granularity = NULL;
     } else {
         r->job.trainer = TRAINER_OTHER;
-        const struct setting *whole = setting_of(s, "worker.actor.fsdp.enable_full_shard");
-        l->zero = whole && is(whole->text, "false") ? 2 : 3, l->gradient_sync = SYNC_OVERLAPPED;
+        l->zero = keeps_weights(s) ? 2 : 3, l->gradient_sync = SYNC_OVERLAPPED;
         TRY(take_zero(r, s, err));
         r->granularity = r->checkpointed ? "full" : NULL;
     }
