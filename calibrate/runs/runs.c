@@ -84,6 +84,9 @@ static const char *why_excluded(const struct run_row *row, const struct run_choi
         return "an unknown metric or unit (iteration_time in s, ms or us; more in "
                "FORMATS, "
                "runs)";
+    if (row->metric == NOT_STATED && !isnan(row->value))
+        return "no metric or value: of this value none (column metric, or --default metric=NAME: "
+               "iteration_time, throughput, model_tflops_per_gpu; more in FORMATS, runs)";
     if (row->metric == NOT_STATED || isnan(row->value)) return "no metric or value";
     if (row->metric == METRIC_OOM || row->metric == METRIC_FAILED_OR_OOM) return NULL;
     return row->value > 0 ? NULL : "a value of 0";
@@ -108,6 +111,7 @@ static enum status add_row(struct run_set *set, const struct row_reader *reader,
                         .file = set->file_count - 1,
                         .fitted_on = fitted_on,
                         .excluded = why_excluded(row, choice)};
+    if (*run->row.unmeasured) run->excluded = run->row.unmeasured;
     if (binary) run->row.value *= 1.073741824;
     int group = group_of(set, run);
     run->group = group >= 0 ? group : set->group_count++;

@@ -164,11 +164,10 @@ static enum status read_unfused(const struct table *t, int column, int *unfused,
         for (to = from; to < cell.length && cell.text[to] != ' ';) to++;
         struct cell word = {cell.text + from, to - from};
         int name = 0;
+        if (cell_is(word, "none")) continue;
         while (unfused_names[name] && !cell_is(word, unfused_names[name])) name++;
         if (!unfused_names[name])
-            return table_refuse(t, column, err,
-                                "expected words of norms, rotary and activation, found \"%.*s\"",
-                                word.length, word.text);
+            return table_refuse(t, column, err, "expected norms, rotary, activation, loss or none");
         found |= 1 << name;
     }
     if (cell.length) *unfused = found;
@@ -303,12 +302,13 @@ static struct run_row nothing_stated(void)
 }
 
 // Keeps "column C: expected ..." from an error about a cell.
-static void note_misread(struct run_row *row, const struct error *err)
+enum { MISREAD_MAX = sizeof((struct run_row){0}.misread) };
+
+static void note_misread(char misread[MISREAD_MAX], const struct error *err)
 {
     const char *column = strstr(err->text, "column ");
-    if (!*row->misread)
-        snprintf(row->misread, sizeof row->misread, "%.*s", (int)sizeof row->misread - 1,
-                 column ? column : err->text);
+    if (!*misread)
+        snprintf(misread, MISREAD_MAX, "%.*s", MISREAD_MAX - 1, column ? column : err->text);
 }
 
 static bool is_unread(const struct row_reader *r, int column)
@@ -362,7 +362,7 @@ static void refuse_foreign(const struct row_reader *r, struct run_row *row, stru
         column_is_foreign(r->table.columns[k], &known);
         table_refuse(&r->table, k, err, known ? "expected under the name %s" : "%s",
                      known ? known : "no column states this, and the model would be another one");
-        note_misread(row, err);
+        note_misread(row->misread, err);
         err->status = OK;
     }
 }
@@ -447,7 +447,8 @@ enum status rows_next(struct row_reader *r, struct run_row *row, bool *more, str
     for (int i = 0; i < FIELD_COUNT; i++) {
         if (r->column_of[i] < 0 || read_cell(r, i, r->column_of[i], row, &cell) == OK) continue;
         if (r->strict) return fail(err, BAD_INPUT, "%s", cell.text);
-        note_misread(row, &cell);
+        bool measured = fields[i].type == FIELD_VALUE || fields[i].type == FIELD_UNIT;
+        note_misread(measured ? row->unmeasured : row->misread, &cell);
         cell.status = OK;
     }
     refuse_foreign(r, row, &cell);

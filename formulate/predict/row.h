@@ -66,7 +66,8 @@ struct run_row {
     double
         value; // seconds, bytes, FLOP/s of a GPU, samples or tokens per s, a flag; NAN where blank
     enum run_unit unit;
-    char misread[200]; // the first cell that cannot be read, and why; "": none
+    char misread[200];    // the first cell that cannot be read, and why; "": none
+    char unmeasured[200]; // the same of value and unit, which no prediction needs
 };
 
 struct row_reader {

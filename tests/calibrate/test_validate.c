@@ -200,7 +200,7 @@ TEST(every_row_is_accounted_for)
         "id,gpu,layers,hidden,seq,micro_batch,metric,value,unit\n"
         "a,A100,24,2048,1024,1,iteration_time,0.1,s\n"
         "b,TPU,24,2048,1024,1,iteration_time,0.1,s\n"
-        "c,A100,24,2048,1024,1,iteration_time,,s\n"
+        "c,A100,24,2048,1024,1,iteration_time,\"1,x\",s\n"
         "d,A100,24,2048,1024,1,loss,3,nats\n"
         "e,A100,24,2048,1024,1,peak_memory,30,GB\n"
         "f,A100,24,2048,1024,256,peak_memory,40,GB\n" // predicted far over: a false alarm
@@ -210,7 +210,7 @@ TEST(every_row_is_accounted_for)
         "j,A100,24,2048,1024,256,oom,0,flag\n";
     static const char *const reasons[] = {NULL,
                                           "no cluster has a GPU like 'TPU' (nearest: t4-16gb)",
-                                          "no metric or value", unknown_unit};
+                                          "column value: expected a number", unknown_unit};
     struct case_of c = {.settings = {.margins = {0.8, 1}, .ran_below = 0.75}};
     CHECK_OK(file_write(path, rows, strlen(rows), &err));
     CHECK_OK(run_case(&c, NULL, NULL, arena, &err));
