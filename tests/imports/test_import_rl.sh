@@ -44,6 +44,12 @@ d
     wrong "Megatron Core's keys: $(cat "$work/err")"
 grep -q '"precision": "fp8_block"' "$work/job.json" || wrong "fp8 is not read"
 says 'moe_shared_expert_overlap: that overlap is not priced'
+sed 's/override_transformer_config.fp8=hybrid/fake/; s/+[a-z_.]*fake/+X=bf16/
+    s/X/actor_rollout_ref.actor.optim.override_optimizer_config.exp_avg_dtype/' \
+    "$work/core.sh" >"$work/state.sh"
+"$plumbline" import rl "$work/state.sh" -o "$work/job.json" 2>"$work/err" ||
+    wrong "states in 16 bits: $(cat "$work/err")"
+says "exp_avg_dtype: the optimizer's state has 12 bytes"
 sed 's/.fp8=hybrid/.fp32_residual_connection=True/' "$work/core.sh" >"$work/wide.sh"
 "$plumbline" import rl "$work/wide.sh" -o "$work/job.json" 2>"$work/err" && wrong "fp32 is read"
 says 'fp32_residual_connection: is not read: residuals in fp32'
