@@ -192,7 +192,8 @@ static enum status transformer_problem(struct problem *problem, struct transform
     TRY(example_transformer(problem, r, arena, err));
     TRY(framework_check_model(problem, arena, err));
     struct unfused_gpu none = framework_unfused_gpu(r->space.framework, problem->job.precision,
-                                                    &problem->model, &problem->cluster);
+                                                    &problem->model, &problem->cluster,
+                                                    &problem->costs);
     if (problem->job.layout.fused_attention) o->unfused = none;
     if (none.gpu) problem->job.layout.fused_attention = false;
     settle_recomputation(problem, r->space.framework);

@@ -437,17 +437,26 @@ static int fuses_from(enum framework framework, const struct model *model)
     return flexible ? 70 : 80;
 }
 
+static bool lacks_precision(const struct costs *costs, const char *name, enum precision precision)
+{
+    const struct gpu_costs *gpu = costs->layer_time_count ? NULL : costs_find_gpu(costs, name);
+    return gpu && !costs_find_precision(gpu, precision);
+}
+
 struct unfused_gpu framework_unfused_gpu(enum framework framework, enum precision precision,
-                                         const struct model *model, const struct cluster *cluster)
+                                         const struct model *model, const struct cluster *cluster,
+                                         const struct costs *costs)
 {
     static const char *const needs[] = {"compute capability 6.0", "compute capability 7.0",
                                         "compute capability 8.0", "16 bits"};
     int from = fuses_from(framework, model);
     bool narrow = from == 80 && precision == FP32;
     for (int g = 0; g < cluster->group_count && from; g++) {
-        int capability = gpu_capability(cluster->groups[g].gpu);
+        const char *gpu = cluster->groups[g].gpu;
+        int capability = gpu_capability(gpu);
+        if (lacks_precision(costs, gpu, precision)) continue;
         if (narrow || (capability && capability < from))
-            return (struct unfused_gpu){cluster->groups[g].gpu, needs[narrow ? 3 : from / 10 - 6]};
+            return (struct unfused_gpu){gpu, needs[narrow ? 3 : from / 10 - 6]};
     }
     return (struct unfused_gpu){NULL, NULL};
 }
@@ -490,7 +499,7 @@ enum status framework_check_gpus(const struct job *j, const struct model *model,
 {
     TRY(check_precision(j, cluster, costs, file, err));
     enum framework framework = j->space.given ? j->space.framework : FRAMEWORK_ANY;
-    struct unfused_gpu none = framework_unfused_gpu(framework, j->precision, model, cluster);
+    struct unfused_gpu none = framework_unfused_gpu(framework, j->precision, model, cluster, costs);
     if (!j->layout.fused_attention || !none.gpu) return OK;
     return fail(err, BAD_INPUT,
                 "%s: layout.fused_attention: expected false, as %s has no fused attention in %s "

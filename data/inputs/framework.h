@@ -50,13 +50,14 @@ bool layout_stands_as_in_axonn(const struct layout *l);
 
 // ---- GPUs
 
-// The first GPU of the cluster for which the framework has no fused attention of this model in this
-// precision, and what it would need; both NULL: it has it.
+// The first GPU of the cluster that has the precision (else it holds no stage) and for which the
+// framework has no fused attention of this model in it, and what it would need; both NULL: none.
 struct unfused_gpu {
     const char *gpu, *needs;
 };
 struct unfused_gpu framework_unfused_gpu(enum framework framework, enum precision precision,
-                                         const struct model *model, const struct cluster *cluster);
+                                         const struct model *model, const struct cluster *cluster,
+                                         const struct costs *costs);
 // From which on products of this precision are a GPU's own; 0: not judged.
 int precision_capability(enum precision precision);
 enum status framework_check_gpus(const struct job *j, const struct model *model,

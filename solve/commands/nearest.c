@@ -110,7 +110,8 @@ static void keep_to_framework(struct job *job, const struct search *s)
 {
     enum framework framework = s->request->framework;
     const struct problem *p = s->problem;
-    bool unfused = framework_unfused_gpu(framework, job->precision, &p->model, &p->cluster).gpu;
+    bool unfused =
+        framework_unfused_gpu(framework, job->precision, &p->model, &p->cluster, &p->costs).gpu;
     struct layout *l = &job->layout;
     job->trainer = framework_trainer(framework);
     bool titan = job->trainer == TRAINER_TORCHTITAN, megatron = job->trainer == TRAINER_MEGATRON;

@@ -269,7 +269,7 @@ def complete(row):
     """The row with what blanks mean, as plan's frameworks run it; None: no run of these."""
     x = {key: row.get(key) or "" for key in KEYS}
     if not next(MODELS.rglob(f"{x['model']}.json"), None): x["model"] = ""
-    if x["model"]: return named(x, row["framework"])
+    if x["model"]: return named(x, row["framework"]) if x["global_batch"] else None
     known = all(x[key] for key in ("gpu", "num_gpus", "layers", "hidden", "seq", "global_batch"))
     if not known or row.get("metric") not in ("iteration_time", "throughput",
                                               "model_tflops_per_gpu", "tflops_per_gpu"): return None

@@ -299,8 +299,8 @@ static void note_job(struct export *e)
     struct arena *arena = e->out->arena;
     bool frozen = false;
     for (int i = 0; i < m->run_count; i++) frozen |= m->runs[i].frozen;
-    const struct unfused_gpu unfused =
-        framework_unfused_gpu(e->framework, job->precision, m, &e->problem->cluster);
+    const struct unfused_gpu unfused = framework_unfused_gpu(
+        e->framework, job->precision, m, &e->problem->cluster, &e->problem->costs);
     const struct export_note notes[] = {
         {l->fused_attention && unfused.gpu,
          arena_print(arena, "fused attention: %s has none for %s in %s", e->name,

@@ -185,7 +185,7 @@ static void note_parallelism(struct export *e, bool python)
     const struct layout *l = &e->plan->layout;
     struct arena *arena = e->out->arena;
     bool unfused = framework_unfused_gpu(e->framework, job->precision, &e->problem->model,
-                                         &e->problem->cluster)
+                                         &e->problem->cluster, &e->problem->costs)
                        .gpu;
     const struct export_note notes[] = {
         {!python && l->tensor > 1 && !l->sequence_parallel,
