@@ -157,7 +157,7 @@ sed -i 's/"fused_attention": false/"fused_attention": true/' mixed/job.json
 answers 2 "mixed/job.json: layout.fused_attention: expected false, as megatron has no fused" \
     solve mixed/problem.json -o no.json
 # A group without the precision holds no stage, so what it has not is no matter.
-answers 0 "no stage on v100: v100-32gb lacks bf16" example gpt --model llama-2-13b \
+answers 0 "(--precision; --without v100=4: not these nodes)" example gpt --model llama-2-13b \
     --cluster mixed-a100-v100 --precision bf16 --layouts degrees -o mixed3
 grep -q '"fused_attention": true' mixed3/job.json || complain "mixed: A100 keeps scores in bf16"
 grep -q "keeps its scores" "$here/err" && complain "mixed: scores of GPUs without a stage"
