@@ -203,11 +203,11 @@ static enum status transformer_problem(struct problem *problem, struct transform
 // Groups that can hold no stage for want of the precision that others have.
 static void tell_precision(const struct problem *p, struct arena *arena)
 {
-    for (int g = 0; g < p->cluster.group_count && !p->costs.layer_time_count; g++) {
+    for (int g = 0; g < p->cluster.group_count; g++) {
         const struct node_group *group = &p->cluster.groups[g];
         const struct gpu_costs *gpu = costs_find_gpu(&p->costs, group->gpu);
         bool apart = p->cluster.group_count > 1 && !p->cluster.places.node_count;
-        if (gpu && !costs_find_precision(gpu, p->job.precision))
+        if (costs_lack_precision(&p->costs, group->gpu, p->job.precision))
             fprintf(stderr, "no stage on %s: %s lacks %s; it has %s (--precision%s)\n", group->name,
                     gpu->gpu, precision_names[p->job.precision], costs_precisions(gpu, arena),
                     apart ? arena_print(arena, "; --without %s=%d: not these nodes", group->name,

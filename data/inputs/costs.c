@@ -395,6 +395,12 @@ const struct precision_costs *costs_find_precision(const struct gpu_costs *g,
     return NULL;
 }
 
+bool costs_lack_precision(const struct costs *c, const char *gpu, enum precision precision)
+{
+    const struct gpu_costs *g = c->layer_time_count ? NULL : costs_find_gpu(c, gpu);
+    return g && !costs_find_precision(g, precision);
+}
+
 const char *costs_precisions(const struct gpu_costs *g, struct arena *arena)
 {
     const char *text = "";

@@ -239,7 +239,11 @@ const double *costs_transfer_share(const struct costs *c,
                                    int schedule);                               // [PART_COUNT]
 const struct gpu_costs *costs_find_gpu(const struct costs *c, const char *gpu); // NULL: none
 const struct precision_costs *costs_find_precision(const struct gpu_costs *g,
-                                                   enum precision precision); // NULL: lacks it
+                                                   enum precision precision);
+// Whether a GPU with costs can compute nothing in the precision; measured layers need no such
+// costs.
+bool costs_lack_precision(const struct costs *c, const char *gpu,
+                          enum precision precision);                          // NULL: lacks it
 const char *costs_precisions(const struct gpu_costs *g, struct arena *arena); // "fp16, fp32"
 
 #endif

@@ -401,8 +401,7 @@ void switches_list(struct space *space)
 
 // ---- GPUs: what they have, and from which on frameworks use it
 
-// Compute capabilities times 10, by the beginning of the GPU's name. Others are not judged.
-static const struct {
+static const struct { // times 10, by the beginning of the GPU's name; others are not judged
     const char *begins;
     int capability;
 } gpus[] = {{"v100", 70},  {"t4", 75},     {"a100", 80},  {"a800", 80},  {"a10", 86}, {"a40", 86},
@@ -430,17 +429,11 @@ static int gpu_capability(const char *gpu)
 static int fuses_from(enum framework framework, const struct model *model)
 {
     bool flexible = framework == FRAMEWORK_TORCHTITAN;
-    if (framework == FRAMEWORK_ANY) return 0;
-    if (framework == FRAMEWORK_DEEPSPEED) return 60;
+    if (framework == FRAMEWORK_ANY || framework == FRAMEWORK_DEEPSPEED)
+        return framework == FRAMEWORK_ANY ? 0 : 60;
     for (int i = 0; framework == FRAMEWORK_TORCHTITAN_0_2 && i < model->run_count; i++)
         flexible |= model->shape.kv_rank || model->runs[i].window || model->runs[i].chunk;
     return flexible ? 70 : 80;
-}
-
-static bool lacks_precision(const struct costs *costs, const char *name, enum precision precision)
-{
-    const struct gpu_costs *gpu = costs->layer_time_count ? NULL : costs_find_gpu(costs, name);
-    return gpu && !costs_find_precision(gpu, precision);
 }
 
 struct unfused_gpu framework_unfused_gpu(enum framework framework, enum precision precision,
@@ -453,9 +446,8 @@ struct unfused_gpu framework_unfused_gpu(enum framework framework, enum precisio
     bool narrow = from == 80 && precision == FP32;
     for (int g = 0; g < cluster->group_count && from; g++) {
         const char *gpu = cluster->groups[g].gpu;
-        int capability = gpu_capability(gpu);
-        if (lacks_precision(costs, gpu, precision)) continue;
-        if (narrow || (capability && capability < from))
+        int has = gpu_capability(gpu);
+        if ((narrow || (has && has < from)) && !costs_lack_precision(costs, gpu, precision))
             return (struct unfused_gpu){gpu, needs[narrow ? 3 : from / 10 - 6]};
     }
     return (struct unfused_gpu){NULL, NULL};
@@ -478,19 +470,18 @@ int precision_capability(enum precision precision)
 static enum status check_precision(const struct job *j, const struct cluster *cluster,
                                    const struct costs *costs, const char *file, struct error *err)
 {
-    int needs = precision_capability(j->precision);
+    int needs = precision_capability(j->precision), first = gpu_capability(cluster->groups[0].gpu);
     for (int g = 0; g < cluster->group_count; g++) {
         const char *gpu = cluster->groups[g].gpu;
         const struct gpu_costs *known = costs_find_gpu(costs, gpu);
         int has = gpu_capability(gpu);
         if (!has || has >= needs || (known && costs_find_precision(known, j->precision))) return OK;
     }
-    return fail(
-        err, BAD_INPUT,
-        "%s: precision: expected one that %s has (compute capability %.1f), found %s, which "
-        "needs %.1f",
-        file, cluster->groups[0].gpu, gpu_capability(cluster->groups[0].gpu) / 10.0,
-        precision_names[j->precision], needs / 10.0);
+    return fail(err, BAD_INPUT,
+                "%s: precision: expected one that %s has (compute capability %.1f), found %s, "
+                "which needs %.1f",
+                file, cluster->groups[0].gpu, first / 10.0, precision_names[j->precision],
+                needs / 10.0);
 }
 
 enum status framework_check_gpus(const struct job *j, const struct model *model,

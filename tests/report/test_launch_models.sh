@@ -98,6 +98,9 @@ launch torchtitan llama-4-scout --tensor 4 --pipeline 4 --micro-batch 1
 launch torchtitan gemma-3-27b --tensor 8 --micro-batch 1
 launch torchtitan gpt-neox-20b --tensor 4 --pipeline 4 --micro-batch 1
 launch torchtitan mpt-7b --tensor 2 --micro-batch 1
+sed 's/"dropout": true/"dropout": false/; s/"name": "opt-66b"/"name": "opt of our own"/
+    s/"positions": 2050/"positions": 4098/' data/models/*/opt-66b.json >"$work/opt.json"
+launch torchtitan "$work/opt.json" --tensor 8 --micro-batch 1
 launch torchtitan "$work/latent.json" --tensor 1 --pipeline 2 --micro-batch 1
 sed 's/"hidden": 4096/"hidden": 2048/; s/"ffn": 12288/"ffn": 6000/; s/"heads": 32/"heads": 24/
     s/"name": "qwen3-8b"/"name": "8B of our own"/; s/"count": 36/"count": 22/
@@ -114,8 +117,6 @@ if "$python" -c 'import torchtitan.distributed.pipeline_parallel' 2>/dev/null; t
     built='' layers=''
     sed 's/"dropout": true/"dropout": false/; s/"name": "gpt3-175b"/"name": "gpt3 of our own"/
         s/"positions": 2048/"positions": 4096/' data/models/*/gpt3-175b.json >"$work/gpt3.json"
-    sed 's/"dropout": true/"dropout": false/; s/"name": "opt-66b"/"name": "opt of our own"/
-        s/"positions": 2050/"positions": 4098/' data/models/*/opt-66b.json >"$work/opt.json"
     known="olmo-2-13b olmo-3-7b minimax-m2 llama-4-scout llama-4-maverick gemma-2-9b gemma-2-27b
         gemma-3-27b starcoder2-15b mpt-7b mpt-30b falcon-40b gpt-neox-20b gpt-j-6b phi-2
         $work/gpt3.json $work/opt.json"

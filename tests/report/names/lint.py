@@ -66,8 +66,10 @@ def lint_python(path):
             wrong += [] if key in names or key.startswith("model_spec.") else [f"no key {key}"]
         if isinstance(node, ast.Call):
             section = re.match("([A-Z][a-z]+)Config$", ast.unparse(node.func))
+            of = section and section[1].lower().replace(
+                "sharding", "model_spec.model.sharding_config")
             for k in node.keywords if section else []:
-                key = f"{section[1].lower()}.{k.arg}"
+                key = f"{of}.{k.arg}"
                 wrong += [] if key in names else [f"no key {key}"]
         if isinstance(node, ast.ImportFrom) and node.module.endswith("config_registry"):
             name = f"recipe={node.module.split('.')[2]}.{node.names[0].name}"
