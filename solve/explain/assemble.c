@@ -113,8 +113,7 @@ static double tokens_by_clock(const struct explained *x)
            log_rate_of(&s[MEASURED_CLOCK_S], false, x->arena).value;
 }
 
-// The model alone: on one GPU, of which any will do.
-static bool try_model(struct explained *x, const struct cell *name, int64_t seq, struct model *m)
+bool explain_try_model(struct explained *x, const struct cell *name, int64_t seq, struct model *m)
 {
     struct run_row row = x->asked;
     struct problem problem;
@@ -139,7 +138,7 @@ static void assume_model(struct explained *x, const char *name)
     struct model model;
     double flop = explain_flop_of_log(x);
     if (r->model.length || r->layers != NOT_STATED || !(flop > 0)) return;
-    if (!try_model(x, &cell, 2048, &model)) return;
+    if (!explain_try_model(x, &cell, 2048, &model)) return;
     int64_t seq = certify_sequence(x, &model, flop, 0);
     if (!seq || (r->seq != NOT_STATED && r->seq != seq)) return;
     r->model = cell, x->certificate.solved = true;
@@ -221,7 +220,8 @@ static int64_t mean_length(struct explained *x)
     const struct log *l = &x->log;
     double rate = log_rate_of(&l->series[MEASURED_SAMPLES], true, x->arena).value;
     struct model m;
-    if (!(l->total_flop > 0) || !(l->runtime_s > 0) || !(rate > 0) || !try_model(x, NULL, 1024, &m))
+    if (!(l->total_flop > 0) || !(l->runtime_s > 0) || !(rate > 0) ||
+        !explain_try_model(x, NULL, 1024, &m))
         return 0;
     double table = (double)m.shape.vocabulary * (double)m.shape.hidden,
            parameters = (double)model_size_of(&m).all - (m.shape.tied_embeddings ? 0 : table);
@@ -244,12 +244,14 @@ static void assume_sequence(struct explained *x)
                      "the mean: total_flos of a sample over 6 x parameters without embeddings");
     }
     if (r->seq != NOT_STATED) return;
-    if ((flop > 0 || whole > 0) && try_model(x, NULL, 2048, &model)) {
+    if ((flop > 0 || whole > 0) && explain_try_model(x, NULL, 2048, &model)) {
         int64_t found = certify_sequence(x, &model, flop, whole);
         x->certificate.solved = found > 0;
         assume_count(x, &r->seq, "seq", found,
                      "with it, the model's FLOP of a token are the log's");
     }
+    if (x->log.failure.out_of_memory && r->positions > 0)
+        assume_count(x, &r->seq, "seq", r->positions, "not in the log: as far as its positions go");
     assume_count(x, &r->seq, "seq", is_trainer(x) ? 1024 : 4096, "not in the log (--set seq=N)");
 }
 
@@ -446,7 +448,9 @@ enum status explain_assemble(struct explained *x, struct error *err)
     assume_benchmark(x);
     assume_gpus(x);
     explain_measured(x); // without what is assumed
+    explain_assume_size(x);
     assume_sequence(x);
+    explain_assume_request(x);
     assume_batch(x);
     explain_measured(x);
     TRY(explain_find_gpu(x, err));

@@ -212,6 +212,46 @@ static const char *gpu_by_likeness(struct explained *x)
     return NULL;
 }
 
+// Where memory alone is asked for, any card stands in for another, but for its memory: as the
+// report states it, or else as the name of the card does.
+static const char *gpu_for_memory(struct explained *x, const char *gpu, const char *const *gpus,
+                                  int count)
+{
+    static const struct {
+        const char *named;
+        int gb;
+    } memories[] = {{"ascend-910b", 64}, {"ascend-910a", 32}, {"mi250", 64}, {"mi210", 64}};
+    const char *named = gpu ? gpu : "", *like = NULL;
+    double best_off = HUGE_VAL, bytes = (double)x->log.memory.card_bytes;
+    bool shipped = false;
+    for (int i = 0; i < count; i++) shipped |= !strcmp(named, gpus[i]);
+    if (!x->log.failure.out_of_memory || shipped || x->settings.likeness.known ||
+        x->settings.cluster || x->settings.gpu)
+        return gpu;
+    for (size_t i = 0; i < ARRAY_LENGTH(memories) && !(bytes > 0); i++)
+        if (!strcmp(named, memories[i].named)) bytes = memories[i].gb * 1073741824.0;
+    if (!(bytes > 0) && *named) return gpu;
+    if (!(bytes > 0)) {
+        x->guessed = x->guessed ? "GPU and number of GPUs are" : "the GPU is";
+        explain_assume(x, "gpu", "a100-80gb", "not in the log: of usual cards a large one (--gpu)");
+        return "a100-80gb";
+    }
+    for (int i = 0; i < count; i++) {
+        double off = fabs(log(bytes / (named_gb(gpus[i]) * 1073741824.0)));
+        if (off < best_off) like = gpus[i], best_off = off;
+    }
+    if (!like) return gpu;
+    if (!*named) named = "card";
+    x->settings.likeness = (struct gpu_likeness){.known = like, .memory_gb = bytes / 1e9};
+    predictor_set_likeness(x->predictor, &x->settings.likeness);
+    explain_assume(
+        x, "gpu", named,
+        arena_print(x->arena,
+                    "as %s, but for its memory of %.1f GiB: nothing else of it counts here", like,
+                    bytes / 1073741824.0));
+    return named;
+}
+
 enum status explain_find_gpu(struct explained *x, struct error *err)
 {
     const char *const *gpus, *gpu = x->settings.gpu;
@@ -241,6 +281,7 @@ enum status explain_find_gpu(struct explained *x, struct error *err)
                            "not in the log: of those with enough memory a usual one of the year "
                            "whose time is near, so that its time proves little (--gpu states it)");
     }
+    gpu = gpu_for_memory(x, gpu, gpus, count);
     // Their hosts have 4 GPUs, which are of domains of 72.
     bool domains = gpu && (!strncmp(gpu, "gb200", 5) || !strncmp(gpu, "gb300", 5));
     if (domains && x->asked.gpus_per_node <= 4) x->asked.gpus_per_node = NOT_STATED;

@@ -26,6 +26,14 @@ double explain_flop_of_log(const struct explained *x);      // of a token; 0: no
 // An iteration's seconds by the log's FLOP/s alone, and the model's FLOP; 0: they give none.
 double explain_time_of_flop(const struct explained *x);
 void explain_judge(struct explained *x);
+void explain_find_alternatives(struct explained *x);
+// failure.c, of a run that ran out of memory: why, with what would not have fitted; and what stands
+// in for a model, a batch and values that its text does not state, as far as memory tells.
+const char *explain_failure(struct explained *x);
+void explain_assume_size(struct explained *x);
+void explain_assume_request(struct explained *x);
+// The model alone: on one GPU, of which any will do. name NULL: the row's.
+bool explain_try_model(struct explained *x, const struct cell *name, int64_t seq, struct model *m);
 void explain_changes(struct explained *x);
 void explain_layouts(struct explained *x); // x->any
 // A run that states no degree and that no GPU holds alone: false if it is none, or nothing fits.

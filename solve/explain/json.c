@@ -59,7 +59,9 @@ static void put_measured(struct json_writer *w, const struct explained *x)
     } memory[] = {{"allocated_bytes", l->memory.allocated_bytes},
                   {"reserved_bytes", l->memory.reserved_bytes},
                   {"device_bytes", l->memory.device_bytes},
-                  {"card_bytes", l->memory.card_bytes}};
+                  {"card_bytes", l->memory.card_bytes},
+                  {"failed_request_bytes", l->failure.tried_bytes},
+                  {"failed_allocated_bytes", l->failure.allocated_bytes}};
     for (size_t i = 0; i < ARRAY_LENGTH(memory); i++)
         if (memory[i].bytes) json_put_count(w, memory[i].key, memory[i].bytes);
     if (l->memory.rank >= 0) json_put_count(w, "rank", l->memory.rank);

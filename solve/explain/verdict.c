@@ -120,9 +120,7 @@ static const struct {
                    {"gpu", "gb300-288gb", "a GB300, which its programs call gb200"},
                    {"micro_batch", "2", "a micro-batch of 2"},
                    {"micro_batch", "4", "a micro-batch of 4"},
-                   {"micro_batch", "8", "a micro-batch of 8"},
-                   {"seq", "4096", "sequences of 4,096 tokens"},
-                   {"seq", "8192", "sequences of 8,192 tokens"}};
+                   {"micro_batch", "8", "a micro-batch of 8"}};
 
 static bool is_told(const struct explained *x, const char *column)
 {
@@ -131,13 +129,13 @@ static bool is_told(const struct explained *x, const char *column)
     return false;
 }
 
-// Whether the log leaves this value open; a length only where it failed, as no one else would have.
+// Whether the log leaves this value open; which batch fails is found as a range.
 static bool is_open(const struct explained *x, int i)
 {
     const char *column = open_values[i].column;
     if (!strcmp(column, "gpu")) return !strncmp(x->log.told[TOLD_GPU].text, "gb200", 5);
-    bool length = !strcmp(column, "seq");
-    return !is_told(x, column) && (!length || x->log.failure.out_of_memory);
+    bool batch = !strcmp(column, "micro_batch");
+    return !is_told(x, column) && (!batch || !x->log.failure.out_of_memory);
 }
 
 // Whether the run's own facts are met: it fitted, with the time that it took; or it did not fit.
@@ -171,7 +169,7 @@ static void add_alternative(struct explained *x, int i)
 }
 
 // Each value that the log leaves open, alone; if none is enough, two together.
-static void find_alternatives(struct explained *x)
+void explain_find_alternatives(struct explained *x)
 {
     enum { COUNT = ARRAY_LENGTH(open_values) };
     for (int i = 0; i < COUNT && x->alternative_count < 2; i++)
@@ -213,7 +211,7 @@ static enum explained_verdict explain_slow(struct explained *x)
         return conclude(x, VERDICT_NOT_EXPLAINED,
                         "slower than predicted, with state on the host: the rate of its memory and "
                         "of the link to it is not in the log");
-    find_alternatives(x);
+    explain_find_alternatives(x);
     if (x->alternative_count) return conclude(x, VERDICT_UNSTATED, "");
     bool suspect = x->measured_s > alarming * time;
     double share = suspect ? network_share(x) : 0;
@@ -236,7 +234,7 @@ static enum explained_verdict explain_slow(struct explained *x)
 
 static enum explained_verdict explain_fast(struct explained *x)
 {
-    find_alternatives(x);
+    explain_find_alternatives(x);
     if (x->alternative_count) return conclude(x, VERDICT_UNSTATED, "");
     return conclude(x, VERDICT_NOT_EXPLAINED,
                     "faster than predicted, and no value that the log leaves open makes up for it");
@@ -258,48 +256,6 @@ static enum explained_verdict explain_difference(struct explained *x)
                                 x->log.told[TOLD_GPU].text, l->other_gpu));
 }
 
-// What the report itself says where there was room: pieces that no request fits into.
-static const char *fragments_of(const struct explained *x)
-{
-    const struct log_failure *f = &x->log.failure;
-    int64_t idle = f->reserved_bytes - f->allocated_bytes;
-    bool stated = f->reserved_bytes && f->allocated_bytes && f->tried_bytes,
-         foreseen = (double)f->allocated_bytes < 1.15 * (double)x->own.device_bytes;
-    if (!stated || !foreseen || idle < f->tried_bytes) return "";
-    return arena_print(x->arena,
-                       "; its report has %.1f GB reserved in pieces that no request for %.1f fits "
-                       "into: expandable segments join them",
-                       (double)idle / 1e9, (double)f->tried_bytes / 1e9);
-}
-
-static enum explained_verdict explain_failure(struct explained *x)
-{
-    const struct log_failure *f = &x->log.failure;
-    const char *where = *f->where ? arena_print(x->arena, " in %s", f->where) : "";
-    if (*x->own.reason)
-        return conclude(x, VERDICT_OUT_OF_MEMORY,
-                        arena_print(x->arena, "it ran out of memory%s; not predicted: %s", where,
-                                    x->own.reason));
-    // Peaks are predicted to about a tenth (docs/VALIDATION.md).
-    double full = (double)x->own.device_bytes / (double)x->own.limit_bytes;
-    bool fits = full <= 1, near_end = fits && full > 1 - near;
-    const char *more = fits ? fragments_of(x) : "";
-    if (fits && !near_end && !*more) {
-        find_alternatives(x);
-        if (!x->alternative_count) more = ", which no value that the log leaves open fills";
-    }
-    return conclude(x, VERDICT_OUT_OF_MEMORY,
-                    arena_print(x->arena,
-                                "it ran out of memory%s, and is predicted %s: %.1f GB of a card "
-                                "of %.1f%s",
-                                where,
-                                near_end ? "to come within a tenth of its end"
-                                : fits   ? "to fit"
-                                         : "not to fit",
-                                (double)x->own.device_bytes / 1e9,
-                                (double)x->own.capacity_bytes / 1e9, more));
-}
-
 static bool is_refused(const struct explained *x)
 {
     const struct certificate *c = &x->certificate;
@@ -310,7 +266,7 @@ static enum explained_verdict judge(struct explained *x)
 {
     const struct log *l = &x->log;
     bool predicted = !*x->own.reason;
-    if (l->failure.out_of_memory) return explain_failure(x);
+    if (l->failure.out_of_memory) return conclude(x, VERDICT_OUT_OF_MEMORY, explain_failure(x));
     if (x->rate.only_first)
         return conclude(x, VERDICT_WARM_UP,
                         "only the first iterations are in the log, which take several times the "
@@ -337,7 +293,7 @@ static enum explained_verdict judge(struct explained *x)
                         "the log's FLOP of a token are not the model's by any known count: model, "
                         "sequence, batch or GPUs are not as read");
     if (x->ran_too_full) {
-        find_alternatives(x);
+        explain_find_alternatives(x);
         if (x->alternative_count) return conclude(x, VERDICT_UNSTATED, "");
     }
     if (!(x->measured_s > 0))

@@ -297,14 +297,16 @@ reads star.log num_gpus=4 gpu=v100-32gb zero=3
 printf '\345\217\214\345\215\241 A800, Qwen-7B\nOOM\n' > two-cards.log
 reads two-cards.log num_gpus=2
 printf 'llama-2-7b\nCUDA out of memory.\n' > unnamed.log
-answers 0 "not predicted: gpu not stated" explain unnamed.log
+answers 0 "gpu a100-80gb: not in the log" explain unnamed.log
+answers 0 "is assumed" explain unnamed.log
 # it would fit: what the report has in pieces, or what would not
 { echo 'llama-3.2-1b on 8xA100-80GB, zero-3, bf16'
     printf 'CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 79.15 GiB total capacity; '
     echo '3.00 GiB already allocated; 0.5 GiB free; 77.0 GiB reserved in total by PyTorch)'
 } > pieces.log
-answers 0 "79.5 GB reserved in pieces" explain pieces.log
-printf '%s\n' 'llama-3.2-1b on 8xA100-80GB, zero-3, bf16' 'CUDA out of memory.' > fills.log
+answers 0 "79.5 GB" explain pieces.log
+printf '%s\n' 'llama-3.2-1b on 8xA100-80GB, zero-3, bf16, batch size 1, sequence length 1024' \
+    'CUDA out of memory.' > fills.log
 answers 0 "which no value that the log leaves open fills" explain fills.log
 printf '%s\n' 'llama-3.1-70b on 24xA100-80GB, zero-3, bf16' 'CUDA out of memory.' > fits.log
 reads fits.log "verdict=out of memory"

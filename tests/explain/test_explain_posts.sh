@@ -172,4 +172,75 @@ exp_avg_sq_dtype=torch.float32 --cross_entropy_loss_fusion true
 END
 reads where.md num_gpus=7 zero=- gpu=a800
 grep -q 'ran out of memory in' out && complain "a setting is taken for a traceback's line"
+
+# ---- out of memory: what the report says by itself, and what stands in for values that are not
+# stated: a model by its parameters or a request of all of them, a batch by a request of logits
+cat > sized.md << 'END'
+# Cuda OOM with a 20B model on 4 x V100 32GB GPUs
+END
+answers 0 "model gpt-neox-20b: not named: of usual ones the nearest to 20B parameters" \
+    explain sized.md
+answers 0 "is predicted not to fit" explain sized.md
+printf 'OOM after 20B tokens on 8 A100 80GB GPUs, 3,000 billion tokens wanted\n' > tokens.md
+answers 0 "not predicted: the model is not in the text" explain tokens.md
+answers 0 "not with a model as large as llama-2-7b (6.74B parameters) or larger" \
+    explain tokens.md
+cat > whole.md << 'END'
+# SFT on one A800 80GB: how much memory do we need?
+torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 25.10 GiB. GPU 0
+END
+reads whole.md num_gpus=1 gpu=a800-80gb model=- failed_request_bytes=26950919782
+answers 0 "request that failed is that of all its parameters in 4" explain whole.md
+cat > request.md << 'END'
+# Megatron-LM: GPT2-large (774M) runs out of memory on V100-32GB
+torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 786.00 MiB (GPU 0; 31.74 GiB
+ total capacity; 28.82 GiB already allocated; 577.12 MiB free; 29.97 GiB reserved in total)
+END
+answers 0 "seq 1024: not in the log: as far as its positions go" explain request.md
+answers 0 "micro_batch 4: .*the request that failed is logits of 4 bytes" explain request.md
+sed 's/786.00/826.00/' request.md > other.md # of no batch
+answers 0 "micro_batch 1: not in the log" explain other.md
+sed 's/786.00/246.00/' request.md > vocabulary.md # 50257 x 1280 x 4: weights
+answers 0 "micro_batch 1: not in the log" explain vocabulary.md
+# the least batch and length that do not fit, found by asking again with them set
+printf 'QLoRA of Llama-3.1-8B on one A100 80GB goes OOM with axolotl\n' > range.md
+"$plumbline" explain range.md --json > out 2> err || complain "range.md"
+python3 - "$plumbline" << 'END' || complain "the ranges are not the least that do not fit"
+import json, subprocess, sys
+found = json.load(open("out"))["would_resolve"]
+assert [i["column"] for i in found] == ["micro_batch", "seq"], found
+def fits(column, value):
+    set_ = f"{column}={value}" + (f",global_batch={value}" if column == "micro_batch" else "")
+    words = [sys.argv[1], "explain", "range.md", "--json", "--set", set_]
+    return json.loads(subprocess.run(words, capture_output=True).stdout)["predicted"]["fits"]
+for item, tile in zip(found, (1, 64)):
+    value = int(item["value"])
+    assert not fits(item["column"], value) and fits(item["column"], value - tile), item
+END
+cat > npu.md << 'END'
+# 910B: Qwen2.5-7B full SFT
+RuntimeError: NPU out of memory. Tried to allocate 386.00 MiB (NPU 2;
+ 60.97 GiB total capacity; 59.57 GiB already allocated; 59.57 GiB current active; 16.54 MiB free; 60.06 GiB reserved in total)
+END
+reads npu.md "verdict=out of memory" card_bytes=65466039009 gpu=ascend-910b model=qwen2.5-7b
+answers 0 "gpu ascend-910b: as .*, but for its memory of 61.0 GiB" explain npu.md
+answers 0 "a request for 386 MiB with 59.57 GiB of 60.97 GiB" explain npu.md
+cat > others.md << 'END'
+# LoRA of Qwen2.5-7B
+torch.OutOfMemoryError: HIP out of memory. Tried to allocate 1.50 GiB. GPU 0 has
+ a total capacity of 191.98 GiB of which 1.00 GiB is free. Of the allocated memory
+20.00 GiB is allocated by PyTorch, and 512.00 MiB is reserved by PyTorch but unallocated.
+END
+reads others.md "verdict=out of memory" card_bytes=206136955371 failed_allocated_bytes=21474836480
+sed 's/Of the allocated/Including non-PyTorch memory, this process has 22.00 GiB memory in use. &/' others.md > beside.md
+answers 0 "other processes hold 168.98 GiB of the card" explain beside.md
+cat > unshared.md << 'END'
+# benchmark of llama2-7b OOM on 8 A100 80GB
+Namespace(batch_size=16, max_length=4096, tp=4, pp=2, grad_checkpoint=True)
+CUDA out of memory. Tried to allocate 32.00 GiB (GPU 6; 79.20 GiB total capacity;
+ 54.76 GiB already allocated; 22.56 GiB free; 55.44 GiB reserved in total by PyTorch)
+END
+answers 0 "no tensor ranks" \
+    explain unshared.md
+answers 0 "(tp=1)" explain unshared.md
 ended

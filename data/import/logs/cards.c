@@ -54,14 +54,15 @@ static bool is_of_node(struct log *l, const char *line, const char *number)
     return true;
 }
 
-// "on an 80 GB A100": of one, if it is no node of them.
-static bool is_on_a(const char *line)
+// "on an 80 GB A100", "use one A800": of one, if it is no node of them.
+static bool is_one(const char *line, const char *words)
 {
     static const char *const many[] = {"node", "cluster", "server", "machine", "pod", "instance"};
-    for (const char *s = line; (s = find_in_any_case(s, "on a")); s += 4) {
-        const char *of = s + 4;
+    size_t length = strlen(words);
+    for (const char *s = line; (s = find_in_any_case(s, words)); s += length) {
+        const char *of = s + length;
         if (!at_border(line, s)) continue;
-        of += *of == 'n';
+        of += *of == 'n' && words[length - 1] == 'a';
         if (*of != ' ') continue;
         size_t size = strspn(++of, "0123456789");
         if (size) of += size + strspn(of + size, " GgBb");
@@ -83,7 +84,7 @@ static bool is_single(const char *line)
         if (!strncmp(of, "NVIDIA ", 7)) of += 7;
         if (!strncmp(of, "GPU", 3) || (names_gpu(of) && strstr(of, "GPU"))) return true;
     }
-    return is_on_a(line);
+    return is_one(line, "on a") || is_one(line, "one");
 }
 
 // "CUDA_VISIBLE_DEVICES=0,1,2 python", DeepSpeed's "--include localhost:0,1,2": of one node.

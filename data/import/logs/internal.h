@@ -49,6 +49,7 @@ struct log_reader {
     bool shaped;      // by a model that is named
     bool keyed_model; // its name is a configuration's
     bool notebook;
+    bool names_megatron;        // a post does, or a traceback through it
     bool titled;                // the first line is a post's title
     int branches;               // of a shell, that are open: which is taken is not known
     int64_t ffn;                // by torchtitan's arguments of a Llama; 0: none were there

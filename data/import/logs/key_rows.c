@@ -99,6 +99,8 @@ const struct key_row log_key_rows[] = {
     {"attn_implementation", TOLD_BACKEND, TEXT, NULL},
     {"transformer_impl", TOLD_IMPLEMENTATION, TEXT, NULL},
     {"gradient_checkpointing", TOLD_GRANULARITY, EITHER, "full|none"},
+    {"grad_checkpoint", TOLD_GRANULARITY, EITHER, "full|none"}, // ColossalAI's
+    {"pp_microbatch_size", TOLD_MICRO_BATCH, COUNT, NULL},      // NeMo Automodel's
     {"activation_checkpointing", TOLD_GRANULARITY, MEANS, "full"},
     {"checkpoint_mode", TOLD_GRANULARITY, TEXT, NULL},
     {"act_ckpt_granularity", TOLD_GRANULARITY, TEXT, NULL}, // MLPerf's exports

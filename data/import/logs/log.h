@@ -176,8 +176,9 @@ struct log_memory {
 
 struct log_failure {
     bool out_of_memory;
-    int64_t tried_bytes, allocated_bytes, reserved_bytes, card_bytes; // 0: not stated
-    char where[TOLD_KEY];                                             // "backward" ...; "": unknown
+    // 0: not stated
+    int64_t tried_bytes, allocated_bytes, reserved_bytes, card_bytes, free_bytes, process_bytes;
+    char where[TOLD_KEY]; // "backward" ...; "": unknown
     int line;
 };
 
@@ -202,10 +203,11 @@ struct log {
     struct log_series series[MEASURED_COUNT];
     struct log_memory memory;
     struct log_failure failure;
-    bool runs_elsewhere; // the text says that a neighbouring setting runs
-    int64_t retries;     // of the allocator, as reported last
-    int64_t skipped;     // iterations without an update, of all lines
-    int64_t parameters;  // of the whole model, or of one rank
+    bool runs_elsewhere;  // the text says that a neighbouring setting runs
+    int64_t retries;      // of the allocator, as reported last
+    int64_t skipped;      // iterations without an update, of all lines
+    double size_in_words; // parameters of a model that is not named: "20B"; 0: none
+    int64_t parameters;   // of the whole model, or of one rank
     int64_t rank_parameters;
     double peak_flop;                // by which the program computes utilisation; 0: not stated
     int64_t batch;                   // of the last iteration line; the series are of it alone

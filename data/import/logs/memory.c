@@ -102,7 +102,8 @@ static void amount_before(const char *line, const char *words, int64_t *to)
     double value;
     const char *after;
     if (!at || *to) return;
-    while (at > line && at[-1] != ';' && at[-1] != '(') at--;
+    while (at > line && strchr("GMKiB ", at[-1])) at--;
+    while (at > line && strchr("0123456789.", at[-1])) at--;
     if (number_at(at, &value, &after)) *to = (int64_t)(value * unit_of(after));
 }
 
@@ -130,10 +131,34 @@ static void read_where(struct log *l, const char *line)
     }
 }
 
+// PyTorch's words for any kind of device ("CUDA", "HIP", "NPU", "XPU"), the drivers' and NCCL's.
 static bool says_failed(const char *line)
 {
-    return strstr(line, "CUDA out of memory") || strstr(line, "HIP out of memory") ||
-           strstr(line, "OutOfMemoryError") || strstr(line, "CUDA error: out of memory");
+    static const char *const words[] = {"CUDA out of memory",
+                                        "HIP out of memory",
+                                        "NPU out of memory",
+                                        "XPU out of memory",
+                                        " out of memory. Tried to allocate",
+                                        "OutOfMemoryError",
+                                        "CUDA error: out of memory",
+                                        "HIP error: out of memory",
+                                        "CUDA_ERROR_OUT_OF_MEMORY",
+                                        "hipErrorOutOfMemory",
+                                        "failure 'out of memory'",
+                                        "failure 2 'out of memory'"};
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+        if (strstr(line, words[i])) return true;
+    return false;
+}
+
+// A report that a post has broken into lines.
+static bool goes_on(const struct log_failure *f, const char *line)
+{
+    static const char *const words[] = {"total capacity", "already allocated", "is free",
+                                        "allocated by PyTorch"};
+    for (size_t i = 0; f->out_of_memory && i < ARRAY_LENGTH(words); i++)
+        if (strstr(line, words[i])) return true;
+    return false;
 }
 
 void log_memory(struct log *l, const char *line)
@@ -145,13 +170,16 @@ void log_memory(struct log *l, const char *line)
     if (strstr(line, "-gigabytes:")) read_gigabytes(l, line);
     if (strstr(line, " / ")) read_device(l, line);
     if (!f->out_of_memory) read_where(l, line);
-    bool goes_on = f->out_of_memory && strstr(line, "total capacity of"); // on a line of its own
-    if (!says_failed(line) && !goes_on) return;
+    if (!says_failed(line) && !goes_on(f, line)) return;
     if (!f->out_of_memory) f->line = (int)l->lines;
     f->out_of_memory = true;
     amount(line, "Tried to allocate", &f->tried_bytes);
     amount(line, "total capacity of", &f->card_bytes);
+    amount_before(line, "is free", &f->free_bytes);
+    amount_before(line, "free;", &f->free_bytes);
+    amount(line, "non-PyTorch memory, this process has", &f->process_bytes);
     amount(line, "Of the allocated memory", &f->allocated_bytes);
+    amount_before(line, "is allocated by PyTorch", &f->allocated_bytes);
     int64_t idle = 0;
     amount(line, "allocated by PyTorch, and", &idle);
     if (idle && !f->reserved_bytes) f->reserved_bytes = f->allocated_bytes + idle;

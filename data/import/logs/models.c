@@ -21,6 +21,8 @@ static const struct {
             {"llava157b", "llama-2-7b"},
             {"llavav1513b", "llama-2-13b"},
             {"llavav157b", "llama-2-7b"},
+            {"llama4scout17b", "llama-4-scout"}, // 17B are active
+            {"llama4maverick17b", "llama-4-maverick"},
             {"qwen3vl8b", "qwen3-8b"}, // text_config of their config.json
             {"qwen3vl30ba3b", "qwen3-30b-a3b"},
             {"qwen3vl235ba22b", "qwen3-235b-a22b"},
@@ -130,6 +132,11 @@ static const struct unshipped {
                  {"internlm220b", 48, 6144, 16384, 48, 8, 92544},
                  {"gpt2large", 36, 1280, 5120, 20, 20, 50257, false, 1024},
                  {"gpt2medium", 24, 1024, 4096, 16, 16, 50257, false, 1024},
+                 // Megatron-LM's GPT-2 (arXiv:1909.08053, table 1)
+                 {"gpt212b", 40, 1536, 6144, 16, 16, 50257, true, 1024},
+                 {"gpt225b", 54, 1920, 7680, 20, 20, 50257, true, 1024},
+                 {"gpt242b", 64, 2304, 9216, 24, 24, 50257, true, 1024},
+                 {"gpt283b", 72, 3072, 12288, 32, 32, 50257, true, 1024},
                  {"opt125m", 12, 768, 3072, 12, 12, 50272, false, 2050},
                  {"opt350m", 24, 1024, 4096, 16, 16, 50272, false, 2050},
                  {"opt13b", 24, 2048, 8192, 32, 32, 50272, true, 2050},
@@ -186,7 +193,7 @@ static void tell_shape(struct log *l, const struct unshipped *m)
         tell_count(l, values[i].told, BY_WORDS, OF_MODEL, values[i].value);
 }
 
-enum { BARE_MOST = 48 };
+enum { BARE_MOST = 48, SIZED_LINES = 200 };
 
 // The text at s without signs, as far as a name may go, and where each of its letters is.
 struct bare {
@@ -297,6 +304,28 @@ static bool states_model(const char *line)
     return false;
 }
 
+// "the 20B model", "gpt2(2.6B)", "8 billion", "Model params: 6.28 B": how large one is that nothing
+// names; not how many tokens, and no "8bit".
+static void read_size(struct log *l, const char *line)
+{
+    const char *after, *s = line, *params = find_in_any_case(line, "params");
+    double value;
+    for (; !(l->size_in_words > 0) && *s; s++) {
+        if (!isdigit((unsigned char)*s) || !at_border(line, s) || (s > line && s[-1] == '.'))
+            continue;
+        if (!number_at(s, &value, &after)) continue;
+        const char *unit = after + strspn(after, " ");
+        bool billion = !strncasecmp(unit, "billion", 7), apart = unit > after,
+             letter = (*unit == 'B' || *unit == 'b') && !isalnum((unsigned char)unit[1]) &&
+                      (!apart || (params && params < s));
+        const char *of = unit + (billion ? 7 : 1);
+        of += strspn(of, " -");
+        if ((billion || letter) && value >= 0.1 && value < 3000 && strncasecmp(of, "token", 5) != 0)
+            l->size_in_words = value * 1e9;
+        s = after - 1;
+    }
+}
+
 static void forget_model(struct log *l)
 {
     if (l->told[TOLD_MODEL].by == BY_WORDS) l->told[TOLD_MODEL].by = BY_NONE;
@@ -310,6 +339,7 @@ void log_models(struct log *l, const char *line)
     struct log_reader *r = l->reader;
     struct found_model found;
     bool keyed = !r->keyed_model && states_model(line);
+    if (!told(l, TOLD_MODEL) && !told(l, TOLD_LAYERS) && l->lines < SIZED_LINES) read_size(l, line);
     if ((!keyed && (told(l, TOLD_MODEL) || r->keyed_model)) || !find_model(l, line, &found)) return;
     if (keyed) forget_model(l), r->keyed_model = true;
     if (found.shape) {

@@ -47,6 +47,7 @@ static enum log_format format_of(const struct log *l)
     else if (best == LOG_MEGATRON && l->seen[LOG_DEEPSPEED] && l->seen[LOG_MEGATRON_DEEPSPEED])
         best = LOG_MEGATRON_DEEPSPEED;
     else if (l->seen[LOG_LLAMA_FACTORY]) best = LOG_LLAMA_FACTORY;
+    if (best == LOG_UNKNOWN && l->reader->names_megatron) best = LOG_MEGATRON;
     return best;
 }
 

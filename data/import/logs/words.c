@@ -286,6 +286,7 @@ static void read_prose(struct log *l, const char *line)
     if (strstr(line, "swift sft") || strstr(line, "swift pt") || strstr(line, "unsloth"))
         l->recomputes = true;
     if (strstr(line, "axolotl")) l->says_recompute = true;
+    if (strstr(line, "Megatron-LM") || strstr(line, "/megatron/")) l->reader->names_megatron = true;
     if (names_failure(line) && !find_in_any_case(line, "no OOM")) l->mentions_failure = true;
     if (strstr(line, "it ran") || strstr(line, "it runs") || strstr(line, "works"))
         l->runs_elsewhere = true;

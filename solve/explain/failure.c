@@ -1,0 +1,322 @@
+// A run that ran out of memory: what its report says by itself, what memory alone can stand in for
+// (a model by its size, a batch by the request that failed), and for which of the values that the
+// text leaves open it would not fit.
+#include <math.h>
+#include <string.h>
+
+#include "data/base/least.h"
+#include "data/inputs/model/size.h"
+#include "solve/explain/internal.h"
+
+static const double mib = 1048576, gib = 1073741824;
+
+// Models of plain blocks, the smaller first: of what a run holds, their size is the most.
+static const char *const sizes[] = {
+    "llama-3.2-1b", "gpt2-xl",      "phi-2",     "llama-3.2-3b", "llama-2-7b", "llama-3.1-8b",
+    "llama-2-13b",  "gpt-neox-20b", "qwen3-32b", "llama-2-70b",  "gpt3-175b",  "llama-3.1-405b"};
+
+static bool lacks_model(const struct explained *x)
+{
+    const struct run_row *r = &x->asked;
+    return !r->model.length && r->layers == NOT_STATED && r->hidden == NOT_STATED;
+}
+
+static double size_of(struct explained *x, const char *name)
+{
+    struct cell cell = {name, (int)strlen(name)};
+    struct model m;
+    return explain_try_model(x, &cell, 1024, &m) ? (double)model_size_of(&m).all : 0;
+}
+
+// Of a model that nothing names: by the parameters that the text counts; or by a request that all
+// of them together have the size of (fp32 copies, gathered gradients).
+void explain_assume_size(struct explained *x)
+{
+    const struct log *l = &x->log;
+    double stated = l->size_in_words, tried = (double)l->failure.tried_bytes, best_off = 0.25;
+    const char *best = NULL, *why = NULL;
+    if (!l->failure.out_of_memory || !lacks_model(x) || x->asked.ep > 1) return;
+    for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
+        double own = size_of(x, sizes[i]), off = stated > 0 ? fabs(log(own / stated)) : 1;
+        if (!(own > 0)) continue;
+        if (off < best_off) {
+            best = sizes[i], best_off = off;
+            why = arena_print(x->arena,
+                              "not named: of usual ones the nearest to %.3gB parameters, for "
+                              "memory",
+                              stated / 1e9);
+        }
+        for (int bytes = 4; !(stated > 0) && bytes >= 2; bytes -= 2)
+            if (!best && fabs(own * bytes / tried - 1) < 0.004) {
+                best = sizes[i];
+                why = arena_print(x->arena,
+                                  "not named: the request that failed is that of all its "
+                                  "parameters in %d bytes",
+                                  bytes);
+            }
+    }
+    if (!best) return;
+    x->asked.model = (struct cell){best, (int)strlen(best)};
+    explain_assume(x, "model", best, why);
+}
+
+// How many of `unit` bytes a request is, as it is printed (two digits behind the point) and rounded
+// up to 2 MiB by PyTorch's allocator; 0: it is no multiple, or the unit is too small to tell.
+static int64_t multiple_of(double tried, double unit)
+{
+    double digits = 0.005 * (tried >= gib ? gib : mib), slack = 2 * mib + 2 * digits,
+           count = floor((tried + digits) / unit);
+    bool near = count * unit > tried + digits - slack;
+    return unit > 4 * slack && near && count >= 1 && count <= 1024 ? (int64_t)count : 0;
+}
+
+struct tensor {
+    const char *name;
+    double values; // of a sequence
+};
+
+// The micro-batch for which a tensor of the model's, shared by so many tensor ranks, has the size
+// of the request that failed; 0: it is one of weights, or of none. *what: which.
+static int64_t batch_of_request(struct explained *x, double tensor, const char **what)
+{
+    const struct run_row *r = &x->asked;
+    double tried = (double)x->log.failure.tried_bytes;
+    struct model m;
+    if (!(tried > 64 * mib) || r->seq < 1 || !explain_try_model(x, NULL, r->seq, &m)) return 0;
+    const struct shape *s = &m.shape;
+    double seq = (double)r->seq, h = (double)s->hidden, vocabulary = (double)s->vocabulary,
+           multiple = 128 * tensor, padded = ceil(vocabulary / multiple) * multiple,
+           block = ((double)model_size_of(&m).all - vocabulary * h) / (double)(m.layer_count - 2);
+    const double weights[] = {vocabulary * h, padded * h, (double)s->ffn * h,
+                              2 * (double)s->ffn * h, block};
+    const struct tensor tensors[] = {{"logits", seq * padded / tensor},
+                                     {"logits", seq * vocabulary / tensor},
+                                     {"attention's scores", (double)s->heads * seq * seq / tensor}};
+    for (size_t i = 0; i < ARRAY_LENGTH(weights); i++)
+        for (int bytes = 2; bytes <= 4; bytes += 2)
+            if (fabs(weights[i] * bytes / tried - 1) < 0.01) return 0;
+    for (int bytes = 4; bytes >= 2; bytes -= 2)
+        for (size_t i = 0; i < ARRAY_LENGTH(tensors); i++) {
+            int64_t batch = multiple_of(tried, tensors[i].values * bytes);
+            if (!batch) continue;
+            *what = arena_print(x->arena, "%s of %d bytes", tensors[i].name, bytes);
+            return batch;
+        }
+    return 0;
+}
+
+void explain_assume_request(struct explained *x)
+{
+    const char *what;
+    int64_t batch;
+    double tensor = x->asked.tp > 0 ? (double)x->asked.tp : 1;
+    bool long_known = told(&x->log, TOLD_SEQ) || x->asked.positions > 0;
+    if (!x->log.failure.out_of_memory || x->asked.micro_batch != NOT_STATED || !long_known) return;
+    if (!(batch = batch_of_request(x, tensor, &what))) return;
+    x->asked.micro_batch = batch;
+    explain_assume(
+        x, "micro_batch", arena_print(x->arena, "%lld", (long long)batch),
+        arena_print(x->arena, "not in the log: with it, the request that failed is %s", what));
+}
+
+// ---- for which values it would not fit
+
+static bool fails(struct explained *x, const struct run_row *row, bool *known)
+{
+    struct prediction p;
+    *known = explain_try(x, row, &p);
+    return *known && p.device_bytes > p.limit_bytes;
+}
+
+static struct run_row with_count(const struct explained *x, enum told what, int64_t value)
+{
+    struct run_row row = x->row;
+    double scale;
+    if (what == TOLD_SEQ) row.seq = value;
+    if (what == TOLD_MICRO_BATCH) {
+        scale = (double)value / (double)row.micro_batch;
+        row.micro_batch = value;
+        if (!told(&x->log, TOLD_GLOBAL_BATCH))
+            row.global_batch = (int64_t)((double)row.global_batch * scale + 0.5);
+    }
+    if (what == TOLD_NUM_GPUS) {
+        scale = (double)value / (double)row.num_gpus;
+        row.num_gpus = value, row.dp = NOT_STATED;
+        if (!told(&x->log, TOLD_GLOBAL_BATCH) && row.global_batch * value % row.num_gpus == 0)
+            row.global_batch = (int64_t)ceil((double)row.global_batch * scale);
+    }
+    return row;
+}
+
+static void add(struct explained *x, const char *column, const char *value, const char *words)
+{
+    if (x->alternative_count < ALTERNATIVES_MOST)
+        x->alternatives[x->alternative_count++] = (struct assumed){column, value, words};
+}
+
+// A count that is not stated: the least that does not fit, above the one that was taken; of GPUs
+// the most, below it.
+static void add_range(struct explained *x, enum told what, int64_t from, int64_t most, int64_t tile,
+                      const char *words)
+{
+    int64_t fits = from, lacks = 0;
+    bool known;
+    if (told(&x->log, what) || from < 1) return;
+    for (int64_t value = 2 * from; !lacks && value <= most; value *= 2) {
+        struct run_row row = with_count(x, what, value);
+        if (fails(x, &row, &known)) lacks = value;
+        else if (known) fits = value;
+    }
+    while (lacks > fits + tile) {
+        int64_t middle = (fits + lacks) / 2 / tile * tile;
+        struct run_row row = with_count(x, what, middle);
+        if (middle <= fits) break;
+        if (fails(x, &row, &known)) lacks = middle;
+        else if (known) fits = middle;
+        else break;
+    }
+    if (!lacks) return;
+    const char *value = arena_print(x->arena, "%lld", (long long)lacks);
+    add(x, told_names[what], value, arena_print(x->arena, words, value));
+}
+
+static void add_fewer_gpus(struct explained *x)
+{
+    bool known;
+    if (told(&x->log, TOLD_NUM_GPUS)) return;
+    for (int64_t gpus = x->row.num_gpus / 2; gpus >= 1; gpus /= 2) {
+        struct run_row row = with_count(x, TOLD_NUM_GPUS, gpus);
+        if (!fails(x, &row, &known)) continue;
+        const char *value = arena_print(x->arena, "%lld", (long long)gpus);
+        add(x, "num_gpus", value,
+            gpus == 1 ? "one GPU" : arena_print(x->arena, "%s GPUs or fewer", value));
+        return;
+    }
+}
+
+static void find_lacks(struct explained *x)
+{
+    enum { BATCH_MOST = 1024, SEQUENCE_MOST = 1 << 20, TILE = 64 };
+    int64_t positions = x->problem.model.shape.positions;
+    add_range(x, TOLD_MICRO_BATCH, x->row.micro_batch, BATCH_MOST, 1,
+              "micro-batches of %s or more");
+    add_range(x, TOLD_SEQ, x->row.seq, positions ? positions : SEQUENCE_MOST, TILE,
+              "sequences of %s tokens or more");
+    add_fewer_gpus(x);
+}
+
+// The least of usual models that would not fit, where nothing says which it was.
+static const char *least_model(struct explained *x)
+{
+    bool any = false, known;
+    for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
+        struct run_row row = x->asked;
+        row.model = (struct cell){sizes[i], (int)strlen(sizes[i])};
+        bool lacks = fails(x, &row, &known);
+        any |= known;
+        if (!lacks) continue;
+        const char *size = arena_print(x->arena, "%.3gB parameters", size_of(x, sizes[i]) / 1e9);
+        add(x, "model", sizes[i],
+            arena_print(x->arena, "a model as large as %s (%s) or larger", sizes[i], size));
+        return "the model is not in the text";
+    }
+    return any ? "the model is not in the text, and none of usual ones up to 405B parameters "
+                 "would fill the card"
+               : NULL;
+}
+
+// ---- what the report says by itself
+
+static const char *amount(const struct explained *x, int64_t bytes)
+{
+    double b = (double)bytes;
+    return b >= gib ? arena_print(x->arena, "%.2f GiB", b / gib)
+                    : arena_print(x->arena, "%.0f MiB", b / mib);
+}
+
+static const char *report_of(const struct explained *x)
+{
+    const struct log_failure *f = &x->log.failure;
+    const char *text = "";
+    if (f->tried_bytes)
+        text = arena_print(x->arena, ": a request for %s", amount(x, f->tried_bytes));
+    if (f->allocated_bytes && f->card_bytes)
+        text = arena_print(x->arena, "%s%s %s of %s allocated", text, *text ? " with" : ":",
+                           amount(x, f->allocated_bytes), amount(x, f->card_bytes));
+    return text;
+}
+
+// A request that is a tensor of all heads or the whole vocabulary, of the batch that is stated: no
+// tensor ranks share it, whatever degree was asked for.
+static const char *whole_request_of(struct explained *x)
+{
+    const char *what, *shared;
+    const struct run_row *r = &x->asked;
+    if (r->tp < 2 || lacks_model(x) || r->micro_batch < 1 ||
+        batch_of_request(x, (double)r->tp, &shared) == r->micro_batch ||
+        batch_of_request(x, 1, &what) != r->micro_batch)
+        return "";
+    struct run_row row = x->row;
+    bool known;
+    row.tp = 1, row.pp = NOT_STATED, row.dp = NOT_STATED;
+    row.global_batch = row.micro_batch * row.num_gpus;
+    if (fails(x, &row, &known)) add(x, "tp", "1", "no tensor ranks");
+    return arena_print(x->arena,
+                       "; that is %s of all of a layer: no tensor ranks share it, though %lld are "
+                       "stated",
+                       what, (long long)r->tp);
+}
+
+// Another process's, by the report's own numbers.
+static const char *others_of(const struct explained *x)
+{
+    const struct log_failure *f = &x->log.failure;
+    int64_t other = f->card_bytes - f->free_bytes - f->process_bytes;
+    if (!f->card_bytes || !f->process_bytes || (double)other < 0.05 * (double)f->card_bytes)
+        return "";
+    return arena_print(x->arena, "; other processes hold %s of the card", amount(x, other));
+}
+
+// What the report says where there was room: pieces that no request fits into.
+static const char *fragments_of(const struct explained *x)
+{
+    const struct log_failure *f = &x->log.failure;
+    int64_t idle = f->reserved_bytes - f->allocated_bytes;
+    bool stated = f->reserved_bytes && f->allocated_bytes && f->tried_bytes,
+         foreseen = (double)f->allocated_bytes < 1.15 * (double)x->own.device_bytes;
+    if (!stated || !foreseen || idle < f->tried_bytes) return "";
+    return arena_print(x->arena,
+                       "; its report has %.1f GB reserved in pieces that no request for %.1f fits "
+                       "into: expandable segments join them",
+                       (double)idle / 1e9, (double)f->tried_bytes / 1e9);
+}
+
+const char *explain_failure(struct explained *x)
+{
+    const struct log_failure *f = &x->log.failure;
+    const char *where = *f->where ? arena_print(x->arena, " in %s", f->where) : "";
+    const char *begin = arena_print(x->arena, "it ran out of memory%s%s", where, report_of(x)),
+               *others = others_of(x), *whole = whole_request_of(x);
+    if (*whole) begin = arena_print(x->arena, "%s%s", begin, whole);
+    if (*x->own.reason) {
+        const char *reason = lacks_model(x) ? least_model(x) : NULL;
+        return arena_print(x->arena, "%s%s; not predicted: %s", begin, others,
+                           reason ? reason : x->own.reason);
+    }
+    // Peaks are predicted to about a tenth (docs/VALIDATION.md).
+    double full = (double)x->own.device_bytes / (double)x->own.limit_bytes;
+    bool fits = full <= 1, near_end = fits && full > 0.9;
+    const char *more = fits ? fragments_of(x) : "";
+    if (fits && !near_end && !*more && !*others) {
+        if (!x->alternative_count) find_lacks(x);
+        if (!x->alternative_count) explain_find_alternatives(x);
+        if (!x->alternative_count) more = ", which no value that the log leaves open fills";
+    }
+    return arena_print(x->arena, "%s%s; it is predicted %s: %.1f GB of a card of %.1f%s%s", begin,
+                       others,
+                       near_end ? "to come within a tenth of its end"
+                       : fits   ? "to fit"
+                                : "not to fit",
+                       (double)x->own.device_bytes / 1e9, (double)x->own.capacity_bytes / 1e9,
+                       x->guessed && strstr(x->guessed, "GPU ") ? ", which is assumed" : "", more);
+}
