@@ -58,13 +58,16 @@ enum status adapters_add(struct model *m, const struct run *r, struct arena *are
         struct layer_run *run = &with.runs[i];
         bool ends = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
         if (!ends && run->kind != LAYER_BLOCK)
-            return fail(err, BAD_INPUT, "adapters are priced in dense blocks alone");
+            return fail(err, BAD_INPUT,
+                        "%s: adapters are priced in dense blocks alone: import the job alone, and "
+                        "the model without them",
+                        r->file);
         run->frozen = true;
         if (ends) continue;
         if (!adapt(run, run_shape(m, run), r))
             return fail(err, BAD_INPUT,
-                        "expected names of products (q_proj, linear_qkv), found %.60s",
-                        r->adapters.modules);
+                        "%s: expected names of products (q_proj, linear_qkv), found %.60s",
+                        r->file, r->adapters.modules);
     }
     TRY(model_check(&with, err));
     return *m = with, OK;

@@ -132,8 +132,7 @@ int run_frozen_bits(const struct run *r); // 0: the precision's
 // The keys of a frozen block, as a model document has them; NULL: none of the products' names is
 // known.
 const char *adapters_text(const struct run *r, struct arena *arena);
-// The model with all frozen but the blocks' adapters. BAD_INPUT: it has none for them, and stays as
-// it is.
+// The model with all frozen but the blocks' adapters. BAD_INPUT: they cannot be priced in it.
 enum status adapters_add(struct model *m, const struct run *r, struct arena *arena,
                          struct error *err);
 

@@ -1,5 +1,6 @@
 // What no column of a row says of a log's run: adapters on frozen layers, the optimizer on the
 // host.
+#include <string.h>
 #include <strings.h>
 
 #include "solve/explain/internal.h"
@@ -17,9 +18,27 @@ static bool keeps_narrow(const struct explained *x, const struct problem *proble
     return x->log.format == LOG_MLPERF && problem->job.precision == FP8;
 }
 
+// On which products: as the text says; else as its program does unless told: peft query and value
+// (utils/constants.py, of Llama and its like), LLaMA-Factory, ms-swift and unsloth all,
+// Megatron-Bridge and NeMo all of a block.
+static const char *modules_of(const struct explained *x, const char **why)
+{
+    const struct log *l = &x->log;
+    bool peft = l->format == LOG_TRANSFORMERS || l->format == LOG_DEEPSPEED ||
+                l->format == LOG_UNKNOWN;
+    *why = NULL;
+    if (told(l, TOLD_ADAPTED)) return l->told[TOLD_ADAPTED].text;
+    if (peft && !l->recomputes && !l->says_recompute)
+        return *why = "the text does not say which have an adapter: peft's of Llama and its like",
+               "q_proj,v_proj";
+    return *why = "the text does not say which have an adapter: its program's", "all";
+}
+
+// False: all, or no name is known.
 static bool finds_modules(const struct explained *x, const struct shape *s, bool *set)
 {
-    return told(&x->log, TOLD_ADAPTED) && adapters_by_words(x->log.told[TOLD_ADAPTED].text, s, set);
+    const char *why, *words = modules_of(x, &why);
+    return strncasecmp(words, "all", 3) != 0 && adapters_by_words(words, s, set);
 }
 
 void explain_adjust(const struct explained *x, struct problem *problem)
@@ -39,15 +58,19 @@ void explain_adjust(const struct explained *x, struct problem *problem)
 
 void explain_assume_adapters(struct explained *x)
 {
-    const char *text = x->log.told[TOLD_ADAPTED].text;
-    bool set[ADAPTER_MODULE_COUNT] = {false}, all = !strncasecmp(text, "all", 3);
+    const char *why, *words = modules_of(x, &why), *nearest, *unknown;
+    bool set[ADAPTER_MODULE_COUNT] = {false}, all = !strncasecmp(words, "all", 3);
     int64_t rank = told_count(&x->log, TOLD_ADAPTERS);
     if (rank <= 0) return;
     if (rank == 1) explain_assume(x, "adapter_rank", "8", "the adapters' rank is not in the text");
-    if (!all && !finds_modules(x, &x->problem.model.shape, set))
-        explain_assume(x, "adapter_modules", "all",
-                       told(&x->log, TOLD_ADAPTED) ? "none of the names of products is known"
-                                                   : "the text does not say which have an adapter");
+    if (why) explain_assume(x, "adapter_modules", words, why);
+    else if (!all && !finds_modules(x, &x->problem.model.shape, set))
+        explain_assume(x, "adapter_modules", "all", "none of the names of products is known");
+    else if (!all && !strpbrk(words, "^$*(\\|") &&
+             (unknown = adapters_unknown_word(words, &nearest, x->arena)))
+        explain_assume(x, "adapter_modules", words,
+                       arena_print(x->arena, "but %.40s, which is no known product's: left out",
+                                   unknown));
     if (keeps_narrow(x, &x->problem))
         explain_assume(x, "weight_bits", "8",
                        "the benchmark's configuration: frozen weights in FP8 alone");

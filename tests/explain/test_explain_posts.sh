@@ -220,7 +220,8 @@ END
 cat > npu.md << 'END'
 # 910B: Qwen2.5-7B full SFT
 RuntimeError: NPU out of memory. Tried to allocate 386.00 MiB (NPU 2;
- 60.97 GiB total capacity; 59.57 GiB already allocated; 59.57 GiB current active; 16.54 MiB free; 60.06 GiB reserved in total)
+ 60.97 GiB total capacity; 59.57 GiB already allocated; 59.57 GiB current active; 16.54 MiB free;
+ 60.06 GiB reserved in total by PyTorch)
 END
 reads npu.md "verdict=out of memory" card_bytes=65466039009 gpu=ascend-910b model=qwen2.5-7b
 answers 0 "gpu ascend-910b: as .*, but for its memory of 61.0 GiB" explain npu.md
@@ -232,7 +233,8 @@ torch.OutOfMemoryError: HIP out of memory. Tried to allocate 1.50 GiB. GPU 0 has
 20.00 GiB is allocated by PyTorch, and 512.00 MiB is reserved by PyTorch but unallocated.
 END
 reads others.md "verdict=out of memory" card_bytes=206136955371 failed_allocated_bytes=21474836480
-sed 's/Of the allocated/Including non-PyTorch memory, this process has 22.00 GiB memory in use. &/' others.md > beside.md
+own='Including non-PyTorch memory, this process has 22.00 GiB memory in use.'
+sed "s/Of the allocated/$own &/" others.md > beside.md
 answers 0 "other processes hold 168.98 GiB of the card" explain beside.md
 cat > unshared.md << 'END'
 # benchmark of llama2-7b OOM on 8 A100 80GB
@@ -243,4 +245,13 @@ END
 answers 0 "no tensor ranks" \
     explain unshared.md
 answers 0 "(tp=1)" explain unshared.md
+
+# ---- which products have adapters, where the text does not say so
+printf 'LoRA of Llama-3.1-8B on one A100 80GB goes OOM\n' > plain.md
+answers 0 "adapter_modules q_proj,v_proj: .*peft's of Llama and its like" explain plain.md
+sed 's/LoRA of/LoRA with unsloth of/' plain.md > every.md
+answers 0 "adapter_modules all: .*its program's" explain every.md
+{ cat plain.md; echo 'lora_target_modules: q_proj,v_prj'; } > typo.md
+answers 0 "adapter_modules q_proj,v_prj: but v_prj, which is no known product's: left out" \
+    explain typo.md
 ended

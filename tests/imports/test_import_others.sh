@@ -370,8 +370,18 @@ swift='swift sft --model m --per_device_train_batch_size 1 --max_length 64 --tor
 says trainer '"adapter_rank": 8' "$swift --tuner_type lora --target_modules all-linear"
 says trainer none "$swift --tuner_type full --target_modules all-linear --lora_rank 8"
 printf '%s\n' "$launch --lora_target_modules my_own" >"$work/in.sh"
-"$plumbline" import trainer "$work/in.sh" --gpus 8 -o "$work/job.json" 2>"$work/err"
-told 'names is known in "my_own": state adapter_rank 16 and adapter_modules'
+refused_adapters() { # LINE ...: what stderr says of the file, which is refused
+    "$plumbline" import trainer "$work/in.sh" --gpus 8 -o "$work/job.json" 2>"$work/err"
+    [ $? -eq 2 ] || wrong "$1: not refused"
+    told "$1"
+}
+refused_adapters 'in.sh: adapters: expected names of products (q_proj, linear_qkv), found my_own'
+printf '%s\n' "$launch --lora_target_modules q_proj v_prj" >"$work/in.sh"
+refused_adapters 'found v_prj; the nearest is v_proj'
+printf '%s\n' "$launch --lora_target_modules q_proj lm_head" >"$work/in.sh"
+refused_adapters 'expected products of blocks, found lm_head: no other is priced'
+printf '%s\n' "$launch --use_peft --peft_layers_to_transform 3" >"$work/in.sh"
+refused_adapters 'adapters on some layers alone'
 
 verl='python3 -m verl.trainer.main_ppo data.train_batch_size=64 data.max_prompt_length=64
 data.max_response_length=64 actor_rollout_ref.actor.ppo_mini_batch_size=64
@@ -420,8 +430,8 @@ made all $((4 * 16 * (64 + 64 + 2 * (64 + 32) + 64 + 64 + 3 * (64 + 96)))) \
     'peft: {_target_: megatron.bridge.peft.canonical_lora.CanonicalLoRA, dim: 16}'
 sed -i 's/hidden_size: 64/hidden_size: 64, num_moe_experts: 4, moe_router_topk: 2/' "$work/in.yaml"
 "$plumbline" import nemo "$work/in.yaml" --gpus 8 --vocabulary 100 --precision bf16 \
-    -o "$work/model.json" 2>"$work/err" || wrong "experts: $(cat "$work/err")"
-told 'the model is made without adapters: adapters are priced in dense blocks alone'
+    -o "$work/model.json" 2>"$work/err" && wrong "adapters of experts are not refused"
+told 'in.yaml: adapters are priced in dense blocks alone: import the job alone'
 flags='torchrun pretrain_gpt.py --num-layers 4 --hidden-size 64 --num-attention-heads 4
 --seq-length 64 --max-position-embeddings 64 --micro-batch-size 1 --vocab-size 99 --bf16
 --lora-r 16 --lora-target-modules linear_qkv linear_proj'

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "data/base/file.h"
+#include "data/base/names.h"
 #include "data/inputs/framework.h"
 #include "data/inputs/model/size.h"
 
@@ -37,12 +38,31 @@ void adapters_default(struct run *r, struct settings *s, int64_t rank, const cha
         said_assume(&s->said, "adapters on %s, the program's default", modules);
 }
 
+// Names of products, of which none may be passed over; in a pattern the known ones count.
+static enum status check_products(const struct run *r, struct settings *s, struct error *err)
+{
+    const char *words = r->adapters.modules, *nearest, *unknown = NULL;
+    bool pattern = words && strpbrk(words, "^$*(\\|");
+    if (words && !pattern && strncasecmp(words, "all", 3))
+        unknown = adapters_unknown_word(words, &nearest, s->arena);
+    if (!unknown) return OK;
+    bool outside = find_in_any_case(unknown, "embed") || find_in_any_case(unknown, "head") ||
+                   !strcmp(unknown, "wte");
+    if (outside)
+        return fail(err, BAD_INPUT,
+                    "%s: adapters: expected products of blocks, found %.60s: no other is priced",
+                    r->file, unknown);
+    return fail(err, BAD_INPUT,
+                "%s: adapters: expected names of products (q_proj, linear_qkv), found %.60s; the "
+                "nearest is %s",
+                r->file, unknown, nearest);
+}
+
 // Adapters in the model that is made, or what to write into another one.
-static void adapt(struct run *r, struct settings *s, struct asked *asked)
+static enum status adapt(struct run *r, struct settings *s, struct asked *asked, struct error *err)
 {
     static const char full[] = "full none null false no";
     const char *way = r->adapters.way, *text = adapters_text(r, s->arena);
-    struct error why = {OK, ""};
     bool has = run_has_adapters(r);
     int bits = run_frozen_bits(r);
     if (!has && way && *way && !setting_named(full, way, strlen(way)))
@@ -52,7 +72,8 @@ static void adapt(struct run *r, struct settings *s, struct asked *asked)
                     "frozen weights in %d bits are the model's: write \"weight_bits\": %d in its "
                     "frozen runs",
                     bits, bits);
-    if (!has) return;
+    if (!has) return OK;
+    TRY(check_products(r, s, err));
     if (!text)
         said_assume(&s->said,
                     "adapters are the model's: none of the products' names is known in \"%.60s\": "
@@ -63,10 +84,12 @@ static void adapt(struct run *r, struct settings *s, struct asked *asked)
                     "adapters are the model's: write %s in its runs of kind block, and \"frozen\": "
                     "true in the others",
                     text);
-    else if (adapters_add(&asked->model, r, s->arena, &why) == OK)
+    else {
+        TRY(adapters_add(&asked->model, r, s->arena, err));
         said_line(&s->said, "%s: all is frozen but adapters, in runs of kind block: %s",
                   asked->model.name, text);
-    else said_assume(&s->said, "the model is made without adapters: %s", why.text);
+    }
+    return OK;
 }
 
 static enum status convert(struct run *r, struct settings *s, struct asked *asked,
@@ -97,7 +120,7 @@ static enum status convert(struct run *r, struct settings *s, struct asked *aske
         asked->model = (struct model){.name = r->job.name, .document.path = r->file};
         TRY(im->model(&asked->model, r, s->arena, err));
     }
-    return adapt(r, s, asked), OK;
+    return adapt(r, s, asked, err);
 }
 
 static enum status read_configuration(void *options, struct error *err)
