@@ -66,8 +66,8 @@ enum status adapters_add(struct model *m, const struct run *r, struct arena *are
         if (ends) continue;
         if (!adapt(run, run_shape(m, run), r))
             return fail(err, BAD_INPUT,
-                        "%s: expected names of products (q_proj, linear_qkv), found %.60s",
-                        r->file, r->adapters.modules);
+                        "%s: expected names of products (q_proj, linear_qkv), found %.60s", r->file,
+                        r->adapters.modules);
     }
     TRY(model_check(&with, err));
     return *m = with, OK;

@@ -33,6 +33,7 @@ static const struct setting_row rows[] = {
     TAKES("max_position_embeddings", COUNT, positions),
     SAYS("cross_entropy_loss_fusion", FLAG, job.fused_loss),
     SAYS("cross_entropy_fusion_impl", TEXT, fusion),
+    SAYS("activation_func_fp8_input_store", TRUE, job.fp8_activation_input),
     SAYS("hidden_size", COUNT, shape.hidden),
     SAYS("ffn_hidden_size", COUNT, shape.ffn),
     SAYS("num_attention_heads", COUNT, shape.heads),

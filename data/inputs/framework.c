@@ -308,11 +308,11 @@ enum status framework_check(const struct job *j, const char *file, struct error 
                     "and %s",
                     file, framework_names[framework], dispatcher_names[j->dispatcher],
                     graphs_names[j->graphs]);
-    if (j->loss_in_place && framework != FRAMEWORK_NEMO)
+    if ((j->loss_in_place || j->fp8_activation_input) && framework != FRAMEWORK_NEMO)
         return fail(err, BAD_INPUT,
-                    "%s: loss_in_place: expected none, as the space's framework %s has no such "
-                    "loss, or refuses it (nemo has it)",
-                    file, framework_names[framework]);
+                    "%s: %s: expected false, as the space's framework %s has none (nemo has it)",
+                    file, j->loss_in_place ? "loss_in_place" : "fp8_activation_input",
+                    framework_names[framework]);
     if (j->exposed_input_gradients)
         return fail(err, BAD_INPUT, "%s: exposed_input_gradients: expected false, as %s hides them",
                     file, framework_names[framework]);

@@ -95,6 +95,7 @@ static const struct member job_rows[] = {
     KEY_BOOL(job, gathered_logits, OPTIONAL, ALWAYS_WRITTEN),
     KEY_BOOL(job, chunked_loss, OPTIONAL, IF_SET),
     KEY_BOOL(job, loss_in_place, OPTIONAL, IF_SET),
+    KEY_BOOL(job, fp8_activation_input, OPTIONAL, IF_SET),
     KEY_BOOL(job, kept_logits, OPTIONAL, IF_SET),
     KEY_BOOL(job, gathered_inputs, OPTIONAL, IF_SET),
     KEY_BOOL(job, whole_gradient_sums, OPTIONAL, IF_SET),
@@ -368,6 +369,13 @@ enum status job_check(const struct job *j, struct error *err)
     if (j->loss_in_place && j->trainer != TRAINER_MEGATRON)
         return fail(err, BAD_INPUT, "%s: loss_in_place: expected trainer megatron, found %s", file,
                     trainer_names[j->trainer]);
+    if (j->fp8_activation_input && (j->trainer != TRAINER_MEGATRON || j->precision == FP32 ||
+                                    job_unfused(j, UNFUSED_ACTIVATION)))
+        return fail(err, BAD_INPUT,
+                    "%s: fp8_activation_input: expected trainer megatron, 16 bits or fewer and no "
+                    "unfused activation, found %s in %s%s",
+                    file, trainer_names[j->trainer], precision_names[j->precision],
+                    job_unfused(j, UNFUSED_ACTIVATION) ? ", unfused" : "");
     if (j->kept_logits && (!job_may_be_pytorch(j) || j->chunked_loss))
         return fail(err, BAD_INPUT,
                     "%s: kept_logits: expected trainer other or torchtitan and no chunked_loss, "

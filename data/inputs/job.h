@@ -379,8 +379,8 @@ struct job {
     bool stopped_recompute;      // of a block, before its last product (torch's checkpoints)
     bool gathered_logits;        // each tensor rank has the logits of the whole vocabulary
     bool chunked_loss;           // the loss makes its logits in chunks, and never holds all of them
-    bool loss_in_place;          // Transformer Engine's cross entropy: the gradient takes the place
-                                 // of the logits; for trainer megatron
+    bool loss_in_place;          // the gradient takes the place of the logits; for trainer megatron
+    bool fp8_activation_input;   // of a gated activation, one byte a value; for trainer megatron
     bool kept_logits;            // a pipeline's last stage keeps all logits, as PyTorch's may
     bool gathered_inputs;        // what sequence-parallel tensor ranks gather for a product is kept
                                  // for its backward pass; for trainer other, torchtitan always does

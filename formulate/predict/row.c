@@ -120,6 +120,7 @@ static const struct field fields[] = {
     WHOLE(gathered_inputs, 0, 1),
     WHOLE(kept_logits, 0, 1),
     WHOLE(loss_in_place, 0, 1),
+    WHOLE(fp8_activation_input, 0, 1),
     WHOLE(chunked_loss, 0, 1),
     WHOLE(whole_gradient_sums, 0, 1),
     WHOLE(split_gate, 0, 1),

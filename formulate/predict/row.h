@@ -53,8 +53,8 @@ struct run_row {
     int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, overlap_messages,
         overlap_tensor, overlap_input_gradients, boundary_rank, boundary_drain, gradient_rank,
         fused_loss, gathered_logits, gathered_inputs, chunked_loss, kept_logits, loss_in_place,
-        overlap_dispatch, fixed_capacity, stopped_recompute, whole_gradient_sums, split_gate,
-        scattered_messages, barrier, compiled;
+        fp8_activation_input, overlap_dispatch, fixed_capacity, stopped_recompute,
+        whole_gradient_sums, split_gate, scattered_messages, barrier, compiled;
     int unfused; // bits of enum unfused, or NOT_STATED
     int fused;   // enum attention_stated, or NOT_STATED
     int precision, schedule, trainer, dispatcher, graphs, checkpoints; // enums, or NOT_STATED

@@ -208,6 +208,7 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->chunked_loss = stated(row->chunked_loss, 0);
     job->kept_logits = stated(row->kept_logits, 0) && job_may_be_pytorch(job);
     job->loss_in_place = stated(row->loss_in_place, 0) && job->trainer == TRAINER_MEGATRON;
+    job->fp8_activation_input = stated(row->fp8_activation_input, 0);
     job->whole_gradient_sums = stated(row->whole_gradient_sums, 0);
     job->split_gate = stated(row->split_gate, 0);
     job->gradient_bytes_per_value = (int)row->gradient_bytes;

@@ -51,7 +51,7 @@ static real freed_bytes(const struct pricing *x, const struct layer_run *run,
     bool moe = run->kind == LAYER_MOE,
          narrow = precision_is_narrow(x->problem->job.precision) && !run->frozen;
     real spare = narrow ? x->e - precision_narrow_bytes(x->problem->job.precision) : 0;
-    real kept = kept_of_ffn(x), made = x->shape->gated_ffn ? 2 : 1, ffn = ffn_of(x, run),
+    real kept = kept_of_ffn(x), made = made_of_ffn(x), ffn = ffn_of(x, run),
          norms = inputs_of_products(x, run), routed = moe ? routed_tokens(x, run, x->n) : 0,
          wide = (real)run->experts.ffn / x->t_e, each = (real)expert_width(x->shape, &run->experts),
          dense = x->n * ffn * (x->e * (kept - !keeps_last_input(x, run)) / x->t1 - spare / x->t);

@@ -13,13 +13,21 @@ static real scores_kept(const struct pricing *x, const struct layer_run *run)
            2 / x->t1;
 }
 
+// What the first products of the feed-forward part make, in tensors of its width at e bytes: a
+// gated activation may keep its input in single bytes.
+real made_of_ffn(const struct pricing *x)
+{
+    if (!x->shape->gated_ffn) return 1;
+    return x->problem->job.fp8_activation_input ? 2 / x->e : 2;
+}
+
 // Tensors of the feed-forward width: what its first products make and what its last one reads, and
 // with a gate the activation's result, unless one kernel applies both, as Megatron's does.
 real kept_of_ffn(const struct pricing *x)
 {
     const struct job *job = &x->problem->job;
     bool fused = job->trainer == TRAINER_MEGATRON && !job_unfused(job, UNFUSED_ACTIVATION);
-    return !x->shape->gated_ffn ? 2 : fused ? 3 : 4;
+    return made_of_ffn(x) + 1 + (x->shape->gated_ffn && !fused ? 1 : 0);
 }
 
 // Rows that tokens send to experts: to those of all tensor ranks together.

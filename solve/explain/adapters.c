@@ -68,9 +68,9 @@ void explain_assume_adapters(struct explained *x)
         explain_assume(x, "adapter_modules", "all", "none of the names of products is known");
     else if (!all && !strpbrk(words, "^$*(\\|") &&
              (unknown = adapters_unknown_word(words, &nearest, x->arena)))
-        explain_assume(x, "adapter_modules", words,
-                       arena_print(x->arena, "but %.40s, which is no known product's: left out",
-                                   unknown));
+        explain_assume(
+            x, "adapter_modules", words,
+            arena_print(x->arena, "but %.40s, which is no known product's: left out", unknown));
     if (keeps_narrow(x, &x->problem))
         explain_assume(x, "weight_bits", "8",
                        "the benchmark's configuration: frozen weights in FP8 alone");

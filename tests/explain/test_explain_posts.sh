@@ -248,7 +248,7 @@ answers 0 "(tp=1)" explain unshared.md
 
 # ---- which products have adapters, where the text does not say so
 printf 'LoRA of Llama-3.1-8B on one A100 80GB goes OOM\n' > plain.md
-answers 0 "adapter_modules q_proj,v_proj: .*peft's of Llama and its like" explain plain.md
+answers 0 "adapter_modules q_proj,v_proj: .*peft's of" explain plain.md
 sed 's/LoRA of/LoRA with unsloth of/' plain.md > every.md
 answers 0 "adapter_modules all: .*its program's" explain every.md
 { cat plain.md; echo 'lora_target_modules: q_proj,v_prj'; } > typo.md

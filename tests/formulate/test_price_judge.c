@@ -165,6 +165,8 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
     j->stopped_recompute = rng->state % 23 < 9;
     j->exposed_input_gradients = j->trainer == TRAINER_MEGATRON && rng->state % 29 < 14;
     j->kept_logits = job_may_be_pytorch(j) && !j->chunked_loss && rng->state % 17 < 6;
+    j->fp8_activation_input = j->trainer == TRAINER_MEGATRON && j->precision != FP32 &&
+                              !job_unfused(j, UNFUSED_ACTIVATION) && rng->state % 31 < 16;
     j->recompute[RECOMPUTE_NONE] = true;
     j->boundary_options[0] = (struct compression_option){
         .form.amount = (int)random_between(rng, 4, 64), .epilogue_only = true, .quality_cost = 1};

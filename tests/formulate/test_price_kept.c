@@ -28,9 +28,10 @@ static int64_t total(const struct tape *t)
 }
 
 // A Llama block on one of t tensor ranks, fused attention. `whole`: what is gathered for a product
-// is saved by it, and not gathered again. `fused`: gate and activation are one function.
+// is saved by it, and not gathered again. `fused`: gate and activation are one function, which
+// saves what it reads in so many bytes a value.
 static int64_t block_on_tape(const struct shape *s, int64_t tokens, int64_t t, bool scattered,
-                             bool whole, bool fused)
+                             bool whole, bool fused, int64_t saved)
 {
     struct tape tape = {.count = 0};
     int64_t here = scattered ? tokens / t : tokens, read = whole ? tokens : here,
@@ -44,9 +45,9 @@ static int64_t block_on_tape(const struct shape *s, int64_t tokens, int64_t t, b
     save(&tape, "attended", tokens * q, 2);
     save(&tape, "added", here * s->hidden, 2);           // read by the second norm
     save(&tape, "normed again", read * s->hidden, 2);    // read by gate and up
-    save(&tape, "gate", tokens * f, 2);                  // read by the activation
+    save(&tape, "gate", tokens * f, saved);              // read by the activation
     if (!fused) save(&tape, "activated", tokens * f, 2); // read by the multiplication
-    save(&tape, "up", tokens * f, 2);
+    save(&tape, "up", tokens * f, saved);
     save(&tape, "product", tokens * f, 2); // read by the last product
     return total(&tape);
 }
@@ -57,7 +58,10 @@ TEST(blocks_keep_what_their_operations_read)
         enum trainer trainer;
         bool scattered, gathered_inputs, unfused;
         bool whole, fused; // on the tape
+        bool narrow;
     } cases[] = {
+        {TRAINER_MEGATRON, false, false, false, false, true, true},
+        {TRAINER_MEGATRON, true, false, false, false, true, true},
         {TRAINER_MEGATRON, false, false, false, false, true},
         {TRAINER_MEGATRON, true, false, false, false, true},
         {TRAINER_MEGATRON, true, false, true, false, false},
@@ -74,11 +78,13 @@ TEST(blocks_keep_what_their_operations_read)
             j->layout.fused_attention = true, j->compiled = true;
             j->trainer = cases[i].trainer, j->gathered_inputs = cases[i].gathered_inputs;
             j->unfused[UNFUSED_ACTIVATION] = cases[i].unfused;
+            j->fp8_activation_input = cases[i].narrow;
             j->layout.tensor = tensor, j->layout.sequence_parallel = cases[i].scattered;
             int64_t tokens = j->sequence * j->layout.micro_batch;
             assert_int_equal(block_of(b).stash_bytes[RECOMPUTE_NONE],
                              block_on_tape(&b->problem.model.shape, tokens, tensor,
-                                           cases[i].scattered, cases[i].whole, cases[i].fused));
+                                           cases[i].scattered, cases[i].whole, cases[i].fused,
+                                           cases[i].narrow ? 1 : 2));
         }
 }
 

@@ -421,6 +421,11 @@ END
     [ $((values - whole)) -eq "$2" ] || wrong "$3: $((values - whole)) values of adapters, not $2"
 }
 made none 0 'peft: null'
+printf '%s\n' 'precision: bf16' >>"$work/in.yaml" # the activation's input in single bytes
+sed -i 's/activation_func: silu/&, activation_func_fp8_input_store: true/' "$work/in.yaml"
+"$plumbline" import nemo "$work/in.yaml" --gpus 8 --vocabulary 100 --precision bf16 \
+    --job "$work/job.json" 2>"$work/err"
+grep -q '"fp8_activation_input": true' "$work/job.json" || wrong "fp8_activation_input"
 bridge='peft: {_target_: megatron.bridge.peft.lora.LoRA, dim: 16, alpha: 32'
 made 'output qkv' $((4 * 16 * (64 + 64 + 64 + 128))) \
     "$bridge, target_modules: [linear_qkv, linear_proj]}"

@@ -212,6 +212,7 @@ static void same_job(const struct job *was, const struct job *now, enum recomput
     assert_int_equal(was->trainer, now->trainer);
     assert_int_equal(was->fused_loss, now->fused_loss);
     assert_int_equal(was->loss_in_place, now->loss_in_place);
+    assert_int_equal(was->fp8_activation_input, now->fp8_activation_input);
     assert_int_equal(was->compiled, now->compiled);
     assert_memory_equal(was->unfused, now->unfused, sizeof was->unfused);
     if (was->layout.tensor > 1) assert_int_equal(was->gathered_logits, now->gathered_logits);

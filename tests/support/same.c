@@ -281,6 +281,7 @@ void same_job(const struct job *a, const struct job *b)
     SAME(gathered_logits);
     SAME(chunked_loss);
     SAME(loss_in_place);
+    SAME(fp8_activation_input);
     SAME(stopped_recompute);
     SAME(kept_logits);
     SAME(gathered_inputs);

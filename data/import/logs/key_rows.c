@@ -112,6 +112,8 @@ const struct key_row log_key_rows[] = {
     {"float16_enabled", TOLD_PRECISION, MEANS, "fp16"},
     {"fp8", TOLD_FP8, SWITCH_OR_TEXT, NULL},
     {"fp4", TOLD_FP4, TEXT, NULL},
+    {"fp8_act", TOLD_FP8_ACTIVATION, TRUTH, NULL}, // MLPerf's config_*.sh
+    {"activation_func_fp8_input_store", TOLD_FP8_ACTIVATION, TRUTH, NULL},
     {"fp8_hybrid", TOLD_FP8, MEANS, "hybrid"}, // one of both is true
     {"fp8_e4m3", TOLD_FP8, MEANS, "e4m3"},
     {"converters", TOLD_FP8, NAMES, "float8"},

@@ -75,6 +75,7 @@ enum told {
     TOLD_OVERLAP_DISPATCH,
     TOLD_FIXED_CAPACITY,
     TOLD_GRAPHS,
+    TOLD_FP8_ACTIVATION,
     TOLD_MODEL, // a shipped one
     TOLD_GPU,
     TOLD_COLUMNS,

@@ -54,8 +54,7 @@ static long double latents_freed(const struct price_audit *a, int run)
 // activation itself.
 static long double activations_freed(const struct price_audit *a, const struct layer_run *r)
 {
-    long double each = a->value_bytes *
-                       (inner_tensors(a) - (a->problem->model.shape.gated_ffn ? 2 : 1));
+    long double each = a->value_bytes * (inner_tensors(a) - activation_inputs(a));
     return gathered_tokens(a, r) * r->experts.ffn / (long double)a->expert_parts *
            (each - spared(a, r));
 }

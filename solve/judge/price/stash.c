@@ -30,13 +30,21 @@ long double gathered_tokens(const struct price_audit *a, const struct layer_run 
     return routed_tokens(a, r) * (long double)a->expert_parts / layout_of(a)->tensor;
 }
 
-// What is kept of the feed-forward width, in tensors: the results of its first products, the input
-// of the last, and where gate and activation are two operations, the result of the latter.
+// Two results of 16 bits where there is a gate, or as many of 8.
+int activation_inputs(const struct price_audit *a)
+{
+    return a->problem->model.shape.gated_ffn && !a->problem->job.fp8_activation_input ? 2 : 1;
+}
+
+// What is kept of the feed-forward width, in tensors of 16 bits: the results of its first products,
+// the input of the last, and where gate and activation are two operations, the result of the
+// latter.
 int inner_tensors(const struct price_audit *a)
 {
     const struct job *j = &a->problem->job;
     if (!a->problem->model.shape.gated_ffn) return 1 + 1;
-    return 2 + 1 + (j->trainer != TRAINER_MEGATRON || j->unfused[UNFUSED_ACTIVATION]);
+    return activation_inputs(a) + 1 +
+           (j->trainer != TRAINER_MEGATRON || j->unfused[UNFUSED_ACTIVATION]);
 }
 
 // Whether a product's weights, or an adapter's beside it, need what it reads.

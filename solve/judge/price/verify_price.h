@@ -350,6 +350,7 @@ struct judged_biases {
 };
 struct judged_biases judged_biases_of(const struct price_audit *a, const struct layer_run *r);
 long double routed_tokens(const struct price_audit *a, const struct layer_run *r);
+int activation_inputs(const struct price_audit *a);
 int inner_tensors(const struct price_audit *a); // of the feed-forward width, kept by a trained one
 // 0 or 1: whether the last product's input is kept. Of a frozen block: inputs of a token's whole
 // width that adapters read.
