@@ -23,6 +23,8 @@ static const struct {
             {"llavav157b", "llama-2-7b"},
             {"llama4scout17b", "llama-4-scout"}, // 17B are active
             {"llama4maverick17b", "llama-4-maverick"},
+            {"qwen2vl7b", "qwen2.5-7b"}, // of the same shape
+            {"qwen25vl7b", "qwen2.5-7b"},
             {"qwen3vl8b", "qwen3-8b"}, // text_config of their config.json
             {"qwen3vl30ba3b", "qwen3-30b-a3b"},
             {"qwen3vl235ba22b", "qwen3-235b-a22b"},
@@ -118,6 +120,8 @@ static const struct unshipped {
                  {"qwen2532b", 64, 5120, 27648, 40, 8, 152064},
                  {"qwen253b", 36, 2048, 11008, 16, 2, 151936},
                  {"qwen2515b", 28, 1536, 8960, 12, 2, 151936, true, 0},
+                 {"qwen2vl72b", 80, 8192, 29568, 64, 8, 152064},
+                 {"qwen25vl72b", 80, 8192, 29568, 64, 8, 152064},
                  {"qwen272b", 80, 8192, 29568, 64, 8, 152064},
                  {"qwen27b", 28, 3584, 18944, 28, 4, 152064},
                  {"qwen1514b", 40, 5120, 13696, 40, 40, 152064},
@@ -160,7 +164,7 @@ struct log_models *log_models_make(struct arena *arena)
     // Of adapters or further tokens no name tells; a tower of images is no run of one pipeline.
     for (int i = 0; i < count; i++)
         if (!strstr(shipped[i], "-adapters") && !strstr(shipped[i], "-mtp") &&
-            strncmp(shipped[i], "llava", 5) != 0)
+            strncmp(shipped[i], "llava", 5) != 0 && strncmp(shipped[i], "qwen2-vl", 8) != 0)
             add_model(m, without_signs(shipped[i], arena), shipped[i]);
     for (size_t i = 0; i < ARRAY_LENGTH(also); i++) add_model(m, also[i].name, also[i].shipped);
     for (size_t i = 0; i < ARRAY_LENGTH(unshipped); i++)
