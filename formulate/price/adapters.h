@@ -14,6 +14,7 @@ struct product_seconds adapter_times(const struct pricing *x, const struct layer
                                      const struct layer_work *work, int group);
 // Tensors of a token's width that products keep: norms' outputs, by who reads them.
 real inputs_of_products(const struct pricing *x, const struct layer_run *run);
+real made_of_ffn(const struct pricing *x); // of what kept_of_ffn counts, the first products'
 // A frozen block's last product without an adapter keeps no input.
 bool keeps_last_input(const struct pricing *x, const struct layer_run *run);
 

@@ -335,9 +335,8 @@ real shared_weight_bytes(const struct pricing *x);
 real shared_weight_step_s(const struct pricing *x, int group);
 
 // ---- stash.c (section 5)
-// Tensors of the feed-forward width that a trained layer keeps; of these, its first products'.
+// Tensors of the feed-forward width that a trained layer keeps.
 real kept_of_ffn(const struct pricing *x);
-real made_of_ffn(const struct pricing *x);
 bool is_fully_sharded(const struct pricing *x); // torchtitan's FSDP2
 void stash_of_layer(const struct pricing *x, const struct layer_run *run,
                     const struct layer_parameters *parameters, struct layer_bytes *bytes);
