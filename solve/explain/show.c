@@ -258,22 +258,30 @@ static void put_finding(struct text *out, const struct explained *x)
     put_wrapped(out, "finding", text);
 }
 
+// A run that ran and is predicted not to fit has as much room as it is predicted to take.
+static const char *room_words(const struct explained *x)
+{
+    return explain_room(x) > x->own.limit_bytes ? "take no more memory than the run is predicted to"
+                                                : "fit";
+}
+
 static void put_change(struct text *out, const struct explained *x, const char *name, int kind)
 {
     const struct change *c = explained_best(x, kind);
     int tried = 0;
     for (int i = 0; i < x->change_count; i++) tried += (int)x->changes[i].kind == kind;
     if (!c) {
-        put_wrapped(out, name, arena_print(x->arena, "none of %d that fit is faster", tried));
+        put_wrapped(out, name,
+                    arena_print(x->arena, "none of %d that %s is faster", tried, room_words(x)));
         return;
     }
     const char *words = change_words(x, c);
     put_wrapped(out, name,
-                arena_print(x->arena, "%s%s%s: %s (%+.1f %%), %s; the best of %d that fit",
+                arena_print(x->arena, "%s%s%s: %s (%+.1f %%), %s; the best of %d that %s",
                             arena_print(x->arena, "%s=%s", c->column, c->value), words ? ", " : "",
                             words ? words : "", seconds(x, (double)c->iteration_ns * 1e-9),
                             100 * ((double)c->iteration_ns / (double)x->own.iteration_ns - 1),
-                            gigabytes(x, c->device_bytes), tried));
+                            gigabytes(x, c->device_bytes), tried, room_words(x)));
 }
 
 static void put_any(struct text *out, const struct explained *x)

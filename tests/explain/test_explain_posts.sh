@@ -49,6 +49,26 @@ reads one.md num_gpus=8 global_batch=128 iteration_s=3.2 tflops_per_gpu=410 mode
 printf 'Iteration time: 3.2 s\nlater\nIteration time: 9.1 s\n' > times.md # of which run is not said
 answers 2 "expected a training log" explain times.md
 
+# ---- Megatron's feed-forward width with swiglu; what "fits" where the run itself is said not to
+cat > swiglu.md << 'END'
+torchrun pretrain_gpt.py --num-layers 32 --hidden-size 4096 --num-attention-heads 32 --swiglu \
+ --seq-length 4096 --micro-batch-size 1 --global-batch-size 8 --tensor-model-parallel-size 8
+ iteration 10/ 50 | elapsed time per iteration (ms): 9000.0 | global batch size: 8 |
+END
+reads swiglu.md ffn=10880 hidden=4096 layers=32
+sed 's/--swiglu/--squared-relu/' swiglu.md > plain.md
+reads plain.md ffn=- hidden=4096
+cat > full.md << 'END'
+TrainingArguments(per_device_train_batch_size=4, gradient_accumulation_steps=8, bf16=True)
+model: Qwen/Qwen2.5-7B   max_seq_length=2048   4x A6000
+***** Running training *****
+  Instantaneous batch size per device = 4
+  Total train batch size (w. parallel, distributed & accumulation) = 128
+  Gradient Accumulation steps = 8
+ 10%| | 120/1218 [1:02:11<9:30:22, 31.2s/it]
+END
+answers 0 "of [0-9]* that take no more memory" explain full.md
+
 # ---- a configuration's model against the title's; a title's GPUs against the lines behind it
 cat > title.md << 'END'
 # OOM with qwen2 7b on 8 A100 80G

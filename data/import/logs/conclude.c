@@ -272,6 +272,10 @@ static void conclude_rest(struct log *l)
     if (vocabulary) follows(l, TOLD_VOCAB, l->told[TOLD_TOKENIZER].text, vocabulary);
     if (!is(l, TOLD_LATENT, "1"))
         for (int i = TOLD_QUERY_RANK; i <= TOLD_VALUE_WIDTH; i++) l->told[i].by = BY_NONE;
+    if (!told(l, TOLD_FFN) && !told(l, TOLD_MODEL) && is(l, TOLD_GATED, "1") &&
+        !strcmp(l->told[TOLD_GATED].key, "swiglu"))
+        follows(l, TOLD_FFN, "hidden_size, with swiglu",
+                4 * told_count(l, TOLD_HIDDEN) * 2 / 3 / 64 * 64);
     if (told(l, TOLD_EXPERTS) && told(l, TOLD_FFN) && l->seen[LOG_MEGATRON])
         follows(l, TOLD_EXPERT_FFN, "ffn_hidden_size, its default", told_count(l, TOLD_FFN));
     if (!told(l, TOLD_MODEL)) follows(l, TOLD_FFN, "ModelArgs", l->reader->ffn);
