@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/names.h"
 #include "data/inputs/cost_keys.h"
 #include "data/numbers/intervals.h"
 
@@ -350,6 +351,14 @@ static void add_sources(struct costs *costs, const struct calibration *c,
             source_of("costs", &settings->base->document, settings->output, arena);
 }
 
+static const char *nearest_gpu(const struct costs *costs, const char *gpu, struct arena *arena)
+{
+    const char **names = TAKE(arena, costs->gpu_count + 1, const char *);
+    for (int i = 0; i < costs->gpu_count; i++) names[i] = costs->gpus[i].gpu;
+    int nearest = name_related_gpu(gpu, names, costs->gpu_count);
+    return nearest < 0 ? "" : arena_print(arena, "; the nearest is %s", names[nearest]);
+}
+
 void calibration_costs(struct calibration *c, const struct calibrate_settings *settings,
                        struct arena *arena)
 {
@@ -364,9 +373,10 @@ void calibration_costs(struct calibration *c, const struct calibrate_settings *s
     // Without a memory rate a device cannot be priced, and no other number can replace it.
     if (!(g->memory_bytes_per_s.value > 0)) {
         c->lacking = settings->base ? arena_print(arena,
-                                                  "memory was not measured, and %s have no such "
-                                                  "GPU (--name gives their name for it)",
-                                                  settings->base->name)
+                                                  "memory was not measured, and %s has no such "
+                                                  "GPU%s (--name gives its name for it)",
+                                                  settings->base->name,
+                                                  nearest_gpu(settings->base, c->gpu, arena))
                                     : "memory was not measured: give its speed with --costs";
         if (is_new) c->costs.gpu_count--;
     }

@@ -151,7 +151,8 @@ void validation_show(const struct validation *v, const struct run_set *set,
     }
     for (int file = 0; file < set->file_count; file++) {
         if (is_scored(v, file)) continue;
-        fprintf(to, "%-34s no row has a known metric\n", set->files[file].label);
+        fprintf(to, "%-34s no row has a known metric (expected columns metric and value)\n",
+                set->files[file].label);
         show_rest(set, file, to);
     }
 }

@@ -334,7 +334,7 @@ static const char *list_ignored(const struct row_reader *r, struct arena *arena)
         struct cell name = r->table.columns[k];
         if (!is_unread(r, k)) continue;
         list = arena_print(arena, "%s%s%.*s", list, *list ? ", " : "", name.length, name.text);
-        meant = nearest_field(name, true, arena);
+        if (!column_is_foreign(name, &meant) || !meant) meant = nearest_field(name, true, arena);
         if (meant && table_column(&r->table, meant) < 0)
             list = arena_print(arena, "%s (the nearest is %s)", list, meant);
     }

@@ -26,7 +26,8 @@ END {
         }
     }
     if (!count) {
-        print "no times of iterations in the log: the last node prints them (Megatron, " \
+        if (ended) print "the program ended with exit code " ended " before any iteration"
+        else print "no times of iterations in the log: the last node prints them (Megatron, " \
             "torchtitan), or the first (DeepSpeed)"
         exit
     }

@@ -38,7 +38,8 @@ enum status report_try(const struct plan *plan, const struct problem *problem, c
                    "status=$?\n");
     text_put(&out,
              "awk -v predicted=%.9f -v low=%.9f -v high=%.9f -v room=%" PRId64 " \\\n"
-             "    -v tokens=%" PRId64 " -v batch=%" PRId64 " -v gpus=%" PRId64 " '\n",
+             "    -v tokens=%" PRId64 " -v batch=%" PRId64 " -v gpus=%" PRId64
+             " -v ended=$status '\n",
              (double)plan->iteration_ns / 1e9, (double)plan->iteration_low_ns / 1e9,
              (double)plan->iteration_high_ns / 1e9, room, sequences * problem->job.sequence,
              sequences, plan->layout.pipeline * plan->devices_per_stage);

@@ -435,7 +435,9 @@ says 'model.tensor_model_parallel_sise (did you mean model.tensor_model_parallel
 "$plumbline" import nemo "$work/in" --gpus 8 --job "$work/job.json" \
     --ignore model.tensor_model_parallel_sise 2>"$work/err" || wrong "$(cat "$work/err")"
 says 'the precision is missing'
-refuse 'write only the job' nemo \
+refuse 'found no num_attention_heads: write only the job' nemo \
+    'model: {num_layers: 2, hidden_size: 8}\ntrainer: {devices: 8}\n'
+refuse 'found no num_layers: write only the job' nemo \
     'train: {global_batch_size: 8, micro_batch_size: 1}\ndataset:\n  seq_length: 4096\n' --gpus 8
 printf 'train: {global_batch_size: 8, micro_batch_size: 1}\n' >"$work/in"
 "$plumbline" import nemo "$work/in" --gpus 8 --job "$work/no.json" 2>"$work/err" &&

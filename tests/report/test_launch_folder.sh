@@ -130,6 +130,12 @@ END
     -o "$work/one" >"$work/log" 2>&1 &&
     "$plumbline" solve "$work/one/problem.json" --quiet --gap 0.2 -o "$work/one/plan.json" \
         2>"$work/log" || wrong "$(cat "$work/log")"
+"$plumbline" report --format launch --for torchtitan -o "$work/try" "$work/one/plan.json" \
+    2>"$work/log" && printf '#!/bin/bash\nexit 7\n' >"$work/stand-ins/torchrun"
+PATH="$work/stand-ins:$PATH" bash "$work/try/try.sh" >"$work/said" 2>&1
+[ $? -eq 7 ] && grep -q 'ended with exit code 7 before any iteration' "$work/said" ||
+    wrong "a run that fails in try.sh: $(tail -3 "$work/said")"
+rm -r "$work/try"
 core='printf " [2026-08-22 10:00:00] iteration %8d/      20 | consumed samples: %12d | elapsed '
 core=$core'time per iteration (ms): %.1f | learning rate: 1.0E-05 |\n", i, i * 64, 1000 * s'
 memory='if (i == 1) print "[Rank 0] (after 1 iterations) memory (MB) | allocated: 51234.5 | max '

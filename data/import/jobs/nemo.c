@@ -178,9 +178,13 @@ static enum status check_sizes(const struct run *r, const struct asked *asked, s
     const struct shape *s = &r->shape;
     if (asked->model_path && !r->known && (!r->layers || !s->hidden || !s->heads))
         return fail(err, BAD_INPUT,
-                    "%s: model: num_layers, hidden_size, num_attention_heads are missing: write "
-                    "only the job (--job, without -o), and use a model from plumbline models",
-                    r->file);
+                    "%s: model: expected num_layers, hidden_size and num_attention_heads, found no "
+                    "%s: write only the job (--job, without -o), and use a model from plumbline "
+                    "models",
+                    r->file,
+                    !r->layers   ? "num_layers"
+                    : !s->hidden ? "hidden_size"
+                                 : "num_attention_heads");
     const struct settings_lack of[] = {
         {asked->model_path && !r->known && !s->vocabulary, "vocab_size (the tokenizer's)",
          "--vocabulary"},
