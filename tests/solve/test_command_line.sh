@@ -46,7 +46,7 @@ says '^"b, too",,*no cluster has a GPU like .TPU. (nearest: t4-16gb)$' out
 says "columns not read: colour" err
 gives 0 predict rows.csv --json
 [ "$(grep -c '{"id": ' out)" = 2 ] || complain "predict --json: expected two objects"
-printf "GPUs,gpu,layers,hidden,seq,tensr\n,A100,24,1024,1024,2\n" > near.csv && gives 0 predict near.csv
+printf "GPUs,gpu,layers,hidden,seq,tensr\n,A100,24,1024,1024,2\n" > n.csv && gives 0 predict n.csv
 says "not read: GPUs (the nearest is num_gpus), tensr (the nearest is tp)" err
 refuses "short.csv: line 2: expected 3 cells, found 2" predict short.csv
 refuses "there is no column colour; the nearest is " predict gpu=A100 colour=red
