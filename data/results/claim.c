@@ -45,9 +45,7 @@ enum status claim_check(const struct json *object, enum bound_claim claim, int c
 const char *claim_has_no_certificate(const struct problem *p)
 {
     bool many = p->cluster.places.node_count > 16;
-    return job_has_widths(&p->job) && p->cluster.places.node_count
-               ? "its stages have widths of their own on a cluster with places"
-           : job_mixes_layouts(&p->job) && !job_has_widths(&p->job) && p->job.space.given
+    return job_mixes_layouts(&p->job) && !job_has_widths(&p->job) && p->job.space.given
                ? "it has a space with sharded_zero or vocabulary_tensor, and a space's certificate "
                  "is of one layout for all layers of a stage"
            : p->job.objective == OBJECTIVE_PIPETTE && many

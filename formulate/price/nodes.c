@@ -49,7 +49,6 @@ struct message_ends ends_of_nodes(const struct pricing *x, int from, int to)
 {
     const struct priced_places *p = x->priced->places;
     struct message_ends ends = {p->nodes[from].group, p->nodes[to].group, {0}, {0}};
-    if (!is_pair(p, from, to)) return ends;
     ends.there = link_of_nodes(x, from, to, false);
     ends.back = link_of_nodes(x, to, from, false);
     ends.there.joined = ends.there.joined && ends.back.joined;
@@ -83,6 +82,7 @@ static enum status price_cuts(struct pricing *x, struct error *err)
             int slice = (int)(pair / (nodes * nodes)), from = (int)(pair / nodes % nodes),
                 to = (int)(pair % nodes);
             struct message_ends ends = ends_of_nodes(x, from, to);
+            if (!is_pair(p, from, to)) ends.there.joined = false;
             enum status status = price_message(x, &x->messages[cut], &ends, slice,
                                                p->cuts[cut].forward_ns, p->cuts[cut].backward_ns,
                                                pair * PART_COUNT, err);

@@ -209,7 +209,9 @@ static enum status price_hops(struct seating *s, int cut, int from, int to, stru
         int64_t *there = h->forward_ns + pair * PART_COUNT,
                 *back = h->backward_ns[0] + pair * PART_COUNT;
         for (int part = 0; part < PART_COUNT; part++) there[part] = back[part] = PRICE_NONE;
-        if (p->nodes[ends[0]].group == s->seats[from].group &&
+        // At the one's width a node of the other's group may have room for nothing.
+        bool room = ends[0] != ends[1] || p->nodes[ends[0]].slots > 1;
+        if (room && p->nodes[ends[0]].group == s->seats[from].group &&
             p->nodes[ends[1]].group == s->seats[to].group)
             TRY(price_unlike(s, cut, from, to, ends, there, back, err));
     }

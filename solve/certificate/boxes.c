@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "solve/certificate/internal.h"
-#include "solve/certificate/memory.h"
 
 enum { DEEPEST = 3000 };
 

@@ -7,6 +7,7 @@
 #define PLUMBLINE_SOLVE_CERTIFICATE_CERTIFICATE_H
 
 #include "data/text/json.h"
+#include "solve/checker/boxes/mix.h"
 #include "solve/checker/check.h"
 #include "solve/checker/read/problem.h"
 #include "solve/layout/solve.h"
@@ -44,5 +45,12 @@ enum status certificate_make(struct certificate_result *r,
 enum status certificate_of_energy(struct certificate_result *r,
                                   const struct certificate_request *request, struct arena *arena,
                                   struct error *err);
+
+// memory.c: prices of memory for rounds by ranks, as stated in certificates and verified by the
+// checker. For a box with one group and the mixture with these coefficients: a few prices for each
+// rank that the largest choices of the box would overflow, at the moment at which they need most. A
+// proof is valid with any prices; these are slopes between a stage's choices. Returns their number.
+int memory_price(struct check_memory_price **prices, const struct check_choices *choices,
+                 const struct check_box *box, const struct check_round *round, struct arena *arena);
 
 #endif

@@ -1,6 +1,6 @@
 // See memory.h. A price is the cost of needing a byte less: from the cheapest choice of a stage
 // with so many layers to those that need less.
-#include "solve/certificate/memory.h"
+#include "solve/certificate/certificate.h"
 
 #include <assert.h>
 #include <stdlib.h>

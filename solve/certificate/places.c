@@ -31,20 +31,21 @@ static int64_t *copy_parts(const int64_t *of, int count, struct arena *arena)
     return to;
 }
 
+static bool has_seats(const struct check_problem *p) { return p->runs[0].seats != NULL; }
+
 static void put_groups(struct priced *to, const struct check_problem *p, struct arena *arena)
 {
+    const struct priced_group *seats = to->groups; // with widths: the same
     to->group_count = p->group_count;
     to->groups = TAKE(arena, p->group_count, struct priced_group);
     for (int g = 0; g < p->group_count; g++) {
         const struct check_group *from = &p->groups[g];
-        to->groups[g] = (struct priced_group){
-            .name = from->name,
-            .gpu = from->gpu,
-            .slots = from->slots,
-            .memory_limit_bytes = from->memory_limit,
-            .constant_bytes = from->constant_bytes,
-            .excluded = from->excluded ? "it can hold no rank" : NULL,
-            .sync_constant_ns = TAKE_COPY(arena, from->sync_constant, p->gradient_count)};
+        struct priced_group *own = &to->groups[g];
+        if (has_seats(p)) *own = seats[g];
+        own->name = from->name, own->gpu = from->gpu, own->slots = from->slots;
+        own->memory_limit_bytes = from->memory_limit, own->constant_bytes = from->constant_bytes;
+        own->excluded = from->excluded ? "it can hold no rank" : NULL;
+        own->sync_constant_ns = TAKE_COPY(arena, from->sync_constant, p->gradient_count);
     }
 }
 
@@ -74,13 +75,15 @@ static void put_runs(struct priced *to, const struct check_problem *p, struct ar
 static void put_cuts(struct priced *to, const struct check_problem *p, struct arena *arena)
 {
     int prices = p->slices * p->group_count * p->group_count * PARTS;
+    const struct priced_cut *seats = to->cuts;
     to->cut_count = p->cut_count;
     to->cuts = TAKE(arena, p->cut_count, struct priced_cut);
     for (int c = 0; c < p->cut_count; c++) {
         const struct check_cut *from = &p->cuts[c];
         to->cuts[c] = (struct priced_cut){
             from->message_bytes, TAKE_COPY(arena, from->feedback, p->boundary_count),
-            copy_parts(from->forward, prices, arena), TAKE(arena, p->boundary_count, int64_t *)};
+            copy_parts(from->forward, prices, arena), TAKE(arena, p->boundary_count, int64_t *),
+            has_seats(p) ? seats[c].seat_bytes : NULL};
         for (int o = 0; o < p->boundary_count; o++)
             to->cuts[c].backward_ns[o] = copy_parts(from->backward[o], prices, arena);
     }
@@ -304,21 +307,24 @@ static int list_ways(const struct places_maker *m, struct check_relaxation ways[
 static enum status put_tree(struct certificate_places_result *to, struct places_maker *m,
                             struct error *err)
 {
+    bool stands = m->places.named != NULL;
     const struct certificate_places_request *request = m->request;
     struct json_writer w;
     struct certificate_tree_result made;
     document_begin(&w, "plumbline.certificate", request->sources, request->source_count, m->arena);
     json_open_object(&w, "places");
-    json_put_text(&w, "by", "tree");
+    json_put_text(&w, "by", stands ? "stands" : "tree");
     if (m->bound_ns < 0) json_put_bool(&w, "infeasible", true);
     else json_put_count(&w, "bound_ns", m->bound_ns);
-    TRY(certificate_put_tree(&made, &w, &m->places, request->priced, m->bound_ns,
-                             request->settings->threads, m->arena, err));
+    TRY((stands ? certificate_put_stands
+                : certificate_put_tree)(&made, &w, &m->places, request->priced, m->bound_ns,
+                                        request->settings->threads, m->arena, err));
     json_close_object(&w);
     json_close_object(&w);
     if (!made.proven) return OK;
     *to = (struct certificate_places_result){.bound_ns = m->bound_ns,
-                                             .how = "a tree over placements",
+                                             .how = stands ? "stages that stand"
+                                                           : "a tree over placements",
                                              .boxes = made.boxes,
                                              .weights = made.weights};
     to->text = json_end(&w, &to->size);
@@ -365,6 +371,7 @@ enum status certificate_places_make(struct certificate_places_result *result,
     if (!m->bound_ns && request->problem->job.objective != OBJECTIVE_PIPETTE) return OK;
     TRY(space_places(&m->places, request->problem, arena, err));
     if (m->places.rows) return put_rows(result, m, err);
+    if (m->places.named) return put_tree(result, m, err);
     if (request->solved->evidence_of == EVIDENCE_REACHES) {
         TRY(places_put_reaches(result, m, err));
         if (result->text && (m->bound_ns < 0 || result->bound_ns >= m->bound_ns)) return OK;

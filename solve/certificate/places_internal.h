@@ -51,4 +51,27 @@ enum status certificate_search_chained(struct solve_evidence *evidence,
                                        const struct check_problem *p, const struct priced *priced,
                                        int64_t target_ns, struct arena *arena, struct error *err);
 
+// The same where stages have widths of their own (solve/checker/places/named.h): parts in which the
+// first stages stand.
+enum status certificate_put_stands(struct certificate_tree_result *result, struct json_writer *w,
+                                   const struct check_places *x, const struct priced *base,
+                                   int64_t bound_ns, int threads, struct arena *arena,
+                                   struct error *err);
+
+// A search on a part's problem, and its proof.
+enum status certificate_search_part(struct solve_result *r, const struct priced *priced,
+                                    int64_t bound_ns, int boxes, int threads, struct arena *arena,
+                                    struct error *err);
+struct part_proof {
+    const struct check_problem *problem;
+    const struct priced *priced;
+    const struct solve_result *found;
+    int64_t bound_ns; // -1: that there is no plan
+    int replica;      // -1: none is named
+};
+// proven: it is, by an audited proof, which then is an element of the open array.
+enum status certificate_put_part(bool *proven, struct json_writer *w, const struct part_proof *part,
+                                 struct certificate_tree_result *counts, struct arena *arena,
+                                 struct error *err);
+
 #endif

@@ -34,68 +34,16 @@ struct look {
 static enum status search(struct solve_result *r, const struct tree_maker *m,
                           const struct priced *priced, struct error *err)
 {
-    struct solve_settings settings;
-    solve_defaults(&settings);
-    settings.threads = m->threads;
-    settings.progress = 0;
-    settings.boxes_max = m->part.depth == m->places ? BOXES_OF_WHOLE : BOXES_OF_PART;
-    settings.evidence = true;
-    if (m->bound_ns > 0) settings.cutoff_ns = m->bound_ns;
-    return solve_run(r, priced, &settings, NULL, NULL, m->scratch, err);
-}
-
-static bool is_audited(struct tree_maker *m, const char *text, size_t size,
-                       const struct check_problem *p)
-{
-    struct check_result result = {.iteration_ns = -1, .bound_ns = -1};
-    const struct reader r = {"proof", &m->why};
-    cJSON *root;
-    m->why = (struct error){OK, ""};
-    return check_parse(&r, text, size, &root, m->scratch) == OK &&
-           check_read_claims(&r, value_get(root, "proof"), &result) == OK &&
-           (result.infeasible || (m->bound_ns >= 0 && result.bound_ns >= m->bound_ns)) &&
-           check_one_proof(&r, value_get(root, "proof"), p, &result, &m->work, m->scratch) == OK;
-}
-
-// Into a separate writer, from the records or anew; true: the checker accepts it. *made: as it was
-// made.
-static enum status try_proof(bool *audited, struct tree_maker *m,
-                             struct certificate_request *request, struct error *err)
-{
-    struct certificate_result made;
-    struct json_writer w;
-    size_t size;
-    request->into = &w;
-    json_begin(&w, m->scratch);
-    json_open_object(&w, NULL);
-    TRY(certificate_make(&made, request, m->scratch, err));
-    json_close_object(&w);
-    const char *text = json_end(&w, &size);
-    *audited = made.text && is_audited(m, text, size, request->problem);
-    return OK;
+    int boxes = m->part.depth == m->places ? BOXES_OF_WHOLE : BOXES_OF_PART;
+    return certificate_search_part(r, priced, m->bound_ns, boxes, m->threads, m->scratch, err);
 }
 
 static enum status put_proof(bool *proven, struct tree_maker *m, const struct check_problem *p,
                              const struct priced *priced, const struct solve_result *r, int replica,
                              struct error *err)
 {
-    bool none = r->plan.outcome == OUTCOME_INFEASIBLE && !r->cut_off;
-    struct plan plan = {.outcome = none ? OUTCOME_INFEASIBLE : OUTCOME_OPEN,
-                        .bound_ns = none ? 0 : m->bound_ns};
-    struct certificate_request request = {
-        .priced = priced, .plan = &plan, .evidence = r->evidence, .problem = p};
-    struct certificate_result made;
-    TRY(try_proof(proven, m, &request, err));
-    if (!*proven) request.anew = true;
-    if (!*proven) TRY(try_proof(proven, m, &request, err));
-    if (!*proven) return OK;
-    request.into = m->w;
-    json_open_object(m->w, NULL);
-    json_put_count(m->w, "replica", replica);
-    TRY(certificate_make(&made, &request, m->scratch, err));
-    json_close_object(m->w);
-    m->result->parts++, m->result->boxes += made.boxes, m->result->weights += made.weights;
-    return OK;
+    const struct part_proof part = {p, priced, r, m->bound_ns, replica};
+    return certificate_put_part(proven, m->w, &part, m->result, m->scratch, err);
 }
 
 static enum status look_at(struct look *look, struct tree_maker *m, int replica, struct error *err)
@@ -222,5 +170,81 @@ enum status certificate_put_tree(struct certificate_tree_result *result, struct 
     json_open_array(w, "parts");
     TRY(put_part(m, &result->proven, err));
     json_close_array(w);
+    return OK;
+}
+
+// ---- a part of any tree: the search on its own problem, and what it proves
+
+enum status certificate_search_part(struct solve_result *r, const struct priced *priced,
+                                    int64_t bound_ns, int boxes, int threads, struct arena *arena,
+                                    struct error *err)
+{
+    struct solve_settings settings;
+    solve_defaults(&settings);
+    settings.threads = threads;
+    settings.progress = 0;
+    settings.boxes_max = boxes;
+    settings.evidence = true;
+    if (bound_ns > 0) settings.cutoff_ns = bound_ns;
+    return solve_run(r, priced, &settings, NULL, NULL, arena, err);
+}
+
+static bool is_audited(const struct part_proof *part, const char *text, size_t size,
+                       struct arena *arena)
+{
+    struct check_result result = {.iteration_ns = -1, .bound_ns = -1};
+    struct error why = {OK, ""};
+    const struct reader r = {"proof", &why};
+    uint64_t work = UINT64_MAX / 2;
+    cJSON *root;
+    return check_parse(&r, text, size, &root, arena) == OK &&
+           check_read_claims(&r, value_get(root, "proof"), &result) == OK &&
+           (result.infeasible || (part->bound_ns >= 0 && result.bound_ns >= part->bound_ns)) &&
+           check_one_proof(&r, value_get(root, "proof"), part->problem, &result, &work, arena) ==
+               OK;
+}
+
+// Into a separate writer, from the records or anew; true: the checker accepts it.
+static enum status try_proof(bool *audited, const struct part_proof *part,
+                             struct certificate_request *request, struct arena *arena,
+                             struct error *err)
+{
+    struct certificate_result made;
+    struct json_writer w;
+    size_t size;
+    request->into = &w;
+    json_begin(&w, arena);
+    json_open_object(&w, NULL);
+    TRY(certificate_make(&made, request, arena, err));
+    json_close_object(&w);
+    const char *text = json_end(&w, &size);
+    *audited = made.text && is_audited(part, text, size, arena);
+    return OK;
+}
+
+enum status certificate_put_part(bool *proven, struct json_writer *w, const struct part_proof *part,
+                                 struct certificate_tree_result *counts, struct arena *arena,
+                                 struct error *err)
+{
+    bool none = part->found->plan.outcome == OUTCOME_INFEASIBLE && !part->found->cut_off;
+    struct plan plan = {.outcome = none ? OUTCOME_INFEASIBLE : OUTCOME_OPEN,
+                        .bound_ns = none ? 0 : part->bound_ns};
+    struct certificate_request request = {.priced = part->priced,
+                                          .plan = &plan,
+                                          .evidence = part->found->evidence,
+                                          .problem = part->problem};
+    struct certificate_result made;
+    *proven = none || (part->bound_ns >= 0 && part->found->plan.bound_ns >= part->bound_ns);
+    if (!*proven) return OK;
+    TRY(try_proof(proven, part, &request, arena, err));
+    if (!*proven) request.anew = true;
+    if (!*proven) TRY(try_proof(proven, part, &request, arena, err));
+    if (!*proven) return OK;
+    request.into = w;
+    json_open_object(w, NULL);
+    if (part->replica >= 0) json_put_count(w, "replica", part->replica);
+    TRY(certificate_make(&made, &request, arena, err));
+    json_close_object(w);
+    counts->parts++, counts->boxes += made.boxes, counts->weights += made.weights;
     return OK;
 }

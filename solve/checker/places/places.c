@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "solve/checker/places/internal.h"
+#include "solve/checker/places/named.h"
 
 // The first are those of enum check_relaxed_by.
-enum { BY_REACHES = RELAX_BY_REACHES, BY_TREE, BY_ROWS };
-static const char *const ways[] = {"groups", "nodes", "reaches", "tree", "rows", NULL};
+enum { BY_REACHES = RELAX_BY_REACHES, BY_TREE, BY_ROWS, BY_STANDS };
+static const char *const ways[] = {"groups", "nodes", "reaches", "tree", "rows", "stands", NULL};
 
 // By one problem of one replica.
 static enum status audit_relaxed(struct check_result *result, const struct reader *r,
@@ -54,11 +55,15 @@ enum status check_audit_places(struct check_result *result, const struct reader 
     if (by != BY_ROWS && x->rows)
         return fail(r->err, (enum status)NOT_PROVEN, "is about %s, the job minimises pipette",
                     check_objective_names[MINIMISE_TIME]);
-    if (by == BY_ROWS) TRY(check_audit_rows(result, r, places, x, work, arena));
+    if ((by == BY_STANDS) != (x->named != NULL))
+        return check_refuse(r, "places.by", "expected %s", x->named ? "stands" : "another way");
+    if (by == BY_STANDS) TRY(check_audit_named(result, r, places, x, work, arena));
+    else if (by == BY_ROWS) TRY(check_audit_rows(result, r, places, x, work, arena));
     else if (by == BY_REACHES) TRY(check_audit_reaches(result, r, places, x, work, arena));
     else if (by == BY_TREE) TRY(check_audit_tree(result, r, places, x, work, arena));
     else TRY(audit_relaxed(result, r, places, x, work, arena));
-    if (by == BY_TREE || by == BY_REACHES) result->objective = (int)x->problem->objective;
+    if (by == BY_TREE || by == BY_REACHES || by == BY_STANDS)
+        result->objective = (int)x->problem->objective;
     result->doubtful = *x->doubtful_prices;
     if (*x->doubtful_sizes)
         return fail(r->err, (enum status)NOT_PROVEN,

@@ -63,7 +63,9 @@ struct check_places {
     void *context;
     const int64_t *doubtful_prices,
         *doubtful_sizes; // so far, as in a check_pricer; doubtful prices take the lower value
-    const struct check_rows *rows; // NULL: another objective
+    const struct check_rows *rows;   // NULL: another objective
+    const struct check_named *named; // stages have widths of their own (named.h); NULL: one width.
+                                     // problem and replicas are then those of the first seat
 };
 
 // The problem of one replica that bounds all placements: each node is a group of its own, or each

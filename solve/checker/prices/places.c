@@ -2,6 +2,7 @@
 // device groups, the ends of the link in question, as the judge audits a replica of a plan
 // (solve/judge/places.c).
 #include "data/base/least.h"
+#include "solve/checker/places/named.h"
 #include "solve/checker/prices/open.h"
 #include "solve/checker/prices/prices.h"
 #include "solve/judge/places.h"
@@ -93,10 +94,11 @@ static void take_ends(struct place_prices *x, int from, int to)
 
 // ---- messages
 
-static void price_message(struct place_prices *x, struct sending message, int64_t *to)
+static void price_message(struct place_prices *x, const struct place_prices *receiver,
+                          struct sending message, int64_t *to)
 {
     int64_t parts[PART_COUNT] = {0};
-    transfer_price(&x->of_pair, message, parts);
+    resharded_price(&x->of_pair, &receiver->of_pair, message, parts);
     to[PART_BLOCKS] = note(x, parts[PART_BLOCKING]);
     to[PART_LINKS] = note(x, parts[PART_LINK]);
     to[PART_DELAYS] = note(x, parts[PART_DELAY]);
@@ -115,7 +117,7 @@ static bool price_pair(void *context, int from, int to, bool *joined, struct che
         for (int slice = 0; slice < p->slices; slice++) {
             const struct sending there = {
                 .run = x->run_of[c], .sender = 0, .receiver = 1, .slice = slice};
-            price_message(x, there, prices->forward + (c * p->slices + slice) * PARTS);
+            price_message(x, x, there, prices->forward + (c * p->slices + slice) * PARTS);
             for (int o = 0; o < p->boundary_count; o++) {
                 const struct sending back = {.run = x->run_of[c],
                                              .sender = 1,
@@ -123,7 +125,7 @@ static bool price_pair(void *context, int from, int to, bool *joined, struct che
                                              .form = check_form_of(&p->boundary[o]),
                                              .slice = slice,
                                              .backward = true};
-                price_message(x, back,
+                price_message(x, x, back,
                               prices->backward +
                                   ((c * p->boundary_count + o) * p->slices + slice) * PARTS);
             }
@@ -213,17 +215,14 @@ static void put_micro_batches(struct check_places *to, const struct job *j)
     to->micro_batches = j->global_batch / ((int64_t)l->data * l->micro_batch);
 }
 
-enum status space_places(struct check_places *to, const struct problem *problem,
-                         struct arena *arena, struct error *err)
+// Of one width for all stages.
+static enum status places_of_one(struct check_places *to, const struct problem *problem,
+                                 struct arena *arena, struct error *err)
 {
     struct place_prices *x = TAKE(arena, 1, struct place_prices);
     struct check_pricer pricers[2];
     struct check_layout layout = space_layout(&problem->job.layout);
     const char *file = problem->document.path ? problem->document.path : "problem";
-    if (!problem->cluster.places.node_count)
-        return fail(err, BAD_INPUT, "%s: expected a cluster with places", file);
-    TRY(space_check_kind(problem, CERTIFICATE_OF_PLACES, err));
-    TRY(problem_check_places(problem, err));
     *x = (struct place_prices){.problem = problem, .whole = price_audit_of(problem)};
     x->whole.doubts = &x->doubts;
     x->whole.direction = -1; // doubtful prices take the lower value
@@ -257,6 +256,77 @@ enum status space_places(struct check_places *to, const struct problem *problem,
     return space_rows(rows, &x->whole, arena)
                ? OK
                : fail(err, BAD_INPUT, "%s: a price is beyond what can be counted (2^53)", file);
+}
+
+// ---- stages with widths of their own
+
+struct seat_places {
+    struct place_prices **of; // [seat]
+};
+
+// What a message takes at either end's width, over the link as that width shares it.
+static bool price_between(void *context, const int seats[2], const int nodes[2], bool *joined,
+                          struct check_pair *prices)
+{
+    const struct seat_places *own = context;
+    struct place_prices *ends[2] = {own->of[seats[0]], own->of[seats[1]]};
+    const struct check_problem *p = ends[0]->p;
+    *joined = true;
+    for (int end = 0; end < 2; end++) {
+        struct place_prices *x = ends[end];
+        take_ends(x, nodes[0], nodes[1]);
+        x->joints[0][1] = judged_node_link(&x->whole, nodes[0], nodes[1]);
+        x->joints[1][0] = judged_node_link(&x->whole, nodes[1], nodes[0]);
+        *joined = *joined && x->joints[0][1].joined && x->joints[1][0].joined;
+    }
+    for (int k = 0; k < 2 * p->cut_count && *joined; k++) {
+        int cut = k % p->cut_count, back = k / p->cut_count;
+        const struct sending s = {
+            .run = ends[0]->run_of[cut], .sender = back, .receiver = !back, .backward = back};
+        price_message(ends[back], ends[!back], s,
+                      (back ? prices->backward : prices->forward) + cut * PARTS);
+    }
+    return !ends[0]->too_large && !ends[1]->too_large;
+}
+
+static enum status places_of_seats(struct check_places *to, const struct problem *problem,
+                                   struct arena *arena, struct error *err)
+{
+    struct seat *seats;
+    int count = problem_seats(problem, &seats, arena);
+    struct check_named_seat *own = TAKE(arena, count, struct check_named_seat);
+    struct check_named *named = TAKE(arena, 1, struct check_named);
+    struct seat_places *prices = TAKE(arena, 1, struct seat_places);
+    struct doubts *doubts = TAKE(arena, 1, struct doubts);
+    prices->of = TAKE(arena, count, struct place_prices *);
+    for (int i = 0; i < count; i++) {
+        struct problem *one = TAKE(arena, 1, struct problem);
+        struct check_places *at = TAKE(arena, 1, struct check_places);
+        *one = problem_at_seat(problem, &seats[i]);
+        TRY(places_of_one(at, one, arena, err));
+        prices->of[i] = at->context;
+        doubts->prices += *at->doubtful_prices, doubts->sizes += *at->doubtful_sizes;
+        prices->of[i]->whole.doubts = prices->of[i]->of_pair.doubts = doubts;
+        own[i] = (struct check_named_seat){seats[i].name, seats[i].group, at};
+    }
+    *named = (struct check_named){own, count, price_between, prices};
+    *to = *own[0].at;
+    to->micro_batches = job_micro_batches(&problem->job);
+    to->doubtful_prices = &doubts->prices, to->doubtful_sizes = &doubts->sizes;
+    to->named = named;
+    return OK;
+}
+
+enum status space_places(struct check_places *to, const struct problem *problem,
+                         struct arena *arena, struct error *err)
+{
+    const char *file = problem->document.path ? problem->document.path : "problem";
+    if (!problem->cluster.places.node_count)
+        return fail(err, BAD_INPUT, "%s: expected a cluster with places", file);
+    TRY(space_check_kind(problem, CERTIFICATE_OF_PLACES, err));
+    TRY(problem_check_places(problem, err));
+    return job_has_widths(&problem->job) ? places_of_seats(to, problem, arena, err)
+                                         : places_of_one(to, problem, arena, err);
 }
 
 enum status space_open_places(struct check_places *to, const char *path,

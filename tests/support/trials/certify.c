@@ -4,7 +4,7 @@
 
 #include "data/base/file.h"
 #include "data/text/json.h"
-#include "solve/certificate/memory.h"
+#include "solve/certificate/certificate.h"
 #include "solve/checker/proof.h"
 
 enum { PATHS_MOST = 4000, ROUND_PATHS = 4, DEEPEST = 4000 };
