@@ -47,23 +47,6 @@ int schedule_stage_of(const struct schedule_request *r, int rank, int turn)
     return turn * r->rank_count + place;
 }
 
-bool schedule_is_inner(const struct schedule_request *r, int boundary)
-{
-    assert(boundary >= 0 && boundary + 1 < r->stage_count);
-    if (r->virtual_stages == 1) return false;
-    return schedule_rank_of(r, boundary) == schedule_rank_of(r, boundary + 1);
-}
-
-bool schedule_is_local(const struct schedule_request *r, int boundary)
-{
-    return r->local_loss_every > 0 && (boundary + 1) % r->local_loss_every == 0;
-}
-
-bool schedule_sends(const struct schedule_request *r, int boundary)
-{
-    return !schedule_is_inner(r, boundary) && !(r->stored_inputs && schedule_is_local(r, boundary));
-}
-
 int schedule_segment_end(const struct schedule_request *r, int rank)
 {
     int every = r->local_loss_every, end = r->rank_count - 1;

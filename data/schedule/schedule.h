@@ -9,6 +9,7 @@
 #ifndef PLUMBLINE_DATA_SCHEDULE_SCHEDULE_H
 #define PLUMBLINE_DATA_SCHEDULE_SCHEDULE_H
 
+#include <assert.h>
 #include <stdbool.h>
 
 #include "data/base/arena.h"
@@ -136,12 +137,23 @@ struct schedule {
 int schedule_rank_of(const struct schedule_request *r, int stage);
 int schedule_stage_of(const struct schedule_request *r, int rank,
                       int turn); // the rank's turn-th stage, 0 .. virtual_stages-1
-bool schedule_is_inner(const struct schedule_request *r,
-                       int boundary); // both its stages are on one rank: nothing is sent
-bool schedule_is_local(const struct schedule_request *r,
-                       int boundary); // no gradient goes back over it
-bool schedule_sends(const struct schedule_request *r,
-                    int boundary); // activations go over it
+// Both the boundary's stages are on one rank: nothing is sent.
+static inline bool schedule_is_inner(const struct schedule_request *r, int boundary)
+{
+    assert(boundary >= 0 && boundary + 1 < r->stage_count);
+    return r->virtual_stages > 1 &&
+           schedule_rank_of(r, boundary) == schedule_rank_of(r, boundary + 1);
+}
+// No gradient goes back over it.
+static inline bool schedule_is_local(const struct schedule_request *r, int boundary)
+{
+    return r->local_loss_every > 0 && (boundary + 1) % r->local_loss_every == 0;
+}
+// Activations go over it.
+static inline bool schedule_sends(const struct schedule_request *r, int boundary)
+{
+    return !schedule_is_inner(r, boundary) && !(r->stored_inputs && schedule_is_local(r, boundary));
+}
 int schedule_segment_end(const struct schedule_request *r,
                          int rank); // the last rank that waits for its messages, or itself
 

@@ -227,6 +227,8 @@ bool choices_within_budget(const struct choices *c, const int *chosen)
     const struct priced *p = c->priced;
     const struct quality_budget *b = &p->budget;
     int64_t boundaries = 0, stages = 0, cost = 0, energy = 0;
+    if (b->boundaries_max < 0 && b->stages_max < 0 && b->cost_max < 0 && !b->energy_max_uj)
+        return true;
     for (int s = 0; s < p->stage_count; s++) {
         const struct choice *x = &c->stages[s].items[chosen[s]];
         boundaries += p->boundary_options[x->boundary_option].form.amount > 0;
