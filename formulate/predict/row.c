@@ -302,14 +302,18 @@ static struct run_row nothing_stated(void)
     return row;
 }
 
+static const char *from_column(const struct error *err)
+{
+    const char *column = strstr(err->text, "column ");
+    return column ? column : err->text;
+}
+
 // Keeps "column C: expected ..." from an error about a cell.
 enum { MISREAD_MAX = sizeof((struct run_row){0}.misread) };
 
 static void note_misread(char misread[MISREAD_MAX], const struct error *err)
 {
-    const char *column = strstr(err->text, "column ");
-    if (!*misread)
-        snprintf(misread, MISREAD_MAX, "%.*s", MISREAD_MAX - 1, column ? column : err->text);
+    if (!*misread) snprintf(misread, MISREAD_MAX, "%.*s", MISREAD_MAX - 1, from_column(err));
 }
 
 static bool is_unread(const struct row_reader *r, int column)
@@ -447,7 +451,7 @@ enum status rows_next(struct row_reader *r, struct run_row *row, bool *more, str
     cell.status = OK;
     for (int i = 0; i < FIELD_COUNT; i++) {
         if (r->column_of[i] < 0 || read_cell(r, i, r->column_of[i], row, &cell) == OK) continue;
-        if (r->strict) return fail(err, BAD_INPUT, "%s", cell.text);
+        if (r->strict) return fail(err, BAD_INPUT, "%s: %s", r->table.path, from_column(&cell));
         bool measured = fields[i].type == FIELD_VALUE || fields[i].type == FIELD_UNIT;
         note_misread(measured ? row->unmeasured : row->misread, &cell);
         cell.status = OK;

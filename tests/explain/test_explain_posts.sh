@@ -58,6 +58,7 @@ END
 reads swiglu.md ffn=10880 hidden=4096 layers=32
 sed 's/--swiglu/--squared-relu/' swiglu.md > plain.md
 reads plain.md ffn=- hidden=4096
+answers 2 "explain: --set: column tp: expected a whole" explain plain.md --set tp=two
 cat > full.md << 'END'
 TrainingArguments(per_device_train_batch_size=4, gradient_accumulation_steps=8, bf16=True)
 model: Qwen/Qwen2.5-7B   max_seq_length=2048   4x A6000
