@@ -4,6 +4,8 @@
 // branches on how many ranks have rings of which reach, and on whether some replica crosses from
 // one group to another (docs/PROOFS.md 11, by reaches). Values by groups come from the program over
 // groups; only syncs and slots are those of the reach.
+#include <string.h>
+
 #include "data/base/least.h"
 #include "data/base/watch.h"
 #include "data/places/cluster.h"
@@ -111,6 +113,23 @@ static void put_links(struct placed_reaches *m)
         to->embedding_sync_ns = spread_pairs(m, m->relaxed->embedding_sync_ns, 1, 1);
 }
 
+static bool is_taken(const struct priced *p, const char *name, int end)
+{
+    for (int g = 0; g < end; g++)
+        if (!strcmp(p->groups[g].name, name)) return true;
+    return false;
+}
+
+// Rules find groups by their names, which the cluster's may have been given, too.
+static const char *name_target(const struct placed_reaches *m, int target)
+{
+    const struct priced *p = m->priced;
+    const char *name = arena_print(m->arena, "%s in rings of reach %u", p->groups[target].name,
+                                   m->reach_of[target]);
+    while (is_taken(p, name, target)) name = arena_print(m->arena, "%s'", name);
+    return name;
+}
+
 static void put_groups(struct placed_reaches *m)
 {
     struct priced *to = m->priced;
@@ -118,9 +137,7 @@ static void put_groups(struct placed_reaches *m)
     for (int t = 0; t < to->group_count; t++) {
         to->groups[t] = m->relaxed->groups[m->group_of[t]];
         to->groups[t].sync_constant_ns = TAKE(m->arena, to->gradient_option_count, int64_t);
-        if (t >= m->p->group_count)
-            to->groups[t].name = arena_print(m->arena, "%s in rings of reach %u",
-                                             to->groups[t].name, m->reach_of[t]);
+        if (t >= m->p->group_count) to->groups[t].name = name_target(m, t);
     }
     placed_spread_rules(m);
 }
