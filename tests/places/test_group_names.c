@@ -8,18 +8,17 @@
 
 static int trials = 60;
 
-// A rule keeps one stage off the group that is named as the other one's in rings on both.
+// A rule keeps one stage off the first group; the other is named as that one in rings on both.
 static void name_groups(struct problem *p, struct rule *rule, int draw, struct arena *arena)
 {
-    static const char *other[] = {"pod in rings of reach 3"};
     int named = draw % 2;
-    p->cluster.groups[named].name = other[0];
+    p->cluster.groups[named].name = "pod in rings of reach 3";
     p->cluster.groups[!named].name = "pod";
     *rule = rule_empty;
     rule->action = RULE_FORBID;
     rule->stage = draw / 2 % p->job.layout.pipeline;
     rule->groups = TAKE(arena, 1, const char *);
-    rule->groups[0] = other[0], rule->group_count = 1;
+    rule->groups[0] = "pod", rule->group_count = 1;
     p->job.rules = rule, p->job.rule_count = 1;
 }
 
