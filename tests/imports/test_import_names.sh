@@ -271,6 +271,14 @@ echo 'model_alignment_strategy: {dpo: {kl_beta: 0.1}}' >>"$work/in.yaml"
 "$plumbline" import nemo "$work/in.yaml" --job "$work/no.json" 2>"$work/err" && wrong "DPO is read"
 told 'pairs, with another model beside it'
 
+# Of NxD Training: false is a statement, too.
+for key in sliding_window_size:\ 64 fusions.flash_attention:\ false; do
+    printf 'model: {num_layers: 2, %s}\n' "${key#fusions.}" >"$work/in.yaml"
+    "$plumbline" import nemo "$work/in.yaml" -o "$work/no.json" --job "$work/job.json" \
+        2>"$work/err" && wrong "$key is read"
+    told 'is not read'
+done
+
 # Names that the tables list as known, that no row or effect has, and that say a model, a layout or
 # memory by the words that refuse an unknown name: those of listed_names.txt. A new one is to be
 # read, refused or assumed, or is added there once it is known to change nothing.

@@ -176,7 +176,9 @@ trained 1 'ZeRO 1, as the name deepspeed_configs/zero1.json' \
 trained 0 'optimizer adamw_bnb_8bit: Adam.s states in fp32, of the adapters alone' \
     "${axolotl}optimizer: adamw_bnb_8bit" yaml
 axolotl='base_model: m\nsequence_len: 64\nmicro_batch_size: 1\n'
-for other in 'rl: dpo/--rl: is not read: pairs' 'dp_shard_size: 4/--dp-shard-size: is not read' \
+for other in 'rl: dpo/--rl: is not read: pairs' 'dp_shard_size: 4/--dp-shard-size: times replicas: expected 8' \
+    'expert_parallel_size: 2/--expert-parallel-size: is not read' \
+    'dense_mixer: true/--dense-mixer: is not read' \
     'optimizer: adamw_bnb_8bit/--optimizer: adamw_bnb_8bit has other states' \
     'gradient_checkpointing: flase/checkpointing: expected true or false, found "flase"' \
     'batch_size: 8/batch_size: expected gradient_accumulation_steps'; do
@@ -187,6 +189,26 @@ for other in 'rl: dpo/--rl: is not read: pairs' 'dp_shard_size: 4/--dp-shard-siz
 done
 trained 0 'the model is m' "${axolotl}gradient_checkpointing: no" yaml # no as YAML says it
 grep -q '"full"' "$work/job.json" && wrong "axolotl: no counts as yes"
+trained 3 'shards over all data ranks, not 2 of each replica' "${axolotl}tensor_parallel_size: 2\n"\
+'dp_shard_size: 2\ndp_replicate_size: 2\nfsdp_config:\n  fsdp_version: 2' yml
+grep -q '"gathered_logits": true' "$work/job.json" && grep -q '"tensor": 2' "$work/job.json" ||
+    wrong "axolotl: no tensor ranks"
+trained 2 'the model is m' "${axolotl}overrides_of_model_config:\n  num_hidden_layers: 2\n"\
+'context_parallel_size: 2\nfsdp_config:\n  fsdp_reshard_after_forward: false\n'\
+'  activation_checkpointing: true' yml
+told '--overrides-of-model-config: the model is its config.json'
+grep -q '"context": 2' "$work/job.json" && grep -q '"full"' "$work/job.json" ||
+    wrong "axolotl: no context ranks or recomputation"
+# Accelerate's own flags; its processes are those of all machines.
+trained 3 'offload: the optimizer on the host' "accelerate launch --num_processes 8 --num_machines 2 \
+--mixed_precision fp16 --use_fsdp --fsdp_offload_params true --parallelism_config_tp_size 2 t.py \
+--per_device_train_batch_size 1 --max_length 64"
+"$plumbline" import trainer "$work/in.sh" -o "$work/job.json" 2>"$work/err" # without --gpus
+grep -q '"precision": "fp16"' "$work/job.json" && grep -q '"data": 4,' "$work/job.json" ||
+    wrong "Accelerate's precision or degrees are lost"
+trained 2 'ZeRO 2 with the optimizer on the host\|read: .*--offload-optimizer-device' \
+    "accelerate launch --use_deepspeed --offload_optimizer_device cpu t.py \
+--per_device_train_batch_size 1 --max_length 64 --bf16"
 own='t.py --per_device_train_batch_size 1 --max_length 64 --bf16 true'
 trained 3 'ZeRO 3, as the name c/deepspeed_zero3.yaml' \
     "accelerate launch --config_file c/deepspeed_zero3.yaml $own"
@@ -231,7 +253,8 @@ printf 'R="x.py --num-layers 2 --hidden-size 64 --num-attention-heads 4 --load <
 srun sh -c "torchrun --nproc_per_node 8 $R"
 ' >"$work/in.sh"
 "$plumbline" import megatron "$work/in.sh" --job "$work/job.json" 2>"$work/err" &&
-    grep -q '"precision": "fp16"' "$work/job.json" && grep -q '"none", "full"' "$work/job.json" ||
+    "$plumbline" import trainer "$work/in.sh" -o "$work/job.json" 2>"$work/err" # without --gpus
+grep -q '"precision": "fp16"' "$work/job.json" && grep -q '"none", "full"' "$work/job.json" ||
     wrong "a placeholder takes what follows it: $(cat "$work/err")"
 printf '[model]\nname = "flux"\n' >"$work/in.toml"
 "$plumbline" import torchtitan "$work/in.toml" --gpus 8 2>"$work/err" && wrong "flux is read"

@@ -158,8 +158,8 @@ static bool set_value(const struct settings *s, const struct setting_row *row, c
 static bool has_effect(const struct setting_effect *e, const struct setting *at)
 {
     const char *text = at->text ? at->text : "null";
-    if (!strcasecmp(text, "false") || !strcasecmp(text, "none") || !strcasecmp(text, "null"))
-        return false;
+    if (!strcasecmp(text, "false")) return setting_named(e->harmless, "true", 4);
+    if (!strcasecmp(text, "none") || !strcasecmp(text, "null")) return false;
     return !*text || !setting_named(e->harmless, text, strlen(text));
 }
 

@@ -74,10 +74,16 @@ static const char *of_launcher(const struct setting_rows *rows, const char *name
                                            {"zero-stage", "zero-stage"},
                                            {"fsdp-sharding-strategy", "fsdp-sharding-strategy"}};
     enum { OF_ALL = 9 };
+    // of Accelerate, by their own names
+    static const char passed[] = "use-fsdp use-deepspeed mixed-precision offload-optimizer-device "
+                                 "offload-param-device fsdp-offload-params "
+                                 "fsdp-activation-checkpointing";
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
         if (!strcmp(names[i][0], name))
             return i < OF_ALL || launch_is_read(rows, names[i][1]) ? names[i][1] : NULL;
-    return NULL;
+    bool known = launch_is_read(rows, "use-fsdp") && (setting_named(passed, name, strlen(name)) ||
+                                                      !strncmp(name, "parallelism-config-", 19));
+    return known ? name : NULL;
 }
 
 static bool is_flag(const char *word)

@@ -52,7 +52,8 @@ static enum status set_fsdp(struct run *r, struct settings *s, struct error *err
                                "expected full_shard, shard_grad_op, hybrid_shard or no_shard, "
                                "found \"%.60s\"",
                                text);
-    l->zero = words[i].zero, l->offload_optimizer = find_in_any_case(text, "offload");
+    l->zero = words[i].zero;
+    l->offload_optimizer |= r->cpu_offload || find_in_any_case(text, "offload");
     if (l->offload_optimizer)
         said_assume(&s->said, "offload: the optimizer on the host; weights and gradients stay");
     if (find_in_any_case(text, "hybrid") || !strcmp(text, "4"))
@@ -89,6 +90,11 @@ static enum status set_sharding(struct run *r, struct settings *s, struct error 
 {
     struct layout *l = &r->job.layout;
     TRY(set_accelerate(r, s, err));
+    if (!r->about && !r->sharding && !setting_of(s, "zero-stage")) { // Accelerate's, unless told
+        if (r->fsdp) r->sharding = "full_shard";
+        else if (r->deepspeed) r->about = "zero2";
+    }
+    l->offload_optimizer |= r->offload && strcasecmp(r->offload, "none") != 0;
     bool deepspeed = r->about && *r->about && strcasecmp(r->about, "none") != 0;
     int stage = deepspeed ? stage_in(r->about) : -1;
     if (setting_of(s, "zero-stage")) stage = r->zero_stage, deepspeed = true;
@@ -116,6 +122,8 @@ static enum status set_sharding(struct run *r, struct settings *s, struct error 
 
 static void set_precision(struct run *r, struct settings *s)
 {
+    if (!r->bf16 && !r->fp16 && r->number_format && strcasecmp(r->number_format, "no") != 0)
+        r->dtype = strcmp(r->number_format, "fp16") ? "bf16" : "float16";
     bool narrow = find_in_any_case(r->dtype, "bfloat16") || find_in_any_case(r->dtype, "bf16");
     if (!r->bf16 && !r->fp16 && (narrow || !r->dtype)) r->bf16 = true;
     if (!narrow && !setting_of(s, "bf16") && !setting_of(s, "fp16") && !r->dtype)
@@ -196,7 +204,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     TRY(check_program(r, s, err));
     if (!r->processes && s->processes) r->processes = atoll(s->processes);
     settings_take_slurm(r, s);
-    int64_t gpus = r->gpus ? r->gpus : r->processes * (r->nodes ? r->nodes : 1);
+    if (setting_of(s, "num-processes") || !r->nodes) r->nodes = 1; // Accelerate's are of all nodes
+    int64_t gpus = r->gpus ? r->gpus : r->processes * r->nodes;
     take_answers(r, s);
     if (asked->sequence) j->sequence = asked->sequence;
     if (!r->micro_batch)
@@ -210,9 +219,19 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
         {!gpus, "the number of GPUs", "--gpus"}};
     TRY(settings_ask(r->file, of, ARRAY_LENGTH(of), err));
     if (r->ulysses > 1) l->context = r->ulysses, j->context_kind = CONTEXT_ALL_TO_ALL;
+    if (!l->tensor) l->tensor = 1;
+    if (!l->context) l->context = 1;
     if (r->micro_batch > 1 << 16 || r->steps > 1 << 16)
         return fail(err, BAD_INPUT, "%s: expected batch sizes of at most 2^16", r->file);
-    TRY(settings_divide(r->file, "GPUs over context", gpus, l->context, &l->data, err));
+    TRY(settings_divide(r->file, "GPUs over tensor x context", gpus,
+                        (int64_t)l->tensor * l->context, &l->data, err));
+    if (r->shards && l->data != r->shards * (r->replicas ? r->replicas : 1))
+        return settings_refuse(s, "dp-shard-size", err, "times replicas: expected %d, found %lld",
+                               l->data, (long long)(r->shards * (r->replicas ? r->replicas : 1)));
+    if (r->replicas > 1)
+        said_assume(&s->said, "shards over all data ranks, not %lld of each replica",
+                    (long long)(l->data / r->replicas));
+    j->gathered_logits = l->tensor > 1; // as transformers' plans have it
     l->micro_batch = (int)r->micro_batch;
     j->global_batch = (int64_t)l->data * l->micro_batch * (r->steps ? r->steps : 1);
     TRY(set_sharding(r, s, err));
@@ -274,8 +293,14 @@ static enum status take_fsdp(struct settings *s, const struct settings *pairs, s
 {
     static const char *const hosts[] = {
         "fsdp_config.offload_params", "fsdp_config.fsdp_offload_params", "fsdp_config.cpu_offload"};
+    static const char *const again_keys[] = {"fsdp_config.reshard_after_forward",
+                                             "fsdp_config.fsdp_reshard_after_forward"};
     const struct setting *strategy = setting_of(pairs, "fsdp_config.fsdp_sharding_strategy"),
-                         *again = setting_of(pairs, "fsdp_config.reshard_after_forward");
+                         *again = setting_of(pairs, again_keys[0]);
+    if (!again) again = setting_of(pairs, again_keys[1]);
+    if (is_true(pairs, "fsdp_config.activation_checkpointing") ||
+        is_true(pairs, "fsdp_config.fsdp_activation_checkpointing"))
+        TRY(launch_set(s, "gradient-checkpointing", "true", err));
     const char *words = setting_lists(pairs, "fsdp", "full_shard")      ? "full_shard"
                         : setting_lists(pairs, "fsdp", "shard_grad_op") ? "shard_grad_op"
                         : setting_lists(pairs, "fsdp", "hybrid_shard")  ? "hybrid_shard"
@@ -284,7 +309,9 @@ static enum status take_fsdp(struct settings *s, const struct settings *pairs, s
     if (setting_of(pairs, "fsdp") && setting_of(pairs, "fsdp")->text) return OK; // in one word
     if (strategy && strategy->text) words = strategy->text;
     else if (!words && again) words = is_true(pairs, again->key) ? "full_shard" : "shard_grad_op";
-    else if (!words && setting_of(pairs, "fsdp_version")) words = "full_shard"; // version 2's
+    else if (!words &&
+             (setting_of(pairs, "fsdp_version") || setting_of(pairs, "fsdp_config.fsdp_version")))
+        words = "full_shard"; // version 2's
     for (size_t i = 0; i < ARRAY_LENGTH(hosts); i++) offloads |= is_true(pairs, hosts[i]);
     if (!words) return OK;
     return launch_set(s, "fsdp", arena_print(s->arena, "%s%s", words, offloads ? " offload" : ""),
