@@ -122,8 +122,8 @@ enum status nccl_add_rank(struct nccl_import *n, int64_t rank, int64_t group, co
                     where, (long long)rank);
     if (rank != t->rank_count)
         return fail(err, BAD_INPUT,
-                    "%s: expected rank %d, found %lld: if the list of ranks is cut off, leave out "
-                    "what is left of it, and give --ranks N and --gpus-per-node N",
+                    "%s: expected rank %d, found %lld: if the list of ranks is cut off, give --ranks N "
+                    "and --gpus-per-node N",
                     where, t->rank_count, (long long)rank);
     if (rank >= NCCL_RANKS_MAX || group < 0 || group >= NCCL_RANKS_MAX || device < 0 ||
         device >= NCCL_RANKS_MAX || n->samples.endpoint_count >= NCCL_RANKS_MAX)
@@ -390,7 +390,7 @@ struct options {
 static const struct option_row rows[] = {
     {"--operation", OPTION_NAME, OPT(operation), "collective, if an old file does not name it",
      .names = operation_names},
-    {"--ranks", OPTION_INT, OPT(asked.ranks), "number of ranks, if the file does not list them", 2,
+    {"--ranks", OPTION_INT, OPT(asked.ranks), "number of ranks, if the file does not list all", 2,
      NCCL_RANKS_MAX},
     {"--gpus-per-node", OPTION_INT, OPT(asked.gpus_per_node),
      "of these ranks, on each node (default: all)", 1, NCCL_RANKS_MAX},

@@ -289,7 +289,8 @@ static enum status guess(struct reader *r, struct error *err)
 
 // ---- the test's other lines
 
-// # Rank 0 [Group 0] Pid 123 on HOST device 0 [PCI] NAME
+// # Rank 0 [Group 0] Pid 123 on HOST device 0 [PCI] NAME; --ranks stands in place of a list, which
+// may be cut off.
 static enum status read_rank(struct reader *r, int at, struct error *err)
 {
     const struct text_lines *t = &r->lines;
@@ -310,6 +311,11 @@ static enum status read_rank(struct reader *r, int at, struct error *err)
         return text_refuse(t, err,
                            "expected \"# Rank R [Group G] Pid P on HOST device D [PCI] NAME\", "
                            "found another line of a rank");
+    int64_t told = r->n->settings->ranks;
+    if (told && rank >= told)
+        return text_refuse(t, err, "found rank %lld, but --ranks is %lld", (long long)rank,
+                           (long long)told);
+    if (told) return OK;
     const char *name = t->words[host];
     for (int k = host + 1; k < i; k++) name = arena_print(r->n->arena, "%s %s", name, t->words[k]);
     return nccl_add_rank(r->n, rank, group, name, device, text_rest(t, i + 3, r->n->arena),

@@ -111,6 +111,8 @@ table 1.5 | sed '/67108864 /s/ -1 .*/ -1/' | \
     refused nccl-tests 'line 13: expected 13 columns, .* found 5'
 table 1.5 | sed '/Rank/d' | refused nccl-tests 'found none: give --ranks N'
 table 1.5 | sed '/Rank/d' | same "ranks as told" --ranks 4 --gpus-per-node 2
+table 1.5 | sed '/Rank *[12] /d' | same "a cut list of ranks" --ranks 4 --gpus-per-node 2
+table 1.5 | sed '/Rank *[12] /d' | refused nccl-tests 'the list of ranks is cut off, give --ranks N'
 table 1.5 | sed '/Rank/d; s/nGpus 1/nGpus 4/' | same "one process"
 told 'assumed: one process has all ranks'
 table 1.5 | sed '/Rank/d; s/nGpus 1/nGpus 8/' | refused nccl-tests 'give --ranks N'

@@ -40,7 +40,7 @@ static const char harmless[] =
     "summary_type summary_use_proj scale_attn_weights reorder_and_upcast_attn "
     "chunk_size_feed_forward time_step_min time_step_max time_step_floor time_step_limit "
     "residual_in_fp32 use_mamba_kernels use_qk_norm max_window_layers first_k_dense_replace "
-    "moe_layer_freq mlp_bias attention_bias head_dim bos_token_id quantization_config "
+    "moe_layer_freq mlp_bias attention_bias head_dim bos_token_id "
     "_attn_implementation _attn_implementation_autoset";
 
 static bool is_harmless(const char *key)
@@ -74,6 +74,10 @@ static void sort_key(const char **strange, const struct hf_model *x, const struc
     if (part || strstr(key, "vision") || strstr(key, "audio_config")) return; // told by themselves
     if (was_asked(a, key)) {
         said_read(s, key);
+        return;
+    }
+    if (!strcmp(key, "quantization_config")) {
+        said_assume(s, "quantization_config: weights are trained in the job's precision");
         return;
     }
     if (is_harmless(key)) {
