@@ -121,10 +121,11 @@ enum status nccl_add_rank(struct nccl_import *n, int64_t rank, int64_t group, co
                     "nccl-tests was built without MPI",
                     where, (long long)rank);
     if (rank != t->rank_count)
-        return fail(err, BAD_INPUT,
-                    "%s: expected rank %d, found %lld: if the list of ranks is cut off, give --ranks N "
-                    "and --gpus-per-node N",
-                    where, t->rank_count, (long long)rank);
+        return fail(
+            err, BAD_INPUT,
+            "%s: expected rank %d, found %lld: if the list of ranks is cut off, give --ranks N "
+            "and --gpus-per-node N",
+            where, t->rank_count, (long long)rank);
     if (rank >= NCCL_RANKS_MAX || group < 0 || group >= NCCL_RANKS_MAX || device < 0 ||
         device >= NCCL_RANKS_MAX || n->samples.endpoint_count >= NCCL_RANKS_MAX)
         return fail(err, BAD_INPUT,

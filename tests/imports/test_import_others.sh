@@ -176,7 +176,8 @@ trained 1 'ZeRO 1, as the name deepspeed_configs/zero1.json' \
 trained 0 'optimizer adamw_bnb_8bit: Adam.s states in fp32, of the adapters alone' \
     "${axolotl}optimizer: adamw_bnb_8bit" yaml
 axolotl='base_model: m\nsequence_len: 64\nmicro_batch_size: 1\n'
-for other in 'rl: dpo/--rl: is not read: pairs' 'dp_shard_size: 4/--dp-shard-size: times replicas: expected 8' \
+for other in 'rl: dpo/--rl: is not read: pairs' \
+    'dp_shard_size: 4/--dp-shard-size: times replicas: expected 8' \
     'expert_parallel_size: 2/--expert-parallel-size: is not read' \
     'dense_mixer: true/--dense-mixer: is not read' \
     'optimizer: adamw_bnb_8bit/--optimizer: adamw_bnb_8bit has other states' \
@@ -200,8 +201,9 @@ told '--overrides-of-model-config: the model is its config.json'
 grep -q '"context": 2' "$work/job.json" && grep -q '"full"' "$work/job.json" ||
     wrong "axolotl: no context ranks or recomputation"
 # Accelerate's own flags; its processes are those of all machines.
-trained 3 'offload: the optimizer on the host' "accelerate launch --num_processes 8 --num_machines 2 \
---mixed_precision fp16 --use_fsdp --fsdp_offload_params true --parallelism_config_tp_size 2 t.py \
+trained 3 'offload: the optimizer on the host' "accelerate launch --num_processes 8 \
+--num_machines 2 --mixed_precision fp16 --use_fsdp --fsdp_offload_params true \
+--parallelism_config_tp_size 2 t.py \
 --per_device_train_batch_size 1 --max_length 64"
 "$plumbline" import trainer "$work/in.sh" -o "$work/job.json" 2>"$work/err" # without --gpus
 grep -q '"precision": "fp16"' "$work/job.json" && grep -q '"data": 4,' "$work/job.json" ||
