@@ -26,6 +26,7 @@ static bool adapt(struct layer_run *run, const struct shape *s, const struct run
 {
     const char *words = r->adapters.modules;
     run->adapter_rank = r->adapters.rank < INT16_MAX ? (int)r->adapters.rank : INT16_MAX;
+    run->adapter_dropout = r->adapters.dropout > 0;
     run->weight_bits = run_frozen_bits(r);
     return !words || !strncasecmp(words, "all", 3) ||
            adapters_by_words(words, s, run->adapter_modules);
@@ -45,6 +46,7 @@ const char *adapters_text(const struct run *r, struct arena *arena)
         between = ", ";
     }
     if (between[2] == '\0') text = arena_print(arena, "%s]", text);
+    if (run.adapter_dropout) text = arena_print(arena, "%s, \"adapter_dropout\": true", text);
     if (!run.weight_bits) return text;
     return arena_print(arena, "%s, \"weight_bits\": %d", text, run.weight_bits);
 }

@@ -46,6 +46,7 @@ static const struct setting_row rows[] = {
     TAKES("lora-rank lora-r lora-dim", COUNT, adapters.rank),
     TAKES("lora-alpha", TEXT, adapters.alpha),
     TAKES("lora-target lora-target-modules target-modules", TEXT, adapters.modules),
+    TAKES("lora-dropout", NUMBER, adapters.dropout),
     TAKES("lora-target-linear", FLAG, adapters.all),
     TAKES("load-in-4bit q-lora use-qlora", FLAG, adapters.four),
     TAKES("load-in-8bit", FLAG, adapters.eight),

@@ -244,6 +244,7 @@ static const struct setting_row rows[] = {
     TAKES("moe-expert-model-parallelism", FLAG, experts_over_data),
     TAKES("tuner-type train-type", TEXT, adapters.way),
     TAKES("lora-rank lora-r", COUNT, adapters.rank),
+    TAKES("lora-dropout", NUMBER, adapters.dropout),
     TAKES("lora-target-modules target-modules", TEXT, adapters.modules),
     LATER("of-some-ranks"),
     TAKES("nproc-per-node", COUNT, processes),

@@ -175,6 +175,7 @@ static const struct setting_row rows[] = {
     TAKES("mixed_precision.fp4", TEXT, fp4),
     TAKES("peft peft_scheme peft._target_ model.peft.peft_scheme", TEXT, adapters.way),
     TAKES("peft.dim model.peft.lora_tuning.adapter_dim", COUNT, adapters.rank),
+    TAKES("peft.dropout model.peft.lora_tuning.adapter_dropout", NUMBER, adapters.dropout),
     TAKES("peft.target_modules model.peft.lora_tuning.target_modules", TEXT, adapters.modules),
     ROW("peft.* model.peft.* lora_tuning", LEFT, job, ONLY_READ, 0, NULL, false),
     TAKES("tokenizer.vocab_size", COUNT, shape.vocabulary),

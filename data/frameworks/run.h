@@ -109,6 +109,7 @@ struct run {
         const char *way, *alpha, *modules, *bits;
         int on;
         int64_t rank;
+        double dropout;
         bool all, four, eight;
     } adapters;
 

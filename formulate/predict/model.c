@@ -247,6 +247,7 @@ static bool adapt(struct layer_run *run, const struct shape *shape, const struct
     run->frozen = true;
     if (ends) return true;
     run->adapter_rank = (int)row->lora_rank;
+    run->adapter_dropout = stated(row->lora_dropout, 0);
     run->weight_bits = (int)stated(row->frozen_bits, 0);
     const char *words = cell_copy(row->lora_modules, arena), *nearest;
     const char *unknown = adapters_unknown_word(words, &nearest, arena);
@@ -266,8 +267,9 @@ bool predict_set_model(struct predictor *p, const struct run_row *row,
     int64_t packed = row->document_tokens, rank = stated(row->lora_rank, 0);
     bool shorter = packed != NOT_STATED && packed < row->seq;
     if (!find_layers(p, row, prediction)) return false;
-    if (row->lora_modules.length && rank == 0)
-        return predict_refuse(prediction, "lora_modules: expected a lora_rank above 0 with it");
+    if ((row->lora_modules.length || stated(row->lora_dropout, 0)) && rank == 0)
+        return predict_refuse(prediction, "%s: expected a lora_rank above 0 with it",
+                              row->lora_modules.length ? "lora_modules" : "lora_dropout");
     if (!shorter && rank == 0) return true;
     if (m->runs != p->runs) m->runs = TAKE_COPY(p->scratch, m->runs, m->run_count);
     for (int i = 0; i < m->run_count; i++) {

@@ -70,6 +70,7 @@ static const struct field fields[] = {
     WHOLE(head_width, 1, 1 << 20),
     WHOLE(document_tokens, 1, 1 << 24),
     WHOLE(lora_rank, 0, 65536),
+    WHOLE(lora_dropout, 0, 1),
     WHOLE(frozen_bits, 1, 16),
     TEXT(lora_modules),
     WHOLE(query_rank, 0, 1 << 20),

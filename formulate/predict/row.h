@@ -46,7 +46,7 @@ struct run_row {
     struct cell id, source, gpu, notes, split, model, framework, version, lora_modules;
     struct cell origin; // the source, for the program and the date that it names
     int64_t num_gpus, layers, hidden, ffn, heads, kv_heads, head_width, vocab, positions, seq,
-        document_tokens, lora_rank, frozen_bits;
+        document_tokens, lora_rank, lora_dropout, frozen_bits;
     int64_t query_rank, kv_rank, rotary_width, value_width; // latent attention
     int64_t experts, top_k, expert_ffn, shared_ffn, dense_layers;
     int64_t tp, pp, cp, dp, ep, etp, vpp, micro_batch, global_batch, sp, zero, gpus_per_node;

@@ -4,9 +4,10 @@
 
 #include "formulate/price/pricing.h"
 
-// How many, and the sum of those widths that tensor ranks divide.
+// How many, and the sum of those widths that tensor ranks divide; how many read a whole token, and
+// the sum of those widths that the others read.
 struct adapters {
-    real count, wide;
+    real count, wide, readers, narrower;
 };
 struct adapters adapters_of(const struct pricing *x, const struct layer_run *run);
 // Seconds of their kernels in a pass of each kind.

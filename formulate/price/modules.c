@@ -22,12 +22,13 @@ real inputs_of_products(const struct pricing *x, const struct layer_run *run)
         if (i != ADAPTER_OUTPUT && i != ADAPTER_DOWN &&
             run_adapts(run, x->shape, (enum adapter_module)i))
             read[of_ffn[i]] = true;
-    return fminl(norms_read(x, run), read[0] + read[1]);
+    return run->adapter_dropout ? 0 : fminl(norms_read(x, run), read[0] + read[1]);
 }
 
 bool keeps_last_input(const struct pricing *x, const struct layer_run *run)
 {
-    return !run->frozen || run->kind != LAYER_BLOCK || run_adapts(run, x->shape, ADAPTER_DOWN);
+    return !run->frozen || run->kind != LAYER_BLOCK ||
+           (run_adapts(run, x->shape, ADAPTER_DOWN) && !run->adapter_dropout);
 }
 
 // Rows of experts that a rank gathers.

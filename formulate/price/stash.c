@@ -96,6 +96,14 @@ static bool keeps_gathered(const struct pricing *x)
            (job->trainer == TRAINER_TORCHTITAN || job->gathered_inputs);
 }
 
+// Of a token, behind dropout: each adapter's own copy of what it reads, and a mask of bytes.
+static real kept_by_dropout(const struct pricing *x, const struct layer_run *run)
+{
+    struct adapters all = adapters_of(x, run);
+    if (!run->adapter_dropout) return 0;
+    return (x->e + 1) * (all.readers * x->h * x->u + all.narrower / x->t1);
+}
+
 // For mode none, without the scores.
 static real stash_of_block(const struct pricing *x, const struct layer_run *run)
 {
@@ -111,6 +119,7 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
                  x->e * x->n * attention.kept.whole + kept_by_steps(x, run);
     if (keeps_keys(x, run)) bytes += (x->c - 1) * ring_bytes(x, run, x->n);
     return bytes - spared_by_narrow(x, run, routed) + kept_by_experts(x, run, routed) +
+           x->n * kept_by_dropout(x, run) +
            x->e * x->n * run->adapter_rank * adapters_of(x, run).count;
 }
 

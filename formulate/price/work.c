@@ -134,11 +134,13 @@ static real wide_side(const struct pricing *x, enum adapter_module module)
 
 struct adapters adapters_of(const struct pricing *x, const struct layer_run *run)
 {
-    struct adapters all = {0, 0};
+    struct adapters all = {0, 0, 0, 0};
     for (int i = 0; i < ADAPTER_MODULE_COUNT; i++) {
+        bool back = i == ADAPTER_OUTPUT || i == ADAPTER_DOWN;
+        real wide = wide_side(x, (enum adapter_module)i);
         if (!run_adapts(run, x->shape, (enum adapter_module)i)) continue;
-        all.count += 1;
-        all.wide += wide_side(x, (enum adapter_module)i);
+        all.count += 1, all.wide += wide;
+        *(back ? &all.narrower : &all.readers) += back ? wide : 1;
     }
     return all;
 }

@@ -50,6 +50,7 @@ void explain_adjust(const struct explained *x, struct problem *problem)
         struct layer_run *run = &problem->model.runs[i];
         run->frozen = true;
         if (run->kind != LAYER_BLOCK) continue;
+        run->adapter_dropout = told_count(&x->log, TOLD_ADAPTER_DROPOUT) > 0;
         run->adapter_rank = rank > 1 ? (int)rank : 8, run->weight_bits = bits;
         finds_modules(x, run_shape(&problem->model, run), run->adapter_modules);
     }

@@ -31,6 +31,7 @@ static struct layer_run kinds[] = {
      .frozen = true,
      .adapter_rank = 8,
      .adapter_modules = {[ADAPTER_QKV] = true, [ADAPTER_OUTPUT] = true},
+     .adapter_dropout = true,
      .weight_bits = 4},
     {.name = "mixture",
      .kind = LAYER_MOE,
@@ -105,7 +106,7 @@ static struct model model_of_kinds(struct layer_run *runs)
 
 static void take_adapters(struct layer_run *run)
 {
-    run->adapter_rank = run->weight_bits = 0;
+    run->adapter_rank = run->weight_bits = run->adapter_dropout = 0;
     memset(run->adapter_modules, 0, sizeof run->adapter_modules);
 }
 
@@ -170,6 +171,7 @@ TEST(senseless_models)
     REFUSED_MODEL((runs[1].adapter_modules[ADAPTER_GATE] = true, m.shape.gated_ffn = false),
                   "adapter_modules");
     REFUSED_MODEL(runs[1].adapter_rank = 0, "adapter_modules");
+    REFUSED_MODEL((take_adapters(&runs[1]), runs[1].adapter_dropout = true), "adapter_dropout");
     REFUSED_MODEL(runs[1].weight_bits = 17, "weight_bits");
     REFUSED_MODEL(runs[2].weight_bits = 4, "weight_bits");
     REFUSED_MODEL(runs[2].shared_weights = true, "shared_weights");

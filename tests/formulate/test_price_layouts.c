@@ -350,6 +350,11 @@ TEST(adapters)
     assert_int_equal(80 * block_of(b).gradient_bytes, 4LL * 44564480);
     // Neither the second norm's output nor what the last product reads, and five states fewer.
     assert_int_equal(everywhere - block_of(b).stash_bytes[0], 2 * n * (8192 + 28672 + 5 * 16));
+    // Dropout gives both a copy of their own and a mask of bytes; the norm's output goes.
+    int64_t undropped = block_of(b).stash_bytes[0];
+    b->runs[BLOCK].adapter_dropout = true;
+    assert_int_equal(block_of(b).stash_bytes[0] - undropped, n * 8192 * (3 + 3 - 2));
+    b->runs[BLOCK].adapter_dropout = false;
     on[ADAPTER_QKV] = on[ADAPTER_OUTPUT] = false;
     // 4 bits a value and 2 bytes for 128: 0.515625; the norms stay
     b->runs[BLOCK].weight_bits = 4;

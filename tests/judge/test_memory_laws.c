@@ -233,6 +233,16 @@ static bool one_adapter_more(struct problem *p)
     }
     return false;
 }
+static bool dropout_on_adapters(struct problem *p)
+{
+    bool found = false;
+    for (int i = 0; i < p->model.run_count; i++) {
+        struct layer_run *r = &p->model.runs[i];
+        if (!r->adapter_rank || r->adapter_dropout) continue;
+        r->adapter_dropout = found = true;
+    }
+    return found;
+}
 static bool said_in_full(struct problem *p)
 {
     for (int i = 0; i < p->model.run_count; i++) {
@@ -270,6 +280,7 @@ static const struct law {
     {"attention that is not fused", unfused, SAME, MORE, MORE, true},
     {"nothing frozen", thawed, MORE, MORE, FREE},
     {"one adapter more", one_adapter_more, MORE, MORE, MORE},
+    {"dropout on adapters", dropout_on_adapters, SAME, MORE, MORE, true},
     {"more replicas", more_replicas, LESS, SAME, FREE},
     {"a higher stage of sharding", shard_more, LESS, SAME, FREE},
     {"more tensor ranks", more_tensor_ranks, LESS, LESS, FREE},

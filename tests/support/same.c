@@ -90,6 +90,7 @@ void same_model(const struct model *a, const struct model *b)
         SAME(runs[i].recomputable);
         SAME(runs[i].frozen);
         SAME(runs[i].adapter_rank);
+        SAME(runs[i].adapter_dropout);
         for (int k = 0; k < ADAPTER_MODULE_COUNT; k++) SAME(runs[i].adapter_modules[k]);
         SAME(runs[i].weight_bits);
         SAME(runs[i].shared_weights);

@@ -134,6 +134,7 @@ const struct key_row log_key_rows[] = {
     {"lora_r", TOLD_ADAPTERS, COUNT, NULL},
     {"lora_rank", TOLD_ADAPTERS, COUNT, NULL},
     {"lora_alpha", TOLD_ADAPTERS, PRESENT, NULL},
+    {"lora_dropout", TOLD_ADAPTER_DROPOUT, POSITIVE, NULL},
     {"lora_target", TOLD_ADAPTED, TEXT, NULL},
     {"lora_target_linear", TOLD_ADAPTED, MEANS, "all"},
     {"lora_target_modules", TOLD_ADAPTED, TEXT, NULL},

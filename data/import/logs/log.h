@@ -102,8 +102,9 @@ enum told {
     TOLD_GROUPED,
     TOLD_OFFLOAD,
     TOLD_OFFLOAD_WEIGHTS,
-    TOLD_ADAPTERS,    // low-rank: their rank, or 1
-    TOLD_ADAPTED,     // names of the products that have one
+    TOLD_ADAPTERS, // low-rank: their rank, or 1
+    TOLD_ADAPTED,  // names of the products that have one
+    TOLD_ADAPTER_DROPOUT,
     TOLD_WEIGHT_BITS, // of what is frozen beside them
     TOLD_LATENT,      // attention
     TOLD_DEEPSPEED,

@@ -88,6 +88,7 @@ const char *const told_names[] = {"num_gpus",
                                   "offload_param",
                                   "adapters",
                                   "adapter_modules",
+                                  "adapter_dropout",
                                   "weight_bits",
                                   "latent",
                                   "deepspeed",
@@ -134,11 +135,9 @@ int tell_counts(struct log *l, const char *line, enum told_by by, const char *ke
 
 bool told_is_shown(const struct log *l, enum told what)
 {
-    static const bool others[TOLD_COUNT] = {[TOLD_ADAPTERS] = true,
-                                            [TOLD_ADAPTED] = true,
-                                            [TOLD_WEIGHT_BITS] = true,
-                                            [TOLD_OFFLOAD] = true,
-                                            [TOLD_OFFLOAD_WEIGHTS] = true};
+    static const bool others[TOLD_COUNT] = {
+        [TOLD_ADAPTERS] = true,    [TOLD_ADAPTED] = true, [TOLD_ADAPTER_DROPOUT] = true,
+        [TOLD_WEIGHT_BITS] = true, [TOLD_OFFLOAD] = true, [TOLD_OFFLOAD_WEIGHTS] = true};
     return told(l, what) &&
            (what < TOLD_COLUMNS ||
             (others[what] && (what != TOLD_ADAPTED || told_count(l, TOLD_ADAPTERS) > 0) &&

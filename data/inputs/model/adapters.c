@@ -35,10 +35,9 @@ enum status adapters_check(const struct layer_run *run, const struct shape *s, i
 {
     const bool *m = run->adapter_modules;
     bool any = memchr(m, true, ADAPTER_MODULE_COUNT), ungated = s && !s->gated_ffn;
-    if (any && !run->adapter_rank)
-        return fail(err, BAD_INPUT,
-                    "%s: runs[%d].adapter_modules: expected it next to an adapter_rank above 0",
-                    file, i);
+    if ((any || run->adapter_dropout) && !run->adapter_rank)
+        return fail(err, BAD_INPUT, "%s: runs[%d].%s: expected it next to an adapter_rank above 0",
+                    file, i, any ? "adapter_modules" : "adapter_dropout");
     if (m[ADAPTER_QKV] && (m[ADAPTER_QUERY] || m[ADAPTER_KEY] || m[ADAPTER_VALUE]))
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].adapter_modules: expected \"qkv\" alone or query, key and value",

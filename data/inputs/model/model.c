@@ -104,6 +104,7 @@ static const struct member run_rows[] = {
     KEY_INT(layer_run, adapter_rank, OPTIONAL, IF_STATED, 0, 65536),
     KEY_PART("adapter_modules", JSON_ARRAY, OPTIONAL, offsetof(struct layer_run, adapter_modules),
              get_adapters, put_adapters),
+    KEY_BOOL(layer_run, adapter_dropout, OPTIONAL, IF_SET),
     KEY_INT(layer_run, weight_bits, OPTIONAL, IF_SET, 1, 16),
     KEY_COUNT(layer_run, window, OPTIONAL, IF_SET, 1, 1 << 30),
     KEY_COUNT(layer_run, chunk, OPTIONAL, IF_SET, 1, 1 << 30),

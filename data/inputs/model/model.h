@@ -170,6 +170,7 @@ struct layer_run {
     bool frozen;       // not trained: no gradient, no optimizer state, no sync
     int adapter_rank;  // low-rank adapters, trained, on matrices of a frozen block; 0: none
     bool adapter_modules[ADAPTER_MODULE_COUNT]; // on which; none stated: on every matrix
+    bool adapter_dropout;                       // on what each reads
     int weight_bits;    // of a frozen run's matrices, experts, vocabulary or pool; 0: as in the
                         // job's precision
     int64_t window;     // tokens that a token looks back over, including itself; 0: all

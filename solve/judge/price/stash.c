@@ -52,7 +52,8 @@ static bool is_learning(const struct layer_run *r) { return !r->frozen || r->kin
 
 int last_input_kept(const struct price_audit *a, const struct layer_run *r)
 {
-    return is_learning(r) || run_adapts(r, &a->problem->model.shape, ADAPTER_DOWN);
+    if (is_learning(r)) return true;
+    return !r->adapter_dropout && run_adapts(r, &a->problem->model.shape, ADAPTER_DOWN);
 }
 
 int adapted_inputs(const struct price_audit *a, const struct layer_run *r)
@@ -63,6 +64,7 @@ int adapted_inputs(const struct price_audit *a, const struct layer_run *r)
     for (int i = 0; i < count; i++)
         if (each[i].reads_token) *(each[i].in_ffn ? &ffn : &attention) = 1;
     bool same = s->parallel_residual && s->norms == 1;
+    if (r->adapter_dropout) return 0; // the products of adapters read dropped copies
     return same && attention ? 1 : attention + ffn;
 }
 
@@ -71,6 +73,21 @@ static long double adapter_states(const struct price_audit *a, const struct laye
 {
     struct adapted each[ADAPTER_MODULE_COUNT];
     return (long double)r->adapter_rank * judged_adapters(a, r, each);
+}
+
+// Of a token, bytes: what dropout gives each adapter is that adapter's alone, and which values it
+// dropped stands in a byte for each of them.
+static long double dropped_copies(const struct price_audit *a, const struct layer_run *r)
+{
+    struct adapted each[ADAPTER_MODULE_COUNT];
+    int count = r->adapter_dropout ? judged_adapters(a, r, each) : 0;
+    long double copies = 0, masks = 0;
+    for (int i = 0; i < count; i++) {
+        long double values = each[i].reads_token ? a->problem->model.shape.hidden * a->share
+                                                 : each[i].other / a->outer;
+        copies += a->value_bytes * values, masks += values;
+    }
+    return copies + masks;
 }
 
 long double expert_stash(const struct price_audit *a, const struct layer_run *r)
@@ -180,7 +197,7 @@ static long double layered_stash(const struct price_audit *a, int run)
     if (judged_keys_kept(a, run)) // its own are among those that were gathered
         stash += judged_ring_bytes(a, run, n) * (long double)(a->problem->job.layout.context - 1);
     stash -= narrowed_bytes(a, run);
-    return stash + e * n * adapter_states(a, r);
+    return stash + n * (e * adapter_states(a, r) + dropped_copies(a, r));
 }
 
 // Gradients of activations in transit, and the buffers of exchanges.

@@ -112,6 +112,7 @@ void draw_adapters(struct model *m, uint64_t seed)
     for (int i = 0; i < m->run_count; i++) {
         struct layer_run *r = &m->runs[i];
         bool *on = r->adapter_modules, gated = run_shape(m, r)->gated_ffn;
+        r->adapter_dropout = r->adapter_rank && (seed + (uint64_t)i) % 5 < 2;
         if (!r->adapter_rank || random_chance(&own, 30)) continue;
         for (int k = 0; k < ADAPTER_MODULE_COUNT; k++) on[k] = random_chance(&own, 35);
         if (on[ADAPTER_QKV]) on[ADAPTER_QUERY] = on[ADAPTER_KEY] = on[ADAPTER_VALUE] = false;
