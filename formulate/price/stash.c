@@ -100,8 +100,9 @@ static bool keeps_gathered(const struct pricing *x)
 static real kept_by_dropout(const struct pricing *x, const struct layer_run *run)
 {
     struct adapters all = adapters_of(x, run);
+    real share = keeps_gathered(x) ? 1 / x->t2 : x->u;
     if (!run->adapter_dropout) return 0;
-    return (x->e + 1) * (all.readers * x->h * x->u + all.narrower / x->t1);
+    return (x->e + 1) * (all.readers * x->h * share + all.narrower / x->t1);
 }
 
 // For mode none, without the scores.

@@ -75,21 +75,6 @@ static long double adapter_states(const struct price_audit *a, const struct laye
     return (long double)r->adapter_rank * judged_adapters(a, r, each);
 }
 
-// Of a token, bytes: what dropout gives each adapter is that adapter's alone, and which values it
-// dropped stands in a byte for each of them.
-static long double dropped_copies(const struct price_audit *a, const struct layer_run *r)
-{
-    struct adapted each[ADAPTER_MODULE_COUNT];
-    int count = r->adapter_dropout ? judged_adapters(a, r, each) : 0;
-    long double copies = 0, masks = 0;
-    for (int i = 0; i < count; i++) {
-        long double values = each[i].reads_token ? a->problem->model.shape.hidden * a->share
-                                                 : each[i].other / a->outer;
-        copies += a->value_bytes * values, masks += values;
-    }
-    return copies + masks;
-}
-
 long double expert_stash(const struct price_audit *a, const struct layer_run *r)
 {
     const struct expert_shape *x = &r->experts;
@@ -171,6 +156,21 @@ static long double narrowed_bytes(const struct price_audit *a, int run)
         narrowed += less * gathered_tokens(a, r) *
                     (judged_expert_reads(a, r) + r->experts.ffn / (long double)a->expert_parts);
     return narrowed;
+}
+
+// Of a token, bytes: what dropout gives each adapter is that adapter's alone, and which values it
+// dropped stands in a byte for each of them.
+static long double dropped_copies(const struct price_audit *a, const struct layer_run *r)
+{
+    struct adapted each[ADAPTER_MODULE_COUNT];
+    int count = r->adapter_dropout ? judged_adapters(a, r, each) : 0;
+    long double h = a->problem->model.shape.hidden, copies = 0, masks = 0;
+    h *= inputs_stay_whole(a) ? 1 / a->inner : a->share;
+    for (int i = 0; i < count; i++) {
+        long double values = each[i].reads_token ? h : each[i].other / a->outer;
+        copies += a->value_bytes * values, masks += values;
+    }
+    return copies + masks;
 }
 
 // Without recomputation and without the scores.
