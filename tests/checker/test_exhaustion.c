@@ -146,10 +146,10 @@ static void write_tables(FILE *f, int stages, int layers, int micro_batches)
             "%s{\"name\": \"%c\", \"count\": %d, \"recomputable\": false, \"weight_bytes\": 1, "
             "\"gradient_bytes\": 1, \"optimizer_bytes\": 0, \"stash_bytes\": [1, 1, 1], "
             "\"working_bytes\": "
-            "[0, 0, 0], \"feedback_bytes\": [0], \"cut\": 0, \"forward_ns\": [1000], "
+            "[0, 0, 0], \"feedback_bytes\": [0], \"cut\": 0, \"forward_ns\": [%d], "
             "\"backward_ns\": [2000], "
             "\"selective_ns\": [0], \"full_ns\": [0], \"optimizer_ns\": [0], \"sync_ns\": [[0]]}",
-            run ? ", " : "", 'a' + run, layers);
+            run ? ", " : "", 'a' + run, layers, 1000 + run); // layers of equal runs are one choice
     fputs("], \"cuts\": [{\"message_bytes\": 0, \"feedback_bytes\": [0], \"forward_ns\": [0, 0, 0, "
           "0], "
           "\"backward_ns\": [[0, 0, 0, 0]]}]}",
