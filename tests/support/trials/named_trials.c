@@ -82,6 +82,14 @@ static void put_places(struct problem *p, struct random *rng, struct arena *aren
                                            (double)random_between(rng, 1, few ? 1 : 5) * 1e-6};
 }
 
+// Some nodes' own links are slower than those between nodes.
+static void slow_links(struct cluster *c, struct random rng)
+{
+    for (int g = 0; g < c->group_count; g++)
+        if (random_chance(&rng, 30))
+            c->groups[g].intra.bytes_per_s = (double)random_between(&rng, 1, 50) * 1e6;
+}
+
 bool named_draw(struct problem *p, struct priced *priced, struct random *rng, struct arena *arena)
 {
     struct random_limits limits = random_limits_small();
@@ -91,6 +99,7 @@ bool named_draw(struct problem *p, struct priced *priced, struct random *rng, st
     random_problem(p, rng, &limits, arena);
     put_widths(p, rng, arena);
     put_places(p, rng, arena);
+    slow_links(&p->cluster, *rng);
     struct error unfit = {OK, ""};
     return price_problem(priced, p, arena, &unfit) == OK && priced->seat_nodes;
 }
