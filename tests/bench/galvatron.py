@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Galvatron's own search against plumbline on its test's profile: galvatron.py CHECKOUT [MEMORY_GB
 MICRO_BATCHES SEQUENCE ...], each three numbers a setting (default: the test's, 36 32 8192).
-CHECKOUT: PKU-DAIR/Hetu-Galvatron with its dp core built (its Makefile), its tests beside it; python:
-one with its requirements. Its cost functions give the time and bytes of a layer for each tensor
-degree, with ZeRO 2 or 3, recomputed or not, and of both ends of the model, by tensor or sequence
-ranks (vsp), sharded or not (embed_sdp). Those are measured layers here, one problem for each number
-of stages (1 or 2), tensor degree, and degree, kind and sharding of the ends; every one is solved,
-certified and checked. Printed: the best of ours by 1F1B and by Galvatron's own cost model, theirs,
-and processor seconds. Not in ours: unlike degrees within a stage or in two stages, layers by sequence ranks.
+CHECKOUT: PKU-DAIR/Hetu-Galvatron with its dp core built (its Makefile), its tests beside it;
+python: one with its requirements. Its cost functions give the time and bytes of a layer for each
+tensor degree, with ZeRO 2 or 3, recomputed or not, and of both ends of the model, by tensor or
+sequence ranks (vsp), sharded or not (embed_sdp). Those are measured layers here, one problem for
+each number of stages (1 or 2), tensor degree, and degree, kind and sharding of the ends; every one
+is solved, certified and checked. Printed: the best of ours by 1F1B and by Galvatron's own cost
+model, theirs, and processor seconds. Not in ours: unlike degrees within a stage or in two stages,
+layers by sequence ranks.
 BIN: plumbline; ONLY=ours or ONLY=theirs: one of the two."""
 import contextlib, io, itertools, json, math, os, pathlib, resource, subprocess, sys, tempfile, time
 
