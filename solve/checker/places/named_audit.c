@@ -26,9 +26,7 @@ static enum status audit_proof(struct named_audit *h, const cJSON *proof, const 
         return fail(r->err, (enum status)NOT_PROVEN, "proves less than is claimed of all parts");
     TRY(check_named_part_problem(&p, h->tree, &h->part, r, h->work, h->scratch));
     TRY(check_one_proof(r, proof, &p, &own, h->work, h->scratch));
-    all->operations = own.operations;
-    all->choices += own.choices, all->paths += own.paths, all->rounds += own.rounds;
-    all->boxes += own.boxes, all->splits += own.splits, all->leaves += own.leaves;
+    check_add_counts(all, &own);
     return check_spend(&p, h->work, WORK_OF_OPERATION * (uint64_t)own.operations);
 }
 
@@ -86,16 +84,7 @@ enum status check_audit_named(struct check_result *result, const struct reader *
     struct named_audit *h = TAKE(arena, 1, struct named_audit);
     struct check_named_tree *tree;
     const cJSON *parts;
-    const struct value_field fields[] = {
-        {.key = "by"},
-        {"?infeasible", .flag = &result->infeasible},
-        {"?bound_ns", 0, MOST_SUM, .large = &result->bound_ns},
-        {"parts", .value = &parts, .type = cJSON_Array},
-        {NULL},
-    };
-    TRY(value_fields(r, places, "places", fields, NULL));
-    if (result->infeasible == (result->bound_ns >= 0))
-        return check_refuse(r, "places", "expected either infeasible or bound_ns");
+    TRY(check_read_parts(result, &parts, places, r));
     TRY(check_open_named(&tree, x, r, work, arena));
     *h = (struct named_audit){.tree = tree,
                               .r = r,

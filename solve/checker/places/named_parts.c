@@ -4,6 +4,7 @@
 #include "data/base/least.h"
 #include "solve/checker/layout/choices.h"
 #include "solve/checker/places/named_tree.h"
+#include "solve/checker/places/relaxing.h"
 
 // ---- nodes that no price tells apart
 
@@ -185,14 +186,7 @@ static void put_rules(const struct making *m)
     }
     for (int s = 0; s < to->stages; s++) {
         struct check_rule *r = &to->rules[to->rule_count++];
-        *r = (struct check_rule){.stage = s,
-                                 .holds_first = -1,
-                                 .holds_last = -1,
-                                 .run = -1,
-                                 .layers_min = -1,
-                                 .layers_max = -1,
-                                 .compresses_gradient = -1,
-                                 .compresses_boundary = -1};
+        *r = check_rule_about(s);
         for (int g = 0; g < to->group_count; g++)
             if (s < stood ? g == s : g >= stood) r->groups |= (uint64_t)1 << g;
     }

@@ -30,9 +30,7 @@ static enum status audit_case(const struct case_audit *h, const cJSON *proof,
     if (!part.infeasible && (all->infeasible || part.bound_ns < all->bound_ns))
         return fail(r->err, (enum status)NOT_PROVEN, "proves less than is claimed of all parts");
     all->parts++;
-    all->boxes += part.boxes, all->splits += part.splits, all->leaves += part.leaves;
-    all->rounds += part.rounds, all->choices += part.choices, all->paths += part.paths;
-    all->operations = part.operations;
+    check_add_counts(all, &part);
     return OK;
 }
 
@@ -118,16 +116,7 @@ enum status check_audit_reaches(struct check_result *result, const struct reader
 {
     struct case_audit h = {x, {.by = RELAX_BY_REACHES}, result, work, arena_open_within(arena)};
     const cJSON *parts;
-    const struct value_field fields[] = {
-        {.key = "by"},
-        {"?infeasible", .flag = &result->infeasible},
-        {"?bound_ns", 0, MOST_SUM, .large = &result->bound_ns},
-        {"parts", .value = &parts, .type = cJSON_Array},
-        {NULL},
-    };
-    TRY(value_fields(r, places, "places", fields, NULL));
-    if (result->infeasible == (result->bound_ns >= 0))
-        return check_refuse(r, "places", "expected either infeasible or bound_ns");
+    TRY(check_read_parts(result, &parts, places, r));
     result->problem = x->problem;
     h.next = parts->child;
     return audit_cases(&h, r, arena);

@@ -19,14 +19,6 @@ struct tree_audit {
     struct arena *scratch;
 };
 
-static void add_counts(struct check_result *to, const struct check_result *from)
-{
-    to->operations = from->operations;
-    to->choices += from->choices, to->paths += from->paths, to->rounds += from->rounds,
-        to->boxes += from->boxes;
-    to->splits += from->splits, to->leaves += from->leaves;
-}
-
 static enum status audit_proof(struct tree_audit *h, const cJSON *proof, int replica)
 {
     struct arena_mark mark = arena_set_mark(h->scratch);
@@ -47,7 +39,7 @@ static enum status audit_proof(struct tree_audit *h, const cJSON *proof, int rep
     if (status == OK) status = check_one_proof(&r, proof, &p, &own, h->work, h->scratch);
     if (status == OK)
         status = check_spend(&p, h->work, WORK_OF_OPERATION * (uint64_t)own.operations);
-    add_counts(h->result, &own);
+    check_add_counts(h->result, &own);
     arena_reset(h->scratch, mark);
     return status == OK ? OK : fail(h->r->err, status, "%s: %s", h->where, why.text);
 }
@@ -110,22 +102,6 @@ static enum status audit_part(struct tree_audit *h)
                     : audit_proof(h, proof, replica);
 }
 
-static enum status read_tree_claims(const struct reader *r, const cJSON *places,
-                                    const cJSON **parts, struct check_result *result)
-{
-    const struct value_field fields[] = {
-        {.key = "by"},
-        {"?infeasible", .flag = &result->infeasible},
-        {"?bound_ns", 0, MOST_SUM, .large = &result->bound_ns},
-        {"parts", .value = parts, .type = cJSON_Array},
-        {NULL},
-    };
-    TRY(value_fields(r, places, "places", fields, NULL));
-    if (result->infeasible == (result->bound_ns >= 0))
-        return check_refuse(r, "places", "expected either infeasible or bound_ns");
-    return OK;
-}
-
 enum status check_audit_tree(struct check_result *result, const struct reader *r,
                              const cJSON *places, const struct check_places *x, uint64_t *work,
                              struct arena *arena)
@@ -134,7 +110,7 @@ enum status check_audit_tree(struct check_result *result, const struct reader *r
     struct tree_audit *h = TAKE(arena, 1, struct tree_audit);
     struct check_tree *tree;
     const cJSON *parts;
-    TRY(read_tree_claims(r, places, &parts, result));
+    TRY(check_read_parts(result, &parts, places, r));
     TRY(check_open_tree(&tree, x, r, work, arena));
     *h = (struct tree_audit){.tree = tree,
                              .r = r,
