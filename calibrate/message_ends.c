@@ -120,6 +120,7 @@ void message_ends_to_costs(const struct message_ends *ends, struct costs *c, con
                            double bytes)
 {
     double end_s = message_ends_s(ends), overhead = 0;
+    if (!ends->count) return;
     for (int i = 0; i < c->collective_count; i++) {
         struct collective_times *t = &c->collectives[i];
         if (!t->send || !t->segment_count || strcmp(t->gpu, gpu)) continue;

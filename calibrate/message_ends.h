@@ -15,7 +15,8 @@ void message_ends_add(struct message_ends *ends, const struct plan_run *run, str
 double message_ends_s(const struct message_ends *ends); // of one; 0: none was seen
 
 // Messages of the GPU between devices take two of them longer, as overhead of their ends; bytes: of
-// a message, for which the share of overhead holds (docs/FORMULAS.md 6).
+// a message, for which the share of overhead holds (docs/FORMULAS.md 6). Without ends seen the
+// costs stay as they are.
 void message_ends_to_costs(const struct message_ends *ends, struct costs *c, const char *gpu,
                            double bytes);
 

@@ -97,3 +97,13 @@ TEST(costs)
     assert_true(shares[PART_LINK] == shares[PART_DELAY] && shares[PART_BLOCKING] == 0);
     assert_true(fabs(line.seconds.high - 410e-6) < 1e-12);
 }
+
+TEST(costs_stay_where_no_message_was_seen)
+{
+    struct costs costs = {.transfer_share = {[PART_DELAY] = 0.4, [PART_OVERHEAD] = 0.3},
+                          .schedule_share_stated = {true}};
+    struct message_ends none = {0, 0};
+    message_ends_to_costs(&none, &costs, "core", 100000);
+    assert_true(costs.transfer_share[PART_DELAY] == 0.4);
+    assert_true(costs.transfer_share[PART_OVERHEAD] == 0.3 && costs.schedule_share_stated[0]);
+}
