@@ -369,11 +369,12 @@ static void leave_out_experts(struct explained *x)
                    "the model has no experts: the degree that is named is of another");
 }
 
-// transformers' TrainingArguments leave gradient checkpointing off. LLaMA-Factory and ms-swift turn
-// it on, and so does peft for weights of few bits; axolotl does what its configuration says.
+// transformers' TrainingArguments leave gradient checkpointing off, and so do most programs.
+// LLaMA-Factory and ms-swift turn it on, and so does peft for weights of few bits; axolotl does
+// what its configuration says.
 static bool leaves_checkpointing_off(const struct log *l)
 {
-    bool trainer = l->format == LOG_TRANSFORMERS || (l->format == LOG_UNKNOWN && l->says_recompute);
+    bool trainer = l->format == LOG_TRANSFORMERS || l->format == LOG_UNKNOWN;
     return trainer && !l->recomputes && (l->says_recompute || !told(l, TOLD_WEIGHT_BITS));
 }
 

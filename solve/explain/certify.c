@@ -128,25 +128,33 @@ static bool counts_causal(const struct explained *x)
            (x->log.format == LOG_UNKNOWN && blackwell);
 }
 
-int64_t certify_sequence(const struct explained *x, const struct model *m, double flop_per_token,
-                         double flop_per_sequence)
+// share: of attention's cells; 0: latent attention as if its heads were as wide as others'.
+static int64_t sequence_by(const struct model *m, double share, double flop_per_token,
+                           double flop_per_sequence)
 {
     static const int64_t lengths[] = {512,   1024,  2048,  4096,   8192,
                                       16384, 32768, 65536, 131072, 262144};
-    struct model whole = without_windows(m, x->arena);
-    double share = counts_causal(x) ? 0.5 : 1;
     for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
-        double products, attention, blocks;
-        forward_of(&whole, lengths[i], &products, &attention, &blocks);
-        double flop = 3 * (products + share * attention) / (double)lengths[i];
-        if (m->shape.kv_rank && x->log.format == LOG_TORCHTITAN)
-            flop = 3 * products / (double)lengths[i] +
-                   12.0 * (m->layer_count - 2) * (double)m->shape.hidden * (double)lengths[i];
-        double by_log = flop_per_token > 0 ? flop_per_token
-                                           : flop_per_sequence / (double)lengths[i];
-        if (fabs(flop / by_log - 1) <= tolerance) return lengths[i];
+        double products, attention, blocks,
+            tokens = (double)lengths[i],
+            by_log = flop_per_token > 0 ? flop_per_token : flop_per_sequence / tokens;
+        forward_of(m, lengths[i], &products, &attention, &blocks);
+        double cells = share > 0 ? 3 * share * attention / tokens
+                                 : 12.0 * (m->layer_count - 2) * (double)m->shape.hidden * tokens;
+        if (fabs((3 * products / tokens + cells) / by_log - 1) <= tolerance) return lengths[i];
     }
     return 0;
+}
+
+int64_t certify_sequence(const struct explained *x, const struct model *m, double flop_per_token,
+                         double flop_per_sequence)
+{
+    struct model whole = without_windows(m, x->arena);
+    double share = counts_causal(x) ? 0.5 : 1;
+    bool latent = m->shape.kv_rank > 0;
+    if (latent && x->log.format == LOG_TORCHTITAN) share = 0;
+    int64_t found = sequence_by(&whole, share, flop_per_token, flop_per_sequence);
+    return !found && latent ? sequence_by(&whole, 0, flop_per_token, flop_per_sequence) : found;
 }
 
 // A rate that no GPU has is of something else, as Bridge's of a model's longest sequence.
@@ -242,6 +250,8 @@ static void certify(struct explained *x)
         count_own_vocabulary(c, m, x->problem.job.sequence);
     if (told(&x->log, TOLD_PACKED)) count_packed(c, &x->problem.model, x->problem.job.sequence);
     c->found = nearest_of(c);
+    // A tower of images or sound, which is not priced, has parameters whose FLOP programs count.
+    if (c->found < 0 && x->log.has_tower && c->by_log > c->counts[0].flop) c->by_log = 0;
 }
 
 static void assume_again(struct explained *x, const char *column, const char *value,

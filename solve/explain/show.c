@@ -102,7 +102,8 @@ static void put_reading(struct text *out, const struct explained *x)
             text = arena_print(x->arena, "%s%s %.4g (%s)", text, i ? "," : "",
                                c->counts[i].flop / 1e9, c->counts[i].name);
     } else {
-        text = "not certified: the log states no FLOP rate";
+        text = x->log.has_tower ? "not certified: the log's FLOP count a tower of images, too"
+                                : "not certified: the log states no FLOP rate";
     }
     if (c->rank_parameters > 0)
         text = arena_print(

@@ -308,7 +308,7 @@ answers 0 "79.5 GB" explain pieces.log
 printf '%s\n' 'llama-3.2-1b on 8xA100-80GB, zero-3, bf16, batch size 1, sequence length 1024' \
     'CUDA out of memory.' > fills.log
 answers 0 "which no value that the log leaves open fills" explain fills.log
-printf '%s\n' 'llama-3.1-70b on 24xA100-80GB, zero-3, bf16' 'CUDA out of memory.' > fits.log
+printf '%s\n' 'llama-3.1-8b on 24xA100-80GB, zero-3, bf16' 'CUDA out of memory.' > fits.log
 reads fits.log "verdict=out of memory"
 python3 -c 'import json; assert json.load(open("out"))["would_resolve"]' || complain "no open value"
 # a name that a number follows; DeepSpeed's update on a host

@@ -6,11 +6,6 @@
 #include "data/base/least.h"
 #include "data/import/logs/internal.h"
 
-static bool names_card(const char *s)
-{
-    return !strncmp(s, "3090", 4) || !strncmp(s, "4090", 4) || names_gpu(s);
-}
-
 // "4 nodes, each 4 A100", "10 nodes with 8 GPUs per node": the number before `number`, and what it
 // is of.
 static bool is_of_each(struct log *l, const char *line, const char *number)
@@ -66,7 +61,7 @@ static bool is_one(const char *line, const char *words)
         if (*of != ' ') continue;
         size_t size = strspn(++of, "0123456789");
         if (size) of += size + strspn(of + size, " GgBb");
-        if (!names_gpu(of)) continue;
+        if (!names_card(of)) continue;
         bool alone = true;
         for (size_t i = 0; i < ARRAY_LENGTH(many); i++) alone &= !find_in_any_case(of, many[i]);
         if (alone) return true;
@@ -109,24 +104,6 @@ static bool follows_word(const char *line, const char *number)
             return true;
     }
     return false;
-}
-
-// "Two cards", in Chinese.
-static int cards_in_chinese(const char *line)
-{
-    static const struct {
-        const char *word;
-        int count;
-    } digits[] = {{"\xe5\x8d\x95", 1}, {"\xe4\xb8\x80", 1}, {"\xe5\x8f\x8c", 2},
-                  {"\xe4\xb8\xa4", 2}, {"\xe5\x9b\x9b", 4}, {"\xe5\x85\xad", 6},
-                  {"\xe4\xb8\x83", 7}, {"\xe5\x85\xab", 8}};
-    for (size_t i = 0; i < ARRAY_LENGTH(digits); i++)
-        for (const char *at = line; (at = strstr(at, digits[i].word)); at += 3) {
-            if (!strncmp(at + 3, "\xe5\x8d\xa1", 3)) return digits[i].count;
-            if (!strncmp(at + 3, "\xe5\xbc\xa0", 3) && (digits[i].count == 2 || names_card(at + 6)))
-                return digits[i].count;
-        }
-    return 0;
 }
 
 // A row of nvidia-smi's table, "|   7  NVIDIA H100 80GB HBM3   On | ...": the GPU of that index.
@@ -188,11 +165,11 @@ static bool names_own(const struct log *l, const char *line)
 static void count_gpus(struct log *l, const char *line)
 {
     double count;
-    int cards = is_single(line) ? 1 : cards_in_chinese(line);
-    if (cards) {
-        tell_count(l, TOLD_NUM_GPUS, BY_WORDS, "a number of GPUs, in words", cards);
+    if (is_single(line)) {
+        tell_count(l, TOLD_NUM_GPUS, BY_WORDS, "a number of GPUs, in words", 1);
         return;
     }
+    if (log_chinese_counts(l, line)) return;
     for (const char *s = line; *s; s++) {
         if (!isdigit((unsigned char)*s)) continue;
         const char *begin = s;
@@ -206,7 +183,8 @@ static void count_gpus(struct log *l, const char *line)
         count *= (double)larger(factor, 1);
         if (!strncmp(unit, "of ", 3)) unit += 3;
         if (!strncasecmp(unit, "nvidia ", 7)) unit += 7;
-        bool many = count >= 1 && count <= 65536 &&
+        bool least = begin - line >= 9 && !strncmp(begin - 9, "at least ", 9),
+             many = count >= 1 && count <= 65536 && !least &&
                     (begin == line || !isalpha((unsigned char)begin[-1]));
         bool whole = !strncmp(unit, "-GPU ", 5) && count > 1 && at_border(line, begin);
         if (many && whole) { // "the 256-GPU recipes", "an 8-GPU node"
@@ -224,7 +202,8 @@ static void count_gpus(struct log *l, const char *line)
             told(l, TOLD_GPU);
         const char *sign = begin;
         while (sign > line && sign[-1] == ' ') sign--;
-        bool behind = sign > line + 1 && strchr("*xX", sign[-1]) && told(l, TOLD_GPU) &&
+        bool bold = sign > line + 1 && sign[-1] == '*' && sign[-2] == '*';
+        bool behind = sign > line + 1 && strchr("*xX", sign[-1]) && told(l, TOLD_GPU) && !bold &&
                       (sign[-1] == '*' || sign[-2] == ' ') && !isalnum((unsigned char)*s) &&
                       s[strspn(s, " ")] != '='; // "12*7 = 84"
         if (before_nodes(unit) && told(l, TOLD_GPU)) {

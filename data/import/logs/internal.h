@@ -17,6 +17,7 @@ struct log_table {
     int lines, rows; // of values
     bool pairs;      // each row is a name and its value
     bool rates;      // each row is a run, with a rate of its own
+    unsigned differ; // columns whose cells are not those of the first row
     char head[1024], row[1024];
 };
 
@@ -46,11 +47,12 @@ struct log_reader {
     int64_t gpu_hits[64];
     struct log_table table;
     struct prose_rate prose[MEASURED_COUNT];
-    bool shaped;      // by a model that is named
-    bool keyed_model; // its name is a configuration's
-    bool notebook;
+    bool shaped;                // by a model that is named
+    bool keyed_model;           // its name is a configuration's
+    bool notebook, quoted;      // quoted: within a comment of its code
     bool names_megatron;        // a post does, or a traceback through it
     bool titled;                // the first line is a post's title
+    int card_gb;                // of a card that may have no name, in words; 0: none is stated
     int branches;               // of a shell, that are open: which is taken is not known
     int64_t ffn;                // by torchtitan's arguments of a Llama; 0: none were there
     double step, samples;       // of Megatron's last line that states what was consumed
@@ -108,8 +110,14 @@ void log_models(struct log *l, const char *line);
 void log_date(struct log *l, const char *line);
 void log_words(struct log *l, const char *line);
 void log_counts(struct log *l, const char *line); // cards.c
-void log_table(struct log *l, const char *line);  // table.c; at the end: of ""
-bool names_gpu(const char *text);                 // begins with the name of one
+// chinese.c: whether the line counts cards; whether it says that memory was lacking; GB of a card.
+bool log_chinese_counts(struct log *l, const char *line);
+bool log_chinese_failure(const char *line);
+int log_chinese_card_gb(const char *line);
+// table.c; at the end: of "". Whether it is a row of another run than the one that is asked for.
+bool log_table(struct log *l, const char *line);
+bool names_gpu(const char *text);  // begins with the name of one
+bool names_card(const char *text); // the same, or "3090": with digits first
 // What follows from other values.
 void log_conclude(struct log *l);
 

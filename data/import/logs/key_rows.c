@@ -20,6 +20,17 @@ const struct key_row log_key_rows[] = {
     {"num_gpus", TOLD_NUM_GPUS, COUNT, NULL},
     {"np", TOLD_NUM_GPUS, COUNT, NULL}, // mpirun's
     {"ngpu", TOLD_NUM_GPUS, COUNT, NULL},
+    {"ngpus", TOLD_NUM_GPUS, COUNT, NULL}, // launchers' own words, as shells set them
+    {"nhosts", TOLD_NODES, COUNT, NULL},
+    {"ngpu_per_host", TOLD_GPUS_PER_NODE, COUNT, NULL},
+    {"npus_per_node", TOLD_GPUS_PER_NODE, COUNT, NULL},
+    {"nlayers", TOLD_LAYERS, COUNT, NULL},
+    {"nhidden", TOLD_HIDDEN, COUNT, NULL},
+    {"nheads", TOLD_HEADS, COUNT, NULL},
+    {"grad_acc_steps", TOLD_ACCUMULATION, COUNT, NULL},
+    {"micro_batch", TOLD_MICRO_BATCH, COUNT, NULL},
+    {"fsdp_size", TOLD_ZERO, MANY, "3"},
+    {"recompute", TOLD_GRANULARITY, EITHER, "full|none"},
     {"num_processes", TOLD_NUM_GPUS, COUNT, NULL},
     {"nodes", TOLD_NODES, COUNT, NULL},
     {"num_node", TOLD_NODES, COUNT, NULL},

@@ -204,6 +204,9 @@ static void take_value(struct log *l, const struct key_row *row, enum told_by by
             (number > 1 || row->how != SEVERAL))
             tell_count(l, row->told, by, row->key, number);
         return;
+    case MANY:
+        if (whole_of(value, length, &number) && number > 1) tell_text(l, row, by, row->text);
+        return;
     case TEXT:
         if (row->told == TOLD_ADAM && // a size in MB; "FP16_Optimizer", around another
             (!isalpha((unsigned char)*value) || (length > 10 && value[length - 9] == 'O')))
@@ -257,6 +260,8 @@ bool log_setting(struct log *l, enum told_by by, const char *key, size_t key_len
     if (by == BY_SETTING && strcmp(name, "sequence_length") == 0) by = BY_PROGRAM;
     while (length && strchr("\"'`", *value)) value++, length--;
     while (length && strchr("\"'`,;)", value[length - 1])) length--;
-    take_value(l, row, by, value, length);
+    // "adapter_name=adapter_name", of code: what the name holds is not known.
+    if (length != key_length || strncmp(key, value, length) != 0)
+        take_value(l, row, by, value, length);
     return true;
 }

@@ -14,6 +14,7 @@ enum how {
     TEXT,             // any
     SWITCH_OR_TEXT,   // any; true and false state the switch beside it alone
     NAMES,            // 1 if it is the row's text, else 0
+    MANY,             // the row's text, if it is a number above 1
     MEANS,            // the row's text, if it is true
     EITHER,           // the row's two texts, "A|B": A if it is true, else B
     NAMES_DISPATCHER, // of experts, in a framework's words

@@ -129,7 +129,8 @@ enum status log_next(struct log *l, bool *more, struct error *err)
     }
     r->after_return = c == '\r', r->counts = c == '\n';
     r->line[length] = '\0';
-    if (!strncmp(r->line + strspn(r->line, " "), "\"cell_type\":", 12)) r->notebook = true;
+    if (!strncmp(r->line + strspn(r->line, " "), "\"cell_type\":", 12))
+        r->notebook = true, r->quoted = false;
     unquote(r->line), unlist(r->line);
     const char *begin = without_prefix(r->line);
     memmove(r->line, begin, strlen(begin) + 1);

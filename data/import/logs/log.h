@@ -216,6 +216,7 @@ struct log {
     double block_s, block_samples;   // MLPerf: training without evaluation
     double average_s;                // of the last steps, stated as such
     double total_flop, runtime_s;    // of the whole run, as transformers counts them; 0: not stated
+    bool has_tower;                  // its model is of images or sound, too
     bool recomputes, says_recompute; // its program does unless told; never does unless told
     bool dumped;                     // the program printed all its arguments
     bool mentions_failure;           // of memory, in words

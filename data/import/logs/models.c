@@ -14,6 +14,7 @@ static const struct {
             {"llama370b", "llama-3.1-70b"},
             {"llama38b", "llama-3.1-8b"},
             {"llama13b", "llama-2-13b"},
+            {"qwen3vl32b", "qwen3-32b"},
             {"llama7b", "llama-2-7b"},
             {"llava13b", "llama-2-13b"}, // LLaVA by its language model
             {"llava7b", "llama-2-7b"},
@@ -96,7 +97,10 @@ static const struct unshipped {
     const char *name;
     int layers, hidden, ffn, heads, kv_heads, vocab;
     bool fraction;
-    int positions; // 0: as Llama
+    int positions;  // 0: as Llama
+    int head_width; // 0: hidden over heads
+    bool tied;      // as GPT's are
+    bool ungated;   // with layer norms
 } unshipped[] = {{"llama33b", 60, 6656, 17920, 52, 52, 32000},
                  {"llama30b", 60, 6656, 17920, 52, 52, 32000},
                  {"llama65b", 80, 8192, 22016, 64, 64, 32000},
@@ -118,8 +122,11 @@ static const struct unshipped {
                  {"deepseekllm67b", 95, 8192, 22016, 64, 8, 102400},
                  {"qwen2514b", 48, 5120, 13824, 40, 8, 152064},
                  {"qwen2532b", 64, 5120, 27648, 40, 8, 152064},
-                 {"qwen253b", 36, 2048, 11008, 16, 2, 151936},
-                 {"qwen2515b", 28, 1536, 8960, 12, 2, 151936, true, 0},
+                 {"qwen253b", 36, 2048, 11008, 16, 2, 151936, .tied = true},
+                 {"qwen2515b", 28, 1536, 8960, 12, 2, 151936, true, .tied = true},
+                 {"qwen215b", 28, 1536, 8960, 12, 2, 151936, true, .tied = true},
+                 {"qwen2505b", 24, 896, 4864, 14, 2, 151936, true, .tied = true},
+                 {"qwen205b", 24, 896, 4864, 14, 2, 151936, true, .tied = true},
                  {"qwen2vl72b", 80, 8192, 29568, 64, 8, 152064},
                  {"qwen25vl72b", 80, 8192, 29568, 64, 8, 152064},
                  {"qwen272b", 80, 8192, 29568, 64, 8, 152064},
@@ -130,10 +137,31 @@ static const struct unshipped {
                  {"qwen14b", 40, 5120, 13696, 40, 40, 152064},
                  {"qwen7b", 32, 4096, 11008, 32, 32, 151936},
                  {"qwen314b", 40, 5120, 17408, 40, 8, 151936},
+                 {"qwen34b", 36, 2560, 9728, 32, 8, 151936, .head_width = 128, .tied = true},
+                 {"qwen317b", 28, 2048, 6144, 16, 8, 151936, true, 0, 128, true},
+                 {"qwen306b", 28, 1024, 3072, 16, 8, 151936, true, 0, 128, true},
+                 {"qwen3vl4b", 36, 2560, 9728, 32, 8, 151936, .head_width = 128, .tied = true},
+                 {"qwen3vl2b", 28, 2048, 6144, 16, 8, 151936, .head_width = 128, .tied = true},
+                 {"qwen18b", 24, 2048, 5504, 16, 16, 151936, true, 0},
+                 {"qwen1518b", 24, 2048, 5504, 16, 16, 151936, true, 0},
+                 {"qwen154b", 40, 2560, 6912, 20, 20, 151936},
+                 {"tinyllama11b", 22, 2048, 5632, 32, 4, 32000, true, 0},
+                 {"internlm7b", 32, 4096, 11008, 32, 32, 103168},
+                 {"internlm20b", 60, 5120, 13824, 40, 40, 103168},
+                 {"yi9b", 48, 4096, 11008, 32, 4, 64000},
+                 {"solar107b", 48, 4096, 14336, 32, 8, 32000, true, 0},
+                 {"deepseekcoder13b", 24, 2048, 5504, 16, 16, 32256, true, 0},
                  {"internlm27b", 32, 4096, 14336, 32, 8, 92544},
                  {"deepseekr1distillqwen14b", 48, 5120, 13824, 40, 8, 152064},
                  {"deepseekr1distillqwen32b", 64, 5120, 27648, 40, 8, 152064},
                  {"internlm220b", 48, 6144, 16384, 48, 8, 92544},
+                 {"falcon7b", 32, 4544, 18176, 71, 1, 65024, .tied = true, .ungated = true},
+                 {"nemotron415b", 32, 6144, 24576, 48, 8, 256000, .ungated = true},
+                 {"nemotron4340b", 96, 18432, 73728, 96, 8, 256000, .ungated = true},
+                 {"pythia69b", 32, 4096, 16384, 32, 32, 50432, true, .ungated = true},
+                 {"pythia12b", 36, 5120, 20480, 40, 40, 50688, .ungated = true},
+                 {"bloom7b1", 30, 4096, 16384, 32, 32, 250880, .tied = true, .ungated = true},
+                 {"bloomz7b1", 30, 4096, 16384, 32, 32, 250880, .tied = true, .ungated = true},
                  {"gpt2large", 36, 1280, 5120, 20, 20, 50257, false, 1024},
                  {"gpt2medium", 24, 1024, 4096, 16, 16, 50257, false, 1024},
                  // Megatron-LM's GPT-2 (arXiv:1909.08053, table 1)
@@ -185,16 +213,18 @@ static void tell_shape(struct log *l, const struct unshipped *m)
                   {TOLD_HEADS, m->heads},
                   {TOLD_KV_HEADS, m->kv_heads},
                   {TOLD_VOCAB, m->vocab},
-                  {TOLD_GATED, !gpt},
-                  {TOLD_RMS_NORM, !gpt},
-                  {TOLD_TIED, gpt},
+                  {TOLD_GATED, !gpt && !m->ungated},
+                  {TOLD_RMS_NORM, !gpt && !m->ungated},
+                  {TOLD_HEAD_WIDTH, m->head_width},
+                  {TOLD_TIED, gpt || m->tied},
                   {TOLD_DROPOUT, gpt},
                   {TOLD_BIAS, gpt},
                   {TOLD_POSITIONS, m->positions}};
     if (l->reader->shaped) return;
     l->reader->shaped = true;
     for (size_t i = 0; i < ARRAY_LENGTH(values); i++)
-        tell_count(l, values[i].told, BY_WORDS, OF_MODEL, values[i].value);
+        if (values[i].told != TOLD_HEAD_WIDTH || m->head_width)
+            tell_count(l, values[i].told, BY_WORDS, OF_MODEL, values[i].value);
 }
 
 enum { BARE_MOST = 48, SIZED_LINES = 200 };
@@ -275,7 +305,8 @@ static bool find_model(const struct log *l, const char *line, struct found_model
     for (const char *s = line; *s; s++) {
         bool inside = s > line && isalnum((unsigned char)s[-1]);
         if (inside ? strncasecmp(s, "llama", 5) != 0
-                   : !models->begins[(unsigned char)*s] && !strchr("lLqQdDvVbBiIyYcCaAoOgG", *s))
+                   : !models->begins[(unsigned char)*s] &&
+                         !strchr("lLqQdDvVbBiIyYcCaAoOgGsStTfFnNpP", *s))
             continue;
         read_bare(&bare, s);
         if (!models->threes[place_of_three(bare.text)]) continue;
@@ -299,7 +330,8 @@ static bool find_model(const struct log *l, const char *line, struct found_model
 // A configuration's own name of its model is surer than what a post's title says.
 static bool states_model(const char *line)
 {
-    static const char *const keys[] = {"model_name_or_path", "base_model:", "--model_name "};
+    static const char *const keys[] = {"model_name_or_path", "base_model:", "--model_name ",
+                                       "model_id =", "model_id="};
     const char *end = strchr(line, '#');
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
         const char *at = strstr(line, keys[i]);
@@ -346,6 +378,9 @@ void log_models(struct log *l, const char *line)
     if (!told(l, TOLD_MODEL) && !told(l, TOLD_LAYERS) && l->lines < SIZED_LINES) read_size(l, line);
     if ((!keyed && (told(l, TOLD_MODEL) || r->keyed_model)) || !find_model(l, line, &found)) return;
     if (keyed) forget_model(l), r->keyed_model = true;
+    const char *images = find_in_any_case(line, "-vl");
+    l->has_tower |= (images && !isalnum((unsigned char)images[3])) ||
+                    find_in_any_case(line, "llava");
     if (found.shape) {
         tell_shape(l, found.shape);
         return;

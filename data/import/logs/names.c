@@ -46,7 +46,28 @@ static const struct {
             {"MI300", "mi300x"},
             {"MI210", "mi210"},
             {"910B2", "ascend-910b"},
-            {"910B3", "ascend-910b"}};
+            {"910B3", "ascend-910b"},
+            {"910B4", "ascend-910b4"},
+            {"910C", "ascend-910c"},
+            {"3080", "rtx3080"},
+            {"3060", "rtx3060"},
+            {"4080", "rtx4080"},
+            {"4070", "rtx4070"},
+            {"5090", "rtx5090"},
+            {"RTX5090", "rtx5090"},
+            {"2080Ti", "rtx2080ti"},
+            {"RTX6000", "rtx6000"},
+            {"RTX8000", "rtx8000"},
+            {"W7900", "w7900"},
+            {"W6800", "w6800"},
+            {"7900XTX", "rx7900xtx"},
+            {"GB10", "gb10"},
+            {"L4", "l4"},
+            {"A30", "a30"},
+            {"P100", "p100"},
+            {"P40", "p40"},
+            {"M40", "m40"},
+            {"MI100", "mi100"}};
 
 // The word at s (letters and digits) is the GPU's, or ends with it behind a maker's word
 // ("DGXH100").
@@ -68,6 +89,28 @@ bool names_gpu(const char *text)
     size_t length = 0;
     while (isalnum((unsigned char)text[length])) length++;
     return length > 1 && isalpha((unsigned char)*text) && gpu_at(text, length) >= 0;
+}
+
+bool names_card(const char *text)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)text[length])) length++;
+    return length > 3 && isdigit((unsigned char)*text) ? gpu_at(text, length) >= 0
+                                                       : names_gpu(text);
+}
+
+// Cards of two words.
+static void find_phrase(struct log *l, const char *line)
+{
+    static const struct {
+        const char *words, *gpu;
+    } phrases[] = {{"titan rtx", "titan-rtx"}, {"rtx 6000 ada", "rtx6000ada"},
+                   {"rtx 6000", "rtx6000"},    {"rtx 8000", "rtx8000"},
+                   {"7900 xtx", "rx7900xtx"},  {"2080 ti", "rtx2080ti"}};
+    for (size_t i = 0; i < ARRAY_LENGTH(phrases) && !told(l, TOLD_GPU); i++)
+        if (find_in_any_case(line, phrases[i].words))
+            tell(l, TOLD_GPU, BY_WORDS, "a line that names it", phrases[i].gpu,
+                 strlen(phrases[i].gpu));
 }
 
 enum { GB_NEAR = 24, GB_BEFORE = 8 };
@@ -122,9 +165,10 @@ static int stated_gb_before(const char *line, const char *word)
     return unit > from && strchr("GgBb", unit[-1]) ? stated_gb(from, word) : 0;
 }
 
-// "4 cards of 4090", in Chinese.
+// "on a 4090"; "4 cards of 4090", in Chinese.
 static bool follows_card(const char *line, const char *word)
 {
+    if (word - line >= 5 && !strncmp(word - 5, "on a ", 5)) return true;
     return word - line >= 3 &&
            (!strncmp(word - 3, "\xe5\x8d\xa1", 3) || !strncmp(word - 3, "\xe5\xbc\xa0", 3));
 }
@@ -164,8 +208,9 @@ static void find_gpu(struct log *l, const char *line)
             word = s + count + 1 + strspn(s + count + 1, "0123456789"); // "8x8H800"
         s = end_of_word(word);
         size_t length = (size_t)(s - word);
+        bool wide = length > 5 && isdigit((unsigned char)word[length - 3]); // "2080Ti"
         if (length < 2 || length > 9 ||
-            !isdigit((unsigned char)word[length - (length > 2 ? 2 : 1)]))
+            (!wide && !isdigit((unsigned char)word[length - (length > 2 ? 2 : 1)])))
             continue;
         int found = gpu_at(word, length);
         // "3090": of a card, not a number
@@ -202,6 +247,7 @@ static void find_gpu(struct log *l, const char *line)
 void log_names(struct log *l, const char *line)
 {
     find_gpu(l, line);
+    find_phrase(l, line);
     log_models(l, line);
     if (strstr(line, "submission_benchmark")) { // MLPerf's names of its own
         if (strstr(line, "\"gpt3\""))

@@ -24,7 +24,8 @@ static bool read_step(struct log *l, const char *line)
         measure(l, MEASURED_TOKENS, (int64_t)step + 1, value);
     if (number_after(line, "max_memory_reserved", &value, NULL))
         keep(&l->memory.reserved_bytes, value, l);
-    if (number_after(line, "max_memory_allocated", &value, NULL))
+    if (number_after(line, "max_memory_allocated", &value, NULL) ||
+        number_after(line, "peak_memory_usage", &value, NULL))
         keep(&l->memory.allocated_bytes, value, l);
     if (number_after(line, "global_batch_size", &value, NULL) && value >= 1)
         tell_count(l, TOLD_GLOBAL_BATCH, BY_PROGRAM, "global_batch_size", (int64_t)value);

@@ -8,7 +8,8 @@
 // them.
 static bool is_measured_line(const char *line)
 {
-    const char *rate = strstr(line, "tps:"); // torchtitan's; an address has "https:"
+    const char *rate = strstr(line, "tps:");          // torchtitan's; an address has "https:"
+    if (line[strspn(line, " ")] == '|') return false; // a table's row
     if (rate && (rate == line || !isalpha((unsigned char)rate[-1]))) return true;
     return strstr(line, "elapsed time per iteration") || strstr(line, "CurrSamplesPerSec=") ||
            strstr(line, "train_step_timing") || strstr(line, ":::MLLOG") ||
@@ -22,9 +23,9 @@ static void read_line(struct log *l, const char *line)
     bool plain = !is_measured_line(line);
     if (!told(l, TOLD_VERSION)) log_date(l, line);
     if (plain) log_memory(l, line);
+    if (plain && !l->reader->in_dump && log_table(l, line)) return;
     for (size_t i = 0; i < ARRAY_LENGTH(formats); i++) formats[i](l, line);
     if (!plain || l->reader->in_dump) return;
-    log_table(l, line);
     log_names(l, line);
     if (!strstr(line, "[config.py:") && strncmp(line, "export ", 7) != 0) log_settings(l, line);
     log_compression(l, line);
@@ -59,6 +60,8 @@ static bool says_something(struct log *l)
     for (int i = 0; i < MEASURED_COUNT; i++)
         if (l->series[i].count) return true;
     if (l->mentions_failure && l->lines < SHORT_POST) l->failure.out_of_memory = true;
+    if (l->failure.out_of_memory && !told(l, TOLD_GPU) && !l->memory.card_bytes)
+        l->memory.card_bytes = (int64_t)l->reader->card_gb << 30;
     bool summary = l->seen[LOG_TRANSFORMERS] > 3 && told(l, TOLD_MICRO_BATCH); // the trainer's
     return summary || l->failure.out_of_memory || l->average_s > 0 || l->block_s > 0 || l->dumped;
 }

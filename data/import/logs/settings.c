@@ -71,12 +71,18 @@ static void take_item(struct log *l, const char *key, const char *item)
                 length < TOLD_TEXT ? (size_t)length : TOLD_TEXT - 1);
 }
 
-// A flag at the end of a line has its value on the next; a key of YAML perhaps a list.
+// A flag at the end of a line has its value on the next; a key of YAML or Python perhaps a list.
 static void take_pending(struct log *l, const char *line)
 {
     char *pending = l->reader->pending;
     bool list = l->reader->pending_list;
     line += strspn(line, " \t");
+    if (*pending && list && takes_list(pending, strlen(pending)) && strchr("\"'", *line) && *line) {
+        char item[TOLD_TEXT];
+        snprintf(item, sizeof item, "%.*s", (int)strcspn(line + 1, "\"'"), line + 1);
+        take_item(l, pending, item);
+        return;
+    }
     if (*pending && list && takes_list(pending, strlen(pending)) && line[0] == '-' &&
         line[1] == ' ') {
         take_item(l, pending, line + 2);
@@ -135,13 +141,35 @@ static bool is_of_others(const char *line, const char *key, size_t length)
             (strstr(line, "gen_kwargs") || strstr(line, "generate(") || strstr(line, "do_sample")));
 }
 
+// What is behind these words is no setting of the run: it ran elsewhere, or is left out.
+static const char *behind_which_none(const char *line)
+{
+    static const char *const words[] = {"reducing to", "remove the",  "removing",
+                                        "omit the",    "without the", "instead of"};
+    const char *first = NULL;
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
+        const char *at = find_in_any_case(line, words[i]);
+        if (at && (!first || at < first)) first = at;
+    }
+    return first;
+}
+
+// Lines between triple quotes of a notebook's code, which are a comment.
+static bool is_quoted(struct log_reader *r, const char *line)
+{
+    const char *s = line + strspn(line, " ");
+    bool mark = !strncmp(s, "\"\"\"", 3) && !strstr(s + 3, "\"\"\"");
+    if (mark && r->notebook) r->quoted = !r->quoted;
+    return r->quoted;
+}
+
 void log_settings(struct log *l, const char *line)
 {
     // The program says what it replaces by.
     enum told_by by = strstr(line, "Overriding config:") ? BY_PROGRAM : BY_SETTING;
     take_pending(l, line);
-    if (is_of_tower(l->reader, line) || is_comment(line)) return;
-    const char *helped = find_in_any_case(line, "reducing to"); // what is behind it ran
+    if (is_of_tower(l->reader, line) || is_comment(line) || is_quoted(l->reader, line)) return;
+    const char *helped = behind_which_none(line);
     for (const char *s = line; *s && (!helped || s < helped);) {
         if (!isalpha((unsigned char)*s) && *s != '_') {
             s++;
@@ -176,6 +204,11 @@ void log_settings(struct log *l, const char *line)
         }
         if (is_of_others(line, key, length)) continue;
         bool list = takes_list(key, length) && *value != '"' && *value != '\'';
+        if (list && *value == '[' && !value[1 + strspn(value + 1, " ")] && length < TOLD_KEY) {
+            l->reader->pending_list = true;
+            memcpy(l->reader->pending, key, length), l->reader->pending[length] = '\0';
+            break;
+        }
         const char *end = list ? end_of_list(value) : end_of_value(value), *from = value;
         if (*from == '"' || *from == '$') from = without_default(from, &end);
         if (log_setting(l, by, key, length, from, (size_t)(end - from)) || dashes)

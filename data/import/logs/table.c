@@ -155,11 +155,21 @@ static void tell_cell(struct log *l, struct cell_text name, struct cell_text val
             tell_count(l, names[i].told, l->run ? BY_COMMON : BY_WORDS, "a table", (int64_t)number);
 }
 
-static void tell_row(struct log *l, const char *row)
+// "step: 100  loss: 6.4  memory: 158GiB(86%)  tps: 17,581 ..." in a cell: torchtitan's own line.
+static bool has_step(const char *row) { return strstr(row, "tps:") != NULL; }
+
+// Of the cells that are not skipped.
+static void tell_row(struct log *l, const char *row, unsigned skipped)
 {
     struct cell_text names_[CELLS_MOST], cells[CELLS_MOST];
     int heads = cells_of(l->reader->table.head, names_), count = cells_of(row, cells);
-    for (int i = 0; i < heads && i < count; i++) tell_cell(l, names_[i], cells[i]);
+    double value;
+    for (int i = 0; i < heads && i < count; i++)
+        if (!(skipped >> i & 1)) tell_cell(l, names_[i], cells[i]);
+    if (has_step(row) && number_after(row, "tps:", &value, NULL))
+        l->reader->prose[MEASURED_TOKENS] = (struct prose_rate){value, true};
+    if (has_step(row) && number_after(row, "tflops:", &value, NULL))
+        l->reader->prose[MEASURED_TFLOPS] = (struct prose_rate){value, true};
 }
 
 static bool has_rate(const char *head)
@@ -171,8 +181,9 @@ static bool has_rate(const char *head)
     return false;
 }
 
-// A run among those of the page's tables: by what its first cell says, or by its number.
-static void take_run(struct log *l, const char *row, struct cell_text first)
+// A run among those of the page's tables: by what its first cell says, or by its number. Whether it
+// is the one.
+static bool take_run(struct log *l, const char *row, struct cell_text first)
 {
     struct log_runs *runs = &l->runs;
     char number[16], name[TOLD_KEY];
@@ -184,31 +195,40 @@ static void take_run(struct log *l, const char *row, struct cell_text first)
     if (runs->count <= RUNS_NAMED)
         snprintf(runs->names + used, sizeof runs->names - used, "%s%s '%s'", used ? ", " : "",
                  number, name);
-    if (!l->run || (strcmp(l->run, number) != 0 && strcasecmp(l->run, name) != 0)) return;
-    if (runs->chosen) {
-        runs->several = true;
-        return;
-    }
+    if (!l->run || (strcmp(l->run, number) != 0 && strcasecmp(l->run, name) != 0)) return false;
+    if (runs->chosen) return runs->several = true, false;
     runs->chosen = true, runs->line = (int)l->lines;
-    tell_row(l, row);
+    tell_row(l, row, 0);
+    return true;
 }
 
-// A table that ended: of one row of values.
+// A table that ended: of one row of values, or of several in which some columns are all alike.
 static void finish(struct log *l)
 {
     struct log_table *t = &l->reader->table;
-    if (t->rows == 1 && !t->pairs && !l->run) tell_row(l, t->row);
-    t->lines = t->rows = 0, t->pairs = false;
+    if (t->rows && !t->pairs && !t->rates && !l->run) tell_row(l, t->row, t->differ);
+    else if (t->rows == 1 && !t->pairs && !l->run) tell_row(l, t->row, 0);
+    t->lines = t->rows = 0, t->pairs = false, t->differ = 0;
 }
 
-void log_table(struct log *l, const char *line)
+static void compare_rows(struct log_table *t, const char *row)
+{
+    struct cell_text cells[CELLS_MOST], before[CELLS_MOST];
+    int count = cells_of(row, cells), had = cells_of(t->row, before);
+    for (int i = 0; i < count; i++)
+        if (i >= had || cells[i].length != before[i].length ||
+            strncmp(cells[i].text, before[i].text, (size_t)cells[i].length) != 0)
+            t->differ |= 1U << i;
+}
+
+bool log_table(struct log *l, const char *line)
 {
     struct log_table *t = &l->reader->table;
     struct cell_text cells[CELLS_MOST];
     int count = cells_of(line, cells);
     if (!count) {
         if (t->lines) finish(l);
-        return;
+        return false;
     }
     t->lines++;
     if (t->lines == 1) {
@@ -216,9 +236,11 @@ void log_table(struct log *l, const char *line)
         t->pairs = count == 2 && cells[1].length == 5 && !strncasecmp(cells[1].text, "value", 5);
         t->rates = !t->pairs && has_rate(line);
     } else if (t->lines > 2) { // behind the rule
-        t->rows++;
+        if (t->rows++) compare_rows(t, line);
+        else t->rates |= has_step(line);
         snprintf(t->row, sizeof t->row, "%.*s", (int)sizeof t->row - 1, line);
         if (t->pairs && count == 2) tell_cell(l, cells[0], cells[1]);
-        if (t->rates) take_run(l, line, cells[0]);
+        return t->rates && !take_run(l, line, cells[0]);
     }
+    return false;
 }

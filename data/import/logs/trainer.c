@@ -146,18 +146,22 @@ void log_prose(struct log *l, const char *line)
                  {" ms,", MEASURED_ITERATION_S, 0.001},
                  {"seconds per step", MEASURED_ITERATION_S, 1},
                  {"s/step", MEASURED_ITERATION_S, 1},
+                 {"s/it", MEASURED_ITERATION_S, 1},
                  {"iter/s", MEASURED_ITERATION_S, 0}, // 0: its inverse
                  {"tflop/s/gpu", MEASURED_TFLOPS, 1},
                  {"tflops/s/gpu", MEASURED_TFLOPS, 1},
                  {"tflops/gpu", MEASURED_TFLOPS, 1}};
     if (strstr(line, "ime:")) read_time_words(l, line);
-    if (!strstr(line, "/s") && !strstr(line, "/GPU") && !strstr(line, "seconds per")) return;
+    bool steps = strstr(line, "s/it") && !strpbrk(line, "|[");
+    if (!steps && !strstr(line, "/s") && !strstr(line, "/GPU") && !strstr(line, "seconds per"))
+        return;
     bool own = is_first_person(line);
     for (size_t i = 0; i < ARRAY_LENGTH(units); i++) {
         const char *at = find_in_any_case(line, units[i].unit), *from = at;
         struct prose_rate *to = &l->reader->prose[units[i].of];
         double value;
         bool rates = *units[i].unit != ' ' || find_in_any_case(line, "/s/gpu"); // of a step
+        rates &= steps || strcmp(units[i].unit, "s/it") != 0;
         if (!at || !rates || to->value < 0 || (to->value > 0 && (!own || to->own))) continue;
         while (from > line && from[-1] == ' ') from--;
         while (from > line && strchr("0123456789.,", from[-1])) from--;
@@ -187,7 +191,8 @@ void log_trainer(struct log *l, const char *line)
         strstr(line, "transformers.Trainer") || strstr(line, "trainer.py"))
         l->seen[LOG_TRANSFORMERS]++;
     if (strstr(line, "llamafactory") || strstr(line, "LLaMA-Factory") ||
-        strstr(line, "finetuning_type") || strstr(line, "cutoff_len"))
+        strstr(line, "finetuning_type") || strstr(line, "cutoff_len") || strstr(line, "llmtuner") ||
+        strstr(line, "train_bash.py"))
         l->seen[LOG_LLAMA_FACTORY] += 3;
     if (strstr(line, "Fine-tuning method: LoRA"))
         tell(l, TOLD_ADAPTERS, BY_PROGRAM, "Fine-tuning method", "1", 1);

@@ -117,6 +117,7 @@ static void read_shorts(struct log *l, const char *line)
 {
     struct short_words w = {.count = 0};
     int degrees = 0;
+    if (strstr(line, ".whl")) return; // "cp39-cp39": of Python
     for (const char *s = line; *s;)
         if (isalnum((unsigned char)*s)) {
             const char *end = at_border(line, s) ? read_joined(&w, s) : NULL;
@@ -220,7 +221,8 @@ static bool names_failure(const char *line)
 {
     for (const char *at = line; (at = find_in_any_case(at, "oom")); at += 3)
         if (at_border(line, at) && !isalpha((unsigned char)at[3 + (at[3] == 's')])) return true;
-    return find_in_any_case(line, "out of memory") != NULL;
+    return find_in_any_case(line, "out of memory") || find_in_any_case(line, "outof memory") ||
+           find_in_any_case(line, "OutOfMemory") || log_chinese_failure(line);
 }
 
 // "LoRA", "QLoRA" in a post's first lines.
@@ -288,6 +290,7 @@ static void read_prose(struct log *l, const char *line)
     if (strstr(line, "axolotl")) l->says_recompute = true;
     if (strstr(line, "Megatron-LM") || strstr(line, "/megatron/")) l->reader->names_megatron = true;
     if (names_failure(line) && !find_in_any_case(line, "no OOM")) l->mentions_failure = true;
+    if (!l->reader->card_gb) l->reader->card_gb = log_chinese_card_gb(line);
     if (strstr(line, "it ran") || strstr(line, "it runs") || strstr(line, "works"))
         l->runs_elsewhere = true;
 }
