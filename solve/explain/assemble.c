@@ -90,8 +90,9 @@ static void assume_gpus(struct explained *x)
         assume_count(x, &r->num_gpus, "num_gpus", replica * r->dp, "the product of the degrees");
     int64_t nodes = told_count(&x->log, TOLD_NODES);
     const char *gpu = x->log.told[TOLD_GPU].text;
+    bool desk = !strcmp(gpu, "gb10"), superchip = !desk && !strncmp(gpu, "gb", 2); // hosts of 4
+    if (desk && !nodes) assume_count(x, &r->num_gpus, "num_gpus", 1, "a GB10's machine has one");
     if (r->num_gpus == NOT_STATED && !nodes) x->guessed = "the number of GPUs is";
-    bool superchip = !strncmp(gpu, "gb", 2); // their hosts have 4
     assume_count(x, &r->num_gpus, "num_gpus",
                  nodes         ? (superchip ? 4 : 8) * nodes
                  : replica > 8 ? replica

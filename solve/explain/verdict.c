@@ -262,6 +262,14 @@ static bool is_refused(const struct explained *x)
     return c->by_log > 0 && c->found < 0;
 }
 
+// A rank of the model holds many times what the log counts, or the opposite: it is another's shape.
+static bool is_of_another(const struct explained *x)
+{
+    static const double apart = 2;
+    double own = x->certificate.rank_parameters, counted = (double)x->log.rank_parameters;
+    return counted > 0 && own > 0 && (own > apart * counted || counted > apart * own);
+}
+
 static enum explained_verdict judge(struct explained *x)
 {
     const struct log *l = &x->log;
@@ -292,6 +300,10 @@ static enum explained_verdict judge(struct explained *x)
         return conclude(x, VERDICT_NOT_READ,
                         "the log's FLOP of a token are not the model's by any known count: model, "
                         "sequence, batch or GPUs are not as read");
+    if (is_of_another(x))
+        return conclude(x, VERDICT_NOT_READ,
+                        "a rank of the model does not hold the parameters that the log counts: "
+                        "shape or degrees are another run's");
     if (x->ran_too_full) {
         explain_find_alternatives(x);
         if (x->alternative_count) return conclude(x, VERDICT_UNSTATED, "");

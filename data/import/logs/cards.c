@@ -12,7 +12,7 @@ static bool is_of_each(struct log *l, const char *line, const char *number)
 {
     static const char *const nodes[] = {"nodes", "machines", "instances",
                                         "\xe8\x8a\x82\xe7\x82\xb9", "\xe7\xbb\x93\xe7\x82\xb9"};
-    static const char *const each[] = {"each ", "per node", "per machine", "\xe6\xaf\x8f"};
+    static const char *const each[] = {" each", "each ", "per node", "per machine", "\xe6\xaf\x8f"};
     bool of_each = false;
     double count;
     for (size_t i = 0; i < ARRAY_LENGTH(each); i++) of_each |= strstr(line, each[i]) != NULL;

@@ -413,8 +413,10 @@ static void conclude_measured(struct log *l)
     if (s->count == 1 && l->seen[LOG_BRIDGE] && !l->seen[LOG_MEGATRON]) s->points[0].step = 100;
     // The only line is a mean from the first iteration on.
     double all = l->reader->all_samples, batch = (double)l->batch;
-    bool alone = s->seen == 1 || (s->seen == 2 && l->seen[LOG_BRIDGE]); // which says it twice
-    if (alone && batch > 0 && all == batch * (double)s->points[s->count - 1].step)
+    enum { INTERVAL_MOST = 200 }; // of lines: a later one is quoted from among others
+    bool alone = s->seen == 1 || (s->seen == 2 && l->seen[LOG_BRIDGE]), // which says it twice
+        first = alone && batch > 0 && s->points[s->count - 1].step <= INTERVAL_MOST;
+    if (first && all == batch * (double)s->points[s->count - 1].step)
         for (int i = 0; i < s->count; i++) s->points[i].step = 1;
 }
 

@@ -46,6 +46,7 @@ struct log_reader {
     char place[TOLD_KEY]; // a key whose value is where: {"device": "cpu"}; "": none
     int64_t gpu_hits[64];
     struct log_table table;
+    char heading[256]; // the last one of a section; "": none
     struct prose_rate prose[MEASURED_COUNT];
     bool shaped;                // by a model that is named
     bool keyed_model;           // its name is a configuration's
@@ -107,6 +108,7 @@ void log_take_prose(struct log *l);
 void log_memory(struct log *l, const char *line);
 void log_names(struct log *l, const char *line);
 void log_models(struct log *l, const char *line);
+void log_model_of_heading(struct log *l); // models.c: of the section of the run that is meant
 void log_date(struct log *l, const char *line);
 void log_words(struct log *l, const char *line);
 void log_counts(struct log *l, const char *line); // cards.c

@@ -209,8 +209,10 @@ static void take_value(struct log *l, const struct key_row *row, enum told_by by
         return;
     case TEXT:
         if (row->told == TOLD_ADAM && // a size in MB; "FP16_Optimizer", around another
-            (!isalpha((unsigned char)*value) || (length > 10 && value[length - 9] == 'O')))
+            (!isalpha((unsigned char)*value) || (length > 10 && value[length - 9] == 'O') ||
+             (length > 9 && !strncmp(value, "DeepSpeed", 9))))
             return;
+        if (row->told == TOLD_PRECISION && length < 2) return; // "params_dtype=t", cut off
         if (length && (!is_nothing(value, length) || row->told == TOLD_GRANULARITY))
             tell(l, row->told, by, row->key, value, length);
         if (!length && row->told == TOLD_BACKEND) tell_text(l, row, by, "flash"); // a bare flag
@@ -234,9 +236,10 @@ static void take_value(struct log *l, const struct key_row *row, enum told_by by
         return;
     case SHARDS: take_shards(l, row, by, value, length); return;
     case PRESENT:
+        if (length && !is_nothing(value, length)) tell_text(l, row, by, "1");
+        return;
     case PLACES:
-        if (length && !is_nothing(value, length) && (row->how == PRESENT || !strstr(value, "none")))
-            tell_text(l, row, by, "1");
+        if (length) tell_text(l, row, by, is_nothing(value, length) ? "0" : "1");
         return;
     case POSITIVE:
         if (length && (strtod(value, NULL) > 0 || l->told[row->told].by < by))

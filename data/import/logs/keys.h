@@ -22,7 +22,7 @@ enum how {
     NAMES_LORA,       // 1 for LoRA and QLoRA, else 0
     PRESENT,          // 1, whatever it is
     SHARDS,           // FSDP's words for what it shards, and "offload"
-    PLACES,           // 1, unless the place is "none"
+    PLACES,           // 1; 0: the place is "none"
     POSITIVE,         // 1 if it is a number above 0; 0 does not undo another key's 1
 };
 

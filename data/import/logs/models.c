@@ -370,6 +370,16 @@ static void forget_model(struct log *l)
     l->reader->shaped = false;
 }
 
+void log_model_of_heading(struct log *l)
+{
+    struct found_model found;
+    if (!find_model(l, l->reader->heading, &found)) return;
+    forget_model(l);
+    if (found.shape) tell_shape(l, found.shape);
+    else tell(l, TOLD_MODEL, BY_WORDS, "its section's heading", found.shipped, strlen(found.shipped));
+    l->reader->keyed_model = true;
+}
+
 void log_models(struct log *l, const char *line)
 {
     struct log_reader *r = l->reader;

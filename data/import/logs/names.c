@@ -118,7 +118,7 @@ enum { GB_NEAR = 24, GB_BEFORE = 8 };
 // "80GB", "80G" behind the name.
 static int stated_gb(const char *line, const char *end)
 {
-    static const int sizes[] = {80, 40, 32, 16, 24, 48, 96, 141, 180, 192};
+    static const int sizes[] = {80, 40, 32, 16, 24, 48, 96, 141, 180, 192, 12, 20, 64};
     for (const char *s = line; *s && s < end; s++) {
         bool inside = s > line && isalnum((unsigned char)s[-1]) && s[-1] != 'x' && s[-1] != 'X';
         if (!isdigit((unsigned char)*s) || inside) continue;
@@ -169,6 +169,9 @@ static int stated_gb_before(const char *line, const char *word)
 static bool follows_card(const char *line, const char *word)
 {
     if (word - line >= 5 && !strncmp(word - 5, "on a ", 5)) return true;
+    const char *size = word + 4 + strspn(word + 4, " -");
+    size_t digits = strspn(size, "0123456789"); // "3090 24G"
+    if (digits == 2 && (size[2] == 'G' || size[2] == 'g') && size > word + 4) return true;
     return word - line >= 3 &&
            (!strncmp(word - 3, "\xe5\x8d\xa1", 3) || !strncmp(word - 3, "\xe5\xbc\xa0", 3));
 }

@@ -163,6 +163,20 @@ static bool is_quoted(struct log_reader *r, const char *line)
     return r->quoted;
 }
 
+// "`tp_size=8`, and for the smaller model `tp_size=2`": words of two runs state neither.
+static bool is_of_two(const char *line, const char *key, size_t length)
+{
+    const char *value = key + length;
+    if (*value != '=' || !strchr(line, '`')) return false;
+    size_t own = strcspn(value, " ,`)");
+    for (const char *s = line; (s = strchr(s, '=')); s++)
+        if (s - line >= (int)length && s != value && !strncmp(s - length, key, length) &&
+            at_border(line, s - length) && strcspn(s, " ,`)") > 1 &&
+            (strcspn(s, " ,`)") != own || strncmp(s, value, own) != 0))
+            return true;
+    return false;
+}
+
 void log_settings(struct log *l, const char *line)
 {
     // The program says what it replaces by.
@@ -202,7 +216,7 @@ void log_settings(struct log *l, const char *line)
                 memcpy(l->reader->pending, key, length), l->reader->pending[length] = '\0';
             continue;
         }
-        if (is_of_others(line, key, length)) continue;
+        if (is_of_others(line, key, length) || is_of_two(line, key, length)) continue;
         bool list = takes_list(key, length) && *value != '"' && *value != '\'';
         if (list && *value == '[' && !value[1 + strspn(value + 1, " ")] && length < TOLD_KEY) {
             l->reader->pending_list = true;

@@ -44,6 +44,8 @@ static const struct {
              {"microbatchsize", TOLD_MICRO_BATCH},
              {"gbs", TOLD_GLOBAL_BATCH},
              {"globalbatchsize", TOLD_GLOBAL_BATCH},
+             {"globalbs", TOLD_GLOBAL_BATCH},
+             {"localbs", TOLD_MICRO_BATCH},
              {"ga", TOLD_ACCUMULATION}};
 
 // Those of rates. A unit behind the number in the cell says more; scale 0: what the rate is of is
@@ -69,6 +71,7 @@ static const struct {
              {"wps", MEASURED_TOKENS, 1},
              {"tpsgpu", MEASURED_TOKENS, 1},
              {"tokssgpu", MEASURED_TOKENS, 1},
+             {"tpstoksgpu", MEASURED_TOKENS, 1},
              {"toksgpu", MEASURED_TOKENS, 1},
              {"tokenssgpu", MEASURED_TOKENS, 1},
              {"tokenssecgpu", MEASURED_TOKENS, 1},
@@ -125,6 +128,7 @@ static void tell_rate(struct log *l, int rate, struct cell_text value)
 {
     double number, scale = rates[rate].scale;
     const char *after;
+    for (; value.length && *value.text == '~'; value.length--) value.text++; // about
     if (!value.length || !isdigit((unsigned char)*value.text) ||
         !number_at(value.text, &number, &after) || after > value.text + value.length)
         return;
@@ -198,6 +202,7 @@ static bool take_run(struct log *l, const char *row, struct cell_text first)
     if (!l->run || (strcmp(l->run, number) != 0 && strcasecmp(l->run, name) != 0)) return false;
     if (runs->chosen) return runs->several = true, false;
     runs->chosen = true, runs->line = (int)l->lines;
+    log_model_of_heading(l);
     tell_row(l, row, 0);
     return true;
 }
@@ -226,6 +231,8 @@ bool log_table(struct log *l, const char *line)
     struct log_table *t = &l->reader->table;
     struct cell_text cells[CELLS_MOST];
     int count = cells_of(line, cells);
+    if (*line == '#' && line[1] == '#')
+        snprintf(l->reader->heading, sizeof l->reader->heading, "%.200s", line);
     if (!count) {
         if (t->lines) finish(l);
         return false;
