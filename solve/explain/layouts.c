@@ -56,10 +56,18 @@ static void add_switches(struct candidates *to, const struct explained *x, struc
             }
 }
 
-static void add_all(struct candidates *to, const struct explained *x)
+static bool has_experts(const struct model *m)
+{
+    for (int i = 0; i < m->run_count; i++)
+        if (m->runs[i].kind == LAYER_MOE) return true;
+    return false;
+}
+
+static void add_all(struct candidates *to, const struct explained *x, bool as_run)
 {
     struct candidate c = {0};
-    int64_t experts = x->row.ep > 1 ? DEGREE_MOST : 1;
+    bool spread = x->row.ep > 1 || (!as_run && has_experts(&x->problem.model));
+    int64_t experts = spread ? DEGREE_MOST : 1;
     for (c.tp = 1; c.tp <= 8; c.tp *= 2)
         for (c.pp = 1; c.pp <= DEGREE_MOST; c.pp *= 2)
             for (c.vpp = 1; c.vpp <= 4; c.vpp *= 2)
@@ -84,7 +92,7 @@ static struct run_row row_of(const struct explained *x, const struct candidate *
     struct run_row row = c->switched ? *switched : x->row;
     row.num_gpus = (int64_t)x->own.gpus, row.dp = NOT_STATED, row.split = (struct cell){"", 0};
     row.tp = c->tp, row.pp = c->pp, row.cp = c->cp, row.micro_batch = c->micro_batch;
-    row.ep = x->row.ep > 1 ? c->ep : x->row.ep;
+    if (x->row.ep > 1 || c->ep > 1) row.ep = c->ep;
     row.vpp = c->vpp > 1 ? c->vpp : NOT_STATED;
     row.sp = c->tp == 1 ? 0 : x->row.tp > 1 ? x->row.sp : 1;
     row.recompute = c->recompute, row.recomputed_layers = 0;
@@ -111,7 +119,7 @@ static void find_fastest(struct explained *x, bool as_run, int64_t less_ns)
     if (flag)
         row_set_columns(&switched, "", arena_print(x->arena, "%s=%s", flag->column, flag->value),
                         x->arena, &err);
-    add_all(&all, x);
+    add_all(&all, x, as_run);
     qsort(all.items, (size_t)all.count, sizeof *all.items, by_operations);
     best->all = !all.too_large;
     for (int i = 0; i < all.count; i++) {

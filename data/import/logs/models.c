@@ -376,7 +376,9 @@ void log_model_of_heading(struct log *l)
     if (!find_model(l, l->reader->heading, &found)) return;
     forget_model(l);
     if (found.shape) tell_shape(l, found.shape);
-    else tell(l, TOLD_MODEL, BY_WORDS, "its section's heading", found.shipped, strlen(found.shipped));
+    else
+        tell(l, TOLD_MODEL, BY_WORDS, "its section's heading", found.shipped,
+             strlen(found.shipped));
     l->reader->keyed_model = true;
 }
 

@@ -139,11 +139,10 @@ bool told_is_shown(const struct log *l, enum told what)
         [TOLD_ADAPTERS] = true,    [TOLD_ADAPTED] = true, [TOLD_ADAPTER_DROPOUT] = true,
         [TOLD_WEIGHT_BITS] = true, [TOLD_OFFLOAD] = true, [TOLD_OFFLOAD_WEIGHTS] = true};
     return told(l, what) &&
-           (what < TOLD_COLUMNS ||
-            (others[what] &&
-             ((what != TOLD_ADAPTED && what != TOLD_ADAPTER_DROPOUT) ||
-              told_count(l, TOLD_ADAPTERS) > 0) &&
-             strcmp(l->told[what].text, "0") != 0));
+           (what < TOLD_COLUMNS || (others[what] &&
+                                    ((what != TOLD_ADAPTED && what != TOLD_ADAPTER_DROPOUT) ||
+                                     told_count(l, TOLD_ADAPTERS) > 0) &&
+                                    strcmp(l->told[what].text, "0") != 0));
 }
 
 int64_t told_count(const struct log *l, enum told what)

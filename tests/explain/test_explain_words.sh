@@ -1,0 +1,124 @@
+#!/bin/sh
+# `plumbline explain` on words of posts: machines and cards in Chinese, cards of other makers, what
+# a page says of runs that are not meant, code in notebooks, lone lines and shapes of other runs.
+name=test_explain_words
+. tests/script.sh
+. "$root/tests/explain/reads.sh"
+
+# ---- a lack of memory, and how many cards, in Chinese
+printf '# 两台8卡A800全量微调Qwen2.5-32B，显存不足\n' > machines.md
+reads machines.md "verdict=out of memory" num_gpus=16 gpus_per_node=8 gpu=a800
+printf '# 单机双卡3090微调Yi-6B爆显存\n' > desk.md
+reads desk.md "verdict=out of memory" num_gpus=2 gpu=rtx3090
+printf '# 2机2卡A10微调Qwen2.5-7B，显存不够\n' > shared.md
+reads shared.md num_gpus=2 gpu=a10
+printf '# 双机16卡H100训练Llama-3.1-70B，CUDA outof memory\n' > wide.md
+reads wide.md "verdict=out of memory" num_gpus=16
+printf '%s\n' '# Qwen2.5-7B SFT OOM' '一共三个节点，每个节点上有 4 个 GPU，都是A100 80G' > nodes.md
+reads nodes.md num_gpus=12 gpus_per_node=4
+printf '# 第一张A100上显存溢出，Qwen2.5-7B\n' > first.md
+reads first.md "verdict=out of memory" num_gpus=-
+printf '# 4张24GB显卡，Baichuan2-13B微调，OutOfMemory\n' > bare.md
+reads bare.md num_gpus=4 gpu=- card_bytes=25769803776
+answers 0 "the memory of the log's card" explain bare.md
+printf '# 内存不足 on the host, Qwen2.5-7B on 8 A100 80GB\nIteration time: 2.0 s\n' > host.md
+reads host.md out_of_memory=- # of a host
+# ---- cards that no cluster has
+printf 'Llama-2-7b full finetune on 2 x Titan RTX: OOM\n' > titan.md
+reads titan.md gpu=titan-rtx "verdict=out of memory"
+answers 0 "gpu titan-rtx: as .*, but for its memory of 24.0 GiB" explain titan.md
+printf 'OOM of Llama-2-7b on one W7900\n' > amd.md
+reads amd.md gpu=w7900
+printf 'Yi-6B on an RTX 2080Ti 11G goes OOM\n' > old.md
+reads old.md gpu=rtx2080ti
+printf 'It is 2080 samples on a V100-32GB, Llama-2-7b, OOM\n' > number.md
+reads number.md gpu=v100-32gb
+# ---- what failed and says nothing of recomputation did none, whatever its program
+printf 'own trainer: Llama-2-7b on 8 A100 80GB, batch size 8, sequence length 4096: OOM\n' > own.md
+answers 0 "recompute none: it failed, and does not say that it recomputes" explain own.md
+# ---- names of models with their own widths of heads, and in code
+printf 'Qwen3-4B on 1 A100 80GB OOM\n' > narrow.md
+reads narrow.md layers=36 hidden=2560 heads=32 kv_heads=8 head_width=128 tied=1
+cat > code.ipynb << 'END'
+{"cells": [{"cell_type": "code", "source": [
+    "# Adapters on Falcon-40B\n",
+    "model_id = \"tiiuae/falcon-7b\"\n",
+    "\"\"\"\n",
+    "config = BitsAndBytesConfig(load_in_4bit=True)\n",
+    "\"\"\"\n",
+    "pip install torch-2.0-cp39-cp39-linux.whl numpy-1-cp39-cp39.whl\n",
+    "config = LoraConfig(\n",
+    "    r=8, lora_alpha=32,\n",
+    "    target_modules=[\n",
+    "        \"query_key_value\",\n",
+    "        \"dense\",\n",
+    "    ],\n",
+    "args = transformers.TrainingArguments(per_device_train_batch_size=4, bf16=True)\n"],
+  "outputs": [{"text": ["{'train_runtime': 100.0, 'train_samples_per_second': 4.0}\n"]}]}]}
+END
+sed 's/{"cells": \[{/{\n/' code.ipynb | sed 's/^"cell_type"/ "cell_type"/' > cells.ipynb
+reads cells.ipynb layers=32 hidden=4544 cp=- weight_bits=- micro_batch=4 \
+    adapter_modules=o_proj,linear_qkv
+printf 'LoraModel(model, adapter_name=adapter_name)\nLoRA of Llama-2-7b on 1 V100 32GB: OOM\n' \
+    > traceback.md
+reads traceback.md adapters=1
+# ---- what is left out, of at least, or of two runs in a line, states nothing
+cat > pages.md << 'END'
+# Llama3-8B in torchtitan on 8 H100
+Remove the `--model.converters="float8"` flag for the plain run; at least 16x H100 serve best.
+Then H100s reach **1979** TFLOPS in FP8. Set `tp_size=8`, and for the small one `tp_size=2`.
+step: 10 loss: 9.1 memory: 60.00GiB(75.00%) tps: 6,000 tflops: 347.46 mfu: 35.13%
+step: 20 loss: 8.1 memory: 60.00GiB(75.00%) tps: 6,000 tflops: 347.46 mfu: 35.13%
+END
+reads pages.md precision=- tp=- num_gpus=8 tokens_per_s_per_gpu=6000
+# ---- columns that are alike in all rows of a table, and steps within its cells
+cat > alike.md << 'END'
+# Llama-3.1-8B pretraining recipes, H100
+| GPUs | SeqLen | TP | MBS | GBS |
+|---|---|---|---|---|
+| 16 | 4096 | 2 | 2 | 64 |
+| 32 | 4096 | 2 | 2 | 128 |
+Training epoch 0, iteration 9/49 | global_batch_size: 64 | global_step: 9 | \
+peak_memory_usage: 60000000000 | train_step_timing in s: 2.0
+END
+reads alike.md seq=4096 tp=2 micro_batch=2 global_batch=64 allocated_bytes=60000000000
+cat > steps.md << 'END'
+# torchtitan, Llama3-8B
+## Qwen3-8B
+| GPU | local_bs | global_bs | last line |
+|---|---|---|---|
+| H100 | 1 | 8 | step: 100 loss: 6.4 memory: 60.00GiB(75%) tps: 6,000 tflops: 300.0 |
+| H200 | 2 | 16 | step: 100 loss: 6.4 memory: 90.00GiB(64%) tps: 7,000 tflops: 350.0 |
+END
+answers 2 "expected --run to choose one of 2 runs in its tables: 1 'H100', 2 'H200'" \
+    explain steps.md
+"$plumbline" explain steps.md --run 2 --json > out 2> err || complain "steps.md --run 2"
+python3 - << 'END' || complain "another row of the table was read"
+import json
+answer = json.load(open("out"))
+said = {key: told["value"] for key, told in answer["stated"].items()}
+assert (said["gpu"], said["micro_batch"], said["model"]) == ("h200", "2", "qwen3-8b"), said
+assert answer["measured"]["tokens_per_s_per_gpu"] == 7000, answer["measured"]
+END
+# ---- a lone late line is no mean from the beginning
+line() {
+    printf ' iteration %8d/ 1000 | consumed samples: %8d | elapsed time per iteration (ms): ' $1 $2
+    printf '4000.0 | throughput per GPU (TFLOP/s/GPU): 400.0 | global batch size: 64 |\n'
+}
+{ echo 'Llama-3.1-8B, 8 H100, tp1_pp1, seq 8192'; line 100 6400; } > early.log
+reads early.log "verdict=warm-up only"
+{ echo 'Llama-3.1-8B, 8 H100, tp1_pp1, seq 8192'; line 700 44800; } > late.log
+"$plumbline" explain late.log --json > out; grep -q "warm-up" out && complain "a late line"
+# ---- a rank that holds another number of parameters by far
+sed 's/ > number of parameters on .*//' "$root/tests/explain/logs/megatron.log" > shape.log
+echo ' > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 1000' >> shape.log
+answers 0 "a rank of the model does not hold the parameters that the log counts" \
+    explain shape.log
+# ---- a tower of images: its FLOP are counted, too, and refuse nothing
+cat > images.md << 'END'
+# Qwen3-VL-30B-A3B on 8x H200, seq_len = 8192, local_batch_size = 1
+step: 10 loss: 9.1 memory: 60.00GiB(43.00%) tps: 6,000 tflops: 250.0 mfu: 25.3%
+step: 20 loss: 8.1 memory: 60.00GiB(43.00%) tps: 6,000 tflops: 250.0 mfu: 25.3%
+END
+reads images.md "reading=not certified" model=qwen3-30b-a3b
+ended
