@@ -14,7 +14,8 @@ printf '# 2机2卡A10微调Qwen2.5-7B，显存不够\n' > shared.md
 reads shared.md num_gpus=2 gpu=a10
 printf '# 双机16卡H100训练Llama-3.1-70B，CUDA outof memory\n' > wide.md
 reads wide.md "verdict=out of memory" num_gpus=16
-printf '%s\n' '# Qwen2.5-7B SFT OOM' '一共三个节点，每个节点上有 4 个 GPU，都是A100 80G' > nodes.md
+printf '%s\n' '# Qwen2.5-7B SFT OOM' \
+    '一共三个节点，每个节点上有 4 个 GPU，都是A100' > nodes.md
 reads nodes.md num_gpus=12 gpus_per_node=4
 printf '# 第一张A100上显存溢出，Qwen2.5-7B\n' > first.md
 reads first.md "verdict=out of memory" num_gpus=-
