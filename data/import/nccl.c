@@ -28,15 +28,6 @@ static const struct collective {
 static const char *const operation_names[] = {"all_reduce", "reduce_scatter", "all_gather",
                                               "all_to_all", "send_recv",      NULL};
 
-// Other names of them in names of files.
-static const char *const told_by[][2] = {
-    {"allreduce", "all_reduce"},         {"all_reduce", "all_reduce"},
-    {"reducescatter", "reduce_scatter"}, {"reduce_scatter", "reduce_scatter"},
-    {"allgather", "all_gather"},         {"all_gather", "all_gather"},
-    {"alltoall", "all_to_all"},          {"all_to_all", "all_to_all"},
-    {"sendrecv", "send_recv"},           {"send_recv", "send_recv"},
-};
-
 static const struct type {
     const char *name;
     enum precision precision;
@@ -45,9 +36,7 @@ static const struct type {
     {"f8e5m2", FP8}, {"fp8_e4m3", FP8}, {"fp8_e5m2", FP8}, // rccl-tests
 };
 
-// The operation of a program's name, "all_reduce_perf" with any path before it; NULL if samples
-// have no such operation.
-static const char *nccl_operation(const char *program)
+const char *nccl_operation(const char *program)
 {
     const char *name = path_name(program), *end = strstr(name, "_perf");
     size_t length = end ? (size_t)(end - name) : 0;
@@ -58,7 +47,7 @@ static const char *nccl_operation(const char *program)
     return NULL;
 }
 
-static enum status refuse_program(const char *program, const char *where, struct error *err)
+enum status nccl_refuse_program(const char *program, const char *where, struct error *err)
 {
     return fail(err, BAD_INPUT,
                 "%s: expected all_reduce, reduce_scatter, all_gather, alltoall or sendrecv_perf, "
@@ -81,7 +70,7 @@ enum status nccl_begin_test(struct nccl_import *n, const char *program, const ch
         return fail(err, BAD_INPUT, "%s: expected at most %d tests, found more", where,
                     NCCL_TESTS_MAX);
     const char *told = program ? nccl_operation(program) : NULL, *asked = n->settings->operation;
-    if (program && !told && !is_left_out(n)) return refuse_program(program, where, err);
+    if (program && !told && !is_left_out(n)) return nccl_refuse_program(program, where, err);
     if (told && asked && strcmp(told, asked) != 0 && !is_left_out(n))
         return fail(err, BAD_INPUT, "%s: --operation %s, but the file is of %s", where, asked,
                     told);
@@ -143,9 +132,7 @@ enum status nccl_add_rank(struct nccl_import *n, int64_t rank, int64_t group, co
     return OK;
 }
 
-// Moves the first group's ranks to the front. Groups that ran simultaneously have one printed time
-// for all of them, so they give one sample, of the first group, marked as not alone.
-static enum status settle_groups(struct nccl_import *n, const char *where, struct error *err)
+enum status nccl_settle_groups(struct nccl_import *n, const char *where, struct error *err)
 {
     struct nccl_test *t = &n->test;
     if (t->group_size) return OK;
@@ -190,20 +177,19 @@ static double bus_over_algorithm(const char *operation, int ranks)
     return 1;
 }
 
-// From here on, printed numbers have at least two digits.
-static const double bandwidth_checked = 1, printed_tolerance = 0.06, ratio_tolerance = 0.02;
+static const double printed_tolerance = 0.06;
 
 static enum status check_bandwidths(const struct nccl_import *n, const struct nccl_row *row,
                                     const char *where, struct error *err)
 {
     const struct nccl_test *t = &n->test;
-    if (row->algbw < bandwidth_checked || !(row->mean_us > 0)) return OK;
+    if (row->algbw < NCCL_BANDWIDTH_CHECKED || !(row->mean_us > 0)) return OK;
     double implied = (double)row->bytes / row->mean_us / 1e3,
            expected = bus_over_algorithm(t->operation, t->group_size);
     if (fabs(implied / row->algbw - 1) > printed_tolerance)
         return fail(err, BAD_INPUT, "%s: %lld bytes in %g us are %.3g GB/s, but algbw is %g", where,
                     (long long)row->bytes, row->mean_us, implied, row->algbw);
-    if (fabs(row->busbw / row->algbw / expected - 1) > ratio_tolerance)
+    if (fabs(row->busbw / row->algbw / expected - 1) > NCCL_RATIO_TOLERANCE)
         return fail(err, BAD_INPUT, "%s: busbw / algbw is %.3g, but %.3g for %s over %d ranks",
                     where, row->busbw / row->algbw, expected, t->operation, t->group_size);
     return OK;
@@ -287,7 +273,7 @@ enum status nccl_add_row(struct nccl_import *n, const struct nccl_row *row, cons
                          struct error *err)
 {
     if (is_left_out(n)) return OK;
-    TRY(settle_groups(n, where, err));
+    TRY(nccl_settle_groups(n, where, err));
     TRY(expect_operation(n, where, err));
     if (++n->row_count > NCCL_ROWS_MAX)
         return fail(err, BAD_INPUT, "%s: expected at most %d rows, found more", where,
@@ -307,77 +293,6 @@ enum status nccl_add_row(struct nccl_import *n, const struct nccl_row *row, cons
     }
     TRY(check_bandwidths(n, row, where, err));
     return add_times(find_sample(n, row->bytes, precision), row, where, n->arena, err);
-}
-
-// ---- what a file does not state
-
-static enum status add_ranks(struct nccl_import *n, int64_t count, int64_t per_node,
-                             const char *where, struct error *err)
-{
-    for (int64_t i = 0; i < count; i++)
-        TRY(nccl_add_rank(n, i, 0, arena_print(n->arena, "node-%lld", (long long)(i / per_node)),
-                          i % per_node, "", where, err));
-    return OK;
-}
-
-static bool has_ratio(const struct nccl_row *row, double ratio)
-{
-    return row->algbw >= bandwidth_checked &&
-           fabs(row->busbw / row->algbw / ratio - 1) <= ratio_tolerance;
-}
-
-// The collectives whose bus and algorithm bandwidths have this ratio, and whose operator the column
-// states; NULL: none or several, by this row.
-static const char *by_ratio(const struct nccl_row *row, int ranks)
-{
-    double each = (double)(ranks - 1) / ranks;
-    bool sums = *row->redop && strcmp(row->redop, "none") != 0;
-    if (ranks < 3 || has_ratio(row, 1)) return NULL;
-    if (has_ratio(row, 2 * each)) return "all_reduce";
-    return has_ratio(row, each) && sums ? "reduce_scatter" : NULL;
-}
-
-static const char *by_name(const char *path)
-{
-    const char *name = path_name(path), *found = NULL;
-    for (size_t i = 0; i < ARRAY_LENGTH(told_by); i++) {
-        if (!strstr(name, told_by[i][0])) continue;
-        if (found && strcmp(found, told_by[i][1])) return NULL;
-        found = told_by[i][1];
-    }
-    return found;
-}
-
-// One process's GPUs are all ranks if the bandwidths are those of so many.
-static bool is_one_process(const struct nccl_test *t, const struct nccl_row *row)
-{
-    double each = (double)(t->process_gpus - 1) / t->process_gpus;
-    return t->process_gpus > 1 && (has_ratio(row, 2 * each) || has_ratio(row, each));
-}
-
-enum status nccl_guess(struct nccl_import *n, const char *program, const struct nccl_row *best,
-                       const char *path, const char *where, struct error *err)
-{
-    struct nccl_test *t = &n->test;
-    const struct nccl_settings *s = n->settings;
-    if (is_left_out(n)) return OK;
-    if (!t->rank_count && s->ranks)
-        TRY(add_ranks(n, s->ranks, s->gpus_per_node ? s->gpus_per_node : s->ranks, where, err));
-    else if (!t->rank_count && is_one_process(t, best)) {
-        n->assumed_ranks = true;
-        TRY(add_ranks(n, t->process_gpus, t->process_gpus, where, err));
-    }
-    if (t->operation || !t->rank_count) return OK;
-    TRY(settle_groups(n, where, err));
-    if (program) {
-        t->operation = nccl_operation(program);
-        return t->operation ? OK : refuse_program(program, where, err);
-    }
-    n->guessed = "by busbw / algbw", t->operation = by_ratio(best, t->group_size);
-    if (t->operation) return OK;
-    t->operation = by_name(path);
-    n->guessed_by_name = t->operation != NULL;
-    return OK;
 }
 
 // ---- the command
@@ -428,12 +343,11 @@ static enum status read_file(void *options, struct error *err)
                     "%s: expected rows with sizes and times, found none that can be imported",
                     r->file.path);
     if (n->guessed_by_name)
-        said_assume(&r->said, "the collective is %s, by the file's name", n->test.operation);
+        said_assume(&r->said, "the collective is %s, by the file's name", n->guessed);
     if (n->assumed_columns)
         said_assume(&r->said, "columns are size, count, type, time, algbw and busbw, as no header "
                               "is in the file");
-    if (n->assumed_ranks)
-        said_assume(&r->said, "one process has all ranks, which the file does not list");
+    if (n->assumed_ranks) said_assume(&r->said, "%s", n->assumed_ranks);
     if (n->any_type)
         said_assume(&r->said, "rows of %.20s take what fp32 of as many bytes takes", n->other_type);
     r->samples = n->samples;
@@ -459,8 +373,8 @@ static void tell(const void *options)
                 "%s: each is a mean with no dispersion; nccl-tests -I 1 -J keeps every iteration\n",
                 path);
     if (n->guessed && !n->guessed_by_name)
-        fprintf(stderr, "%s: the file does not name its collective: %s, %s\n", path,
-                n->test.operation, n->guessed);
+        fprintf(stderr, "%s: the file does not name its collective: %s, by busbw / algbw\n", path,
+                n->guessed);
     if (n->cut_tests)
         fprintf(stderr, "%s: %d test%s cut off; what was printed by then is read\n", n->cut_at,
                 n->cut_tests, n->cut_tests == 1 ? " is" : "s are");

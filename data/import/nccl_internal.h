@@ -37,6 +37,13 @@ struct nccl_row {
     double mean_us, algbw, busbw; // 0: not stated
 };
 
+// What a command before the output says of its processes; 0: nothing.
+struct nccl_launch {
+    int64_t processes, per_node, nodes, process_gpus;
+    bool slurm, hosts,
+        goes_on; // hosts: it names some; goes_on: its next words are on the next line
+};
+
 struct nccl_import {
     const struct nccl_settings *settings;
     struct samples samples;
@@ -49,10 +56,12 @@ struct nccl_import {
     const char *version;
     int cut_tests;       // without their last line
     const char *cut_at;  // the first of them
-    const char *guessed; // how the collective was found; NULL: it is stated
+    const char *guessed; // the collective that was found; NULL: it is stated
     bool guessed_by_name;
     bool any_type; // no row is of a type that samples have: all are read, by their bytes
-    bool assumed_ranks, assumed_columns; // one process has all of them
+    const char *assumed_ranks; // how they were found; NULL: they are stated
+    bool assumed_columns;
+    struct nccl_launch launch; // the last command of a launcher
     struct arena *arena;
 };
 
@@ -65,11 +74,27 @@ enum status nccl_add_rank(struct nccl_import *n, int64_t rank, int64_t group, co
 enum status nccl_add_row(struct nccl_import *n, const struct nccl_row *row, const char *where,
                          struct error *err);
 
+// nccl_guess.c: takes what the words of a line say of a launch: of mpirun, srun or a program alone.
+void nccl_take_launch(struct nccl_import *n, const char *const *words, int count);
+
 // What the text does not state of a test whose table begins: its collective (program: named
 // elsewhere, or NULL) and its ranks, by its row with most bandwidth and the file's name. What
 // cannot be found stays unknown, and the first row is refused.
 enum status nccl_guess(struct nccl_import *n, const char *program, const struct nccl_row *best,
                        const char *path, const char *where, struct error *err);
+
+// ---- of nccl.c, for it
+
+// From this bandwidth on, printed numbers have at least two digits.
+static const double NCCL_BANDWIDTH_CHECKED = 1, NCCL_RATIO_TOLERANCE = 0.02;
+
+// The operation of a program's name, "all_reduce_perf" with any path before it; NULL if samples
+// have no such operation.
+const char *nccl_operation(const char *program);
+enum status nccl_refuse_program(const char *program, const char *where, struct error *err);
+// Moves the first group's ranks to the front. Groups that ran simultaneously have one printed time
+// for all of them, so they give one sample, of the first group, marked as not alone.
+enum status nccl_settle_groups(struct nccl_import *n, const char *where, struct error *err);
 
 enum status nccl_read_text(struct nccl_import *n, const char *path, const char *text, size_t size,
                            struct error *err);

@@ -96,6 +96,7 @@ static enum line find_line(const struct text_lines *t, int *at)
 static void find_command(struct reader *r)
 {
     const struct text_lines *t = &r->lines;
+    nccl_take_launch(r->n, t->words, t->word_count);
     for (int i = 0; i + 1 < t->word_count; i++)
         if (strstr(t->words[i], "_perf") && *t->words[i] != '-' && *t->words[i + 1] == '-')
             r->command = arena_copy_text(r->n->arena, t->words[i]);

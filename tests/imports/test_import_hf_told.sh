@@ -109,5 +109,33 @@ says 0 "kimi_k3: ${words:-2779484395776} parameters" "{\"model_type\": \"kimi_k3
     \"text_config\": {$k3, \"linear_attn_config\": {
     \"full_attn_layers\": [$full], \"head_dim\": 128, \"num_heads\": 96,
     \"short_conv_kernel_size\": 4, \"use_full_rank_gate\": true}}}"
+# Ling before version 3: layers of grouped attention, a dense one before the mixtures, norms of each
+# head's queries and keys.
+words=$(python3 - <<'END' 2>/dev/null
+h, v, f, heads, groups, width = 512, 9000, 640, 8, 2, 96
+attention = 2 * h * heads * width + 2 * h * groups * width
+mixture = 12 * 3 * h * 48 + 12 * h + 2 * 3 * h * 48
+plain = 4 * (attention + 2 * h) + 3 * h * f + 3 * mixture + 2 * v * h + h
+print(plain, plain + 4 * 2 * width + 4 * (heads + 2 * groups) * width)
+END
+)
+ling='"num_hidden_layers": 4, "hidden_size": 512, "vocab_size": 9000, "intermediate_size": 640,
+    "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 96, "num_experts": 12,
+    "num_experts_per_tok": 3, "moe_intermediate_size": 48, "num_shared_experts": 2,
+    "first_k_dense_replace": 1, "tie_word_embeddings": false'
+says 0 "bailing_moe: ${words% *} parameters" "{\"model_type\": \"bailing_moe\", $ling}"
+says 0 "bailing_moe_v2: ${words#* } parameters" "{\"model_type\": \"bailing_moe_v2\", $ling,
+    \"use_qk_norm\": true, \"use_qkv_bias\": true, \"score_function\": \"sigmoid\",
+    \"moe_router_enable_expert_bias\": true, \"moe_shared_expert_intermediate_size\": 48}"
+says 2 'use_bias": expected false' "{\"model_type\": \"bailing_moe\", $ling, \"use_bias\": true}"
+# MiMo-V2: a number of each head in the softmax of layers with a window, of others, or of none.
+mimo='"model_type": "mimo_v2_flash", "num_hidden_layers": 3, "hybrid_layer_pattern": [0, 1, 1]'
+count() {
+    says 0 parameters "{$mimo$1}"
+    sed -n 's/.*mimo_v2_flash: \([0-9]*\) parameters/\1/p' "$work/err"
+}
+some=$(count '') far=$(count ', "add_full_attention_sink_bias": true')
+none=$(count ', "add_swa_attention_sink_bias": false')
+[ $((some - none)) -eq 128 ] && [ $((far - some)) -eq 64 ] || wrong "sinks: $none, $some, $far"
 [ $failed -eq 0 ] && echo "import hf, told: all as expected"
 exit $failed

@@ -321,6 +321,8 @@ n3 h100 s2/top
 h100 3 8
 leaf 400.0
 level-1 400.0" slurm <"$work/topology.yaml"
+grep -q "assumed: topology second, the cluster's default of first, second, third, fourth (--top" \
+    "$work/err" || wrong "which topology: $(cat "$work/err")"
 expect "n1 h100 a/blocks-of-4-0
 n2 h100 a/blocks-of-4-0
 n3 h100 b/blocks-of-4-0
@@ -328,14 +330,15 @@ n4 h100 b/blocks-of-4-0
 h100 4 8
 leaf 400.0
 level-1 400.0" slurm --topology first <"$work/topology.yaml"
+grep -q topology "$work/err" && wrong "the topology was asked for: $(cat "$work/err")"
 expect "n1 h100 a
 n2 h100 a
 h100 2 8
 leaf 400.0" slurm --topology third <"$work/topology.yaml"
 refuse 'a topology of the kind flat' slurm "#\n$(sed 1d "$work/topology.yaml")" --like h100-128x8 \
     --topology fourth
-refuse 'a topology named fifth, found none' slurm "#\n$(sed 1d "$work/topology.yaml")" \
-    --like h100-128x8 --topology fifth
+refuse 'a topology named fifth, found first, second, third, fourth' slurm \
+    "#\n$(sed 1d "$work/topology.yaml")" --like h100-128x8 --topology fifth
 refuse 'expected switches or blocks, found both' slurm \
     'BlockName=a Nodes=n1\nSwitchName=s Nodes=n2\n' --like h100-128x8
 refuse 'each a multiple of the one before' slurm 'BlockName=a Nodes=n1\nBlockSizes=4,6\n' \

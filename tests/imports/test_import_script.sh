@@ -393,5 +393,33 @@ cp "$repo/models/tiny.sh" "$repo/run/tiny.sh"
 "$plumbline" import megatron "$repo/run/run.sh" -o "$work/model.json" 2>"$work/err" &&
     fail "a file is taken by its name alone"
 
+# ---- nodes that launchers take from NNODES alone; experts whole on tensor ranks
+
+printf 'NNODES=2 NPROC_PER_NODE=4 swift sft --model x --tuner_type full --max_length 2048 \\
+    --per_device_train_batch_size 1 --torch_dtype bfloat16 --deepspeed zero3 \\
+    --gradient_accumulation_steps 2 --gradient_checkpointing false\n' >"$work/in.sh"
+"$plumbline" import trainer "$work/in.sh" -o "$work/job.json" 2>"$work/err" &&
+    grep -q '"data": 8,' "$work/job.json" || fail "NNODES: $(cat "$work/err")"
+printf 'NNODES=%s NPROC_PER_NODE=8 megatron sft --model Qwen/Qwen3-30B-A3B --max_length 4096 \
+    --tensor_model_parallel_size 2 --expert_model_parallel_size 8 --micro_batch_size 1 \
+    --global_batch_size 16 --sequence_parallel true --max_epochs 1\n' '$RACK_SIZE' >"$work/in.sh"
+"$plumbline" import megatron "$work/in.sh" --job "$work/job.json" >"$work/out" 2>"$work/err" &&
+    fail "nobody has set NNODES"
+says 'not set in the file: RACK_SIZE (NNODES): give it with --set NAME=value, or' NNODES
+for more in '--set RACK_SIZE=2' '--gpus 16'; do
+    # shellcheck disable=SC2086
+    "$plumbline" import megatron "$work/in.sh" $more --job "$work/job.json" 2>"$work/err" ||
+        fail "NNODES, $more: $(cat "$work/err")"
+    says 'assumed: .*experts are whole on tensor ranks, as ms-swift has them since 3.9' NNODES
+    grep -q unknown "$work/err" && fail "ms-swift's own options: $(cat "$work/err")"
+    python3 -c 'import json, sys
+l = json.load(open(sys.argv[1]))["layout"]
+assert (l["data"], l["tensor"], l["expert"], l["expert_tensor"]) == (8, 2, 8, 1), l' \
+        "$work/job.json" || fail "NNODES, $more: another job"
+done
+"$plumbline" import megatron "$work/in.sh" --set RACK_SIZE=some --job "$work/job.json" \
+    >"$work/out" 2>"$work/err" && fail "a number of nodes"
+says 'NNODES: expected a number of nodes, found "some"' NNODES
+
 [ $failures = 0 ] && echo "test_import_script: all as expected"
 exit $((failures > 0))

@@ -55,6 +55,7 @@ told 'assumed: 31.5077 GB/s of PCIe'
 matrix $pairs | node "4 20 2/1:300 2/2:20" --like a100-16x8 --pcie-bytes-per-s 20e9
 matrix $pairs | node "4 7" --like a100-16x8 --intra-bytes-per-s 7e9
 told 'several kinds of path'
+matrix X,SYS SYS,X | node "2 31.5077" --like rtx4090-4x8
 matrix X,SYS SYS,X | refuse 'unknown.*--pcie-bytes-per-s' --gpu nobodys --memory-bytes 1000000000
 matrix $quad | sed "s/^/0: /; s/\$/\r/" | node "4 100 3:200 4:300" --like a100-16x8
 matrix $quad | { echo '```'; cat; echo '```'; } | sed 's/^/> /' |

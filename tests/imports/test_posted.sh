@@ -109,13 +109,45 @@ samples "$work/fail.json" | cmp -s - "$work/want" && wrong "the broken row was r
 told 'cut off; what was printed by then is read'
 table 1.5 | sed '/67108864 /s/ -1 .*/ -1/' | \
     refused nccl-tests 'line 13: expected 13 columns, .* found 5'
-table 1.5 | sed '/Rank/d' | refused nccl-tests 'found none: give --ranks N'
+table 0.75 none | sed '/Rank/d' | refused nccl-tests 'found none: give --ranks N'
 table 1.5 | sed '/Rank/d' | same "ranks as told" --ranks 4 --gpus-per-node 2
 table 1.5 | sed '/Rank *[12] /d' | same "a cut list of ranks" --ranks 4 --gpus-per-node 2
 table 1.5 | sed '/Rank *[12] /d' | refused nccl-tests 'the list of ranks is cut off, give --ranks N'
 table 1.5 | sed '/Rank/d; s/nGpus 1/nGpus 4/' | same "one process"
-told 'assumed: one process has all ranks'
-table 1.5 | sed '/Rank/d; s/nGpus 1/nGpus 8/' | refused nccl-tests 'give --ranks N'
+told 'assumed: 4 ranks, 4 on each node, by the GPUs of one process'
+table 0.75 none | sed '/Rank/d; s/nGpus 1/nGpus 8/' | refused nccl-tests 'give --ranks N'
+# ranks by the command before them, or by the bandwidths
+listless() { # WORDS ...: a table without its ranks behind these lines
+    printf '%s\n' "$@"
+    table 1.5 | sed '/Rank/d; /nThread/d'
+}
+listless 'srun -N 2 \' '    --ntasks-per-node=2 --label \' '  -- all_reduce_perf -b 1K -g 1' |
+    same "srun's words on several lines"
+told 'assumed: 4 ranks, 2 on each node, by the command before them'
+for words in '$ mpirun -np 4 -npernode 2 -x NCCL_DEBUG=WARN ./build/all_reduce_perf -b 1K -g 1' \
+    'mpirun -n 4 --map-by ppr:2:node all_reduce_perf -e 64M' \
+    '/opt/bin/mpirun -np 4 -H one:2,two:2 all_reduce_perf -e 64M' \
+    'mpirun -np 2 --host one,two ./all_reduce_perf -b 1K --ngpus 2' \
+    'srun -n4 -N2 ./all_reduce_perf -b 8' \
+    'mpirun -np 2 -N 1 ./all_reduce_perf -b 1K -g 2'; do
+    listless "$words" | same "$words"
+    told 'assumed: 4 ranks, 2 on each node, by the command'
+done
+for words in 'mpirun -np 4 all_reduce_perf -b 8' './all_reduce_perf -b 8 -g 4'; do
+    listless "$words" >"$work/in.txt"
+    "$plumbline" import nccl-tests "$work/in.txt" -o "$work/no.json" 2>"$work/err"
+    told 'assumed: 4 ranks, 4 on each node, by the command'
+done
+for words in 'mpirun -np 4 --hostfile hosts all_reduce_perf -b 8' 'srun -n 8 all_reduce_perf -b 8' \
+    'nothing of it'; do
+    listless "$words" |
+        refused nccl-tests 'of 4 ranks, by .*, on unknown nodes: give --gpus-per-node'
+    listless "$words" | same "$words" --gpus-per-node 2
+done
+{ table 1.5; table 1.75; } | sed '/Rank/d' | refused nccl-tests \
+    'that of an all_reduce over 8 ranks, not of 4: choose a test with --test N' --ranks 4
+{ table 1.5; table 1.75; } | sed '/Rank/d' | same "the first of two" --test 1 --gpus-per-node 2
+told 'does not name its collective: all_reduce, by busbw'
 # rows alone; a launcher's tag before each part of a line; a redop that older releases leave empty
 table 1.5 | grep '^ *[0-9]' | same "rows alone" --ranks 4 --gpus-per-node 2
 told 'assumed: .*as no header is in the file'

@@ -51,6 +51,11 @@
     FACTS("silu", 1e-5, 1e6), SIZES(4096, 14336, 32, 8, 32000), GATED,                             \
         .layers = 32, MIXTURE(8, 2), .read = hf_read_minimax, .arrange = hf_arrange_minimax
 
+#define LING                                                                                       \
+    FACTS("silu", 1e-6, 1e4), SIZES(2048, 5632, 16, 0, 126464), GATED,                             \
+        .layers = 28, EXPERTS(64, 6), .experts.ffn = 1408, .read = hf_read_ling,                   \
+        .arrange = hf_arrange_ling
+
 #define SCANS .told = "selective scans are planned as bound by what they move"
 
 const struct hf_class hf_classes[] = {
@@ -293,6 +298,8 @@ const struct hf_class hf_classes[] = {
           .shape.kv_rank = 512, .shape.rotary_width = 64, .shape.value_width = 128, GATED,
           .layers = 32, .front = 1, .plain_width = 128, EXPERTS(128, 8), .experts.ffn = 2048,
           .experts.shared_ffn = 1, .read = hf_read_deepseek, .arrange = hf_arrange_listed),
+    CLASS("bailing_moe", LING),
+    CLASS("bailing_moe_v2", LING),
     CLASS("axk1", FACTS("silu", 1e-6, 1e4), SIZES(7168, 18432, 64, 0, 163840), LATENT, GATED,
           .layers = 61, .front = 1, .plain_width = 128, EXPERTS(192, 8), .experts.ffn = 2048,
           .experts.shared_ffn = 1, .read = hf_read_axk1, .arrange = hf_arrange_listed),

@@ -167,7 +167,7 @@ hf_reader hf_read_helium, hf_read_hyperclovax, hf_read_granite_swa, hf_arrange_f
     hf_read_exaone, hf_read_gptj, hf_read_gpt_neo, hf_arrange_gpt_neo, hf_read_gpt_bigcode,
     hf_read_mpt, hf_read_phi, hf_read_persimmon, hf_read_exaone_moe, hf_arrange_exaone_moe,
     hf_read_solar_open, hf_read_afmoe, hf_arrange_afmoe, hf_read_hy_v3, hf_arrange_hy_v3,
-    hf_read_sarvam_moe, hf_read_axk1;
+    hf_read_sarvam_moe, hf_read_axk1, hf_read_ling, hf_arrange_ling;
 
 // ---- hybrids.c
 hf_reader hf_read_bamba, hf_arrange_bamba, hf_read_granite_hybrid, hf_arrange_granite_hybrid,

@@ -81,3 +81,29 @@ enum status hf_read_axk1(struct hf_model *x, struct error *err)
     x->mixture_values = x->shape.hidden;
     return OK;
 }
+
+// Ling and Ring before version 3, whose configs state as whose code they came.
+enum status hf_read_ling(struct hf_model *x, struct error *err)
+{
+    bool biases = false, norms = false;
+    const char *score = "softmax";
+    int64_t shared = 0, each = x->experts.ffn;
+    TRY(hf_flag(x, "use_qkv_bias", &x->shape.qkv_bias, err));
+    x->shape.output_bias = -1;
+    TRY(hf_flag(x, "use_bias", &biases, err));
+    if (biases) return json_refuse(x->root, err, "key \"use_bias\": expected false");
+    TRY(hf_flag(x, "use_qk_norm", &norms, err));
+    if (norms) x->shape.qk_norm = QK_NORM_HEAD;
+    TRY(hf_text(x, "score_function", &score, err));
+    if (!strcmp(score, "sigmoid")) x->experts.router_score = ROUTER_SIGMOID;
+    TRY(hf_flag(x, "moe_router_enable_expert_bias", &x->experts.router_bias, err));
+    TRY(hf_count(x, "num_shared_experts", &shared, err));
+    TRY(hf_count(x, "moe_shared_expert_intermediate_size", &each, err));
+    x->experts.shared_ffn = shared * each;
+    return hf_count(x, "num_nextn_predict_layers", &x->further, err);
+}
+
+enum status hf_arrange_ling(struct hf_model *x, struct error *err)
+{
+    return mixtures_behind(x, "first_k_dense_replace", 0, err);
+}

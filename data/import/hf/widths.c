@@ -100,17 +100,20 @@ enum status hf_arrange_mimo(struct hf_model *x, struct error *err)
     struct hf_layer near_one = {.kv_heads = 2 * x->shape.kv_heads};
     int64_t *const to[] = {&near_one.heads, &near_one.kv_heads, &near_one.head_width,
                            &near_one.value_width};
-    bool *near = TAKE(x->arena, x->layer_count, bool);
+    bool *near = TAKE(x->arena, x->layer_count, bool), sinks[] = {false, true}; // of far, near ones
     for (int64_t i = 0; i < x->layer_count; i++) near[i] = i && (i + 1) % 6;
+    TRY(hf_flag(x, "add_full_attention_sink_bias", &sinks[0], err));
+    TRY(hf_flag(x, "add_swa_attention_sink_bias", &sinks[1], err));
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) TRY(hf_count(x, keys[i], to[i], err));
     TRY(read_near(x, "hybrid_layer_pattern", near, err));
     TRY(read_mixtures(x, "moe_layer_freq", 1, err));
     for (int64_t i = 0; i < x->layer_count; i++) {
         struct hf_layer *l = &x->layers[i];
-        if (!near[i]) continue;
-        l->heads = near_one.heads, l->kv_heads = near_one.kv_heads;
-        l->head_width = near_one.head_width, l->value_width = near_one.value_width;
-        l->values = l->heads ? l->heads : x->shape.heads;
+        if (near[i]) {
+            l->heads = near_one.heads, l->kv_heads = near_one.kv_heads;
+            l->head_width = near_one.head_width, l->value_width = near_one.value_width;
+        }
+        if (sinks[near[i]]) l->values = l->heads ? l->heads : x->shape.heads;
     }
     return drop_equal(x);
 }

@@ -201,6 +201,7 @@ static enum status read_file(void *options, struct error *err)
     int number[GROUPS_MAX] = {0};
     TRY(host_cluster(&known, o->like, r->arena, err));
     TRY(switches_read(&tree, r->file.path, r->text, r->size, o->topology, err));
+    if (tree.chosen) said_assume(&r->said, "%s", tree.chosen);
     int each = gpus_of_domain(&tree, &known, o->gpus_per_node);
     if (each < 0)
         return fail(err, BAD_INPUT,

@@ -169,10 +169,12 @@ static enum status read_yaml_line(struct yaml *y, const struct text_lines *t, st
 }
 
 // The default, or the first; of those the name.
-static enum status find_topology(const char **wanted, struct text_lines t, struct arena *arena,
+static enum status find_topology(const char **wanted, struct text_lines t, struct tree *tree,
                                  struct error *err)
 {
-    const char *name = NULL, *asked = *wanted, *found = NULL;
+    struct arena *arena = tree->arena;
+    const char *name = NULL, *asked = *wanted, *found = NULL, *names = "";
+    int count = 0;
     bool more, by_default = false;
     t.copy = TAKE(arena, TEXT_LINE_MAX + 1, char);
     for (;;) {
@@ -183,6 +185,7 @@ static enum status find_topology(const char **wanted, struct text_lines t, struc
         const char *value = value_at(&t, at + 1, arena);
         if (!strcmp(t.words[at], "topology:")) {
             name = value;
+            names = arena_print(arena, "%s%s%.60s", names, count++ ? ", " : "", name);
             if (asked ? !strcmp(asked, name) : !found) found = name;
         }
         if (!asked && !by_default && name && !strcmp(t.words[at], "cluster_default:") &&
@@ -190,9 +193,12 @@ static enum status find_topology(const char **wanted, struct text_lines t, struc
             found = name, by_default = true;
     }
     if (!found)
-        return text_refuse(&t, err, "expected a topology%s%.60s, found none",
-                           asked ? " named " : "", asked ? asked : "");
+        return text_refuse(&t, err, "expected a topology%s%.60s, found %.200s",
+                           asked ? " named " : "", asked ? asked : "", count ? names : "none");
     *wanted = found;
+    if (!asked && count > 1)
+        tree->chosen = arena_print(arena, "topology %.60s, %s of %.200s (--topology)", found,
+                                   by_default ? "the cluster's default" : "the first", names);
     return OK;
 }
 
@@ -201,7 +207,7 @@ static enum status read_yaml(struct tree *tree, struct text_lines *t, const char
 {
     struct yaml y = {.tree = tree, .wanted = topology};
     bool more;
-    TRY(find_topology(&y.wanted, *t, tree->arena, err));
+    TRY(find_topology(&y.wanted, *t, tree, err));
     for (;;) {
         TRY(text_next(t, &more, err));
         if (!more) break;

@@ -21,6 +21,7 @@ struct tree {
     int sizes[SIZES_MOST]; // of blocks, ascending
     int size_count, levels;
     const char *plugin; // of topology.yaml: another than these; NULL: none
+    const char *chosen; // of its several topologies, which was taken unasked; NULL: none
     struct host_names nodes;
     int *leaf; // [nodes.count]
     int leaf_capacity;

@@ -220,7 +220,8 @@ static void take_written(struct settings *s, const struct script *script)
 static void take_places(struct settings *s, const struct script *script)
 {
     s->elsewhere = script->sourced, s->said.with = script->read_in;
-    s->processes = script->processes, s->nodes = script->nodes, s->of_node = script->of_node;
+    s->processes = script->processes, s->machines = script->machines;
+    s->nodes = script->nodes, s->of_node = script->of_node;
     if (script->searched)
         said_assume(&s->said, "%.200s: found by the end of their paths", script->read_in);
 }

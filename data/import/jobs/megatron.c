@@ -243,23 +243,28 @@ static void set_update(struct run *r, struct settings *s)
                 l->micro_batch);
 }
 
-// What ms-swift 4's `megatron` has otherwise than Megatron-LM (swift/megatron/arguments at
-// 3602360a).
-static void set_swift(struct run *r, struct settings *s)
+// What ms-swift's `megatron` has otherwise than Megatron-LM (swift/megatron/arguments, 3602360a).
+static enum status set_swift(struct run *r, struct settings *s, struct error *err)
 {
     struct layout *l = &r->job.layout;
-    if (!is(s->program, "megatron")) return;
-    if (!r->processes && s->processes) r->processes = atoll(s->processes);
+    if (!r->wants_job || !is(s->program, "megatron")) return OK;
+    TRY(settings_take_environment(r, s, err));
+    if (l->tensor > 1 && l->expert > 1 && !setting_of(s, "expert-tensor-parallel-size")) {
+        r->expert_tensor = 1;
+        said_assume(&s->said, "experts are whole on tensor ranks, as ms-swift has them since 3.9 "
+                              "(--expert-tensor-parallel-size 1)");
+    }
     if (!setting_of(s, "use-distributed-optimizer")) l->zero = 1;
     if (!setting_of(s, "cross-entropy-loss-fusion")) r->job.fused_loss = true;
     if (!setting_of(s, "recompute-granularity") && !r->selective) r->granularity = "selective";
     if (is(r->granularity, "none")) r->granularity = NULL;
     if (!l->micro_batch) l->micro_batch = 1;
     if (!r->job.global_batch) r->job.global_batch = 16;
-    if (s->policy_alone) r->job.sequence += r->rollout.answer ? r->rollout.answer : 512;
-    if (s->policy_alone)
-        said_assume(&s->said, "an update of the policy alone: rollouts and other models are no "
-                              "part of the job; sequences of a prompt and its answer, both full");
+    if (!s->policy_alone) return OK;
+    r->job.sequence += r->rollout.answer ? r->rollout.answer : 512;
+    said_assume(&s->said, "an update of the policy alone: rollouts and other models are no "
+                          "part of the job; sequences of a prompt and its answer, both full");
+    return OK;
 }
 
 static void set_recompute(struct run *r)
@@ -392,7 +397,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
                             struct error *err)
 {
     if (asked->sequence) r->job.sequence = asked->sequence, r->rollout.answer = 0;
-    if (r->wants_job) set_update(r, s), set_swift(r, s);
+    if (r->wants_job) set_update(r, s);
+    TRY(set_swift(r, s, err));
     TRY(check_others(r, s, err));
     for (int i = 0; i < s->count; i++) {
         const char *own = s->items[i].text;

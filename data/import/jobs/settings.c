@@ -8,6 +8,7 @@
 
 #include "data/base/grow.h"
 #include "data/base/names.h"
+#include "data/import/script/script.h"
 #include "data/import/text.h"
 #include "data/kinds/schedules.h"
 
@@ -290,6 +291,23 @@ bool settings_take_policy(struct settings *s)
     s->policy_alone = type ? type->text && !strcmp(type->text, "grpo")
                            : setting_of(s, "num-generations") != NULL;
     return s->policy_alone;
+}
+
+enum status settings_take_environment(struct run *r, const struct settings *s, struct error *err)
+{
+    if (r->processes || !s->processes) return OK;
+    r->processes = atoll(s->processes);
+    if (!s->machines || r->gpus || !r->wants_job) return OK;
+    const char *open = script_open_name(s->machines, s->arena);
+    if (open)
+        return fail(err, BAD_INPUT,
+                    "%s: not set in the file: %.60s (NNODES): give it with --set NAME=value, or "
+                    "the number of GPUs with --gpus",
+                    s->document.path, open);
+    r->nodes = atoll(s->machines);
+    if (r->nodes > 0 && r->nodes <= 1 << 20) return OK;
+    return fail(err, BAD_INPUT, "%s: NNODES: expected a number of nodes, found \"%.40s\"",
+                s->document.path, s->machines);
 }
 
 void settings_take_slurm(struct run *r, struct settings *s)

@@ -35,8 +35,8 @@ struct settings {
     // arguments that a run printed.
     const char *program, *twice, *empty, *hints, *elsewhere;
     int twice_count;
-    // NPROC_PER_NODE of a script; its nodes and their processes by #SBATCH.
-    const char *processes, *nodes, *of_node;
+    // NPROC_PER_NODE and NNODES of a script; its nodes and their processes by #SBATCH.
+    const char *processes, *machines, *nodes, *of_node;
     const char *model; // of the recipe of overrides, by the hub's name; NULL: unknown
     bool neox;         // names and defaults are GPT-NeoX's
     bool saved;        // by a run, with other keys than its arguments, as those of its model
@@ -85,6 +85,9 @@ enum status settings_take(struct settings *s, const struct setting_rows *rows, s
 
 // A part of the optimizer's state on the host, where `offload_optimizer` is set.
 void settings_take_offload(struct run *r, struct settings *s);
+// Processes and nodes of a launcher that takes them from its environment alone. BAD_INPUT: nobody
+// has set the nodes.
+enum status settings_take_environment(struct run *r, const struct settings *s, struct error *err);
 // Nodes and processes as #SBATCH says, where no launcher says them.
 void settings_take_slurm(struct run *r, struct settings *s);
 

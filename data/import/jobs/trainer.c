@@ -202,7 +202,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     struct job *j = &r->job;
     struct layout *l = &j->layout;
     TRY(check_program(r, s, err));
-    if (!r->processes && s->processes) r->processes = atoll(s->processes);
+    TRY(settings_take_environment(r, s, err));
     settings_take_slurm(r, s);
     if (setting_of(s, "num-processes") || !r->nodes) r->nodes = 1; // Accelerate's are of all nodes
     int64_t gpus = r->gpus ? r->gpus : r->processes * r->nodes;

@@ -67,8 +67,10 @@ static bool is_override(const char *word)
 void script_keep_processes(struct follow *f)
 {
     struct script *s = f->script;
-    const char *processes = script_value(f, "NPROC_PER_NODE", 14);
+    const char *processes = script_value(f, "NPROC_PER_NODE", 14),
+               *machines = script_value(f, "NNODES", 6);
     if (processes && *processes != SCRIPT_OPEN) s->processes = arena_copy_text(s->arena, processes);
+    if (machines) s->machines = arena_copy_text(s->arena, machines);
 }
 
 static void record(struct follow *f, const char **words, int count)

@@ -53,9 +53,9 @@ struct script {
     const char *sourced; // files that it reads in or runs and that are not here, as they are named
     const char *read_in; // files that were followed, too; ""
     bool searched;       // one of them was found by the end of its path
-    // NPROC_PER_NODE, which launchers of their own read; nodes and processes of a node by #SBATCH.
-    // NULL: unset
-    const char *processes, *nodes, *of_node;
+    // NPROC_PER_NODE and NNODES, which launchers of their own read; nodes and processes of a node
+    // by #SBATCH. NULL: unset
+    const char *processes, *machines, *nodes, *of_node;
     const char *notes; // lines: where it was not understood
 };
 
