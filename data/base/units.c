@@ -44,7 +44,7 @@ const char *const transfer_part_names[] = {"blocking", "link", "delay", "overhea
 
 bool recompute_repeats(enum recompute mode, enum recompute_module module)
 {
-    int set = (int)mode - RECOMPUTE_SWAP;
+    int set = (int)mode - RECOMPUTE_SETS + 1;
     if (set <= 0) return false;
     switch (module) {
     case MODULE_MLP: return set % 2;

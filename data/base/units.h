@@ -29,8 +29,8 @@ enum recompute {
     RECOMPUTE_FIRST_LAYERS,
     RECOMPUTE_SWAP, // the first layers are swapped to the host; of the others, the first are
                     // recomputed
-    // From RECOMPUTE_SWAP + 1 on: sets of Megatron's modules, by recompute_repeats.
-    RECOMPUTE_COUNT = RECOMPUTE_SWAP + 2 * 2 * 3 * 2 * 2
+    RECOMPUTE_SETS, // the first of the sets of Megatron's modules, by recompute_repeats
+    RECOMPUTE_COUNT = RECOMPUTE_SETS + 2 * 2 * 3 * 2 * 2 - 1
 };
 // "none", "selective", "full", "first_layers", "swap", "mlp", "layernorm", "layernorm+mlp" ...
 extern const char *const recompute_names[];

@@ -105,8 +105,8 @@ struct run_facts {
 
 // Sets of Megatron's modules that recipes recompute, as recompute_repeats numbers them.
 enum {
-    REPEAT_NORMS_ACT = RECOMPUTE_SWAP + 2 + 4, // layernorm, moe_act
-    REPEAT_MLA = RECOMPUTE_SWAP + 12,          // mla_up_proj
+    REPEAT_NORMS_ACT = RECOMPUTE_SETS + 1 + 4, // layernorm, moe_act
+    REPEAT_MLA = RECOMPUTE_SETS + 11,          // mla_up_proj
     REPEAT_MLA_MLP_MOE = REPEAT_MLA + 1 + 8,   // mlp, moe, mla_up_proj
 };
 // What the program's recipe of that model, GPU and release sets, where it is known; `eight`: it

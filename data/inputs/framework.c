@@ -153,7 +153,7 @@ static bool overlaps_dispatch(const struct rules *r, const struct layout *l,
 bool framework_repeats_dispatch(enum recompute mode)
 {
     return mode == RECOMPUTE_FULL || mode == RECOMPUTE_FIRST_LAYERS ||
-           (mode > RECOMPUTE_SWAP && recompute_repeats(mode, MODULE_MOE));
+           (mode >= RECOMPUTE_SETS && recompute_repeats(mode, MODULE_MOE));
 }
 
 // Transformer Engine has windows and sinks not in its ring, sinks with the exchange of heads alone.
@@ -246,8 +246,8 @@ bool framework_recomputes_alike(enum framework framework, const struct layout *l
 bool framework_recomputes(enum framework framework, enum recompute mode)
 {
     if (framework == FRAMEWORK_ANY) return true;
-    return mode > RECOMPUTE_SWAP ? rules[framework].modules
-                                 : rules[framework].recompute & BIT(mode);
+    return mode >= RECOMPUTE_SETS ? rules[framework].modules
+                                  : rules[framework].recompute & BIT(mode);
 }
 
 bool framework_runs_grids(enum framework framework) { return rules[framework].grids; }

@@ -67,7 +67,7 @@ GET_MEMBER(get_modules)
     bool listed[MODULE_COUNT] = {false}, *modes = to;
     if (!json_is_present(value)) return OK;
     TRY(set_get(value, recompute_module_names, listed, arena, err));
-    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++) {
+    for (int mode = RECOMPUTE_SETS; mode < RECOMPUTE_COUNT; mode++) {
         bool all = true;
         for (int m = 0; m < MODULE_COUNT; m++)
             all = all &&
@@ -77,7 +77,7 @@ GET_MEMBER(get_modules)
     return OK;
 }
 
-PUT_MEMBER(put_modules) { (void)w; } // `recompute` lists the sets
+PUT_MEMBER(put_nothing) { (void)w; } // `recompute`, `tier_options` list what it is short for
 
 static const struct member job_rows[] = {
     KEY_TEXT(job, name, REQUIRED),
@@ -124,15 +124,14 @@ static const struct member job_rows[] = {
               DEGREE_MAX, VOCABULARY_DEGREES_MAX),
     KEY_BOOL(job, recompute_any, OPTIONAL, IF_SET),
     KEY_PART("recompute_modules", JSON_ARRAY, OPTIONAL, offsetof(struct job, recompute),
-             get_modules, put_modules),
+             get_modules, put_nothing),
     KEY_LIST(job, boundary_options, boundary_option_count, OPTIONAL, ALWAYS_WRITTEN, OPTIONS_MAX,
              &boundary_offer_members),
     KEY_LIST(job, gradient_options, gradient_option_count, OPTIONAL, ALWAYS_WRITTEN, OPTIONS_MAX,
              &gradient_offer_members),
-    KEY_ARRAY(job, offload_percents, offload_percent_count, JSON_INT, OPTIONAL, IF_SET, 1, 100,
-              OFFLOAD_PERCENTS_MAX),
-    KEY_LIST(job, tier_options, tier_option_count, OPTIONAL, IF_SET, TIER_OPTIONS_MAX,
+    KEY_LIST(job, tier_options, tier_option_count, OPTIONAL, IF_SET, OPTIONS_MAX,
              &tier_option_members),
+    KEY_PART("offload_percents", JSON_ARRAY, OPTIONAL, 0, job_get_shares, put_nothing),
     KEY_OBJECT("budget", job, budget, OPTIONAL, ALWAYS_WRITTEN, &budget_members),
     KEY_OBJECT("local_loss", job, local_loss, OPTIONAL, IF_SET, &local_loss_members),
     KEY_OBJECT("placement", job, placement, OPTIONAL, IF_SET, &placement_members),
@@ -298,7 +297,7 @@ static enum status check_options(const struct job *j, struct error *err)
 // What sets of modules free and take is that of Megatron's layers.
 static enum status check_modules(const struct job *j, struct error *err)
 {
-    int mode = RECOMPUTE_SWAP + 1;
+    int mode = RECOMPUTE_SETS;
     while (mode < RECOMPUTE_COUNT && !j->recompute[mode]) mode++;
     if (mode == RECOMPUTE_COUNT || (job_like_megatron(j) && !layout_has_grid(&j->layout)))
         return OK;

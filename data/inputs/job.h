@@ -278,29 +278,22 @@ struct tier_share {
     bool across_passes; // activations: in transfer under other passes, too
 };
 struct tier_option {
-    const char *name;                    // NULL: one of offload_percents, or nothing is elsewhere
+    const char *name;                    // NULL: nothing is elsewhere
     struct tier_share parts[TIER_PARTS]; // the optimizer's state: on the host
 };
 
 // Option 0 of a priced document is always "none", amount 0. A priced document's options for a stage
-// are compressions of its sync, each combined with everything on the GPU, with every share of its
-// optimizer on the host, and with every tier option.
+// are compressions of its sync, each combined with everything on the GPU and every tier option.
 struct compression_option {
     struct compression_form form;
     bool epilogue_only; // only the last p-1-i backward receives of stage i and the last steady one
     int64_t quality_cost; // stated by the user, >= 0
     bool forgets;         // no error feedback: what compression loses is not kept for the next time
-    int offloaded_percent;   // share of the optimizer's state that is on the host
-    const char *tier_option; // its name; NULL: none
+    const char *tier_option; // its name; NULL: everything is on the GPU
     const char *activations; // the tier of what is swapped; NULL: that of all options
     bool across_passes;      // and whether that is in transfer under other passes, too
 };
 
-// Whether parts of a stage are elsewhere than on the GPU.
-static inline bool option_uses_tiers(const struct compression_option *o)
-{
-    return o->offloaded_percent > 0 || o->tier_option;
-}
 bool compression_same(const struct compression_option *a, const struct compression_option *b);
 
 struct quality_budget {
@@ -416,9 +409,7 @@ struct job {
     int boundary_option_count;
     struct compression_option *gradient_options;
     int gradient_option_count;
-    int *offload_percents; // of a stage's optimizer state that its host may hold, besides none
-    int offload_percent_count;
-    struct tier_option *tier_options; // in addition to these
+    struct tier_option *tier_options; // what stages may have in tiers, besides nothing
     int tier_option_count;
     struct quality_budget budget;
     struct local_loss local_loss;
@@ -487,8 +478,10 @@ static inline bool job_has_local_head(const struct job *j) // some stage has one
 {
     return j->layout.local_loss_every > 0 && j->local_loss.head.vocabulary > 0;
 }
-// How many ways there are to keep a stage's parts in tiers, the first none, the named ones last.
-int job_tier_ways(const struct job *j);
+// Makes shares of a stage's optimizer state on its host tier options, ahead of those there are.
+void job_offer_shares(struct job *j, const int *percents, int count, struct arena *arena);
+// How many ways there are to keep a stage's parts in tiers, the first none.
+static inline int job_tier_ways(const struct job *j) { return 1 + j->tier_option_count; }
 // Where it has each part, all state if the layout offloads it; a compression with it, as an option.
 struct tier_option job_tiering(const struct job *j, int way);
 struct compression_option job_option(const struct job *j, struct compression_option of, int way);

@@ -10,8 +10,6 @@ enum {
     DEGREE_MAX = 65536,
     RANK_MAX = 1 << 20,
     OPTIONS_MAX = 64,
-    OFFLOAD_PERCENTS_MAX = 16,
-    TIER_OPTIONS_MAX = 16,
     RULES_MAX = 1024,
     RULE_GROUPS_MAX = 64
 };
@@ -27,12 +25,14 @@ enum status rules_check(const struct rule *rules, int count, int stage_count, in
                         const char *file, struct error *err);
 
 // Compression options as a job offers them, and as priced documents and plans have them: there
-// "none" is one of them, and a gradient option may state what is on the host.
+// "none" is one of them, and a gradient option states what is in tiers.
 extern const struct members boundary_offer_members, gradient_offer_members, boundary_option_members,
     gradient_option_members;
 
 // job_tiers.c
 extern const struct members tier_option_members;
+const char *share_name(int percent, struct arena *arena);
+member_get job_get_shares; // the shares of offload_percents, into tier_options
 enum status job_check_tiers(const struct job *j, const char *file, struct error *err);
 
 // Recompute modes, bool[RECOMPUTE_COUNT], as an array of names.

@@ -1,5 +1,5 @@
 // What a stage may do besides recompute: how it may compress, and what may be in tiers besides the
-// GPU's own memory: a job's shares, swaps and tier options as one table.
+// GPU's own memory, of which shares of the optimizer and swaps are cases.
 #include <string.h>
 
 #include "data/inputs/job_fields.h"
@@ -43,9 +43,8 @@ bool compression_same(const struct compression_option *a, const struct compressi
 {
     return a->form.method == b->form.method && a->form.amount == b->form.amount &&
            a->epilogue_only == b->epilogue_only && a->quality_cost == b->quality_cost &&
-           a->forgets == b->forgets && a->offloaded_percent == b->offloaded_percent &&
-           same_text(a->tier_option, b->tier_option) && same_text(a->activations, b->activations) &&
-           a->across_passes == b->across_passes;
+           a->forgets == b->forgets && same_text(a->tier_option, b->tier_option) &&
+           same_text(a->activations, b->activations) && a->across_passes == b->across_passes;
 }
 
 static const struct tier_option *option_named(const struct job *j, const char *name)
@@ -55,25 +54,46 @@ static const struct tier_option *option_named(const struct job *j, const char *n
     return NULL;
 }
 
-int job_tier_ways(const struct job *j)
+const char *share_name(int percent, struct arena *arena)
 {
-    return 1 + j->offload_percent_count + j->tier_option_count;
+    return arena_print(arena, "optimizer %d %%", percent);
+}
+
+void job_offer_shares(struct job *j, const int *percents, int count, struct arena *arena)
+{
+    struct tier_option *all = TAKE(arena, count + j->tier_option_count, struct tier_option);
+    for (int i = 0; i < count; i++)
+        all[i] = (struct tier_option){.name = share_name(percents[i], arena),
+                                      .parts[TIER_OPTIMIZER] = {TIER_HOST, percents[i]}};
+    for (int i = 0; i < j->tier_option_count; i++) all[count + i] = j->tier_options[i];
+    j->tier_options = all, j->tier_option_count += count;
+}
+
+enum status job_get_shares(const struct json *value, void *to, const void *context,
+                           struct arena *arena, struct error *err)
+{
+    int *percents, count;
+    (void)context;
+    if (!json_is_present(value)) return OK;
+    TRY(json_ints(value, 1, 100, &percents, &count, arena, err));
+    for (int i = 1; i < count; i++)
+        if (percents[i] <= percents[i - 1])
+            return json_refuse(value, err, "expected each above the one before, found %d behind %d",
+                               percents[i], percents[i - 1]);
+    job_offer_shares(to, percents, count, arena);
+    return OK;
 }
 
 // As the job states the way, whatever holds for all of them.
 static struct tier_option stated_tiering(const struct job *j, int way)
 {
-    int named = way - 1 - j->offload_percent_count;
-    if (named >= 0) return j->tier_options[named];
-    return (struct tier_option){
-        .parts[TIER_OPTIMIZER].percent = way > 0 ? j->offload_percents[way - 1] : 0};
+    return way ? j->tier_options[way - 1] : (struct tier_option){0};
 }
 
 struct compression_option job_option(const struct job *j, struct compression_option of, int way)
 {
     struct tier_option t = stated_tiering(j, way);
     of.tier_option = t.name;
-    of.offloaded_percent = t.parts[TIER_OPTIMIZER].percent;
     of.activations = t.parts[TIER_ACTIVATIONS].tier;
     of.across_passes = t.parts[TIER_ACTIVATIONS].across_passes;
     return of;
@@ -152,13 +172,6 @@ static enum status check_tier_option(const struct job *j, int i, const char *fil
 enum status job_check_tiers(const struct job *j, const char *file, struct error *err)
 {
     int options = (j->gradient_option_count + 1) * job_tier_ways(j);
-    for (int i = 0; i < j->offload_percent_count; i++)
-        if (j->offload_percents[i] <= (i ? j->offload_percents[i - 1] : 0) ||
-            j->offload_percents[i] > 100)
-            return fail(err, BAD_INPUT,
-                        "%s: offload_percents[%d]: expected 1 to 100, each above the one before, "
-                        "found %d",
-                        file, i, j->offload_percents[i]);
     for (int i = 0; i < j->tier_option_count; i++) TRY(check_tier_option(j, i, file, err));
     if (options > OPTIONS_MAX)
         return fail(err, BAD_INPUT,
@@ -226,6 +239,17 @@ GET_MEMBER(finish_option)
     return read_form(value, &((struct compression_option *)to)->form, 0, arena, err);
 }
 
+// Older documents state a share by its percent.
+GET_MEMBER(finish_gradient)
+{
+    struct compression_option *o = to;
+    int percent = 0;
+    struct json_field share = FIELD_INT("offloaded_percent", OPTIONAL, &percent, 0, 100);
+    TRY(json_fields(value, &share, 1, JSON_ENVELOPE, arena, err));
+    if (percent && !o->tier_option) o->tier_option = share_name(percent, arena);
+    return read_form(value, &o->form, 0, arena, err);
+}
+
 #define FORM_ROWS                                                                                  \
     KEY_PUT("rank", offsetof(struct compression_option, form), put_form),                          \
         KEY_SKIP("kept_per_thousand"), KEY_SKIP("bits")
@@ -240,13 +264,13 @@ static const struct member gradient_option_rows[] = {
     FORM_ROWS,
     KEY_COUNT(compression_option, quality_cost, OPTIONAL, ALWAYS_WRITTEN, 0, QUALITY_MAX),
     KEY_UNLESS("error_feedback", compression_option, forgets),
-    KEY_INT(compression_option, offloaded_percent, OPTIONAL, IF_SET, 0, 100), // not offered
-    KEY_TEXT(compression_option, tier_option, OPTIONAL),                      // this neither
-    KEY_TEXT(compression_option, activations, OPTIONAL),                      // nor this
-    KEY_BOOL(compression_option, across_passes, OPTIONAL, IF_SET),            // nor this
+    KEY_SKIP("offloaded_percent"), // this and what follows is not offered
+    KEY_TEXT(compression_option, tier_option, OPTIONAL),
+    KEY_TEXT(compression_option, activations, OPTIONAL),
+    KEY_BOOL(compression_option, across_passes, OPTIONAL, IF_SET),
 };
 MEMBERS(boundary_option, struct compression_option, NULL, true, finish_option);
-MEMBERS(gradient_option, struct compression_option, NULL, true, finish_option);
+MEMBERS(gradient_option, struct compression_option, NULL, true, finish_gradient);
 const struct members boundary_offer_members = {boundary_option_rows,
                                                ARRAY_LENGTH(boundary_option_rows),
                                                sizeof(struct compression_option),

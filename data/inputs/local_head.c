@@ -72,7 +72,7 @@ static enum status check_steps(const struct problem *p, struct error *err)
         wanted = "layout.local_loss_every 1 and schedule 1f1b";
     else if (l->data * l->context > 1) wanted = "one replica, data and context 1,";
     else if (p->model.shape.tied_embeddings && l->pipeline > 1) wanted = "untied embeddings";
-    else if (l->offload_optimizer || j->offload_percent_count || j->tier_option_count)
+    else if (l->offload_optimizer || j->tier_option_count)
         wanted = "no offload and no tier options";
     else if (problem_states_energy(p)) wanted = "no energies of memories";
     else wanted = excluded(p);

@@ -287,10 +287,13 @@ enum status problem_check_places(const struct problem *p, struct error *err)
         if (p->cluster.groups[g].tier_count)
             return fail(err, BAD_INPUT, "%s: groups[%d].tiers: expected none with places",
                         document_name(&p->cluster.document, "cluster"), g);
-    if (p->job.recompute[RECOMPUTE_SWAP] || p->job.tier_option_count)
+    bool moves = job_swaps(&p->job);
+    for (int i = 0; i < p->job.tier_option_count; i++)
+        moves = moves || tier_option_moves_weights(&p->job.tier_options[i]);
+    if (moves)
         return fail(err, BAD_INPUT,
-                    "%s: recompute, tier_options: expected no \"swap\" and none of these for a "
-                    "cluster with places",
+                    "%s: recompute, tier_options: expected no \"swap\" and only the optimizer in "
+                    "tiers for a cluster with places",
                     job);
     if (p->job.placement.uneven_micro_batches && p->job.objective != OBJECTIVE_ITERATION_TIME)
         return fail(err, BAD_INPUT,

@@ -247,8 +247,7 @@ static enum status check_options(const struct priced *p, struct error *err)
                     "%s: boundary_options[0]: expected rank 0 (none) at no quality cost",
                     priced_file(p));
     if (p->gradient_option_count < 1 || p->gradient_options[0].form.amount != 0 ||
-        p->gradient_options[0].quality_cost || p->gradient_options[0].offloaded_percent ||
-        p->gradient_options[0].tier_option)
+        p->gradient_options[0].quality_cost || p->gradient_options[0].tier_option)
         return fail(err, BAD_INPUT,
                     "%s: gradient_options[0]: expected rank 0 (none) at no quality cost",
                     priced_file(p));
@@ -260,11 +259,9 @@ static enum status check_options(const struct priced *p, struct error *err)
     }
     for (int o = 1; o < p->gradient_option_count; o++) {
         const struct compression_option *x = &p->gradient_options[o];
-        if ((x->form.amount < 1 && x->offloaded_percent < 1 && !x->tier_option) ||
-            x->quality_cost < 0 || x->offloaded_percent < 0 || x->offloaded_percent > 100)
+        if ((x->form.amount < 1 && !x->tier_option) || x->quality_cost < 0)
             return fail(err, BAD_INPUT,
-                        "%s: gradient_options[%d]: expected a compression, an "
-                        "offloaded_percent of 1 to 100, or a tier_option",
+                        "%s: gradient_options[%d]: expected a compression or a tier_option",
                         priced_file(p), o);
         if (x->across_passes &&
             (!x->activations || !p->layout.barrier || p->layout.virtual_stages > 1 ||

@@ -76,7 +76,7 @@ static int layer_modes(const struct priced *p, int *modes)
 {
     int count = 0;
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
-        if (mode <= RECOMPUTE_FULL || (mode > RECOMPUTE_SWAP && p->recompute[mode]))
+        if (mode <= RECOMPUTE_FULL || (mode >= RECOMPUTE_SETS && p->recompute[mode]))
             modes[count++] = mode;
     return count;
 }

@@ -47,7 +47,7 @@ bool priced_tiers(const struct priced *p)
 {
     bool some = p->tier_count > 0 || p->recompute[RECOMPUTE_SWAP];
     for (int o = 0; o < p->gradient_option_count; o++)
-        some = some || option_uses_tiers(&p->gradient_options[o]);
+        some = some || p->gradient_options[o].tier_option;
     return some;
 }
 
@@ -76,12 +76,12 @@ bool priced_swaps_across(const struct priced *p)
     return across;
 }
 
-// Option 0 and shares of the state leave weights and passes as they are, and the first the step.
+// An option without a tier option leaves weights and passes as they are, the first the step, too.
 static bool is_as_run(const struct priced *p, const struct priced_run *r, int option)
 {
     const struct priced_tiered *t = &r->tiered[option];
     bool same = t->weight_bytes == r->weight_bytes && t->buffer_bytes == 0 && !t->forward_ns &&
-                !t->backward_ns && (option || t->optimizer_bytes == r->optimizer_bytes);
+                !t->backward_ns && t->optimizer_bytes == r->optimizer_bytes;
     for (int g = 0; g < p->group_count && !option; g++)
         same = same && (p->groups[g].excluded || t->optimizer_ns[g] == r->optimizer_ns[g]);
     return same;
@@ -167,8 +167,8 @@ enum status priced_tiered_check(const struct priced *p, int run, struct error *e
         if (!is_sound(p, r, o) || (plain && !is_as_run(p, r, o)))
             return fail(err, BAD_INPUT, "%s: runs[%d].tiered[%d]: expected %s", priced_file(p), run,
                         o,
-                        plain ? "the run's own weights and passes, as no tier option moves any, at "
-                                "most its state, and of option 0 its step"
+                        plain ? "the run's own weights, state and passes, as no tier option moves "
+                                "any, and of option 0 its step"
                               : "at most the run's own weights and state, and no shorter passes");
     }
     return OK;

@@ -158,14 +158,11 @@ static const char *compression_of(const struct plan *p, const struct plan_stage 
 
 PUT_MEMBER(put_compression) { json_put_text(w, key, compression_of(context, from, w->arena)); }
 
-// The share that its option has on the host, or the option's name.
 PUT_MEMBER(put_tiering)
 {
     const struct plan *p = context;
-    const struct compression_option *o = &p->gradient_options[*(const int *)from];
-    if (strcmp(key, "tier_option")) {
-        if (o->offloaded_percent) json_put_count(w, key, o->offloaded_percent);
-    } else if (o->tier_option) json_put_text(w, key, o->tier_option);
+    const char *name = p->gradient_options[*(const int *)from].tier_option;
+    if (name) json_put_text(w, key, name);
 }
 
 PUT_MEMBER(put_weight)
@@ -212,7 +209,7 @@ static const struct member stage_rows[] = {
     KEY_ARRAY(plan_stage, recomputed, recomputed_count, JSON_INT, OPTIONAL, IF_SET, 0,
               LAYERS_MAX - 1, LAYERS_MAX),
     KEY_PUT("compression", 0, put_compression),
-    KEY_PUT("offloaded_percent", STAGE(gradient_option), put_tiering),
+    KEY_SKIP("offloaded_percent"), // of older plans
     KEY_PUT("tier_option", STAGE(gradient_option), put_tiering),
     {"forward_ns", JSON_COUNT, REQUIRED, ALWAYS_WRITTEN, FIRST_SLICE(forward_ns), .high = TIME_MAX},
     {"backward_ns", JSON_COUNT, REQUIRED, ALWAYS_WRITTEN, FIRST_SLICE(backward_ns),

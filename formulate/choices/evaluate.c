@@ -169,7 +169,7 @@ static void take_mode(const struct choices *c, int layer, struct swap_piece *of,
         of->count = 1;
         if (!c->recomputed[layer]) of->mode = RECOMPUTE_NONE;
     }
-    if (mode != RECOMPUTE_FIRST_LAYERS && mode != RECOMPUTE_SWAP) return;
+    if (!recompute_counts_layers(mode)) return;
     int *more = left->swapped > 0 ? &left->swapped : &left->recomputed;
     of->swapped = left->swapped > 0;
     of->mode = *more > 0 && !of->swapped ? RECOMPUTE_FULL : RECOMPUTE_NONE;

@@ -222,7 +222,7 @@ static void offer_activations(struct job *job, const struct model *m)
 {
     bool mixtures = false;
     for (int i = 0; i < m->run_count; i++) mixtures = mixtures || m->runs[i].kind == LAYER_MOE;
-    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT && mixtures; mode++)
+    for (int mode = RECOMPUTE_SETS; mode < RECOMPUTE_COUNT && mixtures; mode++)
         if (!strcmp(recompute_names[mode], recompute_module_names[MODULE_MOE_ACT]))
             job->recompute[mode] = job_like_megatron(job) &&
                                    framework_recomputes(job->space.framework, (enum recompute)mode);

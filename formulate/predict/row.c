@@ -188,7 +188,7 @@ static bool read_modules(struct cell cell, int *recompute)
         if (m == MODULE_COUNT) return false;
         asked[m] = true;
     }
-    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++) {
+    for (int mode = RECOMPUTE_SETS; mode < RECOMPUTE_COUNT; mode++) {
         bool same = true;
         for (int m = 0; m < MODULE_COUNT; m++)
             same = same &&

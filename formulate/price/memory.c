@@ -228,7 +228,7 @@ static struct layer_bytes bytes_as_measured(const struct pricing *x, const struc
         bytes.stash[mode] = (real)m->stash_bytes[mode];
         bytes.working[mode] = (real)m->working_bytes[mode];
     }
-    for (int mode = RECOMPUTE_SWAP + 1; mode < x->modes; mode++) // no module is known
+    for (int mode = RECOMPUTE_SETS; mode < x->modes; mode++) // no module is known
         bytes.stash[mode] = bytes.stash[0], bytes.working[mode] = bytes.working[0];
     bytes.values = bytes.state / (x->problem->job.precision == FP32 ? 8 : 12);
     return bytes;

@@ -73,7 +73,7 @@ static real freed_bytes(const struct pricing *x, const struct layer_run *run,
 void module_bytes(const struct pricing *x, const struct layer_run *run, real scores, real *stash,
                   real *again)
 {
-    for (int mode = RECOMPUTE_SWAP + 1; mode < x->modes; mode++) {
+    for (int mode = RECOMPUTE_SETS; mode < x->modes; mode++) {
         if (!x->problem->job.recompute[mode]) continue;
         stash[mode] = stash[RECOMPUTE_NONE], again[mode] = 0;
         for (int module = 0; module < MODULE_COUNT; module++) {
@@ -129,7 +129,7 @@ void module_seconds(const struct pricing *x, const struct layer_run *run, int gr
 {
     const struct gpu_costs *gpu = x->gpus[group];
     bool moe = run->kind == LAYER_MOE, shaped = x->rates[group]->product_flop_per_s.value > 0;
-    for (int mode = RECOMPUTE_SWAP + 1; mode < x->modes; mode++) {
+    for (int mode = RECOMPUTE_SETS; mode < x->modes; mode++) {
         real compute = 0, sent = 0;
         bool attention = recompute_repeats((enum recompute)mode, MODULE_CORE_ATTN),
              ffn = recompute_repeats((enum recompute)mode, moe ? MODULE_MOE : MODULE_MLP);

@@ -268,7 +268,7 @@ static void open_run(const struct pricing *x, struct priced_run *to)
         TAKE(x->arena, (x->modes + 2) * passes + (options + 2) * groups + options, int64_t);
     to->forward_ns = next, to->backward_ns = next += passes, next += passes;
     for (int mode = RECOMPUTE_NONE + 1; mode < x->modes; mode++)
-        if (mode <= RECOMPUTE_FULL || (mode > RECOMPUTE_SWAP && priced->recompute[mode]))
+        if (mode <= RECOMPUTE_FULL || (mode >= RECOMPUTE_SETS && priced->recompute[mode]))
             to->again_ns[mode] = next, next += passes;
     to->weight_ns = next, to->optimizer_ns = next += groups, next += groups;
     to->feedback_bytes = next, next += options;

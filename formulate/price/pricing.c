@@ -95,7 +95,7 @@ const struct pricing *pricing_of_run(const struct pricing *x, const struct layer
 static int modes_of(const struct job *job)
 {
     int last = RECOMPUTE_COUNT - 1;
-    while (last > RECOMPUTE_SWAP && !job->recompute[last]) last--;
+    while (last >= RECOMPUTE_SETS && !job->recompute[last]) last--;
     return last + 1;
 }
 

@@ -90,7 +90,7 @@ static enum status check_layout(const struct running *r, struct error *err)
         const struct plan_stage *x = &p->stages[s];
         if (x->recompute > RECOMPUTE_FIRST_LAYERS)
             return refuse(p, arena_print(r->arena, "stages[%d].recompute", s), err);
-        if (option_uses_tiers(&p->gradient_options[x->gradient_option]))
+        if (p->gradient_options[x->gradient_option].tier_option)
             return refuse(p, arena_print(r->arena, "stages[%d]: parts in tiers", s), err);
         if (p->boundary_options[x->boundary_option].form.amount && l->slice_count > 1)
             return refuse(p, arena_print(r->arena, "stages[%d]: packed slices", s), err);

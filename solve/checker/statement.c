@@ -68,18 +68,20 @@ void page_layout(struct check_page *p, const struct check_layout *l)
 
 static bool has_widths(const struct check_problem *q) { return q->groups[0].of_node_group > 0; }
 
-static void put_shares(struct check_page *p, const struct check_problem *q)
+static void put_tier_options(struct check_page *p, const struct check_problem *q)
 {
-    bool any = false;
+    const char *lead = "  Parts of a stage may be in tiers as ";
     for (int o = 0; o < q->gradient_count; o++) {
-        int share = q->gradient[o].offloaded, before = 0;
-        while (before < o && q->gradient[before].offloaded != share) before++;
-        if (!share || before < o) continue;
-        page_print(p, "%s%d %%",
-                   any ? ", " : "  Shares of the optimizer's state on the host: ", share);
-        any = true;
+        const char *name = q->gradient[o].tiers;
+        int before = 0;
+        while (name && before < o &&
+               (!q->gradient[before].tiers || strcmp(q->gradient[before].tiers, name)))
+            before++;
+        if (!name || before < o) continue;
+        page_print(p, "%s\"%s\"", lead, tame(name, p->arena));
+        lead = ", ";
     }
-    if (any) page_print(p, ", as the gradient options say.\n");
+    if (*lead == ',') page_print(p, " say.\n");
 }
 
 // What all stages of the layout have, and what a stage may choose of recomputation.
@@ -101,7 +103,7 @@ static void put_layout(struct check_page *p, const struct check_problem *q)
     for (int i = 0; i < q->tier_count; i++)
         page_print(p, "%s%s", i ? ", " : "  Tiers of memory: ", tame(q->tiers[i], p->arena));
     if (q->tier_count) page_print(p, ", as the gradient options say.\n");
-    put_shares(p, q);
+    put_tier_options(p, q);
     if (q->runs[0].sharded)
         page_print(p,
                    "  Each stage shards the first of its recomputable layers further, as many as "

@@ -115,7 +115,7 @@ static void keep_to_framework(struct job *job, const struct search *s)
     struct layout *l = &job->layout;
     job->trainer = framework_trainer(framework);
     bool titan = job->trainer == TRAINER_TORCHTITAN, megatron = job->trainer == TRAINER_MEGATRON;
-    job->boundary_option_count = job->gradient_option_count = job->offload_percent_count = 0;
+    job->boundary_option_count = job->gradient_option_count = 0;
     job->tier_option_count = job->sharded_zero = job->vocabulary_tensor_count = 0;
     job->budget = (struct quality_budget){.boundaries_max = -1, .stages_max = -1, .cost_max = -1};
     job->placement.uneven_micro_batches = job->split_gate = false;
@@ -286,11 +286,11 @@ static int compressed_stages(const struct plan *plan)
     return count;
 }
 
-static int offloading_stages(const struct plan *plan)
+static int tiered_stages(const struct plan *plan)
 {
     int count = 0;
     for (int s = 0; s < plan->stage_count; s++)
-        count += option_uses_tiers(&plan->gradient_options[plan->stages[s].gradient_option]);
+        count += plan->gradient_options[plan->stages[s].gradient_option].tier_option != NULL;
     return count;
 }
 
@@ -310,8 +310,8 @@ static void tell_nearest(const struct search *s, const struct plan *now, const s
     tell_change("layers", layers_text(was, s->arena), layers_text(now, s->arena), &comma);
     tell_count("stages with compression", compressed_stages(was), compressed_stages(now), &comma,
                s->arena);
-    tell_count("stages with a share of the optimizer on the host", offloading_stages(was),
-               offloading_stages(now), &comma, s->arena);
+    tell_count("stages with parts in tiers", tiered_stages(was), tiered_stages(now), &comma,
+               s->arena);
     tell_count("stages with layers of other layouts", plan_mixing_stages(was),
                plan_mixing_stages(now), &comma, s->arena);
     tell_change("priced as", trainer_names[before->trainer], trainer_names[job->trainer], &comma);
@@ -340,7 +340,7 @@ static bool is_expressed(const struct search *s)
     if (!layout_recomputes_alike(&probe)) probe.recompute = 1 + RECOMPUTE_NONE;
     return !refusal_of(s, &probe) &&
            export_recomputes(p, s->problem, s->request->framework, s->arena) &&
-           !compressed_stages(p) && !offloading_stages(p) && !plan_mixing_stages(p) &&
+           !compressed_stages(p) && !tiered_stages(p) && !plan_mixing_stages(p) &&
            !(p->placement && p->placement->micro_batches) &&
            layout_equal(&job.layout, &p->layout) && job.trainer == was->trainer &&
            job.gathered_logits == was->gathered_logits &&

@@ -37,7 +37,7 @@ static enum status check(const struct plan *p, const struct problem *problem, st
         if (x->recompute > RECOMPUTE_FIRST_LAYERS)
             return refuse(p, arena_print(arena, "stages[%d].recompute", s), err);
         if (p->gradient_options[x->gradient_option].form.amount ||
-            option_uses_tiers(&p->gradient_options[x->gradient_option]) ||
+            p->gradient_options[x->gradient_option].tier_option ||
             p->boundary_options[x->boundary_option].form.amount)
             return refuse(p, arena_print(arena, "stages[%d]: compression", s), err);
     }

@@ -147,7 +147,6 @@ static enum status copies_of_stage(struct copies *c, const struct json *object, 
     const struct plan *p = c->plan;
     const struct plan_stage *x = &p->stages[stage];
     struct schedule_request request = plan_request(p);
-    int percent = p->gradient_options[x->gradient_option].offloaded_percent;
     TRY(same_number(c, object, stage, "stage", stage, "counted from 0", err));
     TRY(same_number(c, object, stage, "rank", schedule_rank_of(&request, stage), "by the schedule",
                     err));
@@ -158,16 +157,11 @@ static enum status copies_of_stage(struct copies *c, const struct json *object, 
                     p->widths ? "by its group's width" : "by devices_per_stage", err));
     TRY(same_text(c, object, stage, "compression", compression_words(p, x, c->arena),
                   "by its options", err));
-    if (percent && !json_has(object, "offloaded_percent"))
-        REJECT(c, "copy", stage, "offloaded_percent is missing, by its gradient_option: %d",
-               percent);
     const char *tiers = p->gradient_options[x->gradient_option].tier_option;
-    if (tiers && !json_has(object, "tier_option"))
+    if (tiers && !json_has(object, "tier_option") && !json_has(object, "offloaded_percent"))
         REJECT(c, "copy", stage, "tier_option is missing, by its gradient_option: \"%s\"", tiers);
-    TRY(same_text(c, object, stage, "tier_option", tiers ? tiers : "", "by its gradient_option",
-                  err));
-    return same_number(c, object, stage, "offloaded_percent", percent, "by its gradient_option",
-                       err);
+    return same_text(c, object, stage, "tier_option", tiers ? tiers : "", "by its gradient_option",
+                     err);
 }
 
 static enum status copies_of_ranks(struct copies *c, const struct json *root, struct error *err)

@@ -236,13 +236,8 @@ void audit_options(struct audit *h)
                    x->gradient_option,
                    compression_text(p->gradient_options[x->gradient_option].form, h->arena));
         else if (tiering_of(j, &p->gradient_options[x->gradient_option]) < 0)
-            REJECT(h, "offload", s,
-                   "%d %% of the optimizer's state on the host with tier option '%s' is not one "
-                   "of the job's",
-                   p->gradient_options[x->gradient_option].offloaded_percent,
-                   p->gradient_options[x->gradient_option].tier_option
-                       ? p->gradient_options[x->gradient_option].tier_option
-                       : "");
+            REJECT(h, "tiers", s, "tier option '%s' is not one of the job's",
+                   p->gradient_options[x->gradient_option].tier_option);
         if (!boundary)
             REJECT(h, "compression", s, "boundary_option %d does not exist, there are %d",
                    x->boundary_option, p->boundary_option_count);

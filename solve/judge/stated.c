@@ -89,7 +89,6 @@ static void state_option(struct statement *s, const char *list, int at,
         {"epilogue_only", found->epilogue_only, own->epilogue_only},
         {"quality_cost", found->quality_cost, own->quality_cost},
         {"error_feedback", !found->forgets, !own->forgets},
-        {"offloaded_percent", found->offloaded_percent, own->offloaded_percent},
         {"across_passes", found->across_passes, own->across_passes},
     };
     if (found->form.method != own->form.method || found->form.amount != own->form.amount)

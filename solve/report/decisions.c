@@ -25,16 +25,11 @@ static const char *backward(const struct plan *plan, const struct decision *d, s
     return form(&plan->boundary_options[d->boundary_option], arena);
 }
 
-static const char *offloaded(const struct plan *plan, const struct decision *d, struct arena *arena)
-{
-    int percent = plan->gradient_options[d->gradient_option].offloaded_percent;
-    return percent ? arena_print(arena, "%d %% offloaded", percent) : "";
-}
-
 static const char *tiers(const struct plan *plan, const struct decision *d, struct arena *arena)
 {
     const char *name = plan->gradient_options[d->gradient_option].tier_option;
-    return name ? arena_print(arena, "tiers \"%s\"", name) : "";
+    (void)arena;
+    return name ? name : "";
 }
 
 static const char *sharded(const struct plan *plan, const struct decision *d, struct arena *arena)
@@ -56,7 +51,6 @@ const struct report_decision report_decisions[] = {
     {"tensor ranks of the vocabulary", "vocabulary ", vocabulary},
     {"compression of the gradient sync", "gradient ", gradient},
     {"compression backward", "backward ", backward},
-    {"optimizer state", "", offloaded},
     {"tiers", "", tiers},
     {NULL, NULL, NULL},
 };

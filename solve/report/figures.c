@@ -36,7 +36,7 @@ static bool asks_of_hosts(const struct plan *plan)
     for (int s = 0; s < plan->stage_count; s++) {
         int option = plan->stages[s].gradient_option;
         bool share = option < plan->gradient_option_count &&
-                     option_uses_tiers(&plan->gradient_options[option]);
+                     plan->gradient_options[option].tier_option;
         if (share || plan->stages[s].recompute == RECOMPUTE_SWAP) return true;
     }
     return plan->layout.offload_optimizer;

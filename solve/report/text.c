@@ -143,12 +143,12 @@ static void print_job(struct text *out, const struct plan *plan, const struct pr
     if (*before == ',') text_put(out, "\n");
 }
 
-static bool plan_offloads(const struct plan *plan)
+static bool plan_has_tiers(const struct plan *plan)
 {
-    bool offloads = false;
+    bool some = false;
     for (int o = 0; o < plan->gradient_option_count; o++)
-        offloads = offloads || option_uses_tiers(&plan->gradient_options[o]);
-    return offloads;
+        some = some || plan->gradient_options[o].tier_option;
+    return some;
 }
 
 static const char *range_text(int64_t first, int64_t last, struct arena *arena)
@@ -173,7 +173,7 @@ void report_placement_table(struct report_table *t, const struct plan *plan, str
         "stage",     "layers",
         "count",     "node group",
         "GPU",       "ranks",
-        "recompute", plan_offloads(plan) || plan_mixing_stages(plan) ? "options" : "compression"};
+        "recompute", plan_has_tiers(plan) || plan_mixing_stages(plan) ? "options" : "compression"};
     struct schedule_request request = plan_request(plan);
     report_table_begin(t, headings, "rlrlllll", arena);
     for (int s = 0; s < plan->stage_count; s++) {

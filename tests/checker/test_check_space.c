@@ -227,7 +227,7 @@ static void use_framework(struct job *job, struct random *rng)
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
         job->recompute[mode] = job->recompute[mode] &&
                                framework_recomputes(job->space.framework, (enum recompute)mode);
-    job->boundary_option_count = job->gradient_option_count = job->offload_percent_count = 0;
+    job->boundary_option_count = job->gradient_option_count = job->tier_option_count = 0;
     job->layout.barrier = true, job->layout.fused_embedding_sync = false,
     job->layout.local_loss_every = 0, job->layout.stored_inputs = false;
     job->space.axes[SPACE_SCHEDULE].kind = AXIS_ALL;

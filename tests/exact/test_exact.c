@@ -58,7 +58,7 @@ static void count_dimensions(const struct problem *p, const struct priced *price
     seen.grids += layout_has_grid(&p->job.layout);
     seen.shared += priced_tiers(priced);
     for (int s = 0; e->plans && s < priced->stage_count; s++)
-        if (priced->gradient_options[e->best[s].gradient_option].offloaded_percent) {
+        if (priced->gradient_options[e->best[s].gradient_option].tier_option) {
             seen.offloaded++;
             break;
         }

@@ -167,12 +167,12 @@ static bool offers_offload(const struct exact_trial *t)
 {
     bool some = false;
     for (int o = 0; o < t->priced.gradient_option_count; o++)
-        some = some || option_uses_tiers(&t->priced.gradient_options[o]);
+        some = some || t->priced.gradient_options[o].tier_option;
     return some;
 }
 static bool takes_offload(const struct priced *p, const struct plan_stage *s)
 {
-    return p->gradient_options[s->gradient_option].offloaded_percent > 0;
+    return p->gradient_options[s->gradient_option].tier_option != NULL;
 }
 static bool offers_swap(const struct exact_trial *t) { return t->priced.recompute[RECOMPUTE_SWAP]; }
 static bool takes_swap(const struct priced *p, const struct plan_stage *s)

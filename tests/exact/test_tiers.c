@@ -49,6 +49,30 @@ static void same_prices(const struct priced *a, const struct priced *b)
         assert_int_equal(!a->groups[g].excluded, !b->groups[g].excluded);
 }
 
+// The job's options as reading makes them of a document with the old key.
+static void read_as_shares(struct job *j, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    struct json_writer w;
+    struct json root;
+    struct job old = *j, read = {0};
+    size_t length;
+    int *percents = TAKE(arena, j->tier_option_count, int);
+    for (int i = 0; i < j->tier_option_count; i++)
+        percents[i] = j->tier_options[i].parts[TIER_OPTIMIZER].percent;
+    old.tier_option_count = 0;
+    json_begin(&w, arena);
+    json_open_object(&w, NULL);
+    members_put(&w, &job_members, &old, NULL);
+    json_put_ints(&w, "offload_percents", percents, j->tier_option_count);
+    json_close_object(&w);
+    const char *text = json_end(&w, &length);
+    CHECK_OK(json_parse(&root, "job", text, length, arena, &err));
+    CHECK_OK(members_read(&root, &job_members, &read, NULL, arena, &err));
+    assert_int_equal(read.tier_option_count, j->tier_option_count);
+    j->tier_options = read.tier_options;
+}
+
 TEST(shares_of_the_state_are_tier_options)
 {
     struct random rng = {7 + first_seed};
@@ -59,14 +83,14 @@ TEST(shares_of_the_state_are_tier_options)
         struct priced shares, options;
         random_problem(&p, &rng, &limits, arena);
         struct job *j = &p.job;
-        if (!j->offload_percent_count) continue;
+        if (!j->tier_option_count) continue;
+        read_as_shares(j, arena);
         CHECK_OK(price_problem(&shares, &p, arena, &err));
-        j->tier_options = TAKE(arena, j->offload_percent_count, struct tier_option);
-        for (int i = 0; i < j->offload_percent_count; i++)
-            j->tier_options[i] =
-                (struct tier_option){.name = arena_print(arena, "%d %%", j->offload_percents[i]),
-                                     .parts[TIER_OPTIMIZER] = {TIER_HOST, j->offload_percents[i]}};
-        j->tier_option_count = j->offload_percent_count, j->offload_percent_count = 0;
+        for (int i = 0; i < j->tier_option_count; i++)
+            j->tier_options[i] = (struct tier_option){
+                .name = arena_print(arena, "share %d", i),
+                .parts[TIER_OPTIMIZER] = {TIER_HOST,
+                                          j->tier_options[i].parts[TIER_OPTIMIZER].percent}};
         CHECK_OK(price_problem(&options, &p, arena, &err));
         same_prices(&shares, &options);
         found++;
@@ -90,7 +114,7 @@ TEST(an_offloaded_optimizer_is_a_tier_option)
         struct job *j = &p.job;
         struct tier_option in_turn = {.name = "in turn",
                                       .parts[TIER_OPTIMIZER] = {TIER_HOST, 100, true}};
-        j->offload_percent_count = 0, j->gradient_option_count = 0;
+        j->gradient_option_count = 0;
         j->tier_options = &in_turn, j->tier_option_count = 1;
         j->layout.offload_optimizer = false;
         if (problem_check(&p, &err) != OK) {
@@ -127,7 +151,7 @@ static void state_swaps(struct job *j, struct arena *arena)
         options[way] = job_tiering(j, way);
         options[way].name = arena_print(arena, "way %d", way);
     }
-    j->tier_options = options, j->tier_option_count = ways, j->offload_percent_count = 0;
+    j->tier_options = options, j->tier_option_count = ways;
     j->recompute[RECOMPUTE_SWAP] = false;
 }
 
@@ -312,11 +336,10 @@ TEST(tiers_obey_their_laws)
                     int64_t there = a->weight_bytes;
                     for (int i = 0; i < was.tier_count; i++) there += a->tier_bytes[i];
                     assert_true(llabs((long long)(a->weight_bytes - b->weight_bytes)) == 0);
-                    if (!was.gradient_options[o].offloaded_percent &&
-                        !p.job.layout.offload_optimizer)
-                        assert_true(llabs((long long)(there - was.runs[r].weight_bytes)) <= 2);
                     const struct tier_option *t =
                         option_named(&p.job, was.gradient_options[o].tier_option);
+                    if (!(t && t->parts[TIER_OPTIMIZER].percent) && !p.job.layout.offload_optimizer)
+                        assert_true(llabs((long long)(there - was.runs[r].weight_bytes)) <= 2);
                     for (int g = 0; g < was.group_count; g++) {
                         if (was.groups[g].excluded) continue;
                         if (step == 0) assert_int_equal(behind[g], before[g]);
@@ -403,7 +426,7 @@ TEST(overfull_tiers_are_found)
         struct compression_option *o = &plan->gradient_options[plan->stages[stage].gradient_option];
         if (!o->tier_option) continue;
         o->tier_option = "another";
-        assert_true(rejects(plan, &t.problem, "offload", arena));
+        assert_true(rejects(plan, &t.problem, "tiers", arena));
         renamed++;
     }
     assert_true(overfull > 10 && renamed > 5);

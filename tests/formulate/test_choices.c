@@ -89,7 +89,7 @@ static int64_t raw_memory(const struct priced *p, const struct schedule *s, int 
         const struct priced_run *run = &p->runs[priced_run_of(p, l)];
         int mode = layer_mode(p, x, l);
         bytes += run->weight_bytes + run->gradient_bytes + run->feedback_bytes[x->gradient];
-        bytes += p->gradient_options[x->gradient].offloaded_percent
+        bytes += p->gradient_options[x->gradient].tier_option
                      ? run->tiered[x->gradient].optimizer_bytes
                      : run->optimizer_bytes;
         if (mode == RECOMPUTE_SWAP) mode = RECOMPUTE_NONE;
@@ -231,7 +231,7 @@ static void try_raw(struct oracle *o, int stage, struct raw x)
         x.forward += o->p->runs[priced_run_of(o->p, l)].forward_ns[x.group];
         x.backward += layer_backward(o->p, &x, l);
         const struct priced_run *run = &o->p->runs[priced_run_of(o->p, l)];
-        bool shares = o->p->gradient_options[x.gradient].offloaded_percent;
+        bool shares = o->p->gradient_options[x.gradient].tier_option;
         x.optimizer += shares ? run->tiered[x.gradient].optimizer_ns[x.group]
                               : run->optimizer_ns[x.group];
     }

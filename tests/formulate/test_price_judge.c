@@ -179,14 +179,15 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
     random_layout(j, has_experts, rng);
     j->context_kind = (enum context_kind)(rng->state / 64 % 3);
     j->checkpoints = (enum checkpoints)(rng->state / 512 % 3);
-    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++)
+    for (int mode = RECOMPUTE_SETS; mode < RECOMPUTE_COUNT; mode++)
         j->recompute[mode] = job_like_megatron(j) && !layout_has_grid(&j->layout) &&
                              (rng->state >> mode % 32) % 16 == 0;
-    j->offload_percents = TAKE(arena, 2, int);
-    j->offload_percents[0] = (int)random_between(rng, 1, 60);
-    j->offload_percents[1] = (int)random_between(rng, 61, 100);
-    j->offload_percent_count = random_chance(rng, 25) ? 2 : 0;
-    if (j->layout.slice_count > 1) j->boundary_option_count = j->offload_percent_count = 0;
+    int shares[2] = {(int)random_between(rng, 1, 60)};
+    shares[1] = (int)random_between(rng, 61, 100);
+    bool some = random_chance(rng, 25);
+    j->tier_option_count = 0;
+    if (j->layout.slice_count > 1) j->boundary_option_count = 0;
+    else if (some) job_offer_shares(j, shares, 2, arena);
     j->global_batch = (int64_t)j->layout.data * j->layout.micro_batch * random_between(rng, 1, 5) *
                       j->layout.pipeline;
 }
@@ -271,7 +272,7 @@ static bool step_each(struct problem *p, uint64_t seed, struct arena *arena)
     p->model.shape.tied_embeddings = false;
     l->local_loss_every = 1, l->schedule = SCHEDULE_1F1B, l->virtual_stages = l->slice_count = 1;
     l->data = l->context = 1, l->offload_optimizer = false;
-    p->job.offload_percent_count = p->job.tier_option_count = 0;
+    p->job.tier_option_count = 0;
     if (problem_check(p, &err) != OK) return *p = before, false;
     CHECK_OK(price_problem(&once, p, arena, &err));
     p->job.local_loss.step_each_micro_batch = true;

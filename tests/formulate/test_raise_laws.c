@@ -122,7 +122,7 @@ static void note_run(struct numbers *n, const struct priced *p, struct priced_ru
     note(n, BACKWARD, r->backward_ns, passes);
     note(n, SELECTIVE, r->again_ns[RECOMPUTE_SELECTIVE], passes);
     note(n, FULL, r->again_ns[RECOMPUTE_FULL], passes);
-    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++)
+    for (int mode = RECOMPUTE_SETS; mode < RECOMPUTE_COUNT; mode++)
         if (r->again_ns[mode]) note(n, SELECTIVE, r->again_ns[mode], passes);
     note(n, WEIGHT, r->weight_ns, groups);
     note(n, OPTIMIZER, r->optimizer_ns, groups);

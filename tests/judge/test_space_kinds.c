@@ -47,7 +47,7 @@ static const struct layout base = {.tensor = 1,
 // Whether Megatron-LM starts with the flag.
 static bool may_overlap(const struct layout *l, enum precision precision, int mtp, int mode)
 {
-    bool of_module = mode > RECOMPUTE_SWAP && recompute_repeats((enum recompute)mode, MODULE_MOE);
+    bool of_module = mode >= RECOMPUTE_SETS && recompute_repeats((enum recompute)mode, MODULE_MOE);
     return l->expert > 1 && precision != FP32 && mtp <= 1 && mode != RECOMPUTE_FULL &&
            mode != RECOMPUTE_FIRST_LAYERS && !of_module &&
            !(l->pipeline > 1 && l->virtual_stages == 1);

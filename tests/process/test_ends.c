@@ -39,7 +39,7 @@ static int draw_schedule(uint64_t *state)
 static void draw_moments(struct priced *p, uint64_t *state, struct arena *arena)
 {
     p->group_count = 1, p->gradient_option_count = 2;
-    p->gradient_options[1] = (struct compression_option){.offloaded_percent = 100};
+    p->gradient_options[1] = (struct compression_option){.tier_option = "all"};
     p->micro_batches = p->rank_count * (1 + (int)random_less(state, 3));
     for (int r = 0; r < p->run_count; r++) {
         struct priced_run *run = &p->runs[r];

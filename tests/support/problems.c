@@ -305,7 +305,7 @@ static void draw_options(struct draw *d)
     j->recompute[RECOMPUTE_FIRST_LAYERS] = rich(d, 25);
     struct random own = {d->rng->state}; // what follows is drawn as without sets
     bool sets = !layout_has_grid(&j->layout) && random_chance(&own, d->richness / 6);
-    for (int m = RECOMPUTE_SWAP + 1; m < RECOMPUTE_COUNT; m++)
+    for (int m = RECOMPUTE_SETS; m < RECOMPUTE_COUNT; m++)
         j->recompute[m] = sets && job_like_megatron(j) && random_chance(&own, 4);
     j->boundary_options = TAKE(d->arena, 2, struct compression_option);
     j->gradient_options = TAKE(d->arena, 2, struct compression_option);
@@ -461,7 +461,7 @@ static double plan_count(const struct problem *p)
     const struct job *j = &p->job;
     int stages = j->layout.pipeline, layers = p->model.layer_count;
     double ways[LAYERS + 1] = {1}, options = p->cluster.group_count;
-    options *= (1 + j->gradient_option_count) * (1 + j->offload_percent_count);
+    options *= (1 + j->gradient_option_count) * job_tier_ways(j);
     assert(layers <= LAYERS);
     for (int s = 0; s < stages; s++) {
         double next[LAYERS + 1] = {0}, of_stage = options * (s ? 1 + j->boundary_option_count : 1);
@@ -513,14 +513,13 @@ static void draw_shares(struct draw *d, double plans_max)
 {
     struct job *j = &d->p->job;
     struct random own = {d->rng->state * 0x9e3779b97f4a7c15u + 1};
-    j->offload_percents = TAKE(d->arena, 2, int);
-    j->offload_percents[0] = (int)random_between(&own, 1, 60);
-    j->offload_percents[1] = (int)random_between(&own, 61, 100);
+    int shares[2] = {(int)random_between(&own, 1, 60)};
+    shares[1] = (int)random_between(&own, 61, 100);
     if (j->layout.slice_count > 1 || random_chance(&own, 80)) return;
-    j->offload_percent_count = (int)random_between(&own, 1, 2);
-    while (plans_max > 0 && j->offload_percent_count && plan_count(d->p) > plans_max)
-        j->offload_percent_count--;
-    for (int g = 0; g < d->p->costs.gpu_count && j->offload_percent_count; g++) {
+    job_offer_shares(j, shares, (int)random_between(&own, 1, 2), d->arena);
+    while (plans_max > 0 && j->tier_option_count && plan_count(d->p) > plans_max)
+        j->tier_option_count--;
+    for (int g = 0; g < d->p->costs.gpu_count && j->tier_option_count; g++) {
         struct gpu_costs *gpu = &d->p->costs.gpus[g];
         double unit = random_chance(&own, 50) ? 1e8 : 1e11;
         gpu->host_memory_bytes_per_s = exactly((double)random_between(&own, 1, 40) * unit);
@@ -563,7 +562,7 @@ static void draw_swaps(struct draw *d, double plans_max)
     for (int g = 0; g < d->p->costs.gpu_count; g++) {
         double part = (double)random_between(&own, 1, 40) / 10,
                forward = d->p->costs.layer_time_count ? d->p->costs.layer_times[0].forward_s : 1e-7;
-        if (j->offload_percent_count || random_chance(&own, 15)) continue;
+        if (j->tier_option_count || random_chance(&own, 15)) continue;
         d->p->costs.gpus[g].host_link_bytes_per_s = exactly(2500 / (part * forward + 1e-9));
     }
     for (int i = 0; i < j->rule_count; i++)

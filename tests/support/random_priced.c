@@ -83,7 +83,7 @@ static void draw_modes(struct priced *p, uint64_t state, struct arena *arena)
 {
     uint64_t own = state ^ 0x6d6f6465;
     if (below(&own, 3)) return;
-    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++) {
+    for (int mode = RECOMPUTE_SETS; mode < RECOMPUTE_COUNT; mode++) {
         if (below(&own, RECOMPUTE_COUNT - RECOMPUTE_SWAP)) continue;
         p->recompute[mode] = true;
         for (int r = 0; r < p->run_count; r++) {
@@ -211,7 +211,7 @@ static void draw_shares_of(struct priced *p, struct priced_run *run, uint64_t *s
     run->tiered = TAKE(arena, run->tiered_count, struct priced_tiered);
     for (int o = 0; o < run->tiered_count; o++) {
         struct priced_tiered *t = &run->tiered[o];
-        bool shares = p->gradient_options[o].offloaded_percent;
+        bool shares = p->gradient_options[o].tier_option;
         t->weight_bytes = run->weight_bytes, t->tier_bytes = TAKE(arena, 1, int64_t);
         t->optimizer_bytes = shares ? random_less(state, run->optimizer_bytes + 1)
                                     : run->optimizer_bytes;
@@ -238,7 +238,7 @@ static void draw_shares(struct priced *p, uint64_t state, struct arena *arena)
         draw_form(option, &own);
         int which = below(&own, 6);
         if (which > 1) continue;
-        option->offloaded_percent = 1 + below(&own, 100);
+        option->tier_option = arena_print(arena, "optimizer %d %%", 1 + below(&own, 100));
         if (which == 0) option->form = (struct compression_form){0}, option->quality_cost = 0;
     }
     for (int r = 0; r < p->run_count && priced_tiers(p); r++)
@@ -283,7 +283,7 @@ void priced_without_setting(struct priced *p)
 
 void priced_without_swaps(struct priced *p)
 {
-    if (p->layout.recompute > RECOMPUTE_SWAP) p->layout.recompute = 0;
+    if (p->layout.recompute >= RECOMPUTE_SETS) p->layout.recompute = 0;
     for (int mode = RECOMPUTE_SWAP; mode < RECOMPUTE_COUNT; mode++) p->recompute[mode] = false;
     for (int r = 0; r < p->run_count; r++) {
         struct priced_run *run = &p->runs[r];

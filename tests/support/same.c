@@ -340,8 +340,11 @@ void same_job(const struct job *a, const struct job *b)
         SAME(gradient_options[k].form.amount);
         SAME(gradient_options[k].quality_cost);
     }
-    SAME(offload_percent_count);
-    for (int k = 0; k < a->offload_percent_count; k++) SAME(offload_percents[k]);
+    SAME(tier_option_count);
+    for (int k = 0; k < a->tier_option_count; k++) {
+        assert_string_equal(a->tier_options[k].name, b->tier_options[k].name);
+        SAME(tier_options[k].parts[TIER_OPTIMIZER].percent);
+    }
     SAME(budget.boundaries_max);
     SAME(budget.stages_max);
     SAME(budget.cost_max);

@@ -83,7 +83,7 @@ static bool give_slices(struct problem *p, struct random *rng)
     l->schedule = SCHEDULE_TOKEN_SLICED, l->virtual_stages = 1, l->local_loss_every = 0;
     l->slice_count = 2, l->slices[0] = unit, l->slices[1] = unit * (parts - 1);
     p->job.boundary_option_count = p->job.gradient_option_count = 0;
-    p->job.offload_percent_count = 0;
+    p->job.tier_option_count = 0;
     *space = (struct space){.given = true, .slice_tokens = unit};
     space->axes[SPACE_SLICE_COUNT].kind = AXIS_ALL;
     const enum space_key others[] = {SPACE_MICRO_BATCH, SPACE_GRADIENT_SYNC, SPACE_BARRIER};
@@ -177,8 +177,7 @@ static void give_mixtures(struct problem *p, struct random *rng)
         if (random_chance(rng, 60)) group->intra.bytes_per_s *= 8;
         group->memory_bytes *= (int64_t)unit * (random_chance(rng, 80) ? 4 : 2);
     }
-    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++)
-        p->job.recompute[mode] = false;
+    for (int mode = RECOMPUTE_SETS; mode < RECOMPUTE_COUNT; mode++) p->job.recompute[mode] = false;
 }
 
 static bool give_degrees(struct problem *p, struct random *rng)

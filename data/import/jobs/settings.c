@@ -276,13 +276,12 @@ void settings_take_offload(struct run *r, struct settings *s)
 {
     struct job *j = &r->job;
     if (!j->layout.offload_optimizer || !(r->offload_share > 0 && r->offload_share < 1)) return;
-    int *percents = TAKE(s->arena, 1, int);
-    *percents = (int)(100 * r->offload_share + 0.5);
-    if (!*percents) *percents = 1;
-    j->offload_percents = percents, j->offload_percent_count = 1;
+    int percent = (int)(100 * r->offload_share + 0.5);
+    if (!percent) percent = 1;
+    job_offer_shares(j, &percent, 1, s->arena);
     j->layout.offload_optimizer = false;
     said_assume(&s->said, "a stage may keep %d %% of the optimizer's state on the host, or none",
-                *percents);
+                percent);
 }
 
 bool settings_take_policy(struct settings *s)

@@ -78,7 +78,8 @@ def seconds(p):
     return "%.9f" % (p["iteration_ns"] / 1e9) if p["stages"] else "none fits"
 
 
-share = plan["stages"][0].get("offloaded_percent", 0) if plan["stages"] else "-"
+name = plan["stages"][0].get("tier_option", "optimizer 0 %") if plan["stages"] else "-"
+share = name.split()[1] if " " in name else name
 print(sys.argv[2], share, seconds(plan), seconds(whole), "%g" % (float(sys.argv[3]) / 1e9))
 END
 done

@@ -145,7 +145,7 @@ static enum status try_modes(struct visit *v, struct check_choice x, int first, 
     if (p->layout.value[KEY_RECOMPUTE]) return try_setting(v, x, first, recomputable);
     for (x.mode = MODE_NONE; x.mode < MODES; x.mode++) {
         if (x.mode != MODE_NONE && !check_keeps_part(x.mode)) continue;
-        if (x.mode > MODE_SWAP && !p->modes[x.mode]) continue;
+        if (x.mode >= MODE_SETS && !p->modes[x.mode]) continue;
         TRY(try_choice(v, &x, first, &fits));
         if (x.mode == MODE_NONE) kept = fits;
     }

@@ -37,7 +37,6 @@ static void offer_tiers(struct check_problem *p, const struct job *j, struct are
     for (int i = 0; i < compressions * ways; i++) {
         struct compression_option way = job_option(j, (struct compression_option){0}, i % ways);
         all[i] = p->gradient[i / ways];
-        all[i].offloaded = way.offloaded_percent;
         all[i].tiers = way.tier_option, all[i].away = way.activations;
         all[i].across = way.across_passes;
         p->across = p->across || (way.across_passes && p->modes[MODE_SWAP]);

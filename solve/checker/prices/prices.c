@@ -67,7 +67,7 @@ static struct check_run open_run(const struct check_problem *p, const struct lay
     r.forward = take_numbers(passes, arena), r.backward = take_numbers(passes, arena);
     r.again[MODE_SELECTIVE] = take_numbers(passes, arena);
     r.again[MODE_FULL] = take_numbers(passes, arena);
-    for (int mode = MODE_SWAP + 1; mode < MODES; mode++)
+    for (int mode = MODE_SETS; mode < MODES; mode++)
         if (p->modes[mode]) r.again[mode] = take_numbers(passes, arena);
     r.weight = take_numbers(p->group_count, arena),
     r.optimizer_bytes = take_numbers(p->gradient_count, arena);

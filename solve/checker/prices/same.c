@@ -153,7 +153,6 @@ static enum status same_options(struct comparison *c, const char *what,
                                      {"error_feedback", a[i].remembers, b[i].remembers},
                                      {"epilogue_only", a[i].epilogue_only, b[i].epilogue_only},
                                      {"quality_cost", a[i].cost, b[i].cost},
-                                     {"offloaded_percent", a[i].offloaded, b[i].offloaded},
                                      {"across_passes", a[i].across, b[i].across}};
         char where[CHECK_PATH_MAX];
         snprintf(where, sizeof where, "%s[%d]", what, i);

@@ -266,24 +266,24 @@ static void read_widths(struct check_space *to, const struct problem *p, struct 
 
 void space_read(struct check_space *to, const struct problem *p, struct arena *arena)
 {
-    *to = (struct check_space){
-        .base = space_layout(&p->job.layout),
-        .fewer_devices = p->job.space.fewer_devices,
-        .grids = p->job.space.tensor_grids,
-        .uneven = p->job.space.uneven_stages,
-        .framework = (enum check_framework)kind_named(framework_names[p->job.space.framework],
-                                                      check_framework_names),
-        .narrow = p->job.precision != FP32,
-        .global_batch = p->job.global_batch,
-        .sequence = p->job.sequence,
-        .slice_tokens = p->job.space.slice_tokens,
-        .in_flight_most = p->job.space.in_flight_max,
-        .has_options = p->job.boundary_option_count || p->job.gradient_option_count ||
-                       p->job.offload_percent_count || p->job.tier_option_count,
-        .rule_stage = -1,
-        .rule_layer = -1,
-        .limit_ns = INT64_MAX,
-        .limit_device_ns = INT64_MAX};
+    *to = (struct check_space){.base = space_layout(&p->job.layout),
+                               .fewer_devices = p->job.space.fewer_devices,
+                               .grids = p->job.space.tensor_grids,
+                               .uneven = p->job.space.uneven_stages,
+                               .framework = (enum check_framework)kind_named(
+                                   framework_names[p->job.space.framework], check_framework_names),
+                               .narrow = p->job.precision != FP32,
+                               .global_batch = p->job.global_batch,
+                               .sequence = p->job.sequence,
+                               .slice_tokens = p->job.space.slice_tokens,
+                               .in_flight_most = p->job.space.in_flight_max,
+                               .has_options = p->job.boundary_option_count ||
+                                              p->job.gradient_option_count ||
+                                              p->job.tier_option_count,
+                               .rule_stage = -1,
+                               .rule_layer = -1,
+                               .limit_ns = INT64_MAX,
+                               .limit_device_ns = INT64_MAX};
     to->objective =
         (enum check_objective)kind_named(objective_names[p->job.objective], check_objective_names);
     for (int mode = 0; mode < MODES; mode++)

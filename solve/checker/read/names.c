@@ -18,7 +18,7 @@ const char *const check_setting_names[MODES + 2] = {"each", ALL_MODES};
 
 bool check_repeats_experts(int mode)
 {
-    const char *name = check_mode_names[mode], *at = mode > MODE_SWAP ? strstr(name, "moe") : NULL;
+    const char *name = check_mode_names[mode], *at = mode >= MODE_SETS ? strstr(name, "moe") : NULL;
     if (at && at[3] == '_') at = strstr(at + 1, "moe"); // moe_act alone sends nothing again
     return mode == MODE_FULL || mode == MODE_FIRST_LAYERS || at;
 }

@@ -28,7 +28,7 @@ enum status check_read_layers(struct check_problem *p, const cJSON *v, const cha
     const cJSON *sync, *modules = NULL, *seats = NULL, *tiered = NULL;
     int64_t states, *step, *stash, *working, **again = NULL;
     int groups = p->group_count, passes = p->slices * groups, sets = 0;
-    for (int mode = MODE_SWAP + 1; mode < MODES; mode++) sets += p->modes[mode];
+    for (int mode = MODE_SETS; mode < MODES; mode++) sets += p->modes[mode];
     const struct value_field fields[] = {
         {"name", .text = &r->name},
         {"count", 1, MOST_LAYERS, .small = &r->count},
@@ -59,7 +59,7 @@ enum status check_read_layers(struct check_problem *p, const cJSON *v, const cha
     r->stash = TAKE(arena, MODES, int64_t), r->working = TAKE(arena, MODES, int64_t);
     memcpy(r->stash, stash, 3 * sizeof *stash), memcpy(r->working, working, 3 * sizeof *working);
     if (modules) TRY(read_tables(p, modules, where, sets, passes, &again, arena));
-    for (int mode = MODE_SWAP + 1, set = 0; mode < MODES; mode++) {
+    for (int mode = MODE_SETS, set = 0; mode < MODES; mode++) {
         if (!p->modes[mode]) continue;
         r->stash[mode] = stash[3 + set], r->working[mode] = working[3 + set];
         r->again[mode] = again[set++];
@@ -156,13 +156,13 @@ static enum status read_options(struct check_problem *p, const cJSON *v, const c
     *to = TAKE(arena, found, struct check_option);
     for (const cJSON *e = v->child; e; e = e->next, ++*count) {
         struct check_option *o = &(*to)[*count];
-        int amounts[FORM_COUNT] = {-1, -1, -1};
+        int amounts[FORM_COUNT] = {-1, -1, -1}, share = 0;
         o->remembers = true;
         const struct value_field fields[] = {
             {"?rank", 0, *count ? 1 << 20 : 0, .small = &amounts[FORM_RANK]},
             {"?kept_per_thousand", 1, 999, .small = &amounts[FORM_KEPT]},
             {"?bits", 1, 8, .small = &amounts[FORM_BITS]},
-            {"?offloaded_percent", 0, *count ? 100 : 0, .small = &o->offloaded},
+            {"?offloaded_percent", 0, *count ? 100 : 0, .small = &share}, // of older documents
             {"?tier_option", .text = &o->tiers},
             {"?activations", .text = &o->away},
             {"?across_passes", .flag = &o->across},
@@ -172,6 +172,7 @@ static enum status read_options(struct check_problem *p, const cJSON *v, const c
             {NULL},
         };
         TRY(value_fields(&p->reader, e, where, fields, NULL));
+        if (share && !o->tiers) o->tiers = arena_print(arena, "optimizer %d %%", share);
         if (!take_form(o, amounts))
             return check_refuse(&p->reader, where,
                                 "option %d: expected one of rank, kept_per_thousand and bits",
@@ -190,7 +191,7 @@ static enum status read_options(struct check_problem *p, const cJSON *v, const c
                                 "option %d: activations without a tier option, "
                                 "or the first option does something",
                                 *count);
-        if (*count && !o->amount && !o->offloaded && !o->tiers)
+        if (*count && !o->amount && !o->tiers)
             return check_refuse(&p->reader, where, "option %d does nothing", *count);
     }
     return OK;

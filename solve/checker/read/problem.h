@@ -54,8 +54,16 @@ struct check_schedule {
 extern const struct check_schedule check_schedules[];
 extern const char *const check_schedule_names[]; // by kind, ended by NULL
 extern const int check_schedule_count, check_schedule_default;
-// After swap, sets of recompute modules: all but the empty one.
-enum check_mode { MODE_NONE, MODE_SELECTIVE, MODE_FULL, MODE_FIRST_LAYERS, MODE_SWAP, MODES = 52 };
+// From MODE_SETS on, sets of recompute modules: all but the empty one.
+enum check_mode {
+    MODE_NONE,
+    MODE_SELECTIVE,
+    MODE_FULL,
+    MODE_FIRST_LAYERS,
+    MODE_SWAP,
+    MODE_SETS,
+    MODES = 52
+};
 // Whether layers in the mode are recomputed, but keep more than their inputs.
 static inline bool check_keeps_part(int mode)
 {
@@ -181,7 +189,6 @@ struct check_option {
     bool epilogue_only;
     int64_t cost;
     bool remembers;    // error feedback
-    int offloaded;     // percent of the optimizer's state on the host
     const char *tiers; // name of a tier option; NULL: none
     const char *away;  // the tier of its swapped activations; NULL: the host, as of all options
     bool across;       // these are in transfer under other passes, too

@@ -8,8 +8,7 @@
 bool check_has_tiers(const struct check_problem *p)
 {
     bool some = p->tier_count > 0 || p->modes[MODE_SWAP];
-    for (int o = 0; o < p->gradient_count; o++)
-        some = some || p->gradient[o].tiers || p->gradient[o].offloaded;
+    for (int o = 0; o < p->gradient_count; o++) some = some || p->gradient[o].tiers;
     return some;
 }
 

@@ -46,7 +46,7 @@ static enum status read_seat(const struct check_problem *p, const cJSON *v, cons
     to->stash = TAKE(arena, MODES, int64_t), to->working = TAKE(arena, MODES, int64_t);
     int at = 0;
     for (int mode = 0; mode < MODES; mode++)
-        if (mode <= MODE_FULL || (mode > MODE_SWAP && p->modes[mode]))
+        if (mode <= MODE_FULL || (mode >= MODE_SETS && p->modes[mode]))
             to->stash[mode] = stash[at], to->working[mode] = working[at], at++;
     return OK;
 }

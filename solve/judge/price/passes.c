@@ -74,7 +74,7 @@ static struct passes stated_passes(const struct price_audit *a, const struct lay
                        .again = {[RECOMPUTE_SELECTIVE] = {t->selective_s * part, 0},
                                  [RECOMPUTE_FULL] = {t->full_s * part, 0}}};
     // Nobody measured single modules; none takes longer than the whole.
-    for (int set = RECOMPUTE_SWAP + 1; set < RECOMPUTE_COUNT; set++)
+    for (int set = RECOMPUTE_SETS; set < RECOMPUTE_COUNT; set++)
         s.again[set] = s.again[RECOMPUTE_FULL];
     return s;
 }
@@ -200,7 +200,7 @@ struct passes passes_of(const struct price_audit *of_all, int run, int group, in
                 repeated =
                     links_done(at_least(a, run, compute - unread, w.launch, talk_s), talk.ahead);
     s.again[RECOMPUTE_FULL] = (struct computed){repeated + fetched.value, s.lost_s + fetched.lost};
-    for (int set = RECOMPUTE_SWAP + 1; set < RECOMPUTE_COUNT; set++)
+    for (int set = RECOMPUTE_SETS; set < RECOMPUTE_COUNT; set++)
         if (a->problem->job.recompute[set])
             s.again[set] = judged_set_s(a, run, group, p, (enum recompute)set, &w, &talk);
     return s;

@@ -261,7 +261,7 @@ static struct needs layered_needs(const struct price_audit *a, int run)
     }
     x.working[RECOMPUTE_SELECTIVE] = moving + (learns ? again : 0);
     x.working[RECOMPUTE_FULL] = moving + (learns ? kept + scores + moved : 0);
-    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++) {
+    for (int mode = RECOMPUTE_SETS; mode < RECOMPUTE_COUNT; mode++) {
         if (!a->problem->job.recompute[mode]) continue;
         struct judged_set set = judged_set_bytes(a, run, (enum recompute)mode);
         x.stash[mode] = kept + scores - set.freed;

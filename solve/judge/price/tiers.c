@@ -9,13 +9,9 @@
 
 int tiering_of(const struct job *j, const struct compression_option *o)
 {
-    for (int way = 0; way < job_tier_ways(j); way++) {
-        struct compression_option own = job_option(j, *o, way);
-        bool named = own.tier_option && o->tier_option ? !strcmp(own.tier_option, o->tier_option)
-                                                       : own.tier_option == o->tier_option;
-        if (named && own.offloaded_percent == o->offloaded_percent) return way;
-    }
-    return -1;
+    int way = o->tier_option ? j->tier_option_count : 0;
+    while (way > 0 && strcmp(j->tier_options[way - 1].name, o->tier_option)) way--;
+    return way || !o->tier_option ? way : -1;
 }
 
 // ---- tiers

@@ -299,7 +299,7 @@ struct layer_bytes layer_bytes_of(const struct price_audit *of_all, int run)
             b.working[i] = m->working_bytes[i];
         }
         // Its modules are not known, so a set of them keeps everything.
-        for (int i = RECOMPUTE_SWAP + 1; i < RECOMPUTE_COUNT; i++)
+        for (int i = RECOMPUTE_SETS; i < RECOMPUTE_COUNT; i++)
             b.stash[i] = m->stash_bytes[0], b.working[i] = m->working_bytes[0];
         return b;
     }

@@ -330,7 +330,7 @@ struct run core_run(const struct export *e)
 void core_set_recompute(struct run *r, struct recompute_setting setting)
 {
     const struct megatron_mode *m = megatron_modes;
-    enum recompute mode = setting.mode > RECOMPUTE_SWAP ? RECOMPUTE_SELECTIVE : setting.mode;
+    enum recompute mode = setting.mode >= RECOMPUTE_SETS ? RECOMPUTE_SELECTIVE : setting.mode;
     while (m->mode != mode) m++;
     r->granularity = m->granularity, r->method = m->method;
     for (int module = 0; module < MODULE_COUNT; module++) {

@@ -229,9 +229,6 @@ static void note_compression(struct export *e)
         if (gradient->form.amount)
             export_note(e, "%sgradient sync of stage %d, %s", factors(gradient) ? "low-rank " : "",
                         s, compression_text(gradient->form, e->out->arena));
-        if (gradient->offloaded_percent)
-            export_note(e, "%d %% of the optimizer's state of stage %d on the host",
-                        gradient->offloaded_percent, s);
         if (gradient->tier_option)
             export_note(e, "tier option \"%s\" of stage %d", gradient->tier_option, s);
         if (boundary->form.amount)

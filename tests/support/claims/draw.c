@@ -453,10 +453,9 @@ static void draw_options(struct draw *d)
                          ? &j->boundary_options[i].form
                          : &j->gradient_options[i - j->boundary_option_count].form);
     if (chance(d, 25)) {
-        j->offload_percents = TAKE(d->arena, 2, int);
-        j->offload_percents[0] = (int)random_between(d->rng, 1, 60);
-        j->offload_percents[1] = (int)random_between(d->rng, 61, 100);
-        j->offload_percent_count = 1 + chance(d, 50);
+        int shares[2] = {(int)random_between(d->rng, 1, 60)};
+        shares[1] = (int)random_between(d->rng, 61, 100);
+        job_offer_shares(j, shares, 1 + chance(d, 50), d->arena);
         for (int g = 0; g < d->p->costs.gpu_count; g++) {
             struct gpu_costs *gpu = &d->p->costs.gpus[g];
             gpu->host_memory_bytes_per_s = exactly(1e9 * (double)PICK(d, 1, 10));

@@ -265,8 +265,8 @@ static bool simplify_flag(struct problem *p, int flag)
     case 0: did = set(j->rule_count > 0), j->rule_count = 0; break;
     case 1: did = set(j->boundary_option_count > 0), j->boundary_option_count = 0; break;
     case 2:
-        did = set(j->gradient_option_count > 0 || j->offload_percent_count > 0),
-        j->gradient_option_count = j->offload_percent_count = 0;
+        did = set(j->gradient_option_count > 0 || j->tier_option_count > 0),
+        j->gradient_option_count = j->tier_option_count = 0;
         break;
     case 3: did = set(j->recompute[1]), j->recompute[1] = false; break;
     case 4: did = set(j->recompute[2]), j->recompute[2] = false; break;

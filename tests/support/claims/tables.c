@@ -57,7 +57,7 @@ static void copy_run(struct priced_run *to, const struct check_run *r,
     for (int o = 0; o < p->gradient_count; o++)
         to->sync_ns[o] = copy(r->sync[o], p->group_count, arena);
     for (int o = 0; o < p->gradient_count && !to->tiered; o++)
-        if (p->gradient[o].offloaded || p->modes[MODE_SWAP]) copy_shares(to, r, p, arena);
+        if (p->gradient[o].tiers || p->modes[MODE_SWAP]) copy_shares(to, r, p, arena);
 }
 
 static void copy_cut(struct priced_cut *to, const struct check_cut *c,
@@ -125,7 +125,7 @@ static void copy_options(struct priced *to, const struct check_problem *p, struc
             .form = {(enum compression_method)p->gradient[o].form, p->gradient[o].amount},
             .quality_cost = p->gradient[o].cost,
             .forgets = !p->gradient[o].remembers,
-            .offloaded_percent = p->gradient[o].offloaded};
+            .tier_option = p->gradient[o].tiers};
     int64_t energy = p->budget[BUDGET_ENERGY];
     to->budget = (struct quality_budget){p->budget[BUDGET_BOUNDARIES], p->budget[BUDGET_STAGES],
                                          p->budget[BUDGET_COST], p->rank_min,
@@ -269,7 +269,6 @@ static void fill_options(struct check_problem *to, const struct priced *p, struc
                                   .amount = p->gradient_options[o].form.amount,
                                   .cost = p->gradient_options[o].quality_cost,
                                   .remembers = !p->gradient_options[o].forgets,
-                                  .offloaded = p->gradient_options[o].offloaded_percent,
                                   .tiers = p->gradient_options[o].tier_option,
                                   .away = p->gradient_options[o].activations};
     to->tiers = p->tiers, to->tier_count = p->tier_count;

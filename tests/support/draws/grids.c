@@ -16,8 +16,8 @@ void grids_fit(struct problem *p)
     s->query_rank = s->kv_rank = s->rotary_width = s->value_width = s->embedding_width = 0;
     s->qk_norm = QK_NORM_NONE, s->gated_attention = false;
     j->trainer = TRAINER_MEGATRON;
-    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++) j->recompute[mode] = false;
-    if (j->layout.recompute > RECOMPUTE_SWAP) j->layout.recompute = 0;
+    for (int mode = RECOMPUTE_SETS; mode < RECOMPUTE_COUNT; mode++) j->recompute[mode] = false;
+    if (j->layout.recompute >= RECOMPUTE_SETS) j->layout.recompute = 0;
     if (precision_is_narrow(j->precision)) j->precision = BF16;
     j->gathered_logits = j->gathered_inputs = j->kept_logits = false;
     j->boundary_option_count = j->gradient_option_count = 0;

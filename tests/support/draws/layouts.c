@@ -19,7 +19,7 @@ void random_layout(struct problem *p, struct random *rng)
         if (j->sequence < 2) j->sequence = 2;
         l->slices[0] = (int)(j->sequence / 3 + 1);
         l->slices[1] = (int)j->sequence - l->slices[0];
-        j->boundary_option_count = j->gradient_option_count = j->offload_percent_count = 0;
+        j->boundary_option_count = j->gradient_option_count = j->tier_option_count = 0;
     }
     l->barrier = random_chance(rng, 70);
     l->local_loss_every = random_chance(rng, 30) ? (int)random_between(rng, 1, 2) : 0;

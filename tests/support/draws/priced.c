@@ -130,7 +130,7 @@ bool priced_draw_tiers(struct priced *p, uint64_t *state, struct arena *arena)
     for (int i = 0; i < p->tier_count; i++) p->tiers[i] = names[i];
     for (int o = 1; o < p->gradient_option_count; o++) {
         struct compression_option *x = &p->gradient_options[o];
-        x->offloaded_percent = 0;
+        x->tier_option = NULL;
         if (x->form.amount < 1) x->form.amount = 1;
         if (o == 1 || below(state, 2)) x->tier_option = o == 1 ? "near" : "far";
         if (x->tier_option && below(state, 2)) x->form = (struct compression_form){0};

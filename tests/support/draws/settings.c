@@ -8,7 +8,7 @@ void settings_draw(struct layout *l, const bool *offered, uint64_t state)
     uint64_t own = state * 0x9e3779b97f4a7c15u + 11;
     int mode = (int)random_less(&own, RECOMPUTE_SWAP);
     if (random_less(&own, 8)) return;
-    for (int m = RECOMPUTE_SWAP + 1; m < RECOMPUTE_COUNT; m++)
+    for (int m = RECOMPUTE_SETS; m < RECOMPUTE_COUNT; m++)
         if (offered[m] && random_less(&own, 3) == 0) mode = m;
     if (mode != RECOMPUTE_NONE && !offered[mode]) return;
     l->recompute = 1 + mode;

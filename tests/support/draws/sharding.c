@@ -10,7 +10,7 @@ static void take_away(struct problem *p)
     const enum space_key keys[] = {SPACE_ZERO, SPACE_VIRTUAL_STAGES, SPACE_OFFLOAD_OPTIMIZER};
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) j->space.axes[keys[i]].kind = AXIS_FIXED;
     j->space.framework = FRAMEWORK_ANY, j->space.tensor_grids = false;
-    j->gradient_option_count = j->offload_percent_count = j->tier_option_count = 0;
+    j->gradient_option_count = j->tier_option_count = 0;
     j->recompute[RECOMPUTE_SWAP] = l->offload_optimizer = false;
     j->local_loss.head = (struct local_head){0, 0};
     j->rule_count = 0;

@@ -97,7 +97,7 @@ bool random_stage_widths(struct problem *p, struct random *rng, struct arena *ar
     struct job *j = &p->job;
     struct layout *l = &j->layout;
     struct width_list *lists = TAKE(arena, p->cluster.group_count, struct width_list);
-    j->boundary_option_count = j->gradient_option_count = j->offload_percent_count = 0;
+    j->boundary_option_count = j->gradient_option_count = j->tier_option_count = 0;
     j->recompute[RECOMPUTE_SWAP] = false;
     l->tensor = l->context = l->data = l->expert = 1, l->expert_tensor = 0;
     l->grid_depth = l->grid_rows = 0;

@@ -47,15 +47,16 @@ static void move_activations(struct tier_option *t, uint64_t state)
 
 // Some activations are in transfer under other passes, where the job may have that; from numbers of
 // their own. A stage then has choices with and without.
-static void cross_passes(struct job *j, uint64_t state)
+static void cross_passes(const struct job *j, struct tier_option *options, int count,
+                         uint64_t state)
 {
     const struct layout *l = &j->layout;
     struct random own = {state * 0x9e3779b97f4a7c15u + 89};
     bool may = l->barrier && l->virtual_stages == 1 && !l->local_loss_every && !j->space.given &&
                !schedule_kinds[l->schedule].splits_backward && j->objective != OBJECTIVE_MAX_LOAD;
-    for (int i = 0; i < j->tier_option_count && may; i++)
-        j->tier_options[i].parts[TIER_ACTIVATIONS].across_passes =
-            j->tier_options[i].parts[TIER_ACTIVATIONS].tier && random_chance(&own, 60);
+    for (int i = 0; i < count && may; i++)
+        options[i].parts[TIER_ACTIVATIONS].across_passes =
+            options[i].parts[TIER_ACTIVATIONS].tier && random_chance(&own, 60);
 }
 
 // Some of the states on the host are updated there behind the device's step, from numbers of their
@@ -152,19 +153,21 @@ bool random_tiers(struct problem *p, uint64_t seed, struct arena *arena)
     struct job *j = &p->job;
     bool weights = !j->recompute[RECOMPUTE_SWAP];
     if (j->layout.slice_count > 1 || problem_check(p, &err) != OK) return false;
-    if (weights) j->offload_percent_count = 0;
+    const struct tier_option *shares = j->tier_options; // ahead of the others
+    int shared = weights ? 0 : j->tier_option_count;
+    j->tier_option_count = shared;
     give_rates(p, &own);
     CHECK_OK(price_problem(&priced, p, arena, &err));
     give_tiers(p, &priced, &own, arena);
-    j->tier_option_count = (int)random_between(&own, weights, 2);
-    j->tier_options = TAKE(arena, OPTIONS_MOST, struct tier_option);
-    for (int i = 0; i < j->tier_option_count; i++)
-        j->tier_options[i] = random_option(i, weights, &own);
-    for (int i = 0; i < j->tier_option_count; i++)
-        take_turns(&j->tier_options[i], own.state + (uint64_t)i);
-    for (int i = 0; i < j->tier_option_count && !schedule_splits_backward(j->layout.schedule); i++)
-        move_activations(&j->tier_options[i], own.state + (uint64_t)i);
-    cross_passes(j, own.state);
+    int count = (int)random_between(&own, weights, 2);
+    struct tier_option *options = TAKE(arena, shared + OPTIONS_MOST, struct tier_option) + shared;
+    for (int i = 0; i < shared; i++) options[i - shared] = shares[i];
+    for (int i = 0; i < count; i++) options[i] = random_option(i, weights, &own);
+    for (int i = 0; i < count; i++) take_turns(&options[i], own.state + (uint64_t)i);
+    for (int i = 0; i < count && !schedule_splits_backward(j->layout.schedule); i++)
+        move_activations(&options[i], own.state + (uint64_t)i);
+    cross_passes(j, options, count, own.state);
+    j->tier_options = options - shared, j->tier_option_count = shared + count;
     if (weights || random_chance(&own, 70)) leave_little_room(p, &priced, &own);
     return limit_tiers(p, &own, arena);
 }

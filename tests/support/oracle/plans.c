@@ -12,7 +12,7 @@ static struct compression_option boundary_options[] = {
     {.form.amount = 0}, {.form.amount = 16, .epilogue_only = true, .quality_cost = 3}};
 static struct compression_option gradient_options[] = {
     {.form.amount = 0},
-    {.form.amount = 32, .quality_cost = 5, .forgets = true, .offloaded_percent = 25}};
+    {.form.amount = 32, .quality_cost = 5, .forgets = true, .tier_option = "optimizer 25 %"}};
 static struct source sources[] = {
     {"problem", "mixed.problem.json",
      "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"},

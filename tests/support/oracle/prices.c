@@ -236,21 +236,16 @@ static void compare_options(const struct comparison *c)
     assert_int_equal(p->boundary_option_count, next);
     next = 1;
     for (int i = -1; i < j->gradient_option_count; i++)
-        for (int k = -1; k < j->offload_percent_count + j->tier_option_count; k++) {
+        for (int k = -1; k < j->tier_option_count; k++) {
             static const struct compression_form none;
             const struct compression_form *form = i < 0 ? &none : &j->gradient_options[i].form;
-            const struct tier_option *t = k < j->offload_percent_count
-                                              ? NULL
-                                              : &j->tier_options[k - j->offload_percent_count];
+            const struct tier_option *t = k < 0 ? NULL : &j->tier_options[k];
             if ((i < 0 && k < 0) || too_low(form, j)) continue;
             assert_int_equal(p->gradient_options[next].form.method, form->method);
             assert_int_equal(p->gradient_options[next].form.amount, form->amount);
             assert_true(p->gradient_options[next].tier_option == (t ? t->name : NULL));
             assert_true(t || !p->gradient_options[next].activations);
-            assert_int_equal(p->gradient_options[next++].offloaded_percent,
-                             t       ? t->parts[TIER_OPTIMIZER].percent
-                             : k < 0 ? 0
-                                     : j->offload_percents[k]);
+            next++;
         }
     assert_int_equal(p->gradient_option_count, next);
 }

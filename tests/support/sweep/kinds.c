@@ -129,7 +129,7 @@ static bool shows_offload(const struct problem *p, const struct plan *plan)
 {
     (void)p;
     for (int s = 0; s < plan->stage_count; s++)
-        if (plan->gradient_options[plan->stages[s].gradient_option].offloaded_percent) return true;
+        if (plan->gradient_options[plan->stages[s].gradient_option].tier_option) return true;
     return false;
 }
 

@@ -23,7 +23,7 @@ static void put_widths(struct problem *p, struct random *rng, struct arena *aren
     struct job *j = &p->job;
     struct layout *l = &j->layout;
     int lists = 0;
-    j->boundary_option_count = j->gradient_option_count = j->offload_percent_count = 0;
+    j->boundary_option_count = j->gradient_option_count = j->tier_option_count = 0;
     j->recompute[RECOMPUTE_SWAP] = false;
     j->objective = OBJECTIVE_ITERATION_TIME;
     l->tensor = l->context = l->data = l->expert = 1, l->expert_tensor = 0;

@@ -23,7 +23,7 @@ static void draw_local(struct priced *p, uint64_t *state, struct arena *arena)
     if (p->run_count < 2 || random_less(state, 2)) return;
     priced_without_swaps(p);
     for (int o = 0; o < p->gradient_option_count; o++)
-        if (option_uses_tiers(&p->gradient_options[o])) return;
+        if (p->gradient_options[o].tier_option) return;
     p->local_heads = TAKE_COPY(arena, p->runs, 1);
     p->local_heads->name = "own head";
     p->local_heads->count = 1, p->local_heads->recomputable = false;

@@ -35,14 +35,14 @@ void vary_layout(struct problem *p, struct random *rng)
     const struct layout before = p->job.layout;
     const struct local_loss loss_before = p->job.local_loss;
     const int options_before = p->job.boundary_option_count,
-              shares_before = p->job.offload_percent_count;
+              tiers_before = p->job.tier_option_count;
     struct layout *l = &p->job.layout;
     struct error unfit = {OK, ""};
     l->schedule = (int)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
     if (schedule_kinds[l->schedule].virtual_stages != 1) vary_stages(p, rng);
     if (schedule_kinds[l->schedule].slices && p->job.sequence > 1) {
         cut_sequence(l, p->job.sequence, rng);
-        p->job.boundary_option_count = p->job.offload_percent_count = 0;
+        p->job.boundary_option_count = p->job.tier_option_count = 0;
     }
     l->zero = (int)random_between(rng, 0, 3);
     l->barrier = random_chance(rng, 70);
@@ -67,7 +67,7 @@ void vary_layout(struct problem *p, struct random *rng)
     p->job.layout = before;
     p->job.local_loss = loss_before;
     p->job.boundary_option_count = options_before;
-    p->job.offload_percent_count = shares_before;
+    p->job.tier_option_count = tiers_before;
 }
 
 static int next_layer(const struct choices *c, const int *chosen, int stages)
