@@ -3,6 +3,7 @@
 // is, are refused. That the best plans are exact: test_exact_decisions.
 //
 //   test_tiers [PROBLEMS] [SEED]     make test runs 120, make test-exact 1000
+#include "data/inputs/job_fields.h"
 #include "formulate/price/price.h"
 #include "solve/checker/prices/open.h"
 #include "solve/judge/verify.h"
@@ -95,6 +96,19 @@ TEST(shares_of_the_state_are_tier_options)
         same_prices(&shares, &options);
         found++;
     }
+}
+
+// As priced documents and plans said it before.
+TEST(older_options_state_their_share)
+{
+    static const char text[] = "{\"rank\": 0, \"offloaded_percent\": 25}";
+    struct json root;
+    struct compression_option read = {.tier_option = NULL};
+    CHECK_OK(json_parse(&root, "options", text, strlen(text), arena, &err));
+    CHECK_OK(members_read(&root, &gradient_option_members, &read, NULL, arena, &err));
+    assert_string_equal(read.tier_option, "optimizer 25 %");
+    assert_int_equal(members_read(&root, &gradient_offer_members, &read, NULL, arena, &err),
+                     BAD_INPUT); // a job offers it by tier_options
 }
 
 // A layout whose optimizer is on the host has the bytes and steps of the option that has all of it
