@@ -295,12 +295,12 @@ enum status framework_check(const struct job *j, const char *file, struct error 
                     "%s state no other (megatron's and nemo's do), found %s",
                     file, precision_names[rules[framework].narrowest], framework_names[framework],
                     precision_names[j->precision]);
-    if (j->precision == FP16 && rules[framework].trainer == TRAINER_TORCHTITAN)
+    bool narrow = j->gradient_bytes_per_value == 2; // mixed_precision_reduce is float32 alone
+    if (rules[framework].trainer == TRAINER_TORCHTITAN && (j->precision == FP16 || narrow))
         return fail(
-            err, BAD_INPUT,
-            "%s: precision: expected bf16 or fp32, as the space's framework %s trains in no "
-            "other of 16 bits, found fp16",
-            file, framework_names[framework]);
+            err, BAD_INPUT, "%s: %s, as the space's framework %s has no other, found %s", file,
+            narrow ? "gradient_bytes_per_value: expected 4" : "precision: expected bf16 or fp32",
+            framework_names[framework], narrow ? "2" : "fp16");
     if (!rules[framework].overlaps_dispatch && (j->dispatcher || j->graphs))
         return fail(err, BAD_INPUT,
                     "%s: dispatcher, graphs: expected all_to_all and none, as the launch files of "

@@ -42,8 +42,9 @@ void plan_tell_assumed(const struct plan_options *r, const struct problem *probl
         int taken = j->gradient_bytes_per_value, other = taken == 4 ? 2 : 4;
         j->gradient_bytes_per_value = other;
         printf(", gradients of %d bytes (--gradient-bytes%s)", taken,
-               j->precision == FP32
-                   ? ""
+               j->precision == FP32 ||
+                       framework_trainer(problem->job.space.framework) == TRAINER_TORCHTITAN
+                   ? "" // which has no other
                    : otherwise(arena_print(arena, "%d", other), &one, plan, arena));
         j->gradient_bytes_per_value = taken;
     }

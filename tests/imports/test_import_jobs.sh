@@ -415,6 +415,8 @@ model: {activation_func: {_target_: torch.nn.functional.silu}, gated_linear_unit
   ffn_hidden_size: 8192, kv_channels: 64, normalization: RMSNorm, num_attention_heads: 32,
   num_layers: 16, num_query_groups: 8, position_embedding_type: rope, seq_length: 131072,
   should_pad_vocab: false, vocab_size: 128256, cross_entropy_loss_fusion: true,
+  attention_backend: {_args_: [3], _call_: true,
+    _target_: megatron.core.transformer.enums.AttnBackend},
   share_embeddings_and_output_weights: true}
 train: {global_batch_size: 32, micro_batch_size: 1}
 END
@@ -423,6 +425,7 @@ END
 says ' 1235814400 parameters' # those of Llama 3.2 1B
 says 'of 1024 tokens in the data, of 131072 in the model'
 says 'ignored (harmless): dataset.split$'
+grep -q '"fused_attention": false' "$work/job.json" || wrong "a built backend is not read"
 grep -q '"sequence": 1024' "$work/job.json" && grep -q '"fused_loss": true' "$work/job.json" &&
     grep -q '"zero": 1' "$work/job.json" ||
     wrong "a job of Megatron-Bridge: $(cat "$work/job.json")"

@@ -40,6 +40,7 @@ LISTED = {
         "yarn_mscale yarn_mscale_all_dim mtp_loss_scaling_factor moe_aux_loss_coeff "
         "moe_expert_capacity_factor moe_router_topk_scaling_factor",
         list: "moe_layer_freq recompute_modules cuda_graph_modules",
+        dict: "attention_backend",
     },
     "train": {int: "micro_batch_size global_batch_size"},
     "dataset": {int: "seq_length"},
@@ -97,7 +98,8 @@ if os.environ.get("MEGATRON_BRIDGE") and os.environ.get("MEGATRON_LM"):
             elif isinstance(value, str) and "Literal[" in of:
                 assert repr(value) in of, (key, value, of)
     precisions = open(places["bridge"] + "training/mixed_precision.py").read()
-    assert config["mixed_precision"] is None or f"def {config['mixed_precision']}()" in precisions
+    own = config["mixed_precision"]
+    assert own is None or isinstance(own, dict) or f"def {own}()" in precisions
 
 # ---- what they say
 
@@ -174,12 +176,27 @@ if moe:
         and sum(m["moe_layer_freq"]) == sum(r.get("count", 1) for r in moe)
     )
 assert config["ddp"]["use_distributed_optimizer"] == (layout.get("zero", 0) > 0)
-assert (
-    config["mixed_precision"]
-    == {"bf16": "bf16_mixed", "fp16": "fp16_mixed", "fp8": "bf16_with_fp8_delayed_scaling_mixed"}[
-        job["precision"]
-    ]
-)
+# The recipe in fp16 reduces gradients in 2 bytes, the others in 4; the other width is in what a
+# recipe is made of.
+own, half = config["mixed_precision"], job["precision"] == "fp16"
+if half == (job["gradient_bytes_per_value"] == 2):
+    assert (
+        own
+        == {
+            "bf16": "bf16_mixed",
+            "fp16": "fp16_mixed",
+            "fp8": "bf16_with_fp8_delayed_scaling_mixed",
+        }[job["precision"]]
+    )
+else:
+    assert own["_target_"].endswith(".MixedPrecisionConfig"), own
+    assert own["grad_reduce_in_fp32"] is half and own["fp16"] is half and own["bf16"] is not half
+    assert own.get("fp8") == ("hybrid" if job["precision"] == "fp8" else None), own
+    for key in ("params_dtype", "pipeline_dtype"):
+        assert own[key]["_target_"] == ("torch.float16" if half else "torch.bfloat16"), own
+backend = m.get("attention_backend")
+assert (backend is None) == layout["fused_attention"]
+assert not backend or backend["_args_"] == [3] and backend["_target_"].endswith(".AttnBackend")
 modes = {(s["recompute"], s.get("recomputed_layers", 0)) for s in stages}
 notes = text[text.index("# Not expressed") :]
 if len(modes) == 1 and "first_layers" not in str(modes):

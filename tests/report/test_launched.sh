@@ -9,7 +9,7 @@ name=test_launched
 
 models=${MODELS:-llama-3.1-8b qwen3-30b-a3b gpt-oss-20b}
 frameworks=${FRAMEWORKS:-megatron nemo torchtitan torchtitan-0.2 deepspeed axonn}
-nodes=${NODES:-4} sequence=${SEQUENCE:-4096} batch=${BATCH:-512} seconds=${SECONDS_EACH:-60}
+nodes=${NODES:-4} sequence=${SEQUENCE:-4096} batch=${BATCH:-512} seconds=${SECONDS_EACH:-60} gpu=h100-80gb
 same=0 refused=0 more=
 
 # read_back FRAMEWORK FILE: its job, and where it states it its model, to again/
@@ -36,7 +36,7 @@ rename_sources() {
 
 try() { # MODEL FRAMEWORK
     rm -rf plan again && mkdir again
-    "$plumbline" plan --model $1 --gpu h100-80gb --nodes $nodes --sequence $sequence \
+    "$plumbline" plan --model $1 --gpu $gpu --nodes $nodes --sequence $sequence \
         --global-batch $batch --for $2 --gap 0.3 --time-limit-s $seconds $more -o plan > out 2> err
     code=$?
     if grep -q "$2 cannot express this model" err; then
@@ -72,6 +72,13 @@ more="--tensor 4 --pipeline 2"
 [ -n "${MODELS:-}" ] || try olmo-3-32b megatron
 [ -n "${MODELS:-}" ] || try gemma-3-27b megatron
 [ -n "${MODELS:-}" ] || sequence=2048 try opt-66b megatron
+# GPUs that keep attention's scores; gradients of the width that a recipe of NeMo has not.
+more="--precision fp16"
+for framework in megatron nemo deepspeed; do
+    [ -n "${MODELS:-}" ] || gpu=v100-32gb try llama-3.2-1b $framework
+done
+more="--gradient-bytes 2"
+[ -n "${MODELS:-}" ] || try llama-3.2-3b nemo
 more=
 # Grids of tensor ranks: AxoNN has no pipeline.
 if [ -z "${MODELS:-}" ]; then

@@ -34,10 +34,14 @@ config "" --model mixtral-8x7b --tensor 2 --pipeline 4 --data 4 --zero 1
 config "" --model qwen2.5-7b --tensor 1 --pipeline 4 --data 8 --zero 1 --schedule interleaved \
     --virtual-stages 7
 config "" --model llama-2-7b --tensor 1 --pipeline 1 --data 32 --zero 1
-config "attention that keeps its scores" --model gpt2-xl --sequence 1024 --tensor 1 --pipeline 4 \
+config "" --model gpt2-xl --sequence 1024 --tensor 1 --pipeline 4 \
     --data 8 --zero 0 --unfused-attention
-config "gradients of 4 bytes" --model llama-2-7b --tensor 2 --pipeline 4 --data 4 --zero 1 \
-    --precision fp16
+for precision in fp16 bf16 fp8; do
+    for width in 2 4; do
+        config "" --model llama-2-7b --tensor 2 --pipeline 4 --data 4 --zero 1 \
+            --precision $precision --gradient-bytes $width
+    done
+done
 config "" --model deepseek-v2-lite --tensor 1 --pipeline 4 --data 8 --zero 1
 config "" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 1
 grep '"_name": "deepseek-v2-lite",' tests/imports/hf_counts.jsonl >"$work/config.json"

@@ -164,8 +164,11 @@ grep -q "keeps its scores" "$here/err" && complain "mixed: scores of GPUs withou
 answers 0 "" example mixed --framework deepspeed -o mixed2
 grep -q '"fused_attention": true' mixed2/job.json || complain "mixed: PyTorch's own runs on V100"
 
-answers 2 "precision: expected bf16 or fp32, as the space's framework torchtitan trains in no" \
+answers 2 "precision: expected bf16 or fp32, as the space's framework torchtitan has no other" \
     example gpt --model llama-3.1-8b --gpu v100-32gb --precision fp16 --layouts all \
+    --framework torchtitan -o no
+answers 2 "gradient_bytes_per_value: expected 4, as the space's framework torchtitan has no other" \
+    example gpt --model llama-3.1-8b --gpu h100-80gb --gradient-bytes 2 --layouts all \
     --framework torchtitan -o no
 
 # ---- models: what a framework cannot express is named, and what can

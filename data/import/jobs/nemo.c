@@ -2,6 +2,7 @@
 // overrides) as a run: what differs from Megatron's flags.
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -90,6 +91,20 @@ static void set_layers(struct run *r, const struct settings *s)
     if (!is_set(r->variant)) r->variant = NULL;
 }
 
+// Its member by the number, as Bridge writes it, or by its name.
+static void set_backend(struct run *r, const struct settings *s)
+{
+    static const char *const names[] = {"auto", "flash", "fused", "unfused", "local"};
+    static const char own[] = "AttnBackend.";
+    for (int k = 0; nemo_rows.sections[k]; k++) {
+        const struct setting *at = setting_of(
+            s, arena_print(s->arena, "%s.attention_backend._args_[0]", nemo_rows.sections[k]));
+        int number = at && at->text ? atoi(at->text) : 0;
+        if (number > 0 && number < (int)ARRAY_LENGTH(names)) r->backend = names[number];
+    }
+    if (r->backend && !strncmp(r->backend, own, sizeof own - 1)) r->backend += sizeof own - 1;
+}
+
 // As in trainer.precision.
 static const char *const precision_words[] = {[FP32] = "32",
                                               [FP16] = "16",
@@ -152,6 +167,7 @@ static enum status set_run(struct run *r, struct settings *s, const struct asked
     if (!r->padded) r->padding = 1;
     set_sequence(r, s, asked->sequence);
     set_layers(r, s);
+    set_backend(r, s);
     if (!r->experts.experts) r->experts.shared_ffn = 0, r->frequencies = NULL;
     if (!r->granularity || !strcasecmp(r->granularity, "none"))
         r->granularity = NULL, r->recomputed = 0;

@@ -6,25 +6,37 @@
 #include "data/frameworks/models.h"
 #include "solve/report/export/internal.h"
 
-// The registered mixed-precision recipe, which sets the width of gradients regardless of ddp.
-static void set_precision(struct export *e, struct run *r)
+// The registered mixed-precision recipe, which sets the width of gradients regardless of ddp; with
+// gradients of the other width, what is in it (training/mixed_precision.py).
+static void set_precision(struct run *r)
 {
-    static const char *const names[] = {[BF16] = "bf16_mixed",
-                                        [FP16] = "fp16_mixed",
-                                        [FP8] = "bf16_with_fp8_delayed_scaling_mixed",
-                                        [FP8_BLOCK] = "bf16_with_fp8_subchannel_scaling_mixed",
-                                        [MXFP8] = "bf16_with_mxfp8_mixed",
-                                        [NVFP4] = "bf16_with_nvfp4_mixed",
-                                        [FP32] = NULL};
+    static const struct {
+        const char *recipe, *eight;
+    } known[] = {[BF16] = {"bf16_mixed", ""},
+                 [FP16] = {"fp16_mixed", ""},
+                 [FP8] = {"bf16_with_fp8_delayed_scaling_mixed",
+                          "fp8: hybrid, fp8_recipe: delayed, fp8_amax_history_len: 1024, "
+                          "fp8_amax_compute_algo: max, fp8_param_gather: true, "},
+                 [FP8_BLOCK] = {"bf16_with_fp8_subchannel_scaling_mixed",
+                                "fp8: hybrid, fp8_recipe: blockwise, "},
+                 [MXFP8] = {"bf16_with_mxfp8_mixed",
+                            "fp8: e4m3, fp8_recipe: mxfp8, fp8_param_gather: true, "
+                            "reuse_grad_buf_for_mxfp8_param_ag: true, "},
+                 [NVFP4] = {"bf16_with_nvfp4_mixed",
+                            "fp4: e2m1, fp4_recipe: nvfp4, fp4_param_gather: true, "},
+                 [FP32] = {NULL, NULL}};
     const struct job *job = &r->job;
-    bool wide = job->gradient_bytes_per_value == 4, own = job->precision != FP16;
-    r->precision = names[job->precision];
-    if (wide != own)
-        export_note(e,
-                    "gradients of %d bytes: mixed_precision.grad_reduce_in_fp32=%s in the script, "
-                    "which sets it after %s",
-                    job->gradient_bytes_per_value, wide ? "True" : "False",
-                    r->precision ? r->precision : "null");
+    bool wide = job->gradient_bytes_per_value == 4, half = job->precision == FP16;
+    r->precision = known[job->precision].recipe;
+    if (!r->precision || wide != half) return;
+    const char *type = half ? "{_target_: torch.float16, _call_: false}"
+                            : "{_target_: torch.bfloat16, _call_: false}";
+    r->precision = arena_print(
+        r->arena,
+        "{_target_: megatron.bridge.training.mixed_precision.MixedPrecisionConfig, bf16: %s, "
+        "fp16: %s, params_dtype: %s, pipeline_dtype: %s, %sgrad_reduce_in_fp32: %s}",
+        half ? "false" : "true", half ? "true" : "false", type, type, known[job->precision].eight,
+        wide ? "true" : "false");
 }
 
 // Gemma 3: its layers' class has windows, bases and the scale of scores in keys of its own. The
@@ -68,10 +80,11 @@ enum status report_nemo(const struct plan *plan, const struct problem *problem, 
     run.odd_heads = run.plain;
     if (run.latent) run.rope_type = "yarn"; // a factor of 1 scales nothing
     if (run.latent && !(run.yarn > 0)) run.yarn = 1;
-    set_precision(&e, &run);
-    if (!plan->layout.fused_attention)
-        export_note(&e,
-                    "attention that keeps its scores: model.attention_backend is set in Python");
+    set_precision(&run);
+    // Overrides that are texts do not become members of an enumeration; one that is built does.
+    run.backend = plan->layout.fused_attention ? NULL
+                                               : "{_target_: megatron.core.transformer.enums."
+                                                 "AttnBackend, _call_: true, _args_: [3]}";
     if (run.shape.positions && run.shape.positions != run.job.sequence)
         export_note(&e, "learned positions for %lld tokens: the provider has a sequence's",
                     (long long)run.shape.positions);
