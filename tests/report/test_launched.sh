@@ -9,7 +9,8 @@ name=test_launched
 
 models=${MODELS:-llama-3.1-8b qwen3-30b-a3b gpt-oss-20b}
 frameworks=${FRAMEWORKS:-megatron nemo torchtitan torchtitan-0.2 deepspeed axonn}
-nodes=${NODES:-4} sequence=${SEQUENCE:-4096} batch=${BATCH:-512} seconds=${SECONDS_EACH:-60} gpu=h100-80gb
+nodes=${NODES:-4} sequence=${SEQUENCE:-4096} batch=${BATCH:-512} seconds=${SECONDS_EACH:-60}
+gpu=h100-80gb
 same=0 refused=0 more=
 
 # read_back FRAMEWORK FILE: its job, and where it states it its model, to again/
