@@ -277,8 +277,9 @@ enum status framework_check(const struct job *j, const char *file, struct error 
             return fail(err, BAD_INPUT,
                         "%s: recompute: expected what the space's framework %s can do, found %s",
                         file, framework_names[framework], recompute_names[mode]);
-    if (framework_trainer(framework) == TRAINER_TORCHTITAN && j->recompute[RECOMPUTE_SELECTIVE] &&
-        j->trainer != TRAINER_TORCHTITAN)
+    bool titan = framework_trainer(framework) == TRAINER_TORCHTITAN; // reduces in float32 alone
+    bool narrow = j->gradient_bytes_per_value == 2;
+    if (titan && j->recompute[RECOMPUTE_SELECTIVE] && j->trainer != TRAINER_TORCHTITAN)
         return fail(err, BAD_INPUT,
                     "%s: trainer: expected torchtitan, whose selective recomputation is of single "
                     "operators, for the space's framework, found %s",
@@ -295,8 +296,7 @@ enum status framework_check(const struct job *j, const char *file, struct error 
                     "%s state no other (megatron's and nemo's do), found %s",
                     file, precision_names[rules[framework].narrowest], framework_names[framework],
                     precision_names[j->precision]);
-    bool narrow = j->gradient_bytes_per_value == 2; // mixed_precision_reduce is float32 alone
-    if (rules[framework].trainer == TRAINER_TORCHTITAN && (j->precision == FP16 || narrow))
+    if ((titan && (j->precision == FP16 || narrow)) || (j->precision == FP32 && narrow))
         return fail(
             err, BAD_INPUT, "%s: %s, as the space's framework %s has no other, found %s", file,
             narrow ? "gradient_bytes_per_value: expected 4" : "precision: expected bf16 or fp32",

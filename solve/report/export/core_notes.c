@@ -87,7 +87,7 @@ static void note_job(struct export *e, const struct run *r)
 {
     const struct job *job = &r->job;
     const struct export_note notes[] = {
-        {e->flags && job->precision == FP32 && job->gradient_bytes_per_value == 2,
+        {job->precision == FP32 && job->gradient_bytes_per_value == 2,
          "gradients of 2 bytes: in fp32 they have 4"},
         {job->attention_kernel == ATTENTION_TRITON,
          "attention in Triton: its backend is the one above"},
