@@ -253,7 +253,8 @@ static void add_sums(struct samples *s, struct arena *arena)
     s->samples = all;
 }
 
-static void fit_ends(struct carried_fits *f, const char *gpu, struct arena *arena)
+// measured: of the costs' collectives the first ones are of these runs.
+static void fit_ends(struct carried_fits *f, const char *gpu, int measured, struct arena *arena)
 {
     double bytes = 0;
     for (int i = 0; i < f->run_count; i++) {
@@ -266,7 +267,7 @@ static void fit_ends(struct carried_fits *f, const char *gpu, struct arena *aren
             if (r->samples.samples[k].kind == SAMPLE_LINK)
                 bytes = fmax(bytes, r->samples.samples[k].bytes);
     }
-    message_ends_to_costs(&f->ends, &f->calibration.costs, gpu, bytes);
+    message_ends_to_costs(&f->ends, &f->calibration.costs, gpu, measured, bytes);
 }
 
 static enum status join(struct carried_fits *f, const char *name, struct arena *arena,
@@ -356,8 +357,9 @@ enum status carried_fit(struct carried_fits *f, const struct option_texts *paths
     fit_memory(f, g, arena);
     fit_split(f, arena);
     TRY(links_fit(&f->calibration.links, f->calibration.inputs, arena, err));
-    links_to_costs(&f->calibration.costs, &f->calibration.links, f->calibration.gpu, arena);
-    fit_ends(f, f->calibration.gpu, arena);
+    int measured =
+        links_to_costs(&f->calibration.costs, &f->calibration.links, f->calibration.gpu, arena);
+    fit_ends(f, f->calibration.gpu, measured, arena);
     put_step(f, g, NULL);
     TRY(layers_fit(&f->layers, &f->calibration, &f->runs[0].problem.model, arena, err));
     TRY(fit_factor(f, arena, err));

@@ -117,14 +117,15 @@ static void give_overhead(double shares[PART_COUNT], double overhead)
 }
 
 void message_ends_to_costs(const struct message_ends *ends, struct costs *c, const char *gpu,
-                           double bytes)
+                           int measured, double bytes)
 {
     double end_s = message_ends_s(ends), overhead = 0;
+    bool had = c->transfer_share[PART_OVERHEAD] > 0;
     if (!ends->count) return;
     for (int i = 0; i < c->collective_count; i++) {
         struct collective_times *t = &c->collectives[i];
         if (!t->send || !t->segment_count || strcmp(t->gpu, gpu)) continue;
-        for (int k = 0; k < t->segment_count; k++) {
+        for (int k = 0; k < t->segment_count && !(had && i >= measured); k++) {
             struct estimate *s = &t->segments[k].seconds;
             s->value += 2 * end_s, s->low += 2 * end_s, s->high += 2 * end_s;
         }

@@ -17,7 +17,9 @@ double message_ends_s(const struct message_ends *ends); // of one; 0: none was s
 // Messages of the GPU between devices take two of them longer, as overhead of their ends; bytes: of
 // a message, for which the share of overhead holds (docs/FORMULAS.md 6). Without ends seen the
 // costs stay as they are.
+// Of the collectives the first `measured` are of the run that shows them; the others are kept from
+// costs before, and have ends of their own already if those state a share of overhead.
 void message_ends_to_costs(const struct message_ends *ends, struct costs *c, const char *gpu,
-                           double bytes);
+                           int measured, double bytes);
 
 #endif

@@ -48,9 +48,10 @@ struct link_fits {
 enum status links_fit(struct link_fits *f, const struct inputs *in, struct arena *arena,
                       struct error *err);
 
-// Tables of messages and all-reduces for the costs of `gpu`, one for each class.
-void links_to_costs(struct costs *c, const struct link_fits *f, const char *gpu,
-                    struct arena *arena);
+// Tables of messages and all-reduces for the costs of `gpu`, one for each class, before those that
+// the costs had of other classes. Returns how many are of the fits.
+int links_to_costs(struct costs *c, const struct link_fits *f, const char *gpu,
+                   struct arena *arena);
 // Puts latencies into the cluster's groups with this GPU, measured links between nodes into its
 // places, and the share of the nominal bandwidths that a single stream reaches into the costs.
 // BAD_INPUT: no group has the GPU.

@@ -96,8 +96,7 @@ static bool same_table(const struct collective_times *a, const struct collective
            !strcmp(a->gpu, b->gpu);
 }
 
-void links_to_costs(struct costs *c, const struct link_fits *f, const char *gpu,
-                    struct arena *arena)
+int links_to_costs(struct costs *c, const struct link_fits *f, const char *gpu, struct arena *arena)
 {
     struct collective_times *tables =
         TAKE(arena, f->class_count + c->collective_count, struct collective_times);
@@ -114,6 +113,7 @@ void links_to_costs(struct costs *c, const struct link_fits *f, const char *gpu,
     }
     c->collectives = tables;
     c->collective_count = count;
+    return measured;
 }
 
 // ---- the cluster

@@ -88,7 +88,7 @@ TEST(costs)
                           .collective_count = 1,
                           .transfer_share = {[PART_LINK] = 0.5, [PART_DELAY] = 0.5}};
     struct message_ends ends = {600000, 4}; // 150 us each
-    message_ends_to_costs(&ends, &costs, "core", 100000);
+    message_ends_to_costs(&ends, &costs, "core", 1, 100000);
     const double *shares = costs.transfer_share;
     double whole_s = line.seconds.value + 1e-4;
     assert_true(fabs(whole_s - (200e-6 + 300e-6)) < 1e-12);
@@ -103,7 +103,31 @@ TEST(costs_stay_where_no_message_was_seen)
     struct costs costs = {.transfer_share = {[PART_DELAY] = 0.4, [PART_OVERHEAD] = 0.3},
                           .schedule_share_stated = {true}};
     struct message_ends none = {0, 0};
-    message_ends_to_costs(&none, &costs, "core", 100000);
+    message_ends_to_costs(&none, &costs, "core", 0, 100000);
     assert_true(costs.transfer_share[PART_DELAY] == 0.4);
     assert_true(costs.transfer_share[PART_OVERHEAD] == 0.3 && costs.schedule_share_stated[0]);
+}
+
+// A link that the run did not measure keeps its time, if the costs before had its ends in it.
+TEST(kept_links_have_their_ends)
+{
+    for (int had = 0; had < 2; had++) {
+        struct segment lines[2];
+        struct collective_times times[2];
+        for (int i = 0; i < 2; i++) {
+            lines[i] = (struct segment){.seconds = {.value = 100e-6, .low = 90e-6, .high = 110e-6},
+                                        .bytes_per_s = {.value = 1e9, .low = 1e9, .high = 1e9}};
+            times[i] = (struct collective_times){
+                .gpu = "core", .send = true, .ranks = 2, .segment_count = 1, .segments = &lines[i]};
+        }
+        times[1].between_nodes = true;
+        struct costs costs = {
+            .collectives = times,
+            .collective_count = 2,
+            .transfer_share = {[PART_LINK] = had ? 0.4 : 1, [PART_OVERHEAD] = had ? 0.3 : 0}};
+        struct message_ends ends = {600000, 4}; // 150 us each
+        message_ends_to_costs(&ends, &costs, "core", 1, 100000);
+        assert_true(fabs(lines[0].seconds.value - 400e-6) < 1e-12);
+        assert_true(fabs(lines[1].seconds.value - (had ? 100e-6 : 400e-6)) < 1e-12);
+    }
 }
