@@ -111,6 +111,20 @@ static void put_certificate(struct json_writer *w, const struct explained *x)
     json_close_object(w);
 }
 
+static void put_unknown(struct json_writer *w, const struct explained *x)
+{
+    if (!x->log.unknown_count) return;
+    json_open_array(w, "not_read");
+    for (int i = 0; i < x->log.unknown_count; i++) {
+        json_open_flat_object(w, NULL);
+        json_put_text(w, "flag", x->log.unknown[i].flag);
+        json_put_text(w, "nearest", x->log.unknown[i].nearest);
+        json_put_count(w, "line", x->log.unknown[i].line);
+        json_close_object(w);
+    }
+    json_close_array(w);
+}
+
 static void put_change(struct json_writer *w, const struct explained *x, const char *key, int kind)
 {
     const struct change *c = explained_best(x, kind);
@@ -151,6 +165,7 @@ const char *explained_json(const struct explained *x, size_t *length)
     json_put_text(&w, "format", log_format_names[x->log.format]);
     json_put_count(&w, "lines", x->log.lines);
     put_told(&w, x);
+    put_unknown(&w, x);
     put_assumed(&w, "assumed", x->assumed, x->assumed_count);
     put_measured(&w, x);
     put_predicted(&w, x);

@@ -75,6 +75,17 @@ static void put_stated(struct text *out, const struct explained *x)
     if (x->settings.set) put_wrapped(out, "set", x->settings.set);
 }
 
+static void put_unknown(struct text *out, const struct explained *x)
+{
+    for (int i = 0; i < x->log.unknown_count; i++) {
+        const struct unknown_flag *u = &x->log.unknown[i];
+        put_wrapped(out, i ? "" : "not read",
+                    arena_print(x->arena,
+                                "--%s (line %d): no flag that is known; the nearest is --%s",
+                                u->flag, u->line, u->nearest));
+    }
+}
+
 static void put_assumed(struct text *out, const struct explained *x)
 {
     for (int i = 0; i < x->assumed_count; i++)
@@ -313,19 +324,20 @@ const char *explained_text(const struct explained *x, size_t *length)
     struct text out;
     text_begin(&out, x->arena);
     put_run(&out, x);
-    put_stated(&out, x);
-    put_assumed(&out, x);
-    put_reading(&out, x);
+    put_finding(&out, x);
     put_time(&out, x);
     put_memory(&out, x);
-    put_fullest(&out, x);
-    put_idle(&out, x);
-    put_finding(&out, x);
     if (!*x->own.reason) {
         put_change(&out, x, "one flag", CHANGE_FLAG);
         put_change(&out, x, "one degree", CHANGE_DEGREE);
         put_any(&out, x);
     }
+    put_fullest(&out, x);
+    put_idle(&out, x);
+    put_reading(&out, x);
+    put_stated(&out, x);
+    put_unknown(&out, x);
+    put_assumed(&out, x);
     *length = out.length;
     return out.text;
 }

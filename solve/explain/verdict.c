@@ -326,4 +326,15 @@ static enum explained_verdict judge(struct explained *x)
     return explain_difference(x);
 }
 
-void explain_judge(struct explained *x) { x->verdict = judge(x); }
+void explain_judge(struct explained *x)
+{
+    const struct log *l = &x->log;
+    x->verdict = judge(x);
+    if (l->unknown_count)
+        x->why = arena_print(x->arena,
+                             "%s%s--%s%s no flag that is known (the nearest is --%s), so what it "
+                             "states was not read",
+                             x->why, *x->why ? "; " : "", l->unknown[0].flag,
+                             l->unknown_count > 1 ? " and others are" : " is",
+                             l->unknown[0].nearest);
+}

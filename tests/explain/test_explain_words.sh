@@ -101,6 +101,21 @@ said = {key: told["value"] for key, told in answer["stated"].items()}
 assert (said["gpu"], said["micro_batch"], said["model"]) == ("h200", "2", "qwen3-8b"), said
 assert answer["measured"]["tokens_per_s_per_gpu"] == 7000, answer["measured"]
 END
+# ---- a flag that is none, a letter away from one
+cat > typo.log << 'END'
+Llama-3.1-8B on 8 H100: torchrun pretrain_gpt.py --tensor-model-paralel-size 2 --seq-lenght 8192 \
+    --micro-batch-size 1 --global-batch-size 64 --my-own-flag 3 --min-length 7
+ iteration 10/ 100 | elapsed time per iteration (ms): 4000.0 | global batch size: 64 |
+END
+reads typo.log tp=- seq=- micro_batch=1 global_batch=64
+answers 0 "^not read  --tensor-model-paralel-size (line 1): no flag that is known" explain typo.log
+answers 0 "^ *--tensor-model-parallel-size$" explain typo.log
+answers 0 "seq-lenght (line 1): no flag that is known; the nearest is --seq-length" explain typo.log
+answers 0 "tensor-model-paralel-size and others are no flag that is known" explain typo.log
+grep -q 'my-own\|min-length' "$here/out" && complain "a program's own flag is called a mistake"
+sed 's/paralel/parallel/; s/lenght/length/' typo.log > right.log
+reads right.log tp=2 seq=8192
+grep -q not_read out && complain "a right flag is called a mistake"
 # ---- a lone late line is no mean from the beginning
 line() {
     printf ' iteration %8d/ 1000 | consumed samples: %8d | elapsed time per iteration (ms): ' $1 $2

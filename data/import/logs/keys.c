@@ -268,3 +268,44 @@ bool log_setting(struct log *l, enum told_by by, const char *key, size_t key_len
         take_value(l, row, by, value, length);
     return true;
 }
+
+// ---- flags that are none
+
+// Two letters in the wrong order.
+static bool is_swapped(const char *a, const char *b)
+{
+    size_t at = 0;
+    while (a[at] && a[at] == b[at]) at++;
+    return a[at] && a[at + 1] && a[at] == b[at + 1] && a[at + 1] == b[at] &&
+           !strcmp(a + at + 2, b + at + 2);
+}
+
+void log_unknown_flag(struct log *l, const char *key, size_t length)
+{
+    enum { LEAST = 8 };
+    struct log_keys *keys = l->reader->keys;
+    const char *names[KEY_ROOM];
+    char name[TOLD_KEY];
+    int count = 0, nearest = -1;
+    if (l->unknown_count == UNKNOWN_MOST || length < LEAST || !plain_key(name, key, length) ||
+        *place_of(keys, name))
+        return;
+    for (int i = 0; i < KEY_ROOM; i++) {
+        const struct key_row *row = keys->at[i];
+        if (!row || row->told == TOLD_COUNT || row->key[0] != name[0]) continue;
+        if (is_swapped(name, row->key)) nearest = count;
+        names[count++] = row->key;
+    }
+    if (nearest < 0) nearest = name_within(name, names, count, 1);
+    if (nearest < 0) return;
+    const struct told_value *own = &l->told[(*place_of(keys, names[nearest]))->told];
+    for (int i = 0; i < l->unknown_count; i++)
+        if (!strncmp(l->unknown[i].flag, key, length)) return;
+    if (own->by > BY_WORDS && !strcmp(own->key, names[nearest])) return; // both are there
+    struct unknown_flag *to = &l->unknown[l->unknown_count++];
+    char *shown = arena_copy_text(l->arena, names[nearest]);
+    for (char *c = shown; *c && memchr(key, '-', length); c++)
+        if (*c == '_') *c = '-';
+    *to = (struct unknown_flag){.nearest = shown, .line = (int)l->lines};
+    snprintf(to->flag, sizeof to->flag, "%.*s", (int)length, key);
+}

@@ -193,6 +193,14 @@ struct log_runs {
     char names[RUNS_NAMED * (TOLD_KEY + 8)];
 };
 
+// A flag that no program is known to have, but for one mistyped letter.
+struct unknown_flag {
+    char flag[TOLD_KEY];
+    const char *nearest; // that is known
+    int line;
+};
+enum { UNKNOWN_MOST = 4 };
+
 struct log {
     const char *path;
     const char *run; // that was asked for, of several; NULL: none
@@ -201,6 +209,8 @@ struct log {
     enum log_format format;
     int seen[LOG_FORMAT_COUNT]; // lines that only it has
     struct told_value told[TOLD_COUNT];
+    struct unknown_flag unknown[UNKNOWN_MOST];
+    int unknown_count;
     char other_gpu[TOLD_KEY]; // that is named too; "": none
     struct log_series series[MEASURED_COUNT];
     struct log_memory memory;

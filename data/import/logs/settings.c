@@ -199,7 +199,7 @@ void log_settings(struct log *l, const char *line)
         bool signed_ = *value == '=' || *value == ':';
         if (signed_) value += 1, value += strspn(value, " ");
         else if (!dashes || value == s) {
-            if (dashes) log_setting(l, by, key, length, "", 0);
+            if (dashes && !log_setting(l, by, key, length, "", 0)) log_unknown_flag(l, key, length);
             if (dashes && !*s && length < TOLD_KEY)
                 l->reader->pending_list = false, memcpy(l->reader->pending, key, length),
                 l->reader->pending[length] = '\0';
@@ -225,7 +225,8 @@ void log_settings(struct log *l, const char *line)
         }
         const char *end = list ? end_of_list(value) : end_of_value(value), *from = value;
         if (*from == '"' || *from == '$') from = without_default(from, &end);
-        if (log_setting(l, by, key, length, from, (size_t)(end - from)) || dashes)
-            s = end > s ? end : s;
+        bool known = log_setting(l, by, key, length, from, (size_t)(end - from));
+        if (dashes && !known) log_unknown_flag(l, key, length);
+        if (known || dashes) s = end > s ? end : s;
     }
 }
