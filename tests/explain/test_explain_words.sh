@@ -24,6 +24,11 @@ reads bare.md num_gpus=4 gpu=- card_bytes=25769803776
 answers 0 "the memory of the log's card" explain bare.md
 printf '# 内存不足 on the host, Qwen2.5-7B on 8 A100 80GB\nIteration time: 2.0 s\n' > host.md
 reads host.md out_of_memory=- # of a host
+printf '# 4张4090lora微调Yi-6B，显存不足\n' > glued.md
+reads glued.md num_gpus=4 gpu=rtx4090 adapters=1
+printf '%s\n' 'LLaMA-Factory, Yi-6B on 4 A100 80GB: OOM' '--cutoff_len 1536 --max_length 320' \
+    > writes.md
+reads writes.md seq=1536
 # ---- cards that no cluster has
 printf 'Llama-2-7b full finetune on 2 x Titan RTX: OOM\n' > titan.md
 reads titan.md gpu=titan-rtx "verdict=out of memory"

@@ -91,14 +91,6 @@ bool names_gpu(const char *text)
     return length > 1 && isalpha((unsigned char)*text) && gpu_at(text, length) >= 0;
 }
 
-bool names_card(const char *text)
-{
-    size_t length = 0;
-    while (isalnum((unsigned char)text[length])) length++;
-    return length > 3 && isdigit((unsigned char)*text) ? gpu_at(text, length) >= 0
-                                                       : names_gpu(text);
-}
-
 // Cards of two words.
 static void find_phrase(struct log *l, const char *line)
 {
@@ -142,11 +134,21 @@ static int stated_gb(const char *line, const char *end)
 static const char *end_of_word(const char *s)
 {
     const char *word = s;
+    size_t digits = strspn(s, "0123456789");
+    if (digits == 4 && (!strncmp(s + 4, "lora", 4) || !strncmp(s + 4, "qlora", 5)))
+        return s + 4; // "4090lora"
     for (; isalnum((unsigned char)*s); s++)
         if ((*s == 'x' || *s == 'X') && s > word + 1 && isdigit((unsigned char)s[1]) &&
             (isdigit((unsigned char)s[-1]) || names_gpu(s + 1 + strspn(s + 1, "0123456789"))))
             return s;
     return s;
+}
+
+bool names_card(const char *text)
+{
+    size_t length = (size_t)(end_of_word(text) - text);
+    return length > 3 && isdigit((unsigned char)*text) ? gpu_at(text, length) >= 0
+                                                       : names_gpu(text);
 }
 
 // Programs that GB300 runs name its architecture by GB200's, and none does the opposite.

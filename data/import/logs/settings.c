@@ -216,7 +216,10 @@ void log_settings(struct log *l, const char *line)
                 memcpy(l->reader->pending, key, length), l->reader->pending[length] = '\0';
             continue;
         }
-        if (is_of_others(line, key, length) || is_of_two(line, key, length)) continue;
+        // LLaMA-Factory's max_length is of what a model writes.
+        bool written = length == 10 && !strncmp(key, "max_length", 10) &&
+                       !strcmp(l->told[TOLD_SEQ].key, "cutoff_len");
+        if (written || is_of_others(line, key, length) || is_of_two(line, key, length)) continue;
         bool list = takes_list(key, length) && *value != '"' && *value != '\'';
         if (list && *value == '[' && !value[1 + strspn(value + 1, " ")] && length < TOLD_KEY) {
             l->reader->pending_list = true;

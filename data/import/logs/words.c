@@ -232,7 +232,8 @@ static void read_adapters(struct log *l, const char *line)
     const char *lora = find_in_any_case(line, "lora");
     bool narrow = lora && lora > line && (lora[-1] == 'Q' || lora[-1] == 'q');
     if (!lora || l->lines > NEAR_TITLE || isalpha((unsigned char)lora[4]) ||
-        !at_border(line, lora - narrow) || find_in_any_case(line, "full"))
+        (!at_border(line, lora - narrow) && !isdigit((unsigned char)lora[-1 - narrow])) ||
+        find_in_any_case(line, "full"))
         return;
     tell(l, TOLD_ADAPTERS, BY_WORDS, "LoRA, in words", "1", 1);
     if (narrow) tell(l, TOLD_WEIGHT_BITS, BY_WORDS, "QLoRA, in words", "4", 1);
