@@ -22,7 +22,7 @@ const char *find_in_any_case(const char *text, const char *part)
 }
 
 // Signs between words are easily left out; a digit is rarely mistaken for another.
-enum { NAME_MOST = 64, CHANGE = 4, CHANGE_CASE = 2, CHANGE_SIGN = 2, CHANGE_DIGIT = 6 };
+enum { NAME_MOST = 64, CHANGE = 4, CHANGE_CASE = 2, CHANGE_SIGN = 2, CHANGE_DIGIT = 8 };
 
 static bool is_digit(char c) { return isdigit((unsigned char)c); }
 static int cost_of_one(char c) { return strchr("-_. ", c) ? CHANGE_SIGN : CHANGE; }

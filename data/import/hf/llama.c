@@ -215,7 +215,20 @@ enum status hf_read_deepseek(struct hf_model *x, struct error *err)
     x->experts.shared_ffn = shared * x->experts.ffn;
     s->head_width = plain + s->rotary_width;
     s->kv_heads = s->heads;
+    return hf_read_attention_bias(x, err);
+}
+
+enum status hf_read_deepseek_v2(struct hf_model *x, struct error *err)
+{
+    TRY(hf_read_deepseek(x, err));
     return hf_read_llama(x, err);
+}
+
+// The width of a head is that of its rotated part.
+enum status hf_read_glm4_lite(struct hf_model *x, struct error *err)
+{
+    TRY(hf_count(x, "head_dim", &x->shape.rotary_width, err));
+    return hf_read_deepseek(x, err);
 }
 
 enum status hf_arrange_deepseek(struct hf_model *x, struct error *err)

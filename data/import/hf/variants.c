@@ -356,6 +356,7 @@ enum status hf_read_kimi_linear(struct hf_model *x, struct error *err)
         TRY(hf_count(x, keys[i][0], to[i], err));
         if (json_is_present(&part)) TRY(hf_count(&own, keys[i][1], to[i], err));
     }
+    x->shape.tied_embeddings = false; // whatever the config says of it
     l->key_heads = l->value_heads;
     l->key_width = l->decay_rank = l->gate_rank = l->value_width;
     bool whole_gate = false;
