@@ -137,5 +137,10 @@ count() {
 some=$(count '') far=$(count ', "add_full_attention_sink_bias": true')
 none=$(count ', "add_swa_attention_sink_bias": false')
 [ $((some - none)) -eq 128 ] && [ $((far - some)) -eq 64 ] || wrong "sinks: $none, $some, $far"
+# Step 3.5 states a base of rotation for each layer.
+step='"model_type": "step3p5", "num_hidden_layers": 3, "vocab_size": 5000'
+says 0 'read: .*rope_theta' "{$step, \"rope_theta\": [5000000.0, 10000.0, 10000.0]}"
+grep -q '"rotary_base": 5000000' "$work/model.json" || wrong "a base of each layer"
+says 2 'rope_theta' "{$step, \"rope_theta\": [5000000.0]}"
 [ $failed -eq 0 ] && echo "import hf, told: all as expected"
 exit $failed

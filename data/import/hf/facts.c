@@ -74,7 +74,11 @@ static enum status read_rotary(struct hf_model *x, const struct json *object, st
         FIELD_OBJECT("rope_parameters", OPTIONAL, &parts[1]),
         FIELD_OBJECT("full_attention", OPTIONAL, &parts[2]),
     };
-    TRY(number(x, object, bases, &s->rotary_base, err));
+    int64_t *of_layers = NULL;
+    if (object == x->root && x->layer_count > 0 && hf_is_list(x, "rope_theta")) {
+        TRY(hf_first_numbers(x, "rope_theta", 1e15, &of_layers, err)); // the first has no window
+        if (of_layers) s->rotary_base = (double)of_layers[0];
+    } else TRY(number(x, object, bases, &s->rotary_base, err));
     TRY(number(x, object, shares, &s->rotary_share, err));
     if (object != x->root) TRY(read_scaling(x, object, err));
     if (object == x->root) hf_asks(x, "rope_scaling"), hf_asks(x, "rope_parameters");
