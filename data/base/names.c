@@ -21,7 +21,7 @@ const char *find_in_any_case(const char *text, const char *part)
     return NULL;
 }
 
-// Signs between words are easily left out; a digit is rarely mistaken for another.
+// Signs between words are easily left out; a digit is rarely mistaken.
 enum { NAME_MOST = 64, CHANGE = 4, CHANGE_CASE = 2, CHANGE_SIGN = 2, CHANGE_DIGIT = 8 };
 
 static bool is_digit(char c) { return isdigit((unsigned char)c); }
@@ -32,7 +32,7 @@ static int least(int a, int b, int c) { return a < b ? (a < c ? a : c) : b < c ?
 static int cost_of(char a, char b)
 {
     if (a == b) return 0;
-    if (is_digit(a) && is_digit(b)) return CHANGE_DIGIT;
+    if (is_digit(a) || is_digit(b)) return CHANGE_DIGIT;
     return tolower((unsigned char)a) == tolower((unsigned char)b) ? CHANGE_CASE : CHANGE;
 }
 

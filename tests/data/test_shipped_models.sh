@@ -38,6 +38,7 @@ while read -r said meant; do
     expect log "the nearest is \"$meant\""
 done <<'END'
 llama3-8b llama-3.1-8b
+llama3-70b llama-3.1-70b
 Llama_3.1_70B llama-3.1-70b
 gpt3 gpt3-175b
 mixtral mixtral-8x22b
