@@ -95,8 +95,7 @@ enum status problem_check_local_head(const struct problem *p, struct error *err)
     else if (model_mtp_depth(m)) wanted = "a model that predicts one token at a time";
     else if (excluded(p)) wanted = excluded(p);
     else if (layout_has_grid(&j->layout) || j->space.tensor_grids) wanted = "no tensor_grid";
-    else if (j->recompute[RECOMPUTE_SWAP]) wanted = "no \"swap\" in recompute";
-    else if (problem_has_tiers(p)) wanted = "no tiers and no offload percentages";
+    else if (problem_has_tiers(p) || job_swaps(j)) wanted = "no tiers, offload percentages or swap";
     return wanted ? fail(err, BAD_INPUT, "%s: local_loss.head: expected %s next to it", job, wanted)
                   : OK;
 }
@@ -144,7 +143,7 @@ static bool is_axis_free(const struct space *space, enum space_key key)
 static const char *what_mixing_excludes(const struct problem *p)
 {
     const struct job *j = &p->job;
-    bool tiers = problem_has_tiers(p) || j->layout.offload_optimizer;
+    bool tiers = problem_has_tiers(p) || j->layout.offload_optimizer || job_swaps(j);
     return j->layout.virtual_stages > 1                        ? "one stage a rank"
            : !is_axis_free(&j->space, SPACE_VIRTUAL_STAGES)    ? "no virtual_stages in space"
            : !is_axis_free(&j->space, SPACE_OFFLOAD_OPTIMIZER) ? "no offload_optimizer in space"
@@ -152,9 +151,8 @@ static const char *what_mixing_excludes(const struct problem *p)
            : p->cluster.places.node_count                      ? "a cluster without places"
            : job_has_widths(j)                                 ? "stage_degrees uniform"
            : model_shares_weights(&p->model) ? "a model whose layers share no weights"
-           : tiers                           ? "no tiers and no offloading"
+           : tiers                           ? "no tiers, offloading or swap"
            : j->gradient_option_count        ? "no gradient_options"
-           : j->recompute[RECOMPUTE_SWAP]    ? "no \"swap\" in recompute"
            : j->local_loss.head.vocabulary   ? "no local_loss.head"
            : layout_has_grid(&j->layout) || j->space.tensor_grids ? "no tensor_grid"
                                                                   : NULL;

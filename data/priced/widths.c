@@ -193,8 +193,7 @@ static enum status check_rest(const struct priced *p, struct error *err)
     const char *wrong = p->boundary_option_count > 1        ? "boundary_options: expected none"
                         : p->gradient_option_count > 1      ? "gradient_options: expected none"
                         : p->layout.virtual_stages > 1      ? "layout.virtual_stages: expected 1"
-                        : p->recompute[RECOMPUTE_SWAP]      ? "recompute: expected no \"swap\""
-                        : p->places || p->tier_count        ? "places, tiers: expected none"
+                        : p->places || priced_tiers(p)      ? "places, tiers, swap: expected none"
                         : p->devices_per_stage > 1          ? "devices_per_stage: expected 1"
                         : p->objective == OBJECTIVE_PIPETTE ? "objective: expected another"
                                                             : NULL;

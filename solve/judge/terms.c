@@ -41,8 +41,7 @@ enum recompute layer_mode(const struct audit *h, const struct plan_stage *x, int
     if (!h->problem->model.runs[run].recomputable) return RECOMPUTE_NONE;
     if (x->recompute == RECOMPUTE_FULL && !is_in_set(x, x->first_layer + layer))
         return RECOMPUTE_NONE;
-    if (x->recompute != RECOMPUTE_FIRST_LAYERS && x->recompute != RECOMPUTE_SWAP)
-        return x->recompute;
+    if (!recompute_counts_layers(x->recompute)) return x->recompute;
     int which = (*left)--;
     return which > x->recomputed_layers ? RECOMPUTE_SWAP
            : which > 0                  ? RECOMPUTE_FULL

@@ -98,6 +98,37 @@ TEST(shares_of_the_state_are_tier_options)
     }
 }
 
+// Named nodes take the optimizer in tiers, in either form, and nothing else.
+TEST(named_nodes_take_states_alone)
+{
+    struct random rng = {41 + first_seed};
+    struct random_limits limits = random_limits_small();
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int found = 0; found < problem_count; arena_reset(arena, mark)) {
+        struct problem p;
+        random_problem(&p, &rng, &limits, arena);
+        struct job *j = &p.job;
+        int nodes = 0, groups = p.cluster.group_count;
+        for (int g = 0; g < groups; g++) nodes += p.cluster.groups[g].nodes;
+        p.cluster.places.nodes = TAKE(arena, nodes, struct cluster_node);
+        for (int g = 0; g < groups; g++)
+            for (int i = 0; i < p.cluster.groups[g].nodes; i++)
+                p.cluster.places.nodes[p.cluster.places.node_count++] =
+                    (struct cluster_node){arena_print(arena, "n%d-%d", g, i), g, NULL};
+        if (!j->tier_option_count || problem_check(&p, &err) != OK ||
+            problem_check_places(&p, &err) != OK) {
+            err = (struct error){OK, ""};
+            continue;
+        }
+        found++;
+        j->tier_options[0].name = "by another name";
+        CHECK_OK(problem_check_places(&p, &err));
+        j->tier_options[0].parts[TIER_FROZEN] = (struct tier_share){TIER_HOST, 50};
+        assert_int_equal(problem_check_places(&p, &err), BAD_INPUT);
+        err = (struct error){OK, ""};
+    }
+}
+
 // As priced documents and plans said it before.
 TEST(older_options_state_their_share)
 {

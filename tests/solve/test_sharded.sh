@@ -171,8 +171,8 @@ solve fine
     [ "$(value sharded_layers "$plan")" = 28 ] || complain "28 sharded layers are not the layout's"
 
 for what in 's/"zero": 2/"zero": 3/;a lower layout.zero' \
-    's/"zero": 2/"zero": 2, "offload_optimizer": true/;no tiers and no offloading' \
-    's/"first_layers"/"swap"/;no "swap" in recompute' \
+    's/"zero": 2/"zero": 2, "offload_optimizer": true/;no tiers, offloading or swap' \
+    's/"first_layers"/"swap"/;no tiers, offloading or swap' \
     's/"sharded_zero"/"space": {"zero": [1, 2]}, "sharded_zero"/;no zero in space'; do
     job bad '"sharded_zero": 3,' "${what%%;*}"
     run 2 solve "$folder/bad.json" -o "$folder/x.json"

@@ -67,7 +67,7 @@ enum check_mode {
 // Whether layers in the mode are recomputed, but keep more than their inputs.
 static inline bool check_keeps_part(int mode)
 {
-    return mode != MODE_NONE && mode != MODE_FULL && mode != MODE_FIRST_LAYERS && mode != MODE_SWAP;
+    return mode == MODE_SELECTIVE || mode >= MODE_SETS;
 }
 extern const char *const check_mode_names[];
 bool check_repeats_experts(int mode);           // and what is sent to them
