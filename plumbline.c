@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "calibrate/commands.h"
-#include "data/base/commands.h"
 #include "data/base/command_text.h"
+#include "data/base/commands.h"
 #include "formulate/commands.h"
 #include "measure/commands.h"
 #include "solve/batch/commands.h"

@@ -1,6 +1,6 @@
 // The layers first: they are fitted as samples of measure are, by the rates of the costs. Then a
 // plan's time with these costs, against its iterations, gives the trainer's factor.
-#include "calibrate/carried.h"
+#include "calibrate/calibrate.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,10 +3,7 @@
 #include <stdio.h>
 
 #include "calibrate/calibrate.h"
-#include "calibrate/carried.h"
 #include "calibrate/commands.h"
-#include "calibrate/draw.h"
-#include "calibrate/layers.h"
 #include "data/base/shipped.h"
 
 static const double mebibyte = 1048576;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "calibrate/commands.h"
-#include "calibrate/runs/iterations.h"
+#include "calibrate/runs/runs.h"
 
 // If the ends of an interval are this far apart, the value is undetermined.
 enum { FREE_FACTOR = 100 };

@@ -7,8 +7,8 @@
 #include <strings.h>
 
 #include "calibrate/commands.h"
-#include "calibrate/fit/products.h"
-#include "calibrate/runs/iterations.h"
+#include "calibrate/fit/fit.h"
+#include "calibrate/runs/runs.h"
 #include "data/base/grow.h"
 #include "data/text/table.h"
 #include "data/base/file.h"

@@ -2,8 +2,7 @@
 
 #include "data/base/file.h"
 #include "calibrate/commands.h"
-#include "calibrate/runs/unstated.h"
-#include "calibrate/runs/validate.h"
+#include "calibrate/runs/runs.h"
 
 struct options {
     struct option_texts tables;

@@ -1,7 +1,7 @@
 // The numbers of products by shape, from samples. Where the base costs price products this way,
 // those numbers must not remain next to measured ones.
 #include "calibrate/calibrate.h"
-#include "calibrate/fit/products.h"
+#include "calibrate/fit/fit.h"
 #include "data/numbers/intervals.h"
 
 // *alone: all of them were timed after a rest.

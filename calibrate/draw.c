@@ -1,6 +1,6 @@
 // One panel for each fit, two in a row, both axes logarithmic: work on the horizontal, seconds on
 // the vertical axis. Faint lines are decades.
-#include "calibrate/draw.h"
+#include "calibrate/calibrate.h"
 
 #include <math.h>
 

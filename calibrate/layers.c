@@ -5,7 +5,7 @@
 // after subtracting the kernels' overheads. Heads and embeddings only have a factor. Each of
 // several shapes is one group: the differences between their factors show how far another shape's
 // may be off.
-#include "calibrate/layers.h"
+#include "calibrate/calibrate.h"
 
 #include <math.h>
 #include <string.h>

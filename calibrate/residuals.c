@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "calibrate/draw.h"
+#include "calibrate/calibrate.h"
 #include "data/base/file.h"
 #include "data/text/svg.h"
 

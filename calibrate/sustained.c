@@ -2,7 +2,7 @@
 // clocks in a training step, where the kernels of a device were timed one by one.
 #include <math.h>
 
-#include "calibrate/layers.h"
+#include "calibrate/calibrate.h"
 
 static bool is_twin(const struct layer_check *a, const struct layer_check *b)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "data/base/file.h"
-#include "data/text/csv.h"
+#include "data/text/table.h"
 #include "formulate/commands.h"
 #include "data/inputs/cost_keys.h"
 #include "formulate/predict/predict.h"

@@ -8,7 +8,6 @@
 #include "data/inputs/model/size.h"
 #include "data/places/cluster.h"
 #include "formulate/commands.h"
-#include "formulate/costs_compare.h"
 
 typedef enum status describe(const char *name, const char *path, struct arena *arena,
                              struct error *err);

@@ -29,4 +29,11 @@ enum status example_gpt(struct problem *problem, int argc, char **argv, struct a
 enum status predict_words(FILE *to, FILE *notes, const char *table, int argc, char **argv,
                           struct arena *arena, struct error *err);
 
+// What differs between two documents of costs, and what drifted over many; printed.
+
+// words: "diff", A, B.
+enum status costs_diff(const struct option_texts *words, struct arena *arena, struct error *err);
+// words: "history", and a folder, or documents in their order.
+enum status costs_history(const struct option_texts *words, struct arena *arena, struct error *err);
+
 #endif

@@ -1,5 +1,5 @@
 // Every number of two or more documents of costs beside each other.
-#include "formulate/costs_compare.h"
+#include "formulate/commands.h"
 
 #include <dirent.h>
 #include <math.h>

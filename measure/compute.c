@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "measure/commands.h"
-#include "measure/request.h"
 #include "measure/sampling/cells.h"
 #include "measure/take.h"
 

@@ -5,7 +5,7 @@
 #include "data/base/shipped.h"
 #include "data/text/shell.h"
 #include "measure/commands.h"
-#include "measure/sampling/cells_take.h"
+#include "measure/sampling/cells.h"
 #include "measure/take.h"
 
 enum { LEAST_BYTES = 1 << 16, STEP = 4 };

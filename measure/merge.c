@@ -2,7 +2,7 @@
 // "alone" and the manner of running are equal; among several equal ones in a document, the n-th
 // belongs to the n-th in the others. What ended the repetitions is taken from the launch with the
 // weakest result. Outliers are marked again, launch by launch.
-#include "measure/merge.h"
+#include "measure/take.h"
 
 #include <stdio.h>
 #include <stdlib.h>

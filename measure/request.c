@@ -1,5 +1,5 @@
 // Lists and shapes in words.
-#include "measure/request.h"
+#include "measure/take.h"
 
 #include <stdlib.h>
 #include <string.h>

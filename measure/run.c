@@ -7,10 +7,9 @@
 #include "data/base/file.h"
 #include "data/base/least.h"
 #include "data/results/origin.h"
-#include "measure/run/document.h"
-#include "measure/sampling/interrupts.h"
-#include "measure/sampling/record.h"
-#include "measure/sampling/pages.h"
+#include "measure/run/running.h"
+#include "measure/sampling/host.h"
+#include "measure/sampling/rounds.h"
 
 struct options {
     const char *plan, *output, *backend, *simulate, *name;

@@ -10,10 +10,7 @@
 #include "data/numbers/intervals.h"
 #include "measure/sampling/cells.h"
 #include "measure/sampling/host.h"
-#include "measure/sampling/interrupts.h"
-#include "measure/sampling/record.h"
 #include "measure/sampling/rounds.h"
-#include "measure/sampling/sustained.h"
 
 static const double probe_share = 0.1; // of the budget
 enum { PROBE_REPETITIONS = 25 };

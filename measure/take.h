@@ -6,6 +6,9 @@
 #include "data/base/command.h"
 #include "measure/sampling/backend.h"
 #include "measure/sampling/simulated.h"
+#include "data/numbers/samples.h"
+#include "data/text/document.h"
+#include "measure/sampling/cells.h"
 
 struct take_settings {
     const char *backend, *simulate, *output, *name;
@@ -53,5 +56,41 @@ enum status take_sustained(struct take *t, struct cell *pairs, int cell_count, d
                            struct arena *arena, struct error *err);
 // *exit_code: EXIT_OPEN after a signal.
 enum status take_save(struct take *t, int *exit_code, struct arena *arena, struct error *err);
+
+// Several launches on one machine in one document: the same operations, with each launch's
+// repetitions in sequence.
+
+// documents[count], count >= 2, of the same machine and the same operations; otherwise BAD_INPUT
+// names the file and the difference. With `partial`, operations may be missing in some of them.
+// The sources are the caller's.
+enum status samples_merge(struct samples *merged, const struct samples *documents, int count,
+                          bool partial, struct arena *arena, struct error *err);
+
+// What the command lines of compute and compress request: shapes, degrees, micro-batches, ranks.
+
+struct request_settings {
+    const char *model;  // a file; NULL: none
+    const char *shapes; // in words, separated by ';'; NULL: none
+    const char *tensors, *contexts, *micro_batches, *ranks; // "1,2,4"
+    const char *experts;                                    // NULL: none
+    const char *recompute;                                  // "none,selective,full"
+    int64_t sequence;
+    int precision;
+    bool quick, fused, graphs;
+    double sustained_s;  // 0: no turns without a rest
+    int gradients;       // in gradient_names
+    int recipe;          // enum recipe
+    struct model loaded; // set by request_read if a model was named
+};
+
+extern const char *const gradient_names[]; // "fp32", "same"
+
+// GPT-2 XL's shape where neither a model nor shapes are given. BAD_INPUT names the option.
+enum status request_read(struct cells_request *request, struct request_settings *settings,
+                         struct arena *arena, struct error *err);
+
+// The widest possible head: beyond it random scores leave the range of the exponential that
+// softmax uses.
+enum { HEAD_WIDTH_MAX = 1024 };
 
 #endif

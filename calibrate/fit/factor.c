@@ -1,6 +1,6 @@
 // Tobit likelihood (Tobin 1958): a measured peak contributes its density, a run without one the
 // probability of its side of the capacity.
-#include "calibrate/fit/factor.h"
+#include "calibrate/fit/fit.h"
 
 #include <math.h>
 

@@ -1,9 +1,7 @@
 // Joining documents: samples are concatenated, endpoints merged by name, quantities appended.
-#include "calibrate/fit/inputs.h"
+#include "calibrate/fit/fit.h"
 
 #include <string.h>
-
-#include "calibrate/fit/rounds.h"
 
 static int find_endpoint(const struct samples *s, const char *name)
 {

@@ -1,6 +1,6 @@
 // One line for each kind of kernel (docs/FORMULAS.md section 12), identified by the operation's
 // name.
-#include "calibrate/fit/kernels.h"
+#include "calibrate/fit/fit.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // The one file that includes lapacke.h. dgels solves by QR and leaves R; the covariance is (R^T
 // R)^-1 (dpotri). Columns are first scaled to length one, since FLOP counts near 10^10 are next to
 // a column of ones.
-#include "calibrate/fit/least_squares.h"
+#include "calibrate/fit/fit.h"
 
 #include <assert.h>
 #include <lapacke.h>

@@ -3,12 +3,11 @@
 // problem is convex, so it is the minimum). Intervals are Student's t on the scatter of the
 // points, whatever the scale of their deviations. The medians' own intervals show well which
 // points to trust but not how much, and a line's misfit belongs in its intervals.
-#include "calibrate/fit/linear.h"
+#include "calibrate/fit/fit.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "calibrate/fit/least_squares.h"
 #include "data/numbers/intervals.h"
 
 static const double coverage = 0.95, normal_95 = 1.959963984540054;

@@ -1,7 +1,7 @@
 // Grouping samples into channels and classes. A pair's samples with concurrent traffic take
 // precedence, since a schedule's messages travel together. Those taken alone show the cost of the
 // other traffic, and are used where there are no others.
-#include "calibrate/fit/links.h"
+#include "calibrate/fit/fit.h"
 
 #include <math.h>
 #include <stdlib.h>

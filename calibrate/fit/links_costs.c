@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "calibrate/fit/links.h"
+#include "calibrate/fit/fit.h"
 #include "data/places/places.h"
 
 static const char *host_of(const struct endpoint *e) { return e->host ? e->host : e->name; }

@@ -1,5 +1,5 @@
 // Medians with their rank intervals; effects of launches and throttling are reported separately.
-#include "calibrate/fit/points.h"
+#include "calibrate/fit/fit.h"
 
 #include <math.h>
 #include <stdlib.h>

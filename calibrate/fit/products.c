@@ -2,13 +2,12 @@
 // loss 2 s^2 (sqrt(1 + (r / s)^2) - 1), s = 5 %, since a library's poor choice of a kernel must
 // not distort the numbers. Errors within a shape of weights are correlated, so the scatter of the
 // numbers comes from fits that each leave out a tenth of the shapes (delete-a-group jackknife).
-#include "calibrate/fit/products.h"
+#include "calibrate/fit/fit.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "calibrate/fit/least_squares.h"
 #include "data/numbers/intervals.h"
 #include "formulate/price/price.h"
 

@@ -1,11 +1,9 @@
 // A round takes each operation once, in a random order (measure/sampling/rounds.c). As long as all
 // take part, repetition r of each belongs to round r. Levels of operations and shares of rounds
 // are fitted alternately (Tukey's median polish).
-#include "calibrate/fit/rounds.h"
+#include "calibrate/fit/fit.h"
 
 #include <string.h>
-
-#include "calibrate/fit/points.h"
 
 enum { OPERATIONS_MIN = 20, ROUNDS_MIN = 3, TURNS = 5 };
 

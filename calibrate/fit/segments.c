@@ -5,7 +5,7 @@
 // the Bayes information criterion (S Schwarz 1978): a range has three numbers, its line and where
 // it begins. Deviations are at least 1 % of the time: what is nearer to the points than that is no
 // reason for another range. Nothing makes the lines meet.
-#include "calibrate/fit/segments.h"
+#include "calibrate/fit/fit.h"
 
 #include <math.h>
 

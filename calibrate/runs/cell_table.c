@@ -3,12 +3,12 @@
 // step, equal for all micro-batches of one shape and tensor degree. The four are linear: weighted
 // least squares over the shape's rows, two unknowns for each cell and two for all. The sync
 // follows from the formula. x and y become layer times of the costs, which are then used as usual.
-#include "calibrate/runs/cell_table.h"
+#include "calibrate/runs/runs.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "calibrate/fit/least_squares.h"
+#include "calibrate/fit/fit.h"
 
 enum { CELLS_MAX = 64, LAYER_RUNS = 3 };
 

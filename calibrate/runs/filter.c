@@ -1,5 +1,5 @@
 // Conditions on rows: numbers are compared as numbers where both sides are, else as texts.
-#include "calibrate/runs/filter.h"
+#include "calibrate/runs/runs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,15 +2,13 @@
 // positive and steps are relative; derivatives are differences. Rows are weighted as by the loss 2
 // s^2 (sqrt(1 + (r/s)^2) - 1), s = 5 %, which grows like |r| for rows far off, so that a few rows
 // that the model does not explain do not distort the constants.
-#include "calibrate/runs/iterations.h"
+#include "calibrate/runs/runs.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/fit/fit.h"
-#include "calibrate/fit/least_squares.h"
-#include "calibrate/runs/memory.h"
 #include "data/numbers/intervals.h"
 
 static const double loss_scale = 0.05, difference = 1e-3, damping_first = 1e-2, damping_max = 1e8;

@@ -1,5 +1,5 @@
 // Scores, directly from their definitions: groups are small, so pairs are counted one by one.
-#include "calibrate/runs/scores.h"
+#include "calibrate/runs/runs.h"
 #include "data/numbers/intervals.h"
 
 #include <math.h>

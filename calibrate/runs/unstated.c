@@ -1,6 +1,6 @@
 // Each unstated trait is tried with each value that it could have. A suggestion is made greedily:
 // the value that brings the rows nearest to what was measured, then the next one beside it.
-#include "calibrate/runs/unstated.h"
+#include "calibrate/runs/runs.h"
 
 #include <math.h>
 #include <string.h>

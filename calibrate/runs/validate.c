@@ -1,11 +1,10 @@
 // Validation: fits if requested, predicts every row once with constants that were not fitted on
 // it, scores by source and metric.
-#include "calibrate/runs/validate.h"
+#include "calibrate/runs/runs.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "calibrate/runs/memory.h"
 #include "data/numbers/intervals.h"
 
 // ---- predicting

@@ -2,9 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "calibrate/runs/validate.h"
-#include "calibrate/runs/unstated.h"
-#include "data/text/csv.h"
+#include "calibrate/runs/runs.h"
+#include "data/text/table.h"
 #include "data/text/json.h"
 
 static const char *percent(char text[16], double share)

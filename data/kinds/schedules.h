@@ -27,7 +27,7 @@ struct schedule_properties {
     bool layered;
 };
 
-// ROW(constant after SCHEDULE_, name, generator (data/schedule/written.h), properties ...), in the
+// ROW(constant after SCHEDULE_, name, generator (data/schedule/builder.h), properties ...), in the
 // order in which a space of layouts is enumerated: a new one comes last.
 #define SCHEDULE_KINDS(ROW)                                                                        \
     ROW(GPIPE, "gpipe", gpipe_turns, .virtual_stages = 1, .holds_all = true,                       \

@@ -96,7 +96,7 @@ struct sample {
                  // the lower tenth of the repetitions, in processor time where that can be told
     double *seconds; // [repetitions], in the order taken
     int repetitions;
-    double even_s; // median over what rounds have in common (calibrate/fit/rounds.h); 0: not known.
+    double even_s; // median over what rounds have in common (calibrate/fit/fit.h); 0: not known.
                    // Not in the document
     int *launch_repetitions; // [the document's launch_count], their sum is `repetitions`; NULL: one
                              // launch

@@ -1,5 +1,5 @@
-// The decisions of a stage: see decision.h.
-#include "data/results/decision.h"
+// The decisions of a stage: see plan.h.
+#include "data/results/plan.h"
 
 const struct member decision_rows[] = {DECISION_KEYS(decision)};
 const int decision_row_count = ARRAY_LENGTH(decision_rows);

@@ -3,7 +3,7 @@
 // the stages. Rank r does 2(p-r-1) + (V-1)g forwards in advance.
 #include "data/kinds/schedules.h"
 #include "data/schedule/schedule.h"
-#include "data/schedule/written.h"
+#include "data/schedule/builder.h"
 
 static void put_nth(struct turn_list *list, const struct schedule_request *r, int group,
                     enum pass pass, int n)

@@ -2,7 +2,7 @@
 // pipeline. Causal attention needs the slices before a slice on the way forward, and the gradients
 // of those after it on the way back. Micro-batches are ordered as in GPipe.
 #include "data/schedule/schedule.h"
-#include "data/schedule/written.h"
+#include "data/schedule/builder.h"
 
 void token_sliced_turns(struct turn_list *list, const struct schedule_request *request, int rank)
 {

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "data/schedule/schedule.h"
-#include "data/schedule/written.h"
+#include "data/schedule/builder.h"
 
 enum { DOWN, UP, WAYS, PERIOD = 6 };
 

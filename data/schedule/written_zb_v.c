@@ -4,7 +4,7 @@
 // times on the way up. In the steady state, each way in turn does a forward and a backward with its
 // weight gradient; at the end, the weight gradients wait. No rank holds more than 2p halves.
 #include "data/schedule/schedule.h"
-#include "data/schedule/written.h"
+#include "data/schedule/builder.h"
 
 enum { DOWN, UP };
 

@@ -5,7 +5,7 @@
 // the forwards run out first, and from then on weight gradients go with the backwards, in the order
 // of the published scheduler.
 #include "data/schedule/schedule.h"
-#include "data/schedule/written.h"
+#include "data/schedule/builder.h"
 
 static void put_split(struct turn_list *list, int micro_batches, int ahead, int behind)
 {

@@ -1,5 +1,5 @@
 // Writes cells of tables.
-#include "data/text/csv.h"
+#include "data/text/table.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

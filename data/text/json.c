@@ -12,7 +12,6 @@
 
 #include "data/base/names.h"
 #include "data/text/json_stream.h"
-#include "data/text/unit.h"
 
 enum { FOUND_MAX = 60 };
 

@@ -62,4 +62,13 @@ enum status table_name(const struct table *t, int column, const char *const *nam
 enum status table_refuse(const struct table *t, int column, struct error *err, const char *format,
                          ...) __attribute__((format(printf, 4, 5)));
 
+// Cells of comma-separated values (RFC 4180), as every writer of tables writes them.
+
+// The text as a cell: in quotes, with quotes doubled, where it has a comma, a quote, a line end or
+// a blank at either end. Spreadsheets compute a text that begins with = + - @ or a tab, so it gets
+// an apostrophe in front of it, as does one that begins with an apostrophe: whoever takes one
+// leading apostrophe away has the text back. Numbers, also with a unit ("-0.5 %"), and dashes are
+// as they are. May return the text itself.
+const char *csv_cell(const char *text, struct arena *arena);
+
 #endif

@@ -1,5 +1,5 @@
 // Reads numbers with a unit.
-#include "data/text/unit.h"
+#include "data/text/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

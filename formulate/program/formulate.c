@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "data/base/least.h"
-#include "formulate/program/build.h"
 
 // What occupies a stream once per micro-batch. If there are few micro-batches and all are in the
 // drain, what they would send outside the drain still counts as a load. -1: none.

@@ -4,7 +4,7 @@
 // right part, a row over states expresses it. Otherwise a flow between the two sides' states does,
 // whose rows are those of a transportation problem, so no product is needed. Pairs that nothing
 // joins get no flow column.
-#include "formulate/program/build.h"
+#include "formulate/program/formulate.h"
 
 struct side {
     int stage, count;

@@ -6,8 +6,6 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "formulate/program/units.h"
-
 static const char *const role_names[] = {"time",  "symbol", "choice", "level",
                                          "state", "flow",   "working"};
 

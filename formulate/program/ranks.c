@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "data/base/least.h"
-#include "formulate/program/build.h"
+#include "formulate/program/formulate.h"
 
 struct rank_rows {
     struct builder *b;

@@ -1,5 +1,5 @@
 // Powers of ten for the numbers of a written program.
-#include "formulate/program/units.h"
+#include "formulate/program/formulate.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
-// CPLEX-LP format, with every number written exactly, in the units of formulate/program/units.h.
+// CPLEX-LP format, with every number written exactly, in the units of
+// formulate/program/formulate.h.
 #include "formulate/program/formulate.h"
 
 #include "data/base/file.h"
 #include "data/text/pieces.h"
-#include "formulate/program/units.h"
 
 enum { TERMS_PER_LINE = 8 };
 

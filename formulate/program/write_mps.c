@@ -1,10 +1,9 @@
-// Free-format MPS, with every number written exactly, in the units of formulate/program/units.h.
-// GLPK's own writer keeps 9 digits, which gives a different program.
+// Free-format MPS, with every number written exactly, in the units of
+// formulate/program/formulate.h. GLPK's own writer keeps 9 digits, which gives a different program.
 #include "formulate/program/formulate.h"
 
 #include "data/base/file.h"
 #include "data/text/pieces.h"
-#include "formulate/program/units.h"
 
 // Entries by column, as MPS requires: start[column]..start[column + 1) of order[] are entry
 // indices, by row.

@@ -6,7 +6,7 @@
 #include <cblas.h>
 #include <math.h>
 
-#include "measure/cpu/kernels.h"
+#include "measure/cpu/internal.h"
 
 // Keys, values or their gradients of one head in one block.
 struct keys {

@@ -1,15 +1,14 @@
 // Sources: PowerSGD (1905.13727) and Optimus-CC (2301.09830) for the low-rank step and its work;
 // 1-bit SGD with error feedback (Seide 2014) for signs. Top-k selects by radix on the bits of the
 // magnitudes: exact, in four passes over the values.
-#include "measure/cpu/compress.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "measure/sampling/cell.h"
-#include "measure/cpu/kernels.h"
+#include "measure/sampling/cells.h"
+#include "measure/cpu/internal.h"
 
 // ---- low rank
 

@@ -7,12 +7,8 @@
 #include <time.h>
 
 #include "measure/sampling/backend.h"
-#include "measure/cpu/memory.h"
-#include "measure/sampling/host.h"
-#include "measure/sampling/host_condition.h"
 #include "measure/cpu/internal.h"
-#include "measure/cpu/layer.h"
-#include "measure/cpu/switches.h"
+#include "measure/sampling/host.h"
 #include "data/base/least.h"
 #include "data/base/random.h"
 #include "data/base/watch.h"

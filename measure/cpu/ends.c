@@ -1,7 +1,7 @@
 // The model's ends: the embedding's rows and the loss after the head.
 #include <math.h>
 
-#include "measure/cpu/kernels.h"
+#include "measure/cpu/internal.h"
 
 int64_t token_row(float token, int64_t rows)
 {

@@ -2,12 +2,11 @@
 // before its backward, what the recompute mode repeats of it. Head: norm, logits, loss. The
 // products of a pass are those of docs/FORMULAS.md section 3; gains of norms and biases are left
 // out.
-#include "measure/cpu/layer.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "measure/cpu/kernels.h"
+#include "measure/cpu/internal.h"
 
 enum { FLOATS_PER_LINE = 16 };
 

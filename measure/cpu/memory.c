@@ -2,15 +2,14 @@
 // made by a process forked for it, which reads its resident set between the steps and reports it
 // through a pipe. (A fork drops the pages of its libraries until it uses them, so its own total
 // would lack them.)
-#include "measure/cpu/memory.h"
+#include "measure/cpu/internal.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "measure/cpu/internal.h"
-#include "measure/sampling/pages.h"
+#include "measure/sampling/host.h"
 
 enum { OBSERVATIONS = 5, FRESH_BYTES = 1 << 26, PRODUCT_SIZE = 256 };
 

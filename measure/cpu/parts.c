@@ -1,13 +1,10 @@
 // The timed parts: where a repetition's operands are, and which kernels run over them. Nothing is
 // fused: like a block on a CPU without a fused attention, this writes the scores to memory and
 // reads them back.
-#include "measure/cpu/internal.h"
 
 #include <assert.h>
 
-#include "measure/cpu/compress.h"
-#include "measure/cpu/kernels.h"
-#include "measure/cpu/layer.h"
+#include "measure/cpu/internal.h"
 
 // Room for `bytes`, in floats.
 static int64_t floats_of(int64_t bytes) { return (bytes + 3) / 4; }

@@ -4,7 +4,7 @@
 #include <cblas.h>
 
 #include "data/base/least.h"
-#include "measure/cpu/kernels.h"
+#include "measure/cpu/internal.h"
 
 static void run_share(const void *argument, struct share own)
 {

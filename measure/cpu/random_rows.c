@@ -1,5 +1,5 @@
 // Rotary positions and dropout, whose random numbers follow from their places.
-#include "measure/cpu/kernels.h"
+#include "measure/cpu/internal.h"
 
 static void run_rotary(const void *argument, struct share own)
 {

@@ -2,7 +2,7 @@
 // plain C over each member's share of the rows.
 #include <math.h>
 
-#include "measure/cpu/kernels.h"
+#include "measure/cpu/internal.h"
 
 void softmax_rows(float *scores, int64_t rows, int64_t columns, float scale)
 {

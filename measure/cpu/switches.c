@@ -1,6 +1,6 @@
 // The cost of a switch is the slope of time over switches, within cells: by least squares over all
 // repetitions so far.
-#include "measure/cpu/switches.h"
+#include "measure/cpu/internal.h"
 
 #include <math.h>
 #include <sys/resource.h>

@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_MEASURE_CUDA_WORK_H
 #define PLUMBLINE_MEASURE_CUDA_WORK_H
 
-#include "measure/sampling/cell.h"
+#include "measure/sampling/cells.h"
 #include "measure/cuda/steps.h"
 
 // UNAVAILABLE, with the reason, for what this back end does not time.

@@ -7,8 +7,8 @@
 
 #include "data/base/file.h"
 #include "measure/sampling/cells.h"
-#include "measure/sampling/interrupts.h"
-#include "measure/sampling/record.h"
+#include "measure/sampling/host.h"
+#include "measure/sampling/rounds.h"
 
 enum { REPETITIONS_MAX = 2000 };
 

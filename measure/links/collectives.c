@@ -7,9 +7,7 @@
 #include "measure/links/assembly.h"
 #include "measure/sampling/backend.h"
 #include "measure/links/devices.h"
-#include "measure/links/groups.h"
 #include "measure/links/links.h"
-#include "measure/links/pairs.h"
 
 // Values are whole numbers below VALUE_RANGE plus the rank, whose sums are exact in fp32 for any
 // number of ranks here.

@@ -5,8 +5,7 @@
 #ifndef PLUMBLINE_MEASURE_LINKS_DEVICES_H
 #define PLUMBLINE_MEASURE_LINKS_DEVICES_H
 
-#include "measure/links/groups.h"
-#include "measure/links/roster.h"
+#include "measure/links/assembly.h"
 
 struct devices;
 struct device_group;

@@ -1,5 +1,5 @@
 // Reading groups: every list is sorted without duplicates, so that equal groups compare equal.
-#include "measure/links/groups.h"
+#include "measure/links/assembly.h"
 
 #include <stdlib.h>
 #include <string.h>

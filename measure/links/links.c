@@ -7,8 +7,6 @@
 
 #include "measure/links/assembly.h"
 #include "measure/links/devices.h"
-#include "measure/links/report.h"
-#include "measure/links/pairs.h"
 #include "measure/links/wire.h"
 #include "data/base/random.h"
 

@@ -1,6 +1,6 @@
 // The circle method: one endpoint is fixed and the others rotate; in each turn opposite ones meet.
 // With an odd count one place is empty, and its partner rests.
-#include "measure/links/pairs.h"
+#include "measure/links/assembly.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // between the longest message and the next shorter one, so costs per message, including a
 // protocol's hand-shake, cancel out. A link is named where medians differ by more than a stated
 // ratio and their 95 % intervals do not overlap.
-#include "measure/links/report.h"
+#include "measure/links/assembly.h"
 
 #include <stdlib.h>
 

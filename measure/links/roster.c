@@ -1,13 +1,12 @@
 // Every rank sends the others its host and its clock, so that all of them have the same
 // information.
-#include "measure/links/roster.h"
+#include "measure/links/assembly.h"
 
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "measure/sampling/host.h"
-#include "measure/sampling/pages.h"
 
 enum { NAME_BYTES = 128 };
 

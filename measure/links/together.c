@@ -1,13 +1,13 @@
 // The budget is checked between rounds, and a round is never cut: a pair measured in half of the
 // rounds would have seen other conditions than the rest. One round is always taken.
-#include "measure/links/together.h"
+#include "measure/links/assembly.h"
 
 #include <stdio.h>
 
 #include "data/base/grow.h"
 #include "data/numbers/intervals.h"
 #include "measure/sampling/backend.h"
-#include "measure/sampling/interrupts.h"
+#include "measure/sampling/host.h"
 #include "data/base/random.h"
 
 // A launcher may be between a rank and the terminal: any output other than a terminal gets whole

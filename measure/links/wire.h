@@ -7,7 +7,7 @@
 #ifndef PLUMBLINE_MEASURE_LINKS_WIRE_H
 #define PLUMBLINE_MEASURE_LINKS_WIRE_H
 
-#include "measure/links/roster.h"
+#include "measure/links/assembly.h"
 
 struct wire {
     struct ranks *ranks;

@@ -3,8 +3,8 @@
 
 #include "data/base/least.h"
 #include "data/numbers/intervals.h"
-#include "measure/run/document.h"
-#include "measure/sampling/record.h"
+#include "measure/run/running.h"
+#include "measure/sampling/rounds.h"
 
 void *run_gather(struct running *r, int from, const void *own, int *count, size_t each)
 {

@@ -2,7 +2,7 @@
 // optimizer step; and what it sends over its boundary. docs/FORMULAS.md sections 4, 6 and 7.
 #include "data/base/grow.h"
 #include "data/base/least.h"
-#include "measure/run/catalogue.h"
+#include "measure/run/running.h"
 
 // Packed bytes of so many values, as docs/FORMULAS.md section 6 counts them; 0: not smaller.
 static int64_t packed_bytes(struct compression_form form, int64_t values, int value_bytes)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "data/base/least.h"
-#include "measure/run/catalogue.h"
+#include "measure/run/running.h"
 
 static enum status refuse(const struct running *r, const char *what, struct error *err)
 {

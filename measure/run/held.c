@@ -6,7 +6,7 @@
 
 #include "data/base/grow.h"
 #include "measure/run/running.h"
-#include "measure/sampling/pages.h"
+#include "measure/sampling/host.h"
 
 enum { PAGE_BYTES = 4096, PROBE_BYTES = 1 << 24 };
 

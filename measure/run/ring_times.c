@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "data/base/grow.h"
-#include "measure/run/document.h"
+#include "measure/run/running.h"
 
 void run_note_ring(struct running *r, const struct action *ring, int members, int64_t end_ns)
 {

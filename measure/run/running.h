@@ -20,6 +20,7 @@
 #include "data/schedule/schedule.h"
 #include "measure/links/wire.h"
 #include "measure/sampling/backend.h"
+#include "measure/sampling/cells.h"
 
 enum { LANE_REPETITIONS = 48 };
 
@@ -289,5 +290,28 @@ void run_sync(struct running *r, const struct actions *a, int stage, int64_t *be
 
 // walk.c: one iteration. *end_ns: the last end of this rank's operations.
 void run_iterate(struct running *r, int64_t *end_ns);
+
+// The kernels of a plan while they are put together.
+
+struct catalogue {
+    struct chooser chooser;
+    int zero;                    // of the passes and syncs
+    const struct shape **shapes; // [run of the model]: what its layers' kernels run
+};
+
+// The document of a run.
+
+struct run_words {
+    const char *output, *name, *command;
+    int64_t seed;
+    bool interrupted;
+};
+
+// All ranks, with the iterations that all of them have finished; the first one writes.
+enum status run_save(struct running *r, const struct run_iteration *iterations, int count,
+                     const struct run_words *words, struct error *err);
+// A process's items at the first one, in rank order; there *count becomes their number. The
+// process itself gets NULL, and so do the others.
+void *run_gather(struct running *r, int from, const void *own, int *count, size_t each);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "data/base/least.h"
 #include "data/kinds/schedules.h"
-#include "measure/run/catalogue.h"
+#include "measure/run/running.h"
 
 static enum status refuse(const struct plan *p, const char *what, struct error *err)
 {

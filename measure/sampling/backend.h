@@ -6,7 +6,7 @@
 #ifndef PLUMBLINE_MEASURE_SAMPLING_BACKEND_H
 #define PLUMBLINE_MEASURE_SAMPLING_BACKEND_H
 
-#include "measure/sampling/cell.h"
+#include "measure/sampling/cells.h"
 
 struct backend_settings {
     int threads;

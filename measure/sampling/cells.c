@@ -3,7 +3,7 @@
 // that the budget leaves for one repetition. Matrices keep the model's own widths if that leaves
 // enough tokens, and otherwise lose columns (the sample's dimensions show this).
 #include "data/base/grow.h"
-#include "measure/sampling/cells_take.h"
+#include "measure/sampling/cells.h"
 
 #include <assert.h>
 #include <math.h>

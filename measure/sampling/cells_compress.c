@@ -1,7 +1,7 @@
 // Compression of a message or gradient [tokens][hidden]: the low-rank step of docs/FORMULAS.md
 // section 6, only the largest values, or fewer bits. Times by size, and by rank, share kept and
 // bits.
-#include "measure/sampling/cells_take.h"
+#include "measure/sampling/cells.h"
 
 static const int64_t kept_shares[] = {100, 10}; // one in so many values is kept
 static const int64_t bit_counts[] = {8, 4, 1};

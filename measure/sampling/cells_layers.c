@@ -3,7 +3,7 @@
 // even at the shortest sequence, or if no back end supports its largest matrix. Also the
 // optimizer's step.
 #include "data/inputs/model/layer_load.h"
-#include "measure/sampling/cells_take.h"
+#include "measure/sampling/cells.h"
 
 static const char *const gradients_names[] = {"", ", of inputs", ", of weights"};
 

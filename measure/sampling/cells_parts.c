@@ -1,6 +1,6 @@
 // Parts that only some models or recipes have: products of experts, a step of a ring of context
 // ranks, rotary positions, dropout, casts to 8 bits.
-#include "measure/sampling/cells_take.h"
+#include "measure/sampling/cells.h"
 
 static int64_t rows_most(const struct chooser *c)
 {

@@ -1,7 +1,7 @@
 // cpufreq's scaling_cur_freq (kHz), the x86 driver's thermal_throttle/core_throttle_count, and the
 // thermal zone named after the processor package (thousandths of a degree). Most virtual machines
 // have none of them.
-#include "measure/sampling/host_condition.h"
+#include "measure/sampling/host.h"
 
 #include <stdio.h>
 #include <stdlib.h>

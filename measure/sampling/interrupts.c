@@ -1,6 +1,6 @@
 // Handlers of SIGINT and SIGTERM that let a measurement end properly; and of SIGUSR1, which
 // launchers pass on to every process.
-#include "measure/sampling/interrupts.h"
+#include "measure/sampling/host.h"
 
 #include <signal.h>
 #include <stddef.h>

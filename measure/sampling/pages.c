@@ -1,5 +1,5 @@
 // Reads /proc, and maps /dev/zero: anonymous memory in POSIX, which has no MAP_ANONYMOUS.
-#include "measure/sampling/pages.h"
+#include "measure/sampling/host.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // The record of when, where and how samples were taken.
-#include "measure/sampling/record.h"
+#include "measure/sampling/rounds.h"
 
 #include <time.h>
 

@@ -6,6 +6,7 @@
 #define PLUMBLINE_MEASURE_SAMPLING_ROUNDS_H
 
 #include "measure/sampling/backend.h"
+#include "measure/sampling/cells.h"
 
 struct rounds_settings {
     double budget_s; // from `begin_s` on; the first repetition of every cell is always taken
@@ -34,5 +35,26 @@ struct rounds_result {
 void rounds_run(struct rounds_result *result, const struct backend *backend, void *session,
                 struct cell *cells, int cell_count, const struct rounds_settings *settings,
                 struct arena *arena);
+
+// What every sub-command writes with its samples: when, where and how they were taken.
+
+const char *record_time(struct arena *arena); // now, UTC, ISO 8601
+const char *record_command(int argc, char **argv,
+                           struct arena *arena); // "plumbline measure compute --quick"
+
+// One launch: host and time as in s->machine.
+void record_launch(struct samples *s, int64_t seed, const char *command, struct arena *arena);
+
+// Adds the cells' samples; those without a repetition are left out.
+void record_cells(struct samples *s, const struct cell *cells, int cell_count, struct arena *arena);
+
+// A block's forward and backward pass in turn, without a rest, as in a training step: what power
+// and heat leave of the clocks. Each turn is a repetition of both.
+
+// pairs[2 * pair_count]: forward and backward of a block each, prepared. For each pair `least_s`
+// untimed, then as long again, at most TURNS_MOST turns; fewer after a signal. Fills the samples.
+enum { TURNS_MOST = 512 };
+enum status sustained_run(const struct backend *backend, void *session, struct cell *pairs,
+                          int pair_count, double least_s, struct arena *arena, struct error *err);
 
 #endif

@@ -1,8 +1,8 @@
 // Turns by the back end itself, or otherwise by repeating the two passes one after the other.
-#include "measure/sampling/sustained.h"
+#include "measure/sampling/rounds.h"
 
 #include "data/numbers/intervals.h"
-#include "measure/sampling/interrupts.h"
+#include "measure/sampling/host.h"
 
 static bool goes_on(const struct turns *t, double begin_s, double now_s, double least_s)
 {

@@ -18,6 +18,8 @@
 
 #include "data/base/arena.h"
 #include "data/base/status.h"
+#include "data/text/json.h"
+#include "data/base/command.h"
 
 enum { ID_SIZE = 17 }; // 16 hexadecimal digits and the terminator
 enum { INSTANCES_MAX = 20000 };
@@ -122,5 +124,84 @@ enum status batch_solve_one(int *exit_code, const struct batch *b, const struct 
 // In processes of `batch one`, at most so many threads at a time, the longest first.
 enum status batch_solve_all(int *exit_code, const struct batch *b, int jobs, bool resume,
                             bool quiet, struct arena *arena, struct error *err);
+
+// Lines of a manifest, and their expansion.
+
+// The value of a key of a line, or several in turn.
+struct axis {
+    const char *key;
+    struct json *values;
+    int count;
+    bool is_option;
+};
+
+struct line {
+    const char *manifest, *file; // file: with the line, for messages
+    const char *name;            // NULL: none given
+    struct axis *axes;
+    int axis_count;
+};
+
+// A value for each axis.
+struct point {
+    const struct line *line;
+    int *at;               // [axis_count]
+    struct arena *scratch; // for this point only
+};
+
+// NULL: the line has no such key.
+const struct json *point_value(const struct point *c, const char *key);
+const char *value_text(const struct json *value, struct arena *arena); // as shown in a table
+
+// settings.c: "--key value", without the value for a switch; the caller provides room for two
+// words.
+void add_words(const char **words, int *count, const char *key, const char *value,
+               struct arena *arena);
+// The options of plumbline solve in the line.
+enum status point_options(struct instance *i, const struct point *c, struct arena *arena,
+                          struct error *err);
+// Whether solve accepts them for this problem; sets what follows from both.
+enum status point_suits(struct instance *i, const struct point *c, const char *problem_path,
+                        struct arena *arena, struct error *err);
+
+// documents.c: the instance's folder with its documents; sets its id. BAD_INPUT: it does not fit.
+// UNAVAILABLE: it cannot be written.
+enum status point_place(const struct batch *b, struct instance *i, const struct point *c,
+                        struct error *err);
+
+// A batch as arrays of Slurm.
+
+struct slurm_request {
+    struct option_texts sbatch; // words for sbatch
+    int jobs;                   // maximum number of running tasks
+    int submissions;            // of one instance, at most
+    int before_limit_s;         // a task is stopped this long before the job's time limit
+    bool resume, quiet;
+};
+
+// Submits what has no result and is in no queue, waits for it, and submits again what was killed.
+// If stopped, it leaves the jobs, and the next run finds them. UNAVAILABLE: sbatch refuses.
+enum status batch_slurm(int *exit_code, const struct batch *b, const struct slurm_request *request,
+                        struct arena *arena, struct error *err);
+
+// The outcome of an instance: status.json, in its result's or failure's folder.
+
+struct result {
+    const char *id;      // the instance's
+    const char *outcome; // as in the plan: optimal, open, infeasible, no_plan; or failed
+    const char *reason;  // of a failure, or why a bound has no certificate; NULL: none
+    bool verified;       // the judge accepted the plan
+    bool certified;      // the checker accepted a certificate of the bound
+    int64_t bound_ns;    // certified by it; -1: none
+    double solve_s, verify_s, check_s; // wall-clock time
+    int64_t certificate_bytes;         // 0: there is none
+    const char *certificate_sha256;    // "": none
+    int64_t memory_bytes;              // of the largest process
+};
+
+extern const struct members result_members; // its keys (data/text/members.h)
+enum status result_save(const struct result *r, const struct instance *i, const char *path,
+                        struct arena *arena, struct error *err);
+enum status result_load(struct result *r, const char *path, struct arena *arena, struct error *err);
 
 #endif

@@ -6,8 +6,7 @@
 #include "data/base/file.h"
 #include "data/text/shell.h"
 #include "solve/batch/commands.h"
-#include "solve/batch/result.h"
-#include "solve/batch/slurm.h"
+#include "solve/batch/batch.h"
 #include "solve/batch/table.h"
 
 // ---- run

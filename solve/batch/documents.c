@@ -10,7 +10,7 @@
 #include "data/inputs/problem.h"
 #include "formulate/commands.h"
 #include "formulate/example/example.h"
-#include "solve/batch/manifest.h"
+#include "solve/batch/batch.h"
 
 static const char job_prefix[] = "job.";
 static bool is_of_job(const char *key) { return !strncmp(key, job_prefix, strlen(job_prefix)); }

@@ -4,7 +4,7 @@
 
 #include "data/base/file.h"
 #include "data/base/grow.h"
-#include "solve/batch/manifest.h"
+#include "solve/batch/batch.h"
 
 // ---- lines
 

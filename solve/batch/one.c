@@ -14,7 +14,7 @@
 #include "data/base/watch.h"
 #include "data/inputs/problem.h"
 #include "data/results/plan.h"
-#include "solve/batch/result.h"
+#include "solve/batch/batch.h"
 
 // These files are our own, so a plan of a million operations is no attack.
 #define MEMORY "--memory-limit-mib", "16384"

@@ -1,5 +1,5 @@
 // status.json: a document for people and for the tables.
-#include "solve/batch/result.h"
+#include "solve/batch/batch.h"
 
 #include "data/text/members.h"
 

@@ -6,7 +6,7 @@
 #include "data/inputs/problem.h"
 #include "data/kinds/schedules.h"
 #include "data/results/plan.h"
-#include "solve/batch/result.h"
+#include "solve/batch/batch.h"
 #include "solve/batch/table.h"
 #include "solve/report/report.h"
 

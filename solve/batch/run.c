@@ -8,7 +8,7 @@
 
 #include "data/base/least.h"
 #include "data/base/watch.h"
-#include "solve/batch/result.h"
+#include "solve/batch/batch.h"
 
 enum stand { TODO, BUSY, RUNNING, DONE, FAILED };
 static const double look_again_s = 0.5, tell_s = 10, tell_terminal_s = 0.5, tell_same_s = 60;

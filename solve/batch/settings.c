@@ -5,7 +5,7 @@
 
 #include "data/base/names.h"
 #include "data/inputs/space.h"
-#include "solve/batch/manifest.h"
+#include "solve/batch/batch.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/solve_request.h"
 

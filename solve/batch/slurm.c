@@ -10,8 +10,7 @@
 #include "data/base/least.h"
 #include "data/base/watch.h"
 #include "data/text/shell.h"
-#include "solve/batch/result.h"
-#include "solve/batch/slurm.h"
+#include "solve/batch/batch.h"
 
 enum { ARRAY_MOST = 1000 }; // Slurm's default limit, MaxArraySize, is 1001
 static const double look_again_s = 1, tell_s = 10;

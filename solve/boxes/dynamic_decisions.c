@@ -3,7 +3,7 @@
 // layers (docs/PROOFS.md 5).
 #include <string.h>
 
-#include "solve/boxes/dynamic_ranks.h"
+#include "solve/boxes/dynamic_table.h"
 
 enum { VISITS_MAX = 1 << 16 };
 

@@ -1,8 +1,8 @@
-// The dynamic programme by ranks: see dynamic_ranks.h. The step from one rank to the next is the
+// The dynamic programme by ranks: see dynamic_table.h. The step from one rank to the next is the
 // number of layers on the rank; within a rank they are distributed among its stages. The bound
 // through a choice takes all other ranks at their least for the layers that this one leaves, and
 // all other stages of the rank likewise.
-#include "solve/boxes/dynamic_ranks.h"
+#include "solve/boxes/dynamic_table.h"
 
 #include <assert.h>
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "data/base/least.h"
-#include "solve/boxes/dynamic_ranks.h"
+#include "solve/boxes/dynamic_table.h"
 
 static int turns_of(const struct dynamic *d) { return d->c->virtual_stages; }
 static struct rank_table *table_of(const struct dynamic *d, int rank) { return &d->ranks[rank]; }

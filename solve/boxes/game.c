@@ -1,8 +1,8 @@
-// Regret matching for the game of paths against plans (game.h): each side plays in proportion to
-// its positive regrets, negative ones are dropped, and the average of the later plays converges to
-// the solution. A few hundred steps on a small matrix cost less than one run of the dynamic
-// programme.
-#include "solve/boxes/game.h"
+// Regret matching for the game of paths against plans (box_internal.h): each side plays in
+// proportion to its positive regrets, negative ones are dropped, and the average of the later plays
+// converges to the solution. A few hundred steps on a small matrix cost less than one run of the
+// dynamic programme.
+#include "solve/boxes/box_internal.h"
 
 #include <assert.h>
 #include <math.h>

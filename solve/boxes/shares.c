@@ -3,7 +3,7 @@
 // the longest one of each solution is added until it is no longer than the solution says. A rank
 // whose memory binds has parts of its decisions that fit instead (dynamic_decisions.c). The rows'
 // multipliers are the weights; the dynamic programme turns them into a bound. The game of paths
-// against plans (game.h) has the same solution, but needs far more plans to outline it.
+// against plans (box_internal.h) has the same solution, but needs far more plans to outline it.
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // The search for certificates of placements with chains of device groups.
-#include "solve/certificate/places_internal.h"
+#include "solve/certificate/internal.h"
 
 #include "formulate/choices/choices.h"
 #include "formulate/graph/objective.h"

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "solve/certificate/space_internal.h"
+#include "solve/certificate/internal.h"
 #include "solve/process/worker.h"
 
 enum { RANGES_PER_WORKER = 3, RANGE_LEAST = 1 << 16 };

@@ -1,5 +1,5 @@
 // Joins the certificates of the parts of a space.
-#include "solve/certificate/join.h"
+#include "solve/certificate/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "data/text/document.h"
 #include "solve/certificate/certificate.h"
-#include "solve/certificate/places_internal.h"
+#include "solve/certificate/internal.h"
 #include "solve/checker/proof.h"
 
 enum { PARTS_MOST = 2000 };

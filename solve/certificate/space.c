@@ -1,5 +1,5 @@
 // The certificate of a space: fates, dominated layouts, proofs.
-#include "solve/certificate/space.h"
+#include "solve/certificate/certificate.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 #include "data/base/least.h"
 #include "data/text/document.h"
 #include "solve/certificate/internal.h"
-#include "solve/certificate/space_internal.h"
 #include "solve/layouts/work.h"
 #include "solve/checker/prices/prices.h"
 

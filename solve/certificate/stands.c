@@ -2,8 +2,8 @@
 // as few boxes do it, otherwise its next stage stands in every way.
 #include <assert.h>
 
-#include "solve/certificate/places.h"
-#include "solve/certificate/places_internal.h"
+#include "solve/certificate/certificate.h"
+#include "solve/certificate/internal.h"
 #include "solve/checker/places/named.h"
 #include "solve/places/named.h"
 

@@ -1,10 +1,9 @@
 // Part by part in preorder. A part is proven by the replica placed last; otherwise its next place
 // is tried on every node. Once all ranks are placed, it is proven by any replica; otherwise the
 // layers of a stage are split.
-#include "solve/certificate/places_internal.h"
+#include "solve/certificate/internal.h"
 
 #include "solve/certificate/certificate.h"
-#include "solve/certificate/places.h"
 #include "solve/checker/proof.h"
 #include "solve/checker/places/tree.h"
 

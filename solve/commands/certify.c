@@ -7,7 +7,6 @@
 #include "data/base/watch.h"
 #include "data/results/bound.h"
 #include "solve/certificate/certificate.h"
-#include "solve/certificate/places.h"
 #include "solve/commands/solve_request.h"
 
 enum { SAYS_MAX = 256 };

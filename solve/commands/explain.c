@@ -5,7 +5,7 @@
 #include "data/base/file.h"
 #include "data/inputs/framework.h"
 #include "solve/commands/commands.h"
-#include "solve/commands/plan.h"
+#include "solve/commands/internal.h"
 #include "solve/commands/verbs.h"
 #include "solve/explain/explain.h"
 

@@ -9,8 +9,8 @@
 
 #include "data/base/command.h"
 #include "data/base/file.h"
-#include "data/text/csv.h"
-#include "solve/commands/plan.h"
+#include "data/text/table.h"
+#include "solve/commands/internal.h"
 #include "solve/commands/verbs.h"
 #include "solve/process/supervise.h"
 #include "solve/report/report.h"

@@ -1,5 +1,5 @@
 // The decision priced again, and its claims taken from the durations.
-#include "solve/commands/kernels_plan.h"
+#include "solve/commands/internal.h"
 
 #include "formulate/graph/longest.h"
 #include "formulate/graph/objective.h"

@@ -1,6 +1,6 @@
 // Searches for the nearest plan that a framework can run.
 #include "data/kinds/schedules.h"
-#include "solve/commands/nearest.h"
+#include "solve/commands/internal.h"
 
 #include <stdio.h>
 #include <string.h>

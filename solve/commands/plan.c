@@ -10,7 +10,7 @@
 #include "data/text/shell.h"
 #include "formulate/commands.h"
 #include "solve/commands/commands.h"
-#include "solve/commands/plan.h"
+#include "solve/commands/internal.h"
 #include "solve/commands/verbs.h"
 #include "solve/report/report.h"
 

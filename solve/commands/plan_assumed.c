@@ -7,7 +7,7 @@
 #include "formulate/graph/longest.h"
 #include "formulate/graph/objective.h"
 #include "formulate/price/price.h"
-#include "solve/commands/plan.h"
+#include "solve/commands/internal.h"
 
 // The plan's decision at the problem's prices, in seconds; 0: it cannot be priced.
 static double seconds_of(const struct problem *one, const struct plan *plan, struct arena *arena)

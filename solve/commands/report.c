@@ -9,7 +9,7 @@
 #include "data/inputs/framework.h"
 #include "data/results/verdict.h"
 #include "solve/commands/commands.h"
-#include "solve/commands/nearest.h"
+#include "solve/commands/internal.h"
 #include "solve/commands/verbs.h"
 #include "solve/report/export/export.h"
 #include "solve/report/report.h"

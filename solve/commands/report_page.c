@@ -6,8 +6,8 @@
 
 #include "data/base/file.h"
 #include "formulate/price/range.h"
-#include "solve/commands/kernels_plan.h"
-#include "solve/report/against/faults.h"
+#include "solve/commands/internal.h"
+#include "solve/report/against/against.h"
 #include "solve/report/html/html.h"
 #include "solve/report/report.h"
 

@@ -13,8 +13,7 @@
 #include "data/base/watch.h"
 #include "data/results/plan_run.h"
 #include "solve/commands/commands.h"
-#include "solve/commands/kernels_plan.h"
-#include "solve/commands/run_torch.h"
+#include "solve/commands/internal.h"
 #include "solve/commands/verbs.h"
 #include "solve/report/report.h"
 

@@ -1,5 +1,5 @@
 // The task of data/torch/run.py: layers of each stage, the schedule, sizes.
-#include "solve/commands/run_torch.h"
+#include "solve/commands/internal.h"
 
 #include "data/base/file.h"
 #include "data/base/shipped.h"

@@ -9,7 +9,7 @@
 #include "solve/commands/commands.h"
 #include "solve/commands/solve_request.h"
 #include "solve/process/supervise.h"
-#include "solve/questions/what_if.h"
+#include "solve/questions/question.h"
 
 static enum status write_plan(struct plan *plan, const char *path, const struct solve_request *r,
                               const struct solved *s, struct arena *arena, struct error *err)

@@ -3,10 +3,9 @@
 #define PLUMBLINE_SOLVE_COMMANDS_SOLVE_REQUEST_H
 
 #include "data/base/command.h"
-#include "solve/certificate/space.h"
+#include "solve/certificate/certificate.h"
 #include "solve/commands/verbs.h"
-#include "solve/questions/resume.h"
-#include "solve/questions/what_if.h"
+#include "solve/questions/question.h"
 #include "solve/layout/solve.h"
 #include "solve/layouts/layouts.h"
 

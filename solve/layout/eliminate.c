@@ -1,7 +1,7 @@
 // Elimination by bound: the whole problem as one box (box.h), whose steps are repeated until
 // nothing more is removed. What is removed from the box is removed from the choices, with the bound
 // as the reason.
-#include "solve/layout/eliminate.h"
+#include "solve/layout/internal.h"
 
 #include <assert.h>
 #include <string.h>

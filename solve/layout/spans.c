@@ -1,5 +1,5 @@
-// Spans of layers as stages whose replicas take whole micro-batches in turn: see spans.h.
-#include "solve/layout/spans.h"
+// Spans of layers as stages whose replicas take whole micro-batches in turn: see internal.h.
+#include "solve/layout/internal.h"
 
 #include <assert.h>
 

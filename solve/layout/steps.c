@@ -4,7 +4,7 @@
 #include "data/base/grow.h"
 #include "data/results/bound.h"
 #include "formulate/graph/objective.h"
-#include "solve/layout/eliminate.h"
+#include "solve/layout/internal.h"
 #include "solve/layout/steps.h"
 
 struct plan *solving_add_plan(struct solving *s)

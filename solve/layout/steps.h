@@ -61,7 +61,7 @@ bool solving_is_cut_off(struct solving *s);
 // The bound that closes a box: the incumbent's time less the requested gap, or the cut-off.
 int64_t solving_closing_ns(const struct solving *s);
 // Removes choices that no plan better than the target contains, and returns a proven bound.
-// removed_ns as in solve/layout/eliminate.h. *proof (may be NULL; for evidence) gets the steps.
+// removed_ns as in solve/layout/internal.h. *proof (may be NULL; for evidence) gets the steps.
 int64_t solving_eliminate(struct solving *s, int64_t target_ns, struct box_proof *proof,
                           int64_t *removed_ns);
 // Builds the program of the remaining choices, with its starting paths.

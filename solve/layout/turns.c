@@ -8,7 +8,7 @@
 #include <assert.h>
 
 #include "data/base/least.h"
-#include "solve/layout/spans.h"
+#include "solve/layout/internal.h"
 #include "solve/layout/steps.h"
 
 enum { SLOTS_NONE = 1 << 29 };

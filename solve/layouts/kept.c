@@ -8,7 +8,7 @@
 #include "data/base/grow.h"
 #include "data/kinds/schedules.h"
 #include "data/schedule/schedule.h"
-#include "data/schedule/written.h"
+#include "data/schedule/builder.h"
 #include "solve/layouts/bound.h"
 
 struct kept_entry {

@@ -1,5 +1,5 @@
 // Messages between processes.
-#include "solve/process/message.h"
+#include "solve/process/worker.h"
 
 #include "data/base/grow.h"
 

@@ -10,7 +10,7 @@
 #ifndef PLUMBLINE_SOLVE_PROCESS_SUPERVISE_H
 #define PLUMBLINE_SOLVE_PROCESS_SUPERVISE_H
 
-#include "solve/process/message.h"
+#include "solve/process/worker.h"
 #include "data/base/status.h"
 
 // What the documentation promises: a search that was told to end has ended this long after. The

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "data/inputs/framework.h"
-#include "solve/questions/resume.h"
+#include "solve/questions/question.h"
 
 // Of a plan, whose decisions are tried first, or of a problem with one layout.
 static enum status read_layout(struct plan *plan, const char *path, struct arena *arena,

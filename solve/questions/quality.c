@@ -6,7 +6,7 @@
 
 #include "data/base/watch.h"
 #include "solve/questions/question.h"
-#include "solve/report/out.h"
+#include "solve/report/report.h"
 
 // More than everything that can be compressed: a boundary and a sync of each stage.
 enum { TAKEN_MOST = 2 * STAGES_MAX + 1 };

@@ -1,5 +1,5 @@
 // Takes over the results of earlier searches of a problem, for --resume and --part.
-#include "solve/questions/resume.h"
+#include "solve/questions/question.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // The changed problem as documents, and the checks of an earlier plan before comparing with it.
 #include "data/kinds/schedules.h"
-#include "solve/questions/what_if.h"
+#include "solve/questions/question.h"
 
 #include "data/base/file.h"
 #include "formulate/choices/choices.h"

@@ -7,7 +7,7 @@
 #include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/report/report.h"
-#include "solve/questions/what_if.h"
+#include "solve/questions/question.h"
 
 static double percent_of(int64_t now, int64_t before)
 {

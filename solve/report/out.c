@@ -1,5 +1,5 @@
 // Quantities and tables of the reports.
-#include "solve/report/out.h"
+#include "solve/report/report.h"
 
 #include <stdbool.h>
 #include <string.h>

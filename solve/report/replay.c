@@ -2,7 +2,7 @@
 // passes its end to its successors, and the latest end is what an operation waited for.
 #include <string.h>
 
-#include "solve/report/replay.h"
+#include "solve/report/report.h"
 
 static void set_slice(int64_t *durations, int stages, int stage, int slice,
                       const struct plan_slice *x)

@@ -3,13 +3,96 @@
 #ifndef PLUMBLINE_SOLVE_REPORT_REPORT_H
 #define PLUMBLINE_SOLVE_REPORT_REPORT_H
 
+#include <stdint.h>
+
+#include "data/text/pieces.h"
+#include "data/results/plan.h"
+#include "data/schedule/schedule.h"
 #include "data/results/checked.h"
 #include "data/results/layouts.h"
-#include "data/results/plan.h"
 #include "data/inputs/figures.h"
-#include "solve/report/out.h"
-#include "solve/report/places_links.h"
-#include "solve/report/replay.h"
+#include "solve/report/heatmap.h"
+
+// Output of the reports: readable quantities, tables with aligned columns.
+
+// "1.234567 s", "12.346 ms", "3.200 us".
+const char *report_time(int64_t ns, struct arena *arena);
+struct plan;
+const char *report_value(const struct plan *plan, int64_t value_ns,
+                         struct arena *arena);                     // or bound
+const char *report_milliseconds(int64_t ns, struct arena *arena);  // "12.346"
+const char *report_gigabytes(int64_t bytes, struct arena *arena);  // "12.35", of 1e9 bytes
+int64_t report_gap_millionths(int64_t value_ns, int64_t bound_ns); // rounded up
+const char *report_escape_tex(const char *text, struct arena *arena);
+void report_csv_text(struct text *out, const char *text); // csv_cell
+struct layout;
+// "7 5 3 1", of each stage; "-": as the schedule has them.
+const char *report_in_flight(const struct layout *l, struct arena *arena);
+// Of a script that starts a trainer: a comment that the plan's list is not in it.
+void report_put_in_flight(struct text *out, const struct layout *l);
+// `width` characters, filled in proportion to share (0..1).
+const char *report_bar(double share, int width, struct arena *arena);
+
+// A table, its cells row by row. A column whose cells are all "-" is left out; one without a
+// heading holds bars.
+struct report_table {
+    const char **headings;
+    const char *align; // one letter per column: 'l' or 'r'
+    int column_count;
+    const char **cells;
+    int cell_count, cell_capacity;
+    struct arena *arena;
+};
+
+void report_table_begin(struct report_table *t, const char *const *headings, const char *align,
+                        struct arena *arena);
+void report_cell(struct report_table *t, const char *text);
+int report_column_width(const struct report_table *t,
+                        int column); // 0 if all its cells are "-"
+void report_table_print(struct text *out, const struct report_table *t);
+
+// The reports' own walk of a plan's schedule: when every operation starts and ends, and the
+// critical path.
+
+struct report_replay {
+    struct schedule schedule;
+    int64_t *durations;         // [symbol]
+    const int64_t *each_ns;     // [operation]: its own duration, as measured; NULL: its symbol's
+    int64_t *start_ns, *end_ns; // [operation]
+    int *path;                  // the critical path in order of time
+    int path_length;
+    int64_t iteration_ns; // with a barrier the last end, without one the period
+    int64_t span_ns;      // from the first start to the last end
+};
+
+// Without a barrier: an iteration after enough others that it no longer changes, with its first
+// start at 0. The path is then the longest one to its last end, from where the previous iteration
+// lets a rank begin.
+enum status report_replay(struct report_replay *r, const struct plan *plan, struct arena *arena,
+                          struct error *err);
+// The same walk once more, with other durations of operations.
+enum status report_replay_again(struct report_replay *r, const struct plan *plan,
+                                const int64_t *each_ns, struct arena *arena, struct error *err);
+
+static inline int report_kind_of(const struct report_replay *r, int operation)
+{
+    return r->schedule.operations[operation].symbol / r->schedule.request.stage_count;
+}
+
+// The stage, or for a transfer the boundary, that the operation's symbol names.
+static inline int report_place_of(const struct report_replay *r, int operation)
+{
+    return r->schedule.operations[operation].symbol % r->schedule.request.stage_count;
+}
+
+// Whether the operation is a sync that the rank takes part in. path.c
+bool report_syncs_rank(const struct report_replay *r, int operation, int rank);
+
+static inline int64_t report_duration_of(const struct report_replay *r, int operation)
+{
+    return r->each_ns ? r->each_ns[operation]
+                      : r->durations[r->schedule.operations[operation].symbol];
+}
 
 enum status report_expect_stages(const struct plan *plan, struct error *err); // BAD_INPUT: none
 

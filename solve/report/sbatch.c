@@ -2,7 +2,6 @@
 // several groups are a heterogeneous job with a component for each.
 #include <inttypes.h>
 
-#include "solve/report/out.h"
 #include "solve/report/report.h"
 
 struct batch {

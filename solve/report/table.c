@@ -5,7 +5,7 @@
 // time, bound and gap are of that objective, and so is the time in LaTeX.
 #include <string.h>
 
-#include "data/text/csv.h"
+#include "data/text/table.h"
 #include "solve/report/report.h"
 
 enum { ROW_COLUMNS = 7 };

@@ -2,7 +2,6 @@
 // other there. It uses what is next to it: flags or a configuration, and the hostfile.
 #include <inttypes.h>
 
-#include "solve/report/out.h"
 #include "solve/report/report.h"
 
 struct script {

@@ -2,7 +2,6 @@
 // measured beside what was predicted.
 #include <inttypes.h>
 
-#include "solve/report/out.h"
 #include "solve/report/report.h"
 
 extern const char try_reading[]; // try.awk

@@ -1,5 +1,5 @@
 // Exact lower bounds of a relaxation from whole-number multipliers.
-#include "solve/tree/bound.h"
+#include "solve/tree/job.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // Boxes of the tree: their choices, how they are split, and how they are sent.
-#include "solve/tree/box.h"
+#include "solve/tree/job.h"
 
 #include <assert.h>
 #include "data/base/grow.h"

@@ -4,7 +4,7 @@
 // Times are scaled by a power of two (exact in binary) so that stage loads are small numbers. Rows
 // that the zero point violates get one elastic column each, so every relaxation has an optimum and
 // the dual simplex alone suffices; infeasibility then appears as a bound. Results are floating
-// point: nothing here proves anything (bound.h does).
+// point: nothing here proves anything (bound.c does).
 #ifndef PLUMBLINE_SOLVE_TREE_LP_H
 #define PLUMBLINE_SOLVE_TREE_LP_H
 

@@ -1,5 +1,5 @@
 // The program as the tree sees it, and its pool of path rows.
-#include "solve/tree/program.h"
+#include "solve/tree/job.h"
 
 #include <assert.h>
 #include <math.h>

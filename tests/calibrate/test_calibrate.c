@@ -2,7 +2,6 @@
 // published quantiles.
 #include "calibrate/calibrate.h"
 #include "calibrate/fit/fit.h"
-#include "calibrate/fit/least_squares.h"
 #include "data/numbers/intervals.h"
 #include "tests/support/check.h"
 

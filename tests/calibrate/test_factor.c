@@ -3,8 +3,8 @@
 // is refused.
 #include <unistd.h>
 
-#include "calibrate/fit/factor.h"
-#include "calibrate/runs/validate.h"
+#include "calibrate/fit/fit.h"
+#include "calibrate/runs/runs.h"
 #include "data/base/file.h"
 #include "tests/support/problems.h"
 #include "tests/support/check.h"

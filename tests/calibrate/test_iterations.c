@@ -2,7 +2,7 @@
 // with the noise's interval around them; what cannot be fitted is refused by name.
 #include <unistd.h>
 
-#include "calibrate/runs/iterations.h"
+#include "calibrate/runs/runs.h"
 #include "data/base/file.h"
 #include "tests/support/check.h"
 

@@ -4,8 +4,7 @@
 // are well-formed, without scripts and reproducible, whatever names files contain.
 #include <unistd.h>
 
-#include "calibrate/draw.h"
-#include "calibrate/layers.h"
+#include "calibrate/calibrate.h"
 #include "formulate/price/price.h"
 #include "tests/support/check.h"
 #include "tests/support/draws/samples.h"

@@ -1,7 +1,7 @@
 // Known numbers of matrix products are recovered from samples made with them, whatever the noise,
 // and are within their intervals; damaged tables are refused by name.
 #include "calibrate/calibrate.h"
-#include "calibrate/fit/products.h"
+#include "calibrate/fit/fit.h"
 #include "formulate/price/price.h"
 #include "tests/support/check.h"
 #include "tests/support/problems.h"

@@ -1,6 +1,6 @@
 // What the operations of a round have in common is removed from them: planted shares of rounds, in
 // several launches; what does not depend on rounds stays as it is.
-#include "calibrate/fit/rounds.h"
+#include "calibrate/fit/fit.h"
 #include "data/base/random.h"
 #include "data/numbers/intervals.h"
 #include "tests/support/check.h"

@@ -3,7 +3,7 @@
 // published sets, if available, are within the figures that docs/VALIDATION.md states.
 #include <unistd.h>
 
-#include "calibrate/runs/validate.h"
+#include "calibrate/runs/runs.h"
 #include "data/base/file.h"
 #include "tests/support/check.h"
 

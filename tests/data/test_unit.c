@@ -1,7 +1,7 @@
 // Numbers with units: their exact values; what is not one; which keys take which; and in documents,
 // with the error line of a wrong one.
 #include "data/places/cluster.h"
-#include "data/text/unit.h"
+#include "data/text/json.h"
 #include "tests/support/check.h"
 
 TEST(texts)

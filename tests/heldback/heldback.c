@@ -2,7 +2,7 @@
 // predict it.
 #include <stdio.h>
 
-#include "calibrate/fit/rounds.h"
+#include "calibrate/fit/fit.h"
 #include "tests/heldback/predict.h"
 
 static enum status show_document(const char *path, struct heldback_point **all, int *all_count,

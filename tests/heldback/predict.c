@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "calibrate/calibrate.h"
-#include "calibrate/layers.h"
 #include "data/numbers/intervals.h"
 #include "formulate/price/price.h"
-#include "measure/request.h"
+#include "measure/take.h"
 
 // ---- which sample is whose
 

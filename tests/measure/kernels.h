@@ -3,7 +3,6 @@
 #define PLUMBLINE_TESTS_MEASURE_KERNELS_H
 
 #include "measure/cpu/internal.h"
-#include "measure/cpu/kernels.h"
 #include "tests/support/check.h"
 
 static const int thread_counts[] = {1, 2, 3};

@@ -4,9 +4,8 @@
 #include <math.h>
 #include <time.h>
 
-#include "measure/cpu/compress.h"
+#include "measure/cpu/internal.h"
 #include "measure/cpu/core.h"
-#include "measure/cpu/switches.h"
 #include "data/base/random.h"
 #include "data/inputs/model/model.h"
 #include "data/numbers/samples.h"

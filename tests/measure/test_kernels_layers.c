@@ -1,6 +1,6 @@
 // The CPU's kernels are right, not only fast: whole layers against a second computation in double
 // precision written out loop by loop, their backward passes against finite differences of it.
-#include "measure/cpu/layer.h"
+#include "measure/cpu/internal.h"
 #include "tests/measure/kernels.h"
 
 // ---- a block in double precision

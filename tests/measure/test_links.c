@@ -2,11 +2,8 @@
 // lengths, the messages' content, groups, the report, and the rounds over ranks of which this test
 // is one (its ranks_...() replace mpi.c).
 #include "measure/sampling/backend.h"
-#include "measure/links/groups.h"
-#include "measure/sampling/interrupts.h"
-#include "measure/links/report.h"
-#include "measure/links/pairs.h"
-#include "measure/links/together.h"
+#include "measure/links/assembly.h"
+#include "measure/sampling/host.h"
 #include "tests/support/check.h"
 
 enum { COUNT_MAX = 33 };

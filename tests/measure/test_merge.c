@@ -9,7 +9,7 @@
 #include "data/inputs/costs.h"
 #include "data/inputs/model/model.h"
 #include "data/numbers/intervals.h"
-#include "measure/merge.h"
+#include "measure/take.h"
 #include "tests/support/folder.h"
 #include "tests/support/check.h"
 

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "calibrate/calibrate.h"
-#include "calibrate/fit/rounds.h"
+#include "calibrate/fit/fit.h"
 #include "formulate/example/example.h"
 #include "tests/heldback/predict.h"
 #include "tests/support/check.h"

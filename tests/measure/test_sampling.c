@@ -3,7 +3,7 @@
 // launches; how wide they are; what happens to outliers, throttled repetitions and signals. Seeds
 // are fixed: a run is the same every time.
 #include "data/numbers/intervals.h"
-#include "measure/sampling/host_condition.h"
+#include "measure/sampling/host.h"
 #include "measure/sampling/rounds.h"
 #include "measure/sampling/simulated.h"
 #include "tests/support/folder.h"

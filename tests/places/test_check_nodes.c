@@ -6,7 +6,7 @@
 #include "data/base/file.h"
 #include "data/inputs/space.h"
 #include "formulate/price/price.h"
-#include "solve/certificate/space.h"
+#include "solve/certificate/certificate.h"
 #include "solve/checker/prices/open.h"
 #include "solve/checker/prices/prices.h"
 #include "solve/checker/space/arguments.h"

@@ -4,7 +4,7 @@
 //
 //   test_check_rows [PROBLEMS] [SEED]      make test runs 300
 #include "data/base/file.h"
-#include "solve/certificate/places.h"
+#include "solve/certificate/certificate.h"
 #include "solve/checker/prices/prices.h"
 #include "tests/support/pipette.h"
 #include "tests/support/check.h"

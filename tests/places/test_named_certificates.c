@@ -3,7 +3,7 @@
 // accepted for the best plan's time by enumeration, and forged ones refused.
 //
 //   test_named_certificates [PROBLEMS] [SEED]      make test runs 150
-#include "solve/certificate/places.h"
+#include "solve/certificate/certificate.h"
 #include "solve/checker/places/internal.h"
 #include "solve/checker/places/named.h"
 #include "solve/checker/prices/prices.h"

@@ -6,7 +6,6 @@
 
 #include "data/base/file.h"
 #include "formulate/program/formulate.h"
-#include "formulate/program/units.h"
 #include "formulate/price/price.h"
 #include "solve/places/internal.h"
 #include "solve/layout/solve.h"

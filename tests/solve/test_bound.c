@@ -1,7 +1,7 @@
 // Exact bounds on programs small enough to enumerate: whatever the multipliers, the bound is not
 // above the least value of a whole point; good multipliers reach it; wrong signs, overflow and
 // damaged rows are detected.
-#include "solve/tree/bound.h"
+#include "solve/tree/job.h"
 #include "solve/tree/lp.h"
 #include "tests/support/problems.h"
 #include "tests/support/check.h"

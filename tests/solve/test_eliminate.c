@@ -6,7 +6,7 @@
 #include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/boxes/dynamic.h"
-#include "solve/layout/eliminate.h"
+#include "solve/layout/internal.h"
 #include "solve/boxes/box.h"
 #include "solve/boxes/search.h"
 #include "tests/support/oracle/enumerate.h"

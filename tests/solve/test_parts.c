@@ -5,7 +5,7 @@
 // false.
 //
 //   test_parts [PROBLEMS] [SEED]
-#include "solve/certificate/space.h"
+#include "solve/certificate/certificate.h"
 #include "tests/support/check.h"
 #include "tests/support/trials/space_trials.h"
 

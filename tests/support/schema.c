@@ -15,8 +15,8 @@
 #include "data/results/plan_run.h"
 #include "data/results/verdict.h"
 #include "data/kinds/schedules.h"
-#include "data/text/unit.h"
-#include "solve/batch/result.h"
+#include "data/text/json.h"
+#include "solve/batch/batch.h"
 
 const struct schema schemas[] = {
     {"budget", &budget_members, true},   {"checked", &checked_members, false},

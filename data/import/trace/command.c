@@ -7,7 +7,7 @@
 
 #include "data/base/file.h"
 #include "data/base/plain.h"
-#include "data/text/csv.h"
+#include "data/text/table.h"
 #include "data/text/json.h"
 #include "data/numbers/samples.h"
 #include "data/import/import.h"

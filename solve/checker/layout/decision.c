@@ -1,5 +1,4 @@
-// What is decided of a stage: see decision.h.
-#include "solve/checker/layout/decision.h"
+// What is decided of a stage: see choices.h.
 
 #include <stddef.h>
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "data/base/file.h"
-#include "data/text/csv.h"
+#include "data/text/table.h"
 #include "data/text/pieces.h"
 #include "solve/commands/offers/offers.h"
 #include "solve/report/report.h"

@@ -67,4 +67,35 @@ void against_summary(struct text *out, const struct against *a); // without pass
 // For a page: the same as text, in tables, and the charts.
 void against_page(struct text *out, const struct against *a);
 
+// What of a run costs most time: a slow rank, a slow link, recomputation, an unbalanced split.
+
+enum against_fault_kind {
+    AGAINST_SLOW_RANK,
+    AGAINST_SLOW_LINK,
+    AGAINST_SLOW_SYNC,
+    AGAINST_RECOMPUTES,
+    AGAINST_UNBALANCED
+};
+
+struct against_fault {
+    enum against_fault_kind kind;
+    int replica, rank, stage; // stage: the boundary after it, for a link; -1: none
+    double factor;            // over the usual time; moved layers
+    bool backward, planned;   // of a link's messages; of recomputation
+    int64_t gain_ns;          // of the iteration, without it
+    double gain;              // the same as a share
+};
+
+enum { AGAINST_FAULTS_MOST = 64 };
+struct against_faults {
+    struct against_fault items[AGAINST_FAULTS_MOST]; // [count], the greatest gain first
+    int count;
+};
+
+static const double against_fault_least = 0.03; // of the iteration: below it nothing is named
+
+enum status against_find_faults(struct against_faults *f, struct against *a, struct arena *arena,
+                                struct error *err);
+void against_faults_text(struct text *out, const struct against_faults *f, const struct against *a);
+
 #endif

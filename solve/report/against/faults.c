@@ -1,6 +1,6 @@
 // What keeps a run from being faster: each suspicion is tried by taking it out of the measured
 // durations and walking the plan's graph again.
-#include "solve/report/against/faults.h"
+#include "solve/report/against/against.h"
 
 #include <stdlib.h>
 

@@ -99,4 +99,36 @@ void core_set_recompute(struct run *r, struct recompute_setting setting);
 void core_note(struct export *e, const struct run *r);
 void core_print_placement(const struct export *e);
 
+// Shared by the two forms of torchtitan's configurations.
+
+// The run, with all notes.
+enum status titan_begin(struct export *e, struct text *out, struct run *r, bool python,
+                        const struct plan *plan, const struct problem *problem, struct arena *arena,
+                        struct error *err);
+// Layers in classes of their own (titan_needs_classes): what they need of torchtitan, the classes,
+// and what makes layers of Qwen3 in own_model theirs. Positions may be theirs, too.
+void titan_put(const struct export *e, const char *part); // of torchtitan_layers.py
+void titan_put_class_imports(const struct export *e);
+void titan_put_classes(const struct export *e);
+void titan_put_own_layers(const struct export *e);
+bool titan_has_own_positions(const struct export *e);
+void titan_print_table(const struct export *e); // where the order of the passes is, if in a table
+
+// Between the files of torchtitan's layers in classes of their own.
+
+// A class on one of torchtitan's, with a configuration of its own. more: its further fields.
+void titan_put_class(const struct export *e, const char *name, const char *base, const char *does,
+                     const char *more);
+
+// Whether feed-forward parts have no gate; then these put what the functions above put:
+// classes, what ranks have of a layer and of the model's ends, and the configurations of the model
+// and of a layer.
+bool titan_is_plain(const struct model *m);
+void titan_put_plain_imports(const struct export *e);
+void titan_put_plain_classes(const struct export *e, const struct known_model *known);
+void titan_put_plain_shares(const struct export *e);
+void titan_put_plain_ends(const struct export *e);
+void titan_put_plain_model(const struct export *e, const struct known_model *known);
+void titan_put_plain_layer(const struct export *e, const struct known_model *known);
+
 #endif

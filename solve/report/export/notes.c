@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "solve/report/export/internal.h"
-#include "solve/report/out.h"
+#include "solve/report/report.h"
 #include "data/kinds/schedules.h"
 
 // ---- layers

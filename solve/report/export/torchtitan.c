@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "solve/report/export/torchtitan.h"
+#include "solve/report/export/internal.h"
 #include "data/kinds/schedules.h"
 
 // ---- the model

@@ -3,7 +3,7 @@
 // forward functions are.
 #include <inttypes.h>
 
-#include "solve/report/export/torchtitan_layers.h"
+#include "solve/report/export/internal.h"
 
 static bool has_masks(const struct model *m)
 {

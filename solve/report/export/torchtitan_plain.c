@@ -3,7 +3,7 @@
 // beside one another, positions that are learned or slopes of scores.
 #include <string.h>
 
-#include "solve/report/export/torchtitan_layers.h"
+#include "solve/report/export/internal.h"
 
 bool titan_is_plain(const struct model *m) { return !m->shape.gated_ffn; }
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "solve/report/export/torchtitan.h"
+#include "solve/report/export/internal.h"
 
 static bool has_part(const struct shape *m)
 {

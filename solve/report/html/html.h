@@ -64,4 +64,8 @@ void html_history(struct text *out, const struct report_page *page);
 // sensitivity.c
 void html_sensitivity(struct text *out, const struct report_page *page);
 
+// The page's style and scripts, which the Makefile makes from the files next to this one.
+
+extern const char page_style[], page_script[]; // ended by 0
+
 #endif

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "solve/report/html/html.h"
-#include "solve/report/html/page_text.h"
 
 // Bytes below 32 and byte 127 are not allowed in a page, except newlines.
 static const char *entity_of(char c)

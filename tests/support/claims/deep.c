@@ -4,7 +4,6 @@
 #include "data/base/file.h"
 #include "data/text/json.h"
 #include "solve/certificate/certificate.h"
-#include "solve/certificate/space.h"
 #include "solve/checker/space/arguments.h"
 #include "solve/layouts/layouts.h"
 #include "solve/layout/solve.h"

@@ -2,7 +2,7 @@
 #include "data/kinds/schedules.h"
 #include "tests/support/oracle/plans.h"
 
-#include "solve/report/replay.h"
+#include "solve/report/report.h"
 #include "tests/support/requests.h"
 #include "tests/support/check.h"
 

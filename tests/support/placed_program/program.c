@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "formulate/program/build.h"
+#include "formulate/program/formulate.h"
 #include "tests/support/placed_program/internal.h"
 
 static bool same_option(const struct choice *a, const struct choice *b)

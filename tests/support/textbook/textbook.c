@@ -7,7 +7,7 @@
 #include <assert.h>
 
 #include "formulate/choices/choice.h"
-#include "formulate/program/build.h"
+#include "formulate/program/formulate.h"
 
 void textbook_put(struct textbook *t, enum textbook_column kind, int stage, int which,
                   int64_t value)

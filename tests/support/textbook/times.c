@@ -2,7 +2,7 @@
 // that is the maximum of what it switches off. docs/FORMULAS.md, sections 7 and 13.
 #include "data/base/least.h"
 #include "data/kinds/schedules.h"
-#include "formulate/program/build.h"
+#include "formulate/program/formulate.h"
 #include "tests/support/textbook/textbook.h"
 
 // ---- durations of a stage

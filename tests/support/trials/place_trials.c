@@ -4,7 +4,7 @@
 #include "data/base/file.h"
 #include "data/text/document.h"
 #include "formulate/price/price.h"
-#include "solve/certificate/places_internal.h"
+#include "solve/certificate/internal.h"
 #include "solve/places/placed.h"
 #include "solve/checker/prices/prices.h"
 #include "tests/support/check.h"

@@ -3,7 +3,7 @@
 #ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_PLACE_TRIALS_H
 #define PLUMBLINE_TESTS_SUPPORT_TRIALS_PLACE_TRIALS_H
 
-#include "solve/certificate/places.h"
+#include "solve/certificate/certificate.h"
 #include "solve/checker/places/places.h"
 #include "tests/support/oracle/placements.h"
 

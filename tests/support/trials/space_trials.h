@@ -3,7 +3,7 @@
 #ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_SPACE_TRIALS_H
 #define PLUMBLINE_TESTS_SUPPORT_TRIALS_SPACE_TRIALS_H
 
-#include "solve/certificate/space.h"
+#include "solve/certificate/certificate.h"
 #include "solve/checker/space/space.h"
 #include "tests/support/spaces.h"
 
