@@ -1,4 +1,4 @@
-// See internal.h. A price is the cost of needing a byte less: from the cheapest choice of a stage
+// See certificate.h. A price is the cost of needing a byte less: from the cheapest choice of a stage
 // with so many layers to those that need less.
 #include "solve/certificate/certificate.h"
 
