@@ -1,5 +1,5 @@
-// See certificate.h. A price is the cost of needing a byte less: from the cheapest choice of a stage
-// with so many layers to those that need less.
+// See certificate.h. A price is the cost of needing a byte less: from the cheapest choice of a
+// stage with so many layers to those that need less.
 #include "solve/certificate/certificate.h"
 
 #include <assert.h>
