@@ -96,6 +96,16 @@ static const struct option_row rows[] = {
     READ_NOTES_ROW(OPT(choice.read_notes)),
 };
 
+static enum status require_scores(const struct validation *v, const struct run_set *set,
+                                  struct error *err)
+{
+    for (int i = 0; i < v->source_count; i++)
+        if (v->sources[i].scores.rows || v->sources[i].oom[0].total || v->sources[i].oom[0].ran_all)
+            return OK;
+    return fail(err, BAD_INPUT, "%s: expected a row that can be scored, found none of %d",
+                set->files[0].label, set->count);
+}
+
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
     struct options *w = options;
@@ -119,7 +129,7 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     }
     for (int file = 0; w->suggest && file < set.file_count; file++)
         unstated_suggest(&set, file, p, arena, stdout);
-    return OK;
+    return require_scores(&v, &set, err);
 }
 
 const struct command command_validate = {

@@ -24,6 +24,11 @@ struct estimate {
         valid_high; // range of the argument (FLOP, bytes) of the fit; both 0: not stated
 };
 
+// 0: not stated.
+static inline long double estimate_or(const struct estimate *e, long double otherwise)
+{
+    return e->value > 0 ? (long double)e->value : otherwise;
+}
 static inline struct estimate estimate_assumed(double value, const char *source)
 {
     return (struct estimate){value, value, value, ORIGIN_ASSUMED, source, 0, 0};
@@ -58,7 +63,8 @@ struct precision_costs {
     // context ranks; casts to 8 bits; 0: as others, as attention, as memory_bytes_per_s.
     struct estimate grouped_flop_per_s, backward_grouped_flop_per_s;
     struct estimate ring_attention_flop_per_s, backward_ring_attention_flop_per_s;
-    struct estimate expert_start_s; // of each expert's product, where they start one by one
+    struct estimate expert_start_s;  // of each expert's product, where they start one by one
+    struct estimate expert_launch_s; // the host's for each expert on a device, forward
     struct estimate cast_bytes_per_s;
     struct estimate product_flop_per_s; // products by shape: the sustained rate, however they are
                                         // split into tiles; 0: not by shape
@@ -112,9 +118,11 @@ struct gpu_costs {
     struct estimate embedding_forward_factor, embedding_backward_factor;
     struct estimate
         layer_launch_s; // the host's minimum to launch a layer's kernels, forward; backward twice
-    struct estimate mixture_launch_s; // more for a mixture of experts' router, dispatch and experts
-    struct estimate dispatch_wait_s,  // the device's, until the host knows how many tokens came, by
-        all_to_all_wait_s;            // fused kernels; by an all-to-all; 0: as the former
+    struct estimate mixture_launch_s;     // more for a mixture's router and dispatch
+    struct estimate paired_launch_factor; // of a mixture's launches, where another micro-batch's
+                                          // pass is launched in turn (overlapped dispatch); 0: 1
+    struct estimate dispatch_wait_s, // the device's, until the host knows how many tokens came, by
+        all_to_all_wait_s;           // fused kernels; by an all-to-all; 0: as the former
     struct estimate embedding_launch_share; // of it, for a pass of an embedding
     struct estimate collective_launch_s;    // added to each collective of tensor ranks
     struct estimate split_overhead_s;     // of a layer's weight gradients, where they are a pass of
@@ -215,7 +223,8 @@ struct costs {
         transfer_launch_s; // added to the size-dependent time of a transfer between stages
     struct estimate overlap_slowdown; // of two activities that overlap, the share of the shorter
                                       // one that is exposed
-    struct estimate dispatch_overlap; // share of dispatch that another micro-batch's passes hide
+    struct estimate dispatch_overlap, // share of dispatch that another micro-batch's passes hide;
+        all_to_all_overlap;           // of an all-to-all; 0: as the former
     struct estimate tensor_overlap;   // share of tensor collectives that is hidden by GEMMs
     struct estimate context_overlap; // share of attention that can hide the ring of keys and values
     struct estimate tree_bandwidth_share; // the share of a ring's bandwidth that trees reach in an

@@ -29,6 +29,7 @@
     X(ring_attention_flop_per_s, ATTENTION, RATE, STATED, 0, 1e21)                                 \
     X(backward_ring_attention_flop_per_s, ATTENTION, RATE, STATED, 0, 1e21)                        \
     X(expert_start_s, LAUNCHES, TIME, STATED, 0, 1e6)                                              \
+    X(expert_launch_s, LAUNCHES, TIME, STATED, 0, 1e6)                                             \
     X(cast_bytes_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                           \
     X(product_flop_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                         \
     X(product_tile_flop_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                    \
@@ -50,6 +51,7 @@
     X(embedding_backward_factor, TRAINER, TIME, STATED, 0, 100)                                    \
     X(layer_launch_s, LAUNCHES, TIME, STATED, 0, 1e6)                                              \
     X(mixture_launch_s, LAUNCHES, TIME, STATED, 0, 1e6)                                            \
+    X(paired_launch_factor, LAUNCHES, TIME, STATED, 0, 100)                                        \
     X(dispatch_wait_s, LAUNCHES, TIME, STATED, 0, 1e6)                                             \
     X(all_to_all_wait_s, LAUNCHES, TIME, STATED, 0, 1e6)                                           \
     X(embedding_launch_share, LAUNCHES, TIME, STATED, 0, 100)                                      \
@@ -108,6 +110,7 @@
     X(transfer_launch_s, LAUNCHES, TIME, STATED, 0, 1e6)                                           \
     X(overlap_slowdown, OVERLAP, TIME, STATED, 0, 1)                                               \
     X(dispatch_overlap, OVERLAP, RATE, STATED, 0, 1)                                               \
+    X(all_to_all_overlap, OVERLAP, RATE, STATED, 0, 1)                                             \
     X(tensor_overlap, OVERLAP, RATE, STATED, 0, 1)                                                 \
     X(context_overlap, OVERLAP, RATE, STATED, 0, 1)                                                \
     X(tree_bandwidth_share, NETWORK, RATE, STATED, 0, 1)                                           \

@@ -16,11 +16,6 @@ struct kernel_seconds {
     real attention, attention_back, elementwise;
 };
 
-static real or_else(const struct estimate *stated, real otherwise)
-{
-    return stated->value > 0 ? stated->value : otherwise;
-}
-
 static struct product_rates product_rates_of(const struct pricing *x, const struct layer_run *run,
                                              int group)
 {
@@ -28,11 +23,11 @@ static struct product_rates product_rates_of(const struct pricing *x, const stru
     real forward = rates->gemm_flop_per_s.value, share = rates->misaligned_gemm_share.value;
     struct product_rates r = {
         forward,
-        or_else(&rates->data_gradient_flop_per_s, forward),
-        or_else(&rates->weight_gradient_flop_per_s, forward),
+        estimate_or(&rates->data_gradient_flop_per_s, forward),
+        estimate_or(&rates->weight_gradient_flop_per_s, forward),
         1,
         rates->grouped_flop_per_s.value,
-        or_else(&rates->backward_grouped_flop_per_s, rates->grouped_flop_per_s.value)};
+        estimate_or(&rates->backward_grouped_flop_per_s, rates->grouped_flop_per_s.value)};
     bool misaligned = run->kind == LAYER_HEAD && share > 0 && fmodl(x->v, 8 * x->t1) != 0;
     return misaligned
                ? (struct product_rates){r.forward * share, r.data * share, r.weight * share, share}
@@ -75,7 +70,7 @@ static real library_share(const struct pricing *x, int group)
                                        [ATTENTION_TRITON] = &g->triton_attention_share,
                                        [ATTENTION_MAKER_2024] = &g->earlier_attention_share};
     const struct estimate *share = shares[x->problem->job.attention_kernel];
-    return share && x->problem->job.layout.fused_attention ? or_else(share, 1) * filled(x) : 1;
+    return share && x->problem->job.layout.fused_attention ? estimate_or(share, 1) * filled(x) : 1;
 }
 
 static real attention_share(const struct pricing *x, int group, bool back)
@@ -91,13 +86,14 @@ static struct kernel_seconds kernels_of(const struct pricing *x, const struct la
     bool shaped = own->product_flop_per_s.value > 0;
     real share = attention_share(x, group, false), share_back = attention_share(x, group, true),
          rate = share * rates->attention_flop_per_s.value,
-         rate_back = share_back * or_else(&rates->backward_attention_flop_per_s,
-                                          rates->attention_flop_per_s.value);
+         rate_back = share_back * estimate_or(&rates->backward_attention_flop_per_s,
+                                              rates->attention_flop_per_s.value);
     // A step of a ring of context ranks is a kernel of its own, without a mask.
     const struct estimate *ring = &rates->ring_attention_flop_per_s;
     if (x->c > 1 && ring->value > 0) {
         rate = share * ring->value;
-        rate_back = share_back * or_else(&rates->backward_ring_attention_flop_per_s, ring->value);
+        rate_back = share_back *
+                    estimate_or(&rates->backward_ring_attention_flop_per_s, ring->value);
     }
     struct kernel_seconds k = {.attention = work->attention / rate,
                                .attention_back = work->attention_back / rate_back};
@@ -139,7 +135,7 @@ static struct operand_seconds operands_of(const struct pricing *x, const struct 
 {
     const struct precision_costs *rates = rates_of_run(x, run, group);
     real rate = rates->operand_bytes_per_s.value,
-         learning = or_else(&rates->weight_operand_bytes_per_s, rate);
+         learning = estimate_or(&rates->weight_operand_bytes_per_s, rate);
     return (struct operand_seconds){rate > 0 ? work->operands / rate : 0,
                                     learning > 0 ? work->operands / learning : 0};
 }
@@ -165,7 +161,7 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
                                  int group)
 {
     real memory = x->gpus[group]->memory_bytes_per_s.value,
-         back = or_else(&x->gpus[group]->backward_memory_bytes_per_s, memory);
+         back = estimate_or(&x->gpus[group]->backward_memory_bytes_per_s, memory);
     struct operand_seconds operands = operands_of(x, run, work, group);
     struct product_rates rates = product_rates_of(x, run, group);
     struct kernel_seconds kernels = kernels_of(x, run, work, slice, group);
@@ -177,7 +173,7 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
         products = seconds_by_rates(work, &rates, 0);
         learning = seconds_by_rates(work, &rates, work->weightless).weight;
     }
-    real casts = work->casts / or_else(&x->rates[group]->cast_bytes_per_s, memory);
+    real casts = work->casts / estimate_or(&x->rates[group]->cast_bytes_per_s, memory);
     struct compute c = {.attention = kernels.attention};
     c.products = matrices_s(x, run, products.forward, group) + operands.products;
     for (int k = 0; k < READING_PARTS; k++)
@@ -196,7 +192,7 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
 
 static real step_factor(const struct pricing *x, int group)
 {
-    return or_else(step_factor_of(x, group), 1);
+    return estimate_or(step_factor_of(x, group), 1);
 }
 
 // Kernels in sequence take another time than single ones added up; a layer has overheads, too.
@@ -208,20 +204,21 @@ static void finish_compute(const struct pricing *x, const struct layer_run *run,
     switch (run->kind) {
     case LAYER_BLOCK:
     case LAYER_MOE:
-        forward = or_else(&gpu->forward_factor, 1), backward = or_else(&gpu->backward_factor, 1);
+        forward = estimate_or(&gpu->forward_factor, 1),
+        backward = estimate_or(&gpu->backward_factor, 1);
         break;
     case LAYER_HEAD:
-        forward = or_else(&gpu->head_forward_factor, 1);
-        backward = or_else(&gpu->head_backward_factor, 1);
+        forward = estimate_or(&gpu->head_forward_factor, 1);
+        backward = estimate_or(&gpu->head_backward_factor, 1);
         break;
     case LAYER_EMBEDDING:
-        forward = or_else(&gpu->embedding_forward_factor, 1);
-        backward = or_else(&gpu->embedding_backward_factor, 1);
+        forward = estimate_or(&gpu->embedding_forward_factor, 1);
+        backward = estimate_or(&gpu->embedding_backward_factor, 1);
         break;
     default: break;
     }
     real overhead = gpu->layer_overhead_s.value,
-         after = or_else(&gpu->backward_overhead_s, overhead), step = step_factor(x, group);
+         after = estimate_or(&gpu->backward_overhead_s, overhead), step = step_factor(x, group);
     overhead *= times_of(x, run), after *= times_of(x, run);
     if (run->kind == LAYER_EMBEDDING) overhead = after = 0;
     c->forward = step * (forward * c->forward + overhead);
@@ -348,7 +345,10 @@ static real hidden_by_gradients_s(const struct pricing *x, const struct layer_ta
 static real dispatch_shown_s(const struct pricing *x, real dispatch, real compute)
 {
     if (!x->problem->job.overlapped_dispatch) return dispatch;
-    return dispatch - x->problem->costs.dispatch_overlap.value * fminl(dispatch, compute);
+    real share = x->problem->costs.dispatch_overlap.value;
+    if (x->problem->job.dispatcher == DISPATCH_ALL_TO_ALL)
+        share = estimate_or(&x->problem->costs.all_to_all_overlap, share);
+    return dispatch - share * fminl(dispatch, compute);
 }
 
 static real launch_of(const struct pricing *x, const struct layer_run *run, int group)
@@ -358,8 +358,8 @@ static real launch_of(const struct pricing *x, const struct layer_run *run, int 
     real launch = gpu->layer_launch_s.value * times_of(x, run);
     if (graphs == GRAPHS_STEP || (graphs == GRAPHS_PARTS && is_layered(run))) launch = 0;
     if (run->kind == LAYER_EMBEDDING) launch *= gpu->embedding_launch_share.value;
-    if (run->kind == LAYER_MOE && graphs != GRAPHS_STEP) launch += gpu->mixture_launch_s.value;
-    return launch;
+    bool mixture = run->kind == LAYER_MOE && graphs != GRAPHS_STEP;
+    return mixture ? mixture_launch_s(x, run, group, launch) : launch;
 }
 
 // What selective recomputation repeats: attention; torchtitan's single operators: what is bound by
@@ -368,7 +368,7 @@ static real selective_s(const struct pricing *x, const struct layer_run *run, in
                         const struct slice *slice, const struct layer_work *work, real attention)
 {
     real memory = x->gpus[group]->memory_bytes_per_s.value,
-         factor = step_factor(x, group) * or_else(&x->gpus[group]->forward_factor, 1);
+         factor = step_factor(x, group) * estimate_or(&x->gpus[group]->forward_factor, 1);
     if (x->problem->job.trainer != TRAINER_TORCHTITAN)
         return work->cells > 0 ? factor * (attention + work->scores / memory) : 0;
     real seconds = repeated_products_s(x, run, slice->tokens, group) + work->memory / memory;
@@ -454,7 +454,7 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
     if (is_layered(run)) {
         seconds.again[RECOMPUTE_SELECTIVE] = selective_s(x, run, group, slice, work, c.attention) +
                                              talk.keys_s;
-        real factor = step_factor(x, group) * or_else(&x->gpus[group]->forward_factor, 1),
+        real factor = step_factor(x, group) * estimate_or(&x->gpus[group]->forward_factor, 1),
              needed = c.forward - factor * unneeded_product_s(x, run, slice->tokens, group),
              again = floored(run, needed, launch, forward_comm);
         seconds.again[RECOMPUTE_FULL] = fmaxl(again, fmaxl(within.again, between.again)) +

@@ -354,11 +354,10 @@ void add_attention(const struct pricing *x, const struct layer_run *run, const s
 // What a context rank sends on in one step of the ring; whether it keeps the keys that it gathers.
 real ring_bytes(const struct pricing *x, const struct layer_run *run, real tokens);
 bool keeps_keys(const struct pricing *x, const struct layer_run *run);
-real attention_working_bytes(const struct pricing *x, const struct layer_run *run,
-                             bool has_gradient); // in addition to what is kept
+// In addition to what is kept.
+real attention_working_bytes(const struct pricing *x, const struct layer_run *run, bool gradient);
 
-// ---- linear.c (sections 1, 3, 5): the same of linear attention alone; states: values between
-// chunks, by token
+// ---- linear.c (1, 3, 5): the same of linear attention alone; states: between chunks, by token
 int linear_products(const struct pricing *x, real n, struct product *to);
 struct attention linear_attention(const struct pricing *x);
 real filled(const struct pricing *x); // the share of a fused kernel's width that heads have
@@ -369,6 +368,7 @@ real linear_states(const struct pricing *x);
 // ---- work.c, layers.c (section 3)
 struct slice slice_of(const struct pricing *x, int slice);
 real times_of(const struct pricing *x, const struct layer_run *run); // of passes
+real mixture_launch_s(const struct pricing *x, const struct layer_run *run, int group, real rest);
 // How often a row of an expert is read or written in a forward pass, besides its products: put in
 // order and back; behind an all-to-all also by experts and back.
 real row_copies(const struct pricing *x, const struct layer_run *run);

@@ -165,6 +165,30 @@ TEST(graphs_replay_launches)
     assert_true(forward_of(b) < 500000000);
 }
 
+// 4 of 16 experts on each device; in turn with another micro-batch's pass all of a mixture's
+// launches take longer, the head's not; a graph of the step spares them.
+TEST(the_host_launches_expert_by_expert)
+{
+    struct bench *b = bench_mixture(4);
+    int64_t work = forward_of(b);
+    b->gpus[0].mixture_launch_s = exactly(0.25), b->gpus[0].layer_launch_s = exactly(0.5);
+    b->precisions[0].expert_launch_s = exactly(0.125);
+    b->gpus[0].paired_launch_factor = exactly(2);
+    near_to(forward_of(b), 1250000000);
+    near_to(block_of(b).backward_ns[0], 2500000000);
+    b->problem.job.overlapped_dispatch = true;
+    near_to(forward_of(b), 2500000000);
+    near_to(price(b)->runs[HEAD].forward_ns[0], 500000000);
+    b->problem.job.graphs = GRAPHS_PARTS;
+    near_to(forward_of(b), 1500000000);
+    b->gpus[0].paired_launch_factor = exactly(0); // not stated
+    near_to(forward_of(b), 750000000);
+    b->problem.job.layout.expert = 16, b->problem.job.overlapped_dispatch = false;
+    near_to(forward_of(b), 375000000);
+    b->problem.job.layout.expert = 4, b->problem.job.graphs = GRAPHS_STEP;
+    assert_int_equal(forward_of(b), work);
+}
+
 // Of the products by shape: 2 forward, 4 backward, 4 experts on each device.
 TEST(experts_start_one_by_one)
 {
@@ -282,13 +306,22 @@ TEST(hidden_dispatch_is_between_both_streams)
     for (double share = 0; share <= 1; share += 0.125)
         for (double rate = 1e8; rate < 1e13; rate *= 4) {
             struct bench *b = bench_mixture(4);
-            b->problem.costs.dispatch_overlap = exactly(share);
+            // An all-to-all's share, where it is stated; else that of all.
+            bool own = share > 0;
+            b->problem.costs.dispatch_overlap = exactly(own ? 1 - share : share);
+            b->problem.costs.all_to_all_overlap = exactly(share);
             b->groups[0].intra = (struct link){1e18, 0};
             struct priced_run compute = block_of(b);
             b->groups[0].intra = (struct link){rate, 0};
             struct priced_run shown = block_of(b);
             b->problem.job.overlapped_dispatch = true;
             struct priced_run beside = block_of(b);
+            if (own) {
+                b->problem.costs.all_to_all_overlap = exactly(0);
+                b->problem.costs.dispatch_overlap = exactly(share);
+                struct priced_run alike = block_of(b);
+                assert_int_equal(alike.forward_ns[0], beside.forward_ns[0]);
+            }
             const int64_t passes[2][3] = {
                 {compute.forward_ns[0], shown.forward_ns[0], beside.forward_ns[0]},
                 {compute.backward_ns[0], shown.backward_ns[0], beside.backward_ns[0]}};

@@ -1,11 +1,6 @@
 // Rates of a GPU that the judge picks by what runs on it (docs/FORMULAS.md, section 3).
 #include "solve/judge/price/verify_price.h"
 
-static long double stated_or(const struct estimate *e, long double otherwise)
-{
-    return e->value > 0 ? (long double)e->value : otherwise;
-}
-
 const struct precision_costs *judged_wide_rates(const struct price_audit *a, int group)
 {
     const struct precision_costs *wide = costs_find_precision(gpu_of(a, group), BF16);
@@ -17,8 +12,8 @@ static long double vendor_rate(const struct precision_costs *r, int context, boo
 {
     long double forward = r->attention_flop_per_s.value, step = r->ring_attention_flop_per_s.value;
     if (context > 1 && step > 0)
-        return back ? stated_or(&r->backward_ring_attention_flop_per_s, step) : step;
-    return back ? stated_or(&r->backward_attention_flop_per_s, forward) : forward;
+        return back ? estimate_or(&r->backward_ring_attention_flop_per_s, step) : step;
+    return back ? estimate_or(&r->backward_attention_flop_per_s, forward) : forward;
 }
 
 static const struct estimate *share_of_kernel(const struct gpu_costs *gpu,
@@ -56,5 +51,5 @@ long double judged_attention_rate(const struct price_audit *a, int group, bool b
                           judged_filled_arrays(a, group, back);
     enum attention_kernel kernel = a->problem->job.attention_kernel;
     if (!layout_of(a)->fused_attention || kernel == ATTENTION_MAKER) return fastest;
-    return fastest * stated_or(share_of_kernel(gpu, kernel), 1) * own_part(a, kernel);
+    return fastest * estimate_or(share_of_kernel(gpu, kernel), 1) * own_part(a, kernel);
 }

@@ -200,8 +200,11 @@ static long double counting_s(const struct price_audit *a, int group)
 // Beside another micro-batch's passes: a share of what both take is hidden.
 long double judged_routing_s(const struct price_audit *a, long double routed, long double compute)
 {
-    long double share = a->problem->costs.dispatch_overlap.value;
-    if (!a->problem->job.overlapped_dispatch) return routed;
+    const struct job *j = &a->problem->job;
+    const struct costs *c = &a->problem->costs;
+    long double share = c->dispatch_overlap.value;
+    if (j->dispatcher == DISPATCH_ALL_TO_ALL) share = estimate_or(&c->all_to_all_overlap, share);
+    if (!j->overlapped_dispatch) return routed;
     return greatest((1 - share) * routed, routed - share * compute);
 }
 

@@ -9,25 +9,20 @@
 
 // ---- rates
 
-static long double stated_or(const struct estimate *e, long double otherwise)
-{
-    return e->value > 0 ? (long double)e->value : otherwise;
-}
-
 // All three kinds of products of so many FLOP, and further ones without a weight gradient;
 // `slower`: the share of the rates that is reached.
 static void products(const struct precision_costs *r, long double learning, long double weightless,
                      long double operands, long double slower, struct work *w)
 {
     long double rate = r->gemm_flop_per_s.value,
-                for_weights = stated_or(&r->weight_gradient_flop_per_s, rate) * slower,
+                for_weights = estimate_or(&r->weight_gradient_flop_per_s, rate) * slower,
                 flop = learning + weightless;
     w->linear = flop / (rate * slower);
-    w->data = flop / (stated_or(&r->data_gradient_flop_per_s, rate) * slower);
+    w->data = flop / (estimate_or(&r->data_gradient_flop_per_s, rate) * slower);
     w->weight = learning / for_weights;
     w->weightless = weightless / for_weights;
     long double moved = r->operand_bytes_per_s.value,
-                moved_learning = stated_or(&r->weight_operand_bytes_per_s, moved);
+                moved_learning = estimate_or(&r->weight_operand_bytes_per_s, moved);
     w->operands = moved > 0 ? operands / moved : 0;
     w->learning_operands = moved_learning > 0 ? operands / moved_learning : 0;
 }
@@ -37,9 +32,9 @@ static struct first_product first_of(const struct precision_costs *r, long doubl
                                      long double slower)
 {
     long double rate = r->gemm_flop_per_s.value;
-    return (struct first_product){flop / (stated_or(&r->data_gradient_flop_per_s, rate) * slower),
+    return (struct first_product){flop / (estimate_or(&r->data_gradient_flop_per_s, rate) * slower),
                                   flop /
-                                      (stated_or(&r->weight_gradient_flop_per_s, rate) * slower)};
+                                      (estimate_or(&r->weight_gradient_flop_per_s, rate) * slower)};
 }
 
 // Experts' products together, at rates of their own.
@@ -47,7 +42,7 @@ static void add_grouped(const struct precision_costs *r, long double flop, struc
 {
     if (!(flop > 0)) return;
     long double rate = r->grouped_flop_per_s.value,
-                back = stated_or(&r->backward_grouped_flop_per_s, rate);
+                back = estimate_or(&r->backward_grouped_flop_per_s, rate);
     w->linear += flop / rate, w->data += flop / back, w->weight += flop / back;
 }
 
@@ -168,7 +163,7 @@ static void adapter_work(const struct price_audit *a, int run, int group, long d
     int count = judged_adapters(a, r, each);
     long double h = a->problem->model.shape.hidden, t = a->outer,
                 memory = gpu->memory_bytes_per_s.value,
-                memory_back = stated_or(&gpu->backward_memory_bytes_per_s, memory),
+                memory_back = estimate_or(&gpu->backward_memory_bytes_per_s, memory),
                 rate = rates->gemm_flop_per_s.value, flop = 0, forward = 0, data = 0, weight = 0;
     for (int i = 0; i < count; i++) {
         long double token = a->value_bytes * n * h * a->share,
@@ -181,8 +176,9 @@ static void adapter_work(const struct price_audit *a, int run, int group, long d
         weight += y + x;
     }
     w->adapters = flop / rate + forward / memory;
-    w->adapter_data = flop / stated_or(&rates->data_gradient_flop_per_s, rate) + data / memory_back;
-    w->adapter_weight = flop / stated_or(&rates->weight_gradient_flop_per_s, rate) +
+    w->adapter_data = flop / estimate_or(&rates->data_gradient_flop_per_s, rate) +
+                      data / memory_back;
+    w->adapter_weight = flop / estimate_or(&rates->weight_gradient_flop_per_s, rate) +
                         weight / memory_back;
     if (!(rates->product_flop_per_s.value > 0)) return;
     long double product = count * (long double)gpu->product_launch_s.value,
@@ -248,7 +244,7 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
         w->narrowing =
             moved_to_narrow(a->problem->job.precision) * n *
             ((judged_parts(r) + (r->mtp ? 2 : 0)) * h + y.read_whole + (y.read_split + inner) / t) /
-            stated_or(&rates->cast_bytes_per_s, memory);
+            estimate_or(&rates->cast_bytes_per_s, memory);
     long double each = moe ? a->gates * judged_expert_reads(a, r) * (long double)x->ffn *
                                  (long double)x->experts
                            : 0;
@@ -349,11 +345,17 @@ static long double small_kernels_s(const struct price_audit *a, int run, int gro
 static long double launching_s(const struct price_audit *a, int run, int group)
 {
     const struct gpu_costs *gpu = gpu_of(a, group);
-    long double of_layer = gpu->layer_launch_s.value, of_mixture = gpu->mixture_launch_s.value;
+    const struct layer_run *r = run_of(a, run);
+    long double seconds = gpu->layer_launch_s.value;
     enum graphs graphs = a->problem->job.graphs;
     if (graphs == GRAPHS_STEP) return 0;
-    if (graphs == GRAPHS_PARTS && is_layered(a, run)) of_layer = 0;
-    return run_of(a, run)->kind == LAYER_MOE ? of_layer + of_mixture : of_layer;
+    if (graphs == GRAPHS_PARTS && is_layered(a, run)) seconds = 0;
+    if (r->kind != LAYER_MOE) return seconds;
+    seconds += gpu->mixture_launch_s.value;
+    seconds += (long double)rates_of(a, group)->expert_launch_s.value *
+               ((long double)r->experts.experts / layout_of(a)->expert);
+    bool in_turn = a->problem->job.overlapped_dispatch;
+    return in_turn ? seconds * estimate_or(&gpu->paired_launch_factor, 1) : seconds;
 }
 
 struct work work_of(const struct price_audit *a, int run, int group, struct piece slice)
@@ -363,18 +365,18 @@ struct work work_of(const struct price_audit *a, int run, int group, struct piec
                      .launch = launching_s(a, run, group),
                      .forward_factor = 1,
                      .backward_factor = 1};
-    w.overhead_back = stated_or(&gpu->backward_overhead_s, w.overhead);
+    w.overhead_back = estimate_or(&gpu->backward_overhead_s, w.overhead);
     if (is_layered(a, run)) {
-        w.forward_factor = stated_or(&gpu->forward_factor, 1);
-        w.backward_factor = stated_or(&gpu->backward_factor, 1);
+        w.forward_factor = estimate_or(&gpu->forward_factor, 1);
+        w.backward_factor = estimate_or(&gpu->backward_factor, 1);
     }
     if (run_of(a, run)->kind == LAYER_HEAD) {
-        w.forward_factor = stated_or(&gpu->head_forward_factor, 1);
-        w.backward_factor = stated_or(&gpu->head_backward_factor, 1);
+        w.forward_factor = estimate_or(&gpu->head_forward_factor, 1);
+        w.backward_factor = estimate_or(&gpu->head_backward_factor, 1);
     }
     if (run_of(a, run)->kind == LAYER_EMBEDDING) {
-        w.forward_factor = stated_or(&gpu->embedding_forward_factor, 1);
-        w.backward_factor = stated_or(&gpu->embedding_backward_factor, 1);
+        w.forward_factor = estimate_or(&gpu->embedding_forward_factor, 1);
+        w.backward_factor = estimate_or(&gpu->embedding_backward_factor, 1);
     }
     assert(rates_of(a, group) && has_shape(a, run));
     if (is_layered(a, run)) layered_work(a, run, group, slice, &w);
@@ -382,16 +384,16 @@ struct work work_of(const struct price_audit *a, int run, int group, struct piec
     else if (is_projector(a, run)) projector_work(a, run, group, slice, &w);
     else end_work(a, run, group, slice, &w);
     w.small = small_kernels_s(a, run, group);
-    w.step_factor = stated_or(a->problem->job.trainer == TRAINER_DEEPSPEED
-                                  ? &gpu->deepspeed_step_factor
-                                  : &gpu->megatron_step_factor,
-                              1);
+    w.step_factor = estimate_or(a->problem->job.trainer == TRAINER_DEEPSPEED
+                                    ? &gpu->deepspeed_step_factor
+                                    : &gpu->megatron_step_factor,
+                                1);
     if (a->problem->job.trainer == TRAINER_OTHER)
-        w.step_factor = stated_or(&gpu->other_step_factor, w.step_factor);
+        w.step_factor = estimate_or(&gpu->other_step_factor, w.step_factor);
     if (a->zero == 3 || a->problem->job.trainer == TRAINER_TORCHTITAN)
-        w.step_factor = stated_or(&gpu->sharded_step_factor, w.step_factor);
+        w.step_factor = estimate_or(&gpu->sharded_step_factor, w.step_factor);
     w.memory_back = 2 * w.memory * gpu->memory_bytes_per_s.value /
-                    stated_or(&gpu->backward_memory_bytes_per_s, gpu->memory_bytes_per_s.value);
+                    estimate_or(&gpu->backward_memory_bytes_per_s, gpu->memory_bytes_per_s.value);
     if (run_of(a, run)->kind == LAYER_HEAD)
         w.overhead *= a->asked, w.overhead_back *= a->asked, w.launch *= a->asked;
     if (run_of(a, run)->kind != LAYER_EMBEDDING) return w;

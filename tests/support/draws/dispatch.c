@@ -37,4 +37,12 @@ void dispatch_draw(struct problem *p, uint64_t seed)
             r->backward_ring_attention_flop_per_s = up_to(&own, 3e14);
         }
     }
+    // Drawn last: what came before stays as it was.
+    c->all_to_all_overlap = up_to(&own, 1);
+    for (int g = 0; g < c->gpu_count; g++) {
+        struct gpu_costs *gpu = &c->gpus[g];
+        gpu->paired_launch_factor = exactly((double)random_between(&own, 0, 9) / 4);
+        for (int i = 0; i < gpu->precision_count; i++)
+            gpu->precisions[i].expert_launch_s = up_to(&own, 3e-4);
+    }
 }
