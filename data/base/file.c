@@ -156,6 +156,15 @@ static bool write_all(int fd, const char *text, size_t size)
     return true;
 }
 
+static bool write_parts(int fd, file_part *next, void *argument)
+{
+    const char *text;
+    size_t size;
+    while (next(argument, &text, &size))
+        if (!write_all(fd, text, size)) return false;
+    return true;
+}
+
 static _Thread_local char *noted; // NULL: nobody wants to know
 
 void file_note_temporaries(char *note) { noted = note; }
@@ -226,13 +235,13 @@ enum status file_check_place(const char *path, struct error *err)
 }
 
 // false: not written, for the reason *why; nothing is left behind.
-static bool replace_file(const char *path, char *temporary, size_t length, const char *text,
-                         size_t size, int *why)
+static bool replace_file(const char *path, char *temporary, size_t length, file_part *next,
+                         void *argument, int *why)
 {
     int fd = open_beside(path, temporary, length);
     *why = errno;
     if (fd < 0) return false;
-    bool written = write_all(fd, text, size) && !fsync(fd);
+    bool written = write_parts(fd, next, argument) && !fsync(fd);
     *why = errno;
     if (close(fd) && written) written = false, *why = errno;
     if (written && rename(temporary, path)) written = false, *why = errno;
@@ -241,11 +250,15 @@ static bool replace_file(const char *path, char *temporary, size_t length, const
     return written;
 }
 
-enum status file_write(const char *path, const char *text, size_t size, struct error *err)
+enum status file_write_parts(const char *path, file_part *next, void *argument, struct error *err)
 {
     if (!strcmp(path, "-")) {
-        if (fwrite(text, 1, size, stdout) != size || fflush(stdout))
-            return fail(err, BAD_INPUT, "standard output: cannot be written: %s", strerror(errno));
+        const char *text;
+        size_t size;
+        while (next(argument, &text, &size))
+            if (fwrite(text, 1, size, stdout) != size || fflush(stdout))
+                return fail(err, BAD_INPUT, "standard output: cannot be written: %s",
+                            strerror(errno));
         return OK;
     }
     char temporary[FILE_NAME_MAX];
@@ -257,7 +270,7 @@ enum status file_write(const char *path, const char *text, size_t size, struct e
         if (S_ISDIR(s.st_mode))
             return fail(err, BAD_INPUT, "%s: cannot be written: it is a directory", path);
         int fd = open(path, O_WRONLY | O_CLOEXEC);
-        bool written = fd >= 0 && write_all(fd, text, size);
+        bool written = fd >= 0 && write_parts(fd, next, argument);
         int why = errno;
         if (fd >= 0 && close(fd) && written) written = false, why = errno;
         return written ? OK
@@ -266,11 +279,29 @@ enum status file_write(const char *path, const char *text, size_t size, struct e
     sigset_t before;
     block_signals(&before);
     int why;
-    bool written = replace_file(path, temporary, sizeof temporary, text, size, &why);
+    bool written = replace_file(path, temporary, sizeof temporary, next, argument, &why);
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (!written) return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(why));
     flush_folder(path);
     return OK;
+}
+
+struct whole {
+    const char *text;
+    size_t size;
+};
+
+static bool give_whole(void *argument, const char **text, size_t *size)
+{
+    struct whole *w = argument;
+    *text = w->text, *size = w->size, w->text = NULL;
+    return *text != NULL;
+}
+
+enum status file_write(const char *path, const char *text, size_t size, struct error *err)
+{
+    struct whole whole = {text, size};
+    return file_write_parts(path, give_whole, &whole, err);
 }
 
 void sha256_text(const char *text, size_t size, char hex[SHA256_TEXT])

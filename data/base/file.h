@@ -25,6 +25,9 @@ enum status file_open(FILE **file, const char *path, struct arena *arena, struct
 // content or the new, never a part. "-" is standard output. BAD_INPUT: cannot be written; nothing
 // is left behind.
 enum status file_write(const char *path, const char *text, size_t size, struct error *err);
+// The same of a text that comes in parts, each valid until the next; next: false behind the last.
+typedef bool file_part(void *argument, const char **text, size_t *size);
+enum status file_write_parts(const char *path, file_part *next, void *argument, struct error *err);
 
 // From here on this thread, and processes forked from it, note the temporary file's name in
 // note[FILE_NAME_MAX] while there is one, so that another process can remove it; "": there is none.

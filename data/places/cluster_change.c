@@ -88,7 +88,7 @@ static int find_group(const struct cluster *c, const char *name, size_t length)
 }
 
 // "GROUP=N": N nodes of it. "GROUP-K": the node that a hostfile of a plan calls so (from 0), one of
-// it. false: neither.
+// it. "GROUP": all nodes of it. false: none of these.
 static bool read_nodes(const struct cluster *c, const char *word, bool *named, int *group,
                        long *number)
 {
@@ -96,10 +96,14 @@ static bool read_nodes(const struct cluster *c, const char *word, bool *named, i
     char *end = NULL;
     *named = !sign;
     if (!sign) sign = strrchr(word, '-');
-    if (!sign || !sign[1] || (*named && !strchr("0123456789", sign[1]))) return false;
-    *group = find_group(c, word, (size_t)(sign - word));
-    *number = strtol(sign + 1, &end, 10);
-    return *group >= 0 && !*end;
+    if (sign && sign[1] && (!*named || strchr("0123456789", sign[1]))) {
+        *group = find_group(c, word, (size_t)(sign - word));
+        *number = strtol(sign + 1, &end, 10);
+        if (*group >= 0 && !*end) return true;
+    }
+    *group = find_group(c, word, strlen(word));
+    if (*group >= 0) *named = false, *number = c->groups[*group].nodes;
+    return *group >= 0;
 }
 
 bool cluster_has_nodes(const struct cluster *c, const char *word)
@@ -140,9 +144,10 @@ static enum status count_nodes(const struct cluster *c, const struct cluster_cha
         if (!read_nodes(c, x->without.items[i], &named, &group, &number))
             return fail(err, BAD_INPUT,
                         "--without: %s names no nodes; expected one as a plan's hostfile names it "
-                        "(such as %s-0), or GROUP=N, N nodes fewer of a group (such as %s=1), "
+                        "(such as %s-0), a group (%s), or GROUP=N, N nodes fewer of it (%s=1), "
                         "found '%.80s'",
-                        cluster_file(c), c->groups[0].name, c->groups[0].name, x->without.items[i]);
+                        cluster_file(c), c->groups[0].name, c->groups[0].name, c->groups[0].name,
+                        x->without.items[i]);
         int nodes = c->groups[group].nodes;
         TRY(check_once(c, x, i, err));
         if (named && number >= nodes)

@@ -7,8 +7,8 @@
 #include "data/base/command.h"
 
 struct cluster_change {
-    // "NODE"; if the cluster does not name nodes, "GROUP-K", as in a plan's hostfile, or "GROUP=N":
-    // N nodes fewer
+    // "NODE"; if the cluster does not name nodes, "GROUP-K", as in a plan's hostfile, "GROUP=N": N
+    // nodes fewer, or "GROUP": none of it
     struct option_texts without;
     struct option_texts degrade; // "A:B=X": bandwidth from node A to node B times X; "A=X": of all
                                  // links from A and to A

@@ -39,7 +39,7 @@ static const char *const format_names[] = {"text",
 
 enum { FILES_MOST = 1000, LAUNCHERS_LAST = FORMAT_AXONN };
 // Of a table of layouts: how many lines are announced; the bytes of one, and those held to make it.
-enum { MANY_LINES = 100000, LINE_BYTES = 130, HELD_BYTES = 620 };
+enum { MANY_LINES = 100000, LINE_BYTES = 130, HELD_BYTES = 205 };
 
 // The launch formats, from FORMAT_MEGATRON to the last.
 static enum status (*const launchers[])(const struct plan *, const struct problem *, const char **,
@@ -59,8 +59,6 @@ static enum status write_layouts(const char *from, int64_t top, int format, cons
                                  struct arena *arena, struct error *err)
 {
     struct layouts layouts;
-    const char *text;
-    size_t length;
     if (format != FORMAT_TEXT && format != FORMAT_CSV)
         return fail(err, BAD_INPUT, "--format: expected text or csv with --layouts");
     TRY(layouts_load(&layouts, from, arena, err));
@@ -70,8 +68,7 @@ static enum status write_layouts(const char *from, int64_t top, int format, cons
                 "of memory; --top N writes the N best\n",
                 layouts.count, (double)layouts.count * LINE_BYTES / 1e9,
                 (double)layouts.count * HELD_BYTES / 1e9);
-    report_layouts(&layouts, top, format == FORMAT_CSV, &text, &length, arena);
-    return file_write(to, text, length, err);
+    return report_layouts(&layouts, top, format == FORMAT_CSV, to, arena, err);
 }
 
 // Whether the file is a checker's verdict; its loader finds any other error.

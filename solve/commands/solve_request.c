@@ -82,7 +82,7 @@ static const struct option_row rows[] = {
      .needs = "--part"},
     {"--without", OPTION_TEXT, AT(change.without),
      "solve as if this node were gone (if nodes have no names: GROUP-0 ... as in launch/hostfile, "
-     "or GROUP=N); reports what is lost "
+     "GROUP=N, or GROUP, all of it); reports what is lost "
      "and what moves relative to --start",
      .many = OPTION_ANY_NUMBER},
     {"--degrade", OPTION_TEXT, AT(change.degrade),

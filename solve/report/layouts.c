@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "data/base/file.h"
 #include "data/kinds/schedules.h"
 #include "solve/report/report.h"
 
@@ -13,9 +14,15 @@ bool report_has_time(enum layout_fate fate)
     return fate != FATE_REFUSED && fate != FATE_MEMORY && fate != FATE_INFEASIBLE;
 }
 
+// What orders a layout's line; the line has its degrees, too.
+struct ranked {
+    int64_t number, key_ns;
+    const struct layouts_work *work;
+};
+
 static int by_time(const void *a, const void *b)
 {
-    const struct report_layout *x = a, *y = b;
+    const struct ranked *x = a, *y = b;
     if (x->key_ns != y->key_ns) return x->key_ns < y->key_ns ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
 }
@@ -28,14 +35,14 @@ static int by_number(const void *a, const void *b)
 
 static int by_plan(const void *a, const void *b)
 {
-    const struct report_layout *x = a, *y = b;
+    const struct ranked *x = a, *y = b;
     bool has = x->work && x->work->iteration_ns > 0, other = y->work && y->work->iteration_ns > 0;
     return has != other ? other - has : by_time(a, b);
 }
 
 // The first lines in an order: once there are as many as wanted, as a heap whose root is the last.
 struct first_lines {
-    struct report_layout *lines;
+    struct ranked *lines;
     int64_t count, most;
     int (*order)(const void *a, const void *b);
 };
@@ -43,7 +50,7 @@ struct first_lines {
 static void sink(struct first_lines *f, int64_t at)
 {
     for (int64_t below = 2 * at + 1; below < f->most; at = below, below = 2 * at + 1) {
-        struct report_layout line = f->lines[at];
+        struct ranked line = f->lines[at];
         if (below + 1 < f->most && f->order(&f->lines[below + 1], &f->lines[below]) > 0) below++;
         if (f->order(&f->lines[below], &line) <= 0) return;
         f->lines[at] = f->lines[below];
@@ -51,7 +58,7 @@ static void sink(struct first_lines *f, int64_t at)
     }
 }
 
-static void add_line(struct first_lines *f, const struct report_layout *line)
+static void add_line(struct first_lines *f, const struct ranked *line)
 {
     if (f->count < f->most) {
         f->lines[f->count++] = *line;
@@ -62,19 +69,19 @@ static void add_line(struct first_lines *f, const struct report_layout *line)
     }
 }
 
-static struct report_layout *sort_lines(const struct layouts *l, bool planned_first, int64_t count,
-                                        struct arena *arena)
+static struct ranked *sort_lines(const struct layouts *l, bool planned_first, int64_t count,
+                                 struct arena *arena)
 {
-    struct first_lines first = {TAKE(arena, count, struct report_layout), 0, count,
+    struct first_lines first = {TAKE(arena, count, struct ranked), 0, count,
                                 planned_first ? by_plan : by_time};
     for (int64_t i = 0, k = 0; i < l->count; i++) {
         while (k < l->work_count && l->work[k].number < i) k++;
         const struct layouts_work *work = k < l->work_count && l->work[k].number == i ? &l->work[k]
                                                                                       : NULL;
-        struct report_layout line = {.number = i,
-                                     .work = work,
-                                     .key_ns = report_has_time(layouts_fate(l, i)) ? l->value[i]
-                                                                                   : INT64_MAX};
+        struct ranked line = {.number = i,
+                              .work = work,
+                              .key_ns = report_has_time(layouts_fate(l, i)) ? l->value[i]
+                                                                            : INT64_MAX};
         if (work && work->iteration_ns > 0) line.key_ns = work->iteration_ns;
         add_line(&first, &line);
     }
@@ -95,24 +102,27 @@ static bool fill(void *argument, int64_t number, const struct layout *layout)
     return f->next < f->end;
 }
 
-static void fill_layouts(const struct layouts *l, struct report_layout *lines, int64_t count,
-                         struct arena *arena)
+static struct report_layout *fill_layouts(const struct layouts *l, const struct ranked *ranked,
+                                          int64_t count, struct arena *arena)
 {
+    struct report_layout *lines = TAKE(arena, count, struct report_layout);
     struct report_layout **sorted = TAKE(arena, count, struct report_layout *);
-    for (int64_t i = 0; i < count; i++) sorted[i] = &lines[i];
+    for (int64_t i = 0; i < count; i++) {
+        lines[i] = (struct report_layout){.number = ranked[i].number, .work = ranked[i].work};
+        sorted[i] = &lines[i];
+    }
     qsort(sorted, (size_t)count, sizeof(struct report_layout *), by_number);
     struct filling f = {sorted, sorted + count};
     struct space_limits limits = layouts_limits(l);
     space_each(&l->space, &limits, fill, &f);
+    return lines;
 }
 
 struct report_layout *report_layouts_sorted(const struct layouts *l, bool planned_first,
                                             int64_t *count, struct arena *arena)
 {
     if (*count <= 0 || *count > l->count) *count = l->count;
-    struct report_layout *lines = sort_lines(l, planned_first, *count, arena);
-    fill_layouts(l, lines, *count, arena);
-    return lines;
+    return fill_layouts(l, sort_lines(l, planned_first, *count, arena), *count, arena);
 }
 
 // ---- text
@@ -202,15 +212,17 @@ static void print_line(struct text *out, const struct layouts *l, const struct r
     text_put(out, "%s\n", text);
 }
 
-static void print_lines(struct text *out, const struct layouts *l,
-                        const struct report_layout *lines, int64_t count)
+static void print_headings(struct text *out)
 {
     text_put(out,
              "%9s %-10s %14s %14s %5s %4s %4s %5s %4s %4s %2s %5s %-12s %s %s %-10s %s %s %s %s "
              "%s\n",
              "layout", "fate", "plan s", "bound s", "tens", "ctx", "pipe", "data", "et", "exp", "v",
              "mb", "schedule", "q", "z", "sync", "o", "b", "f", "l", "slices");
-    for (int64_t i = 0; i < count; i++) print_line(out, l, &lines[i]);
+}
+
+static void print_legend(struct text *out)
+{
     text_put(out,
              "tens, ctx, pipe, data: degrees; et, exp: of experts, tensor and expert; v: stages of "
              "a rank; mb: sequences of a "
@@ -220,63 +232,112 @@ static void print_lines(struct text *out, const struct layouts *l,
 
 // ---- comma-separated values
 
-static void print_csv(struct text *out, const struct layouts *l, const struct report_layout *lines,
-                      int64_t count)
+// Columns that most spaces do without.
+struct columns {
+    bool grids, more, pools, lists;
+};
+
+static bool note_columns(void *argument, int64_t number, const struct layout *x)
 {
-    bool grids = false, more = false, pools = false, lists = false;
-    for (int64_t i = 0; i < count; i++) {
-        grids = grids || layout_has_grid(&lines[i].layout);
-        pools = pools || lines[i].layout.pool;
-        lists = lists || lines[i].layout.in_flight[0];
-        more = more || lines[i].layout.context_kind || lines[i].layout.overlapped_dispatch;
-    }
+    struct columns *c = argument;
+    c->grids |= layout_has_grid(x), c->pools |= x->pool != 0, c->lists |= x->in_flight[0] != 0;
+    c->more |= x->context_kind || x->overlapped_dispatch;
+    return number >= 0;
+}
+
+static void print_csv_headings(struct text *out, const struct columns *c)
+{
     text_put(out,
              "layout,fate,iteration_ns,bound_ns,excess_bytes,other,tensor,context,"
              "pipeline,data,expert_tensor,expert,virtual_stages,micro_batch,schedule,"
              "sequence_parallel,zero,gradient_sync,offload_optimizer,barrier,fused_"
              "embedding_sync,local_loss_every,slice_count,%s%s%s%sreason\n",
-             grids ? "tensor_grid," : "", more ? "context_kind,overlapped_dispatch," : "",
-             pools ? "pool," : "", lists ? "in_flight," : "");
-    for (int64_t i = 0; i < count; i++) {
-        const struct report_layout *k = &lines[i];
-        const struct layout *x = &k->layout;
-        enum layout_fate fate = layouts_fate(l, k->number);
-        int64_t value = l->value[k->number];
-        text_put(out,
-                 "%" PRId64 ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-                 ",%d,%d,%d,%d,%d,%d,%d,%d,%s,%d,%d,%s,%d,%d,%d,%d,%d,%s%s%s%s%s%d\n",
-                 k->number, layout_fate_names[fate], k->work ? k->work->iteration_ns : 0,
-                 report_has_time(fate) ? value : 0, fate == FATE_MEMORY ? value : 0,
-                 k->work ? k->work->other : -1, x->tensor, x->context, x->pipeline, x->data,
-                 layout_expert_tensor(x), x->expert, x->virtual_stages, x->micro_batch,
-                 schedule_names[x->schedule], x->sequence_parallel, x->zero,
-                 gradient_sync_names[x->gradient_sync], x->offload_optimizer, x->barrier,
-                 x->fused_embedding_sync, x->local_loss_every, x->slice_count,
-                 grids ? layout_tensor_text(x, out->arena) : "", grids ? "," : "",
-                 more ? arena_print(out->arena, "%s,%d,", layout_context_names[x->context_kind],
-                                    x->overlapped_dispatch)
-                      : "",
-                 pools ? arena_print(out->arena, "%d,", x->pool) : "",
-                 lists ? arena_print(out->arena, "%s,", report_in_flight(x, out->arena)) : "",
-                 l->reason[k->number]);
-    }
+             c->grids ? "tensor_grid," : "", c->more ? "context_kind,overlapped_dispatch," : "",
+             c->pools ? "pool," : "", c->lists ? "in_flight," : "");
 }
 
-void report_layouts(const struct layouts *l, int64_t top, bool csv, const char **text,
-                    size_t *length, struct arena *arena)
+static void print_csv_line(struct text *out, const struct layouts *l, const struct columns *c,
+                           const struct report_layout *k)
 {
-    struct text out;
-    int64_t count = top;
-    struct report_layout *lines = report_layouts_sorted(l, false, &count, arena);
-    text_begin(&out, arena);
-    if (csv) {
-        print_csv(&out, l, lines, count);
-    } else {
-        print_counts(&out, l);
-        print_verdict(&out, l);
-        report_why(&out, l);
-        if (l->chosen >= 0) text_put(&out, "\n");
-        print_lines(&out, l, lines, count);
+    const struct layout *x = &k->layout;
+    enum layout_fate fate = layouts_fate(l, k->number);
+    int64_t value = l->value[k->number];
+    text_put(out,
+             "%" PRId64 ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
+             ",%d,%d,%d,%d,%d,%d,%d,%d,%s,%d,%d,%s,%d,%d,%d,%d,%d,%s%s%s%s%s%d\n",
+             k->number, layout_fate_names[fate], k->work ? k->work->iteration_ns : 0,
+             report_has_time(fate) ? value : 0, fate == FATE_MEMORY ? value : 0,
+             k->work ? k->work->other : -1, x->tensor, x->context, x->pipeline, x->data,
+             layout_expert_tensor(x), x->expert, x->virtual_stages, x->micro_batch,
+             schedule_names[x->schedule], x->sequence_parallel, x->zero,
+             gradient_sync_names[x->gradient_sync], x->offload_optimizer, x->barrier,
+             x->fused_embedding_sync, x->local_loss_every, x->slice_count,
+             c->grids ? layout_tensor_text(x, out->arena) : "", c->grids ? "," : "",
+             c->more ? arena_print(out->arena, "%s,%d,", layout_context_names[x->context_kind],
+                                   x->overlapped_dispatch)
+                     : "",
+             c->pools ? arena_print(out->arena, "%d,", x->pool) : "",
+             c->lists ? arena_print(out->arena, "%s,", report_in_flight(x, out->arena)) : "",
+             l->reason[k->number]);
+}
+
+// ---- a table in parts, so that no more than one of them is held
+
+enum { PARTS_MOST = 8, PART_LEAST = 16384 }; // each walks through the space once
+
+struct table {
+    const struct layouts *l;
+    const struct ranked *lines;
+    int64_t count, at;
+    bool csv;
+    struct columns columns;
+    struct arena *arena;
+    struct arena_mark mark;
+};
+
+static void print_head(struct text *out, struct table *t, const struct report_layout *lines,
+                       int64_t count)
+{
+    struct space_limits limits = layouts_limits(t->l);
+    if (!t->csv) {
+        print_counts(out, t->l);
+        print_verdict(out, t->l);
+        report_why(out, t->l);
+        if (t->l->chosen >= 0) text_put(out, "\n");
+        print_headings(out);
+        return;
     }
-    text_end(&out, text, length);
+    for (int64_t i = 0; i < count; i++) note_columns(&t->columns, i, &lines[i].layout);
+    if (count < t->count) space_each(&t->l->space, &limits, note_columns, &t->columns);
+    print_csv_headings(out, &t->columns);
+}
+
+static bool next_part(void *argument, const char **text, size_t *length)
+{
+    struct table *t = argument;
+    struct text out;
+    int64_t count = t->count / PARTS_MOST + 1;
+    if (count < PART_LEAST) count = PART_LEAST;
+    if (count > t->count - t->at) count = t->count - t->at;
+    if (!count) return false;
+    arena_reset(t->arena, t->mark);
+    const struct report_layout *lines = fill_layouts(t->l, t->lines + t->at, count, t->arena);
+    text_begin(&out, t->arena);
+    if (!t->at) print_head(&out, t, lines, count);
+    for (int64_t i = 0; i < count; i++)
+        if (t->csv) print_csv_line(&out, t->l, &t->columns, &lines[i]);
+        else print_line(&out, t->l, &lines[i]);
+    t->at += count;
+    if (t->at == t->count && !t->csv) print_legend(&out);
+    return text_end(&out, text, length) == OK;
+}
+
+enum status report_layouts(const struct layouts *l, int64_t top, bool csv, const char *to,
+                           struct arena *arena, struct error *err)
+{
+    struct table t = {.l = l, .count = top, .csv = csv, .arena = arena};
+    if (top <= 0 || top > l->count) t.count = l->count;
+    t.lines = sort_lines(l, false, t.count, arena);
+    t.mark = arena_set_mark(arena);
+    return file_write_parts(to, next_part, &t, err);
 }

@@ -189,14 +189,14 @@ void report_links_csv(const struct report_links *links, const char **text, size_
 void report_heatmap(const struct report_links *links, bool by_plan, const char **text,
                     size_t *length, struct arena *arena);
 
-// Counts of fates that add up to the space, and the first `top` layouts by time (0: all), as text
-// or as CSV.
-void report_layouts(const struct layouts *l, int64_t top, bool csv, const char **text,
-                    size_t *length, struct arena *arena);
+// Writes counts of fates that add up to the space, and the first `top` layouts by time (0: all), as
+// text or as CSV; of a long list only a part is held at any time.
+enum status report_layouts(const struct layouts *l, int64_t top, bool csv, const char *to,
+                           struct arena *arena, struct error *err);
 
 // The first *count of them (0: all; *count becomes the number), or those with a plan first.
 struct report_layout {
-    int64_t number, key_ns;          // key_ns: time of its plan, else its bound
+    int64_t number;
     const struct layouts_work *work; // NULL: it was not examined
     struct layout layout;
 };

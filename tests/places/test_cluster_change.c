@@ -147,10 +147,15 @@ TEST(test_counts_of_groups)
     // As a hostfile names them.
     assert_int_equal(changed_cluster(&c, "-a-2 -a-0", arena).groups[0].nodes, 1);
     assert_int_equal(changed_cluster(&c, "-b-0", arena).group_count, 1);
+    // A whole group.
+    assert_int_equal(changed_cluster(&c, "-a", arena).group_count, 1);
+    assert_string_equal(changed_cluster(&c, "-a", arena).groups[0].name, "b");
     static const struct {
         const char *words, *text;
     } wrong[] = {
-        {"-a", "GROUP=N"},
+        {"-x", "GROUP=N"},
+        {"-a -b", "none of the 4 nodes"},
+        {"-a -a-1", "twice"},
         {"-x=1", "GROUP=N"},
         {"-a=0", "1 to 3 nodes"},
         {"-a=4", "1 to 3 nodes"},
