@@ -70,6 +70,9 @@ struct priced_group {
     const char *node_group;
     int pool; // the first group of this node group
     int seat_slots, tensor, context, data;
+    // [group]: of this one's slots a rank on that group takes so many, of its own 1 or more; NULL
+    // in all groups: those of groups that share its devices. Never in a document.
+    const int *takes;
     int64_t memory_limit_bytes; // after subtracting the margin
     int64_t constant_bytes;     // context and libraries
     const char *excluded;       // the reason why this group can hold no rank; NULL: it can
@@ -294,6 +297,12 @@ static inline int priced_seat_slots(const struct priced *p, int group)
 static inline int priced_pool(const struct priced *p, int group)
 {
     return p->groups[group].node_group ? p->groups[group].pool : group;
+}
+// Of a group's slots, what a rank on the group takes.
+static inline int priced_slots_taken(const struct priced *p, int of, int group)
+{
+    if (p->groups[of].takes) return p->groups[of].takes[group];
+    return priced_pool(p, group) == of ? priced_seat_slots(p, group) : 0;
 }
 void priced_find_pools(struct priced *p); // from the groups' node_group
 // Gives the run these bytes by group; everything else there is its own.

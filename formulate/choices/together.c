@@ -200,10 +200,8 @@ static bool within_slots(const struct choices *c, const int *chosen)
 {
     for (int g = 0; g < c->priced->group_count; g++) {
         int64_t used = 0;
-        for (int s = 0; s < c->rank_count; s++) {
-            int group = c->stages[s].items[chosen[s]].group;
-            if (priced_pool(c->priced, group) == g) used += priced_seat_slots(c->priced, group);
-        }
+        for (int s = 0; s < c->rank_count; s++)
+            used += priced_slots_taken(c->priced, g, c->stages[s].items[chosen[s]].group);
         if (used > c->priced->groups[g].slots) return false;
     }
     return true;

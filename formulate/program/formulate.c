@@ -245,9 +245,9 @@ int64_t put_group(struct builder *b, int stage, int group, int64_t coefficient)
 static int64_t put_pool(struct builder *b, int stage, int pool, int64_t *constant)
 {
     int64_t most = 0;
-    for (int g = pool; g < b->p->group_count; g++) {
-        int earlier = b->f->milp.entry_count, slots = priced_seat_slots(b->p, g);
-        if (priced_pool(b->p, g) != pool) continue;
+    for (int g = 0; g < b->p->group_count; g++) {
+        int earlier = b->f->milp.entry_count, slots = priced_slots_taken(b->p, pool, g);
+        if (!slots) continue;
         *constant += put_group(b, stage, g, slots);
         if (b->f->milp.entry_count > earlier) most = larger(most, slots);
     }
@@ -259,7 +259,7 @@ static void add_slots(struct builder *b, int group)
 {
     int before = b->f->milp.entry_count;
     int64_t constant = 0, most = 0;
-    if (priced_pool(b->p, group) != group) return;
+    if (!b->p->groups[group].takes && priced_pool(b->p, group) != group) return;
     for (int s = 0; s < b->c->rank_count; s++) most += put_pool(b, s, group, &constant);
     add_limit(b, group, before, most, constant, b->p->groups[group].slots);
 }

@@ -22,9 +22,7 @@ bool dynamic_counts(const struct dynamic *d, int resource)
 int64_t dynamic_choice_use(const struct dynamic *d, int stage, int resource, const struct choice *c)
 {
     if (resource < d->group_count)
-        return stage < d->c->rank_count && priced_pool(d->c->priced, c->group) == resource
-                   ? priced_seat_slots(d->c->priced, c->group)
-                   : 0;
+        return stage < d->c->rank_count ? priced_slots_taken(d->c->priced, resource, c->group) : 0;
     switch (resource - d->group_count) {
     case RESOURCE_BOUNDARIES: return c->boundary_option != 0;
     case RESOURCE_STAGES: return priced_compresses_sync(d->c->priced, c->gradient_option);
@@ -82,7 +80,7 @@ static void choose_counted(struct dynamic *d, int64_t cells_max, int64_t cells_p
                 next = r;
         if (next < 0) return;
         if (is_group(d, next) && counted_groups == used_groups - 1 &&
-            !priced_has_widths(d->c->priced)) {
+            !priced_has_widths(d->c->priced) && !d->c->priced->groups[next].takes) {
             d->implied = next;
             continue;
         }

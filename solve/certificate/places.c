@@ -42,6 +42,7 @@ static void put_groups(struct priced *to, const struct check_problem *p, struct 
         struct priced_group *own = &to->groups[g];
         if (has_seats(p)) *own = seats[g];
         own->name = from->name, own->gpu = from->gpu, own->slots = from->slots;
+        own->takes = from->takes;
         own->memory_limit_bytes = from->memory_limit, own->constant_bytes = from->constant_bytes;
         own->excluded = from->excluded ? "it can hold no rank" : NULL;
         own->sync_constant_ns = TAKE_COPY(arena, from->sync_constant, p->gradient_count);

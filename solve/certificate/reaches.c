@@ -1,6 +1,7 @@
 // The certificate by reaches: a proof for each case, at the checker's prices. A case that no group
 // to share proves is halved where its best plans differ, until each part is proven.
 #include <limits.h>
+#include <stdlib.h>
 
 #include "data/text/document.h"
 #include "solve/certificate/certificate.h"
@@ -16,6 +17,7 @@ struct part {
     struct solve_result found;
     int shared;       // the group of which the replica has at most its share; -1: none
     int64_t bound_ns; // -1: the part has no plan
+    int cases;        // together; 1: a case, or a part of one
     struct check_half half;
     struct part *halves[2]; // NULL: it is proven by itself
 };
@@ -84,24 +86,34 @@ static enum status search_halves(struct part *part, struct check_relaxation how,
     return OK;
 }
 
+// Proves as much as it can with this group to share; -1: none.
+static enum status search_shared(struct part **part, struct check_relaxation how,
+                                 struct reaches_maker *h, struct error *err)
+{
+    struct places_maker *m = h->m;
+    const struct reader r = {"prices", &m->why};
+    struct part *own = *part = TAKE(m->arena, 1, struct part);
+    own->shared = how.shared, own->cases = how.cases;
+    if (check_relax_places(&own->p, &m->places, &how, &r, &m->work, m->arena) != OK)
+        return fail(err, SOLVER, "the checker refuses the problem: %s", m->why.text);
+    certificate_places_priced(&own->priced, m->request->priced, &own->p, m->arena);
+    return places_search_anew(&own->found, &own->bound_ns, m, &own->priced, err);
+}
+
 // How: of which part. Takes the group to share, or none, that proves most, or enough.
 static enum status search_part(struct part **part, struct check_relaxation how,
                                struct reaches_maker *h, struct error *err)
 {
     struct places_maker *m = h->m;
-    const struct reader r = {"prices", &m->why};
     int groups = m->places.problem->group_count, first = places_group_to_share(m),
         unshared = first < 0 || how.crossing == CROSS_SOME,
         ways = unshared + (first < 0 ? 0 : groups);
     const struct plan *looks[MOST_GROUPS + 1] = {NULL};
     *part = NULL;
     for (int way = 0; way < ways; way++) {
-        struct part *own = TAKE(m->arena, 1, struct part);
-        own->shared = how.shared = way < unshared ? -1 : (first + way - unshared) % groups;
-        if (check_relax_places(&own->p, &m->places, &how, &r, &m->work, m->arena) != OK)
-            return fail(err, SOLVER, "the checker refuses the problem: %s", m->why.text);
-        certificate_places_priced(&own->priced, m->request->priced, &own->p, m->arena);
-        TRY(places_search_anew(&own->found, &own->bound_ns, m, &own->priced, err));
+        struct part *own;
+        how.shared = way < unshared ? -1 : (first + way - unshared) % groups;
+        TRY(search_shared(&own, how, h, err));
         if (own->found.plan.stage_count) looks[way] = &own->found.plan;
         if (!*part || proves_less((*part)->bound_ns, own->bound_ns)) *part = own;
         if (!proves_less(own->bound_ns, m->bound_ns)) return OK;
@@ -111,19 +123,68 @@ static enum status search_part(struct part **part, struct check_relaxation how,
     return may ? search_halves(*part, how, h, err) : OK;
 }
 
+static int fewest_alone(const struct check_relaxation *how, int group)
+{
+    int fewest = how->ranks[0][group];
+    for (int i = 1; i < how->cases; i++)
+        if (how->ranks[i][group] < fewest) fewest = how->ranks[i][group];
+    return fewest;
+}
+
+// Where the first group's ranks in rings on it alone begin, or next to the middle where they
+// change.
+static int division_of(const struct check_relaxation *how)
+{
+    int best = 0;
+    for (int i = 1; i < how->cases; i++) {
+        if (how->ranks[i][0] == how->ranks[i - 1][0]) continue;
+        if (!how->ranks[i - 1][0]) return i;
+        if (!best || abs(2 * i - how->cases) < abs(2 * best - how->cases)) best = i;
+    }
+    return best ? best : how->cases / 2;
+}
+
+// Of these cases: one part, if they can be proven together with a group to share that all replicas
+// have ranks on; otherwise those of a first and a second half of them. parts: one for each case,
+// NULL where an earlier one is about it, too.
+static enum status search_together(struct part **parts, struct check_relaxation how,
+                                   struct reaches_maker *h, struct error *err)
+{
+    int all = how.cases, groups = h->m->places.problem->group_count;
+    how.crossing = h->cases->crossing[how.ranks - (const int(*)[MOST_GROUPS])h->cases->ranks];
+    if (all == 1) return search_part(parts, how, h, err);
+    how.crossing = CROSS_ANY;
+    for (how.shared = 0; how.shared < groups; how.shared++) {
+        struct part *own;
+        if (places_group_to_share(h->m) < 0 || !fewest_alone(&how, how.shared)) continue;
+        TRY(search_shared(&own, how, h, err));
+        parts[0] = own;
+        if (!proves_less(own->bound_ns, h->m->bound_ns)) return OK;
+    }
+    how.cases = division_of(&how);
+    TRY(search_together(parts, how, h, err));
+    how.ranks += how.cases, parts += how.cases, how.cases = all - how.cases;
+    return search_together(parts, how, h, err);
+}
+
+// The last case by itself, as the search has it; few cases, one by one.
 static enum status search_cases(struct part **parts, struct reaches_maker *h, int64_t *bound_ns,
                                 struct error *err)
 {
+    enum { FEW_CASES = 4 };
+    int count = h->cases->count, together = count > FEW_CASES ? count - 1 : 1;
     *bound_ns = h->m->bound_ns;
-    for (int i = 0; i < h->cases->count && *bound_ns; i++) {
+    for (int i = 0; i < count && *bound_ns; i += i ? 1 : together) {
         const struct check_relaxation how = {.by = RELAX_BY_REACHES,
                                              .shared = -1,
-                                             .ranks = h->cases->ranks[i],
-                                             .crossing = h->cases->crossing[i],
+                                             .ranks = (const int(*)[MOST_GROUPS])h->cases->ranks +
+                                                      i,
+                                             .cases = i ? 1 : together,
                                              .halves = h->halves};
-        TRY(search_part(&parts[i], how, h, err));
-        if (proves_less(parts[i]->bound_ns, *bound_ns)) *bound_ns = parts[i]->bound_ns;
+        TRY(search_together(parts + i, how, h, err));
     }
+    for (int i = 0; i < count && *bound_ns; i += parts[i]->cases)
+        if (proves_less(parts[i]->bound_ns, *bound_ns)) *bound_ns = parts[i]->bound_ns;
     return OK;
 }
 
@@ -149,6 +210,7 @@ static enum status put_part(struct writing *x, const struct part *part, struct e
                                           .into = &x->w};
     struct certificate_result made = {.text = NULL};
     json_open_object(&x->w, NULL);
+    if (part->cases > 1) json_put_count(&x->w, "cases", part->cases);
     if (part->halves[0]) {
         json_put_count(&x->w, "stage", part->half.stage);
         if (part->half.reach) json_put_count(&x->w, "reach", part->half.reach);
@@ -177,7 +239,7 @@ static enum status put_file(struct writing *x, struct part **parts, struct error
     if (x->made.bound_ns < 0) json_put_bool(w, "infeasible", true);
     else json_put_count(w, "bound_ns", x->made.bound_ns);
     json_open_array(w, "parts");
-    for (int i = 0; i < x->h->cases->count; i++) TRY(put_part(x, parts[i], err));
+    for (int i = 0; i < x->h->cases->count; i += parts[i]->cases) TRY(put_part(x, parts[i], err));
     json_close_array(w);
     json_close_object(w);
     json_close_object(w);

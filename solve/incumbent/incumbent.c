@@ -26,9 +26,12 @@ bool search_resources_hold(const struct search *s, const int *chosen)
     int64_t slots[SEATS_MAX] = {0};
     for (int i = 0; i < s->stage_count; i++) {
         const struct choice *c = &s->c->stages[i].items[chosen[i]];
-        int pool = priced_pool(p, c->group);
-        if (i < s->c->rank_count) slots[pool] += priced_seat_slots(p, c->group);
-        if (slots[pool] > p->groups[pool].slots) return false;
+        int pool = priced_pool(p, c->group), first = p->groups[pool].takes ? 0 : pool,
+            end = p->groups[pool].takes ? p->group_count : pool + 1;
+        for (int g = first; g < end; g++) {
+            if (i < s->c->rank_count) slots[g] += priced_slots_taken(p, g, c->group);
+            if (slots[g] > p->groups[g].slots) return false;
+        }
     }
     for (int r = 0; r < s->c->rank_count && s->c->virtual_stages > 1; r++)
         if (!choices_rank_fits(s->c, chosen, r)) return false;

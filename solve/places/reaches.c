@@ -4,6 +4,7 @@
 // branches on how many ranks have rings of which reach, and on whether some replica crosses from
 // one group to another (docs/PROOFS.md 11, by reaches). Values by groups come from the program over
 // groups; only syncs and slots are those of the reach.
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/base/least.h"
@@ -17,129 +18,6 @@
 static bool is_in(const struct placed_reaches *m, unsigned reach, size_t node)
 {
     return reach >> m->p->places->nodes[node].group & 1;
-}
-
-static int ranks_with(const struct placed_reaches *m, const int *ranks, unsigned reach)
-{
-    for (int i = 0; i < m->reach_count; i++)
-        if (m->reaches[i] == reach) return ranks[i];
-    return 0;
-}
-
-// Ranks with rings on the group alone are there in every replica; those with others get what is
-// left. The replica that has the fewest of the shared group has at most its share. If none crosses,
-// the shared group is that on which the replica is; a replica that crosses is not on one alone.
-static int slots_of(const struct placed_reaches *m, const struct placed_case *of, int shared,
-                    int target)
-{
-    const int *ranks = of->ranks;
-    int group = m->group_of[target], all = placed_slots_within(m, 1u << group), most = all;
-    if (of->crossing == NONE_CROSSES && shared >= 0 && group != shared &&
-        m->reach_of[target] >> shared & 1)
-        return 0;
-    if (of->crossing != NONE_CROSSES && group == shared) most = all / (int)m->p->layout.data;
-    if (of->crossing == SOME_CROSSES && shared < 0 && !m->p->places->micro_batches_together)
-        most = smaller_int(most, m->p->rank_count - 1);
-    int alone = ranks_with(m, ranks, 1u << group), left = all - alone * (int)m->p->layout.data;
-    if (placed_reach_size(m->reach_of[target]) > 1) most = smaller_int(most - alone, left);
-    return larger_int(0, smaller_int(most, ranks_with(m, ranks, m->reach_of[target])));
-}
-
-static void put_slots(struct placed_reaches *m, const struct placed_case *of, int shared)
-{
-    for (int t = 0; t < m->priced->group_count; t++)
-        m->priced->groups[t].slots = slots_of(m, of, shared, t);
-}
-
-// ---- values by groups
-
-static int64_t *spread(const struct placed_reaches *m, const int64_t *of_groups, int rows)
-{
-    int targets = m->priced->group_count, groups = m->p->group_count;
-    int64_t *to = TAKE(m->arena, rows * targets, int64_t);
-    for (int i = 0; i < rows * targets; i++)
-        to[i] = of_groups[i / targets * groups + m->group_of[i % targets]];
-    return to;
-}
-
-static int64_t *spread_pairs(const struct placed_reaches *m, const int64_t *of_groups, int slices,
-                             int parts)
-{
-    int targets = m->priced->group_count, groups = m->p->group_count, pairs = targets * targets;
-    int64_t *to = TAKE(m->arena, slices * pairs * parts, int64_t);
-    for (int i = 0; i < slices * pairs * parts; i++) {
-        int part = i % parts, pair = i / parts % pairs, slice = i / parts / pairs;
-        int from = m->group_of[pair / targets], end = m->group_of[pair % targets];
-        to[i] = of_groups[((slice * groups + from) * groups + end) * parts + part];
-    }
-    return to;
-}
-
-static void put_runs(struct placed_reaches *m)
-{
-    struct priced *to = m->priced;
-    to->runs = TAKE_COPY(m->arena, m->relaxed->runs, to->run_count);
-    for (int i = 0; i < to->run_count; i++) {
-        struct priced_run *r = &to->runs[i];
-        r->forward_ns = spread(m, r->forward_ns, to->slice_count);
-        r->backward_ns = spread(m, r->backward_ns, to->slice_count);
-        for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
-            if (r->again_ns[mode])
-                r->again_ns[mode] = spread(m, r->again_ns[mode], to->slice_count);
-        r->weight_ns = spread(m, r->weight_ns, 1);
-        r->optimizer_ns = spread(m, r->optimizer_ns, 1);
-        r->sync_ns = TAKE(m->arena, to->gradient_option_count, int64_t *);
-        if (r->tiered) r->tiered = TAKE_COPY(m->arena, r->tiered, r->tiered_count);
-        for (int o = 0; o < to->gradient_option_count; o++) {
-            r->sync_ns[o] = TAKE(m->arena, to->group_count, int64_t);
-            if (r->tiered) r->tiered[o].optimizer_ns = spread(m, r->tiered[o].optimizer_ns, 1);
-        }
-    }
-}
-
-static void put_links(struct placed_reaches *m)
-{
-    struct priced *to = m->priced;
-    to->cuts = TAKE_COPY(m->arena, m->relaxed->cuts, to->cut_count);
-    for (int i = 0; i < to->cut_count; i++) {
-        struct priced_cut *cut = &to->cuts[i];
-        int64_t **backward = TAKE(m->arena, to->boundary_option_count, int64_t *);
-        cut->forward_ns = spread_pairs(m, cut->forward_ns, to->slice_count, PART_COUNT);
-        for (int o = 0; o < to->boundary_option_count; o++)
-            backward[o] = spread_pairs(m, cut->backward_ns[o], to->slice_count, PART_COUNT);
-        cut->backward_ns = backward;
-    }
-    if (to->has_embedding_sync)
-        to->embedding_sync_ns = spread_pairs(m, m->relaxed->embedding_sync_ns, 1, 1);
-}
-
-static bool is_taken(const struct priced *p, const char *name, int end)
-{
-    for (int g = 0; g < end; g++)
-        if (!strcmp(p->groups[g].name, name)) return true;
-    return false;
-}
-
-// Rules find groups by their names, which the cluster's may have been given, too.
-static const char *name_target(const struct placed_reaches *m, int target)
-{
-    const struct priced *p = m->priced;
-    const char *name = arena_print(m->arena, "%s in rings of reach %u", p->groups[target].name,
-                                   m->reach_of[target]);
-    while (is_taken(p, name, target)) name = arena_print(m->arena, "%s'", name);
-    return name;
-}
-
-static void put_groups(struct placed_reaches *m)
-{
-    struct priced *to = m->priced;
-    to->groups = TAKE(m->arena, to->group_count, struct priced_group);
-    for (int t = 0; t < to->group_count; t++) {
-        to->groups[t] = m->relaxed->groups[m->group_of[t]];
-        to->groups[t].sync_constant_ns = TAKE(m->arena, to->gradient_option_count, int64_t);
-        if (t >= m->p->group_count) to->groups[t].name = name_target(m, t);
-    }
-    placed_spread_rules(m);
 }
 
 // ---- syncs
@@ -302,9 +180,7 @@ static bool open_reaches(struct placed_reaches *m, const struct priced *p,
     if (!placed_list_cases(m)) return false;
     m->weights = TAKE(arena, nodes * nodes, int64_t);
     m->beyond = TAKE(arena, nodes, size_t);
-    put_groups(m);
-    put_runs(m);
-    put_links(m);
+    placed_spread_values(m);
     put_syncs(m);
     return says_more(m);
 }
@@ -327,12 +203,12 @@ struct case_solving {
     struct error *err;
 };
 
-static enum status solve_shared(struct case_solving *c, const struct placed_case *of, int shared,
+static enum status solve_shared(struct case_solving *c, const struct placed_cases *of, int shared,
                                 int64_t enough_ns, int64_t *bound_ns)
 {
     struct placed_reaches *m = c->m;
     struct solve_result *own = TAKE(m->arena, 1, struct solve_result);
-    put_slots(m, of, shared);
+    placed_put_slots(m, of, shared);
     c->settings->cutoff_ns = enough_ns < NEVER_NS ? enough_ns : 0;
     if (c->settings->time_limit_s > 0) c->settings->time_limit_s = watch_left_s(c->watch);
     TRY(solve_run(own, m->priced, c->settings, NULL, c->watch->stop, m->arena, c->err));
@@ -356,9 +232,11 @@ static void place_next(struct case_solving *c)
         c->wanted_ns = smaller(c->wanted_ns, bound_closing(c->best_ns, c->r->gap, 0));
 }
 
-static void crowd(struct placed_reaches *m, const struct placed_case *of)
+static void crowd(struct placed_reaches *m, const struct placed_cases *of)
 {
-    unsigned common = of->crossing == NONE_CROSSES ? placed_common_reach(m, of->ranks) : 0,
+    unsigned common = of->count == 1 && of->first->crossing == NONE_CROSSES
+                          ? placed_common_reach(m, of->first->ranks)
+                          : 0,
              crowded = common && placed_must_share_nodes(m, common) ? common : 0;
     if (m->crowded == crowded) return;
     m->crowded = crowded;
@@ -367,13 +245,13 @@ static void crowd(struct placed_reaches *m, const struct placed_case *of)
 
 // Any group may be the one of which the replica in question has at most its share: what the best of
 // these programs proves holds. *bound_ns NEVER_NS: the part of a case has no plan.
-static enum status solve_part(struct case_solving *c, const struct placed_case *of, int ways,
+static enum status solve_part(struct case_solving *c, const struct placed_cases *of, int ways,
                               int64_t enough_ns, int64_t *bound_ns)
 {
     int first = c->shared;
     *bound_ns = -1;
     for (int i = 0; i <= GROUPS_MAX; i++) c->looks[i] = NULL;
-    if (of->crossing == SOME_CROSSES)
+    if (of->count == 1 && of->first->crossing == SOME_CROSSES)
         TRY(solve_shared(c, of, -1, smaller(enough_ns, c->wanted_ns), bound_ns));
     for (int way = 0; way < ways && *bound_ns < smaller(enough_ns, c->wanted_ns); way++) {
         int shared = ways == 1 ? first : (first + way) % ways;
@@ -389,7 +267,7 @@ static enum status solve_part(struct case_solving *c, const struct placed_case *
 
 // Where replicas want different plans, in halves: each is a part by itself, which a program of any
 // shared group may close (docs/PROOFS.md 11, halves).
-static enum status solve_halves(struct case_solving *c, const struct placed_case *of, int ways,
+static enum status solve_halves(struct case_solving *c, const struct placed_cases *of, int ways,
                                 int64_t enough_ns, int64_t *bound_ns)
 {
     struct placed_half half;
@@ -410,7 +288,7 @@ static enum status solve_halves(struct case_solving *c, const struct placed_case
     return OK;
 }
 
-static enum status solve_case(struct case_solving *c, const struct placed_case *of, int ways,
+static enum status solve_case(struct case_solving *c, const struct placed_cases *of, int ways,
                               int64_t enough_ns, int64_t *bound_ns)
 {
     crowd(c->m, of);
@@ -432,26 +310,84 @@ static enum status pass_cases(struct case_solving *c, int ways, int64_t above_ns
     int count = c->m->case_count;
     *bound_ns = NEVER_NS;
     for (int i = 0; i<count && * bound_ns> above_ns; i++) {
+        const struct placed_cases one = {&c->m->cases[count - 1 - i], 1};
         int64_t own_ns;
-        TRY(solve_case(c, &c->m->cases[count - 1 - i], ways, smaller(*bound_ns, c->wanted_ns),
-                       &own_ns));
+        TRY(solve_case(c, &one, ways, smaller(*bound_ns, c->wanted_ns), &own_ns));
         *bound_ns = smaller(*bound_ns, own_ns);
     }
     return OK;
 }
 
+// Where the number of ranks whose rings are on the first group alone begins to be above 0, or
+// changes next to the middle; the middle if it does not.
+static int division_of(const struct placed_cases *of)
+{
+    int best = 0, middle = of->count / 2;
+    for (int i = 1; i < of->count; i++) {
+        if (of->first[i].ranks[0] == of->first[i - 1].ranks[0]) continue;
+        if (!of->first[i - 1].ranks[0]) return i;
+        if (!best || abs(i - middle) < abs(best - middle)) best = i;
+    }
+    return best ? best : middle;
+}
+
+// Cases together, with any group to share that every replica has ranks on; where no program of all
+// of them proves enough, the later ones and the earlier ones (docs/PROOFS.md 11, together).
+static enum status solve_together(struct case_solving *c, const struct placed_cases *of,
+                                  int64_t *bound_ns)
+{
+    int division = division_of(of);
+    const struct placed_cases parts[2] = {{of->first, division},
+                                          {of->first + division, of->count - division}};
+    int64_t least_ns = NEVER_NS, own_ns = 0;
+    if (of->count == 1) return solve_case(c, of, c->m->p->group_count, c->wanted_ns, bound_ns);
+    crowd(c->m, of);
+    *bound_ns = 0;
+    for (int shared = 0; shared < c->m->p->group_count; shared++) {
+        if (!placed_fewest_alone(of, shared)) continue;
+        TRY(solve_shared(c, of, shared, c->wanted_ns, &own_ns));
+        *bound_ns = larger(*bound_ns, own_ns);
+        if (*bound_ns >= c->wanted_ns || watch_is_over(c->watch)) return OK;
+    }
+    for (int i = 0; i < 2 && least_ns > *bound_ns; i++) {
+        TRY(solve_together(c, &parts[i], &own_ns));
+        least_ns = smaller(least_ns, own_ns);
+    }
+    *bound_ns = larger(*bound_ns, least_ns);
+    return OK;
+}
+
+// The last case, which has the most ranks whose rings are on one group, gives a plan that is
+// placed: what is wanted of the others, together.
+static enum status solve_many(struct case_solving *c)
+{
+    const struct placed_cases last = {&c->m->cases[c->m->case_count - 1], 1},
+                              others = {c->m->cases, c->m->case_count - 1};
+    int64_t last_ns, others_ns;
+    TRY(solve_case(c, &last, 1, c->wanted_ns, &last_ns));
+    place_next(c);
+    if (last_ns < c->wanted_ns)
+        TRY(solve_case(c, &last, c->m->p->group_count, c->wanted_ns, &last_ns));
+    if (last_ns <= c->r->enough_ns) return OK;
+    TRY(solve_together(c, &others, &others_ns));
+    c->r->bound_ns = smaller(last_ns, others_ns);
+    return OK;
+}
+
 // First with the group to share that is known, which is quick and lower. Then with any, from the
 // case with the most ranks whose rings are on one group on: its plans are the easiest to place, and
-// a plan's time spares the others' programs.
+// a plan's time spares the others' programs. Many cases are bounded together.
 static enum status solve_cases(struct case_solving *c)
 {
-    bool may_share = !c->m->p->places->micro_batches_together;
+    enum { FEW_CASES = 4 };
+    bool may_share = !c->m->p->places->micro_batches_together, repeats = may_share && c->r->repeats;
     int64_t bound_ns, known_ns = c->r->enough_ns;
     c->shared = may_share ? shared_before(c->m) : -1;
+    if (repeats && c->r->gap > 0 && c->m->case_count > FEW_CASES) return solve_many(c);
     TRY(pass_cases(c, 1, known_ns, &bound_ns));
     place_next(c);
     c->r->bound_ns = bound_ns;
-    if (!may_share || !c->r->repeats || bound_ns >= c->wanted_ns) return OK;
+    if (!repeats || bound_ns >= c->wanted_ns) return OK;
     TRY(pass_cases(c, c->m->p->group_count, larger(known_ns, bound_ns), &bound_ns));
     c->r->bound_ns = larger(c->r->bound_ns, bound_ns);
     return OK;

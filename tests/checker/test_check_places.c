@@ -291,7 +291,7 @@ static void try_reaches(const struct place_trial *t)
     uint64_t work = UINT64_MAX / 2, state = t->seed + 77;
     if (check_list_cases(cases, &t->places, &r, &work) != OK) return;
     for (int i = 0; i < cases->count; i++) {
-        how.ranks = cases->ranks[i];
+        how.ranks = (const int(*)[MOST_GROUPS])cases->ranks + i;
         how.crossing = cases->crossing[i];
         int64_t most_ns = claim_shared(t, how);
         int64_t halves_ns = claim_halves(t, how, cases, &state);
@@ -400,8 +400,10 @@ static void try_placement(const struct place_trial *t, const struct check_cases 
     if (at == c->count) fail_msg("problem %llu: a placement is in no case", t->seed);
     for (int shared = -1; shared < (t->places.together ? 0 : t->places.problem->group_count);
          shared++) {
-        const struct check_relaxation how = {RELAX_BY_REACHES, shared, false, c->ranks[at],
-                                             c->crossing[at]};
+        const struct check_relaxation how = {.by = RELAX_BY_REACHES,
+                                             .shared = shared,
+                                             .ranks = (const int(*)[MOST_GROUPS])c->ranks + at,
+                                             .crossing = c->crossing[at]};
         struct check_problem p;
         int fewest = INT32_MAX, first = 0;
         CHECK_OK(check_relax_places(&p, &t->places, &how, &r, &work, t->arena));

@@ -45,6 +45,8 @@ int64_t check_use(const struct check_problem *p, int stage, int resource,
 {
     if (resource < p->group_count) { // the first stage of each rank
         const struct check_group *own = &p->groups[c->group];
+        if (p->groups[resource].takes)
+            return stage < p->ranks ? p->groups[resource].takes[c->group] : 0;
         bool on = c->group == resource ||
                   (own->of_node_group && own->of_node_group == p->groups[resource].of_node_group);
         return stage < p->ranks && on ? check_seat_slots(p, c->group) : 0;

@@ -74,7 +74,8 @@ struct check_places {
 // most its share; -1: none. chained: by groups, with what the transfers take together beyond the
 // least of each (solve/checker/boxes/chain.h).
 // ranks, crossing: by reaches, how many ranks have rings of each reach, and whether replicas cross
-// from one group to another (a case).
+// from one group to another (a case). cases: 2 or more, so many together, whose ranks follow each
+// other.
 // halves: what a part of a case says beside.
 enum check_crossing { CROSS_ANY, CROSS_NONE, CROSS_SOME };
 enum check_relaxed_by { RELAX_BY_GROUPS, RELAX_BY_NODES, RELAX_BY_REACHES };
@@ -90,7 +91,8 @@ struct check_relaxation {
     enum check_relaxed_by by;
     int shared;
     bool chained;
-    const int *ranks;
+    const int (*ranks)[MOST_GROUPS];
+    int cases;
     enum check_crossing crossing;
     const struct check_half *halves;
     int half_count;

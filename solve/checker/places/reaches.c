@@ -181,26 +181,38 @@ static int least(int64_t a, int64_t b) { return (int)(a < b ? a : b); }
 // The replica has all ranks whose rings are on the group alone, and of the others at most what they
 // leave: of the group, and of what it has of it at most. A replica that crosses has not all of them
 // on one group; where none crosses, it has all of them on the group that is named.
-static void limit_slots(struct relaxing *m, const struct check_relaxation *how)
+static int limit_of(const struct relaxing *m, const struct check_relaxation *how, int target,
+                    const int *ranks)
 {
     const struct check_cases *c = m->cases;
-    const int *ranks = how->ranks;
     bool crosses = how->crossing == CROSS_SOME && how->shared < 0 && !m->x->together,
          stays = how->crossing == CROSS_NONE && how->shared >= 0;
-    int groups = m->p->group_count;
-    for (int t = m->to->group_count - 1; t >= 0; t--) {
-        int g = m->group_of[t], slots = m->to->groups[g].slots, of_reach = 0;
-        for (int i = 0; i < c->reach_count; i++)
-            if (c->reaches[i] == m->reach_of[t]) of_reach = ranks[i];
-        if (t >= groups) {
-            slots = least(slots - ranks[g],
-                          room_of(m->x, 1u << g) - (int64_t)ranks[g] * m->x->replicas);
-            if (slots < 0) slots = 0;
-        }
-        if (crosses) slots = least(slots, m->p->ranks - 1);
-        if (stays && has(m->reach_of[t], how->shared) && how->shared != g) slots = 0;
-        m->to->groups[t].slots = least(slots, of_reach);
+    int g = m->group_of[target], slots = m->to->groups[g].slots, of_reach = 0;
+    for (int i = 0; i < c->reach_count; i++)
+        if (c->reaches[i] == m->reach_of[target]) of_reach = ranks[i];
+    if (target >= m->p->group_count) {
+        slots =
+            least(slots - ranks[g], room_of(m->x, 1u << g) - (int64_t)ranks[g] * m->x->replicas);
+        if (slots < 0) slots = 0;
     }
+    if (crosses) slots = least(slots, m->p->ranks - 1);
+    if (stays && has(m->reach_of[target], how->shared) && how->shared != g) slots = 0;
+    return least(slots, of_reach);
+}
+
+// From the last target on: those of a reach follow the groups, whose own slots they are limited by.
+static void limit_slots(struct relaxing *m, const struct check_relaxation *how)
+{
+    int share = how->shared < 0 ? -1 : m->to->groups[how->shared].slots;
+    for (int t = m->to->group_count - 1; t >= 0; t--) {
+        int most = 0;
+        for (int i = 0; i == 0 || i < how->cases; i++) {
+            int own = limit_of(m, how, t, how->ranks[i]);
+            if (own > most) most = own;
+        }
+        m->to->groups[t].slots = most;
+    }
+    if (how->cases > 1 && share >= 0) check_join_slots(m, how, share);
 }
 
 // All replicas of a plan have a stage's number of layers, and one reach of its rank's ring.
@@ -286,7 +298,7 @@ static enum status find_crowded(bool *crowded, const struct relaxing *m,
 {
     bool none_crosses = how->crossing == CROSS_NONE;
     *crowded = false;
-    if (!none_crosses || reach_of_all(m->cases, how->ranks, m->p->ranks) != reach) return OK;
+    if (!none_crosses || reach_of_all(m->cases, how->ranks[0], m->p->ranks) != reach) return OK;
     return check_crowds(crowded, m, reach);
 }
 

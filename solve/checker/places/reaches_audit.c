@@ -11,6 +11,8 @@ struct case_audit {
     const cJSON *next; // of the parts
     int64_t number;
     int stage, below, reach; // of the present part; -1: not stated
+    bool begins;             // the next part is of new cases, and may be of several
+    int left;                // cases from those of the present part on
     const cJSON *proof;
     struct check_half halves[HALVES_MOST];
 };
@@ -39,7 +41,9 @@ static enum status read_part(struct case_audit *h, const struct reader *r)
 {
     const char *names[MOST_GROUPS + 1];
     const cJSON *v = h->next;
+    int cases = 1;
     const struct value_field fields[] = {
+        {"?cases", 2, CASES_MOST, .small = &cases},
         {"?shared", .small = &h->how.shared, .names = check_group_names(h->x->problem, names)},
         {"?stage", 0, h->x->problem->stages - 1, .small = &h->stage},
         {"?layers_below", 1, MOST_LAYERS, .small = &h->below},
@@ -51,6 +55,12 @@ static enum status read_part(struct case_audit *h, const struct reader *r)
     h->proof = NULL;
     h->next = v->next;
     TRY(value_fields(r, v, "part", fields, NULL));
+    if (cases > 1 && !h->begins)
+        return check_refuse(r, "part.cases", "expected none: the cases are those of the whole");
+    if (cases > h->left) return check_refuse(r, "part.cases", "only %d cases are left", h->left);
+    if (h->begins) h->how.cases = cases;
+    if (cases > 1) h->how.crossing = CROSS_ANY;
+    h->begins = false;
     bool halves = h->stage >= 0 && (h->below > 0) != (h->reach > 0) && h->how.shared < 0,
          proves = h->stage < 0 && h->below < 0 && h->reach < 0;
     if (h->proof ? !proves : !halves)
@@ -102,9 +112,11 @@ static enum status audit_cases(struct case_audit *h, const struct reader *r, str
     struct check_cases *cases = TAKE(arena, 1, struct check_cases);
     TRY(check_list_cases(cases, h->x, r, h->work));
     h->how.halves = h->halves;
-    for (int i = 0; i < cases->count; i++) {
-        h->how.ranks = cases->ranks[i];
+    for (int i = 0; i < cases->count; i += h->how.cases) {
+        h->how.ranks = (const int(*)[MOST_GROUPS])cases->ranks + i;
         h->how.crossing = cases->crossing[i];
+        h->begins = true;
+        h->left = cases->count - i;
         TRY(audit_part(h, r));
     }
     return h->next ? check_refuse(r, "places.parts", "parts continue after the last one") : OK;

@@ -73,6 +73,12 @@ enum status check_open_reaches(struct relaxing *m);
 // What the other targets of a group take from its first, and all syncs. how: which case.
 enum status check_relax_reaches(struct relaxing *m, const struct check_relaxation *how);
 
+// ---- together.c
+
+// Of several cases with a shared group, of which the replica has at most its share: that share, and
+// what is left of its ranks, are limits of several targets together.
+void check_join_slots(struct relaxing *m, const struct check_relaxation *how, int share);
+
 // ---- crowded.c
 
 // Where no replica crosses: whether each ring on exactly these groups shares a node with another.

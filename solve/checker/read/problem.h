@@ -166,6 +166,9 @@ struct check_group {
     // Groups of one node group with different widths share its slots: of_node_group, its number +
     // 1, and what a rank takes of them. 0, 0: the group has its own, one for a rank.
     int slots, of_node_group, seat_slots;
+    // [group]: what a rank on it takes of this one's slots, 0 or 1, of its own 1; NULL in all
+    // groups: as above. Only of bounds on placements (places/together.c).
+    const int *takes;
     int tensor, context, data; // of a width; 0: not stated
     bool excluded;
     int64_t memory_limit, constant_bytes, *sync_constant; // [gradient option]

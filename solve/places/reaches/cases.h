@@ -15,6 +15,12 @@ struct placed_case {
     enum crossing crossing;
 };
 
+// Some that follow each other.
+struct placed_cases {
+    const struct placed_case *first;
+    int count;
+};
+
 struct placed_reaches {
     struct priced *priced;
     const struct priced *p, *relaxed;
@@ -39,6 +45,18 @@ unsigned placed_common_reach(const struct placed_reaches *m, const int *ranks);
 // Whether, with every replica within one of the reach's groups, each ring shares a node with
 // another.
 bool placed_must_share_nodes(const struct placed_reaches *m, unsigned reach);
+
+// ---- slots.c
+
+// Ranks whose rings are on the group alone: as many as all these cases have.
+int placed_fewest_alone(const struct placed_cases *of, int group);
+// The slots of all targets in these cases. shared: the group of which the replica has at most its
+// share; -1: none.
+void placed_put_slots(struct placed_reaches *m, const struct placed_cases *of, int shared);
+
+// ---- values.c
+
+void placed_spread_values(struct placed_reaches *m); // from m->relaxed; placed_spread_rules, too
 
 // ---- halves.c
 
