@@ -69,8 +69,7 @@ static bool same_bytes(const struct priced *p, const struct priced_run *a,
            same_numbers(a->feedback_bytes, b->feedback_bytes, (size_t)p->gradient_option_count);
 }
 
-// Whether nothing tells the layers of the two runs apart: numbers, tiers, widths or further lists.
-static bool runs_alike(const struct priced *p, int a, int b)
+bool choices_runs_alike(const struct priced *p, int a, int b)
 {
     const struct priced_run *x = &p->runs[a], *y = &p->runs[b];
     bool plain = !x->tiered_count && !y->tiered_count && !x->seats && !y->seats && !x->entry_ns &&
@@ -86,7 +85,7 @@ static int first_alike(const struct priced *p, int run)
     int first = run;
     for (int i = 0; i < p->rule_count; i++)
         if (p->rules[i].run) return run;
-    while (first > 0 && runs_alike(p, first - 1, run)) first--;
+    while (first > 0 && choices_runs_alike(p, first - 1, run)) first--;
     return first;
 }
 

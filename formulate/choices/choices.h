@@ -91,6 +91,8 @@ static inline int choices_place(const struct choices *c, int layer)
 {
     return layer < c->free_from ? layer : -1 - c->free_from;
 }
+// Whether nothing tells the layers of the two runs apart: numbers, tiers, widths or further lists.
+bool choices_runs_alike(const struct priced *p, int a, int b);
 // The least layer that a choice with this first_layer may start at.
 static inline int place_least(int first_layer)
 {

@@ -70,6 +70,7 @@ static void note_step(struct box_closer *b, struct box_answer *a, int path_count
                               .labelled = b->current.labelled,
                               .removes = removing};
     note_memory(b, step);
+    box_kinds_note(b, step);
 }
 
 static void mix(struct box_closer *b, const int *ids, const int64_t *weights, int path_count)
@@ -133,15 +134,19 @@ int64_t box_solve(struct box_closer *b, bool on_small_table, const struct choice
     struct dynamic *d = on_small_table ? b->priced : b->counted;
     b->current.on_small_table = on_small_table && b->priced != b->counted;
     b->current.labelled = false;
+    bool by_ranks = box_closer_is_by_ranks(b), charging = false;
+    if (b->kinds) box_kinds_charge(b, box), charging = b->kinds->charging;
     struct dynamic_box dynamic_box = {.coefficients = b->work.coefficients,
                                       .prices = b->work.prices,
                                       .allowed = box->allowed,
-                                      .spans = box->spans,
+                                      .spans = by_ranks ? box->spans : NULL,
                                       .memory = b->memory.rows,
-                                      .memory_count = b->memory.count};
+                                      .memory_count = b->memory.count,
+                                      .added = charging ? b->kinds->added : NULL,
+                                      .granted = charging ? b->kinds->granted : 0};
     struct dynamic_answer answer = {.chosen = b->work.chosen,
                                     .through_ns = b->work.through,
-                                    .spans_ns = box->spans ? b->work.spans_ns : NULL};
+                                    .spans_ns = by_ranks ? b->work.spans_ns : NULL};
     dynamic_solve(d, &dynamic_box, &answer);
     if (removed) *removed = 0;
     if (answer.bound_ns >= target_ns || !removed) return answer.bound_ns;
@@ -153,8 +158,8 @@ int64_t box_solve(struct box_closer *b, bool on_small_table, const struct choice
                 note_removed(b, b->work.through[s][i]);
                 ++*removed;
             }
-    if (box->spans) *removed += trim_spans(b, box->spans, target_ns);
-    if (*removed) box_couple_ranks(b->c, box->allowed);
+    if (by_ranks) *removed += trim_spans(b, box->spans, target_ns);
+    if (*removed) box_couple_ranks(b->c, box->allowed), box_narrow(b, box);
     return answer.bound_ns;
 }
 
@@ -249,9 +254,11 @@ static void adjust_prices(struct box_closer *b, int64_t target_ns, int64_t bound
 
 // ---- the box
 
-// Evaluates a box with a single decision: its time, or that it is no plan.
-static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struct box_answer *a)
+// Evaluates a box with a single decision: its time, or that it is no plan of the box.
+static void evaluate_only_plan(struct box_closer *b, const struct choice_box *box,
+                               struct box_answer *a)
 {
+    bool *const *allowed = box->allowed;
     for (int s = 0; s < b->stages; s++)
         for (int i = 0; i < b->c->stages[s].count; i++)
             if (allowed[s][i]) b->work.chosen[s] = i;
@@ -259,6 +266,7 @@ static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struc
     a->single = true;
     a->bound_ns = INT64_MAX;
     if (!choices_fit_together(b->c, b->work.chosen) ||
+        !box_within_spans(b, box, b->work.chosen) ||
         !choices_durations(b->c, b->work.chosen, b->work.durations))
         return;
     a->bound_ns = graph_longest(b->g, b->work.durations, b->work.counts);
@@ -282,6 +290,7 @@ int box_mix_beginning(struct box_closer *b)
     for (int r = 0; r < dynamic_resource_count(b->counted) && step->prices; r++)
         b->work.prices[r] = step->prices[r];
     box_memory_repeat(b, step);
+    box_kinds_repeat(b, step);
     mix(b, b->now.ids, b->now.weights, step->path_count);
     return step->path_count;
 }
@@ -328,6 +337,7 @@ static bool use_shares(struct box_closer *b, const struct choice_box *box, int64
 {
     int removed = 1, count;
     int64_t before = a->bound_ns; // by mixtures: of the first box
+    for (int i = 0; i < b->memory.count; i++) b->memory.rows[i].price = 0;
     for (int round = 0; round < ROUNDS_OF_SHARES && removed && !box_is_stopped(b); round++) {
         if (!(count = box_share_weights(b, box, target_ns))) return false;
         b->current.in_shares = true;
@@ -338,6 +348,7 @@ static bool use_shares(struct box_closer *b, const struct choice_box *box, int64
         b->shares_lag = bound < before - before / 10000;
         if (choices_durations(b->c, b->work.chosen, b->work.durations))
             box_meet_plan(b, b->work.chosen, a);
+        if (b->kinds) box_meet_near_shares(b, box, a);
     }
     return false;
 }
@@ -357,8 +368,11 @@ static bool close_box(struct box_closer *b, const struct choice_box *box, int64_
     if (b->memory.count) box_drop_plans(b, box->allowed, false);
     else game_truncate_plans(b->game, 0);
     memset(b->work.prices, 0, (size_t)dynamic_resource_count(b->counted) * sizeof *b->work.prices);
+    box_kinds_clear(b);
     box_couple_ranks(b->c, box->allowed);
-    bool by_ranks = box_closer_is_by_ranks(b), sharing = by_ranks && b->c->virtual_stages > 1;
+    box_narrow(b, box);
+    bool by_ranks = box_closer_is_by_ranks(b),
+         sharing = (by_ranks || b->kinds) && b->c->virtual_stages > 1;
     b->current.in_shares = false;
     if (b->shares && !b->shares_lag && use_shares(b, box, target_ns, a)) return true;
     if (b->memory.count) box_memory_begin(b, target_ns);
@@ -389,7 +403,7 @@ static bool close_box(struct box_closer *b, const struct choice_box *box, int64_
     if (sharing && !b->shares && !rounds && use_shares(b, box, target_ns, a)) return true;
     a->split = box_choose_split(b, box);
     if (a->split.by) return false;
-    evaluate_only_plan(b, box->allowed, a);
+    evaluate_only_plan(b, box, a);
     return true;
 }
 
@@ -404,7 +418,8 @@ bool box_close(struct box_closer *b, const struct choice_box *box, int64_t targe
     assert(a->single || !closed || a->bound_ns >= target_ns);
     // No plan of the box takes less than what is proven for it (where transfers are joint, it may
     // with its boundaries priced separately).
-    assert(b->c->joint || a->found_ns >= a->bound_ns || a->found_ns >= a->removed_ns);
+    assert(b->c->joint || box->spans || a->found_ns >= a->bound_ns ||
+           a->found_ns >= a->removed_ns);
     return closed;
 }
 
@@ -430,24 +445,25 @@ static bool holds_within(const struct box_closer *b, const struct choice_box *bo
     for (int s = 0; s < b->stages; s++)
         for (int i = 0; i < b->c->stages[s].count; i++)
             if (box->allowed[s][i] && !left->allowed[s][i]) return false;
-    for (int r = 0; r < b->c->rank_count && box->spans && left->spans; r++)
+    for (int r = 0; r < box_closer_span_count(b); r++)
         if (box->spans[r].least < left->spans[r].least || box->spans[r].most > left->spans[r].most)
             return false;
     return true;
 }
 
-static bool is_one_plan_at_least(struct box_closer *b, bool *const *allowed, int64_t target_ns)
+static bool is_one_plan_at_least(struct box_closer *b, const struct choice_box *box,
+                                 int64_t target_ns)
 {
     struct box_answer a = {.found = b->work.chosen, .found_ns = 0};
     bool empty = false;
     for (int s = 0; s < b->stages; s++) {
         int count = 0;
-        for (int i = 0; i < b->c->stages[s].count; i++) count += allowed[s][i];
+        for (int i = 0; i < b->c->stages[s].count; i++) count += box->allowed[s][i];
         if (count > 1) return false;
         empty = empty || count == 0;
     }
     if (empty) return true;
-    evaluate_only_plan(b, allowed, &a);
+    evaluate_only_plan(b, box, &a);
     return a.bound_ns >= target_ns;
 }
 
@@ -458,19 +474,21 @@ bool box_repeat(struct box_closer *b, const struct choice_box *box, int64_t targ
     struct choice_box now = choice_box_copy(b, box, b->arena);
     bool closed = false;
     box_couple_ranks(b->c, now.allowed);
+    box_narrow(b, &now);
     for (int i = 0; i < step_count && !closed; i++) {
         int removed, resources = dynamic_resource_count(b->counted);
         mix(b, steps[i].ids, steps[i].weights, steps[i].path_count);
         for (int r = 0; r < resources; r++)
             b->work.prices[r] = steps[i].prices ? steps[i].prices[r] : 0;
         box_memory_repeat(b, &steps[i]);
+        box_kinds_repeat(b, &steps[i]);
         bool found;
         closed = (steps[i].labelled
                       ? box_solve_labels(b, &now, target_ns, &found)
                       : box_solve(b, steps[i].relaxed, &now, target_ns, &removed)) >= target_ns;
     }
     bool holds = closed || (left ? holds_within(b, &now, left)
-                                 : is_one_plan_at_least(b, now.allowed, target_ns));
+                                 : is_one_plan_at_least(b, &now, target_ns));
     arena_reset(b->arena, mark);
     return holds;
 }

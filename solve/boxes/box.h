@@ -14,13 +14,20 @@
 #include "formulate/graph/longest.h"
 
 // allowed[stage][choice]. spans[rank] where the closer works by ranks (NULL there: any number of
-// layers), else NULL.
+// layers); where it counts kinds of layers, spans[kind * ranks + rank] (kinds.c); else NULL.
 struct choice_box {
     bool *const *allowed;
     struct layer_span *spans;
 };
 
 struct box_closer; // the tables, and all paths found so far
+
+// The price of a layer on a rank, of those like the layers of a run: charged above the most that the
+// rank may have in the box, or if negative below the least. Multiples of 2^-20 ns.
+struct layer_price {
+    int rank, run;
+    int64_t price;
+};
 
 // One use of weights on a box: an exact statement that anybody can repeat. ids refer to paths of
 // the closer.
@@ -32,6 +39,8 @@ struct box_step {
                                        // (solve/boxes/dynamic.h), as used; NULL: none
     const struct memory_price *memory; // those of memory; NULL: none
     int memory_count;
+    const struct layer_price *layers; // likewise
+    int layer_price_count;
     bool relaxed;  // on the small table, which counts no resource
     bool labelled; // by labels over the small table (dynamic_solve_labels)
     bool removes;  // removed something from the box; else it only raised the bound
@@ -51,6 +60,7 @@ struct box_split {
     int at;        // the stage; by layers: the rank
     int64_t value; // this load in ns or more; this choice; this group; from this layer on; this
                    // many layers or more
+    int like;      // by layers: one more than the run whose kind is counted; 0: all layers
 };
 // The part with the property is the one that the certificate states, not the other way round.
 static inline bool box_split_states(const struct box_split *s)
@@ -92,6 +102,9 @@ struct box_settings {
 struct box_closer *box_closer_open(const struct choices *c, struct graph *g,
                                    struct box_settings settings, struct arena *arena);
 bool box_closer_is_by_ranks(const struct box_closer *b);
+int box_closer_span_count(const struct box_closer *b); // of a box; 0: boxes have none
+// The span that a split by layers is of; -1: boxes have none for it.
+int box_closer_span_at(const struct box_closer *b, const struct box_split *s);
 // By ranks, or with memory prices: weights are worth passing on to the boxes inside.
 bool box_closer_is_balanced(const struct box_closer *b);
 // All choices, any number of layers.

@@ -71,6 +71,16 @@ struct box_work {
     int64_t **through, **spans_ns;
 };
 
+// Where some kinds of layers are counted apart (kinds.c).
+enum { KINDS_MAX = 4 };
+struct box_kinds {
+    int count, runs[KINDS_MAX], layers[KINDS_MAX]; // a run of each kind; layers of the model
+    int **held;                                    // [stage][choice * count + kind]
+    int64_t *prices;                               // [kind * ranks + rank]: see layer_price
+    wide **added, granted;                         // see dynamic_box
+    bool charging;                                 // some price is not 0
+};
+
 // Of the box that is being closed.
 struct box_current {
     const struct box_step *beginning; // of the next box; NULL: none
@@ -100,6 +110,7 @@ struct box_closer {
     struct box_remembered remembered[REMEMBERED];
     int remembered_count; // all that ever were
     struct box_current current;
+    struct box_kinds *kinds;   // NULL: one kind, or they are not counted
     struct box_shares *shares; // shares.c; NULL: not begun
     bool shares_lag;           // behind the mixtures of the first box: not used again
     struct arena *arena;
@@ -144,8 +155,12 @@ void box_balance(struct box_closer *b, const struct choice_box *box, struct box_
 // bound is the least time of the box, up to rounding, if stages may hold fractions of layers.
 // Returns how many; 0: this is no such box.
 int box_share_weights(struct box_closer *b, const struct choice_box *box, int64_t target_ns);
-// The layers of a stage that the last ones are for.
-double box_share_of(const struct box_closer *b, int stage);
+// The layers of a kind (0 if none are counted) on a stage that the last ones are for; and a layer's
+// time, as a part of that of the kind that takes most.
+double box_share_of(const struct box_closer *b, int stage, int kind);
+// Tries a plan whose stages hold about as many layers of each kind.
+void box_meet_near_shares(struct box_closer *b, const struct choice_box *box, struct box_answer *a);
+double box_share_worth(const struct box_closer *b, int kind);
 
 // Memory rows in addition to the game's paths; prices 0.
 void box_memory_open(struct box_closer *b);
@@ -161,6 +176,22 @@ int box_memory_split(struct box_closer *b, int count);
 // impossible.
 bool box_memory_refit(struct box_closer *b, bool *const *allowed, int *chosen);
 
+// ---- kinds.c
+void box_kinds_open(struct box_closer *b);
+void box_kinds_clear(struct box_closer *b); // all prices
+void box_kinds_put(struct box_closer *b, int kind, int rank, double price_ns);
+void box_kinds_charge(struct box_closer *b, const struct choice_box *box);
+void box_kinds_note(const struct box_closer *b, struct box_step *step);
+void box_kinds_repeat(struct box_closer *b, const struct box_step *step);
+// Whether a stage's layers make up this symbol, and not messages.
+bool box_is_own(const struct box_closer *b, int symbol);
+// Of all choices, whatever a box allows: what a layer of a kind adds to a stage's durations, rise[kind
+// * symbols + symbol], and what is left without such layers.
+void box_kinds_rises(struct box_closer *b, double *rise, double *none);
+// Removes what is in no plan of the box, by the numbers of layers of each kind.
+void box_narrow(const struct box_closer *b, const struct choice_box *box);
+bool box_within_spans(const struct box_closer *b, const struct choice_box *box, const int *chosen);
+
 // ---- plans.c
 // Removes from the game the plans that are no longer in the box, and with `real` also those that
 // balance.c made up.
@@ -168,6 +199,8 @@ void box_drop_plans(struct box_closer *b, bool *const *allowed, bool real);
 bool box_drop_made_up(struct box_closer *b, bool *const *allowed); // false: there is none
 // Replays the least plan; adds its path and the mean plan's to the game.
 void box_learn_from_plan(struct box_closer *b, const struct choice_box *box, struct box_answer *a);
+
+void box_meet_fitting(struct box_closer *b, const struct choice_box *box, struct box_answer *a);
 
 // The split of an open box; by nothing: it has a single decision.
 struct box_split box_choose_split(struct box_closer *b, const struct choice_box *box);

@@ -85,6 +85,7 @@ struct box_closer *box_closer_open(const struct choices *c, struct graph *g,
     b->best.ids = TAKE(arena, 2 * WEIGHTS_MAX, int);
     b->best.weights = TAKE(arena, 2 * WEIGHTS_MAX, int64_t);
     take_starting_paths(b);
+    box_kinds_open(b);
     b->labels = settings.labels && b->priced != b->counted && dynamic_has_labels(b->priced) &&
                 prices_slots(b);
     b->label_prices = TAKE(arena, dynamic_resource_count(b->counted), int64_t);
@@ -104,9 +105,9 @@ struct choice_box choice_box_copy(const struct box_closer *b, const struct choic
         if (box) memcpy(allowed[s], box->allowed[s], (size_t)b->c->stages[s].count);
         else memset(allowed[s], true, (size_t)b->c->stages[s].count);
     }
-    if (!box_closer_is_by_ranks(b)) return copy;
-    copy.spans = TAKE(arena, b->c->rank_count, struct layer_span);
-    for (int r = 0; r < b->c->rank_count; r++)
+    if (!box_closer_span_count(b)) return copy;
+    copy.spans = TAKE(arena, box_closer_span_count(b), struct layer_span);
+    for (int r = 0; r < box_closer_span_count(b); r++)
         copy.spans[r] = box && box->spans ? box->spans[r]
                                           : (struct layer_span){0, b->c->priced->layer_count};
     return copy;

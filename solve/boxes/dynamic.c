@@ -204,7 +204,8 @@ static wide memory_value(const struct dynamic *d, const struct dynamic_box *box,
     return value;
 }
 
-// The priced limits, with the greatest limit that a rank may have, rounded up to the costs' unit.
+// The priced limits, with the greatest limit that a rank may have, and what is granted, rounded up to
+// the costs' unit.
 static wide memory_limits(const struct dynamic *d, const struct dynamic_box *box)
 {
     int shift = WEIGHT_BITS - d->fraction_bits;
@@ -215,6 +216,7 @@ static wide memory_limits(const struct dynamic *d, const struct dynamic_box *box
         if (priced_seats(d->c->priced, g) > 0 && room > limit) limit = room;
     }
     for (int k = 0; k < box->memory_count; k++) sum += box->memory[k].price * limit;
+    if (box->added) sum += box->granted;
     return (sum + (((wide)1 << shift) - 1)) >> shift;
 }
 
@@ -265,6 +267,7 @@ static int choose_fraction(const struct dynamic *d, const struct dynamic_box *bo
             if (!is_allowed(box, s, i)) continue;
             t->value[i] = choice_value(d, box, s, &d->c->stages[s].items[i]);
             if (box->memory_count) t->value[i] += memory_value(d, box, s, i);
+            if (box->added) t->value[i] += box->added[s][i];
             stage_most = t->value[i] > stage_most ? t->value[i] : stage_most;
         }
         for (int i = 0; i < pair_count(d, s); i++) {
@@ -386,7 +389,7 @@ void dynamic_price_box(struct dynamic *d, const struct dynamic_box *box, wide *p
     for (int r = 0; r < dynamic_resource_count(d); r++)
         if (price_of(d, box, r))
             *priced_limits += (wide)price_of(d, box, r) * dynamic_resource_limit(d, r);
-    if (box->memory_count) *priced_limits += memory_limits(d, box);
+    if (box->memory_count || box->added) *priced_limits += memory_limits(d, box);
     if (d->c->joint)
         *priced_limits -= d->c->joint->excess(d->c->joint->of, box->coefficients, d->fraction_bits);
     for (int s = 0; s < d->stage_count; s++) {

@@ -34,7 +34,7 @@ enum { RESOURCE_BOUNDARIES, RESOURCE_STAGES, RESOURCE_COST, RESOURCE_ENERGY, BUD
 
 struct layer_span {
     int least, most;
-}; // of a rank
+}; // of a rank: its layers, all of them or those of one kind
 
 // The price of a byte of a rank at one of its fullest moments, with the working memory of the stage
 // of one turn.
@@ -52,6 +52,10 @@ struct dynamic_box {
     const struct layer_span *spans;    // [rank], used by ranks only; NULL: any number
     const struct memory_price *memory; // stage by stage only, where all choices are on one group
     int memory_count;
+    // Stage by stage only: [stage][choice], in 2^-40 ns, what prices of layers add, and what they
+    // grant every plan of the box (kinds.c). NULL: nothing.
+    wide *const *added;
+    wide granted;
     bool fit_ranks; // by ranks only: no bound, but a decision in which every rank fits into its
                     // memory
 };

@@ -104,7 +104,7 @@ void dynamic_ranks_solve(struct dynamic *d, const struct dynamic_box *box, wide 
 // the greatest of these counts, for each N separately. Bytes are taken at one moment of the
 // schedule, with the working memory of one stage: never more than the rank's memory, and linear in
 // the choices. Where the box leaves a rank few decisions, those that fit are listed instead
-// (dynamic_decisions.c): no price is as strong.
+// (dynamic_ranks_memory.c): no price is as strong.
 
 enum { TRIES_MAX = 7, BYTE_PRICE_BITS = 30 };
 enum { DECISIONS_MAX = 1 << 12 }; // of a rank in a box, fitting or not, to go by them

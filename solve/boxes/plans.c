@@ -81,9 +81,8 @@ static void meet_fitting_plan(struct box_closer *b, const struct choice_box *box
         box_meet_plan(b, b->work.fitting, a);
 }
 
-// Tries the least plan with other choices where it does not fit.
-static void meet_refitted_plan(struct box_closer *b, const struct choice_box *box,
-                               struct box_answer *a)
+// Tries the least plan, with other choices where it does not fit.
+void box_meet_fitting(struct box_closer *b, const struct choice_box *box, struct box_answer *a)
 {
     memcpy(b->work.fitting, b->work.chosen, (size_t)b->stages * sizeof *b->work.chosen);
     if (!box_memory_refit(b, box->allowed, b->work.fitting) ||
@@ -104,7 +103,7 @@ void box_learn_from_plan(struct box_closer *b, const struct choice_box *box, str
         add_plan(b);
         for (int r = 0; r < b->c->rank_count && fits; r++)
             fits = choices_rank_fits(b->c, b->work.chosen, r);
-        if (!fits && b->memory.count) meet_refitted_plan(b, box, a);
+        if (!fits && b->memory.count) box_meet_fitting(b, box, a);
     }
     if (box_closer_is_balanced(b) || b->labels) game_solve_exactly(b->game);
     else game_solve(b->game, GAME_STEPS);
@@ -113,4 +112,21 @@ void box_learn_from_plan(struct box_closer *b, const struct choice_box *box, str
     graph_longest(b->g, b->work.durations, b->work.counts);
     box_game_add_path(b, path_pool_add(&b->paths, b->work.counts, NULL), b->work.counts);
     if (!fits && box_closer_is_by_ranks(b)) meet_fitting_plan(b, box, a);
+}
+
+void box_meet_near_shares(struct box_closer *b, const struct choice_box *box, struct box_answer *a)
+{
+    struct arena_mark mark = arena_set_mark(b->arena);
+    struct choice_box near = choice_box_copy(b, box, b->arena);
+    int kinds = b->kinds->count;
+    for (int s = 0; s < b->stages; s++)
+        for (int j = 0; j < b->c->stages[s].count; j++)
+            for (int i = 0; i < kinds; i++) {
+                int held = b->kinds->held[s][j * kinds + i];
+                double share = box_share_of(b, s, i);
+                if (held < (int)share || held > (int)(share + 0.999)) near.allowed[s][j] = false;
+            }
+    if (box_solve(b, false, &near, INT64_MAX, NULL) != DYNAMIC_NOTHING)
+        box_meet_fitting(b, box, a);
+    arena_reset(b->arena, mark);
 }

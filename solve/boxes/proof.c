@@ -8,14 +8,14 @@
 #include "solve/boxes/dynamic.h"
 
 int64_t box_proof_add(struct box_proof *p, const bool *allowed, int choice_count,
-                      const struct layer_span *spans, int rank_count, struct arena *arena)
+                      const struct layer_span *spans, int span_count, struct arena *arena)
 {
     GROW(arena, p->records, p->count, p->capacity, 64);
     struct box_record *r = &p->records[p->count];
     *r = (struct box_record){.given = TAKE(arena, (choice_count + 7) / 8, unsigned char),
                              .parent = -1,
                              .first_part = -1};
-    if (spans) r->spans = TAKE_COPY(arena, spans, rank_count);
+    if (spans) r->spans = TAKE_COPY(arena, spans, span_count);
     for (int i = 0; i < choice_count; i++)
         if (allowed[i]) r->given[i / 8] = (unsigned char)(r->given[i / 8] | 1u << i % 8);
     return p->count++;
@@ -44,6 +44,9 @@ const struct box_step *box_steps_copy(const struct box_step *steps, int count, i
         copies[i].weights = TAKE_COPY(arena, step->weights, step->path_count);
         copies[i].memory = step->memory_count ? TAKE_COPY(arena, step->memory, step->memory_count)
                                               : NULL;
+        copies[i].layers = step->layer_price_count
+                               ? TAKE_COPY(arena, step->layers, step->layer_price_count)
+                               : NULL;
         copies[i].prices = step->prices ? TAKE_COPY(arena, step->prices, resources) : NULL;
     }
     return copies;
@@ -66,7 +69,7 @@ static void unpack(const struct recheck *k, const struct box_record *r,
     for (int s = 0, at = 0; s < k->stages; s++)
         for (int i = 0; i < k->c->stages[s].count; i++, at++)
             box->allowed[s][i] = r->given[at / 8] >> at % 8 & 1;
-    for (int i = 0; i < k->c->rank_count && box->spans; i++)
+    for (int i = 0; i < box_closer_span_count(k->closer); i++)
         box->spans[i] = r->spans ? r->spans[i] : (struct layer_span){0, k->c->priced->layer_count};
 }
 
@@ -75,7 +78,7 @@ static bool is_whole(const struct recheck *k)
     for (int s = 0; s < k->stages; s++)
         for (int i = 0; i < k->c->stages[s].count; i++)
             if (!k->given.allowed[s][i]) return false;
-    for (int i = 0; i < k->c->rank_count && k->given.spans; i++)
+    for (int i = 0; i < box_closer_span_count(k->closer); i++)
         if (k->given.spans[i].least > 0 || k->given.spans[i].most < k->c->priced->layer_count)
             return false;
     return true;
@@ -103,9 +106,9 @@ static void join_parts(struct recheck *k, const struct box_record *r)
             bool one = k->left.allowed[s][i], other = k->given.allowed[s][i];
             k->left.allowed[s][i] = s == r->split.at && !by_rank ? one || other : one && other;
         }
-    for (int i = 0; i < k->c->rank_count && k->left.spans; i++) {
+    for (int i = 0; i < box_closer_span_count(k->closer); i++) {
         struct layer_span one = k->left.spans[i], other = k->given.spans[i];
-        k->left.spans[i] = i == r->split.at && by_rank
+        k->left.spans[i] = by_rank && i == box_closer_span_at(k->closer, &r->split)
                                ? join_spans(one, other)
                                : (struct layer_span){larger_int(one.least, other.least),
                                                      smaller_int(one.most, other.most)};

@@ -10,7 +10,7 @@
 struct box_record {
     unsigned char
         *given; // one bit per choice, stages in order: the box before anything was removed
-    struct layer_span *spans; // by ranks: [rank], likewise; else NULL
+    struct layer_span *spans; // likewise, as in struct choice_box
     int64_t claim_ns; // of a split box: what was removed takes at least this; of another: all its
                       // plans do
     const struct box_step *steps;
@@ -38,7 +38,7 @@ struct box_proof {
 // allowed: one per choice, stages in order; spans may be NULL. The new record is not split. Returns
 // its number.
 int64_t box_proof_add(struct box_proof *p, const bool *allowed, int choice_count,
-                      const struct layer_span *spans, int rank_count, struct arena *arena);
+                      const struct layer_span *spans, int span_count, struct arena *arena);
 // Takes over the closer's paths, and what its table counts.
 void box_proof_take_paths(struct box_proof *p, const struct box_closer *closer, int symbols,
                           struct arena *arena);

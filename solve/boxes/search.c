@@ -13,7 +13,7 @@ enum { MASK_BYTES_MAX = 1 << 28 };
 // bound_ns is proven by steps of this box or of an enclosing one.
 struct open_box {
     bool *mask;
-    struct layer_span *spans; // NULL if the closer does not work by ranks
+    struct layer_span *spans; // NULL if boxes have none
     int64_t bound_ns, number; // number of its record
     const struct box_step *steps;
     int step_count;
@@ -26,8 +26,7 @@ struct box_search {
     const struct choices *c;
     struct box_closer *closer;
     struct arena *arena, *result_arena;
-    int stages, ranks, resources, choice_count, *first_choice; // first_choice: of a stage in a mask
-    bool by_ranks;
+    int stages, spans, resources, choice_count, *first_choice; // first_choice: of a stage in a mask
     int improvements; // requested so far
     struct frontier frontier;
     struct open_box *spare;
@@ -52,7 +51,7 @@ static struct open_box *take_box(struct box_search *s)
     s->box_count++;
     box = TAKE(s->arena, 1, struct open_box);
     box->mask = TAKE(s->arena, s->choice_count, bool);
-    if (s->by_ranks) box->spans = TAKE(s->arena, s->ranks, struct layer_span);
+    if (s->spans) box->spans = TAKE(s->arena, s->spans, struct layer_span);
     return box;
 }
 
@@ -68,13 +67,14 @@ static struct open_box *split(struct box_search *s, struct open_box *box,
 {
     struct open_box *other = take_box(s);
     memcpy(other->mask, box->mask, (size_t)s->choice_count);
-    if (s->by_ranks) memcpy(other->spans, box->spans, (size_t)s->ranks * sizeof *box->spans);
+    if (s->spans) memcpy(other->spans, box->spans, (size_t)s->spans * sizeof *box->spans);
     other->bound_ns = box->bound_ns;
     other->steps = box->steps;
     other->step_count = box->step_count;
     int at = a->split.at;
     if (a->split.by == SPLIT_LAYERS) {
-        assert(at < s->ranks && a->split.value > box->spans[at].least &&
+        at = box_closer_span_at(s->closer, &a->split);
+        assert(at < s->spans && a->split.value > box->spans[at].least &&
                a->split.value <= box->spans[at].most);
         box->spans[at].most = (int)a->split.value - 1;
         other->spans[at].least = (int)a->split.value;
@@ -118,8 +118,8 @@ static bool settle(struct box_search *s, struct open_box *box, int rounds, struc
     r->claim_ns = smaller(ended_ns, NEVER_NS);
     frontier_end(&s->frontier, ended_ns);
     assert(closed ? a->single || ended_ns >= closing : ended_ns >= closing);
-    assert(s->c->joint ||
-           a->found_ns >= box->bound_ns); // no plan of it takes less than was proven before
+    // No plan of it takes less than was proven before; a plan beyond its spans may.
+    assert(s->c->joint || box->spans || a->found_ns >= box->bound_ns);
     assert(s->r->closed <= s->r->boxes && s->r->boxes <= s->r->proof.count);
     if (a->bound_ns > box->bound_ns) {
         box->bound_ns = a->bound_ns;
@@ -137,9 +137,9 @@ static void split_box(struct box_search *s, struct open_box *box, const struct b
     int64_t parent = box->number;
     struct open_box *other = split(s, box, a);
     box->number =
-        box_proof_add(p, box->mask, s->choice_count, box->spans, s->ranks, s->result_arena);
+        box_proof_add(p, box->mask, s->choice_count, box->spans, s->spans, s->result_arena);
     other->number =
-        box_proof_add(p, other->mask, s->choice_count, other->spans, s->ranks, s->result_arena);
+        box_proof_add(p, other->mask, s->choice_count, other->spans, s->spans, s->result_arena);
     assert(box->number > parent && other->number == box->number + 1);
     p->records[parent].first_part = box->number;
     p->records[box->number].parent = p->records[other->number].parent = parent;
@@ -269,10 +269,10 @@ static void open_search(struct box_search *s)
     s->allowed = TAKE(s->arena, s->stages, bool *);
     struct open_box *whole = take_box(s);
     memset(whole->mask, true, (size_t)s->choice_count);
-    for (int i = 0; i < s->ranks && whole->spans; i++)
+    for (int i = 0; i < s->spans; i++)
         whole->spans[i] = (struct layer_span){0, s->c->priced->layer_count};
     whole->number = box_proof_add(&s->r->proof, whole->mask, s->choice_count, whole->spans,
-                                  s->ranks, s->result_arena);
+                                  s->spans, s->result_arena);
     push(s, whole);
 }
 
@@ -313,7 +313,6 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
                            .arena = scratch,
                            .result_arena = arena,
                            .stages = c->priced->stage_count,
-                           .ranks = c->rank_count,
                            .resources = c->priced->group_count + BUDGET_COUNT};
     s.closer = box_closer_open(c, g,
                                (struct box_settings){.labels = settings->labels,
@@ -321,7 +320,7 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
                                                      .should_stop = settings->should_stop,
                                                      .argument = settings->argument},
                                scratch);
-    s.by_ranks = box_closer_is_by_ranks(s.closer);
+    s.spans = box_closer_span_count(s.closer);
     open_search(&s);
     bool stopped = false;
     while (!stopped && frontier_is_wanted(&s.frontier)) {

@@ -1,7 +1,7 @@
 // Path weights of a box by ranks, as if the lightest choices of a stage rose evenly. With any
 // fraction of a layer on a stage, the least time is a linear program: its rows are paths, to which
 // the longest one of each solution is added until it is no longer than the solution says. A rank
-// whose memory binds has parts of its decisions that fit instead (dynamic_decisions.c). The rows'
+// whose memory binds has parts of its decisions that fit instead (dynamic_ranks_memory.c). The rows'
 // multipliers are the weights; the dynamic programme turns them into a bound. The game of paths
 // against plans (box_internal.h) has the same solution, but needs far more plans to outline it.
 #include <math.h>
@@ -18,7 +18,7 @@ static const double exact = 2e-5; // how far the longest path may be from the so
 // its first one.
 struct share {
     int rank;
-    int *layers; // [turn]
+    int *layers; // [turn * kinds + kind]
 };
 
 struct box_shares {
@@ -28,12 +28,16 @@ struct box_shares {
     int rows_max, *ids, *path_of; // ids: paths used so far; path_of[row]: place in ids, or -1
     int id_count;
     int **symbols;              // [place]: those that the path has, then -1
-    double *slopes, *constants; // [place * stages + stage], [place]: of a path, per lap and scale
+    int kinds;                  // of layers that are counted apart: 1 or those of kinds.c
+    double *slopes, *constants; // [(place * stages + stage) * kinds + kind], [place]: of a path, per
+                                // lap and scale
     bool *used;                 // [place]: is a row
-    int *least, *most;          // [stage]: its layers in the box
+    int *least, *most;          // [stage * kinds + kind]: its layers in the box
     int64_t *base, *durations;  // with the least layers
-    double *rise;               // [symbol]: of a duration, per layer
-    double *start, *layers;     // [stage], above least: without shares; of the last solution
+    double *rise;               // [kind * symbols + symbol]: of a duration, per layer
+    double *none;               // of kinds, [symbol]: with no layer that is counted
+    double *start, *layers;     // as least, above it: without shares; of the last solution
+    int *rows;                  // of kinds, [span * 2]: rows of least and most, or -1
     double *row, *upper;
     double scale;
 };
@@ -85,9 +89,39 @@ static bool find_durations(struct box_closer *b, const struct choice_box *box)
     }
     if (!choices_durations(b->c, chosen, h->base)) return false;
     for (int k = 0; k < b->symbols; k++) {
-        int s = k % b->stages, kind = symbol_base_kind(k / b->stages);
-        bool own = kind < SYMBOL_SEND_FORWARD || kind >= SYMBOL_QUEUED_SYNC;
-        h->rise[k] = own && spans[s] ? (double)(h->durations[k] - h->base[k]) / spans[s] : 0;
+        int s = k % b->stages;
+        h->rise[k] = box_is_own(b, k) && spans[s] ? (double)(h->durations[k] - h->base[k]) / spans[s] : 0;
+    }
+    return true;
+}
+
+// ---- kinds of layers
+
+// As find_durations. Messages are those of any plan of the box.
+static bool find_least(struct box_closer *b, const struct choice_box *box)
+{
+    struct box_shares *h = b->shares;
+    int kinds = h->kinds, *chosen = b->work.fitting;
+    for (int s = 0; s < b->stages; s++) {
+        chosen[s] = -1;
+        for (int j = 0; j < b->c->stages[s].count; j++) {
+            const int *held = b->kinds->held[s] + j * kinds;
+            if (!box->allowed[s][j]) continue;
+            for (int i = 0; i < kinds; i++) {
+                int *least = &h->least[s * kinds + i], *most = &h->most[s * kinds + i];
+                *least = chosen[s] < 0 || held[i] < *least ? held[i] : *least;
+                *most = chosen[s] < 0 || held[i] > *most ? held[i] : *most;
+            }
+            chosen[s] = j;
+        }
+        if (chosen[s] < 0) return false;
+    }
+    if (!choices_durations(b->c, chosen, h->base)) return false;
+    for (int x = 0; x < b->symbols; x++) {
+        double sum = h->none[x];
+        for (int i = 0; i < kinds; i++)
+            sum += h->rise[i * b->symbols + x] * h->least[x % b->stages * kinds + i];
+        if (box_is_own(b, x)) h->base[x] = sum > 0 ? (int64_t)(sum + 0.5) : 0;
     }
     return true;
 }
@@ -103,53 +137,69 @@ static int *symbols_of(struct box_closer *b, const int *path)
     return symbols;
 }
 
+static double *slopes_of(const struct box_closer *b, int place)
+{
+    return b->shares->slopes + (size_t)place * (size_t)(b->stages * b->shares->kinds);
+}
+
 static void weigh_path(struct box_closer *b, int place)
 {
     struct box_shares *h = b->shares;
     const int *path = box_closer_path(b, h->ids[place]);
-    double *slopes = h->slopes + (size_t)place * (size_t)b->stages,
-           part = 1 / (h->scale * path_laps(path, b->symbols));
+    double *slopes = slopes_of(b, place), part = 1 / (h->scale * path_laps(path, b->symbols));
     if (!h->symbols[place]) h->symbols[place] = symbols_of(b, path);
     h->constants[place] = 0;
-    memset(slopes, 0, (size_t)b->stages * sizeof *slopes);
+    memset(slopes, 0, (size_t)(b->stages * h->kinds) * sizeof *slopes);
     for (const int *k = h->symbols[place]; *k >= 0; k++) {
         h->constants[place] += path[*k] * (double)h->base[*k] * part;
-        slopes[*k % b->stages] += path[*k] * h->rise[*k] * part;
+        for (int i = 0; i < h->kinds; i++)
+            slopes[*k % b->stages * h->kinds + i] += path[*k] * h->rise[i * b->symbols + *k] * part;
     }
+}
+
+// Where a share's number i, of a turn and a kind, is among those of all stages.
+static int cell_of(const struct box_closer *b, int rank, int i)
+{
+    int kinds = b->shares->kinds;
+    return choices_stage_of(b->c, rank, i / kinds) * kinds + i % kinds;
 }
 
 static bool add_path_row(struct box_closer *b, int place)
 {
     struct box_shares *h = b->shares;
-    const double *slopes = h->slopes + (size_t)place * (size_t)b->stages;
+    const double *slopes = slopes_of(b, place);
     int row = simplex_row_count(h->program);
     double least = h->constants[place];
     h->row[0] = 1;
-    for (int s = 0; s < b->stages; s++) least += slopes[s] * h->start[s];
+    for (int i = 0; i < b->stages * h->kinds; i++) least += slopes[i] * h->start[i];
     for (int j = 0; j < h->share_count; j++) {
         const struct share *x = &h->shares[j];
         h->row[1 + j] = 0;
-        for (int t = 0; t < b->c->virtual_stages; t++)
-            h->row[1 + j] -= slopes[choices_stage_of(b->c, x->rank, t)] * x->layers[t];
+        for (int i = 0; i < b->c->virtual_stages * h->kinds; i++)
+            h->row[1 + j] -= slopes[cell_of(b, x->rank, i)] * x->layers[i];
     }
     if (!simplex_add_row(h->program, h->row, least)) return false;
     h->path_of[row] = place;
     return h->used[place] = true;
 }
 
-// Layers of a rank's stages, or of all (rank -1): at least this, or at most.
-static void add_layers_row(struct box_closer *b, int rank, double sign, int layers)
+// Layers of a kind on a rank's stages, or on all (rank -1): at least this, or at most. Returns the
+// row.
+static int add_layers_row(struct box_closer *b, int rank, int kind, double sign, int layers)
 {
     struct box_shares *h = b->shares;
     double least = layers;
+    int row = simplex_row_count(h->program);
     memset(h->row, 0, (size_t)(h->share_count + 1) * sizeof *h->row);
     for (int j = 0; j < h->share_count; j++)
         for (int t = 0; t < b->c->virtual_stages && (rank < 0 || h->shares[j].rank == rank); t++)
-            h->row[1 + j] += sign * h->shares[j].layers[t];
+            h->row[1 + j] += sign * h->shares[j].layers[t * h->kinds + kind];
     for (int s = 0; s < b->stages; s++)
-        if (rank < 0 || choices_rank_of(b->c, s) == rank) least -= h->least[s] + h->start[s];
-    h->path_of[simplex_row_count(h->program)] = -1;
+        if (rank < 0 || choices_rank_of(b->c, s) == rank)
+            least -= h->least[s * h->kinds + kind] + h->start[s * h->kinds + kind];
+    h->path_of[row] = -1;
     simplex_add_row(h->program, h->row, sign * least);
+    return row;
 }
 
 static struct share *add_share(struct box_closer *b, int rank, double upper)
@@ -157,7 +207,7 @@ static struct share *add_share(struct box_closer *b, int rank, double upper)
     struct box_shares *h = b->shares;
     struct share *x = &h->shares[h->share_count++];
     x->rank = rank;
-    memset(x->layers, 0, (size_t)b->c->virtual_stages * sizeof *x->layers);
+    memset(x->layers, 0, (size_t)(b->c->virtual_stages * h->kinds) * sizeof *x->layers);
     h->upper[h->share_count] = upper;
     return x;
 }
@@ -203,9 +253,9 @@ static bool add_decisions(struct box_closer *b, const struct choice_box *box, in
 static void add_stages(struct box_closer *b, int rank)
 {
     struct box_shares *h = b->shares;
-    for (int t = 0; t < b->c->virtual_stages; t++) {
-        int s = choices_stage_of(b->c, rank, t);
-        add_share(b, rank, h->most[s] - h->least[s])->layers[t] = 1;
+    for (int i = 0; i < b->c->virtual_stages * h->kinds; i++) {
+        int cell = cell_of(b, rank, i);
+        add_share(b, rank, h->most[cell] - h->least[cell])->layers[i] = 1;
     }
 }
 
@@ -220,26 +270,39 @@ static void add_parts_row(struct box_closer *b, int rank)
     simplex_add_row(h->program, h->row, -1);
 }
 
+// Of kinds: what the box allows each rank.
+static void add_span_rows(struct box_closer *b, const struct choice_box *box)
+{
+    struct box_shares *h = b->shares;
+    for (int k = 0; k < h->kinds; k++) add_layers_row(b, -1, k, 1, b->kinds->layers[k]);
+    for (int i = 0; i < box_closer_span_count(b); i++) {
+        int rank = i % b->c->rank_count, kind = i / b->c->rank_count;
+        h->rows[2 * i] = add_layers_row(b, rank, kind, 1, box->spans[i].least);
+        h->rows[2 * i + 1] = add_layers_row(b, rank, kind, -1, box->spans[i].most);
+    }
+}
+
 static void begin(struct box_closer *b, const struct choice_box *box)
 {
     struct box_shares *h = b->shares;
     bool by_decisions[STAGES_MAX];
     h->share_count = 0;
-    memset(h->start, 0, (size_t)b->stages * sizeof *h->start);
+    memset(h->start, 0, (size_t)(b->stages * h->kinds) * sizeof *h->start);
     for (int r = 0; r < b->c->rank_count; r++) {
-        by_decisions[r] = add_decisions(b, box, r);
+        by_decisions[r] = !b->kinds && add_decisions(b, box, r);
         if (!by_decisions[r]) add_stages(b, r);
     }
     simplex_begin(h->program, 1 + h->share_count, h->upper);
-    add_layers_row(b, -1, 1, b->c->priced->layer_count);
-    for (int r = 0; r < b->c->rank_count; r++) {
+    if (b->kinds) add_span_rows(b, box);
+    else add_layers_row(b, -1, 0, 1, b->c->priced->layer_count);
+    for (int r = 0; r < b->c->rank_count && !b->kinds; r++) {
         if (by_decisions[r]) {
             add_parts_row(b, r);
             continue;
         }
         if (box->spans[r].most < b->c->priced->layer_count)
-            add_layers_row(b, r, -1, box->spans[r].most);
-        if (box->spans[r].least > 0) add_layers_row(b, r, 1, box->spans[r].least);
+            add_layers_row(b, r, 0, -1, box->spans[r].most);
+        if (box->spans[r].least > 0) add_layers_row(b, r, 0, 1, box->spans[r].least);
     }
     memset(h->used, 0, (size_t)h->rows_max * sizeof *h->used);
     for (int i = 0; i < h->id_count; i++) weigh_path(b, i);
@@ -248,13 +311,12 @@ static void begin(struct box_closer *b, const struct choice_box *box)
 static void take_solution(struct box_closer *b)
 {
     struct box_shares *h = b->shares;
-    memcpy(h->layers, h->start, (size_t)b->stages * sizeof *h->layers);
+    memcpy(h->layers, h->start, (size_t)(b->stages * h->kinds) * sizeof *h->layers);
     for (int j = 0; j < h->share_count; j++) {
         double value = simplex_value(h->program, 1 + j);
         if (value == 0) continue;
-        for (int t = 0; t < b->c->virtual_stages; t++)
-            h->layers[choices_stage_of(b->c, h->shares[j].rank, t)] += value *
-                                                                       h->shares[j].layers[t];
+        for (int i = 0; i < b->c->virtual_stages * h->kinds; i++)
+            h->layers[cell_of(b, h->shares[j].rank, i)] += value * h->shares[j].layers[i];
     }
 }
 
@@ -265,10 +327,10 @@ static int longest_known(const struct box_closer *b, double *length)
     int at = -1;
     *length = 0;
     for (int i = 0; i < h->id_count; i++) {
-        const double *slopes = h->slopes + (size_t)i * (size_t)b->stages;
+        const double *slopes = slopes_of(b, i);
         double sum = h->constants[i];
         if (h->used[i]) continue;
-        for (int s = 0; s < b->stages; s++) sum += slopes[s] * h->layers[s];
+        for (int s = 0; s < b->stages * h->kinds; s++) sum += slopes[s] * h->layers[s];
         if (at < 0 || sum > *length) at = i, *length = sum;
     }
     return at;
@@ -279,8 +341,12 @@ static int longest_known(const struct box_closer *b, double *length)
 static int longest(struct box_closer *b, double *length)
 {
     struct box_shares *h = b->shares;
-    for (int k = 0; k < b->symbols; k++)
-        h->durations[k] = h->base[k] + (int64_t)(h->rise[k] * h->layers[k % b->stages] + 0.5);
+    for (int k = 0; k < b->symbols; k++) {
+        double more = 0.5;
+        for (int i = 0; i < h->kinds; i++)
+            more += h->rise[i * b->symbols + k] * h->layers[k % b->stages * h->kinds + i];
+        h->durations[k] = h->base[k] + (int64_t)more;
+    }
     *length = (double)graph_longest(b->g, h->durations, b->work.counts) / h->scale;
     int id = path_pool_add(&b->paths, b->work.counts, NULL);
     for (int i = 0; i < h->id_count; i++)
@@ -306,42 +372,54 @@ static int take_weights(struct box_closer *b)
         b->now.ids[count] = id;
         b->now.weights[count++] = weight;
     }
+    for (int i = 0; b->kinds && i < box_closer_span_count(b); i++)
+        box_kinds_put(b, i / b->c->rank_count, i % b->c->rank_count,
+                      (simplex_multiplier(h->program, h->rows[2 * i + 1]) -
+                       simplex_multiplier(h->program, h->rows[2 * i])) *
+                          h->scale);
     return count;
 }
 
 static void open_shares(struct box_closer *b)
 {
     struct box_shares *h = b->shares = TAKE(b->arena, 1, struct box_shares);
-    int rows = ROWS_PER_STAGE * b->stages, extra = 2 * b->c->rank_count + 1;
+    h->kinds = b->kinds ? b->kinds->count : 1;
+    int rows = ROWS_PER_STAGE * b->stages * h->kinds,
+        extra = (2 * b->c->rank_count + 1) * h->kinds;
     h->rows_max = rows < ROWS_MAX ? rows : ROWS_MAX;
-    int shares_max = b->stages + PARTS_MAX * b->c->rank_count;
+    int shares_max = b->stages * h->kinds + (b->kinds ? 0 : PARTS_MAX * b->c->rank_count);
     h->program = simplex_open(shares_max + 1, h->rows_max + extra, b->arena);
     h->shares = TAKE(b->arena, shares_max, struct share);
     for (int i = 0; i < shares_max; i++)
-        h->shares[i].layers = TAKE(b->arena, b->c->virtual_stages, int);
+        h->shares[i].layers = TAKE(b->arena, b->c->virtual_stages * h->kinds, int);
     h->symbols = TAKE(b->arena, h->rows_max, int *);
     h->ids = TAKE(b->arena, h->rows_max, int);
     h->path_of = TAKE(b->arena, h->rows_max + extra, int);
-    h->slopes = TAKE(b->arena, h->rows_max * b->stages, double);
+    h->slopes = TAKE(b->arena, h->rows_max * b->stages * h->kinds, double);
     h->constants = TAKE(b->arena, h->rows_max, double);
     h->used = TAKE(b->arena, h->rows_max, bool);
-    h->least = TAKE(b->arena, b->stages, int);
-    h->most = TAKE(b->arena, b->stages, int);
+    h->least = TAKE(b->arena, b->stages * h->kinds, int);
+    h->most = TAKE(b->arena, b->stages * h->kinds, int);
     h->base = TAKE(b->arena, b->symbols, int64_t);
     h->durations = TAKE(b->arena, b->symbols, int64_t);
-    h->rise = TAKE(b->arena, b->symbols, double);
-    h->layers = TAKE(b->arena, b->stages, double);
-    h->start = TAKE(b->arena, b->stages, double);
+    h->rise = TAKE(b->arena, b->symbols * h->kinds, double);
+    h->layers = TAKE(b->arena, b->stages * h->kinds, double);
+    h->start = TAKE(b->arena, b->stages * h->kinds, double);
+    h->rows = TAKE(b->arena, 2 * b->c->rank_count * h->kinds, int);
     h->row = TAKE(b->arena, shares_max + 1, double);
     h->upper = TAKE(b->arena, shares_max + 1, double);
     for (int i = 0; i < b->starting_count && i < h->rows_max / 2; i++) h->ids[h->id_count++] = i;
+    if (b->kinds) {
+        h->none = TAKE(b->arena, b->symbols, double);
+        box_kinds_rises(b, h->rise, h->none);
+    }
 }
 
 int box_share_weights(struct box_closer *b, const struct choice_box *box, int64_t target_ns)
 {
     if (!b->shares) open_shares(b);
     struct box_shares *h = b->shares;
-    if (!find_durations(b, box)) return 0;
+    if (!(b->kinds ? find_least(b, box) : find_durations(b, box))) return 0;
     h->scale = (double)graph_longest(b->g, h->base, NULL) + 1;
     begin(b, box);
     for (double time = 0; !box_is_stopped(b);) {
@@ -357,7 +435,20 @@ int box_share_weights(struct box_closer *b, const struct choice_box *box, int64_
     return take_weights(b);
 }
 
-double box_share_of(const struct box_closer *b, int stage)
+double box_share_of(const struct box_closer *b, int stage, int kind)
 {
-    return b->shares->least[stage] + b->shares->layers[stage];
+    int at = stage * b->shares->kinds + kind;
+    return b->shares->least[at] + b->shares->layers[at];
+}
+
+double box_share_worth(const struct box_closer *b, int kind)
+{
+    double own = 0, most = 0;
+    for (int i = 0; i < b->shares->kinds; i++) {
+        double sum = 0;
+        for (int k = 0; k < b->symbols; k++) sum += b->shares->rise[i * b->symbols + k];
+        own = i == kind ? sum : own;
+        most = sum > most ? sum : most;
+    }
+    return most > 0 ? own / most : 1;
 }

@@ -147,20 +147,24 @@ static void split_stage_by_mean(const struct box_closer *b, const struct choice_
     }
 }
 
-// The rank whose fraction of a layer is closest to one half, as above.
+// The rank whose fraction of a layer is closest to one half, as above; of kinds, the one that takes
+// most time.
 static void split_rank_by_shares(const struct box_closer *b, const struct choice_box *box,
                                  struct box_split *x)
 {
-    double best = share_least;
-    for (int r = 0; r < b->c->rank_count; r++) {
+    double best = 0;
+    for (int i = 0; i < box_closer_span_count(b); i++) {
         double layers = 0;
+        int r = i % b->c->rank_count, kind = i / b->c->rank_count;
         for (int t = 0; t < b->c->virtual_stages; t++)
-            layers += box_share_of(b, choices_stage_of(b->c, r, t));
+            layers += box_share_of(b, choices_stage_of(b->c, r, t), kind);
         int at = (int)layers + 1;
-        if (open_share(layers) <= best || at > box->spans[r].most || at <= box->spans[r].least)
+        double open = open_share(layers) * box_share_worth(b, kind);
+        if (open_share(layers) <= share_least || open <= best || at > box->spans[i].most ||
+            at <= box->spans[i].least)
             continue;
-        best = open_share(layers);
-        *x = (struct box_split){SPLIT_LAYERS, r, at};
+        best = open;
+        *x = (struct box_split){SPLIT_LAYERS, r, at, b->kinds ? b->kinds->runs[kind] + 1 : 0};
     }
 }
 
@@ -170,8 +174,9 @@ static void split_by_shares(const struct box_closer *b, const struct choice_box 
 {
     double best = share_least;
     for (int s = 0; s < b->stages; s++) {
-        double layers = box_share_of(b, s);
+        double layers = 0;
         int64_t load;
+        for (int k = 0; k < (b->kinds ? b->kinds->count : 1); k++) layers += box_share_of(b, s, k);
         if (open_share(layers) <= best) continue;
         if (!least_load_from(b, box->allowed, s, (int)layers + 1, -1, &load)) continue;
         best = open_share(layers);
@@ -309,10 +314,11 @@ static bool has_halves(const struct box_closer *b, bool *const *allowed, const s
 struct box_split box_choose_split(struct box_closer *b, const struct choice_box *box)
 {
     struct box_split x = {0};
-    if (box->spans) split_by_place(b, box->allowed, &x);
-    if (!x.by && b->current.in_shares && box->spans) split_rank_by_shares(b, box, &x);
+    bool by_ranks = box_closer_is_by_ranks(b);
+    if (by_ranks) split_by_place(b, box->allowed, &x);
+    if (!x.by && b->current.in_shares) split_rank_by_shares(b, box, &x);
     if (!x.by && b->current.in_shares) split_by_shares(b, box, &x);
-    if (!x.by && box->spans) split_by_mean(b, box, &x);
+    if (!x.by && by_ranks) split_by_mean(b, box, &x);
     else if (!x.by && b->c->virtual_stages > 1) split_by_group(b, box->allowed, &x);
     if (!x.by && b->labels) split_by_plan(b, box->allowed, &x);
     if (!x.by) split_by_mixture(b, box->allowed, &x);

@@ -8,7 +8,7 @@ struct check_box maker_copy_box(const struct maker *m, const struct check_box *b
 {
     struct check_box other = {TAKE(arena, m->p.stages, int *),
                               TAKE_COPY(arena, box->count, m->p.stages),
-                              TAKE_COPY(arena, box->spans, m->p.ranks)};
+                              TAKE_COPY(arena, box->spans, box->span_count), box->span_count};
     for (int s = 0; s < m->p.stages; s++)
         other.left[s] = TAKE_COPY(arena, box->left[s], box->count[s]);
     return other;
@@ -18,7 +18,7 @@ int maker_left_in(const struct maker *m, const struct check_box *box)
 {
     int sum = 0;
     for (int s = 0; s < m->p.stages; s++) sum += box->count[s];
-    for (int r = 0; r < m->p.ranks; r++) sum += box->spans[r].most - box->spans[r].least;
+    for (int r = 0; r < box->span_count; r++) sum += box->spans[r].most - box->spans[r].least;
     return sum;
 }
 
@@ -26,7 +26,7 @@ bool maker_is_empty(const struct maker *m, const struct check_box *box)
 {
     for (int s = 0; s < m->p.stages; s++)
         if (!box->count[s]) return true;
-    for (int r = 0; r < m->p.ranks; r++)
+    for (int r = 0; r < box->span_count; r++)
         if (box->spans[r].least > box->spans[r].most) return true;
     return false;
 }
@@ -74,7 +74,9 @@ struct check_box maker_split(struct maker *m, struct check_box *box, const struc
     struct check_box other = maker_copy_box(m, box, arena);
     if (by->end == END_SPLIT_RANK) {
         assert(by->rank >= 0 && by->rank < m->p.ranks);
-        struct check_span *below = &box->spans[by->rank], *others = &other.spans[by->rank];
+        int at = by->rank;
+        if (by->like) at += (m->choices.kind_of[by->like - 1] + 1) * m->p.ranks;
+        struct check_span *below = &box->spans[at], *others = &other.spans[at];
         if (below->most >= by->layers) below->most = by->layers - 1;
         if (others->least < by->layers) others->least = by->layers;
         return other;

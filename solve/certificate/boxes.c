@@ -25,6 +25,14 @@ static struct check_round read_round(struct maker *m, const struct proof_round *
                             .decisions = round->decisions,
                             .memory = round->memory,
                             .memory_count = round->memory_count};
+    struct check_layer_price *layers =
+        TAKE(m->scratch, round->layer_price_count, struct check_layer_price);
+    for (int i = 0; i < round->layer_price_count; i++)
+        layers[i] = (struct check_layer_price){round->layers[i].rank,
+                                               m->choices.kind_of[round->layers[i].run],
+                                               round->layers[i].price};
+    r.layers = layers;
+    r.layer_price_count = round->layer_price_count;
     memset(m->coefficients, 0, (size_t)m->symbols * sizeof *m->coefficients);
     for (int i = 0; i < round->path_count; i++) {
         const struct proof_path *path = &m->proof->paths[round->paths[i]];
@@ -56,7 +64,7 @@ static void put_box(const struct maker *m, struct check_box *to, const struct ch
         to->count[s] = from->count[s];
         for (int i = 0; i < from->count[s]; i++) to->left[s][i] = from->left[s][i];
     }
-    for (int r = 0; r < m->p.ranks; r++) to->spans[r] = from->spans[r];
+    for (int r = 0; r < from->span_count; r++) to->spans[r] = from->spans[r];
 }
 
 // Uses the round with prices of memory if it then removes more from the box than without: `left`
@@ -303,6 +311,19 @@ static bool open_closer(struct maker *m)
     return true;
 }
 
+// The checker's spans as the closer has them.
+static void put_spans(const struct maker *m, struct choice_box *own, const struct check_box *box)
+{
+    for (int run = 0; run <= m->p.run_count && own->spans; run++)
+        for (int r = 0; r < m->p.ranks; r++) {
+            struct box_split of = {.by = SPLIT_LAYERS, .at = r, .like = run};
+            int to = box_closer_span_at(m->closer, &of),
+                from = run ? (m->choices.kind_of[run - 1] + 1) * m->p.ranks + r : r;
+            if (to >= 0)
+                own->spans[to] = (struct layer_span){box->spans[from].least, box->spans[from].most};
+        }
+}
+
 // Adds mixtures. true: closed. Otherwise *split is the next split.
 static bool mend(struct maker *m, int number, struct check_box *box, struct proof_box *split)
 {
@@ -321,8 +342,7 @@ static bool mend(struct maker *m, int number, struct check_box *box, struct proo
             for (int i = 0; i < box->count[s]; i++)
                 own.allowed[s][m->planner_of[s][box->left[s][i]]] = true;
         }
-        for (int r = 0; r < m->p.ranks && own.spans; r++)
-            own.spans[r] = (struct layer_span){box->spans[r].least, box->spans[r].most};
+        put_spans(m, &own, box);
         bool closes = box_close(m->closer, &own, m->bound_ns, 0, &answer);
         for (int i = 0; i < answer.step_count && !closed; i++) {
             struct proof_round round = round_of(m, box, &answer.steps[i], true);
@@ -393,11 +413,14 @@ static bool leaf_holds(struct maker *m, const struct check_box *box)
         if (!box->count[s]) return true;
         chosen[s] = &m->choices.items[s][box->left[s][0]];
     }
-    for (int r = 0; r < m->p.ranks; r++) {
-        int layers = 0;
-        for (int turn = 0; turn < m->p.turns; turn++)
-            layers += chosen[check_stage_of(&m->p, r, turn)]->layers;
-        if (layers < box->spans[r].least || layers > box->spans[r].most) return true;
+    for (int i = 0; i < box->span_count; i++) {
+        int layers = 0, kind = i / m->p.ranks - 1;
+        for (int turn = 0; turn < m->p.turns; turn++) {
+            int s = check_stage_of(&m->p, i % m->p.ranks, turn);
+            layers += kind < 0 ? chosen[s]->layers
+                               : check_layers_of(&m->choices, s, chosen[s], kind);
+        }
+        if (layers < box->spans[i].least || layers > box->spans[i].most) return true;
     }
     if (check_misfit(&m->g, chosen)) return true;
     if (m->bound_ns <= 0) return m->bound_ns == 0;

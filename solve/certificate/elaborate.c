@@ -18,6 +18,7 @@ struct elaborate {
     int path_count, *before; // [operation]: on the longest path
     struct check_choices listed;
     int *numbers[MOST_STAGES]; // [stage][choice]: in the list
+    bool prices_layers;        // of one kind
 };
 
 // By these a proof names what is priced and counted beside slots.
@@ -265,6 +266,7 @@ static void put_memory(struct elaborate *e, const cJSON *memory)
 // counted; weights; prices in 2^-20 ns.
 static void put_round(struct elaborate *e, const cJSON *round)
 {
+    e->prices_layers = e->prices_layers || value_get(round, "layers");
     const struct check_problem *p = e->k->p;
     const cJSON *weights = value_get(round, "weights"), *prices = value_get(round, "prices"),
                 *slots = prices ? value_get(prices, "slots") : NULL;
@@ -324,6 +326,7 @@ static enum status see_box(void *of, const cJSON *box, const struct check_box *l
     if (leaf) put_leaf(e, left);
     if (split == -2) {
         const cJSON *by = value_get(box, "split");
+        e->prices_layers = e->prices_layers || value_get(by, "run");
         page_print(&e->page, "t %lld %lld\n", (long long)value_number(value_get(by, "rank")),
                    (long long)value_number(value_get(by, "layers_below")));
         return OK;
@@ -466,5 +469,10 @@ enum status certificate_elaborate(const char *to, const struct check_text *certi
     if (result.infeasible) page_print(&e.page, "infeasible\n");
     else page_print(&e.page, "bound %lld\n", (long long)result.bound_ns);
     TRY(elaborate(&e, proof));
+    if (e.prices_layers)
+        return fail(err, BAD_INPUT,
+                    "%s: --elaborate: expected no layers of one kind in splits and rounds, of which "
+                    "no theorem tells yet",
+                    certificate->file);
     return page_write(&e.page, to, err);
 }

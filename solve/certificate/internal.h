@@ -37,6 +37,8 @@ struct proof_round {
     bool relaxed, by_ranks, decisions;
     const struct check_memory_price *memory;
     int memory_count;
+    const struct layer_price *layers;
+    int layer_price_count;
 };
 
 enum proof_end {
@@ -55,6 +57,7 @@ struct proof_box {
     int round_count, round_capacity;
     enum proof_end end;
     int stage, rank, group, layers; // of the split; layers: by place the first layer
+    int like;                       // as in struct box_split
     int64_t load_ns;
     struct check_decision stated;
     int choice;                    // the checker's number of the single decision's choice

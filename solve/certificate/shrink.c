@@ -21,7 +21,7 @@ static bool lies_within(const struct maker *m, const struct check_box *a, const 
             while (k < b->count[s] && b->left[s][k] < a->left[s][i]) k++;
             if (k == b->count[s] || b->left[s][k] != a->left[s][i]) return false;
         }
-    for (int r = 0; r < m->p.ranks; r++)
+    for (int r = 0; r < a->span_count; r++)
         if (a->spans[r].least < b->spans[r].least || a->spans[r].most > b->spans[r].most)
             return false;
     return true;

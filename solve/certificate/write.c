@@ -24,6 +24,8 @@ void proof_take_memory(struct proof_round *round, const struct box_step *step, s
     }
     round->memory = prices;
     round->memory_count = step->memory_count;
+    round->layers = TAKE_COPY(arena, step->layers, step->layer_price_count);
+    round->layer_price_count = step->layer_price_count;
 }
 
 void proof_take_split(struct proof_box *to, const struct box_split *s)
@@ -31,6 +33,7 @@ void proof_take_split(struct proof_box *to, const struct box_split *s)
     bool by_rank = s->by == SPLIT_LAYERS;
     to->stage = by_rank ? -1 : s->at;
     to->rank = by_rank ? s->at : -1;
+    to->like = by_rank ? s->like : 0;
     to->layers = by_rank || s->by == SPLIT_PLACE ? (int)s->value : 0;
     to->group = s->by == SPLIT_GROUP ? (int)s->value : -1;
     to->load_ns = s->by == SPLIT_LOAD ? s->value : 0;
@@ -137,6 +140,15 @@ static void put_memory(struct json_writer *w, const struct check_memory_price *p
     json_close_array(w);
 }
 
+static void put_layers(struct json_writer *w, const struct layer_price *price)
+{
+    json_open_array(w, NULL);
+    json_put_count(w, NULL, price->rank);
+    json_put_count(w, NULL, price->run);
+    json_put_count(w, NULL, price->price);
+    json_close_array(w);
+}
+
 static void put_round(struct proof *p, struct json_writer *w, const struct proof_round *round,
                       int *next_path)
 {
@@ -157,6 +169,9 @@ static void put_round(struct proof *p, struct json_writer *w, const struct proof
     if (round->memory_count) json_open_array(w, "memory");
     for (int i = 0; i < round->memory_count; i++) put_memory(w, &round->memory[i]);
     if (round->memory_count) json_close_array(w);
+    if (round->layer_price_count) json_open_array(w, "layers");
+    for (int i = 0; i < round->layer_price_count; i++) put_layers(w, &round->layers[i]);
+    if (round->layer_price_count) json_close_array(w);
     json_close_object(w);
     p->result->rounds++;
     p->result->weights += round->path_count;
@@ -189,6 +204,7 @@ static void put_end(const struct proof *p, struct json_writer *w, const struct p
     json_put_count(w, b->end == END_SPLIT_RANK ? "rank" : "stage",
                    b->end == END_SPLIT_RANK ? b->rank : b->stage);
     if (b->end == END_SPLIT_RANK) json_put_count(w, "layers_below", b->layers);
+    if (b->end == END_SPLIT_RANK && b->like) json_put_count(w, "run", b->like - 1);
     if (b->end == END_SPLIT_LOAD) json_put_count(w, "load_below_ns", b->load_ns);
     if (b->end == END_SPLIT_CHOICE) put_choice(p, w, &b->stated);
     if (b->end == END_SPLIT_PLACE) {

@@ -112,6 +112,31 @@ static enum status read_memory(struct check_proof *k, const cJSON *v, const char
     return OK;
 }
 
+static enum status read_layers(struct check_proof *k, const cJSON *v, const char *where,
+                               struct check_round *round)
+{
+    if (!v) return OK;
+    TRY(value_expect(&k->reader, v, where, cJSON_Array));
+    if (round->by_ranks)
+        return NOT_PROVEN_HERE(k, "%s: layers are priced where ranks are not taken as a whole",
+                               where);
+    int64_t sum = 0, most = (int64_t)1 << 60;
+    struct check_layer_price *to = TAKE(k->arena, cJSON_GetArraySize(v), struct check_layer_price);
+    round->layers = to;
+    for (const cJSON *row = v->child; row; row = row->next) {
+        int64_t n[3];
+        TRY(value_row(&k->reader, row, where, "rank, run and numerator", 3, n));
+        if (n[0] < 0 || n[0] >= k->p->ranks || n[1] < 0 || n[1] >= k->p->run_count)
+            return NOT_PROVEN_HERE(k, "%s: layers: there is no rank %lld or no run %lld", where,
+                                   (long long)n[0], (long long)n[1]);
+        if (n[2] > most || n[2] < -most || (sum += n[2] < 0 ? -n[2] : n[2]) > most)
+            return check_refuse(&k->reader, where, "layers: prices of more than 2^60 together");
+        to[round->layer_price_count++] =
+            (struct check_layer_price){(int)n[0], k->choices.kind_of[n[1]], n[2]};
+    }
+    return OK;
+}
+
 // What follows without any bound: before the first round and after each.
 static enum status couple(struct tree *t, bool *closed)
 {
@@ -125,7 +150,7 @@ static enum status couple(struct tree *t, bool *closed)
 static enum status read_round(struct tree *t, const cJSON *v, struct check_round *round)
 {
     struct check_proof *k = t->k;
-    const cJSON *weights = NULL, *prices = NULL, *memory = NULL;
+    const cJSON *weights = NULL, *prices = NULL, *memory = NULL, *layers = NULL;
     bool relaxed = false;
     const struct value_field fields[] = {
         {"?weights", .value = &weights},
@@ -133,6 +158,7 @@ static enum status read_round(struct tree *t, const cJSON *v, struct check_round
         {"?relaxed", .flag = &relaxed},
         {"?by_ranks", .flag = &round->by_ranks},
         {"?memory", .value = &memory},
+        {"?layers", .value = &layers},
         {"?decisions", .flag = &round->decisions},
         {NULL},
     };
@@ -141,6 +167,7 @@ static enum status read_round(struct tree *t, const cJSON *v, struct check_round
     TRY(read_weights(k, weights, t->where, round));
     TRY(read_prices(k, prices, t->where, round));
     TRY(read_memory(k, memory, t->where, round));
+    TRY(read_layers(k, layers, t->where, round));
     round->counts = !relaxed;
     if (round->decisions && (!round->by_ranks || k->p->turns == 1))
         return NOT_PROVEN_HERE(k, "%s: decisions are gone through by ranks with several stages",
@@ -191,9 +218,11 @@ static enum status read_split(struct check_proof *k, const cJSON *v, const char 
                               struct check_property *to)
 {
     const cJSON *choice = NULL;
+    int run = -1;
     const struct value_field rank_fields[] = {
         {"rank", 0, k->p->ranks - 1, .small = &to->rank},
         {"layers_below", 0, MOST_LAYERS, .small = &to->layers_below},
+        {"?run", 0, k->p->run_count - 1, .small = &run},
         {NULL},
     };
     const struct value_field fields[] = {
@@ -204,7 +233,11 @@ static enum status read_split(struct check_proof *k, const cJSON *v, const char 
     };
     memset(to, -1, sizeof *to); // nothing is stated
     TRY(value_expect(&k->reader, v, where, cJSON_Object));
-    if (value_get(v, "rank")) return value_fields(&k->reader, v, where, rank_fields, NULL);
+    if (value_get(v, "rank")) {
+        TRY(value_fields(&k->reader, v, where, rank_fields, NULL));
+        to->kind = run < 0 ? -1 : k->choices.kind_of[run];
+        return OK;
+    }
     TRY(value_fields(&k->reader, v, where, fields, NULL));
     if ((to->load_below >= 0) == (choice != NULL))
         return check_refuse(&k->reader, where, "split: expected one of load_below_ns and choice");
@@ -228,11 +261,14 @@ static enum status split(struct tree *t, const cJSON *v, int *stage)
 static bool is_within_spans(const struct tree *t, const struct check_choice *const *chosen)
 {
     const struct check_problem *p = t->k->p;
-    for (int rank = 0; rank < p->ranks; rank++) {
-        int layers = 0;
-        for (int turn = 0; turn < p->turns; turn++)
-            layers += chosen[check_stage_of(p, rank, turn)]->layers;
-        if (layers < t->halves.box.spans[rank].least || layers > t->halves.box.spans[rank].most)
+    for (int i = 0; i < t->halves.box.span_count; i++) {
+        int layers = 0, kind = i / p->ranks - 1;
+        for (int turn = 0; turn < p->turns; turn++) {
+            int s = check_stage_of(p, i % p->ranks, turn);
+            layers += kind < 0 ? chosen[s]->layers
+                               : check_layers_of(&t->k->choices, s, chosen[s], kind);
+        }
+        if (layers < t->halves.box.spans[i].least || layers > t->halves.box.spans[i].most)
             return false;
     }
     return true;

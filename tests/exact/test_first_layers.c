@@ -21,19 +21,23 @@ enum { PLANS_MAX = 20000, DEFAULT_PROBLEMS = 250, RUNS_MOST = 5 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
-static bool cuts_runs; // of the problems drawn
+static bool cuts_runs, alternates; // of the problems drawn
 static struct {
     int feasible, infeasible, open, free, stated, messages, single, split, by_ranks, certified,
-        exchanged;
+        exchanged, by_kinds, priced;
 } seen;
 
 static void note_splits(const struct solve_evidence *e)
 {
-    bool split = false, by_ranks = false;
+    bool split = false, by_ranks = false, by_kinds = false;
     for (int64_t i = 0; i < e->proof.count; i++) {
         split = split || e->proof.records[i].split.by == SPLIT_PLACE;
         by_ranks = by_ranks || e->proof.records[i].spans;
+        by_kinds = by_kinds || e->proof.records[i].split.like;
+        for (int k = 0; k < e->proof.records[i].step_count; k++)
+            seen.priced += e->proof.records[i].steps[k].layer_price_count > 0;
     }
+    seen.by_kinds += by_kinds;
     seen.split += split;
     seen.by_ranks += by_ranks;
 }
@@ -187,6 +191,32 @@ static void cut_runs(struct priced *p, uint64_t *state, struct arena *arena)
     p->rule_count++;
 }
 
+// Two or three kinds of layers in turn, by two to four of them, and now and then one that is of none;
+// each layer may be a run of its own. What a rank holds of each kind binds: optimizer steps are long.
+static void alternate(struct priced *p, uint64_t *state, struct arena *arena)
+{
+    int kinds = 2 + (random_less(state, 4) == 0), every = kinds + (int)random_less(state, 2),
+        layers = smaller_int(p->stage_count + 2 + (int)random_less(state, 5), 11);
+    struct priced_run of[3], *runs = TAKE(arena, layers, struct priced_run);
+    for (int i = 0; i < kinds; i++) {
+        draw_run(&of[i], p, i, 1, state, arena);
+        of[i].optimizer_ns = vary(of[i].optimizer_ns, p->group_count, state, arena);
+        for (int g = 0; g < p->group_count; g++)
+            of[i].optimizer_ns[g] += random_less(state, 3) * p->micro_batches * 10;
+        of[i].recomputable = of[0].recomputable;
+    }
+    for (int i = 0; i < layers; i++) {
+        int kind = i % every < kinds - 1 ? i % every : kinds - 1;
+        runs[i] = of[kind];
+        runs[i].name = arena_print(arena, "layer%d", i);
+        if (random_less(state, 30) == 0) tell_apart(&runs[i], p, state, arena);
+    }
+    p->runs = runs;
+    p->run_count = p->layer_count = layers;
+    for (int i = 0; i < p->rule_count; i++)
+        if (p->rules[i].run) p->rule_count = i;
+}
+
 // Draws until the enumeration is small enough; of problems without a plan one in five.
 static void draw(struct priced *p, struct schedule *schedule, struct oracle *e, uint64_t seed,
                  struct arena *arena)
@@ -196,6 +226,7 @@ static void draw(struct priced *p, struct schedule *schedule, struct oracle *e, 
     for (;; arena_reset(arena, mark)) {
         draw_one(p, &state, arena);
         if (cuts_runs) cut_runs(p, &pieces, arena);
+        if (alternates) alternate(p, &pieces, arena);
         if (p->layer_count < p->stage_count || priced_check(p, &own_err) != OK) continue;
         if (oracle_size(p, PLANS_MAX, arena) > PLANS_MAX) continue;
         priced_schedule(schedule, p, arena);
@@ -257,6 +288,18 @@ TEST(test_cut_runs)
     print_message("layers of several runs exchanged: %d\n", seen.exchanged);
     assert_true(seen.infeasible && seen.open && seen.stated && seen.free && seen.single &&
                 seen.by_ranks && seen.exchanged > seen.feasible / 4);
+}
+
+// Layers of several kinds, counted apart on each rank.
+TEST(test_alternating)
+{
+    memset(&seen, 0, sizeof seen);
+    alternates = true;
+    check_enumerated();
+    alternates = false;
+    print_message("split by a kind's layers: %d, rounds with their prices: %d\n", seen.by_kinds,
+                  seen.priced);
+    assert_true(seen.by_kinds > problem_count / 50 && seen.priced > problem_count / 50);
 }
 
 // Planner and checker state the same places, each for as many choices.

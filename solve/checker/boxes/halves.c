@@ -24,7 +24,7 @@ enum status check_open_halves(struct check_halves *h, const struct check_choices
 static enum status spend_box(const struct check_halves *h, uint64_t times)
 {
     const struct check_problem *p = h->choices->p;
-    uint64_t total = (uint64_t)p->stages + (uint64_t)p->ranks;
+    uint64_t total = (uint64_t)p->stages + (uint64_t)h->box.span_count;
     for (int s = 0; s < p->stages; s++) total += (uint64_t)h->box.count[s];
     return check_spend(p, h->choices->work, times * total);
 }
@@ -37,7 +37,7 @@ static void copy_box(struct check_box *to, const struct check_box *from,
         if (from->count[s])
             memcpy(to->left[s], from->left[s], (size_t)from->count[s] * sizeof *from->left[s]);
     }
-    memcpy(to->spans, from->spans, (size_t)p->ranks * sizeof *from->spans);
+    memcpy(to->spans, from->spans, (size_t)from->span_count * sizeof *from->spans);
 }
 
 enum status check_remember(struct check_halves *h)
@@ -58,14 +58,14 @@ static void note_change(struct check_halves *h, struct check_change change)
 static void note_count(struct check_halves *h, int stage, int old)
 {
     if (h->box.count[stage] != old)
-        note_change(h, (struct check_change){.stage = stage, .rank = -1, .count = old});
+        note_change(h, (struct check_change){.stage = stage, .span_at = -1, .count = old});
 }
 
-static void note_span(struct check_halves *h, int rank, struct check_span old)
+static void note_span(struct check_halves *h, int at, struct check_span old)
 {
-    struct check_span now = h->box.spans[rank];
+    struct check_span now = h->box.spans[at];
     if (old.least != now.least || old.most != now.most)
-        note_change(h, (struct check_change){.stage = -1, .rank = rank, .span = old});
+        note_change(h, (struct check_change){.stage = -1, .span_at = at, .span = old});
 }
 
 void check_note(struct check_halves *h)
@@ -79,7 +79,7 @@ void check_note(struct check_halves *h)
         }
         note_count(h, s, h->before.count[s]);
     }
-    for (int rank = 0; rank < p->ranks; rank++) note_span(h, rank, h->before.spans[rank]);
+    for (int i = 0; i < h->box.span_count; i++) note_span(h, i, h->before.spans[i]);
 }
 
 static int ascending(const void *a, const void *b)
@@ -93,7 +93,7 @@ static void put_back(struct check_halves *h, size_t change_count)
     bool changed[MOST_STAGES] = {false};
     while (h->change_count > change_count) {
         const struct check_change *c = &h->changes[--h->change_count];
-        if (c->stage < 0) h->box.spans[c->rank] = c->span;
+        if (c->stage < 0) h->box.spans[c->span_at] = c->span;
         else h->box.count[c->stage] = c->count, changed[c->stage] = true;
     }
     for (int s = 0; s < h->choices->p->stages; s++)
@@ -123,10 +123,11 @@ static void keep_half(struct check_halves *h, const struct check_property *q, bo
 {
     int kept = 0, gone = 0;
     if (q->rank >= 0) {
-        struct check_span *span = &h->box.spans[q->rank], old = *span;
+        int at = (q->kind + 1) * h->choices->p->ranks + q->rank;
+        struct check_span *span = &h->box.spans[at], old = *span;
         if (with && span->most >= q->layers_below) span->most = q->layers_below - 1;
         if (!with && span->least < q->layers_below) span->least = q->layers_below;
-        note_span(h, q->rank, old);
+        note_span(h, at, old);
         return;
     }
     int *left = h->box.left[q->stage], *aside = h->before.left[q->stage],

@@ -8,14 +8,15 @@
 // What a split sorts by: the choices of a stage, or decisions by the layers of a rank.
 struct check_property {
     int rank, layers_below; // rank -1: unused
+    int kind;               // of these layers; -1: all
     int stage;
     int64_t load_below;           // -1: unused
     struct check_decision choice; // -1: any
 };
 
-// For a stage, how many choices it had; for a rank, its span.
+// For a stage, how many choices it had; for a rank, one of its spans.
 struct check_change {
-    int stage, rank, count; // one of stage and rank is -1
+    int stage, span_at, count; // one of stage and span_at is -1
     struct check_span span;
 };
 struct check_waiting {

@@ -17,6 +17,13 @@ struct check_memory_price {
     int64_t price; // in 2^-40 ns; 0: bytes are only compared with the limit
 };
 
+// Price of a layer of a kind on a rank: charged for each above the most that the rank may have in the
+// box, or if it is negative for each below the least.
+struct check_layer_price {
+    int rank, kind;
+    int64_t price; // in 2^-20 ns
+};
+
 struct check_round {
     int64_t *coefficients; // [symbol], in 2^-40: sum over paths of weight x count
     bool has_weights;
@@ -27,6 +34,8 @@ struct check_round {
     bool decisions; // by ranks: a rank with few goes through them (mix_decisions.c)
     const struct check_memory_price *memory; // where ranks have several stages
     int memory_count;
+    const struct check_layer_price *layers; // not by ranks
+    int layer_price_count;
 };
 
 struct check_mixer;

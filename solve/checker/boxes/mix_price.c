@@ -85,6 +85,34 @@ static int64_t greatest_room(const struct check_problem *p)
     return most;
 }
 
+// ---- layers of a kind on a rank
+
+// What a choice of a stage adds, never less than 0: for a price below the least, what each of its
+// rank's stages has less of the kind than all of the model's layers.
+static wide layers_value(const struct check_mixer *m, int s, const struct check_choice *c,
+                         const struct check_round *round)
+{
+    wide value = 0, unit = (wide)1 << (WEIGHT_SHIFT - PRICE_SHIFT);
+    for (int i = 0; i < round->layer_price_count; i++) {
+        const struct check_layer_price *x = &round->layers[i];
+        if (x->rank != check_rank_of(m->p, s)) continue;
+        int layers = check_layers_of(m->c, s, c, x->kind);
+        value += x->price > 0 ? x->price * unit * layers
+                              : -x->price * unit * (m->p->layers - layers);
+    }
+    return value;
+}
+
+// What these sums are at most in a plan of the box.
+static wide layers_limit(const struct check_mixer *m, const struct check_box *box,
+                         const struct check_layer_price *x)
+{
+    const struct check_span *span = &box->spans[(x->kind + 1) * m->p->ranks + x->rank];
+    wide unit = (wide)1 << (WEIGHT_SHIFT - PRICE_SHIFT);
+    return x->price > 0 ? x->price * unit * span->most
+                        : -x->price * unit * (m->p->turns * m->p->layers - span->least);
+}
+
 static bool prices_memory(const struct check_round *round)
 {
     return round->memory_count && !round->by_ranks; // by ranks: mix_ranks.c
@@ -107,6 +135,7 @@ static wide value_choices(const struct check_mixer *m, const struct check_box *b
             values[i] += (wide)round->coefficients[check_symbol(p, KIND_EMBEDDING_SYNC, 0, 0)] *
                          embedding;
         if (prices_memory(round)) values[i] += memory_value(m, s, c, round);
+        values[i] += layers_value(m, s, c, round);
         if (embedding < 0) values[i] = -1;
         most = larger(most, values[i]);
     }
@@ -146,6 +175,8 @@ enum status mix_price(struct check_mixer *m, const struct check_box *box,
         if (prices_memory(round))
             TRY(check_spend(p, m->c->work,
                             (uint64_t)box->count[s] * (uint64_t)(round->memory_count + p->turns)));
+        TRY(check_spend(p, m->c->work,
+                        (uint64_t)box->count[s] * (uint64_t)round->layer_price_count));
         choices[s] = TAKE(m->arena, box->count[s], wide);
         boundaries[s] = TAKE(m->arena, pairs, wide);
         most += value_choices(m, box, round, s, choices[s]);
@@ -163,6 +194,8 @@ enum status mix_price(struct check_mixer *m, const struct check_box *box,
     }
     for (int i = 0; i < round->memory_count && prices_memory(round); i++)
         m->priced_limits += (wide)round->memory[i].price * greatest_room(p);
+    for (int i = 0; i < round->layer_price_count; i++)
+        m->priced_limits += layers_limit(m, box, &round->layers[i]);
     for (int s = 0; s < p->stages; s++) {
         int pairs = s ? m->stages[s - 1].left_count * m->stages[s].right_count : 0;
         m->stages[s].cost = TAKE(m->arena, box->count[s], int64_t);

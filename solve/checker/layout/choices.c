@@ -287,6 +287,39 @@ static int find_free_layer(const struct check_problem *p, int spare)
     return p->turns == 1 || from > last ? p->layers : from;
 }
 
+static enum status find_kinds(struct check_choices *c)
+{
+    const struct check_problem *p = c->p;
+    c->kind_of = TAKE(c->arena, p->run_count, int);
+    for (int run = 0; run < p->run_count; run++) {
+        int first = 0;
+        TRY(check_spend(p, c->work, (uint64_t)(run + 1) * (uint64_t)(p->slices * p->group_count)));
+        while (first < run && !may_exchange(p, &p->runs[first], &p->runs[run])) first++;
+        c->kind_of[run] = first < run ? c->kind_of[first] : c->kind_count++;
+    }
+    int row = p->layers + 1;
+    TRY(check_spend(p, c->work, (uint64_t)c->kind_count * (uint64_t)row));
+    c->before = TAKE(c->arena, c->kind_count * row, int);
+    for (int kind = 0; kind < c->kind_count; kind++)
+        for (int layer = 0; layer < p->layers; layer++)
+            c->before[kind * row + layer + 1] = c->before[kind * row + layer] +
+                                                (c->kind_of[p->run_of[layer]] == kind);
+    return OK;
+}
+
+// A middle stage that states no place has layers of one kind wherever it starts: behind a layer of
+// each stage before it, too.
+int check_layers_of(const struct check_choices *c, int stage, const struct check_choice *x, int kind)
+{
+    const struct check_problem *p = c->p;
+    int first = stage == p->stages - 1 ? p->layers - x->layers
+                : x->first >= 0        ? x->first
+                : -1 - x->first < stage ? stage
+                                        : -1 - x->first;
+    const int *before = c->before + kind * (p->layers + 1);
+    return before[first + x->layers] - before[first];
+}
+
 // With several stages a rank: removes choices that fit with no choices of the rank's other stages.
 static enum status couple_all(struct check_choices *c)
 {
@@ -314,6 +347,7 @@ enum status check_list_alone(struct check_choices *c, const struct check_graph *
                                 .arena = arena};
     c->items = TAKE(arena, p->stages, struct check_choice *);
     c->count = TAKE(arena, p->stages, int);
+    TRY(find_kinds(c));
     struct visit v = {.c = c};
     v.scratch.forward = TAKE(arena, p->slices, int64_t);
     v.scratch.backward = TAKE(arena, p->slices, int64_t);

@@ -73,6 +73,9 @@ struct check_choices {
                    // holds
     struct check_choice **items; // [stage][count]
     int *count;
+    // Kinds of layers: runs whose layers may be exchanged are of one kind. [run]; of a kind, how many
+    // layers come before a layer: [kind * (layers + 1) + layer].
+    int *kind_of, kind_count, *before;
     uint64_t *work; // how much work is left
     struct arena *arena;
 };
@@ -82,6 +85,9 @@ struct check_choices {
 enum { NOT_PROVEN = SOLVER };
 enum status check_spend(const struct check_problem *p, uint64_t *left, uint64_t amount);
 
+// How many of its layers are of a kind.
+int check_layers_of(const struct check_choices *c, int stage, const struct check_choice *x,
+                    int kind);
 // Fills in what follows from first layer, layers, group, mode, recomputed, gradient and boundary.
 // forward and backward have room for all slices.
 void check_evaluate(const struct check_problem *p, int stage, int first, struct check_choice *c);

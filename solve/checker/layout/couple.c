@@ -57,8 +57,9 @@ struct check_box check_whole_box(const struct check_choices *c, struct arena *ar
 {
     const struct check_problem *p = c->p;
     struct check_box box = {TAKE(arena, p->stages, int *), TAKE(arena, p->stages, int),
-                            TAKE(arena, p->ranks, struct check_span)};
-    for (int r = 0; r < p->ranks; r++) box.spans[r] = (struct check_span){0, p->layers};
+                            .span_count = p->ranks * (c->kind_count + 1)};
+    box.spans = TAKE(arena, box.span_count, struct check_span);
+    for (int i = 0; i < box.span_count; i++) box.spans[i] = (struct check_span){0, p->layers};
     for (int s = 0; s < p->stages; s++) {
         box.count[s] = c->count[s];
         box.left[s] = TAKE(arena, box.count[s], int);
@@ -120,6 +121,93 @@ static enum status couple_places(const struct check_choices *c, struct check_box
     return OK;
 }
 
+// ---- layers of each kind
+
+static int least_of(int a, int b) { return a < b ? a : b; }
+static int most_of(int a, int b) { return a > b ? a : b; }
+
+// The least and the most layers of a kind that each stage's choices have.
+static void find_ends(const struct check_choices *c, const struct check_box *box, int kind,
+                      struct check_span *ends)
+{
+    for (int s = 0; s < c->p->stages; s++) {
+        ends[s] = (struct check_span){c->p->layers, 0};
+        for (int i = 0; i < box->count[s]; i++) {
+            int n = check_layers_of(c, s, &c->items[s][box->left[s][i]], kind);
+            ends[s] = (struct check_span){least_of(ends[s].least, n), most_of(ends[s].most, n)};
+        }
+    }
+}
+
+// All layers of the kind are on the ranks, so each has what the others leave.
+static void narrow_kind(const struct check_choices *c, struct check_span *spans, int kind,
+                        const struct check_span *ends)
+{
+    const struct check_problem *p = c->p;
+    int least = 0, most = 0, all = c->before[kind * (p->layers + 1) + p->layers];
+    for (int r = 0; r < p->ranks; r++) {
+        struct check_span sum = {0, 0};
+        for (int turn = 0; turn < p->turns; turn++) {
+            const struct check_span *end = &ends[check_stage_of(p, r, turn)];
+            sum.least += end->least, sum.most += end->most;
+        }
+        spans[r].least = most_of(spans[r].least, sum.least);
+        spans[r].most = least_of(spans[r].most, sum.most);
+        least += spans[r].least, most += spans[r].most;
+    }
+    for (int r = 0; r < p->ranks; r++) {
+        struct check_span was = spans[r];
+        spans[r].least = most_of(was.least, all - (most - was.most));
+        spans[r].most = least_of(was.most, all - (least - was.least));
+    }
+}
+
+// Keeps the choices of a stage with which the rank can hold so many.
+static void keep_kind(const struct check_choices *c, struct check_box *box, int s, int kind,
+                      const struct check_span *ends)
+{
+    const struct check_problem *p = c->p;
+    int rank = check_rank_of(p, s), least = 0, most = 0, kept = 0;
+    const struct check_span *span = &box->spans[(kind + 1) * p->ranks + rank];
+    for (int turn = 0; turn < p->turns; turn++) {
+        int other = check_stage_of(p, rank, turn);
+        if (other != s) least += ends[other].least, most += ends[other].most;
+    }
+    for (int i = 0; i < box->count[s]; i++) {
+        int n = check_layers_of(c, s, &c->items[s][box->left[s][i]], kind);
+        if (n + least <= span->most && n + most >= span->least)
+            box->left[s][kept++] = box->left[s][i];
+    }
+    box->count[s] = kept;
+}
+
+static bool states_kind(const struct check_problem *p, const struct check_span *spans)
+{
+    for (int r = 0; r < p->ranks; r++)
+        if (spans[r].least > 0 || spans[r].most < p->layers) return true;
+    return false;
+}
+
+// Only kinds of which a span was stated: the others are not looked at.
+static enum status couple_kinds(const struct check_choices *c, struct check_box *box)
+{
+    const struct check_problem *p = c->p;
+    struct check_span ends[MOST_STAGES];
+    for (int kind = 0; (kind + 1) * p->ranks < box->span_count; kind++) {
+        struct check_span *spans = box->spans + (kind + 1) * p->ranks;
+        uint64_t sum = (uint64_t)p->ranks;
+        if (!states_kind(p, spans)) continue;
+        for (int s = 0; s < p->stages; s++) sum += 3 * (uint64_t)box->count[s] + (uint64_t)p->turns;
+        TRY(check_spend(p, c->work, sum));
+        find_ends(c, box, kind, ends);
+        narrow_kind(c, spans, kind, ends);
+        for (int s = 0; s < p->stages; s++) keep_kind(c, box, s, kind, ends);
+        for (int r = 0; r < p->ranks; r++)
+            if (spans[r].least > spans[r].most) box->count[0] = 0;
+    }
+    return OK;
+}
+
 enum status check_couple_ranks(const struct check_choices *c, struct check_box *box)
 {
     const struct check_problem *p = c->p;
@@ -135,5 +223,5 @@ enum status check_couple_ranks(const struct check_choices *c, struct check_box *
         for (int group = 0; group < p->group_count; group++)
             couple_group(c, box, rank, group, least);
     }
-    return OK;
+    return couple_kinds(c, box);
 }
