@@ -265,8 +265,7 @@ static void evaluate_only_plan(struct box_closer *b, const struct choice_box *bo
     int64_t proven_ns = b->c->joint ? a->bound_ns : 0; // separate boundaries may give less
     a->single = true;
     a->bound_ns = INT64_MAX;
-    if (!choices_fit_together(b->c, b->work.chosen) ||
-        !box_within_spans(b, box, b->work.chosen) ||
+    if (!choices_fit_together(b->c, b->work.chosen) || !box_within_spans(b, box, b->work.chosen) ||
         !choices_durations(b->c, b->work.chosen, b->work.durations))
         return;
     a->bound_ns = graph_longest(b->g, b->work.durations, b->work.counts);
@@ -418,8 +417,7 @@ bool box_close(struct box_closer *b, const struct choice_box *box, int64_t targe
     assert(a->single || !closed || a->bound_ns >= target_ns);
     // No plan of the box takes less than what is proven for it (where transfers are joint, it may
     // with its boundaries priced separately).
-    assert(b->c->joint || box->spans || a->found_ns >= a->bound_ns ||
-           a->found_ns >= a->removed_ns);
+    assert(b->c->joint || box->spans || a->found_ns >= a->bound_ns || a->found_ns >= a->removed_ns);
     return closed;
 }
 
@@ -487,8 +485,8 @@ bool box_repeat(struct box_closer *b, const struct choice_box *box, int64_t targ
                       ? box_solve_labels(b, &now, target_ns, &found)
                       : box_solve(b, steps[i].relaxed, &now, target_ns, &removed)) >= target_ns;
     }
-    bool holds = closed || (left ? holds_within(b, &now, left)
-                                 : is_one_plan_at_least(b, &now, target_ns));
+    bool holds = closed ||
+                 (left ? holds_within(b, &now, left) : is_one_plan_at_least(b, &now, target_ns));
     arena_reset(b->arena, mark);
     return holds;
 }

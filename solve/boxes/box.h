@@ -22,8 +22,8 @@ struct choice_box {
 
 struct box_closer; // the tables, and all paths found so far
 
-// The price of a layer on a rank, of those like the layers of a run: charged above the most that the
-// rank may have in the box, or if negative below the least. Multiples of 2^-20 ns.
+// The price of a layer on a rank, of those like the layers of a run: charged above the most that
+// the rank may have in the box, or if negative below the least. Multiples of 2^-20 ns.
 struct layer_price {
     int rank, run;
     int64_t price;

@@ -185,7 +185,8 @@ void box_kinds_note(const struct box_closer *b, struct box_step *step);
 void box_kinds_repeat(struct box_closer *b, const struct box_step *step);
 // Whether a stage's layers make up this symbol, and not messages.
 bool box_is_own(const struct box_closer *b, int symbol);
-// Of all choices, whatever a box allows: what a layer of a kind adds to a stage's durations, rise[kind
+// Of all choices, whatever a box allows: what a layer of a kind adds to a stage's durations,
+// rise[kind
 // * symbols + symbol], and what is left without such layers.
 void box_kinds_rises(struct box_closer *b, double *rise, double *none);
 // Removes what is in no plan of the box, by the numbers of layers of each kind.

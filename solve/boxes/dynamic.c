@@ -204,8 +204,8 @@ static wide memory_value(const struct dynamic *d, const struct dynamic_box *box,
     return value;
 }
 
-// The priced limits, with the greatest limit that a rank may have, and what is granted, rounded up to
-// the costs' unit.
+// The priced limits, with the greatest limit that a rank may have, and what is granted, rounded up
+// to the costs' unit.
 static wide memory_limits(const struct dynamic *d, const struct dynamic_box *box)
 {
     int shift = WEIGHT_BITS - d->fraction_bits;

@@ -1,15 +1,15 @@
 // Layers of several kinds on ranks with several stages, where the dynamic programme works stage by
 // stage. A box states of each rank how many layers of each kind it holds at least and at most. For
-// a price of a layer of a kind on a rank, price x (layers - most) and price x (least - layers) are 0
-// or less for every plan of the box, so either may be added (docs/PROOFS.md 5.2). Good prices come
-// with the weights of shares.c; what is in no plan of the box is removed first.
+// a price of a layer of a kind on a rank, price x (layers - most) and price x (least - layers) are
+// 0 or less for every plan of the box, so either may be added (docs/PROOFS.md 5.2). Good prices
+// come with the weights of shares.c; what is in no plan of the box is removed first.
 #include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"
 #include "solve/boxes/box_internal.h"
 
-enum { CELLS_MOST = 4096 }; // combinations of layers that a stage may hold
+enum { CELLS_MOST = 4096 };       // combinations of layers that a stage may hold
 static const int price_room = 57; // bits: all prices times layers together stay below this, in ns
 
 static int kind_of_layer(const struct box_kinds *k, const struct priced *p, int layer)
@@ -63,8 +63,8 @@ static void count_layers(struct box_kinds *k, const struct choices *c, struct ar
         for (int j = 0; j < count; j++) {
             const struct choice *x = &c->stages[s].items[j];
             int from = s == p->stage_count - 1 ? p->layer_count - x->layer_count
-                       : x->first_layer >= 0 ? x->first_layer
-                                             : larger_int(place_least(x->first_layer), s),
+                       : x->first_layer >= 0   ? x->first_layer
+                                               : larger_int(place_least(x->first_layer), s),
                 end = from + x->layer_count;
             assert(from >= 0 && end <= p->layer_count);
             for (int i = 0; i < k->count; i++)
@@ -150,8 +150,8 @@ void box_kinds_note(const struct box_closer *b, struct box_step *step)
     struct layer_price *prices = TAKE(b->arena, k->count * ranks, struct layer_price);
     for (int at = 0; at < k->count * ranks; at++)
         if (k->prices[at])
-            prices[step->layer_price_count++] = (struct layer_price){at % ranks, k->runs[at / ranks],
-                                                                     k->prices[at]};
+            prices[step->layer_price_count++] =
+                (struct layer_price){at % ranks, k->runs[at / ranks], k->prices[at]};
     step->layers = prices;
 }
 
@@ -294,8 +294,7 @@ static int list_lightest(const struct box_closer *b, int stage, int *at)
 
 // What a layer of each kind adds to a stage's durations: the least that one more of it adds to any
 // of its choices; and what is left without layers.
-static void find_stage_rises(struct box_closer *b, int stage, int *at, double *rise,
-                             double *none)
+static void find_stage_rises(struct box_closer *b, int stage, int *at, double *rise, double *none)
 {
     int64_t *few = b->work.durations, *more = TAKE(b->arena, b->symbols, int64_t);
     const struct box_kinds *k = b->kinds;

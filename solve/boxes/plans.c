@@ -126,7 +126,6 @@ void box_meet_near_shares(struct box_closer *b, const struct choice_box *box, st
                 double share = box_share_of(b, s, i);
                 if (held < (int)share || held > (int)(share + 0.999)) near.allowed[s][j] = false;
             }
-    if (box_solve(b, false, &near, INT64_MAX, NULL) != DYNAMIC_NOTHING)
-        box_meet_fitting(b, box, a);
+    if (box_solve(b, false, &near, INT64_MAX, NULL) != DYNAMIC_NOTHING) box_meet_fitting(b, box, a);
     arena_reset(b->arena, mark);
 }

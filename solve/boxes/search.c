@@ -27,7 +27,7 @@ struct box_search {
     struct box_closer *closer;
     struct arena *arena, *result_arena;
     int stages, spans, resources, choice_count, *first_choice; // first_choice: of a stage in a mask
-    int improvements; // requested so far
+    int improvements;                                          // requested so far
     struct frontier frontier;
     struct open_box *spare;
     int box_count;

@@ -29,15 +29,15 @@ struct box_shares {
     int id_count;
     int **symbols;              // [place]: those that the path has, then -1
     int kinds;                  // of layers that are counted apart: 1 or those of kinds.c
-    double *slopes, *constants; // [(place * stages + stage) * kinds + kind], [place]: of a path, per
-                                // lap and scale
-    bool *used;                 // [place]: is a row
-    int *least, *most;          // [stage * kinds + kind]: its layers in the box
-    int64_t *base, *durations;  // with the least layers
-    double *rise;               // [kind * symbols + symbol]: of a duration, per layer
-    double *none;               // of kinds, [symbol]: with no layer that is counted
-    double *start, *layers;     // as least, above it: without shares; of the last solution
-    int *rows;                  // of kinds, [span * 2]: rows of least and most, or -1
+    double *slopes, *constants; // [(place * stages + stage) * kinds + kind], [place]: of a path,
+                                // per lap and scale
+    bool *used;                // [place]: is a row
+    int *least, *most;         // [stage * kinds + kind]: its layers in the box
+    int64_t *base, *durations; // with the least layers
+    double *rise;              // [kind * symbols + symbol]: of a duration, per layer
+    double *none;              // of kinds, [symbol]: with no layer that is counted
+    double *start, *layers;    // as least, above it: without shares; of the last solution
+    int *rows;                 // of kinds, [span * 2]: rows of least and most, or -1
     double *row, *upper;
     double scale;
 };
@@ -90,7 +90,8 @@ static bool find_durations(struct box_closer *b, const struct choice_box *box)
     if (!choices_durations(b->c, chosen, h->base)) return false;
     for (int k = 0; k < b->symbols; k++) {
         int s = k % b->stages;
-        h->rise[k] = box_is_own(b, k) && spans[s] ? (double)(h->durations[k] - h->base[k]) / spans[s] : 0;
+        h->rise[k] =
+            box_is_own(b, k) && spans[s] ? (double)(h->durations[k] - h->base[k]) / spans[s] : 0;
     }
     return true;
 }
@@ -384,8 +385,7 @@ static void open_shares(struct box_closer *b)
 {
     struct box_shares *h = b->shares = TAKE(b->arena, 1, struct box_shares);
     h->kinds = b->kinds ? b->kinds->count : 1;
-    int rows = ROWS_PER_STAGE * b->stages * h->kinds,
-        extra = (2 * b->c->rank_count + 1) * h->kinds;
+    int rows = ROWS_PER_STAGE * b->stages * h->kinds, extra = (2 * b->c->rank_count + 1) * h->kinds;
     h->rows_max = rows < ROWS_MAX ? rows : ROWS_MAX;
     int shares_max = b->stages * h->kinds + (b->kinds ? 0 : PARTS_MAX * b->c->rank_count);
     h->program = simplex_open(shares_max + 1, h->rows_max + extra, b->arena);

@@ -6,6 +6,8 @@
 // refused.
 //
 //   test_first_layers [PROBLEMS] [SEED]      make test runs 250
+#include <cjson/cJSON.h>
+
 #include "data/base/least.h"
 #include "data/kinds/schedules.h"
 #include "solve/layout/solve.h"
@@ -24,7 +26,7 @@ static uint64_t first_seed = 1;
 static bool cuts_runs, alternates; // of the problems drawn
 static struct {
     int feasible, infeasible, open, free, stated, messages, single, split, by_ranks, certified,
-        exchanged, by_kinds, priced;
+        exchanged, by_kinds, priced, forged;
 } seen;
 
 static void note_splits(const struct solve_evidence *e)
@@ -42,6 +44,57 @@ static void note_splits(const struct solve_evidence *e)
     seen.by_ranks += by_ranks;
 }
 
+// ---- forged numbers of kinds
+
+// One price or split of a kind's layers becomes another.
+static void change_kinds(cJSON *box, uint64_t *state)
+{
+    cJSON *round, *row, *split = cJSON_GetObjectItem(box, "split"),
+                        *run = split ? cJSON_GetObjectItem(split, "run") : NULL;
+    cJSON_ArrayForEach(round, cJSON_GetObjectItem(box, "rounds"))
+        cJSON_ArrayForEach(row, cJSON_GetObjectItem(round, "layers"))
+    {
+        cJSON *price = cJSON_GetArrayItem(row, 2);
+        double changed = price->valuedouble * (double)(random_less(state, 7) - 3);
+        if (random_less(state, 3) == 0) cJSON_SetNumberValue(price, changed);
+        if (random_less(state, 6) == 0)
+            cJSON_SetNumberValue(cJSON_GetArrayItem(row, 1), (double)random_less(state, 6));
+    }
+    if (!run || random_less(state, 2)) return;
+    cJSON *below = cJSON_GetObjectItem(split, "layers_below");
+    if (random_less(state, 3)) cJSON_SetNumberValue(run, (double)random_less(state, 6));
+    else cJSON_SetNumberValue(below, below->valuedouble + (double)random_less(state, 3) - 1);
+}
+
+// Claims a nanosecond more than the best plan takes, by the certificate as it is, then with changed
+// numbers of kinds: whatever these are, it is false.
+static void forge(const struct priced *p, const struct certified *c, uint64_t seed)
+{
+    enum { CHANGES = 12 };
+    uint64_t state = seed;
+    struct check_text priced = check_trial_save(p, "priced.json", &own_arena);
+    if (!strstr(c->made.text, "\"run\":")) return;
+    for (int i = 0; i < CHANGES; i++) {
+        cJSON *root = cJSON_Parse(c->made.text), *proof = cJSON_GetObjectItem(root, "proof"), *box;
+        cJSON *bound = cJSON_GetObjectItem(proof, "bound_ns");
+        cJSON_DeleteItemFromObject(proof, "iteration_ns");
+        cJSON_DeleteItemFromObject(proof, "incumbent");
+        cJSON_SetNumberValue(bound, bound->valuedouble + 1);
+        cJSON_ArrayForEach(box, cJSON_GetObjectItem(proof, "boxes")) if (i)
+            change_kinds(box, &state);
+        char *text = cJSON_PrintUnformatted(root);
+        struct check_text forged = {"forged.json", text, strlen(text)};
+        struct error err = {OK, ""};
+        struct check_result result = {.accepted = false};
+        enum status status =
+            check_certificate(&result, &forged, &priced, CHECK_WORK_DEFAULT, &own_arena, &err);
+        if (status == OK && result.accepted) fail_msg("seed %d: a forged bound", (int)seed);
+        if (status == OK) seen.forged++;
+        cJSON_free(text);
+        cJSON_Delete(root);
+    }
+}
+
 static void check_way(const struct priced *p, const struct oracle *e, enum way way, uint64_t seed)
 {
     struct error err = {OK, ""};
@@ -53,6 +106,7 @@ static void check_way(const struct priced *p, const struct oracle *e, enum way w
     if (!certify_best(&c, p, &result, e->plans ? e->best_ns : INT64_MAX, &own_arena, &err))
         fail_msg("%s: %s", way_name(p, way, seed, &own_arena), err.text);
     seen.certified++;
+    if (alternates && e->plans) forge(p, &c, seed);
     arena_reset(&own_arena, mark);
 }
 
@@ -191,8 +245,9 @@ static void cut_runs(struct priced *p, uint64_t *state, struct arena *arena)
     p->rule_count++;
 }
 
-// Two or three kinds of layers in turn, by two to four of them, and now and then one that is of none;
-// each layer may be a run of its own. What a rank holds of each kind binds: optimizer steps are long.
+// Two or three kinds of layers in turn, by two to four of them, and now and then one that is of
+// none; each layer may be a run of its own. What a rank holds of each kind binds: optimizer steps
+// are long.
 static void alternate(struct priced *p, uint64_t *state, struct arena *arena)
 {
     int kinds = 2 + (random_less(state, 4) == 0), every = kinds + (int)random_less(state, 2),
@@ -297,9 +352,11 @@ TEST(test_alternating)
     alternates = true;
     check_enumerated();
     alternates = false;
-    print_message("split by a kind's layers: %d, rounds with their prices: %d\n", seen.by_kinds,
-                  seen.priced);
-    assert_true(seen.by_kinds > problem_count / 50 && seen.priced > problem_count / 50);
+    print_message("split by a kind's layers: %d, rounds with their prices: %d; forged and audited, "
+                  "all refused: %d\n",
+                  seen.by_kinds, seen.priced, seen.forged);
+    assert_true(seen.forged > problem_count / 10 && seen.by_kinds > problem_count / 50 &&
+                seen.priced > problem_count / 50);
 }
 
 // Planner and checker state the same places, each for as many choices.

@@ -17,8 +17,8 @@ struct check_memory_price {
     int64_t price; // in 2^-40 ns; 0: bytes are only compared with the limit
 };
 
-// Price of a layer of a kind on a rank: charged for each above the most that the rank may have in the
-// box, or if it is negative for each below the least.
+// Price of a layer of a kind on a rank: charged for each above the most that the rank may have in
+// the box, or if it is negative for each below the least.
 struct check_layer_price {
     int rank, kind;
     int64_t price; // in 2^-20 ns

@@ -9,7 +9,7 @@ struct check_span {
 };
 
 struct check_box {
-    int **left, *count;       // [stage]: numbers of the allowed choices, ascending
+    int **left, *count; // [stage]: numbers of the allowed choices, ascending
     // [rank]: how many layers its stages hold together; [(kind + 1) * ranks + rank]: how many of a
     // kind, where span_count says that they are stated.
     struct check_span *spans;

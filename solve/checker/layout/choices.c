@@ -309,11 +309,12 @@ static enum status find_kinds(struct check_choices *c)
 
 // A middle stage that states no place has layers of one kind wherever it starts: behind a layer of
 // each stage before it, too.
-int check_layers_of(const struct check_choices *c, int stage, const struct check_choice *x, int kind)
+int check_layers_of(const struct check_choices *c, int stage, const struct check_choice *x,
+                    int kind)
 {
     const struct check_problem *p = c->p;
-    int first = stage == p->stages - 1 ? p->layers - x->layers
-                : x->first >= 0        ? x->first
+    int first = stage == p->stages - 1  ? p->layers - x->layers
+                : x->first >= 0         ? x->first
                 : -1 - x->first < stage ? stage
                                         : -1 - x->first;
     const int *before = c->before + kind * (p->layers + 1);

@@ -73,8 +73,8 @@ struct check_choices {
                    // holds
     struct check_choice **items; // [stage][count]
     int *count;
-    // Kinds of layers: runs whose layers may be exchanged are of one kind. [run]; of a kind, how many
-    // layers come before a layer: [kind * (layers + 1) + layer].
+    // Kinds of layers: runs whose layers may be exchanged are of one kind. [run]; of a kind, how
+    // many layers come before a layer: [kind * (layers + 1) + layer].
     int *kind_of, kind_count, *before;
     uint64_t *work; // how much work is left
     struct arena *arena;
