@@ -31,13 +31,13 @@ struct box_shares {
     int kinds;                  // of layers that are counted apart: 1 or those of kinds.c
     double *slopes, *constants; // [(place * stages + stage) * kinds + kind], [place]: of a path,
                                 // per lap and scale
-    bool *used;                // [place]: is a row
-    int *least, *most;         // [stage * kinds + kind]: its layers in the box
-    int64_t *base, *durations; // with the least layers
-    double *rise;              // [kind * symbols + symbol]: of a duration, per layer
-    double *none;              // of kinds, [symbol]: with no layer that is counted
-    double *start, *layers;    // as least, above it: without shares; of the last solution
-    int *rows;                 // of kinds, [span * 2]: rows of least and most, or -1
+    bool *used;                 // [place]: is a row
+    int *least, *most;          // [stage * kinds + kind]: its layers in the box
+    int64_t *base, *durations;  // with the least layers
+    double *rise;               // [kind * symbols + symbol]: of a duration, per layer
+    double *none;               // of kinds, [symbol]: with no layer that is counted
+    double *start, *layers;     // as least, above it: without shares; of the last solution
+    int *rows;                  // of kinds, [span * 2]: rows of least and most, or -1
     double *row, *upper;
     double scale;
 };
