@@ -344,7 +344,7 @@ static bool use_shares(struct box_closer *b, const struct choice_box *box, int64
         int64_t bound = box_solve(b, false, box, target_ns, &removed);
         box_take_bound(b, a, bound, count, removed > 0);
         if (bound >= target_ns) return true;
-        b->shares_lag = bound < before - before / 10000;
+        b->shares_lag = bound < before - before / (b->kinds ? 200 : 10000);
         if (choices_durations(b->c, b->work.chosen, b->work.durations))
             box_meet_plan(b, b->work.chosen, a);
         if (b->kinds) box_meet_near_shares(b, box, a);
@@ -371,9 +371,10 @@ static bool close_box(struct box_closer *b, const struct choice_box *box, int64_
     box_couple_ranks(b->c, box->allowed);
     box_narrow(b, box);
     bool by_ranks = box_closer_is_by_ranks(b),
-         sharing = (by_ranks || b->kinds) && b->c->virtual_stages > 1;
+         // Where memory is tight, mixtures meet plans, and shares of kinds do not.
+        sharing = (by_ranks || (b->kinds && target_ns < NEVER_NS / 2)) && b->c->virtual_stages > 1;
     b->current.in_shares = false;
-    if (b->shares && !b->shares_lag && use_shares(b, box, target_ns, a)) return true;
+    if (sharing && b->shares && !b->shares_lag && use_shares(b, box, target_ns, a)) return true;
     if (b->memory.count) box_memory_begin(b, target_ns);
     if (by_ranks && !b->current.in_shares) {
         if (!b->started && target_ns < INT64_MAX / 8 && use_starting_paths(b, box, target_ns, a))

@@ -79,6 +79,9 @@ struct box_kinds {
     int64_t *prices;                               // [kind * ranks + rank]: see layer_price
     wide **added, granted;                         // see dynamic_box
     bool charging;                                 // some price is not 0
+    // [2 * (stage * (count + 1) + kind)]: what a layer adds to the stage's resident bytes, then to
+    // its stash; of kind `count`, the stage without layers of kinds.
+    double *bytes;
 };
 
 // Of the box that is being closed.
@@ -164,6 +167,7 @@ double box_share_worth(const struct box_closer *b, int kind);
 
 // Memory rows in addition to the game's paths; prices 0.
 void box_memory_open(struct box_closer *b);
+int64_t box_resident_bytes(const struct choice *x);
 void box_memory_begin(struct box_closer *b, int64_t target_ns);            // of a box
 void box_memory_repeat(struct box_closer *b, const struct box_step *step); // its prices
 void box_game_add_path(struct box_closer *b, int id, const int *counts);

@@ -299,7 +299,7 @@ static void find_stage_rises(struct box_closer *b, int stage, int *at, double *r
     int64_t *few = b->work.durations, *more = TAKE(b->arena, b->symbols, int64_t);
     const struct box_kinds *k = b->kinds;
     const struct choice *items = b->c->stages[stage].items;
-    int cells = list_lightest(b, stage, at), first = 0;
+    int cells = list_lightest(b, stage, at), first = 0, pairs[KINDS_MAX], steps[KINDS_MAX];
     while (first < cells && at[first] < 0) first++;
     if (first == cells) return;
     for (int i = k->count - 1, step = 1; i >= 0; step *= k->layers[i--] + 1) {
@@ -312,12 +312,28 @@ static void find_stage_rises(struct box_closer *b, int stage, int *at, double *r
                                 items[at[best + step]].load_ns - items[at[best]].load_ns)
                 best = cell;
         }
+        pairs[i] = best, steps[i] = step;
         if (best < 0) continue;
         choices_stage_durations(b->c, stage, &items[at[best]], few);
         choices_stage_durations(b->c, stage, &items[at[best + step]], more);
         for (int x = stage; x < b->symbols; x += b->stages)
             if (box_is_own(b, x)) rise[i * b->symbols + x] = (double)(more[x] - few[x]);
     }
+    struct box_kinds *kinds = b->kinds;
+    for (int i = 0; i <= k->count; i++) {
+        const struct choice
+            *x = &items[i < k->count && pairs[i] >= 0 ? at[pairs[i]] : at[first]],
+            *y = &items[i < k->count && pairs[i] >= 0 ? at[pairs[i] + steps[i]] : at[first]];
+        double *bytes = kinds->bytes + 2 * (stage * (k->count + 1) + i);
+        bool rises = i < k->count;
+        bytes[0] = (double)(box_resident_bytes(y) - (rises ? box_resident_bytes(x) : 0));
+        bytes[1] = (double)(y->stash_bytes - (rises ? x->stash_bytes : 0));
+    }
+    for (int i = 0; i < k->count; i++)
+        for (int part = 0; part < 2; part++) {
+            double *bytes = kinds->bytes + 2 * stage * (k->count + 1) + part;
+            bytes[2 * k->count] -= bytes[2 * i] * k->held[stage][at[first] * k->count + i];
+        }
     choices_stage_durations(b->c, stage, &items[at[first]], few);
     for (int x = stage; x < b->symbols; x += b->stages) {
         none[x] = (double)few[x];
@@ -331,5 +347,6 @@ void box_kinds_rises(struct box_closer *b, double *rise, double *none)
     int cells = 1;
     for (int i = 0; i < b->kinds->count; i++) cells *= b->kinds->layers[i] + 1;
     int *at = TAKE(b->arena, cells, int);
+    b->kinds->bytes = TAKE(b->arena, 2 * b->stages * (b->kinds->count + 1), double);
     for (int s = 0; s < b->stages; s++) find_stage_rises(b, s, at, rise, none);
 }

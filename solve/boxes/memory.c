@@ -12,7 +12,7 @@
 enum { MOMENTS_MAX = 3 };          // of a rank: the fullest
 static const double steepness = 1; // times a plan's time: pay-off of a rank at twice its limit
 
-static int64_t resident_bytes(const struct choice *x)
+int64_t box_resident_bytes(const struct choice *x)
 {
     return memory_total(&x->memory) - x->memory.activation_bytes - x->memory.working_bytes;
 }
@@ -151,7 +151,8 @@ static int64_t bytes_of(const struct box_closer *b, const struct memory_price *r
     for (int t = 0; t < c->virtual_stages; t++) {
         int stage = choices_stage_of(c, row->rank, t);
         const struct choice *x = &c->stages[stage].items[chosen[stage]];
-        sum += resident_bytes(x) + c->peaks[row->rank].in_flight[row->moment][t] * x->stash_bytes +
+        sum += box_resident_bytes(x) +
+               c->peaks[row->rank].in_flight[row->moment][t] * x->stash_bytes +
                (t == row->turn ? x->memory.working_bytes : 0);
     }
     return sum;
@@ -219,7 +220,7 @@ static void weigh(struct refit *f, const int *chosen)
     for (int t = 0; t < c->virtual_stages; t++) {
         int s = choices_stage_of(c, f->rank, t);
         const struct choice *x = &c->stages[s].items[chosen[s]];
-        resident += resident_bytes(x);
+        resident += box_resident_bytes(x);
         working = larger(working, x->memory.working_bytes);
     }
     assert(c->peaks[f->rank].count > 0);
@@ -257,7 +258,7 @@ static bool same_place(const struct choice *a, const struct choice *b)
 static int64_t saved_bytes(const struct refit *f, int turn, const struct choice *now,
                            const struct choice *then)
 {
-    return resident_bytes(now) - resident_bytes(then) +
+    return box_resident_bytes(now) - box_resident_bytes(then) +
            f->b->c->peaks[f->rank].in_flight[f->moment][turn] *
                (now->stash_bytes - then->stash_bytes);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/boxes/box_internal.h"
 #include "solve/boxes/simplex/simplex.h"
 
@@ -38,6 +39,7 @@ struct box_shares {
     double *none;               // of kinds, [symbol]: with no layer that is counted
     double *start, *layers;     // as least, above it: without shares; of the last solution
     int *rows;                  // of kinds, [span * 2]: rows of least and most, or -1
+    int memory_row;             // of kinds: the first row of memory
     double *row, *upper;
     double scale;
 };
@@ -271,6 +273,34 @@ static void add_parts_row(struct box_closer *b, int rank)
     simplex_add_row(h->program, h->row, -1);
 }
 
+// Of kinds: a rank's bytes at a moment are within its limit, as if its lightest choices rose
+// evenly.
+static void add_memory_row(struct box_closer *b, const struct memory_price *of)
+{
+    struct box_shares *h = b->shares;
+    double limit = (double)b->memory.limit, room = limit;
+    memset(h->row, 0, (size_t)(h->share_count + 1) * sizeof *h->row);
+    for (int t = 0; t < b->c->virtual_stages; t++) {
+        int s = choices_stage_of(b->c, of->rank, t),
+            held = b->c->peaks[of->rank].in_flight[of->moment][t];
+        const double *bytes = b->kinds->bytes + 2 * s * (h->kinds + 1);
+        int64_t working = INT64_MAX;
+        for (int i = 0; i < b->c->stages[s].count; i++)
+            working = smaller(working, b->c->stages[s].items[i].memory.working_bytes);
+        room -= bytes[2 * h->kinds] + held * bytes[2 * h->kinds + 1] +
+                (t == of->turn ? (double)working : 0);
+        for (int k = 0; k < h->kinds; k++) {
+            double layer = bytes[2 * k] + held * bytes[2 * k + 1];
+            room -= layer * (h->least[s * h->kinds + k] + h->start[s * h->kinds + k]);
+            for (int j = 0; j < h->share_count; j++)
+                if (h->shares[j].rank == of->rank)
+                    h->row[1 + j] -= layer * h->shares[j].layers[t * h->kinds + k] / limit;
+        }
+    }
+    h->path_of[simplex_row_count(h->program)] = -1;
+    simplex_add_row(h->program, h->row, -room / limit);
+}
+
 // Of kinds: what the box allows each rank.
 static void add_span_rows(struct box_closer *b, const struct choice_box *box)
 {
@@ -281,6 +311,8 @@ static void add_span_rows(struct box_closer *b, const struct choice_box *box)
         h->rows[2 * i] = add_layers_row(b, rank, kind, 1, box->spans[i].least);
         h->rows[2 * i + 1] = add_layers_row(b, rank, kind, -1, box->spans[i].most);
     }
+    h->memory_row = simplex_row_count(h->program);
+    for (int i = 0; i < b->memory.count; i++) add_memory_row(b, &b->memory.rows[i]);
 }
 
 static void begin(struct box_closer *b, const struct choice_box *box)
@@ -378,6 +410,13 @@ static int take_weights(struct box_closer *b)
                       (simplex_multiplier(h->program, h->rows[2 * i + 1]) -
                        simplex_multiplier(h->program, h->rows[2 * i])) *
                           h->scale);
+    double most = b->memory.count ? 0x1p59 / b->memory.count : 0;
+    for (int i = 0; b->kinds && i < b->memory.count; i++) {
+        double price = ldexp(simplex_multiplier(h->program, h->memory_row + i) * h->scale /
+                                 (double)b->memory.limit,
+                             WEIGHT_BITS);
+        b->memory.rows[i].price = (int64_t)(price < most ? price : most);
+    }
     return count;
 }
 
@@ -385,7 +424,8 @@ static void open_shares(struct box_closer *b)
 {
     struct box_shares *h = b->shares = TAKE(b->arena, 1, struct box_shares);
     h->kinds = b->kinds ? b->kinds->count : 1;
-    int rows = ROWS_PER_STAGE * b->stages * h->kinds, extra = (2 * b->c->rank_count + 1) * h->kinds;
+    int rows = ROWS_PER_STAGE * b->stages * h->kinds,
+        extra = (2 * b->c->rank_count + 1) * h->kinds + b->memory.count;
     h->rows_max = rows < ROWS_MAX ? rows : ROWS_MAX;
     int shares_max = b->stages * h->kinds + (b->kinds ? 0 : PARTS_MAX * b->c->rank_count);
     h->program = simplex_open(shares_max + 1, h->rows_max + extra, b->arena);
