@@ -1,9 +1,10 @@
 // Path weights of a box by ranks, as if the lightest choices of a stage rose evenly. With any
-// fraction of a layer on a stage, the least time is a linear program: its rows are paths, to which
-// the longest one of each solution is added until it is no longer than the solution says. A rank
-// whose memory binds has parts of its decisions that fit instead (dynamic_ranks_memory.c). The rows'
-// multipliers are the weights; the dynamic programme turns them into a bound. The game of paths
-// against plans (box_internal.h) has the same solution, but needs far more plans to outline it.
+// fraction of a layer on a stage, the least time is a linear program: its rows are paths, to
+// which the longest one of each solution is added until it is no longer than the solution says.
+// A rank whose memory binds has parts of its decisions that fit instead
+// (dynamic_ranks_memory.c). The rows' multipliers are the weights; the dynamic programme turns
+// them into a bound. The game of paths against plans (box_internal.h) has the same solution, but
+// needs far more plans to outline it.
 #include <math.h>
 #include <string.h>
 
