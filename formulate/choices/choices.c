@@ -105,7 +105,7 @@ static int free_from(const struct priced *p, int virtual_stages, int last_least)
     int run = first_alike(p, priced_run_of(p, larger_int(end - 1, 0))),
         from = priced_first_layer(p, run);
     if (run > 0 && p->runs[run - 1].cut != p->runs[run].cut && p->stage_count > 1) from++;
-    if (from <= 1) return 0; // only the first stage starts before it
+    if (from <= 1 || (virtual_stages > 1 && p->stage_count < 3)) return 0; // starts are known
     // Where a rank has one stage, stages are taken in their order, and places cost little.
     return virtual_stages == 1 || from >= end ? p->layer_count : from;
 }

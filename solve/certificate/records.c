@@ -87,6 +87,18 @@ static bool take_steps(struct taker *t, int box, const struct box_record *r, boo
     return true;
 }
 
+// The decision as a split states it to the checker, which knows where the last stage starts.
+static struct check_decision stated_decision(const struct proof *p, const struct box_split *split,
+                                             const struct choice *of)
+{
+    const struct priced *priced = p->request->priced;
+    struct check_decision d = proof_decision(&of->decision);
+    if (d.first < -1)
+        d.first = split->at == priced->stage_count - 1 ? priced->layer_count - d.layers
+                                                       : place_least(d.first);
+    return d;
+}
+
 // A box whose own steps reach the bound ends there, even if it was split later for a higher
 // target.
 static bool take_record(struct taker *t, int64_t number, int depth)
@@ -103,7 +115,7 @@ static bool take_record(struct taker *t, int64_t number, int depth)
     if (r->first_part < 0) return false;
     assert(r->first_part > number && r->first_part + 1 < t->records->count);
     proof_take_split(&t->p->boxes[box], &r->split);
-    if (r->branched) t->p->boxes[box].stated = proof_decision(&r->branched->decision);
+    if (r->branched) t->p->boxes[box].stated = stated_decision(t->p, &r->split, r->branched);
     // In the file the half with the property comes first.
     return take_record(t, r->first_part + r->turned, depth + 1) &&
            take_record(t, r->first_part + !r->turned, depth + 1);
