@@ -93,8 +93,6 @@ bool textbook_covers(const struct priced *p)
 {
     bool covers = !layout_recomputes_alike(&p->layout) && !p->tier_count && !p->local_head_count &&
                   !priced_mixes_layouts(p);
-    for (int o = 0; o < p->gradient_option_count; o++)
-        covers = covers && !p->gradient_options[o].tier_option;
     for (int mode = RECOMPUTE_SWAP; mode < RECOMPUTE_COUNT; mode++)
         covers = covers && !p->recompute[mode];
     return covers;
