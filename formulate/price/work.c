@@ -267,6 +267,6 @@ real mixture_launch_s(const struct pricing *x, const struct layer_run *run, int 
     real experts = (real)run->experts.experts / x->problem->job.layout.expert,
          launch = rest + gpu->mixture_launch_s.value +
                   experts * x->rates[group]->expert_launch_s.value;
-    return x->problem->job.overlapped_dispatch ? launch * estimate_or(&gpu->paired_launch_factor, 1)
-                                               : launch;
+    bool in_turn = x->problem->job.overlapped_dispatch && x->problem->job.layout.expert > 1;
+    return in_turn ? launch * estimate_or(&gpu->paired_launch_factor, 1) : launch;
 }

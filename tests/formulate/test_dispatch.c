@@ -179,7 +179,9 @@ TEST(the_host_launches_expert_by_expert)
     b->problem.job.overlapped_dispatch = true;
     near_to(forward_of(b), 2500000000);
     near_to(price(b)->runs[HEAD].forward_ns[0], 500000000);
-    b->problem.job.graphs = GRAPHS_PARTS;
+    b->problem.job.layout.expert = 1; // nothing is dispatched, so nothing is launched in turn
+    near_to(forward_of(b), 2750000000);
+    b->problem.job.layout.expert = 4, b->problem.job.graphs = GRAPHS_PARTS;
     near_to(forward_of(b), 1500000000);
     b->gpus[0].paired_launch_factor = exactly(0); // not stated
     near_to(forward_of(b), 750000000);

@@ -354,7 +354,7 @@ static long double launching_s(const struct price_audit *a, int run, int group)
     seconds += gpu->mixture_launch_s.value;
     seconds += (long double)rates_of(a, group)->expert_launch_s.value *
                ((long double)r->experts.experts / layout_of(a)->expert);
-    bool in_turn = a->problem->job.overlapped_dispatch;
+    bool in_turn = a->problem->job.overlapped_dispatch && layout_of(a)->expert > 1;
     return in_turn ? seconds * estimate_or(&gpu->paired_launch_factor, 1) : seconds;
 }
 
