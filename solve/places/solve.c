@@ -293,7 +293,7 @@ static const struct placed_engine {
     double cost;
     enum status (*run)(struct proving *x);
 } engines[] = {
-    {may_branch_on_reaches, 0.5, prove_by_reaches},
+    {may_branch_on_reaches, 0.8, prove_by_reaches},
     {has_start, 1, search_from_start},
     {wants_search, 1, search},
     {is_found, 0, improve_rings},
