@@ -6,6 +6,7 @@
 #include "data/frameworks/models.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct known_model models[] = {
@@ -69,13 +70,30 @@ const struct known_model *known_provider(const char *provider)
     return NULL;
 }
 
+// Documents before the key was there do not state it.
+static bool has_scale(const struct model *model, const struct known_model *known)
+{
+    double stated = model->shape.score_width, own = known->query_width;
+    if (!(own > 0)) own = (double)model->shape.head_width;
+    return !(stated > 0) || stated == own;
+}
+
 const struct known_model *known_model(const struct model *model, struct arena *arena)
 {
     int blocks = model->layer_count - 2 - model_mtp_depth(model);
     for (size_t i = 0; model->has_shape && i < ARRAY_LENGTH(models); i++)
-        if (models[i].blocks == blocks && model_is_shipped(model, models[i].shipped, arena))
+        if (models[i].blocks == blocks && has_scale(model, &models[i]) &&
+            model_is_shipped(model, models[i].shipped, arena))
             return &models[i];
-    return model_is_gpt2(model, arena) ? &gpt2 : NULL;
+    if (!model_is_gemma3(model, arena)) return model_is_gpt2(model, arena) ? &gpt2 : NULL;
+    struct known_model *own = TAKE(arena, 1, struct known_model);
+    *own = (struct known_model){.blocks = blocks,
+                                .norms = NORMS_AROUND,
+                                .gemma = true,
+                                .query_width = model->shape.score_width,
+                                .window_base = 10000};
+    own->layer = arena_print(arena, "%s_%.9g", CORE_LAYER_GEMMA, own->query_width);
+    return own;
 }
 
 const char *core_layer(const struct model *model, struct arena *arena)
@@ -90,6 +108,23 @@ bool core_layer_is(const char *spec, const char *name)
 {
     size_t length = strlen(CORE_LAYER_FILE " ");
     return spec && !strncmp(spec, CORE_LAYER_FILE " ", length) && !strcmp(spec + length, name);
+}
+
+double core_gemma_scale(const char *layer)
+{
+    size_t length = strlen(CORE_LAYER_GEMMA);
+    char *end;
+    if (!layer || strncmp(layer, CORE_LAYER_GEMMA, length) != 0) return 0;
+    if (!layer[length]) return 168; // as the shipped one's
+    double width = layer[length] == '_' ? strtod(layer + length + 1, &end) : 0;
+    return width > 0 && width <= 1e6 && !*end ? width : 0;
+}
+
+double core_spec_scale(const char *spec)
+{
+    size_t length = strlen(CORE_LAYER_FILE " ");
+    bool ours = spec && !strncmp(spec, CORE_LAYER_FILE " ", length);
+    return ours ? core_gemma_scale(spec + length) : 0;
 }
 
 // By the names of tokenizers and checkpoints on the hub, in letters and digits: the vocab_size of

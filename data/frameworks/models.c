@@ -153,7 +153,8 @@ static const char *described(const struct model *model, struct arena *arena)
     size_t length;
     m.name = "", m.runs = TAKE(arena, model->run_count, struct layer_run), m.run_count = 0;
     m.shape.norm_epsilon = m.shape.mtp_loss_scale = m.shape.rotary_base = 0;
-    m.shape.rotary_share = m.shape.rotary_factor = 0, m.shape.vocabulary_multiple = 0;
+    m.shape.rotary_share = m.shape.rotary_factor = m.shape.score_width = 0,
+    m.shape.vocabulary_multiple = 0;
     m.shape.rotary_scaling = (struct rotary_scaling){.type = NULL};
     for (int i = 0; i < model->run_count; i++) {
         if (model->runs[i].mtp) continue;
@@ -204,6 +205,43 @@ bool model_is_gpt2(const struct model *model, struct arena *arena)
     to->tied_embeddings = s->tied_embeddings, to->activation = s->activation;
     to->dropout = false;
     m.runs[1].count = model->runs[1].count, m.layer_count = model->layer_count;
+    return !strcmp(described(model, arena), described(&m, arena));
+}
+
+// Every layer but each last of a pattern has the window.
+static bool has_gemma_windows(const struct model *m)
+{
+    int every = m->run_count > 2 ? m->runs[1].count + 1 : 1, layer = 0;
+    for (int i = 1; i < m->run_count - 1; i++)
+        for (int k = 0; k < m->runs[i].count; k++) {
+            bool windowed = ++layer % every != 0;
+            if (m->runs[i].window != (windowed ? m->runs[1].window : 0)) return false;
+        }
+    return every > 1 && m->runs[1].window > 0;
+}
+
+bool model_is_gemma3(const struct model *model, struct arena *arena)
+{
+    struct error unread = {OK, ""};
+    const char *path;
+    struct model m;
+    const struct shape *s = &model->shape;
+    if (!model->has_shape || !(s->score_width > 0) || s->score_width != floor(s->score_width) ||
+        !has_gemma_windows(model) ||
+        shipped_find(&path, "models", "gemma-3-27b", arena, &unread) != OK ||
+        model_load(&m, path, arena, &unread) != OK)
+        return false;
+    struct layer_run *runs = TAKE_COPY(arena, model->runs, model->run_count);
+    for (int i = 0; i < model->run_count; i++) {
+        bool layers = runs[i].kind == LAYER_BLOCK;
+        runs[i] = m.runs[layers ? 1 : i ? m.run_count - 1 : 0];
+        runs[i].count = model->runs[i].count, runs[i].window = model->runs[i].window;
+    }
+    struct shape *to = &m.shape;
+    to->hidden = s->hidden, to->ffn = s->ffn, to->vocabulary = s->vocabulary;
+    to->heads = s->heads, to->kv_heads = s->kv_heads, to->head_width = s->head_width;
+    to->tied_embeddings = s->tied_embeddings;
+    m.runs = runs, m.run_count = model->run_count, m.layer_count = model->layer_count;
     return !strcmp(described(model, arena), described(&m, arena));
 }
 

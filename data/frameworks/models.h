@@ -58,11 +58,21 @@ const struct known_model *known_model(const struct model *model, struct arena *a
 const char *core_layer(const struct model *model, struct arena *arena);
 // Whether --spec's words are that file and the name; spec may be NULL.
 bool core_layer_is(const char *spec, const char *name);
+// Gemma 3's layer is of this name, behind which "_" and the width stand by whose root scores are
+// divided (the shipped 27B's: by that of 168, not said). The width by the layer's name, and by
+// --spec's words; 0: it is another layer.
+#define CORE_LAYER_GEMMA "gemma3"
+double core_gemma_scale(const char *layer);
+double core_spec_scale(const char *spec);
 // Whether it is the shipped model, but for what names and positions are.
 bool model_is_shipped(const struct model *model, const char *shipped, struct arena *arena);
 // Whether its layers are GPT-2's or OPT's without dropout, in any dimensions, with or without
 // biases.
 bool model_is_gpt2(const struct model *model, struct arena *arena);
+
+// Whether its layers are Gemma 3's, in any dimensions, and it states how scores are scaled, by a
+// whole number.
+bool model_is_gemma3(const struct model *model, struct arena *arena);
 
 // Whether torchtitan's layers need classes of their own for the problem (titan_base): a known
 // model's, or some with windows shorter than the sequence.

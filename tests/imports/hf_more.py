@@ -116,6 +116,9 @@ PUBLISHED_MORE = [
     ("internlm3-8b", "internlm3", {}),
     ("cwm-32b", "cwm", {}),
     ("minicpm3-4b", "minicpm3", {}),
+    ("minicpm3 of 6 heads", "minicpm3",
+     {"hidden_size": 96, "intermediate_size": 64, "num_hidden_layers": 2,
+      "num_attention_heads": 6, "num_key_value_heads": 2, "vocab_size": 200}),
 ]
 
 # ---- classes of data/import/hf/recent.c

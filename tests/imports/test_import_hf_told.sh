@@ -142,5 +142,38 @@ step='"model_type": "step3p5", "num_hidden_layers": 3, "vocab_size": 5000'
 says 0 'read: .*rope_theta' "{$step, \"rope_theta\": [5000000.0, 10000.0, 10000.0]}"
 grep -q '"rotary_base": 5000000' "$work/model.json" || wrong "a base of each layer"
 says 2 'rope_theta' "{$step, \"rope_theta\": [5000000.0]}"
+# Gemma 3 states how scores are scaled, which Megatron's layer takes from there; read back, the
+# model is the same. Without it there is no layer.
+gemma='"hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34,
+    "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "sliding_window": 1024,
+    "rope_scaling": {"factor": 8.0, "rope_type": "linear"}, "vocab_size": 262208'
+for width in 256 168; do
+    says 0 'read: .*query_pre_attn_scalar' \
+        "{\"model_type\": \"gemma3_text\", $gemma, \"query_pre_attn_scalar\": $width}"
+    grep -q "\"score_width\": $width" "$work/model.json" || wrong "scores of $width are not kept"
+    "$plumbline" example gpt --model "$work/model.json" --gpu h100-80gb --gpus 8 --sequence 4096 \
+        --global-batch 32 --framework megatron --layouts all --tensor 2 --pipeline 2 \
+        --micro-batch 1 -o "$work/gemma-$width" >/dev/null 2>"$work/err" &&
+        "$plumbline" solve "$work/gemma-$width/problem.json" --quiet --gap 0.3 \
+            -o "$work/gemma-$width/plan.json" >/dev/null 2>"$work/err" &&
+        "$plumbline" report --format launch --for megatron -o "$work/gemma-$width/launch" \
+            "$work/gemma-$width/plan.json" >/dev/null 2>"$work/err" &&
+        "$plumbline" import megatron "$work/gemma-$width/launch/megatron.sh" \
+            --vocabulary 262208 --gpus 8 -o "$work/gemma-$width/read.json" 2>"$work/err" ||
+        wrong "gemma: $(cat "$work/err")"
+    grep -q "softmax_scale = $width \*\* -0.5" "$work/gemma-$width/launch/plumbline_layer.py" &&
+        grep -q "^gemma3_$width.module" "$work/gemma-$width/launch/plumbline_layer.py" &&
+        grep -q -- "--spec plumbline_layer gemma3_$width" "$work/gemma-$width/launch/megatron.sh" ||
+        wrong "gemma: the layer of $width"
+    python3 -c 'import json, sys
+a, b = (json.load(open(path)) for path in sys.argv[1:])
+assert a["shape"] == b["shape"]
+' "$work/gemma-$width/read.json" "$work/model.json" || wrong "gemma: read back otherwise"
+done
+sed '/score_width/d' "$work/model.json" >"$work/unsaid.json"
+"$plumbline" example gpt --model "$work/unsaid.json" --gpu h100-80gb --gpus 8 --sequence 4096 \
+    --global-batch 32 --framework megatron --layouts all -o "$work/unsaid" 2>"$work/err" &&
+    wrong "gemma: a scale that is not stated is taken"
+grep -q "4 norms" "$work/err" || wrong "gemma, not stated: $(cat "$work/err")"
 [ $failed -eq 0 ] && echo "import hf, told: all as expected"
 exit $failed

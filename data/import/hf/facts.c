@@ -92,8 +92,10 @@ enum status hf_read_facts(struct hf_model *x, struct error *err)
 {
     static const char *const epsilons[] = {"rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon",
                                            "norm_eps",     "norm_epsilon",   NULL};
+    static const char *const widths[] = {"query_pre_attn_scalar", NULL};
     bool alibi = false;
     TRY(read_activation(x, err));
+    if (x->shape.score_width > 0) TRY(number(x, x->root, widths, &x->shape.score_width, err));
     TRY(number(x, x->root, epsilons, &x->shape.norm_epsilon, err));
     TRY(hf_flag(x, "alibi", &alibi, err));
     if (alibi) x->shape.rotary_base = 0;

@@ -155,12 +155,13 @@ hf_reader hf_read_attention_bias, hf_read_llama, hf_arrange_all_near, hf_arrange
     hf_arrange_deepseek, hf_read_gpt2, hf_read_gpt_neox, hf_read_opt, hf_read_falcon, hf_read_bert,
     hf_arrange_bert, hf_read_t5, hf_arrange_t5, hf_read_glm, hf_read_seed_oss, hf_read_use_bias,
     hf_read_apertus, hf_read_stablelm, hf_read_cohere, hf_read_bloom, hf_arrange_three_of_four,
-    hf_arrange_smollm3, hf_arrange_mixtures, hf_read_deepseek_v2, hf_read_glm4_lite,
-    hf_read_gpt_oss, hf_arrange_gpt_oss, hf_read_glm4_moe, hf_read_dots1, hf_arrange_dots1,
-    hf_read_minimax_m2, hf_read_hunyuan_moe, hf_read_ernie_moe, hf_arrange_ernie_moe,
-    hf_read_granite_shared, hf_read_phimoe, hf_read_indexed, hf_arrange_listed, hf_read_qwen3_next,
-    hf_arrange_qwen3_next, hf_read_kimi_linear, hf_arrange_kimi_linear, hf_read_delta,
-    hf_arrange_qwen3_5, hf_read_olmo_hybrid, hf_arrange_olmo_hybrid;
+    hf_arrange_smollm3, hf_arrange_mixtures, hf_read_deepseek_v2, hf_read_minicpm3,
+    hf_read_glm4_lite, hf_read_gpt_oss, hf_arrange_gpt_oss, hf_read_glm4_moe, hf_read_dots1,
+    hf_arrange_dots1, hf_read_minimax_m2, hf_read_hunyuan_moe, hf_read_ernie_moe,
+    hf_arrange_ernie_moe, hf_read_granite_shared, hf_read_phimoe, hf_read_indexed,
+    hf_arrange_listed, hf_read_qwen3_next, hf_arrange_qwen3_next, hf_read_kimi_linear,
+    hf_arrange_kimi_linear, hf_read_delta, hf_arrange_qwen3_5, hf_read_olmo_hybrid,
+    hf_arrange_olmo_hybrid;
 
 // ---- llama.c, others.c, mixtures.c
 hf_reader hf_read_helium, hf_read_hyperclovax, hf_read_granite_swa, hf_arrange_first_of_four,

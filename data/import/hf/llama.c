@@ -224,6 +224,13 @@ enum status hf_read_deepseek_v2(struct hf_model *x, struct error *err)
     return hf_read_llama(x, err);
 }
 
+// Values are as wide as a head would be without latents, unless that is stated.
+enum status hf_read_minicpm3(struct hf_model *x, struct error *err)
+{
+    if (x->shape.heads > 0) x->shape.value_width = x->shape.hidden / x->shape.heads;
+    return hf_read_deepseek_v2(x, err);
+}
+
 // The width of a head is that of its rotated part.
 enum status hf_read_glm4_lite(struct hf_model *x, struct error *err)
 {

@@ -263,7 +263,8 @@ enum status core_model(struct model *m, const struct run *r, struct arena *arena
     s->qk_norm = r->qk_norm && !r->latent ? QK_NORM_HEAD : QK_NORM_NONE;
     if (core_layer_is(r->spec, "norms_behind") || core_layer_is(r->spec, "whole_norms"))
         s->qk_norm = QK_NORM_WHOLE;
-    if (core_layer_is(r->spec, "gemma3")) s->norms = 4, s->activation = "gelu_pytorch_tanh";
+    s->score_width = core_spec_scale(r->spec);
+    if (s->score_width > 0) s->norms = 4, s->activation = "gelu_pytorch_tanh";
     s->gated_ffn |= r->swiglu || r->quick_geglu, s->qkv_bias |= s->linear_bias && r->attention_bias;
     s->dropout = r->attention_dropout > 0 || r->hidden_dropout > 0;
     if (!s->activation)

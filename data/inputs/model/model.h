@@ -90,6 +90,7 @@ struct shape {
     // Needed for a launch, but no price depends on it; NULL, 0: not stated.
     const char *activation; // as Hugging Face names it
     double norm_epsilon;
+    double score_width;    // scores are divided by its root; 0: the head's width, or not stated
     double mtp_loss_scale; // weight of the mean of the further tokens' losses
     double rotary_base, rotary_share, rotary_factor; // share of a head's width; factor by which
                                                      // positions are stretched

@@ -91,6 +91,7 @@ static MEMBERS(linear, struct linear_shape, NULL, true, NULL);
         KEY_BOOL(shape, dropout, OPTIONAL, ALWAYS_WRITTEN),                                        \
         tied KEY_TEXT(shape, activation, OPTIONAL),                                                \
         KEY_NUMBER(shape, norm_epsilon, OPTIONAL, IF_SET, 0, 1),                                   \
+        KEY_NUMBER(shape, score_width, OPTIONAL, IF_SET, 0, 1e6),                                  \
         KEY_NUMBER(shape, mtp_loss_scale, OPTIONAL, IF_SET, 0, 1e6),                               \
         KEY_NUMBER(shape, rotary_base, OPTIONAL, IF_SET, 0, 1e15),                                 \
         KEY_NUMBER(shape, rotary_share, OPTIONAL, IF_SET, 0, 1),                                   \

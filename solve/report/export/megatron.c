@@ -65,7 +65,7 @@ const char *report_megatron_layer(const struct problem *problem, struct arena *a
     const struct model *m = problem ? &problem->model : NULL;
     const char *layer = m ? core_layer(m, arena) : NULL;
     if (!layer) return NULL;
-    bool whole = m->shape.qk_norm == QK_NORM_WHOLE, gemma = !strcmp(layer, "gemma3");
+    bool whole = m->shape.qk_norm == QK_NORM_WHOLE, gemma = core_gemma_scale(layer) > 0;
     const struct layer_run *mixture = model_first_run(m, LAYER_MOE);
     int64_t experts = mixture ? mixture->experts.experts : 0;
     const struct known_model *known = known_model(m, arena);
@@ -75,7 +75,8 @@ const char *report_megatron_layer(const struct problem *problem, struct arena *a
                             "NORMS",   m->shape.rms_norm ? "RMSNorm" : "LayerNorm",
                             "EVERY",   arena_print(arena, "%d", m->runs[1].count + 1),
                             "BASE",    arena_print(arena, "%g", known->window_base),
-                            "SCALED",  arena_print(arena, "%g", known->query_width),
+                            "SCALED",  arena_print(arena, "%.9g", known->query_width),
+                            "LAYER",   layer,
                             NULL};
     struct text text;
     text_begin(&text, arena);
@@ -83,7 +84,7 @@ const char *report_megatron_layer(const struct problem *problem, struct arena *a
     if (whole) text_put_part(&text, megatron_layers, "whole_norm", values);
     if (gemma || !strcmp(layer, "norms_behind"))
         text_put_part(&text, megatron_layers, "behind", values);
-    text_put_part(&text, megatron_layers, layer, values);
+    text_put_part(&text, megatron_layers, gemma ? CORE_LAYER_GEMMA : layer, values);
     return text.text;
 }
 

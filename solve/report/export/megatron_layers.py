@@ -145,8 +145,8 @@ class Layer(TransformerLayer):
         return super().forward(hidden_states, *args, **keys)
 
 
-gemma3 = layer(Attention, Backend, qk_layernorm=True)
-gemma3.module = Layer
+LAYER = layer(Attention, Backend, qk_layernorm=True)
+LAYER.module = Layer
 #: norms_behind
 
 

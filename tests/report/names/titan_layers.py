@@ -68,7 +68,8 @@ def theirs(name, layers):
         return t.Gemma2ForCausalLM(config), {}
     if name.startswith("gemma-3"):
         config = t.Gemma3TextConfig(
-            **base, num_key_value_heads=2, sliding_window=CUT, query_pre_attn_scalar=168,
+            **base, num_key_value_heads=2, sliding_window=CUT,
+            query_pre_attn_scalar=168 if "27b" in name else 256,
             rope_parameters={
                 "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
                 "full_attention": {"rope_type": "linear", "rope_theta": 1e6, "factor": 8.0}})
