@@ -45,7 +45,7 @@ cat > t.csv << 'ROWS'
 gpu,num_gpus,tp,layers,hidden,heads,seq,global_batch,metric,value,unit
 x,16,8,16,4096,32,4096,16,iteration_time,1,s
 ROWS
-run validate t.csv || complain validate
+run validate t.csv && complain validate
 grep -q 'has a GPU like' out err || complain "validate knows x"
 run validate t.csv --gpu-like h200-141gb && grep -q 'iteration_time *1 ' out || complain "validate"
 
