@@ -53,12 +53,13 @@ expect 2 "price products by product_flop_per_s" calibrate --iterations "$work/b2
 expect 2 "nearest: gemm_flop_per_s" calibrate --iterations "$work/b200.csv" --fit gem_flop
 expect 0 "hardly determine it" $fit --like b310-288gb=b200-180gb \
     --fit product_flop_per_s,megatron_step_factor -o "$work/costs.json"
-expect 0 "unknown metric or unit.*3 rows" validate "$work/odd.csv"
+expect 2 "unknown metric or unit.*3 rows" validate "$work/odd.csv"
 expect 2 "no row has a known metric (expected columns metric and value)" validate "$work/odd.csv"
 expect 0 "samples of collectives" import nccl-tests tests/imports/nccl_all_reduce.txt \
     -o "$work/nccl.json"
 expect 0 "no entry for NVIDIA H100 .*; the nearest is h100-80gb" \
     calibrate "$work/nccl.json" --costs kernels -o "$work/nccl-costs.json"
-expect 2 "did you mean b200-180gb" plan --model gpt2-xl --gpu B200-190GB --nodes 1 -o "$work/x"
+expect 2 "take it as --gpu-like b200-180gb" plan --model gpt2-xl --gpu B200-190GB --nodes 1 \
+    -o "$work/x"
 expect 2 "cluster FILE" plan --model gpt2-xl --gpu "My CPU" --nodes 1 -o "$work/x"
 exit $failed
