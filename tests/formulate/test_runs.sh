@@ -108,7 +108,7 @@ done
 for words in "mbs=2:under the name micro_batch" "window=8:no column states this"; do
     printf 'id,gpu,layers,hidden,seq,%s,metric,value,unit\na,A100,4,1024,1024,%s,iteration_time,1,s\n' \
         "${words%%=*}" "$(echo "$words" | sed 's/.*=\(.*\):.*/\1/')" > foreign.csv
-    run validate foreign.csv
+    "$plumbline" validate foreign.csv > out 2> err && complain "$words: a table without a score"
     grep -q "not scored, column ${words%%=*}: .*${words#*:}.*: 1 rows: a" out ||
         complain "$words is not refused"
 done
