@@ -29,6 +29,11 @@ static inline long double estimate_or(const struct estimate *e, long double othe
 {
     return e->value > 0 ? (long double)e->value : otherwise;
 }
+// Of a share: 0 where its range reaches above it, which is slower than any other.
+static inline long double share_or(const struct estimate *e, long double otherwise)
+{
+    return e->high > 0 ? (long double)e->value : otherwise;
+}
 static inline struct estimate estimate_assumed(double value, const char *source)
 {
     return (struct estimate){value, value, value, ORIGIN_ASSUMED, source, 0, 0};

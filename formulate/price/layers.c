@@ -347,7 +347,7 @@ static real dispatch_shown_s(const struct pricing *x, real dispatch, real comput
     if (!x->problem->job.overlapped_dispatch) return dispatch;
     real share = x->problem->costs.dispatch_overlap.value;
     if (x->problem->job.dispatcher == DISPATCH_ALL_TO_ALL)
-        share = estimate_or(&x->problem->costs.all_to_all_overlap, share);
+        share = share_or(&x->problem->costs.all_to_all_overlap, share);
     return dispatch - share * fminl(dispatch, compute);
 }
 

@@ -323,6 +323,9 @@ TEST(hidden_dispatch_is_between_both_streams)
                 b->problem.costs.dispatch_overlap = exactly(share);
                 struct priced_run alike = block_of(b);
                 assert_int_equal(alike.forward_ns[0], beside.forward_ns[0]);
+                // The slow end of a share's range hides nothing.
+                b->problem.costs.all_to_all_overlap.high = 1;
+                assert_int_equal(block_of(b).forward_ns[0], shown.forward_ns[0]);
             }
             const int64_t passes[2][3] = {
                 {compute.forward_ns[0], shown.forward_ns[0], beside.forward_ns[0]},
