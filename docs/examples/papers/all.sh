@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every table of docs/PAPERS.md, each by its own script with its defaults, in the page's order; what
-# the lines are is in each script's first lines, which are printed above them.
+# the lines are is in each script's first lines, which are printed above them. Stderr says which one
+# runs and how long it took. One that fails stops none of the others; the exit status is then 1.
 #   all.sh FOLDER [SCRIPT ...]      without .sh; PLUMBLINE: the program (that of PATH, or of bin/)
 set -eu
 scripts=$(dirname "$0") folder=$1 failed=0
@@ -17,10 +18,13 @@ table() {
     echo
     echo "$script.sh${*:+ $*}"
     sed -n '2,/^[^#]/s/^# \(.*\)/  \1/p' "$scripts/$script.sh"
+    echo "$script.sh${*:+ $*} ..." >&2
+    began=$(date +%s)
     sh "$scripts/$script.sh" "$folder/$script${1:+-$1}" "$@" || {
         echo "$script.sh failed" >&2
         failed=1
     }
+    echo "$script.sh: $(($(date +%s) - began)) s" >&2
 }
 
 for script in ${*:-layered slices terapipe onebit interleaved fused offers designs offload karma \
