@@ -48,6 +48,14 @@ bool framework_runs_grids(enum framework framework);
 // Whether the grid's axes stand over the ranks as in AxoNN's order.
 bool layout_stands_as_in_axonn(const struct layout *l);
 
+// DeepSpeed 0.19 sums gradients that are wider than the weights only from ZeRO 1 on
+// (runtime/engine.py, _do_optimizer_sanity_check: "unsupported mix").
+static inline bool job_sums_wide_in_shards(const struct job *j)
+{
+    return j->space.given && j->space.framework == FRAMEWORK_DEEPSPEED && j->precision != FP32 &&
+           j->gradient_bytes_per_value == 4;
+}
+
 // ---- GPUs
 
 // The first GPU of the cluster that has the precision (else it holds no stage) and for which the

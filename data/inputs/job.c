@@ -346,6 +346,19 @@ static enum status check_lists(const struct job *j, struct error *err)
     return OK;
 }
 
+static enum status check_wide_sums(const struct job *j, struct error *err)
+{
+    const struct space_axis *zero = &j->space.axes[SPACE_ZERO];
+    bool whole = zero->kind == AXIS_FIXED ? !j->layout.zero : zero->kind == AXIS_ALL;
+    for (int i = 0; i < zero->count; i++) whole = whole || !zero->values[i];
+    if (!whole || !job_sums_wide_in_shards(j)) return OK;
+    return fail(err, BAD_INPUT,
+                "%s: %s.zero: expected 1 to 3, as the space's framework deepspeed sums gradients "
+                "of 4 bytes next to weights in %s only where they are sharded, found %s",
+                name_of(j), zero->kind == AXIS_FIXED ? "layout" : "space",
+                precision_names[j->precision], zero->kind == AXIS_ALL ? "all" : "0");
+}
+
 enum status job_check(const struct job *j, struct error *err)
 {
     const char *file = name_of(j);
@@ -390,6 +403,7 @@ enum status job_check(const struct job *j, struct error *err)
     TRY(members_check(&local_loss_members, &j->local_loss, file, "local_loss.", err));
     TRY(check_options(j, err));
     TRY(framework_check(j, file, err));
+    TRY(check_wide_sums(j, err));
     if (j->space.given && j->placement.uneven_micro_batches)
         return fail(err, BAD_INPUT,
                     "%s: placement.uneven_micro_batches: expected a job without space", file);

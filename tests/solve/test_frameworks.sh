@@ -171,6 +171,17 @@ answers 2 "gradient_bytes_per_value: expected 4, as the space's framework torcht
     example gpt --model llama-3.1-8b --gpu h100-80gb --gradient-bytes 2 --layouts all \
     --framework torchtitan -o no
 
+# DeepSpeed sums gradients of 4 bytes beside 16-bit weights only in shards: no plan without them.
+answers 2 "layout.zero: expected 1 to 3, as the space's framework deepspeed sums gradients of 4" \
+    example gpt --model gpt2-xl --gpu h100-80gb --gpus 1 --gradient-bytes 4 --layouts all \
+    --zero 0 --framework deepspeed -o no
+answers 0 "" plan --model gpt2-xl --gpu h100-80gb --gpus 1 --gradient-bytes 4 --global-batch 8 \
+    --for deepspeed -o wide
+grep -q '"grad_accum_dtype": "fp32"' wide/launch/deepspeed.json || complain "deepspeed: narrow sums"
+sed -i 's/"zero": \[1, 2, 3\]/"zero": [0, 1]/' wide/job.json
+answers 2 "space.zero: expected 1 to 3, .* next to weights in bf16 .* found 0" \
+    solve wide/problem.json -o no.json
+
 # ---- models: what a framework cannot express is named, and what can
 refused() { # FRAMEWORK MODEL WORDS
     answers 2 "$2.json: $1 cannot express this model: $3" example gpt --model $2 --layouts all \
