@@ -55,7 +55,7 @@ printf 'id,gpu,layers,hidden,seq,num_gpus\na,A100,4,1024,128,eight\nb,A100,4,102
 gives 0 predict odd.csv
 says '^a,.*column num_gpus: expected a whole number from 1 to 16777216, found .eight.' out
 says '^b,0' out
-gives 0 validate odd.csv
+gives 2 validate odd.csv
 grep -qi nan out && complain "validate: nan"
 head -1 odd.csv > header.csv
 refuses "header.csv: expected rows after the header, found none" predict header.csv

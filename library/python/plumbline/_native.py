@@ -236,25 +236,38 @@ def long_call(
 
     thread = threading.Thread(target=run, name="plumbline", daemon=True)
     thread.start()
-    interruptions, broken = 0, None
-    while True:
-        try:
-            now = told.get(timeout=SECONDS_UNSEEN)
+    broken: List[BaseException] = []
+
+    def listen() -> None:  # until the work has ended
+        while True:
+            try:
+                now = told.get(timeout=SECONDS_UNSEEN)
+            except queue.Empty:
+                if not thread.is_alive():
+                    return
+                continue
             if now is None:
-                break
-            if progress and not broken and progress(now):
+                return
+            try:
+                if progress and not broken and progress(now):
+                    stop.value = max(stop.value, 1)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # raised when the work has ended
+                broken.append(error)
                 stop.value = max(stop.value, 1)
-        except queue.Empty:
-            pass
+
+    interruptions, listening = 0, True
+    while listening:
+        try:  # a signal is raised at any line of what it interrupts
+            listen()
+            listening = False
         except KeyboardInterrupt:
             interruptions += 1
             stop.value = min(interruptions, 2)
-        except BaseException as error:  # progress failed: raised when the work has ended
-            broken = error
-            stop.value = max(stop.value, 1)
     thread.join()
     if broken:
-        raise broken
+        raise broken[0]
     if failed:
         raise failed[0]
     if interruptions > 1:
