@@ -55,6 +55,8 @@ static inline bool job_sums_wide_in_shards(const struct job *j)
     return j->space.given && j->space.framework == FRAMEWORK_DEEPSPEED && j->precision != FP32 &&
            j->gradient_bytes_per_value == 4;
 }
+// Then a space of all ZeRO stages becomes one of 1 to 3.
+void job_keep_shards(struct job *j, struct arena *arena);
 
 // ---- GPUs
 

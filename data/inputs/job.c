@@ -346,6 +346,15 @@ static enum status check_lists(const struct job *j, struct error *err)
     return OK;
 }
 
+void job_keep_shards(struct job *j, struct arena *arena)
+{
+    static const int shards[] = {1, 2, 3};
+    int count = (int)ARRAY_LENGTH(shards);
+    struct space_axis *zero = &j->space.axes[SPACE_ZERO];
+    if (job_sums_wide_in_shards(j) && zero->kind == AXIS_ALL)
+        *zero = (struct space_axis){AXIS_LIST, TAKE_COPY(arena, shards, count), count};
+}
+
 static enum status check_wide_sums(const struct job *j, struct error *err)
 {
     const struct space_axis *zero = &j->space.axes[SPACE_ZERO];

@@ -243,16 +243,6 @@ static enum context_kind context_kind_of(const struct problem *p,
                             : CONTEXT_RING;
 }
 
-// No whole gradients where the framework sums them only in shards.
-static void keep_shards(struct job *j, struct arena *arena)
-{
-    static const int shards[] = {1, 2, 3};
-    int count = (int)ARRAY_LENGTH(shards);
-    struct space_axis *zero = &j->space.axes[SPACE_ZERO];
-    if (job_sums_wide_in_shards(j) && zero->kind == AXIS_ALL)
-        *zero = (struct space_axis){AXIS_LIST, TAKE_COPY(arena, shards, count), count};
-}
-
 // What is stated is fixed, and so is what hides nothing at these costs.
 static void keep_stated(struct problem *p, const struct transformer_request *r)
 {
@@ -338,7 +328,7 @@ enum status example_transformer(struct problem *problem, const struct transforme
     problem->job = job_of(request, arena);
     problem->job.context_kind = context_kind_of(problem, request);
     keep_stated(problem, request);
-    keep_shards(&problem->job, arena);
+    job_keep_shards(&problem->job, arena);
     offer_activations(&problem->job, &problem->model);
     keep_schedule(&problem->job.space, request, gpus_of(&problem->cluster), arena);
     TRY(exclude(problem, request, arena, err));

@@ -102,6 +102,8 @@ static void choose_space(struct job *job, const struct search *s, enum widened w
         if (widened != WIDENED_REFUSED && opens && i != SPACE_LOCAL_LOSS_EVERY)
             job->space.axes[i].kind = AXIS_ALL, job->space.given = true;
     }
+    if (job_sums_wide_in_shards(job) && !job->layout.zero) job->layout.zero = 1;
+    job_keep_shards(job, s->arena);
 }
 
 // ---- the job of the nearest plan
