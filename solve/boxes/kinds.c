@@ -319,19 +319,18 @@ static void find_stage_rises(struct box_closer *b, int stage, int *at, double *r
         for (int x = stage; x < b->symbols; x += b->stages)
             if (box_is_own(b, x)) rise[i * b->symbols + x] = (double)(more[x] - few[x]);
     }
-    struct box_kinds *kinds = b->kinds;
     for (int i = 0; i <= k->count; i++) {
         const struct choice
             *x = &items[i < k->count && pairs[i] >= 0 ? at[pairs[i]] : at[first]],
             *y = &items[i < k->count && pairs[i] >= 0 ? at[pairs[i] + steps[i]] : at[first]];
-        double *bytes = kinds->bytes + 2 * (stage * (k->count + 1) + i);
+        double *bytes = k->bytes + 2 * (stage * (k->count + 1) + i);
         bool rises = i < k->count;
         bytes[0] = (double)(box_resident_bytes(y) - (rises ? box_resident_bytes(x) : 0));
         bytes[1] = (double)(y->stash_bytes - (rises ? x->stash_bytes : 0));
     }
     for (int i = 0; i < k->count; i++)
         for (int part = 0; part < 2; part++) {
-            double *bytes = kinds->bytes + 2 * stage * (k->count + 1) + part;
+            double *bytes = k->bytes + 2 * stage * (k->count + 1) + part;
             bytes[2 * k->count] -= bytes[2 * i] * k->held[stage][at[first] * k->count + i];
         }
     choices_stage_durations(b->c, stage, &items[at[first]], few);

@@ -123,14 +123,6 @@ static enum status search_part(struct part **part, struct check_relaxation how,
     return may ? search_halves(*part, how, h, err) : OK;
 }
 
-static int fewest_alone(const struct check_relaxation *how, int group)
-{
-    int fewest = how->ranks[0][group];
-    for (int i = 1; i < how->cases; i++)
-        if (how->ranks[i][group] < fewest) fewest = how->ranks[i][group];
-    return fewest;
-}
-
 // Where the first group's ranks in rings on it alone begin, or next to the middle where they
 // change.
 static int division_of(const struct check_relaxation *how)
@@ -156,7 +148,7 @@ static enum status search_together(struct part **parts, struct check_relaxation 
     how.crossing = CROSS_ANY;
     for (how.shared = 0; how.shared < groups; how.shared++) {
         struct part *own;
-        if (places_group_to_share(h->m) < 0 || !fewest_alone(&how, how.shared)) continue;
+        if (places_group_to_share(h->m) < 0 || !check_fewest_alone(&how, how.shared)) continue;
         TRY(search_shared(&own, how, h, err));
         parts[0] = own;
         if (!proves_less(own->bound_ns, h->m->bound_ns)) return OK;

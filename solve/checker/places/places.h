@@ -97,6 +97,8 @@ struct check_relaxation {
     const struct check_half *halves;
     int half_count;
 };
+// The fewest ranks with rings on the group alone in any of the cases.
+int check_fewest_alone(const struct check_relaxation *how, int group);
 enum status check_relax_places(struct check_problem *to, const struct check_places *x,
                                const struct check_relaxation *how, const struct reader *r,
                                uint64_t *work, struct arena *arena);

@@ -4,11 +4,11 @@
 // these.
 #include "solve/checker/places/relaxing.h"
 
-static int fewest_alone(const struct check_relaxation *how)
+int check_fewest_alone(const struct check_relaxation *how, int group)
 {
-    int fewest = how->ranks[0][how->shared];
+    int fewest = how->ranks[0][group];
     for (int i = 1; i < how->cases; i++)
-        if (how->ranks[i][how->shared] < fewest) fewest = how->ranks[i][how->shared];
+        if (how->ranks[i][group] < fewest) fewest = how->ranks[i][group];
     return fewest;
 }
 
@@ -43,6 +43,6 @@ void check_join_slots(struct relaxing *m, const struct check_relaxation *how, in
         int *others = take_targets(m);
         for (int t = 0; t < count; t++) others[t] = t != how->shared;
         m->to->groups[off].takes = others;
-        m->to->groups[off].slots = m->p->ranks - fewest_alone(how);
+        m->to->groups[off].slots = m->p->ranks - check_fewest_alone(how, how->shared);
     }
 }
