@@ -95,7 +95,7 @@ enum status problem_check_local_head(const struct problem *p, struct error *err)
     else if (model_mtp_depth(m)) wanted = "a model that predicts one token at a time";
     else if (excluded(p)) wanted = excluded(p);
     else if (layout_has_grid(&j->layout) || j->space.tensor_grids) wanted = "no tensor_grid";
-    else if (problem_has_tiers(p) || job_swaps(j)) wanted = "no tiers, offload percentages or swap";
+    else if (problem_has_tiers(p)) wanted = "no tiers, offload percentages or swap";
     return wanted ? fail(err, BAD_INPUT, "%s: local_loss.head: expected %s next to it", job, wanted)
                   : OK;
 }
@@ -143,7 +143,7 @@ static bool is_axis_free(const struct space *space, enum space_key key)
 static const char *what_mixing_excludes(const struct problem *p)
 {
     const struct job *j = &p->job;
-    bool tiers = problem_has_tiers(p) || j->layout.offload_optimizer || job_swaps(j);
+    bool tiers = problem_has_tiers(p) || j->layout.offload_optimizer;
     return j->layout.virtual_stages > 1                        ? "one stage a rank"
            : !is_axis_free(&j->space, SPACE_VIRTUAL_STAGES)    ? "no virtual_stages in space"
            : !is_axis_free(&j->space, SPACE_OFFLOAD_OPTIMIZER) ? "no offload_optimizer in space"

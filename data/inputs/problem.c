@@ -276,8 +276,9 @@ enum status problem_check_places(const struct problem *p, struct error *err)
                 "are tied)";
     if (p->job.budget.energy_max_uj && !problem_states_energy(p))
         return fail(err, BAD_INPUT,
-                    "%s: budget.energy_max_uj: expected a cluster with tiers or a job with shares, "
-                    "no places, and memories with read_pj_per_byte or write_pj_per_byte",
+                    "%s: budget.energy_max_uj: expected a cluster with tiers or a job with tier "
+                    "options or swap, no places, and memories with read_pj_per_byte or "
+                    "write_pj_per_byte",
                     job);
     if (!p->cluster.places.node_count && p->job.placement.uneven_micro_batches)
         return fail(err, BAD_INPUT,

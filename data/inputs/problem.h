@@ -30,8 +30,8 @@ enum status problem_load(struct problem *p, const char *path, struct arena *aren
 enum status problem_compose(struct problem *p, const char *model, const char *cluster,
                             const char *costs, const char *job, struct arena *arena,
                             struct error *err);
-// Parts of a stage may be in tiers or on the host, by a decision. Memories' energies are priced:
-// some are stated, too.
+// Parts of a stage, or its activations, may be in tiers or on the host, by a decision. Memories'
+// energies are priced: some are stated, too.
 bool problem_has_tiers(const struct problem *p);
 bool problem_states_energy(const struct problem *p);
 enum status problem_check_energy(const struct problem *p, struct error *err); // objective energy

@@ -178,7 +178,7 @@ static enum status check_rule(const struct problem *p, int i, struct arena *aren
 
 bool problem_has_tiers(const struct problem *p)
 {
-    bool tiers = job_tier_ways(&p->job) > 1;
+    bool tiers = job_tier_ways(&p->job) > 1 || job_swaps(&p->job);
     for (int g = 0; g < p->cluster.group_count; g++)
         tiers = tiers || p->cluster.groups[g].tier_count;
     return tiers;
@@ -197,9 +197,9 @@ enum status problem_check_energy(const struct problem *p, struct error *err)
                          : !(p->job.iteration_limit_s > 0) ? "an iteration_limit_s"
                          : p->job.price_limit > 0          ? "no price_limit"
                          : p->job.stage_degrees            ? "no stage_degrees"
-                         : !problem_states_energy(p) ? "a cluster with tiers or a job with shares, "
-                                                       "no places, and memories with "
-                                                       "read_pj_per_byte or write_pj_per_byte"
+                         : !problem_states_energy(p) ? "a cluster with tiers or a job with tier "
+                                                       "options or swap, no places, and memories "
+                                                       "with read_pj_per_byte or write_pj_per_byte"
                                                      : NULL;
     if (!wanted) return OK;
     return fail(err, BAD_INPUT, "%s: objective energy: expected %s",

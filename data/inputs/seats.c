@@ -195,7 +195,7 @@ static const char *what_excludes(const struct problem *p)
     return problem_counts_devices(p)           ? "no objective cost and price_limit"
            : j->objective == OBJECTIVE_PIPETTE ? "another objective than pipette"
            : j->boundary_option_count || j->gradient_option_count ? "no compression"
-           : problem_has_tiers(p) || job_swaps(j)
+           : problem_has_tiers(p)
                ? "a cluster without tiers, no offload_percents, tier_options and swap"
            : l->virtual_stages > 1             ? "one stage for each rank"
            : l->slice_count > 1                ? "whole sequences"

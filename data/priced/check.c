@@ -238,30 +238,38 @@ static enum status check_cut(const struct priced *p, int i, struct error *err)
     return OK;
 }
 
+// The first of the options is to do nothing.
+static enum status check_first(const struct priced *p, const char *list,
+                               const struct compression_option *options, int count,
+                               struct error *err)
+{
+    if (count && !options->form.amount && !options->epilogue_only && !options->quality_cost &&
+        !options->forgets && !options->tier_option && !options->activations)
+        return OK;
+    return fail(err, BAD_INPUT,
+                "%s: %s[0]: expected rank 0 (none) at no quality cost, with error_feedback, and "
+                "nothing in tiers",
+                priced_file(p), list);
+}
+
 static enum status check_options(const struct priced *p, struct error *err)
 {
     double boundary = 0, gradient = 0;
-    if (p->boundary_option_count < 1 || p->boundary_options[0].form.amount != 0 ||
-        p->boundary_options[0].epilogue_only || p->boundary_options[0].quality_cost)
-        return fail(err, BAD_INPUT,
-                    "%s: boundary_options[0]: expected rank 0 (none) at no quality cost",
-                    priced_file(p));
-    if (p->gradient_option_count < 1 || p->gradient_options[0].form.amount != 0 ||
-        p->gradient_options[0].quality_cost || p->gradient_options[0].tier_option)
-        return fail(err, BAD_INPUT,
-                    "%s: gradient_options[0]: expected rank 0 (none) at no quality cost",
-                    priced_file(p));
+    TRY(check_first(p, "boundary_options", p->boundary_options, p->boundary_option_count, err));
+    TRY(check_first(p, "gradient_options", p->gradient_options, p->gradient_option_count, err));
     for (int o = 1; o < p->boundary_option_count; o++) {
         if (p->boundary_options[o].form.amount < 1 || p->boundary_options[o].quality_cost < 0)
             return fail(err, BAD_INPUT, "%s: boundary_options[%d]: expected a compression",
                         priced_file(p), o);
         boundary = larger_double(boundary, (double)p->boundary_options[o].quality_cost);
     }
-    for (int o = 1; o < p->gradient_option_count; o++) {
+    for (int o = 0; o < p->gradient_option_count; o++) {
         const struct compression_option *x = &p->gradient_options[o];
-        if ((x->form.amount < 1 && !x->tier_option) || x->quality_cost < 0)
+        if ((o && x->form.amount < 1 && !x->tier_option) || x->quality_cost < 0 ||
+            (x->activations && !x->tier_option))
             return fail(err, BAD_INPUT,
-                        "%s: gradient_options[%d]: expected a compression or a tier_option",
+                        "%s: gradient_options[%d]: expected a compression or a tier_option, which "
+                        "activations belong to",
                         priced_file(p), o);
         if (x->across_passes &&
             (!x->activations || !p->layout.barrier || p->layout.virtual_stages > 1 ||

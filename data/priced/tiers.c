@@ -9,13 +9,13 @@ PRICES(tiers, p->tier_count, 0)
 PRICES(groups, p->group_count, PRICE_NONE)
 
 // Members of this kind that may be absent.
-#define OWN_PRICES(name, count)                                                                    \
+#define OWN_PRICES(name, count, low)                                                               \
     OF_PRICED(                                                                                     \
-        name,                                                                                      \
-        json_is_present(value) ? priced_prices_get(value, count, PRICE_NONE, to, arena, err) : OK, \
+        name, json_is_present(value) ? priced_prices_get(value, count, low, to, arena, err) : OK,  \
         if (*(int64_t *const *)from) json_put_counts(w, key, *(int64_t *const *)from, count))
-OWN_PRICES(own_passes, p->slice_count * p->group_count)
-OWN_PRICES(swaps, p->group_count)
+OWN_PRICES(own_passes, p->slice_count * p->group_count, PRICE_NONE)
+OWN_PRICES(swaps, p->group_count, PRICE_NONE)
+OWN_PRICES(energies, p->group_count, 0)
 
 static const struct member priced_tiered_rows[] = {
     KEY_COUNT(priced_tiered, weight_bytes, REQUIRED, ALWAYS_WRITTEN, 0, JSON_COUNT_MAX),
@@ -27,9 +27,9 @@ static const struct member priced_tiered_rows[] = {
     KEY_PRICES(priced_tiered, optimizer_ns, REQUIRED, groups),
     KEY_PRICES(priced_tiered, away_ns, OPTIONAL, swaps),
     KEY_PRICES(priced_tiered, back_ns, OPTIONAL, swaps),
-    KEY_PRICES(priced_tiered, energy_uj, OPTIONAL, swaps),
-    KEY_PRICES(priced_tiered, again_uj, OPTIONAL, swaps),
-    KEY_PRICES(priced_tiered, swap_uj, OPTIONAL, swaps),
+    KEY_PRICES(priced_tiered, energy_uj, OPTIONAL, energies),
+    KEY_PRICES(priced_tiered, again_uj, OPTIONAL, energies),
+    KEY_PRICES(priced_tiered, swap_uj, OPTIONAL, energies),
 };
 MEMBERS(priced_tiered, struct priced_tiered, NULL, false, NULL);
 
@@ -128,24 +128,21 @@ static enum status check_swap(const struct priced *p, int run, int option, struc
 static enum status check_energy(const struct priced *p, int run, int option, struct error *err)
 {
     const struct priced_tiered *t = &p->runs[run].tiered[option];
-    bool some = priced_states_energy(p), sound = true;
+    bool some = priced_states_energy(p);
     double most = 0;
     if (!t->energy_uj == some || !t->again_uj == some || !t->swap_uj == some)
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].tiered[%d]: expected energy_uj, again_uj and swap_uj in all "
                     "entries or in none",
                     priced_file(p), run, option);
-    for (int g = 0; some && g < p->group_count; g++) {
-        if (p->groups[g].excluded) continue;
-        sound = sound && t->energy_uj[g] >= 0 && t->again_uj[g] >= 0 && t->swap_uj[g] >= 0;
+    for (int g = 0; some && g < p->group_count; g++)
         most = larger_double(most, (double)t->energy_uj[g] + (double)t->again_uj[g] +
                                        (double)t->swap_uj[g]);
-    }
-    if (sound && most * p->layer_count <= (double)ENERGY_MAX) return OK;
-    return fail(err, BAD_INPUT,
-                "%s: runs[%d].tiered[%d]: energies: expected at least 0 and, of all layers, at "
-                "most 2^50 microjoules",
-                priced_file(p), run, option);
+    if (most * p->layer_count <= (double)ENERGY_MAX) return OK;
+    return fail(
+        err, BAD_INPUT,
+        "%s: runs[%d].tiered[%d]: energies: expected at most 2^50 microjoules of all layers",
+        priced_file(p), run, option);
 }
 
 enum status priced_tiered_check(const struct priced *p, int run, struct error *err)

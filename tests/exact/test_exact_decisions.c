@@ -196,6 +196,16 @@ static bool offers_energy(const struct exact_trial *t)
 {
     return t->priced.budget.energy_max_uj && t->problem.job.tier_option_count;
 }
+// Nothing but activations can go anywhere, to a host that takes nothing itself.
+static bool draw_swap_energy(struct problem *p, struct random *rng, struct arena *arena)
+{
+    p->job.tier_option_count = 0;
+    return p->job.recompute[RECOMPUTE_SWAP] && random_energy(p, rng->state, arena);
+}
+static bool offers_swap_energy(const struct exact_trial *t)
+{
+    return t->priced.budget.energy_max_uj && offers_swap(t);
+}
 
 // Within the least time, or up to twice that; or a little less, so that there is no plan.
 static bool draw_least_energy(struct problem *p, struct random *rng, struct arena *arena)
@@ -307,6 +317,7 @@ static const struct one_decision {
     {"across", FLAVOUR_ANY, draw_tiers, offers_across, takes_across},
     {"energy", FLAVOUR_ANY, draw_energy, offers_energy, takes_tiers},
     {"energy-shape", FLAVOUR_SHAPE, draw_energy, offers_energy, takes_tiers},
+    {"swap-energy", FLAVOUR_ANY, draw_swap_energy, offers_swap_energy, takes_swap},
     {"least-energy", FLAVOUR_ANY, draw_least_energy, offers_least_energy, takes_tiers},
     {"least-energy-shape", FLAVOUR_SHAPE, draw_least_energy, offers_least_energy, takes_tiers},
     {"slices", FLAVOUR_SHAPE, draw_layout, offers_slices, NULL},

@@ -1,7 +1,5 @@
 // What a priced document says of tiers besides the GPU's own memory: their names, and each run with
 // each option.
-#include <string.h>
-
 #include "data/base/least.h"
 #include "solve/checker/read/problem.h"
 
@@ -63,17 +61,18 @@ static enum status check_energy(const struct check_problem *p, const struct chec
     return OK;
 }
 
-// The first option is to do nothing; no other has more of the state on the GPU.
+// Without a tier option all of the state is on the GPU, with one no more. The first option is to do
+// nothing, so its step is the run's own.
 static enum status check_states(const struct check_problem *p, const struct check_run *r,
                                 int64_t states, const int64_t *step, const char *where)
 {
     for (int o = 0; o < p->gradient_count; o++)
-        if (r->optimizer_bytes[o] > states)
-            return check_refuse(&p->reader, where,
-                                "tiered, option %d: more state than the run's own", o);
-    if (r->optimizer_bytes[0] != states ||
-        memcmp(r->optimizer[0], step, (size_t)p->group_count * sizeof *step))
-        return check_refuse(&p->reader, where, "the first option is to do nothing");
+        if (p->gradient[o].tiers ? r->optimizer_bytes[o] > states : r->optimizer_bytes[o] != states)
+            return check_refuse(&p->reader, where, "tiered, option %d: state, the run has %lld", o,
+                                (long long)states);
+    for (int g = 0; g < p->group_count; g++)
+        if (!p->groups[g].excluded && r->optimizer[0][g] != step[g])
+            return check_refuse(&p->reader, where, "the first option is to do nothing");
     return OK;
 }
 

@@ -187,6 +187,7 @@ static void energy_range(const struct priced *p, int64_t *least, int64_t *most)
                 if (p->groups[g].excluded) continue;
                 const struct priced_tiered *t = &p->runs[r].tiered[o];
                 int64_t all = t->energy_uj[g] + t->again_uj[g];
+                if (!p->tier_count) all += t->swap_uj[g];
                 if (t->energy_uj[g] < low) low = t->energy_uj[g];
                 if (all > high) high = all;
             }
