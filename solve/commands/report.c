@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data/base/file.h"
+#include "data/frameworks/models.h"
 #include "data/inputs/framework.h"
 #include "data/results/verdict.h"
 #include "solve/commands/commands.h"
@@ -359,6 +360,19 @@ static enum framework planned_for(const struct problem *problem)
     return framework;
 }
 
+// torchtitan-python is the form of torchtitan's plans; TOML goes with it where 0.2 has the model.
+static enum status make_file(const struct launch_file *f, const struct plan *plan,
+                             const struct problem *problem, struct options *o, const char **text,
+                             size_t *length, struct arena *arena, struct error *err)
+{
+    const char *gaps[GAPS_MAX];
+    if (f->format == FORMAT_TORCHTITAN && f->may_fail && problem &&
+        framework_gaps(gaps, FRAMEWORK_TORCHTITAN_0_2, problem, arena))
+        return fail(err, BAD_INPUT, "torchtitan 0.2.2, which reads TOML, cannot express the model");
+    o->format = f->format;
+    return make(plan, problem, o, text, length, arena, err);
+}
+
 static enum status write_folder(const struct plan *plan, const struct problem *problem,
                                 struct options *o, struct arena *arena, struct error *err)
 {
@@ -372,8 +386,8 @@ static enum status write_folder(const struct plan *plan, const struct problem *p
         const char *text;
         size_t length;
         if (f->framework != FRAMEWORK_ANY && f->framework != framework) continue;
-        o->format = f->format;
-        if (make(plan, problem, o, &text, &length, arena, f->may_fail ? &refused : err) == OK)
+        if (make_file(f, plan, problem, o, &text, &length, arena, f->may_fail ? &refused : err) ==
+            OK)
             TRY(file_write(arena_print(arena, "%s/%s", o->to, f->file), text, length, err));
         else if (!f->may_fail || refused.status != BAD_INPUT)
             return f->may_fail ? (*err = refused).status : err->status;

@@ -28,6 +28,8 @@ launch() {
     "$plumbline" report --format launch --for "$framework" -o "$at/launch" "$at/plan.json" \
         2>"$work/log" || { wrong "$framework $model: $(cat "$work/log")"; return; }
     grep -q "instead, which fits" "$work/log" && wrong "$framework $model: $(cat "$work/log")"
+    grep -l "package of your own" "$at"/launch/* >"$work/log" &&
+        wrong "$framework $model: $(cat "$work/log")"
     python3 tests/report/names/lint.py "$at"/launch/* >"$work/log" 2>&1 ||
         wrong "$framework $model: $(cat "$work/log")"
     files=$((files + $(ls "$at/launch" | wc -l)))
