@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/base/file.h"
+#include "data/import/launcher.h"
 #include "data/import/nccl_internal.h"
 #include "data/import/text.h"
 
@@ -19,100 +20,43 @@ static const char *const told_by[][2] = {
 
 // ---- a launch
 
-enum { ALONE = 1, MPI = 2, SLURM = 4, HOSTS = 1 << 20 };
-static const struct launch_option {
-    const char *name;
-    int of;
-    size_t to;
-} launch_options[] = {
-    {"-n", MPI | SLURM, offsetof(struct nccl_launch, processes)},
-    {"-np", MPI, offsetof(struct nccl_launch, processes)},
-    {"--np", MPI, offsetof(struct nccl_launch, processes)},
-    {"--ntasks", SLURM, offsetof(struct nccl_launch, processes)},
-    {"-N", SLURM, offsetof(struct nccl_launch, nodes)},
-    {"--nodes", SLURM, offsetof(struct nccl_launch, nodes)},
-    {"-N", MPI, offsetof(struct nccl_launch, per_node)},
-    {"-npernode", MPI, offsetof(struct nccl_launch, per_node)},
-    {"--npernode", MPI, offsetof(struct nccl_launch, per_node)},
-    {"-ppn", MPI, offsetof(struct nccl_launch, per_node)},
-    {"--map-by", MPI, offsetof(struct nccl_launch, per_node)},
-    {"-map-by", MPI, offsetof(struct nccl_launch, per_node)},
-    {"--ntasks-per-node", SLURM, offsetof(struct nccl_launch, per_node)},
-    {"-H", MPI, HOSTS},
-    {"-host", MPI, HOSTS},
-    {"--host", MPI, HOSTS},
-    {"-w", SLURM, HOSTS},
-    {"--nodelist", SLURM, HOSTS},
-    {"-hostfile", MPI, HOSTS},
-    {"--hostfile", MPI, HOSTS},
-    {"-machinefile", MPI, HOSTS},
-    {"-f", MPI, HOSTS},
-    {"-g", ALONE, offsetof(struct nccl_launch, process_gpus)},
-    {"--ngpus", ALONE, offsetof(struct nccl_launch, process_gpus)},
-};
-
-// Hosts by name: "a,b", "a:8,b:8"; of a file or a range their number is unknown.
-static void take_hosts(struct nccl_launch *l, const char *option, const char *names)
-{
-    int64_t count = *names != '\0';
-    l->hosts = true;
-    for (const char *at = names; (at = strchr(at, ',')); at++) count++;
-    if (!strstr(option, "file") && strcmp(option, "-f") && !strchr(names, '[')) l->nodes = count;
-}
-
-// "8", "ppr:8:node".
-static int64_t number_of(const char *word)
-{
-    int64_t value = atoll(word + (strncmp(word, "ppr:", 4) ? 0 : 4));
-    return value > 0 && value <= NCCL_RANKS_MAX ? value : 0;
-}
-
-// The value of "-n 8", "-n8" or "--np=8"; NULL: the word is another option.
-static const char *value_of(const char *word, const char *option, const char *next)
-{
-    size_t length = strlen(option);
-    if (strncmp(word, option, length) != 0) return NULL;
-    if (!word[length]) return next;
-    if (word[length] == '=') return word + length + 1;
-    return length == 2 && word[length] >= '0' && word[length] <= '9' ? word + length : NULL;
-}
-
 static void take_option(struct nccl_launch *l, int of, const char *word, const char *next)
 {
-    for (size_t i = 0; i < ARRAY_LENGTH(launch_options); i++) {
-        const struct launch_option *o = &launch_options[i];
-        const char *text = o->of & of ? value_of(word, o->name, next) : NULL;
-        int64_t value = !text || o->to == HOSTS ? 0 : number_of(text);
-        if (text && o->to == HOSTS) take_hosts(l, o->name, text);
-        if (value) *(int64_t *)(void *)((char *)l + o->to) = value;
+    enum launcher_states states;
+    const char *text;
+    int64_t slots, value;
+    if (!of && ((text = launcher_value(word, "-g", next)) ||
+                (text = launcher_value(word, "--ngpus", next)))) {
+        value = launcher_number(text);
+        if (value && value <= NCCL_RANKS_MAX) l->process_gpus = value;
     }
-}
-
-// What starts the words that follow; 0: none of these.
-static int launcher_of(const char *word)
-{
-    static const char *const mpi[] = {"mpirun", "mpiexec", "orterun", "prun"};
-    const char *name = path_name(word);
-    for (size_t i = 0; i < ARRAY_LENGTH(mpi); i++)
-        if (!strcmp(name, mpi[i])) return MPI;
-    return strcmp(name, "srun") ? 0 : SLURM;
+    if (!launcher_option(of, word, next, &states, &text)) return;
+    value = launcher_number(text);
+    if (states == LAUNCHER_HOSTS) l->hosts = true, value = launcher_hosts(word, text, &slots);
+    if (value < 1 || value > NCCL_RANKS_MAX) return;
+    if (states == LAUNCHER_PROCESSES) l->processes = value;
+    if (states == LAUNCHER_PER_NODE) l->per_node = value;
+    if (states == LAUNCHER_NODES || states == LAUNCHER_HOSTS) l->nodes = value;
 }
 
 void nccl_take_launch(struct nccl_import *n, const char *const *words, int count)
 {
     struct nccl_launch *l = &n->launch;
-    int of = l->goes_on ? l->slurm ? SLURM : MPI : 0;
+    int of = l->goes_on ? l->slurm ? LAUNCHER_SLURM : LAUNCHER_MPI : 0;
+    bool test = false; // the words are nccl-tests' own
     l->goes_on = false;
     for (int i = 0; i < count; i++) {
-        int launcher = launcher_of(words[i]);
+        int launcher = launcher_of(words[i]) & LAUNCHER_STARTS;
         const char *next = i + 1 < count ? words[i + 1] : "";
-        if (launcher) *l = (struct nccl_launch){.slurm = launcher == SLURM}, of = launcher;
-        else if (strstr(words[i], "_perf") && *words[i] != '-' && *next == '-') {
+        if (launcher) {
+            *l = (struct nccl_launch){.slurm = launcher == LAUNCHER_SLURM};
+            of = launcher, test = false;
+        } else if (strstr(words[i], "_perf") && *words[i] != '-' && *next == '-') {
             if (!of) *l = (struct nccl_launch){.processes = 1, .nodes = 1};
-            of = ALONE, l->process_gpus = 1;
-        } else if (of && *words[i] == '-') take_option(l, of, words[i], next);
+            of = 0, test = true, l->process_gpus = 1;
+        } else if ((of || test) && *words[i] == '-') take_option(l, of, words[i], next);
     }
-    l->goes_on = (of & (MPI | SLURM)) && count && !strcmp(words[count - 1], "\\");
+    l->goes_on = of && count && !strcmp(words[count - 1], "\\");
 }
 
 // ---- ranks and the collective

@@ -357,6 +357,20 @@ h100-of-8 1 8" sinfo <<'END'
 {"nodes": [{"name": "n1", "gres": "gpu:h100:8(S:0-1)", "state": ["MIXED", "PLANNED"]},
            {"name": "n2", "gres": "gpu:h100:8", "state": ["IDLE", "DRAIN"]}]}
 END
+# of Slurm 21: states as a word and a list; the words of a reason are no nodes
+expect "n1 h100-of-8
+h100-of-8 1 8" sinfo <<'END'
+{"nodes": [{"name": "n1", "gres": "gpu:h100:8(S:0-1)", "state": "idle", "state_flags": ["PLANNED"]},
+           {"name": "n2", "gres": "gpu:h100:8", "state": "idle", "state_flags": ["DRAIN"]}]}
+END
+grep -q '1 down or drained left out' "$work/err" || wrong "scontrol --json: state_flags"
+expect "n1 h100-of-8
+h100-of-8 1 8" sinfo <<'END'
+NodeName=n1 Arch=x86_64
+   Gres=gpu:h100:8(S:0-1) State=IDLE+CLOUD
+   Reason=as NodeName=n7 with State=DOWN [root@2024-01-10T10:01:00]
+END
+grep -q 'left out' "$work/err" && wrong "scontrol: a node of a reason's words"
 refuse 'expected sinfo (sinfo --json) or nodes' sinfo '{"jobs": []}' --like h100-128x8
 expect "n1 h100-of-8
 n2 h100-of-8

@@ -227,6 +227,30 @@ read_file "$work/args.yaml" words --set HIDDEN=1024 || fail "words: $(cat "$work
 says 'assumed: a decoder, as no program is named' words
 
 # settings that change the model, the layout or the memory: stated, or refused by name
+# who starts the processes says how many there are: GPUS COMMAND, under #SBATCH of two nodes of four
+started() {
+    gpus=$1; shift
+    printf '#!/bin/bash\n#SBATCH -N 2 --gres=gpu:a100:4\n%s pretrain_gpt.py %s %s\n' "$*" "$plain" \
+        "--max-position-embeddings 2048 --global-batch-size 256" >"$work/in.sh"
+    "$plumbline" import megatron "$work/in.sh" -o "$work/own.model" --job "$work/own.job" \
+        2>"$work/err" || { fail "$*: $(cat "$work/err")"; return; }
+    grep -q "\"data\": $gpus," "$work/own.job" || fail "$*: not $gpus GPUs"
+}
+started 32 srun -N 4 --ntasks-per-node=8 python
+started 32 srun -n32 python -u
+started 32 srun --ntasks 32 -N 4 python
+started 32 srun -N 4 --gres=gpu:h100:8 --ntasks-per-node=1 python
+started 16 srun --ntasks-per-node 8 python
+started 8 srun --gpus-per-node=h100:4 python
+started 8 srun python
+started 32 srun -N 4 -n 4 torchrun --nproc_per_node 8 --nnodes 4
+started 32 srun -N 4 -n 4 python -m torch.distributed.run --nproc-per-node=8
+started 64 mpirun -np 64 -npernode 8 python
+started 16 mpiexec -n 16 -ppn 8 python
+started 16 mpirun -H a:8,b:8 python
+started 16 mpirun -H a,b --map-by ppr:8:node python
+started 8 torchrun --nproc_per_node=8
+
 refuse() { # WORDS FLAGS
     echo "$plain $2" >"$work/refused"
     read_file "$work/refused" no && fail "$2: read"

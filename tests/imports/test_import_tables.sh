@@ -77,6 +77,18 @@ done
 sed '/^GPU3/,$d' tests/imports/topo.txt | refuse 'a row of each of 7 GPUs and NICs, found 3' \
     --like a100-16x8
 
+# posts wrap rows, and cut off columns: of NICs, then those of GPUs that the other way round says
+matrix $quad | sed 's/\tNV4\t0-31/\n\tNV4\t0-31/; s/\tCPU/\n\tCPU/' |
+    node "4 100 3:200 4:300" --like a100-16x8
+for cut in 's/\t[A-Z]*\t[A-Z]*\t[0-9].*//' '3s/\(GPU1\tNV12\).*/\1/' 4s/.*/GPU2/; do
+    sed "$cut" tests/imports/topo.txt | sed 's/\t \(X\) /\t\1/' |
+        node "4 31.5077 2/1:300 2/2:31.5077" --like a100-16x8
+    told 'columns of NICs are cut off: NICs as --like has them'
+done
+matrix $quad | sed '2s/\tNV4\tNV4\tNV4.*//; 4s/.*/GPU2\tNV4/; 5s/.*/GPU3\tNV4/' |
+    refuse 'GPU0, GPU2: expected NV4\|GPU2, GPU3: both cells are cut off' --like a100-16x8
+matrix $quad | sed '3s/NV4\tX/NV4/' | refuse 'GPU1, GPU1: expected X' --like a100-16x8
+
 # topo -p2p: who reaches whom, not by what
 printf ' \tGPU0\tGPU1\n GPU0\tX\tOK\n GPU1\tOK\tX\n\nLegend:\n  X = Self\n' >"$work/p2p"
 "$plumbline" import topo "$work/p2p" | grep -q 'OK .* 1  reached' || wrong "-p2p"

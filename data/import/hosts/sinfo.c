@@ -202,6 +202,7 @@ static enum status read_words(struct sinfo *s, const struct text_lines *t, struc
     bool node = s->name_column == -2; // else partitions
     for (int i = 0; i < t->word_count; i++) {
         const char *word = t->words[i], *equals = strchr(word, '=');
+        if (!strncmp(word, "Reason=", 7)) break; // words of a person
         if (!equals) continue;
         const char *value = arena_copy_text(s->arena, equals + 1);
         int64_t total;

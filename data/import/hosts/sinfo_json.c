@@ -33,34 +33,49 @@ static enum status join(const struct json *list, char between, const char **text
     return OK;
 }
 
-// "gres": "gpu:h100:8", or {"total": "gpu:h100:8", ...}; states: a list, or in {"state": [...]}.
+// "state": ["DOWN", "DRAIN"], or, before Slurm 22.05, "down" and "state_flags": ["DRAIN"].
+static enum status read_state(const struct json *entry, const char **state, struct arena *arena,
+                              struct error *err)
+{
+    const char *first = NULL, *flags;
+    struct json states = {0}, more = {0};
+    struct error ignored = {OK, ""};
+    struct json_field list[] = {FIELD_ARRAY("state", OPTIONAL, &states)},
+                      old[] = {FIELD_TEXT("state", OPTIONAL, &first),
+                               FIELD_ARRAY("state_flags", OPTIONAL, &more)};
+    if (lenient(entry, list, 1, arena, &ignored) == OK)
+        return join(&states, '+', state, arena, err);
+    TRY(lenient(entry, old, 2, arena, err));
+    TRY(join(&more, '+', &flags, arena, err));
+    *state = arena_print(arena, "%s%s%s", first, *flags ? "+" : "", flags);
+    return OK;
+}
+
+// "gres": "gpu:h100:8", or {"total": "gpu:h100:8", ...}; states beside it, or in "node".
 static enum status read_entry(struct sinfo *s, const struct json *entry, struct text_lines *t,
                               struct error *err)
 {
-    const char *name = NULL, *gres = NULL, *state, *names = "";
-    struct json total = {0}, nodes = {0}, list = {0}, node = {0}, states = {0};
+    const char *name = NULL, *gres = NULL, *state = "", *names = "";
+    struct json total = {0}, nodes = {0}, list = {0}, node = {0};
     struct error ignored = {OK, ""};
     struct json_field plain[] = {FIELD_TEXT("name", OPTIONAL, &name),
-                                 FIELD_TEXT("gres", OPTIONAL, &gres),
-                                 FIELD_ARRAY("state", OPTIONAL, &states)};
+                                 FIELD_TEXT("gres", OPTIONAL, &gres)};
     struct json_field grouped[] = {FIELD_OBJECT("gres", OPTIONAL, &total),
                                    FIELD_OBJECT("nodes", OPTIONAL, &nodes),
                                    FIELD_OBJECT("node", OPTIONAL, &node)};
     struct json_field inner[] = {FIELD_ARRAY("nodes", OPTIONAL, &list)},
-                      sum[] = {FIELD_TEXT("total", OPTIONAL, &gres)},
-                      of_node[] = {FIELD_ARRAY("state", OPTIONAL, &states)};
-    if (lenient(entry, plain, 3, s->arena, &ignored) != OK || !name) {
-        gres = NULL;
-        TRY(lenient(entry, grouped, 3, s->arena, err));
-        if (json_is_present(&total)) TRY(lenient(&total, sum, 1, s->arena, err));
-        if (json_is_present(&node)) TRY(lenient(&node, of_node, 1, s->arena, err));
-        if (json_is_present(&nodes)) TRY(lenient(&nodes, inner, 1, s->arena, err));
-        TRY(join(&list, ',', &names, s->arena, err));
-        name = names;
+                      sum[] = {FIELD_TEXT("total", OPTIONAL, &gres)};
+    if (lenient(entry, plain, 2, s->arena, &ignored) == OK && name) {
+        TRY(read_state(entry, &state, s->arena, err));
+        return *name ? sinfo_add(s, name, gres ? gres : "", state, t, err) : OK;
     }
-    if (!*name) return OK;
-    TRY(join(&states, '+', &state, s->arena, err));
-    return sinfo_add(s, name, gres ? gres : "", state, t, err);
+    gres = NULL;
+    TRY(lenient(entry, grouped, 3, s->arena, err));
+    if (json_is_present(&total)) TRY(lenient(&total, sum, 1, s->arena, err));
+    if (json_is_present(&node)) TRY(read_state(&node, &state, s->arena, err));
+    if (json_is_present(&nodes)) TRY(lenient(&nodes, inner, 1, s->arena, err));
+    TRY(join(&list, ',', &names, s->arena, err));
+    return *names ? sinfo_add(s, names, gres ? gres : "", state, t, err) : OK;
 }
 
 enum status sinfo_read_json(struct sinfo *s, const char *path, const char *text, size_t size,

@@ -311,8 +311,9 @@ enum status settings_take_environment(struct run *r, const struct settings *s, s
 
 void settings_take_slurm(struct run *r, struct settings *s)
 {
-    if (r->gpus || r->processes || !s->of_node || !r->wants_job) return;
-    r->processes = atoll(s->of_node);
+    bool each = r->processes && !r->nodes && s->by_slurm && s->nodes;
+    if (r->gpus || !r->wants_job || !(each || (!r->processes && s->of_node))) return;
+    if (!each) r->processes = atoll(s->of_node);
     if (!r->nodes && s->nodes) r->nodes = atoll(s->nodes);
     said_assume(&s->said, "%lld nodes of %lld GPUs, as #SBATCH says",
                 (long long)(r->nodes ? r->nodes : 1), (long long)r->processes);

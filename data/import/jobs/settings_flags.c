@@ -6,6 +6,7 @@
 
 #include "data/base/grow.h"
 #include "data/import/jobs/launch.h"
+#include "data/import/launcher.h"
 
 enum { FLAGS_MAX = 1024 };
 
@@ -56,31 +57,41 @@ bool launch_is_read(const struct setting_rows *rows, const char *key)
     return row && row->use != ONLY_WRITTEN;
 }
 
-// Flags of launchers that say how many processes there are, by the names of torchrun's.
-static const char *of_launcher(const struct setting_rows *rows, const char *name)
+// The number that "gpu:8" or "ppr:8:node" states; other texts stay as they are.
+static const char *number_text(struct settings *s, const char *text)
 {
-    static const char *const names[][2] = {{"nproc-per-node", "nproc-per-node"},
-                                           {"nnodes", "nnodes"},
-                                           {"num-gpus", "nproc-per-node"},
-                                           {"num-nodes", "nnodes"},
-                                           {"ntasks-per-node", "nproc-per-node"},
-                                           {"nodes", "nnodes"},
-                                           {"gpus-per-node", "nproc-per-node"},
-                                           {"num-processes", "num-processes"},
-                                           {"num-machines", "nnodes"},
-                                           // of Accelerate, where a program has them
-                                           {"config-file", "config-file"},
-                                           {"deepspeed-config-file", "deepspeed"},
-                                           {"zero-stage", "zero-stage"},
-                                           {"fsdp-sharding-strategy", "fsdp-sharding-strategy"}};
-    enum { OF_ALL = 9 };
-    // of Accelerate, by their own names
+    int64_t number = launcher_number(text);
+    return number ? arena_print(s->arena, "%lld", (long long)number) : text;
+}
+
+// Whether a flag of a launcher, or of a program that takes those of one, says how many processes
+// there are: by the names of torchrun's; *text: its number. Accelerate's others, where the rows
+// have them; NULL: none of these.
+static const char *of_launcher(struct settings *s, const struct setting_rows *rows,
+                               const char *name, const char **text)
+{
+    static const char *const counts[] = {[LAUNCHER_PROCESSES] = "num-processes",
+                                         [LAUNCHER_NODES] = "nnodes",
+                                         [LAUNCHER_PER_NODE] = "nproc-per-node",
+                                         [LAUNCHER_GPUS] = "nproc-per-node"};
+    static const char *const others[][2] = {{"config-file", "config-file"},
+                                            {"deepspeed-config-file", "deepspeed"},
+                                            {"zero-stage", "zero-stage"},
+                                            {"fsdp-sharding-strategy", "fsdp-sharding-strategy"}};
     static const char passed[] = "use-fsdp use-deepspeed mixed-precision offload-optimizer-device "
                                  "offload-param-device fsdp-offload-params "
                                  "fsdp-activation-checkpointing";
-    for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
-        if (!strcmp(names[i][0], name))
-            return i < OF_ALL || launch_is_read(rows, names[i][1]) ? names[i][1] : NULL;
+    enum launcher_states states;
+    const char *word = arena_print(s->arena, "--%s", name);
+    if (launcher_option(LAUNCHER_PYTHON, word, *text, &states, text)) return counts[states];
+    if (launcher_option(LAUNCHER_SLURM, word, *text, &states, text) &&
+        states != LAUNCHER_PROCESSES && states != LAUNCHER_HOSTS) {
+        *text = number_text(s, *text);
+        return counts[states];
+    }
+    for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
+        if (!strcmp(others[i][0], name))
+            return launch_is_read(rows, others[i][1]) ? others[i][1] : NULL;
     bool known = launch_is_read(rows, "use-fsdp") && (setting_named(passed, name, strlen(name)) ||
                                                       !strncmp(name, "parallelism-config-", 19));
     return known ? name : NULL;
@@ -188,7 +199,8 @@ static enum status take_flag(struct settings *s, const struct setting_rows *rows
         name = flag_name(s, arena_print(s->arena, "%.*s", (int)(blank - word), word));
         return launch_set(s, name, blank + 1, err);
     }
-    const char *text = value_of(s, rows, name, words, count, at), *own = of_launcher(rows, name);
+    const char *text = value_of(s, rows, name, words, count, at),
+               *own = of_launcher(s, rows, name, &text);
     if (launcher && !strcmp(name, "include")) return take_included(s, text, err);
     if (launcher && !own) return OK;
     if (launcher && (!strcmp(text, "gpu") || !strcmp(text, "auto"))) return OK;
@@ -196,15 +208,68 @@ static enum status take_flag(struct settings *s, const struct setting_rows *rows
                       err);
 }
 
+// What mpirun or srun says of how many processes there are.
+struct started {
+    int of; // the launcher whose words are read
+    const char *states[LAUNCHER_STATES];
+};
+
+// A launcher begins; one that starts a Python program itself has processes of its own.
+static void begin_launcher(struct started *to, int launcher)
+{
+    const char *nodes = to->states[LAUNCHER_NODES];
+    *to = (struct started){.of = launcher};
+    if (!(launcher & LAUNCHER_STARTS)) to->states[LAUNCHER_NODES] = nodes;
+}
+
+static bool take_started(struct settings *s, struct started *to, const char *word, const char *next)
+{
+    enum launcher_states states;
+    const char *text;
+    int64_t hosts, slots;
+    if (!(to->of & LAUNCHER_STARTS) || !launcher_option(to->of, word, next, &states, &text))
+        return false;
+    if (states == LAUNCHER_HOSTS) {
+        hosts = launcher_hosts(word, text, &slots);
+        if (hosts) to->states[LAUNCHER_NODES] = arena_print(s->arena, "%lld", (long long)hosts);
+        states = LAUNCHER_HOSTS, text = arena_print(s->arena, "%lld", (long long)slots);
+        if (!slots) return true;
+    } else if (!launcher_number(text) && !strchr(text, SCRIPT_OPEN)) return true;
+    to->states[states] = number_text(s, text);
+    return true;
+}
+
+static enum status put_started(struct settings *s, const struct started *of, struct error *err)
+{
+    const char *all = of->states[LAUNCHER_PROCESSES], *each = of->states[LAUNCHER_PER_NODE],
+               *gpus = of->states[LAUNCHER_GPUS], *nodes = of->states[LAUNCHER_NODES];
+    if (!all && !each) all = of->states[LAUNCHER_HOSTS];
+    if (gpus && (!each || !strcmp(each, "1"))) each = gpus;
+    s->by_slurm = of->of == LAUNCHER_SLURM && !nodes;
+    if (all) {
+        TRY(launch_set(s, "num-processes", all, err));
+        return launch_set(s, "nnodes", "1", err); // they are those of all nodes
+    }
+    if (each) TRY(launch_set(s, "nproc-per-node", each, err));
+    return nodes && !setting_of(s, "nnodes") ? launch_set(s, "nnodes", nodes, err) : OK;
+}
+
 enum status launch_take_words(struct settings *s, const struct setting_rows *rows,
                               const char *const *words, int count, bool program, struct error *err)
 {
     int at = program ? program_at(words, count) : -1;
+    struct started started = {0};
     if (at >= 0) s->program = words[at];
     else if (program && count > 1 && !strcmp(words[0], "megatron")) s->program = words[0];
-    for (int i = 0; i < count; i++)
-        if (is_flag(words[i])) TRY(take_flag(s, rows, words, i < at ? at : count, i < at, &i, err));
+    for (int i = 0; i < count; i++) {
+        int launcher = i < at ? launcher_of(words[i]) : 0;
+        if (i == at) TRY(put_started(s, &started, err));
+        if (launcher) begin_launcher(&started, launcher);
+        else if (i < at && take_started(s, &started, words[i], words[i + 1])) continue;
+        else if (is_flag(words[i]))
+            TRY(take_flag(s, rows, words, i < at ? at : count, i < at, &i, err));
         else if (is_open(words[i])) note_dropped(s, words[i]);
+    }
     return OK;
 }
 

@@ -52,30 +52,35 @@ static bool names_bus(const char *word)
 
 // ---- columns and rows
 
-// The names from a word on, up to "CPU Affinity"; the names after that contain blanks and are not
-// needed here.
+// The names from a word on, up to "CPU Affinity", which are not needed here, as they contain
+// blanks.
 static enum status take_names(struct topology *t, const struct text_lines *lines, int at,
                               struct error *err)
 {
-    while (at + t->count < lines->word_count && strcmp(lines->words[at + t->count], "CPU") &&
-           strcmp(lines->words[at + t->count], "NUMA"))
-        t->count++;
-    if (t->count > ENTITIES_MAX)
-        return text_refuse(lines, err, "expected at most %d GPUs and NICs, found %d", ENTITIES_MAX,
-                           t->count);
-    t->names = TAKE(t->arena, t->count, const char *);
-    t->is_gpu = TAKE(t->arena, t->count, bool);
-    t->paths = TAKE(t->arena, t->count * t->count, int);
-    t->rates = TAKE(t->arena, t->count * t->count, double);
-    for (int i = 0; i < t->count; i++) {
-        t->names[i] = arena_copy_text(t->arena, lines->words[at + i]);
-        t->is_gpu[i] = names_gpu(t->names[i]) || names_bus(t->names[i]);
-        t->gpu_count += t->is_gpu[i];
-        for (int k = 0; k < i; k++)
-            if (!strcmp(t->names[k], t->names[i]))
-                return text_refuse(lines, err, "%.40s appears twice", t->names[i]);
+    for (; at < lines->word_count; at++) {
+        const char *name = lines->words[at];
+        if (!strcmp(name, "CPU") || !strcmp(name, "NUMA")) break;
+        for (int k = 0; k < t->count; k++)
+            if (!strcmp(t->names[k], name))
+                return text_refuse(lines, err, "%.40s appears twice", name);
+        if (t->count == ENTITIES_MAX)
+            return text_refuse(lines, err, "expected at most %d GPUs and NICs, found more",
+                               ENTITIES_MAX);
+        if (!t->names) {
+            t->names = TAKE(t->arena, ENTITIES_MAX, const char *);
+            t->is_gpu = TAKE(t->arena, ENTITIES_MAX, bool);
+        }
+        t->names[t->count] = arena_copy_text(t->arena, name);
+        t->is_gpu[t->count] = names_gpu(name) || names_bus(name);
+        t->gpu_count += t->is_gpu[t->count++];
     }
     return OK;
+}
+
+static void take_tables(struct topology *t)
+{
+    t->paths = TAKE(t->arena, t->count * t->count, int);
+    t->rates = TAKE(t->arena, t->count * t->count, double);
 }
 
 // Where the row of this name begins; -1: it is not here.
@@ -91,34 +96,84 @@ static bool has_gpus(const struct topology *t)
 {
     int row = t->row_count;
     while (row < t->count && !t->is_gpu[row]) row++;
-    return t->count && row == t->count;
+    return t->row_count && row == t->count;
+}
+
+static enum status read_cell(struct topology *t, const struct text_lines *lines, int row,
+                             const char *word, struct error *err)
+{
+    int i = t->cells, *path = &t->paths[row * t->count + i];
+    char other[PATH_TEXT], this[PATH_TEXT];
+    if (!read_path(word, path) || (*path == PATH_SELF) != (i == row))
+        return text_refuse(lines, err, "%.40s, %.40s: expected %s, found '%.40s'", t->names[row],
+                           t->names[i], i == row ? "X" : "NV1 to NV64, PIX, PXB, PHB, NODE or SYS",
+                           word);
+    if (*path == PATH_REACHED || *path == PATH_BARRED) t->form = FORM_PEERS;
+    if (i < row && path_at(t, i, row) && *path != path_at(t, i, row))
+        return text_refuse(lines, err, "%.40s, %.40s: expected %s as the other way round, found %s",
+                           t->names[row], t->names[i], path_text(t, path_at(t, i, row), other),
+                           path_text(t, *path, this));
+    t->cells++;
+    return OK;
+}
+
+// The cells of a row from a word on: a terminal or a post may have wrapped it, or cut off those of
+// NICs.
+static enum status read_cells(struct topology *t, const struct text_lines *lines, int at,
+                              struct error *err)
+{
+    int row = t->row_count - 1, path;
+    for (; at < lines->word_count && t->cells < t->count; at++) {
+        if (!t->is_gpu[t->cells] && !read_path(lines->words[at], &path)) break;
+        TRY(read_cell(t, lines, row, lines->words[at], err));
+    }
+    return OK;
+}
+
+// Whether a line holds the rest of the last row.
+static bool reads_on(const struct topology *t, const struct text_lines *lines)
+{
+    int path;
+    return t->cells < t->count && read_path(lines->words[0], &path);
 }
 
 static enum status read_row(struct topology *t, const struct text_lines *lines, struct error *err)
 {
-    int row = t->row_count, at = find_row(lines, t->names[row]);
+    int at = t->row_count < t->count ? find_row(lines, t->names[t->row_count]) : -1;
+    if (!t->row_count && at < 0 &&
+        (!strncmp(lines->words[0], "NIC", 3) || !strncmp(lines->words[0], "mlx", 3)))
+        return take_names(t, lines, 0, err); // a wrapped header
+    if (!t->row_count && at < 0 &&
+        (!strcmp(lines->words[0], "CPU") || !strcmp(lines->words[0], "NUMA")))
+        return OK;
+    if (at < 0 && t->row_count && reads_on(t, lines)) return read_cells(t, lines, 0, err);
+    t->cut |= t->row_count && t->cells < t->count;
     if (at < 0)
-        return text_refuse(lines, err, "expected the row of %.40s, found '%.40s'", t->names[row],
-                           lines->words[0]);
-    if (lines->word_count - at < 1 + t->count)
-        return text_refuse(lines, err, "%.40s: expected %d cells, found %d", t->names[row],
-                           t->count, lines->word_count - at - 1);
-    for (int i = 0; i < t->count; i++) {
-        int *path = &t->paths[row * t->count + i];
-        const char *word = lines->words[at + 1 + i];
-        char other[PATH_TEXT], this[PATH_TEXT];
-        if (!read_path(word, path) || (*path == PATH_SELF) != (i == row))
-            return text_refuse(lines, err, "%.40s, %.40s: expected %s, found '%.40s'",
-                               t->names[row], t->names[i],
-                               i == row ? "X" : "NV1 to NV64, PIX, PXB, PHB, NODE or SYS", word);
-        if (*path == PATH_REACHED || *path == PATH_BARRED) t->form = FORM_PEERS;
-        if (i < row && *path != path_at(t, i, row))
-            return text_refuse(lines, err,
-                               "%.40s, %.40s: expected %s as the other way round, found %s",
-                               t->names[row], t->names[i], path_text(t, path_at(t, i, row), other),
-                               path_text(t, *path, this));
+        return text_refuse(lines, err, "expected the row of %.40s, found '%.40s'",
+                           t->names[t->row_count], lines->words[0]);
+    if (!t->row_count) take_tables(t);
+    t->row_count++, t->cells = 0;
+    return read_cells(t, lines, at + 1, err);
+}
+
+// Of a table whose rows are cut off: what the other way round says, and no NICs.
+static enum status drop_nics(struct topology *t, struct error *err)
+{
+    int count = 0, *paths = TAKE(t->arena, t->gpu_count * t->gpu_count, int);
+    for (int i = 0; i < t->count * t->count; i++) {
+        int row = i / t->count, column = i % t->count;
+        if (!t->is_gpu[row] || !t->is_gpu[column]) continue;
+        int path = t->paths[i] ? t->paths[i] : path_at(t, column, row);
+        if (!path && row != column)
+            return fail(err, BAD_INPUT, "%s: %.40s, %.40s: both cells are cut off", t->path,
+                        t->names[row], t->names[column]);
+        paths[count++] = path;
     }
-    t->row_count++;
+    t->paths = paths, count = 0;
+    for (int i = 0; i < t->count; i++)
+        if (t->is_gpu[i]) t->names[count++] = t->names[i];
+    t->count = t->row_count = t->gpu_count;
+    for (int i = 0; i < t->count; i++) t->is_gpu[i] = true;
     return OK;
 }
 
@@ -243,6 +298,7 @@ static enum status read_amd(struct amd *a, const struct text_lines *lines, struc
         if (!a->linked) {
             t->count = t->gpu_count = t->row_count = 0; // what looked like a header before
             TRY(take_names(t, lines, at, err));
+            take_tables(t);
             a->hops = TAKE(t->arena, t->count * t->count, int);
             a->linked = TAKE(t->arena, t->count * t->count, bool);
             a->pcie = TAKE(t->arena, t->count * t->count, bool);
@@ -293,8 +349,9 @@ static enum status read_matrix(struct topology *t, struct text_lines *lines, str
     bool more;
     for (;;) {
         TRY(text_next(lines, &more, err));
-        if (!more || has_gpus(t)) break;
+        if (!more || (has_gpus(t) && t->cells == t->count)) break;
         if (!lines->word_count) continue;
+        if (has_gpus(t) && !reads_on(t, lines)) break;
         enum section section = section_of(lines);
         if (a.section != SECTION_NONE || section != SECTION_NONE) {
             TRY(read_amd(&a, lines, err));
@@ -306,7 +363,8 @@ static enum status read_matrix(struct topology *t, struct text_lines *lines, str
         else TRY(read_links(t, lines, err));
     }
     if (a.linked) return end_amd(&a, err);
-    return OK;
+    t->cut |= t->cells < t->count;
+    return t->cut && has_gpus(t) ? drop_nics(t, err) : OK;
 }
 
 enum status topology_read(struct topology *t, const char *text, size_t size, struct error *err)

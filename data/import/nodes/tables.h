@@ -37,7 +37,8 @@ struct topology {
     double *all;          // [count] and the sum of their bytes/s
     bool links_unsaid;    // the file would not say of links between GPUs
     const char *gpu_name; // as printed; NULL: it is not
-    int row_count;        // number of rows read so far
+    int row_count, cells; // number of rows read so far, and of cells of the last one
+    bool cut;             // cells of NICs are cut off: the NICs are left out
     struct arena *arena;
 };
 

@@ -88,6 +88,7 @@ static void print_topology(const struct topology *t)
         if (nearest(t, gpu) < PATH_LINKS) printf(" (%s)\n", path_text(t, nearest(t, gpu), text));
         else printf(" none\n");
     }
+    if (t->cut) printf("\nColumns of NICs are cut off in this table: its NICs are not counted.\n");
     if (t->links_unsaid)
         printf(
             "\nlstopo does not say of links between GPUs here (its XML does, built with NVML).\n");
@@ -246,9 +247,12 @@ static enum status put_intra(struct node_group *g, struct reading *r, const stru
     return OK;
 }
 
-static enum status put_nics(struct node_group *g, const struct topology *t, const struct numbers *n,
-                            struct error *err)
+static enum status put_nics(struct node_group *g, struct reading *r, const struct topology *t,
+                            const struct numbers *n, struct error *err)
 {
+    if (t->cut && n->nics < 0)
+        said_assume(&r->said, "columns of NICs are cut off: %s (--nics)",
+                    n->like ? "NICs as --like has them" : "there is none");
     int64_t nics = n->nics >= 0 ? n->nics : t->form == FORM_MATRIX ? nics_near(t) : 0;
     if (!(n->nic_bytes_per_s > 0)) {
         if (!n->like || !g->nic_count || t->form != FORM_MATRIX || !nics) return OK;
@@ -283,7 +287,7 @@ static enum status make_cluster(struct reading *r, const struct topology *t,
                     t->path);
     g->name = r->name, g->nodes = (int)n->nodes, g->gpus_per_node = t->gpu_count;
     TRY(put_intra(g, r, t, n, err));
-    TRY(put_nics(g, t, n, err));
+    TRY(put_nics(g, r, t, n, err));
     if (n->nodes > 1 && !g->nic_count)
         return fail(err, BAD_INPUT,
                     "%s: a topology has no bandwidth: --nodes %lld requires --nic-bytes-per-s",
@@ -299,7 +303,7 @@ static void tell_cluster(const struct topology *t, const struct numbers *n)
                 "%s: GPUs are joined by several kinds of path; --intra-bytes-per-s is one link for "
                 "all of them: give the slowest's, or let --link-bytes-per-s say what links have\n",
                 t->path);
-    if (t->form == FORM_MATRIX && (n->nic_bytes_per_s > 0 || n->like))
+    if (t->form == FORM_MATRIX && !t->cut && (n->nic_bytes_per_s > 0 || n->like))
         fprintf(stderr, "%s: %lld of %d NICs counted%s\n", t->path,
                 (long long)(n->nics < 0 ? nics_near(t) : n->nics), t->count - t->gpu_count,
                 n->nics < 0 ? ": those nearest to a GPU; change with --nics" : "");
