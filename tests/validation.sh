@@ -166,6 +166,7 @@ for rows in "ep>0" "model~llama" precision=nvfp4; do
     show "Megatron-Bridge's page, $rows" $bridge --rows "$rows"
 done
 show "AMD" data/runs/amd-training.csv
+show "NeMo Automodel" data/runs/automodel.csv
 show "Mixtures, set apart" data/runs/moe-zoo-cards.csv
 show "NVIDIA's recipes of May 2025, set apart" data/runs/dgxc-25.05.csv
 show "NVIDIA's recipes of other releases, set apart" data/runs/dgxc-releases.csv

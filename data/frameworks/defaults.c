@@ -18,6 +18,8 @@ enum {
     P_CORE = P_MEGATRON | P_RECIPES | P_UNKNOWN,
     P_DEEPSPEED = BIT(PROGRAM_DEEPSPEED) | BIT(PROGRAM_MEGATRON_DEEPSPEED),
     P_TITAN = BIT(PROGRAM_TORCHTITAN),
+    P_AUTOMODEL = BIT(PROGRAM_AUTOMODEL),
+    P_FSDP2 = P_TITAN | P_AUTOMODEL,
     P_FOUNDRY = BIT(PROGRAM_FOUNDRY),
     P_NANOTRON = BIT(PROGRAM_NANOTRON),
     P_TRANSFORMERS = BIT(PROGRAM_TRANSFORMERS),
@@ -104,8 +106,10 @@ static const struct fact {
     // llm-foundry: attn_impl triton until 0.5 (2024-01), flash since
     {TRAIT_ATTENTION, P_FOUNDRY, N_FUSES, 0, 202401, FUSED_TRITON, 0, "attn_impl: triton"},
     {TRAIT_ATTENTION, P_FOUNDRY, N_FUSES, 202401, 0, FUSED_OPEN, 0, "attn_impl: flash"},
+    // NVIDIA-NeMo/Automodel 36044ad3, examples/llm_benchmark: of its own models, mixtures, te
+    {TRAIT_ATTENTION, P_AUTOMODEL, N_FUSES | N_MIXTURE, 0, 0, FUSED_FASTEST, 0, "attn: te"},
     // torchtitan/models/attention.py: scaled_dot_product_attention; nanotron: flash_attn
-    {TRAIT_ATTENTION, P_TITAN | P_NANOTRON, N_FUSES, 0, 0, FUSED_OPEN, 0, "FlashAttention-2"},
+    {TRAIT_ATTENTION, P_FSDP2 | P_NANOTRON, N_FUSES, 0, 0, FUSED_OPEN, 0, "FlashAttention-2"},
     // transformers 4.36 (2023-12): attn_implementation sdpa where torch has it
     {TRAIT_ATTENTION, P_TRANSFORMERS, N_FUSES, 202312, 0, FUSED_OPEN, BIT(UNFUSED_ATTENTION),
      "sdpa since 4.36"},
@@ -126,7 +130,9 @@ static const struct fact {
     {TRAIT_ZERO, P_RECIPES, N_REPLICAS, 202301, 0, 1, 0, "distributed optimizer"},
     // torchtitan: reshard_after_forward "default": not within a pipeline
     {TRAIT_ZERO, P_TITAN, N_REPLICAS | N_PIPELINE, 0, 0, 2, 0, "reshard_after_forward: default"},
-    {TRAIT_ZERO, P_TITAN, N_REPLICAS, 0, 0, 3, 0, "FSDP"},
+    // Automodel's moe/parallelizer.py; defer_fsdp_grad_sync: scattered behind the last micro-batch
+    {TRAIT_ZERO, P_AUTOMODEL, N_REPLICAS | N_MIXTURE, 0, 0, 1, 0, "reshard_after_forward: false"},
+    {TRAIT_ZERO, P_FSDP2, N_REPLICAS, 0, 0, 3, 0, "FSDP"},
     {TRAIT_ZERO, P_FOUNDRY, N_REPLICAS, 0, 0, 3, 0, "FULL_SHARD"},
     {TRAIT_ZERO, P_DEEPSPEED, N_REPLICAS | N_PIPELINE, 202210, 0, 1, BIT(0),
      "with a pipeline 1 at most"},
@@ -148,8 +154,7 @@ static const struct fact {
 
     // NeMo 2's recipes (nemo/collections/llm/recipes, mixtral_8x7b.py) and scripts/performance
     // (7a8f1cc7, pretrain_deepseek_v3.py): MegatronTokenDropCallback, a capacity factor of 1 to
-    // which
-    // experts' inputs are padded; Megatron-LM: --moe-expert-capacity-factor, None unless stated
+    // which experts' inputs are padded; Megatron-LM: --moe-expert-capacity-factor, else None
     // pretrain_deepseek_v3.py since ba1ff161 (2025-07-09): DeepEP, which drops none, but on
     // Blackwell
     {TRAIT_FIXED_CAPACITY, P_NEMO, N_MIXTURE | N_LATENT | N_BLACKWELL, 202507, 0, 1, 0,
@@ -160,9 +165,8 @@ static const struct fact {
     {TRAIT_FIXED_CAPACITY, P_ANY, 0, 0, 0, 0, 0, ""},
 
     // Megatron-Bridge, scripts/performance/configs of each release, then perf_recipes:
-    // cuda_graph_scope
-    // attn moe_router moe_preprocess; whole iterations of MXFP8 on GB200 and GB300 since 26.06
-    // (v0.5.0), on B300 of some models
+    // cuda_graph_scope attn moe_router moe_preprocess; whole iterations of MXFP8 on GB200 and GB300
+    // since 26.06 (v0.5.0), on B300 of some models
     {TRAIT_GRAPHS, P_BRIDGE, N_MIXTURE | N_WIDE | N_EIGHT, 202606, 0, GRAPHS_STEP, 0, "recipes"},
     {TRAIT_GRAPHS, P_BRIDGE, N_MIXTURE | N_EIGHT, 202606, 0, GRAPHS_PARTS,
      BIT(GRAPHS_NONE) | BIT(GRAPHS_STEP), "recipes"},
@@ -183,8 +187,7 @@ static const struct fact {
     // Megatron-Bridge's recipes of each release: recompute_modules; with FSDP activations go to the
     // host (cpu_offloading_num_layers)
     // NVIDIA/dgxc-benchmarking v25.05 to v25.08, deepseek_v3/*/launch.sh: core_attn where attention
-    // is
-    // not fused, else mla_up_proj
+    // is not fused, else mla_up_proj
     {TRAIT_RECOMPUTE, P_NEMO | P_BRIDGE, N_LATENT | N_UNFUSED, 0, 0, RECOMPUTE_SELECTIVE, 0,
      "recipes"},
     {TRAIT_RECOMPUTE, P_NEMO, N_MIXTURE | N_LATENT | N_BLACKWELL, 0, 0, REPEAT_MLA,
@@ -214,7 +217,7 @@ static const struct fact {
     // fp16; else autocast over fp32 weights, whose gradients are fp32
     {TRAIT_GRADIENT_BYTES, P_TRANSFORMERS, N_HALF | N_DEEPSPEED, 0, 0, 2, 0,
      "DeepSpeed: the weights' precision"},
-    {TRAIT_GRADIENT_BYTES, P_DEEPSPEED, N_HALF, 0, 0, 2, 0, "the weights' precision"},
+    {TRAIT_GRADIENT_BYTES, P_DEEPSPEED | P_AUTOMODEL, N_HALF, 0, 0, 2, 0, "as weights"},
     {TRAIT_GRADIENT_BYTES, P_ANY, 0, 0, 0, 4, 0, "fp32 sums"},
 
     // --overlap-grad-reduce (2023-07); CommOverlapConfig of the recipes; FSDP's and DDP's hooks;
@@ -225,7 +228,7 @@ static const struct fact {
     {TRAIT_OVERLAP, P_BRIDGE, N_REPLICAS | N_SPREAD | N_LATENT, 0, 0, 0, 0,
      "recipes: not of latent attention on H100"},
     {TRAIT_OVERLAP, P_RECIPES, N_REPLICAS, 202307, 0, 1, 0, "overlap_grad_reduce"},
-    {TRAIT_OVERLAP, P_TITAN | P_FOUNDRY | P_TRANSFORMERS, N_REPLICAS, 0, 0, 1, 0, "FSDP, DDP"},
+    {TRAIT_OVERLAP, P_FSDP2 | P_FOUNDRY | P_TRANSFORMERS, N_REPLICAS, 0, 0, 1, 0, "FSDP, DDP"},
     {TRAIT_OVERLAP, P_DEEPSPEED, N_REPLICAS | N_ZERO_3, 0, 0, 1, 0, "overlap_comm at ZeRO 3"},
     {TRAIT_OVERLAP, P_DEEPSPEED, N_REPLICAS, 202301, 0, 0, BIT(1), "overlap_comm: false"},
     // nanotron/trainer.py: with fp32 sums and ZeRO 1 no DDP; sync_gradients_across_dp after the
@@ -241,7 +244,7 @@ static const struct fact {
     {TRAIT_OVERLAP_MESSAGES, P_MEGATRON | P_RECIPES, N_CHUNKS, 202305, 0, 1, 0, "overlap_p2p_comm"},
     {TRAIT_OVERLAP_MESSAGES, P_UNKNOWN, N_CHUNKS | N_FP8, 0, 0, 1, 0, "overlap of messages"},
     {TRAIT_OVERLAP_MESSAGES, P_UNKNOWN, N_CHUNKS, 202305, 0, 1, BIT(0), "overlap of messages"},
-    {TRAIT_OVERLAP_MESSAGES, P_TITAN, N_PIPELINE, 0, 0, 1, 0, "torch's schedules"},
+    {TRAIT_OVERLAP_MESSAGES, P_FSDP2, N_PIPELINE, 0, 0, 1, 0, "torch's schedules"},
     {TRAIT_OVERLAP_MESSAGES, P_ANY, 0, 0, 0, 0, 0, ""},
 
     // Transformer Engine's buffers of these collectives were a host's alone until 2.2 (NVIDIA/
@@ -273,6 +276,7 @@ static const struct fact {
     // "required for competitive performance", and all its published float8 runs are compiled
     {TRAIT_COMPILED, P_TITAN, N_EIGHT, 0, 0, 1, 0, "float8 is meant for compiled models"},
     {TRAIT_COMPILED, P_TITAN, 0, 0, 0, 0, BIT(1), "compile is off unless stated"},
+    {TRAIT_COMPILED, P_AUTOMODEL, 0, 0, 0, 1, 0, "backend te or enable_compile"},
     {TRAIT_COMPILED, P_ANY, 0, 0, 0, 0, 0, ""},
 
     {TRAIT_WHOLE_SUMS, P_NANOTRON, N_REPLICAS | N_ZERO_1, 0, 0, 1, 0,
@@ -304,6 +308,7 @@ static const struct fact {
      "recipes since 26.02.01", false, "gpt-oss"},
     {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD, 202603, 0, DISPATCH_HYBRIDEP, 0,
      "recipes since 26.02.01"},
+    {TRAIT_DISPATCHER, P_AUTOMODEL, N_SPREAD, 0, 0, DISPATCH_DEEPEP, 0, "dispatcher: deepep"},
     // NeMo: pretrain_deepseek_v3.py since ba1ff161
     {TRAIT_DISPATCHER, P_NEMO, N_SPREAD | N_BLACKWELL, 202507, 0, DISPATCH_ALL_TO_ALL, 0,
      "recipes"},
@@ -351,15 +356,14 @@ static const struct {
     unsigned values; // bits
 } never[] = {
     // torchtitan 0.3, models/*/model: FeedForward is w2(silu(w1 x) w3 x) in all; parallelize.py:
-    // tensor
-    // ranks are SequenceParallel; FSDP2 has no way to gather or scatter in turn
+    // tensor ranks are SequenceParallel; FSDP2 has no way to gather or scatter in turn
     {P_TITAN, TRAIT_GATED, BIT(0)},
     {P_TITAN, TRAIT_SEQUENCE_PARALLEL, BIT(0)},
-    {P_TITAN | P_FOUNDRY, TRAIT_OVERLAP, BIT(0)},
-    {P_TITAN, TRAIT_OVERLAP_MESSAGES, BIT(0)},
+    {P_FSDP2 | P_FOUNDRY, TRAIT_OVERLAP, BIT(0)},
+    {P_FSDP2, TRAIT_OVERLAP_MESSAGES, BIT(0)},
     // Tensor collectives in parallel with products: Transformer Engine's, and torchtitan's
     {P_DEEPSPEED | P_FOUNDRY | P_TRANSFORMERS, TRAIT_OVERLAP_TENSOR, BIT(1)},
-    {P_ANY & ~(P_TITAN | P_OTHER | P_UNKNOWN), TRAIT_COMPILED, BIT(1)},
+    {P_ANY & ~(P_FSDP2 | P_OTHER | P_UNKNOWN), TRAIT_COMPILED, BIT(1)},
 };
 
 bool program_may(enum program program, enum trait trait, int value)

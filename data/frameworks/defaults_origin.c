@@ -7,10 +7,9 @@
 #include <strings.h>
 
 const char *const program_names[] = {
-    "unknown",     "megatron",           "nemo",         "megatron-bridge",
-    "mlperf",      "megatron-deepspeed", "deepspeed",    "torchtitan",
-    "llm-foundry", "nanotron",           "transformers", "other",
-    NULL};
+    "unknown",   "megatron",   "nemo",      "megatron-bridge", "mlperf",   "megatron-deepspeed",
+    "deepspeed", "torchtitan", "automodel", "llm-foundry",     "nanotron", "transformers",
+    "other",     NULL};
 
 const char *const trait_columns[] = {"gated",
                                      "rms_norm",
@@ -69,6 +68,7 @@ static const struct {
     {"bigscience-workshop", PROGRAM_MEGATRON_DEEPSPEED},
     {"mlcommons/training_results", PROGRAM_MLPERF},
     {"mlperf", PROGRAM_MLPERF},
+    {"automodel", PROGRAM_AUTOMODEL},    // a repository of NVIDIA-NeMo's
     {"dgxc-benchmarking", PROGRAM_NEMO}, // its recipes are NeMo's
     {"nemo", PROGRAM_NEMO},
     {"megatron-core", PROGRAM_MEGATRON},
@@ -110,6 +110,7 @@ enum trainer program_trainer(enum program program)
     switch (program) {
     case PROGRAM_MEGATRON_DEEPSPEED:
     case PROGRAM_DEEPSPEED: return TRAINER_DEEPSPEED;
+    case PROGRAM_AUTOMODEL:
     case PROGRAM_TORCHTITAN: return TRAINER_TORCHTITAN;
     case PROGRAM_NANOTRON:
     case PROGRAM_OTHER:

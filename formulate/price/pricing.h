@@ -171,6 +171,7 @@ struct product_limits {
         operand_bytes;
     const struct matrix_arrays *arrays; // NULL: processors
     real array_share;                   // of the arrays' clock
+    bool grouped;                       // one kernel for all experts
 };
 
 // Kept for a slice of a layer, for times with other costs (price_times): what does not depend on
@@ -369,8 +370,7 @@ real linear_states(const struct pricing *x);
 struct slice slice_of(const struct pricing *x, int slice);
 real times_of(const struct pricing *x, const struct layer_run *run); // of passes
 real mixture_launch_s(const struct pricing *x, const struct layer_run *run, int group, real rest);
-// How often a row of an expert is read or written in a forward pass, besides its products: put in
-// order and back; behind an all-to-all also by experts and back.
+// How often a forward pass reads or writes a row of an expert besides its products.
 real row_copies(const struct pricing *x, const struct layer_run *run);
 // What Megatron moves for a row's values before and behind its activation if experts have biases.
 real clamp_bytes(const struct pricing *x, const struct layer_run *run);

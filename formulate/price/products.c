@@ -106,7 +106,8 @@ static real square_share_of(const struct precision_costs *rates)
 
 static real starts_s(const struct product_limits *l, const struct product *p)
 {
-    return l->launch + (p->of_experts ? p->count * l->expert_start : 0);
+    real starts = l->grouped ? 1 : p->count;
+    return l->launch + (p->of_experts ? starts * l->expert_start : 0);
 }
 
 static real product_s(const struct product_limits *l, const struct product *p, real output_bytes)
@@ -153,17 +154,19 @@ static bool limits_of(const struct pricing *x, const struct precision_costs *rat
                                   gpu->processors.value,
                                   operand_bytes_of(rates->precision, x->e),
                                   arrays_of(gpu),
-                                  share};
+                                  share,
+                                  x->problem->job.trainer == TRAINER_TORCHTITAN};
     return rates->product_flop_per_s.value > 0;
 }
 
 static bool same_limits(const struct product_limits *k, const struct product_limits *l)
 {
     return k->launch == l->launch && k->expert_start == l->expert_start &&
-           k->flop_per_s == l->flop_per_s && k->tile_flop_per_s == l->tile_flop_per_s &&
-           k->square_share == l->square_share && k->bytes_per_s == l->bytes_per_s &&
-           k->processors == l->processors && k->operand_bytes == l->operand_bytes &&
-           k->arrays == l->arrays && k->array_share == l->array_share;
+           k->grouped == l->grouped && k->flop_per_s == l->flop_per_s &&
+           k->tile_flop_per_s == l->tile_flop_per_s && k->square_share == l->square_share &&
+           k->bytes_per_s == l->bytes_per_s && k->processors == l->processors &&
+           k->operand_bytes == l->operand_bytes && k->arrays == l->arrays &&
+           k->array_share == l->array_share;
 }
 
 // The times kept of these products, if they were priced with the same limits.

@@ -260,11 +260,14 @@ struct layer_work work_of_layer(const struct pricing *x, const struct layer_run 
     return work;
 }
 
-// Router and dispatch beside the rest; a device's experts one by one.
+// Router and dispatch beside the rest; a device's experts one by one, but torchtitan's at once.
 real mixture_launch_s(const struct pricing *x, const struct layer_run *run, int group, real rest)
 {
     const struct gpu_costs *gpu = x->gpus[group];
-    real experts = (real)run->experts.experts / x->problem->job.layout.expert,
+    const struct job *job = &x->problem->job;
+    real experts = job->trainer == TRAINER_TORCHTITAN
+                       ? 1
+                       : (real)run->experts.experts / x->problem->job.layout.expert,
          launch = rest + gpu->mixture_launch_s.value +
                   experts * x->rates[group]->expert_launch_s.value;
     bool in_turn = x->problem->job.overlapped_dispatch && x->problem->job.layout.expert > 1;

@@ -16,7 +16,7 @@ struct limits {
 // m tokens times a weight of n outputs and k inputs; `same` such products.
 struct shape_of_product {
     long double m, n, k, same;
-    bool routed; // experts' products, which start one by one
+    bool routed; // experts' products, which may start one by one
 };
 
 static long double rounds_up(const struct price_audit *a, long double amount, long double size)
@@ -80,13 +80,13 @@ static long double arrays_s(const struct limits *l, struct shape_of_product p,
 static long double one_s(const struct limits *l, struct shape_of_product p,
                          long double written_bytes)
 {
-    if (l->arrays)
-        return l->start + (p.routed ? p.same * l->start_of_expert : 0) +
-               arrays_s(l, p, written_bytes);
+    long double start = l->start;
+    if (p.routed) start += judged_expert_kernels(l->a, p.same) * l->start_of_expert;
+    if (l->arrays) return start + arrays_s(l, p, written_bytes);
     long double a = tiling_s(l, p), b = 2 * p.m * p.n * p.k * p.same * l->per_flop,
                 c = p.same * l->per_byte *
                     (l->read_bytes * p.k * (p.m + p.n) + written_bytes * p.m * p.n);
-    return l->start + (p.routed ? p.same * l->start_of_expert : 0) + sqrtl(a * a + b * b + c * c);
+    return start + sqrtl(a * a + b * b + c * c);
 }
 
 static void add(const struct limits *l, struct shape_of_product p, struct work *w)

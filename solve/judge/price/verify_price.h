@@ -341,6 +341,8 @@ long double judged_filled_arrays(const struct price_audit *a, int group, bool ba
 long double judged_attention_rate(const struct price_audit *a, int group, bool back);
 // Of dispatch and combine, what is not hidden.
 long double judged_routing_s(const struct price_audit *a, long double routed, long double compute);
+// Kernels of a product of so many experts on a device.
+long double judged_expert_kernels(const struct price_audit *a, long double experts);
 // How often a forward pass reads or writes a row of an expert beside its products.
 int judged_row_copies(const struct price_audit *a, const struct expert_shape *e);
 // Bytes a row that Megatron moves where experts have biases: to clamp what it activates, to add

@@ -341,6 +341,12 @@ static long double small_kernels_s(const struct price_audit *a, int run, int gro
     return rates->product_flop_per_s.value > 0 ? kernels * gpu->elementwise_launch_s.value : 0;
 }
 
+// torch._grouped_mm takes all experts of a device at once.
+long double judged_expert_kernels(const struct price_audit *a, long double experts)
+{
+    return a->problem->job.trainer == TRAINER_TORCHTITAN ? 1 : experts;
+}
+
 // The host's time for the kernels of a forward pass that no graph replays.
 static long double launching_s(const struct price_audit *a, int run, int group)
 {
@@ -353,7 +359,7 @@ static long double launching_s(const struct price_audit *a, int run, int group)
     if (r->kind != LAYER_MOE) return seconds;
     seconds += gpu->mixture_launch_s.value;
     seconds += (long double)rates_of(a, group)->expert_launch_s.value *
-               ((long double)r->experts.experts / layout_of(a)->expert);
+               judged_expert_kernels(a, (long double)r->experts.experts / layout_of(a)->expert);
     bool in_turn = a->problem->job.overlapped_dispatch && layout_of(a)->expert > 1;
     return in_turn ? seconds * estimate_or(&gpu->paired_launch_factor, 1) : seconds;
 }
