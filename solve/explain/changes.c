@@ -42,6 +42,7 @@ static bool runs(enum framework f, const struct problem *p, const struct placeme
 {
     struct layout l = p->job.layout; // with one setting, as a run has
     l.recompute = (int)placed->recompute + 1;
+    l.overlapped_dispatch = p->job.overlapped_dispatch && l.expert > 1;
     struct space_limits limits = problem_space_limits(p);
     struct framework_of of = space_framework_of(&limits, &l);
     of.uneven_stages = true;

@@ -142,4 +142,45 @@ step: 10 loss: 9.1 memory: 60.00GiB(43.00%) tps: 6,000 tflops: 250.0 mfu: 25.3%
 step: 20 loss: 8.1 memory: 60.00GiB(43.00%) tps: 6,000 tflops: 250.0 mfu: 25.3%
 END
 reads images.md "reading=not certified" model=qwen3-30b-a3b
+# ---- no change that the framework refuses: a dispatch that is hidden is never computed again
+{
+    echo "using world size: 16, data-parallel size: 8"
+    echo "------------------------ arguments ------------------------"
+    sed 's/^\([^ ]*\) /  \1 ................... /' << 'END'
+bf16 True
+expert_model_parallel_size 8
+expert_tensor_parallel_size 1
+ffn_hidden_size 6144
+hidden_size 2048
+kv_channels 128
+micro_batch_size 4
+moe_ffn_hidden_size 768
+moe_router_topk 8
+moe_token_dispatcher_type alltoall
+normalization RMSNorm
+num_attention_heads 32
+num_experts 128
+num_layers 48
+num_query_groups 4
+overlap_grad_reduce True
+overlap_moe_expert_parallel_comm True
+padded_vocab_size 151936
+position_embedding_type rope
+recompute_granularity None
+seq_length 4096
+sequence_parallel True
+swiglu True
+tensor_model_parallel_size 2
+tp_comm_overlap True
+transformer_impl transformer_engine
+untie_embeddings_and_output_weights True
+use_distributed_optimizer True
+END
+    echo "-------------------- end of arguments ---------------------"
+    for i in 1 2 3 4; do
+        echo " iteration $i/ 9 | global batch size: 128 | elapsed time per iteration (ms): 2707.5 |"
+    done
+} > beside.log
+answers 0 "\"iteration_s\": 2.7" explain beside.log --gpu h200-141gb --json
+grep -q "\"recompute\": \"full\"" out && complain "a hidden dispatch is computed again"
 ended
