@@ -8,11 +8,12 @@
 #include "data/base/shipped.h"
 #include "solve/explain/internal.h"
 
-// "h100-80gb" -> 80; 0: it has none.
+// "h100-80gb" -> 80, "ascend-910b-64gb" -> 64; 0: it has none.
 static int named_gb(const char *gpu)
 {
-    const char *dash = strchr(gpu, '-');
-    return dash ? atoi(dash + 1) : 0;
+    const char *dash = strrchr(gpu, '-');
+    int digits = dash ? (int)strspn(dash + 1, "0123456789") : 0;
+    return digits && !strcmp(dash + 1 + digits, "gb") ? atoi(dash + 1) : 0;
 }
 
 // A shipped GPU by a name that may lack its memory ("a100"), or state another ("gb200-192gb"): of
@@ -235,6 +236,7 @@ static const char *gpu_for_memory(struct explained *x, const char *gpu, const ch
     if (!x->log.failure.out_of_memory || shipped || x->settings.likeness.known ||
         x->settings.cluster || x->settings.gpu)
         return gpu;
+    if (!(bytes > 0)) bytes = named_gb(named) * 1073741824.0;
     for (size_t i = 0; i < ARRAY_LENGTH(memories) && !(bytes > 0); i++)
         if (!strcmp(named, memories[i].named)) bytes = memories[i].gb * 1073741824.0;
     if (!(bytes > 0) && *named) return gpu;

@@ -6,12 +6,19 @@
 #include "data/base/least.h"
 #include "data/import/logs/internal.h"
 
+enum { COUNTED_MOST = 1024 };
+
 // "4 nodes, each 4 A100", "10 nodes with 8 GPUs per node": the number before `number`, and what it
 // is of.
 static bool is_of_each(struct log *l, const char *line, const char *number)
 {
-    static const char *const nodes[] = {"nodes", "machines", "instances",
-                                        "\xe8\x8a\x82\xe7\x82\xb9", "\xe7\xbb\x93\xe7\x82\xb9"};
+    static const char *const nodes[] = {"nodes",
+                                        "machines",
+                                        "instances",
+                                        "workers",
+                                        "servers",
+                                        "\xe8\x8a\x82\xe7\x82\xb9",
+                                        "\xe7\xbb\x93\xe7\x82\xb9"};
     static const char *const each[] = {" each", "each ", "per node", "per machine", "\xe6\xaf\x8f"};
     bool of_each = false;
     double count;
@@ -85,13 +92,13 @@ static bool is_single(const char *line)
 // "CUDA_VISIBLE_DEVICES=0,1,2 python", DeepSpeed's "--include localhost:0,1,2": of one node.
 static void read_visible(struct log *l, const char *line)
 {
-    static const char *const keys[] = {"CUDA_VISIBLE_DEVICES=", "--include localhost:"};
+    static const char *const keys[] = {VISIBLE_DEVICES "=", "--include localhost:"};
     const char *key = strstr(line, keys[1]) ? keys[1] : keys[0], *at = strstr(line, key);
     size_t length = at ? strspn(at + strlen(key), "0123456789,") : 0;
     int count = 1;
     if (!length || told(l, TOLD_GPUS_PER_NODE)) return;
     for (size_t i = 0; i < length; i++) count += at[strlen(key) + i] == ',';
-    tell_count(l, TOLD_GPUS_PER_NODE, BY_WORDS, "CUDA_VISIBLE_DEVICES", count);
+    tell_count(l, TOLD_GPUS_PER_NODE, BY_WORDS, VISIBLE_DEVICES, count);
 }
 
 // "on 32 GPUs": no GPU need be named for that.
@@ -198,7 +205,7 @@ static void count_gpus(struct log *l, const char *line)
         const char *of = unit + (*unit == '\xc3' ? 2 : 1);
         bool times =
             (*unit == 'x' || *unit == '*' || !strncmp(unit, "\xc3\x97", 2)) && *of &&
-            (*of == ' ' ? names_maker(of + 1) : strchr("AHVBLMR34T", *of) || names_gpu(of)) &&
+            (*of == ' ' ? names_maker(of + 1) : strchr("AHVBLMR34T", *of) || names_card(of)) &&
             told(l, TOLD_GPU);
         const char *sign = begin;
         while (sign > line && sign[-1] == ' ') sign--;
@@ -225,10 +232,91 @@ static void count_gpus(struct log *l, const char *line)
     }
 }
 
+// "two GPUs", "three workers": the line with their digits.
+static const char *with_digits(char to[COUNTED_MOST], const char *line)
+{
+    static const struct {
+        const char *word;
+        int value;
+    } numbers[] = {{"two", 2},   {"three", 3}, {"four", 4},    {"five", 5},    {"six", 6},
+                   {"seven", 7}, {"eight", 8}, {"twelve", 12}, {"sixteen", 16}};
+    static const char *const of[] = {"gpu",      "node", "worker",  "machine",  "server",
+                                     "instance", "card", "nvidia ", "geforce ", "rtx "};
+    size_t length = 0;
+    bool any = false;
+    for (const char *s = line; *s && length + 4 < COUNTED_MOST;) {
+        const char *end = NULL;
+        int value = 0;
+        bool may = strchr("tfseTFSE", *s) && at_border(line, s);
+        for (size_t i = 0; may && i < ARRAY_LENGTH(numbers) && !end; i++) {
+            size_t n = strlen(numbers[i].word);
+            if (strncasecmp(s, numbers[i].word, n) != 0 || (s[n] != ' ' && s[n] != '-')) continue;
+            bool counts = names_card(s + n + 1);
+            for (size_t w = 0; w < ARRAY_LENGTH(of); w++)
+                counts |= !strncasecmp(s + n + 1, of[w], strlen(of[w]));
+            if (counts) end = s + n, value = numbers[i].value;
+        }
+        if (end) {
+            length += (size_t)snprintf(to + length, COUNTED_MOST - length, "%d", value);
+            s = end, any = true;
+        } else to[length++] = *s++;
+    }
+    to[length] = '\0';
+    return any ? to : line;
+}
+
+// Machines of clouds by their names (their makers' pages): what they have of which GPU. "4 x
+// p5.48xlarge", "2 nodes of a3-highgpu-8g".
+static void read_machine(struct log *l, const char *line)
+{
+    static const struct {
+        const char *name, *gpu;
+        int gpus;
+    } machines[] = {{"p3dn.24xlarge", "v100-32gb", 8},    {"p3.16xlarge", "v100-16gb", 8},
+                    {"p3.8xlarge", "v100-16gb", 4},       {"p4d.24xlarge", "a100-40gb", 8},
+                    {"p4de.24xlarge", "a100-80gb", 8},    {"p5.48xlarge", "h100-80gb", 8},
+                    {"p5e.48xlarge", "h200-141gb", 8},    {"p5en.48xlarge", "h200-141gb", 8},
+                    {"p6-b200.48xlarge", "b200", 8},      {"g5.48xlarge", "a10g-24gb", 8},
+                    {"g5.12xlarge", "a10g-24gb", 4},      {"g5.24xlarge", "a10g-24gb", 4},
+                    {"g5.2xlarge", "a10g-24gb", 1},       {"g6e.48xlarge", "l40s", 8},
+                    {"g6e.24xlarge", "l40s", 4},          {"g6e.12xlarge", "l40s", 4},
+                    {"a2-highgpu-8g", "a100-40gb", 8},    {"a2-megagpu-16g", "a100-40gb", 16},
+                    {"a2-ultragpu-8g", "a100-80gb", 8},   {"a3-highgpu-8g", "h100-80gb", 8},
+                    {"a3-megagpu-8g", "h100-80gb", 8},    {"a3-ultragpu-8g", "h200-141gb", 8},
+                    {"a4-highgpu-8g", "b200", 8},         {"ND96asr_v4", "a100-40gb", 8},
+                    {"ND96amsr_A100_v4", "a100-80gb", 8}, {"ND96isr_H100_v5", "h100-80gb", 8},
+                    {"ND96isr_H200_v5", "h200-141gb", 8}, {"ND40rs_v2", "v100-32gb", 8}};
+    int found = 0;
+    size_t which = 0;
+    const char *at = NULL;
+    bool may = strstr(line, "xlarge") || strstr(line, "gpu-") || strstr(line, "ND");
+    if (!may || line[strspn(line, " ")] == '|') return; // a table's are many
+    for (size_t i = 0; i < ARRAY_LENGTH(machines); i++) {
+        const char *s = find_in_any_case(line, machines[i].name);
+        if (s) found++, which = i, at = s;
+    }
+    if (found != 1) return;
+    char key[TOLD_KEY];
+    snprintf(key, sizeof key, OF_MACHINE "%s", machines[which].gpu);
+    tell(l, TOLD_GPU, BY_WORDS, "a cloud's machine", machines[which].gpu,
+         strlen(machines[which].gpu));
+    tell_count(l, TOLD_GPUS_PER_NODE, BY_WORDS, key, machines[which].gpus);
+    while (at > line && strchr(" xX*`", at[-1])) at--;
+    const char *end = at;
+    double nodes;
+    while (at > line && isdigit((unsigned char)at[-1])) at--;
+    if (at < end && at_border(line, at) && strchr("xX*", end[*end == ' ']) &&
+        number_at(at, &nodes, NULL) && nodes >= 1 && nodes < 1e5)
+        tell_count(l, TOLD_NODES, BY_WORDS, "a number of machines, in words", (int64_t)nodes);
+}
+
 // The first count holds, but for a post's title, which the lines behind it say more exactly.
-void log_counts(struct log *l, const char *line)
+void log_counts(struct log *l, const char *words)
 {
     enum { NEAR_TITLE = 4 };
+    char digits[COUNTED_MOST];
+    const char *line = with_digits(digits, words);
+    read_machine(l, line);
     struct told_value *gpus = &l->told[TOLD_NUM_GPUS], before = *gpus;
     bool title = before.line == 1 && l->reader->titled && l->lines <= NEAR_TITLE;
     bool open = !told(l, TOLD_NUM_GPUS) || (title && before.by == BY_WORDS);

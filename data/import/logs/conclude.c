@@ -56,15 +56,28 @@ static double usual(const struct log *l, enum measured what)
 
 static void conclude_gpus(struct log *l)
 {
+    enum { NODE_MOST = 16 };
+    const struct told_value *own = &l->told[TOLD_GPUS_PER_NODE];
+    const char *gpu = l->told[TOLD_GPU].text, *of = own->key + strlen(OF_MACHINE);
+    bool machine = !strncmp(own->key, OF_MACHINE, strlen(OF_MACHINE));
+    if (machine && strncmp(of, gpu, strcspn(gpu, "-")) != 0) // another than the run's
+        l->told[TOLD_GPUS_PER_NODE].by = BY_NONE;
     int64_t nodes = told_count(l, TOLD_NODES), each = told_count(l, TOLD_GPUS_PER_NODE);
     double samples = usual(l, MEASURED_SAMPLES), tokens = usual(l, MEASURED_TOKENS);
     if (!nodes && each && !told(l, TOLD_NUM_GPUS)) nodes = 1;
     // The launcher's --num_gpus is a node's.
-    if (nodes > 1 && !strcmp(l->told[TOLD_NUM_GPUS].key, "num_gpus")) {
+    bool all = nodes * each == told_count(l, TOLD_NUM_GPUS);
+    if (nodes > 1 && !all && !strcmp(l->told[TOLD_NUM_GPUS].key, "num_gpus")) {
         put(l, TOLD_GPUS_PER_NODE, TOLD_NUM_GPUS, l->told[TOLD_NUM_GPUS].text);
         l->told[TOLD_NUM_GPUS].by = BY_NONE, each = told_count(l, TOLD_GPUS_PER_NODE);
     }
     int64_t replica = or_one(l, TOLD_TP) * or_one(l, TOLD_PP) * or_one(l, TOLD_CP);
+    // "I have 9 V100", and a launch line that begins one process, or shows it some of them.
+    bool one = own->by == BY_SETTING && each == 1, shown = !strcmp(own->key, VISIBLE_DEVICES);
+    if ((one || shown) && !told(l, TOLD_NODES) && l->told[TOLD_NUM_GPUS].by == BY_WORDS &&
+        replica <= each && each < told_count(l, TOLD_NUM_GPUS) &&
+        told_count(l, TOLD_NUM_GPUS) <= NODE_MOST)
+        l->told[TOLD_NUM_GPUS].by = BY_NONE, nodes = 1;
     // "a card has 24 GB": fewer than the degrees need were not all of them.
     if (l->told[TOLD_NUM_GPUS].by == BY_WORDS && told_count(l, TOLD_NUM_GPUS) < replica)
         l->told[TOLD_NUM_GPUS].by = BY_NONE;
@@ -199,6 +212,11 @@ static void conclude_precision(struct log *l)
                                                    : "fp8");
     if (told(l, TOLD_FP4) && !is(l, TOLD_FP4, "false") && !is(l, TOLD_FP4, "0"))
         put(l, TOLD_PRECISION, TOLD_FP4, "nvfp4");
+    bool weak = !told(l, TOLD_PRECISION) || !strcmp(l->told[TOLD_PRECISION].key, "torch_dtype");
+    if (l->reader->no_half == 3 && weak) {
+        l->told[TOLD_PRECISION].by = BY_NONE;
+        tell(l, TOLD_PRECISION, BY_OTHERS, "bf16 and fp16 are off", "fp32", 4);
+    }
     if (l->dumped && !told(l, TOLD_PRECISION))
         tell(l, TOLD_PRECISION, BY_OTHERS, "neither bf16 nor fp16", "fp32", 4);
 }

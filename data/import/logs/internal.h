@@ -11,14 +11,21 @@
 enum { LINE_MOST = 1 << 16 };
 #define OF_TOKENIZER "a tokenizer's line"
 #define OF_MODEL "a model that is named"
+#define OF_MACHINE "a cloud's machine of "
+#define VISIBLE_DEVICES "CUDA_VISIBLE_DEVICES"
 
 // A table of Markdown so far.
+enum { TABLE_KEPT = 24 };
 struct log_table {
     int lines, rows; // of values
+    int head_line;
     bool pairs;      // each row is a name and its value
     bool rates;      // each row is a run, with a rate of its own
+    bool columns;    // each column is a run: a row has a rate of each
     unsigned differ; // columns whose cells are not those of the first row
     char head[1024], row[1024];
+    char lines_kept[TABLE_KEPT][1024]; // rows of a table that has no column of rates
+    int kept;
 };
 
 struct prose_rate {
@@ -44,14 +51,17 @@ struct log_reader {
     char pending[TOLD_KEY]; // a flag at the end of a line, or a key of a list; "": none
     bool pending_list;
     char place[TOLD_KEY]; // a key whose value is where: {"device": "cpu"}; "": none
+    int adapter;          // open brackets of an adapter's configuration in code
     int64_t gpu_hits[64];
     struct log_table table;
     char heading[256]; // the last one of a section; "": none
     struct prose_rate prose[MEASURED_COUNT];
-    bool shaped;                // by a model that is named
-    bool keyed_model;           // its name is a configuration's
-    bool notebook, quoted;      // quoted: within a comment of its code
-    bool names_megatron;        // a post does, or a traceback through it
+    bool shaped;           // by a model that is named
+    bool keyed_model;      // its name is a configuration's
+    bool notebook, quoted; // quoted: within a comment of its code
+    bool names_megatron;   // a post does, or a traceback through it
+    bool names_bridge, names_nemo;
+    unsigned no_half;           // 1: bf16 is stated to be off, 2: fp16
     bool titled;                // the first line is a post's title
     int card_gb;                // of a card that may have no name, in words; 0: none is stated
     int branches;               // of a shell, that are open: which is taken is not known

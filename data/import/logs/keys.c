@@ -124,8 +124,11 @@ static bool is_nothing(const char *value, size_t length)
 
 static bool whole_of(const char *value, size_t length, int64_t *number)
 {
+    enum { THOUSANDS_MOST = 4 };
     *number = 0;
-    if (length > 2 && !strncmp(value + length - 2, ".0", 2)) length -= 2; // 288.0
+    if (length > 2 && !strncmp(value + length - 2, ".0", 2)) length -= 2;          // 288.0
+    if (length > 1 && length <= THOUSANDS_MOST && (value[length - 1] | 32) == 'k') // "256K"
+        return whole_of(value, length - 1, number) && (*number *= 1024) > 0;
     if (!length || length > 12) return false;
     for (size_t i = 0; i < length; i++) {
         if (!isdigit((unsigned char)value[i])) return false;
@@ -148,6 +151,7 @@ static void take_truth(struct log *l, const struct key_row *row, enum told_by by
     case FALSITY: tell_text(l, row, by, truth ? "0" : "1"); break;
     case MEANS:
         if (truth) tell_text(l, row, by, row->text);
+        else if (row->told == TOLD_PRECISION) l->reader->no_half |= *row->text == 'b' ? 1 : 2;
         break;
     case EITHER: // FSDP's own switch stays
         if (!truth && !strcmp(l->told[row->told].key, "activation_checkpointing")) break;
@@ -253,14 +257,23 @@ bool log_setting(struct log *l, enum told_by by, const char *key, size_t key_len
                  const char *value, size_t length)
 {
     char name[TOLD_KEY];
-    static const char section[] = "activation_checkpoint.mode"; // of torchtitan: a word of its own
-    if (key_length == strlen(section) && !strncmp(key, section, key_length))
-        key = "checkpoint_mode", key_length = strlen(key);
+    // Of torchtitan, whose last part means nothing alone: a word of its own.
+    static const struct {
+        const char *section, *word;
+    } sections[] = {{"activation_checkpoint.mode", "checkpoint_mode"},
+                    {"compile.enable", "torch_compile"}};
+    for (size_t i = 0; i < ARRAY_LENGTH(sections); i++)
+        if (key_length == strlen(sections[i].section) &&
+            !strncmp(key, sections[i].section, key_length)) {
+            key = sections[i].word, key_length = strlen(key);
+            break;
+        }
     if (!plain_key(name, key, key_length)) return false;
     const struct key_row *row = *place_of(l->reader->keys, name);
     if (!row || row->told == TOLD_COUNT) return false;
-    // The data's sequences, not what the model could have.
+    // The data's sequences, not what the model could have; the type that weights are loaded in.
     if (by == BY_SETTING && strcmp(name, "sequence_length") == 0) by = BY_PROGRAM;
+    if (strcmp(name, "torch_dtype") == 0) by = BY_WORDS;
     while (length && strchr("\"'`", *value)) value++, length--;
     while (length && strchr("\"'`,;)", value[length - 1])) length--;
     // "adapter_name=adapter_name", of code: what the name holds is not known.

@@ -30,6 +30,7 @@ static const struct {
             {"qwen3vl30ba3b", "qwen3-30b-a3b"},
             {"qwen3vl235ba22b", "qwen3-235b-a22b"},
             {"zephyr7b", "mistral-7b"},
+            {"microsoftphi2", "phi-2"},
             // torchtitan's models/deepseek_v3: "16B" has the layers of DeepSeek-V2-Lite
             {"deepseekv316b", "deepseek-v2-lite"},
             {"deepseekr1distillllama8b", "llama-3.1-8b"},
@@ -260,7 +261,7 @@ static void read_bare(struct bare *b, const char *s)
         else if (!strchr("-_./ \"='[]()", *c)) break;
     }
     b->text[length] = '\0';
-    drop(b, "flavor");
+    drop(b, "flavor"), drop(b, "config"); // NeMo's MixtralConfig8x7B
     if (!strncmp(b->text, "qwen", 4)) drop(b, "coder"), drop(b, "math");
 }
 

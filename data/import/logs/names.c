@@ -110,7 +110,7 @@ enum { GB_NEAR = 24, GB_BEFORE = 8 };
 // "80GB", "80G" behind the name.
 static int stated_gb(const char *line, const char *end)
 {
-    static const int sizes[] = {80, 40, 32, 16, 24, 48, 96, 141, 180, 192, 12, 20, 64};
+    static const int sizes[] = {80, 40, 32, 16, 24, 48, 96, 141, 180, 192, 12, 20, 64, 22};
     for (const char *s = line; *s && s < end; s++) {
         bool inside = s > line && isalnum((unsigned char)s[-1]) && s[-1] != 'x' && s[-1] != 'X';
         if (!isdigit((unsigned char)*s) || inside) continue;
@@ -167,9 +167,14 @@ static int stated_gb_before(const char *line, const char *word)
     return unit > from && strchr("GgBb", unit[-1]) ? stated_gb(from, word) : 0;
 }
 
-// "on a 4090"; "4 cards of 4090", in Chinese.
+static bool is_counted(const char *line, const char *word);
+
+// "on a 4090", "8 x 4090"; "4 cards of 4090", in Chinese.
 static bool follows_card(const char *line, const char *word)
 {
+    bool times = word > line && strchr("xX* ", word[-1]) &&
+                 (word[-1] != ' ' || (word > line + 1 && strchr("xX*", word[-2])));
+    if (times && is_counted(line, word)) return true;
     if (word - line >= 5 && !strncmp(word - 5, "on a ", 5)) return true;
     const char *size = word + 4 + strspn(word + 4, " -");
     size_t digits = strspn(size, "0123456789"); // "3090 24G"
@@ -187,6 +192,7 @@ static bool is_counted(const char *line, const char *word)
     if (s > line && s[-1] == ' ') s--;
     else if (s > line && strchr("xX*", s[-1])) s--;
     else return false;
+    if (s > line + 1 && strchr("xX*", s[-1]) && s[-2] == ' ') s -= 2; // "8 x 4090"
     if (s == line || !isdigit((unsigned char)s[-1])) return false;
     while (s > line && isdigit((unsigned char)s[-1])) s--;
     return s == line || strchr(" (~", s[-1]);
@@ -227,6 +233,7 @@ static void find_gpu(struct log *l, const char *line)
             continue;
         if (strstr(line, "GPU_ARCH") && told(l, TOLD_GPU)) continue; // which GB300 calls gb200
         if (*s == '+') continue;                                     // "H100+": at least
+        if (word - line >= 8 && !strncmp(word - 8, "without ", 8)) continue;
         int64_t most = 0;
         for (size_t i = 0; i < ARRAY_LENGTH(gpus); i++)
             if (l->reader->gpu_hits[i] > most) most = l->reader->gpu_hits[i];

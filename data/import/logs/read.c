@@ -48,6 +48,8 @@ static enum log_format format_of(const struct log *l)
     else if (best == LOG_MEGATRON && l->seen[LOG_DEEPSPEED] && l->seen[LOG_MEGATRON_DEEPSPEED])
         best = LOG_MEGATRON_DEEPSPEED;
     else if (l->seen[LOG_LLAMA_FACTORY]) best = LOG_LLAMA_FACTORY;
+    if (best == LOG_UNKNOWN && l->reader->names_bridge) best = LOG_BRIDGE;
+    if (best == LOG_UNKNOWN && l->reader->names_nemo) best = LOG_NEMO;
     if (best == LOG_UNKNOWN && l->reader->names_megatron) best = LOG_MEGATRON;
     return best;
 }
@@ -57,8 +59,12 @@ enum { SHORT_POST = 200 };
 
 static bool says_something(struct log *l)
 {
-    for (int i = 0; i < MEASURED_COUNT; i++)
-        if (l->series[i].count) return true;
+    // What ran and speaks of failures that have no numbers warns of them.
+    bool counted = l->failure.tried_bytes || l->failure.allocated_bytes || l->failure.card_bytes;
+    bool ran = l->average_s > 0;
+    for (int i = 0; i < MEASURED_COUNT; i++) ran |= l->series[i].count > 0;
+    if (ran && !counted) l->failure.out_of_memory = false;
+    if (ran) return true;
     if (l->mentions_failure && l->lines < SHORT_POST) l->failure.out_of_memory = true;
     if (l->failure.out_of_memory && !told(l, TOLD_GPU) && !l->memory.card_bytes)
         l->memory.card_bytes = (int64_t)l->reader->card_gb << 30;

@@ -95,8 +95,8 @@ static void take_pending(struct log *l, const char *line)
     *pending = '\0';
 }
 
-// '"offload_optimizer": {', of which the device within decides, perhaps lines later. Whether the
-// key is either.
+// '"offload_optimizer": {', of which the device within decides, '"bf16": {', whether it is enabled,
+// perhaps lines later. Whether the key is either.
 static bool take_place(struct log *l, enum told_by by, const char *key, size_t length,
                        const char *value)
 {
@@ -106,9 +106,41 @@ static bool take_place(struct log *l, enum told_by by, const char *key, size_t l
         *place = '\0';
         return true;
     }
-    bool offload = length < TOLD_KEY && !strncmp(key, "offload_", 8) && *value == '{';
-    if (offload) memcpy(place, key, length), place[length] = '\0';
-    return offload;
+    if (length == 7 && !strncmp(key, "enabled", 7) && strstr(place, "16")) {
+        log_setting(l, by, place, strlen(place), value, (size_t)(end_of_value(value) - value));
+        *place = '\0';
+        return true;
+    }
+    bool offload = !strncmp(key, "offload_", 8),
+         precision = length == 4 && (!strncmp(key, "bf16", 4) || !strncmp(key, "fp16", 4)),
+         opens = length < TOLD_KEY && *value == '{' && (offload || precision);
+    if (opens) memcpy(place, key, length), place[length] = '\0';
+    return opens;
+}
+
+// "LoraConfig(lora_alpha=8, r=8, ...)" of peft, "LoRA(dim=32)" of NeMo, perhaps over several lines:
+// short names that mean a rank there alone.
+static void take_adapter(struct log *l, enum told_by by, const char *line)
+{
+    static const char *const begins[] = {"LoraConfig(", "LoRA("};
+    static const char *const ranks[] = {"r=", "dim="};
+    struct log_reader *r = l->reader;
+    const char *from = r->adapter ? line : NULL;
+    double rank;
+    for (size_t i = 0; i < ARRAY_LENGTH(begins) && !from; i++) from = strstr(line, begins[i]);
+    if (!from) return;
+    const char *open = r->adapter ? NULL : strchr(from, '('), *close = NULL;
+    int depth = r->adapter;
+    for (const char *s = open ? open : from; *s && !close; s++) {
+        depth += (*s == '(') - (*s == ')');
+        if (*s == ')' && depth <= 0) close = s;
+    }
+    r->adapter = close ? 0 : depth;
+    for (size_t i = 0; i < ARRAY_LENGTH(ranks); i++)
+        for (const char *s = from; (s = strstr(s, ranks[i])) && (!close || s < close); s++)
+            if (at_border(line, s) && (s == line || s[-1] != '_') &&
+                number_at(s + strlen(ranks[i]), &rank, NULL) && rank >= 1 && rank < 1e5)
+                tell_count(l, TOLD_ADAPTERS, by, "LoraConfig", (int64_t)rank);
 }
 
 // Whether a line is within the configuration of a tower of images or sound, or begins it.
@@ -144,8 +176,10 @@ static bool is_of_others(const char *line, const char *key, size_t length)
 // What is behind these words is no setting of the run: it ran elsewhere, or is left out.
 static const char *behind_which_none(const char *line)
 {
-    static const char *const words[] = {"reducing to", "remove the",  "removing",
-                                        "omit the",    "without the", "instead of"};
+    static const char *const words[] = {"reducing to",    "remove the",     "removing",
+                                        "omit the",       "without the",    "instead of",
+                                        "did you",        "have you tried", "you can modify",
+                                        "you can change", "you can set"};
     const char *first = NULL;
     for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
         const char *at = find_in_any_case(line, words[i]);
@@ -179,10 +213,13 @@ static bool is_of_two(const char *line, const char *key, size_t length)
 
 void log_settings(struct log *l, const char *line)
 {
-    // The program says what it replaces by.
-    enum told_by by = strstr(line, "Overriding config:") ? BY_PROGRAM : BY_SETTING;
+    // The program says what it replaces by; a table's rows are perhaps of several runs.
+    enum told_by by = strstr(line, "Overriding config:") ? BY_PROGRAM
+                      : line[strspn(line, " ")] == '|'   ? BY_WORDS
+                                                         : BY_SETTING;
     take_pending(l, line);
     if (is_of_tower(l->reader, line) || is_comment(line) || is_quoted(l->reader, line)) return;
+    take_adapter(l, by, line);
     const char *helped = behind_which_none(line);
     for (const char *s = line; *s && (!helped || s < helped);) {
         if (!isalpha((unsigned char)*s) && *s != '_') {

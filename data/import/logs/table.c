@@ -114,13 +114,30 @@ static void without_signs(char bare[TOLD_KEY], struct cell_text name)
     bare[length] = '\0';
 }
 
+// "Avg step time", "Training step time (seconds per step)", "Throughput (Model TFLOP/s/GPU)": what
+// such words leave of a rate's name.
 static int rate_of(struct cell_text name)
 {
-    char bare[TOLD_KEY];
-    without_signs(bare, name);
-    for (size_t i = 0; i < ARRAY_LENGTH(rates); i++)
-        if (!strcmp(rates[i].name, bare)) return (int)i;
-    return -1;
+    static const char *const before[] = {"training", "throughput", "median", "average",
+                                         "train",    "model",      "mean",   "avg"};
+    static const char *const after[] = {"secondsperstep", "seconds", "sec"};
+    char room[TOLD_KEY], *bare = room;
+    without_signs(room, name);
+    for (;;) {
+        size_t length = strlen(bare);
+        for (size_t i = 0; i < ARRAY_LENGTH(rates); i++)
+            if (!strcmp(rates[i].name, bare)) return (int)i;
+        bool changed = false;
+        for (size_t i = 0; i < ARRAY_LENGTH(before) && !changed; i++)
+            if (!strncmp(bare, before[i], strlen(before[i])))
+                bare += strlen(before[i]), changed = true;
+        for (size_t i = 0; i < ARRAY_LENGTH(after) && !changed; i++) {
+            size_t n = strlen(after[i]);
+            if (length <= n || strcmp(bare + length - n, after[i]) != 0) continue;
+            bare[length - n] = 's', bare[length - n + 1] = '\0', changed = true;
+        }
+        if (!changed) return -1;
+    }
 }
 
 // "10.2s/it" under "speed", "341" under "TFLOPS".
@@ -187,7 +204,7 @@ static bool has_rate(const char *head)
 
 // A run among those of the page's tables: by what its first cell says, or by its number. Whether it
 // is the one.
-static bool take_run(struct log *l, const char *row, struct cell_text first)
+static bool count_run(struct log *l, struct cell_text first)
 {
     struct log_runs *runs = &l->runs;
     char number[16], name[TOLD_KEY];
@@ -202,18 +219,49 @@ static bool take_run(struct log *l, const char *row, struct cell_text first)
     if (!l->run || (strcmp(l->run, number) != 0 && strcasecmp(l->run, name) != 0)) return false;
     if (runs->chosen) return runs->several = true, false;
     runs->chosen = true, runs->line = (int)l->lines;
+    return true;
+}
+
+static bool take_run(struct log *l, const char *row, struct cell_text first)
+{
+    if (!count_run(l, first)) return false;
     log_model_of_heading(l);
     tell_row(l, row, 0);
     return true;
+}
+
+// A table whose columns are runs, by a row that has a rate of each: the column that is asked for,
+// as its head names it or by its number, says what its cells and its head state.
+static void finish_columns(struct log *l)
+{
+    struct log_table *t = &l->reader->table;
+    struct cell_text heads[CELLS_MOST], cells[CELLS_MOST];
+    int runs = cells_of(t->head, heads), taken = -1;
+    bool had = l->runs.chosen;
+    for (int c = 1; c < runs; c++)
+        if (count_run(l, heads[c])) taken = c;
+    if (taken < 0 || (had && l->runs.several)) return;
+    log_model_of_heading(l);
+    char words[TOLD_TEXT];
+    for (int i = 0; i < TOLD_COLUMNS; i++) // of the first column, where its head was read as a line
+        if (i != TOLD_GPU && l->told[i].by == BY_WORDS && l->told[i].line == t->head_line &&
+            strcmp(l->told[i].key, OF_MODEL) != 0 && i != TOLD_MODEL)
+            l->told[i].by = BY_NONE;
+    snprintf(words, sizeof words, "%.*s %.*s", heads[0].length, heads[0].text, heads[taken].length,
+             heads[taken].text);
+    log_words(l, words);
+    for (int i = 0; i < t->kept; i++)
+        if (cells_of(t->lines_kept[i], cells) > taken) tell_cell(l, cells[0], cells[taken]);
 }
 
 // A table that ended: of one row of values, or of several in which some columns are all alike.
 static void finish(struct log *l)
 {
     struct log_table *t = &l->reader->table;
-    if (t->rows && !t->pairs && !t->rates && !l->run) tell_row(l, t->row, t->differ);
+    if (t->columns) finish_columns(l);
+    else if (t->rows && !t->pairs && !t->rates && !l->run) tell_row(l, t->row, t->differ);
     else if (t->rows == 1 && !t->pairs && !l->run) tell_row(l, t->row, 0);
-    t->lines = t->rows = 0, t->pairs = false, t->differ = 0;
+    t->lines = t->rows = t->kept = 0, t->pairs = t->columns = false, t->differ = 0;
 }
 
 static void compare_rows(struct log_table *t, const char *row)
@@ -239,6 +287,7 @@ bool log_table(struct log *l, const char *line)
     }
     t->lines++;
     if (t->lines == 1) {
+        t->head_line = (int)l->lines;
         snprintf(t->head, sizeof t->head, "%.*s", (int)sizeof t->head - 1, line);
         t->pairs = count == 2 && cells[1].length == 5 && !strncasecmp(cells[1].text, "value", 5);
         t->rates = !t->pairs && has_rate(line);
@@ -247,6 +296,9 @@ bool log_table(struct log *l, const char *line)
         else t->rates |= has_step(line);
         snprintf(t->row, sizeof t->row, "%.*s", (int)sizeof t->row - 1, line);
         if (t->pairs && count == 2) tell_cell(l, cells[0], cells[1]);
+        t->columns |= !t->pairs && !t->rates && count > 2 && rate_of(cells[0]) >= 0;
+        if (!t->rates && t->kept < TABLE_KEPT)
+            snprintf(t->lines_kept[t->kept++], sizeof t->lines_kept[0], "%s", t->row);
         return t->rates && !take_run(l, line, cells[0]);
     }
     return false;

@@ -107,6 +107,8 @@ void tell(struct log *l, enum told what, enum told_by by, const char *key, const
     struct told_value *to = &l->told[what];
     if (to->by > by || !length) return;
     if (to->by == by && by == BY_WORDS) return; // the first words count
+    bool only_there = what == TOLD_ADAPTERS && length == 1 && *text == '1';
+    if (only_there && strtoll(to->text, NULL, 10) > 1) return; // their rank says more
     if (length >= TOLD_TEXT) length = TOLD_TEXT - 1;
     to->by = by, to->line = (int)l->lines;
     for (size_t i = 0; i < length; i++)

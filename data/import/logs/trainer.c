@@ -81,6 +81,12 @@ static void read_summary(struct log *l, const char *line)
         l->parameters = (int64_t)value, l->seen[LOG_TRANSFORMERS] += 2;
     if (number_after(line, "total_flos", &value, NULL)) l->total_flop = value;
     if (number_after(line, "train_runtime", &value, NULL)) l->runtime_s = value;
+    // "TrainOutput(global_step=500, ... 'train_runtime': 485.375": surer than a rate of few digits.
+    double steps;
+    if (strstr(line, "TrainOutput(global_step") && l->runtime_s > 0 &&
+        number_after(line, "global_step", &steps, NULL) && steps >= 1 &&
+        !l->series[MEASURED_ITERATION_S].seen)
+        l->average_s = l->runtime_s / steps;
     if (number_after(line, "train_samples_per_second", &value, NULL) ||
         (!strncmp(line, "Samples per second:", 19) && number_at(line + 19, &value, NULL))) {
         measure(l, MEASURED_SAMPLES, 100, value);
@@ -114,14 +120,18 @@ static bool is_first_person(const char *line)
 // "Avg Iteration Time: 8.01s": where a page has several runs, with as many times, of none of them.
 static void read_time_words(struct log *l, const char *line)
 {
-    static const char *const words[] = {"iteration time:", "iter time:", "step time:"};
+    static const char *const words[] = {
+        "iteration time:", "iter time:", "step time:",    "step takes",
+        "iteration takes", "step took",  "iteration took"};
     const double apart = 1.5;
     struct prose_rate *to = &l->reader->prose[MEASURED_ITERATION_S];
     double value;
     const char *after;
     for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
-        const char *at = find_in_any_case(line, words[i]);
-        if (!at || !number_at(at + strlen(words[i]), &value, &after) || !(value > 0)) continue;
+        const char *at = find_in_any_case(line, words[i]),
+                   *number = at ? at + strlen(words[i]) : "";
+        number += strspn(number, " ~");
+        if (!at || !number_at(number, &value, &after) || !(value > 0)) continue;
         after += *after == ' ';
         if (!strncmp(after, "ms", 2)) value /= 1000;
         else if (*after != 's') continue;
@@ -145,13 +155,18 @@ void log_prose(struct log *l, const char *line)
                  {"ms/step", MEASURED_ITERATION_S, 0.001},
                  {" ms,", MEASURED_ITERATION_S, 0.001},
                  {"seconds per step", MEASURED_ITERATION_S, 1},
+                 {"seconds per iteration", MEASURED_ITERATION_S, 1},
+                 {"sec/step", MEASURED_ITERATION_S, 1},
+                 {"s/iter", MEASURED_ITERATION_S, 1},
+                 {"tps/gpu", MEASURED_TOKENS, 1},
                  {"s/step", MEASURED_ITERATION_S, 1},
                  {"s/it", MEASURED_ITERATION_S, 1},
                  {"iter/s", MEASURED_ITERATION_S, 0}, // 0: its inverse
                  {"tflop/s/gpu", MEASURED_TFLOPS, 1},
                  {"tflops/s/gpu", MEASURED_TFLOPS, 1},
                  {"tflops/gpu", MEASURED_TFLOPS, 1}};
-    if (strstr(line, "ime:")) read_time_words(l, line);
+    if (strstr(line, "ime:") || strstr(line, " took") || strstr(line, " takes"))
+        read_time_words(l, line);
     bool steps = strstr(line, "s/it") && !strpbrk(line, "|[");
     if (!steps && !strstr(line, "/s") && !strstr(line, "/GPU") && !strstr(line, "seconds per"))
         return;
@@ -164,8 +179,12 @@ void log_prose(struct log *l, const char *line)
         rates &= steps || strcmp(units[i].unit, "s/it") != 0;
         if (!at || !rates || to->value < 0 || (to->value > 0 && (!own || to->own))) continue;
         while (from > line && from[-1] == ' ') from--;
+        bool thousands = from > line + 1 && (from[-1] | 32) == 'k' && // "70K TPS/GPU"
+                         isdigit((unsigned char)from[-2]);
+        if (thousands) from--;
         while (from > line && strchr("0123456789.,", from[-1])) from--;
-        if (from < at && number_at(from, &value, NULL) && value > 0)
+        if (from < at && number_at(from, &value, NULL) && value > 0 &&
+            (value *= thousands ? 1000 : 1) > 0)
             *to = (struct prose_rate){units[i].scale > 0 ? value * units[i].scale : 1 / value, own};
     }
 }

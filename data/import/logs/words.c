@@ -248,10 +248,89 @@ static bool is_of_key(const char *word)
     return *word == ':' || *word == '=';
 }
 
+// "batch size of 4", "Batch Size: 1", "global batch size 64": of all, where a word before says so.
+static void read_batch(struct log *l, const char *line)
+{
+    static const char *const words[] = {"batch size", "batchsize"};
+    static const char *const between[] = {" of ", " to ", " is ", " was ", " = "};
+    static const char *const all[] = {"global ", "total ", "effective "};
+    static const char *const none[] = {"eval ", "evaluation ", "test ", "max "};
+    double value;
+    for (size_t w = 0; w < ARRAY_LENGTH(words); w++)
+        for (const char *s = line; (s = find_in_any_case(s, words[w])); s++) {
+            const char *after = s + strlen(words[w]);
+            bool of_all = false, other = !at_border(line, s);
+            for (size_t i = 0; i < ARRAY_LENGTH(all); i++)
+                of_all |= s - line >= (int)strlen(all[i]) &&
+                          !strncasecmp(s - strlen(all[i]), all[i], strlen(all[i]));
+            for (size_t i = 0; i < ARRAY_LENGTH(none); i++)
+                other |= s - line >= (int)strlen(none[i]) &&
+                         !strncasecmp(s - strlen(none[i]), none[i], strlen(none[i]));
+            for (size_t i = 0; i < ARRAY_LENGTH(between); i++)
+                if (!strncmp(after, between[i], strlen(between[i]))) {
+                    after += strlen(between[i]) - 1;
+                    break;
+                }
+            if (!other && number_at(after, &value, NULL) && value >= 1 && value < 1e9)
+                tell_count(l, of_all ? TOLD_GLOBAL_BATCH : TOLD_MICRO_BATCH, BY_WORDS, "in words",
+                           (int64_t)value);
+        }
+}
+
+// "context length is large (32k)", "sequences of 16K": not what a model supports.
+static void read_thousands(struct log *l, const char *line)
+{
+    static const char *const words[] = {"context",
+                                        "seq",
+                                        "length",
+                                        "cutoff",
+                                        "\xe7\xaa\x97\xe5\x8f\xa3",  // window
+                                        "\xe9\x95\xbf\xe5\xba\xa6"}; // length
+    bool of_length = false;
+    double value;
+    const char *after;
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+        of_length |= find_in_any_case(line, words[i]) != NULL;
+    if (!of_length || find_in_any_case(line, "support")) return;
+    for (const char *s = line; *s; s++) {
+        if (!isdigit((unsigned char)*s) || !at_border(line, s) || (s > line && s[-1] == '.'))
+            continue;
+        if (!number_at(s, &value, &after)) return;
+        bool power = value >= 1 && value <= 1024 && ((int)value & ((int)value - 1)) == 0;
+        if ((*after | 32) == 'k' && power && !isalnum((unsigned char)after[1])) {
+            tell_count(l, TOLD_SEQ, BY_WORDS, "a length in thousands, in words",
+                       (int64_t)value * 1024);
+            return;
+        }
+        s = after - 1;
+    }
+}
+
+// "24GB of VRAM", "192G per GPU", "each with 24 GB": of a card that nothing names; 0: none is so.
+static int card_gb_in_words(const char *line)
+{
+    static const char *const of[] = {"per gpu",  "per card",    "each gpu", "vram",
+                                     "gpu with", "memory each", "gb each",  "g each"};
+    bool card = false;
+    double value;
+    const char *after;
+    for (size_t i = 0; i < ARRAY_LENGTH(of); i++) card |= find_in_any_case(line, of[i]) != NULL;
+    for (const char *s = line; card && *s; s++) {
+        if (!isdigit((unsigned char)*s) || !at_border(line, s)) continue;
+        if (!number_at(s, &value, &after)) return 0;
+        const char *unit = after + (*after == ' ');
+        bool gb = *unit == 'G' && !isalnum((unsigned char)unit[1 + (unit[1] == 'B')]);
+        if (gb && value >= 8 && value <= 400) return (int)value;
+        s = after - 1;
+    }
+    return 0;
+}
+
 static void read_prose(struct log *l, const char *line)
 {
-    static const struct count_words counts[] = {{"batch size", TOLD_MICRO_BATCH},
-                                                {"GPU number:", TOLD_GPUS_PER_NODE},
+    static const struct count_words counts[] = {{"GPU number:", TOLD_GPUS_PER_NODE},
+                                                {"umber of gpus:", TOLD_NUM_GPUS},
+                                                {"umber of GPUs:", TOLD_NUM_GPUS},
                                                 {"Seq.Len=", TOLD_SEQ},
                                                 {"seq len is", TOLD_SEQ},
                                                 {"seq len", TOLD_SEQ},
@@ -270,6 +349,7 @@ static void read_prose(struct log *l, const char *line)
                                                 {"grad accum", TOLD_ACCUMULATION},
                                                 {"radient accumulation:", TOLD_ACCUMULATION}};
     tell_counts(l, line, BY_WORDS, "in words", counts, ARRAY_LENGTH(counts));
+    read_batch(l, line), read_thousands(l, line);
     read_quoted(l, line);
     read_adapters(l, line);
     if (strstr(line, "HybridEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "HybridEP", "hybridep", 8);
@@ -289,9 +369,13 @@ static void read_prose(struct log *l, const char *line)
     if (strstr(line, "swift sft") || strstr(line, "swift pt") || strstr(line, "unsloth"))
         l->recomputes = true;
     if (strstr(line, "axolotl")) l->says_recompute = true;
+    if (strstr(line, "Megatron-Bridge") || strstr(line, "Megatron Bridge"))
+        l->reader->names_bridge = true;
+    if (strstr(line, "model.tensor_model_parallel_size")) l->reader->names_nemo = true;
     if (strstr(line, "Megatron-LM") || strstr(line, "/megatron/")) l->reader->names_megatron = true;
     if (names_failure(line) && !find_in_any_case(line, "no OOM")) l->mentions_failure = true;
     if (!l->reader->card_gb) l->reader->card_gb = log_chinese_card_gb(line);
+    if (!l->reader->card_gb) l->reader->card_gb = card_gb_in_words(line);
     if (strstr(line, "it ran") || strstr(line, "it runs") || strstr(line, "works"))
         l->runs_elsewhere = true;
 }
