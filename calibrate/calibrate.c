@@ -2,8 +2,6 @@
 // them.
 #include "calibrate/calibrate.h"
 
-#include <stdlib.h>
-
 static const double least_share_left = 0.1;
 
 // Time without the memory traffic that the formulas price separately, the scores' of unfused

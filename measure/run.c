@@ -2,7 +2,6 @@
 #include "measure/links/links.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "data/base/file.h"
 #include "data/base/least.h"

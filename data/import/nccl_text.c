@@ -5,7 +5,6 @@
 // may contain several tests, and any output of launchers and libraries between their lines.
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "data/import/nccl_internal.h"

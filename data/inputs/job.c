@@ -6,7 +6,6 @@
 
 #include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
-#include "data/inputs/problem.h"
 #include "data/inputs/space.h"
 #include "data/kinds/schedules.h"
 

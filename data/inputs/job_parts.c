@@ -4,8 +4,6 @@
 #include "data/kinds/in_flight.h"
 #include "data/kinds/schedules.h"
 
-#include <string.h>
-
 const char *const gradient_sync_names[] = {"exposed", "overlapped", NULL};
 const char *const dispatcher_names[] = {"all_to_all", "deepep", "hybridep", NULL};
 const char *const graphs_names[] = {"none", "parts", "step", NULL};

@@ -4,8 +4,6 @@
 #include "data/kinds/schedules.h"
 #include "data/priced/priced.h"
 
-#include <string.h>
-
 #include "data/places/cluster.h"
 #include "data/inputs/job_fields.h"
 #include "data/inputs/model/model.h"

@@ -5,7 +5,6 @@
 #define PLUMBLINE_DATA_PROGRAM_MILP_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "data/base/arena.h"

@@ -1,6 +1,5 @@
 // What a layout determines of the graph: the operations of a priced problem's graph (without those
 // that no price could make longer than zero), and the ranks of the stages.
-#include <assert.h>
 #include <string.h>
 
 #include "data/kinds/schedules.h"

@@ -1,5 +1,4 @@
 // From choices to a plan, with every claim filled in, and the reverse.
-#include <stdlib.h>
 #include <string.h>
 
 #include "formulate/choices/choice.h"

@@ -2,10 +2,8 @@
 // meaning of a blank cell is decided here (docs/FORMATS.md, runs), but for what depends on who ran
 // it (unstated.c).
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "data/kinds/schedules.h"
 #include "formulate/predict/internal.h"

@@ -1,7 +1,6 @@
 // What a row does not state: each trait is what its program did at the time on its GPU
 // (data/frameworks/defaults.h); what remains open is priced as well and widens the range, as one
 // more cause that is independent of the others (docs/FORMULAS.md 19).
-#include <stdio.h>
 #include <string.h>
 
 #include "data/base/names.h"

@@ -5,7 +5,6 @@
 #define PLUMBLINE_MEASURE_CPU_INTERNAL_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "measure/sampling/team.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "measure/cuda/nvml.h"
 #include "measure/cuda/session.h"

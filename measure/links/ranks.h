@@ -7,7 +7,6 @@
 #define PLUMBLINE_MEASURE_LINKS_RANKS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "data/base/arena.h"
 #include "data/base/status.h"

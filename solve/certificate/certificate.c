@@ -3,8 +3,6 @@
 // lower one that holds.
 #include "solve/certificate/certificate.h"
 
-#include <string.h>
-
 #include "data/results/bound.h"
 #include "solve/certificate/internal.h"
 

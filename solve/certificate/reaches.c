@@ -1,12 +1,10 @@
 // The certificate by reaches: a proof for each case, at the checker's prices. A case that no group
 // to share proves is halved where its best plans differ, until each part is proven.
-#include <limits.h>
 #include <stdlib.h>
 
 #include "data/text/document.h"
 #include "solve/certificate/certificate.h"
 #include "solve/certificate/internal.h"
-#include "solve/checker/proof.h"
 
 enum { PARTS_MOST = 2000 };
 

@@ -1,6 +1,5 @@
 // The file: claims, incumbent, what is counted, boxes in preorder, and the paths they use.
 #include <assert.h>
-#include <string.h>
 
 #include "data/base/grow.h"
 #include "data/text/document.h"

@@ -2,7 +2,6 @@
 // hash, with one proof inside.
 #include "solve/checker/check.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "solve/checker/proof.h"

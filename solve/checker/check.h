@@ -5,7 +5,6 @@
 #define PLUMBLINE_SOLVE_CHECKER_CHECK_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "data/base/arena.h"

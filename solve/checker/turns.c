@@ -2,7 +2,6 @@
 // bound and a plan alone. Here the plan is judged, and the plans whose greatest load is below the
 // bound are searched for: by stages left, first layer and the exact sum of replicas, the fewest
 // slots.
-#include <stdio.h>
 
 #include "data/base/least.h"
 #include "solve/checker/proof.h"

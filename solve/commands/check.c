@@ -8,7 +8,6 @@
 #include "data/base/command.h"
 #include "solve/certificate/elaborate.h"
 #include "solve/commands/audits.h"
-#include "solve/checker/proof.h"
 #include "solve/checker/sources.h"
 #include "solve/checker/places/places.h"
 #include "solve/checker/space/space.h"

@@ -5,7 +5,6 @@
 
 #include "data/frameworks/models.h"
 #include "data/base/file.h"
-#include "data/results/bound.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/solve_request.h"
 #include "solve/process/supervise.h"

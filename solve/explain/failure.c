@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/base/least.h"
 #include "data/inputs/model/size.h"
 #include "solve/explain/internal.h"
 

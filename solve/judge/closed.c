@@ -3,7 +3,6 @@
 // exactly, there is none.
 #include "data/kinds/schedules.h"
 #include "solve/judge/internal.h"
-#include "solve/judge/table.h"
 
 struct totals {
     int64_t forward, backward, weight; // sums over the stages, for one micro-batch

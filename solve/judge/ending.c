@@ -1,7 +1,6 @@
 // The end of an iteration in a schedule's table, by the judge's own rule: syncs after gradients,
 // the embedding's sync after those of both ends, optimizer steps after their syncs; and, without a
 // barrier, what the next iteration waits for.
-#include <stdlib.h>
 
 #include "solve/judge/table.h"
 

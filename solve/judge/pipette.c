@@ -3,7 +3,6 @@
 // replicas that fill a node use one row of nodes. The objective adds the hops of the most
 // expensive row, the ring through the rows' first nodes in the order of the replicas, and the ring
 // within them.
-#include <string.h>
 
 #include "solve/judge/internal.h"
 

@@ -7,7 +7,6 @@
 #include "data/base/least.h"
 #include "data/kinds/schedules.h"
 #include "solve/judge/internal.h"
-#include "solve/judge/table.h"
 
 // ---- one replica as a problem and a plan of its own
 

@@ -5,7 +5,6 @@
 // one group to another (docs/PROOFS.md 11, by reaches). Values by groups come from the program over
 // groups; only syncs and slots are those of the reach.
 #include <stdlib.h>
-#include <string.h>
 
 #include "data/base/least.h"
 #include "data/base/watch.h"

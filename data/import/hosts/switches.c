@@ -1,7 +1,6 @@
 // See switches.h.
 #include "data/import/hosts/switches.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

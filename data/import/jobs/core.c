@@ -8,7 +8,6 @@
 #include "data/frameworks/models.h"
 #include "data/frameworks/setting.h"
 #include "data/import/jobs/settings.h"
-#include "data/import/text.h"
 #include "data/kinds/schedules.h"
 
 enum { DEGREE_MAX = 1000000 };

@@ -7,7 +7,6 @@
 #include "data/base/grow.h"
 #include "data/import/jobs/settings.h"
 #include "data/import/import.h"
-#include "data/import/text.h"
 
 enum { SETTINGS_MOST = 16384, DEPTH_MOST = 64 };
 

@@ -1,7 +1,6 @@
 // Programs built on Hugging Face's Trainer (LLaMA-Factory, ms-swift, axolotl, DeepSpeedExamples):
 // YAML or a launch script. The model is its checkpoint's, hence not read.
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -1,7 +1,6 @@
 // Megatron-LM's log, and those of what is built on it: arguments, iteration lines, parameters.
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "data/import/logs/internal.h"

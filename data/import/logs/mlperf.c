@@ -1,7 +1,6 @@
 // MLPerf's results: ":::MLLOG {...}" lines, and the exports of its config_*.sh.
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

@@ -2,7 +2,6 @@
 #include "data/import/nodes/mesh.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "data/import/nodes/rings.h"

@@ -2,7 +2,6 @@
 #include "data/import/nodes/tables.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

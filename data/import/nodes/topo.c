@@ -4,7 +4,6 @@
 // outside the node, and few a bandwidth. So without -o a table is printed; with -o a cluster is
 // written whose missing numbers come from --like or options, none of them guessed.
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -1,6 +1,5 @@
 // [ ... ], [[ ... ]] and test. An open name is empty, as an unset variable is; what it was compared
 // with is noted. Questions about files and unlike texts with open parts in them have no answer.
-#include <stdlib.h>
 #include <string.h>
 
 #include "data/import/script/internal.h"

@@ -8,7 +8,6 @@
 #include "data/base/file.h"
 #include "data/base/plain.h"
 #include "data/text/table.h"
-#include "data/text/json.h"
 #include "data/numbers/samples.h"
 #include "data/import/import.h"
 #include "data/import/trace/nsight.h"

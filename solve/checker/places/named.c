@@ -1,6 +1,5 @@
 // See named.h. The problem by seats: each column is that of the uniform layout with the seat's
 // width, on its node group; messages and syncs are the least that any nodes allow.
-#include <string.h>
 
 #include "data/base/least.h"
 #include "solve/checker/layout/choices.h"

@@ -2,9 +2,6 @@
 // replica that it uses, and holds one proof about it.
 #include "solve/checker/places/places.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "solve/checker/places/internal.h"
 #include "solve/checker/places/named.h"
 

@@ -1,6 +1,5 @@
 // A page in words on what an accepted certificate about placements proves, based on the checker's
 // findings.
-#include "solve/checker/proof.h"
 #include "solve/checker/places/places.h"
 #include "solve/checker/verdict.h"
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "solve/checker/prices/prices.h"
-#include "solve/judge/places.h"
 
 static const double unlimited = 1e18; // bytes per second
 

@@ -4,11 +4,9 @@
 #include "solve/checker/prices/prices.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "data/base/least.h"
 #include "data/inputs/problem.h"
-#include "solve/checker/prices/open.h"
 #include "solve/judge/price/verify_price.h"
 
 // ---- what is the same for all layouts

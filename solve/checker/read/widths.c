@@ -3,7 +3,6 @@
 // the prices are of; the proof depends on the slots alone.
 #include "solve/checker/read/problem.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum status check_find_pools(struct check_problem *p)

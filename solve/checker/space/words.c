@@ -1,7 +1,6 @@
 // A page in words on what an accepted certificate of a space proves, based on the checker's
 // findings.
 #include "solve/checker/space/space.h"
-#include "solve/checker/proof.h"
 #include "solve/checker/verdict.h"
 
 const char *check_space_has(const struct check_space_result *s)

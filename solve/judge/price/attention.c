@@ -1,6 +1,5 @@
 // What the attention of a layer consists of, as the judge reads it from docs/FORMULAS.md, sections
 // 1 and 3 to 5: its matrices and other weights, what it keeps, moves and passes on, and its work.
-#include "data/base/least.h"
 #include "solve/judge/price/verify_price.h"
 
 #include <assert.h>

@@ -1,6 +1,5 @@
 // Passes of a layer, as the judge prices them from what they compute and what their ranks say to
 // each other (docs/FORMULAS.md, section 3).
-#include "data/base/least.h"
 #include "data/kinds/schedules.h"
 #include "solve/judge/price/passes.h"
 

@@ -1,11 +1,9 @@
 // The work of one pass of one slice over one layer on one GPU, as the judge counts it
 // (docs/FORMULAS.md, section 3), and the durations of passes, which also include communication
 // (talk.c) and gathers.
-#include "data/kinds/schedules.h"
 #include "solve/judge/price/passes.h"
 
 #include <assert.h>
-#include <math.h>
 
 // ---- rates
 
