@@ -1,7 +1,6 @@
 // Costs from samples: what was measured is fitted, with intervals; the rest is taken from other
 // costs or left open.
-#ifndef PLUMBLINE_CALIBRATE_CALIBRATE_H
-#define PLUMBLINE_CALIBRATE_CALIBRATE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -178,5 +177,3 @@ enum status carried_fit(struct carried_fits *f, const struct option_texts *paths
                         const struct costs *base, const char *name, const char *output,
                         struct arena *arena, struct error *err);
 void carried_show(const struct carried_fits *f, FILE *to);
-
-#endif

@@ -1,6 +1,5 @@
 // The commands of this folder, each in its own file.
-#ifndef PLUMBLINE_CALIBRATE_COMMANDS_H
-#define PLUMBLINE_CALIBRATE_COMMANDS_H
+#pragma once
 
 #include "data/base/command.h"
 #include "data/inputs/costs.h"
@@ -12,5 +11,3 @@ extern const struct command calibrate_iterations, calibrate_products; // its var
 // which has this role.
 void name_sources(struct costs *costs, const char *role, const char *path, const char *sha256,
                   const char *output, struct arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 // What a trainer's ranks themselves do at the ends of a message, from a run's passes.
-#ifndef PLUMBLINE_CALIBRATE_MESSAGE_ENDS_H
-#define PLUMBLINE_CALIBRATE_MESSAGE_ENDS_H
+#pragma once
 
 #include "data/inputs/costs.h"
 #include "data/results/plan_run.h"
@@ -21,5 +20,3 @@ double message_ends_s(const struct message_ends *ends); // of one; 0: none was s
 // costs before, and have ends of their own already if those state a share of overhead.
 void message_ends_to_costs(const struct message_ends *ends, struct costs *c, const char *gpu,
                            int measured, double bytes);
-
-#endif

@@ -1,6 +1,5 @@
 // The commands of this folder; each is in its own file.
-#ifndef PLUMBLINE_FORMULATE_COMMANDS_H
-#define PLUMBLINE_FORMULATE_COMMANDS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -35,5 +34,3 @@ enum status predict_words(FILE *to, FILE *notes, const char *table, int argc, ch
 enum status costs_diff(const struct option_texts *words, struct arena *arena, struct error *err);
 // words: "history", and a folder, or documents in their order.
 enum status costs_history(const struct option_texts *words, struct arena *arena, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // Shared by the files of this folder: the objects, and how a call runs.
-#ifndef PLUMBLINE_LIBRARY_INTERNAL_H
-#define PLUMBLINE_LIBRARY_INTERNAL_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -40,5 +39,3 @@ enum status call_expect(const void *given, const char *what, struct error *err);
 enum status call_give(char **to, size_t *length, const char *text, size_t size, struct error *err);
 // The command line of a command and its words, which end with NULL; NULL: there are none.
 char **call_words(struct call *c, const char *name, const char *const *words, int *argc);
-
-#endif

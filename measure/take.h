@@ -1,7 +1,6 @@
 // Taking samples, in the same way for every sub-command: opens a back end, estimates its rates,
 // repeats cells in rounds, and saves the document.
-#ifndef PLUMBLINE_MEASURE_TAKE_H
-#define PLUMBLINE_MEASURE_TAKE_H
+#pragma once
 
 #include "data/base/command.h"
 #include "measure/sampling/backend.h"
@@ -92,5 +91,3 @@ enum status request_read(struct cells_request *request, struct request_settings 
 // The widest possible head: beyond it random scores leave the range of the exponential that
 // softmax uses.
 enum { HEAD_WIDTH_MAX = 1024 };
-
-#endif

@@ -1,7 +1,6 @@
 // The samples of one kind as a sum of a few terms: time = overhead + work / rate, plus traffic /
 // traffic rate where that helps.
-#ifndef PLUMBLINE_CALIBRATE_FIT_FIT_H
-#define PLUMBLINE_CALIBRATE_FIT_FIT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -425,5 +424,3 @@ struct product_errors products_errors(const struct product_sample *samples, int 
 // Puts the fitted numbers into the costs of a GPU: its launch, and the rates of a precision.
 void products_put(const struct product_fit *fit, struct gpu_costs *gpu,
                   struct precision_costs *rates, const char *source);
-
-#endif

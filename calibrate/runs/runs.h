@@ -1,7 +1,6 @@
 // Measured runs: the rows of one or several tables, which of them are fitted on and scored, their
 // groups, and the prediction for each.
-#ifndef PLUMBLINE_CALIBRATE_RUNS_RUNS_H
-#define PLUMBLINE_CALIBRATE_RUNS_RUNS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -286,5 +285,3 @@ void validation_show_json(const struct validation *v, const struct run_set *set,
                           struct arena *arena, FILE *to);
 // Every row with measurement and prediction, for people and programs: comma-separated.
 void validation_show_rows(const struct run_set *set, struct arena *arena, FILE *to);
-
-#endif

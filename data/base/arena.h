@@ -3,8 +3,7 @@
 // releases them in reverse order. On exhaustion, a call does not return: it jumps to the arena's
 // exit (a jmp_buf set once, by the front door), so no caller tests for NULL and there is no
 // untested branch.
-#ifndef PLUMBLINE_DATA_BASE_ARENA_H
-#define PLUMBLINE_DATA_BASE_ARENA_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdbool.h>
@@ -96,5 +95,3 @@ bool memory_limit_is_met(void); // something was refused since it was set
 // Counts memory that a foreign library takes: false if the limit does not allow it.
 bool memory_hold(size_t bytes);
 void memory_release(size_t bytes);
-
-#endif

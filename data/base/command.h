@@ -1,7 +1,6 @@
 // A command: a struct with its texts, a row for each option, and the function that runs it. Reading
 // the command line, range checks, help, manual page and completion follow from it.
-#ifndef PLUMBLINE_DATA_BASE_COMMAND_H
-#define PLUMBLINE_DATA_BASE_COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -147,5 +146,3 @@ bool command_flushed(void);
 
 // Exit codes besides those of struct error (2 bad input or usage, 1 anything else).
 enum { EXIT_OPEN = 10, EXIT_INFEASIBLE = 11, EXIT_NO_PLAN = 12, EXIT_REJECTED = 20 };
-
-#endif

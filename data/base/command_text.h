@@ -1,6 +1,5 @@
 // A command's rows as text: help, a section of a manual page, words that complete a command line.
-#ifndef PLUMBLINE_DATA_BASE_COMMAND_TEXT_H
-#define PLUMBLINE_DATA_BASE_COMMAND_TEXT_H
+#pragma once
 
 #include "data/base/command.h"
 
@@ -32,5 +31,3 @@ void man_text(const char *text);
 // SYNOPSIS and, unless NULL, DESCRIPTION.
 void man_opening(const char *usage, const char *description, bool section);
 void man_item(const char *name, const char *value, const char *text);
-
-#endif

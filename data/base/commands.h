@@ -1,7 +1,6 @@
 // Several commands under one: those of a program, or of a command that has kinds. The selection,
 // the help, the manual page and the completion all come from one table.
-#ifndef PLUMBLINE_DATA_BASE_COMMANDS_H
-#define PLUMBLINE_DATA_BASE_COMMANDS_H
+#pragma once
 
 #include "data/base/command.h"
 
@@ -13,5 +12,3 @@ enum status commands_run(const struct command *c, int argc, char **argv, int *ex
 // Runs the command of a whole program: in addition to the kinds, --version (-V, version) [--json],
 // and help --man [COMMAND], which prints a manual page. Returns the exit code.
 int program_main(const struct command *p, int argc, char **argv);
-
-#endif

@@ -1,6 +1,5 @@
 // Files: read as a whole, written as a whole or not at all, named relative to each other, hashed.
-#ifndef PLUMBLINE_DATA_BASE_FILE_H
-#define PLUMBLINE_DATA_BASE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ const char *path_stem(const char *path, struct arena *arena);
 const char *path_beside(const char *base, const char *path, struct arena *arena);
 // The path that path_beside(from, result) turns into `to` again. Relative wherever possible.
 const char *path_relative(const char *from, const char *to, struct arena *arena);
-
-#endif

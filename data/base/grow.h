@@ -1,8 +1,7 @@
 // Makes room for one more item in a growable array of an arena. A full array moves to twice its
 // size plus `first`; the old one stays in the arena, so all old ones together take at most twice
 // the last. `count` and `capacity` may have any integer type.
-#ifndef PLUMBLINE_DATA_BASE_GROW_H
-#define PLUMBLINE_DATA_BASE_GROW_H
+#pragma once
 
 #include "data/base/arena.h"
 
@@ -27,5 +26,3 @@
             (text) = arena_grow((arena), (text), (used), (capacity), 1);                           \
         }                                                                                          \
     } while (0)
-
-#endif

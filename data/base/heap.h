@@ -1,8 +1,7 @@
 // A heap in an array, with the first item on top: HEAP(name, type, before) defines name_push and
 // name_pop for items of the type, where before(type const *, type const *) says which of two comes
 // first. The caller makes room for an item (grow.h).
-#ifndef PLUMBLINE_DATA_BASE_HEAP_H
-#define PLUMBLINE_DATA_BASE_HEAP_H
+#pragma once
 
 #include <assert.h>
 
@@ -30,5 +29,3 @@
         assert(!*count || !before(&heap[0], &top));                                                \
         return top;                                                                                \
     }
-
-#endif

@@ -1,6 +1,5 @@
 // The larger and the smaller of two, their greatest common divisor; the order of numbers for qsort.
-#ifndef PLUMBLINE_DATA_BASE_LEAST_H
-#define PLUMBLINE_DATA_BASE_LEAST_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ static inline int int64_ascending(const void *a, const void *b)
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Names in order, and the nearest known one to an unknown one.
-#ifndef PLUMBLINE_DATA_BASE_NAMES_H
-#define PLUMBLINE_DATA_BASE_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ bool name_is_gpu(const char *text, size_t length, const char *gpu);
 // The GPU nearest to one that none of the names is: the first of the same model, whatever its
 // memory and its card ("NVIDIA H100 NVL": h100-80gb); otherwise as name_meant. -1: none.
 int name_related_gpu(const char *text, const char *const *names, int count);
-
-#endif

@@ -1,8 +1,7 @@
 // What a text must not contain to be printed among others' words: names of documents, foreign files
 // and command lines are refused where they are read if they have any of it, so that no report,
 // script or table gets a line that its writer did not write.
-#ifndef PLUMBLINE_DATA_BASE_PLAIN_H
-#define PLUMBLINE_DATA_BASE_PLAIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ void plain_make(char *text);
 
 // BAD_INPUT unless the text is plain: "WHERE: expected text without control characters, found ...".
 enum status plain_check(const char *text, const char *where, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // Repeatable random numbers (splitmix64): operands, measuring orders and random searches all follow
 // from one seed.
-#ifndef PLUMBLINE_DATA_BASE_RANDOM_H
-#define PLUMBLINE_DATA_BASE_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ static inline int random_below(uint64_t *state, int bound)
 {
     return (int)(random_next(state) % (uint64_t)bound);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Documents shipped with the program: models, clusters and costs, by name.
-#ifndef PLUMBLINE_DATA_BASE_SHIPPED_H
-#define PLUMBLINE_DATA_BASE_SHIPPED_H
+#pragma once
 
 #include "data/base/arena.h"
 #include "data/base/status.h"
@@ -23,5 +22,3 @@ enum status shipped_list(const char *const **names, int *count, const char *fold
 // The GPUs of those clusters in the folder that have only one kind of GPU, in order, each once.
 enum status shipped_gpus(const char *const **names, int *count, const char *folder,
                          struct arena *arena, struct error *err);
-
-#endif

@@ -2,8 +2,7 @@
 // per command, owned by the front door and passed last. The first failure writes the text; callers
 // on the way out must not replace it. Nothing below the front door prints an error or ends the
 // program.
-#ifndef PLUMBLINE_DATA_BASE_STATUS_H
-#define PLUMBLINE_DATA_BASE_STATUS_H
+#pragma once
 
 #define PLUMBLINE_VERSION "0.1.0"   // here, so that every folder can see it
 #define PLUMBLINE_DATE "2026-11-23" // of that version
@@ -37,5 +36,3 @@ enum status fail(struct error *err, enum status status, const char *format, ...)
     } while (0)
 
 #define ARRAY_LENGTH(a) (sizeof(a) / sizeof *(a))
-
-#endif

@@ -1,6 +1,5 @@
 // The few names that several documents share, and rounding.
-#ifndef PLUMBLINE_DATA_BASE_UNITS_H
-#define PLUMBLINE_DATA_BASE_UNITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -88,5 +87,3 @@ long double same_within(long double x);
 int64_t round_half_up(long double x);
 // x >= y, or less by at most x / 2^44.
 static inline bool reaches(long double x, long double y) { return x + x * 0x1p-44L >= y; }
-
-#endif

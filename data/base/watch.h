@@ -1,7 +1,6 @@
 // When a search has to end: a flag that a signal sets, and a time limit in seconds. How long a
 // process keeps its processor.
-#ifndef PLUMBLINE_DATA_BASE_WATCH_H
-#define PLUMBLINE_DATA_BASE_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ double watch_elapsed_s(const struct watch *w);
 bool watch_is_over(const struct watch *w);
 // Until the limit: 0 if there is none, otherwise more than 0, even after the limit.
 double watch_left_s(const struct watch *w);
-
-#endif

@@ -1,8 +1,7 @@
 // What a run does where nobody says: by its program, the version's date and the GPU. Facts are rows
 // of one table (defaults.c, each with its source); what they leave open is listed, so that it can
 // be priced and told (docs/FORMULAS.md 19).
-#ifndef PLUMBLINE_DATA_FRAMEWORKS_DEFAULTS_H
-#define PLUMBLINE_DATA_FRAMEWORKS_DEFAULTS_H
+#pragma once
 
 #include "data/inputs/job.h"
 #include "data/text/table.h"
@@ -136,5 +135,3 @@ struct run_default {
 };
 // Of what is stated by name, what each trait is.
 void run_defaults(struct run_default traits[TRAIT_COUNT], const struct run_facts *facts);
-
-#endif

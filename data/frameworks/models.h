@@ -1,6 +1,5 @@
 // What frameworks' newest configurations can express of a model.
-#ifndef PLUMBLINE_DATA_FRAMEWORKS_MODELS_H
-#define PLUMBLINE_DATA_FRAMEWORKS_MODELS_H
+#pragma once
 
 #include "data/frameworks/setting.h"
 #include "data/inputs/framework.h"
@@ -91,5 +90,3 @@ struct core_rotary {
 // ROTARY_PLAIN. fractions: a factor of ROTARY_LINEAR need not be a whole number.
 const char *core_rotary_of(const struct shape *s, bool fractions, struct core_rotary *r,
                            struct arena *arena);
-
-#endif

@@ -1,8 +1,7 @@
 // A run as a framework's configuration states it: the job with its layout, the shape of the model,
 // and what frameworks say in other words than our documents. Each key of a framework is a row
 // (setting.h) that names the member it states: imports read by the rows, exports write by them.
-#ifndef PLUMBLINE_DATA_FRAMEWORKS_RUN_H
-#define PLUMBLINE_DATA_FRAMEWORKS_RUN_H
+#pragma once
 
 #include "data/inputs/job.h"
 #include "data/inputs/model/model.h"
@@ -136,5 +135,3 @@ const char *adapters_text(const struct run *r, struct arena *arena);
 // The model with all frozen but the blocks' adapters. BAD_INPUT: they cannot be priced in it.
 enum status adapters_add(struct model *m, const struct run *r, struct arena *arena,
                          struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // A framework's keys: which member of a run each one states. One row serves both ways.
-#ifndef PLUMBLINE_DATA_FRAMEWORKS_SETTING_H
-#define PLUMBLINE_DATA_FRAMEWORKS_SETTING_H
+#pragma once
 
 #include <stddef.h>
 
@@ -163,5 +162,3 @@ extern const struct torchtitan_schedule torchtitan_schedules[]; // ended by NULL
 #define TAKES(key, kind, member) ROW(key, kind, member, ONLY_READ, 0, NULL, false)
 #define WRITES(key, kind, member) ROW(key, kind, member, ONLY_WRITTEN, 0, NULL, false)
 #define LATER(key) ROW(key, LATER, job, ONLY_READ, 0, NULL, false)
-
-#endif

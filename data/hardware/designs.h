@@ -1,8 +1,7 @@
 // Designs of a device and its machine: each parameter in a list or in steps, every choice of one
 // value of each, with its area, power and price by terms, and limits of area and power. What a
 // choice is as costs and as a cluster. docs/FORMULAS.md 24.
-#ifndef PLUMBLINE_DATA_HARDWARE_DESIGNS_H
-#define PLUMBLINE_DATA_HARDWARE_DESIGNS_H
+#pragma once
 
 #include "data/inputs/costs.h"
 #include "data/places/cluster.h"
@@ -82,5 +81,3 @@ const char *design_words(const struct designs *d, const struct design *x, struct
 // Its devices alone, in 16 bits.
 struct costs design_costs(const struct designs *d, const struct design *x, struct arena *arena);
 struct cluster design_cluster(const struct designs *d, const struct design *x, struct arena *arena);
-
-#endif

@@ -1,8 +1,7 @@
 // Foreign formats. Each has one reader: a file here or in a room below, and a row in
 // formulate/command_import.c. A reader is a command: its options begin with a struct reading, whose
 // `reader` says what is read and made; everything else is the same for all.
-#ifndef PLUMBLINE_DATA_IMPORT_IMPORT_H
-#define PLUMBLINE_DATA_IMPORT_IMPORT_H
+#pragma once
 
 #include "data/base/command.h"
 #include "data/import/said.h"
@@ -57,5 +56,3 @@ enum status import_read(struct document *d, const char *path, const char **text,
 // The document of a cluster that describes nodes, shipped or a file: --like.
 enum status import_like(struct cluster *c, const char *like, struct arena *arena,
                         struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // A cluster whose links between nodes are those of a measured matrix, for both `plumbline import
 // matrix` and `plumbline example pipette`.
-#ifndef PLUMBLINE_DATA_IMPORT_MATRIX_H
-#define PLUMBLINE_DATA_IMPORT_MATRIX_H
+#pragma once
 
 #include "data/places/cluster.h"
 
@@ -45,5 +44,3 @@ enum status matrix_read_text(struct matrix_text *m, const char *path, const char
 // One group of nodes, measured[] between them; the document has the file's path and hash.
 enum status matrix_cluster(struct cluster *c, const char *path, const struct matrix_request *r,
                            struct arena *arena, struct error *err);
-
-#endif

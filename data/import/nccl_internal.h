@@ -1,7 +1,6 @@
 // nccl-tests, printed or JSON (-J), into samples of collectives. Shared by its two readers:
 // everything they read passes through the same functions, which check and collect it.
-#ifndef PLUMBLINE_DATA_IMPORT_NCCL_INTERNAL_H
-#define PLUMBLINE_DATA_IMPORT_NCCL_INTERNAL_H
+#pragma once
 
 #include "data/numbers/samples.h"
 
@@ -100,5 +99,3 @@ enum status nccl_read_text(struct nccl_import *n, const char *path, const char *
                            struct error *err);
 enum status nccl_read_json(struct nccl_import *n, const char *path, const char *text, size_t size,
                            struct error *err);
-
-#endif

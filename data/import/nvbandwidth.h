@@ -1,6 +1,5 @@
 // What both forms of nvbandwidth's output are read into.
-#ifndef PLUMBLINE_DATA_IMPORT_NVBANDWIDTH_H
-#define PLUMBLINE_DATA_IMPORT_NVBANDWIDTH_H
+#pragma once
 
 #include "data/numbers/samples.h"
 
@@ -30,5 +29,3 @@ struct bandwidths {
 // Printed text; tests that are cut off did not pass.
 enum status nvbandwidth_read_text(struct bandwidths *b, const char *text, size_t size,
                                   struct error *err);
-
-#endif

@@ -1,8 +1,7 @@
 // What an import says of a file, the same for every door: what it read, what it assumes, what
 // changes nothing, keys that nobody knows, and what else the reader tells; one line each. Refusals
 // are errors. --strict refuses a file of which anything is assumed or unknown.
-#ifndef PLUMBLINE_DATA_IMPORT_SAID_H
-#define PLUMBLINE_DATA_IMPORT_SAID_H
+#pragma once
 
 #include <stdio.h>
 
@@ -27,5 +26,3 @@ void said_line(struct said *s, const char *format, ...) __attribute__((format(pr
 // BAD_INPUT: something is assumed or unknown.
 enum status said_check_strict(const struct said *s, const char *path, struct error *err);
 void said_tell(const struct said *s, const char *path, FILE *to);
-
-#endif

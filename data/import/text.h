@@ -1,8 +1,7 @@
 // Foreign text, line by line, each split at blanks, because columns of printed tables move with
 // their contents. Terminal codes (colours, carriage returns) are skipped. An error names the file
 // and the line.
-#ifndef PLUMBLINE_DATA_IMPORT_TEXT_H
-#define PLUMBLINE_DATA_IMPORT_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ bool word_is_number(const char *word,
 // JSON of other programs: NaN and Infinity, as Python writes them, count as null.
 enum status text_json(struct json *root, const char *path, const char *text, size_t size,
                       struct arena *arena, struct error *err);
-
-#endif

@@ -1,8 +1,7 @@
 // The numbers of a costs document by name: for settings on a command line, for fitting, and for the
 // two ends of their intervals. A new estimate in data/inputs/costs.h needs a line in
 // data/inputs/costs_internal.h.
-#ifndef PLUMBLINE_DATA_INPUTS_COST_KEYS_H
-#define PLUMBLINE_DATA_INPUTS_COST_KEYS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -67,5 +66,3 @@ enum status costs_add_like(struct costs *c, const char *gpu, const char *like, s
 // false: none of them has an interval that times depend on.
 enum cost_end { COSTS_SLOW, COSTS_FAST, COST_ENDS };
 bool costs_move_to(struct costs *c, enum cost_group group, enum cost_end end);
-
-#endif

@@ -1,7 +1,6 @@
 // Costs: what calibration determined about GPUs and links; every number has its interval and its
 // origin.
-#ifndef PLUMBLINE_DATA_INPUTS_COSTS_H
-#define PLUMBLINE_DATA_INPUTS_COSTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -259,5 +258,3 @@ const struct precision_costs *costs_find_precision(const struct gpu_costs *g,
 bool costs_lack_precision(const struct costs *c, const char *gpu,
                           enum precision precision);                          // NULL: lacks it
 const char *costs_precisions(const struct gpu_costs *g, struct arena *arena); // "fp16, fp32"
-
-#endif

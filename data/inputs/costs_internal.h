@@ -1,7 +1,6 @@
 // Shared by the files data/inputs/cost*.c: the estimates of a costs document, in its order and each
 // defined once, both as rows of data/text/members.h and as keys of data/inputs/cost_keys.h.
-#ifndef PLUMBLINE_DATA_INPUTS_COSTS_INTERNAL_H
-#define PLUMBLINE_DATA_INPUTS_COSTS_INTERNAL_H
+#pragma once
 
 #include "data/inputs/costs.h"
 #include "data/text/members.h"
@@ -144,5 +143,3 @@ static inline const char *name_of(const struct costs *c)
 {
     return document_name(&c->document, "costs");
 }
-
-#endif

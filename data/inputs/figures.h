@@ -1,7 +1,6 @@
 // Figures that users want of a training run: FLOP of the model, tokens, utilisation, price
 // (docs/FORMULAS.md, Figures of a run). Nothing is decided by them.
-#ifndef PLUMBLINE_DATA_INPUTS_FIGURES_H
-#define PLUMBLINE_DATA_INPUTS_FIGURES_H
+#pragma once
 
 #include "data/inputs/problem.h"
 
@@ -34,5 +33,3 @@ struct figures {
 // much FLOP per sequence.
 void figures_find(struct figures *f, const struct problem *p, int64_t iteration_ns,
                   double recomputed_flop);
-
-#endif

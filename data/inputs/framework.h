@@ -1,8 +1,7 @@
 // Which of a space's layouts training frameworks can run, according to their documentation
 // (docs/FORMATS.md, job). The checker of proofs has its own table
 // (solve/checker/space/frameworks.c).
-#ifndef PLUMBLINE_DATA_INPUTS_FRAMEWORK_H
-#define PLUMBLINE_DATA_INPUTS_FRAMEWORK_H
+#pragma once
 
 #include "data/inputs/costs.h"
 #include "data/inputs/job.h"
@@ -90,5 +89,3 @@ bool switches_has(const struct job *j, enum trainer_switch s);
 void switches_set(struct job *j);
 // All of them, for a space whose framework decides.
 void switches_list(struct space *space);
-
-#endif

@@ -1,6 +1,5 @@
 // A job: how the model is to be trained, the layout, and what may be chosen.
-#ifndef PLUMBLINE_DATA_INPUTS_JOB_H
-#define PLUMBLINE_DATA_INPUTS_JOB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -489,5 +488,3 @@ bool job_swaps(const struct job *j); // some way has activations in a tier
 // Per replica: global_batch / (data x micro_batch), or more of one replica if they may differ.
 int job_micro_batches(const struct job *j);
 int64_t job_micro_batches_together(const struct job *j); // of all replicas
-
-#endif

@@ -1,7 +1,6 @@
 // Shared by job.c and its parts: the checks of a layout and of rules, which the priced document
 // needs as well.
-#ifndef PLUMBLINE_DATA_INPUTS_JOB_FIELDS_H
-#define PLUMBLINE_DATA_INPUTS_JOB_FIELDS_H
+#pragma once
 
 #include "data/inputs/job.h"
 #include "data/text/members.h"
@@ -38,5 +37,3 @@ enum status job_check_tiers(const struct job *j, const char *file, struct error 
 // Recompute modes, bool[RECOMPUTE_COUNT], as an array of names.
 member_get modes_get;
 member_put modes_put;
-
-#endif

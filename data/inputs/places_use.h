@@ -2,8 +2,7 @@
 // efficiencies and with the sharing of a node's cards.
 // Both pricing and the reports of a plan use this, so reports show what was priced
 // (docs/FORMULAS.md section 15).
-#ifndef PLUMBLINE_DATA_INPUTS_PLACES_USE_H
-#define PLUMBLINE_DATA_INPUTS_PLACES_USE_H
+#pragma once
 
 #include "data/places/places.h"
 #include "data/inputs/problem.h"
@@ -45,5 +44,3 @@ void places_leaving_rings(int *rings, int node_count, const int *node, int repli
 // "measured", "stated", "level rack", "cards infiniband", "inside"
 const char *place_origin_text(const struct place_link *l, const struct places *p,
                               struct arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 // A problem: the four documents of one solve, named by path. One file is one solve.
-#ifndef PLUMBLINE_DATA_INPUTS_PROBLEM_H
-#define PLUMBLINE_DATA_INPUTS_PROBLEM_H
+#pragma once
 
 #include "data/places/cluster.h"
 #include "data/inputs/costs.h"
@@ -150,5 +149,3 @@ int problem_sources(const struct problem *p, const char *maker_path, struct sour
                     struct arena *arena);
 enum status problem_save(const struct problem *p, const char *path, struct arena *arena,
                          struct error *err);
-
-#endif

@@ -1,8 +1,7 @@
 // The space of layouts from which a job lets a search choose: every tuple of degrees, micro-batch,
 // schedule and switches whose device count is that of the cluster, or at most that. It is
 // enumerated in one fixed order, before any filter, so a layout is identified by its number.
-#ifndef PLUMBLINE_DATA_INPUTS_SPACE_H
-#define PLUMBLINE_DATA_INPUTS_SPACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -119,5 +118,3 @@ member_put space_put;
 #define KEY_SPACE(s, member, need)                                                                 \
     KEY_ROW(#member, JSON_OBJECT, need, ALWAYS_WRITTEN, offsetof(struct s, member), 0, 0, NULL,    \
             &space_members, 0, 0, JSON_SKIP, NULL, space_put)
-
-#endif

@@ -1,8 +1,7 @@
 // How many micro-batches each stage of 1f1b has in flight at most, as a list: [stage], 0 behind the
 // last one. docs/PROOFS.md 8.19: a list can be executed exactly if it never rises; and no plan is
 // slower if the last stage has one.
-#ifndef PLUMBLINE_DATA_KINDS_IN_FLIGHT_H
-#define PLUMBLINE_DATA_KINDS_IN_FLIGHT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ bool in_flight_fits(const unsigned char *list, int stages, int room);
 void in_flight_settle(unsigned char *list, int stages, int micro_batches);
 // The next list in lexicographic order, all 1 the first; false: there is none of at most `most`.
 bool in_flight_next(unsigned char *list, int stages, int most);
-
-#endif

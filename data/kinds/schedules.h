@@ -1,8 +1,7 @@
 // The table of schedules: the name, the generator and the properties of each. Everything that the
 // planner decides by schedule is a property here; judge (solve/judge/kinds/kinds.h) and checker
 // (solve/checker/read/orders.c) have their own tables. docs/FORMULAS.md 14 defines the schedules.
-#ifndef PLUMBLINE_DATA_KINDS_SCHEDULES_H
-#define PLUMBLINE_DATA_KINDS_SCHEDULES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -72,5 +71,3 @@ static inline bool schedule_stores_inputs(int kind)
 {
     return kind == SCHEDULE_GPIPE || kind == SCHEDULE_1F1B;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // How certain a sample's median is, whatever ended its repetitions. If the data decide when to
 // stop, chance has several attempts to produce an interval that misses; here these attempts are
 // counted (docs/FORMULAS.md, section 12).
-#ifndef PLUMBLINE_DATA_NUMBERS_INTERVALS_H
-#define PLUMBLINE_DATA_NUMBERS_INTERVALS_H
+#pragma once
 
 #include "data/numbers/samples.h"
 
@@ -53,5 +52,3 @@ int sample_launches(
 
 // |t| stays below this with the given probability; freedom >= 1.
 double student_quantile(double coverage, int freedom);
-
-#endif

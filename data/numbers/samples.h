@@ -1,6 +1,5 @@
 // Samples: raw repetitions measured on a machine, never only summaries.
-#ifndef PLUMBLINE_DATA_NUMBERS_SAMPLES_H
-#define PLUMBLINE_DATA_NUMBERS_SAMPLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -181,5 +180,3 @@ double median_interval(const double *sorted, int count, double coverage, double 
 // The value with a tenth of all below it, x(ceil(count / 10)), with the same kind of interval; its
 // lower end is x(1) where there are too few.
 double lower_tenth(const double *sorted, int count, double coverage, double *low, double *high);
-
-#endif

@@ -1,7 +1,6 @@
 // A cluster: groups of identical nodes, and the links between them. Bandwidths are nominal here;
 // efficiencies are in the costs.
-#ifndef PLUMBLINE_DATA_PLACES_CLUSTER_H
-#define PLUMBLINE_DATA_PLACES_CLUSTER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -124,5 +123,3 @@ const char *cluster_doubt(const struct cluster *c, struct arena *arena);
 enum status cluster_check(const struct cluster *c, struct error *err);
 enum status cluster_save(const struct cluster *c, const char *path, struct arena *arena,
                          struct error *err);
-
-#endif

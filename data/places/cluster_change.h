@@ -1,7 +1,6 @@
 // What-if changes: a cluster changed by a few words, such as without a node or with a slower link,
 // as a separate document.
-#ifndef PLUMBLINE_DATA_PLACES_CLUSTER_CHANGE_H
-#define PLUMBLINE_DATA_PLACES_CLUSTER_CHANGE_H
+#pragma once
 
 #include "data/places/cluster.h"
 #include "data/base/command.h"
@@ -32,5 +31,3 @@ const char *cluster_nearest_node(const struct cluster *c, const char *word, stru
 enum status cluster_make_change(struct cluster *to, const struct cluster *from,
                                 const struct cluster_change *x, struct arena *arena,
                                 struct error *err);
-
-#endif

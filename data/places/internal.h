@@ -1,7 +1,6 @@
 // Shared by cluster.c and places.c, and internal to them: reading, checking and writing of one
 // link, names of groups.
-#ifndef PLUMBLINE_DATA_PLACES_INTERNAL_H
-#define PLUMBLINE_DATA_PLACES_INTERNAL_H
+#pragma once
 
 #include "data/places/cluster.h"
 #include "data/text/members.h"
@@ -31,5 +30,3 @@ enum status places_pair_get(const struct json *element, const struct places *p,
 // For struct places with its nodes already read.
 member_get places_degraded_get;
 member_put places_degraded_put;
-
-#endif

@@ -1,8 +1,7 @@
 // Links between the nodes of a cluster with places: as measured; otherwise as stated for their
 // groups; otherwise the fastest kind of network card that both nodes have (InfiniBand to RoCE falls
 // back to Ethernet), limited by the network level that they share.
-#ifndef PLUMBLINE_DATA_PLACES_PLACES_H
-#define PLUMBLINE_DATA_PLACES_PLACES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -76,5 +75,3 @@ int64_t places_card_rate(const struct node_group *g, int transport, int streams,
 // The same if `streams` streams share the cards, not rounded; 0: the node has none of them.
 double places_card_share(const struct node_group *g, int transport, int streams,
                          const double *efficiency);
-
-#endif

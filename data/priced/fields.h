@@ -1,6 +1,5 @@
 // Compression options as both the priced document and the plan write them.
-#ifndef PLUMBLINE_DATA_PRICED_FIELDS_H
-#define PLUMBLINE_DATA_PRICED_FIELDS_H
+#pragma once
 
 #include "data/priced/priced.h"
 #include "data/text/members.h"
@@ -86,5 +85,3 @@ enum status priced_places_check(const struct priced *p, double passes_ns, double
 // pipette.c
 extern const struct members pipette_members; // context: a priced document with its nodes
 enum status priced_pipette_check(const struct priced *p, double sum_max, struct error *err);
-
-#endif

@@ -2,8 +2,7 @@
 // once, halves up, so that sums are exact. Everything after pricing (choices, MILP, tree,
 // certificate) reads only this document; its hash identifies the problem. All times are for one
 // micro-batch on one device; bytes are per device.
-#ifndef PLUMBLINE_DATA_PRICED_PRICED_H
-#define PLUMBLINE_DATA_PRICED_PRICED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -340,5 +339,3 @@ enum status priced_load(struct priced *p, const char *path, struct arena *arena,
 enum status priced_check(const struct priced *p, struct error *err);
 enum status priced_save(const struct priced *p, const char *path, struct arena *arena,
                         struct error *err);
-
-#endif

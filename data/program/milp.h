@@ -1,8 +1,7 @@
 // A mixed-integer linear program with integer data, and the meaning of its columns and rows. It
 // minimises column 0, the iteration time. Every column has finite bounds. Durations are whole
 // nanoseconds, sizes whole bytes, everything else is plain numbers.
-#ifndef PLUMBLINE_DATA_PROGRAM_MILP_H
-#define PLUMBLINE_DATA_PROGRAM_MILP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -75,5 +74,3 @@ bool milp_row_in_time(const struct milp *m, const struct milp_row *row); // has 
 // A name without blanks or brackets, unique, at most 60 characters.
 const char *milp_column_name(const struct milp *m, int column, char name[64]);
 const char *milp_row_name(const struct milp *m, int row, char name[64]);
-
-#endif

@@ -1,7 +1,6 @@
 // A solution of an integer program as solvers write it: glpsol (-o and -w), CBC, HiGHS (in each of
 // its styles but the pretty one), SCIP, Gurobi and MIPLIB. The text says which.
-#ifndef PLUMBLINE_DATA_PROGRAM_SOLUTION_H
-#define PLUMBLINE_DATA_PROGRAM_SOLUTION_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ struct solution {
 // BAD_INPUT: not such a file, or one that says that there is no solution.
 enum status solution_read(struct solution *s, const char *path, struct arena *arena,
                           struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // The only way in which a bound is published: in a document, on a line of the log, or as the result
 // of a search.
-#ifndef PLUMBLINE_DATA_RESULTS_BOUND_H
-#define PLUMBLINE_DATA_RESULTS_BOUND_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ int64_t bound_stated(int64_t bound_ns, int64_t value_ns, int64_t parent_ns);
 // better than the best known one by more than the gap, and none below cutoff_ns (0: no cutoff).
 // best_ns at NEVER_NS or above: no plan is known.
 int64_t bound_closing(int64_t best_ns, double gap, int64_t cutoff_ns);
-
-#endif

@@ -1,7 +1,6 @@
 // What plumbline check found out about a certificate, for reports. The checker itself writes it
 // (solve/checker/verdict.c) and shares no code with this reader.
-#ifndef PLUMBLINE_DATA_RESULTS_CHECKED_H
-#define PLUMBLINE_DATA_RESULTS_CHECKED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ static inline int64_t checked_value_ns(const struct checked *c)
 extern const struct members checked_members; // its keys (data/text/members.h)
 enum status checked_load(struct checked *c, const char *path, struct arena *arena,
                          struct error *err);
-
-#endif

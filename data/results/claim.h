@@ -1,8 +1,7 @@
 // What stands behind a bound, or behind the statement that there is no plan: the words for it, each
 // with one meaning, and which claims a certificate can be about. The one home of both: whatever
 // prints a claim asks here.
-#ifndef PLUMBLINE_DATA_RESULTS_CLAIM_H
-#define PLUMBLINE_DATA_RESULTS_CLAIM_H
+#pragma once
 
 #include "data/inputs/problem.h"
 #include "data/text/members.h"
@@ -38,5 +37,3 @@ const char *claim_has_no_certificate(const struct problem *p);
 // What a search that took nothing over may say before a certificate is written. On a cluster with
 // places only the certificate shows whether there is one as strong as the bound.
 enum bound_claim claim_of_search(const struct problem *p);
-
-#endif

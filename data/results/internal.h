@@ -1,6 +1,5 @@
 // Shared by the files of plans.
-#ifndef PLUMBLINE_DATA_RESULTS_INTERNAL_H
-#define PLUMBLINE_DATA_RESULTS_INTERNAL_H
+#pragma once
 
 #include "data/text/members.h"
 #include "data/results/plan.h"
@@ -15,5 +14,3 @@ member_put plan_nodes_put;
 
 enum { EXTRAPOLATIONS_MAX = 4096 };
 extern const struct members extrapolation_members;
-
-#endif

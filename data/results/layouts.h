@@ -1,8 +1,7 @@
 // The layouts document: the result of a search over a space of layouts, for each layout. A layout
 // is identified by its number in the space's fixed order (data/inputs/space.h), so a line of the
 // list is a number and a fate, whatever the size of the space.
-#ifndef PLUMBLINE_DATA_RESULTS_LAYOUTS_H
-#define PLUMBLINE_DATA_RESULTS_LAYOUTS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -93,5 +92,3 @@ enum status layouts_load(struct layouts *l, const char *path, struct arena *aren
                          struct error *err);
 enum status layouts_save(const struct layouts *l, const char *path, struct arena *arena,
                          struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // The problem that a plan was made from, at the place that the plan states.
-#ifndef PLUMBLINE_DATA_RESULTS_ORIGIN_H
-#define PLUMBLINE_DATA_RESULTS_ORIGIN_H
+#pragma once
 
 #include "data/inputs/problem.h"
 #include "data/results/plan.h"
@@ -9,5 +8,3 @@
 bool origin_matches(const struct plan *plan, const char *role, const struct document *now);
 // false: it is missing, or has changed. Does not include its costs.
 bool origin_problem(const struct plan *plan, struct problem *problem, struct arena *arena);
-
-#endif

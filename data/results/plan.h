@@ -1,7 +1,6 @@
 // A plan: the decision, its claimed time and memory, and its maximum distance from the optimum.
 // Integers in ns and bytes decide; the *_s keys in the file are for people.
-#ifndef PLUMBLINE_DATA_RESULTS_PLAN_H
-#define PLUMBLINE_DATA_RESULTS_PLAN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -264,5 +263,3 @@ int64_t plan_stage_devices(const struct plan *p, int stage);
 // vocabulary at a degree of their own.
 int plan_mixing_stages(const struct plan *p);
 int64_t plan_devices(const struct plan *p);
-
-#endif

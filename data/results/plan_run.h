@@ -1,7 +1,6 @@
 // A run: a plan carried out, every pass, message and sync with its start and end. The passes' times
 // are those of the plan's own operations, so a run can be laid beside its plan.
-#ifndef PLUMBLINE_DATA_RESULTS_PLAN_RUN_H
-#define PLUMBLINE_DATA_RESULTS_PLAN_RUN_H
+#pragma once
 
 #include "data/numbers/samples.h"
 #include "data/results/plan.h"
@@ -82,5 +81,3 @@ void plan_run_at_speed(struct plan_run *r, double yardstick_s);
 
 // BAD_INPUT: the run is of another plan.
 enum status plan_run_check(const struct plan_run *r, const struct plan *plan, struct error *err);
-
-#endif

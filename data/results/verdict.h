@@ -1,6 +1,5 @@
 // The judge's verdict on a plan: every violated rule by name, with the amount.
-#ifndef PLUMBLINE_DATA_RESULTS_VERDICT_H
-#define PLUMBLINE_DATA_RESULTS_VERDICT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ enum status verdict_save(const struct verdict *v, const char *path, const struct
 // another plan.
 enum status verdict_covers(bool *covers, const char *path, const struct document *plan,
                            int64_t bound_ns, struct arena *arena, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // Shared by the files that build a schedule's tables, and internal to them: the turns of every
 // rank, and the indices of the operations of passes and messages.
-#ifndef PLUMBLINE_DATA_SCHEDULE_BUILDER_H
-#define PLUMBLINE_DATA_SCHEDULE_BUILDER_H
+#pragma once
 
 #include "data/kinds/schedules.h"
 #include "data/schedule/schedule.h"
@@ -102,5 +101,3 @@ void make_swaps(struct builder *b);    // the same
 enum status make_compute_streams(struct builder *b, struct error *err);
 void make_link_streams(struct builder *b);
 void make_ending(struct builder *b); // syncs, optimizers, what is carried
-
-#endif

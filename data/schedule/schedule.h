@@ -6,8 +6,7 @@
 // A *stage* is a run of layers; stages follow each other along the model. A *rank* is what
 // computes: it holds one stage, or several if the schedule is interleaved, and has one compute
 // stream, one sync stream, and a link to each rank with which it communicates.
-#ifndef PLUMBLINE_DATA_SCHEDULE_SCHEDULE_H
-#define PLUMBLINE_DATA_SCHEDULE_SCHEDULE_H
+#pragma once
 
 #include <assert.h>
 #include <stdbool.h>
@@ -175,5 +174,3 @@ enum status schedule_order(const struct schedule *s, int *order, struct arena *a
 
 struct priced;
 struct schedule_request schedule_request_of(const struct priced *p);
-
-#endif

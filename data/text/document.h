@@ -1,6 +1,5 @@
 // The envelope of every document: kind, version, made_by, made_from (the inputs with their hashes).
-#ifndef PLUMBLINE_DATA_TEXT_DOCUMENT_H
-#define PLUMBLINE_DATA_TEXT_DOCUMENT_H
+#pragma once
 
 #include "data/base/arena.h"
 #include "data/base/file.h"
@@ -57,5 +56,3 @@ struct source source_of(const char *role, const struct document *of, const char 
 
 // The hash of the source with this role, or NULL.
 const char *source_hash(const struct document *d, const char *role);
-
-#endif

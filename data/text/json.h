@@ -1,7 +1,6 @@
 // Strict JSON documents: read with one table of fields per object, written with a fixed order of
 // keys. An error names the file, the path inside it, what was expected and what was found.
-#ifndef PLUMBLINE_DATA_TEXT_JSON_H
-#define PLUMBLINE_DATA_TEXT_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -177,5 +176,3 @@ const char *unit_example(enum key_unit kind);
 // double nearest to the written number, except for the rounding of a division of bits by 8 or by a
 // power of 2. false: the text has another form.
 bool unit_read(const char *text, enum key_unit kind, double *value);
-
-#endif

@@ -1,8 +1,7 @@
 // JSON token by token, from a text or from a file of any size, in memory that does not grow with
 // it: one buffer, one text, one bit of state per open bracket. For foreign files of gigabytes, and
 // for the text of a document before data/text/json.h reads it.
-#ifndef PLUMBLINE_DATA_TEXT_JSON_STREAM_H
-#define PLUMBLINE_DATA_TEXT_JSON_STREAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -54,5 +53,3 @@ bool json_is_python_word(const char *word);
 
 enum status stream_refuse(const struct json_stream *s, struct error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif

@@ -1,7 +1,6 @@
 // Members of structures as keys of objects: one table reads and writes them, and checks the ranges
 // of those built in memory.
-#ifndef PLUMBLINE_DATA_TEXT_MEMBERS_H
-#define PLUMBLINE_DATA_TEXT_MEMBERS_H
+#pragma once
 
 #include <limits.h>
 #include <math.h>
@@ -147,5 +146,3 @@ enum status members_check(const struct members *m, const void *of, const char *f
 void set_put(struct json_writer *w, const char *key, const char *const *names, const bool *set);
 enum status set_get(const struct json *array, const char *const *names, bool *set,
                     struct arena *arena, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // Text that grows in an arena: programs, reports, settings of frameworks.
-#ifndef PLUMBLINE_DATA_TEXT_PIECES_H
-#define PLUMBLINE_DATA_TEXT_PIECES_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ void text_put_list(struct text *t, const char *format, va_list arguments)
 // A part of a text: from behind the line "#: PART" to the next such line. values: pairs of a word
 // and what stands for it, ended by NULL.
 void text_put_part(struct text *t, const char *parts, const char *part, const char *const *values);
-
-#endif

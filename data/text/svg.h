@@ -1,8 +1,7 @@
 // A small house style for drawings: rectangles, lines, circles and words in scalable vector
 // graphics. Each drawing has a title and a viewBox, and no scripts, external styles or anything
 // else that a viewer has to load. The colours are the ones below.
-#ifndef PLUMBLINE_DATA_TEXT_SVG_H
-#define PLUMBLINE_DATA_TEXT_SVG_H
+#pragma once
 
 #include "data/base/status.h"
 #include "data/text/pieces.h"
@@ -54,5 +53,3 @@ void svg_text_upwards(struct text *s, double x, double y, enum svg_anchor anchor
                       enum svg_colour colour, const char *text);
 void svg_end(struct text *s); // closes the drawing, which is then text and length
 enum status svg_write(struct text *s, const char *path, struct error *err); // the same, into a file
-
-#endif

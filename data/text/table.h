@@ -3,8 +3,7 @@
 // unique, and cells are plain (data/base/plain.h), where tabs and line ends count as blanks. Cells
 // are slices of the file's text, so reading a table of a hundred thousand rows is as fast as its
 // bytes. An error names the file, the line, the column, what was expected and what was found.
-#ifndef PLUMBLINE_DATA_TEXT_TABLE_H
-#define PLUMBLINE_DATA_TEXT_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,5 +69,3 @@ enum status table_refuse(const struct table *t, int column, struct error *err, c
 // leading apostrophe away has the text back. Numbers, also with a unit ("-0.5 %"), and dashes are
 // as they are. May return the text itself.
 const char *csv_cell(const char *text, struct arena *arena);
-
-#endif

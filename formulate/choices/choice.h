@@ -1,7 +1,6 @@
 // Shared by the files of the choices: the pricing of one choice, the rules on one stage, and when
 // one choice makes another unnecessary.
-#ifndef PLUMBLINE_FORMULATE_CHOICES_CHOICE_H
-#define PLUMBLINE_FORMULATE_CHOICES_CHOICE_H
+#pragma once
 
 #include "formulate/choices/choices.h"
 
@@ -63,5 +62,3 @@ static inline int64_t resident_bytes(const struct memory_parts *m)
     return m->weight_bytes + m->gradient_bytes + m->optimizer_bytes + m->buffer_bytes +
            m->feedback_bytes;
 }
-
-#endif

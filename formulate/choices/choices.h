@@ -3,8 +3,7 @@
 // filtered by rules and memory; dominated ones are removed. The decision of a plan is one choice
 // per stage. The stages of one rank share its devices: they are on one node group, and the rank's
 // memory is theirs together, so the filter is exact only if a rank has one stage.
-#ifndef PLUMBLINE_FORMULATE_CHOICES_CHOICES_H
-#define PLUMBLINE_FORMULATE_CHOICES_CHOICES_H
+#pragma once
 
 #include "data/results/plan.h"
 #include "data/priced/priced.h"
@@ -162,5 +161,3 @@ void choices_to_plan(struct plan *plan, const struct choices *c, const int *chos
 // The reverse: chosen[] of a loaded plan; false if a stage's decision is not among the choices
 // (dominated ones are replaced by a choice that dominates them).
 bool choices_from_plan(int *chosen, const struct choices *c, const struct plan *plan);
-
-#endif

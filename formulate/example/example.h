@@ -1,8 +1,7 @@
 // Complete problems: the benchmark family `chain`, transformers on shipped clusters, a mixed
 // cluster, four machines like the measured one, and a published planner's setting on a measured
 // matrix. They are built as structs and written as the five documents that a user would write.
-#ifndef PLUMBLINE_FORMULATE_EXAMPLE_EXAMPLE_H
-#define PLUMBLINE_FORMULATE_EXAMPLE_EXAMPLE_H
+#pragma once
 
 #include "data/base/command.h"
 #include "data/base/shipped.h"
@@ -135,5 +134,3 @@ enum status example_pipette(struct problem *problem, const struct pipette_reques
 // force is false.
 enum status example_write(struct problem *problem, const char *folder, bool force,
                           struct arena *arena, struct error *err);
-
-#endif

@@ -1,8 +1,7 @@
 // The longest path through a schedule's graph for given durations, and the number of times that
 // each symbol occurs on it: the solver's own walk. Its length is the iteration time. Its counts are
 // a row of the MILP, valid for every plan of the layout.
-#ifndef PLUMBLINE_FORMULATE_GRAPH_LONGEST_H
-#define PLUMBLINE_FORMULATE_GRAPH_LONGEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ bool graph_is_chains(const struct graph *g);
 // remaining ones are left out.
 int graph_starting_paths(struct graph *g, int **paths, bool (*should_stop)(void *argument),
                          void *argument, struct arena *arena);
-
-#endif

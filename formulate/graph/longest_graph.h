@@ -1,6 +1,5 @@
 // The inside of a compiled graph: what the walks over it share.
-#ifndef PLUMBLINE_FORMULATE_GRAPH_LONGEST_GRAPH_H
-#define PLUMBLINE_FORMULATE_GRAPH_LONGEST_GRAPH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -65,5 +64,3 @@ static inline void path_memory_begin(struct graph *g) { g->noted_count = 0; }
 void path_memory_end(struct graph *g, const int *counts); // including the laps
 
 struct period *period_open(const struct graph *g, struct arena *arena);
-
-#endif

@@ -1,8 +1,7 @@
 // The objective as a graph: the longest path for a plan's durations is the value of the objective.
 // Everything that proves a bound (paths, boxes, tree) works on this graph; memory and the plan's
 // claims come from the schedule itself.
-#ifndef PLUMBLINE_FORMULATE_GRAPH_OBJECTIVE_H
-#define PLUMBLINE_FORMULATE_GRAPH_OBJECTIVE_H
+#pragma once
 
 #include "data/results/plan.h"
 #include "data/priced/priced.h"
@@ -44,5 +43,3 @@ int64_t objective_energy_uj(const struct plan *plan, const struct priced *p,
 int64_t objective_iteration_ns(const struct plan *plan, const struct priced *p,
                                const struct schedule *schedule, struct graph *graph,
                                struct arena *arena);
-
-#endif

@@ -1,7 +1,6 @@
 // Distinct paths, numbered in the order in which they are added. A path is its counts of symbols,
 // followed by its laps (path_size in formulate/choices).
-#ifndef PLUMBLINE_FORMULATE_GRAPH_POOL_H
-#define PLUMBLINE_FORMULATE_GRAPH_POOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ static inline const int *path_pool_at(const struct path_pool *pool, int id)
 {
     return pool->paths + (size_t)id * (size_t)pool->size;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Shared by the files of this folder.
-#ifndef PLUMBLINE_FORMULATE_PREDICT_INTERNAL_H
-#define PLUMBLINE_FORMULATE_PREDICT_INTERNAL_H
+#pragma once
 
 #include "formulate/choices/choices.h"
 #include "formulate/example/example.h"
@@ -171,5 +170,3 @@ bool predict_refuse(struct prediction *prediction, const char *format, ...)
 // NULL: none; the prediction says why.
 struct kept_graph *predict_graph(struct predictor *p, const struct priced *priced,
                                  struct prediction *prediction);
-
-#endif

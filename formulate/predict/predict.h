@@ -2,8 +2,7 @@
 // (formulate/price/), the sums over stages are those of its choices, and the time is the longest
 // path through the schedule's own graph; nothing is decided here. Made for thousands of
 // configurations: graphs are kept by layout, everything else is scratch.
-#ifndef PLUMBLINE_FORMULATE_PREDICT_PREDICT_H
-#define PLUMBLINE_FORMULATE_PREDICT_PREDICT_H
+#pragma once
 
 #include "formulate/example/example.h"
 #include "data/results/plan.h"
@@ -124,5 +123,3 @@ void row_set_trait(struct run_row *row, enum trait trait, int value);
 // A whole problem in this placement; every stage is on the first node group that can hold a stage.
 void predict_problem(struct predictor *p, const struct problem *problem,
                      const struct placement *placement, struct prediction *prediction);
-
-#endif

@@ -1,8 +1,7 @@
 // A row of a table of runs: the configuration of one training run and, if it was measured, the
 // result. The columns are those of the shared validation sets (docs/FORMATS.md, runs); a blank cell
 // means "not stated".
-#ifndef PLUMBLINE_FORMULATE_PREDICT_ROW_H
-#define PLUMBLINE_FORMULATE_PREDICT_ROW_H
+#pragma once
 
 #include <stdio.h>
 
@@ -103,5 +102,3 @@ enum status row_set_columns(struct run_row *row, const char *what, const char *t
 // One row from "column=value" words.
 enum status row_of_words(struct run_row *row, const char *const *words, int count,
                          struct arena *arena, struct error *err);
-
-#endif

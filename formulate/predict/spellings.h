@@ -1,6 +1,5 @@
 // How tables spell what they hold.
-#ifndef PLUMBLINE_FORMULATE_PREDICT_SPELLINGS_H
-#define PLUMBLINE_FORMULATE_PREDICT_SPELLINGS_H
+#pragma once
 
 #include "formulate/predict/row.h"
 
@@ -23,5 +22,3 @@ bool column_is_foreign(struct cell name, const char **known);
 // NULL unless it is likely the one that is meant.
 const char *column_nearest(const char *name, const char *const *own, int count, bool close,
                            struct arena *arena);
-
-#endif

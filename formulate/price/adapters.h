@@ -1,6 +1,5 @@
 // Low-rank adapters on products of frozen blocks, and what those products keep: work.c, modules.c.
-#ifndef PLUMBLINE_FORMULATE_PRICE_ADAPTERS_H
-#define PLUMBLINE_FORMULATE_PRICE_ADAPTERS_H
+#pragma once
 
 #include "formulate/price/pricing.h"
 
@@ -18,5 +17,3 @@ real inputs_of_products(const struct pricing *x, const struct layer_run *run);
 real made_of_ffn(const struct pricing *x); // of what kept_of_ffn counts, the first products'
 // A frozen block's last product without an adapter keeps no input.
 bool keeps_last_input(const struct pricing *x, const struct layer_run *run);
-
-#endif

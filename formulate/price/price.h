@@ -1,7 +1,6 @@
 // Pricing: turns the four documents of a problem into whole nanoseconds and bytes. The formulas are
 // those of docs/FORMULAS.md.
-#ifndef PLUMBLINE_FORMULATE_PRICE_PRICE_H
-#define PLUMBLINE_FORMULATE_PRICE_PRICE_H
+#pragma once
 
 #include "data/inputs/cost_keys.h"
 #include "data/priced/priced.h"
@@ -58,5 +57,3 @@ double price_least_s(const struct least_work *w, const struct gpu_costs *gpu, in
 bool price_factor_was_fitted(const struct problem *problem);
 // Bytes of a device of the group outside the allocator: context, libraries, communicators.
 double price_outside_bytes(const struct pricing *kept, int group);
-
-#endif

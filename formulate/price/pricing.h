@@ -1,8 +1,7 @@
 // Shared by the files of pricing: the quantities of docs/FORMULAS.md section 1, under the names
 // they have there, and rounding to priced terms. Except for the code that fills the priced
 // document, all are pure functions of struct pricing, for thousands of configurations a second.
-#ifndef PLUMBLINE_FORMULATE_PRICE_PRICING_H
-#define PLUMBLINE_FORMULATE_PRICE_PRICING_H
+#pragma once
 
 #include "data/inputs/places_use.h"
 #include "formulate/price/price.h"
@@ -496,5 +495,3 @@ enum status price_transfers_again(struct pricing *x, struct error *err); // with
 enum status price_message(const struct pricing *x, const struct message *m,
                           const struct message_ends *ends, int slice, int64_t *forward_ns,
                           int64_t **backward_ns, size_t at, struct error *err);
-
-#endif

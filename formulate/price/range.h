@@ -6,8 +6,7 @@
 // the machine's own runs that of the factor. Where runs of the very program were
 // predicted, what they show bounds all of this but the host (docs/FORMULAS.md 19). And which
 // numbers of the costs lie outside the samples they were fitted on (extrapolate.c).
-#ifndef PLUMBLINE_FORMULATE_PRICE_RANGE_H
-#define PLUMBLINE_FORMULATE_PRICE_RANGE_H
+#pragma once
 
 #include "data/inputs/cost_keys.h"
 #include "data/results/plan.h"
@@ -73,5 +72,3 @@ enum status range_of_plan(struct plan *plan, const struct problem *problem, stru
 // the plan's layout.
 enum status extrapolation_of_plan(struct plan *plan, const struct problem *problem,
                                   struct arena *arena, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // From choices to a MILP: one binary per choice, flows over boundaries, level columns for
 // branching, rows of memory if stages share a rank's devices.
-#ifndef PLUMBLINE_FORMULATE_PROGRAM_FORMULATE_H
-#define PLUMBLINE_FORMULATE_PROGRAM_FORMULATE_H
+#pragma once
 
 #include "data/inputs/problem.h"
 #include "data/program/milp.h"
@@ -108,5 +107,3 @@ void milp_units_put(struct text *t, int64_t value, int log10);
 // The lines that say what the numbers mean, each after `mark`, a format's sign for comments.
 void milp_units_explain(struct text *t, const struct milp *m, const struct milp_units *u,
                         const char *mark);
-
-#endif

@@ -1,8 +1,7 @@
 // The CPU's kernels, fp32, each run by the whole team, from which the timed parts and whole layers
 // are built. Matrices are stored by rows; a row stride may exceed the row. const data is only
 // read.
-#ifndef PLUMBLINE_MEASURE_CPU_INTERNAL_H
-#define PLUMBLINE_MEASURE_CPU_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <string.h>
@@ -326,5 +325,3 @@ struct part_size part_size(const struct cell *cell, int threads);
 
 // One repetition. in[part_size().in], out[part_size().out].
 void part_run(struct team *team, const struct cell *cell, const float *in, float *out);
-
-#endif

@@ -1,7 +1,6 @@
 // Attention as one kernel that keeps no scores, where a library has one: fused_cudnn.c, or
 // otherwise fused_none.c. Half precision only.
-#ifndef PLUMBLINE_MEASURE_CUDA_FUSED_H
-#define PLUMBLINE_MEASURE_CUDA_FUSED_H
+#pragma once
 
 #include "data/base/arena.h"
 #include "data/base/status.h"
@@ -23,5 +22,3 @@ int64_t fused_workspace_bytes(const struct fused *fused); // of all plans so far
 // Pointers as a step's places have them.
 enum status fused_run(struct fused *fused, int plan, const void *const in[6], void *const out[4],
                       float scale, void *workspace, struct error *err);
-
-#endif

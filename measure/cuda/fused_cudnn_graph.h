@@ -1,6 +1,5 @@
 // Shared by the two files behind fused.h: the only header that includes cudnn.h.
-#ifndef PLUMBLINE_MEASURE_CUDA_FUSED_CUDNN_GRAPH_H
-#define PLUMBLINE_MEASURE_CUDA_FUSED_CUDNN_GRAPH_H
+#pragma once
 
 #include <cudnn.h>
 
@@ -55,5 +54,3 @@ enum status descriptor_finish(descriptor of, struct error *err);
 // The operations of an attention, as a finished graph.
 enum status graph_of_attention(descriptor *graph, struct descriptors *all,
                                const struct attention *attention, struct error *err);
-
-#endif

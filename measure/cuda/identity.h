@@ -1,6 +1,5 @@
 // Which device this is, and whether the kernels were built for it.
-#ifndef PLUMBLINE_MEASURE_CUDA_IDENTITY_H
-#define PLUMBLINE_MEASURE_CUDA_IDENTITY_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -35,5 +34,3 @@ static inline enum status capability_check(const struct cudaDeviceProp *p, struc
                 "above: build with CUDA_ARCHS=\"-gencode arch=compute_%d,code=sm_%d\"",
                 p->name, own / 10, own % 10, least / 10, least % 10, own, own);
 }
-
-#endif

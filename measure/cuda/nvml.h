@@ -1,7 +1,6 @@
 // The device's clocks, temperature and power by NVML, which comes with the driver and is loaded at
 // run time.
-#ifndef PLUMBLINE_MEASURE_CUDA_NVML_H
-#define PLUMBLINE_MEASURE_CUDA_NVML_H
+#pragma once
 
 #include "data/base/arena.h"
 #include "data/numbers/samples.h"
@@ -15,5 +14,3 @@ struct nvml *nvml_open(const char *bus, const char *slice, struct arena *arena);
 const char *nvml_driver(struct nvml *nvml, struct arena *arena); // "580.65.06", or NULL
 bool nvml_condition(struct nvml *nvml, struct condition *now);   // all but `first`
 int64_t nvml_used_bytes(struct nvml *nvml); // of the device, by all programs; 0: unknown
-
-#endif

@@ -1,7 +1,6 @@
 // One CUDA device during measurement: memory in pools, products as tuned plans, time by events
 // behind a gate.
-#ifndef PLUMBLINE_MEASURE_CUDA_SESSION_H
-#define PLUMBLINE_MEASURE_CUDA_SESSION_H
+#pragma once
 
 #include <cublasLt.h>
 
@@ -141,5 +140,3 @@ enum status attentions_prepare(struct cuda_session *s, struct program *programs,
 enum status steps_prepare(struct cuda_session *s, struct program *program, struct error *err);
 enum status steps_run(struct cuda_session *s, const struct program *program, int from, int to,
                       struct error *err);
-
-#endif

@@ -5,8 +5,7 @@
 // Areas of one kind are in one pool, filled once with random numbers of that kind. Each repetition
 // begins at another position of the pool, so that no cache holds what it reads. Scratch is written
 // before it is read.
-#ifndef PLUMBLINE_MEASURE_CUDA_STEPS_H
-#define PLUMBLINE_MEASURE_CUDA_STEPS_H
+#pragma once
 
 #include "data/base/arena.h"
 #include "data/base/units.h"
@@ -194,5 +193,3 @@ void steps_attention(struct program *p, const struct attention *a, struct attend
 void steps_attention_backward(struct program *p, const struct attention *a, struct attended at,
                               struct place context, struct place d_context, struct place kept,
                               struct attended d);
-
-#endif

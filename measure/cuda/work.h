@@ -1,6 +1,5 @@
 // From cells to lists of steps. Nothing here calls CUDA.
-#ifndef PLUMBLINE_MEASURE_CUDA_WORK_H
-#define PLUMBLINE_MEASURE_CUDA_WORK_H
+#pragma once
 
 #include "measure/sampling/cells.h"
 #include "measure/cuda/steps.h"
@@ -34,5 +33,3 @@ void steps_activation(struct program *p, bool gated, int64_t tokens, int64_t ffn
                       struct place y);
 void steps_activation_backward(struct program *p, bool gated, int64_t tokens, int64_t ffn,
                                struct place x, struct place dy, struct place dx);
-
-#endif

@@ -1,7 +1,6 @@
 // Shared by links and collectives as commands: options, the run over all ranks, the document, the
 // last line of the log.
-#ifndef PLUMBLINE_MEASURE_LINKS_ASSEMBLY_H
-#define PLUMBLINE_MEASURE_LINKS_ASSEMBLY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -172,5 +171,3 @@ int64_t pattern_first_wrong(const void *data, int64_t bytes, uint64_t number); /
 // A matrix of rates and one of delays (up to 16 endpoints); then by name: links that differ in
 // their two directions, links slower than most, links that slow down when others are busy.
 void links_report(FILE *to, const struct samples *samples, struct arena *arena);
-
-#endif

@@ -2,8 +2,7 @@
 // otherwise nccl_none.c. Data sent and received is in the host's memory and is copied to the
 // device before and back after. Only the transfer between devices is timed, by the device's own
 // events.
-#ifndef PLUMBLINE_MEASURE_LINKS_DEVICES_H
-#define PLUMBLINE_MEASURE_LINKS_DEVICES_H
+#pragma once
 
 #include "measure/links/assembly.h"
 
@@ -35,5 +34,3 @@ enum status devices_groups(struct device_group **groups, struct devices *d,
 // As group_run.
 enum status devices_run(struct device_group *g, enum collective what, const float *in, float *out,
                         int64_t count, double *seconds, struct error *err);
-
-#endif

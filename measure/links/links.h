@@ -1,6 +1,5 @@
 // The sub-commands of plumbline-measure that need several processes.
-#ifndef PLUMBLINE_MEASURE_LINKS_LINKS_H
-#define PLUMBLINE_MEASURE_LINKS_LINKS_H
+#pragma once
 
 #include "data/base/command.h"
 
@@ -10,5 +9,3 @@
 extern const struct command measure_links, measure_collectives, measure_run;
 
 #define RUN_TEXT "carry out a plan with these kernels, on one process for each rank (mpirun)"
-
-#endif

@@ -3,8 +3,7 @@
 // file that uses MPI; programs built without MPI have mpi_none.c instead, which executes
 // plumbline-measure-mpi for links and collectives. Every rank calls what is marked "all" in the
 // same order. A failure inside MPI ends all processes with MPI's own text.
-#ifndef PLUMBLINE_MEASURE_LINKS_RANKS_H
-#define PLUMBLINE_MEASURE_LINKS_RANKS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -51,5 +50,3 @@ struct group *ranks_group(struct ranks *ranks, const int *members, int count, st
 void group_meet(struct group *group);
 // `count` floats are the whole array, a multiple of the group's size; reductions are sums.
 void group_run(struct group *group, enum collective what, const float *in, float *out, int count);
-
-#endif

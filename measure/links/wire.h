@@ -4,8 +4,7 @@
 // directions. The sender then times its message and an empty answer, and subtracts half of the
 // fastest of three empty exchanges just before. Delays are thus taken as equal in both directions;
 // rates still belong to one.
-#ifndef PLUMBLINE_MEASURE_LINKS_WIRE_H
-#define PLUMBLINE_MEASURE_LINKS_WIRE_H
+#pragma once
 
 #include "measure/links/assembly.h"
 
@@ -19,5 +18,3 @@ struct wire {
 // Called at both ends. *seconds: -1 at the end that does not know.
 enum status wire_send(struct wire *w, int bytes, int to, double *seconds, struct error *err);
 enum status wire_receive(struct wire *w, int bytes, int from, double *seconds, struct error *err);
-
-#endif

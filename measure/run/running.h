@@ -12,8 +12,7 @@
 // not depend on how many processes share a processor. Where other programs use the machine, too,
 // an iteration is walked twice: once for its work, and once on the virtual clock, with the lower
 // tenth of what each kernel took in it and in those before.
-#ifndef PLUMBLINE_MEASURE_RUN_RUNNING_H
-#define PLUMBLINE_MEASURE_RUN_RUNNING_H
+#pragma once
 
 #include "data/inputs/problem.h"
 #include "data/results/plan_run.h"
@@ -313,5 +312,3 @@ enum status run_save(struct running *r, const struct run_iteration *iterations, 
 // A process's items at the first one, in rank order; there *count becomes their number. The
 // process itself gets NULL, and so do the others.
 void *run_gather(struct running *r, int from, const void *own, int *count, size_t each);
-
-#endif

@@ -3,8 +3,7 @@
 // it (cells.h, rounds.h). Each device has a file and a row in the table in backends.c; if its
 // library is missing, the build uses a file instead that answers UNAVAILABLE. No back end is
 // chosen by #ifdef.
-#ifndef PLUMBLINE_MEASURE_SAMPLING_BACKEND_H
-#define PLUMBLINE_MEASURE_SAMPLING_BACKEND_H
+#pragma once
 
 #include "measure/sampling/cells.h"
 
@@ -75,5 +74,3 @@ extern const struct backend backend_cpu, backend_simulated, backend_cuda;
 
 const struct backend *backend_find(const char *name); // NULL: none
 const char *backend_names(struct arena *arena);       // "cpu, simulated"
-
-#endif

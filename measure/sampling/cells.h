@@ -1,8 +1,7 @@
 // Which operations are measured, at which sizes: the kernels and the layers of a model, at token
 // counts that fit the budget. cells.c: kernels; cells_layers.c: whole layers and the optimizer;
 // cells_compress.c: compression. cells_parts.c: parts that only some models have.
-#ifndef PLUMBLINE_MEASURE_SAMPLING_CELLS_H
-#define PLUMBLINE_MEASURE_SAMPLING_CELLS_H
+#pragma once
 
 #include "data/inputs/model/model.h"
 #include "data/numbers/samples.h"
@@ -200,5 +199,3 @@ void cells_add_optimizer(struct chooser *c);
 
 // In units of request->largest_s.
 double cells_layers_work(const struct cells_request *request);
-
-#endif

@@ -1,6 +1,5 @@
 // Properties of the machine that a process runs on, independent of what is measured.
-#ifndef PLUMBLINE_MEASURE_SAMPLING_HOST_H
-#define PLUMBLINE_MEASURE_SAMPLING_HOST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ int64_t pages_available_bytes(void);
 // Memory that the system has not handed out before, none of it resident yet; malloc could return a
 // used piece. It ends by munmap. NULL: there is none.
 char *pages_take(size_t bytes);
-
-#endif

@@ -2,8 +2,7 @@
 // machine affects all cells equally, until each median is known well enough or the time is spent.
 // The data are examined only at a few counts (data/numbers/intervals.h), so that the intervals
 // hold although they decide when to stop.
-#ifndef PLUMBLINE_MEASURE_SAMPLING_ROUNDS_H
-#define PLUMBLINE_MEASURE_SAMPLING_ROUNDS_H
+#pragma once
 
 #include "measure/sampling/backend.h"
 #include "measure/sampling/cells.h"
@@ -56,5 +55,3 @@ void record_cells(struct samples *s, const struct cell *cells, int cell_count, s
 enum { TURNS_MOST = 512 };
 enum status sustained_run(const struct backend *backend, void *session, struct cell *pairs,
                           int pair_count, double least_s, struct arena *arena, struct error *err);
-
-#endif

@@ -1,8 +1,7 @@
 // A simulated machine: times from a model whose truth is known, with noise of a chosen kind, on
 // its own clock. The whole chain from measuring to costs is tested on it, and anyone without the
 // hardware can run it. The same seed gives the same samples.
-#ifndef PLUMBLINE_MEASURE_SAMPLING_SIMULATED_H
-#define PLUMBLINE_MEASURE_SAMPLING_SIMULATED_H
+#pragma once
 
 #include "measure/sampling/backend.h"
 
@@ -46,5 +45,3 @@ double simulated_noise(enum noise noise, double spread, uint64_t *seed);
 
 // Help on the options.
 extern const char simulated_help[];
-
-#endif

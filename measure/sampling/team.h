@@ -1,7 +1,6 @@
 // A team of threads working on one thing together. Each takes its share of the rows or columns;
 // the caller is member 0.
-#ifndef PLUMBLINE_MEASURE_SAMPLING_TEAM_H
-#define PLUMBLINE_MEASURE_SAMPLING_TEAM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -28,5 +27,3 @@ void team_run(struct team *team, int64_t count, team_task *task, const void *arg
 // clock includes their turns, too.
 void team_reset_busy(struct team *team);
 double team_busy_s(const struct team *team);
-
-#endif

@@ -9,8 +9,7 @@
 //    FOLDER/ID/result/        attempt, renamed once all of it was on disk; never changed
 //    FOLDER/ID/failure/       the same, if there is no result; replaced by the next attempt
 //    FOLDER/ID/saved/         the same, from an attempt that was stopped
-#ifndef PLUMBLINE_SOLVE_BATCH_BATCH_H
-#define PLUMBLINE_SOLVE_BATCH_BATCH_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -203,5 +202,3 @@ extern const struct members result_members; // its keys (data/text/members.h)
 enum status result_save(const struct result *r, const struct instance *i, const char *path,
                         struct arena *arena, struct error *err);
 enum status result_load(struct result *r, const char *path, struct arena *arena, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // The results of a batch as rows of values: filtered, sorted, grouped, written, drawn.
-#ifndef PLUMBLINE_SOLVE_BATCH_TABLE_H
-#define PLUMBLINE_SOLVE_BATCH_TABLE_H
+#pragma once
 
 #include "data/base/command.h"
 #include "data/text/pieces.h"
@@ -117,5 +116,3 @@ bool table_plot(struct text *svg, const struct batch_table *t, enum plot plot,
 
 // collect.c
 extern const struct command batch_collect, batch_plot;
-
-#endif

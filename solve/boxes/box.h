@@ -7,8 +7,7 @@
 // - by ranks, where choices state places: first by where a stage starts;
 // - where a rank has several stages: by the number of layers it holds, or by its group.
 // Repeated splitting terminates: a box with a single plan is evaluated by replay.
-#ifndef PLUMBLINE_SOLVE_BOXES_BOX_H
-#define PLUMBLINE_SOLVE_BOXES_BOX_H
+#pragma once
 
 #include "solve/boxes/dynamic.h"
 #include "formulate/graph/longest.h"
@@ -153,5 +152,3 @@ bool box_close(struct box_closer *b, const struct choice_box *box, int64_t targe
 // that takes target_ns or more).
 bool box_repeat(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
                 const struct box_step *steps, int step_count, const struct choice_box *left);
-
-#endif

@@ -1,6 +1,5 @@
 // Internals of closing boxes, shared by the files of solve/boxes.
-#ifndef PLUMBLINE_SOLVE_BOXES_BOX_INTERNAL_H
-#define PLUMBLINE_SOLVE_BOXES_BOX_INTERNAL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -218,5 +217,3 @@ void box_couple_ranks(const struct choices *c, bool *const *allowed);
 // slightly heavier than the others; the first one is for no heavy rank. paths[count * path_size];
 // returns count.
 int box_rank_paths(struct box_closer *b, const int **paths);
-
-#endif

@@ -10,8 +10,7 @@
 // rank is an index of the table. It can be bounded (spans), and the memory of a rank is priced
 // separately for each such number (solve/boxes/dynamic_ranks.c). Otherwise what couples the stages
 // of a rank (one group, its memory) is left to whoever splits the boxes.
-#ifndef PLUMBLINE_SOLVE_BOXES_DYNAMIC_H
-#define PLUMBLINE_SOLVE_BOXES_DYNAMIC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -115,5 +114,3 @@ int64_t dynamic_solve_labels(struct dynamic *d, const struct dynamic_box *box,
 // A path in an array: the counts of its symbols, then its laps.
 static inline int path_size(int symbols) { return symbols + 1; }
 static inline int path_laps(const int *counts, int symbols) { return counts[symbols]; }
-
-#endif

@@ -1,7 +1,6 @@
 // Internals of the dynamic programme, for solve/boxes/dynamic*.c alone. Costs are doubles that hold
 // integers below 2^53, so every sum and comparison is exact and rows are processed quickly.
-#ifndef PLUMBLINE_SOLVE_BOXES_DYNAMIC_TABLE_H
-#define PLUMBLINE_SOLVE_BOXES_DYNAMIC_TABLE_H
+#pragma once
 
 #include "data/places/cluster.h"
 #include "solve/boxes/dynamic.h"
@@ -165,5 +164,3 @@ void rank_bound_decisions(const struct dynamic *d, int rank, const double *other
 void rank_fit(const struct dynamic *d, int rank);
 // As rank_trace, repaired as in rank_fit.
 void rank_trace_fitting(const struct dynamic *d, int rank, int try, int layers, int *chosen);
-
-#endif

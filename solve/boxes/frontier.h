@@ -1,8 +1,7 @@
 // The state of a best-first search: open boxes (or parts, layouts) ordered by least bound, what has
 // ended, and what is still wanted. The proven bound of the whole is the least of the bounds of what
 // is open, of what has ended, and the best plan's time.
-#ifndef PLUMBLINE_SOLVE_BOXES_FRONTIER_H
-#define PLUMBLINE_SOLVE_BOXES_FRONTIER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ void frontier_end(struct frontier *f, int64_t bound_ns);
 int64_t frontier_bound(const struct frontier *f); // proven for the whole, at most NEVER_NS
 // Returns the bound and records it as reported. Asserts that no bound falls.
 int64_t frontier_tell(struct frontier *f, int64_t bound_ns);
-
-#endif

@@ -2,8 +2,7 @@
 // first record is the whole problem. A box that was split names its two parts; every other one
 // states the least time of its plans. The records hold the boxes themselves, so each can be
 // evaluated on its own.
-#ifndef PLUMBLINE_SOLVE_BOXES_PROOF_H
-#define PLUMBLINE_SOLVE_BOXES_PROOF_H
+#pragma once
 
 #include "solve/boxes/box.h"
 
@@ -51,5 +50,3 @@ const struct box_step *box_steps_copy(const struct box_step *steps, int count, i
 // Returns how many do not hold.
 int64_t box_proof_recheck(const struct box_proof *p, int64_t bound_ns, const struct choices *c,
                           struct graph *g, struct arena *arena);
-
-#endif

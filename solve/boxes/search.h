@@ -2,8 +2,7 @@
 // split where the dynamic programme does not work by ranks. No linear program is involved. If it
 // ends within its limits the answer is exact and proven; if not, its bound and its plan still hold
 // and the tree over relaxations continues from there.
-#ifndef PLUMBLINE_SOLVE_BOXES_SEARCH_H
-#define PLUMBLINE_SOLVE_BOXES_SEARCH_H
+#pragma once
 
 #include "solve/boxes/proof.h"
 
@@ -40,5 +39,3 @@ struct box_search_result {
 
 void box_search(struct box_search_result *r, const struct choices *c, struct graph *g,
                 const struct box_search_settings *settings, struct arena *arena);
-
-#endif

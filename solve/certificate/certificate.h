@@ -3,8 +3,7 @@
 // as closed only if the checker will close it. Boxes that the records leave open are closed here,
 // by more mixtures and splits. A bound that cannot be proven is lowered to what the records prove,
 // never claimed.
-#ifndef PLUMBLINE_SOLVE_CERTIFICATE_CERTIFICATE_H
-#define PLUMBLINE_SOLVE_CERTIFICATE_CERTIFICATE_H
+#pragma once
 
 #include "data/text/json.h"
 #include "solve/checker/boxes/mix.h"
@@ -154,5 +153,3 @@ struct joined_parts {
 enum status joined_read(struct joined_parts *j, const struct part_text *parts, int part_count,
                         int64_t layouts, bool bounded, const struct source *sources,
                         int source_count, struct arena *arena, struct error *err);
-
-#endif

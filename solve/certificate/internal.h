@@ -1,6 +1,5 @@
 // Shared by the files that make a certificate.
-#ifndef PLUMBLINE_SOLVE_CERTIFICATE_INTERNAL_H
-#define PLUMBLINE_SOLVE_CERTIFICATE_INTERNAL_H
+#pragma once
 
 #include "data/text/json.h"
 #include "formulate/choices/choices.h"
@@ -284,5 +283,3 @@ struct nodes_proof {
 };
 enum status certificate_prove_on_nodes(struct nodes_proof *proof, const struct layout_on_nodes *of,
                                        struct arena *arena, struct error *err);
-
-#endif

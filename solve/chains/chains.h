@@ -2,8 +2,7 @@
 // The value is the sum of hops of the most expensive chain, plus, where a ring joins the chains'
 // first nodes, the slowest link of the best ring through them. It is the placement problem of a
 // published planner (docs/FORMULAS.md section 16).
-#ifndef PLUMBLINE_SOLVE_CHAINS_CHAINS_H
-#define PLUMBLINE_SOLVE_CHAINS_CHAINS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ void ring_through(int *ring, const int64_t *link, int node_count, const int *nod
 // CHAIN_NONE: there is none. Exact where a short search decides.
 int64_t ring_bound(const int64_t *link, int node_count, int size, const bool *among,
                    struct arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 // Internals shared by the files of chains.
-#ifndef PLUMBLINE_SOLVE_CHAINS_INTERNAL_H
-#define PLUMBLINE_SOLVE_CHAINS_INTERNAL_H
+#pragma once
 
 #include "solve/chains/chains.h"
 
@@ -46,5 +45,3 @@ void rings_of_sets(int64_t *least, const int64_t *link, int node_count, int size
 // parts.
 int rings_within(const int64_t *link, int node_count, int size, int64_t limit, bool *in, int *part,
                  struct arena *arena);
-
-#endif

@@ -1,8 +1,7 @@
 // The checker of certificates: does a file prove what it claims about a priced document? It trusts
 // neither the solver nor the file, shares no code with the planner or the judge, and computes only
 // in integers. docs/PROOFS.md says what it verifies, what it assumes and how the file is written.
-#ifndef PLUMBLINE_SOLVE_CHECKER_CHECK_H
-#define PLUMBLINE_SOLVE_CHECKER_CHECK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ struct check_basis {
 enum status check_certificate_of(struct check_result *result, const struct check_text *certificate,
                                  const struct check_text *priced, const struct check_basis *basis,
                                  uint64_t work_limit, struct arena *arena, struct error *err);
-
-#endif

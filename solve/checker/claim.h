@@ -1,7 +1,6 @@
 // What a certificate proves about a problem, for commands other than `plumbline check`. It is
 // audited as that command does: by the judge's prices, with the hash of every source compared.
-#ifndef PLUMBLINE_SOLVE_CHECKER_CLAIM_H
-#define PLUMBLINE_SOLVE_CHECKER_CLAIM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ struct check_claim {
 // BAD_INPUT: a file cannot be read, or the two are not about the same kind of problem.
 enum status check_claim_of(struct check_claim *claim, const char *certificate_path,
                            const char *problem_path, struct arena *arena, struct error *err);
-
-#endif

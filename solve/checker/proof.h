@@ -1,6 +1,5 @@
 // Shared by the files of the checker that read the proof itself.
-#ifndef PLUMBLINE_SOLVE_CHECKER_PROOF_H
-#define PLUMBLINE_SOLVE_CHECKER_PROOF_H
+#pragma once
 
 #include "solve/checker/check.h"
 #include "solve/checker/boxes/mix.h"
@@ -71,5 +70,3 @@ struct check_problem check_with_widths(const struct check_problem *p, const bool
 enum status check_in_turn(struct check_proof *k, const cJSON *proof);
 
 #define NOT_PROVEN_HERE(k, ...) fail((k)->reader.err, (enum status)NOT_PROVEN, __VA_ARGS__)
-
-#endif

@@ -1,7 +1,6 @@
 // Kinds of documents, what they state that they were made from, and their hashes: everything
 // around a proof.
-#ifndef PLUMBLINE_SOLVE_CHECKER_SOURCES_H
-#define PLUMBLINE_SOLVE_CHECKER_SOURCES_H
+#pragma once
 
 #include "solve/checker/check.h"
 
@@ -43,5 +42,3 @@ enum check_certificate_kind { CERTIFICATE_OF_LAYOUT, CERTIFICATE_OF_SPACE, CERTI
 enum status check_certificate_kind(enum check_certificate_kind *kind,
                                    const struct check_text *certificate, struct arena *arena,
                                    struct error *err);
-
-#endif

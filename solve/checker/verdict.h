@@ -1,7 +1,6 @@
 // The output of an audit: a document for reports (kind "plumbline.checked"), and a page in words
 // for the appendix of a paper. Both state what the checker found, never what the file claims.
-#ifndef PLUMBLINE_SOLVE_CHECKER_VERDICT_H
-#define PLUMBLINE_SOLVE_CHECKER_VERDICT_H
+#pragma once
 
 #include "solve/checker/sources.h"
 
@@ -42,5 +41,3 @@ struct check_layout;
 // A layout's degrees, and what all of its stages share.
 void page_layout(struct check_page *page, const struct check_layout *layout);
 enum status page_write(const struct check_page *page, const char *path, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // Verifying and checking, for the commands and the library (library/).
-#ifndef PLUMBLINE_SOLVE_COMMANDS_AUDITS_H
-#define PLUMBLINE_SOLVE_COMMANDS_AUDITS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -34,5 +33,3 @@ struct check_request {
 // Prints the findings to `to`.
 enum status check_run(bool *proven, const struct check_request *r, FILE *to, struct arena *arena,
                       struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // The nearest plan that a framework can run: for the same problem, with what the framework cannot
 // express forbidden and everything else as in the plan.
-#ifndef PLUMBLINE_SOLVE_COMMANDS_INTERNAL_H
-#define PLUMBLINE_SOLVE_COMMANDS_INTERNAL_H
+#pragma once
 
 #include "data/inputs/problem.h"
 #include "data/results/plan.h"
@@ -91,5 +90,3 @@ void plan_tell_assumed(const struct plan_options *options, const struct problem 
 // proven or refused; 12 if none was found. BAD_INPUT: all of them refuse.
 enum status plan_all(const struct plan_options *options, int *exit_code, struct arena *arena,
                      struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // A plan from another solver's solution of a program that formulate, or solve --program, wrote: the
 // map next to the program says what its columns mean.
-#ifndef PLUMBLINE_SOLVE_COMMANDS_SOLUTION_H
-#define PLUMBLINE_SOLVE_COMMANDS_SOLUTION_H
+#pragma once
 
 #include <stdio.h>
 
@@ -28,5 +27,3 @@ enum status solution_plan_make(struct solution_plan *p, const struct solution_re
                                struct arena *arena, struct error *err);
 // How the solver's own value compares with the judged plan's.
 void solution_print(FILE *to, const struct solution_plan *p);
-
-#endif

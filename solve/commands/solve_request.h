@@ -1,6 +1,5 @@
 // The request to plumbline solve: its options, read and checked against the problem.
-#ifndef PLUMBLINE_SOLVE_COMMANDS_SOLVE_REQUEST_H
-#define PLUMBLINE_SOLVE_COMMANDS_SOLVE_REQUEST_H
+#pragma once
 
 #include "data/base/command.h"
 #include "solve/certificate/certificate.h"
@@ -49,5 +48,3 @@ struct certify_request {
 // Writes the certificate. Afterwards the results state what it proves: bound, outcome, claim.
 // SOLVER: nothing can be proven; they then state that nothing shows their bound.
 enum status solve_certify(const struct certify_request *c, struct arena *arena, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // What the commands do apart from reading options and naming files; shared with the library
 // (library/).
-#ifndef PLUMBLINE_SOLVE_COMMANDS_VERBS_H
-#define PLUMBLINE_SOLVE_COMMANDS_VERBS_H
+#pragma once
 
 #include "data/results/origin.h"
 #include "solve/questions/question.h"
@@ -99,5 +98,3 @@ struct carry_listener {
 };
 enum status carry_words(const struct carry_listener *to, int argc, char **argv, struct arena *arena,
                         struct error *err);
-
-#endif

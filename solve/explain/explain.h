@@ -1,7 +1,6 @@
 // A training log explained (docs/FORMATS.md, explain). Nothing is searched here: every answer is a
 // prediction, or one of few that are all made.
-#ifndef PLUMBLINE_SOLVE_EXPLAIN_EXPLAIN_H
-#define PLUMBLINE_SOLVE_EXPLAIN_EXPLAIN_H
+#pragma once
 
 #include "data/import/logs/log.h"
 #include "data/results/plan.h"
@@ -122,5 +121,3 @@ enum framework explained_framework(const struct explained *x); // that plans are
 enum framework explained_runs_in(const struct explained *x);   // any, if its rules refuse the run
 // What is requested of the allocator.
 int64_t explained_allocated(const struct prediction *prediction);
-
-#endif

@@ -1,6 +1,5 @@
 // Shared by the files of this folder.
-#ifndef PLUMBLINE_SOLVE_EXPLAIN_INTERNAL_H
-#define PLUMBLINE_SOLVE_EXPLAIN_INTERNAL_H
+#pragma once
 
 #include "solve/explain/explain.h"
 
@@ -44,5 +43,3 @@ int64_t explain_room(const struct explained *x);
 bool explain_is_run(struct explained *x);
 // Predicts a row without ranges; false: it cannot be, or refused.
 bool explain_try(struct explained *x, const struct run_row *row, struct prediction *to);
-
-#endif

@@ -1,7 +1,6 @@
 // The incumbent search: a quick construction and a local search with exact replay, before GLPK
 // starts.
-#ifndef PLUMBLINE_SOLVE_INCUMBENT_INCUMBENT_H
-#define PLUMBLINE_SOLVE_INCUMBENT_INCUMBENT_H
+#pragma once
 
 #include "formulate/choices/choices.h"
 #include "formulate/graph/longest.h"
@@ -18,5 +17,3 @@ struct incumbent {
 void incumbent_search(struct incumbent *best, const struct choices *c, struct graph *g,
                       uint64_t seed, int64_t replays, bool (*should_stop)(void *),
                       void *stop_argument, struct arena *arena);
-
-#endif

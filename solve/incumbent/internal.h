@@ -1,6 +1,5 @@
 // Internals of the incumbent search, for solve/incumbent/ alone.
-#ifndef PLUMBLINE_SOLVE_INCUMBENT_INTERNAL_H
-#define PLUMBLINE_SOLVE_INCUMBENT_INTERNAL_H
+#pragma once
 
 #include "data/places/cluster.h"
 #include "solve/boxes/dynamic.h"
@@ -49,5 +48,3 @@ int search_construct(struct search *s, bool by_stages, int **starts, int starts_
 struct local;
 struct local *local_open(struct search *s);
 void local_search(struct local *l, int *chosen, int64_t steps, int64_t heat_ns);
-
-#endif

@@ -1,7 +1,6 @@
 // Shared by the files of the judge: one audit per plan, and its parts in the order in which they
 // run.
-#ifndef PLUMBLINE_SOLVE_JUDGE_INTERNAL_H
-#define PLUMBLINE_SOLVE_JUDGE_INTERNAL_H
+#pragma once
 
 #include "data/schedule/schedule.h"
 #include "solve/judge/kinds/kinds.h"
@@ -220,5 +219,3 @@ void judge_other_layers(struct audit *h);
 int judged_layers(const struct audit *h, int stage); // of the stage, with its own head
 // Of the stage's layers the one of that number: its run, and the prices that hold for it.
 const struct price_audit *judged_layer(const struct audit *h, int stage, int layer, int *run);
-
-#endif

@@ -1,7 +1,6 @@
 // What joins nodes, by the judge's own reading of places (docs/FORMULAS.md section 15). Nodes are
 // indices into the cluster's places, groups are the cluster's.
-#ifndef PLUMBLINE_SOLVE_JUDGE_PLACES_H
-#define PLUMBLINE_SOLVE_JUDGE_PLACES_H
+#pragma once
 
 #include "solve/judge/price/verify_price.h"
 
@@ -21,5 +20,3 @@ struct joint judged_node_link(const struct price_audit *a, int from, int to);
 // two nodes.
 struct joint judged_ring_part(const struct price_audit *a, int from, int to, const int64_t rings[2],
                               int kind);
-
-#endif

@@ -1,6 +1,5 @@
 // Shared by the files that check a schedule's table: which operation is which, and where it is.
-#ifndef PLUMBLINE_SOLVE_JUDGE_TABLE_H
-#define PLUMBLINE_SOLVE_JUDGE_TABLE_H
+#pragma once
 
 #include "data/schedule/schedule.h"
 #include "solve/judge/kinds/kinds.h"
@@ -74,5 +73,3 @@ void need_endings(struct table *t);
 bool check_carried(struct table *t);
 
 void need(struct table *t, int before, int after);
-
-#endif

@@ -1,8 +1,7 @@
 // The judge: recomputes everything about a plan from the problem's documents, with code of its own.
 // Includes neither formulate nor GLPK; shares with the solver only the documents and the schedule's
 // tables, which it checks by itself.
-#ifndef PLUMBLINE_SOLVE_JUDGE_VERIFY_H
-#define PLUMBLINE_SOLVE_JUDGE_VERIFY_H
+#pragma once
 
 #include "data/results/plan.h"
 #include "data/inputs/problem.h"
@@ -24,5 +23,3 @@ void verify_stated(struct verdict *v, const struct plan *plan, const struct prob
 // where a copy is not of its type.
 enum status verify_copies(struct verdict *v, const struct plan *plan, struct arena *arena,
                           struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // Shared by the files of the search of one layout: elimination by bound of the choices that no plan
 // better than the incumbent can contain, and spans of layers as stages.
-#ifndef PLUMBLINE_SOLVE_LAYOUT_INTERNAL_H
-#define PLUMBLINE_SOLVE_LAYOUT_INTERNAL_H
+#pragma once
 
 #include "formulate/choices/choices.h"
 #include "formulate/graph/longest.h"
@@ -71,5 +70,3 @@ void spans_fill(struct spans *s); // those that it has
 // span's, is of.
 void spans_choose_set(struct spans *s, int first, int end, int group, const struct way *way,
                       bool *recomputed);
-
-#endif

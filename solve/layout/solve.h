@@ -1,7 +1,6 @@
 // Solving: choices -> plan with a proven bound. Incumbent, elimination, then the tree over GLPK's
 // dual simplex, in worker processes; or GLPK's branch and bound, each node bounded exactly.
-#ifndef PLUMBLINE_SOLVE_LAYOUT_SOLVE_H
-#define PLUMBLINE_SOLVE_LAYOUT_SOLVE_H
+#pragma once
 
 #include "data/results/plan.h"
 #include "data/inputs/problem.h"
@@ -138,5 +137,3 @@ enum status solve_any_stages(struct any_stages *a, const struct priced *priced, 
 enum status solve_bound(int64_t *bound_ns, int64_t *time_ns, const struct priced *priced,
                         bool (*should_stop)(void *argument), void *argument, struct arena *arena,
                         struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // Shared by the files that solve one layout.
-#ifndef PLUMBLINE_SOLVE_LAYOUT_STEPS_H
-#define PLUMBLINE_SOLVE_LAYOUT_STEPS_H
+#pragma once
 
 #include "data/base/watch.h"
 #include "formulate/program/formulate.h"
@@ -76,5 +75,3 @@ enum status solve_without_reason(struct solve_result *r, const struct priced *pr
 enum status solving_find_reason(struct solving *s, const char **why, struct error *err);
 // Puts outcome, bounds and effort into the result.
 void solving_finish(struct solving *s, const char *why);
-
-#endif

@@ -1,8 +1,7 @@
 // What follows from a layout's prices alone, without a schedule, choices or a program: that nothing
 // fits, and a bound on the iteration time (on m x the greatest load, for that objective) of every
 // plan of the layout.
-#ifndef PLUMBLINE_SOLVE_LAYOUTS_BOUND_H
-#define PLUMBLINE_SOLVE_LAYOUTS_BOUND_H
+#pragma once
 
 #include "data/priced/priced.h"
 
@@ -149,5 +148,3 @@ int64_t layout_filling_bound(const struct layout_sketch *s, int64_t enough_ns); 
 int64_t layout_rank_bound(const struct layout_sketch *s, int group, int rank,
                           struct layer_share before, struct layer_share k);
 void layout_forget_loads(const struct layout_sketch *s); // call before the first of these
-
-#endif

@@ -1,7 +1,6 @@
 // Groups of layouts whose passes take at least as long as those of one layout that stands for all
 // of them: docs/PROOFS.md 8.17.
-#ifndef PLUMBLINE_SOLVE_LAYOUTS_GROUP_H
-#define PLUMBLINE_SOLVE_LAYOUTS_GROUP_H
+#pragma once
 
 #include "formulate/price/price.h"
 #include "solve/layouts/bound.h"
@@ -26,5 +25,3 @@ void group_bounds_close(struct group_bounds *x);
 // Every plan of the layout takes at least this (objective max_load: m x its greatest load); 0: what
 // stands for it is refused, and nothing is known.
 int64_t group_bound_ns(struct group_bounds *x, const struct layout *layout);
-
-#endif

@@ -2,8 +2,7 @@
 // that the checks refuse or memory rules out are closed at once, the others wait in a queue ordered
 // by their bounds. The first in the queue gets a sharper bound, then a solve, until no remaining
 // layout can have a plan better than the best known by more than the requested gap.
-#ifndef PLUMBLINE_SOLVE_LAYOUTS_LAYOUTS_H
-#define PLUMBLINE_SOLVE_LAYOUTS_LAYOUTS_H
+#pragma once
 
 #include "data/results/layouts.h"
 #include "solve/layout/solve.h"
@@ -55,5 +54,3 @@ enum status layouts_search_table(struct layouts_result *r, const struct problem 
 void layouts_lost(struct layouts_result *r, const struct problem *problem,
                   const struct solve_settings *settings, const struct layouts_task *task,
                   const struct plan *best, int64_t value_ns, struct arena *arena);
-
-#endif

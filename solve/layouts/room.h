@@ -1,6 +1,5 @@
 // The ranks of a layout's sketch and what fits on each, for its bounds (bound.c).
-#ifndef PLUMBLINE_SOLVE_LAYOUTS_ROOM_H
-#define PLUMBLINE_SOLVE_LAYOUTS_ROOM_H
+#pragma once
 
 #include "solve/layouts/bound.h"
 
@@ -15,5 +14,3 @@ int64_t sketch_recomputation_ns(const struct layout_sketch *s, const struct grou
                                 int rank, struct layer_share k);
 // Main layers that fit on the best ranks of the groups' seats, with most[group] on a rank.
 int64_t sketch_together(const struct layout_sketch *s, const int64_t *most);
-
-#endif

@@ -1,6 +1,5 @@
 // Internals of the search over layouts: its state, and the steps that search.c runs in order.
-#ifndef PLUMBLINE_SOLVE_LAYOUTS_SEARCH_H
-#define PLUMBLINE_SOLVE_LAYOUTS_SEARCH_H
+#pragma once
 
 #include "data/base/watch.h"
 #include "solve/boxes/frontier.h"
@@ -138,5 +137,3 @@ void layouts_scout(struct search *s);          // to the layouts with the least 
 void layouts_scout_degrees(struct search *s);
 // To the layouts with the degrees of the best plans, which are scanned for it.
 void layouts_scout_around_best(struct search *s);
-
-#endif

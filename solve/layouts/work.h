@@ -1,6 +1,5 @@
 // Shared by the files of the search over layouts.
-#ifndef PLUMBLINE_SOLVE_LAYOUTS_WORK_H
-#define PLUMBLINE_SOLVE_LAYOUTS_WORK_H
+#pragma once
 
 #include "data/base/watch.h"
 #include "data/kinds/schedules.h"
@@ -202,5 +201,3 @@ static inline bool same_degrees(const struct layout *a, const struct layout *b)
            a->pipeline == b->pipeline && a->expert_tensor == b->expert_tensor &&
            a->expert == b->expert;
 }
-
-#endif

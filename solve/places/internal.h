@@ -1,6 +1,5 @@
 // Internals shared by the files of placing.
-#ifndef PLUMBLINE_SOLVE_PLACES_INTERNAL_H
-#define PLUMBLINE_SOLVE_PLACES_INTERNAL_H
+#pragma once
 
 #include "solve/places/placed.h"
 #include "solve/layout/solve.h"
@@ -187,5 +186,3 @@ struct solve_settings;
 enum status placed_solve_pipette(struct solve_result *r, const struct priced *priced,
                                  const struct solve_settings *settings, const volatile int *stop,
                                  struct arena *arena, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // A joint bound on the transfers of a replica's ranks that have no node yet: each takes a device
 // group of its own.
-#ifndef PLUMBLINE_SOLVE_PLACES_JOINT_H
-#define PLUMBLINE_SOLVE_PLACES_JOINT_H
+#pragma once
 
 #include "solve/places/view.h"
 
@@ -10,5 +9,3 @@
 const struct joint_transfers *placed_joint_make(const struct placed *p,
                                                 const struct choices *of_view, const int *node,
                                                 const int *left, struct arena *arena);
-
-#endif

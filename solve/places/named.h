@@ -1,7 +1,6 @@
 // Stages with widths of their own on nodes that have names (docs/FORMULAS.md 23, PROOFS 12.1): the
 // first stages stand on nodes, the others may be on any.
-#ifndef PLUMBLINE_SOLVE_PLACES_NAMED_H
-#define PLUMBLINE_SOLVE_PLACES_NAMED_H
+#pragma once
 
 #include "data/inputs/problem.h"
 #include "data/priced/priced.h"
@@ -29,5 +28,3 @@ enum status named_plan(struct plan *plan, const struct priced *p, const struct s
 enum status named_solve(struct solve_result *r, const struct priced *priced,
                         const struct solve_settings *settings, const volatile int *stop,
                         struct arena *arena, struct error *err);
-
-#endif

@@ -7,8 +7,7 @@
 // The time is exact. What joins replicas (a sync waits for all of a stage's replicas and takes as
 // long as over the ring's slowest link) only takes the maximum, so the iteration takes as long as
 // the slowest replica would alone, with the syncs of its rings (docs/FORMULAS.md section 15).
-#ifndef PLUMBLINE_SOLVE_PLACES_PLACED_H
-#define PLUMBLINE_SOLVE_PLACES_PLACED_H
+#pragma once
 
 #include "formulate/choices/choices.h"
 #include "formulate/graph/longest.h"
@@ -132,5 +131,3 @@ bool placed_prove(struct placed *p, struct placed_plan *best, int64_t effort_max
 // The program over groups that bounds every placement: p's, with syncs no faster than the best
 // ring's.
 void placed_relax(struct priced *relaxed, const struct priced *p, struct arena *arena);
-
-#endif

@@ -1,8 +1,7 @@
 // One replica on nodes is the problem of ranks on groups with every node a group of its own: no
 // ring joins nodes, and the engines for groups treat slots, links between groups and layers
 // together. Up to GROUPS_MAX nodes.
-#ifndef PLUMBLINE_SOLVE_PLACES_SINGLE_H
-#define PLUMBLINE_SOLVE_PLACES_SINGLE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -19,5 +18,3 @@ struct solve_evidence;
 enum status placed_single(struct placed *p, struct placed_plan *best, int64_t *bound_ns,
                           struct solve_evidence **evidence, const struct solve_settings *settings,
                           const volatile int *stop, struct arena *arena, struct error *err);
-
-#endif

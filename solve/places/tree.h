@@ -1,6 +1,5 @@
 // The proof of placements by a tree over nodes.
-#ifndef PLUMBLINE_SOLVE_PLACES_TREE_H
-#define PLUMBLINE_SOLVE_PLACES_TREE_H
+#pragma once
 
 #include "solve/places/placed.h"
 
@@ -16,5 +15,3 @@ struct placed_tree_settings {
 // the tree ended, the bound is best's time, less the gap.
 int64_t placed_tree(struct placed *p, struct placed_plan *best, int64_t bound_ns,
                     const struct placed_tree_settings *settings, struct arena *arena);
-
-#endif

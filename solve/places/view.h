@@ -1,8 +1,7 @@
 // One replica as a pipeline problem of its own while only some ranks of the replicas have nodes.
 // Transfers and syncs whose nodes are known have these nodes' prices; the others have the least
 // that the free nodes allow. Its least time bounds every placement that continues from there.
-#ifndef PLUMBLINE_SOLVE_PLACES_VIEW_H
-#define PLUMBLINE_SOLVE_PLACES_VIEW_H
+#pragma once
 
 #include "solve/places/internal.h"
 
@@ -28,5 +27,3 @@ struct placed_view {
 bool placed_view_make(struct placed_view *v, struct placed_views *views,
                       const struct placed_part *part, int replica, bool *const *barred,
                       struct arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 // How the worker processes learn of the end of a search.
-#ifndef PLUMBLINE_SOLVE_PROCESS_STOP_H
-#define PLUMBLINE_SOLVE_PROCESS_STOP_H
+#pragma once
 
 #include "data/base/arena.h"
 #include "data/base/status.h"
@@ -16,5 +15,3 @@ enum status shared_stop_open(struct shared_stop *s, const struct watch *watch, s
 // For worker_pool_run, with a struct shared_stop: once the watch has ended it sets the flag, and it
 // returns true when the workers have had a few seconds to return what they have.
 bool shared_stop_asked(void *stop);
-
-#endif

@@ -7,8 +7,7 @@
 //
 // SIGINT and SIGTERM are taken by the supervisor only. The first asks the search to stop; a second
 // ends it at once. Without a supervisor the child ends too (at once on Linux).
-#ifndef PLUMBLINE_SOLVE_PROCESS_SUPERVISE_H
-#define PLUMBLINE_SOLVE_PROCESS_SUPERVISE_H
+#pragma once
 
 #include "solve/process/worker.h"
 #include "data/base/status.h"
@@ -67,5 +66,3 @@ void supervised_worker(int64_t process); // was forked: its processor time is th
 // This process ends when its parent does, as far as the system can do that (Linux). parent: its
 // number before the fork.
 void process_ends_with(int64_t parent);
-
-#endif

@@ -1,8 +1,7 @@
 // Worker processes: forked, and connected through sockets. A worker's abort, crash, hang or
 // exhausted memory ends only that process; the pool reports it and starts another. What a worker
 // computes is a function of the message it gets and of the memory it was forked with.
-#ifndef PLUMBLINE_SOLVE_PROCESS_WORKER_H
-#define PLUMBLINE_SOLVE_PROCESS_WORKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,5 +64,3 @@ void worker_pool_tell(struct worker_pool *pool, const struct message *message);
 bool worker_pool_run(struct worker_pool *pool, struct message *requests, int count,
                      struct message *answers, bool (*stop_asked)(void *), void *argument,
                      const char **why, struct arena *arena);
-
-#endif

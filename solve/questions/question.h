@@ -1,8 +1,7 @@
 // Questions: a changed problem is searched, with limits, for what the change makes of it. Each
 // family states its change, what is of interest and what it does with the answer; asking is the
 // same for all.
-#ifndef PLUMBLINE_SOLVE_QUESTIONS_QUESTION_H
-#define PLUMBLINE_SOLVE_QUESTIONS_QUESTION_H
+#pragma once
 
 #include "data/base/watch.h"
 #include "solve/layouts/layouts.h"
@@ -221,5 +220,3 @@ struct what_if_answer {
     const struct plan *now;
 };
 const char *what_if_text(const struct what_if_answer *x, size_t *length, struct arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 // Shared by the files of the heat map; the map itself is declared in report.h.
-#ifndef PLUMBLINE_SOLVE_REPORT_HEATMAP_H
-#define PLUMBLINE_SOLVE_REPORT_HEATMAP_H
+#pragma once
 
 #include "data/inputs/places_use.h"
 #include "data/results/plan.h"
@@ -101,5 +100,3 @@ void heatmap_axes(struct heatmap *m);
 // heatmap_marks.c: the plan on the map, and the legend
 void heatmap_marks(struct heatmap *m);
 void heatmap_legend(struct heatmap *m, double x, double y);
-
-#endif

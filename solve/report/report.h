@@ -1,7 +1,6 @@
 // Reports of a plan: for people, for a trace viewer, for a launcher. Each is a text in the arena;
 // includes only data.
-#ifndef PLUMBLINE_SOLVE_REPORT_REPORT_H
-#define PLUMBLINE_SOLVE_REPORT_REPORT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -280,5 +279,3 @@ enum status report_loads(struct text *out, const struct plan *plan, const struct
 void report_places(struct text *out, const struct plan *plan, const struct report_links *links,
                    int64_t top);
 void report_gantt(struct text *out, const struct report_replay *r);
-
-#endif

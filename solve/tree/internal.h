@@ -1,6 +1,5 @@
 // The linear program in GLPK's terms, for the two files that use GLPK.
-#ifndef PLUMBLINE_SOLVE_TREE_INTERNAL_H
-#define PLUMBLINE_SOLVE_TREE_INTERNAL_H
+#pragma once
 
 #include <glpk.h>
 
@@ -26,5 +25,3 @@ struct lp {
     int root_rows, known_rows; // while it is: those that every node has; those last read
     struct arena *arena;
 };
-
-#endif

@@ -2,8 +2,7 @@
 // a number of relaxations; what is left is returned as open boxes. A job depends only on its
 // request and on the program with the paths known at the start of the round, so the answer does not
 // depend on which process does it, or when.
-#ifndef PLUMBLINE_SOLVE_TREE_JOB_H
-#define PLUMBLINE_SOLVE_TREE_JOB_H
+#pragma once
 
 #include "data/program/milp.h"
 #include "formulate/graph/pool.h"
@@ -220,5 +219,3 @@ void job_get(struct task *job, struct message *m, const struct program *p, struc
 void job_result_put(struct message *m, const struct job_result *r, const struct program *p);
 void job_result_get(struct job_result *r, struct message *m, const struct program *p,
                     struct arena *arena);
-
-#endif

@@ -5,8 +5,7 @@
 // that the zero point violates get one elastic column each, so every relaxation has an optimum and
 // the dual simplex alone suffices; infeasibility then appears as a bound. Results are floating
 // point: nothing here proves anything (bound.c does).
-#ifndef PLUMBLINE_SOLVE_TREE_LP_H
-#define PLUMBLINE_SOLVE_TREE_LP_H
+#pragma once
 
 #include "data/base/watch.h"
 #include "data/program/milp.h"
@@ -91,5 +90,3 @@ struct lp_search {
 // give up some or all of them at any time.
 void lp_search(struct lp *lp, const struct lp_search *search);
 bool lp_can_branch(const struct lp *lp, int column); // within branch()
-
-#endif

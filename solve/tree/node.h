@@ -1,7 +1,6 @@
 // Solves one box's relaxation: separates until no path is violated, and bounds it exactly. Inside a
 // job only.
-#ifndef PLUMBLINE_SOLVE_TREE_NODE_H
-#define PLUMBLINE_SOLVE_TREE_NODE_H
+#pragma once
 
 #include "solve/tree/job.h"
 
@@ -62,5 +61,3 @@ void branch_by_glpk(struct subtree *t);
 bool split_by_relaxation(struct split *s, const struct subtree *t, const struct box *box);
 // The decision of the current relaxation if all choices are whole.
 void relaxed_decision(const struct subtree *t, const struct box *box, int *chosen);
-
-#endif

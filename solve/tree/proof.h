@@ -1,7 +1,6 @@
 // The tree's proof in the form of a search by boxes: the multipliers of its path rows are path
 // weights, those of rows that limit slots and budgets are prices.
-#ifndef PLUMBLINE_SOLVE_TREE_PROOF_H
-#define PLUMBLINE_SOLVE_TREE_PROOF_H
+#pragma once
 
 #include "solve/boxes/proof.h"
 #include "solve/tree/tree.h"
@@ -13,5 +12,3 @@
 // programme knows all rows: one stage per rank, no embedding sync.
 void tree_proof(struct box_proof *proof, const struct tree *tree, const struct program *p,
                 const struct box_proof *root, int64_t bound_ns, struct arena *arena);
-
-#endif

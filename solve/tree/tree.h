@@ -1,8 +1,7 @@
 // The tree: boxes, best bound first, in rounds of a fixed number of jobs. A round's jobs know what
 // was known at its start, and their results are merged in a fixed order, so the answer does not
 // depend on the number of processes.
-#ifndef PLUMBLINE_SOLVE_TREE_TREE_H
-#define PLUMBLINE_SOLVE_TREE_TREE_H
+#pragma once
 
 #include "solve/boxes/frontier.h"
 #include "solve/tree/job.h"
@@ -52,5 +51,3 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
 // box. SOLVER names the first that does not hold.
 enum status tree_recheck(const struct tree *tree, struct program *p, int64_t root_bound_ns,
                          struct arena *arena, struct error *err);
-
-#endif

@@ -2,8 +2,7 @@
 // files of measure/cuda call. Operations on the stream are queued and done when the host waits for
 // it, as on a device; kernels are those of measure/cuda/kernels/kernels.cu, run by fake_device.cpp;
 // products are naive loops that check every operand's place. Time is a simulated clock.
-#ifndef PLUMBLINE_TESTS_FAKE_CUDA_H
-#define PLUMBLINE_TESTS_FAKE_CUDA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ void fake_reset(void);
 extern int fake_algorithm_uses[16];                          // how many products each algorithm did
 float fake_read(const void *at, int element, int64_t index); // by enum element
 void fake_write(void *at, int element, int64_t index, float value);
-
-#endif

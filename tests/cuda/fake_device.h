@@ -1,8 +1,7 @@
 // The device as a kernel's code sees it, to run it on the CPU: included before it by the compiler's
 // -include. Threads of a block are fibers that switch at every barrier and shuffle
 // (fake_device.cpp).
-#ifndef PLUMBLINE_TESTS_FAKE_DEVICE_H
-#define PLUMBLINE_TESTS_FAKE_DEVICE_H
+#pragma once
 
 #include <cmath>
 #include <cstddef>
@@ -57,5 +56,3 @@ static inline uint32_t __float_as_uint(float x)
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
-
-#endif

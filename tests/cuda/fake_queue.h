@@ -1,6 +1,5 @@
 // The queue of the fake device's stream.
-#ifndef PLUMBLINE_TESTS_FAKE_QUEUE_H
-#define PLUMBLINE_TESTS_FAKE_QUEUE_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
@@ -55,5 +54,3 @@ struct operation *fake_queue(enum operation_kind kind);
 bool fake_may(void);                            // false: this call is to fail
 bool fake_holds(const void *at, int64_t bytes); // whether that is allocated
 void fake_multiply(const struct operation *operation);
-
-#endif

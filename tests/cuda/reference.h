@@ -1,7 +1,6 @@
 // A transformer block in double precision, written from its definition: the reference for the
 // device's passes. Its gradients are computed by differences, so no backward pass is written twice.
-#ifndef PLUMBLINE_TESTS_CUDA_REFERENCE_H
-#define PLUMBLINE_TESTS_CUDA_REFERENCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ struct reference {
 
 // out [batch x sequence][hidden]
 void reference_forward(const struct reference *r, double *out);
-
-#endif

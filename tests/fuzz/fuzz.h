@@ -1,6 +1,5 @@
 // Processing of one input, for the fuzzers and the replay of their corpus.
-#ifndef PLUMBLINE_TESTS_FUZZ_FUZZ_H
-#define PLUMBLINE_TESTS_FUZZ_FUZZ_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ bool fuzz_vipr(const uint8_t *data, size_t size);
 bool fuzz_space(const uint8_t *data, size_t size);
 bool fuzz_places(const uint8_t *data, size_t size);
 bool fuzz_verify(const uint8_t *data, size_t size);
-
-#endif

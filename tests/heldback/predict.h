@@ -1,8 +1,7 @@
 // Costs against samples that they were not made from: each shape of a document with several shapes
 // is in turn left out of the calibration and then predicted, whole layers as the planner prices
 // them, kernels by the fits of their kinds.
-#ifndef PLUMBLINE_TESTS_HELDBACK_PREDICT_H
-#define PLUMBLINE_TESTS_HELDBACK_PREDICT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -48,5 +47,3 @@ extern const char *const heldback_passes[]; // "embedding forward" ..., NULL aft
 double heldback_bias(const struct heldback_point *points, int count, const char *pass,
                      struct arena *arena);
 void heldback_show(const struct heldback_point *points, int count, FILE *to);
-
-#endif

@@ -1,6 +1,5 @@
 // Operands, teams and comparisons of the tests of the CPU's kernels.
-#ifndef PLUMBLINE_TESTS_MEASURE_KERNELS_H
-#define PLUMBLINE_TESTS_MEASURE_KERNELS_H
+#pragma once
 
 #include "measure/cpu/internal.h"
 #include "tests/support/check.h"
@@ -36,5 +35,3 @@ static inline void copy_floats(float *to, const float *from, int64_t count)
 {
     memcpy(to, from, (size_t)count * sizeof *to);
 }
-
-#endif

@@ -5,8 +5,7 @@
 //     ARGUMENT(variable)             what the program's next argument sets
 //     AROUND_EACH(set_up, tear_down) what runs before and behind each test; NULL: nothing
 //     AROUND_ALL(set_up, tear_down)  ... the first and the last
-#ifndef PLUMBLINE_TESTS_SUPPORT_CHECK_H
-#define PLUMBLINE_TESTS_SUPPORT_CHECK_H
+#pragma once
 
 #include <math.h>
 #include <setjmp.h>
@@ -82,5 +81,3 @@ void tests_around_all(CMFixtureFunction set_up, CMFixtureFunction tear_down);
 
 // The number of tests that failed. main() unless a program has one of its own.
 int tests_run(int count, char **arguments);
-
-#endif

@@ -1,7 +1,6 @@
 // Documents by format: one interface to load and save any of them, for tests that treat all formats
 // alike, and the planted damages that both the loaders and the published schemas must refuse.
-#ifndef PLUMBLINE_TESTS_SUPPORT_DOCUMENTS_H
-#define PLUMBLINE_TESTS_SUPPORT_DOCUMENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ extern const size_t planted_count;
 
 // The example with the damage done; NULL if `from` does not occur.
 const char *planted_text(const struct planted *p, struct arena *arena);
-
-#endif

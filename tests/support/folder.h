@@ -1,6 +1,5 @@
 // A test's own folder, under TMPDIR.
-#ifndef PLUMBLINE_TESTS_SUPPORT_FOLDER_H
-#define PLUMBLINE_TESTS_SUPPORT_FOLDER_H
+#pragma once
 
 enum { FOLDER_SIZE = 64 };
 
@@ -13,5 +12,3 @@ extern char own_folder[FOLDER_SIZE];
 const char *own_path(const char *name); // in it
 int folder_open(void **state);
 int folder_close(void **state);
-
-#endif

@@ -1,6 +1,5 @@
 // Documents as trees that tests change, for certificates that must be refused.
-#ifndef PLUMBLINE_TESTS_SUPPORT_FORGE_H
-#define PLUMBLINE_TESTS_SUPPORT_FORGE_H
+#pragma once
 
 #include <cjson/cJSON.h>
 
@@ -10,5 +9,3 @@ void set(cJSON *object, const char *key, cJSON *value);
 void set_number(cJSON *object, const char *key, double value);
 void set_text(cJSON *object, const char *key, const char *value);
 void drop(cJSON *object, const char *key);
-
-#endif

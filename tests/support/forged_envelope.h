@@ -1,7 +1,6 @@
 // Forgeries of what surrounds a proof: the certificate's envelope, and the problem it is checked
 // against. Each returns false if it does not apply.
-#ifndef PLUMBLINE_TESTS_SUPPORT_FORGED_ENVELOPE_H
-#define PLUMBLINE_TESTS_SUPPORT_FORGED_ENVELOPE_H
+#pragma once
 
 #include "tests/support/forge.h"
 #include "tests/support/trials/check_trials.h"
@@ -26,5 +25,3 @@ bool hash_wrong(struct forgery *f);
 bool priced_swapped(struct forgery *f);
 bool prices_rounded(struct forgery *f);
 bool memory_shrunk(struct forgery *f);
-
-#endif

@@ -1,7 +1,6 @@
 // The objective pipette in tests: the request of the published setting, and random small problems.
 // Whatever fails here fails the test.
-#ifndef PLUMBLINE_TESTS_SUPPORT_PIPETTE_H
-#define PLUMBLINE_TESTS_SUPPORT_PIPETTE_H
+#pragma once
 
 #include "formulate/example/example.h"
 #include "formulate/price/price.h"
@@ -28,5 +27,3 @@ void pipette_trial_make(struct pipette_trial *t, const struct costs *costs, stru
 struct solve_result pipette_solved(const struct priced *priced, struct arena *arena);
 
 struct pipette_request pipette_request_like_published(const char *matrix);
-
-#endif

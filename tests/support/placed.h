@@ -1,6 +1,5 @@
 // Problems on named nodes, with spare nodes, and changes of their clusters.
-#ifndef PLUMBLINE_TESTS_SUPPORT_PLACED_H
-#define PLUMBLINE_TESTS_SUPPORT_PLACED_H
+#pragma once
 
 #include "data/places/cluster_change.h"
 #include "solve/layout/solve.h"
@@ -23,5 +22,3 @@ bool placed_solve_from(struct solve_result *r, const struct priced *priced,
 
 void assert_accepted(const struct plan *plan, const struct problem *problem, struct arena *arena);
 bool placed_stands_on(const struct plan_placement *x, const char *name);
-
-#endif

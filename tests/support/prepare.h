@@ -1,6 +1,5 @@
 // Prepares a priced problem for tests of the searches: its schedule, graph and choices.
-#ifndef PLUMBLINE_TESTS_SUPPORT_PREPARE_H
-#define PLUMBLINE_TESTS_SUPPORT_PREPARE_H
+#pragma once
 
 #include "formulate/choices/choices.h"
 #include "formulate/graph/longest.h"
@@ -14,5 +13,3 @@ struct prepared {
 
 // Schedule, graph and choices of p->priced. Aborts with a message on failure.
 void prepare(struct prepared *p, struct arena *arena);
-
-#endif

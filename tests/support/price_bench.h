@@ -1,6 +1,5 @@
 // A problem with everything it points to, for tests of prices, which change fields before pricing.
-#ifndef PLUMBLINE_TESTS_SUPPORT_PRICE_BENCH_H
-#define PLUMBLINE_TESTS_SUPPORT_PRICE_BENCH_H
+#pragma once
 
 #include "formulate/price/price.h"
 #include "tests/support/problems.h"
@@ -31,5 +30,3 @@ struct bench *bench_gated(void);
 
 const struct priced *price(struct bench *b); // fails the test if there is no price
 struct priced_run block_of(struct bench *b); // after pricing
-
-#endif

@@ -1,8 +1,7 @@
 // Random small problems in memory, for tests that compare two ways of solving them. Deterministic:
 // they depend only on a seed and the limits. Sizes often reach their maximum; every feature of
 // documents occurs.
-#ifndef PLUMBLINE_TESTS_SUPPORT_PROBLEMS_H
-#define PLUMBLINE_TESTS_SUPPORT_PROBLEMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ struct random_limits random_limits_small(
 // Passes model_check ... problem_check. May be infeasible.
 void random_problem(struct problem *p, struct random *rng, const struct random_limits *limits,
                     struct arena *arena);
-
-#endif

@@ -1,7 +1,6 @@
 // Small random priced documents in memory, for tests that need no pricing; and the chain family of
 // the benchmark.
-#ifndef PLUMBLINE_TESTS_SUPPORT_RANDOM_PRICED_H
-#define PLUMBLINE_TESTS_SUPPORT_RANDOM_PRICED_H
+#pragma once
 
 #include "data/priced/priced.h"
 #include "data/schedule/schedule.h"
@@ -45,5 +44,3 @@ void chain_priced(struct priced *p, int layers, int stages, int types, int micro
 
 void priced_schedule(struct schedule *s, const struct priced *p,
                      struct arena *arena); // fails the test if it cannot
-
-#endif

@@ -1,6 +1,5 @@
 // Random schedule requests of all kinds and options, small enough for slow oracles.
-#ifndef PLUMBLINE_TESTS_SUPPORT_REQUESTS_H
-#define PLUMBLINE_TESTS_SUPPORT_REQUESTS_H
+#pragma once
 
 #include "data/schedule/schedule.h"
 #include "tests/support/problems.h"
@@ -9,5 +8,3 @@ struct schedule_request request_random(struct random *rng, int ranks_max, int mi
 
 // Some schedules fix the number of stages per rank: sets the stage count too.
 void request_shape(struct schedule_request *r, int kind, int ranks, int virtual_stages, int slices);
-
-#endif

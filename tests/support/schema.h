@@ -1,6 +1,5 @@
 // JSON schemas of documents, written from the tables that read them (data/text/members.h).
-#ifndef PLUMBLINE_TESTS_SUPPORT_SCHEMA_H
-#define PLUMBLINE_TESTS_SUPPORT_SCHEMA_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ const char *schema_text(const struct schema *s, const char **missing, struct are
                         struct error *err);
 // One that only lists names.
 const char *schema_of_names(const char *title, const char *const *names, struct arena *arena);
-
-#endif

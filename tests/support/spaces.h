@@ -1,6 +1,5 @@
 // Random small problems with a space of layouts, and every layout of one solved by itself.
-#ifndef PLUMBLINE_TESTS_SUPPORT_SPACES_H
-#define PLUMBLINE_TESTS_SUPPORT_SPACES_H
+#pragma once
 
 #include "solve/layouts/layouts.h"
 #include "solve/layout/solve.h"
@@ -36,5 +35,3 @@ void spaces_solve(struct spaces_alone *a, const struct problem *p, struct arena 
 // Fails the test with the error's text.
 void spaces_search(struct layouts_result *r, const struct problem *p, int threads, double gap,
                    double limit_s, const volatile int *stop, struct arena *arena);
-
-#endif

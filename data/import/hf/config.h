@@ -1,6 +1,5 @@
 // A model from a Hugging Face config.json. docs/FORMATS.md lists the classes.
-#ifndef PLUMBLINE_DATA_IMPORT_HF_CONFIG_H
-#define PLUMBLINE_DATA_IMPORT_HF_CONFIG_H
+#pragma once
 
 #include "data/import/said.h"
 #include "data/inputs/model/model.h"
@@ -12,5 +11,3 @@
 enum status model_import_hf(struct model *m, const char *path, const char *name, int mtp,
                             const char *output, struct said *said, struct arena *arena,
                             struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // Shared by the files of Hugging Face's configs. Internal to data/import/hf/.
-#ifndef PLUMBLINE_DATA_IMPORT_HF_INTERNAL_H
-#define PLUMBLINE_DATA_IMPORT_HF_INTERNAL_H
+#pragma once
 
 #include "data/import/said.h"
 #include "data/inputs/model/model.h"
@@ -198,5 +197,3 @@ hf_reader hf_arrange_mellum, hf_read_shared_width, hf_arrange_kolibri, hf_read_f
 
 // ---- nas.c
 hf_reader hf_read_nas, hf_arrange_nas;
-
-#endif

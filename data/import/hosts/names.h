@@ -1,6 +1,5 @@
 // Nodes by name: lists in Slurm's syntax, and a cluster whose nodes have these names.
-#ifndef PLUMBLINE_DATA_IMPORT_HOSTS_NAMES_H
-#define PLUMBLINE_DATA_IMPORT_HOSTS_NAMES_H
+#pragma once
 
 #include "data/import/text.h"
 #include "data/places/cluster.h"
@@ -20,5 +19,3 @@ enum status host_cluster(struct cluster *c, const char *like, struct arena *aren
                          struct error *err);
 enum status host_group(struct node_group *g, const char *like, struct arena *arena,
                        struct error *err);
-
-#endif

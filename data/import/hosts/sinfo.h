@@ -1,6 +1,5 @@
 // Nodes as Slurm knows them, collected from whatever prints them.
-#ifndef PLUMBLINE_DATA_IMPORT_HOSTS_SINFO_H
-#define PLUMBLINE_DATA_IMPORT_HOSTS_SINFO_H
+#pragma once
 
 #include "data/import/hosts/names.h"
 
@@ -27,5 +26,3 @@ enum status sinfo_add(struct sinfo *s, const char *names, const char *gres, cons
                       const struct text_lines *t, struct error *err);
 enum status sinfo_read_json(struct sinfo *s, const char *path, const char *text, size_t size,
                             struct error *err);
-
-#endif

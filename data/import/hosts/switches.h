@@ -1,7 +1,6 @@
 // Which nodes are below which switches or in which blocks, in the words of Slurm: topology.conf of
 // the tree and block plugins, topology.yaml, scontrol show topology.
-#ifndef PLUMBLINE_DATA_IMPORT_HOSTS_SWITCHES_H
-#define PLUMBLINE_DATA_IMPORT_HOSTS_SWITCHES_H
+#pragma once
 
 #include "data/import/hosts/names.h"
 
@@ -31,5 +30,3 @@ struct tree {
 // topology: which one of topology.yaml; NULL: the cluster's default, or its first.
 enum status switches_read(struct tree *tree, const char *path, const char *text, size_t size,
                           const char *topology, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // Runs of Megatron-LM, and of frameworks built on Megatron Core, as a model and a job.
-#ifndef PLUMBLINE_DATA_IMPORT_JOBS_CORE_H
-#define PLUMBLINE_DATA_IMPORT_JOBS_CORE_H
+#pragma once
 
 #include "data/frameworks/run.h"
 
@@ -61,5 +60,3 @@ struct core_kinds {
 enum status core_allocate(struct run *r, struct arena *arena, struct error *err);
 // The kinds that --hybrid-layer-pattern's letters state; k NULL: only their number, as r->layers.
 enum status core_hybrid(struct core_kinds *k, struct run *r, struct error *err);
-
-#endif

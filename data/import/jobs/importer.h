@@ -1,7 +1,6 @@
 // What reads a framework's configuration: the syntax of its file, its rows, and what they mean
 // together. The questions that files leave to a script are asked and answered here, once for all.
-#ifndef PLUMBLINE_DATA_IMPORT_JOBS_IMPORTER_H
-#define PLUMBLINE_DATA_IMPORT_JOBS_IMPORTER_H
+#pragma once
 
 #include "data/import/import.h"
 #include "data/import/jobs/settings.h"
@@ -103,5 +102,3 @@ extern const struct reader importer_reader; // runs the importer of its struct a
     {                                                                                              \
         .import.reader = &importer_reader, .importer = &(of), .precision = -1, .schedule = -1      \
     }
-
-#endif

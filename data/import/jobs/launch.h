@@ -1,7 +1,6 @@
 // The flags of a launch, wherever they stand: in a script, an argument list, a YAML file with
 // MODEL_ARGS, or the arguments that a run prints into its log.
-#ifndef PLUMBLINE_DATA_IMPORT_JOBS_LAUNCH_H
-#define PLUMBLINE_DATA_IMPORT_JOBS_LAUNCH_H
+#pragma once
 
 #include "data/base/command.h"
 #include "data/import/jobs/settings.h"
@@ -52,5 +51,3 @@ enum status launch_read_log(struct settings *s, const char *text, size_t size, s
 // launch_yaml.c: whether the settings hold MODEL_ARGS.
 enum status launch_read_yaml(struct settings *s, const char *path, const struct launch_asked *asked,
                              struct error *err);
-
-#endif

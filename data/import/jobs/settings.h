@@ -2,8 +2,7 @@
 // its keys joined by dots; elements of a list have their index at the end, "parts[0][2]". A
 // framework's rows define what each key states; keys that no row has are reported, never ignored
 // silently.
-#ifndef PLUMBLINE_DATA_IMPORT_JOBS_SETTINGS_H
-#define PLUMBLINE_DATA_IMPORT_JOBS_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -163,5 +162,3 @@ enum status source_value(struct settings_source *r, const char *key, struct erro
 enum status source_add(struct settings_source *r, const char *key, const char *text,
                        struct error *err);
 const char *source_join(const struct settings_source *r, const char *before, const char *part);
-
-#endif

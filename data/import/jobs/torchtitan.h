@@ -1,6 +1,5 @@
 // Both forms of torchtitan's configuration.
-#ifndef PLUMBLINE_DATA_IMPORT_JOBS_TORCHTITAN_H
-#define PLUMBLINE_DATA_IMPORT_JOBS_TORCHTITAN_H
+#pragma once
 
 #include "data/import/jobs/settings.h"
 
@@ -10,5 +9,3 @@ enum status titan_read_python(struct settings *s, const char *path, const char *
 // Primus's YAML for torchtitan, in the keys of TOML's.
 enum status titan_read_primus(struct settings *s, const char *path, struct arena *arena,
                               struct error *err);
-
-#endif

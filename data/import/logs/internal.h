@@ -1,6 +1,5 @@
 // Shared by the files of this folder.
-#ifndef PLUMBLINE_DATA_IMPORT_LOGS_INTERNAL_H
-#define PLUMBLINE_DATA_IMPORT_LOGS_INTERNAL_H
+#pragma once
 
 #include <ctype.h>
 #include <stdio.h>
@@ -144,5 +143,3 @@ static inline bool at_border(const char *line, const char *s)
 // false: there is none. Digits may be grouped by commas.
 bool number_after(const char *line, const char *before, double *value, const char **after);
 bool number_at(const char *at, double *value, const char **after);
-
-#endif

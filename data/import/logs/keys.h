@@ -1,6 +1,5 @@
 // Keys of logs as rows (key_rows.c), which keys.c reads by.
-#ifndef PLUMBLINE_DATA_IMPORT_LOGS_KEYS_H
-#define PLUMBLINE_DATA_IMPORT_LOGS_KEYS_H
+#pragma once
 
 #include "data/import/logs/log.h"
 
@@ -44,5 +43,3 @@ struct meaning {
 };
 extern const struct meaning log_meanings[];
 extern const int log_meaning_count;
-
-#endif

@@ -1,7 +1,6 @@
 // A training log, or a post with parts of one: what the run was told and what was measured, each
 // with the line that says so. Nothing is assumed here: what the text does not state is missing.
-#ifndef PLUMBLINE_DATA_IMPORT_LOGS_LOG_H
-#define PLUMBLINE_DATA_IMPORT_LOGS_LOG_H
+#pragma once
 
 #include "data/inputs/job.h"
 #include "data/text/json.h"
@@ -249,5 +248,3 @@ static inline bool told(const struct log *l, enum told what) { return l->told[wh
 bool told_is_shown(const struct log *l, enum told what);
 // 0: not stated.
 int64_t told_count(const struct log *l, enum told what);
-
-#endif

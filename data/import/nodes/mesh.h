@@ -1,7 +1,6 @@
 // What joins the GPUs of a node, and what its pairs and rings get of it (docs/FORMULAS.md section
 // 2). Bandwidths are nominal, in bytes/s and one direction.
-#ifndef PLUMBLINE_DATA_IMPORT_NODES_MESH_H
-#define PLUMBLINE_DATA_IMPORT_NODES_MESH_H
+#pragma once
 
 #include "data/places/cluster.h"
 
@@ -29,5 +28,3 @@ const char *mesh_text(const struct node_group *g, const struct mesh *m, struct a
 double mesh_nvlink_rate(int capability);
 // One xGMI link, by AMD's name of the architecture (gfx942) or RCCL's older number (908).
 double mesh_xgmi_rate(const char *architecture);
-
-#endif

@@ -1,6 +1,5 @@
 // What rings over a mesh of links get together (docs/FORMULAS.md section 2).
-#ifndef PLUMBLINE_DATA_IMPORT_NODES_RINGS_H
-#define PLUMBLINE_DATA_IMPORT_NODES_RINGS_H
+#pragma once
 
 #include "data/base/arena.h"
 
@@ -11,5 +10,3 @@ enum { RINGS_GPUS_MAX = 16 }; // the search keeps a number for each subset and i
 // once, that no link carries more than its capacity; rings may share links. 0: there is no ring.
 // count: 2 to RINGS_GPUS_MAX.
 double rings_rate(const double *capacity, int count, struct arena *arena);
-
-#endif

@@ -1,7 +1,6 @@
 // What programs print of the GPUs of a node and of what joins them: nvidia-smi topo -m and -p2p,
 // nvidia-smi nvlink -s, rocm-smi --showtopo, amd-smi topology.
-#ifndef PLUMBLINE_DATA_IMPORT_NODES_TABLES_H
-#define PLUMBLINE_DATA_IMPORT_NODES_TABLES_H
+#pragma once
 
 #include "data/import/text.h"
 
@@ -51,5 +50,3 @@ static inline int path_at(const struct topology *t, int a, int b)
 
 enum { PATH_TEXT = 16 };
 const char *path_text(const struct topology *t, int path, char text[PATH_TEXT]);
-
-#endif

@@ -1,7 +1,6 @@
 // Elements of an XML file one after the other, with their attributes; text between them, comments
 // and declarations are skipped.
-#ifndef PLUMBLINE_DATA_IMPORT_NODES_XML_H
-#define PLUMBLINE_DATA_IMPORT_NODES_XML_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ enum status xml_next(struct xml *x, bool *more, struct error *err);
 const char *xml_attribute(const struct xml *x, const char *name); // "": there is none
 enum status xml_refuse(const struct xml *x, struct error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif

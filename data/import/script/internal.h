@@ -1,6 +1,5 @@
 // What the files of this room share: the tree of commands, and the state while it is followed.
-#ifndef PLUMBLINE_DATA_IMPORT_SCRIPT_INTERNAL_H
-#define PLUMBLINE_DATA_IMPORT_SCRIPT_INTERNAL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -182,5 +181,3 @@ bool script_matches(const char *pattern, const char *text);
 
 // arithmetic.c: false: not a number, *open its first open name, or NULL.
 bool script_arithmetic(struct follow *f, const char *text, int64_t *value, const char **open);
-
-#endif

@@ -3,8 +3,7 @@
 // are read. What only
 // the machine or the caller knows (an unset variable, $(nvidia-smi ...), the script's own
 // arguments) stays in texts as an open name, between two control characters; tests see it as empty.
-#ifndef PLUMBLINE_DATA_IMPORT_SCRIPT_SCRIPT_H
-#define PLUMBLINE_DATA_IMPORT_SCRIPT_SCRIPT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ enum status script_follow(struct script *s, const char *path, const char *text, 
 const char *script_open_name(const char *text, struct arena *arena);
 // The text with its open names as ${NAME}, for messages.
 const char *script_shown(const char *text, struct arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 // "args" of a trace's events.
-#ifndef PLUMBLINE_DATA_IMPORT_TRACE_ARGUMENTS_H
-#define PLUMBLINE_DATA_IMPORT_TRACE_ARGUMENTS_H
+#pragma once
 
 #include "data/import/trace/ops.h"
 
@@ -11,5 +10,3 @@ void trace_arguments_clear(struct trace_arguments *a, bool whole_lists);
 // inputs.
 enum status trace_arguments_read(struct json_stream *s, int64_t *correlation, bool whole_lists,
                                  struct trace_arguments *a, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // Ranges as Nsight Systems projects them onto the device: nsys stats --report nvtx_gpu_proj_trace
 // or nvtx_gpu_proj_sum, --format csv.
-#ifndef PLUMBLINE_DATA_IMPORT_TRACE_NSIGHT_H
-#define PLUMBLINE_DATA_IMPORT_TRACE_NSIGHT_H
+#pragma once
 
 #include "data/import/trace/ranges.h"
 
@@ -11,5 +10,3 @@ bool nsight_is(const char *path, struct arena *arena);
 // and they are ranges like others. *medians: of a sum, where each range has its median alone.
 enum status nsight_read(struct trace *t, const char *path, int precision, bool *medians,
                         struct arena *arena, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // Operators of one trace as samples.
-#ifndef PLUMBLINE_DATA_IMPORT_TRACE_OP_SAMPLES_H
-#define PLUMBLINE_DATA_IMPORT_TRACE_OP_SAMPLES_H
+#pragma once
 
 #include "data/import/trace/ranges.h"
 
@@ -8,5 +7,3 @@
 // in order. Returns the number of operators that took no time on the device and are left out.
 // Changes the order of t->ops.
 int trace_op_samples(struct samples *s, struct trace *t, int gpus_per_node, struct arena *arena);
-
-#endif

@@ -1,8 +1,7 @@
 // Operators of a profiler's trace whose work follows from what the trace states about their inputs
 // (record_shapes): products, attention, memory-bound parts; also copies, and collectives according
 // to what NCCL's kernels state. docs/FORMATS.md lists them.
-#ifndef PLUMBLINE_DATA_IMPORT_TRACE_OPS_H
-#define PLUMBLINE_DATA_IMPORT_TRACE_OPS_H
+#pragma once
 
 #include "data/base/arena.h"
 #include "data/text/json_stream.h"
@@ -47,5 +46,3 @@ struct trace_ops {
 // Keeps an event that is such an operator, a copy or a collective. false: there are too many.
 bool trace_ops_take(struct trace_ops *ops, const char *name, enum trace_category category,
                     const struct trace_arguments *a, double seconds, struct arena *arena);
-
-#endif

@@ -1,7 +1,6 @@
 // The annotated ranges and the device's work in a profiler's trace, and which work belongs to which
 // range.
-#ifndef PLUMBLINE_DATA_IMPORT_TRACE_RANGES_H
-#define PLUMBLINE_DATA_IMPORT_TRACE_RANGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -75,5 +74,3 @@ enum status trace_read(struct trace *t, const char *name, FILE *from, bool ops, 
 // file: for messages.
 enum status trace_attribute(struct trace *t, const char *file, struct arena *arena,
                             struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // What a trace's operators say of the run they are from: with a model's shape, the micro-batch, the
 // sequence, the tensor degree, the precision and whether attention is fused.
-#ifndef PLUMBLINE_DATA_IMPORT_TRACE_SIZES_H
-#define PLUMBLINE_DATA_IMPORT_TRACE_SIZES_H
+#pragma once
 
 #include "data/import/trace/ops.h"
 #include "data/inputs/model/model.h"
@@ -12,5 +11,3 @@ struct trace_sizes {
     bool fused;
 };
 struct trace_sizes trace_sizes_of(const struct trace_ops *ops, const struct shape *shape);
-
-#endif

@@ -1,7 +1,6 @@
 // The parts of a model's runs that only some kinds of layers have: reading, checking, writing.
 // Internal to data/inputs/model.
-#ifndef PLUMBLINE_DATA_INPUTS_MODEL_INTERNAL_H
-#define PLUMBLINE_DATA_INPUTS_MODEL_INTERNAL_H
+#pragma once
 
 #include "data/inputs/model/model.h"
 #include "data/text/members.h"
@@ -31,5 +30,3 @@ extern const struct members experts_members, pool_members;
 // NULL).
 enum status run_kind_check(const struct layer_run *run, const struct shape *s, int place,
                            const char *file, struct error *err);
-
-#endif

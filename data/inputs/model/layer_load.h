@@ -1,7 +1,6 @@
 // The work of one pass over a whole layer on one rank, as samples of layers count it
 // (docs/FORMULAS.md section 3): what identifies a sample's shape and attention.
-#ifndef PLUMBLINE_DATA_INPUTS_MODEL_LAYER_LOAD_H
-#define PLUMBLINE_DATA_INPUTS_MODEL_LAYER_LOAD_H
+#pragma once
 
 #include "data/base/units.h"
 #include "data/inputs/model/model.h"
@@ -24,5 +23,3 @@ void layer_load_of_pass(const struct layer_load *load, enum load_pass pass, bool
 
 // "block forward", "block backward selective" ...: false: another operation.
 bool layer_operation_read(const char *operation, enum layer_kind *kind, enum load_pass *pass);
-
-#endif

@@ -1,8 +1,7 @@
 // A model: a sequence of layers, given as runs of identical ones. It is either a transformer shape,
 // from which (or from a run's own shape) FLOPs, bytes and activations follow (docs/FORMULAS.md), or
 // measured layers whose bytes are stated here and whose times are in the costs.
-#ifndef PLUMBLINE_DATA_INPUTS_MODEL_MODEL_H
-#define PLUMBLINE_DATA_INPUTS_MODEL_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -305,5 +304,3 @@ bool adapters_by_words(const char *text, const struct shape *s, bool *set);
 // The first word that names none, with the nearest that does; NULL: all do.
 const char *adapters_unknown_word(const char *text, const char **nearest, struct arena *arena);
 bool model_has_gradient(const struct model *m, int run); // this run is trained, or one before it is
-
-#endif

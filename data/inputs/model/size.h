@@ -1,7 +1,6 @@
 // The number of parameters of a model, on all devices together: its size in everyday terms; and the
 // FLOP of its layers.
-#ifndef PLUMBLINE_DATA_INPUTS_MODEL_SIZE_H
-#define PLUMBLINE_DATA_INPUTS_MODEL_SIZE_H
+#pragma once
 
 #include "data/inputs/model/model.h"
 
@@ -29,5 +28,3 @@ struct layer_flop {
     double masked; // of attention, what its mask leaves
 };
 struct layer_flop layer_flop_of(const struct model *m, const struct layer_run *r, int64_t sequence);
-
-#endif

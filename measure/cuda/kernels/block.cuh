@@ -1,8 +1,7 @@
 // A transformer block beside its matrix products: norms, sums, activations, softmax. N is how many
 // values a thread takes at once; rows whose length is no multiple of it are taken by the kernels
 // with N = 1.
-#ifndef PLUMBLINE_MEASURE_CUDA_KERNELS_BLOCK_CUH
-#define PLUMBLINE_MEASURE_CUDA_KERNELS_BLOCK_CUH
+#pragma once
 
 #include "measure/cuda/kernels/device_code.cuh"
 
@@ -239,5 +238,3 @@ template <typename T, int N> __global__ void kernel_softmax_backward(arguments a
         }
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 // Casts to 8 bits with scales of runs of values, in both orders, and the scales in the layouts that
 // cuBLASLt reads (its documentation on narrow data types): of runs of 128, a float each, rows
 // innermost and padded to 4; of runs of 32, an exponent each, tiles of 128 rows x 4 runs.
-#ifndef PLUMBLINE_MEASURE_CUDA_KERNELS_CASTS_CUH
-#define PLUMBLINE_MEASURE_CUDA_KERNELS_CASTS_CUH
+#pragma once
 
 #include "measure/cuda/kernels/device_code.cuh"
 
@@ -80,5 +79,3 @@ static __global__ void kernel_cast_runs(arguments a)
         __syncthreads();
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 // Compression: the small factor of an orthogonalisation, choice of the largest values, quantisation
 // in groups.
-#ifndef PLUMBLINE_MEASURE_CUDA_KERNELS_COMPRESS_CUH
-#define PLUMBLINE_MEASURE_CUDA_KERNELS_COMPRESS_CUH
+#pragma once
 
 #include "measure/cuda/kernels/device_code.cuh"
 
@@ -203,5 +202,3 @@ template <typename T> __global__ void kernel_dequantise(arguments a)
         }
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 // What the kernels share: element types, packs of 16 bytes, sums over a block. Arithmetic is in
 // float throughout.
-#ifndef PLUMBLINE_MEASURE_CUDA_KERNELS_DEVICE_CODE_CUH
-#define PLUMBLINE_MEASURE_CUDA_KERNELS_DEVICE_CODE_CUH
+#pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -68,5 +67,3 @@ template <bool LARGEST> static __device__ inline float block_reduce(float x)
 
 static __device__ inline float block_sum(float x) { return block_reduce<false>(x); }
 static __device__ inline float block_largest(float x) { return block_reduce<true>(x); }
-
-#endif

@@ -1,8 +1,7 @@
 // Our own kernels on a CUDA device: what no library offers, or what a framework also does by plain
 // kernels. Every kernel takes the one struct below, so that launching only needs a table of them,
 // and a test can run them on the CPU. Matrices are dense, by rows.
-#ifndef PLUMBLINE_MEASURE_CUDA_KERNELS_KERNELS_H
-#define PLUMBLINE_MEASURE_CUDA_KERNELS_KERNELS_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 #include <stdint.h>
@@ -108,6 +107,4 @@ cudaError_t kernel_launch(enum kernel kernel, enum element type,
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 // Rotary positions and dropout, whose random numbers follow from their places.
-#ifndef PLUMBLINE_MEASURE_CUDA_KERNELS_RANDOM_CUH
-#define PLUMBLINE_MEASURE_CUDA_KERNELS_RANDOM_CUH
+#pragma once
 
 #include "measure/cuda/kernels/device_code.cuh"
 
@@ -67,5 +66,3 @@ template <typename T, int N> __global__ void kernel_dropout_backward(arguments a
         store<T, N>(a.out[0], i, dx);
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 // The device's own clock in nanoseconds (PTX special register; it ticks coarsely, which is good
 // enough for a limit).
-#ifndef PLUMBLINE_MEASURE_CUDA_KERNELS_TIMER_CUH
-#define PLUMBLINE_MEASURE_CUDA_KERNELS_TIMER_CUH
+#pragma once
 
 static __device__ __forceinline__ unsigned long long timer_ns(void)
 {
@@ -9,5 +8,3 @@ static __device__ __forceinline__ unsigned long long timer_ns(void)
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     return now;
 }
-
-#endif

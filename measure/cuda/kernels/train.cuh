@@ -1,7 +1,6 @@
 // The ends of a model, the optimizer's step, casts to 8 bits, random operands and the gate of
 // timing.
-#ifndef PLUMBLINE_MEASURE_CUDA_KERNELS_TRAIN_CUH
-#define PLUMBLINE_MEASURE_CUDA_KERNELS_TRAIN_CUH
+#pragma once
 
 #include "measure/cuda/kernels/device_code.cuh"
 
@@ -172,5 +171,3 @@ template <typename T> __global__ void kernel_cast_transposed(arguments a)
     largest = block_largest(largest);
     if (threadIdx.x == 0) atomicMax((unsigned *)a.out[2], __float_as_uint(largest));
 }
-
-#endif

@@ -1,7 +1,6 @@
 // Linear programs of up to some hundred rows and columns, to which rows are added one at a time:
 // the dual simplex on a dense dictionary. Floating point: nothing is proven here.
-#ifndef PLUMBLINE_SOLVE_BOXES_SIMPLEX_SIMPLEX_H
-#define PLUMBLINE_SOLVE_BOXES_SIMPLEX_SIMPLEX_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ int simplex_row_count(const struct simplex *s);
 double simplex_value(const struct simplex *s, int variable);
 // What the least rises by per unit of the row's right-hand side.
 double simplex_multiplier(const struct simplex *s, int row);
-
-#endif

@@ -1,6 +1,5 @@
 // Shared by the files that write VIPR.
-#ifndef PLUMBLINE_SOLVE_CERTIFICATE_VIPR_INTERNAL_H
-#define PLUMBLINE_SOLVE_CERTIFICATE_VIPR_INTERNAL_H
+#pragma once
 
 #include "data/text/pieces.h"
 #include "solve/tree/tree.h"
@@ -77,5 +76,3 @@ bool vipr_rests_on(const struct vipr_maker *m, int row, int assumption);
 enum status vipr_walk(struct vipr_maker *m, int *row, struct error *err);
 
 extern const struct claim vipr_absurd;
-
-#endif

@@ -4,8 +4,7 @@
 // certificate's bound as its target, because the format requires boxes to close by rows of the
 // program. Floating point only guides the search: multipliers are whole numbers and checked in
 // integers.
-#ifndef PLUMBLINE_SOLVE_CERTIFICATE_VIPR_VIPR_H
-#define PLUMBLINE_SOLVE_CERTIFICATE_VIPR_VIPR_H
+#pragma once
 
 #include "data/results/plan.h"
 #include "data/priced/priced.h"
@@ -31,5 +30,3 @@ struct vipr_result {
 // within the time.
 enum status vipr_make(struct vipr_result *result, const struct vipr_request *request,
                       struct arena *arena, struct error *err);
-
-#endif

@@ -1,8 +1,7 @@
 // A lower bound on what the transfers of a pipeline take together, beyond the least that each
 // boundary can take by itself (docs/PROOFS.md 11). Ranks stand on device groups, each of which is
 // used once, so not every boundary can have the best link.
-#ifndef PLUMBLINE_SOLVE_CHECKER_BOXES_CHAIN_H
-#define PLUMBLINE_SOLVE_CHECKER_BOXES_CHAIN_H
+#pragma once
 
 #include "solve/checker/layout/choices.h"
 
@@ -36,5 +35,3 @@ static inline bool check_chain_suits(const struct check_problem *p, int node_cou
 // placement.
 enum status check_chain_excess(const struct check_problem *p, const int64_t *coefficients,
                                uint64_t *work, wide *excess);
-
-#endif

@@ -1,7 +1,6 @@
 // The current box of a preorder walk of the tree of boxes, and the second halves of splits that
 // are still to be visited.
-#ifndef PLUMBLINE_SOLVE_CHECKER_BOXES_HALVES_H
-#define PLUMBLINE_SOLVE_CHECKER_BOXES_HALVES_H
+#pragma once
 
 #include "solve/checker/boxes/mix.h"
 
@@ -46,5 +45,3 @@ void check_note(struct check_halves *h);
 enum status check_split(struct check_halves *h, const struct check_property *q, bool *splits);
 // The box becomes the half that was added last; *is false: none is left.
 enum status check_next_half(struct check_halves *h, bool *is);
-
-#endif

@@ -1,6 +1,5 @@
 // The tables of a round, for mix*.c only.
-#ifndef PLUMBLINE_SOLVE_CHECKER_BOXES_INTERNAL_H
-#define PLUMBLINE_SOLVE_CHECKER_BOXES_INTERNAL_H
+#pragma once
 
 #include "solve/checker/boxes/mix.h"
 
@@ -60,5 +59,3 @@ void mix_cost_decisions(const struct check_mixer *m, const struct check_box *box
 // ranks; cost[layers] says which numbers of layers are left.
 void mix_thin_decisions(const struct check_mixer *m, const struct check_box *box, int rank,
                         const int64_t *cost, const int64_t *others, int64_t most, bool **stays);
-
-#endif

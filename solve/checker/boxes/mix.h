@@ -3,8 +3,7 @@
 // the decisions of a box that cover all layers once, in order, is found by a dynamic programme
 // over stages, covered layers and what the boundaries depend on (docs/PROOFS.md 5). All in
 // integers, rounded down.
-#ifndef PLUMBLINE_SOLVE_CHECKER_BOXES_MIX_H
-#define PLUMBLINE_SOLVE_CHECKER_BOXES_MIX_H
+#pragma once
 
 #include "solve/checker/layout/box.h"
 
@@ -48,5 +47,3 @@ enum status check_open_mixer(struct check_mixer **m, const struct check_choices 
 // contain; weights are then absent). *closed: nothing is left.
 enum status check_use_round(struct check_mixer *m, struct check_box *box,
                             const struct check_round *round, int64_t bound_ns, bool *closed);
-
-#endif

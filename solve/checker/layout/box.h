@@ -1,6 +1,5 @@
 // A box: which choices each stage may still take, and how many layers each rank's stages may hold.
-#ifndef PLUMBLINE_SOLVE_CHECKER_LAYOUT_BOX_H
-#define PLUMBLINE_SOLVE_CHECKER_LAYOUT_BOX_H
+#pragma once
 
 #include "solve/checker/layout/choices.h"
 
@@ -20,5 +19,3 @@ struct check_box check_whole_box(const struct check_choices *c, struct arena *ar
 // For ranks with several stages: removes choices that fit with no choices of the rank's other
 // stages, and narrows the spans of kinds to what the stages and the other ranks leave.
 enum status check_couple_ranks(const struct check_choices *c, struct check_box *box);
-
-#endif

@@ -1,8 +1,7 @@
 // The choices of each stage, enumerated by the checker itself: every span of layers, node group,
 // recomputation and compression that the document allows within rules and memory, except those
 // that another choice makes unnecessary (docs/PROOFS.md 4).
-#ifndef PLUMBLINE_SOLVE_CHECKER_LAYOUT_CHOICES_H
-#define PLUMBLINE_SOLVE_CHECKER_LAYOUT_CHOICES_H
+#pragma once
 
 #include "solve/checker/read/problem.h"
 #include "solve/checker/layout/graph.h"
@@ -128,5 +127,3 @@ enum status check_list_alone(struct check_choices *c, const struct check_graph *
                              struct arena *arena);
 enum status check_list_choices(struct check_choices *c, const struct check_graph *g, uint64_t *work,
                                struct arena *arena);
-
-#endif

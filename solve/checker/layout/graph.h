@@ -2,8 +2,7 @@
 // dependences, and how many micro-batches are in flight. Operations are numbered by kind, stage or
 // boundary, micro-batch and slice, so that the successors of an operation have an order that a
 // certificate can refer to.
-#ifndef PLUMBLINE_SOLVE_CHECKER_LAYOUT_GRAPH_H
-#define PLUMBLINE_SOLVE_CHECKER_LAYOUT_GRAPH_H
+#pragma once
 
 #include "solve/checker/read/orders.h"
 
@@ -87,5 +86,3 @@ int check_message_part(const struct check_graph *g, const struct check_turn *t, 
 // The boundary over which a turn receives a message, or sends one; -1: none.
 int check_boundary_in(const struct check_problem *p, int rank, const struct check_turn *t);
 int check_boundary_out(const struct check_problem *p, int rank, const struct check_turn *t);
-
-#endif

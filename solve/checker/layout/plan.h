@@ -1,7 +1,6 @@
 // One complete decision: whether its parts fit together, and its iteration time, by replay of the
 // graph, or its greatest load.
-#ifndef PLUMBLINE_SOLVE_CHECKER_LAYOUT_PLAN_H
-#define PLUMBLINE_SOLVE_CHECKER_LAYOUT_PLAN_H
+#pragma once
 
 #include "solve/checker/layout/choices.h"
 
@@ -59,5 +58,3 @@ int64_t check_transfer_ns(const struct check_problem *p, int boundary, int kind,
 // Whether transfers can go from one group to the other over this boundary.
 bool check_is_joined(const struct check_problem *p, int boundary, int from_group, int cut,
                      int to_group);
-
-#endif

@@ -1,6 +1,5 @@
 // Shared by the files that audit certificates about placements.
-#ifndef PLUMBLINE_SOLVE_CHECKER_PLACES_INTERNAL_H
-#define PLUMBLINE_SOLVE_CHECKER_PLACES_INTERNAL_H
+#pragma once
 
 #include <stdio.h>
 
@@ -31,5 +30,3 @@ enum status check_audit_reaches(struct check_result *result, const struct reader
 enum status check_audit_tree(struct check_result *result, const struct reader *r,
                              const cJSON *places, const struct check_places *x, uint64_t *work,
                              struct arena *arena);
-
-#endif

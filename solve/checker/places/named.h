@@ -2,8 +2,7 @@
 // parts state the seats and the nodes of the first stages, from the first on. What is open under a
 // part is a problem in which each stage that stands is a group of its own, beside the seats for the
 // others.
-#ifndef PLUMBLINE_SOLVE_CHECKER_PLACES_NAMED_H
-#define PLUMBLINE_SOLVE_CHECKER_PLACES_NAMED_H
+#pragma once
 
 #include "solve/checker/places/places.h"
 
@@ -57,5 +56,3 @@ enum status check_named_part_problem(struct check_problem *to, const struct chec
 enum status check_audit_named(struct check_result *result, const struct reader *r,
                               const cJSON *places, const struct check_places *x, uint64_t *work,
                               struct arena *arena);
-
-#endif

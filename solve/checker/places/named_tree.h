@@ -1,6 +1,5 @@
 // Shared by the files about stages that stand on nodes: what holds for all parts.
-#ifndef PLUMBLINE_SOLVE_CHECKER_PLACES_NAMED_TREE_H
-#define PLUMBLINE_SOLVE_CHECKER_PLACES_NAMED_TREE_H
+#pragma once
 
 #include "solve/checker/places/named.h"
 
@@ -57,5 +56,3 @@ enum status named_same_rings(bool *same, const struct check_named_tree *t, int a
 
 // named_parts.c
 enum status named_find_alike(struct check_named_tree *t, const struct reader *r, uint64_t *work);
-
-#endif

@@ -2,8 +2,7 @@
 // replica of a problem whose prices are the least that any nodes allow; the checker finds these
 // prices itself. The cost of a link between two nodes comes from a pricer, in integers, and is
 // assumed.
-#ifndef PLUMBLINE_SOLVE_CHECKER_PLACES_PLACES_H
-#define PLUMBLINE_SOLVE_CHECKER_PLACES_PLACES_H
+#pragma once
 
 #include "solve/checker/space/space.h"
 
@@ -150,5 +149,3 @@ struct check_places_audit {
 };
 enum status check_places_write_statement(const struct check_places_audit *h, const char *path,
                                          struct arena *arena, struct error *err);
-
-#endif

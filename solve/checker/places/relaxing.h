@@ -1,6 +1,5 @@
 // Shared by the files that make the problem of one replica that bounds every placement.
-#ifndef PLUMBLINE_SOLVE_CHECKER_PLACES_RELAXING_H
-#define PLUMBLINE_SOLVE_CHECKER_PLACES_RELAXING_H
+#pragma once
 
 #include "solve/checker/places/internal.h"
 
@@ -86,5 +85,3 @@ enum status check_crowds(bool *crowds, const struct relaxing *m, unsigned reach)
 // The syncs of the targets before `end` from `first` on, over any link between nodes that
 // m->weights has, if two rings leave one of its ends.
 enum status check_lower_crowded(struct relaxing *m, int kind, int first, int end);
-
-#endif

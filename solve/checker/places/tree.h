@@ -1,8 +1,7 @@
 // A tree over placements: its parts state on which nodes the first places are, and the ranges of
 // stages' layers. What is open under a part is a problem of one replica in which each node is a
 // group of its own (docs/PROOFS.md 11).
-#ifndef PLUMBLINE_SOLVE_CHECKER_PLACES_TREE_H
-#define PLUMBLINE_SOLVE_CHECKER_PLACES_TREE_H
+#pragma once
 
 #include "solve/checker/places/places.h"
 
@@ -41,5 +40,3 @@ int check_list_children(const struct check_tree *t, const struct check_part *par
 enum status check_part_problem(struct check_problem *to, const struct check_tree *t,
                                const struct check_part *part, int replica, const struct reader *r,
                                uint64_t *work, struct arena *arena);
-
-#endif

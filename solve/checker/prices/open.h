@@ -1,8 +1,7 @@
 // A problem's prices by the judge, for the commands that audit certificates. inputs: the problem
 // and the documents it names, as the checker hashed them; BAD_INPUT where other bytes are read
 // here.
-#ifndef PLUMBLINE_SOLVE_CHECKER_PRICES_OPEN_H
-#define PLUMBLINE_SOLVE_CHECKER_PRICES_OPEN_H
+#pragma once
 
 #include "solve/checker/places/places.h"
 #include "solve/checker/space/space.h"
@@ -43,5 +42,3 @@ enum status check_same_prices(const struct check_problem *document, const struct
 // For a check_basis: the same, and the hashes of its inputs.
 enum status check_confirm(const struct check_basis *basis, const struct check_problem *priced,
                           const cJSON *made_from, int64_t *confirmed);
-
-#endif

@@ -1,8 +1,7 @@
 // A job's space as the checker of spaces reads it (solve/checker/space/space.h), and the costs of
 // its layouts: the judge's own prices (solve/judge/price/verify_price.h) in the checker's tables.
 // The planner's pricing takes no part.
-#ifndef PLUMBLINE_SOLVE_CHECKER_PRICES_PRICES_H
-#define PLUMBLINE_SOLVE_CHECKER_PRICES_PRICES_H
+#pragma once
 
 #include "data/inputs/problem.h"
 #include "solve/checker/places/places.h"
@@ -90,5 +89,3 @@ struct other_run {
 };
 int space_other_runs(struct other_run **runs, const struct problem *p,
                      const struct price_audit *own, struct arena *arena);
-
-#endif

@@ -1,8 +1,7 @@
 // A strict JSON reader for untrusted files. Numbers are whole numbers of at most 18 digits, keys
 // of an object differ, nesting and the number of values are bounded, text is UTF-8. Nothing is
 // converted or guessed.
-#ifndef PLUMBLINE_SOLVE_CHECKER_READ_JSON_H
-#define PLUMBLINE_SOLVE_CHECKER_READ_JSON_H
+#pragma once
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -61,5 +60,3 @@ struct value_field {
 // The object has exactly these keys; the last field's key is NULL. arena: for arrays of numbers.
 enum status value_fields(const struct reader *r, const cJSON *object, const char *where,
                          const struct value_field *fields, struct arena *arena);
-
-#endif

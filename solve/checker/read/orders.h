@@ -1,7 +1,6 @@
 // The order of passes on each rank, by the checker's own table of schedules (read/problem.h has
 // their properties).
-#ifndef PLUMBLINE_SOLVE_CHECKER_READ_ORDERS_H
-#define PLUMBLINE_SOLVE_CHECKER_READ_ORDERS_H
+#pragma once
 
 #include "solve/checker/read/problem.h"
 
@@ -14,5 +13,3 @@ struct check_turn {
 // The order of one rank's passes: turns[check_turn_count].
 int check_turn_count(const struct check_problem *p);
 enum status check_order_turns(const struct check_problem *p, int rank, struct check_turn *turns);
-
-#endif

@@ -1,7 +1,6 @@
 // The priced document as the checker reads it: the possible plans and their costs, in integers.
 // The checker assumes its prices and works out everything else itself.
-#ifndef PLUMBLINE_SOLVE_CHECKER_READ_PROBLEM_H
-#define PLUMBLINE_SOLVE_CHECKER_READ_PROBLEM_H
+#pragma once
 
 #include "solve/checker/read/json.h"
 
@@ -379,5 +378,3 @@ static inline bool check_sends_backward(const struct check_problem *p, int bound
 {
     return check_sends_forward(p, boundary) && !check_is_local(p, boundary);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // The text of a document: what it holds, and its hash.
-#ifndef PLUMBLINE_SOLVE_CHECKER_READ_TEXT_H
-#define PLUMBLINE_SOLVE_CHECKER_READ_TEXT_H
+#pragma once
 
 #include "solve/checker/read/json.h"
 
@@ -15,5 +14,3 @@ void check_hash(const char *text, size_t size, char hex[CHECK_HASH]); // SHA-256
 // The parsed text; a text that the arena holds is parsed only once.
 enum status check_parse_text(const struct reader *r, const struct check_text *text, cJSON **root,
                              struct arena *arena);
-
-#endif

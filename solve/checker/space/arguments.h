@@ -1,7 +1,6 @@
 // Shared by the files of the checker of spaces; some of it is also called by the writer of their
 // certificates.
-#ifndef PLUMBLINE_SOLVE_CHECKER_SPACE_ARGUMENTS_H
-#define PLUMBLINE_SOLVE_CHECKER_SPACE_ARGUMENTS_H
+#pragma once
 
 #include "solve/checker/proof.h"
 #include "solve/checker/space/space.h"
@@ -178,5 +177,3 @@ enum status check_fate_holds(struct check_layouts *x, const struct check_layout 
 // For the writer: the first of these arguments that holds, or that a proof is needed.
 enum status check_find_fate(struct check_layouts *x, const struct check_layout *layout,
                             enum check_fate *fate);
-
-#endif

@@ -1,8 +1,7 @@
 // Certificates for a whole space of layouts: see docs/PROOFS.md 8. The checker walks the space
 // itself, verifies for every layout the argument that the file names, and takes nothing from the
 // planner. The cost of a layout comes from a pricer, in integers, and is assumed.
-#ifndef PLUMBLINE_SOLVE_CHECKER_SPACE_SPACE_H
-#define PLUMBLINE_SOLVE_CHECKER_SPACE_SPACE_H
+#pragma once
 
 #include "solve/checker/sources.h"
 #include "solve/checker/read/problem.h"
@@ -181,5 +180,3 @@ const char *check_space_unit(const struct check_space_result *s);
 const char *check_space_within(const struct check_space_result *s);
 enum status check_space_write_statement(const struct check_space_audit *h, const char *path,
                                         struct arena *arena, struct error *err);
-
-#endif

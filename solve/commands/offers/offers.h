@@ -1,6 +1,5 @@
 // What the files of the command offers share: machines, the request, their order.
-#ifndef PLUMBLINE_SOLVE_COMMANDS_OFFERS_OFFERS_H
-#define PLUMBLINE_SOLVE_COMMANDS_OFFERS_OFFERS_H
+#pragma once
 
 #include "data/base/command.h"
 #include "data/hardware/designs.h"
@@ -75,5 +74,3 @@ void offers_leave_open(struct offer *o); // not searched: its bound is all that 
 void offers_print(const struct offers_options *r, const struct offer *best, struct arena *arena);
 enum status offers_write(const struct offers_options *r, const struct offer *best,
                          struct arena *arena, struct error *err);
-
-#endif

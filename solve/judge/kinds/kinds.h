@@ -1,6 +1,5 @@
 // The judge's table of schedules: all that it decides by schedule.
-#ifndef PLUMBLINE_SOLVE_JUDGE_KINDS_KINDS_H
-#define PLUMBLINE_SOLVE_JUDGE_KINDS_KINDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ struct closed_form {
 struct plan;
 typedef struct closed_form judged_form(const struct plan *p, const struct schedule_request *r);
 extern judged_form *const judged_forms[];
-
-#endif

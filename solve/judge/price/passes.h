@@ -1,7 +1,6 @@
 // The parts of a layer's passes, as the judge prices them: what a GPU computes, what its ranks say
 // to each other, and for how long that has the links (docs/FORMULAS.md, sections 3 and 7).
-#ifndef PLUMBLINE_SOLVE_JUDGE_PRICE_PASSES_H
-#define PLUMBLINE_SOLVE_JUDGE_PRICE_PASSES_H
+#pragma once
 
 #include "solve/judge/price/verify_price.h"
 
@@ -104,5 +103,3 @@ struct judged_set {
 struct judged_set judged_set_bytes(const struct price_audit *a, int run, enum recompute set);
 struct computed judged_set_s(const struct price_audit *a, int run, int group, struct piece p,
                              enum recompute set, const struct work *w, const struct talk *talk);
-
-#endif

@@ -3,8 +3,7 @@
 // one priced term, rounded once, halves up, to whole nanoseconds or bytes. Computed in long double
 // with an error bound (docs/PROOFS.md 13): a price is the one whole number that the formula gives,
 // or it is counted as doubtful.
-#ifndef PLUMBLINE_SOLVE_JUDGE_PRICE_VERIFY_PRICE_H
-#define PLUMBLINE_SOLVE_JUDGE_PRICE_VERIFY_PRICE_H
+#pragma once
 
 #include "data/inputs/problem.h"
 #include "data/schedule/schedule.h"
@@ -457,5 +456,3 @@ int64_t judged_nanoseconds(const struct price_audit *a, struct computed seconds)
 
 static inline long double least(long double x, long double y) { return x < y ? x : y; }
 static inline long double greatest(long double x, long double y) { return x > y ? x : y; }
-
-#endif

@@ -1,6 +1,5 @@
 // Reaches: shared by the files of the program over reaches (reaches.c).
-#ifndef PLUMBLINE_SOLVE_PLACES_REACHES_CASES_H
-#define PLUMBLINE_SOLVE_PLACES_REACHES_CASES_H
+#pragma once
 
 #include "data/priced/priced.h"
 
@@ -78,5 +77,3 @@ bool placed_find_half(struct placed_half *half, const struct placed_reaches *m,
                       const struct plan *const *looks);
 // The plan's groups are named as those of the program over groups.
 void placed_name_groups(const struct placed_reaches *m, const struct plan *plan);
-
-#endif

@@ -1,6 +1,5 @@
 // Internals shared by the files of the search over a space on nodes.
-#ifndef PLUMBLINE_SOLVE_PLACES_SPACE_INTERNAL_H
-#define PLUMBLINE_SOLVE_PLACES_SPACE_INTERNAL_H
+#pragma once
 
 #include "solve/layout/steps.h"
 #include "solve/layouts/work.h"
@@ -31,5 +30,3 @@ int64_t placed_bound_by_prices(struct kept_cache *kept, const struct priced *gro
 void placed_request_bound(struct message *m, const struct layout *layout, int64_t closing_ns);
 void placed_request_plan(struct message *m, const struct layout *layout, int64_t closing_ns,
                          const struct placed_effort *effort, double seconds);
-
-#endif

@@ -1,6 +1,5 @@
 // A space of layouts on a cluster with places.
-#ifndef PLUMBLINE_SOLVE_PLACES_SPACE_H
-#define PLUMBLINE_SOLVE_PLACES_SPACE_H
+#pragma once
 
 #include "solve/layouts/layouts.h"
 
@@ -24,5 +23,3 @@ enum status placed_find_promising(struct placed_promising **promising, int *coun
                                   const struct problem *problem,
                                   const struct solve_settings *settings, const volatile int *stop,
                                   struct arena *arena, struct error *err);
-
-#endif

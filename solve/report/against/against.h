@@ -1,7 +1,6 @@
 // A plan beside a run of it: what was predicted and what was measured, and what the difference is
 // made of.
-#ifndef PLUMBLINE_SOLVE_REPORT_AGAINST_AGAINST_H
-#define PLUMBLINE_SOLVE_REPORT_AGAINST_AGAINST_H
+#pragma once
 
 #include "data/inputs/problem.h"
 #include "data/results/plan_run.h"
@@ -97,5 +96,3 @@ static const double against_fault_least = 0.03; // of the iteration: below it no
 enum status against_find_faults(struct against_faults *f, struct against *a, struct arena *arena,
                                 struct error *err);
 void against_faults_text(struct text *out, const struct against_faults *f, const struct against *a);
-
-#endif

@@ -1,6 +1,5 @@
 // Plans side by side: how long they take and why, what they hold, and where they differ.
-#ifndef PLUMBLINE_SOLVE_REPORT_COMPARE_COMPARE_H
-#define PLUMBLINE_SOLVE_REPORT_COMPARE_COMPARE_H
+#pragma once
 
 #include "solve/report/report.h"
 
@@ -44,5 +43,3 @@ struct comparison {
 struct report_table *compare_open(struct comparison *c, const char *title); // starts a section
 void compare_facts(struct comparison *c);                                   // facts.c
 void compare_moves(struct comparison *c);                                   // moves.c
-
-#endif

@@ -1,8 +1,7 @@
 // A plan as the configuration of a training framework. Every decision of the plan is either a key
 // of the configuration or named in it as not expressed. The keys are the rows that imports read
 // (data/frameworks/).
-#ifndef PLUMBLINE_SOLVE_REPORT_EXPORT_EXPORT_H
-#define PLUMBLINE_SOLVE_REPORT_EXPORT_EXPORT_H
+#pragma once
 
 #include "solve/report/report.h"
 
@@ -38,5 +37,3 @@ export_function report_axonn;
 // or Megatron-LM's flags, one for each rank of the pipeline.
 bool export_recomputes(const struct plan *plan, const struct problem *problem,
                        enum framework framework, struct arena *arena);
-
-#endif

@@ -1,7 +1,6 @@
 // Shared by the exports: the plan as a run in a framework's words, how its rows are written, and
 // notes of what they do not express.
-#ifndef PLUMBLINE_SOLVE_REPORT_EXPORT_INTERNAL_H
-#define PLUMBLINE_SOLVE_REPORT_EXPORT_INTERNAL_H
+#pragma once
 
 #include "data/frameworks/models.h"
 #include "data/frameworks/setting.h"
@@ -130,5 +129,3 @@ void titan_put_plain_shares(const struct export *e);
 void titan_put_plain_ends(const struct export *e);
 void titan_put_plain_model(const struct export *e, const struct known_model *known);
 void titan_put_plain_layer(const struct export *e, const struct known_model *known);
-
-#endif

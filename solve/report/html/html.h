@@ -1,7 +1,6 @@
 // A plan as one self-contained HTML page: verdict, figures, placement, schedule, memory, links,
 // layouts, uncertainty of the costs, inputs and how to repeat it. Anything NULL is left out.
-#ifndef PLUMBLINE_SOLVE_REPORT_HTML_HTML_H
-#define PLUMBLINE_SOLVE_REPORT_HTML_HTML_H
+#pragma once
 
 #include "data/inputs/cost_keys.h"
 #include "solve/report/report.h"
@@ -67,5 +66,3 @@ void html_sensitivity(struct text *out, const struct report_page *page);
 // The page's style and scripts, which the Makefile makes from the files next to this one.
 
 extern const char page_style[], page_script[]; // ended by 0
-
-#endif

@@ -1,6 +1,5 @@
 // One cell at a time on the fake device in the CPU's memory, for the tests of the CUDA back end.
-#ifndef PLUMBLINE_TESTS_CUDA_BENCH_BENCH_H
-#define PLUMBLINE_TESTS_CUDA_BENCH_BENCH_H
+#pragma once
 
 #include "measure/sampling/cells.h"
 #include "measure/cuda/session.h"
@@ -30,5 +29,3 @@ int set_up(void **state);
 double tolerance_of(enum precision precision);
 // The program's areas of a kind, in the order in which they were made.
 struct place nth_area(const struct program *p, enum area_kind kind, int n);
-
-#endif

@@ -1,8 +1,7 @@
 // From a problem to a similar one with a larger claim: changes, one after the other, that keep the
 // bounds as tight as they were or make them tighter. And from a problem that shows a violation to
 // the smallest one that still does.
-#ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_CLIMB_H
-#define PLUMBLINE_TESTS_SUPPORT_CLAIMS_CLIMB_H
+#pragma once
 
 #include "tests/support/claims/judge.h"
 #include "tests/support/claims/mutate.h"
@@ -27,5 +26,3 @@ void claims_reduce(struct problem *p, struct space_truth *t, struct violation *v
 const char *violation_text(const struct violation *v, const struct space_truth *t,
                            struct arena *arena);
 bool claims_save(const struct problem *p, const char *folder, struct arena *arena);
-
-#endif

@@ -1,7 +1,6 @@
 // Claims that take longer than a bound from prices: searches and their documents, solves of one
 // layout, proofs, certificates.
-#ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_DEEP_H
-#define PLUMBLINE_TESTS_SUPPORT_CLAIMS_DEEP_H
+#pragma once
 
 #include "tests/support/claims/judge.h"
 #include "tests/support/problems.h"
@@ -14,5 +13,3 @@ void claims_search(struct claims *c, const struct space_truth *t, struct random 
 // The writer's certificate, and the largest claim for all layouts for which a certificate can be
 // assembled.
 void claims_certificate(struct claims *c, const struct space_truth *t);
-
-#endif

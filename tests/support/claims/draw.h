@@ -2,8 +2,7 @@
 // a problem has its own weight, from nothing to many times the others', so that syncs dominate in
 // one problem, messages or optimizer steps in another; numbers are small multiples of a unit, so
 // ties and tight bounds are frequent.
-#ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_DRAW_H
-#define PLUMBLINE_TESTS_SUPPORT_CLAIMS_DRAW_H
+#pragma once
 
 #include "tests/support/problems.h"
 
@@ -12,5 +11,3 @@ enum { CLAIMS_LAYOUTS_MAX = 12 };
 // Passes problem_check; the space has 1 to CLAIMS_LAYOUTS_MAX layouts, including the base layout,
 // which is not refused.
 void claims_draw(struct problem *p, struct random *rng, struct arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 // Spaces around the layout of a random problem, small enough to enumerate.
-#ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_DRAW_SPACE_H
-#define PLUMBLINE_TESTS_SUPPORT_CLAIMS_DRAW_SPACE_H
+#pragma once
 
 #include "tests/support/problems.h"
 
@@ -24,5 +23,3 @@ struct space_draw {
 bool claims_draw_space(const struct space_draw *d);
 // A problem whose layers are of a few kinds, with such a space; false likewise.
 bool claims_draw_kinds(struct problem *p, struct random *rng, struct arena *arena);
-
-#endif

@@ -2,8 +2,7 @@
 // from a handful of values (nothing, one, powers of two and their neighbours, near the limits), so
 // most are equal; with one layer, sync, message or rank that outweighs all others; and with each
 // layout others that differ in a few numbers, for dominance.
-#ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_EXTREME_H
-#define PLUMBLINE_TESTS_SUPPORT_CLAIMS_EXTREME_H
+#pragma once
 
 #include "tests/support/claims/truth.h"
 #include "tests/support/problems.h"
@@ -23,5 +22,3 @@ void extreme_change(struct extreme *to, const struct extreme *from, struct rando
 // The truth of its layouts. t->problem NULL.
 void extreme_truth(struct space_truth *t, const struct extreme *x, int64_t plans_most,
                    struct arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 // Counts the features of the drawn problems, to detect a feature that is never drawn.
-#ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_FEATURES_H
-#define PLUMBLINE_TESTS_SUPPORT_CLAIMS_FEATURES_H
+#pragma once
 
 #include "tests/support/claims/truth.h"
 
@@ -15,5 +14,3 @@ void features_count(struct features *f, const struct space_truth *t);
 const char *features_text(const struct features *f, struct arena *arena);
 // The least frequent feature.
 const char *features_rarest(const struct features *f, int64_t *count);
-
-#endif

@@ -1,7 +1,6 @@
 // Compares claims about a space's layouts with the truth: what the planner states, and the largest
 // claim that the checker can be made to accept, for each kind of argument by itself.
-#ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_JUDGE_H
-#define PLUMBLINE_TESTS_SUPPORT_CLAIMS_JUDGE_H
+#pragma once
 
 #include "tests/support/claims/truth.h"
 
@@ -76,5 +75,3 @@ int64_t claims_violations(const struct claims *c);
 // Adds a claim from elsewhere. No claim is negative.
 void claims_note(struct claims *c, enum claim_kind kind, int64_t layout, int64_t other,
                  int64_t claim_ns, int64_t truth_ns);
-
-#endif

@@ -1,7 +1,6 @@
 // Small changes of a problem with a space: the steps of a climb to the largest claim, and of the
 // search for a smaller problem that still shows a violation.
-#ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_MUTATE_H
-#define PLUMBLINE_TESTS_SUPPORT_CLAIMS_MUTATE_H
+#pragma once
 
 #include "tests/support/problems.h"
 
@@ -12,5 +11,3 @@ bool claims_mutate(struct problem *p, struct random *rng, struct arena *arena);
 // The step-th simplification of a problem, tried in order; false: it changes nothing, or leaves no
 // valid problem. *more: others follow.
 bool claims_simplify(struct problem *p, int step, bool *more, struct arena *arena);
-
-#endif

@@ -1,8 +1,7 @@
 // Proofs of one layout, as in a certificate: the solver's own, with weights, prices, splits and
 // counted resources changed, and rounds of random mixtures. For each, the largest bound for which
 // the checker accepts it.
-#ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_PROOFS_H
-#define PLUMBLINE_TESTS_SUPPORT_CLAIMS_PROOFS_H
+#pragma once
 
 #include "tests/support/claims/truth.h"
 #include "tests/support/problems.h"
@@ -19,5 +18,3 @@ struct cJSON *proof_of_layout(const struct layout_truth *l, struct arena *arena)
 void proof_change(struct cJSON *proof, struct random *rng, struct arena *arena);
 int64_t proof_largest(const struct check_problem *p, const struct cJSON *proof, int64_t truth_ns,
                       struct arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 // Converts a layout's prices between their two forms, the checker's tables and a priced document.
-#ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_TABLES_H
-#define PLUMBLINE_TESTS_SUPPORT_CLAIMS_TABLES_H
+#pragma once
 
 #include "data/priced/priced.h"
 #include "solve/checker/read/problem.h"
@@ -9,5 +8,3 @@ void priced_of_tables(struct priced *to, const struct check_problem *p, const st
                       struct arena *arena);
 // Without rules. The tables share the document's arrays.
 void tables_of_priced(struct check_problem *to, const struct priced *p, struct arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 // Layouts in which memory is decisive, found by enumeration with less and less memory.
-#ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_TIGHT_H
-#define PLUMBLINE_TESTS_SUPPORT_CLAIMS_TIGHT_H
+#pragma once
 
 #include "tests/support/claims/truth.h"
 
@@ -13,5 +12,3 @@ enum tight {
 // it. False: `of` does not qualify.
 bool tighten(struct layout_truth *l, const struct layout_truth *of, enum tight how,
              int64_t plans_most, struct arena *arena);
-
-#endif

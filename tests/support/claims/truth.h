@@ -2,8 +2,7 @@
 // is small, else by an exact solve of that layout alone. At the planner's prices for the planner's
 // claims; at those of the checker's own tables (the judge's) for what the checker accepts, so that
 // no tolerance is needed where the two round differently.
-#ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_TRUTH_H
-#define PLUMBLINE_TESTS_SUPPORT_CLAIMS_TRUTH_H
+#pragma once
 
 #include "data/priced/priced.h"
 #include "data/inputs/problem.h"
@@ -44,5 +43,3 @@ void space_truth_find(struct space_truth *t, const struct problem *problem, int6
 // The best iteration time or m x the least greatest load. INT64_MAX: no plan; -1: too large.
 int64_t priced_optimum(const struct priced *p, int64_t plans_most, bool *enumerated,
                        struct arena *arena);
-
-#endif

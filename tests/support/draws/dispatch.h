@@ -1,6 +1,5 @@
 // How a random job's experts get their tokens, and what that costs.
-#ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_DISPATCH_H
-#define PLUMBLINE_TESTS_SUPPORT_DRAWS_DISPATCH_H
+#pragma once
 
 #include "tests/support/problems.h"
 
@@ -8,5 +7,3 @@
 // products, casts and a ring's attention, from a state of its own that the seed gives. Some
 // experts get biases.
 void dispatch_draw(struct problem *p, uint64_t seed);
-
-#endif

@@ -1,6 +1,5 @@
 // What links make of collectives over many nodes and within one, drawn.
-#ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_FABRIC_H
-#define PLUMBLINE_TESTS_SUPPORT_DRAWS_FABRIC_H
+#pragma once
 
 #include "tests/support/problems.h"
 
@@ -11,5 +10,3 @@ void random_fabric(struct costs *c, const struct random *rng, struct arena *aren
 // In some cases what rings of some GPUs get within a node, and sums in its switches; from copies of
 // rng, too.
 void random_rings(struct node_group *g, const struct random *rng, struct arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 // Random problems whose tensor ranks may be a grid of axes.
-#ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_GRIDS_H
-#define PLUMBLINE_TESTS_SUPPORT_DRAWS_GRIDS_H
+#pragma once
 
 #include "tests/support/problems.h"
 
@@ -14,5 +13,3 @@ void grids_give(struct problem *p, struct random *rng, int axis_max);
 // Of a grid that is there: sequence parallelism, its order, its gathers, what overlaps; from random
 // numbers of its own.
 void grids_decide(struct problem *p, uint64_t seed);
-
-#endif

@@ -1,8 +1,7 @@
 // Random problems whose layers are of two or three kinds: the kind that weighs most has few layers,
 // often fewer than there are ranks; memory in which one kind must be recomputed and another need
 // not; half of them in slices; plans few enough to enumerate.
-#ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_KINDS_H
-#define PLUMBLINE_TESTS_SUPPORT_DRAWS_KINDS_H
+#pragma once
 
 #include "data/priced/priced.h"
 #include "tests/support/problems.h"
@@ -13,5 +12,3 @@ void random_kinds(struct priced *p, int schedule, uint64_t *state, struct arena 
 
 // As documents, with a layout and without a space: a pipeline of single cards.
 void random_kinds_problem(struct problem *p, struct random *rng, struct arena *arena);
-
-#endif

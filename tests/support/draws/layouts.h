@@ -1,6 +1,5 @@
 // Random layouts of any schedule.
-#ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_LAYOUTS_H
-#define PLUMBLINE_TESTS_SUPPORT_DRAWS_LAYOUTS_H
+#pragma once
 
 #include "tests/support/problems.h"
 
@@ -9,5 +8,3 @@ void random_layout(struct problem *p, struct random *rng);
 // Breadth-first: one to three ranks, one to three stages on each, any ZeRO stage. false: the
 // problem is not compatible.
 bool random_breadth_first(struct problem *p, struct random *rng);
-
-#endif

@@ -1,6 +1,5 @@
 // Random models of real size, with everything that a model may have.
-#ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_MODELS_H
-#define PLUMBLINE_TESTS_SUPPORT_DRAWS_MODELS_H
+#pragma once
 
 #include "tests/support/problems.h"
 
@@ -31,5 +30,3 @@ void random_parts(struct model *m, uint64_t seed);
 // rest. Returns whether.
 bool random_widths(struct model *m, uint64_t seed, struct arena *arena);
 void model_look_back(struct model *m); // causal attention only, as slices of a sequence require
-
-#endif

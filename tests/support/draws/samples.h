@@ -1,6 +1,5 @@
 // Samples as a measurement gives them, for fits of planted rates.
-#ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_SAMPLES_H
-#define PLUMBLINE_TESTS_SUPPORT_DRAWS_SAMPLES_H
+#pragma once
 
 #include "data/numbers/samples.h"
 
@@ -9,5 +8,3 @@ enum { SAMPLE_REPETITIONS = 9 };
 // Adds one to those there, for which there is room: repeated, within 0.4 % of the seconds.
 struct sample *sample_add(struct samples *samples, enum precision precision, enum sample_kind kind,
                           const char *operation, double seconds, struct arena *arena);
-
-#endif

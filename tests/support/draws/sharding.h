@@ -1,7 +1,6 @@
 // Random jobs whose stages may shard their first layers further than the layout does, or choose the
 // tensor degree of their embedding and head.
-#ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_SHARDING_H
-#define PLUMBLINE_TESTS_SUPPORT_DRAWS_SHARDING_H
+#pragma once
 
 #include "tests/support/problems.h"
 
@@ -9,5 +8,3 @@
 // where they are sharded further. What the choice excludes is taken away. The numbers come from the
 // seed alone. False: the problem cannot have it.
 bool random_sharding(struct problem *p, uint64_t seed, struct arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 // Random problems whose stages have widths of their own.
-#ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_STAGE_WIDTHS_H
-#define PLUMBLINE_TESTS_SUPPORT_DRAWS_STAGE_WIDTHS_H
+#pragma once
 
 #include "tests/support/problems.h"
 
@@ -12,5 +11,3 @@ bool random_stage_widths(struct problem *p, struct random *rng, struct arena *ar
 // A problem that has them: replicas take whole micro-batches in turn. Some measured layers state
 // what a stage that begins with them pays for its input, by numbers of the seed.
 void random_turns(struct problem *p, bool any_sets, uint64_t seed, struct arena *arena);
-
-#endif

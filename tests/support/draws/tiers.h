@@ -1,6 +1,5 @@
 // Tiers besides the GPU's own memory, and options that keep parts of a stage there.
-#ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_TIERS_H
-#define PLUMBLINE_TESTS_SUPPORT_DRAWS_TIERS_H
+#pragma once
 
 #include "tests/support/problems.h"
 
@@ -12,5 +11,3 @@ bool random_tiers(struct problem *p, uint64_t seed, struct arena *arena);
 // Energies of the memories, and a limit of energy between the least and the most that layers can
 // take; from numbers of its own.
 bool random_energy(struct problem *p, uint64_t seed, struct arena *arena);
-
-#endif

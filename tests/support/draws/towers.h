@@ -1,6 +1,5 @@
 // Towers before a model: layers of a shape and of tokens of their own, and projectors.
-#ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_TOWERS_H
-#define PLUMBLINE_TESTS_SUPPORT_DRAWS_TOWERS_H
+#pragma once
 
 #include "tests/support/problems.h"
 
@@ -12,5 +11,3 @@ bool random_tower(struct problem *p, uint64_t seed, int scale, struct arena *are
 // As random_tower for a problem of a few layers, which stays as small: as many blocks are removed
 // as layers are added.
 bool random_small_tower(struct problem *p, uint64_t seed, struct arena *arena);
-
-#endif

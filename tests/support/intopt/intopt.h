@@ -1,7 +1,6 @@
 // glp_intopt on a whole program, path rows found by replay: the solver of the tests' own programs.
 // Floating point throughout: it proves nothing.
-#ifndef PLUMBLINE_TESTS_SUPPORT_INTOPT_INTOPT_H
-#define PLUMBLINE_TESTS_SUPPORT_INTOPT_INTOPT_H
+#pragma once
 
 #include "data/program/milp.h"
 #include "formulate/choices/choices.h"
@@ -24,5 +23,3 @@ enum intopt_status intopt_solve(const struct intopt_request *request, double *va
 
 // A power of two in nanoseconds, as a unit in which the heaviest stage is a number near 16.
 int intopt_unit_log2(const struct choices *c);
-
-#endif

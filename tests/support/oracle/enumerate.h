@@ -1,7 +1,6 @@
 // Enumerates every decision of a set of choices: the oracle of the searches. Only decisions that do
 // not fit together are skipped.
-#ifndef PLUMBLINE_TESTS_SUPPORT_ORACLE_ENUMERATE_H
-#define PLUMBLINE_TESTS_SUPPORT_ORACLE_ENUMERATE_H
+#pragma once
 
 #include "formulate/choices/choices.h"
 #include "formulate/graph/longest.h"
@@ -18,5 +17,3 @@ struct enumeration {
 void enumerate(struct enumeration *e, const struct choices *c, struct graph *g,
                void (*visit)(void *argument, const int *chosen, const int64_t *durations),
                void *argument, struct arena *arena);
-
-#endif

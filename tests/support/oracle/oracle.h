@@ -1,8 +1,7 @@
 // The oracle: every plan of a small priced problem, each replayed event by event. Shares no code
 // with formulate or solve: stage times, memory, moments in flight, periods, rules and budget are
 // computed here a second time, straight from docs/FORMULAS.md.
-#ifndef PLUMBLINE_TESTS_SUPPORT_ORACLE_ORACLE_H
-#define PLUMBLINE_TESTS_SUPPORT_ORACLE_ORACLE_H
+#pragma once
 
 #include "data/results/plan.h"
 #include "data/priced/priced.h"
@@ -26,5 +25,3 @@ enum status oracle_answer(struct oracle *e, const struct priced *p, const struct
 // each rank's device.
 int64_t oracle_time(const struct priced *p, const struct schedule *s,
                     const struct plan_stage *decision, int64_t *rank_bytes, struct arena *arena);
-
-#endif

@@ -1,8 +1,7 @@
 // Random small problems on a few nodes, each link different, and the oracle of placements: all
 // decisions on all nodes, in all orders of rings, over the network cards that all have, with all
 // numbers of micro-batches that the replicas may take.
-#ifndef PLUMBLINE_TESTS_SUPPORT_ORACLE_PLACEMENTS_H
-#define PLUMBLINE_TESTS_SUPPORT_ORACLE_PLACEMENTS_H
+#pragma once
 
 #include "data/priced/priced.h"
 #include "tests/support/problems.h"
@@ -29,5 +28,3 @@ int64_t best_placement(const struct problem *problem, const struct priced *p, do
 // The same with ranks fixed to nodes: held[replica * stages + stage], -1: on any.
 int64_t best_placement_held(const struct problem *problem, const struct priced *p, const int *held,
                             double most, struct arena *arena);
-
-#endif

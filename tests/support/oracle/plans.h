@@ -1,6 +1,5 @@
 // Plans in memory for the tests of the reports.
-#ifndef PLUMBLINE_TESTS_SUPPORT_ORACLE_PLANS_H
-#define PLUMBLINE_TESTS_SUPPORT_ORACLE_PLANS_H
+#pragma once
 
 #include "data/results/plan.h"
 
@@ -15,5 +14,3 @@ struct plan random_plan(uint64_t *seed, struct arena *arena);
 
 // Sets the iteration time and the bound that follow from the plan's own times.
 void claim_replay(struct plan *plan, struct arena *arena);
-
-#endif

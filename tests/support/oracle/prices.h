@@ -1,7 +1,6 @@
 // The solver's priced document against the judge's single terms: two computations from
 // docs/FORMULAS.md that share no code.
-#ifndef PLUMBLINE_TESTS_SUPPORT_ORACLE_PRICES_H
-#define PLUMBLINE_TESTS_SUPPORT_ORACLE_PRICES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ struct price_count {
 // states differently. `name` is the problem's, for the message. Adds to *count.
 void compare_prices(const struct problem *problem, int64_t name, struct price_count *count,
                     struct arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 // Lookups in a schedule's tables.
-#ifndef PLUMBLINE_TESTS_SUPPORT_ORACLE_TABLES_H
-#define PLUMBLINE_TESTS_SUPPORT_ORACLE_TABLES_H
+#pragma once
 
 #include "data/schedule/schedule.h"
 
@@ -10,5 +9,3 @@ const struct stream *stream_of(const struct schedule *s, enum stream_kind kind,
                                int rank); // the first; NULL: none
 int kind_of(const struct schedule *s, int operation);
 int symbol_stage_of(const struct schedule *s, int operation);
-
-#endif

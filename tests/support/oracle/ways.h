@@ -1,6 +1,5 @@
 // The possible decisions of a plan's stage, for the oracle.
-#ifndef PLUMBLINE_TESTS_SUPPORT_ORACLE_WAYS_H
-#define PLUMBLINE_TESTS_SUPPORT_ORACLE_WAYS_H
+#pragma once
 
 #include "data/results/plan.h"
 #include "data/priced/priced.h"
@@ -33,5 +32,3 @@ int way_rank_of(const struct priced *p, int stage);
 // folded: at its turning point.
 bool way_boundary_is_inner(const struct priced *p, int boundary);
 bool way_boundary_is_local(const struct priced *p, int boundary);
-
-#endif

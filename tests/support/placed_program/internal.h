@@ -1,6 +1,5 @@
 // Shared by the files of the program of placements, and internal to them.
-#ifndef PLUMBLINE_TESTS_PLACED_PROGRAM_INTERNAL_H
-#define PLUMBLINE_TESTS_PLACED_PROGRAM_INTERNAL_H
+#pragma once
 
 #include "tests/support/placed_program/program.h"
 
@@ -37,5 +36,3 @@ void placing_add_sharing(struct placing *x);
 enum status placing_add_ring(struct placing *x, int stage, struct error *err);
 // Orders replicas, and nodes that do not differ, so that one of all equivalent plans remains.
 void placing_add_order(struct placing *x);
-
-#endif

@@ -1,8 +1,7 @@
 // Solves the program of placements (tests/support/placed_program/program.h) by glp_intopt, with
 // path rows from replays of each replica: a second way to the best placement, which shares neither
 // the search nor the bounds of the first. Floating point: it proves nothing.
-#ifndef PLUMBLINE_TESTS_PLACED_PROGRAM_MILP_H
-#define PLUMBLINE_TESTS_PLACED_PROGRAM_MILP_H
+#pragma once
 
 #include "solve/places/placed.h"
 
@@ -25,5 +24,3 @@ struct placed_milp_result {
 enum status placed_milp(struct placed_milp_result *r, struct placed_plan *plan, struct placed *p,
                         const struct placed_milp_settings *settings, struct arena *arena,
                         struct error *err);
-
-#endif

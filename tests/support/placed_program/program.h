@@ -5,8 +5,7 @@
 // integer numbers of links between nodes, and a sync is represented by levels of its time over each
 // link. Exact: with all path rows, its optimum is the best plan's time (docs/FORMULAS.md section
 // 15). One stage per rank.
-#ifndef PLUMBLINE_TESTS_PLACED_PROGRAM_PROGRAM_H
-#define PLUMBLINE_TESTS_PLACED_PROGRAM_PROGRAM_H
+#pragma once
 
 #include "data/program/milp.h"
 #include "formulate/choices/choices.h"
@@ -38,5 +37,3 @@ int placed_program_add_path(struct placed_program *f, const int *counts, int rep
 // ranks + rank]; false: there is none.
 bool placed_program_decode(const struct placed_program *f, const double *values, int *chosen,
                            int *node);
-
-#endif

@@ -1,7 +1,6 @@
 // Edits of a document: every value of its tree is left out, emptied, shortened, lengthened and
 // changed, one at a time.
-#ifndef PLUMBLINE_TESTS_SUPPORT_SWEEP_EDITS_H
-#define PLUMBLINE_TESTS_SUPPORT_SWEEP_EDITS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -25,5 +24,3 @@ void edits_each(const char *document, edit_visit *visit, void *argument, struct 
 // The same for the cells of a table of comma-separated values, its header among them: "line 2,
 // column 3", both from 1.
 void edits_each_cell(const char *table, edit_visit *visit, void *argument, struct arena *arena);
-
-#endif

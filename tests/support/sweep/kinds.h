@@ -1,6 +1,5 @@
 // Small problems of every kind, each with the documents that commands make of it.
-#ifndef PLUMBLINE_TESTS_SUPPORT_SWEEP_KINDS_H
-#define PLUMBLINE_TESTS_SUPPORT_SWEEP_KINDS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ extern const int sweep_kind_count;
 // certificate.json, checked.json, layouts.json.
 void sweep_prepare(const struct sweep_kind *kind, const char *folder, struct arena *arena);
 bool sweep_has(const char *folder, const char *name);
-
-#endif

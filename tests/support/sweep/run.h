@@ -1,6 +1,5 @@
 // Commands as a user runs them, in a folder and a process of their own.
-#ifndef PLUMBLINE_TESTS_SUPPORT_SWEEP_RUN_H
-#define PLUMBLINE_TESTS_SUPPORT_SWEEP_RUN_H
+#pragma once
 
 #include "data/base/arena.h"
 
@@ -16,5 +15,3 @@ struct answer run_command(const char *folder, const char *line, struct arena *ar
 
 const char *read_text(const char *folder, const char *name, struct arena *arena);
 void write_text(const char *folder, const char *name, const char *text, struct arena *arena);
-
-#endif

@@ -1,7 +1,6 @@
 // The textbook formulation of plumbline's problem, an oracle for its own: binary layer-to-stage
 // assignment, big-M for the groups. Also the baseline of the benchmark.
-#ifndef PLUMBLINE_TESTS_SUPPORT_TEXTBOOK_TEXTBOOK_H
-#define PLUMBLINE_TESTS_SUPPORT_TEXTBOOK_TEXTBOOK_H
+#pragma once
 
 #include "formulate/program/formulate.h"
 
@@ -65,5 +64,3 @@ bool textbook_decode(const struct formulation *f, const double *values, int *cho
 // says so, which by itself is not proven, or not found.
 enum status textbook_solve(struct plan *plan, const struct priced *priced, double time_limit_s,
                            struct arena *arena, struct error *err);
-
-#endif

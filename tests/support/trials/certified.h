@@ -1,6 +1,5 @@
 // A solved problem's proof as a certificate that the checker has audited.
-#ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_CERTIFIED_H
-#define PLUMBLINE_TESTS_SUPPORT_TRIALS_CERTIFIED_H
+#pragma once
 
 #include "solve/certificate/certificate.h"
 
@@ -18,5 +17,3 @@ bool certify_solved(struct certified *c, const struct priced *p, const struct ch
 // there is no plan); *err: why not.
 bool certify_best(struct certified *c, const struct priced *p, const struct solve_result *of,
                   int64_t best_ns, struct arena *arena, struct error *err);
-
-#endif

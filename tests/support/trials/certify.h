@@ -2,8 +2,7 @@
 // box, then a split, down to single decisions. They need not be short; their claim is chosen by the
 // test and may be false. The boxes are followed with the checker's own functions, so that a proof
 // is as detailed as the checker requires; enumeration tells whether a claim is true.
-#ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_CERTIFY_H
-#define PLUMBLINE_TESTS_SUPPORT_TRIALS_CERTIFY_H
+#pragma once
 
 #include "data/results/plan.h"
 #include "solve/checker/check.h"
@@ -21,5 +20,3 @@ struct certify_claim {
 // the path to write of it.
 const char *certify(const struct certify_claim *claim, const struct check_text *priced,
                     size_t *size, struct arena *arena);
-
-#endif

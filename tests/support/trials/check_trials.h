@@ -1,7 +1,6 @@
 // A random priced problem of any schedule as a document, with the result of its enumeration and a
 // certificate of that.
-#ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_CHECK_TRIALS_H
-#define PLUMBLINE_TESTS_SUPPORT_TRIALS_CHECK_TRIALS_H
+#pragma once
 
 #include "data/priced/priced.h"
 #include "data/schedule/schedule.h"
@@ -45,5 +44,3 @@ void check_trial_refused(const char *name, const struct check_text *certificate,
 
 // Any document: its bytes as a text of that name.
 struct check_text check_trial_save(const struct priced *p, const char *file, struct arena *arena);
-
-#endif

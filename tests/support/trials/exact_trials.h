@@ -1,6 +1,5 @@
 // A random small problem with all plans enumerated, to compare with solve.
-#ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_EXACT_TRIALS_H
-#define PLUMBLINE_TESTS_SUPPORT_TRIALS_EXACT_TRIALS_H
+#pragma once
 
 #include "data/inputs/problem.h"
 #include "solve/layout/solve.h"
@@ -27,5 +26,3 @@ void exact_trial_check(struct exact_trial *t, uint64_t seed, struct arena *arena
 int64_t exact_trial_prices(const struct exact_trial *t, uint64_t seed, struct arena *arena);
 // Fails unless the textbook program by glp_intopt finds it, too.
 void exact_trial_textbook(const struct exact_trial *t, uint64_t seed, struct arena *arena);
-
-#endif

@@ -1,8 +1,7 @@
 // Random problems with a space of which every layout is solved by itself, and those of one kind by
 // enumeration, too. The search finds the best of them; its certificate is accepted and proves that
 // time, and not a nanosecond more; the checker's walk equals the planner's.
-#ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_KIND_TRIALS_H
-#define PLUMBLINE_TESTS_SUPPORT_TRIALS_KIND_TRIALS_H
+#pragma once
 
 #include "tests/support/trials/space_trials.h"
 
@@ -18,5 +17,3 @@ struct kind_trials {
 // Fails naming the seed.
 void kind_trial(struct kind_trials *x, uint64_t seed);
 void kind_trials_print(const struct kind_trials *x);
-
-#endif

@@ -1,7 +1,6 @@
 // Problems of stages with widths of their own on named nodes, with all their placements, whose
 // programs are put together from the tables of prices and replayed by the oracle.
-#ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_NAMED_TRIALS_H
-#define PLUMBLINE_TESTS_SUPPORT_TRIALS_NAMED_TRIALS_H
+#pragma once
 
 #include "solve/places/named.h"
 #include "tests/support/problems.h"
@@ -31,5 +30,3 @@ void named_answer(struct named_all *x);
 void named_walk(struct named_all *x);
 // Whether there are few enough to be enumerated.
 bool named_is_small(const struct named_all *counted);
-
-#endif

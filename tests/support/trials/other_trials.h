@@ -1,7 +1,6 @@
 // Random priced problems with one kind of decision that check_trial_draw has not, or seldom: their
 // best time by the oracle's enumeration, and a certificate of it.
-#ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_OTHER_TRIALS_H
-#define PLUMBLINE_TESTS_SUPPORT_TRIALS_OTHER_TRIALS_H
+#pragma once
 
 #include "tests/support/trials/check_trials.h"
 
@@ -21,5 +20,3 @@ bool other_trial_open(struct check_trial *t, enum other_kind kind, uint64_t seed
 // The best of the trial's document, which has been changed. false: it is not valid any more, or has
 // too many plans.
 bool other_trial_answer(struct check_trial *t, struct arena *arena);
-
-#endif

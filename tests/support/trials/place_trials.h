@@ -1,7 +1,6 @@
 // A random placed problem, the least time of all placements by enumeration, and certificates about
 // it; all in memory.
-#ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_PLACE_TRIALS_H
-#define PLUMBLINE_TESTS_SUPPORT_TRIALS_PLACE_TRIALS_H
+#pragma once
 
 #include "solve/certificate/certificate.h"
 #include "solve/checker/places/places.h"
@@ -39,5 +38,3 @@ const char *place_trial_with_bounds(const struct place_trial *t, const char *tex
 // *why: why it is not accepted.
 enum status place_trial_audit(struct check_result *audited, const struct place_trial *t,
                               const char *text, size_t size, const char **why);
-
-#endif

@@ -1,6 +1,5 @@
 // Forgeries of a space's certificate: each kind is planted in those of many random problems.
-#ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_SPACE_FORGERY_H
-#define PLUMBLINE_TESTS_SUPPORT_TRIALS_SPACE_FORGERY_H
+#pragma once
 
 #include <cjson/cJSON.h>
 
@@ -29,5 +28,3 @@ bool has_plan(const struct forgery *f);
 int count_of(const cJSON *array);
 bool claim(struct forgery *f, const char *key, double value); // of the space; true
 struct check_layout layout_at(const struct forgery *f, int64_t at);
-
-#endif

@@ -1,7 +1,6 @@
 // A random problem with a space, its truth, and the writer's certificate of its search; all in
 // memory.
-#ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_SPACE_TRIALS_H
-#define PLUMBLINE_TESTS_SUPPORT_TRIALS_SPACE_TRIALS_H
+#pragma once
 
 #include "solve/certificate/certificate.h"
 #include "solve/checker/space/space.h"
@@ -42,5 +41,3 @@ bool space_trial_audit(const struct space_trial *t, const struct check_text *tex
 // certificate proves just that; fails naming the seed. The best time, 0: none.
 int64_t space_trial_best(const struct space_trial *t, uint64_t seed,
                          struct check_space_result *audited, struct arena *arena);
-
-#endif

@@ -1,7 +1,6 @@
 // One judged plan: a random problem, a plan for it from the solver's choices with the time of the
 // solver's own walk, and the verdict.
-#ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_TRIAL_H
-#define PLUMBLINE_TESTS_SUPPORT_TRIALS_TRIAL_H
+#pragma once
 
 #include "data/results/verdict.h"
 #include "formulate/choices/choices.h"
@@ -47,5 +46,3 @@ struct damage {
 
 // Plants each at most 20 times, at least 5, and fails unless the judge finds it under its rule.
 void trial_plant(const struct damage *damages, size_t count, bool varied);
-
-#endif

@@ -1,6 +1,5 @@
 // Ways of solving one layout. All of them must agree with enumeration.
-#ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_WAYS_H
-#define PLUMBLINE_TESTS_SUPPORT_TRIALS_WAYS_H
+#pragma once
 
 #include "solve/layout/solve.h"
 #include "tests/support/oracle/oracle.h"
@@ -19,5 +18,3 @@ void way_expect(const struct solve_result *r, const struct priced *p, const stru
                 enum way way, uint64_t seed);
 // As one line: "1f1b, seed 7, GLPK".
 const char *way_name(const struct priced *p, enum way way, uint64_t seed, struct arena *arena);
-
-#endif

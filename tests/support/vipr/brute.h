@@ -1,7 +1,6 @@
 // Solves tiny integer programs of VIPR files by trying every point, to compare with the reader's
 // verdict.
-#ifndef PLUMBLINE_TESTS_SUPPORT_VIPR_BRUTE_H
-#define PLUMBLINE_TESTS_SUPPORT_VIPR_BRUTE_H
+#pragma once
 
 #include "solve/checker/check.h"
 
@@ -9,5 +8,3 @@
 // variables, to say); else what does: a point that should not exist, or is better than the proven
 // limit. Points within -4 .. 4 are tried. infeasible: what the reader says of the program.
 const char *vipr_contradiction(const struct check_text *file, bool infeasible, struct arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 // Shared by the files that read VIPR. The only header that includes GMP.
-#ifndef PLUMBLINE_TESTS_SUPPORT_VIPR_INTERNAL_H
-#define PLUMBLINE_TESTS_SUPPORT_VIPR_INTERNAL_H
+#pragma once
 
 #include <gmp.h>
 
@@ -101,5 +100,3 @@ enum status vipr_read_problem(struct vipr *v); // up to CON
 enum status vipr_read_claim(struct vipr *v);   // RTP, SOL
 
 #define VIPR_NOT_PROVEN(v, ...) fail((v)->err, (enum status)NOT_PROVEN, __VA_ARGS__)
-
-#endif

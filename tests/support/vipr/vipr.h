@@ -4,8 +4,7 @@
 // every solution is checked against every constraint; rounding requires integer coefficients, on
 // integer variables only; a disjunction requires an integer right-hand side; nothing is referred to
 // before it is defined.
-#ifndef PLUMBLINE_TESTS_SUPPORT_VIPR_VIPR_H
-#define PLUMBLINE_TESTS_SUPPORT_VIPR_VIPR_H
+#pragma once
 
 #include "solve/checker/check.h"
 
@@ -29,5 +28,3 @@ enum status check_vipr(struct check_vipr_result *result, const struct check_text
 // them and what one of them reaches. Where the file holds no solution nothing is said about
 // whether there is one.
 const char *check_vipr_words(const struct check_vipr_result *r, struct arena *arena);
-
-#endif
