@@ -208,11 +208,14 @@ read_file "$work/flags" flags || fail "flags: $(cat "$work/err")"
       'swiglu True' 'micro_batch_size 2' 'padded_vocab_size 1024' 'bf16 True' 'fp16 False' \
       'add_bias_linear False' 'attention_dropout 0.0' 'num_query_groups 1' 'moe_router_topk 2' \
       'recompute_granularity None' 'group_query_attention False' 'dsa_indexer_topk None' \
-      'mamba_head_dim 64' 'hybrid_attention_ratio 0.0' 'lr 0.0001'; do
+      'mamba_head_dim 64' 'hybrid_attention_ratio 0.0' 'lr 0.0001' "cp_comm_type ['p2p']" \
+      'mhc_num_residual_streams 4' 'dsa_indexer_rotate_activation True' \
+      'num_layers_at_end_in_bf16 1' 'grpo_prompts_per_step 32'; do
       echo "12:   ${line% *} ........................ ${line#* }"
   done; echo "12: ---------------- end of arguments ---------------"; } >"$work/log"
 read_file "$work/log" log || fail "log: $(cat "$work/err")"
 same flags log log
+grep "assumed\|unknown" "$work/err" && fail "log: what is as it always is was assumed or unknown"
 { echo "ENV_VARS:"; echo "  A: 1"; echo "MODEL_ARGS:"
   echo "$flags" | tr '\n' ' ' | sed 's/ --/\n--/g' | sed -E 's/^--([^ ]+) *$/  --\1: true/;
       s/^--([^ ]+) +([^ ]+) *$/  --\1: \2/' | sed 's/hidden-size: 1024/hidden-size: ${HIDDEN}/'

@@ -22,7 +22,8 @@ static bool split_line(const char *from, const char *end, const char **name, siz
     while (at < end && *at == ' ') at++;
     while (end > at && isspace((unsigned char)end[-1])) end--;
     if (end - at > 2 && *at == '[' && end[-1] == ']' && !memchr(at, ',', (size_t)(end - at)))
-        at++, end--; // a list of one
+        at++, end--; // a list of one, which Python quotes if it is a word
+    if (end - at > 2 && (*at == '\'' || *at == '"') && end[-1] == *at) at++, end--;
     *name = start, *length = (size_t)(dots - start), *value = at, *size = (size_t)(end - at);
     return true;
 }
@@ -53,6 +54,8 @@ static const char *const renamed[][2] = {
     {"bias_swiglu_fusion", "!no-bias-swiglu-fusion"},
     {"bias_gelu_fusion", "!no-bias-gelu-fusion"},
     {"overlap_p2p_comm", "!no-overlap-p2p-communication"},
+    {"layernorm_epsilon", "norm-epsilon"},
+    {"microbatch_group_size_per_vp_stage", "microbatch-group-size-per-virtual-pipeline-stage"},
     {"fp8", "fp8-format"},
     {"padded_vocab_size", "vocab-size"},
     {"world_size", "world-size"},
@@ -98,6 +101,10 @@ static void drop_unused(struct settings *s)
         {"rotary-scaling-factor", "use-rope-scaling"},
         {"qk-pos-emb-head-dim", "multi-latent-attention"},
         {"linear-attention-freq", "experimental-attention-variant"},
+        {"num-layers-at-start-in-bf16", "first-last-layers-bf16"},
+        {"num-layers-at-end-in-bf16", "first-last-layers-bf16"},
+        {"grpo-prompts-per-step", "perform-rl-step"},
+        {"rl-prompts-per-eval", "perform-rl-step"},
         {"moe-ffn-hidden-size", "num-experts"}};
     for (size_t i = 0; i < ARRAY_LENGTH(drops); i++) {
         struct setting *at = (struct setting *)setting_of(s, drops[i][0]);

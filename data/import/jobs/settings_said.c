@@ -210,11 +210,21 @@ static bool is_misspelt(const struct settings *s, const struct setting_rows *row
     return at >= 0 && at < rows->count && rows->rows[at].kind != SETTING_LEFT;
 }
 
+// A log prints a member as it is where nobody has given the flag that turns it off.
+static bool is_left_on(const struct settings *s, const struct setting_rows *rows,
+                       const struct setting *at)
+{
+    return s->dump && !*at->text &&
+           (is_listed_name(rows, arena_print(s->arena, "no-%s", at->key)) ||
+            is_listed_name(rows, arena_print(s->arena, "disable-%s", at->key)));
+}
+
 // A key that nobody knows: to be refused if it weighs, else said.
 static void say_unknown(struct settings *s, const struct setting_rows *rows,
                         const struct setting *at)
 {
     int count;
+    if (is_left_on(s, rows, at)) return;
     const char *last = last_part(rows, at->key),
                *key = shown_key(s, at->key, (size_t)(last - at->key) + settings_base_length(last));
     if (s->said.unknown &&
