@@ -51,6 +51,9 @@ static const struct setting_row rows[] = {
     TAKES("load-in-4bit q-lora use-qlora", FLAG, adapters.four),
     TAKES("load-in-8bit", FLAG, adapters.eight),
     TAKES("bits quantization-bit quant-bits", TEXT, adapters.bits),
+    TAKES("openrlhf.batch", COUNT, global_batch), // of all GPUs
+    LATER("max-new-tokens"),
+    LATER("deepspeed-config"),
     TAKES("max-prompt-length", COUNT, rollout.prompt),
     TAKES("max-completion-length", COUNT, rollout.answer),
 };

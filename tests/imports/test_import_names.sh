@@ -233,6 +233,58 @@ sed -i 's/@b:0,1,2/@b:0/' "$work/in.sh"
     wrong "include: nodes unlike each other are read"
 told 'the number of GPUs is missing'
 
+# a file beside the flag alone says how states are sharded
+echo 'deepspeed --include=localhost:0,1 main.py --deepspeed --deepspeed_config conf/ds_zero2.json \
+    --bf16 --per_device_train_batch_size 2 --max_seq_length 512' >"$work/in.sh"
+"$plumbline" import trainer "$work/in.sh" -o "$work/job.json" 2>"$work/err" ||
+    wrong "deepspeed_config: $(cat "$work/err")"
+grep -q '"zero": 2' "$work/job.json" || wrong "deepspeed_config: another stage"
+told 'ZeRO 2, as the name conf/ds_zero2.json says'
+
+# OpenRLHF's flags, before and since they have sections: BATCH SEQUENCE WORDS
+openrlhf() {
+    cat >"$work/in.sh"
+    "$plumbline" import trainer "$work/in.sh" --gpus 8 -o "$work/job.json" 2>"$work/err" ||
+        { wrong "openrlhf: $(cat "$work/err")"; return; }
+    python3 -c "
+import json, sys
+d = json.load(open('$work/job.json')); l = d['layout']
+print(d['global_batch'], d['sequence'], *(l[k] for k in ('micro_batch', 'context', 'zero')),
+      l['offload_optimizer'], l['fused_attention'], 'full' in d['recompute'])" >"$work/out"
+    [ "$(cat "$work/out")" = "$1" ] || wrong "openrlhf: expected $1, found $(cat "$work/out")"
+}
+openrlhf "64 1024 2 2 3 True True True" <<'END'
+read -r -d '' training_commands <<EOF
+openrlhf.cli.train_sft --max_len 1024 --train_batch_size 64 --micro_train_batch_size 2 \
+    --pretrain meta-llama/Meta-Llama-3-8B --zero_stage 3 --bf16 --flash_attn --adam_offload \
+    --gradient_checkpointing --ring_attn_size 2 --ring_head_stride 2 --packing_samples
+EOF
+deepspeed --module $training_commands
+END
+told 'packing: every sequence has the stated length'
+openrlhf "128 1536 4 1 2 False False False" <<'END'
+ray job submit --address="http://127.0.0.1:8265" -- python3 -m openrlhf.cli.train_ppo_ray \
+    --actor_num_nodes 1 --actor_num_gpus_per_node 8 --pretrain a/b --reward_pretrain a/c \
+    --micro_train_batch_size 4 --train_batch_size 128 --rollout_batch_size 1024 \
+    --prompt_max_len 1024 --generate_max_len 512 --bf16
+END
+told 'an update of the policy alone'
+told 'attention is eager, as without --flash_attn'
+told 'ZeRO 2, OpenRLHF'
+openrlhf "1024 4096 1 1 3 False True True" <<'END'
+python3 -m openrlhf.cli.train_ppo_ray --actor.num_nodes 1 --actor.num_gpus_per_node 4 \
+    --actor.model_name_or_path Qwen/Qwen3-4B --train.micro_batch_size 1 --train.batch_size 1024 \
+    --data.max_len 4096 --rollout.max_new_tokens 2048 --ds.zero_stage 3 --ds.param_dtype bf16 \
+    --actor.gradient_checkpointing_enable --actor.adam.lr 1e-6
+END
+sed -i 's/train_ppo_ray/train_dpo/; s/train.batch_size 1024/train.batch_size 100/' "$work/in.sh"
+"$plumbline" import trainer "$work/in.sh" --gpus 8 -o "$work/no.json" 2>"$work/err" &&
+    wrong "openrlhf: pairs are read"
+sed -i 's/train_dpo/train_sft/' "$work/in.sh"
+"$plumbline" import trainer "$work/in.sh" --gpus 8 -o "$work/no.json" 2>"$work/err" &&
+    wrong "openrlhf: a batch that its ranks do not divide is read"
+told 'the batch over data ranks and micro-batches: expected a multiple of 8, found 100'
+
 # torchtitan: what its lists of harmless keys do not hold is said
 printf '[model]\nname = "llama3"\nflavor = "8B"\nnorm_type = "layernorm"\n[training]\nseq_len = 512
 local_batch_size = 1\n[fault_tolerance]\nenable = true\n[float8]

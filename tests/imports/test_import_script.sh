@@ -253,6 +253,11 @@ started 16 mpiexec -n 16 -ppn 8 python
 started 16 mpirun -H a:8,b:8 python
 started 16 mpirun -H a,b --map-by ppr:8:node python
 started 8 torchrun --nproc_per_node=8
+sed -i 's/^#SBATCH.*/export WORLD_SIZE=$((4 * 8))/
+    s/torchrun --nproc_per_node=8/numactl -m 0 python/' "$work/in.sh"
+"$plumbline" import megatron "$work/in.sh" --job "$work/own.job" 2>"$work/err" ||
+    fail "WORLD_SIZE: $(cat "$work/err")"
+says 'assumed: .*32 GPUs, as WORLD_SIZE says' WORLD_SIZE
 
 refuse() { # WORDS FLAGS
     echo "$plain $2" >"$work/refused"

@@ -98,7 +98,8 @@ static enum status find_launches(struct launches *to, struct settings *s,
                                      "the launch's",
                                      c->line);
         bool list = !strncmp(c->words[0], "--", 2),
-             named = at->program && !strcmp(at->program, "megatron"); // ms-swift's
+             named = at->program && (!strcmp(at->program, "megatron") || // ms-swift's
+                                     strstr(at->program, "openrlhf."));
         if (goes_on || (!list && !named && read_count(at, rows) < READ_LEAST)) continue;
         to->lines[to->count++] = c->line, listed = list;
     }
@@ -221,7 +222,7 @@ static void take_places(struct settings *s, const struct script *script)
 {
     s->elsewhere = script->sourced, s->said.with = script->read_in;
     s->processes = script->processes, s->machines = script->machines;
-    s->nodes = script->nodes, s->of_node = script->of_node;
+    s->nodes = script->nodes, s->of_node = script->of_node, s->world = script->world;
     if (script->searched)
         said_assume(&s->said, "%.200s: found by the end of their paths", script->read_in);
 }

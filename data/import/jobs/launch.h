@@ -28,6 +28,10 @@ enum status launch_read_overrides(struct settings *s, const char *path,
 // Puts what the recipe that a YAML file names sets under the file's settings.
 void launch_take_recipe(struct settings *s);
 
+// Gives the flags of OpenRLHF's programs, before and since they have sections, the names that rows
+// have.
+enum status launch_take_openrlhf(struct settings *s, struct error *err);
+
 // ---- for its files
 
 // given[set->count] of NAME=value.

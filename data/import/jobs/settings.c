@@ -312,6 +312,11 @@ enum status settings_take_environment(struct run *r, const struct settings *s, s
 void settings_take_slurm(struct run *r, struct settings *s)
 {
     bool each = r->processes && !r->nodes && s->by_slurm && s->nodes;
+    int64_t world = s->world ? atoll(s->world) : 0;
+    if (!r->gpus && !r->processes && !s->of_node && world > 1 && world <= 1 << 24 && r->wants_job) {
+        r->processes = world, r->nodes = 1;
+        said_assume(&s->said, "%lld GPUs, as WORLD_SIZE says", (long long)world);
+    }
     if (r->gpus || !r->wants_job || !(each || (!r->processes && s->of_node))) return;
     if (!each) r->processes = atoll(s->of_node);
     if (!r->nodes && s->nodes) r->nodes = atoll(s->nodes);

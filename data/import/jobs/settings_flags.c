@@ -130,8 +130,8 @@ static int program_at(const char *const *words, int count)
     for (int i = begin; i < count; i++) {
         size_t length = strlen(words[i]);
         if (length > 3 && !strcmp(words[i] + length - 3, ".py")) return i;
-        if (!strcmp(words[i], "-m") && i + 1 < count && strchr(words[i + 1], '.') &&
-            !strstr(words[i + 1], "torch.distributed"))
+        if ((!strcmp(words[i], "-m") || !strcmp(words[i], "--module")) && i + 1 < count &&
+            strchr(words[i + 1], '.') && !strstr(words[i + 1], "torch.distributed"))
             return i + 1;
     }
     return -1;
@@ -284,4 +284,62 @@ enum status launch_set_value(struct settings *s, const char *key, const char *te
         return OK;
     if (!strcmp(text, "True") || !strcmp(text, "true")) text = "";
     return launch_set(s, name, text, err);
+}
+
+enum status launch_take_openrlhf(struct settings *s, struct error *err)
+{
+    static const char *const names[][2] = {
+        {"micro-train-batch-size", "micro-batch-size"},
+        {"train.micro-batch-size", "micro-batch-size"},
+        {"train-batch-size", "openrlhf.batch"},
+        {"train.batch-size", "openrlhf.batch"},
+        {"max-len", "max-length"},
+        {"data.max-len", "max-length"},
+        {"prompt-max-len", "max-prompt-length"},
+        {"generate-max-len", "max-completion-length"},
+        {"rollout.max-new-tokens", "max-new-tokens"},
+        {"pretrain", "model"},
+        {"model.model-name-or-path", "model"},
+        {"actor.model-name-or-path", "model"},
+        {"ds.zero-stage", "zero-stage"},
+        {"adam-offload", "offload"},
+        {"ds.adam-offload", "offload"},
+        {"ds-tensor-parallel-size", "tensor-parallel-size"},
+        {"ds.tensor-parallel-size", "tensor-parallel-size"},
+        {"ring-attn-size", "context-parallel-size"},
+        {"ds.ring-attn-size", "context-parallel-size"},
+        {"packing-samples", "packing"},
+        {"ds.packing-samples", "packing"},
+        {"model.gradient-checkpointing-enable", "gradient-checkpointing"},
+        {"actor.gradient-checkpointing-enable", "gradient-checkpointing"},
+        {"param-dtype", "dtype"},
+        {"ds.param-dtype", "dtype"},
+        {"ds.attn-implementation", "attn-implementation"},
+        {"ds.load-in-4bit", "load-in-4bit"},
+        {"ds.lora.rank", "lora-rank"},
+        {"ds.lora.alpha", "lora-alpha"},
+        {"ds.lora.dropout", "lora-dropout"},
+        {"ds.lora.target-modules", "lora-target-modules"},
+        {"ds.use-liger-kernel", "use-liger-kernel"},
+        {"actor-num-nodes", "nnodes"},
+        {"actor.num-nodes", "nnodes"},
+        {"actor-num-gpus-per-node", "nproc-per-node"},
+        {"actor.num-gpus-per-node", "nproc-per-node"},
+    };
+    s->openrlhf = s->program && strstr(s->program, "openrlhf.") != NULL;
+    if (!s->openrlhf) return OK;
+    bool sections = false;
+    for (int i = 0; i < s->count; i++)
+        for (size_t k = 0; k < ARRAY_LENGTH(names); k++) {
+            if (strcmp(s->items[i].key, names[k][0]) != 0) continue;
+            sections |= strchr(names[k][0], '.') != NULL;
+            s->items[i].key = names[k][1];
+        }
+    if (sections || setting_of(s, "flash-attn")) {
+        if (!setting_of(s, "attn-implementation"))
+            TRY(launch_set(s, "flash-attn", "flash_attention_2", err));
+    } else said_assume(&s->said, "attention is eager, as without --flash_attn");
+    if (setting_of(s, "zero-stage")) return OK;
+    said_assume(&s->said, "ZeRO 2, OpenRLHF's own");
+    return launch_set(s, "zero-stage", "2", err);
 }

@@ -1,5 +1,5 @@
-// Programs built on Hugging Face's Trainer (LLaMA-Factory, ms-swift, axolotl, DeepSpeedExamples):
-// YAML or a launch script. The model is its checkpoint's, hence not read.
+// Programs built on Hugging Face's Trainer (LLaMA-Factory, ms-swift, axolotl, DeepSpeedExamples),
+// and OpenRLHF: YAML or a launch script. The model is its checkpoint's, hence not read.
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -150,9 +150,10 @@ static void set_recompute(struct run *r, struct settings *s)
 
 static enum status check_program(const struct run *r, const struct settings *s, struct error *err)
 {
-    static const char *const others[] = {"reward", "dpo", "ppo", "grpo", "rlhf", "orpo", "kto"};
+    static const char *const others[] = {"reward", "dpo",  "ppo", "grpo",
+                                         "rlhf",   "orpo", "kto", "train_rm"};
     for (size_t i = 0; s->program && !s->policy_alone && i < ARRAY_LENGTH(others); i++)
-        if (find_in_any_case(s->program, others[i]))
+        if (find_in_any_case(s->program + (s->openrlhf ? strlen("openrlhf") : 0), others[i]))
             return fail(err, BAD_INPUT, "%s: %.80s is not read: " SETTING_OF_OTHERS, r->file,
                         s->program);
     return OK;
@@ -165,7 +166,7 @@ static void take_answers(struct run *r, struct settings *s)
     int64_t prompt = r->rollout.prompt ? r->rollout.prompt : j->sequence,
             answer = r->rollout.answer ? r->rollout.answer : ANSWER_DEFAULT;
     if (!s->policy_alone) return;
-    j->sequence = prompt ? prompt + answer : 0;
+    if (!s->openrlhf || r->rollout.answer) j->sequence = prompt ? prompt + answer : 0;
     said_assume(&s->said,
                 "an update of the policy alone: rollouts and other models are no part of the job, "
                 "and every sequence is full");
@@ -211,7 +212,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
         return fail(
             err, BAD_INPUT,
             "%s: expected per_device_train_batch_size, found none: this is no training with "
-            "Hugging Face's Trainer",
+            "Hugging Face's Trainer or OpenRLHF",
             r->file);
     const struct settings_lack of[] = {
         {!j->sequence, "the sequence length (cutoff_len, max_length)", "--sequence"},
@@ -232,6 +233,12 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
                     (long long)(l->data / r->replicas));
     j->gathered_logits = l->tensor > 1; // as transformers' plans have it
     l->micro_batch = (int)r->micro_batch;
+    if (s->openrlhf && r->global_batch) {
+        int steps;
+        TRY(settings_divide(r->file, "the batch over data ranks and micro-batches", r->global_batch,
+                            (int64_t)l->data * l->micro_batch, &steps, err));
+        r->steps = steps;
+    }
     j->global_batch = (int64_t)l->data * l->micro_batch * (r->steps ? r->steps : 1);
     TRY(set_sharding(r, s, err));
     set_precision(r, s);
@@ -240,8 +247,9 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     set_adapters(r, s);
     j->adam = !r->optimizer || find_in_any_case(r->optimizer, "adam");
     if (!j->adam) said_assume(&s->said, "optimizer %.40s: no state is assumed", r->optimizer);
-    l->fused_attention = !r->backend || (!find_in_any_case(r->backend, "eager") &&
-                                         !find_in_any_case(r->backend, "disab"));
+    l->fused_attention = r->backend ? (!find_in_any_case(r->backend, "eager") &&
+                                       !find_in_any_case(r->backend, "disab"))
+                                    : !s->openrlhf;
     if (r->model)
         said_assume(&s->said, "the model is %.80s: from its config.json (plumbline import hf)",
                     r->model);
@@ -398,10 +406,14 @@ static enum status read_files(struct settings *s, const struct asked *asked, str
     bool json = dot && !strcmp(dot, ".json");
     if (!json && (!dot || (strcmp(dot, ".yaml") && strcmp(dot, ".yml")))) {
         TRY(launch_read(s, path, &of, asked->import.arena, err));
-        // A flag alone: the stage is another one's, 0 unless stated.
+        // A flag alone: the stage is that of a file beside it, else another one's, 0 unless stated.
         struct setting *deepspeed = (struct setting *)setting_of(s, "deepspeed");
-        if (deepspeed && !*deepspeed->text) deepspeed->text = "z0";
-        return OK;
+        const struct setting *file = setting_of(s, "deepspeed-config");
+        if (file && !deepspeed && !setting_of(s, "zero-stage"))
+            TRY(launch_set(s, "deepspeed", file->text, err));
+        if (deepspeed && !*deepspeed->text)
+            deepspeed->text = file && !setting_of(s, "zero-stage") ? file->text : "z0";
+        return launch_take_openrlhf(s, err);
     }
     TRY((json ? settings_read_json : settings_read_yaml_raw)(&yaml, path, asked->import.arena,
                                                              err));
@@ -417,7 +429,7 @@ static enum status read_files(struct settings *s, const struct asked *asked, str
 static enum status read_settings(struct settings *s, const struct asked *asked, struct error *err)
 {
     TRY(read_files(s, asked, err));
-    settings_take_policy(s);
+    if (!settings_take_policy(s)) s->policy_alone = s->openrlhf && strstr(s->program, "train_ppo");
     return OK;
 }
 
@@ -436,7 +448,7 @@ static const struct option_row option_rows[] = {
 static const struct asked defaults_asked = ASKED(importer);
 const struct command import_trainer = {
     .name = "trainer",
-    .text = "LLaMA-Factory, axolotl YAML, ms-swift JSON, script of HF's Trainer -> job",
+    .text = "LLaMA-Factory, axolotl YAML, ms-swift JSON, HF's Trainer, OpenRLHF -> job",
     .usage = "plumbline import trainer CONFIG.yaml|FILE.sh --gpus N [-o job.json]",
     READER(option_rows, struct asked, defaults_asked),
 };

@@ -69,6 +69,8 @@ void script_keep_processes(struct follow *f)
     struct script *s = f->script;
     const char *processes = script_value(f, "NPROC_PER_NODE", 14),
                *machines = script_value(f, "NNODES", 6);
+    const char *all = script_value(f, "WORLD_SIZE", 10);
+    if (all && *all != SCRIPT_OPEN) s->world = arena_copy_text(s->arena, all);
     if (processes && *processes != SCRIPT_OPEN) s->processes = arena_copy_text(s->arena, processes);
     if (machines) s->machines = arena_copy_text(s->arena, machines);
 }

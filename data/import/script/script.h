@@ -55,6 +55,7 @@ struct script {
     // NPROC_PER_NODE and NNODES, which launchers of their own read; nodes and processes of a node
     // by #SBATCH. NULL: unset
     const char *processes, *machines, *nodes, *of_node;
+    const char *world; // WORLD_SIZE
     const char *notes; // lines: where it was not understood
 };
 
