@@ -61,7 +61,7 @@ static const struct setting_row rows[] = {
     TAKES("pipeline_model_parallel_size", INT, job.layout.pipeline),
     TAKES("virtual_pipeline_model_parallel_size", COUNT, stages_of_rank),
     TAKES("context_parallel_size", INT, job.layout.context),
-    TAKES("expert_model_parallel_size", INT, job.layout.expert),
+    TAKES("expert_model_parallel_size expert_parallel_size", INT, job.layout.expert),
     TAKES("expert_tensor_parallel_size", COUNT, expert_tensor),
     TAKES("sequence_parallel", FLAG, job.layout.sequence_parallel),
     TAKES("use_distributed_optimizer "

@@ -97,11 +97,29 @@ static int find_endpoint(struct nccl_import *n, const char *host, int device, in
     return s->endpoint_count++;
 }
 
+// Ranks that a shortened list leaves out between two of one host, whose devices leave room for
+// them.
+static enum status add_left_out(struct nccl_import *n, int64_t rank, int64_t group,
+                                const char *host, int64_t device, const char *name,
+                                const char *where, struct error *err)
+{
+    struct nccl_test *t = &n->test;
+    if (!t->rank_count || t->group_size || rank - t->rank_count >= NCCL_RANKS_MAX) return OK;
+    const struct endpoint *last = &n->samples.endpoints[t->members[t->rank_count - 1]];
+    int64_t between = rank - t->rank_count, first = last->device + 1;
+    if (between < 1 || first + between != device || strcmp(last->host, host) != 0) return OK;
+    for (int64_t i = 0; i < between; i++)
+        TRY(nccl_add_rank(n, t->rank_count, group, host, first + i, name, where, err));
+    n->assumed_ranks = "ranks that the list leaves out are on the devices between";
+    return OK;
+}
+
 enum status nccl_add_rank(struct nccl_import *n, int64_t rank, int64_t group, const char *host,
                           int64_t device, const char *device_name, const char *where,
                           struct error *err)
 {
     struct nccl_test *t = &n->test;
+    TRY(add_left_out(n, rank, group, host, device, device_name, where, err));
     if (t->group_size)
         return fail(err, BAD_INPUT, "%s: expected no rank after the results, found one", where);
     if (rank < t->rank_count)

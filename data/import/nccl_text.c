@@ -77,7 +77,9 @@ static enum line line_at(const struct text_lines *t, int i)
         return LINE_HEADER;
     if (words_are(t, i, "Out", "of", "bounds") && word_is(t, t->word_count - 1, "FAILED"))
         return LINE_BAD;
-    if (words_are(t, i, "Avg", "bus", "bandwidth")) return LINE_END;
+    if (words_are(t, i, "Avg", "bus", "bandwidth") ||
+        words_are(t, i, "Collective", "test", "concluded:"))
+        return LINE_END;
     return word_is(t, i, "nccl-tests") && word_is(t, i + 1, "version") ? LINE_VERSION : LINE_OTHER;
 }
 
@@ -448,7 +450,7 @@ enum status nccl_read_text(struct nccl_import *n, const char *path, const char *
         find_command(r);
         TRY(find_bare_table(r, err));
         drop_redop(r);
-        at = r->in_table && r->bad.status == OK ? find_row(t, &r->columns) : -1;
+        at = r->in_table && !r->ended && r->bad.status == OK ? find_row(t, &r->columns) : -1;
         if (at < 0) continue;
         TRY(read_row(r, at, err));
     }

@@ -88,6 +88,11 @@ printf 'defaults: base.yaml\ncluster:\n  num_nodes: 4\n' >"$work/own.yaml"
 grep -q '"tensor": 2' "$work/job.json" && grep -q '"data": 16' "$work/job.json" &&
     grep -q '"zero": 3' "$work/job.json" || wrong "rl: not FSDP's job of 32 GPUs"
 says 'read with base.yaml'
+printf 'defaults: base.yaml\npolicy:\n  dtensor_cfg:\n    expert_parallel_size: 4\n' \
+    >"$work/own.yaml"
+"$plumbline" import rl "$work/own.yaml" -o "$work/job.json" 2>"$work/err" ||
+    wrong "NeMo RL: experts: $(cat "$work/err")"
+grep -q '"expert": 4' "$work/job.json" || wrong "NeMo RL: experts are not spread"
 # ROLL: 16 GPUs, replicas of 4, micro-batches of 2, 8 of them each; AReaL: letters
 cat >"$work/roll.yaml" <<'END'
 prompt_length: 1024

@@ -355,6 +355,7 @@ static enum status read_file(struct settings *s, const char *path, bool last_win
     int column;
     TRY(source_open(&r, s, path, arena, err));
     s->last_wins = last_wins;
+    TRY(source_no_script(&r, "YAML", err));
     r.equals = ':', r.doubling = true;
     TRY(next_content(&r, &column, err));
     if (r.end - r.at >= 3 && !memcmp(r.at, "---", 3)) {
