@@ -338,7 +338,7 @@ static bool use_shares(struct box_closer *b, const struct choice_box *box, int64
     int64_t before = a->bound_ns; // by mixtures: of the first box
     for (int i = 0; i < b->memory.count; i++) b->memory.rows[i].price = 0;
     for (int round = 0; round < ROUNDS_OF_SHARES && removed && !box_is_stopped(b); round++) {
-        if (!(count = box_share_weights(b, box, target_ns))) return false;
+        if (!box_share_weights(b, box, target_ns, &count)) return false;
         b->current.in_shares = true;
         mix(b, b->now.ids, b->now.weights, count);
         int64_t bound = box_solve(b, false, box, target_ns, &removed);

@@ -75,9 +75,12 @@ enum { KINDS_MAX = 4 };
 struct box_kinds {
     int count, runs[KINDS_MAX], layers[KINDS_MAX]; // a run of each kind; layers of the model
     int **held;                                    // [stage][choice * count + kind]
-    int64_t *prices;                               // [kind * ranks + rank]: see layer_price
-    wide **added, granted;                         // see dynamic_box
-    bool charging;                                 // some price is not 0
+    // Wherever a stage may end, least and most: how far the layers of a kind so far, as a part of
+    // all of its kind, are ahead of those of the first kind, in layers of the latter.
+    double ahead[KINDS_MAX][2];
+    int64_t *prices;       // [kind * ranks + rank]: see layer_price
+    wide **added, granted; // see dynamic_box
+    bool charging;         // some price is not 0
     // [2 * (stage * (count + 1) + kind)]: what a layer adds to the stage's resident bytes, then to
     // its stash; of kind `count`, the stage without layers of kinds.
     double *bytes;
@@ -154,15 +157,19 @@ void box_keep_best(struct box_closer *b, int count);
 void box_balance(struct box_closer *b, const struct choice_box *box, struct box_answer *a);
 
 // By ranks, where a stage's choices differ in their layers alone: sets b->now to weights whose
-// bound is the least time of the box, up to rounding, if stages may hold fractions of layers.
-// Returns how many; 0: this is no such box.
-int box_share_weights(struct box_closer *b, const struct choice_box *box, int64_t target_ns);
+// bound is the least time of the box, up to rounding, if stages may hold fractions of layers; where
+// no fractions keep what the box states of kinds, and memory, prices alone that say so (*count 0).
+// false: this is no such box.
+bool box_share_weights(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
+                       int *count);
 // The layers of a kind (0 if none are counted) on a stage that the last ones are for; and a layer's
 // time, as a part of that of the kind that takes most.
 double box_share_of(const struct box_closer *b, int stage, int kind);
 // Tries a plan whose stages hold about as many layers of each kind.
 void box_meet_near_shares(struct box_closer *b, const struct choice_box *box, struct box_answer *a);
 double box_share_worth(const struct box_closer *b, int kind);
+// What the mixture of paths counts of a layer of each kind on the stage, summed.
+double box_share_weight(const struct box_closer *b, int stage);
 
 // Memory rows in addition to the game's paths; prices 0.
 void box_memory_open(struct box_closer *b);
@@ -181,7 +188,8 @@ bool box_memory_refit(struct box_closer *b, bool *const *allowed, int *chosen);
 
 // ---- kinds.c
 void box_kinds_open(struct box_closer *b);
-void box_kinds_clear(struct box_closer *b); // all prices
+void box_kinds_clear(struct box_closer *b);              // all prices
+double box_kinds_price_most(const struct box_closer *b); // either way, in ns
 void box_kinds_put(struct box_closer *b, int kind, int rank, double price_ns);
 void box_kinds_charge(struct box_closer *b, const struct choice_box *box);
 void box_kinds_note(const struct box_closer *b, struct box_step *step);

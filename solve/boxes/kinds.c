@@ -54,6 +54,16 @@ static void count_layers(struct box_kinds *k, const struct choices *c, struct ar
         for (int i = 0; i < k->count; i++)
             before[(layer + 1) * k->count + i] = before[layer * k->count + i] + (own == i);
     }
+    for (int i = 0; i < k->count; i++) {
+        double *ends = k->ahead[i];
+        ends[0] = p->layer_count, ends[1] = -p->layer_count;
+        for (int layer = 1; layer < p->layer_count; layer++) {
+            const int *at = before + layer * k->count;
+            double ahead = (double)at[i] * k->layers[0] / k->layers[i] - at[0];
+            ends[0] = ahead < ends[0] ? ahead : ends[0];
+            ends[1] = ahead > ends[1] ? ahead : ends[1];
+        }
+    }
     k->held = TAKE(arena, p->stage_count, int *);
     k->added = TAKE(arena, p->stage_count, wide *);
     for (int s = 0; s < p->stage_count; s++) {
@@ -125,14 +135,19 @@ void box_kinds_charge(struct box_closer *b, const struct choice_box *box)
     }
 }
 
+double box_kinds_price_most(const struct box_closer *b)
+{
+    double most = (double)((int64_t)1 << price_room) /
+                  (double)(b->stages * b->kinds->count * b->c->priced->layer_count);
+    return most < 0x1p40 ? most : 0x1p40;
+}
+
 void box_kinds_put(struct box_closer *b, int kind, int rank, double price_ns)
 {
-    struct box_kinds *k = b->kinds;
-    double most = (double)((int64_t)1 << price_room) /
-                  (double)(b->stages * k->count * b->c->priced->layer_count);
-    if (most > 0x1p40) most = 0x1p40;
-    double price = price_ns > most ? most : price_ns < -most ? -most : price_ns;
-    k->prices[kind * b->c->rank_count + rank] = (int64_t)(price * (1 << PRICE_BITS));
+    double most = box_kinds_price_most(b), price = price_ns > most    ? most
+                                                   : price_ns < -most ? -most
+                                                                      : price_ns;
+    b->kinds->prices[kind * b->c->rank_count + rank] = (int64_t)(price * (1 << PRICE_BITS));
 }
 
 void box_kinds_clear(struct box_closer *b)
@@ -292,52 +307,62 @@ static int list_lightest(const struct box_closer *b, int stage, int *at)
     return cells;
 }
 
-// What a layer of each kind adds to a stage's durations: the least that one more of it adds to any
-// of its choices; and what is left without layers.
+// The durations of a stage with this choice, its resident bytes, and its stash.
+static void take_values(struct box_closer *b, int stage, const struct choice *c, double *values)
+{
+    int count = b->symbols / b->stages;
+    choices_stage_durations(b->c, stage, c, b->work.durations);
+    for (int i = 0; i < count; i++) values[i] = (double)b->work.durations[i * b->stages + stage];
+    values[count] = (double)box_resident_bytes(c);
+    values[count + 1] = (double)c->stash_bytes;
+}
+
+// The least that one more layer of a kind adds to a value of any choice; cells that differ by one
+// are `step` apart.
+static double least_rise(const struct box_kinds *k, int kind, int step, const int *at, int cells,
+                         const double *values, int parts)
+{
+    double least = 0;
+    bool any = false;
+    for (int cell = 0; cell + step < cells; cell++) {
+        int layers = cell / step % (k->layers[kind] + 1);
+        if (at[cell] < 0 || at[cell + step] < 0 || layers == k->layers[kind]) continue;
+        double rise = values[at[cell + step] * parts] - values[at[cell] * parts];
+        least = !any || rise < least ? rise : least;
+        any = true;
+    }
+    return least > 0 ? least : 0;
+}
+
+// What a layer of each kind adds to a stage's durations and bytes, and what is left without layers:
+// no more than any of its lightest choices takes, and exact where these rise evenly.
 static void find_stage_rises(struct box_closer *b, int stage, int *at, double *rise, double *none)
 {
-    int64_t *few = b->work.durations, *more = TAKE(b->arena, b->symbols, int64_t);
     const struct box_kinds *k = b->kinds;
-    const struct choice *items = b->c->stages[stage].items;
-    int cells = list_lightest(b, stage, at), first = 0, pairs[KINDS_MAX], steps[KINDS_MAX];
-    while (first < cells && at[first] < 0) first++;
-    if (first == cells) return;
-    for (int i = k->count - 1, step = 1; i >= 0; step *= k->layers[i--] + 1) {
-        int best = -1;
-        for (int cell = 0; cell + step < cells; cell++) {
-            if (at[cell] < 0 || at[cell + step] < 0 ||
-                cell / step % (k->layers[i] + 1) == k->layers[i])
-                continue;
-            if (best < 0 || items[at[cell + step]].load_ns - items[at[cell]].load_ns <
-                                items[at[best + step]].load_ns - items[at[best]].load_ns)
-                best = cell;
+    int cells = list_lightest(b, stage, at), parts = b->symbols / b->stages + 2;
+    double *values = TAKE(b->arena, b->c->stages[stage].count * parts, double);
+    for (int cell = 0; cell < cells; cell++)
+        if (at[cell] >= 0)
+            take_values(b, stage, &b->c->stages[stage].items[at[cell]], values + at[cell] * parts);
+    for (int part = 0; part < parts; part++) {
+        double rises[KINDS_MAX + 1] = {0}, *left = &rises[k->count];
+        int byte = part - (parts - 2), x = part * b->stages + stage;
+        bool any = false;
+        for (int i = k->count - 1, step = 1; i >= 0; step *= k->layers[i--] + 1)
+            rises[i] = least_rise(k, i, step, at, cells, values + part, parts);
+        for (int cell = 0; cell < cells; cell++) {
+            if (at[cell] < 0) continue;
+            double own = values[at[cell] * parts + part];
+            for (int i = 0; i < k->count; i++)
+                own -= rises[i] * k->held[stage][at[cell] * k->count + i];
+            *left = !any || own < *left ? own : *left;
+            any = true;
         }
-        pairs[i] = best, steps[i] = step;
-        if (best < 0) continue;
-        choices_stage_durations(b->c, stage, &items[at[best]], few);
-        choices_stage_durations(b->c, stage, &items[at[best + step]], more);
-        for (int x = stage; x < b->symbols; x += b->stages)
-            if (box_is_own(b, x)) rise[i * b->symbols + x] = (double)(more[x] - few[x]);
-    }
-    for (int i = 0; i <= k->count; i++) {
-        const struct choice
-            *x = &items[i < k->count && pairs[i] >= 0 ? at[pairs[i]] : at[first]],
-            *y = &items[i < k->count && pairs[i] >= 0 ? at[pairs[i] + steps[i]] : at[first]];
-        double *bytes = k->bytes + 2 * (stage * (k->count + 1) + i);
-        bool rises = i < k->count;
-        bytes[0] = (double)(box_resident_bytes(y) - (rises ? box_resident_bytes(x) : 0));
-        bytes[1] = (double)(y->stash_bytes - (rises ? x->stash_bytes : 0));
-    }
-    for (int i = 0; i < k->count; i++)
-        for (int part = 0; part < 2; part++) {
-            double *bytes = k->bytes + 2 * stage * (k->count + 1) + part;
-            bytes[2 * k->count] -= bytes[2 * i] * k->held[stage][at[first] * k->count + i];
+        for (int i = 0; i <= k->count; i++) {
+            if (byte >= 0) k->bytes[2 * (stage * (k->count + 1) + i) + byte] = rises[i];
+            else if (box_is_own(b, x))
+                *(i < k->count ? &rise[i * b->symbols + x] : &none[x]) = rises[i];
         }
-    choices_stage_durations(b->c, stage, &items[at[first]], few);
-    for (int x = stage; x < b->symbols; x += b->stages) {
-        none[x] = (double)few[x];
-        for (int i = 0; i < k->count; i++)
-            none[x] -= rise[i * b->symbols + x] * k->held[stage][at[first] * k->count + i];
     }
 }
 
@@ -345,7 +370,9 @@ void box_kinds_rises(struct box_closer *b, double *rise, double *none)
 {
     int cells = 1;
     for (int i = 0; i < b->kinds->count; i++) cells *= b->kinds->layers[i] + 1;
-    int *at = TAKE(b->arena, cells, int);
     b->kinds->bytes = TAKE(b->arena, 2 * b->stages * (b->kinds->count + 1), double);
+    struct arena_mark mark = arena_set_mark(b->arena);
+    int *at = TAKE(b->arena, cells, int);
     for (int s = 0; s < b->stages; s++) find_stage_rises(b, s, at, rise, none);
+    arena_reset(b->arena, mark);
 }

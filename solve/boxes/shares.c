@@ -9,41 +9,11 @@
 #include <string.h>
 
 #include "data/base/least.h"
-#include "solve/boxes/box_internal.h"
-#include "solve/boxes/simplex/simplex.h"
+#include "solve/boxes/shares.h"
 
 enum { ROWS_PER_STAGE = 12, ROWS_MAX = 1500, STEPS_MAX = 4000 };
 enum { PARTS_MAX = 40 };          // of a rank: decisions that it has parts of
 static const double exact = 2e-5; // how far the longest path may be from the solution
-
-// What a variable adds: to a stage a layer; to a rank the part of a decision in place of as much of
-// its first one.
-struct share {
-    int rank;
-    int *layers; // [turn * kinds + kind]
-};
-
-struct box_shares {
-    struct simplex *program; // variable 0: time / scale, then the shares
-    struct share *shares;
-    int share_count;
-    int rows_max, *ids, *path_of; // ids: paths used so far; path_of[row]: place in ids, or -1
-    int id_count;
-    int **symbols;              // [place]: those that the path has, then -1
-    int kinds;                  // of layers that are counted apart: 1 or those of kinds.c
-    double *slopes, *constants; // [(place * stages + stage) * kinds + kind], [place]: of a path,
-                                // per lap and scale
-    bool *used;                 // [place]: is a row
-    int *least, *most;          // [stage * kinds + kind]: its layers in the box
-    int64_t *base, *durations;  // with the least layers
-    double *rise;               // [kind * symbols + symbol]: of a duration, per layer
-    double *none;               // of kinds, [symbol]: with no layer that is counted
-    double *start, *layers;     // as least, above it: without shares; of the last solution
-    int *rows;                  // of kinds, [span * 2]: rows of least and most, or -1
-    int memory_row;             // of kinds: the first row of memory
-    double *row, *upper;
-    double scale;
-};
 
 // Of the stage's choices in the box the lightest with the least layers, and the one that adds the
 // least load per layer to it (of several the one with the most layers). false: it has none.
@@ -95,37 +65,6 @@ static bool find_durations(struct box_closer *b, const struct choice_box *box)
         int s = k % b->stages;
         h->rise[k] =
             box_is_own(b, k) && spans[s] ? (double)(h->durations[k] - h->base[k]) / spans[s] : 0;
-    }
-    return true;
-}
-
-// ---- kinds of layers
-
-// As find_durations. Messages are those of any plan of the box.
-static bool find_least(struct box_closer *b, const struct choice_box *box)
-{
-    struct box_shares *h = b->shares;
-    int kinds = h->kinds, *chosen = b->work.fitting;
-    for (int s = 0; s < b->stages; s++) {
-        chosen[s] = -1;
-        for (int j = 0; j < b->c->stages[s].count; j++) {
-            const int *held = b->kinds->held[s] + j * kinds;
-            if (!box->allowed[s][j]) continue;
-            for (int i = 0; i < kinds; i++) {
-                int *least = &h->least[s * kinds + i], *most = &h->most[s * kinds + i];
-                *least = chosen[s] < 0 || held[i] < *least ? held[i] : *least;
-                *most = chosen[s] < 0 || held[i] > *most ? held[i] : *most;
-            }
-            chosen[s] = j;
-        }
-        if (chosen[s] < 0) return false;
-    }
-    if (!choices_durations(b->c, chosen, h->base)) return false;
-    for (int x = 0; x < b->symbols; x++) {
-        double sum = h->none[x];
-        for (int i = 0; i < kinds; i++)
-            sum += h->rise[i * b->symbols + x] * h->least[x % b->stages * kinds + i];
-        if (box_is_own(b, x)) h->base[x] = sum > 0 ? (int64_t)(sum + 0.5) : 0;
     }
     return true;
 }
@@ -185,25 +124,6 @@ static bool add_path_row(struct box_closer *b, int place)
     if (!simplex_add_row(h->program, h->row, least)) return false;
     h->path_of[row] = place;
     return h->used[place] = true;
-}
-
-// Layers of a kind on a rank's stages, or on all (rank -1): at least this, or at most. Returns the
-// row.
-static int add_layers_row(struct box_closer *b, int rank, int kind, double sign, int layers)
-{
-    struct box_shares *h = b->shares;
-    double least = layers;
-    int row = simplex_row_count(h->program);
-    memset(h->row, 0, (size_t)(h->share_count + 1) * sizeof *h->row);
-    for (int j = 0; j < h->share_count; j++)
-        for (int t = 0; t < b->c->virtual_stages && (rank < 0 || h->shares[j].rank == rank); t++)
-            h->row[1 + j] += sign * h->shares[j].layers[t * h->kinds + kind];
-    for (int s = 0; s < b->stages; s++)
-        if (rank < 0 || choices_rank_of(b->c, s) == rank)
-            least -= h->least[s * h->kinds + kind] + h->start[s * h->kinds + kind];
-    h->path_of[row] = -1;
-    simplex_add_row(h->program, h->row, sign * least);
-    return row;
 }
 
 static struct share *add_share(struct box_closer *b, int rank, double upper)
@@ -274,48 +194,6 @@ static void add_parts_row(struct box_closer *b, int rank)
     simplex_add_row(h->program, h->row, -1);
 }
 
-// Of kinds: a rank's bytes at a moment are within its limit, as if its lightest choices rose
-// evenly.
-static void add_memory_row(struct box_closer *b, const struct memory_price *of)
-{
-    struct box_shares *h = b->shares;
-    double limit = (double)b->memory.limit, room = limit;
-    memset(h->row, 0, (size_t)(h->share_count + 1) * sizeof *h->row);
-    for (int t = 0; t < b->c->virtual_stages; t++) {
-        int s = choices_stage_of(b->c, of->rank, t),
-            held = b->c->peaks[of->rank].in_flight[of->moment][t];
-        const double *bytes = b->kinds->bytes + 2 * s * (h->kinds + 1);
-        int64_t working = INT64_MAX;
-        for (int i = 0; i < b->c->stages[s].count; i++)
-            working = smaller(working, b->c->stages[s].items[i].memory.working_bytes);
-        room -= bytes[2 * h->kinds] + held * bytes[2 * h->kinds + 1] +
-                (t == of->turn ? (double)working : 0);
-        for (int k = 0; k < h->kinds; k++) {
-            double layer = bytes[2 * k] + held * bytes[2 * k + 1];
-            room -= layer * (h->least[s * h->kinds + k] + h->start[s * h->kinds + k]);
-            for (int j = 0; j < h->share_count; j++)
-                if (h->shares[j].rank == of->rank)
-                    h->row[1 + j] -= layer * h->shares[j].layers[t * h->kinds + k] / limit;
-        }
-    }
-    h->path_of[simplex_row_count(h->program)] = -1;
-    simplex_add_row(h->program, h->row, -room / limit);
-}
-
-// Of kinds: what the box allows each rank.
-static void add_span_rows(struct box_closer *b, const struct choice_box *box)
-{
-    struct box_shares *h = b->shares;
-    for (int k = 0; k < h->kinds; k++) add_layers_row(b, -1, k, 1, b->kinds->layers[k]);
-    for (int i = 0; i < box_closer_span_count(b); i++) {
-        int rank = i % b->c->rank_count, kind = i / b->c->rank_count;
-        h->rows[2 * i] = add_layers_row(b, rank, kind, 1, box->spans[i].least);
-        h->rows[2 * i + 1] = add_layers_row(b, rank, kind, -1, box->spans[i].most);
-    }
-    h->memory_row = simplex_row_count(h->program);
-    for (int i = 0; i < b->memory.count; i++) add_memory_row(b, &b->memory.rows[i]);
-}
-
 static void begin(struct box_closer *b, const struct choice_box *box)
 {
     struct box_shares *h = b->shares;
@@ -327,19 +205,21 @@ static void begin(struct box_closer *b, const struct choice_box *box)
         if (!by_decisions[r]) add_stages(b, r);
     }
     simplex_begin(h->program, 1 + h->share_count, h->upper);
-    if (b->kinds) add_span_rows(b, box);
-    else add_layers_row(b, -1, 0, 1, b->c->priced->layer_count);
+    if (b->kinds) shares_add_kind_rows(b, box);
+    else shares_add_layers_row(b, -1, 0, 1, b->c->priced->layer_count);
     for (int r = 0; r < b->c->rank_count && !b->kinds; r++) {
         if (by_decisions[r]) {
             add_parts_row(b, r);
             continue;
         }
         if (box->spans[r].most < b->c->priced->layer_count)
-            add_layers_row(b, r, 0, -1, box->spans[r].most);
-        if (box->spans[r].least > 0) add_layers_row(b, r, 0, 1, box->spans[r].least);
+            shares_add_layers_row(b, r, 0, -1, box->spans[r].most);
+        if (box->spans[r].least > 0) shares_add_layers_row(b, r, 0, 1, box->spans[r].least);
     }
     memset(h->used, 0, (size_t)h->rows_max * sizeof *h->used);
     for (int i = 0; i < h->id_count; i++) weigh_path(b, i);
+    for (int i = 0; i < h->id_count; i++)
+        if (h->counted[i]) add_path_row(b, i);
 }
 
 static void take_solution(struct box_closer *b)
@@ -352,6 +232,7 @@ static void take_solution(struct box_closer *b)
         for (int i = 0; i < b->c->virtual_stages * h->kinds; i++)
             h->layers[cell_of(b, h->shares[j].rank, i)] += value * h->shares[j].layers[i];
     }
+    for (int i = 0; i < b->stages * h->kinds; i++) h->held[i] = h->least[i] + h->layers[i];
 }
 
 // The longest of the paths used so far, at the present solution.
@@ -396,6 +277,7 @@ static int take_weights(struct box_closer *b)
     const struct box_shares *h = b->shares;
     int64_t left = (int64_t)1 << WEIGHT_BITS;
     int count = 0;
+    if (b->kinds) memset(h->counted, 0, (size_t)h->rows_max * sizeof *h->counted);
     for (int r = 0; r < simplex_row_count(h->program) && count < WEIGHTS_MAX; r++) {
         if (h->path_of[r] < 0) continue;
         int id = h->ids[h->path_of[r]], laps = path_laps(box_closer_path(b, id), b->symbols);
@@ -403,21 +285,11 @@ static int take_weights(struct box_closer *b)
         weight = (weight < left ? weight : left) / laps;
         if (weight <= 0) continue;
         left -= weight * laps;
+        h->counted[h->path_of[r]] = b->kinds != NULL;
         b->now.ids[count] = id;
         b->now.weights[count++] = weight;
     }
-    for (int i = 0; b->kinds && i < box_closer_span_count(b); i++)
-        box_kinds_put(b, i / b->c->rank_count, i % b->c->rank_count,
-                      (simplex_multiplier(h->program, h->rows[2 * i + 1]) -
-                       simplex_multiplier(h->program, h->rows[2 * i])) *
-                          h->scale);
-    double most = b->memory.count ? 0x1p59 / b->memory.count : 0;
-    for (int i = 0; b->kinds && i < b->memory.count; i++) {
-        double price = ldexp(simplex_multiplier(h->program, h->memory_row + i) * h->scale /
-                                 (double)b->memory.limit,
-                             WEIGHT_BITS);
-        b->memory.rows[i].price = (int64_t)(price < most ? price : most);
-    }
+    if (b->kinds) shares_take_prices(b);
     return count;
 }
 
@@ -426,7 +298,8 @@ static void open_shares(struct box_closer *b)
     struct box_shares *h = b->shares = TAKE(b->arena, 1, struct box_shares);
     h->kinds = b->kinds ? b->kinds->count : 1;
     int rows = ROWS_PER_STAGE * b->stages * h->kinds,
-        extra = (2 * b->c->rank_count + 1) * h->kinds + b->memory.count;
+        extra = (2 * b->c->rank_count + 1) * h->kinds + b->memory.count +
+                2 * b->stages * (h->kinds - 1);
     h->rows_max = rows < ROWS_MAX ? rows : ROWS_MAX;
     int shares_max = b->stages * h->kinds + (b->kinds ? 0 : PARTS_MAX * b->c->rank_count);
     h->program = simplex_open(shares_max + 1, h->rows_max + extra, b->arena);
@@ -439,12 +312,14 @@ static void open_shares(struct box_closer *b)
     h->slopes = TAKE(b->arena, h->rows_max * b->stages * h->kinds, double);
     h->constants = TAKE(b->arena, h->rows_max, double);
     h->used = TAKE(b->arena, h->rows_max, bool);
+    h->counted = TAKE(b->arena, h->rows_max, bool);
     h->least = TAKE(b->arena, b->stages * h->kinds, int);
     h->most = TAKE(b->arena, b->stages * h->kinds, int);
     h->base = TAKE(b->arena, b->symbols, int64_t);
     h->durations = TAKE(b->arena, b->symbols, int64_t);
     h->rise = TAKE(b->arena, b->symbols * h->kinds, double);
     h->layers = TAKE(b->arena, b->stages * h->kinds, double);
+    h->held = TAKE(b->arena, b->stages * h->kinds, double);
     h->start = TAKE(b->arena, b->stages * h->kinds, double);
     h->rows = TAKE(b->arena, 2 * b->c->rank_count * h->kinds, int);
     h->row = TAKE(b->arena, shares_max + 1, double);
@@ -456,16 +331,21 @@ static void open_shares(struct box_closer *b)
     }
 }
 
-int box_share_weights(struct box_closer *b, const struct choice_box *box, int64_t target_ns)
+bool box_share_weights(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
+                       int *count)
 {
+    bool closes = false; // without a path: no fractions keep the rows
     if (!b->shares) open_shares(b);
     struct box_shares *h = b->shares;
-    if (!(b->kinds ? find_least(b, box) : find_durations(b, box))) return 0;
+    if (!(b->kinds ? shares_find_least(b, box) : find_durations(b, box))) return false;
     h->scale = (double)graph_longest(b->g, h->base, NULL) + 1;
     begin(b, box);
     for (double time = 0; !box_is_stopped(b);) {
         double length;
-        if (!simplex_solve(h->program, STEPS_MAX)) break;
+        if (!simplex_solve(h->program, STEPS_MAX)) {
+            closes = b->kinds && simplex_climb(h->program, 1.25 * (double)target_ns / h->scale);
+            break;
+        }
         time = simplex_value(h->program, 0);
         take_solution(b);
         if (time * h->scale > (double)target_ns * (1 + exact)) break;
@@ -473,13 +353,13 @@ int box_share_weights(struct box_closer *b, const struct choice_box *box, int64_
         if (place < 0 || length < time * (1 + 4 * exact)) place = longest(b, &length);
         if (length < time * (1 + exact) || place < 0 || !add_path_row(b, place)) break;
     }
-    return take_weights(b);
+    *count = take_weights(b);
+    return closes || *count > 0;
 }
 
 double box_share_of(const struct box_closer *b, int stage, int kind)
 {
-    int at = stage * b->shares->kinds + kind;
-    return b->shares->least[at] + b->shares->layers[at];
+    return b->shares->held[stage * b->shares->kinds + kind];
 }
 
 double box_share_worth(const struct box_closer *b, int kind)
@@ -492,4 +372,13 @@ double box_share_worth(const struct box_closer *b, int kind)
         most = sum > most ? sum : most;
     }
     return most > 0 ? own / most : 1;
+}
+
+double box_share_weight(const struct box_closer *b, int stage)
+{
+    double sum = 0;
+    for (int i = 0; i < b->shares->kinds; i++)
+        for (int x = stage; x < b->symbols; x += b->stages)
+            sum += (double)b->work.coefficients[x] * b->shares->rise[i * b->symbols + x];
+    return sum;
 }

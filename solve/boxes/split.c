@@ -114,6 +114,15 @@ static void split_rank_by_mean(const struct box_closer *b, const struct choice_b
     }
 }
 
+// The layers of a stage's choice, of kinds only those that are counted.
+static int layers_of(const struct box_closer *b, int s, int choice)
+{
+    const struct box_kinds *k = b->kinds;
+    int sum = k ? 0 : b->c->stages[s].items[choice].layer_count;
+    for (int i = 0; k && i < k->count; i++) sum += k->held[s][choice * k->count + i];
+    return sum;
+}
+
 // The least load of a stage's choices with this many layers, or of those above a load.
 static bool least_load_from(const struct box_closer *b, bool *const *allowed, int s, int layers,
                             double above_ns, int64_t *least)
@@ -124,7 +133,7 @@ static bool least_load_from(const struct box_closer *b, bool *const *allowed, in
         const struct choice *c = &b->c->stages[s].items[i];
         if (!allowed[s][i]) continue;
         all_least = c->load_ns < all_least ? c->load_ns : all_least;
-        if (c->layer_count >= layers && (double)c->load_ns > above_ns && c->load_ns < *least)
+        if (layers_of(b, s, i) >= layers && (double)c->load_ns > above_ns && c->load_ns < *least)
             *least = c->load_ns;
     }
     return *least<INT64_MAX && * least> all_least;
@@ -168,18 +177,20 @@ static void split_rank_by_shares(const struct box_closer *b, const struct choice
     }
 }
 
-// The stage whose fraction of a layer is closest to one half, likewise.
+// The stage whose fraction of a layer is closest to one half, likewise; of kinds, weighted by what
+// the mixture of paths counts of the stage.
 static void split_by_shares(const struct box_closer *b, const struct choice_box *box,
                             struct box_split *x)
 {
-    double best = share_least;
+    double best = b->kinds ? 0 : share_least;
     for (int s = 0; s < b->stages; s++) {
-        double layers = 0;
+        double layers = 0, worth = 1;
         int64_t load;
         for (int k = 0; k < (b->kinds ? b->kinds->count : 1); k++) layers += box_share_of(b, s, k);
-        if (open_share(layers) <= best) continue;
+        if (b->kinds) worth = box_share_weight(b, s);
+        if (open_share(layers) <= share_least || open_share(layers) * worth <= best) continue;
         if (!least_load_from(b, box->allowed, s, (int)layers + 1, -1, &load)) continue;
-        best = open_share(layers);
+        best = open_share(layers) * worth;
         *x = (struct box_split){SPLIT_LOAD, s, load};
     }
 }

@@ -70,6 +70,33 @@ TEST(no_solution)
     assert_true(!simplex_solve(s, 9) && !simplex_add_row(s, (double[]){0, 1}, 4));
 }
 
+// Without a solution, multipliers prove any value.
+TEST(multipliers_prove_that_there_is_no_solution)
+{
+    struct random rng = {19};
+    int climbed = 0;
+    for (int run = 0; run < 500; run++) {
+        struct simplex *s = simplex_open(VARIABLES, ROWS, arena);
+        double rows[ROWS][VARIABLES], least[ROWS], upper[VARIABLES];
+        for (int j = 0; j < VARIABLES; j++) upper[j] = (double)random_between(&rng, 0, 9);
+        simplex_begin(s, VARIABLES, upper);
+        for (int r = 0; r < ROWS; r++) {
+            least[r] = (double)random_between(&rng, -20, 20);
+            rows[r][0] = r % 3 > 0;
+            for (int j = 1; j < VARIABLES; j++) rows[r][j] = (double)random_between(&rng, -9, 9);
+            assert_true(simplex_add_row(s, rows[r], least[r]));
+        }
+        if (simplex_solve(s, 1000)) {
+            assert_true(!simplex_climb(s, 1e4));
+            continue;
+        }
+        assert_true(simplex_climb(s, 1e4));
+        assert_true(proven(s, rows, least, upper) > 1e4 * (1 - 1e-6));
+        climbed++;
+    }
+    assert_true(climbed > 100);
+}
+
 // ---- boxes
 
 // Equal layers that may be spread in any way, memory that never binds; random times.
@@ -132,7 +159,8 @@ TEST(no_path_alone_is_better)
         struct box_closer *b =
             box_closer_open(&p.choices, p.graph, (struct box_settings){0}, arena);
         struct choice_box whole = choice_box_whole(b, arena);
-        int symbols = graph_symbol_count(p.graph), count = box_share_weights(b, &whole, INT64_MAX);
+        int symbols = graph_symbol_count(p.graph), count;
+        assert_true(box_share_weights(b, &whole, INT64_MAX, &count));
         int64_t *coefficients = TAKE(arena, symbols, int64_t), left = (int64_t)1 << WEIGHT_BITS;
         assert_true(count > 0);
         for (int i = 0; i < count; i++) {
@@ -204,7 +232,8 @@ static void mix_shares(struct mixtures *m, const struct prepared *p, struct box_
                        struct arena *arena)
 {
     struct choice_box whole = choice_box_whole(b, arena);
-    int count = box_share_weights(b, &whole, INT64_MAX);
+    int count = 0;
+    box_share_weights(b, &whole, INT64_MAX, &count);
     for (int i = 0; i < count; i++) {
         const int *path = box_closer_path(b, b->now.ids[i]);
         for (int k = 0; k < m->symbols; k++) m->coefficients[k] += b->now.weights[i] * path[k];

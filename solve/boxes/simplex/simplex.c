@@ -17,6 +17,8 @@ struct simplex {
     double *cells, *cost, *upper; // upper[variable]
     int *basic, *other, *place;   // by row; by column; of a variable: its column, or -1 - row
     bool *turned;                 // [variable]
+    int barred;                   // a row that no solution keeps, or -1
+    double climbed;               // the multiplier of its basic variable's range
 };
 
 static double *row_of(const struct simplex *s, int row)
@@ -140,15 +142,28 @@ static void exchange(struct simplex *s, int row, int column)
 
 bool simplex_solve(struct simplex *s, int steps_max)
 {
+    s->barred = -1, s->climbed = 0;
     for (int step = 0; step < steps_max; step++) {
         int row = leaving(s);
         if (row < 0) return true;
         if (row_of(s, row)[s->variables] > 0) turn(s, row);
         int column = entering(s, row);
-        if (column < 0) return false;
+        if (column < 0) {
+            s->barred = row;
+            return false;
+        }
         exchange(s, row, column);
     }
     return false;
+}
+
+bool simplex_climb(struct simplex *s, double value)
+{
+    if (s->barred < 0) return false;
+    const double *row = row_of(s, s->barred);
+    s->climbed = fmax(0, (value - s->cost[s->variables]) / -row[s->variables]);
+    for (int x = 0; x <= s->variables; x++) s->cost[x] -= s->climbed * row[x];
+    return true;
 }
 
 int simplex_row_count(const struct simplex *s) { return s->rows; }
@@ -163,5 +178,5 @@ double simplex_value(const struct simplex *s, int variable)
 double simplex_multiplier(const struct simplex *s, int row)
 {
     int place = s->place[s->variables + row];
-    return place < 0 ? 0 : fmax(0, s->cost[place]);
+    return place >= 0 ? fmax(0, s->cost[place]) : place == -1 - s->barred ? s->climbed : 0;
 }

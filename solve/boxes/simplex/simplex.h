@@ -17,6 +17,9 @@ bool simplex_add_row(struct simplex *s, const double *row, double least);
 // From the solution before the rows that were added since. false: no solution, or none after this
 // many steps.
 bool simplex_solve(struct simplex *s, int steps_max);
+// Where simplex_solve found that there is no solution: multipliers that prove at least this value
+// of any, until it is used again. false: it found no such thing.
+bool simplex_climb(struct simplex *s, double value);
 int simplex_row_count(const struct simplex *s);
 double simplex_value(const struct simplex *s, int variable);
 // What the least rises by per unit of the row's right-hand side.
