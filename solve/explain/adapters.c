@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/inputs/model/size.h"
 #include "solve/explain/internal.h"
 
 bool explain_adjusts(const struct explained *x)
@@ -41,14 +42,60 @@ static bool finds_modules(const struct explained *x, const struct shape *s, bool
     return strncasecmp(words, "all", 3) != 0 && adapters_by_words(words, s, set);
 }
 
+// Whether peft prepares the frozen model (peft 5d602fdb, utils/other.py
+// prepare_model_for_kbit_training): what is not quantised is cast to fp32. LLaMA-Factory and
+// ms-swift have functions of their own, which do not.
+static bool widens(const struct explained *x, int bits)
+{
+    const struct log *l = &x->log;
+    bool peft = l->format == LOG_TRANSFORMERS || l->format == LOG_UNKNOWN;
+    return peft && bits > 0 && bits < 16 && !l->recomputes;
+}
+
+// bitsandbytes' NF4 (95f9af30, functional.py) has a scale of fp32 for each 64 values; quantised
+// again, one of 8 bits and one of fp32 for each 64 x 256 of them, which is what weight_bits has
+// (docs/FORMULAS.md 4). transformers leaves that off, axolotl and LLaMA-Factory do it.
+static bool has_wide_scales(const struct explained *x, int bits)
+{
+    const struct log *l = &x->log;
+    if (bits != 4 || !widens(x, bits)) return false;
+    return told(l, TOLD_NARROW_SCALES) ? !told_count(l, TOLD_NARROW_SCALES) : !l->says_recompute;
+}
+
+// Parameters of one block, before anything is added.
+static double block_values(const struct model *m)
+{
+    double table = (double)m->shape.vocabulary * (double)m->shape.hidden;
+    int blocks = 0;
+    for (int i = 0; i < m->run_count; i++)
+        if (m->runs[i].kind == LAYER_BLOCK) blocks += m->runs[i].count;
+    double all = (double)model_size_of(m).all - (m->shape.tied_embeddings ? 1 : 2) * table;
+    return blocks ? all / blocks : 0;
+}
+
+// As frozen values of the job's width in addition: as many again make 4 bytes of 2.
+static void widen(const struct explained *x, const struct problem *problem, struct layer_run *run,
+                  int bits, double values)
+{
+    static const double scale_bytes = 4.0 / 64 - 2.0 / 128, value_bytes = 2;
+    const struct shape *s = run_shape(&problem->model, run);
+    bool ends = run->kind == LAYER_EMBEDDING || (run->kind == LAYER_HEAD && !s->tied_embeddings);
+    if (ends) run->more_values += (int64_t)s->vocabulary * s->hidden;
+    if (run->kind == LAYER_BLOCK && has_wide_scales(x, bits))
+        run->more_values += (int64_t)(scale_bytes / value_bytes * values);
+}
+
 void explain_adjust(const struct explained *x, struct problem *problem)
 {
+    double values = block_values(&problem->model);
     int64_t rank = told_count(&x->log, TOLD_ADAPTERS),
             stated = told_count(&x->log, TOLD_WEIGHT_BITS);
     int bits = keeps_narrow(x, problem) ? 8 : stated > 0 && stated < 16 ? (int)stated : 0;
     for (int i = 0; rank > 0 && i < problem->model.run_count; i++) {
         struct layer_run *run = &problem->model.runs[i];
         run->frozen = true;
+        if (widens(x, bits) && problem->job.precision != FP32) widen(x, problem, run, bits, values);
+        if (run->kind == LAYER_MOE) run->weight_bits = bits;
         if (run->kind != LAYER_BLOCK) continue;
         run->adapter_dropout = told_count(&x->log, TOLD_ADAPTER_DROPOUT) > 0;
         run->adapter_rank = rank > 1 ? (int)rank : 8, run->weight_bits = bits;
@@ -69,6 +116,12 @@ void explain_assume_adapters(struct explained *x)
         explain_assume(x, "adapter_modules", "all", "none of the names of products is known");
     else if (strchr(words, '?'))
         explain_assume(x, "adapter_modules", words, "a name of no known product is left out");
+    int64_t bits = told_count(&x->log, TOLD_WEIGHT_BITS);
+    if (widens(x, (int)bits))
+        explain_assume(x, "weights_fp32", "embedding head norms",
+                       "peft casts to fp32 what is not quantised");
+    if (has_wide_scales(x, (int)bits))
+        explain_assume(x, "narrow_scales", "0", "a scale of 4 bytes for each 64 values of 4 bits");
     if (keeps_narrow(x, &x->problem))
         explain_assume(x, "weight_bits", "8",
                        "the benchmark's configuration: frozen weights in FP8 alone");

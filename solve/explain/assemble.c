@@ -305,7 +305,11 @@ static void predict(struct explained *x, const struct run_row *row, bool ranges,
     struct placement placement;
     predictor_ask_ranges(x->predictor, ranges);
     predict_row(x->predictor, row, to);
-    if (*to->reason || !explain_adjusts(x)) return;
+    if (*to->reason) return;
+    if (!explain_adjusts(x)) {
+        explain_hold(x, row, to);
+        return;
+    }
     struct prediction adjusted;
     predictor_problem(x->predictor, &problem, &placement, x->arena);
     explain_adjust(x, &problem);
@@ -314,6 +318,7 @@ static void predict(struct explained *x, const struct run_row *row, bool ranges,
     if (*adjusted.reason) return;
     memcpy(adjusted.assumptions, to->assumptions, sizeof adjusted.assumptions);
     *to = adjusted;
+    explain_hold(x, row, to);
 }
 
 bool explain_try(struct explained *x, const struct run_row *row, struct prediction *to)
@@ -454,6 +459,7 @@ enum status explain_assemble(struct explained *x, struct error *err)
     assume_sequence(x);
     explain_assume_request(x);
     assume_batch(x);
+    explain_assume_pairs(x);
     explain_measured(x);
     TRY(explain_find_gpu(x, err));
     assume_host(x);

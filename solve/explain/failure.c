@@ -17,7 +17,7 @@ static const char *const sizes[] = {
 static bool lacks_model(const struct explained *x)
 {
     const struct run_row *r = &x->asked;
-    return !r->model.length && r->layers == NOT_STATED && r->hidden == NOT_STATED;
+    return !r->model.length && r->hidden == NOT_STATED;
 }
 
 static double size_of(struct explained *x, const char *name)
@@ -56,6 +56,7 @@ void explain_assume_size(struct explained *x)
     }
     if (!best) return;
     x->asked.model = (struct cell){best, (int)strlen(best)};
+    x->asked.layers = NOT_STATED; // alone they are no shape
     explain_assume(x, "model", best, why);
 }
 
@@ -305,6 +306,12 @@ const char *explain_failure(struct explained *x)
     // Peaks are predicted to about a tenth (docs/VALIDATION.md).
     double full = (double)x->own.device_bytes / (double)x->own.limit_bytes;
     bool fits = full <= 1, near_end = fits && full > 0.9;
+    double copied = (double)(x->own.device_bytes + f->tried_bytes);
+    if (fits && explain_is_copy(x) && copied > 0.9 * (double)x->own.limit_bytes)
+        return arena_print(x->arena,
+                           "%s%s; the request is a copy of a rank's weights: with it %.1f GB of a "
+                           "card of %.1f are predicted",
+                           begin, others, copied / 1e9, (double)x->own.capacity_bytes / 1e9);
     const char *more = fits ? fragments_of(x) : "";
     if (fits && !near_end && !*more && !*others) {
         if (!x->alternative_count) find_lacks(x);

@@ -8,6 +8,11 @@ void explain_assume(struct explained *x, const char *column, const char *value, 
 bool explain_adjusts(const struct explained *x);
 void explain_adjust(const struct explained *x, struct problem *problem);
 void explain_assume_adapters(struct explained *x);
+// held.c, of a run that ran out of memory: pairs as batches; what its trainer holds besides;
+// whether the request that failed is a copy of a rank's weights.
+void explain_assume_pairs(struct explained *x);
+void explain_hold(struct explained *x, const struct run_row *row, struct prediction *p);
+bool explain_is_copy(const struct explained *x);
 // assemble.c: x->row and x->own; measured.c: what was measured.
 enum status explain_assemble(struct explained *x, struct error *err);
 enum status explain_find_gpu(struct explained *x, struct error *err); // sets asked.gpu

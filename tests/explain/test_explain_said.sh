@@ -96,6 +96,60 @@ reads json.md precision=bf16
 printf 'OOM: Qwen3-8B, 8 H100\nTrainingArguments(fp16=False, bf16=False)\n' > wide.md
 reads wide.md precision=fp32
 
+# ---- what is held besides: peft's fp32, scales, pairs and their reference, a copy of the weights
+device() { # FILE: predicted bytes of the device
+    "$plumbline" explain "$1" --json > out 2> err || complain "explain $1"
+    python3 -c 'import json; print(json.load(open("out"))["predicted"]["device_bytes"])'
+}
+more() { # BYTES FILE THAN: FILE's are so many more, within a hundredth of them
+    more=$(device "$2") than=$(device "$3")
+    python3 - "$1" "$more" "$than" << 'END' || complain "$2: $more, $3: $than"
+import sys
+wanted, more, than = map(float, sys.argv[1:])
+assert abs((more - than) / wanted - 1) < 0.01, (more - than, wanted)
+END
+}
+post() { printf 'CUDA out of memory: meta-llama/Llama-3.1-8B on one RTX 4090\n%s\n' "$1"; }
+lora='TrainingArguments(bf16=True, per_device_train_batch_size=1, gradient_checkpointing=True)
+LoraConfig(r=16, target_modules="all-linear") max_seq_length=512'
+post "$lora load_in_4bit=True, bnb_4bit_use_double_quant=True" > narrow.md
+post "$lora load_in_4bit=True" > scales.md
+post "$lora load_in_4bit=True, bnb_4bit_use_double_quant=True by unsloth" > other.md
+# 224 matrices' values of blocks, 3/64 bytes each; embedding and head, 2 bytes more
+more $((6979584000 * 3 / 64)) scales.md narrow.md
+more $((2 * 2 * 128256 * 4096)) narrow.md other.md
+answers 0 "peft casts to fp32" explain narrow.md
+"$plumbline" explain other.md | grep -q "peft casts" && complain "unsloth prepares otherwise"
+full='TrainingArguments(bf16=True, per_device_train_batch_size=2, optim="lion_8bit") zero3 ds.json'
+head='CUDA out of memory: meta-llama/Llama-3.1-8B on 8 RTX 4090'
+printf '%s\n%s\nmax_seq_length=512\n' "$head" "$full" > plain.md
+printf '%s\n%s\nmax_seq_length=512 DPOTrainer\n' "$head" "$full" | sed 's/size=2/size=1/' > pairs.md
+more $((2 * 8030261248 / 8)) pairs.md plain.md
+reads pairs.md micro_batch=1
+answers 0 "preference pairs" explain pairs.md
+cat > step.md << 'END'
+CUDA out of memory: Qwen/Qwen2.5-0.5B on one RTX 4090
+TrainingArguments(bf16=True, per_device_train_batch_size=1, gradient_checkpointing=True)
+max_seq_length=64
+END
+sed 's/bf16=True/bf16=True, optim="adamw_torch_fused"/' step.md > fused.md
+python3 - "$(device step.md)" "$(device fused.md)" << 'END' || complain "the step of PyTorch's Adam"
+import sys
+step, fused = map(float, sys.argv[1:])
+assert 0.1e9 < step - fused <= 4 * 494032768, step - fused
+END
+cat > copy.md << 'END'
+OOM: qwen3-32b, 8 H100: megatron sft --tensor_model_parallel_size 8
+--train_type lora --max_length 512
+CUDA out of memory. Tried to allocate 7.80 GiB (GPU 2; 15.00 GiB total capacity;
+END
+answers 0 "rank's weights: with it 22.1 GB" explain copy.md
+printf 'OOM of a 13B model on 4*2080ti 22g cards\n"num_layers": 40, zero stage 3\n' > size.md
+reads size.md num_gpus=4 gpu=rtx2080ti-22gb
+answers 0 "nearest to 13B" explain size.md
+printf 'OOM of deepseek-v2-prover7B on 8*RTX3080\n' > prover.md
+reads prover.md model=- num_gpus=8
+
 # ---- what ran and warns of failures did not fail; its steps over its runtime
 cat > ran.md << 'END'
 base_model_id = "microsoft/phi-2" on one A100, as Mistral-7B before

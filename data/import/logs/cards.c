@@ -59,6 +59,7 @@ static bool is_of_node(struct log *l, const char *line, const char *number)
 // "on an 80 GB A100", "use one A800": of one, if it is no node of them.
 static bool is_one(const char *line, const char *words)
 {
+    static const char *const makers[] = {"nvidia ", "tesla ", "geforce ", "rtx "};
     static const char *const many[] = {"node", "cluster", "server", "machine", "pod", "instance"};
     size_t length = strlen(words);
     for (const char *s = line; (s = find_in_any_case(s, words)); s += length) {
@@ -66,7 +67,10 @@ static bool is_one(const char *line, const char *words)
         if (!at_border(line, s)) continue;
         of += *of == 'n' && words[length - 1] == 'a';
         if (*of != ' ') continue;
-        size_t size = strspn(++of, "0123456789");
+        of++;
+        for (size_t i = 0; i < ARRAY_LENGTH(makers); i++)
+            if (!strncasecmp(of, makers[i], strlen(makers[i]))) of += strlen(makers[i]);
+        size_t size = names_card(of) ? 0 : strspn(of, "0123456789");
         if (size) of += size + strspn(of + size, " GgBb");
         if (!names_card(of)) continue;
         bool alone = true;

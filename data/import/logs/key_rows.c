@@ -12,6 +12,7 @@ const struct key_row log_key_rows[] = {
     {"gated_linear_unit", TOLD_GATED, TRUTH, NULL},
     {"grad_reduce_in_fp32", TOLD_GRADIENT_BYTES, EITHER, "4|2"},
     {"optimizer", TOLD_ADAM, TEXT, NULL},
+    {"optim", TOLD_ADAM, TEXT, NULL},
     {"compile", TOLD_COMPILED, TRUTH, NULL},
     {"bf16", TOLD_PRECISION, MEANS, "bf16"},
     {"fp16", TOLD_PRECISION, MEANS, "fp16"},
@@ -121,6 +122,8 @@ const struct key_row log_key_rows[] = {
     {"checkpoint_mode", TOLD_GRANULARITY, TEXT, NULL},
     {"act_ckpt_granularity", TOLD_GRANULARITY, TEXT, NULL}, // MLPerf's exports
     {"quantization_bit", TOLD_WEIGHT_BITS, COUNT, NULL},
+    {"bnb_4bit_use_double_quant", TOLD_NARROW_SCALES, TRUTH, NULL},
+    {"double_quantization", TOLD_NARROW_SCALES, TRUTH, NULL},
     {"load_in_4bit", TOLD_WEIGHT_BITS, MEANS, "4"},
     {"load_in_8bit", TOLD_WEIGHT_BITS, MEANS, "8"},
     {"bfloat16_enabled", TOLD_PRECISION, MEANS, "bf16"},

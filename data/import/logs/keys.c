@@ -216,6 +216,8 @@ static void take_value(struct log *l, const struct key_row *row, enum told_by by
             (!isalpha((unsigned char)*value) || (length > 10 && value[length - 9] == 'O') ||
              (length > 9 && !strncmp(value, "DeepSpeed", 9))))
             return;
+        if (row->told == TOLD_ADAM)
+            l->optimizer = arena_print(l->arena, "%.*s", (int)(length < 64 ? length : 64), value);
         if (row->told == TOLD_PRECISION && length < 2) return; // "params_dtype=t", cut off
         if (length && (!is_nothing(value, length) || row->told == TOLD_GRANULARITY))
             tell(l, row->told, by, row->key, value, length);

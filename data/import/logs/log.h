@@ -104,8 +104,9 @@ enum told {
     TOLD_ADAPTERS, // low-rank: their rank, or 1
     TOLD_ADAPTED,  // names of the products that have one
     TOLD_ADAPTER_DROPOUT,
-    TOLD_WEIGHT_BITS, // of what is frozen beside them
-    TOLD_LATENT,      // attention
+    TOLD_WEIGHT_BITS,   // of what is frozen beside them
+    TOLD_NARROW_SCALES, // whether their scales are quantised, too
+    TOLD_LATENT,        // attention
     TOLD_DEEPSPEED,
     TOLD_PACKED, // several documents in a sequence
     TOLD_TOKENIZER,
@@ -226,6 +227,8 @@ struct log {
     double average_s;                // of the last steps, stated as such
     double total_flop, runtime_s;    // of the whole run, as transformers counts them; 0: not stated
     bool has_tower;                  // its model is of images or sound, too
+    bool has_pairs;                  // DPO: each sample is two, and a reference model is there
+    const char *optimizer;           // as it is named; NULL: not stated
     bool recomputes, says_recompute; // its program does unless told; never does unless told
     bool dumped;                     // the program printed all its arguments
     bool mentions_failure;           // of memory, in words

@@ -275,6 +275,24 @@ static bool begins_with(const struct bare *b, const char *name, size_t length, b
     return fraction == has_fraction(b->from, b->at[length - 1] + 1);
 }
 
+// "deepseek-v2-prover7b": another model's size behind a name that has none, within one word.
+static bool is_of_another(const struct bare *b, const struct model_name *name)
+{
+    static const char *const own[] = {"lite", "chat", "base", "instruct", "moe", "it"};
+    const char *s = b->text + name->length, *from = s;
+    size_t last = name->length;
+    if (name->name[name->length - 1] == 'b' || !isalpha((unsigned char)*s)) return false;
+    while (isalpha((unsigned char)*s)) s++;
+    for (size_t i = 0; i < ARRAY_LENGTH(own); i++)
+        if (strlen(own[i]) == (size_t)(s - from) && !strncmp(from, own[i], (size_t)(s - from)))
+            return false;
+    size_t digits = strspn(s, "0123456789");
+    if (!digits || s[digits] != 'b') return false;
+    for (size_t end = (size_t)(s - b->text) + digits; last <= end; last++)
+        if (b->at[last][-1] == ' ') return false;
+    return true;
+}
+
 // The same family's model that the rest of a line names in full: ".../deepseek_v3/deepseek_v3_16b".
 static const struct model_name *fuller_name(const struct log_models *models, const char *rest,
                                             const struct model_name *name)
@@ -320,6 +338,7 @@ static bool find_model(const struct log *l, const char *line, struct found_model
         for (int i = 0; i < models->count; i++)
             if (begins_with(&bare, models->items[i].name, models->items[i].length,
                             models->items[i].fraction)) {
+                if (is_of_another(&bare, &models->items[i])) break;
                 found->shape = NULL;
                 found->shipped = fuller_name(models, s + 1, &models->items[i])->shipped;
                 return true;

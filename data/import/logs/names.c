@@ -76,7 +76,8 @@ static int gpu_at(const char *s, size_t length)
         size_t n = strlen(gpus[i].word);
         if (length == n + 1 && s[n] == 's' && !strncasecmp(s, gpus[i].word, n)) return (int)i;
         if (n == length && !strncasecmp(s, gpus[i].word, n)) return (int)i;
-        if (length == n + 3 && (!strncmp(s, "DGX", 3) || !strncmp(s, "HGX", 3)) &&
+        bool card = !strncmp(s, "RTX", 3) && isdigit((unsigned char)gpus[i].word[0]);
+        if (length == n + 3 && (card || !strncmp(s, "DGX", 3) || !strncmp(s, "HGX", 3)) &&
             !strncasecmp(s + 3, gpus[i].word, n))
             return (int)i;
     }

@@ -306,6 +306,18 @@ static void read_thousands(struct log *l, const char *line)
     }
 }
 
+// Preference pairs: a trainer's or a recipe's name, a stage, a title's word.
+static void read_pairs(struct log *l, const char *line)
+{
+    static const char *const words[] = {"DPOTrainer",     "DPOConfig",   "run_dpo",
+                                        "stage: dpo",     "--stage dpo", "rlhf_type dpo",
+                                        "rlhf_type: dpo", "/dpo/",       "rl: dpo"};
+    enum { NEAR_TITLE = 3 };
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++) l->has_pairs |= strstr(line, words[i]) != NULL;
+    for (const char *s = line; l->lines <= NEAR_TITLE && (s = strstr(s, "DPO")); s += 3)
+        l->has_pairs |= at_border(line, s) && !isalpha((unsigned char)s[3]);
+}
+
 // "24GB of VRAM", "192G per GPU", "each with 24 GB": of a card that nothing names; 0: none is so.
 static int card_gb_in_words(const char *line)
 {
@@ -350,6 +362,7 @@ static void read_prose(struct log *l, const char *line)
                                                 {"radient accumulation:", TOLD_ACCUMULATION}};
     tell_counts(l, line, BY_WORDS, "in words", counts, ARRAY_LENGTH(counts));
     read_batch(l, line), read_thousands(l, line);
+    read_pairs(l, line);
     read_quoted(l, line);
     read_adapters(l, line);
     if (strstr(line, "HybridEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "HybridEP", "hybridep", 8);
