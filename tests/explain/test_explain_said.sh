@@ -80,6 +80,14 @@ reads one.md num_gpus=1 gpu=v100-16gb
 printf 'OOM of Qwen3-8B: 8*910B (64G)\n' > ascend.md
 answers 0 "the card has 68.72 GB" explain ascend.md
 
+printf 'OOM: llama-65b, only one card A100 80G, enable fsdp; batch_per_device=7\n' > card.md
+reads card.md num_gpus=1 gpu=a100-80gb zero=3 micro_batch=7
+printf 'qwen3_235b/b300/mxfp8_128GPU_TP2PP1EP16_cg.yaml: MBS3/GBS9216, 922.6 TFLOP/s/GPU\n' > run.md
+reads run.md num_gpus=128 model=qwen3-235b-a22b precision=mxfp8 tp=2 ep=16 micro_batch=3
+python3 -c 'print("OOM: Qwen2.5-3B, 4\u5f203090, \u5e8f\u5217\u957f\u5ea6\u662f512")' > zh.md
+python3 -c 'print("batch_size\u4e3a3")' >> zh.md
+reads zh.md seq=512 micro_batch=3 num_gpus=4
+
 # ---- lengths and batches; what is not asked for, but supported, advised or asked about
 printf 'OOM: Qwen3-8B, 8 H100: the context is large (32k), batch size to 2\n' > long.md
 reads long.md seq=32768 micro_batch=2
@@ -158,6 +166,12 @@ TrainOutput(global_step=500, metrics={'train_runtime': 485.5, 'train_steps_per_s
 END
 reads ran.md iteration_s=0.971 model=phi-2
 grep -q '"out_of_memory"' out && complain "a warning is taken for a failure"
+cat > raised.md << 'END'
+Qwen3-8B on 8 A100: per_device_train_batch_size: 6, cutoff_len: 8192
+ 15%|| 129/882 [40:17<3:41:05, 17.62s/it]
+torch.cuda.OutOfMemoryError: CUDA out of memory.
+END
+reads raised.md "verdict=out of memory"
 printf 'Llama-3.1-8B on 8 H100\nEach train step takes ~1.85 seconds, at 70K TPS/GPU\n' > prose.md
 reads prose.md iteration_s=1.85 tokens_per_s_per_gpu=70000
 ended

@@ -59,7 +59,7 @@ static bool is_of_node(struct log *l, const char *line, const char *number)
 // "on an 80 GB A100", "use one A800": of one, if it is no node of them.
 static bool is_one(const char *line, const char *words)
 {
-    static const char *const makers[] = {"nvidia ", "tesla ", "geforce ", "rtx "};
+    static const char *const makers[] = {"card ", "nvidia ", "tesla ", "geforce ", "rtx "};
     static const char *const many[] = {"node", "cluster", "server", "machine", "pod", "instance"};
     size_t length = strlen(words);
     for (const char *s = line; (s = find_in_any_case(s, words)); s += length) {

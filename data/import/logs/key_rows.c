@@ -96,6 +96,7 @@ const struct key_row log_key_rows[] = {
     {"tokenizer_type", TOLD_TOKENIZER, TEXT, NULL},
     {"per_device_train_batch_size", TOLD_MICRO_BATCH, COUNT, NULL},
     {"per_device_batch_size", TOLD_MICRO_BATCH, COUNT, NULL},
+    {"batch_per_device", TOLD_MICRO_BATCH, COUNT, NULL},
     {"micro_train_batch_size", TOLD_MICRO_BATCH, COUNT, NULL},
     {"device_train_microbatch_size", TOLD_MICRO_BATCH, COUNT, NULL},
     {"pp_microbatch_size", TOLD_MICRO_BATCH, COUNT, NULL},

@@ -178,6 +178,7 @@ struct log_memory {
 
 struct log_failure {
     bool out_of_memory;
+    bool raised; // by an exception's own line
     // 0: not stated
     int64_t tried_bytes, allocated_bytes, reserved_bytes, card_bytes, free_bytes, process_bytes;
     char where[TOLD_KEY]; // "backward" ...; "": unknown

@@ -171,6 +171,9 @@ void log_memory(struct log *l, const char *line)
     if (strstr(line, " / ")) read_device(l, line);
     if (!f->out_of_memory) read_where(l, line);
     if (!says_failed(line) && !goes_on(f, line)) return;
+    static const char *const raised[] = {"torch.", "RuntimeError", "OutOfMemoryError"};
+    for (size_t i = 0; i < ARRAY_LENGTH(raised); i++)
+        f->raised |= !strncmp(line, raised[i], strlen(raised[i]));
     if (!f->out_of_memory) f->line = (int)l->lines;
     f->out_of_memory = true;
     amount(line, "Tried to allocate", &f->tried_bytes);

@@ -59,8 +59,9 @@ enum { SHORT_POST = 200 };
 
 static bool says_something(struct log *l)
 {
-    // What ran and speaks of failures that have no numbers warns of them.
-    bool counted = l->failure.tried_bytes || l->failure.allocated_bytes || l->failure.card_bytes;
+    // What ran and speaks of failures that were not raised and have no numbers warns of them.
+    bool counted = l->failure.raised || l->failure.tried_bytes || l->failure.allocated_bytes ||
+                   l->failure.card_bytes;
     bool ran = l->average_s > 0;
     for (int i = 0; i < MEASURED_COUNT; i++) ran |= l->series[i].count > 0;
     if (ran && !counted) l->failure.out_of_memory = false;

@@ -8,6 +8,7 @@
 #include "data/import/logs/internal.h"
 
 enum { SHORT_MOST = 32 };
+#define IN_CHINESE_LENGTH "\xe5\xba\x8f\xe5\x88\x97\xe9\x95\xbf\xe5\xba\xa6" // of a sequence
 
 static const struct {
     const char *word;
@@ -21,7 +22,8 @@ static const struct {
               {"gbs", TOLD_GLOBAL_BATCH, true}, {"gb", TOLD_GLOBAL_BATCH, false},
               {"seq", TOLD_SEQ, false},         {"nl", TOLD_LAYERS, false},
               {"hs", TOLD_HIDDEN, false},       {"stage", TOLD_ZERO, false},
-              {"nodes", TOLD_NODES, true},      {"gpus", TOLD_NUM_GPUS, true}};
+              {"nodes", TOLD_NODES, true},      {"gpus", TOLD_NUM_GPUS, true},
+              {"gpu", TOLD_NUM_GPUS, true}};
 
 struct short_words {
     struct {
@@ -65,6 +67,11 @@ static const char *read_short(struct short_words *w, const char *line, const cha
 // "..._seq4096_pp1_tp2_fp16"
 static void read_name_precision(struct log *l, const char *line)
 {
+    const char *scaled = strstr(line, "mxfp8_");
+    if (scaled && at_border(line, scaled)) {
+        tell(l, TOLD_PRECISION, BY_WORDS, "a run's name", "fp8", 3);
+        tell(l, TOLD_FP8_RECIPE, BY_WORDS, "a run's name", "mxfp8", 5);
+    }
     static const char *const names[] = {"bf16", "fp16", "fp8"};
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
         for (const char *at = line; (at = strstr(at, names[i])); at++)
@@ -163,6 +170,8 @@ static void read_zero(struct log *l, const char *line)
     for (size_t i = 0; i < ARRAY_LENGTH(offload); i++) // "ds_z3_offload_config.json"
         if (strstr(line, offload[i]))
             tell(l, TOLD_OFFLOAD, BY_WORDS, "offload, in a file's name", "1", 1);
+    static const char *const fsdp[] = {"fsdp with", "enable fsdp", "with fsdp", "using fsdp",
+                                       "fsdp only", "use fsdp",    "torch fsdp"};
     static const char *const before[] = {
         "zero stage",   "zero-stage", "zero_stage",       "zero-",           "zero", "ds_z",
         "config_stage", "ds_stage",   "deep speed stage", "deepspeed stage", NULL};
@@ -170,6 +179,8 @@ static void read_zero(struct log *l, const char *line)
     if (find_in_any_case(line, "also tried") || strstr(line, "\xe6\xad\xa3\xe5\xb8\xb8"))
         return; // "normally"
     if (strstr(line, "/fsdp/")) tell(l, TOLD_ZERO, BY_WORDS, "a traceback through FSDP", "3", 1);
+    for (size_t i = 0; i < ARRAY_LENGTH(fsdp); i++)
+        if (find_in_any_case(line, fsdp[i])) tell(l, TOLD_ZERO, BY_WORDS, "FSDP, in words", "3", 1);
     for (int i = 0; before[i]; i++)
         for (const char *at = line; (at = find_in_any_case(at, before[i])); at++) {
             const char *digit = at + strlen(before[i]);
@@ -251,15 +262,16 @@ static bool is_of_key(const char *word)
 // "batch size of 4", "Batch Size: 1", "global batch size 64": of all, where a word before says so.
 static void read_batch(struct log *l, const char *line)
 {
-    static const char *const words[] = {"batch size", "batchsize"};
-    static const char *const between[] = {" of ", " to ", " is ", " was ", " = "};
+    static const char *const words[] = {"batch size", "batchsize", "batch_size"};
+    static const char *const between[] = {" of ", " to ",         " is ",        " was ",
+                                          " = ",  "\xe4\xb8\xba", "\xe6\x98\xaf"}; // "is", twice
     static const char *const all[] = {"global ", "total ", "effective "};
     static const char *const none[] = {"eval ", "evaluation ", "test ", "max "};
     double value;
     for (size_t w = 0; w < ARRAY_LENGTH(words); w++)
         for (const char *s = line; (s = find_in_any_case(s, words[w])); s++) {
             const char *after = s + strlen(words[w]);
-            bool of_all = false, other = !at_border(line, s);
+            bool of_all = false, other = !at_border(line, s) || (s > line && strchr("_-", s[-1]));
             for (size_t i = 0; i < ARRAY_LENGTH(all); i++)
                 of_all |= s - line >= (int)strlen(all[i]) &&
                           !strncasecmp(s - strlen(all[i]), all[i], strlen(all[i]));
@@ -268,7 +280,7 @@ static void read_batch(struct log *l, const char *line)
                          !strncasecmp(s - strlen(none[i]), none[i], strlen(none[i]));
             for (size_t i = 0; i < ARRAY_LENGTH(between); i++)
                 if (!strncmp(after, between[i], strlen(between[i]))) {
-                    after += strlen(between[i]) - 1;
+                    after += strlen(between[i]);
                     break;
                 }
             if (!other && number_at(after, &value, NULL) && value >= 1 && value < 1e9)
@@ -343,6 +355,9 @@ static void read_prose(struct log *l, const char *line)
     static const struct count_words counts[] = {{"GPU number:", TOLD_GPUS_PER_NODE},
                                                 {"umber of gpus:", TOLD_NUM_GPUS},
                                                 {"umber of GPUs:", TOLD_NUM_GPUS},
+                                                {IN_CHINESE_LENGTH "\xe6\x98\xaf", TOLD_SEQ},
+                                                {IN_CHINESE_LENGTH "\xe4\xb8\xba", TOLD_SEQ},
+                                                {IN_CHINESE_LENGTH, TOLD_SEQ},
                                                 {"Seq.Len=", TOLD_SEQ},
                                                 {"seq len is", TOLD_SEQ},
                                                 {"seq len", TOLD_SEQ},
