@@ -13,10 +13,15 @@ bool metric_is_memory(int metric)
 {
     return metric == METRIC_PEAK_MEMORY || metric == METRIC_STATIC_MEMORY;
 }
+bool metric_is_share(int metric)
+{
+    return metric == METRIC_MFU || metric == METRIC_CAUSAL_MFU;
+}
 bool metric_is_rate(int metric)
 {
     return metric == METRIC_TFLOPS_PER_GPU || metric == METRIC_MODEL_TFLOPS_PER_GPU ||
-           metric == METRIC_CAUSAL_TFLOPS_PER_GPU || metric == METRIC_THROUGHPUT;
+           metric == METRIC_CAUSAL_TFLOPS_PER_GPU || metric == METRIC_THROUGHPUT ||
+           metric_is_share(metric);
 }
 bool metric_is_time(int metric)
 {
@@ -89,6 +94,9 @@ static const char *why_excluded(const struct run_row *row, const struct run_choi
                "iteration_time, throughput, model_tflops_per_gpu; more in FORMATS, runs)";
     if (row->metric == NOT_STATED || isnan(row->value)) return "no metric or value";
     if (row->metric == METRIC_OOM || row->metric == METRIC_FAILED_OR_OOM) return NULL;
+    if (row->unit == UNIT_SHARE && !metric_is_share(row->metric)) return "a percentage (metric mfu)";
+    if (metric_is_share(row->metric) && row->value > 1)
+        return "a share of the peak above 1 (47 % is 47% or 0.47)";
     return row->value > 0 ? NULL : "a value of 0";
 }
 
@@ -210,6 +218,8 @@ double run_prediction(const struct run_row *row, const struct prediction *x)
         return x->model_flop_per_gpu_s / x->tokens_per_s * tokens_of(row, x) / seconds;
     case METRIC_CAUSAL_TFLOPS_PER_GPU:
         return x->causal_flop_per_gpu_s / x->tokens_per_s * tokens_of(row, x) / seconds;
+    case METRIC_MFU: return x->mfu / x->tokens_per_s * tokens_of(row, x) / seconds;
+    case METRIC_CAUSAL_MFU: return x->causal_mfu / x->tokens_per_s * tokens_of(row, x) / seconds;
     case METRIC_THROUGHPUT: return throughput(row, x, seconds);
     case METRIC_PEAK_MEMORY:
     case METRIC_STATIC_MEMORY: return memory_of(row, x);

@@ -11,12 +11,20 @@
 #include "data/inputs/job.h"
 #include "data/inputs/model/model.h"
 
-const char *const run_metric_names[] = {"iteration_time",       "peak_memory",
-                                        "static_memory",        "tflops_per_gpu",
-                                        "model_tflops_per_gpu", "causal_tflops_per_gpu",
-                                        "layer_forward_time",   "layer_backward_time",
-                                        "throughput",           "oom",
-                                        "failed_or_oom",        NULL};
+const char *const run_metric_names[] = {"iteration_time",
+                                        "peak_memory",
+                                        "static_memory",
+                                        "tflops_per_gpu",
+                                        "model_tflops_per_gpu",
+                                        "causal_tflops_per_gpu",
+                                        "mfu",
+                                        "causal_mfu",
+                                        "layer_forward_time",
+                                        "layer_backward_time",
+                                        "throughput",
+                                        "oom",
+                                        "failed_or_oom",
+                                        NULL};
 
 static const char *const memory_of_names[] = {"fullest", "ends", "last", "allocator", NULL};
 
@@ -241,8 +249,11 @@ static enum status read_unit(const struct table *t, int column, struct run_row *
                              struct error *err)
 {
     double factor = 1;
+    bool share = row->unit == UNIT_SHARE; // 47% with a unit of % is 0.47
     TRY(run_unit_read(t, column, &factor, &row->unit, err));
-    row->value *= factor;
+    if (share && row->unit != UNIT_SHARE)
+        return table_refuse(t, column, err, "expected %% or a blank cell beside a percentage");
+    row->value *= share ? 1 : factor;
     return OK;
 }
 
@@ -273,7 +284,7 @@ static enum status read_cell(const struct row_reader *r, int field, int column, 
     case FIELD_LIST: return table_name(t, column, f->names, to, err);
     case FIELD_PRECISION: return precision_read(t, column, to, err);
     case FIELD_IMBALANCE: return table_number(t, column, 1, 1e6, to, err);
-    case FIELD_VALUE: return table_number(t, column, 0, 1e30, to, err);
+    case FIELD_VALUE: return value_read(t, column, to, &row->unit, err);
     case FIELD_METRIC: return read_metric(t, column, to), OK;
     case FIELD_UNIT: return read_unit(t, column, row, err);
     }

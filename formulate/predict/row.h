@@ -16,6 +16,8 @@ enum run_metric {
     METRIC_TFLOPS_PER_GPU,        // of arXiv 2104.04473: recomputed FLOP are counted
     METRIC_MODEL_TFLOPS_PER_GPU,  // of the model (docs/FORMULAS.md 18), all scores counted
     METRIC_CAUSAL_TFLOPS_PER_GPU, // those that the mask leaves
+    METRIC_MFU,                   // the same two over the peak of the GPU in the run's precision
+    METRIC_CAUSAL_MFU,
     METRIC_LAYER_FORWARD_TIME,
     METRIC_LAYER_BACKWARD_TIME,
     METRIC_THROUGHPUT,
@@ -32,7 +34,8 @@ enum run_unit {
     UNIT_SAMPLES_PER_GPU,
     UNIT_TOKENS,
     UNIT_TOKENS_PER_GPU,
-    UNIT_GB
+    UNIT_GB,
+    UNIT_SHARE // was a percentage
 };
 
 // The device whose peak memory it is: the fullest; the fuller of the first and the last stage's;
@@ -62,8 +65,8 @@ struct run_row {
     int memory_of;         // enum run_memory_of, or NOT_STATED
     int metric;            // enum run_metric, NOT_STATED, METRIC_COUNT: an unknown one
     double imbalance;      // of experts; NAN where blank
-    double
-        value; // seconds, bytes, FLOP/s of a GPU, samples or tokens per s, a flag; NAN where blank
+    double value; // seconds, bytes, FLOP/s of a GPU or a share of it, samples or tokens per s, a
+                  // flag; NAN where blank
     enum run_unit unit;
     char misread[200];    // the first cell that cannot be read, and why; "": none
     char unmeasured[200]; // the same of value and unit, which no prediction needs

@@ -27,6 +27,30 @@ struct cell cell_without_separators(struct cell cell, char buffer[NUMBER_MAX])
     return (struct cell){buffer, length};
 }
 
+enum status value_read(const struct table *t, int column, double *value, enum run_unit *unit,
+                       struct error *err)
+{
+    static const struct {
+        const char *end;
+        double factor;
+    } ends[] = {{"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"%", 0.01}};
+    struct cell *cell = &t->cells[column], whole = *cell;
+    double factor = 1;
+    for (size_t i = 0; i < ARRAY_LENGTH(ends) && whole.length > 1; i++)
+        if (whole.text[whole.length - 1] == *ends[i].end) {
+            factor = ends[i].factor, cell->length--;
+            while (cell->length && cell->text[cell->length - 1] == ' ') cell->length--;
+        }
+    if (table_number(t, column, 0, 1e30, value, err) != OK) {
+        *cell = whole;
+        return table_refuse(t, column, err,
+                            "expected a number from 0 to 1e+30, perhaps with k, M or %%");
+    }
+    if (whole.length) *value *= factor;
+    if (factor < 1) *unit = UNIT_SHARE;
+    return OK;
+}
+
 // ---- precisions
 
 // Names of recipes: of Transformer Engine and Megatron (fp8_recipe), of Megatron-Bridge's tables
@@ -73,6 +97,7 @@ static const struct {
     {"tflop/s", 1e12, UNIT_PLAIN}, // training programs print them of a GPU
     {"tflop", 1e12, UNIT_PLAIN},
     {"flag", 1, UNIT_PLAIN},
+    {"%", 0.01, UNIT_SHARE},
     {"samples/s", 1, UNIT_SAMPLES},
     {"samples/s/gpu", 1, UNIT_SAMPLES_PER_GPU},
     {"samples/gpu/s", 1, UNIT_SAMPLES_PER_GPU},
@@ -129,7 +154,7 @@ enum status run_unit_read(const struct table *t, int column, double *factor, enu
         }
     return table_refuse(t, column, err,
                         "expected s, ms, us, B, MB, GB, MiB, GiB, TFLOP/s/GPU, samples/s, "
-                        "samples/s/GPU, tokens/s, tokens/s/GPU or flag");
+                        "samples/s/GPU, tokens/s, tokens/s/GPU, %% or flag");
 }
 
 // ---- columns

@@ -6,6 +6,10 @@
 enum { NUMBER_MAX = 64 };
 // "1,602" -> "1602", in the buffer; other cells as they are.
 struct cell cell_without_separators(struct cell cell, char buffer[NUMBER_MAX]);
+// A measured value, perhaps with k (thousands), M (millions) or % at its end. A blank one is left.
+// *unit: UNIT_SHARE where it ends with %, else left, too.
+enum status value_read(const struct table *t, int column, double *value, enum run_unit *unit,
+                       struct error *err);
 
 // A unit in any usual spelling ("tok/s/GPU", "tokens per second"); BAD_INPUT names all.
 enum status run_unit_read(const struct table *t, int column, double *factor, enum run_unit *unit,

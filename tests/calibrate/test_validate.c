@@ -11,7 +11,7 @@ static const char unknown_metric[] = "an unknown metric or unit (iteration_time 
                                      "or us; more in FORMATS, runs)";
 static const char unknown_unit[] =
     "column unit: expected s, ms, us, B, MB, GB, MiB, GiB, TFLOP/s/GPU, samples/s, samples/s/GPU, "
-    "tokens/s, tokens/s/GPU or flag, found ";
+    "tokens/s, tokens/s/GPU, % or flag, found ";
 static char path[64];
 
 static void assert_near(double got, double want)
@@ -290,7 +290,15 @@ TEST(rates_are_times)
         "g,A100,24,2048,1024,4,64,throughput,1,furlongs\n"
         "h,A100,24,2048,\"1,024\",4,64,throughput,\"1,602\",tok/sec per "
         "GPU\ni,A100,24,2048,1024,4,64,throughput,\"1,60\",tokens/s\n"
-        "j,A100,24,2048,1024,4,64,loss,3,s\n";
+        "j,A100,24,2048,1024,4,64,loss,3,s\n"
+        "k,A100,24,2048,1024,4,64,throughput,1.602k,tokens/s/GPU\n"
+        "l,A100,24,2048,1024,4,64,mfu,47%,\n"
+        "m,A100,24,2048,1024,4,64,mfu,47 %,%\n"
+        "n,A100,24,2048,1024,4,64,model_tflops_per_gpu,100,TFLOP/s\n"
+        "o,A100,24,2048,1024,4,64,mfu,47,\n"
+        "p,A100,24,2048,1024,4,64,throughput,47%,tokens/s\n"
+        "q,A100,24,2048,1024,4,64,throughput,1kk,tokens/s\n"
+        "r,A100,24,2048,1024,4,64,throughput,47%,\n";
     static const double factor[] = {0, 64, 16, 65536, 16384};
     struct case_of c = {.settings = {.margins = {0.8, 1}}};
     CHECK_OK(file_write(path, rows, strlen(rows), &err));
@@ -304,6 +312,16 @@ TEST(rates_are_times)
     assert_near(c.set.runs[7].predicted, c.set.runs[4].predicted);
     assert_non_null(strstr(c.set.runs[8].excluded, "column value: expected a number"));
     assert_string_equal(c.set.runs[9].excluded, unknown_metric);
+    assert_near(c.set.runs[10].row.value, 1602);
+    assert_near(c.set.runs[10].predicted, c.set.runs[4].predicted);
+    for (int i = 11; i < 13; i++) {
+        assert_near(c.set.runs[i].row.value, 0.47);
+        assert_near(c.set.runs[i].predicted, c.set.runs[13].predicted / 312e12); // an A100's peak
+    }
+    assert_non_null(strstr(c.set.runs[14].excluded, "above 1 (47 % is 47% or 0.47)"));
+    assert_non_null(strstr(c.set.runs[15].excluded, "column unit: expected % or a blank cell"));
+    assert_non_null(strstr(c.set.runs[16].excluded, "column value: expected a number"));
+    assert_string_equal(c.set.runs[17].excluded, "a percentage (metric mfu)");
 }
 
 // ---- conditions
